@@ -16,7 +16,7 @@ use super::project::Project;
 use super::reading::{self, Reading};
 use super::terminal::{Terminal, cores};
 use super::{files, folders, inputs, repeated};
-use playproof_analysis::replay::{InputAccount, ReplayError, ReplayOptions, Replayed, Observer, replay};
+use playproof_analysis::replay::{InputAccount, Observer, ReplayError, ReplayOptions, Replayed, replay};
 use playproof_engine::sim::Plan;
 use playproof_engine::upstream::BeyondTape;
 use playproof_formats::diagnostic::Report;

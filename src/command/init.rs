@@ -27,7 +27,7 @@ use crate::workspace::{self, Workspace};
 use playproof_analysis::check::Verdict;
 use playproof_analysis::setup;
 use playproof_analysis::setup::{
-    HISTORY, NoMapping, NoPlan, PLAYBOOK_FILE, ProjectFile, ProjectFiles, Recording, Recordings, Settings,
+    HISTORY, NoMapping, NoPlan, PLAYBOOK_FILE, ProjectFile, ProjectFiles, RecordingSummary, Recordings, Settings,
 };
 use playproof_engine::playbook::Tools;
 use playproof_formats::diagnostic::Source;
@@ -152,7 +152,7 @@ fn read(args: &Args, root: &Path, redaction: &RedactionRules) -> Result<Recordin
     let mut recordings = Recordings::default();
     for (number, path) in (0..).zip(&args.from) {
         let (input, mapping) = opened(root, path, given.as_ref(), &mut recordings, redaction)?;
-        let mut read = Recording { path: path.clone(), mapping, is_given: given.is_some(), calls: 0, failed: 0 };
+        let mut read = RecordingSummary { path: path.clone(), mapping, is_given: given.is_some(), calls: 0, failed: 0 };
         let ledger = input.each_call(number, AssembleOptions::default(), redaction, &|_| true, |closed| {
             recordings.on_call(&mut read, &closed);
         });
@@ -286,7 +286,7 @@ impl Folder {
     }
 }
 
-impl setup::Folder for Folder {
+impl setup::ProjectFolder for Folder {
     type Error = Failure;
 
     fn file(&self, path: &str) -> Result<Option<Arc<Source>>, Failure> {

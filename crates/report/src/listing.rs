@@ -560,7 +560,13 @@ mod tests {
         let most = u64::try_from(KINDS_MAX).unwrap() + 50;
         for line in 1..=most {
             let call = call(line, &format!("tool {line}"), Reply::Failed(None));
-            listing.take(ShownCall::plain(&call), line.into(), &[], std::iter::empty(), &mut MessageTemplates::default());
+            listing.take(
+                ShownCall::plain(&call),
+                line.into(),
+                &[],
+                std::iter::empty(),
+                &mut MessageTemplates::default(),
+            );
         }
         let groups = listing.into_groups();
         assert_eq!(groups.len(), KINDS_MAX + 1);

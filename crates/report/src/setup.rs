@@ -3,7 +3,7 @@
 
 use crate::style::Palette;
 use crate::text::{counted, escape_unprintable, fitted, width};
-use playproof_analysis::setup::{ByHand, ProjectFile, ProjectFiles, Purpose, Recording};
+use playproof_analysis::setup::{ByHand, ProjectFile, ProjectFiles, Purpose, RecordingSummary};
 use playproof_formats::shell::Command;
 
 /// What is said.
@@ -14,7 +14,7 @@ pub struct Shown<'a> {
     /// What was planned.
     pub planned: &'a ProjectFiles,
     /// What recordings turned out to hold.
-    pub recordings: &'a [Recording],
+    pub recordings: &'a [RecordingSummary],
     /// What `check` says of it; none where the project was there before.
     pub check: Option<Checked>,
     /// Columns.
@@ -56,7 +56,7 @@ pub fn page(shown: &Shown<'_>) -> String {
     sections.join("\n\n")
 }
 
-fn recording(read: &Recording) -> String {
+fn recording(read: &RecordingSummary) -> String {
     let by = read.mapping.as_ref().map_or_else(String::new, |mapping| format!(", read by `{mapping}`"));
     let calls = counted(read.calls, "call", "calls");
     format!("{}: {calls}, {} failed{by}", escape_unprintable(&read.path), read.failed)

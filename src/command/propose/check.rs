@@ -14,7 +14,7 @@ use crate::terminal::Terminal;
 use crate::workspace::Workspace;
 use crate::{inputs, playbooks};
 use playproof_analysis::impact::{Gate, Part, Watcher};
-use playproof_analysis::proposal::Judged;
+use playproof_analysis::proposal::ProposalReport;
 use playproof_engine::sim::Plan;
 use playproof_engine::upstream::BeyondTape;
 use playproof_formats::diagnostic::Source;
@@ -93,11 +93,11 @@ fn show(args: &Check, terminal: &Terminal, tried: &[TrialResult], output: &mut O
             output.page(&pages.join("\n\n"))?;
         }
         PublicFormat::Markdown => {
-            let judged: Vec<Judged> = tried.iter().map(|trial| trial.judged.clone()).collect();
+            let judged: Vec<ProposalReport> = tried.iter().map(|trial| trial.judged.clone()).collect();
             output.page(&markdown(&judged))?;
         }
         PublicFormat::Json => {
-            let judged: Vec<Judged> = tried.iter().map(|trial| trial.judged.clone()).collect();
+            let judged: Vec<ProposalReport> = tried.iter().map(|trial| trial.judged.clone()).collect();
             output.json(json(&judged))?;
         }
     }

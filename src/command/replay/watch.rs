@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use playproof_analysis::replay::{MessageTemplates, CallResult, Observer};
+use playproof_analysis::replay::{CallResult, MessageTemplates, Observer};
 use playproof_engine::event::{Finding, FindingBy, Names, unnamed};
 use playproof_engine::ids::CallId;
 use playproof_engine::sim::Record;

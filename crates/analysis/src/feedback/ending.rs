@@ -11,7 +11,7 @@ use playproof_engine::upstream::BeyondTape;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ending {
     /// The last failure that the playbook met; none where nothing failed.
-    pub failed: Option<Failed>,
+    pub failed: Option<FailedAttempt>,
     /// The outcome.
     pub outcome: String,
     /// What the outcome claims of the effect.
@@ -22,7 +22,7 @@ pub struct Ending {
 
 /// A failure and what was made of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failed {
+pub struct FailedAttempt {
     /// The attempt that failed.
     pub attempt: u32,
     /// The verdict.
@@ -46,7 +46,7 @@ impl Ending {
             match event.what {
                 Decision::AttemptFinished { attempt: finished, .. } => attempt = finished.get(),
                 Decision::FailureClassified { verdict, rule, .. } => {
-                    failed = Some(Failed {
+                    failed = Some(FailedAttempt {
                         attempt,
                         verdict: plan.names.verdict(verdict).to_owned(),
                         rule: plan.names.rule(rule).to_owned(),

@@ -9,7 +9,9 @@ mod slice;
 #[cfg(test)]
 mod tests;
 
-pub use ending::{Ending, Failed, failure_at, verdict_now};
+pub use ending::{Ending, FailedAttempt, failure_at, verdict_now};
 pub use file::{SCHEMA, parse};
-pub use model::{CameFrom, Feedback, Judged, Kept, Places, Refused, State, Waiting, waiting};
+pub use model::{
+    CameFrom, EditRefused, Feedback, FeedbackPlaces, FeedbackState, JudgedFeedback, Kept, OpenFeedback, waiting,
+};
 pub use slice::{NotCut, Slice, earlier};

@@ -47,7 +47,7 @@ pub struct CameFrom {
 
 /// Where parts of a feedback file stand.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Places {
+pub struct FeedbackPlaces {
     /// The playbook's name.
     pub playbook: Range<usize>,
     /// The call's reference.
@@ -64,7 +64,7 @@ pub struct Kept {
     /// What the file says.
     pub feedback: Feedback,
     /// Where its parts stand.
-    pub places: Places,
+    pub places: FeedbackPlaces,
     /// The file's text.
     pub source: Arc<Source>,
     /// The calls of the slice as they are shown, in the order of their lines.
@@ -77,7 +77,7 @@ pub struct Kept {
 
 /// Whether a feedback still asks for something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum State {
+pub enum FeedbackState {
     /// Its failure has not the expected verdict, or nobody said which one it should have.
     Open,
     /// Its failure has the expected verdict by now.
@@ -86,13 +86,13 @@ pub enum State {
     Closed,
 }
 
-impl State {
+impl FeedbackState {
     /// The word for it.
     pub const fn as_str(self) -> &'static str {
         match self {
-            State::Open => "open",
-            State::Answered => "answered",
-            State::Closed => "closed",
+            FeedbackState::Open => "open",
+            FeedbackState::Answered => "answered",
+            FeedbackState::Closed => "closed",
         }
     }
 }
@@ -128,9 +128,9 @@ impl Feedback {
     ///
     /// # Errors
     /// An expected verdict where nothing failed.
-    pub fn edit(&self, expected: Option<&str>, note: Option<&str>) -> Result<Feedback, Refused> {
+    pub fn edit(&self, expected: Option<&str>, note: Option<&str>) -> Result<Feedback, EditRefused> {
         if expected.is_some() && self.before.failed.is_none() {
-            return Err(Refused::NothingFailed);
+            return Err(EditRefused::NothingFailed);
         }
         let mut edited = self.clone();
         edited.expected = expected.map(str::to_owned).or(edited.expected);
@@ -142,9 +142,9 @@ impl Feedback {
     ///
     /// # Errors
     /// It is closed.
-    pub fn close(&self, reason: &str) -> Result<Feedback, Refused> {
+    pub fn close(&self, reason: &str) -> Result<Feedback, EditRefused> {
         match &self.closed {
-            Some(before) => Err(Refused::ClosedAlready(before.clone())),
+            Some(before) => Err(EditRefused::ClosedAlready(before.clone())),
             None => Ok(Feedback { closed: Some(reason.to_owned()), ..self.clone() }),
         }
     }
@@ -153,15 +153,15 @@ impl Feedback {
     ///
     /// # Errors
     /// It is not closed.
-    pub fn reopen(&self) -> Result<Feedback, Refused> {
-        self.closed.as_ref().ok_or(Refused::NotClosed)?;
+    pub fn reopen(&self) -> Result<Feedback, EditRefused> {
+        self.closed.as_ref().ok_or(EditRefused::NotClosed)?;
         Ok(Feedback { closed: None, ..self.clone() })
     }
 }
 
 /// Why a feedback is not changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refused {
+pub enum EditRefused {
     /// No attempt of the call failed: it has no verdict.
     NothingFailed,
     /// It is closed, for this reason.
@@ -172,29 +172,29 @@ pub enum Refused {
 
 /// One feedback with what its playbook makes of it now.
 #[derive(Clone, Debug)]
-pub struct Judged {
+pub struct JudgedFeedback {
     /// What is kept.
     pub kept: Kept,
     /// Whether it is answered.
-    pub state: State,
+    pub state: FeedbackState,
     /// The verdict of its failure now, and the rule that gives it; none where nothing failed.
     pub now: Option<(String, String)>,
 }
 
 /// The open feedback that comes first, and what it waits for.
 #[derive(Clone, Copy, Debug)]
-pub enum Waiting<'a> {
+pub enum OpenFeedback<'a> {
     /// An expected verdict.
     Expectation(&'a Kept),
     /// A change of the playbook.
     Change(&'a Kept),
 }
 
-impl Judged {
+impl JudgedFeedback {
     /// What `plan` makes of it.
-    pub fn of(kept: Kept, plan: &Plan) -> Judged {
+    pub fn of(kept: Kept, plan: &Plan) -> JudgedFeedback {
         let (state, now) = kept.state(plan);
-        Judged { kept, state, now }
+        JudgedFeedback { kept, state, now }
     }
 
     /// The call's tool.
@@ -214,10 +214,10 @@ impl Judged {
 }
 
 /// What comes first of all that is open: one without an expected verdict that could have one.
-pub fn waiting(all: &[Judged]) -> Option<Waiting<'_>> {
-    let open = || all.iter().filter(|judged| judged.state == State::Open).map(|judged| &judged.kept);
+pub fn waiting(all: &[JudgedFeedback]) -> Option<OpenFeedback<'_>> {
+    let open = || all.iter().filter(|judged| judged.state == FeedbackState::Open).map(|judged| &judged.kept);
     let is_unsaid = |kept: &&Kept| kept.feedback.expected.is_none() && kept.feedback.before.failed.is_some();
-    open().find(is_unsaid).map(Waiting::Expectation).or_else(|| open().next().map(Waiting::Change))
+    open().find(is_unsaid).map(OpenFeedback::Expectation).or_else(|| open().next().map(OpenFeedback::Change))
 }
 
 impl Kept {
@@ -227,7 +227,7 @@ impl Kept {
     /// The slice does not have the call that the file names.
     pub fn new(
         id: &str,
-        (feedback, places): (Feedback, Places),
+        (feedback, places): (Feedback, FeedbackPlaces),
         source: Arc<Source>,
         slice: &str,
         mut closed: Vec<ClosedCall>,
@@ -271,7 +271,7 @@ impl Kept {
     }
 
     /// What its playbook makes of the failure now: the state, and the verdict with the rule that gives it.
-    pub fn state(&self, plan: &Plan) -> (State, Option<(String, String)>) {
+    pub fn state(&self, plan: &Plan) -> (FeedbackState, Option<(String, String)>) {
         let now = self
             .recorded()
             .zip(self.feedback.before.failed.as_ref())
@@ -279,9 +279,9 @@ impl Kept {
         let verdict = now.as_ref().map(|(verdict, _)| verdict);
         let is_answered = self.feedback.expected.is_some() && self.feedback.expected.as_ref() == verdict;
         let state = match (&self.feedback.closed, is_answered) {
-            (Some(_), _) => State::Closed,
-            (None, true) => State::Answered,
-            (None, false) => State::Open,
+            (Some(_), _) => FeedbackState::Closed,
+            (None, true) => FeedbackState::Answered,
+            (None, false) => FeedbackState::Open,
         };
         (state, now)
     }

@@ -21,11 +21,11 @@ pub struct Accepted {
 }
 
 /// The entries of one playbook, in the order of the file.
-pub type Section = Vec<Entry>;
+pub type Section = Vec<AcceptedMutant>;
 
 /// One accepted survivor.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct AcceptedMutant {
     /// The mutant's id.
     pub mutant: String,
     /// Why nobody need catch it.
@@ -50,7 +50,7 @@ impl Accepted {
     }
 
     /// The entries of one playbook.
-    pub fn of(&self, playbook: &str) -> &[Entry] {
+    pub fn of(&self, playbook: &str) -> &[AcceptedMutant] {
         self.sections.get(playbook).map_or(&[], Vec::as_slice)
     }
 }
@@ -83,8 +83,10 @@ fn sections(root: Cursor<'_>) -> Option<BTreeMap<String, Section>> {
 
 fn section(at: Cursor<'_>) -> Option<Section> {
     let entries = at.entries("the mutants of a playbook: `ID: why nobody need catch it`")?;
-    let read: Vec<Option<Entry>> = entries
-        .map(|(key, why)| Some(Entry { mutant: key.text.to_owned(), why: why.words()?.to_owned(), span: key.span }))
+    let read: Vec<Option<AcceptedMutant>> = entries
+        .map(|(key, why)| {
+            Some(AcceptedMutant { mutant: key.text.to_owned(), why: why.words()?.to_owned(), span: key.span })
+        })
         .collect();
     read.into_iter().collect()
 }

@@ -4,10 +4,10 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use super::accepted::Entry;
-use super::body::{Body, scenario};
+use super::accepted::AcceptedMutant;
+use super::body::{RunBody, scenario};
 use super::mutants::{Mutant, mutants, slug};
-use super::runs::Runs;
+use super::runs::CallBudget;
 use crate::check::map;
 use crate::coverage::{NamedFixture, Probe, expected, probes, to_yaml};
 use playproof_engine::playbook::{Playbook, Tools};
@@ -25,7 +25,7 @@ pub struct MutationReport {
     /// The fixtures, by name, in the order in which they were given.
     pub fixtures: Vec<String>,
     /// Every mutant, row by row.
-    pub mutants: Vec<Judged>,
+    pub mutants: Vec<MutantResult>,
     /// Entries of the list of accepted survivors that accept nothing.
     pub stale: Vec<Stale>,
     /// Fixtures run under mutants.
@@ -34,7 +34,7 @@ pub struct MutationReport {
 
 /// One mutant, and what became of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Judged {
+pub struct MutantResult {
     /// Its id.
     pub id: String,
     /// The row that was changed.
@@ -58,12 +58,12 @@ pub enum Judgement {
         /// Why.
         why: String,
         /// What would have shown it.
-        shown_by: Shown,
+        shown_by: RevealingFixture,
     },
     /// No fixture shows it.
     Survived {
         /// What would have shown it.
-        shown_by: Shown,
+        shown_by: RevealingFixture,
     },
     /// So many calls were simulated before that no more may be.
     NotJudged,
@@ -71,7 +71,7 @@ pub enum Judgement {
 
 /// A fixture that would have shown a mutant.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shown {
+pub struct RevealingFixture {
     /// A name for its file, without its ending.
     pub name: String,
     /// The text of the file; it says what the playbook shows without the change.
@@ -91,7 +91,7 @@ pub struct Stale {
 
 impl MutationReport {
     /// The mutants that survived and that nobody has accepted.
-    pub fn survivors(&self) -> impl Iterator<Item = (&Judged, &Shown)> {
+    pub fn survivors(&self) -> impl Iterator<Item = (&MutantResult, &RevealingFixture)> {
         self.mutants.iter().filter_map(|mutant| match &mutant.judgement {
             Judgement::Survived { shown_by } => Some((mutant, shown_by)),
             _ => None,
@@ -117,17 +117,17 @@ pub fn judge(
     playbook: &Playbook,
     stronger: &Tools,
     cases: &[NamedFixture],
-    accepted: &[Entry],
+    accepted: &[AcceptedMutant],
     jobs: NonZeroUsize,
     most_calls: u64,
 ) -> MutationReport {
     let mutants = mutants(playbook);
-    let court = Court::new(name, playbook, stronger, cases);
+    let court = MutantJudge::new(name, playbook, stronger, cases);
     let judgements = court.judge_all(&mutants, jobs, most_calls);
-    let mut judged: Vec<Judged> = mutants
+    let mut judged: Vec<MutantResult> = mutants
         .into_iter()
         .zip(judgements)
-        .map(|(Mutant { id, row, what, .. }, judgement)| Judged { id, row, what, judgement })
+        .map(|(Mutant { id, row, what, .. }, judgement)| MutantResult { id, row, what, judgement })
         .collect();
     let stale = accept(&mut judged, accepted, cases);
     MutationReport {
@@ -140,35 +140,35 @@ pub fn judge(
 }
 
 /// A fixture with its scenario and its body under the playbook as it is.
-struct Exhibit<'a> {
+struct FixtureRun<'a> {
     scenario: Scenario<'a>,
-    body: Body,
+    body: RunBody,
 }
 
 /// What all mutants of a playbook are held against.
-struct Court<'a> {
+struct MutantJudge<'a> {
     name: &'a str,
     playbook: &'a Playbook,
     stronger: &'a Tools,
     plan: Plan,
     cases: &'a [NamedFixture],
-    exhibits: Vec<Exhibit<'a>>,
+    exhibits: Vec<FixtureRun<'a>>,
     /// Made when the first mutant survives.
-    probes: OnceLock<Vec<(Probe, Body)>>,
+    probes: OnceLock<Vec<(Probe, RunBody)>>,
 }
 
-impl<'a> Court<'a> {
-    fn new(name: &'a str, playbook: &'a Playbook, stronger: &'a Tools, cases: &'a [NamedFixture]) -> Court<'a> {
+impl<'a> MutantJudge<'a> {
+    fn new(name: &'a str, playbook: &'a Playbook, stronger: &'a Tools, cases: &'a [NamedFixture]) -> MutantJudge<'a> {
         let plan = Plan::new(playbook.clone(), stronger);
         let mut simulator = Simulator::new();
-        let mut runs = Runs::new(&mut simulator, u64::MAX);
+        let mut runs = CallBudget::new(&mut simulator, u64::MAX);
         let exhibits = cases.iter().map(|case| {
             let scenario = scenario(&plan, &case.fixture);
-            let body = Body::of(&plan, &scenario, &mut runs);
-            Exhibit { scenario, body }
+            let body = RunBody::of(&plan, &scenario, &mut runs);
+            FixtureRun { scenario, body }
         });
         let exhibits = exhibits.collect();
-        Court { name, playbook, stronger, plan, cases, exhibits, probes: OnceLock::new() }
+        MutantJudge { name, playbook, stronger, plan, cases, exhibits, probes: OnceLock::new() }
     }
 
     /// Judges block by block, and ends where `most_calls` are used up: where that is does not depend on the threads.
@@ -177,7 +177,7 @@ impl<'a> Court<'a> {
         let mut judgements = Vec::with_capacity(mutants.len());
         for block in mutants.chunks(BLOCK) {
             let judge = |simulator: &mut Simulator, mutant: &Mutant| {
-                let mut runs = Runs::new(simulator, left);
+                let mut runs = CallBudget::new(simulator, left);
                 let judgement = self.judge(mutant, &mut runs);
                 (judgement, runs.made())
             };
@@ -191,7 +191,7 @@ impl<'a> Court<'a> {
         judgements
     }
 
-    fn judge(&self, mutant: &Mutant, runs: &mut Runs<'_>) -> Judgement {
+    fn judge(&self, mutant: &Mutant, runs: &mut CallBudget<'_>) -> Judgement {
         let plan = Plan::new(mutant.apply(self.playbook), self.stronger);
         let mut by = Vec::new();
         for (n, (case, exhibit)) in self.cases.iter().zip(&self.exhibits).enumerate() {
@@ -215,7 +215,7 @@ impl<'a> Court<'a> {
     }
 
     /// A fixture made up for the playbook, or else for the mutant, that shows the difference between the two.
-    fn shown_by(&self, mutant: &Mutant, plan: &Plan, runs: &mut Runs<'_>) -> Option<Shown> {
+    fn shown_by(&self, mutant: &Mutant, plan: &Plan, runs: &mut CallBudget<'_>) -> Option<RevealingFixture> {
         let may_show = |probe: &Probe| mutant.needs.is_none_or(|target| probe.exercises.contains(&target));
         for (probe, body) in self.probes().iter().filter(|(probe, _)| may_show(probe)) {
             if runs.are_spent() {
@@ -231,7 +231,7 @@ impl<'a> Court<'a> {
             if runs.are_spent() {
                 return None;
             }
-            let body = Body::of(&self.plan, &scenario(&self.plan, &probe.fixture), runs);
+            let body = RunBody::of(&self.plan, &scenario(&self.plan, &probe.fixture), runs);
             if body.differs(plan, &scenario(plan, &probe.fixture), runs) {
                 return Some(self.shown(mutant, probe, runs));
             }
@@ -240,30 +240,30 @@ impl<'a> Court<'a> {
     }
 
     /// The probes of the playbook as it is, with their bodies.
-    fn probes(&self) -> &[(Probe, Body)] {
+    fn probes(&self) -> &[(Probe, RunBody)] {
         self.probes.get_or_init(|| {
             let mut simulator = Simulator::new();
-            let mut runs = Runs::new(&mut simulator, u64::MAX);
+            let mut runs = CallBudget::new(&mut simulator, u64::MAX);
             let all = probes(&self.plan, self.name).into_iter().map(|probe| {
-                let body = Body::of(&self.plan, &scenario(&self.plan, &probe.fixture), &mut runs);
+                let body = RunBody::of(&self.plan, &scenario(&self.plan, &probe.fixture), &mut runs);
                 (probe, body)
             });
             all.collect()
         })
     }
 
-    fn shown(&self, mutant: &Mutant, probe: &Probe, runs: &mut Runs<'_>) -> Shown {
+    fn shown(&self, mutant: &Mutant, probe: &Probe, runs: &mut CallBudget<'_>) -> RevealingFixture {
         let mut fixture = probe.fixture.clone();
         fixture.title = format!("{} would show here: {}", mutant.row, mutant.what);
         let scenario = scenario(&self.plan, &probe.fixture);
         let expect = expected(&self.plan, &scenario, runs.rehearse(&self.plan, &scenario));
         fixture.expect.insert(self.name.to_owned(), expect);
-        Shown { name: slug(&mutant.id), text: to_yaml(&fixture) }
+        RevealingFixture { name: slug(&mutant.id), text: to_yaml(&fixture) }
     }
 }
 
 /// Accepts what the list accepts, and gives back the entries that accept nothing.
-fn accept(judged: &mut [Judged], accepted: &[Entry], cases: &[NamedFixture]) -> Vec<Stale> {
+fn accept(judged: &mut [MutantResult], accepted: &[AcceptedMutant], cases: &[NamedFixture]) -> Vec<Stale> {
     let mut stale = Vec::new();
     for entry in accepted {
         let why = match judged.iter_mut().find(|mutant| mutant.id == entry.mutant) {

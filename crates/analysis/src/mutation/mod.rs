@@ -8,6 +8,6 @@ mod runs;
 #[cfg(test)]
 mod tests;
 
-pub use accepted::{Accepted, Entry, Section};
-pub use judge::{Judged, Judgement, MutationReport, Shown, Stale, judge};
+pub use accepted::{Accepted, AcceptedMutant, Section};
+pub use judge::{Judgement, MutantResult, MutationReport, RevealingFixture, Stale, judge};
 pub use mutants::{Mutant, mutants};

@@ -3,16 +3,16 @@
 use playproof_engine::sim::{Plan, Record, Scenario, Simulator};
 
 /// A simulator that counts.
-pub(super) struct Runs<'a> {
+pub(super) struct CallBudget<'a> {
     simulator: &'a mut Simulator,
     made: u64,
     most: u64,
 }
 
-impl<'a> Runs<'a> {
+impl<'a> CallBudget<'a> {
     /// None was simulated yet; `most` calls may be.
-    pub fn new(simulator: &'a mut Simulator, most: u64) -> Runs<'a> {
-        Runs { simulator, made: 0, most }
+    pub fn new(simulator: &'a mut Simulator, most: u64) -> CallBudget<'a> {
+        CallBudget { simulator, made: 0, most }
     }
 
     /// Runs a scenario.

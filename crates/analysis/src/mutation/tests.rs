@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
-use super::{Entry, Judgement, MutationReport, judge, mutants};
+use super::{AcceptedMutant, Judgement, MutationReport, judge, mutants};
 use crate::coverage::NamedFixture;
 use playproof_engine::playbook::{Playbook, Tools};
 use playproof_formats::diagnostic::Source;
@@ -58,11 +58,11 @@ fn case(name: &str, text: &str) -> NamedFixture {
     NamedFixture { name: name.to_owned(), fixture }
 }
 
-fn entry(mutant: &str) -> Entry {
-    Entry { mutant: mutant.to_owned(), why: "because".to_owned(), span: 3..4 }
+fn entry(mutant: &str) -> AcceptedMutant {
+    AcceptedMutant { mutant: mutant.to_owned(), why: "because".to_owned(), span: 3..4 }
 }
 
-fn judged(text: &str, cases: &[NamedFixture], accepted: &[Entry], jobs: usize) -> MutationReport {
+fn judged(text: &str, cases: &[NamedFixture], accepted: &[AcceptedMutant], jobs: usize) -> MutationReport {
     let jobs = NonZeroUsize::new(jobs).expect("threads");
     judge("small", &playbook(text), &Tools::default(), cases, accepted, jobs, u64::MAX)
 }
@@ -170,7 +170,7 @@ fn a_change_that_no_made_up_fixture_shows_is_said_to_be_just_that() {
 #[test]
 fn an_accepted_survivor_is_no_survivor() {
     let without = judged(SMALL, &[case("slow", SLOW), case("denied", DENIED)], &[], 1);
-    let accepted: Vec<Entry> = survivors(&without).into_iter().map(entry).collect();
+    let accepted: Vec<AcceptedMutant> = survivors(&without).into_iter().map(entry).collect();
     assert!(!accepted.is_empty());
     let report = judged(SMALL, &[case("slow", SLOW), case("denied", DENIED)], &accepted, 1);
     assert!(report.is_settled());

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::apply::Applied;
 use super::diff::FixtureDiff;
 use super::gates::touched;
-use super::judged::Judged;
+use super::report::ProposalReport;
 use super::trial::ProposalContext;
 use crate::check::{Case, Id, check_one};
 use playproof_engine::fixture::Fixture;
@@ -36,7 +36,7 @@ pub enum NotAccepted {
 /// # Errors
 /// One that cannot be read.
 pub fn accepted_goldens(
-    judged: &Judged,
+    judged: &ProposalReport,
     old: &BTreeMap<Id, Option<Arc<Source>>>,
     reason: &str,
 ) -> Result<Vec<(Id, GoldenFile)>, NotAccepted> {
@@ -56,7 +56,7 @@ pub fn accepted_goldens(
 }
 
 /// What is new or changes.
-fn changed(judged: &Judged) -> impl Iterator<Item = &FixtureDiff> {
+fn changed(judged: &ProposalReport) -> impl Iterator<Item = &FixtureDiff> {
     judged.diffs.iter().filter(|diff| diff.is_new || diff.class().is_some())
 }
 
@@ -93,7 +93,7 @@ pub fn goldens_elsewhere(
 /// Rows of the playbook as it is that the history does not explain; no row that changes.
 pub fn record(
     history: &History,
-    judged: &Judged,
+    judged: &ProposalReport,
     (before, applied): (&Loaded, &Applied),
     fixtures: &[(String, Fixture)],
     adr: &str,
@@ -124,7 +124,7 @@ pub fn record(
 
 /// What became, since a proposal was made, of the rows that it changes or takes away: its author has not seen that.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Since {
+pub enum ChangedSince {
     /// The history does not have the playbook that it was made for. It touches these rows.
     Unknown(Vec<String>),
     /// These of its rows have changed.
@@ -132,7 +132,7 @@ pub enum Since {
 }
 
 /// The same of a proposal that was made for the playbook with the fingerprint `base`.
-pub fn changed_since(history: &History, base: &str, playbook: &str, applied: &Applied) -> Since {
+pub fn changed_since(history: &History, base: &str, playbook: &str, applied: &Applied) -> ChangedSince {
     let names: Vec<&str> = touched(&applied.rows).collect();
     let now = applied.rows.iter().filter(|row| names.contains(&row.name.as_str()));
     let now: Vec<(&str, &str)> = now.filter_map(|row| Some((row.name.as_str(), row.before.as_deref()?))).collect();
@@ -140,10 +140,10 @@ pub fn changed_since(history: &History, base: &str, playbook: &str, applied: &Ap
         fingerprint_of(rows.iter().map(|(name, text)| (*name, *text))).to_string() == base
     };
     match history.rows_when(playbook, is_base) {
-        None => Since::Unknown(now.iter().map(|(name, _)| (*name).to_owned()).collect()),
+        None => ChangedSince::Unknown(now.iter().map(|(name, _)| (*name).to_owned()).collect()),
         Some(then) => {
             let then = then.into_iter().filter(|(name, _)| now.iter().any(|(known, _)| known == name));
-            Since::Changed(row_changes(then, now.iter().copied()))
+            ChangedSince::Changed(row_changes(then, now.iter().copied()))
         }
     }
 }

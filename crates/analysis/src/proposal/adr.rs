@@ -38,12 +38,12 @@ pub fn incomplete(source: &Source) -> Vec<Diagnostic> {
     found
 }
 
-type Heading<'a> = (usize, &'a str);
-type Line<'a> = (usize, &'a str);
+type AdrHeading<'a> = (usize, &'a str);
+type AdrLine<'a> = (usize, &'a str);
 
 /// Each `## ` heading with the lines below it, and where they begin.
-fn parts(text: &str) -> Vec<(Heading<'_>, Vec<Line<'_>>)> {
-    let mut parts: Vec<(Heading<'_>, Vec<Line<'_>>)> = Vec::new();
+fn parts(text: &str) -> Vec<(AdrHeading<'_>, Vec<AdrLine<'_>>)> {
+    let mut parts: Vec<(AdrHeading<'_>, Vec<AdrLine<'_>>)> = Vec::new();
     let mut at = 0;
     for line in text.split_inclusive('\n') {
         match (line.strip_prefix("## "), parts.last_mut()) {

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use super::edit::{Refusal, edit};
-use super::model::{Proposal, What};
+use super::edit::{EditError, edit};
+use super::model::{OperationKind, Proposal};
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 use playproof_formats::golden::{RowChange, changes, merge_conflict};
 use playproof_formats::playbook;
@@ -31,8 +31,8 @@ pub fn apply(source: &Arc<Source>, proposal: &Proposal) -> Result<Applied, Repor
     let mut text = Arc::clone(source);
     for operation in &proposal.operations {
         let edited = edit(&text, operation).map_err(|refusal| match refusal {
-            Refusal::Step(said) => Report::one(Arc::clone(&proposal.source), said),
-            Refusal::Text(said) => Report::one(Arc::clone(&text), said),
+            EditError::Step(said) => Report::one(Arc::clone(&proposal.source), said),
+            EditError::Text(said) => Report::one(Arc::clone(&text), said),
         })?;
         text = Source::whole(format!("{} (as proposed)", source.name), edited);
     }
@@ -55,13 +55,17 @@ fn row_changes(before: &[Row], after: &[Row]) -> Vec<RowChange> {
 
 /// Whether a row changes because an operation names it, or because of another order of rules.
 fn is_meant(proposal: &Proposal, change: &RowChange) -> bool {
-    let names = |what: &What| match what {
-        What::AddVerdict(name, _) | What::ChangeVerdict(name, _) | What::RemoveVerdict(name) => {
+    let names = |what: &OperationKind| match what {
+        OperationKind::AddVerdict(name, _)
+        | OperationKind::ChangeVerdict(name, _)
+        | OperationKind::RemoveVerdict(name) => {
             format!("verdict {}", name.text)
         }
-        What::AddRule(name, ..) | What::MoveRule(name, _) | What::RemoveRule(name) => format!("rule {}", name.text),
-        What::AddQueue(name) => format!("queue {}", name.text),
-        What::ChangeLimit(name, _) => format!("limit {}", name.text),
+        OperationKind::AddRule(name, ..) | OperationKind::MoveRule(name, _) | OperationKind::RemoveRule(name) => {
+            format!("rule {}", name.text)
+        }
+        OperationKind::AddQueue(name) => format!("queue {}", name.text),
+        OperationKind::ChangeLimit(name, _) => format!("limit {}", name.text),
     };
     is_order_alone(change) || proposal.operations.iter().any(|operation| names(&operation.what) == change.name)
 }

@@ -21,9 +21,9 @@ pub struct FixtureDiff {
     /// Whether it comes with the proposal.
     pub is_new: bool,
     /// How its calls end under the playbook as it is.
-    pub before: Vec<CallFacts>,
+    pub before: Vec<CallSummary>,
     /// How its calls end under the playbook as proposed.
-    pub after: Vec<CallFacts>,
+    pub after: Vec<CallSummary>,
     /// Effects in the end: before, after.
     pub effects: (u32, u32),
     /// In what the two differ.
@@ -38,7 +38,7 @@ pub struct FixtureDiff {
 
 /// How one call ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CallFacts {
+pub struct CallSummary {
     /// Its name.
     pub call: String,
     /// The verdicts in order.
@@ -64,22 +64,22 @@ impl FixtureDiff {
     }
 
     /// Whether any call gets this verdict under the changed playbook.
-    pub fn gets(&self, verdict: &str) -> bool {
+    pub fn gives_verdict_after(&self, verdict: &str) -> bool {
         gives(&self.after, verdict)
     }
 
     /// Whether this rule speaks under the changed playbook.
-    pub fn hears(&self, rule: &str) -> bool {
+    pub fn rule_matches_after(&self, rule: &str) -> bool {
         speaks(&self.body, rule)
     }
 
     /// Whether this rule speaks under the playbook as it is.
-    pub fn heard(&self, rule: &str) -> bool {
+    pub fn rule_matches_before(&self, rule: &str) -> bool {
         speaks(&self.body_before, rule)
     }
 
     /// Whether any call gets this verdict under the playbook as it is.
-    pub fn got(&self, verdict: &str) -> bool {
+    pub fn gives_verdict_before(&self, verdict: &str) -> bool {
         gives(&self.before, verdict)
     }
 }
@@ -89,7 +89,7 @@ fn speaks(body: &GoldenBody, rule: &str) -> bool {
     body.events.iter().any(|event| event.field(Key::Rule).is_some_and(is_rule))
 }
 
-fn gives(calls: &[CallFacts], verdict: &str) -> bool {
+fn gives(calls: &[CallSummary], verdict: &str) -> bool {
     calls.iter().any(|call| call.verdicts.split(", ").any(|one| one == verdict))
 }
 
@@ -118,7 +118,7 @@ pub fn before_and_after(
     }
 }
 
-fn calls(body: &GoldenBody, playbook: &Playbook) -> Vec<CallFacts> {
+fn calls(body: &GoldenBody, playbook: &Playbook) -> Vec<CallSummary> {
     let facts = body.calls.iter().map(|call| {
         let field = |key: Key| call.field(key).map(Said::to_string).unwrap_or_default();
         let verdicts = match call.field(Key::Verdicts) {
@@ -132,7 +132,7 @@ fn calls(body: &GoldenBody, playbook: &Playbook) -> Vec<CallFacts> {
             Some(Said::Span(delay)) => Some(*delay),
             _ => None,
         });
-        CallFacts {
+        CallSummary {
             call: call.name.clone(),
             compensation: compensation.map_or_else(String::new, |verdict| verdict.then.as_str().to_owned()),
             verdicts: verdicts.join(", "),

@@ -25,7 +25,7 @@ pub struct Draft {
     /// What becomes of the verdict.
     pub change: VerdictChange,
     /// A rule that gives it; none: left to the author where the verdict is new, else there is none.
-    pub rule: Option<DraftRule>,
+    pub rule: Option<ProposedRule>,
     /// The goldens that it changes as it is meant to, and the worst that changes in each.
     pub expect: Vec<(Id, Class)>,
 }
@@ -49,7 +49,7 @@ pub enum VerdictChange {
 
 /// The rule of a new proposal.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DraftRule {
+pub struct ProposedRule {
     /// Its name.
     pub name: String,
     /// Its condition.
@@ -83,7 +83,7 @@ pub fn proposal_text(draft: &Draft) -> String {
                  {then}\n"
             );
             let when = format!("{{ kind: '{UNWRITTEN}' }}");
-            unwritten = DraftRule { name: verdict.replace('_', "-"), when, before: None };
+            unwritten = ProposedRule { name: verdict.replace('_', "-"), when, before: None };
             rule = rule.or(Some(&unwritten));
         }
         VerdictChange::Changed(parts) if parts.is_empty() => {}
@@ -92,7 +92,7 @@ pub fn proposal_text(draft: &Draft) -> String {
             steps.extend(parts.iter().map(|(key, value)| format!("    {key}: {value}\n")));
         }
     }
-    if let Some(DraftRule { name: rule, when, before }) = rule {
+    if let Some(ProposedRule { name: rule, when, before }) = rule {
         let rule = scalar(rule);
         steps += &format!("  - add_rule:\n      rule: {rule}\n      when: {when}\n      verdict: {name}\n");
         steps.extend(before.iter().map(|before| format!("    before: {}\n", scalar(before))));

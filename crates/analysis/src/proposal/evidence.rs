@@ -12,18 +12,18 @@ const TRIED: usize = 20;
 
 /// What was recorded.
 #[derive(Clone, Debug)]
-pub struct Evidence {
+pub struct DraftEvidence {
     /// The failures that the draft is for, with the others beside them.
     pub cluster: Cluster,
     /// Where they were found.
-    pub origin: Origin,
+    pub origin: EvidenceSource,
     /// What the playbook does about them today; none where it does nothing.
     pub compensation: Option<&'static str>,
 }
 
 /// Where failures were found.
 #[derive(Clone, Debug)]
-pub enum Origin {
+pub enum EvidenceSource {
     /// In these traces, among so many recorded failures.
     Mined {
         /// As people named them.
@@ -57,7 +57,7 @@ pub enum NoCluster {
     Only(usize),
 }
 
-impl Evidence {
+impl DraftEvidence {
     /// What the cluster of this number, from 1, holds.
     ///
     /// # Errors
@@ -67,7 +67,7 @@ impl Evidence {
         number: usize,
         traces: &[String],
         playbook: &Playbook,
-    ) -> Result<Evidence, NoCluster> {
+    ) -> Result<DraftEvidence, NoCluster> {
         let Some(cluster) = number.checked_sub(1).and_then(|at| mined.shown.get(at)) else {
             return Err(match mined.clusters {
                 0 if mined.failures == 0 => NoCluster::NothingFailed,
@@ -75,35 +75,35 @@ impl Evidence {
                 clusters => NoCluster::Only(clusters),
             });
         };
-        let origin = Origin::Mined { traces: traces.to_vec(), failures: mined.failures };
-        Ok(Evidence::new(cluster.clone(), origin, playbook))
+        let origin = EvidenceSource::Mined { traces: traces.to_vec(), failures: mined.failures };
+        Ok(DraftEvidence::new(cluster.clone(), origin, playbook))
     }
 
     /// What a feedback holds, with all that was `mined` beside it; none where nothing failed in its call.
-    pub fn of_feedback(kept: &Kept, mined: MinedPart, plan: &Plan, is_alone: bool) -> Option<Evidence> {
+    pub fn of_feedback(kept: &Kept, mined: MinedPart, plan: &Plan, is_alone: bool) -> Option<DraftEvidence> {
         let (call, failed) = kept.call().zip(kept.feedback.before.failed.as_ref())?;
         let both = (call, kept.recorded().unwrap_or(call));
         let cluster = mined.around(plan, both, AttemptNo::new(failed.attempt))?;
-        let origin = Origin::Kept {
+        let origin = EvidenceSource::Kept {
             id: kept.id.clone(),
             came_from: kept.feedback.came_from.clone(),
             note: kept.feedback.note.clone(),
             call: Box::new(call.clone()),
             is_alone,
         };
-        Some(Evidence::new(cluster, origin, &plan.playbook))
+        Some(DraftEvidence::new(cluster, origin, &plan.playbook))
     }
 
-    fn new(cluster: Cluster, origin: Origin, playbook: &Playbook) -> Evidence {
+    fn new(cluster: Cluster, origin: EvidenceSource, playbook: &Playbook) -> DraftEvidence {
         let verdict = playbook.verdicts.iter().find(|verdict| *verdict.name == *cluster.verdict);
-        Evidence { origin, compensation: verdict.map(|verdict| verdict.then.as_str()), cluster }
+        DraftEvidence { origin, compensation: verdict.map(|verdict| verdict.then.as_str()), cluster }
     }
 
     /// The recorded failures whose calls are needed for the fixtures of a draft.
     pub fn wanted(&self, has_rule: bool) -> Vec<&FailureExample> {
         let own: &[FailureExample] = match self.origin {
-            Origin::Mined { .. } => &self.cluster.examples,
-            Origin::Kept { .. } => &[],
+            EvidenceSource::Mined { .. } => &self.cluster.examples,
+            EvidenceSource::Kept { .. } => &[],
         };
         own.iter().chain(self.others().iter().filter(|_| has_rule)).collect()
     }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use super::diff::{FixtureDiff, before_and_after};
 use super::draft::Draft;
-use super::evidence::{Evidence, Origin};
-use super::request::{MadeUp, Note};
+use super::evidence::{DraftEvidence, EvidenceSource};
+use super::request::{Note, WhySynthetic};
 use crate::check::Id;
 use crate::coverage::{expected, probes, to_yaml};
 use crate::mining::FailureExample;
@@ -22,7 +22,7 @@ use playproof_formats::fixture;
 use playproof_formats::golden::Class;
 
 /// Recorded calls by input and reference.
-pub type Calls = BTreeMap<(u32, String), RecordedCall>;
+pub type RecordedCalls = BTreeMap<(u32, String), RecordedCall>;
 
 /// The playbook as it is and as drafted.
 #[derive(Clone, Copy, Debug)]
@@ -65,7 +65,7 @@ pub enum Title {
         /// The verdict that it must not get.
         verdict: String,
         /// Why there is no recorded one; none where there is no recording.
-        why: Option<MadeUp>,
+        why: Option<WhySynthetic>,
     },
 }
 
@@ -73,13 +73,13 @@ pub enum Title {
 pub fn fixtures(
     plans: &TrialPlans<'_>,
     id: &str,
-    evidence: Option<(&Evidence, &Calls)>,
+    evidence: Option<(&DraftEvidence, &RecordedCalls)>,
     taken: &[String],
 ) -> (Vec<DraftFixture>, Vec<Note>) {
     let (draft, mut notes) = (plans.draft, Vec::new());
-    let recorded = evidence.map(|(evidence, calls)| Recorded { plans, evidence, calls });
-    let mut caught = recorded.as_ref().and_then(Recorded::caught);
-    let mut spared = recorded.as_ref().filter(|_| draft.has_rule()).and_then(Recorded::spared);
+    let recorded = evidence.map(|(evidence, calls)| RecordedFixtures { plans, evidence, calls });
+    let mut caught = recorded.as_ref().and_then(RecordedFixtures::caught);
+    let mut spared = recorded.as_ref().filter(|_| draft.has_rule()).and_then(RecordedFixtures::spared);
     if caught.is_none() || (spared.is_none() && draft.has_rule()) {
         let all = probes(plans.after, &draft.playbook).into_iter().map(|probe| probe.fixture);
         let all: Vec<Fixture> = all.collect();
@@ -87,14 +87,16 @@ pub fn fixtures(
         caught = caught.or_else(|| made_up().map(|fixture| (Title::Text(fixture.title.clone()), fixture)));
         if spared.is_none() && draft.has_rule() {
             let why = evidence.map(|(evidence, _)| match evidence.cluster.others.is_empty() {
-                true => MadeUp::NoOther,
-                false => MadeUp::AllCaught(draft.verdict.clone()),
+                true => WhySynthetic::NoOther,
+                false => WhySynthetic::AllCaught(draft.verdict.clone()),
             });
             let title = Title::MadeUp { verdict: draft.verdict.clone(), why: why.clone() };
             spared = plans.made_up(&all).map(|fixture| (title, fixture.clone()));
             notes.extend(why.map(Note::LookAlikeMadeUp));
             let origin = evidence.map(|(evidence, _)| &evidence.origin);
-            notes.extend(matches!(origin, Some(Origin::Kept { is_alone: true, .. })).then_some(Note::FeedbackAlone));
+            notes.extend(
+                matches!(origin, Some(EvidenceSource::Kept { is_alone: true, .. })).then_some(Note::FeedbackAlone),
+            );
         }
     }
     let caught = caught.map(|(title, fixture)| (title, plans.with_expectation(fixture)));
@@ -190,16 +192,16 @@ fn verdicts(expect: &Expect) -> impl Iterator<Item = &String> {
 }
 
 /// What was recorded, as fixtures.
-struct Recorded<'a> {
+struct RecordedFixtures<'a> {
     plans: &'a TrialPlans<'a>,
-    evidence: &'a Evidence,
-    calls: &'a Calls,
+    evidence: &'a DraftEvidence,
+    calls: &'a RecordedCalls,
 }
 
-impl Recorded<'_> {
+impl RecordedFixtures<'_> {
     /// A failure that the draft is for: one that it catches where there is one, else the first.
     fn caught(&self) -> Option<(Title, Fixture)> {
-        if let Origin::Kept { call, note, .. } = &self.evidence.origin {
+        if let EvidenceSource::Kept { call, note, .. } = &self.evidence.origin {
             return Some((Title::Note(note.clone()), self.plans.of_call(call)));
         }
         let mut all = self.fixtures(&self.evidence.cluster.examples);
@@ -251,7 +253,7 @@ fn is_look_alike(fixture: &Fixture, playbook: &str) -> bool {
 fn is_meant(diff: &FixtureDiff, verdict: &str) -> bool {
     let is_found = |one: &str, other: &str| one == other || (one == UNCLASSIFIED && other == verdict);
     diff.contradictions.is_empty()
-        && diff.gets(verdict)
+        && diff.gives_verdict_after(verdict)
         && diff.before.iter().zip(&diff.after).all(|(before, after)| {
             before.verdicts.split(", ").zip(after.verdicts.split(", ")).all(|(one, other)| is_found(one, other))
         })

@@ -8,7 +8,7 @@ use super::adr;
 use super::apply::{Applied, is_order_alone};
 use super::diff::{FixtureDiff, is_as_accepted};
 use super::lints::lints;
-use super::model::{Expected, Proposal, What};
+use super::model::{Expected, OperationKind, Proposal};
 use crate::check::Id;
 use playproof_engine::playbook::Playbook;
 use playproof_engine::sim::Contradiction;
@@ -45,7 +45,7 @@ pub enum GateKind {
     /// A golden changes that the proposal does not name.
     UnnamedChange,
     /// A golden does not change as the proposal says.
-    NamedInVain,
+    ExpectedChangeMissing,
     /// A guard is weaker, and nobody says why.
     GuardWeakened,
     /// Lint says something that it did not say before.
@@ -70,7 +70,7 @@ impl GateKind {
             GateKind::LookAlikeCaught => "look_alike_caught",
             GateKind::Contradiction => "contradiction",
             GateKind::UnnamedChange => "unnamed_change",
-            GateKind::NamedInVain => "named_in_vain",
+            GateKind::ExpectedChangeMissing => "named_in_vain",
             GateKind::GuardWeakened => "guard_weakened",
             GateKind::NewLint => "new_lint",
             GateKind::Unwritten => "unwritten",
@@ -87,7 +87,7 @@ impl fmt::Display for GateKind {
 
 /// One reason why a proposal is not accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Gate {
+pub struct ProposalGate {
     /// What sort.
     pub kind: GateKind,
     /// What is wrong.
@@ -102,7 +102,7 @@ pub struct Gate {
 
 /// A proposal with what became of it.
 #[derive(Debug)]
-pub(super) struct Tried<'a> {
+pub(super) struct TrialFacts<'a> {
     /// Its id: the name of its folder.
     pub id: &'a str,
     /// Its folder, as people know it.
@@ -130,9 +130,10 @@ pub(super) struct Tried<'a> {
 }
 
 /// All that speaks against accepting it, in the order of the kinds.
-pub(super) fn judge(tried: &Tried<'_>) -> Vec<Gate> {
+pub(super) fn judge(tried: &TrialFacts<'_>) -> Vec<ProposalGate> {
     let mut gates = Vec::new();
-    let mut say = |kind, message: String, (help, next)| gates.push(Gate { kind, message, help, next, report: None });
+    let mut say =
+        |kind, message: String, (help, next)| gates.push(ProposalGate { kind, message, help, next, report: None });
     ground(tried, &mut say);
     evidence(tried, &mut say);
     changes(tried, &mut say);
@@ -147,17 +148,17 @@ pub(super) fn judge(tried: &Tried<'_>) -> Vec<Gate> {
 type Way = (Option<String>, Command);
 
 /// The command that tries it once more.
-pub(super) fn again(tried: &Tried<'_>) -> Command {
+pub(super) fn again(tried: &TrialFacts<'_>) -> Command {
     Command::new("playproof propose check").name(tried.id)
 }
 
 /// Something to do by hand before it is tried once more.
-fn by_hand(tried: &Tried<'_>, what: String) -> Way {
+fn by_hand(tried: &TrialFacts<'_>, what: String) -> Way {
     (Some(what), again(tried))
 }
 
 /// What the proposal stands on.
-fn ground(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, Way)) {
+fn ground(tried: &TrialFacts<'_>, say: &mut impl FnMut(GateKind, String, Way)) {
     let now = fingerprint(&tried.before.playbook).to_string();
     let (playbook, base) = (&tried.proposal.playbook.text, &tried.proposal.base.text);
     if now != *base {
@@ -195,8 +196,8 @@ fn given<'a>(proposal: &'a Proposal, after: &'a Playbook) -> Vec<&'a str> {
     let mut verdicts: Vec<&str> = Vec::new();
     for operation in &proposal.operations {
         let verdict = match &operation.what {
-            What::AddVerdict(name, _) => Some(name.text.as_str()),
-            What::AddRule(name, ..) => {
+            OperationKind::AddVerdict(name, _) => Some(name.text.as_str()),
+            OperationKind::AddRule(name, ..) => {
                 let rule = after.rules.iter().find(|rule| *rule.name == *name.text);
                 rule.map(|rule| &*after.verdict(rule.verdict).name)
             }
@@ -211,9 +212,9 @@ fn given<'a>(proposal: &'a Proposal, after: &'a Playbook) -> Vec<&'a str> {
 /// does not fit it, the first alone.
 pub fn verdicts<'a>(proposal: &'a Proposal, after: Option<&'a Playbook>) -> Vec<&'a str> {
     let named = proposal.operations.iter().filter_map(|operation| match &operation.what {
-        What::AddVerdict(name, _) | What::ChangeVerdict(name, _) | What::RemoveVerdict(name) => {
-            Some(name.text.as_str())
-        }
+        OperationKind::AddVerdict(name, _)
+        | OperationKind::ChangeVerdict(name, _)
+        | OperationKind::RemoveVerdict(name) => Some(name.text.as_str()),
         _ => None,
     });
     let mut verdicts: Vec<&str> = named.collect();
@@ -224,11 +225,11 @@ pub fn verdicts<'a>(proposal: &'a Proposal, after: Option<&'a Playbook>) -> Vec<
 
 /// Whether the proposal only says in other words what verdicts mean, and takes away what has no say: no fixture can show
 /// that.
-fn is_unseen(tried: &Tried<'_>) -> bool {
+fn is_unseen(tried: &TrialFacts<'_>) -> bool {
     tried.proposal.operations.iter().all(|operation| match &operation.what {
-        What::ChangeVerdict(_, parts) => parts.iter().all(|part| part.key == "means"),
-        What::RemoveRule(rule) => !speaks(tried.before, &rule.text),
-        What::RemoveVerdict(_) => true,
+        OperationKind::ChangeVerdict(_, parts) => parts.iter().all(|part| part.key == "means"),
+        OperationKind::RemoveRule(rule) => !speaks(tried.before, &rule.text),
+        OperationKind::RemoveVerdict(_) => true,
         _ => false,
     })
 }
@@ -240,13 +241,13 @@ fn speaks(loaded: &Loaded, rule: &str) -> bool {
 }
 
 /// Whether fixtures show what becomes of the failures that a rule caught which is taken away.
-fn removals(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, Way)) {
+fn removals(tried: &TrialFacts<'_>, say: &mut impl FnMut(GateKind, String, Way)) {
     let removed = tried.proposal.operations.iter().filter_map(|operation| match &operation.what {
-        What::RemoveRule(rule) => Some(&rule.text),
+        OperationKind::RemoveRule(rule) => Some(&rule.text),
         _ => None,
     });
     for rule in removed.filter(|rule| speaks(tried.before, rule)) {
-        if !tried.diffs.iter().any(|diff| diff.heard(rule)) {
+        if !tried.diffs.iter().any(|diff| diff.rule_matches_before(rule)) {
             let said = format!("no fixture shows what becomes of the failures that the rule `{rule}` catches today");
             let next = by_hand(tried, format!("write one into {}/fixtures/", tried.folder));
             say(GateKind::CatchesNothing, said, next);
@@ -255,19 +256,21 @@ fn removals(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, Way)) {
 }
 
 /// Whether the proposal's own fixtures show what it is for.
-fn evidence(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, Way)) {
+fn evidence(tried: &TrialFacts<'_>, say: &mut impl FnMut(GateKind, String, Way)) {
     let own = || tried.diffs.iter().filter(|diff| diff.is_new);
     let fixtures = format!("{}/fixtures/", tried.folder);
     let given = given(tried.proposal, &tried.applied.loaded.playbook);
     for verdict in &given {
-        if !own().any(|diff| diff.gets(verdict) && !diff.got(verdict)) {
-            let said = match own().any(|diff| diff.gets(verdict)) {
+        if !own().any(|diff| diff.gives_verdict_after(verdict) && !diff.gives_verdict_before(verdict)) {
+            let said = match own().any(|diff| diff.gives_verdict_after(verdict)) {
                 true => format!("each fixture of the proposal that gets the verdict `{verdict}` gets it already"),
                 false => format!("no fixture of the proposal gets the verdict `{verdict}`: it catches nothing"),
             };
             say(GateKind::CatchesNothing, said, by_hand(tried, format!("write one into {fixtures}")));
         }
-        if !own().any(|diff| !diff.gets(verdict) && !diff.after.iter().all(|call| call.verdicts.is_empty())) {
+        if !own()
+            .any(|diff| !diff.gives_verdict_after(verdict) && !diff.after.iter().all(|call| call.verdicts.is_empty()))
+        {
             let said = format!("no fixture of the proposal fails in a way near to `{verdict}` and does not get it");
             say(GateKind::NoLookAlike, said, by_hand(tried, format!("write one into {fixtures}")));
         }
@@ -283,7 +286,8 @@ fn evidence(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, Way)) {
         let of_verdicts = diff.contradictions.iter().find(|one| is_of_verdicts(one));
         let Some(first) = of_verdicts.or(diff.contradictions.first()) else { continue };
         let expects = first.to_string();
-        let caught = given.iter().find(|verdict| diff.gets(verdict) && is_without(&diff.contradictions, verdict));
+        let caught =
+            given.iter().find(|verdict| diff.gives_verdict_after(verdict) && is_without(&diff.contradictions, verdict));
         match caught.filter(|_| diff.is_new) {
             Some(verdict) => {
                 let said = format!("the look-alike `{}` gets the verdict `{verdict}`: {expects}", diff.id.fixture);
@@ -314,7 +318,7 @@ fn is_without(contradictions: &[Contradiction], verdict: &str) -> bool {
 }
 
 /// What changes in the project's goldens, against what the proposal names.
-fn changes(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, Way)) {
+fn changes(tried: &TrialFacts<'_>, say: &mut impl FnMut(GateKind, String, Way)) {
     let expected = |id: &Id| tried.proposal.expect.iter().find(|expected| expected.id.text == id.to_string());
     let write = |id: &Id, class: Class| {
         let row = format!("`{id}: {}`", class.as_str());
@@ -340,7 +344,7 @@ fn changes(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, Way)) {
         if !changes {
             let said = format!("the proposal says that `{}` changes, and it does not", id.text);
             let next = by_hand(tried, format!("take it out of {}/proposal.yaml", tried.folder));
-            say(GateKind::NamedInVain, said, next);
+            say(GateKind::ExpectedChangeMissing, said, next);
         }
     }
     let weak = tried.diffs.iter().find(|diff| !diff.is_new && diff.comparison.has(Class::GuardWeakened));
@@ -352,7 +356,7 @@ fn changes(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, Way)) {
 }
 
 /// Placeholders of a draft, in verdicts and fixtures.
-fn unwritten(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, Way)) {
+fn unwritten(tried: &TrialFacts<'_>, say: &mut impl FnMut(GateKind, String, Way)) {
     let next = |file: String| by_hand(tried, format!("write it in {file}"));
     if has_placeholder(&tried.proposal.source.text) {
         let file = format!("{}/proposal.yaml", tried.folder);
@@ -380,11 +384,17 @@ fn has_placeholder(text: &str) -> bool {
     })
 }
 
-fn record(tried: &Tried<'_>, gates: &mut Vec<Gate>) {
+fn record(tried: &TrialFacts<'_>, gates: &mut Vec<ProposalGate>) {
     let file = format!("{}/adr.md", tried.folder);
     let (help, next) = by_hand(tried, format!("write it in {file}"));
     let mut gate = |message: String, report| {
-        gates.push(Gate { kind: GateKind::AdrIncomplete, message, help: help.clone(), next: next.clone(), report });
+        gates.push(ProposalGate {
+            kind: GateKind::AdrIncomplete,
+            message,
+            help: help.clone(),
+            next: next.clone(),
+            report,
+        });
     };
     let Some(adr) = tried.adr else {
         return gate(format!("there is no decision record: `{file}` is missing"), None);

@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use super::gates::{Gate, GateKind, Tried, again};
+use super::gates::{GateKind, ProposalGate, TrialFacts, again};
 use playproof_engine::playbook::Playbook;
 use playproof_formats::diagnostic::{Diagnostic, Report};
 use playproof_formats::playbook::lint::lint;
 use playproof_formats::shell::Command;
 
 /// A gate for each lint that is new.
-pub(super) fn lints(tried: &Tried<'_>) -> Vec<Gate> {
+pub(super) fn lints(tried: &TrialFacts<'_>) -> Vec<ProposalGate> {
     let old: Vec<(&str, String)> = lint(tried.before).into_iter().map(|said| (said.id, said.message)).collect();
     let is_old = |said: &Diagnostic| old.iter().any(|(id, message)| *id == said.id && *message == said.message);
     let new = lint(&tried.applied.loaded).into_iter().filter(|said| !is_old(said) && !is_decided(tried, said));
     let gates = new.map(|said| {
         let help = way_out(tried, &said);
-        Gate {
+        ProposalGate {
             kind: GateKind::NewLint,
             message: format!("lint says something new: {}", said.message),
             next: if help.is_some() { again(tried) } else { Command::new("playproof help").name(said.id) },
@@ -27,15 +27,16 @@ pub(super) fn lints(tried: &Tried<'_>) -> Vec<Gate> {
 }
 
 /// Whether a fixture shows that a rule speaks of which lint cannot tell.
-fn is_decided(tried: &Tried<'_>, said: &Diagnostic) -> bool {
+fn is_decided(tried: &TrialFacts<'_>, said: &Diagnostic) -> bool {
     let rules = tried.applied.loaded.playbook.rules.iter().map(|rule| &*rule.name);
     said.id == "shadow_undecided"
-        && told_of(tried, said, "rule", rules).is_some_and(|rule| tried.diffs.iter().any(|diff| diff.hears(rule)))
+        && told_of(tried, said, "rule", rules)
+            .is_some_and(|rule| tried.diffs.iter().any(|diff| diff.rule_matches_after(rule)))
 }
 
 /// The row that a lint underlines first.
 fn told_of<'a>(
-    tried: &Tried<'_>,
+    tried: &TrialFacts<'_>,
     said: &Diagnostic,
     kind: &str,
     mut names: impl Iterator<Item = &'a str>,
@@ -46,7 +47,7 @@ fn told_of<'a>(
 }
 
 /// What takes the cause of a lint away, where it is told of a row that was there before the proposal.
-fn way_out(tried: &Tried<'_>, said: &Diagnostic) -> Option<String> {
+fn way_out(tried: &TrialFacts<'_>, said: &Diagnostic) -> Option<String> {
     let Playbook { rules, verdicts, .. } = &tried.before.playbook;
     let rule = || told_of(tried, said, "rule", rules.iter().map(|rule| &*rule.name));
     let verdict = || told_of(tried, said, "verdict", verdicts.iter().map(|verdict| &*verdict.name));

@@ -12,9 +12,9 @@ pub struct Proposal {
     /// What the places point into.
     pub source: Arc<Source>,
     /// The playbook, by the name that fixtures know it by.
-    pub playbook: Named,
+    pub playbook: Spanned,
     /// The fingerprint of the playbook that it was made for.
-    pub base: Named,
+    pub base: Spanned,
     /// What it does, in order; never empty.
     pub operations: Vec<Operation>,
     /// The goldens that it changes, and how.
@@ -25,7 +25,7 @@ pub struct Proposal {
 
 /// A text and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Named {
+pub struct Spanned {
     /// The text.
     pub text: String,
     /// Where it stands in the proposal.
@@ -36,7 +36,7 @@ pub struct Named {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expected {
     /// `PLAYBOOK/FIXTURE`.
-    pub id: Named,
+    pub id: Spanned,
     /// The worst that may change in it.
     pub class: Class,
 }
@@ -45,7 +45,7 @@ pub struct Expected {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operation {
     /// What is done.
-    pub what: What,
+    pub what: OperationKind,
     /// For people who read the playbook; written above what is added.
     pub comment: Option<String>,
     /// Where the step stands in the proposal.
@@ -54,28 +54,28 @@ pub struct Operation {
 
 /// What a step does.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum OperationKind {
     /// A verdict that was not there.
-    AddVerdict(Named, Snippet),
+    AddVerdict(Spanned, Snippet),
     /// A rule that was not there.
-    AddRule(Named, Snippet, Place),
+    AddRule(Spanned, Snippet, RulePosition),
     /// A rule at another place.
-    MoveRule(Named, Place),
+    MoveRule(Spanned, RulePosition),
     /// A rule that is no longer there.
-    RemoveRule(Named),
+    RemoveRule(Spanned),
     /// A verdict that is no longer there.
-    RemoveVerdict(Named),
+    RemoveVerdict(Spanned),
     /// A queue that was not there.
-    AddQueue(Named),
+    AddQueue(Spanned),
     /// Other values in a verdict.
-    ChangeVerdict(Named, Vec<Part>),
+    ChangeVerdict(Spanned, Vec<FieldChange>),
     /// Another value of a limit.
-    ChangeLimit(Named, Snippet),
+    ChangeLimit(Spanned, Snippet),
 }
 
 /// Another value in a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct FieldChange {
     /// `means`, `effect` or `then`.
     pub key: &'static str,
     /// The value as written.
@@ -84,13 +84,13 @@ pub struct Part {
 
 /// Where a rule goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum RulePosition {
     /// Behind all others.
     End,
     /// Before this rule.
-    Before(Named),
+    Before(Spanned),
     /// Behind this rule.
-    After(Named),
+    After(Spanned),
 }
 
 /// A piece of YAML as written: its lines without the indentation that they have in common.

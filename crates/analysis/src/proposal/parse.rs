@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::model::{Expected, Named, Operation, Part, Place, Proposal, Snippet, What};
+use super::model::{Expected, FieldChange, Operation, OperationKind, Proposal, RulePosition, Snippet, Spanned};
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 use playproof_formats::golden::{Class, merge_conflict};
 use playproof_formats::yaml;
@@ -118,11 +118,11 @@ fn read(root: Cursor<'_>, source: Arc<Source>) -> Option<Proposal> {
     })
 }
 
-fn named(at: Cursor<'_>, text: &str) -> Named {
-    Named { text: text.to_owned(), span: at.span() }
+fn named(at: Cursor<'_>, text: &str) -> Spanned {
+    Spanned { text: text.to_owned(), span: at.span() }
 }
 
-fn fingerprint(at: Cursor<'_>) -> Option<Named> {
+fn fingerprint(at: Cursor<'_>) -> Option<Spanned> {
     let text = at.string()?;
     if is_fingerprint(text) {
         return Some(named(at, text));
@@ -162,9 +162,9 @@ fn operation(step: Cursor<'_>, source: &Arc<Source>) -> Option<Operation> {
         "add_verdict" => add_verdict(value, source),
         "add_rule" => add_rule(value, &record, source),
         "move_rule" => move_rule(value, &record),
-        "remove_rule" => Some(What::RemoveRule(name(value)?)),
-        "remove_verdict" => Some(What::RemoveVerdict(name(value)?)),
-        "add_queue" => Some(What::AddQueue(name(value)?)),
+        "remove_rule" => Some(OperationKind::RemoveRule(name(value)?)),
+        "remove_verdict" => Some(OperationKind::RemoveVerdict(name(value)?)),
+        "add_queue" => Some(OperationKind::AddQueue(name(value)?)),
         "change_verdict" => change_verdict(value, &record, source),
         _ => change_limit(value, &record, source),
     }?;
@@ -184,9 +184,9 @@ fn refuse_foreign(record: &Record<'_>, step: &str) {
     }
 }
 
-fn name(at: Cursor<'_>) -> Option<Named> {
+fn name(at: Cursor<'_>) -> Option<Spanned> {
     let key = at.name()?;
-    Some(Named { text: key.text.to_owned(), span: key.span })
+    Some(Spanned { text: key.text.to_owned(), span: key.span })
 }
 
 fn written(at: Cursor<'_>, source: &Arc<Source>) -> Snippet {
@@ -204,14 +204,14 @@ fn one_line(text: &str) -> Snippet {
     Snippet(vec![quoted(text.trim_end())])
 }
 
-fn add_verdict(value: Cursor<'_>, source: &Arc<Source>) -> Option<What> {
+fn add_verdict(value: Cursor<'_>, source: &Arc<Source>) -> Option<OperationKind> {
     let mut verdicts = value.entries("a verdict, by its name")?;
     let first = verdicts.next();
     match (first, verdicts.next()) {
         (Some((key, verdict)), None) => {
             let _ = verdict.record("a verdict", &["means", "effect", "then"])?;
-            let named = Named { text: key.text.to_owned(), span: key.span.clone() };
-            value.named(&key, "").then(|| What::AddVerdict(named, written(verdict, source)))
+            let named = Spanned { text: key.text.to_owned(), span: key.span.clone() };
+            value.named(&key, "").then(|| OperationKind::AddVerdict(named, written(verdict, source)))
         }
         _ => {
             value.wrong("several_chosen", "`add_verdict` adds exactly one verdict", "write `NAME: { means: ... }`");
@@ -220,26 +220,26 @@ fn add_verdict(value: Cursor<'_>, source: &Arc<Source>) -> Option<What> {
     }
 }
 
-fn add_rule(value: Cursor<'_>, record: &Record<'_>, source: &Arc<Source>) -> Option<What> {
+fn add_rule(value: Cursor<'_>, record: &Record<'_>, source: &Arc<Source>) -> Option<OperationKind> {
     let rule = value.record("a rule", &["rule", "when", "verdict"])?;
     let named = rule.required("rule").and_then(name);
-    Some(What::AddRule(named?, written(value, source), place(record)?))
+    Some(OperationKind::AddRule(named?, written(value, source), place(record)?))
 }
 
-fn move_rule(value: Cursor<'_>, record: &Record<'_>) -> Option<What> {
+fn move_rule(value: Cursor<'_>, record: &Record<'_>) -> Option<OperationKind> {
     let (named, place) = (name(value)?, place(record)?);
-    if place == Place::End && record.optional("after").is_none() && record.optional("before").is_none() {
+    if place == RulePosition::End && record.optional("after").is_none() && record.optional("before").is_none() {
         value.wrong("nothing_chosen", "`move_rule` says where the rule goes", "`before: RULE` or `after: RULE`");
         return None;
     }
-    Some(What::MoveRule(named, place))
+    Some(OperationKind::MoveRule(named, place))
 }
 
-fn place(record: &Record<'_>) -> Option<Place> {
+fn place(record: &Record<'_>) -> Option<RulePosition> {
     match (record.optional("before"), record.optional("after")) {
-        (None, None) => Some(Place::End),
-        (Some(before), None) => Some(Place::Before(name(before)?)),
-        (None, Some(after)) => Some(Place::After(name(after)?)),
+        (None, None) => Some(RulePosition::End),
+        (Some(before), None) => Some(RulePosition::Before(name(before)?)),
+        (None, Some(after)) => Some(RulePosition::After(name(after)?)),
         (Some(before), Some(_)) => {
             before.wrong("several_chosen", "a rule goes before one rule or after one, not both", "one of the two");
             None
@@ -247,27 +247,27 @@ fn place(record: &Record<'_>) -> Option<Place> {
     }
 }
 
-fn change_verdict(value: Cursor<'_>, record: &Record<'_>, source: &Arc<Source>) -> Option<What> {
-    let part = |key: &'static str| Some(Part { key, value: written(record.optional(key)?, source) });
-    let parts: Vec<Part> = ["means", "effect", "then"].into_iter().filter_map(part).collect();
+fn change_verdict(value: Cursor<'_>, record: &Record<'_>, source: &Arc<Source>) -> Option<OperationKind> {
+    let part = |key: &'static str| Some(FieldChange { key, value: written(record.optional(key)?, source) });
+    let parts: Vec<FieldChange> = ["means", "effect", "then"].into_iter().filter_map(part).collect();
     if parts.is_empty() {
         value.wrong("nothing_chosen", "`change_verdict` says what changes", "`means`, `effect` or `then` beside it");
         return None;
     }
-    Some(What::ChangeVerdict(name(value)?, parts))
+    Some(OperationKind::ChangeVerdict(name(value)?, parts))
 }
 
-fn change_limit(value: Cursor<'_>, record: &Record<'_>, source: &Arc<Source>) -> Option<What> {
+fn change_limit(value: Cursor<'_>, record: &Record<'_>, source: &Arc<Source>) -> Option<OperationKind> {
     value.word(&[("max_attempts", ()), ("deadline_ms", ())])?;
     let to = record.required("to")?;
     to.whole(0..=u64::MAX)?;
-    Some(What::ChangeLimit(name(value)?, written(to, source)))
+    Some(OperationKind::ChangeLimit(name(value)?, written(to, source)))
 }
 
 fn expectations(expect: Cursor<'_>) -> Option<Vec<Expected>> {
     let classes = Class::TABLE;
     let read = expect.entries("the goldens that change")?.map(|(key, class)| {
-        let id = Named { text: key.text.to_owned(), span: key.span };
+        let id = Spanned { text: key.text.to_owned(), span: key.span };
         Some(Expected { id, class: class.word(&classes)? })
     });
     read.collect::<Vec<_>>().into_iter().collect()

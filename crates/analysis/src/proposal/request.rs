@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::apply::{Applied, apply};
-use super::draft::{Draft, DraftRule, VerdictChange, compensation, flow, proposal_text};
-use super::evidence::Evidence;
+use super::draft::{Draft, ProposedRule, VerdictChange, compensation, flow, proposal_text};
+use super::evidence::DraftEvidence;
 use super::parse::parse;
 use crate::check::Id;
 use crate::mining::NoRule;
@@ -90,7 +90,7 @@ pub enum Note {
     /// An earlier look-alike gets the verdict.
     LookAlikeChanges(Id, Class),
     /// The look-alike is made up.
-    LookAlikeMadeUp(MadeUp),
+    LookAlikeMadeUp(WhySynthetic),
     /// Only feedback was searched for a look-alike.
     FeedbackAlone,
     /// The feedback expects another verdict.
@@ -113,7 +113,7 @@ pub enum Note {
 
 /// Why a look-alike is made up.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum MadeUp {
+pub enum WhySynthetic {
     /// No other failure was recorded.
     NoOther,
     /// The draft gives all others that were tried this verdict too.
@@ -147,7 +147,7 @@ pub fn verdict_is_there(verdict: &str, name: &str, playbook: &Playbook) -> (bool
 pub fn draft(
     request: &Request,
     (name, loaded): (&str, &Loaded),
-    evidence: Option<&Evidence>,
+    evidence: Option<&DraftEvidence>,
 ) -> Result<(Draft, Vec<Note>), NoDraft> {
     let playbook = &loaded.playbook;
     let mut notes = Vec::new();
@@ -227,20 +227,20 @@ fn rule(
     request: &Request,
     is_there: bool,
     playbook: &Playbook,
-    evidence: Option<&Evidence>,
-) -> Result<Option<DraftRule>, NoDraft> {
+    evidence: Option<&DraftEvidence>,
+) -> Result<Option<ProposedRule>, NoDraft> {
     let before = evidence.and_then(|evidence| evidence.cluster.before.clone());
     if let Some(when) = &request.when {
         let is_rule = |name: &str| playbook.rules.iter().any(|rule| *rule.name == *name);
         let name = first_free(&request.verdict.replace('_', "-"), is_rule);
-        return Ok(Some(DraftRule { name, when: one_line(when)?, before }));
+        return Ok(Some(ProposedRule { name, when: one_line(when)?, before }));
     }
     let Some(evidence) = evidence else { return Ok(None) };
     if is_there && evidence.cluster.verdict == request.verdict {
         return Ok(None);
     }
     let drawn = evidence.cluster.rule.as_ref().map_err(|why| NoDraft::NoRule(why.clone()))?;
-    Ok(Some(DraftRule { name: drawn.name.clone(), when: drawn.when.clone(), before }))
+    Ok(Some(ProposedRule { name: drawn.name.clone(), when: drawn.when.clone(), before }))
 }
 
 /// YAML as people typed it, in one line.
@@ -265,7 +265,7 @@ pub fn place_rule(draft: &mut Draft, file: &str, loaded: &Loaded) -> Result<(App
     };
     for other in loaded.playbook.rules.iter().rev() {
         let before = Some(other.name.to_string());
-        let moved = Draft { rule: Some(DraftRule { before, ..rule.clone() }), ..draft.clone() };
+        let moved = Draft { rule: Some(ProposedRule { before, ..rule.clone() }), ..draft.clone() };
         let earlier = tried(&moved)?;
         if !is_silent(&earlier, &rule.name) {
             *draft = moved;

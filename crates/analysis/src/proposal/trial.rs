@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use super::apply::Applied;
 use super::diff::before_and_after;
-use super::gates::{Tried, judge, touched};
-use super::judged::Judged;
+use super::gates::{TrialFacts, judge, touched};
 use super::model::Proposal;
+use super::report::ProposalReport;
 use crate::check::{Id, map, row_changes};
 use playproof_engine::fixture::Fixture;
 use playproof_engine::sim::{Plan, Simulator};
@@ -34,7 +34,7 @@ pub struct ProposalContext {
 
 /// A proposal that is to be tried.
 #[derive(Clone, Copy, Debug)]
-pub struct Candidate<'a> {
+pub struct TrialInput<'a> {
     /// Its id: the name of its folder.
     pub id: &'a str,
     /// Its folder, as people know it.
@@ -79,8 +79,8 @@ impl ProposalContext {
     }
 
     /// What a proposal changes, and what speaks against it.
-    pub fn try_out(&self, candidate: &Candidate<'_>, jobs: NonZeroUsize) -> Judged {
-        let Candidate { id, folder, proposal, fixtures, adr, playbook, before, applied, plans, goldens } = *candidate;
+    pub fn try_out(&self, candidate: &TrialInput<'_>, jobs: NonZeroUsize) -> ProposalReport {
+        let TrialInput { id, folder, proposal, fixtures, adr, playbook, before, applied, plans, goldens } = *candidate;
         let own = self.runs(fixtures, playbook).map(|(id, fixture)| (id, fixture, true));
         let all = self.runs(&self.fixtures, playbook).map(|(id, fixture)| (id, fixture, false));
         let cases: Vec<(Id, &Fixture, bool)> = own.chain(all).collect();
@@ -88,7 +88,7 @@ impl ProposalContext {
             before_and_after(simulator, id, fixture, plans, *is_new)
         };
         let diffs = map(&cases, jobs, Simulator::new, work, |_| false);
-        let gates = judge(&Tried {
+        let gates = judge(&TrialFacts {
             id,
             folder,
             fixtures: &self.fixtures_folder,
@@ -102,7 +102,7 @@ impl ProposalContext {
             shared: &self.shared(id, playbook, applied),
             taken: &self.taken(fixtures),
         });
-        Judged { id: id.to_owned(), playbook: playbook.to_owned(), rows: applied.rows.clone(), diffs, gates }
+        ProposalReport { id: id.to_owned(), playbook: playbook.to_owned(), rows: applied.rows.clone(), diffs, gates }
     }
 
     fn unapproved(&self, name: &str, loaded: &Loaded) -> Vec<RowChange> {

@@ -27,7 +27,7 @@ pub const HISTORY: &str = "proposals/history";
 const WHY: &str = "the beginning";
 
 /// The folder in which a project is set up, as it is before. Paths are below it.
-pub trait Folder {
+pub trait ProjectFolder {
     /// Why it cannot be read.
     type Error;
 
@@ -148,7 +148,7 @@ pub enum NoPlan<E> {
 ///
 /// # Errors
 /// Something in the way of a file; a file that is there and cannot be used.
-pub fn plan<F: Folder>(
+pub fn plan<F: ProjectFolder>(
     folder: &F,
     recordings: &Recordings,
     drawn_tools: Option<(String, String)>,
@@ -180,7 +180,7 @@ struct Planner<'a, F> {
     planned: ProjectFiles,
 }
 
-impl<F: Folder> Planner<'_, F> {
+impl<F: ProjectFolder> Planner<'_, F> {
     fn add(&mut self, path: &str, purpose: Purpose, text: String) -> Result<Arc<Source>, NoPlan<F::Error>> {
         let there = self.folder.file(path).map_err(NoPlan::Folder)?;
         let kept = there.is_some();

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::starter::{Named, PLAYBOOK};
+use super::starter::{NamedText, PLAYBOOK};
 use crate::coverage::{expected, to_yaml};
 use crate::recorded::{Arguments, of_recorded};
 use playproof_engine::call::{AnswerTo, RecordedCall, Reply};
@@ -36,7 +36,7 @@ pub struct Recordings {
     /// Drafted mappings.
     pub mappings: Vec<DraftMapping>,
     /// What was read, in its order.
-    pub inputs: Vec<Recording>,
+    pub inputs: Vec<RecordingSummary>,
     tools: BTreeMap<String, ToolRow>,
     /// Calls that failed, as they are shown, each in another way.
     failing: Vec<RecordedCall>,
@@ -71,7 +71,7 @@ impl DraftMapping {
 
 /// What a recording turned out to hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Recording {
+pub struct RecordingSummary {
     /// As people named it.
     pub path: String,
     /// The file of its mapping.
@@ -136,7 +136,7 @@ impl Recordings {
     }
 
     /// A further call of `recording`.
-    pub fn on_call(&mut self, recording: &mut Recording, closed: &ClosedCall) {
+    pub fn on_call(&mut self, recording: &mut RecordingSummary, closed: &ClosedCall) {
         let (raw, shown) = (closed.raw(), closed.shown());
         let failure: Option<FailureKey> = raw.answers.iter().find_map(|answer| match &answer.reply {
             Reply::Failed(error) => Some(error.as_deref().map(|error| (error.kind.clone(), error.status))),
@@ -170,7 +170,7 @@ impl Recordings {
 
     /// The fixture of the first failure that a rule knows and whose answers last to its end, writes first; none where
     /// there is no such failure.
-    pub(super) fn fixture(&self, plan: &Plan) -> Option<Named> {
+    pub(super) fn fixture(&self, plan: &Plan) -> Option<NamedText> {
         let writes = |call: &&RecordedCall| plan.facts(call.tool()).access == Access::Write;
         let (writes, reads): (Vec<_>, Vec<_>) = self.failing.iter().partition(writes);
         let mut simulator = Simulator::new();
@@ -178,7 +178,7 @@ impl Recordings {
     }
 }
 
-fn of_call(plan: &Plan, simulator: &mut Simulator, call: &RecordedCall) -> Option<Named> {
+fn of_call(plan: &Plan, simulator: &mut Simulator, call: &RecordedCall) -> Option<NamedText> {
     let mut fixture = scripted(call)?;
     let scenario = Scenario::of_fixture(&fixture, |tool| plan.facts(tool));
     let record = simulator.rehearse(plan, &scenario);

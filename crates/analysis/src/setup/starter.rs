@@ -9,10 +9,10 @@ pub const PLAYBOOK: &str = "ours";
 pub const PLAYBOOK_FILE: &str = "playbooks/ours.yaml";
 
 /// The name and the text of a fixture.
-pub type Named = (String, String);
+pub type NamedText = (String, String);
 
 /// The fixtures that every project begins with.
-pub fn fixtures() -> Vec<Named> {
+pub fn fixtures() -> Vec<NamedText> {
     let named = |(name, text): (&str, &str)| (name.to_owned(), text.to_owned());
     let both = [
         ("a-keyed-refund-meets-its-own-effect", include_str!("starter/a-keyed-refund-meets-its-own-effect.yaml")),
@@ -22,7 +22,7 @@ pub fn fixtures() -> Vec<Named> {
 }
 
 /// The fixture that stands where no recorded failure can.
-pub fn denial() -> Named {
+pub fn denial() -> NamedText {
     ("a-denial-goes-to-people".to_owned(), include_str!("starter/a-denial-goes-to-people.yaml").to_owned())
 }
 

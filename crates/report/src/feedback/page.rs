@@ -5,7 +5,7 @@ use crate::style::Palette;
 use crate::table;
 use crate::table::Align;
 use crate::text::{broken, counted, escape_unprintable};
-use playproof_analysis::feedback::{Ending, Feedback, Judged, State};
+use playproof_analysis::feedback::{Ending, Feedback, FeedbackState, JudgedFeedback};
 use playproof_engine::playbook::Playbook;
 
 /// What stands where there is nothing.
@@ -15,7 +15,7 @@ const NOTHING: &str = "-";
 const LABEL: usize = 12;
 
 /// The list, ending without a line break; `closed` are those that are not listed, because they are closed.
-pub fn page(all: &[Judged], closed: usize, width: usize, palette: Palette) -> String {
+pub fn page(all: &[JudgedFeedback], closed: usize, width: usize, palette: Palette) -> String {
     let mut blocks: Vec<String> = Vec::new();
     for shown in all {
         let feedback = &shown.kept.feedback;
@@ -28,9 +28,9 @@ pub fn page(all: &[Judged], closed: usize, width: usize, palette: Palette) -> St
         }
         blocks.push(lines.join("\n"));
     }
-    let count = |state: State| all.iter().filter(|shown| shown.state == state).count();
-    let mut counts = format!("{} open, {} answered", count(State::Open), count(State::Answered));
-    match (count(State::Closed), closed) {
+    let count = |state: FeedbackState| all.iter().filter(|shown| shown.state == state).count();
+    let mut counts = format!("{} open, {} answered", count(FeedbackState::Open), count(FeedbackState::Answered));
+    match (count(FeedbackState::Closed), closed) {
         (0, 0) => {}
         (0, hidden) => counts += &format!(", {hidden} closed (`--all` lists them)"),
         (shown, _) => counts += &format!(", {shown} closed"),
@@ -39,22 +39,24 @@ pub fn page(all: &[Judged], closed: usize, width: usize, palette: Palette) -> St
     blocks.join("\n")
 }
 
-fn verdicts(shown: &Judged) -> String {
+fn verdicts(shown: &JudgedFeedback) -> String {
     let (tool, verdict) = (escape_unprintable(shown.tool()), shown.verdict().unwrap_or("none"));
     match (shown.state, shown.rule(), &shown.kept.feedback.expected) {
-        (State::Answered, Some(rule), _) => format!("{tool}: verdict {verdict} by the rule {rule}, as expected"),
+        (FeedbackState::Answered, Some(rule), _) => {
+            format!("{tool}: verdict {verdict} by the rule {rule}, as expected")
+        }
         (_, _, expected) => {
             format!("{tool}: verdict {verdict}, expected {}", expected.as_deref().unwrap_or("not said"))
         }
     }
 }
 
-fn state(state: State, palette: Palette) -> String {
+fn state(state: FeedbackState, palette: Palette) -> String {
     let word = format!("{:8}", state.as_str());
     match state {
-        State::Open => palette.doubtful(&word),
-        State::Answered => palette.good(&word),
-        State::Closed => palette.faint(&word),
+        FeedbackState::Open => palette.doubtful(&word),
+        FeedbackState::Answered => palette.good(&word),
+        FeedbackState::Closed => palette.faint(&word),
     }
 }
 
@@ -71,7 +73,7 @@ pub fn expectation(feedback: &Feedback, playbook: &Playbook, name: &str) -> Stri
 }
 
 /// The head of one feedback: note, expectation, and what was made of the call then and now.
-pub fn head(shown: &Judged, now: &Ending, slice: &str, is_new: bool, style: Style) -> String {
+pub fn head(shown: &JudgedFeedback, now: &Ending, slice: &str, is_new: bool, style: Style) -> String {
     let Style { width, palette, .. } = style;
     let feedback = &shown.kept.feedback;
     let from = &feedback.came_from;

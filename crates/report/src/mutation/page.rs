@@ -3,7 +3,7 @@
 use crate::coverage::Extent;
 use crate::style::Palette;
 use crate::text::{count, counted, escape_unprintable, wrapped};
-use playproof_analysis::mutation::{Accepted, Judged, Judgement, MutationReport, Shown};
+use playproof_analysis::mutation::{Accepted, Judgement, MutantResult, MutationReport, RevealingFixture};
 use playproof_formats::diagnostic::{Diagnostic, Report};
 use playproof_formats::shell::Command;
 
@@ -61,7 +61,7 @@ fn head(report: &MutationReport, palette: Palette) -> String {
 }
 
 fn survivors(report: &MutationReport, extent: Extent, palette: Palette, command: &Command) -> Vec<String> {
-    let all: Vec<(&Judged, &Shown)> = report.survivors().collect();
+    let all: Vec<(&MutantResult, &RevealingFixture)> = report.survivors().collect();
     if all.is_empty() {
         return Vec::new();
     }
@@ -83,7 +83,7 @@ fn survivors(report: &MutationReport, extent: Extent, palette: Palette, command:
     sections
 }
 
-fn survivor(mutant: &Judged, shown_by: &Shown, palette: Palette) -> String {
+fn survivor(mutant: &MutantResult, shown_by: &RevealingFixture, palette: Palette) -> String {
     let head = format!("{}: {}", palette.bad(&escape_unprintable(&mutant.id)), escape_unprintable(&mutant.what));
     let note = palette.faint(&format!("# this fixture would show it: {}.yaml", escape_unprintable(&shown_by.name)));
     let body: Vec<String> = shown_by.text.lines().map(|line| format!("  {}", escape_unprintable(line))).collect();

@@ -2,7 +2,9 @@
 //! fixtures, and what its author should know.
 
 use crate::text::{counted, escape_unprintable, fitted, markdown, markdown_code};
-use playproof_analysis::proposal::{Draft, Evidence, MadeUp, Note, Origin, PARTS, PLACEHOLDER, Title, VerdictChange};
+use playproof_analysis::proposal::{
+    Draft, DraftEvidence, EvidenceSource, Note, PARTS, PLACEHOLDER, Title, VerdictChange, WhySynthetic,
+};
 use playproof_engine::playbook::UNCLASSIFIED;
 
 /// Columns of a message in the decision record.
@@ -12,7 +14,7 @@ const MESSAGE: usize = 300;
 const TITLE: usize = 120;
 
 /// The text of `adr.md`.
-pub fn adr(draft: &Draft, evidence: Option<&Evidence>) -> String {
+pub fn adr(draft: &Draft, evidence: Option<&DraftEvidence>) -> String {
     let (title, why) = match &draft.change {
         VerdictChange::Added { .. } => {
             ("The verdict", "what goes wrong while they get the verdict that they get today -->")
@@ -43,14 +45,14 @@ pub fn adr(draft: &Draft, evidence: Option<&Evidence>) -> String {
 }
 
 /// What the failures have in common, how many there are, and where.
-fn pattern(evidence: &Evidence) -> String {
+fn pattern(evidence: &DraftEvidence) -> String {
     let cluster = &evidence.cluster;
     match &evidence.origin {
-        Origin::Kept { id, came_from, note, .. } => {
+        EvidenceSource::Kept { id, came_from, note, .. } => {
             let seen = format!("Seen in {}, call {}", markdown_code(&came_from.trace), markdown_code(&came_from.call));
             format!("{seen} (feedback {}): {}", markdown_code(id), markdown(note))
         }
-        Origin::Mined { traces, failures } => {
+        EvidenceSource::Mined { traces, failures } => {
             let files: Vec<String> =
                 traces.iter().map(|path| markdown_code(path.rsplit('/').next().unwrap_or(path))).collect();
             let tools = cluster.tools.rows();
@@ -70,15 +72,17 @@ fn pattern(evidence: &Evidence) -> String {
 }
 
 /// Some of the failures.
-fn examples(evidence: &Evidence) -> String {
+fn examples(evidence: &DraftEvidence) -> String {
     let example = |tool: &str, message: Option<&str>| {
         let message = markdown_code(&fitted(message.unwrap_or("(no message)"), MESSAGE));
         format!("- {}: {message}", markdown_code(tool))
     };
     let all = &evidence.cluster.examples;
     match &evidence.origin {
-        Origin::Kept { call, .. } => example(call.tool(), all.first().and_then(|first| first.message.as_deref())),
-        Origin::Mined { .. } => {
+        EvidenceSource::Kept { call, .. } => {
+            example(call.tool(), all.first().and_then(|first| first.message.as_deref()))
+        }
+        EvidenceSource::Mined { .. } => {
             let all: Vec<String> = all.iter().map(|one| example(&one.tool, one.message.as_deref())).collect();
             all.join("\n")
         }
@@ -86,12 +90,12 @@ fn examples(evidence: &Evidence) -> String {
 }
 
 /// What becomes of the failures as the playbook is.
-fn today(evidence: &Evidence) -> String {
+fn today(evidence: &DraftEvidence) -> String {
     let verdict = &evidence.cluster.verdict;
     let meaning = match &evidence.origin {
         _ if verdict == UNCLASSIFIED => "no rule knows them",
-        Origin::Kept { .. } => "it is not what is meant",
-        Origin::Mined { .. } => "it does not help",
+        EvidenceSource::Kept { .. } => "it is not what is meant",
+        EvidenceSource::Mined { .. } => "it does not help",
     };
     let then = evidence.compensation.unwrap_or("nothing");
     format!("Today they get the verdict `{verdict}` ({meaning}), and are answered with `{then}`.")
@@ -114,10 +118,10 @@ pub fn title(title: &Title) -> String {
 }
 
 /// Why a look-alike is made up.
-fn made_up(why: &MadeUp) -> String {
+fn made_up(why: &WhySynthetic) -> String {
     match why {
-        MadeUp::NoOther => "no other failure was recorded".to_owned(),
-        MadeUp::AllCaught(verdict) => format!("every other recorded failure that was tried gets `{verdict}` too"),
+        WhySynthetic::NoOther => "no other failure was recorded".to_owned(),
+        WhySynthetic::AllCaught(verdict) => format!("every other recorded failure that was tried gets `{verdict}` too"),
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::table;
 use crate::table::Align;
 use crate::text::escape_unprintable;
-use playproof_analysis::proposal::{Applied, GateKind, Judged, Proposal, Since, verdicts};
+use playproof_analysis::proposal::{Applied, ChangedSince, GateKind, Proposal, ProposalReport, verdicts};
 use playproof_formats::golden::RowChange;
 
 /// A proposal in the list.
@@ -19,10 +19,10 @@ impl Listed {
     }
 
     /// One that was tried; none where it does not fit its playbook.
-    pub fn new(id: &str, proposal: &Proposal, tried: Option<(&Applied, &Judged)>) -> Listed {
+    pub fn new(id: &str, proposal: &Proposal, tried: Option<(&Applied, &ProposalReport)>) -> Listed {
         let playbook = proposal.playbook.text.as_str();
         let verdicts = verdicts(proposal, tried.map(|(applied, _)| &applied.loaded.playbook)).join(", ");
-        let Some((_, Judged { gates, .. })) = tried else {
+        let Some((_, ProposalReport { gates, .. })) = tried else {
             return Listed::of([id, playbook, &verdicts, "does not fit the playbook", ""]);
         };
         let has_moved = gates.iter().any(|gate| gate.kind == GateKind::BaseMoved);
@@ -47,15 +47,15 @@ pub fn list(proposals: &[Listed], width: usize) -> String {
 }
 
 /// What its author may not know of the rows that a proposal changes, in lines.
-pub fn since(since: &Since) -> Vec<String> {
+pub fn since(since: &ChangedSince) -> Vec<String> {
     let changed = match since {
-        Since::Unknown(rows) if rows.is_empty() => return Vec::new(),
-        Since::Unknown(rows) => {
+        ChangedSince::Unknown(rows) if rows.is_empty() => return Vec::new(),
+        ChangedSince::Unknown(rows) => {
             let rows: Vec<String> = rows.iter().map(|row| format!("`{row}`")).collect();
             let said = "what it was made for is not in the history: look whether it still fits";
             return vec![format!("{said} {}", rows.join(", "))];
         }
-        Since::Changed(rows) => rows,
+        ChangedSince::Changed(rows) => rows,
     };
     let lines = |row: &RowChange| {
         let head =

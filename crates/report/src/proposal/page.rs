@@ -6,11 +6,11 @@ use crate::style::Palette;
 use crate::table;
 use crate::table::Align;
 use crate::text::{counted, escape_unprintable, wrapped};
-use playproof_analysis::proposal::{FixtureDiff, Gate, Judged};
+use playproof_analysis::proposal::{FixtureDiff, ProposalGate, ProposalReport};
 use playproof_formats::golden::RowChange;
 
 /// The page, ending without a line break.
-pub fn page(judged: &Judged, width: usize, palette: Palette) -> String {
+pub fn page(judged: &ProposalReport, width: usize, palette: Palette) -> String {
     let mut parts = vec![format!(
         "{}  changes {}: {}",
         palette.strong(&escape_unprintable(&judged.id)),
@@ -28,7 +28,7 @@ pub fn page(judged: &Judged, width: usize, palette: Palette) -> String {
 }
 
 /// How many of the project's fixture runs it leaves as they are.
-pub(super) fn unchanged(judged: &Judged) -> String {
+pub(super) fn unchanged(judged: &ProposalReport) -> String {
     counted(
         judged.unchanged() as u64,
         "fixture run of the project ends as before",
@@ -85,7 +85,7 @@ fn fixture(diff: &FixtureDiff, width: usize, palette: Palette) -> String {
     format!("{head}\n{}", table.join("\n"))
 }
 
-fn gate(gate: &Gate, width: usize, palette: Palette) -> String {
+fn gate(gate: &ProposalGate, width: usize, palette: Palette) -> String {
     let room = width.saturating_sub(8).max(20);
     let said = wrapped(&escape_unprintable(&gate.message), room).join("\n      ");
     let mut text = format!("{} {said}", palette.bad(&format!("{}:", gate.kind)));

@@ -42,27 +42,27 @@ impl fmt::Debug for Mutant {
 }
 
 /// The mutants of one row, as they are collected.
-pub(super) struct Row<'a> {
+pub(super) struct MutantRow<'a> {
     name: String,
     changes_tools: bool,
     needs: Option<Target>,
     all: &'a mut Vec<Mutant>,
 }
 
-impl<'a> Row<'a> {
+impl<'a> MutantRow<'a> {
     /// The row `name`.
-    pub fn new(name: String, all: &'a mut Vec<Mutant>) -> Row<'a> {
-        Row { name, changes_tools: false, needs: None, all }
+    pub fn new(name: String, all: &'a mut Vec<Mutant>) -> MutantRow<'a> {
+        MutantRow { name, changes_tools: false, needs: None, all }
     }
 
     /// The same, of tool facts.
-    pub fn of_tools(name: String, all: &'a mut Vec<Mutant>) -> Row<'a> {
-        Row { changes_tools: true, ..Row::new(name, all) }
+    pub fn of_tools(name: String, all: &'a mut Vec<Mutant>) -> MutantRow<'a> {
+        MutantRow { changes_tools: true, ..MutantRow::new(name, all) }
     }
 
     /// The row of a verdict: a run in which no failure gets the verdict does not depend on it.
-    pub fn of_verdict(name: String, id: VerdictId, all: &'a mut Vec<Mutant>) -> Row<'a> {
-        Row { needs: Some(Target::Verdict(id)), ..Row::new(name, all) }
+    pub fn of_verdict(name: String, id: VerdictId, all: &'a mut Vec<Mutant>) -> MutantRow<'a> {
+        MutantRow { needs: Some(Target::Verdict(id)), ..MutantRow::new(name, all) }
     }
 
     /// One more mutant of this row.

@@ -1,6 +1,6 @@
 //! Limits one off, guards switched off, and the switches of a study playbook switched back.
 
-use super::all::{Mutant, Row};
+use super::all::{Mutant, MutantRow};
 use playproof_engine::playbook::{Compensation, Guard, OnUnsafe, Playbook, Study};
 use playproof_engine::time::Duration;
 
@@ -8,7 +8,7 @@ const MILLI: Duration = Duration::from_millis(1);
 
 pub(super) fn add(playbook: &Playbook, all: &mut Vec<Mutant>) {
     let most = playbook.limits.max_attempts;
-    let mut row = Row::new("limit max_attempts".to_owned(), all);
+    let mut row = MutantRow::new("limit max_attempts".to_owned(), all);
     for (word, other) in [("more", most.saturating_add(1)), ("fewer", most.saturating_sub(1))] {
         if other > 0 {
             let what = format!("{other} instead of {most}");
@@ -16,7 +16,7 @@ pub(super) fn add(playbook: &Playbook, all: &mut Vec<Mutant>) {
         }
     }
     if let Some(deadline) = playbook.limits.deadline {
-        let mut row = Row::new("limit deadline_ms".to_owned(), all);
+        let mut row = MutantRow::new("limit deadline_ms".to_owned(), all);
         let shorter = Duration::from_micros(deadline.as_micros().saturating_sub(MILLI.as_micros()));
         let others = [("longer", Some(deadline.plus(MILLI))), ("shorter", Some(shorter)), ("none", None)];
         for (word, other) in others {
@@ -31,11 +31,11 @@ pub(super) fn add(playbook: &Playbook, all: &mut Vec<Mutant>) {
 /// A guard is switched off as a study playbook would do it.
 fn guards(playbook: &Playbook, all: &mut Vec<Mutant>) {
     if playbook.retry_guard() == Guard::Asked {
-        let mut row = Row::new("guard retry_guard".to_owned(), all);
+        let mut row = MutantRow::new("guard retry_guard".to_owned(), all);
         row.add("off", "switched off", |playbook| study(playbook).retry_guard = Guard::Off);
     }
     if playbook.token_guard() == Guard::Asked && playbook.verdicts.iter().any(|verdict| reverses(&verdict.then)) {
-        let mut row = Row::new("guard token_guard".to_owned(), all);
+        let mut row = MutantRow::new("guard token_guard".to_owned(), all);
         row.add("off", "switched off", |playbook| study(playbook).token_guard = Guard::Off);
     }
 }
@@ -69,7 +69,7 @@ fn switches(playbook: &Playbook, all: &mut Vec<Mutant>) {
     let Some(now) = &playbook.study else { return };
     for (name, is_on, clear) in SWITCHES.into_iter().filter(|(_, is_on, _)| is_on(now)) {
         debug_assert!(is_on(now));
-        let mut row = Row::new(format!("study {name}"), all);
+        let mut row = MutantRow::new(format!("study {name}"), all);
         row.add("drop", "dropped", move |playbook| playbook.study.iter_mut().for_each(clear));
     }
 }

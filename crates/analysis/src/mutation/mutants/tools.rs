@@ -1,13 +1,13 @@
 //! Tool facts: a row dropped, or one fact another.
 
-use super::all::{Mutant, Row};
+use super::all::{Mutant, MutantRow};
 use playproof_engine::playbook::{Access, Playbook, ToolFacts, ToolRow, Tools};
 use playproof_engine::time::Duration;
 
 pub(super) fn add(playbook: &Playbook, all: &mut Vec<Mutant>) {
     for (n, tool) in playbook.tools.rows().iter().enumerate() {
         let facts = tool.facts;
-        let mut row = Row::of_tools(format!("tool {}", tool.pattern), all);
+        let mut row = MutantRow::of_tools(format!("tool {}", tool.pattern), all);
         row.add("drop", "dropped", move |playbook| {
             let mut rows = playbook.tools.rows().to_vec();
             rows.remove(n);

@@ -1,12 +1,12 @@
 //! A proposal with all that is to be shown of it. Draws nothing.
 
 use super::diff::FixtureDiff;
-use super::gates::Gate;
+use super::gates::ProposalGate;
 use playproof_formats::golden::RowChange;
 
 /// A proposal that has been tried.
 #[derive(Clone, Debug)]
-pub struct Judged {
+pub struct ProposalReport {
     /// Its id: the name of its folder.
     pub id: String,
     /// The playbook that it changes, by the name that fixtures know it by.
@@ -16,10 +16,10 @@ pub struct Judged {
     /// What it changes in fixtures: its own first, then the project's.
     pub diffs: Vec<FixtureDiff>,
     /// What speaks against accepting it.
-    pub gates: Vec<Gate>,
+    pub gates: Vec<ProposalGate>,
 }
 
-impl Judged {
+impl ProposalReport {
     /// The project's fixtures in which nothing changes.
     pub fn unchanged(&self) -> usize {
         self.diffs.iter().filter(|diff| !diff.is_new && diff.class().is_none()).count()
@@ -41,7 +41,7 @@ impl FixtureDiff {
     /// How each call ends before and after, by its name: every fact of a fixture that is new, else those that differ.
     pub fn facts(&self) -> Vec<(&str, Vec<FactLine>)> {
         let facts = |n: usize| {
-            let of = |calls: &[super::CallFacts]| calls.get(n).map(|facts| facts.lines()).unwrap_or_default();
+            let of = |calls: &[super::CallSummary]| calls.get(n).map(|facts| facts.lines()).unwrap_or_default();
             let (before, after) = (of(&self.before), of(&self.after));
             let lines = after.into_iter().enumerate().map(|(n, (label, after))| {
                 let before = before.get(n).map(|(_, before)| before.clone()).unwrap_or_default();
@@ -65,7 +65,7 @@ impl FixtureDiff {
     }
 }
 
-impl super::CallFacts {
+impl super::CallSummary {
     fn lines(&self) -> Vec<(&'static str, String)> {
         let outcome = match &self.queue {
             Some(queue) => format!("{}: {queue}", self.outcome),
