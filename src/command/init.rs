@@ -24,7 +24,7 @@ use crate::repeated;
 use crate::run::fail;
 use crate::terminal::Terminal;
 use crate::workspace::{self, Workspace};
-use playproof_analysis::check::Verdict;
+use playproof_analysis::check::CheckStatus;
 use playproof_analysis::setup;
 use playproof_analysis::setup::{
     HISTORY, NoMapping, NoPlan, PLAYBOOK_FILE, ProjectFile, ProjectFiles, RecordingSummary, Recordings, Settings,
@@ -136,7 +136,7 @@ fn checked(root: &Path, planned: &ProjectFiles) -> (Option<Checked>, Result<Exit
         Ok(checked) => checked.report,
         Err(failure) => return (Some(Checked::Unusable), Err(failure.next("playproof check"))),
     };
-    if report.verdict() == Verdict::Clean {
+    if report.verdict() == CheckStatus::Clean {
         return (Some(Checked::Clean(report.results.len())), Ok(Exit::Clean));
     }
     let has_kept = planned.files.iter().any(|file| file.kept);

@@ -8,7 +8,7 @@ use super::playbooks::playbook_of;
 use super::stored::{self, Stored};
 use crate::exit::Failure;
 use crate::workspace::{Used, Workspace};
-use playproof_analysis::check::Id;
+use playproof_analysis::check::CaseId;
 use playproof_analysis::proposal::{Applied, ProposalContext, ProposalReport, TrialInput, apply, touched};
 use playproof_engine::sim::Plan;
 use playproof_formats::diagnostic::Source;
@@ -32,7 +32,7 @@ pub struct TrialResult {
     /// The playbook as proposed.
     pub applied: Applied,
     /// The goldens of the project's fixtures under the playbook.
-    pub goldens: BTreeMap<Id, Option<Arc<Source>>>,
+    pub goldens: BTreeMap<CaseId, Option<Arc<Source>>>,
 }
 
 impl<'a> Trials<'a> {

@@ -10,14 +10,14 @@ use playproof_formats::golden::{Class, Comparison, GoldenBody, GoldenFile, compa
 
 /// Which fixture under which playbook; shown and typed as `standard/refund`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Id {
+pub struct CaseId {
     /// The playbook's name.
     pub playbook: String,
     /// The fixture's name.
     pub fixture: String,
 }
 
-impl fmt::Display for Id {
+impl fmt::Display for CaseId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.playbook, self.fixture)
     }
@@ -27,7 +27,7 @@ impl fmt::Display for Id {
 #[derive(Clone, Debug)]
 pub struct Case<'a> {
     /// Which.
-    pub id: Id,
+    pub id: CaseId,
     /// The fixture.
     pub fixture: &'a Fixture,
     /// The playbook, ready to run.
@@ -40,7 +40,7 @@ pub struct Case<'a> {
 #[derive(Clone, Debug)]
 pub struct CaseResult {
     /// Which.
-    pub id: Id,
+    pub id: CaseId,
     /// The fixture's title.
     pub title: String,
     /// What the run shows, as a golden's body.
@@ -97,7 +97,7 @@ impl CaseResult {
         if !self.contradictions.is_empty() {
             return None;
         }
-        let Id { playbook, fixture } = &self.id;
+        let CaseId { playbook, fixture } = &self.id;
         match &self.golden {
             GoldenState::Same | GoldenState::Unreadable(_) => None,
             GoldenState::Missing => Some(GoldenFile::new(fixture, playbook, &self.body.render())),

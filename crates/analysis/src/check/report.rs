@@ -19,7 +19,7 @@ pub struct CheckReport {
 
 /// How many results are what. One that contradicts its `expect` is counted as that, and by its class too if it has one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct CheckCounts {
     /// Nothing to object to.
     pub passed: usize,
     /// The run is not what the fixture is meant to show.
@@ -34,7 +34,7 @@ pub struct Counts {
 
 /// What a check comes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Verdict {
+pub enum CheckStatus {
     /// Nothing to object to.
     Clean,
     /// Something differs from what was accepted.
@@ -52,8 +52,8 @@ impl CheckReport {
     }
 
     /// How many results are what.
-    pub fn counts(&self) -> Counts {
-        let mut counts = Counts::default();
+    pub fn counts(&self) -> CheckCounts {
+        let mut counts = CheckCounts::default();
         for result in &self.results {
             let contradicts = !result.contradictions.is_empty();
             counts.contradicting += usize::from(contradicts);
@@ -71,13 +71,13 @@ impl CheckReport {
     }
 
     /// What it comes to.
-    pub fn verdict(&self) -> Verdict {
+    pub fn verdict(&self) -> CheckStatus {
         let is_unreadable = |result: &CaseResult| matches!(result.golden, GoldenState::Unreadable(_));
         if self.results.iter().any(is_unreadable) {
-            return Verdict::Unusable;
+            return CheckStatus::Unusable;
         }
         let clean = self.results.iter().all(CaseResult::passes) && self.orphans.is_empty() && self.rows.is_empty();
-        if clean { Verdict::Clean } else { Verdict::Differs }
+        if clean { CheckStatus::Clean } else { CheckStatus::Differs }
     }
 }
 

@@ -10,14 +10,14 @@ use playproof_engine::sim::Plan;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counterfactual {
     /// The change.
-    pub change: Change,
+    pub change: PlaybookChange,
     /// What is different then.
-    pub difference: Difference,
+    pub difference: OutcomeDifference,
 }
 
 /// A change of a playbook. Verdicts, queues and reasons keep their numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum PlaybookChange {
     /// Without a rule that gave a verdict.
     WithoutRule(RuleId),
     /// With a guard that was asked and lets everything pass, or stops everything.
@@ -26,7 +26,7 @@ pub enum Change {
 
 /// What a change makes different.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Difference {
+pub enum OutcomeDifference {
     /// The simulation does not reach the call.
     Unknown,
     /// Nothing.
@@ -46,10 +46,10 @@ pub enum Difference {
 
 /// One for each rule and each guard that had a say.
 pub fn counterfactuals(subject: &Subject, plan: &Plan, tools: &Tools, simulation: &Simulation) -> Vec<Counterfactual> {
-    let rules = rules_that_matched(simulation).into_iter().map(Change::WithoutRule);
+    let rules = rules_that_matched(simulation).into_iter().map(PlaybookChange::WithoutRule);
     let guards = [GuardKind::Retry, GuardKind::Token].into_iter();
-    let guards = guards.filter_map(|kind| Some(Change::Guard(kind, guard_flipped(simulation, kind)?)));
-    let run = |change: Change| {
+    let guards = guards.filter_map(|kind| Some(PlaybookChange::Guard(kind, guard_flipped(simulation, kind)?)));
+    let run = |change: PlaybookChange| {
         let other = Plan::new(change.apply(&plan.playbook), tools);
         let difference = difference((simulation, plan), (&subject.simulate(&other), &other));
         Counterfactual { change, difference }
@@ -79,15 +79,15 @@ fn guard_flipped(simulation: &Simulation, kind: GuardKind) -> Option<Guard> {
     }
 }
 
-impl Change {
+impl PlaybookChange {
     fn apply(self, playbook: &Playbook) -> Playbook {
         let mut other = playbook.clone();
         match self {
-            Change::WithoutRule(rule) if rule.index() < other.rules.len() => {
+            PlaybookChange::WithoutRule(rule) if rule.index() < other.rules.len() => {
                 other.rules.remove(rule.index());
             }
-            Change::WithoutRule(_) => {}
-            Change::Guard(kind, guard) => {
+            PlaybookChange::WithoutRule(_) => {}
+            PlaybookChange::Guard(kind, guard) => {
                 let mut study = other.study.take().unwrap_or_else(|| Study::safe("a second run of `explain`"));
                 match kind {
                     GuardKind::Retry => study.retry_guard = guard,
@@ -100,9 +100,9 @@ impl Change {
     }
 }
 
-fn difference(before: (&Simulation, &Plan), after: (&Simulation, &Plan)) -> Difference {
+fn difference(before: (&Simulation, &Plan), after: (&Simulation, &Plan)) -> OutcomeDifference {
     let ((before, plan), (after, other)) = (before, after);
-    let (Some(was), Some(is)) = (before.outcome(), after.outcome()) else { return Difference::Unknown };
+    let (Some(was), Some(is)) = (before.outcome(), after.outcome()) else { return OutcomeDifference::Unknown };
     let mut verdicts = after.verdicts(other);
     if verdicts == before.verdicts(plan) {
         verdicts.clear();
@@ -111,11 +111,11 @@ fn difference(before: (&Simulation, &Plan), after: (&Simulation, &Plan)) -> Diff
         && (was.claim, was.attempts) == (is.claim, is.attempts)
         && before.truth() == after.truth();
     match (is_same_end, verdicts.is_empty()) {
-        (true, true) => Difference::Nothing,
-        (true, false) => Difference::Verdicts(verdicts),
+        (true, true) => OutcomeDifference::Nothing,
+        (true, false) => OutcomeDifference::Verdicts(verdicts),
         (false, _) => {
             let is_known = !matches!(is.kind, OutcomeKind::Undetermined(_)) && after.intent.is_some();
-            Difference::End { verdicts, outcome: *is, truth: is_known.then(|| after.truth()) }
+            OutcomeDifference::End { verdicts, outcome: *is, truth: is_known.then(|| after.truth()) }
         }
     }
 }

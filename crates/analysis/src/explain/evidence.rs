@@ -15,7 +15,7 @@ use playproof_trace::origin::Sources;
 
 /// What the recorded answers of one call prove.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Evidence {
+pub struct AnswerEvidence {
     /// Attempts that were answered with ok.
     pub made: u32,
     /// Reversals that were.
@@ -26,10 +26,10 @@ pub struct Evidence {
     pub claim: Option<EffectClaim>,
 }
 
-impl Evidence {
+impl AnswerEvidence {
     /// What the answers of a call prove.
-    pub fn of(call: &RecordedCall, plan: &Plan, facts: ToolFacts) -> Evidence {
-        let mut evidence = Evidence::default();
+    pub fn of(call: &RecordedCall, plan: &Plan, facts: ToolFacts) -> AnswerEvidence {
+        let mut evidence = AnswerEvidence::default();
         for (number, answer) in call.attempts() {
             let effect = match &answer.reply {
                 Reply::Ok => EffectClaim::Applied,
@@ -60,7 +60,7 @@ impl Evidence {
 
 /// What the recording shows of one call.
 #[derive(Clone, Debug, Default)]
-pub struct Recorded {
+pub struct RecordingEvidence {
     /// Worst first.
     pub findings: Vec<Finding>,
     /// The other calls that made the same effect or may have made it, in the order of their lines.
@@ -98,7 +98,7 @@ pub enum OtherName {
     },
 }
 
-impl Recorded {
+impl RecordingEvidence {
     /// Effects that other calls made for the same intent.
     pub fn effects_of_others(&self) -> u32 {
         self.others.iter().fold(0, |sum, other| sum.saturating_add(other.effects))
@@ -107,7 +107,7 @@ impl Recorded {
 
 /// The sequential look at one input. Keeps 48 bytes a write that may have acted: who asks for one call can wait
 /// for it.
-pub struct Observer<'a> {
+pub struct EvidenceCollector<'a> {
     plan: &'a Plan,
     beyond: &'a BeyondTape,
     sources: &'a Sources,
@@ -117,7 +117,7 @@ pub struct Observer<'a> {
     taken: u64,
     /// Those whose reversal token another call of their run has sent.
     spent: BTreeSet<u64>,
-    booked: Vec<Booked>,
+    booked: Vec<BookedEffect>,
 }
 
 /// What was seen of a wanted call when it closed.
@@ -128,7 +128,7 @@ pub struct AtClose {
 }
 
 /// Effects of one call, proved and possible.
-struct Booked {
+struct BookedEffect {
     intent: u128,
     run: u128,
     line: u64,
@@ -138,10 +138,10 @@ struct Booked {
     claim: EffectClaim,
 }
 
-impl<'a> Observer<'a> {
+impl<'a> EvidenceCollector<'a> {
     /// Nothing seen yet; tool facts come from `plan`.
-    pub fn new(plan: &'a Plan, beyond: &'a BeyondTape, sources: &'a Sources) -> Observer<'a> {
-        Observer {
+    pub fn new(plan: &'a Plan, beyond: &'a BeyondTape, sources: &'a Sources) -> EvidenceCollector<'a> {
+        EvidenceCollector {
             plan,
             beyond,
             sources,
@@ -178,7 +178,7 @@ impl<'a> Observer<'a> {
         if !one_intent(facts) {
             return;
         }
-        let evidence = Evidence::of(closed.raw(), self.plan, facts);
+        let evidence = AnswerEvidence::of(closed.raw(), self.plan, facts);
         let effects = closed.story.succeeded.saturating_sub(closed.story.reversed);
         // What was taken back is not there, whatever was said of it before.
         let claim = match evidence.claim.unwrap_or(EffectClaim::Unknown) {
@@ -187,7 +187,7 @@ impl<'a> Observer<'a> {
         };
         let maybe = evidence.may_have_acted();
         if effects > 0 || maybe || claim != EffectClaim::NotApplied {
-            self.booked.push(Booked {
+            self.booked.push(BookedEffect {
                 intent: closed.marks.intent(),
                 run: closed.marks.run,
                 line: closed.raw().place.line,
@@ -200,7 +200,7 @@ impl<'a> Observer<'a> {
     }
 
     /// What the recording shows of a call, once all its input was taken; `at_close` is what it was given for.
-    pub fn finish(&mut self, closed: &ClosedCall, at_close: AtClose) -> Recorded {
+    pub fn finish(&mut self, closed: &ClosedCall, at_close: AtClose) -> RecordingEvidence {
         let AtClose { mut findings, number } = at_close;
         self.sessions.finish(self.plan);
         self.note_spent();
@@ -226,7 +226,7 @@ impl<'a> Observer<'a> {
                     OtherName::Place { line: origin.line, path: origin.path.map(str::to_owned) }
                 }
             };
-            let Booked { line, effects, maybe, claim, .. } = *booked;
+            let BookedEffect { line, effects, maybe, claim, .. } = *booked;
             others.push((line, OtherCall { name, later: line > call.place.line, effects, maybe, claim }));
         }
         others.sort_by_key(|(line, _)| *line); // calls close in another order
@@ -237,7 +237,7 @@ impl<'a> Observer<'a> {
             findings.push(finding(FindingId::PossibleDuplicateEffect, until));
         }
         findings.sort_unstable();
-        Recorded { findings, others: others.into_iter().map(|(_, other)| other).collect(), token_spent }
+        RecordingEvidence { findings, others: others.into_iter().map(|(_, other)| other).collect(), token_spent }
     }
 }
 

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use super::evidence::{AtClose, Observer};
-use super::names::{LISTED, Names};
+use super::evidence::{AtClose, EvidenceCollector};
+use super::names::{CallNames, LISTED};
 use super::subject::Subject;
 use playproof_engine::fixture::Fixture;
 use playproof_engine::playbook::Access;
@@ -25,7 +25,7 @@ pub struct Wanted<'a> {
 }
 
 /// Looks for one call.
-pub struct Finder<'a> {
+pub struct CallFinder<'a> {
     /// What gives tool facts and says which failures may have acted.
     pub plan: &'a Plan,
     /// The call that is meant; none where there is a single one.
@@ -34,11 +34,11 @@ pub struct Finder<'a> {
     pub beyond: &'a BeyondTape,
     /// What the inputs are called; learns where the lines of the foreign ones come from.
     pub sources: &'a Sources,
-    found: Found,
+    found: FoundCalls,
 }
 
 /// A call that may be meant.
-pub struct Candidate {
+pub struct CandidateCall {
     /// Its input, by its place among those that are read together.
     pub input: usize,
     /// What a command calls it.
@@ -51,25 +51,30 @@ pub struct Candidate {
 /// Why there is no one call.
 pub enum NotFound {
     /// No call has the name; these are there.
-    Unknown(Names),
+    Unknown(CallNames),
     /// Several calls have it: at least two, and more than [`LISTED`] where there are more.
-    Several(Vec<Candidate>),
+    Several(Vec<CandidateCall>),
 }
 
 /// Calls that may be meant.
 #[derive(Default)]
-struct Found {
+struct FoundCalls {
     /// Those whose reference or place is the wanted one: these stand above a call's own id.
-    exact: Vec<Candidate>,
+    exact: Vec<CandidateCall>,
     /// Those whose own id it is, or all where nothing is wanted.
-    others: Vec<Candidate>,
-    names: Names,
+    others: Vec<CandidateCall>,
+    names: CallNames,
 }
 
-impl<'a> Finder<'a> {
+impl<'a> CallFinder<'a> {
     /// Nothing seen yet.
-    pub fn new(plan: &'a Plan, wanted: Option<Wanted<'a>>, beyond: &'a BeyondTape, sources: &'a Sources) -> Finder<'a> {
-        Finder { plan, wanted, beyond, sources, found: Found::default() }
+    pub fn new(
+        plan: &'a Plan,
+        wanted: Option<Wanted<'a>>,
+        beyond: &'a BeyondTape,
+        sources: &'a Sources,
+    ) -> CallFinder<'a> {
+        CallFinder { plan, wanted, beyond, sources, found: FoundCalls::default() }
     }
 
     /// Looks at the calls of a fixture.
@@ -77,7 +82,7 @@ impl<'a> Finder<'a> {
         for call in &fixture.calls {
             self.found.names.remember(&call.name);
             if self.wanted.is_none_or(|wanted| wanted.name == call.name) {
-                self.found.keep(self.wanted.is_some(), || Candidate {
+                self.found.keep(self.wanted.is_some(), || CandidateCall {
                     input: number,
                     reference: call.name.clone(),
                     place: None,
@@ -98,12 +103,12 @@ impl<'a> Finder<'a> {
         options: AssembleOptions,
         redaction: &RedactionRules,
     ) -> Result<InputLedger, ReadError> {
-        let Finder { plan, wanted, beyond, sources, found } = self;
+        let CallFinder { plan, wanted, beyond, sources, found } = self;
         if let Some(origins) = input.origins.take() {
             sources.learn(number, origins);
         }
         let writes = |tool: &str| plan.facts(tool).access == Access::Write;
-        let mut observer = Observer::new(plan, beyond, sources);
+        let mut observer = EvidenceCollector::new(plan, beyond, sources);
         let mut kept: Vec<(bool, ClosedCall, AtClose)> = Vec::new();
         let place = u32::try_from(number).unwrap_or(u32::MAX);
         let ledger = input.each_call(place, options, redaction, &writes, |closed| {
@@ -120,7 +125,7 @@ impl<'a> Finder<'a> {
         for (exact, closed, at_close) in kept {
             let recorded = observer.finish(&closed, at_close);
             let (reference, at) = (closed.shown().reference(), closed.shown().place);
-            found.keep(exact, || Candidate {
+            found.keep(exact, || CandidateCall {
                 input: number,
                 reference: sources.name_of(&reference, at),
                 place: Some(sources.say(at)),
@@ -140,7 +145,7 @@ impl<'a> Finder<'a> {
     /// # Errors
     /// No such call, or several.
     pub fn finish(self) -> Result<Subject, NotFound> {
-        let Found { exact, others, names } = self.found;
+        let FoundCalls { exact, others, names } = self.found;
         let mut found = if exact.is_empty() { others } else { exact };
         match found.len() {
             0 => Err(NotFound::Unknown(names)),
@@ -150,10 +155,10 @@ impl<'a> Finder<'a> {
     }
 }
 
-impl Candidate {
+impl CandidateCall {
     /// What tells each from the others: its reference, or its place where references are not enough; none for the call
     /// of a fixture that only its file tells from another.
-    pub fn names(found: &[Candidate]) -> Vec<Option<&str>> {
+    pub fn names(found: &[CandidateCall]) -> Vec<Option<&str>> {
         let references: BTreeSet<&str> = found.iter().map(|candidate| candidate.reference.as_str()).collect();
         let is_enough = references.len() == found.len();
         let names = found.iter().map(|candidate| match is_enough {
@@ -171,13 +176,13 @@ impl Wanted<'_> {
     }
 }
 
-impl Found {
+impl FoundCalls {
     fn is_empty(&self) -> bool {
         self.exact.is_empty() && self.others.is_empty()
     }
 
     /// Keeps a call that may be meant; no more than tell that there are several.
-    fn keep(&mut self, exact: bool, candidate: impl FnOnce() -> Candidate) {
+    fn keep(&mut self, exact: bool, candidate: impl FnOnce() -> CandidateCall) {
         let list = if exact { &mut self.exact } else { &mut self.others };
         if list.len() <= LISTED {
             list.push(candidate());

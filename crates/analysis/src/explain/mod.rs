@@ -12,11 +12,11 @@ mod subject;
 mod tests;
 mod upstream_state;
 
-pub use advice::{Actor, Advice, After, Check, Resend};
-pub use counterfactual::{Change, Counterfactual, Difference};
-pub use evidence::{Evidence, OtherCall, OtherName, Recorded};
-pub use find::{Candidate, Finder, NotFound, Wanted};
-pub use names::{LISTED, Names};
-pub use narrative::{Detail, LetPass, Step};
+pub use advice::{Actor, Advice, ManualCheck, PlannerStart, ResendAdvice};
+pub use counterfactual::{Counterfactual, OutcomeDifference, PlaybookChange};
+pub use evidence::{AnswerEvidence, OtherCall, OtherName, RecordingEvidence};
+pub use find::{CallFinder, CandidateCall, NotFound, Wanted};
+pub use names::{CallNames, LISTED};
+pub use narrative::{Detail, LetPass, NarrativeStep};
 pub use subject::{Explanation, Simulation, Subject};
-pub use upstream_state::{Basis, Known, OnceMore, Own, Surplus, UpstreamState};
+pub use upstream_state::{Basis, EffectState, OnceMore, OwnEffect, Surplus, UpstreamState};

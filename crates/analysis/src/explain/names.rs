@@ -15,23 +15,23 @@ const REMEMBERED: usize = 100_000;
 
 /// The names of calls and runs that were seen.
 #[derive(Default)]
-pub struct Names {
+pub struct CallNames {
     /// In the order in which they came, each once.
     calls: Vec<String>,
     /// What each is the name of.
-    meant: BTreeMap<String, Meant>,
+    meant: BTreeMap<String, NameUse>,
     /// Runs, with the references and places of their first calls.
     runs: BTreeMap<String, Vec<(String, String)>>,
 }
 
 /// What a name is the name of.
-struct Meant {
+struct NameUse {
     calls: u32,
     /// Where the first stands; a fixture's call has no place.
     place: Option<String>,
 }
 
-impl Names {
+impl CallNames {
     /// Remembers the name of a fixture's call.
     pub fn remember(&mut self, name: &str) {
         self.name(name, || None);
@@ -62,7 +62,7 @@ impl Names {
             known.calls = known.calls.saturating_add(1);
         } else if self.calls.len() < REMEMBERED {
             self.calls.push(name.to_owned());
-            self.meant.insert(name.to_owned(), Meant { calls: 1, place: place() });
+            self.meant.insert(name.to_owned(), NameUse { calls: 1, place: place() });
         }
     }
 

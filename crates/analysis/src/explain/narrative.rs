@@ -11,7 +11,7 @@ use playproof_engine::time::Duration;
 
 /// One decision about the call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct NarrativeStep {
     /// When, from the first decision on.
     pub after: Duration,
     /// The decision.
@@ -47,7 +47,7 @@ pub enum LetPass {
 }
 
 /// Every decision of one simulation, in order.
-pub fn steps(subject: &Subject, plan: &Plan, simulation: &Simulation) -> Vec<Step> {
+pub fn steps(subject: &Subject, plan: &Plan, simulation: &Simulation) -> Vec<NarrativeStep> {
     let (mut first, mut attempt, mut error) = (None, AttemptNo::FIRST, None);
     let mut steps = Vec::new();
     for (at, decision) in simulation.decisions() {
@@ -72,7 +72,7 @@ pub fn steps(subject: &Subject, plan: &Plan, simulation: &Simulation) -> Vec<Ste
             _ => Detail::Nothing,
         };
         let after = at.since(*first.get_or_insert(at));
-        steps.push(Step { after, decision, detail });
+        steps.push(NarrativeStep { after, decision, detail });
     }
     steps
 }

@@ -2,8 +2,8 @@
 
 use super::advice::Advice;
 use super::counterfactual::{Counterfactual, counterfactuals};
-use super::evidence::Recorded;
-use super::narrative::{Step, steps};
+use super::evidence::RecordingEvidence;
+use super::narrative::{NarrativeStep, steps};
 use playproof_engine::event::{Decision, Finding, FindingBy, Intent, Outcome, Transcript, Truth, unnamed};
 use playproof_engine::fixture::{Fixture, FixtureCall};
 use playproof_engine::ids::CallId;
@@ -25,7 +25,7 @@ pub enum Subject {
         /// What the inputs are called, and where their lines come from.
         sources: Sources,
         /// What the recording shows of it, whatever the playbook.
-        recorded: Recorded,
+        recorded: RecordingEvidence,
     },
     /// A call of a fixture.
     Fixture {
@@ -58,7 +58,7 @@ pub struct Explanation {
     /// What the playbook makes of it.
     pub simulation: Simulation,
     /// What happened, in order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<NarrativeStep>,
     /// What would have happened otherwise.
     pub counterfactuals: Vec<Counterfactual>,
     /// What to do; none only if the simulation never reached the call.

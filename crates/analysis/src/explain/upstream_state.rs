@@ -2,7 +2,7 @@
 //! A recording proves what all its answers prove, those too that the playbook would not have asked for; what was
 //! modelled proves nothing.
 
-use super::evidence::{Evidence, OtherCall, Recorded};
+use super::evidence::{AnswerEvidence, OtherCall, RecordingEvidence};
 use super::subject::{Simulation, Subject};
 use playproof_engine::call::RecordedCall;
 use playproof_engine::event::{EffectClaim, Key, Outcome, Provenance, Truth, Value};
@@ -11,7 +11,7 @@ use playproof_engine::sim::Plan;
 
 /// Whether the effect is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Known {
+pub enum EffectState {
     /// The effect is there.
     Done,
     /// It is not.
@@ -33,7 +33,7 @@ pub struct Surplus {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UpstreamState {
     /// Whether the effect is there.
-    pub known: Known,
+    pub known: EffectState,
     /// More effects than the intent wanted.
     pub surplus: Option<Surplus>,
     /// The effect was made and is gone again.
@@ -89,12 +89,12 @@ pub enum Basis {
     /// No attempt with the intent can have acted, by what the playbook says of the failures.
     NoneActed,
     /// These others may have acted, if any, and this call.
-    Unknown(Vec<OtherCall>, Own),
+    Unknown(Vec<OtherCall>, OwnEffect),
 }
 
 /// What this call may have done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Own {
+pub enum OwnEffect {
     /// It was sent, and no answer is recorded.
     Unanswered,
     /// An attempt of it may have acted.
@@ -128,13 +128,13 @@ impl UpstreamState {
     }
 }
 
-impl Own {
-    const fn of(evidence: Evidence) -> Own {
+impl OwnEffect {
+    const fn of(evidence: AnswerEvidence) -> OwnEffect {
         match (evidence.taken_back, evidence.claim, evidence.maybe) {
-            (1.., ..) => Own::TakenBack,
-            (0, None, _) => Own::Unanswered,
-            (0, Some(_), 1..) => Own::Maybe,
-            (0, Some(_), 0) => Own::No,
+            (1.., ..) => OwnEffect::TakenBack,
+            (0, None, _) => OwnEffect::Unanswered,
+            (0, Some(_), 1..) => OwnEffect::Maybe,
+            (0, Some(_), 0) => OwnEffect::No,
         }
     }
 }
@@ -142,9 +142,9 @@ impl Own {
 /// A script decides its effects, and its ledger is the truth.
 fn of_fixture(truth: Truth, facts: ToolFacts, outcome: &Outcome) -> UpstreamState {
     let known = match (truth.effects, outcome.claim) {
-        (1.., _) => Known::Done,
-        (0, EffectClaim::Unknown) => Known::MaybeDone,
-        (0, _) => Known::NotDone,
+        (1.., _) => EffectState::Done,
+        (0, EffectClaim::Unknown) => EffectState::MaybeDone,
+        (0, _) => EffectState::NotDone,
     };
     let surplus = Surplus { effects: truth.effects, certain: facts.declared };
     UpstreamState {
@@ -161,30 +161,30 @@ fn of_fixture(truth: Truth, facts: ToolFacts, outcome: &Outcome) -> UpstreamStat
 
 fn of_recording(
     call: &RecordedCall,
-    recorded: &Recorded,
+    recorded: &RecordingEvidence,
     plan: &Plan,
     simulation: &Simulation,
     outcome: &Outcome,
 ) -> UpstreamState {
     let facts = simulation.facts;
-    let evidence = Evidence::of(call, plan, facts);
+    let evidence = AnswerEvidence::of(call, plan, facts);
     let effects = evidence.net().saturating_add(recorded.effects_of_others());
     let own = match evidence.taken_back {
         1.. => EffectClaim::NotApplied,
         0 => evidence.claim.unwrap_or(EffectClaim::Unknown),
     };
     let known = match (effects, recorded.others.iter().fold(own, |claim, other| claim.and(other.claim))) {
-        (1.., _) | (0, EffectClaim::Applied) => Known::Done,
-        (0, EffectClaim::NotApplied) => Known::NotDone,
-        (0, EffectClaim::Unknown) => Known::MaybeDone,
+        (1.., _) | (0, EffectClaim::Applied) => EffectState::Done,
+        (0, EffectClaim::NotApplied) => EffectState::NotDone,
+        (0, EffectClaim::Unknown) => EffectState::MaybeDone,
     };
     let surplus = Surplus { effects, certain: facts.declared && call.key().is_none() };
     let surplus = (effects > 1 && acts_again(facts)).then_some(surplus);
-    let may_be_doubled = known == Known::Done && acts_again(facts) && call.key().is_none();
+    let may_be_doubled = known == EffectState::Done && acts_again(facts) && call.key().is_none();
     UpstreamState {
         known,
         surplus,
-        taken_back: evidence.taken_back > 0 && known == Known::NotDone,
+        taken_back: evidence.taken_back > 0 && known == EffectState::NotDone,
         once_more: may_be_doubled.then(|| once_more(recorded, evidence)).flatten(),
         basis: match surplus {
             Some(surplus) => {
@@ -193,18 +193,18 @@ fn of_recording(
             None => of_one_effect(recorded, evidence, known),
         },
         unused: simulation.tally().tape_left,
-        claims_less: known == Known::NotDone && outcome.claim == EffectClaim::Unknown,
+        claims_less: known == EffectState::NotDone && outcome.claim == EffectClaim::Unknown,
         modelled: asked_a_model(simulation),
     }
 }
 
-fn once_more(recorded: &Recorded, evidence: Evidence) -> Option<OnceMore> {
+fn once_more(recorded: &RecordingEvidence, evidence: AnswerEvidence) -> Option<OnceMore> {
     let others = others(recorded, |other| other.maybe);
     let own = evidence.maybe > 0 && evidence.net() > 0;
     (own || !others.is_empty()).then_some(OnceMore { own, others })
 }
 
-fn others(recorded: &Recorded, is: impl Fn(&OtherCall) -> bool) -> Vec<OtherCall> {
+fn others(recorded: &RecordingEvidence, is: impl Fn(&OtherCall) -> bool) -> Vec<OtherCall> {
     recorded.others.iter().filter(|other| is(other)).cloned().collect()
 }
 
@@ -214,21 +214,21 @@ fn acts_again(facts: ToolFacts) -> bool {
 }
 
 /// How the effect of an intent is known that has one at most.
-fn of_one_effect(recorded: &Recorded, evidence: Evidence, known: Known) -> Basis {
+fn of_one_effect(recorded: &RecordingEvidence, evidence: AnswerEvidence, known: EffectState) -> Basis {
     let made = others(recorded, |other| other.effects > 0);
     match known {
         _ if evidence.net() > 0 => Basis::Ok,
         _ if !made.is_empty() => Basis::OthersOk { others: made, own: evidence.may_have_acted() },
-        Known::Done => {
+        EffectState::Done => {
             let said = others(recorded, |other| other.claim == EffectClaim::Applied);
             match evidence.claim == Some(EffectClaim::Applied) || said.is_empty() {
                 true => Basis::Said,
                 false => Basis::SaidToOthers { others: said, own: evidence.may_have_acted() },
             }
         }
-        Known::NotDone if evidence.taken_back > 0 => Basis::TakenBack,
-        Known::NotDone => Basis::NoneActed,
-        Known::MaybeDone => Basis::Unknown(others(recorded, |other| other.maybe), Own::of(evidence)),
+        EffectState::NotDone if evidence.taken_back > 0 => Basis::TakenBack,
+        EffectState::NotDone => Basis::NoneActed,
+        EffectState::MaybeDone => Basis::Unknown(others(recorded, |other| other.maybe), OwnEffect::of(evidence)),
     }
 }
 

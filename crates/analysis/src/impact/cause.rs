@@ -17,7 +17,7 @@ words! {
 
 words! {
     /// One thing about a call that can change.
-    pub enum Change {
+    pub enum ChangeKind {
         /// The verdicts of its failures.
         Verdict = "verdict",
         /// What was done about them, waits aside.
@@ -33,7 +33,7 @@ words! {
     }
 }
 
-impl Change {
+impl ChangeKind {
     const fn place(self) -> usize {
         self as usize
     }
@@ -41,25 +41,25 @@ impl Change {
 
 /// How many calls changed in what; a call may change in several things.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Changes([u64; Change::ALL.len()]);
+pub struct Changes([u64; ChangeKind::ALL.len()]);
 
 impl Changes {
     /// The calls that changed in `what`.
-    pub const fn count(&self, what: Change) -> u64 {
+    pub const fn count(&self, what: ChangeKind) -> u64 {
         self.0[what.place()]
     }
 
     /// What changed at all, with its count.
-    pub fn rows(&self) -> impl Iterator<Item = (Change, u64)> + '_ {
-        Change::ALL.into_iter().map(|what| (what, self.count(what))).filter(|&(_, count)| count > 0)
+    pub fn rows(&self) -> impl Iterator<Item = (ChangeKind, u64)> + '_ {
+        ChangeKind::ALL.into_iter().map(|what| (what, self.count(what))).filter(|&(_, count)| count > 0)
     }
 
     /// Whether nothing changed.
     pub fn is_empty(&self) -> bool {
-        self.0 == [0; Change::ALL.len()]
+        self.0 == [0; ChangeKind::ALL.len()]
     }
 
-    pub(super) const fn set(&mut self, what: Change, changed: bool) {
+    pub(super) const fn set(&mut self, what: ChangeKind, changed: bool) {
         self.0[what.place()] = changed as u64;
     }
 
@@ -72,16 +72,16 @@ impl Changes {
 
 /// What a rule, or `otherwise`, said of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Said {
+pub(super) struct RuleVerdict {
     pub rule: Option<RuleId>,
     pub verdict: VerdictId,
 }
 
 /// The first thing that made a call go another way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Cause {
+pub(super) enum CauseKey {
     /// The two playbooks read the same failure in two ways.
-    Classified { base: Said, candidate: Said },
+    Classified { base: RuleVerdict, candidate: RuleVerdict },
     /// They read it alike, and this changed row (by its place among the changed ones) makes the difference.
     Row(usize),
     /// The call's tool is another one to them: read or write, idempotent, repeatable.

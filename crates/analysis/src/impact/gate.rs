@@ -1,11 +1,11 @@
 //! What a comparison must not show if it is to pass. Judges the result; knows no exit codes.
 
-use super::cause::{Change, Direction};
+use super::cause::{ChangeKind, Direction};
 use super::result::Impact;
 
 /// What makes a comparison fail.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Gate {
+pub struct ImpactGate {
     /// A call that widens.
     pub widening: bool,
     /// A call whose effects change.
@@ -18,7 +18,7 @@ pub struct Gate {
 
 /// One reason why a comparison does not pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum GateFailure {
     /// Calls that show an unsafe finding under the candidate only. No gate is needed to ask this.
     Unsafe(u64),
     /// Calls that widen.
@@ -27,7 +27,7 @@ pub enum Refusal {
     Effects(u64),
 }
 
-impl Gate {
+impl ImpactGate {
     /// Whether it is asked and has nothing to judge: no call of which a recorded attempt failed ends determined under
     /// both playbooks.
     pub fn is_undecided(&self, impact: &Impact) -> bool {
@@ -35,14 +35,14 @@ impl Gate {
     }
 
     /// Every reason why `impact` does not pass; none if it does.
-    pub fn judge(&self, impact: &Impact) -> Vec<Refusal> {
+    pub fn judge(&self, impact: &Impact) -> Vec<GateFailure> {
         let widening =
             if self.widening && self.allow_widening.is_none() { impact.count(Direction::Widening) } else { 0 };
-        let effects = if self.effects { impact.changes.count(Change::Effect) } else { 0 };
+        let effects = if self.effects { impact.changes.count(ChangeKind::Effect) } else { 0 };
         let all = [
-            (Refusal::Unsafe as fn(u64) -> Refusal, impact.unsafe_gained()),
-            (Refusal::Widening, widening),
-            (Refusal::Effects, effects),
+            (GateFailure::Unsafe as fn(u64) -> GateFailure, impact.unsafe_gained()),
+            (GateFailure::Widening, widening),
+            (GateFailure::Effects, effects),
         ];
         all.into_iter().filter(|(_, calls)| *calls > 0).map(|(refusal, calls)| refusal(calls)).collect()
     }

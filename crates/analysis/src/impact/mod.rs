@@ -12,9 +12,9 @@ mod tally;
 mod tests;
 mod watch;
 
-pub use cause::{Change, Changes, Direction};
-pub use gate::{Gate, Refusal};
-pub use result::{CauseName, CauseRow, End, Example, FindingChange, Impact, QueueLoad, Side};
+pub use cause::{ChangeKind, Changes, Direction};
+pub use gate::{GateFailure, ImpactGate};
+pub use result::{CallEnd, CauseName, CauseRow, ExampleCall, FindingChange, Impact, QueueLoad, Side};
 pub use rows::parts;
 pub use tally::{Load, Undetermined};
-pub use watch::{Part, Watcher};
+pub use watch::{Comparer, ImpactPart};

@@ -1,7 +1,7 @@
 //! The result of a comparison: plain values with the names behind the numbers, for reporters and gates.
 
-use super::cause::{Cause, Changes, Direction, Said};
-use super::tally::{Exemplar, Group, Load, Tallies, Undetermined};
+use super::cause::{CauseKey, Changes, Direction, RuleVerdict};
+use super::tally::{CauseGroup, Load, SmallestCall, Tallies, Undetermined};
 use crate::replay::{Counts, Replayed};
 use playproof_engine::call::Place;
 use playproof_engine::event::{EffectClaim, FindingBy, FindingId, FindingSeverity, Outcome, OutcomeKind};
@@ -131,12 +131,12 @@ pub struct CauseRow {
     /// Of which tools.
     pub tools: Counts,
     /// The smallest of them: the fewest decisions, the shortest arguments, the earliest.
-    pub example: Option<Example>,
+    pub example: Option<ExampleCall>,
 }
 
 /// A call that stands for others.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Example {
+pub struct ExampleCall {
     /// The reference that `--call` takes.
     pub reference: String,
     /// Where it stands.
@@ -144,14 +144,14 @@ pub struct Example {
     /// Its tool.
     pub tool: String,
     /// How it ends under the base.
-    pub base: End,
+    pub base: CallEnd,
     /// How it ends under the candidate.
-    pub candidate: End,
+    pub candidate: CallEnd,
 }
 
 /// How a call ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct End {
+pub struct CallEnd {
     /// The word of the outcome.
     pub outcome: &'static str,
     /// The queue or the stop reason; none where there is nothing to add.
@@ -237,11 +237,11 @@ fn queues(plans: [&Plan; 2], replayed: &Replayed) -> Vec<QueueLoad> {
     loads
 }
 
-fn findings(swings: &[super::tally::Swing], replayed: &Replayed) -> Vec<FindingChange> {
+fn findings(swings: &[super::tally::FindingSwing], replayed: &Replayed) -> Vec<FindingChange> {
     let count = |n: usize, id: FindingId| {
         replayed.summaries.get(n).map_or(0, |summary| summary.findings.count(id, FindingBy::Playbook))
     };
-    let change = |(id, swing): (FindingId, &super::tally::Swing)| FindingChange {
+    let change = |(id, swing): (FindingId, &super::tally::FindingSwing)| FindingChange {
         id,
         base: count(0, id),
         candidate: count(1, id),
@@ -254,10 +254,10 @@ fn findings(swings: &[super::tally::Swing], replayed: &Replayed) -> Vec<FindingC
 
 fn causes(
     rows: &[RowChange],
-    groups: std::collections::BTreeMap<(Direction, Cause), Group>,
+    groups: std::collections::BTreeMap<(Direction, CauseKey), CauseGroup>,
     plans: [&Plan; 2],
 ) -> Vec<CauseRow> {
-    let row = |((direction, cause), group): ((Direction, Cause), Group)| CauseRow {
+    let row = |((direction, cause), group): ((Direction, CauseKey), CauseGroup)| CauseRow {
         cause: name(cause, rows, plans),
         direction,
         calls: group.calls,
@@ -272,23 +272,24 @@ fn causes(
     causes
 }
 
-fn name(cause: Cause, rows: &[RowChange], plans: [&Plan; 2]) -> CauseName {
+fn name(cause: CauseKey, rows: &[RowChange], plans: [&Plan; 2]) -> CauseName {
     let [base, candidate] = plans;
-    let said =
-        |plan: &Plan, said: Said| (plan.names.rule(said.rule).to_owned(), plan.names.verdict(said.verdict).to_owned());
+    let said = |plan: &Plan, said: RuleVerdict| {
+        (plan.names.rule(said.rule).to_owned(), plan.names.verdict(said.verdict).to_owned())
+    };
     match cause {
-        Cause::Classified { base: mine, candidate: theirs } => {
+        CauseKey::Classified { base: mine, candidate: theirs } => {
             CauseName::Classified { base: said(base, mine), candidate: said(candidate, theirs) }
         }
-        Cause::Row(place) => rows.get(place).map_or(CauseName::Several, |row| CauseName::Row(row.clone())),
-        Cause::ToolFacts => CauseName::ToolFacts,
-        Cause::Several => CauseName::Several,
+        CauseKey::Row(place) => rows.get(place).map_or(CauseName::Several, |row| CauseName::Row(row.clone())),
+        CauseKey::ToolFacts => CauseName::ToolFacts,
+        CauseKey::Several => CauseName::Several,
     }
 }
 
-fn resolved(example: Exemplar, plans: [&Plan; 2]) -> Example {
+fn resolved(example: SmallestCall, plans: [&Plan; 2]) -> ExampleCall {
     let [base, candidate] = plans;
-    Example {
+    ExampleCall {
         base: end(base, &example.base),
         candidate: end(candidate, &example.candidate),
         reference: example.reference,
@@ -297,7 +298,7 @@ fn resolved(example: Exemplar, plans: [&Plan; 2]) -> Example {
     }
 }
 
-fn end(plan: &Plan, outcome: &Outcome) -> End {
+fn end(plan: &Plan, outcome: &Outcome) -> CallEnd {
     let detail = match outcome.kind {
         OutcomeKind::Escalated(queue) => Some(plan.names.queue(queue).to_owned()),
         OutcomeKind::Refused(why) => Some(why.as_str().to_owned()),
@@ -305,5 +306,5 @@ fn end(plan: &Plan, outcome: &Outcome) -> End {
         OutcomeKind::Undetermined(asked) => Some(format!("no answer to {asked}")),
         _ => None,
     };
-    End { outcome: outcome.kind.as_str(), detail, claim: outcome.claim, attempts: outcome.attempts }
+    CallEnd { outcome: outcome.kind.as_str(), detail, claim: outcome.claim, attempts: outcome.attempts }
 }

@@ -8,7 +8,7 @@ use super::diff::FixtureDiff;
 use super::gates::touched;
 use super::report::ProposalReport;
 use super::trial::ProposalContext;
-use crate::check::{Case, Id, check_one};
+use crate::check::{Case, CaseId, check_one};
 use playproof_engine::fixture::Fixture;
 use playproof_engine::sim::{Contradiction, Plan, Simulator};
 use playproof_formats::diagnostic::{Report, Source};
@@ -22,9 +22,9 @@ pub enum NotAccepted {
     /// A golden that cannot be read.
     Golden(Report),
     /// A new fixture is run under a playbook of which no row is approved.
-    PlaybookNotApproved(Id),
+    PlaybookNotApproved(CaseId),
     /// A new fixture does not show what it is meant to show under another playbook.
-    Contradicted(Id, Box<Contradiction>),
+    Contradicted(CaseId, Box<Contradiction>),
     /// The history does not explain so many rows of the playbook as it is, first this one: they are not the proposal's.
     NotRecorded(usize, String),
     /// It changes no row. The gates hold this too; such a record could never be read again.
@@ -37,11 +37,11 @@ pub enum NotAccepted {
 /// One that cannot be read.
 pub fn accepted_goldens(
     judged: &ProposalReport,
-    old: &BTreeMap<Id, Option<Arc<Source>>>,
+    old: &BTreeMap<CaseId, Option<Arc<Source>>>,
     reason: &str,
-) -> Result<Vec<(Id, GoldenFile)>, NotAccepted> {
+) -> Result<Vec<(CaseId, GoldenFile)>, NotAccepted> {
     let golden = |diff: &FixtureDiff| {
-        let Id { playbook, fixture } = &diff.id;
+        let CaseId { playbook, fixture } = &diff.id;
         let body = diff.body.render();
         let Some(source) = old.get(&diff.id).and_then(Option::as_ref) else {
             return Ok((diff.id.clone(), GoldenFile::new(fixture, playbook, &body)));
@@ -68,12 +68,12 @@ pub fn goldens_elsewhere(
     context: &ProposalContext,
     fixtures: &[(String, Fixture)],
     plans: &BTreeMap<&str, &Plan>,
-) -> Result<Vec<(Id, GoldenFile)>, NotAccepted> {
+) -> Result<Vec<(CaseId, GoldenFile)>, NotAccepted> {
     let mut goldens = Vec::new();
     let mut simulator = Simulator::new();
     for (name, fixture) in fixtures {
         for (playbook, plan) in plans.iter().filter(|(playbook, _)| context.is_run(fixture, playbook)) {
-            let id = Id { playbook: (*playbook).to_owned(), fixture: name.clone() };
+            let id = CaseId { playbook: (*playbook).to_owned(), fixture: name.clone() };
             if context.lock.as_ref().is_none_or(|lock| !lock.playbooks.contains_key(*playbook)) {
                 return Err(NotAccepted::PlaybookNotApproved(id));
             }

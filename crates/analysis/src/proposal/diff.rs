@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::check::{Case, Id, check_one};
+use crate::check::{Case, CaseId, check_one};
 use playproof_engine::event::Key;
 use playproof_engine::fixture::Fixture;
 use playproof_engine::playbook::Playbook;
@@ -15,7 +15,7 @@ use playproof_formats::golden::{Class, Comparison, GoldenBody, GoldenFile, Said,
 #[derive(Clone, Debug)]
 pub struct FixtureDiff {
     /// Which.
-    pub id: Id,
+    pub id: CaseId,
     /// In the words of its author.
     pub title: String,
     /// Whether it comes with the proposal.
@@ -96,7 +96,7 @@ fn gives(calls: &[CallSummary], verdict: &str) -> bool {
 /// Runs a fixture under the playbook as it is and as proposed.
 pub fn before_and_after(
     simulator: &mut Simulator,
-    id: &Id,
+    id: &CaseId,
     fixture: &Fixture,
     plans: [&Plan; 2],
     is_new: bool,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::gates::UNWRITTEN;
-use crate::check::Id;
+use crate::check::CaseId;
 use playproof_engine::event::EffectClaim;
 use playproof_formats::diagnostic::Source;
 use playproof_formats::golden::Class;
@@ -27,7 +27,7 @@ pub struct Draft {
     /// A rule that gives it; none: left to the author where the verdict is new, else there is none.
     pub rule: Option<ProposedRule>,
     /// The goldens that it changes as it is meant to, and the worst that changes in each.
-    pub expect: Vec<(Id, Class)>,
+    pub expect: Vec<(CaseId, Class)>,
 }
 
 /// What a new proposal does to its verdict.

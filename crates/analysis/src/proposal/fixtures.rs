@@ -7,7 +7,7 @@ use super::diff::{FixtureDiff, before_and_after};
 use super::draft::Draft;
 use super::evidence::{DraftEvidence, EvidenceSource};
 use super::request::{Note, WhySynthetic};
-use crate::check::Id;
+use crate::check::CaseId;
 use crate::coverage::{expected, probes, to_yaml};
 use crate::mining::FailureExample;
 use crate::recorded::{Arguments, of_recorded};
@@ -226,11 +226,11 @@ impl RecordedFixtures<'_> {
 
 /// The goldens of earlier look-alikes, which no rule knew before, that the draft gives its verdict; each with the worst
 /// that changes in it. Whatever else changes is left to the author.
-pub fn changed_look_alikes(plans: &TrialPlans<'_>, fixtures: &[(String, Fixture)]) -> Vec<(Id, Class)> {
+pub fn changed_look_alikes(plans: &TrialPlans<'_>, fixtures: &[(String, Fixture)]) -> Vec<(CaseId, Class)> {
     let mut simulator = Simulator::new();
     let changed = fixtures.iter().filter(|(_, fixture)| is_look_alike(fixture, &plans.draft.playbook));
     let changed = changed.filter_map(|(name, fixture)| {
-        let id = Id { playbook: plans.draft.playbook.clone(), fixture: name.clone() };
+        let id = CaseId { playbook: plans.draft.playbook.clone(), fixture: name.clone() };
         let diff = before_and_after(&mut simulator, &id, fixture, [plans.before, plans.after], false);
         diff.class().filter(|_| is_meant(&diff, &plans.draft.verdict)).map(|class| (id, class))
     });

@@ -9,7 +9,7 @@ use super::apply::{Applied, is_order_alone};
 use super::diff::{FixtureDiff, is_as_accepted};
 use super::lints::lints;
 use super::model::{Expected, OperationKind, Proposal};
-use crate::check::Id;
+use crate::check::CaseId;
 use playproof_engine::playbook::Playbook;
 use playproof_engine::sim::Contradiction;
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
@@ -118,7 +118,7 @@ pub(super) struct TrialFacts<'a> {
     /// What it changes in fixtures.
     pub diffs: &'a [FixtureDiff],
     /// The goldens of the project's fixtures.
-    pub goldens: &'a BTreeMap<Id, Option<Arc<Source>>>,
+    pub goldens: &'a BTreeMap<CaseId, Option<Arc<Source>>>,
     /// Its decision record; none where there is no such file.
     pub adr: Option<&'a Arc<Source>>,
     /// Rows of the playbook as it is that nobody approved.
@@ -319,8 +319,8 @@ fn is_without(contradictions: &[Contradiction], verdict: &str) -> bool {
 
 /// What changes in the project's goldens, against what the proposal names.
 fn changes(tried: &TrialFacts<'_>, say: &mut impl FnMut(GateKind, String, Way)) {
-    let expected = |id: &Id| tried.proposal.expect.iter().find(|expected| expected.id.text == id.to_string());
-    let write = |id: &Id, class: Class| {
+    let expected = |id: &CaseId| tried.proposal.expect.iter().find(|expected| expected.id.text == id.to_string());
+    let write = |id: &CaseId, class: Class| {
         let row = format!("`{id}: {}`", class.as_str());
         by_hand(tried, format!("write {row} below `expect` in {}/proposal.yaml, if it is meant", tried.folder))
     };

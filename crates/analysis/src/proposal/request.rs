@@ -8,7 +8,7 @@ use super::apply::{Applied, apply};
 use super::draft::{Draft, ProposedRule, VerdictChange, compensation, flow, proposal_text};
 use super::evidence::DraftEvidence;
 use super::parse::parse;
-use crate::check::Id;
+use crate::check::CaseId;
 use crate::mining::NoRule;
 use playproof_engine::event::EffectClaim;
 use playproof_engine::ids::first_free;
@@ -88,7 +88,7 @@ pub enum Note {
     /// The rule stands before this one, which would leave nothing to it.
     RuleBefore(String),
     /// An earlier look-alike gets the verdict.
-    LookAlikeChanges(Id, Class),
+    LookAlikeChanges(CaseId, Class),
     /// The look-alike is made up.
     LookAlikeMadeUp(WhySynthetic),
     /// Only feedback was searched for a look-alike.

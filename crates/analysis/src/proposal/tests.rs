@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use super::*;
-use crate::check::Id;
+use crate::check::CaseId;
 use crate::mining::{MinedPart as Mining, Miner};
 use crate::replay::{Input, Inputs, ReplayOptions, replay};
 use playproof_engine::call::RecordedCall;
@@ -293,7 +293,7 @@ fn a_draft_is_a_proposal_that_can_be_read_and_applied() {
             then: "{ escalate_to_human: { queue: people } }".into(),
         },
         rule: Some(ProposedRule { name: "said-no".into(), when: "{ message: { contains: no } }".into(), before: None }),
-        expect: vec![(Id { playbook: "ours".into(), fixture: "not-this".into() }, Class::EffectChanged)],
+        expect: vec![(CaseId { playbook: "ours".into(), fixture: "not-this".into() }, Class::EffectChanged)],
     };
     let proposal = parse(Source::whole("p", proposal_text(&draft))).unwrap_or_else(|report| panic!("{report}"));
     let named: Vec<_> = proposal.expect.iter().map(|expected| (&*expected.id.text, expected.class)).collect();
@@ -564,7 +564,7 @@ fn accepting_writes_the_goldens_that_are_new_or_change() {
 fn new_fixtures_are_held_under_the_other_playbooks_that_they_name() {
     let fixture = fixture_of(&LOOK_ALIKE.replace("[ours]", "[ours, theirs]").replace("  ours:\n", "  theirs:\n"));
     let fixtures = [("a".to_owned(), fixture)];
-    let id = Id { playbook: "theirs".into(), fixture: "a".into() };
+    let id = CaseId { playbook: "theirs".into(), fixture: "a".into() };
     let theirs = plan_of(PLAYBOOK);
     let plans = BTreeMap::from([("theirs", &theirs)]);
     let mut context = context(Vec::new());

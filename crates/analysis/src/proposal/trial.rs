@@ -10,7 +10,7 @@ use super::diff::before_and_after;
 use super::gates::{TrialFacts, judge, touched};
 use super::model::Proposal;
 use super::report::ProposalReport;
-use crate::check::{Id, map, row_changes};
+use crate::check::{CaseId, map, row_changes};
 use playproof_engine::fixture::Fixture;
 use playproof_engine::sim::{Plan, Simulator};
 use playproof_formats::diagnostic::Source;
@@ -54,7 +54,7 @@ pub struct TrialInput<'a> {
     /// Both, ready to run.
     pub plans: [&'a Plan; 2],
     /// The goldens of the project's fixtures under the playbook.
-    pub goldens: &'a BTreeMap<Id, Option<Arc<Source>>>,
+    pub goldens: &'a BTreeMap<CaseId, Option<Arc<Source>>>,
 }
 
 impl ProposalContext {
@@ -63,9 +63,9 @@ impl ProposalContext {
         &self,
         fixtures: &'f [(String, Fixture)],
         playbook: &str,
-    ) -> impl Iterator<Item = (Id, &'f Fixture)> {
+    ) -> impl Iterator<Item = (CaseId, &'f Fixture)> {
         fixtures.iter().filter(|(_, fixture)| self.is_run(fixture, playbook)).map(|(name, fixture)| {
-            let id = Id { playbook: playbook.to_owned(), fixture: name.clone() };
+            let id = CaseId { playbook: playbook.to_owned(), fixture: name.clone() };
             (id, fixture)
         })
     }
@@ -83,8 +83,8 @@ impl ProposalContext {
         let TrialInput { id, folder, proposal, fixtures, adr, playbook, before, applied, plans, goldens } = *candidate;
         let own = self.runs(fixtures, playbook).map(|(id, fixture)| (id, fixture, true));
         let all = self.runs(&self.fixtures, playbook).map(|(id, fixture)| (id, fixture, false));
-        let cases: Vec<(Id, &Fixture, bool)> = own.chain(all).collect();
-        let work = |simulator: &mut Simulator, (id, fixture, is_new): &(Id, &Fixture, bool)| {
+        let cases: Vec<(CaseId, &Fixture, bool)> = own.chain(all).collect();
+        let work = |simulator: &mut Simulator, (id, fixture, is_new): &(CaseId, &Fixture, bool)| {
             before_and_after(simulator, id, fixture, plans, *is_new)
         };
         let diffs = map(&cases, jobs, Simulator::new, work, |_| false);

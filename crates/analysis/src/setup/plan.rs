@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::recordings::Recordings;
 use super::starter::{self, PLAYBOOK, PLAYBOOK_FILE};
-use crate::check::{Case, Id, check_one};
+use crate::check::{Case, CaseId, check_one};
 use playproof_engine::playbook::Tools;
 use playproof_engine::sim::{Plan, Simulator};
 use playproof_formats::diagnostic::{Report, Source};
@@ -257,7 +257,7 @@ fn goldens(plan: &Plan, fixtures: &[(String, Arc<Source>)]) -> Result<Vec<(Strin
         if !fixture.playbooks.is_empty() && !fixture.playbooks.iter().any(|one| one == PLAYBOOK) {
             continue;
         }
-        let id = Id { playbook: PLAYBOOK.to_owned(), fixture: name.clone() };
+        let id = CaseId { playbook: PLAYBOOK.to_owned(), fixture: name.clone() };
         let result = check_one(&mut simulator, &Case { id, fixture: &fixture, plan, golden: None });
         goldens.extend(result.pending_golden().map(|golden| (name.clone(), golden.render())));
     }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::page::Shown;
 use super::problems::{Directions, Problem};
 use crate::json::{Map, Millis, RowJson, document};
-use playproof_analysis::check::{CaseResult, Cause, GoldenState, PlaybookRows, Verdict};
+use playproof_analysis::check::{CaseResult, Cause, CheckStatus, GoldenState, PlaybookRows};
 use playproof_engine::time::Instant;
 use playproof_formats::golden::{Class, Comparison, Divergence, FirstChange, Place};
 use playproof_formats::shell::Command;
@@ -107,9 +107,9 @@ pub fn json(shown: &Shown<'_>, directions: &Directions, next: Option<&Command>) 
     let report = shown.report;
     let verdict = match report.verdict() {
         _ if !directions.in_the_way.is_empty() => "unusable",
-        Verdict::Clean => "clean",
-        Verdict::Differs => "differs",
-        Verdict::Unusable => "unusable",
+        CheckStatus::Clean => "clean",
+        CheckStatus::Differs => "differs",
+        CheckStatus::Unusable => "unusable",
     };
     document(&CheckJson {
         format: "check/1",

@@ -8,7 +8,7 @@ use crate::diagnostic;
 use crate::style::Palette;
 use crate::text;
 use crate::text::counted;
-use playproof_analysis::check::{CaseResult, Cause, CheckReport, Counts, GoldenState, Id};
+use playproof_analysis::check::{CaseId, CaseResult, Cause, CheckCounts, CheckReport, GoldenState};
 use playproof_formats::diagnostic::{Report, Source};
 use playproof_formats::golden::Class;
 
@@ -21,7 +21,7 @@ pub struct Shown<'a> {
     /// What was found.
     pub report: &'a CheckReport,
     /// What each result that diverges comes from.
-    pub causes: &'a BTreeMap<Id, Cause>,
+    pub causes: &'a BTreeMap<CaseId, Cause>,
     /// In columns.
     pub width: usize,
     /// Whether to colour.
@@ -196,7 +196,7 @@ fn summary(report: &CheckReport, palette: Palette) -> String {
 }
 
 /// What does not pass, worst first, with its count.
-pub(super) fn parts(report: &CheckReport, counts: &Counts) -> Vec<(String, usize)> {
+pub(super) fn parts(report: &CheckReport, counts: &CheckCounts) -> Vec<(String, usize)> {
     let mut parts = vec![("unreadable".to_owned(), counts.unreadable)];
     parts.extend(Class::ALL.iter().zip(counts.diverged).map(|(class, count)| (class.words().to_owned(), count)));
     parts.push(("without a golden".to_owned(), counts.missing));

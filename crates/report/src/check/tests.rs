@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::sarif_shape::assert_sarif;
 use super::{Directions, MARKER, Shown, annotations, comment, json, junit, page, sarif};
 use crate::style::Palette;
-use playproof_analysis::check::{CaseResult, CheckReport, Diverged, GoldenState, Id, PlaybookRows};
+use playproof_analysis::check::{CaseId, CaseResult, CheckReport, Diverged, GoldenState, PlaybookRows};
 use playproof_engine::sim::Contradiction;
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 use playproof_formats::golden::{GoldenBody, GoldenFile, RowChange, compare, parse_body};
@@ -33,7 +33,7 @@ fn diverged(name: &str, edits: &[(&str, &str)]) -> CaseResult {
 
 fn result(name: &str, golden: GoldenState) -> CaseResult {
     CaseResult {
-        id: Id { playbook: "p".into(), fixture: name.into() },
+        id: CaseId { playbook: "p".into(), fixture: name.into() },
         title: ODD.into(),
         body: GoldenBody::default(),
         golden,

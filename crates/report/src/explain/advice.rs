@@ -2,8 +2,8 @@
 
 use crate::text;
 use playproof_analysis::explain::{
-    Actor, Advice, After, Basis, Check, Known, OnceMore, OtherCall, OtherName, Own, Resend, Subject, Surplus,
-    UpstreamState,
+    Actor, Advice, Basis, EffectState, ManualCheck, OnceMore, OtherCall, OtherName, OwnEffect, PlannerStart,
+    ResendAdvice, Subject, Surplus, UpstreamState,
 };
 use playproof_engine::event::{Asked, EffectClaim, Names, Truth};
 
@@ -120,16 +120,16 @@ fn this_one(may_have_made_it: bool) -> &'static str {
 }
 
 /// The effect of an intent of which it is unknown whether it was made.
-fn unknown(others: &[OtherCall], own: Own) -> String {
+fn unknown(others: &[OtherCall], own: OwnEffect) -> String {
     match (others.is_empty(), own) {
-        (true, Own::Unanswered) => "the call was sent, and no answer is recorded".to_owned(),
+        (true, OwnEffect::Unanswered) => "the call was sent, and no answer is recorded".to_owned(),
         (true, _) => "an attempt may have acted, and the recording does not show it".to_owned(),
-        (false, Own::Maybe | Own::Unanswered) => {
+        (false, OwnEffect::Maybe | OwnEffect::Unanswered) => {
             format!("this call may have acted, and with the same intent {} too", named(others))
         }
-        (false, Own::No | Own::TakenBack) => {
+        (false, OwnEffect::No | OwnEffect::TakenBack) => {
             let this = match own {
-                Own::TakenBack => "what this call made was taken back",
+                OwnEffect::TakenBack => "what this call made was taken back",
                 _ => "this call has not, by what the playbook says of its failures",
             };
             let others = named(others);
@@ -171,11 +171,11 @@ fn next(advice: &Advice, tool: &str, names: &Names) -> String {
     let by_playbook = by_playbook(advice.next, names);
     let person = match advice.check {
         None => return by_playbook,
-        Some(Check::OnceMore) => "look upstream whether the effect was made once more".to_owned(),
-        Some(Check::Surplus(1)) => "the surplus effect must be found upstream and taken back".to_owned(),
-        Some(Check::Surplus(many)) => format!("the {many} surplus effects must be found upstream and taken back"),
-        Some(Check::Key) => "look upstream whether the key was honoured".to_owned(),
-        Some(Check::ToolFacts) => format!(
+        Some(ManualCheck::OnceMore) => "look upstream whether the effect was made once more".to_owned(),
+        Some(ManualCheck::Surplus(1)) => "the surplus effect must be found upstream and taken back".to_owned(),
+        Some(ManualCheck::Surplus(many)) => format!("the {many} surplus effects must be found upstream and taken back"),
+        Some(ManualCheck::Key) => "look upstream whether the key was honoured".to_owned(),
+        Some(ManualCheck::ToolFacts) => format!(
             "say in a tools file whether `{}` writes (`playproof tools` begins one); if it does, the surplus must be \
              taken back",
             text::fitted(tool, 60)
@@ -193,12 +193,14 @@ fn by_playbook(next: Actor, names: &Names) -> String {
             let queue = names.queue(queue);
             return format!("A person, from the queue `{queue}`. The agent must not act on this call.");
         }
-        Actor::Planner(After::Effect) => {
+        Actor::Planner(PlannerStart::Effect) => {
             "The planner: it takes the effect as made and goes on from the upstream's state."
         }
-        Actor::Planner(After::State) => "The planner: it reads the upstream's state first, and plans from there.",
-        Actor::Planner(After::Reversal) => "The planner: the effect was taken back, and it plans from there.",
-        Actor::Planner(After::Refusal) => "The planner: nothing was sent, and it plans without this call.",
+        Actor::Planner(PlannerStart::State) => {
+            "The planner: it reads the upstream's state first, and plans from there."
+        }
+        Actor::Planner(PlannerStart::Reversal) => "The planner: the effect was taken back, and it plans from there.",
+        Actor::Planner(PlannerStart::Refusal) => "The planner: nothing was sent, and it plans without this call.",
         Actor::Caller => "Nobody was told: the caller got the last error, and must decide what follows.",
         Actor::Undetermined(asked) => {
             let repeat = if matches!(asked, Asked::Attempt(_)) { "|repeat" } else { "" };
@@ -218,48 +220,48 @@ fn resend(advice: &Advice, key: Option<&str>, names: &Names) -> String {
     };
     let key = key.map(|key| format!("`{}`", text::fitted(key, 60)));
     match (advice.resend, key) {
-        (Resend::Read(Some(queue)), _) => format!(
+        (ResendAdvice::Read(Some(queue)), _) => format!(
             "Yes as far as effects go, because the tool only reads; but a person decides first, in the queue `{}`.",
             names.queue(queue)
         ),
-        (Resend::Read(None), _) => "Yes, because the tool only reads. It needs no key.".to_owned(),
-        (Resend::Person(queue), key) => {
+        (ResendAdvice::Read(None), _) => "Yes, because the tool only reads. It needs no key.".to_owned(),
+        (ResendAdvice::Person(queue), key) => {
             let then = match (advice.state.known, &key) {
-                (Known::Done, _) => there,
-                (Known::NotDone, Some(key)) => format!("if they allow it, with the same key {key}"),
-                (Known::NotDone, None) => "if they allow it, with an idempotency key".to_owned(),
-                (Known::MaybeDone, Some(key)) => format!("if they want it sent, with the same key {key} and no other"),
-                (Known::MaybeDone, None) => "an attempt with this intent may have acted and it has no key, so that a \
+                (EffectState::Done, _) => there,
+                (EffectState::NotDone, Some(key)) => format!("if they allow it, with the same key {key}"),
+                (EffectState::NotDone, None) => "if they allow it, with an idempotency key".to_owned(),
+                (EffectState::MaybeDone, Some(key)) => format!("if they want it sent, with the same key {key} and no other"),
+                (EffectState::MaybeDone, None) => "an attempt with this intent may have acted and it has no key, so that a \
                                              second one could act twice"
                     .to_owned(),
             };
             format!("No, because a person decides first, in the queue `{}`; {then}.", names.queue(queue))
         }
-        (Resend::Idempotent, _) => {
+        (ResendAdvice::Idempotent, _) => {
             "Yes, because the tool is declared idempotent: doing it twice is doing it once.".to_owned()
         }
-        (Resend::Done, Some(key)) => format!(
+        (ResendAdvice::Done, Some(key)) => format!(
             "No, because {there}. If it must be sent, only with the same key {key} and the same arguments: any other \
              key is another intent."
         ),
-        (Resend::Done, None) => {
+        (ResendAdvice::Done, None) => {
             format!("No, because {there}, and without an idempotency key it would be made again.")
         }
-        (Resend::TakenBack, _) => "Only if it is wanted again, because it was made and taken back on purpose; then with \
+        (ResendAdvice::TakenBack, _) => "Only if it is wanted again, because it was made and taken back on purpose; then with \
                                    a new idempotency key: a key that was used stands for what was taken back."
             .to_owned(),
-        (Resend::NotDone, Some(key)) => format!(
+        (ResendAdvice::NotDone, Some(key)) => format!(
             "Yes, because no attempt with this intent has acted, by what the playbook says of its failures; with the \
              same key {key}."
         ),
-        (Resend::NotDone, None) => "Yes, because no attempt with this intent has acted, by what the playbook says of \
+        (ResendAdvice::NotDone, None) => "Yes, because no attempt with this intent has acted, by what the playbook says of \
                                     its failures; but give it an idempotency key, so that the next failure is no riddle."
             .to_owned(),
-        (Resend::MaybeDone, Some(key)) => format!(
+        (ResendAdvice::MaybeDone, Some(key)) => format!(
             "Yes, but only with the same key {key} and the same arguments, because an attempt with this intent may have \
              acted: the upstream then does it once, if it honours keys. With another key, no."
         ),
-        (Resend::MaybeDone, None) => "No, because an attempt with this intent may have acted and has no idempotency \
+        (ResendAdvice::MaybeDone, None) => "No, because an attempt with this intent may have acted and has no idempotency \
                                       key: it could be done twice. Look upstream first."
             .to_owned(),
     }
@@ -278,7 +280,7 @@ mod tests {
         OtherCall { name, later, effects: 1, maybe: false, claim: EffectClaim::Applied }
     }
 
-    fn upstream(known: Known, basis: Basis) -> UpstreamState {
+    fn upstream(known: EffectState, basis: Basis) -> UpstreamState {
         let (unused, claims_less, modelled) = (0, false, false);
         UpstreamState { known, surplus: None, taken_back: false, once_more: None, basis, unused, claims_less, modelled }
     }
@@ -313,16 +315,16 @@ mod tests {
                  r1#1, this call, the call in line 9 ([2]).",
             ),
             (
-                Basis::Unknown(vec![other(1, false)], Own::No),
+                Basis::Unknown(vec![other(1, false)], OwnEffect::No),
                 "Nobody knows: with the same intent r1#1 may have acted, and the recording does not show it; this call \
                  has not, by what the playbook says of its failures. Look upstream.",
             ),
             (
-                Basis::Unknown(Vec::new(), Own::Unanswered),
+                Basis::Unknown(Vec::new(), OwnEffect::Unanswered),
                 "Nobody knows: the call was sent, and no answer is recorded. Look upstream.",
             ),
         ] {
-            assert_eq!(state(&upstream(Known::Done, basis), false), said);
+            assert_eq!(state(&upstream(EffectState::Done, basis), false), said);
         }
     }
 
@@ -331,7 +333,7 @@ mod tests {
         let others: Vec<OtherCall> = (1..=14).map(|number| other(number, number > 7)).collect();
         let surplus = Surplus { effects: 16, certain: true };
         assert_eq!(
-            state(&upstream(Known::Done, Basis::SeveralOk { surplus, own: 2, others: others.clone() }), false),
+            state(&upstream(EffectState::Done, Basis::SeveralOk { surplus, own: 2, others: others.clone() }), false),
             "The effect is there 16 times; made by r1#1, r1#2, r1#3, r1#4, r1#5, this call (twice), r1#8, r1#9, r1#10, \
              r1#11, r1#12, 4 more."
         );
@@ -341,7 +343,7 @@ mod tests {
     #[test]
     fn what_else_is_known_stands_behind_the_basis() {
         let said = |change: fn(&mut UpstreamState)| {
-            let mut known = upstream(Known::Done, Basis::Said);
+            let mut known = upstream(EffectState::Done, Basis::Said);
             change(&mut known);
             state(&known, false).replace("The effect is there: the upstream's answer says so. ", "")
         };
@@ -365,17 +367,17 @@ mod tests {
     #[test]
     fn a_person_looks_first_and_then_the_playbook_says_who_acts() {
         let said = |check, next_is| {
-            let state = upstream(Known::Done, Basis::Ok);
-            next(&Advice { state, check, next: next_is, resend: Resend::Done }, "pay", &Names::default())
+            let state = upstream(EffectState::Done, Basis::Ok);
+            next(&Advice { state, check, next: next_is, resend: ResendAdvice::Done }, "pay", &Names::default())
         };
         assert_eq!(said(None, Actor::Nobody), "Nobody has to: the agent goes on with the result.");
         assert_eq!(
-            said(Some(Check::Surplus(2)), Actor::Nobody),
+            said(Some(ManualCheck::Surplus(2)), Actor::Nobody),
             "A person: the 2 surplus effects must be found upstream and taken back. By the playbook alone, nobody has \
              to: the agent goes on with the result."
         );
         assert_eq!(
-            said(Some(Check::ToolFacts), Actor::Caller),
+            said(Some(ManualCheck::ToolFacts), Actor::Caller),
             "A person: say in a tools file whether `pay` writes (`playproof tools` begins one); if it does, the surplus \
              must be taken back. By the playbook alone, nobody was told: the caller got the last error, and must decide \
              what follows."
@@ -395,17 +397,17 @@ mod tests {
             resend(&Advice { state, check, next, resend: resend_is }, key, &Names::default())
         };
         assert_eq!(
-            said(Known::Done, Resend::Done, Some("k")),
+            said(EffectState::Done, ResendAdvice::Done, Some("k")),
             "No, because the effect is there already. If it must be sent, only with the same key `k` and the same \
              arguments: any other key is another intent."
         );
         assert_eq!(
-            said(Known::NotDone, Resend::NotDone, Some("k")),
+            said(EffectState::NotDone, ResendAdvice::NotDone, Some("k")),
             "Yes, because no attempt with this intent has acted, by what the playbook says of its failures; with the \
              same key `k`."
         );
         assert_eq!(
-            said(Known::MaybeDone, Resend::MaybeDone, None),
+            said(EffectState::MaybeDone, ResendAdvice::MaybeDone, None),
             "No, because an attempt with this intent may have acted and has no idempotency key: it could be done twice. \
              Look upstream first."
         );

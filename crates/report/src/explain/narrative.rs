@@ -2,7 +2,7 @@
 
 use super::page::hanging;
 use crate::{text, timeline};
-use playproof_analysis::explain::{Detail, Explanation, LetPass, Simulation, Step, Subject};
+use playproof_analysis::explain::{Detail, Explanation, LetPass, NarrativeStep, Simulation, Subject};
 use playproof_engine::classify::Trial;
 use playproof_engine::event::{Decision, EffectClaim, Provenance, Status};
 use playproof_engine::ids::{AttemptNo, RuleId, VerdictId};
@@ -27,7 +27,7 @@ struct Story<'a> {
 }
 
 impl Story<'_> {
-    fn tell(&mut self, step: &Step) {
+    fn tell(&mut self, step: &NarrativeStep) {
         let when = self.when(step.after);
         match step.decision {
             Decision::AttemptStarted { attempt, evidence } => {

@@ -6,7 +6,9 @@ use crate::block::{Alike, Style, truth};
 use crate::style::Palette;
 use crate::view::{CallView, RunView, facts_in_words, facts_of_recorded};
 use crate::{block, text, timeline};
-use playproof_analysis::explain::{Change, Counterfactual, Difference, Explanation, Simulation, Subject};
+use playproof_analysis::explain::{
+    Counterfactual, Explanation, OutcomeDifference, PlaybookChange, Simulation, Subject,
+};
 use playproof_engine::event::GuardKind;
 use playproof_engine::playbook::{Guard, Tools};
 use playproof_engine::sim::Plan;
@@ -94,8 +96,8 @@ fn run<'a>(simulation: &'a Simulation, plan: &'a Plan) -> RunView<'a> {
 
 fn otherwise(one: &Counterfactual, plan: &Plan, simulation: &Simulation) -> String {
     let changed = match one.change {
-        Change::WithoutRule(rule) => format!("Without the rule `{}`", plan.names.rule(Some(rule))),
-        Change::Guard(kind, guard) => {
+        PlaybookChange::WithoutRule(rule) => format!("Without the rule `{}`", plan.names.rule(Some(rule))),
+        PlaybookChange::Guard(kind, guard) => {
             let name = match kind {
                 GuardKind::Retry => "retry",
                 GuardKind::Token => "token",
@@ -107,17 +109,17 @@ fn otherwise(one: &Counterfactual, plan: &Plan, simulation: &Simulation) -> Stri
         }
     };
     let difference = match &one.difference {
-        Difference::Unknown => "nothing can be said.".to_owned(),
-        Difference::Nothing => match one.change {
-            Change::WithoutRule(_) => {
+        OutcomeDifference::Unknown => "nothing can be said.".to_owned(),
+        OutcomeDifference::Nothing => match one.change {
+            PlaybookChange::WithoutRule(_) => {
                 "another rule would give the same verdict, and nothing else would be different.".to_owned()
             }
-            Change::Guard(..) => "nothing would be different.".to_owned(),
+            PlaybookChange::Guard(..) => "nothing would be different.".to_owned(),
         },
-        Difference::Verdicts(verdicts) => {
+        OutcomeDifference::Verdicts(verdicts) => {
             format!("the verdict would be {}, and the call would end the same way.", list(verdicts))
         }
-        Difference::End { verdicts, outcome, truth: after } => {
+        OutcomeDifference::End { verdicts, outcome, truth: after } => {
             let verdict = match verdicts.is_empty() {
                 true => String::new(),
                 false => format!("the verdict would be {}, and ", list(verdicts)),
@@ -148,7 +150,7 @@ fn list(verdicts: &[String]) -> String {
 mod tests {
     use super::*;
     use crate::block::Arguments;
-    use playproof_analysis::explain::Recorded;
+    use playproof_analysis::explain::RecordingEvidence;
     use playproof_engine::call::{AnswerTo, CallTexts, Place, RecordedAnswer, RecordedCall, Reply};
     use playproof_engine::event::ErrorFacts;
     use playproof_engine::upstream::BeyondTape;
@@ -189,7 +191,7 @@ mod tests {
             call: Box::new(ClosedCall::of(call)),
             beyond: BeyondTape::Unanswered,
             sources: Sources::new(["trace.jsonl".to_owned()]),
-            recorded: Recorded::default(),
+            recorded: RecordingEvidence::default(),
         }
     }
 

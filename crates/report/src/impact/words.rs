@@ -3,7 +3,9 @@
 use crate::overview::InputNote;
 use crate::text::{count, counted, escape_unprintable};
 use crate::timeline::millis;
-use playproof_analysis::impact::{CauseName, CauseRow, Direction, End, Gate, Impact, Refusal, Undetermined, parts};
+use playproof_analysis::impact::{
+    CallEnd, CauseName, CauseRow, Direction, GateFailure, Impact, ImpactGate, Undetermined, parts,
+};
 use playproof_analysis::replay::{Counts, Replayed};
 use playproof_formats::golden::PartChange;
 use playproof_formats::shell::Command;
@@ -27,7 +29,7 @@ pub struct Shown<'a> {
     /// What the inputs were.
     pub notes: &'a [InputNote],
     /// What must not be.
-    pub gate: &'a Gate,
+    pub gate: &'a ImpactGate,
     /// The one command to run next.
     pub next: Option<&'a Command>,
 }
@@ -110,7 +112,7 @@ fn part(part: &PartChange) -> String {
 }
 
 /// How a call ends: `escalated (policy_review), effect unknown, 1 attempt`.
-pub fn end(end: &End) -> String {
+pub fn end(end: &CallEnd) -> String {
     let detail = end.detail.as_deref().map_or_else(String::new, |detail| format!(" ({})", escape_unprintable(detail)));
     let attempts = counted(u64::from(end.attempts), "attempt", "attempts");
     format!("{}{detail}, effect {}, {attempts}", end.outcome, end.claim.as_str())
@@ -164,21 +166,21 @@ pub fn load(cause: &CauseRow) -> String {
 }
 
 /// Why a gate that was asked can say nothing.
-pub fn undecided(gate: &Gate, impact: &Impact) -> Option<&'static str> {
+pub fn undecided(gate: &ImpactGate, impact: &Impact) -> Option<&'static str> {
     let said = "nothing was decided: no call that failed ends determined under both (--allow-empty if that is meant)";
     gate.is_undecided(impact).then_some(said)
 }
 
 /// Why the comparison does not pass, in a sentence each; then what was allowed.
-pub fn gate(gate: &Gate, impact: &Impact) -> (Vec<String>, Option<String>) {
-    let say = |refusal: &Refusal| match *refusal {
-        Refusal::Unsafe(calls) => {
+pub fn gate(gate: &ImpactGate, impact: &Impact) -> (Vec<String>, Option<String>) {
+    let say = |refusal: &GateFailure| match *refusal {
+        GateFailure::Unsafe(calls) => {
             format!("{} an unsafe finding under the candidate only", counted(calls, "call shows", "calls show"))
         }
-        Refusal::Widening(calls) => {
+        GateFailure::Widening(calls) => {
             format!("{} (--allow-widening REASON if that is meant)", counted(calls, "call widens", "calls widen"))
         }
-        Refusal::Effects(calls) => format!("{} changed effects", counted(calls, "call has", "calls have")),
+        GateFailure::Effects(calls) => format!("{} changed effects", counted(calls, "call has", "calls have")),
     };
     let refused = gate.judge(impact).iter().map(say).collect();
     let allowed = gate.allow_widening.as_deref().map(|reason| {
