@@ -9,7 +9,7 @@ use regex::Regex;
 
 use super::exit::Failure;
 use super::workspace::{Used, Workspace};
-use playproof_analysis::check::{Case, Cause, CheckReport, CaseId, cause, cause_in_facts, check_one, map, row_changes};
+use playproof_analysis::check::{Case, CaseId, Cause, CheckReport, cause, cause_in_facts, check_one, map, row_changes};
 use playproof_engine::fixture::Fixture;
 use playproof_engine::sim::Simulator;
 use playproof_formats::diagnostic::{Report, Source, did_you_mean};
@@ -73,7 +73,8 @@ pub fn check(
             return Err(unknown(asked, &ids, workspace, selection));
         }
     }
-    let meant: Vec<&(CaseId, &Fixture)> = all.iter().filter(|(id, _)| is_meant(workspace, selection, &used, id)).collect();
+    let meant: Vec<&(CaseId, &Fixture)> =
+        all.iter().filter(|(id, _)| is_meant(workspace, selection, &used, id)).collect();
     let mut cases = Vec::with_capacity(meant.len());
     for (id, fixture) in meant {
         let Some(plan) = used.get(&id.playbook).map(|used| &used.plan) else { continue };

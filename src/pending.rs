@@ -5,7 +5,7 @@ use super::exit::Failure;
 use super::output::Output;
 use super::workspace::Workspace;
 use super::{files, folders};
-use playproof_analysis::check::{CaseResult, GoldenState, CaseId};
+use playproof_analysis::check::{CaseId, CaseResult, GoldenState};
 use playproof_formats::golden::{Class, GoldenFile, Reason};
 use playproof_formats::shell::Command;
 

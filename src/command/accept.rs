@@ -7,7 +7,7 @@ use crate::output::{Output, to_stderr};
 use crate::terminal::Terminal;
 use crate::workspace::Workspace;
 use crate::{folders, pending, reason};
-use playproof_analysis::check::{CaseResult, CaseId};
+use playproof_analysis::check::{CaseId, CaseResult};
 use playproof_formats::shell::Command;
 
 /// What is accepted.

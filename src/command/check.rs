@@ -22,7 +22,7 @@ use crate::reports::ReportTo;
 use crate::terminal::Terminal;
 use crate::workspace::Workspace;
 use crate::{pending, reason};
-use playproof_analysis::check::{CaseResult, CheckReport, GoldenState, CheckStatus};
+use playproof_analysis::check::{CaseResult, CheckReport, CheckStatus, GoldenState};
 use playproof_formats::diagnostic::Report;
 use playproof_formats::golden::MERGE_CONFLICT;
 use playproof_formats::shell::Command;

@@ -8,7 +8,7 @@ use crate::project::Project;
 use crate::reading::Reading;
 use crate::terminal::Terminal;
 use crate::{beyond, files, fixtures, inputs, playbooks, repeated};
-use playproof_analysis::explain::{CandidateCall, CallFinder, LISTED, CallNames, NotFound, Subject, Wanted};
+use playproof_analysis::explain::{CallFinder, CallNames, CandidateCall, LISTED, NotFound, Subject, Wanted};
 use playproof_engine::sim::Plan;
 use playproof_engine::upstream::BeyondTape;
 use playproof_formats::shell::Command;

@@ -26,7 +26,7 @@ fn a_rule_that_takes_everything_from_another_is_accepted_with_the_other_taken_aw
     let people = "{ escalate_to_human: { queue: people } }";
     let new = ["propose", "new", "stalled", "--when", "{ kind: timeout }", "--then", people, "--means", "It stalled."];
     let ran = project.run(&new);
-    assert!(ran.code == 0 && ran.out.contains("the rule stands before `timeout`"), "{ran:?}");
+    assert!(ran.code == 0 && ran.out.contains("the rule goes before `timeout`"), "{ran:?}");
     let file = written(&project, "stalled");
     project.edit(&file, "expect: {}", "expect:\n  ours/slow: outcome_changed");
     let (code, said) = project.refused(&["propose", "check", "stalled"]);

@@ -9,7 +9,7 @@ use crate::project::Project;
 use crate::stream::{Stream, Streamed};
 use crate::terminal::Terminal;
 use crate::{beyond, inputs, playbooks};
-use playproof_analysis::impact::{ImpactGate, Impact, ImpactPart, Comparer};
+use playproof_analysis::impact::{Comparer, Impact, ImpactGate, ImpactPart};
 use playproof_engine::sim::Plan;
 use playproof_formats::playbook::fingerprint;
 use playproof_formats::shell::Command;

@@ -13,7 +13,7 @@ use crate::stream::{Stream, Streamed};
 use crate::terminal::Terminal;
 use crate::workspace::Workspace;
 use crate::{inputs, playbooks};
-use playproof_analysis::impact::{ImpactGate, ImpactPart, Comparer};
+use playproof_analysis::impact::{Comparer, ImpactGate, ImpactPart};
 use playproof_analysis::proposal::ProposalReport;
 use playproof_engine::sim::Plan;
 use playproof_engine::upstream::BeyondTape;

@@ -10,7 +10,7 @@ use crate::exit::Failure;
 use crate::output::Output;
 use crate::pending;
 use crate::workspace::Workspace;
-use playproof_analysis::check::{CaseResult, CaseId};
+use playproof_analysis::check::{CaseId, CaseResult};
 use playproof_report::check::{Shown, events, result};
 use playproof_report::text;
 

@@ -1,7 +1,7 @@
 //! The course of a review: which key does what, and what is left to decide. Draws no page and touches no terminal.
 
 use crate::exit::Failure;
-use playproof_analysis::check::{CaseResult, CaseId};
+use playproof_analysis::check::{CaseId, CaseResult};
 use playproof_formats::golden::Class;
 
 /// What one key can do, with the key and the words that are shown for it.

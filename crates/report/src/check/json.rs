@@ -1,4 +1,4 @@
-//! A check for programs: `format: check/1`, every run, in a stable order, without time of day.
+//! A check as one JSON document, `check/1`: every run, in a stable order, without timestamps.
 
 use serde::Serialize;
 
@@ -102,7 +102,7 @@ struct DivergenceJson<'a> {
     run: Option<&'a str>,
 }
 
-/// The report as one JSON document. `next` is the command to run next, if there is one to run.
+/// The report as one JSON document. `next` is the next command to run, if any.
 pub fn json(shown: &Shown<'_>, directions: &Directions, next: Option<&Command>) -> String {
     let report = shown.report;
     let verdict = match report.verdict() {
@@ -160,7 +160,7 @@ fn one<'a>(result: &'a CaseResult, cause: Option<&'a Cause>) -> ResultJson<'a> {
     }
 }
 
-/// What became of a run, in one word.
+/// The status of a run, in one word.
 pub(super) fn status(result: &CaseResult) -> &'static str {
     match &result.golden {
         GoldenState::Unreadable(_) => "unreadable",

@@ -1,4 +1,4 @@
-//! What a check found, drawn for people and written for programs.
+//! Renders a check: a page for people, and formats for programs.
 
 mod changes;
 mod github;

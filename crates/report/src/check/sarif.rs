@@ -1,5 +1,4 @@
-//! A check as SARIF 2.1.0: one result a problem, with its place in the playbook or the golden, from the root of the
-//! repository.
+//! A check as SARIF 2.1.0: one result per problem, with its place relative to the root of the repository.
 
 use serde::Serialize;
 

@@ -4,13 +4,13 @@ use crate::style::Palette;
 use crate::text::{fitted, width};
 use playproof_analysis::coverage::{Cell, CoverageReport, Target, TargetKind, TargetState};
 
-/// The longest name that is written out.
+/// The width of the longest name.
 const NAME_MAX: usize = 32;
 
-/// What the marks mean.
+/// The meaning of the marks.
 const LEGEND: &str = "\
 each group: no key, token, key, key and token
-# exercised  . not  - cannot be  ? not known";
+# exercised  . not exercised  - cannot be  ? unknown";
 
 /// The grid with its legend.
 pub(super) fn grid(report: &CoverageReport, palette: Palette) -> String {

@@ -1,11 +1,11 @@
-//! The playbook's own text, each line marked with what is exercised of it, as tools for source code do it.
+//! The playbook's text, each line marked with its coverage, as coverage tools for source code do.
 
 use crate::style::Palette;
 use crate::text::escape_unprintable;
 use playproof_analysis::coverage::{CoverageReport, TargetState};
 use playproof_formats::diagnostic::Source;
 
-/// What one line of the playbook stands for.
+/// The targets of one line.
 #[derive(Clone, Copy, Default)]
 struct Mark {
     covered: usize,
@@ -13,7 +13,7 @@ struct Mark {
     unreachable: usize,
 }
 
-/// The lines, each behind `covered/coverable` and a mark: `!` something is not exercised, `x` nothing can be.
+/// The lines, each after `covered/coverable` and a mark: `!` something is not exercised, `x` nothing can be.
 pub fn lines(report: &CoverageReport, source: &Source, palette: Palette) -> String {
     let mut marks = vec![Mark::default(); source.text.lines().count()];
     for result in &report.targets {

@@ -1,4 +1,4 @@
-//! The page for people: totals by group, the grid of cells, what is missing, and the fixtures that would add it.
+//! The page for people: totals by kind, the grid of cells, what is missing, and fixtures that would add it.
 
 use super::grid;
 use crate::style::Palette;
@@ -8,19 +8,19 @@ use crate::text::{counted, escape_unprintable, fitted, wrapped};
 use playproof_analysis::coverage::{CoverageReport, Suggestion, TargetKind, TargetResult, TargetState};
 use playproof_formats::shell::Command;
 
-/// How much is shown of what is missing.
+/// How much of a long list a page shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// The fixtures that add most.
+    /// The first few.
     Some,
     /// Every one.
     All,
 }
 
-/// Texts of fixtures that are shown where not all are asked for.
+/// The number of fixture texts shown by default.
 const TEXTS_SHOWN: usize = 2;
 
-/// The page, without a line break at its end. `command` is what was run, for the hint how to see more.
+/// The page, without a line break at its end. `command` is the current command, for the hint how to see more.
 pub fn page(report: &CoverageReport, extent: Extent, width: usize, palette: Palette, command: &Command) -> String {
     let mut sections = vec![head(report, palette), totals(report, width)];
     sections.push(format!("{}\n{}", palette.strong("Verdicts in each cell"), grid::grid(report, palette)));
@@ -29,7 +29,7 @@ pub fn page(report: &CoverageReport, extent: Extent, width: usize, palette: Pale
         TargetState::Unreachable(why) => Some(why),
         _ => None,
     }));
-    sections.extend(others(report, "Not known: no failure was made up that gets there", width, palette, |state| {
+    sections.extend(others(report, "Undecided: no synthetic failure reaches it", width, palette, |state| {
         (*state == TargetState::Undecided).then_some("")
     }));
     sections.extend(texts(report, extent, width, palette, command));
@@ -55,7 +55,7 @@ fn totals(report: &CoverageReport, width: usize) -> String {
     let rows = TargetKind::ALL.into_iter().filter_map(|group| {
         let (covered, coverable) = report.tally(Some(group));
         let all = report.targets.iter().filter(|result| result.target.kind() == group).count();
-        // `otherwise` speaks as a rule does, and is none of those that a playbook counts.
+        // `otherwise` counts as a rule here.
         let word = if group == TargetKind::Rules { "rules, otherwise" } else { group.as_str() };
         let row = [word.to_owned(), covered.to_string(), coverable.to_string(), (all - coverable).to_string()];
         (all > 0).then(|| row.to_vec())
@@ -68,7 +68,7 @@ fn is_cell(result: &TargetResult) -> bool {
     result.target.kind() == TargetKind::Cells
 }
 
-/// What fixtures could exercise and do not; cells stand in the grid.
+/// The targets that fixtures could exercise and do not; cells are in the grid.
 fn missing(report: &CoverageReport, width: usize, palette: Palette) -> Option<String> {
     let mut lines = vec![palette.strong("Not exercised")];
     for result in report.targets.iter().filter(|result| !is_cell(result)) {
@@ -105,7 +105,7 @@ fn texts(report: &CoverageReport, extent: Extent, width: usize, palette: Palette
     }
     let shown = if extent == Extent::All { all } else { TEXTS_SHOWN.min(all) };
     let title = format!("{} would exercise the rest", counted(all as u64, "fixture", "fixtures"));
-    let note = "each says what the playbook does now: read it before you keep it";
+    let note = "each `expect` is what the playbook does now: review it before you keep it";
     let mut sections = vec![format!("{}\n({note})", palette.strong(&title))];
     sections.extend(report.suggestions.iter().take(shown).map(|suggestion| text(report, suggestion, width, palette)));
     if shown < all {

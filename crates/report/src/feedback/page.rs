@@ -1,4 +1,4 @@
-//! Kept feedback for people: a list in columns, and the head of one that is shown in full.
+//! Feedback for people: a list in columns, and the head of one feedback in full.
 
 use crate::block::Style;
 use crate::style::Palette;
@@ -8,13 +8,13 @@ use crate::text::{broken, counted, escape_unprintable};
 use playproof_analysis::feedback::{Ending, Feedback, FeedbackState, JudgedFeedback};
 use playproof_engine::playbook::Playbook;
 
-/// What stands where there is nothing.
+/// The cell without a value.
 const NOTHING: &str = "-";
 
-/// Labels stand in a column of this width.
+/// The width of the column with labels.
 const LABEL: usize = 12;
 
-/// The list, ending without a line break; `closed` are those that are not listed, because they are closed.
+/// The list, without a line break at its end; `closed` is the number of closed ones that are not listed.
 pub fn page(all: &[JudgedFeedback], closed: usize, width: usize, palette: Palette) -> String {
     let mut blocks: Vec<String> = Vec::new();
     for shown in all {
@@ -46,7 +46,7 @@ fn verdicts(shown: &JudgedFeedback) -> String {
             format!("{tool}: verdict {verdict} by the rule {rule}, as expected")
         }
         (_, _, expected) => {
-            format!("{tool}: verdict {verdict}, expected {}", expected.as_deref().unwrap_or("not said"))
+            format!("{tool}: verdict {verdict}, expected {}", expected.as_deref().unwrap_or("not given"))
         }
     }
 }
@@ -60,26 +60,26 @@ fn state(state: FeedbackState, palette: Palette) -> String {
     }
 }
 
-/// What a playbook of this name made of the call that is kept, and what is expected, in a sentence.
+/// What the playbook of this name made of the call, and what is expected, in a sentence.
 pub fn expectation(feedback: &Feedback, playbook: &Playbook, name: &str) -> String {
     let got = feedback.before.failed.as_ref().map_or_else(
         || format!("it ended {}", feedback.before.outcome),
         |failed| format!("{name} gave it {}", failed.verdict),
     );
-    let Some(expected) = &feedback.expected else { return format!("{got}; nobody said what is expected") };
+    let Some(expected) = &feedback.expected else { return format!("{got}; no expected verdict is given") };
     let is_new = feedback.expects_new(playbook);
-    let new = if is_new { format!(", a new verdict: {name} has none of that name") } else { String::new() };
-    format!("{got}, expected is {expected}{new}")
+    let new = if is_new { format!(", which {name} does not have yet") } else { String::new() };
+    format!("{got}; expected is {expected}{new}")
 }
 
-/// The head of one feedback: note, expectation, and what was made of the call then and now.
+/// The head of one feedback: note, expectation, and how the call ended then and now.
 pub fn head(shown: &JudgedFeedback, now: &Ending, slice: &str, is_new: bool, style: Style) -> String {
     let Style { width, palette, .. } = style;
     let feedback = &shown.kept.feedback;
     let from = &feedback.came_from;
     let expected = match &feedback.expected {
-        None => "nobody said which verdict".to_owned(),
-        Some(expected) if is_new => format!("{expected}, a new verdict: {} has none of that name", feedback.playbook),
+        None => "not given".to_owned(),
+        Some(expected) if is_new => format!("{expected}, which {} does not have yet", feedback.playbook),
         Some(expected) => expected.clone(),
     };
     let mut rows = vec![("note", feedback.note.clone())];

@@ -6,10 +6,10 @@ use crate::table::markdown_row;
 use crate::text::{counted, markdown as escaped, markdown_code};
 use playproof_analysis::proposal::{FixtureDiff, ProposalReport};
 
-/// Stands on the first line, so that a job can find the comment of an earlier run.
+/// The first line: a job finds the comment of an earlier run by it.
 pub const MARKER: &str = "<!-- playproof propose check -->";
 
-/// GitHub refuses longer comments (65,536 characters); some room is left for whoever adds a line.
+/// GitHub refuses comments of more than 65,536 characters; some room is left for lines that a job adds.
 const LONGEST: usize = 60_000;
 
 /// The page of all proposals.
@@ -23,8 +23,8 @@ pub fn markdown(all: &[ProposalReport]) -> String {
 
 fn one(page: &mut String, judged: &ProposalReport) {
     let state = match judged.gates.len() {
-        0 => "nothing speaks against accepting it".to_owned(),
-        gates => counted(gates as u64, "thing speaks against it", "things speak against it"),
+        0 => "ready to accept".to_owned(),
+        gates => counted(gates as u64, "reason against accepting it", "reasons against accepting it"),
     };
     *page += &format!("\n#### {} changes {}: {state}\n", markdown_code(&judged.id), markdown_code(&judged.playbook));
     let mut left = 0;
@@ -91,7 +91,7 @@ mod tests {
     use playproof_formats::golden::RowChange;
 
     #[test]
-    fn what_does_not_fit_is_counted_in_every_table() {
+    fn rows_that_do_not_fit_are_counted() {
         let long = "x".repeat(LONGEST / 4);
         let row = RowChange { name: "rule a".into(), before: None, after: Some(long.clone()) };
         let gate =

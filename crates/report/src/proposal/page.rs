@@ -1,4 +1,4 @@
-//! The page of a proposal for people: rows, the fixtures that change, then what speaks against accepting it.
+//! The page of a proposal for people: rows, changed fixtures, then the reasons against accepting it.
 
 use super::row;
 use crate::diagnostic;
@@ -22,12 +22,12 @@ pub fn page(judged: &ProposalReport, width: usize, palette: Palette) -> String {
     parts.push(palette.faint(&unchanged(judged)));
     parts.extend(judged.gates.iter().map(|one| gate(one, width, palette)));
     if judged.gates.is_empty() {
-        parts.push(palette.good("nothing speaks against accepting it"));
+        parts.push(palette.good("ready to accept"));
     }
     parts.join("\n\n")
 }
 
-/// How many of the project's fixture runs it leaves as they are.
+/// The number of the project's fixture runs that it does not change.
 pub(super) fn unchanged(judged: &ProposalReport) -> String {
     counted(
         judged.unchanged() as u64,
@@ -62,7 +62,7 @@ fn changed(change: &RowChange, width: usize, palette: Palette) -> String {
 
 fn fixture(diff: &FixtureDiff, width: usize, palette: Palette) -> String {
     let class = match (diff.class(), diff.is_new) {
-        (None, true) => "new fixture, as without the proposal".to_owned(),
+        (None, true) => "new fixture, unchanged by the proposal".to_owned(),
         (Some(_), true) => "new fixture".to_owned(),
         (Some(class), false) => class.to_string(),
         (None, false) => "as before".to_owned(),

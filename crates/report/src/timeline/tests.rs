@@ -33,7 +33,7 @@ fn view(timed: bool, recorded: Option<&RecordedCall>) -> CallView<'_> {
     }
 }
 
-/// An attempt that fails after `latency`, a retry in 200 ms, an attempt that nothing answers.
+/// An attempt that fails after `latency`, a retry in 200 ms, an attempt that answer missing.
 fn lines(timed: bool, latency: Option<Duration>, off_tape: Option<OffTape>) -> Vec<Line> {
     let names = Names { verdicts: vec!["slow".into()], rules: vec!["timeout".into()], ..Names::default() };
     let failed_at = MS(1_000).plus(latency.unwrap_or_default());
@@ -86,7 +86,7 @@ fn times_count_from_the_call_and_stand_once_a_moment() {
         (Some(5_000), "attempt 1: timeout", false),
         (None, "verdict slow (rule timeout)", false),
         (None, "→ send again in 200 ms", true),
-        (Some(5_200), "attempt 2: nothing answers", false),
+        (Some(5_200), "attempt 2: answer missing", false),
     ];
     assert_eq!(said(&lines(true, Some(Duration::from_millis(5_000)), departure)), expected);
 }
@@ -99,7 +99,7 @@ fn without_times_only_the_added_delay_is_shown() {
         (None, "attempt 1: timeout", false),
         (None, "verdict slow (rule timeout)", false),
         (None, "→ send again in 200 ms", false),
-        (Some(200), "attempt 2: nothing answers", false),
+        (Some(200), "attempt 2: answer missing", false),
     ];
     assert_eq!(said(&lines), expected);
 }
