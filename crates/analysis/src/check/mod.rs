@@ -1,4 +1,4 @@
-//! Checking: every fixture under each of its playbooks, held against what was accepted.
+//! Checks every fixture under each of its playbooks against what was accepted.
 
 mod case;
 mod cause;

@@ -1,4 +1,4 @@
-//! What to know at three in the morning: the state of the upstream, who acts next, and whether to send again.
+//! The advice on a call: the state of the upstream, who acts next, and whether to send again.
 
 use super::subject::{Simulation, Subject};
 use super::upstream_state::{EffectState, Surplus, UpstreamState};
@@ -12,7 +12,7 @@ use playproof_engine::sim::Plan;
 pub struct Advice {
     /// The state of the upstream.
     pub state: UpstreamState,
-    /// What a person must look at first; no playbook sees that, because each call went well by itself.
+    /// What a person must check first. No playbook sees it, because each call alone went well.
     pub check: Option<ManualCheck>,
     /// Who acts next, by the playbook alone.
     pub next: Actor,
@@ -20,12 +20,12 @@ pub struct Advice {
     pub resend: ResendAdvice,
 }
 
-/// What a person must look at.
+/// What a person must check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ManualCheck {
-    /// Whether the effect was made once more.
+    /// Whether the effect was made again.
     OnceMore,
-    /// So many effects are to be taken back.
+    /// So many surplus effects must be reversed.
     Surplus(u32),
     /// Whether the upstream honoured the key.
     Key,
@@ -36,19 +36,19 @@ pub enum ManualCheck {
 /// Who acts next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Actor {
-    /// Nobody has to.
+    /// No one has to act.
     Nobody,
     /// A person, from a queue.
     Person(QueueId),
     /// The planner, after this.
     Planner(PlannerStart),
-    /// Whoever called: it got the last error.
+    /// The caller: it got the last error.
     Caller,
-    /// Nothing supplies an answer that the playbook asks for.
+    /// An answer that the playbook needs is missing.
     Undetermined(Asked),
 }
 
-/// What a planner goes on from.
+/// What the planner starts from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlannerStart {
     /// The effect, as made.
@@ -64,7 +64,7 @@ pub enum PlannerStart {
 /// Whether it is safe to send the call again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResendAdvice {
-    /// Yes: the tool only reads; a person decides first where there is a queue.
+    /// Yes: the tool only reads. With a queue, a person decides first.
     Read(Option<QueueId>),
     /// No: a person decides first.
     Person(QueueId),
@@ -72,11 +72,11 @@ pub enum ResendAdvice {
     Idempotent,
     /// No: the effect is there.
     Done,
-    /// Only if it is wanted again: the effect was taken back.
+    /// Only if the effect is wanted again: it was taken back.
     TakenBack,
     /// Yes: no attempt has acted.
     NotDone,
-    /// With the same key alone: an attempt may have acted.
+    /// Only with the same key: an attempt may have acted.
     MaybeDone,
 }
 

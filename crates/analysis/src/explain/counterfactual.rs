@@ -1,4 +1,4 @@
-//! What would have happened otherwise: the same simulation, run again without one rule or with one guard flipped.
+//! Counterfactuals: the same simulation without one rule, or with one guard inverted.
 
 use super::subject::{Simulation, Subject};
 use playproof_engine::event::{Asked, Decision, GuardKind, Names, Outcome, OutcomeKind, Truth};
@@ -6,12 +6,12 @@ use playproof_engine::ids::RuleId;
 use playproof_engine::playbook::{Guard, Playbook, Study, Tools};
 use playproof_engine::sim::Plan;
 
-/// One change of the playbook, and what it makes of the call.
+/// One change of the playbook, and its result for the call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counterfactual {
     /// The change.
     pub change: PlaybookChange,
-    /// What is different then.
+    /// The difference.
     pub difference: OutcomeDifference,
 }
 
@@ -20,31 +20,31 @@ pub struct Counterfactual {
 pub enum PlaybookChange {
     /// Without a rule that gave a verdict.
     WithoutRule(RuleId),
-    /// With a guard that was asked and lets everything pass, or stops everything.
+    /// With a guard that lets everything pass, or stops everything.
     Guard(GuardKind, Guard),
 }
 
-/// What a change makes different.
+/// The result of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OutcomeDifference {
     /// The simulation does not reach the call.
     Unknown,
     /// Nothing.
     Nothing,
-    /// The verdicts alone.
+    /// Only the verdicts differ.
     Verdicts(Vec<String>),
-    /// The end.
+    /// The end differs.
     End {
-        /// The verdicts, where they are different too.
+        /// The verdicts, if they differ too.
         verdicts: Vec<String>,
         /// The outcome.
         outcome: Outcome,
-        /// What the ledger then holds; none where that is undetermined, or the call has no intent.
+        /// The effects in the ledger; none if undetermined, or without an intent.
         truth: Option<Truth>,
     },
 }
 
-/// One for each rule and each guard that had a say.
+/// One counterfactual for each rule that matched and each guard that was asked.
 pub fn counterfactuals(subject: &Subject, plan: &Plan, tools: &Tools, simulation: &Simulation) -> Vec<Counterfactual> {
     let rules = rules_that_matched(simulation).into_iter().map(PlaybookChange::WithoutRule);
     let guards = [GuardKind::Retry, GuardKind::Token].into_iter();
@@ -69,7 +69,7 @@ fn rules_that_matched(simulation: &Simulation) -> Vec<RuleId> {
     rules
 }
 
-/// The opposite of what the guard said, if it was asked at all.
+/// The opposite of the answer of the guard, if it was asked.
 fn guard_flipped(simulation: &Simulation, kind: GuardKind) -> Option<Guard> {
     let asked = simulation.decisions().filter_map(|(_, decision)| decision.guard());
     let stops: Vec<bool> = asked.filter(|(guard, _)| *guard == kind).map(|(_, stops)| stops).collect();
@@ -120,7 +120,7 @@ fn difference(before: (&Simulation, &Plan), after: (&Simulation, &Plan)) -> Outc
     }
 }
 
-/// Whether two outcomes are the same to whoever reads them: an evidence refresh is one whatever its number.
+/// Whether two outcomes read the same: the number of an evidence refresh does not matter.
 fn is_same(was: OutcomeKind, is: OutcomeKind, names: &Names) -> bool {
     use OutcomeKind::{Deprecated, Reversed, Undetermined};
     match (was, is) {

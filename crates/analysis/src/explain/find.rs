@@ -1,5 +1,5 @@
-//! Finds the one call that is meant: by reference, by its place, or by its own id. Takes one opened input after the
-//! other, and names the calls that may be meant where they are several.
+//! Finds a call by its reference, its place or its own id, in one input after the other. Lists the candidates if
+//! several calls match.
 
 use std::collections::BTreeSet;
 
@@ -15,53 +15,53 @@ use playproof_trace::origin::Sources;
 use playproof_trace::reader::{Input, ReadError};
 use playproof_trace::redact::RedactionRules;
 
-/// What people call the call that they mean.
+/// The name of the wanted call.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'a> {
-    /// Its reference, or its own id.
+    /// A reference or an own id.
     pub name: &'a str,
-    /// The same as a place: with the name that its input has in messages.
+    /// The same as a place, with the name of the input in messages.
     pub place: &'a str,
 }
 
-/// Looks for one call.
+/// Finds one call.
 pub struct CallFinder<'a> {
-    /// What gives tool facts and says which failures may have acted.
+    /// The source of tool facts and of verdicts.
     pub plan: &'a Plan,
-    /// The call that is meant; none where there is a single one.
+    /// The wanted call; none to take the only call.
     pub wanted: Option<Wanted<'a>>,
-    /// What answers where a recording ends.
+    /// What answers beyond the recording.
     pub beyond: &'a BeyondTape,
-    /// What the inputs are called; learns where the lines of the foreign ones come from.
+    /// The names of the inputs; learns the origins of imported lines.
     pub sources: &'a Sources,
     found: FoundCalls,
 }
 
-/// A call that may be meant.
+/// A candidate.
 pub struct CandidateCall {
-    /// Its input, by its place among those that are read together.
+    /// The index of its input.
     pub input: usize,
-    /// What a command calls it.
+    /// Its reference for commands.
     pub reference: String,
     /// `FILE:LINE`; a fixture's call has none.
     pub place: Option<String>,
     subject: Subject,
 }
 
-/// Why there is no one call.
+/// Why no single call was found.
 pub enum NotFound {
-    /// No call has the name; these are there.
+    /// No call has the name; these names exist.
     Unknown(CallNames),
-    /// Several calls have it: at least two, and more than [`LISTED`] where there are more.
+    /// Several calls have the name: two or more; one more than [`LISTED`] stands for any number.
     Several(Vec<CandidateCall>),
 }
 
-/// Calls that may be meant.
+/// The candidates so far.
 #[derive(Default)]
 struct FoundCalls {
-    /// Those whose reference or place is the wanted one: these stand above a call's own id.
+    /// Calls with the wanted reference or place: preferred to those with the id.
     exact: Vec<CandidateCall>,
-    /// Those whose own id it is, or all where nothing is wanted.
+    /// Calls with the wanted id, or all calls if none is wanted.
     others: Vec<CandidateCall>,
     names: CallNames,
 }
@@ -77,7 +77,7 @@ impl<'a> CallFinder<'a> {
         CallFinder { plan, wanted, beyond, sources, found: FoundCalls::default() }
     }
 
-    /// Looks at the calls of a fixture.
+    /// Takes the calls of a fixture.
     pub fn take_fixture(&mut self, number: usize, fixture: &Fixture) {
         for call in &fixture.calls {
             self.found.names.remember(&call.name);
@@ -92,7 +92,7 @@ impl<'a> CallFinder<'a> {
         }
     }
 
-    /// Looks at the calls of a trace.
+    /// Takes the calls of a trace.
     ///
     /// # Errors
     /// A trace that cannot be read, or a line of it that cannot be used.
@@ -140,7 +140,7 @@ impl<'a> CallFinder<'a> {
         Ok(ledger)
     }
 
-    /// The call that is meant, once all inputs were looked at.
+    /// The wanted call, after all inputs.
     ///
     /// # Errors
     /// No such call, or several.
@@ -156,8 +156,7 @@ impl<'a> CallFinder<'a> {
 }
 
 impl CandidateCall {
-    /// What tells each from the others: its reference, or its place where references are not enough; none for the call
-    /// of a fixture that only its file tells from another.
+    /// A unique name for each: its reference, or its place if references are ambiguous; none for a call of a fixture.
     pub fn names(found: &[CandidateCall]) -> Vec<Option<&str>> {
         let references: BTreeSet<&str> = found.iter().map(|candidate| candidate.reference.as_str()).collect();
         let is_enough = references.len() == found.len();
@@ -170,7 +169,7 @@ impl CandidateCall {
 }
 
 impl Wanted<'_> {
-    /// Whether it is the reference of a call, its place or that of one of its results.
+    /// Whether it is the reference of a call, its place or the place of one of its results.
     fn is_exactly(self, closed: &ClosedCall, sources: &Sources) -> bool {
         closed.has_reference(self.name) || sources.is_call_meant(self.place, closed.raw())
     }
@@ -181,7 +180,7 @@ impl FoundCalls {
         self.exact.is_empty() && self.others.is_empty()
     }
 
-    /// Keeps a call that may be meant; no more than tell that there are several.
+    /// Keeps a candidate, up to one more than is listed.
     fn keep(&mut self, exact: bool, candidate: impl FnOnce() -> CandidateCall) {
         let list = if exact { &mut self.exact } else { &mut self.others };
         if list.len() <= LISTED {

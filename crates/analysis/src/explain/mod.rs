@@ -1,5 +1,5 @@
-//! One call and what a playbook makes of it: found in its input, told step by step, held against the upstream's state,
-//! and run again without each rule and guard that had a say.
+//! Explains one call under a playbook: finds it, lists each step, tells the upstream's state, and simulates it again
+//! without each rule and guard involved.
 
 mod advice;
 mod counterfactual;

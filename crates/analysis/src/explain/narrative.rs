@@ -1,5 +1,5 @@
-//! What happened to the call, step by step: each decision with the rules that were tried and why the retry guard let a
-//! further attempt pass.
+//! The narrative of a call, step by step: each decision, with the rules tried and why the retry guard let an attempt
+//! pass.
 
 use super::subject::{Simulation, Subject};
 use playproof_engine::classify::{Signal, Trial};
@@ -12,15 +12,15 @@ use playproof_engine::time::Duration;
 /// One decision about the call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NarrativeStep {
-    /// When, from the first decision on.
+    /// The time since the first decision.
     pub after: Duration,
     /// The decision.
     pub decision: Decision,
-    /// What led to it, where the decision does not say that itself.
+    /// The reason, if the decision does not contain it.
     pub detail: Detail,
 }
 
-/// What led to a decision.
+/// The reason of a decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Detail {
     /// Nothing more is known.

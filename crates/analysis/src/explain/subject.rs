@@ -1,4 +1,4 @@
-//! The one call that is explained, its simulation under a playbook, and everything that is to be said of it.
+//! The explained call, its simulation under a playbook, and its explanation.
 
 use super::advice::Advice;
 use super::counterfactual::{Counterfactual, counterfactuals};
@@ -24,7 +24,7 @@ pub enum Subject {
         beyond: BeyondTape,
         /// What the inputs are called, and where their lines come from.
         sources: Sources,
-        /// What the recording shows of it, whatever the playbook.
+        /// What the recording shows, whatever the playbook.
         recorded: RecordingEvidence,
     },
     /// A call of a fixture.
@@ -39,29 +39,29 @@ pub enum Subject {
 /// One simulation of the subject.
 #[derive(Clone, Debug)]
 pub struct Simulation {
-    /// What it left behind.
+    /// Its record.
     pub record: Record,
     /// The call's number in it.
     pub call: CallId,
     /// The names of its calls.
     pub calls: Vec<String>,
-    /// What is known of the tool.
+    /// The tool facts.
     pub facts: ToolFacts,
-    /// What an effect of the call is booked for.
+    /// The intent of the call.
     pub intent: Option<Intent>,
-    /// What is found of the call, worst first.
+    /// The findings of the call, worst first.
     pub findings: Vec<Finding>,
 }
 
-/// Everything that is to be said of the subject under one playbook.
+/// The explanation of a call under one playbook.
 pub struct Explanation {
-    /// What the playbook makes of it.
+    /// The simulation.
     pub simulation: Simulation,
-    /// What happened, in order.
+    /// The steps, in order.
     pub steps: Vec<NarrativeStep>,
-    /// What would have happened otherwise.
+    /// The counterfactuals.
     pub counterfactuals: Vec<Counterfactual>,
-    /// What to do; none only if the simulation never reached the call.
+    /// The advice; none if the simulation never reached the call.
     pub advice: Option<Advice>,
 }
 
@@ -90,7 +90,7 @@ impl Subject {
                 simulator.show(|errors| call.shown_errors(errors));
                 let record = simulator.record().clone();
                 let intent = ScenarioCall::recorded(raw, facts, beyond).intent(CallId(0));
-                // What the simulation finds of the recording, the look at the whole input has found better.
+                // Findings of the recording come from the whole input.
                 let own = record.findings.iter().filter(|finding| finding.by == FindingBy::Playbook);
                 let findings = recorded.findings.iter().chain(own).copied().collect();
                 Simulation { record, call: CallId(0), calls: vec![call.shown().reference()], facts, intent, findings }
@@ -163,7 +163,7 @@ impl Subject {
 }
 
 impl Simulation {
-    /// Everything that a reporter may say of it. Intents have no names here: no page of one call shows them.
+    /// The transcript for reporters. Intents have no names: no page of one call shows them.
     pub fn transcript<'a>(&'a self, plan: &'a Plan) -> Transcript<'a> {
         self.record.transcript(&plan.names, &self.calls, &unnamed)
     }
@@ -173,17 +173,17 @@ impl Simulation {
         self.record.events.iter().filter(|event| event.call == self.call).map(|event| (event.at, event.what))
     }
 
-    /// How the call ended; none only if the simulation never reached it.
+    /// The outcome of the call; none if the simulation never reached it.
     pub fn outcome(&self) -> Option<&Outcome> {
         self.record.outcomes.get(self.call.index())
     }
 
-    /// What was counted of the call.
+    /// The tally of the call.
     pub fn tally(&self) -> Tally {
         self.record.tallies.get(self.call.index()).copied().unwrap_or_default()
     }
 
-    /// What the ledger holds of the call's intent.
+    /// The effects of the call's intent in the ledger.
     pub fn truth(&self) -> Truth {
         self.intent.map_or_else(Truth::default, |intent| Truth::of(self.record.ledger.entries(), intent))
     }

@@ -1,6 +1,5 @@
-//! The state of the upstream, as far as it is known: from a fixture's ledger, or from what a recording proves.
-//! A recording proves what all its answers prove, those too that the playbook would not have asked for; what was
-//! modelled proves nothing.
+//! The state of the upstream, as far as it is known: from a fixture's ledger, or from a recording. All recorded answers
+//! count, also those that the playbook would not have requested; modelled answers prove nothing.
 
 use super::evidence::{AnswerEvidence, OtherCall, RecordingEvidence};
 use super::subject::{Simulation, Subject};
@@ -14,9 +13,9 @@ use playproof_engine::sim::Plan;
 pub enum EffectState {
     /// The effect is there.
     Done,
-    /// It is not.
+    /// The effect is not there.
     NotDone,
-    /// It may be.
+    /// The effect may be there.
     MaybeDone,
 }
 
@@ -25,7 +24,7 @@ pub enum EffectState {
 pub struct Surplus {
     /// All effects of the intent.
     pub effects: u32,
-    /// Whether they are proved: the tool's facts are declared, and no key could have made one of two.
+    /// Whether they are proved: the tool's facts are declared and the call has no key.
     pub certain: bool,
 }
 
@@ -34,23 +33,23 @@ pub struct Surplus {
 pub struct UpstreamState {
     /// Whether the effect is there.
     pub known: EffectState,
-    /// More effects than the intent wanted.
+    /// The surplus effects.
     pub surplus: Option<Surplus>,
-    /// The effect was made and is gone again.
+    /// The effect was made and reversed.
     pub taken_back: bool,
-    /// The effect is there, and requests that failed may have made it again.
+    /// The effect is there, and failed requests may have made it again.
     pub once_more: Option<OnceMore>,
-    /// How that is known.
+    /// The basis of this knowledge.
     pub basis: Basis,
-    /// Recorded answers that prove something, and that the playbook would never have seen.
+    /// The number of recorded answers that the playbook does not use.
     pub unused: u32,
-    /// The outcome claims less than is known: it counts a request that the recording does not answer.
+    /// Whether the outcome claims less than is known, because a request has no recorded answer.
     pub claims_less: bool,
-    /// A model answered too, which proves nothing.
+    /// Whether a model answered, which proves nothing.
     pub modelled: bool,
 }
 
-/// What the state of the upstream is known from.
+/// The basis of the state of the upstream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Basis {
     /// The tool only reads.
@@ -61,9 +60,9 @@ pub enum Basis {
     SeveralOk {
         /// How many.
         surplus: Surplus,
-        /// How often this call was, less what was taken back.
+        /// The effects of this call, less reversals.
         own: u32,
-        /// The other calls that were.
+        /// The other calls.
         others: Vec<OtherCall>,
     },
     /// An attempt of this call was answered with ok.
@@ -72,7 +71,7 @@ pub enum Basis {
     OthersOk {
         /// The other calls.
         others: Vec<OtherCall>,
-        /// This one may have made the effect too.
+        /// Whether this call may have made the effect too.
         own: bool,
     },
     /// The upstream's answer says so.
@@ -81,14 +80,14 @@ pub enum Basis {
     SaidToOthers {
         /// The other calls.
         others: Vec<OtherCall>,
-        /// This one may have made the effect too.
+        /// Whether this call may have made the effect too.
         own: bool,
     },
-    /// What was made was taken back.
+    /// The effect was reversed.
     TakenBack,
-    /// No attempt with the intent can have acted, by what the playbook says of the failures.
+    /// According to the playbook, no attempt with the intent can have acted.
     NoneActed,
-    /// These others may have acted, if any, and this call.
+    /// Unknown: these other calls may have acted, or this call.
     Unknown(Vec<OtherCall>, OwnEffect),
 }
 
@@ -101,21 +100,21 @@ pub enum OwnEffect {
     Maybe,
     /// It has not acted.
     No,
-    /// What it made was taken back.
+    /// Its effect was reversed.
     TakenBack,
 }
 
 /// Requests that may have made an effect again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OnceMore {
-    /// An attempt of this call is one.
+    /// Whether an attempt of this call may have.
     pub own: bool,
-    /// Other calls that are.
+    /// Other calls that may have.
     pub others: Vec<OtherCall>,
 }
 
 impl UpstreamState {
-    /// The state that a subject leaves behind.
+    /// The state after the call.
     pub fn of(subject: &Subject, plan: &Plan, simulation: &Simulation, outcome: &Outcome) -> UpstreamState {
         let mut state = match subject {
             Subject::Recorded { call, recorded, .. } => of_recording(call.raw(), recorded, plan, simulation, outcome),
@@ -139,7 +138,7 @@ impl OwnEffect {
     }
 }
 
-/// A script decides its effects, and its ledger is the truth.
+/// The script of a fixture decides its effects, and its ledger is the truth.
 fn of_fixture(truth: Truth, facts: ToolFacts, outcome: &Outcome) -> UpstreamState {
     let known = match (truth.effects, outcome.claim) {
         (1.., _) => EffectState::Done,
@@ -213,7 +212,7 @@ fn acts_again(facts: ToolFacts) -> bool {
     facts.access == Access::Write && !facts.idempotent
 }
 
-/// How the effect of an intent is known that has one at most.
+/// The basis for an intent with at most one effect.
 fn of_one_effect(recorded: &RecordingEvidence, evidence: AnswerEvidence, known: EffectState) -> Basis {
     let made = others(recorded, |other| other.effects > 0);
     match known {

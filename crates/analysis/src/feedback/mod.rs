@@ -1,5 +1,4 @@
-//! Feedback: failures that a playbook handled wrong, kept with what people say of them and the slice of the trace that
-//! replays them.
+//! Feedback: calls that a playbook handled wrong, each with a note and the trace slice that replays it.
 
 mod edit;
 mod ending;

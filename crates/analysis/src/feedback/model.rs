@@ -1,4 +1,4 @@
-//! What is kept of a call that was handled wrong, what people may change of it, and what is made of it now.
+//! The model of feedback: its contents, its changes, and its state under the current playbook.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -13,28 +13,28 @@ use playproof_engine::sim::Plan;
 use playproof_formats::diagnostic::{Diagnostic, Report, Source, did_you_mean};
 use playproof_trace::assemble::ClosedCall;
 
-/// What people say of a call, and what its playbook made of it when they said so.
+/// A note on a call, and how the call ended at that time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Feedback {
-    /// What was wrong, in the words of whoever saw it.
+    /// What was wrong, in words.
     pub note: String,
     /// The playbook: a name, or a path below the project's root.
     pub playbook: String,
     /// The call, by its reference in the slice.
     pub call: String,
-    /// The verdict that its failure should have; none where nobody said, or where nothing failed.
+    /// The expected verdict of its failure; none if not given, or if nothing failed.
     pub expected: Option<String>,
-    /// Facts of the call's tool that win over those of project and playbook.
+    /// Facts of the call's tool that override those of project and playbook.
     pub facts: Option<ToolFacts>,
-    /// Why nothing more is to be done about it; none while something is.
+    /// The reason for closing it; none while it is open.
     pub closed: Option<String>,
     /// Where the call was.
     pub came_from: CameFrom,
-    /// What the playbook made of it then.
+    /// How the call ended then.
     pub before: Ending,
 }
 
-/// Where a call was when it was kept: words for people, nothing is read from there.
+/// The place of the call when it was kept; informative, never read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CameFrom {
     /// The trace's file name, without its folders.
@@ -56,7 +56,7 @@ pub struct FeedbackPlaces {
     pub expected: Option<Range<usize>>,
 }
 
-/// One feedback as it lies on disk: the file and its slice.
+/// One feedback on disk: the file and its slice.
 #[derive(Clone, Debug)]
 pub struct Kept {
     /// Its id: the name of its two files.
@@ -67,22 +67,22 @@ pub struct Kept {
     pub places: FeedbackPlaces,
     /// The file's text.
     pub source: Arc<Source>,
-    /// The calls of the slice as they are shown, in the order of their lines.
+    /// The calls of the slice as shown, in the order of their lines.
     pub calls: Vec<RecordedCall>,
-    /// The same as they stand in it: what a playbook makes of them, it makes of these.
+    /// The same as recorded: for simulations.
     pub recorded: Vec<RecordedCall>,
-    /// Which of them it is about.
+    /// The index of its call.
     pub about: usize,
 }
 
-/// Whether a feedback still asks for something.
+/// The state of a feedback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FeedbackState {
-    /// Its failure has not the expected verdict, or nobody said which one it should have.
+    /// Its failure does not have the expected verdict, or none is given.
     Open,
-    /// Its failure has the expected verdict by now.
+    /// Its failure now has the expected verdict.
     Answered,
-    /// Somebody said that nothing is to be done about it.
+    /// It was closed with a reason.
     Closed,
 }
 
@@ -98,7 +98,7 @@ impl FeedbackState {
 }
 
 impl Feedback {
-    /// A stable id: tool and error kind in words, and a short hash of slice and playbook. `kind` is what went wrong.
+    /// A stable id: tool and error kind in words, and a short hash of slice and playbook.
     pub fn id(tool: &str, kind: &str, playbook: &str, slice: &str) -> String {
         let mut hash = Sha256::new();
         hash.update(playbook);
@@ -119,7 +119,7 @@ impl Feedback {
         id.trim_start_matches('-').to_owned()
     }
 
-    /// Whether the expected verdict is one that the playbook does not have.
+    /// Whether the playbook does not have the expected verdict.
     pub fn expects_new(&self, playbook: &Playbook) -> bool {
         self.expected.as_deref().is_some_and(|expected| !playbook.verdicts.iter().any(|known| &*known.name == expected))
     }
@@ -170,18 +170,18 @@ pub enum EditRefused {
     NotClosed,
 }
 
-/// One feedback with what its playbook makes of it now.
+/// One feedback under the current playbook.
 #[derive(Clone, Debug)]
 pub struct JudgedFeedback {
-    /// What is kept.
+    /// The feedback.
     pub kept: Kept,
-    /// Whether it is answered.
+    /// Its state.
     pub state: FeedbackState,
-    /// The verdict of its failure now, and the rule that gives it; none where nothing failed.
+    /// The current verdict of its failure and its rule; none if nothing failed.
     pub now: Option<(String, String)>,
 }
 
-/// The open feedback that comes first, and what it waits for.
+/// The first open feedback, by what it needs.
 #[derive(Clone, Copy, Debug)]
 pub enum OpenFeedback<'a> {
     /// An expected verdict.
@@ -213,7 +213,7 @@ impl JudgedFeedback {
     }
 }
 
-/// What comes first of all that is open: one without an expected verdict that could have one.
+/// The first open feedback; one that lacks an expected verdict is preferred.
 pub fn waiting(all: &[JudgedFeedback]) -> Option<OpenFeedback<'_>> {
     let open = || all.iter().filter(|judged| judged.state == FeedbackState::Open).map(|judged| &judged.kept);
     let is_unsaid = |kept: &&Kept| kept.feedback.expected.is_none() && kept.feedback.before.failed.is_some();
@@ -248,17 +248,17 @@ impl Kept {
         Ok(Kept { id: id.to_owned(), feedback, places, source, calls, recorded, about })
     }
 
-    /// The call that it is about, as it is shown.
+    /// Its call as shown.
     pub fn call(&self) -> Option<&RecordedCall> {
         self.calls.get(self.about)
     }
 
-    /// The same as it stands in the slice.
+    /// Its call as recorded.
     pub fn recorded(&self) -> Option<&RecordedCall> {
         self.recorded.get(self.about)
     }
 
-    /// The tool facts of this call: those that were kept, and behind them `weaker`.
+    /// The tool facts of this call: the kept ones, then `weaker`.
     pub fn tools(&self, weaker: &Tools) -> Tools {
         let row =
             self.feedback.facts.zip(self.recorded()).and_then(|(facts, call)| ToolRow::new(call.tool(), facts).ok());
@@ -270,7 +270,7 @@ impl Kept {
         Plan::new(playbook.clone(), &self.tools(weaker))
     }
 
-    /// What its playbook makes of the failure now: the state, and the verdict with the rule that gives it.
+    /// The current state, and the current verdict with its rule.
     pub fn state(&self, plan: &Plan) -> (FeedbackState, Option<(String, String)>) {
         let now = self
             .recorded()

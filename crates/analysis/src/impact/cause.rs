@@ -1,4 +1,4 @@
-//! Why a call goes another way under the candidate, and what that means for safety. Values only.
+//! Why a call is decided differently under the candidate, and what that means for safety. Values only.
 
 use playproof_engine::ids::{RuleId, VerdictId};
 use playproof_engine::words;
@@ -39,7 +39,7 @@ impl ChangeKind {
     }
 }
 
-/// How many calls changed in what; a call may change in several things.
+/// Counts of calls by what changed; a call may change in several ways.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Changes([u64; ChangeKind::ALL.len()]);
 
@@ -70,21 +70,21 @@ impl Changes {
     }
 }
 
-/// What a rule, or `otherwise`, said of a failure.
+/// A rule, or `otherwise`, and its verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct RuleVerdict {
     pub rule: Option<RuleId>,
     pub verdict: VerdictId,
 }
 
-/// The first thing that made a call go another way.
+/// The first cause of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum CauseKey {
-    /// The two playbooks read the same failure in two ways.
+    /// The playbooks classify the same failure differently.
     Classified { base: RuleVerdict, candidate: RuleVerdict },
-    /// They read it alike, and this changed row (by its place among the changed ones) makes the difference.
+    /// This changed row makes the difference (an index into the changed rows).
     Row(usize),
-    /// The call's tool is another one to them: read or write, idempotent, repeatable.
+    /// The tool facts differ: read or write, idempotent, repeatable.
     ToolFacts,
     /// No single row explains it.
     Several,

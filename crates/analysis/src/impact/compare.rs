@@ -1,5 +1,5 @@
-//! One call under two playbooks: the first decision that differs, why, and what follows from it.
-//! The clock does not count: a decision that only comes later is the same decision.
+//! Compares one call under two playbooks: the first different decision, its cause and its consequences. Times do not
+//! count: a decision that only comes later is the same.
 
 use super::cause::{CauseKey, ChangeKind, Changes, Direction, RuleVerdict};
 use super::pairing::Pairing;
@@ -22,7 +22,7 @@ pub(super) struct CallRun<'a> {
 }
 
 impl<'a> CallRun<'a> {
-    /// None only for a simulation that ran nothing.
+    /// None for an empty simulation.
     pub fn of(record: &'a Record, facts: ToolFacts) -> Option<CallRun<'a>> {
         Some(CallRun { record, outcome: record.outcomes.first()?, tally: *record.tallies.first()?, facts })
     }
@@ -56,7 +56,7 @@ pub(super) struct CallDifference {
     pub changes: Changes,
 }
 
-/// Both runs of a call, to compare what stands in them: each numbers verdicts, queues, reasons and errors by itself.
+/// Both runs of a call. Each has its own numbers for verdicts, queues, reasons and errors.
 #[derive(Clone, Copy)]
 struct Sides<'a> {
     pairing: &'a Pairing,
@@ -64,7 +64,7 @@ struct Sides<'a> {
     candidate: CallRun<'a>,
 }
 
-/// How the call differs; none if both decide the same, end the same and do the same upstream.
+/// The difference; none if decisions, end and effects are the same.
 pub(super) fn compare(pairing: &Pairing, base: CallRun<'_>, candidate: CallRun<'_>) -> Option<CallDifference> {
     let sides = Sides { pairing, base, candidate };
     let at = sides.first_difference()?;
@@ -175,7 +175,7 @@ impl Sides<'_> {
         let booked = |ran: CallRun<'_>| {
             let NetEffects { effects, unobserved } =
                 ran.record.ledger.net_by_call().get(&call).copied().unwrap_or_default();
-            // How many failed attempts were not observed is their number, and not another effect.
+            // The number of unobserved attempts is not an effect.
             (ran.outcome.claim, effects, unobserved > 0, ran.may_double())
         };
         changes.set(ChangeKind::Effect, booked(base) != booked(candidate));
@@ -185,7 +185,7 @@ impl Sides<'_> {
     }
 }
 
-/// More writes, or more reversals, is widening, whatever else the call does less.
+/// More writes or more reversals are widening, whatever else decreases.
 fn direction(base: CallRun<'_>, candidate: CallRun<'_>) -> Direction {
     let writes = base.facts.access == Access::Write || candidate.facts.access == Access::Write;
     let attempts = |ran: CallRun<'_>| if writes { ran.outcome.attempts } else { 0 };
@@ -200,7 +200,7 @@ fn direction(base: CallRun<'_>, candidate: CallRun<'_>) -> Direction {
     }
 }
 
-/// What made the decision at `at` differ.
+/// The cause of the difference at `at`.
 fn cause(pairing: &Pairing, base: CallRun<'_>, candidate: CallRun<'_>, at: usize) -> CauseKey {
     let decision = |ran: CallRun<'_>| ran.events().get(at).map(|event| event.what);
     let (mine, theirs) = (decision(base), decision(candidate));
@@ -231,7 +231,7 @@ fn cause(pairing: &Pairing, base: CallRun<'_>, candidate: CallRun<'_>, at: usize
     }
 }
 
-/// The switch of the guard that stopped one side and let the other pass.
+/// The switch of the guard that stopped only one side.
 fn guard(base: Option<Decision>, candidate: Option<Decision>) -> Option<&'static str> {
     let spoke = |what: Decision| match what {
         Decision::EvidenceRefreshed { .. } => Some((GuardKind::Retry, false)),
@@ -246,7 +246,7 @@ fn guard(base: Option<Decision>, candidate: Option<Decision>) -> Option<&'static
     }
 }
 
-/// A limit ended the call, and the playbooks do not agree on it.
+/// The row of the limit that ended the call, if it differs.
 fn limit_row(pairing: &Pairing, what: &Decision) -> Option<usize> {
     let Decision::Outcome(outcome) = what else { return None };
     match outcome.kind {
@@ -256,7 +256,7 @@ fn limit_row(pairing: &Pairing, what: &Decision) -> Option<usize> {
     }
 }
 
-/// The last verdict before the difference whose row is not the same; both sides had the same verdicts until then.
+/// The row of the last verdict before the difference whose row differs.
 fn verdict_row(pairing: &Pairing, base: CallRun<'_>, at: usize) -> Option<usize> {
     let before = base.events().get(..at).unwrap_or_default();
     before.iter().rev().find_map(|event| match event.what {
@@ -265,7 +265,7 @@ fn verdict_row(pairing: &Pairing, base: CallRun<'_>, at: usize) -> Option<usize>
     })
 }
 
-/// What can change a decision without being a verdict, a limit that was hit, or a tool's facts.
+/// Another row that can change a decision.
 fn elsewhere(pairing: &Pairing) -> Option<usize> {
     let limits = ["limit max_attempts", "limit deadline_ms", "default_queue"];
     pairing.study_row().or_else(|| limits.into_iter().find_map(|name| pairing.row(name)))

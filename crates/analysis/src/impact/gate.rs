@@ -1,25 +1,25 @@
-//! What a comparison must not show if it is to pass. Judges the result; knows no exit codes.
+//! The gate of a comparison: what must not change. Knows no exit codes.
 
 use super::cause::{ChangeKind, Direction};
 use super::result::Impact;
 
-/// What makes a comparison fail.
+/// The conditions under which a comparison fails.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ImpactGate {
-    /// A call that widens.
+    /// Fails if a call widens.
     pub widening: bool,
-    /// A call whose effects change.
+    /// Fails if the effects of a call change.
     pub effects: bool,
-    /// Why widening is right this time, as someone stated it.
+    /// The stated reason why widening is right this time.
     pub allow_widening: Option<String>,
-    /// Passes even where nothing was decided.
+    /// Passes even if nothing was decided.
     pub allow_empty: bool,
 }
 
 /// One reason why a comparison does not pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GateFailure {
-    /// Calls that show an unsafe finding under the candidate only. No gate is needed to ask this.
+    /// Calls with an unsafe finding under the candidate only; always checked.
     Unsafe(u64),
     /// Calls that widen.
     Widening(u64),
@@ -28,8 +28,7 @@ pub enum GateFailure {
 }
 
 impl ImpactGate {
-    /// Whether it is asked and has nothing to judge: no call of which a recorded attempt failed ends determined under
-    /// both playbooks.
+    /// Whether it is active and has nothing to judge: no call with a failed attempt is determined under both playbooks.
     pub fn is_undecided(&self, impact: &Impact) -> bool {
         (self.widening || self.effects) && !self.allow_empty && impact.decided == 0
     }

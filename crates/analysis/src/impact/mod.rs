@@ -1,5 +1,5 @@
-//! What a change of playbook changes on recorded calls: both playbooks in one pass over the traces, call by call.
-//! Renders nothing; the numbers of each playbook by itself are replay's.
+//! Compares two playbooks on recorded calls, in one pass over the traces. Renders nothing; the totals of each playbook
+//! are replay's.
 
 mod cause;
 mod compare;

@@ -13,9 +13,9 @@ use playproof_formats::playbook::fingerprint;
 /// What the candidate changes.
 #[derive(Clone, Debug)]
 pub struct Impact {
-    /// The playbook that is.
+    /// The current playbook.
     pub base: Side,
-    /// The playbook that may be.
+    /// The proposed playbook.
     pub candidate: Side,
     /// Calls that were compared.
     pub calls: u64,
@@ -26,23 +26,23 @@ pub struct Impact {
     /// What a gate can judge: calls of which a recorded attempt failed or the end differs, and that end determined under
     /// both; or under the candidate, where that attempts other writes than the base.
     pub decided: u64,
-    /// Calls that end undetermined under either; never counted as changed or unchanged.
+    /// Calls that end undetermined under either; neither changed nor unchanged.
     pub undetermined: Undetermined,
-    /// Of these, calls for which the playbooks decide differently all the same.
+    /// Of these, calls with different decisions.
     pub undetermined_differing: u64,
     /// Calls that differ, by [`Direction::ALL`].
     pub directions: [u64; Direction::ALL.len()],
-    /// In what the differing calls differ.
+    /// What differs in the differing calls.
     pub changes: Changes,
-    /// What the differing calls ask more or less.
+    /// The additional and the saved load.
     pub load: Load,
     /// Every queue that holds a call under either, in the order of the playbooks.
     pub queues: Vec<QueueLoad>,
     /// Every finding by either playbook, worst first.
     pub findings: Vec<FindingChange>,
-    /// Why calls differ, widening first, then the most frequent.
+    /// The causes, widening first, then by frequency.
     pub causes: Vec<CauseRow>,
-    /// Differing calls whose cause is not among them, because there were too many.
+    /// Differing calls with further causes, beyond the bound.
     pub overflow: u64,
     /// The rows in which the playbooks differ, sorted by name.
     pub rows: Vec<RowChange>,
@@ -95,7 +95,7 @@ pub struct FindingChange {
     pub lost: u64,
 }
 
-/// The first thing that made calls go another way.
+/// The cause of differences.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CauseName {
     /// The same failure got another verdict.
@@ -105,36 +105,36 @@ pub enum CauseName {
         /// The candidate's rule and verdict.
         candidate: (String, String),
     },
-    /// A row that both have, and that is not the same.
+    /// A row that differs.
     Row(RowChange),
-    /// The tool is another one to them: read or write, idempotent, repeatable.
+    /// The tool facts differ: read or write, idempotent, repeatable.
     ToolFacts,
     /// No single row explains it.
     Several,
 }
 
-/// Calls that differ for one reason and in one direction.
+/// Calls that differ for one cause and in one direction.
 #[derive(Clone, Debug)]
 pub struct CauseRow {
     /// Why.
     pub cause: CauseName,
-    /// What that means for safety.
+    /// The direction.
     pub direction: Direction,
     /// How many.
     pub calls: u64,
     /// How many of them end undetermined under either playbook.
     pub undetermined: u64,
-    /// In what they differ.
+    /// What differs.
     pub changes: Changes,
-    /// What they ask more or less.
+    /// The additional and the saved load.
     pub load: Load,
-    /// Of which tools.
+    /// Their tools.
     pub tools: Counts,
     /// The smallest of them: the fewest decisions, the shortest arguments, the earliest.
     pub example: Option<ExampleCall>,
 }
 
-/// A call that stands for others.
+/// An example of differing calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExampleCall {
     /// The reference that `--call` takes.
@@ -186,7 +186,7 @@ impl Impact {
         }
     }
 
-    /// Calls for which both playbooks do the same, and of which the end is known.
+    /// Calls without a difference that are determined.
     pub const fn unchanged(&self) -> u64 {
         self.calls - self.changed - self.undetermined.calls()
     }

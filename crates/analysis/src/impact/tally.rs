@@ -1,4 +1,4 @@
-//! What is counted over many calls: in parts that add up, small however long the traces are.
+//! Counts over many calls, in parts that add up; bounded in memory.
 
 use std::collections::BTreeMap;
 
@@ -10,11 +10,11 @@ use playproof_engine::event::{FindingBy, FindingId, Outcome, OutcomeKind};
 use playproof_engine::sim::Record;
 use playproof_engine::time::Duration;
 
-/// Causes that are told apart. More than a batch of calls can have, so that it is the order of the calls alone that
-/// decides which ones are.
+/// The most causes that are told apart. More than one batch of calls can have, so that only the order of the calls
+/// decides which ones.
 const MAX_CAUSES: usize = 4_096;
 
-/// Calls that end undetermined under one playbook or both: of their ends nothing can be said.
+/// Calls that end undetermined under one playbook or both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Undetermined {
     /// Under the base only.
@@ -47,7 +47,7 @@ impl Undetermined {
     }
 }
 
-/// What differing calls ask more or less of the upstream, of time and of people.
+/// The additional and the saved load of differing calls: upstream calls, waiting, people.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Load {
     /// Upstream calls that only the candidate makes.
@@ -103,7 +103,7 @@ fn less(a: Duration, b: Duration) -> Duration {
     Duration::from_micros(a.as_micros().saturating_sub(b.as_micros()))
 }
 
-/// Calls that go another way for the same reason and in the same direction.
+/// Calls that differ for one cause and in one direction.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CauseGroup {
     pub calls: u64,
@@ -218,7 +218,7 @@ impl Tallies {
         for (count, ran) in self.doubled.iter_mut().zip([base, candidate]) {
             *count += u64::from(ran.may_double());
         }
-        self.add_findings(base.record, candidate.record); // facts of tools make some that no decision shows
+        self.add_findings(base.record, candidate.record); // tool facts cause findings that no decision shows
         let Some(difference) = difference else { return };
         if mine || theirs {
             self.undetermined_differing += 1;

@@ -1,4 +1,4 @@
-//! Looks at every call of a replay under two plans, on whatever thread.
+//! Observes every call of a replay under two plans, on any thread.
 
 use super::compare::{CallRun, compare};
 use super::pairing::Pairing;
@@ -13,7 +13,7 @@ pub struct Comparer {
     pairing: Pairing,
 }
 
-/// What was found in a batch of calls.
+/// The result for a batch of calls.
 #[derive(Clone, Debug, Default)]
 pub struct ImpactPart(Tallies);
 
@@ -23,14 +23,14 @@ impl Comparer {
         Comparer { pairing: Pairing::new(base, candidate) }
     }
 
-    /// Everything that was found; `part` is the sum of all parts, `replayed` what their replay gave.
+    /// The comparison; `part` is the sum of all parts.
     pub fn finish(self, part: ImpactPart, plans: [&Plan; 2], replayed: &Replayed) -> Impact {
         Impact::new(self.pairing.rows, part.0, plans, replayed)
     }
 }
 
 impl ImpactPart {
-    /// Adds what was found in later calls.
+    /// Adds later calls.
     pub fn merge(&mut self, later: ImpactPart) {
         self.0.merge(later.0);
     }

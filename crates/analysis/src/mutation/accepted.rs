@@ -1,5 +1,4 @@
-//! The committed list of survivors that people have accepted: by playbook, the mutant's id and why nobody need catch
-//! it. Judges nothing.
+//! The committed list of accepted survivors: by playbook, the mutant's id and the reason. Judges nothing.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -16,7 +15,7 @@ const FORMAT: &str = "mutants/1";
 pub struct Accepted {
     /// What the places point into.
     pub source: Arc<Source>,
-    /// By the name that fixtures know the playbook by.
+    /// By the name of the playbook in fixtures.
     pub sections: BTreeMap<String, Section>,
 }
 
@@ -28,7 +27,7 @@ pub type Section = Vec<AcceptedMutant>;
 pub struct AcceptedMutant {
     /// The mutant's id.
     pub mutant: String,
-    /// Why nobody need catch it.
+    /// The reason.
     pub why: String,
     /// Where the id stands.
     pub span: Range<usize>,
@@ -82,7 +81,7 @@ fn sections(root: Cursor<'_>) -> Option<BTreeMap<String, Section>> {
 }
 
 fn section(at: Cursor<'_>) -> Option<Section> {
-    let entries = at.entries("the mutants of a playbook: `ID: why nobody need catch it`")?;
+    let entries = at.entries("the mutants of a playbook: `ID: why no fixture need catch it`")?;
     let read: Vec<Option<AcceptedMutant>> = entries
         .map(|(key, why)| {
             Some(AcceptedMutant { mutant: key.text.to_owned(), why: why.words()?.to_owned(), span: key.span })

@@ -1,5 +1,4 @@
-//! What a golden's body would say of a run, with the names of rules left out: the only thing that mutants are judged
-//! by. A renamed rule changes nothing here.
+//! The golden body of a run without rule names, by which mutants are judged. A renamed rule changes nothing here.
 
 use super::runs::CallBudget;
 use crate::check::body_of;
@@ -26,7 +25,7 @@ impl RunBody {
     pub fn differs(&self, plan: &Plan, scenario: &Scenario<'_>, runs: &mut CallBudget<'_>) -> bool {
         let record = runs.rehearse(plan, scenario);
         if same(&self.record, record) {
-            return false; // the body is made from nothing else
+            return false; // the body depends on nothing else
         }
         let mut record = record.clone();
         forget_rules(&mut record);
@@ -34,7 +33,7 @@ impl RunBody {
     }
 }
 
-/// Whether two records are the same but for the rules that spoke.
+/// Whether two records are the same, rules aside.
 fn same(nameless: &Record, other: &Record) -> bool {
     let events = || nameless.events.iter().zip(&other.events);
     nameless.events.len() == other.events.len()

@@ -1,4 +1,4 @@
-//! Every mutant against every fixture, and what becomes of those that no fixture catches.
+//! Judges every mutant by every fixture; for survivors, looks for a fixture that would catch them.
 
 use std::num::NonZeroUsize;
 use std::ops::Range;
@@ -14,71 +14,70 @@ use playproof_engine::playbook::{Playbook, Tools};
 use playproof_engine::sim::{Plan, Scenario, Simulator};
 use playproof_formats::diagnostic::did_you_mean;
 
-/// Mutants that are judged at once.
+/// The number of mutants that are judged at once.
 const BLOCK: usize = 32;
 
-/// What the fixtures of one playbook make of its mutants.
+/// The mutants of one playbook and their judgements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MutationReport {
-    /// The playbook, by the name that fixtures know it by.
+    /// The playbook's name in fixtures.
     pub playbook: String,
-    /// The fixtures, by name, in the order in which they were given.
+    /// The names of the fixtures, in the given order.
     pub fixtures: Vec<String>,
     /// Every mutant, row by row.
     pub mutants: Vec<MutantResult>,
-    /// Entries of the list of accepted survivors that accept nothing.
+    /// Stale entries of the list of accepted survivors.
     pub stale: Vec<Stale>,
     /// Fixtures run under mutants.
     pub runs: usize,
 }
 
-/// One mutant, and what became of it.
+/// One mutant and its judgement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MutantResult {
     /// Its id.
     pub id: String,
     /// The row that was changed.
     pub row: String,
-    /// What was done to it, in words.
+    /// The change, in words.
     pub what: String,
-    /// What became of it.
+    /// The judgement.
     pub judgement: Judgement,
 }
 
-/// What became of a mutant.
+/// The judgement on a mutant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Judgement {
-    /// These fixtures show another body: places in `fixtures`.
+    /// These fixtures show a different body: indexes into `fixtures`.
     Caught(Vec<usize>),
-    /// No fixture shows it, and neither does any of those that were made up for the playbook and for the mutant. They
-    /// are many and not all there could be: that it changes nothing is not proved.
+    /// Neither a fixture nor a synthetic one shows it. The search is bounded: equivalence is not proved.
     NotShown,
-    /// No fixture shows it, and people have said why that is all right.
+    /// No fixture shows it, which was accepted with a reason.
     Accepted {
         /// Why.
         why: String,
-        /// What would have shown it.
+        /// A synthetic fixture that shows it.
         shown_by: RevealingFixture,
     },
     /// No fixture shows it.
     Survived {
-        /// What would have shown it.
+        /// A synthetic fixture that shows it.
         shown_by: RevealingFixture,
     },
-    /// So many calls were simulated before that no more may be.
+    /// The bound on simulated calls was reached.
     NotJudged,
 }
 
-/// A fixture that would have shown a mutant.
+/// A synthetic fixture that reveals a mutant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RevealingFixture {
     /// A name for its file, without its ending.
     pub name: String,
-    /// The text of the file; it says what the playbook shows without the change.
+    /// The text of the file; its `expect` is the run without the change.
     pub text: String,
 }
 
-/// An entry that accepts nothing.
+/// A stale entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stale {
     /// The id that it names.
@@ -90,7 +89,7 @@ pub struct Stale {
 }
 
 impl MutationReport {
-    /// The mutants that survived and that nobody has accepted.
+    /// The survivors that are not accepted.
     pub fn survivors(&self) -> impl Iterator<Item = (&MutantResult, &RevealingFixture)> {
         self.mutants.iter().filter_map(|mutant| match &mutant.judgement {
             Judgement::Survived { shown_by } => Some((mutant, shown_by)),
@@ -103,7 +102,7 @@ impl MutationReport {
         self.stale.is_empty() && self.survivors().next().is_none()
     }
 
-    /// Mutants that were not judged, for too many calls were simulated before.
+    /// The number of mutants that were not judged, because the bound on simulated calls was reached.
     pub fn not_judged(&self) -> usize {
         self.mutants.iter().filter(|mutant| mutant.judgement == Judgement::NotJudged).count()
     }
@@ -122,8 +121,8 @@ pub fn judge(
     most_calls: u64,
 ) -> MutationReport {
     let mutants = mutants(playbook);
-    let court = MutantJudge::new(name, playbook, stronger, cases);
-    let judgements = court.judge_all(&mutants, jobs, most_calls);
+    let judge = MutantJudge::new(name, playbook, stronger, cases);
+    let judgements = judge.judge_all(&mutants, jobs, most_calls);
     let mut judged: Vec<MutantResult> = mutants
         .into_iter()
         .zip(judgements)
@@ -145,14 +144,14 @@ struct FixtureRun<'a> {
     body: RunBody,
 }
 
-/// What all mutants of a playbook are held against.
+/// Judges the mutants of one playbook.
 struct MutantJudge<'a> {
     name: &'a str,
     playbook: &'a Playbook,
     stronger: &'a Tools,
     plan: Plan,
     cases: &'a [NamedFixture],
-    exhibits: Vec<FixtureRun<'a>>,
+    runs: Vec<FixtureRun<'a>>,
     /// Made when the first mutant survives.
     probes: OnceLock<Vec<(Probe, RunBody)>>,
 }
@@ -162,13 +161,13 @@ impl<'a> MutantJudge<'a> {
         let plan = Plan::new(playbook.clone(), stronger);
         let mut simulator = Simulator::new();
         let mut runs = CallBudget::new(&mut simulator, u64::MAX);
-        let exhibits = cases.iter().map(|case| {
+        let runs = cases.iter().map(|case| {
             let scenario = scenario(&plan, &case.fixture);
             let body = RunBody::of(&plan, &scenario, &mut runs);
             FixtureRun { scenario, body }
         });
-        let exhibits = exhibits.collect();
-        MutantJudge { name, playbook, stronger, plan, cases, exhibits, probes: OnceLock::new() }
+        let runs = runs.collect();
+        MutantJudge { name, playbook, stronger, plan, cases, runs, probes: OnceLock::new() }
     }
 
     /// Judges block by block, and ends where `most_calls` are used up: where that is does not depend on the threads.
@@ -194,13 +193,13 @@ impl<'a> MutantJudge<'a> {
     fn judge(&self, mutant: &Mutant, runs: &mut CallBudget<'_>) -> Judgement {
         let plan = Plan::new(mutant.apply(self.playbook), self.stronger);
         let mut by = Vec::new();
-        for (n, (case, exhibit)) in self.cases.iter().zip(&self.exhibits).enumerate() {
+        for (n, (case, run)) in self.cases.iter().zip(&self.runs).enumerate() {
             if runs.are_spent() {
                 return Judgement::NotJudged;
             }
             let catches = match mutant.changes_tools {
-                true => exhibit.body.differs(&plan, &scenario(&plan, &case.fixture), runs),
-                false => exhibit.body.differs(&plan, &exhibit.scenario, runs),
+                true => run.body.differs(&plan, &scenario(&plan, &case.fixture), runs),
+                false => run.body.differs(&plan, &run.scenario, runs),
             };
             by.extend(catches.then_some(n));
         }
@@ -214,7 +213,7 @@ impl<'a> MutantJudge<'a> {
         }
     }
 
-    /// A fixture made up for the playbook, or else for the mutant, that shows the difference between the two.
+    /// A synthetic fixture, made for the playbook or the mutant, that shows the difference.
     fn shown_by(&self, mutant: &Mutant, plan: &Plan, runs: &mut CallBudget<'_>) -> Option<RevealingFixture> {
         let may_show = |probe: &Probe| mutant.needs.is_none_or(|target| probe.exercises.contains(&target));
         for (probe, body) in self.probes().iter().filter(|(probe, _)| may_show(probe)) {
@@ -262,7 +261,7 @@ impl<'a> MutantJudge<'a> {
     }
 }
 
-/// Accepts what the list accepts, and gives back the entries that accept nothing.
+/// Applies the list of accepted survivors, and returns its stale entries.
 fn accept(judged: &mut [MutantResult], accepted: &[AcceptedMutant], cases: &[NamedFixture]) -> Vec<Stale> {
     let mut stale = Vec::new();
     for entry in accepted {
@@ -282,7 +281,7 @@ fn accept(judged: &mut [MutantResult], accepted: &[AcceptedMutant], cases: &[Nam
                     let name = by.first().and_then(|&n| cases.get(n)).map_or("?", |case| &case.name);
                     format!("the fixture `{name}` catches it")
                 }
-                Judgement::NotShown => "no made-up fixture shows a difference either".to_owned(),
+                Judgement::NotShown => "no synthetic fixture shows a difference either".to_owned(),
                 // The reader refuses an id that stands twice; what is not judged may well survive.
                 Judgement::Accepted { .. } | Judgement::NotJudged => continue,
             },

@@ -1,4 +1,4 @@
-//! Would the fixtures notice? A playbook changed one row at a time, and what its fixtures make of each change.
+//! Mutation testing of a playbook: changes it one row at a time and checks whether its fixtures notice.
 
 mod accepted;
 mod body;

@@ -1,8 +1,8 @@
-//! Simulations that are counted by their calls, so that a judgement ends after so many and not after so long.
+//! Counts simulated calls, so that the bound of a judgement does not depend on time.
 
 use playproof_engine::sim::{Plan, Record, Scenario, Simulator};
 
-/// A simulator that counts.
+/// A simulator with a budget of calls.
 pub(super) struct CallBudget<'a> {
     simulator: &'a mut Simulator,
     made: u64,

@@ -191,7 +191,7 @@ fn an_entry_that_accepts_nothing_is_stale_and_says_why() {
         stale.why.clone()
     };
     assert_eq!(why("rule denied/drop"), "the fixture `denied` catches it");
-    assert_eq!(why("rule slow/behind-denied"), "no made-up fixture shows a difference either");
+    assert_eq!(why("rule slow/behind-denied"), "no synthetic fixture shows a difference either");
     assert_eq!(why("rule denyed/drop"), "there is no such mutant; did you mean `rule denied/drop`?");
     assert_eq!(why("nonsense"), "there is no such mutant");
 }

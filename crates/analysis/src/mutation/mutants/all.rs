@@ -1,5 +1,5 @@
-//! What a mutant is, and every mutant of a playbook. A mutant is a playbook that somebody could have written; its id
-//! names the row and what was done to it, never a place in the file.
+//! The mutants of a playbook. A mutant is a valid playbook; its id names the row and the change, never a place in the
+//! file.
 
 use std::collections::BTreeMap;
 use std::fmt;
