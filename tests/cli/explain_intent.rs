@@ -44,10 +44,7 @@ fn an_unanswered_payment_is_not_forgotten_when_its_repetition_is_refused() {
 
 #[test]
 fn a_keyed_payment_that_was_not_answered_is_sent_with_the_same_key_only() {
-    let said = [
-        "Unknown: r1#1 may have acted with the same intent",
-        "Yes, but only with the same key `k`",
-    ];
+    let said = ["Unknown: r1#1 may have acted with the same intent", "Yes, but only with the same key `k`"];
     of_two("pay", r#""idempotency_key":"k","#, [TIMEOUT, SLOW], "r1#2", &said);
 }
 

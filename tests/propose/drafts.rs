@@ -242,7 +242,7 @@ fn a_rule_for_a_verdict_wants_a_fixture_that_it_catches_and_one_that_it_spares()
     // A fixture that gets the verdict by another rule shows nothing of this one.
     project.write("proposals/slow-2/fixtures/slow-2.yaml", &caught.replace("kind: later", "kind: timeout"));
     let said = project.refused(&["propose", "check"]).1;
-    assert!(said.contains("each fixture of the proposal that gets the verdict `slow` gets it already"), "{said}");
+    assert!(said.contains("every fixture of the proposal with the verdict `slow` already gets it today"), "{said}");
     assert!(without("slow-2").contains("it catches nothing"));
     project.edit("proposals/slow-2/proposal.yaml", "kind: later", "kind: unheard");
     project.write(

@@ -139,7 +139,7 @@ fn a_proposal_that_says_nothing_of_what_it_was_made_for_is_rebased_too() {
     };
     let whole = base(&Project::with_proposal()).expect("a base");
     for (left, said) in
-        [("", "`base` is missing"), ("base: abc\n", "this is no fingerprint"), ("base: ''\n", "this is no")]
+        [("", "`base` is missing"), ("base: abc\n", "this is not a fingerprint"), ("base: ''\n", "this is no")]
     {
         let project = Project::with_proposal();
         project.edit(file, &format!("{whole}\n"), left);

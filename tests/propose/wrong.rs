@@ -91,7 +91,7 @@ fn a_rebase_that_no_longer_fits_is_refused_at_its_place() {
     let (code, said) = project.refused(&["propose", "rebase", "said-no"]);
     assert_eq!(code, 2);
     assert!(
-        said.contains("the playbook has a rule `said-no` already") && said.contains("proposal.yaml:12:13"),
+        said.contains("the playbook already has a rule `said-no`") && said.contains("proposal.yaml:12:13"),
         "{said}"
     );
 }
@@ -184,7 +184,7 @@ fn a_fixture_whose_name_is_taken_is_not_written_over() {
     let project = Project::with_proposal();
     let text = project.read("proposals/said-no/fixtures/said-no.yaml");
     project.write("proposals/said-no/fixtures/slow.yaml", &text);
-    both_refuse(&project, 1, &["fixture taken: there is a fixture `slow` already"]);
+    both_refuse(&project, 1, &["fixture taken: the fixture `slow` exists already"]);
 }
 
 #[test]
@@ -270,7 +270,7 @@ fn a_folder_that_holds_something_else_is_never_a_proposal() {
     }
     project.write("proposals/other/adr.md", "mine");
     let (code, said) = project.refused(&["propose", "new", "other"]);
-    assert!(code == 2 && said.contains("`proposals/other/adr.md` is there already"), "{said}");
+    assert!(code == 2 && said.contains("`proposals/other/adr.md` is exists already"), "{said}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What accepting a proposal makes of goldens and history, and what the history says of one that waits. Writes nothing.
+//! Accepting a proposal: its goldens and its history record, and what has changed since it was made. Writes nothing.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,17 +21,17 @@ use playproof_formats::playbook::{Loaded, fingerprint_of, rows};
 pub enum NotAccepted {
     /// A golden that cannot be read.
     Golden(Report),
-    /// A new fixture is run under a playbook of which no row is approved.
+    /// A new fixture runs under a playbook without approved rows.
     PlaybookNotApproved(CaseId),
-    /// A new fixture does not show what it is meant to show under another playbook.
+    /// A new fixture contradicts its `expect` under another playbook.
     Contradicted(CaseId, Box<Contradiction>),
-    /// The history does not explain so many rows of the playbook as it is, first this one: they are not the proposal's.
+    /// The history does not explain so many rows of the current playbook, first this one.
     NotRecorded(usize, String),
-    /// It changes no row. The gates hold this too; such a record could never be read again.
+    /// It changes no row; such a record could not be read back.
     NoRow,
 }
 
-/// The goldens under the playbook: those that change, and those of the new fixtures. `old` are those that are accepted.
+/// The goldens under the playbook: those that change, and those of the new fixtures. `old` are the accepted ones.
 ///
 /// # Errors
 /// One that cannot be read.
@@ -55,7 +55,7 @@ pub fn accepted_goldens(
     changed(judged).map(golden).collect()
 }
 
-/// What is new or changes.
+/// New and changed fixtures.
 fn changed(judged: &ProposalReport) -> impl Iterator<Item = &FixtureDiff> {
     judged.diffs.iter().filter(|diff| diff.is_new || diff.class().is_some())
 }
@@ -87,7 +87,7 @@ pub fn goldens_elsewhere(
     Ok(goldens)
 }
 
-/// What the history keeps of a proposal; `adr` is where its decision record goes, below the project's root.
+/// The history record of a proposal; `adr` is the path of its decision record below the project's root.
 ///
 /// # Errors
 /// Rows of the playbook as it is that the history does not explain; no row that changes.
@@ -122,16 +122,16 @@ pub fn record(
     Ok(Record { kind, playbook: judged.playbook.clone(), reason: reason.to_owned(), rows })
 }
 
-/// What became, since a proposal was made, of the rows that it changes or takes away: its author has not seen that.
+/// How the rows that a proposal changes or removes have changed since it was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChangedSince {
-    /// The history does not have the playbook that it was made for. It touches these rows.
+    /// The history does not have its base playbook. It changes these rows.
     Unknown(Vec<String>),
     /// These of its rows have changed.
     Changed(Vec<RowChange>),
 }
 
-/// The same of a proposal that was made for the playbook with the fingerprint `base`.
+/// The changes since the playbook with the fingerprint `base`.
 pub fn changed_since(history: &History, base: &str, playbook: &str, applied: &Applied) -> ChangedSince {
     let names: Vec<&str> = touched(&applied.rows).collect();
     let now = applied.rows.iter().filter(|row| names.contains(&row.name.as_str()));

@@ -1,4 +1,4 @@
-//! What a change of playbook changes in a fixture: its end before and after, and how bad the difference is.
+//! The difference that a changed playbook makes in a fixture: its end before and after, and the class.
 
 use std::sync::Arc;
 
@@ -11,28 +11,28 @@ use playproof_engine::time::Duration;
 use playproof_formats::diagnostic::Source;
 use playproof_formats::golden::{Class, Comparison, GoldenBody, GoldenFile, Said, compare, parse_body};
 
-/// One fixture under the playbook as it is and as proposed.
+/// One fixture under the current and the proposed playbook.
 #[derive(Clone, Debug)]
 pub struct FixtureDiff {
-    /// Which.
+    /// Its id.
     pub id: CaseId,
-    /// In the words of its author.
+    /// The title.
     pub title: String,
     /// Whether it comes with the proposal.
     pub is_new: bool,
-    /// How its calls end under the playbook as it is.
+    /// How its calls end under the current playbook.
     pub before: Vec<CallSummary>,
     /// How its calls end under the playbook as proposed.
     pub after: Vec<CallSummary>,
     /// Effects in the end: before, after.
     pub effects: (u32, u32),
-    /// In what the two differ.
+    /// The differences.
     pub comparison: Comparison,
-    /// What the run under the changed playbook says against the fixture's `expect`.
+    /// The contradictions of the changed run to the fixture's `expect`.
     pub contradictions: Vec<Contradiction>,
     /// The run under the changed playbook, as a golden's body.
     pub body: GoldenBody,
-    /// The run under the playbook as it is.
+    /// The run under the current playbook.
     pub body_before: GoldenBody,
 }
 
@@ -43,17 +43,17 @@ pub struct CallSummary {
     pub call: String,
     /// The verdicts in order.
     pub verdicts: String,
-    /// What the playbook does about the last verdict; empty without one.
+    /// The compensation of the last verdict; empty without one.
     pub compensation: String,
     /// The outcome's word.
     pub outcome: String,
-    /// The queue, where it waits in one.
+    /// The queue, if it waits in one.
     pub queue: Option<String>,
     /// The effect claimed.
     pub effect: String,
     /// Attempts started.
     pub attempts: String,
-    /// What the playbook adds in waiting, in milliseconds.
+    /// The delay that the playbook adds, in milliseconds.
     pub delay_ms: u64,
 }
 
@@ -65,35 +65,35 @@ impl FixtureDiff {
 
     /// Whether any call gets this verdict under the changed playbook.
     pub fn gives_verdict_after(&self, verdict: &str) -> bool {
-        gives(&self.after, verdict)
+        gives_verdict(&self.after, verdict)
     }
 
-    /// Whether this rule speaks under the changed playbook.
+    /// Whether this rule matches under the changed playbook.
     pub fn rule_matches_after(&self, rule: &str) -> bool {
-        speaks(&self.body, rule)
+        matches_rule(&self.body, rule)
     }
 
-    /// Whether this rule speaks under the playbook as it is.
+    /// Whether this rule matches under the current playbook.
     pub fn rule_matches_before(&self, rule: &str) -> bool {
-        speaks(&self.body_before, rule)
+        matches_rule(&self.body_before, rule)
     }
 
-    /// Whether any call gets this verdict under the playbook as it is.
+    /// Whether any call gets this verdict under the current playbook.
     pub fn gives_verdict_before(&self, verdict: &str) -> bool {
-        gives(&self.before, verdict)
+        gives_verdict(&self.before, verdict)
     }
 }
 
-fn speaks(body: &GoldenBody, rule: &str) -> bool {
+fn matches_rule(body: &GoldenBody, rule: &str) -> bool {
     let is_rule = |said: &Said| matches!(said, Said::Name(name) if name == rule);
     body.events.iter().any(|event| event.field(Key::Rule).is_some_and(is_rule))
 }
 
-fn gives(calls: &[CallSummary], verdict: &str) -> bool {
+fn gives_verdict(calls: &[CallSummary], verdict: &str) -> bool {
     calls.iter().any(|call| call.verdicts.split(", ").any(|one| one == verdict))
 }
 
-/// Runs a fixture under the playbook as it is and as proposed.
+/// Runs a fixture under the current and the proposed playbook.
 pub fn before_and_after(
     simulator: &mut Simulator,
     id: &CaseId,
@@ -146,7 +146,7 @@ fn calls(body: &GoldenBody, playbook: &Playbook) -> Vec<CallSummary> {
     facts.collect()
 }
 
-/// Whether a golden says what the playbook as it is does.
+/// Whether a golden agrees with the current playbook.
 pub(super) fn is_as_accepted(golden: Option<&Arc<Source>>, body: &GoldenBody) -> bool {
     let parsed = golden.and_then(|source| GoldenFile::parse(source).ok());
     let accepted = parsed.and_then(|file| parse_body(file.body).ok());

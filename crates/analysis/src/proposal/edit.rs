@@ -1,5 +1,5 @@
-//! One step of a change as an edit of the playbook's text: every byte outside the edited rows stays as it is.
-//! What the text then means is not asked here.
+//! Applies one step of a change to the playbook's text: every byte outside the edited rows stays. Does not interpret the
+//! result.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,15 +14,15 @@ use playproof_formats::yaml::lines::{
 };
 use playproof_formats::yaml::{Entry, Kind, Node};
 
-/// Comments are broken at this column.
+/// The width of comments.
 const COMMENT_WIDTH: usize = 116;
 
-/// Why a step cannot be made: the place is in the proposal, or in the playbook.
+/// Why a step cannot be applied; with a place in the proposal or in the playbook.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum EditError {
-    /// The step names something that is not there, or is there already.
+    /// The step names something that is missing, or exists already.
     Step(Diagnostic),
-    /// The playbook is written so that the step cannot be made without a hand.
+    /// The playbook is written in a way that a program cannot edit.
     Text(Diagnostic),
 }
 
@@ -30,7 +30,7 @@ type Edited = Result<String, EditError>;
 
 /// The playbook's text after a step.
 pub(super) fn edit(source: &Arc<Source>, operation: &Operation) -> Edited {
-    // A playbook that has been read is a map; an empty tree makes every step a refusal.
+    // A parsed playbook is a map; an empty tree makes every step an error.
     let root = yaml::tree(source).unwrap_or(Node { span: 0..0, kind: Kind::Map(Vec::new()) });
     let text = PlaybookText { text: &source.text, root: &root };
     let comment = operation.comment.as_deref();
@@ -65,7 +65,7 @@ impl<'a> PlaybookText<'a> {
     fn section(&self, key: &str) -> Result<&'a Entry, EditError> {
         self.root.entry(key).ok_or_else(|| {
             let said = Diagnostic::error("no_section", format!("the playbook has no `{key}`"));
-            EditError::Text(said.at(0..0, "").help(format!("write `{key}:` into it first")))
+            EditError::Text(said.at(0..0, "").help(format!("add `{key}:` first")))
         })
     }
 
@@ -117,7 +117,7 @@ impl<'a> PlaybookText<'a> {
         let is_last = |verdict: &&RowNode<'_>| verdict.name == UNCLASSIFIED;
         match verdicts.last() {
             None => self.fill_empty("verdicts", &lines),
-            // What nobody knows is read last.
+            // `unclassified` stays last.
             Some(last) if is_last(&last) && verdicts.len() > 1 => {
                 Ok(self.before(last, &lines, self.is_spaced(&verdicts)))
             }
@@ -142,7 +142,7 @@ impl<'a> PlaybookText<'a> {
             _ if line.is_empty() => String::new(),
             _ => format!("{blanks}  {line}"),
         }));
-        // A rule with words of its own begins a group, where the file has groups.
+        // A rule with a comment begins a group, if the file has groups.
         let spaced = self.is_spaced(&rules) || (comment.is_some() && self.has_groups(&rules));
         self.put(&rules, place, &lines, spaced)
     }
@@ -178,7 +178,7 @@ impl<'a> PlaybookText<'a> {
         let root = yaml::tree(&source).map_err(|_| {
             EditError::Text(
                 Diagnostic::error("edit_by_hand", format!("`{}` cannot be moved by a program", name.text))
-                    .at(rule.value.span.clone(), "others refer to an anchor in it")
+                    .at(rule.value.span.clone(), "it has an anchor that other rows use")
                     .help("write the rule out without anchors"),
             )
         })?;
@@ -186,7 +186,7 @@ impl<'a> PlaybookText<'a> {
         rest.put(&rest.rules()?, place, &lines, false)
     }
 
-    /// The text without a row: its comment goes with it, and the blank line that set it off.
+    /// The text without a row, its comment and its blank line.
     fn remove(&self, key: &str, item: &RowNode<'_>) -> Edited {
         let items = self.items(key)?;
         let is_at = |row: Option<&RowNode<'_>>| row.is_some_and(|row| row.at == item.at);
@@ -233,7 +233,7 @@ impl<'a> PlaybookText<'a> {
     fn change_verdict(&self, name: &Spanned, parts: &[FieldChange]) -> Edited {
         let verdicts = self.items("verdicts")?;
         let verdict = named(&verdicts, name, "verdict")?;
-        // From the last to the first, so that places stay true.
+        // From last to first, so that offsets stay valid.
         let mut found: Vec<(&Entry, &FieldChange)> = Vec::new();
         for part in parts {
             let Some(value) = verdict.value.entry(part.key) else {
@@ -256,7 +256,7 @@ impl<'a> PlaybookText<'a> {
     fn change_limit(&self, name: &Spanned, value: &Snippet) -> Edited {
         let limits = self.section("limits")?;
         let Some(limit) = limits.value.entry(&name.text) else {
-            return Err(by_hand(limits, "it is not written here", &format!("write `{}` into it first", name.text)));
+            return Err(by_hand(limits, "not set here", &format!("add `{}` first", name.text)));
         };
         let (span, new) = self.value(limit, value)?;
         Ok(self.replaced(span, &new))
@@ -301,15 +301,13 @@ impl<'a> PlaybookText<'a> {
                 let broken = line_break(self.text);
                 Ok((behind_colon(self.text, old)..end, format!("{broken}{}", lines.join(broken))))
             }
-            (None, _) => Err(by_hand(
-                old,
-                "stands between brackets",
-                "write the new value in one line, `{ ... }`, in the proposal",
-            )),
+            (None, _) => {
+                Err(by_hand(old, "is between brackets", "write the new value in one line, `{ ... }`, in the proposal"))
+            }
         }
     }
 
-    /// The blanks that the file adds for each level, as its verdicts show it.
+    /// The indent of one level, as in the verdicts.
     fn step(&self) -> usize {
         let first = match self.root.entry("verdicts").map(|verdicts| &verdicts.value.kind) {
             Some(Kind::Map(rows)) => rows.first().map(|row| indentation(self.text, row.key_span.start)),
@@ -318,7 +316,7 @@ impl<'a> PlaybookText<'a> {
         first.filter(|step| (1..=8).contains(step)).unwrap_or(2)
     }
 
-    /// Whether a blank line stands between all rows.
+    /// Whether a blank line separates all rows.
     fn is_spaced(&self, items: &[RowNode<'_>]) -> bool {
         items.len() > 1 && items.iter().skip(1).all(|item| self.is_set_off(item))
     }
@@ -352,7 +350,7 @@ impl<'a> PlaybookText<'a> {
         self.inserted(at, &lines)
     }
 
-    /// Lines as lines of their own at `at`, where a line begins or the text ends.
+    /// Inserts lines at `at`, the start of a line or the end of the text.
     fn inserted(&self, at: usize, lines: &[String]) -> String {
         let broken = line_break(self.text);
         let ends_open = at == self.text.len() && !self.text.is_empty() && !self.text.ends_with('\n');
@@ -363,7 +361,7 @@ impl<'a> PlaybookText<'a> {
         }
     }
 
-    /// Rows for a section that is `[]`, `{}` or nothing.
+    /// Inserts rows into an empty section.
     fn fill_empty(&self, key: &str, lines: &[String]) -> Edited {
         let section = self.section(key)?;
         let start = behind_colon(self.text, section);
@@ -379,7 +377,7 @@ impl<'a> PlaybookText<'a> {
     }
 }
 
-/// `NAME: { ... }`, or the name with the lines below it.
+/// `NAME: { ... }`, or the name and the lines below it.
 fn keyed(name: &str, value: &Snippet, indent: usize, step: usize) -> Vec<String> {
     let blanks = " ".repeat(indent);
     if let [first, rest @ ..] = value.0.as_slice()
@@ -395,7 +393,7 @@ fn keyed(name: &str, value: &Snippet, indent: usize, step: usize) -> Vec<String>
     lines
 }
 
-/// A comment as lines of its own.
+/// A comment as wrapped lines.
 fn commented(comment: Option<&str>, indent: usize) -> Vec<String> {
     let room = COMMENT_WIDTH.saturating_sub(indent + 2).max(20);
     let mut lines: Vec<String> = Vec::new();
@@ -439,9 +437,9 @@ fn named<'i, 'a>(items: &'i [RowNode<'a>], name: &Spanned, what: &str) -> Result
 
 fn there_already(name: &Spanned, what: &str) -> EditError {
     EditError::Step(
-        Diagnostic::error("there_already", format!("the playbook has a {what} `{}` already", name.text))
-            .at(name.span.clone(), "there already")
-            .help("take another name, or change what is there"),
+        Diagnostic::error("there_already", format!("the playbook already has a {what} `{}`", name.text))
+            .at(name.span.clone(), "exists already")
+            .help("use another name, or change the existing one"),
     )
 }
 

@@ -1,4 +1,4 @@
-//! What was recorded of the failures that a draft is for. Reads no recording and decides nothing.
+//! The recorded failures behind a draft. Reads no recording and decides nothing.
 
 use crate::feedback::{CameFrom, Kept};
 use crate::mining::{Cluster, FailureExample, Mined, MinedPart};
@@ -7,58 +7,58 @@ use playproof_engine::ids::AttemptNo;
 use playproof_engine::playbook::Playbook;
 use playproof_engine::sim::Plan;
 
-/// Other failures that are tried as look-alikes.
+/// The most failures that are tried as look-alikes.
 const TRIED: usize = 20;
 
-/// What was recorded.
+/// The recorded failures behind a draft.
 #[derive(Clone, Debug)]
 pub struct DraftEvidence {
-    /// The failures that the draft is for, with the others beside them.
+    /// The cluster that the draft is for, with other failures.
     pub cluster: Cluster,
-    /// Where they were found.
+    /// Their source.
     pub origin: EvidenceSource,
-    /// What the playbook does about them today; none where it does nothing.
+    /// Their current compensation, if any.
     pub compensation: Option<&'static str>,
 }
 
-/// Where failures were found.
+/// The source of failures.
 #[derive(Clone, Debug)]
 pub enum EvidenceSource {
-    /// In these traces, among so many recorded failures.
+    /// Mined from traces.
     Mined {
-        /// As people named them.
+        /// The paths of the traces, as given.
         traces: Vec<String>,
         /// Recorded attempts that failed.
         failures: u64,
     },
-    /// In a call that was kept.
+    /// The call of a feedback.
     Kept {
         /// The feedback.
         id: String,
         /// Where the call was.
         came_from: CameFrom,
-        /// What was wrong, in the words of whoever saw it.
+        /// What was wrong, in words.
         note: String,
-        /// The call, as it is shown.
+        /// The call as shown.
         call: Box<RecordedCall>,
-        /// Whether nothing was looked at but feedback.
+        /// Whether only feedback was searched.
         is_alone: bool,
     },
 }
 
-/// Why there is no such cluster.
+/// Why there is no cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoCluster {
     /// No recorded attempt failed.
     NothingFailed,
-    /// The playbook has a use for every failure.
+    /// The playbook handles every failure.
     AllHandled(String),
     /// There are only so many.
     Only(usize),
 }
 
 impl DraftEvidence {
-    /// What the cluster of this number, from 1, holds.
+    /// The evidence of the cluster with this number, from 1.
     ///
     /// # Errors
     /// There is none of this number.
@@ -79,7 +79,7 @@ impl DraftEvidence {
         Ok(DraftEvidence::new(cluster.clone(), origin, playbook))
     }
 
-    /// What a feedback holds, with all that was `mined` beside it; none where nothing failed in its call.
+    /// The evidence of a feedback, with the failures `mined` besides; none if nothing failed in its call.
     pub fn of_feedback(kept: &Kept, mined: MinedPart, plan: &Plan, is_alone: bool) -> Option<DraftEvidence> {
         let (call, failed) = kept.call().zip(kept.feedback.before.failed.as_ref())?;
         let both = (call, kept.recorded().unwrap_or(call));
@@ -99,7 +99,7 @@ impl DraftEvidence {
         DraftEvidence { origin, compensation: verdict.map(|verdict| verdict.then.as_str()), cluster }
     }
 
-    /// The recorded failures whose calls are needed for the fixtures of a draft.
+    /// The failures whose calls the fixtures of a draft need.
     pub fn wanted(&self, has_rule: bool) -> Vec<&FailureExample> {
         let own: &[FailureExample] = match self.origin {
             EvidenceSource::Mined { .. } => &self.cluster.examples,
@@ -108,7 +108,7 @@ impl DraftEvidence {
         own.iter().chain(self.others().iter().filter(|_| has_rule)).collect()
     }
 
-    /// The failures that are tried as look-alikes, the nearest first.
+    /// The failures to try as look-alikes, the nearest first.
     pub(super) fn others(&self) -> &[FailureExample] {
         let others = &self.cluster.others;
         others.get(..TRIED.min(others.len())).unwrap_or_default()

@@ -1,5 +1,5 @@
-//! The fixtures of a draft: a failure that it is for, and one that it must not catch; recorded where there are such,
-//! else made up. Each is run before it is taken. And the look-alikes of earlier changes that get its verdict now.
+//! The fixtures of a draft: a failure that it catches, and a look-alike that it must not catch; recorded if possible,
+//! otherwise synthetic. Each is run before it is taken.
 
 use std::collections::BTreeMap;
 
@@ -24,14 +24,14 @@ use playproof_formats::golden::Class;
 /// Recorded calls by input and reference.
 pub type RecordedCalls = BTreeMap<(u32, String), RecordedCall>;
 
-/// The playbook as it is and as drafted.
+/// The current and the drafted playbook.
 #[derive(Clone, Copy, Debug)]
 pub struct TrialPlans<'a> {
     /// The draft.
     pub draft: &'a Draft,
-    /// The playbook as it is.
+    /// The current playbook.
     pub before: &'a Plan,
-    /// The playbook as drafted.
+    /// The drafted playbook.
     pub after: &'a Plan,
 }
 
@@ -40,36 +40,36 @@ pub struct TrialPlans<'a> {
 pub struct DraftFixture {
     /// The name of its file.
     pub name: String,
-    /// What its title is to say.
+    /// The content of its title.
     pub title: Title,
-    /// All else.
+    /// The fixture without a title.
     pub fixture: Fixture,
 }
 
-/// What the title of a fixture says.
+/// The content of a title.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Title {
     /// The note of a feedback.
     Note(String),
-    /// What a tool says.
+    /// The message of a tool.
     Says {
         /// The tool.
         tool: String,
-        /// Its message; none where it says nothing.
+        /// Its message, if any.
         message: Option<String>,
     },
-    /// This.
+    /// A fixed text.
     Text(String),
-    /// That its author must explain it.
+    /// A placeholder: its author must explain it.
     MadeUp {
         /// The verdict that it must not get.
         verdict: String,
-        /// Why there is no recorded one; none where there is no recording.
+        /// Why it is synthetic; none without a recording.
         why: Option<WhySynthetic>,
     },
 }
 
-/// Both fixtures, under names that none of `taken` is, and what their author should know.
+/// Both fixtures, under names that are not `taken`, and notes for their author.
 pub fn fixtures(
     plans: &TrialPlans<'_>,
     id: &str,
@@ -118,14 +118,14 @@ impl TrialPlans<'_> {
         expected(plan, &scenario, record)
     }
 
-    /// What a run shows, as what the fixture is meant to show: for its author to read.
+    /// The fixture with its run as `expect`, for its author to check.
     fn with_expectation(&self, mut fixture: Fixture) -> Fixture {
         let shown = TrialPlans::shows(self.after, &fixture);
         fixture.expect.insert(self.draft.playbook.clone(), shown);
         fixture
     }
 
-    /// A look-alike says what must not happen, and that alone: a verdict of its own may be given to it later.
+    /// A look-alike only excludes the verdict: it may get another one later.
     fn with_exclusion(&self, mut fixture: Fixture) -> Fixture {
         let excluded = ExpectCall { not_verdicts: Some(vec![self.draft.verdict.clone()]), ..ExpectCall::default() };
         let calls = fixture.calls.iter().map(|call| (call.name.clone(), excluded.clone())).collect();
@@ -137,8 +137,7 @@ impl TrialPlans<'_> {
         verdicts(expect).any(|one| *one == self.draft.verdict)
     }
 
-    /// Whether the fixture is one that the draft is for: it gets the verdict, and did not before; where no rule is
-    /// added, what it shows is another.
+    /// Whether the draft catches the fixture: it now gets the verdict; without a new rule, its run changes.
     fn catches(&self, fixture: &Fixture) -> bool {
         if !self.is_readable(fixture) {
             return false;
@@ -148,19 +147,19 @@ impl TrialPlans<'_> {
         self.gives(&after) && is_changed
     }
 
-    /// Whether the fixture fails, and not in the way that the draft is for.
+    /// Whether the fixture fails and does not get the verdict.
     fn spares(&self, fixture: &Fixture) -> bool {
         let after = TrialPlans::shows(self.after, fixture);
         verdicts(&after).next().is_some() && !self.gives(&after) && self.is_readable(fixture)
     }
 
-    /// Whether its file can be read: a trace may say what no file of ours can, such as a tool without a name.
+    /// Whether its file can be read back: a trace may contain what a fixture cannot, such as a tool without a name.
     fn is_readable(&self, fixture: &Fixture) -> bool {
         let whole = self.with_exclusion(Fixture { title: "t".to_owned(), ..fixture.clone() });
         fixture::parse(Source::whole("", to_yaml(&whole))).is_ok()
     }
 
-    /// A failure of another verdict, best an unclassified one.
+    /// A synthetic failure with another verdict, preferably unclassified.
     fn made_up<'f>(&self, all: &'f [Fixture]) -> Option<&'f Fixture> {
         let spared: Vec<&Fixture> = all.iter().filter(|fixture| self.spares(fixture)).collect();
         let is_unknown =
@@ -168,8 +167,7 @@ impl TrialPlans<'_> {
         spared.iter().find(is_unknown).or(spared.first()).copied()
     }
 
-    /// A fixture in which the upstream answers as it is recorded to have done, with the tool's facts where they are
-    /// declared.
+    /// The fixture of a recorded call, with the tool's facts if declared.
     fn of_call(&self, call: &RecordedCall) -> Fixture {
         let facts = self.after.facts(call.tool());
         let tools = facts.declared.then(|| FixtureTool {
@@ -191,7 +189,7 @@ fn verdicts(expect: &Expect) -> impl Iterator<Item = &String> {
     expect.calls.values().flat_map(|call| call.verdicts.iter().flatten())
 }
 
-/// What was recorded, as fixtures.
+/// Recorded failures as fixtures.
 struct RecordedFixtures<'a> {
     plans: &'a TrialPlans<'a>,
     evidence: &'a DraftEvidence,
@@ -199,7 +197,7 @@ struct RecordedFixtures<'a> {
 }
 
 impl RecordedFixtures<'_> {
-    /// A failure that the draft is for: one that it catches where there is one, else the first.
+    /// A failure that the draft catches, otherwise the first of its cluster.
     fn caught(&self) -> Option<(Title, Fixture)> {
         if let EvidenceSource::Kept { call, note, .. } = &self.evidence.origin {
             return Some((Title::Note(note.clone()), self.plans.of_call(call)));
@@ -209,7 +207,7 @@ impl RecordedFixtures<'_> {
         (best < all.len()).then(|| all.swap_remove(best))
     }
 
-    /// The nearest failure that the draft spares.
+    /// The nearest failure that the draft does not catch.
     fn spared(&self) -> Option<(Title, Fixture)> {
         self.fixtures(self.evidence.others()).into_iter().find(|(_, fixture)| self.plans.spares(fixture))
     }
@@ -224,8 +222,8 @@ impl RecordedFixtures<'_> {
     }
 }
 
-/// The goldens of earlier look-alikes, which no rule knew before, that the draft gives its verdict; each with the worst
-/// that changes in it. Whatever else changes is left to the author.
+/// The goldens of earlier look-alikes that were unclassified and now get the verdict, each with its worst class. Other
+/// changes are left to the author.
 pub fn changed_look_alikes(plans: &TrialPlans<'_>, fixtures: &[(String, Fixture)]) -> Vec<(CaseId, Class)> {
     let mut simulator = Simulator::new();
     let changed = fixtures.iter().filter(|(_, fixture)| is_look_alike(fixture, &plans.draft.playbook));
@@ -237,7 +235,7 @@ pub fn changed_look_alikes(plans: &TrialPlans<'_>, fixtures: &[(String, Fixture)
     changed.collect()
 }
 
-/// Whether the fixture says what its calls are not, and nothing else of what becomes of them.
+/// Whether the fixture only excludes verdicts.
 fn is_look_alike(fixture: &Fixture, playbook: &str) -> bool {
     let expect = fixture.expect.get(playbook);
     expect.is_some_and(|expect| {
@@ -249,7 +247,7 @@ fn is_look_alike(fixture: &Fixture, playbook: &str) -> bool {
     })
 }
 
-/// Whether nothing changes but that failures which no rule knew get the verdict, with what follows from it.
+/// Whether the only change is that unclassified failures get the verdict.
 fn is_meant(diff: &FixtureDiff, verdict: &str) -> bool {
     let is_found = |one: &str, other: &str| one == other || (one == UNCLASSIFIED && other == verdict);
     diff.contradictions.is_empty()

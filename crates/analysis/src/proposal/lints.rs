@@ -1,4 +1,4 @@
-//! What lint says of the playbook as proposed and did not say before, each with the way out of it. Lints nothing itself.
+//! Gates for lints that the proposal introduces, each with a way to fix it. Lints nothing itself.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ pub(super) fn lints(tried: &TrialFacts<'_>) -> Vec<ProposalGate> {
         let help = way_out(tried, &said);
         ProposalGate {
             kind: GateKind::NewLint,
-            message: format!("lint says something new: {}", said.message),
+            message: format!("new lint: {}", said.message),
             next: if help.is_some() { again(tried) } else { Command::new("playproof help").name(said.id) },
             help,
             report: Some(Report::one(Arc::clone(&tried.applied.loaded.places.source), said)),
@@ -26,7 +26,7 @@ pub(super) fn lints(tried: &TrialFacts<'_>) -> Vec<ProposalGate> {
     gates.collect()
 }
 
-/// Whether a fixture shows that a rule speaks of which lint cannot tell.
+/// Whether a fixture decides a lint that is in doubt: its rule matches.
 fn is_decided(tried: &TrialFacts<'_>, said: &Diagnostic) -> bool {
     let rules = tried.applied.loaded.playbook.rules.iter().map(|rule| &*rule.name);
     said.id == "shadow_undecided"
@@ -46,19 +46,22 @@ fn told_of<'a>(
     names.find(|name| places.row(playbook, &format!("{kind} {name}"), "").is_some_and(|place| place.contains(&at)))
 }
 
-/// What takes the cause of a lint away, where it is told of a row that was there before the proposal.
+/// How to fix a lint on a row that existed before the proposal.
 fn way_out(tried: &TrialFacts<'_>, said: &Diagnostic) -> Option<String> {
     let Playbook { rules, verdicts, .. } = &tried.before.playbook;
     let rule = || told_of(tried, said, "rule", rules.iter().map(|rule| &*rule.name));
     let verdict = || told_of(tried, said, "verdict", verdicts.iter().map(|verdict| &*verdict.name));
     let gone = |step: &str, name: &str| {
-        format!("write `- {step}: {name}` at the end of `operations` in {}/proposal.yaml, if it may go", tried.folder)
+        format!(
+            "write `- {step}: {name}` at the end of `operations` in {}/proposal.yaml, if it can be removed",
+            tried.folder
+        )
     };
     Some(match said.id {
         "shadowed_rule" => gone("remove_rule", rule()?),
         "unreached_verdict" => gone("remove_verdict", verdict()?),
         "shadow_undecided" => {
-            format!("write a fixture in which the rule `{}` speaks into {}/fixtures/", rule()?, tried.folder)
+            format!("write a fixture in which the rule `{}` matches into {}/fixtures/", rule()?, tried.folder)
         }
         _ => return None,
     })

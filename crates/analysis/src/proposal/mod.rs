@@ -1,4 +1,4 @@
-//! A change of a playbook that waits for review: what it does to the text, to the fixtures, and what speaks against it.
+//! Proposals: playbook changes that wait for review. Drafts, applies, tries and accepts them.
 
 mod accept;
 mod adr;

@@ -1,4 +1,4 @@
-//! What a proposal says, with the texts as its author wrote them. Reads and changes nothing.
+//! The model of a proposal, with texts as written. Reads and changes nothing.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,15 +15,15 @@ pub struct Proposal {
     pub playbook: Spanned,
     /// The fingerprint of the playbook that it was made for.
     pub base: Spanned,
-    /// What it does, in order; never empty.
+    /// Its steps, in order; never empty.
     pub operations: Vec<Operation>,
-    /// The goldens that it changes, and how.
+    /// The goldens with an expected change.
     pub expect: Vec<Expected>,
-    /// Why a guard that it weakens may be weaker.
+    /// The reason for a weaker guard.
     pub reason: Option<String>,
 }
 
-/// A text and where it stands.
+/// A text and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spanned {
     /// The text.
@@ -32,48 +32,48 @@ pub struct Spanned {
     pub span: Range<usize>,
 }
 
-/// A golden that is meant to change.
+/// A golden with an expected change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expected {
     /// `PLAYBOOK/FIXTURE`.
     pub id: Spanned,
-    /// The worst that may change in it.
+    /// The worst expected class.
     pub class: Class,
 }
 
 /// One step of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operation {
-    /// What is done.
+    /// The change.
     pub what: OperationKind,
-    /// For people who read the playbook; written above what is added.
+    /// A comment for the playbook, above the added row.
     pub comment: Option<String>,
     /// Where the step stands in the proposal.
     pub span: Range<usize>,
 }
 
-/// What a step does.
+/// The kind of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OperationKind {
-    /// A verdict that was not there.
+    /// Adds a verdict.
     AddVerdict(Spanned, Snippet),
-    /// A rule that was not there.
+    /// Adds a rule.
     AddRule(Spanned, Snippet, RulePosition),
-    /// A rule at another place.
+    /// Moves a rule.
     MoveRule(Spanned, RulePosition),
-    /// A rule that is no longer there.
+    /// Removes a rule.
     RemoveRule(Spanned),
-    /// A verdict that is no longer there.
+    /// Removes a verdict.
     RemoveVerdict(Spanned),
-    /// A queue that was not there.
+    /// Adds a queue.
     AddQueue(Spanned),
-    /// Other values in a verdict.
+    /// Changes values of a verdict.
     ChangeVerdict(Spanned, Vec<FieldChange>),
-    /// Another value of a limit.
+    /// Changes a limit.
     ChangeLimit(Spanned, Snippet),
 }
 
-/// Another value in a row.
+/// A changed value in a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldChange {
     /// `means`, `effect` or `then`.
@@ -85,20 +85,20 @@ pub struct FieldChange {
 /// Where a rule goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RulePosition {
-    /// Behind all others.
+    /// After all others.
     End,
     /// Before this rule.
     Before(Spanned),
-    /// Behind this rule.
+    /// After this rule.
     After(Spanned),
 }
 
-/// A piece of YAML as written: its lines without the indentation that they have in common.
+/// A piece of YAML as written: its lines without their common indent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snippet(pub Vec<String>);
 
 impl Snippet {
-    /// The one line; none where there are several, which stand below their key.
+    /// The only line; none if there are several.
     pub fn line(&self) -> Option<&str> {
         match self.0.as_slice() {
             [line] if line.starts_with(['{', '[', '"', '\'']) || !line.contains(": ") => Some(line),

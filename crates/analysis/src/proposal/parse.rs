@@ -1,4 +1,4 @@
-//! Reads `proposal.yaml`, strictly; and moves one to another base. Knows no playbook.
+//! Parses `proposal.yaml` strictly, and changes its base. Knows no playbook.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ pub(super) const STEP: &[&str] = &[
     "effect",
     "then",
 ];
-/// What only some steps know.
+/// Keys that belong to some steps only.
 pub(super) const OF_STEPS: [(&str, &[&str]); 7] = [
     ("comment", &["add_verdict", "add_rule"]),
     ("before", &["add_rule", "move_rule"]),
@@ -51,8 +51,8 @@ pub(super) const OF_STEPS: [(&str, &[&str]); 7] = [
 /// Hexadecimal digits of a fingerprint.
 const DIGITS: usize = 64;
 
-/// What helps where a proposal is made for no playbook.
-pub const REBASE: &str = "`playproof propose rebase ID` writes that of the playbook as it is";
+/// The help for a wrong base.
+pub const REBASE: &str = "`playproof propose rebase ID` writes the fingerprint of the current playbook";
 
 /// Reads a proposal.
 ///
@@ -60,12 +60,12 @@ pub const REBASE: &str = "`playproof propose rebase ID` writes that of the playb
 /// Everything that is wrong with it, with places; a merge conflict as such.
 pub fn parse(source: Arc<Source>) -> Result<Proposal, Report> {
     if let Some(said) = merge_conflict(&source.text) {
-        return Err(Report::one(source, said.help("decide which side is meant, then run `playproof propose check`")));
+        return Err(Report::one(source, said.help("resolve it, then run `playproof propose check`")));
     }
     yaml::parse(Arc::clone(&source), |root| read(root, source))
 }
 
-/// The text of a proposal, made for the playbook of another fingerprint.
+/// The text of a proposal with another base.
 pub fn rebased(proposal: &Proposal, base: &str) -> String {
     let mut text = proposal.source.text.clone();
     // In quotes: some fingerprints could be read as numbers.
@@ -73,8 +73,8 @@ pub fn rebased(proposal: &Proposal, base: &str) -> String {
     text
 }
 
-/// The text of a proposal with a fingerprint in it, that of no playbook, where it has none or something else in its
-/// place: what is made for nothing can be rebased.
+/// The text of a proposal, with a dummy fingerprint as its base if the base is missing or invalid, so that it can be
+/// rebased.
 pub fn with_base(source: Arc<Source>) -> Arc<Source> {
     let none = format!("'{}'", "0".repeat(DIGITS));
     let behind = |end: usize| source.text.get(end..).and_then(|rest| rest.find('\n')).map(|at| end + at);
@@ -100,7 +100,7 @@ fn read(root: Cursor<'_>, source: Arc<Source>) -> Option<Proposal> {
         Some(base) => fingerprint(base),
         None => {
             let said = Diagnostic::error("missing_key", "`base` is missing: the fingerprint of the playbook");
-            root.report(said.at(record.span(), "a proposal is made for a playbook as it is").help(REBASE));
+            root.report(said.at(record.span(), "a proposal belongs to one version of a playbook").help(REBASE));
             None
         }
     };
@@ -128,7 +128,7 @@ fn fingerprint(at: Cursor<'_>) -> Option<Spanned> {
         return Some(named(at, text));
     }
     at.report(
-        Diagnostic::error("bad_fingerprint", "this is no fingerprint")
+        Diagnostic::error("bad_fingerprint", "this is not a fingerprint")
             .at(at.span(), "expected 64 hexadecimal digits")
             .help(REBASE),
     );
@@ -172,14 +172,14 @@ fn operation(step: Cursor<'_>, source: &Arc<Source>) -> Option<Operation> {
     Some(Operation { what, comment, span: value.span() })
 }
 
-/// Keys that this step does not know, though another does.
+/// Reports keys that belong to other steps.
 fn refuse_foreign(record: &Record<'_>, step: &str) {
     for (key, steps) in OF_STEPS.iter().filter(|(_, steps)| !steps.contains(&step)) {
         if let Some(span) = record.key_span(key) {
             let said = format!("`{step}` has no key `{key}`");
             let help =
                 format!("it belongs to {}", steps.iter().map(|s| format!("`{s}`")).collect::<Vec<_>>().join(" and "));
-            record.cursor().report(Diagnostic::error("unknown_key", said).at(span, "not known here").help(help));
+            record.cursor().report(Diagnostic::error("unknown_key", said).at(span, "unknown here").help(help));
         }
     }
 }
@@ -193,7 +193,7 @@ fn written(at: Cursor<'_>, source: &Arc<Source>) -> Snippet {
     let lines = lines::snippet(&source.text, at.node());
     match (&at.node().kind, lines.as_slice()) {
         (_, [line]) if line.starts_with(['"', '\'']) => Snippet(lines),
-        // A text behind `|` or `>`, which another place in the playbook would read in another way.
+        // A text after `|` or `>`, which reads differently at another place in the playbook.
         (Kind::Scalar { text, .. }, [line]) if line.contains(": ") || line.contains(" #") => one_line(text),
         (Kind::Scalar { text, .. }, [_, _, ..]) => one_line(text),
         _ => Snippet(lines),

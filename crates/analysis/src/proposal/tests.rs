@@ -224,7 +224,7 @@ fn what_is_not_there_or_there_already_is_refused_at_its_place_in_the_proposal() 
     let said = refused(PLAYBOOK, "  - move_rule: timeot\n    after: gateway\n");
     assert_eq!(said, "proposals/x/proposal.yaml:5:16: the playbook has no rule `timeot`");
     let said = refused(PLAYBOOK, "  - add_queue: people\n");
-    assert_eq!(said, "proposals/x/proposal.yaml:5:16: the playbook has a queue `people` already");
+    assert_eq!(said, "proposals/x/proposal.yaml:5:16: the playbook already has a queue `people`");
     let said = refused(PLAYBOOK, "  - change_verdict: none\n    effect: applied\n");
     assert_eq!(said, "proposals/x/proposal.yaml:5:21: the playbook has no verdict `none`");
 }
@@ -269,7 +269,7 @@ fn a_proposal_is_read_strictly_with_places() {
     assert!(said(&format!("{head}operations: [{{ add_queue: a }}]\nexpect: {{ a/b: worse }}\n")).contains("expected"));
     assert!(
         said("format: proposal/1\nplaybook: ours\nbase: abc\noperations: [{ add_queue: a }]\n")
-            .contains("p:3:7: this is no fingerprint")
+            .contains("p:3:7: this is not a fingerprint")
     );
     assert!(said("<<<<<<< HEAD\n").contains("git could not merge"));
 }

@@ -1,5 +1,5 @@
-//! Tries a proposal in its project: its own fixtures and the project's, under the playbook as it is and as proposed.
-//! Reads nothing.
+//! Tries a proposal: runs its own and the project's fixtures under the current and the proposed playbook. Reads
+//! nothing.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -17,39 +17,39 @@ use playproof_formats::diagnostic::Source;
 use playproof_formats::golden::{Lock, RowChange};
 use playproof_formats::playbook::Loaded;
 
-/// The project that proposals are tried in, as it was read.
+/// The project of the proposals, as read.
 #[derive(Debug)]
 pub struct ProposalContext {
     /// Its fixtures by name.
     pub fixtures: Vec<(String, Fixture)>,
-    /// The folder of its fixtures, as people know it.
+    /// The folder of its fixtures, as shown to people.
     pub fixtures_folder: String,
     /// The playbook of fixtures that name none.
     pub usual: String,
-    /// The approved rows, where there are any.
+    /// The approved rows, if any.
     pub lock: Option<Lock>,
     /// The playbook and the rows of it that each proposal changes, by id; none for one that cannot be used.
     pub touched: BTreeMap<String, (String, Vec<String>)>,
 }
 
-/// A proposal that is to be tried.
+/// A proposal to try.
 #[derive(Clone, Copy, Debug)]
 pub struct TrialInput<'a> {
     /// Its id: the name of its folder.
     pub id: &'a str,
-    /// Its folder, as people know it.
+    /// Its folder, as shown to people.
     pub folder: &'a str,
-    /// What it says.
+    /// Its content.
     pub proposal: &'a Proposal,
     /// Its own fixtures by name.
     pub fixtures: &'a [(String, Fixture)],
     /// Its decision record, if there is one.
     pub adr: Option<&'a Arc<Source>>,
-    /// The playbook, by the name that fixtures know it by.
+    /// The playbook's name in fixtures.
     pub playbook: &'a str,
-    /// The playbook as it is.
+    /// The current playbook.
     pub before: &'a Loaded,
-    /// The playbook as proposed.
+    /// The proposed playbook.
     pub applied: &'a Applied,
     /// Both, ready to run.
     pub plans: [&'a Plan; 2],
@@ -78,7 +78,7 @@ impl ProposalContext {
         }
     }
 
-    /// What a proposal changes, and what speaks against it.
+    /// Tries a proposal: its differences and its gates.
     pub fn try_out(&self, candidate: &TrialInput<'_>, jobs: NonZeroUsize) -> ProposalReport {
         let TrialInput { id, folder, proposal, fixtures, adr, playbook, before, applied, plans, goldens } = *candidate;
         let own = self.runs(fixtures, playbook).map(|(id, fixture)| (id, fixture, true));

@@ -1,4 +1,4 @@
-//! Replays inputs: sets up the stages, runs them, and gathers what they leave behind. Knows no threads.
+//! Replays inputs: sets up the stages, runs them, and collects the result. Knows no threads.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! What a replay is given and what it leaves behind: options, inputs, who watches, accounts and errors. Replays nothing.
+//! Inputs and outputs of a replay: options, inputs, observers, accounts, errors. Replays nothing.
 
 use std::io;
 
@@ -20,28 +20,28 @@ pub struct ReplayOptions {
     pub jobs: usize,
     /// How calls are put together.
     pub assemble: AssembleOptions,
-    /// What answers where a recording ends.
+    /// What answers beyond the recording.
     pub beyond: BeyondTape,
-    /// What must not be shown.
+    /// The redaction rules.
     pub redaction: RedactionRules,
 }
 
-/// Traces in their order, of which lines and name are used; each is opened when it is its turn.
+/// Traces in order; each is opened in its turn.
 pub type Inputs<'a> = Box<dyn Iterator<Item = Result<Input<'a>, Report>> + Send + 'a>;
 
-/// Looks at every call, on any thread; what it makes of a batch of calls comes back in order.
+/// Observes every call, on any thread; its partial results come back in order.
 pub trait Observer: Sync {
-    /// What it makes of a batch of calls.
+    /// The partial result for a batch of calls.
     type Part: Send;
 
-    /// An empty part.
+    /// An empty partial result.
     fn part(&self) -> Self::Part;
 
-    /// Adds a call to a part.
+    /// Adds a call to a partial result.
     fn on_call(&self, result: &CallResult<'_>, part: &mut Self::Part);
 }
 
-/// Watches nothing.
+/// Observes nothing.
 impl Observer for () {
     type Part = ();
 
@@ -50,20 +50,20 @@ impl Observer for () {
     fn on_call(&self, _: &CallResult<'_>, (): &mut ()) {}
 }
 
-/// What became of one input.
+/// The account of one input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InputAccount {
-    /// What people call it.
+    /// Its name for people.
     pub name: String,
     /// Its account, which balances.
     pub ledger: InputLedger,
-    /// The first things in it that nobody knows.
+    /// The first unknown type and field.
     pub firsts: Firsts,
     /// The first lines that were skipped.
     pub skipped: Vec<Report>,
 }
 
-/// What a replay leaves behind.
+/// The result of a replay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Replayed {
     /// One a playbook.

@@ -1,22 +1,22 @@
-//! Error messages by their template: what changes from one error to the next becomes a placeholder.
+//! Templates of error messages: what differs between messages becomes a placeholder.
 
-/// Letters of a message that count.
+/// The bytes of a message that count.
 const MAX_MESSAGE: usize = 400;
 
-/// Messages whose templates are remembered.
+/// The number of cached messages.
 const MAX_KNOWN: usize = 16;
 
-/// The templates of the last few messages, because a trace says the same ones again and again.
+/// A cache of the templates of the last messages, because a trace repeats them.
 #[derive(Debug, Default)]
 pub struct MessageTemplates {
     /// Messages with their templates.
     known: Vec<(String, String)>,
-    /// Which of them is forgotten next.
+    /// The entry to replace next.
     oldest: usize,
 }
 
 impl MessageTemplates {
-    /// What [`write_template`] makes of `message`.
+    /// The template of `message`, as [`write_template`] writes it.
     pub fn of(&mut self, message: &str) -> &str {
         let known = self.known.iter().position(|(known, _)| known == message);
         let place = known.unwrap_or_else(|| self.remember(message));

@@ -1,4 +1,4 @@
-//! Replays recorded calls, as many as there are: streaming, in order, on any number of threads.
+//! Replays recorded calls: streaming, in order, on any number of threads.
 
 mod attempts;
 mod buffer_pool;

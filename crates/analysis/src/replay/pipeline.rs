@@ -1,6 +1,6 @@
-//! Runs the stages of a replay on any number of threads: read, parse, order, work, sink.
-//! Reading, ordering and sinking happen one at a time and in order; parsing and working happen anywhere.
-//! So the outcome is the same for any number of threads. Looks into nothing that it hands on; reads no clock.
+//! Runs the stages of a replay on any number of threads: read, parse, order, work, sink. Reading, ordering and sinking
+//! are sequential; parsing and working are parallel. So the result is the same for any number of threads. Does not
+//! inspect what it passes on; reads no clock.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -8,13 +8,13 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use super::io::{Observer, ReplayError};
 use super::stages::{Batch, BatchResult, Feed, Order, ParsedPiece, Stages, Total};
 
-/// What is left when a replay has run.
+/// The final state of a pipeline.
 pub(super) struct Finished<'a, P> {
     /// The order's last state.
     pub order: Option<Order<'a>>,
     /// The sink's last state.
     pub sink: Option<Total<'a, P>>,
-    /// What ended the run early: all that came before it in order was sunk.
+    /// The error that ended the run early: everything before it was sunk.
     pub error: Option<ReplayError>,
 }
 
@@ -38,7 +38,7 @@ pub(super) fn run<'a, W: Observer>(
     Finished { order: state.order, sink: state.sink, error: state.error }
 }
 
-/// Everything that the workers share. A stage's state is absent while a worker has it.
+/// The shared state of the workers. A stage is absent while a worker runs it.
 struct State<'a, 'i, P> {
     source: Option<Feed<'i>>,
     order: Option<Order<'a>>,
@@ -132,7 +132,7 @@ struct Shared<'s, 'a, 'i, W: Observer> {
     changed: Condvar,
 }
 
-/// Stops the other workers if this one panics, so that the panic is heard and nobody waits for ever.
+/// Stops the other workers if this one panics, so that they do not wait forever.
 struct Alarm<'b, 's, 'a, 'i, W: Observer>(&'b Shared<'s, 'a, 'i, W>);
 
 impl<W: Observer> Drop for Alarm<'_, '_, '_, '_, W> {
@@ -190,7 +190,7 @@ impl<'a, 'i, W: Observer> Shared<'_, 'a, 'i, W> {
         let heard = state.idle > 0;
         drop(state);
         if heard {
-            self.changed.notify_all(); // the system is asked each time, so not where nobody waits
+            self.changed.notify_all(); // a system call: only if a worker waits
         }
     }
 
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_is_heard_and_nobody_waits_for_ever() {
+    fn a_panic_stops_all_workers() {
         for jobs in [1, 4] {
             assert!(std::panic::catch_unwind(|| run_on(jobs, usize::MAX, CALLS / 2)).is_err());
         }

@@ -1,5 +1,5 @@
-//! The stages of a replay: pieces of inputs, digests, closed calls, simulations, and whatever the caller makes of
-//! them, in the order in which the calls close. Opens no files, renders nothing, and knows no threads.
+//! The stages of a replay: read pieces, parse them, close calls in order, simulate batches, sink the results in order.
+//! Opens no files, renders nothing, and knows no threads.
 #![expect(clippy::disallowed_types, reason = "looked up by key only, never iterated into an output")]
 
 use std::collections::{HashMap, HashSet};
@@ -28,10 +28,10 @@ use super::message_template::MessageTemplates;
 use super::recorded::{PossibleDuplicates, RecordingAnalysis};
 use super::summary::{FindingCounts, Summary};
 
-/// Calls after which those that were simulated together, and have ended, are put in their order among the others.
+/// The number of calls after which jointly simulated calls are merged into the order.
 const ROUND: usize = 4_096;
 
-/// Runs off tape that are told apart.
+/// The most runs off tape that are told apart.
 const MAX_RUNS_OFF_TAPE: usize = 500_000;
 
 /// The most calls of a batch.
@@ -46,23 +46,23 @@ pub(super) struct Batch {
     joined: Vec<(usize, Vec<Option<Record>>)>,
 }
 
-/// What all stages of a replay know; any number of threads share it.
+/// The context of all stages, shared by all threads.
 pub(super) struct Stages<'a, W> {
     pub plans: &'a [Plan],
     pub options: &'a ReplayOptions,
     pub observer: &'a W,
     pub writes: &'a Writes<'a>,
-    /// Buffers and calls to fill again.
+    /// Reusable buffers and calls.
     pub pool: BufferPool,
 }
 
-/// Where the bytes come from.
+/// The source of bytes.
 pub(super) struct Feed<'i> {
     inputs: Inputs<'i>,
     current: Option<(String, Chunks<Box<dyn Read + Send + 'i>>)>,
 }
 
-/// The next of what is read.
+/// A piece of an input.
 pub(super) enum RawPiece {
     Begins(String),
     Piece(Piece),
@@ -70,7 +70,7 @@ pub(super) enum RawPiece {
     Broken(ReplayError),
 }
 
-/// What parsing makes of it.
+/// A parsed piece.
 pub(super) enum ParsedPiece {
     Begins(String),
     Digest(Digest),
@@ -78,32 +78,32 @@ pub(super) enum ParsedPiece {
     Broken(ReplayError),
 }
 
-/// What is done in the order of the lines.
+/// The sequential stage, in the order of the lines.
 pub(super) struct Order<'a> {
     current: Option<(String, Assembler<'a>)>,
     recording: RecordingAnalysis,
     facts: FactsCache,
-    /// Where a playbook joins calls.
+    /// If a playbook joins calls.
     lanes: Option<Lanes>,
-    /// Calls that were given to the lanes.
+    /// The number of calls given to the lanes.
     numbered: u64,
     closed: Vec<ClosedCall>,
     pub accounts: Vec<InputAccount>,
     pub possible_duplicates: PossibleDuplicates,
 }
 
-/// What one worker made of one batch.
+/// The result of one batch.
 pub(super) struct BatchResult<P> {
     part: P,
     summaries: Vec<Summary>,
     recorded: FindingCounts,
-    /// By tool: attempts that may have made an effect again.
+    /// Attempts that may have made an effect again, by tool.
     resent: Counts,
-    /// By plan: runs that went off tape, told apart across inputs.
+    /// By plan: hashes of runs that went off tape.
     off_tape: Vec<Vec<u128>>,
 }
 
-/// What becomes of all batches together.
+/// The sum of all batches.
 pub(super) struct Total<'a, P> {
     pub summaries: Vec<Summary>,
     pub recorded: FindingCounts,
@@ -112,7 +112,7 @@ pub(super) struct Total<'a, P> {
     sink: Sink<'a, P>,
 }
 
-/// Takes what is made of each batch, in order.
+/// Takes the partial result of each batch, in order.
 type Sink<'a, P> = Box<dyn FnMut(P) -> io::Result<()> + Send + 'a>;
 
 /// What a worker keeps between batches.
@@ -176,7 +176,7 @@ impl<'a, W: Observer> Stages<'a, W> {
         }
     }
 
-    /// Takes the next parsed piece in order (none: there are no more) and adds the batches that follow from it.
+    /// Takes the next parsed piece in order (none at the end) and adds the batches that are complete.
     pub(super) fn order(
         &self,
         order: &mut Order<'a>,
@@ -202,12 +202,12 @@ impl<'a, W: Observer> Stages<'a, W> {
         order.cut(self.plans, self.options, batches);
         if order.current.is_none() {
             order.possible_duplicates.merge(order.recording.possible_duplicates());
-            order.recording = RecordingAnalysis::default(); // intents and runs are those of one input
+            order.recording = RecordingAnalysis::default(); // intents and runs belong to one input
         }
         Ok(())
     }
 
-    /// What a new worker starts with.
+    /// The state of a new worker.
     pub(super) fn worker(&self) -> WorkerState {
         WorkerState {
             sims: self.plans.iter().map(|_| Simulator::new()).collect(),
@@ -218,7 +218,7 @@ impl<'a, W: Observer> Stages<'a, W> {
         }
     }
 
-    /// Works a batch.
+    /// Simulates a batch.
     pub(super) fn work(&self, worker: &mut WorkerState, batch: Batch) -> BatchResult<W::Part> {
         let mut done = BatchResult {
             part: self.observer.part(),
@@ -242,7 +242,7 @@ impl<'a, W: Observer> Stages<'a, W> {
         done
     }
 
-    /// Takes what was done, in the order of the batches.
+    /// Adds the result of a batch, in order.
     pub(super) fn sink(&self, total: &mut Total<'_, W::Part>, done: BatchResult<W::Part>) -> Result<(), ReplayError> {
         for (mine, later) in total.summaries.iter_mut().zip(&done.summaries) {
             mine.merge(later);
@@ -289,7 +289,7 @@ impl<'a, W: Observer> Stages<'a, W> {
             }
             let off_tape = record.tallies.iter().any(|tally| tally.off_tape.is_some());
             if let Some(runs) = done.off_tape.get_mut(n).filter(|_| off_tape) {
-                let run = closed.marks.run ^ u128::from(call.place.input); // names of runs are those of one input
+                let run = closed.marks.run ^ u128::from(call.place.input); // names of runs belong to one input
                 if runs.last() != Some(&run) {
                     runs.push(run);
                 }
@@ -325,7 +325,7 @@ impl Order<'_> {
         }
     }
 
-    /// Closes what is open at an input's end, and keeps its account.
+    /// Closes the open calls at the end of an input, and keeps its account.
     fn end(&mut self) {
         if let Some((name, assembler)) = self.current.take() {
             let firsts = assembler.firsts().clone();
@@ -334,13 +334,13 @@ impl Order<'_> {
         }
     }
 
-    /// Judges the closed calls in their order and cuts them into batches; less than a batch waits for more, but not
+    /// Analyses the closed calls in order and cuts them into batches. An incomplete batch waits for more calls, but not
     /// beyond its input.
     fn cut(&mut self, plans: &[Plan], options: &ReplayOptions, batches: &mut Vec<Batch>) {
         let piece = if self.lanes.is_some() { ROUND } else { BATCH };
         while self.closed.len() >= piece || (self.current.is_none() && !self.closed.is_empty()) {
             let mut calls: Vec<ClosedCall> = self.closed.drain(..piece.min(self.closed.len())).collect();
-            calls.iter_mut().for_each(|closed| options.redaction.show(closed)); // here, for names are numbered in order
+            calls.iter_mut().for_each(|closed| options.redaction.show(closed)); // here, because names are numbered in order
             let mut recorded = Vec::new();
             let of_tool = |closed: &ClosedCall| match plans.first() {
                 Some(plan) => self.facts.of(plan, closed.marks.tool, closed.raw()),

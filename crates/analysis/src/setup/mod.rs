@@ -1,4 +1,4 @@
-//! A new project: the files that it begins with, and what it takes from the user's own recordings.
+//! Plans a new project: its initial files, and what it takes from the user's recordings.
 
 mod plan;
 mod recordings;
