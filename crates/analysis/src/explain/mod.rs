@@ -4,6 +4,7 @@
 mod advice;
 mod counterfactual;
 mod evidence;
+mod explanation;
 mod find;
 mod names;
 mod narrative;
@@ -15,8 +16,9 @@ mod upstream_state;
 pub use advice::{Actor, Advice, ManualCheck, PlannerStart, ResendAdvice};
 pub use counterfactual::{Counterfactual, OutcomeDifference, PlaybookChange};
 pub use evidence::{AnswerEvidence, OtherCall, OtherName, RecordingEvidence};
+pub use explanation::Explanation;
 pub use find::{CallFinder, CandidateCall, NotFound, Wanted};
 pub use names::{CallNames, LISTED};
 pub use narrative::{Detail, LetPass, NarrativeStep};
-pub use subject::{Explanation, Simulation, Subject};
+pub use subject::{Simulation, Subject};
 pub use upstream_state::{Basis, EffectState, OnceMore, OwnEffect, Surplus, UpstreamState};

@@ -1,13 +1,10 @@
-//! The explained call, its simulation under a playbook, and its explanation.
+//! The explained call, and its simulation under a playbook.
 
-use super::advice::Advice;
-use super::counterfactual::{Counterfactual, counterfactuals};
 use super::evidence::RecordingEvidence;
-use super::narrative::{NarrativeStep, steps};
 use playproof_engine::event::{Decision, Finding, FindingBy, Intent, Outcome, Transcript, Truth, unnamed};
 use playproof_engine::fixture::{Fixture, FixtureCall};
 use playproof_engine::ids::CallId;
-use playproof_engine::playbook::{ToolFacts, Tools};
+use playproof_engine::playbook::ToolFacts;
 use playproof_engine::sim::{Plan, Record, Scenario, ScenarioCall, Simulator, Tally};
 use playproof_engine::time::Instant;
 use playproof_engine::upstream::BeyondTape;
@@ -51,31 +48,6 @@ pub struct Simulation {
     pub intent: Option<Intent>,
     /// The findings of the call, worst first.
     pub findings: Vec<Finding>,
-}
-
-/// The explanation of a call under one playbook.
-pub struct Explanation {
-    /// The simulation.
-    pub simulation: Simulation,
-    /// The steps, in order.
-    pub steps: Vec<NarrativeStep>,
-    /// The counterfactuals.
-    pub counterfactuals: Vec<Counterfactual>,
-    /// The advice; none if the simulation never reached the call.
-    pub advice: Option<Advice>,
-}
-
-impl Explanation {
-    /// Explains the subject; `tools` are the facts that `plan` was made with.
-    pub fn of(subject: &Subject, plan: &Plan, tools: &Tools) -> Explanation {
-        let simulation = subject.simulate(plan);
-        Explanation {
-            steps: steps(subject, plan, &simulation),
-            counterfactuals: counterfactuals(subject, plan, tools, &simulation),
-            advice: simulation.outcome().map(|outcome| Advice::of(subject, plan, &simulation, outcome)),
-            simulation,
-        }
-    }
 }
 
 impl Subject {

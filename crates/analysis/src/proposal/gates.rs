@@ -7,7 +7,6 @@ use std::sync::Arc;
 use super::adr;
 use super::apply::{Applied, is_order_alone};
 use super::diff::{FixtureDiff, is_as_accepted};
-use super::lints::lints;
 use super::model::{Expected, OperationKind, Proposal};
 use crate::check::CaseId;
 use playproof_engine::playbook::Playbook;
@@ -129,7 +128,7 @@ pub(super) struct TrialFacts<'a> {
     pub taken: &'a [String],
 }
 
-/// All gates that fail, in the order of the kinds.
+/// All gates that fail, lints aside, unsorted.
 pub(super) fn judge(tried: &TrialFacts<'_>) -> Vec<ProposalGate> {
     let mut gates = Vec::new();
     let mut say =
@@ -138,9 +137,7 @@ pub(super) fn judge(tried: &TrialFacts<'_>) -> Vec<ProposalGate> {
     evidence(tried, &mut say);
     changes(tried, &mut say);
     unwritten(tried, &mut say);
-    gates.extend(lints(tried));
     record(tried, &mut gates);
-    gates.sort_by_key(|gate| gate.kind); // stable
     gates
 }
 

@@ -17,7 +17,7 @@ pub(super) fn lints(tried: &TrialFacts<'_>) -> Vec<ProposalGate> {
         let help = way_out(tried, &said);
         ProposalGate {
             kind: GateKind::NewLint,
-            message: format!("new lint: {}", said.message),
+            message: said.message.clone(),
             next: if help.is_some() { again(tried) } else { Command::new("playproof help").name(said.id) },
             help,
             report: Some(Report::one(Arc::clone(&tried.applied.loaded.places.source), said)),

@@ -20,23 +20,6 @@ pub(super) const STEPS: &[&str] = &[
     "change_verdict",
     "change_limit",
 ];
-pub(super) const STEP: &[&str] = &[
-    "add_verdict",
-    "add_rule",
-    "move_rule",
-    "remove_rule",
-    "remove_verdict",
-    "add_queue",
-    "change_verdict",
-    "change_limit",
-    "comment",
-    "before",
-    "after",
-    "to",
-    "means",
-    "effect",
-    "then",
-];
 /// Keys that belong to some steps only.
 pub(super) const OF_STEPS: [(&str, &[&str]); 7] = [
     ("comment", &["add_verdict", "add_rule"]),
@@ -47,6 +30,21 @@ pub(super) const OF_STEPS: [(&str, &[&str]); 7] = [
     ("effect", &["change_verdict"]),
     ("then", &["change_verdict"]),
 ];
+
+/// The keys of an operation: the steps, and the keys beside them.
+pub(super) const STEP: [&str; STEPS.len() + OF_STEPS.len()] = {
+    let mut keys = [""; STEPS.len() + OF_STEPS.len()];
+    let (mut step, mut beside) = (0, 0);
+    while step < STEPS.len() {
+        keys[step] = STEPS[step];
+        step += 1;
+    }
+    while beside < OF_STEPS.len() {
+        keys[step + beside] = OF_STEPS[beside].0;
+        beside += 1;
+    }
+    keys
+};
 
 /// Hexadecimal digits of a fingerprint.
 const DIGITS: usize = 64;
@@ -149,7 +147,7 @@ fn operations(steps: Cursor<'_>, source: &Arc<Source>) -> Option<Vec<Operation>>
 }
 
 fn operation(step: Cursor<'_>, source: &Arc<Source>) -> Option<Operation> {
-    let record = step.record("an operation", STEP)?;
+    let record = step.record("an operation", &STEP)?;
     let chosen: Vec<&str> = STEPS.iter().copied().filter(|key| record.optional(key).is_some()).collect();
     let [key] = chosen.as_slice() else {
         let said = format!("an operation is exactly one of these, not {}", chosen.len());

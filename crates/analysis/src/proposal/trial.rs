@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::apply::Applied;
 use super::diff::before_and_after;
 use super::gates::{TrialFacts, judge, touched};
+use super::lints::lints;
 use super::model::Proposal;
 use super::report::ProposalReport;
 use crate::check::{CaseId, map, row_changes};
@@ -88,7 +89,9 @@ impl ProposalContext {
             before_and_after(simulator, id, fixture, plans, *is_new)
         };
         let diffs = map(&cases, jobs, Simulator::new, work, |_| false);
-        let gates = judge(&TrialFacts {
+        let (unapproved, taken) = (self.unapproved(playbook, before), self.taken(fixtures));
+        let shared = self.shared(id, playbook, applied);
+        let facts = TrialFacts {
             id,
             folder,
             fixtures: &self.fixtures_folder,
@@ -98,10 +101,13 @@ impl ProposalContext {
             diffs: &diffs,
             goldens,
             adr,
-            unapproved: &self.unapproved(playbook, before),
-            shared: &self.shared(id, playbook, applied),
-            taken: &self.taken(fixtures),
-        });
+            unapproved: &unapproved,
+            shared: &shared,
+            taken: &taken,
+        };
+        let mut gates = judge(&facts);
+        gates.extend(lints(&facts));
+        gates.sort_by_key(|gate| gate.kind); // stable
         ProposalReport { id: id.to_owned(), playbook: playbook.to_owned(), rows: applied.rows.clone(), diffs, gates }
     }
 

@@ -1,12 +1,12 @@
 //! Single changes for people: the first decision that differs, divergences in columns, rows before and after.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::style::Palette;
 use crate::table;
 use crate::table::Align;
 use crate::text;
-use playproof_analysis::check::{CaseResult, Cause, PlaybookRows};
+use playproof_analysis::check::{CaseId, CaseResult, Cause, CheckReport, PlaybookRows};
 use playproof_engine::time::Instant;
 use playproof_formats::golden::{
     Because, Class, Comparison, Divergence, EventLine, FirstChange, Pair, PartChange, Place, RowChange,
@@ -15,10 +15,33 @@ use playproof_formats::shell::Command;
 
 use serde_json::Value;
 
-use super::page::{Shown, class_word};
+/// The contents of a page.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown<'a> {
+    /// The result of the check.
+    pub report: &'a CheckReport,
+    /// The cause of each divergence.
+    pub causes: &'a BTreeMap<CaseId, Cause>,
+    /// The width in columns.
+    pub width: usize,
+    /// The colours.
+    pub palette: Palette,
+    /// The prefix of file names, relative to the reader's working directory; empty in reports.
+    pub above: &'a str,
+    /// Whether calls without a key are named by their argument values; otherwise by keys and types only.
+    pub show_args: bool,
+}
 
 /// The cell of a side without a value.
 const NOTHING: &str = "-";
+
+pub(super) fn class_word(class: Class, words: &str, palette: Palette) -> String {
+    match class {
+        Class::EffectChanged | Class::GuardWeakened => palette.bad(words),
+        Class::OutcomeChanged | Class::AttemptsChanged => palette.doubtful(words),
+        Class::TimingOnly | Class::Cosmetic => palette.strong(words),
+    }
+}
 
 /// In what a result differs, except place and time; none for a result that needs its own page.
 pub(super) fn in_words(result: &CaseResult) -> Option<String> {

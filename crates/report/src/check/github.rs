@@ -1,7 +1,7 @@
 //! A check as GitHub workflow commands: annotations at lines of files of the repository, the most serious first, within
 //! GitHub's limits.
 
-use super::page::Shown;
+use super::changes::Shown;
 use super::problems::{Directions, Level, Problem, problems};
 
 /// GitHub shows this many annotations of one level per step and silently drops the rest.

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::page::Shown;
-use super::problems::{Directions, Problem};
+use super::changes::Shown;
+use super::problems::{Directions, Problem, place_of};
 use crate::json::{Map, Millis, RowJson, document};
 use playproof_analysis::check::{CaseResult, Cause, CheckStatus, GoldenState, PlaybookRows};
 use playproof_engine::time::Instant;
@@ -185,13 +185,6 @@ fn diverges<'a>(comparison: &'a Comparison, cause: Option<&'a Cause>) -> Diverge
         place,
         divergences: comparison.divergences.iter().map(divergence).collect(),
     }
-}
-
-/// The nearest line of the playbook.
-pub(super) fn place_of(cause: &Cause) -> Option<(usize, usize, &str)> {
-    let label = cause.report.diagnostics.first()?.labels.first()?;
-    let (line, column) = cause.report.source.place(label.span.start);
-    Some((line, column, &cause.report.source.name))
 }
 
 fn first_change<'a>(first: &'a FirstChange, cause: Option<&Cause>) -> FirstJson<'a> {

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::page::Shown;
+use super::changes::Shown;
 use super::problems::{Directions, NOT_CHECKED, Problem, problems};
 use playproof_formats::text::push_escaped;
 

@@ -1,6 +1,6 @@
 //! A check as Markdown: a pull-request comment that the next run can find and replace, or a step's summary.
 
-use super::page::Shown;
+use super::changes::Shown;
 use super::problems::{Directions, NOT_CHECKED, Problem, problems};
 use crate::table::markdown_row;
 use crate::text::{counted, escape_unprintable, markdown, markdown_block, markdown_code};

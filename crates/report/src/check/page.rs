@@ -1,36 +1,20 @@
 //! The page of a check: worst results first, each with its first changed decision and the playbook lines behind it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::changes;
+use super::changes::{Shown, class_word};
 use crate::diagnostic;
 use crate::style::Palette;
 use crate::text;
 use crate::text::counted;
-use playproof_analysis::check::{CaseId, CaseResult, Cause, CheckCounts, CheckReport, GoldenState};
+use playproof_analysis::check::{CaseResult, Cause, CheckCounts, CheckReport, GoldenState};
 use playproof_formats::diagnostic::{Report, Source};
 use playproof_formats::golden::Class;
 
 /// The most runs without a golden that are listed.
 const LISTED: usize = 20;
-
-/// The contents of a page.
-#[derive(Clone, Copy, Debug)]
-pub struct Shown<'a> {
-    /// The result of the check.
-    pub report: &'a CheckReport,
-    /// The cause of each divergence.
-    pub causes: &'a BTreeMap<CaseId, Cause>,
-    /// The width in columns.
-    pub width: usize,
-    /// The colours.
-    pub palette: Palette,
-    /// The prefix of file names, relative to the reader's working directory; empty in reports.
-    pub above: &'a str,
-    /// Whether calls without a key are named by their argument values; otherwise by keys and types only.
-    pub show_args: bool,
-}
 
 /// The whole page, without the command to run next.
 pub fn page(shown: &Shown<'_>) -> String {
@@ -141,14 +125,6 @@ fn word(result: &CaseResult, palette: Palette) -> String {
         (_, Some(class)) => class_word(class, class.words(), palette),
         (GoldenState::Missing, _) => palette.doubtful("no golden"),
         _ => palette.bad("contradicts its fixture"),
-    }
-}
-
-pub(super) fn class_word(class: Class, words: &str, palette: Palette) -> String {
-    match class {
-        Class::EffectChanged | Class::GuardWeakened => palette.bad(words),
-        Class::OutcomeChanged | Class::AttemptsChanged => palette.doubtful(words),
-        Class::TimingOnly | Class::Cosmetic => palette.strong(words),
     }
 }
 

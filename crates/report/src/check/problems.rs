@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::page::{Shown, result};
-use super::{changes, json};
+use super::changes;
+use super::changes::Shown;
+use super::page::result;
 use crate::style::Palette;
 use playproof_analysis::check::{CaseResult, Cause, GoldenState, PlaybookRows};
 use playproof_formats::golden::{Class, RowChange};
@@ -157,7 +158,7 @@ fn contradiction(failing: &CaseResult) -> Option<String> {
 
 /// The place in the playbook, otherwise in the golden, otherwise the fixture.
 fn spot(shown: &Shown<'_>, failing: &CaseResult, directions: &Directions) -> Spot {
-    let cause = shown.causes.get(&failing.id).and_then(json::place_of);
+    let cause = shown.causes.get(&failing.id).and_then(place_of);
     if let Some((line, column, file)) = cause.filter(|(_, _, file)| !file.starts_with('<')) {
         return Spot { file: file.to_owned(), line, column };
     }
@@ -174,6 +175,13 @@ fn spot(shown: &Shown<'_>, failing: &CaseResult, directions: &Directions) -> Spo
     }
     let file = directions.fixtures.get(&failing.id.to_string()).cloned().unwrap_or_default();
     Spot { file, line: 1, column: 1 }
+}
+
+/// The place of a cause in the playbook.
+pub(super) fn place_of(cause: &Cause) -> Option<(usize, usize, &str)> {
+    let label = cause.report.diagnostics.first()?.labels.first()?;
+    let (line, column) = cause.report.source.place(label.span.start);
+    Some((line, column, &cause.report.source.name))
 }
 
 /// A playbook that is not approved is one problem, not one per row.

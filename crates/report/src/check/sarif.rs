@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::page::Shown;
+use super::changes::Shown;
 use super::problems::{Directions, Level, OTHERS, Problem, problems};
 use crate::json::{Map, document};
 use playproof_formats::golden::Class;

@@ -1,6 +1,5 @@
 //! The narrative of a call, in sentences: each rule tried, each guard asked, each decision with its reason.
 
-use super::page::hanging;
 use crate::{text, timeline};
 use playproof_analysis::explain::{Detail, Explanation, LetPass, NarrativeStep, Simulation, Subject};
 use playproof_engine::classify::Trial;
@@ -203,6 +202,13 @@ impl Narrator<'_> {
     fn say(&mut self, sentence: String) {
         self.lines.extend(hanging("  ", "  ", &sentence, self.width));
     }
+}
+
+/// A sentence in lines, the further ones with their own indent.
+pub fn hanging(first: &str, further: &str, said: &str, width: usize) -> Vec<String> {
+    let room = text::prose(width).saturating_sub(text::width(further)).max(20);
+    let lines = text::broken(said, room).into_iter().enumerate();
+    lines.map(|(n, line)| format!("{}{line}", if n == 0 { first } else { further })).collect()
 }
 
 /// A claim as the end of a sentence.

@@ -1,7 +1,7 @@
 //! The page of one call: an overview, the narrative, what would have happened otherwise, and advice.
 
 use super::advice::{Sentences, sentences};
-use super::narrative::{claim_in_words, narrative};
+use super::narrative::{claim_in_words, hanging, narrative};
 use crate::block::{Alike, Style, truth};
 use crate::style::Palette;
 use crate::view::{CallView, RunView, facts_in_words, facts_of_recorded};
@@ -41,13 +41,6 @@ pub fn page(subject: &Subject, plan: &Plan, tools: &Tools, style: Style) -> Stri
 
 fn section(title: &str, lines: Vec<String>, palette: Palette) -> String {
     std::iter::once(palette.strong(title)).chain(lines).collect::<Vec<_>>().join("\n")
-}
-
-/// A sentence in lines, the further ones with their own indent.
-pub fn hanging(first: &str, further: &str, said: &str, width: usize) -> Vec<String> {
-    let room = text::prose(width).saturating_sub(text::width(further)).max(20);
-    let lines = text::broken(said, room).into_iter().enumerate();
-    lines.map(|(n, line)| format!("{}{line}", if n == 0 { first } else { further })).collect()
 }
 
 fn facts(subject: &Subject, simulation: &Simulation) -> String {

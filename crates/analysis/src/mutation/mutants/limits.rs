@@ -1,7 +1,7 @@
-//! Limits one off, guards switched off, and the switches of a study playbook switched back.
+//! Mutants of limits, guards, study switches and tool facts.
 
-use super::all::{Mutant, MutantRow};
-use playproof_engine::playbook::{Compensation, Guard, OnUnsafe, Playbook, Study};
+use super::mutant::{Mutant, MutantRow};
+use playproof_engine::playbook::{Access, Compensation, Guard, OnUnsafe, Playbook, Study, ToolFacts, ToolRow, Tools};
 use playproof_engine::time::Duration;
 
 const MILLI: Duration = Duration::from_millis(1);
@@ -71,5 +71,39 @@ fn switches(playbook: &Playbook, all: &mut Vec<Mutant>) {
         debug_assert!(is_on(now));
         let mut row = MutantRow::new(format!("study {name}"), all);
         row.add("drop", "dropped", move |playbook| playbook.study.iter_mut().for_each(clear));
+    }
+}
+
+/// Tool facts: a row dropped, or one fact changed.
+pub(super) fn add_tools(playbook: &Playbook, all: &mut Vec<Mutant>) {
+    for (n, tool) in playbook.tools.rows().iter().enumerate() {
+        let facts = tool.facts;
+        let mut row = MutantRow::of_tools(format!("tool {}", tool.pattern), all);
+        row.add("drop", "dropped", move |playbook| {
+            let mut rows = playbook.tools.rows().to_vec();
+            rows.remove(n);
+            playbook.tools = Tools::new(rows);
+        });
+        let mut vary = |operation: &str, what: String, other: ToolFacts| {
+            row.add(operation, what, move |playbook| {
+                let mut rows: Vec<ToolRow> = playbook.tools.rows().to_vec();
+                rows.iter_mut().skip(n).take(1).for_each(|row| *row = row.clone().saying(other));
+                playbook.tools = Tools::new(rows);
+            });
+        };
+        let timeout = facts.timeout.plus(Duration::from_millis(1));
+        vary("timeout_ms-longer", format!("`timeout_ms: {timeout}`"), ToolFacts { timeout, ..facts });
+        match facts.access {
+            Access::Read => {
+                vary("access-write", "`access: write`".into(), ToolFacts { access: Access::Write, ..facts });
+            }
+            Access::Write => {
+                let idempotent = !facts.idempotent;
+                vary("access-read", "`access: read`".into(), ToolFacts { access: Access::Read, ..facts });
+                vary("idempotent", format!("`idempotent: {idempotent}`"), ToolFacts { idempotent, ..facts });
+                let repeatable = !facts.repeatable;
+                vary("repeatable", format!("`repeatable: {repeatable}`"), ToolFacts { repeatable, ..facts });
+            }
+        }
     }
 }

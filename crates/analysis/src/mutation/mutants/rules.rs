@@ -4,7 +4,7 @@
 use std::fmt::Display;
 use std::sync::Arc;
 
-use super::all::{Mutant, MutantRow, slug};
+use super::mutant::{Mutant, MutantRow, slug};
 use playproof_engine::ids::VerdictId;
 use playproof_engine::playbook::{Ask, Between, Form, Playbook, Rule, Test, When};
 

@@ -1,6 +1,6 @@
 //! Verdicts: another effect claim, another compensation, and every parameter of the one there is.
 
-use super::all::{Mutant, MutantRow};
+use super::mutant::{Mutant, MutantRow};
 use playproof_engine::event::EffectClaim;
 use playproof_engine::ids::{QueueId, ReasonId, VerdictId};
 use playproof_engine::playbook::{
