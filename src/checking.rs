@@ -9,7 +9,7 @@ use regex::Regex;
 
 use super::exit::Failure;
 use super::workspace::{Used, Workspace};
-use playproof_analysis::check::{Case, Cause, CheckReport, Id, cause, cause_in_facts, check_one, map, row_changes};
+use playproof_analysis::check::{Case, CaseId, Cause, CheckReport, cause, cause_in_facts, check_one, map, row_changes};
 use playproof_engine::fixture::Fixture;
 use playproof_engine::sim::Simulator;
 use playproof_formats::diagnostic::{Report, Source, did_you_mean};
@@ -48,7 +48,7 @@ pub struct Checked {
     /// The result.
     pub report: CheckReport,
     /// The causes of each divergence, by id.
-    pub causes: BTreeMap<Id, Cause>,
+    pub causes: BTreeMap<CaseId, Cause>,
 }
 
 /// Runs the selected cases.
@@ -73,7 +73,8 @@ pub fn check(
             return Err(unknown(asked, &ids, workspace, selection));
         }
     }
-    let meant: Vec<&(Id, &Fixture)> = all.iter().filter(|(id, _)| is_meant(workspace, selection, &used, id)).collect();
+    let meant: Vec<&(CaseId, &Fixture)> =
+        all.iter().filter(|(id, _)| is_meant(workspace, selection, &used, id)).collect();
     let mut cases = Vec::with_capacity(meant.len());
     for (id, fixture) in meant {
         let Some(plan) = used.get(&id.playbook).map(|used| &used.plan) else { continue };
@@ -95,7 +96,7 @@ pub fn check(
 }
 
 /// The golden of a case. A file that is no text or no golden is a result of this case, not an error.
-fn golden(workspace: &Workspace, id: &Id) -> Result<Option<Result<Arc<Source>, Report>>, Failure> {
+fn golden(workspace: &Workspace, id: &CaseId) -> Result<Option<Result<Arc<Source>, Report>>, Failure> {
     match workspace.read_golden(id) {
         Ok(golden) => Ok(golden.map(Ok)),
         Err(Failure::Reports { mut reports, .. }) if is_not_text(&reports) => Ok(reports.pop().map(Err)),
@@ -151,18 +152,18 @@ fn unknown(asked: &str, all: &[String], workspace: &Workspace, selection: &Selec
 }
 
 /// Every case of the fixtures, by playbook, then fixture.
-fn ids<'a>(workspace: &Workspace, fixtures: &'a [(String, Fixture)]) -> Vec<(Id, &'a Fixture)> {
+fn ids<'a>(workspace: &Workspace, fixtures: &'a [(String, Fixture)]) -> Vec<(CaseId, &'a Fixture)> {
     let mut ids = Vec::new();
     for (name, fixture) in fixtures {
         for playbook in workspace.playbooks_of(fixture) {
-            ids.push((Id { playbook: playbook.to_owned(), fixture: name.clone() }, fixture));
+            ids.push((CaseId { playbook: playbook.to_owned(), fixture: name.clone() }, fixture));
         }
     }
     ids.sort_by(|(a, _), (b, _)| a.cmp(b));
     ids
 }
 
-fn is_meant(workspace: &Workspace, selection: &Selection, used: &BTreeMap<String, Used>, id: &Id) -> bool {
+fn is_meant(workspace: &Workspace, selection: &Selection, used: &BTreeMap<String, Used>, id: &CaseId) -> bool {
     let by_change = |changed: &BTreeSet<PathBuf>| {
         let playbook = used.get(&id.playbook).and_then(|used| used.path.as_deref());
         let golden = workspace.golden(id).accepted;
@@ -182,11 +183,11 @@ fn is_meant(workspace: &Workspace, selection: &Selection, used: &BTreeMap<String
 /// The goldens without a fixture, by file.
 fn orphans(
     workspace: &Workspace,
-    wanted: &[(Id, &Fixture)],
+    wanted: &[(CaseId, &Fixture)],
     used: &BTreeMap<String, Used>,
 ) -> Result<Vec<String>, Failure> {
     let playbooks: Vec<&str> = used.keys().map(String::as_str).collect();
-    let wanted: BTreeSet<&Id> = wanted.iter().map(|(id, _)| id).collect();
+    let wanted: BTreeSet<&CaseId> = wanted.iter().map(|(id, _)| id).collect();
     let there = workspace.goldens_that_end_in(".snap", &playbooks)?;
     let orphans = there.iter().filter(|id| !wanted.contains(id));
     Ok(orphans.map(|id| workspace.name(&workspace.golden(id).accepted)).collect())
@@ -199,7 +200,7 @@ fn causes(
     fixtures: &[(String, Fixture)],
     report: &CheckReport,
     used: &BTreeMap<String, Used>,
-) -> Result<BTreeMap<Id, Cause>, Failure> {
+) -> Result<BTreeMap<CaseId, Cause>, Failure> {
     let mut causes = BTreeMap::new();
     let diverged = report.results.iter().filter_map(|result| Some((&result.id, result.comparison()?)));
     let mut diverged = diverged.peekable();

@@ -5,7 +5,7 @@ use super::exit::Failure;
 use super::output::Output;
 use super::workspace::Workspace;
 use super::{files, folders};
-use playproof_analysis::check::{CaseResult, GoldenState, Id};
+use playproof_analysis::check::{CaseId, CaseResult, GoldenState};
 use playproof_formats::golden::{Class, GoldenFile, Reason};
 use playproof_formats::shell::Command;
 
@@ -39,7 +39,7 @@ pub fn leave(workspace: &Workspace, results: &[CaseResult], output: &mut Output)
 #[derive(Debug, Default)]
 pub struct Acceptance {
     /// The runs that are accepted.
-    pub ids: Vec<Id>,
+    pub ids: Vec<CaseId>,
     /// Their files; to be changed all or none.
     pub changes: Vec<Change>,
 }
@@ -118,7 +118,7 @@ fn unexplained(class: Class, results: &[&CaseResult]) -> Failure {
 pub fn reject(
     workspace: &Workspace,
     project_lock: &ProjectLock,
-    ids: &[Id],
+    ids: &[CaseId],
     output: &mut Output,
 ) -> Result<(), Failure> {
     let removed: Vec<Change> = ids.iter().map(|id| Change::Remove(workspace.golden(id).pending)).collect();
@@ -146,7 +146,7 @@ mod tests {
 
     /// A run that differs from a golden that had other attempts.
     fn result(golden: GoldenState) -> CaseResult {
-        let id = Id { playbook: "p".into(), fixture: "f".into() };
+        let id = CaseId { playbook: "p".into(), fixture: "f".into() };
         CaseResult { id, title: String::new(), body: body(2), golden, contradictions: Vec::new() }
     }
 

@@ -16,7 +16,7 @@ use super::project::Project;
 use super::read_options::ReadOptions;
 use super::terminal::{Terminal, cores};
 use super::{duplicate_args, files, folders, inputs};
-use playproof_analysis::replay::{InputAccount, ReplayError, ReplayOptions, Replayed, Watch, replay};
+use playproof_analysis::replay::{InputAccount, Observer, ReplayError, ReplayOptions, Replayed, replay};
 use playproof_engine::sim::Plan;
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::diagnostic::Report;
@@ -64,7 +64,7 @@ impl Stream<'_> {
     ///
     /// # Errors
     /// An input that cannot be read or used; one without calls, unless that is allowed.
-    pub fn run<W: Watch>(
+    pub fn run<W: Observer>(
         &self,
         plans: &[Plan],
         watch: &W,
@@ -82,7 +82,7 @@ impl Stream<'_> {
     ///
     /// # Errors
     /// Those of [`Stream::run`], and those of `each`.
-    pub fn write<W: Watch>(
+    pub fn write<W: Observer>(
         &self,
         plans: &[Plan],
         watch: &W,

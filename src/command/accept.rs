@@ -7,7 +7,7 @@ use crate::output::{Output, to_stderr};
 use crate::terminal::Terminal;
 use crate::workspace::Workspace;
 use crate::{folders, pending, reason};
-use playproof_analysis::check::{CaseResult, Id};
+use playproof_analysis::check::{CaseId, CaseResult};
 use playproof_formats::shell::Command;
 
 /// What is accepted.
@@ -53,7 +53,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     if terminal.ci {
         to_stderr("playproof: accepting in CI, because this command says so\n");
     }
-    let lines: Vec<String> = accepted.ids.iter().map(|id: &Id| format!("accepted {id}")).collect();
+    let lines: Vec<String> = accepted.ids.iter().map(|id: &CaseId| format!("accepted {id}")).collect();
     output.lines(&lines)?;
     Ok(Exit::Clean)
 }

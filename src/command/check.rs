@@ -21,7 +21,7 @@ use crate::reports::ReportTo;
 use crate::terminal::Terminal;
 use crate::workspace::Workspace;
 use crate::{pending, reason};
-use playproof_analysis::check::{CaseResult, CheckReport, GoldenState, Verdict};
+use playproof_analysis::check::{CaseResult, CheckReport, CheckStatus, GoldenState};
 use playproof_formats::diagnostic::Report;
 use playproof_formats::golden::MERGE_CONFLICT;
 use playproof_formats::shell::Command;
@@ -301,9 +301,9 @@ fn accept(
 
 fn exit(report: &CheckReport) -> Exit {
     match report.verdict() {
-        Verdict::Clean => Exit::Clean,
-        Verdict::Differs => Exit::Found,
-        Verdict::Unusable => Exit::Unusable,
+        CheckStatus::Clean => Exit::Clean,
+        CheckStatus::Differs => Exit::Found,
+        CheckStatus::Unusable => Exit::Unusable,
     }
 }
 

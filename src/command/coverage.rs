@@ -9,7 +9,7 @@ use crate::output::{Output, to_stderr};
 use crate::terminal::Terminal;
 use crate::values::{Permille, permille};
 use crate::workspace::Workspace;
-use playproof_analysis::coverage::{Case, measure};
+use playproof_analysis::coverage::{NamedFixture, measure};
 use playproof_formats::shell::Command;
 use playproof_report::coverage::{Extent, json, lines, page, percent};
 use playproof_report::style::Palette;
@@ -67,7 +67,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     workspace.say_guesses()?;
     let (name, used) = workspace.playbook(args.playbook.as_deref())?;
     let fixtures = workspace.fixtures_of(&name, checking::jobs(None))?;
-    let cases: Vec<Case> = fixtures.into_iter().map(|(name, fixture)| Case { name, fixture }).collect();
+    let cases: Vec<NamedFixture> = fixtures.into_iter().map(|(name, fixture)| NamedFixture { name, fixture }).collect();
     let report = measure(&name, &used.loaded, workspace.tools(), &cases);
     let typed = args.playbook.clone().unwrap_or_else(|| workspace.playbook_argument(&name));
     let command = Command::new("playproof coverage").path(&typed).flag_if("--fixtures", args.fixtures.as_deref());

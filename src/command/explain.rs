@@ -8,7 +8,7 @@ use crate::project::Project;
 use crate::read_options::ReadOptions;
 use crate::terminal::Terminal;
 use crate::{duplicate_args, files, fixtures, inputs, missing_answer, playbooks};
-use playproof_analysis::explain::{Candidate, Finder, LISTED, Names, NotFound, Subject, Wanted};
+use playproof_analysis::explain::{CallFinder, CallNames, CandidateCall, LISTED, NotFound, Subject, Wanted};
 use playproof_engine::sim::Plan;
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::shell::Command;
@@ -115,7 +115,7 @@ pub fn find(search: &Search<'_>, plan: &Plan) -> Result<Subject, Failure> {
     let sources = inputs::sources(search.inputs);
     let place = search.wanted.map(inputs::place);
     let wanted = search.wanted.zip(place.as_deref()).map(|(name, place)| Wanted { name, place });
-    let mut finder = Finder::new(plan, wanted, &search.beyond, &sources);
+    let mut finder = CallFinder::new(plan, wanted, &search.beyond, &sources);
     for (number, path) in search.inputs.iter().enumerate() {
         if inputs::is_fixture(path) {
             finder.take_fixture(number, &fixtures::load(path)?);
@@ -132,9 +132,9 @@ pub fn find(search: &Search<'_>, plan: &Plan) -> Result<Subject, Failure> {
 }
 
 /// References, or places where references are not enough.
-fn several(search: &Search<'_>, found: &[Candidate]) -> Failure {
-    let names = Candidate::names(found);
-    let input = |candidate: &Candidate| search.inputs.get(candidate.input).map_or("", |input| input.as_str());
+fn several(search: &Search<'_>, found: &[CandidateCall]) -> Failure {
+    let names = CandidateCall::names(found);
+    let input = |candidate: &CandidateCall| search.inputs.get(candidate.input).map_or("", |input| input.as_str());
     let names: Vec<&str> =
         names.into_iter().zip(found).map(|(name, candidate)| name.unwrap_or_else(|| input(candidate))).collect();
     let listed = listed(&names, 100);
@@ -153,7 +153,7 @@ fn several(search: &Search<'_>, found: &[Candidate]) -> Failure {
 }
 
 /// That there is no call of this name among those that were seen.
-fn unknown(search: &Search<'_>, names: &Names) -> Failure {
+fn unknown(search: &Search<'_>, names: &CallNames) -> Failure {
     let inputs: Vec<String> = search.inputs.iter().map(|input| files::display_name(input)).collect();
     let call = search.wanted.map_or_else(|| "call".to_owned(), |wanted| format!("call `{wanted}`"));
     let failure = Failure::new(format!("there is no {call} in {}", inputs.join(", ")));

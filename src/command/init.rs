@@ -22,10 +22,10 @@ use crate::project::Project;
 use crate::run::fail;
 use crate::terminal::Terminal;
 use crate::workspace::{self, Workspace};
-use playproof_analysis::check::Verdict;
+use playproof_analysis::check::CheckStatus;
 use playproof_analysis::setup;
 use playproof_analysis::setup::{
-    HISTORY, NoMapping, NoPlan, PLAYBOOK_FILE, ProjectFile, ProjectFiles, Recording, Recordings, Settings,
+    HISTORY, NoMapping, NoPlan, PLAYBOOK_FILE, ProjectFile, ProjectFiles, RecordingSummary, Recordings, Settings,
 };
 use playproof_engine::playbook::Tools;
 use playproof_formats::diagnostic::Source;
@@ -134,7 +134,7 @@ fn checked(root: &Path, planned: &ProjectFiles) -> (Option<Checked>, Result<Exit
         Ok(checked) => checked.report,
         Err(failure) => return (Some(Checked::Unusable), Err(failure.next("playproof check"))),
     };
-    if report.verdict() == Verdict::Clean {
+    if report.verdict() == CheckStatus::Clean {
         return (Some(Checked::Clean(report.results.len())), Ok(Exit::Clean));
     }
     let has_kept = planned.files.iter().any(|file| file.kept);
@@ -150,7 +150,7 @@ fn read(args: &Args, root: &Path, redaction: &RedactionRules) -> Result<Recordin
     let mut recordings = Recordings::default();
     for (number, path) in (0..).zip(&args.from) {
         let (input, mapping) = opened(root, path, given.as_ref(), &mut recordings, redaction)?;
-        let mut read = Recording { path: path.clone(), mapping, is_given: given.is_some(), calls: 0, failed: 0 };
+        let mut read = RecordingSummary { path: path.clone(), mapping, is_given: given.is_some(), calls: 0, failed: 0 };
         let ledger = input.each_call(number, AssembleOptions::default(), redaction, &|_| true, |closed| {
             recordings.on_call(&mut read, &closed);
         });
@@ -284,7 +284,7 @@ impl Folder {
     }
 }
 
-impl setup::Folder for Folder {
+impl setup::ProjectFolder for Folder {
     type Error = Failure;
 
     fn file(&self, path: &str) -> Result<Option<Arc<Source>>, Failure> {

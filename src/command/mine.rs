@@ -13,7 +13,7 @@ use crate::stream::{Stream, Streamed};
 use crate::terminal::Terminal;
 use crate::values::whole;
 use crate::{inputs, playbooks};
-use playproof_analysis::mining::{Mined, Miner, Part};
+use playproof_analysis::mining::{Mined, MinedPart, Miner};
 use playproof_engine::sim::Plan;
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::shell::Command;
@@ -97,7 +97,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let asked: Vec<String> = args.playbook.iter().cloned().collect();
     let name = playbooks::names(&asked, &project).swap_remove(0); // never empty
     let plans = [Plan::new(playbooks::load(&name)?.playbook, &tools)];
-    let mut all = Part::default();
+    let mut all = MinedPart::default();
     let streamed = stream.run(&plans, &Miner, &project, terminal, |part| all.merge(part))?;
     let [plan] = &plans;
     let mined = all.finish(plan, &streamed.replayed, usize::from(args.top));

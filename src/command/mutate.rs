@@ -14,7 +14,7 @@ use crate::project;
 use crate::terminal::Terminal;
 use crate::values::whole;
 use crate::workspace::Workspace;
-use playproof_analysis::coverage::Case;
+use playproof_analysis::coverage::NamedFixture;
 use playproof_analysis::mutation::{Accepted, MutationReport, judge};
 use playproof_formats::shell::Command;
 use playproof_report::coverage::Extent;
@@ -92,7 +92,8 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     for asked in asked {
         let (name, used) = workspace.playbook(asked)?;
         let fixtures = workspace.fixtures_of(&name, jobs)?;
-        let cases: Vec<Case> = fixtures.into_iter().map(|(name, fixture)| Case { name, fixture }).collect();
+        let cases: Vec<NamedFixture> =
+            fixtures.into_iter().map(|(name, fixture)| NamedFixture { name, fixture }).collect();
         let report =
             judge(&name, &used.loaded.playbook, workspace.tools(), &cases, accepted.of(&name), jobs, args.max_calls);
         reports.push(report);

@@ -4,7 +4,7 @@ use crate::exit::{Exit, Failure};
 use crate::output::Output;
 use crate::pending;
 use crate::workspace::Workspace;
-use playproof_analysis::check::Id;
+use playproof_analysis::check::CaseId;
 
 /// What is rejected.
 #[derive(Debug, clap::Args)]
@@ -23,14 +23,14 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let project_lock = workspace.project_lock()?;
     let fixtures = workspace.fixture_names()?;
     let waiting = workspace.goldens_that_end_in(".snap.new", &[])?;
-    let waiting: Vec<Id> = waiting.into_iter().map(|id| with_fixture(id, &fixtures)).collect();
-    let is_meant = |id: &Id, asked: &String| workspace.names_run(asked, id);
+    let waiting: Vec<CaseId> = waiting.into_iter().map(|id| with_fixture(id, &fixtures)).collect();
+    let is_meant = |id: &CaseId, asked: &String| workspace.names_run(asked, id);
     for asked in &args.ids {
         if !waiting.iter().any(|id| is_meant(id, asked)) {
             return Err(Failure::new(format!("nothing waits for review as `{asked}`")).next("playproof diff"));
         }
     }
-    let meant: Vec<Id> = waiting
+    let meant: Vec<CaseId> = waiting
         .into_iter()
         .filter(|id| args.ids.is_empty() || args.ids.iter().any(|asked| is_meant(id, asked)))
         .collect();
@@ -46,9 +46,9 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
 
 /// A fixture may lie in a folder, and a playbook too: of what stands before the last `/`, the fixture that is there says
 /// what is whose.
-fn with_fixture(id: Id, fixtures: &[String]) -> Id {
+fn with_fixture(id: CaseId, fixtures: &[String]) -> CaseId {
     let whole = id.to_string();
     let split = fixtures.iter().filter_map(|fixture| Some((whole.strip_suffix(fixture)?.strip_suffix('/')?, fixture)));
     let longest = split.max_by_key(|(_, fixture)| fixture.len());
-    longest.map_or(id, |(playbook, fixture)| Id { playbook: playbook.to_owned(), fixture: fixture.clone() })
+    longest.map_or(id, |(playbook, fixture)| CaseId { playbook: playbook.to_owned(), fixture: fixture.clone() })
 }

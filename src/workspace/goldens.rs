@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::root::{Workspace, names};
 use crate::exit::Failure;
 use crate::folders;
-use playproof_analysis::check::Id;
+use playproof_analysis::check::CaseId;
 use playproof_formats::diagnostic::Source;
 use playproof_formats::golden::Lock;
 
@@ -21,7 +21,7 @@ pub struct GoldenPaths {
 
 impl Workspace {
     /// The files of a golden.
-    pub fn golden(&self, id: &Id) -> GoldenPaths {
+    pub fn golden(&self, id: &CaseId) -> GoldenPaths {
         let file = |ending: &str| self.goldens.join(&id.playbook).join(format!("{}.{ending}", id.fixture));
         GoldenPaths { accepted: file("snap"), pending: file("snap.new") }
     }
@@ -30,7 +30,7 @@ impl Workspace {
     ///
     /// # Errors
     /// A file that cannot be read.
-    pub fn read_golden(&self, id: &Id) -> Result<Option<Arc<Source>>, Failure> {
+    pub fn read_golden(&self, id: &CaseId) -> Result<Option<Arc<Source>>, Failure> {
         let path = self.golden(id).accepted;
         if folders::is_there(&path) { self.read(&path).map(Some) } else { Ok(None) }
     }
@@ -39,9 +39,9 @@ impl Workspace {
     ///
     /// # Errors
     /// A folder that cannot be read.
-    pub fn goldens_that_end_in(&self, ending: &str, playbooks: &[&str]) -> Result<Vec<Id>, Failure> {
+    pub fn goldens_that_end_in(&self, ending: &str, playbooks: &[&str]) -> Result<Vec<CaseId>, Failure> {
         let found = names(folders::files_under(&self.goldens, ending)?, ending);
-        let mut ids: Vec<Id> = found.iter().map(|name| id_of(name, playbooks)).collect();
+        let mut ids: Vec<CaseId> = found.iter().map(|name| id_of(name, playbooks)).collect();
         ids.sort();
         Ok(ids)
     }
@@ -74,14 +74,14 @@ impl Workspace {
 }
 
 /// `study/old/refund` is the fixture `refund` under `study/old`, unless a known playbook says where its name ends.
-fn id_of(name: &str, playbooks: &[&str]) -> Id {
+fn id_of(name: &str, playbooks: &[&str]) -> CaseId {
     let known = playbooks.iter().filter_map(|playbook| {
         let fixture = name.strip_prefix(*playbook)?.strip_prefix('/')?;
         Some((*playbook, fixture))
     });
     let longest = known.max_by_key(|(playbook, _)| playbook.len());
     let (playbook, fixture) = longest.or_else(|| name.rsplit_once('/')).unwrap_or(("", name));
-    Id { playbook: playbook.to_owned(), fixture: fixture.to_owned() }
+    CaseId { playbook: playbook.to_owned(), fixture: fixture.to_owned() }
 }
 
 #[cfg(test)]

@@ -5,11 +5,11 @@ use std::path::{Component, Path};
 
 use super::root::Workspace;
 use crate::{files, playbooks};
-use playproof_analysis::check::Id;
+use playproof_analysis::check::CaseId;
 
 impl Workspace {
     /// Whether `asked` is the run, its golden, its fixture, or one of their files.
-    pub fn names_run(&self, asked: &str, id: &Id) -> bool {
+    pub fn names_run(&self, asked: &str, id: &CaseId) -> bool {
         self.names_fixture(asked, &id.fixture)
             || self.named_below(&self.goldens, asked, &[".snap.new", ".snap"]) == Some(id.to_string())
     }

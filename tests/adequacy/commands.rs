@@ -59,7 +59,7 @@ fn a_stale_entry_fails_and_is_underlined() {
     project.edit("mutants.yaml", "standard:\n", "standard:\n  rule timeout/drop: nobody minds\n");
     let run = project.run(&["mutate", "standard"]);
     assert_eq!(run.code, 1);
-    assert!(run.err.contains("`rule timeout/drop` is accepted for nothing: the fixture"), "{}", run.err);
+    assert!(run.err.contains("`rule timeout/drop` is accepted needlessly: the fixture"), "{}", run.err);
     assert!(run.err.contains("mutants.yaml:"), "{}", run.err);
     project.write("mutants.yaml", "format: mutants/1\nstandard: 7\n");
     assert_eq!(project.run(&["mutate", "standard"]).code, 2);

@@ -100,7 +100,7 @@ fn a_playbook_left_over_in_the_lock_is_no_row() {
     project.write("goldens/playbook.lock", &format!("{lock}zz-gone:\n  limit max_attempts: {{ is: '3', why: x }}\n"));
     project.edit("playbooks/standard.yaml", "max_attempts: 6", "max_attempts: 7");
     let ran = project.run(&["check"]);
-    assert!(ran.out.contains(", 1 row not approved, 1 playbook left over in the lock\n"), "{}", ran.out);
+    assert!(ran.out.contains(", 1 row not approved, 1 unused playbook in the lock\n"), "{}", ran.out);
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn a_missing_lock_fails() {
     std::fs::remove_file(project.path("goldens/playbook.lock")).expect("it is there");
     let ran = project.run(&["check"]);
     assert_eq!(ran.code, 1);
-    assert!(ran.out.contains("nobody has approved this playbook yet"), "{}", ran.out);
+    assert!(ran.out.contains("this playbook is not approved yet"), "{}", ran.out);
 }
 
 #[test]

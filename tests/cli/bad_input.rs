@@ -227,7 +227,7 @@ fn times_going_backwards_are_accounted_for() {
     place.write("t.jsonl", lines);
     let run = place.run(&["replay", "t.jsonl"]);
     assert_eq!(run.code, 0, "{}", run.err);
-    assert!(run.out.contains("1 time out of order, all accounted for"), "{}", run.out);
+    assert!(run.out.contains("1 timestamp out of order, all accounted for"), "{}", run.out);
 }
 
 #[test]

@@ -28,7 +28,7 @@ fn an_effect_that_was_made_three_times_is_explained_at_each_of_its_calls() {
     {
         let page = explained(THRICE, &[&tools[..], &[call]].concat());
         for said in [
-            &format!("The effect is there 3 times; made by {by}."),
+            &format!("The effect is there 3 times, made by {by}."),
             "A person: the 2 surplus effects must be found upstream and taken back.",
             "No, because the effect is there already, 3 times, and without an idempotency key",
         ] {
@@ -42,7 +42,7 @@ fn an_effect_that_was_made_three_times_is_explained_at_each_of_its_calls() {
 fn another_intent_of_the_same_tool_is_left_alone() {
     let page = explained(THRICE, &["--tools", "tools.yaml", "--call", "c2"]);
     assert!(page.contains("The effect is there: an attempt was answered with ok."), "{page}");
-    assert!(page.contains("acts next Nobody has to"), "{page}");
+    assert!(page.contains("acts next Nobody: the agent continues"), "{page}");
 }
 
 #[test]
@@ -50,14 +50,14 @@ fn where_nobody_declared_the_tool_a_repetition_is_a_doubt() {
     let undeclared = THRICE.replace("payments.issue_refund", "pay");
     let page = explained(&undeclared, &["--call", "c3"]);
     assert!(page.contains("doubt possible_duplicate_effect: one intent may have had 2 effects"), "{page}");
-    assert!(page.contains("3 times if this tool writes, which nobody has declared"), "{page}");
+    assert!(page.contains("3 times if this tool writes, which is not declared"), "{page}");
 }
 
 #[test]
 fn a_key_that_was_used_twice_may_have_been_honoured() {
     let keyed = THRICE.replace("\"args\"", "\"idempotency_key\":\"k\",\"args\"");
     let page = explained(&keyed, &["--tools", "tools.yaml", "--call", "c3"]);
-    assert!(page.contains("if the upstream ignores the key; if it honours it, once"), "{page}");
+    assert!(page.contains("if the upstream ignores the key, and once if it honours it"), "{page}");
     assert!(!page.contains("duplicate_effect: one intent had"), "{page}");
 }
 
@@ -118,7 +118,7 @@ fn a_token_that_an_earlier_call_of_the_run_has_sent_is_not_sent_again() {
 #[test]
 fn a_reversal_that_the_upstream_did_not_take_is_not_laid_on_the_guard() {
     let page = explained(SHARED_TOKEN, &["--playbook", "reversing", "--beyond-tape", "fail:5xx", "--call", "r1#1"]);
-    assert!(page.contains("is sent, and nothing is taken back for certain: the upstream failed"), "{page}");
+    assert!(page.contains("is sent, but the reversal is not confirmed: the upstream failed"), "{page}");
     assert!(!page.contains("token guard refuses") && !page.contains("With the token guard off"), "{page}");
 }
 

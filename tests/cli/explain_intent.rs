@@ -33,36 +33,30 @@ fn of_two(tool: &str, key: &str, answers: [&str; 2], call: &str, said: &[&str]) 
 fn an_unanswered_payment_is_not_forgotten_when_its_repetition_is_refused() {
     for second in [REFUSED, SLOW] {
         let said = [
-            "Nobody knows: with the same intent r1#1 may have acted, and the recording does not show it; this call has \
-             not, by what the playbook says of its failures. Look upstream.",
-            "No, because an attempt with this intent may have acted and has no idempotency key",
+            "Unknown: r1#1 may have acted with the same intent, and the recording does not show it; according to the \
+             playbook, this call has not. Look upstream.",
+            "No, because an attempt with this intent may have acted without an idempotency key",
         ];
         of_two("pay", "", [TIMEOUT, second], "r1#2", &said);
-        of_two("pay", "", [second, TIMEOUT], "r1#1", &["Nobody knows: with the same intent r1#2 may have acted"]);
+        of_two("pay", "", [second, TIMEOUT], "r1#1", &["Unknown: r1#2 may have acted with the same intent"]);
     }
 }
 
 #[test]
 fn a_keyed_payment_that_was_not_answered_is_sent_with_the_same_key_only() {
-    let said = ["Nobody knows: with the same intent r1#1 may have acted", "Yes, but only with the same key `k`"];
+    let said = ["Unknown: r1#1 may have acted with the same intent", "Yes, but only with the same key `k`"];
     of_two("pay", r#""idempotency_key":"k","#, [TIMEOUT, SLOW], "r1#2", &said);
 }
 
 #[test]
 fn a_payment_that_succeeded_after_an_unanswered_one_may_be_the_second() {
     let said = [
-        "The effect is there: an attempt was answered with ok. With the same intent, r1#1 may have made it once more",
-        "A person: look upstream whether the effect was made once more.",
+        "The effect is there: an attempt was answered with ok. With the same intent, r1#1 may have made it again",
+        "A person: check upstream whether the effect was made again.",
         "No, because the effect is there already",
     ];
     of_two("pay", "", [TIMEOUT, OK], "r1#2", &said);
-    of_two(
-        "pay",
-        "",
-        [TIMEOUT, OK],
-        "r1#1",
-        &["The effect is there: r1#2 made it; this call may have made it as well."],
-    );
+    of_two("pay", "", [TIMEOUT, OK], "r1#1", &["The effect is there: r1#2 made it; this call may have made it too."]);
 }
 
 #[test]
@@ -79,10 +73,9 @@ fn what_only_the_playbook_says_is_not_told_as_seen() {
     let run = place.run(&["explain", "trace.jsonl", "--tools", "tools.yaml"]);
     let page = run.out.split_whitespace().collect::<Vec<_>>().join(" ");
     for said in [
-        "By what the playbook says of its failures, the effect is not there: no attempt with this intent can have acted.",
-        "The outcome claims unknown all the same, because it counts a request of the playbook that the recording does \
-         not answer.",
-        "Yes, because no attempt with this intent has acted, by what the playbook says of its failures; but give it",
+        "The effect is not there: according to the playbook, no attempt with this intent can have acted.",
+        "The outcome still claims unknown, because the recording does not answer one of the playbook's requests.",
+        "Yes: according to the playbook, no attempt with this intent has acted. Add an idempotency key",
     ] {
         assert!(page.contains(said), "{said}\n{page}");
     }

@@ -77,7 +77,7 @@ fn narrowing_passes_and_widening_does_not() {
     assert_eq!(run(&place, &mine, &beyond).code, 0);
     let refused = run(&place, &mine, &[&beyond[..], &["--fail-on", "widening"]].concat());
     assert_eq!(refused.code, 1);
-    assert!(refused.out.contains("1 call widens (--allow-widening REASON if that is meant)"), "{}", refused.out);
+    assert!(refused.out.contains("1 call widens (--allow-widening REASON accepts that)"), "{}", refused.out);
     let allowed = ["--fail-on", "widening", "--allow-widening", "closing twice is closing once"];
     let passed = run(&place, &mine, &[&beyond[..], &allowed].concat());
     assert_eq!(passed.code, 0, "{}", passed.out);

@@ -135,7 +135,7 @@ fn an_ok_that_was_read_from_a_text_is_said_to_be_so() {
 {"role":"tool","tool_call_id":"d","content":"done"}]"#;
     place.write("chat.json", chat);
     let page = place.run(&["replay", "chat.json"]).out;
-    for said in ["its results carry no status", "write, not idempotent (assumed) · status read from the text"] {
+    for said in ["its results have no status", "write, not idempotent (assumed) · status read from the text"] {
         assert!(page.contains(said), "{said}\n{page}");
     }
     let recorded = Place::with_trace();

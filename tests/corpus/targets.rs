@@ -67,7 +67,7 @@ pub fn playbook(data: &[u8]) {
 }
 
 /// What people say of a call can be said anew in the text of its file, or the report points into it.
-fn is_edited_or_refused(feedback: Feedback, places: feedback::Places, source: Arc<Source>) {
+fn is_edited_or_refused(feedback: Feedback, places: feedback::FeedbackPlaces, source: Arc<Source>) {
     let new = Feedback {
         note: "it's over:\nyes".to_owned(),
         expected: None,

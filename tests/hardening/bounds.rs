@@ -89,7 +89,7 @@ fn mine_shows_what_fails_often_wherever_it_stands() {
         let out = place.run(&["mine", "t.jsonl", "-j1"]).exits(0).out;
         let first = out.lines().find(|line| line.starts_with("1. ")).expect("a first cluster");
         assert!(first.contains("ledger of the branch"), "{order:?}: {first}");
-        assert!(out.contains("of rarer forms, counted and not told apart"), "{out}");
+        assert!(out.contains("with rarer templates"), "{out}");
         assert!(out.contains("14,000 failed attempts"), "{out}");
         assert_eq!(place.run(&["mine", "t.jsonl", "-j3"]).exits(0).out, out, "{order:?}");
     }

@@ -347,9 +347,7 @@ fn a_secret_in_the_names_of_calls_that_resemble_one_another_reaches_no_output() 
         assert!(said.contains(what), "{words:?}: {ran:?}");
         assert!(!said.contains("sk_live_"), "{words:?}: {ran:?}");
     };
-    for counted in
-        ["Tools that nobody declared, and", "Keys that were sent again", "Identical calls", "sent again after"]
-    {
+    for counted in ["Undeclared tools that", "Resent keys", "Identical calls", "resent after"] {
         says(&["replay", "given/t.jsonl", "--all"], counted);
         says(&["replay", "given/t.jsonl", "--format", "markdown"], counted);
     }
@@ -359,7 +357,7 @@ fn a_secret_in_the_names_of_calls_that_resemble_one_another_reaches_no_output() 
     for line in [1, 2, 3, 4, 5, 8, 9] {
         says(&["explain", "given/t.jsonl", "--call", &format!("given/t.jsonl:{line}")], "[redacted]");
     }
-    says(&["explain", "given/t.jsonl", "--call", "given/t.jsonl:2"], "say in a tools file whether");
+    says(&["explain", "given/t.jsonl", "--call", "given/t.jsonl:2"], "declare in a tools file whether");
     says(&["explain", "given/t.jsonl", "--join-resends", "--call", "again"], "is an attempt of the first");
 }
 

@@ -18,7 +18,7 @@ fn a_project_that_lies_elsewhere_gets_nothing_that_it_would_not_use() {
     place.write("playproof.yaml", "format: project/1\nplaybook: standard\nfixtures: scenarios\n");
     place.write("trace.jsonl", "{\"tool\":\"pay\",\"status\":\"ok\"}\n");
     let page = place.run(&["init", "--from", "trace.jsonl"]).exits(0).out;
-    assert!(page.contains("names a playbook, fixtures or goldens of its own"), "{page}");
+    assert!(page.contains("names its own playbook, fixtures or goldens"), "{page}");
     assert!(page.contains("write `tools: tools/trace.yaml` into `playproof.yaml`"), "{page}");
     assert!(!page.contains("goldens/") && !place.path("goldens").exists() && place.path("tools/trace.yaml").exists());
 }

@@ -188,7 +188,7 @@ fn a_look_alike_is_any_other_recorded_failure_where_none_is_near() {
         let lines: String = (1..9).map(|n| failed(n, "payments.charge", &format!("card {n} was declined"))).collect();
         project.write("trace.jsonl", &(lines + &others));
         let ran = project.run(&new);
-        assert!(ran.code == 0 && !ran.out.contains("made up"), "{ran:?}");
+        assert!(ran.code == 0 && !ran.out.contains("synthetic"), "{ran:?}");
         let (said, expected) = expects(&project, "said-no/fixtures/not-said-no");
         assert!(said.contains(title) && expected.contains("not_verdicts: [said_no]"), "{said} {expected}");
         assert_eq!(project.run(&["propose", "reject", "said-no", "--reason", "a try"]).code, 0);
@@ -200,9 +200,9 @@ fn a_look_alike_is_made_up_and_says_so_where_nothing_else_failed() {
     let project = Project::new();
     project.write("trace.jsonl", &failed(1, "payments.charge", "card 1 was declined"));
     let ran = project.run(&["propose", "new", "said_no", "--from-cluster", "1", "--trace", "trace.jsonl"]);
-    assert!(ran.code == 0 && ran.out.contains("no other failure was recorded: the look-alike is made up"), "{ran:?}");
+    assert!(ran.code == 0 && ran.out.contains("no other failure was recorded: the look-alike is synthetic"), "{ran:?}");
     let (title, _) = expects(&project, "said-no/fixtures/not-said-no");
-    assert!(title.contains("write this - made up, for no other failure was recorded"), "{title}");
+    assert!(title.contains("write this - synthetic, because no other failure was recorded"), "{title}");
 }
 
 #[test]
@@ -242,7 +242,7 @@ fn a_rule_for_a_verdict_wants_a_fixture_that_it_catches_and_one_that_it_spares()
     // A fixture that gets the verdict by another rule shows nothing of this one.
     project.write("proposals/slow-2/fixtures/slow-2.yaml", &caught.replace("kind: later", "kind: timeout"));
     let said = project.refused(&["propose", "check"]).1;
-    assert!(said.contains("each fixture of the proposal that gets the verdict `slow` gets it already"), "{said}");
+    assert!(said.contains("every fixture of the proposal with the verdict `slow` already gets it today"), "{said}");
     assert!(without("slow-2").contains("it catches nothing"));
     project.edit("proposals/slow-2/proposal.yaml", "kind: later", "kind: unheard");
     project.write(
@@ -312,12 +312,12 @@ fn a_draft_says_what_is_expected_of_a_feedback_of_which_nobody_had_said_it() {
     let added = project.run(&add);
     let id = added.out.lines().find_map(|line| line.strip_prefix("kept as ")).expect("an id").to_owned();
     let ran = project.run(&["propose", "new", "said_no", "--from-feedback", &id, "--trace", "trace.jsonl"]);
-    assert!(ran.code == 0 && ran.out.contains(&format!("{id} expects `said_no` from now on")), "{ran:?}");
+    assert!(ran.code == 0 && ran.out.contains(&format!("{id} now expects `said_no`")), "{ran:?}");
     assert!(project.read(&format!("proposals/feedback/{id}.yaml")).contains("expected: 'said_no'"));
     let (title, _) = expects(&project, "said-no/fixtures/not-said-no");
     assert!(title.contains("card 9 was not answered"), "the trace has it, the slice has not: {title}");
     let ran = project.run(&["propose", "new", "other", "--from-feedback", &id]);
-    assert!(ran.out.contains("this alone will not answer it") && ran.out.contains("feedback edit"), "{ran:?}");
+    assert!(ran.out.contains("accepting this does not answer it") && ran.out.contains("feedback edit"), "{ran:?}");
     assert_eq!(project.run(&["feedback", "close", &id, "--reason", "it is over"]).code, 0);
     let (code, said) = project.refused(&["propose", "new", "third", "--from-feedback", &id]);
     assert!(code == 2 && said.contains("is closed: it is over") && said.contains("feedback reopen"), "{said}");
@@ -336,10 +336,10 @@ fn a_feedback_on_a_log_that_needs_a_mapping_finds_its_look_alike_there() {
     let id = added.out.lines().find_map(|line| line.strip_prefix("kept as ")).expect("an id").to_owned();
     let new = ["propose", "new", "done", "--from-feedback", &id, "--effect", "applied"];
     let alone = project.run(&new);
-    assert!(alone.out.contains("with `--trace` and what it was recorded in"), "{alone:?}");
+    assert!(alone.out.contains("`--trace FILE` may find a recorded one"), "{alone:?}");
     assert_eq!(project.run(&["propose", "reject", "done", "--reason", "a try"]).code, 0);
     let ran = project.run(&[&new[..], &["--trace", "my-log.jsonl"], &map].concat());
-    assert!(ran.code == 0 && !ran.out.contains("made up"), "{ran:?}");
+    assert!(ran.code == 0 && !ran.out.contains("synthetic"), "{ran:?}");
     let (title, expected) = expects(&project, "done/fixtures/not-done");
     assert!(!title.contains("write this") && expected.contains("not_verdicts: [done]"), "{title} {expected}");
 }
@@ -373,7 +373,7 @@ fn a_form_that_a_verdict_did_not_help_gets_a_rule_before_that_verdict_s() {
     let call = "{\"type\":\"tool_call\",\"call_id\":\"a\",\"tool\":\"search\",\"idempotency_key\":\"k\"}\n".to_owned();
     project.write("trace.jsonl", &(call + &answer(1) + &answer(2)));
     let page = project.run(&["mine", "trace.jsonl"]);
-    assert!(page.out.contains("if it stands before gateway"), "{}", page.out);
+    assert!(page.out.contains("if it goes before gateway"), "{}", page.out);
     let ran = project.run(&["propose", "new", "gone", "--from-cluster", "1", "--trace", "trace.jsonl"]);
     assert_eq!(ran.code, 0, "{ran:?}");
     assert!(project.read("proposals/gone/proposal.yaml").contains("    before: gateway\n"));
@@ -388,7 +388,7 @@ fn a_form_that_a_verdict_did_not_help_gets_a_rule_before_that_verdict_s() {
 fn a_rule_that_earlier_ones_leave_nothing_to_stands_before_them() {
     let project = Project::new();
     let ran = project.run(&["propose", "new", "lost", "--when", "{ kind: timeout, tool: 'mail.*' }"]);
-    assert!(ran.code == 0 && ran.out.contains("the rule stands before `timeout`"), "{ran:?}");
+    assert!(ran.code == 0 && ran.out.contains("the rule goes before `timeout`"), "{ran:?}");
     assert!(project.read("proposals/lost/proposal.yaml").contains("    before: timeout\n"));
     assert!(expects(&project, "lost/fixtures/lost").1.contains("verdicts: [lost"));
     let (_, said) = project.refused(&["propose", "check"]);

@@ -21,7 +21,10 @@ fn the_failures_that_look_alike_are_proposed_one_after_the_other() {
     let accepted = project.read(spared);
     // The look-alike of the first is what the second is for.
     let said = propose("not_answered", "1");
-    assert!(said.contains("ours/not-said-no, an earlier look-alike, gets the verdict: the proposal names"), "{said}");
+    assert!(
+        said.contains("ours/not-said-no, an earlier look-alike, now gets the verdict: the proposal lists"),
+        "{said}"
+    );
     let check = project.run(&["propose", "check", "not-answered"]);
     assert_eq!(check.code, 0, "{check:?}");
     assert!(check.out.contains("ours/not-said-no  effect changed"), "the change is shown: {}", check.out);

@@ -26,13 +26,14 @@ fn a_rule_that_takes_everything_from_another_is_accepted_with_the_other_taken_aw
     let people = "{ escalate_to_human: { queue: people } }";
     let new = ["propose", "new", "stalled", "--when", "{ kind: timeout }", "--then", people, "--means", "It stalled."];
     let ran = project.run(&new);
-    assert!(ran.code == 0 && ran.out.contains("the rule stands before `timeout`"), "{ran:?}");
+    assert!(ran.code == 0 && ran.out.contains("the rule goes before `timeout`"), "{ran:?}");
     let file = written(&project, "stalled");
     project.edit(&file, "expect: {}", "expect:\n  ours/slow: outcome_changed");
     let (code, said) = project.refused(&["propose", "check", "stalled"]);
     assert_eq!(code, 1, "{said}");
-    assert!(said.contains("new lint: lint says something new: `timeout` never speaks"), "{said}");
-    let way_out = format!("help: write `- remove_rule: timeout` at the end of `operations` in {file}, if it may go");
+    assert!(said.contains("new lint: `timeout` never speaks"), "{said}");
+    let way_out =
+        format!("help: write `- remove_rule: timeout` at the end of `operations` in {file}, if it can be removed");
     assert!(said.split_whitespace().collect::<Vec<_>>().join(" ").contains(&way_out), "{said}");
 
     project.edit(&file, "# Goldens", "  - remove_rule: timeout\n# Goldens");
@@ -54,7 +55,7 @@ fn a_rule_that_can_speak_goes_only_where_a_fixture_shows_what_becomes_of_its_fai
     proposed(&project, "  - remove_rule: gateway\n");
     let (code, said) = project.refused(&["propose", "check", "less"]);
     assert_eq!(code, 1, "{said}");
-    let wanted = "no fixture shows what becomes of the failures that the rule `gateway` catches today";
+    let wanted = "no fixture shows how the failures of the rule `gateway` end without it";
     assert!(said.replace("\n      ", " ").contains(wanted), "{said}");
     let fixture =
         project.read("fixtures/slow.yaml").replace("{ timeout: {}, applied: true }", "{ error: { status: 504 } }");
@@ -98,7 +99,7 @@ fn a_rule_of_which_lint_cannot_tell_is_shown_to_speak_by_a_fixture() {
     project.edit(&file, "      verdict: vanished\n", "      verdict: vanished\n    before: gone\n");
     let (code, said) = project.refused(&["propose", "check", "vanished"]);
     assert_eq!(code, 1, "{said}");
-    let way_out = "help: write a fixture in which the rule `gone` speaks into proposals/vanished/fixtures/";
+    let way_out = "help: write a fixture in which the rule `gone` matches into proposals/vanished/fixtures/";
     assert!(said.split_whitespace().collect::<Vec<_>>().join(" ").contains(way_out), "{said}");
     let fixture = project.read("fixtures/declined.yaml");
     let fixture = fixture.replace("kind: tool_error, message: card 4 was declined", "kind: lost, message: gone 55");
@@ -115,7 +116,7 @@ fn a_fixture_that_pins_the_old_verdict_is_named_with_what_to_change_in_it() {
     assert_eq!(code, 1, "{said}");
     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(said.contains("charge.verdicts: expected unclassified, got said_no"), "{said}");
-    let next = "help: change `expect` in fixtures/declined.yaml if this is meant, else \
+    let next = "help: change `expect` in fixtures/declined.yaml if this is intended, otherwise \
                 proposals/said-no/proposal.yaml next: playproof propose check said-no";
     assert!(said.contains(next), "{said}");
 }

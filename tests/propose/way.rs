@@ -11,7 +11,7 @@ fn a_proposal_that_is_ready_is_shown_and_nothing_speaks_against_it() {
         "said-no  changes ours: 2 rows",
         "ours/declined  effect changed",
         "escalate_to_human  deprecate_tool_call",
-        "ours/not-said-no  new fixture, as without the proposal",
+        "ours/not-said-no  new fixture, unchanged by the proposal",
         "1 fixture run of the project ends as before",
         "next: playproof propose accept said-no --reason '...'",
     ] {
@@ -118,7 +118,7 @@ fn a_rebase_says_what_became_of_the_rows_that_the_proposal_changes() {
     project.edit(PLAYBOOK, "    effect: unknown\n    then: { retry", "    effect: not_applied\n    then: { retry");
     assert_eq!(project.run(&["approve", "--reason", "it is known"]).code, 0);
     let ran = project.run(&["propose", "rebase", "said-no"]).exits(0);
-    assert!(ran.out.contains("`verdict slow`, which it changes, has changed since it was made"), "{}", ran.out);
+    assert!(ran.out.contains("`verdict slow` has changed since the proposal was made"), "{}", ran.out);
     assert!(
         ran.out.contains("\n  effect: unknown became not_applied\nnext: playproof propose check said-no"),
         "{}",
@@ -139,7 +139,7 @@ fn a_proposal_that_says_nothing_of_what_it_was_made_for_is_rebased_too() {
     };
     let whole = base(&Project::with_proposal()).expect("a base");
     for (left, said) in
-        [("", "`base` is missing"), ("base: abc\n", "this is no fingerprint"), ("base: ''\n", "this is no")]
+        [("", "`base` is missing"), ("base: abc\n", "this is not a fingerprint"), ("base: ''\n", "this is no")]
     {
         let project = Project::with_proposal();
         project.edit(file, &format!("{whole}\n"), left);

@@ -91,7 +91,7 @@ fn a_rebase_that_no_longer_fits_is_refused_at_its_place() {
     let (code, said) = project.refused(&["propose", "rebase", "said-no"]);
     assert_eq!(code, 2);
     assert!(
-        said.contains("the playbook has a rule `said-no` already") && said.contains("proposal.yaml:12:13"),
+        said.contains("the playbook already has a rule `said-no`") && said.contains("proposal.yaml:12:13"),
         "{said}"
     );
 }
@@ -129,8 +129,11 @@ fn a_proposal_that_changes_no_row_is_not_recorded() {
 fn what_the_proposal_does_not_name_and_what_it_names_in_vain_are_told() {
     let project = Project::with_proposal();
     project.edit(PROPOSAL, "ours/declined: effect_changed", "ours/slow: outcome_changed");
-    let parts =
-        ["unnamed change: `ours/declined` changes (effect changed)", "named in vain:", "`ours/slow` changes, and it"];
+    let parts = [
+        "unnamed change: `ours/declined` changes (effect changed)",
+        "named in vain:",
+        "the proposal lists `ours/slow`, which",
+    ];
     both_refuse(&project, 1, &parts);
 }
 
@@ -162,8 +165,7 @@ fn a_weaker_guard_wants_a_reason_and_a_new_lint_is_told() {
     let project = Project::with_proposal();
     let step = "  - change_verdict: slow\n    effect: not_applied\n  - add_queue: nobody\nexpect:\n  ours/slow: effect_changed\n";
     project.edit(PROPOSAL, "expect:\n", step);
-    let parts =
-        ["guard weakened:", "does not say why that is right", "new lint:", "nothing escalates to the queue `nobody`"];
+    let parts = ["guard weakened:", "gives no reason", "new lint:", "nothing escalates to the queue `nobody`"];
     both_refuse(&project, 1, &parts);
     let (_, said) = project.refused(&["propose", "check"]);
     assert!(said.contains("ours/slow  effect changed"), "{said}");
@@ -184,7 +186,7 @@ fn a_fixture_whose_name_is_taken_is_not_written_over() {
     let project = Project::with_proposal();
     let text = project.read("proposals/said-no/fixtures/said-no.yaml");
     project.write("proposals/said-no/fixtures/slow.yaml", &text);
-    both_refuse(&project, 1, &["fixture taken: there is a fixture `slow` already"]);
+    both_refuse(&project, 1, &["fixture taken: the fixture `slow` exists already"]);
 }
 
 #[test]
@@ -228,10 +230,10 @@ fn an_accept_that_cannot_write_changes_nothing() {
 fn a_verdict_without_a_look_alike_and_a_fixture_that_shows_something_else_are_told() {
     let project = Project::with_proposal();
     fs::remove_file(project.path("proposals/said-no/fixtures/not-said-no.yaml")).unwrap();
-    both_refuse(&project, 1, &["no look alike: no fixture of the proposal fails in a way near to `said_no`"]);
+    both_refuse(&project, 1, &["no look alike: no fixture of the proposal is a look-alike"]);
     let project = Project::with_proposal();
     project.edit("fixtures/declined.yaml", "effect: not_applied", "effect: unknown");
-    both_refuse(&project, 1, &["contradiction: `ours/declined` would not show what it is meant to show"]);
+    both_refuse(&project, 1, &["contradiction: `ours/declined` would contradict its `expect`"]);
 }
 
 #[test]

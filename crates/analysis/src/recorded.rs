@@ -1,5 +1,4 @@
-//! A recorded call as a fixture in which the upstream answers as it is recorded to have done. Knows no playbook: what
-//! the fixture is meant to show is its taker's to say.
+//! Turns a recorded call into a fixture with the recorded answers as its script, without an `expect`. Knows no playbook.
 
 use std::collections::BTreeMap;
 
@@ -11,26 +10,25 @@ use playproof_engine::time::{Duration, Instant};
 use playproof_engine::upstream::{KeyDialect, Script, ScriptedAnswer, UpstreamReply};
 use playproof_trace::canonical::text_of;
 
-/// What the only call of such a fixture is called.
+/// The name of the only call of such a fixture.
 const CALL: &str = "call";
 
-/// Answers of one kind that a fixture takes over.
+/// The most answers of one kind in a fixture.
 const ANSWERS_MAX: usize = 20;
 
-/// Longer waits are a wrong clock.
+/// The longest wait; longer ones come from a wrong clock.
 const LONGEST: Duration = Duration::from_millis(86_400_000);
 
-/// How much of a call's arguments and evidence goes into a file that is committed.
+/// How much of a call's arguments and evidence goes into a committed file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arguments {
-    /// All, as recorded: what must not be seen was redacted where the call was read.
+    /// All values as recorded; redaction happened when the call was read.
     Values,
-    /// Names and types: every value is only one of its type.
+    /// Names and types: every value is a sample of its type.
     Types,
 }
 
-/// The fixture of one recorded call. Who asked for what is nobody's business but the recording's: where the call
-/// has a key or a token, the fixture has one too, and not the same.
+/// The fixture of one recorded call. A key or a token is replaced by another one, for privacy.
 pub fn of_recorded(call: &RecordedCall, title: String, arguments: Arguments) -> Fixture {
     let call = FixtureCall {
         name: CALL.to_owned(),
@@ -54,7 +52,7 @@ pub fn of_recorded(call: &RecordedCall, title: String, arguments: Arguments) -> 
     }
 }
 
-/// The arguments, where they are a map: fixtures know no others.
+/// The arguments, if they are a map: fixtures allow nothing else.
 fn args(call: &RecordedCall, arguments: Arguments) -> String {
     let read = call.args().and_then(|args| serde_json::from_str::<Value>(args).ok());
     let mut value = read.filter(Value::is_object).unwrap_or_else(|| Value::Object(serde_json::Map::new()));
@@ -100,13 +98,13 @@ fn script(call: &RecordedCall) -> Script {
     Script { attempts: of(AnswerTo::Attempt), refresh: of(AnswerTo::Refresh), reversal: of(AnswerTo::Reversal) }
 }
 
-/// From the request to the answer, where the recording says both.
+/// The time from the request to the answer, if both are recorded.
 fn latency(answer: &RecordedAnswer, before: Option<Instant>) -> Duration {
     let start = answer.started.or(before);
     start.zip(answer.at).map(|(start, end)| written(end.since(start))).unwrap_or_default()
 }
 
-/// As a fixture can say it: whole milliseconds, within bounds.
+/// Rounded for a fixture: whole milliseconds, within bounds.
 fn written(span: Duration) -> Duration {
     Duration::from_millis(span.min(LONGEST).as_millis())
 }
@@ -129,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recorded_call_answers_as_recorded_and_gives_away_no_key_and_no_token() {
+    fn a_recorded_call_answers_as_recorded_and_keeps_its_key_and_token_private() {
         let fixture = of_recorded(&recorded(TRACE), "t".to_owned(), Arguments::Values);
         let [call] = fixture.calls.as_slice() else { panic!("{fixture:?}") };
         assert_eq!(call.args, r#"{"a":[1,2],"b":"secret","c":{"d":7,"e":null}}"#);
@@ -141,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn types_alone_hold_nobody_s_data() {
+    fn types_contain_no_data() {
         let fixture = of_recorded(&recorded(TRACE), String::new(), Arguments::Types);
         let [call] = fixture.calls.as_slice() else { panic!("{fixture:?}") };
         assert_eq!(call.args, r#"{"a":[1],"b":"text","c":{"d":1,"e":null}}"#);
@@ -149,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_that_are_no_map_are_none() {
+    fn arguments_that_are_not_a_map_are_dropped() {
         let call = recorded("{\"tool\":\"pay\",\"args\":[1],\"status\":\"ok\"}\n");
         assert_eq!(of_recorded(&call, String::new(), Arguments::Values).calls[0].args, "{}");
     }

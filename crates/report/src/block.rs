@@ -1,4 +1,4 @@
-//! One call on a page: what was found, the recording and each playbook beside it, and how each ends.
+//! One call on a page: its findings, the recording beside each playbook, and the end of each.
 
 use super::findings::{self, About};
 use super::style::Palette;
@@ -16,22 +16,22 @@ const COLUMN_MIN: usize = 34;
 /// The blanks between columns.
 const GAP: usize = 3;
 
-/// The blanks before everything but the title.
+/// The indent of all lines except the title.
 const INDENT: usize = 3;
 
 /// How much of the arguments is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arguments {
-    /// All, as far as a line goes.
+    /// All, up to one line.
     Values,
     /// Keys and types.
     Shape,
 }
 
-/// How the block is drawn.
+/// The style of a block.
 #[derive(Clone, Copy, Debug)]
 pub struct Style {
-    /// In columns.
+    /// The width in columns.
     pub width: usize,
     /// The colours.
     pub palette: Palette,
@@ -39,20 +39,20 @@ pub struct Style {
     pub arguments: Arguments,
 }
 
-/// Calls that went the same way as the one that is drawn.
+/// Calls with the same course as the shown one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Alike {
-    /// References of some.
+    /// The references of a few.
     pub others: Vec<String>,
-    /// How many beyond those.
+    /// The number of further ones.
     pub more: u64,
-    /// Whether they are of several intents.
+    /// Whether they have several intents.
     pub several_intents: bool,
-    /// Whether they did not go the same way, but are of kinds too many to be told apart.
+    /// Whether they are of other kinds, which are too many to list apart.
     pub is_mixed: bool,
 }
 
-/// The block of one call, or of several that went the same way; `number` stands in front.
+/// The block of one call, or of several with the same course, with its `number`.
 pub fn render(number: usize, view: &CallView<'_>, runs: &[RunView<'_>], alike: &Alike, style: Style) -> String {
     let mut lines = vec![title(number, view, alike.others.len() as u64 + alike.more, style)];
     lines.extend(found(view, runs, alike.several_intents, style));
@@ -80,7 +80,7 @@ pub fn render(number: usize, view: &CallView<'_>, runs: &[RunView<'_>], alike: &
     lines.join("\n")
 }
 
-/// A recorded call that was answered with ok at once needs no timeline: its finding is about others.
+/// A recorded call that was answered with ok at once needs no timeline.
 fn uneventful(view: &CallView<'_>, runs: &[RunView<'_>]) -> Option<String> {
     let [answer] = view.recorded?.answers.as_slice() else { return None };
     let calm = |run: &RunView<'_>| run.outcome().is_some_and(|outcome| outcome.kind == OutcomeKind::Succeeded);
@@ -88,7 +88,7 @@ fn uneventful(view: &CallView<'_>, runs: &[RunView<'_>]) -> Option<String> {
         return None;
     }
     let took = answer.at.filter(|_| view.timed).map(|at| format!(" after {} ms", timeline::millis(at.since(view.at))));
-    Some(format!("answered with ok{}, and every playbook leaves it at that", took.unwrap_or_default()))
+    Some(format!("answered with ok{}, and no playbook does more", took.unwrap_or_default()))
 }
 
 struct Column {
@@ -102,7 +102,7 @@ fn title(number: usize, view: &CallView<'_>, alike: u64, style: Style) -> String
     let times = if alike == 0 { String::new() } else { format!(" ×{}", text::count(alike + 1)) };
     let room = style.width.saturating_sub(text::width(&head) + text::width(&times) + 1);
     let reference = text::fitted(view.reference, room.clamp(12, 60));
-    // The call's own id is what may be missing: the reference names the call too.
+    // The call's own id is optional: the reference names the call too.
     let id_room = room.saturating_sub(text::width(&reference) + 3).min(30);
     let id = view.id.filter(|id| !id.is_empty() && *id != view.reference && id_room >= 8);
     let id = id.map_or_else(String::new, |id| format!(" ({})", text::fitted(id, id_room)));
@@ -111,7 +111,7 @@ fn title(number: usize, view: &CallView<'_>, alike: u64, style: Style) -> String
     format!("{}{}", style.palette.strong(&said), style.palette.faint(&"─".repeat(rest)))
 }
 
-/// One line a finding; a finding of the recording is said once, not once a playbook.
+/// One line per finding; a finding of the recording is listed once, not once per playbook.
 fn found(view: &CallView<'_>, runs: &[RunView<'_>], several: bool, style: Style) -> Vec<String> {
     let mut said: Vec<(Finding, String)> = Vec::new();
     for run in runs {
@@ -189,11 +189,11 @@ pub fn shape(args: &str) -> String {
 fn named(alike: &Alike, width: usize) -> String {
     let shown: Vec<_> = alike.others.iter().map(|other| text::fitted(other, 40)).collect();
     let rest = if alike.more == 0 { String::new() } else { format!(" and {} more", text::count(alike.more)) };
-    let which = if alike.is_mixed { "of kinds too many to tell apart" } else { "the same way" };
+    let which = if alike.is_mixed { "of other kinds, too many to list apart" } else { "the same way" };
     text::fitted(&format!("{which}: {}{rest}", shown.join(", ")), width).into_owned()
 }
 
-/// How a playbook's run ends: outcome, claim against ledger, cost.
+/// The end of a playbook's run: outcome, effect claim and ledger, cost.
 fn foot(run: &RunView<'_>, recorded: Option<&RecordedCall>, palette: Palette) -> Vec<(&'static str, String)> {
     let Some(outcome) = run.outcome() else { return Vec::new() };
     let mut rows = vec![
@@ -210,7 +210,7 @@ fn foot(run: &RunView<'_>, recorded: Option<&RecordedCall>, palette: Palette) ->
     rows
 }
 
-/// What the outcome claims, and what the ledger holds.
+/// The effect claim, and what the ledger holds.
 fn effect(claim: EffectClaim, run: &RunView<'_>, recorded: Option<&RecordedCall>) -> String {
     let claims = format!("claims {}", claim.as_str());
     match (run.intent, recorded) {
@@ -220,7 +220,7 @@ fn effect(claim: EffectClaim, run: &RunView<'_>, recorded: Option<&RecordedCall>
     }
 }
 
-/// Recorded answers that prove an effect, and that the playbook did not ask for.
+/// The number of recorded answers that prove an effect and that the playbook did not use.
 fn unused_ok(run: &RunView<'_>, recorded: &RecordedCall) -> u32 {
     let ok = recorded.answers.iter().filter(|answer| answer.to == AnswerTo::Attempt && answer.reply == Reply::Ok);
     let used = run.transcript.ledger.iter().filter(|entry| {
@@ -229,12 +229,12 @@ fn unused_ok(run: &RunView<'_>, recorded: &RecordedCall) -> u32 {
     u32::try_from(ok.count().saturating_sub(used.count())).unwrap_or(u32::MAX)
 }
 
-/// What a recording proves of one call, in words; other calls may have had the same intent.
-/// `unused` are recorded answers that prove an effect, and that the playbook did not ask for.
+/// What a recording proves of one call, in words; other calls may have the same intent. `unused` is the number of
+/// recorded answers that prove an effect and that the playbook did not use.
 fn proved(truth: IntentBalance, unused: u32) -> String {
     let modelled = truth.modelled.min(truth.effects);
     match (truth.effects - modelled, modelled, truth.unobserved) {
-        (0, _, _) if unused > 0 => "an unused answer of the recording proves one".to_owned(),
+        (0, _, _) if unused > 0 => "an unused recorded answer proves one".to_owned(),
         (0, 0, 0) if truth.reversed_as_modelled > 0 => "taken back, as modelled".to_owned(),
         (0, 0, 0) if truth.reversed > 0 => "taken back".to_owned(),
         (0, 0, 0) => "nothing else is recorded".to_owned(),
@@ -273,7 +273,7 @@ pub fn truth(truth: IntentBalance) -> String {
     said
 }
 
-/// The columns side by side, or one below the other where they do not fit.
+/// The columns side by side, or stacked if they do not fit.
 fn beside(columns: &[Column], style: Style) -> Vec<String> {
     let room = style.width.saturating_sub(INDENT);
     let count = columns.len().max(1);

@@ -1,31 +1,31 @@
-//! Findings in words, and the order in which they are shown. Explanations at length are `playproof help ID`.
+//! Findings in words, and the order in which they are shown. `playproof help ID` explains them at length.
 
 use playproof_engine::event::{Finding, FindingBy, FindingId, FindingSeverity};
 
 use super::style::Palette;
 use super::text::{counted, ordinal};
 
-/// What a sentence is about.
+/// The calls that a sentence is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct About {
-    /// Several calls with different intents: a count is then the greatest of theirs.
+    /// There are several intents: a count is then the greatest of theirs.
     pub several: bool,
-    /// A call with an idempotency key.
+    /// The call has an idempotency key.
     pub keyed: bool,
-    /// A call of a tool of which people said that it writes.
+    /// The tool is declared as a write.
     pub declared: bool,
 }
 
-/// What was found, with its count, in a few words.
+/// The finding with its count, in a few words.
 pub fn sentence(id: FindingId, count: u32, about: About) -> String {
     let count = u64::from(count);
     let most = if about.several { "up to " } else { "" };
     match id {
         FindingId::DuplicateEffect => format!("one intent had {most}{}", counted(count, "effect", "effects")),
-        FindingId::UntruthfulOutcome => "the outcome claims something else than what is true upstream".to_owned(),
+        FindingId::UntruthfulOutcome => "the outcome claim contradicts the upstream".to_owned(),
         FindingId::RetriedAfterDenial => format!("sent {} more after a denial", times(count)),
         FindingId::RetriedAfterConflict => {
-            format!("sent {} more after the upstream said that it was processed", times(count))
+            format!("sent {} more after the upstream reported it as processed", times(count))
         }
         FindingId::UnsafeRetry => {
             format!("{} that the retry guard would have stopped", counted(count, "further attempt", "further attempts"))
@@ -33,29 +33,29 @@ pub fn sentence(id: FindingId, count: u32, about: About) -> String {
         FindingId::Unclassified => {
             format!("{} that no rule of the playbook matches", counted(count, "failure", "failures"))
         }
-        FindingId::Undetermined => "an answer was needed that nothing supplies".to_owned(),
+        FindingId::Undetermined => "a needed answer is missing".to_owned(),
         FindingId::PossibleDuplicateEffect => {
             let why = match (about.keyed, about.declared) {
-                (true, _) => "the upstream forgets its key",
-                (false, true) => "what failed acted all the same",
+                (true, _) => "the upstream forgot its key",
+                (false, true) => "the failed attempt acted",
                 (false, false) => "this tool writes",
             };
             format!("one intent may have had {most}{}, if {why}", counted(count, "effect", "effects"))
         }
-        // A call carries how often it was made until then, not how often in all.
+        // A single call has the number of calls so far, not of all.
         FindingId::RunawayLoop if !about.several => {
-            format!("this is the {} time that the same call is made in its run", ordinal(count))
+            format!("this is the {} identical call of its run", ordinal(count))
         }
         FindingId::RunawayLoop => format!("the same call was made {most}{} in one run", times(count)),
         FindingId::FutileRetry => format!("sent again unchanged {most}{}, and failed again", times(count)),
         FindingId::OverTimeout => {
             format!("{} came later than the tool's timeout", counted(count, "recorded answer", "recorded answers"))
         }
-        FindingId::GuardRedundant => "a guard stopped what would have done no harm".to_owned(),
+        FindingId::GuardRedundant => "a guard stopped a harmless compensation".to_owned(),
     }
 }
 
-/// By whom, in words.
+/// Recorded, or under which playbook, in words.
 pub fn by(finding: &Finding, playbook: &str) -> String {
     match finding.by {
         FindingBy::Recorded => "as recorded".to_owned(),
@@ -63,7 +63,7 @@ pub fn by(finding: &Finding, playbook: &str) -> String {
     }
 }
 
-/// The severity's word in its colour, padded so that the words stand in a column.
+/// The severity's word in its colour, padded to a fixed width.
 pub fn severity(severity: FindingSeverity, palette: Palette) -> String {
     let word = format!("{:6}", severity.as_str());
     match severity {
@@ -102,12 +102,12 @@ mod tests {
         assert_eq!(sentence(FindingId::RunawayLoop, 12, several), "the same call was made up to 12 times in one run");
         assert_eq!(
             sentence(FindingId::RunawayLoop, 11, About::default()),
-            "this is the 11th time that the same call is made in its run"
+            "this is the 11th identical call of its run"
         );
         let keyed = About { keyed: true, ..About::default() };
         assert_eq!(
             sentence(FindingId::PossibleDuplicateEffect, 2, keyed),
-            "one intent may have had 2 effects, if the upstream forgets its key"
+            "one intent may have had 2 effects, if the upstream forgot its key"
         );
     }
 }

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use foldhash::fast::FixedState;
 
 use super::block::Alike;
-use playproof_analysis::replay::{FactsUsed, Forms, SeenCall};
+use playproof_analysis::replay::{FactsUsed, MessageTemplates, ShownCall};
 use playproof_engine::call::{Place, RecordedCall, Reply};
 use playproof_engine::event::{
     Decision, EffectClaim, Finding, FindingId, FindingSeverity, Outcome, OutcomeKind, PlaybookNames, Status,
@@ -45,7 +45,7 @@ impl Selection {
     /// Whether a call is wanted.
     pub fn wants<'r>(
         &self,
-        call: SeenCall<'_>,
+        call: ShownCall<'_>,
         recorded: &[Finding],
         mut runs: impl Iterator<Item = (&'r PlaybookNames, &'r SimulationRecord)> + Clone,
     ) -> bool {
@@ -191,16 +191,16 @@ impl Listing {
     /// Takes a call, if it is wanted. `intent` is the mark of what it wants done once.
     pub fn take<'r>(
         &self,
-        call: SeenCall<'_>,
+        call: ShownCall<'_>,
         intent: u128,
         recorded: &[Finding],
         runs: impl Iterator<Item = (&'r PlaybookNames, &'r SimulationRecord)> + Clone,
-        forms: &mut Forms,
+        templates: &mut MessageTemplates,
     ) {
         if !self.selection.wants(call, recorded, runs.clone()) {
             return;
         }
-        let kind = self.kind(call.raw(), recorded, runs.clone(), forms);
+        let kind = self.kind(call.raw(), recorded, runs.clone(), templates);
         let rank = Rank::of(recorded.iter().chain(runs.clone().flat_map(|(_, record)| &record.findings)));
         let detail = || {
             let records = runs.map(|(_, record)| record.clone()).collect();
@@ -268,7 +268,7 @@ impl Listing {
         call: &RecordedCall,
         recorded: &[Finding],
         runs: impl Iterator<Item = (&'r PlaybookNames, &'r SimulationRecord)>,
-        forms: &mut Forms,
+        templates: &mut MessageTemplates,
     ) -> u64 {
         let mut hash = FixedState::default().build_hasher();
         if self.selection.unfolded {
@@ -288,7 +288,7 @@ impl Listing {
                 Reply::Failed(error) => {
                     let error = error.as_deref();
                     error.and_then(|error| error.kind.as_deref()).hash(&mut hash);
-                    forms.of(error.and_then(|error| error.message.as_deref()).unwrap_or("")).hash(&mut hash);
+                    templates.of(error.and_then(|error| error.message.as_deref()).unwrap_or("")).hash(&mut hash);
                 }
             }
         }
@@ -454,7 +454,7 @@ mod tests {
     fn listing(calls: &[(RecordedCall, Vec<Finding>)]) -> Listing {
         let listing = Listing::new(Selection::default());
         for (call, findings) in calls {
-            listing.take(SeenCall::plain(call), 7, findings, std::iter::empty(), &mut Forms::default());
+            listing.take(ShownCall::plain(call), 7, findings, std::iter::empty(), &mut MessageTemplates::default());
         }
         listing
     }
@@ -498,11 +498,11 @@ mod tests {
             let listing = Listing::new(Selection::default());
             for (line, (intent, count)) in (1..).zip([7, 7, 8].into_iter().zip(counts)) {
                 listing.take(
-                    SeenCall::plain(&call(line, "a", Reply::Ok)),
+                    ShownCall::plain(&call(line, "a", Reply::Ok)),
                     intent,
                     &[found(id, count)],
                     std::iter::empty(),
-                    &mut Forms::default(),
+                    &mut MessageTemplates::default(),
                 );
             }
             listing.into_groups()
@@ -524,7 +524,7 @@ mod tests {
             for (number, input) in (1..).zip(inputs) {
                 let mut call = call(number, "a", Reply::Failed(None));
                 (call.place.input, call.number_in_run) = (input, 1);
-                listing.take(SeenCall::plain(&call), 7, &[], std::iter::empty(), &mut Forms::default());
+                listing.take(ShownCall::plain(&call), 7, &[], std::iter::empty(), &mut MessageTemplates::default());
             }
             let group = listing.into_groups().remove(0);
             (group.count, group.alike().others)
@@ -541,11 +541,11 @@ mod tests {
         for line in 1..=most {
             let findings = [found(FindingId::DuplicateEffect, 2)];
             listing.take(
-                SeenCall::plain(&call(line, "a", Reply::Ok)),
+                ShownCall::plain(&call(line, "a", Reply::Ok)),
                 line.into(),
                 &findings,
                 std::iter::empty(),
-                &mut Forms::default(),
+                &mut MessageTemplates::default(),
             );
         }
         let groups = listing.into_groups();
@@ -560,7 +560,13 @@ mod tests {
         let most = u64::try_from(KINDS_MAX).unwrap() + 50;
         for line in 1..=most {
             let call = call(line, &format!("tool {line}"), Reply::Failed(None));
-            listing.take(SeenCall::plain(&call), line.into(), &[], std::iter::empty(), &mut Forms::default());
+            listing.take(
+                ShownCall::plain(&call),
+                line.into(),
+                &[],
+                std::iter::empty(),
+                &mut MessageTemplates::default(),
+            );
         }
         let groups = listing.into_groups();
         assert_eq!(groups.len(), KINDS_MAX + 1);
@@ -573,7 +579,7 @@ mod tests {
         let listing = Listing::new(Selection { unfolded: true, ..Selection::default() });
         for line in 1..=3 {
             let call = call(line, "a", Reply::Failed(None));
-            listing.take(SeenCall::plain(&call), 7, &[], std::iter::empty(), &mut Forms::default());
+            listing.take(ShownCall::plain(&call), 7, &[], std::iter::empty(), &mut MessageTemplates::default());
         }
         assert_eq!(shown(listing).len(), 3);
     }

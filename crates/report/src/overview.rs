@@ -1,4 +1,4 @@
-//! The first page of a replay: what was read, what was counted, what no rule knows. Draws no calls.
+//! The first page of a replay: the inputs, the counts, the unclassified failures. Draws no calls.
 
 use super::style::Palette;
 use super::summary::{Section, Totals};
@@ -6,20 +6,20 @@ use super::table::{self, Align};
 use super::text;
 use playproof_analysis::replay::{Counts, FirstUnknown, InputAccount, Replayed, UnknownName};
 
-/// Forms of unclassified messages that are shown.
-const FORMS: usize = 5;
+/// The most templates of unclassified messages.
+const TEMPLATES: usize = 5;
 
-/// Inputs that are shown one by one.
+/// The most inputs that are listed one by one.
 const INPUTS: usize = 8;
 
-/// What an input was, beside what its lines were.
+/// Notes on an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InputNote {
-    /// What people call it.
+    /// Its name.
     pub name: String,
-    /// What a foreign one was read as.
+    /// The format that a foreign one was read as.
     pub read_as: Option<String>,
-    /// What was lost or odd on the way, a sentence each.
+    /// What the import lost or found odd, one sentence each.
     pub remarks: Vec<String>,
 }
 
@@ -59,7 +59,7 @@ pub fn markdown(totals: &Totals<'_>, notes: &[InputNote]) -> String {
     parts.join("\n\n")
 }
 
-/// The account of the inputs: a line each, and what is odd below it.
+/// The account of the inputs: one line each, with remarks below it.
 pub fn inputs(replayed: &Replayed, notes: &[InputNote], width: usize, palette: Palette) -> String {
     let mut lines = Vec::new();
     for (n, account) in replayed.inputs.iter().take(INPUTS).enumerate() {
@@ -90,14 +90,14 @@ pub fn inputs(replayed: &Replayed, notes: &[InputNote], width: usize, palette: P
     lines.join("\n")
 }
 
-/// What is to be known of results whose source does not say how they went.
+/// A remark on results whose source has no status.
 fn status_of(account: &InputAccount) -> Option<String> {
     let (read, all) = (account.ledger.read_from_text, account.ledger.attached);
-    let rest = "no status: whether one is ok or a failure is read from its text";
+    let rest = "no status: ok or failure is read from their text";
     match read {
         0 => None,
-        _ if read == all => Some(format!("its results carry {rest}")),
-        _ => Some(format!("{} {rest}", text::counted(read, "result carries", "results carry"))),
+        _ if read == all => Some(format!("its results have {rest}")),
+        _ => Some(format!("{} {rest}", text::counted(read, "result has", "results have"))),
     }
 }
 
@@ -105,7 +105,7 @@ fn input(account: &InputAccount, read_as: Option<&str>, width: usize, palette: P
     let ledger = &account.ledger;
     let read_as = read_as.map_or_else(String::new, |format| format!(" (read as {})", text::escape_unprintable(format)));
     let name = text::fitted_path(&account.name, width.saturating_sub(text::width(&read_as)));
-    // The lines of a foreign one are those that an import made of it: no file has them.
+    // The lines of a foreign input are made by its import: no file has them.
     let lines = (read_as.is_empty() && ledger.lines > 0).then(|| text::counted(ledger.lines, "line", "lines"));
     let mut said: Vec<String> = lines.into_iter().collect();
     said.extend([
@@ -119,7 +119,7 @@ fn input(account: &InputAccount, read_as: Option<&str>, width: usize, palette: P
         (ledger.orphans, "orphan result", "orphan results"),
         (ledger.duplicates, "duplicate result", "duplicate results"),
         (ledger.surplus, "surplus result", "surplus results"),
-        (ledger.backwards, "time out of order", "times out of order"),
+        (ledger.backwards, "timestamp out of order", "timestamps out of order"),
         (ledger.skipped, "line skipped", "lines skipped"),
         (ledger.other, "line of unknown type", "lines of unknown type"),
         (ledger.unknown_fields, "unknown field", "unknown fields"),
@@ -135,7 +135,7 @@ fn input(account: &InputAccount, read_as: Option<&str>, width: usize, palette: P
     lines
 }
 
-/// The first unknown type and the first unknown field, each with its place and the nearest known name.
+/// The first unknown type and the first unknown field, each with their places and the nearest known name.
 pub fn unknown_names(unknown: &FirstUnknown) -> Vec<String> {
     let unknown = [("type", &unknown.kind), ("field", &unknown.field)].into_iter();
     let unknown = unknown.filter_map(|(what, first)| first.as_ref().map(|(line, first)| (what, line, first)));
@@ -179,7 +179,7 @@ fn section_rows(section: &Section, columns: usize) -> Vec<Vec<String>> {
     rows
 }
 
-/// Severities in their colours, titles strong: whole lines, so that no column moves.
+/// Colours severities and titles: whole lines, so that columns stay aligned.
 fn coloured(table: &str, palette: Palette) -> String {
     let line = |(n, line): (usize, &str)| match line.trim_start() {
         _ if n == 0 => palette.strong(line),
@@ -191,38 +191,38 @@ fn coloured(table: &str, palette: Palette) -> String {
     table.lines().enumerate().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// What no rule knows, by the form of its message; of the first playbook that has such failures.
+/// Failures that no rule matches, by message template; of the first playbook with such failures.
 fn unclassified(totals: &Totals<'_>, width: usize, palette: Palette) -> Option<String> {
     let (summary, names) =
         totals.replayed.summaries.iter().zip(totals.names).find(|(summary, _)| summary.unclassified.total() > 0)?;
     let rows = summary.unclassified.rows();
     let failures = text::counted(summary.unclassified.total(), "failure", "failures");
-    let title = format!("{failures} that no rule of {} matches, by the form of their message", names.playbook);
+    let title = format!("{failures} that no rule of {} matches, by message template", names.playbook);
     let mut lines: Vec<String> = text::wrapped(&title, width).iter().map(|line| palette.strong(line)).collect();
     let widest = rows.first().map_or(0, |(_, count)| text::count(*count).len());
-    for (form, count) in rows.iter().take(FORMS) {
-        let form = if form.is_empty() { "(no message)" } else { form };
+    for (template, count) in rows.iter().take(TEMPLATES) {
+        let template = if template.is_empty() { "(no message)" } else { template };
         let count = format!("  {:>widest$}  ", text::count(*count));
-        lines.push(format!("{count}{}", text::fitted(form, width.saturating_sub(count.len()))));
+        lines.push(format!("{count}{}", text::fitted(template, width.saturating_sub(count.len()))));
     }
-    let more = rows.len().saturating_sub(FORMS);
+    let more = rows.len().saturating_sub(TEMPLATES);
     if more > 0 {
-        lines.push(palette.faint(&format!("  and {} more", text::counted(more as u64, "form", "forms"))));
+        lines.push(palette.faint(&format!("  and {} more", text::counted(more as u64, "template", "templates"))));
     }
     Some(lines.join("\n"))
 }
 
-/// The calls that may have made an effect again, by tool and by what makes it a doubt.
+/// The calls that may have made an effect again, by tool and reason.
 fn possible_duplicates(replayed: &Replayed, width: usize, palette: Palette) -> Option<String> {
     let possible = &replayed.possible_duplicates;
     let lists = [
-        ("Tools that nobody declared, and that may have made an effect again (calls)", &possible.undeclared),
-        ("Keys that were sent again; an upstream that forgot them made its effect again (calls)", &possible.keyed),
+        ("Undeclared tools that may have made an effect again (calls)", &possible.undeclared),
+        ("Resent keys; an upstream that forgot the key made the effect again (calls)", &possible.keyed),
         (
-            "Identical calls, one ok and one failed; if that acted all the same, the effect is there twice (calls)",
+            "Identical calls, one ok and one failed; if the failed one acted, the effect is there twice (calls)",
             &possible.failed,
         ),
-        ("Tools that nobody declared, sent again after a failure that may have acted (calls)", &possible.resent),
+        ("Undeclared tools, resent after a failure that may have acted (calls)", &possible.resent),
     ];
     let lists = lists.into_iter().filter_map(|(title, counts)| by_tool(title, counts, width, palette));
     let lists: Vec<String> = lists.collect();
@@ -233,11 +233,11 @@ fn by_tool(title: &str, counts: &Counts, width: usize, palette: Palette) -> Opti
     let rows = counts.rows();
     let widest = rows.first().map(|(_, count)| text::count(*count).len())?;
     let mut lines: Vec<String> = text::wrapped(title, width).iter().map(|line| palette.doubtful(line)).collect();
-    for (tool, count) in rows.iter().take(FORMS) {
+    for (tool, count) in rows.iter().take(TEMPLATES) {
         let count = format!("  {:>widest$}  ", text::count(*count));
         lines.push(format!("{count}{}", text::fitted(tool, width.saturating_sub(count.len()))));
     }
-    let more = rows.len().saturating_sub(FORMS);
+    let more = rows.len().saturating_sub(TEMPLATES);
     if more > 0 {
         lines.push(palette.faint(&format!("  and {} more", text::counted(more as u64, "tool", "tools"))));
     }

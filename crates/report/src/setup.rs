@@ -1,21 +1,20 @@
-//! What setting up a project says: which files it wrote and which it kept, what is left to do, and the commands to run
-//! next.
+//! The page of a new project: the files written and kept, what is left to do, and the next commands.
 
 use crate::style::Palette;
 use crate::text::{counted, escape_unprintable, fitted, width};
-use playproof_analysis::setup::{ByHand, ProjectFile, ProjectFiles, Purpose, Recording};
+use playproof_analysis::setup::{ByHand, ProjectFile, ProjectFiles, Purpose, RecordingSummary};
 use playproof_formats::shell::Command;
 
-/// What is said.
+/// The contents of the page.
 #[derive(Debug)]
 pub struct Shown<'a> {
     /// The project's folder, as people named it; empty for the working directory.
     pub folder: &'a str,
-    /// What was planned.
+    /// The planned files.
     pub planned: &'a ProjectFiles,
-    /// What recordings turned out to hold.
-    pub recordings: &'a [Recording],
-    /// What `check` says of it; none where the project was there before.
+    /// The recordings that were read.
+    pub recordings: &'a [RecordingSummary],
+    /// The result of `check`; none if the project existed before.
     pub check: Option<Checked>,
     /// Columns.
     pub width: usize,
@@ -23,12 +22,12 @@ pub struct Shown<'a> {
     pub palette: Palette,
 }
 
-/// What `check` says of a new project.
+/// The result of `check` on a new project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checked {
-    /// What was kept cannot be used.
+    /// An existing file cannot be used.
     Unusable,
-    /// So many runs, and nothing to object to.
+    /// So many runs, all as accepted.
     Clean(usize),
     /// Something differs.
     Found {
@@ -56,7 +55,7 @@ pub fn page(shown: &Shown<'_>) -> String {
     sections.join("\n\n")
 }
 
-fn recording(read: &Recording) -> String {
+fn recording(read: &RecordingSummary) -> String {
     let by = read.mapping.as_ref().map_or_else(String::new, |mapping| format!(", read by `{mapping}`"));
     let calls = counted(read.calls, "call", "calls");
     format!("{}: {calls}, {} failed{by}", escape_unprintable(&read.path), read.failed)
@@ -64,15 +63,14 @@ fn recording(read: &Recording) -> String {
 
 fn checked(checked: Checked) -> String {
     match checked {
-        Checked::Unusable => "what was kept cannot be used; see below".to_owned(),
+        Checked::Unusable => "an existing file cannot be used; see below".to_owned(),
         Checked::Clean(runs) => format!("clean, {}", counted(runs as u64, "run", "runs")),
         Checked::Found { has_kept, rows_differ } => {
-            let what = if has_kept { "what was kept does not go together with it" } else { "not clean" };
+            let what = if has_kept { "existing files do not fit the new ones" } else { "not clean" };
             let help = match rows_differ {
-                false => "`playproof check` says what differs",
+                false => "`playproof check` shows what differs",
                 true => {
-                    "the rows of the playbook are not those of the lock; if they are meant: playproof approve --reason \
-                     '...'"
+                    "the playbook's rows differ from the lock; if that is intended: playproof approve --reason '...'"
                 }
             };
             format!("{what}: {help}")
@@ -86,13 +84,13 @@ fn by_hand(what: &ByHand) -> String {
             format!("write `tools: {path}` into `playproof.yaml`, so that commands use it")
         }
         ByHand::OwnLayout => {
-            "`playproof.yaml` names a playbook, fixtures or goldens of its own, so none were added".to_owned()
+            "`playproof.yaml` names its own playbook, fixtures or goldens, so none were added".to_owned()
         }
         ByHand::SaySource(workflow) => {
-            format!("say in `{workflow}` where CI gets Playproof from: PLAYPROOF_GIT, PLAYPROOF_REV")
+            format!("set PLAYPROOF_GIT and PLAYPROOF_REV in `{workflow}`: CI gets Playproof from there")
         }
         ByHand::MoveWorkflow(workflow) => {
-            format!("GitHub reads `{workflow}` at the root of the repository alone: move it there")
+            format!("GitHub reads `{workflow}` only at the root of the repository: move it there")
         }
     }
 }
@@ -103,20 +101,20 @@ fn about(purpose: Purpose) -> &'static str {
         Purpose::Playbook => "what failures mean, and what follows",
         Purpose::Tools => "your tools: confirm the guesses",
         Purpose::Mapping => "your log: confirm the guesses",
-        Purpose::EffectProved => "an effect is proved by a conflict",
+        Purpose::EffectProved => "a conflict proves an effect",
         Purpose::RetryGuard => "the retry guard at work",
         Purpose::OwnFailure => "a failure from your recording",
         Purpose::Denial => "a denial is not retried",
         Purpose::Golden => "every decision, accepted",
         Purpose::Lock => "the playbook's rows, as approved",
-        Purpose::History => "that they were approved, and why",
+        Purpose::History => "the approval and its reason",
         Purpose::Attributes => "git merges the lock row by row",
-        Purpose::Ignored => "what waits is not committed",
+        Purpose::Ignored => "keeps pending files out of git",
         Purpose::Workflow => "checks every change in CI",
     }
 }
 
-/// Paths stay whole, so that they can be copied; only what is said of them is cut.
+/// Paths stay whole, so that they can be copied; only the descriptions are cut.
 fn files(files: &[ProjectFile], columns: usize) -> String {
     let rows = folded(files);
     let path = rows.iter().map(|row| width(&row.path)).max().unwrap_or_default();
@@ -136,7 +134,7 @@ struct Row {
     about: String,
 }
 
-/// The files; where all goldens are new or all are kept they are one row.
+/// The files; goldens are one row if all are new or all are kept.
 fn folded(files: &[ProjectFile]) -> Vec<Row> {
     let is_golden = |file: &&ProjectFile| file.purpose == Purpose::Golden;
     let goldens = files.iter().filter(is_golden).count();
@@ -174,17 +172,17 @@ fn next(shown: &Shown<'_>) -> String {
         let trace = from_project(shown.folder, &read.path);
         let with = |command: Command| command.path(&trace).flag_if("--map", map.as_deref());
         add(with(Command::new("playproof replay")), "what the playbook would have done");
-        add(with(Command::new("playproof mine")), "failures that no rule knows, with rules for them");
+        add(with(Command::new("playproof mine")), "failures that no rule matches, with a rule for each");
     } else {
         add("playproof replay trace.jsonl".into(), "what the playbook does with your own failures");
     }
-    add("playproof check".into(), "nothing drifts unreviewed");
+    add("playproof check".into(), "compares every run with its golden");
     let width = rows.iter().map(|(command, _)| command.chars().count()).max().unwrap_or_default();
     let lines: Vec<String> = rows.iter().map(|(command, about)| format!("  {command:width$}  {about}")).collect();
     format!("{}\n{}", shown.palette.strong("next:"), lines.join("\n"))
 }
 
-/// A path as it is written in the project's folder.
+/// A path relative to the project's folder.
 fn from_project(folder: &str, path: &str) -> String {
     let steps: Vec<&str> = folder.split('/').filter(|step| !step.is_empty() && *step != ".").collect();
     let plain = !folder.starts_with('/') && !path.starts_with('/') && !steps.contains(&"..");

@@ -8,7 +8,7 @@ use crate::project::Project;
 use crate::verdicts::refuse_misspelt;
 use crate::workspace::Workspace;
 use crate::{feedback_store, reason};
-use playproof_analysis::feedback::{Feedback, Kept, Refused};
+use playproof_analysis::feedback::{EditRefused, Feedback, Kept};
 use playproof_formats::shell::Command;
 
 /// What is to be said from now on.
@@ -123,18 +123,18 @@ pub fn reopen(args: &Reopen, output: &mut Output) -> Result<Exit, Failure> {
     })
 }
 
-fn refused(kept: &Kept, why: Refused) -> Failure {
+fn refused(kept: &Kept, why: EditRefused) -> Failure {
     let id = &kept.id;
     let close = Command::new("playproof feedback close").name(id).and("--reason '...'");
     match why {
-        Refused::NothingFailed => {
+        EditRefused::NothingFailed => {
             Failure::new(format!("no attempt of the call of `{id}` failed, so that it has no verdict"))
                 .help("its note can be edited, and it can be closed")
                 .next(close)
         }
-        Refused::ClosedAlready(before) => Failure::new(format!("`{id}` is closed already: {before}"))
+        EditRefused::ClosedAlready(before) => Failure::new(format!("`{id}` is closed already: {before}"))
             .next(Command::new("playproof feedback reopen").name(id)),
-        Refused::NotClosed => {
+        EditRefused::NotClosed => {
             Failure::new(format!("`{id}` is not closed")).next(Command::new("playproof feedback show").name(id))
         }
     }

@@ -9,7 +9,7 @@ use crate::output::Output;
 use crate::project::Project;
 use crate::terminal::Terminal;
 use crate::workspace::{Used, Workspace};
-use playproof_analysis::feedback::{Judged, State, Waiting, waiting};
+use playproof_analysis::feedback::{FeedbackState, JudgedFeedback, OpenFeedback, waiting};
 use playproof_formats::shell::Command;
 use playproof_report::feedback::{json, page};
 use playproof_report::style::Palette;
@@ -44,11 +44,11 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         }
         let Some(used) = playbooks.get(name) else { continue };
         let plan = kept.plan(&used.loaded.playbook, workspace.tools());
-        all.push(Judged::of(kept, &plan));
+        all.push(JudgedFeedback::of(kept, &plan));
     }
     all.sort_by_key(|judged| judged.state); // stable
     let kept = all.len();
-    all.retain(|judged| args.all || judged.state != State::Closed);
+    all.retain(|judged| args.all || judged.state != FeedbackState::Closed);
     match args.format {
         Format::Table => {
             let palette = Palette::new(terminal.out.colour);
@@ -64,9 +64,11 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
 }
 
 /// What the first that is open is waiting for.
-fn next(all: &[Judged]) -> Option<Command> {
+fn next(all: &[JudgedFeedback]) -> Option<Command> {
     Some(match waiting(all)? {
-        Waiting::Expectation(kept) => Command::new("playproof feedback edit").name(&kept.id).and("--expected VERDICT"),
-        Waiting::Change(kept) => Command::new("playproof feedback show").name(&kept.id),
+        OpenFeedback::Expectation(kept) => {
+            Command::new("playproof feedback edit").name(&kept.id).and("--expected VERDICT")
+        }
+        OpenFeedback::Change(kept) => Command::new("playproof feedback show").name(&kept.id),
     })
 }

@@ -14,7 +14,7 @@ use crate::read_options::ReadOptions;
 use crate::terminal::Terminal;
 use crate::workspace::Workspace;
 use playproof_analysis::explain::Subject;
-use playproof_analysis::feedback::{Ending, Judged, Kept, State};
+use playproof_analysis::feedback::{Ending, FeedbackState, JudgedFeedback, Kept};
 use playproof_engine::sim::Plan;
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::shell::Command;
@@ -41,7 +41,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let kept = feedback_store::load(&workspace, &project.redaction, &args.id)?;
     let used = feedback_store::playbook(&workspace, &kept)?;
     let plan = kept.plan(&used.loaded.playbook, workspace.tools());
-    let judged = Judged::of(kept, &plan);
+    let judged = JudgedFeedback::of(kept, &plan);
     let kept = &judged.kept;
     let subject = subject(&workspace, &project, kept, &plan)?;
     let Subject::Recorded { call, recorded, .. } = &subject else {
@@ -83,15 +83,15 @@ fn subject(workspace: &Workspace, project: &Project, kept: &Kept, plan: &Plan) -
     explain::find(&search, plan)
 }
 
-fn next(kept: &Kept, state: State, slice: &str) -> Command {
+fn next(kept: &Kept, state: FeedbackState, slice: &str) -> Command {
     match (state, &kept.feedback.before.failed) {
-        (State::Answered, _) => "playproof feedback list".into(),
-        (State::Closed, _) => Command::new("playproof feedback reopen").name(&kept.id),
-        (State::Open, None) => Command::new("playproof replay").path(slice),
-        (State::Open, Some(_)) if propose::stand(Some(&kept.feedback.playbook)) == Stand::NoneIsOwn => {
+        (FeedbackState::Answered, _) => "playproof feedback list".into(),
+        (FeedbackState::Closed, _) => Command::new("playproof feedback reopen").name(&kept.id),
+        (FeedbackState::Open, None) => Command::new("playproof replay").path(slice),
+        (FeedbackState::Open, Some(_)) if propose::stand(Some(&kept.feedback.playbook)) == Stand::NoneIsOwn => {
             "playproof init".into()
         }
-        (State::Open, Some(_)) => {
+        (FeedbackState::Open, Some(_)) => {
             let verdict = kept.feedback.expected.as_deref().unwrap_or("VERDICT");
             Command::new("playproof propose new").name(verdict).flag("--from-feedback", &kept.id)
         }

@@ -10,7 +10,7 @@ use crate::git::Git;
 use crate::output::Output;
 use crate::terminal::Terminal;
 use crate::workspace::Workspace;
-use playproof_analysis::check::Id;
+use playproof_analysis::check::CaseId;
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 use playproof_formats::golden::{GoldenFile, Lock};
 use playproof_formats::history::{
@@ -132,7 +132,7 @@ fn without_adr(workspace: &Workspace, entry: &HistoryEntry) -> Option<Violation>
 fn goldens(workspace: &Workspace, lock: &Lock, history: &History) -> Result<Vec<(GoldenFile, Arc<Source>)>, Failure> {
     let recorded = history.entries().iter().map(|entry| entry.record.playbook.as_str());
     let playbooks: Vec<&str> = lock.playbooks.keys().map(String::as_str).chain(recorded).collect();
-    let read = |id: &Id| -> Result<(GoldenFile, Arc<Source>), Failure> {
+    let read = |id: &CaseId| -> Result<(GoldenFile, Arc<Source>), Failure> {
         let source = workspace.read(&workspace.golden(id).accepted)?;
         Ok((GoldenFile::parse(&source)?, source))
     };

@@ -9,7 +9,7 @@ use crate::project::Project;
 use crate::stream::{Stream, Streamed};
 use crate::terminal::Terminal;
 use crate::{inputs, missing_answer, playbooks};
-use playproof_analysis::impact::{Gate, Impact, Part, Watcher};
+use playproof_analysis::impact::{Comparer, Impact, ImpactGate, ImpactPart};
 use playproof_engine::sim::Plan;
 use playproof_formats::playbook::fingerprint;
 use playproof_formats::shell::Command;
@@ -40,9 +40,9 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     playbooks::tell_apart(&mut plans, &[base.clone(), args.candidate.clone()]);
     let [mine, theirs] = &plans;
     refuse_equal(args, &base, [mine, theirs])?;
-    let watcher = Watcher::new(mine, theirs);
+    let watcher = Comparer::new(mine, theirs);
     missing_answer::warn(&stream.beyond, &[mine, theirs]);
-    let mut all = Part::default();
+    let mut all = ImpactPart::default();
     let streamed = stream.run(&plans, &watcher, &project, terminal, |part| all.merge(part))?;
     let impact = watcher.finish(all, [mine, theirs], &streamed.replayed);
     let gate = gate(args);
@@ -69,8 +69,8 @@ fn refuse_equal(args: &Args, base: &str, [mine, theirs]: [&Plan; 2]) -> Result<(
     Err(Failure::new(said).help("`--allow-empty` makes that no error"))
 }
 
-fn gate(args: &Args) -> Gate {
-    Gate {
+fn gate(args: &Args) -> ImpactGate {
+    ImpactGate {
         widening: args.fail_on.contains(&FailOn::Widening),
         effects: args.fail_on.contains(&FailOn::Effects),
         allow_widening: args.allow_widening.clone(),
@@ -78,7 +78,7 @@ fn gate(args: &Args) -> Gate {
     }
 }
 
-fn exit(args: &Args, gate: &Gate, impact: &Impact) -> Exit {
+fn exit(args: &Args, gate: &ImpactGate, impact: &Impact) -> Exit {
     if !gate.judge(impact).is_empty() {
         Exit::Found
     } else if gate.is_undecided(impact) || args.strict && impact.undetermined.calls() > 0 {

@@ -13,7 +13,7 @@ use crate::output::{Output, to_stderr};
 use crate::terminal::Terminal;
 use crate::workspace::Workspace;
 use crate::{folders, git};
-use playproof_analysis::check::Id;
+use playproof_analysis::check::CaseId;
 use playproof_analysis::proposal::{NotAccepted, accepted_goldens, goldens_elsewhere, numbered, record};
 use playproof_formats::history::next_number;
 use playproof_formats::playbook::rows;
@@ -105,7 +105,7 @@ fn refused(why: NotAccepted, stored: &Stored, trial: &TrialResult) -> Failure {
     let check = Command::new("playproof propose check").name(id);
     match why {
         NotAccepted::Golden(report) => report.into(),
-        NotAccepted::PlaybookNotApproved(Id { playbook, fixture }) => Failure::new(format!(
+        NotAccepted::PlaybookNotApproved(CaseId { playbook, fixture }) => Failure::new(format!(
             "the new fixture `{fixture}` brings the playbook `{playbook}`, whose rows nobody has approved"
         ))
         .help(format!("leave `{playbook}` out of it for now, and add it when this is accepted; nothing was changed"))

@@ -13,8 +13,8 @@ use crate::stream::{Stream, Streamed};
 use crate::terminal::Terminal;
 use crate::workspace::Workspace;
 use crate::{inputs, playbooks};
-use playproof_analysis::impact::{Gate, Part, Watcher};
-use playproof_analysis::proposal::Judged;
+use playproof_analysis::impact::{Comparer, ImpactGate, ImpactPart};
+use playproof_analysis::proposal::ProposalReport;
 use playproof_engine::sim::Plan;
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::diagnostic::Source;
@@ -93,11 +93,11 @@ fn show(args: &Check, terminal: &Terminal, tried: &[TrialResult], output: &mut O
             output.page(&pages.join("\n\n"))?;
         }
         PublicFormat::Markdown => {
-            let judged: Vec<Judged> = tried.iter().map(|trial| trial.judged.clone()).collect();
+            let judged: Vec<ProposalReport> = tried.iter().map(|trial| trial.judged.clone()).collect();
             output.page(&markdown(&judged))?;
         }
         PublicFormat::Json => {
-            let judged: Vec<Judged> = tried.iter().map(|trial| trial.judged.clone()).collect();
+            let judged: Vec<ProposalReport> = tried.iter().map(|trial| trial.judged.clone()).collect();
             output.json(json(&judged))?;
         }
     }
@@ -121,7 +121,7 @@ fn corpus(args: &Check, terminal: &Terminal, trial: &TrialResult) -> Result<Stri
     proposed.name = format!("{} as proposed", proposed.name).into();
     let plans = [Plan::new(trial.used.loaded.playbook.clone(), &tools), Plan::new(proposed, &tools)];
     let [base, candidate] = &plans;
-    let watcher = Watcher::new(base, candidate);
+    let watcher = Comparer::new(base, candidate);
     let command = Command::new("playproof propose check").names(&args.id);
     let stream = Stream {
         name: "propose",
@@ -138,10 +138,10 @@ fn corpus(args: &Check, terminal: &Terminal, trial: &TrialResult) -> Result<Stri
         jobs: args.jobs,
         allow_empty: None,
     };
-    let mut all = Part::default();
+    let mut all = ImpactPart::default();
     let streamed = stream.run(&plans, &watcher, &project, terminal, |part| all.merge(part))?;
     let compared = watcher.finish(all, [base, candidate], &streamed.replayed);
-    let gate = Gate::default();
+    let gate = ImpactGate::default();
     let Streamed { replayed, notes, .. } = &streamed;
     let shown = impact::Shown { impact: &compared, replayed, notes, gate: &gate, next: None };
     let text = match args.format {

@@ -8,8 +8,8 @@ use super::playbooks::playbook_of;
 use super::stored::{self, Stored};
 use crate::exit::Failure;
 use crate::workspace::{Used, Workspace};
-use playproof_analysis::check::Id;
-use playproof_analysis::proposal::{Applied, Candidate, Judged, ProposalContext, apply, touched};
+use playproof_analysis::check::CaseId;
+use playproof_analysis::proposal::{Applied, ProposalContext, ProposalReport, TrialInput, apply, touched};
 use playproof_engine::sim::Plan;
 use playproof_formats::diagnostic::Source;
 use playproof_formats::shell::Command;
@@ -26,13 +26,13 @@ pub struct Trials<'a> {
 /// A proposal that has been tried, with what accepting it needs.
 pub struct TrialResult {
     /// What is to be shown.
-    pub judged: Judged,
+    pub judged: ProposalReport,
     /// The playbook as it is.
     pub used: Used,
     /// The playbook as proposed.
     pub applied: Applied,
     /// The goldens of the project's fixtures under the playbook.
-    pub goldens: BTreeMap<Id, Option<Arc<Source>>>,
+    pub goldens: BTreeMap<CaseId, Option<Arc<Source>>>,
 }
 
 impl<'a> Trials<'a> {
@@ -69,7 +69,7 @@ impl<'a> Trials<'a> {
             let golden = self.workspace.read_golden(&id)?;
             goldens.insert(id, golden);
         }
-        let candidate = Candidate {
+        let candidate = TrialInput {
             id: &stored.id,
             folder: &self.workspace.here(&stored.folder),
             proposal: &stored.proposal,

@@ -15,8 +15,8 @@ use crate::stream::Stream;
 use crate::terminal::Terminal;
 use crate::workspace::Workspace;
 use playproof_analysis::feedback::Kept;
-use playproof_analysis::mining::{Miner, Part};
-use playproof_analysis::proposal::{Calls, Evidence, NoCluster};
+use playproof_analysis::mining::{MinedPart, Miner};
+use playproof_analysis::proposal::{DraftEvidence, NoCluster, RecordedCalls};
 use playproof_analysis::replay::Replayed;
 use playproof_engine::playbook::Access;
 use playproof_engine::sim::Plan;
@@ -27,7 +27,7 @@ use playproof_formats::shell::Command;
 /// What was recorded, and the inputs that it was read from.
 pub struct Recorded {
     /// What was recorded.
-    pub evidence: Evidence,
+    pub evidence: DraftEvidence,
     inputs: Vec<(String, ReadOptions)>,
 }
 
@@ -64,7 +64,7 @@ impl Recordings<'_> {
         let (part, replayed) = self.mined(&args.traces, &args.reading)?;
         let number = usize::from(number);
         let mined = part.finish(self.plan, &replayed, number);
-        let evidence = Evidence::of_cluster(&mined, number, &args.traces, &self.plan.playbook);
+        let evidence = DraftEvidence::of_cluster(&mined, number, &args.traces, &self.plan.playbook);
         let evidence = evidence.map_err(|why| self.no_cluster(number, why))?;
         Ok(Recorded { evidence, inputs: self.traces().collect() })
     }
@@ -128,7 +128,7 @@ impl Recordings<'_> {
             let (more, _) = self.mined(&args.traces, &args.reading)?;
             part.merge(more.after_inputs(u32::try_from(slices.len()).unwrap_or(u32::MAX)));
         }
-        let evidence = Evidence::of_feedback(kept, part, self.plan, args.traces.is_empty()).ok_or_else(nothing)?;
+        let evidence = DraftEvidence::of_feedback(kept, part, self.plan, args.traces.is_empty()).ok_or_else(nothing)?;
         let slices = slices.into_iter().map(|path| (path, plain.clone()));
         Ok(Recorded { evidence, inputs: slices.chain(self.traces()).collect() })
     }
@@ -147,7 +147,7 @@ impl Recordings<'_> {
         Ok(slices)
     }
 
-    fn mined(&self, inputs: &[String], reading: &ReadOptions) -> Result<(Part, Replayed), Failure> {
+    fn mined(&self, inputs: &[String], reading: &ReadOptions) -> Result<(MinedPart, Replayed), Failure> {
         let args = self.args;
         let command = args.command(&args.verdict).flag_if("--when", args.when.as_deref());
         let stream = Stream {
@@ -161,7 +161,7 @@ impl Recordings<'_> {
             jobs: None,
             allow_empty: None,
         };
-        let mut all = Part::default();
+        let mut all = MinedPart::default();
         let plans = std::slice::from_ref(self.plan);
         let streamed = stream.run(plans, &Miner, self.project, self.terminal, |part| all.merge(part))?;
         Ok((all, streamed.replayed))
@@ -173,7 +173,7 @@ impl Recorded {
     ///
     /// # Errors
     /// An input that cannot be read.
-    pub fn calls(&self, has_rule: bool, project: &Project, plan: &Plan) -> Result<Calls, Failure> {
+    pub fn calls(&self, has_rule: bool, project: &Project, plan: &Plan) -> Result<RecordedCalls, Failure> {
         let wanted: BTreeSet<(u32, &str)> = self
             .evidence
             .wanted(has_rule)
@@ -181,7 +181,7 @@ impl Recorded {
             .map(|example| (example.place.input, example.reference.as_str()))
             .collect();
         let writes = |tool: &str| plan.facts(tool).access == Access::Write;
-        let mut calls = Calls::new();
+        let mut calls = RecordedCalls::new();
         for (number, (input, reading)) in (0..).zip(&self.inputs) {
             if !wanted.iter().any(|(input, _)| *input == number) {
                 continue;

@@ -15,7 +15,7 @@ use crate::verdicts::refuse_odd;
 use crate::workspace::{Used, Workspace};
 use playproof_analysis::coverage::to_yaml;
 use playproof_analysis::feedback::{Feedback, Kept};
-use playproof_analysis::mining::Undrawn;
+use playproof_analysis::mining::NoRule;
 use playproof_analysis::proposal;
 use playproof_analysis::proposal::{
     NoDraft, Note, TrialPlans, changed_look_alikes, fixtures, place_rule, proposal_text,
@@ -204,12 +204,12 @@ fn no_draft(args: &New, (name, used): (&str, &Used), why: NoDraft) -> Failure {
     }
 }
 
-fn no_rule(args: &New, why: &Undrawn) -> Failure {
+fn no_rule(args: &New, why: &NoRule) -> Failure {
     let said = match why {
-        Undrawn::NothingToAsk => "its failures say nothing that a rule could ask".to_owned(),
-        Undrawn::Redacted => "all that its failures say is redacted".to_owned(),
-        Undrawn::CatchesAlso(form) => format!("every rule for it catches `{form}` too"),
-        Undrawn::NoValidRule => "what tells it from others is no valid rule".to_owned(),
+        NoRule::NothingToAsk => "its failures say nothing that a rule could ask".to_owned(),
+        NoRule::Redacted => "all that its failures say is redacted".to_owned(),
+        NoRule::CatchesAlso(form) => format!("every rule for it catches `{form}` too"),
+        NoRule::NoValidRule => "what tells it from others is no valid rule".to_owned(),
     };
     let what = match (&args.from_feedback, args.from_cluster) {
         (Some(id), _) => format!("`{id}`"),

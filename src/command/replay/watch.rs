@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use playproof_analysis::replay::{Forms, Seen, Watch};
+use playproof_analysis::replay::{CallResult, MessageTemplates, Observer};
 use playproof_engine::event::{Finding, FindingBy, PlaybookNames, unnamed};
 use playproof_engine::ids::CallId;
 use playproof_engine::sim::SimulationRecord;
@@ -31,21 +31,21 @@ pub struct Part {
     /// Calls that are in the lines.
     pub written: u64,
     reference: [String; 1],
-    forms: Forms,
+    templates: MessageTemplates,
     findings: Vec<Finding>,
 }
 
-impl Watch for Watcher {
+impl Observer for Watcher {
     type Part = Part;
 
     fn part(&self) -> Part {
         self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
     }
 
-    fn see(&self, seen: &Seen<'_>, part: &mut Part) {
+    fn on_call(&self, seen: &CallResult<'_>, part: &mut Part) {
         let runs = seen.plans.iter().map(|plan| &plan.names).zip(seen.records());
         match &self.lines {
-            None => self.listing.take(seen.call, seen.intent, seen.recorded, runs, &mut part.forms),
+            None => self.listing.take(seen.call, seen.intent, seen.recorded, runs, &mut part.templates),
             Some(wanted) if wanted.wants(seen.call, seen.recorded, runs.clone()) => {
                 part.written += 1;
                 self.write(seen, runs, part);
@@ -65,7 +65,7 @@ impl Watcher {
 
     fn write<'r>(
         &self,
-        seen: &Seen<'_>,
+        seen: &CallResult<'_>,
         runs: impl Iterator<Item = (&'r PlaybookNames, &'r SimulationRecord)>,
         part: &mut Part,
     ) {

@@ -10,7 +10,7 @@ use crate::exit::Failure;
 use crate::output::Output;
 use crate::pending;
 use crate::workspace::Workspace;
-use playproof_analysis::check::{CaseResult, Id};
+use playproof_analysis::check::{CaseId, CaseResult};
 use playproof_report::check::{Shown, events, result};
 use playproof_report::text;
 
@@ -66,7 +66,7 @@ impl Desk for AtTerminal<'_> {
         project_lock.commit(&pending::acceptance(self.workspace, &[of], reason)?.changes, self.output)
     }
 
-    fn reject(&mut self, id: &Id) -> Result<(), Failure> {
+    fn reject(&mut self, id: &CaseId) -> Result<(), Failure> {
         let project_lock = self.workspace.project_lock()?;
         pending::reject(self.workspace, &project_lock, std::slice::from_ref(id), self.output)
     }

@@ -1,7 +1,7 @@
 //! The course of a review: which key does what, and what is left to decide. Draws no page and touches no terminal.
 
 use crate::exit::Failure;
-use playproof_analysis::check::{CaseResult, Id};
+use playproof_analysis::check::{CaseId, CaseResult};
 use playproof_formats::golden::Class;
 
 /// What one key can do, with the key and the words that are shown for it.
@@ -22,7 +22,7 @@ pub trait Desk {
     /// Makes what a run shows its golden.
     fn accept(&mut self, result: &CaseResult, reason: Option<&str>) -> Result<(), Failure>;
     /// Forgets what waits.
-    fn reject(&mut self, id: &Id) -> Result<(), Failure>;
+    fn reject(&mut self, id: &CaseId) -> Result<(), Failure>;
 }
 
 /// What was decided.
@@ -206,7 +206,7 @@ mod tests {
             self.done.push(format!("accept {} {reason:?}", result.id.fixture));
             Ok(())
         }
-        fn reject(&mut self, id: &Id) -> Result<(), Failure> {
+        fn reject(&mut self, id: &CaseId) -> Result<(), Failure> {
             self.done.push(format!("reject {}", id.fixture));
             Ok(())
         }
@@ -221,7 +221,7 @@ mod tests {
         let comparison = compare(&body(text("unknown")), &body(text(claim)));
         let golden = GoldenFile::new(name, "p", &text("unknown"));
         CaseResult {
-            id: Id { playbook: "p".into(), fixture: name.into() },
+            id: CaseId { playbook: "p".into(), fixture: name.into() },
             title: String::new(),
             body: body(text(claim)),
             golden: match comparison.worst() {

@@ -1,4 +1,4 @@
-//! One fixture under one playbook: run, held against its `expect` and its golden. Writes nothing.
+//! Runs one fixture under one playbook and compares the run with its `expect` and its golden. Writes nothing.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,40 +10,40 @@ use playproof_formats::golden::{Class, Comparison, GoldenBody, GoldenFile, compa
 
 /// Which fixture under which playbook; shown and typed as `standard/refund`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Id {
+pub struct CaseId {
     /// The playbook's name.
     pub playbook: String,
     /// The fixture's name.
     pub fixture: String,
 }
 
-impl fmt::Display for Id {
+impl fmt::Display for CaseId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.playbook, self.fixture)
     }
 }
 
-/// What is to be checked.
+/// One fixture under one playbook, to be checked.
 #[derive(Clone, Debug)]
 pub struct Case<'a> {
-    /// Which.
-    pub id: Id,
+    /// Its id.
+    pub id: CaseId,
     /// The fixture.
     pub fixture: &'a Fixture,
     /// The playbook, ready to run.
     pub plan: &'a Plan,
-    /// The golden's file, or why it is no text; none where there is none.
+    /// The golden's file, or why it is not text; none without a golden.
     pub golden: Option<Result<Arc<Source>, Report>>,
 }
 
-/// What became of it.
+/// The result of a check.
 #[derive(Clone, Debug)]
 pub struct CaseResult {
-    /// Which.
-    pub id: Id,
+    /// Its id.
+    pub id: CaseId,
     /// The fixture's title.
     pub title: String,
-    /// What the run shows, as a golden's body.
+    /// The run as a golden's body.
     pub body: GoldenBody,
     /// The run against its golden.
     pub golden: GoldenState,
@@ -54,32 +54,32 @@ pub struct CaseResult {
 /// A run against its golden.
 #[derive(Clone, Debug)]
 pub enum GoldenState {
-    /// They say the same.
+    /// They are the same.
     Same,
-    /// They do not.
+    /// They differ.
     Diverged(Box<Diverged>),
-    /// Nobody has accepted anything yet.
+    /// There is no golden yet.
     Missing,
     /// The golden cannot be read.
     Unreadable(Report),
 }
 
-/// A golden from which a run diverges.
+/// A golden that differs from the run.
 #[derive(Clone, Debug)]
 pub struct Diverged {
     /// The golden.
     pub golden: GoldenFile,
-    /// In what.
+    /// The differences.
     pub comparison: Comparison,
 }
 
 impl CaseResult {
-    /// Whether there is nothing to object to.
+    /// Whether the run is as accepted and meets its `expect`.
     pub fn passes(&self) -> bool {
         matches!(self.golden, GoldenState::Same) && self.contradictions.is_empty()
     }
 
-    /// In what the run diverges from its golden.
+    /// The differences from the golden.
     pub fn comparison(&self) -> Option<&Comparison> {
         match &self.golden {
             GoldenState::Diverged(diverged) => Some(&diverged.comparison),
@@ -92,12 +92,12 @@ impl CaseResult {
         self.comparison().and_then(Comparison::worst)
     }
 
-    /// The golden that would be accepted; none where nothing differs, or where nobody may accept it.
+    /// The golden that can be accepted; none if nothing differs or the run contradicts its fixture.
     pub fn pending_golden(&self) -> Option<GoldenFile> {
         if !self.contradictions.is_empty() {
             return None;
         }
-        let Id { playbook, fixture } = &self.id;
+        let CaseId { playbook, fixture } = &self.id;
         match &self.golden {
             GoldenState::Same | GoldenState::Unreadable(_) => None,
             GoldenState::Missing => Some(GoldenFile::new(fixture, playbook, &self.body.render())),
@@ -110,7 +110,7 @@ impl CaseResult {
     }
 }
 
-/// What a golden says of a run: its decisions, outcomes, effects and findings.
+/// The golden body of a run: its decisions, outcomes, effects and findings.
 pub fn body_of(plan: &Plan, scenario: &Scenario<'_>, record: &SimulationRecord) -> GoldenBody {
     let calls: Vec<String> = scenario.calls.iter().map(|call| call.name.to_owned()).collect();
     GoldenBody::of(&record.transcript(&plan.names, &calls, &|intent| scenario.intent_name(intent)))
@@ -130,13 +130,13 @@ pub fn check_one(simulator: &mut Simulator, case: &Case<'_>) -> CaseResult {
         golden: match &case.golden {
             None => GoldenState::Missing,
             Some(Err(report)) => GoldenState::Unreadable(report.clone()),
-            Some(Ok(golden)) => hold_against(golden, &body),
+            Some(Ok(golden)) => compare_with_golden(golden, &body),
         },
         body,
     }
 }
 
-fn hold_against(source: &Arc<Source>, body: &GoldenBody) -> GoldenState {
+fn compare_with_golden(source: &Arc<Source>, body: &GoldenBody) -> GoldenState {
     let golden = match GoldenFile::parse(source) {
         Ok(golden) => golden,
         Err(report) => return GoldenState::Unreadable(report),

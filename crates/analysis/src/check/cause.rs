@@ -1,5 +1,5 @@
-//! Which lines of a playbook a divergence comes from: the rows that changed, else the rule and the compensation that
-//! were in force where the run first differs. Draws nothing.
+//! Finds the playbook lines behind a divergence: the changed rows, otherwise the rule and the compensation in force
+//! where the run first differs. Draws nothing.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,23 +10,23 @@ use playproof_formats::diagnostic::{Diagnostic, Report};
 use playproof_formats::golden::{Comparison, PartChange, PrecedingVerdict, RowChange};
 use playproof_formats::playbook::Loaded;
 
-/// More places than this tell nobody anything.
+/// The most places of a cause.
 const MOST: usize = 3;
 
-/// Where a divergence comes from.
+/// The cause of a divergence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cause {
     /// One diagnostic that points into the playbook; its first place is the nearest.
     pub report: Report,
     /// The row of the playbook that its first place belongs to: `verdict transient_timeout`.
     pub row: String,
-    /// What the playbook does about the verdict that the run had reached.
+    /// The compensation of the run's verdict.
     pub compensation: Option<&'static str>,
-    /// What led to it, where that is no verdict of the playbook.
+    /// The reason, if it is not a verdict of the playbook.
     pub because: Option<String>,
 }
 
-/// The lines that `comparison` comes from; none where the playbook has none to show.
+/// The lines behind `comparison`; none if the playbook has no place for them.
 pub fn cause(loaded: &Loaded, rows: Option<&PlaybookRows>, comparison: &Comparison) -> Option<Cause> {
     let first = comparison.first.as_ref();
     let run = first.and_then(|first| first.actual.as_ref());
@@ -51,11 +51,11 @@ pub(super) fn compensation(playbook: &Playbook, run: Option<&PrecedingVerdict>) 
     verdict.map(|verdict| verdict.then.as_str())
 }
 
-/// A place in the playbook with what is said of it, behind the name of its row.
+/// The name of a row, with a place in it and its label.
 type InRow = (String, (Range<usize>, String));
 
-/// The places of the rows that changed and bear on this divergence: those of its verdicts and rules, else those that
-/// bear on every call.
+/// The places of the changed rows that explain this divergence: of its verdicts and rules, otherwise of rows that
+/// concern every call.
 fn changed_places(loaded: &Loaded, changes: &[RowChange], because: &[Option<&PrecedingVerdict>]) -> Vec<InRow> {
     let is_near = |change: &&RowChange| {
         let names = |because: &&PrecedingVerdict| {
@@ -63,7 +63,7 @@ fn changed_places(loaded: &Loaded, changes: &[RowChange], because: &[Option<&Pre
         };
         because.iter().flatten().any(names)
     };
-    // Why a study exists changes no decision.
+    // The reason of a study changes no decision.
     let is_wide = |change: &&RowChange| {
         !change.name.starts_with("verdict ") && !change.name.starts_with("rule ") && change.name != "study why"
     };
@@ -77,7 +77,7 @@ fn changed_places(loaded: &Loaded, changes: &[RowChange], because: &[Option<&Pre
     }
 }
 
-/// The places of what changed in a row, each with what was there.
+/// The changed places of a row, each with its former value.
 pub fn row_places(loaded: &Loaded, change: &RowChange) -> Vec<(Range<usize>, String)> {
     let place = |part: &PartChange| {
         let span = loaded.places.row(&loaded.playbook, &change.name, &part.path)?;
@@ -91,7 +91,7 @@ pub fn row_places(loaded: &Loaded, change: &RowChange) -> Vec<(Range<usize>, Str
     change.parts().iter().filter_map(place).collect()
 }
 
-/// What became of a part of a row that was there before. The part is named, for not every part has a place.
+/// A changed part of a row in words. It is named, because not every part has a place.
 fn changed(path: &str, before: &str, after: Option<&str>) -> String {
     match path.rsplit('.').next() {
         Some("after") => moved(&names(before), &names(after.unwrap_or_default())),
@@ -100,7 +100,7 @@ fn changed(path: &str, before: &str, after: Option<&str>) -> String {
     }
 }
 
-/// What stands before a row, as its text says it: a list, or one name.
+/// The rules before a row: a list, or one name.
 fn names(text: &str) -> Vec<String> {
     serde_json::from_str(text).unwrap_or_else(|_| (!text.is_empty()).then(|| text.to_owned()).into_iter().collect())
 }
@@ -127,7 +127,7 @@ fn places_in_force(loaded: &Loaded, because: &PrecedingVerdict) -> Vec<InRow> {
     };
     let rule = loaded.places.row(playbook, &rule_row, "");
     let does = verdict.map_or("", |verdict| verdict.then.as_str());
-    let then = then.map(|span| (span, format!("`{}` is answered with `{does}`", because.verdict)));
+    let then = then.map(|span| (span, format!("the compensation of `{}` is `{does}`", because.verdict)));
     let rule = rule.map(|span| (span, format!("gave `{}`", because.verdict)));
     let then = then.map(|place| (verdict_row, place));
     let rule = rule.map(|place| (rule_row, place));

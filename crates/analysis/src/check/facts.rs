@@ -1,5 +1,5 @@
-//! Whether a divergence comes from the tool facts: the run is tried again with other facts of the tool. What these
-//! bring back as accepted is what the facts file is told. Draws nothing.
+//! Finds out whether a divergence comes from the tool facts: runs the fixture again with other facts of the tool.
+//! Draws nothing.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ use playproof_formats::diagnostic::{Diagnostic, Report};
 use playproof_formats::golden::Comparison;
 use playproof_formats::playbook::tools::LoadedTools;
 
-/// A fact that is otherwise: its key, and its value.
+/// A fact that differs: its key and its value.
 type Other = (&'static str, String);
 
-/// The row of the tool facts under which the run is not as accepted, while under other facts of the same tool it is;
-/// none where no other facts help. It says nothing where rows of the playbook changed: then they are nearer.
+/// The row of tool facts that causes a divergence: with other facts of the same tool the run is as accepted. None if no
+/// other facts help.
 pub fn cause_in_facts(
     simulator: &mut Simulator,
     case: &Case<'_>,
@@ -40,7 +40,7 @@ pub fn cause_in_facts(
         Some(place) => {
             diagnostic.at(place.span, format!("does not declare `{fact}`; with {said} the run is as accepted"))
         }
-        None => diagnostic.help(format!("nothing is declared of `{tool}`; with {said} the run is as accepted")),
+        None => diagnostic.help(format!("`{tool}` is not declared; with {said} the run is as accepted")),
     };
     Some(Cause {
         report: Report::one(Arc::clone(&file.source), diagnostic),
@@ -52,7 +52,7 @@ pub fn cause_in_facts(
     })
 }
 
-/// Facts that the tool may have had before: one of them otherwise, then what the playbook itself says.
+/// Facts that the tool may have had before: one of them changed, or the playbook's own.
 fn others(plan: &Plan, tool: &str, now: ToolFacts) -> Vec<ToolFacts> {
     let access = if now.access == Access::Read { Access::Write } else { Access::Read };
     vec![

@@ -1,4 +1,4 @@
-//! Checking: every fixture under each of its playbooks, held against what was accepted.
+//! Checks every fixture under each of its playbooks against what was accepted.
 
 mod case;
 mod cause;
@@ -9,9 +9,9 @@ mod rows;
 #[cfg(test)]
 mod tests;
 
-pub use case::{Case, CaseResult, Diverged, GoldenState, Id, body_of, check_one};
+pub use case::{Case, CaseId, CaseResult, Diverged, GoldenState, body_of, check_one};
 pub use cause::{Cause, cause, row_places};
 pub use facts::cause_in_facts;
 pub use pool::map;
-pub use report::{CheckReport, Counts, Verdict};
+pub use report::{CheckCounts, CheckReport, CheckStatus};
 pub use rows::{PlaybookRows, row_changes};

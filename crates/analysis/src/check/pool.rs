@@ -1,9 +1,9 @@
-//! Work on many things at once, with results in the order of the things. Knows nothing of what the work is.
+//! Works on many items in parallel, with results in the order of the items. Independent of the work.
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// The results of `work` on every item, in order. `start` makes what a thread keeps between its items.
+/// The results of `work` on every item, in order. `start` makes the state that a thread keeps between items.
 ///
 /// After the first item, in order, whose result is `last`, the results end: the same for any number of threads.
 pub fn map<T: Sync, S, R: Send>(
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn results_end_after_the_first_that_is_the_last_in_order() {
+    fn results_end_after_the_first_last_result_in_order() {
         let items: Vec<usize> = (0..500).collect();
         for n in [1, 4] {
             let found = map(&items, jobs(n), || (), |(), item| *item, |result| result % 100 == 99);

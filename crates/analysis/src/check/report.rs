@@ -1,28 +1,28 @@
-//! What a check found, and what follows from it. Draws nothing and knows no exit codes.
+//! The result of a check: counts, order and status. Draws nothing and knows no exit codes.
 
 use super::case::{CaseResult, GoldenState};
 use super::rows::PlaybookRows;
 use playproof_formats::golden::Class;
 
-/// What a check found.
+/// The result of a check.
 #[derive(Clone, Debug, Default)]
 pub struct CheckReport {
     /// By playbook, then fixture.
     pub results: Vec<CaseResult>,
-    /// Goldens that no fixture asks for, as paths.
+    /// Goldens without a fixture, as paths.
     pub orphans: Vec<String>,
-    /// Playbooks whose rows are not the approved ones.
+    /// Playbooks whose rows differ from the approved ones.
     pub rows: Vec<PlaybookRows>,
     /// Whether the check ended at the first result that does not pass.
     pub ended_early: bool,
 }
 
-/// How many results are what. One that contradicts its `expect` is counted as that, and by its class too if it has one.
+/// Counts of results. A run that contradicts its `expect` also counts under its class, if it has one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Nothing to object to.
+pub struct CheckCounts {
+    /// As accepted.
     pub passed: usize,
-    /// The run is not what the fixture is meant to show.
+    /// The run contradicts its fixture.
     pub contradicting: usize,
     /// By the worst class, in the order of [`Class::ALL`].
     pub diverged: [usize; 6],
@@ -32,10 +32,10 @@ pub struct Counts {
     pub unreadable: usize,
 }
 
-/// What a check comes to.
+/// The status of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Verdict {
-    /// Nothing to object to.
+pub enum CheckStatus {
+    /// Everything is as accepted.
     Clean,
     /// Something differs from what was accepted.
     Differs,
@@ -51,9 +51,9 @@ impl CheckReport {
         failing
     }
 
-    /// How many results are what.
-    pub fn counts(&self) -> Counts {
-        let mut counts = Counts::default();
+    /// The counts.
+    pub fn counts(&self) -> CheckCounts {
+        let mut counts = CheckCounts::default();
         for result in &self.results {
             let contradicts = !result.contradictions.is_empty();
             counts.contradicting += usize::from(contradicts);
@@ -70,14 +70,14 @@ impl CheckReport {
         counts
     }
 
-    /// What it comes to.
-    pub fn verdict(&self) -> Verdict {
+    /// The status.
+    pub fn verdict(&self) -> CheckStatus {
         let is_unreadable = |result: &CaseResult| matches!(result.golden, GoldenState::Unreadable(_));
         if self.results.iter().any(is_unreadable) {
-            return Verdict::Unusable;
+            return CheckStatus::Unusable;
         }
         let clean = self.results.iter().all(CaseResult::passes) && self.orphans.is_empty() && self.rows.is_empty();
-        if clean { Verdict::Clean } else { Verdict::Differs }
+        if clean { CheckStatus::Clean } else { CheckStatus::Differs }
     }
 }
 

@@ -1,4 +1,4 @@
-//! The rows of the playbooks against the lock. Knows a row's name and text only.
+//! Compares the rows of playbooks with the lock. Knows only a row's name and text.
 
 use std::collections::BTreeMap;
 
@@ -6,21 +6,21 @@ use playproof_engine::playbook::Playbook;
 use playproof_formats::golden::{Lock, RowChange, changes};
 use playproof_formats::playbook::rows;
 
-/// A playbook whose rows are not the approved ones.
+/// A playbook whose rows differ from the approved ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlaybookRows {
     /// The playbook's name.
     pub playbook: String,
-    /// Whether the lock knows it at all.
+    /// Whether the lock has the playbook.
     pub is_locked: bool,
-    /// Whether a fixture uses it; a section of the lock that nobody uses is left over.
+    /// Whether a fixture uses it; otherwise its section of the lock is unused.
     pub is_used: bool,
-    /// The rows that differ, by name; none for a section that is left over.
+    /// The rows that differ, by name; none for an unused section.
     pub changes: Vec<RowChange>,
 }
 
-/// Every playbook whose rows are not the approved ones, by name. `all` says that `playbooks` are all that fixtures
-/// use: only then can a section be left over.
+/// Every playbook whose rows differ from the approved ones, by name. Unused sections are found only if `playbooks` are
+/// `all` that fixtures use.
 pub fn row_changes(lock: Option<&Lock>, playbooks: &BTreeMap<String, &Playbook>, all: bool) -> Vec<PlaybookRows> {
     let mut found: Vec<PlaybookRows> = Vec::new();
     for (name, playbook) in playbooks {

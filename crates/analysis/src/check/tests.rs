@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
-use super::{Case, CaseResult, CheckReport, GoldenState, Id, Verdict, cause, check_one, map, row_changes, row_places};
+use super::{
+    Case, CaseId, CaseResult, CheckReport, CheckStatus, GoldenState, cause, check_one, map, row_changes, row_places,
+};
 use playproof_engine::fixture::Fixture;
 use playproof_engine::playbook::{Playbook, Tools};
 use playproof_engine::sim::{Plan, Simulator};
@@ -56,7 +58,7 @@ fn fixture() -> Fixture {
 
 fn check(edits: &[(&str, &str)], golden: Option<&str>) -> CaseResult {
     let (fixture, plan) = (fixture(), Plan::new(playbook(edits), &Tools::default()));
-    let id = Id { playbook: "small".into(), fixture: "pay".into() };
+    let id = CaseId { playbook: "small".into(), fixture: "pay".into() };
     let golden = golden.map(|text| Ok(Source::whole("goldens/small/pay.snap", text)));
     check_one(&mut Simulator::new(), &Case { id, fixture: &fixture, plan: &plan, golden })
 }
@@ -65,7 +67,7 @@ fn golden() -> String {
     GoldenFile::new("pay", "small", &check(&[], None).body.render()).render()
 }
 
-fn verdict(result: CaseResult) -> Verdict {
+fn verdict(result: CaseResult) -> CheckStatus {
     CheckReport { results: vec![result], ..CheckReport::default() }.verdict()
 }
 
@@ -73,14 +75,14 @@ fn verdict(result: CaseResult) -> Verdict {
 fn a_run_that_is_as_accepted_passes() {
     let result = check(&[], Some(&golden()));
     assert!(result.passes(), "{result:?}");
-    assert_eq!(verdict(result), Verdict::Clean);
+    assert_eq!(verdict(result), CheckStatus::Clean);
 }
 
 #[test]
 fn a_fixture_without_a_golden_does_not_pass() {
     let result = check(&[], None);
     assert!(matches!(result.golden, GoldenState::Missing));
-    assert_eq!(verdict(result), Verdict::Differs);
+    assert_eq!(verdict(result), CheckStatus::Differs);
 }
 
 #[test]
@@ -88,7 +90,7 @@ fn a_golden_that_cannot_be_read_is_not_a_divergence() {
     for broken in ["", "---\nno header", "---\ninfo: {}\n---\npay: nothing\n", "<<<<<<< a\n=======\n>>>>>>> b\n"] {
         let result = check(&[], Some(broken));
         assert!(matches!(result.golden, GoldenState::Unreadable(_)), "{broken}");
-        assert_eq!(verdict(result), Verdict::Unusable);
+        assert_eq!(verdict(result), CheckStatus::Unusable);
     }
 }
 
@@ -143,7 +145,7 @@ fn the_same_results_come_from_one_thread_and_from_several() {
     let (fixture, plan) = (fixture(), Plan::new(playbook(&[]), &Tools::default()));
     let golden = Some(Ok(Source::whole("g", golden())));
     let case = |n: usize| Case {
-        id: Id { playbook: "small".into(), fixture: format!("pay-{n}") },
+        id: CaseId { playbook: "small".into(), fixture: format!("pay-{n}") },
         fixture: &fixture,
         plan: &plan,
         golden: golden.as_ref().filter(|_| !n.is_multiple_of(3)).cloned(),

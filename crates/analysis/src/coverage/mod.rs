@@ -1,19 +1,19 @@
-//! What the fixtures of a playbook exercise, what they do not, and the fixture that would.
+//! Coverage: what the fixtures of a playbook exercise, what they do not, and fixtures that would.
 
-mod goal;
-mod madeup;
+mod fixture_builder;
 mod measure;
 mod observe;
-mod prefix;
+mod path;
 mod probes;
 mod reach;
 mod shape;
-mod story;
+mod synthesize;
+mod target;
 #[cfg(test)]
 mod tests;
 mod text;
 
-pub use goal::{Cell, Goal, Group, goals};
-pub use measure::{Case, CoverageReport, Item, State, Suggestion, measure};
+pub use measure::{CoverageReport, NamedFixture, Suggestion, TargetResult, TargetState, measure};
 pub use probes::{Probe, probes};
+pub use target::{Cell, Target, TargetKind, targets};
 pub use text::{expected, to_yaml};

@@ -1,38 +1,39 @@
-//! What one run exercises, read from its events alone.
+//! The targets that one run exercises, read from its events alone.
 
 use std::collections::BTreeSet;
 
-use super::goal::{Cell, Goal};
+use super::target::{Cell, Target};
 use playproof_engine::event::{CompensationWord, Decision, GuardKind, OutcomeKind, RequestKind, StopReason};
 use playproof_engine::ids::{AttemptNo, CallId, VerdictId};
 use playproof_engine::playbook::{AfterRefresh, Compensation, Playbook};
 use playproof_engine::sim::{Scenario, ScenarioCall, SimulationRecord};
 
-/// Every goal that the run exercises, but for rows of tool facts, which a run does not know of.
-pub(super) fn exercised(playbook: &Playbook, scenario: &Scenario<'_>, record: &SimulationRecord) -> BTreeSet<Goal> {
-    let mut goals = BTreeSet::new();
+/// Every target that the run exercises, except rows of tool facts, which its events do not show.
+pub(super) fn exercised(playbook: &Playbook, scenario: &Scenario<'_>, record: &SimulationRecord) -> BTreeSet<Target> {
+    let mut targets = BTreeSet::new();
     for (n, call) in scenario.calls.iter().enumerate() {
         let id = CallId(u32::try_from(n).unwrap_or(u32::MAX));
-        let mut watch = Watch { playbook, call, attempt: AttemptNo::FIRST, obeyed: None, goals: &mut goals };
+        let mut observer =
+            CallObserver { playbook, call, attempt: AttemptNo::FIRST, current: None, targets: &mut targets };
         for event in record.events_of(id) {
-            watch.see(event.what);
+            observer.on_event(event.what);
         }
     }
-    goals
+    targets
 }
 
-/// One call, looked at event by event.
-struct Watch<'a, 'c> {
+/// Observes one call, event by event.
+struct CallObserver<'a, 'c> {
     playbook: &'a Playbook,
     call: &'a ScenarioCall<'c>,
     attempt: AttemptNo,
     /// The verdict whose compensation is being carried out.
-    obeyed: Option<VerdictId>,
-    goals: &'a mut BTreeSet<Goal>,
+    current: Option<VerdictId>,
+    targets: &'a mut BTreeSet<Target>,
 }
 
-impl Watch<'_, '_> {
-    fn see(&mut self, what: Decision) {
+impl CallObserver<'_, '_> {
+    fn on_event(&mut self, what: Decision) {
         if let Some((guard, stops)) = what.guard() {
             self.guard(guard, stops);
         }
@@ -42,17 +43,17 @@ impl Watch<'_, '_> {
         match what {
             Decision::AttemptStarted { attempt, .. } => self.attempt = attempt,
             Decision::FailureClassified { verdict, rule, ignored } => {
-                self.obeyed = if ignored { self.obeyed } else { Some(verdict) };
-                self.goals.insert(rule.map_or(Goal::Otherwise, Goal::Rule));
-                self.goals.insert(Goal::Verdict(verdict));
-                self.goals.insert(Goal::Cell(self.cell(verdict)));
+                self.current = if ignored { self.current } else { Some(verdict) };
+                self.targets.insert(rule.map_or(Target::Otherwise, Target::Rule));
+                self.targets.insert(Target::Verdict(verdict));
+                self.targets.insert(Target::Cell(self.cell(verdict)));
             }
             Decision::EvidenceRefreshed { .. } => self.passed_before_a_retry(),
             Decision::Escalated { queue } => {
-                self.goals.insert(Goal::Queue(queue));
+                self.targets.insert(Target::Queue(queue));
             }
             Decision::Outcome(outcome) => self.ended(outcome.kind),
-            _ => {} // its guard and its compensation are all that it exercises
+            _ => {} // exercises only its guard and its compensation
         }
     }
 
@@ -67,34 +68,34 @@ impl Watch<'_, '_> {
     }
 
     fn guard(&mut self, guard: GuardKind, stops: bool) {
-        if let Some(verdict) = self.obeyed {
-            self.goals.insert(Goal::Guard { verdict, guard, stops });
+        if let Some(verdict) = self.current {
+            self.targets.insert(Target::Guard { verdict, guard, stops });
         }
     }
 
-    /// The obeyed verdict's own compensation ran, if it is this one.
+    /// The current verdict's own compensation ran, if it is this one.
     fn compensated(&mut self, then: CompensationWord) {
-        let ran = self.obeyed.filter(|&verdict| self.playbook.verdict(verdict).then.word() == then);
-        self.goals.extend(ran.map(Goal::Compensation));
+        let ran = self.current.filter(|&verdict| self.playbook.verdict(verdict).then.word() == then);
+        self.targets.extend(ran.map(Target::Compensation));
     }
 
-    /// The retry guard let a retry or a refresh pass, unless it is not asked for a refresh that ends the call.
+    /// The retry guard let a retry or a refresh pass. It is not asked for a refresh that ends the call.
     fn passed_before_a_retry(&mut self) {
         let asks = |then: &Compensation| match then {
             Compensation::RetryWithBackoff(_) => true,
             Compensation::RefreshEvidence(refresh) => refresh.then == AfterRefresh::Retry,
             _ => false,
         };
-        if self.obeyed.is_some_and(|verdict| asks(&self.playbook.verdict(verdict).then)) {
+        if self.current.is_some_and(|verdict| asks(&self.playbook.verdict(verdict).then)) {
             self.guard(GuardKind::Retry, false);
         }
     }
 
     fn ended(&mut self, kind: OutcomeKind) {
-        self.goals.insert(Goal::Outcome(kind.word()));
+        self.targets.insert(Target::Outcome(kind.word()));
         match kind {
             OutcomeKind::Exhausted(stop) => {
-                self.goals.insert(Goal::Stop(stop));
+                self.targets.insert(Target::Stop(stop));
                 if stop != StopReason::ReversalRefused {
                     self.passed_before_a_retry(); // the guard is asked before the limits
                 }

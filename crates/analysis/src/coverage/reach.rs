@@ -1,7 +1,7 @@
-//! What no fixture can ever exercise, and why. Says so only where it is certain from the playbook alone.
+//! The targets that no fixture can exercise, and why. Lists only what the playbook alone makes certain.
 
-use super::goal::{Cell, Goal};
-use super::prefix::resends;
+use super::path::resends;
+use super::target::{Cell, Target};
 use playproof_engine::event::{GuardKind, OutcomeWord, StopReason};
 use playproof_engine::ids::{QueueId, VerdictId};
 use playproof_engine::playbook::{
@@ -11,10 +11,10 @@ use playproof_engine::playbook::{
 use playproof_formats::playbook::Loaded;
 use playproof_formats::playbook::lint::{lint, silent_rules, why_never_unsafe};
 
-/// What is known of a playbook before anything runs.
+/// Static facts of a playbook.
 pub(super) struct Reach<'a> {
     loaded: &'a Loaded,
-    /// By `RuleId`: why it never speaks.
+    /// By `RuleId`: why it never matches.
     silent: Vec<Option<String>>,
     live: Vec<bool>,
     /// By `VerdictId`: why it is never given.
@@ -36,25 +36,25 @@ impl<'a> Reach<'a> {
             playbook.otherwise == id || playbook.rules.iter().zip(&live).any(|(rule, live)| *live && rule.verdict == id)
         };
         let verdicts = (0..).map(VerdictId).take(playbook.verdicts.len());
-        let ungiven = verdicts.map(|id| (!given(id)).then(|| "no rule that can speak gives it".to_owned())).collect();
+        let ungiven = verdicts.map(|id| (!given(id)).then(|| "no rule that can match gives it".to_owned())).collect();
         Reach { loaded, silent, live, ungiven }
     }
 
-    /// Why the goal can never be reached; none: it may.
-    pub fn why_not(&self, goal: Goal) -> Why {
-        match goal {
-            Goal::Rule(id) => self.silent.get(id.index()).cloned().flatten(),
-            Goal::Otherwise => None,
-            Goal::Verdict(id) => self.ungiven(id),
-            Goal::Compensation(id) => self.ungiven(id).or_else(|| self.not_carried_out(id)),
-            Goal::Guard { verdict, guard, stops } => {
+    /// Why the target can never be reached; none if it may be.
+    pub fn why_not(&self, target: Target) -> Why {
+        match target {
+            Target::Rule(id) => self.silent.get(id.index()).cloned().flatten(),
+            Target::Otherwise => None,
+            Target::Verdict(id) => self.ungiven(id),
+            Target::Compensation(id) => self.ungiven(id).or_else(|| self.not_carried_out(id)),
+            Target::Guard { verdict, guard, stops } => {
                 self.ungiven(verdict).or_else(|| self.guard(verdict, guard, stops))
             }
-            Goal::Outcome(outcome) => self.outcome(outcome),
-            Goal::Stop(stop) => self.stop(stop),
-            Goal::Queue(id) => self.queue(id),
-            Goal::Tool(row) => self.tool(row),
-            Goal::Cell(cell) => self.ungiven(cell.verdict).or_else(|| self.cell(cell)),
+            Target::Outcome(outcome) => self.outcome(outcome),
+            Target::Stop(stop) => self.stop(stop),
+            Target::Queue(id) => self.queue(id),
+            Target::Tool(row) => self.tool(row),
+            Target::Cell(cell) => self.ungiven(cell.verdict).or_else(|| self.cell(cell)),
         }
     }
 
@@ -66,7 +66,7 @@ impl<'a> Reach<'a> {
         self.ungiven.get(id.index()).cloned().flatten()
     }
 
-    /// The verdicts that can be given, with what follows from them.
+    /// The verdicts that can be given, with their compensations.
     fn given(&self) -> impl Iterator<Item = (VerdictId, &'a Compensation)> {
         let verdicts = (0..).map(VerdictId).zip(&self.playbook().verdicts);
         verdicts.filter(|(id, _)| self.ungiven(*id).is_none()).map(|(id, verdict)| (id, &verdict.then))
@@ -86,7 +86,7 @@ impl<'a> Reach<'a> {
         })
     }
 
-    /// What stands in where the retry guard stops, where it can stop.
+    /// The compensations that stand in where the retry guard can stop.
     fn stand_ins(&self) -> impl Iterator<Item = (VerdictId, UnsafePolicy)> {
         self.given().filter_map(|(id, then)| {
             let stand_in = match then {
@@ -109,7 +109,7 @@ impl<'a> Reach<'a> {
         }))
     }
 
-    /// Everything that can end a call without asking the upstream.
+    /// Everything that can end a call without a request to the upstream.
     fn finals(&self) -> Vec<Terminal> {
         let own = self.given().filter_map(|(_, then)| match then {
             Compensation::EscalateToHuman(queue) => Some(Terminal::Escalate(*queue)),
@@ -128,7 +128,7 @@ impl<'a> Reach<'a> {
         self.playbook().study.as_ref().is_some_and(|study| study.refused_reversal_exhausts)
     }
 
-    /// Why the retry guard never stops what follows from this verdict.
+    /// Why the retry guard never stops this verdict's compensation.
     fn never_stops(&self, id: VerdictId) -> Option<&'static str> {
         why_never_unsafe(self.playbook(), &self.live, id)
     }
@@ -170,17 +170,17 @@ impl<'a> Reach<'a> {
                 let futile = self.playbook().study.as_ref().is_some_and(|study| study.futile_refresh_deprecates);
                 let aborts = self.refreshes().any(|refresh| refresh.then == AfterRefresh::Abort || futile);
                 let gives_up = self.finals().iter().any(|end| matches!(end, Terminal::Deprecate(_)));
-                none(aborts || gives_up, "nothing gives a call up")
+                none(aborts || gives_up, "nothing deprecates a call")
             }
             OutcomeWord::Escalated => {
                 let escalates = self.finals().iter().any(|end| matches!(end, Terminal::Escalate(_)));
-                none(escalates, "nothing hands a call to people")
+                none(escalates, "nothing escalates a call")
             }
             OutcomeWord::Reversed => none(self.reversals().next().is_some(), "nothing issues a reversal"),
             OutcomeWord::Exhausted => {
                 let bounded = self.retries().next().is_some() || self.refreshes().next().is_some();
                 let refused = self.refusal_exhausts() && self.reversals().next().is_some();
-                none(bounded || refused, "nothing is bounded by a limit")
+                none(bounded || refused, "nothing retries, refreshes or reverses within a limit")
             }
             OutcomeWord::Refused => because("nothing refuses a call"),
             OutcomeWord::Succeeded | OutcomeWord::Undetermined => None,
@@ -194,9 +194,9 @@ impl<'a> Reach<'a> {
         let bounded = self.retries().next().is_some() || self.refreshes().next().is_some();
         match stop {
             StopReason::MaxRetries => {
-                // The verdict's own limit speaks first, but a call with N attempts has had N - 1 retries at most.
+                // The verdict's own limit is checked first, but a call with N attempts has had at most N - 1 retries.
                 let fits = self.retries().any(|retry| retry.max_retries < limits.max_attempts);
-                none(fits, "no verdict allows fewer retries than `limits.max_attempts` has room for")
+                none(fits, "every verdict allows at least as many retries as `limits.max_attempts`")
             }
             StopReason::MaxAttempts => {
                 let retries = self.retries().fold(0, |sum: u32, retry| sum.saturating_add(retry.max_retries));
@@ -210,14 +210,14 @@ impl<'a> Reach<'a> {
             StopReason::MaxWait => {
                 let waits =
                     self.retries().any(|retry| retry.after == RetryTiming::RetryAfter && retry.max_wait.is_some());
-                none(waits, "no retry waits as the upstream asks, up to a `max_wait_ms`")
+                none(waits, "no retry has both `after: retry_after` and a `max_wait_ms`")
             }
             StopReason::MaxRefreshes => {
                 let futile = self.playbook().study.as_ref().is_some_and(|study| study.futile_refresh_deprecates);
                 let again = self.refreshes().any(|refresh| {
                     refresh.then == AfterRefresh::Retry && resends && refresh.max_refreshes < limits.max_attempts
                 });
-                none(again && !futile, "no refresh can be asked for more often than it is allowed")
+                none(again && !futile, "no call can need more refreshes than `max_refreshes`")
             }
             StopReason::RefreshFailed => none(self.refreshes().next().is_some(), "nothing refreshes evidence"),
             StopReason::ReversalRefused => {
@@ -251,15 +251,15 @@ impl<'a> Reach<'a> {
         }
         let mut rules =
             self.playbook().rules.iter().zip(&self.live).filter(|(rule, live)| **live && rule.verdict == cell.verdict);
-        let takes = rules.any(|(rule, _)| takes(rule, cell));
-        (!takes).then(|| "none of its rules takes such a call".to_owned())
+        let matches = rules.any(|(rule, _)| can_match(rule, cell));
+        (!matches).then(|| "none of its rules matches such a call".to_owned())
     }
 }
 
 const ONE_ATTEMPT: &str = "a call has one attempt";
 
-/// Whether a rule can take a failure in this cell, by what it asks of the call.
-fn takes(rule: &Rule, cell: Cell) -> bool {
+/// Whether a rule can match a failure in this cell, by its conditions on the call.
+fn can_match(rule: &Rule, cell: Cell) -> bool {
     let when = &rule.when;
     let attempts = when.ranges(ConditionKind::Attempt);
     let attempt = |range: &NumberRange| match cell.later {

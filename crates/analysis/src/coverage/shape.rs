@@ -1,40 +1,40 @@
-//! The circumstances of a call that a compensation can depend on, and a call that has them.
+//! The properties of a call that a compensation can depend on.
 
 use playproof_engine::playbook::Access;
 
-/// What a made-up call is like.
+/// The properties of a synthetic call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Shape {
+pub(super) struct CallShape {
     pub access: Access,
     pub idempotent: bool,
     pub keyed: bool,
     pub token: bool,
 }
 
-/// A keyed write: the call on which most can happen.
-pub(super) const KEYED: Shape = Shape { access: Access::Write, idempotent: false, keyed: true, token: false };
+/// A keyed write: the call with the most possible outcomes.
+pub(super) const KEYED: CallShape = CallShape { access: Access::Write, idempotent: false, keyed: true, token: false };
 
 /// A write that must not be sent twice.
-pub(super) const UNKEYED: Shape = Shape { keyed: false, ..KEYED };
+pub(super) const UNKEYED: CallShape = CallShape { keyed: false, ..KEYED };
 
-impl Shape {
-    /// Every shape, the plainest first; a read is never called idempotent, for it makes no difference.
-    pub fn all() -> Vec<Shape> {
+impl CallShape {
+    /// Every shape, the simplest first. Reads are not also idempotent: it makes no difference.
+    pub fn all() -> Vec<CallShape> {
         let mut shapes = Vec::new();
         for token in [false, true] {
             for (access, idempotent) in [(Access::Write, false), (Access::Read, false), (Access::Write, true)] {
-                shapes.extend([true, false].map(|keyed| Shape { access, idempotent, keyed, token }));
+                shapes.extend([true, false].map(|keyed| CallShape { access, idempotent, keyed, token }));
             }
         }
         shapes
     }
 
-    /// Whether sending such a call again cannot act twice.
+    /// Whether a resend of such a call cannot act twice.
     pub const fn is_safe_to_resend(self) -> bool {
         matches!(self.access, Access::Read) || self.idempotent || self.keyed
     }
 
-    /// A tool of this shape, where no rule asks for another.
+    /// The tool of this shape, unless a rule asks for another.
     pub const fn tool(self) -> &'static str {
         match (self.access, self.idempotent) {
             (Access::Read, _) => "orders.look_up",

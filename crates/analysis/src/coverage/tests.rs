@@ -1,10 +1,10 @@
-//! That suggestions do what they promise, that proofs hold, and that what is missing is noticed.
+//! Suggestions cover what they list, unreachable targets are unreachable, and missing targets are noticed.
 
-use super::goal::{Goal, Group};
-use super::measure::goals_of;
+use super::measure::targets_of;
 use super::probes::probes;
 use super::reach::Reach;
-use super::{Case, CoverageReport, State, measure};
+use super::target::{Target, TargetKind};
+use super::{CoverageReport, NamedFixture, TargetState, measure};
 use playproof_engine::playbook::Tools;
 use playproof_engine::sim::{Plan, Scenario, Simulator, contradictions};
 use playproof_formats::diagnostic::Source;
@@ -41,28 +41,28 @@ fn shipped() -> Vec<Loaded> {
     EMBEDDED.iter().map(|name| load(embedded(name).expect("embedded"))).chain([load(NARROW)]).collect()
 }
 
-fn case(name: &str, text: &str) -> Case {
+fn case(name: &str, text: &str) -> NamedFixture {
     let fixture = fixture::parse(Source::whole(name, text)).unwrap_or_else(|report| panic!("{report}\n{text}"));
-    Case { name: name.to_owned(), fixture }
+    NamedFixture { name: name.to_owned(), fixture }
 }
 
 fn bare(loaded: &Loaded) -> CoverageReport {
     measure(&loaded.playbook.name, loaded, &Tools::default(), &[])
 }
 
-fn state<'r>(report: &'r CoverageReport, id: &str) -> &'r State {
-    &report.items.iter().find(|item| item.id == id).unwrap_or_else(|| panic!("no `{id}`")).state
+fn state<'r>(report: &'r CoverageReport, id: &str) -> &'r TargetState {
+    &report.targets.iter().find(|target| target.id == id).unwrap_or_else(|| panic!("no `{id}`")).state
 }
 
 fn why<'r>(report: &'r CoverageReport, id: &str) -> &'r str {
     match state(report, id) {
-        State::Unreachable(why) => why,
+        TargetState::Unreachable(why) => why,
         other => panic!("`{id}` is {other:?}"),
     }
 }
 
 #[test]
-fn a_suggested_fixture_parses_runs_shows_what_it_says_and_covers_what_it_promises() {
+fn a_suggested_fixture_parses_runs_meets_its_expect_and_covers_what_it_lists() {
     for loaded in shipped() {
         let report = bare(&loaded);
         assert!(!report.suggestions.is_empty());
@@ -74,10 +74,10 @@ fn a_suggested_fixture_parses_runs_shows_what_it_says_and_covers_what_it_promise
             let record = simulator.run_fixture(&plan, &scenario);
             let wrong = contradictions(&case.fixture.expect[&*plan.playbook.name], &plan, &scenario, record);
             assert_eq!(wrong, [], "{}", suggestion.text);
-            let covered = goals_of(&plan, &case.fixture, &mut simulator);
+            let covered = targets_of(&plan, &case.fixture, &mut simulator);
             for &place in &suggestion.adds {
-                let item = &report.items[place];
-                assert!(covered.contains(&item.goal), "{} by\n{}", item.id, suggestion.text);
+                let target = &report.targets[place];
+                assert!(covered.contains(&target.target), "{} by\n{}", target.id, suggestion.text);
             }
         }
     }
@@ -86,14 +86,14 @@ fn a_suggested_fixture_parses_runs_shows_what_it_says_and_covers_what_it_promise
 #[test]
 fn with_every_suggestion_taken_nothing_reachable_is_left() {
     for loaded in shipped() {
-        let cases: Vec<Case> = bare(&loaded).suggestions.iter().map(|one| case(&one.name, &one.text)).collect();
+        let cases: Vec<NamedFixture> = bare(&loaded).suggestions.iter().map(|one| case(&one.name, &one.text)).collect();
         let report = measure(&loaded.playbook.name, &loaded, &Tools::default(), &cases);
         assert!(report.suggestions.is_empty(), "{:?}", report.suggestions);
     }
 }
 
 #[test]
-fn a_suggestion_has_a_name_of_its_own() {
+fn suggestions_have_unique_names() {
     for loaded in shipped() {
         let plan = Plan::new(loaded.playbook, &Tools::default());
         let mut names: Vec<String> = probes(&plan, "x").into_iter().map(|probe| probe.name).collect();
@@ -105,50 +105,54 @@ fn a_suggestion_has_a_name_of_its_own() {
 }
 
 #[test]
-fn what_is_called_unreachable_is_reached_by_nothing_that_can_be_made_up() {
+fn no_probe_reaches_an_unreachable_target() {
     for loaded in shipped() {
         let (reach, plan) = (Reach::new(&loaded), Plan::new(loaded.playbook.clone(), &Tools::default()));
         let mut simulator = Simulator::new();
         for probe in probes(&plan, &plan.playbook.name) {
-            for goal in goals_of(&plan, &probe.fixture, &mut simulator) {
-                assert_eq!(reach.why_not(goal), None, "{} by {}", goal.id(&plan.playbook), probe.name);
+            for target in targets_of(&plan, &probe.fixture, &mut simulator) {
+                assert_eq!(reach.why_not(target), None, "{} by {}", target.id(&plan.playbook), probe.name);
             }
         }
     }
 }
 
 #[test]
-fn standard_leaves_no_doubt_about_any_goal() {
+fn every_target_of_standard_is_decided() {
     for name in ["standard", "reversing"] {
         let report = bare(&load(embedded(name).expect("embedded")));
-        let doubtful: Vec<&str> =
-            report.items.iter().filter(|item| item.state == State::Undecided).map(|item| &*item.id).collect();
+        let doubtful: Vec<&str> = report
+            .targets
+            .iter()
+            .filter(|target| target.state == TargetState::Undecided)
+            .map(|target| &*target.id)
+            .collect();
         assert!(doubtful.is_empty(), "{name}: {doubtful:#?}");
     }
 }
 
 #[test]
-fn what_cannot_be_exercised_says_why() {
+fn an_unreachable_target_has_a_reason() {
     let report = bare(&load(NARROW));
     assert!(why(&report, "rule slower").contains("`slow` matches the same failures first"));
-    assert_eq!(why(&report, "verdict lonely"), "no rule that can speak gives it");
-    assert_eq!(why(&report, "compensation lonely deprecate_tool_call"), "no rule that can speak gives it");
+    assert_eq!(why(&report, "verdict lonely"), "no rule that can match gives it");
+    assert_eq!(why(&report, "compensation lonely deprecate_tool_call"), "no rule that can match gives it");
     assert!(why(&report, "retry_guard slow stops").contains("`effect: not_applied`"));
     assert!(why(&report, "retry_guard busy stops").contains("keyed calls only"));
     assert_eq!(why(&report, "outcome reversed"), "nothing issues a reversal");
-    assert_eq!(why(&report, "outcome deprecated"), "nothing gives a call up");
+    assert_eq!(why(&report, "outcome deprecated"), "nothing deprecates a call");
     assert_eq!(why(&report, "stop deadline"), "there is no deadline");
     assert!(why(&report, "stop max_attempts").contains("stay within"));
     assert_eq!(why(&report, "stop refresh_failed"), "nothing refreshes evidence");
     assert_eq!(why(&report, "queue attic"), "nothing that can happen escalates to it");
-    assert_eq!(why(&report, "cell busy write unkeyed tokenless first"), "none of its rules takes such a call");
-    assert!(matches!(state(&report, "stop max_wait"), State::Reachable(_)));
-    assert!(matches!(state(&report, "queue humans"), State::Reachable(_)));
+    assert_eq!(why(&report, "cell busy write unkeyed tokenless first"), "none of its rules matches such a call");
+    assert!(matches!(state(&report, "stop max_wait"), TargetState::Reachable(_)));
+    assert!(matches!(state(&report, "queue humans"), TargetState::Reachable(_)));
 }
 
 #[test]
-fn a_rule_for_which_no_failure_can_be_made_up_is_not_called_unreachable() {
-    assert_eq!(*state(&bare(&load(NARROW)), "rule odd"), State::Undecided);
+fn a_rule_without_a_synthetic_failure_is_not_unreachable() {
+    assert_eq!(*state(&bare(&load(NARROW)), "rule odd"), TargetState::Undecided);
 }
 
 #[test]
@@ -156,7 +160,7 @@ fn a_playbook_that_sends_once_has_no_later_cells() {
     let report = bare(&load(&NARROW.replace("max_attempts: 9", "max_attempts: 1")));
     assert_eq!(why(&report, "cell slow write keyed tokenless later"), "a call has one attempt");
     assert_eq!(why(&report, "outcome succeeded_after_compensation"), "a call has one attempt");
-    assert!(matches!(state(&report, "stop max_attempts"), State::Reachable(_)));
+    assert!(matches!(state(&report, "stop max_attempts"), TargetState::Reachable(_)));
 }
 
 #[test]
@@ -165,36 +169,39 @@ fn what_one_fixture_covers_is_counted_and_named() {
     let text = "format: fixture/1\ntitle: t\nplaybooks: [narrow]\ncalls:\n  a: { tool: t, idempotency_key: k }\n\
                 upstream:\n  a: [{ error: { kind: slow } }, { ok: {} }]\nexpect: { narrow: { effects: 1 } }\n";
     let report = measure(&loaded.playbook.name, &loaded, &Tools::default(), &[case("a", text), case("b", text)]);
-    assert_eq!(*state(&report, "rule slow"), State::Covered(vec![0, 1]));
-    assert_eq!(*state(&report, "retry_guard slow passes"), State::Covered(vec![0, 1]));
-    assert_eq!(*state(&report, "cell slow write keyed tokenless first"), State::Covered(vec![0, 1]));
-    assert!(matches!(state(&report, "cell slow write keyed tokenless later"), State::Reachable(_)));
-    assert_eq!(report.tally(Some(Group::Rules)), (1, 4), "three rules and `otherwise` can speak; one does");
+    assert_eq!(*state(&report, "rule slow"), TargetState::Covered(vec![0, 1]));
+    assert_eq!(*state(&report, "retry_guard slow passes"), TargetState::Covered(vec![0, 1]));
+    assert_eq!(*state(&report, "cell slow write keyed tokenless first"), TargetState::Covered(vec![0, 1]));
+    assert!(matches!(state(&report, "cell slow write keyed tokenless later"), TargetState::Reachable(_)));
+    assert_eq!(report.tally(Some(TargetKind::Rules)), (1, 4), "three rules and `otherwise` can speak; one does");
     assert!(report.permille() > 0 && report.permille() < 300);
-    let rule = report.items.iter().find(|item| matches!(item.goal, Goal::Rule(_))).expect("a rule");
+    let rule = report.targets.iter().find(|target| matches!(target.target, Target::Rule(_))).expect("a rule");
     assert_eq!(rule.place.clone().map(|place| &NARROW[place]), Some("slow"));
 }
 
 #[test]
-fn a_tool_row_counts_only_where_nothing_speaks_over_it() {
+fn a_tool_row_counts_only_where_no_stronger_row_overrides_it() {
     let loaded = load(&NARROW.replace("limits:", "tools: { t: { access: read } }\nlimits:"));
     let text = "format: fixture/1\ntitle: t\nplaybooks: [narrow]\ncalls:\n  a: { tool: t }\n\
                 expect: { narrow: { effects: 0 } }\n";
     let report = measure(&loaded.playbook.name, &loaded, &Tools::default(), &[case("a", text)]);
-    assert_eq!(*state(&report, "tool t"), State::Covered(vec![0]));
+    assert_eq!(*state(&report, "tool t"), TargetState::Covered(vec![0]));
     let own = text.replace("expect:", "tools: { t: { access: write } }\nexpect:");
     let report = measure(&loaded.playbook.name, &loaded, &Tools::default(), &[case("a", &own)]);
-    assert!(matches!(state(&report, "tool t"), State::Reachable(_)));
+    assert!(matches!(state(&report, "tool t"), TargetState::Reachable(_)));
 }
 
 #[test]
-fn a_tool_row_counts_under_a_stronger_one_as_long_as_it_says_what_that_leaves_out() {
+fn a_tool_row_counts_under_a_stronger_row_that_leaves_out_one_of_its_facts() {
     let with = |rows: &str| load(&NARROW.replace("limits:", &format!("tools: {{ {rows} }}\nlimits:")));
     let covers = |own: &str, stronger: &str| {
         let text = "format: fixture/1\ntitle: t\nplaybooks: [narrow]\ncalls:\n  a: { tool: t }\n\
                     expect: { narrow: { effects: 0 } }\n";
         let report = measure("narrow", &with(own), &with(stronger).playbook.tools, &[case("a", text)]);
-        report.items.iter().any(|item| matches!(item.goal, Goal::Tool(_)) && matches!(item.state, State::Covered(_)))
+        report
+            .targets
+            .iter()
+            .any(|target| matches!(target.target, Target::Tool(_)) && matches!(target.state, TargetState::Covered(_)))
     };
     assert!(covers("t: { access: write, timeout_ms: 5000 }", "t: { access: write }"));
     assert!(!covers("t: { access: write, timeout_ms: 5000 }", "t: { access: write, timeout_ms: 7 }"));

@@ -1,5 +1,4 @@
-//! A fixture as the text of its file, and what a run of it says that it shows. Written so that the reader of fixtures
-//! reads the very same fixture back.
+//! Renders a fixture as the text of its file, and a run as its `expect`. The fixture reader reads the same fixture back.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -13,7 +12,7 @@ use playproof_engine::sim::{Plan, Scenario, SimulationRecord};
 use playproof_engine::upstream::{KeyDialect, Script, ScriptedAnswer, UpstreamReply};
 use playproof_formats::yaml::scalar;
 
-/// What a run shows, as the `expect` of its fixture: for people to read before they keep it.
+/// What a run shows, as the `expect` of its fixture; a person checks it before keeping it.
 pub fn expected(plan: &Plan, scenario: &Scenario<'_>, record: &SimulationRecord) -> Expect {
     let calls = scenario.calls.iter().zip(&record.outcomes).zip(0..);
     let calls = calls.map(|((call, outcome), n)| {
@@ -192,7 +191,7 @@ fn listed<'t>(texts: impl Iterator<Item = &'t str>) -> String {
     texts.map(scalar).collect::<Vec<_>>().join(", ")
 }
 
-/// Arguments, which are canonical JSON, as people write them.
+/// Arguments (canonical JSON) in YAML flow style.
 fn flow(args: &str) -> String {
     fn write(value: &Value) -> String {
         match value {
@@ -215,7 +214,7 @@ mod tests {
     use playproof_formats::fixture;
 
     #[test]
-    fn what_is_written_is_read_back_as_it_was() {
+    fn a_rendered_fixture_is_read_back_unchanged() {
         let text = "\
 format: fixture/1
 title: \"Everything: at once\"

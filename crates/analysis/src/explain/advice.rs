@@ -1,7 +1,7 @@
-//! What to know at three in the morning: the state of the upstream, who acts next, and whether to send again.
+//! The advice on a call: the state of the upstream, who acts next, and whether to send again.
 
 use super::subject::{Simulation, Subject};
-use super::upstream_state::{Known, Surplus, UpstreamState};
+use super::upstream_state::{EffectState, Surplus, UpstreamState};
 use playproof_engine::event::{Outcome, OutcomeKind, RequestKind};
 use playproof_engine::ids::QueueId;
 use playproof_engine::playbook::Access;
@@ -12,20 +12,20 @@ use playproof_engine::sim::Plan;
 pub struct Advice {
     /// The state of the upstream.
     pub state: UpstreamState,
-    /// What a person must look at first; no playbook sees that, because each call went well by itself.
-    pub check: Option<Check>,
+    /// What a person must check first. No playbook sees it, because each call alone went well.
+    pub check: Option<ManualCheck>,
     /// Who acts next, by the playbook alone.
     pub next: Actor,
     /// Whether it is safe to send again.
-    pub resend: Resend,
+    pub resend: ResendAdvice,
 }
 
-/// What a person must look at.
+/// What a person must check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Check {
-    /// Whether the effect was made once more.
+pub enum ManualCheck {
+    /// Whether the effect was made again.
     OnceMore,
-    /// So many effects are to be taken back.
+    /// So many surplus effects must be reversed.
     Surplus(u32),
     /// Whether the upstream honoured the key.
     Key,
@@ -36,21 +36,21 @@ pub enum Check {
 /// Who acts next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Actor {
-    /// Nobody has to.
+    /// No one has to act.
     Nobody,
     /// A person, from a queue.
     Person(QueueId),
     /// The planner, after this.
-    Planner(After),
-    /// Whoever called: it got the last error.
+    Planner(PlannerStart),
+    /// The caller: it got the last error.
     Caller,
-    /// Nothing supplies an answer that the playbook asks for.
+    /// An answer that the playbook needs is missing.
     Undetermined(RequestKind),
 }
 
-/// What a planner goes on from.
+/// What the planner starts from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum After {
+pub enum PlannerStart {
     /// The effect, as made.
     Effect,
     /// The upstream's state, which it reads first.
@@ -63,8 +63,8 @@ pub enum After {
 
 /// Whether it is safe to send the call again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Resend {
-    /// Yes: the tool only reads; a person decides first where there is a queue.
+pub enum ResendAdvice {
+    /// Yes: the tool only reads. With a queue, a person decides first.
     Read(Option<QueueId>),
     /// No: a person decides first.
     Person(QueueId),
@@ -72,11 +72,11 @@ pub enum Resend {
     Idempotent,
     /// No: the effect is there.
     Done,
-    /// Only if it is wanted again: the effect was taken back.
+    /// Only if the effect is wanted again: it was taken back.
     TakenBack,
     /// Yes: no attempt has acted.
     NotDone,
-    /// With the same key alone: an attempt may have acted.
+    /// Only with the same key: an attempt may have acted.
     MaybeDone,
 }
 
@@ -93,40 +93,42 @@ impl Advice {
     }
 }
 
-fn check(subject: &Subject, outcome: &Outcome, state: &UpstreamState) -> Option<Check> {
+fn check(subject: &Subject, outcome: &Outcome, state: &UpstreamState) -> Option<ManualCheck> {
     match state.surplus {
         None => {
             let is_escalated = matches!(outcome.kind, OutcomeKind::Escalated(_));
-            (state.once_more.is_some() && !is_escalated).then_some(Check::OnceMore)
+            (state.once_more.is_some() && !is_escalated).then_some(ManualCheck::OnceMore)
         }
-        Some(Surplus { effects, certain: true }) => Some(Check::Surplus(effects - 1)),
-        Some(_) if subject.key().is_some() => Some(Check::Key),
-        Some(_) => Some(Check::ToolFacts),
+        Some(Surplus { effects, certain: true }) => Some(ManualCheck::Surplus(effects - 1)),
+        Some(_) if subject.key().is_some() => Some(ManualCheck::Key),
+        Some(_) => Some(ManualCheck::ToolFacts),
     }
 }
 
-fn next(outcome: &Outcome, known: Known) -> Actor {
+fn next(outcome: &Outcome, known: EffectState) -> Actor {
     match outcome.kind {
         OutcomeKind::Succeeded | OutcomeKind::SucceededAfterCompensation => Actor::Nobody,
         OutcomeKind::Escalated(queue) => Actor::Person(queue),
-        OutcomeKind::Deprecated(_) if known == Known::Done => Actor::Planner(After::Effect),
-        OutcomeKind::Deprecated(_) => Actor::Planner(After::State),
-        OutcomeKind::Reversed(_) => Actor::Planner(After::Reversal),
-        OutcomeKind::Refused(_) => Actor::Planner(After::Refusal),
+        OutcomeKind::Deprecated(_) if known == EffectState::Done => Actor::Planner(PlannerStart::Effect),
+        OutcomeKind::Deprecated(_) => Actor::Planner(PlannerStart::State),
+        OutcomeKind::Reversed(_) => Actor::Planner(PlannerStart::Reversal),
+        OutcomeKind::Refused(_) => Actor::Planner(PlannerStart::Refusal),
         OutcomeKind::Exhausted(_) => Actor::Caller,
         OutcomeKind::Undetermined(asked) => Actor::Undetermined(asked),
     }
 }
 
-fn resend(simulation: &Simulation, outcome: &Outcome, state: &UpstreamState) -> Resend {
+fn resend(simulation: &Simulation, outcome: &Outcome, state: &UpstreamState) -> ResendAdvice {
     match (outcome.kind, state.known) {
-        (OutcomeKind::Escalated(queue), _) if simulation.facts.access == Access::Read => Resend::Read(Some(queue)),
-        _ if simulation.facts.access == Access::Read => Resend::Read(None),
-        (OutcomeKind::Escalated(queue), _) => Resend::Person(queue),
-        _ if simulation.facts.idempotent => Resend::Idempotent,
-        (_, Known::Done) => Resend::Done,
-        (_, Known::NotDone) if state.taken_back => Resend::TakenBack,
-        (_, Known::NotDone) => Resend::NotDone,
-        (_, Known::MaybeDone) => Resend::MaybeDone,
+        (OutcomeKind::Escalated(queue), _) if simulation.facts.access == Access::Read => {
+            ResendAdvice::Read(Some(queue))
+        }
+        _ if simulation.facts.access == Access::Read => ResendAdvice::Read(None),
+        (OutcomeKind::Escalated(queue), _) => ResendAdvice::Person(queue),
+        _ if simulation.facts.idempotent => ResendAdvice::Idempotent,
+        (_, EffectState::Done) => ResendAdvice::Done,
+        (_, EffectState::NotDone) if state.taken_back => ResendAdvice::TakenBack,
+        (_, EffectState::NotDone) => ResendAdvice::NotDone,
+        (_, EffectState::MaybeDone) => ResendAdvice::MaybeDone,
     }
 }

@@ -1,4 +1,4 @@
-//! What would have happened otherwise: the same simulation, run again without one rule or with one guard flipped.
+//! Counterfactuals: the same simulation without one rule, or with one guard inverted.
 
 use super::subject::{Simulation, Subject};
 use playproof_engine::event::{Decision, GuardKind, IntentBalance, Outcome, OutcomeKind, PlaybookNames, RequestKind};
@@ -6,50 +6,50 @@ use playproof_engine::ids::RuleId;
 use playproof_engine::playbook::{GuardMode, Playbook, Study, Tools};
 use playproof_engine::sim::Plan;
 
-/// One change of the playbook, and what it makes of the call.
+/// One change of the playbook, and its result for the call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counterfactual {
     /// The change.
-    pub change: Change,
-    /// What is different then.
-    pub difference: Difference,
+    pub change: PlaybookChange,
+    /// The difference.
+    pub difference: OutcomeDifference,
 }
 
 /// A change of a playbook. Verdicts, queues and reasons keep their numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum PlaybookChange {
     /// Without a rule that gave a verdict.
     WithoutRule(RuleId),
-    /// With a guard that was asked and lets everything pass, or stops everything.
+    /// With a guard that lets everything pass, or stops everything.
     Guard(GuardKind, GuardMode),
 }
 
-/// What a change makes different.
+/// The result of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Difference {
+pub enum OutcomeDifference {
     /// The simulation does not reach the call.
     Unknown,
     /// Nothing.
     Nothing,
-    /// The verdicts alone.
+    /// Only the verdicts differ.
     Verdicts(Vec<String>),
-    /// The end.
+    /// The end differs.
     End {
-        /// The verdicts, where they are different too.
+        /// The verdicts, if they differ too.
         verdicts: Vec<String>,
         /// The outcome.
         outcome: Outcome,
-        /// What the ledger then holds; none where that is undetermined, or the call has no intent.
+        /// The effects in the ledger; none if undetermined, or without an intent.
         truth: Option<IntentBalance>,
     },
 }
 
-/// One for each rule and each guard that had a say.
+/// One counterfactual for each rule that matched and each guard that was asked.
 pub fn counterfactuals(subject: &Subject, plan: &Plan, tools: &Tools, simulation: &Simulation) -> Vec<Counterfactual> {
-    let rules = rules_that_matched(simulation).into_iter().map(Change::WithoutRule);
+    let rules = rules_that_matched(simulation).into_iter().map(PlaybookChange::WithoutRule);
     let guards = [GuardKind::Retry, GuardKind::Token].into_iter();
-    let guards = guards.filter_map(|kind| Some(Change::Guard(kind, guard_flipped(simulation, kind)?)));
-    let run = |change: Change| {
+    let guards = guards.filter_map(|kind| Some(PlaybookChange::Guard(kind, guard_flipped(simulation, kind)?)));
+    let run = |change: PlaybookChange| {
         let other = Plan::new(change.apply(&plan.playbook), tools);
         let difference = difference((simulation, plan), (&subject.simulate(&other), &other));
         Counterfactual { change, difference }
@@ -69,7 +69,7 @@ fn rules_that_matched(simulation: &Simulation) -> Vec<RuleId> {
     rules
 }
 
-/// The opposite of what the guard said, if it was asked at all.
+/// The opposite of the answer of the guard, if it was asked.
 fn guard_flipped(simulation: &Simulation, kind: GuardKind) -> Option<GuardMode> {
     let asked = simulation.decisions().filter_map(|(_, decision)| decision.guard());
     let stops: Vec<bool> = asked.filter(|(guard, _)| *guard == kind).map(|(_, stops)| stops).collect();
@@ -79,15 +79,15 @@ fn guard_flipped(simulation: &Simulation, kind: GuardKind) -> Option<GuardMode> 
     }
 }
 
-impl Change {
+impl PlaybookChange {
     fn apply(self, playbook: &Playbook) -> Playbook {
         let mut other = playbook.clone();
         match self {
-            Change::WithoutRule(rule) if rule.index() < other.rules.len() => {
+            PlaybookChange::WithoutRule(rule) if rule.index() < other.rules.len() => {
                 other.rules.remove(rule.index());
             }
-            Change::WithoutRule(_) => {}
-            Change::Guard(kind, guard) => {
+            PlaybookChange::WithoutRule(_) => {}
+            PlaybookChange::Guard(kind, guard) => {
                 let mut study = other.study.take().unwrap_or_else(|| Study::safe("a second run of `explain`"));
                 match kind {
                     GuardKind::Retry => study.retry_guard = guard,
@@ -100,9 +100,9 @@ impl Change {
     }
 }
 
-fn difference(before: (&Simulation, &Plan), after: (&Simulation, &Plan)) -> Difference {
+fn difference(before: (&Simulation, &Plan), after: (&Simulation, &Plan)) -> OutcomeDifference {
     let ((before, plan), (after, other)) = (before, after);
-    let (Some(was), Some(is)) = (before.outcome(), after.outcome()) else { return Difference::Unknown };
+    let (Some(was), Some(is)) = (before.outcome(), after.outcome()) else { return OutcomeDifference::Unknown };
     let mut verdicts = after.verdicts(other);
     if verdicts == before.verdicts(plan) {
         verdicts.clear();
@@ -111,16 +111,16 @@ fn difference(before: (&Simulation, &Plan), after: (&Simulation, &Plan)) -> Diff
         && (was.claim, was.attempts) == (is.claim, is.attempts)
         && before.truth() == after.truth();
     match (is_same_end, verdicts.is_empty()) {
-        (true, true) => Difference::Nothing,
-        (true, false) => Difference::Verdicts(verdicts),
+        (true, true) => OutcomeDifference::Nothing,
+        (true, false) => OutcomeDifference::Verdicts(verdicts),
         (false, _) => {
             let is_known = !matches!(is.kind, OutcomeKind::Undetermined(_)) && after.intent.is_some();
-            Difference::End { verdicts, outcome: *is, truth: is_known.then(|| after.truth()) }
+            OutcomeDifference::End { verdicts, outcome: *is, truth: is_known.then(|| after.truth()) }
         }
     }
 }
 
-/// Whether two outcomes are the same to whoever reads them: an evidence refresh is one whatever its number.
+/// Whether two outcomes read the same: the number of an evidence refresh does not matter.
 fn is_same(was: OutcomeKind, is: OutcomeKind, names: &PlaybookNames) -> bool {
     use OutcomeKind::{Deprecated, Reversed, Undetermined};
     match (was, is) {

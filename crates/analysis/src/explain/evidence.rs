@@ -1,9 +1,9 @@
-//! What recordings prove: the answers of one call by themselves, and what its whole input shows of it whatever the
-//! playbook decides. Its findings, and the effects that other calls made, or may have made, for the same intent.
+//! What recordings prove of one call: by its own answers, and by its whole input: findings, and effects that other
+//! calls made, or may have made, for the same intent.
 
 use std::collections::BTreeSet;
 
-use crate::replay::{Recording, Sessions, finding, judge_attempts};
+use crate::replay::{RecordingAnalysis, Sessions, finding, judge_attempts};
 use playproof_engine::call::{AnswerTo, Place, RecordedAnswer, RecordedCall, Reply};
 use playproof_engine::classify::Signal;
 use playproof_engine::event::{EffectClaim, Finding, FindingId};
@@ -15,21 +15,21 @@ use playproof_trace::origin::Sources;
 
 /// What the recorded answers of one call prove.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Evidence {
-    /// Attempts that were answered with ok.
+pub struct AnswerEvidence {
+    /// Attempts answered with ok.
     pub made: u32,
-    /// Reversals that were.
+    /// Reversals answered with ok.
     pub taken_back: u32,
-    /// Failed attempts that may have acted, by what the playbook says of their failures.
+    /// Failed attempts that may have acted, according to the playbook.
     pub maybe: u32,
-    /// All together; none: there is no answer.
+    /// The claim of all together; none without an answer.
     pub claim: Option<EffectClaim>,
 }
 
-impl Evidence {
-    /// What the answers of a call prove.
-    pub fn of(call: &RecordedCall, plan: &Plan, facts: ToolFacts) -> Evidence {
-        let mut evidence = Evidence::default();
+impl AnswerEvidence {
+    /// The evidence of the answers of a call.
+    pub fn of(call: &RecordedCall, plan: &Plan, facts: ToolFacts) -> AnswerEvidence {
+        let mut evidence = AnswerEvidence::default();
         for (number, answer) in call.attempts() {
             let effect = match &answer.reply {
                 Reply::Ok => EffectClaim::Applied,
@@ -47,23 +47,23 @@ impl Evidence {
         evidence
     }
 
-    /// Effects that are left.
+    /// Effects that were not reversed.
     pub const fn net(&self) -> u32 {
         self.made.saturating_sub(self.taken_back)
     }
 
-    /// Whether an attempt may have acted that was not answered with ok; a call without an answer was sent too.
+    /// Whether an attempt without ok may have acted. A call without an answer may have, too.
     pub const fn may_have_acted(&self) -> bool {
         self.maybe > 0 || self.claim.is_none()
     }
 }
 
-/// What the recording shows of one call.
+/// What the whole recording shows of one call.
 #[derive(Clone, Debug, Default)]
-pub struct Recorded {
+pub struct RecordingEvidence {
     /// Worst first.
     pub findings: Vec<Finding>,
-    /// The other calls that made the same effect or may have made it, in the order of their lines.
+    /// Other calls that made the same effect, or may have, in the order of their lines.
     pub others: Vec<OtherCall>,
     /// Another call of the run has sent the call's reversal token.
     pub token_spent: bool,
@@ -72,19 +72,19 @@ pub struct Recorded {
 /// Another call with the same intent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OtherCall {
-    /// What it is called.
+    /// Its name.
     pub name: OtherName,
     /// Whether it was made later than the call that is explained.
     pub later: bool,
-    /// Effects that its own recording proves.
+    /// Effects that its own answers prove.
     pub effects: u32,
-    /// Whether an attempt that was not answered with ok may have acted.
+    /// Whether an attempt without ok may have acted.
     pub maybe: bool,
-    /// What all its answers say of the effect.
+    /// The claim of all its answers.
     pub claim: EffectClaim,
 }
 
-/// What another call is called.
+/// The name of another call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OtherName {
     /// A call of the same run: its reference.
@@ -93,42 +93,41 @@ pub enum OtherName {
     Place {
         /// Its line in the user's own file.
         line: u64,
-        /// What leads to it there, where the line alone does not tell it.
+        /// Its path in that line, if the line alone is ambiguous.
         path: Option<String>,
     },
 }
 
-impl Recorded {
+impl RecordingEvidence {
     /// Effects that other calls made for the same intent.
     pub fn effects_of_others(&self) -> u32 {
         self.others.iter().fold(0, |sum, other| sum.saturating_add(other.effects))
     }
 }
 
-/// The sequential look at one input. Keeps 48 bytes a write that may have acted: who asks for one call can wait
-/// for it.
-pub struct Observer<'a> {
+/// Collects evidence over one input, call by call. Keeps 48 bytes per write that may have acted.
+pub struct EvidenceCollector<'a> {
     plan: &'a Plan,
     beyond: &'a MissingAnswerPolicy,
     sources: &'a Sources,
-    recording: Recording,
+    recording: RecordingAnalysis,
     sessions: Sessions,
-    /// Calls taken.
+    /// The number of calls so far.
     taken: u64,
-    /// Those whose reversal token another call of their run has sent.
+    /// Calls whose reversal token another call of the run has sent.
     spent: BTreeSet<u64>,
-    booked: Vec<Booked>,
+    booked: Vec<BookedEffect>,
 }
 
-/// What was seen of a wanted call when it closed.
+/// The evidence on a wanted call when it closed.
 pub struct AtClose {
     findings: Vec<Finding>,
-    /// How many calls were taken before it.
+    /// Its number among all calls.
     number: u64,
 }
 
 /// Effects of one call, proved and possible.
-struct Booked {
+struct BookedEffect {
     intent: u128,
     run: u128,
     line: u64,
@@ -138,14 +137,14 @@ struct Booked {
     claim: EffectClaim,
 }
 
-impl<'a> Observer<'a> {
-    /// Nothing seen yet; tool facts come from `plan`.
-    pub fn new(plan: &'a Plan, beyond: &'a MissingAnswerPolicy, sources: &'a Sources) -> Observer<'a> {
-        Observer {
+impl<'a> EvidenceCollector<'a> {
+    /// Nothing collected yet; tool facts come from `plan`.
+    pub fn new(plan: &'a Plan, beyond: &'a MissingAnswerPolicy, sources: &'a Sources) -> EvidenceCollector<'a> {
+        EvidenceCollector {
             plan,
             beyond,
             sources,
-            recording: Recording::default(),
+            recording: RecordingAnalysis::default(),
             sessions: Sessions::default(),
             taken: 0,
             spent: BTreeSet::new(),
@@ -153,7 +152,7 @@ impl<'a> Observer<'a> {
         }
     }
 
-    /// Takes the next closed call; gives what the recording shows of it so far if it `is_wanted`.
+    /// Takes the next closed call. Gives the evidence on it so far, in full if it `is_wanted`.
     pub fn take(&mut self, closed: &CompletedCall, is_wanted: bool) -> AtClose {
         let facts = self.plan.facts(closed.raw().tool());
         let number = self.taken;
@@ -178,16 +177,16 @@ impl<'a> Observer<'a> {
         if !one_intent(facts) {
             return;
         }
-        let evidence = Evidence::of(closed.raw(), self.plan, facts);
+        let evidence = AnswerEvidence::of(closed.raw(), self.plan, facts);
         let effects = closed.counts.succeeded.saturating_sub(closed.counts.reversed);
-        // What was taken back is not there, whatever was said of it before.
+        // A reversed effect is not there.
         let claim = match evidence.claim.unwrap_or(EffectClaim::Unknown) {
             EffectClaim::Applied if effects == 0 && closed.counts.reversed > 0 => EffectClaim::NotApplied,
             claim => claim,
         };
         let maybe = evidence.may_have_acted();
         if effects > 0 || maybe || claim != EffectClaim::NotApplied {
-            self.booked.push(Booked {
+            self.booked.push(BookedEffect {
                 intent: closed.hashes.intent(),
                 run: closed.hashes.run,
                 line: closed.raw().place.line,
@@ -199,8 +198,8 @@ impl<'a> Observer<'a> {
         }
     }
 
-    /// What the recording shows of a call, once all its input was taken; `at_close` is what it was given for.
-    pub fn finish(&mut self, closed: &CompletedCall, at_close: AtClose) -> Recorded {
+    /// The evidence on a call after the whole input; `at_close` is what `take` gave for it.
+    pub fn finish(&mut self, closed: &CompletedCall, at_close: AtClose) -> RecordingEvidence {
         let AtClose { mut findings, number } = at_close;
         self.sessions.finish(self.plan);
         self.note_spent();
@@ -226,7 +225,7 @@ impl<'a> Observer<'a> {
                     OtherName::Place { line: origin.line, path: origin.path.map(str::to_owned) }
                 }
             };
-            let Booked { line, effects, maybe, claim, .. } = *booked;
+            let BookedEffect { line, effects, maybe, claim, .. } = *booked;
             others.push((line, OtherCall { name, later: line > call.place.line, effects, maybe, claim }));
         }
         others.sort_by_key(|(line, _)| *line); // calls close in another order
@@ -237,11 +236,11 @@ impl<'a> Observer<'a> {
             findings.push(finding(FindingId::PossibleDuplicateEffect, until));
         }
         findings.sort_unstable();
-        Recorded { findings, others: others.into_iter().map(|(_, other)| other).collect(), token_spent }
+        RecordingEvidence { findings, others: others.into_iter().map(|(_, other)| other).collect(), token_spent }
     }
 }
 
-/// Whether calls of a tool can have one intent in common.
+/// Whether calls of a tool can share an intent.
 const fn one_intent(facts: ToolFacts) -> bool {
     matches!(facts.access, Access::Write) && !facts.repeatable
 }

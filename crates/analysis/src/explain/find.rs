@@ -1,10 +1,10 @@
-//! Finds the one call that is meant: by reference, by its place, or by its own id. Takes one opened input after the
-//! other, and names the calls that may be meant where they are several.
+//! Finds a call by its reference, its place or its own id, in one input after the other. Lists the candidates if
+//! several calls match.
 
 use std::collections::BTreeSet;
 
-use super::evidence::{AtClose, Observer};
-use super::names::{LISTED, Names};
+use super::evidence::{AtClose, EvidenceCollector};
+use super::names::{CallNames, LISTED};
 use super::subject::Subject;
 use playproof_engine::fixture::Fixture;
 use playproof_engine::playbook::Access;
@@ -16,74 +16,74 @@ use playproof_trace::input::{ReadError, TraceInput};
 use playproof_trace::origin::Sources;
 use playproof_trace::redact::RedactionRules;
 
-/// What people call the call that they mean.
+/// The name of the wanted call.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'a> {
-    /// Its reference, or its own id.
+    /// A reference or an own id.
     pub name: &'a str,
-    /// The same as a place: with the name that its input has in messages.
+    /// The same as a place, with the name of the input in messages.
     pub place: &'a str,
 }
 
-/// Looks for one call.
-pub struct Finder<'a> {
-    /// What gives tool facts and says which failures may have acted.
+/// Finds one call.
+pub struct CallFinder<'a> {
+    /// The source of tool facts and of verdicts.
     pub plan: &'a Plan,
-    /// The call that is meant; none where there is a single one.
+    /// The wanted call; none to take the only call.
     pub wanted: Option<Wanted<'a>>,
-    /// What answers where a recording ends.
+    /// What answers beyond the recording.
     pub beyond: &'a MissingAnswerPolicy,
-    /// What the inputs are called; learns where the lines of the foreign ones come from.
+    /// The names of the inputs; learns the origins of imported lines.
     pub sources: &'a Sources,
-    found: Found,
+    found: FoundCalls,
 }
 
-/// A call that may be meant.
-pub struct Candidate {
-    /// Its input, by its place among those that are read together.
+/// A candidate.
+pub struct CandidateCall {
+    /// The index of its input.
     pub input: usize,
-    /// What a command calls it.
+    /// Its reference for commands.
     pub reference: String,
     /// `FILE:LINE`; a fixture's call has none.
     pub place: Option<String>,
     subject: Subject,
 }
 
-/// Why there is no one call.
+/// Why no single call was found.
 pub enum NotFound {
-    /// No call has the name; these are there.
-    Unknown(Names),
-    /// Several calls have it: at least two, and more than [`LISTED`] where there are more.
-    Several(Vec<Candidate>),
+    /// No call has the name; these names exist.
+    Unknown(CallNames),
+    /// Several calls have the name: two or more; one more than [`LISTED`] stands for any number.
+    Several(Vec<CandidateCall>),
 }
 
-/// Calls that may be meant.
+/// The candidates so far.
 #[derive(Default)]
-struct Found {
-    /// Those whose reference or place is the wanted one: these stand above a call's own id.
-    exact: Vec<Candidate>,
-    /// Those whose own id it is, or all where nothing is wanted.
-    others: Vec<Candidate>,
-    names: Names,
+struct FoundCalls {
+    /// Calls with the wanted reference or place: preferred to those with the id.
+    exact: Vec<CandidateCall>,
+    /// Calls with the wanted id, or all calls if none is wanted.
+    others: Vec<CandidateCall>,
+    names: CallNames,
 }
 
-impl<'a> Finder<'a> {
+impl<'a> CallFinder<'a> {
     /// Nothing seen yet.
     pub fn new(
         plan: &'a Plan,
         wanted: Option<Wanted<'a>>,
         beyond: &'a MissingAnswerPolicy,
         sources: &'a Sources,
-    ) -> Finder<'a> {
-        Finder { plan, wanted, beyond, sources, found: Found::default() }
+    ) -> CallFinder<'a> {
+        CallFinder { plan, wanted, beyond, sources, found: FoundCalls::default() }
     }
 
-    /// Looks at the calls of a fixture.
+    /// Takes the calls of a fixture.
     pub fn take_fixture(&mut self, number: usize, fixture: &Fixture) {
         for call in &fixture.calls {
             self.found.names.remember(&call.name);
             if self.wanted.is_none_or(|wanted| wanted.name == call.name) {
-                self.found.keep(self.wanted.is_some(), || Candidate {
+                self.found.keep(self.wanted.is_some(), || CandidateCall {
                     input: number,
                     reference: call.name.clone(),
                     place: None,
@@ -93,7 +93,7 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Looks at the calls of a trace.
+    /// Takes the calls of a trace.
     ///
     /// # Errors
     /// A trace that cannot be read, or a line of it that cannot be used.
@@ -104,12 +104,12 @@ impl<'a> Finder<'a> {
         options: AssembleOptions,
         redaction: &RedactionRules,
     ) -> Result<InputLedger, ReadError> {
-        let Finder { plan, wanted, beyond, sources, found } = self;
+        let CallFinder { plan, wanted, beyond, sources, found } = self;
         if let Some(origins) = input.origins.take() {
             sources.set_origins(number, origins);
         }
         let writes = |tool: &str| plan.facts(tool).access == Access::Write;
-        let mut observer = Observer::new(plan, beyond, sources);
+        let mut observer = EvidenceCollector::new(plan, beyond, sources);
         let mut kept: Vec<(bool, CompletedCall, AtClose)> = Vec::new();
         let place = u32::try_from(number).unwrap_or(u32::MAX);
         let ledger = input.each_call(place, options, redaction, &writes, |closed| {
@@ -126,7 +126,7 @@ impl<'a> Finder<'a> {
         for (exact, closed, at_close) in kept {
             let recorded = observer.finish(&closed, at_close);
             let (reference, at) = (closed.shown().reference(), closed.shown().place);
-            found.keep(exact, || Candidate {
+            found.keep(exact, || CandidateCall {
                 input: number,
                 reference: sources.name_of(&reference, at),
                 place: Some(sources.describe(at)),
@@ -141,12 +141,12 @@ impl<'a> Finder<'a> {
         Ok(ledger)
     }
 
-    /// The call that is meant, once all inputs were looked at.
+    /// The wanted call, after all inputs.
     ///
     /// # Errors
     /// No such call, or several.
     pub fn finish(self) -> Result<Subject, NotFound> {
-        let Found { exact, others, names } = self.found;
+        let FoundCalls { exact, others, names } = self.found;
         let mut found = if exact.is_empty() { others } else { exact };
         match found.len() {
             0 => Err(NotFound::Unknown(names)),
@@ -156,10 +156,9 @@ impl<'a> Finder<'a> {
     }
 }
 
-impl Candidate {
-    /// What tells each from the others: its reference, or its place where references are not enough; none for the call
-    /// of a fixture that only its file tells from another.
-    pub fn names(found: &[Candidate]) -> Vec<Option<&str>> {
+impl CandidateCall {
+    /// A unique name for each: its reference, or its place if references are ambiguous; none for a call of a fixture.
+    pub fn names(found: &[CandidateCall]) -> Vec<Option<&str>> {
         let references: BTreeSet<&str> = found.iter().map(|candidate| candidate.reference.as_str()).collect();
         let is_enough = references.len() == found.len();
         let names = found.iter().map(|candidate| match is_enough {
@@ -171,19 +170,19 @@ impl Candidate {
 }
 
 impl Wanted<'_> {
-    /// Whether it is the reference of a call, its place or that of one of its results.
+    /// Whether it is the reference of a call, its place or the place of one of its results.
     fn is_exactly(self, closed: &CompletedCall, sources: &Sources) -> bool {
         closed.has_reference(self.name) || sources.is_place_of_call(self.place, closed.raw())
     }
 }
 
-impl Found {
+impl FoundCalls {
     fn is_empty(&self) -> bool {
         self.exact.is_empty() && self.others.is_empty()
     }
 
-    /// Keeps a call that may be meant; no more than tell that there are several.
-    fn keep(&mut self, exact: bool, candidate: impl FnOnce() -> Candidate) {
+    /// Keeps a candidate, up to one more than is listed.
+    fn keep(&mut self, exact: bool, candidate: impl FnOnce() -> CandidateCall) {
         let list = if exact { &mut self.exact } else { &mut self.others };
         if list.len() <= LISTED {
             list.push(candidate());

@@ -1,9 +1,10 @@
-//! One call and what a playbook makes of it: found in its input, told step by step, held against the upstream's state,
-//! and run again without each rule and guard that had a say.
+//! Explains one call under a playbook: finds it, lists each step, tells the upstream's state, and simulates it again
+//! without each rule and guard involved.
 
 mod advice;
 mod counterfactual;
 mod evidence;
+mod explanation;
 mod find;
 mod names;
 mod narrative;
@@ -12,11 +13,12 @@ mod subject;
 mod tests;
 mod upstream_state;
 
-pub use advice::{Actor, Advice, After, Check, Resend};
-pub use counterfactual::{Change, Counterfactual, Difference};
-pub use evidence::{Evidence, OtherCall, OtherName, Recorded};
-pub use find::{Candidate, Finder, NotFound, Wanted};
-pub use names::{LISTED, Names};
-pub use narrative::{Detail, LetPass, Step};
-pub use subject::{Explanation, Simulation, Subject};
-pub use upstream_state::{Basis, Known, OnceMore, Own, Surplus, UpstreamState};
+pub use advice::{Actor, Advice, ManualCheck, PlannerStart, ResendAdvice};
+pub use counterfactual::{Counterfactual, OutcomeDifference, PlaybookChange};
+pub use evidence::{AnswerEvidence, OtherCall, OtherName, RecordingEvidence};
+pub use explanation::Explanation;
+pub use find::{CallFinder, CandidateCall, NotFound, Wanted};
+pub use names::{CallNames, LISTED};
+pub use narrative::{Detail, LetPass, NarrativeStep};
+pub use subject::{Simulation, Subject};
+pub use upstream_state::{Basis, EffectState, OnceMore, OwnEffect, Surplus, UpstreamState};

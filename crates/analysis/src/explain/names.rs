@@ -1,4 +1,4 @@
-//! What the calls and runs of the inputs are called, to say which is near a name that no call has.
+//! The names of calls and runs, for suggestions when a name is unknown.
 
 use std::collections::BTreeMap;
 
@@ -7,31 +7,31 @@ use playproof_trace::call::CompletedCall;
 use playproof_trace::origin::Sources;
 use playproof_trace::redact::REDACTED;
 
-/// Names that are listed.
+/// The most names in a list.
 pub const LISTED: usize = 10;
 
-/// Names that are remembered.
+/// The most names in memory.
 const REMEMBERED: usize = 100_000;
 
 /// The names of calls and runs that were seen.
 #[derive(Default)]
-pub struct Names {
-    /// In the order in which they came, each once.
+pub struct CallNames {
+    /// In the order of the input, without duplicates.
     calls: Vec<String>,
-    /// What each is the name of.
-    meant: BTreeMap<String, Meant>,
+    /// The use of each name.
+    meant: BTreeMap<String, NameUse>,
     /// Runs, with the references and places of their first calls.
     runs: BTreeMap<String, Vec<(String, String)>>,
 }
 
-/// What a name is the name of.
-struct Meant {
+/// The calls with one name.
+struct NameUse {
     calls: u32,
-    /// Where the first stands; a fixture's call has no place.
+    /// The place of the first; a fixture's call has none.
     place: Option<String>,
 }
 
-impl Names {
+impl CallNames {
     /// Remembers the name of a fixture's call.
     pub fn remember(&mut self, name: &str) {
         self.name(name, || None);
@@ -43,7 +43,7 @@ impl Names {
         let reference = sources.name_of(&call.reference(), call.place);
         let place = || Some(sources.describe(call.place));
         self.name(&reference, place);
-        let is_plain = |name: &&str| !name.contains(REDACTED); // what is redacted is nothing that people could type
+        let is_plain = |name: &&str| !name.contains(REDACTED); // a redacted name cannot be typed
         if let Some(id) = call.id().filter(|id| *id != reference).filter(is_plain) {
             self.name(id, place);
         }
@@ -62,7 +62,7 @@ impl Names {
             known.calls = known.calls.saturating_add(1);
         } else if self.calls.len() < REMEMBERED {
             self.calls.push(name.to_owned());
-            self.meant.insert(name.to_owned(), Meant { calls: 1, place: place() });
+            self.meant.insert(name.to_owned(), NameUse { calls: 1, place: place() });
         }
     }
 
@@ -71,17 +71,17 @@ impl Names {
         self.calls.is_empty()
     }
 
-    /// The name of a call that is near `wanted` and is that call's alone.
+    /// A unique name that is similar to `wanted`.
     pub fn near(&self, wanted: &str) -> Option<&str> {
-        did_you_mean(wanted, self.alone())
+        did_you_mean(wanted, self.unique())
     }
 
-    /// A few names of calls, those first that are a call's alone, else places.
+    /// A few names of calls: unique names first, then places.
     pub fn such_as(&self) -> Vec<&str> {
-        let shared = self.calls.iter().filter(|name| !self.is_alone(name));
+        let shared = self.calls.iter().filter(|name| !self.is_unique(name));
         let places = shared.map(|name| self.meant.get(name).and_then(|meant| meant.place.as_deref()).unwrap_or(name));
         let mut names: Vec<&str> = Vec::new();
-        for name in self.alone().chain(places) {
+        for name in self.unique().chain(places) {
             if names.len() < LISTED && !names.contains(&name) {
                 names.push(name);
             }
@@ -89,17 +89,17 @@ impl Names {
         names
     }
 
-    /// The first calls of the run `wanted`, in names that are theirs alone: more than [`LISTED`] where it has more.
+    /// Unique names of the first calls of the run `wanted`; one more than [`LISTED`] stands for any number.
     pub fn of_run(&self, wanted: &str) -> Vec<&str> {
         let calls = self.runs.get(wanted).into_iter().flatten();
-        calls.map(|(reference, place)| if self.is_alone(reference) { &**reference } else { &**place }).collect()
+        calls.map(|(reference, place)| if self.is_unique(reference) { &**reference } else { &**place }).collect()
     }
 
-    fn alone(&self) -> impl Iterator<Item = &str> {
-        self.calls.iter().map(String::as_str).filter(|name| self.is_alone(name))
+    fn unique(&self) -> impl Iterator<Item = &str> {
+        self.calls.iter().map(String::as_str).filter(|name| self.is_unique(name))
     }
 
-    fn is_alone(&self, name: &str) -> bool {
+    fn is_unique(&self, name: &str) -> bool {
         self.meant.get(name).is_some_and(|meant| meant.calls == 1)
     }
 }

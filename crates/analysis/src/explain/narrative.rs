@@ -1,5 +1,5 @@
-//! What happened to the call, step by step: each decision with the rules that were tried and why the retry guard let a
-//! further attempt pass.
+//! The narrative of a call, step by step: each decision, with the rules tried and why the retry guard let an attempt
+//! pass.
 
 use super::subject::{Simulation, Subject};
 use playproof_engine::classify::{RuleEvaluation, Signal};
@@ -11,16 +11,16 @@ use playproof_engine::time::Duration;
 
 /// One decision about the call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
-    /// When, from the first decision on.
+pub struct NarrativeStep {
+    /// The time since the first decision.
     pub after: Duration,
     /// The decision.
     pub decision: Decision,
-    /// What led to it, where the decision does not say that itself.
+    /// The reason, if the decision does not contain it.
     pub detail: Detail,
 }
 
-/// What led to a decision.
+/// The reason of a decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Detail {
     /// Nothing more is known.
@@ -47,7 +47,7 @@ pub enum LetPass {
 }
 
 /// Every decision of one simulation, in order.
-pub fn steps(subject: &Subject, plan: &Plan, simulation: &Simulation) -> Vec<Step> {
+pub fn steps(subject: &Subject, plan: &Plan, simulation: &Simulation) -> Vec<NarrativeStep> {
     let (mut first, mut attempt, mut error) = (None, AttemptNo::FIRST, None);
     let mut steps = Vec::new();
     for (at, decision) in simulation.decisions() {
@@ -72,7 +72,7 @@ pub fn steps(subject: &Subject, plan: &Plan, simulation: &Simulation) -> Vec<Ste
             _ => Detail::Nothing,
         };
         let after = at.since(*first.get_or_insert(at));
-        steps.push(Step { after, decision, detail });
+        steps.push(NarrativeStep { after, decision, detail });
     }
     steps
 }

@@ -1,13 +1,10 @@
-//! The one call that is explained, its simulation under a playbook, and everything that is to be said of it.
+//! The explained call, and its simulation under a playbook.
 
-use super::advice::Advice;
-use super::counterfactual::{Counterfactual, counterfactuals};
-use super::evidence::Recorded;
-use super::narrative::{Step, steps};
+use super::evidence::RecordingEvidence;
 use playproof_engine::event::{Decision, Finding, FindingBy, Intent, IntentBalance, Outcome, Transcript, unnamed};
 use playproof_engine::fixture::{Fixture, FixtureCall};
 use playproof_engine::ids::CallId;
-use playproof_engine::playbook::{ToolFacts, Tools};
+use playproof_engine::playbook::ToolFacts;
 use playproof_engine::sim::{CallTally, Plan, Scenario, ScenarioCall, SimulationRecord, Simulator};
 use playproof_engine::time::Instant;
 use playproof_engine::upstream::MissingAnswerPolicy;
@@ -24,8 +21,8 @@ pub enum Subject {
         beyond: MissingAnswerPolicy,
         /// What the inputs are called, and where their lines come from.
         sources: Sources,
-        /// What the recording shows of it, whatever the playbook.
-        recorded: Recorded,
+        /// What the recording shows, whatever the playbook.
+        recorded: RecordingEvidence,
     },
     /// A call of a fixture.
     Fixture {
@@ -39,43 +36,18 @@ pub enum Subject {
 /// One simulation of the subject.
 #[derive(Clone, Debug)]
 pub struct Simulation {
-    /// What it left behind.
+    /// Its record.
     pub record: SimulationRecord,
     /// The call's number in it.
     pub call: CallId,
     /// The names of its calls.
     pub calls: Vec<String>,
-    /// What is known of the tool.
+    /// The tool facts.
     pub facts: ToolFacts,
-    /// What an effect of the call is booked for.
+    /// The intent of the call.
     pub intent: Option<Intent>,
-    /// What is found of the call, worst first.
+    /// The findings of the call, worst first.
     pub findings: Vec<Finding>,
-}
-
-/// Everything that is to be said of the subject under one playbook.
-pub struct Explanation {
-    /// What the playbook makes of it.
-    pub simulation: Simulation,
-    /// What happened, in order.
-    pub steps: Vec<Step>,
-    /// What would have happened otherwise.
-    pub counterfactuals: Vec<Counterfactual>,
-    /// What to do; none only if the simulation never reached the call.
-    pub advice: Option<Advice>,
-}
-
-impl Explanation {
-    /// Explains the subject; `tools` are the facts that `plan` was made with.
-    pub fn of(subject: &Subject, plan: &Plan, tools: &Tools) -> Explanation {
-        let simulation = subject.simulate(plan);
-        Explanation {
-            steps: steps(subject, plan, &simulation),
-            counterfactuals: counterfactuals(subject, plan, tools, &simulation),
-            advice: simulation.outcome().map(|outcome| Advice::of(subject, plan, &simulation, outcome)),
-            simulation,
-        }
-    }
 }
 
 impl Subject {
@@ -90,7 +62,7 @@ impl Subject {
                 simulator.show(|errors| call.shown_errors(errors));
                 let record = simulator.record().clone();
                 let intent = ScenarioCall::recorded(raw, facts, beyond).intent(CallId(0));
-                // What the simulation finds of the recording, the look at the whole input has found better.
+                // Findings of the recording come from the whole input.
                 let own = record.findings.iter().filter(|finding| finding.by == FindingBy::Playbook);
                 let findings = recorded.findings.iter().chain(own).copied().collect();
                 Simulation { record, call: CallId(0), calls: vec![call.shown().reference()], facts, intent, findings }
@@ -163,7 +135,7 @@ impl Subject {
 }
 
 impl Simulation {
-    /// Everything that a reporter may say of it. Intents have no names here: no page of one call shows them.
+    /// The transcript for reporters. Intents have no names: no page of one call shows them.
     pub fn transcript<'a>(&'a self, plan: &'a Plan) -> Transcript<'a> {
         self.record.transcript(&plan.names, &self.calls, &unnamed)
     }
@@ -173,17 +145,17 @@ impl Simulation {
         self.record.events.iter().filter(|event| event.call == self.call).map(|event| (event.at, event.what))
     }
 
-    /// How the call ended; none only if the simulation never reached it.
+    /// The outcome of the call; none if the simulation never reached it.
     pub fn outcome(&self) -> Option<&Outcome> {
         self.record.outcomes.get(self.call.index())
     }
 
-    /// What was counted of the call.
+    /// The tally of the call.
     pub fn tally(&self) -> CallTally {
         self.record.tallies.get(self.call.index()).copied().unwrap_or_default()
     }
 
-    /// What the ledger holds of the call's intent.
+    /// The effects of the call's intent in the ledger.
     pub fn truth(&self) -> IntentBalance {
         self.intent
             .map_or_else(IntentBalance::default, |intent| IntentBalance::of(self.record.ledger.entries(), intent))

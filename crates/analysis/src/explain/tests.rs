@@ -36,7 +36,7 @@ fn search(traces: &[&str], wanted: Option<&str>, beyond: &MissingAnswerPolicy) -
     let names = (0..traces.len()).map(|n| format!("t{n}.jsonl"));
     let (sources, plan) = (Sources::new(names), plan(&tools()));
     let wanted = wanted.map(|name| Wanted { name, place: name });
-    let mut finder = Finder::new(&plan, wanted, beyond, &sources);
+    let mut finder = CallFinder::new(&plan, wanted, beyond, &sources);
     for (n, trace) in traces.iter().enumerate() {
         let input = TraceInput::own(format!("t{n}.jsonl"), trace.as_bytes());
         finder.take_trace(n, input, AssembleOptions::default(), &RedactionRules::default()).unwrap();
@@ -87,7 +87,7 @@ fn a_call_is_found_by_reference_place_and_id_and_the_only_one_without_a_name() {
 fn a_name_of_several_calls_gives_names_that_tell_them_apart() {
     let several = |traces: &[&str], wanted| match search(traces, wanted, &MissingAnswerPolicy::Unanswered) {
         Err(NotFound::Several(found)) => {
-            Candidate::names(&found).into_iter().map(|name| name.unwrap().to_owned()).collect::<Vec<_>>()
+            CandidateCall::names(&found).into_iter().map(|name| name.unwrap().to_owned()).collect::<Vec<_>>()
         }
         _ => panic!("{wanted:?} is not the name of several"),
     };
@@ -118,14 +118,14 @@ fn a_call_of_a_fixture_is_found_and_its_ledger_is_the_truth() {
     let fixture: Fixture =
         playproof_formats::fixture::parse(Source::whole("f.yaml", text)).unwrap_or_else(|report| panic!("{report}"));
     let (sources, plan) = (Sources::new([]), plan(&Tools::default()));
-    let mut finder = Finder::new(&plan, None, &MissingAnswerPolicy::Unanswered, &sources);
+    let mut finder = CallFinder::new(&plan, None, &MissingAnswerPolicy::Unanswered, &sources);
     finder.take_fixture(0, &fixture);
     let subject = finder.finish().ok().unwrap();
     let truth = IntentBalance { effects: 1, ..IntentBalance::default() };
     let advice = advice(&subject);
     assert_eq!((subject.reference(), subject.tool(), subject.is_timed()), ("one".to_owned(), "pay", true));
     assert_eq!(advice.state.basis, Basis::Ledger(truth, EffectClaim::Applied));
-    assert_eq!((advice.state.known, advice.resend), (Known::Done, Resend::Done));
+    assert_eq!((advice.state.known, advice.resend), (EffectState::Done, ResendAdvice::Done));
 }
 
 #[test]
@@ -164,8 +164,8 @@ fn a_keyed_timeout_and_conflict_are_told_step_by_step() {
     );
     assert_eq!(explanation.steps[3].detail, Detail::LetPass(LetPass::Keyed));
     let advice = explanation.advice.unwrap();
-    assert_eq!((advice.state.basis, advice.state.known), (Basis::Said, Known::Done));
-    assert_eq!((advice.next, advice.resend), (Actor::Planner(After::Effect), Resend::Done));
+    assert_eq!((advice.state.basis, advice.state.known), (Basis::Said, EffectState::Done));
+    assert_eq!((advice.next, advice.resend), (Actor::Planner(PlannerStart::Effect), ResendAdvice::Done));
 }
 
 #[test]
@@ -173,16 +173,16 @@ fn each_rule_and_guard_that_had_a_say_is_taken_away() {
     let failed = r#""status":"error","error":{"kind":"5xx"}"#;
     let explanation = explained(&found(&line("a", failed), "a"));
     let [rule, guard] = &explanation.counterfactuals[..] else { panic!("{:?}", explanation.counterfactuals) };
-    let Change::WithoutRule(id) = rule.change else { panic!("{rule:?}") };
+    let PlaybookChange::WithoutRule(id) = rule.change else { panic!("{rule:?}") };
     assert_eq!(plan(&tools()).names.rule(Some(id)), "server-error");
-    let Difference::End { verdicts, outcome, truth } = &rule.difference else { panic!("{rule:?}") };
+    let OutcomeDifference::End { verdicts, outcome, truth } = &rule.difference else { panic!("{rule:?}") };
     assert_eq!((&verdicts[..], outcome.kind.word()), (&["unclassified".to_owned()][..], OutcomeWord::Escalated));
     assert_eq!(*truth, Some(IntentBalance { unobserved: 1, ..IntentBalance::default() }));
-    assert_eq!(guard.change, Change::Guard(GuardKind::Retry, GuardMode::Off));
-    let Difference::End { verdicts, outcome, truth: None } = &guard.difference else { panic!("{guard:?}") };
+    assert_eq!(guard.change, PlaybookChange::Guard(GuardKind::Retry, GuardMode::Off));
+    let OutcomeDifference::End { verdicts, outcome, truth: None } = &guard.difference else { panic!("{guard:?}") };
     assert_eq!((&verdicts[..], outcome.kind.word()), (&[][..], OutcomeWord::Undetermined));
     let other = explained(&found(&line("a", TIMEOUT), "a"));
-    let [Counterfactual { difference: Difference::Verdicts(verdicts), .. }] = &other.counterfactuals[..] else {
+    let [Counterfactual { difference: OutcomeDifference::Verdicts(verdicts), .. }] = &other.counterfactuals[..] else {
         panic!("{:?}", other.counterfactuals)
     };
     assert_eq!(verdicts, &["transient_timeout"]);
@@ -199,13 +199,13 @@ fn one_effect_is_known_by_this_call_or_by_others() {
     assert_eq!(basis(&(ok.clone() + &denied), "c"), Basis::OthersOk { others: others.clone(), own: false });
     assert_eq!(basis(&(ok.clone() + &timeout), "b"), Basis::OthersOk { others, own: true });
     assert_eq!(basis(&denied, "c"), Basis::NoneActed);
-    assert_eq!(basis(&timeout, "b"), Basis::Unknown(Vec::new(), Own::Maybe));
+    assert_eq!(basis(&timeout, "b"), Basis::Unknown(Vec::new(), OwnEffect::Maybe));
     let unanswered = line("d", "\"at_ms\":1");
-    assert_eq!(basis(&unanswered, "d"), Basis::Unknown(Vec::new(), Own::Unanswered));
+    assert_eq!(basis(&unanswered, "d"), Basis::Unknown(Vec::new(), OwnEffect::Unanswered));
     let others = vec![maybe(reference("r1#2"), true)];
-    assert_eq!(basis(&(denied + &timeout), "c"), Basis::Unknown(others, Own::No));
+    assert_eq!(basis(&(denied + &timeout), "c"), Basis::Unknown(others, OwnEffect::No));
     let read = line("e", OK).replace("\"pay\"", "\"look\"");
-    assert_eq!((basis(&read, "e"), advice(&found(&read, "e")).resend), (Basis::ReadOnly, Resend::Read(None)));
+    assert_eq!((basis(&read, "e"), advice(&found(&read, "e")).resend), (Basis::ReadOnly, ResendAdvice::Read(None)));
 }
 
 #[test]
@@ -216,7 +216,7 @@ fn another_run_with_the_same_key_is_named_by_its_line() {
     let others = vec![made(OtherName::Place { line: 1, path: None }, false)];
     let surplus = Surplus { effects: 2, certain: false };
     assert_eq!(advice.state.basis, Basis::SeveralOk { surplus, own: 1, others });
-    assert_eq!(advice.check, Some(Check::Key));
+    assert_eq!(advice.check, Some(ManualCheck::Key));
 }
 
 #[test]
@@ -226,9 +226,12 @@ fn effects_beyond_the_first_are_a_person_s_to_take_back() {
     let others = vec![made(reference("r1#1"), false), made(reference("r1#3"), true)];
     let surplus = Surplus { effects: 3, certain: true };
     assert_eq!(certain.state.basis, Basis::SeveralOk { surplus, own: 1, others });
-    assert_eq!((certain.check, certain.next, certain.resend), (Some(Check::Surplus(2)), Actor::Nobody, Resend::Done));
+    assert_eq!(
+        (certain.check, certain.next, certain.resend),
+        (Some(ManualCheck::Surplus(2)), Actor::Nobody, ResendAdvice::Done)
+    );
     let assumed = advice(&found(&trace.replace("\"pay\"", "\"other\""), "b"));
-    assert_eq!(assumed.check, Some(Check::ToolFacts));
+    assert_eq!(assumed.check, Some(ManualCheck::ToolFacts));
 }
 
 #[test]
@@ -236,8 +239,8 @@ fn an_effect_that_is_there_may_have_been_made_once_more() {
     let trace = line("a", OK) + &line("b", TIMEOUT);
     let state = advice(&found(&trace, "a")).state;
     let others = vec![maybe(reference("r1#2"), true)];
-    assert_eq!((state.known, state.once_more), (Known::Done, Some(OnceMore { own: false, others })));
-    assert_eq!(advice(&found(&trace, "a")).check, Some(Check::OnceMore));
+    assert_eq!((state.known, state.once_more), (EffectState::Done, Some(OnceMore { own: false, others })));
+    assert_eq!(advice(&found(&trace, "a")).check, Some(ManualCheck::OnceMore));
     let denied = line("a", OK) + &line("b", DENIED);
     assert_eq!(advice(&found(&denied, "a")).state.once_more, None);
 }
@@ -251,7 +254,7 @@ fn an_answer_that_the_playbook_leaves_unused_still_proves_the_effect() {
     let unkeyed = advice(&found(call, "c"));
     assert_eq!((unkeyed.state.basis, unkeyed.state.unused), (Basis::Ok, 1));
     assert_eq!(unkeyed.state.once_more, Some(OnceMore { own: true, others: Vec::new() }));
-    assert!(matches!((unkeyed.check, unkeyed.next, unkeyed.resend), (None, Actor::Person(_), Resend::Person(_))));
+    assert!(matches!((unkeyed.check, unkeyed.next, unkeyed.resend), (None, Actor::Person(_), ResendAdvice::Person(_))));
     let keyed = advice(&found(&call.replace("\"args\"", "\"idempotency_key\":\"k\",\"args\""), "c"));
     assert_eq!((keyed.state.unused, keyed.state.once_more), (0, None));
 }
@@ -261,8 +264,8 @@ fn a_reversal_takes_the_effect_back() {
     let call = line("c", OK).replace("\"args\"", "\"reversal_token\":\"t\",\"args\"")
         + "{\"type\":\"tool_result\",\"run_id\":\"r1\",\"call_id\":\"c\",\"answers\":\"reversal\",\"status\":\"ok\"}\n";
     let advice = advice(&found(&call, "c"));
-    assert_eq!((advice.state.basis, advice.state.known), (Basis::TakenBack, Known::NotDone));
-    assert!(advice.state.taken_back && advice.resend == Resend::TakenBack);
+    assert_eq!((advice.state.basis, advice.state.known), (Basis::TakenBack, EffectState::NotDone));
+    assert!(advice.state.taken_back && advice.resend == ResendAdvice::TakenBack);
 }
 
 #[test]
@@ -272,6 +275,6 @@ fn what_was_modelled_proves_nothing() {
     let explanation = explained(&subject);
     assert_eq!(explanation.simulation.outcome().unwrap().kind, OutcomeKind::SucceededAfterCompensation);
     let state = explanation.advice.unwrap().state;
-    assert_eq!((state.known, state.modelled), (Known::MaybeDone, true));
-    assert_eq!(state.basis, Basis::Unknown(Vec::new(), Own::Maybe));
+    assert_eq!((state.known, state.modelled), (EffectState::MaybeDone, true));
+    assert_eq!(state.basis, Basis::Unknown(Vec::new(), OwnEffect::Maybe));
 }

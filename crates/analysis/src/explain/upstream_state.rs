@@ -1,8 +1,7 @@
-//! The state of the upstream, as far as it is known: from a fixture's ledger, or from what a recording proves.
-//! A recording proves what all its answers prove, those too that the playbook would not have asked for; what was
-//! modelled proves nothing.
+//! The state of the upstream, as far as it is known: from a fixture's ledger, or from a recording. All recorded answers
+//! count, also those that the playbook would not have requested; modelled answers prove nothing.
 
-use super::evidence::{Evidence, OtherCall, Recorded};
+use super::evidence::{AnswerEvidence, OtherCall, RecordingEvidence};
 use super::subject::{Simulation, Subject};
 use playproof_engine::call::RecordedCall;
 use playproof_engine::event::{EffectClaim, FieldKey, FieldValue, IntentBalance, Outcome, Provenance};
@@ -11,12 +10,12 @@ use playproof_engine::sim::Plan;
 
 /// Whether the effect is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Known {
+pub enum EffectState {
     /// The effect is there.
     Done,
-    /// It is not.
+    /// The effect is not there.
     NotDone,
-    /// It may be.
+    /// The effect may be there.
     MaybeDone,
 }
 
@@ -25,7 +24,7 @@ pub enum Known {
 pub struct Surplus {
     /// All effects of the intent.
     pub effects: u32,
-    /// Whether they are proved: the tool's facts are declared, and no key could have made one of two.
+    /// Whether they are proved: the tool's facts are declared and the call has no key.
     pub certain: bool,
 }
 
@@ -33,24 +32,24 @@ pub struct Surplus {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UpstreamState {
     /// Whether the effect is there.
-    pub known: Known,
-    /// More effects than the intent wanted.
+    pub known: EffectState,
+    /// The surplus effects.
     pub surplus: Option<Surplus>,
-    /// The effect was made and is gone again.
+    /// The effect was made and reversed.
     pub taken_back: bool,
-    /// The effect is there, and requests that failed may have made it again.
+    /// The effect is there, and failed requests may have made it again.
     pub once_more: Option<OnceMore>,
-    /// How that is known.
+    /// The basis of this knowledge.
     pub basis: Basis,
-    /// Recorded answers that prove something, and that the playbook would never have seen.
+    /// The number of recorded answers that the playbook does not use.
     pub unused: u32,
-    /// The outcome claims less than is known: it counts a request that the recording does not answer.
+    /// Whether the outcome claims less than is known, because a request has no recorded answer.
     pub claims_less: bool,
-    /// A model answered too, which proves nothing.
+    /// Whether a model answered, which proves nothing.
     pub modelled: bool,
 }
 
-/// What the state of the upstream is known from.
+/// The basis of the state of the upstream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Basis {
     /// The tool only reads.
@@ -61,9 +60,9 @@ pub enum Basis {
     SeveralOk {
         /// How many.
         surplus: Surplus,
-        /// How often this call was, less what was taken back.
+        /// The effects of this call, less reversals.
         own: u32,
-        /// The other calls that were.
+        /// The other calls.
         others: Vec<OtherCall>,
     },
     /// An attempt of this call was answered with ok.
@@ -72,7 +71,7 @@ pub enum Basis {
     OthersOk {
         /// The other calls.
         others: Vec<OtherCall>,
-        /// This one may have made the effect too.
+        /// Whether this call may have made the effect too.
         own: bool,
     },
     /// The upstream's answer says so.
@@ -81,41 +80,41 @@ pub enum Basis {
     SaidToOthers {
         /// The other calls.
         others: Vec<OtherCall>,
-        /// This one may have made the effect too.
+        /// Whether this call may have made the effect too.
         own: bool,
     },
-    /// What was made was taken back.
+    /// The effect was reversed.
     TakenBack,
-    /// No attempt with the intent can have acted, by what the playbook says of the failures.
+    /// According to the playbook, no attempt with the intent can have acted.
     NoneActed,
-    /// These others may have acted, if any, and this call.
-    Unknown(Vec<OtherCall>, Own),
+    /// Unknown: these other calls may have acted, or this call.
+    Unknown(Vec<OtherCall>, OwnEffect),
 }
 
 /// What this call may have done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Own {
+pub enum OwnEffect {
     /// It was sent, and no answer is recorded.
     Unanswered,
     /// An attempt of it may have acted.
     Maybe,
     /// It has not acted.
     No,
-    /// What it made was taken back.
+    /// Its effect was reversed.
     TakenBack,
 }
 
 /// Requests that may have made an effect again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OnceMore {
-    /// An attempt of this call is one.
+    /// Whether an attempt of this call may have.
     pub own: bool,
-    /// Other calls that are.
+    /// Other calls that may have.
     pub others: Vec<OtherCall>,
 }
 
 impl UpstreamState {
-    /// The state that a subject leaves behind.
+    /// The state after the call.
     pub fn of(subject: &Subject, plan: &Plan, simulation: &Simulation, outcome: &Outcome) -> UpstreamState {
         let mut state = match subject {
             Subject::Recorded { call, recorded, .. } => of_recording(call.raw(), recorded, plan, simulation, outcome),
@@ -128,23 +127,23 @@ impl UpstreamState {
     }
 }
 
-impl Own {
-    const fn of(evidence: Evidence) -> Own {
+impl OwnEffect {
+    const fn of(evidence: AnswerEvidence) -> OwnEffect {
         match (evidence.taken_back, evidence.claim, evidence.maybe) {
-            (1.., ..) => Own::TakenBack,
-            (0, None, _) => Own::Unanswered,
-            (0, Some(_), 1..) => Own::Maybe,
-            (0, Some(_), 0) => Own::No,
+            (1.., ..) => OwnEffect::TakenBack,
+            (0, None, _) => OwnEffect::Unanswered,
+            (0, Some(_), 1..) => OwnEffect::Maybe,
+            (0, Some(_), 0) => OwnEffect::No,
         }
     }
 }
 
-/// A script decides its effects, and its ledger is the truth.
+/// The script of a fixture decides its effects, and its ledger is the truth.
 fn of_fixture(truth: IntentBalance, facts: ToolFacts, outcome: &Outcome) -> UpstreamState {
     let known = match (truth.effects, outcome.claim) {
-        (1.., _) => Known::Done,
-        (0, EffectClaim::Unknown) => Known::MaybeDone,
-        (0, _) => Known::NotDone,
+        (1.., _) => EffectState::Done,
+        (0, EffectClaim::Unknown) => EffectState::MaybeDone,
+        (0, _) => EffectState::NotDone,
     };
     let surplus = Surplus { effects: truth.effects, certain: facts.declared };
     UpstreamState {
@@ -161,30 +160,30 @@ fn of_fixture(truth: IntentBalance, facts: ToolFacts, outcome: &Outcome) -> Upst
 
 fn of_recording(
     call: &RecordedCall,
-    recorded: &Recorded,
+    recorded: &RecordingEvidence,
     plan: &Plan,
     simulation: &Simulation,
     outcome: &Outcome,
 ) -> UpstreamState {
     let facts = simulation.facts;
-    let evidence = Evidence::of(call, plan, facts);
+    let evidence = AnswerEvidence::of(call, plan, facts);
     let effects = evidence.net().saturating_add(recorded.effects_of_others());
     let own = match evidence.taken_back {
         1.. => EffectClaim::NotApplied,
         0 => evidence.claim.unwrap_or(EffectClaim::Unknown),
     };
     let known = match (effects, recorded.others.iter().fold(own, |claim, other| claim.and(other.claim))) {
-        (1.., _) | (0, EffectClaim::Applied) => Known::Done,
-        (0, EffectClaim::NotApplied) => Known::NotDone,
-        (0, EffectClaim::Unknown) => Known::MaybeDone,
+        (1.., _) | (0, EffectClaim::Applied) => EffectState::Done,
+        (0, EffectClaim::NotApplied) => EffectState::NotDone,
+        (0, EffectClaim::Unknown) => EffectState::MaybeDone,
     };
     let surplus = Surplus { effects, certain: facts.declared && call.key().is_none() };
     let surplus = (effects > 1 && acts_again(facts)).then_some(surplus);
-    let may_be_doubled = known == Known::Done && acts_again(facts) && call.key().is_none();
+    let may_be_doubled = known == EffectState::Done && acts_again(facts) && call.key().is_none();
     UpstreamState {
         known,
         surplus,
-        taken_back: evidence.taken_back > 0 && known == Known::NotDone,
+        taken_back: evidence.taken_back > 0 && known == EffectState::NotDone,
         once_more: may_be_doubled.then(|| once_more(recorded, evidence)).flatten(),
         basis: match surplus {
             Some(surplus) => {
@@ -193,18 +192,18 @@ fn of_recording(
             None => of_one_effect(recorded, evidence, known),
         },
         unused: simulation.tally().tape_left,
-        claims_less: known == Known::NotDone && outcome.claim == EffectClaim::Unknown,
+        claims_less: known == EffectState::NotDone && outcome.claim == EffectClaim::Unknown,
         modelled: asked_a_model(simulation),
     }
 }
 
-fn once_more(recorded: &Recorded, evidence: Evidence) -> Option<OnceMore> {
+fn once_more(recorded: &RecordingEvidence, evidence: AnswerEvidence) -> Option<OnceMore> {
     let others = others(recorded, |other| other.maybe);
     let own = evidence.maybe > 0 && evidence.net() > 0;
     (own || !others.is_empty()).then_some(OnceMore { own, others })
 }
 
-fn others(recorded: &Recorded, is: impl Fn(&OtherCall) -> bool) -> Vec<OtherCall> {
+fn others(recorded: &RecordingEvidence, is: impl Fn(&OtherCall) -> bool) -> Vec<OtherCall> {
     recorded.others.iter().filter(|other| is(other)).cloned().collect()
 }
 
@@ -213,22 +212,22 @@ fn acts_again(facts: ToolFacts) -> bool {
     facts.access == Access::Write && !facts.idempotent
 }
 
-/// How the effect of an intent is known that has one at most.
-fn of_one_effect(recorded: &Recorded, evidence: Evidence, known: Known) -> Basis {
+/// The basis for an intent with at most one effect.
+fn of_one_effect(recorded: &RecordingEvidence, evidence: AnswerEvidence, known: EffectState) -> Basis {
     let made = others(recorded, |other| other.effects > 0);
     match known {
         _ if evidence.net() > 0 => Basis::Ok,
         _ if !made.is_empty() => Basis::OthersOk { others: made, own: evidence.may_have_acted() },
-        Known::Done => {
+        EffectState::Done => {
             let said = others(recorded, |other| other.claim == EffectClaim::Applied);
             match evidence.claim == Some(EffectClaim::Applied) || said.is_empty() {
                 true => Basis::Said,
                 false => Basis::SaidToOthers { others: said, own: evidence.may_have_acted() },
             }
         }
-        Known::NotDone if evidence.taken_back > 0 => Basis::TakenBack,
-        Known::NotDone => Basis::NoneActed,
-        Known::MaybeDone => Basis::Unknown(others(recorded, |other| other.maybe), Own::of(evidence)),
+        EffectState::NotDone if evidence.taken_back > 0 => Basis::TakenBack,
+        EffectState::NotDone => Basis::NoneActed,
+        EffectState::MaybeDone => Basis::Unknown(others(recorded, |other| other.maybe), OwnEffect::of(evidence)),
     }
 }
 

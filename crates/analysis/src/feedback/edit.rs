@@ -1,5 +1,4 @@
-//! What people say of a call, said anew in the text of its file: every other byte stays as it is, comments too.
-//! Decides nothing of what is said.
+//! Edits the text of a feedback file: changed values only; every other byte stays, comments too.
 
 use std::sync::Arc;
 
@@ -14,7 +13,7 @@ impl Kept {
     /// The text of the file with note, expected verdict and closing as `new` has them. Its comments stay.
     ///
     /// # Errors
-    /// A file that is written so that it cannot be edited without a hand, at its place.
+    /// A file that a program cannot edit, with the place.
     pub fn edited(&self, new: &Feedback) -> Result<String, Report> {
         let old = &self.feedback;
         let said = [
@@ -26,11 +25,11 @@ impl Kept {
         let mut last = "note";
         for (key, _, new) in said.into_iter().filter(|(_, old, new)| old != new) {
             let root = yaml::tree(&source).ok();
-            let edited = root.and_then(|root| said_anew(&source.text, &root, key, new.map(String::as_str)));
+            let edited = root.and_then(|root| with_value(&source.text, &root, key, new.map(String::as_str)));
             source = Source::whole(&*self.source.name, edited.ok_or_else(|| self.by_hand(key))?);
             last = key;
         }
-        // Whatever the file holds, such as an alias to what was there: only what reads back as meant is written.
+        // Only a text that reads back as intended is written.
         match parse(Arc::clone(&source)) {
             Ok((read, _)) if read == *new => Ok(source.text.clone()),
             _ => Err(self.by_hand(last)),
@@ -43,15 +42,15 @@ impl Kept {
         let root = yaml::tree(&self.source).ok();
         let place = root.as_ref().and_then(|root| root.entry(key)).map(|entry| entry.key_span.clone());
         let said = match place {
-            Some(place) => said.at(place, "written in another way"),
+            Some(place) => said.at(place, "in an unsupported style"),
             None => said,
         };
         Report::one(Arc::clone(&self.source), said)
     }
 }
 
-/// The text with another value of a key, a line more for one that is new, or a line less for one that is gone.
-fn said_anew(text: &str, root: &Node, key: &str, value: Option<&str>) -> Option<String> {
+/// The text with another value for a key, a new line for a new key, or without the line of a removed key.
+fn with_value(text: &str, root: &Node, key: &str, value: Option<&str>) -> Option<String> {
     if is_flow(text, root) {
         return None;
     }

@@ -1,4 +1,4 @@
-//! What a playbook makes of one recorded call: by the real simulation, in words that can be kept.
+//! How one recorded call ends under a playbook, by simulation, in words for a file.
 
 use playproof_engine::call::{AnswerTo, RecordedCall, Reply};
 use playproof_engine::classify::Signal;
@@ -10,19 +10,19 @@ use playproof_engine::upstream::MissingAnswerPolicy;
 /// How a call ends under a playbook.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ending {
-    /// The last failure that the playbook met; none where nothing failed.
-    pub failed: Option<Failed>,
+    /// The last failure; none if nothing failed.
+    pub failed: Option<FailedAttempt>,
     /// The outcome.
     pub outcome: String,
-    /// What the outcome claims of the effect.
+    /// The effect claim.
     pub effect: String,
     /// Attempts.
     pub attempts: u32,
 }
 
-/// A failure and what was made of it.
+/// A failed attempt and its classification.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failed {
+pub struct FailedAttempt {
     /// The attempt that failed.
     pub attempt: u32,
     /// The verdict.
@@ -34,8 +34,8 @@ pub struct Failed {
 }
 
 impl Ending {
-    /// Simulates the call; `token_spent` says that another call of its run has sent its reversal token. Nothing
-    /// answers beyond the recording.
+    /// Simulates the call without answers beyond the recording; `token_spent` tells whether another call of its run has
+    /// sent its reversal token.
     pub fn of(plan: &Plan, call: &RecordedCall, token_spent: bool) -> Ending {
         let mut simulator = Simulator::new();
         let facts = plan.facts(call.tool());
@@ -46,7 +46,7 @@ impl Ending {
             match event.what {
                 Decision::AttemptFinished { attempt: finished, .. } => attempt = finished.get(),
                 Decision::FailureClassified { verdict, rule, .. } => {
-                    failed = Some(Failed {
+                    failed = Some(FailedAttempt {
                         attempt,
                         verdict: plan.names.verdict(verdict).to_owned(),
                         rule: plan.names.rule(rule).to_owned(),
@@ -66,8 +66,7 @@ impl Ending {
     }
 }
 
-/// The failure that the recording has for an attempt: outer none where it did not fail, inner where it has no error
-/// object.
+/// The recorded failure of an attempt: outer none if it did not fail, inner none without an error object.
 pub fn failure_at(call: &RecordedCall, attempt: u32) -> Option<Option<&ErrorFacts>> {
     let place = usize::try_from(attempt).ok()?.checked_sub(1)?;
     let answer = call.answers.iter().filter(|answer| answer.to == AnswerTo::Attempt).nth(place)?;
@@ -77,8 +76,7 @@ pub fn failure_at(call: &RecordedCall, attempt: u32) -> Option<Option<&ErrorFact
     }
 }
 
-/// The verdict of a playbook on the failure of one attempt, and the rule that gives it, whether or not it would come
-/// to that attempt.
+/// The verdict of a playbook on the failure of one attempt, and its rule, even if the playbook would not make it.
 pub fn verdict_now(plan: &Plan, call: &RecordedCall, attempt: u32) -> Option<(String, String)> {
     let error = failure_at(call, attempt)?;
     let attempt = AttemptNo::new(attempt);

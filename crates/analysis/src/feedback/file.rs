@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use super::ending::{Ending, Failed};
-use super::model::{CameFrom, Feedback, Places};
+use super::ending::{Ending, FailedAttempt};
+use super::model::{CameFrom, Feedback, FeedbackPlaces};
 use playproof_engine::playbook::{Access, ToolFacts};
 use playproof_engine::time::Duration;
 use playproof_formats::diagnostic::{Report, Source};
@@ -53,7 +53,7 @@ impl Feedback {
         let _ = writeln!(text, "came_from: {{ trace: {}, call: {}, line: {line} }}", quoted(trace), quoted(call));
         text += "before:\n";
         let Ending { failed, outcome, effect, attempts } = &self.before;
-        if let Some(Failed { attempt, verdict, rule, compensation }) = failed {
+        if let Some(FailedAttempt { attempt, verdict, rule, compensation }) = failed {
             let _ = writeln!(text, "  attempt: {attempt}");
             for (key, value) in [("verdict", verdict), ("rule", rule), ("compensation", compensation)] {
                 let _ = writeln!(text, "  {key}: {}", quoted(value));
@@ -68,14 +68,14 @@ impl Feedback {
 ///
 /// # Errors
 /// Everything that is wrong with it, with places; a merge conflict as such.
-pub fn parse(source: Arc<Source>) -> Result<(Feedback, Places), Report> {
+pub fn parse(source: Arc<Source>) -> Result<(Feedback, FeedbackPlaces), Report> {
     if let Some(said) = merge_conflict(&source.text) {
         return Err(Report::one(source, said.help("take either side: both speak of the same call")));
     }
     yaml::parse(source, read)
 }
 
-fn read(root: Cursor<'_>) -> Option<(Feedback, Places)> {
+fn read(root: Cursor<'_>) -> Option<(Feedback, FeedbackPlaces)> {
     let map = root.record("a feedback", &KEYS)?;
     map.required("format")?.word(&[(FORMAT, ())])?;
     let text = |key: &'static str| map.required(key).and_then(Cursor::words).map(str::to_owned);
@@ -86,7 +86,7 @@ fn read(root: Cursor<'_>) -> Option<(Feedback, Places)> {
     let came_from = map.required("came_from").and_then(came_from);
     let before = map.required("before").and_then(before);
     let place = |key: &str| map.optional(key).map(Cursor::span);
-    let places = Places { playbook: place("playbook")?, call: place("call")?, expected: place("expected") };
+    let places = FeedbackPlaces { playbook: place("playbook")?, call: place("call")?, expected: place("expected") };
     let feedback = Feedback {
         note: note?,
         playbook: playbook?,
@@ -136,7 +136,7 @@ fn before(at: Cursor<'_>) -> Option<Ending> {
         Some(_) => {
             let (attempt, verdict) = (number("attempt", 1), text("verdict"));
             let (rule, compensation) = (text("rule"), text("compensation"));
-            Some(Failed { attempt: attempt?, verdict: verdict?, rule: rule?, compensation: compensation? })
+            Some(FailedAttempt { attempt: attempt?, verdict: verdict?, rule: rule?, compensation: compensation? })
         }
     };
     let (outcome, effect, attempts) = (text("outcome"), text("effect"), number("attempts", 0));

@@ -1,5 +1,4 @@
-//! Feedback: failures that a playbook handled wrong, kept with what people say of them and the slice of the trace that
-//! replays them.
+//! Feedback: calls that a playbook handled wrong, each with a note and the trace slice that replays it.
 
 mod edit;
 mod ending;
@@ -9,7 +8,9 @@ mod slice;
 #[cfg(test)]
 mod tests;
 
-pub use ending::{Ending, Failed, failure_at, verdict_now};
+pub use ending::{Ending, FailedAttempt, failure_at, verdict_now};
 pub use file::{SCHEMA, parse};
-pub use model::{CameFrom, Feedback, Judged, Kept, Places, Refused, State, Waiting, waiting};
+pub use model::{
+    CameFrom, EditRefused, Feedback, FeedbackPlaces, FeedbackState, JudgedFeedback, Kept, OpenFeedback, waiting,
+};
 pub use slice::{NotCut, Slice, earlier};

@@ -1,4 +1,4 @@
-//! What is kept of a call that was handled wrong, what people may change of it, and what is made of it now.
+//! The model of feedback: its contents, its changes, and its state under the current playbook.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -13,28 +13,28 @@ use playproof_engine::sim::Plan;
 use playproof_formats::diagnostic::{Diagnostic, Report, Source, did_you_mean};
 use playproof_trace::call::CompletedCall;
 
-/// What people say of a call, and what its playbook made of it when they said so.
+/// A note on a call, and how the call ended at that time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Feedback {
-    /// What was wrong, in the words of whoever saw it.
+    /// What was wrong, in words.
     pub note: String,
     /// The playbook: a name, or a path below the project's root.
     pub playbook: String,
     /// The call, by its reference in the slice.
     pub call: String,
-    /// The verdict that its failure should have; none where nobody said, or where nothing failed.
+    /// The expected verdict of its failure; none if not given, or if nothing failed.
     pub expected: Option<String>,
-    /// Facts of the call's tool that win over those of project and playbook.
+    /// Facts of the call's tool that override those of project and playbook.
     pub facts: Option<ToolFacts>,
-    /// Why nothing more is to be done about it; none while something is.
+    /// The reason for closing it; none while it is open.
     pub closed: Option<String>,
     /// Where the call was.
     pub came_from: CameFrom,
-    /// What the playbook made of it then.
+    /// How the call ended then.
     pub before: Ending,
 }
 
-/// Where a call was when it was kept: words for people, nothing is read from there.
+/// The place of the call when it was kept; informative, never read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CameFrom {
     /// The trace's file name, without its folders.
@@ -47,7 +47,7 @@ pub struct CameFrom {
 
 /// Where parts of a feedback file stand.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Places {
+pub struct FeedbackPlaces {
     /// The playbook's name.
     pub playbook: Range<usize>,
     /// The call's reference.
@@ -56,7 +56,7 @@ pub struct Places {
     pub expected: Option<Range<usize>>,
 }
 
-/// One feedback as it lies on disk: the file and its slice.
+/// One feedback on disk: the file and its slice.
 #[derive(Clone, Debug)]
 pub struct Kept {
     /// Its id: the name of its two files.
@@ -64,41 +64,41 @@ pub struct Kept {
     /// What the file says.
     pub feedback: Feedback,
     /// Where its parts stand.
-    pub places: Places,
+    pub places: FeedbackPlaces,
     /// The file's text.
     pub source: Arc<Source>,
-    /// The calls of the slice as they are shown, in the order of their lines.
+    /// The calls of the slice as shown, in the order of their lines.
     pub calls: Vec<RecordedCall>,
-    /// The same as they stand in it: what a playbook makes of them, it makes of these.
+    /// The same as recorded: for simulations.
     pub recorded: Vec<RecordedCall>,
-    /// Which of them it is about.
+    /// The index of its call.
     pub about: usize,
 }
 
-/// Whether a feedback still asks for something.
+/// The state of a feedback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum State {
-    /// Its failure has not the expected verdict, or nobody said which one it should have.
+pub enum FeedbackState {
+    /// Its failure does not have the expected verdict, or none is given.
     Open,
-    /// Its failure has the expected verdict by now.
+    /// Its failure now has the expected verdict.
     Answered,
-    /// Somebody said that nothing is to be done about it.
+    /// It was closed with a reason.
     Closed,
 }
 
-impl State {
+impl FeedbackState {
     /// The word for it.
     pub const fn as_str(self) -> &'static str {
         match self {
-            State::Open => "open",
-            State::Answered => "answered",
-            State::Closed => "closed",
+            FeedbackState::Open => "open",
+            FeedbackState::Answered => "answered",
+            FeedbackState::Closed => "closed",
         }
     }
 }
 
 impl Feedback {
-    /// A stable id: tool and error kind in words, and a short hash of slice and playbook. `kind` is what went wrong.
+    /// A stable id: tool and error kind in words, and a short hash of slice and playbook.
     pub fn id(tool: &str, kind: &str, playbook: &str, slice: &str) -> String {
         let mut hash = Sha256::new();
         hash.update(playbook);
@@ -119,7 +119,7 @@ impl Feedback {
         id.trim_start_matches('-').to_owned()
     }
 
-    /// Whether the expected verdict is one that the playbook does not have.
+    /// Whether the playbook does not have the expected verdict.
     pub fn expects_new(&self, playbook: &Playbook) -> bool {
         self.expected.as_deref().is_some_and(|expected| !playbook.verdicts.iter().any(|known| &*known.name == expected))
     }
@@ -128,9 +128,9 @@ impl Feedback {
     ///
     /// # Errors
     /// An expected verdict where nothing failed.
-    pub fn edit(&self, expected: Option<&str>, note: Option<&str>) -> Result<Feedback, Refused> {
+    pub fn edit(&self, expected: Option<&str>, note: Option<&str>) -> Result<Feedback, EditRefused> {
         if expected.is_some() && self.before.failed.is_none() {
-            return Err(Refused::NothingFailed);
+            return Err(EditRefused::NothingFailed);
         }
         let mut edited = self.clone();
         edited.expected = expected.map(str::to_owned).or(edited.expected);
@@ -142,9 +142,9 @@ impl Feedback {
     ///
     /// # Errors
     /// It is closed.
-    pub fn close(&self, reason: &str) -> Result<Feedback, Refused> {
+    pub fn close(&self, reason: &str) -> Result<Feedback, EditRefused> {
         match &self.closed {
-            Some(before) => Err(Refused::ClosedAlready(before.clone())),
+            Some(before) => Err(EditRefused::ClosedAlready(before.clone())),
             None => Ok(Feedback { closed: Some(reason.to_owned()), ..self.clone() }),
         }
     }
@@ -153,15 +153,15 @@ impl Feedback {
     ///
     /// # Errors
     /// It is not closed.
-    pub fn reopen(&self) -> Result<Feedback, Refused> {
-        self.closed.as_ref().ok_or(Refused::NotClosed)?;
+    pub fn reopen(&self) -> Result<Feedback, EditRefused> {
+        self.closed.as_ref().ok_or(EditRefused::NotClosed)?;
         Ok(Feedback { closed: None, ..self.clone() })
     }
 }
 
 /// Why a feedback is not changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refused {
+pub enum EditRefused {
     /// No attempt of the call failed: it has no verdict.
     NothingFailed,
     /// It is closed, for this reason.
@@ -170,31 +170,31 @@ pub enum Refused {
     NotClosed,
 }
 
-/// One feedback with what its playbook makes of it now.
+/// One feedback under the current playbook.
 #[derive(Clone, Debug)]
-pub struct Judged {
-    /// What is kept.
+pub struct JudgedFeedback {
+    /// The feedback.
     pub kept: Kept,
-    /// Whether it is answered.
-    pub state: State,
-    /// The verdict of its failure now, and the rule that gives it; none where nothing failed.
+    /// Its state.
+    pub state: FeedbackState,
+    /// The current verdict of its failure and its rule; none if nothing failed.
     pub now: Option<(String, String)>,
 }
 
-/// The open feedback that comes first, and what it waits for.
+/// The first open feedback, by what it needs.
 #[derive(Clone, Copy, Debug)]
-pub enum Waiting<'a> {
+pub enum OpenFeedback<'a> {
     /// An expected verdict.
     Expectation(&'a Kept),
     /// A change of the playbook.
     Change(&'a Kept),
 }
 
-impl Judged {
+impl JudgedFeedback {
     /// What `plan` makes of it.
-    pub fn of(kept: Kept, plan: &Plan) -> Judged {
+    pub fn of(kept: Kept, plan: &Plan) -> JudgedFeedback {
         let (state, now) = kept.state(plan);
-        Judged { kept, state, now }
+        JudgedFeedback { kept, state, now }
     }
 
     /// The call's tool.
@@ -213,11 +213,11 @@ impl Judged {
     }
 }
 
-/// What comes first of all that is open: one without an expected verdict that could have one.
-pub fn waiting(all: &[Judged]) -> Option<Waiting<'_>> {
-    let open = || all.iter().filter(|judged| judged.state == State::Open).map(|judged| &judged.kept);
+/// The first open feedback; one that lacks an expected verdict is preferred.
+pub fn waiting(all: &[JudgedFeedback]) -> Option<OpenFeedback<'_>> {
+    let open = || all.iter().filter(|judged| judged.state == FeedbackState::Open).map(|judged| &judged.kept);
     let is_unsaid = |kept: &&Kept| kept.feedback.expected.is_none() && kept.feedback.before.failed.is_some();
-    open().find(is_unsaid).map(Waiting::Expectation).or_else(|| open().next().map(Waiting::Change))
+    open().find(is_unsaid).map(OpenFeedback::Expectation).or_else(|| open().next().map(OpenFeedback::Change))
 }
 
 impl Kept {
@@ -227,7 +227,7 @@ impl Kept {
     /// The slice does not have the call that the file names.
     pub fn new(
         id: &str,
-        (feedback, places): (Feedback, Places),
+        (feedback, places): (Feedback, FeedbackPlaces),
         source: Arc<Source>,
         slice: &str,
         mut closed: Vec<CompletedCall>,
@@ -248,17 +248,17 @@ impl Kept {
         Ok(Kept { id: id.to_owned(), feedback, places, source, calls, recorded, about })
     }
 
-    /// The call that it is about, as it is shown.
+    /// Its call as shown.
     pub fn call(&self) -> Option<&RecordedCall> {
         self.calls.get(self.about)
     }
 
-    /// The same as it stands in the slice.
+    /// Its call as recorded.
     pub fn recorded(&self) -> Option<&RecordedCall> {
         self.recorded.get(self.about)
     }
 
-    /// The tool facts of this call: those that were kept, and behind them `weaker`.
+    /// The tool facts of this call: the kept ones, then `weaker`.
     pub fn tools(&self, weaker: &Tools) -> Tools {
         let row =
             self.feedback.facts.zip(self.recorded()).and_then(|(facts, call)| ToolRow::new(call.tool(), facts).ok());
@@ -270,8 +270,8 @@ impl Kept {
         Plan::new(playbook.clone(), &self.tools(weaker))
     }
 
-    /// What its playbook makes of the failure now: the state, and the verdict with the rule that gives it.
-    pub fn state(&self, plan: &Plan) -> (State, Option<(String, String)>) {
+    /// The current state, and the current verdict with its rule.
+    pub fn state(&self, plan: &Plan) -> (FeedbackState, Option<(String, String)>) {
         let now = self
             .recorded()
             .zip(self.feedback.before.failed.as_ref())
@@ -279,9 +279,9 @@ impl Kept {
         let verdict = now.as_ref().map(|(verdict, _)| verdict);
         let is_answered = self.feedback.expected.is_some() && self.feedback.expected.as_ref() == verdict;
         let state = match (&self.feedback.closed, is_answered) {
-            (Some(_), _) => State::Closed,
-            (None, true) => State::Answered,
-            (None, false) => State::Open,
+            (Some(_), _) => FeedbackState::Closed,
+            (None, true) => FeedbackState::Answered,
+            (None, false) => FeedbackState::Open,
         };
         (state, now)
     }

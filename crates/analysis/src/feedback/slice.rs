@@ -1,6 +1,5 @@
-//! The slice of a trace that replays one call: the call itself with all its attempts, the earlier calls of its run that
-//! ask the same, and those that hold the same reversal token. They show that it was sent again and what its effect was
-//! before, and may have spent the token; no other call has a say in what a playbook does with it.
+//! The trace slice that replays one call: the call with all its attempts, and the earlier calls of its run with the same
+//! intent or the same reversal token. No other call can influence its simulation.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +16,7 @@ use playproof_trace::input::{ReadError, TraceInput};
 use playproof_trace::redact::RedactionRules;
 use playproof_trace::{canonical, slice};
 
-/// Earlier calls that a slice holds at most, the latest ones.
+/// The most earlier calls in a slice: the latest ones.
 const MOST_EARLIER: usize = 20;
 
 /// Whether an earlier call of the same input belongs to the slice of `about`. Neither may be redacted.
@@ -68,12 +67,12 @@ pub struct Slice {
     pub ending: Ending,
 }
 
-/// Why a call cannot be cut out of its trace.
+/// Why a call has no slice.
 #[derive(Debug)]
 pub enum NotCut {
-    /// Its lines alone do not replay as the whole trace does.
+    /// Its lines alone end differently than in the whole trace.
     NotAlone,
-    /// The playbook makes something else of what redaction leaves.
+    /// The redacted lines end differently.
     Redacted {
         /// What it makes of the call as recorded.
         wanted: Box<Ending>,
@@ -120,7 +119,7 @@ impl Slice {
         }
     }
 
-    /// The slice that a text is, about its last call; none where it holds no call.
+    /// The slice with this text, for its last call; none without a call.
     fn read_back(plan: &Plan, text: String, redaction: &RedactionRules) -> Result<Option<Slice>, ReadError> {
         let closed = TraceInput::own("the slice", text.as_bytes()).calls(redaction)?;
         let mut sessions = Sessions::default();
@@ -139,7 +138,7 @@ impl Slice {
         }))
     }
 
-    /// The id under which it is kept; `call` is the call as it is shown.
+    /// The id of the feedback; `call` is the call as shown.
     pub fn id(&self, call: &RecordedCall, playbook: &str) -> String {
         Feedback::id(call.tool(), &self.kind(call), playbook, &self.text)
     }

@@ -92,18 +92,18 @@ fn an_ending_says_verdict_rule_compensation_outcome_and_effect() {
 
 #[test]
 fn a_feedback_is_answered_once_its_failure_has_the_expected_verdict() {
-    assert_eq!(kept(None).state(&plan()).0, State::Open);
+    assert_eq!(kept(None).state(&plan()).0, FeedbackState::Open);
     assert_eq!(
         kept(Some("out_of_stock")).state(&plan()),
-        (State::Open, Some(("unclassified".into(), "otherwise".into())))
+        (FeedbackState::Open, Some(("unclassified".into(), "otherwise".into())))
     );
-    assert_eq!(kept(Some("unclassified")).state(&plan()).0, State::Answered);
+    assert_eq!(kept(Some("unclassified")).state(&plan()).0, FeedbackState::Answered);
     let mut closed = kept(Some("out_of_stock"));
     closed.feedback.closed = Some("over".into());
-    assert_eq!(closed.state(&plan()).0, State::Closed);
+    assert_eq!(closed.state(&plan()).0, FeedbackState::Closed);
     let mut gone = kept(Some("unclassified"));
     gone.recorded = vec![call(None)];
-    assert_eq!(gone.state(&plan()), (State::Open, None));
+    assert_eq!(gone.state(&plan()), (FeedbackState::Open, None));
 }
 
 #[test]
@@ -313,11 +313,11 @@ fn what_people_say_is_changed_or_refused() {
     assert_eq!((edited.expected.as_deref(), &*edited.note), (Some("out_of_stock"), "slow"));
     assert_eq!(edited.edit(None, None), Ok(edited.clone()), "what is not given stays");
     let calm = Feedback { before: Ending::of(&plan(), &call(None), false), ..open.clone() };
-    assert_eq!(calm.edit(Some("out_of_stock"), None), Err(Refused::NothingFailed));
+    assert_eq!(calm.edit(Some("out_of_stock"), None), Err(EditRefused::NothingFailed));
     assert!(calm.edit(None, Some("slow")).is_ok());
     let closed = open.close("over").unwrap();
-    assert_eq!(closed.close("again"), Err(Refused::ClosedAlready("over".into())));
-    assert_eq!((closed.reopen(), open.reopen()), (Ok(open.clone()), Err(Refused::NotClosed)));
+    assert_eq!(closed.close("again"), Err(EditRefused::ClosedAlready("over".into())));
+    assert_eq!((closed.reopen(), open.reopen()), (Ok(open.clone()), Err(EditRefused::NotClosed)));
 }
 
 #[test]
@@ -325,7 +325,7 @@ fn what_is_open_waits_first_for_an_expected_verdict() {
     let judged = |expected, change: fn(&mut Kept)| {
         let mut kept = kept(expected);
         change(&mut kept);
-        Judged::of(kept, &plan())
+        JudgedFeedback::of(kept, &plan())
     };
     let (unsaid, said) = (judged(None, |kept| kept.id = "unsaid".into()), judged(Some("out_of_stock"), |_| {}));
     let closed = judged(None, |kept| kept.feedback.closed = Some("over".into()));
@@ -334,8 +334,8 @@ fn what_is_open_waits_first_for_an_expected_verdict() {
         (said.tool(), said.verdict(), said.rule()),
         ("payments.refund", Some("unclassified"), Some("otherwise"))
     );
-    assert!(matches!(waiting(&[said.clone(), unsaid]), Some(Waiting::Expectation(kept)) if kept.id == "unsaid"));
-    assert!(matches!(waiting(&[closed.clone(), said]), Some(Waiting::Change(kept)) if kept.id == "x"));
+    assert!(matches!(waiting(&[said.clone(), unsaid]), Some(OpenFeedback::Expectation(kept)) if kept.id == "unsaid"));
+    assert!(matches!(waiting(&[closed.clone(), said]), Some(OpenFeedback::Change(kept)) if kept.id == "x"));
     assert!(waiting(&[closed, answered]).is_none());
 }
 

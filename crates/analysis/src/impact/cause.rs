@@ -1,4 +1,4 @@
-//! Why a call goes another way under the candidate, and what that means for safety. Values only.
+//! Why a call is decided differently under the candidate, and what that means for safety. Values only.
 
 use playproof_engine::ids::{RuleId, VerdictId};
 use playproof_engine::words;
@@ -17,7 +17,7 @@ words! {
 
 words! {
     /// One thing about a call that can change.
-    pub enum Change {
+    pub enum ChangeKind {
         /// The verdicts of its failures.
         Verdict = "verdict",
         /// What was done about them, waits aside.
@@ -33,33 +33,33 @@ words! {
     }
 }
 
-impl Change {
+impl ChangeKind {
     const fn place(self) -> usize {
         self as usize
     }
 }
 
-/// How many calls changed in what; a call may change in several things.
+/// Counts of calls by what changed; a call may change in several ways.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Changes([u64; Change::ALL.len()]);
+pub struct Changes([u64; ChangeKind::ALL.len()]);
 
 impl Changes {
     /// The calls that changed in `what`.
-    pub const fn count(&self, what: Change) -> u64 {
+    pub const fn count(&self, what: ChangeKind) -> u64 {
         self.0[what.place()]
     }
 
     /// What changed at all, with its count.
-    pub fn rows(&self) -> impl Iterator<Item = (Change, u64)> + '_ {
-        Change::ALL.into_iter().map(|what| (what, self.count(what))).filter(|&(_, count)| count > 0)
+    pub fn rows(&self) -> impl Iterator<Item = (ChangeKind, u64)> + '_ {
+        ChangeKind::ALL.into_iter().map(|what| (what, self.count(what))).filter(|&(_, count)| count > 0)
     }
 
     /// Whether nothing changed.
     pub fn is_empty(&self) -> bool {
-        self.0 == [0; Change::ALL.len()]
+        self.0 == [0; ChangeKind::ALL.len()]
     }
 
-    pub(super) const fn set(&mut self, what: Change, changed: bool) {
+    pub(super) const fn set(&mut self, what: ChangeKind, changed: bool) {
         self.0[what.place()] = changed as u64;
     }
 
@@ -70,21 +70,21 @@ impl Changes {
     }
 }
 
-/// What a rule, or `otherwise`, said of a failure.
+/// A rule, or `otherwise`, and its verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Said {
+pub(super) struct RuleVerdict {
     pub rule: Option<RuleId>,
     pub verdict: VerdictId,
 }
 
-/// The first thing that made a call go another way.
+/// The first cause of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Cause {
-    /// The two playbooks read the same failure in two ways.
-    Classified { base: Said, candidate: Said },
-    /// They read it alike, and this changed row (by its place among the changed ones) makes the difference.
+pub(super) enum CauseKey {
+    /// The playbooks classify the same failure differently.
+    Classified { base: RuleVerdict, candidate: RuleVerdict },
+    /// This changed row makes the difference (an index into the changed rows).
     Row(usize),
-    /// The call's tool is another one to them: read or write, idempotent, repeatable.
+    /// The tool facts differ: read or write, idempotent, repeatable.
     ToolFacts,
     /// No single row explains it.
     Several,

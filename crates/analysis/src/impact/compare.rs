@@ -1,7 +1,7 @@
-//! One call under two playbooks: the first decision that differs, why, and what follows from it.
-//! The clock does not count: a decision that only comes later is the same decision.
+//! Compares one call under two playbooks: the first different decision, its cause and its consequences. Times do not
+//! count: a decision that only comes later is the same.
 
-use super::cause::{Cause, Change, Changes, Direction, Said};
+use super::cause::{CauseKey, ChangeKind, Changes, Direction, RuleVerdict};
 use super::pairing::Pairing;
 use playproof_engine::event::{
     Decision, DecisionEvent, DeprecationReason, EventKind, FieldKey, FieldValue, FindingBy, FindingId, GuardKind,
@@ -14,17 +14,17 @@ use playproof_engine::upstream::NetEffects;
 
 /// One call under one playbook.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ran<'a> {
+pub(super) struct CallRun<'a> {
     pub record: &'a SimulationRecord,
     pub outcome: &'a Outcome,
     pub tally: CallTally,
     pub facts: ToolFacts,
 }
 
-impl<'a> Ran<'a> {
-    /// None only for a simulation that ran nothing.
-    pub fn of(record: &'a SimulationRecord, facts: ToolFacts) -> Option<Ran<'a>> {
-        Some(Ran { record, outcome: record.outcomes.first()?, tally: *record.tallies.first()?, facts })
+impl<'a> CallRun<'a> {
+    /// None for an empty simulation.
+    pub fn of(record: &'a SimulationRecord, facts: ToolFacts) -> Option<CallRun<'a>> {
+        Some(CallRun { record, outcome: record.outcomes.first()?, tally: *record.tallies.first()?, facts })
     }
 
     fn events(&self) -> &'a [DecisionEvent] {
@@ -49,30 +49,30 @@ impl<'a> Ran<'a> {
 
 /// How a call differs under the two playbooks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Difference {
-    pub cause: Cause,
+pub(super) struct CallDifference {
+    pub cause: CauseKey,
     pub direction: Direction,
     /// Each is 0 or 1.
     pub changes: Changes,
 }
 
-/// Both runs of a call, to compare what stands in them: each numbers verdicts, queues, reasons and errors by itself.
+/// Both runs of a call. Each has its own numbers for verdicts, queues, reasons and errors.
 #[derive(Clone, Copy)]
 struct Sides<'a> {
     pairing: &'a Pairing,
-    base: Ran<'a>,
-    candidate: Ran<'a>,
+    base: CallRun<'a>,
+    candidate: CallRun<'a>,
 }
 
-/// How the call differs; none if both decide the same, end the same and do the same upstream.
-pub(super) fn compare(pairing: &Pairing, base: Ran<'_>, candidate: Ran<'_>) -> Option<Difference> {
+/// The difference; none if decisions, end and effects are the same.
+pub(super) fn compare(pairing: &Pairing, base: CallRun<'_>, candidate: CallRun<'_>) -> Option<CallDifference> {
     let sides = Sides { pairing, base, candidate };
     let at = sides.first_difference()?;
     let changes = sides.changes();
     if changes.is_empty() {
         return None;
     }
-    Some(Difference { cause: cause(pairing, base, candidate, at), direction: direction(base, candidate), changes })
+    Some(CallDifference { cause: cause(pairing, base, candidate, at), direction: direction(base, candidate), changes })
 }
 
 impl Sides<'_> {
@@ -158,41 +158,41 @@ impl Sides<'_> {
         let Sides { base, candidate, .. } = *self;
         let mut changes = Changes::default();
         let differ = |is: fn(EventKind) -> bool, same: &dyn Fn(&Decision, &Decision) -> bool| {
-            let of = |ran: Ran<'_>| -> Vec<Decision> {
+            let of = |ran: CallRun<'_>| -> Vec<Decision> {
                 ran.events().iter().map(|event| event.what).filter(|what| is(what.describe().kind)).collect()
             };
             let (mine, theirs) = (of(base), of(candidate));
             mine.len() != theirs.len() || mine.iter().zip(&theirs).any(|(mine, theirs)| !same(mine, theirs))
         };
         changes.set(
-            Change::Verdict,
+            ChangeKind::Verdict,
             differ(|kind| kind == EventKind::FailureClassified, &|mine, theirs| self.same(mine, theirs)),
         );
         changes.set(
-            Change::Compensation,
+            ChangeKind::Compensation,
             differ(EventKind::is_compensation, &|mine, theirs| self.same_compensation(mine, theirs)),
         );
         let ends_alike = self.same_kind(base.outcome.kind, candidate.outcome.kind)
             && self.same_error(base.outcome.last_error, candidate.outcome.last_error);
-        changes.set(Change::Outcome, !ends_alike);
+        changes.set(ChangeKind::Outcome, !ends_alike);
         let call = CallId(0); // the only one of its simulation
-        let booked = |ran: Ran<'_>| {
+        let booked = |ran: CallRun<'_>| {
             let NetEffects { effects, unobserved } =
                 ran.record.ledger.net_by_call().get(&call).copied().unwrap_or_default();
-            // How many failed attempts were not observed is their number, and not another effect.
+            // The number of unobserved attempts is not an effect.
             (ran.outcome.claim, effects, unobserved > 0, ran.may_double())
         };
-        changes.set(Change::Effect, booked(base) != booked(candidate));
-        changes.set(Change::Upstream, base.tally.sends != candidate.tally.sends);
-        changes.set(Change::Delay, base.tally.added_delay != candidate.tally.added_delay);
+        changes.set(ChangeKind::Effect, booked(base) != booked(candidate));
+        changes.set(ChangeKind::Upstream, base.tally.sends != candidate.tally.sends);
+        changes.set(ChangeKind::Delay, base.tally.added_delay != candidate.tally.added_delay);
         changes
     }
 }
 
-/// More writes, or more reversals, is widening, whatever else the call does less.
-fn direction(base: Ran<'_>, candidate: Ran<'_>) -> Direction {
+/// More writes or more reversals are widening, whatever else decreases.
+fn direction(base: CallRun<'_>, candidate: CallRun<'_>) -> Direction {
     let writes = base.facts.access == Access::Write || candidate.facts.access == Access::Write;
-    let attempts = |ran: Ran<'_>| if writes { ran.outcome.attempts } else { 0 };
+    let attempts = |ran: CallRun<'_>| if writes { ran.outcome.attempts } else { 0 };
     let (mine, theirs) = (attempts(base), attempts(candidate));
     let (taken_back, would_take_back) = (base.reversals(), candidate.reversals());
     if theirs > mine || would_take_back > taken_back {
@@ -204,9 +204,9 @@ fn direction(base: Ran<'_>, candidate: Ran<'_>) -> Direction {
     }
 }
 
-/// What made the decision at `at` differ.
-fn cause(pairing: &Pairing, base: Ran<'_>, candidate: Ran<'_>, at: usize) -> Cause {
-    let decision = |ran: Ran<'_>| ran.events().get(at).map(|event| event.what);
+/// The cause of the difference at `at`.
+fn cause(pairing: &Pairing, base: CallRun<'_>, candidate: CallRun<'_>, at: usize) -> CauseKey {
+    let decision = |ran: CallRun<'_>| ran.events().get(at).map(|event| event.what);
     let (mine, theirs) = (decision(base), decision(candidate));
     if let (
         Some(Decision::FailureClassified { verdict: left, rule: by, .. }),
@@ -214,28 +214,28 @@ fn cause(pairing: &Pairing, base: Ran<'_>, candidate: Ran<'_>, at: usize) -> Cau
     ) = (mine, theirs)
         && !pairing.same_verdict(left, right)
     {
-        let candidate = Said { rule: other, verdict: right };
-        return Cause::Classified { base: Said { rule: by, verdict: left }, candidate };
+        let candidate = RuleVerdict { rule: other, verdict: right };
+        return CauseKey::Classified { base: RuleVerdict { rule: by, verdict: left }, candidate };
     }
-    let facts = |ran: Ran<'_>| (ran.facts.access, ran.facts.idempotent, ran.facts.repeatable);
+    let facts = |ran: CallRun<'_>| (ran.facts.access, ran.facts.idempotent, ran.facts.repeatable);
     let other_facts = facts(base) != facts(candidate);
     if let Some(guard) = guard(mine, theirs) {
         if other_facts {
-            return Cause::ToolFacts;
+            return CauseKey::ToolFacts;
         }
         if let Some(row) = pairing.row(guard) {
-            return Cause::Row(row);
+            return CauseKey::Row(row);
         }
     }
     let limit = [mine, theirs].into_iter().flatten().find_map(|what| limit_row(pairing, &what));
     match limit.or_else(|| verdict_row(pairing, base, at)) {
-        Some(row) => Cause::Row(row),
-        None if other_facts => Cause::ToolFacts,
-        None => elsewhere(pairing).map_or(Cause::Several, Cause::Row),
+        Some(row) => CauseKey::Row(row),
+        None if other_facts => CauseKey::ToolFacts,
+        None => elsewhere(pairing).map_or(CauseKey::Several, CauseKey::Row),
     }
 }
 
-/// The switch of the guard that stopped one side and let the other pass.
+/// The switch of the guard that stopped only one side.
 fn guard(base: Option<Decision>, candidate: Option<Decision>) -> Option<&'static str> {
     let spoke = |what: Decision| match what {
         Decision::EvidenceRefreshed { .. } => Some((GuardKind::Retry, false)),
@@ -250,7 +250,7 @@ fn guard(base: Option<Decision>, candidate: Option<Decision>) -> Option<&'static
     }
 }
 
-/// A limit ended the call, and the playbooks do not agree on it.
+/// The row of the limit that ended the call, if it differs.
 fn limit_row(pairing: &Pairing, what: &Decision) -> Option<usize> {
     let Decision::Outcome(outcome) = what else { return None };
     match outcome.kind {
@@ -260,8 +260,8 @@ fn limit_row(pairing: &Pairing, what: &Decision) -> Option<usize> {
     }
 }
 
-/// The last verdict before the difference whose row is not the same; both sides had the same verdicts until then.
-fn verdict_row(pairing: &Pairing, base: Ran<'_>, at: usize) -> Option<usize> {
+/// The row of the last verdict before the difference whose row differs.
+fn verdict_row(pairing: &Pairing, base: CallRun<'_>, at: usize) -> Option<usize> {
     let before = base.events().get(..at).unwrap_or_default();
     before.iter().rev().find_map(|event| match event.what {
         Decision::FailureClassified { verdict, .. } => pairing.verdict_row(verdict),
@@ -269,7 +269,7 @@ fn verdict_row(pairing: &Pairing, base: Ran<'_>, at: usize) -> Option<usize> {
     })
 }
 
-/// What can change a decision without being a verdict, a limit that was hit, or a tool's facts.
+/// Another row that can change a decision.
 fn elsewhere(pairing: &Pairing) -> Option<usize> {
     let limits = ["limit max_attempts", "limit deadline_ms", "default_queue"];
     pairing.study_row().or_else(|| limits.into_iter().find_map(|name| pairing.row(name)))

@@ -1,25 +1,25 @@
-//! What a comparison must not show if it is to pass. Judges the result; knows no exit codes.
+//! The gate of a comparison: what must not change. Knows no exit codes.
 
-use super::cause::{Change, Direction};
+use super::cause::{ChangeKind, Direction};
 use super::result::Impact;
 
-/// What makes a comparison fail.
+/// The conditions under which a comparison fails.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Gate {
-    /// A call that widens.
+pub struct ImpactGate {
+    /// Fails if a call widens.
     pub widening: bool,
-    /// A call whose effects change.
+    /// Fails if the effects of a call change.
     pub effects: bool,
-    /// Why widening is right this time, as someone stated it.
+    /// The stated reason why widening is right this time.
     pub allow_widening: Option<String>,
-    /// Passes even where nothing was decided.
+    /// Passes even if nothing was decided.
     pub allow_empty: bool,
 }
 
 /// One reason why a comparison does not pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
-    /// Calls that show an unsafe finding under the candidate only. No gate is needed to ask this.
+pub enum GateFailure {
+    /// Calls with an unsafe finding under the candidate only; always checked.
     Unsafe(u64),
     /// Calls that widen.
     Widening(u64),
@@ -27,22 +27,21 @@ pub enum Refusal {
     Effects(u64),
 }
 
-impl Gate {
-    /// Whether it is asked and has nothing to judge: no call of which a recorded attempt failed ends determined under
-    /// both playbooks.
+impl ImpactGate {
+    /// Whether it is active and has nothing to judge: no call with a failed attempt is determined under both playbooks.
     pub fn is_undecided(&self, impact: &Impact) -> bool {
         (self.widening || self.effects) && !self.allow_empty && impact.decided == 0
     }
 
     /// Every reason why `impact` does not pass; none if it does.
-    pub fn judge(&self, impact: &Impact) -> Vec<Refusal> {
+    pub fn judge(&self, impact: &Impact) -> Vec<GateFailure> {
         let widening =
             if self.widening && self.allow_widening.is_none() { impact.count(Direction::Widening) } else { 0 };
-        let effects = if self.effects { impact.changes.count(Change::Effect) } else { 0 };
+        let effects = if self.effects { impact.changes.count(ChangeKind::Effect) } else { 0 };
         let all = [
-            (Refusal::Unsafe as fn(u64) -> Refusal, impact.unsafe_gained()),
-            (Refusal::Widening, widening),
-            (Refusal::Effects, effects),
+            (GateFailure::Unsafe as fn(u64) -> GateFailure, impact.unsafe_gained()),
+            (GateFailure::Widening, widening),
+            (GateFailure::Effects, effects),
         ];
         all.into_iter().filter(|(_, calls)| *calls > 0).map(|(refusal, calls)| refusal(calls)).collect()
     }

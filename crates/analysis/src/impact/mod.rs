@@ -1,5 +1,5 @@
-//! What a change of playbook changes on recorded calls: both playbooks in one pass over the traces, call by call.
-//! Renders nothing; the numbers of each playbook by itself are replay's.
+//! Compares two playbooks on recorded calls, in one pass over the traces. Renders nothing; the totals of each playbook
+//! are replay's.
 
 mod cause;
 mod compare;
@@ -12,9 +12,9 @@ mod tally;
 mod tests;
 mod watch;
 
-pub use cause::{Change, Changes, Direction};
-pub use gate::{Gate, Refusal};
-pub use result::{CauseName, CauseRow, End, Example, FindingChange, Impact, QueueLoad, Side};
+pub use cause::{ChangeKind, Changes, Direction};
+pub use gate::{GateFailure, ImpactGate};
+pub use result::{CallEnd, CauseName, CauseRow, ExampleCall, FindingChange, Impact, QueueLoad, Side};
 pub use rows::parts;
 pub use tally::{Load, Undetermined};
-pub use watch::{Part, Watcher};
+pub use watch::{Comparer, ImpactPart};

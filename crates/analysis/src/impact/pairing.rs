@@ -1,5 +1,4 @@
-//! Two playbooks held against each other by name: which verdict, queue and reason of the one is which of the other.
-//! Sees no calls.
+//! Pairs two playbooks by name: verdicts, queues and reasons, and the rows that differ. Sees no calls.
 
 use std::sync::Arc;
 
@@ -8,7 +7,7 @@ use playproof_engine::ids::{QueueId, ReasonId, VerdictId};
 use playproof_engine::sim::Plan;
 use playproof_formats::golden::RowChange;
 
-/// Two plans, made comparable.
+/// Two plans, paired by name.
 #[derive(Debug)]
 pub(super) struct Pairing {
     verdicts: Vec<Option<VerdictId>>,
@@ -69,7 +68,7 @@ fn place(rows: &[RowChange], name: &str) -> Option<usize> {
     rows.binary_search_by(|row| row.name.as_str().cmp(name)).ok()
 }
 
-/// For each name of the base the number that the candidate gave it.
+/// For each name of the base, the candidate's number.
 fn matched<T>(base: &[Arc<str>], candidate: &[Arc<str>], id: impl Fn(u16) -> T) -> Vec<Option<T>> {
     let find = |name: &Arc<str>| candidate.iter().position(|other| other == name);
     base.iter().map(|name| find(name).and_then(|place| u16::try_from(place).ok()).map(&id)).collect()

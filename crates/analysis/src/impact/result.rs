@@ -1,7 +1,7 @@
 //! The result of a comparison: plain values with the names behind the numbers, for reporters and gates.
 
-use super::cause::{Cause, Changes, Direction, Said};
-use super::tally::{Exemplar, Group, Load, Tallies, Undetermined};
+use super::cause::{CauseKey, Changes, Direction, RuleVerdict};
+use super::tally::{CauseGroup, Load, SmallestCall, Tallies, Undetermined};
 use crate::replay::{Counts, Replayed};
 use playproof_engine::call::Place;
 use playproof_engine::event::{EffectClaim, FindingBy, FindingId, FindingSeverity, Outcome, OutcomeKind};
@@ -13,9 +13,9 @@ use playproof_formats::playbook::fingerprint;
 /// What the candidate changes.
 #[derive(Clone, Debug)]
 pub struct Impact {
-    /// The playbook that is.
+    /// The current playbook.
     pub base: Side,
-    /// The playbook that may be.
+    /// The proposed playbook.
     pub candidate: Side,
     /// Calls that were compared.
     pub calls: u64,
@@ -26,23 +26,23 @@ pub struct Impact {
     /// What a gate can judge: calls of which a recorded attempt failed or the end differs, and that end determined under
     /// both; or under the candidate, where that attempts other writes than the base.
     pub decided: u64,
-    /// Calls that end undetermined under either; never counted as changed or unchanged.
+    /// Calls that end undetermined under either; neither changed nor unchanged.
     pub undetermined: Undetermined,
-    /// Of these, calls for which the playbooks decide differently all the same.
+    /// Of these, calls with different decisions.
     pub undetermined_differing: u64,
     /// Calls that differ, by [`Direction::ALL`].
     pub directions: [u64; Direction::ALL.len()],
-    /// In what the differing calls differ.
+    /// What differs in the differing calls.
     pub changes: Changes,
-    /// What the differing calls ask more or less.
+    /// The additional and the saved load.
     pub load: Load,
     /// Every queue that holds a call under either, in the order of the playbooks.
     pub queues: Vec<QueueLoad>,
     /// Every finding by either playbook, worst first.
     pub findings: Vec<FindingChange>,
-    /// Why calls differ, widening first, then the most frequent.
+    /// The causes, widening first, then by frequency.
     pub causes: Vec<CauseRow>,
-    /// Differing calls whose cause is not among them, because there were too many.
+    /// Differing calls with further causes, beyond the bound.
     pub overflow: u64,
     /// The rows in which the playbooks differ, sorted by name.
     pub rows: Vec<RowChange>,
@@ -95,7 +95,7 @@ pub struct FindingChange {
     pub lost: u64,
 }
 
-/// The first thing that made calls go another way.
+/// The cause of differences.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CauseName {
     /// The same failure got another verdict.
@@ -105,38 +105,38 @@ pub enum CauseName {
         /// The candidate's rule and verdict.
         candidate: (String, String),
     },
-    /// A row that both have, and that is not the same.
+    /// A row that differs.
     Row(RowChange),
-    /// The tool is another one to them: read or write, idempotent, repeatable.
+    /// The tool facts differ: read or write, idempotent, repeatable.
     ToolFacts,
     /// No single row explains it.
     Several,
 }
 
-/// Calls that differ for one reason and in one direction.
+/// Calls that differ for one cause and in one direction.
 #[derive(Clone, Debug)]
 pub struct CauseRow {
     /// Why.
     pub cause: CauseName,
-    /// What that means for safety.
+    /// The direction.
     pub direction: Direction,
     /// How many.
     pub calls: u64,
     /// How many of them end undetermined under either playbook.
     pub undetermined: u64,
-    /// In what they differ.
+    /// What differs.
     pub changes: Changes,
-    /// What they ask more or less.
+    /// The additional and the saved load.
     pub load: Load,
-    /// Of which tools.
+    /// Their tools.
     pub tools: Counts,
     /// The smallest of them: the fewest decisions, the shortest arguments, the earliest.
-    pub example: Option<Example>,
+    pub example: Option<ExampleCall>,
 }
 
-/// A call that stands for others.
+/// An example of differing calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Example {
+pub struct ExampleCall {
     /// The reference that `--call` takes.
     pub reference: String,
     /// Where it stands.
@@ -144,14 +144,14 @@ pub struct Example {
     /// Its tool.
     pub tool: String,
     /// How it ends under the base.
-    pub base: End,
+    pub base: CallEnd,
     /// How it ends under the candidate.
-    pub candidate: End,
+    pub candidate: CallEnd,
 }
 
 /// How a call ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct End {
+pub struct CallEnd {
     /// The word of the outcome.
     pub outcome: &'static str,
     /// The queue or the stop reason; none where there is nothing to add.
@@ -186,7 +186,7 @@ impl Impact {
         }
     }
 
-    /// Calls for which both playbooks do the same, and of which the end is known.
+    /// Calls without a difference that are determined.
     pub const fn unchanged(&self) -> u64 {
         self.calls - self.changed - self.undetermined.calls()
     }
@@ -237,11 +237,11 @@ fn queues(plans: [&Plan; 2], replayed: &Replayed) -> Vec<QueueLoad> {
     loads
 }
 
-fn findings(swings: &[super::tally::Swing], replayed: &Replayed) -> Vec<FindingChange> {
+fn findings(swings: &[super::tally::FindingSwing], replayed: &Replayed) -> Vec<FindingChange> {
     let count = |n: usize, id: FindingId| {
         replayed.summaries.get(n).map_or(0, |summary| summary.findings.count(id, FindingBy::Playbook))
     };
-    let change = |(id, swing): (FindingId, &super::tally::Swing)| FindingChange {
+    let change = |(id, swing): (FindingId, &super::tally::FindingSwing)| FindingChange {
         id,
         base: count(0, id),
         candidate: count(1, id),
@@ -254,10 +254,10 @@ fn findings(swings: &[super::tally::Swing], replayed: &Replayed) -> Vec<FindingC
 
 fn causes(
     rows: &[RowChange],
-    groups: std::collections::BTreeMap<(Direction, Cause), Group>,
+    groups: std::collections::BTreeMap<(Direction, CauseKey), CauseGroup>,
     plans: [&Plan; 2],
 ) -> Vec<CauseRow> {
-    let row = |((direction, cause), group): ((Direction, Cause), Group)| CauseRow {
+    let row = |((direction, cause), group): ((Direction, CauseKey), CauseGroup)| CauseRow {
         cause: name(cause, rows, plans),
         direction,
         calls: group.calls,
@@ -272,23 +272,24 @@ fn causes(
     causes
 }
 
-fn name(cause: Cause, rows: &[RowChange], plans: [&Plan; 2]) -> CauseName {
+fn name(cause: CauseKey, rows: &[RowChange], plans: [&Plan; 2]) -> CauseName {
     let [base, candidate] = plans;
-    let said =
-        |plan: &Plan, said: Said| (plan.names.rule(said.rule).to_owned(), plan.names.verdict(said.verdict).to_owned());
+    let said = |plan: &Plan, said: RuleVerdict| {
+        (plan.names.rule(said.rule).to_owned(), plan.names.verdict(said.verdict).to_owned())
+    };
     match cause {
-        Cause::Classified { base: mine, candidate: theirs } => {
+        CauseKey::Classified { base: mine, candidate: theirs } => {
             CauseName::Classified { base: said(base, mine), candidate: said(candidate, theirs) }
         }
-        Cause::Row(place) => rows.get(place).map_or(CauseName::Several, |row| CauseName::Row(row.clone())),
-        Cause::ToolFacts => CauseName::ToolFacts,
-        Cause::Several => CauseName::Several,
+        CauseKey::Row(place) => rows.get(place).map_or(CauseName::Several, |row| CauseName::Row(row.clone())),
+        CauseKey::ToolFacts => CauseName::ToolFacts,
+        CauseKey::Several => CauseName::Several,
     }
 }
 
-fn resolved(example: Exemplar, plans: [&Plan; 2]) -> Example {
+fn resolved(example: SmallestCall, plans: [&Plan; 2]) -> ExampleCall {
     let [base, candidate] = plans;
-    Example {
+    ExampleCall {
         base: end(base, &example.base),
         candidate: end(candidate, &example.candidate),
         reference: example.reference,
@@ -297,7 +298,7 @@ fn resolved(example: Exemplar, plans: [&Plan; 2]) -> Example {
     }
 }
 
-fn end(plan: &Plan, outcome: &Outcome) -> End {
+fn end(plan: &Plan, outcome: &Outcome) -> CallEnd {
     let detail = match outcome.kind {
         OutcomeKind::Escalated(queue) => Some(plan.names.queue(queue).to_owned()),
         OutcomeKind::Refused(why) => Some(why.as_str().to_owned()),
@@ -305,5 +306,5 @@ fn end(plan: &Plan, outcome: &Outcome) -> End {
         OutcomeKind::Undetermined(asked) => Some(format!("no answer to {asked}")),
         _ => None,
     };
-    End { outcome: outcome.kind.as_str(), detail, claim: outcome.claim, attempts: outcome.attempts }
+    CallEnd { outcome: outcome.kind.as_str(), detail, claim: outcome.claim, attempts: outcome.attempts }
 }

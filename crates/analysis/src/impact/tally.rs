@@ -1,20 +1,20 @@
-//! What is counted over many calls: in parts that add up, small however long the traces are.
+//! Counts over many calls, in parts that add up; bounded in memory.
 
 use std::collections::BTreeMap;
 
-use super::cause::{Cause, Changes, Direction};
-use super::compare::{Difference, Ran};
-use crate::replay::{Counts, SeenCall};
+use super::cause::{CauseKey, Changes, Direction};
+use super::compare::{CallDifference, CallRun};
+use crate::replay::{Counts, ShownCall};
 use playproof_engine::call::{Place, Reply};
 use playproof_engine::event::{FindingBy, FindingId, Outcome, OutcomeKind};
 use playproof_engine::sim::SimulationRecord;
 use playproof_engine::time::Duration;
 
-/// Causes that are told apart. More than a batch of calls can have, so that it is the order of the calls alone that
-/// decides which ones are.
+/// The most causes that are told apart. More than one batch of calls can have, so that only the order of the calls
+/// decides which ones.
 const MAX_CAUSES: usize = 4_096;
 
-/// Calls that end undetermined under one playbook or both: of their ends nothing can be said.
+/// Calls that end undetermined under one playbook or both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Undetermined {
     /// Under the base only.
@@ -47,7 +47,7 @@ impl Undetermined {
     }
 }
 
-/// What differing calls ask more or less of the upstream, of time and of people.
+/// The additional and the saved load of differing calls: upstream calls, waiting, people.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Load {
     /// Upstream calls that only the candidate makes.
@@ -69,8 +69,8 @@ pub struct Load {
 }
 
 impl Load {
-    fn of(base: Ran<'_>, candidate: Ran<'_>) -> Load {
-        let queued = |ran: Ran<'_>| matches!(ran.outcome.kind, OutcomeKind::Escalated(_));
+    fn of(base: CallRun<'_>, candidate: CallRun<'_>) -> Load {
+        let queued = |ran: CallRun<'_>| matches!(ran.outcome.kind, OutcomeKind::Escalated(_));
         let (doubles, would_double) = (base.may_double(), candidate.may_double());
         let (mine, theirs) = (base.tally, candidate.tally);
         let only = |first: bool, second: bool| u64::from(first && !second);
@@ -103,20 +103,20 @@ fn less(a: Duration, b: Duration) -> Duration {
     Duration::from_micros(a.as_micros().saturating_sub(b.as_micros()))
 }
 
-/// Calls that go another way for the same reason and in the same direction.
+/// Calls that differ for one cause and in one direction.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Group {
+pub(super) struct CauseGroup {
     pub calls: u64,
     pub undetermined: u64,
     pub changes: Changes,
     pub load: Load,
     pub tools: Counts,
-    pub example: Option<Exemplar>,
+    pub example: Option<SmallestCall>,
 }
 
 /// The smallest call of a group.
 #[derive(Clone, Debug)]
-pub(super) struct Exemplar {
+pub(super) struct SmallestCall {
     /// Decisions under both playbooks; then the length of its arguments.
     size: (usize, usize),
     pub place: Place,
@@ -126,8 +126,8 @@ pub(super) struct Exemplar {
     pub candidate: Outcome,
 }
 
-impl Group {
-    fn add(&mut self, call: SeenCall<'_>, base: Ran<'_>, candidate: Ran<'_>, difference: &Difference) {
+impl CauseGroup {
+    fn add(&mut self, call: ShownCall<'_>, base: CallRun<'_>, candidate: CallRun<'_>, difference: &CallDifference) {
         self.calls += 1;
         self.undetermined += u64::from(is_undetermined(base) || is_undetermined(candidate));
         self.changes.merge(&difference.changes);
@@ -136,7 +136,7 @@ impl Group {
         let decisions = base.record.events.len() + candidate.record.events.len();
         let size = (decisions, call.raw().args().map_or(0, str::len));
         if self.example.as_ref().is_none_or(|known| size < known.size) {
-            self.example = Some(Exemplar {
+            self.example = Some(SmallestCall {
                 size,
                 place: call.place,
                 reference: call.reference(),
@@ -147,26 +147,26 @@ impl Group {
         }
     }
 
-    fn merge(&mut self, later: Group) {
+    fn merge(&mut self, later: CauseGroup) {
         self.calls += later.calls;
         self.undetermined += later.undetermined;
         self.changes.merge(&later.changes);
         self.load.merge(&later.load);
         self.tools.merge(&later.tools);
-        let smaller = |new: &Exemplar| self.example.as_ref().is_none_or(|known| new.size < known.size);
+        let smaller = |new: &SmallestCall| self.example.as_ref().is_none_or(|known| new.size < known.size);
         if let Some(new) = later.example.filter(smaller) {
             self.example = Some(new);
         }
     }
 }
 
-fn is_undetermined(ran: Ran<'_>) -> bool {
+fn is_undetermined(ran: CallRun<'_>) -> bool {
     matches!(ran.outcome.kind, OutcomeKind::Undetermined(_))
 }
 
 /// Calls that gain or lose one finding by the playbook.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Swing {
+pub(super) struct FindingSwing {
     pub gained: u64,
     pub lost: u64,
 }
@@ -192,15 +192,21 @@ pub(super) struct Tallies {
     /// Calls that make an effect twice, or may: under the base, under the candidate.
     pub doubled: [u64; 2],
     /// By `FindingId::ALL`.
-    pub findings: [Swing; FindingId::ALL.len()],
-    pub groups: BTreeMap<(Direction, Cause), Group>,
+    pub findings: [FindingSwing; FindingId::ALL.len()],
+    pub groups: BTreeMap<(Direction, CauseKey), CauseGroup>,
     /// Calls whose cause is none of those that are told apart.
     pub overflow: u64,
 }
 
 impl Tallies {
     /// Adds one call.
-    pub fn add(&mut self, call: SeenCall<'_>, base: Ran<'_>, candidate: Ran<'_>, difference: Option<Difference>) {
+    pub fn add(
+        &mut self,
+        call: ShownCall<'_>,
+        base: CallRun<'_>,
+        candidate: CallRun<'_>,
+        difference: Option<CallDifference>,
+    ) {
         let (mine, theirs) = (is_undetermined(base), is_undetermined(candidate));
         let failed = call.answers.iter().any(|answer| answer.reply != Reply::Ok);
         self.calls += 1;
@@ -212,7 +218,7 @@ impl Tallies {
         for (count, ran) in self.doubled.iter_mut().zip([base, candidate]) {
             *count += u64::from(ran.may_double());
         }
-        self.add_findings(base.record, candidate.record); // facts of tools make some that no decision shows
+        self.add_findings(base.record, candidate.record); // tool facts cause findings that no decision shows
         let Some(difference) = difference else { return };
         if mine || theirs {
             self.undetermined_differing += 1;
@@ -245,7 +251,7 @@ impl Tallies {
     }
 
     /// The group of a cause; none where there are too many to tell apart.
-    fn group(&mut self, key: (Direction, Cause)) -> Option<&mut Group> {
+    fn group(&mut self, key: (Direction, CauseKey)) -> Option<&mut CauseGroup> {
         if self.groups.len() >= MAX_CAUSES && !self.groups.contains_key(&key) {
             return None;
         }
@@ -285,15 +291,15 @@ impl Tallies {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::impact::cause::Said;
+    use crate::impact::cause::RuleVerdict;
     use playproof_engine::ids::VerdictId;
 
     fn many(from: u16) -> Tallies {
         let mut tallies = Tallies::default();
         for n in 0..3_000 {
-            let said = Said { rule: None, verdict: VerdictId(from + n) };
-            let cause = Cause::Classified { base: said, candidate: said };
-            let group = Group { calls: 2, ..Group::default() };
+            let said = RuleVerdict { rule: None, verdict: VerdictId(from + n) };
+            let cause = CauseKey::Classified { base: said, candidate: said };
+            let group = CauseGroup { calls: 2, ..CauseGroup::default() };
             tallies.groups.insert((Direction::Neutral, cause), group);
         }
         tallies

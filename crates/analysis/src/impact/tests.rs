@@ -2,8 +2,8 @@
 
 use std::sync::Mutex;
 
-use super::{CauseName, CauseRow, Change, Direction, Gate, Impact, Part, Refusal, Watcher};
-use crate::replay::{Inputs, ReplayOptions, Seen, TraceInput, Watch, replay};
+use super::{CauseName, CauseRow, ChangeKind, Comparer, Direction, GateFailure, Impact, ImpactGate, ImpactPart};
+use crate::replay::{CallResult, Inputs, Observer, ReplayOptions, TraceInput, replay};
 use playproof_engine::event::{EffectClaim, FindingId};
 use playproof_engine::playbook::Tools;
 use playproof_engine::sim::{Plan, SimulationRecord};
@@ -44,11 +44,11 @@ fn plan(text: &str) -> Plan {
 fn impact_on(trace: &str, base: &str, candidate: &str, beyond: MissingAnswerPolicy, jobs: usize) -> Impact {
     let plans = [plan(base), plan(candidate)];
     let [mine, theirs] = &plans;
-    let watcher = Watcher::new(mine, theirs);
+    let watcher = Comparer::new(mine, theirs);
     let input = TraceInput::own("trace", trace.as_bytes());
     let inputs: Inputs<'_> = Box::new(std::iter::once(Ok(input)));
     let options = ReplayOptions { jobs, beyond, ..ReplayOptions::default() };
-    let mut all = Part::default();
+    let mut all = ImpactPart::default();
     let replayed = replay(&plans, inputs, &options, &watcher, |part| {
         all.merge(part);
         Ok(())
@@ -118,7 +118,7 @@ fn a_changed_delay_is_its_verdict_s_row_and_neutral() {
     let impact = impact(&text("standard"), &standard("[200, 600, 1800]", "[200, 600, 900]"));
     let cause = only(&impact);
     assert_eq!((row_name(cause), cause.direction, cause.calls), ("verdict transient_timeout", Direction::Neutral, 2));
-    assert_eq!(cause.changes.rows().collect::<Vec<_>>(), [(Change::Delay, 2)]);
+    assert_eq!(cause.changes.rows().collect::<Vec<_>>(), [(ChangeKind::Delay, 2)]);
     assert_eq!((impact.load.delay_fewer.as_millis(), impact.load.delay_more.as_millis()), (1_800, 0));
     let CauseName::Row(row) = &cause.cause else { panic!() };
     let parts = super::parts(row);
@@ -173,7 +173,10 @@ fn a_queue_and_an_effect_claim_are_changes_of_their_verdict() {
     let moved = impact(&text("standard"), &queue);
     let cause = only(&moved);
     assert_eq!((row_name(cause), cause.direction), ("verdict unclassified", Direction::Neutral));
-    assert_eq!(cause.changes.rows().map(|(what, _)| what).collect::<Vec<_>>(), [Change::Compensation, Change::Outcome]);
+    assert_eq!(
+        cause.changes.rows().map(|(what, _)| what).collect::<Vec<_>>(),
+        [ChangeKind::Compensation, ChangeKind::Outcome]
+    );
     assert_eq!(
         moved.queues.iter().map(|queue| (&*queue.queue, queue.base, queue.candidate)).collect::<Vec<_>>(),
         [("policy_review", 0, 1), ("ambiguous_effects", 2, 2), ("unclassified", 1, 0),]
@@ -181,7 +184,7 @@ fn a_queue_and_an_effect_claim_are_changes_of_their_verdict() {
     let shape = "The answer does not have the declared shape; the upstream may have acted.\n    effect: ";
     let claim = standard(&format!("{shape}unknown"), &format!("{shape}not_applied"));
     let claimed = impact_on(MALFORMED, &text("standard"), &claim, MissingAnswerPolicy::Unanswered, 1);
-    assert_eq!(claimed.changes.rows().collect::<Vec<_>>(), [(Change::Effect, 1)]);
+    assert_eq!(claimed.changes.rows().collect::<Vec<_>>(), [(ChangeKind::Effect, 1)]);
     assert_eq!(claimed.causes[0].example.as_ref().map(|one| one.candidate.claim), Some(EffectClaim::NotApplied));
 }
 
@@ -259,14 +262,14 @@ fn any_number_of_threads_finds_the_same() {
 #[test]
 fn a_gate_refuses_what_it_names_and_unsafe_findings_always() {
     let wider = impact(&text("standard"), &text("study/retry-everything"));
-    let judge = |gate: &Gate| gate.judge(&wider);
-    assert_eq!(judge(&Gate::default()), [Refusal::Unsafe(2)]);
-    let both = Gate { widening: true, effects: true, ..Gate::default() };
-    assert_eq!(judge(&both), [Refusal::Unsafe(2), Refusal::Widening(3), Refusal::Effects(2)]);
-    let allowed = Gate { allow_widening: Some("tried by hand".to_owned()), ..both };
-    assert_eq!(judge(&allowed), [Refusal::Unsafe(2), Refusal::Effects(2)]);
+    let judge = |gate: &ImpactGate| gate.judge(&wider);
+    assert_eq!(judge(&ImpactGate::default()), [GateFailure::Unsafe(2)]);
+    let both = ImpactGate { widening: true, effects: true, ..ImpactGate::default() };
+    assert_eq!(judge(&both), [GateFailure::Unsafe(2), GateFailure::Widening(3), GateFailure::Effects(2)]);
+    let allowed = ImpactGate { allow_widening: Some("tried by hand".to_owned()), ..both };
+    assert_eq!(judge(&allowed), [GateFailure::Unsafe(2), GateFailure::Effects(2)]);
     let narrower = impact(&text("study/retry-everything"), &text("standard"));
-    assert!(Gate::default().judge(&narrower).is_empty());
+    assert!(ImpactGate::default().judge(&narrower).is_empty());
     let lost = narrower.findings.iter().find(|finding| finding.id == FindingId::UnsafeRetry);
     assert_eq!(lost.map(|finding| (finding.base, finding.candidate, finding.lost)), Some((2, 0, 2)));
 }
@@ -293,12 +296,12 @@ fn other_errors_are_other_errors_whatever_their_numbers() {
     };
     let (mine, theirs) = (call("no snapshot"), call("no room"));
     let pairing = super::pairing::Pairing::new(&base, &candidate);
-    let ran = |record| super::compare::Ran::of(record, base.facts("search.web")).expect("a run");
+    let ran = |record| super::compare::CallRun::of(record, base.facts("search.web")).expect("a run");
     assert_eq!(mine.outcomes[0].last_error, theirs.outcomes[0].last_error);
     let difference = super::compare::compare(&pairing, ran(&mine), ran(&theirs)).expect("another error");
     assert_eq!(
         difference.changes.rows().map(|(what, _)| what).collect::<Vec<_>>(),
-        [Change::Compensation, Change::Outcome]
+        [ChangeKind::Compensation, ChangeKind::Outcome]
     );
     assert_eq!(super::compare::compare(&pairing, ran(&mine), ran(&call("no snapshot"))), None);
 }
@@ -306,13 +309,13 @@ fn other_errors_are_other_errors_whatever_their_numbers() {
 /// Keeps the records of a replay.
 struct Keep<'a>(&'a Mutex<&'a mut Vec<SimulationRecord>>);
 
-impl Watch for Keep<'_> {
+impl Observer for Keep<'_> {
     type Part = ();
 
     fn part(&self) {}
 
-    fn see(&self, seen: &Seen<'_>, (): &mut ()) {
-        self.0.lock().expect("nobody panicked").extend(seen.records().cloned());
+    fn on_call(&self, result: &CallResult<'_>, (): &mut ()) {
+        self.0.lock().expect("nobody panicked").extend(result.records().cloned());
     }
 }
 

@@ -1,52 +1,52 @@
-//! Looks at every call of a replay under two plans, on whatever thread.
+//! Observes every call of a replay under two plans, on any thread.
 
-use super::compare::{Ran, compare};
+use super::compare::{CallRun, compare};
 use super::pairing::Pairing;
 use super::result::Impact;
 use super::tally::Tallies;
-use crate::replay::{Replayed, Seen, Watch};
+use crate::replay::{CallResult, Observer, Replayed};
 use playproof_engine::sim::Plan;
 
 /// Compares the first plan of a replay, the base, with the second, the candidate.
 #[derive(Debug)]
-pub struct Watcher {
+pub struct Comparer {
     pairing: Pairing,
 }
 
-/// What was found in a batch of calls.
+/// The result for a batch of calls.
 #[derive(Clone, Debug, Default)]
-pub struct Part(Tallies);
+pub struct ImpactPart(Tallies);
 
-impl Watcher {
+impl Comparer {
     /// A watcher of a replay whose plans are these two.
-    pub fn new(base: &Plan, candidate: &Plan) -> Watcher {
-        Watcher { pairing: Pairing::new(base, candidate) }
+    pub fn new(base: &Plan, candidate: &Plan) -> Comparer {
+        Comparer { pairing: Pairing::new(base, candidate) }
     }
 
-    /// Everything that was found; `part` is the sum of all parts, `replayed` what their replay gave.
-    pub fn finish(self, part: Part, plans: [&Plan; 2], replayed: &Replayed) -> Impact {
+    /// The comparison; `part` is the sum of all parts.
+    pub fn finish(self, part: ImpactPart, plans: [&Plan; 2], replayed: &Replayed) -> Impact {
         Impact::new(self.pairing.rows, part.0, plans, replayed)
     }
 }
 
-impl Part {
-    /// Adds what was found in later calls.
-    pub fn merge(&mut self, later: Part) {
+impl ImpactPart {
+    /// Adds later calls.
+    pub fn merge(&mut self, later: ImpactPart) {
         self.0.merge(later.0);
     }
 }
 
-impl Watch for Watcher {
-    type Part = Part;
+impl Observer for Comparer {
+    type Part = ImpactPart;
 
-    fn part(&self) -> Part {
-        Part::default()
+    fn part(&self) -> ImpactPart {
+        ImpactPart::default()
     }
 
-    fn see(&self, seen: &Seen<'_>, part: &mut Part) {
-        let mut runs = seen.records().zip(seen.facts()).filter_map(|(record, &facts)| Ran::of(record, facts));
+    fn on_call(&self, result: &CallResult<'_>, part: &mut ImpactPart) {
+        let mut runs = result.records().zip(result.facts()).filter_map(|(record, &facts)| CallRun::of(record, facts));
         let (Some(base), Some(candidate)) = (runs.next(), runs.next()) else { return };
         let difference = compare(&self.pairing, base, candidate);
-        part.0.add(seen.call, base, candidate, difference);
+        part.0.add(result.call, base, candidate, difference);
     }
 }

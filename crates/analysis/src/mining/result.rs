@@ -1,94 +1,92 @@
-//! The result of mining: clusters with the names behind the numbers, the most pressing first, for reporters.
+//! The result of mining for reporters: clusters with names, the most urgent first.
 
 use std::cmp::Reverse;
 
-use super::alike::{ALIKE_MIN, likeness};
-use super::collect::Folded;
-use super::draw::draw;
-use super::merge::{Joined, join};
-use super::rule::{Drawn, Undrawn};
-use super::shape::{Key, Sample, Shape};
+use super::draft::draft_rule;
+use super::group::{FailureGroup, FailureSample, GroupKey, RareFailures};
+use super::members::{ClusterMembers, SIMILARITY_MIN, join, similarity};
+use super::rule::{NoRule, RuleDraft};
 use crate::replay::{Counts, Replayed};
 use playproof_engine::call::Place;
 use playproof_engine::event::OutcomeWord;
 use playproof_engine::playbook::UNCLASSIFIED;
 use playproof_engine::sim::Plan;
 
-/// Examples that a cluster shows.
+/// The most examples of a cluster.
 const EXAMPLES: usize = 3;
 
-/// Look-alikes that a cluster shows.
+/// The most look-alikes of a cluster.
 const LOOK_ALIKES: usize = 3;
 
-/// Other failures that a cluster remembers.
+/// The most other failures of a cluster.
 const OTHERS: usize = 100;
 
-/// What was mined.
+/// The result of mining.
 #[derive(Clone, Debug)]
 pub struct Mined {
-    /// The playbook under which the failures fell.
+    /// The playbook that classified the failures.
     pub playbook: String,
     /// Recorded attempts that failed.
     pub failures: u64,
-    /// Those that got the verdict `unclassified`.
+    /// Failures with the verdict `unclassified`.
     pub unclassified: u64,
-    /// Those that got another verdict, and exhausted their call all the same.
+    /// Failures with another verdict that exhausted their call.
     pub exhausted: u64,
-    /// Calls of which a recording cannot tell whether their verdict would have helped.
+    /// Calls whose recording does not show whether their verdict would have helped.
     pub undetermined: u64,
-    /// Clusters of unclassified and exhausting failures, the shown ones included.
+    /// All clusters of unclassified and exhausting failures.
     pub clusters: usize,
-    /// The most pressing clusters.
+    /// The most urgent clusters.
     pub shown: Vec<Cluster>,
-    /// Failures of rare forms that are counted and not told apart, because there are too many of them.
-    pub folded: u64,
+    /// Failures of rare templates that were counted but not clustered, because there are too many templates.
+    pub rare: u64,
 }
 
 /// Failures that one rule should catch.
 #[derive(Clone, Debug)]
 pub struct Cluster {
-    /// Its place, from 1.
+    /// Its number, from 1.
     pub number: usize,
-    /// The form of their message; empty where they have none.
-    pub form: String,
-    /// The error kind that they have in common.
+    /// The template of their message; empty without one.
+    pub template: String,
+    /// Their common error kind.
     pub kind: Option<String>,
-    /// The status that they have in common.
+    /// Their common status.
     pub status: Option<u16>,
-    /// The upstream's code that they have in common.
+    /// Their common upstream code.
     pub code: Option<String>,
     /// Their verdict.
     pub verdict: String,
-    /// How many got no verdict, or one that did not help.
+    /// Failures without a verdict, or with one that did not help.
     pub failures: u64,
-    /// How many more there may be: where forms are too many, those that came while this one was rare were folded.
+    /// The most failures that may be missing: with too many templates, those that came while this one was rare.
     pub missed: u64,
-    /// How many of their verdict there are beside, that did no harm.
+    /// Further failures of the same groups that did no harm.
     pub helped: u64,
-    /// How many are of tools that write.
+    /// Failures of writes.
     pub writes: u64,
-    /// Each counted by what it matters: 4 for an unprotected write, 2 for another write, 1 for a read.
+    /// The sum of risks: 4 for an unprotected write, 2 for another write, 1 for a read.
     pub risk: u64,
-    /// Of which tools.
+    /// Their tools.
     pub tools: Counts,
-    /// The first ones, with different messages.
-    pub examples: Vec<Example>,
+    /// The first failures with different messages.
+    pub examples: Vec<FailureExample>,
     /// The most similar failures that the rule must not catch.
     pub look_alikes: Vec<LookAlike>,
-    /// The rule that would catch the cluster and nothing else that was seen.
-    pub rule: Result<Drawn, Undrawn>,
-    /// The first rule of the playbook that matches any of its failures today; one for them stands before it.
+    /// The rule that catches the cluster and no other recorded failure.
+    pub rule: Result<RuleDraft, NoRule>,
+    /// The first rule of the playbook that matches any of its failures today; a new rule goes before it.
     pub before: Option<String>,
-    /// Failures that are none of its own, the nearest first: what its rule must not catch.
-    pub others: Vec<Example>,
+    /// Failures outside the cluster, the nearest first: its rule must not catch them.
+    pub others: Vec<FailureExample>,
 }
 
 /// One failure of a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Example {
+pub struct FailureExample {
     /// The reference that `--call` takes.
     pub reference: String,
-    /// Where its result stands.
+    /// The place of its result.
     pub place: Place,
     /// Its tool.
     pub tool: String,
@@ -96,9 +94,9 @@ pub struct Example {
     pub message: Option<String>,
 }
 
-impl Example {
-    fn of(sample: &Sample) -> Example {
-        Example {
+impl FailureExample {
+    fn of(sample: &FailureSample) -> FailureExample {
+        FailureExample {
             reference: sample.reference.clone(),
             place: sample.place,
             tool: sample.tool.clone(),
@@ -110,8 +108,8 @@ impl Example {
 /// Failures that look like those of a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LookAlike {
-    /// The form of their message.
-    pub form: String,
+    /// The template of their message.
+    pub template: String,
     /// Their error kind.
     pub kind: Option<String>,
     /// Their status.
@@ -121,11 +119,11 @@ pub struct LookAlike {
     /// How many.
     pub failures: u64,
     /// One of them.
-    pub example: Option<Example>,
+    pub example: Option<FailureExample>,
 }
 
 impl LookAlike {
-    /// The message of the one that is shown.
+    /// The message of the example.
     pub fn message(&self) -> Option<&str> {
         self.example.as_ref()?.message.as_deref()
     }
@@ -133,169 +131,174 @@ impl LookAlike {
 
 impl Mined {
     pub(super) fn new(
-        shapes: Vec<(Key, Shape)>,
-        folded: &Folded,
+        groups: Vec<(GroupKey, FailureGroup)>,
+        rare: &RareFailures,
         plan: &Plan,
         replayed: &Replayed,
         top: usize,
     ) -> Mined {
-        let is_unclassified = |key: &Key| plan.names.verdict(key.verdict) == UNCLASSIFIED;
+        let is_unclassified = |key: &GroupKey| plan.names.verdict(key.verdict) == UNCLASSIFIED;
         let by_verdict = |wanted: bool| {
-            folded.rows().filter(move |(verdict, _)| wanted == (plan.names.verdict(*verdict) == UNCLASSIFIED))
+            rare.rows().filter(move |(verdict, _)| wanted == (plan.names.verdict(*verdict) == UNCLASSIFIED))
         };
-        let of_unclassified: u64 = by_verdict(true).map(|(_, fold)| fold.failures).sum();
-        let folded: u64 = of_unclassified + by_verdict(false).map(|(_, fold)| fold.failures).sum::<u64>();
-        let falls = |key: &Key, shape: &Shape| is_unclassified(key) || shape.exhausted > 0;
-        let mut clusters = join(&shapes, falls);
-        clusters.sort_by_cached_key(|cluster| Reverse(pressure(cluster, &shapes, &is_unclassified)));
-        let sum =
-            |count: &dyn Fn(&Key, &Shape) -> u64| -> u64 { shapes.iter().map(|(key, shape)| count(key, shape)).sum() };
-        let finder = Finder { shapes: &shapes, plan };
+        let of_unclassified: u64 = by_verdict(true).map(|(_, count)| count.failures).sum();
+        let rare: u64 = of_unclassified + by_verdict(false).map(|(_, count)| count.failures).sum::<u64>();
+        let is_unhandled = |key: &GroupKey, group: &FailureGroup| is_unclassified(key) || group.exhausted > 0;
+        let mut clusters = join(&groups, is_unhandled);
+        clusters.sort_by_cached_key(|cluster| Reverse(urgency(cluster, &groups, &is_unclassified)));
+        let sum = |count: &dyn Fn(&GroupKey, &FailureGroup) -> u64| -> u64 {
+            groups.iter().map(|(key, group)| count(key, group)).sum()
+        };
+        let finder = ClusterBuilder { groups: &groups, plan };
         Mined {
             playbook: plan.playbook.name.to_string(),
-            failures: sum(&|_, shape| shape.failures) + folded,
-            unclassified: sum(&|key, shape| if is_unclassified(key) { shape.failures } else { 0 }) + of_unclassified,
-            exhausted: sum(&|key, shape| if is_unclassified(key) { 0 } else { shape.exhausted })
-                + by_verdict(false).map(|(_, fold)| fold.exhausted).sum::<u64>(),
+            failures: sum(&|_, group| group.failures) + rare,
+            unclassified: sum(&|key, group| if is_unclassified(key) { group.failures } else { 0 }) + of_unclassified,
+            exhausted: sum(&|key, group| if is_unclassified(key) { 0 } else { group.exhausted })
+                + by_verdict(false).map(|(_, count)| count.exhausted).sum::<u64>(),
             undetermined: replayed.summaries.first().map_or(0, |summary| summary.outcome(OutcomeWord::Undetermined)),
             clusters: clusters.len(),
             shown: finder.clusters(clusters.get(..top.min(clusters.len())).unwrap_or_default()),
-            folded,
+            rare,
         }
     }
 }
 
-/// The cluster of all failures that are joined with those of `key`, whether or not they fell.
-pub(super) fn cluster_of(shapes: Vec<(Key, Shape)>, key: &Key, plan: &Plan) -> Option<Cluster> {
-    let at = shapes.iter().position(|(known, _)| known == key)?;
-    let joined = join(&shapes, |other, _| other.verdict == key.verdict);
-    let joined = joined.iter().find(|joined| joined.members.binary_search(&at).is_ok())?;
-    let finder = Finder { shapes: &shapes, plan };
-    finder.clusters(std::slice::from_ref(joined)).pop()
+/// The cluster that contains the group of `key`, handled or not.
+pub(super) fn cluster_of(groups: Vec<(GroupKey, FailureGroup)>, key: &GroupKey, plan: &Plan) -> Option<Cluster> {
+    let at = groups.iter().position(|(known, _)| known == key)?;
+    let cluster = join(&groups, |other, _| other.verdict == key.verdict);
+    let cluster = cluster.iter().find(|cluster| cluster.members.binary_search(&at).is_ok())?;
+    let finder = ClusterBuilder { groups: &groups, plan };
+    finder.clusters(std::slice::from_ref(cluster)).pop()
 }
 
-/// Risk, then failures of writes, then failures; equal ones stay in the order of their forms.
-fn pressure(cluster: &Joined, shapes: &[(Key, Shape)], is_unclassified: &dyn Fn(&Key) -> bool) -> (u64, u64, u64) {
+/// The urgency of a cluster: risk, then failures of writes, then failures.
+fn urgency(
+    cluster: &ClusterMembers,
+    groups: &[(GroupKey, FailureGroup)],
+    is_unclassified: &dyn Fn(&GroupKey) -> bool,
+) -> (u64, u64, u64) {
     let mut sums = (0, 0, 0);
-    for (key, shape) in cluster.members.iter().filter_map(|&n| shapes.get(n)) {
-        let fell = fell(key, shape, is_unclassified);
-        sums.0 += shape.risk * fell / shape.failures.max(1);
-        sums.1 += shape.writes;
-        sums.2 += fell;
+    for (key, group) in cluster.members.iter().filter_map(|&n| groups.get(n)) {
+        let unhandled = unhandled(key, group, is_unclassified);
+        sums.0 += group.risk * unhandled / group.failures.max(1);
+        sums.1 += group.writes;
+        sums.2 += unhandled;
     }
     sums
 }
 
-/// How many failures of a shape got no verdict, or one that did not help.
-fn fell(key: &Key, shape: &Shape, is_unclassified: &dyn Fn(&Key) -> bool) -> u64 {
-    if is_unclassified(key) { shape.failures } else { shape.exhausted }
+/// The failures of a group without a verdict, or with one that did not help.
+fn unhandled(key: &GroupKey, group: &FailureGroup, is_unclassified: &dyn Fn(&GroupKey) -> bool) -> u64 {
+    if is_unclassified(key) { group.failures } else { group.exhausted }
 }
 
-struct Finder<'a> {
-    shapes: &'a [(Key, Shape)],
+struct ClusterBuilder<'a> {
+    groups: &'a [(GroupKey, FailureGroup)],
     plan: &'a Plan,
 }
 
-impl Finder<'_> {
-    fn clusters(&self, joined: &[Joined]) -> Vec<Cluster> {
+impl ClusterBuilder<'_> {
+    fn clusters(&self, cluster: &[ClusterMembers]) -> Vec<Cluster> {
         let mut taken: Vec<String> = self.plan.names.rules.iter().map(|name| name.to_string()).collect();
         let mut clusters: Vec<Cluster> = Vec::new();
-        for (number, joined) in (1..).zip(joined) {
-            let cluster = self.cluster(number, joined, &taken);
-            taken.extend(cluster.rule.iter().map(|drawn| drawn.name.clone()));
+        for (number, cluster) in (1..).zip(cluster) {
+            let cluster = self.cluster(number, cluster, &taken);
+            taken.extend(cluster.rule.iter().map(|draft| draft.name.clone()));
             clusters.push(cluster);
         }
         clusters
     }
 
-    fn cluster(&self, number: usize, joined: &Joined, taken: &[String]) -> Cluster {
-        let members = || joined.members.iter().filter_map(|&n| self.shapes.get(n));
+    fn cluster(&self, number: usize, cluster: &ClusterMembers, taken: &[String]) -> Cluster {
+        let members = || cluster.members.iter().filter_map(|&n| self.groups.get(n));
         let key = members().map(|(key, _)| key).next();
-        let is_unclassified = |key: &Key| self.plan.names.verdict(key.verdict) == UNCLASSIFIED;
+        let is_unclassified = |key: &GroupKey| self.plan.names.verdict(key.verdict) == UNCLASSIFIED;
         let mut tools = Counts::default();
-        members().for_each(|(_, shape)| tools.merge(&shape.tools));
-        let failures: u64 = members().map(|(key, shape)| fell(key, shape, &is_unclassified)).sum();
-        let all: u64 = members().map(|(_, shape)| shape.failures).sum();
+        members().for_each(|(_, group)| tools.merge(&group.tools));
+        let failures: u64 = members().map(|(key, group)| unhandled(key, group, &is_unclassified)).sum();
+        let all: u64 = members().map(|(_, group)| group.failures).sum();
         Cluster {
             number,
-            form: joined.form.clone(),
+            template: cluster.template.clone(),
             kind: key.and_then(|key| key.kind.as_deref()).map(str::to_owned),
             status: key.and_then(|key| key.status),
             code: key.and_then(|key| key.code.as_deref()).map(str::to_owned),
             verdict: key.map_or_else(String::new, |key| self.plan.names.verdict(key.verdict).to_owned()),
             failures,
-            missed: members().map(|(_, shape)| shape.missed).sum(),
+            missed: members().map(|(_, group)| group.missed).sum(),
             helped: all - failures,
-            writes: members().map(|(_, shape)| shape.writes).sum(),
-            risk: pressure(joined, self.shapes, &is_unclassified).0,
+            writes: members().map(|(_, group)| group.writes).sum(),
+            risk: urgency(cluster, self.groups, &is_unclassified).0,
             tools,
-            examples: self.examples(joined),
-            look_alikes: self.look_alikes(joined),
-            rule: draw(joined, self.shapes, taken),
-            before: self.first_rule(joined),
-            others: self.others(joined),
+            examples: self.examples(cluster),
+            look_alikes: self.look_alikes(cluster),
+            rule: draft_rule(cluster, self.groups, taken),
+            before: self.first_rule(cluster),
+            others: self.others(cluster),
         }
     }
 
-    /// One of each member first, so that what a placeholder stands for is seen.
-    fn examples(&self, joined: &Joined) -> Vec<Example> {
-        let members = || joined.members.iter().filter_map(|&n| self.shapes.get(n));
-        let deepest = members().map(|(_, shape)| shape.samples.len()).max().unwrap_or(0);
-        let samples = (0..deepest).flat_map(|n| members().filter_map(move |(_, shape)| shape.samples.get(n)));
-        samples.take(EXAMPLES).map(Example::of).collect()
+    /// First one sample of each member, so that the words behind a placeholder show.
+    fn examples(&self, cluster: &ClusterMembers) -> Vec<FailureExample> {
+        let members = || cluster.members.iter().filter_map(|&n| self.groups.get(n));
+        let deepest = members().map(|(_, group)| group.samples.len()).max().unwrap_or(0);
+        let samples = (0..deepest).flat_map(|n| members().filter_map(move |(_, group)| group.samples.get(n)));
+        samples.take(EXAMPLES).map(FailureExample::of).collect()
     }
 
-    fn first_rule(&self, joined: &Joined) -> Option<String> {
-        let samples = joined.members.iter().filter_map(|&n| self.shapes.get(n)).flat_map(|(_, shape)| &shape.samples);
+    fn first_rule(&self, cluster: &ClusterMembers) -> Option<String> {
+        let samples = cluster.members.iter().filter_map(|&n| self.groups.get(n)).flat_map(|(_, group)| &group.samples);
         let first = samples.filter_map(|sample| self.plan.classifier.classify(&sample.signal()).rule).min();
         first.map(|rule| self.plan.names.rule(Some(rule)).to_owned())
     }
 
-    fn not_of(&self, joined: &Joined) -> impl Iterator<Item = (usize, &(Key, Shape))> {
-        self.shapes.iter().enumerate().filter(|(n, _)| joined.members.binary_search(n).is_err())
+    fn not_of(&self, cluster: &ClusterMembers) -> impl Iterator<Item = (usize, &(GroupKey, FailureGroup))> {
+        self.groups.iter().enumerate().filter(|(n, _)| cluster.members.binary_search(n).is_err())
     }
 
-    /// First what looks like the cluster, then what nobody knows, then what has a verdict; each by what it shares with
-    /// the cluster. One of each shape first.
-    fn others(&self, joined: &Joined) -> Vec<Example> {
-        let members = || joined.members.iter().filter_map(|&n| self.shapes.get(n));
-        let is_of = |tool: &str| members().any(|(_, shape)| shape.tools.rows().iter().any(|&(name, _)| name == tool));
+    /// First failures that look like the cluster, then unclassified ones, then the others; each by what they share with
+    /// the cluster. One sample of each group first.
+    fn others(&self, cluster: &ClusterMembers) -> Vec<FailureExample> {
+        let members = || cluster.members.iter().filter_map(|&n| self.groups.get(n));
+        let is_of = |tool: &str| members().any(|(_, group)| group.tools.rows().iter().any(|&(name, _)| name == tool));
         let own = members().map(|(key, _)| key).next();
-        let rank = |(n, (key, shape)): (usize, &(Key, Shape))| {
-            let likeness = likeness(&joined.form, &shape.form);
-            let near = if likeness >= ALIKE_MIN { likeness } else { 0 };
+        let rank = |(n, (key, group)): (usize, &(GroupKey, FailureGroup))| {
+            let similarity = similarity(&cluster.template, &group.template);
+            let near = if similarity >= SIMILARITY_MIN { similarity } else { 0 };
             let is_known = self.plan.names.verdict(key.verdict) != UNCLASSIFIED;
-            let tool = shape.tools.rows().iter().any(|(tool, _)| is_of(tool));
+            let tool = group.tools.rows().iter().any(|(tool, _)| is_of(tool));
             let kind = own.is_some_and(|own| own.kind == key.kind);
             let status = own.is_some_and(|own| own.status == key.status);
             let shared = usize::from(tool) + usize::from(kind) + usize::from(status);
-            (Reverse(near), is_known, Reverse(shared), Reverse(likeness), n)
+            (Reverse(near), is_known, Reverse(shared), Reverse(similarity), n)
         };
-        let mut ranked: Vec<_> = self.not_of(joined).map(rank).collect();
+        let mut ranked: Vec<_> = self.not_of(cluster).map(rank).collect();
         ranked.sort_unstable();
-        let shapes: Vec<&Shape> =
-            ranked.iter().filter_map(|&(.., n)| self.shapes.get(n)).map(|(_, shape)| shape).collect();
-        let deepest = shapes.iter().map(|shape| shape.samples.len()).max().unwrap_or(0);
-        let samples = (0..deepest).flat_map(|n| shapes.iter().filter_map(move |shape| shape.samples.get(n)));
-        samples.take(OTHERS).map(Example::of).collect()
+        let groups: Vec<&FailureGroup> =
+            ranked.iter().filter_map(|&(.., n)| self.groups.get(n)).map(|(_, group)| group).collect();
+        let deepest = groups.iter().map(|group| group.samples.len()).max().unwrap_or(0);
+        let samples = (0..deepest).flat_map(|n| groups.iter().filter_map(move |group| group.samples.get(n)));
+        samples.take(OTHERS).map(FailureExample::of).collect()
     }
 
-    fn look_alikes(&self, joined: &Joined) -> Vec<LookAlike> {
+    fn look_alikes(&self, cluster: &ClusterMembers) -> Vec<LookAlike> {
         let mut alike: Vec<(usize, usize)> = self
-            .not_of(joined)
-            .map(|(n, (_, shape))| (likeness(&joined.form, &shape.form), n))
-            .filter(|&(likeness, _)| likeness >= ALIKE_MIN)
+            .not_of(cluster)
+            .map(|(n, (_, group))| (similarity(&cluster.template, &group.template), n))
+            .filter(|&(similarity, _)| similarity >= SIMILARITY_MIN)
             .collect();
-        alike.sort_by_key(|&(likeness, n)| (Reverse(likeness), n));
+        alike.sort_by_key(|&(similarity, n)| (Reverse(similarity), n));
         let look_alike = |(_, n): (usize, usize)| {
-            let (key, shape) = self.shapes.get(n)?;
+            let (key, group) = self.groups.get(n)?;
             Some(LookAlike {
-                form: shape.form.clone(),
+                template: group.template.clone(),
                 kind: key.kind.as_deref().map(str::to_owned),
                 status: key.status,
                 verdict: self.plan.names.verdict(key.verdict).to_owned(),
-                failures: shape.failures,
-                example: shape.samples.first().map(Example::of),
+                failures: group.failures,
+                example: group.samples.first().map(FailureExample::of),
             })
         };
         alike.into_iter().take(LOOK_ALIKES).filter_map(look_alike).collect()

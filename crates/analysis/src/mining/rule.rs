@@ -1,81 +1,81 @@
-//! A rule as YAML, and the trial of it: real classification of every sample, by a playbook that holds this rule alone.
+//! A rule as YAML, and its trial: a playbook with this rule alone classifies every sample.
 
-use super::shape::Sample;
+use super::group::FailureSample;
 use playproof_engine::classify::Classifier;
 use playproof_engine::playbook::Playbook;
 use playproof_formats::diagnostic::Source;
 use playproof_formats::playbook;
 use playproof_formats::yaml::scalar;
 
-/// The verdict that a drawn rule gives; the author names it.
+/// The verdict of a drafted rule; its author renames it.
 const VERDICT: &str = "new_verdict";
 
 /// A rule that catches the failures of a cluster and no others.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Drawn {
+pub struct RuleDraft {
     /// Its name.
     pub name: String,
     /// Its condition, as YAML in one line.
     pub when: String,
     /// The rule as YAML, for a playbook's `classify`.
     pub yaml: String,
-    /// Failures of the cluster that it was tried on; it catches all of them.
+    /// The number of samples of the cluster; it catches all of them.
     pub caught: usize,
-    /// Other failures that it was tried on; it catches none of them.
-    pub spared: usize,
+    /// The number of other samples; it catches none of them.
+    pub avoided: usize,
 }
 
-/// Why no rule was drawn.
+/// Why no rule was drafted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Undrawn {
-    /// The failures say nothing that a rule could ask.
+pub enum NoRule {
+    /// The failures contain nothing that a rule could test.
     NothingToAsk,
-    /// All that they say is redacted.
+    /// Everything that they contain is redacted.
     Redacted,
-    /// Every rule that catches them catches failures of this form too.
+    /// Every rule that catches them also catches failures of this template.
     CatchesAlso(String),
-    /// What would tell them from others is no valid rule.
+    /// No valid rule tells them from others.
     NoValidRule,
 }
 
-/// What came of trying a rule.
+/// The result of trying a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Trial {
+pub(super) enum RuleTrial {
     /// It catches all members and nothing else.
-    Holds(Drawn),
+    Holds(RuleDraft),
     /// It misses a member.
     Misses,
-    /// It catches a failure of another shape: the shape's place.
+    /// It catches a failure of another group: the group's index.
     CatchesAlso(usize),
     /// It does not compile.
     Invalid,
 }
 
-/// Tries the rule `name` with the condition `when` on `members` and on `others`, each with its shape's place.
+/// Tries the rule `name` with the condition `when` on `members` and on `others`, each with its group's index.
 pub(super) fn try_rule<'a>(
     name: &str,
     when: &str,
-    members: impl Iterator<Item = &'a Sample>,
-    others: impl Iterator<Item = (usize, &'a Sample)>,
-) -> Trial {
+    members: impl Iterator<Item = &'a FailureSample>,
+    others: impl Iterator<Item = (usize, &'a FailureSample)>,
+) -> RuleTrial {
     let yaml = format!("- rule: {}\n  when: {when}\n  verdict: {VERDICT}\n", scalar(name));
-    let Some(playbook) = playbook_of(&yaml) else { return Trial::Invalid };
+    let Some(playbook) = playbook_of(&yaml) else { return RuleTrial::Invalid };
     let classifier = Classifier::new(&playbook);
-    let catches = |sample: &Sample| classifier.classify(&sample.signal()).rule.is_some();
-    let (mut caught, mut spared) = (0, 0);
+    let catches = |sample: &FailureSample| classifier.classify(&sample.signal()).rule.is_some();
+    let (mut caught, mut avoided) = (0, 0);
     for member in members {
         if !catches(member) {
-            return Trial::Misses;
+            return RuleTrial::Misses;
         }
         caught += 1;
     }
-    for (shape, other) in others {
+    for (group, other) in others {
         if catches(other) {
-            return Trial::CatchesAlso(shape);
+            return RuleTrial::CatchesAlso(group);
         }
-        spared += 1;
+        avoided += 1;
     }
-    Trial::Holds(Drawn { name: name.to_owned(), when: when.to_owned(), yaml, caught, spared })
+    RuleTrial::Holds(RuleDraft { name: name.to_owned(), when: when.to_owned(), yaml, caught, avoided })
 }
 
 fn playbook_of(rule: &str) -> Option<Playbook> {
@@ -97,9 +97,9 @@ mod tests {
     use playproof_engine::ids::AttemptNo;
     use playproof_engine::playbook::ToolFacts;
 
-    fn sample(message: &str) -> Sample {
+    fn sample(message: &str) -> FailureSample {
         let error = Some(ErrorFacts { message: Some(message.into()), ..ErrorFacts::default() });
-        Sample {
+        FailureSample {
             error: error.clone(),
             raw: error,
             tool: "pay".to_owned(),
@@ -113,17 +113,17 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_is_refused_for_what_it_misses_catches_or_is() {
+    fn a_rule_fails_its_trial_if_it_misses_a_member_catches_another_or_is_invalid() {
         let (member, other) = (sample("card 1 not found"), sample("page 1 not found"));
         let trial = |when: &str| try_rule("r", when, [&member].into_iter(), [(7, &other)].into_iter());
         assert!(
-            matches!(trial("{ message: { contains: card } }"), Trial::Holds(drawn) if drawn.caught + drawn.spared == 2)
+            matches!(trial("{ message: { contains: card } }"), RuleTrial::Holds(draft) if draft.caught + draft.avoided == 2)
         );
         let odd = try_rule("null", "{ message: { contains: card } }", [&member].into_iter(), [].into_iter());
-        assert!(matches!(odd, Trial::Holds(drawn) if drawn.yaml.starts_with("- rule: 'null'\n")));
-        assert_eq!(trial("{ message: { contains: coupon } }"), Trial::Misses);
-        assert_eq!(trial("{ message: { contains: not found } }"), Trial::CatchesAlso(7));
-        assert_eq!(trial("{ message: { matches: '(' } }"), Trial::Invalid);
-        assert_eq!(trial("{ message: { contains: "), Trial::Invalid);
+        assert!(matches!(odd, RuleTrial::Holds(draft) if draft.yaml.starts_with("- rule: 'null'\n")));
+        assert_eq!(trial("{ message: { contains: coupon } }"), RuleTrial::Misses);
+        assert_eq!(trial("{ message: { contains: not found } }"), RuleTrial::CatchesAlso(7));
+        assert_eq!(trial("{ message: { matches: '(' } }"), RuleTrial::Invalid);
+        assert_eq!(trial("{ message: { contains: "), RuleTrial::Invalid);
     }
 }

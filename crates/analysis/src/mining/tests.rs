@@ -1,6 +1,6 @@
-//! Mining small traces: what falls, how it is grouped and ranked, and rules that are tried on what they must not catch.
+//! Mining small traces: what is_unhandled, how it is grouped and ranked, and rules that are tried on what they must not catch.
 
-use super::{Cluster, Mined, Miner, Part, Undrawn};
+use super::{Cluster, Mined, MinedPart, Miner, NoRule};
 use crate::replay::{Inputs, ReplayOptions, TraceInput, replay};
 use playproof_engine::playbook::Tools;
 use playproof_engine::sim::Plan;
@@ -17,7 +17,7 @@ fn mine_with(text: &str, trace: &str, jobs: usize) -> Mined {
     let plans = [plan(text)];
     let input = TraceInput::own("trace", trace.as_bytes());
     let inputs: Inputs<'_> = Box::new(std::iter::once(Ok(input)));
-    let mut all = Part::default();
+    let mut all = MinedPart::default();
     let replayed = replay(&plans, inputs, &ReplayOptions { jobs, ..ReplayOptions::default() }, &Miner, |part| {
         all.merge(part);
         Ok(())
@@ -38,16 +38,16 @@ fn said(tool: &str, messages: &[&str]) -> String {
     messages.iter().map(|message| failure(tool, &format!(r#"{{"kind":"tool_error","message":"{message}"}}"#))).collect()
 }
 
-fn forms(mined: &Mined) -> Vec<(&str, u64)> {
-    mined.shown.iter().map(|cluster| (&*cluster.form, cluster.failures)).collect()
+fn templates(mined: &Mined) -> Vec<(&str, u64)> {
+    mined.shown.iter().map(|cluster| (&*cluster.template, cluster.failures)).collect()
 }
 
 fn when(cluster: &Cluster) -> &str {
-    &cluster.rule.as_ref().unwrap_or_else(|why| panic!("{}: {why:?}", cluster.form)).when
+    &cluster.rule.as_ref().unwrap_or_else(|why| panic!("{}: {why:?}", cluster.template)).when
 }
 
-fn of<'a>(mined: &'a Mined, form: &str) -> &'a Cluster {
-    mined.shown.iter().find(|cluster| cluster.form == form).unwrap_or_else(|| panic!("{:?}", forms(mined)))
+fn of<'a>(mined: &'a Mined, template: &str) -> &'a Cluster {
+    mined.shown.iter().find(|cluster| cluster.template == template).unwrap_or_else(|| panic!("{:?}", templates(mined)))
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn failures_are_grouped_by_form_and_ranked_by_number_times_risk() {
     let reads = ["no page 1", "no page 22", "No page 333", "no page 4", "no page 5"];
     let mined =
         mine(&[said("search.web", &reads), said("pay", &["Order a1 is locked", "order b2 is locked"])].concat());
-    assert_eq!(forms(&mined), [("Order <id> is locked", 2), ("no page <n>", 5)]);
+    assert_eq!(templates(&mined), [("Order <id> is locked", 2), ("no page <n>", 5)]);
     assert_eq!((mined.shown[0].risk, mined.shown[1].risk), (8, 5));
     assert_eq!((mined.shown[0].writes, mined.shown[1].writes), (2, 0));
     assert_eq!((mined.failures, mined.unclassified, mined.clusters), (7, 7, 2));
@@ -65,12 +65,12 @@ fn failures_are_grouped_by_form_and_ranked_by_number_times_risk() {
 fn what_a_rule_of_the_playbook_knows_is_not_mined_but_may_look_alike() {
     let known = failure("pay", r#"{"kind":"timeout","message":"no answer from the bank within 5 s"}"#);
     let mined = mine(&[known, said("pay", &["no answer from the clerk within 3 days"])].concat());
-    assert_eq!(forms(&mined), [("no answer from the clerk within <n> days", 1)]);
+    assert_eq!(templates(&mined), [("no answer from the clerk within <n> days", 1)]);
     assert_eq!((mined.failures, mined.unclassified), (2, 1));
     let alike = &mined.shown[0].look_alikes[0];
     assert_eq!((&*alike.verdict, alike.kind.as_deref()), ("result_unknown", Some("timeout")));
     let rule = mined.shown[0].rule.as_ref().expect("a rule");
-    assert_eq!((rule.caught, rule.spared), (1, 1));
+    assert_eq!((rule.caught, rule.avoided), (1, 1));
 }
 
 #[test]
@@ -143,9 +143,9 @@ fn where_nothing_tells_them_apart_no_rule_is_drawn() {
     };
     let call = "{\"type\":\"tool_call\",\"run_id\":\"r\",\"call_id\":\"c\",\"tool\":\"pay\"}\n";
     let mined = mine_with(PARTLY, &[call, &late(1), &late(2)].concat(), 1);
-    assert_eq!(mined.shown[0].rule, Err(Undrawn::CatchesAlso("too late for that".to_owned())));
+    assert_eq!(mined.shown[0].rule, Err(NoRule::CatchesAlso("too late for that".to_owned())));
     let silent = mine(&[failure("pay", "{}"), failure("pay", r#"{"message":""}"#)].concat());
-    assert_eq!(silent.shown.iter().map(|cluster| &cluster.rule).collect::<Vec<_>>(), [&Err(Undrawn::NothingToAsk)]);
+    assert_eq!(silent.shown.iter().map(|cluster| &cluster.rule).collect::<Vec<_>>(), [&Err(NoRule::NothingToAsk)]);
     let absent = mine("{\"tool\":\"pay\",\"status\":\"error\"}\n");
     assert_eq!(when(&absent.shown[0]), "{ error: absent }");
 }
@@ -154,7 +154,7 @@ fn where_nothing_tells_them_apart_no_rule_is_drawn() {
 fn three_words_in_one_place_are_a_placeholder_and_two_are_two_meanings() {
     let cities = ["no seats left to Oslo today", "no seats left to Rome today", "no seats left to Bern today"];
     let mined = mine(&said("pay", &cities));
-    assert_eq!(forms(&mined), [("no seats left to <word> today", 3)]);
+    assert_eq!(templates(&mined), [("no seats left to <word> today", 3)]);
     assert_eq!(when(&mined.shown[0]), "{ kind: tool_error, message: { contains: no seats left to } }");
     assert_eq!(mined.shown[0].examples.len(), 3);
     let mined = mine(&said("pay", &["the refund was accepted by us", "the refund was refused by us"]));
@@ -186,7 +186,7 @@ fn a_verdict_that_exhausts_its_call_is_mined_and_one_that_helps_is_not() {
         call("d", &["busy"]), // undetermined: the recording ends where the playbook would go on
     ];
     let mined = mine(&trace.concat());
-    assert_eq!(forms(&mined), [("index is gone", 1)]);
+    assert_eq!(templates(&mined), [("index is gone", 1)]);
     assert_eq!((mined.shown[0].helped, &*mined.shown[0].verdict), (3, "server_error_5xx"));
     assert_eq!(mined.shown[0].before.as_deref(), Some("server-error"), "behind it no rule would catch them");
     assert_eq!((mined.failures, mined.unclassified, mined.exhausted, mined.undetermined), (6, 0, 1, 1));
@@ -200,8 +200,8 @@ fn white_space_and_length_do_not_let_a_message_escape_its_rule() {
         when(of(&mined, "a b is unknown today")),
         r"{ kind: tool_error, message: { matches: '^\s*a\s+b\s+is\s+unknown\s+today\s*$' } }"
     );
-    let long = mined.shown.iter().find(|cluster| cluster.form.starts_with("the ledger")).expect("a cluster");
-    assert!(long.form.len() <= 400 && long.rule.is_ok(), "{:?}", long.rule);
+    let long = mined.shown.iter().find(|cluster| cluster.template.starts_with("the ledger")).expect("a cluster");
+    assert!(long.template.len() <= 400 && long.rule.is_ok(), "{:?}", long.rule);
 }
 
 #[test]
@@ -216,7 +216,7 @@ fn forms_beyond_the_bound_are_counted_and_said() {
     };
     let trace: String = (0..5_000).map(|n| said("pay", &[&letters(n)])).collect();
     let mined = mine(&trace);
-    assert_eq!((mined.failures, mined.folded, mined.clusters), (5_000, 904, 4_096));
+    assert_eq!((mined.failures, mined.rare, mined.clusters), (5_000, 904, 4_096));
     assert_eq!(mined.shown.len(), 50);
 }
 
@@ -256,8 +256,8 @@ fn no_rule_asks_for_what_stands_in_place_of_redacted_text() {
     let frozen = ["slot 9 is frozen by [redacted]", "slot 10 is frozen by [redacted]"];
     let mined = mine(&said("book", &frozen));
     assert_eq!(when(&mined.shown[0]), "{ kind: tool_error, message: { contains: is frozen by } }");
-    let drawn = mined.shown[0].rule.as_ref().map(|drawn| &*drawn.name);
-    assert_eq!(drawn, Ok("slot-is-frozen-by"));
+    let draft = mined.shown[0].rule.as_ref().map(|draft| &*draft.name);
+    assert_eq!(draft, Ok("slot-is-frozen-by"));
     // What stands between is any text, where the words beside it do not tell.
     let both = mine(&said("book", &["no [redacted] here", "no way"]));
     assert_eq!(when(of(&both, "no [redacted] here")), "{ kind: tool_error, message: { matches: '(?s)^no .+ here$' } }");
@@ -265,5 +265,5 @@ fn no_rule_asks_for_what_stands_in_place_of_redacted_text() {
     let coded = failure("book", r#"{"message":"[redacted]","status":422,"code":"SLOT_FROZEN"}"#);
     assert_eq!(when(&mine(&coded).shown[0]), "{ status: 422, code: SLOT_FROZEN }");
     let silent = failure("book", r#"{"message":"[redacted] 12","code":"E-[redacted]"}"#);
-    assert_eq!(mine(&silent).shown[0].rule, Err(Undrawn::Redacted));
+    assert_eq!(mine(&silent).shown[0].rule, Err(NoRule::Redacted));
 }

@@ -1,5 +1,4 @@
-//! The committed list of survivors that people have accepted: by playbook, the mutant's id and why nobody need catch
-//! it. Judges nothing.
+//! The committed list of accepted survivors: by playbook, the mutant's id and the reason. Judges nothing.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -16,19 +15,19 @@ const FORMAT: &str = "mutants/1";
 pub struct Accepted {
     /// What the places point into.
     pub source: Arc<Source>,
-    /// By the name that fixtures know the playbook by.
+    /// By the name of the playbook in fixtures.
     pub sections: BTreeMap<String, Section>,
 }
 
 /// The entries of one playbook, in the order of the file.
-pub type Section = Vec<Entry>;
+pub type Section = Vec<AcceptedMutant>;
 
 /// One accepted survivor.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct AcceptedMutant {
     /// The mutant's id.
     pub mutant: String,
-    /// Why nobody need catch it.
+    /// The reason.
     pub why: String,
     /// Where the id stands.
     pub span: Range<usize>,
@@ -50,7 +49,7 @@ impl Accepted {
     }
 
     /// The entries of one playbook.
-    pub fn of(&self, playbook: &str) -> &[Entry] {
+    pub fn of(&self, playbook: &str) -> &[AcceptedMutant] {
         self.sections.get(playbook).map_or(&[], Vec::as_slice)
     }
 }
@@ -82,9 +81,11 @@ fn sections(root: Cursor<'_>) -> Option<BTreeMap<String, Section>> {
 }
 
 fn section(at: Cursor<'_>) -> Option<Section> {
-    let entries = at.entries("the mutants of a playbook: `ID: why nobody need catch it`")?;
-    let read: Vec<Option<Entry>> = entries
-        .map(|(key, why)| Some(Entry { mutant: key.text.to_owned(), why: why.words()?.to_owned(), span: key.span }))
+    let entries = at.entries("the mutants of a playbook: `ID: why no fixture need catch it`")?;
+    let read: Vec<Option<AcceptedMutant>> = entries
+        .map(|(key, why)| {
+            Some(AcceptedMutant { mutant: key.text.to_owned(), why: why.words()?.to_owned(), span: key.span })
+        })
         .collect();
     read.into_iter().collect()
 }

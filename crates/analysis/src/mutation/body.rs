@@ -1,7 +1,6 @@
-//! What a golden's body would say of a run, with the names of rules left out: the only thing that mutants are judged
-//! by. A renamed rule changes nothing here.
+//! The golden body of a run without rule names, by which mutants are judged. A renamed rule changes nothing here.
 
-use super::runs::Runs;
+use super::runs::CallBudget;
 use crate::check::body_of;
 use playproof_engine::event::Decision;
 use playproof_engine::fixture::Fixture;
@@ -9,24 +8,24 @@ use playproof_engine::sim::{Plan, Scenario, SimulationRecord};
 use playproof_formats::golden::GoldenBody;
 
 /// A run without the names of rules, and its body.
-pub(super) struct Body {
+pub(super) struct RunBody {
     record: SimulationRecord,
     body: GoldenBody,
 }
 
-impl Body {
+impl RunBody {
     /// Of the run of a scenario.
-    pub fn of(plan: &Plan, scenario: &Scenario<'_>, runs: &mut Runs<'_>) -> Body {
+    pub fn of(plan: &Plan, scenario: &Scenario<'_>, runs: &mut CallBudget<'_>) -> RunBody {
         let mut record = runs.run_fixture(plan, scenario).clone();
         forget_rules(&mut record);
-        Body { body: body_of(plan, scenario, &record), record }
+        RunBody { body: body_of(plan, scenario, &record), record }
     }
 
     /// Whether another playbook shows another body.
-    pub fn differs(&self, plan: &Plan, scenario: &Scenario<'_>, runs: &mut Runs<'_>) -> bool {
+    pub fn differs(&self, plan: &Plan, scenario: &Scenario<'_>, runs: &mut CallBudget<'_>) -> bool {
         let record = runs.run_fixture(plan, scenario);
         if same(&self.record, record) {
-            return false; // the body is made from nothing else
+            return false; // the body depends on nothing else
         }
         let mut record = record.clone();
         forget_rules(&mut record);
@@ -34,7 +33,7 @@ impl Body {
     }
 }
 
-/// Whether two records are the same but for the rules that spoke.
+/// Whether two records are the same, rules aside.
 fn same(nameless: &SimulationRecord, other: &SimulationRecord) -> bool {
     let events = || nameless.events.iter().zip(&other.events);
     nameless.events.len() == other.events.len()

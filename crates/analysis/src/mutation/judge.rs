@@ -1,84 +1,83 @@
-//! Every mutant against every fixture, and what becomes of those that no fixture catches.
+//! Judges every mutant by every fixture; for survivors, looks for a fixture that would catch them.
 
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use super::accepted::Entry;
-use super::body::{Body, scenario};
+use super::accepted::AcceptedMutant;
+use super::body::{RunBody, scenario};
 use super::mutants::{Mutant, mutants, slug};
-use super::runs::Runs;
+use super::runs::CallBudget;
 use crate::check::map;
-use crate::coverage::{Case, Probe, expected, probes, to_yaml};
+use crate::coverage::{NamedFixture, Probe, expected, probes, to_yaml};
 use playproof_engine::playbook::{Playbook, Tools};
 use playproof_engine::sim::{Plan, Scenario, Simulator};
 use playproof_formats::diagnostic::did_you_mean;
 
-/// Mutants that are judged at once.
+/// The number of mutants that are judged at once.
 const BLOCK: usize = 32;
 
-/// What the fixtures of one playbook make of its mutants.
+/// The mutants of one playbook and their judgements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MutationReport {
-    /// The playbook, by the name that fixtures know it by.
+    /// The playbook's name in fixtures.
     pub playbook: String,
-    /// The fixtures, by name, in the order in which they were given.
+    /// The names of the fixtures, in the given order.
     pub fixtures: Vec<String>,
     /// Every mutant, row by row.
-    pub mutants: Vec<Judged>,
-    /// Entries of the list of accepted survivors that accept nothing.
+    pub mutants: Vec<MutantResult>,
+    /// Stale entries of the list of accepted survivors.
     pub stale: Vec<Stale>,
     /// Fixtures run under mutants.
     pub runs: usize,
 }
 
-/// One mutant, and what became of it.
+/// One mutant and its judgement.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Judged {
+pub struct MutantResult {
     /// Its id.
     pub id: String,
     /// The row that was changed.
     pub row: String,
-    /// What was done to it, in words.
+    /// The change, in words.
     pub what: String,
-    /// What became of it.
+    /// The judgement.
     pub judgement: Judgement,
 }
 
-/// What became of a mutant.
+/// The judgement on a mutant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Judgement {
-    /// These fixtures show another body: places in `fixtures`.
+    /// These fixtures show a different body: indexes into `fixtures`.
     Caught(Vec<usize>),
-    /// No fixture shows it, and neither does any of those that were made up for the playbook and for the mutant. They
-    /// are many and not all there could be: that it changes nothing is not proved.
+    /// Neither a fixture nor a synthetic one shows it. The search is bounded: equivalence is not proved.
     NotShown,
-    /// No fixture shows it, and people have said why that is all right.
+    /// No fixture shows it, which was accepted with a reason.
     Accepted {
         /// Why.
         why: String,
-        /// What would have shown it.
-        shown_by: Shown,
+        /// A synthetic fixture that shows it.
+        shown_by: RevealingFixture,
     },
     /// No fixture shows it.
     Survived {
-        /// What would have shown it.
-        shown_by: Shown,
+        /// A synthetic fixture that shows it.
+        shown_by: RevealingFixture,
     },
-    /// So many calls were simulated before that no more may be.
+    /// The bound on simulated calls was reached.
     NotJudged,
 }
 
-/// A fixture that would have shown a mutant.
+/// A synthetic fixture that reveals a mutant.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shown {
+pub struct RevealingFixture {
     /// A name for its file, without its ending.
     pub name: String,
-    /// The text of the file; it says what the playbook shows without the change.
+    /// The text of the file; its `expect` is the run without the change.
     pub text: String,
 }
 
-/// An entry that accepts nothing.
+/// A stale entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stale {
     /// The id that it names.
@@ -90,8 +89,8 @@ pub struct Stale {
 }
 
 impl MutationReport {
-    /// The mutants that survived and that nobody has accepted.
-    pub fn survivors(&self) -> impl Iterator<Item = (&Judged, &Shown)> {
+    /// The survivors that are not accepted.
+    pub fn survivors(&self) -> impl Iterator<Item = (&MutantResult, &RevealingFixture)> {
         self.mutants.iter().filter_map(|mutant| match &mutant.judgement {
             Judgement::Survived { shown_by } => Some((mutant, shown_by)),
             _ => None,
@@ -103,7 +102,7 @@ impl MutationReport {
         self.stale.is_empty() && self.survivors().next().is_none()
     }
 
-    /// Mutants that were not judged, for too many calls were simulated before.
+    /// The number of mutants that were not judged, because the bound on simulated calls was reached.
     pub fn not_judged(&self) -> usize {
         self.mutants.iter().filter(|mutant| mutant.judgement == Judgement::NotJudged).count()
     }
@@ -116,18 +115,18 @@ pub fn judge(
     name: &str,
     playbook: &Playbook,
     stronger: &Tools,
-    cases: &[Case],
-    accepted: &[Entry],
+    cases: &[NamedFixture],
+    accepted: &[AcceptedMutant],
     jobs: NonZeroUsize,
     most_calls: u64,
 ) -> MutationReport {
     let mutants = mutants(playbook);
-    let court = Court::new(name, playbook, stronger, cases);
-    let judgements = court.judge_all(&mutants, jobs, most_calls);
-    let mut judged: Vec<Judged> = mutants
+    let judge = MutantJudge::new(name, playbook, stronger, cases);
+    let judgements = judge.judge_all(&mutants, jobs, most_calls);
+    let mut judged: Vec<MutantResult> = mutants
         .into_iter()
         .zip(judgements)
-        .map(|(Mutant { id, row, what, .. }, judgement)| Judged { id, row, what, judgement })
+        .map(|(Mutant { id, row, what, .. }, judgement)| MutantResult { id, row, what, judgement })
         .collect();
     let stale = accept(&mut judged, accepted, cases);
     MutationReport {
@@ -140,35 +139,35 @@ pub fn judge(
 }
 
 /// A fixture with its scenario and its body under the playbook as it is.
-struct Exhibit<'a> {
+struct FixtureRun<'a> {
     scenario: Scenario<'a>,
-    body: Body,
+    body: RunBody,
 }
 
-/// What all mutants of a playbook are held against.
-struct Court<'a> {
+/// Judges the mutants of one playbook.
+struct MutantJudge<'a> {
     name: &'a str,
     playbook: &'a Playbook,
     stronger: &'a Tools,
     plan: Plan,
-    cases: &'a [Case],
-    exhibits: Vec<Exhibit<'a>>,
+    cases: &'a [NamedFixture],
+    runs: Vec<FixtureRun<'a>>,
     /// Made when the first mutant survives.
-    probes: OnceLock<Vec<(Probe, Body)>>,
+    probes: OnceLock<Vec<(Probe, RunBody)>>,
 }
 
-impl<'a> Court<'a> {
-    fn new(name: &'a str, playbook: &'a Playbook, stronger: &'a Tools, cases: &'a [Case]) -> Court<'a> {
+impl<'a> MutantJudge<'a> {
+    fn new(name: &'a str, playbook: &'a Playbook, stronger: &'a Tools, cases: &'a [NamedFixture]) -> MutantJudge<'a> {
         let plan = Plan::new(playbook.clone(), stronger);
         let mut simulator = Simulator::new();
-        let mut runs = Runs::new(&mut simulator, u64::MAX);
-        let exhibits = cases.iter().map(|case| {
+        let mut runs = CallBudget::new(&mut simulator, u64::MAX);
+        let runs = cases.iter().map(|case| {
             let scenario = scenario(&plan, &case.fixture);
-            let body = Body::of(&plan, &scenario, &mut runs);
-            Exhibit { scenario, body }
+            let body = RunBody::of(&plan, &scenario, &mut runs);
+            FixtureRun { scenario, body }
         });
-        let exhibits = exhibits.collect();
-        Court { name, playbook, stronger, plan, cases, exhibits, probes: OnceLock::new() }
+        let runs = runs.collect();
+        MutantJudge { name, playbook, stronger, plan, cases, runs, probes: OnceLock::new() }
     }
 
     /// Judges block by block, and ends where `most_calls` are used up: where that is does not depend on the threads.
@@ -177,7 +176,7 @@ impl<'a> Court<'a> {
         let mut judgements = Vec::with_capacity(mutants.len());
         for block in mutants.chunks(BLOCK) {
             let judge = |simulator: &mut Simulator, mutant: &Mutant| {
-                let mut runs = Runs::new(simulator, left);
+                let mut runs = CallBudget::new(simulator, left);
                 let judgement = self.judge(mutant, &mut runs);
                 (judgement, runs.made())
             };
@@ -191,16 +190,16 @@ impl<'a> Court<'a> {
         judgements
     }
 
-    fn judge(&self, mutant: &Mutant, runs: &mut Runs<'_>) -> Judgement {
+    fn judge(&self, mutant: &Mutant, runs: &mut CallBudget<'_>) -> Judgement {
         let plan = Plan::new(mutant.apply(self.playbook), self.stronger);
         let mut by = Vec::new();
-        for (n, (case, exhibit)) in self.cases.iter().zip(&self.exhibits).enumerate() {
+        for (n, (case, run)) in self.cases.iter().zip(&self.runs).enumerate() {
             if runs.are_spent() {
                 return Judgement::NotJudged;
             }
             let catches = match mutant.changes_tools {
-                true => exhibit.body.differs(&plan, &scenario(&plan, &case.fixture), runs),
-                false => exhibit.body.differs(&plan, &exhibit.scenario, runs),
+                true => run.body.differs(&plan, &scenario(&plan, &case.fixture), runs),
+                false => run.body.differs(&plan, &run.scenario, runs),
             };
             by.extend(catches.then_some(n));
         }
@@ -214,9 +213,9 @@ impl<'a> Court<'a> {
         }
     }
 
-    /// A fixture made up for the playbook, or else for the mutant, that shows the difference between the two.
-    fn shown_by(&self, mutant: &Mutant, plan: &Plan, runs: &mut Runs<'_>) -> Option<Shown> {
-        let may_show = |probe: &Probe| mutant.needs.is_none_or(|goal| probe.exercises.contains(&goal));
+    /// A synthetic fixture, made for the playbook or the mutant, that shows the difference.
+    fn shown_by(&self, mutant: &Mutant, plan: &Plan, runs: &mut CallBudget<'_>) -> Option<RevealingFixture> {
+        let may_show = |probe: &Probe| mutant.needs.is_none_or(|target| probe.exercises.contains(&target));
         for (probe, body) in self.probes().iter().filter(|(probe, _)| may_show(probe)) {
             if runs.are_spent() {
                 return None;
@@ -231,7 +230,7 @@ impl<'a> Court<'a> {
             if runs.are_spent() {
                 return None;
             }
-            let body = Body::of(&self.plan, &scenario(&self.plan, &probe.fixture), runs);
+            let body = RunBody::of(&self.plan, &scenario(&self.plan, &probe.fixture), runs);
             if body.differs(plan, &scenario(plan, &probe.fixture), runs) {
                 return Some(self.shown(mutant, probe, runs));
             }
@@ -240,30 +239,30 @@ impl<'a> Court<'a> {
     }
 
     /// The probes of the playbook as it is, with their bodies.
-    fn probes(&self) -> &[(Probe, Body)] {
+    fn probes(&self) -> &[(Probe, RunBody)] {
         self.probes.get_or_init(|| {
             let mut simulator = Simulator::new();
-            let mut runs = Runs::new(&mut simulator, u64::MAX);
+            let mut runs = CallBudget::new(&mut simulator, u64::MAX);
             let all = probes(&self.plan, self.name).into_iter().map(|probe| {
-                let body = Body::of(&self.plan, &scenario(&self.plan, &probe.fixture), &mut runs);
+                let body = RunBody::of(&self.plan, &scenario(&self.plan, &probe.fixture), &mut runs);
                 (probe, body)
             });
             all.collect()
         })
     }
 
-    fn shown(&self, mutant: &Mutant, probe: &Probe, runs: &mut Runs<'_>) -> Shown {
+    fn shown(&self, mutant: &Mutant, probe: &Probe, runs: &mut CallBudget<'_>) -> RevealingFixture {
         let mut fixture = probe.fixture.clone();
         fixture.title = format!("{} would show here: {}", mutant.row, mutant.what);
         let scenario = scenario(&self.plan, &probe.fixture);
         let expect = expected(&self.plan, &scenario, runs.run_fixture(&self.plan, &scenario));
         fixture.expect.insert(self.name.to_owned(), expect);
-        Shown { name: slug(&mutant.id), text: to_yaml(&fixture) }
+        RevealingFixture { name: slug(&mutant.id), text: to_yaml(&fixture) }
     }
 }
 
-/// Accepts what the list accepts, and gives back the entries that accept nothing.
-fn accept(judged: &mut [Judged], accepted: &[Entry], cases: &[Case]) -> Vec<Stale> {
+/// Applies the list of accepted survivors, and returns its stale entries.
+fn accept(judged: &mut [MutantResult], accepted: &[AcceptedMutant], cases: &[NamedFixture]) -> Vec<Stale> {
     let mut stale = Vec::new();
     for entry in accepted {
         let why = match judged.iter_mut().find(|mutant| mutant.id == entry.mutant) {
@@ -282,7 +281,7 @@ fn accept(judged: &mut [Judged], accepted: &[Entry], cases: &[Case]) -> Vec<Stal
                     let name = by.first().and_then(|&n| cases.get(n)).map_or("?", |case| &case.name);
                     format!("the fixture `{name}` catches it")
                 }
-                Judgement::NotShown => "no made-up fixture shows a difference either".to_owned(),
+                Judgement::NotShown => "no synthetic fixture shows a difference either".to_owned(),
                 // The reader refuses an id that stands twice; what is not judged may well survive.
                 Judgement::Accepted { .. } | Judgement::NotJudged => continue,
             },

@@ -1,4 +1,4 @@
-//! Would the fixtures notice? A playbook changed one row at a time, and what its fixtures make of each change.
+//! Mutation testing of a playbook: changes it one row at a time and checks whether its fixtures notice.
 
 mod accepted;
 mod body;
@@ -8,6 +8,6 @@ mod runs;
 #[cfg(test)]
 mod tests;
 
-pub use accepted::{Accepted, Entry, Section};
-pub use judge::{Judged, Judgement, MutationReport, Shown, Stale, judge};
+pub use accepted::{Accepted, AcceptedMutant, Section};
+pub use judge::{Judgement, MutantResult, MutationReport, RevealingFixture, Stale, judge};
 pub use mutants::{Mutant, mutants};

@@ -1,18 +1,18 @@
-//! Simulations that are counted by their calls, so that a judgement ends after so many and not after so long.
+//! Counts simulated calls, so that the bound of a judgement does not depend on time.
 
 use playproof_engine::sim::{Plan, Scenario, SimulationRecord, Simulator};
 
-/// A simulator that counts.
-pub(super) struct Runs<'a> {
+/// A simulator with a budget of calls.
+pub(super) struct CallBudget<'a> {
     simulator: &'a mut Simulator,
     made: u64,
     most: u64,
 }
 
-impl<'a> Runs<'a> {
+impl<'a> CallBudget<'a> {
     /// None was simulated yet; `most` calls may be.
-    pub fn new(simulator: &'a mut Simulator, most: u64) -> Runs<'a> {
-        Runs { simulator, made: 0, most }
+    pub fn new(simulator: &'a mut Simulator, most: u64) -> CallBudget<'a> {
+        CallBudget { simulator, made: 0, most }
     }
 
     /// Runs a scenario.

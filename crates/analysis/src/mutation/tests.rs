@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
-use super::{Entry, Judgement, MutationReport, judge, mutants};
-use crate::coverage::Case;
+use super::{AcceptedMutant, Judgement, MutationReport, judge, mutants};
+use crate::coverage::NamedFixture;
 use playproof_engine::playbook::{Playbook, Tools};
 use playproof_formats::diagnostic::Source;
 use playproof_formats::fixture;
@@ -53,16 +53,16 @@ fn playbook(text: &str) -> Playbook {
     parse(Source::whole("t", text)).unwrap_or_else(|report| panic!("{report}")).playbook
 }
 
-fn case(name: &str, text: &str) -> Case {
+fn case(name: &str, text: &str) -> NamedFixture {
     let fixture = fixture::parse(Source::whole(name, text)).unwrap_or_else(|report| panic!("{report}\n{text}"));
-    Case { name: name.to_owned(), fixture }
+    NamedFixture { name: name.to_owned(), fixture }
 }
 
-fn entry(mutant: &str) -> Entry {
-    Entry { mutant: mutant.to_owned(), why: "because".to_owned(), span: 3..4 }
+fn entry(mutant: &str) -> AcceptedMutant {
+    AcceptedMutant { mutant: mutant.to_owned(), why: "because".to_owned(), span: 3..4 }
 }
 
-fn judged(text: &str, cases: &[Case], accepted: &[Entry], jobs: usize) -> MutationReport {
+fn judged(text: &str, cases: &[NamedFixture], accepted: &[AcceptedMutant], jobs: usize) -> MutationReport {
     let jobs = NonZeroUsize::new(jobs).expect("threads");
     judge("small", &playbook(text), &Tools::default(), cases, accepted, jobs, u64::MAX)
 }
@@ -170,7 +170,7 @@ fn a_change_that_no_made_up_fixture_shows_is_said_to_be_just_that() {
 #[test]
 fn an_accepted_survivor_is_no_survivor() {
     let without = judged(SMALL, &[case("slow", SLOW), case("denied", DENIED)], &[], 1);
-    let accepted: Vec<Entry> = survivors(&without).into_iter().map(entry).collect();
+    let accepted: Vec<AcceptedMutant> = survivors(&without).into_iter().map(entry).collect();
     assert!(!accepted.is_empty());
     let report = judged(SMALL, &[case("slow", SLOW), case("denied", DENIED)], &accepted, 1);
     assert!(report.is_settled());
@@ -191,7 +191,7 @@ fn an_entry_that_accepts_nothing_is_stale_and_says_why() {
         stale.why.clone()
     };
     assert_eq!(why("rule denied/drop"), "the fixture `denied` catches it");
-    assert_eq!(why("rule slow/behind-denied"), "no made-up fixture shows a difference either");
+    assert_eq!(why("rule slow/behind-denied"), "no synthetic fixture shows a difference either");
     assert_eq!(why("rule denyed/drop"), "there is no such mutant; did you mean `rule denied/drop`?");
     assert_eq!(why("nonsense"), "there is no such mutant");
 }

@@ -1,4 +1,4 @@
-//! What accepting a proposal makes of goldens and history, and what the history says of one that waits. Writes nothing.
+//! Accepting a proposal: its goldens and its history record, and what has changed since it was made. Writes nothing.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::apply::Applied;
 use super::diff::FixtureDiff;
 use super::gates::touched;
-use super::judged::Judged;
+use super::report::ProposalReport;
 use super::trial::ProposalContext;
-use crate::check::{Case, Id, check_one};
+use crate::check::{Case, CaseId, check_one};
 use playproof_engine::fixture::Fixture;
 use playproof_engine::sim::{Contradiction, Plan, Simulator};
 use playproof_formats::diagnostic::{Report, Source};
@@ -21,27 +21,27 @@ use playproof_formats::playbook::{Loaded, fingerprint_of, rows};
 pub enum NotAccepted {
     /// A golden that cannot be read.
     Golden(Report),
-    /// A new fixture is run under a playbook of which no row is approved.
-    PlaybookNotApproved(Id),
-    /// A new fixture does not show what it is meant to show under another playbook.
-    Contradicted(Id, Box<Contradiction>),
-    /// The history does not explain so many rows of the playbook as it is, first this one: they are not the proposal's.
+    /// A new fixture runs under a playbook without approved rows.
+    PlaybookNotApproved(CaseId),
+    /// A new fixture contradicts its `expect` under another playbook.
+    Contradicted(CaseId, Box<Contradiction>),
+    /// The history does not explain so many rows of the current playbook, first this one.
     NotRecorded(usize, String),
-    /// It changes no row. The gates hold this too; such a record could never be read again.
+    /// It changes no row; such a record could not be read back.
     NoRow,
 }
 
-/// The goldens under the playbook: those that change, and those of the new fixtures. `old` are those that are accepted.
+/// The goldens under the playbook: those that change, and those of the new fixtures. `old` are the accepted ones.
 ///
 /// # Errors
 /// One that cannot be read.
 pub fn accepted_goldens(
-    judged: &Judged,
-    old: &BTreeMap<Id, Option<Arc<Source>>>,
+    judged: &ProposalReport,
+    old: &BTreeMap<CaseId, Option<Arc<Source>>>,
     reason: &str,
-) -> Result<Vec<(Id, GoldenFile)>, NotAccepted> {
+) -> Result<Vec<(CaseId, GoldenFile)>, NotAccepted> {
     let golden = |diff: &FixtureDiff| {
-        let Id { playbook, fixture } = &diff.id;
+        let CaseId { playbook, fixture } = &diff.id;
         let body = diff.body.render();
         let Some(source) = old.get(&diff.id).and_then(Option::as_ref) else {
             return Ok((diff.id.clone(), GoldenFile::new(fixture, playbook, &body)));
@@ -55,8 +55,8 @@ pub fn accepted_goldens(
     changed(judged).map(golden).collect()
 }
 
-/// What is new or changes.
-fn changed(judged: &Judged) -> impl Iterator<Item = &FixtureDiff> {
+/// New and changed fixtures.
+fn changed(judged: &ProposalReport) -> impl Iterator<Item = &FixtureDiff> {
     judged.diffs.iter().filter(|diff| diff.is_new || diff.class().is_some())
 }
 
@@ -68,12 +68,12 @@ pub fn goldens_elsewhere(
     context: &ProposalContext,
     fixtures: &[(String, Fixture)],
     plans: &BTreeMap<&str, &Plan>,
-) -> Result<Vec<(Id, GoldenFile)>, NotAccepted> {
+) -> Result<Vec<(CaseId, GoldenFile)>, NotAccepted> {
     let mut goldens = Vec::new();
     let mut simulator = Simulator::new();
     for (name, fixture) in fixtures {
         for (playbook, plan) in plans.iter().filter(|(playbook, _)| context.is_run(fixture, playbook)) {
-            let id = Id { playbook: (*playbook).to_owned(), fixture: name.clone() };
+            let id = CaseId { playbook: (*playbook).to_owned(), fixture: name.clone() };
             if context.lock.as_ref().is_none_or(|lock| !lock.playbooks.contains_key(*playbook)) {
                 return Err(NotAccepted::PlaybookNotApproved(id));
             }
@@ -87,13 +87,13 @@ pub fn goldens_elsewhere(
     Ok(goldens)
 }
 
-/// What the history keeps of a proposal; `adr` is where its decision record goes, below the project's root.
+/// The history record of a proposal; `adr` is the path of its decision record below the project's root.
 ///
 /// # Errors
 /// Rows of the playbook as it is that the history does not explain; no row that changes.
 pub fn record(
     history: &History,
-    judged: &Judged,
+    judged: &ProposalReport,
     (before, applied): (&Loaded, &Applied),
     fixtures: &[(String, Fixture)],
     adr: &str,
@@ -122,17 +122,17 @@ pub fn record(
     Ok(Record { kind, playbook: judged.playbook.clone(), reason: reason.to_owned(), rows })
 }
 
-/// What became, since a proposal was made, of the rows that it changes or takes away: its author has not seen that.
+/// How the rows that a proposal changes or removes have changed since it was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Since {
-    /// The history does not have the playbook that it was made for. It touches these rows.
+pub enum ChangedSince {
+    /// The history does not have its base playbook. It changes these rows.
     Unknown(Vec<String>),
     /// These of its rows have changed.
     Changed(Vec<RowChange>),
 }
 
-/// The same of a proposal that was made for the playbook with the fingerprint `base`.
-pub fn changed_since(history: &History, base: &str, playbook: &str, applied: &Applied) -> Since {
+/// The changes since the playbook with the fingerprint `base`.
+pub fn changed_since(history: &History, base: &str, playbook: &str, applied: &Applied) -> ChangedSince {
     let names: Vec<&str> = touched(&applied.rows).collect();
     let now = applied.rows.iter().filter(|row| names.contains(&row.name.as_str()));
     let now: Vec<(&str, &str)> = now.filter_map(|row| Some((row.name.as_str(), row.before.as_deref()?))).collect();
@@ -140,10 +140,10 @@ pub fn changed_since(history: &History, base: &str, playbook: &str, applied: &Ap
         fingerprint_of(rows.iter().map(|(name, text)| (*name, *text))).to_string() == base
     };
     match history.rows_when(playbook, is_base) {
-        None => Since::Unknown(now.iter().map(|(name, _)| (*name).to_owned()).collect()),
+        None => ChangedSince::Unknown(now.iter().map(|(name, _)| (*name).to_owned()).collect()),
         Some(then) => {
             let then = then.into_iter().filter(|(name, _)| now.iter().any(|(known, _)| known == name));
-            Since::Changed(row_changes(then, now.iter().copied()))
+            ChangedSince::Changed(row_changes(then, now.iter().copied()))
         }
     }
 }

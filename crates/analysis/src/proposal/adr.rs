@@ -1,25 +1,22 @@
-//! The decision record of a proposal: which parts it must have, and which of them nobody has written yet.
-//! Judges that something is said, not what.
+//! The decision record of a proposal: its required parts, and which of them are still unwritten. Checks that parts have
+//! text, not what it says.
 
 use playproof_formats::diagnostic::{Diagnostic, Source};
 
-/// What a line begins with that stands in for words.
+/// The beginning of a placeholder line.
 pub const PLACEHOLDER: &str = "<!-- write this:";
 
 /// The parts that a decision record has, in their order.
 pub const PARTS: [&str; 4] = ["Pattern", "Example", "Why the existing verdicts do not cover it", "Consequences"];
 
-/// What nobody has written yet, in the order of the parts.
+/// The missing and unwritten parts, in order.
 pub fn incomplete(source: &Source) -> Vec<Diagnostic> {
     let parts = parts(&source.text);
     let mut found = Vec::new();
     for wanted in PARTS {
         let Some((heading, body)) = parts.iter().find(|(title, _)| title.1.eq_ignore_ascii_case(wanted)) else {
             let said = format!("the decision record has no part `{wanted}`");
-            found.push(
-                Diagnostic::error("adr_part_missing", said)
-                    .help(format!("write `## {wanted}` and what there is to say")),
-            );
+            found.push(Diagnostic::error("adr_part_missing", said).help(format!("write `## {wanted}` and its text")));
             continue;
         };
         let at = heading.0;
@@ -31,19 +28,19 @@ pub fn incomplete(source: &Source) -> Vec<Diagnostic> {
                 said.at(*at..at + line.trim_end().len(), "replace this line").help("two sentences are often enough"),
             );
         } else if !body.iter().any(|line| says(&line)) {
-            let said = Diagnostic::error("adr_part_empty", format!("`{wanted}` says nothing"));
+            let said = Diagnostic::error("adr_part_empty", format!("`{wanted}` is empty"));
             found.push(said.at(at..at + 3 + wanted.len(), "nothing below this").help("two sentences are often enough"));
         }
     }
     found
 }
 
-type Heading<'a> = (usize, &'a str);
-type Line<'a> = (usize, &'a str);
+type AdrHeading<'a> = (usize, &'a str);
+type AdrLine<'a> = (usize, &'a str);
 
-/// Each `## ` heading with the lines below it, and where they begin.
-fn parts(text: &str) -> Vec<(Heading<'_>, Vec<Line<'_>>)> {
-    let mut parts: Vec<(Heading<'_>, Vec<Line<'_>>)> = Vec::new();
+/// Each `## ` heading with the lines below it, and their offsets.
+fn parts(text: &str) -> Vec<(AdrHeading<'_>, Vec<AdrLine<'_>>)> {
+    let mut parts: Vec<(AdrHeading<'_>, Vec<AdrLine<'_>>)> = Vec::new();
     let mut at = 0;
     for line in text.split_inclusive('\n') {
         match (line.strip_prefix("## "), parts.last_mut()) {

@@ -1,10 +1,10 @@
-//! A proposal applied to a playbook's text. The text that comes out is read like any other, so what is tried and what
-//! is written are one and the same.
+//! Applies a proposal to a playbook's text. The result is parsed like any other playbook, so that the trial and the
+//! written file agree.
 
 use std::sync::Arc;
 
-use super::edit::{Refusal, edit};
-use super::model::{Proposal, What};
+use super::edit::{EditError, edit};
+use super::model::{OperationKind, Proposal};
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 use playproof_formats::golden::{RowChange, changes, merge_conflict};
 use playproof_formats::playbook;
@@ -22,7 +22,7 @@ pub struct Applied {
 /// Applies a proposal.
 ///
 /// # Errors
-/// A playbook that cannot be read; a step that does not fit it, with its place; a result that is no playbook.
+/// A playbook that cannot be read; a step that does not fit it, with its place; an invalid result.
 pub fn apply(source: &Arc<Source>, proposal: &Proposal) -> Result<Applied, Report> {
     if let Some(said) = merge_conflict(&source.text) {
         return Err(Report::one(Arc::clone(source), said.help("resolve it first; nothing was changed")));
@@ -31,8 +31,8 @@ pub fn apply(source: &Arc<Source>, proposal: &Proposal) -> Result<Applied, Repor
     let mut text = Arc::clone(source);
     for operation in &proposal.operations {
         let edited = edit(&text, operation).map_err(|refusal| match refusal {
-            Refusal::Step(said) => Report::one(Arc::clone(&proposal.source), said),
-            Refusal::Text(said) => Report::one(Arc::clone(&text), said),
+            EditError::Step(said) => Report::one(Arc::clone(&proposal.source), said),
+            EditError::Text(said) => Report::one(Arc::clone(&text), said),
         })?;
         text = Source::whole(format!("{} (as proposed)", source.name), edited);
     }
@@ -42,7 +42,7 @@ pub fn apply(source: &Arc<Source>, proposal: &Proposal) -> Result<Applied, Repor
     if let Some(spilled) = changed.iter().find(|change| !is_meant(proposal, change)) {
         let said = format!("the edit would change `{}` too, which the proposal does not name", spilled.name);
         let at = loaded.places.row(&loaded.playbook, &spilled.name, "").unwrap_or(0..0);
-        return Err(Report::one(text, Diagnostic::error("edit_by_hand", said).at(at, "this would be another row")));
+        return Err(Report::one(text, Diagnostic::error("edit_by_hand", said).at(at, "this row would change")));
     }
     Ok(Applied { loaded, rows: changed })
 }
@@ -53,20 +53,24 @@ fn row_changes(before: &[PlaybookRow], after: &[PlaybookRow]) -> Vec<RowChange> 
     changes(locked.playbooks.get(""), after.iter().map(|row| (&*row.name, &*row.text)))
 }
 
-/// Whether a row changes because an operation names it, or because of another order of rules.
+/// Whether an operation names the changed row, or only the order of rules changes.
 fn is_meant(proposal: &Proposal, change: &RowChange) -> bool {
-    let names = |what: &What| match what {
-        What::AddVerdict(name, _) | What::ChangeVerdict(name, _) | What::RemoveVerdict(name) => {
+    let names = |what: &OperationKind| match what {
+        OperationKind::AddVerdict(name, _)
+        | OperationKind::ChangeVerdict(name, _)
+        | OperationKind::RemoveVerdict(name) => {
             format!("verdict {}", name.text)
         }
-        What::AddRule(name, ..) | What::MoveRule(name, _) | What::RemoveRule(name) => format!("rule {}", name.text),
-        What::AddQueue(name) => format!("queue {}", name.text),
-        What::ChangeLimit(name, _) => format!("limit {}", name.text),
+        OperationKind::AddRule(name, ..) | OperationKind::MoveRule(name, _) | OperationKind::RemoveRule(name) => {
+            format!("rule {}", name.text)
+        }
+        OperationKind::AddQueue(name) => format!("queue {}", name.text),
+        OperationKind::ChangeLimit(name, _) => format!("limit {}", name.text),
     };
     is_order_alone(change) || proposal.operations.iter().any(|operation| names(&operation.what) == change.name)
 }
 
-/// Whether nothing of a rule changes but the rules that it stands behind.
+/// Whether only the order of a rule changes.
 pub fn is_order_alone(change: &RowChange) -> bool {
     change.name.starts_with("rule ")
         && change.before.is_some()

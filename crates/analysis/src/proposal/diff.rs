@@ -1,8 +1,8 @@
-//! What a change of playbook changes in a fixture: its end before and after, and how bad the difference is.
+//! The difference that a changed playbook makes in a fixture: its end before and after, and the class.
 
 use std::sync::Arc;
 
-use crate::check::{Case, Id, check_one};
+use crate::check::{Case, CaseId, check_one};
 use playproof_engine::event::FieldKey;
 use playproof_engine::fixture::Fixture;
 use playproof_engine::playbook::Playbook;
@@ -11,49 +11,49 @@ use playproof_engine::time::Duration;
 use playproof_formats::diagnostic::Source;
 use playproof_formats::golden::{Class, Comparison, GoldenBody, GoldenFile, GoldenValue, compare, parse_body};
 
-/// One fixture under the playbook as it is and as proposed.
+/// One fixture under the current and the proposed playbook.
 #[derive(Clone, Debug)]
 pub struct FixtureDiff {
-    /// Which.
-    pub id: Id,
-    /// In the words of its author.
+    /// Its id.
+    pub id: CaseId,
+    /// The title.
     pub title: String,
     /// Whether it comes with the proposal.
     pub is_new: bool,
-    /// How its calls end under the playbook as it is.
-    pub before: Vec<CallFacts>,
+    /// How its calls end under the current playbook.
+    pub before: Vec<CallSummary>,
     /// How its calls end under the playbook as proposed.
-    pub after: Vec<CallFacts>,
+    pub after: Vec<CallSummary>,
     /// Effects in the end: before, after.
     pub effects: (u32, u32),
-    /// In what the two differ.
+    /// The differences.
     pub comparison: Comparison,
-    /// What the run under the changed playbook says against the fixture's `expect`.
+    /// The contradictions of the changed run to the fixture's `expect`.
     pub contradictions: Vec<Contradiction>,
     /// The run under the changed playbook, as a golden's body.
     pub body: GoldenBody,
-    /// The run under the playbook as it is.
+    /// The run under the current playbook.
     pub body_before: GoldenBody,
 }
 
 /// How one call ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CallFacts {
+pub struct CallSummary {
     /// Its name.
     pub call: String,
     /// The verdicts in order.
     pub verdicts: String,
-    /// What the playbook does about the last verdict; empty without one.
+    /// The compensation of the last verdict; empty without one.
     pub compensation: String,
     /// The outcome's word.
     pub outcome: String,
-    /// The queue, where it waits in one.
+    /// The queue, if it waits in one.
     pub queue: Option<String>,
     /// The effect claimed.
     pub effect: String,
     /// Attempts started.
     pub attempts: String,
-    /// What the playbook adds in waiting, in milliseconds.
+    /// The delay that the playbook adds, in milliseconds.
     pub delay_ms: u64,
 }
 
@@ -64,39 +64,39 @@ impl FixtureDiff {
     }
 
     /// Whether any call gets this verdict under the changed playbook.
-    pub fn gets(&self, verdict: &str) -> bool {
-        gives(&self.after, verdict)
+    pub fn gives_verdict_after(&self, verdict: &str) -> bool {
+        gives_verdict(&self.after, verdict)
     }
 
-    /// Whether this rule speaks under the changed playbook.
-    pub fn hears(&self, rule: &str) -> bool {
-        speaks(&self.body, rule)
+    /// Whether this rule matches under the changed playbook.
+    pub fn rule_matches_after(&self, rule: &str) -> bool {
+        matches_rule(&self.body, rule)
     }
 
-    /// Whether this rule speaks under the playbook as it is.
-    pub fn heard(&self, rule: &str) -> bool {
-        speaks(&self.body_before, rule)
+    /// Whether this rule matches under the current playbook.
+    pub fn rule_matches_before(&self, rule: &str) -> bool {
+        matches_rule(&self.body_before, rule)
     }
 
-    /// Whether any call gets this verdict under the playbook as it is.
-    pub fn got(&self, verdict: &str) -> bool {
-        gives(&self.before, verdict)
+    /// Whether any call gets this verdict under the current playbook.
+    pub fn gives_verdict_before(&self, verdict: &str) -> bool {
+        gives_verdict(&self.before, verdict)
     }
 }
 
-fn speaks(body: &GoldenBody, rule: &str) -> bool {
+fn matches_rule(body: &GoldenBody, rule: &str) -> bool {
     let is_rule = |said: &GoldenValue| matches!(said, GoldenValue::Name(name) if name == rule);
     body.events.iter().any(|event| event.field(FieldKey::Rule).is_some_and(is_rule))
 }
 
-fn gives(calls: &[CallFacts], verdict: &str) -> bool {
+fn gives_verdict(calls: &[CallSummary], verdict: &str) -> bool {
     calls.iter().any(|call| call.verdicts.split(", ").any(|one| one == verdict))
 }
 
-/// Runs a fixture under the playbook as it is and as proposed.
+/// Runs a fixture under the current and the proposed playbook.
 pub fn before_and_after(
     simulator: &mut Simulator,
-    id: &Id,
+    id: &CaseId,
     fixture: &Fixture,
     plans: [&Plan; 2],
     is_new: bool,
@@ -118,7 +118,7 @@ pub fn before_and_after(
     }
 }
 
-fn calls(body: &GoldenBody, playbook: &Playbook) -> Vec<CallFacts> {
+fn calls(body: &GoldenBody, playbook: &Playbook) -> Vec<CallSummary> {
     let facts = body.calls.iter().map(|call| {
         let field = |key: FieldKey| call.field(key).map(GoldenValue::to_string).unwrap_or_default();
         let verdicts = match call.field(FieldKey::Verdicts) {
@@ -132,7 +132,7 @@ fn calls(body: &GoldenBody, playbook: &Playbook) -> Vec<CallFacts> {
             Some(GoldenValue::Span(delay)) => Some(*delay),
             _ => None,
         });
-        CallFacts {
+        CallSummary {
             call: call.name.clone(),
             compensation: compensation.map_or_else(String::new, |verdict| verdict.then.as_str().to_owned()),
             verdicts: verdicts.join(", "),
@@ -146,7 +146,7 @@ fn calls(body: &GoldenBody, playbook: &Playbook) -> Vec<CallFacts> {
     facts.collect()
 }
 
-/// Whether a golden says what the playbook as it is does.
+/// Whether a golden agrees with the current playbook.
 pub(super) fn is_as_accepted(golden: Option<&Arc<Source>>, body: &GoldenBody) -> bool {
     let parsed = golden.and_then(|source| GoldenFile::parse(source).ok());
     let accepted = parsed.and_then(|file| parse_body(file.body).ok());

@@ -1,65 +1,64 @@
-//! What a new proposal is made of, and the text of its `proposal.yaml`, with a clear placeholder for what only its author
-//! can say. Decides nothing of what is proposed.
+//! A new proposal and the text of its `proposal.yaml`, with placeholders for its author. Decides nothing.
 
 use std::sync::Arc;
 
 use serde_json::Value;
 
 use super::gates::UNWRITTEN;
-use crate::check::Id;
+use crate::check::CaseId;
 use playproof_engine::event::EffectClaim;
 use playproof_formats::diagnostic::Source;
 use playproof_formats::golden::Class;
 use playproof_formats::yaml;
 use playproof_formats::yaml::{Cursor, scalar};
 
-/// What a new proposal is made of. Values are YAML, in one line.
+/// A new proposal. Values are YAML, in one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Draft {
-    /// The playbook, by the name that fixtures know it by.
+    /// The playbook's name in fixtures.
     pub playbook: String,
     /// Its fingerprint.
     pub base: String,
-    /// The verdict that it is about.
+    /// Its verdict.
     pub verdict: String,
-    /// What becomes of the verdict.
+    /// The change of the verdict.
     pub change: VerdictChange,
-    /// A rule that gives it; none: left to the author where the verdict is new, else there is none.
-    pub rule: Option<DraftRule>,
-    /// The goldens that it changes as it is meant to, and the worst that changes in each.
-    pub expect: Vec<(Id, Class)>,
+    /// The rule that gives the verdict. None for an existing verdict without a new rule; for a new verdict, its author
+    /// writes it.
+    pub rule: Option<ProposedRule>,
+    /// The goldens with an expected change, and the worst class of each.
+    pub expect: Vec<(CaseId, Class)>,
 }
 
 /// What a new proposal does to its verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum VerdictChange {
-    /// It is new.
+    /// The verdict is new.
     Added {
-        /// What it means; none: left to the author.
+        /// Its meaning; none leaves it to the author.
         means: Option<String>,
-        /// What it says about the effect.
+        /// Its effect claim.
         effect: EffectClaim,
         /// Its compensation.
         then: String,
     },
-    /// It is there already: other values, in the order in which playbooks write them; where there are none it stays as
-    /// it is.
+    /// The verdict exists: its changed values, in the order of playbooks; empty if it does not change.
     Changed(Vec<(&'static str, String)>),
 }
 
 /// The rule of a new proposal.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DraftRule {
+pub struct ProposedRule {
     /// Its name.
     pub name: String,
     /// Its condition.
     pub when: String,
-    /// The rule that it stands before; none: behind all others.
+    /// The rule after it; none to go last.
     pub before: Option<String>,
 }
 
 impl Draft {
-    /// Whether it has a rule, which could catch too much; that of a new verdict may be left to the author.
+    /// Whether it has a rule, given or left to the author.
     pub fn has_rule(&self) -> bool {
         self.rule.is_some() || matches!(self.change, VerdictChange::Added { .. })
     }
@@ -83,7 +82,7 @@ pub fn proposal_text(draft: &Draft) -> String {
                  {then}\n"
             );
             let when = format!("{{ kind: '{UNWRITTEN}' }}");
-            unwritten = DraftRule { name: verdict.replace('_', "-"), when, before: None };
+            unwritten = ProposedRule { name: verdict.replace('_', "-"), when, before: None };
             rule = rule.or(Some(&unwritten));
         }
         VerdictChange::Changed(parts) if parts.is_empty() => {}
@@ -92,7 +91,7 @@ pub fn proposal_text(draft: &Draft) -> String {
             steps.extend(parts.iter().map(|(key, value)| format!("    {key}: {value}\n")));
         }
     }
-    if let Some(DraftRule { name: rule, when, before }) = rule {
+    if let Some(ProposedRule { name: rule, when, before }) = rule {
         let rule = scalar(rule);
         steps += &format!("  - add_rule:\n      rule: {rule}\n      when: {when}\n      verdict: {name}\n");
         steps.extend(before.iter().map(|before| format!("    before: {}\n", scalar(before))));

@@ -1,10 +1,10 @@
-//! One step of a change as an edit of the playbook's text: every byte outside the edited rows stays as it is.
-//! What the text then means is not asked here.
+//! Applies one step of a change to the playbook's text: every byte outside the edited rows stays. Does not interpret the
+//! result.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::model::{Named, Operation, Part, Place, Snippet, What};
+use super::model::{FieldChange, Operation, OperationKind, RulePosition, Snippet, Spanned};
 use playproof_engine::playbook::UNCLASSIFIED;
 use playproof_formats::diagnostic::{Diagnostic, Source, did_you_mean};
 use playproof_formats::yaml;
@@ -14,85 +14,87 @@ use playproof_formats::yaml::lines::{
 };
 use playproof_formats::yaml::{MapEntry, Node, NodeKind};
 
-/// Comments are broken at this column.
+/// The width of comments.
 const COMMENT_WIDTH: usize = 116;
 
-/// Why a step cannot be made: the place is in the proposal, or in the playbook.
+/// Why a step cannot be applied; with a place in the proposal or in the playbook.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Refusal {
-    /// The step names something that is not there, or is there already.
+pub(super) enum EditError {
+    /// The step names something that is missing, or exists already.
     Step(Diagnostic),
-    /// The playbook is written so that the step cannot be made without a hand.
+    /// The playbook is written in a way that a program cannot edit.
     Text(Diagnostic),
 }
 
-type Edited = Result<String, Refusal>;
+type Edited = Result<String, EditError>;
 
 /// The playbook's text after a step.
 pub(super) fn edit(source: &Arc<Source>, operation: &Operation) -> Edited {
-    // A playbook that has been read is a map; an empty tree makes every step a refusal.
+    // A parsed playbook is a map; an empty tree makes every step an error.
     let root = yaml::tree(source).unwrap_or(Node { span: 0..0, kind: NodeKind::Map(Vec::new()) });
-    let text = Text { text: &source.text, root: &root };
+    let text = PlaybookText { text: &source.text, root: &root };
     let comment = operation.comment.as_deref();
     match &operation.what {
-        What::AddVerdict(name, verdict) => text.add_verdict(name, verdict, comment),
-        What::AddRule(name, rule, place) => text.add_rule(name, rule, place, comment),
-        What::MoveRule(name, place) => text.move_rule(name, place),
-        What::RemoveRule(name) => text.remove("classify", named(&text.rules()?, name, "rule")?),
-        What::RemoveVerdict(name) => text.remove("verdicts", named(&text.items("verdicts")?, name, "verdict")?),
-        What::AddQueue(name) => text.add_queue(name),
-        What::ChangeVerdict(name, parts) => text.change_verdict(name, parts),
-        What::ChangeLimit(name, value) => text.change_limit(name, value),
+        OperationKind::AddVerdict(name, verdict) => text.add_verdict(name, verdict, comment),
+        OperationKind::AddRule(name, rule, place) => text.add_rule(name, rule, place, comment),
+        OperationKind::MoveRule(name, place) => text.move_rule(name, place),
+        OperationKind::RemoveRule(name) => text.remove("classify", named(&text.rules()?, name, "rule")?),
+        OperationKind::RemoveVerdict(name) => {
+            text.remove("verdicts", named(&text.items("verdicts")?, name, "verdict")?)
+        }
+        OperationKind::AddQueue(name) => text.add_queue(name),
+        OperationKind::ChangeVerdict(name, parts) => text.change_verdict(name, parts),
+        OperationKind::ChangeLimit(name, value) => text.change_limit(name, value),
     }
 }
 
-struct Text<'a> {
+struct PlaybookText<'a> {
     text: &'a str,
     root: &'a Node,
 }
 
 /// A row of a block list or map: its name, its value, and the line that it begins in.
 #[derive(Clone, Debug)]
-struct Item<'a> {
+struct RowNode<'a> {
     name: &'a str,
     value: &'a Node,
     at: usize,
 }
 
-impl<'a> Text<'a> {
-    fn section(&self, key: &str) -> Result<&'a MapEntry, Refusal> {
+impl<'a> PlaybookText<'a> {
+    fn section(&self, key: &str) -> Result<&'a MapEntry, EditError> {
         self.root.entry(key).ok_or_else(|| {
             let said = Diagnostic::error("no_section", format!("the playbook has no `{key}`"));
-            Refusal::Text(said.at(0..0, "").help(format!("write `{key}:` into it first")))
+            EditError::Text(said.at(0..0, "").help(format!("add `{key}:` first")))
         })
     }
 
     /// The rows of a section that is written in block style.
-    fn items(&self, key: &str) -> Result<Vec<Item<'a>>, Refusal> {
+    fn items(&self, key: &str) -> Result<Vec<RowNode<'a>>, EditError> {
         let section = self.section(key)?;
         if is_flow(self.text, &section.value) && !is_empty(&section.value) {
             return Err(by_hand(section, "written between brackets", "write it in block style, one row a line"));
         }
         Ok(match &section.value.kind {
             NodeKind::Map(rows) => {
-                rows.iter().map(|row| Item { name: &row.key, value: &row.value, at: row.key_span.start }).collect()
+                rows.iter().map(|row| RowNode { name: &row.key, value: &row.value, at: row.key_span.start }).collect()
             }
             NodeKind::List(rows) => {
                 let name = |row: &'a Node| row.entry("rule").and_then(|name| scalar(&name.value)).unwrap_or("");
-                rows.iter().map(|row| Item { name: name(row), value: row, at: row.span.start }).collect()
+                rows.iter().map(|row| RowNode { name: name(row), value: row, at: row.span.start }).collect()
             }
             NodeKind::Scalar { .. } => Vec::new(),
         })
     }
 
-    fn rules(&self) -> Result<Vec<Item<'a>>, Refusal> {
+    fn rules(&self) -> Result<Vec<RowNode<'a>>, EditError> {
         let rules = self.items("classify")?;
-        let is_dashed = |rule: &&Item<'_>| {
+        let is_dashed = |rule: &&RowNode<'_>| {
             self.text.get(line_start(self.text, rule.at)..rule.at).is_some_and(|before| before.trim() == "-")
         };
         match rules.iter().find(|rule| !is_dashed(rule)) {
             None => Ok(rules),
-            Some(odd) => Err(Refusal::Text(
+            Some(odd) => Err(EditError::Text(
                 Diagnostic::error("edit_by_hand", "this rule cannot be edited by a program")
                     .at(odd.value.span.clone(), "expected in the line of its `-`")
                     .help("write each rule as `- { rule: ..., when: ..., verdict: ... }`"),
@@ -100,11 +102,11 @@ impl<'a> Text<'a> {
         }
     }
 
-    fn end_of(&self, item: &Item<'_>) -> usize {
+    fn end_of(&self, item: &RowNode<'_>) -> usize {
         block_end(self.text, item.value, indentation(self.text, item.at))
     }
 
-    fn add_verdict(&self, name: &Named, verdict: &Snippet, comment: Option<&str>) -> Edited {
+    fn add_verdict(&self, name: &Spanned, verdict: &Snippet, comment: Option<&str>) -> Edited {
         let verdicts = self.items("verdicts")?;
         if verdicts.iter().any(|verdict| verdict.name == name.text) {
             return Err(there_already(name, "verdict"));
@@ -112,10 +114,10 @@ impl<'a> Text<'a> {
         let indent = verdicts.first().map_or(2, |first| indentation(self.text, first.at));
         let mut lines = commented(comment, indent);
         lines.extend(keyed(&name.text, verdict, indent, self.step()));
-        let is_last = |verdict: &&Item<'_>| verdict.name == UNCLASSIFIED;
+        let is_last = |verdict: &&RowNode<'_>| verdict.name == UNCLASSIFIED;
         match verdicts.last() {
             None => self.fill_empty("verdicts", &lines),
-            // What nobody knows is read last.
+            // `unclassified` stays last.
             Some(last) if is_last(&last) && verdicts.len() > 1 => {
                 Ok(self.before(last, &lines, self.is_spaced(&verdicts)))
             }
@@ -123,7 +125,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    fn add_rule(&self, name: &Named, rule: &Snippet, place: &Place, comment: Option<&str>) -> Edited {
+    fn add_rule(&self, name: &Spanned, rule: &Snippet, place: &RulePosition, comment: Option<&str>) -> Edited {
         let rules = self.rules()?;
         if rules.iter().any(|rule| rule.name == name.text) {
             return Err(there_already(name, "rule"));
@@ -140,29 +142,29 @@ impl<'a> Text<'a> {
             _ if line.is_empty() => String::new(),
             _ => format!("{blanks}  {line}"),
         }));
-        // A rule with words of its own begins a group, where the file has groups.
+        // A rule with a comment begins a group, if the file has groups.
         let spaced = self.is_spaced(&rules) || (comment.is_some() && self.has_groups(&rules));
         self.put(&rules, place, &lines, spaced)
     }
 
-    fn put(&self, rules: &[Item<'_>], place: &Place, lines: &[String], spaced: bool) -> Edited {
+    fn put(&self, rules: &[RowNode<'_>], place: &RulePosition, lines: &[String], spaced: bool) -> Edited {
         match place {
-            Place::Before(name) => Ok(self.before(named(rules, name, "rule")?, lines, spaced)),
-            Place::After(name) => Ok(self.after(named(rules, name, "rule")?, lines, spaced)),
-            Place::End => match rules.last() {
+            RulePosition::Before(name) => Ok(self.before(named(rules, name, "rule")?, lines, spaced)),
+            RulePosition::After(name) => Ok(self.after(named(rules, name, "rule")?, lines, spaced)),
+            RulePosition::End => match rules.last() {
                 Some(last) => Ok(self.after(last, lines, spaced)),
                 None => self.fill_empty("classify", lines),
             },
         }
     }
 
-    fn move_rule(&self, name: &Named, place: &Place) -> Edited {
+    fn move_rule(&self, name: &Spanned, place: &RulePosition) -> Edited {
         let rules = self.rules()?;
         let rule = named(&rules, name, "rule")?;
-        if let Place::Before(other) | Place::After(other) = place {
+        if let RulePosition::Before(other) | RulePosition::After(other) = place {
             named(&rules, other, "rule")?;
             if other.text == name.text {
-                return Err(Refusal::Step(
+                return Err(EditError::Step(
                     Diagnostic::error("bad_place", "a rule cannot go before or after itself")
                         .at(other.span.clone(), ""),
                 ));
@@ -174,20 +176,20 @@ impl<'a> Text<'a> {
         let without = self.replaced(span, "");
         let source = Source::whole("", without);
         let root = yaml::tree(&source).map_err(|_| {
-            Refusal::Text(
+            EditError::Text(
                 Diagnostic::error("edit_by_hand", format!("`{}` cannot be moved by a program", name.text))
-                    .at(rule.value.span.clone(), "others refer to an anchor in it")
+                    .at(rule.value.span.clone(), "it has an anchor that other rows use")
                     .help("write the rule out without anchors"),
             )
         })?;
-        let rest = Text { text: &source.text, root: &root };
+        let rest = PlaybookText { text: &source.text, root: &root };
         rest.put(&rest.rules()?, place, &lines, false)
     }
 
-    /// The text without a row: its comment goes with it, and the blank line that set it off.
-    fn remove(&self, key: &str, item: &Item<'_>) -> Edited {
+    /// The text without a row, its comment and its blank line.
+    fn remove(&self, key: &str, item: &RowNode<'_>) -> Edited {
         let items = self.items(key)?;
-        let is_at = |row: Option<&Item<'_>>| row.is_some_and(|row| row.at == item.at);
+        let is_at = |row: Option<&RowNode<'_>>| row.is_some_and(|row| row.at == item.at);
         let (is_first, is_last) = (is_at(items.first()), is_at(items.last()));
         if is_first && is_last {
             let section = self.section(key)?;
@@ -204,7 +206,7 @@ impl<'a> Text<'a> {
         Ok(self.replaced(start..end, ""))
     }
 
-    fn add_queue(&self, name: &Named) -> Edited {
+    fn add_queue(&self, name: &Spanned) -> Edited {
         let section = self.section("queues")?;
         let NodeKind::List(queues) = &section.value.kind else {
             return Err(by_hand(section, "not a list", "write `queues: [...]`"));
@@ -220,7 +222,7 @@ impl<'a> Text<'a> {
                 Ok(self.replaced(section.value.span.clone(), &format!("[{}]", name.text)))
             }
             Some(last) => {
-                let item = Item { name: "", value: last, at: last.span.start };
+                let item = RowNode { name: "", value: last, at: last.span.start };
                 let blanks = " ".repeat(indentation(self.text, item.at));
                 Ok(self.after(&item, &[format!("{blanks}- {}", name.text)], false))
             }
@@ -228,15 +230,17 @@ impl<'a> Text<'a> {
         }
     }
 
-    fn change_verdict(&self, name: &Named, parts: &[Part]) -> Edited {
+    fn change_verdict(&self, name: &Spanned, parts: &[FieldChange]) -> Edited {
         let verdicts = self.items("verdicts")?;
         let verdict = named(&verdicts, name, "verdict")?;
-        // From the last to the first, so that places stay true.
-        let mut found: Vec<(&MapEntry, &Part)> = Vec::new();
+        // From last to first, so that offsets stay valid.
+        let mut found: Vec<(&MapEntry, &FieldChange)> = Vec::new();
         for part in parts {
             let Some(value) = verdict.value.entry(part.key) else {
                 let said = format!("`{}` has no `{}` to change", name.text, part.key);
-                return Err(Refusal::Text(Diagnostic::error("edit_by_hand", said).at(verdict.value.span.clone(), "")));
+                return Err(EditError::Text(
+                    Diagnostic::error("edit_by_hand", said).at(verdict.value.span.clone(), ""),
+                ));
             };
             found.push((value, part));
         }
@@ -249,17 +253,17 @@ impl<'a> Text<'a> {
         Ok(text)
     }
 
-    fn change_limit(&self, name: &Named, value: &Snippet) -> Edited {
+    fn change_limit(&self, name: &Spanned, value: &Snippet) -> Edited {
         let limits = self.section("limits")?;
         let Some(limit) = limits.value.entry(&name.text) else {
-            return Err(by_hand(limits, "it is not written here", &format!("write `{}` into it first", name.text)));
+            return Err(by_hand(limits, "not set here", &format!("add `{}` first", name.text)));
         };
         let (span, new) = self.value(limit, value)?;
         Ok(self.replaced(span, &new))
     }
 
     /// The place of a value and what replaces it.
-    fn value(&self, old: &MapEntry, new: &Snippet) -> Result<(Range<usize>, String), Refusal> {
+    fn value(&self, old: &MapEntry, new: &Snippet) -> Result<(Range<usize>, String), EditError> {
         let colon = old.key_span.end;
         let is_below = is_block_text(self.text, old);
         let aliased = old.value.span.start < colon
@@ -297,15 +301,13 @@ impl<'a> Text<'a> {
                 let broken = line_break(self.text);
                 Ok((after_colon(self.text, old)..end, format!("{broken}{}", lines.join(broken))))
             }
-            (None, _) => Err(by_hand(
-                old,
-                "stands between brackets",
-                "write the new value in one line, `{ ... }`, in the proposal",
-            )),
+            (None, _) => {
+                Err(by_hand(old, "is between brackets", "write the new value in one line, `{ ... }`, in the proposal"))
+            }
         }
     }
 
-    /// The blanks that the file adds for each level, as its verdicts show it.
+    /// The indent of one level, as in the verdicts.
     fn step(&self) -> usize {
         let first = match self.root.entry("verdicts").map(|verdicts| &verdicts.value.kind) {
             Some(NodeKind::Map(rows)) => rows.first().map(|row| indentation(self.text, row.key_span.start)),
@@ -314,20 +316,20 @@ impl<'a> Text<'a> {
         first.filter(|step| (1..=8).contains(step)).unwrap_or(2)
     }
 
-    /// Whether a blank line stands between all rows.
-    fn is_spaced(&self, items: &[Item<'_>]) -> bool {
+    /// Whether a blank line separates all rows.
+    fn is_spaced(&self, items: &[RowNode<'_>]) -> bool {
         items.len() > 1 && items.iter().skip(1).all(|item| self.is_set_off(item))
     }
 
-    fn has_groups(&self, items: &[Item<'_>]) -> bool {
+    fn has_groups(&self, items: &[RowNode<'_>]) -> bool {
         items.iter().skip(1).any(|item| self.is_set_off(item))
     }
 
-    fn is_set_off(&self, item: &Item<'_>) -> bool {
+    fn is_set_off(&self, item: &RowNode<'_>) -> bool {
         is_blank_before(self.text, with_comments(self.text, item.at))
     }
 
-    fn before(&self, item: &Item<'_>, lines: &[String], spaced: bool) -> String {
+    fn before(&self, item: &RowNode<'_>, lines: &[String], spaced: bool) -> String {
         let at = with_comments(self.text, item.at);
         let mut lines = lines.to_vec();
         if spaced {
@@ -336,7 +338,7 @@ impl<'a> Text<'a> {
         self.inserted(at, &lines)
     }
 
-    fn after(&self, item: &Item<'_>, lines: &[String], spaced: bool) -> String {
+    fn after(&self, item: &RowNode<'_>, lines: &[String], spaced: bool) -> String {
         let at = self.end_of(item);
         let mut lines = lines.to_vec();
         if spaced {
@@ -348,7 +350,7 @@ impl<'a> Text<'a> {
         self.inserted(at, &lines)
     }
 
-    /// Lines as lines of their own at `at`, where a line begins or the text ends.
+    /// Inserts lines at `at`, the start of a line or the end of the text.
     fn inserted(&self, at: usize, lines: &[String]) -> String {
         let broken = line_break(self.text);
         let ends_open = at == self.text.len() && !self.text.is_empty() && !self.text.ends_with('\n');
@@ -359,7 +361,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Rows for a section that is `[]`, `{}` or nothing.
+    /// Inserts rows into an empty section.
     fn fill_empty(&self, key: &str, lines: &[String]) -> Edited {
         let section = self.section(key)?;
         let start = after_colon(self.text, section);
@@ -375,7 +377,7 @@ impl<'a> Text<'a> {
     }
 }
 
-/// `NAME: { ... }`, or the name with the lines below it.
+/// `NAME: { ... }`, or the name and the lines below it.
 fn keyed(name: &str, value: &Snippet, indent: usize, step: usize) -> Vec<String> {
     let blanks = " ".repeat(indent);
     if let [first, rest @ ..] = value.0.as_slice()
@@ -391,7 +393,7 @@ fn keyed(name: &str, value: &Snippet, indent: usize, step: usize) -> Vec<String>
     lines
 }
 
-/// A comment as lines of its own.
+/// A comment as wrapped lines.
 fn commented(comment: Option<&str>, indent: usize) -> Vec<String> {
     let room = COMMENT_WIDTH.saturating_sub(indent + 2).max(20);
     let mut lines: Vec<String> = Vec::new();
@@ -422,27 +424,27 @@ fn is_empty(node: &Node) -> bool {
     }
 }
 
-fn named<'i, 'a>(items: &'i [Item<'a>], name: &Named, what: &str) -> Result<&'i Item<'a>, Refusal> {
+fn named<'i, 'a>(items: &'i [RowNode<'a>], name: &Spanned, what: &str) -> Result<&'i RowNode<'a>, EditError> {
     items.iter().find(|item| item.name == name.text).ok_or_else(|| {
         let said = Diagnostic::error("dangling_name", format!("the playbook has no {what} `{}`", name.text))
             .at(name.span.clone(), "not in the playbook");
-        Refusal::Step(match did_you_mean(&name.text, items.iter().map(|item| item.name)) {
+        EditError::Step(match did_you_mean(&name.text, items.iter().map(|item| item.name)) {
             Some(near) => said.help(format!("did you mean `{near}`?")),
             None => said,
         })
     })
 }
 
-fn there_already(name: &Named, what: &str) -> Refusal {
-    Refusal::Step(
-        Diagnostic::error("there_already", format!("the playbook has a {what} `{}` already", name.text))
-            .at(name.span.clone(), "there already")
-            .help("take another name, or change what is there"),
+fn there_already(name: &Spanned, what: &str) -> EditError {
+    EditError::Step(
+        Diagnostic::error("there_already", format!("the playbook already has a {what} `{}`", name.text))
+            .at(name.span.clone(), "exists already")
+            .help("use another name, or change the existing one"),
     )
 }
 
-fn by_hand(entry: &MapEntry, what: &str, help: &str) -> Refusal {
-    Refusal::Text(
+fn by_hand(entry: &MapEntry, what: &str, help: &str) -> EditError {
+    EditError::Text(
         Diagnostic::error("edit_by_hand", format!("`{}` cannot be edited by a program", entry.key))
             .at(entry.key_span.clone(), what)
             .help(help),

@@ -1,15 +1,15 @@
-//! The fixtures of a draft: a failure that it is for, and one that it must not catch; recorded where there are such,
-//! else made up. Each is run before it is taken. And the look-alikes of earlier changes that get its verdict now.
+//! The fixtures of a draft: a failure that it catches, and a look-alike that it must not catch; recorded if possible,
+//! otherwise synthetic. Each is run before it is taken.
 
 use std::collections::BTreeMap;
 
 use super::diff::{FixtureDiff, before_and_after};
 use super::draft::Draft;
-use super::evidence::{Evidence, Origin};
-use super::request::{MadeUp, Note};
-use crate::check::Id;
+use super::evidence::{DraftEvidence, EvidenceSource};
+use super::request::{Note, WhySynthetic};
+use crate::check::CaseId;
 use crate::coverage::{expected, probes, to_yaml};
-use crate::mining::Example;
+use crate::mining::FailureExample;
 use crate::recorded::{Arguments, of_recorded};
 use playproof_engine::call::RecordedCall;
 use playproof_engine::fixture::{Expect, ExpectCall, Fixture, FixtureTool};
@@ -22,16 +22,16 @@ use playproof_formats::fixture;
 use playproof_formats::golden::Class;
 
 /// Recorded calls by input and reference.
-pub type Calls = BTreeMap<(u32, String), RecordedCall>;
+pub type RecordedCalls = BTreeMap<(u32, String), RecordedCall>;
 
-/// The playbook as it is and as drafted.
+/// The current and the drafted playbook.
 #[derive(Clone, Copy, Debug)]
 pub struct TrialPlans<'a> {
     /// The draft.
     pub draft: &'a Draft,
-    /// The playbook as it is.
+    /// The current playbook.
     pub before: &'a Plan,
-    /// The playbook as drafted.
+    /// The drafted playbook.
     pub after: &'a Plan,
 }
 
@@ -40,46 +40,46 @@ pub struct TrialPlans<'a> {
 pub struct DraftFixture {
     /// The name of its file.
     pub name: String,
-    /// What its title is to say.
+    /// The content of its title.
     pub title: Title,
-    /// All else.
+    /// The fixture without a title.
     pub fixture: Fixture,
 }
 
-/// What the title of a fixture says.
+/// The content of a title.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Title {
     /// The note of a feedback.
     Note(String),
-    /// What a tool says.
+    /// The message of a tool.
     Says {
         /// The tool.
         tool: String,
-        /// Its message; none where it says nothing.
+        /// Its message, if any.
         message: Option<String>,
     },
-    /// This.
+    /// A fixed text.
     Text(String),
-    /// That its author must explain it.
+    /// A placeholder: its author must explain it.
     MadeUp {
         /// The verdict that it must not get.
         verdict: String,
-        /// Why there is no recorded one; none where there is no recording.
-        why: Option<MadeUp>,
+        /// Why it is synthetic; none without a recording.
+        why: Option<WhySynthetic>,
     },
 }
 
-/// Both fixtures, under names that none of `taken` is, and what their author should know.
+/// Both fixtures, under names that are not `taken`, and notes for their author.
 pub fn fixtures(
     plans: &TrialPlans<'_>,
     id: &str,
-    evidence: Option<(&Evidence, &Calls)>,
+    evidence: Option<(&DraftEvidence, &RecordedCalls)>,
     taken: &[String],
 ) -> (Vec<DraftFixture>, Vec<Note>) {
     let (draft, mut notes) = (plans.draft, Vec::new());
-    let recorded = evidence.map(|(evidence, calls)| Recorded { plans, evidence, calls });
-    let mut caught = recorded.as_ref().and_then(Recorded::caught);
-    let mut spared = recorded.as_ref().filter(|_| draft.has_rule()).and_then(Recorded::spared);
+    let recorded = evidence.map(|(evidence, calls)| RecordedFixtures { plans, evidence, calls });
+    let mut caught = recorded.as_ref().and_then(RecordedFixtures::caught);
+    let mut spared = recorded.as_ref().filter(|_| draft.has_rule()).and_then(RecordedFixtures::spared);
     if caught.is_none() || (spared.is_none() && draft.has_rule()) {
         let all = probes(plans.after, &draft.playbook).into_iter().map(|probe| probe.fixture);
         let all: Vec<Fixture> = all.collect();
@@ -87,14 +87,16 @@ pub fn fixtures(
         caught = caught.or_else(|| made_up().map(|fixture| (Title::Text(fixture.title.clone()), fixture)));
         if spared.is_none() && draft.has_rule() {
             let why = evidence.map(|(evidence, _)| match evidence.cluster.others.is_empty() {
-                true => MadeUp::NoOther,
-                false => MadeUp::AllCaught(draft.verdict.clone()),
+                true => WhySynthetic::NoOther,
+                false => WhySynthetic::AllCaught(draft.verdict.clone()),
             });
             let title = Title::MadeUp { verdict: draft.verdict.clone(), why: why.clone() };
             spared = plans.made_up(&all).map(|fixture| (title, fixture.clone()));
             notes.extend(why.map(Note::LookAlikeMadeUp));
             let origin = evidence.map(|(evidence, _)| &evidence.origin);
-            notes.extend(matches!(origin, Some(Origin::Kept { is_alone: true, .. })).then_some(Note::FeedbackAlone));
+            notes.extend(
+                matches!(origin, Some(EvidenceSource::Kept { is_alone: true, .. })).then_some(Note::FeedbackAlone),
+            );
         }
     }
     let caught = caught.map(|(title, fixture)| (title, plans.with_expectation(fixture)));
@@ -116,14 +118,14 @@ impl TrialPlans<'_> {
         expected(plan, &scenario, record)
     }
 
-    /// What a run shows, as what the fixture is meant to show: for its author to read.
+    /// The fixture with its run as `expect`, for its author to check.
     fn with_expectation(&self, mut fixture: Fixture) -> Fixture {
         let shown = TrialPlans::shows(self.after, &fixture);
         fixture.expect.insert(self.draft.playbook.clone(), shown);
         fixture
     }
 
-    /// A look-alike says what must not happen, and that alone: a verdict of its own may be given to it later.
+    /// A look-alike only excludes the verdict: it may get another one later.
     fn with_exclusion(&self, mut fixture: Fixture) -> Fixture {
         let excluded = ExpectCall { not_verdicts: Some(vec![self.draft.verdict.clone()]), ..ExpectCall::default() };
         let calls = fixture.calls.iter().map(|call| (call.name.clone(), excluded.clone())).collect();
@@ -135,8 +137,7 @@ impl TrialPlans<'_> {
         verdicts(expect).any(|one| *one == self.draft.verdict)
     }
 
-    /// Whether the fixture is one that the draft is for: it gets the verdict, and did not before; where no rule is
-    /// added, what it shows is another.
+    /// Whether the draft catches the fixture: it now gets the verdict; without a new rule, its run changes.
     fn catches(&self, fixture: &Fixture) -> bool {
         if !self.is_readable(fixture) {
             return false;
@@ -146,19 +147,19 @@ impl TrialPlans<'_> {
         self.gives(&after) && is_changed
     }
 
-    /// Whether the fixture fails, and not in the way that the draft is for.
+    /// Whether the fixture fails and does not get the verdict.
     fn spares(&self, fixture: &Fixture) -> bool {
         let after = TrialPlans::shows(self.after, fixture);
         verdicts(&after).next().is_some() && !self.gives(&after) && self.is_readable(fixture)
     }
 
-    /// Whether its file can be read: a trace may say what no file of ours can, such as a tool without a name.
+    /// Whether its file can be read back: a trace may contain what a fixture cannot, such as a tool without a name.
     fn is_readable(&self, fixture: &Fixture) -> bool {
         let whole = self.with_exclusion(Fixture { title: "t".to_owned(), ..fixture.clone() });
         fixture::parse(Source::whole("", to_yaml(&whole))).is_ok()
     }
 
-    /// A failure of another verdict, best an unclassified one.
+    /// A synthetic failure with another verdict, preferably unclassified.
     fn made_up<'f>(&self, all: &'f [Fixture]) -> Option<&'f Fixture> {
         let spared: Vec<&Fixture> = all.iter().filter(|fixture| self.spares(fixture)).collect();
         let is_unknown =
@@ -166,8 +167,7 @@ impl TrialPlans<'_> {
         spared.iter().find(is_unknown).or(spared.first()).copied()
     }
 
-    /// A fixture in which the upstream answers as it is recorded to have done, with the tool's facts where they are
-    /// declared.
+    /// The fixture of a recorded call, with the tool's facts if declared.
     fn of_call(&self, call: &RecordedCall) -> Fixture {
         let facts = self.after.facts(call.tool());
         let tools = facts.declared.then(|| FixtureTool {
@@ -189,17 +189,17 @@ fn verdicts(expect: &Expect) -> impl Iterator<Item = &String> {
     expect.calls.values().flat_map(|call| call.verdicts.iter().flatten())
 }
 
-/// What was recorded, as fixtures.
-struct Recorded<'a> {
+/// Recorded failures as fixtures.
+struct RecordedFixtures<'a> {
     plans: &'a TrialPlans<'a>,
-    evidence: &'a Evidence,
-    calls: &'a Calls,
+    evidence: &'a DraftEvidence,
+    calls: &'a RecordedCalls,
 }
 
-impl Recorded<'_> {
-    /// A failure that the draft is for: one that it catches where there is one, else the first.
+impl RecordedFixtures<'_> {
+    /// A failure that the draft catches, otherwise the first of its cluster.
     fn caught(&self) -> Option<(Title, Fixture)> {
-        if let Origin::Kept { call, note, .. } = &self.evidence.origin {
+        if let EvidenceSource::Kept { call, note, .. } = &self.evidence.origin {
             return Some((Title::Note(note.clone()), self.plans.of_call(call)));
         }
         let mut all = self.fixtures(&self.evidence.cluster.examples);
@@ -207,13 +207,13 @@ impl Recorded<'_> {
         (best < all.len()).then(|| all.swap_remove(best))
     }
 
-    /// The nearest failure that the draft spares.
+    /// The nearest failure that the draft does not catch.
     fn spared(&self) -> Option<(Title, Fixture)> {
         self.fixtures(self.evidence.others()).into_iter().find(|(_, fixture)| self.plans.spares(fixture))
     }
 
-    fn fixtures(&self, examples: &[Example]) -> Vec<(Title, Fixture)> {
-        let fixture = |example: &Example| {
+    fn fixtures(&self, examples: &[FailureExample]) -> Vec<(Title, Fixture)> {
+        let fixture = |example: &FailureExample| {
             let call = self.calls.get(&(example.place.input, example.reference.clone()))?;
             let title = Title::Says { tool: call.tool().to_owned(), message: example.message.clone() };
             Some((title, self.plans.of_call(call)))
@@ -222,20 +222,20 @@ impl Recorded<'_> {
     }
 }
 
-/// The goldens of earlier look-alikes, which no rule knew before, that the draft gives its verdict; each with the worst
-/// that changes in it. Whatever else changes is left to the author.
-pub fn changed_look_alikes(plans: &TrialPlans<'_>, fixtures: &[(String, Fixture)]) -> Vec<(Id, Class)> {
+/// The goldens of earlier look-alikes that were unclassified and now get the verdict, each with its worst class. Other
+/// changes are left to the author.
+pub fn changed_look_alikes(plans: &TrialPlans<'_>, fixtures: &[(String, Fixture)]) -> Vec<(CaseId, Class)> {
     let mut simulator = Simulator::new();
     let changed = fixtures.iter().filter(|(_, fixture)| is_look_alike(fixture, &plans.draft.playbook));
     let changed = changed.filter_map(|(name, fixture)| {
-        let id = Id { playbook: plans.draft.playbook.clone(), fixture: name.clone() };
+        let id = CaseId { playbook: plans.draft.playbook.clone(), fixture: name.clone() };
         let diff = before_and_after(&mut simulator, &id, fixture, [plans.before, plans.after], false);
         diff.class().filter(|_| is_meant(&diff, &plans.draft.verdict)).map(|class| (id, class))
     });
     changed.collect()
 }
 
-/// Whether the fixture says what its calls are not, and nothing else of what becomes of them.
+/// Whether the fixture only excludes verdicts.
 fn is_look_alike(fixture: &Fixture, playbook: &str) -> bool {
     let expect = fixture.expect.get(playbook);
     expect.is_some_and(|expect| {
@@ -247,11 +247,11 @@ fn is_look_alike(fixture: &Fixture, playbook: &str) -> bool {
     })
 }
 
-/// Whether nothing changes but that failures which no rule knew get the verdict, with what follows from it.
+/// Whether the only change is that unclassified failures get the verdict.
 fn is_meant(diff: &FixtureDiff, verdict: &str) -> bool {
     let is_found = |one: &str, other: &str| one == other || (one == UNCLASSIFIED && other == verdict);
     diff.contradictions.is_empty()
-        && diff.gets(verdict)
+        && diff.gives_verdict_after(verdict)
         && diff.before.iter().zip(&diff.after).all(|(before, after)| {
             before.verdicts.split(", ").zip(after.verdicts.split(", ")).all(|(one, other)| is_found(one, other))
         })

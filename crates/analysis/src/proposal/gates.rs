@@ -1,4 +1,4 @@
-//! What speaks against accepting a proposal: one gate a reason, each with the one thing to do next. Runs nothing.
+//! The gates of a proposal: one per reason against accepting it, each with the next command. Runs nothing.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,9 +7,8 @@ use std::sync::Arc;
 use super::adr;
 use super::apply::{Applied, is_order_alone};
 use super::diff::{FixtureDiff, is_as_accepted};
-use super::lints::lints;
-use super::model::{Expected, Proposal, What};
-use crate::check::Id;
+use super::model::{Expected, OperationKind, Proposal};
+use crate::check::CaseId;
 use playproof_engine::playbook::Playbook;
 use playproof_engine::sim::Contradiction;
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
@@ -18,39 +17,39 @@ use playproof_formats::playbook::lint::silent_rules;
 use playproof_formats::playbook::{Loaded, fingerprint};
 use playproof_formats::shell::Command;
 
-/// What stands where an author has not written yet.
+/// The placeholder of a draft.
 pub(super) const UNWRITTEN: &str = "write this";
 
-/// The kinds of reasons, in the order in which they are told.
+/// The kinds of gates, in the order of reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum GateKind {
-    /// The playbook is another one than the proposal was made for.
+    /// The playbook has changed since the proposal was made.
     BaseMoved,
-    /// The playbook was edited by hand, and nobody approved that.
+    /// The playbook has rows that are not approved.
     RowsNotApproved,
     /// Another proposal changes the same row.
     SameRow,
-    /// A golden is not what the playbook as it is shows.
+    /// A golden differs from the current playbook.
     GoldenStale,
     /// A fixture of the proposal has the name of another.
     FixtureTaken,
     /// No fixture of the proposal gets the new verdict, or none shows the change.
     CatchesNothing,
-    /// No fixture of the proposal is near to what it catches, and not caught.
+    /// The proposal has no look-alike that it does not catch.
     NoLookAlike,
     /// A look-alike gets the new verdict.
     LookAlikeCaught,
-    /// A fixture does not show what it is meant to show.
+    /// A fixture contradicts its `expect`.
     Contradiction,
-    /// A golden changes that the proposal does not name.
+    /// A golden changes that the proposal does not list.
     UnnamedChange,
-    /// A golden does not change as the proposal says.
-    NamedInVain,
-    /// A guard is weaker, and nobody says why.
+    /// A golden that the proposal lists does not change.
+    ExpectedChangeMissing,
+    /// A guard is weaker without a reason.
     GuardWeakened,
-    /// Lint says something that it did not say before.
+    /// Lint reports something new.
     NewLint,
-    /// A placeholder that nobody has written over.
+    /// A placeholder is left.
     Unwritten,
     /// The decision record is not complete.
     AdrIncomplete,
@@ -70,7 +69,7 @@ impl GateKind {
             GateKind::LookAlikeCaught => "look_alike_caught",
             GateKind::Contradiction => "contradiction",
             GateKind::UnnamedChange => "unnamed_change",
-            GateKind::NamedInVain => "named_in_vain",
+            GateKind::ExpectedChangeMissing => "named_in_vain",
             GateKind::GuardWeakened => "guard_weakened",
             GateKind::NewLint => "new_lint",
             GateKind::Unwritten => "unwritten",
@@ -85,79 +84,78 @@ impl fmt::Display for GateKind {
     }
 }
 
-/// One reason why a proposal is not accepted.
+/// One reason against accepting a proposal.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Gate {
-    /// What sort.
+pub struct ProposalGate {
+    /// Its kind.
     pub kind: GateKind,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
-    /// What to do by hand, where a command alone does not do it.
+    /// What to do by hand, if a command is not enough.
     pub help: Option<String>,
     /// The command to run next, after that.
     pub next: Command,
-    /// Where it is wrong.
+    /// The place of the problem.
     pub report: Option<Report>,
 }
 
-/// A proposal with what became of it.
+/// A proposal and its trial.
 #[derive(Debug)]
-pub(super) struct Tried<'a> {
+pub(super) struct TrialFacts<'a> {
     /// Its id: the name of its folder.
     pub id: &'a str,
-    /// Its folder, as people know it.
+    /// Its folder, as shown to people.
     pub folder: &'a str,
-    /// The folder of the project's fixtures, as people know it.
+    /// The folder of the project's fixtures, as shown to people.
     pub fixtures: &'a str,
-    /// What it says.
+    /// Its content.
     pub proposal: &'a Proposal,
-    /// The playbook as it is.
+    /// The current playbook.
     pub before: &'a Loaded,
-    /// The playbook as proposed.
+    /// The proposed playbook.
     pub applied: &'a Applied,
-    /// What it changes in fixtures.
+    /// The differences in fixtures.
     pub diffs: &'a [FixtureDiff],
     /// The goldens of the project's fixtures.
-    pub goldens: &'a BTreeMap<Id, Option<Arc<Source>>>,
-    /// Its decision record; none where there is no such file.
+    pub goldens: &'a BTreeMap<CaseId, Option<Arc<Source>>>,
+    /// Its decision record; none without the file.
     pub adr: Option<&'a Arc<Source>>,
-    /// Rows of the playbook as it is that nobody approved.
+    /// Rows of the current playbook that are not approved.
     pub unapproved: &'a [RowChange],
-    /// Rows that another proposal changes too: its id, and the row.
+    /// Rows that other proposals change too: id and row.
     pub shared: &'a [(String, String)],
     /// Its fixtures whose names are taken.
     pub taken: &'a [String],
 }
 
-/// All that speaks against accepting it, in the order of the kinds.
-pub(super) fn judge(tried: &Tried<'_>) -> Vec<Gate> {
+/// All gates that fail, lints aside, unsorted.
+pub(super) fn judge(tried: &TrialFacts<'_>) -> Vec<ProposalGate> {
     let mut gates = Vec::new();
-    let mut say = |kind, message: String, (help, next)| gates.push(Gate { kind, message, help, next, report: None });
-    ground(tried, &mut say);
+    let mut say =
+        |kind, message: String, (help, next)| gates.push(ProposalGate { kind, message, help, next, report: None });
+    check_base(tried, &mut say);
     evidence(tried, &mut say);
     changes(tried, &mut say);
     unwritten(tried, &mut say);
-    gates.extend(lints(tried));
     record(tried, &mut gates);
-    gates.sort_by_key(|gate| gate.kind); // stable
     gates
 }
 
 /// What to do by hand, and the command to run next.
 type Way = (Option<String>, Command);
 
-/// The command that tries it once more.
-pub(super) fn again(tried: &Tried<'_>) -> Command {
+/// The command for another trial.
+pub(super) fn again(tried: &TrialFacts<'_>) -> Command {
     Command::new("playproof propose check").name(tried.id)
 }
 
-/// Something to do by hand before it is tried once more.
-fn by_hand(tried: &Tried<'_>, what: String) -> Way {
+/// Something to do by hand before another trial.
+fn by_hand(tried: &TrialFacts<'_>, what: String) -> Way {
     (Some(what), again(tried))
 }
 
-/// What the proposal stands on.
-fn ground(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, Way)) {
+/// Checks the base of the proposal.
+fn check_base(tried: &TrialFacts<'_>, say: &mut impl FnMut(GateKind, String, Way)) {
     let now = fingerprint(&tried.before.playbook).to_string();
     let (playbook, base) = (&tried.proposal.playbook.text, &tried.proposal.base.text);
     if now != *base {
@@ -167,7 +165,7 @@ fn ground(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, Way)) {
         say(GateKind::BaseMoved, said, (None, Command::new("playproof propose rebase").name(tried.id)));
     }
     if let Some(first) = tried.unapproved.first() {
-        let said = format!("`{playbook}` has rows that nobody approved: `{}`", first.name);
+        let said = format!("`{playbook}` has rows that are not approved: `{}`", first.name);
         let more = if tried.unapproved.len() > 1 { " and others" } else { "" };
         say(GateKind::RowsNotApproved, format!("{said}{more}"), (None, "playproof check".into()));
     }
@@ -179,12 +177,12 @@ fn ground(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, Way)) {
     for diff in tried.diffs.iter().filter(|diff| !diff.is_new) {
         let golden = tried.goldens.get(&diff.id).and_then(Option::as_ref);
         if !is_as_accepted(golden, &diff.body_before) {
-            let said = format!("the golden of `{}` is not what `{playbook}` shows as it is", diff.id);
+            let said = format!("the golden of `{}` differs from the current `{playbook}`", diff.id);
             say(GateKind::GoldenStale, said, (None, Command::new("playproof check").name(&diff.id.to_string())));
         }
     }
     for name in tried.taken {
-        let said = format!("there is a fixture `{name}` already");
+        let said = format!("the fixture `{name}` exists already");
         let next = by_hand(tried, format!("rename {}/fixtures/{name}.yaml", tried.folder));
         say(GateKind::FixtureTaken, said, next);
     }
@@ -195,8 +193,8 @@ fn given<'a>(proposal: &'a Proposal, after: &'a Playbook) -> Vec<&'a str> {
     let mut verdicts: Vec<&str> = Vec::new();
     for operation in &proposal.operations {
         let verdict = match &operation.what {
-            What::AddVerdict(name, _) => Some(name.text.as_str()),
-            What::AddRule(name, ..) => {
+            OperationKind::AddVerdict(name, _) => Some(name.text.as_str()),
+            OperationKind::AddRule(name, ..) => {
                 let rule = after.rules.iter().find(|rule| *rule.name == *name.text);
                 rule.map(|rule| &*after.verdict(rule.verdict).name)
             }
@@ -211,9 +209,9 @@ fn given<'a>(proposal: &'a Proposal, after: &'a Playbook) -> Vec<&'a str> {
 /// does not fit it, the first alone.
 pub fn verdicts<'a>(proposal: &'a Proposal, after: Option<&'a Playbook>) -> Vec<&'a str> {
     let named = proposal.operations.iter().filter_map(|operation| match &operation.what {
-        What::AddVerdict(name, _) | What::ChangeVerdict(name, _) | What::RemoveVerdict(name) => {
-            Some(name.text.as_str())
-        }
+        OperationKind::AddVerdict(name, _)
+        | OperationKind::ChangeVerdict(name, _)
+        | OperationKind::RemoveVerdict(name) => Some(name.text.as_str()),
         _ => None,
     });
     let mut verdicts: Vec<&str> = named.collect();
@@ -222,53 +220,54 @@ pub fn verdicts<'a>(proposal: &'a Proposal, after: Option<&'a Playbook>) -> Vec<
     verdicts
 }
 
-/// Whether the proposal only says in other words what verdicts mean, and takes away what has no say: no fixture can show
-/// that.
-fn is_unseen(tried: &Tried<'_>) -> bool {
+/// Whether no fixture can show the change: it only rewords meanings or removes what never matches.
+fn is_unseen(tried: &TrialFacts<'_>) -> bool {
     tried.proposal.operations.iter().all(|operation| match &operation.what {
-        What::ChangeVerdict(_, parts) => parts.iter().all(|part| part.key == "means"),
-        What::RemoveRule(rule) => !speaks(tried.before, &rule.text),
-        What::RemoveVerdict(_) => true,
+        OperationKind::ChangeVerdict(_, parts) => parts.iter().all(|part| part.key == "means"),
+        OperationKind::RemoveRule(rule) => !can_match(tried.before, &rule.text),
+        OperationKind::RemoveVerdict(_) => true,
         _ => false,
     })
 }
 
-/// Whether a rule of the playbook can speak at all.
-fn speaks(loaded: &Loaded, rule: &str) -> bool {
+/// Whether a rule of the playbook can match at all.
+fn can_match(loaded: &Loaded, rule: &str) -> bool {
     let mut rules = loaded.playbook.rules.iter().zip(silent_rules(loaded));
     rules.any(|(known, silent)| *known.name == *rule && silent.is_none())
 }
 
-/// Whether fixtures show what becomes of the failures that a rule caught which is taken away.
-fn removals(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, Way)) {
+/// Checks that fixtures show the failures of removed rules.
+fn removals(tried: &TrialFacts<'_>, say: &mut impl FnMut(GateKind, String, Way)) {
     let removed = tried.proposal.operations.iter().filter_map(|operation| match &operation.what {
-        What::RemoveRule(rule) => Some(&rule.text),
+        OperationKind::RemoveRule(rule) => Some(&rule.text),
         _ => None,
     });
-    for rule in removed.filter(|rule| speaks(tried.before, rule)) {
-        if !tried.diffs.iter().any(|diff| diff.heard(rule)) {
-            let said = format!("no fixture shows what becomes of the failures that the rule `{rule}` catches today");
+    for rule in removed.filter(|rule| can_match(tried.before, rule)) {
+        if !tried.diffs.iter().any(|diff| diff.rule_matches_before(rule)) {
+            let said = format!("no fixture shows how the failures of the rule `{rule}` end without it");
             let next = by_hand(tried, format!("write one into {}/fixtures/", tried.folder));
             say(GateKind::CatchesNothing, said, next);
         }
     }
 }
 
-/// Whether the proposal's own fixtures show what it is for.
-fn evidence(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, Way)) {
+/// Checks that the proposal's own fixtures show its change.
+fn evidence(tried: &TrialFacts<'_>, say: &mut impl FnMut(GateKind, String, Way)) {
     let own = || tried.diffs.iter().filter(|diff| diff.is_new);
     let fixtures = format!("{}/fixtures/", tried.folder);
     let given = given(tried.proposal, &tried.applied.loaded.playbook);
     for verdict in &given {
-        if !own().any(|diff| diff.gets(verdict) && !diff.got(verdict)) {
-            let said = match own().any(|diff| diff.gets(verdict)) {
-                true => format!("each fixture of the proposal that gets the verdict `{verdict}` gets it already"),
+        if !own().any(|diff| diff.gives_verdict_after(verdict) && !diff.gives_verdict_before(verdict)) {
+            let said = match own().any(|diff| diff.gives_verdict_after(verdict)) {
+                true => format!("every fixture of the proposal with the verdict `{verdict}` already gets it today"),
                 false => format!("no fixture of the proposal gets the verdict `{verdict}`: it catches nothing"),
             };
             say(GateKind::CatchesNothing, said, by_hand(tried, format!("write one into {fixtures}")));
         }
-        if !own().any(|diff| !diff.gets(verdict) && !diff.after.iter().all(|call| call.verdicts.is_empty())) {
-            let said = format!("no fixture of the proposal fails in a way near to `{verdict}` and does not get it");
+        if !own()
+            .any(|diff| !diff.gives_verdict_after(verdict) && !diff.after.iter().all(|call| call.verdicts.is_empty()))
+        {
+            let said = format!("no fixture of the proposal is a look-alike: it fails without the verdict `{verdict}`");
             say(GateKind::NoLookAlike, said, by_hand(tried, format!("write one into {fixtures}")));
         }
     }
@@ -279,11 +278,12 @@ fn evidence(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, Way)) {
         say(GateKind::CatchesNothing, said, by_hand(tried, format!("write one into {fixtures}")));
     }
     for diff in tried.diffs {
-        // The verdict is why the rest is another.
+        // A different verdict explains the rest.
         let of_verdicts = diff.contradictions.iter().find(|one| is_of_verdicts(one));
         let Some(first) = of_verdicts.or(diff.contradictions.first()) else { continue };
         let expects = first.to_string();
-        let caught = given.iter().find(|verdict| diff.gets(verdict) && is_without(&diff.contradictions, verdict));
+        let caught =
+            given.iter().find(|verdict| diff.gives_verdict_after(verdict) && is_without(&diff.contradictions, verdict));
         match caught.filter(|_| diff.is_new) {
             Some(verdict) => {
                 let said = format!("the look-alike `{}` gets the verdict `{verdict}`: {expects}", diff.id.fixture);
@@ -291,10 +291,10 @@ fn evidence(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, Way)) {
                 say(GateKind::LookAlikeCaught, said, next);
             }
             None => {
-                let said = format!("`{}` would not show what it is meant to show: {expects}", diff.id);
+                let said = format!("`{}` would contradict its `expect`: {expects}", diff.id);
                 let folder = if diff.is_new { format!("{}/fixtures", tried.folder) } else { tried.fixtures.to_owned() };
                 let help = format!(
-                    "change `expect` in {folder}/{}.yaml if this is meant, else {}/proposal.yaml",
+                    "change `expect` in {folder}/{}.yaml if this is intended, otherwise {}/proposal.yaml",
                     diff.id.fixture, tried.folder
                 );
                 say(GateKind::Contradiction, said, by_hand(tried, help));
@@ -313,18 +313,18 @@ fn is_without(contradictions: &[Contradiction], verdict: &str) -> bool {
     contradictions.iter().filter(of_a_call).any(|one| !one.expected.split(", ").any(|named| named == verdict))
 }
 
-/// What changes in the project's goldens, against what the proposal names.
-fn changes(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, Way)) {
-    let expected = |id: &Id| tried.proposal.expect.iter().find(|expected| expected.id.text == id.to_string());
-    let write = |id: &Id, class: Class| {
+/// Compares the changes in the project's goldens with the listed ones.
+fn changes(tried: &TrialFacts<'_>, say: &mut impl FnMut(GateKind, String, Way)) {
+    let expected = |id: &CaseId| tried.proposal.expect.iter().find(|expected| expected.id.text == id.to_string());
+    let write = |id: &CaseId, class: Class| {
         let row = format!("`{id}: {}`", class.as_str());
-        by_hand(tried, format!("write {row} below `expect` in {}/proposal.yaml, if it is meant", tried.folder))
+        by_hand(tried, format!("write {row} below `expect` in {}/proposal.yaml, if it is intended", tried.folder))
     };
     for diff in tried.diffs.iter().filter(|diff| !diff.is_new) {
         let Some(class) = diff.class() else { continue };
         match expected(&diff.id) {
             None => {
-                let said = format!("`{}` changes ({class}), and the proposal does not name it", diff.id);
+                let said = format!("`{}` changes ({class}), and the proposal does not list it", diff.id);
                 say(GateKind::UnnamedChange, said, write(&diff.id, class));
             }
             Some(Expected { class: named, .. }) if class < *named => {
@@ -338,21 +338,21 @@ fn changes(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, Way)) {
         let changes =
             tried.diffs.iter().any(|diff| !diff.is_new && diff.id.to_string() == id.text && diff.class().is_some());
         if !changes {
-            let said = format!("the proposal says that `{}` changes, and it does not", id.text);
-            let next = by_hand(tried, format!("take it out of {}/proposal.yaml", tried.folder));
-            say(GateKind::NamedInVain, said, next);
+            let said = format!("the proposal lists `{}`, which does not change", id.text);
+            let next = by_hand(tried, format!("remove it from {}/proposal.yaml", tried.folder));
+            say(GateKind::ExpectedChangeMissing, said, next);
         }
     }
     let weak = tried.diffs.iter().find(|diff| !diff.is_new && diff.comparison.has(Class::GuardWeakened));
     if let Some(diff) = weak.filter(|_| tried.proposal.reason.is_none()) {
-        let said = format!("a guard is weaker in `{}`, and the proposal does not say why that is right", diff.id);
+        let said = format!("a guard is weaker in `{}`, and the proposal gives no reason", diff.id);
         let next = by_hand(tried, format!("write `reason: ...` into {}/proposal.yaml", tried.folder));
         say(GateKind::GuardWeakened, said, next);
     }
 }
 
 /// Placeholders of a draft, in verdicts and fixtures.
-fn unwritten(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, Way)) {
+fn unwritten(tried: &TrialFacts<'_>, say: &mut impl FnMut(GateKind, String, Way)) {
     let next = |file: String| by_hand(tried, format!("write it in {file}"));
     if has_placeholder(&tried.proposal.source.text) {
         let file = format!("{}/proposal.yaml", tried.folder);
@@ -364,7 +364,7 @@ fn unwritten(tried: &Tried<'_>, say: &mut impl FnMut(GateKind, String, Way)) {
     }
 }
 
-/// Whether a value is the placeholder of a draft, or begins with it: the same words within a text are its author's.
+/// Whether a value is the placeholder of a draft, or begins with it. The same words within a text are the author's.
 fn has_placeholder(text: &str) -> bool {
     text.match_indices(UNWRITTEN).any(|(at, _)| {
         let before = text.get(..at).unwrap_or_default();
@@ -380,11 +380,17 @@ fn has_placeholder(text: &str) -> bool {
     })
 }
 
-fn record(tried: &Tried<'_>, gates: &mut Vec<Gate>) {
+fn record(tried: &TrialFacts<'_>, gates: &mut Vec<ProposalGate>) {
     let file = format!("{}/adr.md", tried.folder);
     let (help, next) = by_hand(tried, format!("write it in {file}"));
     let mut gate = |message: String, report| {
-        gates.push(Gate { kind: GateKind::AdrIncomplete, message, help: help.clone(), next: next.clone(), report });
+        gates.push(ProposalGate {
+            kind: GateKind::AdrIncomplete,
+            message,
+            help: help.clone(),
+            next: next.clone(),
+            report,
+        });
     };
     let Some(adr) = tried.adr else {
         return gate(format!("there is no decision record: `{file}` is missing"), None);

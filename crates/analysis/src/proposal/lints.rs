@@ -1,23 +1,23 @@
-//! What lint says of the playbook as proposed and did not say before, each with the way out of it. Lints nothing itself.
+//! Gates for lints that the proposal introduces, each with a way to fix it. Lints nothing itself.
 
 use std::sync::Arc;
 
-use super::gates::{Gate, GateKind, Tried, again};
+use super::gates::{GateKind, ProposalGate, TrialFacts, again};
 use playproof_engine::playbook::Playbook;
 use playproof_formats::diagnostic::{Diagnostic, Report};
 use playproof_formats::playbook::lint::lint;
 use playproof_formats::shell::Command;
 
 /// A gate for each lint that is new.
-pub(super) fn lints(tried: &Tried<'_>) -> Vec<Gate> {
+pub(super) fn lints(tried: &TrialFacts<'_>) -> Vec<ProposalGate> {
     let old: Vec<(&str, String)> = lint(tried.before).into_iter().map(|said| (said.id, said.message)).collect();
     let is_old = |said: &Diagnostic| old.iter().any(|(id, message)| *id == said.id && *message == said.message);
     let new = lint(&tried.applied.loaded).into_iter().filter(|said| !is_old(said) && !is_decided(tried, said));
     let gates = new.map(|said| {
         let help = way_out(tried, &said);
-        Gate {
+        ProposalGate {
             kind: GateKind::NewLint,
-            message: format!("lint says something new: {}", said.message),
+            message: said.message.clone(),
             next: if help.is_some() { again(tried) } else { Command::new("playproof help").name(said.id) },
             help,
             report: Some(Report::one(Arc::clone(&tried.applied.loaded.places.source), said)),
@@ -26,16 +26,17 @@ pub(super) fn lints(tried: &Tried<'_>) -> Vec<Gate> {
     gates.collect()
 }
 
-/// Whether a fixture shows that a rule speaks of which lint cannot tell.
-fn is_decided(tried: &Tried<'_>, said: &Diagnostic) -> bool {
+/// Whether a fixture decides a lint that is in doubt: its rule matches.
+fn is_decided(tried: &TrialFacts<'_>, said: &Diagnostic) -> bool {
     let rules = tried.applied.loaded.playbook.rules.iter().map(|rule| &*rule.name);
     said.id == "shadow_undecided"
-        && told_of(tried, said, "rule", rules).is_some_and(|rule| tried.diffs.iter().any(|diff| diff.hears(rule)))
+        && told_of(tried, said, "rule", rules)
+            .is_some_and(|rule| tried.diffs.iter().any(|diff| diff.rule_matches_after(rule)))
 }
 
 /// The row that a lint underlines first.
 fn told_of<'a>(
-    tried: &Tried<'_>,
+    tried: &TrialFacts<'_>,
     said: &Diagnostic,
     kind: &str,
     mut names: impl Iterator<Item = &'a str>,
@@ -45,19 +46,22 @@ fn told_of<'a>(
     names.find(|name| places.row(playbook, &format!("{kind} {name}"), "").is_some_and(|place| place.contains(&at)))
 }
 
-/// What takes the cause of a lint away, where it is told of a row that was there before the proposal.
-fn way_out(tried: &Tried<'_>, said: &Diagnostic) -> Option<String> {
+/// How to fix a lint on a row that existed before the proposal.
+fn way_out(tried: &TrialFacts<'_>, said: &Diagnostic) -> Option<String> {
     let Playbook { rules, verdicts, .. } = &tried.before.playbook;
     let rule = || told_of(tried, said, "rule", rules.iter().map(|rule| &*rule.name));
     let verdict = || told_of(tried, said, "verdict", verdicts.iter().map(|verdict| &*verdict.name));
     let gone = |step: &str, name: &str| {
-        format!("write `- {step}: {name}` at the end of `operations` in {}/proposal.yaml, if it may go", tried.folder)
+        format!(
+            "write `- {step}: {name}` at the end of `operations` in {}/proposal.yaml, if it can be removed",
+            tried.folder
+        )
     };
     Some(match said.id {
         "shadowed_rule" => gone("remove_rule", rule()?),
         "unreached_verdict" => gone("remove_verdict", verdict()?),
         "shadow_undecided" => {
-            format!("write a fixture in which the rule `{}` speaks into {}/fixtures/", rule()?, tried.folder)
+            format!("write a fixture in which the rule `{}` matches into {}/fixtures/", rule()?, tried.folder)
         }
         _ => return None,
     })

@@ -1,4 +1,4 @@
-//! A change of a playbook that waits for review: what it does to the text, to the fixtures, and what speaks against it.
+//! Proposals: playbook changes that wait for review. Drafts, applies, tries and accepts them.
 
 mod accept;
 mod adr;
@@ -9,27 +9,27 @@ mod edit;
 mod evidence;
 mod fixtures;
 mod gates;
-mod judged;
 mod lints;
 mod model;
 mod parse;
+mod report;
 mod request;
 mod schema;
 #[cfg(test)]
 mod tests;
 mod trial;
 
-pub use accept::{NotAccepted, Since, accepted_goldens, changed_since, goldens_elsewhere, record};
+pub use accept::{ChangedSince, NotAccepted, accepted_goldens, changed_since, goldens_elsewhere, record};
 pub use adr::{PARTS, PLACEHOLDER, incomplete, numbered};
 pub use apply::{Applied, apply, is_order_alone};
-pub use diff::{CallFacts, FixtureDiff, before_and_after};
-pub use draft::{Draft, DraftRule, VerdictChange, flow, proposal_text};
-pub use evidence::{Evidence, NoCluster, Origin};
-pub use fixtures::{Calls, DraftFixture, Title, TrialPlans, changed_look_alikes, fixtures};
-pub use gates::{Gate, GateKind, touched, verdicts};
-pub use judged::{FactLine, Judged};
-pub use model::{Expected, Named, Operation, Part, Place, Proposal, Snippet, What};
+pub use diff::{CallSummary, FixtureDiff, before_and_after};
+pub use draft::{Draft, ProposedRule, VerdictChange, flow, proposal_text};
+pub use evidence::{DraftEvidence, EvidenceSource, NoCluster};
+pub use fixtures::{DraftFixture, RecordedCalls, Title, TrialPlans, changed_look_alikes, fixtures};
+pub use gates::{GateKind, ProposalGate, touched, verdicts};
+pub use model::{Expected, FieldChange, Operation, OperationKind, Proposal, RulePosition, Snippet, Spanned};
 pub use parse::{REBASE, parse, rebased, with_base};
-pub use request::{MadeUp, NoDraft, Note, Request, draft, id_of, place_rule, verdict_is_there};
+pub use report::{FactLine, ProposalReport};
+pub use request::{NoDraft, Note, Request, WhySynthetic, draft, id_of, place_rule, verdict_is_there};
 pub use schema::SCHEMA;
-pub use trial::{Candidate, ProposalContext};
+pub use trial::{ProposalContext, TrialInput};

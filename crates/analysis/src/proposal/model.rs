@@ -1,4 +1,4 @@
-//! What a proposal says, with the texts as its author wrote them. Reads and changes nothing.
+//! The model of a proposal, with texts as written. Reads and changes nothing.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,70 +12,70 @@ pub struct Proposal {
     /// What the places point into.
     pub source: Arc<Source>,
     /// The playbook, by the name that fixtures know it by.
-    pub playbook: Named,
+    pub playbook: Spanned,
     /// The fingerprint of the playbook that it was made for.
-    pub base: Named,
-    /// What it does, in order; never empty.
+    pub base: Spanned,
+    /// Its steps, in order; never empty.
     pub operations: Vec<Operation>,
-    /// The goldens that it changes, and how.
+    /// The goldens with an expected change.
     pub expect: Vec<Expected>,
-    /// Why a guard that it weakens may be weaker.
+    /// The reason for a weaker guard.
     pub reason: Option<String>,
 }
 
-/// A text and where it stands.
+/// A text and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Named {
+pub struct Spanned {
     /// The text.
     pub text: String,
     /// Where it stands in the proposal.
     pub span: Range<usize>,
 }
 
-/// A golden that is meant to change.
+/// A golden with an expected change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expected {
     /// `PLAYBOOK/FIXTURE`.
-    pub id: Named,
-    /// The worst that may change in it.
+    pub id: Spanned,
+    /// The worst expected class.
     pub class: Class,
 }
 
 /// One step of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operation {
-    /// What is done.
-    pub what: What,
-    /// For people who read the playbook; written above what is added.
+    /// The change.
+    pub what: OperationKind,
+    /// A comment for the playbook, above the added row.
     pub comment: Option<String>,
     /// Where the step stands in the proposal.
     pub span: Range<usize>,
 }
 
-/// What a step does.
+/// The kind of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum What {
-    /// A verdict that was not there.
-    AddVerdict(Named, Snippet),
-    /// A rule that was not there.
-    AddRule(Named, Snippet, Place),
-    /// A rule at another place.
-    MoveRule(Named, Place),
-    /// A rule that is no longer there.
-    RemoveRule(Named),
-    /// A verdict that is no longer there.
-    RemoveVerdict(Named),
-    /// A queue that was not there.
-    AddQueue(Named),
-    /// Other values in a verdict.
-    ChangeVerdict(Named, Vec<Part>),
-    /// Another value of a limit.
-    ChangeLimit(Named, Snippet),
+pub enum OperationKind {
+    /// Adds a verdict.
+    AddVerdict(Spanned, Snippet),
+    /// Adds a rule.
+    AddRule(Spanned, Snippet, RulePosition),
+    /// Moves a rule.
+    MoveRule(Spanned, RulePosition),
+    /// Removes a rule.
+    RemoveRule(Spanned),
+    /// Removes a verdict.
+    RemoveVerdict(Spanned),
+    /// Adds a queue.
+    AddQueue(Spanned),
+    /// Changes values of a verdict.
+    ChangeVerdict(Spanned, Vec<FieldChange>),
+    /// Changes a limit.
+    ChangeLimit(Spanned, Snippet),
 }
 
-/// Another value in a row.
+/// A changed value in a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct FieldChange {
     /// `means`, `effect` or `then`.
     pub key: &'static str,
     /// The value as written.
@@ -84,21 +84,21 @@ pub struct Part {
 
 /// Where a rule goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// Behind all others.
+pub enum RulePosition {
+    /// After all others.
     End,
     /// Before this rule.
-    Before(Named),
-    /// Behind this rule.
-    After(Named),
+    Before(Spanned),
+    /// After this rule.
+    After(Spanned),
 }
 
-/// A piece of YAML as written: its lines without the indentation that they have in common.
+/// A piece of YAML as written: its lines without their common indent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snippet(pub Vec<String>);
 
 impl Snippet {
-    /// The one line; none where there are several, which stand below their key.
+    /// The only line; none if there are several.
     pub fn line(&self) -> Option<&str> {
         match self.0.as_slice() {
             [line] if line.starts_with(['{', '[', '"', '\'']) || !line.contains(": ") => Some(line),

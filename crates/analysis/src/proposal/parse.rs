@@ -1,8 +1,8 @@
-//! Reads `proposal.yaml`, strictly; and moves one to another base. Knows no playbook.
+//! Parses `proposal.yaml` strictly, and changes its base. Knows no playbook.
 
 use std::sync::Arc;
 
-use super::model::{Expected, Named, Operation, Part, Place, Proposal, Snippet, What};
+use super::model::{Expected, FieldChange, Operation, OperationKind, Proposal, RulePosition, Snippet, Spanned};
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 use playproof_formats::golden::{Class, merge_conflict};
 use playproof_formats::yaml;
@@ -20,24 +20,7 @@ pub(super) const STEPS: &[&str] = &[
     "change_verdict",
     "change_limit",
 ];
-pub(super) const STEP: &[&str] = &[
-    "add_verdict",
-    "add_rule",
-    "move_rule",
-    "remove_rule",
-    "remove_verdict",
-    "add_queue",
-    "change_verdict",
-    "change_limit",
-    "comment",
-    "before",
-    "after",
-    "to",
-    "means",
-    "effect",
-    "then",
-];
-/// What only some steps know.
+/// Keys that belong to some steps only.
 pub(super) const OF_STEPS: [(&str, &[&str]); 7] = [
     ("comment", &["add_verdict", "add_rule"]),
     ("before", &["add_rule", "move_rule"]),
@@ -48,11 +31,26 @@ pub(super) const OF_STEPS: [(&str, &[&str]); 7] = [
     ("then", &["change_verdict"]),
 ];
 
+/// The keys of an operation: the steps, and the keys beside them.
+pub(super) const STEP: [&str; STEPS.len() + OF_STEPS.len()] = {
+    let mut keys = [""; STEPS.len() + OF_STEPS.len()];
+    let (mut step, mut beside) = (0, 0);
+    while step < STEPS.len() {
+        keys[step] = STEPS[step];
+        step += 1;
+    }
+    while beside < OF_STEPS.len() {
+        keys[step + beside] = OF_STEPS[beside].0;
+        beside += 1;
+    }
+    keys
+};
+
 /// Hexadecimal digits of a fingerprint.
 const DIGITS: usize = 64;
 
-/// What helps where a proposal is made for no playbook.
-pub const REBASE: &str = "`playproof propose rebase ID` writes that of the playbook as it is";
+/// The help for a wrong base.
+pub const REBASE: &str = "`playproof propose rebase ID` writes the fingerprint of the current playbook";
 
 /// Reads a proposal.
 ///
@@ -60,12 +58,12 @@ pub const REBASE: &str = "`playproof propose rebase ID` writes that of the playb
 /// Everything that is wrong with it, with places; a merge conflict as such.
 pub fn parse(source: Arc<Source>) -> Result<Proposal, Report> {
     if let Some(said) = merge_conflict(&source.text) {
-        return Err(Report::one(source, said.help("decide which side is meant, then run `playproof propose check`")));
+        return Err(Report::one(source, said.help("resolve it, then run `playproof propose check`")));
     }
     yaml::parse(Arc::clone(&source), |root| read(root, source))
 }
 
-/// The text of a proposal, made for the playbook of another fingerprint.
+/// The text of a proposal with another base.
 pub fn rebased(proposal: &Proposal, base: &str) -> String {
     let mut text = proposal.source.text.clone();
     // In quotes: some fingerprints could be read as numbers.
@@ -73,8 +71,8 @@ pub fn rebased(proposal: &Proposal, base: &str) -> String {
     text
 }
 
-/// The text of a proposal with a fingerprint in it, that of no playbook, where it has none or something else in its
-/// place: what is made for nothing can be rebased.
+/// The text of a proposal, with a dummy fingerprint as its base if the base is missing or invalid, so that it can be
+/// rebased.
 pub fn with_base(source: Arc<Source>) -> Arc<Source> {
     let none = format!("'{}'", "0".repeat(DIGITS));
     let behind = |end: usize| source.text.get(end..).and_then(|rest| rest.find('\n')).map(|at| end + at);
@@ -100,7 +98,7 @@ fn read(root: Cursor<'_>, source: Arc<Source>) -> Option<Proposal> {
         Some(base) => fingerprint(base),
         None => {
             let said = Diagnostic::error("missing_key", "`base` is missing: the fingerprint of the playbook");
-            root.report(said.at(record.span(), "a proposal is made for a playbook as it is").help(REBASE));
+            root.report(said.at(record.span(), "a proposal belongs to one version of a playbook").help(REBASE));
             None
         }
     };
@@ -118,17 +116,17 @@ fn read(root: Cursor<'_>, source: Arc<Source>) -> Option<Proposal> {
     })
 }
 
-fn named(at: Cursor<'_>, text: &str) -> Named {
-    Named { text: text.to_owned(), span: at.span() }
+fn named(at: Cursor<'_>, text: &str) -> Spanned {
+    Spanned { text: text.to_owned(), span: at.span() }
 }
 
-fn fingerprint(at: Cursor<'_>) -> Option<Named> {
+fn fingerprint(at: Cursor<'_>) -> Option<Spanned> {
     let text = at.string()?;
     if is_fingerprint(text) {
         return Some(named(at, text));
     }
     at.report(
-        Diagnostic::error("bad_fingerprint", "this is no fingerprint")
+        Diagnostic::error("bad_fingerprint", "this is not a fingerprint")
             .at(at.span(), "expected 64 hexadecimal digits")
             .help(REBASE),
     );
@@ -149,7 +147,7 @@ fn operations(steps: Cursor<'_>, source: &Arc<Source>) -> Option<Vec<Operation>>
 }
 
 fn operation(step: Cursor<'_>, source: &Arc<Source>) -> Option<Operation> {
-    let record = step.record("an operation", STEP)?;
+    let record = step.record("an operation", &STEP)?;
     let chosen: Vec<&str> = STEPS.iter().copied().filter(|key| record.optional(key).is_some()).collect();
     let [key] = chosen.as_slice() else {
         let said = format!("an operation is exactly one of these, not {}", chosen.len());
@@ -162,9 +160,9 @@ fn operation(step: Cursor<'_>, source: &Arc<Source>) -> Option<Operation> {
         "add_verdict" => add_verdict(value, source),
         "add_rule" => add_rule(value, &record, source),
         "move_rule" => move_rule(value, &record),
-        "remove_rule" => Some(What::RemoveRule(name(value)?)),
-        "remove_verdict" => Some(What::RemoveVerdict(name(value)?)),
-        "add_queue" => Some(What::AddQueue(name(value)?)),
+        "remove_rule" => Some(OperationKind::RemoveRule(name(value)?)),
+        "remove_verdict" => Some(OperationKind::RemoveVerdict(name(value)?)),
+        "add_queue" => Some(OperationKind::AddQueue(name(value)?)),
         "change_verdict" => change_verdict(value, &record, source),
         _ => change_limit(value, &record, source),
     }?;
@@ -172,28 +170,28 @@ fn operation(step: Cursor<'_>, source: &Arc<Source>) -> Option<Operation> {
     Some(Operation { what, comment, span: value.span() })
 }
 
-/// Keys that this step does not know, though another does.
+/// Reports keys that belong to other steps.
 fn refuse_foreign(record: &MapReader<'_>, step: &str) {
     for (key, steps) in OF_STEPS.iter().filter(|(_, steps)| !steps.contains(&step)) {
         if let Some(span) = record.key_span(key) {
             let said = format!("`{step}` has no key `{key}`");
             let help =
                 format!("it belongs to {}", steps.iter().map(|s| format!("`{s}`")).collect::<Vec<_>>().join(" and "));
-            record.cursor().report(Diagnostic::error("unknown_key", said).at(span, "not known here").help(help));
+            record.cursor().report(Diagnostic::error("unknown_key", said).at(span, "unknown here").help(help));
         }
     }
 }
 
-fn name(at: Cursor<'_>) -> Option<Named> {
+fn name(at: Cursor<'_>) -> Option<Spanned> {
     let key = at.name()?;
-    Some(Named { text: key.text.to_owned(), span: key.span })
+    Some(Spanned { text: key.text.to_owned(), span: key.span })
 }
 
 fn written(at: Cursor<'_>, source: &Arc<Source>) -> Snippet {
     let lines = lines::snippet(&source.text, at.node());
     match (&at.node().kind, lines.as_slice()) {
         (_, [line]) if line.starts_with(['"', '\'']) => Snippet(lines),
-        // A text behind `|` or `>`, which another place in the playbook would read in another way.
+        // A text after `|` or `>`, which reads differently at another place in the playbook.
         (NodeKind::Scalar { text, .. }, [line]) if line.contains(": ") || line.contains(" #") => one_line(text),
         (NodeKind::Scalar { text, .. }, [_, _, ..]) => one_line(text),
         _ => Snippet(lines),
@@ -204,14 +202,14 @@ fn one_line(text: &str) -> Snippet {
     Snippet(vec![quoted(text.trim_end())])
 }
 
-fn add_verdict(value: Cursor<'_>, source: &Arc<Source>) -> Option<What> {
+fn add_verdict(value: Cursor<'_>, source: &Arc<Source>) -> Option<OperationKind> {
     let mut verdicts = value.entries("a verdict, by its name")?;
     let first = verdicts.next();
     match (first, verdicts.next()) {
         (Some((key, verdict)), None) => {
             let _ = verdict.record("a verdict", &["means", "effect", "then"])?;
-            let named = Named { text: key.text.to_owned(), span: key.span.clone() };
-            value.named(&key, "").then(|| What::AddVerdict(named, written(verdict, source)))
+            let named = Spanned { text: key.text.to_owned(), span: key.span.clone() };
+            value.named(&key, "").then(|| OperationKind::AddVerdict(named, written(verdict, source)))
         }
         _ => {
             value.wrong("several_chosen", "`add_verdict` adds exactly one verdict", "write `NAME: { means: ... }`");
@@ -220,26 +218,26 @@ fn add_verdict(value: Cursor<'_>, source: &Arc<Source>) -> Option<What> {
     }
 }
 
-fn add_rule(value: Cursor<'_>, record: &MapReader<'_>, source: &Arc<Source>) -> Option<What> {
+fn add_rule(value: Cursor<'_>, record: &MapReader<'_>, source: &Arc<Source>) -> Option<OperationKind> {
     let rule = value.record("a rule", &["rule", "when", "verdict"])?;
     let named = rule.required("rule").and_then(name);
-    Some(What::AddRule(named?, written(value, source), place(record)?))
+    Some(OperationKind::AddRule(named?, written(value, source), place(record)?))
 }
 
-fn move_rule(value: Cursor<'_>, record: &MapReader<'_>) -> Option<What> {
+fn move_rule(value: Cursor<'_>, record: &MapReader<'_>) -> Option<OperationKind> {
     let (named, place) = (name(value)?, place(record)?);
-    if place == Place::End && record.optional("after").is_none() && record.optional("before").is_none() {
+    if place == RulePosition::End && record.optional("after").is_none() && record.optional("before").is_none() {
         value.wrong("nothing_chosen", "`move_rule` says where the rule goes", "`before: RULE` or `after: RULE`");
         return None;
     }
-    Some(What::MoveRule(named, place))
+    Some(OperationKind::MoveRule(named, place))
 }
 
-fn place(record: &MapReader<'_>) -> Option<Place> {
+fn place(record: &MapReader<'_>) -> Option<RulePosition> {
     match (record.optional("before"), record.optional("after")) {
-        (None, None) => Some(Place::End),
-        (Some(before), None) => Some(Place::Before(name(before)?)),
-        (None, Some(after)) => Some(Place::After(name(after)?)),
+        (None, None) => Some(RulePosition::End),
+        (Some(before), None) => Some(RulePosition::Before(name(before)?)),
+        (None, Some(after)) => Some(RulePosition::After(name(after)?)),
         (Some(before), Some(_)) => {
             before.wrong("several_chosen", "a rule goes before one rule or after one, not both", "one of the two");
             None
@@ -247,27 +245,27 @@ fn place(record: &MapReader<'_>) -> Option<Place> {
     }
 }
 
-fn change_verdict(value: Cursor<'_>, record: &MapReader<'_>, source: &Arc<Source>) -> Option<What> {
-    let part = |key: &'static str| Some(Part { key, value: written(record.optional(key)?, source) });
-    let parts: Vec<Part> = ["means", "effect", "then"].into_iter().filter_map(part).collect();
+fn change_verdict(value: Cursor<'_>, record: &MapReader<'_>, source: &Arc<Source>) -> Option<OperationKind> {
+    let part = |key: &'static str| Some(FieldChange { key, value: written(record.optional(key)?, source) });
+    let parts: Vec<FieldChange> = ["means", "effect", "then"].into_iter().filter_map(part).collect();
     if parts.is_empty() {
         value.wrong("nothing_chosen", "`change_verdict` says what changes", "`means`, `effect` or `then` beside it");
         return None;
     }
-    Some(What::ChangeVerdict(name(value)?, parts))
+    Some(OperationKind::ChangeVerdict(name(value)?, parts))
 }
 
-fn change_limit(value: Cursor<'_>, record: &MapReader<'_>, source: &Arc<Source>) -> Option<What> {
+fn change_limit(value: Cursor<'_>, record: &MapReader<'_>, source: &Arc<Source>) -> Option<OperationKind> {
     value.word(&[("max_attempts", ()), ("deadline_ms", ())])?;
     let to = record.required("to")?;
     to.whole(0..=u64::MAX)?;
-    Some(What::ChangeLimit(name(value)?, written(to, source)))
+    Some(OperationKind::ChangeLimit(name(value)?, written(to, source)))
 }
 
 fn expectations(expect: Cursor<'_>) -> Option<Vec<Expected>> {
     let classes = Class::TABLE;
     let read = expect.entries("the goldens that change")?.map(|(key, class)| {
-        let id = Named { text: key.text.to_owned(), span: key.span };
+        let id = Spanned { text: key.text.to_owned(), span: key.span };
         Some(Expected { id, class: class.word(&classes)? })
     });
     read.collect::<Vec<_>>().into_iter().collect()

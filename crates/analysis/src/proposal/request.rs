@@ -1,15 +1,15 @@
-//! From what the author of a new proposal asks for, and what was recorded, to its draft. Reads no recording.
+//! Turns a request for a proposal, with recorded evidence, into a draft. Reads no recording.
 
 use std::sync::Arc;
 
 use serde_json::Value;
 
 use super::apply::{Applied, apply};
-use super::draft::{Draft, DraftRule, VerdictChange, compensation, flow, proposal_text};
-use super::evidence::Evidence;
+use super::draft::{Draft, ProposedRule, VerdictChange, compensation, flow, proposal_text};
+use super::evidence::DraftEvidence;
 use super::parse::parse;
-use crate::check::Id;
-use crate::mining::Undrawn;
+use crate::check::CaseId;
+use crate::mining::NoRule;
 use playproof_engine::event::EffectClaim;
 use playproof_engine::ids::first_free;
 use playproof_engine::playbook::{Playbook, Verdict};
@@ -19,20 +19,20 @@ use playproof_formats::playbook::lint::silent_rules;
 use playproof_formats::playbook::{Loaded, fingerprint};
 use playproof_formats::yaml;
 
-/// What the author of a new proposal asks for.
+/// A request for a new proposal.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
     /// The verdict, of the playbook or new.
     pub verdict: String,
     /// The condition of a rule for it, as YAML.
     pub when: Option<Arc<Source>>,
-    /// The verdict whose compensation it takes.
+    /// The verdict whose compensation it copies.
     pub like: Option<String>,
     /// Its compensation, as YAML.
     pub then: Option<Arc<Source>>,
-    /// What the failure says about the effect.
+    /// Its effect claim.
     pub effect: Option<EffectClaim>,
-    /// What it means.
+    /// Its meaning.
     pub means: Option<String>,
 }
 
@@ -41,40 +41,40 @@ pub struct Request {
 pub enum NoDraft {
     /// YAML that cannot be read.
     Yaml(Report),
-    /// The playbook has no such verdict to take the compensation of.
+    /// The playbook does not have the verdict to copy.
     UnknownVerdict(String),
-    /// No rule can be drawn from what was recorded.
-    NoRule(Undrawn),
-    /// The playbook gives the verdict to the recorded failures already, and nothing else changes.
+    /// No rule can be drafted from the evidence.
+    NoRule(NoRule),
+    /// The recorded failures already get the verdict, and nothing else changes.
     GivenAlready,
     /// Nothing changes.
     NothingChanges,
 }
 
-/// What the author of a draft should know.
+/// A note for the author of a draft.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Note {
-    /// The project cannot change the playbook that this feedback is about: the draft is for another one.
+    /// The project cannot change the playbook of this feedback: the draft is for another one.
     AnotherPlaybook {
         /// The feedback.
         feedback: String,
-        /// The playbook that it is about.
+        /// Its playbook.
         about: String,
         /// The playbook of the draft.
         playbook: String,
     },
-    /// The new verdict has nearly the name of another.
+    /// The name of the new verdict is similar to another.
     NearVerdict {
         /// The new verdict.
         verdict: String,
         /// The playbook.
         playbook: String,
-        /// The verdict that may be meant.
+        /// The similar verdict.
         near: String,
     },
-    /// Nobody said what follows: failures go to this queue.
+    /// No compensation is given: failures escalate to this queue.
     EscalatesTo(String),
-    /// The playbook has the verdict already.
+    /// The verdict exists already.
     VerdictThere {
         /// The playbook.
         playbook: String,
@@ -85,12 +85,12 @@ pub enum Note {
         /// The keys of the verdict that change.
         keys: Vec<&'static str>,
     },
-    /// The rule stands before this one, which would leave nothing to it.
+    /// The rule goes before this one, which would otherwise catch all its failures.
     RuleBefore(String),
     /// An earlier look-alike gets the verdict.
-    LookAlikeChanges(Id, Class),
-    /// The look-alike is made up.
-    LookAlikeMadeUp(MadeUp),
+    LookAlikeChanges(CaseId, Class),
+    /// The look-alike is synthetic.
+    LookAlikeMadeUp(WhySynthetic),
     /// Only feedback was searched for a look-alike.
     FeedbackAlone,
     /// The feedback expects another verdict.
@@ -102,7 +102,7 @@ pub enum Note {
         /// The verdict of the draft.
         verdict: String,
     },
-    /// The feedback expects the verdict from now on.
+    /// The feedback now expects the verdict.
     ExpectsNow {
         /// The feedback.
         feedback: String,
@@ -111,22 +111,21 @@ pub enum Note {
     },
 }
 
-/// Why a look-alike is made up.
+/// Why a look-alike is synthetic.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum MadeUp {
+pub enum WhySynthetic {
     /// No other failure was recorded.
     NoOther,
-    /// The draft gives all others that were tried this verdict too.
+    /// The draft gives this verdict to all others that were tried.
     AllCaught(String),
 }
 
-/// The id of a proposal for a verdict, where no other has it: without a dash at its front, which a command would take
-/// for a flag.
+/// The id of a proposal for a verdict, without a leading dash, which a command would take for a flag.
 pub fn id_of(verdict: &str) -> String {
     verdict.replace(['_', '.'], "-").trim_start_matches('-').to_lowercase()
 }
 
-/// Whether the playbook has a verdict of this name; where it does not, the note that another is near.
+/// Whether the playbook has this verdict; if not, a note on a similar one.
 pub fn verdict_is_there(verdict: &str, name: &str, playbook: &Playbook) -> (bool, Option<Note>) {
     if verdict_of(playbook, verdict).is_some() {
         return (true, None);
@@ -140,14 +139,14 @@ pub fn verdict_is_there(verdict: &str, name: &str, playbook: &Playbook) -> (bool
     (false, note)
 }
 
-/// The draft that is asked for, of the playbook that fixtures know as `name`, and what its author should know.
+/// The requested draft for the playbook that fixtures call `name`, with notes for its author.
 ///
 /// # Errors
-/// What is asked for cannot be used, or changes nothing.
+/// A request that cannot be used, or that changes nothing.
 pub fn draft(
     request: &Request,
     (name, loaded): (&str, &Loaded),
-    evidence: Option<&Evidence>,
+    evidence: Option<&DraftEvidence>,
 ) -> Result<(Draft, Vec<Note>), NoDraft> {
     let playbook = &loaded.playbook;
     let mut notes = Vec::new();
@@ -196,7 +195,7 @@ fn added(request: &Request, loaded: &Loaded, notes: &mut Vec<Note>) -> Result<Ve
     Ok(VerdictChange::Added { means: request.means.clone(), effect, then })
 }
 
-/// What becomes other in a verdict that is there.
+/// The changed values of an existing verdict.
 fn changed(request: &Request, loaded: &Loaded, verdict: &Verdict) -> Result<Vec<(&'static str, String)>, NoDraft> {
     let mut parts = Vec::new();
     if let Some(means) = request.means.as_deref().filter(|means| **means != *verdict.means) {
@@ -215,42 +214,42 @@ fn changed(request: &Request, loaded: &Loaded, verdict: &Verdict) -> Result<Vec<
     Ok(parts)
 }
 
-/// The compensation of a verdict, and what it says about the effect.
+/// The compensation and the effect claim of a verdict.
 fn liked(loaded: &Loaded, like: &str) -> Result<(String, EffectClaim), NoDraft> {
     let then = compensation(&loaded.places.source, like);
     let verdict = verdict_of(&loaded.playbook, like).zip(then);
     verdict.map(|(verdict, then)| (then, verdict.effect)).ok_or_else(|| NoDraft::UnknownVerdict(like.to_owned()))
 }
 
-/// The rule that is asked for, else that for what was recorded; before the rule that these failures match today.
+/// The requested rule, otherwise the one drafted from the evidence; before the rule that matches these failures today.
 fn rule(
     request: &Request,
     is_there: bool,
     playbook: &Playbook,
-    evidence: Option<&Evidence>,
-) -> Result<Option<DraftRule>, NoDraft> {
+    evidence: Option<&DraftEvidence>,
+) -> Result<Option<ProposedRule>, NoDraft> {
     let before = evidence.and_then(|evidence| evidence.cluster.before.clone());
     if let Some(when) = &request.when {
         let is_rule = |name: &str| playbook.rules.iter().any(|rule| *rule.name == *name);
         let name = first_free(&request.verdict.replace('_', "-"), is_rule);
-        return Ok(Some(DraftRule { name, when: one_line(when)?, before }));
+        return Ok(Some(ProposedRule { name, when: one_line(when)?, before }));
     }
     let Some(evidence) = evidence else { return Ok(None) };
     if is_there && evidence.cluster.verdict == request.verdict {
         return Ok(None);
     }
     let drawn = evidence.cluster.rule.as_ref().map_err(|why| NoDraft::NoRule(why.clone()))?;
-    Ok(Some(DraftRule { name: drawn.name.clone(), when: drawn.when.clone(), before }))
+    Ok(Some(ProposedRule { name: drawn.name.clone(), when: drawn.when.clone(), before }))
 }
 
-/// YAML as people typed it, in one line.
+/// Typed YAML in one line.
 fn one_line(typed: &Arc<Source>) -> Result<String, NoDraft> {
     let read: Result<Value, _> = yaml::parse(Arc::clone(typed), |root| root.json());
     read.map(|value| flow(&value)).map_err(NoDraft::Yaml)
 }
 
-/// Applies the draft to the playbook; `file` is what people call its proposal. A rule for which nobody said where it
-/// stands, and to which earlier rules leave nothing, is moved before them: as late as it can speak.
+/// Applies the draft to the playbook; `file` is the name of its proposal in messages. A rule without a given place that
+/// could never match is moved up, but no further than needed.
 ///
 /// # Errors
 /// A draft that does not fit the playbook.
@@ -265,7 +264,7 @@ pub fn place_rule(draft: &mut Draft, file: &str, loaded: &Loaded) -> Result<(App
     };
     for other in loaded.playbook.rules.iter().rev() {
         let before = Some(other.name.to_string());
-        let moved = Draft { rule: Some(DraftRule { before, ..rule.clone() }), ..draft.clone() };
+        let moved = Draft { rule: Some(ProposedRule { before, ..rule.clone() }), ..draft.clone() };
         let earlier = tried(&moved)?;
         if !is_silent(&earlier, &rule.name) {
             *draft = moved;
@@ -275,7 +274,7 @@ pub fn place_rule(draft: &mut Draft, file: &str, loaded: &Loaded) -> Result<(App
     Ok((last, None))
 }
 
-/// Whether a rule of the playbook as proposed can never speak.
+/// Whether a rule of the proposed playbook can never match.
 fn is_silent(applied: &Applied, rule: &str) -> bool {
     let rules = applied.loaded.playbook.rules.iter().zip(silent_rules(&applied.loaded));
     rules.filter(|(known, _)| *known.name == *rule).any(|(_, why)| why.is_some())

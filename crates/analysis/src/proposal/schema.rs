@@ -31,7 +31,7 @@ mod tests {
         let schema = schema();
         let operation = &schema["$defs"]["operation"];
         assert_eq!(keys(&schema), sorted(KEYS));
-        assert_eq!(keys(operation), sorted(STEP));
+        assert_eq!(keys(operation), sorted(&STEP));
         assert_eq!(schema["properties"]["format"]["const"], FORMAT);
         assert_eq!(schema["properties"]["expect"]["additionalProperties"]["enum"], json!(Class::WORDS));
         assert_eq!(

@@ -5,8 +5,8 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use super::*;
-use crate::check::Id;
-use crate::mining::{Miner, Part as Mining};
+use crate::check::CaseId;
+use crate::mining::{MinedPart as Mining, Miner};
 use crate::replay::{Inputs, ReplayOptions, TraceInput, replay};
 use playproof_engine::call::RecordedCall;
 use playproof_engine::event::EffectClaim;
@@ -224,7 +224,7 @@ fn what_is_not_there_or_there_already_is_refused_at_its_place_in_the_proposal() 
     let said = refused(PLAYBOOK, "  - move_rule: timeot\n    after: gateway\n");
     assert_eq!(said, "proposals/x/proposal.yaml:5:16: the playbook has no rule `timeot`");
     let said = refused(PLAYBOOK, "  - add_queue: people\n");
-    assert_eq!(said, "proposals/x/proposal.yaml:5:16: the playbook has a queue `people` already");
+    assert_eq!(said, "proposals/x/proposal.yaml:5:16: the playbook already has a queue `people`");
     let said = refused(PLAYBOOK, "  - change_verdict: none\n    effect: applied\n");
     assert_eq!(said, "proposals/x/proposal.yaml:5:21: the playbook has no verdict `none`");
 }
@@ -269,7 +269,7 @@ fn a_proposal_is_read_strictly_with_places() {
     assert!(said(&format!("{head}operations: [{{ add_queue: a }}]\nexpect: {{ a/b: worse }}\n")).contains("expected"));
     assert!(
         said("format: proposal/1\nplaybook: ours\nbase: abc\noperations: [{ add_queue: a }]\n")
-            .contains("p:3:7: this is no fingerprint")
+            .contains("p:3:7: this is not a fingerprint")
     );
     assert!(said("<<<<<<< HEAD\n").contains("git could not merge"));
 }
@@ -292,8 +292,8 @@ fn a_draft_is_a_proposal_that_can_be_read_and_applied() {
             effect: EffectClaim::NotApplied,
             then: "{ escalate_to_human: { queue: people } }".into(),
         },
-        rule: Some(DraftRule { name: "said-no".into(), when: "{ message: { contains: no } }".into(), before: None }),
-        expect: vec![(Id { playbook: "ours".into(), fixture: "not-this".into() }, Class::EffectChanged)],
+        rule: Some(ProposedRule { name: "said-no".into(), when: "{ message: { contains: no } }".into(), before: None }),
+        expect: vec![(CaseId { playbook: "ours".into(), fixture: "not-this".into() }, Class::EffectChanged)],
     };
     let proposal = parse(Source::whole("p", proposal_text(&draft))).unwrap_or_else(|report| panic!("{report}"));
     let named: Vec<_> = proposal.expect.iter().map(|expected| (&*expected.id.text, expected.class)).collect();
@@ -311,7 +311,7 @@ fn plan_of(text: &str) -> Plan {
 }
 
 /// What was mined of `trace` under the playbook, the cluster of this number.
-fn evidence_of(trace: &str, number: usize) -> Result<Evidence, NoCluster> {
+fn evidence_of(trace: &str, number: usize) -> Result<DraftEvidence, NoCluster> {
     let plans = [plan_of(PLAYBOOK)];
     let input = TraceInput::own("t.jsonl", trace.as_bytes());
     let inputs: Inputs<'_> = Box::new(std::iter::once(Ok(input)));
@@ -321,7 +321,7 @@ fn evidence_of(trace: &str, number: usize) -> Result<Evidence, NoCluster> {
         Ok(())
     });
     let mined = all.finish(&plans[0], &replayed.expect("a trace that can be read"), 10);
-    Evidence::of_cluster(&mined, number, &["t.jsonl".to_owned()], &plans[0].playbook)
+    DraftEvidence::of_cluster(&mined, number, &["t.jsonl".to_owned()], &plans[0].playbook)
 }
 
 fn failure(tool: &str, error: &str) -> String {
@@ -346,7 +346,7 @@ fn typed(yaml: &str) -> Option<Arc<Source>> {
     Some(Source::whole("typed", yaml))
 }
 
-fn asked(request: &Request, evidence: Option<&Evidence>) -> Result<(Draft, Vec<Note>), NoDraft> {
+fn asked(request: &Request, evidence: Option<&DraftEvidence>) -> Result<(Draft, Vec<Note>), NoDraft> {
     draft(request, ("ours", &loaded(PLAYBOOK)), evidence)
 }
 
@@ -371,7 +371,7 @@ fn a_verdict_that_is_there_changes_in_what_is_asked_for_and_differs() {
     let other = Request { effect: Some(EffectClaim::Applied), when: typed("{ status: 599 }"), ..request("slow") };
     let (draft, notes) = asked(&other, None).unwrap();
     assert_eq!(draft.change, VerdictChange::Changed(vec![("effect", "applied".into())]));
-    let rule = DraftRule { name: "slow".into(), when: "{ status: 599 }".into(), before: None };
+    let rule = ProposedRule { name: "slow".into(), when: "{ status: 599 }".into(), before: None };
     assert_eq!(draft.rule, Some(rule));
     let (playbook, verdict) = ("ours".to_owned(), "slow".to_owned());
     assert_eq!(notes, [Note::VerdictThere { playbook, verdict, rule: Some("slow".into()), keys: vec!["effect"] }]);
@@ -421,7 +421,7 @@ fn drafted(request: &Request, trace: &str, taken: &[&str]) -> (Vec<DraftFixture>
     let (before, after) = (plan_of(PLAYBOOK), Plan::new(applied.loaded.playbook, &Tools::default()));
     let plans = TrialPlans { draft: &draft, before: &before, after: &after };
     let wanted = evidence.wanted(true);
-    let calls: Calls = closed(trace)
+    let calls: RecordedCalls = closed(trace)
         .into_iter()
         .map(|call| ((0, call.reference()), call))
         .filter(|((_, reference), _)| wanted.iter().any(|example| example.reference == *reference))
@@ -459,16 +459,16 @@ fn the_fixtures_are_a_failure_that_is_caught_and_the_nearest_that_is_not() {
 #[test]
 fn a_look_alike_that_was_not_recorded_is_made_up_and_waits_for_words() {
     let (fixtures, notes) = drafted(&request("gone"), &frozen(), &[]);
-    let why = Some(MadeUp::NoOther);
+    let why = Some(WhySynthetic::NoOther);
     assert_eq!(fixtures.last().map(|one| &one.title), Some(&Title::MadeUp { verdict: "gone".into(), why }));
-    assert_eq!(notes, [Note::LookAlikeMadeUp(MadeUp::NoOther)]);
+    assert_eq!(notes, [Note::LookAlikeMadeUp(WhySynthetic::NoOther)]);
 }
 
 #[test]
 fn a_recorded_failure_that_gets_the_verdict_too_is_no_look_alike() {
     let wide = Request { when: typed("{ kind: tool_error }"), ..request("gone") };
     let (fixtures, notes) = drafted(&wide, &(frozen() + &said("page 3 was lost")), &[]);
-    let why = MadeUp::AllCaught("gone".into());
+    let why = WhySynthetic::AllCaught("gone".into());
     let title = Title::MadeUp { verdict: "gone".into(), why: Some(why.clone()) };
     assert_eq!(fixtures.last().map(|one| &one.title), Some(&title));
     assert_eq!(notes, [Note::LookAlikeMadeUp(why)]);
@@ -497,12 +497,12 @@ fn context(fixtures: Vec<(String, Fixture)>) -> ProposalContext {
 }
 
 /// A proposal tried on the project's fixtures.
-fn tried(context: &ProposalContext, operations: &str, own: &[(String, Fixture)]) -> (Judged, Applied) {
+fn tried(context: &ProposalContext, operations: &str, own: &[(String, Fixture)]) -> (ProposalReport, Applied) {
     let (proposal, before) = (proposal(operations), loaded(PLAYBOOK));
     let applied = apply(&source(PLAYBOOK), &proposal).unwrap_or_else(|report| panic!("{report}"));
     let plans = [plan_of(PLAYBOOK), Plan::new(applied.loaded.playbook.clone(), &Tools::default())];
     let goldens = context.runs(&context.fixtures, "ours").map(|(id, _)| (id, None)).collect();
-    let candidate = Candidate {
+    let candidate = TrialInput {
         id: "x",
         folder: "proposals/x",
         proposal: &proposal,
@@ -564,7 +564,7 @@ fn accepting_writes_the_goldens_that_are_new_or_change() {
 fn new_fixtures_are_held_under_the_other_playbooks_that_they_name() {
     let fixture = fixture_of(&LOOK_ALIKE.replace("[ours]", "[ours, theirs]").replace("  ours:\n", "  theirs:\n"));
     let fixtures = [("a".to_owned(), fixture)];
-    let id = Id { playbook: "theirs".into(), fixture: "a".into() };
+    let id = CaseId { playbook: "theirs".into(), fixture: "a".into() };
     let theirs = plan_of(PLAYBOOK);
     let plans = BTreeMap::from([("theirs", &theirs)]);
     let mut context = context(Vec::new());
@@ -613,7 +613,7 @@ fn what_changed_since_a_proposal_was_made_is_what_it_changes_too() {
     let base = fingerprint(&loaded(&then).playbook).to_string();
     let (_, applied) = tried(&context(Vec::new()), change, &[]);
     let since = |base: &str| changed_since(&history(&then), base, "ours", &applied);
-    let Since::Changed(rows) = since(&base) else { panic!("{:?}", since(&base)) };
+    let ChangedSince::Changed(rows) = since(&base) else { panic!("{:?}", since(&base)) };
     assert_eq!(rows.iter().map(|row| &*row.name).collect::<Vec<_>>(), ["verdict slow"]);
-    assert_eq!(since(BASE), Since::Unknown(vec!["verdict slow".into()]));
+    assert_eq!(since(BASE), ChangedSince::Unknown(vec!["verdict slow".into()]));
 }

@@ -1,5 +1,5 @@
-//! Tries a proposal in its project: its own fixtures and the project's, under the playbook as it is and as proposed.
-//! Reads nothing.
+//! Tries a proposal: runs its own and the project's fixtures under the current and the proposed playbook. Reads
+//! nothing.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -7,54 +7,55 @@ use std::sync::Arc;
 
 use super::apply::Applied;
 use super::diff::before_and_after;
-use super::gates::{Tried, judge, touched};
-use super::judged::Judged;
+use super::gates::{TrialFacts, judge, touched};
+use super::lints::lints;
 use super::model::Proposal;
-use crate::check::{Id, map, row_changes};
+use super::report::ProposalReport;
+use crate::check::{CaseId, map, row_changes};
 use playproof_engine::fixture::Fixture;
 use playproof_engine::sim::{Plan, Simulator};
 use playproof_formats::diagnostic::Source;
 use playproof_formats::golden::{Lock, RowChange};
 use playproof_formats::playbook::Loaded;
 
-/// The project that proposals are tried in, as it was read.
+/// The project of the proposals, as read.
 #[derive(Debug)]
 pub struct ProposalContext {
     /// Its fixtures by name.
     pub fixtures: Vec<(String, Fixture)>,
-    /// The folder of its fixtures, as people know it.
+    /// The folder of its fixtures, as shown to people.
     pub fixtures_folder: String,
     /// The playbook of fixtures that name none.
     pub usual: String,
-    /// The approved rows, where there are any.
+    /// The approved rows, if any.
     pub lock: Option<Lock>,
     /// The playbook and the rows of it that each proposal changes, by id; none for one that cannot be used.
     pub touched: BTreeMap<String, (String, Vec<String>)>,
 }
 
-/// A proposal that is to be tried.
+/// A proposal to try.
 #[derive(Clone, Copy, Debug)]
-pub struct Candidate<'a> {
+pub struct TrialInput<'a> {
     /// Its id: the name of its folder.
     pub id: &'a str,
-    /// Its folder, as people know it.
+    /// Its folder, as shown to people.
     pub folder: &'a str,
-    /// What it says.
+    /// Its content.
     pub proposal: &'a Proposal,
     /// Its own fixtures by name.
     pub fixtures: &'a [(String, Fixture)],
     /// Its decision record, if there is one.
     pub adr: Option<&'a Arc<Source>>,
-    /// The playbook, by the name that fixtures know it by.
+    /// The playbook's name in fixtures.
     pub playbook: &'a str,
-    /// The playbook as it is.
+    /// The current playbook.
     pub before: &'a Loaded,
-    /// The playbook as proposed.
+    /// The proposed playbook.
     pub applied: &'a Applied,
     /// Both, ready to run.
     pub plans: [&'a Plan; 2],
     /// The goldens of the project's fixtures under the playbook.
-    pub goldens: &'a BTreeMap<Id, Option<Arc<Source>>>,
+    pub goldens: &'a BTreeMap<CaseId, Option<Arc<Source>>>,
 }
 
 impl ProposalContext {
@@ -63,9 +64,9 @@ impl ProposalContext {
         &self,
         fixtures: &'f [(String, Fixture)],
         playbook: &str,
-    ) -> impl Iterator<Item = (Id, &'f Fixture)> {
+    ) -> impl Iterator<Item = (CaseId, &'f Fixture)> {
         fixtures.iter().filter(|(_, fixture)| self.is_run(fixture, playbook)).map(|(name, fixture)| {
-            let id = Id { playbook: playbook.to_owned(), fixture: name.clone() };
+            let id = CaseId { playbook: playbook.to_owned(), fixture: name.clone() };
             (id, fixture)
         })
     }
@@ -78,17 +79,19 @@ impl ProposalContext {
         }
     }
 
-    /// What a proposal changes, and what speaks against it.
-    pub fn try_out(&self, candidate: &Candidate<'_>, jobs: NonZeroUsize) -> Judged {
-        let Candidate { id, folder, proposal, fixtures, adr, playbook, before, applied, plans, goldens } = *candidate;
+    /// Tries a proposal: its differences and its gates.
+    pub fn try_out(&self, candidate: &TrialInput<'_>, jobs: NonZeroUsize) -> ProposalReport {
+        let TrialInput { id, folder, proposal, fixtures, adr, playbook, before, applied, plans, goldens } = *candidate;
         let own = self.runs(fixtures, playbook).map(|(id, fixture)| (id, fixture, true));
         let all = self.runs(&self.fixtures, playbook).map(|(id, fixture)| (id, fixture, false));
-        let cases: Vec<(Id, &Fixture, bool)> = own.chain(all).collect();
-        let work = |simulator: &mut Simulator, (id, fixture, is_new): &(Id, &Fixture, bool)| {
+        let cases: Vec<(CaseId, &Fixture, bool)> = own.chain(all).collect();
+        let work = |simulator: &mut Simulator, (id, fixture, is_new): &(CaseId, &Fixture, bool)| {
             before_and_after(simulator, id, fixture, plans, *is_new)
         };
         let diffs = map(&cases, jobs, Simulator::new, work, |_| false);
-        let gates = judge(&Tried {
+        let (unapproved, taken) = (self.unapproved(playbook, before), self.taken(fixtures));
+        let shared = self.shared(id, playbook, applied);
+        let facts = TrialFacts {
             id,
             folder,
             fixtures: &self.fixtures_folder,
@@ -98,11 +101,14 @@ impl ProposalContext {
             diffs: &diffs,
             goldens,
             adr,
-            unapproved: &self.unapproved(playbook, before),
-            shared: &self.shared(id, playbook, applied),
-            taken: &self.taken(fixtures),
-        });
-        Judged { id: id.to_owned(), playbook: playbook.to_owned(), rows: applied.rows.clone(), diffs, gates }
+            unapproved: &unapproved,
+            shared: &shared,
+            taken: &taken,
+        };
+        let mut gates = judge(&facts);
+        gates.extend(lints(&facts));
+        gates.sort_by_key(|gate| gate.kind); // stable
+        ProposalReport { id: id.to_owned(), playbook: playbook.to_owned(), rows: applied.rows.clone(), diffs, gates }
     }
 
     fn unapproved(&self, name: &str, loaded: &Loaded) -> Vec<RowChange> {

@@ -1,15 +1,13 @@
-//! What the recorded attempts of one call show by themselves. Looks at one call at a time.
+//! Findings from the recorded attempts of one call. Looks at one call at a time.
 
 use playproof_engine::call::{RecordedAnswer, RecordedCall, Reply};
 use playproof_engine::classify::{Signal, reads_as_denial, reads_as_processed};
-use playproof_engine::event::{EffectClaim, ErrorFacts, Finding, FindingId};
-use playproof_engine::ids::AttemptNo;
+use playproof_engine::event::{EffectClaim, ErrorFacts, Finding, FindingBy, FindingId};
+use playproof_engine::ids::{AttemptNo, CallId};
 use playproof_engine::playbook::{Access, ToolFacts};
 use playproof_engine::sim::Plan;
 
-use super::recorded::finding;
-
-/// Adds what the attempts show to `findings`, and says whether that is a possible duplicate which nothing else showed.
+/// Adds the findings of the attempts to `findings`. True if one is a new possible duplicate.
 pub fn judge(call: &RecordedCall, facts: ToolFacts, plans: &[Plan], findings: &mut Vec<Finding>) -> bool {
     add(findings, FindingId::OverTimeout, over_timeout(call, facts));
     let attempts = || call.attempts();
@@ -46,7 +44,7 @@ fn add(findings: &mut Vec<Finding>, id: FindingId, count: u32) {
     }
 }
 
-/// Attempts that were sent after a failure of which `is` holds.
+/// Attempts that were sent after a failure for which `is` holds.
 fn sent_after<'a>(
     attempts: impl Iterator<Item = (AttemptNo, &'a RecordedAnswer)>,
     is: impl Fn(AttemptNo, Option<&ErrorFacts>) -> bool,
@@ -61,8 +59,7 @@ fn sent_after<'a>(
     count
 }
 
-/// Whether one of the playbooks says of a failure that the upstream may have acted, in whatever order they are named;
-/// where there is none, it may.
+/// Whether the upstream may have acted at a failure, according to any of the playbooks; without playbooks, it may.
 pub fn may_have_acted(
     call: &RecordedCall,
     facts: ToolFacts,
@@ -75,7 +72,7 @@ pub fn may_have_acted(
     plans.is_empty() || plans.iter().any(|plan| says(plan) != EffectClaim::NotApplied)
 }
 
-/// Attempts whose answer came after the timeout, as far as the recording tells when they began.
+/// Attempts whose answer came after the timeout, if their start is recorded.
 fn over_timeout(call: &RecordedCall, facts: ToolFacts) -> u32 {
     let timeout = call.timeout.unwrap_or(facts.timeout);
     let mut count = 0;
@@ -85,4 +82,9 @@ fn over_timeout(call: &RecordedCall, facts: ToolFacts) -> u32 {
         count += u32::from(late);
     }
     count
+}
+
+/// A finding about the only call of a simulation.
+pub fn finding(id: FindingId, count: u32) -> Finding {
+    Finding { id, by: FindingBy::Recorded, call: CallId(0), count }
 }

@@ -1,12 +1,11 @@
-//! Counts by name that stay small however long the input is. Ordered; says what it could not name.
+//! Counts by name in bounded memory. Ordered; also counts what has no name of its own.
 
 use super::frequent::Frequent;
 
-/// Names that are counted apart.
+/// The most names.
 const MAX_NAMES: usize = 200;
 
-/// How often each name was counted: the frequent ones by name, whenever they came. A count is too low by what was
-/// counted of its name while that was rare.
+/// Counts of the most frequent names. A count lacks what came while its name was rare.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counts {
     names: Frequent<Box<str>, ()>,
@@ -43,7 +42,7 @@ impl Counts {
         rows
     }
 
-    /// What is counted, but not by name: there are more than 200, and these are rare.
+    /// The count of rare names, beyond the 200 most frequent.
     pub fn others(&self) -> u64 {
         self.total - self.rows().iter().map(|(_, count)| count).sum::<u64>()
     }

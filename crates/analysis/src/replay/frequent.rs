@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// Things by what tells them apart, each with what is counted of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frequent<K, V> {
-    rows: BTreeMap<K, Row<V>>,
+    rows: BTreeMap<K, FrequentRow<V>>,
     /// So many stay when it is cut; up to twice as many are there.
     most: usize,
     /// The most that may have been counted of a thing that is not there. With n counted in all, at most n / `most`.
@@ -18,7 +18,7 @@ pub struct Frequent<K, V> {
 
 /// One thing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Row<V> {
+pub struct FrequentRow<V> {
     /// What is counted of it beside how often it was.
     pub value: V,
     /// How often it was counted since it is there.
@@ -34,7 +34,7 @@ impl<K: Ord + Clone, V: Default> Frequent<K, V> {
     }
 
     /// Counts what is there.
-    pub fn get_mut<Q: Ord + ?Sized>(&mut self, key: &Q) -> Option<&mut Row<V>>
+    pub fn get_mut<Q: Ord + ?Sized>(&mut self, key: &Q) -> Option<&mut FrequentRow<V>>
     where
         K: Borrow<Q>,
     {
@@ -42,12 +42,12 @@ impl<K: Ord + Clone, V: Default> Frequent<K, V> {
     }
 
     /// The row of a thing, made where there is none; where rows must go for it, each goes to `folded`.
-    pub fn row(&mut self, key: K, folded: impl FnMut(K, Row<V>)) -> &mut Row<V> {
+    pub fn row(&mut self, key: K, folded: impl FnMut(K, FrequentRow<V>)) -> &mut FrequentRow<V> {
         if self.rows.len() >= 2 * self.most && !self.rows.contains_key(&key) {
             self.cut(folded);
         }
         let missed = self.floor;
-        self.rows.entry(key).or_insert_with(|| Row { value: V::default(), count: 0, missed })
+        self.rows.entry(key).or_insert_with(|| FrequentRow { value: V::default(), count: 0, missed })
     }
 
     /// Takes in what was counted later, with `merge` for what is counted of a thing beside.
@@ -55,7 +55,7 @@ impl<K: Ord + Clone, V: Default> Frequent<K, V> {
         &mut self,
         later: Frequent<K, V>,
         mut merge: impl FnMut(&mut V, V),
-        mut folded: impl FnMut(K, Row<V>),
+        mut folded: impl FnMut(K, FrequentRow<V>),
     ) {
         // What is not there in `later` may have been counted in it all the same.
         if later.floor > 0 {
@@ -72,7 +72,7 @@ impl<K: Ord + Clone, V: Default> Frequent<K, V> {
     }
 
     /// Only the most frequent ones; the others go to `folded`.
-    pub fn cut(&mut self, mut folded: impl FnMut(K, Row<V>)) {
+    pub fn cut(&mut self, mut folded: impl FnMut(K, FrequentRow<V>)) {
         if self.rows.len() <= self.most {
             return;
         }
@@ -88,7 +88,7 @@ impl<K: Ord + Clone, V: Default> Frequent<K, V> {
     }
 
     /// What is there, in the order of the keys.
-    pub fn rows(&self) -> impl Iterator<Item = (&K, &Row<V>)> {
+    pub fn rows(&self) -> impl Iterator<Item = (&K, &FrequentRow<V>)> {
         self.rows.iter()
     }
 
@@ -98,7 +98,7 @@ impl<K: Ord + Clone, V: Default> Frequent<K, V> {
     }
 
     /// The same, taken.
-    pub fn into_rows(self) -> impl Iterator<Item = (K, Row<V>)> {
+    pub fn into_rows(self) -> impl Iterator<Item = (K, FrequentRow<V>)> {
         self.rows.into_iter()
     }
 }

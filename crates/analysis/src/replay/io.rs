@@ -1,4 +1,4 @@
-//! What a replay is given and what it leaves behind: options, inputs, who watches, accounts and errors. Replays nothing.
+//! Inputs and outputs of a replay: options, inputs, observers, accounts, errors. Replays nothing.
 
 use std::io;
 
@@ -9,8 +9,8 @@ use playproof_trace::digest::FirstUnknown;
 use playproof_trace::input::{ReadError, TraceInput};
 use playproof_trace::redact::RedactionRules;
 
+use super::call_result::CallResult;
 use super::recorded::PossibleDuplicates;
-use super::seen::Seen;
 use super::summary::{FindingCounts, Summary};
 
 /// How to replay.
@@ -20,40 +20,40 @@ pub struct ReplayOptions {
     pub jobs: usize,
     /// How calls are put together.
     pub assemble: AssembleOptions,
-    /// What answers where a recording ends.
+    /// What answers beyond the recording.
     pub beyond: MissingAnswerPolicy,
-    /// What must not be shown.
+    /// The redaction rules.
     pub redaction: RedactionRules,
 }
 
-/// Traces in their order, of which lines and name are used; each is opened when it is its turn.
+/// Traces in order; each is opened in its turn.
 pub type Inputs<'a> = Box<dyn Iterator<Item = Result<TraceInput<'a>, Report>> + Send + 'a>;
 
-/// Looks at every call, on any thread; what it makes of a batch of calls comes back in order.
-pub trait Watch: Sync {
-    /// What it makes of a batch of calls.
+/// Observes every call, on any thread; its partial results come back in order.
+pub trait Observer: Sync {
+    /// The partial result for a batch of calls.
     type Part: Send;
 
-    /// An empty part.
+    /// An empty partial result.
     fn part(&self) -> Self::Part;
 
-    /// Adds a call to a part.
-    fn see(&self, seen: &Seen<'_>, part: &mut Self::Part);
+    /// Adds a call to a partial result.
+    fn on_call(&self, result: &CallResult<'_>, part: &mut Self::Part);
 }
 
-/// Watches nothing.
-impl Watch for () {
+/// Observes nothing.
+impl Observer for () {
     type Part = ();
 
     fn part(&self) {}
 
-    fn see(&self, _: &Seen<'_>, (): &mut ()) {}
+    fn on_call(&self, _: &CallResult<'_>, (): &mut ()) {}
 }
 
-/// What became of one input.
+/// The account of one input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InputAccount {
-    /// What people call it.
+    /// Its name for people.
     pub name: String,
     /// Its account, which balances.
     pub ledger: InputLedger,
@@ -63,7 +63,7 @@ pub struct InputAccount {
     pub skipped: Vec<Report>,
 }
 
-/// What a replay leaves behind.
+/// The result of a replay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Replayed {
     /// One a playbook.

@@ -1,6 +1,5 @@
-//! Calls that share state with others of their run, under playbooks that join them: the calls of one run are simulated
-//! together, in one session a playbook, and come back in the order in which they closed. A call that can touch nothing
-//! that is shared is left to be simulated alone.
+//! Simulates calls of one run together under playbooks that share state between calls: one session per run and playbook.
+//! Results come back in the order in which the calls closed. Other calls are simulated alone.
 #![expect(clippy::disallowed_types, reason = "a set of marks that is only asked, never iterated")]
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
@@ -15,20 +14,19 @@ use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_trace::call::CompletedCall;
 use playproof_trace::hash;
 
-/// Calls after which a run that none of them belongs to is not waited for: what is left of its calls is simulated.
+/// A run without a call among so many is ended.
 const PATIENCE: u64 = 10_000;
 
-/// The seed that tells marks of tokens from other marks.
+/// The seed for hashes of tokens.
 const TOKEN: u64 = 30;
 
-/// The sessions of one playbook, by run: one for each run with calls that are alive. Beyond that it keeps 16 bytes a
-/// token that was sent.
+/// The sessions of one playbook, one for each run with open calls. Keeps 16 bytes per sent token besides.
 #[derive(Debug, Default)]
 pub struct Sessions {
     by_run: BTreeMap<u128, Lane>,
-    /// Calls that were fed, with their runs, in their order.
+    /// Fed calls with their runs, in order.
     fed: VecDeque<(u64, u128)>,
-    /// Tokens that were sent by calls of a session that is no more, with their runs.
+    /// Hashes of tokens that ended sessions have sent.
     sent: HashSet<u128, FixedState>,
     memo: Memo,
     ended: Vec<FinishedCall>,
@@ -42,8 +40,7 @@ struct Lane {
 }
 
 impl Sessions {
-    /// Takes the next closed call and says whether it is simulated here; if so, `take_ended` gives it as `number`, which
-    /// is higher than that of any call before.
+    /// Takes the next closed call; true if it is simulated here: then `take_ended` gives it as `number`. Numbers increase.
     pub fn take(&mut self, plan: &Plan, beyond: &MissingAnswerPolicy, number: u64, closed: &CompletedCall) -> bool {
         while let Some(&(last, run)) = self.fed.front().filter(|(fed, _)| fed + PATIENCE < number) {
             self.fed.pop_front();
@@ -71,7 +68,7 @@ impl Sessions {
         token.is_some()
     }
 
-    /// Simulates what is left of a run's calls, and keeps only which tokens they sent.
+    /// Simulates the remaining calls of a run, and keeps only hashes of their sent tokens.
     fn end(&mut self, plan: &Plan, run: u128) {
         let Some(Lane { mut session, .. }) = self.by_run.remove(&run) else { return };
         session.finish(plan, &mut self.memo);
@@ -79,7 +76,7 @@ impl Sessions {
         self.sent.extend(session.spent_tokens().map(|token| mark(run, token)));
     }
 
-    /// Simulates what is left, and forgets every run.
+    /// Simulates all remaining calls, and forgets every run.
     pub fn finish(&mut self, plan: &Plan) {
         while let Some((&run, _)) = self.by_run.first_key_value() {
             self.end(plan, run);
@@ -88,7 +85,7 @@ impl Sessions {
         self.sent.clear();
     }
 
-    /// The calls that have ended since this was asked last, in no particular order.
+    /// The calls that ended since the last request, unordered.
     pub fn take_ended(&mut self) -> impl Iterator<Item = FinishedCall> {
         std::mem::take(&mut self.ended).into_iter()
     }
@@ -98,7 +95,7 @@ fn mark(run: u128, token: &str) -> u128 {
     hash::pair(run, hash::bytes(token.as_bytes(), TOKEN))
 }
 
-/// The token of a call that may come to be redeemed; a call that only succeeded takes nothing back.
+/// The token of a call that may redeem it; a call that only succeeded does not.
 fn token(closed: &CompletedCall) -> Option<&str> {
     let counts = &closed.counts;
     if counts.attempts > 0 && counts.succeeded == counts.attempts {
@@ -107,25 +104,25 @@ fn token(closed: &CompletedCall) -> Option<&str> {
     closed.raw().token()
 }
 
-/// The sessions of all playbooks, and the calls that wait until all of these have ended them.
+/// The sessions of all playbooks, and the calls that have not ended under all of them.
 #[derive(Debug, Default)]
 pub(super) struct Lanes {
     /// By plan.
     sessions: Vec<Sessions>,
-    waiting: BTreeMap<u64, Waiting>,
-    ended: Vec<Numbered>,
+    waiting: BTreeMap<u64, WaitingCall>,
+    ended: Vec<NumberedCall>,
 }
 
 #[derive(Debug)]
-struct Waiting {
-    call: Numbered,
-    /// Playbooks under which it has not ended.
+struct WaitingCall {
+    call: NumberedCall,
+    /// The number of playbooks under which it has not ended.
     open: usize,
 }
 
 /// A call in the order in which calls close.
 #[derive(Debug)]
-pub(super) struct Numbered {
+pub(super) struct NumberedCall {
     pub number: u64,
     pub closed: CompletedCall,
     /// What the recording shows of it.
@@ -135,34 +132,34 @@ pub(super) struct Numbered {
 }
 
 impl Lanes {
-    /// Lanes where one of the playbooks joins calls.
+    /// Lanes if a playbook joins calls.
     pub(super) fn of(plans: &[Plan]) -> Option<Lanes> {
         let joins = plans.iter().any(|plan| plan.shares_state);
         joins.then(|| Lanes { sessions: plans.iter().map(|_| Sessions::default()).collect(), ..Lanes::default() })
     }
 
     /// Takes the next closed call.
-    pub(super) fn take(&mut self, plans: &[Plan], beyond: &MissingAnswerPolicy, mut call: Numbered) {
+    pub(super) fn take(&mut self, plans: &[Plan], beyond: &MissingAnswerPolicy, mut call: NumberedCall) {
         let sessions = self.sessions.iter_mut().zip(plans);
         let taken = sessions.filter_map(|(of, plan)| of.take(plan, beyond, call.number, &call.closed).then_some(()));
         match taken.count() {
             0 => self.ended.push(call),
             open => {
                 call.records.resize_with(plans.len(), || None);
-                self.waiting.insert(call.number, Waiting { call, open });
+                self.waiting.insert(call.number, WaitingCall { call, open });
             }
         }
     }
 
-    /// Simulates what is left, and forgets every run.
+    /// Simulates all remaining calls, and forgets every run.
     pub(super) fn finish(&mut self, plans: &[Plan]) {
         for (sessions, plan) in self.sessions.iter_mut().zip(plans) {
             sessions.finish(plan);
         }
     }
 
-    /// The calls that have ended under all playbooks since this was asked last, in the order of their numbers.
-    pub(super) fn take_ended(&mut self) -> Vec<Numbered> {
+    /// The calls that ended under all playbooks since the last request, in the order of their numbers.
+    pub(super) fn take_ended(&mut self) -> Vec<NumberedCall> {
         for (plan, sessions) in self.sessions.iter_mut().enumerate() {
             for FinishedCall { number, mut record, .. } in sessions.take_ended() {
                 let Some(waiting) = self.waiting.get_mut(&number) else { continue };
@@ -220,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_no_call_comes_of_any_more_is_not_waited_for_and_its_tokens_stay_spent() {
+    fn a_run_without_further_calls_is_ended_and_its_tokens_stay_spent() {
         let (plan, mut sessions, beyond) = (plan(), Sessions::default(), MissingAnswerPolicy::Ok);
         assert!(sessions.take(&plan, &beyond, 0, &closed("r", Some("a"))));
         let other = closed("other", None);
@@ -239,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_of_another_input_have_tokens_of_their_own() {
+    fn inputs_do_not_share_tokens() {
         let (plan, mut sessions) = (plan(), Sessions::default());
         for number in 0..2 {
             sessions.take(&plan, &MissingAnswerPolicy::Ok, number, &closed("r", Some("a")));

@@ -1,34 +1,31 @@
-//! Replays recorded calls, as many as there are: streaming, in order, on any number of threads.
+//! Replays recorded calls: streaming, in order, on any number of threads.
 
-mod ahead;
 mod attempts;
-mod batch;
+mod buffer_pool;
+mod call_result;
 mod counts;
 mod engine;
-mod facts;
 mod frequent;
 mod io;
 mod lanes;
+mod message_template;
 mod pipeline;
 mod recorded;
-mod seen;
-mod spare;
 mod stages;
 mod summary;
-mod template;
 #[cfg(test)]
 mod tests;
 
-pub use attempts::judge as judge_attempts;
+pub use attempts::{finding, judge as judge_attempts};
+pub use call_result::{CallResult, FactsUsed, ShownCall};
 pub use counts::Counts;
 pub use engine::replay;
-pub use frequent::{Frequent, Row};
-pub use io::{InputAccount, Inputs, ReplayError, ReplayOptions, Replayed, Watch};
+pub use frequent::{Frequent, FrequentRow};
+pub use io::{InputAccount, Inputs, Observer, ReplayError, ReplayOptions, Replayed};
 pub use lanes::Sessions;
-pub use recorded::{PossibleDuplicates, Recording, finding};
-pub use seen::{FactsUsed, Seen, SeenCall};
+pub use message_template::{MessageTemplates, write_template};
+pub use recorded::{PossibleDuplicates, RecordingAnalysis};
 pub use summary::{Effects, FindingCounts, Summary};
-pub use template::{Forms, write_template};
 
 pub use playproof_trace::digest::FirstUnknown;
 pub use playproof_trace::input::TraceInput;

@@ -1,26 +1,25 @@
-//! Runs the stages of a replay on any number of threads: read, parse, order, work, sink.
-//! Reading, ordering and sinking happen one at a time and in order; parsing and working happen anywhere.
-//! So the outcome is the same for any number of threads. Looks into nothing that it hands on; reads no clock.
+//! Runs the stages of a replay on any number of threads: read, parse, order, work, sink. Reading, ordering and sinking
+//! are sequential; parsing and working are parallel. So the result is the same for any number of threads. Does not
+//! inspect what it passes on; reads no clock.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::batch::Batch;
-use super::io::{ReplayError, Watch};
-use super::stages::{Done, Feed, Order, Parsed, Stages, Total};
+use super::io::{Observer, ReplayError};
+use super::stages::{Batch, BatchResult, Feed, Order, ParsedPiece, Stages, Total};
 
-/// What is left when a replay has run.
+/// The final state of a pipeline.
 pub(super) struct Finished<'a, P> {
     /// The order's last state.
     pub order: Option<Order<'a>>,
     /// The sink's last state.
     pub sink: Option<Total<'a, P>>,
-    /// What ended the run early: all that came before it in order was sunk.
+    /// The error that ended the run early: everything before it was sunk.
     pub error: Option<ReplayError>,
 }
 
 /// Runs `stages` on `jobs` threads, the calling one included.
-pub(super) fn run<'a, W: Watch>(
+pub(super) fn run<'a, W: Observer>(
     stages: &Stages<'a, W>,
     jobs: usize,
     source: Feed<'_>,
@@ -39,14 +38,14 @@ pub(super) fn run<'a, W: Watch>(
     Finished { order: state.order, sink: state.sink, error: state.error }
 }
 
-/// Everything that the workers share. A stage's state is absent while a worker has it.
+/// The shared state of the workers. A stage is absent while a worker runs it.
 struct State<'a, 'i, P> {
     source: Option<Feed<'i>>,
     order: Option<Order<'a>>,
     sink: Option<Total<'a, P>>,
-    parsed: BTreeMap<u64, Parsed>,
+    parsed: BTreeMap<u64, ParsedPiece>,
     batches: VecDeque<Batch>,
-    done: BTreeMap<u64, Done<P>>,
+    done: BTreeMap<u64, BatchResult<P>>,
     error: Option<ReplayError>,
     /// Pieces read, pieces ordered, batches taken up, batches sunk.
     read: u64,
@@ -68,9 +67,9 @@ struct State<'a, 'i, P> {
 #[expect(clippy::large_enum_variant, reason = "a task is taken up at once and never kept")]
 enum Task<'a, 'i, P> {
     Read(Feed<'i>),
-    Order(Order<'a>, Option<Parsed>),
+    Order(Order<'a>, Option<ParsedPiece>),
     Work(u64, Batch),
-    Sink(Total<'a, P>, Done<P>),
+    Sink(Total<'a, P>, BatchResult<P>),
 }
 
 impl<'a, 'i, P> State<'a, 'i, P> {
@@ -127,16 +126,16 @@ impl<'a, 'i, P> State<'a, 'i, P> {
     }
 }
 
-struct Shared<'s, 'a, 'i, W: Watch> {
+struct Shared<'s, 'a, 'i, W: Observer> {
     stages: &'s Stages<'a, W>,
     state: Mutex<State<'a, 'i, W::Part>>,
     changed: Condvar,
 }
 
-/// Stops the other workers if this one panics, so that the panic is heard and nobody waits for ever.
-struct Alarm<'b, 's, 'a, 'i, W: Watch>(&'b Shared<'s, 'a, 'i, W>);
+/// Stops the other workers if this one panics, so that they do not wait forever.
+struct Alarm<'b, 's, 'a, 'i, W: Observer>(&'b Shared<'s, 'a, 'i, W>);
 
-impl<W: Watch> Drop for Alarm<'_, '_, '_, '_, W> {
+impl<W: Observer> Drop for Alarm<'_, '_, '_, '_, W> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.0.lock().stopped = true;
@@ -145,20 +144,20 @@ impl<W: Watch> Drop for Alarm<'_, '_, '_, '_, W> {
     }
 }
 
-impl<'a, 'i, W: Watch> Shared<'_, 'a, 'i, W> {
+impl<'a, 'i, W: Observer> Shared<'_, 'a, 'i, W> {
     fn lock(&self) -> MutexGuard<'_, State<'a, 'i, W::Part>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn worker(&self) {
         let alarm = Alarm(self);
-        let mut bench = self.stages.bench();
+        let mut worker = self.stages.worker();
         while let Some(task) = self.wait() {
             match task {
                 Task::Read(source) => self.read_and_parse(source),
                 Task::Order(order, parsed) => self.order(order, parsed),
                 Task::Work(number, batch) => {
-                    let done = self.stages.work(&mut bench, batch);
+                    let done = self.stages.work(&mut worker, batch);
                     self.change(|state| {
                         state.working -= 1;
                         state.done.insert(number, done);
@@ -191,7 +190,7 @@ impl<'a, 'i, W: Watch> Shared<'_, 'a, 'i, W> {
         let heard = state.idle > 0;
         drop(state);
         if heard {
-            self.changed.notify_all(); // the system is asked each time, so not where nobody waits
+            self.changed.notify_all(); // a system call: only if a worker waits
         }
     }
 
@@ -220,7 +219,7 @@ impl<'a, 'i, W: Watch> Shared<'_, 'a, 'i, W> {
         }
     }
 
-    fn order(&self, mut order: Order<'a>, parsed: Option<Parsed>) {
+    fn order(&self, mut order: Order<'a>, parsed: Option<ParsedPiece>) {
         let last = parsed.is_none();
         let mut batches = Vec::new();
         let result = self.stages.order(&mut order, parsed, &mut batches);
@@ -239,7 +238,7 @@ impl<'a, 'i, W: Watch> Shared<'_, 'a, 'i, W> {
         });
     }
 
-    fn sink(&self, mut sink: Total<'a, W::Part>, done: Done<W::Part>) {
+    fn sink(&self, mut sink: Total<'a, W::Part>, done: BatchResult<W::Part>) {
         let result = self.stages.sink(&mut sink, done);
         self.change(|state| {
             state.sink = Some(sink);
@@ -256,7 +255,7 @@ impl<'a, 'i, W: Watch> Shared<'_, 'a, 'i, W> {
 mod tests {
     use std::io::{self, Cursor};
 
-    use crate::replay::{Inputs, ReplayError, ReplayOptions, Seen, TraceInput, Watch, replay};
+    use crate::replay::{CallResult, Inputs, Observer, ReplayError, ReplayOptions, TraceInput, replay};
     use playproof_engine::playbook::Tools;
     use playproof_engine::sim::Plan;
     use playproof_formats::diagnostic::Source;
@@ -268,16 +267,16 @@ mod tests {
         panic_at: u64,
     }
 
-    impl Watch for Lines {
+    impl Observer for Lines {
         type Part = Vec<u64>;
 
         fn part(&self) -> Vec<u64> {
             Vec::new()
         }
 
-        fn see(&self, seen: &Seen<'_>, part: &mut Vec<u64>) {
-            assert!(seen.call.place.line != self.panic_at, "the work went wrong");
-            part.push(seen.call.place.line);
+        fn on_call(&self, result: &CallResult<'_>, part: &mut Vec<u64>) {
+            assert!(result.call.place.line != self.panic_at, "the work went wrong");
+            part.push(result.call.place.line);
         }
     }
 
@@ -323,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_is_heard_and_nobody_waits_for_ever() {
+    fn a_panic_stops_all_workers() {
         for jobs in [1, 4] {
             assert!(std::panic::catch_unwind(|| run_on(jobs, usize::MAX, CALLS / 2)).is_err());
         }

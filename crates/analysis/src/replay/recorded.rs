@@ -1,6 +1,6 @@
-//! What a recording shows by itself, over calls in the order in which they close: effects that were made twice, calls
-//! that were sent again in vain, loops. Playbooks are asked only whether a failure may have acted. Bounded, but for 16
-//! bytes a declared write that succeeded (in a table that is at least half full).
+//! Findings of a recording, over calls in the order in which they close: duplicate effects, futile resends, loops.
+//! Playbooks only tell whether a failure may have acted. Memory is bounded, except 16 bytes per declared write that
+//! succeeded (in a table that is at least half full).
 #![expect(clippy::disallowed_types, reason = "looked up by key only, never iterated into an output")]
 
 use std::collections::HashMap;
@@ -9,24 +9,24 @@ use std::sync::Arc;
 use foldhash::fast::FixedState;
 
 use playproof_engine::call::Reply;
-use playproof_engine::event::{ErrorFacts, Finding, FindingBy, FindingId};
-use playproof_engine::ids::{AttemptNo, CallId};
+use playproof_engine::event::{ErrorFacts, Finding, FindingId};
+use playproof_engine::ids::AttemptNo;
 use playproof_engine::playbook::{Access, ToolFacts};
 use playproof_engine::sim::Plan;
 use playproof_trace::call::{AttemptCounts, CompletedCall};
 use playproof_trace::simd::prefetch;
 use playproof_trace::window::Window;
 
-use super::attempts;
+use super::attempts::{finding, may_have_acted};
 use super::counts::Counts;
 
-/// Calls that are looked back at for loops and resends.
+/// The window of calls for loops and resends.
 const WINDOW: u16 = 10_000;
 
-/// The same call more often than this within the window is a loop.
+/// More identical calls than this within the window are a loop.
 const LOOP: u32 = 10;
 
-/// The first 96 bits of an intent's mark.
+/// The first 96 bits of an intent's hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct IntentKey([u32; 3]);
 
@@ -44,45 +44,44 @@ impl std::hash::Hash for IntentKey {
     }
 }
 
-/// What is known of one call among the last ones; of identical ones the newest has it.
+/// A call within the window; of identical ones, the newest has the counts.
 #[derive(Debug, Default)]
 struct Recent {
-    /// There is a newer one.
+    /// Whether there is a newer one.
     is_old: bool,
     count: u32,
-    /// The line of its last failure; 0: it did not fail last.
+    /// The line of its last failure; 0 if it did not fail last.
     failed_on: u64,
     /// Failures in a row.
     failures: u32,
-    /// Effects of those without a key, where its tool makes its effect once more each time.
+    /// Effects of calls without a key, if the tool acts each time.
     effects: u32,
-    /// Whether one of those may have acted though it was not answered with ok.
-    maybe: Maybe,
+    /// Whether one without ok may have acted.
+    maybe: MayHaveActed,
 }
 
-/// Whether a call that was not answered with ok may have acted: asked only where that matters, for most calls are made
-/// once.
+/// Whether a call without ok may have acted. Evaluated lazily, because most calls are made once.
 #[derive(Clone, Debug, Default)]
-enum Maybe {
-    /// None may have.
+enum MayHaveActed {
+    /// None may have acted.
     #[default]
     No,
-    /// One that failed at once with this; nobody has asked the playbook.
+    /// One failed with this error; not evaluated yet.
     Unasked(Option<Arc<ErrorFacts>>),
-    /// One may have.
+    /// One may have acted.
     Yes,
 }
 
-/// By tool: calls that may have made an effect again.
+/// Calls that may have made an effect again, by tool.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PossibleDuplicates {
-    /// Nobody declared the tool: it may be a read.
+    /// The tool is not declared: it may be a read.
     pub undeclared: Counts,
-    /// The call had a key: an upstream that honours it gave its first answer again.
+    /// The call had a key: an upstream that honours it repeated its first answer.
     pub keyed: Counts,
-    /// Beside an identical call that was not answered with ok, and may have acted all the same.
+    /// An identical call without ok may have acted.
     pub failed: Counts,
-    /// Sent again as an attempt of the same call after a failure that may have acted, by a tool that nobody declared.
+    /// Resent as an attempt of the same call after a failure that may have acted; the tool is not declared.
     pub resent: Counts,
 }
 
@@ -98,15 +97,15 @@ impl PossibleDuplicates {
 
 /// The sequential analysis of one input.
 #[derive(Debug)]
-pub struct Recording {
+pub struct RecordingAnalysis {
     effects: HashMap<IntentKey, u32, FixedState>,
     recent: Window<Recent>,
     possible_duplicates: PossibleDuplicates,
 }
 
-impl Default for Recording {
-    fn default() -> Recording {
-        Recording {
+impl Default for RecordingAnalysis {
+    fn default() -> RecordingAnalysis {
+        RecordingAnalysis {
             effects: HashMap::default(),
             recent: Window::new(usize::from(WINDOW)),
             possible_duplicates: PossibleDuplicates::default(),
@@ -114,9 +113,8 @@ impl Default for Recording {
     }
 }
 
-impl Recording {
-    /// Takes the next closed call, and adds what it shows to `findings`. Whether a failure may have acted is what
-    /// `plans` say of it.
+impl RecordingAnalysis {
+    /// Takes the next closed call, and adds its findings. `plans` tell whether a failure may have acted.
     pub fn take(
         &mut self,
         closed: &CompletedCall,
@@ -140,20 +138,20 @@ impl Recording {
             self.possible_duplicates.failed.add(closed.shown().tool(), 1);
         }
         match sum_of(closed, facts) {
-            Sum::None => return,
-            Sum::Recent => {
+            EffectScope::None => return,
+            EffectScope::Recent => {
                 if seen > 1 {
                     findings(finding(FindingId::PossibleDuplicateEffect, seen));
                     self.possible_duplicates.undeclared.add(closed.shown().tool(), 1);
                 }
                 return;
             }
-            Sum::Whole => {}
+            EffectScope::Whole => {}
         }
         let all = self.effects.entry(IntentKey::new(closed.hashes.intent())).or_default();
         *all = all.saturating_add(effects);
         match (*all > 1, closed.hashes.key) {
-            // An upstream that honours keys gives its first answer again: that is no second effect, and no proof of one.
+            // An upstream that honours keys repeats its first answer: no proof of a second effect.
             (true, 1..) => {
                 findings(finding(FindingId::PossibleDuplicateEffect, *all));
                 self.possible_duplicates.keyed.add(closed.shown().tool(), 1);
@@ -163,24 +161,23 @@ impl Recording {
         }
     }
 
-    /// Brings near what `take` will look up of these calls, and makes room for their effects. Done in one go, because
-    /// what does not depend on one another waits for memory at the same time.
+    /// Prefetches what `take` will look up, and reserves entries for effects. In one pass, so that memory accesses overlap.
     pub fn prepare(&mut self, calls: &[CompletedCall], facts: &[ToolFacts]) {
         self.recent.prefetch(calls.iter().map(|closed| closed.hashes.request));
         calls.iter().filter_map(|closed| closed.raw().answers.first()).for_each(prefetch);
         for (closed, &facts) in calls.iter().zip(facts) {
-            if sum_of(closed, facts) == Sum::Whole {
+            if sum_of(closed, facts) == EffectScope::Whole {
                 self.effects.entry(IntentKey::new(closed.hashes.intent())).or_default();
             }
         }
     }
 
-    /// By tool: calls that may have made an effect again.
+    /// Calls that may have made an effect again, by tool.
     pub fn possible_duplicates(&self) -> &PossibleDuplicates {
         &self.possible_duplicates
     }
 
-    /// The entry of a call; the oldest of the window is forgotten.
+    /// The entry of a call; drops the oldest one of the window.
     fn remember(&mut self, same: u128) -> &mut Recent {
         if self.recent.next() - self.recent.first() >= u64::from(WINDOW)
             && let Some((mark, Recent { is_old: true, .. })) = self.recent.pop_first(|_| true)
@@ -200,8 +197,7 @@ impl Recording {
 }
 
 impl Recent {
-    /// Books the effects of a call, and says whether there is one that another call, not answered with ok, may have made
-    /// too. Where two are proved, that was said already.
+    /// Adds the effects of a call. True if there is an effect that another call without ok may have made too.
     fn takes_doubt(&mut self, closed: &CompletedCall, facts: ToolFacts, effects: u32, plans: &[Plan]) -> bool {
         let again = self.count > 1;
         let before = self.effects;
@@ -209,15 +205,15 @@ impl Recent {
         if effects > 0 {
             return again && before == 0 && self.maybe.ask(closed, facts, plans);
         }
-        let failed = Maybe::of(closed, facts, plans);
-        if matches!(failed, Maybe::No) || (again && self.maybe.ask(closed, facts, plans)) {
-            return false; // one that may have acted is enough to be told of
+        let failed = MayHaveActed::of(closed, facts, plans);
+        if matches!(failed, MayHaveActed::No) || (again && self.maybe.ask(closed, facts, plans)) {
+            return false; // one that may have acted is enough
         }
         self.maybe = failed;
         before > 0 && self.maybe.ask(closed, facts, plans)
     }
 
-    /// Books how the call at `line` ended, and says whether it failed as it had before, with nothing written between.
+    /// Adds the end of the call at `line`. True if it failed as before, without a write in between.
     fn takes_futile_retry(&mut self, line: u64, counts: &AttemptCounts) -> bool {
         if counts.attempts == 0 {
             return false;
@@ -235,47 +231,45 @@ impl Recent {
     }
 }
 
-impl Maybe {
-    /// Of a call that made no effect that is proved and left.
-    fn of(closed: &CompletedCall, facts: ToolFacts, plans: &[Plan]) -> Maybe {
+impl MayHaveActed {
+    /// For a call without a proved effect.
+    fn of(closed: &CompletedCall, facts: ToolFacts, plans: &[Plan]) -> MayHaveActed {
         if closed.counts.succeeded > 0 {
-            return Maybe::No; // made, and taken back
+            return MayHaveActed::No; // made, and reversed
         }
         let mut attempts = closed.raw().attempts();
         match (attempts.next().map(|(_, answer)| &answer.reply), attempts.next()) {
-            (None, _) => Maybe::Yes,
-            (Some(Reply::Failed(error)), None) => Maybe::Unasked(error.clone()),
+            (None, _) => MayHaveActed::Yes,
+            (Some(Reply::Failed(error)), None) => MayHaveActed::Unasked(error.clone()),
             _ => {
                 let acted = closed.raw().attempts().any(|(number, answer)| match &answer.reply {
-                    Reply::Failed(error) => {
-                        attempts::may_have_acted(closed.raw(), facts, plans, number, error.as_deref())
-                    }
+                    Reply::Failed(error) => may_have_acted(closed.raw(), facts, plans, number, error.as_deref()),
                     Reply::Ok => false,
                 });
-                if acted { Maybe::Yes } else { Maybe::No }
+                if acted { MayHaveActed::Yes } else { MayHaveActed::No }
             }
         }
     }
 
-    /// Whether it may have; `closed` is an identical call.
+    /// Whether it may have acted; `closed` is an identical call.
     fn ask(&mut self, closed: &CompletedCall, facts: ToolFacts, plans: &[Plan]) -> bool {
-        if let Maybe::Unasked(error) = self {
-            let acted = attempts::may_have_acted(closed.raw(), facts, plans, AttemptNo::FIRST, error.as_deref());
-            *self = if acted { Maybe::Yes } else { Maybe::No };
+        if let MayHaveActed::Unasked(error) = self {
+            let acted = may_have_acted(closed.raw(), facts, plans, AttemptNo::FIRST, error.as_deref());
+            *self = if acted { MayHaveActed::Yes } else { MayHaveActed::No };
         }
-        matches!(self, Maybe::Yes)
+        matches!(self, MayHaveActed::Yes)
     }
 }
 
-/// Whether a tool's call makes its effect once more each time that it is sent.
+/// Whether each call of the tool makes a new effect.
 const fn acts_again(facts: ToolFacts) -> bool {
     matches!(facts.access, Access::Write) && !facts.repeatable && !facts.idempotent
 }
 
-/// Where the effects of a call's intent are summed.
+/// The scope in which the effects of an intent are summed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Sum {
-    /// Nowhere: it had none, or may have several.
+enum EffectScope {
+    /// None: it had no effect, or may have several.
     None,
     /// Among the last calls.
     Recent,
@@ -283,25 +277,20 @@ enum Sum {
     Whole,
 }
 
-fn sum_of(closed: &CompletedCall, facts: ToolFacts) -> Sum {
+fn sum_of(closed: &CompletedCall, facts: ToolFacts) -> EffectScope {
     if net_effects(&closed.counts, facts) == 0 || !acts_again(facts) {
-        return Sum::None;
+        return EffectScope::None;
     }
     match facts.declared || closed.hashes.key != 0 {
-        true => Sum::Whole,
-        false => Sum::Recent,
+        true => EffectScope::Whole,
+        false => EffectScope::Recent,
     }
 }
 
-/// Effects that the recording proves: attempts of a write that succeeded, less reversals that did.
+/// Proved effects: successful attempts of a write, less successful reversals.
 fn net_effects(counts: &AttemptCounts, facts: ToolFacts) -> u32 {
     match facts.access {
         Access::Read => 0,
         Access::Write => counts.succeeded.saturating_sub(counts.reversed),
     }
-}
-
-/// A finding about the only call of a simulation.
-pub fn finding(id: FindingId, count: u32) -> Finding {
-    Finding { id, by: FindingBy::Recorded, call: CallId(0), count }
 }

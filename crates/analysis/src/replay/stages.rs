@@ -1,11 +1,14 @@
-//! The stages of a replay: pieces of inputs, digests, closed calls, simulations, and whatever the caller makes of
-//! them, in the order in which the calls close. Opens no files, renders nothing, and knows no threads.
-#![expect(clippy::disallowed_types, reason = "a set of marks that is only asked, never iterated")]
+//! The stages of a replay: read pieces, parse them, close calls in order, simulate batches, sink the results in order.
+//! Opens no files, renders nothing, and knows no threads.
+#![expect(clippy::disallowed_types, reason = "looked up by key only, never iterated into an output")]
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Read};
 
-use playproof_engine::event::{Finding, FindingBy};
+use foldhash::fast::FixedState;
+
+use playproof_engine::call::{RecordedCall, Reply};
+use playproof_engine::event::{ErrorFacts, Finding, FindingBy};
 use playproof_engine::playbook::ToolFacts;
 use playproof_engine::sim::{Plan, SimulationRecord, Simulator};
 use playproof_trace::assemble::{Assembler, Writes};
@@ -14,102 +17,112 @@ use playproof_trace::digest;
 use playproof_trace::digest::Digest;
 use playproof_trace::input::{ReadError, TraceInput};
 use playproof_trace::pieces::{Chunks, InputPiece};
+use playproof_trace::simd;
 
-use super::ahead::ahead;
 use super::attempts;
-use super::batch::{self, BATCH, Batch};
+use super::buffer_pool::BufferPool;
+use super::call_result::{CallResult, ShownCall};
 use super::counts::Counts;
-use super::facts::KnownFacts;
-use super::io::{InputAccount, Inputs, ReplayError, ReplayOptions, Watch};
-use super::lanes::{Lanes, Numbered};
-use super::recorded::{PossibleDuplicates, Recording};
-use super::seen::{Seen, SeenCall};
-use super::spare::Spare;
+use super::io::{InputAccount, Inputs, Observer, ReplayError, ReplayOptions};
+use super::lanes::{Lanes, NumberedCall};
+use super::message_template::MessageTemplates;
+use super::recorded::{PossibleDuplicates, RecordingAnalysis};
 use super::summary::{FindingCounts, Summary};
-use super::template::Forms;
 
-/// Calls after which those that were simulated together, and have ended, are put in their order among the others.
+/// The number of calls after which jointly simulated calls are merged into the order.
 const ROUND: usize = 4_096;
 
-/// Runs off tape that are told apart.
+/// The most runs off tape that are told apart.
 const MAX_RUNS_OFF_TAPE: usize = 500_000;
 
-/// What all stages of a replay know; any number of threads share it.
+/// The most calls of a batch.
+const BATCH: usize = 256;
+
+/// Closed calls that one worker takes at a time, and what is known of them by their index.
+pub(super) struct Batch {
+    calls: Vec<CompletedCall>,
+    /// Findings of the recording.
+    recorded: Vec<(usize, Finding)>,
+    /// Calls that were simulated together with others of their run, with their records by plan.
+    joined: Vec<(usize, Vec<Option<SimulationRecord>>)>,
+}
+
+/// The context of all stages, shared by all threads.
 pub(super) struct Stages<'a, W> {
     pub plans: &'a [Plan],
     pub options: &'a ReplayOptions,
-    pub watch: &'a W,
+    pub observer: &'a W,
     pub writes: &'a Writes<'a>,
-    /// Buffers and calls to fill again.
-    pub spare: Spare,
+    /// Reusable buffers and calls.
+    pub pool: BufferPool,
 }
 
-/// Where the bytes come from.
+/// The source of bytes.
 pub(super) struct Feed<'i> {
     inputs: Inputs<'i>,
     current: Option<(String, Chunks<Box<dyn Read + Send + 'i>>)>,
 }
 
-/// The next of what is read.
-pub(super) enum Raw {
+/// A piece of an input.
+pub(super) enum RawPiece {
     Begins(String),
     Piece(InputPiece),
     Ends,
     Broken(ReadError),
 }
 
-/// What parsing makes of it.
-pub(super) enum Parsed {
+/// A parsed piece.
+pub(super) enum ParsedPiece {
     Begins(String),
     Digest(Digest),
     Ends,
     Broken(ReadError),
 }
 
-/// What is done in the order of the lines.
+/// The sequential stage, in the order of the lines.
 pub(super) struct Order<'a> {
     current: Option<(String, Assembler<'a>)>,
-    recording: Recording,
-    facts: KnownFacts,
-    /// Where a playbook joins calls.
+    recording: RecordingAnalysis,
+    facts: FactsCache,
+    /// If a playbook joins calls.
     lanes: Option<Lanes>,
-    /// Calls that were given to the lanes.
+    /// The number of calls given to the lanes.
     numbered: u64,
     closed: Vec<CompletedCall>,
     pub accounts: Vec<InputAccount>,
     pub possible_duplicates: PossibleDuplicates,
 }
 
-/// What one worker made of one batch.
-pub(super) struct Done<P> {
+/// The result of one batch.
+pub(super) struct BatchResult<P> {
     part: P,
     summaries: Vec<Summary>,
     recorded: FindingCounts,
-    /// By tool: attempts that may have made an effect again.
+    /// Attempts that may have made an effect again, by tool.
     resent: Counts,
-    /// By plan: runs that went off tape, told apart across inputs.
+    /// By plan: hashes of runs that went off tape.
     off_tape: Vec<Vec<u128>>,
 }
 
-/// What becomes of all batches together.
+/// The sum of all batches.
 pub(super) struct Total<'a, P> {
     pub summaries: Vec<Summary>,
     pub recorded: FindingCounts,
     pub resent: Counts,
-    off_tape: Vec<HashSet<u128, foldhash::fast::FixedState>>,
+    off_tape: Vec<HashSet<u128, FixedState>>,
     sink: Sink<'a, P>,
 }
 
-/// Takes what is made of each batch, in order.
+/// Takes the partial result of each batch, in order.
 type Sink<'a, P> = Box<dyn FnMut(P) -> io::Result<()> + Send + 'a>;
 
 /// What a worker keeps between batches.
-pub(super) struct Bench {
+pub(super) struct WorkerState {
     sims: Vec<Simulator>,
-    known: Vec<KnownFacts>,
+    known: Vec<FactsCache>,
     facts: Vec<ToolFacts>,
     findings: Vec<Finding>,
-    forms: Forms,
+    templates: MessageTemplates,
 }
 
 impl<'i> Feed<'i> {
@@ -117,99 +130,99 @@ impl<'i> Feed<'i> {
         Feed { inputs, current: None }
     }
 
-    fn next(&mut self, spare: Vec<u8>) -> Option<Raw> {
+    fn next(&mut self, spare: Vec<u8>) -> Option<RawPiece> {
         let Some((name, chunks)) = &mut self.current else {
             return Some(match self.inputs.next()? {
                 Ok(input) => self.begin(input),
-                Err(report) => Raw::Broken(ReadError::from(report)),
+                Err(report) => RawPiece::Broken(ReadError::from(report)),
             });
         };
         Some(match chunks.next(spare) {
-            Ok(Some(piece)) => Raw::Piece(piece),
+            Ok(Some(piece)) => RawPiece::Piece(piece),
             Ok(None) => {
                 self.current = None;
-                Raw::Ends
+                RawPiece::Ends
             }
-            Err(error) => Raw::Broken(ReadError::Unreadable(name.clone(), error)),
+            Err(error) => RawPiece::Broken(ReadError::Unreadable(name.clone(), error)),
         })
     }
 
-    fn begin(&mut self, input: TraceInput<'i>) -> Raw {
+    fn begin(&mut self, input: TraceInput<'i>) -> RawPiece {
         self.current = Some((input.name.clone(), Chunks::new(input.lines)));
-        Raw::Begins(input.name)
+        RawPiece::Begins(input.name)
     }
 }
 
-impl<'a, W: Watch> Stages<'a, W> {
+impl<'a, W: Observer> Stages<'a, W> {
     /// The next piece; none at the end.
-    pub(super) fn read(&self, source: &mut Feed<'_>) -> Option<Raw> {
-        source.next(self.spare.buffer())
+    pub(super) fn read(&self, source: &mut Feed<'_>) -> Option<RawPiece> {
+        source.next(self.pool.buffer())
     }
 
     /// Parses a piece.
-    pub(super) fn parse(&self, raw: Raw) -> Parsed {
+    pub(super) fn parse(&self, raw: RawPiece) -> ParsedPiece {
         match raw {
-            Raw::Begins(name) => Parsed::Begins(name),
-            Raw::Piece(piece) => {
-                let mut calls = self.spare.calls();
+            RawPiece::Begins(name) => ParsedPiece::Begins(name),
+            RawPiece::Piece(piece) => {
+                let mut calls = self.pool.calls();
                 let digest = digest::read_piece_into(&piece, &self.options.redaction, &mut calls);
-                self.spare.keep_calls(calls);
+                self.pool.keep_calls(calls);
                 if let InputPiece::Lines(buffer) = piece {
-                    self.spare.keep_buffer(buffer);
+                    self.pool.keep_buffer(buffer);
                 }
-                Parsed::Digest(digest)
+                ParsedPiece::Digest(digest)
             }
-            Raw::Ends => Parsed::Ends,
-            Raw::Broken(error) => Parsed::Broken(error),
+            RawPiece::Ends => ParsedPiece::Ends,
+            RawPiece::Broken(error) => ParsedPiece::Broken(error),
         }
     }
 
-    /// Takes the next parsed piece in order (none: there are no more) and adds the batches that follow from it.
+    /// Takes the next parsed piece in order (none at the end) and adds the batches that are complete.
     pub(super) fn order(
         &self,
         order: &mut Order<'a>,
-        parsed: Option<Parsed>,
+        parsed: Option<ParsedPiece>,
         batches: &mut Vec<Batch>,
     ) -> Result<(), ReplayError> {
         match parsed {
-            Some(Parsed::Begins(name)) => {
+            Some(ParsedPiece::Begins(name)) => {
                 let input = u32::try_from(order.accounts.len()).unwrap_or(u32::MAX);
                 let assembler = Assembler::new(input, &name, self.options.assemble.clone(), self.writes);
                 order.current = Some((name, assembler));
             }
-            Some(Parsed::Digest(digest)) => {
+            Some(ParsedPiece::Digest(digest)) => {
                 if let Some((_, assembler)) = &mut order.current {
                     let taken = assembler.take(digest, &mut order.closed);
                     taken.map_err(|report| ReplayError::Read(report.into()))?;
                 }
             }
-            Some(Parsed::Ends) => order.end(),
-            Some(Parsed::Broken(error)) => return Err(ReplayError::Read(error)),
+            Some(ParsedPiece::Ends) => order.end(),
+            Some(ParsedPiece::Broken(error)) => return Err(ReplayError::Read(error)),
             None => {}
         }
         order.cut(self.plans, self.options, batches);
         if order.current.is_none() {
             order.possible_duplicates.merge(order.recording.possible_duplicates());
-            order.recording = Recording::default(); // intents and runs are those of one input
+            order.recording = RecordingAnalysis::default(); // intents and runs belong to one input
         }
         Ok(())
     }
 
-    /// What a new worker starts with.
-    pub(super) fn bench(&self) -> Bench {
-        Bench {
+    /// The state of a new worker.
+    pub(super) fn worker(&self) -> WorkerState {
+        WorkerState {
             sims: self.plans.iter().map(|_| Simulator::new()).collect(),
-            known: self.plans.iter().map(|_| KnownFacts::default()).collect(),
+            known: self.plans.iter().map(|_| FactsCache::default()).collect(),
             facts: Vec::new(),
             findings: Vec::new(),
-            forms: Forms::default(),
+            templates: MessageTemplates::default(),
         }
     }
 
-    /// Works a batch.
-    pub(super) fn work(&self, bench: &mut Bench, batch: Batch) -> Done<W::Part> {
-        let mut done = Done {
-            part: self.watch.part(),
+    /// Simulates a batch.
+    pub(super) fn work(&self, worker: &mut WorkerState, batch: Batch) -> BatchResult<W::Part> {
+        let mut done = BatchResult {
+            part: self.observer.part(),
             summaries: self.plans.iter().map(Summary::new).collect(),
             recorded: FindingCounts::default(),
             resent: Counts::default(),
@@ -218,20 +231,20 @@ impl<'a, W: Watch> Stages<'a, W> {
         let mut recorded = batch.recorded.iter().peekable();
         let mut joined = batch.joined.iter().peekable();
         for (n, closed) in batch.calls.iter().enumerate() {
-            ahead(&batch.calls, n);
-            bench.findings.clear();
+            prefetch_next(&batch.calls, n);
+            worker.findings.clear();
             while let Some((_, finding)) = recorded.next_if(|(place, _)| *place == n) {
-                bench.findings.push(*finding);
+                worker.findings.push(*finding);
             }
             let records = joined.next_if(|(place, _)| *place == n).map_or(&[][..], |(_, records)| records);
-            self.work_call(bench, closed, records, &mut done);
+            self.work_call(worker, closed, records, &mut done);
         }
-        self.spare.keep_calls(batch.calls.into_iter().map(CompletedCall::into_box));
+        self.pool.keep_calls(batch.calls.into_iter().map(CompletedCall::into_box));
         done
     }
 
-    /// Takes what was done, in the order of the batches.
-    pub(super) fn sink(&self, total: &mut Total<'_, W::Part>, done: Done<W::Part>) -> Result<(), ReplayError> {
+    /// Adds the result of a batch, in order.
+    pub(super) fn sink(&self, total: &mut Total<'_, W::Part>, done: BatchResult<W::Part>) -> Result<(), ReplayError> {
         for (mine, later) in total.summaries.iter_mut().zip(&done.summaries) {
             mine.merge(later);
         }
@@ -251,12 +264,12 @@ impl<'a, W: Watch> Stages<'a, W> {
 
     fn work_call(
         &self,
-        bench: &mut Bench,
+        worker: &mut WorkerState,
         closed: &CompletedCall,
         joined: &[Option<SimulationRecord>],
-        done: &mut Done<W::Part>,
+        done: &mut BatchResult<W::Part>,
     ) {
-        let Bench { sims, known, facts, findings, forms } = bench;
+        let WorkerState { sims, known, facts, findings, templates } = worker;
         let call = closed.raw();
         facts.clear();
         for (n, (plan, sim)) in self.plans.iter().zip(sims.iter_mut()).enumerate() {
@@ -273,11 +286,11 @@ impl<'a, W: Watch> Stages<'a, W> {
                 }
             };
             if let Some(summary) = done.summaries.get_mut(n) {
-                summary.add(plan, call, record, forms);
+                summary.add(plan, call, record, templates);
             }
             let off_tape = record.tallies.iter().any(|tally| tally.off_tape.is_some());
             if let Some(runs) = done.off_tape.get_mut(n).filter(|_| off_tape) {
-                let run = closed.hashes.run ^ u128::from(call.place.input); // names of runs are those of one input
+                let run = closed.hashes.run ^ u128::from(call.place.input); // names of runs belong to one input
                 if runs.last() != Some(&run) {
                     runs.push(run);
                 }
@@ -293,9 +306,9 @@ impl<'a, W: Watch> Stages<'a, W> {
             done.recorded.add(finding.id, FindingBy::Recorded, 1);
         }
         let intent = closed.hashes.intent();
-        let call = SeenCall { shown: closed.shown(), raw: call, facts };
-        let seen = Seen { call, intent, recorded: findings, plans: self.plans, sims, joined, facts };
-        self.watch.see(&seen, &mut done.part);
+        let call = ShownCall { shown: closed.shown(), raw: call, facts };
+        let result = CallResult { call, intent, recorded: findings, plans: self.plans, sims, joined, facts };
+        self.observer.on_call(&result, &mut done.part);
     }
 }
 
@@ -303,8 +316,8 @@ impl Order<'_> {
     pub(super) fn new(plans: &[Plan]) -> Self {
         Order {
             current: None,
-            recording: Recording::default(),
-            facts: KnownFacts::default(),
+            recording: RecordingAnalysis::default(),
+            facts: FactsCache::default(),
             lanes: Lanes::of(plans),
             numbered: 0,
             closed: Vec::new(),
@@ -313,7 +326,7 @@ impl Order<'_> {
         }
     }
 
-    /// Closes what is open at an input's end, and keeps its account.
+    /// Closes the open calls at the end of an input, and keeps its account.
     fn end(&mut self) {
         if let Some((name, assembler)) = self.current.take() {
             let first_unknown = assembler.first_unknown().clone();
@@ -322,13 +335,13 @@ impl Order<'_> {
         }
     }
 
-    /// Judges the closed calls in their order and cuts them into batches; less than a batch waits for more, but not
+    /// Analyses the closed calls in order and cuts them into batches. An incomplete batch waits for more calls, but not
     /// beyond its input.
     fn cut(&mut self, plans: &[Plan], options: &ReplayOptions, batches: &mut Vec<Batch>) {
         let piece = if self.lanes.is_some() { ROUND } else { BATCH };
         while self.closed.len() >= piece || (self.current.is_none() && !self.closed.is_empty()) {
             let mut calls: Vec<CompletedCall> = self.closed.drain(..piece.min(self.closed.len())).collect();
-            calls.iter_mut().for_each(|closed| options.redaction.show(closed)); // here, for names are numbered in order
+            calls.iter_mut().for_each(|closed| options.redaction.show(closed)); // here, because names are numbered in order
             let mut recorded = Vec::new();
             let of_tool = |closed: &CompletedCall| match plans.first() {
                 Some(plan) => self.facts.of(plan, closed.hashes.tool, closed.raw()),
@@ -346,7 +359,7 @@ impl Order<'_> {
                     for (n, closed) in calls.into_iter().enumerate() {
                         let own = std::iter::from_fn(|| recorded.next_if(|(place, _)| *place == n));
                         let recorded = own.map(|(_, finding)| finding).collect();
-                        let call = Numbered { number: self.numbered, closed, recorded, records: Vec::new() };
+                        let call = NumberedCall { number: self.numbered, closed, recorded, records: Vec::new() };
                         self.numbered += 1;
                         lanes.take(plans, &options.beyond, call);
                     }
@@ -357,7 +370,7 @@ impl Order<'_> {
             if self.current.is_none() {
                 lanes.finish(plans);
             }
-            batch::cut(lanes.take_ended(), batches);
+            cut(lanes.take_ended(), batches);
         }
     }
 }
@@ -371,5 +384,73 @@ impl<'a, P> Total<'a, P> {
             off_tape: plans.iter().map(|_| HashSet::default()).collect(),
             sink,
         }
+    }
+}
+
+/// Cuts calls into batches, in their order.
+fn cut(calls: Vec<NumberedCall>, batches: &mut Vec<Batch>) {
+    let mut calls = calls.into_iter().peekable();
+    while calls.peek().is_some() {
+        let mut batch = Batch { calls: Vec::with_capacity(BATCH), recorded: Vec::new(), joined: Vec::new() };
+        for (n, call) in calls.by_ref().take(BATCH).enumerate() {
+            batch.calls.push(call.closed);
+            batch.recorded.extend(call.recorded.into_iter().map(|finding| (n, finding)));
+            if !call.records.is_empty() {
+                batch.joined.push((n, call.records));
+            }
+        }
+        batches.push(batch);
+    }
+}
+
+/// Tool facts by tool hash, so that globs are matched once per tool.
+#[derive(Debug, Default)]
+struct FactsCache(HashMap<u128, ToolFacts, FixedState>);
+
+/// The most tools in the cache; it is cleared beyond that.
+const MAX_TOOLS: usize = 65_536;
+
+impl FactsCache {
+    /// The facts of the tool of `call`, whose hash is `tool`. Reads the call only if the tool is new.
+    fn of(&mut self, plan: &Plan, tool: u128, call: &RecordedCall) -> ToolFacts {
+        if let Some(&facts) = self.0.get(&tool) {
+            return facts;
+        }
+        if self.0.len() >= MAX_TOOLS {
+            self.0.clear();
+        }
+        let facts = plan.facts(call.tool());
+        self.0.insert(tool, facts);
+        facts
+    }
+}
+
+/// Prefetches the next calls: they were last touched thousands of calls ago.
+#[inline]
+fn prefetch_next(calls: &[CompletedCall], now: usize) {
+    if let Some(soon) = calls.get(now + 12) {
+        simd::prefetch(&**soon);
+    }
+    if let Some(next) = calls.get(now + 8)
+        && let Some(answer) = next.raw().answers.first()
+    {
+        simd::prefetch_texts(next.raw().names());
+        simd::prefetch(answer);
+    }
+    if let Some(error) = calls.get(now + 5).and_then(first_error) {
+        simd::prefetch(error);
+    }
+    if let Some(error) = calls.get(now + 2).and_then(first_error)
+        && let (Some(kind), Some(message)) = (&error.kind, &error.message)
+    {
+        simd::prefetch(&**kind);
+        simd::prefetch(&**message);
+    }
+}
+
+fn first_error(closed: &CompletedCall) -> Option<&ErrorFacts> {
+    match &closed.raw().answers.first()?.reply {
+        Reply::Failed(error) => error.as_deref(),
+        Reply::Ok => None,
     }
 }

@@ -8,7 +8,7 @@ use playproof_engine::sim::{Plan, SimulationRecord};
 use playproof_engine::time::Duration;
 
 use super::counts::Counts;
-use super::template::Forms;
+use super::message_template::MessageTemplates;
 
 /// How often each finding was seen, recorded or by the playbook: the calls that show it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -99,7 +99,7 @@ pub struct Summary {
     pub off_tape_runs_bound: bool,
     /// Recorded answers that the playbook did not use.
     pub tape_left: u64,
-    /// Failures that no rule knows, by the form of their message.
+    /// Failures that no rule knows, by the template of their message.
     pub unclassified: Counts,
     /// Undetermined calls by the answer they lacked: an attempt's, a refresh's, a reversal's.
     pub undetermined: [u64; 3],
@@ -116,7 +116,13 @@ impl Summary {
     }
 
     /// Adds one call and what became of it.
-    pub fn add(&mut self, plan: &Plan, call: &RecordedCall, record: &SimulationRecord, forms: &mut Forms) {
+    pub fn add(
+        &mut self,
+        plan: &Plan,
+        call: &RecordedCall,
+        record: &SimulationRecord,
+        templates: &mut MessageTemplates,
+    ) {
         self.calls += 1;
         self.add_recorded(call);
         if let (Some(outcome), Some(tally)) = (record.outcomes.first(), record.tallies.first()) {
@@ -127,7 +133,7 @@ impl Summary {
             self.tape_left += u64::from(tally.tape_left);
         }
         self.add_effects(record);
-        self.add_verdicts(plan, record, forms);
+        self.add_verdicts(plan, record, templates);
         for finding in record.findings.iter().filter(|finding| finding.by == FindingBy::Playbook) {
             self.findings.add(finding.id, finding.by, 1);
         }
@@ -170,7 +176,7 @@ impl Summary {
         }
     }
 
-    fn add_verdicts(&mut self, plan: &Plan, record: &SimulationRecord, forms: &mut Forms) {
+    fn add_verdicts(&mut self, plan: &Plan, record: &SimulationRecord, templates: &mut MessageTemplates) {
         let mut last = None;
         for event in &record.events {
             match event.what {
@@ -180,7 +186,7 @@ impl Summary {
                     if rule.is_none() && plan.reserved.unclassified == Some(verdict) {
                         let error = last.and_then(|id| record.shown_error(id));
                         let message = error.and_then(|error| error.message.as_deref()).unwrap_or("");
-                        self.unclassified.add(forms.of(message), 1);
+                        self.unclassified.add(templates.of(message), 1);
                     }
                 }
                 _ => {}

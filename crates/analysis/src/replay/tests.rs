@@ -30,19 +30,19 @@ fn plan() -> Plan {
 /// Writes what it sees of each call in one line.
 struct Lines;
 
-impl Watch for Lines {
+impl Observer for Lines {
     type Part = String;
 
     fn part(&self) -> String {
         String::new()
     }
 
-    fn see(&self, seen: &Seen<'_>, part: &mut String) {
+    fn on_call(&self, result: &CallResult<'_>, part: &mut String) {
         let outcomes: Vec<&str> =
-            seen.records().flat_map(|record| &record.outcomes).map(|outcome| outcome.kind.as_str()).collect();
-        let ids: Vec<String> = seen.findings().map(|(_, finding)| finding.id.as_str().to_owned()).collect();
-        let at = (seen.call.place.input, seen.call.place.line);
-        *part += &format!("{at:?} {} {} {outcomes:?} {ids:?}\n", seen.call.reference(), seen.call.tool());
+            result.records().flat_map(|record| &record.outcomes).map(|outcome| outcome.kind.as_str()).collect();
+        let ids: Vec<String> = result.findings().map(|(_, finding)| finding.id.as_str().to_owned()).collect();
+        let at = (result.call.place.input, result.call.place.line);
+        *part += &format!("{at:?} {} {} {outcomes:?} {ids:?}\n", result.call.reference(), result.call.tool());
     }
 }
 
@@ -392,15 +392,15 @@ fn sharing_tokens(runs: std::ops::Range<u32>) -> String {
 /// How the calls of `trace` end under `reversing`, one word a call.
 fn taken_back(trace: &str, jobs: usize) -> Vec<String> {
     struct Ends;
-    impl Watch for Ends {
+    impl Observer for Ends {
         type Part = Vec<String>;
 
         fn part(&self) -> Vec<String> {
             Vec::new()
         }
 
-        fn see(&self, seen: &Seen<'_>, part: &mut Vec<String>) {
-            part.extend(seen.records().map(|record| record.outcomes[0].kind.as_str().to_owned()));
+        fn on_call(&self, result: &CallResult<'_>, part: &mut Vec<String>) {
+            part.extend(result.records().map(|record| record.outcomes[0].kind.as_str().to_owned()));
         }
     }
     let text = playproof_formats::playbook::embedded("reversing").unwrap();

@@ -1,4 +1,4 @@
-//! A new project: the files that it begins with, and what it takes from the user's own recordings.
+//! Plans a new project: its initial files, and what it takes from the user's recordings.
 
 mod plan;
 mod recordings;
@@ -6,6 +6,6 @@ mod starter;
 #[cfg(test)]
 mod tests;
 
-pub use plan::{ByHand, Folder, HISTORY, NoPlan, ProjectFile, ProjectFiles, Purpose, Settings, plan};
-pub use recordings::{DraftMapping, NoMapping, Recording, Recordings};
+pub use plan::{ByHand, HISTORY, NoPlan, ProjectFile, ProjectFiles, ProjectFolder, Purpose, Settings, plan};
+pub use recordings::{DraftMapping, NoMapping, RecordingSummary, Recordings};
 pub use starter::PLAYBOOK_FILE;

@@ -1,11 +1,11 @@
-//! What a project consists of: which files are to be there, and which of them are there already. Goldens, lock and history
-//! are made in memory, by the code of `check` and `approve`. Reads and writes no disk.
+//! Plans the files of a project and tells which of them exist. Goldens, lock and history are made in memory. Reads and
+//! writes no disk.
 
 use std::sync::Arc;
 
 use super::recordings::Recordings;
 use super::starter::{self, PLAYBOOK, PLAYBOOK_FILE};
-use crate::check::{Case, Id, check_one};
+use crate::check::{Case, CaseId, check_one};
 use playproof_engine::playbook::Tools;
 use playproof_engine::sim::{Plan, Simulator};
 use playproof_formats::diagnostic::{Report, Source};
@@ -20,24 +20,24 @@ const CONFIG: &str = "playproof.yaml";
 const LOCK: &str = "goldens/playbook.lock";
 const WORKFLOW: &str = ".github/workflows/playproof.yml";
 
-/// Where the history lies.
+/// The folder of the history.
 pub const HISTORY: &str = "proposals/history";
 
 /// Why the first rows are approved.
 const WHY: &str = "the beginning";
 
-/// The folder in which a project is set up, as it is before. Paths are below it.
-pub trait Folder {
-    /// Why it cannot be read.
+/// The folder of the project before setup. Paths are relative to it.
+pub trait ProjectFolder {
+    /// The error of reading.
     type Error;
 
-    /// The file at a path; none where nothing is in the way of it.
+    /// The file at a path, if any.
     ///
     /// # Errors
-    /// A file that cannot be read; something else in the way.
+    /// A file that cannot be read; something else at the path.
     fn file(&self, path: &str) -> Result<Option<Arc<Source>>, Self::Error>;
 
-    /// Refuses fixtures that are none of ours: every check would fail for them.
+    /// Refuses files that are not fixtures of Playproof: every check would fail.
     ///
     /// # Errors
     /// There are such.
@@ -49,7 +49,7 @@ pub trait Folder {
     /// Facts that cannot be used.
     fn tools(&self) -> Result<Tools, Self::Error>;
 
-    /// Whether something has been accepted in it.
+    /// Whether it has a history.
     ///
     /// # Errors
     /// A folder that cannot be read.
@@ -61,22 +61,22 @@ pub trait Folder {
     /// Whether its own settings name this file of tool facts.
     fn names_tools(&self, path: &str) -> bool;
 
-    /// Where it lies in its repository, if not at the root.
+    /// Its path in its repository, if not at the root.
     fn below_repository(&self) -> Option<String>;
 }
 
-/// The settings that a folder has of its own.
+/// The existing settings of a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settings {
     /// None.
     None,
     /// Those of a new project.
     Usual,
-    /// Its playbook, fixtures, goldens or proposals lie elsewhere than those of a new project.
+    /// Settings with other paths than those of a new project.
     Elsewhere,
 }
 
-/// What a file of a project is for.
+/// The purpose of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each is what its name says")]
 pub enum Purpose {
@@ -105,20 +105,20 @@ pub struct ProjectFile {
     pub purpose: Purpose,
     /// Its text: as planned, or as it is there.
     pub source: Arc<Source>,
-    /// Whether it was there already.
+    /// Whether it existed before.
     pub kept: bool,
 }
 
 /// What is left to do by hand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ByHand {
-    /// To name this file of tool facts in the settings that are there.
+    /// Name this file of tool facts in the existing settings.
     NameTools(String),
-    /// To know that neither playbook nor fixtures nor goldens were added: the settings name others.
+    /// Note that no playbook, fixtures and goldens were added: the settings name others.
     OwnLayout,
-    /// To say in this file where CI gets the program from.
+    /// Set in this file where CI gets the program from.
     SaySource(String),
-    /// To move this file to the root of the repository.
+    /// Move this file to the root of the repository.
     MoveWorkflow(String),
 }
 
@@ -129,7 +129,7 @@ pub struct ProjectFiles {
     pub files: Vec<ProjectFile>,
     /// What is left to do by hand.
     pub by_hand: Vec<ByHand>,
-    /// Whether it is the whole project; else the folder had one of its own already.
+    /// Whether it is the whole project; otherwise the folder had its own layout.
     pub is_whole: bool,
 }
 
@@ -138,29 +138,29 @@ pub struct ProjectFiles {
 pub enum NoPlan<E> {
     /// The folder cannot be used.
     Folder(E),
-    /// A playbook that is there has errors.
+    /// An existing playbook has errors.
     Playbook(Report),
-    /// Another file that is there has errors.
+    /// Another existing file has errors.
     File(Report),
 }
 
-/// The files for a folder, with what recordings show and the path and text of tool facts drawn from them.
+/// The files for a folder, with its recordings, and the path and text of tool facts drafted from them.
 ///
 /// # Errors
-/// Something in the way of a file; a file that is there and cannot be used.
-pub fn plan<F: Folder>(
+/// An existing file that cannot be used; something else at a path.
+pub fn plan<F: ProjectFolder>(
     folder: &F,
     recordings: &Recordings,
-    drawn_tools: Option<(String, String)>,
+    drafted_tools: Option<(String, String)>,
 ) -> Result<ProjectFiles, NoPlan<F::Error>> {
     let is_whole = folder.settings() != Settings::Elsewhere;
     let mut planner = Planner { folder, planned: ProjectFiles { is_whole, ..ProjectFiles::default() } };
-    let tools_path = drawn_tools.as_ref().map(|(path, _)| path.clone());
+    let tools_path = drafted_tools.as_ref().map(|(path, _)| path.clone());
     planner.add(CONFIG, Purpose::Config, starter::config(tools_path.as_deref()))?;
     if is_whole {
         planner.add(PLAYBOOK_FILE, Purpose::Playbook, starter::playbook())?;
     }
-    if let Some((path, text)) = drawn_tools {
+    if let Some((path, text)) = drafted_tools {
         planner.add(&path, Purpose::Tools, text)?;
     }
     for mapping in &recordings.mappings {
@@ -180,7 +180,7 @@ struct Planner<'a, F> {
     planned: ProjectFiles,
 }
 
-impl<F: Folder> Planner<'_, F> {
+impl<F: ProjectFolder> Planner<'_, F> {
     fn add(&mut self, path: &str, purpose: Purpose, text: String) -> Result<Arc<Source>, NoPlan<F::Error>> {
         let there = self.folder.file(path).map_err(NoPlan::Folder)?;
         let kept = there.is_some();
@@ -257,7 +257,7 @@ fn goldens(plan: &Plan, fixtures: &[(String, Arc<Source>)]) -> Result<Vec<(Strin
         if !fixture.playbooks.is_empty() && !fixture.playbooks.iter().any(|one| one == PLAYBOOK) {
             continue;
         }
-        let id = Id { playbook: PLAYBOOK.to_owned(), fixture: name.clone() };
+        let id = CaseId { playbook: PLAYBOOK.to_owned(), fixture: name.clone() };
         let result = check_one(&mut simulator, &Case { id, fixture: &fixture, plan, golden: None });
         goldens.extend(result.pending_golden().map(|golden| (name.clone(), golden.render())));
     }

@@ -1,9 +1,9 @@
-//! What a project takes from the user's own recordings: tool facts, mappings, and a failure as a fixture: its answers as
-//! recorded, its arguments as names and types alone. Opens nothing.
+//! Takes tool facts, mappings and one failure from the user's recordings. The failure becomes a fixture with recorded
+//! answers and with arguments as names and types. Opens nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::starter::{Named, PLAYBOOK};
+use super::starter::{NamedText, PLAYBOOK};
 use crate::coverage::{expected, to_yaml};
 use crate::recorded::{Arguments, of_recorded};
 use playproof_engine::call::{AnswerTo, RecordedCall, Reply};
@@ -21,7 +21,7 @@ use playproof_trace::mapping::{Mapping, Unmapped};
 use playproof_trace::redact::RedactionRules;
 use playproof_trace::tool_facts::{ToolCount, render};
 
-/// Failures that are kept: different ones, because one of them will do.
+/// The most different failures that are kept.
 const FAILURES: usize = 300;
 
 const HEAD: &str = "\
@@ -30,20 +30,20 @@ const HEAD: &str = "\
 # Whether a failed attempt acted is not recorded; where it did, say `applied: true` behind its answer.
 ";
 
-/// What recordings show.
+/// The results of reading recordings.
 #[derive(Debug, Default)]
 pub struct Recordings {
     /// Drafted mappings.
     pub mappings: Vec<DraftMapping>,
-    /// What was read, in its order.
-    pub inputs: Vec<Recording>,
+    /// The recordings, in order.
+    pub inputs: Vec<RecordingSummary>,
     tools: BTreeMap<String, ToolRow>,
-    /// Calls that failed, as they are shown, each in another way.
+    /// Failed calls as shown, each with a different failure.
     failing: Vec<RecordedCall>,
     seen: BTreeSet<(String, FailureKey)>,
 }
 
-/// What went wrong first in a call: kind and status, where they are recorded.
+/// The first failure of a call: kind and status, if recorded.
 type FailureKey = Option<(Option<Box<str>>, Option<u16>)>;
 
 #[derive(Debug, Default)]
@@ -69,29 +69,29 @@ impl DraftMapping {
     }
 }
 
-/// What a recording turned out to hold.
+/// A summary of one recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Recording {
-    /// As people named it.
+pub struct RecordingSummary {
+    /// Its path, as given.
     pub path: String,
     /// The file of its mapping.
     pub mapping: Option<String>,
-    /// The mapping was there before: its path is as people named it, not from the project's folder.
+    /// Whether the mapping was given: its path is then not relative to the project's folder.
     pub is_given: bool,
     /// Its calls.
     pub calls: u64,
-    /// Those of which an attempt failed.
+    /// The calls with a failed attempt.
     pub failed: u64,
 }
 
-/// Why a recording cannot be read by a drafted mapping.
+/// Why a recording has no mapping.
 #[derive(Clone, Debug)]
 pub enum NoMapping {
     /// It cannot be read at all.
     Unreadable(Report),
     /// No mapping can be drafted of it.
     Unmapped(Unmapped),
-    /// The mapping would say what must not be shown.
+    /// The mapping would contain redacted text.
     Redacted,
 }
 
@@ -135,8 +135,8 @@ impl Recordings {
         Ok((imported, file))
     }
 
-    /// A further call of `recording`.
-    pub fn on_call(&mut self, recording: &mut Recording, closed: &CompletedCall) {
+    /// Takes a call of `recording`.
+    pub fn on_call(&mut self, recording: &mut RecordingSummary, closed: &CompletedCall) {
         let (raw, shown) = (closed.raw(), closed.shown());
         let failure: Option<FailureKey> = raw.answers.iter().find_map(|answer| match &answer.reply {
             Reply::Failed(error) => Some(error.as_deref().map(|error| (error.kind.clone(), error.status))),
@@ -168,9 +168,9 @@ impl Recordings {
         Some((format!("tools/{}.yaml", stem(&first.path)), render(&names.join(", "), rows)))
     }
 
-    /// The fixture of the first failure that a rule knows and whose answers last to its end, writes first; none where
-    /// there is no such failure.
-    pub(super) fn fixture(&self, plan: &Plan) -> Option<Named> {
+    /// The fixture of the first failure that a rule matches and whose recording is complete, writes first; none without
+    /// one.
+    pub(super) fn fixture(&self, plan: &Plan) -> Option<NamedText> {
         let writes = |call: &&RecordedCall| plan.facts(call.tool()).access == Access::Write;
         let (writes, reads): (Vec<_>, Vec<_>) = self.failing.iter().partition(writes);
         let mut simulator = Simulator::new();
@@ -178,7 +178,7 @@ impl Recordings {
     }
 }
 
-fn of_call(plan: &Plan, simulator: &mut Simulator, call: &RecordedCall) -> Option<Named> {
+fn of_call(plan: &Plan, simulator: &mut Simulator, call: &RecordedCall) -> Option<NamedText> {
     let mut fixture = scripted(call)?;
     let scenario = Scenario::of_fixture(&fixture, |tool| plan.facts(tool));
     let record = simulator.run_fixture(plan, &scenario);
@@ -191,7 +191,7 @@ fn of_call(plan: &Plan, simulator: &mut Simulator, call: &RecordedCall) -> Optio
     fixture::parse(Source::whole("recorded", &*text)).ok().map(|_| (name, text))
 }
 
-/// The last verdict of a run that shows what the playbook is for: one that a rule gave, to an end that is known.
+/// The last verdict of a run, if rules gave all verdicts and the end is determined.
 fn known_verdict(plan: &Plan, record: &SimulationRecord) -> Option<String> {
     let outcome = record.outcomes.first()?;
     let classified = record.events_of(CallId(0)).filter_map(|event| match event.what {
@@ -205,7 +205,7 @@ fn known_verdict(plan: &Plan, record: &SimulationRecord) -> Option<String> {
     Some(plan.names.verdict(*last).to_owned())
 }
 
-/// The call with its answers as a script; none where something else than attempts was answered.
+/// The call with its answers as a script; none if other requests than attempts were answered.
 fn scripted(call: &RecordedCall) -> Option<Fixture> {
     let is_plain = call.answers.iter().all(|answer| answer.to == AnswerTo::Attempt);
     is_plain.then(|| of_recorded(call, String::new(), Arguments::Types))

@@ -1,18 +1,18 @@
-//! The texts that a project begins with. Reads and writes nothing.
+//! The initial texts of a project. Reads and writes nothing.
 
 use playproof_formats::playbook::embedded;
 
-/// What the project's playbook is called.
+/// The name of the project's playbook.
 pub const PLAYBOOK: &str = "ours";
 
-/// Where it lies.
+/// Its path.
 pub const PLAYBOOK_FILE: &str = "playbooks/ours.yaml";
 
 /// The name and the text of a fixture.
-pub type Named = (String, String);
+pub type NamedText = (String, String);
 
-/// The fixtures that every project begins with.
-pub fn fixtures() -> Vec<Named> {
+/// The initial fixtures of every project.
+pub fn fixtures() -> Vec<NamedText> {
     let named = |(name, text): (&str, &str)| (name.to_owned(), text.to_owned());
     let both = [
         ("a-keyed-refund-meets-its-own-effect", include_str!("starter/a-keyed-refund-meets-its-own-effect.yaml")),
@@ -21,8 +21,8 @@ pub fn fixtures() -> Vec<Named> {
     both.map(named).into()
 }
 
-/// The fixture that stands where no recorded failure can.
-pub fn denial() -> Named {
+/// The fixture for a project without a recorded failure.
+pub fn denial() -> NamedText {
     ("a-denial-goes-to-people".to_owned(), include_str!("starter/a-denial-goes-to-people.yaml").to_owned())
 }
 
@@ -67,7 +67,7 @@ name: {PLAYBOOK}
     )
 }
 
-/// The CI job; `below` is where the project lies in its repository, if not at the root.
+/// The CI job; `below` is the path of the project in its repository, if not at the root.
 pub fn workflow(below: Option<&str>) -> String {
     let text = include_str!("starter/playproof.yml").replace("RUST_VERSION", env!("CARGO_PKG_RUST_VERSION"));
     match below {
@@ -88,7 +88,7 @@ pub const ATTRIBUTES: &str = "\
 playbook.lock merge=union
 ";
 
-/// What git leaves alone.
+/// The files that git ignores.
 pub const IGNORED: &str = "\
 # What waits for review; `playproof review` or `playproof accept` makes goldens of it.
 *.snap.new

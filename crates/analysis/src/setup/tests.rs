@@ -25,7 +25,7 @@ fn folder(there: &[(&'static str, &str)]) -> Files {
     Files { there, settings: Settings::None, has_history: false, below: None }
 }
 
-impl Folder for Files {
+impl ProjectFolder for Files {
     type Error = String;
 
     fn file(&self, path: &str) -> Result<Option<Arc<Source>>, String> {
@@ -82,7 +82,7 @@ fn file(planned: &ProjectFiles, purpose: Purpose) -> &ProjectFile {
 fn recorded(trace: &str, redaction: &RedactionRules) -> Recordings {
     let mut recordings = Recordings::default();
     let path = "traces/t.jsonl".to_owned();
-    let mut recording = Recording { path, mapping: None, is_given: false, calls: 0, failed: 0 };
+    let mut recording = RecordingSummary { path, mapping: None, is_given: false, calls: 0, failed: 0 };
     let mut assembler = Assembler::new(0, "t", AssembleOptions::default(), &|_| true);
     let (mut closed, mut chunks) = (Vec::new(), Chunks::new(trace.as_bytes()));
     while let Some(piece) = chunks.next(Vec::new()).unwrap() {

@@ -1,12 +1,12 @@
 //! Single changes for people: the first decision that differs, divergences in columns, rows before and after.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::style::Palette;
 use crate::table;
 use crate::table::Align;
 use crate::text;
-use playproof_analysis::check::{CaseResult, Cause, PlaybookRows};
+use playproof_analysis::check::{CaseId, CaseResult, Cause, CheckReport, PlaybookRows};
 use playproof_engine::time::Instant;
 use playproof_formats::golden::{
     Class, Comparison, Divergence, DivergencePlace, EventLine, EventPair, FirstChange, PartChange, PrecedingVerdict,
@@ -16,12 +16,35 @@ use playproof_formats::shell::Command;
 
 use serde_json::Value;
 
-use super::page::{Shown, class_word};
+/// The contents of a page.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown<'a> {
+    /// The result of the check.
+    pub report: &'a CheckReport,
+    /// The cause of each divergence.
+    pub causes: &'a BTreeMap<CaseId, Cause>,
+    /// The width in columns.
+    pub width: usize,
+    /// The colours.
+    pub palette: Palette,
+    /// The prefix of file names, relative to the reader's working directory; empty in reports.
+    pub above: &'a str,
+    /// Whether calls without a key are named by their argument values; otherwise by keys and types only.
+    pub show_args: bool,
+}
 
-/// What stands where one side has nothing.
+/// The cell of a side without a value.
 const NOTHING: &str = "-";
 
-/// In what a result differs, apart from where and when; none for what deserves to be looked at by itself.
+pub(super) fn class_word(class: Class, words: &str, palette: Palette) -> String {
+    match class {
+        Class::EffectChanged | Class::GuardWeakened => palette.bad(words),
+        Class::OutcomeChanged | Class::AttemptsChanged => palette.doubtful(words),
+        Class::TimingOnly | Class::Cosmetic => palette.strong(words),
+    }
+}
+
+/// In what a result differs, except place and time; none for a result that needs its own page.
 pub(super) fn in_words(result: &CaseResult) -> Option<String> {
     let comparison = result.comparison().filter(|_| result.contradictions.is_empty())?;
     let first = comparison.first.as_ref();
@@ -32,7 +55,7 @@ pub(super) fn in_words(result: &CaseResult) -> Option<String> {
     Some(format!("{head:?}{fields:?}"))
 }
 
-/// The first decision that differs, in both words, and what led to it.
+/// The first decision that differs, in golden and run, and its cause.
 pub fn first_change(first: &FirstChange, cause: Option<&Cause>, width: usize, palette: Palette) -> Vec<String> {
     let side = |side: &Option<String>| {
         side.as_deref().map_or(NOTHING.to_owned(), |side| text::escape_unprintable(side).into_owned())
@@ -91,7 +114,7 @@ fn because(because: &PrecedingVerdict, compensation: Option<&str>) -> String {
     format!("{rule}: verdict `{}`{then}", text::escape_unprintable(&because.verdict))
 }
 
-/// Everything that differs: fields in columns, worst first, then the events that one side alone has.
+/// Everything that differs: fields in columns, worst first, then the events that only one side has.
 pub fn divergences(comparison: &Comparison, shown: &Shown<'_>) -> String {
     let is_event = |divergence: &&Divergence| divergence.field == "event";
     let fields: Vec<&Divergence> = comparison.divergences.iter().filter(|one| !is_event(one)).collect();
@@ -105,9 +128,9 @@ pub fn divergences(comparison: &Comparison, shown: &Shown<'_>) -> String {
     parts.join("\n")
 }
 
-/// The events that one side alone has, in order: `-` for the golden's, `+` for the run's.
+/// The events that only one side has, in order: `-` for the golden, `+` for the run.
 fn one_sided(comparison: &Comparison, width: usize, palette: Palette) -> String {
-    let mut lines = vec![palette.faint("    events (- golden alone, + run alone)")];
+    let mut lines = vec![palette.faint("    events (- only in the golden, + only in the run)")];
     for pair in &comparison.pairs {
         let same = pair.expected.as_ref().map(|event| event.kind) == pair.actual.as_ref().map(|event| event.kind);
         let Some(class) = pair.class.filter(|_| !same) else { continue };
@@ -126,7 +149,7 @@ fn columns(divergences: &[&Divergence], shown: &Shown<'_>) -> String {
     let Shown { width, palette, show_args, .. } = *shown;
     let header = ["", "where", "field", "golden", "run"].map(str::to_owned);
     let mut seen = BTreeSet::new();
-    // A call's end and its last event say the outcome both.
+    // The end of a call and its last event both contain the outcome.
     let rows = divergences.iter().map(|one| divergence(one, show_args)).filter(|row| seen.insert(row.clone()));
     let rows: Vec<Vec<String>> = rows.collect();
     let drawn = table::render(&header, &rows, &[Align::Left; 5], width.saturating_sub(4));
@@ -150,7 +173,7 @@ fn divergence(divergence: &Divergence, show_args: bool) -> Vec<String> {
     vec![divergence.class.words().to_owned(), place, field, side(&divergence.expected), side(&divergence.actual)]
 }
 
-/// The events of golden and run side by side, call by call; what differs is marked.
+/// The events of golden and run side by side, call by call; differences are marked.
 pub fn events(comparison: &Comparison, width: usize, palette: Palette) -> String {
     let header = ["", "call", "golden", "run"].map(str::to_owned);
     let side = |side: &Option<EventLine>| {
@@ -173,7 +196,7 @@ pub fn events(comparison: &Comparison, width: usize, palette: Palette) -> String
     drawn.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Where a divergence is, and in what, in two columns.
+/// The place and the field of a divergence, in two columns.
 fn place(divergence: &Divergence, show_args: bool) -> (String, String) {
     let field = text::escape_unprintable(&divergence.field).into_owned();
     let seen = |text: &str| text::escape_unprintable(text).into_owned();
@@ -186,7 +209,7 @@ fn place(divergence: &Divergence, show_args: bool) -> (String, String) {
     }
 }
 
-/// An intent named by its arguments, with their keys and types alone: `pay{amount: number}`.
+/// An intent that is named by its arguments, with keys and types only: `pay{amount: number}`.
 fn without_values(intent: &str) -> String {
     let Some((tool, args)) = intent.find('{').map(|at| intent.split_at(at)) else { return intent.to_owned() };
     let Ok(Value::Object(args)) = serde_json::from_str(args) else { return format!("{tool}{{...}}") };
@@ -202,15 +225,15 @@ fn without_values(intent: &str) -> String {
     format!("{tool}{{{}}}", parts.join(", "))
 }
 
-/// The rows of a playbook that are not the approved ones, before and after.
+/// The rows of a playbook that differ from the approved ones, before and after.
 pub fn rows(rows: &PlaybookRows, width: usize, palette: Palette) -> String {
     let name = palette.strong(&text::escape_unprintable(&rows.playbook));
     if !rows.is_used {
-        return format!("{name}: no fixture uses this playbook any more, but its rows are still in the lock");
+        return format!("{name}: no fixture uses this playbook, but the lock still has its rows");
     }
     if !rows.is_locked {
         let count = text::counted(rows.changes.len() as u64, "row", "rows");
-        return format!("{name}: nobody has approved this playbook yet ({count})");
+        return format!("{name}: this playbook is not approved yet ({count})");
     }
     let head =
         format!("{name}: {}", palette.doubtful(&format!("{} not as approved", counted_rows(rows.changes.len()))));
@@ -222,13 +245,13 @@ pub fn rows(rows: &PlaybookRows, width: usize, palette: Palette) -> String {
     lines.join("\n")
 }
 
-/// The same for whoever has not decided yet: with the command that approves them.
+/// The same, with the command that approves them.
 pub(super) fn rows_to_approve(rows: &PlaybookRows, width: usize, palette: Palette) -> String {
     let drawn = self::rows(rows, width, palette);
     match rows.is_used && rows.is_locked {
         true => {
             format!(
-                "{drawn}\n  if they are meant: {}",
+                "{drawn}\n  if the changes are intended: {}",
                 Command::new("playproof approve").name(&rows.playbook).and("--reason '...'")
             )
         }
@@ -252,7 +275,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn arguments_are_shown_by_key_and_type_alone() {
+    fn arguments_are_shown_as_keys_and_types() {
         let intent = r#"pay{"amount":4200,"card":"4111","tags":["x"],"to":{"iban":"DE"}}"#;
         assert_eq!(without_values(intent), "pay{amount: number, card: text, tags: list, to: map}");
         assert_eq!(without_values("pay/ik_91"), "pay/ik_91");

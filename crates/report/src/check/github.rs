@@ -1,13 +1,13 @@
 //! A check as GitHub workflow commands: annotations at lines of files of the repository, the most serious first, within
 //! GitHub's limits.
 
-use super::page::Shown;
+use super::changes::Shown;
 use super::problems::{Directions, Level, Problem, problems};
 
-/// GitHub shows this many annotations of one level a step and drops the rest without a word.
+/// GitHub shows this many annotations of one level per step and silently drops the rest.
 const MOST: usize = 10;
 
-/// The workflow commands, one a line; nothing where there is nothing to object to.
+/// The workflow commands, one per line; empty without problems.
 pub fn annotations(shown: &Shown<'_>, directions: &Directions) -> String {
     let problems = problems(shown, directions);
     let mut lines: Vec<String> = Vec::new();
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_would_end_a_command_or_a_property_is_escaped() {
+    fn characters_that_end_a_command_or_a_property_are_escaped() {
         assert_eq!(data("100%\r\n::error::x"), "100%25%0D%0A::error::x");
         assert_eq!(property("a:b,c"), "a%3Ab%2Cc");
     }

@@ -1,11 +1,11 @@
-//! A check for programs: `format: check/1`, every run, in a stable order, without time of day.
+//! A check as one JSON document, `check/1`: every run, in a stable order, without timestamps.
 
 use serde::Serialize;
 
-use super::page::Shown;
-use super::problems::{Directions, Problem};
+use super::changes::Shown;
+use super::problems::{Directions, Problem, place_of};
 use crate::json::{Map, Millis, RowJson, document};
-use playproof_analysis::check::{CaseResult, Cause, GoldenState, PlaybookRows, Verdict};
+use playproof_analysis::check::{CaseResult, Cause, CheckStatus, GoldenState, PlaybookRows};
 use playproof_engine::time::Instant;
 use playproof_formats::golden::{Class, Comparison, Divergence, DivergencePlace, FirstChange};
 use playproof_formats::shell::Command;
@@ -102,14 +102,14 @@ struct DivergenceJson<'a> {
     run: Option<&'a str>,
 }
 
-/// The report as one JSON document. `next` is the command to run next, if there is one to run.
+/// The report as one JSON document. `next` is the next command to run, if any.
 pub fn json(shown: &Shown<'_>, directions: &Directions, next: Option<&Command>) -> String {
     let report = shown.report;
     let verdict = match report.verdict() {
         _ if !directions.in_the_way.is_empty() => "unusable",
-        Verdict::Clean => "clean",
-        Verdict::Differs => "differs",
-        Verdict::Unusable => "unusable",
+        CheckStatus::Clean => "clean",
+        CheckStatus::Differs => "differs",
+        CheckStatus::Unusable => "unusable",
     };
     document(&CheckJson {
         format: "check/1",
@@ -160,7 +160,7 @@ fn one<'a>(result: &'a CaseResult, cause: Option<&'a Cause>) -> ResultJson<'a> {
     }
 }
 
-/// What became of a run, in one word.
+/// The status of a run, in one word.
 pub(super) fn status(result: &CaseResult) -> &'static str {
     match &result.golden {
         GoldenState::Unreadable(_) => "unreadable",
@@ -185,13 +185,6 @@ fn diverges<'a>(comparison: &'a Comparison, cause: Option<&'a Cause>) -> Diverge
         place,
         divergences: comparison.divergences.iter().map(divergence).collect(),
     }
-}
-
-/// The nearest line of the playbook.
-pub(super) fn place_of(cause: &Cause) -> Option<(usize, usize, &str)> {
-    let label = cause.report.diagnostics.first()?.labels.first()?;
-    let (line, column) = cause.report.source.place(label.span.start);
-    Some((line, column, &cause.report.source.name))
 }
 
 fn first_change<'a>(first: &'a FirstChange, cause: Option<&Cause>) -> FirstJson<'a> {

@@ -1,10 +1,10 @@
-//! A check as JUnit XML in the dialect that Jenkins reads: one suite a playbook, one case a run, and the playbooks'
-//! rows and left-over goldens as suites of their own. Holds no time of day, host or duration.
+//! A check as JUnit XML in the dialect of Jenkins: one suite per playbook, one case per run; rows and orphan goldens
+//! have their own suites. Contains no timestamp, host or duration.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::page::Shown;
+use super::changes::Shown;
 use super::problems::{Directions, NOT_CHECKED, Problem, problems};
 use playproof_formats::text::push_escaped;
 
@@ -85,7 +85,7 @@ fn body(problem: &Problem) -> String {
     format!("{}\n{}:{}\nrun: {}\n", problem.body.trim_end(), problem.spot.file, problem.spot.line, problem.command)
 }
 
-/// Text for an attribute or an element: markup and what is unsafe to print escaped.
+/// Text for an attribute or an element: markup and unprintable characters are escaped.
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,16 +1,16 @@
 //! A check as Markdown: a pull-request comment that the next run can find and replace, or a step's summary.
 
-use super::page::Shown;
+use super::changes::Shown;
 use super::problems::{Directions, NOT_CHECKED, Problem, problems};
 use crate::table::markdown_row;
 use crate::text::{counted, escape_unprintable, markdown, markdown_block, markdown_code};
 use playproof_formats::shell::Command;
 use playproof_formats::text::escape_page;
 
-/// Stands on the first line, so that a job can find the comment of an earlier run.
+/// The first line: a job finds the comment of an earlier run by it.
 pub const MARKER: &str = "<!-- playproof check -->";
 
-/// GitHub refuses longer comments (65,536 characters); some room is left for whoever adds a line.
+/// GitHub refuses comments of more than 65,536 characters; some room is left for lines that a job adds.
 const LONGEST: usize = 60_000;
 
 /// The page.

@@ -1,4 +1,4 @@
-//! What a check found, drawn for people and written for programs.
+//! Renders a check: a page for people, and formats for programs.
 
 mod changes;
 mod github;
@@ -14,12 +14,12 @@ mod sarif_shape;
 #[cfg(test)]
 mod tests;
 
-pub use changes::{events, rows};
+pub use changes::{Shown, events, rows};
 pub use github::annotations;
 pub use json::json;
 pub use junit::junit;
 pub use known::is_report;
 pub use markdown::{MARKER, comment};
-pub use page::{Shown, page, result};
+pub use page::{page, result};
 pub use problems::{Directions, Level, NOT_CHECKED, Problem, Spot};
 pub use sarif::sarif;

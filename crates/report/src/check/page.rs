@@ -1,37 +1,20 @@
-//! The page of a check for people: worst first, each with its first changed decision and the lines it comes from.
+//! The page of a check: worst results first, each with its first changed decision and the playbook lines behind it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::changes;
+use super::changes::{Shown, class_word};
 use crate::diagnostic;
 use crate::style::Palette;
 use crate::text;
 use crate::text::counted;
-use playproof_analysis::check::{CaseResult, Cause, CheckReport, Counts, GoldenState, Id};
+use playproof_analysis::check::{CaseResult, Cause, CheckCounts, CheckReport, GoldenState};
 use playproof_formats::diagnostic::{Report, Source};
 use playproof_formats::golden::Class;
 
-/// Runs without a golden that are named.
+/// The most runs without a golden that are listed.
 const LISTED: usize = 20;
-
-/// A check with what a page of it needs.
-#[derive(Clone, Copy, Debug)]
-pub struct Shown<'a> {
-    /// What was found.
-    pub report: &'a CheckReport,
-    /// What each result that diverges comes from.
-    pub causes: &'a BTreeMap<Id, Cause>,
-    /// In columns.
-    pub width: usize,
-    /// Whether to colour.
-    pub palette: Palette,
-    /// What stands before the names of files, so that they are found from where the page is read; reports have nothing
-    /// there.
-    pub above: &'a str,
-    /// Whether calls without a key are named with their arguments, or with the arguments' keys and types alone.
-    pub show_args: bool,
-}
 
 /// The whole page, without the command to run next.
 pub fn page(shown: &Shown<'_>) -> String {
@@ -39,14 +22,14 @@ pub fn page(shown: &Shown<'_>) -> String {
     let mut drawn = BTreeSet::new();
     let failing = shown.report.failing();
     let (new, failing): (Vec<_>, Vec<_>) = failing.into_iter().partition(|result| is_new(result));
-    // One is worth a look here; many are a project's first check, and each has its page in `diff`.
+    // One is shown in full. Many are a project's first check, and `diff` shows each.
     let (listed, shown_apart) = if new.len() > 1 { (new, Vec::new()) } else { (Vec::new(), new) };
     for group in alike(&[failing, shown_apart].concat()) {
         let Some((first, others)) = group.split_first() else { continue };
         let mut section = result(shown, first, &mut drawn);
         if !others.is_empty() {
             let runs = counted(others.len() as u64, "more run", "more runs");
-            section += &format!("\n  and the same in {runs}:");
+            section += &format!("\n  the same in {runs}:");
             for other in others {
                 section += &format!("\n    {}", text::escape_unprintable(&other.id.to_string()));
             }
@@ -58,7 +41,7 @@ pub fn page(shown: &Shown<'_>) -> String {
         sections.push(changes::rows_to_approve(rows, shown.width, shown.palette));
     }
     if !shown.report.orphans.is_empty() {
-        let mut lines = vec![shown.palette.strong("goldens that no fixture asks for")];
+        let mut lines = vec![shown.palette.strong("goldens without a fixture")];
         lines.extend(
             shown.report.orphans.iter().map(|path| format!("  {}{}", shown.above, text::escape_unprintable(path))),
         );
@@ -73,12 +56,12 @@ fn is_new(result: &CaseResult) -> bool {
     matches!(result.golden, GoldenState::Missing) && result.contradictions.is_empty()
 }
 
-/// Results that only lack a golden, a line each.
+/// Results that only lack a golden, one per line.
 fn without_golden(results: &[&CaseResult], shown: &Shown<'_>) -> Option<String> {
     if results.is_empty() {
         return None;
     }
-    let runs = counted(results.len() as u64, "run that nobody has accepted yet", "runs that nobody has accepted yet");
+    let runs = counted(results.len() as u64, "run not accepted yet", "runs not accepted yet");
     let mut lines = vec![shown.palette.doubtful(&format!("no golden: {runs}"))];
     for result in results.iter().take(LISTED) {
         lines.push(format!("  {}", text::fitted(&result.id.to_string(), shown.width.saturating_sub(2))));
@@ -89,7 +72,7 @@ fn without_golden(results: &[&CaseResult], shown: &Shown<'_>) -> Option<String> 
     Some(lines.join("\n"))
 }
 
-/// Results that differ in the same words stand together, in the order of the first of each.
+/// Groups results that differ in the same words, in the order of their first members.
 fn alike<'a>(failing: &[&'a CaseResult]) -> Vec<Vec<&'a CaseResult>> {
     let mut groups: Vec<(Option<String>, Vec<&CaseResult>)> = Vec::new();
     for result in failing {
@@ -102,7 +85,7 @@ fn alike<'a>(failing: &[&'a CaseResult]) -> Vec<Vec<&'a CaseResult>> {
     groups.into_iter().map(|(_, group)| group).collect()
 }
 
-/// One result that does not pass. The lines that it comes from are drawn unless `drawn` has them already.
+/// One result that does not pass. The playbook lines behind it are drawn unless `drawn` contains them.
 pub fn result(shown: &Shown<'_>, result: &CaseResult, drawn: &mut BTreeSet<String>) -> String {
     let palette = shown.palette;
     let mut lines = vec![format!(
@@ -123,7 +106,7 @@ pub fn result(shown: &Shown<'_>, result: &CaseResult, drawn: &mut BTreeSet<Strin
         GoldenState::Unreadable(report) => {
             lines.push(drawn_from(shown, report));
         }
-        GoldenState::Missing => lines.push("  nobody has accepted what it shows yet".to_owned()),
+        GoldenState::Missing => lines.push("  this run is not accepted yet".to_owned()),
         GoldenState::Diverged(diverged) => {
             let cause = shown.causes.get(&result.id);
             let first = diverged.comparison.first.iter();
@@ -145,21 +128,13 @@ fn word(result: &CaseResult, palette: Palette) -> String {
     }
 }
 
-pub(super) fn class_word(class: Class, words: &str, palette: Palette) -> String {
-    match class {
-        Class::EffectChanged | Class::GuardWeakened => palette.bad(words),
-        Class::OutcomeChanged | Class::AttemptsChanged => palette.doubtful(words),
-        Class::TimingOnly | Class::Cosmetic => palette.strong(words),
-    }
-}
-
-/// The playbook's lines, underlined; once for all results that come from them with the same words.
+/// The playbook's lines, underlined; each drawing appears once.
 fn drawing(shown: &Shown<'_>, cause: &Cause, drawn: &mut BTreeSet<String>) -> Option<String> {
     let picture = drawn_from(shown, &cause.report);
     drawn.insert(picture.clone()).then_some(picture)
 }
 
-/// A report as it is drawn where the page is read.
+/// A diagnostic report, with file names for the reader.
 fn drawn_from(shown: &Shown<'_>, report: &Report) -> String {
     let drawn = match shown.above.is_empty() || report.source.name.starts_with(['/', '<']) {
         true => diagnostic::render(report, shown.width, shown.palette.is_on()),
@@ -172,7 +147,7 @@ fn drawn_from(shown: &Shown<'_>, report: &Report) -> String {
     drawn.trim_end().to_owned()
 }
 
-/// The last lines: how many are what.
+/// The last line: counts.
 fn summary(report: &CheckReport, palette: Palette) -> String {
     let counts = report.counts();
     let total = report.results.len();
@@ -195,19 +170,19 @@ fn summary(report: &CheckReport, palette: Palette) -> String {
     line
 }
 
-/// What does not pass, worst first, with its count.
-pub(super) fn parts(report: &CheckReport, counts: &Counts) -> Vec<(String, usize)> {
+/// What does not pass, worst first, with counts.
+pub(super) fn parts(report: &CheckReport, counts: &CheckCounts) -> Vec<(String, usize)> {
     let mut parts = vec![("unreadable".to_owned(), counts.unreadable)];
     parts.extend(Class::ALL.iter().zip(counts.diverged).map(|(class, count)| (class.words().to_owned(), count)));
     parts.push(("without a golden".to_owned(), counts.missing));
     parts.push((
-        if report.orphans.len() == 1 { "golden left over" } else { "goldens left over" }.to_owned(),
+        if report.orphans.len() == 1 { "orphan golden" } else { "orphan goldens" }.to_owned(),
         report.orphans.len(),
     ));
     let rows = report.rows.iter().map(|rows| rows.changes.len()).sum();
     parts.push((if rows == 1 { "row not approved" } else { "rows not approved" }.to_owned(), rows));
     let left_over = report.rows.iter().filter(|rows| !rows.is_used).count();
     let playbooks = if left_over == 1 { "playbook" } else { "playbooks" };
-    parts.push((format!("{playbooks} left over in the lock"), left_over));
+    parts.push((format!("unused {playbooks} in the lock"), left_over));
     parts.into_iter().filter(|(_, count)| *count > 0).collect()
 }

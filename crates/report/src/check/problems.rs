@@ -1,10 +1,11 @@
-//! What a check found as one flat list, worst first, for reports that know rules, places and messages.
+//! The problems of a check as one flat list, worst first, for formats with rules, places and messages.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::page::{Shown, result};
-use super::{changes, json};
+use super::changes;
+use super::changes::Shown;
+use super::page::result;
 use crate::style::Palette;
 use playproof_analysis::check::{CaseResult, Cause, GoldenState, PlaybookRows};
 use playproof_formats::golden::{Class, RowChange};
@@ -13,7 +14,7 @@ use playproof_formats::shell::Command;
 /// A line of a file, from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spot {
-    /// As people know the file: below the project's root, with `/`.
+    /// The file, relative to the project's root, with `/`.
     pub file: String,
     /// The line.
     pub line: usize,
@@ -21,25 +22,25 @@ pub struct Spot {
     pub column: usize,
 }
 
-/// What reports say beside what was found: where files lie and what to run.
+/// What reports add to the result: places of files and commands to run.
 #[derive(Clone, Debug, Default)]
 pub struct Directions {
     /// By run: its fixture's file.
     pub fixtures: BTreeMap<String, String>,
     /// By run: the command that replays it.
     pub replays: BTreeMap<String, Command>,
-    /// By playbook and row: where the row stands.
+    /// By playbook and row: the place of the row.
     pub rows: BTreeMap<(String, String), Spot>,
     /// The lock's file.
     pub lock: String,
-    /// What stood in the way of the check; then there are no results.
+    /// The problems that prevented the check; then there are no results.
     pub in_the_way: Vec<Problem>,
-    /// Where the project lies in the repository around it; empty where it is its root, or in none.
+    /// The project's path in its repository; empty at the root, or without a repository.
     pub in_repository: String,
 }
 
 impl Directions {
-    /// A file of the project as it is named from the root of the repository: for services that show repositories.
+    /// The path of a project file from the root of the repository, for services that show repositories.
     pub(super) fn path_in_repository(&self, file: &str) -> String {
         let (mut above, mut below) = (self.in_repository.as_str(), file);
         while let Some(rest) = below.strip_prefix("../").filter(|_| !above.is_empty()) {
@@ -51,10 +52,10 @@ impl Directions {
     }
 }
 
-/// How serious a problem is to a report.
+/// The level of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// What happens upstream, or who acts next, is not as accepted; or it could not be checked.
+    /// The effects upstream or who acts next differ from what was accepted, or the check failed.
     Error,
     /// Something differs.
     Warning,
@@ -67,29 +68,29 @@ pub struct Problem {
     pub rule: &'static str,
     /// How serious it is.
     pub level: Level,
-    /// What it is about: a run, a golden, a row.
+    /// Its subject: a run, a golden, a row.
     pub about: String,
-    /// In a line.
+    /// The message, in one line.
     pub message: String,
-    /// Where to look first.
+    /// The place to look at first.
     pub spot: Spot,
-    /// In full, for people; holds line breaks.
+    /// The full text for people, with line breaks.
     pub body: String,
-    /// What to run to see it again.
+    /// The command that shows it again.
     pub command: Command,
 }
 
-/// The rule of what stood in the way of the check.
+/// The rule of problems that prevented the check.
 pub const NOT_CHECKED: &str = "not_checked";
 
-/// The rules beside the classes, with what they mean.
+/// The rules that are no classes of divergence, with their meanings.
 pub const OTHERS: [(&str, &str); 6] = [
-    (NOT_CHECKED, "nothing was checked: a file, or what the check was told, cannot be used"),
+    (NOT_CHECKED, "nothing was checked: a file or an argument cannot be used"),
     ("unreadable_golden", "a golden that cannot be read"),
-    ("contradicts_fixture", "a run is as accepted, or new, and not what its fixture is meant to show"),
+    ("contradicts_fixture", "a run contradicts the `expect` of its fixture"),
     ("missing_golden", "a fixture without a golden"),
-    ("orphan_golden", "a golden that no fixture asks for"),
-    ("row_not_approved", "a row of a playbook that is not the approved one"),
+    ("orphan_golden", "a golden without a fixture"),
+    ("row_not_approved", "a playbook row that differs from the approved one"),
 ];
 
 /// Every problem, worst first.
@@ -104,9 +105,9 @@ pub(super) fn problems(shown: &Shown<'_>, directions: &Directions) -> Vec<Proble
         rule: "orphan_golden",
         level: Level::Warning,
         about: path.clone(),
-        message: "no fixture asks for this golden".to_owned(),
+        message: "no fixture uses this golden".to_owned(),
         spot: Spot { file: path.clone(), line: 1, column: 1 },
-        body: "no fixture asks for this golden\n".to_owned(),
+        body: "no fixture uses this golden\n".to_owned(),
         command: Command::new("rm").path(path),
     }));
     found
@@ -144,7 +145,7 @@ fn said(failing: &CaseResult, cause: Option<&Cause>) -> (&'static str, Level, St
         }
         None => match contradiction {
             Some(said) => ("contradicts_fixture", Level::Error, said),
-            None => ("missing_golden", Level::Warning, "nobody has accepted what it shows yet".to_owned()),
+            None => ("missing_golden", Level::Warning, "this run is not accepted yet".to_owned()),
         },
     }
 }
@@ -155,9 +156,9 @@ fn contradiction(failing: &CaseResult) -> Option<String> {
     Some(format!("contradicts the fixture: {first}{more}"))
 }
 
-/// The playbook's line, else the golden's, else the fixture.
+/// The place in the playbook, otherwise in the golden, otherwise the fixture.
 fn spot(shown: &Shown<'_>, failing: &CaseResult, directions: &Directions) -> Spot {
-    let cause = shown.causes.get(&failing.id).and_then(json::place_of);
+    let cause = shown.causes.get(&failing.id).and_then(place_of);
     if let Some((line, column, file)) = cause.filter(|(_, _, file)| !file.starts_with('<')) {
         return Spot { file: file.to_owned(), line, column };
     }
@@ -176,7 +177,14 @@ fn spot(shown: &Shown<'_>, failing: &CaseResult, directions: &Directions) -> Spo
     Spot { file, line: 1, column: 1 }
 }
 
-/// A playbook that nobody has approved is one problem, not one a row.
+/// The place of a cause in the playbook.
+pub(super) fn place_of(cause: &Cause) -> Option<(usize, usize, &str)> {
+    let label = cause.report.diagnostics.first()?.labels.first()?;
+    let (line, column) = cause.report.source.place(label.span.start);
+    Some((line, column, &cause.report.source.name))
+}
+
+/// A playbook that is not approved is one problem, not one per row.
 fn of_rows(rows: &PlaybookRows, directions: &Directions) -> Vec<Problem> {
     let command = Command::new("playproof approve").name(&rows.playbook).and("--reason '...'");
     let lock = || Spot { file: directions.lock.clone(), line: 1, column: 1 };
@@ -191,10 +199,10 @@ fn of_rows(rows: &PlaybookRows, directions: &Directions) -> Vec<Problem> {
         command: command.clone(),
     };
     if !rows.is_used {
-        return vec![whole("no fixture uses this playbook any more, but its rows are still in the lock")];
+        return vec![whole("no fixture uses this playbook, but the lock still has its rows")];
     }
     if !rows.is_locked {
-        return vec![whole("nobody has approved this playbook yet")];
+        return vec![whole("this playbook is not approved yet")];
     }
     let one = |change: &RowChange| Problem {
         about: format!("{}: {}", rows.playbook, change.name),

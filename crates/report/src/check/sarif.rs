@@ -1,9 +1,8 @@
-//! A check as SARIF 2.1.0: one result a problem, with its place in the playbook or the golden, from the root of the
-//! repository.
+//! A check as SARIF 2.1.0: one result per problem, with its place relative to the root of the repository.
 
 use serde::Serialize;
 
-use super::page::Shown;
+use super::changes::Shown;
 use super::problems::{Directions, Level, OTHERS, Problem, problems};
 use crate::json::{Map, document};
 use playproof_formats::golden::Class;

@@ -2,15 +2,15 @@
 
 use crate::style::Palette;
 use crate::text::{fitted, width};
-use playproof_analysis::coverage::{Cell, CoverageReport, Goal, Group, State};
+use playproof_analysis::coverage::{Cell, CoverageReport, Target, TargetKind, TargetState};
 
-/// The longest name that is written out.
+/// The width of the longest name.
 const NAME_MAX: usize = 32;
 
-/// What the marks mean.
+/// The meaning of the marks.
 const LEGEND: &str = "\
 each group: no key, token, key, key and token
-# exercised  . not  - cannot be  ? not known";
+# exercised  . not exercised  - cannot be  ? unknown";
 
 /// The grid with its legend.
 pub(super) fn grid(report: &CoverageReport, palette: Palette) -> String {
@@ -31,29 +31,29 @@ pub(super) fn grid(report: &CoverageReport, palette: Palette) -> String {
     lines.join("\n")
 }
 
-/// The verdict's name, and a mark for each of its cells, in the order of the goals.
+/// The verdict's name, and a mark for each of its cells, in the order of the targets.
 fn rows(report: &CoverageReport) -> Vec<(String, Vec<char>)> {
     let mut rows: Vec<(String, Vec<char>)> = Vec::new();
     let mut last = None;
-    for item in report.items.iter().filter(|item| item.goal.group() == Group::Cells) {
-        let Goal::Cell(Cell { verdict, .. }) = item.goal else { continue };
+    for result in report.targets.iter().filter(|result| result.target.kind() == TargetKind::Cells) {
+        let Target::Cell(Cell { verdict, .. }) = result.target else { continue };
         if last != Some(verdict) {
             last = Some(verdict);
-            let name = item.id.split(' ').nth(1).unwrap_or_default();
+            let name = result.id.split(' ').nth(1).unwrap_or_default();
             rows.push((fitted(name, NAME_MAX).into_owned(), Vec::new()));
         }
         if let Some((_, marks)) = rows.last_mut() {
-            marks.push(mark(&item.state));
+            marks.push(mark(&result.state));
         }
     }
     rows
 }
 
-const fn mark(state: &State) -> char {
+const fn mark(state: &TargetState) -> char {
     match state {
-        State::Covered(_) => '#',
-        State::Reachable(_) => '.',
-        State::Unreachable(_) => '-',
-        State::Undecided => '?',
+        TargetState::Covered(_) => '#',
+        TargetState::Reachable(_) => '.',
+        TargetState::Unreachable(_) => '-',
+        TargetState::Undecided => '?',
     }
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::json::document;
-use playproof_analysis::coverage::{CoverageReport, Group, Item, State};
+use playproof_analysis::coverage::{CoverageReport, TargetKind, TargetResult, TargetState};
 use playproof_formats::diagnostic::Source;
 
 #[derive(Serialize)]
@@ -15,7 +15,7 @@ struct ReportJson<'a> {
     coverable: usize,
     permille: usize,
     groups: Vec<GroupJson>,
-    goals: Vec<GoalJson<'a>>,
+    goals: Vec<TargetJson<'a>>,
     suggestions: Vec<SuggestionJson<'a>>,
 }
 
@@ -27,7 +27,7 @@ struct GroupJson {
 }
 
 #[derive(Serialize)]
-struct GoalJson<'a> {
+struct TargetJson<'a> {
     id: &'a str,
     group: &'static str,
     #[serde(flatten)]
@@ -62,7 +62,7 @@ struct SuggestionJson<'a> {
 /// The document; `source` is the playbook's text, for the lines of its parts.
 pub fn json(report: &CoverageReport, source: &Source) -> String {
     let (covered, coverable) = report.tally(None);
-    let group = |group: Group| {
+    let group = |group: TargetKind| {
         let (covered, coverable) = report.tally(Some(group));
         GroupJson { group: group.as_str(), covered, coverable }
     };
@@ -78,29 +78,29 @@ pub fn json(report: &CoverageReport, source: &Source) -> String {
         covered,
         coverable,
         permille: report.permille(),
-        groups: Group::ALL.into_iter().map(group).collect(),
-        goals: report.items.iter().map(|item| goal(item, report, source)).collect(),
+        groups: TargetKind::ALL.into_iter().map(group).collect(),
+        goals: report.targets.iter().map(|result| target(result, report, source)).collect(),
         suggestions: suggestions.collect(),
     })
 }
 
-fn goal<'a>(item: &'a Item, report: &'a CoverageReport, source: &Source) -> GoalJson<'a> {
-    let state = match &item.state {
-        State::Covered(by) => {
+fn target<'a>(result: &'a TargetResult, report: &'a CoverageReport, source: &Source) -> TargetJson<'a> {
+    let state = match &result.state {
+        TargetState::Covered(by) => {
             let names = by.iter().filter_map(|&place| report.fixtures.get(place));
             StateJson::Covered { by: names.map(String::as_str).collect() }
         }
-        State::Unreachable(why) => StateJson::Unreachable { why },
-        State::Reachable(place) => {
+        TargetState::Unreachable(why) => StateJson::Unreachable { why },
+        TargetState::Reachable(place) => {
             let suggestion = report.suggestions.get(*place).map(|suggestion| suggestion.name.as_str());
             StateJson::Reachable { suggestion }
         }
-        State::Undecided => StateJson::Undecided,
+        TargetState::Undecided => StateJson::Undecided,
     };
-    let line = item.place.as_ref().map(|place| source.place(place.start).0);
-    GoalJson { id: &item.id, group: item.goal.group().as_str(), state, line }
+    let line = result.place.as_ref().map(|place| source.place(place.start).0);
+    TargetJson { id: &result.id, group: result.target.kind().as_str(), state, line }
 }
 
 fn ids<'r>(report: &'r CoverageReport, places: &[usize]) -> Vec<&'r str> {
-    places.iter().filter_map(|&place| report.items.get(place)).map(|item| item.id.as_str()).collect()
+    places.iter().filter_map(|&place| report.targets.get(place)).map(|result| result.id.as_str()).collect()
 }

@@ -1,11 +1,11 @@
-//! The playbook's own text, each line marked with what is exercised of it, as tools for source code do it.
+//! The playbook's text, each line marked with its coverage, as coverage tools for source code do.
 
 use crate::style::Palette;
 use crate::text::escape_unprintable;
-use playproof_analysis::coverage::{CoverageReport, State};
+use playproof_analysis::coverage::{CoverageReport, TargetState};
 use playproof_formats::diagnostic::Source;
 
-/// What one line of the playbook stands for.
+/// The targets of one line.
 #[derive(Clone, Copy, Default)]
 struct Mark {
     covered: usize,
@@ -13,19 +13,19 @@ struct Mark {
     unreachable: usize,
 }
 
-/// The lines, each behind `covered/coverable` and a mark: `!` something is not exercised, `x` nothing can be.
+/// The lines, each after `covered/coverable` and a mark: `!` something is not exercised, `x` nothing can be.
 pub fn lines(report: &CoverageReport, source: &Source, palette: Palette) -> String {
     let mut marks = vec![Mark::default(); source.text.lines().count()];
-    for item in &report.items {
-        let line = item.place.as_ref().map(|place| source.place(place.start).0 - source.first_line);
+    for result in &report.targets {
+        let line = result.place.as_ref().map(|place| source.place(place.start).0 - source.first_line);
         let Some(mark) = line.and_then(|line| marks.get_mut(line)) else { continue };
-        match item.state {
-            State::Unreachable(_) => mark.unreachable += 1,
-            State::Covered(_) => {
+        match result.state {
+            TargetState::Unreachable(_) => mark.unreachable += 1,
+            TargetState::Covered(_) => {
                 mark.covered += 1;
                 mark.coverable += 1;
             }
-            State::Reachable(_) | State::Undecided => mark.coverable += 1,
+            TargetState::Reachable(_) | TargetState::Undecided => mark.coverable += 1,
         }
     }
     let numbered = source.text.lines().zip(&marks).zip(source.first_line..);

@@ -1,36 +1,36 @@
-//! The page for people: totals by group, the grid of cells, what is missing, and the fixtures that would add it.
+//! The page for people: totals by kind, the grid of cells, what is missing, and fixtures that would add it.
 
 use super::grid;
 use crate::style::Palette;
 use crate::table;
 use crate::table::Align;
 use crate::text::{counted, escape_unprintable, fitted, wrapped};
-use playproof_analysis::coverage::{CoverageReport, Group, Item, State, Suggestion};
+use playproof_analysis::coverage::{CoverageReport, Suggestion, TargetKind, TargetResult, TargetState};
 use playproof_formats::shell::Command;
 
-/// How much is shown of what is missing.
+/// How much of a long list a page shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// The fixtures that add most.
+    /// The first few.
     Some,
     /// Every one.
     All,
 }
 
-/// Texts of fixtures that are shown where not all are asked for.
+/// The number of fixture texts shown by default.
 const TEXTS_SHOWN: usize = 2;
 
-/// The page, without a line break at its end. `command` is what was run, for the hint how to see more.
+/// The page, without a line break at its end. `command` is the current command, for the hint how to see more.
 pub fn page(report: &CoverageReport, extent: Extent, width: usize, palette: Palette, command: &Command) -> String {
     let mut sections = vec![head(report, palette), totals(report, width)];
     sections.push(format!("{}\n{}", palette.strong("Verdicts in each cell"), grid::grid(report, palette)));
     sections.extend(missing(report, width, palette));
     sections.extend(others(report, "Cannot be exercised", width, palette, |state| match state {
-        State::Unreachable(why) => Some(why),
+        TargetState::Unreachable(why) => Some(why),
         _ => None,
     }));
-    sections.extend(others(report, "Not known: no failure was made up that gets there", width, palette, |state| {
-        (*state == State::Undecided).then_some("")
+    sections.extend(others(report, "Undecided: no synthetic failure reaches it", width, palette, |state| {
+        (*state == TargetState::Undecided).then_some("")
     }));
     sections.extend(texts(report, extent, width, palette, command));
     sections.join("\n\n")
@@ -52,11 +52,11 @@ fn head(report: &CoverageReport, palette: Palette) -> String {
 
 fn totals(report: &CoverageReport, width: usize) -> String {
     let header = ["", "covered", "of", "cannot be"].map(str::to_owned);
-    let rows = Group::ALL.into_iter().filter_map(|group| {
+    let rows = TargetKind::ALL.into_iter().filter_map(|group| {
         let (covered, coverable) = report.tally(Some(group));
-        let all = report.items.iter().filter(|item| item.goal.group() == group).count();
-        // `otherwise` speaks as a rule does, and is none of those that a playbook counts.
-        let word = if group == Group::Rules { "rules, otherwise" } else { group.as_str() };
+        let all = report.targets.iter().filter(|result| result.target.kind() == group).count();
+        // `otherwise` counts as a rule here.
+        let word = if group == TargetKind::Rules { "rules, otherwise" } else { group.as_str() };
         let row = [word.to_owned(), covered.to_string(), coverable.to_string(), (all - coverable).to_string()];
         (all > 0).then(|| row.to_vec())
     });
@@ -64,17 +64,17 @@ fn totals(report: &CoverageReport, width: usize) -> String {
     table::render(&header, &rows, &[Align::Left, Align::Right, Align::Right, Align::Right], width)
 }
 
-fn is_cell(item: &Item) -> bool {
-    item.goal.group() == Group::Cells
+fn is_cell(result: &TargetResult) -> bool {
+    result.target.kind() == TargetKind::Cells
 }
 
-/// What fixtures could exercise and do not; cells stand in the grid.
+/// The targets that fixtures could exercise and do not; cells are in the grid.
 fn missing(report: &CoverageReport, width: usize, palette: Palette) -> Option<String> {
     let mut lines = vec![palette.strong("Not exercised")];
-    for item in report.items.iter().filter(|item| !is_cell(item)) {
-        if let State::Reachable(place) = item.state {
+    for result in report.targets.iter().filter(|result| !is_cell(result)) {
+        if let TargetState::Reachable(place) = result.state {
             let by = report.suggestions.get(place).map_or("?", |suggestion| &suggestion.name);
-            let line = format!("  {}  by {by}", item.id);
+            let line = format!("  {}  by {by}", result.id);
             lines.push(fitted(&line, width).into_owned());
         }
     }
@@ -86,12 +86,12 @@ fn others<'r>(
     title: &str,
     width: usize,
     palette: Palette,
-    why: impl Fn(&'r State) -> Option<&'r str>,
+    why: impl Fn(&'r TargetState) -> Option<&'r str>,
 ) -> Option<String> {
     let mut lines = vec![palette.strong(title)];
-    for item in report.items.iter().filter(|item| !is_cell(item)) {
-        if let Some(why) = why(&item.state) {
-            let line = if why.is_empty() { item.id.clone() } else { format!("{}: {why}", item.id) };
+    for result in report.targets.iter().filter(|result| !is_cell(result)) {
+        if let Some(why) = why(&result.state) {
+            let line = if why.is_empty() { result.id.clone() } else { format!("{}: {why}", result.id) };
             lines.push(format!("  {}", fitted(&line, width.saturating_sub(2))));
         }
     }
@@ -105,7 +105,7 @@ fn texts(report: &CoverageReport, extent: Extent, width: usize, palette: Palette
     }
     let shown = if extent == Extent::All { all } else { TEXTS_SHOWN.min(all) };
     let title = format!("{} would exercise the rest", counted(all as u64, "fixture", "fixtures"));
-    let note = "each says what the playbook does now: read it before you keep it";
+    let note = "each `expect` is what the playbook does now: review it before you keep it";
     let mut sections = vec![format!("{}\n({note})", palette.strong(&title))];
     sections.extend(report.suggestions.iter().take(shown).map(|suggestion| text(report, suggestion, width, palette)));
     if shown < all {
@@ -116,8 +116,12 @@ fn texts(report: &CoverageReport, extent: Extent, width: usize, palette: Palette
 }
 
 fn text(report: &CoverageReport, suggestion: &Suggestion, width: usize, palette: Palette) -> String {
-    let adds: Vec<&str> =
-        suggestion.adds.iter().filter_map(|&place| report.items.get(place)).map(|item| item.id.as_str()).collect();
+    let adds: Vec<&str> = suggestion
+        .adds
+        .iter()
+        .filter_map(|&place| report.targets.get(place))
+        .map(|result| result.id.as_str())
+        .collect();
     let listed = match adds.as_slice() {
         [first, second, _, _, ..] => format!("{first}, {second} and {} more", adds.len() - 2),
         few => few.join(", "),

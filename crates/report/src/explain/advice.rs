@@ -1,18 +1,18 @@
-//! What to know of a call, in sentences: the state of the upstream, who acts next, and whether to send again.
+//! The advice on a call, in sentences: the state of the upstream, who acts next, and whether to send again.
 
 use crate::text;
 use playproof_analysis::explain::{
-    Actor, Advice, After, Basis, Check, Known, OnceMore, OtherCall, OtherName, Own, Resend, Subject, Surplus,
-    UpstreamState,
+    Actor, Advice, Basis, EffectState, ManualCheck, OnceMore, OtherCall, OtherName, OwnEffect, PlannerStart,
+    ResendAdvice, Subject, Surplus, UpstreamState,
 };
 use playproof_engine::event::{EffectClaim, IntentBalance, PlaybookNames, RequestKind};
 
-/// Other calls that are named.
+/// The most other calls that are named.
 const NAMED: usize = 5;
 
 /// The advice.
 pub struct Sentences {
-    /// What is true upstream.
+    /// The state of the upstream.
     pub state: String,
     /// Who acts next.
     pub next: String,
@@ -43,32 +43,30 @@ fn state(state: &UpstreamState, is_keyed: bool) -> String {
             format!("The effect is there: the upstream's answer to {} says so; {}.", named(others), this_one(*own))
         }
         Basis::TakenBack => "The effect is not there: it was taken back.".to_owned(),
-        Basis::NoneActed => "By what the playbook says of its failures, the effect is not there: no attempt with this \
-                             intent can have acted."
+        Basis::NoneActed => "The effect is not there: according to the playbook, no attempt with this intent can have \
+                             acted."
             .to_owned(),
-        Basis::Unknown(others, own) => format!("Nobody knows: {}. Look upstream.", unknown(others, *own)),
+        Basis::Unknown(others, own) => format!("Unknown: {}. Look upstream.", unknown(others, *own)),
     };
     if state.unused > 0 {
-        let answers = text::counted(state.unused.into(), "answer", "answers");
-        let sent = if state.unused == 1 { "the attempt that it answers" } else { "the attempts that they answer" };
-        said += &format!(
-            " That counts {answers} of the recording that this playbook leaves unused: it would not send {sent}."
-        );
+        let answers = text::counted(state.unused.into(), "recorded answer", "recorded answers");
+        let sent = if state.unused == 1 { "that attempt" } else { "those attempts" };
+        said += &format!(" This counts {answers} that the playbook does not use: it would not send {sent}.");
     }
     if let Some(OnceMore { own, others }) = &state.once_more {
         let who = match (own, others.is_empty()) {
-            (true, true) => "An attempt that failed".to_owned(),
-            (true, false) => format!("An attempt that failed, and {},", named(others)),
+            (true, true) => "A failed attempt".to_owned(),
+            (true, false) => format!("A failed attempt, and {} with the same intent,", named(others)),
             (false, _) => format!("With the same intent, {}", named(others)),
         };
-        said += &format!(" {who} may have made it once more: look upstream.");
+        said += &format!(" {who} may have made it again: look upstream.");
     }
     if state.claims_less {
-        said += " The outcome claims unknown all the same, because it counts a request of the playbook that the \
-                 recording does not answer.";
+        said += " The outcome still claims unknown, because the recording does not answer one of the playbook's \
+                 requests.";
     }
     if state.modelled {
-        said += " What was modelled proves nothing, and is left out.";
+        said += " Modelled answers prove nothing and are not counted.";
     }
     said
 }
@@ -77,7 +75,7 @@ fn ledger(truth: IntentBalance, claim: EffectClaim) -> String {
     let claims = match claim {
         EffectClaim::Applied => "the outcome claims that it is there",
         EffectClaim::NotApplied => "the outcome claims that it is not there",
-        EffectClaim::Unknown => "the outcome claims to know nothing of it",
+        EffectClaim::Unknown => "the outcome claims unknown",
     };
     let taken_back = if truth.reversed > 0 { " (one was made and taken back)" } else { "" };
     let existed = if truth.existing > 0 { ", made before this call" } else { "" };
@@ -103,37 +101,36 @@ fn several_ok(surplus: Surplus, own: u32, others: &[OtherCall], is_keyed: bool) 
     }
     let (effects, by) = (times(effects), by.join(", "));
     match (certain, is_keyed) {
-        (true, _) => format!("The effect is there {effects}; made by {by}."),
+        (true, _) => format!("The effect is there {effects}, made by {by}."),
         (false, true) => format!(
-            "The effect is there {effects} if the upstream ignores the key; if it honours it, once. It was answered \
-             with ok to {by}."
+            "The effect is there {effects} if the upstream ignores the key, and once if it honours it. Answered \
+             with ok: {by}."
         ),
-        (false, false) => format!(
-            "The effect is there {effects} if this tool writes, which nobody has declared. It was answered with ok to \
-             {by}."
-        ),
+        (false, false) => {
+            format!("The effect is there {effects} if this tool writes, which is not declared. Answered with ok: {by}.")
+        }
     }
 }
 
 fn this_one(may_have_made_it: bool) -> &'static str {
-    if may_have_made_it { "this call may have made it as well" } else { "this call did not make it" }
+    if may_have_made_it { "this call may have made it too" } else { "this call did not make it" }
 }
 
-/// The effect of an intent of which it is unknown whether it was made.
-fn unknown(others: &[OtherCall], own: Own) -> String {
+/// Why it is unknown whether the effect of an intent was made.
+fn unknown(others: &[OtherCall], own: OwnEffect) -> String {
     match (others.is_empty(), own) {
-        (true, Own::Unanswered) => "the call was sent, and no answer is recorded".to_owned(),
+        (true, OwnEffect::Unanswered) => "the call was sent, and no answer is recorded".to_owned(),
         (true, _) => "an attempt may have acted, and the recording does not show it".to_owned(),
-        (false, Own::Maybe | Own::Unanswered) => {
-            format!("this call may have acted, and with the same intent {} too", named(others))
+        (false, OwnEffect::Maybe | OwnEffect::Unanswered) => {
+            format!("this call may have acted, and so may {} with the same intent", named(others))
         }
-        (false, Own::No | Own::TakenBack) => {
+        (false, OwnEffect::No | OwnEffect::TakenBack) => {
             let this = match own {
-                Own::TakenBack => "what this call made was taken back",
-                _ => "this call has not, by what the playbook says of its failures",
+                OwnEffect::TakenBack => "what this call made was taken back",
+                _ => "according to the playbook, this call has not",
             };
             let others = named(others);
-            format!("with the same intent {others} may have acted, and the recording does not show it; {this}")
+            format!("{others} may have acted with the same intent, and the recording does not show it; {this}")
         }
     }
 }
@@ -171,13 +168,13 @@ fn next(advice: &Advice, tool: &str, names: &PlaybookNames) -> String {
     let by_playbook = by_playbook(advice.next, names);
     let person = match advice.check {
         None => return by_playbook,
-        Some(Check::OnceMore) => "look upstream whether the effect was made once more".to_owned(),
-        Some(Check::Surplus(1)) => "the surplus effect must be found upstream and taken back".to_owned(),
-        Some(Check::Surplus(many)) => format!("the {many} surplus effects must be found upstream and taken back"),
-        Some(Check::Key) => "look upstream whether the key was honoured".to_owned(),
-        Some(Check::ToolFacts) => format!(
-            "say in a tools file whether `{}` writes (`playproof tools` begins one); if it does, the surplus must be \
-             taken back",
+        Some(ManualCheck::OnceMore) => "check upstream whether the effect was made again".to_owned(),
+        Some(ManualCheck::Surplus(1)) => "the surplus effect must be found upstream and taken back".to_owned(),
+        Some(ManualCheck::Surplus(many)) => format!("the {many} surplus effects must be found upstream and taken back"),
+        Some(ManualCheck::Key) => "check upstream whether the key was honoured".to_owned(),
+        Some(ManualCheck::ToolFacts) => format!(
+            "declare in a tools file whether `{}` writes (`playproof tools` drafts one); if it does, the surplus must \
+             be taken back",
             text::fitted(tool, 60)
         ),
     };
@@ -188,22 +185,24 @@ fn next(advice: &Advice, tool: &str, names: &PlaybookNames) -> String {
 
 fn by_playbook(next: Actor, names: &PlaybookNames) -> String {
     let said = match next {
-        Actor::Nobody => "Nobody has to: the agent goes on with the result.",
+        Actor::Nobody => "Nobody: the agent continues with the result.",
         Actor::Person(queue) => {
             let queue = names.queue(queue);
             return format!("A person, from the queue `{queue}`. The agent must not act on this call.");
         }
-        Actor::Planner(After::Effect) => {
-            "The planner: it takes the effect as made and goes on from the upstream's state."
+        Actor::Planner(PlannerStart::Effect) => {
+            "The planner: it treats the effect as made and continues from the upstream's state."
         }
-        Actor::Planner(After::State) => "The planner: it reads the upstream's state first, and plans from there.",
-        Actor::Planner(After::Reversal) => "The planner: the effect was taken back, and it plans from there.",
-        Actor::Planner(After::Refusal) => "The planner: nothing was sent, and it plans without this call.",
-        Actor::Caller => "Nobody was told: the caller got the last error, and must decide what follows.",
+        Actor::Planner(PlannerStart::State) => {
+            "The planner: it reads the upstream's state first, and plans from there."
+        }
+        Actor::Planner(PlannerStart::Reversal) => "The planner: the effect was taken back, and it plans from there.",
+        Actor::Planner(PlannerStart::Refusal) => "The planner: nothing was sent, and it plans without this call.",
+        Actor::Caller => "The caller: it got the last error and must decide what follows.",
         Actor::Undetermined(asked) => {
             let repeat = if matches!(asked, RequestKind::Attempt(_)) { "|repeat" } else { "" };
             return format!(
-                "It cannot be told: the playbook would have gone on, but nothing supplies the answer to {asked}. \
+                "Unknown: the playbook would have continued, but the answer to {asked} is missing. \
                  `--beyond-tape ok{repeat}|fail:KIND` supplies one."
             );
         }
@@ -218,50 +217,59 @@ fn resend(advice: &Advice, key: Option<&str>, names: &PlaybookNames) -> String {
     };
     let key = key.map(|key| format!("`{}`", text::fitted(key, 60)));
     match (advice.resend, key) {
-        (Resend::Read(Some(queue)), _) => format!(
-            "Yes as far as effects go, because the tool only reads; but a person decides first, in the queue `{}`.",
+        (ResendAdvice::Read(Some(queue)), _) => format!(
+            "Safe, because the tool only reads; but a person decides first, in the queue `{}`.",
             names.queue(queue)
         ),
-        (Resend::Read(None), _) => "Yes, because the tool only reads. It needs no key.".to_owned(),
-        (Resend::Person(queue), key) => {
+        (ResendAdvice::Read(None), _) => "Yes, because the tool only reads. It needs no key.".to_owned(),
+        (ResendAdvice::Person(queue), key) => {
             let then = match (advice.state.known, &key) {
-                (Known::Done, _) => there,
-                (Known::NotDone, Some(key)) => format!("if they allow it, with the same key {key}"),
-                (Known::NotDone, None) => "if they allow it, with an idempotency key".to_owned(),
-                (Known::MaybeDone, Some(key)) => format!("if they want it sent, with the same key {key} and no other"),
-                (Known::MaybeDone, None) => "an attempt with this intent may have acted and it has no key, so that a \
-                                             second one could act twice"
-                    .to_owned(),
+                (EffectState::Done, _) => there,
+                (EffectState::NotDone, Some(key)) => format!("if they allow it, with the same key {key}"),
+                (EffectState::NotDone, None) => "if they allow it, with an idempotency key".to_owned(),
+                (EffectState::MaybeDone, Some(key)) => {
+                    format!("if they want it sent, with the same key {key} and no other")
+                }
+                (EffectState::MaybeDone, None) => {
+                    "an attempt with this intent may have acted without a key, so a second one \
+                                             could act twice"
+                        .to_owned()
+                }
             };
             format!("No, because a person decides first, in the queue `{}`; {then}.", names.queue(queue))
         }
-        (Resend::Idempotent, _) => {
-            "Yes, because the tool is declared idempotent: doing it twice is doing it once.".to_owned()
+        (ResendAdvice::Idempotent, _) => {
+            "Yes, because the tool is declared idempotent: a second call changes nothing more.".to_owned()
         }
-        (Resend::Done, Some(key)) => format!(
+        (ResendAdvice::Done, Some(key)) => format!(
             "No, because {there}. If it must be sent, only with the same key {key} and the same arguments: any other \
              key is another intent."
         ),
-        (Resend::Done, None) => {
+        (ResendAdvice::Done, None) => {
             format!("No, because {there}, and without an idempotency key it would be made again.")
         }
-        (Resend::TakenBack, _) => "Only if it is wanted again, because it was made and taken back on purpose; then with \
-                                   a new idempotency key: a key that was used stands for what was taken back."
-            .to_owned(),
-        (Resend::NotDone, Some(key)) => format!(
-            "Yes, because no attempt with this intent has acted, by what the playbook says of its failures; with the \
-             same key {key}."
+        (ResendAdvice::TakenBack, _) => {
+            "Only if the effect is wanted again: it was made and taken back on purpose. Use a new \
+                                   idempotency key, because the old one belongs to the effect that was taken back."
+                .to_owned()
+        }
+        (ResendAdvice::NotDone, Some(key)) => {
+            format!("Yes, with the same key {key}: according to the playbook, no attempt with this intent has acted.")
+        }
+        (ResendAdvice::NotDone, None) => {
+            "Yes: according to the playbook, no attempt with this intent has acted. Add an \
+                                    idempotency key, so that the next failure is not ambiguous."
+                .to_owned()
+        }
+        (ResendAdvice::MaybeDone, Some(key)) => format!(
+            "Yes, but only with the same key {key} and the same arguments: an attempt with this intent may have acted, \
+             and an upstream that honours keys then acts once. With another key, no."
         ),
-        (Resend::NotDone, None) => "Yes, because no attempt with this intent has acted, by what the playbook says of \
-                                    its failures; but give it an idempotency key, so that the next failure is no riddle."
-            .to_owned(),
-        (Resend::MaybeDone, Some(key)) => format!(
-            "Yes, but only with the same key {key} and the same arguments, because an attempt with this intent may have \
-             acted: the upstream then does it once, if it honours keys. With another key, no."
-        ),
-        (Resend::MaybeDone, None) => "No, because an attempt with this intent may have acted and has no idempotency \
-                                      key: it could be done twice. Look upstream first."
-            .to_owned(),
+        (ResendAdvice::MaybeDone, None) => {
+            "No, because an attempt with this intent may have acted without an idempotency \
+                                      key: a second one could act twice. Look upstream first."
+                .to_owned()
+        }
     }
 }
 
@@ -278,7 +286,7 @@ mod tests {
         OtherCall { name, later, effects: 1, maybe: false, claim: EffectClaim::Applied }
     }
 
-    fn upstream(known: Known, basis: Basis) -> UpstreamState {
+    fn upstream(known: EffectState, basis: Basis) -> UpstreamState {
         let (unused, claims_less, modelled) = (0, false, false);
         UpstreamState { known, surplus: None, taken_back: false, once_more: None, basis, unused, claims_less, modelled }
     }
@@ -294,7 +302,7 @@ mod tests {
                     IntentBalance { effects: 1, existing: 1, ..IntentBalance::default() },
                     EffectClaim::Unknown,
                 ),
-                "The effect is there, once, made before this call; the outcome claims to know nothing of it.",
+                "The effect is there, once, made before this call; the outcome claims unknown.",
             ),
             (
                 Basis::Ledger(IntentBalance { reversed: 1, ..IntentBalance::default() }, EffectClaim::NotApplied),
@@ -303,7 +311,7 @@ mod tests {
             (Basis::Ok, "The effect is there: an attempt was answered with ok."),
             (
                 Basis::OthersOk { others: others(), own: true },
-                "The effect is there: r1#1 and the call in line 9 ([2]) made it; this call may have made it as well.",
+                "The effect is there: r1#1 and the call in line 9 ([2]) made it; this call may have made it too.",
             ),
             (Basis::Said, "The effect is there: the upstream's answer says so."),
             (
@@ -312,20 +320,20 @@ mod tests {
             ),
             (
                 Basis::SeveralOk { surplus: twice, own: 1, others: others() },
-                "The effect is there twice if this tool writes, which nobody has declared. It was answered with ok to \
-                 r1#1, this call, the call in line 9 ([2]).",
+                "The effect is there twice if this tool writes, which is not declared. Answered with ok: r1#1, this \
+                 call, the call in line 9 ([2]).",
             ),
             (
-                Basis::Unknown(vec![other(1, false)], Own::No),
-                "Nobody knows: with the same intent r1#1 may have acted, and the recording does not show it; this call \
-                 has not, by what the playbook says of its failures. Look upstream.",
+                Basis::Unknown(vec![other(1, false)], OwnEffect::No),
+                "Unknown: r1#1 may have acted with the same intent, and the recording does not show it; according to \
+                 the playbook, this call has not. Look upstream.",
             ),
             (
-                Basis::Unknown(Vec::new(), Own::Unanswered),
-                "Nobody knows: the call was sent, and no answer is recorded. Look upstream.",
+                Basis::Unknown(Vec::new(), OwnEffect::Unanswered),
+                "Unknown: the call was sent, and no answer is recorded. Look upstream.",
             ),
         ] {
-            assert_eq!(state(&upstream(Known::Done, basis), false), said);
+            assert_eq!(state(&upstream(EffectState::Done, basis), false), said);
         }
     }
 
@@ -334,83 +342,80 @@ mod tests {
         let others: Vec<OtherCall> = (1..=14).map(|number| other(number, number > 7)).collect();
         let surplus = Surplus { effects: 16, certain: true };
         assert_eq!(
-            state(&upstream(Known::Done, Basis::SeveralOk { surplus, own: 2, others: others.clone() }), false),
-            "The effect is there 16 times; made by r1#1, r1#2, r1#3, r1#4, r1#5, this call (twice), r1#8, r1#9, r1#10, \
+            state(&upstream(EffectState::Done, Basis::SeveralOk { surplus, own: 2, others: others.clone() }), false),
+            "The effect is there 16 times, made by r1#1, r1#2, r1#3, r1#4, r1#5, this call (twice), r1#8, r1#9, r1#10, \
              r1#11, r1#12, 4 more."
         );
         assert_eq!(named(&others), "r1#1, r1#2, r1#3, r1#4, r1#5 and 9 more");
     }
 
     #[test]
-    fn what_else_is_known_stands_behind_the_basis() {
+    fn further_facts_follow_the_basis() {
         let said = |change: fn(&mut UpstreamState)| {
-            let mut known = upstream(Known::Done, Basis::Said);
+            let mut known = upstream(EffectState::Done, Basis::Said);
             change(&mut known);
             state(&known, false).replace("The effect is there: the upstream's answer says so. ", "")
         };
         assert_eq!(
             said(|state| state.unused = 2),
-            "That counts 2 answers of the recording that this playbook leaves unused: it would not send the attempts \
-             that they answer."
+            "This counts 2 recorded answers that the playbook does not use: it would not send those attempts."
         );
         assert_eq!(
             said(|state| state.once_more = Some(OnceMore { own: true, others: vec![other(3, true)] })),
-            "An attempt that failed, and r1#3, may have made it once more: look upstream."
+            "A failed attempt, and r1#3 with the same intent, may have made it again: look upstream."
         );
         assert_eq!(
             said(|state| state.claims_less = true),
-            "The outcome claims unknown all the same, because it counts a request of the playbook that the recording \
-             does not answer."
+            "The outcome still claims unknown, because the recording does not answer one of the playbook's requests."
         );
-        assert_eq!(said(|state| state.modelled = true), "What was modelled proves nothing, and is left out.");
+        assert_eq!(said(|state| state.modelled = true), "Modelled answers prove nothing and are not counted.");
     }
 
     #[test]
-    fn a_person_looks_first_and_then_the_playbook_says_who_acts() {
+    fn a_person_checks_first_and_then_the_playbook_tells_who_acts() {
         let said = |check, next_is| {
-            let state = upstream(Known::Done, Basis::Ok);
-            next(&Advice { state, check, next: next_is, resend: Resend::Done }, "pay", &PlaybookNames::default())
+            let state = upstream(EffectState::Done, Basis::Ok);
+            next(&Advice { state, check, next: next_is, resend: ResendAdvice::Done }, "pay", &PlaybookNames::default())
         };
-        assert_eq!(said(None, Actor::Nobody), "Nobody has to: the agent goes on with the result.");
+        assert_eq!(said(None, Actor::Nobody), "Nobody: the agent continues with the result.");
         assert_eq!(
-            said(Some(Check::Surplus(2)), Actor::Nobody),
-            "A person: the 2 surplus effects must be found upstream and taken back. By the playbook alone, nobody has \
-             to: the agent goes on with the result."
+            said(Some(ManualCheck::Surplus(2)), Actor::Nobody),
+            "A person: the 2 surplus effects must be found upstream and taken back. By the playbook alone, nobody: \
+             the agent continues with the result."
         );
         assert_eq!(
-            said(Some(Check::ToolFacts), Actor::Caller),
-            "A person: say in a tools file whether `pay` writes (`playproof tools` begins one); if it does, the surplus \
-             must be taken back. By the playbook alone, nobody was told: the caller got the last error, and must decide \
-             what follows."
+            said(Some(ManualCheck::ToolFacts), Actor::Caller),
+            "A person: declare in a tools file whether `pay` writes (`playproof tools` drafts one); if it does, the \
+             surplus must be taken back. By the playbook alone, the caller: it got the last error and must decide what \
+             follows."
         );
         assert_eq!(
             said(None, Actor::Undetermined(RequestKind::Attempt(AttemptNo::FIRST))),
-            "It cannot be told: the playbook would have gone on, but nothing supplies the answer to attempt 1. \
+            "Unknown: the playbook would have continued, but the answer to attempt 1 is missing. \
              `--beyond-tape ok|repeat|fail:KIND` supplies one."
         );
     }
 
     #[test]
-    fn sending_again_names_the_key_where_there_is_one() {
+    fn advice_on_a_resend_names_the_key() {
         let said = |known, resend_is, key| {
             let (check, next) = (None, Actor::Nobody);
             let state = upstream(known, Basis::Ok);
             resend(&Advice { state, check, next, resend: resend_is }, key, &PlaybookNames::default())
         };
         assert_eq!(
-            said(Known::Done, Resend::Done, Some("k")),
+            said(EffectState::Done, ResendAdvice::Done, Some("k")),
             "No, because the effect is there already. If it must be sent, only with the same key `k` and the same \
              arguments: any other key is another intent."
         );
         assert_eq!(
-            said(Known::NotDone, Resend::NotDone, Some("k")),
-            "Yes, because no attempt with this intent has acted, by what the playbook says of its failures; with the \
-             same key `k`."
+            said(EffectState::NotDone, ResendAdvice::NotDone, Some("k")),
+            "Yes, with the same key `k`: according to the playbook, no attempt with this intent has acted."
         );
         assert_eq!(
-            said(Known::MaybeDone, Resend::MaybeDone, None),
-            "No, because an attempt with this intent may have acted and has no idempotency key: it could be done twice. \
-             Look upstream first."
+            said(EffectState::MaybeDone, ResendAdvice::MaybeDone, None),
+            "No, because an attempt with this intent may have acted without an idempotency key: a second one could act \
+             twice. Look upstream first."
         );
     }
 }

@@ -1,8 +1,7 @@
-//! What happened to the call, in sentences: each rule tried, each guard asked, each decision with its reason.
+//! The narrative of a call, in sentences: each rule tried, each guard asked, each decision with its reason.
 
-use super::page::hanging;
 use crate::{text, timeline};
-use playproof_analysis::explain::{Detail, Explanation, LetPass, Simulation, Step, Subject};
+use playproof_analysis::explain::{Detail, Explanation, LetPass, NarrativeStep, Simulation, Subject};
 use playproof_engine::classify::RuleEvaluation;
 use playproof_engine::event::{Decision, EffectClaim, Provenance, Status};
 use playproof_engine::ids::{AttemptNo, RuleId, VerdictId};
@@ -10,15 +9,15 @@ use playproof_engine::playbook::{AfterRefresh, Compensation, Playbook};
 use playproof_engine::sim::Plan;
 use playproof_engine::time::Duration;
 
-/// The story of one simulation, in lines.
-pub fn story(subject: &Subject, plan: &Plan, explanation: &Explanation, width: usize) -> Vec<String> {
+/// The narrative of one simulation, in lines.
+pub fn narrative(subject: &Subject, plan: &Plan, explanation: &Explanation, width: usize) -> Vec<String> {
     let simulation = &explanation.simulation;
-    let mut story = Story { subject, plan, simulation, width, lines: Vec::new() };
-    explanation.steps.iter().for_each(|step| story.tell(step));
-    story.lines
+    let mut narrator = Narrator { subject, plan, simulation, width, lines: Vec::new() };
+    explanation.steps.iter().for_each(|step| narrator.tell(step));
+    narrator.lines
 }
 
-struct Story<'a> {
+struct Narrator<'a> {
     subject: &'a Subject,
     plan: &'a Plan,
     simulation: &'a Simulation,
@@ -26,8 +25,8 @@ struct Story<'a> {
     lines: Vec<String>,
 }
 
-impl Story<'_> {
-    fn tell(&mut self, step: &Step) {
+impl Narrator<'_> {
+    fn tell(&mut self, step: &NarrativeStep) {
         let when = self.when(step.after);
         match step.decision {
             Decision::AttemptStarted { attempt, evidence } => {
@@ -41,8 +40,8 @@ impl Story<'_> {
             Decision::LateAnswer { attempt, status } => {
                 let said = self.answer(status);
                 self.say(format!(
-                    "{when} the answer to attempt {attempt} comes after all: {said}. It is too late to change a decision, \
-                     but what it did upstream counts."
+                    "{when} the answer to attempt {attempt} arrives late: {said}. It changes no decision, but its effect \
+                     counts."
                 ));
             }
             Decision::FailureClassified { verdict, rule, ignored } => {
@@ -57,8 +56,8 @@ impl Story<'_> {
                 self.say(format!("The call is refused before its first attempt: {}.", timeline::turned_away(why)));
             }
             Decision::RetrySuppressed { why } => self.say(format!(
-                "The retry guard is asked and stops the further attempt: the tool is a write that is not idempotent, the \
-                 call has no idempotency key, and {}.",
+                "The retry guard stops the next attempt: the tool is a write that is not idempotent, the call has no \
+                 idempotency key, and {}.",
                 timeline::suppressed(why)
             )),
             Decision::EvidenceRefreshed { status, .. } => {
@@ -66,11 +65,14 @@ impl Story<'_> {
                 self.say(format!("{when} the upstream is asked for a new snapshot of the evidence: {said}."));
             }
             Decision::Escalated { queue } => self.say(format!(
-                "The call is handed to people: it waits in the queue `{}`, and no later attempt is made.",
+                "The call is escalated: it waits for a person in the queue `{}`, and no further attempt is made.",
                 self.plan.names.queue(queue)
             )),
             Decision::ReversalRefused { why } if why.was_sent() => {
-                self.say(format!("{when} the reversal token is sent, and nothing is taken back for certain: {}.", timeline::refused(why)));
+                self.say(format!(
+                    "{when} the reversal token is sent, but the reversal is not confirmed: {}.",
+                    timeline::refused(why)
+                ));
             }
             Decision::ReversalRefused { why } => {
                 self.say(format!("The token guard refuses the reversal: {}.", timeline::refused(why)));
@@ -80,18 +82,18 @@ impl Story<'_> {
                 text::escape_unprintable(self.plan.names.reason(reason))
             )),
             Decision::Deprecated { why } => self.say(format!(
-                "The local attempt is given up: {}.",
+                "The call is deprecated: {}.",
                 text::escape_unprintable(self.plan.names.deprecated_why(why))
             )),
             Decision::Outcome(outcome) => self.say(format!(
-                "So the call ends {}. It claims that the effect is {}.",
+                "The call ends {}. It claims that the effect is {}.",
                 timeline::outcome(&self.simulation.transcript(self.plan), outcome.kind),
                 claim_in_words(outcome.claim)
             )),
         }
     }
 
-    /// Without times in the source, the only time there is is what the playbook added.
+    /// The time of a step; without times in the source, the delay that the playbook added.
     fn when(&self, since: Duration) -> String {
         match (self.subject.is_timed(), since) {
             (true, since) => format!("At {} ms", timeline::millis(since)),
@@ -110,23 +112,19 @@ impl Story<'_> {
     ) {
         let after = match latency {
             Some(latency) => format!("after {} ms", timeline::millis(latency)),
-            None => "after a time that the source does not tell".to_owned(),
+            None => "after an unknown time".to_owned(),
         };
         let whence = match provenance {
             Provenance::Recorded => " (recorded)",
             Provenance::Inferred => " (inferred: an identical later call is read as this attempt)",
             Provenance::Scripted => "",
-            Provenance::Modelled => " (modelled: nobody recorded this)",
+            Provenance::Modelled => " (modelled, not recorded)",
             Provenance::Unanswered => "",
         };
-        let late = if over_timeout {
-            " A live dispatcher would have given up before that: the tool's timeout is shorter."
-        } else {
-            ""
-        };
+        let late = if over_timeout { " A live dispatcher would have timed out before that." } else { "" };
         let said = self.answer(status);
         self.say(match status {
-            Status::Unanswered => format!("Nothing tells what attempt {attempt} would have got."),
+            Status::Unanswered => format!("The answer to attempt {attempt} is missing."),
             Status::Ok | Status::Failed(_) => format!("It is answered {after}{whence}: {said}.{late}"),
         });
     }
@@ -150,14 +148,14 @@ impl Story<'_> {
         let means = text::escape_unprintable(&meant.means);
         let means = means.trim_end_matches('.');
         self.say(format!(
-            "The verdict is `{}`: {}{}; after such a failure the effect is {}.",
+            "The verdict is `{}`: {}{}; the effect of such a failure is {}.",
             text::escape_unprintable(&meant.name),
             if rule.is_none() { "the playbook's `otherwise`. " } else { "" },
-            if means.is_empty() { "nobody wrote what it means" } else { means },
+            if means.is_empty() { "no meaning is given" } else { means },
             claim_in_words(meant.effect)
         ));
         if ignored {
-            return self.say("This playbook obeys the first failure only: this one changes nothing.".to_owned());
+            return self.say("This playbook acts on the first failure only, so this one changes nothing.".to_owned());
         }
         self.say(format!("Its compensation is `{}`{}.", meant.then.as_str(), parameters(&meant.then, playbook)));
     }
@@ -169,7 +167,8 @@ impl Story<'_> {
             return format!("yes  {name}: {}", asked.join(", and "));
         }
         let missed = trial.conditions.iter().find(|condition| !condition.held);
-        let why = missed.map_or(String::new(), |missed| format!("it asks that {}, but {}", missed.asked, missed.found));
+        let why =
+            missed.map_or(String::new(), |missed| format!("it requires that {}, but {}", missed.asked, missed.found));
         format!("no   {name}: {}", text::fitted(&why, 200))
     }
 
@@ -177,22 +176,22 @@ impl Story<'_> {
     fn let_pass(&self, detail: &Detail) -> String {
         let Detail::LetPass(why) = detail else { return String::new() };
         let because = match why {
-            LetPass::Off => return "The retry guard is off in this playbook and stops nothing.".to_owned(),
+            LetPass::Off => return "The retry guard is off in this playbook.".to_owned(),
             LetPass::Read => "the tool only reads".to_owned(),
             LetPass::Idempotent => "the tool is idempotent".to_owned(),
             LetPass::Keyed => format!(
-                "the call has the idempotency key `{}`, and is sent again with it",
+                "the call has the idempotency key `{}`, and is resent with it",
                 text::fitted(self.subject.key().unwrap_or_default(), 60)
             ),
             LetPass::NotApplied => "no attempt of this call can have acted so far".to_owned(),
         };
-        format!("The retry guard is asked and lets it pass: {because}.")
+        format!("The retry guard lets the next attempt pass: {because}.")
     }
 
     fn answer(&self, status: Status) -> String {
         match status {
             Status::Ok => "ok".to_owned(),
-            Status::Unanswered => "nothing tells what came back".to_owned(),
+            Status::Unanswered => "the answer is missing".to_owned(),
             Status::Failed(error) => {
                 let error = error.and_then(|id| self.simulation.record.shown_error(id));
                 timeline::failure(error).trim_end_matches('.').to_owned()
@@ -203,6 +202,13 @@ impl Story<'_> {
     fn say(&mut self, sentence: String) {
         self.lines.extend(hanging("  ", "  ", &sentence, self.width));
     }
+}
+
+/// A sentence in lines, the further ones with their own indent.
+pub fn hanging(first: &str, further: &str, said: &str, width: usize) -> Vec<String> {
+    let room = text::prose(width).saturating_sub(text::width(further)).max(20);
+    let lines = text::broken(said, room).into_iter().enumerate();
+    lines.map(|(n, line)| format!("{}{line}", if n == 0 { first } else { further })).collect()
 }
 
 /// A claim as the end of a sentence.
@@ -222,13 +228,13 @@ fn parameters(compensation: &Compensation, playbook: &Playbook) -> String {
             format!(": at most {most}, after {} ms", waits.join(", "))
         }
         Compensation::RefreshEvidence(refresh) => match refresh.then {
-            AfterRefresh::Retry => ": take a new snapshot, then send again".to_owned(),
-            AfterRefresh::Abort => ": take a new snapshot, then give the call up".to_owned(),
+            AfterRefresh::Retry => ": refresh the evidence, then send again".to_owned(),
+            AfterRefresh::Abort => ": refresh the evidence, then deprecate the call".to_owned(),
         },
         Compensation::EscalateToHuman(queue) => {
             format!(", queue `{}`", playbook.queues.get(queue.index()).map_or("?", |name| name))
         }
-        Compensation::IssueReversal(_) => ": take the effect back with the reversal token".to_owned(),
+        Compensation::IssueReversal(_) => ": reverse the effect with the reversal token".to_owned(),
         Compensation::DeprecateToolCall(_) => String::new(),
     }
 }

@@ -1,12 +1,14 @@
-//! The page of one call: at a glance, its story, what would have happened otherwise, and what to do.
+//! The page of one call: an overview, the narrative, what would have happened otherwise, and advice.
 
 use super::advice::{Sentences, sentences};
-use super::narrative::{claim_in_words, story};
+use super::narrative::{claim_in_words, hanging, narrative};
 use crate::block::{Alike, Style, truth};
 use crate::style::Palette;
 use crate::view::{CallView, RunView, facts_in_words, facts_of_recorded};
 use crate::{block, text, timeline};
-use playproof_analysis::explain::{Change, Counterfactual, Difference, Explanation, Simulation, Subject};
+use playproof_analysis::explain::{
+    Counterfactual, Explanation, OutcomeDifference, PlaybookChange, Simulation, Subject,
+};
 use playproof_engine::event::GuardKind;
 use playproof_engine::playbook::{GuardMode, Tools};
 use playproof_engine::sim::Plan;
@@ -19,11 +21,11 @@ pub fn page(subject: &Subject, plan: &Plan, tools: &Tools, style: Style) -> Stri
     let (reference, facts) = (subject.reference(), facts(subject, simulation));
     let view = CallView { declared: simulation.facts.declared, ..view(subject, &facts, &reference) };
     let mut sections = vec![block::render(1, &view, &[run(simulation, plan)], &Alike::default(), style)];
-    sections.push(section("What happened", story(subject, plan, &explanation, style.width), style.palette));
+    sections.push(section("What happened", narrative(subject, plan, &explanation, style.width), style.palette));
     if !explanation.counterfactuals.is_empty() {
-        let said = explanation.counterfactuals.iter().map(|one| otherwise(one, plan, simulation));
+        let said = explanation.counterfactuals.iter().map(|one| counterfactual(one, plan, simulation));
         let lines = said.flat_map(|said| hanging("  - ", "    ", &said, style.width)).collect();
-        sections.push(section("What would have happened otherwise (each was run)", lines, style.palette));
+        sections.push(section("What would have happened otherwise (each case was simulated)", lines, style.palette));
     }
     if let Some(advice) = &explanation.advice {
         let Sentences { state, next, resend } = sentences(advice, subject, &plan.names);
@@ -39,13 +41,6 @@ pub fn page(subject: &Subject, plan: &Plan, tools: &Tools, style: Style) -> Stri
 
 fn section(title: &str, lines: Vec<String>, palette: Palette) -> String {
     std::iter::once(palette.strong(title)).chain(lines).collect::<Vec<_>>().join("\n")
-}
-
-/// A sentence in lines that stand below its first.
-pub fn hanging(first: &str, further: &str, said: &str, width: usize) -> Vec<String> {
-    let room = text::prose(width).saturating_sub(text::width(further)).max(20);
-    let lines = text::broken(said, room).into_iter().enumerate();
-    lines.map(|(n, line)| format!("{}{line}", if n == 0 { first } else { further })).collect()
 }
 
 fn facts(subject: &Subject, simulation: &Simulation) -> String {
@@ -92,32 +87,32 @@ fn run<'a>(simulation: &'a Simulation, plan: &'a Plan) -> RunView<'a> {
     }
 }
 
-fn otherwise(one: &Counterfactual, plan: &Plan, simulation: &Simulation) -> String {
+fn counterfactual(one: &Counterfactual, plan: &Plan, simulation: &Simulation) -> String {
     let changed = match one.change {
-        Change::WithoutRule(rule) => format!("Without the rule `{}`", plan.names.rule(Some(rule))),
-        Change::Guard(kind, guard) => {
+        PlaybookChange::WithoutRule(rule) => format!("Without the rule `{}`", plan.names.rule(Some(rule))),
+        PlaybookChange::Guard(kind, guard) => {
             let name = match kind {
                 GuardKind::Retry => "retry",
                 GuardKind::Token => "token",
             };
             match guard {
                 GuardMode::Off => format!("With the {name} guard off"),
-                GuardMode::Stops | GuardMode::Checked => format!("Had the {name} guard stopped it"),
+                GuardMode::Stops | GuardMode::Checked => format!("If the {name} guard had stopped it"),
             }
         }
     };
     let difference = match &one.difference {
-        Difference::Unknown => "nothing can be said.".to_owned(),
-        Difference::Nothing => match one.change {
-            Change::WithoutRule(_) => {
-                "another rule would give the same verdict, and nothing else would be different.".to_owned()
+        OutcomeDifference::Unknown => "the result is unknown.".to_owned(),
+        OutcomeDifference::Nothing => match one.change {
+            PlaybookChange::WithoutRule(_) => {
+                "another rule would give the same verdict, and nothing else would change.".to_owned()
             }
-            Change::Guard(..) => "nothing would be different.".to_owned(),
+            PlaybookChange::Guard(..) => "nothing would change.".to_owned(),
         },
-        Difference::Verdicts(verdicts) => {
+        OutcomeDifference::Verdicts(verdicts) => {
             format!("the verdict would be {}, and the call would end the same way.", list(verdicts))
         }
-        Difference::End { verdicts, outcome, truth: after } => {
+        OutcomeDifference::End { verdicts, outcome, truth: after } => {
             let verdict = match verdicts.is_empty() {
                 true => String::new(),
                 false => format!("the verdict would be {}, and ", list(verdicts)),
@@ -148,7 +143,7 @@ fn list(verdicts: &[String]) -> String {
 mod tests {
     use super::*;
     use crate::block::Arguments;
-    use playproof_analysis::explain::Recorded;
+    use playproof_analysis::explain::RecordingEvidence;
     use playproof_engine::call::{AnswerTo, CallTexts, Place, RecordedAnswer, RecordedCall, Reply};
     use playproof_engine::event::ErrorFacts;
     use playproof_engine::upstream::MissingAnswerPolicy;
@@ -189,7 +184,7 @@ mod tests {
             call: Box::new(CompletedCall::of(call)),
             beyond: MissingAnswerPolicy::Unanswered,
             sources: Sources::new(["trace.jsonl".to_owned()]),
-            recorded: Recorded::default(),
+            recorded: RecordingEvidence::default(),
         }
     }
 
@@ -197,34 +192,33 @@ mod tests {
   At 0 ms the call is sent: attempt 1.
   It is answered after 5,000 ms (recorded): timeout: no answer within 5000 ms.
   The rules are tried in order; `timeout` is the 4th and the first that matches.
-      no   policy-denial: it asks that kind is `403_forbidden`, but kind is `timeout`
-      no   policy-denial-status: it asks that status is 403, but there is no status
-      no   unanswered-write: it asks that call is not keyed, but call is keyed
+      no   policy-denial: it requires that kind is `403_forbidden`, but kind is `timeout`
+      no   policy-denial-status: it requires that status is 403, but there is no status
+      no   unanswered-write: it requires that call is not keyed, but call is keyed
       yes  timeout: kind is `timeout`
-  The verdict is `transient_timeout`: No answer arrived in time; the upstream may have acted; after
-  such a failure the effect is unknown.
+  The verdict is `transient_timeout`: No answer arrived in time; the upstream may have acted; the
+  effect of such a failure is unknown.
   Its compensation is `retry_with_backoff`: at most 3 retries, after 200, 600, 1,800 ms.
-  The retry guard is asked and lets it pass: the call has the idempotency key `ik_91`, and is sent
-  again with it. Attempt 2 is due in 200 ms.
+  The retry guard lets the next attempt pass: the call has the idempotency key `ik_91`, and is
+  resent with it. Attempt 2 is due in 200 ms.
   At 5,200 ms the call is sent again: attempt 2.
-  Nothing tells what attempt 2 would have got.
-  So the call ends undetermined: nothing tells what attempt 2 would have got. It claims that the
-  effect is unknown.
+  The answer to attempt 2 is missing.
+  The call ends undetermined: the answer to attempt 2 is missing. It claims that the effect is
+  unknown.
 
-What would have happened otherwise (each was run)
+What would have happened otherwise (each case was simulated)
   - Without the rule `timeout`, the verdict would be `unclassified`, and the call would end
     escalated: queue unclassified, with the effect unknown, after 1 attempt; upstream not observed.
-  - Had the retry guard stopped it, the call would end escalated: queue ambiguous_effects, with the
-    effect unknown, after 1 attempt; upstream not observed.
+  - If the retry guard had stopped it, the call would end escalated: queue ambiguous_effects, with
+    the effect unknown, after 1 attempt; upstream not observed.
 
 What to know
-  upstream    Nobody knows: an attempt may have acted, and the recording does not show it. Look
-              upstream.
-  acts next   It cannot be told: the playbook would have gone on, but nothing supplies the answer to
-              attempt 2. `--beyond-tape ok|repeat|fail:KIND` supplies one.
-  send again? Yes, but only with the same key `ik_91` and the same arguments, because an attempt
-              with this intent may have acted: the upstream then does it once, if it honours keys.
-              With another key, no.";
+  upstream    Unknown: an attempt may have acted, and the recording does not show it. Look upstream.
+  acts next   Unknown: the playbook would have continued, but the answer to attempt 2 is missing.
+              `--beyond-tape ok|repeat|fail:KIND` supplies one.
+  send again? Yes, but only with the same key `ik_91` and the same arguments: an attempt with this
+              intent may have acted, and an upstream that honours keys then acts once. With another
+              key, no.";
 
     #[test]
     fn a_keyed_timeout_is_explained_to_its_end() {

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::json::document;
-use playproof_analysis::feedback::{Ending, Judged};
+use playproof_analysis::feedback::{Ending, JudgedFeedback};
 use playproof_formats::shell::Command;
 
 #[derive(Serialize)]
@@ -63,12 +63,12 @@ struct FailedJson<'a> {
 }
 
 /// The list, without a line break at its end.
-pub fn json(all: &[Judged]) -> String {
+pub fn json(all: &[JudgedFeedback]) -> String {
     document(&ListJson { format: "feedback-list/1", feedback: all.iter().map(feedback).collect() })
 }
 
 /// One in full, with what its playbook makes of the call now.
-pub fn json_of(shown: &Judged, now: &Ending, slice: &str, next: &Command) -> String {
+pub fn json_of(shown: &JudgedFeedback, now: &Ending, slice: &str, next: &Command) -> String {
     document(&ShownJson {
         format: "feedback-shown/1",
         feedback: feedback(shown),
@@ -80,7 +80,7 @@ pub fn json_of(shown: &Judged, now: &Ending, slice: &str, next: &Command) -> Str
     })
 }
 
-fn feedback(shown: &Judged) -> FeedbackJson<'_> {
+fn feedback(shown: &JudgedFeedback) -> FeedbackJson<'_> {
     let feedback = &shown.kept.feedback;
     let from = &feedback.came_from;
     FeedbackJson {

@@ -1,21 +1,21 @@
-//! Kept feedback for people: a list in columns, and the head of one that is shown in full.
+//! Feedback for people: a list in columns, and the head of one feedback in full.
 
 use crate::block::Style;
 use crate::style::Palette;
 use crate::table;
 use crate::table::Align;
 use crate::text::{broken, counted, escape_unprintable};
-use playproof_analysis::feedback::{Ending, Feedback, Judged, State};
+use playproof_analysis::feedback::{Ending, Feedback, FeedbackState, JudgedFeedback};
 use playproof_engine::playbook::Playbook;
 
-/// What stands where there is nothing.
+/// The cell without a value.
 const NOTHING: &str = "-";
 
-/// Labels stand in a column of this width.
+/// The width of the column with labels.
 const LABEL: usize = 12;
 
-/// The list, ending without a line break; `closed` are those that are not listed, because they are closed.
-pub fn page(all: &[Judged], closed: usize, width: usize, palette: Palette) -> String {
+/// The list, without a line break at its end; `closed` is the number of closed ones that are not listed.
+pub fn page(all: &[JudgedFeedback], closed: usize, width: usize, palette: Palette) -> String {
     let mut blocks: Vec<String> = Vec::new();
     for shown in all {
         let feedback = &shown.kept.feedback;
@@ -28,9 +28,9 @@ pub fn page(all: &[Judged], closed: usize, width: usize, palette: Palette) -> St
         }
         blocks.push(lines.join("\n"));
     }
-    let count = |state: State| all.iter().filter(|shown| shown.state == state).count();
-    let mut counts = format!("{} open, {} answered", count(State::Open), count(State::Answered));
-    match (count(State::Closed), closed) {
+    let count = |state: FeedbackState| all.iter().filter(|shown| shown.state == state).count();
+    let mut counts = format!("{} open, {} answered", count(FeedbackState::Open), count(FeedbackState::Answered));
+    match (count(FeedbackState::Closed), closed) {
         (0, 0) => {}
         (0, hidden) => counts += &format!(", {hidden} closed (`--all` lists them)"),
         (shown, _) => counts += &format!(", {shown} closed"),
@@ -39,45 +39,47 @@ pub fn page(all: &[Judged], closed: usize, width: usize, palette: Palette) -> St
     blocks.join("\n")
 }
 
-fn verdicts(shown: &Judged) -> String {
+fn verdicts(shown: &JudgedFeedback) -> String {
     let (tool, verdict) = (escape_unprintable(shown.tool()), shown.verdict().unwrap_or("none"));
     match (shown.state, shown.rule(), &shown.kept.feedback.expected) {
-        (State::Answered, Some(rule), _) => format!("{tool}: verdict {verdict} by the rule {rule}, as expected"),
+        (FeedbackState::Answered, Some(rule), _) => {
+            format!("{tool}: verdict {verdict} by the rule {rule}, as expected")
+        }
         (_, _, expected) => {
-            format!("{tool}: verdict {verdict}, expected {}", expected.as_deref().unwrap_or("not said"))
+            format!("{tool}: verdict {verdict}, expected {}", expected.as_deref().unwrap_or("not given"))
         }
     }
 }
 
-fn state(state: State, palette: Palette) -> String {
+fn state(state: FeedbackState, palette: Palette) -> String {
     let word = format!("{:8}", state.as_str());
     match state {
-        State::Open => palette.doubtful(&word),
-        State::Answered => palette.good(&word),
-        State::Closed => palette.faint(&word),
+        FeedbackState::Open => palette.doubtful(&word),
+        FeedbackState::Answered => palette.good(&word),
+        FeedbackState::Closed => palette.faint(&word),
     }
 }
 
-/// What a playbook of this name made of the call that is kept, and what is expected, in a sentence.
+/// What the playbook of this name made of the call, and what is expected, in a sentence.
 pub fn expectation(feedback: &Feedback, playbook: &Playbook, name: &str) -> String {
     let got = feedback.before.failed.as_ref().map_or_else(
         || format!("it ended {}", feedback.before.outcome),
         |failed| format!("{name} gave it {}", failed.verdict),
     );
-    let Some(expected) = &feedback.expected else { return format!("{got}; nobody said what is expected") };
+    let Some(expected) = &feedback.expected else { return format!("{got}; no expected verdict is given") };
     let is_new = feedback.expects_new(playbook);
-    let new = if is_new { format!(", a new verdict: {name} has none of that name") } else { String::new() };
-    format!("{got}, expected is {expected}{new}")
+    let new = if is_new { format!(", which {name} does not have yet") } else { String::new() };
+    format!("{got}; expected is {expected}{new}")
 }
 
-/// The head of one feedback: note, expectation, and what was made of the call then and now.
-pub fn head(shown: &Judged, now: &Ending, slice: &str, is_new: bool, style: Style) -> String {
+/// The head of one feedback: note, expectation, and how the call ended then and now.
+pub fn head(shown: &JudgedFeedback, now: &Ending, slice: &str, is_new: bool, style: Style) -> String {
     let Style { width, palette, .. } = style;
     let feedback = &shown.kept.feedback;
     let from = &feedback.came_from;
     let expected = match &feedback.expected {
-        None => "nobody said which verdict".to_owned(),
-        Some(expected) if is_new => format!("{expected}, a new verdict: {} has none of that name", feedback.playbook),
+        None => "not given".to_owned(),
+        Some(expected) if is_new => format!("{expected}, which {} does not have yet", feedback.playbook),
         Some(expected) => expected.clone(),
     };
     let mut rows = vec![("note", feedback.note.clone())];

@@ -5,7 +5,8 @@ use serde::Serialize;
 use super::words::Shown;
 use crate::json::{InputJson, Map, Millis, PlaceJson, document, inputs, place};
 use playproof_analysis::impact::{
-    CauseName, CauseRow, Changes, Direction, End, Example, FindingChange, Impact, Load, QueueLoad, Refusal, Side, parts,
+    CallEnd, CauseName, CauseRow, Changes, Direction, ExampleCall, FindingChange, GateFailure, Impact, Load, QueueLoad,
+    Side, parts,
 };
 use playproof_engine::event::EffectClaim;
 use playproof_formats::golden::{PartChange, RowChange};
@@ -273,7 +274,7 @@ fn cause<'a>(found: &'a CauseRow, sources: &'a Sources) -> CauseJson<'a> {
     }
 }
 
-fn example<'a>(example: &'a Example, sources: &'a Sources) -> ExampleJson<'a> {
+fn example<'a>(example: &'a ExampleCall, sources: &'a Sources) -> ExampleJson<'a> {
     ExampleJson {
         call: &example.reference,
         place: place(sources, example.place),
@@ -283,18 +284,18 @@ fn example<'a>(example: &'a Example, sources: &'a Sources) -> ExampleJson<'a> {
     }
 }
 
-fn end(end: &End) -> EndJson<'_> {
+fn end(end: &CallEnd) -> EndJson<'_> {
     EndJson { outcome: end.outcome, detail: end.detail.as_deref(), effect: end.claim.as_str(), attempts: end.attempts }
 }
 
 fn gate<'a>(shown: &Shown<'a>) -> GateJson<'a> {
     let refusals = shown.gate.judge(shown.impact);
     let asked = [("widening", shown.gate.widening), ("effects", shown.gate.effects)];
-    let refusal = |refusal: Refusal| {
+    let refusal = |refusal: GateFailure| {
         let (why, calls) = match refusal {
-            Refusal::Unsafe(calls) => ("unsafe", calls),
-            Refusal::Widening(calls) => ("widening", calls),
-            Refusal::Effects(calls) => ("effects", calls),
+            GateFailure::Unsafe(calls) => ("unsafe", calls),
+            GateFailure::Widening(calls) => ("widening", calls),
+            GateFailure::Effects(calls) => ("effects", calls),
         };
         RefusalJson { why, calls }
     };

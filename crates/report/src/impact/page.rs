@@ -35,23 +35,23 @@ pub fn page(shown: &Shown<'_>, columns: usize, palette: Palette) -> String {
     parts.join("\n\n")
 }
 
-/// What the page does not show, in a line.
+/// What the page leaves out, in a line.
 pub fn left_out(impact: &Impact, more: usize) -> Option<String> {
     let mut said = Vec::new();
     if more > 0 {
         said.push(format!("{} more (--format json has them all)", counted(more as u64, "cause", "causes")));
     }
     if impact.overflow > 0 {
-        said.push(format!("{} of causes beyond those that are told apart", counted(impact.overflow, "call", "calls")));
+        said.push(format!("{} with further causes", counted(impact.overflow, "call", "calls")));
     }
     (!said.is_empty()).then(|| format!("and {}", said.join(", and ")))
 }
 
-/// The cells of one line of the totals.
+/// One line of the totals.
 pub struct Line {
-    /// What.
+    /// Its label.
     pub label: String,
-    /// Base, candidate, more, fewer; empty where there is nothing to say.
+    /// Base, candidate, more, fewer; empty without a value.
     pub cells: [String; 4],
 }
 
@@ -133,7 +133,7 @@ fn totals(impact: &Impact, columns: usize, palette: Palette) -> String {
     out.join("\n")
 }
 
-/// Whole lines, so that no column moves.
+/// Colours whole lines, so that columns stay aligned.
 fn coloured(line: &str, palette: Palette) -> String {
     match line.split_whitespace().next() {
         Some("unsafe") => palette.bad(line),
@@ -172,7 +172,7 @@ fn cause(number: usize, row: &CauseRow, columns: usize, palette: Palette) -> Str
     lines.join("\n")
 }
 
-/// The labels of a cause stand in a column of this width.
+/// The width of the column with labels.
 const LABEL: usize = 13;
 
 fn gate(shown: &Shown<'_>, columns: usize, palette: Palette) -> Option<String> {

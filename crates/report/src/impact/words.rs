@@ -1,39 +1,41 @@
-//! The words that every page of a comparison shares: causes, ends, loads, gates. Foreign text in them is escaped.
+//! The words that all pages of a comparison share: causes, ends, loads, gates. Foreign text in them is escaped.
 
 use crate::overview::InputNote;
 use crate::text::{count, counted, escape_unprintable};
 use crate::timeline::millis;
-use playproof_analysis::impact::{CauseName, CauseRow, Direction, End, Gate, Impact, Refusal, Undetermined, parts};
+use playproof_analysis::impact::{
+    CallEnd, CauseName, CauseRow, Direction, GateFailure, Impact, ImpactGate, Undetermined, parts,
+};
 use playproof_analysis::replay::{Counts, Replayed};
 use playproof_formats::golden::PartChange;
 use playproof_formats::shell::Command;
 
-/// Causes that a page shows.
+/// The most causes on a page.
 const CAUSES: usize = 12;
 
-/// Tools of a cause that are named.
+/// The most tools of a cause.
 const TOOLS: usize = 4;
 
-/// Parts of a row that are named.
+/// The most parts of a row.
 const PARTS: usize = 4;
 
-/// Everything that a page is drawn from.
+/// The contents of a page.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown<'a> {
-    /// What was found.
+    /// The comparison.
     pub impact: &'a Impact,
-    /// The replay that it was found in, for the account of its inputs.
+    /// The replay, for the account of its inputs.
     pub replayed: &'a Replayed,
-    /// What the inputs were.
+    /// Notes on the inputs.
     pub notes: &'a [InputNote],
-    /// What must not be.
-    pub gate: &'a Gate,
+    /// The gate.
+    pub gate: &'a ImpactGate,
     /// The one command to run next.
     pub next: Option<&'a Command>,
 }
 
 impl<'a> Shown<'a> {
-    /// The causes that a page shows, and how many it does not. Widening ones are never left out for others.
+    /// The causes on the page, widening ones first, and the number of the others.
     pub fn causes(&self) -> (&'a [CauseRow], usize) {
         let all = self.impact.causes.as_slice();
         let shown = all.len().min(CAUSES);
@@ -91,11 +93,11 @@ pub fn cause(cause: &CauseName) -> String {
             let parts = parts(row);
             let mut named: Vec<String> = parts.iter().take(PARTS).map(part).collect();
             if parts.len() > PARTS {
-                named.push(format!("{} parts more", parts.len() - PARTS));
+                named.push(format!("{} more parts", parts.len() - PARTS));
             }
             format!("row {}: {}", escape_unprintable(&row.name), named.join("; "))
         }
-        CauseName::ToolFacts => "what is declared of the tool".to_owned(),
+        CauseName::ToolFacts => "the tool facts differ".to_owned(),
         CauseName::Several => "several rows together".to_owned(),
     }
 }
@@ -110,13 +112,13 @@ fn part(part: &PartChange) -> String {
 }
 
 /// How a call ends: `escalated (policy_review), effect unknown, 1 attempt`.
-pub fn end(end: &End) -> String {
+pub fn end(end: &CallEnd) -> String {
     let detail = end.detail.as_deref().map_or_else(String::new, |detail| format!(" ({})", escape_unprintable(detail)));
     let attempts = counted(u64::from(end.attempts), "attempt", "attempts");
     format!("{}{detail}, effect {}, {attempts}", end.outcome, end.claim.as_str())
 }
 
-/// The most frequent tools: `book_reservation 11, cancel_reservation 2 and 3 tools more`.
+/// The most frequent tools: `book_reservation 11, cancel_reservation 2 and 3 more tools`.
 pub fn tools(tools: &Counts) -> String {
     let rows = tools.rows();
     let named: Vec<String> = rows
@@ -132,14 +134,14 @@ pub fn tools(tools: &Counts) -> String {
     }
 }
 
-/// In what the calls of a cause differ: `verdict 16, outcome 16`.
+/// What differs in the calls of a cause: `verdict 16, outcome 16`.
 pub fn changes(cause: &CauseRow) -> String {
     let rows: Vec<String> =
         cause.changes.rows().map(|(what, calls)| format!("{} {}", what.as_str(), count(calls))).collect();
     rows.join(", ")
 }
 
-/// What the calls of a cause ask more or less; empty if nothing.
+/// The additional and the saved load of a cause; empty if there is none.
 pub fn load(cause: &CauseRow) -> String {
     let load = &cause.load;
     let mut parts = Vec::new();
@@ -163,22 +165,22 @@ pub fn load(cause: &CauseRow) -> String {
     parts.join(" · ")
 }
 
-/// Why a gate that was asked can say nothing.
-pub fn undecided(gate: &Gate, impact: &Impact) -> Option<&'static str> {
-    let said = "nothing was decided: no call that failed ends determined under both (--allow-empty if that is meant)";
+/// Why the gate cannot decide.
+pub fn undecided(gate: &ImpactGate, impact: &Impact) -> Option<&'static str> {
+    let said = "nothing was decided: no failed call is determined under both playbooks (--allow-empty accepts that)";
     gate.is_undecided(impact).then_some(said)
 }
 
-/// Why the comparison does not pass, in a sentence each; then what was allowed.
-pub fn gate(gate: &Gate, impact: &Impact) -> (Vec<String>, Option<String>) {
-    let say = |refusal: &Refusal| match *refusal {
-        Refusal::Unsafe(calls) => {
+/// Why the comparison does not pass, one sentence each; and what was allowed.
+pub fn gate(gate: &ImpactGate, impact: &Impact) -> (Vec<String>, Option<String>) {
+    let say = |refusal: &GateFailure| match *refusal {
+        GateFailure::Unsafe(calls) => {
             format!("{} an unsafe finding under the candidate only", counted(calls, "call shows", "calls show"))
         }
-        Refusal::Widening(calls) => {
-            format!("{} (--allow-widening REASON if that is meant)", counted(calls, "call widens", "calls widen"))
+        GateFailure::Widening(calls) => {
+            format!("{} (--allow-widening REASON accepts that)", counted(calls, "call widens", "calls widen"))
         }
-        Refusal::Effects(calls) => format!("{} changed effects", counted(calls, "call has", "calls have")),
+        GateFailure::Effects(calls) => format!("{} changed effects", counted(calls, "call has", "calls have")),
     };
     let refused = gate.judge(impact).iter().map(say).collect();
     let allowed = gate.allow_widening.as_deref().map(|reason| {

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::page::Shown;
 use crate::json::{InputJson, PlaceJson, document, inputs, place};
-use playproof_analysis::mining::{Cluster, Drawn, Example, LookAlike, Undrawn};
+use playproof_analysis::mining::{Cluster, FailureExample, LookAlike, NoRule, RuleDraft};
 use playproof_trace::origin::Sources;
 
 #[derive(Serialize)]
@@ -103,7 +103,7 @@ pub fn json(shown: &Shown<'_>) -> String {
         unclassified: mined.unclassified,
         exhausted: mined.exhausted,
         undetermined_calls: mined.undetermined,
-        failures_of_rarer_forms: mined.folded,
+        failures_of_rarer_forms: mined.rare,
         forms: mined.clusters,
         clusters: mined.shown.iter().map(|found| cluster(found, shown.names)).collect(),
     });
@@ -114,7 +114,7 @@ fn cluster<'a>(cluster: &'a Cluster, names: &'a Sources) -> ClusterJson<'a> {
     let tools = cluster.tools.rows().into_iter();
     ClusterJson {
         number: cluster.number,
-        form: &cluster.form,
+        form: &cluster.template,
         kind: cluster.kind.as_deref(),
         status: cluster.status,
         code: cluster.code.as_deref(),
@@ -127,12 +127,12 @@ fn cluster<'a>(cluster: &'a Cluster, names: &'a Sources) -> ClusterJson<'a> {
         tools: tools.map(|(tool, failures)| ToolJson { tool, failures }).collect(),
         examples: cluster.examples.iter().map(|one| example(one, names)).collect(),
         look_alikes: cluster.look_alikes.iter().map(look_alike).collect(),
-        rule: cluster.rule.as_ref().ok().map(|drawn| rule(drawn, cluster.before.as_deref())),
+        rule: cluster.rule.as_ref().ok().map(|draft| rule(draft, cluster.before.as_deref())),
         no_rule: cluster.rule.as_ref().err().map(no_rule),
     }
 }
 
-fn example<'a>(example: &'a Example, names: &'a Sources) -> ExampleJson<'a> {
+fn example<'a>(example: &'a FailureExample, names: &'a Sources) -> ExampleJson<'a> {
     ExampleJson {
         call: &example.reference,
         place: place(names, example.place),
@@ -143,7 +143,7 @@ fn example<'a>(example: &'a Example, names: &'a Sources) -> ExampleJson<'a> {
 
 fn look_alike(alike: &LookAlike) -> LookAlikeJson<'_> {
     LookAlikeJson {
-        form: &alike.form,
+        form: &alike.template,
         kind: alike.kind.as_deref(),
         status: alike.status,
         verdict: &alike.verdict,
@@ -152,17 +152,17 @@ fn look_alike(alike: &LookAlike) -> LookAlikeJson<'_> {
     }
 }
 
-fn rule<'a>(drawn: &'a Drawn, before: Option<&'a str>) -> RuleJson<'a> {
-    let Drawn { name, when, yaml, caught, spared } = drawn;
-    RuleJson { name, when, yaml, caught: *caught, spared: *spared, before }
+fn rule<'a>(draft: &'a RuleDraft, before: Option<&'a str>) -> RuleJson<'a> {
+    let RuleDraft { name, when, yaml, caught, avoided } = draft;
+    RuleJson { name, when, yaml, caught: *caught, spared: *avoided, before }
 }
 
-fn no_rule(why: &Undrawn) -> NoRuleJson<'_> {
+fn no_rule(why: &NoRule) -> NoRuleJson<'_> {
     let (why, catches_also) = match why {
-        Undrawn::NothingToAsk => ("nothing_to_ask", None),
-        Undrawn::Redacted => ("redacted", None),
-        Undrawn::CatchesAlso(form) => ("catches_also", Some(form.as_str())),
-        Undrawn::NoValidRule => ("no_valid_rule", None),
+        NoRule::NothingToAsk => ("nothing_to_ask", None),
+        NoRule::Redacted => ("redacted", None),
+        NoRule::CatchesAlso(template) => ("catches_also", Some(template.as_str())),
+        NoRule::NoValidRule => ("no_valid_rule", None),
     };
     NoRuleJson { why, catches_also }
 }

@@ -1,29 +1,29 @@
-//! The page of mining: what fell, then the clusters with their examples, their look-alikes and the rule as YAML.
+//! The page of `mine`: totals, then the clusters with their examples, their look-alikes and the rule as YAML.
 
 use crate::overview;
 use crate::overview::InputNote;
 use crate::style::Palette;
 use crate::table::{INDENT, labelled};
 use crate::text::{count, counted, escape_unprintable, fitted, wrapped};
-use playproof_analysis::mining::{Cluster, Drawn, Example, LookAlike, Mined, Undrawn};
+use playproof_analysis::mining::{Cluster, FailureExample, LookAlike, Mined, NoRule, RuleDraft};
 use playproof_analysis::replay::Replayed;
 use playproof_formats::shell::Command;
 use playproof_trace::origin::Sources;
 
-/// Tools of a cluster that are named.
+/// The most tools of a cluster that are named.
 const TOOLS: usize = 4;
 
-/// The labels of a cluster stand in a column of this width.
+/// The width of the column with labels.
 const LABEL: usize = 12;
 
-/// Everything that the page is drawn from.
+/// The contents of the page.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown<'a> {
-    /// What was mined.
+    /// The result of mining.
     pub mined: &'a Mined,
-    /// The replay that it was mined from, for the account of its inputs.
+    /// The replay, for the account of its inputs.
     pub replayed: &'a Replayed,
-    /// What the inputs were.
+    /// Notes on the inputs.
     pub notes: &'a [InputNote],
     /// The inputs' names.
     pub names: &'a Sources,
@@ -40,16 +40,16 @@ pub fn page(shown: &Shown<'_>, columns: usize, palette: Palette) -> String {
     ];
     if !mined.shown.is_empty() {
         let heading = match mined.shown.len() == mined.clusters {
-            true => "by the form of their message, the most pressing first".to_owned(),
+            true => "Unhandled failures by message template, most urgent first".to_owned(),
             false => format!(
-                "the {} most pressing of {} forms (--top shows more)",
+                "Unhandled failures by message template: the {} most urgent of {} (--top shows more)",
                 mined.shown.len(),
                 count(mined.clusters as u64)
             ),
         };
-        let heading = format!("What {} has no use for, {heading}", escape_unprintable(&mined.playbook));
         let heading = wrapped(&heading, columns).into_iter().map(|line| palette.strong(&line));
-        let weights = "Risk is 4 for each failure of a write that is not idempotent, 2 of another write, 1 of a read.";
+        let weights =
+            "Risk counts 4 for each failure of a write that is not idempotent, 2 for another write, 1 for a read.";
         let weights = wrapped(weights, columns).into_iter().map(|line| palette.faint(&line));
         parts.push(heading.chain(weights).collect::<Vec<_>>().join("\n"));
         parts.extend(mined.shown.iter().map(|cluster| block(cluster, columns, palette)));
@@ -71,23 +71,25 @@ fn balance(mined: &Mined) -> String {
     };
     if mined.undetermined > 0 {
         said += &format!(
-            "; of {} a recording cannot tell whether the verdict helps, so they are not mined",
+            "; {} are not mined: the recording does not show whether the verdict helps",
             counted(mined.undetermined, "undetermined call", "undetermined calls")
         );
     }
-    if mined.folded > 0 {
+    if mined.rare > 0 {
         said += &format!(
-            "; +{} of rarer forms, counted and not told apart, for there are too many",
-            counted(mined.folded, "failure", "failures")
+            "; +{} with rarer templates, which are too many to cluster",
+            counted(mined.rare, "failure", "failures")
         );
     }
     said
 }
 
 fn block(cluster: &Cluster, columns: usize, palette: Palette) -> String {
-    let form =
-        if cluster.form.is_empty() { "(no message)".into() } else { fitted(&cluster.form, columns.saturating_sub(20)) };
-    let mut lines = vec![format!("{}. {}  {}", cluster.number, count(cluster.failures), palette.strong(&form))];
+    let template = match cluster.template.is_empty() {
+        true => "(no message)".into(),
+        false => fitted(&cluster.template, columns.saturating_sub(20)),
+    };
+    let mut lines = vec![format!("{}. {}  {}", cluster.number, count(cluster.failures), palette.strong(&template))];
     let mut say = |label: &str, said: &str| lines.extend(labelled(label, said, LABEL, columns, palette));
     say("what", &what(cluster));
     say("tools", &tools(cluster));
@@ -99,11 +101,11 @@ fn block(cluster: &Cluster, columns: usize, palette: Palette) -> String {
         say(if n == 0 { "look-alikes" } else { "" }, &fitted(&look_alike(alike), room));
     }
     match &cluster.rule {
-        Ok(drawn) => {
-            say("rule", &tried(drawn, cluster.before.as_deref()));
-            lines.extend(drawn.yaml.lines().map(|line| format!("     {line}")));
+        Ok(draft) => {
+            say("rule", &tried(draft, cluster.before.as_deref()));
+            lines.extend(draft.yaml.lines().map(|line| format!("     {line}")));
         }
-        Err(why) => say("rule", &undrawn(why)),
+        Err(why) => say("rule", &no_rule(why)),
     }
     lines.join("\n")
 }
@@ -117,12 +119,12 @@ fn what(cluster: &Cluster) -> String {
     parts.extend(cluster.code.as_deref().map(|code| format!("code {}", escape_unprintable(code))));
     parts.push(format!("verdict {}", escape_unprintable(&cluster.verdict)));
     if cluster.helped > 0 {
-        parts.push(format!("of which {} did not exhaust their call", count(cluster.helped)));
+        parts.push(format!("{} more did not exhaust their call", count(cluster.helped)));
     }
     if cluster.missed > 0 {
-        parts.push(format!("at most {} more, counted while the form was rare", count(cluster.missed)));
+        parts.push(format!("at most {} more from while the template was rare", count(cluster.missed)));
     }
-    parts.push(format!("{} of tools that write", count(cluster.writes)));
+    parts.push(format!("{} on writes", count(cluster.writes)));
     parts.push(format!("risk {}", count(cluster.risk)));
     parts.join(" · ")
 }
@@ -136,7 +138,7 @@ fn tools(cluster: &Cluster) -> String {
     format!("{}{more}", named.join(", "))
 }
 
-fn said(example: &Example) -> String {
+fn said(example: &FailureExample) -> String {
     format!("{}: {}", example.reference, example.message.as_deref().unwrap_or("(no message)"))
 }
 
@@ -147,27 +149,27 @@ fn look_alike(alike: &LookAlike) -> String {
     format!("{failures} {}, {kind}{status}: {message}", alike.verdict)
 }
 
-fn tried(drawn: &Drawn, before: Option<&str>) -> String {
-    let before = before.map_or_else(String::new, |rule| format!(", if it stands before {}", escape_unprintable(rule)));
-    let caught = match drawn.caught {
+fn tried(draft: &RuleDraft, before: Option<&str>) -> String {
+    let before = before.map_or_else(String::new, |rule| format!(" if it goes before {}", escape_unprintable(rule)));
+    let caught = match draft.caught {
         1 => "the 1 message".to_owned(),
         all => format!("all {} messages", count(all as u64)),
     };
-    let spared = match drawn.spared {
-        0 => "; no other failed".to_owned(),
+    let avoided = match draft.avoided {
+        0 => "; there are no others".to_owned(),
         1 => " and not the 1 other".to_owned(),
         others => format!(" and none of {} others", count(others as u64)),
     };
-    format!("catches {caught} tried{spared}{before}:")
+    format!("catches {caught} tried{avoided}{before}:")
 }
 
-fn undrawn(why: &Undrawn) -> String {
+fn no_rule(why: &NoRule) -> String {
     match why {
-        Undrawn::NothingToAsk => "none: these failures say nothing that a rule could ask".to_owned(),
-        Undrawn::Redacted => "none: all that these failures say is redacted".to_owned(),
-        Undrawn::CatchesAlso(form) => {
-            format!("none: whatever catches these also catches `{}`", fitted(form, 80))
+        NoRule::NothingToAsk => "none: these failures contain nothing that a rule could test".to_owned(),
+        NoRule::Redacted => "none: everything that these failures contain is redacted".to_owned(),
+        NoRule::CatchesAlso(template) => {
+            format!("none: every rule for these also catches `{}`", fitted(template, 80))
         }
-        Undrawn::NoValidRule => "none: what these have in common is no valid condition".to_owned(),
+        NoRule::NoValidRule => "none: what these have in common is no valid condition".to_owned(),
     }
 }

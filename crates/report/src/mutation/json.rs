@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::json::document;
-use playproof_analysis::mutation::{Judged, Judgement, MutationReport, Shown};
+use playproof_analysis::mutation::{Judgement, MutantResult, MutationReport, RevealingFixture};
 
 #[derive(Serialize)]
 struct ReportsJson<'a> {
@@ -67,7 +67,7 @@ fn report(report: &MutationReport) -> ReportJson<'_> {
     }
 }
 
-fn mutant<'a>(judged: &'a Judged, report: &'a MutationReport) -> MutantJson<'a> {
+fn mutant<'a>(judged: &'a MutantResult, report: &'a MutationReport) -> MutantJson<'a> {
     let judgement = match &judged.judgement {
         Judgement::Caught(by) => {
             let names = by.iter().filter_map(|&place| report.fixtures.get(place));
@@ -81,6 +81,6 @@ fn mutant<'a>(judged: &'a Judged, report: &'a MutationReport) -> MutantJson<'a> 
     MutantJson { id: &judged.id, row: &judged.row, what: &judged.what, judgement }
 }
 
-fn shown(shown: &Shown) -> ShownJson<'_> {
+fn shown(shown: &RevealingFixture) -> ShownJson<'_> {
     ShownJson { name: &shown.name, text: &shown.text }
 }

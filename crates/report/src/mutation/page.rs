@@ -1,16 +1,17 @@
-//! The page for people: how many were caught, what survived and what would have shown it, what is stale.
+//! The page for people: counts, survivors with fixtures that reveal them, and stale entries.
 
 use crate::coverage::Extent;
 use crate::style::Palette;
 use crate::text::{count, counted, escape_unprintable, wrapped};
-use playproof_analysis::mutation::{Accepted, Judged, Judgement, MutationReport, Shown};
+use playproof_analysis::mutation::{Accepted, Judgement, MutantResult, MutationReport, RevealingFixture};
 use playproof_formats::diagnostic::{Diagnostic, Report};
 use playproof_formats::shell::Command;
 
-/// Texts of fixtures that are shown where not all are asked for.
+/// The number of fixture texts shown by default.
 const TEXTS_SHOWN: usize = 3;
 
-/// The page of one playbook, without a line break at its end. `command` is what was run, for the hint how to see more.
+/// The page of one playbook, without a line break at its end. `command` is the current command, for the hint how to
+/// see more.
 pub fn page(report: &MutationReport, extent: Extent, width: usize, palette: Palette, command: &Command) -> String {
     let mut sections = vec![head(report, palette)];
     sections.extend(survivors(report, extent, palette, command));
@@ -21,15 +22,15 @@ pub fn page(report: &MutationReport, extent: Extent, width: usize, palette: Pale
     sections.join("\n\n")
 }
 
-/// The entries that accept nothing, with their places; none if there are none.
+/// The stale entries with their places; none if there are none.
 pub fn stale(report: &MutationReport, accepted: &Accepted) -> Option<Report> {
     let diagnostics: Vec<Diagnostic> = report
         .stale
         .iter()
         .map(|stale| {
-            let message = format!("`{}` is accepted for nothing: {}", stale.mutant, stale.why);
+            let message = format!("`{}` is accepted needlessly: {}", stale.mutant, stale.why);
             let said = Diagnostic::error("stale_mutant", message).at(stale.span.clone(), "stale");
-            said.help("take it from the list")
+            said.help("remove it from the list")
         })
         .collect();
     (!diagnostics.is_empty()).then(|| Report { source: accepted.source.clone(), diagnostics })
@@ -61,7 +62,7 @@ fn head(report: &MutationReport, palette: Palette) -> String {
 }
 
 fn survivors(report: &MutationReport, extent: Extent, palette: Palette, command: &Command) -> Vec<String> {
-    let all: Vec<(&Judged, &Shown)> = report.survivors().collect();
+    let all: Vec<(&MutantResult, &RevealingFixture)> = report.survivors().collect();
     if all.is_empty() {
         return Vec::new();
     }
@@ -83,7 +84,7 @@ fn survivors(report: &MutationReport, extent: Extent, palette: Palette, command:
     sections
 }
 
-fn survivor(mutant: &Judged, shown_by: &Shown, palette: Palette) -> String {
+fn survivor(mutant: &MutantResult, shown_by: &RevealingFixture, palette: Palette) -> String {
     let head = format!("{}: {}", palette.bad(&escape_unprintable(&mutant.id)), escape_unprintable(&mutant.what));
     let note = palette.faint(&format!("# this fixture would show it: {}.yaml", escape_unprintable(&shown_by.name)));
     let body: Vec<String> = shown_by.text.lines().map(|line| format!("  {}", escape_unprintable(line))).collect();
@@ -110,7 +111,7 @@ fn not_shown(report: &MutationReport, width: usize, palette: Palette) -> Option<
     let ids: Vec<String> = ids
         .map(|mutant| format!("  {}: {}", escape_unprintable(&mutant.id), escape_unprintable(&mutant.what)))
         .collect();
-    let title = "No difference found by any fixture that was made up (a bounded search, not a proof)";
+    let title = "No synthetic fixture shows a difference (a bounded search, not a proof)";
     let lines: Vec<String> = ids.iter().flat_map(|line| wrapped(line, width)).collect();
     (!ids.is_empty()).then(|| format!("{}\n{}", palette.strong(title), lines.join("\n")))
 }

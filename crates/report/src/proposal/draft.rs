@@ -1,29 +1,26 @@
-//! The words of a draft: its decision record with a placeholder for what only its author can say, the titles of its
-//! fixtures, and what its author should know.
+//! The texts of a draft: its decision record with placeholders for its author, the titles of its fixtures, and notes.
 
 use crate::text::{counted, escape_unprintable, fitted, markdown, markdown_code};
-use playproof_analysis::proposal::{Draft, Evidence, MadeUp, Note, Origin, PARTS, PLACEHOLDER, Title, VerdictChange};
+use playproof_analysis::proposal::{
+    Draft, DraftEvidence, EvidenceSource, Note, PARTS, PLACEHOLDER, Title, VerdictChange, WhySynthetic,
+};
 use playproof_engine::playbook::UNCLASSIFIED;
 
-/// Columns of a message in the decision record.
+/// The width of a message in the decision record.
 const MESSAGE: usize = 300;
 
-/// Columns of what is quoted in a title.
+/// The width of a quotation in a title.
 const TITLE: usize = 120;
 
 /// The text of `adr.md`.
-pub fn adr(draft: &Draft, evidence: Option<&Evidence>) -> String {
+pub fn adr(draft: &Draft, evidence: Option<&DraftEvidence>) -> String {
     let (title, why) = match &draft.change {
-        VerdictChange::Added { .. } => {
-            ("The verdict", "what goes wrong while they get the verdict that they get today -->")
-        }
+        VerdictChange::Added { .. } => ("The verdict", "what goes wrong with the verdict that they get today -->"),
         VerdictChange::Changed(parts) if parts.is_empty() => (
             "A rule for the verdict",
-            "what goes wrong while they get the verdict that they get today, and why this one fits them -->",
+            "what goes wrong with the verdict that they get today, and why this one fits them -->",
         ),
-        VerdictChange::Changed(_) => {
-            ("A change of the verdict", "what goes wrong while the verdict is answered as it is today -->")
-        }
+        VerdictChange::Changed(_) => ("A change of the verdict", "what goes wrong with the verdict as it is today -->"),
     };
     let asks = [
         "what these failures have in common, how many there are, and where they were seen -->",
@@ -43,26 +40,26 @@ pub fn adr(draft: &Draft, evidence: Option<&Evidence>) -> String {
 }
 
 /// What the failures have in common, how many there are, and where.
-fn pattern(evidence: &Evidence) -> String {
+fn pattern(evidence: &DraftEvidence) -> String {
     let cluster = &evidence.cluster;
     match &evidence.origin {
-        Origin::Kept { id, came_from, note, .. } => {
+        EvidenceSource::Kept { id, came_from, note, .. } => {
             let seen = format!("Seen in {}, call {}", markdown_code(&came_from.trace), markdown_code(&came_from.call));
             format!("{seen} (feedback {}): {}", markdown_code(id), markdown(note))
         }
-        Origin::Mined { traces, failures } => {
+        EvidenceSource::Mined { traces, failures } => {
             let files: Vec<String> =
                 traces.iter().map(|path| markdown_code(path.rsplit('/').next().unwrap_or(path))).collect();
             let tools = cluster.tools.rows();
             let tools: Vec<String> =
                 tools.iter().map(|(tool, count)| format!("{} ({count})", markdown_code(tool))).collect();
             format!(
-                "{} of {} recorded in {} have this form, {} of them of tools that write:\n\n- {}\n\nTools: {}.",
+                "{} of {} recorded in {} have this template, {} of them on writes:\n\n- {}\n\nTools: {}.",
                 cluster.failures,
                 counted(*failures, "failed attempt", "failed attempts"),
                 files.join(", "),
                 cluster.writes,
-                markdown_code(if cluster.form.is_empty() { "(no message)" } else { &cluster.form }),
+                markdown_code(if cluster.template.is_empty() { "(no message)" } else { &cluster.template }),
                 tools.join(", ")
             )
         }
@@ -70,31 +67,33 @@ fn pattern(evidence: &Evidence) -> String {
 }
 
 /// Some of the failures.
-fn examples(evidence: &Evidence) -> String {
+fn examples(evidence: &DraftEvidence) -> String {
     let example = |tool: &str, message: Option<&str>| {
         let message = markdown_code(&fitted(message.unwrap_or("(no message)"), MESSAGE));
         format!("- {}: {message}", markdown_code(tool))
     };
     let all = &evidence.cluster.examples;
     match &evidence.origin {
-        Origin::Kept { call, .. } => example(call.tool(), all.first().and_then(|first| first.message.as_deref())),
-        Origin::Mined { .. } => {
+        EvidenceSource::Kept { call, .. } => {
+            example(call.tool(), all.first().and_then(|first| first.message.as_deref()))
+        }
+        EvidenceSource::Mined { .. } => {
             let all: Vec<String> = all.iter().map(|one| example(&one.tool, one.message.as_deref())).collect();
             all.join("\n")
         }
     }
 }
 
-/// What becomes of the failures as the playbook is.
-fn today(evidence: &Evidence) -> String {
+/// The verdict and compensation of the failures today.
+fn today(evidence: &DraftEvidence) -> String {
     let verdict = &evidence.cluster.verdict;
     let meaning = match &evidence.origin {
-        _ if verdict == UNCLASSIFIED => "no rule knows them",
-        Origin::Kept { .. } => "it is not what is meant",
-        Origin::Mined { .. } => "it does not help",
+        _ if verdict == UNCLASSIFIED => "no rule matches them",
+        EvidenceSource::Kept { .. } => "it is not the expected one",
+        EvidenceSource::Mined { .. } => "it does not help",
     };
     let then = evidence.compensation.unwrap_or("nothing");
-    format!("Today they get the verdict `{verdict}` ({meaning}), and are answered with `{then}`.")
+    format!("Today they get the verdict `{verdict}` ({meaning}), with the compensation `{then}`.")
 }
 
 /// The title of a fixture.
@@ -107,28 +106,29 @@ pub fn title(title: &Title) -> String {
             escape_unprintable(&format!("{tool} says: {message}")).into_owned()
         }
         Title::MadeUp { verdict, why } => {
-            let why = why.as_ref().map_or_else(String::new, |why| format!("made up, for {}: ", made_up(why)));
-            format!("write this - {why}a failure that looks like {verdict} and is none")
+            let why =
+                why.as_ref().map_or_else(String::new, |why| format!("synthetic, because {}: ", why_synthetic(why)));
+            format!("write this - {why}a failure that looks like {verdict} but is not")
         }
     }
 }
 
-/// Why a look-alike is made up.
-fn made_up(why: &MadeUp) -> String {
+/// Why a look-alike is synthetic.
+fn why_synthetic(why: &WhySynthetic) -> String {
     match why {
-        MadeUp::NoOther => "no other failure was recorded".to_owned(),
-        MadeUp::AllCaught(verdict) => format!("every other recorded failure that was tried gets `{verdict}` too"),
+        WhySynthetic::NoOther => "no other failure was recorded".to_owned(),
+        WhySynthetic::AllCaught(verdict) => format!("every other recorded failure that was tried gets `{verdict}` too"),
     }
 }
 
-/// What the author of a draft should know, in a line.
+/// A note for the author of a draft, in a line.
 pub fn note(note: &Note) -> String {
     match note {
         Note::AnotherPlaybook { feedback, about, playbook } => {
-            format!("{feedback} is about `{about}`, which the project cannot change: this is for `{playbook}`")
+            format!("{feedback} is about `{about}`, which the project cannot change: this proposal is for `{playbook}`")
         }
         Note::NearVerdict { verdict, playbook, near } => {
-            format!("`{verdict}` is a new verdict; {playbook} has `{near}`, which may be meant")
+            format!("`{verdict}` is a new verdict; did you mean `{near}` of {playbook}?")
         }
         Note::EscalatesTo(queue) => format!("without --then and --like the verdict escalates to `{queue}`"),
         Note::VerdictThere { playbook, verdict, rule, keys } => {
@@ -140,20 +140,22 @@ pub fn note(note: &Note) -> String {
             };
             format!("{}: this {changes}", verdict_there(playbook, verdict))
         }
-        Note::RuleBefore(rule) => format!("the rule stands before `{rule}`, which would leave nothing to it"),
+        Note::RuleBefore(rule) => {
+            format!("the rule goes before `{rule}`, which would otherwise catch all its failures")
+        }
         Note::LookAlikeChanges(id, class) => {
-            format!("{id}, an earlier look-alike, gets the verdict: the proposal names its golden ({class})")
+            format!("{id}, an earlier look-alike, now gets the verdict: the proposal lists its golden ({class})")
         }
         Note::LookAlikeMadeUp(why) => {
-            format!("{}: the look-alike is made up, and waits for your words", made_up(why))
+            format!("{}: the look-alike is synthetic: write its title", why_synthetic(why))
         }
-        Note::FeedbackAlone => "(with `--trace` and what it was recorded in, one may be found there)".to_owned(),
+        Note::FeedbackAlone => "(`--trace FILE` may find a recorded one)".to_owned(),
         Note::ExpectsAnother { feedback, expected, verdict } => format!(
-            "{feedback} expects `{expected}`, not `{verdict}`: this alone will not answer it; to expect this one: \
+            "{feedback} expects `{expected}`, not `{verdict}`: accepting this does not answer it; to expect this one: \
              playproof feedback edit {feedback} --expected {verdict}"
         ),
         Note::ExpectsNow { feedback, verdict } => {
-            format!("{feedback} expects `{verdict}` from now on, and is answered when this is accepted")
+            format!("{feedback} now expects `{verdict}`, and is answered when this is accepted")
         }
     }
 }
@@ -170,7 +172,7 @@ mod tests {
     use playproof_formats::diagnostic::Source;
 
     #[test]
-    fn a_record_without_evidence_asks_for_every_part() {
+    fn a_record_without_evidence_has_a_placeholder_in_every_part() {
         let change = VerdictChange::Changed(Vec::new());
         let draft = Draft {
             playbook: "ours".into(),

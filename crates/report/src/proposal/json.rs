@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::json::{RowJson, document};
-use playproof_analysis::proposal::{CallFacts, FixtureDiff, Gate, Judged};
+use playproof_analysis::proposal::{CallSummary, FixtureDiff, ProposalGate, ProposalReport};
 
 #[derive(Serialize)]
 struct CheckJson<'a> {
@@ -55,11 +55,11 @@ struct CallJson<'a> {
 }
 
 /// The document, ending with a line break.
-pub fn json(all: &[Judged]) -> String {
+pub fn json(all: &[ProposalReport]) -> String {
     document(&CheckJson { format: "propose-check/1", proposals: all.iter().map(proposal).collect() }) + "\n"
 }
 
-fn proposal(judged: &Judged) -> ProposalJson<'_> {
+fn proposal(judged: &ProposalReport) -> ProposalJson<'_> {
     ProposalJson {
         id: &judged.id,
         playbook: &judged.playbook,
@@ -70,7 +70,7 @@ fn proposal(judged: &Judged) -> ProposalJson<'_> {
     }
 }
 
-fn gate(gate: &Gate) -> GateJson<'_> {
+fn gate(gate: &ProposalGate) -> GateJson<'_> {
     GateJson { id: gate.kind.as_str(), message: &gate.message, help: gate.help.as_deref(), next: gate.next.to_string() }
 }
 
@@ -86,7 +86,7 @@ fn fixture(diff: &FixtureDiff) -> FixtureJson<'_> {
     }
 }
 
-fn call(facts: &CallFacts) -> CallJson<'_> {
+fn call(facts: &CallSummary) -> CallJson<'_> {
     CallJson {
         call: &facts.call,
         verdicts: facts.verdicts.split(", ").filter(|verdict| !verdict.is_empty()).collect(),

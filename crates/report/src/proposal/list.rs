@@ -1,9 +1,9 @@
-//! Proposals that wait: the list of them, and what has changed under one since it was made.
+//! The list of proposals, and what has changed since one was made.
 
 use crate::table;
 use crate::table::Align;
 use crate::text::escape_unprintable;
-use playproof_analysis::proposal::{Applied, GateKind, Judged, Proposal, Since, verdicts};
+use playproof_analysis::proposal::{Applied, ChangedSince, GateKind, Proposal, ProposalReport, verdicts};
 use playproof_formats::golden::RowChange;
 
 /// A proposal in the list.
@@ -13,16 +13,16 @@ pub struct Listed {
 }
 
 impl Listed {
-    /// One whose files cannot be read.
+    /// A proposal whose files cannot be read.
     pub fn unreadable(id: &str) -> Listed {
         Listed::of([id, "", "", "cannot be read", ""])
     }
 
-    /// One that was tried; none where it does not fit its playbook.
-    pub fn new(id: &str, proposal: &Proposal, tried: Option<(&Applied, &Judged)>) -> Listed {
+    /// A proposal with its trial; none if it does not fit its playbook.
+    pub fn new(id: &str, proposal: &Proposal, tried: Option<(&Applied, &ProposalReport)>) -> Listed {
         let playbook = proposal.playbook.text.as_str();
         let verdicts = verdicts(proposal, tried.map(|(applied, _)| &applied.loaded.playbook)).join(", ");
-        let Some((_, Judged { gates, .. })) = tried else {
+        let Some((_, ProposalReport { gates, .. })) = tried else {
             return Listed::of([id, playbook, &verdicts, "does not fit the playbook", ""]);
         };
         let has_moved = gates.iter().any(|gate| gate.kind == GateKind::BaseMoved);
@@ -46,20 +46,19 @@ pub fn list(proposals: &[Listed], width: usize) -> String {
     table::render(&header, &rows, &[Align::Left; 5], width)
 }
 
-/// What its author may not know of the rows that a proposal changes, in lines.
-pub fn since(since: &Since) -> Vec<String> {
+/// How the rows that a proposal changes have changed since it was made, in lines.
+pub fn since(since: &ChangedSince) -> Vec<String> {
     let changed = match since {
-        Since::Unknown(rows) if rows.is_empty() => return Vec::new(),
-        Since::Unknown(rows) => {
+        ChangedSince::Unknown(rows) if rows.is_empty() => return Vec::new(),
+        ChangedSince::Unknown(rows) => {
             let rows: Vec<String> = rows.iter().map(|row| format!("`{row}`")).collect();
-            let said = "what it was made for is not in the history: look whether it still fits";
+            let said = "its base playbook is not in the history: check whether it still fits";
             return vec![format!("{said} {}", rows.join(", "))];
         }
-        Since::Changed(rows) => rows,
+        ChangedSince::Changed(rows) => rows,
     };
     let lines = |row: &RowChange| {
-        let head =
-            format!("`{}`, which it changes, has changed since it was made; look whether it still fits:", row.name);
+        let head = format!("`{}` has changed since the proposal was made; check whether it still fits:", row.name);
         let or = |text: &Option<String>| text.clone().unwrap_or_else(|| "nothing".to_owned());
         let parts = row.parts();
         let parts =

@@ -4,16 +4,16 @@ use super::page::unchanged;
 use super::row;
 use crate::table::markdown_row;
 use crate::text::{counted, markdown as escaped, markdown_code};
-use playproof_analysis::proposal::{FixtureDiff, Judged};
+use playproof_analysis::proposal::{FixtureDiff, ProposalReport};
 
-/// Stands on the first line, so that a job can find the comment of an earlier run.
+/// The first line: a job finds the comment of an earlier run by it.
 pub const MARKER: &str = "<!-- playproof propose check -->";
 
-/// GitHub refuses longer comments (65,536 characters); some room is left for whoever adds a line.
+/// GitHub refuses comments of more than 65,536 characters; some room is left for lines that a job adds.
 const LONGEST: usize = 60_000;
 
 /// The page of all proposals.
-pub fn markdown(all: &[Judged]) -> String {
+pub fn markdown(all: &[ProposalReport]) -> String {
     let mut page = format!("{MARKER}\n### playproof propose check\n");
     for judged in all {
         one(&mut page, judged);
@@ -21,10 +21,10 @@ pub fn markdown(all: &[Judged]) -> String {
     page
 }
 
-fn one(page: &mut String, judged: &Judged) {
+fn one(page: &mut String, judged: &ProposalReport) {
     let state = match judged.gates.len() {
-        0 => "nothing speaks against accepting it".to_owned(),
-        gates => counted(gates as u64, "thing speaks against it", "things speak against it"),
+        0 => "ready to accept".to_owned(),
+        gates => counted(gates as u64, "reason against accepting it", "reasons against accepting it"),
     };
     *page += &format!("\n#### {} changes {}: {state}\n", markdown_code(&judged.id), markdown_code(&judged.playbook));
     let mut left = 0;
@@ -87,16 +87,17 @@ fn rows(diff: &FixtureDiff) -> Vec<[String; 6]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use playproof_analysis::proposal::{Gate, GateKind};
+    use playproof_analysis::proposal::{GateKind, ProposalGate};
     use playproof_formats::golden::RowChange;
 
     #[test]
-    fn what_does_not_fit_is_counted_in_every_table() {
+    fn rows_that_do_not_fit_are_counted() {
         let long = "x".repeat(LONGEST / 4);
         let row = RowChange { name: "rule a".into(), before: None, after: Some(long.clone()) };
-        let gate = Gate { kind: GateKind::Unwritten, message: long, help: None, next: "n".into(), report: None };
+        let gate =
+            ProposalGate { kind: GateKind::Unwritten, message: long, help: None, next: "n".into(), report: None };
         let (id, playbook) = ("a".to_owned(), "p".to_owned());
-        let judged = Judged { id, playbook, rows: vec![row; 3], diffs: Vec::new(), gates: vec![gate; 3] };
+        let judged = ProposalReport { id, playbook, rows: vec![row; 3], diffs: Vec::new(), gates: vec![gate; 3] };
         let page = markdown(&[judged]);
         assert!(page.len() < LONGEST + 1_000 && page.contains("3 more lines are not shown."), "{}", page.len());
     }

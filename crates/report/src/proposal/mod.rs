@@ -1,4 +1,4 @@
-//! A proposal, what it changes and what speaks against it, as a page, as Markdown and as JSON.
+//! Renders a proposal, its changes and the reasons against it: page, Markdown, JSON.
 
 mod draft;
 mod json;

@@ -1,4 +1,4 @@
-//! The page of a proposal for people: rows, the fixtures that change, then what speaks against accepting it.
+//! The page of a proposal for people: rows, changed fixtures, then the reasons against accepting it.
 
 use super::row;
 use crate::diagnostic;
@@ -6,11 +6,11 @@ use crate::style::Palette;
 use crate::table;
 use crate::table::Align;
 use crate::text::{counted, escape_unprintable, wrapped};
-use playproof_analysis::proposal::{FixtureDiff, Gate, Judged};
+use playproof_analysis::proposal::{FixtureDiff, ProposalGate, ProposalReport};
 use playproof_formats::golden::RowChange;
 
 /// The page, ending without a line break.
-pub fn page(judged: &Judged, width: usize, palette: Palette) -> String {
+pub fn page(judged: &ProposalReport, width: usize, palette: Palette) -> String {
     let mut parts = vec![format!(
         "{}  changes {}: {}",
         palette.strong(&escape_unprintable(&judged.id)),
@@ -22,13 +22,13 @@ pub fn page(judged: &Judged, width: usize, palette: Palette) -> String {
     parts.push(palette.faint(&unchanged(judged)));
     parts.extend(judged.gates.iter().map(|one| gate(one, width, palette)));
     if judged.gates.is_empty() {
-        parts.push(palette.good("nothing speaks against accepting it"));
+        parts.push(palette.good("ready to accept"));
     }
     parts.join("\n\n")
 }
 
-/// How many of the project's fixture runs it leaves as they are.
-pub(super) fn unchanged(judged: &Judged) -> String {
+/// The number of the project's fixture runs that it does not change.
+pub(super) fn unchanged(judged: &ProposalReport) -> String {
     counted(
         judged.unchanged() as u64,
         "fixture run of the project ends as before",
@@ -62,7 +62,7 @@ fn changed(change: &RowChange, width: usize, palette: Palette) -> String {
 
 fn fixture(diff: &FixtureDiff, width: usize, palette: Palette) -> String {
     let class = match (diff.class(), diff.is_new) {
-        (None, true) => "new fixture, as without the proposal".to_owned(),
+        (None, true) => "new fixture, unchanged by the proposal".to_owned(),
         (Some(_), true) => "new fixture".to_owned(),
         (Some(class), false) => class.to_string(),
         (None, false) => "as before".to_owned(),
@@ -85,7 +85,7 @@ fn fixture(diff: &FixtureDiff, width: usize, palette: Palette) -> String {
     format!("{head}\n{}", table.join("\n"))
 }
 
-fn gate(gate: &Gate, width: usize, palette: Palette) -> String {
+fn gate(gate: &ProposalGate, width: usize, palette: Palette) -> String {
     let room = width.saturating_sub(8).max(20);
     let said = wrapped(&escape_unprintable(&gate.message), room).join("\n      ");
     let mut text = format!("{} {said}", palette.bad(&format!("{}:", gate.kind)));

@@ -1,10 +1,10 @@
-//! A row of a playbook as its YAML says it, for reviewers. Leaves what it cannot read as it is.
+//! A playbook row as YAML, for reviewers. Unreadable text stays as it is.
 
 use serde_json::Value;
 
 use playproof_analysis::proposal::flow;
 
-/// The row, in one line; a rule says at its end which rules stand before it.
+/// The row in one line; a rule ends with the rule before it.
 pub(super) fn row(text: &str) -> String {
     let Ok(Value::Object(mut parts)) = serde_json::from_str(text) else { return text.to_owned() };
     let Some(when) = parts.remove("when") else { return flow(&Value::Object(parts)) };
@@ -13,11 +13,11 @@ pub(super) fn row(text: &str) -> String {
         _ => None,
     });
     let rest = parts.iter().map(|(key, value)| format!(", {key}: {}", flow(value)));
-    let place = after.map_or_else(String::new, |after| format!(", behind the rule {after}"));
+    let place = after.map_or_else(String::new, |after| format!(", after the rule {after}"));
     format!("{{ when: {}{} }}{place}", flow(&plain(when)), rest.collect::<String>())
 }
 
-/// A condition without what it says by default: one of a list is the value itself.
+/// Drops default values; unwraps one-element lists.
 fn plain(condition: Value) -> Value {
     match condition {
         Value::Object(parts) => {
@@ -31,7 +31,7 @@ fn plain(condition: Value) -> Value {
     }
 }
 
-/// The number of a range that holds one alone.
+/// The number of a range with one element.
 fn range(text: &str) -> Option<u64> {
     let (first, last) = text.split_once('-')?;
     if first == last { first.parse().ok() } else { None }
@@ -42,11 +42,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_reads_as_the_yaml_of_a_playbook() {
+    fn a_row_reads_like_playbook_yaml() {
         let rule = r#"{"after":["late"],"verdict":"v","when":{"code":["C"],"message":[{"case":false,"contains":["is frozen"]}],"status":["422-422","500-599"]}}"#;
         assert_eq!(
             row(rule),
-            "{ when: { code: C, message: { contains: is frozen }, status: [422, '500-599'] }, verdict: v }, behind the rule late"
+            "{ when: { code: C, message: { contains: is frozen }, status: [422, '500-599'] }, verdict: v }, after the rule late"
         );
         let verdict = r#"{"effect":"unknown","then":{"retry_with_backoff":{"backoff_ms":[200]}}}"#;
         assert_eq!(row(verdict), "{ effect: unknown, then: { retry_with_backoff: { backoff_ms: [200] } } }");

@@ -1,4 +1,4 @@
-//! A call's attempts in virtual time, one thing a line: as recorded, and as a playbook would have it.
+//! The timeline of a call in virtual time, one event per line: as recorded, and under a playbook.
 
 use crate::text;
 use crate::view::{CallView, RunView};
@@ -14,32 +14,32 @@ use playproof_engine::time::{Duration, Instant};
 /// One line of a timeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// Since the call was made; none where it is not known, or as on the line above.
+    /// The time since the call; none if unknown or the same as on the line above.
     pub at: Option<Duration>,
-    /// Whether the moment exists but is not known.
+    /// Whether the time is unknown.
     pub unknown: bool,
-    /// Whether `at` is no time of the run but the delay that the playbook added, because the source has no times.
+    /// Whether `at` is the delay that the playbook added, because the source has no times.
     pub added: bool,
     /// What happened.
     pub text: String,
-    /// What sort of thing it is.
+    /// The tone of the line.
     pub tone: Tone,
-    /// The first departure of playbook and recording from each other.
+    /// Whether playbook and recording first differ here.
     pub departs: bool,
 }
 
-/// What sort of thing a line says.
+/// The tone of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
     /// Something was sent.
     Sent,
-    /// An answer that says yes.
+    /// Success.
     Good,
-    /// An answer that says no.
+    /// A failure.
     Failed,
-    /// What was decided.
+    /// A decision.
     Decided,
-    /// A guard spoke.
+    /// A guard stopped something.
     Stopped,
 }
 
@@ -49,7 +49,7 @@ impl Line {
     }
 }
 
-/// What a playbook made of the call.
+/// The timeline under a playbook.
 pub fn of_run(view: &CallView<'_>, run: &RunView<'_>) -> Vec<Line> {
     let mut lines: Vec<Line> = Vec::new();
     let mut sent = None;
@@ -71,7 +71,7 @@ pub fn of_run(view: &CallView<'_>, run: &RunView<'_>) -> Vec<Line> {
                     said += " (later than its timeout)";
                 }
                 match sent.take() {
-                    // An answer at the same moment, or at an unknown one, stands on the line of its attempt.
+                    // An answer at the same time, or at an unknown time, shares the line of its attempt.
                     Some((line, from)) if line + 1 == lines.len() && (latency.is_none() || from == at) => {
                         let with = lines[line].text.replacen(" sent", "", 1);
                         lines[line].text = format!("{with}: {said}");
@@ -98,7 +98,7 @@ pub fn of_run(view: &CallView<'_>, run: &RunView<'_>) -> Vec<Line> {
     lines
 }
 
-/// What the recording holds of the call.
+/// The recorded timeline.
 pub fn of_recording(view: &CallView<'_>, departure: Option<OffTape>) -> Vec<Line> {
     let Some(call) = view.recorded else { return Vec::new() };
     let mut lines = Vec::new();
@@ -143,7 +143,7 @@ pub fn failure(error: Option<&ErrorFacts>) -> String {
 fn answer(transcript: &Transcript<'_>, status: Status) -> (Tone, String) {
     match status {
         Status::Ok => (Tone::Good, "ok".to_owned()),
-        Status::Unanswered => (Tone::Failed, "nothing answers".to_owned()),
+        Status::Unanswered => (Tone::Failed, "answer missing".to_owned()),
         Status::Failed(id) => (Tone::Failed, failure(id.and_then(|id| transcript.error(id)))),
     }
 }
@@ -166,7 +166,7 @@ fn decided(transcript: &Transcript<'_>, decision: Decision) -> Option<(Tone, Str
         }
         Decision::FailureClassified { verdict, rule, ignored } => {
             let by = rule.map_or_else(|| "no rule matched".to_owned(), |_| format!("rule {}", names.rule(rule)));
-            let ignored = if ignored { ", not acted on" } else { "" };
+            let ignored = if ignored { ", ignored" } else { "" };
             (Tone::Decided, format!("verdict {} ({by}){ignored}", names.verdict(verdict)))
         }
         Decision::RetryScheduled { delay, .. } => (Tone::Decided, format!("→ send again in {} ms", millis(delay))),
@@ -221,7 +221,7 @@ pub const fn refused(why: ReversalRefusal) -> &'static str {
     }
 }
 
-/// How a call ended, with what it needs to be understood.
+/// The outcome of a call, with its detail.
 pub fn outcome(transcript: &Transcript<'_>, kind: OutcomeKind) -> String {
     let names = transcript.names;
     match kind {
@@ -232,13 +232,13 @@ pub fn outcome(transcript: &Transcript<'_>, kind: OutcomeKind) -> String {
         OutcomeKind::Refused(why) => format!("refused: {}", why.as_str()),
         OutcomeKind::Exhausted(stop) => format!("exhausted: {}", stop.as_str()),
         OutcomeKind::Undetermined(RequestKind::Attempt(attempt)) => {
-            format!("undetermined: nothing tells what attempt {attempt} would have got")
+            format!("undetermined: the answer to attempt {attempt} is missing")
         }
         OutcomeKind::Undetermined(RequestKind::Refresh(_)) => {
-            "undetermined: nothing tells what the refresh would have got".to_owned()
+            "undetermined: the answer to the refresh is missing".to_owned()
         }
         OutcomeKind::Undetermined(RequestKind::Reversal) => {
-            "undetermined: nothing tells what the reversal would have got".to_owned()
+            "undetermined: the answer to the reversal is missing".to_owned()
         }
     }
 }
@@ -262,8 +262,8 @@ fn blank_repeats(lines: &mut [Line]) {
     }
 }
 
-/// Marks the line at which playbook and recording part: the first attempt that only one of them makes, or,
-/// where the playbook stops earlier, its last decision.
+/// Marks the line where playbook and recording first differ: the first attempt that only one of them makes or, if the
+/// playbook stops earlier, its last decision.
 fn mark(lines: &mut [Line], departure: Option<OffTape>, is_run: bool) {
     let Some(departure) = departure else { return };
     let first_extra = match departure {
@@ -278,7 +278,7 @@ fn mark(lines: &mut [Line], departure: Option<OffTape>, is_run: bool) {
     let at = match extra {
         Some(at) if is_run => lines[..at].iter().rposition(|line| line.tone == Tone::Decided).unwrap_or(at),
         Some(at) => at,
-        // What follows from the last verdict; without one, how it ends.
+        // The decision after the last verdict; without a verdict, the end.
         None if is_run => {
             lines.iter().rposition(|line| line.text.starts_with("verdict ")).map_or(usize::MAX, |at| at + 1)
         }

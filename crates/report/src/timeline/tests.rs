@@ -34,7 +34,7 @@ fn view(timed: bool, recorded: Option<&RecordedCall>) -> CallView<'_> {
     }
 }
 
-/// An attempt that fails after `latency`, a retry in 200 ms, an attempt that nothing answers.
+/// An attempt that fails after `latency`, a retry in 200 ms, an attempt that answer missing.
 fn lines(timed: bool, latency: Option<Duration>, off_tape: Option<OffTape>) -> Vec<Line> {
     let names =
         PlaybookNames { verdicts: vec!["slow".into()], rules: vec!["timeout".into()], ..PlaybookNames::default() };
@@ -88,7 +88,7 @@ fn times_count_from_the_call_and_stand_once_a_moment() {
         (Some(5_000), "attempt 1: timeout", false),
         (None, "verdict slow (rule timeout)", false),
         (None, "→ send again in 200 ms", true),
-        (Some(5_200), "attempt 2: nothing answers", false),
+        (Some(5_200), "attempt 2: answer missing", false),
     ];
     assert_eq!(said(&lines(true, Some(Duration::from_millis(5_000)), departure)), expected);
 }
@@ -101,7 +101,7 @@ fn without_times_only_the_added_delay_is_shown() {
         (None, "attempt 1: timeout", false),
         (None, "verdict slow (rule timeout)", false),
         (None, "→ send again in 200 ms", false),
-        (Some(200), "attempt 2: nothing answers", false),
+        (Some(200), "attempt 2: answer missing", false),
     ];
     assert_eq!(said(&lines), expected);
 }

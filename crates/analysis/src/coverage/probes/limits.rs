@@ -1,129 +1,124 @@
-//! Every limit reached, and just not reached: retries, attempts, refreshes, waits, the deadline.
+//! Probes for limits, each reached and only just not reached: retries, attempts, refreshes, waits, the deadline.
 
 use std::sync::Arc;
 
-use super::all::Probing;
-use crate::coverage::prefix::Kit;
-use crate::coverage::shape::{KEYED, Shape, UNKEYED};
-use crate::coverage::story;
-use crate::coverage::story::{Story, TIMEOUT};
+use crate::coverage::fixture_builder::{FixtureBuilder, LATENCY, NamedBuilder, TIMEOUT, failure, lost, ok, refused};
+use crate::coverage::path::Generator;
+use crate::coverage::shape::{CallShape, KEYED, UNKEYED};
 use playproof_engine::event::ErrorFacts;
 use playproof_engine::ids::VerdictId;
 use playproof_engine::playbook::{Compensation, Refresh, Retry};
 use playproof_engine::time::Duration;
 use playproof_engine::upstream::{ScriptedAnswer, UpstreamReply};
 
-/// More failures than this are not written out.
-const MOST: u32 = 40;
+/// The most failures in one script.
+const MAX_FAILURES: u32 = 40;
 
 const MILLI: Duration = Duration::from_millis(1);
 
-pub(super) fn add(probing: &mut Probing<'_>) {
-    let verdicts = (0..).map(VerdictId).zip(&probing.kit.plan.playbook.verdicts);
-    let mut stories = Vec::new();
-    for (id, verdict) in verdicts {
-        let Some(shape) = Shape::all().into_iter().find(|&shape| probing.kit.failure(id, shape, 1, None).is_some())
-        else {
-            continue;
-        };
-        let limits = Limits { kit: &probing.kit, id, name: &verdict.name, shape };
+pub(super) fn for_limits(generator: &Generator<'_>) -> Vec<NamedBuilder> {
+    let mut found = Vec::new();
+    for (id, verdict) in (0..).map(VerdictId).zip(&generator.plan.playbook.verdicts) {
+        let mut shapes = CallShape::all().into_iter();
+        let Some(shape) = shapes.find(|&shape| generator.failure(id, shape, 1, None).is_some()) else { continue };
+        let probes = LimitProbes { generator, id, name: &verdict.name, shape };
         match &verdict.then {
-            Compensation::RetryWithBackoff(retry) => limits.of_retry(retry, &mut stories),
-            Compensation::RefreshEvidence(refresh) => limits.of_refresh(refresh, &mut stories),
+            Compensation::RetryWithBackoff(retry) => probes.of_retry(retry, &mut found),
+            Compensation::RefreshEvidence(refresh) => probes.of_refresh(refresh, &mut found),
             _ => {}
         }
     }
-    stories.extend(all_attempts(&probing.kit));
-    for (name, story) in stories {
-        probing.add(name, story);
-    }
+    found.extend(all_attempts(generator));
+    found
 }
 
-/// The limits of one verdict.
-struct Limits<'a> {
-    kit: &'a Kit<'a>,
+/// The probes for the limits of one verdict.
+struct LimitProbes<'a> {
+    generator: &'a Generator<'a>,
     id: VerdictId,
     name: &'a str,
-    shape: Shape,
+    shape: CallShape,
 }
 
-impl Limits<'_> {
-    /// The failure as attempt number `at` is answered.
+impl LimitProbes<'_> {
+    /// The failure as the answer to attempt number `at`.
     fn failure(&self, at: u32) -> Option<ScriptedAnswer> {
-        let made = self.kit.failure(self.id, self.shape, at, None)?;
-        Some(story::failure(self.kit, made, self.shape, at, made.tool_for(self.shape)))
+        let made = self.generator.failure(self.id, self.shape, at, None)?;
+        Some(failure(self.generator, made, self.shape, at, made.tool_for(self.shape)))
     }
 
-    fn story(&self, title: &str) -> Story {
-        let tool =
-            self.kit.failure(self.id, self.shape, 1, None).map_or(self.shape.tool(), |made| made.tool_for(self.shape));
-        Story::of(format!("{}: {title}", self.name), self.shape, tool)
+    fn builder(&self, title: &str) -> FixtureBuilder {
+        let tool = self
+            .generator
+            .failure(self.id, self.shape, 1, None)
+            .map_or(self.shape.tool(), |made| made.tool_for(self.shape));
+        FixtureBuilder::of(format!("{}: {title}", self.name), self.shape, tool)
     }
 
     fn name(&self, what: &str) -> String {
         format!("{}-{what}", self.name)
     }
 
-    fn of_retry(&self, retry: &Retry, stories: &mut Vec<(String, Story)>) {
-        // One failure more than the verdict allows, and one more for whoever allows another.
+    fn of_retry(&self, retry: &Retry, found: &mut Vec<NamedBuilder>) {
+        // One failure more than the verdict allows, and one more for a mutant that allows another.
         let failures: Vec<ScriptedAnswer> =
-            (1..=retry.max_retries.saturating_add(2).min(MOST)).map_while(|at| self.failure(at)).collect();
+            (1..=retry.max_retries.saturating_add(2).min(MAX_FAILURES)).map_while(|at| self.failure(at)).collect();
         let last = failures.len().saturating_sub(2);
-        stories.push((
+        found.push((
             self.name("until-its-retries-are-used-up"),
-            self.story("every retry fails").answered(failures.clone()),
+            self.builder("every retry fails").answered(failures.clone()),
         ));
-        let recovers = failures.into_iter().take(last).chain([story::ok()]);
-        stories.push((self.name("until-the-last-retry-works"), self.story("the last retry works").answered(recovers)));
-        self.waits(retry, stories);
-        self.deadline(retry.backoff.first().copied().unwrap_or_default(), stories);
+        let recovers = failures.into_iter().take(last).chain([ok()]);
+        found.push((self.name("until-the-last-retry-works"), self.builder("the last retry works").answered(recovers)));
+        self.waits(retry, found);
+        self.deadline(retry.backoff.first().copied().unwrap_or_default(), found);
     }
 
-    /// Upstreams that ask to wait: not at all long, longer than the list, as long as is allowed, and longer.
-    fn waits(&self, retry: &Retry, stories: &mut Vec<(String, Story)>) {
+    /// The upstream asks for a wait: a short one, one beyond the list, the longest allowed, and longer ones.
+    fn waits(&self, retry: &Retry, found: &mut Vec<NamedBuilder>) {
         let listed = retry.backoff.first().copied().unwrap_or_default();
         let most = retry.max_wait.unwrap_or(listed);
         for wait in [MILLI, listed.plus(MILLI), most, most.plus(MILLI), most.plus(MILLI).plus(MILLI)] {
             let Some(failure) = self.failure(1).and_then(|failure| asking_to_wait(failure, wait)) else { continue };
-            let story = self.story("the upstream asks to wait").answered([failure, story::ok()]);
-            stories.push((self.name("with-a-wish-to-wait"), story));
+            let builder = self.builder("the upstream asks to wait").answered([failure, ok()]);
+            found.push((self.name("with-a-wish-to-wait"), builder));
         }
     }
 
-    /// A first failure so late that the next attempt starts at the deadline, or just not before it.
-    fn deadline(&self, delay: Duration, stories: &mut Vec<(String, Story)>) {
-        let Some(deadline) = self.kit.plan.playbook.limits.deadline else { return };
+    /// A first failure so late that the next attempt starts at the deadline, or just after it.
+    fn deadline(&self, delay: Duration, found: &mut Vec<NamedBuilder>) {
+        let Some(deadline) = self.generator.plan.playbook.limits.deadline else { return };
         let starts_then = Duration::from_micros(deadline.as_micros().saturating_sub(delay.as_micros()));
         for latency in [starts_then, starts_then.plus(MILLI), deadline, deadline.plus(MILLI)] {
             let Some(failure) = self.failure(1).and_then(|failure| in_words(failure, latency)) else { continue };
-            let story = self.story("the failure comes close to the deadline");
-            let story = story.answered([failure, story::ok()]).refreshed([story::ok()]).patient(deadline.plus(TIMEOUT));
-            stories.push((self.name("close-to-the-deadline"), story));
+            let builder = self.builder("the failure comes close to the deadline");
+            let builder = builder.answered([failure, ok()]).refreshed([ok()]).with_timeout(deadline.plus(TIMEOUT));
+            found.push((self.name("close-to-the-deadline"), builder));
         }
     }
 
-    fn of_refresh(&self, refresh: &Refresh, stories: &mut Vec<(String, Story)>) {
-        let count = refresh.max_refreshes.saturating_add(2).min(MOST);
+    fn of_refresh(&self, refresh: &Refresh, found: &mut Vec<NamedBuilder>) {
+        let count = refresh.max_refreshes.saturating_add(2).min(MAX_FAILURES);
         let failures: Vec<ScriptedAnswer> = (1..=count).map_while(|at| self.failure(at)).collect();
-        let again = self.story("refreshing never helps").answered(failures.clone());
-        stories.push((self.name("until-refreshes-are-used-up"), again.refreshed((0..count).map(|_| story::ok()))));
+        let again = self.builder("refreshing never helps").answered(failures.clone());
+        found.push((self.name("until-refreshes-are-used-up"), again.refreshed((0..count).map(|_| ok()))));
         for (what, answers) in [
-            ("when-the-refresh-works", vec![story::ok()]),
-            ("when-the-refresh-is-refused", vec![story::refused()]),
-            ("when-the-refresh-is-lost", vec![story::lost()]),
+            ("when-the-refresh-works", vec![ok()]),
+            ("when-the-refresh-is-refused", vec![refused()]),
+            ("when-the-refresh-is-lost", vec![lost()]),
             ("when-nothing-answers-the-refresh", Vec::new()),
         ] {
-            let story =
-                self.story(&what.replace('-', " ")).answered(failures.iter().take(1).cloned().chain([story::ok()]));
-            stories.push((self.name(what), story.refreshed(answers)));
+            let builder =
+                self.builder(&what.replace('-', " ")).answered(failures.iter().take(1).cloned().chain([ok()]));
+            found.push((self.name(what), builder.refreshed(answers)));
         }
-        self.deadline(Duration::ZERO, stories);
+        self.deadline(Duration::ZERO, found);
     }
 }
 
-/// The failure, asking to wait this long.
+/// The failure with a request to wait this long.
 fn asking_to_wait(failure: ScriptedAnswer, wait: Duration) -> Option<ScriptedAnswer> {
-    let latency = story::LATENCY;
+    let latency = LATENCY;
     let mut failure = in_words(failure, latency)?;
     if let UpstreamReply::Failed(Some(error)) = &mut failure.reply {
         Arc::make_mut(error).retry_after = Some(wait);
@@ -143,21 +138,21 @@ fn in_words(failure: ScriptedAnswer, latency: Duration) -> Option<ScriptedAnswer
     Some(ScriptedAnswer { reply, latency, applied: failure.applied })
 }
 
-/// A call that uses up every retry and refresh there is, one failure after the other.
-fn all_attempts(kit: &Kit<'_>) -> Vec<(String, Story)> {
-    let most = kit.plan.playbook.limits.max_attempts.saturating_add(1);
-    if most > MOST {
+/// A call that uses up every retry and every refresh.
+fn all_attempts(generator: &Generator<'_>) -> Vec<NamedBuilder> {
+    let most = generator.plan.playbook.limits.max_attempts.saturating_add(1);
+    if most > MAX_FAILURES {
         return Vec::new();
     }
-    let mut stories = Vec::new();
+    let mut found = Vec::new();
     for shape in [KEYED, UNKEYED] {
-        let way = kit.longest_way(most, shape, shape.tool());
+        let path = generator.longest_path(most, shape, shape.tool());
         let answers: Vec<ScriptedAnswer> =
-            way.iter().zip(1..).map(|(made, at)| story::failure(kit, made, shape, at, shape.tool())).collect();
-        let refreshes = (0..answers.len()).map(|_| story::ok());
+            path.iter().zip(1..).map(|(made, at)| failure(generator, made, shape, at, shape.tool())).collect();
+        let refreshes = (0..answers.len()).map(|_| ok());
         let title = format!("As many attempts of {} as there can be", shape.words().replace('-', " "));
-        let story = Story::of(title, shape, shape.tool()).answered(answers).refreshed(refreshes);
-        stories.push((format!("as-many-attempts-of-{}-as-there-can-be", shape.words()), story));
+        let builder = FixtureBuilder::of(title, shape, shape.tool()).answered(answers).refreshed(refreshes);
+        found.push((format!("as-many-attempts-of-{}-as-there-can-be", shape.words()), builder));
     }
-    stories
+    found
 }

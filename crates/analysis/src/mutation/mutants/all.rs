@@ -1,87 +1,10 @@
-//! What a mutant is, and every mutant of a playbook. A mutant is a playbook that somebody could have written; its id
-//! names the row and what was done to it, never a place in the file.
+//! Every mutant of a playbook.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
-use super::{limits, rules, tools, verdicts};
-use crate::coverage::Goal;
-use playproof_engine::ids::VerdictId;
+use super::mutant::Mutant;
+use super::{limits, rules, verdicts};
 use playproof_engine::playbook::Playbook;
-
-type Edit = Box<dyn Fn(&mut Playbook) + Send + Sync>;
-
-/// One small change of a playbook.
-pub struct Mutant {
-    /// Its id: `rule timeout/drop`, `verdict policy_denied/queue-unclassified`.
-    pub id: String,
-    /// The row that is changed: `rule timeout`.
-    pub row: String,
-    /// What is done to it, in words.
-    pub what: String,
-    /// Whether it changes what is known of tools: then calls are others too.
-    pub(in crate::mutation) changes_tools: bool,
-    /// What every run that the change can show must exercise without the change, where that is known.
-    pub(in crate::mutation) needs: Option<Goal>,
-    edit: Edit,
-}
-
-impl Mutant {
-    /// The changed playbook.
-    pub fn apply(&self, playbook: &Playbook) -> Playbook {
-        let mut changed = playbook.clone();
-        (self.edit)(&mut changed);
-        changed
-    }
-}
-
-impl fmt::Debug for Mutant {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Mutant").field("id", &self.id).field("what", &self.what).finish_non_exhaustive()
-    }
-}
-
-/// The mutants of one row, as they are collected.
-pub(super) struct Row<'a> {
-    name: String,
-    changes_tools: bool,
-    needs: Option<Goal>,
-    all: &'a mut Vec<Mutant>,
-}
-
-impl<'a> Row<'a> {
-    /// The row `name`.
-    pub fn new(name: String, all: &'a mut Vec<Mutant>) -> Row<'a> {
-        Row { name, changes_tools: false, needs: None, all }
-    }
-
-    /// The same, of tool facts.
-    pub fn of_tools(name: String, all: &'a mut Vec<Mutant>) -> Row<'a> {
-        Row { changes_tools: true, ..Row::new(name, all) }
-    }
-
-    /// The row of a verdict: a run in which no failure gets the verdict does not depend on it.
-    pub fn of_verdict(name: String, id: VerdictId, all: &'a mut Vec<Mutant>) -> Row<'a> {
-        Row { needs: Some(Goal::Verdict(id)), ..Row::new(name, all) }
-    }
-
-    /// One more mutant of this row.
-    pub fn add(
-        &mut self,
-        operation: impl fmt::Display,
-        what: impl Into<String>,
-        edit: impl Fn(&mut Playbook) + Send + Sync + 'static,
-    ) {
-        self.all.push(Mutant {
-            id: format!("{}/{operation}", self.name),
-            row: self.name.clone(),
-            what: what.into(),
-            changes_tools: self.changes_tools,
-            needs: self.needs,
-            edit: Box::new(edit),
-        });
-    }
-}
 
 /// Every mutant of a playbook that is another playbook, row by row in the order of the file.
 pub fn mutants(playbook: &Playbook) -> Vec<Mutant> {
@@ -89,7 +12,7 @@ pub fn mutants(playbook: &Playbook) -> Vec<Mutant> {
     rules::add(playbook, &mut all);
     verdicts::add(playbook, &mut all);
     limits::add(playbook, &mut all);
-    tools::add(playbook, &mut all);
+    limits::add_tools(playbook, &mut all);
     let mut ids: BTreeMap<String, u32> = BTreeMap::new();
     for mutant in &mut all {
         let count = ids.entry(mutant.id.clone()).or_default();
@@ -99,17 +22,4 @@ pub fn mutants(playbook: &Playbook) -> Vec<Mutant> {
         }
     }
     all
-}
-
-/// A text as part of an id: letters, digits and single dashes.
-pub(in crate::mutation) fn slug(text: &str) -> String {
-    let mut slug = String::new();
-    for c in text.chars() {
-        match c.is_alphanumeric() || matches!(c, '_' | '.' | '*') {
-            true => slug.push(c),
-            false if slug.ends_with('-') || slug.is_empty() => {}
-            false => slug.push('-'),
-        }
-    }
-    slug.trim_end_matches('-').to_owned()
 }

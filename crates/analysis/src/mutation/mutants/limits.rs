@@ -1,14 +1,16 @@
-//! Limits one off, guards switched off, and the switches of a study playbook switched back.
+//! Mutants of limits, guards, study switches and tool facts.
 
-use super::all::{Mutant, Row};
-use playproof_engine::playbook::{Compensation, GuardMode, Playbook, Study, UnsafePolicy};
+use super::mutant::{Mutant, MutantRow};
+use playproof_engine::playbook::{
+    Access, Compensation, GuardMode, Playbook, Study, ToolFacts, ToolRow, Tools, UnsafePolicy,
+};
 use playproof_engine::time::Duration;
 
 const MILLI: Duration = Duration::from_millis(1);
 
 pub(super) fn add(playbook: &Playbook, all: &mut Vec<Mutant>) {
     let most = playbook.limits.max_attempts;
-    let mut row = Row::new("limit max_attempts".to_owned(), all);
+    let mut row = MutantRow::new("limit max_attempts".to_owned(), all);
     for (word, other) in [("more", most.saturating_add(1)), ("fewer", most.saturating_sub(1))] {
         if other > 0 {
             let what = format!("{other} instead of {most}");
@@ -16,7 +18,7 @@ pub(super) fn add(playbook: &Playbook, all: &mut Vec<Mutant>) {
         }
     }
     if let Some(deadline) = playbook.limits.deadline {
-        let mut row = Row::new("limit deadline_ms".to_owned(), all);
+        let mut row = MutantRow::new("limit deadline_ms".to_owned(), all);
         let shorter = Duration::from_micros(deadline.as_micros().saturating_sub(MILLI.as_micros()));
         let others = [("longer", Some(deadline.plus(MILLI))), ("shorter", Some(shorter)), ("none", None)];
         for (word, other) in others {
@@ -31,11 +33,11 @@ pub(super) fn add(playbook: &Playbook, all: &mut Vec<Mutant>) {
 /// A guard is switched off as a study playbook would do it.
 fn guards(playbook: &Playbook, all: &mut Vec<Mutant>) {
     if playbook.retry_guard() == GuardMode::Checked {
-        let mut row = Row::new("guard retry_guard".to_owned(), all);
+        let mut row = MutantRow::new("guard retry_guard".to_owned(), all);
         row.add("off", "switched off", |playbook| study(playbook).retry_guard = GuardMode::Off);
     }
     if playbook.token_guard() == GuardMode::Checked && playbook.verdicts.iter().any(|verdict| reverses(&verdict.then)) {
-        let mut row = Row::new("guard token_guard".to_owned(), all);
+        let mut row = MutantRow::new("guard token_guard".to_owned(), all);
         row.add("off", "switched off", |playbook| study(playbook).token_guard = GuardMode::Off);
     }
 }
@@ -77,7 +79,41 @@ fn switches(playbook: &Playbook, all: &mut Vec<Mutant>) {
     let Some(now) = &playbook.study else { return };
     for (name, is_on, clear) in SWITCHES.into_iter().filter(|(_, is_on, _)| is_on(now)) {
         debug_assert!(is_on(now));
-        let mut row = Row::new(format!("study {name}"), all);
+        let mut row = MutantRow::new(format!("study {name}"), all);
         row.add("drop", "dropped", move |playbook| playbook.study.iter_mut().for_each(clear));
+    }
+}
+
+/// Tool facts: a row dropped, or one fact changed.
+pub(super) fn add_tools(playbook: &Playbook, all: &mut Vec<Mutant>) {
+    for (n, tool) in playbook.tools.rows().iter().enumerate() {
+        let facts = tool.facts;
+        let mut row = MutantRow::of_tools(format!("tool {}", tool.pattern), all);
+        row.add("drop", "dropped", move |playbook| {
+            let mut rows = playbook.tools.rows().to_vec();
+            rows.remove(n);
+            playbook.tools = Tools::new(rows);
+        });
+        let mut vary = |operation: &str, what: String, other: ToolFacts| {
+            row.add(operation, what, move |playbook| {
+                let mut rows: Vec<ToolRow> = playbook.tools.rows().to_vec();
+                rows.iter_mut().skip(n).take(1).for_each(|row| *row = row.clone().with_facts(other));
+                playbook.tools = Tools::new(rows);
+            });
+        };
+        let timeout = facts.timeout.plus(Duration::from_millis(1));
+        vary("timeout_ms-longer", format!("`timeout_ms: {timeout}`"), ToolFacts { timeout, ..facts });
+        match facts.access {
+            Access::Read => {
+                vary("access-write", "`access: write`".into(), ToolFacts { access: Access::Write, ..facts });
+            }
+            Access::Write => {
+                let idempotent = !facts.idempotent;
+                vary("access-read", "`access: read`".into(), ToolFacts { access: Access::Read, ..facts });
+                vary("idempotent", format!("`idempotent: {idempotent}`"), ToolFacts { idempotent, ..facts });
+                let repeatable = !facts.repeatable;
+                vary("repeatable", format!("`repeatable: {repeatable}`"), ToolFacts { repeatable, ..facts });
+            }
+        }
     }
 }

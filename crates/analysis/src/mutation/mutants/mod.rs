@@ -2,9 +2,10 @@
 
 mod all;
 mod limits;
+mod mutant;
 mod rules;
-mod tools;
 mod verdicts;
 
-pub(super) use all::slug;
-pub use all::{Mutant, mutants};
+pub use all::mutants;
+pub use mutant::Mutant;
+pub(super) use mutant::slug;

@@ -4,13 +4,13 @@
 use std::fmt::Display;
 use std::sync::Arc;
 
-use super::all::{Mutant, Row, slug};
+use super::mutant::{Mutant, MutantRow, slug};
 use playproof_engine::ids::VerdictId;
 use playproof_engine::playbook::{ConditionKind, ConditionSyntax, ConditionTest, NumberRange, Playbook, Rule, When};
 
 pub(super) fn add(playbook: &Playbook, all: &mut Vec<Mutant>) {
     for (n, rule) in playbook.rules.iter().enumerate() {
-        let mut row = Row::new(format!("rule {}", rule.name), all);
+        let mut row = MutantRow::new(format!("rule {}", rule.name), all);
         row.add("drop", "dropped", move |playbook| drop(playbook.rules.remove(n)));
         if let Some(next) = playbook.rules.get(n + 1) {
             let what = format!("put behind `{}`", next.name);
@@ -23,14 +23,14 @@ pub(super) fn add(playbook: &Playbook, all: &mut Vec<Mutant>) {
     }
     let other = (0..).map(VerdictId).zip(&playbook.verdicts).find(|(id, _)| *id != playbook.otherwise);
     if let Some((id, verdict)) = other {
-        let mut row = Row::new("otherwise".to_owned(), all);
+        let mut row = MutantRow::new("otherwise".to_owned(), all);
         row.add(&verdict.name, format!("`{}` instead", verdict.name), move |playbook| playbook.otherwise = id);
     }
 }
 
 /// The mutants of one rule's `when`.
 struct WhenRow<'a> {
-    row: Row<'a>,
+    row: MutantRow<'a>,
     n: usize,
 }
 

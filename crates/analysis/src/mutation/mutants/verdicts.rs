@@ -1,6 +1,6 @@
 //! Verdicts: another effect claim, another compensation, and every parameter of the one there is.
 
-use super::all::{Mutant, Row};
+use super::mutant::{Mutant, MutantRow};
 use playproof_engine::event::EffectClaim;
 use playproof_engine::ids::{QueueId, ReasonId, VerdictId};
 use playproof_engine::playbook::{
@@ -16,7 +16,7 @@ const MILLI: Duration = Duration::from_millis(1);
 
 pub(super) fn add(playbook: &Playbook, all: &mut Vec<Mutant>) {
     for (id, verdict) in (0..).map(VerdictId).zip(&playbook.verdicts) {
-        let row = Row::of_verdict(format!("verdict {}", verdict.name), id, all);
+        let row = MutantRow::of_verdict(format!("verdict {}", verdict.name), id, all);
         let mut row = VerdictRow { row, n: id.index(), playbook };
         // The format keeps the effect and the compensation of the reserved verdict.
         if *verdict.name != *UNCLASSIFIED {
@@ -29,7 +29,7 @@ pub(super) fn add(playbook: &Playbook, all: &mut Vec<Mutant>) {
 
 /// The mutants of one verdict.
 struct VerdictRow<'a> {
-    row: Row<'a>,
+    row: MutantRow<'a>,
     n: usize,
     playbook: &'a Playbook,
 }

@@ -1,39 +1,39 @@
-//! What failures of one form have in common, what is counted of them, and the few that are kept as samples.
+//! Groups of failures with one template, kind, status, code and verdict: their counts, and a few samples.
 
-use crate::replay::{Counts, write_template};
+use crate::replay::{Counts, FrequentRow, write_template};
 use playproof_engine::call::{Place, RecordedCall};
 use playproof_engine::classify::Signal;
 use playproof_engine::event::ErrorFacts;
 use playproof_engine::ids::{AttemptNo, VerdictId};
 use playproof_engine::playbook::{Access, ToolFacts};
 
-/// Samples of one shape, each with a message of its own.
+/// The most samples of one group, each with a different message.
 const SAMPLES: usize = 5;
 
-/// Bytes of a message that a sample keeps.
+/// The most bytes of a message in a sample.
 const SAMPLE_MAX: usize = 1_024;
 
-/// A form counts by its first bytes; longer messages may go on in any way.
-pub(super) const FORM_MAX: usize = 400;
+/// The most bytes of a message that make its template.
+pub(super) const TEMPLATE_MAX: usize = 400;
 
-/// What failures of one form have in common.
+/// What the failures of one group have in common.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Key {
-    /// The form of the message, blind to the case of ASCII letters; empty where there is no message.
-    pub form: Box<str>,
+pub(super) struct GroupKey {
+    /// The template of the message in lower case (ASCII letters); empty without a message.
+    pub template: Box<str>,
     pub kind: Option<Box<str>>,
     pub status: Option<u16>,
     pub code: Option<Box<str>>,
     /// Whether an error object came with the failure.
     pub has_error: bool,
-    /// What the playbook says of them.
+    /// Their verdict.
     pub verdict: VerdictId,
 }
 
-impl Key {
-    pub fn new(form: &str, error: Option<&ErrorFacts>, verdict: VerdictId) -> Key {
-        Key {
-            form: form.into(),
+impl GroupKey {
+    pub fn new(template: &str, error: Option<&ErrorFacts>, verdict: VerdictId) -> GroupKey {
+        GroupKey {
+            template: template.into(),
             kind: error.and_then(|error| error.kind.clone()),
             status: error.and_then(|error| error.status),
             code: error.and_then(|error| error.code.clone()),
@@ -43,13 +43,13 @@ impl Key {
     }
 }
 
-/// A recorded failure that is being looked at.
+/// One failed attempt of a recorded call.
 #[derive(Clone, Copy)]
-pub(super) struct Failure<'a> {
-    /// The call and its error as they are shown: forms are made of these, and so are rules.
+pub(super) struct RecordedFailure<'a> {
+    /// The call and its error as shown: templates and rules are made from these.
     pub call: &'a RecordedCall,
     pub error: Option<&'a ErrorFacts>,
-    /// The same as recorded: classified, and shown to nobody.
+    /// The same as recorded: for the classifier, never shown.
     pub raw_call: &'a RecordedCall,
     pub raw: Option<&'a ErrorFacts>,
     pub facts: ToolFacts,
@@ -57,7 +57,7 @@ pub(super) struct Failure<'a> {
     pub place: Place,
 }
 
-impl<'a> Failure<'a> {
+impl<'a> RecordedFailure<'a> {
     pub fn message(&self) -> Option<&'a str> {
         self.error.and_then(|error| error.message.as_deref())
     }
@@ -66,7 +66,7 @@ impl<'a> Failure<'a> {
         Signal::new(self.raw, self.raw_call.tool(), self.facts, self.call.key().is_some(), self.attempt)
     }
 
-    /// How much it matters: writes that nothing protects from being made twice, other writes, reads.
+    /// Its risk: 4 for a write that may be made twice, 2 for another write, 1 for a read.
     const fn risk(&self) -> u64 {
         match (self.facts.access, self.facts.idempotent) {
             (Access::Read, _) => 1,
@@ -76,12 +76,12 @@ impl<'a> Failure<'a> {
     }
 }
 
-/// A failure that is kept to try rules on.
+/// A failure that rules are tried on.
 #[derive(Clone, Debug)]
-pub(super) struct Sample {
+pub(super) struct FailureSample {
     pub error: Option<ErrorFacts>,
     pub tool: String,
-    /// The error and the tool as recorded: rules are tried on these.
+    /// The error and the tool as recorded: for the classifier, never shown.
     pub raw: Option<ErrorFacts>,
     pub raw_tool: String,
     pub facts: ToolFacts,
@@ -91,11 +91,11 @@ pub(super) struct Sample {
     pub place: Place,
 }
 
-impl Sample {
-    fn of(failure: &Failure<'_>) -> Sample {
+impl FailureSample {
+    fn of(failure: &RecordedFailure<'_>) -> FailureSample {
         let cut = |message: &str| message.get(..message.floor_char_boundary(SAMPLE_MAX)).unwrap_or(message).into();
         let kept = |error: &ErrorFacts| ErrorFacts { message: error.message.as_deref().map(cut), ..error.clone() };
-        Sample {
+        FailureSample {
             error: failure.error.map(kept),
             tool: failure.call.tool().to_owned(),
             raw: failure.raw.map(kept),
@@ -117,32 +117,32 @@ impl Sample {
     }
 }
 
-/// What is counted of the failures of one shape.
+/// The failures of one group.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Shape {
-    /// The form in the letters of the first failure.
-    pub form: String,
+pub(super) struct FailureGroup {
+    /// The template as the first failure spells it.
+    pub template: String,
     pub failures: u64,
-    /// How many more there may have been while it was rare.
+    /// The most failures that may be missing: those that came while the group was rare.
     pub missed: u64,
-    /// Those whose call ended exhausted by them.
+    /// Failures that exhausted their call.
     pub exhausted: u64,
     pub writes: u64,
-    /// The sum of what each matters.
+    /// The sum of their risks.
     pub risk: u64,
     pub tools: Counts,
-    pub samples: Vec<Sample>,
+    pub samples: Vec<FailureSample>,
     /// The longest message, in bytes.
     pub longest: usize,
-    /// A message has other white space than single blanks between its words.
+    /// Whether a message has other white space than single blanks between words.
     pub uneven: bool,
 }
 
-impl Shape {
-    /// Adds a failure whose form is `form`.
-    pub fn add(&mut self, failure: &Failure<'_>, form: &str, exhausted: bool) {
+impl FailureGroup {
+    /// Adds a failure with this template.
+    pub fn add(&mut self, failure: &RecordedFailure<'_>, template: &str, exhausted: bool) {
         if self.failures == 0 {
-            form.clone_into(&mut self.form);
+            template.clone_into(&mut self.template);
         }
         let message = failure.message().unwrap_or("");
         self.failures += 1;
@@ -153,12 +153,12 @@ impl Shape {
         self.longest = self.longest.max(message.len());
         self.uneven |= is_uneven(message);
         if self.samples.len() < SAMPLES && self.is_new(message) {
-            self.samples.push(Sample::of(failure));
+            self.samples.push(FailureSample::of(failure));
         }
     }
 
-    /// Adds what was counted of later failures.
-    pub fn merge(&mut self, later: Shape) {
+    /// Adds later failures.
+    pub fn merge(&mut self, later: FailureGroup) {
         if self.failures == 0 {
             *self = later;
             return;
@@ -177,7 +177,7 @@ impl Shape {
         }
     }
 
-    /// Whether no sample has this message. What a sample has cut off does not count.
+    /// Whether no sample has this message, as far as samples keep it.
     fn is_new(&self, message: &str) -> bool {
         !self.samples.iter().any(|known| {
             let known = known.message().unwrap_or("");
@@ -186,10 +186,43 @@ impl Shape {
     }
 }
 
-/// Writes the form of a message, blind to the case of ASCII letters into `key`, as it is into `form`.
-pub(super) fn write_forms(message: &str, form: &mut String, key: &mut String) {
-    write_template(message, form);
-    form.clone_into(key);
+/// Failures of rare groups that are no longer told apart, counted by verdict.
+#[derive(Clone, Debug, Default)]
+pub(super) struct RareFailures(Vec<RareCount>);
+
+/// The rare failures of one verdict.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct RareCount {
+    pub failures: u64,
+    pub exhausted: u64,
+}
+
+impl RareFailures {
+    /// Adds failures of one verdict.
+    pub fn add(&mut self, verdict: VerdictId, count: RareCount) {
+        let place = verdict.index();
+        self.0.resize(self.0.len().max(place + 1), RareCount::default());
+        if let Some(mine) = self.0.get_mut(place) {
+            mine.failures += count.failures;
+            mine.exhausted += count.exhausted;
+        }
+    }
+
+    /// Adds a whole group.
+    pub fn add_group(&mut self, key: &GroupKey, row: FrequentRow<FailureGroup>) {
+        self.add(key.verdict, RareCount { failures: row.count, exhausted: row.value.exhausted });
+    }
+
+    /// The counts by verdict.
+    pub fn rows(&self) -> impl Iterator<Item = (VerdictId, RareCount)> {
+        (0..).map(VerdictId).zip(self.0.iter().copied())
+    }
+}
+
+/// Writes the template of a message into `template`, and in lower case (ASCII letters) into `key`.
+pub(super) fn write_templates(message: &str, template: &mut String, key: &mut String) {
+    write_template(message, template);
+    template.clone_into(key);
     key.make_ascii_lowercase();
 }
 
@@ -209,7 +242,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn white_space_is_even_where_single_blanks_stand_between_words() {
+    fn white_space_is_even_if_it_consists_of_single_blanks_between_words() {
         for even in ["", "a", "a b", "a b c."] {
             assert!(!is_uneven(even), "{even:?}");
         }

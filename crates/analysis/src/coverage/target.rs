@@ -1,4 +1,4 @@
-//! What can be exercised of a playbook, each with an id that does not depend on where it stands in the file.
+//! The targets of coverage: everything that a fixture can exercise of a playbook, with ids that do not depend on places.
 
 use playproof_engine::event::{GuardKind, OutcomeWord, StopReason};
 use playproof_engine::ids::{QueueId, RuleId, VerdictId};
@@ -7,42 +7,42 @@ use playproof_engine::words;
 
 /// One thing that a fixture can exercise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Goal {
+pub enum Target {
     /// A rule gave a failure its verdict.
     Rule(RuleId),
     /// No rule matched, and `otherwise` gave the verdict.
     Otherwise,
     /// A failure got the verdict.
     Verdict(VerdictId),
-    /// The verdict's own compensation ran (not what stands in for it).
+    /// The verdict's own compensation ran (not a stand-in).
     Compensation(VerdictId),
-    /// A guard was asked for a failure of the verdict, and answered so.
+    /// A guard was asked about a failure with the verdict, and answered this way.
     Guard {
         /// The verdict.
         verdict: VerdictId,
         /// Which guard.
         guard: GuardKind,
-        /// It stopped what was to be done.
+        /// Whether it stopped the compensation.
         stops: bool,
     },
-    /// A call ended this way.
+    /// A call ended this path.
     Outcome(OutcomeWord),
     /// A limit ended a call.
     Stop(StopReason),
     /// A call was handed to this queue.
     Queue(QueueId),
-    /// A call was made of a tool for which this row speaks, by its place.
+    /// A tool was called that this row of tool facts describes, by its index.
     Tool(usize),
-    /// A failure got the verdict under these circumstances.
+    /// A failure got the verdict in this cell.
     Cell(Cell),
 }
 
-/// A verdict and the circumstances in which it was given.
+/// A verdict and the kind of call that got it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cell {
     /// The verdict.
     pub verdict: VerdictId,
-    /// Of the tool.
+    /// The tool's access.
     pub access: Access,
     /// Whether the call had an idempotency key.
     pub keyed: bool,
@@ -53,8 +53,8 @@ pub struct Cell {
 }
 
 words! {
-    /// The sorts of goals, in the order of reports.
-    pub enum Group {
+    /// The kinds of targets, in the order of reports.
+    pub enum TargetKind {
         /// Rules, and `otherwise`.
         Rules = "rules",
         /// Verdicts.
@@ -76,19 +76,19 @@ words! {
     }
 }
 
-impl Goal {
-    /// Which sort it is.
-    pub const fn group(self) -> Group {
+impl Target {
+    /// Its kind.
+    pub const fn kind(self) -> TargetKind {
         match self {
-            Goal::Rule(_) | Goal::Otherwise => Group::Rules,
-            Goal::Verdict(_) => Group::Verdicts,
-            Goal::Compensation(_) => Group::Compensations,
-            Goal::Guard { .. } => Group::Guards,
-            Goal::Outcome(_) => Group::Outcomes,
-            Goal::Stop(_) => Group::Stops,
-            Goal::Queue(_) => Group::Queues,
-            Goal::Tool(_) => Group::Tools,
-            Goal::Cell(_) => Group::Cells,
+            Target::Rule(_) | Target::Otherwise => TargetKind::Rules,
+            Target::Verdict(_) => TargetKind::Verdicts,
+            Target::Compensation(_) => TargetKind::Compensations,
+            Target::Guard { .. } => TargetKind::Guards,
+            Target::Outcome(_) => TargetKind::Outcomes,
+            Target::Stop(_) => TargetKind::Stops,
+            Target::Queue(_) => TargetKind::Queues,
+            Target::Tool(_) => TargetKind::Tools,
+            Target::Cell(_) => TargetKind::Cells,
         }
     }
 
@@ -96,24 +96,24 @@ impl Goal {
     pub fn id(self, playbook: &Playbook) -> String {
         let verdict = |id: VerdictId| playbook.verdict(id).name.to_string();
         match self {
-            Goal::Rule(id) => format!("rule {}", playbook.rule(id).name),
-            Goal::Otherwise => "otherwise".to_owned(),
-            Goal::Verdict(id) => format!("verdict {}", verdict(id)),
-            Goal::Compensation(id) => format!("compensation {} {}", verdict(id), playbook.verdict(id).then.as_str()),
-            Goal::Guard { verdict: id, guard, stops } => {
+            Target::Rule(id) => format!("rule {}", playbook.rule(id).name),
+            Target::Otherwise => "otherwise".to_owned(),
+            Target::Verdict(id) => format!("verdict {}", verdict(id)),
+            Target::Compensation(id) => format!("compensation {} {}", verdict(id), playbook.verdict(id).then.as_str()),
+            Target::Guard { verdict: id, guard, stops } => {
                 format!("{} {} {}", guard.as_str(), verdict(id), if stops { "stops" } else { "passes" })
             }
-            Goal::Outcome(outcome) => format!("outcome {}", outcome.as_str()),
-            Goal::Stop(stop) => format!("stop {}", stop.as_str()),
-            Goal::Queue(id) => format!("queue {}", playbook.queues.get(id.index()).map_or("?", |name| name)),
-            Goal::Tool(row) => format!("tool {}", playbook.tools.rows().get(row).map_or("?", |row| &row.pattern)),
-            Goal::Cell(cell) => format!("cell {} {}", verdict(cell.verdict), cell.words()),
+            Target::Outcome(outcome) => format!("outcome {}", outcome.as_str()),
+            Target::Stop(stop) => format!("stop {}", stop.as_str()),
+            Target::Queue(id) => format!("queue {}", playbook.queues.get(id.index()).map_or("?", |name| name)),
+            Target::Tool(row) => format!("tool {}", playbook.tools.rows().get(row).map_or("?", |row| &row.pattern)),
+            Target::Cell(cell) => format!("cell {} {}", verdict(cell.verdict), cell.words()),
         }
     }
 }
 
 impl Cell {
-    /// The circumstances: `write keyed token first`.
+    /// The kind of call: `write keyed token first`.
     pub fn words(self) -> String {
         let access = self.access.as_str();
         let keyed = if self.keyed { "keyed" } else { "unkeyed" };
@@ -133,28 +133,28 @@ impl Cell {
     }
 }
 
-/// Everything that can be exercised of a playbook, group by group, each in the order of the file.
-pub fn goals(playbook: &Playbook) -> Vec<Goal> {
+/// All targets of a playbook, kind by kind, each in the order of the file.
+pub fn targets(playbook: &Playbook) -> Vec<Target> {
     let verdicts = || (0..).map(VerdictId).take(playbook.verdicts.len());
-    let mut goals: Vec<Goal> = (0..).map(RuleId).take(playbook.rules.len()).map(Goal::Rule).collect();
-    goals.push(Goal::Otherwise);
-    goals.extend(verdicts().map(Goal::Verdict));
-    goals.extend(verdicts().map(Goal::Compensation));
+    let mut targets: Vec<Target> = (0..).map(RuleId).take(playbook.rules.len()).map(Target::Rule).collect();
+    targets.push(Target::Otherwise);
+    targets.extend(verdicts().map(Target::Verdict));
+    targets.extend(verdicts().map(Target::Compensation));
     for verdict in verdicts() {
         for guard in guards_of(&playbook.verdict(verdict).then) {
-            goals.extend([false, true].map(|stops| Goal::Guard { verdict, guard, stops }));
+            targets.extend([false, true].map(|stops| Target::Guard { verdict, guard, stops }));
         }
     }
-    let outcomes = OutcomeWord::ALL.into_iter().filter(|&outcome| outcome != OutcomeWord::Refused); // nothing refuses yet
-    goals.extend(outcomes.map(Goal::Outcome));
-    goals.extend(StopReason::ALL.map(Goal::Stop));
-    goals.extend((0..).map(QueueId).take(playbook.queues.len()).map(Goal::Queue));
-    goals.extend((0..playbook.tools.rows().len()).map(Goal::Tool));
-    goals.extend(verdicts().flat_map(Cell::of).map(Goal::Cell));
-    goals
+    let outcomes = OutcomeWord::ALL.into_iter().filter(|&outcome| outcome != OutcomeWord::Refused); // no admission check exists yet
+    targets.extend(outcomes.map(Target::Outcome));
+    targets.extend(StopReason::ALL.map(Target::Stop));
+    targets.extend((0..).map(QueueId).take(playbook.queues.len()).map(Target::Queue));
+    targets.extend((0..playbook.tools.rows().len()).map(Target::Tool));
+    targets.extend(verdicts().flat_map(Cell::of).map(Target::Cell));
+    targets
 }
 
-/// The guards that stand before a compensation, or before what stands in for it.
+/// The guards before a compensation, or before its stand-in.
 pub(super) fn guards_of(compensation: &Compensation) -> Vec<GuardKind> {
     let on_unsafe = |on_unsafe: &UnsafePolicy| match on_unsafe {
         UnsafePolicy::End(_) => vec![GuardKind::Retry],

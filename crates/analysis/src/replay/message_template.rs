@@ -1,26 +1,26 @@
-//! Error messages by their form: what changes from one error to the next becomes a placeholder.
+//! Templates of error messages: what differs between messages becomes a placeholder.
 
-/// Letters of a message that count.
+/// The bytes of a message that count.
 const MAX_MESSAGE: usize = 400;
 
-/// Messages whose forms are remembered.
+/// The number of cached messages.
 const MAX_KNOWN: usize = 16;
 
-/// The forms of the last few messages, because a trace says the same ones again and again.
+/// A cache of the templates of the last messages, because a trace repeats them.
 #[derive(Debug, Default)]
-pub struct Forms {
-    /// Messages with their forms.
+pub struct MessageTemplates {
+    /// Messages with their templates.
     known: Vec<(String, String)>,
-    /// Which of them is forgotten next.
+    /// The entry to replace next.
     oldest: usize,
 }
 
-impl Forms {
-    /// What [`write_template`] makes of `message`.
+impl MessageTemplates {
+    /// The template of `message`, as [`write_template`] writes it.
     pub fn of(&mut self, message: &str) -> &str {
         let known = self.known.iter().position(|(known, _)| known == message);
         let place = known.unwrap_or_else(|| self.remember(message));
-        self.known.get(place).map_or("", |(_, form)| form)
+        self.known.get(place).map_or("", |(_, template)| template)
     }
 
     fn remember(&mut self, message: &str) -> usize {
@@ -29,15 +29,15 @@ impl Forms {
         }
         let place = self.oldest;
         self.oldest = (place + 1) % MAX_KNOWN;
-        if let Some((known, form)) = self.known.get_mut(place) {
+        if let Some((known, template)) = self.known.get_mut(place) {
             message.clone_into(known);
-            write_template(message, form);
+            write_template(message, template);
         }
         place
     }
 }
 
-/// Writes the form of `message` into `out`: numbers become `<n>`, ids `<id>`, quoted text `<text>`, paths `<path>`;
+/// Writes the template of `message` into `out`: numbers become `<n>`, ids `<id>`, quoted text `<text>`, paths `<path>`;
 /// white space is one space. At most 400 bytes of the message count.
 pub fn write_template(message: &str, out: &mut String) {
     out.clear();
@@ -161,11 +161,11 @@ mod tests {
 
     #[test]
     fn a_form_that_is_remembered_is_the_one_that_would_be_made() {
-        let mut forms = Forms::default();
+        let mut templates = MessageTemplates::default();
         for n in (0..40).chain([39, 0, 38]) {
             let message = format!("order o_{n} of {} not found", "x".repeat(n % 7));
-            assert_eq!(forms.of(&message), template(&message));
-            assert_eq!(forms.of(&message), template(&message));
+            assert_eq!(templates.of(&message), template(&message));
+            assert_eq!(templates.of(&message), template(&message));
         }
     }
 

@@ -1,31 +1,31 @@
-//! A proposal with all that is to be shown of it. Draws nothing.
+//! The report on a tried proposal. Draws nothing.
 
 use super::diff::FixtureDiff;
-use super::gates::Gate;
+use super::gates::ProposalGate;
 use playproof_formats::golden::RowChange;
 
-/// A proposal that has been tried.
+/// The report on a tried proposal.
 #[derive(Clone, Debug)]
-pub struct Judged {
+pub struct ProposalReport {
     /// Its id: the name of its folder.
     pub id: String,
-    /// The playbook that it changes, by the name that fixtures know it by.
+    /// The playbook's name in fixtures.
     pub playbook: String,
     /// The rows that change.
     pub rows: Vec<RowChange>,
-    /// What it changes in fixtures: its own first, then the project's.
+    /// The differences in fixtures: its own first, then the project's.
     pub diffs: Vec<FixtureDiff>,
-    /// What speaks against accepting it.
-    pub gates: Vec<Gate>,
+    /// The reasons against accepting it.
+    pub gates: Vec<ProposalGate>,
 }
 
-impl Judged {
-    /// The project's fixtures in which nothing changes.
+impl ProposalReport {
+    /// The number of the project's fixtures without a change.
     pub fn unchanged(&self) -> usize {
         self.diffs.iter().filter(|diff| !diff.is_new && diff.class().is_none()).count()
     }
 
-    /// What is to be shown of fixtures: those of the proposal, then those that change, worst first.
+    /// The fixtures to show: those of the proposal, then changed ones, worst first.
     pub fn shown(&self) -> Vec<&FixtureDiff> {
         let mut changed: Vec<&FixtureDiff> =
             self.diffs.iter().filter(|diff| !diff.is_new && diff.class().is_some()).collect();
@@ -34,14 +34,14 @@ impl Judged {
     }
 }
 
-/// One line of a difference: what, before, after.
+/// One line of a difference: label, before, after.
 pub type FactLine = (&'static str, String, String);
 
 impl FixtureDiff {
-    /// How each call ends before and after, by its name: every fact of a fixture that is new, else those that differ.
+    /// The facts of each call before and after: the main ones of a new fixture, and all that differ.
     pub fn facts(&self) -> Vec<(&str, Vec<FactLine>)> {
         let facts = |n: usize| {
-            let of = |calls: &[super::CallFacts]| calls.get(n).map(|facts| facts.lines()).unwrap_or_default();
+            let of = |calls: &[super::CallSummary]| calls.get(n).map(|facts| facts.lines()).unwrap_or_default();
             let (before, after) = (of(&self.before), of(&self.after));
             let lines = after.into_iter().enumerate().map(|(n, (label, after))| {
                 let before = before.get(n).map(|(_, before)| before.clone()).unwrap_or_default();
@@ -65,7 +65,7 @@ impl FixtureDiff {
     }
 }
 
-impl super::CallFacts {
+impl super::CallSummary {
     fn lines(&self) -> Vec<(&'static str, String)> {
         let outcome = match &self.queue {
             Some(queue) => format!("{}: {queue}", self.outcome),

@@ -1,31 +1,34 @@
-//! A fixture in the making: calls of given shapes, and what the upstream answers them.
+//! Builds a fixture: calls of given shapes, and the answers of the upstream.
 
 use std::sync::Arc;
 
-use super::madeup::MadeUp;
-use super::prefix::Kit;
-use super::shape::Shape;
+use super::path::Generator;
+use super::shape::CallShape;
+use super::synthesize::SyntheticFailure;
 use playproof_engine::event::{EffectClaim, ErrorFacts};
 use playproof_engine::fixture::{Fixture, FixtureCall, FixtureTool};
 use playproof_engine::playbook::Access;
 use playproof_engine::time::{Duration, Instant};
 use playproof_engine::upstream::{KeyDialect, Script, ScriptedAnswer, UpstreamReply};
 
-/// How long an answer takes.
+/// The latency of an answer.
 pub(super) const LATENCY: Duration = Duration::from_millis(20);
 
-/// The timeout of made-up tools.
+/// The timeout of synthetic tools.
 pub(super) const TIMEOUT: Duration = Duration::from_millis(1_000);
 
-/// A fixture in the making.
+/// A fixture that is being built, with the name of its file.
+pub(super) type NamedBuilder = (String, FixtureBuilder);
+
+/// A fixture that is being built.
 #[derive(Clone, Debug)]
-pub(super) struct Story {
+pub(super) struct FixtureBuilder {
     pub title: String,
     pub calls: Vec<FixtureCall>,
     pub tools: Vec<FixtureTool>,
 }
 
-/// A yes.
+/// Success.
 pub(super) fn ok() -> ScriptedAnswer {
     answer(UpstreamReply::Ok, LATENCY)
 }
@@ -35,7 +38,7 @@ pub(super) fn lost() -> ScriptedAnswer {
     answer(UpstreamReply::Lost, Duration::ZERO)
 }
 
-/// A plain no, for refreshes and reversals.
+/// A refusal, for refreshes and reversals.
 pub(super) fn refused() -> ScriptedAnswer {
     let error = ErrorFacts {
         kind: Some("503_unavailable".into()),
@@ -50,12 +53,18 @@ fn answer(reply: UpstreamReply, latency: Duration) -> ScriptedAnswer {
     ScriptedAnswer { reply, latency, applied: None }
 }
 
-/// The failure as an answer to an attempt: where a timeout of the attempt's own means the same, no answer comes.
-pub(super) fn failure(kit: &Kit<'_>, made: &MadeUp, shape: Shape, attempt: u32, tool: &str) -> ScriptedAnswer {
-    let effect = kit.plan.playbook.verdict(made.verdict).effect;
+/// The failure as an answer to an attempt. A timeout is scripted as a missing answer if that is classified alike.
+pub(super) fn failure(
+    generator: &Generator<'_>,
+    made: &SyntheticFailure,
+    shape: CallShape,
+    attempt: u32,
+    tool: &str,
+) -> ScriptedAnswer {
+    let effect = generator.plan.playbook.verdict(made.verdict).effect;
     let applied = (effect == EffectClaim::Applied && shape.access == Access::Write).then_some(true);
-    let silent = MadeUp { error: Some(no_answer(TIMEOUT)), ..made.clone() };
-    let same = |other: &MadeUp| other.classified_at(kit.plan, shape, attempt, tool);
+    let silent = SyntheticFailure { error: Some(no_answer(TIMEOUT)), ..made.clone() };
+    let same = |other: &SyntheticFailure| other.classified_at(generator.plan, shape, attempt, tool);
     let is_timeout = made.error.as_ref().is_some_and(|error| {
         error.kind.as_deref() == Some("timeout") && error.status.is_none() && error.code.is_none()
     });
@@ -65,15 +74,15 @@ pub(super) fn failure(kit: &Kit<'_>, made: &MadeUp, shape: Shape, attempt: u32, 
     }
 }
 
-/// The error that a simulation gives to an attempt whose answer does not come in time.
+/// The error that the simulation gives to an attempt without an answer in time.
 fn no_answer(timeout: Duration) -> ErrorFacts {
     let message = format!("no answer within {timeout} ms");
     ErrorFacts { kind: Some("timeout".into()), message: Some(message.into()), ..ErrorFacts::default() }
 }
 
-impl Story {
-    /// One call of this shape and tool, whose facts the fixture itself declares; nothing is answered yet.
-    pub fn of(title: impl Into<String>, shape: Shape, tool: &str) -> Story {
+impl FixtureBuilder {
+    /// One call of this shape and tool, whose facts the fixture declares; without answers.
+    pub fn of(title: impl Into<String>, shape: CallShape, tool: &str) -> FixtureBuilder {
         let facts = FixtureTool {
             pattern: tool.to_owned(),
             writes: shape.access == Access::Write,
@@ -81,12 +90,12 @@ impl Story {
             repeatable: false,
             timeout: Some(TIMEOUT),
         };
-        Story { title: title.into(), calls: vec![call("call", shape, tool)], tools: vec![facts] }
+        FixtureBuilder { title: title.into(), calls: vec![call("call", shape, tool)], tools: vec![facts] }
     }
 
     /// One call of a tool whose facts the playbook declares.
-    pub fn of_declared(title: impl Into<String>, shape: Shape, tool: &str) -> Story {
-        Story { title: title.into(), calls: vec![call("call", shape, tool)], tools: Vec::new() }
+    pub fn of_declared(title: impl Into<String>, shape: CallShape, tool: &str) -> FixtureBuilder {
+        FixtureBuilder { title: title.into(), calls: vec![call("call", shape, tool)], tools: Vec::new() }
     }
 
     /// The upstream's script for the first call.
@@ -94,45 +103,45 @@ impl Story {
         self.calls.first_mut().map(|call| &mut call.script)
     }
 
-    /// The attempts are answered so, in this order.
+    /// Adds answers to attempts, in this order.
     #[must_use]
-    pub fn answered(mut self, answers: impl IntoIterator<Item = ScriptedAnswer>) -> Story {
+    pub fn answered(mut self, answers: impl IntoIterator<Item = ScriptedAnswer>) -> FixtureBuilder {
         if let Some(script) = self.script() {
             script.attempts.extend(answers);
         }
         self
     }
 
-    /// Requests for evidence are answered so.
+    /// Adds answers to refreshes.
     #[must_use]
-    pub fn refreshed(mut self, answers: impl IntoIterator<Item = ScriptedAnswer>) -> Story {
+    pub fn refreshed(mut self, answers: impl IntoIterator<Item = ScriptedAnswer>) -> FixtureBuilder {
         if let Some(script) = self.script() {
             script.refresh.extend(answers);
         }
         self
     }
 
-    /// The redemption of the token is answered so.
+    /// Adds answers to reversals.
     #[must_use]
-    pub fn reversed(mut self, answers: impl IntoIterator<Item = ScriptedAnswer>) -> Story {
+    pub fn reversed(mut self, answers: impl IntoIterator<Item = ScriptedAnswer>) -> FixtureBuilder {
         if let Some(script) = self.script() {
             script.reversal.extend(answers);
         }
         self
     }
 
-    /// The call's own timeout, so that a slow answer still comes in time.
+    /// Sets the call's own timeout, so that a slow answer still comes in time.
     #[must_use]
-    pub fn patient(mut self, timeout: Duration) -> Story {
+    pub fn with_timeout(mut self, timeout: Duration) -> FixtureBuilder {
         if let Some(call) = self.calls.first_mut() {
             call.timeout = Some(timeout);
         }
         self
     }
 
-    /// The same call once more, a while later, with the same token but a key of its own.
+    /// Adds the same call again, 5 s after the start, with the same token and another key.
     #[must_use]
-    pub fn twice(mut self) -> Story {
+    pub fn twice(mut self) -> FixtureBuilder {
         if let Some(first) = self.calls.first().cloned() {
             let key = first.key.as_ref().map(|_| "key_2".to_owned());
             let at = Instant::from_millis(5_000);
@@ -141,8 +150,8 @@ impl Story {
         self
     }
 
-    /// The fixture, without what it is meant to show.
-    pub fn fixture(self, playbook: &str) -> Fixture {
+    /// The fixture, without an `expect`.
+    pub fn build(self, playbook: &str) -> Fixture {
         Fixture {
             title: self.title,
             playbooks: vec![playbook.to_owned()],
@@ -155,7 +164,7 @@ impl Story {
     }
 }
 
-fn call(name: &str, shape: Shape, tool: &str) -> FixtureCall {
+fn call(name: &str, shape: CallShape, tool: &str) -> FixtureCall {
     FixtureCall {
         name: name.to_owned(),
         tool: tool.to_owned(),

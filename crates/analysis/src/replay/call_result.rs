@@ -1,41 +1,41 @@
-//! One closed call with all that is known of it, as it is shown to whoever watches a replay.
+//! The result of one closed call, for the observers of a replay.
 
 use playproof_engine::call::RecordedCall;
 use playproof_engine::event::{Finding, FindingBy};
 use playproof_engine::playbook::ToolFacts;
 use playproof_engine::sim::{Plan, SimulationRecord, Simulator};
 
-/// A call as it is shown: that is what it is by itself. As it is recorded it is asked for by name, to decide on it.
+/// A call as shown; `raw` gives it as recorded, to decide on it.
 #[derive(Clone, Copy)]
-pub struct SeenCall<'a> {
+pub struct ShownCall<'a> {
     pub(super) shown: &'a RecordedCall,
     pub(super) raw: &'a RecordedCall,
     pub(super) facts: &'a [ToolFacts],
 }
 
-impl<'a> SeenCall<'a> {
-    /// A call of which nothing is redacted and nothing else known.
-    pub const fn plain(call: &'a RecordedCall) -> SeenCall<'a> {
-        SeenCall { shown: call, raw: call, facts: &[] }
+impl<'a> ShownCall<'a> {
+    /// A call without redaction and facts.
+    pub const fn plain(call: &'a RecordedCall) -> ShownCall<'a> {
+        ShownCall { shown: call, raw: call, facts: &[] }
     }
 
-    /// The call as recorded: none of its texts reaches a reader.
+    /// The call as recorded; its texts must not be shown.
     pub const fn raw(&self) -> &'a RecordedCall {
         self.raw
     }
 
-    /// What each playbook's run was made with.
+    /// The tool facts under each playbook.
     pub fn known_facts(&self) -> FactsUsed {
         FactsUsed(self.facts.to_vec())
     }
 
-    /// Whether this is so of the call as shown or as recorded: people may know either.
+    /// Whether `is` holds for the call as shown or as recorded.
     pub fn either(&self, is: impl Fn(&RecordedCall) -> bool) -> bool {
         is(self.shown) || is(self.raw)
     }
 }
 
-impl std::ops::Deref for SeenCall<'_> {
+impl std::ops::Deref for ShownCall<'_> {
     type Target = RecordedCall;
 
     fn deref(&self) -> &RecordedCall {
@@ -43,7 +43,7 @@ impl std::ops::Deref for SeenCall<'_> {
     }
 }
 
-/// What was known of a call's tool under each playbook.
+/// The tool facts of a call under each playbook.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FactsUsed(Vec<ToolFacts>);
 
@@ -54,27 +54,27 @@ impl FactsUsed {
     }
 }
 
-/// A call, its records under every playbook, and what the recording itself shows.
+/// A call, its records under every playbook, and the findings of the recording.
 #[derive(Clone, Copy)]
-pub struct Seen<'a> {
+pub struct CallResult<'a> {
     /// The call.
-    pub call: SeenCall<'a>,
-    /// The mark of its intent, as recorded; intents are those of one input.
+    pub call: ShownCall<'a>,
+    /// The hash of its intent, as recorded; unique within an input.
     pub intent: u128,
-    /// What the recording shows, whatever the playbook.
+    /// The findings of the recording.
     pub recorded: &'a [Finding],
     /// The playbooks.
     pub plans: &'a [Plan],
     pub(super) sims: &'a [Simulator],
-    /// By plan: the record of a call that was simulated with others of its run; the others are the simulators'.
+    /// By plan: the record of a call that was simulated together with others; otherwise the simulator has it.
     pub(super) joined: &'a [Option<SimulationRecord>],
     pub(super) facts: &'a [ToolFacts],
 }
 
-impl<'a> Seen<'a> {
+impl<'a> CallResult<'a> {
     /// The records, in the order of the playbooks.
     pub fn records(&self) -> impl Iterator<Item = &'a SimulationRecord> + Clone + use<'a> {
-        let Seen { sims, joined, .. } = *self;
+        let CallResult { sims, joined, .. } = *self;
         sims.iter()
             .enumerate()
             .map(move |(n, sim)| joined.get(n).and_then(Option::as_ref).unwrap_or_else(|| sim.record()))
@@ -85,7 +85,7 @@ impl<'a> Seen<'a> {
         self.facts
     }
 
-    /// Every finding: the recording's, then those of the playbooks, each with the playbook's place.
+    /// Every finding: the recording's, then those of the playbooks, each with the playbook's index.
     pub fn findings(&self) -> impl Iterator<Item = (Option<usize>, Finding)> + use<'a> {
         let recorded = self.recorded.iter().map(|&finding| (None, finding));
         let by_playbook = self.records().enumerate().flat_map(|(n, record)| {

@@ -1,4 +1,4 @@
-//! Buffers and calls that have done their work and are filled again, for all threads. Knows nothing of what they hold.
+//! Reusable buffers and calls, shared by all threads. Knows nothing of their contents.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -6,23 +6,23 @@ use playproof_trace::call::CallBuilder;
 use playproof_trace::digest;
 use playproof_trace::digest::CallPool;
 
-/// Calls that a piece of an input usually has at most.
+/// The usual number of calls of a piece.
 const CALLS_A_PIECE: usize = 512;
 
-/// Calls that are kept to be filled again.
+/// The most calls in the pool.
 const MAX_SPARE_CALLS: usize = 16 * CALLS_A_PIECE;
 
-/// A buffer that grew beyond this for a long line is not kept.
+/// Larger buffers, grown by a long line, are dropped.
 const MAX_SPARE_BUFFER: usize = 2 << 20;
 
-/// What is used again and again, because a trace has millions of calls.
+/// A pool of allocations, because a trace has millions of calls.
 #[derive(Default)]
-pub(super) struct Spare {
+pub(super) struct BufferPool {
     buffers: Mutex<Vec<Vec<u8>>>,
     calls: Mutex<CallPool>,
 }
 
-impl Spare {
+impl BufferPool {
     pub(super) fn buffer(&self) -> Vec<u8> {
         lock(&self.buffers).pop().unwrap_or_default()
     }

@@ -1,68 +1,74 @@
-//! Draws the rule for a cluster: the plainest condition that catches its failures and no other.
-//! By what a form is, the last condition that is tried catches every message of the form, seen or not.
+//! Drafts the rule for a cluster: the simplest condition that catches its failures and no other. The last condition to
+//! be tried is a regular expression that matches every message of the template.
 
-use super::merge::{Joined, WORD};
-use super::rule::{Drawn, Trial, Undrawn, try_rule};
-use super::shape::{FORM_MAX, Key, Shape};
+use super::group::{FailureGroup, GroupKey, TEMPLATE_MAX};
+use super::members::{ClusterMembers, WORD};
+use super::rule::{NoRule, RuleDraft, RuleTrial, try_rule};
 use playproof_engine::glob::is_glob;
 use playproof_engine::ids::first_free;
 use playproof_formats::yaml::scalar;
 use playproof_trace::redact::REDACTED;
 
-/// Words that a literal piece of a form must have to stand for it.
+/// The least number of words in a literal piece that represents a template.
 const WORDS_MIN: usize = 3;
 
-/// Tools that a rule may name to tell its failures from others.
+/// The most tools that a rule names to tell its failures from others.
 const TOOLS_MAX: usize = 5;
 
-/// Words of a rule's name.
+/// The most words in a rule's name.
 const NAME_WORDS: usize = 8;
 
-/// The placeholders of forms; `<text>` and what is redacted may hold blanks. No failure says them in reality.
+/// The placeholders of templates. `<text>` and redacted text may contain blanks. No real message contains them.
 const PLACEHOLDERS: [&str; 6] = ["<n>", "<id>", "<path>", WORD, TEXT, REDACTED];
 const TEXT: &str = "<text>";
 
-/// The rule for `cluster`, under a name that `taken` does not hold yet.
-pub(super) fn draw(cluster: &Joined, shapes: &[(Key, Shape)], taken: &[String]) -> Result<Drawn, Undrawn> {
+/// The rule for `cluster`, under a name that is not in `taken`.
+pub(super) fn draft_rule(
+    cluster: &ClusterMembers,
+    groups: &[(GroupKey, FailureGroup)],
+    taken: &[String],
+) -> Result<RuleDraft, NoRule> {
     let is_member = |n: &usize| cluster.members.binary_search(n).is_ok();
-    let members = || cluster.members.iter().filter_map(|&n| shapes.get(n)).map(|(_, shape)| shape);
+    let members = || cluster.members.iter().filter_map(|&n| groups.get(n)).map(|(_, group)| group);
     let others = || {
-        let all = shapes.iter().enumerate().filter(|(n, _)| !is_member(n));
-        all.flat_map(|(n, (_, shape))| shape.samples.iter().map(move |sample| (n, sample)))
+        let all = groups.iter().enumerate().filter(|(n, _)| !is_member(n));
+        all.flat_map(|(n, (_, group))| group.samples.iter().map(move |sample| (n, sample)))
     };
-    let Some((key, _)) = cluster.members.first().and_then(|&n| shapes.get(n)) else {
-        return Err(Undrawn::NothingToAsk);
+    let Some((key, _)) = cluster.members.first().and_then(|&n| groups.get(n)) else {
+        return Err(NoRule::NothingToAsk);
     };
-    let name = first_free(&name(&cluster.form, key), |name| taken.iter().any(|other| other == name));
+    let name = first_free(&name(&cluster.template, key), |name| taken.iter().any(|other| other == name));
     let is_redacted =
-        cluster.form.contains(REDACTED) || key.code.as_deref().is_some_and(|code| code.contains(REDACTED));
-    let mut refused = if is_redacted { Undrawn::Redacted } else { Undrawn::NothingToAsk };
-    for when in conditions(cluster, key, shapes) {
-        match try_rule(&name, &when, members().flat_map(|shape| &shape.samples), others()) {
-            Trial::Holds(drawn) => return Ok(drawn),
-            Trial::CatchesAlso(n) => {
-                refused = Undrawn::CatchesAlso(shapes.get(n).map_or_else(String::new, |(_, shape)| shape.form.clone()));
+        cluster.template.contains(REDACTED) || key.code.as_deref().is_some_and(|code| code.contains(REDACTED));
+    let mut refused = if is_redacted { NoRule::Redacted } else { NoRule::NothingToAsk };
+    for when in conditions(cluster, key, groups) {
+        match try_rule(&name, &when, members().flat_map(|group| &group.samples), others()) {
+            RuleTrial::Holds(draft) => return Ok(draft),
+            RuleTrial::CatchesAlso(n) => {
+                refused =
+                    NoRule::CatchesAlso(groups.get(n).map_or_else(String::new, |(_, group)| group.template.clone()));
             }
-            Trial::Misses | Trial::Invalid if matches!(refused, Undrawn::NothingToAsk | Undrawn::Redacted) => {
-                refused = Undrawn::NoValidRule
+            RuleTrial::Misses | RuleTrial::Invalid if matches!(refused, NoRule::NothingToAsk | NoRule::Redacted) => {
+                refused = NoRule::NoValidRule
             }
-            Trial::Misses | Trial::Invalid => {}
+            RuleTrial::Misses | RuleTrial::Invalid => {}
         }
     }
     Err(refused)
 }
 
-/// The conditions to try, the plainest first; at the end with the tools beside them.
-fn conditions(cluster: &Joined, key: &Key, shapes: &[(Key, Shape)]) -> Vec<String> {
-    let members: Vec<&Shape> = cluster.members.iter().filter_map(|&n| shapes.get(n)).map(|(_, shape)| shape).collect();
+/// The conditions to try, the simplest first; then each with the tools added.
+fn conditions(cluster: &ClusterMembers, key: &GroupKey, groups: &[(GroupKey, FailureGroup)]) -> Vec<String> {
+    let members: Vec<&FailureGroup> =
+        cluster.members.iter().filter_map(|&n| groups.get(n)).map(|(_, group)| group).collect();
     let common = common(key);
-    let mut all: Vec<Vec<String>> = Some(messages(&cluster.form, &members))
-        .filter(|_| !says_nothing(&cluster.form))
+    let mut all: Vec<Vec<String>> = Some(messages(&cluster.template, &members))
+        .filter(|_| !says_nothing(&cluster.template))
         .into_iter()
         .flatten()
         .map(|message| common.iter().cloned().chain([format!("message: {{ {message} }}")]).collect())
         .collect();
-    if (cluster.form.is_empty() || says_nothing(&cluster.form)) && !common.is_empty() {
+    if (cluster.template.is_empty() || says_nothing(&cluster.template)) && !common.is_empty() {
         all.push(common);
     }
     if let Some(tools) = tools(&members) {
@@ -73,14 +79,14 @@ fn conditions(cluster: &Joined, key: &Key, shapes: &[(Key, Shape)]) -> Vec<Strin
     all.into_iter().map(|parts| format!("{{ {} }}", parts.join(", "))).collect()
 }
 
-/// Whether nothing is left of the form but what stands for redacted and other text.
-fn says_nothing(form: &str) -> bool {
+/// Whether the template consists of placeholders alone, one of them for redacted text.
+fn says_nothing(template: &str) -> bool {
     let says = |piece: &Piece<'_>| matches!(piece, Piece::Literal(text) if text.contains(char::is_alphanumeric));
-    form.contains(REDACTED) && !pieces(form).iter().any(says)
+    template.contains(REDACTED) && !pieces(template).iter().any(says)
 }
 
-/// What all failures of the cluster have in common beside the message.
-fn common(key: &Key) -> Vec<String> {
+/// The conditions that all failures of the cluster have in common, the message aside.
+fn common(key: &GroupKey) -> Vec<String> {
     if !key.has_error {
         return vec!["error: absent".to_owned()];
     }
@@ -93,32 +99,32 @@ fn common(key: &Key) -> Vec<String> {
     parts
 }
 
-fn tools(members: &[&Shape]) -> Option<String> {
-    let mut tools: Vec<&str> = members.iter().flat_map(|shape| shape.tools.rows()).map(|(tool, _)| tool).collect();
+fn tools(members: &[&FailureGroup]) -> Option<String> {
+    let mut tools: Vec<&str> = members.iter().flat_map(|group| group.tools.rows()).map(|(tool, _)| tool).collect();
     tools.sort_unstable();
     tools.dedup();
-    let is_complete = members.iter().all(|shape| shape.tools.others() == 0);
-    // A name with wildcards in it would be read as a glob.
+    let is_complete = members.iter().all(|group| group.tools.others() == 0);
+    // A name with wildcards would be read as a glob.
     let is_plain = tools.iter().all(|tool| !tool.is_empty() && !is_glob(tool));
     let names: Vec<String> = tools.iter().map(|tool| scalar(tool).into_owned()).collect();
     (is_complete && is_plain && names.len() <= TOOLS_MAX).then(|| format!("tool: [{}]", names.join(", ")))
 }
 
-/// The tests of the message to try.
-fn messages<'a>(form: &'a str, members: &[&Shape]) -> Vec<String> {
-    if form.is_empty() {
+/// The message tests to try.
+fn messages<'a>(template: &'a str, members: &[&FailureGroup]) -> Vec<String> {
+    if template.is_empty() {
         return Vec::new();
     }
-    let uneven = members.iter().any(|shape| shape.uneven);
-    let longest = members.iter().map(|shape| shape.longest).max().unwrap_or(0);
-    let pieces = pieces(form);
+    let uneven = members.iter().any(|group| group.uneven);
+    let longest = members.iter().map(|group| group.longest).max().unwrap_or(0);
+    let pieces = pieces(template);
     let literal = |piece: &Piece<'a>| match *piece {
         // A capital sigma is lowered one way at the end of a word and another way within it.
         Piece::Literal(text) if !uneven && !text.contains('Σ') => Some(text.trim()),
         _ => None,
     };
     let mut tests = Vec::new();
-    let whole = pieces.len() == 1 && longest <= FORM_MAX;
+    let whole = pieces.len() == 1 && longest <= TEMPLATE_MAX;
     let mut literals: Vec<&str> = pieces.iter().filter_map(literal).collect();
     if whole {
         tests.extend(literals.first().map(|text| format!("contains: {}", scalar(text))));
@@ -129,12 +135,12 @@ fn messages<'a>(form: &'a str, members: &[&Shape]) -> Vec<String> {
     literals.sort_by_key(|text| std::cmp::Reverse(text.len())); // stable: the first of the longest
     tests.extend(literals.first().map(|text| format!("contains: {}", scalar(text))));
     tests.extend(first.map(|text| format!("starts_with: {}", scalar(text))));
-    tests.push(format!("matches: {}", scalar(&expression(&pieces, uneven, longest > FORM_MAX))));
+    tests.push(format!("matches: {}", scalar(&expression(&pieces, uneven, longest > TEMPLATE_MAX))));
     tests.dedup();
     tests
 }
 
-/// A part of a form.
+/// A piece of a template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Piece<'a> {
     Literal(&'a str),
@@ -142,9 +148,9 @@ enum Piece<'a> {
     Text,
 }
 
-fn pieces(form: &str) -> Vec<Piece<'_>> {
+fn pieces(template: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
-    let mut rest = form;
+    let mut rest = template;
     while !rest.is_empty() {
         let next = PLACEHOLDERS.iter().filter_map(|mark| Some((rest.find(mark)?, *mark))).min();
         let Some((at, mark)) = next else {
@@ -161,7 +167,7 @@ fn pieces(form: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// A regular expression that matches every message whose form these pieces are.
+/// A regular expression that matches every message with this template.
 fn expression(pieces: &[Piece<'_>], uneven: bool, open: bool) -> String {
     let mut out = String::new();
     if pieces.contains(&Piece::Text) {
@@ -184,16 +190,16 @@ fn expression(pieces: &[Piece<'_>], uneven: bool, open: bool) -> String {
     out
 }
 
-/// A name out of the form's own words, else out of its kind.
-fn name(form: &str, key: &Key) -> String {
+/// A rule name from the words of the template, else of the error kind.
+fn name(template: &str, key: &GroupKey) -> String {
     let of = |text: &str| -> Vec<String> {
         let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '<' && c != '>');
         let words =
             words.filter(|word| word.starts_with(|c: char| c.is_ascii_alphabetic()) && !word.contains(['<', '>']));
         words.take(NAME_WORDS).map(str::to_ascii_lowercase).collect()
     };
-    let form = form.replace(REDACTED, " ");
-    let words = [&form, key.kind.as_deref().unwrap_or(""), "failure"].map(of);
+    let template = template.replace(REDACTED, " ");
+    let words = [&template, key.kind.as_deref().unwrap_or(""), "failure"].map(of);
     let words = words.into_iter().find(|words| !words.is_empty()).unwrap_or_default();
     words.join("-")
 }
@@ -205,30 +211,30 @@ mod tests {
     use playproof_engine::playbook::pattern::compile;
     use proptest::prelude::*;
 
-    fn form(message: &str) -> String {
-        let mut form = String::new();
-        write_template(message, &mut form);
-        form
+    fn template(message: &str) -> String {
+        let mut template = String::new();
+        write_template(message, &mut template);
+        template
     }
 
     fn catches(message: &str) -> bool {
-        let uneven = crate::mining::shape::is_uneven(message);
-        let pattern = expression(&pieces(&form(message)), uneven, message.len() > FORM_MAX);
+        let uneven = crate::mining::group::is_uneven(message);
+        let pattern = expression(&pieces(&template(message)), uneven, message.len() > TEMPLATE_MAX);
         compile(&pattern, false).unwrap_or_else(|error| panic!("{pattern}: {error}")).is_match(message)
     }
 
     #[test]
-    fn a_form_becomes_an_expression_that_people_can_read() {
-        let drawn = |message: &str| expression(&pieces(&form(message)), false, false);
-        assert_eq!(drawn("payment method card_12 not found"), r"^payment method \S+ not found$");
-        assert_eq!(drawn("total price is 375, but paid 299"), r"^total price is \S+, but paid \S+$");
-        assert_eq!(drawn("no flag \"a b\"."), r"(?s)^no flag .+\.$");
+    fn a_template_becomes_a_readable_expression() {
+        let draft = |message: &str| expression(&pieces(&template(message)), false, false);
+        assert_eq!(draft("payment method card_12 not found"), r"^payment method \S+ not found$");
+        assert_eq!(draft("total price is 375, but paid 299"), r"^total price is \S+, but paid \S+$");
+        assert_eq!(draft("no flag \"a b\"."), r"(?s)^no flag .+\.$");
     }
 
     #[test]
-    fn names_are_made_of_words() {
-        let key = Key {
-            form: "".into(),
+    fn rule_names_consist_of_words() {
+        let key = GroupKey {
+            template: "".into(),
             kind: Some("5xx".into()),
             status: None,
             code: None,
@@ -237,20 +243,20 @@ mod tests {
         };
         assert_eq!(name("Payment method <id> not found", &key), "payment-method-not-found");
         assert_eq!(name("<n>", &key), "failure");
-        assert_eq!(name("", &Key { kind: Some("tool_error".into()), ..key }), "tool-error");
+        assert_eq!(name("", &GroupKey { kind: Some("tool_error".into()), ..key }), "tool-error");
     }
 
     proptest! {
         #[test]
-        fn every_message_is_matched_by_the_expression_of_its_own_form(
+        fn the_expression_of_a_template_matches_every_message_of_it(
             message in r#"([a-zA-Z/\\.<>=;:'"`#é-]|[0-9]| |\n|<n>|<text>| not found| 'a b' ){0,60}"#
         ) {
-            prop_assert!(catches(&message), "{:?}", form(&message));
+            prop_assert!(catches(&message), "{:?}", template(&message));
         }
 
         #[test]
-        fn a_message_that_is_cut_is_matched_by_what_is_left(message in r#"([a-z0-9'"/. ]{1,9} ){60,80}"#) {
-            prop_assert!(catches(&message), "{:?}", form(&message));
+        fn the_expression_of_a_truncated_message_matches_it(message in r#"([a-z0-9'"/. ]{1,9} ){60,80}"#) {
+            prop_assert!(catches(&message), "{:?}", template(&message));
         }
     }
 }

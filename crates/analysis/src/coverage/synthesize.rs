@@ -1,6 +1,6 @@
-//! Failures made up so that a rule takes them, or `otherwise`. Which rule really does is asked of the classifier.
+//! Synthesizes failures that a rule should match, or `otherwise`. The classifier tells which rule really matches.
 
-use super::shape::Shape;
+use super::shape::CallShape;
 use playproof_engine::classify::{Classification, Signal};
 use playproof_engine::event::ErrorFacts;
 use playproof_engine::ids::{AttemptNo, VerdictId};
@@ -9,37 +9,37 @@ use playproof_engine::sim::Plan;
 use playproof_engine::time::Duration;
 use playproof_formats::playbook::example_texts;
 
-/// Rules beyond which only neighbours are held against each other.
+/// With more rules than this, only neighbouring rules are paired.
 const MOST_PAIRED: usize = 32;
 
-/// What upstreams ask to wait where they ask.
+/// The wait that an upstream asks for.
 const RETRY_AFTER: Duration = Duration::from_millis(1_000);
 
-/// A failure, and what it asks of the call.
+/// A failure, and the call that it needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct MadeUp {
-    /// None: a failure without an error object.
+pub(super) struct SyntheticFailure {
+    /// None for a failure without an error object.
     pub error: Option<ErrorFacts>,
-    /// A tool that the rule takes, where it asks for one.
+    /// A tool that the rule matches; none if the rule does not ask for one.
     pub tool: Option<String>,
     pub access: Option<Access>,
     pub idempotent: Option<bool>,
     pub keyed: Option<bool>,
-    /// The attempts that the rule takes; empty: any.
+    /// The attempts that the rule matches; empty for any.
     pub attempts: Vec<NumberRange>,
-    /// The verdict that it is made for.
+    /// The expected verdict.
     pub verdict: VerdictId,
 }
 
-impl MadeUp {
-    /// Whether a call of this shape can be what the rule asks for.
-    pub fn fits(&self, shape: Shape) -> bool {
+impl SyntheticFailure {
+    /// Whether the rule can match a call of this shape.
+    pub fn fits(&self, shape: CallShape) -> bool {
         self.access.is_none_or(|access| access == shape.access)
             && self.idempotent.is_none_or(|idempotent| idempotent == shape.idempotent)
             && self.keyed.is_none_or(|keyed| keyed == shape.keyed)
     }
 
-    /// The earliest attempt, from `at`, that the rule takes.
+    /// The earliest attempt, from `at`, that the rule matches.
     pub fn attempt(&self, at: u32) -> Option<u32> {
         if self.attempts.is_empty() {
             return Some(at);
@@ -48,34 +48,35 @@ impl MadeUp {
     }
 
     /// The tool of the call.
-    pub fn tool_for(&self, shape: Shape) -> &str {
+    pub fn tool_for(&self, shape: CallShape) -> &str {
         self.tool.as_deref().unwrap_or(shape.tool())
     }
 
-    /// What the playbook makes of it.
-    pub fn classified(&self, plan: &Plan, shape: Shape, attempt: u32) -> Classification {
+    /// The classification by the playbook.
+    pub fn classified(&self, plan: &Plan, shape: CallShape, attempt: u32) -> Classification {
         self.classified_at(plan, shape, attempt, self.tool_for(shape))
     }
 
-    /// What the playbook makes of it, on a call of this tool.
-    pub fn classified_at(&self, plan: &Plan, shape: Shape, attempt: u32, tool: &str) -> Classification {
+    /// The classification by the playbook, on a call of this tool.
+    pub fn classified_at(&self, plan: &Plan, shape: CallShape, attempt: u32, tool: &str) -> Classification {
         let facts = ToolFacts { access: shape.access, idempotent: shape.idempotent, ..ToolFacts::ASSUMED };
         let signal = Signal::new(self.error.as_ref(), tool, facts, shape.keyed, AttemptNo::new(attempt));
         plan.classifier.classify(&signal)
     }
 }
 
-/// Failures for every rule (each way in which it can match, one at a time), for every pair of rules that might take
+/// Failures for every rule (each way in which it can match, one at a time), for every pair of rules that may match
 /// the same failure, and for `otherwise`.
-pub(super) fn of_playbook(playbook: &Playbook) -> Vec<MadeUp> {
-    let mut made: Vec<MadeUp> = playbook.rules.iter().flat_map(|rule| of_when(&rule.when, rule.verdict)).collect();
+pub(super) fn of_playbook(playbook: &Playbook) -> Vec<SyntheticFailure> {
+    let mut made: Vec<SyntheticFailure> =
+        playbook.rules.iter().flat_map(|rule| of_when(&rule.when, rule.verdict)).collect();
     made.extend(of_pairs(playbook));
     made.extend(of_otherwise(playbook.otherwise));
     made
 }
 
-/// Failures that both rules take: the earlier one speaks.
-fn of_pairs(playbook: &Playbook) -> Vec<MadeUp> {
+/// Failures that both rules match: the earlier one decides.
+fn of_pairs(playbook: &Playbook) -> Vec<SyntheticFailure> {
     let rules = &playbook.rules;
     let reach = if rules.len() <= MOST_PAIRED { rules.len() } else { 1 };
     let mut made = Vec::new();
@@ -89,31 +90,38 @@ fn of_pairs(playbook: &Playbook) -> Vec<MadeUp> {
     made
 }
 
-fn of_otherwise(verdict: VerdictId) -> Vec<MadeUp> {
+fn of_otherwise(verdict: VerdictId) -> Vec<SyntheticFailure> {
     let error = |kind: &str, status| ErrorFacts {
         kind: Some(kind.into()),
         message: Some("nobody has seen this before".into()),
         status,
         ..ErrorFacts::default()
     };
-    let nothing =
-        MadeUp { error: None, tool: None, access: None, idempotent: None, keyed: None, attempts: Vec::new(), verdict };
+    let nothing = SyntheticFailure {
+        error: None,
+        tool: None,
+        access: None,
+        idempotent: None,
+        keyed: None,
+        attempts: Vec::new(),
+        verdict,
+    };
     let errors = [Some(error("something_new", None)), Some(error("418_teapot", Some(418))), None];
-    errors.map(|error| MadeUp { error, ..nothing.clone() }).into()
+    errors.map(|error| SyntheticFailure { error, ..nothing.clone() }).into()
 }
 
-/// Failures that `when` likely takes: the plainest, then each other way, one condition at a time.
-fn of_when(when: &When, verdict: VerdictId) -> Vec<MadeUp> {
+/// Failures that `when` likely matches: the simplest, then variations of one condition at a time.
+fn of_when(when: &When, verdict: VerdictId) -> Vec<SyntheticFailure> {
     let messages = example_texts::of_tests(when.messages());
     let statuses = edges(when.ranges(ConditionKind::Status));
-    let Some(plain) = plainest(when, verdict, &messages, &statuses) else { return Vec::new() };
+    let Some(plain) = simplest(when, verdict, &messages, &statuses) else { return Vec::new() };
     let mut made = vec![plain.clone()];
-    let mut vary = |change: &dyn Fn(&mut MadeUp)| {
+    let mut vary = |change: &dyn Fn(&mut SyntheticFailure)| {
         let mut other = plain.clone();
         change(&mut other);
         made.push(other);
     };
-    let error = |made: &mut MadeUp, change: &dyn Fn(&mut ErrorFacts)| {
+    let error = |made: &mut SyntheticFailure, change: &dyn Fn(&mut ErrorFacts)| {
         if let Some(error) = &mut made.error {
             change(error);
         }
@@ -136,7 +144,7 @@ fn of_when(when: &When, verdict: VerdictId) -> Vec<MadeUp> {
     made
 }
 
-fn plainest(when: &When, verdict: VerdictId, messages: &[String], statuses: &[u16]) -> Option<MadeUp> {
+fn simplest(when: &When, verdict: VerdictId, messages: &[String], statuses: &[u16]) -> Option<SyntheticFailure> {
     let text = |texts: &[String]| texts.first().map(|text| text.as_str().into());
     let message = if when.messages().is_empty() { None } else { Some(messages.first()?.as_str().into()) };
     let error = ErrorFacts {
@@ -146,7 +154,7 @@ fn plainest(when: &When, verdict: VerdictId, messages: &[String], statuses: &[u1
         code: text(when.texts(ConditionKind::Code)),
         retry_after: (when.is(ConditionKind::RetryAfter) == Some(true)).then_some(RETRY_AFTER),
     };
-    Some(MadeUp {
+    Some(SyntheticFailure {
         error: when.get(ConditionKind::Error).is_none().then_some(error),
         tool: when.texts(ConditionKind::Tool).first().map(|tool| example_texts::of_glob(tool)),
         access: when.access(),
@@ -172,7 +180,7 @@ fn edges(ranges: &[NumberRange]) -> Vec<u16> {
     values
 }
 
-/// A `when` that asks what both ask; none where no failure can have both.
+/// A `when` with the conditions of both; none if no failure can meet both.
 fn both(a: &When, b: &When) -> Option<When> {
     let mut both = a.clone();
     for (ask, theirs) in b.iter() {
@@ -185,7 +193,7 @@ fn both(a: &When, b: &When) -> Option<When> {
     Some(both)
 }
 
-/// What holds where both tests hold; of globs the first are taken for both.
+/// The test that holds if both tests hold. Globs are not intersected: the first ones stand for both.
 fn common(a: &ConditionTest, b: &ConditionTest) -> Option<ConditionTest> {
     match (a, b) {
         (ConditionTest::AnyOf(a), ConditionTest::AnyOf(b)) => {

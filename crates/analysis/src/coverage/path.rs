@@ -1,34 +1,34 @@
-//! Made-up failures by verdict, and the way to a later attempt: failures after which the call is sent again.
+//! Synthetic failures by verdict, and the path to a later attempt: failures after which the call is sent again.
 
 use std::collections::BTreeMap;
 
-use super::madeup::{self, MadeUp};
-use super::shape::Shape;
+use super::shape::CallShape;
+use super::synthesize::{self, SyntheticFailure};
 use playproof_engine::event::EffectClaim;
 use playproof_engine::ids::VerdictId;
 use playproof_engine::playbook::{AfterRefresh, Compensation, GuardMode};
 use playproof_engine::sim::Plan;
 
-/// The failures that can be made up under one playbook.
-pub(super) struct Kit<'a> {
+/// Generates failures under one playbook.
+pub(super) struct Generator<'a> {
     pub plan: &'a Plan,
-    pub made: Vec<MadeUp>,
-    /// Places in `made`, by the verdict that they are made for.
+    pub made: Vec<SyntheticFailure>,
+    /// Indexes into `made`, by expected verdict.
     by_verdict: BTreeMap<VerdictId, Vec<usize>>,
-    /// The verdicts that send a call again, those that say that nothing happened first.
+    /// The verdicts that send a call again; first those whose effect claim is `not_applied`.
     resending: Vec<VerdictId>,
 }
 
-/// How often a call may still be sent again.
+/// The retries and refreshes of a call so far.
 #[derive(Default)]
-struct Spent {
+struct UsedBudget {
     retries: BTreeMap<VerdictId, u32>,
     refreshes: u32,
 }
 
-impl<'a> Kit<'a> {
-    pub fn new(plan: &'a Plan) -> Kit<'a> {
-        let made = madeup::of_playbook(&plan.playbook);
+impl<'a> Generator<'a> {
+    pub fn new(plan: &'a Plan) -> Generator<'a> {
+        let made = synthesize::of_playbook(&plan.playbook);
         let mut by_verdict: BTreeMap<VerdictId, Vec<usize>> = BTreeMap::new();
         for (n, one) in made.iter().enumerate() {
             by_verdict.entry(one.verdict).or_default().push(n);
@@ -36,11 +36,17 @@ impl<'a> Kit<'a> {
         let mut resending: Vec<VerdictId> =
             by_verdict.keys().copied().filter(|&id| resends(&plan.playbook.verdict(id).then)).collect();
         resending.sort_by_key(|&id| plan.playbook.verdict(id).effect != EffectClaim::NotApplied);
-        Kit { plan, made, by_verdict, resending }
+        Generator { plan, made, by_verdict, resending }
     }
 
     /// A failure that gets this verdict on this attempt of a call of this shape, of this tool where one is given.
-    pub fn failure(&self, verdict: VerdictId, shape: Shape, attempt: u32, tool: Option<&str>) -> Option<&MadeUp> {
+    pub fn failure(
+        &self,
+        verdict: VerdictId,
+        shape: CallShape,
+        attempt: u32,
+        tool: Option<&str>,
+    ) -> Option<&SyntheticFailure> {
         let made = self.by_verdict.get(&verdict)?.iter().filter_map(|&n| self.made.get(n));
         made.filter(|made| made.fits(shape)).find(|made| {
             let tool_of = made.tool_for(shape);
@@ -50,8 +56,8 @@ impl<'a> Kit<'a> {
         })
     }
 
-    /// Whether a call of this shape is sent again after this verdict, were there no limits.
-    pub fn sends_again(&self, verdict: VerdictId, shape: Shape) -> bool {
+    /// Whether a call of this shape is sent again after this verdict, limits aside.
+    pub fn sends_again(&self, verdict: VerdictId, shape: CallShape) -> bool {
         let playbook = &self.plan.playbook;
         let effect = playbook.verdict(verdict).effect;
         resends(&playbook.verdict(verdict).then)
@@ -60,40 +66,46 @@ impl<'a> Kit<'a> {
                 || effect == EffectClaim::NotApplied)
     }
 
-    /// Failures after which attempt number `attempt` starts, of other verdicts than `avoid` where there are any;
-    /// none where no way was found.
-    pub fn way_to(&self, attempt: u32, shape: Shape, tool: &str, avoid: Option<VerdictId>) -> Option<Vec<&MadeUp>> {
-        let mut spent = Spent::default();
-        let mut way = Vec::new();
+    /// Failures after which attempt number `attempt` starts, with other verdicts than `avoid` if possible; none if no
+    /// path was found.
+    pub fn path_to(
+        &self,
+        attempt: u32,
+        shape: CallShape,
+        tool: &str,
+        avoid: Option<VerdictId>,
+    ) -> Option<Vec<&SyntheticFailure>> {
+        let mut spent = UsedBudget::default();
+        let mut path = Vec::new();
         for at in 1..attempt {
-            let (verdict, made) = self.step(at, shape, tool, avoid, &spent, way.is_empty())?;
+            let (verdict, made) = self.step(at, shape, tool, avoid, &spent, path.is_empty())?;
             spent.count(verdict, &self.plan.playbook.verdict(verdict).then);
-            way.push(made);
+            path.push(made);
         }
-        Some(way)
+        Some(path)
     }
 
-    /// Failures until a limit ends the call, every budget used up; at most `most`.
-    pub fn longest_way(&self, most: u32, shape: Shape, tool: &str) -> Vec<&MadeUp> {
-        let mut spent = Spent::default();
-        let mut way = Vec::new();
+    /// Failures that use up every retry and refresh, until a limit ends the call; at most `most`.
+    pub fn longest_path(&self, most: u32, shape: CallShape, tool: &str) -> Vec<&SyntheticFailure> {
+        let mut spent = UsedBudget::default();
+        let mut path = Vec::new();
         for at in 1..=most {
-            let Some((verdict, made)) = self.step(at, shape, tool, None, &spent, way.is_empty()) else { break };
+            let Some((verdict, made)) = self.step(at, shape, tool, None, &spent, path.is_empty()) else { break };
             spent.count(verdict, &self.plan.playbook.verdict(verdict).then);
-            way.push(made);
+            path.push(made);
         }
-        way
+        path
     }
 
     fn step(
         &self,
         at: u32,
-        shape: Shape,
+        shape: CallShape,
         tool: &str,
         avoid: Option<VerdictId>,
-        spent: &Spent,
+        spent: &UsedBudget,
         is_first: bool,
-    ) -> Option<(VerdictId, &MadeUp)> {
+    ) -> Option<(VerdictId, &SyntheticFailure)> {
         let one_decides = self.plan.playbook.obeys_first_failure_only() && !is_first;
         let mut able: Vec<VerdictId> = self.resending.clone();
         able.sort_by_key(|&id| Some(id) == avoid);
@@ -105,7 +117,7 @@ impl<'a> Kit<'a> {
     }
 }
 
-impl Spent {
+impl UsedBudget {
     fn leaves(&self, verdict: VerdictId, then: &Compensation) -> bool {
         match then {
             Compensation::RetryWithBackoff(retry) => {
@@ -122,7 +134,7 @@ impl Spent {
     }
 }
 
-/// Whether a compensation sends the call again, where its guard lets it.
+/// Whether a compensation sends the call again, if its guard lets it pass.
 pub(super) fn resends(then: &Compensation) -> bool {
     match then {
         Compensation::RetryWithBackoff(_) => true,
