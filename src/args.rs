@@ -3,8 +3,8 @@
 use clap::{Parser, Subcommand};
 
 use super::command::{
-    accept, approve, check, completions, coverage, diff, explain, feedback, help, history, impact, import, init, lint,
-    mine, mutate, propose, reject, replay, review, schema, tools,
+    accept, check, completions, coverage, diff, explain, feedback, help, history, impact, import, init, lint, mine,
+    mutate, propose, reject, replay, review, schema, tools,
 };
 use super::terminal::ColorChoice;
 
@@ -21,7 +21,7 @@ Examples:
   playproof replay trace.jsonl                    what the standard playbook would have done
   playproof replay trace.jsonl --playbook my.yaml --playbook standard
                                                   two playbooks side by side
-  playproof explain trace.jsonl --call r1#3       one call, in sentences
+  playproof explain trace.jsonl r1#3              one call, in sentences
   playproof lint my.yaml                          what is wrong with a playbook
   playproof check                                 nothing drifts unreviewed
   playproof help duplicate_effect                 what a finding means
@@ -76,8 +76,6 @@ pub enum Command {
     Reject(reject::Args),
     /// Show what waits for review
     Diff(diff::Args),
-    /// Approve the rows of a playbook that was edited by hand
-    Approve(approve::Args),
     /// Show what was accepted and why, and verify that it explains the rows as they are
     History(history::Args),
     /// Say what the fixtures exercise of a playbook, and which fixtures would exercise the rest
@@ -102,6 +100,9 @@ pub enum Command {
     Completions(completions::Args),
     /// Explain a command, a finding, a lint or a word
     Help(help::Args),
+    /// The old spelling of `playproof accept PLAYBOOK`
+    #[command(hide = true)]
+    Approve(accept::Approve),
 }
 
 #[cfg(test)]

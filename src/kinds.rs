@@ -71,7 +71,7 @@ impl Kind {
             Kind::Proposal => "playproof propose check".into(),
             Kind::History => "playproof history".into(),
             Kind::Feedback => "playproof feedback list".into(),
-            Kind::Lock => "playproof approve --reason '...'".into(),
+            Kind::Lock => "playproof accept --reason '...'".into(),
         }
     }
 }

@@ -10,8 +10,8 @@ use clap::error::{ContextValue, ErrorKind};
 
 use super::args::{Cli, Command as Asked};
 use super::command::{
-    accept, approve, check, completions, coverage, diff, explain, feedback, help, history, impact, import, init, lint,
-    mine, mutate, propose, reject, replay, review, schema, tools,
+    accept, check, completions, coverage, diff, explain, feedback, help, history, impact, import, init, lint, mine,
+    mutate, propose, reject, replay, review, schema, tools,
 };
 use super::exit::{Exit, Failure, own_up_to_panics};
 use super::files;
@@ -127,7 +127,7 @@ fn dispatch(command: Asked, terminal: &Terminal, output: &mut Output) -> Result<
         Asked::Accept(args) => accept::run(&args, terminal, output),
         Asked::Reject(args) => reject::run(&args, output),
         Asked::Diff(args) => diff::run(&args, terminal, output),
-        Asked::Approve(args) => approve::run(&args, terminal, output),
+        Asked::Approve(args) => accept::approve(&args, terminal, output),
         Asked::History(args) => history::run(&args, terminal, output),
         Asked::Coverage(args) => coverage::run(&args, terminal, output),
         Asked::Mutate(args) => mutate::run(&args, terminal, output),

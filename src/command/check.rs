@@ -8,7 +8,6 @@ use regex::Regex;
 use crate::changeset::ProjectLock;
 use crate::checking;
 use crate::checking::{Checked, Selection};
-use crate::command::approve;
 use crate::exit::{Exit, Failure};
 use crate::flags::Flags;
 use crate::format::Format;
@@ -264,7 +263,7 @@ fn next(terminal: &Terminal, workspace: &Workspace, above: &str, report: &CheckR
     // One that no fixture uses any more cannot be named.
     let named = report.rows.iter().all(|rows| rows.is_used);
     let names: Vec<&str> = report.rows.iter().filter(|_| named).map(|rows| &*rows.playbook).collect();
-    (!report.rows.is_empty()).then(|| approve::again(&names))
+    (!report.rows.is_empty()).then(|| Command::new("playproof accept").names(&names).and("--reason '...'"))
 }
 
 /// Takes a golden back as it was; in the middle of a merge git wants to know which side's.

@@ -136,7 +136,7 @@ fn next(args: &Args, mined: &Mined, sources: &Sources) -> Option<Command> {
             let example = mined.shown.first()?.examples.first()?;
             let input = args.inputs.get(usize::try_from(example.place.input).ok()?)?;
             let call = sources.name_of(&example.reference, example.place);
-            flags(args).after(Command::new("playproof explain").path(input).flag("--call", &call))
+            flags(args).after(Command::new("playproof explain").path(input).name(&call))
         }
     })
 }

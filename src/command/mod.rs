@@ -1,7 +1,6 @@
 //! One file a command: its arguments, and what it does.
 
 pub mod accept;
-pub mod approve;
 pub mod check;
 pub mod completions;
 pub mod coverage;

@@ -65,7 +65,7 @@ What to do: send an idempotency key, or leave the retry guard on.",
 The playbook does not know this failure. It is never retried; it goes to a human. The summary groups such failures by \
 the template of their message, so that one rule can be written for many of them.
 
-What to do: `playproof explain TRACE --call REF` shows each rule and why it did not match; then add a rule.",
+What to do: `playproof explain TRACE CALL` shows each rule and why it did not match; then add a rule.",
         ),
         FindingId::Undetermined => (
             "an answer was needed that nothing supplies",

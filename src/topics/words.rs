@@ -207,7 +207,7 @@ Exempt are times, statuses (`ok`, `error`, status numbers), numbers of attempts,
         "what the exit code says",
         "\
 \x20   0    clean
-    1    an `unsafe` finding (replay), a difference that nobody accepted (check, init), what a gate refuses (impact, coverage, mutate), what speaks against a proposal (propose check, propose accept), a row that no record explains (history verify), or a warning (lint)
+    1    an `unsafe` finding (replay), a difference that nobody accepted (check, init), what a gate refuses (impact, coverage, mutate), what speaks against a proposal (propose check, accept), a row that no record explains (history verify), or a warning (lint)
     2    wrong usage, input that cannot be read or is empty, a gate that cannot do its job
     3    inconclusive: under `--strict`, where there is a doubt; a gate that had nothing to decide (impact --fail-on, coverage --fail-under), a limit that was hit (mutate --max-calls), more lines skipped than read (--skip-invalid)
     70   our bug: please report it with the input

@@ -138,6 +138,13 @@ impl Workspace {
         if named.path.is_none() || named == self.default { named.name } else { asked.to_owned() }
     }
 
+    /// The playbook that `asked` names, by its name or its file, as fixtures know it; none where there is no such playbook.
+    pub fn playbook_named(&self, asked: &str) -> Option<String> {
+        let known = self.known_name(asked);
+        let name = known.strip_prefix("playbooks/").unwrap_or(&known);
+        (self.playbook_path(name).is_some() || embedded(name).is_some()).then(|| name.to_owned())
+    }
+
     /// How files name a playbook that was asked for, so that it is found again from anywhere in the project: by its
     /// name, or by its path below the root where it lies apart from the others.
     ///

@@ -6,7 +6,7 @@ use super::Place;
 fn a_confirmed_row_of_a_file_keeps_what_the_playbook_alone_says() {
     let place = Place::with_trace();
     place.write("tools.yaml", "format: tools/1\ntools:\n  payments.issue_refund: { access: write }\n");
-    for command in [&["replay", "trace.jsonl", "--all"][..], &["explain", "trace.jsonl", "--call", "r1#1"]] {
+    for command in [&["replay", "trace.jsonl", "--all"][..], &["explain", "trace.jsonl", "r1#1"]] {
         let page = place.run(&[command, &["--tools", "tools.yaml"]].concat());
         assert!(page.out.contains("write, not idempotent, timeout 5000 ms"), "{}", page.out);
     }

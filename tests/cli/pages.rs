@@ -40,7 +40,7 @@ fn a_replay_says_first_what_was_counted_and_then_the_worst_call_with_its_first_d
         "retried_after_denial: sent once more after a denial, as recorded",
         "≠ 200  attempt 2: 403_forbidden",
         "≠        → escalate_to_human: ambiguous_effects",
-        "next: playproof explain trace.jsonl --call 'r2#1'",
+        "next: playproof explain trace.jsonl 'r2#1'",
     ] {
         assert!(run.out.contains(said), "{said}\n{}", run.out);
     }

@@ -25,21 +25,21 @@ pub const WRITING: [Writing; 18] = [
     Writing { name: "check", args: &["check", "--report", "junit=out/check.xml"], prepare: with_out },
     Writing { name: "accept", args: &["accept"], prepare: with_pending },
     Writing { name: "reject", args: &["reject"], prepare: with_pending },
-    Writing { name: "approve", args: &["approve", "--reason", "because"], prepare: with_edited_rows },
+    Writing { name: "accept", args: &["accept", "ours", "--reason", "because"], prepare: with_edited_rows },
+    Writing { name: "accept", args: &ACCEPT, prepare: |_| {} },
+    Writing { name: "reject", args: &["reject", "said-no", "--reason", "no"], prepare: |_| {} },
     Writing { name: "feedback add", args: &ADD, prepare: with_trace },
     Writing { name: "feedback edit", args: &["feedback", "edit", "ID", "--note", "odder"], prepare: with_feedback },
     Writing { name: "feedback close", args: &["feedback", "close", "ID", "--reason", "known"], prepare: with_feedback },
     Writing { name: "feedback reopen", args: &["feedback", "reopen", "ID"], prepare: with_closed_feedback },
     Writing { name: "propose new", args: &["propose", "new", "another", "--when", "{ status: 418 }"], prepare: |_| {} },
-    Writing { name: "propose accept", args: &ACCEPT, prepare: |_| {} },
-    Writing { name: "propose reject", args: &["propose", "reject", "said-no", "--reason", "no"], prepare: |_| {} },
     Writing { name: "propose rebase", args: &["propose", "rebase", "said-no"], prepare: with_edited_rows },
     Writing { name: "import", args: &["import", "chat.json", "-o", "out/trace.jsonl"], prepare: with_chat },
     Writing { name: "tools", args: &["tools", "trace.jsonl", "-o", "out/tools.yaml"], prepare: with_trace_and_out },
 ];
 
 const ADD: [&str; 7] = ["feedback", "add", "trace.jsonl", "--call", "r1#1", "--note", "odd"];
-pub const ACCEPT: [&str; 5] = ["propose", "accept", "said-no", "--reason", "because"];
+pub const ACCEPT: [&str; 4] = ["accept", "said-no", "--reason", "because"];
 
 /// Commands that write nothing, and `review`.
 const READING: [&str; 18] = [
@@ -69,7 +69,7 @@ pub const JUDGING: [&[&str]; 16] = [
     &["lint"],
     &["lint", PLAYBOOK],
     &["replay", "trace.jsonl"],
-    &["explain", "trace.jsonl", "--call", "r1#1"],
+    &["explain", "trace.jsonl", "r1#1"],
     &["mine", "trace.jsonl"],
     &["impact", "trace.jsonl", "--candidate", "standard"],
     &["propose", "check"],

@@ -71,7 +71,7 @@ fn checked(checked: Checked) -> String {
             let help = match rows_differ {
                 false => "`playproof check` says what differs",
                 true => {
-                    "the rows of the playbook are not those of the lock; if they are meant: playproof approve --reason \
+                    "the rows of the playbook are not those of the lock; if they are meant: playproof accept --reason \
                      '...'"
                 }
             };

@@ -198,6 +198,7 @@ fn show(id: &str) -> Command {
 fn find(args: &Args, plan: &Plan, redaction: &RedactionRules) -> Result<Found, Failure> {
     let reading = Reading::plain(args.map.clone());
     let search = Search {
+        call_flag: Some("--call"),
         command: "playproof feedback add",
         flags: Flags::default()
             .with("--note", args.note.as_deref())
@@ -225,7 +226,7 @@ fn find(args: &Args, plan: &Plan, redaction: &RedactionRules) -> Result<Found, F
 }
 
 fn not_cut(args: &Args, about: &Found, why: NotCut) -> Failure {
-    let explain = Command::new("playproof explain").path(&args.input).flag("--call", &about.name);
+    let explain = Command::new("playproof explain").path(&args.input).name(&about.name);
     let flags = [("--playbook", &args.playbook), ("--tools", &args.tools), ("--map", &args.map)];
     let explain = flags.into_iter().fold(explain, |command, (flag, value)| command.flag_if(flag, value.as_deref()));
     match why {

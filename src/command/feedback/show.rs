@@ -73,6 +73,7 @@ fn subject(workspace: &Workspace, project: &Project, kept: &Kept, plan: &Plan) -
     let slice = workspace.feedback_path(&kept.id, "jsonl").to_string_lossy().into_owned();
     let search = Search {
         command: "playproof explain",
+        call_flag: None,
         flags: Flags::default(),
         inputs: std::slice::from_ref(&slice),
         wanted: Some(&kept.feedback.call),

@@ -22,7 +22,7 @@ Examples:
   playproof history --playbook standard    of one playbook
   playproof history verify                 whether it explains every approved row
 
-Each record is a file in the folder `history` beside the proposals: NNNN-words.yaml. `playproof approve` writes one a
+Each record is a file in the folder `history` beside the proposals: NNNN-words.yaml. `playproof accept` writes one a
 playbook, an accepted proposal another. Their order is that of number and name; two branches may take the same number.
 
 Exit codes: 0 shown, 2 nothing was ever accepted, or a record that cannot be used."
@@ -68,7 +68,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         workspace.refuse_empty()?;
         return Err(Failure::said("nothing was accepted yet: there are no records")
             .help(format!("they lie in `{}`", workspace.here(&workspace.record_path(""))))
-            .next("playproof approve --reason '...'"));
+            .next("playproof accept --reason '...'"));
     }
     match args.format {
         PublicFormat::Table => {

@@ -73,13 +73,13 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         workspace.refuse_empty()?;
         return Err(Failure::said("nothing to verify: there is neither a history nor a lock")
             .help("approving the rows of the playbooks that fixtures use makes both")
-            .next("playproof approve --reason '...'"));
+            .next("playproof accept --reason '...'"));
     }
     let nothing = || (Lock::default(), Source::whole(workspace.name(&workspace.lock_path()), ""));
     let (lock, source) = lock.unwrap_or_else(nothing);
     if lock.playbooks.values().all(|section| section.rows.is_empty()) && history.entries().is_empty() {
         return Err(Failure::said("nothing to verify: the lock has no rows, and there is no history")
-            .next("playproof approve --reason '...'"));
+            .next("playproof accept --reason '...'"));
     }
     let mut objections = verify(&history, &lock, &source);
     objections.extend(history.entries().iter().filter_map(|entry| without_adr(&workspace, entry)));
@@ -190,7 +190,7 @@ fn next(objections: &[Objection]) -> Option<Command> {
     let first = objections.first()?;
     let file = &first.report.source.name;
     Some(match first.id() {
-        "no_record" | "not_in_the_lock" => "playproof approve --reason '...'".into(),
+        "no_record" | "not_in_the_lock" => "playproof accept --reason '...'".into(),
         "broken_chain" | "no_adr" => Command::new("git log --oneline --").path(file),
         _ => Command::new("git log -p --").path(file),
     })

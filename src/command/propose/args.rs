@@ -19,7 +19,7 @@ The way of a change:
   playproof mine trace.jsonl                                    what the playbook has no use for
   playproof propose new request_rejected --from-cluster 1 --trace trace.jsonl
   playproof propose check request-rejected                      what it changes, and what speaks against it
-  playproof propose accept request-rejected --reason '...'      into playbook, fixtures, goldens, lock and docs/adr
+  playproof accept request-rejected --reason '...'              into playbook, fixtures, goldens, lock and docs/adr
 
 The files of a proposal lie in `proposals/ID/` and are written by people: proposal.yaml (what changes), adr.md (why),
 fixtures/ (what it must catch, and what looks like it and must not be caught). `playproof schema proposal` lists every
@@ -41,14 +41,16 @@ pub enum What {
     New(Box<New>),
     /// Show what proposals change in fixtures, and what speaks against accepting them
     Check(Box<Check>),
-    /// Take a proposal in: playbook, decision record, fixtures, goldens and lock, all or nothing
-    Accept(Accept),
-    /// Put a proposal aside, with the reason
-    Reject(Reject),
     /// Move a proposal on to the playbook as it is now
     Rebase(Rebase),
     /// List the proposals that wait
     List,
+    /// The old spelling of `playproof accept ID`
+    #[command(hide = true)]
+    Accept(Decided),
+    /// The old spelling of `playproof reject ID`
+    #[command(hide = true)]
+    Reject(Decided),
     /// Finish what an earlier command was killed in, as every command does
     #[command(hide = true)]
     Recover,
@@ -225,26 +227,14 @@ pub struct Check {
     pub reading: Reading,
 }
 
-/// What `propose accept` is told.
+/// What `propose accept` and `propose reject` are told, old spellings both.
 #[derive(Debug, clap::Args)]
-pub struct Accept {
+pub struct Decided {
     /// The proposal
     #[arg(value_name = "ID")]
     pub id: String,
 
-    /// Why; kept beside each row in the lock, and in goldens whose effect changes
-    #[arg(long, value_name = "TEXT", value_parser = reason::parse)]
-    pub reason: Option<String>,
-}
-
-/// What `propose reject` is told.
-#[derive(Debug, clap::Args)]
-pub struct Reject {
-    /// The proposal
-    #[arg(value_name = "ID")]
-    pub id: String,
-
-    /// Why; kept beside it
+    /// Why
     #[arg(long, value_name = "TEXT", value_parser = reason::parse)]
     pub reason: Option<String>,
 }

@@ -106,7 +106,7 @@ fn show(args: &Check, terminal: &Terminal, tried: &[TrialResult], output: &mut O
             output.page(corpus)?;
         }
         if args.format == PublicFormat::Table && trial.judged.gates.is_empty() {
-            let next = Command::new("playproof propose accept").name(&trial.judged.id).and("--reason '...'");
+            let next = Command::new("playproof accept").name(&trial.judged.id).and("--reason '...'");
             output.page(&format!("{} {next}", palette.strong("next:")))?;
         }
     }

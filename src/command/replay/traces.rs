@@ -326,7 +326,7 @@ impl Page<'_> {
         let call = &shown.first()?.detail.call;
         let input = self.args.inputs.get(usize::try_from(call.place.input).ok()?)?;
         let name = self.streamed.sources.name_of(&call.reference(), call.place);
-        let command = Command::new("playproof explain").path(input).flag("--call", &name);
+        let command = Command::new("playproof explain").path(input).name(&name);
         let worst = self.args.playbooks.get(self.worst_under(&shown.first()?.detail));
         let flags = Flags::default().with("--tools", self.args.tools.as_deref()).reading(&self.args.reading);
         Some(flags.with("--playbook", worst.map(String::as_str)).beyond(self.beyond).after(command))

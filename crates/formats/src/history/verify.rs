@@ -41,7 +41,7 @@ pub fn verify(history: &History, lock: &Lock, lock_source: &Arc<Source>) -> Vec<
                 1 => "1 row that nothing explains".to_owned(),
                 many => format!("{many} rows that nothing explains"),
             };
-            let help = "`playproof approve` writes the record of what nobody has recorded yet";
+            let help = "`playproof accept` writes the record of what nobody has recorded yet";
             found.push(Objection::new(Some(playbook), lock_source, said.at(section.span.clone(), label).help(help)));
             continue;
         }
@@ -89,7 +89,7 @@ fn unexplained(name: &str, standing: Option<&Standing<'_>>, span: Range<usize>) 
     };
     Diagnostic::error("no_record", format!("nothing explains the row `{}`", shorten(name)))
         .at(span, label)
-        .help("restore the record from git, or let `playproof approve` write one")
+        .help("restore the record from git, or let `playproof accept` write one")
 }
 
 /// That lock and record do not give the same reason for a row.

@@ -228,7 +228,7 @@ pub(super) fn rows_to_approve(rows: &PlaybookRows, width: usize, palette: Palett
         true => {
             format!(
                 "{drawn}\n  if they are meant: {}",
-                Command::new("playproof approve").name(&rows.playbook).and("--reason '...'")
+                Command::new("playproof accept").name(&rows.playbook).and("--reason '...'")
             )
         }
         false => drawn,
