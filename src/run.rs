@@ -10,8 +10,8 @@ use clap::error::{ContextValue, ErrorKind};
 
 use super::args::{Cli, Command as Asked};
 use super::command::{
-    accept, check, completions, coverage, diff, explain, feedback, help, history, impact, import, init, lint, mine,
-    mutate, propose, reject, replay, review, schema, tools,
+    accept, check, completions, coverage, demo, diff, explain, feedback, help, history, impact, import, init, lint,
+    mine, mutate, propose, reject, replay, review, schema, tools,
 };
 use super::exit::{Exit, Failure, own_up_to_panics};
 use super::files;
@@ -81,7 +81,7 @@ fn begin(cli: &Cli, args: &[OsString]) -> Result<(), Failure> {
         words.fold(Command::new("playproof --allow-outside"), |command, word| command.given(&word))
     };
     match &cli.command {
-        Asked::Schema(_) | Asked::Completions(_) | Asked::Help(_) => Ok(()),
+        Asked::Demo(_) | Asked::Schema(_) | Asked::Completions(_) | Asked::Help(_) => Ok(()),
         Asked::Init(args) => workspace::begin(&args.root(), cli.allow_outside, again),
         Asked::Check(args) => {
             workspace::begin_here(cli.allow_outside, again).inspect_err(|failure| args.say_unchecked(failure))
@@ -119,6 +119,7 @@ fn parse(args: &[OsString], width: usize) -> Result<Cli, clap::Error> {
 fn dispatch(command: Asked, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     match command {
         Asked::Init(args) => init::run(&args, terminal, output),
+        Asked::Demo(_) => demo::run(terminal, output),
         Asked::Replay(args) => replay::run(&args, terminal, output),
         Asked::Explain(args) => explain::run(&args, terminal, output),
         Asked::Lint(args) => lint::run(&args, terminal, output),

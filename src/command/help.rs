@@ -1,5 +1,7 @@
 //! `playproof help [TOPIC]`: a command, a finding, a lint or a word. Holds no texts of its own.
 
+use clap::builder::StyledStr;
+
 use crate::exit::{Exit, Failure};
 use crate::manual::definition;
 use crate::output::Output;
@@ -27,10 +29,10 @@ pub struct Args {
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let mut definition = definition(terminal.out.width);
     let Some(topic) = args.topic.as_deref() else {
-        return page_of(&mut definition, terminal, output);
+        return page(&definition.render_help(), terminal, output);
     };
     if let Some(command) = definition.find_subcommand_mut(topic) {
-        return page_of(command, terminal, output);
+        return page(&command.render_long_help(), terminal, output);
     }
     let palette = Palette::new(terminal.out.colour);
     let all = topics::all();
@@ -48,8 +50,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     Ok(Exit::Clean)
 }
 
-fn page_of(command: &mut clap::Command, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
-    let page = command.render_long_help();
+fn page(page: &StyledStr, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let page = if terminal.out.colour { page.ansi().to_string() } else { page.to_string() };
     output.page(&page)?;
     Ok(Exit::Clean)

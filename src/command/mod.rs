@@ -4,6 +4,7 @@ pub mod accept;
 pub mod check;
 pub mod completions;
 pub mod coverage;
+pub mod demo;
 pub mod diff;
 pub mod explain;
 pub mod feedback;

@@ -289,3 +289,15 @@ fn a_fixture_has_no_runs_to_select() {
         assert_eq!((run.code, run.err.contains("selects calls of a trace")), (2, true), "{}", run.err);
     }
 }
+
+#[test]
+fn the_commands_are_shown_in_groups_on_one_screen() {
+    let place = Place::new();
+    let page = place.run(&["--help"]).exits(0).out;
+    assert!(page.lines().count() <= 45 && page.lines().all(|line| line.len() <= 100), "{page}");
+    for args in [&["-h"][..], &["help"]] {
+        assert_eq!(place.run(args).exits(0).out, page, "{args:?}");
+    }
+    let headings = page.lines().filter(|line| line.ends_with(':') && !line.starts_with(' '));
+    assert_eq!(headings.collect::<Vec<_>>(), ["Every day:", "Analysis:", "Data:", "Reference:", "Options:"]);
+}

@@ -34,6 +34,7 @@ schema proposal
 schema project
 help topics
 completions bash
+demo
 --help
 ";
 

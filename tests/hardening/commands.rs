@@ -42,9 +42,10 @@ const ADD: [&str; 7] = ["feedback", "add", "trace.jsonl", "--call", "r1#1", "--n
 pub const ACCEPT: [&str; 4] = ["accept", "said-no", "--reason", "because"];
 
 /// Commands that write nothing, and `review`.
-const READING: [&str; 18] = [
+const READING: [&str; 19] = [
     "completions",
     "coverage",
+    "demo",
     "diff",
     "explain",
     "feedback list",
@@ -159,8 +160,10 @@ fn with_closed_feedback(project: &Project) {
 }
 
 /// The commands that a page of help lists.
-fn listed(page: &str) -> Vec<String> {
-    let commands = page.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+pub fn listed(page: &str) -> Vec<String> {
+    const HEADINGS: [&str; 5] = ["Commands:", "Every day:", "Analysis:", "Data:", "Reference:"];
+    let blocks = page.split("\n\n").filter_map(|block| block.split_once('\n'));
+    let commands = blocks.filter(|(heading, _)| HEADINGS.contains(heading)).flat_map(|(_, commands)| commands.lines());
     let name = |line: &str| Some(line.strip_prefix("  ")?.split(' ').next()?.to_owned());
     commands.filter_map(name).filter(|name| !name.is_empty()).collect()
 }

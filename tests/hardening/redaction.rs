@@ -161,8 +161,18 @@ const OF_A_PROJECT: [&[&str]; 19] = [
 ];
 
 /// Commands that are given no text of a trace but what the others have written into the project.
-const OTHERS: [&str; 9] =
-    ["accept", "completions", "help", "history verify", "mutate", "propose rebase", "reject", "review", "schema"];
+const OTHERS: [&str; 10] = [
+    "accept",
+    "completions",
+    "demo",
+    "help",
+    "history verify",
+    "mutate",
+    "propose rebase",
+    "reject",
+    "review",
+    "schema",
+];
 
 #[track_caller]
 fn tells_nothing(place: &Place, args: &[String], ran: &Ran) {

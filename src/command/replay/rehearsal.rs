@@ -108,8 +108,13 @@ impl<'a> Rehearsal<'a> {
         self.fixture.calls.iter().any(|call| call.name == name)
     }
 
-    /// The page: the playbooks side by side, then each call.
+    /// The page: what happens, and the command to run next.
     pub fn page(&self, wanted: Option<&str>, style: Style) -> String {
+        format!("{}\n\n{} {}", self.story(wanted, style), style.palette.strong("next:"), self.next(wanted))
+    }
+
+    /// What happens: the playbooks side by side, then each call.
+    pub fn story(&self, wanted: Option<&str>, style: Style) -> String {
         let palette = style.palette;
         let head = format!(
             "{}: {}",
@@ -119,7 +124,6 @@ impl<'a> Rehearsal<'a> {
         let mut parts = vec![text::wrapped(&head, style.width).join("\n"), self.overview(style)];
         parts.extend(self.contradictions(style));
         parts.extend(self.calls(wanted, style));
-        parts.push(format!("{} {}", palette.strong("next:"), self.next(wanted)));
         parts.join("\n\n")
     }
 
