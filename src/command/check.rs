@@ -34,7 +34,7 @@ Examples:
   playproof check                                 every fixture under each of its playbooks
   playproof check the-worked-refund               one fixture
   playproof check --run 'standard/.*refund'       the runs whose PLAYBOOK/FIXTURE matches
-  playproof check --changed-since main            what a branch touches, where git is there
+  playproof check --changed-since main            the runs that a branch touches (needs git)
 
 Where a run differs, what it shows is left beside its golden as `.snap.new`, for `playproof review`, `accept` or
 `reject`; in CI nothing is written. To see what another playbook would change, edit the playbook and check.
@@ -53,7 +53,7 @@ pub struct Args {
     #[arg(long, value_name = "REGEX")]
     pub run: Option<String>,
 
-    /// Only runs of which a file changed since this git revision: fixture, golden or playbook; all of them where the
+    /// Only runs whose fixture, golden or playbook changed since this git revision; all of them where the
     /// lock, the tool facts or playproof.yaml did
     #[arg(long, value_name = "REV")]
     pub changed_since: Option<String>,
@@ -62,7 +62,7 @@ pub struct Args {
     #[arg(long)]
     pub fail_fast: bool,
 
-    /// Accept what differs at once, also in CI
+    /// Accept the goldens of all that differs, also in CI
     #[arg(long)]
     pub accept: bool,
 
@@ -82,7 +82,7 @@ pub struct Args {
     #[arg(long)]
     pub show_args: bool,
 
-    /// A selection without runs is no error
+    /// Accept a selection without runs
     #[arg(long)]
     pub allow_empty: bool,
 

@@ -12,14 +12,14 @@ const WIDTH: usize = 100;
 /// For which shell.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Where shells look for it:
+Where each shell looks for the script:
   bash        playproof completions bash > ~/.local/share/bash-completion/completions/playproof
   zsh         playproof completions zsh > ~/.zfunc/_playproof      (with `fpath+=~/.zfunc` before `compinit`)
   fish        playproof completions fish > ~/.config/fish/completions/playproof.fish
   powershell  playproof completions powershell >> $PROFILE
   elvish      playproof completions elvish >> ~/.config/elvish/rc.elv
 
-Begin a new shell afterwards.")]
+Then start a new shell.")]
 pub struct Args {
     /// The shell
     #[arg(value_enum, value_name = "SHELL")]

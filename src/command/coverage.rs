@@ -23,8 +23,8 @@ Examples:
   playproof coverage --all                      with the text of every fixture that is missing
   playproof coverage --fail-under 80            exit with 1 below 80 percent
 
-Rules, verdicts, compensations, guards (both ways), outcomes, stop reasons, queues, tool facts, and cells (a verdict
-on a read or write, keyed or not, with a token or not, on the first attempt or a later one). What no fixture can
+Counts rules, verdicts, compensations, guards (passed and stopped), outcomes, stop reasons, queues, tool facts, and cells
+(a verdict on a read or write, with or without key and token, on the first or a later attempt). What no fixture can
 exercise does not count.
 
 Exit codes: 0 measured, 1 below --fail-under, 2 no fixture, or unusable input.")]
@@ -33,7 +33,7 @@ pub struct Args {
     #[arg(value_name = "PLAYBOOK")]
     pub playbook: Option<String>,
 
-    /// Where the fixtures lie [default: the project's, or fixtures]
+    /// The folder of the fixtures [default: the project's, or fixtures]
     #[arg(long, value_name = "DIR")]
     pub fixtures: Option<String>,
 
@@ -45,7 +45,7 @@ pub struct Args {
     #[arg(long)]
     pub all: bool,
 
-    /// Exit with 1 if the fixtures exercise less of what they can
+    /// Exit with 1 if the fixtures exercise less than this
     #[arg(long, value_name = "PERCENT", value_parser = permille)]
     pub fail_under: Option<Permille>,
 }

@@ -27,11 +27,10 @@ use playproof_trace::redact::RedactionRules;
 /// What is kept.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The slice holds the call with all its attempts and the earlier calls of its run that ask the same (same tool, same key
-or arguments) or hold its reversal token, at most 20; no other call has a say in what a playbook does with it. What the
-project redacts is taken out; nothing is kept if the playbook would then make something else of the call. A call that
-succeeded may be kept too, such as one that made its effect twice; it has no failure, so that no verdict can be
-expected.
+The slice holds the call with all its attempts, and at most 20 earlier calls of its run with the same intent (same tool
+and same key or arguments) or the same reversal token: other calls do not change what a playbook does with it. Text that
+the project redacts is taken out; nothing is kept if the playbook would then decide otherwise. You can keep a call that
+succeeded too, such as one that made its effect twice; it has no failure, so it takes no --expected.
 
 Exit codes: 0 kept, or kept already, 2 wrong usage, or nothing that can be kept.")]
 pub struct Args {
@@ -43,7 +42,7 @@ pub struct Args {
     #[arg(long, value_name = "REF|ID")]
     pub call: Option<String>,
 
-    /// What was wrong with how it was handled, or would be
+    /// What is wrong with how the playbook handles it
     #[arg(long, value_name = "TEXT", value_parser = reason::parse)]
     pub note: Option<String>,
 

@@ -17,7 +17,7 @@ use playproof_report::style::Palette;
 /// How it is listed.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Those that are closed too
+    /// Also list closed feedback
     #[arg(long)]
     pub all: bool,
 

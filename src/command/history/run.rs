@@ -20,10 +20,10 @@ use playproof_report::style::Palette;
 Examples:
   playproof history                        what was accepted, oldest first, with rows and reasons
   playproof history --playbook standard    of one playbook
-  playproof history verify                 whether it explains every approved row
+  playproof history verify                 whether it explains every accepted row
 
-Each record is a file in the folder `history` beside the proposals: NNNN-words.yaml. `playproof accept` writes one a
-playbook, an accepted proposal another. Their order is that of number and name; two branches may take the same number.
+Each record is a file NNNN-words.yaml in the folder `history` beside the proposals. `playproof accept` writes one for
+each playbook or proposal. Records are ordered by number, then by name; two branches may use the same number.
 
 Exit codes: 0 shown, 2 nothing was ever accepted, or a record that cannot be used."
 )]
@@ -48,7 +48,7 @@ pub struct Args {
 /// What else can be asked of the history.
 #[derive(Debug, clap::Subcommand)]
 pub enum Question {
-    /// Say whether the records explain every approved row, and the goldens their dangerous changes
+    /// Verify that records explain every accepted row, and goldens their dangerous changes
     Verify(verify::Args),
 }
 

@@ -30,18 +30,18 @@ Examples:
   playproof history verify
   playproof history verify --since main    also whether dangerous changes of goldens since then say why
 
-Replayed from nothing, the records must give exactly the rows of the lock, each beginning where the one before it
-ended, and a row's reason in the lock must be that of the record that last changed it. The ADR of an accepted proposal
-must be there, and goldens that changed dangerously with it must keep its reason. Fixtures and goldens that a record
-names may have gone since.
+The records are replayed from the first to the last. Each must begin with the rows that the one before it left, and the
+last must end with the rows of the lock. The reason of a row in the lock must be that of the record that changed it
+last. The decision record of an accepted proposal must exist, and goldens that it changed dangerously must keep its
+reason. Fixtures and goldens that a record names may have been removed since.
 
-Files alone cannot tell whether a reason was edited everywhere that it stands, nor whether one that was given to
-`accept`, which is kept in the golden alone, is missing or is another by now. `--since REV` asks git, from where this
-branch left REV: a reason that was there then must still be there, and a golden that changed dangerously needs one.
+Files alone cannot show whether a reason was rewritten everywhere, or whether a reason that only a golden keeps was
+removed or changed. `--since REV` compares with git, from the commit at which this branch left REV: every reason of that
+commit must still be there, and a golden that changed dangerously since needs one.
 
 Exit codes: 0 everything is explained, 1 something is not, 2 nothing to verify, or files that cannot be used.")]
 pub struct Args {
-    /// Hold goldens that changed since this git revision against what they were
+    /// Compare reasons and goldens with those of this git revision
     #[arg(long, value_name = "REV")]
     pub since: Option<String>,
 

@@ -84,11 +84,11 @@ pub struct Args {
     #[arg(long, help_heading = "Showing")]
     pub show_args: bool,
 
-    /// Exit with 3 where there is a doubt, or no call has a result
+    /// Exit with 3 where a finding is a doubt, or no call has a result
     #[arg(long)]
     pub strict: bool,
 
-    /// An input without calls is no error
+    /// Accept an input without calls
     #[arg(long)]
     pub allow_empty: bool,
 
