@@ -71,7 +71,7 @@ pub struct Args {
     pub reason: Option<String>,
 
     /// How to write the result
-    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
+    #[arg(long, value_parser = Format::one_of(&[Format::Table, Format::Json]), value_name = "FORMAT", default_value = "table")]
     pub format: Format,
 
     /// Write a report too: junit, sarif, github, markdown or json; may be given several times
@@ -232,13 +232,13 @@ fn show(
     reports::write(&args.reports, &public, &directions, next.as_ref(), output)?;
     reports::tell_github(&public, &directions, next.as_ref())?;
     match args.format {
-        Format::Table => {
+        Format::Json => output.json(json(&shown, &directions, next.as_ref()))?,
+        _ => {
             output.page(&page(&shown))?;
             if let Some(here) = here {
                 output.page(&format!("{} {here}", palette.strong("next:")))?;
             }
         }
-        Format::Json => output.json(json(&shown, &directions, next.as_ref()))?,
     }
     Ok(())
 }

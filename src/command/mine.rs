@@ -67,7 +67,7 @@ pub struct Args {
     pub allow_empty: bool,
 
     /// How to write the result
-    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
+    #[arg(long, value_parser = Format::one_of(&[Format::Table, Format::Json]), value_name = "FORMAT", default_value = "table")]
     pub format: Format,
 
     /// Threads; the result is the same for any number [default: all cores]
@@ -106,8 +106,8 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let next = next(args, &mined, sources);
     let shown = Shown { mined: &mined, replayed, notes, names: sources, next: next.as_ref() };
     match args.format {
-        Format::Table => output.page(&page(&shown, terminal.out.width, Palette::new(terminal.out.colour)))?,
         Format::Json => output.json(json(&shown))?,
+        _ => output.page(&page(&shown, terminal.out.width, Palette::new(terminal.out.colour)))?,
     }
     Ok(Exit::Clean)
 }

@@ -59,7 +59,7 @@ pub struct Args {
     pub accepted: Option<String>,
 
     /// How to write the result
-    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
+    #[arg(long, value_parser = Format::one_of(&[Format::Table, Format::Json]), value_name = "FORMAT", default_value = "table")]
     pub format: Format,
 
     /// Show also accepted mutants, and the fixture that would catch each survivor
@@ -100,8 +100,8 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         names.push(asked.map_or_else(|| workspace.playbook_argument(&name), str::to_owned));
     }
     match args.format {
-        Format::Table => output.page(&pages(&reports, args, &names, terminal))?,
         Format::Json => output.json(json(&reports))?,
+        _ => output.page(&pages(&reports, args, &names, terminal))?,
     }
     conclude(&reports, &accepted, terminal);
     if let Some(said) = inconclusive(&reports, args) {

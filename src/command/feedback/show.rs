@@ -31,7 +31,7 @@ pub struct Args {
     pub id: String,
 
     /// How to write the result
-    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
+    #[arg(long, value_parser = Format::one_of(&[Format::Table, Format::Json]), value_name = "FORMAT", default_value = "table")]
     pub format: Format,
 }
 

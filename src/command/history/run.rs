@@ -3,7 +3,7 @@
 use super::verify;
 use crate::exit::{Exit, Failure};
 use crate::flags::Flags;
-use crate::format::PublicFormat;
+use crate::format::Format;
 use crate::output::Output;
 use crate::terminal::Terminal;
 use crate::workspace::Workspace;
@@ -37,8 +37,8 @@ pub struct Args {
     pub playbook: Option<String>,
 
     /// How to write the result
-    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
-    pub format: PublicFormat,
+    #[arg(long, value_parser = Format::one_of(&[Format::Table, Format::Json, Format::Markdown]), value_name = "FORMAT", default_value = "table")]
+    pub format: Format,
 
     /// Show every row of every record
     #[arg(long)]
@@ -71,12 +71,12 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
             .next("playproof accept --reason '...'"));
     }
     match args.format {
-        PublicFormat::Table => {
+        Format::Json => output.json(json(&entries))?,
+        Format::Markdown => output.page(&markdown(&entries))?,
+        _ => {
             let extent = if args.all { Extent::All } else { Extent::Some };
             output.page(&page(&entries, extent, terminal.out.width, Palette::new(terminal.out.colour)))?;
         }
-        PublicFormat::Json => output.json(json(&entries))?,
-        PublicFormat::Markdown => output.page(&markdown(&entries))?,
     }
     Ok(Exit::Clean)
 }

@@ -46,7 +46,7 @@ pub struct Args {
     pub since: Option<String>,
 
     /// How to write the result
-    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
+    #[arg(long, value_parser = Format::one_of(&[Format::Table, Format::Json]), value_name = "FORMAT", default_value = "table")]
     pub format: Format,
 }
 
@@ -108,7 +108,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         Format::Json => {
             output.json(objections_json(looked.records, looked.rows, &objections, next.as_ref()))?;
         }
-        Format::Table => output.page(&page(&looked, &objections, args.since.as_deref(), next.as_ref(), terminal))?,
+        _ => output.page(&page(&looked, &objections, args.since.as_deref(), next.as_ref(), terminal))?,
     }
     Ok(if objections.is_empty() { Exit::Clean } else { Exit::Found })
 }

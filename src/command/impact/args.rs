@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 
-use crate::format::PublicFormat;
+use crate::format::Format;
 use crate::reading::Reading;
 use crate::{beyond, reason};
 use playproof_engine::upstream::BeyondTape;
@@ -77,8 +77,8 @@ pub struct Args {
     pub allow_empty: bool,
 
     /// How to write the result
-    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
-    pub format: PublicFormat,
+    #[arg(long, value_parser = Format::one_of(&[Format::Table, Format::Json, Format::Markdown]), value_name = "FORMAT", default_value = "table")]
+    pub format: Format,
 
     /// Threads; the result is the same for any number [default: all cores]
     #[arg(short, long, value_name = "N", value_parser = crate::values::threads)]

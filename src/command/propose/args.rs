@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use clap::{Subcommand, ValueEnum};
 
 use crate::flags::Flags;
-use crate::format::PublicFormat;
+use crate::format::Format;
 use crate::reading::Reading;
 use crate::reason;
 use crate::values::whole;
@@ -199,8 +199,8 @@ pub struct Check {
     pub id: Option<String>,
 
     /// How to write the result
-    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
-    pub format: PublicFormat,
+    #[arg(long, value_parser = Format::one_of(&[Format::Table, Format::Json, Format::Markdown]), value_name = "FORMAT", default_value = "table")]
+    pub format: Format,
 
     /// Show also what changes on these recorded calls; all paths up to the next flag
     #[arg(long, value_name = "TRACE", num_args = 1..)]

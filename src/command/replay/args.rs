@@ -1,9 +1,8 @@
 //! What `playproof replay` can be told.
 
-use clap::ValueEnum;
-
 use crate::beyond;
 use crate::flags::Flags;
+use crate::format::Format;
 use crate::reading::Reading;
 use playproof_engine::upstream::BeyondTape;
 
@@ -23,20 +22,6 @@ tau-bench, tau2-bench) or mapped (--map), and fixtures (*.yaml). Nothing is sent
 
 --only, --call and --run select the calls that are listed. The summary is always that of the whole input, and so is
 the exit code: 0 clean, 1 an unsafe finding, 2 unusable input or usage, 3 with --strict a doubt.";
-
-/// How the result is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// Pages for people
-    #[default]
-    Table,
-    /// One JSON document: the summary, and the calls that the table would show
-    Json,
-    /// One JSON object a line: every decision event and every call, at the end the summary
-    Jsonl,
-    /// For a pull request or a wiki
-    Markdown,
-}
 
 /// What `replay` is told.
 #[derive(Debug, clap::Args)]
@@ -77,7 +62,7 @@ pub struct Args {
     pub all: bool,
 
     /// How to write the result
-    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table", help_heading = "Showing")]
+    #[arg(long, value_parser = Format::one_of(&[Format::Table, Format::Json, Format::Jsonl, Format::Markdown]), value_name = "FORMAT", default_value = "table", help_heading = "Showing")]
     pub format: Format,
 
     /// Show arguments in Markdown, not only their keys and types

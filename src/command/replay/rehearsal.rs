@@ -5,6 +5,7 @@ use serde_json::value::RawValue;
 
 use crate::exit::{Exit, Failure};
 use crate::flags::Flags;
+use crate::format::Format;
 use crate::{files, project};
 use playproof_engine::event::{Finding, FindingSeverity, Transcript, unnamed};
 use playproof_engine::fixture::{Fixture, FixtureCall};
@@ -21,8 +22,6 @@ use playproof_report::table::Align;
 use playproof_report::text;
 use playproof_report::timeline::millis;
 use playproof_report::view::{CallView, RunView, facts_in_words};
-
-use super::args::Format;
 
 /// A fixture and what became of it.
 pub struct Rehearsal<'a> {
