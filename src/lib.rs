@@ -7,6 +7,8 @@ pub mod changeset;
 mod checking;
 mod command;
 mod exit;
+mod failed;
+mod feed;
 mod files;
 mod fixtures;
 mod flags;

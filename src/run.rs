@@ -3,7 +3,6 @@
 use std::error::Error as _;
 use std::ffi::OsString;
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use clap::FromArgMatches;
 use clap::error::{ContextValue, ErrorKind};
@@ -14,17 +13,16 @@ use super::command::{
     mine, mutate, propose, reject, replay, review, schema, tools,
 };
 use super::exit::{Exit, Failure, own_up_to_panics};
+use super::failed::{fail, say_next};
 use super::files;
 use super::manual::definition;
 use super::output::{Output, refused, to_stderr};
 use super::project;
 use super::reading;
-use super::terminal::{ColorChoice, Stream, Terminal};
+use super::terminal::{ColorChoice, Terminal};
 use super::{values, workspace};
-use playproof_formats::diagnostic::{Report, Source};
 use playproof_formats::shell::Command;
 use playproof_formats::text::escape_unprintable;
-use playproof_report::diagnostic;
 use playproof_report::style::Palette;
 
 /// Runs the program with `args` (its own name first) and gives its exit code.
@@ -139,8 +137,8 @@ fn dispatch(command: Asked, terminal: &Terminal, output: &mut Output) -> Result<
         Asked::Import(args) => import::run(&args, terminal, output),
         Asked::Tools(args) => tools::run(&args, output),
         Asked::Schema(args) => schema::run(&args, output),
-        Asked::Completions(args) => completions::run(&args, output),
-        Asked::Help(args) => help::run(&args, terminal, output),
+        Asked::Completions(args) => completions::run(&args, &mut definition(completions::WIDTH), output),
+        Asked::Help(args) => help::run(&args, &mut definition(terminal.out.width), terminal, output),
     }
 }
 
@@ -192,43 +190,6 @@ fn colour_asked_for(args: &[OsString]) -> ColorChoice {
         Some("never") => ColorChoice::Never,
         _ => ColorChoice::Auto,
     }
-}
-
-/// Says what went wrong, and the one command to run next: the failure's own, or `fallback`.
-pub fn fail(failure: &Failure, fallback: &Command, stream: Stream) -> Exit {
-    let palette = Palette::new(stream.colour);
-    match failure {
-        Failure::PipeClosed => {}
-        Failure::Said { message, help, next } => {
-            to_stderr(&format!("{} {}\n", palette.bad("error:"), escape_unprintable(message)));
-            if let Some(help) = help {
-                to_stderr(&format!("  {} {}\n", palette.strong("help:"), escape_unprintable(help)));
-            }
-            say_next(next.as_ref().unwrap_or(fallback), palette);
-        }
-        Failure::Reports { reports, next } => {
-            for report in reports {
-                to_stderr(&diagnostic::render(&from_here(report), stream.width, stream.colour));
-            }
-            to_stderr(&format!("{}\n", palette.bad(&diagnostic::tally(reports))));
-            say_next(next.as_ref().unwrap_or(fallback), palette);
-        }
-    }
-    failure.exit()
-}
-
-/// The same with the name of its source as it is found from the working directory, where it has it from the project's
-/// root.
-fn from_here(report: &Report) -> Report {
-    let (name, root) = (&report.source.name, project::root());
-    let is_of_root = !files::exists(name) && files::exists(&root.join(name).to_string_lossy());
-    let name = if is_of_root { files::way_up(&root) + name } else { name.clone() };
-    let source = Arc::new(Source { name, ..(*report.source).clone() });
-    Report { source, diagnostics: report.diagnostics.clone() }
-}
-
-fn say_next(next: &Command, palette: Palette) {
-    to_stderr(&format!("  {} {}\n", palette.strong("next:"), next));
 }
 
 impl From<std::io::Error> for Failure {

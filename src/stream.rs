@@ -7,8 +7,8 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::{Arc, PoisonError};
 
-use super::command::replay::feed::{self, Learned, Notes};
 use super::exit::Failure;
+use super::feed::{self, Learned, Notes};
 use super::flags::Flags;
 use super::kinds::{self, Kind};
 use super::output::{refused, to_stderr};

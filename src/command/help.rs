@@ -3,7 +3,6 @@
 use clap::builder::StyledStr;
 
 use crate::exit::{Exit, Failure};
-use crate::manual::definition;
 use crate::output::Output;
 use crate::terminal::Terminal;
 use crate::topics;
@@ -26,8 +25,12 @@ pub struct Args {
 }
 
 /// Explains.
-pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
-    let mut definition = definition(terminal.out.width);
+pub fn run(
+    args: &Args,
+    definition: &mut clap::Command,
+    terminal: &Terminal,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
     let Some(topic) = args.topic.as_deref() else {
         return page(&definition.render_help(), terminal, output);
     };
@@ -43,7 +46,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let wanted = topic.replace(' ', "_");
     let known: Vec<&Topic> = all.iter().filter(|known| known.id.eq_ignore_ascii_case(&wanted)).collect();
     if known.is_empty() {
-        return Err(unknown(topic, &all, &definition));
+        return Err(unknown(topic, &all, definition));
     }
     let pages: Vec<String> = known.into_iter().map(|topic| explain(topic, palette, terminal.out.width)).collect();
     output.page(&pages.join("\n\n"))?;

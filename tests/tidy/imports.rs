@@ -67,7 +67,6 @@ fn row_of(module: &str) -> Option<&'static [&'static str]> {
 /// Circles that are still there, by package: they are to go.
 const CIRCLES: &[(&str, &[&str])] = &[
     ("crates/trace/src/", &["assemble", "origin", "read", "redact", "text", "trouble", "wire"]),
-    ("src/", &["args", "command", "manual", "run", "stream"]),
     ("src/", &["boundary", "playbooks", "project"]),
     ("src/", &["exit", "files", "kinds", "output"]),
     ("src/", &["inputs", "reading"]),

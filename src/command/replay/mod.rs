@@ -1,7 +1,6 @@
 //! `playproof replay INPUT...`: recorded calls and fixtures under one or several playbooks.
 
 mod args;
-pub mod feed;
 mod rehearsal;
 mod run;
 mod shown;
