@@ -18,8 +18,8 @@ use playproof_trace::toolfacts::{ToolCount, render};
 #[command(after_help = "\
 Each `access` is guessed from the tool's name and marked `# guessed: confirm`. Check it, then remove the mark: a row with
 the mark is ignored, and its tool counts as a write that is not idempotent. Rows of this file win over the playbook's
-own tool facts. Every row must have `access`; other missing fields keep the playbook's value. A row with a tool's exact
-name wins over a row with a glob.
+own tool facts. Every row must have `access`; other missing fields keep the playbook's value. In either file, a row
+with a tool's exact name wins over a row with a glob.
 
 Example:
   playproof tools trace.jsonl -o tools.yaml

@@ -146,7 +146,8 @@ fn rows_are_not_rejected_but_edited_back() {
 fn goldens_and_proposals_are_rejected_together_and_the_reason_is_the_proposal_s() {
     let project = all_three();
     refuses(&project, &["reject", "another", "--reason", "r"], &["none is named", "next: playproof reject another"]);
-    let ran = project.run(&["reject", "another", "said-no", "--reason", "too wide"]).exits(0);
+    let named = ["another", "said-no", "ours/another", "proposals/said-no"];
+    let ran = project.run(&[&["reject"][..], &named, &["--reason", "too wide"]].concat()).exits(0);
     assert_eq!(ran.out, "rejected ours/another\nsaid-no lies in proposals/rejected/said-no now, with the reason\n");
     assert_eq!(project.read("proposals/rejected/said-no/reason.md"), "too wide\n");
 }

@@ -38,6 +38,11 @@ impl Named {
             None => run_of_a_fixture(workspace, name, &fixtures),
         };
         let mut named = Named::default();
+        let add = |names: &mut Vec<String>, name: String| {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        };
         for name in asked {
             let run = run_of(name);
             let proposal = stored::known(workspace, name);
@@ -62,14 +67,12 @@ impl Named {
                 return Err(ambiguous(name, first, last));
             }
             match (run, playbook, proposal) {
-                (Some(_), ..) => named.runs.push(name.clone()),
-                (_, Some(playbook), _) => named.playbooks.push(playbook),
-                (.., Some(proposal)) => named.proposals.push(proposal),
+                (Some(_), ..) => add(&mut named.runs, name.clone()),
+                (_, Some(playbook), _) => add(&mut named.playbooks, playbook),
+                (.., Some(proposal)) => add(&mut named.proposals, proposal),
                 (None, None, None) => return Err(unknown(workspace, name, asked, again)?),
             }
         }
-        named.playbooks.dedup();
-        named.proposals.dedup();
         Ok(named)
     }
 

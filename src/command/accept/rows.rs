@@ -111,8 +111,8 @@ fn refuse_unknown(asked: &[String], checked: &Checked) -> Result<(), Failure> {
     })
 }
 
-/// A record, without its reason, for each playbook whose rows are not what the history comes to. That may be more than what the lock does
-/// not have: rows that were accepted before there was a history, or whose records are gone.
+/// A record, still without its reason, for each playbook whose rows are not those of the history. That may be more than
+/// what the lock lacks: rows that were accepted before there was a history, or whose records are gone.
 fn records(history: &History, lock: &Lock, checked: &Checked, is_meant: impl Fn(&str) -> bool) -> Vec<Record> {
     let recorded = history.entries().iter().map(|entry| &entry.record.playbook);
     let names: BTreeSet<&String> = checked.used.keys().chain(lock.playbooks.keys()).chain(recorded).collect();
