@@ -51,7 +51,7 @@ fn project(count: usize) -> PathBuf {
         let name = format!("playbooks/{name}.yaml");
         fs::copy(here.join(&name), folder.join(&name)).expect("a copy");
     }
-    for args in [&["approve", "--reason", "generated"][..], &["check", "--accept"]] {
+    for args in [&["accept", "--reason", "generated"][..], &["check", "--accept"]] {
         let status = command(&folder).args(args).output().expect("it runs").status;
         assert!(status.success(), "{args:?}");
     }

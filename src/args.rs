@@ -3,50 +3,44 @@
 use clap::{Parser, Subcommand};
 
 use super::command::{
-    accept, approve, check, completions, coverage, diff, explain, feedback, help, history, impact, import, init, lint,
+    accept, check, completions, coverage, demo, diff, explain, feedback, help, history, impact, import, init, lint,
     mine, mutate, propose, reject, replay, review, schema, tools,
 };
 use super::terminal::ColorChoice;
 
-const LONG_ABOUT: &str = "\
-Rehearses a failure playbook before production does.
-
-Playproof loads the recorded tool calls of LLM agents, puts every failure through a playbook's classifier and
-dispatcher against a simulated upstream on a virtual clock, and shows what was decided, what it did to the
-upstream, and why. Nothing is sent anywhere.";
+const ABOUT: &str = "\
+Playproof rehearses a failure playbook before production does. It runs recorded tool calls through the \
+playbook against a simulated upstream, and shows what is decided, what that does, and why.";
 
 const AFTER_HELP: &str = "\
-Examples:
-  playproof init --from trace.jsonl               a project in this folder, with what the trace needs
-  playproof replay trace.jsonl                    what the standard playbook would have done
-  playproof replay trace.jsonl --playbook my.yaml --playbook standard
-                                                  two playbooks side by side
-  playproof explain trace.jsonl --call r1#3       one call, in sentences
-  playproof lint my.yaml                          what is wrong with a playbook
-  playproof check                                 nothing drifts unreviewed
-  playproof help duplicate_effect                 what a finding means
-  playproof help topics                           everything that `help` explains
+Start with `playproof demo`. Then see `playproof help COMMAND` and `playproof help topics`.
 
-Exit codes: 0 clean, 1 an unsafe finding or a divergence, 2 unusable input or usage, 3 inconclusive, 70 our bug.";
+Exit codes: 0 clean, 1 unsafe or different, 2 unusable input, 3 inconclusive, 70 our bug.";
 
 /// The whole command line.
 #[derive(Debug, Parser)]
 #[command(
     name = "playproof",
     version,
-    about = "Rehearses a failure playbook before production does",
-    long_about = LONG_ABOUT,
+    about = ABOUT,
     after_help = AFTER_HELP,
     disable_help_subcommand = true,
     arg_required_else_help = true
 )]
 pub struct Cli {
-    /// When to colour; wins over NO_COLOR and CLICOLOR_FORCE
-    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value = "auto", hide_default_value = true)]
+    /// auto, always or never; wins over NO_COLOR, CLICOLOR_FORCE
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_default_value = true,
+        hide_possible_values = true
+    )]
     pub color: ColorChoice,
 
-    /// Use paths of playproof.yaml that lead out of its project; other links that lead out of it are still refused, with
-    /// this flag too
+    /// Use paths outside the project (`playproof help outside`)
     #[arg(long, global = true)]
     pub allow_outside: bool,
 
@@ -58,50 +52,53 @@ pub struct Cli {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Make a project: playbook, three fixtures with goldens, configuration, a CI job; never overwrites
+    /// Show an example: two playbooks and a lost answer; needs no file
+    Demo(demo::Args),
+    /// Start a project: a playbook, fixtures, goldens and a CI job
     Init(init::Args),
-    /// Run recorded calls or a fixture: verdicts, compensations, outcomes, effects, findings
+    /// Run recorded calls or fixtures under one or more playbooks
     Replay(replay::Args),
-    /// Say in sentences what happened to one call, why, and whether it is safe to send again
+    /// Tell what happened to one call, why, and what to do about it
     Explain(explain::Args),
-    /// Say what is wrong, or legal but likely not meant, in a playbook
+    /// Find errors and likely mistakes in a playbook
     Lint(lint::Args),
-    /// Hold every fixture against its golden and every playbook against its approved rows
+    /// Compare fixtures with their goldens, and playbooks with the lock
     Check(check::Args),
-    /// Decide at a terminal, one by one, what of a check's findings is accepted
-    Review(review::Args),
-    /// Accept what a check found, as the new goldens
-    Accept(accept::Args),
-    /// Forget what waits for review
-    Reject(reject::Args),
     /// Show what waits for review
     Diff(diff::Args),
-    /// Approve the rows of a playbook that was edited by hand
-    Approve(approve::Args),
-    /// Show what was accepted and why, and verify that it explains the rows as they are
-    History(history::Args),
-    /// Say what the fixtures exercise of a playbook, and which fixtures would exercise the rest
-    Coverage(coverage::Args),
-    /// Change a playbook one row at a time, and say which changes no fixture notices
-    Mutate(mutate::Args),
-    /// Say what a change of playbook changes on recorded calls, cause by cause, widening first
-    Impact(impact::Args),
-    /// Find failures that a playbook has no use for, by the form of their message, with a rule for each
-    Mine(mine::Args),
-    /// Keep calls that a playbook handled wrong, and say which of them it answers by now
-    Feedback(feedback::Args),
-    /// Propose a change of a playbook, see what it changes, and accept it with all that belongs to it
+    /// Decide at a terminal, one by one, what is accepted
+    Review(review::Args),
+    /// Accept goldens, edited rows of a playbook, or a proposal
+    Accept(accept::Args),
+    /// Reject goldens that wait, or proposals
+    Reject(reject::Args),
+    /// Draft, check and list proposed changes of a playbook
     Propose(propose::Args),
-    /// Turn a foreign recording into a trace, and say what it cannot tell
+    /// Show what fixtures exercise, and suggest fixtures for the rest
+    Coverage(coverage::Args),
+    /// Change a playbook row by row; list what no fixture notices
+    Mutate(mutate::Args),
+    /// Compare two playbooks on recorded calls
+    Impact(impact::Args),
+    /// Cluster failures that no rule matches; suggest a rule for each
+    Mine(mine::Args),
+    /// Show accepted changes and their reasons, and verify the lock
+    History(history::Args),
+    /// Convert a foreign recording into a trace, and report what is lost
     Import(import::Args),
     /// Write a tool facts file from a trace, with guesses to confirm
     Tools(tools::Args),
-    /// Print the JSON Schema of a file format, for editors
-    Schema(schema::Args),
-    /// Print a script with which a shell completes this command line
-    Completions(completions::Args),
+    /// Keep calls that a playbook handled wrong, and check them again
+    Feedback(feedback::Args),
     /// Explain a command, a finding, a lint or a word
     Help(help::Args),
+    /// Print the JSON Schema of a file format, for editors
+    Schema(schema::Args),
+    /// Print a completion script for a shell
+    Completions(completions::Args),
+    /// The old spelling of `playproof accept PLAYBOOK`
+    #[command(hide = true)]
+    Approve(accept::Approve),
 }
 
 #[cfg(test)]

@@ -132,7 +132,7 @@ fn may_mean(workspace: &Workspace, asked: &str, fixture: &str) -> bool {
 }
 
 /// The name without file endings.
-fn bare(asked: &str) -> &str {
+pub fn bare(asked: &str) -> &str {
     let endings = [".snap.new", ".snap", ".yaml"];
     endings.iter().find_map(|ending| asked.strip_suffix(ending)).unwrap_or(asked)
 }

@@ -1,8 +1,9 @@
-//! The values of `--format`.
+//! The forms in which commands write their results. Writes nothing; each command says which of them it has.
 
 use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-/// The formats for people and programs.
+/// A form of a result. A command matches those that it has, and the page for people is its last arm.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// For people
@@ -10,16 +11,18 @@ pub enum Format {
     Table,
     /// One JSON document
     Json,
-}
-
-/// The same, and Markdown for pull requests.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum PublicFormat {
-    /// For people
-    #[default]
-    Table,
-    /// One JSON document
-    Json,
+    /// One JSON object a line: every decision event, every call, then the summary
+    Jsonl,
     /// For a pull request or a wiki
     Markdown,
+    /// The playbook's lines, marked
+    Lines,
+}
+
+impl Format {
+    /// Reads one of these, and refuses the others.
+    pub fn one_of(formats: &'static [Format]) -> impl TypedValueParser<Value = Format> {
+        let names = PossibleValuesParser::new(formats.iter().filter_map(ValueEnum::to_possible_value));
+        names.map(|name| Format::from_str(&name, false).unwrap_or_default()) // only known names get here
+    }
 }

@@ -75,7 +75,7 @@ impl InputKind {
             InputKind::Proposal => "playproof propose check".into(),
             InputKind::History => "playproof history".into(),
             InputKind::Feedback => "playproof feedback list".into(),
-            InputKind::Lock => "playproof approve --reason '...'".into(),
+            InputKind::Lock => "playproof accept --reason '...'".into(),
         }
     }
 }

@@ -7,6 +7,7 @@ mod checking;
 mod command;
 mod duplicate_args;
 mod exit;
+mod failed;
 mod feed;
 mod feedback_store;
 mod files;

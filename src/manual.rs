@@ -7,11 +7,45 @@ use super::values::taking_signs;
 use playproof_report::text;
 use playproof_report::text::prose;
 
+/// The commands under their headings, in the order of the help page.
+const GROUPS: [(&str, &[&str]); 4] = [
+    (
+        "Every day",
+        &["demo", "init", "replay", "explain", "lint", "check", "diff", "review", "accept", "reject", "propose"],
+    ),
+    ("Analysis", &["coverage", "mutate", "impact", "mine", "history"]),
+    ("Data", &["import", "tools", "feedback"]),
+    ("Reference", &["help", "schema", "completions"]),
+];
+
 /// The definition that arguments are parsed with and `help` prints from, its pages `width` columns wide.
 pub fn definition(width: usize) -> Command {
-    let mut definition = fitted(Cli::command(), prose(width));
+    let definition = fitted(Cli::command(), prose(width));
+    let template = template(&definition);
+    let mut definition = definition.help_template(template);
     definition.build();
     definition
+}
+
+/// The first page of help: clap knows no groups of commands.
+fn template(definition: &Command) -> String {
+    let header = definition.get_styles().get_header();
+    let literal = definition.get_styles().get_literal();
+    let longest = GROUPS.iter().flat_map(|(_, names)| *names).map(|name| name.len()).max().unwrap_or(0);
+    let mut lines = Vec::new();
+    for (heading, names) in GROUPS {
+        lines.push(format!("{header}{heading}:{header:#}"));
+        for name in names {
+            let about = definition.find_subcommand(name).and_then(Command::get_about).map(ToString::to_string);
+            let about = about.unwrap_or_default();
+            lines.push(format!("  {literal}{name}{literal:#}{:1$}{about}", "", longest + 2 - name.len()));
+        }
+        lines.push(String::new());
+    }
+    let commands = lines.join("\n");
+    format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{commands}\n{header}Options:{header:#}\n{{options}}{{after-help}}"
+    )
 }
 
 /// The command with its prose fitted, and those below it.
@@ -83,6 +117,32 @@ mod tests {
         let line = "  playproof check    every fixture";
         assert_eq!(reflowed(line, 40), line);
         assert_eq!(reflowed(line, 24), "  playproof check\n      every fixture");
+    }
+
+    #[test]
+    fn every_command_stands_under_one_heading_in_one_line() {
+        let definition = definition(100);
+        let shown = definition.get_subcommands().filter(|command| !command.is_hide_set());
+        let mut all: Vec<&str> = shown.map(Command::get_name).collect();
+        let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
+        all.sort_unstable();
+        grouped.sort_unstable();
+        assert_eq!(grouped, all);
+        let longest = grouped.iter().map(|name| name.len()).max().unwrap();
+        for command in definition.get_subcommands().filter(|command| !command.is_hide_set()) {
+            let about = command.get_about().unwrap().to_string();
+            assert!(2 + longest + 2 + about.len() <= 80, "{}: {about}", command.get_name());
+            assert!(!about.contains(['{', '}']), "a template would read it: {about}");
+        }
+    }
+
+    #[test]
+    fn the_first_page_of_help_fits_on_one_screen() {
+        for width in [80, 100] {
+            let page = definition(width).render_help().to_string();
+            assert!(page.lines().count() <= if width < 100 { 48 } else { 45 }, "{page}");
+            assert!(page.lines().all(|line| line.len() <= width), "{page}");
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Goldens that wait for review, beside the accepted ones: written, accepted, rejected. Compares nothing.
 
-use super::changeset::{Change, ProjectLock};
+use super::changeset::Change;
 use super::exit::Failure;
 use super::output::Output;
 use super::workspace::Workspace;
@@ -33,6 +33,37 @@ pub fn leave(workspace: &Workspace, results: &[CaseResult], output: &mut Output)
         workspace.project_lock()?.commit(&changes, output)?;
     }
     Ok(waiting)
+}
+
+/// The results of which a pending golden lies beside the accepted one.
+pub fn waiting<'a>(workspace: &Workspace, results: &'a [CaseResult]) -> Vec<&'a CaseResult> {
+    results.iter().filter(|result| folders::has_file(&workspace.golden(&result.id).pending)).collect()
+}
+
+/// That there is nothing to review, and why.
+pub fn nothing_waits(results: &[CaseResult]) -> Failure {
+    let contradicting = results.iter().find(|result| !result.contradictions.is_empty());
+    match contradicting {
+        Some(result) => Failure::new(format!("nothing of this waits for review; `{}` cannot be accepted", result.id))
+            .help("it contradicts what its fixture is meant to show")
+            .next(Command::new("playproof check").name(&result.id.to_string())),
+        None => Failure::new("nothing waits for review").next("playproof check"),
+    }
+}
+
+/// Refuses what an earlier check left for review and is no longer what the run shows.
+///
+/// # Errors
+/// It is so; a file that cannot be read.
+pub fn refuse_stale(workspace: &Workspace, result: &CaseResult) -> Result<(), Failure> {
+    let source = workspace.read(&workspace.golden(&result.id).pending)?;
+    let left = GoldenFile::parse(&source)?;
+    if left.body.text.trim_end() == result.body.render().trim_end() || !result.contradictions.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::new(format!("what waits for `{}` is no longer what the run shows", result.id))
+        .help("something changed after the check that left it")
+        .next(Command::new("playproof check").name(&result.id.to_string())))
 }
 
 /// What accepting results changes: each becomes the golden, and nothing of it waits any more.
@@ -111,18 +142,9 @@ fn unexplained(class: Class, results: &[&CaseResult]) -> Failure {
         .next(next)
 }
 
-/// Forgets what waits for review.
-///
-/// # Errors
-/// A file that cannot be removed; then all of them still wait.
-pub fn reject(
-    workspace: &Workspace,
-    project_lock: &ProjectLock,
-    ids: &[CaseId],
-    output: &mut Output,
-) -> Result<(), Failure> {
-    let removed: Vec<Change> = ids.iter().map(|id| Change::Remove(workspace.golden(id).pending)).collect();
-    project_lock.commit(&removed, output)
+/// What rejecting runs changes: nothing of them waits any more, and the goldens stay as they are.
+pub fn rejection(workspace: &Workspace, ids: &[CaseId]) -> Vec<Change> {
+    ids.iter().map(|id| Change::Remove(workspace.golden(id).pending)).collect()
 }
 
 /// Whether a file says that already.

@@ -12,7 +12,7 @@ use playproof_trace::mapping::Mapping;
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Reading")]
 pub struct ReadOptions {
-    /// How to read a foreign recording that is not recognised
+    /// The mapping file for a foreign recording that is not recognised
     #[arg(long, value_name = "FILE")]
     pub map: Option<String>,
 
@@ -28,7 +28,7 @@ pub struct ReadOptions {
     #[arg(long, value_name = "N", requires = "skip_invalid", value_parser = whole::<u64>(0..=u64::MAX))]
     pub allow_skipped: Option<u64>,
 
-    /// A call takes no more results once this many calls have come after it
+    /// Pair a result only with a call that is among this many latest calls
     #[arg(long, value_name = "CALLS", default_value_t = 10_000, value_parser = whole::<u64>(1..=u64::MAX))]
     pub reorder_window: u64,
 }

@@ -3,29 +3,27 @@
 use std::error::Error as _;
 use std::ffi::OsString;
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use clap::FromArgMatches;
 use clap::error::{ContextValue, ErrorKind};
 
 use super::args::{Cli, Command as Asked};
 use super::command::{
-    accept, approve, check, completions, coverage, diff, explain, feedback, help, history, impact, import, init, lint,
+    accept, check, completions, coverage, demo, diff, explain, feedback, help, history, impact, import, init, lint,
     mine, mutate, propose, reject, replay, review, schema, tools,
 };
 use super::exit::{Exit, Failure};
+use super::failed::{fail, say_next};
 use super::files;
 use super::inputs;
 use super::manual::definition;
 use super::output::{Output, refused, to_stderr};
 use super::panic::install_panic_hook;
 use super::project;
-use super::terminal::{ColorChoice, Stream, Terminal};
+use super::terminal::{ColorChoice, Terminal};
 use super::{values, workspace};
-use playproof_formats::diagnostic::{Report, Source};
 use playproof_formats::shell::Command;
 use playproof_formats::text::escape_unprintable;
-use playproof_report::diagnostic;
 use playproof_report::style::Palette;
 
 /// Runs the program with `args` (its own name first) and gives its exit code.
@@ -82,7 +80,7 @@ fn begin(cli: &Cli, args: &[OsString]) -> Result<(), Failure> {
         words.fold(Command::new("playproof --allow-outside"), |command, word| command.given(&word))
     };
     match &cli.command {
-        Asked::Schema(_) | Asked::Completions(_) | Asked::Help(_) => Ok(()),
+        Asked::Demo(_) | Asked::Schema(_) | Asked::Completions(_) | Asked::Help(_) => Ok(()),
         Asked::Init(args) => workspace::begin(&args.root(), cli.allow_outside, again),
         Asked::Check(args) => {
             workspace::begin_here(cli.allow_outside, again).inspect_err(|failure| args.say_unchecked(failure))
@@ -120,6 +118,7 @@ fn parse(args: &[OsString], width: usize) -> Result<Cli, clap::Error> {
 fn dispatch(command: Asked, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     match command {
         Asked::Init(args) => init::run(&args, terminal, output),
+        Asked::Demo(_) => demo::run(terminal, output),
         Asked::Replay(args) => replay::run(&args, terminal, output),
         Asked::Explain(args) => explain::run(&args, terminal, output),
         Asked::Lint(args) => lint::run(&args, terminal, output),
@@ -128,7 +127,7 @@ fn dispatch(command: Asked, terminal: &Terminal, output: &mut Output) -> Result<
         Asked::Accept(args) => accept::run(&args, terminal, output),
         Asked::Reject(args) => reject::run(&args, output),
         Asked::Diff(args) => diff::run(&args, terminal, output),
-        Asked::Approve(args) => approve::run(&args, terminal, output),
+        Asked::Approve(args) => accept::approve(&args, terminal, output),
         Asked::History(args) => history::run(&args, terminal, output),
         Asked::Coverage(args) => coverage::run(&args, terminal, output),
         Asked::Mutate(args) => mutate::run(&args, terminal, output),
@@ -139,8 +138,8 @@ fn dispatch(command: Asked, terminal: &Terminal, output: &mut Output) -> Result<
         Asked::Import(args) => import::run(&args, terminal, output),
         Asked::Tools(args) => tools::run(&args, output),
         Asked::Schema(args) => schema::run(&args, output),
-        Asked::Completions(args) => completions::run(&args, output),
-        Asked::Help(args) => help::run(&args, terminal, output),
+        Asked::Completions(args) => completions::run(&args, &mut definition(completions::WIDTH), output),
+        Asked::Help(args) => help::run(&args, &mut definition(terminal.out.width), terminal, output),
     }
 }
 
@@ -192,43 +191,6 @@ fn colour_asked_for(args: &[OsString]) -> ColorChoice {
         Some("never") => ColorChoice::Never,
         _ => ColorChoice::Auto,
     }
-}
-
-/// Says what went wrong, and the one command to run next: the failure's own, or `fallback`.
-pub fn fail(failure: &Failure, fallback: &Command, stream: Stream) -> Exit {
-    let palette = Palette::new(stream.colour);
-    match failure {
-        Failure::PipeClosed => {}
-        Failure::Message { message, help, next } => {
-            to_stderr(&format!("{} {}\n", palette.bad("error:"), escape_unprintable(message)));
-            if let Some(help) = help {
-                to_stderr(&format!("  {} {}\n", palette.strong("help:"), escape_unprintable(help)));
-            }
-            say_next(next.as_ref().unwrap_or(fallback), palette);
-        }
-        Failure::Reports { reports, next } => {
-            for report in reports {
-                to_stderr(&diagnostic::render(&from_here(report), stream.width, stream.colour));
-            }
-            to_stderr(&format!("{}\n", palette.bad(&diagnostic::tally(reports))));
-            say_next(next.as_ref().unwrap_or(fallback), palette);
-        }
-    }
-    failure.exit()
-}
-
-/// The same with the name of its source as it is found from the working directory, where it has it from the project's
-/// root.
-fn from_here(report: &Report) -> Report {
-    let (name, root) = (&report.source.name, project::root());
-    let is_of_root = !files::exists(name) && files::exists(&root.join(name).to_string_lossy());
-    let name = if is_of_root { files::way_up(&root) + name } else { name.clone() };
-    let source = Arc::new(Source { name, ..(*report.source).clone() });
-    Report { source, diagnostics: report.diagnostics.clone() }
-}
-
-fn say_next(next: &Command, palette: Palette) {
-    to_stderr(&format!("  {} {}\n", palette.strong("next:"), next));
 }
 
 impl From<std::io::Error> for Failure {

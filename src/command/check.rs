@@ -8,7 +8,6 @@ use regex::Regex;
 use crate::changeset::ProjectLock;
 use crate::checking;
 use crate::checking::{Checked, Selection};
-use crate::command::approve;
 use crate::exit::{Exit, Failure};
 use crate::flags::Flags;
 use crate::format::Format;
@@ -34,7 +33,7 @@ Examples:
   playproof check                                 every fixture under each of its playbooks
   playproof check the-worked-refund               one fixture
   playproof check --run 'standard/.*refund'       the runs whose PLAYBOOK/FIXTURE matches
-  playproof check --changed-since main            what a branch touches, where git is there
+  playproof check --changed-since main            the runs that a branch touches (needs git)
 
 Where a run differs, what it shows is left beside its golden as `.snap.new`, for `playproof review`, `accept` or
 `reject`; in CI nothing is written. To see what another playbook would change, edit the playbook and check.
@@ -53,7 +52,7 @@ pub struct Args {
     #[arg(long, value_name = "REGEX")]
     pub run: Option<String>,
 
-    /// Only runs of which a file changed since this git revision: fixture, golden or playbook; all of them where the
+    /// Only runs whose fixture, golden or playbook changed since this git revision; all of them where the
     /// lock, the tool facts or playproof.yaml did
     #[arg(long, value_name = "REV")]
     pub changed_since: Option<String>,
@@ -62,7 +61,7 @@ pub struct Args {
     #[arg(long)]
     pub fail_fast: bool,
 
-    /// Accept what differs at once, also in CI
+    /// Accept the goldens of all that differs, also in CI
     #[arg(long)]
     pub accept: bool,
 
@@ -71,7 +70,7 @@ pub struct Args {
     pub reason: Option<String>,
 
     /// How to write the result
-    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
+    #[arg(long, value_parser = Format::one_of(&[Format::Table, Format::Json]), value_name = "FORMAT", default_value = "table")]
     pub format: Format,
 
     /// Write a report too: junit, sarif, github, markdown or json; may be given several times
@@ -82,7 +81,7 @@ pub struct Args {
     #[arg(long)]
     pub show_args: bool,
 
-    /// A selection without runs is no error
+    /// Accept a selection without runs
     #[arg(long)]
     pub allow_empty: bool,
 
@@ -230,13 +229,13 @@ fn show(
     reports::write(&args.reports, &public, &directions, next.as_ref(), output)?;
     reports::tell_github(&public, &directions, next.as_ref())?;
     match args.format {
-        Format::Table => {
+        Format::Json => output.json(json(&shown, &directions, next.as_ref()))?,
+        _ => {
             output.page(&page(&shown))?;
             if let Some(here) = here {
                 output.page(&format!("{} {here}", palette.strong("next:")))?;
             }
         }
-        Format::Json => output.json(json(&shown, &directions, next.as_ref()))?,
     }
     Ok(())
 }
@@ -261,7 +260,7 @@ fn next(terminal: &Terminal, workspace: &Workspace, above: &str, report: &CheckR
     // One that no fixture uses any more cannot be named.
     let named = report.rows.iter().all(|rows| rows.is_used);
     let names: Vec<&str> = report.rows.iter().filter(|_| named).map(|rows| &*rows.playbook).collect();
-    (!report.rows.is_empty()).then(|| approve::again(&names))
+    (!report.rows.is_empty()).then(|| Command::new("playproof accept").names(&names).and("--reason '...'"))
 }
 
 /// Takes a golden back as it was; in the middle of a merge git wants to know which side's.

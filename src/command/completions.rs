@@ -1,25 +1,25 @@
 //! `playproof completions SHELL`: a script with which a shell completes our command line. Installs nothing.
 
+use clap::Command;
 use clap_complete::{Shell, generate};
 
 use crate::exit::{Exit, Failure};
-use crate::manual::definition;
 use crate::output::Output;
 
 /// Descriptions are one line each, whatever the terminal is.
-const WIDTH: usize = 100;
+pub const WIDTH: usize = 100;
 
 /// For which shell.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Where shells look for it:
+Where each shell looks for the script:
   bash        playproof completions bash > ~/.local/share/bash-completion/completions/playproof
   zsh         playproof completions zsh > ~/.zfunc/_playproof      (with `fpath+=~/.zfunc` before `compinit`)
   fish        playproof completions fish > ~/.config/fish/completions/playproof.fish
   powershell  playproof completions powershell >> $PROFILE
   elvish      playproof completions elvish >> ~/.config/elvish/rc.elv
 
-Begin a new shell afterwards.")]
+Then start a new shell.")]
 pub struct Args {
     /// The shell
     #[arg(value_enum, value_name = "SHELL")]
@@ -27,26 +27,27 @@ pub struct Args {
 }
 
 /// Prints.
-pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
-    output.own(&script(args.shell))?;
+pub fn run(args: &Args, definition: &mut Command, output: &mut Output) -> Result<Exit, Failure> {
+    output.own(&script(args.shell, definition))?;
     Ok(Exit::Clean)
 }
 
-fn script(shell: Shell) -> Vec<u8> {
+fn script(shell: Shell, definition: &mut Command) -> Vec<u8> {
     let mut script = Vec::new();
-    generate(shell, &mut definition(WIDTH), "playproof", &mut script);
+    generate(shell, definition, "playproof", &mut script);
     script
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::manual::definition;
     use clap::ValueEnum;
 
     #[test]
     fn every_shell_s_script_names_every_command() {
         for shell in Shell::value_variants() {
-            let script = String::from_utf8(script(*shell)).unwrap();
+            let script = String::from_utf8(script(*shell, &mut definition(WIDTH))).unwrap();
             for command in definition(WIDTH).get_subcommands() {
                 assert!(script.contains(command.get_name()), "{shell}: {}", command.get_name());
             }

@@ -1,10 +1,9 @@
 //! `playproof coverage [PLAYBOOK]`: what the fixtures exercise of a playbook, and the fixtures that would exercise
 //! the rest.
 
-use clap::ValueEnum;
-
 use crate::checking;
 use crate::exit::{Exit, Failure};
+use crate::format::Format;
 use crate::output::{Output, to_stderr};
 use crate::terminal::Terminal;
 use crate::values::{Permille, permille};
@@ -23,8 +22,8 @@ Examples:
   playproof coverage --all                      with the text of every fixture that is missing
   playproof coverage --fail-under 80            exit with 1 below 80 percent
 
-Rules, verdicts, compensations, guards (both ways), outcomes, stop reasons, queues, tool facts, and cells (a verdict
-on a read or write, keyed or not, with a token or not, on the first attempt or a later one). What no fixture can
+Counts rules, verdicts, compensations, guards (passed and stopped), outcomes, stop reasons, queues, tool facts, and cells
+(a verdict on a read or write, with or without key and token, on the first or a later attempt). What no fixture can
 exercise does not count.
 
 Exit codes: 0 measured, 1 below --fail-under, 2 no fixture, or unusable input.")]
@@ -33,32 +32,21 @@ pub struct Args {
     #[arg(value_name = "PLAYBOOK")]
     pub playbook: Option<String>,
 
-    /// Where the fixtures lie [default: the project's, or fixtures]
+    /// The folder of the fixtures [default: the project's, or fixtures]
     #[arg(long, value_name = "DIR")]
     pub fixtures: Option<String>,
 
     /// How to write the result
-    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
+    #[arg(long, value_parser = Format::one_of(&[Format::Table, Format::Json, Format::Lines]), value_name = "FORMAT", default_value = "table")]
     pub format: Format,
 
     /// Show the text of every missing fixture
     #[arg(long)]
     pub all: bool,
 
-    /// Exit with 1 if the fixtures exercise less of what they can
+    /// Exit with 1 if the fixtures exercise less than this
     #[arg(long, value_name = "PERCENT", value_parser = permille)]
     pub fail_under: Option<Permille>,
-}
-
-/// How the result is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// Pages for people
-    Table,
-    /// One JSON document
-    Json,
-    /// The playbook's lines, marked
-    Lines,
 }
 
 /// Measures.
@@ -74,12 +62,12 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let palette = Palette::new(terminal.out.colour);
     let source = &used.loaded.places.source;
     match args.format {
-        Format::Table => {
+        Format::Json => output.json(json(&report, source))?,
+        Format::Lines => output.page(&lines(&report, source, palette))?,
+        _ => {
             let extent = if args.all { Extent::All } else { Extent::Some };
             output.page(&page(&report, extent, terminal.out.width, palette, &command))?;
         }
-        Format::Json => output.json(json(&report, source))?,
-        Format::Lines => output.page(&lines(&report, source, palette))?,
     }
     if args.fail_under.is_some() && report.tally(None).1 == 0 {
         to_stderr("error: nothing of the playbook can be exercised, so there is nothing to measure\n");

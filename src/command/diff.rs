@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use crate::checking;
 use crate::checking::Selection;
-use crate::command::accept::{nothing_waits, waiting};
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
+use crate::pending::{nothing_waits, waiting};
 use crate::terminal::Terminal;
 use crate::workspace::Workspace;
 use playproof_formats::shell::Command;

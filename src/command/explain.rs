@@ -1,5 +1,5 @@
-//! `playproof explain TRACE --call REF|ID`: one call, in sentences. Opens the inputs and says what is wrong with the
-//! name of a call.
+//! `playproof explain TRACE CALL`: one call, in sentences. Opens the inputs and says what is wrong with the name of a
+//! call.
 
 use crate::exit::{Exit, Failure};
 use crate::flags::Flags;
@@ -20,20 +20,25 @@ use playproof_trace::redact::RedactionRules;
 
 /// What is explained.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(
+    override_usage = "playproof explain [OPTIONS] <INPUT>... [CALL]",
+    after_help = "\
 Examples:
-  playproof explain trace.jsonl --call r1#3
-  playproof explain *.jsonl --call monday.jsonl:17
-  playproof explain trace.jsonl --call call_Zx81 --playbook my.yaml --tools tools.yaml
-  playproof explain fixtures/refund.yaml")]
+  playproof explain trace.jsonl r1#3                 the third call of the run r1
+  playproof explain *.jsonl monday.jsonl:17          the call of a line; the line of one of its results will do too
+  playproof explain trace.jsonl call_Zx81 --playbook my.yaml --tools tools.yaml
+  playproof explain fixtures/refund.yaml             the only call of a fixture
+
+The last word names the call, unless a file has that name: then it is one more input."
+)]
 pub struct Args {
-    /// Traces, foreign recordings or fixtures that hold the call; `-` is standard input
+    /// Traces, foreign recordings or fixtures; `-` is standard input. Last comes the call: a reference such as `r1#3` (run
+    /// and number), a place FILE:LINE, or its own id; an input with a single call needs none
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<String>,
 
-    /// The call: a reference such as `r1#3` (run and number), the place FILE:LINE of its line or of a result's, or its own
-    /// id
-    #[arg(long, value_name = "REF|PLACE|ID", allow_hyphen_values = true)]
+    /// The old spelling of CALL
+    #[arg(long, value_name = "CALL", allow_hyphen_values = true, hide = true)]
     pub call: Option<String>,
 
     /// The playbook: a name (of `playbooks/`, else embedded) or a path [default: the project's, or standard]
@@ -53,15 +58,31 @@ pub struct Args {
     pub reading: ReadOptions,
 }
 
+impl Args {
+    /// The inputs, and the call where one is named: the last word, unless it is one more input.
+    fn inputs_and_call(&self) -> (&[String], Option<&str>) {
+        match (&self.call, self.inputs.split_last()) {
+            (Some(call), _) => (&self.inputs, Some(call)),
+            (None, Some((last, inputs))) if !inputs.is_empty() && !is_input(last) => (inputs, Some(last)),
+            (None, _) => (&self.inputs, None),
+        }
+    }
+}
+
+fn is_input(word: &str) -> bool {
+    word == files::STDIN || files::exists(word)
+}
+
 /// Explains.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    let (inputs, call) = args.inputs_and_call();
     let flags = Flags::default()
         .with("--playbook", args.playbook.as_deref())
         .with("--tools", args.tools.as_deref())
         .reading(&args.reading)
         .beyond(&args.beyond_tape.clone().unwrap_or_default());
-    duplicate_args::refuse_inputs(&args.inputs, &flags, |once, flags| {
-        flags.after(Command::new("playproof explain").paths(once).flag_if("--call", args.call.as_deref()))
+    duplicate_args::refuse_inputs(inputs, &flags, |once, flags| {
+        flags.after(Command::new("playproof explain").paths(once).names(call))
     })?;
     let project = Project::find()?;
     let asked: Vec<String> = args.playbook.iter().cloned().collect();
@@ -70,9 +91,10 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let plan = Plan::new(playbooks::load(&name)?.playbook, &tools);
     let search = Search {
         command: "playproof explain",
+        call_flag: None,
         flags,
-        inputs: &args.inputs,
-        wanted: args.call.as_deref(),
+        inputs,
+        wanted: call,
         reading: &args.reading,
         beyond: args.beyond_tape.clone().unwrap_or_default(),
         redaction: &project.redaction,
@@ -93,7 +115,9 @@ const RESENDS_HAVE_NO_NAME: &str =
 pub struct Search<'a> {
     /// The words of the command, for those that it suggests.
     pub command: &'static str,
-    /// The flags that it was given, but for `--call`.
+    /// The flag that takes the call; none where its name alone is given.
+    pub call_flag: Option<&'static str>,
+    /// The flags that it was given, but for the call's.
     pub flags: Flags,
     /// The inputs, all of them traces or all of them fixtures.
     pub inputs: &'a [String],
@@ -105,6 +129,15 @@ pub struct Search<'a> {
     pub beyond: MissingAnswerPolicy,
     /// What must not be shown.
     pub redaction: &'a RedactionRules,
+}
+
+impl Search<'_> {
+    fn with_call(&self, command: Command, call: &str) -> Command {
+        match self.call_flag {
+            Some(flag) => command.flag(flag, call),
+            None => command.name(call),
+        }
+    }
 }
 
 /// Finds the call.
@@ -144,8 +177,8 @@ fn several(search: &Search<'_>, found: &[CandidateCall]) -> Failure {
     });
     match (found.first(), names.first()) {
         (Some(first), _) if first.place.is_none() => {
-            let command = Command::new(search.command).path(input(first)).flag("--call", &first.reference);
-            failure.next(search.flags.after(command))
+            let command = Command::new(search.command).path(input(first));
+            failure.next(search.flags.after(search.with_call(command, &first.reference)))
         }
         (_, Some(first)) => failure.next(command(search, first)),
         _ => failure,
@@ -172,10 +205,19 @@ fn unknown(search: &Search<'_>, names: &CallNames) -> Failure {
             let said = "calls are named by run and number, by FILE:LINE, or by their own id, such as";
             let all = Command::new("playproof replay").paths(search.inputs);
             let flags = search.flags.without(&["--note", "--expected", "--new"]);
-            failure.help(format!("{said} {}", listed(&names.such_as(), 60))).next(flags.after(all))
+            let failure = failure.help(format!("{said} {}", listed(&names.such_as(), 60))).next(flags.after(all));
+            match looks_like_a_file(wanted) {
+                true => failure.and_help(&format!("no file is called `{wanted}` either")),
+                false => failure,
+            }
         }
     };
     if search.reading.join_resends { failure.and_help(RESENDS_HAVE_NO_NAME) } else { failure }
+}
+
+/// Whether a word that names no file was probably meant to.
+fn looks_like_a_file(word: &str) -> bool {
+    [".json", ".jsonl", ".yaml", ".yml", ".gz", ".zst"].iter().any(|ending| word.ends_with(ending))
 }
 
 /// The first names, each in so many columns.
@@ -186,5 +228,5 @@ fn listed(names: &[&str], columns: usize) -> String {
 
 /// The same command for one call.
 fn command(search: &Search<'_>, call: &str) -> Command {
-    search.flags.after(Command::new(search.command).paths(search.inputs).flag("--call", call))
+    search.flags.after(search.with_call(Command::new(search.command).paths(search.inputs), call))
 }

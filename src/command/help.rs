@@ -1,7 +1,8 @@
 //! `playproof help [TOPIC]`: a command, a finding, a lint or a word. Holds no texts of its own.
 
+use clap::builder::StyledStr;
+
 use crate::exit::{Exit, Failure};
-use crate::manual::definition;
 use crate::output::Output;
 use crate::terminal::Terminal;
 use crate::topics;
@@ -24,13 +25,17 @@ pub struct Args {
 }
 
 /// Explains.
-pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
-    let mut definition = definition(terminal.out.width);
+pub fn run(
+    args: &Args,
+    definition: &mut clap::Command,
+    terminal: &Terminal,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
     let Some(topic) = args.topic.as_deref() else {
-        return page_of(&mut definition, terminal, output);
+        return page(&definition.render_help(), terminal, output);
     };
     if let Some(command) = definition.find_subcommand_mut(topic) {
-        return page_of(command, terminal, output);
+        return page(&command.render_long_help(), terminal, output);
     }
     let palette = Palette::new(terminal.out.colour);
     let all = topics::all();
@@ -41,15 +46,14 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let wanted = topic.replace(' ', "_");
     let known: Vec<&Topic> = all.iter().filter(|known| known.id.eq_ignore_ascii_case(&wanted)).collect();
     if known.is_empty() {
-        return Err(unknown(topic, &all, &definition));
+        return Err(unknown(topic, &all, definition));
     }
     let pages: Vec<String> = known.into_iter().map(|topic| explain(topic, palette, terminal.out.width)).collect();
     output.page(&pages.join("\n\n"))?;
     Ok(Exit::Clean)
 }
 
-fn page_of(command: &mut clap::Command, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
-    let page = command.render_long_help();
+fn page(page: &StyledStr, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let page = if terminal.out.colour { page.ansi().to_string() } else { page.to_string() };
     output.page(&page)?;
     Ok(Exit::Clean)

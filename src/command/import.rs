@@ -34,11 +34,11 @@ pub struct Args {
     #[arg(value_name = "FILE")]
     pub input: String,
 
-    /// How to read it, where it is not recognised
+    /// The mapping file, for a recording that is not recognised
     #[arg(short, long, value_name = "FILE")]
     pub map: Option<String>,
 
-    /// Count rows that are too large for a trace, and with --map lines that are no JSON, instead of stopping at the first
+    /// Count rows that are too large, and with --map lines that are not JSON, instead of stopping at the first
     #[arg(long)]
     pub skip_invalid: bool,
 
@@ -46,7 +46,7 @@ pub struct Args {
     #[arg(long, value_name = "N", requires = "skip_invalid", value_parser = whole::<u64>(0..=u64::MAX))]
     pub allow_skipped: Option<u64>,
 
-    /// A recording without calls is no error
+    /// Accept a recording without calls
     #[arg(long)]
     pub allow_empty: bool,
 

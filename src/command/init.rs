@@ -8,6 +8,7 @@ use crate::checking;
 use crate::checking::Selection;
 use crate::duplicate_args;
 use crate::exit::{Exit, Failure};
+use crate::failed::fail;
 use crate::files;
 use crate::flags::Flags;
 use crate::folders::{self, Taken, taken};
@@ -19,7 +20,6 @@ use crate::outputs;
 use crate::playbooks;
 use crate::project;
 use crate::project::Project;
-use crate::run::fail;
 use crate::terminal::Terminal;
 use crate::workspace::{self, Workspace};
 use playproof_analysis::check::CheckStatus;
@@ -48,19 +48,19 @@ Examples:
   playproof init --from a.log --from b.log  a log that is not recognised gets a drafted mapping
   playproof init --from a.log --map m.yaml  the mapping is there already
 
-No file is overwritten: what is there is kept. Either all that is missing is written, or nothing.
+No file is overwritten. Either all missing files are written, or none.
 
-Exit codes: 0 `playproof check` is clean, 1 what was kept does not go together with it, 2 nothing was written.")]
+Exit codes: 0 `playproof check` is clean, 1 the files that were kept differ from the new ones, 2 nothing was written.")]
 pub struct Args {
     /// The project's folder; it is made where it is missing
     #[arg(value_name = "DIR", default_value = ".", hide_default_value = true)]
     pub folder: String,
 
-    /// A trace or another recording to draw tool facts, a mapping and a fixture from; repeatable
+    /// A trace or another recording that shows tools, a log format and a failure; may be given several times
     #[arg(long, value_name = "TRACE")]
     pub from: Vec<String>,
 
-    /// How to read the recordings, where that is written already; it stays where it is
+    /// The mapping file for the recordings, where you have one
     #[arg(long, value_name = "FILE", requires = "from")]
     pub map: Option<String>,
 }

@@ -39,7 +39,7 @@ pub struct Args {
     pub playbooks: Vec<String>,
 
     /// How to write the result
-    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
+    #[arg(long, value_parser = Format::one_of(&[Format::Table, Format::Json]), value_name = "FORMAT", default_value = "table")]
     pub format: Format,
 }
 
@@ -68,8 +68,8 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         linted.push(one(&name)?);
     }
     match args.format {
-        Format::Table => output.page(&page(&linted, terminal))?,
         Format::Json => output.json(json(&linted))?,
+        _ => output.page(&page(&linted, terminal))?,
     }
     Ok(linted.iter().flat_map(|one| &one.diagnostics).map(exit).max().unwrap_or(Exit::Clean))
 }

@@ -22,16 +22,17 @@ use playproof_report::style::Palette;
 use playproof_trace::origin::Sources;
 
 const EXAMPLES: &str = "\
-Mined are failures with the verdict `unclassified`, and failures with another verdict that ended their call
-`exhausted`. A call that ends undetermined is counted and not mined: nobody knows whether its verdict helps.
+Mines failures that no rule matches (verdict `unclassified`), and failures whose retries were used up (outcome
+`exhausted`). A call that ends undetermined is counted and not mined: the recording does not show whether its verdict
+helps.
 
-A form is a message in which numbers, ids, quoted text and paths are placeholders; case does not count. Where three
-or more words stood in the same place of messages that are otherwise the same, that place is a placeholder too.
-Forms are apart by error kind, status and code, and ranked by number times risk: 4 for a write that is not
+A form is a message with placeholders for numbers, ids, quoted text and paths; upper and lower case are the same. A
+place where otherwise equal messages have three or more different words becomes a placeholder too. Forms differ also by
+error kind, status and code. The most urgent comes first: number of failures times 4 for a write that is not
 idempotent, 2 for another write, 1 for a read.
 
-The rule under a form is tried by real classification: it catches the messages that were kept of the form and none
-that were kept of any other, whatever their verdict. Name its verdict, and say what follows from it.
+The rule below each form was tried on the mined messages: it matches those of the form, and no others, whatever their
+verdict. Choose the verdict, and what follows from it.
 
 Examples:
   playproof mine trace.jsonl
@@ -57,16 +58,16 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     pub tools: Option<String>,
 
-    /// How many forms to show
+    /// Show this many forms
     #[arg(long, value_name = "N", default_value_t = TOP, value_parser = whole::<u16>(1..=1_000))]
     pub top: u16,
 
-    /// An input without calls is no error
+    /// Accept an input without calls
     #[arg(long)]
     pub allow_empty: bool,
 
     /// How to write the result
-    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
+    #[arg(long, value_parser = Format::one_of(&[Format::Table, Format::Json]), value_name = "FORMAT", default_value = "table")]
     pub format: Format,
 
     /// Threads; the result is the same for any number [default: all cores]
@@ -105,8 +106,8 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let next = next(args, &mined, sources);
     let shown = Shown { mined: &mined, replayed, notes, names: sources, next: next.as_ref() };
     match args.format {
-        Format::Table => output.page(&page(&shown, terminal.out.width, Palette::new(terminal.out.colour)))?,
         Format::Json => output.json(json(&shown))?,
+        _ => output.page(&page(&shown, terminal.out.width, Palette::new(terminal.out.colour)))?,
     }
     Ok(Exit::Clean)
 }
@@ -136,7 +137,7 @@ fn next(args: &Args, mined: &Mined, sources: &Sources) -> Option<Command> {
             let example = mined.shown.first()?.examples.first()?;
             let input = args.inputs.get(usize::try_from(example.place.input).ok()?)?;
             let call = sources.name_of(&example.reference, example.place);
-            flags(args).after(Command::new("playproof explain").path(input).flag("--call", &call))
+            flags(args).after(Command::new("playproof explain").path(input).name(&call))
         }
     })
 }

@@ -1,10 +1,10 @@
 //! One file a command: its arguments, and what it does.
 
 pub mod accept;
-pub mod approve;
 pub mod check;
 pub mod completions;
 pub mod coverage;
+pub mod demo;
 pub mod diff;
 pub mod explain;
 pub mod feedback;

@@ -32,11 +32,12 @@ const MAX_CALLS: u64 = 2_000_000;
 Examples:
   playproof mutate                       the project's playbook, under the fixtures that name it
   playproof mutate standard reversing    several
-  playproof mutate --all                 with every survivor's fixture, and what was accepted
+  playproof mutate --all                 with the fixture that would catch each survivor
 
-Each mutant is the playbook with one row changed: a rule dropped, moved or widened, a compensation swapped, a limit one
-off, a guard off, another queue, wait or effect claim. A fixture catches it if the body of its golden would change;
-names of rules do not count. A survivor that is all right is listed in mutants.yaml with the reason:
+A mutant is the playbook with one row changed: a rule removed, moved or widened, a compensation replaced, a limit changed
+by one, a guard switched off, another queue, wait or effect claim. A fixture catches a mutant if its golden would change
+in more than the names of rules. A mutant that no fixture catches is a survivor. List survivors that are right in
+mutants.yaml, with the reason:
 
   format: mutants/1
   standard:
@@ -49,7 +50,7 @@ pub struct Args {
     #[arg(value_name = "PLAYBOOK")]
     pub playbooks: Vec<String>,
 
-    /// Where the fixtures lie [default: the project's, or fixtures]
+    /// The folder of the fixtures [default: the project's, or fixtures]
     #[arg(long, value_name = "DIR")]
     pub fixtures: Option<String>,
 
@@ -58,10 +59,10 @@ pub struct Args {
     pub accepted: Option<String>,
 
     /// How to write the result
-    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
+    #[arg(long, value_parser = Format::one_of(&[Format::Table, Format::Json]), value_name = "FORMAT", default_value = "table")]
     pub format: Format,
 
-    /// Show every survivor's fixture, the accepted mutants and those without a difference found
+    /// Show also accepted mutants, and the fixture that would catch each survivor
     #[arg(long)]
     pub all: bool,
 
@@ -100,8 +101,8 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         names.push(asked.map_or_else(|| workspace.playbook_argument(&name), str::to_owned));
     }
     match args.format {
-        Format::Table => output.page(&pages(&reports, args, &names, terminal))?,
         Format::Json => output.json(json(&reports))?,
+        _ => output.page(&pages(&reports, args, &names, terminal))?,
     }
     conclude(&reports, &accepted, terminal);
     if let Some(said) = inconclusive(&reports, args) {

@@ -16,10 +16,10 @@ use playproof_trace::tool_facts::{ToolCount, render};
 /// Whose tools.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Each access is a guess from the tool's name, marked `# guessed: confirm`. A row says nothing until its mark is taken
-away: its tool counts as a write that must not be repeated. What a row says wins over the playbook's own tool facts;
-every row says its access, and what else it leaves out stays as the playbook says. In either file a row of the tool's
-own name speaks before any glob.
+Each `access` is guessed from the tool's name and marked `# guessed: confirm`. Check it, then remove the mark: a row with
+the mark is ignored, and its tool counts as a write that is not idempotent. Rows of this file win over the playbook's
+own tool facts. Every row must have `access`; other missing fields keep the playbook's value. In either file, a row
+with a tool's exact name wins over a row with a glob.
 
 Example:
   playproof tools trace.jsonl -o tools.yaml

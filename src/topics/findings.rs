@@ -65,7 +65,7 @@ What to do: send an idempotency key, or leave the retry guard on.",
 No rule of the playbook matches this failure. It is never retried; it goes to a queue of people. The summary groups \
 such failures by message template, so that one rule can cover many of them.
 
-What to do: `playproof explain TRACE --call REF` shows why each rule did not match. `playproof mine TRACE` suggests rules.",
+What to do: `playproof explain TRACE CALL` shows why each rule did not match. `playproof mine TRACE` suggests rules.",
         ),
         FindingId::Undetermined => (
             "an answer is missing",

@@ -10,8 +10,12 @@ use playproof_analysis::check::CaseId;
 impl Workspace {
     /// Whether `asked` is the run, its golden, its fixture, or one of their files.
     pub fn names_run(&self, asked: &str, id: &CaseId) -> bool {
-        self.names_fixture(asked, &id.fixture)
-            || self.named_below(&self.goldens, asked, &[".snap.new", ".snap"]) == Some(id.to_string())
+        self.names_fixture(asked, &id.fixture) || self.run_named(asked) == Some(id.to_string())
+    }
+
+    /// The run that `asked` is, as `PLAYBOOK/FIXTURE`, or the golden of; whether there is such a run is not asked.
+    pub fn run_named(&self, asked: &str) -> Option<String> {
+        self.named_below(&self.goldens, asked, &[".snap.new", ".snap"])
     }
 
     /// Whether `asked` is the fixture or its file.

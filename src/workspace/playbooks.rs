@@ -132,6 +132,13 @@ impl Workspace {
     }
 
     /// The name in fixtures of a requested playbook; any other path is returned as given.
+    /// The playbook that `asked` names, by its name or its file, as fixtures know it; none if there is no such playbook.
+    pub fn playbook_named(&self, asked: &str) -> Option<String> {
+        let known = self.known_name(asked);
+        let name = known.strip_prefix("playbooks/").unwrap_or(&known);
+        (self.playbook_path(name).is_some() || embedded(name).is_some()).then(|| name.to_owned())
+    }
+
     pub fn known_name(&self, asked: &str) -> String {
         let named = Named::new(&self.root, asked);
         if named.path.is_none() || named == self.default { named.name } else { asked.to_owned() }

@@ -21,7 +21,7 @@ fn small(call: &str, script: &str, expect: &str) -> Project {
          upstream:\n  refund: [{script}]\nexpect:\n  standard: {{ {expect} }}\n"
     );
     project.write("fixtures/refund.yaml", &fixture);
-    assert_eq!(project.run(&["approve", "--reason", "first"]).code, 0);
+    assert_eq!(project.run(&["accept", "--reason", "first"]).code, 0);
     assert_eq!(project.run(&["check", "--accept"]).code, 0);
     project
 }
@@ -38,7 +38,7 @@ fn what_a_check_leaves_is_shown_accepted_and_then_as_accepted() {
     assert_eq!(project.run(&["accept", GATEWAY]).code, 0);
     assert_eq!(project.run(&["accept"]).code, 0);
     assert_eq!(project.pending(), Vec::<String>::new());
-    assert_eq!(project.run(&["approve", "--reason", "slower"]).code, 0);
+    assert_eq!(project.run(&["accept", "--reason", "slower"]).code, 0);
     assert_eq!(project.run(&["check"]).code, 0);
 }
 
@@ -87,7 +87,7 @@ fn a_changed_effect_is_not_accepted_without_a_reason_and_the_reason_is_kept() {
     assert_eq!(project.run(&["accept", "--reason", why]).code, 0);
     let golden = project.read("goldens/standard/refund.snap");
     assert!(golden.contains("class: effect changed") && golden.contains("see incident 12"), "{golden}");
-    project.run(&["approve", "--reason", why]);
+    project.run(&["accept", "--reason", why]);
     assert_eq!(project.run(&["check"]).code, 0);
 }
 
@@ -193,20 +193,20 @@ fn two_checks_at_once_leave_whole_files() {
 fn a_suggested_approval_names_the_playbooks_that_are_meant() {
     let project = Project::few();
     project.edit("playbooks/standard.yaml", "limits: {", "study: { why: to see, retry_guard: off }\nlimits: {");
-    let ran = project.run(&["approve", "standard"]);
-    assert!(ran.code == 2 && ran.err.contains("next: playproof approve standard --reason '...'\n"), "{}", ran.err);
+    let ran = project.run(&["accept", "standard"]);
+    assert!(ran.code == 2 && ran.err.contains("next: playproof accept standard --reason '...'\n"), "{}", ran.err);
     let project = Project::few();
     project.remove("goldens/playbook.lock");
     let ran = project.run(&["check", "keys-say-processed"]);
-    let next = ran.out.lines().find(|line| line.starts_with("next: playproof approve")).unwrap_or_default();
-    assert!(next.ends_with(" --reason '...'") && next != "next: playproof approve --reason '...'", "{}", ran.out);
+    let next = ran.out.lines().find(|line| line.starts_with("next: playproof accept")).unwrap_or_default();
+    assert!(next.ends_with(" --reason '...'") && next != "next: playproof accept --reason '...'", "{}", ran.out);
 }
 
 #[test]
 fn an_approval_of_rows_that_the_history_explains_says_that_its_reason_is_not_kept() {
     let project = Project::few();
     project.remove("goldens/playbook.lock");
-    let ran = project.run(&["approve", "--reason", "quite another"]);
+    let ran = project.run(&["accept", "--reason", "quite another"]);
     assert_eq!(ran.code, 0, "{ran:?}");
     assert!(ran.out.contains("keep the reason that the history gives: the one given here is not kept"), "{}", ran.out);
     assert!(!project.read("goldens/playbook.lock").contains("quite another"));

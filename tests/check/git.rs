@@ -25,7 +25,7 @@ fn branch(project: &Project, name: &str, edits: &[(&str, &str)]) {
     for (old, new) in edits {
         project.edit(PLAYBOOK, old, new);
     }
-    assert_eq!(project.run(&["approve", "--reason", name]).code, 0);
+    assert_eq!(project.run(&["accept", "--reason", name]).code, 0);
     let checked = project.run(&["check"]);
     assert_eq!(checked.code, 0, "{name}: {}", checked.out);
     commit(project, name);
@@ -66,7 +66,7 @@ fn two_branches_that_each_add_a_verdict_merge_and_no_golden_changes() {
     assert_eq!(checked.code, 0, "{}", checked.out);
     assert_eq!(goldens(&project), before);
     let lock = project.read("goldens/playbook.lock");
-    project.run(&["approve", "--reason", "nothing to approve"]);
+    project.run(&["accept", "--reason", "nothing to approve"]);
     assert_eq!(project.read("goldens/playbook.lock"), lock);
 }
 
@@ -137,7 +137,7 @@ fn no_configuration_of_a_repository_makes_git_start_a_program() {
     let checked = project.run(&["check", "--changed-since", "HEAD"]);
     assert!(checked.code != 2, "{}", checked.err);
     project.run(&["history", "verify", "--since", "HEAD"]);
-    project.run(&["approve", "--reason", "why"]);
+    project.run(&["accept", "--reason", "why"]);
     assert!(!started.exists(), "git has started what the repository's configuration names");
     assert_eq!(project.git(&["config", "filter.a=b.clean", &start]), Some(true));
     let (code, said) = project.refused(&["check", "--changed-since", "HEAD"]);

@@ -14,7 +14,7 @@ fn records(project: &Project) -> Vec<String> {
 fn slower() -> Project {
     let project = Project::few();
     project.edit(PLAYBOOK, DELAYS.0, DELAYS.1);
-    assert_eq!(project.run(&["approve", "--reason", "the gateway is slower"]).code, 0);
+    assert_eq!(project.run(&["accept", "--reason", "the gateway is slower"]).code, 0);
     project
 }
 
@@ -58,15 +58,15 @@ fn an_approval_is_recorded_with_its_rows_before_and_after_and_its_reason() {
 fn nothing_is_recorded_where_nothing_is_approved() {
     let project = slower();
     let before = project.files();
-    assert!(project.run(&["approve", "--reason", "again"]).out.contains("every row is approved already"));
-    assert_eq!(project.run(&["approve", "--reason", " "]).code, 2);
+    assert!(project.run(&["accept", "--reason", "again"]).exits(2).err.contains("nothing waits for review"));
+    assert_eq!(project.run(&["accept", "--reason", " "]).code, 2);
     assert_eq!(project.files(), before);
 }
 
 #[test]
 fn nothing_at_all_is_not_a_pass() {
     let project = Project::empty();
-    for args in [&["history"][..], &["history", "verify"], &["approve", "--reason", "x"]] {
+    for args in [&["history"][..], &["history", "verify"], &["accept", "--reason", "x"]] {
         let ran = project.run(args);
         assert_eq!(ran.code, 2, "{ran:?}");
         assert!(ran.err.contains("there are no fixtures") && ran.err.contains("next: playproof init"), "{}", ran.err);
@@ -80,8 +80,8 @@ fn a_lock_without_a_history_does_not_pass_until_somebody_approves() {
     for record in records(&project) {
         std::fs::remove_file(project.path(&record)).unwrap();
     }
-    objects(&verify(&project), &["no record has the playbook `standard`", "next: playproof approve"]);
-    let approved = project.run(&["approve", "--reason", "approved before there was a history"]);
+    objects(&verify(&project), &["no record has the playbook `standard`", "next: playproof accept"]);
+    let approved = project.run(&["accept", "--reason", "approved before there was a history"]);
     assert!(approved.out.contains("recorded in proposals/history/0001-"), "{approved:?}");
     assert_eq!(verify(&project).code, 0);
 }
@@ -91,16 +91,16 @@ fn approving_says_what_it_wrote_and_does_not_ask_for_what_is_being_done() {
     let project = Project::few();
     let lock = project.read("goldens/playbook.lock");
     std::fs::remove_dir_all(project.path("proposals/history")).expect("it is there");
-    let only_recorded = project.run(&["approve", "--reason", "recorded anew"]);
-    assert!(!only_recorded.out.contains("approved in"), "{}", only_recorded.out);
+    let only_recorded = project.run(&["accept", "--reason", "recorded anew"]);
+    assert!(!only_recorded.out.contains("accepted in"), "{}", only_recorded.out);
     assert!(only_recorded.out.contains("goldens/playbook.lock has every row already"), "{}", only_recorded.out);
     assert!(only_recorded.out.contains("recorded in proposals/history/"), "{}", only_recorded.out);
     let explained = lock.replace("why: 'as it came'", "why: 'recorded anew'");
     assert_eq!(project.read("goldens/playbook.lock"), explained, "the same rows, and the reason that is recorded");
     assert_eq!(verify(&project).code, 0);
     project.edit("playbooks/standard.yaml", "max_attempts: 6", "max_attempts: 7");
-    let both = project.run(&["approve", "--reason", "one more"]);
-    assert!(both.out.contains("approved in goldens/playbook.lock"), "{}", both.out);
+    let both = project.run(&["accept", "--reason", "one more"]);
+    assert!(both.out.contains("accepted in goldens/playbook.lock"), "{}", both.out);
     assert!(both.out.contains("limit max_attempts") && !both.out.contains("if they are meant"), "{}", both.out);
 }
 
@@ -114,10 +114,10 @@ fn a_lock_that_was_edited_with_its_playbook_is_seen_at_the_record() {
         &[
             "the row `verdict transient_timeout` of `standard` is not what this record made it",
             "the lock has then.retry_with_backoff.backoff_ms: [1,600,1800]",
-            "next: playproof approve",
+            "next: playproof accept",
         ],
     );
-    assert_eq!(project.run(&["approve", "--reason", "it was meant"]).code, 0);
+    assert_eq!(project.run(&["accept", "--reason", "it was meant"]).code, 0);
     assert_eq!(verify(&project).code, 0);
 }
 
@@ -126,7 +126,7 @@ fn a_lock_that_was_lost_gets_its_reasons_back_from_the_history() {
     let project = slower();
     let lock = project.read("goldens/playbook.lock");
     std::fs::remove_file(project.path("goldens/playbook.lock")).expect("it is there");
-    assert_eq!(project.run(&["approve", "--reason", "made anew"]).code, 0);
+    assert_eq!(project.run(&["accept", "--reason", "made anew"]).code, 0);
     assert_eq!(project.read("goldens/playbook.lock"), lock);
     assert_eq!(verify(&project).code, 0);
 }
@@ -171,7 +171,7 @@ fn a_reason_that_was_edited_everywhere_is_seen_against_what_it_was() {
     );
     // Gone altogether, with a playbook, a lock and a chain that fit again.
     std::fs::remove_file(project.path(&record)).unwrap();
-    assert_eq!(project.run(&["approve", "--reason", "it felt right"]).code, 0);
+    assert_eq!(project.run(&["accept", "--reason", "it felt right"]).code, 0);
     assert_eq!(verify(&project).code, 0);
     objects(&since(), &["a record was removed", &next]);
 }
@@ -180,7 +180,7 @@ fn a_reason_that_was_edited_everywhere_is_seen_against_what_it_was() {
 fn a_record_that_is_gone_or_edited_breaks_the_chain() {
     let project = slower();
     project.edit(PLAYBOOK, DELAYS.1, "[400, 600, 1800]");
-    assert_eq!(project.run(&["approve", "--reason", "slower still"]).code, 0);
+    assert_eq!(project.run(&["accept", "--reason", "slower still"]).code, 0);
     let all = records(&project);
     let middle = &all[all.len() - 2];
     std::fs::remove_file(project.path(middle)).unwrap();
@@ -192,7 +192,7 @@ fn a_damaged_record_is_shown_with_its_place() {
     let project = slower();
     let record = records(&project).pop().unwrap();
     project.edit(&record, "reason:", "raeson:");
-    for args in [&["history"][..], &["history", "verify"], &["approve", "--reason", "x"]] {
+    for args in [&["history"][..], &["history", "verify"], &["accept", "--reason", "x"]] {
         let ran = project.run(args);
         assert_eq!(ran.code, 2, "{ran:?}");
         assert!(
@@ -222,7 +222,7 @@ fn what_cannot_be_written_leaves_lock_and_history_as_they_were() {
     std::fs::rename(&lock, moved).expect("it is there");
     std::fs::create_dir(&lock).expect("a folder");
     let before = project.files();
-    let ran = project.run(&["approve", "--reason", "slower still"]);
+    let ran = project.run(&["accept", "--reason", "slower still"]);
     let said = "playbook.lock` cannot be written: it is a directory";
     assert!(ran.code == 2 && ran.err.contains(said) && ran.err.contains("nothing was changed"), "{ran:?}");
     assert_eq!(project.files(), before);
@@ -244,11 +244,11 @@ fn two_branches_that_approve_in_the_same_words_merge_cleanly_and_verify() {
     commit(&project);
     git(&project, &["checkout", "-q", "-b", "other"]);
     project.edit(PLAYBOOK, DELAYS.0, DELAYS.1);
-    assert_eq!(project.run(&["approve", "--reason", "reviewed"]).code, 0);
+    assert_eq!(project.run(&["accept", "--reason", "reviewed"]).code, 0);
     commit(&project);
     git(&project, &["checkout", "-q", "main"]);
     project.edit(PLAYBOOK, "deadline_ms: 60000", "deadline_ms: 50000");
-    assert_eq!(project.run(&["approve", "--reason", "reviewed"]).code, 0);
+    assert_eq!(project.run(&["accept", "--reason", "reviewed"]).code, 0);
     commit(&project);
     git(&project, &["merge", "-q", "--no-edit", "other"]);
     let numbers: Vec<String> = records(&project).iter().map(|name| name[18..22].to_owned()).collect();
@@ -256,7 +256,7 @@ fn two_branches_that_approve_in_the_same_words_merge_cleanly_and_verify() {
     assert_eq!(numbers.iter().filter(|number| *number == last).count(), 2, "{numbers:?}");
     let ran = verify(&project);
     assert_eq!(ran.code, 0, "{ran:?}");
-    assert_eq!(project.run(&["approve", "--reason", "x"]).out.trim(), "every row is approved already");
+    assert!(project.run(&["accept", "--reason", "x"]).exits(2).err.contains("nothing waits for review"));
 }
 
 #[test]

@@ -41,7 +41,7 @@ impl Project {
             project.copy_folder(folder, |name| folder == "playbooks" || is_wanted(stem(name)));
         }
         let _ = fs::remove_file(project.path("goldens/playbook.lock"));
-        assert_eq!(project.run(&["approve", "--reason", "as it came"]).code, 0);
+        assert_eq!(project.run(&["accept", "--reason", "as it came"]).code, 0);
         project
     }
 

@@ -149,13 +149,13 @@ fn a_stale_lock_fails_and_says_how_to_approve() {
     project.edit("playbooks/standard.yaml", "max_attempts: 6", "max_attempts: 7");
     let ran = project.run(&["check"]);
     assert_eq!(ran.code, 1);
-    assert!(ran.out.contains("limit max_attempts") && ran.out.contains("playproof approve"), "{}", ran.out);
+    assert!(ran.out.contains("limit max_attempts") && ran.out.contains("playproof accept"), "{}", ran.out);
     assert_eq!(project.run(&["approve"]).code, 2, "without a reason");
-    assert_eq!(project.run(&["approve", "--reason", "one more"]).code, 0);
+    assert_eq!(project.run(&["accept", "--reason", "one more"]).code, 0);
     assert_eq!(project.run(&["check"]).code, 0);
     assert!(project.read("goldens/playbook.lock").contains("limit max_attempts: { is: '7', why: 'one more' }"));
-    let again = project.run(&["approve", "--reason", "x"]);
-    assert!(again.out.contains("approved already"), "{}", again.out);
+    let again = project.run(&["accept", "--reason", "x"]).exits(2);
+    assert!(again.err.contains("nothing waits for review"), "{}", again.err);
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn a_section_of_the_lock_that_no_fixture_uses_fails() {
     let ran = project.run(&["check"]);
     assert_eq!(ran.code, 1);
     assert!(ran.out.contains("zzz: no fixture uses this playbook"), "{}", ran.out);
-    assert_eq!(project.run(&["approve", "--reason", "gone"]).code, 0);
+    assert_eq!(project.run(&["accept", "--reason", "gone"]).code, 0);
     assert_eq!(project.read("goldens/playbook.lock"), lock);
 }
 
@@ -230,7 +230,7 @@ fn the_same_bytes_come_from_one_thread_from_several_and_from_a_folder_below() {
 fn a_blank_reason_is_wrong_usage() {
     let project = Project::few();
     for args in
-        [&["check", "--accept", "--reason", ""][..], &["accept", "--reason", "  "], &["approve", "--reason", "\t"]]
+        [&["check", "--accept", "--reason", ""][..], &["accept", "--reason", "  "], &["accept", "--reason", "\t"]]
     {
         let ran = project.run(args);
         assert_eq!(ran.code, 2, "{args:?}: {ran:?}");

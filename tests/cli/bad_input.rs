@@ -207,7 +207,7 @@ fn where_no_call_was_asked_for_none_is_named_as_missing() {
     place.write("orphan.jsonl", "{\"type\":\"tool_result\",\"call_id\":\"c\",\"status\":\"ok\"}\n");
     for (args, said) in [
         (&["explain", "orphan.jsonl"][..], "there is no call in orphan.jsonl"),
-        (&["explain", "orphan.jsonl", "--call", "r1#1"], "there is no call `r1#1` in orphan.jsonl"),
+        (&["explain", "orphan.jsonl", "r1#1"], "there is no call `r1#1` in orphan.jsonl"),
         (&["feedback", "add", "orphan.jsonl", "--note", "n"], "there is no call in orphan.jsonl"),
     ] {
         let run = place.run(args).exits(2);
@@ -274,8 +274,7 @@ fn malformed_lines_can_be_skipped_and_are_counted() {
     assert_eq!(run.code, 0, "{}", run.err);
     assert!(run.out.contains("3 lines, 1 run, 2 calls, 2 results, 1 line skipped"), "{}", run.out);
     assert!(run.err.contains("t.jsonl:2:"), "{}", run.err);
-    for args in [&["tools", "t.jsonl", "--skip-invalid"][..], &["explain", "t.jsonl", "--call", "#2", "--skip-invalid"]]
-    {
+    for args in [&["tools", "t.jsonl", "--skip-invalid"][..], &["explain", "t.jsonl", "#2", "--skip-invalid"]] {
         let run = place.run(args);
         assert_eq!((run.code, run.err.contains("t.jsonl: 1 line skipped\n")), (0, true), "{}", run.err);
     }
@@ -372,11 +371,11 @@ fn wrong_usage() {
         (&["replay", "trace.jsonl", "--run", "r9", "--format", "jsonl"], "there is no call in a run `r9`"),
         (&["replay", "trace.jsonl", "--call", "nope", "--format", "jsonl"], "there is no call `nope`"),
         (&["replay", "trace.jsonl", "--call", "r1"], "a call is named by run and number (`r1#3`)"),
-        (&["explain", "trace.jsonl", "--call", "r1"], "`r1` is a run; its calls are r1#1"),
-        (&["explain", "trace.jsonl", "--call", "r1"], "next: playproof explain trace.jsonl --call 'r1#1'"),
+        (&["explain", "trace.jsonl", "r1"], "`r1` is a run; its calls are r1#1"),
+        (&["explain", "trace.jsonl", "r1"], "next: playproof explain trace.jsonl 'r1#1'"),
         (&["replay", "trace.jsonl", "--call", "c9"], "there is no call `c9`"),
-        (&["explain", "trace.jsonl", "--call", "c1"], "several calls: r1#1, r2#1"),
-        (&["explain", "trace.jsonl", "--call", "r1#9"], "did you mean"),
+        (&["explain", "trace.jsonl", "c1"], "several calls: r1#1, r2#1"),
+        (&["explain", "trace.jsonl", "r1#9"], "did you mean"),
         (&["help", "duplicat_effect"], "did you mean `duplicate_effect`?"),
         (&["import", "trace.jsonl"], "no recording that is recognised"),
     ] {

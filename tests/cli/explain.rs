@@ -22,7 +22,7 @@ fn explained(trace: &str, args: &[&str]) -> String {
 
 #[test]
 fn an_effect_that_was_made_three_times_is_explained_at_each_of_its_calls() {
-    let tools = ["--tools", "tools.yaml", "--call"];
+    let tools = ["--tools", "tools.yaml"];
     for (call, by) in
         [("r1#1", "this call, r1#3, r1#4"), ("r1#3", "r1#1, this call, r1#4"), ("c4", "r1#1, r1#3, this call")]
     {
@@ -40,7 +40,7 @@ fn an_effect_that_was_made_three_times_is_explained_at_each_of_its_calls() {
 
 #[test]
 fn another_intent_of_the_same_tool_is_left_alone() {
-    let page = explained(THRICE, &["--tools", "tools.yaml", "--call", "c2"]);
+    let page = explained(THRICE, &["--tools", "tools.yaml", "c2"]);
     assert!(page.contains("The effect is there: an attempt was answered with ok."), "{page}");
     assert!(page.contains("acts next Nobody: the agent continues"), "{page}");
 }
@@ -48,7 +48,7 @@ fn another_intent_of_the_same_tool_is_left_alone() {
 #[test]
 fn where_nobody_declared_the_tool_a_repetition_is_a_doubt() {
     let undeclared = THRICE.replace("payments.issue_refund", "pay");
-    let page = explained(&undeclared, &["--call", "c3"]);
+    let page = explained(&undeclared, &["c3"]);
     assert!(page.contains("doubt possible_duplicate_effect: one intent may have had 2 effects"), "{page}");
     assert!(page.contains("3 times if this tool writes, which is not declared"), "{page}");
 }
@@ -56,7 +56,7 @@ fn where_nobody_declared_the_tool_a_repetition_is_a_doubt() {
 #[test]
 fn a_key_that_was_used_twice_may_have_been_honoured() {
     let keyed = THRICE.replace("\"args\"", "\"idempotency_key\":\"k\",\"args\"");
-    let page = explained(&keyed, &["--tools", "tools.yaml", "--call", "c3"]);
+    let page = explained(&keyed, &["--tools", "tools.yaml", "c3"]);
     assert!(page.contains("if the upstream ignores the key, and once if it honours it"), "{page}");
     assert!(!page.contains("duplicate_effect: one intent had"), "{page}");
 }
@@ -65,14 +65,14 @@ fn a_key_that_was_used_twice_may_have_been_honoured() {
 fn a_name_of_several_calls_is_refused_with_their_places() {
     let place = Place::with_trace();
     place.write("other.jsonl", TRACE);
-    let run = place.run(&["explain", "trace.jsonl", "other.jsonl", "--call", "r1#1"]);
+    let run = place.run(&["explain", "trace.jsonl", "other.jsonl", "r1#1"]);
     assert_eq!(run.code, 2, "{}", run.out);
     assert!(run.err.contains("`r1#1` is the name of several calls: trace.jsonl:1, other.jsonl:1"), "{}", run.err);
-    assert!(run.err.contains("explain trace.jsonl other.jsonl --call trace.jsonl:1"), "{}", run.err);
-    let run = place.run(&["explain", "trace.jsonl", "other.jsonl", "--call", "other.jsonl:1"]);
+    assert!(run.err.contains("explain trace.jsonl other.jsonl trace.jsonl:1"), "{}", run.err);
+    let run = place.run(&["explain", "trace.jsonl", "other.jsonl", "other.jsonl:1"]);
     assert_eq!(run.code, 0, "{}", run.err);
     assert!(run.out.contains("other.jsonl:1"), "{}", run.out);
-    let ids = place.run(&["explain", "trace.jsonl", "--call", "c1"]);
+    let ids = place.run(&["explain", "trace.jsonl", "c1"]);
     assert!(ids.err.contains("`c1` is the name of several calls: r1#1, r2#1"), "{}", ids.err);
 }
 
@@ -108,7 +108,7 @@ const SHARED_TOKEN: &str = r#"{"run_id":"r1","tool":"pay","args":{"n":1},"revers
 
 #[test]
 fn a_token_that_an_earlier_call_of_the_run_has_sent_is_not_sent_again() {
-    let args = ["--playbook", "reversing", "--beyond-tape", "ok", "--call"];
+    let args = ["--playbook", "reversing", "--beyond-tape", "ok"];
     let first = explained(SHARED_TOKEN, &[&args[..], &["r1#1"]].concat());
     assert!(first.contains("the reversal token is redeemed"), "{first}");
     let second = explained(SHARED_TOKEN, &[&args[..], &["r1#2"]].concat());
@@ -117,7 +117,7 @@ fn a_token_that_an_earlier_call_of_the_run_has_sent_is_not_sent_again() {
 
 #[test]
 fn a_reversal_that_the_upstream_did_not_take_is_not_laid_on_the_guard() {
-    let page = explained(SHARED_TOKEN, &["--playbook", "reversing", "--beyond-tape", "fail:5xx", "--call", "r1#1"]);
+    let page = explained(SHARED_TOKEN, &["--playbook", "reversing", "--beyond-tape", "fail:5xx", "r1#1"]);
     assert!(page.contains("is sent, but the reversal is not confirmed: the upstream failed"), "{page}");
     assert!(!page.contains("token guard refuses") && !page.contains("With the token guard off"), "{page}");
 }
@@ -130,7 +130,7 @@ fn a_modelled_kind_that_no_rule_names_is_warned_of() {
     assert_eq!(run("fail:boom"), "warning: no rule of `standard` names the error kind `boom`\n");
     let near = "warning: no rule of `standard` names the error kind `timeot`; did you mean `fail:timeout`?\n";
     assert_eq!(run("fail:timeot"), near);
-    let explain = place.run(&["explain", "trace.jsonl", "--call", "r1#1", "--beyond-tape", "fail:timeot"]);
+    let explain = place.run(&["explain", "trace.jsonl", "r1#1", "--beyond-tape", "fail:timeot"]);
     assert_eq!((explain.code, explain.err.as_str()), (0, near));
 }
 
@@ -144,10 +144,34 @@ fn a_name_that_is_suggested_is_one_call_s_alone() {
         (&["trace.jsonl"], "zzzz", "such as r1#1, "),
         (&["trace.jsonl", "other.jsonl"], "nothing", "such as trace.jsonl:1, "),
     ] {
-        let run = place.run(&[&["explain"], inputs, &["--call", wanted]].concat());
+        let run = place.run(&[&["explain"], inputs, &[wanted]].concat());
         assert!(run.code == 2 && run.err.contains(said), "{wanted}: {}", run.err);
         let next = run.err.lines().find_map(|line| line.trim().strip_prefix("next: playproof ")).expect("a command");
         let words: Vec<&str> = next.split(' ').map(|word| word.trim_matches('\'')).collect();
         assert_ne!(place.run(&words).code, 2, "{next}");
     }
+}
+
+#[test]
+fn the_last_word_is_the_call_unless_a_file_has_that_name() {
+    let place = Place::new();
+    place.write("trace.jsonl", TRACE);
+    place.write("other.jsonl", TRACE);
+    let named = place.run(&["explain", "trace.jsonl", "r1#1"]).exits(0).out;
+    assert_eq!(place.run(&["explain", "trace.jsonl", "--call", "r1#1"]).exits(0).out, named, "the old spelling");
+    assert_eq!(place.run_with(&["explain", "-", "r1#1"], TRACE).exits(0).out.lines().count(), named.lines().count());
+    // Two files and no call.
+    let ran = place.run(&["explain", "trace.jsonl", "other.jsonl"]).exits(2);
+    assert!(ran.err.contains("say which call: trace.jsonl:1"), "{}", ran.err);
+    assert!(ran.err.contains("next: playproof explain trace.jsonl other.jsonl trace.jsonl:1\n"), "{}", ran.err);
+    // A file that is not there is taken for a call, and told as a file too.
+    let ran = place.run(&["explain", "trace.jsonl", "othr.jsonl"]).exits(2);
+    assert!(ran.err.contains("no file is called `othr.jsonl` either"), "{}", ran.err);
+    let ran = place.run(&["explain", "nowhere.jsonl", "r1#1"]).exits(2);
+    assert!(ran.err.contains("nowhere.jsonl"), "{}", ran.err);
+    // A call that is named like a file can still be chosen by its number.
+    place.write("c1", "");
+    let ran = place.run(&["explain", "trace.jsonl", "c1"]).exits(2);
+    assert!(ran.err.contains("c1"), "{}", ran.err);
+    place.run(&["explain", "trace.jsonl", "r1#1"]).exits(0);
 }

@@ -20,7 +20,7 @@ fn of_two(tool: &str, key: &str, answers: [&str; 2], call: &str, said: &[&str]) 
     let line = |answer: &str| format!("{{\"run_id\":\"r1\",\"tool\":\"{tool}\",{key}\"args\":{{\"a\":1}},{answer}}}\n");
     place.write("trace.jsonl", answers.map(line).concat());
     place.write("tools.yaml", TOOLS);
-    let run = place.run(&["explain", "trace.jsonl", "--tools", "tools.yaml", "--call", call]);
+    let run = place.run(&["explain", "trace.jsonl", "--tools", "tools.yaml", call]);
     assert_eq!(run.code, 0, "{}", run.err);
     let page = run.out.split_whitespace().collect::<Vec<_>>().join(" ");
     for said in said {

@@ -6,7 +6,7 @@ use super::Place;
 fn a_confirmed_row_of_a_file_keeps_what_the_playbook_alone_says() {
     let place = Place::with_trace();
     place.write("tools.yaml", "format: tools/1\ntools:\n  payments.issue_refund: { access: write }\n");
-    for command in [&["replay", "trace.jsonl", "--all"][..], &["explain", "trace.jsonl", "--call", "r1#1"]] {
+    for command in [&["replay", "trace.jsonl", "--all"][..], &["explain", "trace.jsonl", "r1#1"]] {
         let page = place.run(&[command, &["--tools", "tools.yaml"]].concat());
         assert!(page.out.contains("write, not idempotent, timeout 5000 ms"), "{}", page.out);
     }
@@ -24,5 +24,5 @@ fn a_glob_of_a_file_yields_to_the_tools_own_row_in_the_playbook_and_the_help_say
     let page = place.run(&["replay", "trace.jsonl", "--all", "--tools", "tools.yaml"]);
     assert!(page.out.contains("write, not idempotent, timeout 5000 ms"), "{}", page.out);
     let help = place.run(&["tools", "--help"]).out.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(help.contains("a row of the tool's own name speaks before any glob"), "{help}");
+    assert!(help.contains("In either file, a row with a tool's exact name wins over a row with a glob"), "{help}");
 }

@@ -40,7 +40,7 @@ fn a_replay_says_first_what_was_counted_and_then_the_worst_call_with_its_first_d
         "retried_after_denial: sent once more after a denial, as recorded",
         "≠ 200  attempt 2: 403_forbidden",
         "≠        → escalate_to_human: ambiguous_effects",
-        "next: playproof explain trace.jsonl --call 'r2#1'",
+        "next: playproof explain trace.jsonl 'r2#1'",
     ] {
         assert!(run.out.contains(said), "{said}\n{}", run.out);
     }
@@ -288,4 +288,16 @@ fn a_fixture_has_no_runs_to_select() {
         let run = place.run(&["replay", "unkeyed-refund-times-out-after-landing.yaml", flag[0], flag[1]]);
         assert_eq!((run.code, run.err.contains("selects calls of a trace")), (2, true), "{}", run.err);
     }
+}
+
+#[test]
+fn the_commands_are_shown_in_groups_on_one_screen() {
+    let place = Place::new();
+    let page = place.run(&["--help"]).exits(0).out;
+    assert!(page.lines().count() <= 45 && page.lines().all(|line| line.len() <= 100), "{page}");
+    for args in [&["-h"][..], &["help"]] {
+        assert_eq!(place.run(args).exits(0).out, page, "{args:?}");
+    }
+    let headings = page.lines().filter(|line| line.ends_with(':') && !line.starts_with(' '));
+    assert_eq!(headings.collect::<Vec<_>>(), ["Every day:", "Analysis:", "Data:", "Reference:", "Options:"]);
 }

@@ -40,7 +40,7 @@ fn a_call_of_a_foreign_document_stands_in_the_line_that_an_editor_shows() {
     assert!(run.out.contains(&format!("{named}\n")), "{}", run.out);
     let one = place.run(&["replay", "results.json", "--call", &named, "--format", "jsonl"]);
     assert!(one.out.contains(&format!("\"line\":{line},\"tool\":\"pay\"")), "{}{}", one.out, one.err);
-    let page = place.run(&["explain", "results.json", "--call", &named]);
+    let page = place.run(&["explain", "results.json", &named]);
     assert!(page.code == 0 && page.out.contains(&named), "{}{}", page.out, page.err);
     let none = place.run(&["replay", "results.json", "--call", "results.json:1"]);
     assert_eq!((none.code, none.err.contains("there is no call `results.json:1`")), (2, true), "{}", none.err);
@@ -58,7 +58,7 @@ fn where_a_line_holds_several_calls_the_path_in_the_document_follows_it() {
     assert!(!one.out.contains("\"tool\":\"book\""), "{}", one.out);
     let all = place.run(&["replay", "results.json", "--call", "results.json:1"]);
     assert!(all.err.contains("is the name of 3 calls: ") && all.err.contains(&named), "{}", all.err);
-    let page = place.run(&["explain", "results.json", "--call", &named]);
+    let page = place.run(&["explain", "results.json", &named]);
     assert!(page.code == 0 && page.out.contains(PATH), "{}{}", page.out, page.err);
 }
 
@@ -76,7 +76,7 @@ fn a_row_of_a_mapped_log_stands_in_its_line_and_standard_input_has_lines_too() {
         let run = place.run_with(&["replay", input, "--map", "map.yaml"], &log);
         assert!(run.out.contains(&format!("{name}\n")), "{}{}", run.out, run.err);
         let call = format!("{input}:4");
-        let one = place.run_with(&["explain", input, "--map", "map.yaml", "--call", &call], &log);
+        let one = place.run_with(&["explain", input, "--map", "map.yaml", "--", &call], &log);
         assert!(one.code == 0 && one.out.contains(name), "{}{}", one.out, one.err);
     }
 }
@@ -86,17 +86,17 @@ fn the_line_of_a_result_tells_its_call_too() {
     let place = Place::with_trace();
     for (line, call) in [(1, "r1#1"), (2, "r1#1"), (3, "r1#1"), (5, "r1#2"), (8, "r2#1")] {
         let named = format!("trace.jsonl:{line}");
-        let page = place.run(&["explain", "trace.jsonl", "--call", &named]).exits(0);
+        let page = place.run(&["explain", "trace.jsonl", &named]).exits(0);
         let one = place.run(&["replay", "trace.jsonl", "--call", &named]);
         assert!(page.out.contains(call) && one.out.contains(call), "{named}: {}{}", page.out, one.out);
         assert!(one.out.contains("1 call; the most serious first"), "{named}: {}", one.out);
     }
-    let none = place.run(&["explain", "trace.jsonl", "--call", "trace.jsonl:9"]).exits(2);
+    let none = place.run(&["explain", "trace.jsonl", "trace.jsonl:9"]).exits(2);
     assert!(none.err.contains("there is no call `trace.jsonl:9`"), "{}", none.err);
     place.write("results.json", serde_json::to_string_pretty(&results()).expect("JSON"));
     let text = place.read("results.json");
     let line = text.lines().position(|line| line.contains("\"error\": true")).expect("a result") - 1;
-    let page = place.run(&["explain", "results.json", "--call", &format!("results.json:{line}")]).exits(0);
+    let page = place.run(&["explain", "results.json", &format!("results.json:{line}")]).exits(0);
     assert!(page.out.contains("1. pay "), "{}", page.out);
 }
 
@@ -140,7 +140,7 @@ fn an_imported_trace_replays_as_the_recording_itself_and_knows_what_that_could_n
             (document, run.code)
         };
         assert_eq!(json(name), json("trace.jsonl"), "{name}");
-        let (theirs, ours) = (["explain", name, "--call"], ["explain", "trace.jsonl", "--call"]);
+        let (theirs, ours) = (["explain", name], ["explain", "trace.jsonl"]);
         let call = place.run(&["replay", name, "--format", "jsonl"]).out;
         let call: serde_json::Value = call
             .lines()
@@ -148,7 +148,7 @@ fn an_imported_trace_replays_as_the_recording_itself_and_knows_what_that_could_n
             .map(|line| serde_json::from_str(line).expect("JSON"))
             .expect("a call");
         let call = call["ref"].as_str().expect("a reference").to_owned();
-        let explained = |words: [&str; 3]| without_places(&place.run(&[&words[..], &[&call]].concat()).out, words[1]);
+        let explained = |words: [&str; 2]| without_places(&place.run(&[&words[..], &[&call]].concat()).out, words[1]);
         assert_eq!(explained(theirs), explained(ours), "{name}");
     }
 }

@@ -19,12 +19,9 @@ fn every_suggestion_keeps_the_flags_that_were_given() {
         (run.out + &run.err).split_whitespace().collect::<Vec<_>>().join(" ")
     };
     for (args, next) in [
-        (&["explain", "t.jsonl"][..], "next: playproof explain t.jsonl --call 'r1#1' --tools f.yaml --beyond-tape ok"),
-        (&["explain", "t.jsonl", "--call", "r1#3"], "--tools f.yaml --beyond-tape ok"),
-        (
-            &["explain", "t.jsonl", "--call", "nowhere"],
-            "next: playproof replay t.jsonl --tools f.yaml --beyond-tape ok",
-        ),
+        (&["explain", "t.jsonl"][..], "next: playproof explain t.jsonl 'r1#1' --tools f.yaml --beyond-tape ok"),
+        (&["explain", "t.jsonl", "r1#3"], "--tools f.yaml --beyond-tape ok"),
+        (&["explain", "t.jsonl", "nowhere"], "next: playproof replay t.jsonl --tools f.yaml --beyond-tape ok"),
         (
             &["replay", "t.jsonl", "--playbook", "study/retry-everything"],
             "--tools f.yaml --playbook study/retry-everything --beyond-tape ok",
@@ -110,7 +107,7 @@ fn a_call_that_is_not_there_is_told_with_the_name_that_is_near() {
     place.copy_fixture("unkeyed-refund-times-out-after-landing.yaml");
     let fixture = "unkeyed-refund-times-out-after-landing.yaml";
     for (args, near, next) in [
-        (&["explain", "t.jsonl", "--call", "r1#8"][..], "r1#1", "playproof explain t.jsonl --call 'r1#1'".to_owned()),
+        (&["explain", "t.jsonl", "r1#8"][..], "r1#1", "playproof explain t.jsonl 'r1#1'".to_owned()),
         (&["replay", fixture, "--call", "refnd"], "refund", format!("playproof replay {fixture} --call refund")),
     ] {
         let run = place.run(args).exits(2);
@@ -137,10 +134,10 @@ fn where_resends_are_joined_a_name_that_is_not_there_says_that_they_have_none() 
     let said =
         "with `--join-resends` a call that was sent again is an attempt of the first, and has no name of its own";
     for wanted in ["b", "t.jsonl:2", "r#3"] {
-        let run = place.run(&["explain", "t.jsonl", "--join-resends", "--call", wanted]).exits(2);
+        let run = place.run(&["explain", "t.jsonl", "--join-resends", wanted]).exits(2);
         let words = run.err.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(words.contains(said), "{}", run.err);
-        place.run(&["explain", "t.jsonl", "--call", "b"]);
+        place.run(&["explain", "t.jsonl", "b"]);
     }
 }
 
@@ -167,7 +164,7 @@ fn a_file_whose_name_begins_with_a_dash_is_suggested_as_a_path() {
     place.write("-t.jsonl", CALLS);
     place.write("-f.yaml", FACTS);
     let run = place.run(&["replay", "--tools=-f.yaml", "--", "-t.jsonl"]).exits(0);
-    assert_eq!(next_of(&run.out), "playproof explain ./-t.jsonl --call 'r1#2' --tools ./-f.yaml");
+    assert_eq!(next_of(&run.out), "playproof explain ./-t.jsonl 'r1#2' --tools ./-f.yaml");
 }
 
 #[test]
@@ -193,8 +190,7 @@ fn guesses_that_nobody_confirmed_declare_nothing_and_are_told_of_once() {
     place.write("playproof.yaml", "format: project/1\ntools: f.yaml\n");
     place.copy_fixture("unkeyed-refund-times-out-after-landing.yaml");
     place.write("fixtures/a.yaml", place.read("unkeyed-refund-times-out-after-landing.yaml").as_bytes());
-    for command in
-        [&["check"][..], &["coverage", "standard"], &["mutate", "standard"], &["explain", "t.jsonl", "--call", "r#1"]]
+    for command in [&["check"][..], &["coverage", "standard"], &["mutate", "standard"], &["explain", "t.jsonl", "r#1"]]
     {
         let run = place.run(command);
         assert_eq!(run.err.matches("is a guess without confirmation").count(), 1, "{command:?}: {}", run.err);

@@ -34,6 +34,7 @@ schema proposal
 schema project
 help topics
 completions bash
+demo
 --help
 ";
 
@@ -101,7 +102,7 @@ fn explain(folder: &Path, input: &str) -> Vec<Vec<String>> {
     let listed = String::from_utf8_lossy(&listed.out).into_owned();
     let lines = listed.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
     let calls = lines.filter(|line| line["type"] == "call").filter_map(|line| line["ref"].as_str().map(str::to_owned));
-    calls.take(4).map(|call| words(&format!("explain {input} --call {call}"))).collect()
+    calls.take(4).map(|call| words(&format!("explain {input} {call}"))).collect()
 }
 
 /// The files of a folder with an ending, sorted.

@@ -144,7 +144,7 @@ fn a_line_without_an_end_is_refused_at_its_limit() {
         &["import", "/dev/zero"],
         &["mine", "/dev/zero"],
         &["tools", "/dev/zero"],
-        &["explain", "/dev/zero", "--call", "x"],
+        &["explain", "/dev/zero", "x"],
         &["impact", "-c", "study/retry-everything", "/dev/zero"],
         &["lint", "/dev/zero"],
         &["init", "new", "--from", "/dev/zero"],

@@ -25,26 +25,27 @@ pub const WRITING: [Writing; 18] = [
     Writing { name: "check", args: &["check", "--report", "junit=out/check.xml"], prepare: with_out },
     Writing { name: "accept", args: &["accept"], prepare: with_pending },
     Writing { name: "reject", args: &["reject"], prepare: with_pending },
-    Writing { name: "approve", args: &["approve", "--reason", "because"], prepare: with_edited_rows },
+    Writing { name: "accept", args: &["accept", "ours", "--reason", "because"], prepare: with_edited_rows },
+    Writing { name: "accept", args: &ACCEPT, prepare: |_| {} },
+    Writing { name: "reject", args: &["reject", "said-no", "--reason", "no"], prepare: |_| {} },
     Writing { name: "feedback add", args: &ADD, prepare: with_trace },
     Writing { name: "feedback edit", args: &["feedback", "edit", "ID", "--note", "odder"], prepare: with_feedback },
     Writing { name: "feedback close", args: &["feedback", "close", "ID", "--reason", "known"], prepare: with_feedback },
     Writing { name: "feedback reopen", args: &["feedback", "reopen", "ID"], prepare: with_closed_feedback },
     Writing { name: "propose new", args: &["propose", "new", "another", "--when", "{ status: 418 }"], prepare: |_| {} },
-    Writing { name: "propose accept", args: &ACCEPT, prepare: |_| {} },
-    Writing { name: "propose reject", args: &["propose", "reject", "said-no", "--reason", "no"], prepare: |_| {} },
     Writing { name: "propose rebase", args: &["propose", "rebase", "said-no"], prepare: with_edited_rows },
     Writing { name: "import", args: &["import", "chat.json", "-o", "out/trace.jsonl"], prepare: with_chat },
     Writing { name: "tools", args: &["tools", "trace.jsonl", "-o", "out/tools.yaml"], prepare: with_trace_and_out },
 ];
 
 const ADD: [&str; 7] = ["feedback", "add", "trace.jsonl", "--call", "r1#1", "--note", "odd"];
-pub const ACCEPT: [&str; 5] = ["propose", "accept", "said-no", "--reason", "because"];
+pub const ACCEPT: [&str; 4] = ["accept", "said-no", "--reason", "because"];
 
 /// Commands that write nothing, and `review`.
-const READING: [&str; 18] = [
+const READING: [&str; 19] = [
     "completions",
     "coverage",
+    "demo",
     "diff",
     "explain",
     "feedback list",
@@ -69,7 +70,7 @@ pub const JUDGING: [&[&str]; 16] = [
     &["lint"],
     &["lint", PLAYBOOK],
     &["replay", "trace.jsonl"],
-    &["explain", "trace.jsonl", "--call", "r1#1"],
+    &["explain", "trace.jsonl", "r1#1"],
     &["mine", "trace.jsonl"],
     &["impact", "trace.jsonl", "--candidate", "standard"],
     &["propose", "check"],
@@ -159,8 +160,10 @@ fn with_closed_feedback(project: &Project) {
 }
 
 /// The commands that a page of help lists.
-fn listed(page: &str) -> Vec<String> {
-    let commands = page.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+pub fn listed(page: &str) -> Vec<String> {
+    const HEADINGS: [&str; 5] = ["Commands:", "Every day:", "Analysis:", "Data:", "Reference:"];
+    let blocks = page.split("\n\n").filter_map(|block| block.split_once('\n'));
+    let commands = blocks.filter(|(heading, _)| HEADINGS.contains(heading)).flat_map(|(_, commands)| commands.lines());
     let name = |line: &str| Some(line.strip_prefix("  ")?.split(' ').next()?.to_owned());
     commands.filter_map(name).filter(|name| !name.is_empty()).collect()
 }

@@ -258,11 +258,11 @@ fn every_command_says_the_same_where_no_project_is() {
         &["history", "verify"],
         &["propose", "check"],
         &["propose", "list"],
-        &["propose", "accept", "x", "--reason", "y"],
+        &["accept", "x", "--reason", "y"],
         &["accept"],
         &["reject"],
         &["diff"],
-        &["approve", "--reason", "y"],
+        &["accept", "--reason", "y"],
         &["coverage"],
         &["mutate"],
     ];
@@ -327,7 +327,7 @@ fn a_check_does_not_pass_where_the_history_cannot_be_read() {
     let place = Place::begun();
     std::fs::rename(place.path("proposals/history"), place.path("aside")).expect("it moves");
     place.write("proposals/history", "");
-    for command in [&["check"][..], &["history"], &["history", "verify"], &["approve", "--reason", "x"]] {
+    for command in [&["check"][..], &["history"], &["history", "verify"], &["accept", "--reason", "x"]] {
         let ran = place.run(command).exits(2);
         assert!(ran.err.contains("proposals/history"), "{command:?}: {}", ran.err);
     }
@@ -343,7 +343,7 @@ fn a_path_that_only_a_shell_could_read_is_refused_where_it_stands() {
         for path in ["~/x.yaml", "~ann/x.yaml", "$HOME/x.yaml"] {
             let place = Place::new();
             place.write("playproof.yaml", &format!("format: project/1\n{key}: {path}\n"));
-            for command in [&["check"][..], &["init"], &["approve", "--reason", "x"]] {
+            for command in [&["check"][..], &["init"], &["accept", "--reason", "x"]] {
                 let (code, said) = place.refused(command);
                 let is_told = said.contains("playproof.yaml:2:") && said.contains(&format!("very name is `./{path}`"));
                 assert!(code == 2 && is_told, "{key}: {path}: {said}");

@@ -100,8 +100,8 @@ fn a_proposal_s_path_that_is_not_there_is_accepted_by_no_command() {
     let place = with_proposal();
     for path in ["/nonexistent/proposals/vv", "nowhere/vv", "./vv", "../theirs/proposals/vv", "history", ".accepting"] {
         for command in [
-            &["propose", "accept", path, "--reason", "r"][..],
-            &["propose", "reject", path, "--reason", "r"],
+            &["accept", path, "--reason", "r"][..],
+            &["reject", path, "--reason", "r"],
             &["propose", "check", path],
             &["propose", "rebase", path],
         ] {
@@ -206,7 +206,7 @@ fn an_empty_trace_is_refused_by_every_command_that_reads_one() {
         &["mine", "t.jsonl"],
         &["tools", "t.jsonl"],
         &["import", "t.jsonl"],
-        &["explain", "t.jsonl", "--call", "x"],
+        &["explain", "t.jsonl", "x"],
         &["impact", "-c", "study/retry-everything", "t.jsonl"],
         &["feedback", "add", "t.jsonl", "--call", "x", "--note", "n"],
         &["propose", "new", "vv", "--from-cluster", "1", "--trace", "t.jsonl"],
@@ -293,7 +293,7 @@ fn lint_is_clean_after_a_rule_that_mine_drew_was_accepted() {
     place.run(&["init", "--from", "odd.jsonl"]).exits(0);
     place.run(&["lint"]).exits(0);
     propose(&place);
-    place.run(&["propose", "accept", "vv", "--reason", "r"]).exits(0);
+    place.run(&["accept", "vv", "--reason", "r"]).exits(0);
     place.run(&["lint"]).exits(0);
     place.run(&["check"]).exits(0);
 }

@@ -1,7 +1,7 @@
 //! Attacks: what a hostile repository, trace, file name or moment of a kill may never achieve. One file a kind of attack.
 
 mod bounds;
-mod commands;
+pub mod commands;
 mod consistency;
 mod gates;
 mod interrupted;

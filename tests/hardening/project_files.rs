@@ -168,7 +168,7 @@ fn a_journal_that_a_repository_brings_changes_nothing_and_is_named() {
             project.write("proposals/.accepting/0.old", "evil");
             project.write("trace.jsonl", TRACE);
             for args in
-                JUDGING.iter().copied().chain([&["approve", "--reason", "x"][..], &["init"], &["check", "--accept"]])
+                JUDGING.iter().copied().chain([&["accept", "--reason", "x"][..], &["init"], &["check", "--accept"]])
             {
                 let (code, said) = project.refused(args);
                 assert!(code == 2 && said.contains("`proposals/.accepting/"), "{args:?}: {said}");
@@ -212,7 +212,7 @@ fn a_path_that_leads_out_of_the_project_is_refused_where_it_is_named_unless_that
             project.write("playproof.yaml", &format!("format: project/1\n{named}{key}: {target}\n"));
             project.write("trace.jsonl", TRACE);
             let (ours, theirs) = (project.everything(), outside.everything());
-            for args in JUDGING.iter().copied().chain([&["approve", "--reason", "x"][..], &["init"]]) {
+            for args in JUDGING.iter().copied().chain([&["accept", "--reason", "x"][..], &["init"]]) {
                 let ran = project.run(args);
                 assert!(ran.code == 2 && ran.err.contains("leads out of the project"), "{key} {args:?}: {ran:?}");
                 assert!(
@@ -279,7 +279,7 @@ fn a_name_in_a_file_of_the_project_leads_nowhere_else() {
     let text = project.read("proposals/said-no/proposal.yaml");
     let line = text.lines().find(|line| line.starts_with("playbook:")).expect("it names one");
     project.edit_first("proposals/said-no/proposal.yaml", line, "playbook: ../secret.yaml");
-    let (code, said) = project.refused(&["propose", "accept", "said-no", "--reason", "x"]);
+    let (code, said) = project.refused(&["accept", "said-no", "--reason", "x"]);
     assert!(code == 2 && said.contains("leads out of the project") && !said.contains("sk_live"), "{said}");
 
     for (name, args) in [
@@ -301,7 +301,7 @@ fn a_name_in_a_file_of_the_project_leads_nowhere_else() {
 fn a_path_with_characters_that_cannot_be_seen_is_refused() {
     let place = Place::begun();
     place.edit("playproof.yaml", "goldens: goldens", "goldens: \"a\\e[31mb\"");
-    for args in [&["approve", "--reason", "r"][..], &["check"], &["init"]] {
+    for args in [&["accept", "--reason", "r"][..], &["check"], &["init"]] {
         let (code, said) = place.refused(args);
         assert!(code == 2 && said.contains("invisible characters") && !said.contains('\u{1b}'), "{said}");
     }

@@ -119,8 +119,8 @@ const OF_A_TRACE: [&[&str]; 26] = [
     &["replay", "TRACE", "--call", "nope"],
     &["replay", "TRACE", "--run", "nope"],
     &["explain", "TRACE"],
-    &["explain", "TRACE", "--call", "nope"],
-    &["explain", "TRACE", "--call", "FIRST"],
+    &["explain", "TRACE", "nope"],
+    &["explain", "TRACE", "FIRST"],
     &["mine", "TRACE"],
     &["mine", "TRACE", "--format", "json"],
     &["impact", "TRACE", "--candidate", "reversing"],
@@ -161,16 +161,14 @@ const OF_A_PROJECT: [&[&str]; 19] = [
 ];
 
 /// Commands that are given no text of a trace but what the others have written into the project.
-const OTHERS: [&str; 12] = [
+const OTHERS: [&str; 10] = [
     "accept",
-    "approve",
     "completions",
+    "demo",
     "help",
     "history verify",
     "mutate",
-    "propose accept",
     "propose rebase",
-    "propose reject",
     "reject",
     "review",
     "schema",
@@ -299,7 +297,7 @@ fn a_secret_in_what_cannot_be_read_reaches_no_output() {
     let commands: [&[&str]; 8] = [
         &["replay", "TRACE"],
         &["replay", "TRACE", "--skip-invalid"],
-        &["explain", "TRACE", "--call", "FIRST"],
+        &["explain", "TRACE", "FIRST"],
         &["mine", "TRACE"],
         &["tools", "TRACE"],
         &["import", "TRACE"],
@@ -355,10 +353,10 @@ fn a_secret_in_the_names_of_calls_that_resemble_one_another_reaches_no_output() 
         says(&["replay", "given/t.jsonl", "--format", "json"], &format!("possible_duplicates_by_{counted}_tool"));
     }
     for line in [1, 2, 3, 4, 5, 8, 9] {
-        says(&["explain", "given/t.jsonl", "--call", &format!("given/t.jsonl:{line}")], "[redacted]");
+        says(&["explain", "given/t.jsonl", &format!("given/t.jsonl:{line}")], "[redacted]");
     }
-    says(&["explain", "given/t.jsonl", "--call", "given/t.jsonl:2"], "declare in a tools file whether");
-    says(&["explain", "given/t.jsonl", "--join-resends", "--call", "again"], "is an attempt of the first");
+    says(&["explain", "given/t.jsonl", "given/t.jsonl:2"], "declare in a tools file whether");
+    says(&["explain", "given/t.jsonl", "--join-resends", "again"], "is an attempt of the first");
 }
 
 #[test]
@@ -526,7 +524,7 @@ fn what_is_redacted_is_still_classified_paired_and_told_apart() {
     assert!(page.out.contains("[redacted]#1") && page.out.contains("[redacted] 2#1"), "{page:?}");
     assert!(!page.out.contains("unclassified") && !page.out.contains("secret-"), "{page:?}");
     for name in ["secret-2#1", "[redacted] 2#1", "t.jsonl:2"] {
-        let explained = place.run(&["explain", "t.jsonl", "--call", name]).exits(0);
+        let explained = place.run(&["explain", "t.jsonl", name]).exits(0);
         assert!(explained.out.contains("t.jsonl:2") && !explained.out.contains("secret-"), "{name}: {explained:?}");
     }
     let one = place.run(&["replay", "t.jsonl", "--all", "--format", "jsonl", "--jobs", "1"]).out;

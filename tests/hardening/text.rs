@@ -45,7 +45,7 @@ fn shown(place: &Place, file: &str) -> Vec<(String, String)> {
         &["impact", file, "-c", "study/retry-everything"],
         &["impact", file, "-c", "study/retry-everything", "--format", "json"],
         &["impact", file, "-c", "study/retry-everything", "--format", "markdown"],
-        &["explain", file, "--call", &first],
+        &["explain", file, &first],
         &["feedback", "add", file, "--call", &first, "--note", "n"],
     ];
     let said = |args: &[&str]| {
@@ -196,7 +196,7 @@ fn the_command_that_is_suggested_has_the_name_of_a_file_as_it_is() {
             (&["replay", &trace_name][..], trace_name.clone()),
             (&["mine", &trace_name], trace_name.clone()),
             (&["impact", &trace_name, "-c", "study/retry-everything"], trace_name.clone()),
-            (&["explain", &trace_name, "--call", "nowhere"], trace_name.clone()),
+            (&["explain", &trace_name, "nowhere"], trace_name.clone()),
             (&["feedback", "add", &trace_name, "--note", name], trace_name.clone()),
             (&["feedback", "add", &trace_name, "--call", "x0#1"], trace_name.clone()),
             (&["tools", &trace_name, "-o", "facts.yaml"], trace_name.clone()),
@@ -223,8 +223,7 @@ fn the_command_that_is_suggested_has_the_name_of_a_proposal_as_it_is() {
         place.write("t.jsonl", &trace("x"));
         place.run(&["propose", "new", "vv", "--means", "m", "--from-cluster", "1", "--trace", "t.jsonl"]).exits(0);
         std::fs::rename(place.path("proposals/vv"), place.path(&format!("proposals/{name}"))).expect("renamed");
-        for args in [&["propose", "check"][..], &["propose", "accept", "--", name], &["propose", "reject", "--", name]]
-        {
+        for args in [&["propose", "check"][..], &["accept", "--", name], &["reject", "--", name]] {
             let ran = place.run(args);
             let words = words_of(&place, &(ran.out + "\n" + &ran.err));
             assert!(words.contains(&name.to_owned()), "{args:?}: {words:?}");
@@ -349,7 +348,7 @@ fn a_line_break_in_a_name_breaks_no_line_of_a_page() {
 fn a_path_of_the_project_is_shown_without_its_control_characters() {
     let place = Place::begun();
     place.edit_first("playproof.yaml", "goldens: goldens", "goldens: \"a\\e[31mb\"");
-    for args in [&["check"][..], &["approve", "--reason", "r"], &["accept", "--reason", "r"], &["check"]] {
+    for args in [&["check"][..], &["accept", "--reason", "r"], &["accept", "--reason", "r"], &["check"]] {
         let ran = place.run(args);
         assert!(!(ran.out.clone() + &ran.err).contains('\u{1b}'), "{args:?}: {ran:?}");
     }

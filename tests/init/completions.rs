@@ -2,18 +2,18 @@
 
 use std::process::Command;
 
+use crate::hardening::commands::listed;
 use crate::place::Place;
 
 #[test]
 fn every_shell_gets_a_script_that_names_every_command() {
     let place = Place::new();
     let help = place.run(&["help"]).exits(0).out;
-    let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
-    let commands: Vec<&str> = listed
-        .filter_map(|line| line.strip_prefix("  ").filter(|line| !line.starts_with(' '))) // the rest are wrapped lines
-        .filter_map(|line| line.split_whitespace().next())
-        .collect();
-    assert!(commands.contains(&"init") && commands.contains(&"completions"), "{commands:?}");
+    let commands = listed(&help);
+    assert!(
+        commands.iter().any(|name| name == "init") && commands.iter().any(|name| name == "completions"),
+        "{commands:?}"
+    );
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let script = place.run(&["completions", shell]).exits(0).out;
         for command in &commands {

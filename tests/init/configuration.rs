@@ -9,7 +9,7 @@ const TRACE: &str = r#"{"type":"tool_call","run_id":"r1","call_id":"c1","tool":"
 /// Every command that puts something through a playbook, with what it needs. (`review` wants a terminal first.)
 const COMMANDS: [&[&str]; 11] = [
     &["replay", "trace.jsonl"],
-    &["explain", "trace.jsonl", "--call", "c1"],
+    &["explain", "trace.jsonl", "c1"],
     &["mine", "trace.jsonl"],
     &["impact", "trace.jsonl", "--candidate", "reversing"],
     &["lint"],
@@ -18,7 +18,7 @@ const COMMANDS: [&[&str]; 11] = [
     &["mutate"],
     &["accept"],
     &["diff"],
-    &["approve", "--reason", "x"],
+    &["accept", "--reason", "x"],
 ];
 
 fn place(config: &str) -> Place {
@@ -47,7 +47,7 @@ fn the_playbook_is_used_by_every_command_and_a_flag_wins() {
     let place = place("playbook: playbooks/nowhere.yaml");
     for args in [
         &["replay", "trace.jsonl", "--playbook", "standard"][..],
-        &["explain", "trace.jsonl", "--call", "c1", "--playbook", "standard"],
+        &["explain", "trace.jsonl", "c1", "--playbook", "standard"],
         &["mine", "trace.jsonl", "--playbook", "standard"],
         &["impact", "trace.jsonl", "--base", "standard", "--candidate", "reversing"],
         &["lint", "standard"],
@@ -67,7 +67,7 @@ fn the_tool_facts_are_used_by_every_command_that_runs_calls_and_a_flag_wins() {
     place.write("facts.yaml", "format: tools/1\ntools:\n  pay: { access: read }\n");
     for args in [
         &["replay", "trace.jsonl", "--tools", "facts.yaml"][..],
-        &["explain", "trace.jsonl", "--call", "c1", "--tools", "facts.yaml"],
+        &["explain", "trace.jsonl", "c1", "--tools", "facts.yaml"],
         &["mine", "trace.jsonl", "--tools", "facts.yaml"],
         &["impact", "trace.jsonl", "--candidate", "reversing", "--tools", "facts.yaml"],
     ] {
@@ -99,7 +99,7 @@ fn goldens_and_lock_are_kept_where_the_project_says() {
     assert!(!place.path(waits).exists());
     place.run(&["check"]).exits(1);
     place.run(&["accept"]).exits(0);
-    place.run(&["approve", "--reason", "moved"]).exits(0);
+    place.run(&["accept", "--reason", "moved"]).exits(0);
     place.run(&["check"]).exits(0);
     assert!(place.path("accepted/playbook.lock").exists());
 }
@@ -111,7 +111,7 @@ fn redaction_holds_for_every_command_that_shows_a_trace() {
         &["replay", "trace.jsonl"][..],
         &["replay", "trace.jsonl", "--format", "json", "--all"],
         &["replay", "trace.jsonl", "--format", "jsonl"],
-        &["explain", "trace.jsonl", "--call", "c1"],
+        &["explain", "trace.jsonl", "c1"],
         &["mine", "trace.jsonl"],
         &["mine", "trace.jsonl", "--format", "json"],
         &["impact", "trace.jsonl", "--candidate", "study/retry-everything"],
@@ -162,7 +162,7 @@ fn a_playbook_s_name_means_the_same_to_every_command_with_and_without_a_project_
     let named: [&[&str]; 9] = [
         &["lint", "standard"],
         &["replay", "trace.jsonl", "--playbook", "standard"],
-        &["explain", "trace.jsonl", "--call", "c1", "--playbook", "standard"],
+        &["explain", "trace.jsonl", "c1", "--playbook", "standard"],
         &["mine", "trace.jsonl", "--playbook", "standard"],
         &["impact", "trace.jsonl", "--base", "standard", "--candidate", "reversing"],
         &["coverage", "standard"],
@@ -202,7 +202,7 @@ fn a_playbook_is_called_the_same_however_its_path_is_written() {
     let by_name = said("", "team/mine");
     assert!(by_name.starts_with("team/mine: 1 fixture"), "{by_name}");
     place.write("elsewhere/mine.yaml", &ours);
-    place.run(&["approve", "elsewhere/mine.yaml", "--reason", "x"]).exits(2);
+    place.run(&["accept", "elsewhere/mine.yaml", "--reason", "x"]).exits(2);
     let first = |page: &str| page.lines().next().map(str::to_owned);
     for (folder, path) in [
         ("", "playbooks/team/mine.yaml"),
@@ -212,9 +212,11 @@ fn a_playbook_is_called_the_same_however_its_path_is_written() {
         ("playbooks/team", "mine.yaml"),
     ] {
         assert_eq!(first(&said(folder, path)), first(&by_name), "{folder} {path}");
-        let approved = place.run_below(folder, &["approve", path, "--reason", "x"]).exits(0).out;
+        // The rows are accepted once; then none of `team/mine` waits.
+        let accepted = place.run_below(folder, &["accept", path, "--reason", "x"]);
+        let accepted = accepted.out + &accepted.err;
         let records = place.run_below(folder, &["history", "-p", path]).exits(0).out;
-        assert!(approved.contains("approved") && records.contains("team/mine"), "{approved}{records}");
+        assert!(accepted.contains("team/mine") && records.contains("team/mine"), "{accepted}{records}");
         let trace = place.path("trace.jsonl");
         let add = ["feedback", "add", trace.to_str().expect("UTF-8"), "--call", "c1", "--note", "odd"];
         let out = place.run_below(folder, &[&add[..], &["--playbook", path]].concat()).exits(0).out;

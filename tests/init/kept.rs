@@ -43,9 +43,9 @@ fn a_lock_that_does_not_hold_the_rows_is_kept_and_the_way_out_is_said() {
     place.write("goldens/playbook.lock", &lock);
     place.remove("playproof.yaml");
     let page = place.run(&["init"]).exits(1).out;
-    assert!(page.contains("kept   goldens/playbook.lock ") && page.contains("playproof approve --reason"), "{page}");
+    assert!(page.contains("kept   goldens/playbook.lock ") && page.contains("playproof accept --reason"), "{page}");
     assert_eq!(place.read("goldens/playbook.lock"), lock);
-    place.run(&["approve", "--reason", "meant"]).exits(0);
+    place.run(&["accept", "--reason", "meant"]).exits(0);
     place.run(&["init"]).exits(0);
 }
 

@@ -62,7 +62,7 @@ fn a_verdict_with_a_name_that_yaml_reads_as_something_else_is_drafted_all_the_sa
         assert!(ran.code == 0 && ran.out.ends_with(&format!("next: playproof propose check {id}\n")), "{ran:?}");
         let ran = project.run(&["propose", "check", id]);
         assert!(ran.code == 1 && ran.out.contains(&format!("+ verdict {verdict}")), "{ran:?}");
-        assert_eq!(project.run(&["propose", "reject", id, "--reason", "no"]).code, 0);
+        assert_eq!(project.run(&["reject", id, "--reason", "no"]).code, 0);
     }
 }
 
@@ -191,7 +191,7 @@ fn a_look_alike_is_any_other_recorded_failure_where_none_is_near() {
         assert!(ran.code == 0 && !ran.out.contains("synthetic"), "{ran:?}");
         let (said, expected) = expects(&project, "said-no/fixtures/not-said-no");
         assert!(said.contains(title) && expected.contains("not_verdicts: [said_no]"), "{said} {expected}");
-        assert_eq!(project.run(&["propose", "reject", "said-no", "--reason", "a try"]).code, 0);
+        assert_eq!(project.run(&["reject", "said-no", "--reason", "a try"]).code, 0);
     }
 }
 
@@ -220,7 +220,7 @@ fn a_verdict_that_is_there_gets_another_rule_with_both_fixtures() {
     let (_, said) = project.refused(&["propose", "check"]);
     assert!(said.contains("1 row") && !said.contains("catches nothing:") && !said.contains("look alike"), "{said}");
     project.write("proposals/slow-2/adr.md", &record("Slow ones are sent again."));
-    let accept = project.run(&["propose", "accept", "slow-2", "--reason", "they are slow too"]);
+    let accept = project.run(&["accept", "slow-2", "--reason", "they are slow too"]);
     assert_eq!((accept.code, project.run(&["check"]).code), (0, 0), "{accept:?}");
     assert_eq!(project.run(&["history", "verify"]).code, 0);
     // The next one has a number of its own.
@@ -297,7 +297,7 @@ fn a_rule_for_failures_that_another_rule_catches_stands_before_it() {
         "{title} {expected}"
     );
     project.write("proposals/unclassified-2/adr.md", &record("People see it."));
-    let accept = project.run(&["propose", "accept", "unclassified-2", "--reason", "people can help"]);
+    let accept = project.run(&["accept", "unclassified-2", "--reason", "people can help"]);
     assert_eq!(accept.code, 0, "{accept:?}");
     let list = project.run(&["feedback", "list"]);
     assert!(list.out.contains(&format!("answered  {id}")), "{}", list.out);
@@ -337,7 +337,7 @@ fn a_feedback_on_a_log_that_needs_a_mapping_finds_its_look_alike_there() {
     let new = ["propose", "new", "done", "--from-feedback", &id, "--effect", "applied"];
     let alone = project.run(&new);
     assert!(alone.out.contains("`--trace FILE` may find a recorded one"), "{alone:?}");
-    assert_eq!(project.run(&["propose", "reject", "done", "--reason", "a try"]).code, 0);
+    assert_eq!(project.run(&["reject", "done", "--reason", "a try"]).code, 0);
     let ran = project.run(&[&new[..], &["--trace", "my-log.jsonl"], &map].concat());
     assert!(ran.code == 0 && !ran.out.contains("synthetic"), "{ran:?}");
     let (title, expected) = expects(&project, "done/fixtures/not-done");
@@ -350,7 +350,7 @@ fn other_words_for_a_verdict_need_no_fixture() {
     assert_eq!(project.run(&["propose", "new", "slow", "--means", "Nobody answered in time."]).code, 0);
     assert!(!project.path("proposals/slow-2/fixtures").exists());
     project.write("proposals/slow-2/adr.md", &record("Nothing but the words."));
-    let accept = project.run(&["propose", "accept", "slow-2", "--reason", "clearer"]);
+    let accept = project.run(&["accept", "slow-2", "--reason", "clearer"]);
     assert_eq!((accept.code, project.run(&["check"]).code), (0, 0), "{accept:?}");
     assert!(
         project.read(crate::propose::project::PLAYBOOK).contains("means: \"Nobody answered in time.\"   # who knows")

@@ -17,7 +17,7 @@ fn the_failures_that_look_alike_are_proposed_one_after_the_other() {
     propose("said_no", "1");
     let spared = "fixtures/not-said-no.yaml";
     project.edit("proposals/said-no/proposal.yaml", "expect: {}", "expect:\n  ours/declined: effect_changed");
-    assert_eq!(project.run(&["propose", "accept", "said-no", "--reason", "read"]).code, 0);
+    assert_eq!(project.run(&["accept", "said-no", "--reason", "read"]).code, 0);
     let accepted = project.read(spared);
     // The look-alike of the first is what the second is for.
     let said = propose("not_answered", "1");
@@ -28,7 +28,7 @@ fn the_failures_that_look_alike_are_proposed_one_after_the_other() {
     let check = project.run(&["propose", "check", "not-answered"]);
     assert_eq!(check.code, 0, "{check:?}");
     assert!(check.out.contains("ours/not-said-no  effect changed"), "the change is shown: {}", check.out);
-    assert_eq!(project.run(&["propose", "accept", "not-answered", "--reason", "read"]).code, 0);
+    assert_eq!(project.run(&["accept", "not-answered", "--reason", "read"]).code, 0);
     assert_eq!((project.run(&["check"]).code, project.read(spared)), (0, accepted));
     // It still fails where the first verdict catches it.
     project.edit(PLAYBOOK, r"matches: '^card \S+ was declined$'", "contains: card");

@@ -74,7 +74,7 @@ impl Project {
         project.write("fixtures/slow.yaml", SLOW);
         project.write("fixtures/declined.yaml", REFUSED);
         assert_eq!(project.run(&["check", "--accept"]).code, 1, "rows are approved apart");
-        assert_eq!(project.run(&["approve", "--reason", "the first"]).code, 0);
+        assert_eq!(project.run(&["accept", "--reason", "the first"]).code, 0);
         assert_eq!(project.run(&["check"]).code, 0);
         project
     }

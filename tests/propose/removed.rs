@@ -40,7 +40,7 @@ fn a_rule_that_takes_everything_from_another_is_accepted_with_the_other_taken_aw
     let ran = project.run(&["propose", "check", "stalled"]);
     assert!(ran.out.contains("- rule timeout"), "{ran:?}");
     assert_eq!(ran.code, 0, "{ran:?}");
-    assert_eq!(project.run(&["propose", "accept", "stalled", "--reason", "people look first"]).code, 0);
+    assert_eq!(project.run(&["accept", "stalled", "--reason", "people look first"]).code, 0);
     let text = project.read(PLAYBOOK);
     assert!(!text.contains("rule: timeout") && text.contains("# Ours: comments and layout are kept."), "{text}");
     for args in [&["check"][..], &["lint"], &["history", "verify"]] {
@@ -74,7 +74,7 @@ fn what_has_no_say_goes_without_a_fixture() {
     let slower =
         "  slower:\n    means: Later.\n    effect: unknown\n    then: { escalate_to_human: { queue: people } }\n\n";
     project.edit(PLAYBOOK, "  # Nobody knows.", &format!("{slower}  # Nobody knows."));
-    assert_eq!(project.run(&["approve", "--reason", "as it grew"]).code, 0);
+    assert_eq!(project.run(&["accept", "--reason", "as it grew"]).code, 0);
     proposed(&project, "  - remove_rule: late\n");
     let (code, said) = project.refused(&["propose", "check", "less"]);
     assert_eq!(code, 0, "the verdict was never given: {said}");
@@ -92,7 +92,7 @@ fn a_rule_of_which_lint_cannot_tell_is_shown_to_speak_by_a_fixture() {
     let asks =
         "  - { rule: gone, when: { kind: lost, message: { matches: 'gone \\d+' } }, verdict: slow }\n\notherwise";
     project.edit(PLAYBOOK, "\notherwise", asks);
-    assert_eq!(project.run(&["approve", "--reason", "as it grew"]).code, 0);
+    assert_eq!(project.run(&["accept", "--reason", "as it grew"]).code, 0);
     let when = "{ kind: lost, message: { matches: '^gone [0-9]$' } }";
     assert_eq!(project.run(&["propose", "new", "vanished", "--when", when, "--means", "Gone."]).code, 0);
     let file = written(&project, "vanished");

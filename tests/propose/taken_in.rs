@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::propose::project::{PLAYBOOK, Project, record};
 
-const ACCEPT: [&str; 5] = ["propose", "accept", "said-no", "--reason", "because"];
+const ACCEPT: [&str; 4] = ["accept", "said-no", "--reason", "because"];
 
 /// Accepts, and holds that every line of the playbook before is still there, in its order and to the byte.
 fn keeps_every_line(project: &Project) -> String {
@@ -86,7 +86,7 @@ fn of_two_proposals_the_second_is_rebased_and_accepted_too() {
     project.write("proposals/is-gone/adr.md", &record("It is tried again.").replace("said_no", "is_gone"));
     assert_eq!(project.run(&ACCEPT).code, 0);
 
-    let accept = ["propose", "accept", "is-gone", "--reason", "it comes back"];
+    let accept = ["accept", "is-gone", "--reason", "it comes back"];
     let (code, said) = project.refused(&accept);
     assert!(code == 1 && said.contains("base moved:"), "{said}");
     assert!(said.contains("next: playproof propose rebase is-gone"), "{said}");

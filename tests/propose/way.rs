@@ -13,7 +13,7 @@ fn a_proposal_that_is_ready_is_shown_and_nothing_speaks_against_it() {
         "escalate_to_human  deprecate_tool_call",
         "ours/not-said-no  new fixture, unchanged by the proposal",
         "1 fixture run of the project ends as before",
-        "next: playproof propose accept said-no --reason '...'",
+        "next: playproof accept said-no --reason '...'",
     ] {
         assert!(said.contains(part), "`{part}` in {said}");
     }
@@ -25,7 +25,7 @@ fn accepting_edits_the_playbook_in_place_and_takes_in_all_that_belongs_to_it() {
     project.write("docs/adr/0007-earlier.md", "# 0007: earlier\n");
     let before = project.read(PLAYBOOK);
     let as_tried = project.run(&["propose", "check", "said-no", "--playbook"]).out;
-    let ran = project.run(&["propose", "accept", "said-no", "--reason", "people could do nothing"]);
+    let ran = project.run(&["accept", "said-no", "--reason", "people could do nothing"]);
     assert_eq!(ran.code, 0, "{ran:?}");
     let after = project.read(PLAYBOOK);
     assert_eq!(after, as_tried);
@@ -47,7 +47,7 @@ fn accepting_edits_the_playbook_in_place_and_takes_in_all_that_belongs_to_it() {
 #[test]
 fn a_golden_must_keep_the_reason_for_which_it_was_accepted() {
     let project = Project::with_proposal();
-    assert_eq!(project.run(&["propose", "accept", "said-no", "--reason", "people could do nothing"]).code, 0);
+    assert_eq!(project.run(&["accept", "said-no", "--reason", "people could do nothing"]).code, 0);
     let record = "proposals/history/0002-said-no.yaml";
     assert!(project.read(record).contains("explained:\n  - 'ours/declined'\n"), "{}", project.read(record));
     project.edit("goldens/ours/declined.snap", "why: people could do nothing", "why: it felt right");
@@ -62,7 +62,7 @@ fn a_playbook_with_line_ends_of_windows_and_no_last_newline_keeps_both() {
     let project = Project::with_proposal();
     let text = project.read(PLAYBOOK).trim_end().replace('\n', "\r\n");
     project.write(PLAYBOOK, &text);
-    let ran = project.run(&["propose", "accept", "said-no", "--reason", "why not"]);
+    let ran = project.run(&["accept", "said-no", "--reason", "why not"]);
     assert_eq!(ran.code, 0, "{ran:?}");
     let after = project.read(PLAYBOOK);
     assert_eq!(after.matches('\n').count(), after.matches("\r\n").count());
@@ -98,7 +98,7 @@ fn a_corpus_shows_what_changes_on_recorded_calls() {
 fn a_moved_base_is_told_and_a_rebase_moves_the_proposal_on() {
     let project = Project::with_proposal();
     project.edit(PLAYBOOK, "[200]", "[300]");
-    assert_eq!(project.run(&["approve", "--reason", "slower"]).code, 0);
+    assert_eq!(project.run(&["accept", "--reason", "slower"]).code, 0);
     let (code, said) = project.refused(&["propose", "check"]);
     assert_eq!(code, 1, "{said}");
     assert!(said.contains("base moved:") && said.contains("next: playproof propose rebase said-no"), "{said}");
@@ -116,7 +116,7 @@ fn a_rebase_says_what_became_of_the_rows_that_the_proposal_changes() {
     let file = "proposals/said-no/proposal.yaml";
     project.edit(file, "operations:\n", "operations:\n  - change_verdict: slow\n    means: It took too long.\n");
     project.edit(PLAYBOOK, "    effect: unknown\n    then: { retry", "    effect: not_applied\n    then: { retry");
-    assert_eq!(project.run(&["approve", "--reason", "it is known"]).code, 0);
+    assert_eq!(project.run(&["accept", "--reason", "it is known"]).code, 0);
     let ran = project.run(&["propose", "rebase", "said-no"]).exits(0);
     assert!(ran.out.contains("`verdict slow` has changed since the proposal was made"), "{}", ran.out);
     assert!(
@@ -125,7 +125,7 @@ fn a_rebase_says_what_became_of_the_rows_that_the_proposal_changes() {
         ran.out
     );
     project.edit(PLAYBOOK, "queues: [people]", "queues: [people, night]");
-    assert_eq!(project.run(&["approve", "--reason", "another row"]).code, 0);
+    assert_eq!(project.run(&["accept", "--reason", "another row"]).code, 0);
     let ran = project.run(&["propose", "rebase", "said-no"]).exits(0);
     assert!(!ran.out.contains("has changed"), "{}", ran.out);
 }
@@ -156,10 +156,10 @@ fn a_proposal_that_says_nothing_of_what_it_was_made_for_is_rebased_too() {
 #[test]
 fn a_rejected_proposal_lies_aside_with_the_reason() {
     let project = Project::with_proposal();
-    let (code, said) = project.refused(&["propose", "reject", "said-no"]);
+    let (code, said) = project.refused(&["reject", "said-no"]);
     assert_eq!(code, 2);
     assert!(said.contains("not rejected without a reason"), "{said}");
-    assert_eq!(project.run(&["propose", "reject", "said-no", "--reason", "too wide"]).code, 0);
+    assert_eq!(project.run(&["reject", "said-no", "--reason", "too wide"]).code, 0);
     assert_eq!(project.read("proposals/rejected/said-no/reason.md"), "too wide\n");
     assert!(project.path("proposals/rejected/said-no/proposal.yaml").exists());
     assert!(!project.path("proposals/said-no").exists());

@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::propose::project::{PLAYBOOK, Project, record};
 
-const ACCEPT: [&str; 5] = ["propose", "accept", "said-no", "--reason", "because"];
+const ACCEPT: [&str; 4] = ["accept", "said-no", "--reason", "because"];
 const PROPOSAL: &str = "proposals/said-no/proposal.yaml";
 
 /// Both checking and accepting refuse, and say all of `parts`.
@@ -79,7 +79,7 @@ fn rows_that_nobody_approved_and_an_edited_lock_are_refused() {
 fn a_moved_base_is_not_accepted() {
     let project = Project::with_proposal();
     project.edit(PLAYBOOK, "[200]", "[300]");
-    assert_eq!(project.run(&["approve", "--reason", "slower"]).code, 0);
+    assert_eq!(project.run(&["accept", "--reason", "slower"]).code, 0);
     both_refuse(&project, 1, &["base moved:", "playproof propose rebase said-no"]);
 }
 
@@ -87,7 +87,7 @@ fn a_moved_base_is_not_accepted() {
 fn a_rebase_that_no_longer_fits_is_refused_at_its_place() {
     let project = Project::with_proposal();
     project.edit(PLAYBOOK, "rule: gateway", "rule: said-no");
-    assert_eq!(project.run(&["approve", "--reason", "a better name"]).code, 0);
+    assert_eq!(project.run(&["accept", "--reason", "a better name"]).code, 0);
     let (code, said) = project.refused(&["propose", "rebase", "said-no"]);
     assert_eq!(code, 2);
     assert!(
@@ -103,7 +103,7 @@ fn two_proposals_on_the_same_row_are_told_of_each_other() {
         let text = project.read(&format!("proposals/said-no/{from}"));
         project.write(&format!("proposals/other/{to}"), &text);
     }
-    let parts = ["same row: the proposal `other` changes `verdict said_no` too", "playproof propose reject other"];
+    let parts = ["same row: the proposal `other` changes `verdict said_no` too", "playproof reject other"];
     both_refuse(&project, 1, &parts);
 }
 
@@ -111,7 +111,7 @@ fn two_proposals_on_the_same_row_are_told_of_each_other() {
 fn a_proposal_that_changes_no_row_is_not_recorded() {
     let project = Project::new();
     project.edit(PLAYBOOK, "queues: [people]", "queues: [people]\nlimits: { max_attempts: 4 }");
-    assert_eq!(project.run(&["approve", "--reason", "fewer"]).code, 0);
+    assert_eq!(project.run(&["accept", "--reason", "fewer"]).code, 0);
     let json = project.run(&["lint", PLAYBOOK, "--format", "json"]);
     assert_eq!(json.code, 0, "{json:?}");
     assert_eq!(project.run(&["propose", "new", "said_no", "--when", "{ message: { contains: declined } }"]).code, 0);
@@ -242,13 +242,13 @@ fn names_that_nothing_answers_to_are_told_with_the_nearest() {
     let (code, said) = project.refused(&["propose", "check", "said-on"]);
     assert_eq!(code, 2);
     assert!(said.contains("did you mean `said-no`?"), "{said}");
-    for args in [&["propose", "accept", "nope"][..], &["propose", "reject", "nope"], &["approve", "nope"]] {
+    for args in [&["accept", "nope"][..], &["reject", "nope"], &["approve", "nope"], &["propose", "accept", "nope"]] {
         let (code, said) = project.refused(args);
         assert!(code == 2 && said.contains("`nope`") && !said.contains("without a reason"), "{said}");
     }
     let (code, said) = project.refused(&["approve", "ours"]);
-    assert!(code == 2 && said.contains("not approved without a reason"), "{said}");
-    let (code, said) = project.refused(&["propose", "accept", "said-no"]);
+    assert!(code == 2 && said.contains("not accepted without a reason"), "{said}");
+    let (code, said) = project.refused(&["accept", "said-no"]);
     assert_eq!(code, 2);
     assert!(said.contains("not accepted without a reason"), "{said}");
     project.edit(PROPOSAL, "playbook: ", "playbok: ");
@@ -265,9 +265,9 @@ fn a_folder_that_holds_something_else_is_never_a_proposal() {
     let proposal = project.read(PROPOSAL);
     for (id, file) in [("history", "proposals/history/proposal.yaml"), ("..", "proposal.yaml")] {
         project.write(file, &proposal);
-        for args in [&["propose", "check", id][..], &["propose", "reject", id, "--reason", "no"]] {
+        for args in [&["propose", "check", id][..], &["reject", id, "--reason", "no"]] {
             let (code, said) = project.refused(args);
-            assert!(code == 2 && said.contains(&format!("no proposal in `proposals` is called `{id}`")), "{said}");
+            assert!(code == 2 && said.contains("proposal") && said.contains(&format!("is called `{id}`")), "{said}");
         }
     }
     project.write("proposals/other/adr.md", "mine");
@@ -296,8 +296,8 @@ fn rows_that_the_history_does_not_explain_are_no_proposal_s_own() {
     fs::remove_dir_all(project.path("proposals/history")).unwrap();
     let (code, said) = project.refused(&ACCEPT);
     assert!(code == 2 && said.contains("the history does not explain"), "{said}");
-    assert!(said.contains("next: playproof approve ours --reason '...'"), "{said}");
-    assert_eq!(project.run(&["approve", "ours", "--reason", "as it was"]).code, 0);
+    assert!(said.contains("next: playproof accept ours --reason '...'"), "{said}");
+    assert_eq!(project.run(&["accept", "ours", "--reason", "as it was"]).code, 0);
     assert_eq!(project.run(&ACCEPT).code, 0);
     assert_eq!(project.run(&["history", "verify"]).code, 0);
 }
@@ -308,7 +308,7 @@ fn a_fixture_that_brings_a_playbook_that_nobody_approved_is_not_accepted() {
     project.write("playbooks/mine.yaml", &project.read(PLAYBOOK).replace("name: ours", "name: mine"));
     project.edit("proposals/said-no/fixtures/said-no.yaml", "playbooks: [ours]", "playbooks: [ours, mine]");
     let (code, said) = project.refused(&ACCEPT);
-    assert!(code == 2 && said.contains("brings the playbook `mine`, whose rows nobody has approved"), "{said}");
+    assert!(code == 2 && said.contains("brings the playbook `mine`, whose rows nobody has accepted"), "{said}");
 }
 
 #[test]

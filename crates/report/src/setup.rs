@@ -70,7 +70,7 @@ fn checked(checked: Checked) -> String {
             let help = match rows_differ {
                 false => "`playproof check` shows what differs",
                 true => {
-                    "the playbook's rows differ from the lock; if that is intended: playproof approve --reason '...'"
+                    "the playbook's rows differ from the lock; if that is intended: playproof accept --reason '...'"
                 }
             };
             format!("{what}: {help}")

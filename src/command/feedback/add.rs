@@ -28,11 +28,10 @@ use playproof_trace::redact::RedactionRules;
 /// What is kept.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The slice holds the call with all its attempts and the earlier calls of its run that ask the same (same tool, same key
-or arguments) or hold its reversal token, at most 20; no other call has a say in what a playbook does with it. What the
-project redacts is taken out; nothing is kept if the playbook would then make something else of the call. A call that
-succeeded may be kept too, such as one that made its effect twice; it has no failure, so that no verdict can be
-expected.
+The slice holds the call with all its attempts, and at most 20 earlier calls of its run with the same intent (same tool
+and same key or arguments) or the same reversal token: other calls do not change what a playbook does with it. Text that
+the project redacts is taken out; nothing is kept if the playbook would then decide otherwise. You can keep a call that
+succeeded too, such as one that made its effect twice; it has no failure, so it takes no --expected.
 
 Exit codes: 0 kept, or kept already, 2 wrong usage, or nothing that can be kept.")]
 pub struct Args {
@@ -44,7 +43,7 @@ pub struct Args {
     #[arg(long, value_name = "REF|ID")]
     pub call: Option<String>,
 
-    /// What was wrong with how it was handled, or would be
+    /// What is wrong with how the playbook handles it
     #[arg(long, value_name = "TEXT", value_parser = reason::parse)]
     pub note: Option<String>,
 
@@ -199,6 +198,7 @@ fn show(id: &str) -> Command {
 fn find(args: &Args, plan: &Plan, redaction: &RedactionRules) -> Result<Found, Failure> {
     let reading = ReadOptions::plain(args.map.clone());
     let search = Search {
+        call_flag: Some("--call"),
         command: "playproof feedback add",
         flags: Flags::default()
             .with("--note", args.note.as_deref())
@@ -226,7 +226,7 @@ fn find(args: &Args, plan: &Plan, redaction: &RedactionRules) -> Result<Found, F
 }
 
 fn not_cut(args: &Args, about: &Found, why: NotCut) -> Failure {
-    let explain = Command::new("playproof explain").path(&args.input).flag("--call", &about.name);
+    let explain = Command::new("playproof explain").path(&args.input).name(&about.name);
     let flags = [("--playbook", &args.playbook), ("--tools", &args.tools), ("--map", &args.map)];
     let explain = flags.into_iter().fold(explain, |command, (flag, value)| command.flag_if(flag, value.as_deref()));
     match why {

@@ -30,7 +30,7 @@ pub struct Edit {
     #[arg(long, requires = "expected")]
     pub new: bool,
 
-    /// What was wrong with how it was handled, or would be
+    /// What is wrong with how the playbook handles it
     #[arg(long, value_name = "TEXT", value_parser = reason::parse)]
     pub note: Option<String>,
 }
@@ -42,7 +42,7 @@ pub struct Close {
     #[arg(value_name = "ID")]
     pub id: String,
 
-    /// Why nothing is to be done about it; kept with it
+    /// Why it needs no change; kept with it
     #[arg(long, value_name = "TEXT", value_parser = reason::parse)]
     pub reason: Option<String>,
 }

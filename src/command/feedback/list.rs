@@ -17,12 +17,12 @@ use playproof_report::style::Palette;
 /// How it is listed.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Those that are closed too
+    /// Also list closed feedback
     #[arg(long)]
     pub all: bool,
 
     /// How to write the result
-    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
+    #[arg(long, value_parser = Format::one_of(&[Format::Table, Format::Json]), value_name = "FORMAT", default_value = "table")]
     pub format: Format,
 }
 
@@ -50,7 +50,8 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let kept = all.len();
     all.retain(|judged| args.all || judged.state != FeedbackState::Closed);
     match args.format {
-        Format::Table => {
+        Format::Json => output.json(json(&all))?,
+        _ => {
             let palette = Palette::new(terminal.out.colour);
             let mut text = page(&all, kept - all.len(), terminal.out.width, palette);
             if let Some(next) = next(&all) {
@@ -58,7 +59,6 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
             }
             output.page(&text)?;
         }
-        Format::Json => output.json(json(&all))?,
     }
     Ok(Exit::Clean)
 }

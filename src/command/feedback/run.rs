@@ -15,11 +15,11 @@ Examples:
   playproof feedback show crm-update-ticket-429-3fa2c1
   playproof feedback close crm-update-ticket-429-3fa2c1 --reason 'the tool was taken out of use'
 
-A feedback is open until the playbook gives its failure the verdict that is expected of it; then it is answered. What
-nothing is to be done about is closed, with the reason. Nothing is deleted: it is there for whoever sees the same.
+Feedback is open until the playbook gives the failure its expected verdict; then it is answered. Close feedback that
+needs no change, and give the reason. Nothing is deleted: the next person who sees the same call finds it.
 
-Each is two files in the folder `feedback` beside the proposals: what people say of the call, and the slice of the
-trace that replays it. What answers one is drafted by `playproof propose new VERDICT --from-feedback ID`.")]
+Each feedback is two files in the folder `feedback` beside the proposals: the note, and the slice of the trace that
+replays the call. `playproof propose new VERDICT --from-feedback ID` drafts a change that answers it.")]
 pub struct Args {
     /// The question.
     #[command(subcommand)]
@@ -31,15 +31,15 @@ pub struct Args {
 pub enum Question {
     /// Keep a call that the playbook handled wrong, with the slice of its trace
     Add(add::Args),
-    /// List what is open, and what the playbook answers by now
+    /// List open feedback, and feedback that the playbook now handles as expected
     List(list::Args),
-    /// Show one: the note, what the playbook made of it then and now, and the call explained
+    /// Show one: the note, what the playbook did then and does now, and the call explained
     Show(show::Args),
-    /// Say another expected verdict, or another note
+    /// Change the expected verdict or the note
     Edit(change::Edit),
-    /// Say that nothing is to be done about one, and why
+    /// Close one that needs no change, with the reason
     Close(change::Close),
-    /// Take the closing back
+    /// Open one again
     Reopen(change::Reopen),
 }
 

@@ -31,7 +31,7 @@ pub struct Args {
     pub id: String,
 
     /// How to write the result
-    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
+    #[arg(long, value_parser = Format::one_of(&[Format::Table, Format::Json]), value_name = "FORMAT", default_value = "table")]
     pub format: Format,
 }
 
@@ -73,6 +73,7 @@ fn subject(workspace: &Workspace, project: &Project, kept: &Kept, plan: &Plan) -
     let slice = workspace.feedback_path(&kept.id, "jsonl").to_string_lossy().into_owned();
     let search = Search {
         command: "playproof explain",
+        call_flag: None,
         flags: Flags::default(),
         inputs: std::slice::from_ref(&slice),
         wanted: Some(&kept.feedback.call),

@@ -3,7 +3,7 @@
 use super::verify;
 use crate::exit::{Exit, Failure};
 use crate::flags::Flags;
-use crate::format::PublicFormat;
+use crate::format::Format;
 use crate::output::Output;
 use crate::terminal::Terminal;
 use crate::workspace::Workspace;
@@ -20,10 +20,10 @@ use playproof_report::style::Palette;
 Examples:
   playproof history                        what was accepted, oldest first, with rows and reasons
   playproof history --playbook standard    of one playbook
-  playproof history verify                 whether it explains every approved row
+  playproof history verify                 whether it explains every accepted row
 
-Each record is a file in the folder `history` beside the proposals: NNNN-words.yaml. `playproof approve` writes one a
-playbook, an accepted proposal another. Their order is that of number and name; two branches may take the same number.
+Each record is a file NNNN-words.yaml in the folder `history` beside the proposals. `playproof accept` writes one for
+each playbook or proposal. Records are ordered by number, then by name; two branches may use the same number.
 
 Exit codes: 0 shown, 2 nothing was ever accepted, or a record that cannot be used."
 )]
@@ -37,8 +37,8 @@ pub struct Args {
     pub playbook: Option<String>,
 
     /// How to write the result
-    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
-    pub format: PublicFormat,
+    #[arg(long, value_parser = Format::one_of(&[Format::Table, Format::Json, Format::Markdown]), value_name = "FORMAT", default_value = "table")]
+    pub format: Format,
 
     /// Show every row of every record
     #[arg(long)]
@@ -48,7 +48,7 @@ pub struct Args {
 /// What else can be asked of the history.
 #[derive(Debug, clap::Subcommand)]
 pub enum Question {
-    /// Say whether the records explain every approved row, and the goldens their dangerous changes
+    /// Verify that records explain every accepted row, and goldens their dangerous changes
     Verify(verify::Args),
 }
 
@@ -68,15 +68,15 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         workspace.refuse_empty()?;
         return Err(Failure::new("nothing was accepted yet: there are no records")
             .help(format!("they lie in `{}`", workspace.here(&workspace.record_path(""))))
-            .next("playproof approve --reason '...'"));
+            .next("playproof accept --reason '...'"));
     }
     match args.format {
-        PublicFormat::Table => {
+        Format::Json => output.json(json(&entries))?,
+        Format::Markdown => output.page(&markdown(&entries))?,
+        _ => {
             let extent = if args.all { Extent::All } else { Extent::Some };
             output.page(&page(&entries, extent, terminal.out.width, Palette::new(terminal.out.colour)))?;
         }
-        PublicFormat::Json => output.json(json(&entries))?,
-        PublicFormat::Markdown => output.page(&markdown(&entries))?,
     }
     Ok(Exit::Clean)
 }

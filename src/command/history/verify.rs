@@ -32,23 +32,23 @@ Examples:
   playproof history verify
   playproof history verify --since main    also whether dangerous changes of goldens since then say why
 
-Replayed from nothing, the records must give exactly the rows of the lock, each beginning where the one before it
-ended, and a row's reason in the lock must be that of the record that last changed it. The ADR of an accepted proposal
-must be there, and goldens that changed dangerously with it must keep its reason. Fixtures and goldens that a record
-names may have gone since.
+The records are replayed from the first to the last. Each must begin with the rows that the one before it left, and the
+last must end with the rows of the lock. The reason of a row in the lock must be that of the record that changed it
+last. The decision record of an accepted proposal must exist, and goldens that it changed dangerously must keep its
+reason. Fixtures and goldens that a record names may have been removed since.
 
-Files alone cannot tell whether a reason was edited everywhere that it stands, nor whether one that was given to
-`accept`, which is kept in the golden alone, is missing or is another by now. `--since REV` asks git, from where this
-branch left REV: a reason that was there then must still be there, and a golden that changed dangerously needs one.
+Files alone cannot show whether a reason was rewritten everywhere, or whether a reason that only a golden keeps was
+removed or changed. `--since REV` compares with git, from the commit at which this branch left REV: every reason of that
+commit must still be there, and a golden that changed dangerously since needs one.
 
 Exit codes: 0 everything is explained, 1 something is not, 2 nothing to verify, or files that cannot be used.")]
 pub struct Args {
-    /// Hold goldens that changed since this git revision against what they were
+    /// Compare reasons and goldens with those of this git revision
     #[arg(long, value_name = "REV")]
     pub since: Option<String>,
 
     /// How to write the result
-    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
+    #[arg(long, value_parser = Format::one_of(&[Format::Table, Format::Json]), value_name = "FORMAT", default_value = "table")]
     pub format: Format,
 }
 
@@ -75,13 +75,13 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         workspace.refuse_empty()?;
         return Err(Failure::new("nothing to verify: there is neither a history nor a lock")
             .help("approving the rows of the playbooks that fixtures use makes both")
-            .next("playproof approve --reason '...'"));
+            .next("playproof accept --reason '...'"));
     }
     let nothing = || (Lock::default(), Source::whole(workspace.name(&workspace.lock_path()), ""));
     let (lock, source) = lock.unwrap_or_else(nothing);
     if lock.playbooks.values().all(|section| section.rows.is_empty()) && history.entries().is_empty() {
         return Err(Failure::new("nothing to verify: the lock has no rows, and there is no history")
-            .next("playproof approve --reason '...'"));
+            .next("playproof accept --reason '...'"));
     }
     let mut objections = verify(&history, &lock, &source);
     objections.extend(history.entries().iter().filter_map(|entry| without_adr(&workspace, entry)));
@@ -110,7 +110,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         Format::Json => {
             output.json(objections_json(looked.records, looked.rows, &objections, next.as_ref()))?;
         }
-        Format::Table => output.page(&page(&looked, &objections, args.since.as_deref(), next.as_ref(), terminal))?,
+        _ => output.page(&page(&looked, &objections, args.since.as_deref(), next.as_ref(), terminal))?,
     }
     Ok(if objections.is_empty() { Exit::Clean } else { Exit::Found })
 }
@@ -192,7 +192,7 @@ fn next(objections: &[Violation]) -> Option<Command> {
     let first = objections.first()?;
     let file = &first.report.source.name;
     Some(match first.id() {
-        "no_record" | "not_in_the_lock" => "playproof approve --reason '...'".into(),
+        "no_record" | "not_in_the_lock" => "playproof accept --reason '...'".into(),
         "broken_chain" | "no_adr" => Command::new("git log --oneline --").path(file),
         _ => Command::new("git log -p --").path(file),
     })

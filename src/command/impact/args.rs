@@ -2,21 +2,21 @@
 
 use clap::ValueEnum;
 
-use crate::format::PublicFormat;
+use crate::format::Format;
 use crate::read_options::ReadOptions;
 use crate::{missing_answer, reason};
 use playproof_engine::upstream::MissingAnswerPolicy;
 
 const EXAMPLES: &str = "\
-Every recorded call is put through both playbooks and the two are held together. Where they first decide
-differently stands the cause: another verdict for the same failure, or the changed row of the playbook.
+Runs every recorded call under both playbooks and compares the two. A cause is the first decision that differs: another
+verdict for the same failure, or a changed row of the playbook.
 
   widening    the candidate attempts a write (or redeems a reversal token) where the base does not
-  narrowing   the reverse
-  neutral     as many writes are attempted
+  narrowing   the base does, and the candidate does not
+  neutral     both attempt as many writes
 
-Calls whose end a recording cannot tell (undetermined) are counted apart, never as unchanged; where the playbooks
-decide differently before that, the cause is shown all the same. `--beyond-tape` answers where recordings end.
+Calls whose end the recording does not tell (undetermined) are counted apart, never as unchanged; a cause before that
+end is still shown. `--beyond-tape` supplies answers where recordings end.
 
 Examples:
   playproof impact --base standard --candidate my.yaml trace.jsonl
@@ -29,9 +29,9 @@ nothing to compare; 3 with --fail-on nothing was decided, with --strict an undet
 /// What makes the command fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum FailOn {
-    /// A call for which the candidate attempts a write that the base does not attempt
+    /// The candidate attempts a write that the base does not attempt
     Widening,
-    /// A call whose effect is another one: as claimed, in the ledger, or in that it may be made twice
+    /// An effect claim, a ledger entry or a finding about effects changes
     Effects,
 }
 
@@ -43,11 +43,11 @@ pub struct Args {
     #[arg(required = true, value_name = "TRACE")]
     pub inputs: Vec<String>,
 
-    /// The playbook that is: a name (of `playbooks/`, else embedded) or a path [default: the project's, or standard]
+    /// The current playbook: a name (of `playbooks/`, else embedded) or a path [default: the project's, or standard]
     #[arg(short, long, value_name = "P")]
     pub base: Option<String>,
 
-    /// The playbook that may be
+    /// The changed playbook
     #[arg(short, long, value_name = "P")]
     pub candidate: String,
 
@@ -59,7 +59,7 @@ pub struct Args {
     #[arg(long, value_name = "ANSWER", value_parser = missing_answer::parse)]
     pub beyond_tape: Option<MissingAnswerPolicy>,
 
-    /// Exit with 1 where a call widens, or its effects change, and with 3 where no failed call ends determined; both:
+    /// Exit with 1 where a call widens or its effects change, and with 3 where no failed call can be decided; for both:
     /// `widening,effects`
     #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',')]
     pub fail_on: Vec<FailOn>,
@@ -72,13 +72,13 @@ pub struct Args {
     #[arg(long)]
     pub strict: bool,
 
-    /// Nothing to compare, or to decide, is no error
+    /// Accept an input in which nothing can be compared or decided
     #[arg(long)]
     pub allow_empty: bool,
 
     /// How to write the result
-    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
-    pub format: PublicFormat,
+    #[arg(long, value_parser = Format::one_of(&[Format::Table, Format::Json, Format::Markdown]), value_name = "FORMAT", default_value = "table")]
+    pub format: Format,
 
     /// Threads; the result is the same for any number [default: all cores]
     #[arg(short, long, value_name = "N", value_parser = crate::values::threads)]

@@ -3,7 +3,7 @@
 use super::args::{Args, FailOn};
 use crate::exit::{Exit, Failure};
 use crate::flags::Flags;
-use crate::format::PublicFormat;
+use crate::format::Format;
 use crate::output::Output;
 use crate::project::Project;
 use crate::stream::{Stream, Streamed};
@@ -50,9 +50,9 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let Streamed { replayed, notes, sources } = &streamed;
     let shown = Shown { impact: &impact, replayed, notes, gate: &gate, next: next.as_ref() };
     match args.format {
-        PublicFormat::Table => output.page(&page(&shown, terminal.out.width, Palette::new(terminal.out.colour)))?,
-        PublicFormat::Markdown => output.page(&markdown(&shown))?,
-        PublicFormat::Json => output.json(json(&shown, sources))?,
+        Format::Markdown => output.page(&markdown(&shown))?,
+        Format::Json => output.json(json(&shown, sources))?,
+        _ => output.page(&page(&shown, terminal.out.width, Palette::new(terminal.out.colour)))?,
     }
     Ok(exit(args, &gate, &impact))
 }

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use clap::{Subcommand, ValueEnum};
 
 use crate::flags::Flags;
-use crate::format::PublicFormat;
+use crate::format::Format;
 use crate::read_options::ReadOptions;
 use crate::reason;
 use crate::values::whole;
@@ -16,13 +16,13 @@ use playproof_formats::shell::Command;
 
 const EXAMPLES: &str = "\
 The way of a change:
-  playproof mine trace.jsonl                                    what the playbook has no use for
+  playproof mine trace.jsonl                                    which failures no rule matches
   playproof propose new request_rejected --from-cluster 1 --trace trace.jsonl
   playproof propose check request-rejected                      what it changes, and what speaks against it
-  playproof propose accept request-rejected --reason '...'      into playbook, fixtures, goldens, lock and docs/adr
+  playproof accept request-rejected --reason '...'              changes playbook, fixtures, goldens, lock, docs/adr
 
 The files of a proposal lie in `proposals/ID/` and are written by people: proposal.yaml (what changes), adr.md (why),
-fixtures/ (what it must catch, and what looks like it and must not be caught). `playproof schema proposal` lists every
+fixtures/ (failures that it must catch, and similar ones that it must not). `playproof schema proposal` lists every
 operation: rules and verdicts are added, changed, moved and removed.";
 
 /// What is done with proposals.
@@ -37,18 +37,20 @@ pub struct Args {
 /// The commands about proposals.
 #[derive(Debug, Subcommand)]
 pub enum What {
-    /// Draft a proposal for a verdict, new or not, with its decision record and its fixtures
+    /// Draft a proposal for a new or existing verdict, with fixtures and a decision record
     New(Box<New>),
-    /// Show what proposals change in fixtures, and what speaks against accepting them
+    /// Show what proposals change, and what speaks against them
     Check(Box<Check>),
-    /// Take a proposal in: playbook, decision record, fixtures, goldens and lock, all or nothing
-    Accept(Accept),
-    /// Put a proposal aside, with the reason
-    Reject(Reject),
-    /// Move a proposal on to the playbook as it is now
+    /// Update a proposal to the current playbook
     Rebase(Rebase),
     /// List the proposals that wait
     List,
+    /// The old spelling of `playproof accept ID`
+    #[command(hide = true)]
+    Accept(Decided),
+    /// The old spelling of `playproof reject ID`
+    #[command(hide = true)]
+    Reject(Decided),
     /// Finish what an earlier command was killed in, as every command does
     #[command(hide = true)]
     Recover,
@@ -57,17 +59,17 @@ pub enum What {
 /// What `propose new` is told.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
-With --from-cluster the rule, both fixtures and the decision record's evidence come from the recording; with
---from-feedback from the call that was kept, and from what else was kept or is named with --trace. Why, and what
-follows, is left to the author. Without either fixtures are made up from the rule.
+With --from-cluster, the recording gives the rule, both fixtures and the evidence of the decision record. With
+--from-feedback, the kept call gives them, together with other feedback and the traces after --trace. With neither, the
+fixtures are made up from the rule. You write why the change is right and what follows from it.
 
-A verdict that the playbook has already gets another rule (--when, --from-cluster, --from-feedback), or other values
-(--then, --like, --effect, --means).
+A verdict of the playbook gets one more rule (--when, --from-cluster, --from-feedback) or new values (--then, --like,
+--effect, --means).
 
---when asks what a playbook's rules ask: kind, status, code, message (contains, starts_with, equals, matches), tool
-and more. --then is one of retry_with_backoff, refresh_evidence, escalate_to_human, issue_reversal and
-deprecate_tool_call with its parameters. `playproof schema playbook` has all of both. Nothing is written where
-something of it cannot be used.
+--when takes the conditions of a playbook's rules: kind, status, code, message (contains, starts_with, equals, matches),
+tool and more. --then takes a compensation with its parameters: retry_with_backoff, refresh_evidence,
+escalate_to_human, issue_reversal or deprecate_tool_call. `playproof schema playbook` lists both. If any part cannot be
+used, nothing is written.
 
 Examples:
   playproof propose new rate_limited --when '{ status: 429 }' --like transient_timeout
@@ -79,7 +81,7 @@ pub struct New {
     #[arg(value_name = "VERDICT")]
     pub verdict: String,
 
-    /// The condition of a rule for it, as YAML
+    /// The condition of a new rule for the verdict, as YAML
     #[arg(long, value_name = "YAML")]
     pub when: Option<String>,
 
@@ -87,11 +89,11 @@ pub struct New {
     #[arg(long, value_name = "VERDICT", conflicts_with = "then")]
     pub like: Option<String>,
 
-    /// Its compensation, as YAML [default for a new one: escalate to the default queue]
+    /// Its compensation, as YAML [default for a new verdict: escalate to the default queue]
     #[arg(long, value_name = "YAML")]
     pub then: Option<String>,
 
-    /// What the failure says about the effect [default for a new one: that of --like, else unknown]
+    /// What the failure proves about the effect [default for a new verdict: that of --like, else unknown]
     #[arg(long, value_enum, value_name = "EFFECT")]
     pub effect: Option<EffectWord>,
 
@@ -103,16 +105,16 @@ pub struct New {
     #[arg(short, long, value_name = "P")]
     pub playbook: Option<String>,
 
-    /// Take rule, fixtures and evidence from this feedback; --when says the rule where none can be drawn
+    /// Take rule, fixtures and evidence from this feedback; where no rule can be derived, add --when
     #[arg(long, value_name = "ID", group = "evidence")]
     pub from_feedback: Option<String>,
 
-    /// Take rule, fixtures and evidence from this cluster: the failures of one form, by its number in `mine`
+    /// Take rule, fixtures and evidence from this cluster, by its number in `playproof mine`
     #[arg(long, value_name = "K", group = "evidence", requires = "traces", conflicts_with = "when",
         value_parser = whole::<u16>(1..=1_000))]
     pub from_cluster: Option<u16>,
 
-    /// Where the cluster was mined, or where look-alikes of a feedback may be; may be given several times
+    /// The traces of the cluster, or traces with failures similar to the feedback; may be given several times
     #[arg(long = "trace", value_name = "TRACE", num_args = 1.., requires = "evidence")]
     pub traces: Vec<String>,
 
@@ -133,7 +135,7 @@ pub enum EffectWord {
     Applied,
     /// The upstream did not act
     NotApplied,
-    /// Nobody knows
+    /// The failure does not say
     Unknown,
 }
 
@@ -197,18 +199,18 @@ pub struct Check {
     pub id: Option<String>,
 
     /// How to write the result
-    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
-    pub format: PublicFormat,
+    #[arg(long, value_parser = Format::one_of(&[Format::Table, Format::Json, Format::Markdown]), value_name = "FORMAT", default_value = "table")]
+    pub format: Format,
 
-    /// Show what it changes on recorded calls too; all paths up to the next flag
+    /// Show also what changes on these recorded calls; all paths up to the next flag
     #[arg(long, value_name = "TRACE", num_args = 1..)]
     pub corpus: Vec<String>,
 
-    /// Print the playbook as it would be, and nothing else
+    /// Print the changed playbook, and nothing else
     #[arg(long, requires = "id", conflicts_with_all = ["format", "corpus"])]
     pub playbook: bool,
 
-    /// No proposals are no error
+    /// Accept that there are no proposals
     #[arg(long)]
     pub allow_empty: bool,
 
@@ -225,26 +227,14 @@ pub struct Check {
     pub reading: ReadOptions,
 }
 
-/// What `propose accept` is told.
+/// What `propose accept` and `propose reject` are told, old spellings both.
 #[derive(Debug, clap::Args)]
-pub struct Accept {
+pub struct Decided {
     /// The proposal
     #[arg(value_name = "ID")]
     pub id: String,
 
-    /// Why; kept beside each row in the lock, and in goldens whose effect changes
-    #[arg(long, value_name = "TEXT", value_parser = reason::parse)]
-    pub reason: Option<String>,
-}
-
-/// What `propose reject` is told.
-#[derive(Debug, clap::Args)]
-pub struct Reject {
-    /// The proposal
-    #[arg(value_name = "ID")]
-    pub id: String,
-
-    /// Why; kept beside it
+    /// Why
     #[arg(long, value_name = "TEXT", value_parser = reason::parse)]
     pub reason: Option<String>,
 }

@@ -6,7 +6,7 @@ use super::stored;
 use crate::checking;
 use crate::exit::{Exit, Failure};
 use crate::flags::Flags;
-use crate::format::PublicFormat;
+use crate::format::Format;
 use crate::output::Output;
 use crate::project::Project;
 use crate::stream::{Stream, Streamed};
@@ -30,7 +30,7 @@ use playproof_report::style::Palette;
 /// No proposals, one that cannot be used, a project or corpus that cannot be used.
 pub fn run(args: &Check, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let workspace = Workspace::open()?;
-    if !args.corpus.is_empty() && args.format == PublicFormat::Json {
+    if !args.corpus.is_empty() && args.format == Format::Json {
         return Err(Failure::new("`--corpus` shows a page or Markdown; for JSON compare the two playbooks")
             .next("playproof impact --candidate proposed.yaml --format json TRACE"));
     }
@@ -74,9 +74,9 @@ fn nothing(args: &Check, workspace: &Workspace, output: &mut Output) -> Result<E
             .next("playproof propose new VERDICT"));
     }
     match args.format {
-        PublicFormat::Table => output.page("no proposals")?,
-        PublicFormat::Markdown => output.page(&markdown(&[]))?,
-        PublicFormat::Json => output.json(json(&[]))?,
+        Format::Markdown => output.page(&markdown(&[]))?,
+        Format::Json => output.json(json(&[]))?,
+        _ => output.page("no proposals")?,
     }
     Ok(Exit::Clean)
 }
@@ -87,26 +87,26 @@ fn show(args: &Check, terminal: &Terminal, tried: &[TrialResult], output: &mut O
     let asked = tried.iter().filter(|_| !args.corpus.is_empty());
     let corpora = asked.map(|trial| corpus(args, terminal, trial)).collect::<Result<Vec<String>, Failure>>()?;
     match args.format {
-        PublicFormat::Table => {
-            let pages: Vec<String> =
-                tried.iter().map(|trial| page(&trial.judged, terminal.out.width, palette)).collect();
-            output.page(&pages.join("\n\n"))?;
-        }
-        PublicFormat::Markdown => {
+        Format::Markdown => {
             let judged: Vec<ProposalReport> = tried.iter().map(|trial| trial.judged.clone()).collect();
             output.page(&markdown(&judged))?;
         }
-        PublicFormat::Json => {
+        Format::Json => {
             let judged: Vec<ProposalReport> = tried.iter().map(|trial| trial.judged.clone()).collect();
             output.json(json(&judged))?;
+        }
+        _ => {
+            let pages: Vec<String> =
+                tried.iter().map(|trial| page(&trial.judged, terminal.out.width, palette)).collect();
+            output.page(&pages.join("\n\n"))?;
         }
     }
     for (n, trial) in tried.iter().enumerate() {
         if let Some(corpus) = corpora.get(n) {
             output.page(corpus)?;
         }
-        if args.format == PublicFormat::Table && trial.judged.gates.is_empty() {
-            let next = Command::new("playproof propose accept").name(&trial.judged.id).and("--reason '...'");
+        if args.format == Format::Table && trial.judged.gates.is_empty() {
+            let next = Command::new("playproof accept").name(&trial.judged.id).and("--reason '...'");
             output.page(&format!("{} {next}", palette.strong("next:")))?;
         }
     }
@@ -145,7 +145,7 @@ fn corpus(args: &Check, terminal: &Terminal, trial: &TrialResult) -> Result<Stri
     let Streamed { replayed, notes, .. } = &streamed;
     let shown = impact::Shown { impact: &compared, replayed, notes, gate: &gate, next: None };
     let text = match args.format {
-        PublicFormat::Markdown => impact::markdown(&shown),
+        Format::Markdown => impact::markdown(&shown),
         _ => impact::page(&shown, terminal.out.width, Palette::new(terminal.out.colour)),
     };
     Ok(format!("\n{text}"))

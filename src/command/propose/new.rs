@@ -149,7 +149,7 @@ fn refuse_taken(workspace: &Workspace, id: &str) -> Result<(), Failure> {
         return Err(Failure::new(format!("there is a proposal `{id}` already"))
             .help(format!(
                 "go on with it, or put it aside: {}",
-                Command::new("playproof propose reject").name(id).and("--reason '...'")
+                Command::new("playproof reject").name(id).and("--reason '...'")
             ))
             .next(Command::new("playproof propose check").name(id)));
     }

@@ -1,7 +1,8 @@
 //! `playproof propose`: from what was asked to the command that does it.
 
 use super::args::{Args, What};
-use super::{accept, check, list, new, rebase, reject};
+use super::{check, list, new, rebase};
+use crate::command::{accept, reject};
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
 use crate::terminal::Terminal;
@@ -14,8 +15,8 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     match &args.what {
         What::New(args) => new::run(args, terminal, output),
         What::Check(args) => check::run(args, terminal, output),
-        What::Accept(args) => accept::run(args, terminal, output),
-        What::Reject(args) => reject::run(args, output),
+        What::Accept(args) => accept::proposal(&args.id, args.reason.as_deref(), terminal, output),
+        What::Reject(args) => reject::proposal(&args.id, args.reason.as_deref(), output),
         What::Rebase(args) => rebase::run(args, output),
         What::List => list::run(terminal, output),
         What::Recover => {

@@ -57,17 +57,22 @@ pub fn is_reserved(id: &str) -> bool {
     id.is_empty() || id.starts_with('.') || ASIDE.iter().any(|aside| aside.eq_ignore_ascii_case(id))
 }
 
-/// The id of the proposal that people name: by its id, its folder, or its file.
-///
-/// # Errors
-/// No such proposal.
-pub fn find(workspace: &Workspace, asked: &str) -> Result<String, Failure> {
+/// The id of the proposal that `asked` names: by its id, its folder, or its file.
+pub fn known(workspace: &Workspace, asked: &str) -> Option<String> {
     let is_there = |id: &String| {
         !is_reserved(id)
             && !id.contains('/')
             && folders::has_file(&workspace.proposals().join(id).join("proposal.yaml"))
     };
-    match workspace.proposal_named(asked).filter(is_there) {
+    workspace.proposal_named(asked).filter(is_there)
+}
+
+/// The same of a name that must be one.
+///
+/// # Errors
+/// No such proposal.
+pub fn find(workspace: &Workspace, asked: &str) -> Result<String, Failure> {
+    match known(workspace, asked) {
         Some(id) => Ok(id),
         None => Err(unknown(workspace, asked)?),
     }

@@ -1,8 +1,7 @@
 //! What `playproof replay` can be told.
 
-use clap::ValueEnum;
-
 use crate::flags::Flags;
+use crate::format::Format;
 use crate::missing_answer;
 use crate::read_options::ReadOptions;
 use playproof_engine::upstream::MissingAnswerPolicy;
@@ -23,20 +22,6 @@ tau-bench, tau2-bench) or mapped (--map), and fixtures (*.yaml). Nothing is sent
 
 --only, --call and --run select the calls that are listed. The summary is always that of the whole input, and so is
 the exit code: 0 clean, 1 an unsafe finding, 2 unusable input or usage, 3 with --strict a doubt.";
-
-/// How the result is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// Pages for people
-    #[default]
-    Table,
-    /// One JSON document: the summary, and the calls that the table would show
-    Json,
-    /// One JSON object a line: every decision event and every call, at the end the summary
-    Jsonl,
-    /// For a pull request or a wiki
-    Markdown,
-}
 
 /// What `replay` is told.
 #[derive(Debug, clap::Args)]
@@ -77,18 +62,18 @@ pub struct Args {
     pub all: bool,
 
     /// How to write the result
-    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table", help_heading = "Showing")]
+    #[arg(long, value_parser = Format::one_of(&[Format::Table, Format::Json, Format::Jsonl, Format::Markdown]), value_name = "FORMAT", default_value = "table", help_heading = "Showing")]
     pub format: Format,
 
     /// Show arguments in Markdown, not only their keys and types
     #[arg(long, help_heading = "Showing")]
     pub show_args: bool,
 
-    /// Exit with 3 where there is a doubt, or no call has a result
+    /// Exit with 3 where a finding is a doubt, or no call has a result
     #[arg(long)]
     pub strict: bool,
 
-    /// An input without calls is no error
+    /// Accept an input without calls
     #[arg(long)]
     pub allow_empty: bool,
 

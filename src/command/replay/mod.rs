@@ -8,4 +8,5 @@ mod traces;
 mod watch;
 
 pub use args::Args;
+pub use rehearsal::Rehearsal;
 pub use run::run;

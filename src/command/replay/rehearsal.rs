@@ -5,6 +5,7 @@ use serde_json::value::RawValue;
 
 use crate::exit::{Exit, Failure};
 use crate::flags::Flags;
+use crate::format::Format;
 use crate::{files, project};
 use playproof_engine::event::{Finding, FindingSeverity, Transcript, unnamed};
 use playproof_engine::fixture::{Fixture, FixtureCall};
@@ -21,8 +22,6 @@ use playproof_report::table::Align;
 use playproof_report::text;
 use playproof_report::timeline::millis;
 use playproof_report::view::{CallView, RunView, facts_in_words};
-
-use super::args::Format;
 
 /// A fixture and what became of it.
 pub struct Rehearsal<'a> {
@@ -108,8 +107,13 @@ impl<'a> Rehearsal<'a> {
         self.fixture.calls.iter().any(|call| call.name == name)
     }
 
-    /// The page: the playbooks side by side, then each call.
+    /// The page: what happens, and the command to run next.
     pub fn page(&self, wanted: Option<&str>, style: Style) -> String {
+        format!("{}\n\n{} {}", self.story(wanted, style), style.palette.strong("next:"), self.next(wanted))
+    }
+
+    /// What happens: the playbooks side by side, then each call.
+    pub fn story(&self, wanted: Option<&str>, style: Style) -> String {
         let palette = style.palette;
         let head = format!(
             "{}: {}",
@@ -119,7 +123,6 @@ impl<'a> Rehearsal<'a> {
         let mut parts = vec![text::wrapped(&head, style.width).join("\n"), self.overview(style)];
         parts.extend(self.contradictions(style));
         parts.extend(self.calls(wanted, style));
-        parts.push(format!("{} {}", palette.strong("next:"), self.next(wanted)));
         parts.join("\n\n")
     }
 
@@ -277,7 +280,7 @@ impl<'a> Rehearsal<'a> {
         };
         let call = wanted.map(str::to_owned).or(call).unwrap_or_default();
         let call = (self.fixture.calls.len() > 1).then_some(&*call);
-        let explain = Command::new("playproof explain").path(self.path).flag_if("--call", call);
+        let explain = Command::new("playproof explain").path(self.path).names(call);
         explain.flag("--playbook", run.map_or("", |run| run.name)).flag_if("--tools", self.tools)
     }
 }

@@ -2,11 +2,12 @@
 
 use serde::Serialize;
 
-use super::args::{Args, Format};
+use super::args::Args;
 use super::rehearsal::{Rehearsal, RehearsalJson, no_such_call};
 use super::traces;
 use crate::exit::{Exit, Failure};
 use crate::flags::Flags;
+use crate::format::Format;
 use crate::output::Output;
 use crate::project::Project;
 use crate::terminal::Terminal;
@@ -114,10 +115,6 @@ fn run_fixture(
     let shown = rehearsals.iter().filter(|one| wanted.is_none_or(|wanted| one.has_call(wanted)));
     let style = style(args, terminal);
     match args.format {
-        Format::Table => {
-            let pages: Vec<String> = shown.map(|one| one.page(wanted, style)).collect();
-            output.page(&pages.join("\n\n"))?;
-        }
         Format::Markdown => {
             let pages: Vec<String> = shown.map(|one| one.markdown(wanted, style)).collect();
             output.page(&pages.join("\n\n"))?;
@@ -133,6 +130,10 @@ fn run_fixture(
                 one.write_lines(wanted, &mut out);
             }
             output.json(&out)?;
+        }
+        _ => {
+            let pages: Vec<String> = shown.map(|one| one.page(wanted, style)).collect();
+            output.page(&pages.join("\n\n"))?;
         }
     }
     Ok(rehearsals.iter().map(|one| one.exit(args.strict)).max().unwrap_or(Exit::Clean))

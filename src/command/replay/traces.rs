@@ -4,12 +4,13 @@ use std::sync::Mutex;
 
 use serde::Serialize;
 
-use super::args::{Args, Format};
+use super::args::Args;
 use super::run::{plans, style};
 use super::shown::{Drawing, GroupJson, heading};
 use super::watch::{Part, Watcher, of_playbook};
 use crate::exit::{Exit, Failure};
 use crate::flags::Flags;
+use crate::format::Format;
 use crate::output::{Output, json_to_stdout, say};
 use crate::project::Project;
 use crate::stream::{Stream, Streamed};
@@ -215,10 +216,10 @@ impl Page<'_> {
     fn write(&self, groups: &[Group], output: &mut Output) -> Result<(), Failure> {
         let shown = if self.args.all { groups } else { &groups[..groups.len().min(SHOWN)] };
         match self.args.format {
-            Format::Table => output.page(&self.table(groups, shown)),
             Format::Markdown => output.page(&self.markdown(groups, shown)),
             Format::Json => output.json(self.json(groups, shown)),
             Format::Jsonl => output.json(self.last_line()),
+            _ => output.page(&self.table(groups, shown)),
         }
     }
 
@@ -326,7 +327,7 @@ impl Page<'_> {
         let call = &shown.first()?.detail.call;
         let input = self.args.inputs.get(usize::try_from(call.place.input).ok()?)?;
         let name = self.streamed.sources.name_of(&call.reference(), call.place);
-        let command = Command::new("playproof explain").path(input).flag("--call", &name);
+        let command = Command::new("playproof explain").path(input).name(&name);
         let worst = self.args.playbooks.get(self.worst_under(&shown.first()?.detail));
         let flags = Flags::default().with("--tools", self.args.tools.as_deref()).reading(&self.args.reading);
         Some(flags.with("--playbook", worst.map(String::as_str)).beyond(self.beyond).after(command))

@@ -1,7 +1,7 @@
 //! `playproof review`: what a check found, one by one, at a terminal.
 
-mod desk;
 mod run;
 mod session;
+mod terminal;
 
 pub use run::{Args, run};

@@ -2,10 +2,12 @@
 
 use console::Term;
 
-use super::desk::AtTerminal;
-use super::session::{Tally, review};
+use super::session::{Item, Tally, review};
+use super::terminal::AtTerminal;
 use crate::checking;
 use crate::checking::Selection;
+use crate::command::accept::{EditedRows, Named};
+use crate::command::propose::stored;
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
 use crate::pending;
@@ -20,16 +22,18 @@ use playproof_report::text::counted;
 /// What is reviewed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Checks first, then shows what differs, worst first, and waits for a key:
-  a accept   r reject   s skip   A R S the same for all the rest
+Checks first. Then shows each run that differs from its golden, worst first, each playbook with edited rows and each
+proposal, and waits for a key:
+  a accept   r reject   s skip   A R S the same for all the rest of its kind
   e the events of golden and run side by side   q or Esc quit; what was decided stays decided
 
-A changed effect and a weakened guard ask for a reason. Without a terminal: playproof diff, accept, reject.
+Rows, proposals, a changed effect and a weakened guard ask for a reason. Edited rows cannot be rejected: undo the edit.
+The same without a terminal: `playproof diff`, `playproof accept` and `playproof reject`.
 The goldens are in insta's format: `cargo insta review` reads them too, but it knows no reasons.
 
-Exit codes: 0 nothing is left, 1 something still differs, 2 there is no terminal, or files cannot be used.")]
+Exit codes: 0 nothing is left, 1 something still waits, 2 there is no terminal, or files cannot be used.")]
 pub struct Args {
-    /// Fixtures, or single runs as PLAYBOOK/FIXTURE [default: all]
+    /// Fixtures, runs as PLAYBOOK/FIXTURE, playbooks or proposals [default: all]
     #[arg(value_name = "ID")]
     pub ids: Vec<String>,
 }
@@ -47,18 +51,32 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
             .help("the same without questions: `playproof diff`, then `playproof accept` or `playproof reject`")
             .next("playproof diff"));
     }
-    let checked =
-        checking::check(&workspace, &Selection::of(&args.ids, "playproof review".into()), checking::jobs(None), false)?;
+    let named = Named::find(&workspace, &args.ids, &[], &"playproof review".into())?;
+    let is_of_runs = named.playbooks.is_empty() && named.proposals.is_empty();
+    let named_runs = if is_of_runs { named.runs.as_slice() } else { &[] };
+    let selection = Selection::of(named_runs, "playproof review".into());
+    let checked = checking::check(&workspace, &selection, checking::jobs(None), false)?;
     pending::leave(&workspace, &checked.report.results, output)?;
-    let failing = checked.report.failing();
+    let is_meant =
+        |result: &CaseResult| named.is_empty() || named.runs.iter().any(|run| workspace.names_run(run, &result.id));
+    let failing = checked.report.failing().into_iter().filter(|result| is_meant(result));
     let (open, closed): (Vec<&CaseResult>, Vec<&CaseResult>) =
-        failing.into_iter().partition(|result| result.pending_golden().is_some());
+        failing.partition(|result| result.pending_golden().is_some());
+    let playbooks = match named.is_empty() {
+        true => EditedRows::find(&workspace, &checked, &[])?.playbooks(),
+        false => named.playbooks,
+    };
+    let proposals = if args.ids.is_empty() { stored::ids(&workspace)? } else { named.proposals };
+    let rows = playbooks.iter().map(|playbook| Item::Rows(playbook));
+    let proposals = proposals.iter().map(|id| Item::Proposal(id));
+    let items: Vec<Item<'_>> = open.into_iter().map(Item::Golden).chain(rows).chain(proposals).collect();
     let palette = Palette::new(terminal.out.colour);
     let width = terminal.out.width;
     let above = workspace.way_up();
     let shown =
         Shown { report: &checked.report, causes: &checked.causes, width, palette, above: &above, show_args: true };
-    let tally = review(&mut AtTerminal { term, workspace: &workspace, shown, output }, &open)?;
+    let screen = &mut AtTerminal { term, workspace: &workspace, checked: &checked, shown, output };
+    let tally = review(screen, &items)?;
     output.page(&end(&tally, &closed, palette))?;
     let is_clean = tally.skipped + tally.rejected == 0 && closed.is_empty();
     Ok(if is_clean { Exit::Clean } else { Exit::Found })

@@ -1,28 +1,70 @@
 //! The course of a review: which key does what, and what is left to decide. Draws no page and touches no terminal.
 
 use crate::exit::Failure;
-use playproof_analysis::check::{CaseId, CaseResult};
+use playproof_analysis::check::CaseResult;
 use playproof_formats::golden::Class;
 
 /// What one key can do, with the key and the words that are shown for it.
 pub const KEYS: &str = "a accept   r reject   s skip   e events   A R S all the rest   q quit";
 
-/// Where a review takes place.
-pub trait Desk {
+/// One thing to decide.
+#[derive(Clone, Copy, Debug)]
+pub enum Item<'a> {
+    /// A run that differs from its golden, or has none.
+    Golden(&'a CaseResult),
+    /// The edited rows of a playbook.
+    Rows(&'a str),
+    /// A proposal, by its id.
+    Proposal(&'a str),
+}
+
+impl Item<'_> {
+    fn name(&self) -> String {
+        match self {
+            Item::Golden(result) => result.id.to_string(),
+            Item::Rows(name) | Item::Proposal(name) => (*name).to_owned(),
+        }
+    }
+
+    /// The name with what it is, where that is no run.
+    fn title(&self) -> String {
+        match self {
+            Item::Golden(_) => self.name(),
+            Item::Rows(_) => format!("rows of {}", self.name()),
+            Item::Proposal(_) => format!("proposal {}", self.name()),
+        }
+    }
+
+    /// What of it is not accepted without a reason.
+    fn requires_reason(&self) -> Option<&'static str> {
+        match self {
+            Item::Golden(result) => result.worst().filter(|class| class.requires_reason()).map(Class::words),
+            Item::Rows(_) => Some("rows changed"),
+            Item::Proposal(_) => Some("a change proposed"),
+        }
+    }
+
+    fn is_of_the_kind_of(&self, other: &Item<'_>) -> bool {
+        std::mem::discriminant(self) == std::mem::discriminant(other)
+    }
+}
+
+/// Where a review takes place, and what it changes.
+pub trait Screen {
     /// Shows some lines.
     fn show(&mut self, text: &str) -> Result<(), Failure>;
     /// The next key; none where nobody is there any more.
     fn key(&mut self) -> Result<Option<char>, Failure>;
     /// A line of text; none where nobody is there any more.
     fn line(&mut self, prompt: &str) -> Result<Option<String>, Failure>;
-    /// The page of a result.
-    fn page(&mut self, result: &CaseResult) -> String;
-    /// The events of a result, side by side.
-    fn events(&mut self, result: &CaseResult) -> String;
-    /// Makes what a run shows its golden.
-    fn accept(&mut self, result: &CaseResult, reason: Option<&str>) -> Result<(), Failure>;
-    /// Forgets what waits.
-    fn reject(&mut self, id: &CaseId) -> Result<(), Failure>;
+    /// The page of an item.
+    fn page(&mut self, item: &Item<'_>) -> Result<String, Failure>;
+    /// The events of a run, side by side with those of its golden.
+    fn events(&mut self, item: &Item<'_>) -> String;
+    /// Accepts an item; otherwise says why it cannot be accepted.
+    fn accept(&mut self, item: &Item<'_>, reason: Option<&str>) -> Result<Option<String>, Failure>;
+    /// Rejects an item; otherwise says why it cannot be rejected.
+    fn reject(&mut self, item: &Item<'_>, reason: Option<&str>) -> Result<Option<String>, Failure>;
 }
 
 /// What was decided.
@@ -50,28 +92,33 @@ enum Answer {
     Quit,
 }
 
-/// Goes through `results`; a review that ends early has skipped what is left.
-pub fn review(desk: &mut dyn Desk, results: &[&CaseResult]) -> Result<Tally, Failure> {
+/// Goes through `items`; a review that ends early has skipped what is left.
+pub fn review(screen: &mut dyn Screen, items: &[Item<'_>]) -> Result<Tally, Failure> {
     let mut tally = Tally::default();
     let mut rest: Option<Choice> = None;
     let mut reason_for_all: Option<String> = None;
-    for (at, result) in results.iter().enumerate() {
+    for (at, item) in items.iter().enumerate() {
+        // What was chosen for all the rest holds for things of one kind.
+        if at.checked_sub(1).and_then(|before| items.get(before)).is_some_and(|before| !item.is_of_the_kind_of(before))
+        {
+            (rest, reason_for_all) = (None, None);
+        }
         let choice = match rest {
             Some(choice) => choice,
-            None => match ask(desk, result, at, results.len())? {
+            None => match ask(screen, item, at, items.len())? {
                 Answer::Once(choice) => choice,
                 Answer::AllTheRest(choice) => {
                     rest = Some(choice);
                     choice
                 }
                 Answer::Quit => {
-                    tally.skipped += results.len() - at;
+                    tally.skipped += items.len() - at;
                     return Ok(tally);
                 }
             },
         };
         let all = rest.is_some().then_some(&mut reason_for_all);
-        match decide(desk, result, choice, all)? {
+        match decide(screen, item, choice, all)? {
             Choice::Accept => tally.accepted += 1,
             Choice::Reject => tally.rejected += 1,
             Choice::Skip => tally.skipped += 1,
@@ -80,12 +127,12 @@ pub fn review(desk: &mut dyn Desk, results: &[&CaseResult]) -> Result<Tally, Fai
     Ok(tally)
 }
 
-fn ask(desk: &mut dyn Desk, result: &CaseResult, at: usize, of: usize) -> Result<Answer, Failure> {
-    let page = desk.page(result);
-    desk.show(&format!("\n{page}\n"))?;
+fn ask(screen: &mut dyn Screen, item: &Item<'_>, at: usize, of: usize) -> Result<Answer, Failure> {
+    let page = screen.page(item)?;
+    screen.show(&format!("\n{page}\n"))?;
     loop {
-        desk.show(&format!("\n[{}/{of}] {}\n{KEYS}", at + 1, result.id))?;
-        let answer = match desk.key()? {
+        screen.show(&format!("\n[{}/{of}] {}\n{KEYS}", at + 1, item.title()))?;
+        let answer = match screen.key()? {
             Some('a' | 'y') => Answer::Once(Choice::Accept),
             Some('r' | 'n') => Answer::Once(Choice::Reject),
             Some('s' | ' ') => Answer::Once(Choice::Skip),
@@ -93,13 +140,13 @@ fn ask(desk: &mut dyn Desk, result: &CaseResult, at: usize, of: usize) -> Result
             Some('R') => Answer::AllTheRest(Choice::Reject),
             Some('S') => Answer::AllTheRest(Choice::Skip),
             Some('e') => {
-                let events = desk.events(result);
-                desk.show(&format!("\n{events}\n"))?;
+                let events = screen.events(item);
+                screen.show(&format!("\n{events}\n"))?;
                 continue;
             }
             Some('q') | None => Answer::Quit,
             Some(key) => {
-                desk.show(&format!("\n{}", meanings(key)))?;
+                screen.show(&format!("\n{}", meanings(key)))?;
                 continue;
             }
         };
@@ -112,56 +159,64 @@ fn meanings(key: char) -> String {
     let unknown = if key.is_alphanumeric() { format!("`{key}` does nothing here. ") } else { String::new() };
     format!(
         "{unknown}The keys:\n  \
-         a  accept: what the run shows becomes the golden; a changed effect wants a reason\n  \
-         r  reject: what waits is forgotten, and the golden stays as it is\n  \
+         a  accept: it becomes the accepted one; rows, proposals and a changed effect need a reason\n  \
+         r  reject: a run that waits is forgotten, a proposal is put aside with a reason\n  \
          s  skip: it waits for another review\n  \
          e  events: golden and run side by side\n  \
-         A, R, S  the same for this one and all the rest\n  \
+         A, R, S  the same for this one and all the rest of its kind\n  \
          q  quit: what is not decided still waits"
     )
 }
 
-/// Does what was chosen; says what came of it: without a reason where one is wanted, a result is skipped.
+/// Does what was chosen; says what came of it: without a reason where one is needed, an item is skipped.
 fn decide(
-    desk: &mut dyn Desk,
-    result: &CaseResult,
+    screen: &mut dyn Screen,
+    item: &Item<'_>,
     choice: Choice,
-    reason_for_all: Option<&mut Option<String>>,
+    for_all: Option<&mut Option<String>>,
 ) -> Result<Choice, Failure> {
-    match choice {
-        Choice::Accept => {
-            let mut reason = None;
-            if let Some(class) = result.worst().filter(|class| class.requires_reason()) {
-                reason = reason_for(desk, result, class, reason_for_all)?;
-                if reason.is_none() {
-                    desk.show(&format!("skipped {}: it is not accepted without a reason", result.id))?;
-                    return Ok(Choice::Skip);
-                }
-            }
-            desk.accept(result, reason.as_deref())?;
-            desk.show(&format!("accepted {}", result.id))?;
+    let (verb, requires_reason) = match choice {
+        Choice::Accept => ("accepted", item.requires_reason()),
+        Choice::Reject => ("rejected", item.requires_reason().filter(|_| matches!(item, Item::Proposal(_)))),
+        Choice::Skip => {
+            screen.show(&format!("skipped {}", item.name()))?;
+            return Ok(choice);
         }
-        Choice::Reject => {
-            desk.reject(&result.id)?;
-            desk.show(&format!("rejected {}", result.id))?;
+    };
+    let mut reason = None;
+    if let Some(what) = requires_reason {
+        reason = reason_for(screen, item, (what, verb), for_all)?;
+        if reason.is_none() {
+            screen.show(&format!("skipped {}: it is not {verb} without a reason", item.name()))?;
+            return Ok(Choice::Skip);
         }
-        Choice::Skip => desk.show(&format!("skipped {}", result.id))?,
+    }
+    let refused = match choice {
+        Choice::Accept => screen.accept(item, reason.as_deref())?,
+        Choice::Reject | Choice::Skip => screen.reject(item, reason.as_deref())?,
+    };
+    match refused {
+        None => screen.show(&format!("{verb} {}", item.name()))?,
+        Some(why) => {
+            screen.show(&format!("skipped {}: {why}", item.name()))?;
+            return Ok(Choice::Skip);
+        }
     }
     Ok(choice)
 }
 
-/// Why a dangerous change is accepted: asked once for all the rest.
+/// Why an item is accepted or rejected: asked once for all the rest.
 fn reason_for(
-    desk: &mut dyn Desk,
-    result: &CaseResult,
-    class: Class,
+    screen: &mut dyn Screen,
+    item: &Item<'_>,
+    (what, verb): (&str, &str),
     for_all: Option<&mut Option<String>>,
 ) -> Result<Option<String>, Failure> {
     if let Some(Some(known)) = &for_all {
         return Ok(Some(known.clone()));
     }
-    let what = if for_all.is_some() { "all the rest".to_owned() } else { result.id.to_string() };
-    let said = desk.line(&format!("{class} in {what}. Why is it accepted? "))?;
+    let which = if for_all.is_some() { "all the rest".to_owned() } else { item.name() };
+    let said = screen.line(&format!("{what} in {which}. Why is it {verb}? "))?;
     let reason = said.map(|said| said.trim().to_owned()).filter(|said| !said.is_empty());
     if let Some(for_all) = for_all {
         for_all.clone_from(&reason);
@@ -172,18 +227,18 @@ fn reason_for(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use playproof_analysis::check::{Diverged, GoldenState};
+    use playproof_analysis::check::{CaseId, Diverged, GoldenState};
     use playproof_formats::diagnostic::Source;
     use playproof_formats::golden::{GoldenFile, compare, parse_body};
 
-    /// A desk at which the keys and lines were typed beforehand; it writes down what is done.
+    /// A screen at which the keys and lines were typed beforehand; it writes down what is done.
     struct Typed {
         keys: std::vec::IntoIter<char>,
         lines: Vec<&'static str>,
         done: Vec<String>,
     }
 
-    impl Desk for Typed {
+    impl Screen for Typed {
         fn show(&mut self, _text: &str) -> Result<(), Failure> {
             Ok(())
         }
@@ -194,21 +249,29 @@ mod tests {
             self.done.push(format!("asked: {prompt}"));
             Ok((!self.lines.is_empty()).then(|| self.lines.remove(0).to_owned()))
         }
-        fn page(&mut self, result: &CaseResult) -> String {
-            self.done.push(format!("page {}", result.id.fixture));
+        fn page(&mut self, item: &Item<'_>) -> Result<String, Failure> {
+            self.done.push(format!("page {}", short(item)));
+            Ok(String::new())
+        }
+        fn events(&mut self, item: &Item<'_>) -> String {
+            self.done.push(format!("events {}", short(item)));
             String::new()
         }
-        fn events(&mut self, result: &CaseResult) -> String {
-            self.done.push(format!("events {}", result.id.fixture));
-            String::new()
+        fn accept(&mut self, item: &Item<'_>, reason: Option<&str>) -> Result<Option<String>, Failure> {
+            self.done.push(format!("accept {} {reason:?}", short(item)));
+            Ok((short(item) == "objected").then(|| "something speaks against it".to_owned()))
         }
-        fn accept(&mut self, result: &CaseResult, reason: Option<&str>) -> Result<(), Failure> {
-            self.done.push(format!("accept {} {reason:?}", result.id.fixture));
-            Ok(())
+        fn reject(&mut self, item: &Item<'_>, reason: Option<&str>) -> Result<Option<String>, Failure> {
+            let why = reason.map(|reason| format!(" {reason}")).unwrap_or_default();
+            self.done.push(format!("reject {}{why}", short(item)));
+            Ok(matches!(item, Item::Rows(_)).then(|| "undo the edit".to_owned()))
         }
-        fn reject(&mut self, id: &CaseId) -> Result<(), Failure> {
-            self.done.push(format!("reject {}", id.fixture));
-            Ok(())
+    }
+
+    fn short(item: &Item<'_>) -> String {
+        match item {
+            Item::Golden(result) => result.id.fixture.clone(),
+            other => other.name(),
         }
     }
 
@@ -235,11 +298,15 @@ mod tests {
     fn reviewed(keys: &str, lines: &[&'static str], claims: &[&str]) -> (Tally, Vec<String>) {
         let results: Vec<CaseResult> =
             claims.iter().enumerate().map(|(n, claim)| result(&n.to_string(), claim)).collect();
-        let results: Vec<&CaseResult> = results.iter().collect();
+        let items: Vec<Item<'_>> = results.iter().map(Item::Golden).collect();
+        reviewed_items(keys, lines, &items)
+    }
+
+    fn reviewed_items(keys: &str, lines: &[&'static str], items: &[Item<'_>]) -> (Tally, Vec<String>) {
         let keys: Vec<char> = keys.chars().collect();
-        let mut desk = Typed { keys: keys.into_iter(), lines: lines.to_vec(), done: Vec::new() };
-        let tally = review(&mut desk, &results).unwrap();
-        (tally, desk.done)
+        let mut screen = Typed { keys: keys.into_iter(), lines: lines.to_vec(), done: Vec::new() };
+        let tally = review(&mut screen, items).unwrap();
+        (tally, screen.done)
     }
 
     /// `unknown` is as in the golden: these want no reason.
@@ -297,6 +364,32 @@ mod tests {
         assert_eq!(tally.accepted, 3);
         assert_eq!(done.iter().filter(|line| line.starts_with("asked")).count(), 1, "{done:?}");
         assert_eq!(done.last().map(String::as_str), Some("accept 2 Some(\"because\")"));
+    }
+
+    #[test]
+    fn rows_need_a_reason_and_cannot_be_rejected() {
+        let (tally, done) = reviewed_items("ar", &["slower"], &[Item::Rows("ours"), Item::Rows("theirs")]);
+        assert_eq!(tally, Tally { accepted: 1, rejected: 0, skipped: 1 });
+        let asked = "asked: rows changed in ours. Why is it accepted? ";
+        assert_eq!(done, ["page ours", asked, "accept ours Some(\"slower\")", "page theirs", "reject theirs"]);
+        assert_eq!(reviewed_items("a", &[" "], &[Item::Rows("ours")]).0.skipped, 1);
+    }
+
+    #[test]
+    fn a_proposal_is_accepted_and_rejected_with_a_reason_unless_something_speaks_against_it() {
+        let items = [Item::Proposal("objected"), Item::Proposal("said-no"), Item::Proposal("other")];
+        let (tally, done) = reviewed_items("arr", &["why not", "too wide"], &items);
+        assert_eq!(tally, Tally { accepted: 0, rejected: 1, skipped: 2 });
+        assert!(done.contains(&"reject said-no too wide".to_owned()), "{done:?}");
+    }
+
+    #[test]
+    fn what_is_chosen_for_all_the_rest_holds_for_one_kind_of_thing() {
+        let golden = result("0", "unknown");
+        let items = [Item::Golden(&golden), Item::Rows("ours"), Item::Proposal("said-no")];
+        let (tally, done) = reviewed_items("ASq", &[], &items);
+        assert_eq!(tally, Tally { accepted: 1, rejected: 0, skipped: 2 });
+        assert_eq!(done, ["page 0", "accept 0 None", "page ours", "page said-no"]);
     }
 
     #[test]

@@ -171,7 +171,7 @@ fn check_base(tried: &TrialFacts<'_>, say: &mut impl FnMut(GateKind, String, Way
     }
     for (other, row) in tried.shared {
         let said = format!("the proposal `{other}` changes `{row}` too: only one of them can be accepted");
-        let reject = Command::new("playproof propose reject").name(other).and("--reason '...'");
+        let reject = Command::new("playproof reject").name(other).and("--reason '...'");
         say(GateKind::SameRow, said, (None, reject));
     }
     for diff in tried.diffs.iter().filter(|diff| !diff.is_new) {

@@ -59,7 +59,7 @@ pub fn playbook() -> String {
         "\
 # What each failure means to your agents, what it says about the effect, and the one thing that follows. It begins as
 # Playproof's `standard`; change it as you learn. `playproof lint` says what is wrong with it, `playproof check` what a
-# change changes, and `playproof approve --reason '...'` books the changed rows.
+# change changes, and `playproof accept --reason '...'` books the changed rows.
 #
 {advice}
 name: {PLAYBOOK}

@@ -14,7 +14,7 @@ use crate::yaml;
 use crate::yaml::{Cursor, quoted, scalar};
 
 const HEAD: &str = "\
-# The approved rows of the playbooks that the fixtures use, and why. `playproof approve --reason TEXT` writes this
+# The approved rows of the playbooks that the fixtures use, and why. `playproof accept --reason TEXT` writes this
 # file; one line a row, sorted, so that git merges branches that change different rows.
 format: lock/1
 ";
@@ -83,7 +83,7 @@ impl Lock {
         yaml::parse(source, read).map_err(|mut report| {
             for twice in report.diagnostics.iter_mut().filter(|diagnostic| diagnostic.id == "duplicate_key") {
                 let help =
-                    "two branches changed this row: delete both lines, then run `playproof approve --reason '...'`";
+                    "two branches changed this row: delete both lines, then run `playproof accept --reason '...'`";
                 twice.help = Some(help.to_owned());
             }
             report

@@ -41,7 +41,7 @@ pub fn verify(history: &History, lock: &Lock, lock_source: &Arc<Source>) -> Vec<
                 1 => "1 row without a record".to_owned(),
                 many => format!("{many} rows without a record"),
             };
-            let help = "`playproof approve` writes the missing record";
+            let help = "`playproof accept` writes the missing record";
             found.push(Violation::new(Some(playbook), lock_source, said.at(section.span.clone(), label).help(help)));
             continue;
         }
@@ -92,7 +92,7 @@ fn unexplained(name: &str, standing: Option<&RowState<'_>>, span: Range<usize>) 
     };
     Diagnostic::error("no_record", format!("no record explains the row `{}`", shorten(name)))
         .at(span, label)
-        .help("restore the record from git, or write one with `playproof approve`")
+        .help("restore the record from git, or write one with `playproof accept`")
 }
 
 /// An error if lock and record have different reasons for a row.

@@ -252,7 +252,7 @@ pub(super) fn rows_to_approve(rows: &PlaybookRows, width: usize, palette: Palett
         true => {
             format!(
                 "{drawn}\n  if the changes are intended: {}",
-                Command::new("playproof approve").name(&rows.playbook).and("--reason '...'")
+                Command::new("playproof accept").name(&rows.playbook).and("--reason '...'")
             )
         }
         false => drawn,

@@ -186,7 +186,7 @@ pub(super) fn place_of(cause: &Cause) -> Option<(usize, usize, &str)> {
 
 /// A playbook that is not approved is one problem, not one per row.
 fn of_rows(rows: &PlaybookRows, directions: &Directions) -> Vec<Problem> {
-    let command = Command::new("playproof approve").name(&rows.playbook).and("--reason '...'");
+    let command = Command::new("playproof accept").name(&rows.playbook).and("--reason '...'");
     let lock = || Spot { file: directions.lock.clone(), line: 1, column: 1 };
     let body = changes::rows_to_approve(rows, 100, Palette::new(false)) + "\n";
     let whole = |message: &str| Problem {

@@ -1,63 +1,46 @@
-//! `playproof propose accept ID --reason TEXT`: playbook, decision record, fixtures, goldens, lock and history, all or
-//! nothing.
+//! What accepting a proposal changes: playbook, decision record, fixtures, goldens, lock and history, all or nothing.
 
 use std::path::{Path, PathBuf};
 
-use super::args::Accept;
-use super::context::{TrialResult, Trials};
-use super::stored::{self, Stored};
 use crate::changeset::Change;
 use crate::checking;
-use crate::exit::{Exit, Failure};
-use crate::output::{Output, to_stderr};
-use crate::terminal::Terminal;
+use crate::command::propose::context::{TrialResult, Trials};
+use crate::command::propose::stored::{self, Stored};
+use crate::exit::Failure;
 use crate::workspace::Workspace;
 use crate::{folders, git};
 use playproof_analysis::check::CaseId;
-use playproof_analysis::proposal::{NotAccepted, accepted_goldens, goldens_elsewhere, numbered, record};
+use playproof_analysis::proposal::{
+    NotAccepted, ProposalReport, accepted_goldens, goldens_elsewhere, numbered, record,
+};
 use playproof_formats::history::next_number;
 use playproof_formats::playbook::rows;
 use playproof_formats::shell::Command;
-use playproof_report::proposal::page;
-use playproof_report::style::Palette;
 use playproof_report::text::counted;
 
-/// Accepts.
+/// A proposal that was tried.
+#[derive(Debug)]
+pub enum Proposed {
+    /// Nothing speaks against it: what accepting it changes.
+    Acceptable(Vec<Change>),
+    /// What speaks against it.
+    Refused(Box<ProposalReport>),
+}
+
+/// Tries a proposal.
 ///
 /// # Errors
-/// No reason, no such proposal; a file that has uncommitted changes or cannot be written: then nothing has changed.
-pub fn run(args: &Accept, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
-    let workspace = Workspace::open()?;
-    let project_lock = workspace.project_lock()?;
-    let id = stored::find(&workspace, &args.id)?;
-    let reason = args.reason.as_deref().ok_or_else(|| {
-        Failure::new("a proposal is not accepted without a reason")
-            .help("it is kept in the lock, beside each row that changes")
-            .next(Command::new("playproof propose accept").name(&args.id).and("--reason '...'"))
-    })?;
-    let trials = Trials::open(&workspace, checking::jobs(None))?;
-    let stored = stored::load(&workspace, &id)?;
+/// No such proposal; a file that has uncommitted changes.
+pub fn proposed(workspace: &Workspace, id: &str, reason: &str) -> Result<Proposed, Failure> {
+    let trials = Trials::open(workspace, checking::jobs(None))?;
+    let stored = stored::load(workspace, id)?;
     let trial = trials.try_out(&stored)?;
-    let palette = Palette::new(terminal.out.colour);
     if !trial.judged.gates.is_empty() {
-        output.page(&page(&trial.judged, terminal.out.width, palette))?;
-        to_stderr("playproof: not accepted; nothing was changed\n");
-        return Ok(Exit::Found);
+        return Ok(Proposed::Refused(Box::new(trial.judged)));
     }
     let changes = changes(&trials, &stored, &trial, reason)?;
-    refuse_uncommitted(&workspace, &stored, &changes)?;
-    if terminal.ci {
-        to_stderr("playproof: accepting in CI, because this command says so\n");
-    }
-    project_lock.commit(&changes, output)?;
-    let mut lines: Vec<String> = Vec::new();
-    for change in &changes {
-        lines.extend(change.text().map(|_| format!("wrote {}", workspace.here(change.path()))));
-    }
-    lines.push(format!("{} is accepted", stored.id));
-    lines.push("next: playproof check".to_owned());
-    output.lines(&lines)?;
-    Ok(Exit::Clean)
+    refuse_uncommitted(workspace, &stored, &changes)?;
+    Ok(Proposed::Acceptable(changes))
 }
 
 /// Every file that changes.
@@ -106,7 +89,7 @@ fn refused(why: NotAccepted, stored: &Stored, trial: &TrialResult) -> Failure {
     match why {
         NotAccepted::Golden(report) => report.into(),
         NotAccepted::PlaybookNotApproved(CaseId { playbook, fixture }) => Failure::new(format!(
-            "the new fixture `{fixture}` brings the playbook `{playbook}`, whose rows nobody has approved"
+            "the new fixture `{fixture}` brings the playbook `{playbook}`, whose rows nobody has accepted"
         ))
         .help(format!("leave `{playbook}` out of it for now, and add it when this is accepted; nothing was changed"))
         .next(check),
@@ -119,7 +102,7 @@ fn refused(why: NotAccepted, stored: &Stored, trial: &TrialResult) -> Failure {
             let rows = counted(rows as u64, "row", "rows");
             Failure::new(format!("the history does not explain {rows} of `{name}` as it is, first `{first}`"))
                 .help("record them first: the record of a proposal says what the proposal changes; nothing was changed")
-                .next(Command::new("playproof approve").name(name).and("--reason '...'"))
+                .next(Command::new("playproof accept").name(name).and("--reason '...'"))
         }
         NotAccepted::NoRow => {
             Failure::new(format!("`{id}` changes no row of the playbook: there is nothing to record"))

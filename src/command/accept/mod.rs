@@ -1,0 +1,11 @@
+//! `playproof accept`: goldens, edited rows of playbooks, and proposals become the accepted ones.
+
+mod named;
+mod proposal;
+mod rows;
+mod run;
+
+pub use named::Named;
+pub use proposal::{Proposed, proposed};
+pub use rows::EditedRows;
+pub use run::{Approve, Args, approve, proposal, run};

@@ -1,0 +1,129 @@
+//! The review's terminal: shows pages, reads keys one at a time, and leaves the terminal as it found it. A key is read
+//! with the terminal's own settings put back at once, so that an interrupt at any moment leaves nothing behind.
+
+use std::collections::BTreeSet;
+
+use console::{Key, Term};
+
+use super::session::{Item, Screen};
+use crate::changeset::Change;
+use crate::checking;
+use crate::checking::Checked;
+use crate::command::accept::{EditedRows, Proposed, proposed};
+use crate::command::propose::context::Trials;
+use crate::command::propose::stored;
+use crate::command::reject;
+use crate::exit::Failure;
+use crate::output::Output;
+use crate::pending;
+use crate::workspace::Workspace;
+use playproof_formats::shell::Command;
+use playproof_report::check::{Shown, events, result};
+use playproof_report::{proposal, text};
+
+/// A person at a terminal.
+pub struct AtTerminal<'a> {
+    /// The terminal.
+    pub term: Term,
+    /// The project.
+    pub workspace: &'a Workspace,
+    /// What was found.
+    pub checked: &'a Checked,
+    /// How it is shown.
+    pub shown: Shown<'a>,
+    /// Remembers what was done.
+    pub output: &'a mut Output,
+}
+
+impl Screen for AtTerminal<'_> {
+    fn show(&mut self, text: &str) -> Result<(), Failure> {
+        Ok(self.term.write_line(text)?)
+    }
+
+    fn key(&mut self) -> Result<Option<char>, Failure> {
+        match self.term.read_key() {
+            Ok(Key::Char(key)) => Ok(Some(key)),
+            Ok(Key::Escape) => Ok(Some('q')),
+            // A terminal that went away answers like this for ever.
+            Ok(Key::Unknown) => Ok(None),
+            Ok(_) => Ok(Some('?')),
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn line(&mut self, prompt: &str) -> Result<Option<String>, Failure> {
+        self.term.write_str(&text::escape_unprintable(prompt))?;
+        match self.term.read_line() {
+            Ok(line) => Ok(Some(line)),
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn page(&mut self, item: &Item<'_>) -> Result<String, Failure> {
+        let (width, palette) = (self.shown.width, self.shown.palette);
+        Ok(match item {
+            Item::Golden(of) => result(&self.shown, of, &mut BTreeSet::new()),
+            Item::Rows(playbook) => match self.rows(playbook)?.pages(width, palette).join("\n\n") {
+                page if page.is_empty() => {
+                    format!("{playbook}: its rows are those of the lock, and no record explains them")
+                }
+                page => page,
+            },
+            Item::Proposal(id) => {
+                let trials = Trials::open(self.workspace, checking::jobs(None))?;
+                match stored::load(self.workspace, id).and_then(|stored| trials.try_out(&stored)) {
+                    Ok(trial) => proposal::page(&trial.judged, width, palette),
+                    Err(_) => format!("{id}: {}", unusable(id)),
+                }
+            }
+        })
+    }
+
+    fn events(&mut self, item: &Item<'_>) -> String {
+        let Item::Golden(of) = item else { return "only a run has events".to_owned() };
+        let nothing = || "there is no golden to compare with".to_owned();
+        of.comparison().map_or_else(nothing, |one| events(one, self.shown.width, self.shown.palette))
+    }
+
+    fn accept(&mut self, item: &Item<'_>, reason: Option<&str>) -> Result<Option<String>, Failure> {
+        let project_lock = self.workspace.project_lock()?;
+        let changes = match item {
+            Item::Golden(of) => pending::acceptance(self.workspace, &[of], reason)?.changes,
+            Item::Rows(playbook) => self.rows(playbook)?.accept(self.workspace, reason.unwrap_or_default()).0,
+            Item::Proposal(id) => match proposed(self.workspace, id, reason.unwrap_or_default()) {
+                Ok(Proposed::Acceptable(changes)) => changes,
+                Ok(Proposed::Refused(_)) => return Ok(Some("something speaks against it".to_owned())),
+                Err(_) => return Ok(Some(unusable(id))),
+            },
+        };
+        project_lock.commit(&changes, self.output)?;
+        Ok(None)
+    }
+
+    fn reject(&mut self, item: &Item<'_>, reason: Option<&str>) -> Result<Option<String>, Failure> {
+        let project_lock = self.workspace.project_lock()?;
+        let changes: Vec<Change> = match item {
+            Item::Golden(of) => pending::rejection(self.workspace, std::slice::from_ref(&of.id)),
+            Item::Rows(playbook) => {
+                let file = self.workspace.playbook_argument(playbook);
+                return Ok(Some(format!("rows cannot be rejected; undo the edit in {file}")));
+            }
+            Item::Proposal(id) => reject::rejected_proposal(self.workspace, id, reason)?.0,
+        };
+        project_lock.commit(&changes, self.output)?;
+        Ok(None)
+    }
+}
+
+impl AtTerminal<'_> {
+    fn rows(&self, playbook: &str) -> Result<EditedRows<'_>, Failure> {
+        EditedRows::find(self.workspace, self.checked, &[playbook.to_owned()])
+    }
+}
+
+/// Where a proposal that cannot be used says why.
+fn unusable(id: &str) -> String {
+    format!("it cannot be used as it is; {} says why", Command::new("playproof propose check").name(id))
+}
