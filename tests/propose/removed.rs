@@ -31,7 +31,7 @@ fn a_rule_that_takes_everything_from_another_is_accepted_with_the_other_taken_aw
     project.edit(&file, "expect: {}", "expect:\n  ours/slow: outcome_changed");
     let (code, said) = project.refused(&["propose", "check", "stalled"]);
     assert_eq!(code, 1, "{said}");
-    assert!(said.contains("new lint: `timeout` never speaks"), "{said}");
+    assert!(said.contains("new lint: `timeout` never decides"), "{said}");
     let way_out =
         format!("help: write `- remove_rule: timeout` at the end of `operations` in {file}, if it can be removed");
     assert!(said.split_whitespace().collect::<Vec<_>>().join(" ").contains(&way_out), "{said}");
