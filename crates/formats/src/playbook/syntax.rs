@@ -139,7 +139,7 @@ mod tests {
             // Editors that read YAML 1.1 take `off` for `false`.
             held(&format!("/properties/study/properties/{guard}/enum"), json!([OFF[0].0, false]));
         }
-        let default = format!("by default {}.", DEFAULT_MAX_ATTEMPTS);
+        let default = format!("by default {DEFAULT_MAX_ATTEMPTS}.");
         let most = schema.pointer("/properties/limits/properties/max_attempts/description").unwrap();
         assert!(most.as_str().unwrap().ends_with(&default), "{most}");
     }
