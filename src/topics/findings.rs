@@ -59,6 +59,17 @@ attempts of the agent or its harness.
 
 What to do: send an idempotency key, or leave the retry guard on.",
         ),
+        FindingId::ReadActed => (
+            "a tool that is declared a read changed something upstream",
+            "\
+The tool facts say `access: read`, and the ledger has an effect of the tool: the facts are wrong. The guards let reads \
+be sent again, so such a tool acts as often as it is sent. Its outcomes claim `not_applied`, and that claim is wrong too.
+
+The ledger records what the script says (`applied: true`, `before`), whatever the tool facts say. `playbook` stands at \
+the call that acted. `recorded` stands at the calls of a tool whose effect existed before.
+
+What to do: declare the tool `access: write`.",
+        ),
         FindingId::Unclassified => (
             "no rule matched a failure",
             "\

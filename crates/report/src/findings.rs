@@ -30,6 +30,7 @@ pub fn sentence(id: FindingId, count: u32, about: About) -> String {
         FindingId::UnsafeRetry => {
             format!("{} that the retry guard would have stopped", counted(count, "further attempt", "further attempts"))
         }
+        FindingId::ReadActed => format!("{} of a tool that only reads", counted(count, "effect", "effects")),
         FindingId::Unclassified => {
             format!("{} that no rule of the playbook matches", counted(count, "failure", "failures"))
         }

@@ -177,7 +177,7 @@ impl Sides<'_> {
         changes.set(ChangeKind::Outcome, !ends_alike);
         let call = CallId(0); // the only one of its simulation
         let booked = |ran: CallRun<'_>| {
-            let NetEffects { effects, unobserved } =
+            let NetEffects { effects, unobserved, .. } =
                 ran.record.ledger.net_by_call().get(&call).copied().unwrap_or_default();
             // The number of unobserved attempts is not an effect.
             (ran.outcome.claim, effects, unobserved > 0, ran.may_double())

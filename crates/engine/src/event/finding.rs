@@ -38,6 +38,8 @@ words! {
         RetriedAfterConflict = "retried_after_conflict",
         /// A further attempt that the retry guard would stop.
         UnsafeRetry = "unsafe_retry",
+        /// A tool that is declared or assumed a read has an effect in the ledger.
+        ReadActed = "read_acted",
         /// A failure that no rule matches.
         Unclassified = "unclassified",
         /// An answer is missing.
@@ -63,7 +65,8 @@ impl FindingId {
             | FindingId::UntruthfulOutcome
             | FindingId::RetriedAfterDenial
             | FindingId::RetriedAfterConflict
-            | FindingId::UnsafeRetry => FindingSeverity::Unsafe,
+            | FindingId::UnsafeRetry
+            | FindingId::ReadActed => FindingSeverity::Unsafe,
             FindingId::Unclassified
             | FindingId::Undetermined
             | FindingId::PossibleDuplicateEffect

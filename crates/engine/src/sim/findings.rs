@@ -199,6 +199,8 @@ impl CallReview<'_> {
             self.finding(FindingId::RetriedAfterDenial, after_denial),
             self.finding(FindingId::RetriedAfterConflict, after_conflict),
             self.unsafe_retry(),
+            self.read_acted(),
+            self.read_had_acted(),
             self.finding(FindingId::Unclassified, unclassified),
             self.undetermined(),
             self.finding(FindingId::OverTimeout, over_timeout),
@@ -216,19 +218,17 @@ impl CallReview<'_> {
     /// The claim contradicts the ledger. Only if it is known what the upstream did.
     fn untruthful_outcome(&self) -> Option<Finding> {
         let outcome = self.record.outcomes.get(self.id.index())?;
-        if self.call.facts.access == Access::Read {
-            return None;
-        }
         let own = self.net.of_call(self.id);
         if own.unobserved > 0 {
             return None; // a recorded failure: it is unknown what the upstream did
         }
-        let intent = self.call.intent(self.id);
-        let all = intent.and_then(|intent| self.net.by_intent.get(&intent)).map_or(0, |net| net.effects);
+        let intent = self.call.booked_intent(self.id);
+        let all = self.net.by_intent.get(&intent).map_or(0, |net| net.effects);
+        let ignored_proof = self.course.ignored_proof && self.call.facts.access == Access::Write;
         let untruthful = match outcome.claim {
-            EffectClaim::NotApplied => own.effects > 0 || self.course.ignored_proof,
+            EffectClaim::NotApplied => own.effects > 0 || all > 0 && self.call.facts.access == Access::Read || ignored_proof,
             EffectClaim::Applied => all == 0,
-            EffectClaim::Unknown => self.course.ignored_proof,
+            EffectClaim::Unknown => ignored_proof,
         };
         self.finding(FindingId::UntruthfulOutcome, u32::from(untruthful))
     }
@@ -246,6 +246,23 @@ impl CallReview<'_> {
             false if count > 0 => self.finding(FindingId::PossibleDuplicateEffect, count.saturating_add(1)),
             false => None,
         }
+    }
+
+    /// The tool facts say that the tool only reads, and the call made effects.
+    fn read_acted(&self) -> Option<Finding> {
+        let is_read = self.call.facts.access == Access::Read;
+        self.finding(FindingId::ReadActed, if is_read { self.net.of_call(self.id).made } else { 0 })
+    }
+
+    /// The tool facts say that the tool only reads, and effects of it existed before the calls.
+    fn read_had_acted(&self) -> Option<Finding> {
+        let is_read = self.call.facts.access == Access::Read;
+        let entries = self.record.ledger.entries().iter().filter(|_| is_read);
+        let existing = entries.filter(|entry| entry.kind == LedgerKind::Existing);
+        let count = existing.filter(|entry| entry.intent.tool() == Some(self.call.tool)).count();
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        let finding = self.finding(FindingId::ReadActed, count)?;
+        Some(Finding { by: FindingBy::Recorded, ..finding })
     }
 
     fn undetermined(&self) -> Option<Finding> {

@@ -83,16 +83,18 @@ impl<'a> ScenarioCall<'a> {
         }
     }
 
-    /// The intent of the call; none for a read.
+    /// What the call wants done once; none for a read, which wants nothing done.
     pub fn intent(&self, id: CallId) -> Option<Intent> {
-        if self.facts.access == Access::Read {
-            return None;
-        }
-        Some(match self.key {
+        (self.facts.access == Access::Write).then(|| self.booked_intent(id))
+    }
+
+    /// The intent for which the ledger books the call's effects, whatever the tool facts say.
+    pub fn booked_intent(&self, id: CallId) -> Intent {
+        match self.key {
             Some(key) => Intent::Keyed(self.tool, key),
             None if self.facts.repeatable => Intent::Single(id),
             None => Intent::Unkeyed(self.tool, self.args),
-        })
+        }
     }
 }
 
