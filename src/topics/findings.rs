@@ -22,8 +22,8 @@ each call is meant to act.",
         FindingId::UntruthfulOutcome => (
             "the outcome contradicts the upstream's ledger",
             "\
-The outcome claims `not_applied` and the ledger has an effect, or it claims `applied` and the ledger has none. The \
-finding also fires if an ignored verdict had already proved more than the outcome claims. Whoever trusts such an outcome \
+The outcome claims `not_applied` and the ledger has a net effect of its intent, or it claims `applied` and the ledger \
+has none. The effect may be that of another call, or may have existed before. The finding also fires if an ignored verdict had already proved more than the outcome claims. Whoever trusts such an outcome \
 sends a refund again, or tells a customer that it was made.
 
 Only scripted and modelled effects are compared: a recording seldom shows what the upstream did.

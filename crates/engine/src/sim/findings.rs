@@ -215,19 +215,17 @@ impl CallReview<'_> {
         (count > 0).then_some(Finding { id, by, call: self.id, count })
     }
 
-    /// The claim contradicts the ledger. Only if it is known what the upstream did.
+    /// The claim contradicts the net effect of the intent. Only if it is known what the upstream did.
     fn untruthful_outcome(&self) -> Option<Finding> {
         let outcome = self.record.outcomes.get(self.id.index())?;
-        let own = self.net.of_call(self.id);
-        if own.unobserved > 0 {
+        let net = self.net.by_intent.get(&self.call.booked_intent(self.id)).copied().unwrap_or_default();
+        if net.unobserved > 0 {
             return None; // a recorded failure: it is unknown what the upstream did
         }
-        let intent = self.call.booked_intent(self.id);
-        let all = self.net.by_intent.get(&intent).map_or(0, |net| net.effects);
         let ignored_proof = self.course.ignored_proof && self.call.facts.access == Access::Write;
         let untruthful = match outcome.claim {
-            EffectClaim::NotApplied => own.effects > 0 || all > 0 && self.call.facts.access == Access::Read || ignored_proof,
-            EffectClaim::Applied => all == 0,
+            EffectClaim::NotApplied => net.effects > 0 || ignored_proof,
+            EffectClaim::Applied => net.effects == 0,
             EffectClaim::Unknown => ignored_proof,
         };
         self.finding(FindingId::UntruthfulOutcome, u32::from(untruthful))
@@ -271,9 +269,10 @@ impl CallReview<'_> {
         self.finding(FindingId::Undetermined, u32::from(is))
     }
 
-    /// The guard stopped a retry of a call for which the scripted upstream had done nothing.
+    /// The guard stopped a retry of a call whose own attempts did nothing at the scripted upstream. A reversal that was sent
+    /// instead does not count.
     fn guard_redundant(&self) -> Option<Finding> {
-        let did_nothing = !self.net.by_call.contains_key(&self.id);
+        let did_nothing = self.net.of_call(self.id).made == 0;
         let is = self.course.suppressed > 0 && self.course.scripted && did_nothing;
         self.finding(FindingId::GuardRedundant, u32::from(is))
     }
