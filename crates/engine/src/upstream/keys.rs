@@ -84,16 +84,6 @@ impl KeyStore {
         self.seen.contains_key(&(tool, key))
     }
 
-    /// Whether a request with this key has acted, and the dialect does not act again for it.
-    pub(super) fn is_spent(&self, dialect: KeyDialect, tool: ToolId, key: KeyId) -> bool {
-        let acted = self.seen.get(&(tool, key)).and_then(|seen| seen.acted);
-        match dialect {
-            KeyDialect::None => false,
-            KeyDialect::Lossy => acted.is_some_and(|acted| !acted.answer_lost),
-            KeyDialect::Replay | KeyDialect::Ietf | KeyDialect::Conflict => acted.is_some(),
-        }
-    }
-
     /// Records a request; `acted` is the moment of its effect, if it has one. `by`: none before the simulation.
     pub(super) fn note(
         &mut self,

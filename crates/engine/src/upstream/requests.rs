@@ -120,8 +120,7 @@ impl Upstream {
         let key = request.key.filter(|_| is_attempt);
         let (answer, acts) = match script.answer(request.asked, earlier) {
             Some(written) => {
-                let spent = key.is_some_and(|key| self.keys.is_spent(self.dialect, request.tool, key));
-                let acts = written.applied.unwrap_or(written.reply == UpstreamReply::Ok && !spent && request.ok_acts());
+                let acts = written.applied.unwrap_or(written.reply == UpstreamReply::Ok && request.ok_acts());
                 let latency = Some(written.latency);
                 (Answer { reply: written.reply.clone(), latency, provenance: Provenance::Scripted }, acts)
             }
