@@ -87,7 +87,12 @@ fn a_clearly_refused_reversal_leaves_the_claim_unchanged() {
 
 #[test]
 fn a_reversal_that_failed_otherwise_may_have_reversed_the_effect() {
-    for failed in ["{ error: { kind: 5xx, status: 503 } }", "{ error: { kind: timeout } }", "{ error: absent }"] {
+    for failed in [
+        "{ error: { kind: 5xx, status: 503 } }",
+        "{ error: { status: 499 } }",
+        "{ error: { kind: timeout } }",
+        "{ error: absent }",
+    ] {
         assert_eq!(failed_reversal(failed), (ReversalRefusal::UpstreamFailed, EffectClaim::Unknown), "{failed}");
     }
     assert_eq!(failed_reversal("{ timeout: {} }"), (ReversalRefusal::NoAnswer, EffectClaim::Unknown));

@@ -128,7 +128,10 @@ impl Upstream {
                 let key = key.filter(|&key| self.keys.knows(request.tool, key))?;
                 let answer = self.keys.answer(self.dialect, (request.tool, key, request.args), request.at)?;
                 let latency = Some(answer.latency);
-                (Answer { reply: answer.reply, latency, provenance: Provenance::Modelled }, answer.acts && request.writes)
+                (
+                    Answer { reply: answer.reply, latency, provenance: Provenance::Modelled },
+                    answer.acts && request.writes,
+                )
             }
         };
         let landed = request.at.plus(answer.latency.unwrap_or_default());
