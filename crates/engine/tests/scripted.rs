@@ -19,7 +19,7 @@ fn run_under(playbook: String, text: &str) -> SimulationRecord {
     let fixture = fixture::parse(Source::whole("fixture", text)).unwrap_or_else(|report| panic!("{report}"));
     let parsed = playbook::parse(Source::whole("playbook", playbook)).unwrap_or_else(|report| panic!("{report}"));
     let plan = Plan::new(parsed.playbook, &Tools::default());
-    let scenario = Scenario::of_fixture(&fixture, |tool| plan.facts(tool));
+    let scenario = Scenario::of_fixture(&fixture, &plan);
     Simulator::new().run_fixture(&plan, &scenario).clone()
 }
 

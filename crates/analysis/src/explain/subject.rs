@@ -68,7 +68,7 @@ impl Subject {
                 Simulation { record, call: CallId(0), calls: vec![call.shown().reference()], facts, intent, findings }
             }
             Subject::Fixture { fixture, name } => {
-                let scenario = Scenario::of_fixture(fixture, |tool| plan.facts(tool));
+                let scenario = Scenario::of_fixture(fixture, plan);
                 let record = simulator.run_fixture(plan, &scenario).clone();
                 let place = scenario.calls.iter().position(|call| call.name == name).unwrap_or(0);
                 let call = CallId(u32::try_from(place).unwrap_or(u32::MAX));

@@ -5,9 +5,11 @@ use crate::dispatch::CallFacts;
 use crate::event::Intent;
 use crate::fixture::{Fixture, FixtureTool};
 use crate::ids::{ArgsId, CallId, EvidenceId, Interner, KeyId, TokenId, ToolId};
-use crate::playbook::{Access, DEFAULT_TIMEOUT, ToolFacts, ToolRow, Tools};
+use crate::playbook::{Access, DEFAULT_TIMEOUT, OmittedFacts, ToolFacts, ToolRow, Tools};
 use crate::time::{Duration, Instant};
 use crate::upstream::{AnswerSource, KeyDialect, MissingAnswerPolicy, Tape};
+
+use super::plan::Plan;
 
 /// The input of a simulation. Calls are in the order in which they are made.
 #[derive(Clone, Debug)]
@@ -99,17 +101,16 @@ impl<'a> ScenarioCall<'a> {
 }
 
 impl<'a> Scenario<'a> {
-    /// The scenario of a fixture; its own tool facts take precedence over `facts`.
-    pub fn of_fixture(fixture: &'a Fixture, facts: impl Fn(&str) -> ToolFacts) -> Scenario<'a> {
-        let own = Tools::new(fixture.tools.iter().filter_map(tool_row).collect());
+    /// The scenario of a fixture; its own tool facts take precedence over those of the plan.
+    pub fn of_fixture(fixture: &'a Fixture, plan: &Plan) -> Scenario<'a> {
+        let facts = Tools::new(fixture.tools.iter().filter_map(tool_row).collect()).over(&plan.tools);
         let (mut tools, mut key_names, mut args) = (Interner::new(), Interner::new(), Interner::new());
         let mut tokens = Interner::new();
         let mut order: Vec<usize> = (0..fixture.calls.len()).collect();
         order.sort_by_key(|&n| fixture.calls[n].at);
         let calls = order.into_iter().map(|n| {
             let call = &fixture.calls[n];
-            let known = Some(own.facts(&call.tool)).filter(|facts| facts.declared);
-            let facts = known.unwrap_or_else(|| facts(&call.tool));
+            let facts = facts.facts(&call.tool);
             ScenarioCall {
                 name: &call.name,
                 tool_name: &call.tool,
@@ -150,10 +151,15 @@ impl<'a> Scenario<'a> {
 fn tool_row(row: &FixtureTool) -> Option<ToolRow> {
     let facts = ToolFacts {
         access: if row.writes { Access::Write } else { Access::Read },
-        idempotent: row.idempotent,
-        repeatable: row.repeatable,
+        idempotent: row.idempotent.unwrap_or_default(),
+        repeatable: row.repeatable.unwrap_or_default(),
         timeout: row.timeout.unwrap_or(DEFAULT_TIMEOUT),
         declared: true,
     };
-    ToolRow::new(row.pattern.clone(), facts).ok()
+    let omitted = OmittedFacts {
+        idempotent: row.idempotent.is_none(),
+        repeatable: row.repeatable.is_none(),
+        timeout: row.timeout.is_none(),
+    };
+    ToolRow::new(row.pattern.clone(), facts).ok().map(|row| row.omitting(omitted))
 }
