@@ -78,7 +78,7 @@ impl Upstream {
     pub fn add_existing(&mut self, tool: ToolId, key: Option<KeyId>, args: ArgsId) {
         let intent = key.map_or(Intent::Unkeyed(tool, args), |key| Intent::Keyed(tool, key));
         if let Some(key) = key {
-            self.keys.note((tool, key, args), None, Some(Instant::ZERO));
+            self.keys.note((tool, key, args), None, Instant::ZERO, true);
         }
         self.ledger.add(LedgerEntry {
             at: Instant::ZERO,
@@ -136,7 +136,7 @@ impl Upstream {
         };
         let landed = request.at.plus(answer.latency.unwrap_or_default());
         if let Some(key) = key {
-            self.keys.note((request.tool, key, request.args), request.sent(), acts.then_some(landed));
+            self.keys.note((request.tool, key, request.args), request.sent(), landed, acts);
             if let Some(sent) =
                 request.sent().filter(|_| answer.reply == UpstreamReply::Lost || answer.is_late(request.within))
             {
