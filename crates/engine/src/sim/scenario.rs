@@ -93,8 +93,8 @@ impl<'a> ScenarioCall<'a> {
     /// The intent for which the ledger books the call's effects, whatever the tool facts say.
     pub fn booked_intent(&self, id: CallId) -> Intent {
         match self.key {
+            _ if self.facts.repeatable => Intent::Single(id),
             Some(key) => Intent::Keyed(self.tool, key),
-            None if self.facts.repeatable => Intent::Single(id),
             None => Intent::Unkeyed(self.tool, self.args),
         }
     }
