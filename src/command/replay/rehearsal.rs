@@ -296,7 +296,7 @@ impl<'a> Rehearsed<'a> {
             call,
             tally: self.record.tallies.get(call.index()).copied().unwrap_or_default(),
             findings: self.record.findings.iter().filter(|finding| finding.call == call).copied().collect(),
-            intent: self.scenario.calls.get(call.index()).and_then(|known| known.intent(call)),
+            intent: self.scenario.intent_in(&self.record.ledger, call),
         }
     }
 

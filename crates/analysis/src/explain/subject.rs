@@ -75,11 +75,11 @@ impl Subject {
                 let known = scenario.calls.get(place);
                 Simulation {
                     findings: record.findings.iter().filter(|finding| finding.call == call).copied().collect(),
+                    intent: scenario.intent_in(&record.ledger, call),
                     record,
                     call,
                     calls: scenario.calls.iter().map(|call| call.name.to_owned()).collect(),
                     facts: known.map_or(ToolFacts::ASSUMED, |call| call.facts),
-                    intent: known.and_then(|known| known.intent(call)),
                 }
             }
         }

@@ -7,7 +7,7 @@ use crate::fixture::{Fixture, FixtureTool};
 use crate::ids::{ArgsId, CallId, EvidenceId, Interner, KeyId, TokenId, ToolId};
 use crate::playbook::{Access, DEFAULT_TIMEOUT, OmittedFacts, ToolFacts, ToolRow, Tools};
 use crate::time::{Duration, Instant};
-use crate::upstream::{AnswerSource, KeyDialect, MissingAnswerPolicy, Tape};
+use crate::upstream::{AnswerSource, KeyDialect, Ledger, MissingAnswerPolicy, Tape};
 
 use super::plan::Plan;
 
@@ -131,6 +131,13 @@ impl<'a> Scenario<'a> {
         });
         let before = before.collect();
         Scenario { calls, keys: fixture.keys, before, tools, key_names, args }
+    }
+
+    /// The intent of a call to show: none for a read without entries in the ledger.
+    pub fn intent_in(&self, ledger: &Ledger, id: CallId) -> Option<Intent> {
+        let call = self.calls.get(id.index())?;
+        let booked = call.booked_intent(id);
+        call.intent(id).or_else(|| ledger.entries().iter().any(|entry| entry.intent == booked).then_some(booked))
     }
 
     /// The name of an intent: `tool/key`, or `tool` and its arguments, or the call's own name.
