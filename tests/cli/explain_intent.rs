@@ -204,7 +204,9 @@ fn a_request_that_may_land_after_its_reversal_is_unknown() {
 /// The last block of the page on the only call of a fixture.
 fn of_fixture(playbook: &str, rest: &str) -> String {
     let place = Place::new();
-    let text = format!("format: fixture/1\ntitle: t\nplaybooks: [{playbook}]\n{rest}expect: {{ {playbook}: {{}} }}\n");
+    let text = format!(
+        "format: fixture/1\ntitle: t\nplaybooks: [{playbook}]\n{rest}expect: {{ {playbook}: {{ sends: 1 }} }}\n"
+    );
     place.write("f.yaml", text);
     let run = place.run(&["explain", "f.yaml", "--playbook", playbook]).exits(0);
     let known = run.out.split_once("What to know").expect("the last block").1;
