@@ -261,7 +261,8 @@ fn an_upstream_that_forgets_keys_is_not_asked_again() {
         of_fixture("standard", &format!("{KEYED}{script}keys: {keys}\n"))
     };
     assert!(
-        page("none").contains("No, because an attempt with this intent may have acted, and this upstream does not")
+        page("none")
+            .contains("No, because an attempt with this intent may have acted, and this fixture's upstream does not")
     );
     assert!(page("replay").contains("Yes, but only with the same key `k`"));
 }

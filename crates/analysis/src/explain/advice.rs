@@ -148,8 +148,8 @@ impl ResendReason {
         match state.known {
             EffectState::Done if is_read => ResendReason::ReadActed,
             _ if state.takes_key => ResendReason::KeyOfAnother,
-            _ if state.said.denied => ResendReason::Denied,
             EffectState::Done if !facts.idempotent && !facts.repeatable => ResendReason::Done,
+            _ if state.said.denied => ResendReason::Denied,
             _ if !state.other_arguments.is_empty() => ResendReason::KeyOfAnother,
             _ if state.contradicted => ResendReason::Contradicted,
             _ if state.said.processed => ResendReason::Processed,

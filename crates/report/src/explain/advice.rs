@@ -96,6 +96,9 @@ fn ledger(truth: IntentBalance, claim: EffectClaim, taken_back: bool) -> String 
     };
     let existed = if truth.existing > 0 { ", made before this call" } else { "" };
     match truth.effects {
+        0 if claim == EffectClaim::Unknown => {
+            format!("The ledger has no effect{reversal}, but the answers do not show that; {claims}.")
+        }
         0 => format!("The effect is not there{reversal}; {claims}."),
         1 => format!("The effect is there, once{existed}{reversal}; {claims}."),
         many => format!("The effect is there {}{existed}{reversal}; {claims}.", times(many)),

@@ -124,7 +124,7 @@ fn done(state: &UpstreamState, key: Option<&str>) -> Reason {
     };
     match key {
         Some(_) if state.keys_forgotten => {
-            no(there, ", and it would be made again: this upstream does not remember keys")
+            no(there, ", and it would be made again: this fixture's upstream does not remember keys")
         }
         Some(key) => {
             let then = format!(
@@ -143,7 +143,9 @@ fn may_have_acted(state: &UpstreamState, key: Option<&str>) -> Reason {
             no("an attempt that was not answered may still take effect after the reversal", ". Look upstream first")
         }
         Some(key) => no(
-            format!("an attempt with this intent may have acted, and this upstream does not remember the key {key}"),
+            format!(
+                "an attempt with this intent may have acted, and this fixture's upstream does not remember the key {key}"
+            ),
             ": a second one could act twice. Look upstream first",
         ),
         None => Reason {
