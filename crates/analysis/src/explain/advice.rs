@@ -205,7 +205,7 @@ fn next(outcome: &Outcome, facts: ToolFacts, state: &UpstreamState) -> Actor {
         OutcomeKind::Escalated(queue) => Actor::Person(queue),
         OutcomeKind::Deprecated(_) if is_made => Actor::Planner(PlannerStart::Effect),
         OutcomeKind::Reversed(_) | OutcomeKind::Succeeded | OutcomeKind::SucceededAfterCompensation
-            if state.known == EffectState::NotDone && state.reversed =>
+            if state.taken_back =>
         {
             Actor::Planner(PlannerStart::Reversal)
         }

@@ -219,7 +219,10 @@ fn agree(advice: &Advice, access: Access) -> Vec<&'static str> {
         ("a read, and it acted", is(ResendReason::Read) && (writes || done)),
         ("only reads, and changed", state.basis == Basis::ReadOnly && (writes || done)),
         ("treated as made, and not there", *next == Actor::Planner(PlannerStart::Effect) && !done),
-        ("taken back for the planner, and there", *next == Actor::Planner(PlannerStart::Reversal) && !not_done),
+        (
+            "taken back for the planner, and there",
+            *next == Actor::Planner(PlannerStart::Reversal) && !(not_done && state.taken_back),
+        ),
         (
             "nobody acts, and the effect is not there",
             writes && *next == Actor::Nobody && !done && check.is_none() && !state.modelled,

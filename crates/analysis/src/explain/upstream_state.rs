@@ -292,7 +292,7 @@ fn of_recording(
     };
     UpstreamState {
         surplus,
-        taken_back: evidence.taken_back > 0 && known == EffectState::NotDone,
+        taken_back: evidence.taken_back > 0 && evidence.made > 0 && known == EffectState::NotDone,
         reversed: evidence.taken_back > 0,
         once_more: may_be_doubled.then(|| once_more(same, evidence)).flatten(),
         unused: simulation.tally().tape_left,
@@ -330,7 +330,7 @@ fn of_one_effect(same: &[OtherCall], evidence: AnswerEvidence, known: EffectStat
                 false => Basis::SaidToOthers { others: said, own: evidence.may_have_acted() },
             }
         }
-        EffectState::NotDone if evidence.taken_back > 0 => Basis::TakenBack,
+        EffectState::NotDone if evidence.taken_back > 0 && evidence.made > 0 => Basis::TakenBack,
         EffectState::NotDone => Basis::NoneActed,
         EffectState::MaybeDone => Basis::Unknown(others(same, |other| other.maybe), OwnEffect::of(evidence)),
     }

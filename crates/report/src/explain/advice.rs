@@ -23,7 +23,7 @@ pub struct Sentences {
 pub fn sentences(advice: &Advice, subject: &Subject, names: &PlaybookNames) -> Sentences {
     Sentences {
         state: state(&advice.state, subject.key()),
-        next: next(advice, subject.tool(), names),
+        next: next(advice, subject.tool(), matches!(subject, Subject::Fixture { .. }), names),
         resend: resend(advice, subject.key(), names),
     }
 }
@@ -162,8 +162,8 @@ fn unknown(others: &[OtherCall], own: OwnEffect) -> String {
     }
 }
 
-fn next(advice: &Advice, tool: &str, names: &PlaybookNames) -> String {
-    let by_playbook = match (by_playbook(advice.next, names), advice.state.modelled) {
+fn next(advice: &Advice, tool: &str, in_fixture: bool, names: &PlaybookNames) -> String {
+    let by_playbook = match (by_playbook(advice.next, in_fixture, names), advice.state.modelled) {
         (said, true) => format!("If the modelled answers came: {}", lower_first(&said)),
         (said, false) => said,
     };
@@ -206,7 +206,7 @@ fn lower_first(sentence: &str) -> String {
     chars.next().into_iter().flat_map(char::to_lowercase).chain(chars).collect()
 }
 
-fn by_playbook(next: Actor, names: &PlaybookNames) -> String {
+fn by_playbook(next: Actor, in_fixture: bool, names: &PlaybookNames) -> String {
     let said = match next {
         Actor::Nobody => "Nobody: the agent continues with the result.",
         Actor::Person(queue) => {
@@ -222,6 +222,9 @@ fn by_playbook(next: Actor, names: &PlaybookNames) -> String {
         Actor::Planner(PlannerStart::Reversal) => "The planner: the effect was taken back, and it plans from there.",
         Actor::Planner(PlannerStart::Refusal) => "The planner: nothing was sent, and it plans without this call.",
         Actor::Caller => "The caller: it got the last error and must decide what follows.",
+        Actor::Undetermined(asked) if in_fixture => {
+            return format!("Unknown: the playbook would have continued, but the fixture has no answer to {asked}.");
+        }
         Actor::Undetermined(asked) => {
             let repeat = if matches!(asked, RequestKind::Attempt(_)) { "|repeat" } else { "" };
             return format!(
@@ -338,7 +341,7 @@ mod tests {
         let said = |check, next_is| {
             let state = upstream(EffectState::Done, Basis::Ok);
             let resend = ResendAdvice { person: None, reason: ResendReason::Done };
-            next(&Advice { state, check, next: next_is, resend }, "pay", &PlaybookNames::default())
+            next(&Advice { state, check, next: next_is, resend }, "pay", false, &PlaybookNames::default())
         };
         assert_eq!(said(None, Actor::Nobody), "Nobody: the agent continues with the result.");
         assert_eq!(

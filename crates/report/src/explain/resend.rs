@@ -64,13 +64,7 @@ fn reason(reason: ResendReason, state: &UpstreamState, key: Option<&str>) -> Rea
             let said = "each call of the tool is declared to make an effect of its own (`repeatable`)";
             Reason { answer: format!("Only if one more effect is wanted: {said}."), to_a_person: said.to_owned() }
         }
-        ResendReason::TakenBack => Reason {
-            answer:
-                "Only if the effect is wanted again: it was reversed on purpose. Use a new idempotency key, because \
-                     the old one belongs to the effect that was reversed."
-                    .to_owned(),
-            to_a_person: "the effect was reversed on purpose".to_owned(),
-        },
+        ResendReason::TakenBack => taken_back(state, key),
         ResendReason::Done => done(state, key),
         ResendReason::MayHaveActed => may_have_acted(state, key),
         ResendReason::ReadActed => {
@@ -114,6 +108,21 @@ fn not_done(key: Option<&str>) -> Reason {
                     .to_owned(),
             to_a_person: "if they allow it, with an idempotency key".to_owned(),
         },
+    }
+}
+
+fn taken_back(state: &UpstreamState, key: Option<&str>) -> Reason {
+    let said = match state.taken_back {
+        true => "it was reversed on purpose",
+        false => "the call was given up with a confirmed reversal",
+    };
+    let then = match key {
+        Some(key) => format!("Use a new idempotency key, because {key} belongs to the reversed request."),
+        None => "Add an idempotency key.".to_owned(),
+    };
+    Reason {
+        answer: format!("Only if the effect is wanted again: {said}. {then}"),
+        to_a_person: said.replace("it ", "the effect "),
     }
 }
 
