@@ -173,8 +173,8 @@ fn next(advice: &Advice, tool: &str, in_fixture: bool, names: &PlaybookNames) ->
         Some(ManualCheck::Surplus(surplus)) => {
             let effects = if surplus == 1 { "surplus effect".to_owned() } else { format!("{surplus} surplus effects") };
             format!(
-                "unless each call was meant to act, the {effects} must be found upstream and taken back. Three equal \
-                 partial refunds can be correct: a tool of which each call is meant to act is declared \
+                "unless more than one was meant, the {effects} must be found upstream and taken back. Three equal \
+                 partial refunds, one a call, can be correct: a tool of which each call is meant to act is declared \
                  `repeatable: true`"
             )
         }
@@ -346,8 +346,8 @@ mod tests {
         assert_eq!(said(None, Actor::Nobody), "Nobody: the agent continues with the result.");
         assert_eq!(
             said(Some(ManualCheck::Surplus(2)), Actor::Nobody),
-            "A person: unless each call was meant to act, the 2 surplus effects must be found upstream and taken back. \
-             Three equal partial refunds can be correct: a tool of which each call is meant to act is declared \
+            "A person: unless more than one was meant, the 2 surplus effects must be found upstream and taken back. \
+             Three equal partial refunds, one a call, can be correct: a tool of which each call is meant to act is declared \
              `repeatable: true`. By the playbook alone, nobody: the agent continues with the result."
         );
         assert_eq!(
