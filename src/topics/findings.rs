@@ -16,8 +16,12 @@ This finding covers only tools with declared facts; `possible_duplicate_effect` 
 that several calls made the effect, or that it existed before the call: the agent asked again. `playbook` means that \
 attempts of the dispatcher made it. One intent may have both.
 
-What to do: give the call an idempotency key; or leave the retry guard on; or declare the tool `repeatable: true` if \
-each call is meant to act.",
+Equal calls can be correct: an order may be refunded in three equal parts. If each call of the tool is meant to act, \
+declare the tool `repeatable: true`. Each call then has its own intent, and the finding goes away. Before that, ask \
+whoever owns the tool: the declaration also hides real duplicates.
+
+What to do: find out whether each call was meant. If not, find the surplus upstream and take it back; then give the \
+call an idempotency key, or leave the retry guard on.",
         ),
         FindingId::UntruthfulOutcome => (
             "the outcome contradicts the upstream's ledger",

@@ -153,9 +153,38 @@ pub const WORDS: &[(&str, &str, &str, &str)] = &[
         "word",
         "intent",
         "the change that a call wants, once",
-        "For a call with an idempotency key, the intent is the tool and the key. For a write without a key, it is the run, the \
-         tool and the canonical arguments. Different keys are different intents. Each call of a `repeatable` tool has its own \
-         intent.",
+        "\
+For a call with an idempotency key, the intent is the tool and the key. For a write without a key, it is the run, the tool and the canonical arguments. Different keys are different intents. Each call of a `repeatable` tool has its own intent: three equal partial refunds are then three changes, not one change made three times.
+
+An upstream tells requests apart by their keys, and so do intents. A person may see one change where the upstream sees two, so `explain` also names the calls that are close to an intent:
+
+A call of the same run with the same tool and arguments under another key, or one with a key and one without. If both act, the change is made twice.
+
+A call with the same key and other arguments. An upstream that checks keys refuses it, another repeats the answer to the first request. An ok then proves nothing about the second.
+
+See also `playproof help safe_to_send_again`.",
+    ),
+    (
+        "word",
+        "safe_to_send_again",
+        "when `explain` says that a call may be sent again",
+        "\
+The last block of `playproof explain` answers yes in four cases. The tool only reads. The tool is declared idempotent. According to the playbook, no attempt with this intent has acted. Or an attempt may have acted and the call has a key: then the same key, the same arguments, and an upstream that honours keys.
+
+It never answers yes if one more call could add an effect, or would be an `unsafe` finding:
+
+\x20   the effect is there, or may be there without a key that makes a second request harmless
+    a person decides first, or the call was denied
+    the upstream says that it has processed the key
+    the key belongs to a request with other arguments
+    the same request under another key made the effect, or may have
+    the outcome claims something else than the ledger
+    the tool is declared a read, and it acted
+    the effect was reversed on purpose, or may still land after its reversal
+
+An idempotent tool makes a second call harmless, not a late one: if another call has written the same object since, sending the first again undoes that. `explain` names later calls of the tool with other arguments; it cannot know whether they wrote the same object.
+
+Each call of a `repeatable` tool acts, so sending it again makes one more effect. The page then asks whether that is wanted.",
     ),
     (
         "word",

@@ -29,7 +29,9 @@ fn an_effect_that_was_made_three_times_is_explained_at_each_of_its_calls() {
         let page = explained(THRICE, &[&tools[..], &[call]].concat());
         for said in [
             &format!("The effect is there 3 times, made by {by}."),
-            "A person: the 2 surplus effects must be found upstream and taken back.",
+            "A person: unless more than one was meant, the 2 surplus effects must be found upstream and taken back.",
+            "Three equal partial refunds, one a call, can be correct: a tool of which each call is meant to act is declared \
+             `repeatable: true`.",
             "No, because the effect is there already, 3 times, and without an idempotency key",
         ] {
             assert!(page.contains(said), "{said}\n{page}");

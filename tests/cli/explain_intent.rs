@@ -90,3 +90,179 @@ fn a_modelled_answer_is_not_called_a_proof() {
     let page = run.out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(page.contains("one effect of this call is modelled, none is proved"), "{page}");
 }
+
+/// What is to be known of each call of a trace of `pay` in one run.
+fn known(lines: &[&str]) -> Vec<String> {
+    let place = Place::new();
+    let line = |line: &&str| format!("{{\"run_id\":\"r1\",\"tool\":\"pay\",{line}}}\n");
+    place.write("trace.jsonl", lines.iter().map(line).collect::<String>());
+    place.write("tools.yaml", TOOLS);
+    let page = |n: usize| {
+        let run = place.run(&["explain", "trace.jsonl", "--tools", "tools.yaml", &format!("r1#{n}")]).exits(0);
+        let known = run.out.split_once("What to know").expect("the last block").1;
+        known.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    (1..=lines.len()).map(page).collect()
+}
+
+/// The end of a line: arguments, key and answer.
+fn sent(n: u32, key: &str, answer: &str) -> String {
+    format!(r#""args":{{"a":{n}}},"idempotency_key":"{key}",{answer}"#)
+}
+
+#[test]
+fn the_same_request_under_another_key_is_named_and_never_sent_again() {
+    for first in [TIMEOUT, REFUSED, OK] {
+        let pages = known(&[&sent(1, "k1", first), &sent(1, "k2", OK)]);
+        assert!(pages[0].contains("also sent under another key or none: r1#2 made the effect."), "{}", pages[0]);
+        assert!(pages[1].contains("also sent under another key or none: r1#1 "), "{}", pages[1]);
+        assert!(pages.iter().all(|page| page.contains("send again? No, because ")), "{pages:?}");
+        let asked = "A person: check upstream whether the effect was made under the other key too.";
+        assert_eq!(pages[1].contains(asked), first != REFUSED, "{}", pages[1]);
+    }
+    // One with a key, and one without.
+    let pages = known(&[r#""args":{"a":1},"status":"error","error":{"kind":"5xx"}"#, &sent(1, "k", OK)]);
+    assert!(pages[0].contains("also sent with a key: r1#2 made the effect."), "{}", pages[0]);
+}
+
+#[test]
+fn another_request_under_another_key_is_left_alone() {
+    let pages = known(&[&sent(1, "k1", TIMEOUT), &sent(2, "k2", OK)]);
+    assert!(!pages[0].contains("also sent"), "{}", pages[0]);
+    assert!(pages[0].contains("send again? Yes, but only with the same key `k1`"), "{}", pages[0]);
+    // Neither of two requests has acted: they name each other, and may be sent.
+    let pages = known(&[&sent(1, "k1", REFUSED), &sent(1, "k2", REFUSED)]);
+    assert!(pages[0].contains("r1#2 did not make it.") && pages[0].contains("send again? Yes, with"), "{}", pages[0]);
+}
+
+#[test]
+fn a_key_with_other_arguments_is_no_proof_and_never_sent_again() {
+    let pages = known(&[&sent(1, "k", OK), &sent(2, "k", OK), &sent(1, "k", TIMEOUT)]);
+    assert!(pages[0].contains("Its key was also sent with other arguments, by r1#2."), "{}", pages[0]);
+    assert!(pages[1].contains("the key was sent with other arguments before, by r1#1"), "{}", pages[1]);
+    assert!(pages[1].contains("check upstream which of the requests with this key has acted"), "{}", pages[1]);
+    assert!(pages[1].contains("No, because the key `k` belongs to a request with other arguments"), "{}", pages[1]);
+    assert!(pages[2].contains("The effect is there: r1#1 made it"), "{}", pages[2]);
+    let refused = r#""status":"error","error":{"kind":"422_key_reused","status":422}"#;
+    let said = known(&[&sent(1, "k", refused)]);
+    assert!(said[0].contains("No, because the key `k` belongs to a request with other arguments."), "{}", said[0]);
+}
+
+#[test]
+fn a_later_write_of_an_idempotent_tool_is_mentioned() {
+    let place = Place::new();
+    let line = |n: u32, answer| format!("{{\"run_id\":\"r1\",\"tool\":\"set.x\",\"args\":{{\"a\":{n}}},{answer}}}\n");
+    place.write("trace.jsonl", line(1, TIMEOUT) + &line(2, OK));
+    place.write("tools.yaml", TOOLS);
+    let page = |call| {
+        let run = place.run(&["explain", "trace.jsonl", "--tools", "tools.yaml", call]).exits(0);
+        run.out.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    assert!(page("r1#1").contains("r1#2 called the tool later with other arguments"), "{}", page("r1#1"));
+    assert!(page("r1#1").contains("send again? Only if no later write is lost"), "{}", page("r1#1"));
+    assert!(
+        page("r1#2").contains("changes nothing more, unless the same object was written since"),
+        "{}",
+        page("r1#2")
+    );
+}
+
+#[test]
+fn identical_calls_without_a_run_may_belong_to_several() {
+    let place = Place::new();
+    place.write("trace.jsonl", format!("{{\"tool\":\"pay\",\"args\":{{\"a\":1}},{OK}}}\n").repeat(2));
+    place.write("tools.yaml", TOOLS);
+    let run = place.run(&["explain", "trace.jsonl", "--tools", "tools.yaml", "#2"]).exits(0);
+    let page = run.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(page.contains("twice if these calls belong to one run, which is not recorded"), "{page}");
+    assert!(page.contains("find out whether the calls belong to one run"), "{page}");
+}
+
+#[test]
+fn a_key_is_compared_over_all_inputs() {
+    let place = Place::new();
+    for (file, run) in [("a.jsonl", "r1"), ("b.jsonl", "r2")] {
+        place.write(file, format!("{{\"run_id\":\"{run}\",\"tool\":\"pay\",{}}}\n", sent(1, "k", OK)));
+    }
+    let page = place.run(&["explain", "a.jsonl", "b.jsonl", "r2#1"]).exits(0).out;
+    assert!(page.contains("Answered with ok: a.jsonl:1, this call"), "{page}");
+}
+
+#[test]
+fn a_request_that_may_land_after_its_reversal_is_unknown() {
+    let place = Place::new();
+    let reversed = r#"{"run_id":"r1","call_id":"c","tool":"pay","reversal_token":"t","args":{"a":1},"status":"error","error":{"kind":"schema_validation"}}
+{"type":"tool_result","run_id":"r1","call_id":"c","answers":"reversal","status":"ok"}
+"#;
+    place.write("trace.jsonl", reversed);
+    let page = place.run(&["explain", "trace.jsonl", "--playbook", "reversing"]).exits(0).out;
+    let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(page.contains("a reversal was confirmed, and an attempt that was not answered may still take"), "{page}");
+    assert!(page.contains("reads the upstream's state first") && page.contains("send again? No, because"), "{page}");
+}
+
+/// The last block of the page on the only call of a fixture.
+fn of_fixture(playbook: &str, rest: &str) -> String {
+    let place = Place::new();
+    let text = format!(
+        "format: fixture/1\ntitle: t\nplaybooks: [{playbook}]\n{rest}expect: {{ {playbook}: {{ sends: 1 }} }}\n"
+    );
+    place.write("f.yaml", text);
+    let run = place.run(&["explain", "f.yaml", "--playbook", playbook]).exits(0);
+    let known = run.out.split_once("What to know").expect("the last block").1;
+    known.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+const KEYED: &str = "calls: { a: { tool: payments.issue_refund, args: { order: 1 }, idempotency_key: k } }\n";
+
+#[test]
+fn a_conflict_about_nothing_is_for_people_and_not_sent_again() {
+    let upstream = |applied| {
+        format!(
+            "{KEYED}upstream: {{ a: [{{ timeout: {{}}, applied: {applied} }}, {{ error: {{ kind: 409_conflict, \
+             message: idempotency_key already processed, status: 409 }} }}] }}\n"
+        )
+    };
+    let nothing = of_fixture("standard", &upstream(false));
+    for said in [
+        "The effect is not there; the outcome claims that it is there.",
+        "A person: look upstream, because the outcome claims something else than the ledger.",
+        "send again? No, because the outcome claims something else than the ledger.",
+    ] {
+        assert!(nothing.contains(said), "{said}\n{nothing}");
+    }
+    let made = of_fixture("standard", &upstream(true));
+    assert!(made.contains("acts next The planner: it treats the effect as made"), "{made}");
+}
+
+#[test]
+fn an_effect_that_lands_after_its_reversal_is_there() {
+    let answers = |latency| {
+        format!(
+            "calls: {{ a: {{ tool: payments.issue_refund, args: {{ order: 1 }}, reversal_token: t }} }}\nupstream: {{ a: {{ \
+             attempts: [{{ ok: {{}}, latency_ms: {latency} }}], reversal: [{{ ok: {{}}, latency_ms: 500 }}] }} }}\n"
+        )
+    };
+    let late = of_fixture("reversing", &answers(9_000));
+    assert!(late.contains("The effect is there, once (a reversal was confirmed too);"), "{late}");
+    assert!(!late.contains("the effect was taken back"), "{late}");
+    assert!(
+        late.contains("reads the upstream's state first") && late.contains("send again? No, because the"),
+        "{late}"
+    );
+    let before = of_fixture("reversing", &answers(5_200));
+    assert!(before.contains("(one was made and taken back)"), "{before}");
+}
+
+#[test]
+fn an_upstream_that_forgets_keys_is_not_asked_again() {
+    let page = |keys| {
+        let script = "upstream: { a: [{ error: { kind: schema_validation } }] }\n";
+        of_fixture("standard", &format!("{KEYED}{script}keys: {keys}\n"))
+    };
+    assert!(
+        page("none")
+            .contains("No, because an attempt with this intent may have acted, and this fixture's upstream does not")
+    );
+    assert!(page("replay").contains("Yes, but only with the same key `k`"));
+}

@@ -1,10 +1,12 @@
-//! The advice on a call: the state of the upstream, who acts next, and whether to send again.
+//! The advice on a call: the state of the upstream, who acts next, and whether to send again. All three rest on one
+//! `UpstreamState`; `ResendReason::of` alone decides whether the answer is yes.
 
+use super::others::OtherCall;
 use super::subject::{Simulation, Subject};
-use super::upstream_state::{EffectState, Surplus, UpstreamState};
+use super::upstream_state::{Basis, EffectState, Surplus, SurplusDoubt, UpstreamState};
 use playproof_engine::event::{Outcome, OutcomeKind, RequestKind};
 use playproof_engine::ids::QueueId;
-use playproof_engine::playbook::Access;
+use playproof_engine::playbook::{Access, ToolFacts};
 use playproof_engine::sim::Plan;
 
 /// The three answers.
@@ -31,6 +33,16 @@ pub enum ManualCheck {
     Key,
     /// Whether the tool writes.
     ToolFacts,
+    /// Whether the calls belong to one run.
+    Runs,
+    /// The upstream's state: the outcome contradicts it.
+    Claim,
+    /// Which of the requests with the key has acted.
+    KeyOwner,
+    /// Whether the effect was made under another key too.
+    OtherKey,
+    /// The tool facts say that the tool only reads, and it acted.
+    ReadActed,
 }
 
 /// Who acts next.
@@ -63,72 +75,146 @@ pub enum PlannerStart {
 
 /// Whether it is safe to send the call again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ResendAdvice {
-    /// Yes: the tool only reads. With a queue, a person decides first.
-    Read(Option<QueueId>),
-    /// No: a person decides first.
-    Person(QueueId),
+pub struct ResendAdvice {
+    /// The queue of the person who decides first.
+    pub person: Option<QueueId>,
+    /// The reason.
+    pub reason: ResendReason,
+}
+
+/// Why it is safe to send a call again, or not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResendReason {
+    /// Yes: the tool only reads.
+    Read,
     /// Yes: the tool is idempotent.
     Idempotent,
-    /// No: the effect is there.
-    Done,
-    /// Only if the effect is wanted again: it was taken back.
-    TakenBack,
     /// Yes: no attempt has acted.
     NotDone,
     /// Only with the same key: an attempt may have acted.
-    MaybeDone,
+    SameKey,
+    /// No: the tool is declared a read, and it acted.
+    ReadActed,
+    /// No: the key belongs to a request with other arguments.
+    KeyOfAnother,
+    /// No: the call was denied.
+    Denied,
+    /// No: the upstream said that it has processed the key.
+    Processed,
+    /// No: the effect is there.
+    Done,
+    /// No: the outcome contradicts what is known.
+    Contradicted,
+    /// No: the same request under another key may have acted.
+    OtherKey,
+    /// Only if another effect is wanted: each call of the tool acts.
+    Repeatable,
+    /// Only if the effect is wanted again: it was taken back.
+    TakenBack,
+    /// No: an attempt may have acted, and no key would make a second one harmless.
+    MayHaveActed,
+    /// Only if a later write of the tool need not stay: the tool is idempotent, and would overwrite it.
+    Overwrites,
 }
 
 impl Advice {
     /// The advice on how a subject ended.
     pub fn of(subject: &Subject, plan: &Plan, simulation: &Simulation, outcome: &Outcome) -> Advice {
         let state = UpstreamState::of(subject, plan, simulation, outcome);
+        let is_keyed = subject.key().is_some();
+        let reason = ResendReason::of(&state, simulation.facts, is_keyed, outcome.kind);
         Advice {
-            check: check(subject, outcome, &state),
-            next: next(outcome, state.known),
-            resend: resend(simulation, outcome, &state),
+            check: check(simulation.facts, outcome, &state),
+            next: next(outcome, simulation.facts, &state),
+            resend: ResendAdvice { person: queue(outcome), reason },
             state,
         }
     }
 }
 
-fn check(subject: &Subject, outcome: &Outcome, state: &UpstreamState) -> Option<ManualCheck> {
-    match state.surplus {
-        None => {
-            let is_escalated = matches!(outcome.kind, OutcomeKind::Escalated(_));
-            (state.once_more.is_some() && !is_escalated).then_some(ManualCheck::OnceMore)
-        }
-        Some(Surplus { effects, certain: true }) => Some(ManualCheck::Surplus(effects - 1)),
-        Some(_) if subject.key().is_some() => Some(ManualCheck::Key),
-        Some(_) => Some(ManualCheck::ToolFacts),
+impl ResendAdvice {
+    /// Whether the answer is yes.
+    pub const fn is_yes(&self) -> bool {
+        self.person.is_none() && self.reason.is_yes()
     }
 }
 
-fn next(outcome: &Outcome, known: EffectState) -> Actor {
+impl ResendReason {
+    /// The one function that decides whether one more identical call could do harm. It says yes only if that call would
+    /// cause no `unsafe` finding.
+    fn of(state: &UpstreamState, facts: ToolFacts, is_keyed: bool, ended: OutcomeKind) -> ResendReason {
+        let is_read = facts.access == Access::Read;
+        let is_reversed = state.reversed || matches!(ended, OutcomeKind::Reversed(_));
+        match state.known {
+            EffectState::Done if is_read => ResendReason::ReadActed,
+            _ if state.takes_key => ResendReason::KeyOfAnother,
+            EffectState::Done if !facts.idempotent && !facts.repeatable => ResendReason::Done,
+            _ if state.said.denied => ResendReason::Denied,
+            _ if !state.other_arguments.is_empty() => ResendReason::KeyOfAnother,
+            _ if state.contradicted => ResendReason::Contradicted,
+            _ if state.said.processed => ResendReason::Processed,
+            _ if is_read => ResendReason::Read,
+            _ if facts.idempotent && !state.later_writes.is_empty() => ResendReason::Overwrites,
+            _ if facts.idempotent => ResendReason::Idempotent,
+            _ if state.other_keys.iter().any(OtherCall::may_have_acted) => ResendReason::OtherKey,
+            EffectState::NotDone if is_reversed => ResendReason::TakenBack,
+            EffectState::NotDone => ResendReason::NotDone,
+            _ if facts.repeatable => ResendReason::Repeatable,
+            _ if is_keyed && !state.keys_forgotten && !is_reversed => ResendReason::SameKey,
+            _ => ResendReason::MayHaveActed,
+        }
+    }
+
+    /// Whether the answer is yes, if no person decides first.
+    pub const fn is_yes(self) -> bool {
+        matches!(self, ResendReason::Read | ResendReason::Idempotent | ResendReason::NotDone | ResendReason::SameKey)
+    }
+}
+
+fn queue(outcome: &Outcome) -> Option<QueueId> {
     match outcome.kind {
-        OutcomeKind::Succeeded | OutcomeKind::SucceededAfterCompensation => Actor::Nobody,
+        OutcomeKind::Escalated(queue) => Some(queue),
+        _ => None,
+    }
+}
+
+fn check(facts: ToolFacts, outcome: &Outcome, state: &UpstreamState) -> Option<ManualCheck> {
+    let other_key = state.other_keys.iter().any(OtherCall::may_have_acted) && !facts.idempotent;
+    match state.surplus {
+        _ if facts.access == Access::Read => (state.known == EffectState::Done).then_some(ManualCheck::ReadActed),
+        Some(Surplus { effects, doubt }) => Some(match doubt {
+            None => ManualCheck::Surplus(effects - 1),
+            Some(SurplusDoubt::Key) => ManualCheck::Key,
+            Some(SurplusDoubt::ToolFacts) => ManualCheck::ToolFacts,
+            Some(SurplusDoubt::NoRun) => ManualCheck::Runs,
+        }),
+        None if queue(outcome).is_some() => None, // a person decides already
+        None if state.contradicted => Some(ManualCheck::Claim),
+        None if state.once_more.is_some() => Some(ManualCheck::OnceMore),
+        None if matches!(state.basis, Basis::KeyOfAnother(_)) => Some(ManualCheck::KeyOwner),
+        None if other_key && state.known != EffectState::NotDone => Some(ManualCheck::OtherKey),
+        None => None,
+    }
+}
+
+fn next(outcome: &Outcome, facts: ToolFacts, state: &UpstreamState) -> Actor {
+    let is_made = state.known == EffectState::Done && !state.takes_key;
+    let as_planned = is_made || facts.access == Access::Read || state.modelled || state.contradicted;
+    match outcome.kind {
+        OutcomeKind::Succeeded | OutcomeKind::SucceededAfterCompensation if as_planned => Actor::Nobody,
         OutcomeKind::Escalated(queue) => Actor::Person(queue),
-        OutcomeKind::Deprecated(_) if known == EffectState::Done => Actor::Planner(PlannerStart::Effect),
-        OutcomeKind::Deprecated(_) => Actor::Planner(PlannerStart::State),
-        OutcomeKind::Reversed(_) => Actor::Planner(PlannerStart::Reversal),
+        OutcomeKind::Deprecated(_) if is_made => Actor::Planner(PlannerStart::Effect),
+        OutcomeKind::Reversed(_) | OutcomeKind::Succeeded | OutcomeKind::SucceededAfterCompensation
+            if state.taken_back =>
+        {
+            Actor::Planner(PlannerStart::Reversal)
+        }
+        OutcomeKind::Deprecated(_)
+        | OutcomeKind::Reversed(_)
+        | OutcomeKind::Succeeded
+        | OutcomeKind::SucceededAfterCompensation => Actor::Planner(PlannerStart::State),
         OutcomeKind::Refused(_) => Actor::Planner(PlannerStart::Refusal),
         OutcomeKind::Exhausted(_) => Actor::Caller,
         OutcomeKind::Undetermined(asked) => Actor::Undetermined(asked),
-    }
-}
-
-fn resend(simulation: &Simulation, outcome: &Outcome, state: &UpstreamState) -> ResendAdvice {
-    match (outcome.kind, state.known) {
-        (OutcomeKind::Escalated(queue), _) if simulation.facts.access == Access::Read => {
-            ResendAdvice::Read(Some(queue))
-        }
-        _ if simulation.facts.access == Access::Read => ResendAdvice::Read(None),
-        (OutcomeKind::Escalated(queue), _) => ResendAdvice::Person(queue),
-        _ if simulation.facts.idempotent => ResendAdvice::Idempotent,
-        (_, EffectState::Done) => ResendAdvice::Done,
-        (_, EffectState::NotDone) if state.taken_back => ResendAdvice::TakenBack,
-        (_, EffectState::NotDone) => ResendAdvice::NotDone,
-        (_, EffectState::MaybeDone) => ResendAdvice::MaybeDone,
     }
 }

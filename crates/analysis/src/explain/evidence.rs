@@ -1,16 +1,19 @@
-//! What recordings prove of one call: by its own answers, and by its whole input: findings, and effects that other
-//! calls made, or may have made, for the same intent.
+//! What recordings prove of one call: by its own answers, and by all inputs: findings, and the other calls that bear on
+//! it.
 
 use std::collections::BTreeSet;
 
+use super::others::{OtherCall, OtherName, Relation, RequestIdentity, UpstreamSaid};
 use crate::replay::{RecordingAnalysis, Sessions, finding, judge_attempts};
 use playproof_engine::call::{AnswerTo, Place, RecordedAnswer, RecordedCall, Reply};
 use playproof_engine::classify::Signal;
 use playproof_engine::event::{EffectClaim, Finding, FindingId};
+use playproof_engine::ids::AttemptNo;
 use playproof_engine::playbook::{Access, ToolFacts};
 use playproof_engine::sim::Plan;
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_trace::call::CompletedCall;
+use playproof_trace::canonical;
 use playproof_trace::origin::Sources;
 
 /// What the recorded answers of one call prove.
@@ -24,27 +27,49 @@ pub struct AnswerEvidence {
     pub maybe: u32,
     /// The claim of all together; none without an answer.
     pub claim: Option<EffectClaim>,
+    /// What its failures say under any playbook.
+    pub said: UpstreamSaid,
 }
 
 impl AnswerEvidence {
     /// The evidence of the answers of a call.
     pub fn of(call: &RecordedCall, plan: &Plan, facts: ToolFacts) -> AnswerEvidence {
-        let mut evidence = AnswerEvidence::default();
+        let (mut evidence, mut expected) = (AnswerEvidence::default(), AttemptNo::FIRST);
         for (number, answer) in call.attempts() {
+            if number > expected {
+                evidence.add(EffectClaim::Unknown); // an attempt before it has no answer
+            }
+            expected = number.next();
             let effect = match &answer.reply {
                 Reply::Ok => EffectClaim::Applied,
                 Reply::Failed(error) => {
                     let signal = Signal::new(error.as_deref(), call.tool(), facts, call.is_keyed(), number);
-                    plan.playbook.verdict(plan.classifier.classify(&signal).verdict).effect
+                    let verdict = plan.classifier.classify(&signal).verdict;
+                    let said = UpstreamSaid::of(error.as_deref(), verdict, call.is_keyed(), plan);
+                    evidence.said = evidence.said.or(said);
+                    plan.playbook.verdict(verdict).effect
                 }
             };
             evidence.made += u32::from(answer.reply == Reply::Ok);
-            evidence.maybe += u32::from(effect == EffectClaim::Unknown);
-            evidence.claim = Some(evidence.claim.map_or(effect, |claim| claim.and(effect)));
+            evidence.add(effect);
         }
         let taken_back = |answer: &&RecordedAnswer| answer.to == AnswerTo::Reversal && answer.reply == Reply::Ok;
         evidence.taken_back = u32::try_from(call.answers.iter().filter(taken_back).count()).unwrap_or(u32::MAX);
         evidence
+    }
+
+    fn add(&mut self, effect: EffectClaim) {
+        self.maybe += u32::from(effect == EffectClaim::Unknown);
+        self.claim = Some(self.claim.map_or(effect, |claim| claim.and(effect)));
+    }
+
+    /// The claim less reversals. A reversal takes back one effect; an attempt that may still land is not reversed.
+    pub fn net_claim(&self) -> EffectClaim {
+        match (self.taken_back, self.net(), self.maybe) {
+            (1.., 0, 0) => EffectClaim::NotApplied,
+            (1.., 0, _) => EffectClaim::Unknown,
+            _ => self.claim.unwrap_or(EffectClaim::Unknown),
+        }
     }
 
     /// Effects that were not reversed.
@@ -63,92 +88,61 @@ impl AnswerEvidence {
 pub struct RecordingEvidence {
     /// Worst first.
     pub findings: Vec<Finding>,
-    /// Other calls that made the same effect, or may have, in the order of their lines.
+    /// What the failures of its own recorded attempts say.
+    pub said: UpstreamSaid,
+    /// The other calls that bear on it, in the order of their lines.
     pub others: Vec<OtherCall>,
     /// Another call of the run has sent the call's reversal token.
     pub token_spent: bool,
 }
 
-/// Another call with the same intent.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OtherCall {
-    /// Its name.
-    pub name: OtherName,
-    /// Whether it was made later than the call that is explained.
-    pub later: bool,
-    /// Effects that its own answers prove.
-    pub effects: u32,
-    /// Whether an attempt without ok may have acted.
-    pub maybe: bool,
-    /// The claim of all its answers.
-    pub claim: EffectClaim,
+/// The calls of all inputs that may bear on a wanted one. Keeps some 130 bytes for each write, and for each read that the
+/// upstream refused.
+#[derive(Default)]
+pub struct CallBook(Vec<BookedCall>);
+
+/// What the answers of one call show.
+struct BookedCall {
+    identity: RequestIdentity,
+    place: Place,
+    number_in_run: u32,
+    effects: u32,
+    maybe: bool,
+    claim: EffectClaim,
+    said: UpstreamSaid,
 }
 
-/// The name of another call.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum OtherName {
-    /// A call of the same run: its reference.
-    Reference(String),
-    /// A call of another run: its place.
-    Place {
-        /// Its line in the user's own file.
-        line: u64,
-        /// Its path in that line, if the line alone is ambiguous.
-        path: Option<String>,
-    },
-}
-
-impl RecordingEvidence {
-    /// Effects that other calls made for the same intent.
-    pub fn effects_of_others(&self) -> u32 {
-        self.others.iter().fold(0, |sum, other| sum.saturating_add(other.effects))
-    }
-}
-
-/// Collects evidence over one input, call by call. Keeps 48 bytes per write that may have acted.
+/// Collects evidence over one input, call by call.
 pub struct EvidenceCollector<'a> {
     plan: &'a Plan,
     beyond: &'a MissingAnswerPolicy,
-    sources: &'a Sources,
     recording: RecordingAnalysis,
     sessions: Sessions,
     /// The number of calls so far.
     taken: u64,
     /// Calls whose reversal token another call of the run has sent.
     spent: BTreeSet<u64>,
-    booked: Vec<BookedEffect>,
+    book: &'a mut CallBook,
 }
 
 /// The evidence on a wanted call when it closed.
 pub struct AtClose {
     findings: Vec<Finding>,
-    /// Its number among all calls.
+    /// Its number among all calls of its input.
     number: u64,
 }
 
-/// Effects of one call, proved and possible.
-struct BookedEffect {
-    intent: u128,
-    run: u128,
-    line: u64,
-    number_in_run: u32,
-    effects: u32,
-    maybe: bool,
-    claim: EffectClaim,
-}
-
 impl<'a> EvidenceCollector<'a> {
-    /// Nothing collected yet; tool facts come from `plan`.
-    pub fn new(plan: &'a Plan, beyond: &'a MissingAnswerPolicy, sources: &'a Sources) -> EvidenceCollector<'a> {
+    /// Nothing collected yet; tool facts come from `plan`, and calls are added to `book`.
+    pub fn new(plan: &'a Plan, beyond: &'a MissingAnswerPolicy, book: &'a mut CallBook) -> EvidenceCollector<'a> {
         EvidenceCollector {
             plan,
             beyond,
-            sources,
             recording: RecordingAnalysis::default(),
             sessions: Sessions::default(),
             taken: 0,
             spent: BTreeSet::new(),
-            booked: Vec::new(),
+            book,
         }
     }
 
@@ -161,7 +155,7 @@ impl<'a> EvidenceCollector<'a> {
         self.note_spent();
         let mut findings = Vec::new();
         self.recording.take(closed, facts, std::slice::from_ref(self.plan), |finding| findings.push(finding));
-        self.book(closed, facts);
+        self.book.add(closed, self.plan, facts);
         if is_wanted {
             judge_attempts(closed.raw(), facts, std::slice::from_ref(self.plan), &mut findings);
         }
@@ -173,70 +167,93 @@ impl<'a> EvidenceCollector<'a> {
         self.spent.extend(spent.map(|ended| ended.number));
     }
 
-    fn book(&mut self, closed: &CompletedCall, facts: ToolFacts) {
-        if !one_intent(facts) {
-            return;
-        }
-        let evidence = AnswerEvidence::of(closed.raw(), self.plan, facts);
-        let effects = closed.counts.succeeded.saturating_sub(closed.counts.reversed);
-        // A reversed effect is not there.
-        let claim = match evidence.claim.unwrap_or(EffectClaim::Unknown) {
-            EffectClaim::Applied if effects == 0 && closed.counts.reversed > 0 => EffectClaim::NotApplied,
-            claim => claim,
-        };
-        let maybe = evidence.may_have_acted();
-        if effects > 0 || maybe || claim != EffectClaim::NotApplied {
-            self.booked.push(BookedEffect {
-                intent: closed.hashes.intent(),
-                run: closed.hashes.run,
-                line: closed.raw().place.line,
-                number_in_run: closed.raw().number_in_run,
-                effects,
-                maybe,
-                claim: if maybe { claim.and(EffectClaim::Unknown) } else { claim },
-            });
-        }
-    }
-
-    /// The evidence on a call after the whole input; `at_close` is what `take` gave for it.
+    /// The evidence on a call after its whole input; `at_close` is what `take` gave for it. Other calls are added later.
     pub fn finish(&mut self, closed: &CompletedCall, at_close: AtClose) -> RecordingEvidence {
-        let AtClose { mut findings, number } = at_close;
+        let AtClose { findings, number } = at_close;
         self.sessions.finish(self.plan);
         self.note_spent();
-        let token_spent = self.spent.contains(&number);
-        let (hashes, call) = (&closed.hashes, closed.raw());
-        let facts = self.plan.facts(call.tool());
-        let same = self.booked.iter().filter(|booked| booked.intent == hashes.intent() && one_intent(facts));
-        let (mut others, mut until) = (Vec::new(), 0_u32);
-        for booked in same {
-            if booked.line <= call.place.line {
+        let call = closed.raw();
+        RecordingEvidence {
+            findings,
+            said: AnswerEvidence::of(call, self.plan, self.plan.facts(call.tool())).said,
+            others: Vec::new(),
+            token_spent: self.spent.contains(&number),
+        }
+    }
+}
+
+impl CallBook {
+    fn add(&mut self, closed: &CompletedCall, plan: &Plan, facts: ToolFacts) {
+        let evidence = AnswerEvidence::of(closed.raw(), plan, facts);
+        let writes = facts.access == Access::Write;
+        if !writes && evidence.said == UpstreamSaid::default() {
+            return;
+        }
+        let maybe = writes && evidence.may_have_acted();
+        self.0.push(BookedCall {
+            identity: identity(closed),
+            place: closed.raw().place,
+            number_in_run: closed.raw().number_in_run,
+            effects: if writes { closed.counts.succeeded.saturating_sub(closed.counts.reversed) } else { 0 },
+            maybe,
+            claim: if writes { evidence.net_claim() } else { EffectClaim::NotApplied },
+            said: evidence.said,
+        });
+    }
+
+    /// Adds the other calls of all inputs to the evidence on a call, and the finding that they cause.
+    pub fn add_others(&self, closed: &CompletedCall, facts: ToolFacts, sources: &Sources, to: &mut RecordingEvidence) {
+        let (own, place) = (identity(closed), closed.raw().place);
+        let mut until = 0_u32;
+        for booked in &self.0 {
+            let later = booked.place > place;
+            let Some(relation) = own.relation(&booked.identity, later) else { continue };
+            if !later && matches!(relation, Relation::Same | Relation::OtherArguments) && one_intent(facts) {
                 until = until.saturating_add(booked.effects);
             }
-            if booked.line == call.place.line {
-                continue;
+            if booked.place != place {
+                let BookedCall { effects, maybe, claim, said, .. } = *booked;
+                let name = booked.name(closed, sources);
+                to.others.push(OtherCall { name, relation, later, effects, maybe, claim, said });
             }
-            let name = match booked.run == hashes.run {
-                true => {
-                    let run = closed.shown().run().unwrap_or("");
-                    OtherName::Reference(format!("{run}#{}", booked.number_in_run))
-                }
-                false => {
-                    let origin = self.sources.of(Place { line: booked.line, ..call.place });
-                    OtherName::Place { line: origin.line, path: origin.path.map(str::to_owned) }
-                }
-            };
-            let BookedEffect { line, effects, maybe, claim, .. } = *booked;
-            others.push((line, OtherCall { name, later: line > call.place.line, effects, maybe, claim }));
         }
-        others.sort_by_key(|(line, _)| *line); // calls close in another order
         // Where the facts are assumed, or an upstream may have honoured a key, the summary of `replay` counts by tool.
         let doubled = [FindingId::DuplicateEffect, FindingId::PossibleDuplicateEffect];
-        let said = findings.iter().any(|finding| doubled.contains(&finding.id));
+        let said = to.findings.iter().any(|finding| doubled.contains(&finding.id));
         if until > 1 && !facts.idempotent && !said && closed.counts.succeeded > 0 {
-            findings.push(finding(FindingId::PossibleDuplicateEffect, until));
+            to.findings.push(finding(FindingId::PossibleDuplicateEffect, until));
         }
-        findings.sort_unstable();
-        RecordingEvidence { findings, others: others.into_iter().map(|(_, other)| other).collect(), token_spent }
+        to.findings.sort_unstable();
+    }
+
+    /// Sorts by place: calls close in another order.
+    pub fn sort(&mut self) {
+        self.0.sort_by_key(|booked| booked.place);
+    }
+}
+
+impl BookedCall {
+    fn name(&self, wanted: &CompletedCall, sources: &Sources) -> OtherName {
+        let same_input = self.place.input == wanted.raw().place.input;
+        if same_input && self.identity.run == identity(wanted).run {
+            let run = wanted.shown().run().unwrap_or("");
+            return OtherName::Reference(format!("{run}#{}", self.number_in_run));
+        }
+        if !same_input {
+            return OtherName::Reference(sources.describe(self.place));
+        }
+        let origin = sources.of(self.place);
+        OtherName::Place { line: origin.line, path: origin.path.map(str::to_owned) }
+    }
+}
+
+/// Calls with keys are compared over all inputs; runs of two inputs differ.
+fn identity(closed: &CompletedCall) -> RequestIdentity {
+    RequestIdentity {
+        run: closed.hashes.run ^ u128::from(closed.raw().place.input),
+        tool: closed.hashes.tool,
+        args: closed.raw().args().map_or(0, canonical::hash_of),
+        key: closed.hashes.key,
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::evidence::{AtClose, EvidenceCollector};
+use super::evidence::{AtClose, CallBook, EvidenceCollector};
 use super::names::{CallNames, LISTED};
 use super::subject::Subject;
 use playproof_engine::fixture::Fixture;
@@ -36,6 +36,7 @@ pub struct CallFinder<'a> {
     /// The names of the inputs; learns the origins of imported lines.
     pub sources: &'a Sources,
     found: FoundCalls,
+    book: CallBook,
 }
 
 /// A candidate.
@@ -75,7 +76,7 @@ impl<'a> CallFinder<'a> {
         beyond: &'a MissingAnswerPolicy,
         sources: &'a Sources,
     ) -> CallFinder<'a> {
-        CallFinder { plan, wanted, beyond, sources, found: FoundCalls::default() }
+        CallFinder { plan, wanted, beyond, sources, found: FoundCalls::default(), book: CallBook::default() }
     }
 
     /// Takes the calls of a fixture.
@@ -104,12 +105,12 @@ impl<'a> CallFinder<'a> {
         options: AssembleOptions,
         redaction: &RedactionRules,
     ) -> Result<InputLedger, ReadError> {
-        let CallFinder { plan, wanted, beyond, sources, found } = self;
+        let CallFinder { plan, wanted, beyond, sources, found, book } = self;
         if let Some(origins) = input.origins.take() {
             sources.set_origins(number, origins);
         }
         let writes = |tool: &str| plan.facts(tool).access == Access::Write;
-        let mut observer = EvidenceCollector::new(plan, beyond, sources);
+        let mut observer = EvidenceCollector::new(plan, beyond, book);
         let mut kept: Vec<(bool, CompletedCall, AtClose)> = Vec::new();
         let place = u32::try_from(number).unwrap_or(u32::MAX);
         let ledger = input.each_call(place, options, redaction, &writes, |closed| {
@@ -146,12 +147,22 @@ impl<'a> CallFinder<'a> {
     /// # Errors
     /// No such call, or several.
     pub fn finish(self) -> Result<Subject, NotFound> {
+        let CallFinder { plan, sources, mut book, .. } = self;
         let FoundCalls { exact, others, names } = self.found;
         let mut found = if exact.is_empty() { others } else { exact };
-        match found.len() {
-            0 => Err(NotFound::Unknown(names)),
-            1 => Ok(found.remove(0).subject),
-            _ => Err(NotFound::Several(found)),
+        match (found.len(), found.pop()) {
+            (1, Some(CandidateCall { mut subject, .. })) => {
+                if let Subject::Recorded { call, recorded, .. } = &mut subject {
+                    book.sort();
+                    book.add_others(call, plan.facts(call.raw().tool()), sources, recorded);
+                }
+                Ok(subject)
+            }
+            (_, Some(last)) => {
+                found.push(last);
+                Err(NotFound::Several(found))
+            }
+            (_, None) => Err(NotFound::Unknown(names)),
         }
     }
 }

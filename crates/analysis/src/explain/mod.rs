@@ -8,17 +8,21 @@ mod explanation;
 mod find;
 mod names;
 mod narrative;
+mod others;
+#[cfg(test)]
+mod properties;
 mod subject;
 #[cfg(test)]
 mod tests;
 mod upstream_state;
 
-pub use advice::{Actor, Advice, ManualCheck, PlannerStart, ResendAdvice};
+pub use advice::{Actor, Advice, ManualCheck, PlannerStart, ResendAdvice, ResendReason};
 pub use counterfactual::{Counterfactual, OutcomeDifference, PlaybookChange};
-pub use evidence::{AnswerEvidence, OtherCall, OtherName, RecordingEvidence};
+pub use evidence::{AnswerEvidence, RecordingEvidence};
 pub use explanation::Explanation;
 pub use find::{CallFinder, CandidateCall, NotFound, Wanted};
 pub use names::{CallNames, LISTED};
 pub use narrative::{Detail, LetPass, NarrativeStep};
+pub use others::{OtherCall, OtherName, Relation, UpstreamSaid};
 pub use subject::{Simulation, Subject};
-pub use upstream_state::{Basis, EffectState, OnceMore, OwnEffect, Surplus, UpstreamState};
+pub use upstream_state::{Basis, EffectState, OnceMore, OwnEffect, Surplus, SurplusDoubt, UpstreamState};

@@ -1,7 +1,9 @@
 //! The explained call, and its simulation under a playbook.
 
 use super::evidence::RecordingEvidence;
-use playproof_engine::event::{Decision, Finding, FindingBy, Intent, IntentBalance, Outcome, Transcript, unnamed};
+use playproof_engine::event::{
+    Decision, Finding, FindingBy, Intent, IntentBalance, LedgerEntry, LedgerKind, Outcome, Transcript, unnamed,
+};
 use playproof_engine::fixture::{Fixture, FixtureCall};
 use playproof_engine::ids::CallId;
 use playproof_engine::playbook::ToolFacts;
@@ -159,6 +161,13 @@ impl Simulation {
     pub fn truth(&self) -> IntentBalance {
         self.intent
             .map_or_else(IntentBalance::default, |intent| IntentBalance::of(self.record.ledger.entries(), intent))
+    }
+
+    /// The effects of the call's intent that the ledger ever had, reversed or not.
+    pub fn made(&self) -> usize {
+        let is_made = |entry: &&LedgerEntry| matches!(entry.kind, LedgerKind::Applied | LedgerKind::Existing);
+        let own = self.record.ledger.entries().iter().filter(|entry| Some(entry.intent) == self.intent);
+        own.filter(is_made).count()
     }
 
     /// The verdicts of the call's failures, in order.

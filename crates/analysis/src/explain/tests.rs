@@ -58,18 +58,23 @@ fn advice(subject: &Subject) -> Advice {
     explained(subject).advice.unwrap()
 }
 
+const fn said(reason: ResendReason) -> ResendAdvice {
+    ResendAdvice { person: None, reason }
+}
+
 fn reference(name: &str) -> OtherName {
     OtherName::Reference(name.to_owned())
 }
 
 /// Another call that was answered with ok.
 fn made(name: OtherName, later: bool) -> OtherCall {
-    OtherCall { name, later, effects: 1, maybe: false, claim: EffectClaim::Applied }
+    OtherCall { effects: 1, maybe: false, claim: EffectClaim::Applied, ..maybe(name, later) }
 }
 
 /// Another call that failed and may have acted.
 fn maybe(name: OtherName, later: bool) -> OtherCall {
-    OtherCall { name, later, effects: 0, maybe: true, claim: EffectClaim::Unknown }
+    let (relation, said) = (Relation::Same, UpstreamSaid::default());
+    OtherCall { name, relation, later, effects: 0, maybe: true, claim: EffectClaim::Unknown, said }
 }
 
 #[test]
@@ -125,7 +130,7 @@ fn a_call_of_a_fixture_is_found_and_its_ledger_is_the_truth() {
     let advice = advice(&subject);
     assert_eq!((subject.reference(), subject.tool(), subject.is_timed()), ("one".to_owned(), "pay", true));
     assert_eq!(advice.state.basis, Basis::Ledger(truth, EffectClaim::Applied));
-    assert_eq!((advice.state.known, advice.resend), (EffectState::Done, ResendAdvice::Done));
+    assert_eq!((advice.state.known, advice.resend), (EffectState::Done, said(ResendReason::Done)));
 }
 
 #[test]
@@ -165,7 +170,7 @@ fn a_keyed_timeout_and_conflict_are_told_step_by_step() {
     assert_eq!(explanation.steps[3].detail, Detail::LetPass(LetPass::Keyed));
     let advice = explanation.advice.unwrap();
     assert_eq!((advice.state.basis, advice.state.known), (Basis::Said, EffectState::Done));
-    assert_eq!((advice.next, advice.resend), (Actor::Planner(PlannerStart::Effect), ResendAdvice::Done));
+    assert_eq!((advice.next, advice.resend), (Actor::Planner(PlannerStart::Effect), said(ResendReason::Done)));
 }
 
 #[test]
@@ -205,7 +210,7 @@ fn one_effect_is_known_by_this_call_or_by_others() {
     let others = vec![maybe(reference("r1#2"), true)];
     assert_eq!(basis(&(denied + &timeout), "c"), Basis::Unknown(others, OwnEffect::No));
     let read = line("e", OK).replace("\"pay\"", "\"look\"");
-    assert_eq!((basis(&read, "e"), advice(&found(&read, "e")).resend), (Basis::ReadOnly, ResendAdvice::Read(None)));
+    assert_eq!((basis(&read, "e"), advice(&found(&read, "e")).resend), (Basis::ReadOnly, said(ResendReason::Read)));
 }
 
 #[test]
@@ -214,7 +219,7 @@ fn another_run_with_the_same_key_is_named_by_its_line() {
     let trace = keyed("a") + &keyed("b").replace("r1", "r2");
     let advice = advice(&found(&trace, "b"));
     let others = vec![made(OtherName::Place { line: 1, path: None }, false)];
-    let surplus = Surplus { effects: 2, certain: false };
+    let surplus = Surplus { effects: 2, doubt: Some(SurplusDoubt::Key) };
     assert_eq!(advice.state.basis, Basis::SeveralOk { surplus, own: 1, others });
     assert_eq!(advice.check, Some(ManualCheck::Key));
 }
@@ -224,11 +229,11 @@ fn effects_beyond_the_first_are_a_person_s_to_take_back() {
     let trace = ["a", "b", "c"].map(|id| line(id, OK)).concat();
     let certain = advice(&found(&trace, "b"));
     let others = vec![made(reference("r1#1"), false), made(reference("r1#3"), true)];
-    let surplus = Surplus { effects: 3, certain: true };
+    let surplus = Surplus { effects: 3, doubt: None };
     assert_eq!(certain.state.basis, Basis::SeveralOk { surplus, own: 1, others });
     assert_eq!(
         (certain.check, certain.next, certain.resend),
-        (Some(ManualCheck::Surplus(2)), Actor::Nobody, ResendAdvice::Done)
+        (Some(ManualCheck::Surplus(2)), Actor::Nobody, said(ResendReason::Done))
     );
     let assumed = advice(&found(&trace.replace("\"pay\"", "\"other\""), "b"));
     assert_eq!(assumed.check, Some(ManualCheck::ToolFacts));
@@ -254,7 +259,7 @@ fn an_answer_that_the_playbook_leaves_unused_still_proves_the_effect() {
     let unkeyed = advice(&found(call, "c"));
     assert_eq!((unkeyed.state.basis, unkeyed.state.unused), (Basis::Ok, 1));
     assert_eq!(unkeyed.state.once_more, Some(OnceMore { own: true, others: Vec::new() }));
-    assert!(matches!((unkeyed.check, unkeyed.next, unkeyed.resend), (None, Actor::Person(_), ResendAdvice::Person(_))));
+    assert!(matches!((unkeyed.check, unkeyed.next, unkeyed.resend.person), (None, Actor::Person(_), Some(_))));
     let keyed = advice(&found(&call.replace("\"args\"", "\"idempotency_key\":\"k\",\"args\""), "c"));
     assert_eq!((keyed.state.unused, keyed.state.once_more), (0, None));
 }
@@ -265,7 +270,7 @@ fn a_reversal_takes_the_effect_back() {
         + "{\"type\":\"tool_result\",\"run_id\":\"r1\",\"call_id\":\"c\",\"answers\":\"reversal\",\"status\":\"ok\"}\n";
     let advice = advice(&found(&call, "c"));
     assert_eq!((advice.state.basis, advice.state.known), (Basis::TakenBack, EffectState::NotDone));
-    assert!(advice.state.taken_back && advice.resend == ResendAdvice::TakenBack);
+    assert!(advice.state.taken_back && advice.resend == said(ResendReason::TakenBack));
 }
 
 #[test]

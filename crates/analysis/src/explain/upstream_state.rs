@@ -1,12 +1,14 @@
 //! The state of the upstream, as far as it is known: from a fixture's ledger, or from a recording. All recorded answers
 //! count, also those that the playbook would not have requested; modelled answers prove nothing.
 
-use super::evidence::{AnswerEvidence, OtherCall, RecordingEvidence};
+use super::evidence::AnswerEvidence;
+use super::others::{OtherCall, OtherName, Relation, UpstreamSaid, others_of};
 use super::subject::{Simulation, Subject};
 use playproof_engine::call::RecordedCall;
-use playproof_engine::event::{EffectClaim, FieldKey, FieldValue, IntentBalance, Outcome, Provenance};
+use playproof_engine::event::{EffectClaim, FieldKey, FieldValue, FindingId, IntentBalance, Outcome, Provenance};
 use playproof_engine::playbook::{Access, ToolFacts};
 use playproof_engine::sim::Plan;
+use playproof_engine::upstream::KeyDialect;
 
 /// Whether the effect is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,8 +26,19 @@ pub enum EffectState {
 pub struct Surplus {
     /// All effects of the intent.
     pub effects: u32,
-    /// Whether they are proved: the tool's facts are declared and the call has no key.
-    pub certain: bool,
+    /// Why they are not proved; none: they are.
+    pub doubt: Option<SurplusDoubt>,
+}
+
+/// Why effects of one intent may be fewer than the answers say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SurplusDoubt {
+    /// The upstream may have honoured the key.
+    Key,
+    /// The tool is not declared as a write.
+    ToolFacts,
+    /// The calls have no run: they may belong to several.
+    NoRun,
 }
 
 /// The state of the upstream.
@@ -37,6 +50,22 @@ pub struct UpstreamState {
     pub surplus: Option<Surplus>,
     /// The effect was made and reversed.
     pub taken_back: bool,
+    /// A reversal was confirmed, whatever it found.
+    pub reversed: bool,
+    /// The outcome contradicts what is known.
+    pub contradicted: bool,
+    /// What the upstream said to this call, and to calls with its intent.
+    pub said: UpstreamSaid,
+    /// The upstream of the fixture does not remember keys.
+    pub keys_forgotten: bool,
+    /// The same request under another key, or with and without one.
+    pub other_keys: Vec<OtherCall>,
+    /// The same key, for other requests.
+    pub other_arguments: Vec<OtherCall>,
+    /// The key belongs to another request: one that was sent before, or the upstream says so.
+    pub takes_key: bool,
+    /// Later calls of the tool with other arguments.
+    pub later_writes: Vec<OtherCall>,
     /// The effect is there, and failed requests may have made it again.
     pub once_more: Option<OnceMore>,
     /// The basis of this knowledge.
@@ -87,6 +116,8 @@ pub enum Basis {
     TakenBack,
     /// According to the playbook, no attempt with the intent can have acted.
     NoneActed,
+    /// Unknown: the key was sent before with other arguments, so that its answers may belong to this call.
+    KeyOfAnother(OtherName),
     /// Unknown: these other calls may have acted, or this call.
     Unknown(Vec<OtherCall>, OwnEffect),
 }
@@ -102,6 +133,8 @@ pub enum OwnEffect {
     No,
     /// Its effect was reversed.
     TakenBack,
+    /// A reversal was confirmed, and an attempt may still take effect.
+    MayLand,
 }
 
 /// Requests that may have made an effect again.
@@ -116,20 +149,66 @@ pub struct OnceMore {
 impl UpstreamState {
     /// The state after the call.
     pub fn of(subject: &Subject, plan: &Plan, simulation: &Simulation, outcome: &Outcome) -> UpstreamState {
+        let (others, said) = others_of(subject, plan, simulation);
+        let facts = simulation.facts;
+        let same: Vec<OtherCall> = related(&others, Relation::Same);
+        let said = same.iter().fold(said, |said, other| said.or(other.said));
+        let other_arguments = related(&others, Relation::OtherArguments);
+        let by_key = |other: &&OtherCall| matches!(other.relation, Relation::Same | Relation::OtherArguments);
+        let first = others.iter().find(by_key).filter(|first| !first.later);
+        let is_reused = first.is_some_and(|first| first.relation == Relation::OtherArguments);
         let mut state = match subject {
-            Subject::Recorded { call, recorded, .. } => of_recording(call.raw(), recorded, plan, simulation, outcome),
-            Subject::Fixture { .. } => of_fixture(simulation.truth(), simulation.facts, outcome),
+            Subject::Recorded { call, .. } => {
+                let same = if facts.repeatable { Vec::new() } else { same };
+                let owner = first.filter(|_| is_reused);
+                of_recording(call.raw(), &Intended { same, owner }, plan, simulation, outcome)
+            }
+            Subject::Fixture { fixture, .. } => of_fixture(simulation, fixture.keys, outcome),
         };
-        if simulation.facts.access == Access::Read {
+        state.contradicted |= simulation.findings.iter().any(|finding| finding.id == FindingId::UntruthfulOutcome);
+        state.takes_key = is_reused || said.key_reused;
+        state.said = said;
+        state.other_arguments = other_arguments;
+        if facts.access == Access::Write {
+            state.other_keys = if facts.repeatable { Vec::new() } else { related(&others, Relation::OtherKey) };
+            state.later_writes = if facts.idempotent { related(&others, Relation::LaterWrite) } else { Vec::new() };
+        } else if state.known != EffectState::Done {
             state.basis = Basis::ReadOnly;
         }
         state
     }
+
+    /// A state with this basis, and nothing else known.
+    pub fn new(known: EffectState, basis: Basis) -> UpstreamState {
+        UpstreamState {
+            known,
+            surplus: None,
+            taken_back: false,
+            reversed: false,
+            contradicted: false,
+            said: UpstreamSaid::default(),
+            keys_forgotten: false,
+            other_keys: Vec::new(),
+            other_arguments: Vec::new(),
+            takes_key: false,
+            later_writes: Vec::new(),
+            once_more: None,
+            basis,
+            unused: 0,
+            claims_less: false,
+            modelled: false,
+        }
+    }
+}
+
+fn related(others: &[OtherCall], relation: Relation) -> Vec<OtherCall> {
+    others.iter().filter(|other| other.relation == relation).cloned().collect()
 }
 
 impl OwnEffect {
     const fn of(evidence: AnswerEvidence) -> OwnEffect {
         match (evidence.taken_back, evidence.claim, evidence.maybe) {
+            (1.., _, 1..) => OwnEffect::MayLand,
             (1.., ..) => OwnEffect::TakenBack,
             (0, None, _) => OwnEffect::Unanswered,
             (0, Some(_), 1..) => OwnEffect::Maybe,
@@ -139,72 +218,98 @@ impl OwnEffect {
 }
 
 /// The script of a fixture decides its effects, and its ledger is the truth.
-fn of_fixture(truth: IntentBalance, facts: ToolFacts, outcome: &Outcome) -> UpstreamState {
-    let known = match (truth.effects, outcome.claim) {
+fn of_fixture(simulation: &Simulation, keys: KeyDialect, outcome: &Outcome) -> UpstreamState {
+    let (truth, facts, claim) = (simulation.truth(), simulation.facts, outcome.claim);
+    let known = match (truth.effects, claim) {
         (1.., _) => EffectState::Done,
         (0, EffectClaim::Unknown) => EffectState::MaybeDone,
         (0, _) => EffectState::NotDone,
     };
-    let surplus = Surplus { effects: truth.effects, certain: facts.declared };
+    let doubt = (!facts.declared).then_some(SurplusDoubt::ToolFacts);
+    let surplus = Surplus { effects: truth.effects, doubt };
+    let contradicted = match claim {
+        EffectClaim::Applied => truth.effects == 0,
+        EffectClaim::NotApplied => truth.effects > 0,
+        EffectClaim::Unknown => false,
+    };
     UpstreamState {
-        known,
         surplus: (truth.effects > 1 && acts_again(facts)).then_some(surplus),
-        taken_back: truth.reversed > 0 && truth.effects == 0,
-        once_more: None,
-        basis: Basis::Ledger(truth, outcome.claim),
-        unused: 0,
-        claims_less: false,
-        modelled: false,
+        taken_back: truth.effects == 0 && simulation.made() > 0,
+        reversed: truth.reversed > 0,
+        contradicted: contradicted && facts.access == Access::Write,
+        keys_forgotten: matches!(keys, KeyDialect::None | KeyDialect::Lossy),
+        ..UpstreamState::new(known, Basis::Ledger(truth, claim))
     }
+}
+
+/// The other calls of a recording that share the intent of a call.
+struct Intended<'a> {
+    /// With the same arguments.
+    same: Vec<OtherCall>,
+    /// The first with the key, if it has other arguments.
+    owner: Option<&'a OtherCall>,
 }
 
 fn of_recording(
     call: &RecordedCall,
-    recorded: &RecordingEvidence,
+    intended: &Intended<'_>,
     plan: &Plan,
     simulation: &Simulation,
     outcome: &Outcome,
 ) -> UpstreamState {
-    let facts = simulation.facts;
+    let (facts, same) = (simulation.facts, &intended.same);
+    if facts.access == Access::Read {
+        return UpstreamState::new(EffectState::NotDone, Basis::ReadOnly); // an ok of a read proves no effect
+    }
     let evidence = AnswerEvidence::of(call, plan, facts);
-    let effects = evidence.net().saturating_add(recorded.effects_of_others());
-    let own = match evidence.taken_back {
-        1.. => EffectClaim::NotApplied,
-        0 => evidence.claim.unwrap_or(EffectClaim::Unknown),
-    };
-    let known = match (effects, recorded.others.iter().fold(own, |claim, other| claim.and(other.claim))) {
+    let effects = same.iter().fold(evidence.net(), |sum, other| sum.saturating_add(other.effects));
+    let known = match (effects, same.iter().fold(evidence.net_claim(), |claim, other| claim.and(other.claim))) {
         (1.., _) | (0, EffectClaim::Applied) => EffectState::Done,
         (0, EffectClaim::NotApplied) => EffectState::NotDone,
         (0, EffectClaim::Unknown) => EffectState::MaybeDone,
     };
-    let surplus = Surplus { effects, certain: facts.declared && call.key().is_none() };
+    if let Some(owner) = intended.owner.filter(|_| known != EffectState::NotDone) {
+        return UpstreamState {
+            unused: simulation.tally().tape_left,
+            modelled: asked_a_model(simulation),
+            ..UpstreamState::new(EffectState::MaybeDone, Basis::KeyOfAnother(owner.name.clone()))
+        };
+    }
+    let doubt = match (call.is_keyed(), facts.declared, call.run()) {
+        (true, ..) => Some(SurplusDoubt::Key),
+        (false, false, _) => Some(SurplusDoubt::ToolFacts),
+        (false, true, None) => (effects > evidence.net()).then_some(SurplusDoubt::NoRun),
+        (false, true, Some(_)) => None,
+    };
+    let surplus = Surplus { effects, doubt };
     let surplus = (effects > 1 && acts_again(facts)).then_some(surplus);
     let may_be_doubled = known == EffectState::Done && acts_again(facts) && call.key().is_none();
+    let basis = match surplus {
+        Some(surplus) => {
+            Basis::SeveralOk { surplus, own: evidence.net(), others: others(same, |other| other.effects > 0) }
+        }
+        None => of_one_effect(same, evidence, known),
+    };
     UpstreamState {
-        known,
         surplus,
-        taken_back: evidence.taken_back > 0 && known == EffectState::NotDone,
-        once_more: may_be_doubled.then(|| once_more(recorded, evidence)).flatten(),
-        basis: match surplus {
-            Some(surplus) => {
-                Basis::SeveralOk { surplus, own: evidence.net(), others: others(recorded, |other| other.effects > 0) }
-            }
-            None => of_one_effect(recorded, evidence, known),
-        },
+        taken_back: evidence.taken_back > 0 && evidence.made > 0 && known == EffectState::NotDone,
+        reversed: evidence.taken_back > 0,
+        once_more: may_be_doubled.then(|| once_more(same, evidence)).flatten(),
         unused: simulation.tally().tape_left,
         claims_less: known == EffectState::NotDone && outcome.claim == EffectClaim::Unknown,
         modelled: asked_a_model(simulation),
+        ..UpstreamState::new(known, basis)
     }
 }
 
-fn once_more(recorded: &RecordingEvidence, evidence: AnswerEvidence) -> Option<OnceMore> {
-    let others = others(recorded, |other| other.maybe);
+fn once_more(same: &[OtherCall], evidence: AnswerEvidence) -> Option<OnceMore> {
+    let others = others(same, |other| other.maybe);
     let own = evidence.maybe > 0 && evidence.net() > 0;
     (own || !others.is_empty()).then_some(OnceMore { own, others })
 }
 
-fn others(recorded: &RecordingEvidence, is: impl Fn(&OtherCall) -> bool) -> Vec<OtherCall> {
-    recorded.others.iter().filter(|other| is(other)).cloned().collect()
+fn others(same: &[OtherCall], is: impl Fn(&OtherCall) -> bool) -> Vec<OtherCall> {
+    same.iter().filter(|other| is(other)).cloned().collect()
 }
 
 /// Whether a second request changes what the first has changed.
@@ -213,21 +318,21 @@ fn acts_again(facts: ToolFacts) -> bool {
 }
 
 /// The basis for an intent with at most one effect.
-fn of_one_effect(recorded: &RecordingEvidence, evidence: AnswerEvidence, known: EffectState) -> Basis {
-    let made = others(recorded, |other| other.effects > 0);
+fn of_one_effect(same: &[OtherCall], evidence: AnswerEvidence, known: EffectState) -> Basis {
+    let made = others(same, |other| other.effects > 0);
     match known {
         _ if evidence.net() > 0 => Basis::Ok,
         _ if !made.is_empty() => Basis::OthersOk { others: made, own: evidence.may_have_acted() },
         EffectState::Done => {
-            let said = others(recorded, |other| other.claim == EffectClaim::Applied);
+            let said = others(same, |other| other.claim == EffectClaim::Applied);
             match evidence.claim == Some(EffectClaim::Applied) || said.is_empty() {
                 true => Basis::Said,
                 false => Basis::SaidToOthers { others: said, own: evidence.may_have_acted() },
             }
         }
-        EffectState::NotDone if evidence.taken_back > 0 => Basis::TakenBack,
+        EffectState::NotDone if evidence.taken_back > 0 && evidence.made > 0 => Basis::TakenBack,
         EffectState::NotDone => Basis::NoneActed,
-        EffectState::MaybeDone => Basis::Unknown(others(recorded, |other| other.maybe), OwnEffect::of(evidence)),
+        EffectState::MaybeDone => Basis::Unknown(others(same, |other| other.maybe), OwnEffect::of(evidence)),
     }
 }
 

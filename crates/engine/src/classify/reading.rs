@@ -1,5 +1,6 @@
 //! What an error says under any playbook, so that findings do not depend on the playbook's own rules: the upstream
-//! denied the call, had processed its key already, or refused the request without acting on it.
+//! denied the call, had processed its key already, refused its key as that of another request, or refused the request
+//! without acting on it.
 
 use crate::event::ErrorFacts;
 
@@ -37,6 +38,24 @@ pub fn reads_as_refusal(error: &ErrorFacts) -> bool {
     client_error || reads_as_denial(error)
 }
 
+/// Kinds that adapters give to a key that was used with other arguments.
+const REUSED: [&str; 2] = ["422_key_reused", "idempotency_mismatch"];
+
+/// Words for a key that was used with other arguments.
+const OTHER_REQUEST: [&str; 4] = ["other arguments", "different", "same parameters", "mismatch"];
+
+/// Whether the error says that the idempotency key belongs to a request with other arguments: by its kind, or a status
+/// 400, 409 or 422 whose message says so.
+pub fn reads_as_reused_key(error: &ErrorFacts) -> bool {
+    if error.kind.as_deref().is_some_and(|kind| REUSED.contains(&kind)) {
+        return true;
+    }
+    let message = error.message.as_deref().unwrap_or("").to_lowercase();
+    matches!(error.status, Some(400 | 409 | 422))
+        && message.contains("idempoten")
+        && OTHER_REQUEST.iter().any(|words| message.contains(words))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -60,6 +79,14 @@ mod tests {
         for status in [None, Some(200), Some(408), Some(409), Some(499), Some(500), Some(504)] {
             assert!(!reads_as_refusal(&error("token_expired", "", status)), "{status:?}");
         }
+    }
+
+    #[test]
+    fn a_reused_key_is_read_from_its_kind_or_from_a_status_with_words() {
+        assert!(reads_as_reused_key(&error("422_key_reused", "", None)));
+        assert!(reads_as_reused_key(&error("x", "This Idempotency-Key was used with other arguments", Some(422))));
+        assert!(!reads_as_reused_key(&error("x", "different currency", Some(422))), "not about a key");
+        assert!(!reads_as_reused_key(&error("x", "idempotency_key: a different shard failed", Some(500))));
     }
 
     #[test]

@@ -30,6 +30,8 @@ pub struct Reserved {
     pub denied: Option<VerdictId>,
     /// The upstream has processed the idempotency key.
     pub processed: Option<VerdictId>,
+    /// The idempotency key belongs to a request with other arguments.
+    pub key_reused: Option<VerdictId>,
     /// No rule matches the failure.
     pub unclassified: Option<VerdictId>,
 }
@@ -89,6 +91,7 @@ impl Reserved {
         Reserved {
             denied: named("policy_denied"),
             processed: named("idempotency_conflict"),
+            key_reused: named("idempotency_key_reused"),
             unclassified: named(UNCLASSIFIED),
         }
     }

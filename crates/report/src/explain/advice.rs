@@ -1,14 +1,13 @@
 //! The advice on a call, in sentences: the state of the upstream, who acts next, and whether to send again.
 
+use super::others::{NAMED, made_by, name, named, times, with_effects};
+use super::resend::resend;
 use crate::text;
 use playproof_analysis::explain::{
-    Actor, Advice, Basis, EffectState, ManualCheck, OnceMore, OtherCall, OtherName, OwnEffect, PlannerStart,
-    ResendAdvice, Subject, Surplus, UpstreamState,
+    Actor, Advice, Basis, ManualCheck, OnceMore, OtherCall, OwnEffect, PlannerStart, Subject, Surplus, SurplusDoubt,
+    UpstreamState,
 };
 use playproof_engine::event::{EffectClaim, IntentBalance, PlaybookNames, RequestKind};
-
-/// The most other calls that are named.
-const NAMED: usize = 5;
 
 /// The advice.
 pub struct Sentences {
@@ -23,17 +22,17 @@ pub struct Sentences {
 /// The advice in sentences.
 pub fn sentences(advice: &Advice, subject: &Subject, names: &PlaybookNames) -> Sentences {
     Sentences {
-        state: state(&advice.state, subject.key().is_some()),
-        next: next(advice, subject.tool(), names),
+        state: state(&advice.state, subject.key()),
+        next: next(advice, subject.tool(), matches!(subject, Subject::Fixture { .. }), names),
         resend: resend(advice, subject.key(), names),
     }
 }
 
-fn state(state: &UpstreamState, is_keyed: bool) -> String {
+fn state(state: &UpstreamState, key: Option<&str>) -> String {
     let mut said = match &state.basis {
         Basis::ReadOnly => return "Nothing has changed: the tool only reads.".to_owned(),
-        Basis::Ledger(truth, claim) => ledger(*truth, *claim),
-        Basis::SeveralOk { surplus, own, others } => several_ok(*surplus, *own, others, is_keyed),
+        Basis::Ledger(truth, claim) => ledger(*truth, *claim, state.taken_back),
+        Basis::SeveralOk { surplus, own, others } => several_ok(*surplus, *own, others),
         Basis::Ok => "The effect is there: an attempt was answered with ok.".to_owned(),
         Basis::OthersOk { others, own } => {
             format!("The effect is there: {} made it; {}.", named(others), this_one(*own))
@@ -46,8 +45,20 @@ fn state(state: &UpstreamState, is_keyed: bool) -> String {
         Basis::NoneActed => "The effect is not there: according to the playbook, no attempt with this intent can have \
                              acted."
             .to_owned(),
+        Basis::KeyOfAnother(owner) => format!(
+            "Unknown: the key was sent with other arguments before, by {}, so its answers may be about that request. Look \
+             upstream.",
+            text::fitted(&name(owner), 60)
+        ),
         Basis::Unknown(others, own) => format!("Unknown: {}. Look upstream.", unknown(others, *own)),
     };
+    if !matches!(state.basis, Basis::KeyOfAnother(_)) && !state.other_arguments.is_empty() {
+        said += &format!(" Its key was also sent with other arguments, by {}.", named(&state.other_arguments));
+    }
+    if !state.other_keys.is_empty() {
+        let under = if key.is_some() { "under another key or none" } else { "with a key" };
+        said += &format!(" The same arguments were also sent {under}: {}.", with_effects(&state.other_keys));
+    }
     if state.unused > 0 {
         let answers = text::counted(state.unused.into(), "recorded answer", "recorded answers");
         let sent = if state.unused == 1 { "that attempt" } else { "those attempts" };
@@ -71,44 +82,57 @@ fn state(state: &UpstreamState, is_keyed: bool) -> String {
     said
 }
 
-fn ledger(truth: IntentBalance, claim: EffectClaim) -> String {
+fn ledger(truth: IntentBalance, claim: EffectClaim, taken_back: bool) -> String {
     let claims = match claim {
         EffectClaim::Applied => "the outcome claims that it is there",
         EffectClaim::NotApplied => "the outcome claims that it is not there",
         EffectClaim::Unknown => "the outcome claims unknown",
     };
-    let taken_back = if truth.reversed > 0 { " (one was made and taken back)" } else { "" };
+    let reversal = match (truth.reversed, taken_back, truth.effects) {
+        (0, ..) => "",
+        (_, true, 0) => " (one was made and taken back)",
+        (_, _, 0) => " (a reversal was confirmed, and there was nothing to take back)",
+        _ => " (a reversal was confirmed too)",
+    };
     let existed = if truth.existing > 0 { ", made before this call" } else { "" };
     match truth.effects {
-        0 => format!("The effect is not there{taken_back}; {claims}."),
-        1 => format!("The effect is there, once{existed}; {claims}."),
-        many => format!("The effect is there {}{existed}; {claims}.", times(many)),
+        0 if claim == EffectClaim::Unknown => {
+            format!("The ledger has no effect{reversal}, but the answers do not show that; {claims}.")
+        }
+        0 => format!("The effect is not there{reversal}; {claims}."),
+        1 => format!("The effect is there, once{existed}{reversal}; {claims}."),
+        many => format!("The effect is there {}{existed}{reversal}; {claims}.", times(many)),
     }
 }
 
 /// An intent with more than one effect: how many, and by which calls.
-fn several_ok(surplus: Surplus, own: u32, others: &[OtherCall], is_keyed: bool) -> String {
-    let Surplus { effects, certain } = surplus;
+fn several_ok(surplus: Surplus, own: u32, others: &[OtherCall]) -> String {
+    let Surplus { effects, doubt } = surplus;
     let listed = |later: bool| others.iter().filter(move |other| other.later == later);
-    let mut by: Vec<String> = listed(false).take(NAMED).map(|other| made_by(&name(other), other.effects)).collect();
+    let mut by: Vec<String> =
+        listed(false).take(NAMED).map(|other| made_by(&name(&other.name), other.effects)).collect();
     if own > 0 {
         by.push(made_by("this call", own));
     }
-    by.extend(listed(true).take(NAMED).map(|other| made_by(&name(other), other.effects)));
+    by.extend(listed(true).take(NAMED).map(|other| made_by(&name(&other.name), other.effects)));
     let hidden: usize = [false, true].into_iter().map(|later| listed(later).count().saturating_sub(NAMED)).sum();
     if hidden > 0 {
         by.push(format!("{hidden} more"));
     }
     let (effects, by) = (times(effects), by.join(", "));
-    match (certain, is_keyed) {
-        (true, _) => format!("The effect is there {effects}, made by {by}."),
-        (false, true) => format!(
+    match doubt {
+        None => format!("The effect is there {effects}, made by {by}."),
+        Some(SurplusDoubt::Key) => format!(
             "The effect is there {effects} if the upstream ignores the key, and once if it honours it. Answered \
              with ok: {by}."
         ),
-        (false, false) => {
+        Some(SurplusDoubt::ToolFacts) => {
             format!("The effect is there {effects} if this tool writes, which is not declared. Answered with ok: {by}.")
         }
+        Some(SurplusDoubt::NoRun) => format!(
+            "The effect is there {effects} if these calls belong to one run, which is not recorded. Answered with ok: \
+             {by}."
+        ),
     }
 }
 
@@ -120,8 +144,11 @@ fn this_one(may_have_made_it: bool) -> &'static str {
 fn unknown(others: &[OtherCall], own: OwnEffect) -> String {
     match (others.is_empty(), own) {
         (true, OwnEffect::Unanswered) => "the call was sent, and no answer is recorded".to_owned(),
+        (true, OwnEffect::MayLand) => {
+            "a reversal was confirmed, and an attempt that was not answered may still take effect".to_owned()
+        }
         (true, _) => "an attempt may have acted, and the recording does not show it".to_owned(),
-        (false, OwnEffect::Maybe | OwnEffect::Unanswered) => {
+        (false, OwnEffect::Maybe | OwnEffect::Unanswered | OwnEffect::MayLand) => {
             format!("this call may have acted, and so may {} with the same intent", named(others))
         }
         (false, OwnEffect::No | OwnEffect::TakenBack) => {
@@ -135,55 +162,51 @@ fn unknown(others: &[OtherCall], own: OwnEffect) -> String {
     }
 }
 
-/// How many times, from two on.
-fn times(count: u32) -> String {
-    if count == 2 { "twice".to_owned() } else { format!("{count} times") }
-}
-
-fn made_by(name: &str, effects: u32) -> String {
-    let name = text::fitted(name, 60);
-    if effects == 1 { name.into_owned() } else { format!("{name} ({})", times(effects)) }
-}
-
-/// Other calls by name.
-fn named(others: &[OtherCall]) -> String {
-    let shown = others.iter().take(NAMED);
-    let mut names: Vec<String> = shown.map(|other| text::fitted(&name(other), 60).into_owned()).collect();
-    if others.len() > NAMED {
-        names.push(format!("{} more", others.len() - NAMED));
-    }
-    let last = names.pop().unwrap_or_default();
-    if names.is_empty() { last } else { format!("{} and {last}", names.join(", ")) }
-}
-
-fn name(other: &OtherCall) -> String {
-    match &other.name {
-        OtherName::Reference(reference) => reference.clone(),
-        OtherName::Place { line, path: None } => format!("the call in line {line}"),
-        OtherName::Place { line, path: Some(path) } => format!("the call in line {line} ({path})"),
-    }
-}
-
-fn next(advice: &Advice, tool: &str, names: &PlaybookNames) -> String {
-    let by_playbook = by_playbook(advice.next, names);
+fn next(advice: &Advice, tool: &str, in_fixture: bool, names: &PlaybookNames) -> String {
+    let by_playbook = match (by_playbook(advice.next, in_fixture, names), advice.state.modelled) {
+        (said, true) => format!("If the modelled answers came: {}", lower_first(&said)),
+        (said, false) => said,
+    };
     let person = match advice.check {
         None => return by_playbook,
         Some(ManualCheck::OnceMore) => "check upstream whether the effect was made again".to_owned(),
-        Some(ManualCheck::Surplus(1)) => "the surplus effect must be found upstream and taken back".to_owned(),
-        Some(ManualCheck::Surplus(many)) => format!("the {many} surplus effects must be found upstream and taken back"),
+        Some(ManualCheck::Surplus(surplus)) => {
+            let effects = if surplus == 1 { "surplus effect".to_owned() } else { format!("{surplus} surplus effects") };
+            format!(
+                "unless more than one was meant, the {effects} must be found upstream and taken back. Three equal \
+                 partial refunds, one a call, can be correct: a tool of which each call is meant to act is declared \
+                 `repeatable: true`"
+            )
+        }
+        Some(ManualCheck::Runs) => {
+            "find out whether the calls belong to one run and whether each was meant; the recording has no run ids"
+                .to_owned()
+        }
         Some(ManualCheck::Key) => "check upstream whether the key was honoured".to_owned(),
         Some(ManualCheck::ToolFacts) => format!(
             "declare in a tools file whether `{}` writes (`playproof tools` drafts one); if it does, the surplus must \
              be taken back",
             text::fitted(tool, 60)
         ),
+        Some(ManualCheck::Claim) => {
+            "look upstream, because the outcome claims something else than the ledger".to_owned()
+        }
+        Some(ManualCheck::KeyOwner) => "check upstream which of the requests with this key has acted".to_owned(),
+        Some(ManualCheck::OtherKey) => "check upstream whether the effect was made under the other key too".to_owned(),
+        Some(ManualCheck::ReadActed) => format!(
+            "correct the tool facts of `{}`: they say that it only reads, and it changed the upstream",
+            text::fitted(tool, 60)
+        ),
     };
-    let mut chars = by_playbook.chars();
-    let alone: String = chars.next().into_iter().flat_map(char::to_lowercase).chain(chars).collect();
-    format!("A person: {person}. By the playbook alone, {alone}")
+    format!("A person: {person}. By the playbook alone, {}", lower_first(&by_playbook))
 }
 
-fn by_playbook(next: Actor, names: &PlaybookNames) -> String {
+fn lower_first(sentence: &str) -> String {
+    let mut chars = sentence.chars();
+    chars.next().into_iter().flat_map(char::to_lowercase).chain(chars).collect()
+}
+
+fn by_playbook(next: Actor, in_fixture: bool, names: &PlaybookNames) -> String {
     let said = match next {
         Actor::Nobody => "Nobody: the agent continues with the result.",
         Actor::Person(queue) => {
@@ -199,6 +222,9 @@ fn by_playbook(next: Actor, names: &PlaybookNames) -> String {
         Actor::Planner(PlannerStart::Reversal) => "The planner: the effect was taken back, and it plans from there.",
         Actor::Planner(PlannerStart::Refusal) => "The planner: nothing was sent, and it plans without this call.",
         Actor::Caller => "The caller: it got the last error and must decide what follows.",
+        Actor::Undetermined(asked) if in_fixture => {
+            return format!("Unknown: the playbook would have continued, but the fixture has no answer to {asked}.");
+        }
         Actor::Undetermined(asked) => {
             let repeat = if matches!(asked, RequestKind::Attempt(_)) { "|repeat" } else { "" };
             return format!(
@@ -210,72 +236,10 @@ fn by_playbook(next: Actor, names: &PlaybookNames) -> String {
     said.to_owned()
 }
 
-fn resend(advice: &Advice, key: Option<&str>, names: &PlaybookNames) -> String {
-    let there = match advice.state.surplus {
-        Some(Surplus { effects, certain: true }) => format!("the effect is there already, {}", times(effects)),
-        _ => "the effect is there already".to_owned(),
-    };
-    let key = key.map(|key| format!("`{}`", text::fitted(key, 60)));
-    match (advice.resend, key) {
-        (ResendAdvice::Read(Some(queue)), _) => format!(
-            "Safe, because the tool only reads; but a person decides first, in the queue `{}`.",
-            names.queue(queue)
-        ),
-        (ResendAdvice::Read(None), _) => "Yes, because the tool only reads. It needs no key.".to_owned(),
-        (ResendAdvice::Person(queue), key) => {
-            let then = match (advice.state.known, &key) {
-                (EffectState::Done, _) => there,
-                (EffectState::NotDone, Some(key)) => format!("if they allow it, with the same key {key}"),
-                (EffectState::NotDone, None) => "if they allow it, with an idempotency key".to_owned(),
-                (EffectState::MaybeDone, Some(key)) => {
-                    format!("if they want it sent, with the same key {key} and no other")
-                }
-                (EffectState::MaybeDone, None) => {
-                    "an attempt with this intent may have acted without a key, so a second one \
-                                             could act twice"
-                        .to_owned()
-                }
-            };
-            format!("No, because a person decides first, in the queue `{}`; {then}.", names.queue(queue))
-        }
-        (ResendAdvice::Idempotent, _) => {
-            "Yes, because the tool is declared idempotent: a second call changes nothing more.".to_owned()
-        }
-        (ResendAdvice::Done, Some(key)) => format!(
-            "No, because {there}. If it must be sent, only with the same key {key} and the same arguments: any other \
-             key is another intent."
-        ),
-        (ResendAdvice::Done, None) => {
-            format!("No, because {there}, and without an idempotency key it would be made again.")
-        }
-        (ResendAdvice::TakenBack, _) => {
-            "Only if the effect is wanted again: it was made and taken back on purpose. Use a new \
-                                   idempotency key, because the old one belongs to the effect that was taken back."
-                .to_owned()
-        }
-        (ResendAdvice::NotDone, Some(key)) => {
-            format!("Yes, with the same key {key}: according to the playbook, no attempt with this intent has acted.")
-        }
-        (ResendAdvice::NotDone, None) => {
-            "Yes: according to the playbook, no attempt with this intent has acted. Add an \
-                                    idempotency key, so that the next failure is not ambiguous."
-                .to_owned()
-        }
-        (ResendAdvice::MaybeDone, Some(key)) => format!(
-            "Yes, but only with the same key {key} and the same arguments: an attempt with this intent may have acted, \
-             and an upstream that honours keys then acts once. With another key, no."
-        ),
-        (ResendAdvice::MaybeDone, None) => {
-            "No, because an attempt with this intent may have acted without an idempotency \
-                                      key: a second one could act twice. Look upstream first."
-                .to_owned()
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use playproof_analysis::explain::{EffectState, OtherName, Relation, ResendAdvice, ResendReason, UpstreamSaid};
     use playproof_engine::ids::AttemptNo;
 
     fn other(number: u32, later: bool) -> OtherCall {
@@ -283,18 +247,18 @@ mod tests {
             0 => OtherName::Place { line: 9, path: Some("[2]".to_owned()) },
             number => OtherName::Reference(format!("r1#{number}")),
         };
-        OtherCall { name, later, effects: 1, maybe: false, claim: EffectClaim::Applied }
+        let (relation, said) = (Relation::Same, UpstreamSaid::default());
+        OtherCall { name, relation, later, effects: 1, maybe: false, claim: EffectClaim::Applied, said }
     }
 
     fn upstream(known: EffectState, basis: Basis) -> UpstreamState {
-        let (unused, claims_less, modelled) = (0, false, false);
-        UpstreamState { known, surplus: None, taken_back: false, once_more: None, basis, unused, claims_less, modelled }
+        UpstreamState::new(known, basis)
     }
 
     #[test]
     fn each_basis_has_its_sentence() {
         let others = || vec![other(1, false), other(0, true)];
-        let twice = Surplus { effects: 2, certain: false };
+        let twice = Surplus { effects: 2, doubt: Some(SurplusDoubt::ToolFacts) };
         for (basis, said) in [
             (Basis::ReadOnly, "Nothing has changed: the tool only reads."),
             (
@@ -333,16 +297,17 @@ mod tests {
                 "Unknown: the call was sent, and no answer is recorded. Look upstream.",
             ),
         ] {
-            assert_eq!(state(&upstream(EffectState::Done, basis), false), said);
+            let known = UpstreamState { taken_back: true, ..upstream(EffectState::Done, basis) };
+            assert_eq!(state(&known, None), said);
         }
     }
 
     #[test]
     fn other_calls_are_named_up_to_a_number_on_each_side() {
         let others: Vec<OtherCall> = (1..=14).map(|number| other(number, number > 7)).collect();
-        let surplus = Surplus { effects: 16, certain: true };
+        let surplus = Surplus { effects: 16, doubt: None };
         assert_eq!(
-            state(&upstream(EffectState::Done, Basis::SeveralOk { surplus, own: 2, others: others.clone() }), false),
+            state(&upstream(EffectState::Done, Basis::SeveralOk { surplus, own: 2, others: others.clone() }), None),
             "The effect is there 16 times, made by r1#1, r1#2, r1#3, r1#4, r1#5, this call (twice), r1#8, r1#9, r1#10, \
              r1#11, r1#12, 4 more."
         );
@@ -354,7 +319,7 @@ mod tests {
         let said = |change: fn(&mut UpstreamState)| {
             let mut known = upstream(EffectState::Done, Basis::Said);
             change(&mut known);
-            state(&known, false).replace("The effect is there: the upstream's answer says so. ", "")
+            state(&known, None).replace("The effect is there: the upstream's answer says so. ", "")
         };
         assert_eq!(
             said(|state| state.unused = 2),
@@ -375,13 +340,15 @@ mod tests {
     fn a_person_checks_first_and_then_the_playbook_tells_who_acts() {
         let said = |check, next_is| {
             let state = upstream(EffectState::Done, Basis::Ok);
-            next(&Advice { state, check, next: next_is, resend: ResendAdvice::Done }, "pay", &PlaybookNames::default())
+            let resend = ResendAdvice { person: None, reason: ResendReason::Done };
+            next(&Advice { state, check, next: next_is, resend }, "pay", false, &PlaybookNames::default())
         };
         assert_eq!(said(None, Actor::Nobody), "Nobody: the agent continues with the result.");
         assert_eq!(
             said(Some(ManualCheck::Surplus(2)), Actor::Nobody),
-            "A person: the 2 surplus effects must be found upstream and taken back. By the playbook alone, nobody: \
-             the agent continues with the result."
+            "A person: unless more than one was meant, the 2 surplus effects must be found upstream and taken back. \
+             Three equal partial refunds, one a call, can be correct: a tool of which each call is meant to act is declared \
+             `repeatable: true`. By the playbook alone, nobody: the agent continues with the result."
         );
         assert_eq!(
             said(Some(ManualCheck::ToolFacts), Actor::Caller),
@@ -393,29 +360,6 @@ mod tests {
             said(None, Actor::Undetermined(RequestKind::Attempt(AttemptNo::FIRST))),
             "Unknown: the playbook would have continued, but the answer to attempt 1 is missing. \
              `--beyond-tape ok|repeat|fail:KIND` supplies one."
-        );
-    }
-
-    #[test]
-    fn advice_on_a_resend_names_the_key() {
-        let said = |known, resend_is, key| {
-            let (check, next) = (None, Actor::Nobody);
-            let state = upstream(known, Basis::Ok);
-            resend(&Advice { state, check, next, resend: resend_is }, key, &PlaybookNames::default())
-        };
-        assert_eq!(
-            said(EffectState::Done, ResendAdvice::Done, Some("k")),
-            "No, because the effect is there already. If it must be sent, only with the same key `k` and the same \
-             arguments: any other key is another intent."
-        );
-        assert_eq!(
-            said(EffectState::NotDone, ResendAdvice::NotDone, Some("k")),
-            "Yes, with the same key `k`: according to the playbook, no attempt with this intent has acted."
-        );
-        assert_eq!(
-            said(EffectState::MaybeDone, ResendAdvice::MaybeDone, None),
-            "No, because an attempt with this intent may have acted without an idempotency key: a second one could act \
-             twice. Look upstream first."
         );
     }
 }

@@ -2,6 +2,8 @@
 
 mod advice;
 mod narrative;
+mod others;
 mod page;
+mod resend;
 
 pub use page::page;

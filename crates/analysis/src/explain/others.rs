@@ -1,0 +1,203 @@
+//! The other calls that bear on a call: those with its intent, its request under another key, its key for another
+//! request, and later writes of its tool.
+
+use super::subject::{Simulation, Subject};
+use playproof_engine::classify::{reads_as_denial, reads_as_processed, reads_as_reused_key};
+use playproof_engine::event::{Decision, EffectClaim, ErrorFacts, Status};
+use playproof_engine::fixture::Fixture;
+use playproof_engine::ids::{CallId, VerdictId};
+use playproof_engine::playbook::Access;
+use playproof_engine::sim::{Plan, Scenario, ScenarioCall, SimulationRecord};
+
+/// Another call that bears on the explained one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OtherCall {
+    /// Its name.
+    pub name: OtherName,
+    /// What the two calls have in common.
+    pub relation: Relation,
+    /// Whether it was made later than the call that is explained.
+    pub later: bool,
+    /// Effects that its own answers prove.
+    pub effects: u32,
+    /// Whether an attempt without ok may have acted.
+    pub maybe: bool,
+    /// The claim of all its answers.
+    pub claim: EffectClaim,
+    /// What the upstream said to it.
+    pub said: UpstreamSaid,
+}
+
+/// The name of another call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OtherName {
+    /// A call of the same run or fixture: its reference.
+    Reference(String),
+    /// A call of another run: its place.
+    Place {
+        /// Its line in the user's own file.
+        line: u64,
+        /// Its path in that line, if the line alone is ambiguous.
+        path: Option<String>,
+    },
+    /// An effect that existed before the fixture began.
+    Existing,
+}
+
+/// What two calls of one tool have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// The same intent and arguments.
+    Same,
+    /// Run and arguments, but not the key.
+    OtherKey,
+    /// The key, but not the arguments.
+    OtherArguments,
+    /// The run only, and the other call was made later.
+    LaterWrite,
+}
+
+/// What the failures of a call say under any playbook.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UpstreamSaid {
+    /// The call was denied.
+    pub denied: bool,
+    /// Its idempotency key was processed already.
+    pub processed: bool,
+    /// Its idempotency key belongs to a request with other arguments.
+    pub key_reused: bool,
+}
+
+/// What identifies a request, by numbers or hashes; 0 is no key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RequestIdentity {
+    /// The run.
+    pub run: u128,
+    /// The tool.
+    pub tool: u128,
+    /// The arguments.
+    pub args: u128,
+    /// The idempotency key.
+    pub key: u128,
+}
+
+impl OtherCall {
+    /// Whether it made an effect, or may have.
+    pub const fn may_have_acted(&self) -> bool {
+        self.effects > 0 || self.maybe
+    }
+}
+
+impl RequestIdentity {
+    /// What a call has in common with `other`; none: nothing that matters.
+    pub fn relation(&self, other: &RequestIdentity, later: bool) -> Option<Relation> {
+        if self.tool != other.tool {
+            return None;
+        }
+        let same_run = self.run == other.run;
+        match (self.key == other.key, self.args == other.args) {
+            (true, true) => (same_run || self.key != 0).then_some(Relation::Same),
+            (true, false) if self.key != 0 => Some(Relation::OtherArguments),
+            (false, true) => same_run.then_some(Relation::OtherKey),
+            _ => (same_run && later).then_some(Relation::LaterWrite),
+        }
+    }
+}
+
+impl UpstreamSaid {
+    /// What one failure says.
+    pub fn of(error: Option<&ErrorFacts>, verdict: VerdictId, is_keyed: bool, plan: &Plan) -> UpstreamSaid {
+        let reads = |is: fn(&ErrorFacts) -> bool, reserved| reserved == Some(verdict) || error.is_some_and(is);
+        UpstreamSaid {
+            denied: reads(reads_as_denial, plan.reserved.denied),
+            processed: is_keyed && reads(reads_as_processed, plan.reserved.processed),
+            key_reused: is_keyed && reads(reads_as_reused_key, plan.reserved.key_reused),
+        }
+    }
+
+    /// What the failures of a simulated call say.
+    fn of_simulated(record: &SimulationRecord, id: CallId, is_keyed: bool, plan: &Plan) -> UpstreamSaid {
+        let (mut said, mut last) = (UpstreamSaid::default(), None);
+        for event in record.events_of(id) {
+            match event.what {
+                Decision::AttemptFinished { status: Status::Failed(error), .. } => last = error,
+                Decision::AttemptFinished { .. } => last = None,
+                Decision::FailureClassified { verdict, .. } => {
+                    let error = last.and_then(|id| record.error(id));
+                    said = said.or(UpstreamSaid::of(error, verdict, is_keyed, plan));
+                }
+                _ => {}
+            }
+        }
+        said
+    }
+
+    /// What either says.
+    #[must_use]
+    pub const fn or(self, other: UpstreamSaid) -> UpstreamSaid {
+        UpstreamSaid {
+            denied: self.denied || other.denied,
+            processed: self.processed || other.processed,
+            key_reused: self.key_reused || other.key_reused,
+        }
+    }
+}
+
+/// The other calls, in order, and what the upstream said to the call itself.
+pub fn others_of(subject: &Subject, plan: &Plan, simulation: &Simulation) -> (Vec<OtherCall>, UpstreamSaid) {
+    let said = UpstreamSaid::of_simulated(&simulation.record, simulation.call, subject.key().is_some(), plan);
+    match subject {
+        Subject::Recorded { recorded, .. } => (recorded.others.clone(), said.or(recorded.said)),
+        Subject::Fixture { fixture, .. } => (of_fixture(fixture, plan, simulation), said),
+    }
+}
+
+fn of_fixture(fixture: &Fixture, plan: &Plan, simulation: &Simulation) -> Vec<OtherCall> {
+    let scenario = Scenario::of_fixture(fixture, plan);
+    let Some(own) = scenario.calls.get(simulation.call.index()) else { return Vec::new() };
+    let own = identity(own.tool.0, own.args.0, own.key.map(|key| key.0));
+    let existing = scenario.before.iter().filter_map(|&(tool, key, args)| {
+        let relation = own.relation(&identity(tool.0, args.0, key.map(|key| key.0)), false)?;
+        Some(OtherCall {
+            name: OtherName::Existing,
+            relation,
+            later: false,
+            effects: 1,
+            maybe: false,
+            claim: EffectClaim::Applied,
+            said: UpstreamSaid::default(),
+        })
+    });
+    let calls = scenario.calls.iter().enumerate().filter_map(|(n, call)| {
+        let (id, later) = (CallId::at(n), n > simulation.call.index());
+        let relation = own.relation(&identity(call.tool.0, call.args.0, call.key.map(|key| key.0)), later)?;
+        (id != simulation.call).then(|| simulated(call, id, relation, later, plan, &simulation.record))?
+    });
+    existing.chain(calls).collect()
+}
+
+/// Another call of the fixture; none if the simulation never reached it.
+fn simulated(
+    call: &ScenarioCall<'_>,
+    id: CallId,
+    relation: Relation,
+    later: bool,
+    plan: &Plan,
+    record: &SimulationRecord,
+) -> Option<OtherCall> {
+    let claim = record.outcomes.get(id.index())?.claim;
+    let effects = record.ledger.net_by_call().get(&id).map_or(0, |net| net.effects);
+    Some(OtherCall {
+        name: OtherName::Reference(call.name.to_owned()),
+        relation,
+        later,
+        effects,
+        maybe: effects == 0 && claim != EffectClaim::NotApplied && call.facts.access == Access::Write,
+        claim,
+        said: UpstreamSaid::of_simulated(record, id, call.key.is_some(), plan),
+    })
+}
+
+fn identity(tool: u32, args: u32, key: Option<u32>) -> RequestIdentity {
+    RequestIdentity { run: 0, tool: tool.into(), args: args.into(), key: key.map_or(0, |key| u128::from(key) + 1) }
+}

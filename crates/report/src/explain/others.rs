@@ -1,0 +1,54 @@
+//! Other calls by name, and what they did.
+
+use crate::text;
+use playproof_analysis::explain::{OtherCall, OtherName};
+
+/// The most other calls that are named.
+pub const NAMED: usize = 5;
+
+/// Calls by name, each with what it did; those that may have acted come first.
+pub fn with_effects(others: &[OtherCall]) -> String {
+    let did = |other: &OtherCall| match (&other.name, other.effects, other.maybe) {
+        (OtherName::Existing, ..) => "",
+        (_, 1.., _) => " made the effect",
+        (_, 0, true) => " may have made it",
+        (_, 0, false) => " did not make it",
+    };
+    let (acting, others): (Vec<&OtherCall>, Vec<_>) = others.iter().partition(|other| other.may_have_acted());
+    let all = acting.into_iter().chain(others);
+    let hidden = all.clone().count().saturating_sub(NAMED);
+    let shown = all.take(NAMED).map(|other| format!("{}{}", text::fitted(&name(&other.name), 60), did(other)));
+    shown.chain((hidden > 0).then(|| format!("{hidden} more"))).collect::<Vec<_>>().join(", ")
+}
+
+/// How many times, from two on.
+pub fn times(count: u32) -> String {
+    if count == 2 { "twice".to_owned() } else { format!("{count} times") }
+}
+
+/// A call and the number of its effects.
+pub fn made_by(name: &str, effects: u32) -> String {
+    let name = text::fitted(name, 60);
+    if effects == 1 { name.into_owned() } else { format!("{name} ({})", times(effects)) }
+}
+
+/// Other calls by name.
+pub fn named(others: &[OtherCall]) -> String {
+    let shown = others.iter().take(NAMED);
+    let mut names: Vec<String> = shown.map(|other| text::fitted(&name(&other.name), 60).into_owned()).collect();
+    if others.len() > NAMED {
+        names.push(format!("{} more", others.len() - NAMED));
+    }
+    let last = names.pop().unwrap_or_default();
+    if names.is_empty() { last } else { format!("{} and {last}", names.join(", ")) }
+}
+
+/// The name of a call.
+pub fn name(name: &OtherName) -> String {
+    match name {
+        OtherName::Reference(reference) => reference.clone(),
+        OtherName::Place { line, path: None } => format!("the call in line {line}"),
+        OtherName::Existing => "an effect that existed before".to_owned(),
+        OtherName::Place { line, path: Some(path) } => format!("the call in line {line} ({path})"),
+    }
+}

@@ -1,0 +1,201 @@
+//! Whether to send a call again, in a sentence that names the key.
+
+use super::others::{named, times, with_effects};
+use crate::text;
+use playproof_analysis::explain::{Advice, ResendReason, Surplus, UpstreamState};
+use playproof_engine::event::PlaybookNames;
+
+/// The sentence. If a person decides first, it tells what they must know.
+pub fn resend(advice: &Advice, key: Option<&str>, names: &PlaybookNames) -> String {
+    let key = key.map(|key| format!("`{}`", text::fitted(key, 60)));
+    let Reason { answer, to_a_person } = reason(advice.resend.reason, &advice.state, key.as_deref());
+    match advice.resend.person {
+        None => answer,
+        Some(queue) => {
+            format!("No, because a person decides first, in the queue `{}`; {to_a_person}.", names.queue(queue))
+        }
+    }
+}
+
+/// A reason, as an answer of its own and as what a person who decides must know.
+struct Reason {
+    answer: String,
+    to_a_person: String,
+}
+
+/// No, because of this; and what to do, if anything.
+fn no(because: impl Into<String>, then: &str) -> Reason {
+    let to_a_person = because.into();
+    Reason { answer: format!("No, because {to_a_person}{then}."), to_a_person }
+}
+
+fn reason(reason: ResendReason, state: &UpstreamState, key: Option<&str>) -> Reason {
+    let a_key = key.unwrap_or_default();
+    match reason {
+        ResendReason::Read => Reason {
+            answer: "Yes, because the tool only reads. It needs no key.".to_owned(),
+            to_a_person: "the tool only reads, so another call changes nothing".to_owned(),
+        },
+        ResendReason::Idempotent => {
+            let said = "the tool is declared idempotent: a second call changes nothing more, unless the same object was \
+                        written since";
+            Reason { answer: format!("Yes, because {said}."), to_a_person: said.to_owned() }
+        }
+        ResendReason::NotDone => not_done(key),
+        ResendReason::SameKey => Reason {
+            answer: format!(
+                "Yes, but only with the same key {a_key} and the same arguments: an attempt with this intent may have \
+                 acted, and an upstream that honours keys then acts once. With another key, no."
+            ),
+            to_a_person: format!("if they want it sent, with the same key {a_key} and no other"),
+        },
+        ResendReason::Overwrites => {
+            let said = format!(
+                "{} called the tool later with other arguments; if that was a write to the same object, sending this \
+                 again would undo it",
+                named(&state.later_writes)
+            );
+            Reason {
+                answer: format!("Only if no later write is lost: the tool is idempotent, but {said}."),
+                to_a_person: said,
+            }
+        }
+        ResendReason::Repeatable => {
+            let said = "each call of the tool is declared to make an effect of its own (`repeatable`)";
+            Reason { answer: format!("Only if one more effect is wanted: {said}."), to_a_person: said.to_owned() }
+        }
+        ResendReason::TakenBack => taken_back(state, key),
+        ResendReason::Done => done(state, key),
+        ResendReason::MayHaveActed => may_have_acted(state, key),
+        ResendReason::ReadActed => {
+            no("the tool facts say that the tool only reads, and it changed the upstream", ". Correct them first")
+        }
+        ResendReason::KeyOfAnother => {
+            let by = match state.other_arguments.is_empty() {
+                true => String::new(),
+                false => format!(", sent by {}", named(&state.other_arguments)),
+            };
+            let then =
+                ". Find out first what that request did; if it was another change, this one needs a key of its own";
+            no(format!("the key {a_key} belongs to a request with other arguments{by}"), then)
+        }
+        ResendReason::Denied => no("the call was denied, and sending it again does not change a denial", ""),
+        ResendReason::Processed => no(
+            format!("the upstream answered that it has processed the key {a_key}"),
+            ". Look upstream for what it did",
+        ),
+        ResendReason::Contradicted => no("the outcome claims something else than the ledger", ". Look upstream first"),
+        ResendReason::OtherKey => {
+            let others = with_effects(&state.other_keys);
+            let then = ". To an upstream, each key is a request of its own";
+            no(format!("this would ask for the same change under another key: {others}"), then)
+        }
+    }
+}
+
+fn not_done(key: Option<&str>) -> Reason {
+    match key {
+        Some(key) => Reason {
+            answer: format!(
+                "Yes, with the same key {key}: according to the playbook, no attempt with this intent has acted."
+            ),
+            to_a_person: format!("if they allow it, with the same key {key}"),
+        },
+        None => Reason {
+            answer:
+                "Yes: according to the playbook, no attempt with this intent has acted. Add an idempotency key, so \
+                     that the next failure is not ambiguous."
+                    .to_owned(),
+            to_a_person: "if they allow it, with an idempotency key".to_owned(),
+        },
+    }
+}
+
+fn taken_back(state: &UpstreamState, key: Option<&str>) -> Reason {
+    let said = match state.taken_back {
+        true => "it was reversed on purpose",
+        false => "the call was given up with a confirmed reversal",
+    };
+    let then = match key {
+        Some(key) => format!("Use a new idempotency key, because {key} belongs to the reversed request."),
+        None => "Add an idempotency key.".to_owned(),
+    };
+    Reason {
+        answer: format!("Only if the effect is wanted again: {said}. {then}"),
+        to_a_person: said.replace("it ", "the effect "),
+    }
+}
+
+fn done(state: &UpstreamState, key: Option<&str>) -> Reason {
+    let there = match state.surplus {
+        Some(Surplus { effects, doubt: None }) => format!("the effect is there already, {}", times(effects)),
+        _ => "the effect is there already".to_owned(),
+    };
+    match key {
+        Some(_) if state.keys_forgotten => {
+            no(there, ", and it would be made again: this fixture's upstream does not remember keys")
+        }
+        Some(key) => {
+            let then = format!(
+                ". If it must be sent, only with the same key {key} and the same arguments: any other key is another \
+                 intent"
+            );
+            no(there, &then)
+        }
+        None => no(there, ", and without an idempotency key it would be made again"),
+    }
+}
+
+fn may_have_acted(state: &UpstreamState, key: Option<&str>) -> Reason {
+    match key {
+        _ if state.reversed => {
+            no("an attempt that was not answered may still take effect after the reversal", ". Look upstream first")
+        }
+        Some(key) => no(
+            format!(
+                "an attempt with this intent may have acted, and this fixture's upstream does not remember the key {key}"
+            ),
+            ": a second one could act twice. Look upstream first",
+        ),
+        None => Reason {
+            answer: "No, because an attempt with this intent may have acted without an idempotency key: a second one \
+                     could act twice. Look upstream first."
+                .to_owned(),
+            to_a_person: "an attempt with this intent may have acted without a key, so a second one could act twice"
+                .to_owned(),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use playproof_analysis::explain::{Actor, Basis, EffectState, ResendAdvice};
+
+    #[test]
+    fn advice_on_a_resend_names_the_key() {
+        let said = |known, reason, key| {
+            let (check, next) = (None, Actor::Nobody);
+            let state = UpstreamState::new(known, Basis::Ok);
+            resend(
+                &Advice { state, check, next, resend: ResendAdvice { person: None, reason } },
+                key,
+                &PlaybookNames::default(),
+            )
+        };
+        assert_eq!(
+            said(EffectState::Done, ResendReason::Done, Some("k")),
+            "No, because the effect is there already. If it must be sent, only with the same key `k` and the same \
+             arguments: any other key is another intent."
+        );
+        assert_eq!(
+            said(EffectState::NotDone, ResendReason::NotDone, Some("k")),
+            "Yes, with the same key `k`: according to the playbook, no attempt with this intent has acted."
+        );
+        assert_eq!(
+            said(EffectState::MaybeDone, ResendReason::MayHaveActed, None),
+            "No, because an attempt with this intent may have acted without an idempotency key: a second one could act \
+             twice. Look upstream first."
+        );
+    }
+}
