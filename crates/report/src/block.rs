@@ -116,7 +116,7 @@ fn found(view: &CallView<'_>, runs: &[RunView<'_>], several: bool, style: Style)
     let mut said: Vec<(Finding, String)> = Vec::new();
     for run in runs {
         for finding in &run.findings {
-            let known = said.iter_mut().find(|(known, _)| (known.id, known.by, known.count) == key(finding));
+            let known = said.iter_mut().find(|(known, _)| key(known) == key(finding));
             let names = text::escape_unprintable(&run.transcript.names.playbook);
             match known {
                 Some(_) if finding.by == FindingBy::Recorded => {}
@@ -125,10 +125,10 @@ fn found(view: &CallView<'_>, runs: &[RunView<'_>], several: bool, style: Style)
             }
         }
     }
-    said.sort_by_key(|(finding, _)| (finding.id.severity(), finding.id));
+    said.sort_by_key(|(finding, _)| finding.kind());
     let about = About { several, keyed: view.key.is_some(), declared: view.declared };
     let line = |(finding, by): (Finding, String)| {
-        let severity = findings::severity(finding.id.severity(), style.palette);
+        let severity = findings::severity(finding.severity, style.palette);
         let sentence = findings::sentence(finding.id, finding.count, about);
         let said = format!("{}: {sentence}, {by}", finding.id.as_str());
         text::hanging(&format!("{severity}  "), &said, style.width - INDENT)
@@ -136,8 +136,8 @@ fn found(view: &CallView<'_>, runs: &[RunView<'_>], several: bool, style: Style)
     said.into_iter().flat_map(line).map(|line| indented(&line)).collect()
 }
 
-fn key(finding: &Finding) -> (playproof_engine::event::FindingId, FindingBy, u32) {
-    (finding.id, finding.by, finding.count)
+fn key(finding: &Finding) -> (playproof_engine::event::FindingKind, FindingBy, u32) {
+    (finding.kind(), finding.by, finding.count)
 }
 
 fn facts(view: &CallView<'_>, style: Style) -> Vec<String> {

@@ -9,26 +9,24 @@ use playproof_engine::sim::Plan;
 
 /// Adds the findings of the attempts to `findings`. True if one is a new possible duplicate.
 pub fn judge(call: &RecordedCall, facts: ToolFacts, plans: &[Plan], findings: &mut Vec<Finding>) -> bool {
-    add(findings, FindingId::OverTimeout, over_timeout(call, facts));
+    add(findings, FindingId::OverTimeout, over_timeout(call, facts), facts);
     let attempts = || call.attempts();
     if call.answers.len() < 2 || attempts().nth(1).is_none() {
         return false; // the usual call: one attempt
     }
-    add(findings, FindingId::RetriedAfterDenial, sent_after(attempts(), |_, error| error.is_some_and(reads_as_denial)));
-    add(
-        findings,
-        FindingId::RetriedAfterConflict,
-        sent_after(attempts(), |_, error| error.is_some_and(reads_as_processed)),
-    );
+    let denied = sent_after(attempts(), |_, error| error.is_some_and(reads_as_denial));
+    add(findings, FindingId::RetriedAfterDenial, denied, facts);
+    let processed = sent_after(attempts(), |_, error| error.is_some_and(reads_as_processed));
+    add(findings, FindingId::RetriedAfterConflict, processed, facts);
     if facts.access == Access::Write && !facts.idempotent && !call.is_keyed() {
         let count = sent_after(attempts(), |attempt, error| may_have_acted(call, facts, plans, attempt, error));
         match facts.declared {
-            true => add(findings, FindingId::UnsafeRetry, count),
+            true => add(findings, FindingId::UnsafeRetry, count, facts),
             // On assumed facts the tool may be a read; other calls with this intent may have shown that already.
             false if count > 0 => match findings.iter_mut().find(|one| one.id == FindingId::PossibleDuplicateEffect) {
                 Some(known) => known.count = known.count.max(count.saturating_add(1)),
                 None => {
-                    findings.push(finding(FindingId::PossibleDuplicateEffect, count.saturating_add(1)));
+                    findings.push(finding(FindingId::PossibleDuplicateEffect, count.saturating_add(1), facts));
                     return true;
                 }
             },
@@ -38,9 +36,9 @@ pub fn judge(call: &RecordedCall, facts: ToolFacts, plans: &[Plan], findings: &m
     false
 }
 
-fn add(findings: &mut Vec<Finding>, id: FindingId, count: u32) {
+fn add(findings: &mut Vec<Finding>, id: FindingId, count: u32, facts: ToolFacts) {
     if count > 0 {
-        findings.push(finding(id, count));
+        findings.push(finding(id, count, facts));
     }
 }
 
@@ -85,6 +83,6 @@ fn over_timeout(call: &RecordedCall, facts: ToolFacts) -> u32 {
 }
 
 /// A finding about the only call of a simulation.
-pub fn finding(id: FindingId, count: u32) -> Finding {
-    Finding { id, by: FindingBy::Recorded, call: CallId(0), count }
+pub fn finding(id: FindingId, count: u32, facts: ToolFacts) -> Finding {
+    Finding::new(id, FindingBy::Recorded, CallId(0), count, facts.declared)
 }

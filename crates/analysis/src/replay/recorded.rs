@@ -126,22 +126,22 @@ impl RecordingAnalysis {
         let recent = self.remember(closed.hashes.request);
         recent.count += 1;
         if recent.count > LOOP {
-            findings(finding(FindingId::RunawayLoop, recent.count));
+            findings(finding(FindingId::RunawayLoop, recent.count, facts));
         }
         if recent.takes_futile_retry(closed.raw().place.line, &closed.counts) {
-            findings(finding(FindingId::FutileRetry, recent.failures - 1));
+            findings(finding(FindingId::FutileRetry, recent.failures - 1, facts));
         }
         let in_doubt = acts_again(facts) && closed.hashes.key == 0 && recent.takes_doubt(closed, facts, effects, plans);
         let seen = recent.effects;
         if in_doubt {
-            findings(finding(FindingId::PossibleDuplicateEffect, seen.saturating_add(1)));
+            findings(finding(FindingId::PossibleDuplicateEffect, seen.saturating_add(1), facts));
             self.possible_duplicates.failed.add(closed.shown().tool(), 1);
         }
         match sum_of(closed, facts) {
             EffectScope::None => return,
             EffectScope::Recent => {
                 if seen > 1 {
-                    findings(finding(FindingId::PossibleDuplicateEffect, seen));
+                    findings(finding(FindingId::PossibleDuplicateEffect, seen, facts));
                     self.possible_duplicates.undeclared.add(closed.shown().tool(), 1);
                 }
                 return;
@@ -153,10 +153,10 @@ impl RecordingAnalysis {
         match (*all > 1, closed.hashes.key) {
             // An upstream that honours keys repeats its first answer: no proof of a second effect.
             (true, 1..) => {
-                findings(finding(FindingId::PossibleDuplicateEffect, *all));
+                findings(finding(FindingId::PossibleDuplicateEffect, *all, facts));
                 self.possible_duplicates.keyed.add(closed.shown().tool(), 1);
             }
-            (true, 0) => findings(finding(FindingId::DuplicateEffect, *all)),
+            (true, 0) => findings(finding(FindingId::DuplicateEffect, *all, facts)),
             (false, _) => {}
         }
     }

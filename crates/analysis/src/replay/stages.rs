@@ -303,7 +303,7 @@ impl<'a, W: Observer> Stages<'a, W> {
         }
         findings.sort_unstable();
         for finding in &*findings {
-            done.recorded.add(finding.id, FindingBy::Recorded, 1);
+            done.recorded.add(finding.kind(), FindingBy::Recorded, 1);
         }
         let intent = closed.hashes.intent();
         let call = ShownCall { shown: closed.shown(), raw: call, facts };

@@ -56,7 +56,7 @@ words! {
 }
 
 impl FindingId {
-    /// Its severity.
+    /// Its severity on declared tool facts.
     pub const fn severity(self) -> FindingSeverity {
         match self {
             FindingId::DuplicateEffect
@@ -73,9 +73,34 @@ impl FindingId {
     }
 }
 
+/// What findings are counted by: one id may be found at two severities.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FindingKind {
+    /// The severity.
+    pub severity: FindingSeverity,
+    /// The id.
+    pub id: FindingId,
+}
+
+impl FindingKind {
+    /// All kinds, worst first.
+    pub fn all() -> impl Iterator<Item = FindingKind> {
+        let of_severity = |severity| FindingId::ALL.map(|id| FindingKind { severity, id });
+        let is_possible = |kind: &FindingKind| kind.severity == kind.id.severity() || kind.is_weakened();
+        FindingSeverity::ALL.into_iter().flat_map(of_severity).filter(is_possible)
+    }
+
+    /// Whether it is a doubt that better evidence would make unsafe.
+    const fn is_weakened(self) -> bool {
+        matches!((self.severity, self.id.severity()), (FindingSeverity::Doubt, FindingSeverity::Unsafe))
+    }
+}
+
 /// A finding about one call of a simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Finding {
+    /// Its severity: that of its id, or a doubt where the evidence is weaker.
+    pub severity: FindingSeverity,
     /// Its id.
     pub id: FindingId,
     /// Who caused it.
@@ -84,4 +109,39 @@ pub struct Finding {
     pub call: CallId,
     /// The number of effects of the intent, attempts or repetitions; 1 if there is nothing to count.
     pub count: u32,
+}
+
+impl Finding {
+    /// A finding about `call`. On assumed tool facts nothing is proved: what would be unsafe is a doubt then.
+    pub fn new(id: FindingId, by: FindingBy, call: CallId, count: u32, declared: bool) -> Finding {
+        let finding = Finding { severity: id.severity(), id, by, call, count };
+        if declared { finding } else { finding.in_doubt() }
+    }
+
+    /// The same, at most a doubt.
+    #[must_use]
+    pub fn in_doubt(self) -> Finding {
+        Finding { severity: self.severity.max(FindingSeverity::Doubt), ..self }
+    }
+
+    /// What it is counted by.
+    pub const fn kind(&self) -> FindingKind {
+        FindingKind { severity: self.severity, id: self.id }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unsafe_finding_on_assumed_facts_is_a_doubt_and_nothing_becomes_worse() {
+        for id in FindingId::ALL {
+            let finding = |declared| Finding::new(id, FindingBy::Recorded, CallId(0), 1, declared);
+            assert_eq!(finding(true).severity, id.severity());
+            assert_eq!(finding(false).severity, id.severity().max(FindingSeverity::Doubt));
+            assert!(FindingKind::all().any(|kind| kind == finding(false).kind()));
+        }
+        assert!(FindingKind::all().is_sorted());
+    }
 }

@@ -6,7 +6,7 @@ use super::write::{Map, Millis};
 use crate::overview::InputNote;
 use playproof_analysis::replay::{Counts, Effects, FindingCounts, Replayed, Summary};
 use playproof_engine::call::Place;
-use playproof_engine::event::{EffectClaim, FindingBy, FindingId, OutcomeWord, PlaybookNames};
+use playproof_engine::event::{EffectClaim, FindingBy, OutcomeWord, PlaybookNames};
 use playproof_trace::origin::Sources;
 
 /// What became of the lines of one input.
@@ -218,6 +218,6 @@ fn named<'a>(names: &'a [std::sync::Arc<str>], values: &[u64]) -> Vec<NamedJson<
 }
 
 fn findings(counts: &FindingCounts, by: FindingBy) -> Vec<FindingJson> {
-    let seen = FindingId::ALL.into_iter().map(|id| (id, counts.count(id, by))).filter(|(_, count)| *count > 0);
-    seen.map(|(id, calls)| FindingJson { id: id.as_str(), severity: id.severity().as_str(), calls }).collect()
+    let seen = counts.rows().filter(|&(_, who, _)| who == by);
+    seen.map(|(kind, _, calls)| FindingJson { id: kind.id.as_str(), severity: kind.severity.as_str(), calls }).collect()
 }
