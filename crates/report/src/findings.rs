@@ -30,6 +30,10 @@ pub fn sentence(id: FindingId, count: u32, about: About) -> String {
         FindingId::UnsafeRetry => {
             format!("{} that the retry guard would have stopped", counted(count, "further attempt", "further attempts"))
         }
+        FindingId::ResentUnderNewKey => {
+            format!("the same request was sent {} under different keys", times(count))
+        }
+        FindingId::KeyReused => "its key was used with other arguments before".to_owned(),
         FindingId::Unclassified => {
             format!("{} that no rule of the playbook matches", counted(count, "failure", "failures"))
         }

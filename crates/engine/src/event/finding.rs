@@ -38,12 +38,16 @@ words! {
         RetriedAfterConflict = "retried_after_conflict",
         /// A further attempt that the retry guard would stop.
         UnsafeRetry = "unsafe_retry",
+        /// The same request of one run under another key, after one that acted or may have acted.
+        ResentUnderNewKey = "resent_under_new_key",
         /// A failure that no rule matches.
         Unclassified = "unclassified",
         /// An answer is missing.
         Undetermined = "undetermined",
         /// As `duplicate_effect`, on assumed tool facts.
         PossibleDuplicateEffect = "possible_duplicate_effect",
+        /// One key with other arguments than before.
+        KeyReused = "key_reused",
         /// One call repeated unchanged, implausibly often.
         RunawayLoop = "runaway_loop",
         /// A failed call that was sent again unchanged, with no write in between, and failed again.
@@ -63,10 +67,12 @@ impl FindingId {
             | FindingId::UntruthfulOutcome
             | FindingId::RetriedAfterDenial
             | FindingId::RetriedAfterConflict
-            | FindingId::UnsafeRetry => FindingSeverity::Unsafe,
+            | FindingId::UnsafeRetry
+            | FindingId::ResentUnderNewKey => FindingSeverity::Unsafe,
             FindingId::Unclassified
             | FindingId::Undetermined
             | FindingId::PossibleDuplicateEffect
+            | FindingId::KeyReused
             | FindingId::RunawayLoop => FindingSeverity::Doubt,
             FindingId::FutileRetry | FindingId::OverTimeout | FindingId::GuardRedundant => FindingSeverity::Note,
         }
@@ -118,6 +124,32 @@ impl Finding {
         if declared { finding } else { finding.in_doubt() }
     }
 
+    /// Sorts findings, worst first, then by call. A call keeps a finding of one id by one party once: counts of effects
+    /// and repetitions include each other, counts of attempts add up.
+    pub fn settle(findings: &mut Vec<Finding>) {
+        if findings.len() > 1 {
+            findings.sort_unstable_by_key(|finding| (finding.call, finding.id, finding.by));
+            findings.dedup_by(|next, kept| {
+                let is_same = (next.call, next.id, next.by) == (kept.call, kept.id, kept.by);
+                if is_same {
+                    kept.add(*next);
+                }
+                is_same
+            });
+            findings.sort_unstable();
+        }
+    }
+
+    fn add(&mut self, other: Finding) {
+        self.severity = self.severity.min(other.severity);
+        self.count = match self.id {
+            FindingId::RetriedAfterDenial | FindingId::RetriedAfterConflict | FindingId::UnsafeRetry => {
+                self.count.saturating_add(other.count)
+            }
+            _ => self.count.max(other.count),
+        };
+    }
+
     /// The same, at most a doubt.
     #[must_use]
     pub fn in_doubt(self) -> Finding {
@@ -143,5 +175,23 @@ mod tests {
             assert!(FindingKind::all().any(|kind| kind == finding(false).kind()));
         }
         assert!(FindingKind::all().is_sorted());
+    }
+
+    #[test]
+    fn a_call_has_a_finding_of_one_id_by_one_party_once() {
+        let finding = |id, by, count, declared| Finding::new(id, by, CallId(0), count, declared);
+        let (by_agent, by_playbook) = (FindingBy::Recorded, FindingBy::Playbook);
+        let mut findings = vec![finding(FindingId::UnsafeRetry, by_playbook, 1, true)];
+        for declared in [false, true] {
+            findings.push(finding(FindingId::PossibleDuplicateEffect, by_agent, 2, declared));
+            findings.push(finding(FindingId::UnsafeRetry, by_agent, 1, declared));
+        }
+        Finding::settle(&mut findings);
+        let settled = [
+            finding(FindingId::UnsafeRetry, by_agent, 2, true),
+            finding(FindingId::UnsafeRetry, by_playbook, 1, true),
+            finding(FindingId::PossibleDuplicateEffect, by_agent, 2, true),
+        ];
+        assert_eq!(findings, settled);
     }
 }

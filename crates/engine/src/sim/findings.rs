@@ -13,6 +13,7 @@ use crate::upstream::{AnswerSource, Ledger, NetEffects};
 
 use super::plan::Plan;
 use super::record::SimulationRecord;
+use super::repeats;
 use super::scenario::ScenarioCall;
 
 /// Fills the record's findings: worst first, then by call.
@@ -20,8 +21,7 @@ pub(super) fn derive(plan: &Plan, calls: &[ScenarioCall<'_>], record: &mut Simul
     let mut findings = std::mem::take(&mut record.findings);
     findings.clear();
     add_all(plan, calls, record, &mut findings);
-    findings.sort_unstable();
-    findings.dedup();
+    Finding::settle(&mut findings);
     record.findings = findings;
 }
 
@@ -31,9 +31,12 @@ fn add_all(plan: &Plan, calls: &[ScenarioCall<'_>], record: &SimulationRecord, f
     }
     let net = NetLedger::of(&record.ledger);
     duplicate_effects(calls, record, &net, findings);
+    if calls.len() > 1 {
+        repeats::of_fixture(plan, calls, record, |call| net.of_call(call).effects, findings);
+    }
     for (n, call) in calls.iter().enumerate() {
         let id = CallId::at(n);
-        let course = CallTrajectory::of(plan, id, record);
+        let course = CallTrajectory::of(plan, id, call.key.is_some(), record);
         findings.extend(CallReview { call, id, record, net: &net, course }.all());
     }
 }
@@ -137,7 +140,7 @@ struct CallTrajectory {
 }
 
 impl CallTrajectory {
-    fn of(plan: &Plan, id: CallId, record: &SimulationRecord) -> CallTrajectory {
+    fn of(plan: &Plan, id: CallId, keyed: bool, record: &SimulationRecord) -> CallTrajectory {
         let mut course = CallTrajectory {
             after_denial: 0,
             after_conflict: 0,
@@ -171,7 +174,8 @@ impl CallTrajectory {
                     course.unclassified += u32::from(plan.reserved.unclassified == Some(verdict));
                     if sent_again {
                         denied |= plan.reserved.denied == Some(verdict) || last.is_some_and(reads_as_denial);
-                        processed |= plan.reserved.processed == Some(verdict) || last.is_some_and(reads_as_processed);
+                        let by_verdict = keyed && plan.reserved.processed == Some(verdict);
+                        processed |= by_verdict || last.is_some_and(|error| reads_as_processed(error, keyed));
                     }
                 }
                 Decision::RetrySuppressed { .. } => course.suppressed += 1,

@@ -95,6 +95,8 @@ struct RecordedJson<'a> {
     failed: Counted<'a>,
     #[serde(flatten)]
     resent: Counted<'a>,
+    #[serde(flatten)]
+    without_run: Counted<'a>,
 }
 
 #[derive(Debug, Serialize)]
@@ -179,6 +181,7 @@ pub fn replayed<'a>(
             keyed: Counted("possible_duplicates_by_keyed_tool", &possible.keyed),
             failed: Counted("possible_duplicates_by_failed_tool", &possible.failed),
             resent: Counted("possible_duplicates_by_resent_tool", &possible.resent),
+            without_run: Counted("possible_duplicates_by_tool_without_run", &possible.without_run),
         },
         playbooks: replayed.summaries.iter().zip(names).map(|(summary, names)| playbook(summary, names)).collect(),
     }
