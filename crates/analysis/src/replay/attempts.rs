@@ -72,7 +72,7 @@ fn course(call: &RecordedCall, facts: ToolFacts, plans: &[Plan]) -> Vec<AttemptS
                 let error = error.as_deref();
                 AttemptShows {
                     ok: false,
-                    may_have_acted: meaning(call, facts, plans, number, error).may_have_acted,
+                    may_have_acted: meaning(call, facts, plans, (call.is_keyed(), number), error).may_have_acted,
                     reads_as_denial: error.is_some_and(reads_as_denial),
                     reads_as_processed: error.is_some_and(|error| reads_as_processed(error, call.is_keyed())),
                 }
@@ -101,16 +101,15 @@ fn effects_in_doubt(attempts: &[AttemptShows], keyed: bool, counts: AttemptCount
     if maybe > u32::try_from(made).unwrap_or(u32::MAX) || doubted > 1 { maybe.max(doubted) } else { 0 }
 }
 
-/// What the failure of an attempt of `call` means by itself or according to any of the playbooks; without playbooks, it
-/// may have acted.
+/// What the failure of an attempt means by itself or according to any of the playbooks; without playbooks, it may have
+/// acted. The call, with a key or without, is `call` or one that is identical but for its key.
 pub fn meaning(
     call: &RecordedCall,
     facts: ToolFacts,
     plans: &[Plan],
-    attempt: AttemptNo,
+    (keyed, attempt): (bool, AttemptNo),
     error: Option<&ErrorFacts>,
 ) -> FailureMeaning {
-    let keyed = call.is_keyed();
     let signal = Signal::new(error, call.tool(), facts, keyed, attempt);
     let mut meaning = FailureMeaning {
         may_have_acted: plans.is_empty(),

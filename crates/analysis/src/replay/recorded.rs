@@ -316,7 +316,7 @@ impl Recent {
             Shows::Unanswered => RepeatedCall { may_have_acted: writes, ..call },
             Shows::Ok => RepeatedCall { effects: u32::from(writes), ..call },
             Shows::Failed(error) => {
-                let failure = meaning(closed.raw(), facts, plans, AttemptNo::FIRST, error.as_deref());
+                let failure = meaning(closed.raw(), facts, plans, (self.key != 0, AttemptNo::FIRST), error.as_deref());
                 RepeatedCall { failed: true, ..call }.with(failure, writes)
             }
         })
@@ -358,7 +358,7 @@ fn repeated(closed: &CompletedCall, facts: ToolFacts, plans: &[Plan]) -> Repeate
         for (number, answer) in call.attempts() {
             (seen.denied, seen.processed) = (false, false); // those of the last answer count
             if let Reply::Failed(error) = &answer.reply {
-                let failure = meaning(call, facts, plans, number, error.as_deref());
+                let failure = meaning(call, facts, plans, (call.is_keyed(), number), error.as_deref());
                 seen = seen.with(failure, writes && counts.succeeded == 0); // else it was made, or made and reversed
             }
         }
@@ -415,5 +415,15 @@ fn net_effects(counts: &AttemptCounts, facts: ToolFacts) -> u32 {
     match facts.access {
         Access::Read => 0,
         Access::Write => counts.succeeded.saturating_sub(counts.reversed),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_of_the_window_fits_a_cache_line_with_its_links() {
+        assert!(size_of::<Recent>() <= 40, "a trace has millions of calls that are made once");
     }
 }

@@ -320,7 +320,9 @@ fn a_call_that_is_made_again_after_a_denial_or_a_conflict_is_found() {
     );
     let conflicts = |line: &str| severities(&[line, line], FindingId::RetriedAfterConflict);
     assert_eq!(conflicts(&processed), [("unsafe", 1)]);
-    assert_eq!(conflicts(&processed.replace(r#""idempotency_key":"k","#, "")), []);
+    let unkeyed = processed.replace(r#""idempotency_key":"k","#, "");
+    assert_eq!(conflicts(&unkeyed), []);
+    assert_eq!(severities(&[&unkeyed, &processed, PAID], FindingId::RetriedAfterConflict), [("unsafe", 1)]);
     assert_eq!(conflicts(&processed.replace("processed\"", "processed; pending\"")), []);
 }
 
