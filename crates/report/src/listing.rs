@@ -448,7 +448,7 @@ mod tests {
     }
 
     fn found(id: FindingId, count: u32) -> Finding {
-        Finding::new(id, FindingBy::Recorded, CallId(0), count, true)
+        Finding::new(id, FindingBy::Recorded, CallId(0), count)
     }
 
     fn listing(calls: &[(RecordedCall, Vec<Finding>)]) -> Listing {

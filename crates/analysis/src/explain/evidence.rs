@@ -235,7 +235,7 @@ impl<'a> EvidenceCollector<'a> {
         let doubled = [FindingId::DuplicateEffect, FindingId::PossibleDuplicateEffect];
         let said = findings.iter().any(|finding| doubled.contains(&finding.id));
         if until > 1 && !facts.idempotent && !said && closed.counts.succeeded > 0 {
-            findings.push(finding(FindingId::PossibleDuplicateEffect, until, facts));
+            findings.push(finding(FindingId::PossibleDuplicateEffect, until));
         }
         Finding::settle(&mut findings);
         RecordingEvidence { findings, others: others.into_iter().map(|(_, other)| other).collect(), token_spent }

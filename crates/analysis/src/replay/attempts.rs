@@ -13,7 +13,7 @@ pub fn judge(closed: &CompletedCall, facts: ToolFacts, plans: &[Plan], findings:
     let (call, counts) = (closed.raw(), closed.counts);
     let mut add = |id, count| {
         if count > 0 {
-            findings.push(finding(id, count, facts));
+            findings.push(finding(id, count));
         }
     };
     add(FindingId::OverTimeout, over_timeout(call, facts));
@@ -40,7 +40,7 @@ pub fn judge(closed: &CompletedCall, facts: ToolFacts, plans: &[Plan], findings:
     let is_new = findings.iter().all(|known| known.id != FindingId::PossibleDuplicateEffect);
     let is_proved = findings.iter().any(|known| known.id == FindingId::DuplicateEffect);
     if effects > 1 && !is_proved {
-        findings.push(finding(FindingId::PossibleDuplicateEffect, effects, facts));
+        findings.push(finding(FindingId::PossibleDuplicateEffect, effects));
     }
     is_new && effects > 1 && !is_proved && !facts.declared
 }
@@ -138,6 +138,6 @@ fn over_timeout(call: &RecordedCall, facts: ToolFacts) -> u32 {
 }
 
 /// A finding about the only call of a simulation.
-pub fn finding(id: FindingId, count: u32, facts: ToolFacts) -> Finding {
-    Finding::new(id, FindingBy::Recorded, CallId(0), count, facts.declared)
+pub fn finding(id: FindingId, count: u32) -> Finding {
+    Finding::new(id, FindingBy::Recorded, CallId(0), count)
 }

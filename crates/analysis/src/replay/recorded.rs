@@ -153,7 +153,7 @@ impl RecordingAnalysis {
         let recent = self.remember(closed.hashes.request);
         recent.count += 1;
         if recent.count > LOOP {
-            findings(finding(FindingId::RunawayLoop, recent.count, facts));
+            findings(finding(FindingId::RunawayLoop, recent.count));
         }
         let mut possible = 0;
         recent.take(closed, facts, plans, |finding| {
@@ -175,13 +175,13 @@ impl RecordingAnalysis {
             EffectScope::None => false,
             EffectScope::Call => {
                 if effects > 1 {
-                    findings(finding(FindingId::DuplicateEffect, effects, facts));
+                    findings(finding(FindingId::DuplicateEffect, effects));
                 }
                 false
             }
             EffectScope::Recent => {
                 if unkeyed_effects > 1 {
-                    findings(finding(FindingId::PossibleDuplicateEffect, unkeyed_effects, facts));
+                    findings(finding(FindingId::PossibleDuplicateEffect, unkeyed_effects));
                     self.possible_duplicates.undeclared.add(closed.shown().tool(), 1);
                 }
                 false
@@ -190,9 +190,9 @@ impl RecordingAnalysis {
                 let all = self.effects.entry(IntentKey::new(closed.hashes.request)).or_default();
                 *all = all.saturating_add(effects);
                 if *all > 1 && (effects > 1 || closed.raw().run().is_some()) {
-                    findings(finding(FindingId::DuplicateEffect, *all, facts));
+                    findings(finding(FindingId::DuplicateEffect, *all));
                 } else if *all > 1 {
-                    findings(finding(FindingId::PossibleDuplicateEffect, *all, facts));
+                    findings(finding(FindingId::PossibleDuplicateEffect, *all));
                     self.possible_duplicates.without_run.add(closed.shown().tool(), 1);
                 }
                 false
@@ -214,7 +214,7 @@ impl RecordingAnalysis {
         if key.args == 0 {
             key.args = args;
         } else if key.args != args {
-            findings(finding(FindingId::KeyReused, 1, facts));
+            findings(finding(FindingId::KeyReused, 1));
             return true;
         }
         let all = match facts.repeatable {
@@ -226,7 +226,7 @@ impl RecordingAnalysis {
         };
         // An upstream that honours keys repeats its first answer: no proof of a second effect.
         if effects > 0 && all > 1 && !facts.idempotent {
-            findings(finding(FindingId::PossibleDuplicateEffect, all, facts));
+            findings(finding(FindingId::PossibleDuplicateEffect, all));
             self.possible_duplicates.keyed.add(closed.shown().tool(), 1);
         }
         false

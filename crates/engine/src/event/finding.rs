@@ -60,7 +60,7 @@ words! {
 }
 
 impl FindingId {
-    /// Its severity on declared tool facts.
+    /// Its severity where nothing that it rests on is assumed.
     pub const fn severity(self) -> FindingSeverity {
         match self {
             FindingId::DuplicateEffect
@@ -118,10 +118,9 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// A finding about `call`. On assumed tool facts nothing is proved: what would be unsafe is a doubt then.
-    pub fn new(id: FindingId, by: FindingBy, call: CallId, count: u32, declared: bool) -> Finding {
-        let finding = Finding { severity: id.severity(), id, by, call, count };
-        if declared { finding } else { finding.in_doubt() }
+    /// A finding about `call`, with the severity of its id.
+    pub const fn new(id: FindingId, by: FindingBy, call: CallId, count: u32) -> Finding {
+        Finding { severity: id.severity(), id, by, call, count }
     }
 
     /// Sorts findings, worst first, then by call. A call keeps a finding of one id by one party once: counts of effects
@@ -167,30 +166,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_unsafe_finding_on_assumed_facts_is_a_doubt_and_nothing_becomes_worse() {
+    fn an_unsafe_finding_can_be_a_doubt_and_nothing_becomes_worse() {
         for id in FindingId::ALL {
-            let finding = |declared| Finding::new(id, FindingBy::Recorded, CallId(0), 1, declared);
-            assert_eq!(finding(true).severity, id.severity());
-            assert_eq!(finding(false).severity, id.severity().max(FindingSeverity::Doubt));
-            assert!(FindingKind::all().any(|kind| kind == finding(false).kind()));
+            let doubt = Finding::new(id, FindingBy::Recorded, CallId(0), 1).in_doubt();
+            assert_eq!(doubt.severity, id.severity().max(FindingSeverity::Doubt));
+            assert!(FindingKind::all().any(|kind| kind == doubt.kind()));
         }
         assert!(FindingKind::all().is_sorted());
     }
 
     #[test]
     fn a_call_has_a_finding_of_one_id_by_one_party_once() {
-        let finding = |id, by, count, declared| Finding::new(id, by, CallId(0), count, declared);
+        let finding = |id, by, count| Finding::new(id, by, CallId(0), count);
         let (by_agent, by_playbook) = (FindingBy::Recorded, FindingBy::Playbook);
-        let mut findings = vec![finding(FindingId::UnsafeRetry, by_playbook, 1, true)];
-        for declared in [false, true] {
-            findings.push(finding(FindingId::PossibleDuplicateEffect, by_agent, 2, declared));
-            findings.push(finding(FindingId::UnsafeRetry, by_agent, 1, declared));
+        let mut findings = vec![finding(FindingId::UnsafeRetry, by_playbook, 1)];
+        for _ in 0..2 {
+            findings.push(finding(FindingId::PossibleDuplicateEffect, by_agent, 2));
+            findings.push(finding(FindingId::UnsafeRetry, by_agent, 1).in_doubt());
+            findings.push(finding(FindingId::UnsafeRetry, by_agent, 1));
         }
         Finding::settle(&mut findings);
         let settled = [
-            finding(FindingId::UnsafeRetry, by_agent, 2, true),
-            finding(FindingId::UnsafeRetry, by_playbook, 1, true),
-            finding(FindingId::PossibleDuplicateEffect, by_agent, 2, true),
+            finding(FindingId::UnsafeRetry, by_agent, 4),
+            finding(FindingId::UnsafeRetry, by_playbook, 1),
+            finding(FindingId::PossibleDuplicateEffect, by_agent, 2),
         ];
         assert_eq!(findings, settled);
     }

@@ -105,7 +105,7 @@ fn duplicate_effects(
             let Some((call, maker)) = maker.and_then(|call| Some((call, calls.get(call.index())?))) else { continue };
             let declared = maker.facts.declared;
             let id = if declared { FindingId::DuplicateEffect } else { FindingId::PossibleDuplicateEffect };
-            findings.push(Finding::new(id, by, call, count, declared));
+            findings.push(Finding::new(id, by, call, count));
         }
     }
 }
@@ -214,7 +214,7 @@ impl CallReview<'_> {
 
     fn finding(&self, id: FindingId, count: u32) -> Option<Finding> {
         let by = if id == FindingId::OverTimeout { FindingBy::Recorded } else { FindingBy::Playbook };
-        (count > 0).then(|| Finding::new(id, by, self.id, count, self.call.facts.declared))
+        (count > 0).then_some(Finding::new(id, by, self.id, count))
     }
 
     /// The claim contradicts the ledger. Only if it is known what the upstream did.

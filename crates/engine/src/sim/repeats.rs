@@ -134,7 +134,11 @@ impl Repeats {
     /// Takes the next identical call, and gives what the agent did by making it.
     pub fn take(&mut self, id: CallId, call: &RepeatedCall, evidence: Evidence, mut found: impl FnMut(Finding)) {
         let certain = evidence.facts.declared && evidence.one_run;
-        let mut find = |finding, count| found(Finding::new(finding, FindingBy::Recorded, id, count, certain));
+        // What several calls show together rests on facts and runs: where one is assumed, it is a doubt.
+        let mut find = |finding, count| {
+            let finding = Finding::new(finding, FindingBy::Recorded, id, count);
+            found(if certain { finding } else { finding.in_doubt() });
+        };
         if self.denied.is_some_and(|denied| call.made.is_after(denied)) {
             find(FindingId::RetriedAfterDenial, 1);
         }
@@ -154,8 +158,8 @@ impl Repeats {
                 find(FindingId::PossibleDuplicateEffect, doubled);
             }
             if let Some((count, both_succeeded)) = self.under_other_keys(call) {
-                let finding = Finding::new(FindingId::ResentUnderNewKey, FindingBy::Recorded, id, count, certain);
-                found(if both_succeeded { finding } else { finding.in_doubt() });
+                let finding = Finding::new(FindingId::ResentUnderNewKey, FindingBy::Recorded, id, count);
+                found(if certain && both_succeeded { finding } else { finding.in_doubt() });
             }
             self.add(call);
         }
@@ -263,7 +267,7 @@ pub(super) fn of_fixture(
         if let Some(key) = call.key.filter(|_| facts.access == Access::Write)
             && *keys.entry((call.tool, key)).or_insert(call.args) != call.args
         {
-            findings.push(Finding::new(FindingId::KeyReused, FindingBy::Recorded, id, 1, facts.declared));
+            findings.push(Finding::new(FindingId::KeyReused, FindingBy::Recorded, id, 1));
         }
         let seen = RepeatedCall { effects: effects(id), ..seen };
         let evidence = Evidence { facts, one_run: true, ledger: true };
