@@ -48,7 +48,7 @@ fn playbooks(fixture: &Fixture) -> Vec<String> {
 /// What the fixture shows under the playbook, as a golden's text, and in what it contradicts its `expect`.
 fn run(fixture: &Fixture, name: &str) -> (String, Vec<String>) {
     let plan = plan(name);
-    let scenario = Scenario::of_fixture(fixture, |tool| plan.facts(tool));
+    let scenario = Scenario::of_fixture(fixture, &plan);
     let mut simulator = Simulator::new();
     let record = simulator.run_fixture(&plan, &scenario);
     let expect = fixture.expect.get(name).unwrap_or_else(|| panic!("nothing is expected of `{name}`"));
@@ -88,7 +88,7 @@ fn a_run_is_the_same_every_time_and_in_a_used_simulator() {
     let mut simulator = Simulator::new();
     for (_, fixture) in fixtures() {
         let plan = plan(&playbooks(&fixture)[0]);
-        let scenario = Scenario::of_fixture(&fixture, |tool| plan.facts(tool));
+        let scenario = Scenario::of_fixture(&fixture, &plan);
         let used = simulator.run_fixture(&plan, &scenario).clone();
         assert_eq!(used, *Simulator::new().run_fixture(&plan, &scenario));
     }
@@ -100,7 +100,7 @@ fn a_run_that_is_driven_step_by_step_is_the_same() {
     for (_, fixture) in fixtures() {
         for playbook in playbooks(&fixture) {
             let plan = plan(&playbook);
-            let scenario = Scenario::of_fixture(&fixture, |tool| plan.facts(tool));
+            let scenario = Scenario::of_fixture(&fixture, &plan);
             let (mut simulator, mut upstream) = (Simulator::new(), Upstream::default());
             upstream.clear(scenario.keys);
             for &(tool, key, args) in &scenario.before {

@@ -25,8 +25,8 @@ each call is meant to act.",
         FindingId::UntruthfulOutcome => (
             "the outcome contradicts the upstream's ledger",
             "\
-The outcome claims `not_applied` and the ledger has an effect, or it claims `applied` and the ledger has none. The \
-finding also fires if an ignored verdict had already proved more than the outcome claims. Whoever trusts such an outcome \
+The outcome claims `not_applied` and the ledger has a net effect of its intent, or it claims `applied` and the ledger \
+has none. The effect may be that of another call, or may have existed before. The finding also fires if an ignored verdict had already proved more than the outcome claims. Whoever trusts such an outcome \
 sends a refund again, or tells a customer that it was made.
 
 Only scripted and modelled effects are compared: a recording seldom shows what the upstream did.
@@ -85,6 +85,17 @@ answer such a call with the result of the first one, or refuse it. So an ok does
 recording its effect is `unknown`.
 
 What to do: give each request a key of its own. Do not send this call again under this key.",
+        ),
+        FindingId::ReadActed => (
+            "a tool that is declared a read changed something upstream",
+            "\
+The tool facts say `access: read`, and the ledger has an effect of the tool: the facts are wrong. The guards let reads \
+be sent again, so such a tool acts as often as it is sent. Its outcomes claim `not_applied`, and that claim is wrong too.
+
+The ledger records what the script says (`applied: true`, `before`), whatever the tool facts say. `playbook` stands at \
+the call that acted. `recorded` stands at the calls of a tool whose effect existed before.
+
+What to do: declare the tool `access: write`.",
         ),
         FindingId::Unclassified => (
             "no rule matched a failure",

@@ -32,7 +32,9 @@ pub const WORDS: &[(&str, &str, &str, &str)] = &[
         "outcome",
         "reversed",
         "the reversal token was redeemed",
-        "The upstream reversed the effect, once, with the reversal token of the call.",
+        "The upstream reversed the effect, once, with the reversal token of the call. The claim is `not_applied` only if \
+         every attempt before it ended with a known effect. An attempt whose effect is unknown may still land after its \
+         reversal; the claim is then `unknown`.",
     ),
     (
         "outcome",

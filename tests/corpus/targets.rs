@@ -184,7 +184,7 @@ fn plans() -> &'static [Plan] {
 }
 
 fn rehearses_twice_the_same(plan: &Plan, fixture: &Fixture) {
-    let scenario = Scenario::of_fixture(fixture, |tool| plan.facts(tool));
+    let scenario = Scenario::of_fixture(fixture, plan);
     let first = Simulator::new().run_fixture(plan, &scenario).clone();
     let mut used = Simulator::new();
     used.run_fixture(plan, &scenario);

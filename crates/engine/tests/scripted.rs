@@ -19,7 +19,7 @@ fn run_under(playbook: String, text: &str) -> SimulationRecord {
     let fixture = fixture::parse(Source::whole("fixture", text)).unwrap_or_else(|report| panic!("{report}"));
     let parsed = playbook::parse(Source::whole("playbook", playbook)).unwrap_or_else(|report| panic!("{report}"));
     let plan = Plan::new(parsed.playbook, &Tools::default());
-    let scenario = Scenario::of_fixture(&fixture, |tool| plan.facts(tool));
+    let scenario = Scenario::of_fixture(&fixture, &plan);
     Simulator::new().run_fixture(&plan, &scenario).clone()
 }
 
@@ -87,7 +87,12 @@ fn a_clearly_refused_reversal_leaves_the_claim_unchanged() {
 
 #[test]
 fn a_reversal_that_failed_otherwise_may_have_reversed_the_effect() {
-    for failed in ["{ error: { kind: 5xx, status: 503 } }", "{ error: { kind: timeout } }", "{ error: absent }"] {
+    for failed in [
+        "{ error: { kind: 5xx, status: 503 } }",
+        "{ error: { status: 499 } }",
+        "{ error: { kind: timeout } }",
+        "{ error: absent }",
+    ] {
         assert_eq!(failed_reversal(failed), (ReversalRefusal::UpstreamFailed, EffectClaim::Unknown), "{failed}");
     }
     assert_eq!(failed_reversal("{ timeout: {} }"), (ReversalRefusal::NoAnswer, EffectClaim::Unknown));

@@ -87,6 +87,13 @@ mod tests {
     }
 
     #[test]
+    fn a_call_without_arguments_is_not_one_with_an_empty_map() {
+        let none = CallHashes::new(Some("r"), Some("c"), "pay", None, 0);
+        assert_ne!(none.intent(), hashes(Some("r"), "pay", None, "{}").intent());
+        assert_eq!(none.intent(), CallHashes::new(Some("r"), Some("d"), "pay", None, 0).intent());
+    }
+
+    #[test]
     fn a_keyed_intent_is_tool_and_key_in_any_run() {
         let one = hashes(Some("r"), "pay", Some("k"), "{}");
         assert_eq!(one.intent(), hashes(Some("s"), "pay", Some("k"), "[]").intent());

@@ -78,7 +78,7 @@ impl<'a> Rehearsal<'a> {
         tools: Option<&'a str>,
     ) -> Rehearsal<'a> {
         let run = |(name, plan): &'a (String, Plan)| {
-            let scenario = Scenario::of_fixture(fixture, |tool| plan.facts(tool));
+            let scenario = Scenario::of_fixture(fixture, plan);
             let record = Simulator::new().run_fixture(plan, &scenario).clone();
             let expect = fixture.expect.get(&*plan.playbook.name);
             let contradictions = expect.map(|expect| contradictions(expect, plan, &scenario, &record));
@@ -296,7 +296,7 @@ impl<'a> Rehearsed<'a> {
             call,
             tally: self.record.tallies.get(call.index()).copied().unwrap_or_default(),
             findings: self.record.findings.iter().filter(|finding| finding.call == call).copied().collect(),
-            intent: self.scenario.calls.get(call.index()).and_then(|known| known.intent(call)),
+            intent: self.scenario.intent_in(&self.record.ledger, call),
         }
     }
 

@@ -119,7 +119,7 @@ pub fn body_of(plan: &Plan, scenario: &Scenario<'_>, record: &SimulationRecord) 
 /// Checks one case. The simulator may have been used before.
 pub fn check_one(simulator: &mut Simulator, case: &Case<'_>) -> CaseResult {
     let plan = case.plan;
-    let scenario = Scenario::of_fixture(case.fixture, |tool| plan.facts(tool));
+    let scenario = Scenario::of_fixture(case.fixture, plan);
     let record = simulator.run_fixture(plan, &scenario);
     let expect = case.fixture.expect.get(&case.id.playbook);
     let body = body_of(plan, &scenario, record);

@@ -86,8 +86,8 @@ impl FixtureBuilder {
         let facts = FixtureTool {
             pattern: tool.to_owned(),
             writes: shape.access == Access::Write,
-            idempotent: shape.idempotent,
-            repeatable: false,
+            idempotent: shape.idempotent.then_some(true),
+            repeatable: None,
             timeout: Some(TIMEOUT),
         };
         FixtureBuilder { title: title.into(), calls: vec![call("call", shape, tool)], tools: vec![facts] }

@@ -131,7 +131,7 @@ pub fn measure(name: &str, loaded: &Loaded, stronger: &Tools, cases: &[NamedFixt
 
 /// Everything that one fixture exercises.
 pub(super) fn targets_of(plan: &Plan, fixture: &Fixture, simulator: &mut Simulator) -> BTreeSet<Target> {
-    let scenario = Scenario::of_fixture(fixture, |tool| plan.facts(tool));
+    let scenario = Scenario::of_fixture(fixture, plan);
     let mut targets = exercised(&plan.playbook, &scenario, simulator.run_fixture(plan, &scenario));
     let facts = plan.facts("");
     let rows = fixture.tools.iter().filter_map(|row| ToolRow::new(row.pattern.clone(), facts).ok());
@@ -182,7 +182,7 @@ fn choose_for(
 
 /// The fixture's text, with what it shows now as its `expect`.
 fn text_of(name: &str, plan: &Plan, mut fixture: Fixture, simulator: &mut Simulator) -> String {
-    let scenario = Scenario::of_fixture(&fixture, |tool| plan.facts(tool));
+    let scenario = Scenario::of_fixture(&fixture, plan);
     let expect = expected(plan, &scenario, simulator.run_fixture(plan, &scenario));
     fixture.expect.insert(name.to_owned(), expect);
     to_yaml(&fixture)

@@ -69,7 +69,7 @@ fn a_suggested_fixture_parses_runs_meets_its_expect_and_covers_what_it_lists() {
         let plan = Plan::new(loaded.playbook.clone(), &Tools::default());
         for suggestion in &report.suggestions {
             let case = case(&suggestion.name, &suggestion.text);
-            let scenario = Scenario::of_fixture(&case.fixture, |tool| plan.facts(tool));
+            let scenario = Scenario::of_fixture(&case.fixture, &plan);
             let mut simulator = Simulator::new();
             let record = simulator.run_fixture(&plan, &scenario);
             let wrong = contradictions(&case.fixture.expect[&*plan.playbook.name], &plan, &scenario, record);

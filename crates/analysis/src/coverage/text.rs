@@ -100,8 +100,8 @@ fn call_fields(call: &FixtureCall) -> String {
 fn tool_fields(tool: &FixtureTool) -> String {
     let mut fields = format!("access: {}", if tool.writes { "write" } else { "read" });
     for (name, on) in [("idempotent", tool.idempotent), ("repeatable", tool.repeatable)] {
-        if on {
-            fields += &format!(", {name}: true");
+        if let Some(on) = on {
+            fields += &format!(", {name}: {on}");
         }
     }
     if let Some(timeout) = tool.timeout {

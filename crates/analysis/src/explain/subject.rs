@@ -68,18 +68,18 @@ impl Subject {
                 Simulation { record, call: CallId(0), calls: vec![call.shown().reference()], facts, intent, findings }
             }
             Subject::Fixture { fixture, name } => {
-                let scenario = Scenario::of_fixture(fixture, |tool| plan.facts(tool));
+                let scenario = Scenario::of_fixture(fixture, plan);
                 let record = simulator.run_fixture(plan, &scenario).clone();
                 let place = scenario.calls.iter().position(|call| call.name == name).unwrap_or(0);
                 let call = CallId(u32::try_from(place).unwrap_or(u32::MAX));
                 let known = scenario.calls.get(place);
                 Simulation {
                     findings: record.findings.iter().filter(|finding| finding.call == call).copied().collect(),
+                    intent: scenario.intent_in(&record.ledger, call),
                     record,
                     call,
                     calls: scenario.calls.iter().map(|call| call.name.to_owned()).collect(),
                     facts: known.map_or(ToolFacts::ASSUMED, |call| call.facts),
-                    intent: known.and_then(|known| known.intent(call)),
                 }
             }
         }

@@ -8,7 +8,7 @@ use playproof_engine::event::{
     Outcome, OutcomeKind, Status, StopReason,
 };
 use playproof_engine::ids::{CallId, ErrorId};
-use playproof_engine::playbook::{Access, ToolFacts};
+use playproof_engine::playbook::{Access, LimitKind, ToolFacts};
 use playproof_engine::sim::{CallTally, SimulationRecord};
 use playproof_engine::upstream::NetEffects;
 
@@ -177,7 +177,7 @@ impl Sides<'_> {
         changes.set(ChangeKind::Outcome, !ends_alike);
         let call = CallId(0); // the only one of its simulation
         let booked = |ran: CallRun<'_>| {
-            let NetEffects { effects, unobserved } =
+            let NetEffects { effects, unobserved, .. } =
                 ran.record.ledger.net_by_call().get(&call).copied().unwrap_or_default();
             // The number of unobserved attempts is not an effect.
             (ran.outcome.claim, effects, unobserved > 0, ran.may_double())
@@ -271,6 +271,6 @@ fn verdict_row(pairing: &Pairing, base: CallRun<'_>, at: usize) -> Option<usize>
 
 /// Another row that can change a decision.
 fn elsewhere(pairing: &Pairing) -> Option<usize> {
-    let limits = ["limit max_attempts", "limit deadline_ms", "default_queue"];
-    pairing.study_row().or_else(|| limits.into_iter().find_map(|name| pairing.row(name)))
+    let limit = || LimitKind::ALL.into_iter().find_map(|kind| pairing.row(&format!("limit {}", kind.as_str())));
+    pairing.study_row().or_else(limit).or_else(|| pairing.row("default_queue"))
 }

@@ -61,5 +61,5 @@ fn forget_rules(record: &mut SimulationRecord) {
 
 /// The scenario of a fixture under a plan.
 pub(super) fn scenario<'f>(plan: &Plan, fixture: &'f Fixture) -> Scenario<'f> {
-    Scenario::of_fixture(fixture, |tool| plan.facts(tool))
+    Scenario::of_fixture(fixture, plan)
 }

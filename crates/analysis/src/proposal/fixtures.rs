@@ -112,7 +112,7 @@ pub fn fixtures(
 
 impl TrialPlans<'_> {
     fn shows(plan: &Plan, fixture: &Fixture) -> Expect {
-        let scenario = Scenario::of_fixture(fixture, |tool| plan.facts(tool));
+        let scenario = Scenario::of_fixture(fixture, plan);
         let mut simulator = Simulator::new();
         let record = simulator.run_fixture(plan, &scenario);
         expected(plan, &scenario, record)
@@ -169,13 +169,14 @@ impl TrialPlans<'_> {
 
     /// The fixture of a recorded call, with the tool's facts if declared.
     fn of_call(&self, call: &RecordedCall) -> Fixture {
-        let facts = self.after.facts(call.tool());
+        let (facts, own) = (self.after.facts(call.tool()), self.after.playbook.tools.facts(call.tool()));
+        let stated = |fact: bool, own: bool| (fact || own).then_some(fact); // else the row may omit it
         let tools = facts.declared.then(|| FixtureTool {
             pattern: glob::escape(call.tool()),
             writes: facts.access == Access::Write,
-            idempotent: facts.idempotent,
-            repeatable: facts.repeatable,
-            timeout: (facts.timeout != DEFAULT_TIMEOUT).then_some(facts.timeout),
+            idempotent: stated(facts.idempotent, own.idempotent),
+            repeatable: stated(facts.repeatable, own.repeatable),
+            timeout: (facts.timeout != DEFAULT_TIMEOUT || own.timeout != DEFAULT_TIMEOUT).then_some(facts.timeout),
         });
         Fixture {
             playbooks: vec![self.draft.playbook.clone()],

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::model::{Expected, FieldChange, Operation, OperationKind, Proposal, RulePosition, Snippet, Spanned};
+use playproof_engine::playbook::LimitKind;
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 use playproof_formats::golden::{Class, merge_conflict};
 use playproof_formats::yaml;
@@ -256,7 +257,7 @@ fn change_verdict(value: Cursor<'_>, record: &MapReader<'_>, source: &Arc<Source
 }
 
 fn change_limit(value: Cursor<'_>, record: &MapReader<'_>, source: &Arc<Source>) -> Option<OperationKind> {
-    value.word(&[("max_attempts", ()), ("deadline_ms", ())])?;
+    value.word(&LimitKind::TABLE)?;
     let to = record.required("to")?;
     to.whole(0..=u64::MAX)?;
     Some(OperationKind::ChangeLimit(name(value)?, written(to, source)))

@@ -180,7 +180,7 @@ impl Recordings {
 
 fn of_call(plan: &Plan, simulator: &mut Simulator, call: &RecordedCall) -> Option<NamedText> {
     let mut fixture = scripted(call)?;
-    let scenario = Scenario::of_fixture(&fixture, |tool| plan.facts(tool));
+    let scenario = Scenario::of_fixture(&fixture, plan);
     let record = simulator.run_fixture(plan, &scenario);
     let verdict = known_verdict(plan, record)?;
     let expect = expected(plan, &scenario, record);

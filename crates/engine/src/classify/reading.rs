@@ -41,9 +41,11 @@ pub fn reads_as_processed(error: &ErrorFacts, keyed: bool) -> bool {
 }
 
 /// Whether the error says that the upstream did not act on the request: a denial, or a client error by its status.
-/// Not 408 (the request may have arrived) and not 409 (an earlier request may have acted).
+/// Not 408 and 499 (the connection ended, and the request may have arrived), and not 409 (an earlier request may have
+/// acted).
 pub fn reads_as_refusal(error: &ErrorFacts) -> bool {
-    let client_error = error.status.is_some_and(|status| (400..500).contains(&status) && ![408, 409].contains(&status));
+    let client_error =
+        error.status.is_some_and(|status| (400..500).contains(&status) && ![408, 409, 499].contains(&status));
     client_error || reads_as_denial(error)
 }
 
@@ -71,7 +73,7 @@ mod tests {
     fn only_a_client_error_that_cannot_hide_an_effect_reads_as_a_refusal() {
         assert!(reads_as_refusal(&error("token_expired", "", Some(410))));
         assert!(reads_as_refusal(&error("403_forbidden", "", None)));
-        for status in [None, Some(200), Some(408), Some(409), Some(500), Some(504)] {
+        for status in [None, Some(200), Some(408), Some(409), Some(499), Some(500), Some(504)] {
             assert!(!reads_as_refusal(&error("token_expired", "", status)), "{status:?}");
         }
     }

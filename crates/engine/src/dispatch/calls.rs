@@ -41,6 +41,8 @@ pub(super) struct CallState {
     pub refreshes: u32,
     /// The claim over the attempts that ended; none before the first.
     pub claim: Option<EffectClaim>,
+    /// Whether an attempt ended without proof of its effect: it may still take effect later.
+    pub may_land: bool,
     /// The verdict of the first failure.
     pub first_verdict: Option<VerdictId>,
     pub first_error: Option<ErrorId>,
@@ -87,6 +89,7 @@ impl CallState {
             evidence: facts.evidence,
             refreshes: 0,
             claim: None,
+            may_land: false,
             first_verdict: None,
             first_error: None,
             last_error: None,

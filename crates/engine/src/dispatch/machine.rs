@@ -228,6 +228,7 @@ impl Transition<'_> {
         let state = self.state();
         state.note_error(error);
         state.first_verdict = first.or(Some(verdict));
+        state.may_land |= effect == EffectClaim::Unknown;
         if !ignored {
             state.add_claim(effect);
         }
@@ -353,7 +354,9 @@ impl Transition<'_> {
         match response {
             Response::Ok => {
                 self.emit(Decision::ReversalRedeemed { reason, provenance: meta.provenance });
-                self.state().claim = Some(EffectClaim::NotApplied);
+                let state = self.state();
+                let proof = if state.may_land { EffectClaim::Unknown } else { EffectClaim::NotApplied };
+                state.claim = Some(proof);
                 self.finish(OutcomeKind::Reversed(reason));
             }
             Response::Unanswered => {

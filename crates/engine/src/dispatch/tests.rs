@@ -418,3 +418,16 @@ fn admission_refusals_have_distinct_words_in_their_order() {
     assert_eq!(words.len(), AdmissionRefusal::ALL.len());
     assert!(AdmissionRefusal::ALL.is_sorted());
 }
+
+#[test]
+fn a_reversal_proves_nothing_of_an_attempt_that_may_still_land() {
+    let facts = CallFacts { token: Some(TokenId(0)), ..keyed_write() };
+    for (first, claim) in [(TIMEOUT, EffectClaim::Unknown), (STALE, EffectClaim::NotApplied)] {
+        let responses: &[Response] = match first {
+            STALE => &[failed(STALE), Response::Ok, failed(TAKE_BACK), Response::Ok],
+            _ => &[failed(first), failed(TAKE_BACK), Response::Ok],
+        };
+        let outcome = outcome(facts, responses);
+        assert_eq!((outcome.kind, outcome.claim), (OutcomeKind::Reversed(ReasonId(0)), claim));
+    }
+}

@@ -40,6 +40,8 @@ words! {
         UnsafeRetry = "unsafe_retry",
         /// The same request of one run under another key, after one that acted or may have acted.
         ResentUnderNewKey = "resent_under_new_key",
+        /// A tool that is declared or assumed a read has an effect in the ledger.
+        ReadActed = "read_acted",
         /// A failure that no rule matches.
         Unclassified = "unclassified",
         /// An answer is missing.
@@ -68,7 +70,8 @@ impl FindingId {
             | FindingId::RetriedAfterDenial
             | FindingId::RetriedAfterConflict
             | FindingId::UnsafeRetry
-            | FindingId::ResentUnderNewKey => FindingSeverity::Unsafe,
+            | FindingId::ResentUnderNewKey
+            | FindingId::ReadActed => FindingSeverity::Unsafe,
             FindingId::Unclassified
             | FindingId::Undetermined
             | FindingId::PossibleDuplicateEffect

@@ -30,6 +30,16 @@ pub enum Intent {
     Single(CallId),
 }
 
+impl Intent {
+    /// The tool; none for a call of a repeatable tool.
+    pub const fn tool(self) -> Option<ToolId> {
+        match self {
+            Intent::Keyed(tool, _) | Intent::Unkeyed(tool, _) => Some(tool),
+            Intent::Single(_) => None,
+        }
+    }
+}
+
 /// One entry of the simulated upstream's ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LedgerEntry {

@@ -9,8 +9,8 @@ mod when;
 
 pub use facts::{Access, DEFAULT_TIMEOUT, OmittedFacts, ToolFacts, ToolRow, Tools};
 pub use model::{
-    AfterRefresh, Compensation, GuardMode, Limits, Playbook, Refresh, Retry, RetryTiming, Reversal, Rule, Study,
-    Terminal, UNCLASSIFIED, UnsafePolicy, Verdict,
+    AfterRefresh, Compensation, GuardMode, LimitKind, Limits, Playbook, Refresh, Retry, RetryTiming, Reversal, Rule,
+    Study, Terminal, UNCLASSIFIED, UnsafePolicy, Verdict,
 };
 pub use when::{
     ConditionKind, ConditionSubject, ConditionSyntax, ConditionTest, MOST_ATTEMPTS, MOST_STATUS, MessageOp,

@@ -8,6 +8,7 @@ use super::when::When;
 use crate::event::{CompensationWord, EffectClaim, PlaybookNames};
 use crate::ids::{QueueId, ReasonId, RuleId, VerdictId};
 use crate::time::Duration;
+use crate::words;
 
 /// The reserved verdict of failures that no rule matches.
 pub const UNCLASSIFIED: &str = "unclassified";
@@ -203,6 +204,16 @@ pub struct Rule {
     pub verdict: VerdictId,
 }
 
+words! {
+    /// The limits of a playbook, by their keys.
+    pub enum LimitKind {
+        /// Attempts of one call.
+        MaxAttempts = "max_attempts",
+        /// The time in which attempts may start.
+        Deadline = "deadline_ms",
+    }
+}
+
 /// The limits of every call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -210,6 +221,19 @@ pub struct Limits {
     pub max_attempts: u32,
     /// The time from the call's start in which attempts may start; none: no limit.
     pub deadline: Option<Duration>,
+}
+
+impl Limits {
+    /// The value of a limit, in the unit of its key; none: no limit.
+    pub const fn get(&self, kind: LimitKind) -> Option<u64> {
+        match kind {
+            LimitKind::MaxAttempts => Some(self.max_attempts as u64),
+            LimitKind::Deadline => match self.deadline {
+                Some(deadline) => Some(deadline.as_millis()),
+                None => None,
+            },
+        }
+    }
 }
 
 /// The mode of a guard. Only a study playbook, or the counterfactual run of `explain`, has another one than `Checked`.

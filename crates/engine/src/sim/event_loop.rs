@@ -8,6 +8,7 @@ use crate::clock::{EventPriority, EventQueue};
 use crate::dispatch::{ClassifiedFailure, Input, Machine, Output, OutputBuffer, Response, ResponseMeta};
 use crate::event::{EffectClaim, ErrorFacts, Provenance, RequestKind};
 use crate::ids::{AttemptNo, CallId, ErrorId};
+use crate::playbook::Access;
 use crate::time::{Duration, Instant};
 use crate::upstream::{Answer, Request, UpstreamReply};
 
@@ -167,7 +168,8 @@ impl EventLoop {
 fn request(calls: &impl CallSource, at: Instant, id: CallId, asked: RequestKind) -> Request {
     let call = calls.call(id);
     let ScenarioCall { tool, key, args, timeout, .. } = call;
-    Request { at, call: id, asked, tool, key, args, intent: call.intent(id), within: timeout }
+    let (intent, writes) = (call.booked_intent(id), call.facts.access == Access::Write);
+    Request { at, call: id, asked, tool, key, args, intent, writes, within: timeout }
 }
 
 /// Builds the machine's input for one event.

@@ -203,6 +203,8 @@ impl CallReview<'_> {
             self.finding(FindingId::RetriedAfterDenial, after_denial),
             self.finding(FindingId::RetriedAfterConflict, after_conflict),
             self.unsafe_retry(),
+            self.read_acted(),
+            self.read_had_acted(),
             self.finding(FindingId::Unclassified, unclassified),
             self.undetermined(),
             self.finding(FindingId::OverTimeout, over_timeout),
@@ -217,22 +219,18 @@ impl CallReview<'_> {
         (count > 0).then_some(Finding::new(id, by, self.id, count))
     }
 
-    /// The claim contradicts the ledger. Only if it is known what the upstream did.
+    /// The claim contradicts the net effect of the intent. Only if it is known what the upstream did.
     fn untruthful_outcome(&self) -> Option<Finding> {
         let outcome = self.record.outcomes.get(self.id.index())?;
-        if self.call.facts.access == Access::Read {
-            return None;
-        }
-        let own = self.net.of_call(self.id);
-        if own.unobserved > 0 {
+        let net = self.net.by_intent.get(&self.call.booked_intent(self.id)).copied().unwrap_or_default();
+        if net.unobserved > 0 {
             return None; // a recorded failure: it is unknown what the upstream did
         }
-        let intent = self.call.intent(self.id);
-        let all = intent.and_then(|intent| self.net.by_intent.get(&intent)).map_or(0, |net| net.effects);
+        let ignored_proof = self.course.ignored_proof && self.call.facts.access == Access::Write;
         let untruthful = match outcome.claim {
-            EffectClaim::NotApplied => own.effects > 0 || self.course.ignored_proof,
-            EffectClaim::Applied => all == 0,
-            EffectClaim::Unknown => self.course.ignored_proof,
+            EffectClaim::NotApplied => net.effects > 0 || ignored_proof,
+            EffectClaim::Applied => net.effects == 0,
+            EffectClaim::Unknown => ignored_proof,
         };
         self.finding(FindingId::UntruthfulOutcome, u32::from(untruthful))
     }
@@ -252,15 +250,33 @@ impl CallReview<'_> {
         }
     }
 
+    /// The tool facts say that the tool only reads, and the call made effects.
+    fn read_acted(&self) -> Option<Finding> {
+        let is_read = self.call.facts.access == Access::Read;
+        self.finding(FindingId::ReadActed, if is_read { self.net.of_call(self.id).made } else { 0 })
+    }
+
+    /// The tool facts say that the tool only reads, and effects of it existed before the calls.
+    fn read_had_acted(&self) -> Option<Finding> {
+        let is_read = self.call.facts.access == Access::Read;
+        let entries = self.record.ledger.entries().iter().filter(|_| is_read);
+        let existing = entries.filter(|entry| entry.kind == LedgerKind::Existing);
+        let count = existing.filter(|entry| entry.intent.tool() == Some(self.call.tool)).count();
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        let finding = self.finding(FindingId::ReadActed, count)?;
+        Some(Finding { by: FindingBy::Recorded, ..finding })
+    }
+
     fn undetermined(&self) -> Option<Finding> {
         let outcome = self.record.outcomes.get(self.id.index())?;
         let is = matches!(outcome.kind, OutcomeKind::Undetermined(_));
         self.finding(FindingId::Undetermined, u32::from(is))
     }
 
-    /// The guard stopped a retry of a call for which the scripted upstream had done nothing.
+    /// The guard stopped a retry of a call whose own attempts did nothing at the scripted upstream. A reversal that was sent
+    /// instead does not count.
     fn guard_redundant(&self) -> Option<Finding> {
-        let did_nothing = !self.net.by_call.contains_key(&self.id);
+        let did_nothing = self.net.of_call(self.id).made == 0;
         let is = self.course.suppressed > 0 && self.course.scripted && did_nothing;
         self.finding(FindingId::GuardRedundant, u32::from(is))
     }

@@ -20,7 +20,7 @@ pub struct Plan {
     pub reserved: Reserved,
     /// Whether calls of one run share state and are simulated together: some verdict may redeem a reversal token.
     pub shares_state: bool,
-    tools: Tools,
+    pub(super) tools: Tools,
 }
 
 /// The verdicts with the same meaning in every playbook, if this one has them.

@@ -5,9 +5,11 @@ use crate::dispatch::CallFacts;
 use crate::event::Intent;
 use crate::fixture::{Fixture, FixtureTool};
 use crate::ids::{ArgsId, CallId, EvidenceId, Interner, KeyId, TokenId, ToolId};
-use crate::playbook::{Access, DEFAULT_TIMEOUT, ToolFacts, ToolRow, Tools};
+use crate::playbook::{Access, DEFAULT_TIMEOUT, OmittedFacts, ToolFacts, ToolRow, Tools};
 use crate::time::{Duration, Instant};
-use crate::upstream::{AnswerSource, KeyDialect, MissingAnswerPolicy, Tape};
+use crate::upstream::{AnswerSource, KeyDialect, Ledger, MissingAnswerPolicy, Tape};
+
+use super::plan::Plan;
 
 /// The input of a simulation. Calls are in the order in which they are made.
 #[derive(Clone, Debug)]
@@ -87,31 +89,32 @@ impl<'a> ScenarioCall<'a> {
         }
     }
 
-    /// The intent of the call; none for a read.
+    /// What the call wants done once; none for a read, which wants nothing done.
     pub fn intent(&self, id: CallId) -> Option<Intent> {
-        if self.facts.access == Access::Read {
-            return None;
-        }
-        Some(match self.key {
+        (self.facts.access == Access::Write).then(|| self.booked_intent(id))
+    }
+
+    /// The intent for which the ledger books the call's effects, whatever the tool facts say.
+    pub fn booked_intent(&self, id: CallId) -> Intent {
+        match self.key {
+            _ if self.facts.repeatable => Intent::Single(id),
             Some(key) => Intent::Keyed(self.tool, key),
-            None if self.facts.repeatable => Intent::Single(id),
             None => Intent::Unkeyed(self.tool, self.args),
-        })
+        }
     }
 }
 
 impl<'a> Scenario<'a> {
-    /// The scenario of a fixture; its own tool facts take precedence over `facts`.
-    pub fn of_fixture(fixture: &'a Fixture, facts: impl Fn(&str) -> ToolFacts) -> Scenario<'a> {
-        let own = Tools::new(fixture.tools.iter().filter_map(tool_row).collect());
+    /// The scenario of a fixture; its own tool facts take precedence over those of the plan.
+    pub fn of_fixture(fixture: &'a Fixture, plan: &Plan) -> Scenario<'a> {
+        let facts = Tools::new(fixture.tools.iter().filter_map(tool_row).collect()).over(&plan.tools);
         let (mut tools, mut key_names, mut args) = (Interner::new(), Interner::new(), Interner::new());
         let mut tokens = Interner::new();
         let mut order: Vec<usize> = (0..fixture.calls.len()).collect();
         order.sort_by_key(|&n| fixture.calls[n].at);
         let calls = order.into_iter().map(|n| {
             let call = &fixture.calls[n];
-            let known = Some(own.facts(&call.tool)).filter(|facts| facts.declared);
-            let facts = known.unwrap_or_else(|| facts(&call.tool));
+            let facts = facts.facts(&call.tool);
             ScenarioCall {
                 name: &call.name,
                 tool_name: &call.tool,
@@ -134,6 +137,13 @@ impl<'a> Scenario<'a> {
         Scenario { calls, keys: fixture.keys, before, tools, key_names, args }
     }
 
+    /// The intent of a call to show: none for a read without entries in the ledger.
+    pub fn intent_in(&self, ledger: &Ledger, id: CallId) -> Option<Intent> {
+        let call = self.calls.get(id.index())?;
+        let booked = call.booked_intent(id);
+        call.intent(id).or_else(|| ledger.entries().iter().any(|entry| entry.intent == booked).then_some(booked))
+    }
+
     /// The name of an intent: `tool/key`, or `tool` and its arguments, or the call's own name.
     pub fn intent_name(&self, intent: Intent) -> String {
         let tool = |id: ToolId| self.tools.name(id.0).unwrap_or("?");
@@ -152,10 +162,15 @@ impl<'a> Scenario<'a> {
 fn tool_row(row: &FixtureTool) -> Option<ToolRow> {
     let facts = ToolFacts {
         access: if row.writes { Access::Write } else { Access::Read },
-        idempotent: row.idempotent,
-        repeatable: row.repeatable,
+        idempotent: row.idempotent.unwrap_or_default(),
+        repeatable: row.repeatable.unwrap_or_default(),
         timeout: row.timeout.unwrap_or(DEFAULT_TIMEOUT),
         declared: true,
     };
-    ToolRow::new(row.pattern.clone(), facts).ok()
+    let omitted = OmittedFacts {
+        idempotent: row.idempotent.is_none(),
+        repeatable: row.repeatable.is_none(),
+        timeout: row.timeout.is_none(),
+    };
+    ToolRow::new(row.pattern.clone(), facts).ok().map(|row| row.omitting(omitted))
 }

@@ -111,7 +111,7 @@ impl ActiveCall {
 
     /// The same request, as if the call were simulated alone.
     fn alone(&self, request: &Request) -> Request {
-        let intent = self.scenario(&MissingAnswerPolicy::Unanswered).intent(CallId(0));
+        let intent = self.scenario(&MissingAnswerPolicy::Unanswered).booked_intent(CallId(0));
         Request { call: CallId(0), at: self.recorded_time(request.at), intent, ..*request }
     }
 

@@ -24,7 +24,7 @@ pub struct ScriptedAnswer {
     pub reply: UpstreamReply,
     /// From the request to the answer.
     pub latency: Duration,
-    /// Whether the upstream acted; none: only an `ok` acts (once for each key, if the dialect honours keys).
+    /// Whether the upstream acted; none: only an `ok` of a write acts, whatever its key.
     pub applied: Option<bool>,
 }
 

@@ -13,7 +13,7 @@ use super::answer::UpstreamReply;
 pub enum KeyDialect {
     /// Repeats the first `ok`.
     Replay,
-    /// As `Replay`; 409 while the first request is in flight; 422 for other arguments.
+    /// As `Replay`; 409 while a request is in flight, whatever it ends with; 422 for other arguments.
     Ietf,
     /// Answers 409: the key was processed.
     Conflict,
@@ -45,6 +45,8 @@ impl KeyDialect {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct KeyState {
     args: ArgsId,
+    /// When its last request is answered.
+    busy_until: Instant,
     /// The request that acted; none: no request with this key has acted.
     acted: Option<ActingRequest>,
 }
@@ -84,25 +86,17 @@ impl KeyStore {
         self.seen.contains_key(&(tool, key))
     }
 
-    /// Whether a request with this key has acted, and the dialect does not act again for it.
-    pub(super) fn is_spent(&self, dialect: KeyDialect, tool: ToolId, key: KeyId) -> bool {
-        let acted = self.seen.get(&(tool, key)).and_then(|seen| seen.acted);
-        match dialect {
-            KeyDialect::None => false,
-            KeyDialect::Lossy => acted.is_some_and(|acted| !acted.answer_lost),
-            KeyDialect::Replay | KeyDialect::Ietf | KeyDialect::Conflict => acted.is_some(),
-        }
-    }
-
-    /// Records a request; `acted` is the moment of its effect, if it has one. `by`: none before the simulation.
+    /// Records a request that ends at `done`, with or without an effect. `by`: none before the simulation.
     pub(super) fn note(
         &mut self,
         (tool, key, args): (ToolId, KeyId, ArgsId),
         by: Option<SentAttempt>,
-        acted: Option<Instant>,
+        done: Instant,
+        acted: bool,
     ) {
-        let seen = self.seen.entry((tool, key)).or_insert(KeyState { args, acted: None });
-        if let Some(done) = acted {
+        let seen = self.seen.entry((tool, key)).or_insert(KeyState { args, busy_until: done, acted: None });
+        seen.busy_until = seen.busy_until.max(done);
+        if acted {
             seen.acted = Some(ActingRequest { by, done, answer_lost: false });
         }
     }
@@ -127,14 +121,13 @@ impl KeyStore {
         if dialect == KeyDialect::Ietf && seen.args != args {
             return Some(refusal(422, "422_key_reused", "idempotency_key was used with other arguments"));
         }
+        if dialect == KeyDialect::Ietf && seen.busy_until > now {
+            return Some(refusal(409, "409_conflict", "a request with this idempotency_key is in flight"));
+        }
         let Some(acted) = seen.acted else { return Some(again) };
-        let in_flight = acted.done > now;
         Some(match dialect {
             KeyDialect::None => again,
             KeyDialect::Lossy if acted.answer_lost => again,
-            KeyDialect::Ietf if in_flight => {
-                refusal(409, "409_conflict", "a request with this idempotency_key is in flight")
-            }
             KeyDialect::Conflict => refusal(409, "409_conflict", "idempotency_key already processed"),
             KeyDialect::Replay | KeyDialect::Ietf | KeyDialect::Lossy => {
                 DialectAnswer { reply: UpstreamReply::Ok, latency: acted.done.since(now), acts: false }
@@ -162,7 +155,7 @@ mod tests {
     fn answer(dialect: KeyDialect, done_ms: u64, lost: bool, now_ms: u64) -> DialectAnswer {
         let mut keys = KeyStore::default();
         let sent = (CallId(0), AttemptNo::FIRST);
-        keys.note(KEY, Some(sent), Some(Instant::from_millis(done_ms)));
+        keys.note(KEY, Some(sent), Instant::from_millis(done_ms), true);
         if lost {
             keys.lose_answer(KEY.0, KEY.1, sent);
         }
@@ -192,9 +185,21 @@ mod tests {
         assert_eq!(status(&answer(KeyDialect::Ietf, 20, true, 10)), Some(409));
         assert_eq!(answer(KeyDialect::Ietf, 5, true, 10).reply, UpstreamReply::Ok);
         let mut keys = KeyStore::default();
-        keys.note(KEY, None, None);
+        keys.note(KEY, None, Instant::ZERO, false);
         let other = keys.answer(KeyDialect::Ietf, (KEY.0, KEY.1, ArgsId(7)), Instant::ZERO);
         assert_eq!(other.as_ref().and_then(status), Some(422));
+    }
+
+    #[test]
+    fn ietf_says_in_flight_of_a_request_that_will_fail() {
+        let mut keys = KeyStore::default();
+        keys.note(KEY, None, Instant::from_millis(20), false);
+        keys.note(KEY, None, Instant::from_millis(5), true);
+        let at = |now_ms| keys.answer(KeyDialect::Ietf, KEY, Instant::from_millis(now_ms)).expect("the key was seen");
+        assert_eq!(status(&at(19)), Some(409));
+        assert_eq!((at(20).reply, at(20).acts), (UpstreamReply::Ok, false));
+        let replayed = keys.answer(KeyDialect::Replay, KEY, Instant::from_millis(10));
+        assert_eq!(replayed.map(|answer| answer.reply), Some(UpstreamReply::Ok));
     }
 
     #[test]

@@ -16,6 +16,8 @@ pub struct Ledger {
 pub struct NetEffects {
     /// Existing and applied effects, less reversed ones, never below zero.
     pub effects: u32,
+    /// Applied effects, reversed or not.
+    pub made: u32,
     /// Recorded failures whose effect is unknown.
     pub unobserved: u32,
 }
@@ -64,7 +66,11 @@ impl Ledger {
 
 fn count(net: &mut NetEffects, entry: &LedgerEntry) {
     match entry.kind {
-        LedgerKind::Existing | LedgerKind::Applied => net.effects += 1,
+        LedgerKind::Existing => net.effects += 1,
+        LedgerKind::Applied => {
+            net.effects += 1;
+            net.made += 1;
+        }
         LedgerKind::Reversed => net.effects = net.effects.saturating_sub(1),
         LedgerKind::Unobserved => net.unobserved += 1,
     }

@@ -33,13 +33,20 @@ pub struct Request {
     pub key: Option<KeyId>,
     /// The canonical arguments.
     pub args: ArgsId,
-    /// The intent of its effect; none: it only reads.
-    pub intent: Option<Intent>,
+    /// The intent of its effect. Effects are booked whatever the tool facts say.
+    pub intent: Intent,
+    /// Whether the tool facts say that the tool writes. This decides only for answers that say nothing of an effect.
+    pub writes: bool,
     /// The timeout; a recorded answer is never cut short by it.
     pub within: Duration,
 }
 
 impl Request {
+    /// Whether an `ok` that says nothing of an effect comes with one: a read's attempt changes nothing, a reversal does.
+    const fn ok_acts(&self) -> bool {
+        self.writes || !matches!(self.asked, RequestKind::Attempt(_))
+    }
+
     /// The attempt, if the request is one.
     const fn sent(&self) -> Option<SentAttempt> {
         match self.asked {
@@ -71,7 +78,7 @@ impl Upstream {
     pub fn add_existing(&mut self, tool: ToolId, key: Option<KeyId>, args: ArgsId) {
         let intent = key.map_or(Intent::Unkeyed(tool, args), |key| Intent::Keyed(tool, key));
         if let Some(key) = key {
-            self.keys.note((tool, key, args), None, Some(Instant::ZERO));
+            self.keys.note((tool, key, args), None, Instant::ZERO, true);
         }
         self.ledger.add(LedgerEntry {
             at: Instant::ZERO,
@@ -113,8 +120,7 @@ impl Upstream {
         let key = request.key.filter(|_| is_attempt);
         let (answer, acts) = match script.answer(request.asked, earlier) {
             Some(written) => {
-                let spent = key.is_some_and(|key| self.keys.is_spent(self.dialect, request.tool, key));
-                let acts = written.applied.unwrap_or(written.reply == UpstreamReply::Ok && !spent);
+                let acts = written.applied.unwrap_or(written.reply == UpstreamReply::Ok && request.ok_acts());
                 let latency = Some(written.latency);
                 (Answer { reply: written.reply.clone(), latency, provenance: Provenance::Scripted }, acts)
             }
@@ -122,13 +128,15 @@ impl Upstream {
                 let key = key.filter(|&key| self.keys.knows(request.tool, key))?;
                 let answer = self.keys.answer(self.dialect, (request.tool, key, request.args), request.at)?;
                 let latency = Some(answer.latency);
-                (Answer { reply: answer.reply, latency, provenance: Provenance::Modelled }, answer.acts)
+                (
+                    Answer { reply: answer.reply, latency, provenance: Provenance::Modelled },
+                    answer.acts && request.writes,
+                )
             }
         };
         let landed = request.at.plus(answer.latency.unwrap_or_default());
         if let Some(key) = key {
-            let acted = (acts && request.intent.is_some()).then_some(landed);
-            self.keys.note((request.tool, key, request.args), request.sent(), acted);
+            self.keys.note((request.tool, key, request.args), request.sent(), landed, acts);
             if let Some(sent) =
                 request.sent().filter(|_| answer.reply == UpstreamReply::Lost || answer.is_late(request.within))
             {
@@ -142,7 +150,7 @@ impl Upstream {
     }
 
     fn record_effect(&mut self, at: Instant, request: &Request, provenance: Provenance) {
-        let Some(intent) = request.intent else { return };
+        let intent = request.intent;
         let (kind, attempt) = match request.asked {
             RequestKind::Attempt(attempt) => (LedgerKind::Applied, Some(attempt)),
             RequestKind::Reversal => (LedgerKind::Reversed, None),
@@ -151,8 +159,12 @@ impl Upstream {
         self.ledger.add(LedgerEntry { at, intent, kind, call: Some(request.call), attempt, provenance });
     }
 
-    /// In a recording only an `ok` proves an effect, unless its key belongs to another request; a recorded or modelled failure is added as unobserved.
+    /// In a recording only an `ok` of a write proves an effect, unless its key belongs to another request; a recorded or
+    /// modelled failure of one is added as unobserved.
     fn record_from_tape(&mut self, request: &Request, answer: &Answer, is_key_reused: bool) {
+        if !request.writes {
+            return;
+        }
         let at = request.at.plus(answer.latency.unwrap_or_default());
         match (&answer.reply, request.asked) {
             (UpstreamReply::Ok, RequestKind::Attempt(_)) if self.is_repeated_answer(request, answer) => {}
@@ -169,15 +181,14 @@ impl Upstream {
 
     /// Whether this is a modelled `ok` to a key that has acted: a repeated answer without another effect.
     fn is_repeated_answer(&self, request: &Request, answer: &Answer) -> bool {
-        let acted = |entry: &LedgerEntry| entry.kind == LedgerKind::Applied && Some(entry.intent) == request.intent;
+        let acted = |entry: &LedgerEntry| entry.kind == LedgerKind::Applied && entry.intent == request.intent;
         answer.provenance == Provenance::Modelled && request.key.is_some() && self.ledger.entries().iter().any(acted)
     }
 
     fn record_unobserved(&mut self, at: Instant, request: &Request, attempt: AttemptNo, provenance: Provenance) {
-        let Some(intent) = request.intent else { return };
         self.ledger.add(LedgerEntry {
             at,
-            intent,
+            intent: request.intent,
             kind: LedgerKind::Unobserved,
             call: Some(request.call),
             attempt: Some(attempt),

@@ -12,8 +12,8 @@ use super::{overlap, syntax};
 use playproof_engine::glob::is_glob;
 use playproof_engine::ids::{QueueId, ReasonId};
 use playproof_engine::playbook::{
-    Compensation, ConditionKind, ConditionTest, GuardMode, MessageTest, Playbook, Retry, Reversal, Study, Terminal,
-    ToolFacts, UnsafePolicy, When,
+    Compensation, ConditionKind, ConditionTest, GuardMode, LimitKind, MessageTest, Playbook, Retry, Reversal, Study,
+    Terminal, ToolFacts, UnsafePolicy, When,
 };
 use playproof_engine::time::Duration;
 
@@ -68,10 +68,9 @@ pub fn fingerprint_of<'r>(rows: impl IntoIterator<Item = (&'r str, &'r str)>) ->
 pub fn rows(playbook: &Playbook) -> Vec<PlaybookRow> {
     let mut rows = vec![
         row("otherwise", "", &json!(&*playbook.verdict(playbook.otherwise).name)),
-        row("limit", "max_attempts", &json!(playbook.limits.max_attempts)),
-        row("limit", "deadline_ms", &json!(playbook.limits.deadline.map(Duration::as_millis))),
         row("default_queue", "", &json!(playbook.default_queue.map(|queue| queue_name(playbook, queue)))),
     ];
+    rows.extend(LimitKind::ALL.map(|kind| row("limit", kind.as_str(), &json!(playbook.limits.get(kind)))));
     for verdict in &playbook.verdicts {
         let then = json!({ verdict.then.as_str(): compensation(playbook, &verdict.then) });
         let text = json!({ "means": &*verdict.means, "effect": verdict.effect.as_str(), "then": then });

@@ -1,7 +1,7 @@
 //! The keys, words and bounds of the playbook format, in one place for reading it and for its JSON Schema.
 //! Reads nothing.
 
-use playproof_engine::playbook::{Access, AfterRefresh, GuardMode, RetryTiming};
+use playproof_engine::playbook::{Access, AfterRefresh, GuardMode, LimitKind, RetryTiming};
 use playproof_engine::time::Duration;
 
 /// The JSON Schema of a playbook, for editors. Reading checks more.
@@ -25,7 +25,7 @@ pub(super) const REVERSAL: &[&str] = &["reason", "on_refused"];
 pub(super) const DEPRECATE: &[&str] = &["reason", "replan"];
 pub(super) const TOOL: &[&str] = &["access", "idempotent", "repeatable", "timeout_ms"];
 pub(super) const TOOLS_FILE: &[&str] = &["format", "tools"];
-pub(super) const LIMITS: &[&str] = &["max_attempts", "deadline_ms"];
+pub(super) const LIMITS: &[&str] = &LimitKind::WORDS;
 pub(super) const STUDY: &[&str] = &[
     "why",
     "reclassify",

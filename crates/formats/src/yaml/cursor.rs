@@ -304,7 +304,7 @@ impl<'a> Cursor<'a> {
                 Scalar::Text => (&**text).into(),
                 Scalar::Whole(value) => return self.json_number(serde_json::Number::from_i128(*value)),
                 Scalar::Huge => return self.json_number(None),
-                Scalar::Float(value) => return self.json_number(serde_json::Number::from_f64(*value)),
+                Scalar::Float(value) => return self.json_number(by_value(*value)),
             },
         })
     }
@@ -315,6 +315,12 @@ impl<'a> Cursor<'a> {
         }
         number.map(serde_json::Value::Number)
     }
+}
+
+/// The number by value: a whole one is written without a fraction.
+fn by_value(value: f64) -> Option<serde_json::Number> {
+    let whole = format!("{value}").parse().ok().and_then(serde_json::Number::from_i128);
+    whole.or_else(|| serde_json::Number::from_f64(value))
 }
 
 /// Access to a map with known keys. Unknown keys have been reported.

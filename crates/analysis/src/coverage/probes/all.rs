@@ -37,7 +37,7 @@ pub fn probes(plan: &Plan, playbook: &str) -> Vec<Probe> {
     let mut known = BTreeSet::new();
     for (name, draft) in drafts {
         let mut fixture = draft.build(playbook);
-        let scenario = Scenario::of_fixture(&fixture, |tool| plan.facts(tool));
+        let scenario = Scenario::of_fixture(&fixture, plan);
         let record = simulator.run_fixture(plan, &scenario);
         let exercises = exercised(&plan.playbook, &scenario, record);
         remove_unused_answers(&mut fixture, record);
