@@ -1,6 +1,6 @@
 //! What the shipped playbooks make of real error texts: a table of failures and the verdicts they get.
 
-use playproof_engine::classify::{Classifier, Signal};
+use playproof_engine::classify::{Classifier, IN_FLIGHT, Signal, reads_as_processed};
 use playproof_engine::event::ErrorFacts;
 use playproof_engine::ids::AttemptNo;
 use playproof_engine::playbook::{Playbook, ToolFacts};
@@ -54,6 +54,18 @@ fn standard_names_each_failure_by_what_it_means() {
         assert_eq!(verdict(&standard, Some(&error(kind, status, message))), expected, "{kind} {status:?} {message}");
     }
     assert_eq!(verdict(&standard, None), "unclassified");
+}
+
+#[test]
+fn the_findings_and_the_rule_for_conflicts_know_the_same_words() {
+    let standard = load("standard");
+    let conflict = |said: &str| error("409_conflict", Some(409), &format!("idempotency_key already processed{said}"));
+    assert_eq!(verdict(&standard, Some(&conflict(""))), "idempotency_conflict");
+    for words in IN_FLIGHT {
+        let both = conflict(&format!("; {words}"));
+        assert_eq!(verdict(&standard, Some(&both)), "unclassified", "{words}");
+        assert!(!reads_as_processed(&both, true), "{words}");
+    }
 }
 
 #[test]

@@ -38,7 +38,8 @@ needs `effect: unknown`. Classify later failures too.",
         FindingId::RetriedAfterDenial => (
             "the call was sent again after a denial",
             "\
-A policy, a permission or a person denied the call, and the same call was sent again. Asking again does not change a \
+A policy, a permission or a person denied the call, and the same call was sent again: as a further attempt, or as a new \
+call with the same arguments in the same run. A success in between ends this. Asking again does not change a \
 denial. It bypasses a control, and may raise an alert or lock an account.
 
 What to do: give denials a verdict of their own whose compensation is `escalate_to_human`.",
@@ -47,7 +48,8 @@ What to do: give denials a verdict of their own whose compensation is `escalate_
             "the call was sent again after the upstream had already processed it",
             "\
 The upstream answered that it had already processed this idempotency key, so the effect exists. Another attempt can \
-only fail, or act a second time if the key is lost on the way.
+only fail, or act a second time if the key is lost on the way. A new call with the same arguments in the same run counts \
+too. Without a key the answer says nothing of this call, and there is no finding.
 
 What to do: give this answer a verdict with `effect: applied` and the compensation `deprecate_tool_call`. A conflict \
 with a request *in flight* is different: it may be retried.",
@@ -56,12 +58,34 @@ with a request *in flight* is different: it may be retried.",
             "a further attempt that the retry guard would have stopped",
             "\
 A write was sent again although an earlier attempt may have acted. The tool is not idempotent, and the call has no \
-idempotency key. Only luck decides whether it did harm.
+idempotency key. Only luck decides whether it did harm. `recorded` may also mean that the agent made the same call again, \
+unchanged in the same run, after one that may have acted and had ended.
 
 The retry guard stops such attempts. The finding appears if the guard is off (in a study playbook), and for recorded \
 attempts of the agent or its harness.
 
 What to do: send an idempotency key, or leave the retry guard on.",
+        ),
+        FindingId::ResentUnderNewKey => (
+            "the same request was sent under another key",
+            "\
+One run sent the same tool and arguments under two idempotency keys, or with a key and without one. The first call \
+succeeded or may have acted. To the upstream these are two requests, so the key does not prevent a second effect.
+
+It is unsafe if the tool has declared facts and both calls succeeded; else it is a doubt. Reads, idempotent and \
+`repeatable` tools never have it.
+
+What to do: derive the key from what the call is for, and send the same key again. Declare the tool `repeatable: true` \
+if each call is meant to act.",
+        ),
+        FindingId::KeyReused => (
+            "a key was used with other arguments before",
+            "\
+A write has an idempotency key that an earlier call used with other arguments, in any run of any input. Most upstreams \
+answer such a call with the result of the first one, or refuse it. So an ok does not prove that this call acted: in a \
+recording its effect is `unknown`.
+
+What to do: give each request a key of its own. Do not send this call again under this key.",
         ),
         FindingId::ReadActed => (
             "a tool that is declared a read changed something upstream",
@@ -94,7 +118,7 @@ later call as the next attempt (`inferred`). Or write a fixture for the case.",
         FindingId::PossibleDuplicateEffect => (
             "an intent may have had more than one effect; the recording does not say",
             "\
-This is `duplicate_effect` in three cases where the recording is no proof:
+This is `duplicate_effect` in cases where the recording is no proof:
 
 The tool is not declared. It is assumed to be a write that is not idempotent; if it is a read, ignore the finding.
 
@@ -102,7 +126,12 @@ A call was sent twice with one idempotency key, and both got an ok. An upstream 
 answer; one that forgot the key acted twice.
 
 A write without a key was sent twice unchanged in one run. One got an ok, the other failed in a way that proves nothing \
-about the effect, such as a timeout.
+about the effect, such as a timeout. Or the first one has no recorded end, so that both may have run at once.
+
+The calls name no run. They may belong to different runs, and then they are different intents.
+
+One call has a success and a later attempt that may have acted; or it has equal result lines, and neither a number nor a \
+time says whether they are one attempt or two.
 
 What to do: look upstream if a call failed. `playproof tools TRACE -o tools.yaml` writes the facts of every tool seen, \
 with guesses to confirm; then run `playproof replay TRACE --tools tools.yaml`.",

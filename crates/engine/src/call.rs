@@ -33,6 +33,8 @@ pub struct RecordedCall {
     pub at: Option<Instant>,
     /// The timeout of its attempts, if the call sets one.
     pub timeout: Option<Duration>,
+    /// Its key was used with other arguments before: an ok may be the answer to that request.
+    pub key_is_reused: bool,
     /// Answers to attempts are in the order of the attempts, other answers in the order of the trace.
     pub answers: Vec<RecordedAnswer>,
 }
@@ -136,6 +138,7 @@ impl RecordedCall {
             number_in_run: 0,
             at: None,
             timeout: None,
+            key_is_reused: false,
             answers: Vec::new(),
         };
         call.reset(texts, place);
@@ -163,6 +166,7 @@ impl RecordedCall {
         self.number_in_run = 0;
         self.at = None;
         self.timeout = None;
+        self.key_is_reused = false;
         self.answers.clear();
     }
 

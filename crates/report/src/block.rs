@@ -116,7 +116,7 @@ fn found(view: &CallView<'_>, runs: &[RunView<'_>], several: bool, style: Style)
     let mut said: Vec<(Finding, String)> = Vec::new();
     for run in runs {
         for finding in &run.findings {
-            let known = said.iter_mut().find(|(known, _)| (known.id, known.by, known.count) == key(finding));
+            let known = said.iter_mut().find(|(known, _)| key(known) == key(finding));
             let names = text::escape_unprintable(&run.transcript.names.playbook);
             match known {
                 Some(_) if finding.by == FindingBy::Recorded => {}
@@ -125,19 +125,21 @@ fn found(view: &CallView<'_>, runs: &[RunView<'_>], several: bool, style: Style)
             }
         }
     }
-    said.sort_by_key(|(finding, _)| (finding.id.severity(), finding.id));
-    let about = About { several, keyed: view.key.is_some(), declared: view.declared };
+    said.sort_by_key(|(finding, _)| finding.kind());
+    let without_run = view.recorded.is_some() && view.run.is_none();
+    let about = About { several, keyed: view.key.is_some(), declared: view.declared, without_run };
     let line = |(finding, by): (Finding, String)| {
-        let severity = findings::severity(finding.id.severity(), style.palette);
+        let severity = findings::severity(finding.severity, style.palette);
         let sentence = findings::sentence(finding.id, finding.count, about);
-        let said = format!("{}: {sentence}, {by}", finding.id.as_str());
+        let advice = findings::advice(&finding).unwrap_or_default();
+        let said = format!("{}: {sentence}, {by}{advice}", finding.id.as_str());
         text::hanging(&format!("{severity}  "), &said, style.width - INDENT)
     };
     said.into_iter().flat_map(line).map(|line| indented(&line)).collect()
 }
 
-fn key(finding: &Finding) -> (playproof_engine::event::FindingId, FindingBy, u32) {
-    (finding.id, finding.by, finding.count)
+fn key(finding: &Finding) -> (playproof_engine::event::FindingKind, FindingBy, u32) {
+    (finding.kind(), finding.by, finding.count)
 }
 
 fn facts(view: &CallView<'_>, style: Style) -> Vec<String> {

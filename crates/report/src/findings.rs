@@ -14,6 +14,8 @@ pub struct About {
     pub keyed: bool,
     /// The tool is declared as a write.
     pub declared: bool,
+    /// It is recorded, and names no run.
+    pub without_run: bool,
 }
 
 /// The finding with its count, in a few words.
@@ -30,16 +32,21 @@ pub fn sentence(id: FindingId, count: u32, about: About) -> String {
         FindingId::UnsafeRetry => {
             format!("{} that the retry guard would have stopped", counted(count, "further attempt", "further attempts"))
         }
+        FindingId::ResentUnderNewKey => {
+            format!("the same request was sent {} under different keys", times(count))
+        }
+        FindingId::KeyReused => "its key was used with other arguments before".to_owned(),
         FindingId::ReadActed => format!("{} of a tool that only reads", counted(count, "effect", "effects")),
         FindingId::Unclassified => {
             format!("{} that no rule of the playbook matches", counted(count, "failure", "failures"))
         }
         FindingId::Undetermined => "a needed answer is missing".to_owned(),
         FindingId::PossibleDuplicateEffect => {
-            let why = match (about.keyed, about.declared) {
-                (true, _) => "the upstream forgot its key",
-                (false, true) => "the failed attempt acted",
-                (false, false) => "this tool writes",
+            let why = match (about.keyed, about.declared, about.without_run) {
+                (true, ..) => "the upstream forgot its key",
+                (false, false, _) => "this tool writes",
+                (false, true, false) => "each attempt acted",
+                (false, true, true) => "these calls belong to one run and each acted",
             };
             format!("one intent may have had {most}{}, if {why}", counted(count, "effect", "effects"))
         }
@@ -54,6 +61,14 @@ pub fn sentence(id: FindingId, count: u32, about: About) -> String {
         }
         FindingId::GuardRedundant => "a guard stopped a harmless compensation".to_owned(),
     }
+}
+
+/// What else may be true of a finding: equal calls of an agent can be what it wants.
+pub fn advice(finding: &Finding) -> Option<&'static str> {
+    let of_agent = (finding.id, finding.by) == (FindingId::DuplicateEffect, FindingBy::Recorded);
+    of_agent.then_some(
+        "; equal calls can be correct, such as three equal partial refunds: then declare the tool `repeatable: true`",
+    )
 }
 
 /// Recorded, or under which playbook, in words.

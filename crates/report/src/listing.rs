@@ -140,9 +140,9 @@ struct Rank {
 
 impl Rank {
     fn of<'a>(findings: impl Iterator<Item = &'a Finding>) -> Rank {
-        let worst = findings.min_by_key(|finding| (finding.id.severity(), finding.id, u32::MAX - finding.count));
+        let worst = findings.min_by_key(|finding| (finding.kind(), u32::MAX - finding.count));
         Rank {
-            severity: worst.map(|worst| worst.id.severity()),
+            severity: worst.map(|worst| worst.severity),
             id: worst.map(|worst| worst.id),
             spared: u32::MAX - worst.map_or(0, |worst| worst.count),
         }
@@ -274,7 +274,7 @@ impl Listing {
         if self.selection.unfolded {
             (call.place, call.number).hash(&mut hash);
         }
-        let unsafe_found = |finding: &Finding| finding.id.severity() == FindingSeverity::Unsafe;
+        let unsafe_found = |finding: &Finding| finding.severity == FindingSeverity::Unsafe;
         if recorded.iter().any(unsafe_found) {
             call.place.input.hash(&mut hash); // harm in another input is another story
         }
@@ -448,7 +448,7 @@ mod tests {
     }
 
     fn found(id: FindingId, count: u32) -> Finding {
-        Finding { id, by: FindingBy::Recorded, call: CallId(0), count }
+        Finding::new(id, FindingBy::Recorded, CallId(0), count)
     }
 
     fn listing(calls: &[(RecordedCall, Vec<Finding>)]) -> Listing {

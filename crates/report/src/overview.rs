@@ -223,6 +223,7 @@ fn possible_duplicates(replayed: &Replayed, width: usize, palette: Palette) -> O
             &possible.failed,
         ),
         ("Undeclared tools, resent after a failure that may have acted (calls)", &possible.resent),
+        ("Identical calls without a run; in one run they act again (calls)", &possible.without_run),
     ];
     let lists = lists.into_iter().filter_map(|(title, counts)| by_tool(title, counts, width, palette));
     let lists: Vec<String> = lists.collect();

@@ -2,7 +2,7 @@
 //! Rows in which nothing was counted are left out. Draws nothing.
 
 use playproof_analysis::replay::{Replayed, Summary};
-use playproof_engine::event::{EffectClaim, FindingBy, FindingId, OutcomeWord, PlaybookNames};
+use playproof_engine::event::{EffectClaim, FindingBy, FindingKind, OutcomeWord, PlaybookNames};
 
 use super::text;
 use super::timeline::millis;
@@ -129,10 +129,10 @@ impl Totals<'_> {
     }
 
     fn findings(&self) -> Vec<Row> {
-        let rows = FindingId::ALL.into_iter().map(|id| {
-            let label = format!("{:6}  {}", id.severity().as_str(), id.as_str());
-            let mut row = self.row(&label, |summary| counted(summary.findings.count(id, FindingBy::Playbook)));
-            row.recorded = counted(self.replayed.recorded.count(id, FindingBy::Recorded));
+        let rows = FindingKind::all().map(|kind| {
+            let label = format!("{:6}  {}", kind.severity.as_str(), kind.id.as_str());
+            let mut row = self.row(&label, |summary| counted(summary.findings.of_kind(kind, FindingBy::Playbook)));
+            row.recorded = counted(self.replayed.recorded.of_kind(kind, FindingBy::Recorded));
             row
         });
         rows.filter(is_said).collect()

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::call_hashes::CallHashes;
 use playproof_engine::call::{AnswerTo, RecordedAnswer, RecordedCall, Reply};
 use playproof_engine::event::ErrorFacts;
+use playproof_engine::time::Instant;
 
 /// A call that its lines build up. It stays in one box from its line to its simulation: a trace has millions of calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +34,10 @@ pub struct AttemptCounts {
     pub last_write: u64,
     /// The line of the answer to the last attempt if that attempt failed; else 0.
     pub failed_on: u64,
+    /// The last line of an answer to an attempt; 0: no attempt was answered.
+    pub ended_on: u64,
+    /// The latest time of such an answer; none if one has no time.
+    pub ended_at: Option<Instant>,
     /// Answers of every kind.
     pub answers: u32,
     /// Answers to attempts.
@@ -41,6 +46,10 @@ pub struct AttemptCounts {
     pub succeeded: u32,
     /// Reversals that succeeded.
     pub reversed: u32,
+    /// Attempts below the highest recorded number that have no answer.
+    pub left_out: u32,
+    /// Equal lines of which neither a number nor a time says whether they are one attempt or several.
+    pub ambiguous: u32,
 }
 
 impl CompletedCall {
@@ -63,6 +72,11 @@ impl CompletedCall {
     /// The call as it is shown. Reporters and files get this one.
     pub fn shown(&self) -> &RecordedCall {
         self.shown.as_deref().unwrap_or(&self.built.call)
+    }
+
+    /// Notes that its key was used with other arguments before.
+    pub fn set_key_reused(&mut self) {
+        self.built.call.key_is_reused = true;
     }
 
     pub(crate) fn set_shown(&mut self, shown: Box<RecordedCall>) {
@@ -116,6 +130,11 @@ impl AttemptCounts {
     /// Counts the answer to an attempt; `last` says that no answered attempt has a higher number.
     pub(crate) fn add_attempt(&mut self, answer: &RecordedAnswer, last: bool) {
         let ok = answer.reply == Reply::Ok;
+        self.ended_at = match self.attempts {
+            0 => answer.at,
+            _ => self.ended_at.zip(answer.at).map(|(known, at)| known.max(at)),
+        };
+        self.ended_on = self.ended_on.max(answer.place.line);
         self.answers += 1; // the assembler limits the answers of a call
         self.attempts += 1;
         self.succeeded += u32::from(ok);

@@ -14,6 +14,8 @@ pub struct CallHashes {
     pub tool: u128,
     /// Run, tool and arguments by meaning: equal for calls that ask for the same.
     pub request: u128,
+    /// The arguments by meaning; 0: it has none.
+    pub args: u128,
     /// Tool and idempotency key; 0: the call has no key.
     pub key: u128,
 }
@@ -50,6 +52,7 @@ impl CallHashes {
             id: id.map_or(0, |id| id_hash(run, id)),
             tool,
             request: hash::pair(hash::pair(run, tool), args),
+            args,
             key: key.map_or(0, |key| hash::bytes_after(tool, key.as_bytes(), tag::KEY)),
         }
     }

@@ -93,10 +93,10 @@ impl<'a> Rehearsal<'a> {
     pub fn exit(&self, strict: bool) -> Exit {
         let findings = || self.runs.iter().flat_map(|run| &run.record.findings);
         let contradicted = self.runs.iter().any(|run| run.contradictions.as_ref().is_some_and(|all| !all.is_empty()));
-        if contradicted || findings().any(|finding| finding.id.severity() == FindingSeverity::Unsafe) {
+        if contradicted || findings().any(|finding| finding.severity == FindingSeverity::Unsafe) {
             return Exit::Found;
         }
-        match strict && findings().any(|finding| finding.id.severity() == FindingSeverity::Doubt) {
+        match strict && findings().any(|finding| finding.severity == FindingSeverity::Doubt) {
             true => Exit::Inconclusive,
             false => Exit::Clean,
         }
@@ -273,7 +273,7 @@ impl<'a> Rehearsal<'a> {
     /// The call and the playbook with the worst finding are what is worth explaining.
     fn next(&self, wanted: Option<&str>) -> Command {
         let worst = self.runs.iter().filter_map(|run| Some((run.record.findings.first()?, run)));
-        let worst = worst.min_by_key(|(finding, _)| (finding.id.severity(), finding.id));
+        let worst = worst.min_by_key(|(finding, _)| finding.kind());
         let (run, call) = match worst {
             Some((finding, run)) => (Some(run), run.names.get(finding.call.index()).cloned()),
             None => (self.runs.first(), self.fixture.calls.first().map(|call| call.name.clone())),

@@ -17,7 +17,7 @@ use crate::stream::{Stream, Streamed};
 use crate::terminal::Terminal;
 use crate::{inputs, missing_answer, playbooks};
 use playproof_analysis::replay::Replayed;
-use playproof_engine::event::{Finding, FindingBy, FindingId, FindingSeverity, PlaybookNames};
+use playproof_engine::event::{Finding, FindingSeverity, PlaybookNames};
 use playproof_engine::playbook::Tools;
 use playproof_engine::sim::Plan;
 use playproof_engine::upstream::MissingAnswerPolicy;
@@ -166,11 +166,8 @@ fn refuse_empty(args: &Args, selected: u64) -> Result<(), Failure> {
 /// An `unsafe` finding by anyone is 1; a doubt, and that no call was answered, count only where they are asked to.
 fn exit(replayed: &Replayed, strict: bool) -> Exit {
     let found = |severity: FindingSeverity| {
-        let ids = FindingId::ALL.into_iter().filter(|id| id.severity() == severity);
-        ids.into_iter().any(|id| {
-            replayed.recorded.count(id, FindingBy::Recorded) > 0
-                || replayed.summaries.iter().any(|summary| summary.findings.count(id, FindingBy::Playbook) > 0)
-        })
+        let by_playbook = replayed.summaries.iter().flat_map(|summary| summary.findings.rows());
+        replayed.recorded.rows().chain(by_playbook).any(|(kind, _, _)| kind.severity == severity)
     };
     if found(FindingSeverity::Unsafe) {
         Exit::Found
@@ -312,7 +309,7 @@ impl Page<'_> {
 
     /// The place of the playbook under which the worst finding of a call was made.
     fn worst_under(&self, detail: &Detail) -> usize {
-        let key = |finding: &Finding| (finding.id.severity(), finding.id);
+        let key = |finding: &Finding| finding.kind();
         let recorded = detail.recorded.iter().map(|finding| (key(finding), 0));
         let own = detail
             .records

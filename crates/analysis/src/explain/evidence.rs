@@ -147,17 +147,19 @@ impl<'a> EvidenceCollector<'a> {
     }
 
     /// Takes the next closed call. Gives the evidence on it so far, in full if it `is_wanted`.
-    pub fn take(&mut self, closed: &CompletedCall, is_wanted: bool) -> AtClose {
+    pub fn take(&mut self, closed: &mut CompletedCall, is_wanted: bool) -> AtClose {
         let facts = self.plan.facts(closed.raw().tool());
         let number = self.taken;
         self.taken += 1;
+        let mut findings = Vec::new();
+        if self.recording.take(closed, facts, std::slice::from_ref(self.plan), |finding| findings.push(finding)) {
+            closed.set_key_reused();
+        }
         self.sessions.take(self.plan, self.beyond, number, closed);
         self.note_spent();
-        let mut findings = Vec::new();
-        self.recording.take(closed, facts, std::slice::from_ref(self.plan), |finding| findings.push(finding));
         self.book.add(closed, self.plan, facts);
         if is_wanted {
-            judge_attempts(closed.raw(), facts, std::slice::from_ref(self.plan), &mut findings);
+            judge_attempts(closed, facts, std::slice::from_ref(self.plan), &mut findings);
         }
         AtClose { findings, number }
     }
@@ -223,7 +225,7 @@ impl CallBook {
         if until > 1 && !facts.idempotent && !said && closed.counts.succeeded > 0 {
             to.findings.push(finding(FindingId::PossibleDuplicateEffect, until));
         }
-        to.findings.sort_unstable();
+        Finding::settle(&mut to.findings);
     }
 
     /// Sorts by place: calls close in another order.

@@ -110,7 +110,7 @@ impl UpstreamSaid {
         let reads = |is: fn(&ErrorFacts) -> bool, reserved| reserved == Some(verdict) || error.is_some_and(is);
         UpstreamSaid {
             denied: reads(reads_as_denial, plan.reserved.denied),
-            processed: is_keyed && reads(reads_as_processed, plan.reserved.processed),
+            processed: is_keyed && reads(|error| reads_as_processed(error, true), plan.reserved.processed),
             key_reused: is_keyed && reads(reads_as_reused_key, plan.reserved.key_reused),
         }
     }

@@ -1,10 +1,10 @@
 //! The result of a comparison: plain values with the names behind the numbers, for reporters and gates.
 
 use super::cause::{CauseKey, Changes, Direction, RuleVerdict};
-use super::tally::{CauseGroup, Load, SmallestCall, Tallies, Undetermined};
+use super::tally::{CauseGroup, FindingSwings, Load, SmallestCall, Tallies, Undetermined};
 use crate::replay::{Counts, Replayed};
 use playproof_engine::call::Place;
-use playproof_engine::event::{EffectClaim, FindingBy, FindingId, FindingSeverity, Outcome, OutcomeKind};
+use playproof_engine::event::{EffectClaim, FindingBy, FindingKind, FindingSeverity, Outcome, OutcomeKind};
 use playproof_engine::sim::Plan;
 use playproof_engine::time::Duration;
 use playproof_formats::golden::RowChange;
@@ -84,7 +84,7 @@ pub struct QueueLoad {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FindingChange {
     /// What.
-    pub id: FindingId,
+    pub kind: FindingKind,
     /// Under the base.
     pub base: u64,
     /// Under the candidate.
@@ -198,7 +198,7 @@ impl Impact {
 
     /// Calls that show an unsafe finding under the candidate only, finding by finding.
     pub fn unsafe_gained(&self) -> u64 {
-        let of_severity = |change: &&FindingChange| change.id.severity() == FindingSeverity::Unsafe;
+        let of_severity = |change: &&FindingChange| change.kind.severity == FindingSeverity::Unsafe;
         self.findings.iter().filter(of_severity).map(|change| change.gained).sum()
     }
 }
@@ -237,19 +237,18 @@ fn queues(plans: [&Plan; 2], replayed: &Replayed) -> Vec<QueueLoad> {
     loads
 }
 
-fn findings(swings: &[super::tally::FindingSwing], replayed: &Replayed) -> Vec<FindingChange> {
-    let count = |n: usize, id: FindingId| {
-        replayed.summaries.get(n).map_or(0, |summary| summary.findings.count(id, FindingBy::Playbook))
+fn findings(swings: &FindingSwings, replayed: &Replayed) -> Vec<FindingChange> {
+    let count = |n: usize, kind: FindingKind| {
+        replayed.summaries.get(n).map_or(0, |summary| summary.findings.of_kind(kind, FindingBy::Playbook))
     };
-    let change = |(id, swing): (FindingId, &super::tally::FindingSwing)| FindingChange {
-        id,
-        base: count(0, id),
-        candidate: count(1, id),
-        gained: swing.gained,
-        lost: swing.lost,
+    let change = |kind: FindingKind| FindingChange {
+        kind,
+        base: count(0, kind),
+        candidate: count(1, kind),
+        gained: swings.gained.of_kind(kind, FindingBy::Playbook),
+        lost: swings.lost.of_kind(kind, FindingBy::Playbook),
     };
-    let all = FindingId::ALL.into_iter().zip(swings).map(change);
-    all.filter(|change| change.base + change.candidate > 0).collect()
+    FindingKind::all().map(change).filter(|change| change.base + change.candidate > 0).collect()
 }
 
 fn causes(

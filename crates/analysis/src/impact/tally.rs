@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use super::cause::{CauseKey, Changes, Direction};
 use super::compare::{CallDifference, CallRun};
-use crate::replay::{Counts, ShownCall};
+use crate::replay::{Counts, FindingCounts, ShownCall};
 use playproof_engine::call::{Place, Reply};
-use playproof_engine::event::{FindingBy, FindingId, Outcome, OutcomeKind};
+use playproof_engine::event::{FindingBy, FindingKind, Outcome, OutcomeKind};
 use playproof_engine::sim::SimulationRecord;
 use playproof_engine::time::Duration;
 
@@ -164,11 +164,11 @@ fn is_undetermined(ran: CallRun<'_>) -> bool {
     matches!(ran.outcome.kind, OutcomeKind::Undetermined(_))
 }
 
-/// Calls that gain or lose one finding by the playbook.
+/// Calls that gain or lose a finding by the playbook.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct FindingSwing {
-    pub gained: u64,
-    pub lost: u64,
+pub(super) struct FindingSwings {
+    pub gained: FindingCounts,
+    pub lost: FindingCounts,
 }
 
 /// What was counted of a batch of calls, or of all.
@@ -191,8 +191,7 @@ pub(super) struct Tallies {
     pub load: Load,
     /// Calls that make an effect twice, or may: under the base, under the candidate.
     pub doubled: [u64; 2],
-    /// By `FindingId::ALL`.
-    pub findings: [FindingSwing; FindingId::ALL.len()],
+    pub findings: FindingSwings,
     pub groups: BTreeMap<(Direction, CauseKey), CauseGroup>,
     /// Calls whose cause is none of those that are told apart.
     pub overflow: u64,
@@ -238,13 +237,13 @@ impl Tallies {
         if base.findings.is_empty() && candidate.findings.is_empty() {
             return; // the usual call
         }
-        let has = |record: &SimulationRecord, id: FindingId| {
-            record.findings.iter().any(|finding| finding.by == FindingBy::Playbook && finding.id == id)
+        let has = |record: &SimulationRecord, kind: FindingKind| {
+            record.findings.iter().any(|finding| finding.by == FindingBy::Playbook && finding.kind() == kind)
         };
-        for (swing, id) in self.findings.iter_mut().zip(FindingId::ALL) {
-            match (has(base, id), has(candidate, id)) {
-                (false, true) => swing.gained += 1,
-                (true, false) => swing.lost += 1,
+        for kind in FindingKind::all() {
+            match (has(base, kind), has(candidate, kind)) {
+                (false, true) => self.findings.gained.add(kind, FindingBy::Playbook, 1),
+                (true, false) => self.findings.lost.add(kind, FindingBy::Playbook, 1),
                 _ => {}
             }
         }
@@ -274,10 +273,8 @@ impl Tallies {
         for (mine, later) in self.doubled.iter_mut().zip(later.doubled) {
             *mine += later;
         }
-        for (mine, later) in self.findings.iter_mut().zip(later.findings) {
-            mine.gained += later.gained;
-            mine.lost += later.lost;
-        }
+        self.findings.gained.merge(&later.findings.gained);
+        self.findings.lost.merge(&later.findings.lost);
         self.overflow += later.overflow;
         for (key, group) in later.groups {
             match self.group(key) {

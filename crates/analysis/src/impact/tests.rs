@@ -270,7 +270,7 @@ fn a_gate_refuses_what_it_names_and_unsafe_findings_always() {
     assert_eq!(judge(&allowed), [GateFailure::Unsafe(2), GateFailure::Effects(2)]);
     let narrower = impact(&text("study/retry-everything"), &text("standard"));
     assert!(ImpactGate::default().judge(&narrower).is_empty());
-    let lost = narrower.findings.iter().find(|finding| finding.id == FindingId::UnsafeRetry);
+    let lost = narrower.findings.iter().find(|finding| finding.kind.id == FindingId::UnsafeRetry);
     assert_eq!(lost.map(|finding| (finding.base, finding.candidate, finding.lost)), Some((2, 0, 2)));
 }
 
@@ -331,6 +331,6 @@ fn a_finding_that_comes_without_another_decision_is_gained_all_the_same() {
     let with = |facts: &str| bold.replacen("tools:\n", &format!("tools:\n  t: {{ {facts} }}\n"), 1);
     let (idempotent, not) = (with("access: write, idempotent: true"), with("access: write, idempotent: false"));
     let impact = impact_on(retried, &idempotent, &not, MissingAnswerPolicy::Unanswered, 1);
-    let gained = impact.findings.iter().find(|finding| finding.id == FindingId::UnsafeRetry);
+    let gained = impact.findings.iter().find(|finding| finding.kind.id == FindingId::UnsafeRetry);
     assert_eq!(gained.map(|finding| (finding.candidate, finding.gained)), Some((1, 1)), "{:?}", impact.findings);
 }

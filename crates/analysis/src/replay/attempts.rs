@@ -1,75 +1,128 @@
 //! Findings from the recorded attempts of one call. Looks at one call at a time.
 
-use playproof_engine::call::{RecordedAnswer, RecordedCall, Reply};
+use playproof_engine::call::{RecordedCall, Reply};
 use playproof_engine::classify::{Signal, reads_as_denial, reads_as_processed};
 use playproof_engine::event::{EffectClaim, ErrorFacts, Finding, FindingBy, FindingId};
 use playproof_engine::ids::{AttemptNo, CallId};
 use playproof_engine::playbook::{Access, ToolFacts};
-use playproof_engine::sim::Plan;
+use playproof_engine::sim::{FailureMeaning, Plan, acts_again};
+use playproof_trace::call::{AttemptCounts, CompletedCall};
 
 /// Adds the findings of the attempts to `findings`. True if one is a new possible duplicate.
-pub fn judge(call: &RecordedCall, facts: ToolFacts, plans: &[Plan], findings: &mut Vec<Finding>) -> bool {
-    add(findings, FindingId::OverTimeout, over_timeout(call, facts));
-    let attempts = || call.attempts();
-    if call.answers.len() < 2 || attempts().nth(1).is_none() {
+pub fn judge(closed: &CompletedCall, facts: ToolFacts, plans: &[Plan], findings: &mut Vec<Finding>) -> bool {
+    let (call, counts) = (closed.raw(), closed.counts);
+    let mut add = |id, count| {
+        if count > 0 {
+            findings.push(finding(id, count));
+        }
+    };
+    add(FindingId::OverTimeout, over_timeout(call, facts));
+    if counts.attempts < 2 && counts.left_out == 0 && counts.ambiguous == 0 {
         return false; // the usual call: one attempt
     }
-    add(findings, FindingId::RetriedAfterDenial, sent_after(attempts(), |_, error| error.is_some_and(reads_as_denial)));
-    add(
-        findings,
-        FindingId::RetriedAfterConflict,
-        sent_after(attempts(), |_, error| error.is_some_and(reads_as_processed)),
-    );
-    if facts.access == Access::Write && !facts.idempotent && !call.is_keyed() {
-        let count = sent_after(attempts(), |attempt, error| may_have_acted(call, facts, plans, attempt, error));
-        match facts.declared {
-            true => add(findings, FindingId::UnsafeRetry, count),
-            // On assumed facts the tool may be a read; other calls with this intent may have shown that already.
-            false if count > 0 => match findings.iter_mut().find(|one| one.id == FindingId::PossibleDuplicateEffect) {
-                Some(known) => known.count = known.count.max(count.saturating_add(1)),
-                None => {
-                    findings.push(finding(FindingId::PossibleDuplicateEffect, count.saturating_add(1)));
-                    return true;
+    let attempts = course(call, facts, plans);
+    add(FindingId::RetriedAfterDenial, sent_after(&attempts, |attempt| attempt.reads_as_denial));
+    add(FindingId::RetriedAfterConflict, sent_after(&attempts, |attempt| attempt.reads_as_processed));
+    if facts.access == Access::Read || facts.idempotent {
+        return false;
+    }
+    let resent = if call.is_keyed() { 0 } else { sent_after(&attempts, |attempt| attempt.may_have_acted) };
+    let mut effects = 0;
+    match facts.declared {
+        true => add(FindingId::UnsafeRetry, resent),
+        // On assumed facts the tool may be a read; other calls with this intent may have shown that already.
+        false if resent > 0 => effects = resent.saturating_add(1),
+        false => {}
+    }
+    if acts_again(facts) {
+        effects = effects.max(effects_in_doubt(&attempts, call.is_keyed(), counts));
+    }
+    let is_new = findings.iter().all(|known| known.id != FindingId::PossibleDuplicateEffect);
+    let is_proved = findings.iter().any(|known| known.id == FindingId::DuplicateEffect);
+    if effects > 1 && !is_proved {
+        findings.push(finding(FindingId::PossibleDuplicateEffect, effects));
+    }
+    is_new && effects > 1 && !is_proved && !facts.declared
+}
+
+/// What one attempt shows.
+#[derive(Clone, Copy, Debug)]
+struct AttemptShows {
+    ok: bool,
+    /// It failed or was not answered, and may have acted.
+    may_have_acted: bool,
+    reads_as_denial: bool,
+    reads_as_processed: bool,
+}
+
+/// All attempts in order; one that the recording leaves out is unanswered.
+fn course(call: &RecordedCall, facts: ToolFacts, plans: &[Plan]) -> Vec<AttemptShows> {
+    let mut attempts: Vec<AttemptShows> = Vec::new();
+    let unanswered =
+        AttemptShows { ok: false, may_have_acted: true, reads_as_denial: false, reads_as_processed: false };
+    let mut next = AttemptNo::FIRST;
+    for (number, answer) in call.attempts() {
+        if number > next {
+            attempts.push(unanswered); // one or several: each may have acted
+        }
+        next = number.next();
+        attempts.push(match &answer.reply {
+            Reply::Ok => AttemptShows { ok: true, may_have_acted: false, ..unanswered },
+            Reply::Failed(error) => {
+                let error = error.as_deref();
+                AttemptShows {
+                    ok: false,
+                    may_have_acted: meaning(call, facts, plans, (call.is_keyed(), number), error).may_have_acted,
+                    reads_as_denial: error.is_some_and(reads_as_denial),
+                    reads_as_processed: error.is_some_and(|error| reads_as_processed(error, call.is_keyed())),
                 }
-            },
-            false => {}
-        }
+            }
+        });
     }
-    false
+    attempts
 }
 
-fn add(findings: &mut Vec<Finding>, id: FindingId, count: u32) {
-    if count > 0 {
-        findings.push(finding(id, count));
-    }
+/// Attempts that were sent after one for which `is` holds.
+fn sent_after(attempts: &[AttemptShows], is: impl Fn(&AttemptShows) -> bool) -> u32 {
+    let first = attempts.iter().position(is);
+    first.map_or(0, |first| u32::try_from(attempts.len() - first - 1).unwrap_or(u32::MAX))
 }
 
-/// Attempts that were sent after a failure for which `is` holds.
-fn sent_after<'a>(
-    attempts: impl Iterator<Item = (AttemptNo, &'a RecordedAnswer)>,
-    is: impl Fn(AttemptNo, Option<&ErrorFacts>) -> bool,
-) -> u32 {
-    let (mut after, mut count) = (false, 0);
-    for (number, attempt) in attempts {
-        count += u32::from(after);
-        if let Reply::Failed(error) = &attempt.reply {
-            after = after || is(number, error.as_deref());
-        }
-    }
-    count
+/// The effects of the call if each attempt that may have acted after a success acted, and each ambiguous line was an
+/// attempt.
+fn effects_in_doubt(attempts: &[AttemptShows], keyed: bool, counts: AttemptCounts) -> u32 {
+    let made = attempts.iter().filter(|attempt| attempt.ok).count();
+    let succeeded = attempts.iter().position(|attempt| attempt.ok).filter(|_| !keyed);
+    let later = succeeded.and_then(|first| attempts.get(first..)).unwrap_or_default();
+    let maybe = later.iter().filter(|attempt| attempt.may_have_acted).count();
+    let maybe = u32::try_from(made + maybe).unwrap_or(u32::MAX);
+    let again = attempts.iter().any(|attempt| attempt.ok || attempt.may_have_acted);
+    let doubted = if again { counts.ambiguous.saturating_add(1) } else { 0 };
+    if maybe > u32::try_from(made).unwrap_or(u32::MAX) || doubted > 1 { maybe.max(doubted) } else { 0 }
 }
 
-/// Whether the upstream may have acted at a failure, according to any of the playbooks; without playbooks, it may.
-pub fn may_have_acted(
+/// What the failure of an attempt means by itself or according to any of the playbooks; without playbooks, it may have
+/// acted. The call, with a key or without, is `call` or one that is identical but for its key.
+pub fn meaning(
     call: &RecordedCall,
     facts: ToolFacts,
     plans: &[Plan],
-    attempt: AttemptNo,
+    (keyed, attempt): (bool, AttemptNo),
     error: Option<&ErrorFacts>,
-) -> bool {
-    let signal = Signal::new(error, call.tool(), facts, false, attempt);
-    let says = |plan: &Plan| plan.playbook.verdict(plan.classifier.classify(&signal).verdict).effect;
-    plans.is_empty() || plans.iter().any(|plan| says(plan) != EffectClaim::NotApplied)
+) -> FailureMeaning {
+    let signal = Signal::new(error, call.tool(), facts, keyed, attempt);
+    let mut meaning = FailureMeaning {
+        may_have_acted: plans.is_empty(),
+        denied: error.is_some_and(reads_as_denial),
+        processed: error.is_some_and(|error| reads_as_processed(error, keyed)),
+    };
+    for plan in plans {
+        let verdict = plan.classifier.classify(&signal).verdict;
+        meaning.may_have_acted |= plan.playbook.verdict(verdict).effect != EffectClaim::NotApplied;
+        meaning.denied |= plan.reserved.denied == Some(verdict);
+        meaning.processed |= keyed && plan.reserved.processed == Some(verdict);
+    }
+    meaning
 }
 
 /// Attempts whose answer came after the timeout, if their start is recorded.
@@ -86,5 +139,5 @@ fn over_timeout(call: &RecordedCall, facts: ToolFacts) -> u32 {
 
 /// A finding about the only call of a simulation.
 pub fn finding(id: FindingId, count: u32) -> Finding {
-    Finding { id, by: FindingBy::Recorded, call: CallId(0), count }
+    Finding::new(id, FindingBy::Recorded, CallId(0), count)
 }

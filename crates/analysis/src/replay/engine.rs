@@ -30,10 +30,11 @@ pub fn replay<W: Observer, S: FnMut(W::Part) -> io::Result<()> + Send>(
     if let Some(error) = finished.error {
         return Err(error);
     }
-    let (inputs, mut possible_duplicates) =
-        finished.order.map_or_else(Default::default, |order| (order.accounts, order.possible_duplicates));
+    let (inputs, mut possible_duplicates) = finished
+        .order
+        .map_or_else(Default::default, |order| (order.accounts, order.recording.possible_duplicates().clone()));
     let (summaries, recorded) = finished.sink.map_or_else(Default::default, |total| {
-        possible_duplicates.resent = total.resent;
+        possible_duplicates.resent.merge(&total.resent);
         (total.summaries, total.recorded)
     });
     Ok(Replayed { summaries, inputs, recorded, possible_duplicates })

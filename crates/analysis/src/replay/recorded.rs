@@ -1,6 +1,6 @@
-//! Findings of a recording, over calls in the order in which they close: duplicate effects, futile resends, loops.
-//! Playbooks only tell whether a failure may have acted. Memory is bounded, except 16 bytes per declared write that
-//! succeeded (in a table that is at least half full).
+//! Findings of recordings, over calls in the order in which they close: duplicate effects, identical calls, reused keys,
+//! loops. Playbooks only tell what a failure means. Memory is bounded, except 16 bytes for each declared write without a
+//! key that succeeded (in one input) and 20 bytes for each key (in all inputs), in tables that are at least half full.
 #![expect(clippy::disallowed_types, reason = "looked up by key only, never iterated into an output")]
 
 use std::collections::HashMap;
@@ -10,14 +10,15 @@ use foldhash::fast::FixedState;
 
 use playproof_engine::call::Reply;
 use playproof_engine::event::{ErrorFacts, Finding, FindingId};
-use playproof_engine::ids::AttemptNo;
+use playproof_engine::ids::{AttemptNo, CallId};
 use playproof_engine::playbook::{Access, ToolFacts};
-use playproof_engine::sim::Plan;
+use playproof_engine::sim::{Evidence, Moment, Plan, RepeatedCall, Repeats};
+use playproof_engine::time::Instant;
 use playproof_trace::call::{AttemptCounts, CompletedCall};
 use playproof_trace::simd::prefetch;
 use playproof_trace::window::Window;
 
-use super::attempts::{finding, may_have_acted};
+use super::attempts::{finding, meaning};
 use super::counts::Counts;
 
 /// The window of calls for loops and resends.
@@ -44,32 +45,45 @@ impl std::hash::Hash for IntentKey {
     }
 }
 
-/// A call within the window; of identical ones, the newest has the counts.
+/// A call within the window; of identical ones, the newest has what they show. Small: most calls are made once.
 #[derive(Debug, Default)]
 struct Recent {
-    /// Whether there is a newer one.
-    is_old: bool,
+    /// Identical calls; 0: there is a newer one.
     count: u32,
-    /// The line of its last failure; 0 if it did not fail last.
-    failed_on: u64,
-    /// Failures in a row.
-    failures: u32,
-    /// Effects of calls without a key, if the tool acts each time.
-    effects: u32,
-    /// Whether one without ok may have acted.
-    maybe: MayHaveActed,
+    /// A mark of the key of the only call; 0: none.
+    key: u32,
+    shows: Shows,
+    /// The last line of the only call; 0: it has no end.
+    ended_on: u64,
+    /// The time of its end in microseconds.
+    ended_at: u64,
 }
 
-/// Whether a call without ok may have acted. Evaluated lazily, because most calls are made once.
-#[derive(Clone, Debug, Default)]
-enum MayHaveActed {
-    /// None may have acted.
+/// What the calls of one entry show. Evaluated lazily, because most calls are made once.
+#[derive(Debug, Default)]
+enum Shows {
+    /// No call yet.
     #[default]
-    No,
-    /// One failed with this error; not evaluated yet.
-    Unasked(Option<Arc<ErrorFacts>>),
-    /// One may have acted.
-    Yes,
+    Nothing,
+    /// One call without an answer.
+    Unanswered,
+    /// One call with one attempt, which succeeded.
+    Ok,
+    /// One call with one attempt, which failed with this error.
+    Failed(Option<Arc<ErrorFacts>>),
+    /// Several calls, or several answers.
+    Several(Box<Repeats>),
+}
+
+/// In `ended_at`: the time is not known.
+const NO_TIME: u64 = u64::MAX;
+
+/// How a key was used.
+#[derive(Clone, Copy, Debug, Default)]
+struct KeyUse {
+    /// A mark of the arguments of its first call; 0: there was none yet.
+    args: u32,
+    effects: u32,
 }
 
 /// Calls that may have made an effect again, by tool.
@@ -81,8 +95,10 @@ pub struct PossibleDuplicates {
     pub keyed: Counts,
     /// An identical call without ok may have acted.
     pub failed: Counts,
-    /// Resent as an attempt of the same call after a failure that may have acted; the tool is not declared.
+    /// Resent after a failure that may have acted; the tool is not declared.
     pub resent: Counts,
+    /// The calls name no run: they may belong to different runs.
+    pub without_run: Counts,
 }
 
 impl PossibleDuplicates {
@@ -92,13 +108,17 @@ impl PossibleDuplicates {
         self.keyed.merge(&later.keyed);
         self.failed.merge(&later.failed);
         self.resent.merge(&later.resent);
+        self.without_run.merge(&later.without_run);
     }
 }
 
-/// The sequential analysis of one input.
+/// The sequential analysis of all inputs.
 #[derive(Debug)]
 pub struct RecordingAnalysis {
+    /// Effects of intents without a key; they belong to one input.
     effects: HashMap<IntentKey, u32, FixedState>,
+    /// Keys mean the same in all inputs.
+    keys: HashMap<IntentKey, KeyUse, FixedState>,
     recent: Window<Recent>,
     possible_duplicates: PossibleDuplicates,
 }
@@ -107,6 +127,7 @@ impl Default for RecordingAnalysis {
     fn default() -> RecordingAnalysis {
         RecordingAnalysis {
             effects: HashMap::default(),
+            keys: HashMap::default(),
             recent: Window::new(usize::from(WINDOW)),
             possible_duplicates: PossibleDuplicates::default(),
         }
@@ -114,51 +135,101 @@ impl Default for RecordingAnalysis {
 }
 
 impl RecordingAnalysis {
-    /// Takes the next closed call, and adds its findings. `plans` tell whether a failure may have acted.
+    /// Begins another input: only keys mean the same in it.
+    pub fn begin_input(&mut self) {
+        self.effects.clear();
+        self.recent = Window::new(usize::from(WINDOW));
+    }
+
+    /// Takes the next closed call, and adds its findings. `plans` tell what a failure means. True if its key was used with
+    /// other arguments before.
     pub fn take(
         &mut self,
         closed: &CompletedCall,
         facts: ToolFacts,
         plans: &[Plan],
         mut findings: impl FnMut(Finding),
-    ) {
-        let effects = net_effects(&closed.counts, facts);
+    ) -> bool {
         let recent = self.remember(closed.hashes.request);
         recent.count += 1;
         if recent.count > LOOP {
             findings(finding(FindingId::RunawayLoop, recent.count));
         }
-        if recent.takes_futile_retry(closed.raw().place.line, &closed.counts) {
-            findings(finding(FindingId::FutileRetry, recent.failures - 1));
+        let mut possible = 0;
+        recent.take(closed, facts, plans, |finding| {
+            possible = if finding.id == FindingId::PossibleDuplicateEffect { finding.count } else { possible };
+            findings(finding);
+        });
+        let unkeyed_effects = recent.unkeyed_effects();
+        if possible > 0 {
+            let lists = &mut self.possible_duplicates;
+            let list = match (closed.raw().run(), facts.declared) {
+                (None, true) => &mut lists.without_run,
+                (_, false) if closed.counts.succeeded == 0 && unkeyed_effects == 0 => &mut lists.resent,
+                _ => &mut lists.failed,
+            };
+            list.add(closed.shown().tool(), 1);
         }
-        let in_doubt = acts_again(facts) && closed.hashes.key == 0 && recent.takes_doubt(closed, facts, effects, plans);
-        let seen = recent.effects;
-        if in_doubt {
-            findings(finding(FindingId::PossibleDuplicateEffect, seen.saturating_add(1)));
-            self.possible_duplicates.failed.add(closed.shown().tool(), 1);
-        }
+        let effects = net_effects(&closed.counts, facts);
         match sum_of(closed, facts) {
-            EffectScope::None => return,
+            EffectScope::None => false,
+            EffectScope::Call => {
+                if effects > 1 {
+                    findings(finding(FindingId::DuplicateEffect, effects));
+                }
+                false
+            }
             EffectScope::Recent => {
-                if seen > 1 {
-                    findings(finding(FindingId::PossibleDuplicateEffect, seen));
+                if unkeyed_effects > 1 {
+                    findings(finding(FindingId::PossibleDuplicateEffect, unkeyed_effects));
                     self.possible_duplicates.undeclared.add(closed.shown().tool(), 1);
                 }
-                return;
+                false
             }
-            EffectScope::Whole => {}
-        }
-        let all = self.effects.entry(IntentKey::new(closed.hashes.intent())).or_default();
-        *all = all.saturating_add(effects);
-        match (*all > 1, closed.hashes.key) {
-            // An upstream that honours keys repeats its first answer: no proof of a second effect.
-            (true, 1..) => {
-                findings(finding(FindingId::PossibleDuplicateEffect, *all));
-                self.possible_duplicates.keyed.add(closed.shown().tool(), 1);
+            EffectScope::Input => {
+                let all = self.effects.entry(IntentKey::new(closed.hashes.request)).or_default();
+                *all = all.saturating_add(effects);
+                if *all > 1 && (effects > 1 || closed.raw().run().is_some()) {
+                    findings(finding(FindingId::DuplicateEffect, *all));
+                } else if *all > 1 {
+                    findings(finding(FindingId::PossibleDuplicateEffect, *all));
+                    self.possible_duplicates.without_run.add(closed.shown().tool(), 1);
+                }
+                false
             }
-            (true, 0) => findings(finding(FindingId::DuplicateEffect, *all)),
-            (false, _) => {}
+            EffectScope::Key => self.take_key(closed, facts, effects, findings),
         }
+    }
+
+    /// Takes a write with a key. True if the key was used with other arguments before.
+    fn take_key(
+        &mut self,
+        closed: &CompletedCall,
+        facts: ToolFacts,
+        effects: u32,
+        mut findings: impl FnMut(Finding),
+    ) -> bool {
+        let key = self.keys.entry(IntentKey::new(closed.hashes.key)).or_default();
+        let args = mark(closed.hashes.args).max(1);
+        if key.args == 0 {
+            key.args = args;
+        } else if key.args != args {
+            findings(finding(FindingId::KeyReused, 1));
+            return true;
+        }
+        let all = match facts.repeatable {
+            true => effects, // each call has an intent of its own
+            false => {
+                key.effects = key.effects.saturating_add(effects);
+                key.effects
+            }
+        };
+        // An upstream that honours keys repeats its first answer: no proof of a second effect.
+        if effects > 0 && all > 1 && !facts.idempotent {
+            findings(finding(FindingId::PossibleDuplicateEffect, all));
+            self.possible_duplicates.keyed.add(closed.shown().tool(), 1);
+        }
+        false
     }
 
     /// Prefetches what `take` will look up, and reserves entries for effects. In one pass, so that memory accesses overlap.
@@ -166,8 +237,10 @@ impl RecordingAnalysis {
         self.recent.prefetch(calls.iter().map(|closed| closed.hashes.request));
         calls.iter().filter_map(|closed| closed.raw().answers.first()).for_each(prefetch);
         for (closed, &facts) in calls.iter().zip(facts) {
-            if sum_of(closed, facts) == EffectScope::Whole {
-                self.effects.entry(IntentKey::new(closed.hashes.intent())).or_default();
+            match sum_of(closed, facts) {
+                EffectScope::Input => drop(self.effects.entry(IntentKey::new(closed.hashes.request)).or_default()),
+                EffectScope::Key => drop(self.keys.entry(IntentKey::new(closed.hashes.key)).or_default()),
+                EffectScope::None | EffectScope::Call | EffectScope::Recent => {}
             }
         }
     }
@@ -180,13 +253,13 @@ impl RecordingAnalysis {
     /// The entry of a call; drops the oldest one of the window.
     fn remember(&mut self, same: u128) -> &mut Recent {
         if self.recent.next() - self.recent.first() >= u64::from(WINDOW)
-            && let Some((mark, Recent { is_old: true, .. })) = self.recent.pop_first(|_| true)
+            && let Some((mark, Recent { count: 0, .. })) = self.recent.pop_first(|_| true)
             && let Some(newest) = self.newest(mark)
         {
             newest.count -= 1;
         }
         let earlier = self.newest(same);
-        let known = earlier.map(|earlier| std::mem::replace(earlier, Recent { is_old: true, ..Recent::default() }));
+        let known = earlier.map(std::mem::take);
         self.recent.push(same, known.unwrap_or_default())
     }
 
@@ -197,73 +270,113 @@ impl RecordingAnalysis {
 }
 
 impl Recent {
-    /// Adds the effects of a call. True if there is an effect that another call without ok may have made too.
-    fn takes_doubt(&mut self, closed: &CompletedCall, facts: ToolFacts, effects: u32, plans: &[Plan]) -> bool {
-        let again = self.count > 1;
-        let before = self.effects;
-        self.effects = before.saturating_add(effects);
-        if effects > 0 {
-            return again && before == 0 && self.maybe.ask(closed, facts, plans);
+    /// Takes a call, and gives what it shows beside the identical ones before it.
+    fn take(&mut self, closed: &CompletedCall, facts: ToolFacts, plans: &[Plan], found: impl FnMut(Finding)) {
+        let counts = &closed.counts;
+        if let Shows::Nothing = self.shows
+            && let Some(first) = Shows::of(closed)
+        {
+            self.shows = first;
+            self.key = key_mark(closed);
+            self.ended_on = counts.ended_on;
+            self.ended_at = counts.ended_at.map_or(NO_TIME, Instant::as_micros);
+            return; // the usual call
         }
-        let failed = MayHaveActed::of(closed, facts, plans);
-        if matches!(failed, MayHaveActed::No) || (again && self.maybe.ask(closed, facts, plans)) {
-            return false; // one that may have acted is enough
-        }
-        self.maybe = failed;
-        before > 0 && self.maybe.ask(closed, facts, plans)
+        let evidence = Evidence { facts, one_run: closed.raw().run().is_some(), ledger: false };
+        let mut repeats = match std::mem::take(&mut self.shows) {
+            Shows::Several(repeats) => repeats,
+            first => {
+                let mut repeats = Box::<Repeats>::default();
+                if let Some(first) = self.first(&first, closed, facts, plans) {
+                    repeats.take(CallId(0), &first, evidence, |_| {});
+                }
+                repeats
+            }
+        };
+        repeats.take(CallId(0), &repeated(closed, facts, plans), evidence, found);
+        self.shows = Shows::Several(repeats);
     }
 
-    /// Adds the end of the call at `line`. True if it failed as before, without a write in between.
-    fn takes_futile_retry(&mut self, line: u64, counts: &AttemptCounts) -> bool {
-        if counts.attempts == 0 {
-            return false;
+    /// Proved effects of the calls without a key, as far as they may be more than one.
+    fn unkeyed_effects(&self) -> u32 {
+        match &self.shows {
+            Shows::Several(repeats) => repeats.unkeyed_effects(),
+            _ => 0,
         }
-        let failed_before = std::mem::replace(&mut self.failed_on, counts.failed_on);
-        if counts.failed_on == 0 {
-            self.failures = 0;
-            return false;
-        }
-        let sent_after = failed_before != 0 && line > failed_before;
-        let again = sent_after && counts.last_write <= failed_before;
-        self.failures = if again { self.failures.saturating_add(1) } else { 1 };
-        self.failed_on = counts.failed_on.max(failed_before);
-        again
+    }
+
+    /// The only call so far; `closed` is identical to it.
+    fn first(&self, shows: &Shows, closed: &CompletedCall, facts: ToolFacts, plans: &[Plan]) -> Option<RepeatedCall> {
+        let writes = facts.access == Access::Write;
+        let at = Some(self.ended_at).filter(|&at| at != NO_TIME).map(Instant::from_micros);
+        let ended = (self.ended_on > 0).then_some(Moment { at, place: self.ended_on });
+        let call = RepeatedCall { key: u64::from(self.key), ended, ..RepeatedCall::default() };
+        Some(match shows {
+            Shows::Nothing | Shows::Several(_) => return None,
+            Shows::Unanswered => RepeatedCall { may_have_acted: writes, ..call },
+            Shows::Ok => RepeatedCall { effects: u32::from(writes), ..call },
+            Shows::Failed(error) => {
+                let failure = meaning(closed.raw(), facts, plans, (self.key != 0, AttemptNo::FIRST), error.as_deref());
+                RepeatedCall { failed: true, ..call }.with(failure, writes)
+            }
+        })
     }
 }
 
-impl MayHaveActed {
-    /// For a call without a proved effect.
-    fn of(closed: &CompletedCall, facts: ToolFacts, plans: &[Plan]) -> MayHaveActed {
-        if closed.counts.succeeded > 0 {
-            return MayHaveActed::No; // made, and reversed
+impl Shows {
+    /// What a usual call shows; none if it has several answers, or leaves an attempt out.
+    fn of(closed: &CompletedCall) -> Option<Shows> {
+        let AttemptCounts { answers, attempts, succeeded, left_out, .. } = closed.counts;
+        match (answers, attempts, succeeded, left_out) {
+            (0, ..) => Some(Shows::Unanswered),
+            (1, 1, 1, 0) => Some(Shows::Ok),
+            (1, 1, 0, 0) => match closed.raw().answers.first().map(|answer| &answer.reply) {
+                Some(Reply::Failed(error)) => Some(Shows::Failed(error.clone())),
+                _ => None,
+            },
+            _ => None,
         }
-        let mut attempts = closed.raw().attempts();
-        match (attempts.next().map(|(_, answer)| &answer.reply), attempts.next()) {
-            (None, _) => MayHaveActed::Yes,
-            (Some(Reply::Failed(error)), None) => MayHaveActed::Unasked(error.clone()),
-            _ => {
-                let acted = closed.raw().attempts().any(|(number, answer)| match &answer.reply {
-                    Reply::Failed(error) => may_have_acted(closed.raw(), facts, plans, number, error.as_deref()),
-                    Reply::Ok => false,
-                });
-                if acted { MayHaveActed::Yes } else { MayHaveActed::No }
+    }
+}
+
+/// A call, for comparison with identical ones.
+fn repeated(closed: &CompletedCall, facts: ToolFacts, plans: &[Plan]) -> RepeatedCall {
+    let (call, counts) = (closed.raw(), &closed.counts);
+    let writes = facts.access == Access::Write;
+    let line = |place: u64, at| (place > 0).then_some(Moment { at, place });
+    let mut seen = RepeatedCall {
+        key: u64::from(key_mark(closed)),
+        made: Moment { at: call.at, place: call.place.line },
+        ended: line(counts.ended_on, counts.ended_at),
+        last_write: line(counts.last_write, None),
+        failed: counts.failed_on != 0,
+        effects: net_effects(counts, facts),
+        may_have_acted: writes && counts.succeeded == 0 && (counts.attempts == 0 || counts.left_out > 0),
+        ..RepeatedCall::default()
+    };
+    if counts.attempts > counts.succeeded {
+        for (number, answer) in call.attempts() {
+            (seen.denied, seen.processed) = (false, false); // those of the last answer count
+            if let Reply::Failed(error) = &answer.reply {
+                let failure = meaning(call, facts, plans, (call.is_keyed(), number), error.as_deref());
+                seen = seen.with(failure, writes && counts.succeeded == 0); // else it was made, or made and reversed
             }
         }
     }
+    seen
+}
 
-    /// Whether it may have acted; `closed` is an identical call.
-    fn ask(&mut self, closed: &CompletedCall, facts: ToolFacts, plans: &[Plan]) -> bool {
-        if let MayHaveActed::Unasked(error) = self {
-            let acted = may_have_acted(closed.raw(), facts, plans, AttemptNo::FIRST, error.as_deref());
-            *self = if acted { MayHaveActed::Yes } else { MayHaveActed::No };
-        }
-        matches!(self, MayHaveActed::Yes)
+/// A mark of a call's key; 0: it has none.
+fn key_mark(closed: &CompletedCall) -> u32 {
+    match closed.hashes.key {
+        0 => 0,
+        key => mark(key).max(1),
     }
 }
 
-/// Whether each call of the tool makes a new effect.
-const fn acts_again(facts: ToolFacts) -> bool {
-    matches!(facts.access, Access::Write) && !facts.repeatable && !facts.idempotent
+#[expect(clippy::cast_possible_truncation, reason = "32 bits tell the few keys of one request apart")]
+const fn mark(hash: u128) -> u32 {
+    hash as u32
 }
 
 /// The scope in which the effects of an intent are summed.
@@ -271,19 +384,29 @@ const fn acts_again(facts: ToolFacts) -> bool {
 enum EffectScope {
     /// None: it had no effect, or may have several.
     None,
+    /// One call, because each call of the tool is an intent.
+    Call,
     /// Among the last calls.
     Recent,
     /// Over the whole input.
-    Whole,
+    Input,
+    /// Over all inputs, with its key.
+    Key,
 }
 
 fn sum_of(closed: &CompletedCall, facts: ToolFacts) -> EffectScope {
-    if net_effects(&closed.counts, facts) == 0 || !acts_again(facts) {
-        return EffectScope::None;
-    }
-    match facts.declared || closed.hashes.key != 0 {
-        true => EffectScope::Whole,
-        false => EffectScope::Recent,
+    if facts.access == Access::Read {
+        EffectScope::None
+    } else if closed.hashes.key != 0 {
+        EffectScope::Key
+    } else if net_effects(&closed.counts, facts) == 0 || facts.idempotent {
+        EffectScope::None
+    } else if facts.repeatable {
+        EffectScope::Call
+    } else if facts.declared {
+        EffectScope::Input
+    } else {
+        EffectScope::Recent
     }
 }
 
@@ -292,5 +415,15 @@ fn net_effects(counts: &AttemptCounts, facts: ToolFacts) -> u32 {
     match facts.access {
         Access::Read => 0,
         Access::Write => counts.succeeded.saturating_sub(counts.reversed),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_of_the_window_fits_a_cache_line_with_its_links() {
+        assert!(size_of::<Recent>() <= 40, "a trace has millions of calls that are made once");
     }
 }

@@ -26,7 +26,7 @@ use super::counts::Counts;
 use super::io::{InputAccount, Inputs, Observer, ReplayError, ReplayOptions};
 use super::lanes::{Lanes, NumberedCall};
 use super::message_template::MessageTemplates;
-use super::recorded::{PossibleDuplicates, RecordingAnalysis};
+use super::recorded::RecordingAnalysis;
 use super::summary::{FindingCounts, Summary};
 
 /// The number of calls after which jointly simulated calls are merged into the order.
@@ -82,7 +82,7 @@ pub(super) enum ParsedPiece {
 /// The sequential stage, in the order of the lines.
 pub(super) struct Order<'a> {
     current: Option<(String, Assembler<'a>)>,
-    recording: RecordingAnalysis,
+    pub recording: RecordingAnalysis,
     facts: FactsCache,
     /// If a playbook joins calls.
     lanes: Option<Lanes>,
@@ -90,7 +90,6 @@ pub(super) struct Order<'a> {
     numbered: u64,
     closed: Vec<CompletedCall>,
     pub accounts: Vec<InputAccount>,
-    pub possible_duplicates: PossibleDuplicates,
 }
 
 /// The result of one batch.
@@ -202,8 +201,7 @@ impl<'a, W: Observer> Stages<'a, W> {
         }
         order.cut(self.plans, self.options, batches);
         if order.current.is_none() {
-            order.possible_duplicates.merge(order.recording.possible_duplicates());
-            order.recording = RecordingAnalysis::default(); // intents and runs belong to one input
+            order.recording.begin_input(); // runs belong to one input
         }
         Ok(())
     }
@@ -297,13 +295,13 @@ impl<'a, W: Observer> Stages<'a, W> {
             }
         }
         if let Some(&facts) = facts.first()
-            && attempts::judge(call, facts, self.plans, findings)
+            && attempts::judge(closed, facts, self.plans, findings)
         {
             done.resent.add(closed.shown().tool(), 1);
         }
-        findings.sort_unstable();
+        Finding::settle(findings);
         for finding in &*findings {
-            done.recorded.add(finding.id, FindingBy::Recorded, 1);
+            done.recorded.add(finding.kind(), FindingBy::Recorded, 1);
         }
         let intent = closed.hashes.intent();
         let call = ShownCall { shown: closed.shown(), raw: call, facts };
@@ -322,7 +320,6 @@ impl Order<'_> {
             numbered: 0,
             closed: Vec::new(),
             accounts: Vec::new(),
-            possible_duplicates: PossibleDuplicates::default(),
         }
     }
 
@@ -349,8 +346,10 @@ impl Order<'_> {
             };
             let facts: Vec<ToolFacts> = calls.iter().map(of_tool).collect();
             self.recording.prepare(&calls, &facts);
-            for (n, (closed, &facts)) in calls.iter().zip(&facts).enumerate() {
-                self.recording.take(closed, facts, plans, |finding| recorded.push((n, finding)));
+            for (n, (closed, &facts)) in calls.iter_mut().zip(&facts).enumerate() {
+                if self.recording.take(closed, facts, plans, |finding| recorded.push((n, finding))) {
+                    closed.set_key_reused();
+                }
             }
             match &mut self.lanes {
                 None => batches.push(Batch { calls, recorded, joined: Vec::new() }),

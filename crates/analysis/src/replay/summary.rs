@@ -2,7 +2,8 @@
 
 use playproof_engine::call::{RecordedCall, Reply};
 use playproof_engine::event::{
-    Decision, EffectClaim, FindingBy, FindingId, LedgerKind, OutcomeKind, OutcomeWord, Provenance, RequestKind, Status,
+    Decision, EffectClaim, FindingBy, FindingId, FindingKind, FindingSeverity, LedgerKind, OutcomeKind, OutcomeWord,
+    Provenance, RequestKind, Status,
 };
 use playproof_engine::sim::{Plan, SimulationRecord};
 use playproof_engine::time::Duration;
@@ -12,40 +13,35 @@ use super::message_template::MessageTemplates;
 
 /// How often each finding was seen, recorded or by the playbook: the calls that show it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FindingCounts([[u64; 2]; FindingId::ALL.len()]);
+pub struct FindingCounts([[[u64; 2]; FindingId::ALL.len()]; FindingSeverity::ALL.len()]);
 
 impl FindingCounts {
     /// Counts a finding.
-    pub fn add(&mut self, id: FindingId, by: FindingBy, count: u64) {
-        if let Some(place) = FindingId::ALL.iter().position(|&known| known == id) {
-            self.0[place][column(by)] += count;
-        }
+    pub fn add(&mut self, kind: FindingKind, by: FindingBy, count: u64) {
+        self.0[kind.severity as usize][kind.id as usize][by as usize] += count;
     }
 
     /// Adds what was counted elsewhere.
     pub fn merge(&mut self, other: &FindingCounts) {
-        for (id, by, count) in other.rows() {
-            self.add(id, by, count);
+        for (kind, by, count) in other.rows() {
+            self.add(kind, by, count);
         }
     }
 
     /// What was seen at all, worst first.
-    pub fn rows(&self) -> impl Iterator<Item = (FindingId, FindingBy, u64)> + '_ {
-        let both = [FindingBy::Recorded, FindingBy::Playbook];
-        let all = FindingId::ALL.into_iter().zip(self.0);
-        all.flat_map(move |(id, counts)| both.map(|by| (id, by, counts[column(by)]))).filter(|&(_, _, count)| count > 0)
+    pub fn rows(&self) -> impl Iterator<Item = (FindingKind, FindingBy, u64)> + '_ {
+        let both = |kind| FindingBy::ALL.map(|by| (kind, by, self.of_kind(kind, by)));
+        FindingKind::all().flat_map(both).filter(|&(_, _, count)| count > 0)
     }
 
-    /// How often one finding was seen.
+    /// How often one finding was seen at one severity.
+    pub const fn of_kind(&self, kind: FindingKind, by: FindingBy) -> u64 {
+        self.0[kind.severity as usize][kind.id as usize][by as usize]
+    }
+
+    /// How often one finding was seen, at any severity.
     pub fn count(&self, id: FindingId, by: FindingBy) -> u64 {
-        self.rows().find(|&(seen, who, _)| (seen, who) == (id, by)).map_or(0, |(_, _, count)| count)
-    }
-}
-
-const fn column(by: FindingBy) -> usize {
-    match by {
-        FindingBy::Recorded => 0,
-        FindingBy::Playbook => 1,
+        FindingSeverity::ALL.into_iter().map(|severity| self.of_kind(FindingKind { severity, id }, by)).sum()
     }
 }
 
@@ -135,7 +131,7 @@ impl Summary {
         self.add_effects(record);
         self.add_verdicts(plan, record, templates);
         for finding in record.findings.iter().filter(|finding| finding.by == FindingBy::Playbook) {
-            self.findings.add(finding.id, finding.by, 1);
+            self.findings.add(finding.kind(), finding.by, 1);
         }
     }
 
@@ -248,14 +244,18 @@ mod tests {
     #[test]
     fn findings_are_counted_by_id_and_by_whom() {
         let mut counts = FindingCounts::default();
-        counts.add(FindingId::FutileRetry, FindingBy::Recorded, 2);
-        counts.add(FindingId::UnsafeRetry, FindingBy::Playbook, 1);
+        let kind = |severity, id| FindingKind { severity, id };
+        let (futile, by_agent) = (kind(FindingSeverity::Note, FindingId::FutileRetry), FindingBy::Recorded);
+        let (doubt, by_playbook) = (kind(FindingSeverity::Doubt, FindingId::UnsafeRetry), FindingBy::Playbook);
+        let proof = kind(FindingSeverity::Unsafe, FindingId::UnsafeRetry);
+        counts.add(futile, by_agent, 2);
+        counts.add(doubt, by_playbook, 1);
+        counts.add(proof, by_playbook, 3);
         let mut all = counts;
         all.merge(&counts);
         let rows: Vec<_> = all.rows().collect();
-        let expected =
-            [(FindingId::UnsafeRetry, FindingBy::Playbook, 2), (FindingId::FutileRetry, FindingBy::Recorded, 4)];
-        assert_eq!(rows, expected);
+        assert_eq!(rows, [(proof, by_playbook, 6), (doubt, by_playbook, 2), (futile, by_agent, 4)]);
+        assert_eq!(all.count(FindingId::UnsafeRetry, by_playbook), 8);
         assert_eq!(all.count(FindingId::UnsafeRetry, FindingBy::Recorded), 0);
     }
 }

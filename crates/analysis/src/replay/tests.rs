@@ -5,7 +5,7 @@ use std::io::{self, Cursor, Read};
 use proptest::prelude::*;
 
 use super::*;
-use playproof_engine::event::{FindingBy, FindingId, OutcomeWord};
+use playproof_engine::event::{EffectClaim, FindingBy, FindingId, OutcomeWord};
 use playproof_engine::playbook::{Access, DEFAULT_TIMEOUT, ToolFacts, ToolRow, Tools};
 use playproof_engine::sim::Plan;
 use playproof_engine::upstream::MissingAnswerPolicy;
@@ -229,9 +229,233 @@ fn recorded_attempts_are_judged_by_themselves() {
     assert_eq!(count("pay", r#"{"status":403}"#, FindingId::UnsafeRetry), 0);
     assert_eq!(count("pay", r#"{"status":403}"#, FindingId::RetriedAfterDenial), 1);
     let processed = r#"{"status":409,"message":"key already processed"}"#;
-    assert_eq!(count("pay", processed, FindingId::RetriedAfterConflict), 1);
+    assert_eq!(
+        count("pay", processed, FindingId::RetriedAfterConflict),
+        0,
+        "without a key it says nothing of this call"
+    );
     assert_eq!(count("pay", processed, FindingId::OverTimeout), 1);
     assert_eq!(recorded(&[PAID], FindingId::OverTimeout), 0);
+}
+
+/// The severities of one finding of the recording, each with its number of calls.
+fn severities(lines: &[&str], id: FindingId) -> Vec<(&'static str, u64)> {
+    let recorded = replay_lines(lines).0.recorded;
+    let rows = recorded.rows().filter(|(kind, ..)| kind.id == id);
+    rows.map(|(kind, _, count)| (kind.severity.as_str(), count)).collect()
+}
+
+fn failed(kind: &str) -> String {
+    PAID.replace("\"ok\"", &format!("\"error\",\"error\":{{\"kind\":\"{kind}\"}}"))
+}
+
+#[test]
+fn a_write_without_a_key_that_is_made_again_after_one_that_may_have_acted_is_an_unsafe_retry() {
+    let (timeout, denied) = (failed("timeout"), failed("403_forbidden"));
+    let unsafe_retries = |lines: &[&str]| severities(lines, FindingId::UnsafeRetry);
+    for end in [&timeout, &denied, PAID] {
+        assert_eq!(unsafe_retries(&[&timeout, end]), [("unsafe", 1)], "whatever the end of the second one");
+    }
+    assert_eq!(unsafe_retries(&[&timeout, &timeout, &timeout]), [("unsafe", 2)]);
+    for first in [&denied, PAID] {
+        assert_eq!(unsafe_retries(&[first, &timeout]), [], "a refusal did not act, and an ok is another finding");
+    }
+    for (from, to) in [(":1}", ":2}"), ("\"r\"", "\"s\""), ("pay", "read.x"), ("pay", "mail")] {
+        let second = timeout.replace(from, to);
+        let first = if from == "pay" { &second } else { &timeout };
+        assert_eq!(unsafe_retries(&[first, &second]), [], "{to}");
+    }
+    let keyed = timeout.replace("\"run_id\"", "\"idempotency_key\":\"k\",\"run_id\"");
+    assert_eq!(unsafe_retries(&[&keyed, &keyed]), []);
+}
+
+#[test]
+fn what_is_not_proved_of_a_repeated_write_is_a_doubt() {
+    let timeout = failed("timeout");
+    let doubts = |lines: &[&str]| severities(lines, FindingId::PossibleDuplicateEffect);
+    let undeclared = timeout.replace("pay", "unheard_of");
+    assert_eq!(doubts(&[&undeclared, &undeclared]), [("doubt", 1)]);
+    let no_run = timeout.replace(r#""run_id":"r","#, "");
+    assert_eq!(doubts(&[&no_run, &no_run]), [("doubt", 1)]);
+    let open = r#"{"tool":"pay","run_id":"r","args":{"order":1}}"#;
+    assert_eq!(doubts(&[open, &timeout]), [("doubt", 1)], "without an end it may have run at the same time");
+    for lines in [[&*undeclared, &undeclared], [&no_run, &no_run], [open, &timeout]] {
+        assert_eq!(severities(&lines, FindingId::UnsafeRetry), []);
+    }
+    let parallel = [
+        r#"{"tool":"pay","run_id":"r","call_id":"1"}"#,
+        r#"{"tool":"pay","run_id":"r","call_id":"2"}"#,
+        r#"{"run_id":"r","call_id":"1","status":"error","error":{"kind":"timeout"}}"#,
+        r#"{"run_id":"r","call_id":"2","status":"error","error":{"kind":"timeout"}}"#,
+    ];
+    assert_eq!(doubts(&parallel), [("doubt", 1)], "the second was sent before the first had ended");
+}
+
+#[test]
+fn times_say_which_call_ended_before_another_was_made_where_there_are_any() {
+    let lines = |made: u32| {
+        [
+            r#"{"tool":"pay","run_id":"r","call_id":"1","at_ms":0}"#.to_owned(),
+            format!(r#"{{"tool":"pay","run_id":"r","call_id":"2","at_ms":{made}}}"#),
+            r#"{"run_id":"r","call_id":"1","at_ms":500,"status":"error","error":{"kind":"timeout"}}"#.to_owned(),
+            r#"{"run_id":"r","call_id":"2","at_ms":9000,"status":"error","error":{"kind":"timeout"}}"#.to_owned(),
+        ]
+    };
+    let unsafe_retries = |made| recorded(&lines(made).each_ref().map(String::as_str), FindingId::UnsafeRetry);
+    assert_eq!((unsafe_retries(400), unsafe_retries(600)), (0, 1));
+}
+
+#[test]
+fn a_call_that_is_made_again_after_a_denial_or_a_conflict_is_found() {
+    let denied = failed("403_forbidden");
+    let denials = |lines: &[&str]| severities(lines, FindingId::RetriedAfterDenial);
+    assert_eq!(denials(&[&denied, &denied, PAID, PAID]), [("unsafe", 2)], "after a success it is none");
+    assert_eq!(denials(&[&denied, &denied.replace(":1}", ":2}")]), []);
+    assert_eq!(denials(&[&denied, &denied.replace("\"r\"", "\"s\"")]), []);
+    let undeclared = denied.replace("pay", "unheard_of");
+    assert_eq!(denials(&[&undeclared, &undeclared]), [("doubt", 1)]);
+    let processed = PAID.replace(
+        r#""status":"ok""#,
+        r#""idempotency_key":"k","status":"error","error":{"status":409,"message":"key already processed"}"#,
+    );
+    let conflicts = |line: &str| severities(&[line, line], FindingId::RetriedAfterConflict);
+    assert_eq!(conflicts(&processed), [("unsafe", 1)]);
+    let unkeyed = processed.replace(r#""idempotency_key":"k","#, "");
+    assert_eq!(conflicts(&unkeyed), []);
+    assert_eq!(severities(&[&unkeyed, &processed, PAID], FindingId::RetriedAfterConflict), [("unsafe", 1)]);
+    assert_eq!(conflicts(&processed.replace("processed\"", "processed; pending\"")), []);
+}
+
+#[test]
+fn one_request_under_another_key_is_unsafe_if_both_succeeded_and_else_a_doubt() {
+    let keyed =
+        |line: &str, key: &str| line.replace("\"run_id\"", &format!("\"idempotency_key\":\"{key}\",\"run_id\""));
+    let timeout = failed("timeout");
+    let resent = |lines: &[&str]| severities(lines, FindingId::ResentUnderNewKey);
+    assert_eq!(resent(&[&keyed(PAID, "k"), &keyed(PAID, "l")]), [("unsafe", 1)]);
+    assert_eq!(resent(&[&keyed(PAID, "k"), PAID]), [("unsafe", 1)]);
+    assert_eq!(resent(&[PAID, &keyed(PAID, "k")]), [("unsafe", 1)]);
+    assert_eq!(resent(&[&keyed(&timeout, "k"), &keyed(PAID, "l")]), [("doubt", 1)]);
+    assert_eq!(resent(&[&keyed(PAID, "k"), &keyed(&timeout, "l")]), [("doubt", 1)]);
+    for (from, to) in [("pay", "unheard_of"), ("\"run_id\":\"r\",", "")] {
+        let doubt = |key| keyed(PAID, key).replace(from, to);
+        assert_eq!(resent(&[&doubt("k"), &doubt("l")]), [("doubt", 1)], "{from}");
+    }
+    assert_eq!(resent(&[&keyed(&failed("403_forbidden"), "k"), &keyed(PAID, "l")]), []);
+    assert_eq!(resent(&[&keyed(PAID, "k"), &keyed(PAID, "k")]), []);
+    for (from, to) in [("pay", "read.x"), ("pay", "mail"), (":1}", ":2}"), ("\"r\"", "\"s\"")] {
+        let (first, second) = (keyed(PAID, "k"), keyed(PAID, "l").replace(from, to));
+        let first = if from == "pay" { first.replace(from, to) } else { first };
+        assert_eq!(resent(&[&first, &second]), [], "{to}");
+    }
+}
+
+#[test]
+fn a_key_with_other_arguments_is_a_doubt_and_its_ok_proves_nothing_in_any_run_and_input() {
+    let keyed = PAID.replace("\"run_id\"", "\"idempotency_key\":\"k\",\"run_id\"");
+    let other = keyed.replace(":1}", ":2}").replace("\"r\"", "\"s\"");
+    for texts in [&[&*format!("{keyed}\n{other}")][..], &[&*keyed, &*other]] {
+        let (replayed, out) = replay_all(texts, &options(1));
+        let rows: Vec<_> =
+            replayed.recorded.rows().map(|(kind, ..)| (kind.severity.as_str(), kind.id.as_str())).collect();
+        assert_eq!(rows, [("doubt", "key_reused")], "{out}");
+        let claims = |claim| replayed.summaries[0].claim(claim);
+        assert_eq!((claims(EffectClaim::Applied), claims(EffectClaim::Unknown)), (1, 1));
+        assert_eq!((replayed.summaries[0].effects.recorded, replayed.summaries[0].effects.unobserved), (1, 1));
+    }
+    let (same, _) = replay_all(&[&keyed, &keyed.replace("\"r\"", "\"s\"")], &options(1));
+    assert_eq!(same.recorded.count(FindingId::KeyReused, FindingBy::Recorded), 0);
+    assert_eq!(same.recorded.count(FindingId::PossibleDuplicateEffect, FindingBy::Recorded), 1, "as in one input");
+    assert_eq!(recorded(&[&keyed, &other.replace("pay", "mail")], FindingId::KeyReused), 0, "a key belongs to a tool");
+    let read = |line: &str| line.replace("pay", "read.x");
+    assert_eq!(recorded(&[&read(&keyed), &read(&other)], FindingId::KeyReused), 0);
+}
+
+#[test]
+fn identical_calls_without_a_run_are_a_doubt_and_no_proof() {
+    let no_run = PAID.replace(r#""run_id":"r","#, "");
+    assert_eq!(severities(&[&no_run, &no_run], FindingId::DuplicateEffect), []);
+    assert_eq!(severities(&[&no_run, &no_run], FindingId::PossibleDuplicateEffect), [("doubt", 1)]);
+    assert_eq!(replay_lines(&[&no_run, &no_run]).0.possible_duplicates.without_run.rows(), [("pay", 1)]);
+    assert_eq!(severities(&[PAID, PAID], FindingId::DuplicateEffect), [("unsafe", 1)]);
+}
+
+/// A call of a tool with these results.
+fn call_with(tool: &str, results: &[&str]) -> Vec<String> {
+    let call = format!(r#"{{"tool":"{tool}","run_id":"r","call_id":"1","at_ms":0,"args":{{}}}}"#);
+    let result = |fields: &&str| format!(r#"{{"run_id":"r","call_id":"1",{fields}}}"#);
+    std::iter::once(call).chain(results.iter().map(result)).collect()
+}
+
+const OK: &str = r#""status":"ok""#;
+const TIMEOUT: &str = r#""status":"error","error":{"kind":"timeout"}"#;
+
+fn of_results(tool: &str, results: &[&str]) -> Vec<(&'static str, u64)> {
+    let lines = call_with(tool, results);
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let rows = replay_lines(&lines).0.recorded;
+    rows.rows().map(|(kind, _, count)| (kind.id.as_str(), count)).collect()
+}
+
+#[test]
+fn what_one_call_may_have_done_twice_is_found() {
+    let numbered = |n: u32, said: &str| format!(r#""attempt":{n},{said}"#);
+    let doubt = [("possible_duplicate_effect", 1)];
+    assert_eq!(of_results("pay", &[&numbered(1, OK), &numbered(2, TIMEOUT)]), doubt);
+    assert_eq!(of_results("mail", &[&numbered(1, OK), &numbered(2, TIMEOUT)]), []);
+    assert_eq!(of_results("mail", &[&numbered(1, OK), &numbered(2, OK)]), [("duplicate_effect", 1)]);
+    assert_eq!(of_results("mail", &[OK]), []);
+    assert_eq!(of_results("pay", &[OK, OK]), doubt, "nothing says whether this is one attempt");
+    assert_eq!(of_results("read.x", &[OK, OK]), []);
+    for same in [numbered(1, OK), format!("\"at_ms\":5,{OK}")] {
+        assert_eq!(of_results("pay", &[&same, &same]), [], "one attempt");
+    }
+    assert_eq!(of_results("pay", &[&numbered(2, OK)]), [("unsafe_retry", 1)], "the first attempt may have acted");
+    assert_eq!(of_results("pay", &[&numbered(1, OK)]), []);
+}
+
+#[test]
+fn the_order_of_a_calls_results_changes_nothing_where_numbers_or_times_say_it() {
+    let again = r#"{"tool":"pay","run_id":"r","args":{},"status":"error","error":{"kind":"timeout"}}"#;
+    for [first, second] in [["\"attempt\":1", "\"attempt\":2"], ["\"at_ms\":1", "\"at_ms\":2"]] {
+        let results = [format!("{first},{OK}"), format!("{second},{TIMEOUT}")];
+        let shown = |results: [&str; 2]| {
+            let mut lines = call_with("pay", &results);
+            lines.push(again.to_owned());
+            let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+            replay_lines(&lines)
+        };
+        let (in_order, reversed) = (shown([&results[0], &results[1]]), shown([&results[1], &results[0]]));
+        assert_eq!(in_order.1, reversed.1);
+        assert_eq!(in_order.0.recorded, reversed.0.recorded);
+        assert!(in_order.0.recorded.rows().count() >= 2, "{}", in_order.1);
+    }
+}
+
+#[test]
+fn a_call_is_futile_after_the_identical_call_before_it() {
+    let lines = [
+        r#"{"tool":"read.x","call_id":"1"}"#,
+        r#"{"tool":"read.x","call_id":"2"}"#,
+        r#"{"call_id":"2","status":"error"}"#,
+        r#"{"tool":"read.x","call_id":"3"}"#,
+        r#"{"call_id":"1","status":"error"}"#,
+        r#"{"call_id":"3","status":"error"}"#,
+    ];
+    assert_eq!(recorded(&lines, FindingId::FutileRetry), 1);
+}
+
+#[test]
+fn an_answer_that_was_recorded_before_the_refresh_is_not_used_after_it() {
+    let stale =
+        r#""attempt":1,"at_ms":100,"status":"error","error":{"kind":"412_precondition","message":"evidence is stale"}"#;
+    let used = |refreshed: u32| {
+        let refresh = format!(r#""answers":"refresh","at_ms":{refreshed},"status":"ok""#);
+        let lines = call_with("pay", &[stale, r#""attempt":2,"at_ms":200,"status":"ok""#, &refresh]);
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        replay_lines(&lines).0.summaries[0].outcome(OutcomeWord::Undetermined) == 0
+    };
+    assert_eq!((used(150), used(300)), (true, false));
 }
 
 #[test]

@@ -11,22 +11,34 @@ const DENIALS: [&str; 5] = ["403_forbidden", "forbidden", "policy_denied", "perm
 const PROCESSED: [&str; 4] = ["already processed", "already been processed", "already completed", "already executed"];
 
 /// Words of a conflict with a request in flight; a message with words of both kinds proves nothing.
-const OPEN: [&str; 5] = ["in flight", "in-flight", "in progress", "outstanding", "being processed"];
+/// The rule `conflict-says-both` of the shipped playbooks has the same words.
+pub const IN_FLIGHT: [&str; 9] = [
+    "in flight",
+    "in-flight",
+    "inflight",
+    "in progress",
+    "in-progress",
+    "outstanding",
+    "pending",
+    "being processed",
+    "still processing",
+];
 
 /// Whether the error is a denial: status 403, or the kind of a denial.
 pub fn reads_as_denial(error: &ErrorFacts) -> bool {
     error.status == Some(403) || error.kind.as_deref().is_some_and(|kind| DENIALS.contains(&kind))
 }
 
-/// Whether the error says that the upstream has processed this idempotency key: a conflict (by status 409 or by its
-/// kind) whose message says so and does not say "in flight".
-pub fn reads_as_processed(error: &ErrorFacts) -> bool {
+/// Whether the error says that the upstream has processed the idempotency key of the call: a conflict (by status 409 or
+/// by its kind) whose message says so and does not say "in flight". Without a key it says nothing of this call.
+pub fn reads_as_processed(error: &ErrorFacts, keyed: bool) -> bool {
     let kind = error.kind.as_deref().unwrap_or("");
-    if error.status != Some(409) && !kind.contains("409") && !kind.contains("conflict") {
+    let conflict = error.status == Some(409) || kind.contains("409") || kind.contains("conflict");
+    if !keyed || !conflict {
         return false;
     }
     let message = error.message.as_deref().unwrap_or("").to_lowercase();
-    PROCESSED.iter().any(|words| message.contains(words)) && !OPEN.iter().any(|words| message.contains(words))
+    PROCESSED.iter().any(|words| message.contains(words)) && !IN_FLIGHT.iter().any(|words| message.contains(words))
 }
 
 /// Whether the error says that the upstream did not act on the request: a denial, or a client error by its status.
@@ -66,10 +78,14 @@ mod tests {
 
     #[test]
     fn a_conflict_in_flight_does_not_read_as_processed() {
-        assert!(reads_as_processed(&error("409_conflict", "Idempotency_key ALREADY processed", None)));
-        assert!(!reads_as_processed(&error("409_conflict", "a request is outstanding for this key", Some(409))));
-        assert!(!reads_as_processed(&error("409_conflict", "already processed? no, still in flight", Some(409))));
-        assert!(!reads_as_processed(&error("5xx", "already processed", Some(500))));
+        assert!(reads_as_processed(&error("409_conflict", "Idempotency_key ALREADY processed", None), true));
+        assert!(!reads_as_processed(&error("409_conflict", "order already processed", Some(409)), false), "no key");
+        assert!(!reads_as_processed(&error("409_conflict", "a request is outstanding for this key", Some(409)), true));
+        for words in IN_FLIGHT {
+            let message = format!("already processed; {words}");
+            assert!(!reads_as_processed(&error("409_conflict", &message, Some(409)), true), "{message}");
+        }
+        assert!(!reads_as_processed(&error("5xx", "already processed", Some(500)), true));
     }
 
     #[test]

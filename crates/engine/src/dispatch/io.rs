@@ -18,6 +18,8 @@ pub struct CallFacts {
     pub repeatable: bool,
     /// The idempotency key.
     pub key: Option<KeyId>,
+    /// Whether the key was used with other arguments before: an ok may be the answer to that request.
+    pub key_is_reused: bool,
     /// The canonical arguments.
     pub args: ArgsId,
     /// The reversal token.

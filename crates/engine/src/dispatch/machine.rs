@@ -209,7 +209,8 @@ impl Transition<'_> {
 
     fn on_succeeded(&mut self) {
         let state = self.state();
-        state.add_claim(EffectClaim::Applied);
+        let is_own_answer = !state.facts.key_is_reused;
+        state.add_claim(if is_own_answer { EffectClaim::Applied } else { EffectClaim::Unknown });
         let kind = match state.first_verdict {
             None => OutcomeKind::Succeeded,
             Some(_) => OutcomeKind::SucceededAfterCompensation,

@@ -27,6 +27,7 @@ fn keyed_write() -> CallFacts {
         access: Access::Write,
         idempotent: false,
         repeatable: false,
+        key_is_reused: false,
         key: Some(KeyId(0)),
         args: ArgsId(0),
         token: None,

@@ -38,6 +38,8 @@ words! {
         RetriedAfterConflict = "retried_after_conflict",
         /// A further attempt that the retry guard would stop.
         UnsafeRetry = "unsafe_retry",
+        /// The same request of one run under another key, after one that acted or may have acted.
+        ResentUnderNewKey = "resent_under_new_key",
         /// A tool that is declared or assumed a read has an effect in the ledger.
         ReadActed = "read_acted",
         /// A failure that no rule matches.
@@ -46,6 +48,8 @@ words! {
         Undetermined = "undetermined",
         /// As `duplicate_effect`, on assumed tool facts.
         PossibleDuplicateEffect = "possible_duplicate_effect",
+        /// One key with other arguments than before.
+        KeyReused = "key_reused",
         /// One call repeated unchanged, implausibly often.
         RunawayLoop = "runaway_loop",
         /// A failed call that was sent again unchanged, with no write in between, and failed again.
@@ -58,7 +62,7 @@ words! {
 }
 
 impl FindingId {
-    /// Its severity.
+    /// Its severity where nothing that it rests on is assumed.
     pub const fn severity(self) -> FindingSeverity {
         match self {
             FindingId::DuplicateEffect
@@ -66,19 +70,46 @@ impl FindingId {
             | FindingId::RetriedAfterDenial
             | FindingId::RetriedAfterConflict
             | FindingId::UnsafeRetry
+            | FindingId::ResentUnderNewKey
             | FindingId::ReadActed => FindingSeverity::Unsafe,
             FindingId::Unclassified
             | FindingId::Undetermined
             | FindingId::PossibleDuplicateEffect
+            | FindingId::KeyReused
             | FindingId::RunawayLoop => FindingSeverity::Doubt,
             FindingId::FutileRetry | FindingId::OverTimeout | FindingId::GuardRedundant => FindingSeverity::Note,
         }
     }
 }
 
+/// What findings are counted by: one id may be found at two severities.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FindingKind {
+    /// The severity.
+    pub severity: FindingSeverity,
+    /// The id.
+    pub id: FindingId,
+}
+
+impl FindingKind {
+    /// All kinds, worst first.
+    pub fn all() -> impl Iterator<Item = FindingKind> {
+        let of_severity = |severity| FindingId::ALL.map(|id| FindingKind { severity, id });
+        let is_possible = |kind: &FindingKind| kind.severity == kind.id.severity() || kind.is_weakened();
+        FindingSeverity::ALL.into_iter().flat_map(of_severity).filter(is_possible)
+    }
+
+    /// Whether it is a doubt that better evidence would make unsafe.
+    const fn is_weakened(self) -> bool {
+        matches!((self.severity, self.id.severity()), (FindingSeverity::Doubt, FindingSeverity::Unsafe))
+    }
+}
+
 /// A finding about one call of a simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Finding {
+    /// Its severity: that of its id, or a doubt where the evidence is weaker.
+    pub severity: FindingSeverity,
     /// Its id.
     pub id: FindingId,
     /// Who caused it.
@@ -87,4 +118,82 @@ pub struct Finding {
     pub call: CallId,
     /// The number of effects of the intent, attempts or repetitions; 1 if there is nothing to count.
     pub count: u32,
+}
+
+impl Finding {
+    /// A finding about `call`, with the severity of its id.
+    pub const fn new(id: FindingId, by: FindingBy, call: CallId, count: u32) -> Finding {
+        Finding { severity: id.severity(), id, by, call, count }
+    }
+
+    /// Sorts findings, worst first, then by call. A call keeps a finding of one id by one party once: counts of effects
+    /// and repetitions include each other, counts of attempts add up.
+    pub fn settle(findings: &mut Vec<Finding>) {
+        if findings.len() > 1 {
+            findings.sort_unstable_by_key(|finding| (finding.call, finding.id, finding.by));
+            findings.dedup_by(|next, kept| {
+                let is_same = (next.call, next.id, next.by) == (kept.call, kept.id, kept.by);
+                if is_same {
+                    kept.add(*next);
+                }
+                is_same
+            });
+            findings.sort_unstable();
+        }
+    }
+
+    fn add(&mut self, other: Finding) {
+        self.severity = self.severity.min(other.severity);
+        self.count = match self.id {
+            FindingId::RetriedAfterDenial | FindingId::RetriedAfterConflict | FindingId::UnsafeRetry => {
+                self.count.saturating_add(other.count)
+            }
+            _ => self.count.max(other.count),
+        };
+    }
+
+    /// The same, at most a doubt.
+    #[must_use]
+    pub fn in_doubt(self) -> Finding {
+        Finding { severity: self.severity.max(FindingSeverity::Doubt), ..self }
+    }
+
+    /// What it is counted by.
+    pub const fn kind(&self) -> FindingKind {
+        FindingKind { severity: self.severity, id: self.id }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unsafe_finding_can_be_a_doubt_and_nothing_becomes_worse() {
+        for id in FindingId::ALL {
+            let doubt = Finding::new(id, FindingBy::Recorded, CallId(0), 1).in_doubt();
+            assert_eq!(doubt.severity, id.severity().max(FindingSeverity::Doubt));
+            assert!(FindingKind::all().any(|kind| kind == doubt.kind()));
+        }
+        assert!(FindingKind::all().is_sorted());
+    }
+
+    #[test]
+    fn a_call_has_a_finding_of_one_id_by_one_party_once() {
+        let finding = |id, by, count| Finding::new(id, by, CallId(0), count);
+        let (by_agent, by_playbook) = (FindingBy::Recorded, FindingBy::Playbook);
+        let mut findings = vec![finding(FindingId::UnsafeRetry, by_playbook, 1)];
+        for _ in 0..2 {
+            findings.push(finding(FindingId::PossibleDuplicateEffect, by_agent, 2));
+            findings.push(finding(FindingId::UnsafeRetry, by_agent, 1).in_doubt());
+            findings.push(finding(FindingId::UnsafeRetry, by_agent, 1));
+        }
+        Finding::settle(&mut findings);
+        let settled = [
+            finding(FindingId::UnsafeRetry, by_agent, 4),
+            finding(FindingId::UnsafeRetry, by_playbook, 1),
+            finding(FindingId::PossibleDuplicateEffect, by_agent, 2),
+        ];
+        assert_eq!(findings, settled);
+    }
 }

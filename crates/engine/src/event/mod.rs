@@ -15,7 +15,7 @@ pub use decision::{
     Decision, DecisionEvent, EffectClaim, Outcome, OutcomeKind, OutcomeWord, Provenance, RequestKind, Status,
 };
 pub use describe::{CompensationWord, Description, EventKind, FieldKey, FieldValue, GuardKind};
-pub use finding::{Finding, FindingBy, FindingId, FindingSeverity};
+pub use finding::{Finding, FindingBy, FindingId, FindingKind, FindingSeverity};
 pub use ledger::{Intent, IntentBalance, LedgerEntry, LedgerKind};
 pub use reason::{AdmissionRefusal, DeprecationReason, ErrorFacts, ReversalRefusal, StopReason, SuppressionReason};
 pub use transcript::{PlaybookNames, Transcript, unnamed};

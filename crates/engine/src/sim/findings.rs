@@ -13,6 +13,7 @@ use crate::upstream::{AnswerSource, Ledger, NetEffects};
 
 use super::plan::Plan;
 use super::record::SimulationRecord;
+use super::repeats;
 use super::scenario::ScenarioCall;
 
 /// Fills the record's findings: worst first, then by call.
@@ -20,8 +21,7 @@ pub(super) fn derive(plan: &Plan, calls: &[ScenarioCall<'_>], record: &mut Simul
     let mut findings = std::mem::take(&mut record.findings);
     findings.clear();
     add_all(plan, calls, record, &mut findings);
-    findings.sort_unstable();
-    findings.dedup();
+    Finding::settle(&mut findings);
     record.findings = findings;
 }
 
@@ -31,9 +31,12 @@ fn add_all(plan: &Plan, calls: &[ScenarioCall<'_>], record: &SimulationRecord, f
     }
     let net = NetLedger::of(&record.ledger);
     duplicate_effects(calls, record, &net, findings);
+    if calls.len() > 1 {
+        repeats::of_fixture(plan, calls, record, |call| net.of_call(call).effects, findings);
+    }
     for (n, call) in calls.iter().enumerate() {
         let id = CallId::at(n);
-        let course = CallTrajectory::of(plan, id, record);
+        let course = CallTrajectory::of(plan, id, call.key.is_some(), record);
         findings.extend(CallReview { call, id, record, net: &net, course }.all());
     }
 }
@@ -102,7 +105,7 @@ fn duplicate_effects(
             let Some((call, maker)) = maker.and_then(|call| Some((call, calls.get(call.index())?))) else { continue };
             let declared = maker.facts.declared;
             let id = if declared { FindingId::DuplicateEffect } else { FindingId::PossibleDuplicateEffect };
-            findings.push(Finding { id, by, call, count });
+            findings.push(Finding::new(id, by, call, count));
         }
     }
 }
@@ -137,7 +140,7 @@ struct CallTrajectory {
 }
 
 impl CallTrajectory {
-    fn of(plan: &Plan, id: CallId, record: &SimulationRecord) -> CallTrajectory {
+    fn of(plan: &Plan, id: CallId, keyed: bool, record: &SimulationRecord) -> CallTrajectory {
         let mut course = CallTrajectory {
             after_denial: 0,
             after_conflict: 0,
@@ -171,7 +174,8 @@ impl CallTrajectory {
                     course.unclassified += u32::from(plan.reserved.unclassified == Some(verdict));
                     if sent_again {
                         denied |= plan.reserved.denied == Some(verdict) || last.is_some_and(reads_as_denial);
-                        processed |= plan.reserved.processed == Some(verdict) || last.is_some_and(reads_as_processed);
+                        let by_verdict = keyed && plan.reserved.processed == Some(verdict);
+                        processed |= by_verdict || last.is_some_and(|error| reads_as_processed(error, keyed));
                     }
                 }
                 Decision::RetrySuppressed { .. } => course.suppressed += 1,
@@ -212,7 +216,7 @@ impl CallReview<'_> {
 
     fn finding(&self, id: FindingId, count: u32) -> Option<Finding> {
         let by = if id == FindingId::OverTimeout { FindingBy::Recorded } else { FindingBy::Playbook };
-        (count > 0).then_some(Finding { id, by, call: self.id, count })
+        (count > 0).then_some(Finding::new(id, by, self.id, count))
     }
 
     /// The claim contradicts the net effect of the intent. Only if it is known what the upstream did.

@@ -78,6 +78,10 @@ impl<'a> ScenarioCall<'a> {
             idempotent: self.facts.idempotent,
             repeatable: self.facts.repeatable,
             key: self.key,
+            key_is_reused: match self.source {
+                AnswerSource::Script(_) => false, // the key dialect decides
+                AnswerSource::Tape(tape) => tape.call.key_is_reused,
+            },
             args: self.args,
             token: self.token,
             evidence: EvidenceId(0),

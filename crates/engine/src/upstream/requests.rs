@@ -97,12 +97,12 @@ impl Upstream {
         match source {
             AnswerSource::Script(script) => self.answer_from_script(request, script, earlier),
             AnswerSource::Tape(tape) => {
-                let off_tape = progress.off_tape;
-                let answer = tape.answer(request.asked, earlier, off_tape)?;
+                let CallProgress { refreshes, off_tape, .. } = *progress;
+                let answer = tape.answer(request.asked, earlier, refreshes, off_tape)?;
                 if matches!(request.asked, RequestKind::Refresh(_)) && answer.provenance != Provenance::Recorded {
                     progress.off_tape = true;
                 }
-                self.record_from_tape(request, &answer);
+                self.record_from_tape(request, &answer, tape.call.key_is_reused);
                 Some(answer)
             }
         }
@@ -159,15 +159,18 @@ impl Upstream {
         self.ledger.add(LedgerEntry { at, intent, kind, call: Some(request.call), attempt, provenance });
     }
 
-    /// In a recording only an `ok` of a write proves an effect; a recorded or modelled failure of one is added as
-    /// unobserved.
-    fn record_from_tape(&mut self, request: &Request, answer: &Answer) {
+    /// In a recording only an `ok` of a write proves an effect, unless its key belongs to another request; a recorded or
+    /// modelled failure of one is added as unobserved.
+    fn record_from_tape(&mut self, request: &Request, answer: &Answer, is_key_reused: bool) {
         if !request.writes {
             return;
         }
         let at = request.at.plus(answer.latency.unwrap_or_default());
         match (&answer.reply, request.asked) {
             (UpstreamReply::Ok, RequestKind::Attempt(_)) if self.is_repeated_answer(request, answer) => {}
+            (UpstreamReply::Ok, RequestKind::Attempt(attempt)) if is_key_reused => {
+                self.record_unobserved(at, request, attempt, answer.provenance);
+            }
             (UpstreamReply::Ok, _) => self.record_effect(at, request, answer.provenance),
             (UpstreamReply::Failed(_), RequestKind::Attempt(attempt)) => {
                 self.record_unobserved(at, request, attempt, answer.provenance);

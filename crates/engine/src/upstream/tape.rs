@@ -29,17 +29,34 @@ pub struct Tape<'a> {
     pub missing: &'a MissingAnswerPolicy,
 }
 
+/// Whether an answer came after another one: by their times, else by their lines.
+fn is_later(answer: &RecordedAnswer, other: &RecordedAnswer) -> bool {
+    match answer.at.zip(other.at) {
+        Some((answer, other)) if answer != other => answer > other,
+        _ => answer.place >= other.place,
+    }
+}
+
 impl<'a> Tape<'a> {
     fn to(&self, to: AnswerTo) -> impl Iterator<Item = &'a RecordedAnswer> + use<'a> {
         self.call.answers.iter().filter(move |answer| answer.to == to)
     }
 
-    /// The answer to a request. `off_tape`: a refresh that was not recorded came before.
-    pub(super) fn answer(&self, asked: RequestKind, earlier: usize, off_tape: bool) -> Option<Answer> {
+    /// The answer to a request. `refreshes`: how many came before; `off_tape`: one of them was not recorded.
+    pub(super) fn answer(
+        &self,
+        asked: RequestKind,
+        earlier: usize,
+        refreshes: usize,
+        off_tape: bool,
+    ) -> Option<Answer> {
         let recorded = match asked {
             RequestKind::Attempt(_) if off_tape => None,
             RequestKind::Attempt(attempt) => {
-                self.call.attempts().find(|(number, _)| *number == attempt).map(|(_, answer)| answer)
+                let refresh = refreshes.checked_sub(1).and_then(|last| self.to(AnswerTo::Refresh).nth(last));
+                let answers = self.call.attempts().filter(|(number, _)| *number == attempt).map(|(_, answer)| answer);
+                // What was recorded before the refresh was answered is no answer to an attempt after it.
+                answers.take(1).find(|answer| refresh.is_none_or(|refresh| is_later(answer, refresh)))
             }
             RequestKind::Refresh(_) => self.to(AnswerTo::Refresh).nth(earlier),
             RequestKind::Reversal => self.to(AnswerTo::Reversal).nth(earlier),

@@ -90,7 +90,7 @@ fn shown() -> GoldenBody {
         attempt: None,
         provenance: Provenance::Scripted,
     };
-    let finding = |id| Finding { id, by: FindingBy::Playbook, call: CallId(1), count: 3 };
+    let finding = |id| Finding::new(id, FindingBy::Playbook, CallId(1), 3);
     let (names, errors) =
         (names(), [ErrorFacts { kind: Some("409: conflict".into()), ..ErrorFacts::default() }.into()]);
     GoldenBody::of(&Transcript {

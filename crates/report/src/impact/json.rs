@@ -242,8 +242,8 @@ fn queue(queue: &QueueLoad) -> QueueJson<'_> {
 }
 
 fn finding(change: &FindingChange) -> FindingJson {
-    let FindingChange { id, base, candidate, gained, lost } = *change;
-    FindingJson { id: id.as_str(), severity: id.severity().as_str(), base, candidate, gained, lost }
+    let FindingChange { kind, base, candidate, gained, lost } = *change;
+    FindingJson { id: kind.id.as_str(), severity: kind.severity.as_str(), base, candidate, gained, lost }
 }
 
 fn row(row: &RowChange) -> RowJson<'_> {

@@ -82,7 +82,7 @@ pub fn lines(impact: &Impact) -> Vec<Line> {
         lines.push(line(&label, number_if(queue.base), number_if(queue.candidate)));
     }
     for finding in &impact.findings {
-        let label = format!("{:6}  {}", finding.id.severity().as_str(), finding.id.as_str());
+        let label = format!("{:6}  {}", finding.kind.severity.as_str(), finding.kind.id.as_str());
         let line = line(&label, number_if(finding.base), number_if(finding.candidate));
         lines.push(line.swing(number_if(finding.gained), number_if(finding.lost)));
     }

@@ -64,7 +64,7 @@ pub fn write_call(
     raw(out, ",\"findings\":");
     list(out, findings, |out, finding| {
         word(out, "{\"id\":\"", finding.id.as_str());
-        word(out, ",\"severity\":\"", finding.id.severity().as_str());
+        word(out, ",\"severity\":\"", finding.severity.as_str());
         word(out, ",\"by\":\"", finding.by.as_str());
         number(out, ",\"count\":", finding.count);
         raw(out, "}");

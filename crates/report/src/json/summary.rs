@@ -6,7 +6,7 @@ use super::write::{Map, Millis};
 use crate::overview::InputNote;
 use playproof_analysis::replay::{Counts, Effects, FindingCounts, Replayed, Summary};
 use playproof_engine::call::Place;
-use playproof_engine::event::{EffectClaim, FindingBy, FindingId, OutcomeWord, PlaybookNames};
+use playproof_engine::event::{EffectClaim, FindingBy, OutcomeWord, PlaybookNames};
 use playproof_trace::origin::Sources;
 
 /// What became of the lines of one input.
@@ -95,6 +95,8 @@ struct RecordedJson<'a> {
     failed: Counted<'a>,
     #[serde(flatten)]
     resent: Counted<'a>,
+    #[serde(flatten)]
+    without_run: Counted<'a>,
 }
 
 #[derive(Debug, Serialize)]
@@ -179,6 +181,7 @@ pub fn replayed<'a>(
             keyed: Counted("possible_duplicates_by_keyed_tool", &possible.keyed),
             failed: Counted("possible_duplicates_by_failed_tool", &possible.failed),
             resent: Counted("possible_duplicates_by_resent_tool", &possible.resent),
+            without_run: Counted("possible_duplicates_by_tool_without_run", &possible.without_run),
         },
         playbooks: replayed.summaries.iter().zip(names).map(|(summary, names)| playbook(summary, names)).collect(),
     }
@@ -218,6 +221,6 @@ fn named<'a>(names: &'a [std::sync::Arc<str>], values: &[u64]) -> Vec<NamedJson<
 }
 
 fn findings(counts: &FindingCounts, by: FindingBy) -> Vec<FindingJson> {
-    let seen = FindingId::ALL.into_iter().map(|id| (id, counts.count(id, by))).filter(|(_, count)| *count > 0);
-    seen.map(|(id, calls)| FindingJson { id: id.as_str(), severity: id.severity().as_str(), calls }).collect()
+    let seen = counts.rows().filter(|&(_, who, _)| who == by);
+    seen.map(|(kind, _, calls)| FindingJson { id: kind.id.as_str(), severity: kind.severity.as_str(), calls }).collect()
 }

@@ -348,6 +348,8 @@ impl<'a> Assembler<'a> {
         }
         let Some(index) = insert_index(call, open.highest_attempt, &answer) else {
             self.ledger.duplicates += 1;
+            let undecided = (answer.attempt, answer.at.or(answer.started)) == (None, None);
+            counts.ambiguous += u32::from(undecided && answer.to == AnswerTo::Attempt);
             return;
         };
         self.ledger.attached += 1;
@@ -355,8 +357,10 @@ impl<'a> Assembler<'a> {
         self.ledger.backwards += u64::from(backwards && !late);
         if answer.to == AnswerTo::Attempt {
             let number = answer.attempt.unwrap_or_else(|| open.highest_attempt.saturating_add(1));
-            counts.add_attempt(&answer, number > open.highest_attempt);
+            let later = call.answers.get(index..).unwrap_or_default().iter().any(|seen| seen.to == AnswerTo::Attempt);
+            counts.add_attempt(&answer, !later);
             open.highest_attempt = open.highest_attempt.max(number);
+            counts.left_out = open.highest_attempt.saturating_sub(counts.attempts);
         } else {
             counts.add_other(&answer);
         }
@@ -429,6 +433,7 @@ fn insert_index(call: &RecordedCall, highest_attempt: u32, answer: &RecordedAnsw
         // Logs may be shipped twice, so an equal line is a duplicate; one that differs, even in its time alone, is another
         // attempt. A joined resend is always an attempt.
         (_, None) if !answer.inferred && call.answers.iter().any(|seen| seen.is_duplicate_of(answer)) => None,
+        (AnswerTo::Attempt, None) => index_by_time(call, answer).or(end),
         (_, None) => end,
         (AnswerTo::Attempt, Some(attempt)) if attempt > highest_attempt => end,
         (AnswerTo::Attempt, Some(attempt)) => {
@@ -444,6 +449,16 @@ fn insert_index(call: &RecordedCall, highest_attempt: u32, answer: &RecordedAnsw
             if seen { None } else { end }
         }
     }
+}
+
+/// Where an answer goes among attempts that have times and no numbers: before the first later one.
+fn index_by_time(call: &RecordedCall, answer: &RecordedAnswer) -> Option<usize> {
+    let at = answer.at.filter(|_| !answer.inferred)?;
+    let attempts = || call.answers.iter().filter(|seen| seen.to == AnswerTo::Attempt);
+    if attempts().any(|seen| seen.inferred || seen.attempt.is_some() || seen.at.is_none()) {
+        return None;
+    }
+    call.answers.iter().position(|seen| seen.to == AnswerTo::Attempt && seen.at > Some(at))
 }
 
 #[cfg(test)]

@@ -1,0 +1,324 @@
+//! What identical calls of one run show of the agent: calls of one tool with the same arguments, in the order in which
+//! they are made. Recordings feed [`Repeats`] from their lines, fixtures from their simulation. Bounded: the last 16 keys
+//! of one request.
+
+use std::collections::BTreeMap;
+
+use crate::classify::{reads_as_denial, reads_as_processed};
+use crate::event::{Decision, EffectClaim, Finding, FindingBy, FindingId, LedgerKind, OutcomeKind, Status};
+use crate::ids::{ArgsId, CallId, KeyId, ToolId};
+use crate::playbook::{Access, ToolFacts};
+use crate::time::Instant;
+
+use super::plan::Plan;
+use super::record::SimulationRecord;
+use super::scenario::ScenarioCall;
+
+/// The most keys of one request that are remembered.
+const MAX_KEYS: usize = 16;
+
+/// A moment of a run: by its time where both of two moments have one, else by its place in the input.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Moment {
+    /// The time, if it is known.
+    pub at: Option<Instant>,
+    /// The line, or the number of the event.
+    pub place: u64,
+}
+
+impl Moment {
+    /// Whether this moment is after `earlier`.
+    pub fn is_after(self, earlier: Moment) -> bool {
+        match self.at.zip(earlier.at) {
+            Some((now, then)) if now != then => now > then,
+            _ => self.place > earlier.place,
+        }
+    }
+}
+
+/// How one of the identical calls went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RepeatedCall {
+    /// A mark of its idempotency key; 0: it has none.
+    pub key: u64,
+    /// When it was made.
+    pub made: Moment,
+    /// When it had ended; none: it has no recorded end.
+    pub ended: Option<Moment>,
+    /// The last write of the run before it.
+    pub last_write: Option<Moment>,
+    /// Whether its last attempt failed.
+    pub failed: bool,
+    /// Effects that are proved and were not reversed.
+    pub effects: u32,
+    /// Whether an attempt without ok may have acted.
+    pub may_have_acted: bool,
+    /// Whether its last answer is a denial.
+    pub denied: bool,
+    /// Whether its last answer says that the upstream had processed the key.
+    pub processed: bool,
+}
+
+/// What a failure means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FailureMeaning {
+    /// The upstream may have acted.
+    pub may_have_acted: bool,
+    /// It is a denial.
+    pub denied: bool,
+    /// It says that the upstream had processed the key of the call.
+    pub processed: bool,
+}
+
+/// How much the calls prove.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Evidence {
+    /// The facts of the tool.
+    pub facts: ToolFacts,
+    /// Whether the calls are known to belong to one run.
+    pub one_run: bool,
+    /// Whether a ledger tells which effects there are.
+    pub ledger: bool,
+}
+
+/// What the identical calls so far show.
+#[derive(Clone, Debug, Default)]
+pub struct Repeats {
+    keys: Vec<KeyRow>,
+    /// The last one that ended.
+    last: Option<LastCall>,
+    /// The end of the first one that was denied, if none has succeeded since.
+    denied: Option<Moment>,
+    /// As `denied`, for a key that the upstream had processed.
+    processed: Option<Moment>,
+}
+
+/// The calls with one key, or without.
+#[derive(Clone, Copy, Debug, Default)]
+struct KeyRow {
+    key: u64,
+    effects: u32,
+    /// Calls that acted or may have acted.
+    acted: u32,
+    /// Whether a call without ok may have acted.
+    maybe: bool,
+    /// The first known end of such a call.
+    maybe_ended: Option<Moment>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct LastCall {
+    ended: Moment,
+    failed: bool,
+    /// Calls in a row that failed again.
+    futile: u32,
+}
+
+/// Whether each call of the tool makes a new effect of one intent.
+pub const fn acts_again(facts: ToolFacts) -> bool {
+    matches!(facts.access, Access::Write) && !facts.repeatable && !facts.idempotent
+}
+
+impl RepeatedCall {
+    /// The call after a further failure, which is its last answer so far.
+    #[must_use]
+    pub const fn with(mut self, failure: FailureMeaning, acts: bool) -> RepeatedCall {
+        self.may_have_acted |= failure.may_have_acted && acts;
+        self.denied = failure.denied;
+        self.processed = failure.processed;
+        self
+    }
+}
+
+impl Repeats {
+    /// Takes the next identical call, and gives what the agent did by making it.
+    pub fn take(&mut self, id: CallId, call: &RepeatedCall, evidence: Evidence, mut found: impl FnMut(Finding)) {
+        let certain = evidence.facts.declared && evidence.one_run;
+        // What several calls show together rests on facts and runs: where one is assumed, it is a doubt.
+        let mut find = |finding, count| {
+            let finding = Finding::new(finding, FindingBy::Recorded, id, count);
+            found(if certain { finding } else { finding.in_doubt() });
+        };
+        if self.denied.is_some_and(|denied| call.made.is_after(denied)) {
+            find(FindingId::RetriedAfterDenial, 1);
+        }
+        if self.processed.is_some_and(|processed| call.made.is_after(processed)) {
+            find(FindingId::RetriedAfterConflict, 1);
+        }
+        if let Some(count) = self.futile(call) {
+            find(FindingId::FutileRetry, count);
+        }
+        if acts_again(evidence.facts) {
+            let (said, count) = self.sent_again(call, certain);
+            if count > 0 {
+                find(said, count);
+            }
+            let doubled = if evidence.ledger { 0 } else { self.may_be_doubled(call) };
+            if doubled > 0 {
+                find(FindingId::PossibleDuplicateEffect, doubled);
+            }
+            if let Some((count, both_succeeded)) = self.under_other_keys(call) {
+                let finding = Finding::new(FindingId::ResentUnderNewKey, FindingBy::Recorded, id, count);
+                found(if certain && both_succeeded { finding } else { finding.in_doubt() });
+            }
+            self.add(call);
+        }
+        self.note_end(call);
+    }
+
+    /// Proved effects of the calls without a key.
+    pub fn unkeyed_effects(&self) -> u32 {
+        self.row(0).effects
+    }
+
+    fn row(&self, key: u64) -> KeyRow {
+        self.keys.iter().find(|row| row.key == key).copied().unwrap_or(KeyRow { key, ..KeyRow::default() })
+    }
+
+    /// Sent again without a key after one that may have acted: unsafe if that one had ended, else a doubt.
+    fn sent_again(&self, call: &RepeatedCall, certain: bool) -> (FindingId, u32) {
+        let row = self.row(0);
+        if call.key != 0 || !row.maybe {
+            return (FindingId::UnsafeRetry, 0);
+        }
+        match certain && row.maybe_ended.is_some_and(|ended| call.made.is_after(ended)) {
+            true => (FindingId::UnsafeRetry, 1),
+            false => (FindingId::PossibleDuplicateEffect, row.effects.saturating_add(2)),
+        }
+    }
+
+    /// The effects if the call acted and another one, of which that is unknown, acted too; 0: nothing new.
+    fn may_be_doubled(&self, call: &RepeatedCall) -> u32 {
+        let row = self.row(0);
+        let now = call.effects > 0 && row.maybe && row.effects == 0;
+        let before = call.effects == 0 && call.may_have_acted && !row.maybe && row.effects > 0;
+        match call.key == 0 && (now || before) {
+            true => row.effects.saturating_add(call.effects).saturating_add(1),
+            false => 0,
+        }
+    }
+
+    /// The calls with this request under any key so far, and whether this one and one of another key succeeded.
+    fn under_other_keys(&self, call: &RepeatedCall) -> Option<(u32, bool)> {
+        let others = || self.keys.iter().filter(|row| row.key != call.key);
+        let acted = others().fold(0_u32, |sum, row| sum.saturating_add(row.acted));
+        let both_succeeded = call.effects > 0 && others().any(|row| row.effects > 0);
+        (acted > 0).then(|| (acted.saturating_add(1), both_succeeded))
+    }
+
+    fn add(&mut self, call: &RepeatedCall) {
+        let known = self.keys.iter().position(|row| row.key == call.key);
+        let place = known.unwrap_or_else(|| {
+            if self.keys.len() >= MAX_KEYS {
+                self.keys.remove(0);
+            }
+            self.keys.push(KeyRow { key: call.key, ..KeyRow::default() });
+            self.keys.len() - 1
+        });
+        let Some(row) = self.keys.get_mut(place) else { return };
+        row.effects = row.effects.saturating_add(call.effects);
+        row.acted = row.acted.saturating_add(u32::from(call.effects > 0 || call.may_have_acted));
+        if call.may_have_acted {
+            row.maybe = true;
+            row.maybe_ended = row.maybe_ended.or(call.ended);
+        }
+    }
+
+    /// How often in a row it was sent again in vain: the one before it failed, and nothing was written in between.
+    fn futile(&self, call: &RepeatedCall) -> Option<u32> {
+        let last = self.last.filter(|last| call.failed && self.follows(call, *last))?;
+        Some(last.futile.saturating_add(1))
+    }
+
+    fn follows(&self, call: &RepeatedCall, last: LastCall) -> bool {
+        last.failed
+            && call.made.is_after(last.ended)
+            && !call.last_write.is_some_and(|write| write.is_after(last.ended))
+    }
+
+    fn note_end(&mut self, call: &RepeatedCall) {
+        let Some(ended) = call.ended else { return };
+        let futile = self.futile(call).unwrap_or(0);
+        self.last = Some(LastCall { ended, failed: call.failed, futile });
+        if !call.failed {
+            (self.denied, self.processed) = (None, None);
+        }
+        if call.denied {
+            self.denied = self.denied.or(Some(ended));
+        }
+        if call.processed {
+            self.processed = self.processed.or(Some(ended));
+        }
+    }
+}
+
+/// Adds what the agent of a fixture did over several calls.
+pub(super) fn of_fixture(
+    plan: &Plan,
+    calls: &[ScenarioCall<'_>],
+    record: &SimulationRecord,
+    effects: impl Fn(CallId) -> u32,
+    findings: &mut Vec<Finding>,
+) {
+    let mut requests: BTreeMap<(ToolId, ArgsId), Repeats> = BTreeMap::new();
+    let mut keys: BTreeMap<(ToolId, KeyId), ArgsId> = BTreeMap::new();
+    for ((n, call), seen) in calls.iter().enumerate().zip(seen_in(plan, calls, record)) {
+        let (id, facts) = (CallId::at(n), call.facts);
+        if let Some(key) = call.key.filter(|_| facts.access == Access::Write)
+            && *keys.entry((call.tool, key)).or_insert(call.args) != call.args
+        {
+            findings.push(Finding::new(FindingId::KeyReused, FindingBy::Recorded, id, 1));
+        }
+        let seen = RepeatedCall { effects: effects(id), ..seen };
+        let evidence = Evidence { facts, one_run: true, ledger: true };
+        let request = requests.entry((call.tool, call.args)).or_default();
+        request.take(id, &seen, evidence, |finding| findings.push(finding));
+    }
+}
+
+/// How the calls of a fixture went; their effects are known elsewhere.
+fn seen_in(plan: &Plan, calls: &[ScenarioCall<'_>], record: &SimulationRecord) -> Vec<RepeatedCall> {
+    let keyed = |id: CallId| calls.get(id.index()).is_some_and(|call| call.key.is_some());
+    let mark = |key: KeyId| u64::from(key.0) + 1;
+    let mut seen: Vec<RepeatedCall> =
+        calls.iter().map(|call| RepeatedCall { key: call.key.map_or(0, mark), ..RepeatedCall::default() }).collect();
+    let mut last_error = vec![None; calls.len()];
+    let changes = record.ledger.entries().iter().filter(|entry| entry.kind != LedgerKind::Unobserved);
+    let changes: Vec<Instant> = changes.map(|entry| entry.at).collect(); // a ledger is in the order of time
+    for (place, event) in (1_u64..).zip(&record.events) {
+        let (Some(call), Some(error)) = (seen.get_mut(event.call.index()), last_error.get_mut(event.call.index()))
+        else {
+            continue;
+        };
+        let now = Moment { at: Some(event.at), place };
+        match event.what {
+            Decision::AttemptStarted { attempt, .. } if attempt.get() == 1 => {
+                call.made = now;
+                let before = changes.partition_point(|&at| at < event.at).checked_sub(1);
+                call.last_write = before.map(|last| Moment { at: Some(changes[last]), place: 0 });
+            }
+            Decision::AttemptFinished { status: Status::Failed(failed), .. } => {
+                (call.failed, *error) = (true, failed.and_then(|id| record.error(id)));
+            }
+            Decision::AttemptFinished { status: Status::Ok, .. } => {
+                (call.failed, call.denied, call.processed) = (false, false, false);
+            }
+            Decision::FailureClassified { verdict, .. } => {
+                let keyed = keyed(event.call);
+                let failure = FailureMeaning {
+                    may_have_acted: plan.playbook.verdict(verdict).effect != EffectClaim::NotApplied,
+                    denied: plan.reserved.denied == Some(verdict) || error.is_some_and(reads_as_denial),
+                    processed: keyed && plan.reserved.processed == Some(verdict)
+                        || error.is_some_and(|error| reads_as_processed(error, keyed)),
+                };
+                *call = call.with(failure, calls[event.call.index()].facts.access == Access::Write); // as above
+            }
+            Decision::Outcome(outcome) if !matches!(outcome.kind, OutcomeKind::Undetermined(_)) => {
+                call.ended = Some(now);
+            }
+            Decision::Outcome(_) => call.may_have_acted = true, // of a read it means nothing
+            _ => {}
+        }
+    }
+    seen
+}
