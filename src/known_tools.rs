@@ -21,8 +21,10 @@ const MOST_TOOLS: usize = 5_000;
 /// The tools, and the globs outside playbooks that a dot stops.
 #[derive(Debug, Default)]
 pub struct KnownTools {
-    /// The names of the tools.
+    /// The tools of the fixtures and traces.
     pub known: BTreeSet<String>,
+    /// The tools that the tool facts name.
+    pub declared: BTreeSet<String>,
     /// By file: of tool facts or a fixture.
     pub stopped: Vec<Report>,
 }
@@ -55,7 +57,7 @@ impl KnownTools {
         }
         if let Ok(Some(file)) = workspace.tools_file() {
             let rows = file.rows();
-            self.known.extend(rows.iter().filter(|(tool, _)| !is_glob(tool)).map(|(tool, _)| (*tool).to_owned()));
+            self.declared.extend(rows.iter().filter(|(tool, _)| !is_glob(tool)).map(|(tool, _)| (*tool).to_owned()));
             self.stop(&file.source, &stopped_globs_of_rows(&rows, &self.known));
         }
     }

@@ -1,6 +1,5 @@
 //! `playproof lint PLAYBOOK...`: what is wrong in a playbook, and what is legal but likely not meant.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde::Serialize;
@@ -8,13 +7,13 @@ use serde::Serialize;
 use crate::exit::{Exit, Failure};
 use crate::flags::Flags;
 use crate::format::Format;
+use crate::known_tools::KnownTools;
 use crate::output::Output;
 use crate::project;
 use crate::project::Project;
 use crate::read_options::ReadOptions;
 use crate::terminal::Terminal;
 use crate::{duplicate_args, files, known_tools, playbooks};
-use playproof_engine::glob::is_glob;
 use playproof_formats::diagnostic::{Diagnostic, Report, Severity, Source};
 use playproof_formats::playbook::lint::{lint, stopped_globs};
 use playproof_formats::playbook::{Loaded, fingerprint};
@@ -43,7 +42,7 @@ pub struct Args {
     pub playbooks: Vec<String>,
 
     /// Traces whose tools the globs of tool facts and rules should match; may be given several times
-    #[arg(long = "trace", value_name = "TRACE")]
+    #[arg(long = "trace", value_name = "FILE")]
     pub traces: Vec<String>,
 
     /// How the traces are read.
@@ -79,7 +78,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let tools = known_tools::read(&args.traces, &args.reading)?;
     let mut linted = Vec::new();
     for name in playbooks::names(&args.playbooks, &project) {
-        linted.push(one(&name, &tools.known)?);
+        linted.push(one(&name, &tools)?);
     }
     linted.extend(tools.stopped.into_iter().map(|Report { source, diagnostics }| Linted {
         name: source.name.clone(),
@@ -94,14 +93,12 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     Ok(linted.iter().flat_map(|one| &one.diagnostics).map(exit).max().unwrap_or(Exit::Clean))
 }
 
-fn one(name: &str, known: &BTreeSet<String>) -> Result<Linted, Failure> {
+fn one(name: &str, tools: &KnownTools) -> Result<Linted, Failure> {
     let source = playbooks::source(name)?;
     Ok(match playbooks::parse(std::sync::Arc::clone(&source)) {
         Ok(loaded) => {
             let mut diagnostics = lint(&loaded);
-            let all_known =
-                loaded.playbook.tools.rows().iter().map(|row| row.pattern.clone()).chain(known.iter().cloned());
-            diagnostics.extend(stopped_globs(&loaded, &all_known.filter(|tool| !is_glob(tool)).collect()));
+            diagnostics.extend(stopped_globs(&loaded, &tools.known, &tools.declared));
             Linted { name: name.to_owned(), source, loaded: Some(loaded), diagnostics }
         }
         Err(report) => {

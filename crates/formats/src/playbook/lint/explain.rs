@@ -73,7 +73,7 @@ Leave `max_retries` out (the list's length then counts), or shorten the list.",
         "\
 A glob of tools does not match a known tool because `*`, `?` and classes stop at a dot: `search.*` matches `search.web`
 and not `search.index.delete`. `**` crosses dots. The known tools are those of the fixtures, of the tool facts, and of
-the traces after `--trace`. In Playproof before 1.0 one `*` crossed dots too.
+the traces after `--trace`. In earlier versions `*` crossed dots too.
 
     tools: { search.*: { access: read } }       # search.index.delete is not declared, so it counts as a write
 

@@ -12,16 +12,20 @@ use playproof_engine::playbook::ConditionKind;
 const MOST_NAMED: usize = 8;
 
 /// The globs of a playbook's tool facts and rules that miss a tool of `known` because of a dot. A tool with a row of its
-/// own is not missed.
-pub fn stopped_globs(loaded: &Loaded, known: &BTreeSet<String>) -> Vec<Diagnostic> {
-    let places = &loaded.places;
-    let rows = loaded.playbook.tools.rows().iter().map(|row| row.pattern.as_str()).enumerate();
+/// own in the playbook is not missed, nor, by tool facts, one that is `declared` elsewhere.
+pub fn stopped_globs(loaded: &Loaded, known: &BTreeSet<String>, declared: &BTreeSet<String>) -> Vec<Diagnostic> {
+    let (tools, places) = (&loaded.playbook.tools, &loaded.places);
+    let rows = tools.rows().iter().map(|row| row.pattern.as_str()).enumerate();
     let rows: Vec<(&str, Range<usize>)> = rows.filter_map(|(n, row)| Some((row, places.tool(n)?))).collect();
     let of_rules = loaded.playbook.rules.iter().zip(&places.rules).flat_map(|(rule, places)| {
         rule.when.texts(ConditionKind::Tool).iter().map(|glob| (glob.as_str(), places.when.clone()))
     });
-    let all: Vec<(&str, Range<usize>)> = rows.into_iter().chain(of_rules).collect();
-    stopped_globs_of_rows(&all, known)
+    let has_row = |tool: &String| tools.rows().iter().any(|row| row.pattern == *tool);
+    let missed: BTreeSet<String> = known.union(declared).filter(|tool| !has_row(tool)).cloned().collect();
+    let undeclared = missed.difference(declared).cloned().collect();
+    let mut found = stopped_globs_of_rows(&rows, &undeclared);
+    found.extend(stopped_globs_of_rows(&of_rules.collect::<Vec<_>>(), &missed));
+    found
 }
 
 /// The same of rows of tool facts, each with its place.

@@ -256,16 +256,18 @@ fn words_anywhere_in_a_message_are_no_proof_that_a_write_did_nothing() {
 
 #[test]
 fn a_glob_that_stops_at_a_dot_before_a_known_tool_is_reported() {
-    let of = |glob: &str, known: &[&str]| {
+    let of_both = |glob: &str, known: &[&str], declared: &[&str]| {
         let tools = format!("tools: {{ '{glob}': {{ access: read }}, search.index.drop: {{ access: write }} }}");
         let rule = format!("- {{ rule: r, when: {{ kind: k, tool: '{glob}' }}, verdict: known }}");
         let loaded = parse(Source::whole("t", playbook("", &rule, &tools))).unwrap();
-        let known = known.iter().map(|tool| (*tool).to_owned()).collect();
-        stopped_globs(&loaded, &known).iter().map(|found| found.message.clone()).collect::<Vec<_>>()
+        let [known, declared] = [known, declared].map(|tools| tools.iter().map(|tool| (*tool).to_owned()).collect());
+        stopped_globs(&loaded, &known, &declared).iter().map(|found| found.message.clone()).collect::<Vec<_>>()
     };
+    let of = |glob: &str, known: &[&str]| of_both(glob, known, &[]);
     let deep = ["pay", "search.a.b", "search.index.delete", "search.index.drop", "search.web"];
     let said = "`search.*` does not match `search.a.b`, `search.index.delete`";
     assert_eq!(of("search.*", &deep), [said, said], "in the tool facts and in a rule");
     assert!(of("search.**", &deep).is_empty());
     assert!(of("search.*", &["search.web", "search.index.drop", "pay.a.b"]).is_empty());
+    assert_eq!(of_both("search.*", &deep, &deep), [said], "in the rule: other tool facts win over the playbook's");
 }
