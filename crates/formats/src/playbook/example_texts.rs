@@ -116,6 +116,7 @@ pub fn of_tests(tests: &[MessageTest]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use playproof_engine::playbook::clause;
 
     #[test]
     fn every_alternative_has_an_example() {
@@ -130,6 +131,24 @@ mod tests {
             let regex = regex::Regex::new(pattern).unwrap();
             let made = of_regex(pattern);
             assert!(!made.is_empty() && made.iter().all(|text| regex.is_match(text)), "{pattern}: {made:?}");
+        }
+    }
+
+    #[test]
+    fn an_example_of_a_clause_begins_or_ends_with_its_words() {
+        let test = |op, text: &str| MessageTest { op, any_of: vec![text.into()], case_sensitive: false };
+        let words = |text| test(MessageOp::Clause, text);
+        let starts = test(MessageOp::StartsWith, "seat");
+        for tests in [
+            vec![words("not found")],
+            vec![words("not found"), test(MessageOp::Contains, "host")],
+            vec![words("not found"), words("no seat")],
+            vec![words("not found"), starts],
+        ] {
+            let message = &of_tests(&tests)[0];
+            let framed = |test: &MessageTest| clause::is_framed(message, &test.any_of[0]);
+            let clauses = tests.iter().filter(|test| test.op == MessageOp::Clause);
+            assert!(clauses.clone().all(framed), "{message}");
         }
     }
 
