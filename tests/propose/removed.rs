@@ -74,7 +74,9 @@ fn a_rule_becomes_narrower_if_fixtures_show_what_it_leaves_and_what_it_keeps() {
     let [left, kept] = ["left", "kept"].map(|name| format!("proposals/less/fixtures/{name}.yaml"));
     let fixture = project.read("fixtures/slow.yaml").replace("timeout: {}, applied: true", "error: { status: 504 }");
     let fixture = fixture.replace("outcome: escalated, queue: people }, effects: 1", "attempts: 1 }, effects: 0");
-    let with_key = fixture.replace("{ amount: 5 }", "{ amount: 5 }, idempotency_key: k").replace("attempts: 1", "");
+    let with_key = fixture
+        .replace("{ amount: 5 }", "{ amount: 5 }, idempotency_key: k")
+        .replace("attempts: 1 }, effects: 0", "verdicts: [slow] }");
     project.write(&left, &fixture);
     let (code, said) = project.refused(&["propose", "check", "less"]);
     assert!(code == 1 && said.contains("no fixture of the proposal gets the verdict `slow`"), "{said}");

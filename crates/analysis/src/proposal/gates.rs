@@ -271,7 +271,8 @@ fn evidence(tried: &TrialFacts<'_>, say: &mut impl FnMut(GateKind, String, Way))
         let gets = own().any(|diff| diff.gives_verdict_after(verdict) && !diff.gives_verdict_before(verdict));
         let loses = own().any(|diff| diff.gives_verdict_before(verdict) && !diff.gives_verdict_after(verdict));
         let keeps = own().any(|diff| diff.gives_verdict_after(verdict));
-        if !gets && !(replaces_rule_of(tried, verdict) && loses && keeps) {
+        let narrows = replaces_rule_of(tried, verdict) && loses && keeps;
+        if !(gets || narrows) {
             let said = match own().any(|diff| diff.gives_verdict_after(verdict)) {
                 true => format!("every fixture of the proposal with the verdict `{verdict}` already gets it today"),
                 false => format!("no fixture of the proposal gets the verdict `{verdict}`: it catches nothing"),
