@@ -18,6 +18,7 @@ mod format;
 mod git;
 mod input_kind;
 mod inputs;
+mod known_tools;
 mod manual;
 mod missing_answer;
 mod output;

@@ -7,13 +7,15 @@ use serde::Serialize;
 use crate::exit::{Exit, Failure};
 use crate::flags::Flags;
 use crate::format::Format;
+use crate::known_tools::KnownTools;
 use crate::output::Output;
 use crate::project;
 use crate::project::Project;
+use crate::read_options::ReadOptions;
 use crate::terminal::Terminal;
-use crate::{duplicate_args, files, playbooks};
+use crate::{duplicate_args, files, known_tools, playbooks};
 use playproof_formats::diagnostic::{Diagnostic, Report, Severity, Source};
-use playproof_formats::playbook::lint::lint;
+use playproof_formats::playbook::lint::{lint, stopped_globs};
 use playproof_formats::playbook::{Loaded, fingerprint};
 use playproof_formats::shell::Command;
 use playproof_report::diagnostic::{render, tally};
@@ -30,6 +32,7 @@ const STUDY: &str = "study_playbook";
 Examples:
   playproof lint                     the project's playbook
   playproof lint my.yaml
+  playproof lint --trace trace.jsonl which of its tools does no glob match because of a dot?
   playproof help shadowed_rule       what a lint means, and what to do
 
 Exit codes: 0 clean (also for a playbook that is for study), 1 warnings, 2 errors, or no playbook to lint.")]
@@ -37,6 +40,14 @@ pub struct Args {
     /// Playbooks: names (of `playbooks/`, else embedded) or paths [default: the project's]
     #[arg(value_name = "PLAYBOOK")]
     pub playbooks: Vec<String>,
+
+    /// Traces whose tools the globs of tool facts and rules should match; may be given several times
+    #[arg(long = "trace", value_name = "FILE")]
+    pub traces: Vec<String>,
+
+    /// How the traces are read.
+    #[command(flatten)]
+    pub reading: ReadOptions,
 
     /// How to write the result
     #[arg(long, value_parser = Format::one_of(&[Format::Table, Format::Json]), value_name = "FORMAT", default_value = "table")]
@@ -54,7 +65,8 @@ struct Linted {
 /// Lints.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     duplicate_args::refuse_playbooks(&args.playbooks, |once| {
-        let flags = Flags::default().word("--format", args.format);
+        let flags = Flags::default().reading(&args.reading).word("--format", args.format);
+        let flags = args.traces.iter().fold(flags, |flags, trace| flags.with("--trace", Some(trace)));
         flags.after(Command::new("playproof lint").paths(once))
     })?;
     let project = if args.playbooks.is_empty() { Project::find()? } else { Project::default() };
@@ -63,10 +75,17 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
             .help("name one, such as `playproof lint standard`; `playproof init` makes a project with one")
             .next("playproof init"));
     }
+    let tools = known_tools::read(&args.traces, &args.reading)?;
     let mut linted = Vec::new();
     for name in playbooks::names(&args.playbooks, &project) {
-        linted.push(one(&name)?);
+        linted.push(one(&name, &tools)?);
     }
+    linted.extend(tools.stopped.into_iter().map(|Report { source, diagnostics }| Linted {
+        name: source.name.clone(),
+        source,
+        loaded: None,
+        diagnostics,
+    }));
     match args.format {
         Format::Json => output.json(json(&linted))?,
         _ => output.page(&page(&linted, terminal))?,
@@ -74,11 +93,12 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     Ok(linted.iter().flat_map(|one| &one.diagnostics).map(exit).max().unwrap_or(Exit::Clean))
 }
 
-fn one(name: &str) -> Result<Linted, Failure> {
+fn one(name: &str, tools: &KnownTools) -> Result<Linted, Failure> {
     let source = playbooks::source(name)?;
     Ok(match playbooks::parse(std::sync::Arc::clone(&source)) {
         Ok(loaded) => {
-            let diagnostics = lint(&loaded);
+            let mut diagnostics = lint(&loaded);
+            diagnostics.extend(stopped_globs(&loaded, &tools.known, &tools.declared));
             Linted { name: name.to_owned(), source, loaded: Some(loaded), diagnostics }
         }
         Err(report) => {

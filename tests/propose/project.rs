@@ -89,7 +89,7 @@ impl Project {
             "new",
             "said_no",
             "--when",
-            "{ message: { contains: declined } }",
+            "{ message: { clause: declined } }",
             "--effect",
             "not_applied",
             "--means",

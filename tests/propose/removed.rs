@@ -67,6 +67,28 @@ fn a_rule_that_can_speak_goes_only_where_a_fixture_shows_what_becomes_of_its_fai
 }
 
 #[test]
+fn a_rule_becomes_narrower_if_fixtures_show_what_it_leaves_and_what_it_keeps() {
+    let project = Project::new();
+    let keyed = "{ rule: gateway, when: { status: 504, keyed: true }, verdict: slow }";
+    proposed(&project, &format!("  - remove_rule: gateway\n  - add_rule: {keyed}\n"));
+    let [left, kept] = ["left", "kept"].map(|name| format!("proposals/less/fixtures/{name}.yaml"));
+    let fixture = project.read("fixtures/slow.yaml").replace("timeout: {}, applied: true", "error: { status: 504 }");
+    let fixture = fixture.replace("outcome: escalated, queue: people }, effects: 1", "attempts: 1 }, effects: 0");
+    let with_key = fixture
+        .replace("{ amount: 5 }", "{ amount: 5 }, idempotency_key: k")
+        .replace("attempts: 1 }, effects: 0", "verdicts: [slow] }");
+    project.write(&left, &fixture);
+    let (code, said) = project.refused(&["propose", "check", "less"]);
+    assert!(code == 1 && said.contains("no fixture of the proposal gets the verdict `slow`"), "{said}");
+    project.write(&kept, &with_key);
+    let (code, said) = project.refused(&["propose", "check", "less"]);
+    assert_eq!(code, 0, "{said}");
+    project.remove(&left);
+    let (code, said) = project.refused(&["propose", "check", "less"]);
+    assert!(code == 1 && said.contains("already gets it today"), "{said}");
+}
+
+#[test]
 fn what_has_no_say_goes_without_a_fixture() {
     let project = Project::new();
     let late = "  - { rule: late, when: { kind: timeout, status: 504 }, verdict: slower }\n\notherwise";

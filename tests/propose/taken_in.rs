@@ -74,7 +74,7 @@ fn of_two_proposals_the_second_is_rebased_and_accepted_too() {
         "new",
         "is_gone",
         "--when",
-        "{ message: { contains: has gone } }",
+        "{ message: { clause: has gone } }",
         "--like",
         "slow",
         "--means",

@@ -114,7 +114,7 @@ fn a_proposal_that_changes_no_row_is_not_recorded() {
     assert_eq!(project.run(&["accept", "--reason", "fewer"]).code, 0);
     let json = project.run(&["lint", PLAYBOOK, "--format", "json"]);
     assert_eq!(json.code, 0, "{json:?}");
-    assert_eq!(project.run(&["propose", "new", "said_no", "--when", "{ message: { contains: declined } }"]).code, 0);
+    assert_eq!(project.run(&["propose", "new", "said_no", "--when", "{ message: { clause: declined } }"]).code, 0);
     let text = project.read(PROPOSAL);
     let at = text.find("operations:").expect("operations");
     project.write(PROPOSAL, &(text[..at].to_owned() + "operations:\n  - change_limit: max_attempts\n    to: 4\n"));
@@ -149,14 +149,10 @@ fn a_record_that_is_not_complete_fails_after_the_fixtures_are_shown() {
 #[test]
 fn a_verdict_that_catches_nothing_or_its_look_alike_is_refused() {
     let project = Project::with_proposal();
-    project.edit(PROPOSAL, "contains: declined", "contains: nobody says this");
+    project.edit(PROPOSAL, "clause: declined", "clause: nobody says this");
     both_refuse(&project, 1, &["catches nothing:", "named in vain:"]);
     let project = Project::with_proposal();
-    project.edit(
-        "proposals/said-no/fixtures/not-said-no.yaml",
-        "nobody has seen this before",
-        "it was declined before",
-    );
+    project.edit("proposals/said-no/fixtures/not-said-no.yaml", "nobody has seen this before", "it was declined");
     both_refuse(&project, 1, &["look alike caught: the look-alike `not-said-no` gets the verdict `said_no`"]);
 }
 

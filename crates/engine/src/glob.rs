@@ -1,4 +1,5 @@
-//! Globs: how they are parsed, and their limits. Knows no tools and no keys.
+//! Globs: how they are parsed, and their limits. In a glob of tools, `*`, `?` and classes stop at a dot, and `**` crosses
+//! dots; in any other glob they match every character. Knows no tool and no key.
 
 use std::borrow::Cow;
 
@@ -49,8 +50,12 @@ impl Glob {
             return Err(format!("more than {DEEPEST} `{{` stand within one another"));
         }
         let glob = globset::Glob::new(pattern).map_err(|error| error.kind().to_string())?;
+        Glob::of_regex(glob.regex(), ignores_case)
+    }
+
+    fn of_regex(regex: &str, ignores_case: bool) -> Result<Glob, String> {
         // A regex of bytes knows case for ASCII only; other letters are lowercased before.
-        let regex = RegexBuilder::new(glob.regex())
+        let regex = RegexBuilder::new(regex)
             .dot_matches_new_line(true)
             .case_insensitive(ignores_case)
             .size_limit(LARGEST)
@@ -63,7 +68,11 @@ impl Glob {
     /// # Errors
     /// Why the glob does not compile, in one line.
     pub fn of_tools(pattern: &str) -> Result<Option<Glob>, String> {
-        is_glob(pattern).then(|| Glob::new(pattern)).transpose()
+        if !is_glob(pattern) {
+            return Ok(None);
+        }
+        Glob::new(pattern)?; // its limits and its errors are those of every glob
+        Glob::of_regex(&tool_regex(pattern), false).map(Some)
     }
 
     /// Whether the glob matches all of `text`.
@@ -91,6 +100,74 @@ pub fn escape(name: &str) -> String {
     if is_glob(name) { globset::escape(&name.replace('\\', "\\\\")) } else { name.to_owned() }
 }
 
+/// The regular expression of a valid glob of tools.
+fn tool_regex(pattern: &str) -> String {
+    let mut regex = String::from("^");
+    let mut open = 0_usize;
+    let mut rest = pattern.chars();
+    while let Some(c) = rest.next() {
+        match c {
+            '*' if rest.as_str().starts_with('*') => {
+                rest = rest.as_str().trim_start_matches('*').chars();
+                regex.push_str(".*");
+            }
+            '*' => regex.push_str("[^.]*"),
+            '?' => regex.push_str("[^.]"),
+            '[' => {
+                let class = rest.as_str();
+                pass_class(&mut rest);
+                regex.push_str(&class_regex(&class[..class.len() - rest.as_str().len()]));
+            }
+            '{' => {
+                open += 1;
+                regex.push_str("(?:");
+            }
+            // An empty alternative counts for nothing, as in every glob.
+            '}' => {
+                open = open.saturating_sub(1);
+                let closed = regex.strip_suffix('|').unwrap_or(&regex);
+                regex = closed.strip_suffix("(?:").map_or_else(|| format!("{closed})"), str::to_owned);
+            }
+            ',' if open > 0 => {
+                if !regex.ends_with("(?:") && !regex.ends_with('|') {
+                    regex.push('|');
+                }
+            }
+            '\\' => regex.extend(rest.next().map(literal)),
+            c => regex.push_str(&literal(c)),
+        }
+    }
+    regex + "$"
+}
+
+/// The regular expression of a class, of which `inside` is what follows the `[`, up to and with the `]`.
+fn class_regex(inside: &str) -> String {
+    let inside = inside.strip_suffix(']').unwrap_or(inside);
+    let (negated, inside) = match inside.strip_prefix(['!', '^']) {
+        Some(inside) => ("^", inside),
+        None => ("", inside),
+    };
+    let mut ranges: Vec<(char, char)> = Vec::new();
+    let mut rest = inside.chars();
+    while let Some(c) = rest.next() {
+        match (c, ranges.last_mut(), rest.clone().next()) {
+            ('-', Some(range), Some(last)) => {
+                range.1 = last;
+                rest.next();
+            }
+            _ => ranges.push((c, c)),
+        }
+    }
+    let ranges: String =
+        ranges.into_iter().map(|(first, last)| format!("{}-{}", literal(first), literal(last))).collect();
+    format!("[[{negated}{ranges}]--[.]]")
+}
+
+/// The regular expression of one character, which does not end in `|`.
+fn literal(c: char) -> String {
+    if c == '|' { r"\x7C".to_owned() } else { regex::escape(c.encode_utf8(&mut [0; 4])) }
+}
+
 /// How deep `{` is nested; one that is escaped or within `[]` does not count.
 fn depth(pattern: &str) -> usize {
     let (mut open, mut deepest) = (0_usize, 0);
@@ -110,7 +187,8 @@ fn depth(pattern: &str) -> usize {
 
 /// Skips to the end of `[]`; a `]` at its beginning is one of its characters.
 fn pass_class(rest: &mut std::str::Chars<'_>) {
-    let begin = rest.as_str().trim_start_matches(['!', '^']);
+    let begin = rest.as_str();
+    let begin = begin.strip_prefix(['!', '^']).unwrap_or(begin);
     let begin = begin.strip_prefix(']').unwrap_or(begin);
     *rest = begin.find(']').map_or("", |end| &begin[end + 1..]).chars();
 }
@@ -118,6 +196,7 @@ fn pass_class(rest: &mut std::str::Chars<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn why(pattern: &str) -> String {
         Glob::new(pattern).err().unwrap_or_default()
@@ -129,6 +208,51 @@ mod tests {
         assert!(matches("search.*", "search.a/b\nc") && !matches("search.*", "a.search.b"));
         assert!(matches("pay.{refund,void}", "pay.void") && !matches("pay.{refund,void}", "pay.voided"));
         assert!(matches("?", "é") == matches("??", "é").eq(&false), "a letter is one or two");
+    }
+
+    #[test]
+    fn in_a_glob_of_tools_one_star_stops_at_a_dot_and_two_cross_it() {
+        let matches = |glob: &str, tool: &str| Glob::of_tools(glob).unwrap().unwrap().is_match(tool);
+        for (glob, yes, no) in [
+            ("search.*", "search.web", "search.index.delete"),
+            ("search.*", "search.", "search"),
+            ("*", "refund", "payments.refund"),
+            ("*.delete", "index.delete", "search.index.delete"),
+            ("search.**", "search.index.delete", "search"),
+            ("**.delete", "search.index.delete", "search.index.deleted"),
+            ("s**e", "search.index.delete", "search"),
+            ("***", "a.b.c\nd", ""),
+            ("a?c", "abc", "a.c"),
+            ("a[!x]c", "abc", "a.c"),
+            ("a[+-9]c", "a-c", "a.c"),
+            ("a[]-]c", "a]c", "abc"),
+            ("a[&~^]c", "a^c", "abc"),
+            ("a[x-]{b,c*}", "a-cx", "a-c.x"),
+            ("a[[]b*", "a[bc", "a[b.c"),
+            ("pay.{refund,void.*}", "pay.void.all", "pay.void.all.now"),
+            ("a\\*b?", "a*bc", "axbc"),
+            ("é?", "éß", "é."),
+            ("a,b*", "a,bc", "a"),
+        ] {
+            assert!(matches(glob, yes), "{glob} {yes}");
+            assert!(no.is_empty() || !matches(glob, no), "{glob} {no}");
+        }
+        assert!(Glob::new("search.*").unwrap().is_match("search.index.delete"), "not a glob of tools");
+        assert!(Glob::of_tools("search.web").unwrap().is_none());
+        assert!(Glob::of_tools("a[").is_err() && Glob::of_tools("a{*").is_err());
+        assert!(Glob::of_tools(&format!("{}*", escape("a[*]{b,c}\\"))).unwrap().unwrap().is_match("a[*]{b,c}\\x"));
+    }
+
+    proptest! {
+        #[test]
+        fn a_glob_of_tools_is_like_any_other_where_there_are_no_dots(
+            pattern in r"[ab*?!^|\[\]{},\\-]{1,9}", tool in r"[ab!^|\[\]{},\\-]{0,5}"
+        ) {
+            if let (true, Ok(glob)) = (is_glob(&pattern), Glob::new(&pattern)) {
+                let of_tools = Glob::of_tools(&pattern).unwrap().unwrap();
+                prop_assert_eq!(of_tools.is_match(&tool), glob.is_match(&tool));
+            }
+        }
     }
 
     #[test]

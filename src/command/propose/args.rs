@@ -66,8 +66,8 @@ fixtures are made up from the rule. You write why the change is right and what f
 A verdict of the playbook gets one more rule (--when, --from-cluster, --from-feedback) or new values (--then, --like,
 --effect, --means).
 
---when takes the conditions of a playbook's rules: kind, status, code, message (contains, starts_with, equals, matches),
-tool and more. --then takes a compensation with its parameters: retry_with_backoff, refresh_evidence,
+--when takes the conditions of a playbook's rules: kind, status, code, message (contains, starts_with, equals, matches,
+clause), tool and more. --then takes a compensation with its parameters: retry_with_backoff, refresh_evidence,
 escalate_to_human, issue_reversal or deprecate_tool_call. `playproof schema playbook` lists both. If any part cannot be
 used, nothing is written.
 
@@ -75,7 +75,7 @@ Examples:
   playproof propose new rate_limited --when '{ status: 429 }' --like transient_timeout
   playproof propose new request_rejected --from-cluster 1 --trace trace.jsonl --effect not_applied \\
       --then '{ deprecate_tool_call: { reason: the tool said no } }'
-  playproof propose new policy_denied --when '{ message: { contains: not allowed } }'    one more rule for it")]
+  playproof propose new policy_denied --when '{ message: { clause: not allowed } }'    one more rule for it")]
 pub struct New {
     /// The verdict's name: a new one, or one of the playbook's
     #[arg(value_name = "VERDICT")]

@@ -251,13 +251,28 @@ fn removals(tried: &TrialFacts<'_>, say: &mut impl FnMut(GateKind, String, Way))
     }
 }
 
-/// Checks that the proposal's own fixtures show its change.
+/// Whether the proposal removes a rule that gives this verdict: what it adds for the verdict may then catch less.
+fn replaces_rule_of(tried: &TrialFacts<'_>, verdict: &str) -> bool {
+    let playbook = &tried.before.playbook;
+    let gives = |rule: &str| {
+        playbook.rules.iter().any(|known| *known.name == *rule && *playbook.verdict(known.verdict).name == *verdict)
+    };
+    let mut operations = tried.proposal.operations.iter();
+    operations.any(|operation| matches!(&operation.what, OperationKind::RemoveRule(rule) if gives(&rule.text)))
+}
+
+/// Checks that the proposal's own fixtures show its change: a failure that gets the verdict only now, or one that a
+/// narrower rule leaves and one that it keeps.
 fn evidence(tried: &TrialFacts<'_>, say: &mut impl FnMut(GateKind, String, Way)) {
     let own = || tried.diffs.iter().filter(|diff| diff.is_new);
     let fixtures = format!("{}/fixtures/", tried.folder);
     let given = given(tried.proposal, &tried.applied.loaded.playbook);
     for verdict in &given {
-        if !own().any(|diff| diff.gives_verdict_after(verdict) && !diff.gives_verdict_before(verdict)) {
+        let gets = own().any(|diff| diff.gives_verdict_after(verdict) && !diff.gives_verdict_before(verdict));
+        let loses = own().any(|diff| diff.gives_verdict_before(verdict) && !diff.gives_verdict_after(verdict));
+        let keeps = own().any(|diff| diff.gives_verdict_after(verdict));
+        let narrows = replaces_rule_of(tried, verdict) && loses && keeps;
+        if !(gets || narrows) {
             let said = match own().any(|diff| diff.gives_verdict_after(verdict)) {
                 true => format!("every fixture of the proposal with the verdict `{verdict}` already gets it today"),
                 false => format!("no fixture of the proposal gets the verdict `{verdict}`: it catches nothing"),

@@ -5,9 +5,9 @@ use regex::Regex;
 use super::signal::{Signal, SignalValue};
 use crate::glob::Glob;
 use crate::ids::RuleId;
-use crate::playbook::pattern;
 use crate::playbook::{
     Access, ConditionKind, ConditionSubject, ConditionSyntax, ConditionTest, MessageOp, MessageTest, NumberRange, When,
+    clause, pattern,
 };
 
 /// The evaluation of one rule for a signal, condition by condition.
@@ -196,6 +196,7 @@ fn test_text(op: MessageOp, message: &str, text: &str) -> bool {
         MessageOp::Contains => memchr::memmem::find(message.as_bytes(), text.as_bytes()).is_some(),
         MessageOp::StartsWith => message.starts_with(text),
         MessageOp::Equals => message == text,
+        MessageOp::Clause => clause::is_framed(message, text),
         MessageOp::Matches => false, // regexes are matched in `holds`
     }
 }
@@ -226,6 +227,7 @@ fn op_words(op: MessageOp) -> &'static str {
         MessageOp::StartsWith => "starts with",
         MessageOp::Equals => "is",
         MessageOp::Matches => "matches",
+        MessageOp::Clause => "is one clause that begins or ends with",
     }
 }
 

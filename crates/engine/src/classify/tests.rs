@@ -75,6 +75,23 @@ fn messages_ignore_case_unless_the_rule_is_case_sensitive() {
 }
 
 #[test]
+fn a_clause_is_a_whole_message_that_begins_or_ends_with_the_words() {
+    let asked = |case_sensitive| {
+        let test = MessageTest { op: MessageOp::Clause, any_of: vec!["Not found".into()], case_sensitive };
+        playbook(vec![asking(ConditionKind::Message, ConditionTest::Messages(vec![test]))])
+    };
+    let matches = |case_sensitive, message| rule_for(&asked(case_sensitive), Some(&error("x", message, 0)), "t");
+    assert_eq!(matches(false, " Order o_1 NOT FOUND. "), Some(0));
+    assert_eq!(matches(true, "Not found in stock"), Some(0));
+    assert_eq!(matches(true, "Order o_1 not found"), None);
+    assert_eq!(matches(false, "refund created, but the mail was not found"), None);
+    let failure = error("x", "order not found", 0);
+    let signal = Signal::new(Some(&failure), "t", ToolFacts::ASSUMED, false, AttemptNo::FIRST);
+    let trials = Classifier::new(&asked(false)).explain(&signal, &signal);
+    assert_eq!(trials[0].conditions[0].asked, "message is one clause that begins or ends with `Not found`");
+}
+
+#[test]
 fn status_ranges_are_inclusive_and_a_missing_error_has_its_own_rule() {
     let ranges = asking(ConditionKind::Status, ConditionTest::Ranges(vec![NumberRange { first: 500, last: 599 }]));
     let absent = asking(ConditionKind::Error, ConditionTest::Absent);

@@ -1,5 +1,6 @@
 //! Validated playbooks: the conditions of rules, the compensations of verdicts, tool facts.
 
+pub mod clause;
 mod facts;
 mod model;
 pub mod pattern;

@@ -223,5 +223,7 @@ words! {
         Equals = "equals",
         /// The regular expression matches somewhere in the message.
         Matches = "matches",
+        /// The whole message is one clause that begins or ends with the text.
+        Clause = "clause",
     }
 }

@@ -101,14 +101,22 @@ pub fn of_tests(tests: &[MessageTest]) -> Vec<String> {
     if let Some(whole) = tests.iter().find(|test| test.op == MessageOp::Equals) {
         return texts(whole);
     }
-    let starts = tests.iter().filter(|test| test.op == MessageOp::StartsWith);
-    let rest = tests.iter().filter(|test| test.op != MessageOp::StartsWith);
-    one_at_a_time(&starts.chain(rest).map(texts).collect::<Vec<_>>(), " ")
+    // A clause begins or ends with its words: they come last, and those of a second one first.
+    let mut sorted: Vec<&MessageTest> = tests.iter().collect();
+    sorted.sort_by_key(|test| match test.op {
+        MessageOp::StartsWith => 0,
+        MessageOp::Clause => 2,
+        _ => 1,
+    });
+    let clauses = sorted.iter().filter(|test| test.op == MessageOp::Clause).count();
+    sorted.rotate_right(clauses.saturating_sub(1));
+    one_at_a_time(&sorted.into_iter().map(texts).collect::<Vec<_>>(), " ")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use playproof_engine::playbook::clause;
 
     #[test]
     fn every_alternative_has_an_example() {
@@ -127,10 +135,28 @@ mod tests {
     }
 
     #[test]
+    fn an_example_of_a_clause_begins_or_ends_with_its_words() {
+        let test = |op, text: &str| MessageTest { op, any_of: vec![text.into()], case_sensitive: false };
+        let words = |text| test(MessageOp::Clause, text);
+        let starts = test(MessageOp::StartsWith, "seat");
+        for tests in [
+            vec![words("not found")],
+            vec![words("not found"), test(MessageOp::Contains, "host")],
+            vec![words("not found"), words("no seat")],
+            vec![words("not found"), starts],
+        ] {
+            let message = &of_tests(&tests)[0];
+            let framed = |test: &MessageTest| clause::is_framed(message, &test.any_of[0]);
+            let clauses = tests.iter().filter(|test| test.op == MessageOp::Clause);
+            assert!(clauses.clone().all(framed), "{message}");
+        }
+    }
+
+    #[test]
     fn an_example_matches_its_glob() {
         for glob in ["search.*", "*", "a?c", "pay.{refund,void}", "[!a]bc", "x**y"] {
             let name = of_glob(glob);
-            let is_match = playproof_engine::glob::Glob::new(glob).unwrap().is_match(&name);
+            let is_match = playproof_engine::glob::Glob::of_tools(glob).unwrap().unwrap().is_match(&name);
             assert_eq!(is_match, glob != "[!a]bc", "{glob}: {name}"); // no examples of negated classes
         }
     }

@@ -7,10 +7,9 @@ use std::collections::BTreeMap;
 use regex::Regex;
 
 use super::example_texts;
-use playproof_engine::glob::{Glob, WILDCARDS, is_glob};
-use playproof_engine::playbook::pattern;
+use playproof_engine::glob::{Glob, is_glob};
 use playproof_engine::playbook::{
-    ConditionKind, ConditionSubject, ConditionTest, MessageOp, MessageTest, NumberRange, When,
+    ConditionKind, ConditionSubject, ConditionTest, MessageOp, MessageTest, NumberRange, When, clause, pattern,
 };
 
 /// The regular expressions of a playbook, each compiled once: rules are compared pair by pair.
@@ -107,12 +106,18 @@ pub(super) fn tool_covers(wide: &str, narrow: &str) -> bool {
         return true;
     }
     if !is_glob(narrow) {
-        return is_glob(wide) && Glob::new(wide).is_ok_and(|glob| glob.is_match(narrow));
+        return Glob::of_tools(wide).is_ok_and(|glob| glob.is_some_and(|glob| glob.is_match(narrow)));
     }
-    // `search.*` covers `search.web.*`: everything with this prefix.
+    // `search.**` covers every glob with this prefix; `search.*` only those that stay on one level.
     let prefix = wide.trim_end_matches('*');
-    let fixed = narrow.find(WILDCARDS).map_or(narrow, |end| &narrow[..end]);
-    prefix.len() < wide.len() && !is_glob(prefix) && !prefix.contains('\\') && fixed.starts_with(prefix)
+    let Some(rest) = narrow.strip_prefix(prefix).filter(|_| !is_glob(prefix) && !prefix.contains('\\')) else {
+        return false;
+    };
+    match wide.len() - prefix.len() {
+        0 => false,
+        1 => !rest.contains('.') && !rest.contains("**"),
+        _ => true,
+    }
 }
 
 /// Whether each range of `narrow` lies in the union of `wide`.
@@ -159,7 +164,8 @@ fn text_follows(regexes: &Regexes, test: &MessageTest, wanted: &str, given: &Mes
     let holds = match (wanted_op, given_op) {
         (MessageOp::Contains, _) => text.contains(&wanted),
         (MessageOp::StartsWith, MessageOp::StartsWith | MessageOp::Equals) => text.starts_with(&wanted),
-        (MessageOp::Equals, MessageOp::Equals) => text == wanted,
+        (MessageOp::Equals, MessageOp::Equals) | (MessageOp::Clause, MessageOp::Clause) => text == wanted,
+        (MessageOp::Clause, MessageOp::Equals) => clause::is_framed(&text, &wanted),
         _ => false,
     };
     if holds { Follows::Yes } else { Follows::No }
@@ -201,5 +207,6 @@ fn holds(regexes: &Regexes, test: &MessageTest, message: &str) -> bool {
         MessageOp::StartsWith => folded.starts_with(&fold(text)),
         MessageOp::Equals => folded == fold(text),
         MessageOp::Matches => regexes.is_match(text, test.case_sensitive, message) == Some(true),
+        MessageOp::Clause => clause::is_framed(&folded, &fold(text)),
     })
 }

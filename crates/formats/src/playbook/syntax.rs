@@ -17,7 +17,7 @@ pub(super) const PLAYBOOK: &[&str] =
     &["format", "name", "verdicts", "classify", "otherwise", "default_queue", "queues", "tools", "limits", "study"];
 pub(super) const VERDICT: &[&str] = &["means", "effect", "then"];
 pub(super) const RULE: &[&str] = &["rule", "when", "verdict"];
-pub(super) const MESSAGE: &[&str] = &["contains", "starts_with", "equals", "matches", "case"];
+pub(super) const MESSAGE: &[&str] = &["contains", "starts_with", "equals", "matches", "clause", "case"];
 pub(super) const RETRY: &[&str] = &["backoff_ms", "max_retries", "after", "max_wait_ms", "on_unsafe"];
 pub(super) const REFRESH: &[&str] = &["then", "max_refreshes", "on_unsafe"];
 pub(super) const ESCALATE: &[&str] = &["queue"];

@@ -30,6 +30,11 @@ pub struct LoadedTools {
 }
 
 impl LoadedTools {
+    /// The names and globs of every row, guesses included, with their places.
+    pub fn rows(&self) -> Vec<(&str, Range<usize>)> {
+        self.written.iter().map(|(pattern, places)| (pattern.as_str(), places.name.clone())).collect()
+    }
+
     /// The place of `fact` in the row that applies to `tool`, or of the row's name if it omits the fact; none if no row
     /// applies. The row may be a guess.
     pub fn place(&self, tool: &str, fact: &str) -> Option<FactPlace> {

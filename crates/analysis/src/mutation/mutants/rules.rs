@@ -1,12 +1,14 @@
-//! Rules: dropped, put behind the next, asking one thing less, one alternative less, one number more or less; and
-//! another `otherwise`.
+//! Rules: dropped, put behind the next, asking one thing less, one alternative less, one number more or less, words
+//! anywhere instead of in a clause; and another `otherwise`.
 
 use std::fmt::Display;
 use std::sync::Arc;
 
 use super::mutant::{Mutant, MutantRow, slug};
 use playproof_engine::ids::VerdictId;
-use playproof_engine::playbook::{ConditionKind, ConditionSyntax, ConditionTest, NumberRange, Playbook, Rule, When};
+use playproof_engine::playbook::{
+    ConditionKind, ConditionSyntax, ConditionTest, MessageOp, NumberRange, Playbook, Rule, When,
+};
 
 pub(super) fn add(playbook: &Playbook, all: &mut Vec<Mutant>) {
     for (n, rule) in playbook.rules.iter().enumerate() {
@@ -93,6 +95,15 @@ impl WhenRow<'_> {
             }
         }
         for (test, asked) in rule.when.messages().iter().enumerate() {
+            if asked.op == MessageOp::Clause {
+                self.add("clause-anywhere", "`message: contains` instead of `clause`", move |when| {
+                    if let Some(ConditionTest::Messages(tests)) = when.get_mut(ConditionKind::Message)
+                        && let Some(test) = tests.get_mut(test)
+                    {
+                        test.op = MessageOp::Contains;
+                    }
+                });
+            }
             for (at, text) in several(&asked.any_of) {
                 let op = asked.op.as_str();
                 let operation = format!("without-{op}-{}", slug(&text));

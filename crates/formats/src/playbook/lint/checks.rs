@@ -1,6 +1,6 @@
 //! All lints of one playbook, in the order of their places.
 
-use super::{backoff, reach, shadow};
+use super::{backoff, reach, refusals, shadow};
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::playbook::KNOWN_KINDS;
 use crate::playbook::overlap;
@@ -15,6 +15,7 @@ pub fn lint(loaded: &Loaded) -> Vec<Diagnostic> {
     let live = shadow::live_rules(loaded, &mut found);
     reach::verdicts(loaded, &live, &mut found);
     reach::guards(loaded, &live, &mut found);
+    refusals::by_words(loaded, &mut found);
     backoff::waits(loaded, &mut found);
     unused_queues(loaded, &mut found);
     shadowed_tools(loaded, &mut found);

@@ -6,6 +6,7 @@ pub const IDS: &[&str] = &[
     "backoff_repeats",
     "backoff_shrinks",
     "backoff_too_long",
+    "glob_stops_at_dot",
     "impossible_rule",
     "misspelt_kind",
     "retries_beyond_attempts",
@@ -17,6 +18,7 @@ pub const IDS: &[&str] = &[
     "unreached_verdict",
     "unused_max_wait",
     "unused_queue",
+    "words_prove_nothing",
 ];
 
 /// The explanation of the lint `id`, with an example and a fix.
@@ -65,6 +67,17 @@ The list of waits is longer than `max_retries`: the waits at its end are never u
     { backoff_ms: [200, 600, 1800], max_retries: 2 }     # 1800 is never used
 
 Leave `max_retries` out (the list's length then counts), or shorten the list.",
+    ),
+    (
+        "glob_stops_at_dot",
+        "\
+A glob of tools does not match a known tool because `*`, `?` and classes stop at a dot: `search.*` matches `search.web`
+and not `search.index.delete`. `**` crosses dots. The known tools are those of the fixtures, of the tool facts, and of
+the traces after `--trace`. In earlier versions `*` crossed dots too.
+
+    tools: { search.*: { access: read } }       # search.index.delete is not declared, so it counts as a write
+
+Write `search.**` if all of them are meant. If not, give each tool a row with its own name; the lint is then silent.",
     ),
     (
         "impossible_rule",
@@ -188,5 +201,17 @@ watch it wait in vain; the calls go to other queues.
     queues: [policy_review, refunds]      # and no `escalate_to_human: { queue: refunds }`
 
 Remove it, or name it in a compensation.",
+    ),
+    (
+        "words_prove_nothing",
+        "\
+A rule for tools that write claims `not_applied`, and it recognises the failure only by words anywhere in the message. A
+tool that acted may say the same words: `Refund re_1 created, but the e-mail was not found`. People would send the
+refund again.
+
+    - { rule: refused, when: { message: { contains: not found } }, verdict: request_rejected }    # effect: not_applied
+
+Ask for a `status`, a `code` or a `kind` other than `tool_error`. Or write `clause` instead of `contains`: the whole
+message must then be one clause of at most 80 characters that begins or ends with the words.",
     ),
 ];

@@ -3,12 +3,15 @@
 mod backoff;
 mod checks;
 mod explain;
+mod globs;
 mod reach;
+mod refusals;
 mod shadow;
 #[cfg(test)]
 mod tests;
 
 pub use checks::{likely_kind, lint};
 pub use explain::{IDS, explain};
+pub use globs::{stopped_globs, stopped_globs_of_rows};
 pub use reach::why_never_unsafe;
 pub use shadow::silent_rules;

@@ -1,6 +1,6 @@
 //! For every lint a playbook in which it fires, what it underlines, and playbooks in which it does not fire.
 
-use super::{IDS, explain, lint};
+use super::{IDS, explain, lint, stopped_globs};
 use crate::diagnostic::Source;
 use crate::playbook::{EMBEDDED, embedded, parse};
 
@@ -64,7 +64,8 @@ fn a_rule_is_shadowed_by_an_earlier_list_range_or_glob() {
     assert_eq!(of_rules(&["status: 400-499", "status: [404, 409]"]), shadowed);
     assert_eq!(of_rules(&["status: [400-449, 450-499]", "status: 440-460"]), shadowed);
     assert_eq!(of_rules(&["tool: 'search.*'", "tool: search.web"]), shadowed);
-    assert_eq!(of_rules(&["tool: 'search.*'", "tool: 'search.web.*', keyed: true"]), shadowed);
+    assert_eq!(of_rules(&["tool: 'search.**'", "tool: 'search.web.*', keyed: true"]), shadowed);
+    assert_eq!(of_rules(&["tool: 'search.*'", "tool: 'search.w*'"]), shadowed);
     assert_eq!(of_rules(&["attempt: 2-9", "attempt: 3"]), shadowed);
     assert_eq!(of_rules(&["retry_after: absent", "error: absent"]), shadowed);
 }
@@ -76,6 +77,12 @@ fn a_rule_that_is_narrower_than_a_later_one_does_not_shadow_it() {
         ["status: 404", "status: 400-499"],
         ["tool: 'search.web.*'", "tool: 'search.*'"],
         ["tool: 'search.*'", "tool: 'searching'"],
+        ["tool: 'search.*'", "tool: search.index.delete"],
+        ["tool: 'search.*'", "tool: 'search.web.*'"],
+        ["tool: 'search.*'", "tool: 'search.w**'"],
+        ["message: { clause: not found }", "message: { contains: not found }"],
+        ["message: { clause: not found }", "message: { clause: found }"],
+        ["message: { clause: not found }", "message: { equals: 'mail sent, order not found' }"],
         ["kind: a, keyed: true", "kind: a"],
         ["access: write", "kind: a"],
         ["message: { contains: time out }", "message: { contains: time }"],
@@ -94,6 +101,9 @@ fn a_rule_is_shadowed_by_an_earlier_text_that_its_own_contains() {
     assert_eq!(of_rules(&["message: { contains: time }", "message: { starts_with: time }"]), shadowed);
     assert_eq!(of_rules(&["message: { starts_with: time }", "message: { equals: timeout }"]), shadowed);
     assert_eq!(of_rules(&["message: { contains: [a, b] }", "message: { contains: [xa, xb] }"]), shadowed);
+    assert_eq!(of_rules(&["message: { contains: found }", "message: { clause: not found }"]), shadowed);
+    assert_eq!(of_rules(&["message: { clause: Not found }", "message: { clause: not found }"]), shadowed);
+    assert_eq!(of_rules(&["message: { clause: not found }", "message: { equals: Order not found. }"]), shadowed);
     assert_eq!(of_rules(&["message: { matches: '[a-c]x' }", "message: { equals: bx }"]), shadowed);
     assert_eq!(of_rules(&["message: { matches: '[a-c]x' }", "message: { contains: bx }"]), shadowed);
 }
@@ -180,8 +190,9 @@ fn contradictory_waits_are_reported() {
 fn an_unused_queue_and_an_unused_tool_glob_are_reported() {
     let text = playbook("", "", "").replace("queues: [humans]", "queues: [humans, attic]");
     assert_eq!(lints(&text), ["unused_queue: attic"]);
-    let tools = "tools: { 's.*': { access: read }, 's.web.*': { access: write }, s.web: { access: write } }";
-    assert_eq!(lints(&playbook("", "", tools)), ["shadowed_tool: 's.web.*'|'s.*'"]);
+    let tools = "tools: { 's.**': { access: read }, 's.web.*': { access: write }, s.web: { access: write } }";
+    assert_eq!(lints(&playbook("", "", tools)), ["shadowed_tool: 's.web.*'|'s.**'"]);
+    assert!(lints(&playbook("", "", &tools.replace("**", "*"))).is_empty(), "one level each");
 }
 
 #[test]
@@ -209,4 +220,54 @@ fn kinds_that_differ_in_digits_or_by_more_than_a_typo_or_are_both_named_are_not_
     }
     assert!(of_rules(&["kind: [timeout, timeot]"]).is_empty());
     assert!(of_rules(&["kind: [quota_spent, quota_spents]"]).is_empty());
+}
+
+#[test]
+fn words_anywhere_in_a_message_are_no_proof_that_a_write_did_nothing() {
+    let of = |when: &str, effect: &str| {
+        let verdict =
+            format!("  no: {{ means: m, effect: {effect}, then: {{ deprecate_tool_call: {{ reason: r }} }} }}");
+        let rule = format!("- {{ rule: no, when: {{ {when} }}, verdict: no }}");
+        lints(&playbook(&verdict, &rule, "tools: { 'search.*': { access: read }, find: { access: read } }"))
+    };
+    for when in [
+        "message: { contains: not found }",
+        "kind: tool_error, message: { contains: not found }",
+        "access: write, message: { contains: [no, never], matches: order }",
+        "tool: [find, pay], message: { contains: not found }",
+    ] {
+        assert_eq!(of(when, "not_applied"), [format!("words_prove_nothing: {{ {when} }}")]);
+        assert!(of(when, "unknown").is_empty());
+    }
+    for when in [
+        "status: 404, message: { contains: not found }",
+        "code: gone, message: { contains: not found }",
+        "kind: 404_not_found, message: { contains: not found }",
+        "access: read, message: { contains: not found }",
+        "tool: [find, 'search.*'], message: { contains: not found }",
+        "message: { clause: not found }",
+        "message: { contains: order, clause: not found }",
+        "message: { equals: not found }",
+        "message: { contains: order, matches: '^order \\S+ not found$' }",
+    ] {
+        assert!(of(when, "not_applied").is_empty(), "{when}");
+    }
+}
+
+#[test]
+fn a_glob_that_stops_at_a_dot_before_a_known_tool_is_reported() {
+    let of_both = |glob: &str, known: &[&str], declared: &[&str]| {
+        let tools = format!("tools: {{ '{glob}': {{ access: read }}, search.index.drop: {{ access: write }} }}");
+        let rule = format!("- {{ rule: r, when: {{ kind: k, tool: '{glob}' }}, verdict: known }}");
+        let loaded = parse(Source::whole("t", playbook("", &rule, &tools))).unwrap();
+        let [known, declared] = [known, declared].map(|tools| tools.iter().map(|tool| (*tool).to_owned()).collect());
+        stopped_globs(&loaded, &known, &declared).iter().map(|found| found.message.clone()).collect::<Vec<_>>()
+    };
+    let of = |glob: &str, known: &[&str]| of_both(glob, known, &[]);
+    let deep = ["pay", "search.a.b", "search.index.delete", "search.index.drop", "search.web"];
+    let said = "`search.*` does not match `search.a.b`, `search.index.delete`";
+    assert_eq!(of("search.*", &deep), [said, said], "in the tool facts and in a rule");
+    assert!(of("search.**", &deep).is_empty());
+    assert!(of("search.*", &["search.web", "search.index.drop", "pay.a.b"]).is_empty());
+    assert_eq!(of_both("search.*", &deep, &deep), [said], "in the rule: other tool facts win over the playbook's");
 }

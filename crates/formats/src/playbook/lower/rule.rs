@@ -9,9 +9,8 @@ use crate::playbook::syntax;
 use crate::yaml::{Cursor, NodeKind, Scalar, range};
 use playproof_engine::glob::Glob;
 use playproof_engine::ids::VerdictId;
-use playproof_engine::playbook::pattern;
 use playproof_engine::playbook::{
-    ConditionKind, ConditionSyntax, ConditionTest, MessageOp, MessageTest, NumberRange, Rule, When,
+    ConditionKind, ConditionSyntax, ConditionTest, MessageOp, MessageTest, NumberRange, Rule, When, clause, pattern,
 };
 
 /// The rule written at `at`; its name is declared in `rules`.
@@ -108,7 +107,7 @@ fn message(at: Cursor<'_>) -> Option<Vec<MessageTest>> {
     if let NodeKind::Scalar { text, value: Scalar::Text } = &at.node().kind {
         at.report(
             Diagnostic::error("wrong_type", "expected a test of the message, found a text")
-                .at(at.span(), "contains, starts_with, equals or matches?")
+                .at(at.span(), "contains, starts_with, equals, matches or clause?")
                 .help(format!("write `{{ contains: {} }}`", crate::yaml::shorten(text))),
         );
         return None;
@@ -119,19 +118,42 @@ fn message(at: Cursor<'_>) -> Option<Vec<MessageTest>> {
     let ops = MessageOp::ALL.into_iter();
     let written: Vec<_> = ops.filter_map(|op| Some((op, record.optional(op.as_str())?))).collect();
     if written.is_empty() {
-        at.wrong("empty_message", "`message` has no test: write `contains`, `starts_with`, `equals` or `matches`", "");
+        at.wrong(
+            "empty_message",
+            "`message` has no test: write `contains`, `starts_with`, `equals`, `matches` or `clause`",
+            "",
+        );
         return None;
     }
     let sensitive = case_sensitive.unwrap_or(false);
     let tests: Vec<Option<MessageTest>> = written
         .into_iter()
         .map(|(op, at)| {
-            let any_of = if op == MessageOp::Matches { regexes(at, sensitive) } else { texts(at) };
+            let any_of = match op {
+                MessageOp::Matches => regexes(at, sensitive),
+                MessageOp::Clause => clauses(at),
+                _ => texts(at),
+            };
             Some(MessageTest { op, any_of: any_of?, case_sensitive: sensitive })
         })
         .collect();
     case_sensitive?;
     tests.into_iter().collect()
+}
+
+fn clauses(at: Cursor<'_>) -> Option<Vec<String>> {
+    all(at, |words| {
+        let text = words.words()?;
+        if clause::of(text) != Some(text) {
+            let message = format!("`{}` is never part of one clause", crate::yaml::shorten(text));
+            words.report(Diagnostic::error("bad_clause", message).at(words.span(), "not one clause").help(
+                "a clause has at most 80 characters, and no `,` `;` `:` `.` `!` `?`, dash, line break, `but`, `and` or \
+                 `however`",
+            ));
+            return None;
+        }
+        Some(text.to_owned())
+    })
 }
 
 fn regexes(at: Cursor<'_>, case_sensitive: bool) -> Option<Vec<String>> {

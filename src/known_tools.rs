@@ -1,0 +1,100 @@
+//! The tools that a project and its traces name, for the lint of globs. Decides nothing about playbooks.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use super::exit::Failure;
+use super::files;
+use super::inputs;
+use super::output::say;
+use super::project::Project;
+use super::read_options::ReadOptions;
+use super::workspace::Workspace;
+use playproof_engine::glob::is_glob;
+use playproof_formats::diagnostic::{Diagnostic, Report, Source};
+use playproof_formats::fixture;
+use playproof_formats::playbook::lint::stopped_globs_of_rows;
+
+/// The most tools that are kept of traces. A trace with more names a tool anew in each call.
+const MOST_TOOLS: usize = 5_000;
+
+/// The tools, and the globs outside playbooks that a dot stops.
+#[derive(Debug, Default)]
+pub struct KnownTools {
+    /// The tools of the fixtures and traces.
+    pub known: BTreeSet<String>,
+    /// The tools that the tool facts name.
+    pub declared: BTreeSet<String>,
+    /// By file: of tool facts or a fixture.
+    pub stopped: Vec<Report>,
+}
+
+/// The tools of the traces, and of the project's tool facts and fixtures as far as these can be read: other commands
+/// name what is wrong in them.
+///
+/// # Errors
+/// A trace that cannot be used.
+pub fn read(traces: &[String], reading: &ReadOptions) -> Result<KnownTools, Failure> {
+    let mut tools = KnownTools::default();
+    if !traces.is_empty() {
+        tools.known = of_traces(traces, reading)?;
+    }
+    if let Ok(workspace) = Workspace::open() {
+        tools.add_project(&workspace);
+    }
+    Ok(tools)
+}
+
+impl KnownTools {
+    fn add_project(&mut self, workspace: &Workspace) {
+        for name in workspace.fixture_names().unwrap_or_default() {
+            let Ok(source) = workspace.read(&workspace.fixture_path(&name)) else { continue };
+            let Ok(fixture) = fixture::parse(source.clone()) else { continue };
+            let calls: BTreeSet<String> = fixture.calls.iter().map(|call| call.tool.clone()).collect();
+            let rows = fixture.tools.iter().map(|row| (row.pattern.as_str(), place(&source, &row.pattern)));
+            self.stop(&source, &stopped_globs_of_rows(&rows.collect::<Vec<_>>(), &calls));
+            self.known.extend(calls);
+        }
+        if let Ok(Some(file)) = workspace.tools_file() {
+            let rows = file.rows();
+            self.declared.extend(rows.iter().filter(|(tool, _)| !is_glob(tool)).map(|(tool, _)| (*tool).to_owned()));
+            self.stop(&file.source, &stopped_globs_of_rows(&rows, &self.known));
+        }
+    }
+
+    fn stop(&mut self, source: &std::sync::Arc<Source>, found: &[Diagnostic]) {
+        if !found.is_empty() {
+            self.stopped.push(Report { source: source.clone(), diagnostics: found.to_vec() });
+        }
+    }
+}
+
+/// The place of a pattern in a fixture, which keeps no places: its first occurrence.
+fn place(source: &Source, pattern: &str) -> Range<usize> {
+    source.text.find(pattern).map_or(0..0, |at| at..at + pattern.len())
+}
+
+fn of_traces(traces: &[String], reading: &ReadOptions) -> Result<BTreeSet<String>, Failure> {
+    let redaction = Project::find()?.redaction;
+    let mapping = reading.mapping()?;
+    let (mut known, mut is_full) = (BTreeSet::new(), false);
+    for (number, path) in traces.iter().enumerate() {
+        let number = u32::try_from(number).unwrap_or(u32::MAX);
+        let input = inputs::trace(path, mapping.as_ref(), &redaction)?;
+        let ledger = input.each_call(number, reading.options(), &redaction, &|_| true, |closed| {
+            let tool = closed.shown().tool();
+            // No dot stops a glob before a tool without one.
+            if tool.contains('.') && !known.contains(tool) {
+                match known.len() < MOST_TOOLS {
+                    true => drop(known.insert(tool.to_owned())),
+                    false => is_full = true,
+                }
+            }
+        })?;
+        reading.account_for(&files::display_name(path), &ledger)?;
+    }
+    if is_full {
+        say(&format!("note: the traces have more tools: the first {MOST_TOOLS} are compared with globs"));
+    }
+    Ok(known)
+}
