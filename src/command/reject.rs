@@ -20,7 +20,9 @@ Examples:
   playproof reject said-no --reason 'too wide'    a proposal: it goes to `rejected`, with the reason beside it
 
 The accepted goldens stay as they are. Rows of a playbook cannot be rejected: undo the edit in its file instead.
-All that is named is rejected, or nothing is.")]
+All that is named is rejected, or nothing is.
+
+Exit codes: 0 rejected, 2 nothing waits, or something cannot be rejected.")]
 pub struct Args {
     /// Runs as PLAYBOOK/FIXTURE, fixtures or proposals [default: every golden that waits]
     #[arg(value_name = "ID")]

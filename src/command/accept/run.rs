@@ -33,7 +33,9 @@ in the golden, and in the history (`playproof history`). A proposal is accepted 
 All that is named is accepted, or nothing is. A run that contradicts the `expect` of its fixture cannot be accepted,
 and neither can a proposal that `playproof propose check` objects to.
 
-Where a name has two meanings, say which: `fixtures/NAME`, `playbooks/NAME` or `proposals/NAME`.")]
+Where a name has two meanings, say which: `fixtures/NAME`, `playbooks/NAME` or `proposals/NAME`.
+
+Exit codes: 0 accepted, 1 a proposal has objections, 2 nothing waits, or something may not be accepted.")]
 pub struct Args {
     /// Runs as PLAYBOOK/FIXTURE, fixtures, playbooks or a proposal [default: all waiting goldens and, with --reason, edited rows]
     #[arg(value_name = "ID")]
