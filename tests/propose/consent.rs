@@ -52,7 +52,7 @@ fn without_names_goldens_are_accepted_and_rows_wait_for_a_reason() {
 fn without_names_a_reason_accepts_goldens_and_rows_together() {
     let project = all_three();
     let ran = project.run(&["accept", "--reason", "slower"]).exits(0);
-    assert!(ran.out.starts_with("accepted ours/another\n\nours: 1 row"), "{}", ran.out);
+    assert!(ran.out.starts_with("accepted ours/another\n\nours: 1 edited row waits to be accepted\n"), "{}", ran.out);
     project.run(&["history", "verify"]).exits(0);
 }
 
