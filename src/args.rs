@@ -10,7 +10,7 @@ use super::terminal::ColorChoice;
 
 const ABOUT: &str = "\
 Playproof rehearses a failure playbook before production does. It runs recorded tool calls through the \
-playbook against a simulated upstream, and shows what is decided, what that does, and why.";
+playbook against a simulated upstream, and shows each decision, its reason and its effect upstream.";
 
 const AFTER_HELP: &str = "\
 Start with `playproof demo`. Then see `playproof help COMMAND` and `playproof help topics`.
@@ -58,7 +58,7 @@ pub enum Command {
     Init(init::Args),
     /// Run recorded calls or fixtures under one or more playbooks
     Replay(replay::Args),
-    /// Tell what happened to one call, why, and what to do about it
+    /// Explain one call: what happened, why, and what to do
     Explain(explain::Args),
     /// Find errors and likely mistakes in a playbook
     Lint(lint::Args),

@@ -135,6 +135,12 @@ pub fn uncommitted(root: &Path, files: &[PathBuf]) -> BTreeSet<PathBuf> {
     changed
 }
 
+/// Whether the last commit has a file below `root`; no without git, repository or commit.
+pub fn is_committed(root: &Path, name: &str) -> bool {
+    let text = Git::at(root, "HEAD").and_then(|git| git.text_at("HEAD", Path::new(name)));
+    text.is_ok_and(|text| text.is_some())
+}
+
 fn failed(rev: &str, why: &str) -> Failure {
     Failure::new(format!("git cannot say what changed since `{rev}`: {why}")).next("playproof check")
 }

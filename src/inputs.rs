@@ -220,7 +220,7 @@ impl From<ReadError> for Failure {
 
 /// The failure of an empty input.
 pub fn empty(name: &str) -> Failure {
-    Failure::source(name, "empty_input", "it is empty").help("was it written to the end?")
+    Failure::source(name, "empty_input", "it is empty").help("the file may be incomplete")
 }
 
 /// Refuses an input if more of its lines were skipped than `allowed`, or than were read: the rest proves nothing.

@@ -40,14 +40,24 @@ pub fn waiting<'a>(workspace: &Workspace, results: &'a [CaseResult]) -> Vec<&'a 
     results.iter().filter(|result| folders::has_file(&workspace.golden(&result.id).pending)).collect()
 }
 
-/// That there is nothing to review, and why.
-pub fn nothing_waits(results: &[CaseResult]) -> Failure {
-    let contradicting = results.iter().find(|result| !result.contradictions.is_empty());
-    match contradicting {
-        Some(result) => Failure::new(format!("nothing of this waits for review; `{}` cannot be accepted", result.id))
-            .help("it contradicts what its fixture is meant to show")
-            .next(Command::new("playproof check").name(&result.id.to_string())),
-        None => Failure::new("nothing waits for review").next("playproof check"),
+/// That nothing of `asked`, or nothing at all, waits for review, and why.
+pub fn nothing_waits(results: &[CaseResult], asked: &[String], is_ci: bool) -> Failure {
+    let check = |result: &CaseResult| Command::new("playproof check").name(&result.id.to_string());
+    if let Some(result) = results.iter().find(|result| !result.contradictions.is_empty()) {
+        let said = format!("`{}` cannot be accepted: it contradicts its fixture. Nothing else waits", result.id);
+        return Failure::new(said).next(check(result));
+    }
+    let names = asked.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let said = if asked.is_empty() {
+        "nothing waits for review".to_owned()
+    } else {
+        format!("no run of {names} waits for review")
+    };
+    match results.iter().find(|result| result.pending_golden().is_some()) {
+        Some(result) if is_ci => Failure::new(said)
+            .help("in CI, `playproof check` leaves nothing for review: run it, and this, where `CI` is not set")
+            .next(check(result)),
+        _ => Failure::new(said).next(Command::new("playproof check").names(asked)),
     }
 }
 

@@ -76,7 +76,7 @@ impl Project {
         let source = files::read_small(&path.to_string_lossy())?;
         let source = Arc::new(Source { name: FILE.to_owned(), ..(*source).clone() });
         reject_conflict_markers(&source)?;
-        Ok(parse(source, &root)?)
+        parse(source, &root).map_err(|report| Failure::from(report).next("playproof schema project"))
     }
 
     /// The boundary of the project in `root`.

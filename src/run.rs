@@ -146,9 +146,15 @@ fn dispatch(command: Asked, terminal: &Terminal, output: &mut Output) -> Result<
 /// The help of the command that was typed.
 fn help_for(args: &[OsString]) -> Command {
     let definition = definition(0);
-    let is_command = |arg: &&OsString| definition.get_subcommands().any(|one| *arg == one.get_name());
-    let command = args.iter().skip(1).find(is_command).map(|arg| arg.to_string_lossy());
-    Command::new("playproof help").names(command)
+    let mut command = &definition;
+    let mut names = Vec::new();
+    for arg in args.iter().skip(1) {
+        if let Some(below) = command.get_subcommands().find(|one| *arg == one.get_name()) {
+            names.push(below.get_name());
+            command = below;
+        }
+    }
+    Command::new("playproof help").names(names)
 }
 
 /// Help and version are results; everything else that clap says is wrong usage.

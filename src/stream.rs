@@ -166,6 +166,8 @@ impl Stream<'_> {
             }
             // The report itself says whether skipping lines helps.
             _ if self.reading.skip_invalid => None,
+            // The whole file is probably something else.
+            "not_json" if report.source.first_line == 1 => Some("playproof schema trace".into()),
             _ => {
                 first.help.as_ref().filter(|help| help.contains("--skip-invalid")).map(|_| self.again("--skip-invalid"))
             }

@@ -11,6 +11,7 @@ use crate::checking::{Checked, Selection};
 use crate::exit::{Exit, Failure};
 use crate::flags::Flags;
 use crate::format::Format;
+use crate::git;
 use crate::git::Git;
 use crate::output::{Output, say, to_stderr};
 use crate::project;
@@ -245,7 +246,7 @@ fn next(terminal: &Terminal, workspace: &Workspace, above: &str, report: &CheckR
     let failing = report.failing();
     if let Some(first) = failing.first() {
         return Some(match &first.golden {
-            GoldenState::Unreadable(report) => restore(report, above),
+            GoldenState::Unreadable(report) => restore(report, workspace, above),
             _ if !first.contradictions.is_empty() => about_contradiction(workspace, above, first),
             _ if terminal.ci => "playproof check   # not in CI: it leaves what it found for review".into(),
             GoldenState::Missing if failing.len() > 1 => "playproof accept".into(), // the worst is first
@@ -263,8 +264,12 @@ fn next(terminal: &Terminal, workspace: &Workspace, above: &str, report: &CheckR
     (!report.rows.is_empty()).then(|| Command::new("playproof accept").names(&names).and("--reason '...'"))
 }
 
-/// Takes a golden back as it was; in the middle of a merge git wants to know which side's.
-fn restore(report: &Report, above: &str) -> Command {
+/// Takes a golden back as it was; in the middle of a merge git wants to know which side's. Without git, a new golden
+/// replaces it.
+fn restore(report: &Report, workspace: &Workspace, above: &str) -> Command {
+    if !git::is_committed(workspace.root(), &report.source.name) {
+        return Command::new("rm").path(&format!("{above}{}", report.source.name));
+    }
     let is_half_merged = report.diagnostics.iter().any(|said| said.id == MERGE_CONFLICT);
     let restore = if is_half_merged { "git restore --ours" } else { "git restore" };
     Command::new(restore).path(&format!("{above}{}", report.source.name))

@@ -4,11 +4,13 @@ use std::collections::BTreeSet;
 
 use crate::checking;
 use crate::checking::Selection;
+use crate::command::accept::{EditedRows, Named, argument_of_proposal};
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
 use crate::pending::{nothing_waits, waiting};
 use crate::terminal::Terminal;
 use crate::workspace::Workspace;
+use playproof_analysis::check::CaseResult;
 use playproof_formats::shell::Command;
 use playproof_report::check::{Shown, events, result};
 use playproof_report::style::Palette;
@@ -19,10 +21,11 @@ use playproof_report::style::Palette;
 Examples:
   playproof diff                              everything that waits for review
   playproof diff standard/the-worked-refund   one of them
+  playproof diff standard                     the edited rows of a playbook
 
 Exit codes: 0 it was shown, 2 nothing waits.")]
 pub struct Args {
-    /// Runs as PLAYBOOK/FIXTURE, or fixtures [default: everything that waits]
+    /// Runs as PLAYBOOK/FIXTURE, fixtures, or playbooks with edited rows [default: everything that waits]
     #[arg(value_name = "ID")]
     pub ids: Vec<String>,
 }
@@ -33,30 +36,51 @@ pub struct Args {
 /// Nothing that waits, or files that cannot be used.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let workspace = Workspace::open()?;
-    let checked =
-        checking::check(&workspace, &Selection::of(&args.ids, "playproof diff".into()), checking::jobs(None), false)?;
-    let meant = match args.ids.is_empty() {
-        true => waiting(&workspace, &checked.report.results),
-        false => checked.report.results.iter().filter(|result| !result.passes()).collect(),
+    let named = Named::find(&workspace, &args.ids, &[], &"playproof diff".into())?;
+    if let Some(proposal) = named.proposals.first() {
+        let check = Command::new("playproof propose check").name(&argument_of_proposal(&workspace, proposal));
+        return Err(
+            Failure::new(format!("`{proposal}` is a proposal, and a proposal has a page of its own")).next(check)
+        );
+    }
+    // Rows need the runs of all fixtures, to know which playbooks are used.
+    let selected = if named.playbooks.is_empty() { named.runs.as_slice() } else { &[] };
+    let selection = Selection::of(selected, "playproof diff".into());
+    let checked = checking::check(&workspace, &selection, checking::jobs(None), false)?;
+    let results = &checked.report.results;
+    let is_meant = |result: &CaseResult| named.runs.iter().any(|run| workspace.names_run(run, &result.id));
+    let meant = match named.is_empty() {
+        true => waiting(&workspace, results),
+        false => results.iter().filter(|result| !result.passes() && is_meant(result)).collect(),
     };
-    let Some(first) = meant.first() else {
-        workspace.refuse_empty()?;
-        return Err(nothing_waits(&checked.report.results));
+    let rows = match named.is_empty() || !named.playbooks.is_empty() {
+        true => Some(EditedRows::find(&workspace, &checked, &named.playbooks)?).filter(|rows| !rows.is_empty()),
+        false => None,
     };
     let palette = Palette::new(terminal.out.colour);
     let (width, above) = (terminal.out.width, workspace.way_up());
     let shown =
         Shown { report: &checked.report, causes: &checked.causes, width, palette, above: &above, show_args: true };
-    let one = |of: &&playproof_analysis::check::CaseResult| {
+    let one = |of: &&CaseResult| {
         let page = result(&shown, of, &mut BTreeSet::new());
         let events = of.comparison().map(|comparison| events(comparison, shown.width, palette));
         [Some(page), events].into_iter().flatten().collect::<Vec<_>>().join("\n\n")
     };
-    let pages: Vec<String> = meant.iter().map(one).collect();
+    let rows_pages = rows.iter().flat_map(|rows| rows.pages(width, palette));
+    let pages: Vec<String> = meant.iter().map(one).chain(rows_pages).collect();
+    let next = match (meant.first(), &rows) {
+        (Some(first), _) => {
+            let wants = first.worst().is_some_and(playproof_formats::golden::Class::requires_reason);
+            let next = Command::new("playproof accept").name(&first.id.to_string());
+            if wants { next.and("--reason '...'") } else { next }
+        }
+        (None, Some(rows)) => Command::new("playproof accept").names(rows.playbooks()).and("--reason '...'"),
+        (None, None) => {
+            workspace.refuse_empty()?;
+            return Err(nothing_waits(results, &args.ids, terminal.ci));
+        }
+    };
     output.page(&pages.join("\n\n"))?;
-    let wants = first.worst().is_some_and(playproof_formats::golden::Class::requires_reason);
-    let next = Command::new("playproof accept").name(&first.id.to_string());
-    let next = if wants { next.and("--reason '...'") } else { next };
     output.page(&format!("\n{} {next}", palette.strong("next:")))?;
     Ok(Exit::Clean)
 }

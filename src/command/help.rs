@@ -17,11 +17,13 @@ use playproof_report::text;
 Examples:
   playproof help                    the commands
   playproof help replay             one command
+  playproof help propose new        a command of `propose`
   playproof help duplicate_effect   a finding
   playproof help topics             everything that can be explained")]
 pub struct Args {
     /// A command, the id of a finding or a lint, an outcome, a compensation, or `topics`
-    pub topic: Option<String>,
+    #[arg(value_name = "TOPIC")]
+    pub topic: Vec<String>,
 }
 
 /// Explains.
@@ -31,12 +33,15 @@ pub fn run(
     terminal: &Terminal,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
-    let Some(topic) = args.topic.as_deref() else {
+    if args.topic.is_empty() {
         return page(&definition.render_help(), terminal, output);
-    };
-    if let Some(command) = definition.find_subcommand_mut(topic) {
+    }
+    let command = args.topic.iter().try_fold(&mut *definition, |command, name| command.find_subcommand_mut(name));
+    if let Some(command) = command {
         return page(&command.render_long_help(), terminal, output);
     }
+    let topic = args.topic.join(" ");
+    let topic = topic.as_str();
     let palette = Palette::new(terminal.out.colour);
     let all = topics::all();
     if topic == "topics" {

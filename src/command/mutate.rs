@@ -129,7 +129,7 @@ fn inconclusive(reports: &[MutationReport], args: &Args) -> Option<String> {
     let not_judged: usize = reports.iter().map(MutationReport::not_judged).sum();
     if not_judged > 0 {
         let mutants = counted(not_judged as u64, "mutant was", "mutants were");
-        let more = args.max_calls.saturating_mul(10);
+        let more = args.max_calls.saturating_mul(10).max(MAX_CALLS);
         return Some(format!(
             "error: {} simulated calls were not enough: {mutants} not judged\n  help: `--max-calls {more}` raises the limit\n",
             count(args.max_calls)

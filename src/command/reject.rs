@@ -1,12 +1,12 @@
 //! `playproof reject [ID...]`: forgets goldens that wait, and puts proposals aside; what was accepted stays as it is.
 
 use crate::changeset::Change;
-use crate::command::accept::Named;
+use crate::command::accept::{Named, argument_of_proposal};
 use crate::command::propose::stored;
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
 use crate::workspace::Workspace;
-use crate::{files, folders, pending, reason};
+use crate::{files, folders, git, pending, reason};
 use playproof_analysis::check::CaseId;
 use playproof_engine::ids::first_free;
 use playproof_formats::shell::Command;
@@ -20,7 +20,9 @@ Examples:
   playproof reject said-no --reason 'too wide'    a proposal: it goes to `rejected`, with the reason beside it
 
 The accepted goldens stay as they are. Rows of a playbook cannot be rejected: undo the edit in its file instead.
-All that is named is rejected, or nothing is.")]
+All that is named is rejected, or nothing is.
+
+Exit codes: 0 rejected, 2 nothing waits, or something cannot be rejected.")]
 pub struct Args {
     /// Runs as PLAYBOOK/FIXTURE, fixtures or proposals [default: every golden that waits]
     #[arg(value_name = "ID")]
@@ -50,7 +52,7 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let is_meant = |id: &CaseId, asked: &String| workspace.names_run(asked, id);
     for asked in &named.runs {
         if !waiting.iter().any(|id| is_meant(id, asked)) {
-            return Err(Failure::new(format!("nothing waits for review as `{asked}`")).next("playproof diff"));
+            return Err(Failure::new(format!("nothing waits for review as `{asked}`")).next("playproof check"));
         }
     }
     let all = args.ids.is_empty();
@@ -93,9 +95,12 @@ pub fn proposal(asked: &str, reason: Option<&str>, output: &mut Output) -> Resul
 
 fn rows_are_edited(workspace: &Workspace, playbook: &str) -> Failure {
     let file = workspace.playbook_argument(playbook);
-    let failure = Failure::new(format!("the rows of `{playbook}` cannot be rejected: its file says what they are"));
-    let failure = failure.help(format!("undo the edit in `{file}`; nothing was changed"));
-    if file == playbook { failure } else { failure.next(Command::new("git diff HEAD --").path(&file)) }
+    let failure = Failure::new(format!("edited rows cannot be rejected; undo the edit in `{file}`"));
+    let failure = failure.help("nothing was changed");
+    match git::is_committed(workspace.root(), &workspace.playbook_name(playbook)) {
+        true => failure.next(Command::new("git diff HEAD --").path(&file)),
+        false => failure.next("playproof diff"),
+    }
 }
 
 fn reason_for_no_proposal(ids: &[String]) -> Failure {
@@ -116,8 +121,8 @@ pub fn rejected_proposal(
 ) -> Result<(Vec<Change>, String), Failure> {
     let reason = reason.ok_or_else(|| {
         Failure::new("a proposal is not rejected without a reason")
-            .help("it is kept beside it, for whoever has the same idea")
-            .next(Command::new("playproof reject").name(id).and("--reason '...'"))
+            .help("the reason is kept with the proposal")
+            .next(Command::new("playproof reject").name(&argument_of_proposal(workspace, id)).and("--reason '...'"))
     })?;
     let from = workspace.proposals().join(id);
     let rejected = workspace.proposals().join("rejected");
@@ -129,7 +134,7 @@ pub fn rejected_proposal(
         changes.push(Change::Create(to.join(below), files::bytes(&file)?));
         changes.push(Change::Remove(file));
     }
-    Ok((changes, format!("{id} lies in {} now, with the reason", workspace.here(&to))))
+    Ok((changes, format!("rejected {id}: moved to {}", workspace.here(&to))))
 }
 
 /// A fixture may lie in a folder, and a playbook too: of what stands before the last `/`, the fixture that is there says

@@ -11,7 +11,7 @@ pub fn explain(class: Class) -> &'static str {
         }
         Class::GuardWeakened => {
             "The golden suppresses a retry, refuses a reversal or escalates, and the run then sends an attempt or redeems \
-             a token. The class compares what is sent, so a guard that now stops one attempt later is weaker too. \
+             a token. A guard that stops one attempt later than before also counts as weakened. \
              Accepting it needs a reason: playproof accept ID --reason '...'"
         }
         Class::OutcomeChanged => {

@@ -48,7 +48,7 @@ pub const WORDS: &[(&str, &str, &str, &str)] = &[
         "refused",
         "an admission check refused the call; nothing was sent",
         "A check before the first attempt refused the call. The dispatcher made no attempt, and the effect is `not_applied`. The \
-         decision event `refused` names the reason. No playbook has such a check yet.",
+         decision event `refused` names the reason. This outcome does not occur yet.",
     ),
     (
         "outcome",

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::playbooks::Used;
 use super::root::{Workspace, gather, names};
@@ -11,6 +12,7 @@ use crate::{files, fixtures, folders, project};
 use playproof_analysis::check::map;
 use playproof_engine::fixture::{Expect, Fixture};
 use playproof_engine::playbook::Playbook;
+use playproof_formats::diagnostic::{Report, Source};
 use playproof_formats::fixture;
 
 impl Workspace {
@@ -61,7 +63,7 @@ impl Workspace {
             None => format!("this is no project: there is no `{}` here or above, and {none}", project::FILE),
         };
         Failure::new(said)
-            .help(format!("`playproof init` makes a project with three; a fixture is a file `{folder}/NAME.yaml`"))
+            .help(format!("`playproof init` makes a project with three fixtures (files `{folder}/NAME.yaml`)"))
             .next("playproof init")
     }
 
@@ -87,10 +89,23 @@ impl Workspace {
     /// Everything that is wrong in any of them.
     pub fn load_fixtures(&self, names: &[String], jobs: NonZeroUsize) -> Result<Vec<(String, Fixture)>, Failure> {
         let read = |name: &String| -> Result<(String, Fixture), Failure> {
-            let source = self.read(&self.fixture_path(name))?;
-            Ok((name.clone(), fixtures::parse(source)?))
+            Ok((name.clone(), self.parse_fixture(self.read(&self.fixture_path(name))?)?))
         };
         gather(map(names, jobs, || (), |(), name| read(name), |_| false))
+    }
+
+    /// Parses a fixture of this project.
+    ///
+    /// # Errors
+    /// Everything that is wrong in it; expectations for a playbook that does not run it.
+    pub fn parse_fixture(&self, source: Arc<Source>) -> Result<Fixture, Report> {
+        let fixture = fixtures::parse(source.clone())?;
+        let run_under = self.playbooks_of(&fixture);
+        // The parser knows the playbooks that the fixture names, and not that of the project.
+        if fixture.expect.keys().any(|name| !run_under.contains(&name.as_str())) {
+            fixture::check_expected_playbooks(source, &run_under)?;
+        }
+        Ok(fixture)
     }
 
     /// Checks that the `not_verdicts` of fixtures exist in their playbooks.

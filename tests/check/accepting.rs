@@ -68,7 +68,19 @@ fn what_is_rejected_is_forgotten_and_the_goldens_stay() {
     assert_eq!(project.files(), before);
     assert_eq!(project.run(&["reject"]).code, 2);
     assert_eq!(project.run(&["accept"]).code, 2);
-    assert_eq!(project.run(&["diff"]).code, 2);
+    let rows = project.run(&["diff"]).exits(0);
+    assert!(rows.out.ends_with("next: playproof accept standard --reason '...'\n"), "{}", rows.out);
+}
+
+#[test]
+fn rows_under_which_a_run_contradicts_its_fixture_are_accepted_with_a_warning() {
+    let project = Project::few();
+    project.edit(PLAYBOOK, "{ queue: policy_review }", "{ queue: unclassified }");
+    let ran = project.run(&["accept"]).exits(2);
+    assert!(ran.err.contains("rows are not accepted without a reason"), "{}", ran.err);
+    assert!(ran.err.contains("it contradicts its fixture"), "{}", ran.err);
+    let ran = project.run(&["accept", "standard", "--reason", "why"]).exits(0);
+    assert!(ran.out.ends_with("\n\n1 run contradicts its fixture\nnext: playproof check\n"), "{}", ran.out);
 }
 
 #[test]

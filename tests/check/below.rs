@@ -43,7 +43,7 @@ fn what_cannot_be_read_or_is_left_over_is_named_from_where_people_stand() {
     assert_eq!(next_of(&place.run_below("deep", &["check"]).exits(1).out), "rm ../goldens/ours/old.snap");
     place.write(&golden, "");
     let run = place.run_below("deep", &["check"]).exits(2);
-    assert_eq!(next_of(&run.out), format!("git restore ../{golden}"));
+    assert_eq!(next_of(&run.out), format!("rm ../{golden}"));
     assert!(run.out.contains(&format!("../{golden}")), "{}", run.out);
     place.write("playbooks/ours.yaml", "format: playbook/1\n");
     let run = place.run_below("deep", &["check"]).exits(2);

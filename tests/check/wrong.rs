@@ -38,6 +38,25 @@ fn a_typo_in_a_name_is_refused_with_what_was_meant() {
 }
 
 #[test]
+fn expectations_for_a_playbook_that_does_not_run_the_fixture_are_refused() {
+    let project = Project::new();
+    let fixture = |expect: &str| {
+        let call = "calls: { refund: { tool: payments.refund } }\nupstream: { refund: [{ ok: {} }] }";
+        project.write("fixtures/new.yaml", &format!("format: fixture/1\ntitle: New\n{call}\nexpect: {{ {expect} }}\n"));
+        project.run(&["check", "new"])
+    };
+    for (expect, meant) in [
+        ("standrd: { refund: { outcome: escalated } }", "did you mean `standard`?"),
+        ("standard: { effects: 1 }, zzz: { effects: 1 }", "`standard`"),
+        ("zzz: { effects: 1 }", "`standard`"),
+    ] {
+        let ran = fixture(expect).exits(2);
+        assert!(ran.err.contains(meant), "{expect}: {}", ran.err);
+    }
+    assert!(fixture("standard: { effects: 1 }").exits(1).out.contains("no golden  standard/new"));
+}
+
+#[test]
 fn a_selection_that_matches_nothing_is_refused() {
     let project = Project::new();
     let ran = project.run(&["check", "--run", "no-such-thing"]);
@@ -112,7 +131,7 @@ fn a_golden_that_is_no_text_is_shown_beside_the_good_runs() {
     assert_eq!(ran.code, 2);
     assert!(ran.out.contains("unreadable golden  standard/the-worked-refund"), "{ran:?}");
     assert!(ran.out.contains("this is not UTF-8 text") && ran.out.contains("1 unreadable"), "{}", ran.out);
-    assert!(ran.out.contains(&format!("next: git restore {golden}")), "{}", ran.out);
+    assert!(ran.out.contains(&format!("next: rm {golden}")), "{}", ran.out);
     assert!(!ran.out.contains("0 as accepted"), "{}", ran.out);
 }
 

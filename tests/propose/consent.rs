@@ -52,7 +52,7 @@ fn without_names_goldens_are_accepted_and_rows_wait_for_a_reason() {
 fn without_names_a_reason_accepts_goldens_and_rows_together() {
     let project = all_three();
     let ran = project.run(&["accept", "--reason", "slower"]).exits(0);
-    assert!(ran.out.starts_with("accepted ours/another\n\nours: 1 row"), "{}", ran.out);
+    assert!(ran.out.starts_with("accepted ours/another\n\nours: 1 edited row waits to be accepted\n"), "{}", ran.out);
     project.run(&["history", "verify"]).exits(0);
 }
 
@@ -137,9 +137,9 @@ fn a_proposal_that_is_not_ready_is_not_accepted() {
 #[test]
 fn rows_are_not_rejected_but_edited_back() {
     let project = all_three();
-    let parts =
-        ["the rows of `ours` cannot be rejected", "undo the edit in `playbooks/ours.yaml`", "next: git diff HEAD --"];
+    let parts = ["edited rows cannot be rejected", "undo the edit in `playbooks/ours.yaml`", "next: playproof diff\n"];
     refuses(&project, &["reject", "ours"], &parts);
+    project.run(&["diff", "ours"]).exits(0);
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn goldens_and_proposals_are_rejected_together_and_the_reason_is_the_proposal_s(
     refuses(&project, &["reject", "another", "--reason", "r"], &["none is named", "next: playproof reject another"]);
     let named = ["another", "said-no", "ours/another", "proposals/said-no"];
     let ran = project.run(&[&["reject"][..], &named, &["--reason", "too wide"]].concat()).exits(0);
-    assert_eq!(ran.out, "rejected ours/another\nsaid-no lies in proposals/rejected/said-no now, with the reason\n");
+    assert_eq!(ran.out, "rejected ours/another\nrejected said-no: moved to proposals/rejected/said-no\n");
     assert_eq!(project.read("proposals/rejected/said-no/reason.md"), "too wide\n");
 }
 

@@ -24,7 +24,7 @@ fn a_draft_from_a_form_has_its_rule_both_fixtures_and_the_evidence() {
     let new = ["propose", "new", "said_no", "--from-cluster", "1", "--trace", "trace.jsonl", "--effect", "not_applied"];
     let ran = project.run(&new);
     assert_eq!(ran.code, 0, "{ran:?}");
-    assert!(ran.out.contains("without --then and --like the verdict escalates to `people`"), "{}", ran.out);
+    assert!(ran.out.contains("neither --then nor --like was given: the verdict escalates to `people`"), "{}", ran.out);
     let proposal = project.read("proposals/said-no/proposal.yaml");
     assert!(proposal.contains("was declined") && proposal.contains("verdict: said_no"), "{proposal}");
     let caught = project.read("proposals/said-no/fixtures/said-no.yaml");
@@ -90,7 +90,7 @@ fn a_draft_of_what_is_there_already_or_cannot_be_is_refused() {
     refused(&["propose", "new", "x", "--when", "{ kind: "], "--when");
     refused(&["propose", "new", "x", "--when", "{ knd: a }"], "did you mean `kind`?");
     refused(&["propose", "new", "x", "--then", "{ escalate_to_human: { queue: peple } }"], "did you mean `people`?");
-    refused(&["propose", "new", "x", "--playbook", "reversing"], "is carried by playproof");
+    refused(&["propose", "new", "x", "--playbook", "reversing"], "ships with Playproof and cannot be changed");
     trace(&project);
     let from = ["propose", "new", "x", "--from-cluster", "40", "--trace", "trace.jsonl"];
     refused(&from, "there is no form 40: 3 forms were mined");

@@ -88,7 +88,7 @@ fn uneventful(view: &CallView<'_>, runs: &[RunView<'_>]) -> Option<String> {
         return None;
     }
     let took = answer.at.filter(|_| view.timed).map(|at| format!(" after {} ms", timeline::millis(at.since(view.at))));
-    Some(format!("answered with ok{}, and no playbook does more", took.unwrap_or_default()))
+    Some(format!("succeeded at the first attempt{}; no playbook changes that", took.unwrap_or_default()))
 }
 
 struct Column {
@@ -263,7 +263,8 @@ pub fn truth(truth: IntentBalance) -> String {
         (effects, _) => format!("{} upstream at least", text::counted(effects.into(), "effect", "effects")),
     };
     if truth.existing > 0 {
-        said += &format!(", {} of them before", truth.existing);
+        let which = if truth.effects == 1 { String::new() } else { format!("{} of them ", truth.existing) };
+        said += &format!(", {which}made before this call");
     }
     let modelled = truth.modelled.min(truth.effects);
     if modelled > 0 {

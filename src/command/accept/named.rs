@@ -60,10 +60,9 @@ impl Named {
                 playbook
                     .as_ref()
                     .map(|name| Meaning { what: "a playbook", spelling: spelling_of_playbook(workspace, name) }),
-                proposal.as_ref().map(|id| {
-                    let spelling = format!("{}/{id}", workspace.name(workspace.proposals()));
-                    Meaning { what: "a proposal", spelling }
-                }),
+                proposal
+                    .as_ref()
+                    .map(|id| Meaning { what: "a proposal", spelling: spelling_of_proposal(workspace, id) }),
             ]
             .into_iter()
             .flatten()
@@ -118,6 +117,18 @@ fn spelling_of_playbook(workspace: &Workspace, name: &str) -> String {
     if file == name { format!("playbooks/{name}") } else { file }
 }
 
+fn spelling_of_proposal(workspace: &Workspace, id: &str) -> String {
+    format!("{}/{id}", workspace.name(workspace.proposals()))
+}
+
+/// The name of a proposal in a suggested command: its id, where that names nothing else.
+pub fn argument_of_proposal(workspace: &Workspace, id: &str) -> String {
+    match Named::find(workspace, &[id.to_owned()], &[], &"playproof accept".into()) {
+        Ok(_) => id.to_owned(),
+        Err(_) => spelling_of_proposal(workspace, id),
+    }
+}
+
 fn ambiguous(name: &str, first: &Meaning, second: &Meaning) -> Failure {
     Failure::new(format!("`{name}` is the name of {} and of {}", first.what, second.what))
         .help(format!("say which: `{}` or `{}`; nothing was changed", first.spelling, second.spelling))
@@ -125,18 +136,36 @@ fn ambiguous(name: &str, first: &Meaning, second: &Meaning) -> Failure {
 
 fn unknown(workspace: &Workspace, name: &str, asked: &[String], again: &Command) -> Result<Failure, Failure> {
     workspace.refuse_empty()?;
-    let failure = Failure::new(format!("no fixture, run, playbook or proposal is called `{name}`"));
     let mut runs = workspace.goldens_that_end_in(".snap", &[])?;
+    if let Some(id) = runs.iter().find(|id| workspace.names_run(name, id)) {
+        let golden = workspace.here(&workspace.golden(id).accepted);
+        return Ok(Failure::new(format!("`{name}` has a golden, and no fixture that runs it"))
+            .help("restore the fixture, or remove the golden")
+            .next(Command::new("rm").path(&golden)));
+    }
+    let failure = Failure::new(format!("no fixture, run, playbook or proposal is called `{name}`"));
     runs.extend(workspace.goldens_that_end_in(".snap.new", &[])?);
-    let mut known = workspace.fixture_names()?;
-    known.extend(stored::ids(workspace)?);
-    known.extend(runs.iter().flat_map(|id| [id.playbook.clone(), id.to_string()]));
-    let folders = [workspace.fixtures_name(), workspace.name(workspace.proposals()), "playbooks".to_owned()];
+    let fixtures = workspace.fixture_names()?;
+    let proposals = stored::ids(workspace)?;
+    let playbooks: Vec<String> = runs.iter().map(|id| id.playbook.clone()).collect();
+    let all = [&fixtures[..], &proposals, &playbooks].concat();
+    let runs: Vec<String> = runs.iter().map(ToString::to_string).collect();
+    // A folder before the name says which kind of name it is.
+    let folders = [
+        (workspace.fixtures_name(), fixtures),
+        (workspace.name(workspace.proposals()), proposals.clone()),
+        ("playbooks".to_owned(), playbooks),
+    ];
     let bare = checking::bare(name).trim_start_matches("./");
-    let below = folders.iter().find_map(|folder| bare.strip_prefix(folder.as_str())?.strip_prefix('/'));
-    Ok(match did_you_mean(below.unwrap_or(bare), known.iter().map(String::as_str)) {
+    let below = folders
+        .iter()
+        .find_map(|(folder, known)| Some((bare.strip_prefix(folder.as_str())?.strip_prefix('/')?, known)));
+    let (wanted, known) = below.map_or_else(|| (bare, [all, runs].concat()), |(wanted, known)| (wanted, known.clone()));
+    Ok(match did_you_mean(wanted, known.iter().map(String::as_str)) {
         None => failure.next("playproof check"),
         Some(near) => {
+            let is_proposal = proposals.iter().any(|id| id == near);
+            let near = &if is_proposal { argument_of_proposal(workspace, near) } else { near.to_owned() };
             let meant = asked.iter().map(|asked| if asked == name { near } else { asked });
             failure.help(format!("did you mean `{near}`?")).next(again.clone().names(meant))
         }

@@ -6,7 +6,7 @@ use crate::changeset::Change;
 use crate::checking::Checked;
 use crate::exit::Failure;
 use crate::workspace::Workspace;
-use playproof_analysis::check::PlaybookRows;
+use playproof_analysis::check::{CaseResult, PlaybookRows};
 use playproof_formats::diagnostic::did_you_mean;
 use playproof_formats::golden::Lock;
 use playproof_formats::history::{History, Record, RecordKind, next_number};
@@ -51,6 +51,14 @@ impl<'a> EditedRows<'a> {
         let changed = self.changed.iter().map(|rows| &rows.playbook);
         let names: BTreeSet<&String> = changed.chain(self.records.iter().map(|record| &record.playbook)).collect();
         names.into_iter().cloned().collect()
+    }
+
+    /// How many runs under these playbooks contradict their fixtures.
+    pub fn contradicting(&self) -> usize {
+        let playbooks = self.playbooks();
+        let contradicts =
+            |result: &&CaseResult| !result.contradictions.is_empty() && playbooks.contains(&result.id.playbook);
+        self.checked.report.results.iter().filter(contradicts).count()
     }
 
     /// The rows before and after.

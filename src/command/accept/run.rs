@@ -1,6 +1,6 @@
 //! `playproof accept [ID...]`: from the names of what waits to the files that change.
 
-use super::named::Named;
+use super::named::{Named, argument_of_proposal};
 use super::proposal::{Proposed, proposed};
 use super::rows::EditedRows;
 use crate::changeset::{Change, ProjectLock};
@@ -15,6 +15,7 @@ use crate::{pending, reason};
 use playproof_formats::shell::Command;
 use playproof_report::proposal::page;
 use playproof_report::style::Palette;
+use playproof_report::text::counted;
 
 /// What is accepted.
 #[derive(Debug, clap::Args)]
@@ -32,9 +33,11 @@ in the golden, and in the history (`playproof history`). A proposal is accepted 
 All that is named is accepted, or nothing is. A run that contradicts the `expect` of its fixture cannot be accepted,
 and neither can a proposal that `playproof propose check` objects to.
 
-Where a name has two meanings, say which: `fixtures/NAME`, `playbooks/NAME` or `proposals/NAME`.")]
+Where a name has two meanings, say which: `fixtures/NAME`, `playbooks/NAME` or `proposals/NAME`.
+
+Exit codes: 0 accepted, 1 a proposal has objections, 2 nothing waits, or something may not be accepted.")]
 pub struct Args {
-    /// Runs as PLAYBOOK/FIXTURE, fixtures, playbooks or a proposal [default: everything that waits but proposals]
+    /// Runs as PLAYBOOK/FIXTURE, fixtures, playbooks or a proposal [default: all waiting goldens and, with --reason, edited rows]
     #[arg(value_name = "ID")]
     pub ids: Vec<String>,
 
@@ -90,11 +93,11 @@ pub fn approve(args: &Approve, terminal: &Terminal, output: &mut Output) -> Resu
     let playbooks: Vec<String> = args.playbooks.iter().map(|asked| workspace.known_name(asked)).collect();
     let rows = EditedRows::find(&workspace, &checked, &playbooks)?;
     let again = Command::new("playproof accept").names(&args.playbooks);
-    let reason = args.reason.as_deref().ok_or_else(|| EditedRows::unexplained(again))?;
     if rows.is_empty() {
         output.page(ALL_ROWS_ACCEPTED)?;
         return Ok(Exit::Clean);
     }
+    let reason = args.reason.as_deref().ok_or_else(|| EditedRows::unexplained(again))?;
     let mut batch = Batch::default();
     batch.take_rows(&workspace, rows, reason, terminal);
     batch.commit(&project_lock, terminal, output)
@@ -119,6 +122,8 @@ struct Batch {
     changes: Vec<Change>,
     lines: Vec<String>,
     pages: Vec<String>,
+    /// Runs that contradict their fixtures under the accepted rows.
+    contradicting: usize,
 }
 
 impl Batch {
@@ -135,20 +140,28 @@ impl Batch {
 
     fn take_rows(&mut self, workspace: &Workspace, rows: EditedRows<'_>, reason: &str, terminal: &Terminal) {
         self.pages.extend(rows.pages(terminal.out.width, Palette::new(terminal.out.colour)));
+        let contradicting = rows.contradicting();
         let (changes, said) = rows.accept(workspace, reason);
         self.changes.extend(changes);
         self.pages.push(said);
+        self.contradicting += contradicting;
     }
 
     fn commit(self, project_lock: &ProjectLock, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
         if terminal.ci {
-            to_stderr("playproof: accepting in CI, because this command says so\n");
+            to_stderr("playproof: CI is set; `accept` writes anyway\n");
         }
         project_lock.commit(&self.changes, output)?;
         output.lines(&self.lines)?;
         if !self.pages.is_empty() {
             let above = if self.lines.is_empty() { "" } else { "\n" };
             output.page(&format!("{above}{}", self.pages.join("\n\n")))?;
+        }
+        if self.contradicting > 0 {
+            let said =
+                format!("{} its fixture", counted(self.contradicting as u64, "run contradicts", "runs contradict"));
+            let palette = Palette::new(terminal.out.colour);
+            output.page(&format!("\n{}\n{} playproof check", palette.bad(&said), palette.strong("next:")))?;
         }
         Ok(Exit::Clean)
     }
@@ -169,7 +182,7 @@ fn goldens_and_rows(
     if !named.runs.is_empty() {
         let checked = check(Selection::of(&named.runs, again))?;
         if pending::waiting(workspace, &checked.report.results).is_empty() {
-            return Err(pending::nothing_waits(&checked.report.results));
+            return Err(pending::nothing_waits(&checked.report.results, &named.runs, terminal.ci));
         }
         batch.take_goldens(workspace, &checked, reason)?;
     }
@@ -191,12 +204,17 @@ fn goldens_and_rows(
         match reason {
             _ if !is_golden && rows.is_empty() => {
                 workspace.refuse_empty()?;
-                return Err(pending::nothing_waits(&checked.report.results));
+                return Err(pending::nothing_waits(&checked.report.results, &[], terminal.ci));
             }
-            None if !is_golden && checked.report.results.iter().all(|result| result.contradictions.is_empty()) => {
-                return Err(EditedRows::unexplained("playproof accept".into()));
+            None if !is_golden => {
+                let failure = EditedRows::unexplained("playproof accept".into());
+                let contradicting = checked.report.results.iter().find(|result| !result.contradictions.is_empty());
+                let said = |id| format!("`{id}` cannot be accepted: it contradicts its fixture");
+                return Err(contradicting
+                    .map(|result| said(&result.id))
+                    .iter()
+                    .fold(failure, |failure, said| failure.and_help(said)));
             }
-            None if !is_golden => return Err(pending::nothing_waits(&checked.report.results)),
             _ => batch.take_goldens(workspace, &checked, reason)?,
         }
         match reason {
@@ -229,7 +247,7 @@ fn accept_proposal(
     let reason = reason.ok_or_else(|| {
         Failure::new("a proposal is not accepted without a reason")
             .help("it is kept in the lock, beside each row that changes")
-            .next(Command::new("playproof accept").name(id).and("--reason '...'"))
+            .next(Command::new("playproof accept").name(&argument_of_proposal(workspace, id)).and("--reason '...'"))
     })?;
     let changes = match proposed(workspace, id, reason)? {
         Proposed::Acceptable(changes) => changes,

@@ -230,7 +230,7 @@ fn page(
         (Some(changed), Some(rev)) => {
             format!("{} since {}", count(changed, "changed", "changed"), text::escape_unprintable(rev))
         }
-        _ => "whether a reason is missing or was rewritten, only `--since REV` can tell".to_owned(),
+        _ => "to check that no reason was removed or changed, use `--since REV`".to_owned(),
     };
     let kept = count(looked.reasons, "reason", "reasons");
     let goldens = format!("{} with {kept}; {changed}", count(looked.goldens, "golden", "goldens"));

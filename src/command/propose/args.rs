@@ -15,14 +15,14 @@ use playproof_formats::diagnostic::Source;
 use playproof_formats::shell::Command;
 
 const EXAMPLES: &str = "\
-The way of a change:
+Steps:
   playproof mine trace.jsonl                                    which failures no rule matches
   playproof propose new request_rejected --from-cluster 1 --trace trace.jsonl
   playproof propose check request-rejected                      what it changes, and what speaks against it
   playproof accept request-rejected --reason '...'              changes playbook, fixtures, goldens, lock, docs/adr
 
-The files of a proposal lie in `proposals/ID/` and are written by people: proposal.yaml (what changes), adr.md (why),
-fixtures/ (failures that it must catch, and similar ones that it must not). `playproof schema proposal` lists every
+People complete the files of a proposal in `proposals/ID/` (`propose new` writes the drafts): proposal.yaml (what
+changes), adr.md (why), fixtures/ (failures that it must catch, and similar ones that it must not). `playproof schema proposal` lists every
 operation: rules and verdicts are added, changed, moved and removed.";
 
 /// What is done with proposals.

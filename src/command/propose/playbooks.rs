@@ -26,7 +26,7 @@ pub fn own_playbook(workspace: &Workspace, asked: Option<&str>) -> Result<(Strin
 
 fn own(workspace: &Workspace, (name, used): (String, Used)) -> Result<(String, Used), Failure> {
     let Some(path) = &used.path else {
-        let said = format!("`{name}` is carried by playproof: a project changes its own playbooks alone");
+        let said = format!("`{name}` ships with Playproof and cannot be changed; change a playbook of your own");
         let other = workspace.playbook(None).ok().filter(|(other, used)| is_own(workspace, other, used));
         return Err(match other {
             Some((other, _)) => Failure::new(said).help(format!("the project's own is `{other}`")).next(

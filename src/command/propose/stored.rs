@@ -10,7 +10,6 @@ use playproof_analysis::proposal;
 use playproof_analysis::proposal::Proposal;
 use playproof_engine::fixture::Fixture;
 use playproof_formats::diagnostic::{Report, Source, did_you_mean};
-use playproof_formats::fixture;
 use playproof_formats::golden::merge_conflict;
 use playproof_formats::shell::Command;
 
@@ -111,7 +110,7 @@ fn load_as(workspace: &Workspace, id: &str, mend: fn(Arc<Source>) -> Arc<Source>
     for name in folders::yaml_under(&folder.join("fixtures"))? {
         let source = workspace.read(&folder.join("fixtures").join(&name))?;
         let fixture =
-            fixture::parse(Arc::clone(&source)).map_err(|report| Failure::from(report).next(again.clone()))?;
+            workspace.parse_fixture(Arc::clone(&source)).map_err(|report| Failure::from(report).next(again.clone()))?;
         let name = name.to_string_lossy().replace('\\', "/");
         fixtures.push((name.trim_end_matches(".yaml").to_owned(), fixture));
         sources.push(source);

@@ -56,8 +56,8 @@ pub struct Args {
     #[arg(long, value_name = "RUN", help_heading = "Showing")]
     pub run: Option<String>,
 
-    /// Show every call by itself, those that went well too, not only the 20 most serious with alike ones folded; each
-    /// takes about 4 kB of memory, except with `--format jsonl`
+    /// List every call; by default only the 20 most serious, similar ones folded. Each takes about 4 kB of memory,
+    /// except with `--format jsonl`
     #[arg(long, help_heading = "Showing")]
     pub all: bool,
 
@@ -69,7 +69,7 @@ pub struct Args {
     #[arg(long, help_heading = "Showing")]
     pub show_args: bool,
 
-    /// Exit with 3 where a finding is a doubt, or no call has a result
+    /// Exit with 3 if any finding is a doubt, or if no call has a result
     #[arg(long)]
     pub strict: bool,
 

@@ -156,9 +156,9 @@ fn refuse_empty(args: &Args, selected: u64) -> Result<(), Failure> {
         }
         None if args.call.is_some() => failure.help(
             "a call is named by run and number (`r1#3`), by FILE:LINE, or by its own id; \
-             `--allow-empty` makes an empty selection no error",
+             `--allow-empty` accepts an empty selection",
         ),
-        None => failure.help("`--allow-empty` makes an empty selection no error"),
+        None => failure.help("`--allow-empty` accepts an empty selection"),
     };
     Err(failure.next(args.given().without(&["--only", "--call", "--run"]).after(command)))
 }

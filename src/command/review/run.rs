@@ -46,6 +46,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let workspace = Workspace::open()?;
     let term = Term::stdout();
     if terminal.ci || !terminal.out.is_terminal || !console::user_attended() || !input_is_terminal() {
+        workspace.refuse_empty()?;
         let why = if terminal.ci { "this is a CI job" } else { "there is no terminal" };
         return Err(Failure::new(format!("a review needs somebody to ask, and {why}"))
             .help("the same without questions: `playproof diff`, then `playproof accept` or `playproof reject`")
@@ -100,6 +101,9 @@ fn end(tally: &Tally, closed: &[&CaseResult], palette: Palette) -> String {
         lines.push(format!("{}: {why}", palette.bad(&format!("{many} cannot be accepted"))));
         let next = Command::new("playproof check").name(&first.id.to_string());
         lines.push(format!("{} {next}", palette.strong("next:")));
+    } else if tally.skipped > 0 {
+        let wait = if tally.skipped == 1 { "waits" } else { "wait" };
+        lines.push(format!("{} still {wait}\n{} playproof review", tally.skipped, palette.strong("next:")));
     } else {
         lines.push(format!("{} playproof check", palette.strong("next:")));
     }

@@ -4,8 +4,14 @@ use crate::exit::Failure;
 use playproof_analysis::check::CaseResult;
 use playproof_formats::golden::Class;
 
-/// What one key can do, with the key and the words that are shown for it.
-pub const KEYS: &str = "a accept   r reject   s skip   e events   A R S all the rest   q quit";
+/// The keys that do something for an item, with the words that are shown for them.
+fn keys(item: &Item<'_>) -> &'static str {
+    match item {
+        Item::Golden(_) => "a accept   r reject   s skip   e events   A R S all the rest   q quit",
+        Item::Rows(_) => "a accept   s skip   A S all the rest   q quit",
+        Item::Proposal(_) => "a accept   r reject   s skip   A R S all the rest   q quit",
+    }
+}
 
 /// One thing to decide.
 #[derive(Clone, Copy, Debug)]
@@ -35,12 +41,20 @@ impl Item<'_> {
         }
     }
 
-    /// What of it is not accepted without a reason.
-    fn requires_reason(&self) -> Option<&'static str> {
+    /// Whether it is not accepted without a reason.
+    fn requires_reason(&self) -> bool {
         match self {
-            Item::Golden(result) => result.worst().filter(|class| class.requires_reason()).map(Class::words),
-            Item::Rows(_) => Some("rows changed"),
-            Item::Proposal(_) => Some("a change proposed"),
+            Item::Golden(result) => result.worst().is_some_and(Class::requires_reason),
+            Item::Rows(_) | Item::Proposal(_) => true,
+        }
+    }
+
+    /// Several of its kind.
+    fn plural(&self) -> &'static str {
+        match self {
+            Item::Golden(_) => "runs",
+            Item::Rows(_) => "playbooks",
+            Item::Proposal(_) => "proposals",
         }
     }
 
@@ -61,6 +75,8 @@ pub trait Screen {
     fn page(&mut self, item: &Item<'_>) -> Result<String, Failure>;
     /// The events of a run, side by side with those of its golden.
     fn events(&mut self, item: &Item<'_>) -> String;
+    /// Why an item cannot be accepted, whatever the reason.
+    fn objection(&mut self, item: &Item<'_>) -> Result<Option<String>, Failure>;
     /// Accepts an item; otherwise says why it cannot be accepted.
     fn accept(&mut self, item: &Item<'_>, reason: Option<&str>) -> Result<Option<String>, Failure>;
     /// Rejects an item; otherwise says why it cannot be rejected.
@@ -117,7 +133,8 @@ pub fn review(screen: &mut dyn Screen, items: &[Item<'_>]) -> Result<Tally, Fail
                 }
             },
         };
-        let all = rest.is_some().then_some(&mut reason_for_all);
+        let remaining = items.iter().skip(at).take_while(|other| item.is_of_the_kind_of(other)).count();
+        let all = rest.is_some().then_some((&mut reason_for_all, remaining));
         match decide(screen, item, choice, all)? {
             Choice::Accept => tally.accepted += 1,
             Choice::Reject => tally.rejected += 1,
@@ -131,7 +148,7 @@ fn ask(screen: &mut dyn Screen, item: &Item<'_>, at: usize, of: usize) -> Result
     let page = screen.page(item)?;
     screen.show(&format!("\n{page}\n"))?;
     loop {
-        screen.show(&format!("\n[{}/{of}] {}\n{KEYS}", at + 1, item.title()))?;
+        screen.show(&format!("\n[{}/{of}] {}\n{}", at + 1, item.title(), keys(item)))?;
         let answer = match screen.key()? {
             Some('a' | 'y') => Answer::Once(Choice::Accept),
             Some('r' | 'n') => Answer::Once(Choice::Reject),
@@ -173,21 +190,27 @@ fn decide(
     screen: &mut dyn Screen,
     item: &Item<'_>,
     choice: Choice,
-    for_all: Option<&mut Option<String>>,
+    for_all: Option<(&mut Option<String>, usize)>,
 ) -> Result<Choice, Failure> {
     let (verb, requires_reason) = match choice {
-        Choice::Accept => ("accepted", item.requires_reason()),
-        Choice::Reject => ("rejected", item.requires_reason().filter(|_| matches!(item, Item::Proposal(_)))),
+        Choice::Accept => {
+            if let Some(why) = screen.objection(item)? {
+                screen.show(&format!("{} cannot be accepted: {why}", item.name()))?;
+                return Ok(Choice::Skip);
+            }
+            ("accept", item.requires_reason())
+        }
+        Choice::Reject => ("reject", matches!(item, Item::Proposal(_))),
         Choice::Skip => {
             screen.show(&format!("skipped {}", item.name()))?;
             return Ok(choice);
         }
     };
     let mut reason = None;
-    if let Some(what) = requires_reason {
-        reason = reason_for(screen, item, (what, verb), for_all)?;
+    if requires_reason {
+        reason = reason_for(screen, item, verb, for_all)?;
         if reason.is_none() {
-            screen.show(&format!("skipped {}: it is not {verb} without a reason", item.name()))?;
+            screen.show(&format!("skipped {}: it is not {verb}ed without a reason", item.name()))?;
             return Ok(Choice::Skip);
         }
     }
@@ -196,7 +219,7 @@ fn decide(
         Choice::Reject | Choice::Skip => screen.reject(item, reason.as_deref())?,
     };
     match refused {
-        None => screen.show(&format!("{verb} {}", item.name()))?,
+        None => screen.show(&format!("{verb}ed {}", item.name()))?,
         Some(why) => {
             screen.show(&format!("skipped {}: {why}", item.name()))?;
             return Ok(Choice::Skip);
@@ -209,16 +232,17 @@ fn decide(
 fn reason_for(
     screen: &mut dyn Screen,
     item: &Item<'_>,
-    (what, verb): (&str, &str),
-    for_all: Option<&mut Option<String>>,
+    verb: &str,
+    for_all: Option<(&mut Option<String>, usize)>,
 ) -> Result<Option<String>, Failure> {
-    if let Some(Some(known)) = &for_all {
-        return Ok(Some(known.clone()));
-    }
-    let which = if for_all.is_some() { "all the rest".to_owned() } else { item.name() };
-    let said = screen.line(&format!("{what} in {which}. Why is it {verb}? "))?;
+    let prompt = match &for_all {
+        Some((Some(known), _)) => return Ok(Some(known.clone())),
+        Some((None, remaining @ 2..)) => format!("One reason to {verb} the {remaining} remaining {}", item.plural()),
+        _ => format!("Reason to {verb} {}", item.name()),
+    };
+    let said = screen.line(&format!("{prompt} (Enter alone skips): "))?;
     let reason = said.map(|said| said.trim().to_owned()).filter(|said| !said.is_empty());
-    if let Some(for_all) = for_all {
+    if let Some((for_all, _)) = for_all {
         for_all.clone_from(&reason);
     }
     Ok(reason)
@@ -257,9 +281,12 @@ mod tests {
             self.done.push(format!("events {}", short(item)));
             String::new()
         }
+        fn objection(&mut self, item: &Item<'_>) -> Result<Option<String>, Failure> {
+            Ok((short(item) == "objected").then(|| "see its objections above".to_owned()))
+        }
         fn accept(&mut self, item: &Item<'_>, reason: Option<&str>) -> Result<Option<String>, Failure> {
             self.done.push(format!("accept {} {reason:?}", short(item)));
-            Ok((short(item) == "objected").then(|| "something speaks against it".to_owned()))
+            Ok(None)
         }
         fn reject(&mut self, item: &Item<'_>, reason: Option<&str>) -> Result<Option<String>, Failure> {
             let why = reason.map(|reason| format!(" {reason}")).unwrap_or_default();
@@ -350,7 +377,7 @@ mod tests {
 
     #[test]
     fn a_changed_effect_is_accepted_with_a_reason_and_skipped_without() {
-        let asked = "asked: effect changed in p/0. Why is it accepted? ";
+        let asked = "asked: Reason to accept p/0 (Enter alone skips): ";
         assert_eq!(reviewed("a", &[" because "], &["applied"]).1, ["page 0", asked, "accept 0 Some(\"because\")"]);
         for lines in [&[" "][..], &[]] {
             let (tally, done) = reviewed("a", lines, &["applied"]);
@@ -363,6 +390,7 @@ mod tests {
         let (tally, done) = reviewed("A", &["because"], &["applied", "unknown", "not_applied"]);
         assert_eq!(tally.accepted, 3);
         assert_eq!(done.iter().filter(|line| line.starts_with("asked")).count(), 1, "{done:?}");
+        assert!(done.contains(&"asked: One reason to accept the 3 remaining runs (Enter alone skips): ".to_owned()));
         assert_eq!(done.last().map(String::as_str), Some("accept 2 Some(\"because\")"));
     }
 
@@ -370,7 +398,7 @@ mod tests {
     fn rows_need_a_reason_and_cannot_be_rejected() {
         let (tally, done) = reviewed_items("ar", &["slower"], &[Item::Rows("ours"), Item::Rows("theirs")]);
         assert_eq!(tally, Tally { accepted: 1, rejected: 0, skipped: 1 });
-        let asked = "asked: rows changed in ours. Why is it accepted? ";
+        let asked = "asked: Reason to accept ours (Enter alone skips): ";
         assert_eq!(done, ["page ours", asked, "accept ours Some(\"slower\")", "page theirs", "reject theirs"]);
         assert_eq!(reviewed_items("a", &[" "], &[Item::Rows("ours")]).0.skipped, 1);
     }
@@ -378,7 +406,7 @@ mod tests {
     #[test]
     fn a_proposal_is_accepted_and_rejected_with_a_reason_unless_something_speaks_against_it() {
         let items = [Item::Proposal("objected"), Item::Proposal("said-no"), Item::Proposal("other")];
-        let (tally, done) = reviewed_items("arr", &["why not", "too wide"], &items);
+        let (tally, done) = reviewed_items("arr", &["too wide"], &items);
         assert_eq!(tally, Tally { accepted: 0, rejected: 1, skipped: 2 });
         assert!(done.contains(&"reject said-no too wide".to_owned()), "{done:?}");
     }
@@ -394,6 +422,9 @@ mod tests {
 
     #[test]
     fn the_keys_fit_on_a_line_of_eighty_columns() {
-        assert!(KEYS.len() < 80);
+        let golden = result("0", "unknown");
+        for item in [Item::Golden(&golden), Item::Rows("ours"), Item::Proposal("said-no")] {
+            assert!(keys(&item).len() < 80);
+        }
     }
 }

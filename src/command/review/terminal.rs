@@ -87,6 +87,16 @@ impl Screen for AtTerminal<'_> {
         of.comparison().map_or_else(nothing, |one| events(one, self.shown.width, self.shown.palette))
     }
 
+    fn objection(&mut self, item: &Item<'_>) -> Result<Option<String>, Failure> {
+        let Item::Proposal(id) = item else { return Ok(None) };
+        let trials = Trials::open(self.workspace, checking::jobs(None))?;
+        Ok(match stored::load(self.workspace, id).and_then(|stored| trials.try_out(&stored)) {
+            Ok(trial) if trial.judged.gates.is_empty() => None,
+            Ok(_) => Some("see its objections above".to_owned()),
+            Err(_) => Some(unusable(id)),
+        })
+    }
+
     fn accept(&mut self, item: &Item<'_>, reason: Option<&str>) -> Result<Option<String>, Failure> {
         let project_lock = self.workspace.project_lock()?;
         let changes = match item {
@@ -94,7 +104,9 @@ impl Screen for AtTerminal<'_> {
             Item::Rows(playbook) => self.rows(playbook)?.accept(self.workspace, reason.unwrap_or_default()).0,
             Item::Proposal(id) => match proposed(self.workspace, id, reason.unwrap_or_default()) {
                 Ok(Proposed::Acceptable(changes)) => changes,
-                Ok(Proposed::Refused(_)) => return Ok(Some("something speaks against it".to_owned())),
+                Ok(Proposed::Refused(_)) => {
+                    return Ok(Some("it cannot be accepted, see its objections above".to_owned()));
+                }
                 Err(_) => return Ok(Some(unusable(id))),
             },
         };

@@ -235,8 +235,7 @@ pub fn rows(rows: &PlaybookRows, width: usize, palette: Palette) -> String {
         let count = text::counted(rows.changes.len() as u64, "row", "rows");
         return format!("{name}: this playbook is not approved yet ({count})");
     }
-    let head =
-        format!("{name}: {}", palette.doubtful(&format!("{} not as approved", counted_rows(rows.changes.len()))));
+    let head = format!("{name}: {}", palette.doubtful(&waiting_rows(rows.changes.len())));
     let header = ["row", "what", "approved", "now"].map(str::to_owned);
     let cells: Vec<Vec<String>> = rows.changes.iter().flat_map(row).collect();
     let drawn = table::render(&header, &cells, &[Align::Left; 4], width.saturating_sub(2));
@@ -259,8 +258,9 @@ pub(super) fn rows_to_approve(rows: &PlaybookRows, width: usize, palette: Palett
     }
 }
 
-fn counted_rows(count: usize) -> String {
-    if count == 1 { "1 row is".to_owned() } else { format!("{count} rows are") }
+fn waiting_rows(count: usize) -> String {
+    let wait = if count == 1 { "1 edited row waits".to_owned() } else { format!("{count} edited rows wait") };
+    format!("{wait} to be accepted")
 }
 
 fn row(change: &RowChange) -> Vec<Vec<String>> {

@@ -71,8 +71,8 @@ fn balance(mined: &Mined) -> String {
     };
     if mined.undetermined > 0 {
         said += &format!(
-            "; {} are not mined: the recording does not show whether the verdict helps",
-            counted(mined.undetermined, "undetermined call", "undetermined calls")
+            "; {} not mined: the recording does not show whether the verdict helps",
+            counted(mined.undetermined, "undetermined call is", "undetermined calls are")
         );
     }
     if mined.rare > 0 {

@@ -130,7 +130,7 @@ pub fn note(note: &Note) -> String {
         Note::NearVerdict { verdict, playbook, near } => {
             format!("`{verdict}` is a new verdict; did you mean `{near}` of {playbook}?")
         }
-        Note::EscalatesTo(queue) => format!("without --then and --like the verdict escalates to `{queue}`"),
+        Note::EscalatesTo(queue) => format!("neither --then nor --like was given: the verdict escalates to `{queue}`"),
         Note::VerdictThere { playbook, verdict, rule, keys } => {
             let keys: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
             let changes = match (rule, keys.as_slice()) {
