@@ -20,5 +20,6 @@ mod init;
 mod place;
 mod propose;
 mod readme;
+mod releases;
 mod shipped_playbooks;
 mod tidy;

@@ -146,7 +146,7 @@ impl ResendReason {
         let is_read = facts.access == Access::Read;
         let is_reversed = state.reversed || matches!(ended, OutcomeKind::Reversed(_));
         match state.known {
-            EffectState::Done if is_read => ResendReason::ReadActed,
+            _ if state.read_acted || is_read && state.known == EffectState::Done => ResendReason::ReadActed,
             _ if state.takes_key => ResendReason::KeyOfAnother,
             EffectState::Done if !facts.idempotent && !facts.repeatable => ResendReason::Done,
             _ if state.said.denied => ResendReason::Denied,
@@ -181,7 +181,9 @@ fn queue(outcome: &Outcome) -> Option<QueueId> {
 fn check(facts: ToolFacts, outcome: &Outcome, state: &UpstreamState) -> Option<ManualCheck> {
     let other_key = state.other_keys.iter().any(OtherCall::may_have_acted) && !facts.idempotent;
     match state.surplus {
-        _ if facts.access == Access::Read => (state.known == EffectState::Done).then_some(ManualCheck::ReadActed),
+        _ if facts.access == Access::Read => {
+            (state.read_acted || state.known == EffectState::Done).then_some(ManualCheck::ReadActed)
+        }
         Some(Surplus { effects, doubt }) => Some(match doubt {
             None => ManualCheck::Surplus(effects - 1),
             Some(SurplusDoubt::Key) => ManualCheck::Key,

@@ -261,9 +261,10 @@ fn yes_adds_no_second_effect_and_the_sentences_agree() {
                 prop_assert!(facts.idempotent || !harmful(0), "{}: {before:?} {after:?} {advice:#?}", call.name);
                 let any_key = !facts.idempotent && !facts.repeatable;
                 prop_assert!(!(any_key && harmful(1)), "{}, any key: {before:?} {after:?} {advice:#?}", call.name);
-                let blamed = second.findings.iter().find(|finding| {
-                    finding.by == FindingBy::Recorded && finding.id.severity() == FindingSeverity::Unsafe
-                });
+                let blamed = second
+                    .findings
+                    .iter()
+                    .find(|finding| finding.by == FindingBy::Recorded && finding.severity == FindingSeverity::Unsafe);
                 prop_assert_eq!(blamed, None, "{}: {:#?}", call.name, advice);
             }
         }

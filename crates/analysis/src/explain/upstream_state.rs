@@ -76,6 +76,8 @@ pub struct UpstreamState {
     pub claims_less: bool,
     /// Whether a model answered, which proves nothing.
     pub modelled: bool,
+    /// Whether the tool facts say that the tool only reads, and the ledger has an effect of it.
+    pub read_acted: bool,
 }
 
 /// The basis of the state of the upstream.
@@ -153,6 +155,14 @@ impl UpstreamState {
         let facts = simulation.facts;
         let same: Vec<OtherCall> = related(&others, Relation::Same);
         let said = same.iter().fold(said, |said, other| said.or(other.said));
+        // A denial, and a request that was processed, bind whoever asks again under another key.
+        let under_other_key: Vec<OtherCall> = related(&others, Relation::OtherKey);
+        let (denied, processed) = (|other: &OtherCall| other.said.denied, |other: &OtherCall| other.said.processed);
+        let said = UpstreamSaid {
+            denied: said.denied || under_other_key.iter().any(denied),
+            processed: said.processed || under_other_key.iter().any(processed),
+            ..said
+        };
         let other_arguments = related(&others, Relation::OtherArguments);
         let by_key = |other: &&OtherCall| matches!(other.relation, Relation::Same | Relation::OtherArguments);
         let first = others.iter().find(by_key).filter(|first| !first.later);
@@ -165,12 +175,14 @@ impl UpstreamState {
             }
             Subject::Fixture { fixture, .. } => of_fixture(simulation, fixture.keys, outcome),
         };
-        state.contradicted |= simulation.findings.iter().any(|finding| finding.id == FindingId::UntruthfulOutcome);
+        let finds = |id| simulation.findings.iter().any(|finding| finding.id == id);
+        state.contradicted |= finds(FindingId::UntruthfulOutcome);
+        state.read_acted = finds(FindingId::ReadActed);
         state.takes_key = is_reused || said.key_reused;
         state.said = said;
         state.other_arguments = other_arguments;
         if facts.access == Access::Write {
-            state.other_keys = if facts.repeatable { Vec::new() } else { related(&others, Relation::OtherKey) };
+            state.other_keys = if facts.repeatable { Vec::new() } else { under_other_key };
             state.later_writes = if facts.idempotent { related(&others, Relation::LaterWrite) } else { Vec::new() };
         } else if state.known != EffectState::Done {
             state.basis = Basis::ReadOnly;
@@ -197,6 +209,7 @@ impl UpstreamState {
             unused: 0,
             claims_less: false,
             modelled: false,
+            read_acted: false,
         }
     }
 }
@@ -272,6 +285,7 @@ fn of_recording(
         return UpstreamState {
             unused: simulation.tally().tape_left,
             modelled: asked_a_model(simulation),
+            read_acted: false,
             ..UpstreamState::new(EffectState::MaybeDone, Basis::KeyOfAnother(owner.name.clone()))
         };
     }
@@ -298,6 +312,7 @@ fn of_recording(
         unused: simulation.tally().tape_left,
         claims_less: known == EffectState::NotDone && outcome.claim == EffectClaim::Unknown,
         modelled: asked_a_model(simulation),
+        read_acted: false,
         ..UpstreamState::new(known, basis)
     }
 }
