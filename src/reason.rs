@@ -7,7 +7,7 @@
 /// One that says nothing.
 pub fn parse(given: &str) -> Result<String, String> {
     match given.trim() {
-        "" => Err("`--reason` is empty; say why in a few words".to_owned()),
+        "" => Err("it is empty; say why in a few words".to_owned()),
         marks if !marks.contains(char::is_alphanumeric) => {
             Err(format!("`{marks}` says nothing; say why in a few words"))
         }

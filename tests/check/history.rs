@@ -162,7 +162,10 @@ fn a_reason_that_was_edited_everywhere_is_seen_against_what_it_was() {
     project.edit("goldens/playbook.lock", "why: 'the gateway is slower'", "why: 'it felt right'");
     project.edit(&record, "reason: 'the gateway is slower'", "reason: 'it felt right'");
     let alone = verify(&project);
-    assert!(alone.code == 0 && alone.out.contains("only `--since REV` can tell"), "files alone cannot tell: {alone:?}");
+    assert!(
+        alone.code == 0 && alone.out.contains("to check that no reason was removed or changed, use `--since REV`"),
+        "files alone cannot tell: {alone:?}"
+    );
     let since = || project.run(&["history", "verify", "--since", "main"]);
     let next = format!("next: git log -p -- {record}");
     objects(

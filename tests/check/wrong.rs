@@ -253,7 +253,7 @@ fn a_blank_reason_is_wrong_usage() {
     {
         let ran = project.run(args);
         assert_eq!(ran.code, 2, "{args:?}: {ran:?}");
-        assert!(ran.err.contains("it is blank"), "{args:?}: {}", ran.err);
+        assert!(ran.err.contains("it is empty"), "{args:?}: {}", ran.err);
     }
 }
 

@@ -234,7 +234,7 @@ fn wrong_use_says_what_to_do_and_writes_nothing() {
     place.write("fixture.yaml", "format: fixture/1\n");
     let add = |args: &[&str]| place.run(&[&["feedback", "add"], args].concat());
     refused(&add(&["t.jsonl", "--call", "r1#2"]), &["without a note"]);
-    for (note, said) in [("  ", "it is blank"), ("...", "`...` says nothing")] {
+    for (note, said) in [("  ", "it is empty"), ("...", "`...` says nothing")] {
         let run = add(&["t.jsonl", "--call", "r1#2", "--note", note]);
         assert!(run.code == 2 && run.err.contains(said), "{}", run.err);
     }
