@@ -2,12 +2,12 @@
 //! request, and later writes of its tool.
 
 use super::subject::{Simulation, Subject};
-use playproof_engine::classify::{reads_as_denial, reads_as_processed, reads_as_reused_key};
+use playproof_engine::classify::reads_as_reused_key;
 use playproof_engine::event::{Decision, EffectClaim, ErrorFacts, Status};
 use playproof_engine::fixture::Fixture;
 use playproof_engine::ids::{CallId, VerdictId};
 use playproof_engine::playbook::Access;
-use playproof_engine::sim::{Plan, Scenario, ScenarioCall, SimulationRecord};
+use playproof_engine::sim::{FailureMeaning, Plan, Scenario, ScenarioCall, SimulationRecord};
 
 /// Another call that bears on the explained one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,12 +107,9 @@ impl RequestIdentity {
 impl UpstreamSaid {
     /// What one failure says.
     pub fn of(error: Option<&ErrorFacts>, verdict: VerdictId, is_keyed: bool, plan: &Plan) -> UpstreamSaid {
-        let reads = |is: fn(&ErrorFacts) -> bool, reserved| reserved == Some(verdict) || error.is_some_and(is);
-        UpstreamSaid {
-            denied: reads(reads_as_denial, plan.reserved.denied),
-            processed: is_keyed && reads(|error| reads_as_processed(error, true), plan.reserved.processed),
-            key_reused: is_keyed && reads(reads_as_reused_key, plan.reserved.key_reused),
-        }
+        let FailureMeaning { denied, processed, .. } = FailureMeaning::under(plan, verdict, error, is_keyed);
+        let key_reused = plan.reserved.key_reused == Some(verdict) || error.is_some_and(reads_as_reused_key);
+        UpstreamSaid { denied, processed, key_reused: is_keyed && key_reused }
     }
 
     /// What the failures of a simulated call say.

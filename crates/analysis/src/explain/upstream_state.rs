@@ -155,14 +155,10 @@ impl UpstreamState {
         let facts = simulation.facts;
         let same: Vec<OtherCall> = related(&others, Relation::Same);
         let said = same.iter().fold(said, |said, other| said.or(other.said));
-        // A denial, and a request that was processed, bind whoever asks again under another key.
+        // A denial, and a request that was processed, also count under another key.
         let under_other_key: Vec<OtherCall> = related(&others, Relation::OtherKey);
-        let (denied, processed) = (|other: &OtherCall| other.said.denied, |other: &OtherCall| other.said.processed);
-        let said = UpstreamSaid {
-            denied: said.denied || under_other_key.iter().any(denied),
-            processed: said.processed || under_other_key.iter().any(processed),
-            ..said
-        };
+        let elsewhere = under_other_key.iter().fold(said, |said, other| said.or(other.said));
+        let said = UpstreamSaid { key_reused: said.key_reused, ..elsewhere };
         let other_arguments = related(&others, Relation::OtherArguments);
         let by_key = |other: &&OtherCall| matches!(other.relation, Relation::Same | Relation::OtherArguments);
         let first = others.iter().find(by_key).filter(|first| !first.later);
@@ -246,7 +242,7 @@ fn of_fixture(simulation: &Simulation, keys: KeyDialect, outcome: &Outcome) -> U
         EffectClaim::Unknown => false,
     };
     UpstreamState {
-        surplus: (truth.effects > 1 && acts_again(facts)).then_some(surplus),
+        surplus: (truth.effects > 1 && adds_effects(facts)).then_some(surplus),
         taken_back: truth.effects == 0 && simulation.made() > 0,
         reversed: truth.reversed > 0,
         contradicted: contradicted && facts.access == Access::Write,
@@ -285,7 +281,6 @@ fn of_recording(
         return UpstreamState {
             unused: simulation.tally().tape_left,
             modelled: asked_a_model(simulation),
-            read_acted: false,
             ..UpstreamState::new(EffectState::MaybeDone, Basis::KeyOfAnother(owner.name.clone()))
         };
     }
@@ -296,8 +291,8 @@ fn of_recording(
         (false, true, Some(_)) => None,
     };
     let surplus = Surplus { effects, doubt };
-    let surplus = (effects > 1 && acts_again(facts)).then_some(surplus);
-    let may_be_doubled = known == EffectState::Done && acts_again(facts) && call.key().is_none();
+    let surplus = (effects > 1 && adds_effects(facts)).then_some(surplus);
+    let may_be_doubled = known == EffectState::Done && adds_effects(facts) && call.key().is_none();
     let basis = match surplus {
         Some(surplus) => {
             Basis::SeveralOk { surplus, own: evidence.net(), others: others(same, |other| other.effects > 0) }
@@ -312,7 +307,6 @@ fn of_recording(
         unused: simulation.tally().tape_left,
         claims_less: known == EffectState::NotDone && outcome.claim == EffectClaim::Unknown,
         modelled: asked_a_model(simulation),
-        read_acted: false,
         ..UpstreamState::new(known, basis)
     }
 }
@@ -327,8 +321,8 @@ fn others(same: &[OtherCall], is: impl Fn(&OtherCall) -> bool) -> Vec<OtherCall>
     same.iter().filter(|other| is(other)).cloned().collect()
 }
 
-/// Whether a second request changes what the first has changed.
-fn acts_again(facts: ToolFacts) -> bool {
+/// Whether each request adds an effect, of the same intent or of its own.
+fn adds_effects(facts: ToolFacts) -> bool {
     facts.access == Access::Write && !facts.idempotent
 }
 

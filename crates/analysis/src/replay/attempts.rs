@@ -1,8 +1,8 @@
 //! Findings from the recorded attempts of one call. Looks at one call at a time.
 
 use playproof_engine::call::{RecordedCall, Reply};
-use playproof_engine::classify::{Signal, reads_as_denial, reads_as_processed};
-use playproof_engine::event::{EffectClaim, ErrorFacts, Finding, FindingBy, FindingId};
+use playproof_engine::classify::Signal;
+use playproof_engine::event::{ErrorFacts, Finding, FindingBy, FindingId};
 use playproof_engine::ids::{AttemptNo, CallId};
 use playproof_engine::playbook::{Access, ToolFacts};
 use playproof_engine::sim::{FailureMeaning, Plan, acts_again};
@@ -70,11 +70,12 @@ fn course(call: &RecordedCall, facts: ToolFacts, plans: &[Plan]) -> Vec<AttemptS
             Reply::Ok => AttemptShows { ok: true, may_have_acted: false, ..unanswered },
             Reply::Failed(error) => {
                 let error = error.as_deref();
+                let FailureMeaning { denied, processed, .. } = FailureMeaning::of_error(error, call.is_keyed());
                 AttemptShows {
                     ok: false,
                     may_have_acted: meaning(call, facts, plans, (call.is_keyed(), number), error).may_have_acted,
-                    reads_as_denial: error.is_some_and(reads_as_denial),
-                    reads_as_processed: error.is_some_and(|error| reads_as_processed(error, call.is_keyed())),
+                    reads_as_denial: denied,
+                    reads_as_processed: processed,
                 }
             }
         });
@@ -111,18 +112,10 @@ pub fn meaning(
     error: Option<&ErrorFacts>,
 ) -> FailureMeaning {
     let signal = Signal::new(error, call.tool(), facts, keyed, attempt);
-    let mut meaning = FailureMeaning {
-        may_have_acted: plans.is_empty(),
-        denied: error.is_some_and(reads_as_denial),
-        processed: error.is_some_and(|error| reads_as_processed(error, keyed)),
-    };
-    for plan in plans {
-        let verdict = plan.classifier.classify(&signal).verdict;
-        meaning.may_have_acted |= plan.playbook.verdict(verdict).effect != EffectClaim::NotApplied;
-        meaning.denied |= plan.reserved.denied == Some(verdict);
-        meaning.processed |= keyed && plan.reserved.processed == Some(verdict);
-    }
-    meaning
+    let alone = FailureMeaning { may_have_acted: plans.is_empty(), ..FailureMeaning::of_error(error, keyed) };
+    plans
+        .iter()
+        .fold(alone, |meaning, plan| meaning.with_verdict(plan, plan.classifier.classify(&signal).verdict, keyed))
 }
 
 /// Attempts whose answer came after the timeout, if their start is recorded.

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::classify::{reads_as_denial, reads_as_processed};
 use crate::event::{
     Decision, EffectClaim, Finding, FindingBy, FindingId, Intent, LedgerKind, OutcomeKind, Provenance, Status,
 };
@@ -11,6 +10,7 @@ use crate::ids::CallId;
 use crate::playbook::Access;
 use crate::upstream::{AnswerSource, Ledger, NetEffects};
 
+use super::meaning::FailureMeaning;
 use super::plan::Plan;
 use super::record::SimulationRecord;
 use super::repeats;
@@ -173,9 +173,9 @@ impl CallTrajectory {
                     course.ignored_proof |= ignored && effect == EffectClaim::Applied;
                     course.unclassified += u32::from(plan.reserved.unclassified == Some(verdict));
                     if sent_again {
-                        denied |= plan.reserved.denied == Some(verdict) || last.is_some_and(reads_as_denial);
-                        let by_verdict = keyed && plan.reserved.processed == Some(verdict);
-                        processed |= by_verdict || last.is_some_and(|error| reads_as_processed(error, keyed));
+                        let failure = FailureMeaning::under(plan, verdict, last, keyed);
+                        denied |= failure.denied;
+                        processed |= failure.processed;
                     }
                 }
                 Decision::RetrySuppressed { .. } => course.suppressed += 1,

@@ -3,6 +3,7 @@
 mod event_loop;
 mod expectation;
 mod findings;
+mod meaning;
 mod plan;
 mod record;
 mod repeats;
@@ -13,9 +14,10 @@ mod simulator;
 mod tests;
 
 pub use expectation::{Contradiction, contradictions};
+pub use meaning::FailureMeaning;
 pub use plan::{Plan, Reserved};
 pub use record::{CallTally, OffTape, SimulationRecord};
-pub use repeats::{Evidence, FailureMeaning, Moment, RepeatedCall, Repeats, acts_again};
+pub use repeats::{Evidence, Moment, RepeatedCall, Repeats, acts_again};
 pub use scenario::{Scenario, ScenarioCall};
 pub use session::{FinishedCall, Session};
 pub use simulator::Simulator;

@@ -4,12 +4,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::classify::{reads_as_denial, reads_as_processed};
-use crate::event::{Decision, EffectClaim, Finding, FindingBy, FindingId, LedgerKind, OutcomeKind, Status};
+use crate::event::{Decision, Finding, FindingBy, FindingId, LedgerKind, OutcomeKind, Status};
 use crate::ids::{ArgsId, CallId, KeyId, ToolId};
 use crate::playbook::{Access, ToolFacts};
 use crate::time::Instant;
 
+use super::meaning::FailureMeaning;
 use super::plan::Plan;
 use super::record::SimulationRecord;
 use super::scenario::ScenarioCall;
@@ -56,17 +56,6 @@ pub struct RepeatedCall {
     /// Whether its last answer is a denial.
     pub denied: bool,
     /// Whether its last answer says that the upstream had processed the key.
-    pub processed: bool,
-}
-
-/// What a failure means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FailureMeaning {
-    /// The upstream may have acted.
-    pub may_have_acted: bool,
-    /// It is a denial.
-    pub denied: bool,
-    /// It says that the upstream had processed the key of the call.
     pub processed: bool,
 }
 
@@ -304,13 +293,7 @@ fn seen_in(plan: &Plan, calls: &[ScenarioCall<'_>], record: &SimulationRecord) -
                 (call.failed, call.denied, call.processed) = (false, false, false);
             }
             Decision::FailureClassified { verdict, .. } => {
-                let keyed = keyed(event.call);
-                let failure = FailureMeaning {
-                    may_have_acted: plan.playbook.verdict(verdict).effect != EffectClaim::NotApplied,
-                    denied: plan.reserved.denied == Some(verdict) || error.is_some_and(reads_as_denial),
-                    processed: keyed && plan.reserved.processed == Some(verdict)
-                        || error.is_some_and(|error| reads_as_processed(error, keyed)),
-                };
+                let failure = FailureMeaning::under(plan, verdict, *error, keyed(event.call));
                 *call = call.with(failure, calls[event.call.index()].facts.access == Access::Write); // as above
             }
             Decision::Outcome(outcome) if !matches!(outcome.kind, OutcomeKind::Undetermined(_)) => {

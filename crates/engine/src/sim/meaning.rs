@@ -1,0 +1,45 @@
+//! What one failure means: what its error says under any playbook, and what its verdict adds. Simulations, recordings
+//! and explanations ask here.
+
+use crate::classify::{reads_as_denial, reads_as_processed};
+use crate::event::{EffectClaim, ErrorFacts};
+use crate::ids::VerdictId;
+
+use super::plan::Plan;
+
+/// What a failure means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FailureMeaning {
+    /// The upstream may have acted.
+    pub may_have_acted: bool,
+    /// It is a denial.
+    pub denied: bool,
+    /// It says that the upstream had processed the key of the call.
+    pub processed: bool,
+}
+
+impl FailureMeaning {
+    /// What the error alone says; whether the upstream acted, only a verdict tells. `keyed`: the call has a key.
+    pub fn of_error(error: Option<&ErrorFacts>, keyed: bool) -> FailureMeaning {
+        FailureMeaning {
+            may_have_acted: false,
+            denied: error.is_some_and(reads_as_denial),
+            processed: error.is_some_and(|error| reads_as_processed(error, keyed)),
+        }
+    }
+
+    /// The same with a verdict of `plan`.
+    #[must_use]
+    pub fn with_verdict(self, plan: &Plan, verdict: VerdictId, keyed: bool) -> FailureMeaning {
+        FailureMeaning {
+            may_have_acted: self.may_have_acted || plan.playbook.verdict(verdict).effect != EffectClaim::NotApplied,
+            denied: self.denied || plan.reserved.denied == Some(verdict),
+            processed: self.processed || keyed && plan.reserved.processed == Some(verdict),
+        }
+    }
+
+    /// What an error means that got `verdict` under `plan`.
+    pub fn under(plan: &Plan, verdict: VerdictId, error: Option<&ErrorFacts>, keyed: bool) -> FailureMeaning {
+        FailureMeaning::of_error(error, keyed).with_verdict(plan, verdict, keyed)
+    }
+}
