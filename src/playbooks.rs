@@ -105,10 +105,15 @@ pub fn refuse_other_ending(root: &Path, name: &str) -> Result<(), Failure> {
     }
 }
 
+/// The playbook of the command line, else the project's, else the default.
+pub fn name(asked: Option<&str>, project: &Project) -> String {
+    asked.map_or_else(|| files::near(&project::root(), usual_of(project)), str::to_owned)
+}
+
 /// The requested playbooks: those of the command line, else the project's, else the default.
 pub fn names(asked: &[String], project: &Project) -> Vec<String> {
     match asked {
-        [] => vec![files::near(&project::root(), usual_of(project))],
+        [] => vec![name(None, project)],
         asked => asked.to_vec(),
     }
 }

@@ -15,8 +15,9 @@ use super::output::{refused, to_stderr};
 use super::project::Project;
 use super::read_options::ReadOptions;
 use super::terminal::{Terminal, cores};
-use super::{duplicate_args, files, folders, inputs};
+use super::{duplicate_args, files, folders, inputs, playbooks};
 use playproof_analysis::replay::{InputAccount, Observer, ReplayError, ReplayOptions, Replayed, replay};
+use playproof_engine::playbook::Tools;
 use playproof_engine::sim::Plan;
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::diagnostic::Report;
@@ -60,6 +61,18 @@ pub struct Streamed {
 }
 
 impl Stream<'_> {
+    /// Refuses an input that is named twice, and finds the project and the tool facts: those of the file `tools`, or the
+    /// project's.
+    ///
+    /// # Errors
+    /// An input that is named twice; a project or tool facts that cannot be read.
+    pub fn begin(&self, tools: Option<&str>) -> Result<(Project, Tools), Failure> {
+        self.refuse_repeated()?;
+        let project = Project::find()?;
+        let tools = playbooks::facts_said(tools, &project)?;
+        Ok((project, tools))
+    }
+
     /// Replays all inputs under `plans`; `each` gets every part that `watch` makes, in order.
     ///
     /// # Errors
@@ -119,7 +132,7 @@ impl Stream<'_> {
     ///
     /// # Errors
     /// There is such a thing.
-    pub fn refuse_repeated(&self) -> Result<(), Failure> {
+    fn refuse_repeated(&self) -> Result<(), Failure> {
         duplicate_args::refuse_inputs(self.inputs, &self.flags, |once, flags| self.of(once, flags))
     }
 

@@ -6,7 +6,6 @@ use crate::exit::{Exit, Failure};
 use crate::flags::Flags;
 use crate::format::Format;
 use crate::output::Output;
-use crate::project::Project;
 use crate::read_options::ReadOptions;
 use crate::stream::{Stream, Streamed};
 use crate::terminal::Terminal;
@@ -115,11 +114,8 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         jobs: args.jobs,
         allow_empty: Some(args.allow_empty),
     };
-    stream.refuse_repeated()?;
-    let project = Project::find()?;
-    let tools = playbooks::facts_said(args.tools.as_deref(), &project)?;
-    let base = args.base.clone().into_iter().collect::<Vec<_>>();
-    let base = playbooks::names(&base, &project).swap_remove(0); // never empty
+    let (project, tools) = stream.begin(args.tools.as_deref())?;
+    let base = playbooks::name(args.base.as_deref(), &project);
     let load = |name: &str| Ok::<Plan, Failure>(Plan::new(playbooks::load(name)?.playbook, &tools));
     let mut plans = [load(&base)?, load(&args.candidate)?];
     playbooks::tell_apart(&mut plans, &[base.clone(), args.candidate.clone()]);

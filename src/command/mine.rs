@@ -7,7 +7,6 @@ use crate::files;
 use crate::flags::Flags;
 use crate::format::Format;
 use crate::output::Output;
-use crate::project::Project;
 use crate::read_options::ReadOptions;
 use crate::stream::{Stream, Streamed};
 use crate::terminal::Terminal;
@@ -92,11 +91,8 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         jobs: args.jobs,
         allow_empty: Some(args.allow_empty),
     };
-    stream.refuse_repeated()?;
-    let project = Project::find()?;
-    let tools = playbooks::facts_said(args.tools.as_deref(), &project)?;
-    let asked: Vec<String> = args.playbook.iter().cloned().collect();
-    let name = playbooks::names(&asked, &project).swap_remove(0); // never empty
+    let (project, tools) = stream.begin(args.tools.as_deref())?;
+    let name = playbooks::name(args.playbook.as_deref(), &project);
     let plans = [Plan::new(playbooks::load(&name)?.playbook, &tools)];
     let mut all = MinedPart::default();
     let streamed = stream.run(&plans, &Miner, &project, terminal, |part| all.merge(part))?;
