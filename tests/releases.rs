@@ -7,7 +7,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::place::Place;
+use crate::place::{Place, copy_tree};
 
 /// The folder of every release, in order.
 fn releases() -> Vec<PathBuf> {
@@ -16,19 +16,6 @@ fn releases() -> Vec<PathBuf> {
     let mut all: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
     all.sort_unstable();
     all
-}
-
-/// Copies a folder with everything in it.
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).expect("a folder");
-    for entry in fs::read_dir(from).expect("a folder") {
-        let entry = entry.expect("an entry");
-        let target = to.join(entry.file_name());
-        match entry.file_type().expect("a type").is_dir() {
-            true => copy(&entry.path(), &target),
-            false => drop(fs::copy(entry.path(), target).expect("a copy")),
-        }
-    }
 }
 
 #[test]
@@ -40,7 +27,7 @@ fn projects_of_earlier_releases_get_the_same_decisions() {
         let commands = fs::read_to_string(release.join("commands.txt")).expect("the commands");
         assert!(commands.lines().count() > 3, "{name} has too few commands");
         let place = Place::new();
-        copy(&release.join("project"), &place.path(""));
+        copy_tree(&release.join("project"), &place.path(""));
         for (n, line) in commands.lines().enumerate() {
             let (code, command) = line.split_once(' ').expect("an exit code and a command");
             let ran = place.run(&command.split(' ').collect::<Vec<_>>());

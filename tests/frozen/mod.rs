@@ -6,6 +6,7 @@
 
 mod commands;
 
+use crate::place::copy_tree;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
@@ -112,18 +113,7 @@ fn real_traces_give_the_bytes_that_they_gave_before() {
     };
     // Outputs name their inputs: the recordings lie under the same name on every machine.
     let folder = tempfile::tempdir().expect("a folder");
-    copy(&traces, &folder.path().join("traces"));
+    copy_tree(&traces, &folder.path().join("traces"));
     fs::copy(root().join("tools/tau.yaml"), folder.path().join("tau.yaml")).expect("the tool facts are copied");
     hold("traces.txt", folder.path(), &commands::over_traces(folder.path()));
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).expect("a folder");
-    for entry in fs::read_dir(from).expect("a folder").map(|entry| entry.expect("an entry")) {
-        let (from, to) = (entry.path(), to.join(entry.file_name()));
-        match from.is_dir() {
-            true => copy(&from, &to),
-            false => drop(fs::copy(&from, &to).expect("a recording is copied")),
-        }
-    }
 }

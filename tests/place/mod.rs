@@ -36,6 +36,18 @@ impl Ran {
     }
 }
 
+/// Copies a folder with everything in it.
+pub fn copy_tree(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a folder");
+    for entry in fs::read_dir(from).expect("a folder").map(|entry| entry.expect("an entry")) {
+        let (from, to) = (entry.path(), to.join(entry.file_name()));
+        match from.is_dir() {
+            true => copy_tree(&from, &to),
+            false => drop(fs::copy(&from, &to).expect("a file is copied")),
+        }
+    }
+}
+
 impl Place {
     /// A folder without anything in it.
     pub fn new() -> Place {
