@@ -31,6 +31,8 @@ pub struct LossReport {
     pub results: u64,
     /// Results written as failures.
     pub failures: u64,
+    /// Results whose text suggests a failure and does not prove one.
+    pub suspected: u64,
     /// Calls written without a result.
     pub unanswered: u64,
     /// What the source lacks.
@@ -174,7 +176,7 @@ impl Missing {
             Missing::Times => "when calls were made and answered: the clock is synthetic",
             Missing::Latencies => "how long an attempt took",
             Missing::FailureFlags => {
-                "which results are failures, because none has a status: one that begins with `Error:` is read as a failure, any other as ok"
+                "which results are failures, because none has a status: the structure of the answer and the beginning of its text tell"
             }
             Missing::Kinds => "error kinds: a failure is known by its message alone",
             Missing::Status => "status numbers and codes of errors",

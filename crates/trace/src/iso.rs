@@ -1,4 +1,4 @@
-//! Parses ISO 8601 and RFC 3339 times into microseconds since 1970. Reads no clock and no time zone files.
+//! Parses ISO 8601, RFC 3339 and RFC 2822 times into microseconds since 1970. Reads no clock and no time zone files.
 
 /// Microseconds since 1970 of a time such as `2026-11-21T10:00:00.250Z` or `2026-11-21 10:00:00+02:00`; without an offset it
 /// is UTC. None for any other text; negative before 1970.
@@ -24,6 +24,20 @@ pub fn parse_micros(text: &str) -> Option<i64> {
     let offset_minutes = offset(rest)?;
     let minutes = (days_since_1970(year, month, day) * 24 + hour) * 60 + minute - offset_minutes;
     Some((minutes * 60 + second) * 1_000_000 + micros)
+}
+
+/// Microseconds since 1970 of a time as HTTP and mail write it: `Sun, 06 Nov 1994 08:49:37 GMT`, `6 Nov 1994 08:49 +0100`.
+/// None for any other text.
+pub fn parse_rfc2822(text: &str) -> Option<i64> {
+    const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let text = text.trim();
+    let date = text.split_once(',').map_or(text, |(_, date)| date);
+    let parts: Vec<&str> = date.split_ascii_whitespace().collect();
+    let [day, month, year, time, zone] = parts.as_slice() else { return None };
+    let month = MONTHS.iter().position(|name| name.eq_ignore_ascii_case(month))? + 1;
+    let zone = if matches!(*zone, "GMT" | "UTC" | "UT" | "Z") { "Z" } else { *zone };
+    let seconds = if time.len() == 5 { ":00" } else { "" };
+    parse_micros(&format!("{year}-{month:02}-{day:0>2}T{time}{seconds}{zone}"))
 }
 
 fn digits(text: &str, range: std::ops::Range<usize>) -> Option<i64> {
@@ -98,6 +112,15 @@ mod tests {
         assert_eq!(parse_micros("2026-11-21 08:00:00"), Some(1_795_248_000_000_000));
         assert_eq!(parse_micros("2026-11-21T08:00:00.123456789Z"), Some(1_795_248_000_123_456));
         assert_eq!(parse_micros("1969-12-31T23:59:59-00:00"), Some(-1_000_000));
+    }
+
+    #[test]
+    fn times_of_http_and_mail_are_read() {
+        assert_eq!(parse_rfc2822("Sun, 06 Nov 1994 08:49:37 GMT"), Some(784_111_777_000_000));
+        assert_eq!(parse_rfc2822("6 Nov 1994 09:49 +0100"), Some(784_111_740_000_000));
+        for bad in ["", "Sun, 06 Nov 1994 08:49:37", "Sun, 32 Nov 1994 08:49:37 GMT", "6 Nov é 08:49 GMT", "soon"] {
+            assert_eq!(parse_rfc2822(bad), None, "{bad}");
+        }
     }
 
     #[test]

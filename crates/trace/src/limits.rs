@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_skipped_result_counts_neither_as_a_result_nor_as_a_failure() {
-        let text = "format: mapping/1\ncall: { tool: t }\nresult: { message: m }\nfailed: { ok: false }\n";
+        let text = "format: mapping/1\ncall: { tool: t }\nresult: { code: m }\nfailed: { ok: false }\n";
         let map = mapping::parse(Source::whole("m.yaml", text)).unwrap_or_else(|report| panic!("{report}"));
         let long = "x".repeat(MAX_LINE);
         let log = format!("{{\"t\":\"x\",\"ok\":false}}\n{{\"t\":\"tool_call\",\"ok\":false,\"m\":\"{long}\"}}\n");

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::trace_writer::{At, OutputCall, OutputError, OutputResult, TraceWriter};
+use crate::failure::Evidence;
+use crate::trace_writer::{At, OutputCall, OutputError, OutputResult, OutputStatus, TraceWriter};
 use playproof_engine::call::{AnswerTo, RecordedAnswer, RecordedCall, Reply};
+use playproof_engine::event::ErrorFacts;
 
 /// The calls and their answers as JSON Lines. Calls that share an id get an id each, so that every answer finds its call.
 pub fn lines(calls: &[&RecordedCall]) -> String {
@@ -55,16 +57,16 @@ fn output_call<'a>(call: &'a RecordedCall, id: &'a str) -> OutputCall<'a> {
 }
 
 fn output_result<'a>(call: &'a RecordedCall, id: &'a str, answer: &'a RecordedAnswer) -> OutputResult<'a> {
-    let failed = match &answer.reply {
-        Reply::Ok => None,
-        Reply::Failed(None) => Some(OutputError::default()),
-        Reply::Failed(Some(error)) => Some(OutputError {
-            kind: error.kind.as_deref(),
-            message: error.message.as_deref(),
-            status: error.status,
-            code: error.code.as_deref(),
-            retry_after_ms: error.retry_after.map(playproof_engine::time::Duration::as_millis),
-        }),
+    let error = |error: &'a ErrorFacts| OutputError {
+        kind: error.kind.as_deref(),
+        message: error.message.as_deref(),
+        status: error.status,
+        code: error.code.as_deref(),
+        retry_after_ms: error.retry_after.map(playproof_engine::time::Duration::as_millis),
+    };
+    let status = match &answer.reply {
+        Reply::Ok => OutputStatus::Ok,
+        Reply::Failed(facts) => OutputStatus::Failed(facts.as_deref().map(error).unwrap_or_default()),
     };
     OutputResult {
         run: call.run(),
@@ -77,8 +79,8 @@ fn output_result<'a>(call: &'a RecordedCall, id: &'a str, answer: &'a RecordedAn
             AnswerTo::Refresh => Some("refresh"),
             AnswerTo::Reversal => Some("reversal"),
         },
-        failed,
-        from_text: answer.from_text,
+        status,
+        status_from: answer.from_text.then_some(Evidence::Text),
         ..OutputResult::default()
     }
 }
@@ -97,7 +99,7 @@ mod tests {
     use crate::input::TraceInput;
     use crate::redact::RedactionRules;
     use playproof_engine::call::{CallTexts, Place};
-    use playproof_engine::event::ErrorFacts;
+
     use playproof_engine::time::{Duration, Instant};
 
     fn call(id: Option<&'static str>, line: u64, answers: Vec<RecordedAnswer>) -> RecordedCall {

@@ -1,5 +1,6 @@
 //! Writes the lines of our own trace format. Reads nothing and pairs nothing.
 
+use crate::failure::{Assessment, Evidence, Failure};
 use crate::json;
 use crate::origin::{Origins, SourceSpan};
 use playproof_formats::text::escape_json;
@@ -50,14 +51,21 @@ pub(crate) struct OutputResult<'a> {
     pub(crate) at: Option<At<'a>>,
     /// `refresh` or `reversal`; none: it answers an attempt.
     pub(crate) answers: Option<&'a str>,
-    /// None: it succeeded.
-    pub(crate) failed: Option<OutputError<'a>>,
+    pub(crate) status: OutputStatus<'a>,
+    /// What tells its status; none: the source's own flag.
+    pub(crate) status_from: Option<Evidence>,
     /// Distinguishes its source row from other rows.
     pub(crate) row: Option<u32>,
-    /// Its text alone says whether it failed.
-    pub(crate) from_text: bool,
     pub(crate) source: &'a str,
     pub(crate) span: SourceSpan,
+}
+
+/// Whether a result succeeded, to write.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) enum OutputStatus<'a> {
+    #[default]
+    Ok,
+    Failed(OutputError<'a>),
 }
 
 /// The error object of a failed result, to write.
@@ -114,9 +122,13 @@ impl TraceWriter {
         object.number("attempt", result.attempt.map(u64::from));
         object.at(result.started.map(At::Micros), "started_ms");
         object.at(result.at, "at_ms");
-        object.text("status", Some(if result.failed.is_some() { "error" } else { "ok" }));
-        object.text("status_from", result.from_text.then_some("text"));
-        if let Some(error) = result.failed.filter(OutputError::is_known) {
+        let (status, error) = match result.status {
+            OutputStatus::Ok => ("ok", None),
+            OutputStatus::Failed(error) => ("error", Some(error)),
+        };
+        object.text("status", Some(status));
+        object.text("status_from", result.status_from.and_then(Evidence::as_status_from));
+        if let Some(error) = error.filter(OutputError::is_known) {
             object.error(&error);
         }
         object.number("row", result.row.map(u64::from));
@@ -139,7 +151,28 @@ impl TraceWriter {
     }
 }
 
-impl OutputError<'_> {
+impl<'a> OutputStatus<'a> {
+    /// The status of an assessed result.
+    pub(crate) fn of(assessment: &'a Assessment) -> OutputStatus<'a> {
+        match assessment {
+            Assessment::Ok | Assessment::Suspected(_) => OutputStatus::Ok,
+            Assessment::Failed(failure) => OutputStatus::Failed(OutputError::of(failure)),
+        }
+    }
+}
+
+impl<'a> OutputError<'a> {
+    /// The error object of a failure.
+    pub(crate) fn of(failure: &'a Failure) -> OutputError<'a> {
+        OutputError {
+            kind: Some(&failure.kind),
+            message: Some(&failure.message),
+            status: failure.status,
+            code: failure.code.as_deref(),
+            retry_after_ms: failure.retry_after_ms,
+        }
+    }
+
     fn is_known(&self) -> bool {
         self.kind.is_some()
             || self.message.is_some()
@@ -239,7 +272,7 @@ mod tests {
         lines.call(&call);
         let error = OutputError { message: Some(nasty), status: Some(409), ..OutputError::default() };
         let at = Some(At::Micros(1_500));
-        lines.result(&OutputResult { failed: Some(error), at, ..OutputResult::default() });
+        lines.result(&OutputResult { status: OutputStatus::Failed(error), at, ..OutputResult::default() });
         lines.run_end(nasty);
         let text = String::from_utf8(lines.into_bytes()).expect("text");
         assert!(!text.contains(|c| c != '\n' && is_unsafe_to_print(c)), "{text:?}");
@@ -255,7 +288,7 @@ mod tests {
     #[test]
     fn a_failure_without_known_details_has_no_error_object() {
         let mut lines = TraceWriter::default();
-        lines.result(&OutputResult { failed: Some(OutputError::default()), ..OutputResult::default() });
+        lines.result(&OutputResult { status: OutputStatus::Failed(OutputError::default()), ..OutputResult::default() });
         assert_eq!(lines.into_bytes(), b"{\"type\":\"tool_result\",\"status\":\"error\"}\n");
     }
 }

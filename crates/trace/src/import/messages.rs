@@ -6,30 +6,16 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 
 use super::run::{ImportOutput, RunWriter, SourceCall, SourceResult};
+use crate::failure::{ToolResult, assess};
 use crate::imported::ImportWarning;
 use crate::iso;
 use crate::json;
 use crate::json::{Fields, SourceArgs};
 use crate::origin::SourceSpan;
 
-/// Reads the failure message from the content of a result without a flag; none for a success.
-pub(super) type ReadFailure = for<'c> fn(content: &'c str, tool: Option<&str>) -> Option<&'c str>;
-
-/// The text after `Error:` at the start of a result. The prefix must be exact and may follow white space only: `error`,
-/// `Error in` or an error object inside an answer may be the subject of the answer.
-pub(super) fn after_error_prefix<'c>(content: &'c str, _tool: Option<&str>) -> Option<&'c str> {
-    content.trim_start().strip_prefix("Error:").map(|rest| if rest.trim().is_empty() { content } else { rest }.trim())
-}
-
 /// Writes the runs of one conversation: the agent's, and the simulated user's if that calls tools too.
-pub(super) fn walk(
-    run: &str,
-    messages: &[&RawValue],
-    place: &str,
-    read_failure: ReadFailure,
-    output: &mut ImportOutput,
-) {
-    let mut walk = Walk { agent: RunWriter::new(run), user: None, name: run, read_failure, output };
+pub(super) fn walk(run: &str, messages: &[&RawValue], place: &str, output: &mut ImportOutput) {
+    let mut walk = Walk { agent: RunWriter::new(run), user: None, name: run, output };
     for (n, raw) in messages.iter().enumerate() {
         let place = format!("{place}[{n}]");
         match json::object(raw) {
@@ -50,7 +36,6 @@ struct Walk<'w> {
     agent: RunWriter,
     user: Option<RunWriter>,
     name: &'w str,
-    read_failure: ReadFailure,
     output: &'w mut ImportOutput,
 }
 
@@ -129,13 +114,15 @@ impl Walk<'_> {
         let waiting = id.as_deref().and_then(|id| run.tool_waiting_for(id));
         let content = content(message);
         let flagged = flag(message);
-        let failed = match flagged {
-            Some(false) => None,
-            Some(true) => Some(after_error_prefix(&content, None).unwrap_or(&content)),
-            None => (self.read_failure)(&content, named.as_deref().or(waiting)),
-        };
+        let assessment = assess(&ToolResult {
+            flag: flagged,
+            body: Some(&content),
+            tool: named.as_deref().or(waiting),
+            at: at.as_deref().and_then(|at| u64::try_from(iso::parse_micros(at)?).ok()),
+            ..ToolResult::default()
+        });
         let (id, tool, at) = (id.as_deref(), named.as_deref(), at.as_deref());
-        run.result(&SourceResult { id, tool, failed, flagged: flagged.is_some(), at, place, span }, self.output);
+        run.result(&SourceResult { id, tool, assessment, flagged: flagged.is_some(), at, place, span }, self.output);
     }
 
     /// The time of a message, if our format can hold it.
@@ -168,20 +155,4 @@ fn content<'a>(message: &Fields<'a>) -> Cow<'a, str> {
     json::scalar(raw)
         .or_else(|| parts().map(|parts| Cow::Owned(parts.join("\n"))))
         .unwrap_or_else(|| Cow::Borrowed(raw.get()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_the_exact_prefix_makes_a_content_a_failure() {
-        let failure = |content| after_error_prefix(content, None);
-        assert_eq!(failure("Error: no seats"), Some("no seats"));
-        assert_eq!(failure(" \nError:no seats\nat all "), Some("no seats\nat all"));
-        assert_eq!(failure("Error:"), Some("Error:"));
-        for answer in ["error: x", "Error x", "Errors: x", "The Error: x", "{\"Error\": 1}", ""] {
-            assert_eq!(failure(answer), None, "{answer}");
-        }
-    }
 }

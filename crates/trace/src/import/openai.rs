@@ -3,7 +3,7 @@
 
 use serde_json::value::RawValue;
 
-use super::messages::{after_error_prefix, walk};
+use super::messages::walk;
 use super::names::{RunLabel, unique};
 use super::run::ImportOutput;
 use crate::imported::ImportWarning;
@@ -36,7 +36,7 @@ pub(super) fn read(source: &SourceText<'_>, output: &mut ImportOutput) -> Result
     }
     let labels: Vec<RunLabel> = found.iter().map(|conversation| conversation.label.clone()).collect();
     for (conversation, name) in found.iter().zip(unique(&labels)) {
-        walk(&name, &conversation.messages, &conversation.place, after_error_prefix, output);
+        walk(&name, &conversation.messages, &conversation.place, output);
     }
     Ok(())
 }

@@ -4,12 +4,10 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::names::UsedNames;
+use crate::failure::Assessment;
 use crate::imported::{ImportWarning, Imported, LossReport, Missing};
 use crate::origin::{LineFinder, SourceSpan};
-use crate::trace_writer::{At, OutputCall, OutputError, OutputResult, TraceWriter};
-
-/// The error kind of failures from sources without error kinds.
-pub(super) const TOOL_ERROR: &str = "tool_error";
+use crate::trace_writer::{At, OutputCall, OutputResult, OutputStatus, TraceWriter};
 
 /// A call of a source.
 #[derive(Debug)]
@@ -28,8 +26,7 @@ pub(super) struct SourceCall<'a> {
 pub(super) struct SourceResult<'a> {
     pub(super) id: Option<&'a str>,
     pub(super) tool: Option<&'a str>,
-    /// The message of a failure.
-    pub(super) failed: Option<&'a str>,
+    pub(super) assessment: Assessment,
     /// A flag of the source tells whether it failed.
     pub(super) flagged: bool,
     pub(super) at: Option<&'a str>,
@@ -138,14 +135,17 @@ impl RunWriter {
         output.loss.results += 1;
         output.untimed += u64::from(result.at.is_none());
         output.unflagged += u64::from(!result.flagged);
-        output.loss.failures += u64::from(result.failed.is_some());
-        let error = |message| OutputError { kind: Some(TOOL_ERROR), message: Some(message), ..OutputError::default() };
+        match result.assessment {
+            Assessment::Ok => {}
+            Assessment::Failed(_) => output.loss.failures += 1,
+            Assessment::Suspected(_) => output.loss.suspected += 1,
+        }
         output.lines.result(&OutputResult {
             run: Some(&self.name),
             id: Some(&id),
             at: result.at.map(At::Text),
-            failed: result.failed.map(error),
-            from_text: !result.flagged,
+            status: OutputStatus::of(&result.assessment),
+            status_from: Some(result.assessment.evidence(result.flagged)),
             source: result.place,
             span: result.span,
             ..OutputResult::default()
@@ -207,7 +207,15 @@ mod tests {
     }
 
     fn result<'a>(id: Option<&'a str>, tool: Option<&'a str>, place: &'a str) -> SourceResult<'a> {
-        SourceResult { id, tool, failed: None, flagged: false, at: None, place, span: SourceSpan::default() }
+        SourceResult {
+            id,
+            tool,
+            assessment: Assessment::Ok,
+            flagged: false,
+            at: None,
+            place,
+            span: SourceSpan::default(),
+        }
     }
 
     fn ids(output: ImportOutput) -> Vec<String> {

@@ -2,7 +2,7 @@
 //! messages (`traj`). tau2-bench writes an object whose `simulations` are runs: results may carry an `error` flag, messages
 //! carry their times, and the simulated user may call tools too.
 
-use super::messages::{ReadFailure, after_error_prefix, walk};
+use super::messages::walk;
 use super::names::{RunLabel, unique};
 use super::run::ImportOutput;
 use crate::imported::ImportWarning;
@@ -18,13 +18,12 @@ struct RunsShape {
     runs: &'static str,
     /// The field of a run that holds its messages.
     messages: &'static str,
-    read_failure: ReadFailure,
 }
 
 /// Writes every run of a tau-bench file.
 pub(super) fn read_tau(source: &SourceText<'_>, output: &mut ImportOutput) -> Result<(), Report> {
     let items = json::array(source.document()?).ok_or_else(|| source.shape("an array of tau-bench results"))?;
-    write_runs(items, &RunsShape { runs: "", messages: "traj", read_failure: tau_failure }, output);
+    write_runs(items, &RunsShape { runs: "", messages: "traj" }, output);
     Ok(())
 }
 
@@ -33,7 +32,7 @@ pub(super) fn read_tau2(source: &SourceText<'_>, output: &mut ImportOutput) -> R
     let simulations = json::object(source.document()?)
         .and_then(|document| document.get("simulations").and_then(json::array))
         .ok_or_else(|| source.shape("a tau2-bench results file: `simulations` is no array"))?;
-    let shape = RunsShape { runs: "simulations", messages: "messages", read_failure: after_error_prefix };
+    let shape = RunsShape { runs: "simulations", messages: "messages" };
     write_runs(simulations, &shape, output);
     Ok(())
 }
@@ -46,7 +45,7 @@ fn write_runs(items: Vec<&RawValue>, shape: &RunsShape, output: &mut ImportOutpu
         match run {
             Some(run) => {
                 let messages = run.get(shape.messages).and_then(json::array).unwrap_or_default();
-                walk(&name, &messages, &format!("{place}.{}", shape.messages), shape.read_failure, output);
+                walk(&name, &messages, &format!("{place}.{}", shape.messages), output);
             }
             None => output.loss.warn(ImportWarning::NotReadable, &place),
         }
@@ -58,23 +57,5 @@ fn task_label(run: &Fields<'_>) -> RunLabel {
     RunLabel {
         base: run.text("task_id").map(|task| format!("task_{task}")),
         trial: run.text("trial").map(String::from),
-    }
-}
-
-/// tau-bench answers an unknown tool with `Unknown action NAME`, and any exception with `Error: ...`.
-fn tau_failure<'c>(content: &'c str, tool: Option<&str>) -> Option<&'c str> {
-    let unknown = || content.strip_prefix("Unknown action ").is_some_and(|name| Some(name) == tool);
-    after_error_prefix(content, tool).or_else(|| unknown().then_some(content))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::tau_failure;
-
-    #[test]
-    fn an_unknown_action_is_a_failure_only_where_it_names_the_tool_called() {
-        assert_eq!(tau_failure("Unknown action fly", Some("fly")), Some("Unknown action fly"));
-        assert_eq!(tau_failure("Unknown action fly", Some("think")), None);
-        assert_eq!(tau_failure("Error: x", None), Some("x"));
     }
 }

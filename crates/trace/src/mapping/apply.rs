@@ -12,13 +12,14 @@ use super::hint::RowSample;
 use super::model::{CallMap, Mapping, ResultMap, Selector, TimeUnit};
 use super::path::SourceRow;
 use super::time;
+use crate::failure::{Failure, ToolResult, failure_of};
 use crate::imported::{ImportWarning, Imported, LossReport, Missing};
 use crate::json;
 use crate::json::SourceArgs;
 use crate::origin::{LineFinder, Origins, SourceSpan};
 use crate::redact::RedactionRules;
 use crate::source_text::SourceText;
-use crate::trace_writer::{At, OutputCall, OutputError, OutputResult, TraceWriter};
+use crate::trace_writer::{At, OutputCall, OutputError, OutputResult, OutputStatus, TraceWriter};
 use crate::wire;
 use playproof_formats::diagnostic::Report;
 
@@ -208,17 +209,7 @@ impl<'m> Applier<'m> {
         let (started, at) = self.times(map, row, place, called);
         let attempt = self.whole(map.attempt.as_ref(), row, place);
         let parts = self.parts(map, row);
-        let kind = self.scalar(map.kind.as_ref(), row);
-        let failed = any(&mapping.failed, row, &parts).then(|| {
-            let named = mapping.kinds.iter().find(|(_, conditions)| any(conditions, row, &parts));
-            OutputError {
-                kind: named.map(|(name, _)| name.as_str()).or(kind.as_deref()),
-                message: parts.message.as_deref(),
-                status: self.number(map.status.as_ref(), parts.status.as_deref(), place),
-                code: parts.code.as_deref(),
-                retry_after_ms: self.retry_after(map, row, place),
-            }
-        });
+        let failed = any(&mapping.failed, row, &parts).then(|| self.failure(map, row, &parts, at, place));
         self.loss.results += 1;
         self.loss.failures += u64::from(failed.is_some());
         let (at, run, id) = (at.map(At::Micros), run.as_deref(), id.as_deref());
@@ -228,12 +219,31 @@ impl<'m> Applier<'m> {
             attempt,
             started,
             at,
-            failed,
+            status: failed.as_ref().map_or(OutputStatus::Ok, |failure| OutputStatus::Failed(OutputError::of(failure))),
             row: Some(wire::hash_of_line(row.raw.get())),
             source: place,
             span,
             ..OutputResult::default()
         });
+    }
+
+    /// The facts of a failure: what the mapping names, then what the message tells.
+    fn failure(
+        &mut self,
+        map: &ResultMap,
+        row: &SourceRow<'_>,
+        parts: &ResultParts<'_>,
+        at: Option<u64>,
+        place: &str,
+    ) -> Failure {
+        let kind = self.scalar(map.kind.as_ref(), row);
+        let status = self.number(map.status.as_ref(), parts.status.as_deref(), place);
+        let (code, message) = (parts.code.as_deref(), parts.message.as_deref());
+        let told =
+            failure_of(&ToolResult { status, code, kind: kind.as_deref(), message, at, ..ToolResult::default() });
+        let named = self.mapping.kinds.iter().find(|(_, conditions)| any(conditions, row, parts));
+        let kind = named.map_or(told.kind, |(name, _)| name.clone());
+        Failure { kind, retry_after_ms: self.retry_after(map, row, place).or(told.retry_after_ms), ..told }
     }
 
     fn parts<'a>(&mut self, map: &ResultMap, row: &SourceRow<'a>) -> ResultParts<'a> {

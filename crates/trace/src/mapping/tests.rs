@@ -70,7 +70,7 @@ fn the_first_kind_that_fits_names_the_error_and_a_text_test_ignores_case() {
     };
     assert_eq!(kind(r#"{"event":"tool_end","output":"ERROR: Timed Out","code":429}"#), "timeout");
     assert_eq!(kind(r#"{"event":"tool_end","output":{"a":1},"ok":false,"code":429}"#), "rate_limited");
-    assert_eq!(kind(r#"{"event":"tool_end","output":"x","ok":false}"#), "none");
+    assert_eq!(kind(r#"{"event":"tool_end","output":"x","ok":false}"#), "tool_error");
 }
 
 #[test]

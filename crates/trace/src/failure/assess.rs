@@ -1,0 +1,183 @@
+//! One question for all importers: did this result fail? Combines the source's own flag, the structured body and the text,
+//! in this order.
+
+use super::body;
+use super::details::Details;
+use super::kinds;
+use super::retry_after;
+use super::text;
+
+/// The longest message that is kept, in bytes.
+const MAX_MESSAGE: usize = 4_000;
+
+/// What a source tells of one result.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ToolResult<'a> {
+    /// The source's own flag: whether it failed. None if the source has no flag, or one that only says that a result was
+    /// stored.
+    pub(crate) flag: Option<bool>,
+    /// The HTTP status that the source names.
+    pub(crate) status: Option<u16>,
+    /// The error code or the exception type that the source names.
+    pub(crate) code: Option<&'a str>,
+    /// The error kind that the source names. A kind that the vocabulary lacks stays as written.
+    pub(crate) kind: Option<&'a str>,
+    /// The error message that the source names, beside the body.
+    pub(crate) message: Option<&'a str>,
+    /// The answer: a text, or JSON.
+    pub(crate) body: Option<&'a str>,
+    /// The tool's name.
+    pub(crate) tool: Option<&'a str>,
+    /// `Retry-After` as a header has it: seconds, or an HTTP date.
+    pub(crate) retry_after: Option<&'a str>,
+    /// When the answer came, in microseconds since 1970: a wait until a date needs it.
+    pub(crate) at: Option<u64>,
+}
+
+/// Whether a result failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Assessment {
+    Ok,
+    Failed(Failure),
+    /// Its text suggests a failure and does not prove one.
+    Suspected(Failure),
+}
+
+/// A failure, with the facts of its innermost error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Failure {
+    pub(crate) evidence: Evidence,
+    pub(crate) kind: String,
+    /// None: nothing names the kind, which is then [`kinds::TOOL_ERROR`].
+    pub(crate) kind_from: Option<KindFrom>,
+    pub(crate) message: String,
+    pub(crate) status: Option<u16>,
+    pub(crate) code: Option<String>,
+    pub(crate) retry_after_ms: Option<u64>,
+}
+
+/// Why a result counts as failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Evidence {
+    /// The source's own flag.
+    Flag,
+    /// A status or an error code that the source names.
+    Code,
+    /// The structure of the body.
+    Body,
+    /// The beginning of the text.
+    Text,
+}
+
+/// What names an error kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum KindFrom {
+    /// The source names it.
+    Flag,
+    /// A status, an error code or an exception name.
+    Code,
+    /// The words of the message.
+    Text,
+}
+
+/// How sure a finding in a body is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    pub(super) evidence: Evidence,
+    pub(super) sure: bool,
+    pub(super) details: Details,
+}
+
+impl Evidence {
+    /// The `status_from` of a trace line; none for a flag, which is the rule.
+    pub(crate) const fn as_status_from(self) -> Option<&'static str> {
+        match self {
+            Evidence::Flag => None,
+            Evidence::Code => Some("code"),
+            Evidence::Body => Some("body"),
+            Evidence::Text => Some("text"),
+        }
+    }
+}
+
+impl Assessment {
+    /// What tells whether the result failed; for a success of a source without a flag, its text.
+    pub(crate) fn evidence(&self, flagged: bool) -> Evidence {
+        match self {
+            Assessment::Failed(failure) | Assessment::Suspected(failure) => failure.evidence,
+            Assessment::Ok if flagged => Evidence::Flag,
+            Assessment::Ok => Evidence::Text,
+        }
+    }
+}
+
+/// Whether a result failed. Total, and linear in the size of the result.
+pub(crate) fn assess(result: &ToolResult<'_>) -> Assessment {
+    let by_code = result.status.is_some_and(|status| status >= 400)
+        || result.code.is_some_and(|code| kinds::of_name(code).is_some())
+        || (result.flag.is_none() && result.kind.is_some_and(|kind| kinds::of_name(kind).is_some()));
+    let flagged = match result.flag {
+        Some(true) => Some(Evidence::Flag),
+        _ if by_code => Some(Evidence::Code),
+        _ => None,
+    };
+    let found = result.body.and_then(|body| body::inspect(body, result.tool));
+    if let Some(evidence) = flagged {
+        return Assessment::Failed(failure(evidence, found, result));
+    }
+    let stated = result.message.and_then(|message| body::inspect(message, result.tool));
+    // A flag that denies a failure is stronger than words, and weaker than a failure inside the body.
+    let heard = |found: &Found| result.flag.is_none() || found.evidence == Evidence::Body;
+    match found.filter(heard).or(stated.filter(heard)) {
+        None => Assessment::Ok,
+        Some(found) => {
+            let sure = found.sure;
+            let failure = failure(found.evidence, Some(found), result);
+            if sure { Assessment::Failed(failure) } else { Assessment::Suspected(failure) }
+        }
+    }
+}
+
+/// The facts of a result that failed, whatever it looks like.
+pub(crate) fn failure_of(result: &ToolResult<'_>) -> Failure {
+    failure(Evidence::Flag, result.body.and_then(|body| body::inspect(body, result.tool)), result)
+}
+
+fn failure(evidence: Evidence, found: Option<Found>, result: &ToolResult<'_>) -> Failure {
+    let said = |text: &str| body::inspect(text, result.tool).map_or_else(|| body::content(text), |found| found.details);
+    let message = result.message.filter(|message| !message.trim().is_empty());
+    let of_body = found.map(|found| found.details);
+    let mut details = match (message.map(said), of_body) {
+        (Some(own), Some(of_body)) => own.or(of_body),
+        (Some(own), None) => own,
+        (None, Some(of_body)) => of_body,
+        (None, None) => result.body.map(body::content).unwrap_or_default(),
+    };
+    details.wait = result.retry_after.and_then(|wait| retry_after::of_header(wait, None)).or(details.wait);
+    details.learn_from_message();
+    let status = result.status.or(details.status);
+    let own = result.kind.map(str::trim).filter(|kind| !kind.is_empty() && !kinds::says_nothing(kind));
+    let named = own.map(|kind| (kinds::of_name(kind).unwrap_or(kind), KindFrom::Flag));
+    let codes = || result.code.into_iter().chain(details.names.iter().map(String::as_str));
+    let coded = || {
+        let all = codes().filter_map(kinds::of_name).chain(status.and_then(kinds::of_status));
+        all.reduce(|kind, other| if kinds::is_more_specific(other, kind) { other } else { kind })
+    };
+    let text = kinds::of_message(&details.message, result.tool);
+    let (kind, kind_from) = match named.or_else(|| coded().map(|kind| (kind, KindFrom::Code))) {
+        Some((kind, from)) => match text.filter(|text| kinds::is_more_specific(text, kind)) {
+            Some(text) => (text, Some(KindFrom::Text)),
+            None => (kind, Some(from)),
+        },
+        None => text.map_or((kinds::TOOL_ERROR, None), |kind| (kind, Some(KindFrom::Text))),
+    };
+    let code = codes().next().map(str::to_owned);
+    let retry_after_ms = details.retry_after(result.at);
+    // A quota that comes back within the hour is a limit of rate.
+    let kind = match retry_after_ms {
+        Some(0..3_600_000) if kind == kinds::QUOTA => kinds::RATE,
+        _ => kind,
+    };
+    let message = text::cut(&details.message, MAX_MESSAGE).to_owned();
+    Failure { evidence, kind: kind.to_owned(), kind_from, message, status, code, retry_after_ms }
+}

@@ -1,0 +1,338 @@
+//! Finds a failure in a body: unwraps envelopes until none is left (JSON in text, printed Python values, MCP results), and
+//! knows the structures that say that a call failed.
+
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
+
+use super::assess::{Evidence, Found};
+use super::details::Details;
+use super::{kinds, python, text};
+use crate::json;
+use crate::json::Fields;
+
+/// Envelopes that are unwrapped.
+const DEPTH: usize = 10;
+/// The longest printed Python value that is read, in bytes.
+const MAX_PRINTED: usize = 1_000_000;
+
+/// Fields that hold an answer inside an envelope.
+const ENVELOPES: [&str; 16] = [
+    "result",
+    "results",
+    "output",
+    "outputs",
+    "content",
+    "structuredContent",
+    "structured_content",
+    "response",
+    "functionResponse",
+    "function_response",
+    "toolResult",
+    "tool_result",
+    "data",
+    "body",
+    "text",
+    "value",
+];
+/// Fields that may be beside a failure's fields without making the object a record that only tells of one.
+const BESIDE: [&str; 41] = [
+    "message",
+    "msg",
+    "code",
+    "status",
+    "statuscode",
+    "statustext",
+    "type",
+    "detail",
+    "details",
+    "success",
+    "ok",
+    "requestid",
+    "errordescription",
+    "errorcode",
+    "errortype",
+    "errormessage",
+    "errorname",
+    "hint",
+    "help",
+    "path",
+    "timestamp",
+    "jsonrpc",
+    "retryafter",
+    "retryable",
+    "suggestion",
+    "suggestions",
+    "documentationurl",
+    "tool",
+    "toolname",
+    "name",
+    "iserror",
+    "description",
+    "reason",
+    "title",
+    "instance",
+    "stack",
+    "traceback",
+    "meta",
+    "args",
+    "exception",
+    "headers",
+];
+
+/// The failure in a body, if there is one.
+pub(super) fn inspect(body: &str, tool: Option<&str>) -> Option<Found> {
+    inspect_text(body, tool, DEPTH)
+}
+
+/// The error in a text that is itself an envelope with a failure; none for plain words.
+pub(super) fn inner_error(text: &str) -> Option<Details> {
+    let start = text.trim_start();
+    let is_envelope = start.starts_with(['{', '[', '<']) || start.starts_with("meta=") || start.starts_with("CallTool");
+    is_envelope.then(|| inspect(text, None)).flatten().map(|found| found.details)
+}
+
+/// What a flagged failure's body says: its innermost text.
+pub(super) fn content(body: &str) -> Details {
+    let mut texts = Vec::new();
+    innermost(body, DEPTH, &mut texts);
+    Details::of_text(&texts.join("\n"))
+}
+
+fn innermost(body: &str, depth: usize, texts: &mut Vec<String>) {
+    match json_of(body).as_deref().and_then(|text| json::parse(text).ok()) {
+        Some(raw) if depth > 0 => match raw.get().as_bytes().first() {
+            Some(b'{') => {
+                let details = json::object(raw).map(|fields| Details::of_object(&fields)).unwrap_or_default();
+                texts.push(if details.message.is_empty() { body.to_owned() } else { details.message });
+            }
+            _ => match parts(raw) {
+                Some(parts) => parts.iter().for_each(|part| innermost(part, depth - 1, texts)),
+                None => texts.push(body.to_owned()),
+            },
+        },
+        _ => texts.push(body.to_owned()),
+    }
+}
+
+/// The JSON that a text holds: as such, or as a printed Python value.
+fn json_of(text: &str) -> Option<Cow<'_, str>> {
+    let text = text.trim();
+    if !text.starts_with(['{', '[', '"']) {
+        return None;
+    }
+    if json::parse(text).is_ok() {
+        return Some(Cow::Borrowed(text));
+    }
+    let printed = text.starts_with("{'") || text.starts_with("[{'") || text.starts_with("{\"");
+    (printed && text.len() <= MAX_PRINTED).then(|| python::to_json(text)).flatten().map(Cow::Owned)
+}
+
+/// The texts of content parts (`[{"type":"text","text":"..."}]`), or of a list with one text.
+fn parts(raw: &RawValue) -> Option<Vec<String>> {
+    let items = json::array(raw)?;
+    let part = |raw: &&RawValue| {
+        let fields = json::object(raw)?;
+        let kind = fields.text("type");
+        let is_part = kind.is_none_or(|kind| matches!(&*kind, "text" | "output_text" | "tool_result" | "input_text"));
+        is_part.then(|| fields.get("text").or_else(|| fields.get("json")))?.map(own_text)
+    };
+    if let [one] = items.as_slice() {
+        return Some(vec![json::string(one).map(Cow::into_owned).or_else(|| part(one))?]);
+    }
+    let texts: Vec<String> = items.iter().filter_map(part).collect();
+    (!texts.is_empty() && texts.len() + 2 > items.len()).then_some(texts)
+}
+
+fn own_text(raw: &RawValue) -> String {
+    json::string(raw).map_or_else(|| raw.get().to_owned(), Cow::into_owned)
+}
+
+fn inspect_text(body: &str, tool: Option<&str>, depth: usize) -> Option<Found> {
+    let trimmed = body.trim();
+    let depth = depth.checked_sub(1)?;
+    if let Some(json) = json_of(trimmed) {
+        return inspect_json(json::parse(&json).ok()?, tool, depth);
+    }
+    if let Some(printed) = python::printed_result(trimmed) {
+        let whole = printed.texts.join("\n");
+        return mcp_result(printed.is_error, &[whole], tool, depth);
+    }
+    let sign = text::inspect(trimmed, tool)?;
+    let mut details = Details::of_text(sign.message);
+    // An error text often ends with the upstream's error object.
+    let tail = sign.message.find(['{', '[']).and_then(|at| sign.message.get(at..));
+    if let Some(inner) = tail.filter(|tail| tail.len() <= MAX_PRINTED).and_then(inner_error) {
+        details.names.extend(inner.names);
+        details.status = inner.status;
+        details.wait = inner.wait;
+        if text::is_only_a_frame(sign.message) && !inner.message.is_empty() {
+            details.message = inner.message;
+        }
+    }
+    Some(Found { evidence: Evidence::Text, sure: sign.sure, details })
+}
+
+fn inspect_json(raw: &RawValue, tool: Option<&str>, depth: usize) -> Option<Found> {
+    let depth = depth.checked_sub(1)?;
+    match raw.get().as_bytes().first()? {
+        b'"' => inspect_text(&json::string(raw)?, tool, depth),
+        b'[' => parts(raw)?.iter().find_map(|part| inspect_text(part, tool, depth)),
+        b'{' => inspect_object(&json::object(raw)?, tool, depth),
+        _ => None,
+    }
+}
+
+/// An MCP result: its flag, or a failure in its texts.
+fn mcp_result(is_error: Option<bool>, texts: &[String], tool: Option<&str>, depth: usize) -> Option<Found> {
+    let inner = texts.iter().find_map(|text| inspect_text(text, tool, depth));
+    if is_error != Some(true) {
+        return inner;
+    }
+    let details = inner.map_or_else(|| Details::of_text(&texts.join("\n")), |inner| inner.details);
+    Some(Found { evidence: Evidence::Body, sure: true, details })
+}
+
+fn inspect_object(fields: &Fields<'_>, tool: Option<&str>, depth: usize) -> Option<Found> {
+    let flag =
+        |names: &[&str]| names.iter().find_map(|name| fields.text(name)).map(|flag| flag.eq_ignore_ascii_case("true"));
+    if let Some(is_error) = flag(&["isError", "is_error"]) {
+        let texts = fields.get("content").map(|raw| parts(raw).unwrap_or_else(|| vec![own_text(raw)]));
+        if let Some(texts) = texts {
+            return mcp_result(Some(is_error), &texts, tool, depth).or_else(|| structure(fields));
+        }
+        if is_error {
+            return Some(found(true, Details::of_object(fields)));
+        }
+    }
+    structure(fields).or_else(|| inside(fields, tool, depth))
+}
+
+/// A failure inside the only answer of an envelope.
+fn inside(fields: &Fields<'_>, tool: Option<&str>, depth: usize) -> Option<Found> {
+    let present = || fields.iter().filter(|(_, value)| !is_empty(value));
+    let mut answers = present().filter(|(name, _)| ENVELOPES.contains(name));
+    let inner = answers.next();
+    let (_, raw) = inner.filter(|_| answers.next().is_none() && present().count() <= 8)?;
+    inspect_json(raw, tool, depth).filter(|inner| inner.evidence == Evidence::Body || present().count() <= 4)
+}
+
+fn found(sure: bool, details: Details) -> Found {
+    Found { evidence: Evidence::Body, sure, details }
+}
+
+/// Whether a value says nothing: `null`, `false`, zero, or an empty text, list or object.
+fn is_empty(raw: &RawValue) -> bool {
+    let empty = |text: &str| matches!(text, "null" | "false" | "0" | "\"\"" | "\"null\"" | "\"None\"" | "\"none\"");
+    let text = raw.get();
+    empty(text) || (text.starts_with(['{', '[']) && text.get(1..).is_some_and(|rest| rest.trim_start().len() == 1))
+}
+
+/// The structures that say that a call failed.
+fn structure(fields: &Fields<'_>) -> Option<Found> {
+    let get = |name: &str| fields.get(name).filter(|value| !is_empty(value));
+    let text = |name: &str| fields.text(name).map(|text| text.to_ascii_lowercase());
+    let flag = |name: &str| text(name).and_then(|flag| flag.parse::<bool>().ok());
+    let others = fields.iter().filter(|(name, value)| !is_empty(value) && !is_beside(name)).count();
+    let is_first = |name: &str| fields.iter().next().is_some_and(|(first, _)| first == name);
+    let has_message =
+        ["message", "msg", "detail", "reason", "errorMessage", "title"].iter().any(|name| get(name).is_some());
+    let succeeded = flag("success") == Some(true) || flag("ok") == Some(true);
+    let whole = || Details::of_object(fields);
+
+    for name in ["error", "Error", "err", "exception", "fault", "errorMessage", "error_message"] {
+        let Some(error) = get(name) else { continue };
+        // `{"error": true}` beside a message; numbers are counts.
+        if error.get().starts_with(|c: char| c.is_ascii_digit() || c == '-') && !has_message {
+            continue;
+        }
+        if succeeded || (others > 4 && !is_first(name) && !has_message) {
+            return None;
+        }
+        // Something useful beside the error: a record, or a part that failed.
+        let data = fields.iter().any(|(name, value)| is_data(name) && !is_empty(value));
+        return Some(found(!data || is_first(name), Details::of_error(error, Some(fields))));
+    }
+    if let Some(errors) = get("errors").filter(|errors| errors.get().starts_with(['[', '{'])) {
+        if succeeded || others > 2 {
+            return None;
+        }
+        let part = get("data").is_some();
+        return Some(found(!part, Details::of_error(errors, Some(fields))));
+    }
+    if flag("success") == Some(false) || flag("ok") == Some(false) || flag("failed") == Some(true) {
+        let record = others > 4 && !is_first("success") && !is_first("ok");
+        return (!record).then(|| found(true, whole()));
+    }
+    let is_error_type = text("type").is_some_and(|kind| kind == "error" || kind.ends_with("_error"));
+    if is_error_type && (has_message || get("error_code").is_some()) {
+        return Some(found(true, whole()));
+    }
+    if let Some(exit) = exit_code(fields).filter(|exit| *exit != 0) {
+        // Programs such as `grep` and `diff` end with 1 if they find nothing.
+        let silent = exit == 1 && get("stderr").is_none() && get("stdout").is_none() && get("output").is_none();
+        return Some(found(!silent, whole()));
+    }
+    if flag("timed_out") == Some(true) || flag("timedOut") == Some(true) {
+        let mut details = whole();
+        details.names.push("timeout".into());
+        return Some(found(true, details));
+    }
+    if let Some(status) = text("status").or_else(|| text("outcome")) {
+        let failed =
+            matches!(&*status, "error" | "failure" | "failed" | "timeout" | "timed_out" | "denied" | "rejected");
+        if failed && others <= 2 && (has_message || others == 0 || status == "error") {
+            return Some(found(true, whole()));
+        }
+    }
+    let http = ["status", "statusCode", "status_code", "code"].iter().find_map(|name| text(name)?.parse::<u16>().ok());
+    if http.is_some_and(|status| (400..=599).contains(&status)) && others <= 2 && (has_message || others == 0) {
+        return Some(found(true, whole()));
+    }
+    let named = ["__type", "errorType", "error_type", "error_code", "errorCode", "exception_type"];
+    if named.iter().any(|name| get(name).is_some()) && (has_message || others == 0) && others <= 1 {
+        return Some(found(true, whole()));
+    }
+    sole_words(fields)
+}
+
+/// `{"detail": "Not found."}`, `{"message": "Forbidden"}`: an object with nothing but words that an upstream uses for errors.
+fn sole_words(fields: &Fields<'_>) -> Option<Found> {
+    let mut present = fields.iter().filter(|(_, value)| !is_empty(value));
+    let (name, raw) =
+        present.find(|(name, _)| !matches!(*name, "documentation_url" | "status" | "requestId" | "request_id"))?;
+    if present.any(|(name, _)| !matches!(name, "documentation_url" | "status" | "requestId" | "request_id")) {
+        return None;
+    }
+    let whole = || Details::of_object(fields);
+    if name == "detail" && raw.get().starts_with('[') {
+        let validation = raw.get().contains("\"loc\"") && raw.get().contains("\"msg\"");
+        let mut details = whole();
+        details.names.insert(0, "request_validation".into());
+        return validation.then(|| found(true, details));
+    }
+    let words = json::string(raw).filter(|_| matches!(name, "detail" | "message" | "Message" | "msg"))?;
+    let sign = text::inspect(words.trim(), None);
+    let known = sign.is_some_and(|sign| sign.sure)
+        || fields.get("documentation_url").is_some()
+        || kinds::is_reason_phrase(&words);
+    known.then(|| found(true, whole()))
+}
+
+/// The exit code of a command.
+fn exit_code(fields: &Fields<'_>) -> Option<i64> {
+    const NAMES: [&str; 7] =
+        ["exit_code", "exitCode", "exit_status", "returncode", "return_code", "returnCode", "exit"];
+    let own = |fields: &Fields<'_>| NAMES.iter().find_map(|name| fields.text(name)?.parse().ok());
+    own(fields).or_else(|| own(&fields.get("metadata").and_then(json::object)?))
+}
+
+/// Whether a field beside an error holds something that the call was made for.
+fn is_data(name: &str) -> bool {
+    matches!(name, "data" | "result" | "results" | "items" | "output" | "rows" | "records" | "content" | "stdout")
+}
+
+fn is_beside(name: &str) -> bool {
+    let plain: String = name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
+    plain.starts_with("err") || BESIDE.contains(&plain.as_str())
+}

@@ -1,0 +1,160 @@
+//! What an error object or an error text says: message, names, status, wait.
+
+use serde_json::value::RawValue;
+
+use super::retry_after;
+use super::text;
+use crate::json;
+use crate::json::Fields;
+
+/// Levels of error objects that are read.
+const DEPTH: usize = 6;
+
+/// The fields of an error object that may hold its message, the most telling first.
+const MESSAGES: [&str; 17] = [
+    "message",
+    "Message",
+    "errorMessage",
+    "error_message",
+    "error_description",
+    "detail",
+    "msg",
+    "description",
+    "text",
+    "content",
+    "stderr",
+    "reason",
+    "details",
+    "title",
+    "error",
+    "output",
+    "stdout",
+];
+/// The fields that may hold a message inside a list or an object.
+const NESTED: [&str; 4] = ["message", "detail", "content", "reason"];
+/// The fields that may hold a name for the error, the most specific first.
+const NAMES: [&str; 15] = [
+    "code",
+    "Code",
+    "error_code",
+    "errorCode",
+    "type",
+    "__type",
+    "errorType",
+    "error_type",
+    "exception",
+    "exception_type",
+    "reason",
+    "status",
+    "name",
+    "kind",
+    "error",
+];
+/// The fields that may hold an HTTP status.
+const STATUSES: [&str; 7] = ["status", "statusCode", "status_code", "http_status", "httpStatus", "code", "Code"];
+
+/// What is known of one error.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Details {
+    pub(super) message: String,
+    /// Error codes, types and exception names; the most specific first.
+    pub(super) names: Vec<String>,
+    pub(super) status: Option<u16>,
+    /// A wait as the source writes it.
+    pub(super) wait: Option<retry_after::Wait>,
+}
+
+impl Details {
+    pub(super) fn of_text(message: &str) -> Details {
+        Details { message: message.to_owned(), ..Details::default() }
+    }
+
+    /// The value of `error`, in an object with `siblings`.
+    pub(super) fn of_error(raw: &RawValue, siblings: Option<&Fields<'_>>) -> Details {
+        let mut details = Details::default();
+        details.read(raw, DEPTH);
+        if let Some(siblings) = siblings {
+            details.read_fields(siblings, DEPTH);
+        }
+        details
+    }
+
+    /// The error in a whole object.
+    pub(super) fn of_object(fields: &Fields<'_>) -> Details {
+        let mut details = Details::default();
+        details.read_fields(fields, DEPTH);
+        details
+    }
+
+    /// These details; `other` adds what they lack.
+    pub(super) fn or(mut self, other: Details) -> Details {
+        if self.message.trim().is_empty() {
+            self.message = other.message;
+        }
+        self.names.extend(other.names);
+        Details { status: self.status.or(other.status), wait: self.wait.or(other.wait), ..self }
+    }
+
+    fn read(&mut self, raw: &RawValue, depth: usize) {
+        if depth == 0 {
+            return;
+        }
+        if let Some(text) = json::string(raw) {
+            let inner = super::body::inner_error(&text).unwrap_or_else(|| Details::of_text(&text));
+            self.add(inner);
+        } else if let Some(fields) = json::object(raw) {
+            self.read_fields(&fields, depth);
+        } else if let Some(items) = json::array(raw) {
+            items.into_iter().take(3).for_each(|item| self.read(item, depth - 1));
+        }
+    }
+
+    fn read_fields(&mut self, fields: &Fields<'_>, depth: usize) {
+        if let Some(nested) = fields.get("error").filter(|nested| nested.get().starts_with(['{', '['])) {
+            self.read(nested, depth - 1);
+        }
+        let text = |name: &&str| fields.get(name).and_then(json::string).filter(|text| !text.trim().is_empty());
+        if let Some(message) = MESSAGES.iter().find_map(text) {
+            self.add(super::body::inner_error(&message).unwrap_or_else(|| Details::of_text(&message)));
+        } else if let Some(value) = NESTED.iter().find_map(|name| fields.get(name)) {
+            self.read(value, depth - 1);
+        }
+        let words = |name: &&str| {
+            fields.get(name).and_then(json::scalar).filter(|name| text::is_name(name) && !is_status(name))
+        };
+        self.names.extend(NAMES.iter().filter_map(words).map(std::borrow::Cow::into_owned));
+        let number = |name: &&str| fields.text(name).filter(|text| is_status(text))?.parse().ok();
+        self.status = self.status.or_else(|| STATUSES.iter().find_map(number));
+        self.wait = self.wait.take().or_else(|| retry_after::of_fields(fields));
+        for list in ["details", "errors"] {
+            let items = fields.get(list).and_then(json::array).unwrap_or_default();
+            items.into_iter().take(8).filter(|_| depth > 1).filter_map(json::object).for_each(|item| {
+                let mut inner = Details::default();
+                inner.read_fields(&item, depth - 1);
+                self.add(inner);
+            });
+        }
+    }
+
+    fn add(&mut self, other: Details) {
+        *self = std::mem::take(self).or(other);
+    }
+
+    /// Adds the names, the status and the wait that the message itself tells.
+    pub(super) fn learn_from_message(&mut self) {
+        let told = text::facts(&self.message);
+        self.names.extend(told.names);
+        self.status = self.status.or(told.status);
+        self.wait = self.wait.take().or_else(|| retry_after::of_text(&self.message));
+    }
+
+    /// The wait in milliseconds, for an answer that came at `at`.
+    pub(super) fn retry_after(&self, at: Option<u64>) -> Option<u64> {
+        self.wait.as_ref()?.millis(at)
+    }
+}
+
+/// Whether a text is an HTTP status.
+fn is_status(text: &str) -> bool {
+    text.parse().is_ok_and(|status: u16| (100..=599).contains(&status))
+}

@@ -1,0 +1,216 @@
+//! The vocabulary of error kinds: the names, numbers and words by which upstreams tell what went wrong.
+//!
+//! Sources: JSON-RPC 2.0 and the Model Context Protocol; RFC 9110 (HTTP); `google/rpc/code.proto` (gRPC, Google); the error
+//! pages of OpenAI, Anthropic and Stripe; botocore's `retries/standard.py` and the AWS "common errors"; PostgreSQL's
+//! "error codes"; Inspect's `ToolCallError`; the exception names of Python, requests, httpx, Node, undici and Playwright.
+
+use super::text_kinds;
+
+/// The kind of a failure that nothing names.
+pub(crate) const TOOL_ERROR: &str = "tool_error";
+pub(super) const TIMEOUT: &str = "timeout";
+pub(super) const RATE: &str = "429_rate_limited";
+pub(super) const QUOTA: &str = "quota_exhausted";
+pub(super) const CONFLICT: &str = "409_conflict";
+pub(super) const PRECONDITION: &str = "412_precondition";
+pub(super) const UNAUTHORIZED: &str = "401_unauthorized";
+pub(super) const FORBIDDEN: &str = "403_forbidden";
+pub(super) const NOT_FOUND: &str = "404_not_found";
+pub(super) const SERVER: &str = "5xx";
+pub(super) const SCHEMA: &str = "schema_validation";
+pub(super) const ARGUMENTS: &str = "invalid_arguments";
+pub(super) const UNKNOWN_TOOL: &str = "unknown_tool";
+pub(super) const REJECTED: &str = "user_rejected";
+pub(super) const INTERRUPTED: &str = "interrupted";
+
+/// Names of errors by kind: codes, types and exceptions, in lower case and without `Error`, `Exception` and marks. A name
+/// that ends with `*` is a prefix.
+const NAMES: [(&str, &str); 15] = [
+    (
+        TIMEOUT,
+        "timeout timedout readtimeout connecttimeout connectiontimeout pooltimeout writetimeout httptimeout sockettimeout \
+         asynciotimeout requesttimeout requesttimedout apitimeout apiconnectiontimeout deadlineexceeded etimedout econnaborted \
+         esockettimedout undicierrheaderstimeout underrheaderstimeout underrbodytimeout underrconnecttimeout timeoutexpired \
+         headerstimeout bodytimeout gatewaytimeout statementtimeout querytimeout lambdatimeout tooltimeout executiontimeout \
+         executiontimeexceeded commandtimeout toolcalltimeout actiontimeout requesttimeoutexception",
+    ),
+    (
+        RATE,
+        "ratelimit ratelimited ratelimitexceeded ratelimitreached toomanyrequests throttling* throttled throttle \
+         slowdown requestlimitexceeded userratelimitexceeded bandwidthlimitexceeded provisionedthroughputexceeded* locktimeout \
+         requestthrottled* priorrequestnotcomplete limitexceeded ec2throttled transactioninprogressthrottled",
+    ),
+    (
+        QUOTA,
+        "insufficientquota quotaexceeded quotaexhausted billing billinghardlimitreached servicequotaexceeded maxusesexceeded \
+         dailylimitexceeded creditbalancetoolow paymentrequired outofcredits usagelimitreached insufficientcredits",
+    ),
+    (
+        CONFLICT,
+        "conflict alreadyexists aborted idempotency idempotencykeyinuse idempotentparametermismatch \
+         conditionalcheckfailed* transactioninprogress transactionconflict* resourceinuse resourceconflict optimisticlock* \
+         eexist fileexists uniqueviolation integrity 23505 duplicatekey resourcealreadyexists entityalreadyexists \
+         conditionalrequestconflict alreadyprocessed",
+    ),
+    (PRECONDITION, "preconditionfailed failedprecondition preconditionrequired preconditionnotmet"),
+    (
+        UNAUTHORIZED,
+        "unauthenticated unauthorized authentication authenticationfailed invalidapikey expiredtoken* \
+         tokenexpired invalidtoken unrecognizedclient* invalidclienttokenid nocredentials invalidaccesskeyid \
+         signaturedoesnotmatch incompletesignature missingauthenticationtoken authfailure invalidauth notauthed \
+         authenticationrequired credentialsexpired",
+    ),
+    (
+        FORBIDDEN,
+        "permissiondenied permission forbidden accessdenied* unauthorizedoperation eacces eperm \
+         insufficientpermissions insufficientscope missingscope notallowed 42501 authorizationfailed accessforbidden \
+         insufficientprivilege urlnotallowed",
+    ),
+    (
+        NOT_FOUND,
+        "notfound resourcenotfound* filenotfound enoent nosuchkey nosuchbucket nosuchentity modelnotfound \
+         urlnotaccessible 32002 resourcemissing pagenotfound entitynotfound objectnotfound usernotfound",
+    ),
+    (
+        SERVER,
+        "internal internalservererror internalfailure internalserver serviceunavailable unavailable server servererror \
+         api apiconnection overloaded connection connectionreset connectionrefused connectionaborted brokenpipe econnreset \
+         econnrefused epipe enotfound eaiagain enetunreach ehostunreach gaierror underrsocket remotedisconnected \
+         remoteprotocol connect network badgateway dataloss newconnection serverdisconnected clientconnector* \
+         clientconnection sslerror ssl certificateverify maxretry sandboxunavailable backend serviceexception \
+         requesterror closedresource brokenresource",
+    ),
+    (SCHEMA, "jsondecode outputvalidation invalidresponse responsevalidation malformedresponse outputparser"),
+    (
+        ARGUMENTS,
+        "invalidargument invalidarguments invalidparams invalidparameter* invalidrequest badrequest \
+         validationexception invalidinput invalidtoolinput inputvalidation toolinputvalidation missingparameter \
+         missingrequiredparameter parsing unprocessableentity unprocessable outofrange invalidparametercombination \
+         invalidtoolarguments requestvalidation 32602 32600 32700 invalidtype toolinputparsing illegalargument \
+         querytoolong urltoolong missingargument badarguments validation",
+    ),
+    (
+        UNKNOWN_TOOL,
+        "toolnotregistered unknownaction unknowntool toolnotfound nosuchtool unknownfunction methodnotfound \
+         32601 unavailabletool functionnotfound toolunavailable unimplemented invalidtool notool",
+    ),
+    (
+        REJECTED,
+        "userrejected userdenied userdeclined executiondenied outputdenied declined denied deny approval rejectedbyuser \
+         permissionrejected usercancelled usercanceled tooluserejected approvaldenied notapproved toolexecutiondenied",
+    ),
+    (
+        INTERRUPTED,
+        "interrupted cancelled canceled cancelederror abort aborterror keyboardinterrupt userinterrupt \
+         asynciocancelled killed operationcancelled operationcanceled taskcancelled requestcancelled toolcancelled clientclosedrequest",
+    ),
+    (TOOL_ERROR, ""),
+];
+
+/// Names that say no more than that there was an error.
+const EMPTY_NAMES: &str = "error exception tool runtime value type key attribute index assertion failure failed unknown other mcp \
+                           toolexecution execution null none true false object";
+
+/// The kind of an HTTP status.
+pub(super) fn of_status(status: u16) -> Option<&'static str> {
+    Some(match status {
+        400 | 422 => ARGUMENTS,
+        401 => UNAUTHORIZED,
+        402 => return None, // a declined card, or an empty account
+        403 | 451 => FORBIDDEN,
+        404 | 410 => NOT_FOUND,
+        408 | 504 | 524 => TIMEOUT,
+        409 => CONFLICT,
+        412 | 428 => PRECONDITION,
+        429 => RATE,
+        499 => INTERRUPTED,
+        500..=599 => SERVER,
+        _ => return None,
+    })
+}
+
+/// The kind of a name: an error code, an error type or an exception.
+pub(super) fn of_name(name: &str) -> Option<&'static str> {
+    if let Some(number) = name.trim().strip_prefix('-') {
+        return lookup(number);
+    }
+    if let Some(status) = name.trim().parse().ok().filter(|status| (400..=599).contains(status)) {
+        return of_status(status);
+    }
+    // `requests.exceptions.ReadTimeout`, `com.amazonaws#ThrottlingException`, `StatusCode.UNAVAILABLE`
+    let last = name.trim().rsplit(['.', '#', '/', ':']).next().unwrap_or(name);
+    let plain: String = last.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
+    if plain.is_empty() || plain.len() > 60 {
+        return None;
+    }
+    let short = ["exception", "error", "fault"].iter().find_map(|ending| plain.strip_suffix(ending));
+    lookup(&plain).or_else(|| lookup(short.filter(|short| !short.is_empty())?))
+}
+
+/// Whether a name says no more than that there was an error.
+pub(super) fn says_nothing(name: &str) -> bool {
+    let plain: String = name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
+    let short = plain.strip_suffix("error").or_else(|| plain.strip_suffix("exception")).unwrap_or(&plain);
+    short.is_empty() || EMPTY_NAMES.split_ascii_whitespace().any(|known| known == short || known == plain)
+}
+
+fn lookup(plain: &str) -> Option<&'static str> {
+    let is_prefix = |known: &str| known.strip_suffix('*').is_some_and(|prefix| plain.starts_with(prefix));
+    let has = |names: &str| names.split_ascii_whitespace().any(|known| known == plain || is_prefix(known));
+    if has(EMPTY_NAMES) {
+        return None;
+    }
+    NAMES.iter().find(|(_, names)| has(names)).map(|(kind, _)| *kind)
+}
+
+/// The kind that the words of a message name.
+pub(super) fn of_message(message: &str, tool: Option<&str>) -> Option<&'static str> {
+    text_kinds::of_message(message, tool)
+}
+
+/// Whether words or a second code tell more than the code beside them: upstreams use general codes for special failures.
+pub(super) fn is_more_specific(text: &str, coded: &str) -> bool {
+    match coded {
+        RATE => text == QUOTA,
+        QUOTA | SCHEMA | UNKNOWN_TOOL | REJECTED | TIMEOUT | CONFLICT | PRECONDITION => false,
+        FORBIDDEN => matches!(text, RATE | QUOTA | REJECTED),
+        ARGUMENTS => matches!(
+            text,
+            UNKNOWN_TOOL | SCHEMA | RATE | QUOTA | UNAUTHORIZED | TIMEOUT | CONFLICT | NOT_FOUND | PRECONDITION
+        ),
+        SERVER => matches!(text, TIMEOUT | RATE | QUOTA),
+        NOT_FOUND => text == UNKNOWN_TOOL,
+        INTERRUPTED => text == REJECTED || text == TIMEOUT,
+        _ => false,
+    }
+}
+
+/// Whether a text is nothing but the reason phrase of an HTTP error.
+pub(super) fn is_reason_phrase(text: &str) -> bool {
+    const PHRASES: [&str; 22] = [
+        "bad request",
+        "unauthorized",
+        "payment required",
+        "forbidden",
+        "not found",
+        "method not allowed",
+        "request timeout",
+        "conflict",
+        "gone",
+        "precondition failed",
+        "payload too large",
+        "unprocessable entity",
+        "unprocessable content",
+        "too many requests",
+        "internal server error",
+        "not implemented",
+        "bad gateway",
+        "service unavailable",
+        "gateway timeout",
+        "gateway time-out",
+        "endpoint request timed out",
+        "missing authentication token",
+    ];
+    let plain = text.trim().trim_end_matches(['.', '!']);
+    PHRASES.iter().any(|phrase| plain.eq_ignore_ascii_case(phrase))
+}

@@ -1,0 +1,15 @@
+//! Decides whether a result failed, and names the kind of its failure, from what a source gives. Knows no source format.
+
+mod assess;
+mod body;
+mod details;
+mod kinds;
+mod patterns;
+mod python;
+mod retry_after;
+#[cfg(test)]
+mod tests;
+mod text;
+mod text_kinds;
+
+pub(crate) use assess::{Assessment, Evidence, Failure, ToolResult, assess, failure_of};

@@ -1,0 +1,328 @@
+//! Results as sources write them, each with its answer.
+
+use super::assess::KindFrom;
+use super::{Assessment, Evidence, Failure, ToolResult, assess, failure_of};
+
+fn of_body(body: &str) -> Assessment {
+    assess(&ToolResult { body: Some(body), tool: Some("do_it"), ..ToolResult::default() })
+}
+
+fn failure(body: &str) -> Failure {
+    match of_body(body) {
+        Assessment::Failed(failure) => failure,
+        other => panic!("{body}: {other:?}"),
+    }
+}
+
+/// Texts of failures by their kind.
+const TEXTS: &[(&str, &[&str])] = &[
+    (
+        "timeout",
+        &[
+            "Error: Request timed out after 5000 ms",
+            "Tool call timed out.",
+            "TimeoutError: page.goto: Timeout 30000ms exceeded.",
+            "Traceback (most recent call last):\n  File \"a.py\", line 3, in f\nrequests.exceptions.ReadTimeout: Read timed out.",
+            "MCP error -32001: Request timed out",
+            "504 Gateway Timeout",
+            "HTTP error 408: slow",
+            "Tool 'x' timed out after 3 seconds.",
+        ],
+    ),
+    (
+        "429_rate_limited",
+        &[
+            "Error: 429 Too Many Requests: rate limit exceeded, retry after 2 s",
+            "An error occurred (ThrottlingException) when calling the Invoke operation (reached max retries: 4): Rate exceeded",
+            "RateLimitError: slow",
+            "Error code: 429 - {'error': {'message': 'Rate limit reached', 'type': 'requests', 'code': 'rate_limit_exceeded'}}",
+        ],
+    ),
+    (
+        "quota_exhausted",
+        &[
+            "Error code: 429 - {'error': {'message': 'You exceeded your current quota', 'type': 'insufficient_quota', 'code': 'insufficient_quota'}}",
+            "Error: Your credit balance is too low to access the API.",
+        ],
+    ),
+    (
+        "409_conflict",
+        &[
+            "409 Conflict: idempotency key ik_91 was already processed",
+            "psycopg2.errors.UniqueViolation: duplicate key value violates unique constraint \"a\"\nDETAIL: x",
+        ],
+    ),
+    (
+        "403_forbidden",
+        &["403 Forbidden: agents may not close tickets", "PermissionError: [Errno 13] Permission denied: 'a'"],
+    ),
+    ("401_unauthorized", &["HTTP 401 Unauthorized", "Error: Invalid API key provided"]),
+    (
+        "404_not_found",
+        &[
+            "Request failed with status code 404",
+            "FileNotFoundError: [Errno 2] No such file or directory: 'x'",
+            "cat: x.txt: No such file or directory",
+            "Error: ENOENT: no such file or directory, open 'x'",
+            "404 Client Error: Not Found for url: https://a.b/c",
+        ],
+    ),
+    (
+        "5xx",
+        &[
+            "503 Service Unavailable: upstream is being restarted",
+            "Error: connect ECONNREFUSED 127.0.0.1:80",
+            "fetch failed",
+            "Server error '500 Internal Server Error' for url 'https://a.b'",
+            "rpc error: code = Unavailable desc = transport is closing",
+        ],
+    ),
+    (
+        "invalid_arguments",
+        &[
+            "Error executing tool execute-tool: MCP error -32602: Invalid arguments for tool get-x: [\n {\"code\": \"invalid_type\"}]",
+            "422 Unprocessable Entity: units: value is not a valid integer",
+            "2 validation errors for do_itArguments\na\n  Field required",
+            "<tool_use_error>InputValidationError: Edit failed due to the following issue:\nThe required parameter `a` is missing</tool_use_error>",
+            "Error: do_it() got an unexpected keyword argument 'x'",
+        ],
+    ),
+    (
+        "schema_validation",
+        &[
+            "MCP error -32602: Output validation error: 'x' is a required property",
+            "1 validation error for Weather\ntemp\n  Input should be a valid number",
+            "json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)",
+        ],
+    ),
+    (
+        "unknown_tool",
+        &[
+            "Unknown action do_it",
+            "MCP error -32602: Unknown tool: fly",
+            "Error: fly is not a valid tool, try one of [a].",
+            "Tool fly not found",
+            "unsupported call: fly",
+        ],
+    ),
+    (
+        "user_rejected",
+        &[
+            "The user doesn't want to proceed with this tool use. The tool use was rejected.",
+            "Permission to use mcp__a__b has been rejected. Rejection message: no.",
+            "exec command rejected by user",
+            "Tool execution was not approved.",
+        ],
+    ),
+    (
+        "interrupted",
+        &["Operation cancelled", "asyncio.exceptions.CancelledError", "Error: command was aborted by SIGINT"],
+    ),
+    ("412_precondition", &["File has not been read yet. Read it first before writing to it."]),
+    (
+        "tool_error",
+        &[
+            "Error: flight HAT030 not available on date 2024-05-13",
+            "Failed to push some refs",
+            "Exit code 2\nboom",
+            "Error",
+            "ValueError: qty must be >= 1",
+            "Traceback (most recent call last):\n  File \"a.py\"\nKeyError: 'x'",
+            "Process exited with code 2",
+            "Could not parse the page",
+            "bash: fly: command not found",
+        ],
+    ),
+];
+
+#[test]
+fn the_start_of_a_text_tells_a_failure_and_its_kind() {
+    for (kind, texts) in TEXTS {
+        for text in *texts {
+            assert_eq!(failure(text).kind, *kind, "{text}: {:?}", failure(text));
+        }
+    }
+}
+
+#[test]
+fn a_structured_body_tells_a_failure_whatever_wraps_it() {
+    let error = r#"{"error": {"type": "RateLimitError", "status": 429, "message": "slow down"}}"#;
+    let quoted = serde_json::to_string(error).expect("a text");
+    for body in [
+        error.to_owned(),
+        quoted.clone(),
+        format!("[{{\"type\":\"text\",\"text\":{quoted}}}]"),
+        format!("{{\"content\":[{{\"type\":\"text\",\"text\":{quoted}}}],\"isError\":false}}"),
+        format!(
+            "{{\"result\":{{\"content\":[{{\"type\":\"text\",\"text\":{quoted}}}]}},\"jsonrpc\":\"2.0\",\"id\":1}}"
+        ),
+        format!("meta=None content=[TextContent(type='text', text='{error}', annotations=None)] isError=False"),
+        "{'error': {'type': 'RateLimitError', 'status': 429, 'message': 'slow down'}}".to_owned(),
+    ] {
+        let found = failure(&body);
+        let facts = (found.kind.as_str(), found.message.as_str(), found.status, found.evidence);
+        assert_eq!(facts, ("429_rate_limited", "slow down", Some(429), Evidence::Body), "{body}");
+    }
+}
+
+#[test]
+fn each_structure_of_a_failure_is_known() {
+    for (body, kind) in [
+        (r#"{"jsonrpc":"2.0","id":3,"error":{"code":-32601,"message":"Method not found"}}"#, "unknown_tool"),
+        (r#"{"errors":[{"message":"x","extensions":{"code":"UNAUTHENTICATED"}}],"data":null}"#, "tool_error"),
+        (r#"{"success":false,"message":"no"}"#, "tool_error"),
+        (r#"{"isError":true,"content":[{"type":"text","text":"Session not found"}]}"#, "tool_error"),
+        (r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#, "5xx"),
+        (
+            r#"{"error":"invalid_transition","requested":"pay","valid":["a"],"session":"s","message":"no"}"#,
+            "tool_error",
+        ),
+        (r#"{"error":"unknown_action","requested":"pay","valid":["a"],"session":"s","message":"no"}"#, "unknown_tool"),
+        (r#"{"detail":"Not found."}"#, "404_not_found"),
+        (
+            r#"{"detail":[{"loc":["body","n"],"msg":"field required","type":"value_error.missing"}]}"#,
+            "invalid_arguments",
+        ),
+        (r#"{"message":"Not Found","documentation_url":"https://docs.github.com","status":"404"}"#, "404_not_found"),
+        (r#"{"exit_code":2,"stdout":"","stderr":"boom"}"#, "tool_error"),
+        (r#"{"output":"boom","metadata":{"exit_code":127}}"#, "tool_error"),
+        (r#"{"__type":"ThrottlingException","message":"Rate exceeded"}"#, "429_rate_limited"),
+        (r#"{"errorMessage":"boom","errorType":"KeyError","stackTrace":[]}"#, "tool_error"),
+        (r#"{"status":"error","message":"boom"}"#, "tool_error"),
+        (r#"{"type":"https://a.b/c","title":"Conflict","status":409,"detail":"gone on"}"#, "409_conflict"),
+        (
+            r#"{"error":{"code":403,"message":"m","errors":[{"reason":"rateLimitExceeded"}],"status":"PERMISSION_DENIED"}}"#,
+            "429_rate_limited",
+        ),
+        (r#"{"type":"web_search_tool_result_error","error_code":"max_uses_exceeded"}"#, "quota_exhausted"),
+        (r#"{"error":{"message":"m","type":"card_error","code":"card_declined"}}"#, "tool_error"),
+        (r#"{"error":{"message":"m","type":"idempotency_error"}}"#, "409_conflict"),
+    ] {
+        assert_eq!(failure(body).kind, kind, "{body}: {:?}", failure(body));
+    }
+}
+
+#[test]
+fn ordinary_answers_are_no_failures() {
+    for body in [
+        "",
+        "ok",
+        "[]",
+        "{}",
+        "null",
+        "No results found.",
+        "0 errors, 3 warnings",
+        "Errors: 0\nWarnings: 2",
+        "Failed: 0, passed: 12",
+        "no errors",
+        "Fehler sind menschlich",
+        "Error handling in Rust: a guide\nhttps://a.b/c",
+        "1. TypeError: x is not a function - Stack Overflow\nhttps://stackoverflow.com/q/1",
+        "FAILED tests/test_a.py::test_b - assert 1 == 2\n1 failed, 3 passed",
+        "class TimeoutError(Exception):\n    pass",
+        "import os\n# Error: never raised\n",
+        "The service returned an error yesterday, and it was fixed.",
+        "error:\n  title: Something\n  text: x",
+        r#"{"error":null,"data":{"a":1}}"#,
+        r#"{"errors":[],"data":{"a":1}}"#,
+        r#"{"errors":0,"warnings":2,"files":["a"]}"#,
+        r#"{"success":true,"error":""}"#,
+        r#"{"id":"j1","name":"job","state":"failed","error":"oom","started":"x","ended":"y","owner":"z","queue":"q"}"#,
+        r#"[{"level":"error","message":"Error: boom"},{"level":"info","message":"x"}]"#,
+        r#"{"exit_code":0,"stderr":"warning: x","stdout":""}"#,
+        r#"{"status":"failed","id":"p_1","amount":3,"currency":"eur"}"#,
+        r#"{"results":[{"title":"Error: how to fix it"}]}"#,
+        "2026-11-23 10:00:00 ERROR boom\n2026-11-23 10:00:01 INFO fine",
+        "ERROR: a\nINFO: b\nWARN: c\nINFO: d",
+        "Exit code: 0\nWall time: 1 seconds\nOutput:\nError: this is in the output",
+    ] {
+        assert_eq!(of_body(body), Assessment::Ok, "{body}");
+    }
+}
+
+#[test]
+fn what_only_suggests_a_failure_is_suspected() {
+    for body in [
+        "User not found",
+        "Sorry, I cannot help with that.",
+        "Error\nsee above",
+        r#"{"exit_code":1,"stdout":"","stderr":""}"#,
+    ] {
+        assert!(matches!(of_body(body), Assessment::Suspected(_)), "{body}: {:?}", of_body(body));
+    }
+}
+
+#[test]
+fn a_flag_is_stronger_than_words_and_weaker_than_a_failure_inside() {
+    let flagged = |flag, body| assess(&ToolResult { flag: Some(flag), body: Some(body), ..ToolResult::default() });
+    assert_eq!(flagged(false, "Error: no seats"), Assessment::Ok);
+    let Assessment::Failed(found) = flagged(true, "all fine") else { panic!("a flagged failure") };
+    assert_eq!((found.evidence, found.message.as_str(), found.kind_from), (Evidence::Flag, "all fine", None));
+    let inner = flagged(false, r#"{"isError":true,"content":[{"type":"text","text":"no"}]}"#);
+    assert!(matches!(&inner, Assessment::Failed(found) if found.evidence == Evidence::Body), "{inner:?}");
+    let by_status = assess(&ToolResult { status: Some(503), body: Some("all fine"), ..ToolResult::default() });
+    assert!(matches!(&by_status, Assessment::Failed(found) if found.evidence == Evidence::Code && found.kind == "5xx"));
+}
+
+#[test]
+fn the_kind_says_what_named_it() {
+    let named = ToolResult { flag: Some(true), kind: Some("TimeoutError"), body: Some("x"), ..ToolResult::default() };
+    assert_eq!(failure_of(&named).kind_from, Some(KindFrom::Flag));
+    assert_eq!(failure("HTTP 503: x").kind_from, Some(KindFrom::Code));
+    assert_eq!(failure("Error: socket hang up").kind_from, Some(KindFrom::Text));
+    assert_eq!(failure("Error: boom").kind_from, None);
+}
+
+#[test]
+fn words_within_a_longer_text_prove_nothing_about_a_write() {
+    assert_eq!(failure("Error: refund created, and then too many requests came").kind, "tool_error");
+    assert_eq!(failure("Error: order o_1 was saved; missing required field mail").kind, "tool_error");
+}
+
+#[test]
+fn the_wait_is_read_from_seconds_dates_and_phrases() {
+    let wait = |body: &str| failure(body).retry_after_ms;
+    assert_eq!(wait("429 Too Many Requests: rate limit exceeded, retry after 2 s"), Some(2_000));
+    assert_eq!(wait("Error: Rate limit reached. Please try again in 20s. Visit x"), Some(20_000));
+    assert_eq!(wait("Error: quota. Please retry in 34.4s."), Some(34_400));
+    assert_eq!(wait("Error: Rate limit. Try again in 1m30.5s"), Some(90_500));
+    assert_eq!(wait("Error: Please wait 2 minutes"), Some(120_000));
+    assert_eq!(wait("Error: retry-after-ms: 250"), Some(250));
+    assert_eq!(wait("Error: Retry-After: 7"), Some(7_000));
+    assert_eq!(wait(r#"{"error":{"message":"x","retry_after":1.5}}"#), Some(1_500));
+    assert_eq!(wait(r#"{"error":{"message":"x","details":[{"retryDelay":"34s"}]}}"#), Some(34_000));
+    assert_eq!(wait(r#"{"error":"x","headers":{"Retry-After":["3"],"Date":"x"}}"#), Some(3_000));
+    let dated = r#"{"error":"x","headers":{"retry-after":"Sun, 06 Nov 1994 08:50:37 GMT"DATE}}"#;
+    assert_eq!(wait(&dated.replace("DATE", "")), None);
+    assert_eq!(wait(&dated.replace("DATE", ",\"date\":\"Sun, 06 Nov 1994 08:49:37 GMT\"")), Some(60_000));
+    let body = dated.replace("DATE", "");
+    let at = ToolResult { body: Some(&body), at: Some(784_111_807_000_000), ..ToolResult::default() };
+    assert_eq!(failure_of(&at).retry_after_ms, Some(30_000));
+    let header = ToolResult { retry_after: Some("7"), ..ToolResult::default() };
+    assert_eq!(failure_of(&header).retry_after_ms, Some(7_000));
+    assert_eq!(wait("Error: tried again in 3 places"), None);
+    assert_eq!(wait("Error: it failed after 3 s"), None);
+}
+
+#[test]
+fn deep_and_long_bodies_are_read_in_bounded_time() {
+    let deep = format!("{}1{}", "{\"result\":".repeat(50_000), "}".repeat(50_000));
+    assert_eq!(of_body(&deep), Assessment::Ok);
+    let deep = format!("{}{}", "[".repeat(200_000), "]".repeat(200_000));
+    assert_eq!(of_body(&deep), Assessment::Ok);
+    let mut nested = r#"{"error":"boom"}"#.to_owned();
+    for _ in 0..12 {
+        nested = format!("{{\"error\":{}}}", serde_json::to_string(&nested).expect("a text"));
+    }
+    assert!(matches!(of_body(&nested), Assessment::Failed(_)));
+    for text in [
+        "Error: ",
+        "[{'a': '",
+        "meta=None content=[TextContent(text='",
+        "{\"error\":{\"error\":",
+        "a.",
+        "Failed to x: ",
+    ] {
+        let _ = of_body(&text.repeat(100_000));
+    }
+}

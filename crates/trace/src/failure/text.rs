@@ -1,0 +1,393 @@
+//! Reads the beginning of a text: does it say that the call failed? Only the start counts: a text that mentions errors later
+//! is an answer about them.
+
+use std::sync::LazyLock;
+
+use regex::{Regex, RegexSet};
+
+use super::patterns;
+
+/// Characters of a text that are examined.
+const EXAMINED: usize = 600;
+/// The longest message of a failure in plain words, in bytes.
+const SHORT: usize = 400;
+/// Lines above which a text of a tool that reads is content, whatever it begins with.
+const READ_LINES: usize = 12;
+
+/// What the beginning of a text says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Sign<'t> {
+    /// It says for sure that the call failed.
+    pub(super) sure: bool,
+    pub(super) message: &'t str,
+}
+
+/// Codes that a message tells itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Facts {
+    pub(super) names: Vec<String>,
+    pub(super) status: Option<u16>,
+}
+
+/// Beginnings by which programs and frameworks report a failure, whatever follows.
+const SURE: [&str; 25] = [
+    // Python, JavaScript, Java, Go, Rust
+    r"^Traceback \(most recent call last\)",
+    r#"^Exception in thread ""#,
+    r"^(?i:uncaught|unhandled) (?i:promise rejection|exception|error|rejection|\w+Error)",
+    r"^thread '[^']*' (\(\d+\) )?panicked at|^panic: |^goroutine \d+ \[",
+    // MCP and agent programs
+    r"(?i)^error (executing|calling|running|invoking) ((the )?(mcp )?(tool|function)|['\x22`\w.:/-]+:)",
+    r"(?i)^mcp error:? -?\d+",
+    r"(?i)^(error )?tool (execution|call|invocation) (failed|error)|^(failed|error|unable) to (execute|call|run|invoke) (the )?(tool|function)\b",
+    r"(?i)^<(tool_use_error|tool_call_error|tool_error|error)>",
+    r"(?i)^(input|output) validation error\b",
+    r"^\d+ validation errors? (for|detected)",
+    r"(?i)^(unsupported call:|model tried to call unavailable tool|no such tool|(error: )?[\w.:/-]+ is not a valid tool\b)",
+    r"(?i)^(unknown|unrecognized|unsupported|invalid) (tool|function)( name)?( requested| called)?\s*[:'\x22`]",
+    r"(?i)^(tool|function) ['\x22`]?[\w.:/-]+['\x22`]? (was |is |does |did |could )?(not (found|exist|available|registered|enabled|be found)|unknown|disabled|failed|timed out|returned an error)\b",
+    r"(?i)^(the user (doesn't|does not|didn't) want to (proceed|take this action)|user (has )?(rejected|denied|declined|refused|cancell?ed|aborted)\b|\[request interrupted by user|(the )?(tool|tool use|tool call|action|operation|command|exec command|patch|request) (was |were )?(rejected|denied|declined|cancell?ed) by (the )?user|tool execution was not approved|permission to use \S+ (with command .{0,200} )?has been (rejected|denied))",
+    // HTTP
+    r"(?i)^http(/[\d.]+)?( (error|status)( code)?)?[ :]+[45]\d\d\b",
+    r"(?i)^(client|server) error '?[45]\d\d\b|^[45]\d\d (client|server) error\b",
+    r"(?i)^(the )?(request|api request|api call|http request|query|call) failed with (http )?(status|code|error)",
+    r"(?i)^error code: [45]\d\d\b|^(status|status code|response status)[: ]+[45]\d\d\b",
+    r"(?i)^[45]\d\d[ :,-]+(bad request|unauthorized|payment required|forbidden|not found|method not allowed|request timeout|conflict|gone|precondition|payload|request entity|unprocessable|too many|internal server|not implemented|bad gateway|service (temporarily )?unavailable|gateway time|server error|client error|error\b|\{)",
+    // shells and build tools
+    r"(?i)^((the )?(process|command|script|program|shell|task) )?(exited|exit|finished|completed|failed|terminated|returned)( with)?( non-zero)?( exit)? (code|status)[: ]+(\d*[1-9]\d*|-\d+)\b",
+    r"(?i)^command failed( with| \(exit|:)|^command '.{1,200}' returned non-zero|^command timed out\b",
+    r"^(/(usr/)?bin/)?(ba|z|da|k)?sh: [^\n]*(not found|No such file|Permission denied|error|cannot)|^error\[E\d{4}\]|^npm (ERR!|error)|^zsh: ",
+    r"^[\w./-]{1,40}: [^\n]{0,200}: (No such file or directory|Permission denied|Is a directory|Not a directory|command not found|Operation not permitted|Connection refused)",
+    r"(?i)^an error occurred \(\w+\) when calling the \w+ operation",
+    r"(?i)^rpc error: code = |^statuscode\.[A-Z_]+|^grpc: ",
+];
+
+/// Beginnings that report a failure, unless the text is a list, a log or a document.
+const LIKELY: [&str; 18] = [
+    r"(?i)^error\s*:",
+    r"(?i)^\[?error\]?\s*[:(\[-]|^error!",
+    r"(?i)^error (while|when|during|in|on|at|from|with|fetching|reading|writing|creating|updating|deleting|getting|parsing|loading|opening|connecting|performing|sending|searching|retrieving|occurred|response|accessing|making|processing|executing|running|calling|code|message|querying|listing|finding|adding|removing|setting|downloading|uploading|generating|saving|inserting|editing|applying|evaluating|decoding|resolving|navigating|clicking|taking|converting|building|checking|validating|\d+)\b[^\n]{0,300}?(:|\.$|$)",
+    r"(?i)^((an?|the|some) )?([\w'-]+ ){0,3}(error|exception)( has| was)? (occurred|raised|thrown|encountered)\b",
+    r"(?i)^(an? )?(unexpected|internal|internal server|server|network|connection|runtime|api|http|validation|request|authentication|authorization|permission|tool|execution|database|sql|query|syntax|parse|parsing|timeout|fatal|system|unknown|unhandled|rate limit|function|command|ssl|tls|dns|socket|io|i/o|os|proxy|gateway|client|configuration|input|type|value|key|import|compilation|compile|import|upstream|provider|service|search|browser|navigation|graphql|oauth|token|resource|user|shell) (error|exception|failure)\b *([(\[][^)\]\n]{0,60}[)\]]|-?\d+|code)?\s*([:\n–—-]|$)",
+    r"^([a-z_]\w*\.)+(exceptions?|errors?)\.[A-Z]\w*\s*(:|\n|$|\()|^([A-Za-z_]\w*[.:]+)*([A-Z]\w*(Error|Exception|Timeout|Fault|Interrupt|Failure)|Exception)\b( ?\[\w+\]| ?\([^)\n]{0,300}\)?)?\s*(:|\n|$|\()",
+    r"(?i)^(failed|failure) (to|in|with|while|when|during|on|at|because|due)\b|^failed\s*[:.!]?\s*$|^(failed|failure)\s*[:-]\s*\D",
+    r"(?i)^((the|your|this) )?(request|api request|api call|query|operation|execution|connection|authentication|authorization|login|tool call|tool|command|transaction|payment|validation|navigation|upload|download|search|fetch|edit|read|write|update|create|delete|call|script|job|task|action|compilation|http request|function)( has| was|s)? (failed|aborted|was aborted|errored|rejected|refused|denied|interrupted|cancell?ed)\b",
+    r"(?i)^(fatal( error)?|exception|abort(ed)?|denied|rejected|invalid|forbidden|unauthorized|timeout)\s*:",
+    r"(?i)^(time(d)?[- ]?out)( error)?( (after|waiting|while|exceeded|expired|of|for|reached|\d)|\s*[:.!]|\s*$)|^timeout \d+",
+    r"(?i)^(deadline|rate limit|quota|request limit|usage limit|token limit|time limit|api rate limit|monthly limit|daily limit|context length|maximum context length|resource)s? (has been |was |is )?(exceeded|reached|exhausted|hit)\b|^(too many requests|you('ve| have)? (exceeded|reached|hit)|throttl|rate[- ]limit(ed|ing)?\b *[:.(]?)",
+    r"^(E[A-Z]{4,}\d?)\b[: ,]|^(?i:connect|read|write|getaddrinfo|spawn|open|scandir|stat|unlink|mkdir|rmdir) E[A-Z]{4,}",
+    r"(?i)^(connection|socket|connect|network|host|server|ssl|tls|upstream)( \S+)? (refused|reset|closed|aborted|timed out|error|lost|failed|hang up|terminated|disconnected|unreachable|is unreachable|is not responding|is down)|^fetch failed|^socket hang up|^remote end closed|^server disconnected",
+    r"(?i)^(permission|access)( to [^\n]{1,120})?( has been| was| is)? (denied|forbidden|rejected)|^(you|user) (do|does)(n't| not) have (the )?(\w+ )?(permission|access|sufficient|necessary|required|enough)|^(operation not permitted|insufficient permissions?|not (authorized|authenticated|permitted|allowed)\b|authentication (required|failed|is required)|unauthorized\b *($|[.:-])|forbidden\b *($|[.:-]))",
+    r"(?i)^(something went wrong|an unknown error|internal server error|bad gateway|service (is |temporarily )?(temporarily )?unavailable|gateway time-?out|bad request\b|method not allowed|unprocessable entity|payment required)\b",
+    r"(?i)^(❌|✗|✘|🚫|⛔|💥|❗|🛑|⚠️?)\s*\S",
+    r"(?i)^(invalid|malformed|unsupported|unrecognized|unrecognised|illegal) (argument|parameter|input|param|request|json|url|uri|value|format|token|api[ _-]?key|credential|option|date|time|type|id\b|identifier|path|query|syntax|command|action|operation|method|name|state|transition|response|regex|pattern|session|user|email|selector|line|range|key|field|file|arguments|tool|expression|account|schema|data|payload|sql|address|code|cursor|ref\b|reference)",
+    r"(?i)^(missing|no) (required|mandatory|argument|parameter|field|api[ _-]?key|credentials?|value for|authentication|token|input|property)\b|^(required|mandatory) (argument|parameter|field|property|input|value)s?\b|^[\w.`'\x22-]{1,60} (is|are) (a )?(required|mandatory)\b|^(fatal|error)$",
+];
+
+/// Beginnings of a short message in plain words: a refusal or a lack.
+const SHORT_SURE: [&str; 9] = [
+    r"(?i)^(cannot|can't|can ?not|could not|couldn't|unable to|not able to|not allowed to|must not|refus(ed|ing) to|you (cannot|can't|must|are not allowed|may not)|i (cannot|can't)) \w",
+    r"(?i)^(the |this |requested |specified |given )*(file|directory|folder|path|page|resource|url|module|endpoint|host|repository|branch|command|tool|key|index|table|column|session|element|model|route|method)s?( with [^\n]{1,80}| [`'\x22:(]?[^\n]{1,160}?)? (was |were |is |are )?(does not exist|do not exist|not found|doesn't exist|could not be found|cannot be found|not exist|missing|not available|not supported|unavailable)\b",
+    r"(?i)^no such \w+|^(not found|404|page not found|unavailable|unknown error|unknown (action|command|method|operation|argument|option|parameter|column|table|host|user))\b *($|[:.'\x22`(])",
+    r"(?i)^[^\n]{0,160}\b(timed out|time[d]? ?out after \d|deadline exceeded|connection refused|connection reset by peer|host unreachable|no route to host)\b[^\n]{0,120}$",
+    r"(?i)^(file has not been read yet|file has been (unexpectedly )?modified since|you must (use your )?read|read the file|the file must be read|string to replace not found|old_?str(ing)?\b[^\n]{0,80}(not found|did not|does not|is not unique|must|appears)|no match(es)? found for (the )?(old|replacement|search|string)|found \d+ matches of the string|no replacement was performed|no changes to make|file already exists|path already exists|is a directory|eisdir|the (old|search|replace)\w* (string|block|text|content) )",
+    r"(?i)^[^\n]{0,120}\b(already exists|is not allowed|is not permitted|not permitted|is not supported|is invalid|are invalid|is not valid|must be (a|an|one|at|in|between|greater|less|positive|non|of|provided|specified|set|either|valid|unique|>=?|<=?)\b[^\n]{0,60}|has been rejected|was rejected|was denied|has expired|is disabled|is locked|not enough \w+|insufficient \w+|exceeds? the (maximum|limit)|is too (large|long|short|big|old)|has been (disabled|suspended|revoked|blocked)|failed)\b[^\n]{0,160}$",
+    r"(?i)^(cancell?ed|aborted|interrupted|killed|terminated|operation (was )?(cancell?ed|aborted)|the operation was aborted|request (was )?(cancell?ed|aborted)|this operation was aborted|tool execution cancell?ed|tool call cancell?ed|sibling tool call errored|aborted by user)\b",
+    r"(?i)^(segmentation fault|out of memory|killed$|disk (is )?full|no space left|stack overflow|bus error|core dumped|oom\b)",
+    r"(?i)^(insufficient|not enough|out of) (funds|balance|credits?|permissions?|privileges|memory|quota|stock|inventory|space|arguments|seats|tickets)",
+];
+
+/// Beginnings that suggest a failure and may be an ordinary answer.
+const SUSPICIOUS: [&str; 4] = [
+    r"(?i)^error\b *($|[\n-])",
+    r"(?i)^(sorry|unfortunately|oops|we('re| are) sorry|i('m| am) sorry|apologies)\b",
+    r"(?i)^[^\n]{1,100}\b(not found|does not exist|doesn't exist|is not available|is unavailable|not available|no longer available)\b[^\n]{0,60}$",
+    r"(?i)^(warning|caution)\s*:[^\n]{0,200}\b(fail|error|could not|unable|invalid|denied|not found)",
+];
+
+/// Beginnings that look like failures and are not.
+const HARMLESS: [&str; 6] = [
+    r"(?i)^(errors?|failed|failures?|error count|failed tests?)\s*[:=]\s*(0|none|null|\[\]|false|n/a|-)\s*($|[\n,;.)|])",
+    r"(?i)^no (errors?|failures?|issues?|problems?|exceptions?|warnings?)\b",
+    r"(?i)^(error|timeout|exception)s?\s*:\s*\n\s+[\w-]+\s*:",
+    r"(?i)^(error|exception|timeout)s?\s*[=:]\s*\d+(\.\d+)?\s*(s|ms|%|seconds)?\s*$",
+    r"(?i)^(error (handling|messages?|codes|rates?|types?|logs?|reporting|boundar|correction|propagation|budget|pages?|classes)|failed (tests?|jobs?|runs?|logins?|builds?|payments?|orders?)\b|timeout (settings?|values?|config|in seconds))",
+    r"(?i)^no [\w '-]{1,60} (was |were )?(found|available|matched|match|returned)\b",
+];
+
+static SURE_SET: LazyLock<Option<RegexSet>> = LazyLock::new(|| patterns::set(SURE));
+static LIKELY_SET: LazyLock<Option<RegexSet>> = LazyLock::new(|| patterns::set(LIKELY));
+static SHORT_SET: LazyLock<Option<RegexSet>> = LazyLock::new(|| patterns::set(SHORT_SURE));
+static SUSPICIOUS_SET: LazyLock<Option<RegexSet>> = LazyLock::new(|| patterns::set(SUSPICIOUS));
+static HARMLESS_SET: LazyLock<Option<RegexSet>> = LazyLock::new(|| patterns::set(HARMLESS));
+
+fn matches(set: &LazyLock<Option<RegexSet>>, text: &str) -> bool {
+    set.as_ref().is_some_and(|set| set.is_match(text))
+}
+
+/// What the beginning of `text` says; none if it does not speak of a failure.
+pub(super) fn inspect<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>> {
+    let text = text.trim();
+    let plain = text.trim_start_matches(['*', '#', '`', '"', '\u{feff}', ' ']).trim_start();
+    let start = cut(plain, EXAMINED);
+    if start.is_empty() || matches(&HARMLESS_SET, start) {
+        return None;
+    }
+    let sign = |sure| Some(Sign { sure, message: message(text) });
+    if matches(&SURE_SET, start) {
+        return sign(true);
+    }
+    let short = text.len() <= SHORT && text.lines().filter(|line| !line.trim().is_empty()).count() <= 3;
+    if matches(&LIKELY_SET, start) {
+        return match Content::of(text, tool) {
+            Content::Message => sign(true),
+            Content::Unclear => sign(false),
+            Content::Document => None,
+        };
+    }
+    if let Some(code) = trailer(text) {
+        return sign(code);
+    }
+    if !short {
+        return None;
+    }
+    if matches(&SHORT_SET, start) {
+        return match Content::of(text, tool) {
+            Content::Message => sign(true),
+            Content::Unclear => sign(false),
+            Content::Document => None,
+        };
+    }
+    if is_named_unknown(start, tool) {
+        return sign(true);
+    }
+    if matches(&SUSPICIOUS_SET, start) { sign(false) } else { None }
+}
+
+/// `Unknown action NAME` of the tool that was called.
+fn is_named_unknown(text: &str, tool: Option<&str>) -> bool {
+    let rest =
+        ["Unknown action ", "Unknown tool ", "Unknown function "].iter().find_map(|head| text.strip_prefix(head));
+    rest.is_some_and(|name| tool.is_some_and(|tool| name.trim_matches(['\'', '"', '`', '.']) == tool))
+}
+
+/// The exit code of a command in the frame that some programs put around its output; `true`: it failed for sure.
+fn trailer(text: &str) -> Option<bool> {
+    static FRAME: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        patterns::one(
+            r"(?im)^(?:\[?(?:the )?(?:command|process) (?:finished|completed|exited) with (?:exit )?code (-?\d+)|(?:process )?exit(?:ed)?(?: with)?(?: exit)? code:? (-?\d+))[\].]*\s*$",
+        )
+    });
+    let framed = text.starts_with("Command: ")
+        || text.starts_with("Chunk ID: ")
+        || text.starts_with("Wall time: ")
+        || text.starts_with("Output: ");
+    let head = framed.then(|| cut(text, EXAMINED));
+    let tail = text.len().checked_sub(200).map_or(text, |at| text.get(ceil(text, at)..).unwrap_or(text));
+    let tail_only =
+        tail.lines().rev().find(|line| !line.trim().is_empty()).filter(|line| line.starts_with('[') || framed);
+    let found = head.into_iter().chain(tail_only).chain(framed.then_some(tail)).find_map(|part| {
+        let code = FRAME.as_ref()?.captures(part)?;
+        code.get(1).or_else(|| code.get(2))?.as_str().parse::<i64>().ok()
+    })?;
+    match found {
+        0 => None,
+        // Programs such as `grep` end with 1 if they find nothing.
+        1 => Some(text.len() > 120),
+        _ => Some(true),
+    }
+}
+
+/// What a text that begins like a failure is.
+enum Content {
+    /// The message of a failure.
+    Message,
+    /// It may be the content of a document or a search result.
+    Unclear,
+    /// A log, a list or a document.
+    Document,
+}
+
+impl Content {
+    fn of(text: &str, tool: Option<&str>) -> Content {
+        let lines = || text.lines().filter(|line| !line.trim().is_empty()).take(60);
+        let count = lines().count();
+        if count <= 2 {
+            return Content::Message;
+        }
+        let later = || lines().skip(1);
+        let share = |hits: usize| hits * 3 >= count;
+        let levels = later().filter(|line| is_log_line(line)).count();
+        let ticks = later().filter(|line| line.trim_start().starts_with(['✅', '✓', '✔'])).count();
+        let urls = later().take(8).filter(|line| is_link_line(line)).count();
+        if (levels > 1 && share(levels)) || ticks > 0 {
+            return Content::Document;
+        }
+        let reads = tool.is_some_and(is_reader);
+        match (urls > 0, reads) {
+            (true, true) => Content::Document,
+            (true, false) => Content::Unclear,
+            (false, true) if count > READ_LINES && !has_stack(text) => Content::Unclear,
+            (false, _) => Content::Message,
+        }
+    }
+}
+
+fn has_stack(text: &str) -> bool {
+    let mut lines = text.lines().take(60).map(str::trim_start);
+    lines.any(|line| line.starts_with("at ") || line.starts_with("File \"") || line.starts_with("Traceback"))
+}
+
+/// A line such as `INFO: started`, `[WARN] x` or `2026-11-23 10:00:00 ERROR x`.
+fn is_log_line(line: &str) -> bool {
+    let line = line.trim_start().trim_start_matches('[');
+    let level = ["INFO", "WARN", "DEBUG", "ERROR", "TRACE", "NOTICE", "CRITICAL", "FATAL"];
+    let dated = line.get(..10).is_some_and(|date| {
+        date.bytes()
+            .enumerate()
+            .all(|(n, byte)| if n == 4 || n == 7 { matches!(byte, b'-' | b'/') } else { byte.is_ascii_digit() })
+    });
+    dated || level.iter().any(|level| line.starts_with(level))
+}
+
+/// A line that begins a search result: a link, or its label.
+fn is_link_line(line: &str) -> bool {
+    let line = line.trim_start().trim_start_matches(['-', '*', '>', ' ', '<', '(']);
+    let labels = ["http://", "https://", "URL:", "Url:", "url:", "Link:", "link:", "Source:", "[http", "**URL"];
+    labels.iter().any(|label| line.starts_with(label))
+}
+
+/// Whether a tool's name says that it reads documents or searches.
+fn is_reader(tool: &str) -> bool {
+    const WORDS: [&str; 22] = [
+        "read", "cat", "view", "open", "grep", "search", "find", "fetch", "browse", "browser", "log", "logs", "docs",
+        "doc", "scrape", "crawl", "query", "lookup", "get", "show", "tail", "head",
+    ];
+    let spaced: String =
+        tool.chars().flat_map(|c| if c.is_uppercase() { vec![' ', c.to_ascii_lowercase()] } else { vec![c] }).collect();
+    spaced.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| WORDS.contains(&word))
+}
+
+/// The message of a failure: without `Error:` and tags; of a Python traceback the last line.
+fn message(text: &str) -> &str {
+    let text = text.trim();
+    if text.starts_with("Traceback (most recent call last)") {
+        let last = text.lines().rev().find(|line| !line.trim().is_empty() && !line.starts_with(' '));
+        return last.unwrap_or(text).trim();
+    }
+    for tag in ["tool_use_error", "tool_call_error", "tool_error", "error"] {
+        let inner = text.strip_prefix('<').and_then(|text| text.strip_prefix(tag)?.strip_prefix('>'));
+        if let Some(inner) = inner {
+            let inner =
+                inner.strip_suffix('>').and_then(|inner| inner.strip_suffix(tag)?.strip_suffix("</")).unwrap_or(inner);
+            return message(inner);
+        }
+    }
+    let rest = text.get(..6).filter(|head| head.eq_ignore_ascii_case("error:")).and_then(|_| text.get(6..));
+    rest.map(str::trim).filter(|rest| !rest.is_empty()).unwrap_or(text)
+}
+
+/// The frames before the words of an innermost error, in any order and number.
+static FRAMES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    patterns::one(
+        r#"(?x)^(?:
+          [*\#`"'❌✗✘🚫⛔💥❗🛑⚠️\s]+
+        | <(?:tool_use_error|tool_call_error|tool_error|error)>
+        | (?i:\[?error\]?)\s*[:!-]\s*
+        | (?i:error\s+(?:executing|calling|running|invoking)(?:\s+(?:the|mcp))?(?:\s+(?:tool|function))?)\s*['"`]?[\w.:/-]*['"`]?\s*[:-]\s*
+        | (?i:mcp\s+error):?\s*(?P<rpc>-?\d+)?\s*:?\s*
+        | (?i:(?:tool|function)\s+(?:execution|call|invocation)?\s*(?:failed|error)(?:\s+for\s+\S+)?)\s*[:-]\s*
+        | (?i:error\s+code:?)\s+(?P<code>[45]\d\d)\s*[-:]\s*
+        | (?i:http(?:/[\d.]+)?(?:\s+(?:error|status)(?:\s+code)?)?)[\s:]+(?P<http>[45]\d\d)\b[\s:-]*
+        | (?i:(?:client|server)\s+error)\s+'?(?P<requests>[45]\d\d)\s*
+        | (?i:(?:the\s+)?(?:api\s+|http\s+)?(?:request|call|query)\s+failed\s+with)\s+(?i:http\s+)?(?i:status|code|error)(?i:\s+code)?:?\s*(?P<axios>[45]\d\d)[\s:-]*
+        | (?i:status(?:\s+code)?)[:\s]+(?P<status>[45]\d\d)\b[\s:-]*
+        | (?i:api|http|network|server|client|internal|unexpected|tool|execution|runtime|connection|validation|request|response|upstream|provider|service)\s+(?i:error|exception|failure)\s*[(\[]?(?:(?i:status|code|http)[\s:]*)?(?P<api>[45]\d\d)?[)\]]?\s*[:-]\s*
+        | (?i:an\s+error\s+occurred)\s+\((?P<aws>\w+)\)\s+(?i:when\s+calling\s+the)\s+\w+\s+(?i:operation)(?:\s+\([^)]*\))?:?\s*
+        | (?i:an?\s+(?:\w+\s+)?error\s+(?:has\s+)?occurred)[^:\n]{0,80}:\s*
+        | (?i:rpc\s+error):\s*(?i:code)\s*=\s*(?P<grpc>\w+)\s*(?i:desc)\s*=\s*
+        | (?i:statuscode)\.(?P<grpcpy>[A-Z_]+)\s*:?\s*
+        | (?P<named>(?:[a-z_]\w*\.)+(?:exceptions?|errors?)\.[A-Z]\w*|(?:[A-Za-z_]\w*(?:\.|::))*(?:[A-Z]\w*(?:Error|Exception|Timeout|Fault|Interrupt)|Exception))\b\s*(?:\[(?P<node>\w+)\])?\s*(?::|\(\s*['"]?|$)\s*
+        | (?i:failed\s+to)\s+[^:\n]{1,120}:\s+
+        | (?i:(?:fatal|failed|failure|exception))\s*:\s*
+        )"#,
+    )
+});
+
+/// The frames that a message may have.
+const FRAME_STEPS: usize = 8;
+
+/// The words of the innermost error, with the codes in the frames before them.
+pub(super) fn unframed(message: &str) -> (&str, Facts) {
+    let mut facts = Facts::default();
+    let mut rest = message.trim();
+    for _ in 0..FRAME_STEPS {
+        let Some(found) = FRAMES.as_ref().and_then(|frames| frames.captures(rest)) else { break };
+        for group in ["code", "http", "requests", "axios", "status", "api"] {
+            facts.status = facts.status.or_else(|| found.name(group)?.as_str().parse().ok());
+        }
+        for group in ["rpc", "aws", "grpc", "grpcpy", "node", "named"] {
+            facts.names.extend(found.name(group).map(|name| name.as_str().to_owned()));
+        }
+        let end = found.get(0).map_or(0, |whole| whole.end());
+        match rest.get(end..).map(str::trim_start) {
+            Some(inner) if end > 0 => rest = inner,
+            _ => break,
+        }
+    }
+    (rest, facts)
+}
+
+/// Whether a message has no words of its own before the object that it holds.
+pub(super) fn is_only_a_frame(message: &str) -> bool {
+    unframed(message).0.trim_start_matches(['-', ':', ' ']).starts_with(['{', '['])
+}
+
+/// The codes that a message tells.
+pub(super) fn facts(message: &str) -> Facts {
+    static STATUS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        patterns::one(
+            r"(?i)^\(?([45]\d\d)\)?\b(?:\s*[:,-]|\s+[A-Z]|\s*$)|\b(?:http|status|status code|statuscode|error code|code)[ :=/(]+([45]\d\d)\b|\(([45]\d\d)\)",
+        )
+    });
+    let (rest, mut facts) = unframed(cut(message, EXAMINED));
+    let line = cut(rest.lines().next().unwrap_or_default(), 200);
+    if facts.status.is_none() {
+        let found = STATUS.as_ref().and_then(|status| status.captures(line));
+        let number =
+            found.and_then(|found| found.iter().skip(1).flatten().next().map(|number| number.as_str().to_owned()));
+        facts.status = number.and_then(|number| number.parse().ok());
+    }
+    static NODE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        patterns::one(
+            r"\b(E(?:CONN[A-Z]+|TIMEDOUT|NOTFOUND|PIPE|AI_AGAIN|NOENT|ACCES|PERM|XIST|HOSTUNREACH|NETUNREACH)|UND_ERR_[A-Z_]+|ERR_[A-Z_]+)\b",
+        )
+    });
+    let node = NODE.as_ref().and_then(|node| node.find(line));
+    facts.names.extend(node.map(|name| name.as_str().to_owned()));
+    facts
+}
+
+/// Whether a text can be the name of an error: a word or a number.
+pub(super) fn is_name(text: &str) -> bool {
+    let text = text.trim();
+    !text.is_empty()
+        && text.len() <= 80
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '#' | ':' | '/'))
+}
+
+/// The beginning of `text`, at most `bytes` long.
+pub(super) fn cut(text: &str, bytes: usize) -> &str {
+    let mut end = bytes.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or(text)
+}
+
+fn ceil(text: &str, mut at: usize) -> usize {
+    while !text.is_char_boundary(at) {
+        at += 1;
+    }
+    at
+}

@@ -1,0 +1,169 @@
+//! The kind that the words of a message name. Words that prove that nothing happened count only at the start of the message,
+//! or if the whole message is one short clause.
+
+use std::sync::LazyLock;
+
+use regex::RegexSet;
+
+use super::kinds::{
+    ARGUMENTS, CONFLICT, FORBIDDEN, INTERRUPTED, NOT_FOUND, PRECONDITION, QUOTA, RATE, REJECTED, SCHEMA, SERVER,
+    TIMEOUT, UNAUTHORIZED, UNKNOWN_TOOL,
+};
+use super::{patterns, text};
+
+/// Characters of a message that are examined: its first line, at most this many.
+const EXAMINED: usize = 240;
+/// The longest clause, in bytes.
+const CLAUSE: usize = 160;
+
+/// Words at the start of a message.
+const STARTS: [(&str, &str); 14] = [
+    (
+        REJECTED,
+        r"(?i)^(the user (doesn't|does not|didn't) want to (proceed|take this action)|user (has )?(rejected|denied|declined|refused|cancell?ed)|(the )?(tool|tool use|tool call|action|operation|command|exec command|patch|request) (was |were )?(rejected|denied|declined|cancell?ed) by (the )?user|(tool execution|execution|tool call) (was )?(not approved|denied)|permission to use \S+ (with command .{0,120} )?has been (rejected|denied)|rejected by user|denied by user)",
+    ),
+    (
+        UNKNOWN_TOOL,
+        r"(?i)^(unknown (tool|function|action|command|method)\b|(tool|function) ['\x22`]?[\w.:/-]+['\x22`]? (was |is |does |could )?(not (found|exist|available|registered|enabled|be found)|unknown|disabled)|[\w.:/'\x22`-]+ is not a valid tool|model tried to call unavailable tool|unsupported call:|no such tool|no tool (named|called|with|found)|method not found|tool not found|invalid tool( name)?\b)",
+    ),
+    (
+        SCHEMA,
+        r"(?i)^(output validation error|structured (output|content) (does|validation)|unexpected token\b|expecting value: line|invalid json response|json ?decode|tool .{1,60} has an output schema)",
+    ),
+    (
+        PRECONDITION,
+        r"(?i)^(412\b|precondition failed|file has not been read yet|file has been (unexpectedly )?modified since|you must (use your )?read|read the file|the file must be read)",
+    ),
+    (
+        QUOTA,
+        r"(?i)^(you('ve| have)? exceeded your (current |monthly |daily |free )?(quota|usage|plan|credit)|insufficient[_ ](quota|credits)|(\w+ ){0,2}quota (has been |was |is )?(exceeded|exhausted|reached)|your credit balance|(monthly|daily|weekly) (usage |request |api )?(quota|limit)|usage limit (reached|exceeded)|you have (run out of|no) (credits|remaining)|out of credits|exceeded .{0,40}quota)",
+    ),
+    (
+        RATE,
+        r"(?i)^(429\b|too many requests|([\w'-]+ ){0,3}rate[- ]?limit|request (was )?throttled|throttl|slow down\b|request limit exceeded|you('ve| have| are)? (been |being |exceeded the |hit the |reached the )?rate[- ]?limit)",
+    ),
+    (
+        UNAUTHORIZED,
+        r"(?i)^(401\b|unauthori[sz]ed|unauthenticated|not authenticated|([\w'-]+ ){0,3}(invalid|incorrect|expired|missing) (api[ _-]?key|access token|auth(entication|orization)? token|token|credentials?|authentication)|(no |missing )?(api[ _-]?key|credentials?|access token|auth token) (is |are |was |were )?(missing|invalid|required|not (set|valid|found|provided|configured)|expired|provided|found)|authentication (failed|required|error|is required)|bad credentials|(your )?(session|token|access token) (has )?expired|not logged in|login required|unable to locate credentials)",
+    ),
+    (
+        FORBIDDEN,
+        r"(?i)^(403\b|forbidden|(\w+: )?permission (to [^:]{1,120} )?(is |was |has been )?denied|access( to [^:]{1,120})? (is |was |has been )?(denied|forbidden)|not (authorized|permitted|allowed) to|(you|user) (do|does)(n't| not) have (the )?(\w+ )?(permission|access)|insufficient (permissions?|privileges|scope)|operation not permitted|eacces|eperm|[^:\n]{1,80}: permission denied)",
+    ),
+    (
+        NOT_FOUND,
+        r"(?i)^(404\b|not found\b|enoent|no such (file|directory|table|key|object|entity|column|user|bucket|host)|(the |this |requested |specified )*(file|directory|folder|path|page|resource|url|module|endpoint|repository)s?( [^\n]{1,160}?)? (was |were |is |are )?(does not exist|do not exist|not found|doesn't exist|could not be found|cannot be found)|([^:\n]{1,80}: ){1,2}no such file or directory|(cannot|could not|can't) find (the )?(file|module|page|path|directory))",
+    ),
+    (
+        ARGUMENTS,
+        r"(?i)^(400\b|422\b|bad request|unprocessable|input ?validation ?error|inputvalidationerror|invalid (arguments?|parameters?|params|input|tool (arguments|input|parameters|params))\b|\d+ validation errors? for \w*(arguments|args|input|params|schema)\b|missing (\d+ )?(required|mandatory)|required (argument|parameter|property|field|input)s?\b|[\w.`'\x22-]{1,60} (is|are) (a )?required\b|[\w.`'\x22-]{1,60}\(\) (got an unexpected keyword|missing \d+ required|takes \d+)|strict mode violation|unexpected keyword argument|failed to parse (the )?(arguments|input|parameters)|arguments? (validation|must|is|are)|parameter ['\x22`]?\w+['\x22`]? (is|must|should)|expected (string|number|integer|boolean|object|array)\b)",
+    ),
+    // The report on any other model than the arguments.
+    (SCHEMA, r"(?i)^\d+ validation errors? for \w"),
+    (
+        CONFLICT,
+        r"(?i)^(409\b|conflict\b|duplicate (key|entry)|unique constraint failed|eexist|(the |this |a )?[\w '\x22`./-]{1,80} already exists|idempotency)",
+    ),
+    (
+        TIMEOUT,
+        r"(?i)^(time(d)?[- ]?out\b|408\b|504\b|524\b|deadline exceeded|etimedout|read timed out|gateway time-?out)",
+    ),
+    (
+        SERVER,
+        r"(?i)^(5\d\d\b|internal server error|bad gateway|service (is |temporarily )?(temporarily )?unavailable|overloaded|econn|enotfound|epipe|eai_again)",
+    ),
+];
+
+/// Words that prove nothing about the effect, anywhere in the first line; words that do, only if the line is one clause.
+const ANYWHERE: [(&str, &str); 10] = [
+    (
+        CONFLICT,
+        r"(?i)\b(already (been )?(processed|completed|executed)|duplicate key value|unique constraint|etag mismatch|version conflict|idempotency[ _-]key)\b",
+    ),
+    (
+        TIMEOUT,
+        r"(?i)\b(timed[- ]?out|timeout(?:error)? (of|after|exceeded|waiting|expired|reached)|(request|connection|read|operation|gateway|query|statement|socket|execution|response|lock wait|command) timeout|timeout \d+ ?m?s|timeout:|deadline exceeded|etimedout|exceeded (the )?time(out| limit)|did not (respond|answer|complete) within|no (response|answer) within|took too long|aborted due to timeout)",
+    ),
+    (
+        QUOTA,
+        r"(?i)\b(exceeded your (current )?quota|insufficient_quota|quota exceeded|quota exhausted|credit balance is too low)\b",
+    ),
+    (RATE, r"(?i)\b(rate[- ]?limit(ed)?( was| has been)? ?(exceeded|reached|hit|error)?|too many requests)\b"),
+    (
+        SERVER,
+        r"(?i)\b(connection (was |has been |is )?(refused|reset|closed|aborted|error|lost|broken)|connection failed|socket hang up|fetch failed|server disconnected|remote end closed|getaddrinfo|name or service not known|name resolution|network (error|is unreachable)|overloaded|(failed|unable|could not|cannot) (to )?(establish a (new )?connection|connect)|certificate verify failed|ssl(error|: )|temporarily unavailable|service unavailable|bad gateway|internal server error|econn(refused|reset)|upstream (connect|request) error|no route to host|host (is )?unreachable|executable doesn't exist|server error)",
+    ),
+    (
+        SCHEMA,
+        r"(?i)(\bis not valid json\b|unexpected token .{1,20} in json|expecting value: line|json parse error|unexpected end of json|did not match (the )?(output|expected|response) schema|output schema)",
+    ),
+    (
+        INTERRUPTED,
+        r"(?i)\b(cancell?ed|was aborted|aborted by|interrupted|sigkill|sigterm|sigint|exit (code|status):? (130|137|143)\b|exited with code (130|137|143)\b|killed)\b",
+    ),
+    (UNKNOWN_TOOL, r"(?i)\b(is not a valid tool|unknown tool|no such tool|tool not found)\b"),
+    (
+        ARGUMENTS,
+        r"(?i)\b(is (a )?required( (argument|parameter|property|field))?$|missing required|required (property|parameter|argument|field)|must be (a|an|one of|at least|at most|between|greater|less|positive|of type|>=?|<=?)|not a valid (integer|number|string|date|email|uuid|url|enum)|unexpected keyword argument|invalid (argument|parameter)s?|validation errors? for \w*(arguments|args)\b)",
+    ),
+    (
+        UNAUTHORIZED,
+        r"(?i)\b(invalid (api[ _-]?key|access token|credentials)|bad credentials|api[ _-]?key (is )?(missing|invalid|not set|required|expired)|token (has )?expired)\b",
+    ),
+];
+
+static START_SET: LazyLock<Option<RegexSet>> =
+    LazyLock::new(|| patterns::set(STARTS.iter().map(|(_, pattern)| *pattern)));
+static ANYWHERE_SET: LazyLock<Option<RegexSet>> =
+    LazyLock::new(|| patterns::set(ANYWHERE.iter().map(|(_, pattern)| *pattern)));
+
+/// The kind that the words of `message` name.
+pub(super) fn of_message(message: &str, tool: Option<&str>) -> Option<&'static str> {
+    let line = |text: &str| text::cut(text.trim().lines().next().unwrap_or_default(), EXAMINED).to_owned();
+    let (inner, facts) = text::unframed(text::cut(message, 4 * EXAMINED));
+    // A frame can be the words, as in `Input validation error: ...`.
+    let (inner, whole) = (line(inner), line(message));
+    let first = |text: &str| {
+        let found = START_SET.as_ref()?.matches(text).iter().next()?;
+        STARTS.get(found).map(|(kind, _)| *kind)
+    };
+    if is_about_arguments_of(&inner, tool) {
+        return Some(ARGUMENTS);
+    }
+    if let Some(kind) = first(&inner).or_else(|| first(&whole)) {
+        return Some(kind);
+    }
+    // A tool that fails half-way raises the same exceptions.
+    let general = ["ValueError", "TypeError", "KeyError", "RuntimeError", "AssertionError"];
+    let clause = is_clause(&inner) && !facts.names.iter().any(|name| general.contains(&name.as_str()));
+    let found = ANYWHERE_SET.as_ref()?.matches(&inner);
+    let kinds = found.iter().filter_map(|number| ANYWHERE.get(number)).map(|(kind, _)| *kind);
+    kinds.into_iter().find(|kind| clause || !proves_nothing_happened(kind))
+}
+
+/// Pydantic's report on the arguments of a tool names the model after the tool.
+fn is_about_arguments_of(line: &str, tool: Option<&str>) -> bool {
+    let Some((count, rest)) = line.split_once(" validation error") else { return false };
+    let name = rest
+        .trim_start_matches('s')
+        .strip_prefix(" for ")
+        .map(|rest| rest.split(['\n', ' ', ':']).next().unwrap_or(rest));
+    let plain = |text: &str| {
+        text.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect::<String>()
+    };
+    let of_tool =
+        |name: &str| tool.is_some_and(|tool| plain(name).starts_with(&plain(tool)) && !plain(tool).is_empty());
+    count.parse::<u32>().is_ok() && name.is_some_and(|name| of_tool(name) || name.starts_with("call["))
+}
+
+/// Whether a failure of this kind says that the call did nothing.
+fn proves_nothing_happened(kind: &str) -> bool {
+    matches!(kind, QUOTA | RATE | UNKNOWN_TOOL | ARGUMENTS | UNAUTHORIZED | FORBIDDEN | REJECTED | PRECONDITION)
+}
+
+/// Whether a line is one short clause: words within a longer text prove nothing about a write.
+fn is_clause(line: &str) -> bool {
+    let line = line.trim_end_matches(['.', '!']);
+    let broken = [";", ". ", " but ", " however", " although ", " after ", " then ", " and "];
+    line.len() <= CLAUSE && !broken.iter().any(|mark| line.contains(mark))
+}
