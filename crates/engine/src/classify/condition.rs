@@ -193,7 +193,7 @@ impl Lowered {
 
 fn test_text(op: MessageOp, message: &str, text: &str) -> bool {
     match op {
-        MessageOp::Contains => memchr::memmem::find(message.as_bytes(), text.as_bytes()).is_some(),
+        MessageOp::Contains => message.contains(text),
         MessageOp::StartsWith => message.starts_with(text),
         MessageOp::Equals => message == text,
         MessageOp::Clause => clause::is_framed(message, text),

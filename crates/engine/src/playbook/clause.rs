@@ -12,19 +12,30 @@ const JOINING: [&str; 3] = ["but", "and", "however"];
 
 /// The message without outer blanks and without one final `.` or `!`, if that is one clause of at most 80 characters.
 pub fn of(message: &str) -> Option<&str> {
-    let message = message.trim();
-    let clause = message.strip_suffix(['.', '!']).unwrap_or(message);
-    let joins = |word: &str| JOINING.iter().any(|joining| word.eq_ignore_ascii_case(joining));
-    let is_one =
-        message.chars().count() <= LONGEST && !clause.contains(BOUNDARIES) && !clause.split_whitespace().any(joins);
-    (is_one && !clause.is_empty()).then_some(clause)
+    Some(without_end(message)).filter(|clause| is_one(message, clause))
 }
 
 /// Whether the message is a clause that begins or ends with `words`, at the boundary of a word.
 pub fn is_framed(message: &str, words: &str) -> bool {
-    let Some(clause) = of(message) else { return false };
+    let clause = without_end(message);
     let begins = clause.strip_prefix(words).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric));
-    begins || clause.strip_suffix(words).is_some_and(|rest| !rest.ends_with(char::is_alphanumeric))
+    let ends = || clause.strip_suffix(words).is_some_and(|rest| !rest.ends_with(char::is_alphanumeric));
+    (begins || ends()) && is_one(message, clause) // in this order, because few messages have the words
+}
+
+/// The message without outer blanks and without one final `.` or `!`.
+fn without_end(message: &str) -> &str {
+    let message = message.trim();
+    message.strip_suffix(['.', '!']).unwrap_or(message)
+}
+
+/// Whether `clause`, the message without its end, is one clause.
+fn is_one(message: &str, clause: &str) -> bool {
+    let joins = |word: &str| JOINING.iter().any(|joining| word.eq_ignore_ascii_case(joining));
+    !clause.is_empty()
+        && message.trim().chars().count() <= LONGEST
+        && !clause.contains(BOUNDARIES)
+        && !clause.split_whitespace().any(joins)
 }
 
 #[cfg(test)]
