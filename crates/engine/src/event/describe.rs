@@ -235,6 +235,16 @@ impl Description {
         self.kind.keys().1.iter().copied().zip(self.fields.into_iter().flatten())
     }
 
+    /// Passes its fields to `take`; see [`Decision::described`].
+    #[inline(always)]
+    pub fn each_field(&self, mut take: impl FnMut(FieldKey, FieldValue)) {
+        for n in 0..MOST {
+            if let (Some(key), Some(value)) = (self.kind.keys().1.get(n), self.fields[n]) {
+                take(*key, value);
+            }
+        }
+    }
+
     /// Its value and its fields.
     pub fn all(&self) -> impl Iterator<Item = (FieldKey, FieldValue)> {
         [(self.kind.keys().0, self.value)].into_iter().chain(self.fields())
@@ -243,16 +253,23 @@ impl Description {
 
 impl Decision {
     /// Describes the event.
-    pub const fn describe(&self) -> Description {
+    pub fn describe(&self) -> Description {
+        self.described(|description| description)
+    }
+
+    /// Passes the description of the event to `then`, which the compiler repeats for each kind of event: there the fields
+    /// are known, and writing a trace's millions of events needs no loop over them.
+    #[inline(always)]
+    pub fn described<R>(&self, then: impl FnOnce(Description) -> R) -> R {
         use EventKind as Kind;
         match *self {
-            Decision::Refused { why } => Description::new(Kind::Refused, FieldValue::Word(why.as_str()), []),
-            Decision::AttemptStarted { attempt, evidence } => Description::new(
+            Decision::Refused { why } => then(Description::new(Kind::Refused, FieldValue::Word(why.as_str()), [])),
+            Decision::AttemptStarted { attempt, evidence } => then(Description::new(
                 Kind::AttemptStarted,
                 FieldValue::Number(attempt.get()),
                 [FieldValue::Number(evidence.0)],
-            ),
-            Decision::AttemptFinished { attempt, status, latency, provenance, over_timeout } => Description::new(
+            )),
+            Decision::AttemptFinished { attempt, status, latency, provenance, over_timeout } => then(Description::new(
                 Kind::AttemptFinished,
                 FieldValue::Number(attempt.get()),
                 [
@@ -261,37 +278,43 @@ impl Decision {
                     FieldValue::Provenance(provenance),
                     FieldValue::Flag(over_timeout),
                 ],
-            ),
-            Decision::LateAnswer { attempt, status } => {
-                Description::new(Kind::LateAnswer, FieldValue::Number(attempt.get()), [FieldValue::Status(status)])
-            }
-            Decision::FailureClassified { verdict, rule, ignored } => Description::new(
+            )),
+            Decision::LateAnswer { attempt, status } => then(Description::new(
+                Kind::LateAnswer,
+                FieldValue::Number(attempt.get()),
+                [FieldValue::Status(status)],
+            )),
+            Decision::FailureClassified { verdict, rule, ignored } => then(Description::new(
                 Kind::FailureClassified,
                 FieldValue::Verdict(verdict),
                 [FieldValue::Rule(rule), FieldValue::Flag(ignored)],
-            ),
-            Decision::RetryScheduled { attempt, delay, due } => Description::new(
+            )),
+            Decision::RetryScheduled { attempt, delay, due } => then(Description::new(
                 Kind::RetryScheduled,
                 FieldValue::Number(attempt.get()),
                 [FieldValue::Span(delay), FieldValue::Instant(due)],
-            ),
+            )),
             Decision::RetrySuppressed { why } => {
-                Description::new(Kind::RetrySuppressed, FieldValue::Word(why.as_str()), [])
+                then(Description::new(Kind::RetrySuppressed, FieldValue::Word(why.as_str()), []))
             }
-            Decision::EvidenceRefreshed { evidence, status, provenance } => Description::new(
+            Decision::EvidenceRefreshed { evidence, status, provenance } => then(Description::new(
                 Kind::EvidenceRefreshed,
                 FieldValue::Number(evidence.0),
                 [FieldValue::Status(status), FieldValue::Provenance(provenance)],
-            ),
-            Decision::Escalated { queue } => Description::new(Kind::Escalated, FieldValue::Queue(queue), []),
-            Decision::ReversalRefused { why } => Description::new(Kind::ReversalRefused, FieldValue::Refused(why), []),
-            Decision::ReversalRedeemed { reason, provenance } => Description::new(
+            )),
+            Decision::Escalated { queue } => then(Description::new(Kind::Escalated, FieldValue::Queue(queue), [])),
+            Decision::ReversalRefused { why } => {
+                then(Description::new(Kind::ReversalRefused, FieldValue::Refused(why), []))
+            }
+            Decision::ReversalRedeemed { reason, provenance } => then(Description::new(
                 Kind::ReversalRedeemed,
                 FieldValue::Reason(reason),
                 [FieldValue::Provenance(provenance)],
-            ),
-            Decision::Deprecated { why } => Description::new(Kind::Deprecated, FieldValue::GivenUp(why), []),
-            Decision::Outcome(outcome) => Description::new(Kind::Outcome, FieldValue::Word(outcome.kind.as_str()), []),
+            )),
+            Decision::Deprecated { why } => then(Description::new(Kind::Deprecated, FieldValue::GivenUp(why), [])),
+            Decision::Outcome(outcome) => {
+                then(Description::new(Kind::Outcome, FieldValue::Word(outcome.kind.as_str()), []))
+            }
         }
     }
 
@@ -338,25 +361,26 @@ impl Decision {
 }
 
 impl Outcome {
-    /// The fields of an outcome, without its verdicts.
-    pub fn fields(&self) -> impl Iterator<Item = (FieldKey, FieldValue)> {
-        let particulars = match self.kind {
-            OutcomeKind::Succeeded | OutcomeKind::SucceededAfterCompensation => None,
-            OutcomeKind::Escalated(queue) => Some((FieldKey::Queue, FieldValue::Queue(queue))),
-            OutcomeKind::Refused(why) => Some((FieldKey::Why, FieldValue::Word(why.as_str()))),
-            OutcomeKind::Exhausted(stop) => Some((FieldKey::Stop, FieldValue::Word(stop.as_str()))),
-            OutcomeKind::Undetermined(asked) => Some((FieldKey::Lacks, FieldValue::Lacks(asked))),
-            OutcomeKind::Reversed(reason) => Some((FieldKey::Reason, FieldValue::Reason(reason))),
-            OutcomeKind::Deprecated(why) => Some((FieldKey::Reason, FieldValue::GivenUp(why))),
-        };
-        let fields = [
-            Some((FieldKey::Outcome, FieldValue::Word(self.kind.as_str()))),
-            particulars,
-            Some((FieldKey::Effect, FieldValue::Word(self.claim.as_str()))),
-            Some((FieldKey::Attempts, FieldValue::Number(self.attempts))),
-            self.last_error.map(|error| (FieldKey::LastError, FieldValue::Error(error))),
-            self.first_error.map(|error| (FieldKey::FirstError, FieldValue::Error(error))),
-        ];
-        fields.into_iter().flatten()
+    /// Passes the fields of an outcome, without its verdicts, to `take`.
+    #[inline(always)]
+    pub fn each_field(&self, mut take: impl FnMut(FieldKey, FieldValue)) {
+        take(FieldKey::Outcome, FieldValue::Word(self.kind.as_str()));
+        match self.kind {
+            OutcomeKind::Succeeded | OutcomeKind::SucceededAfterCompensation => {}
+            OutcomeKind::Escalated(queue) => take(FieldKey::Queue, FieldValue::Queue(queue)),
+            OutcomeKind::Refused(why) => take(FieldKey::Why, FieldValue::Word(why.as_str())),
+            OutcomeKind::Exhausted(stop) => take(FieldKey::Stop, FieldValue::Word(stop.as_str())),
+            OutcomeKind::Undetermined(asked) => take(FieldKey::Lacks, FieldValue::Lacks(asked)),
+            OutcomeKind::Reversed(reason) => take(FieldKey::Reason, FieldValue::Reason(reason)),
+            OutcomeKind::Deprecated(why) => take(FieldKey::Reason, FieldValue::GivenUp(why)),
+        }
+        take(FieldKey::Effect, FieldValue::Word(self.claim.as_str()));
+        take(FieldKey::Attempts, FieldValue::Number(self.attempts));
+        if let Some(error) = self.last_error {
+            take(FieldKey::LastError, FieldValue::Error(error));
+        }
+        if let Some(error) = self.first_error {
+            take(FieldKey::FirstError, FieldValue::Error(error));
+        }
     }
 }

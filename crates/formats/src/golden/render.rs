@@ -70,12 +70,12 @@ fn written(fields: &[GoldenField]) -> String {
 
 fn call_end(transcript: &Transcript<'_>, id: CallId, outcome: &Outcome) -> CallEnd {
     let mut fields = Vec::new();
-    for (key, value) in outcome.fields() {
+    outcome.each_field(|key, value| {
         fields.push((key, GoldenValue::of(value, transcript)));
         if key == FieldKey::Attempts {
             fields.push((FieldKey::Verdicts, GoldenValue::Names(transcript.verdicts(id).map(str::to_owned).collect())));
         }
-    }
+    });
     CallEnd { name: transcript.call(id).to_owned(), fields, span: 0..0 }
 }
 

@@ -92,21 +92,31 @@ static KINDS: [Padded; EventKind::ALL.len()] = {
 
 /// What follows the time, but for how the call ended.
 fn fields(out: &mut Vec<u8>, transcript: &Transcript<'_>, event: &DecisionEvent) {
-    let told = event.what.describe();
-    padded(out, &KINDS[told.kind as usize]);
-    if told.kind != EventKind::Outcome {
-        value(out, transcript, told.value);
-        told.fields().for_each(|(key, value)| field(out, transcript, key, value));
-    }
+    event.what.described(
+        #[inline(always)]
+        |told| {
+            padded(out, &KINDS[told.kind as usize]);
+            if told.kind != EventKind::Outcome {
+                value(out, transcript, told.value);
+                told.each_field(
+                    #[inline(always)]
+                    |key, value| field(out, transcript, key, value),
+                );
+            }
+        },
+    );
 }
 
 /// How a call ended, behind what was written before.
 pub(super) fn ended(out: &mut Vec<u8>, transcript: &Transcript<'_>, outcome: &Outcome) {
-    outcome.fields().for_each(|(key, value)| field(out, transcript, key, value));
+    outcome.each_field(
+        #[inline(always)]
+        |key, value| field(out, transcript, key, value),
+    );
 }
 
 /// A key and its value; what is not so, and an error that is not there, are left out.
-#[inline]
+#[inline(always)]
 fn field(out: &mut Vec<u8>, transcript: &Transcript<'_>, key: FieldKey, said: FieldValue) {
     let is_absent = match said {
         FieldValue::Flag(flag) => !flag,
@@ -119,6 +129,7 @@ fn field(out: &mut Vec<u8>, transcript: &Transcript<'_>, key: FieldKey, said: Fi
     }
 }
 
+#[inline(always)]
 fn value(out: &mut Vec<u8>, transcript: &Transcript<'_>, value: FieldValue) {
     let names = transcript.names;
     match value {

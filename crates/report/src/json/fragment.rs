@@ -177,15 +177,20 @@ pub(super) fn millis(out: &mut Vec<u8>, micros: u64) {
     }
 }
 
-pub(super) fn digits(out: &mut Vec<u8>, mut value: u64) {
+#[inline]
+pub(super) fn digits(out: &mut Vec<u8>, value: u64) {
+    match u8::try_from(value) {
+        Ok(digit @ 0..=9) => out.push(b'0' + digit), // most counts are small
+        _ => long_digits(out, value),
+    }
+}
+
+fn long_digits(out: &mut Vec<u8>, mut value: u64) {
     const LONGEST: usize = 20;
     const PAIRS: &[u8; 200] =
         b"0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546474849\
         5051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899";
-    if let Ok(digit @ 0..=9) = u8::try_from(value) {
-        return out.push(b'0' + digit); // most counts are small
-    }
-    let mut buffer = [b'0'; LONGEST];
+    let mut buffer = [b'0'; 2 * LONGEST]; // the second half is padding
     let mut at = LONGEST;
     while value >= 10 {
         let pair = (value % 100) as usize * 2;
@@ -197,7 +202,9 @@ pub(super) fn digits(out: &mut Vec<u8>, mut value: u64) {
         at -= 1;
         buffer[at] += value.to_le_bytes()[0]; // one digit is left
     }
-    out.extend_from_slice(&buffer[at..]);
+    let end = out.len() + LONGEST - at;
+    out.extend_from_slice(&buffer[at..at + LONGEST]); // `padded` has the reason
+    out.truncate(end);
 }
 
 #[cfg(test)]
