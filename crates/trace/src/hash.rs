@@ -9,6 +9,12 @@ pub fn bytes(data: &[u8], seed: u64) -> u128 {
     xxh3_128_with_seed(data, seed)
 }
 
+/// A short hash of `data`: a seed for what belongs to it.
+#[inline]
+pub fn seed(data: &[u8]) -> u64 {
+    xxh3_64(data)
+}
+
 /// The hash of `data` in the context of another hash, `first`.
 #[inline]
 pub fn bytes_after(first: u128, data: &[u8], tag: u64) -> u128 {

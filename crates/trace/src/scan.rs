@@ -335,14 +335,23 @@ impl<'a> JsonCursor<'a> {
     }
 
     /// Moves past any value, nested `depth` levels at most.
+    #[inline(always)]
     pub fn pass_value(&mut self, depth: u32) -> Option<()> {
         match self.next_byte()? {
             b'"' => self.pass_string().map(drop),
+            b'n' => self.word("null"),
+            other => self.pass_rare_value(other, depth),
+        }
+    }
+
+    /// A value that begins with `first` and is neither a string nor `null`.
+    #[inline(never)]
+    fn pass_rare_value(&mut self, first: u8, depth: u32) -> Option<()> {
+        match first {
             b'{' => self.object(depth),
             b'[' => self.array(depth),
             b't' => self.word("true"),
             b'f' => self.word("false"),
-            b'n' => self.word("null"),
             _ => self.pass_number(),
         }
     }

@@ -1,8 +1,9 @@
 //! The hash of JSON by meaning. Keeps nothing.
 
+use std::borrow::Cow;
+
 use crate::canonical::text::plain;
 use crate::hash;
-use crate::hash::half;
 use crate::number::Decimal;
 use crate::scan::{JsonCursor, MAX_DEPTH};
 
@@ -35,6 +36,7 @@ pub fn hash_value(cursor: &mut JsonCursor<'_>, depth: u32) -> Option<u128> {
 }
 
 /// [`hash_value`] under a seed; the seed of an entry is its key.
+#[inline(always)]
 fn value(cursor: &mut JsonCursor<'_>, depth: u32, seed: u64) -> Option<u128> {
     match cursor.next_byte()? {
         b'"' => string(cursor, seed),
@@ -48,12 +50,26 @@ fn value(cursor: &mut JsonCursor<'_>, depth: u32, seed: u64) -> Option<u128> {
 }
 
 /// The string whose opening quote is at `cursor`.
-#[inline]
+#[inline(always)]
 fn string(cursor: &mut JsonCursor<'_>, seed: u64) -> Option<u128> {
     match cursor.plain_string() {
         Some((start, end)) => Some(hash::bytes(cursor.bytes(start, end), seed ^ tag::STRING)),
-        None => Some(hash::bytes(plain(cursor.string()?).as_bytes(), seed ^ tag::STRING)),
+        None => escaped_string(cursor).map(|text| hash::bytes(text.as_bytes(), seed ^ tag::STRING)),
     }
+}
+
+/// The seed of the entry whose key is at `cursor`.
+#[inline(always)]
+fn key(cursor: &mut JsonCursor<'_>) -> Option<u64> {
+    match cursor.plain_string() {
+        Some((start, end)) => Some(hash::seed(cursor.bytes(start, end))),
+        None => escaped_string(cursor).map(|text| hash::seed(text.as_bytes())),
+    }
+}
+
+#[inline(never)]
+fn escaped_string<'a>(cursor: &mut JsonCursor<'a>) -> Option<Cow<'a, str>> {
+    cursor.string().map(plain)
 }
 
 /// The number at `cursor`.
@@ -98,11 +114,11 @@ fn object(cursor: &mut JsonCursor<'_>, depth: u32, seed: u64) -> Option<u128> {
     let mut goes_on = !cursor.eat(b'}');
     while goes_on {
         cursor.skip_space();
-        let key = string(cursor, 0)?;
+        let seed = key(cursor)?;
         if !cursor.eat(b':') {
             return None;
         }
-        sum = sum.wrapping_add(value(cursor, depth, half(key))?);
+        sum = sum.wrapping_add(value(cursor, depth, seed)?);
         goes_on = cursor.goes_on(b'}')?;
     }
     Some(hash::bytes(&sum.to_le_bytes(), seed ^ tag::OBJECT))
