@@ -267,14 +267,13 @@ impl RecordedCall {
         out.clear();
         out.push_str(self.run().unwrap_or(""));
         out.push('#');
-        let (number, mut unit) = (self.number_in_run, 1);
-        while number / unit >= 10 {
-            unit *= 10;
+        let (mut rest, mut digits, mut first) = (self.number_in_run, ['0'; 10], 10);
+        while first == 10 || rest > 0 {
+            first -= 1; // a number has at most ten digits
+            digits[first] = char::from_digit(rest % 10, 10).unwrap_or('0');
+            rest /= 10;
         }
-        while unit > 0 {
-            out.extend(char::from_digit(number / unit % 10, 10)); // by hand: a trace has millions
-            unit /= 10;
-        }
+        out.extend(&digits[first..]); // by hand: a trace has millions
     }
 }
 
