@@ -225,7 +225,7 @@ fn balances(data: &[u8], options: &AssembleOptions) -> (u64, u64) {
     for digest in digests_of(data) {
         assembler.take(digest, &mut closed).expect("bad lines are skipped");
     }
-    let (ledger, reports) = assembler.finish(&mut closed);
+    let (ledger, reports, _) = assembler.finish(&mut closed);
     assert!(ledger.balances(), "{ledger:?}");
     assert_eq!(ledger.closed, closed.len() as u64, "every closed call is given out");
     let mut simulator = Simulator::new();

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::call_hashes::CallHashes;
 use playproof_engine::call::{AnswerTo, RecordedAnswer, RecordedCall, Reply};
 use playproof_engine::event::ErrorFacts;
+use playproof_engine::sim::Moment;
 use playproof_engine::time::Instant;
 
 /// A call that its lines build up. It stays in one box from its line to its simulation: a trace has millions of calls.
@@ -30,8 +31,8 @@ pub struct CompletedCall {
 /// How the attempts of a call ended: enough to compare it with other calls without reading its texts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AttemptCounts {
-    /// The line of the last successful write of its run before it; 0: none.
-    pub last_write: u64,
+    /// The answer to the last successful write of its run before it.
+    pub last_write: Option<Moment>,
     /// The line of the answer to the last attempt if that attempt failed; else 0.
     pub failed_on: u64,
     /// The last line of an answer to an attempt; 0: no attempt was answered.
@@ -72,11 +73,6 @@ impl CompletedCall {
     /// The call as it is shown. Reporters and files get this one.
     pub fn shown(&self) -> &RecordedCall {
         self.shown.as_deref().unwrap_or(&self.built.call)
-    }
-
-    /// Notes that its key was used with other arguments before.
-    pub fn set_key_reused(&mut self) {
-        self.built.call.key_is_reused = true;
     }
 
     pub(crate) fn set_shown(&mut self, shown: Box<RecordedCall>) {

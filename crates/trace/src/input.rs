@@ -3,7 +3,7 @@
 
 use std::io;
 
-use crate::assemble::{AssembleOptions, Assembler, InputLedger, Writes};
+use crate::assemble::{AssembleOptions, Assembler, FirstUses, InputLedger, Writes};
 use crate::call::CompletedCall;
 use crate::digest::read_piece;
 use crate::imported::LossReport;
@@ -58,13 +58,30 @@ impl<'a> TraceInput<'a> {
         options: AssembleOptions,
         redaction: &RedactionRules,
         writes: &Writes<'_>,
+        each: impl FnMut(CompletedCall),
+    ) -> Result<InputLedger, ReadError> {
+        self.each_call_after(&mut FirstUses::default(), number, options, redaction, writes, each)
+    }
+
+    /// [`TraceInput::each_call`] after inputs that used `keys`; adds the keys of this one.
+    ///
+    /// # Errors
+    /// Those of [`TraceInput::each_call`].
+    pub fn each_call_after(
+        self,
+        keys: &mut FirstUses,
+        number: u32,
+        options: AssembleOptions,
+        redaction: &RedactionRules,
+        writes: &Writes<'_>,
         mut each: impl FnMut(CompletedCall),
     ) -> Result<InputLedger, ReadError> {
         let mut pass_on = |mut closed: CompletedCall| {
             redaction.show(&mut closed);
             each(closed);
         };
-        let mut assembler = Assembler::new(number, &self.name, options, writes);
+        let assembler = Assembler::new(number, &self.name, options, writes);
+        let mut assembler = assembler.with_keys(std::mem::take(keys));
         let mut chunks = Chunks::new(self.lines);
         let mut closed = Vec::new();
         let unreadable = |error| ReadError::Unreadable(self.name.clone(), error);
@@ -72,7 +89,8 @@ impl<'a> TraceInput<'a> {
             assembler.take(read_piece(&piece, redaction), &mut closed)?;
             closed.drain(..).for_each(&mut pass_on);
         }
-        let (ledger, _) = assembler.finish(&mut closed);
+        let (ledger, _, used) = assembler.finish(&mut closed);
+        *keys = used;
         closed.drain(..).for_each(&mut pass_on);
         if ledger.lines == 0 { Err(ReadError::Empty(self.name)) } else { Ok(ledger) }
     }

@@ -147,14 +147,12 @@ impl<'a> EvidenceCollector<'a> {
     }
 
     /// Takes the next closed call. Gives the evidence on it so far, in full if it `is_wanted`.
-    pub fn take(&mut self, closed: &mut CompletedCall, is_wanted: bool) -> AtClose {
+    pub fn take(&mut self, closed: &CompletedCall, is_wanted: bool) -> AtClose {
         let facts = self.plan.facts(closed.raw().tool());
         let number = self.taken;
         self.taken += 1;
         let mut findings = Vec::new();
-        if self.recording.take(closed, facts, std::slice::from_ref(self.plan), |finding| findings.push(finding)) {
-            closed.set_key_reused();
-        }
+        self.recording.take(closed, facts, std::slice::from_ref(self.plan), |finding| findings.push(finding));
         self.sessions.take(self.plan, self.beyond, number, closed);
         self.note_spent();
         self.book.add(closed, self.plan, facts);

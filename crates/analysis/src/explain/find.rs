@@ -10,7 +10,7 @@ use playproof_engine::fixture::Fixture;
 use playproof_engine::playbook::Access;
 use playproof_engine::sim::Plan;
 use playproof_engine::upstream::MissingAnswerPolicy;
-use playproof_trace::assemble::{AssembleOptions, InputLedger};
+use playproof_trace::assemble::{AssembleOptions, FirstUses, InputLedger};
 use playproof_trace::call::CompletedCall;
 use playproof_trace::input::{ReadError, TraceInput};
 use playproof_trace::origin::Sources;
@@ -37,6 +37,7 @@ pub struct CallFinder<'a> {
     pub sources: &'a Sources,
     found: FoundCalls,
     book: CallBook,
+    keys: FirstUses,
 }
 
 /// A candidate.
@@ -76,7 +77,15 @@ impl<'a> CallFinder<'a> {
         beyond: &'a MissingAnswerPolicy,
         sources: &'a Sources,
     ) -> CallFinder<'a> {
-        CallFinder { plan, wanted, beyond, sources, found: FoundCalls::default(), book: CallBook::default() }
+        CallFinder {
+            plan,
+            wanted,
+            beyond,
+            sources,
+            found: FoundCalls::default(),
+            book: CallBook::default(),
+            keys: FirstUses::default(),
+        }
     }
 
     /// Takes the calls of a fixture.
@@ -105,7 +114,7 @@ impl<'a> CallFinder<'a> {
         options: AssembleOptions,
         redaction: &RedactionRules,
     ) -> Result<InputLedger, ReadError> {
-        let CallFinder { plan, wanted, beyond, sources, found, book } = self;
+        let CallFinder { plan, wanted, beyond, sources, found, book, keys } = self;
         if let Some(origins) = input.origins.take() {
             sources.set_origins(number, origins);
         }
@@ -113,13 +122,13 @@ impl<'a> CallFinder<'a> {
         let mut observer = EvidenceCollector::new(plan, beyond, book);
         let mut kept: Vec<(bool, CompletedCall, AtClose)> = Vec::new();
         let place = u32::try_from(number).unwrap_or(u32::MAX);
-        let ledger = input.each_call(place, options, redaction, &writes, |mut closed| {
+        let ledger = input.each_call_after(keys, place, options, redaction, &writes, |closed| {
             let exact = wanted.is_some_and(|wanted| wanted.is_exactly(&closed, sources));
             let is_wanted = exact || wanted.is_none_or(|wanted| closed.has_id(wanted.name));
             if kept.is_empty() && found.is_empty() {
                 found.names.remember_call(&closed, sources); // what is found needs no name that is near
             }
-            let at_close = observer.take(&mut closed, is_wanted);
+            let at_close = observer.take(&closed, is_wanted);
             if is_wanted && kept.iter().filter(|(kept, ..)| *kept == exact).count() <= LISTED {
                 kept.push((exact, closed, at_close));
             }

@@ -89,17 +89,17 @@ fn sent_after(attempts: &[AttemptShows], is: impl Fn(&AttemptShows) -> bool) -> 
     first.map_or(0, |first| u32::try_from(attempts.len() - first - 1).unwrap_or(u32::MAX))
 }
 
-/// The effects of the call if each attempt that may have acted after a success acted, and each ambiguous line was an
-/// attempt.
+/// The effects of the call that were not reversed, if each attempt that may have acted after a success acted, and each
+/// ambiguous line was an attempt; 0: no more than it proves.
 fn effects_in_doubt(attempts: &[AttemptShows], keyed: bool, counts: AttemptCounts) -> u32 {
     let made = attempts.iter().filter(|attempt| attempt.ok).count();
     let succeeded = attempts.iter().position(|attempt| attempt.ok).filter(|_| !keyed);
     let later = succeeded.and_then(|first| attempts.get(first..)).unwrap_or_default();
     let maybe = later.iter().filter(|attempt| attempt.may_have_acted).count();
-    let maybe = u32::try_from(made + maybe).unwrap_or(u32::MAX);
     let again = attempts.iter().any(|attempt| attempt.ok || attempt.may_have_acted);
-    let doubted = if again { counts.ambiguous.saturating_add(1) } else { 0 };
-    if maybe > u32::try_from(made).unwrap_or(u32::MAX) || doubted > 1 { maybe.max(doubted) } else { 0 }
+    let doubted = if again && counts.ambiguous > 0 { counts.ambiguous.saturating_add(1) } else { 0 };
+    let all = if maybe > 0 { u32::try_from(made + maybe).unwrap_or(u32::MAX) } else { 0 };
+    all.max(doubted).saturating_sub(counts.reversed)
 }
 
 /// What the failure of an attempt means by itself or according to any of the playbooks; without playbooks, it may have

@@ -1,6 +1,6 @@
 //! Findings of recordings, over calls in the order in which they close: duplicate effects, identical calls, reused keys,
 //! loops. Playbooks only tell what a failure means. Memory is bounded, except 16 bytes for each declared write without a
-//! key that succeeded (in one input) and 20 bytes for each key (in all inputs), in tables that are at least half full.
+//! key that succeeded (in one input) and for each key (in all inputs), in tables that are at least half full.
 #![expect(clippy::disallowed_types, reason = "looked up by key only, never iterated into an output")]
 
 use std::collections::HashMap;
@@ -15,6 +15,7 @@ use playproof_engine::playbook::{Access, ToolFacts};
 use playproof_engine::sim::{Evidence, Moment, Plan, RepeatedCall, Repeats};
 use playproof_engine::time::Instant;
 use playproof_trace::call::{AttemptCounts, CompletedCall};
+use playproof_trace::hash;
 use playproof_trace::simd::prefetch;
 use playproof_trace::window::Window;
 
@@ -78,14 +79,6 @@ enum Shows {
 /// In `ended_at`: the time is not known.
 const NO_TIME: u64 = u64::MAX;
 
-/// How a key was used.
-#[derive(Clone, Copy, Debug, Default)]
-struct KeyUse {
-    /// A mark of the arguments of its first call; 0: there was none yet.
-    args: u32,
-    effects: u32,
-}
-
 /// Calls that may have made an effect again, by tool.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PossibleDuplicates {
@@ -117,8 +110,8 @@ impl PossibleDuplicates {
 pub struct RecordingAnalysis {
     /// Effects of intents without a key; they belong to one input.
     effects: HashMap<IntentKey, u32, FixedState>,
-    /// Keys mean the same in all inputs.
-    keys: HashMap<IntentKey, KeyUse, FixedState>,
+    /// Effects by key; keys mean the same in all inputs.
+    keys: HashMap<IntentKey, u32, FixedState>,
     recent: Window<Recent>,
     possible_duplicates: PossibleDuplicates,
 }
@@ -141,15 +134,14 @@ impl RecordingAnalysis {
         self.recent = Window::new(usize::from(WINDOW));
     }
 
-    /// Takes the next closed call, and adds its findings. `plans` tell what a failure means. True if its key was used with
-    /// other arguments before.
+    /// Takes the next closed call, and adds its findings. `plans` tell what a failure means.
     pub fn take(
         &mut self,
         closed: &CompletedCall,
         facts: ToolFacts,
         plans: &[Plan],
         mut findings: impl FnMut(Finding),
-    ) -> bool {
+    ) {
         let recent = self.remember(closed.hashes.request);
         recent.count += 1;
         if recent.count > LOOP {
@@ -172,19 +164,17 @@ impl RecordingAnalysis {
         }
         let effects = net_effects(&closed.counts, facts);
         match sum_of(closed, facts) {
-            EffectScope::None => false,
+            EffectScope::None => {}
             EffectScope::Call => {
                 if effects > 1 {
                     findings(finding(FindingId::DuplicateEffect, effects));
                 }
-                false
             }
             EffectScope::Recent => {
                 if unkeyed_effects > 1 {
                     findings(finding(FindingId::PossibleDuplicateEffect, unkeyed_effects));
                     self.possible_duplicates.undeclared.add(closed.shown().tool(), 1);
                 }
-                false
             }
             EffectScope::Input => {
                 let all = self.effects.entry(IntentKey::new(closed.hashes.request)).or_default();
@@ -195,33 +185,24 @@ impl RecordingAnalysis {
                     findings(finding(FindingId::PossibleDuplicateEffect, *all));
                     self.possible_duplicates.without_run.add(closed.shown().tool(), 1);
                 }
-                false
             }
             EffectScope::Key => self.take_key(closed, facts, effects, findings),
         }
     }
 
-    /// Takes a write with a key. True if the key was used with other arguments before.
-    fn take_key(
-        &mut self,
-        closed: &CompletedCall,
-        facts: ToolFacts,
-        effects: u32,
-        mut findings: impl FnMut(Finding),
-    ) -> bool {
-        let key = self.keys.entry(IntentKey::new(closed.hashes.key)).or_default();
-        let args = mark(closed.hashes.args).max(1);
-        if key.args == 0 {
-            key.args = args;
-        } else if key.args != args {
+    /// Takes a write with a key.
+    fn take_key(&mut self, closed: &CompletedCall, facts: ToolFacts, effects: u32, mut findings: impl FnMut(Finding)) {
+        let (is_reused, hashes) = (closed.raw().key_is_reused, &closed.hashes);
+        if is_reused {
             findings(finding(FindingId::KeyReused, 1));
-            return true;
         }
+        let request = if is_reused { hash::pair(hashes.key, hashes.args) } else { hashes.key };
         let all = match facts.repeatable {
             true => effects, // each call has an intent of its own
             false => {
-                key.effects = key.effects.saturating_add(effects);
-                key.effects
+                let all = self.keys.entry(IntentKey::new(request)).or_default();
+                *all = all.saturating_add(effects);
+                *all
             }
         };
         // An upstream that honours keys repeats its first answer: no proof of a second effect.
@@ -229,7 +210,6 @@ impl RecordingAnalysis {
             findings(finding(FindingId::PossibleDuplicateEffect, all));
             self.possible_duplicates.keyed.add(closed.shown().tool(), 1);
         }
-        false
     }
 
     /// Prefetches what `take` will look up, and reserves entries for effects. In one pass, so that memory accesses overlap.
@@ -282,7 +262,7 @@ impl Recent {
             self.ended_at = counts.ended_at.map_or(NO_TIME, Instant::as_micros);
             return; // the usual call
         }
-        let evidence = Evidence { facts, one_run: closed.raw().run().is_some(), ledger: false };
+        let evidence = Evidence { facts, one_run: closed.raw().run().is_some() };
         let mut repeats = match std::mem::take(&mut self.shows) {
             Shows::Several(repeats) => repeats,
             first => {
@@ -348,10 +328,10 @@ fn repeated(closed: &CompletedCall, facts: ToolFacts, plans: &[Plan]) -> Repeate
         key: u64::from(key_mark(closed)),
         made: Moment { at: call.at, place: call.place.line },
         ended: line(counts.ended_on, counts.ended_at),
-        last_write: line(counts.last_write, None),
+        last_write: counts.last_write,
         failed: counts.failed_on != 0,
         effects: net_effects(counts, facts),
-        may_have_acted: writes && counts.succeeded == 0 && (counts.attempts == 0 || counts.left_out > 0),
+        may_have_acted: writes && (counts.attempts == 0 || counts.left_out > 0),
         ..RepeatedCall::default()
     };
     if counts.attempts > counts.succeeded {
@@ -359,7 +339,7 @@ fn repeated(closed: &CompletedCall, facts: ToolFacts, plans: &[Plan]) -> Repeate
             (seen.denied, seen.processed) = (false, false); // those of the last answer count
             if let Reply::Failed(error) = &answer.reply {
                 let failure = meaning(call, facts, plans, (call.is_keyed(), number), error.as_deref());
-                seen = seen.with(failure, writes && counts.succeeded == 0); // else it was made, or made and reversed
+                seen = seen.with(failure, writes);
             }
         }
     }

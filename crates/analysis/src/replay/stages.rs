@@ -11,7 +11,7 @@ use playproof_engine::call::{RecordedCall, Reply};
 use playproof_engine::event::{ErrorFacts, Finding, FindingBy};
 use playproof_engine::playbook::ToolFacts;
 use playproof_engine::sim::{Plan, SimulationRecord, Simulator};
-use playproof_trace::assemble::{Assembler, Writes};
+use playproof_trace::assemble::{Assembler, FirstUses, Writes};
 use playproof_trace::call::CompletedCall;
 use playproof_trace::digest;
 use playproof_trace::digest::Digest;
@@ -83,6 +83,8 @@ pub(super) enum ParsedPiece {
 pub(super) struct Order<'a> {
     current: Option<(String, Assembler<'a>)>,
     pub recording: RecordingAnalysis,
+    /// The keys of the inputs before the current one.
+    keys: FirstUses,
     facts: FactsCache,
     /// If a playbook joins calls.
     lanes: Option<Lanes>,
@@ -187,7 +189,7 @@ impl<'a, W: Observer> Stages<'a, W> {
             Some(ParsedPiece::Begins(name)) => {
                 let input = u32::try_from(order.accounts.len()).unwrap_or(u32::MAX);
                 let assembler = Assembler::new(input, &name, self.options.assemble.clone(), self.writes);
-                order.current = Some((name, assembler));
+                order.current = Some((name, assembler.with_keys(std::mem::take(&mut order.keys))));
             }
             Some(ParsedPiece::Digest(digest)) => {
                 if let Some((_, assembler)) = &mut order.current {
@@ -315,6 +317,7 @@ impl Order<'_> {
         Order {
             current: None,
             recording: RecordingAnalysis::default(),
+            keys: FirstUses::default(),
             facts: FactsCache::default(),
             lanes: Lanes::of(plans),
             numbered: 0,
@@ -327,7 +330,8 @@ impl Order<'_> {
     fn end(&mut self) {
         if let Some((name, assembler)) = self.current.take() {
             let first_unknown = assembler.first_unknown().clone();
-            let (ledger, skipped) = assembler.finish(&mut self.closed);
+            let (ledger, skipped, keys) = assembler.finish(&mut self.closed);
+            self.keys = keys;
             self.accounts.push(InputAccount { name, ledger, first_unknown, skipped });
         }
     }
@@ -346,10 +350,8 @@ impl Order<'_> {
             };
             let facts: Vec<ToolFacts> = calls.iter().map(of_tool).collect();
             self.recording.prepare(&calls, &facts);
-            for (n, (closed, &facts)) in calls.iter_mut().zip(&facts).enumerate() {
-                if self.recording.take(closed, facts, plans, |finding| recorded.push((n, finding))) {
-                    closed.set_key_reused();
-                }
+            for (n, (closed, &facts)) in calls.iter().zip(&facts).enumerate() {
+                self.recording.take(closed, facts, plans, |finding| recorded.push((n, finding)));
             }
             match &mut self.lanes {
                 None => batches.push(Batch { calls, recorded, joined: Vec::new() }),

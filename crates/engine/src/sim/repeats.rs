@@ -1,10 +1,10 @@
 //! What identical calls of one run show of the agent: calls of one tool with the same arguments, in the order in which
 //! they are made. Recordings feed [`Repeats`] from their lines, fixtures from their simulation. Bounded: the last 16 keys
-//! of one request.
+//! and the last 16 ends of one request.
 
 use std::collections::BTreeMap;
 
-use crate::event::{Decision, Finding, FindingBy, FindingId, LedgerKind, OutcomeKind, Status};
+use crate::event::{Decision, Finding, FindingBy, FindingId, LedgerKind, Outcome, OutcomeKind, RequestKind, Status};
 use crate::ids::{ArgsId, CallId, KeyId, ToolId};
 use crate::playbook::{Access, ToolFacts};
 use crate::time::Instant;
@@ -14,8 +14,8 @@ use super::plan::Plan;
 use super::record::SimulationRecord;
 use super::scenario::ScenarioCall;
 
-/// The most keys of one request that are remembered.
-const MAX_KEYS: usize = 16;
+/// The most keys, and the most ends of calls, of one request that are remembered.
+const MAX_ROWS: usize = 16;
 
 /// A moment of a run: by its time where both of two moments have one, else by its place in the input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,7 +51,7 @@ pub struct RepeatedCall {
     pub failed: bool,
     /// Effects that are proved and were not reversed.
     pub effects: u32,
-    /// Whether an attempt without ok may have acted.
+    /// Whether an attempt without ok may have acted; another attempt may have succeeded.
     pub may_have_acted: bool,
     /// Whether its last answer is a denial.
     pub denied: bool,
@@ -66,20 +66,16 @@ pub struct Evidence {
     pub facts: ToolFacts,
     /// Whether the calls are known to belong to one run.
     pub one_run: bool,
-    /// Whether a ledger tells which effects there are.
-    pub ledger: bool,
 }
 
 /// What the identical calls so far show.
 #[derive(Clone, Debug, Default)]
 pub struct Repeats {
     keys: Vec<KeyRow>,
-    /// The last one that ended.
+    /// The last one that has an end.
     last: Option<LastCall>,
-    /// The end of the first one that was denied, if none has succeeded since.
-    denied: Option<Moment>,
-    /// As `denied`, for a key that the upstream had processed.
-    processed: Option<Moment>,
+    /// Ends that a denial or a processed key depends on, in the order of their moments.
+    ends: Vec<End>,
 }
 
 /// The calls with one key, or without.
@@ -89,10 +85,19 @@ struct KeyRow {
     effects: u32,
     /// Calls that acted or may have acted.
     acted: u32,
-    /// Whether a call without ok may have acted.
+    /// Whether a failed attempt of a call may have acted.
     maybe: bool,
-    /// The first known end of such a call.
+    /// The first end of such a call.
     maybe_ended: Option<Moment>,
+}
+
+/// The end of a call that was denied, whose key had been processed, or that succeeded.
+#[derive(Clone, Copy, Debug)]
+struct End {
+    at: Moment,
+    succeeded: bool,
+    denied: bool,
+    processed: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -128,10 +133,10 @@ impl Repeats {
             let finding = Finding::new(finding, FindingBy::Recorded, id, count);
             found(if certain { finding } else { finding.in_doubt() });
         };
-        if self.denied.is_some_and(|denied| call.made.is_after(denied)) {
+        if self.had(call.made, |end| end.denied) {
             find(FindingId::RetriedAfterDenial, 1);
         }
-        if self.processed.is_some_and(|processed| call.made.is_after(processed)) {
+        if self.had(call.made, |end| end.processed) {
             find(FindingId::RetriedAfterConflict, 1);
         }
         if let Some(count) = self.futile(call) {
@@ -142,7 +147,7 @@ impl Repeats {
             if count > 0 {
                 find(said, count);
             }
-            let doubled = if evidence.ledger { 0 } else { self.may_be_doubled(call) };
+            let doubled = self.may_be_doubled(call);
             if doubled > 0 {
                 find(FindingId::PossibleDuplicateEffect, doubled);
             }
@@ -162,6 +167,12 @@ impl Repeats {
 
     fn row(&self, key: u64) -> KeyRow {
         self.keys.iter().find(|row| row.key == key).copied().unwrap_or(KeyRow { key, ..KeyRow::default() })
+    }
+
+    /// Whether, when a call was made, such an end was known and no success after it.
+    fn had(&self, made: Moment, is: impl Fn(&End) -> bool) -> bool {
+        let known = self.ends.iter().rev().filter(|end| made.is_after(end.at));
+        known.take_while(|end| !end.succeeded).any(is)
     }
 
     /// Sent again without a key after one that may have acted: unsafe if that one had ended, else a doubt.
@@ -198,7 +209,7 @@ impl Repeats {
     fn add(&mut self, call: &RepeatedCall) {
         let known = self.keys.iter().position(|row| row.key == call.key);
         let place = known.unwrap_or_else(|| {
-            if self.keys.len() >= MAX_KEYS {
+            if self.keys.len() >= MAX_ROWS {
                 self.keys.remove(0);
             }
             self.keys.push(KeyRow { key: call.key, ..KeyRow::default() });
@@ -209,7 +220,8 @@ impl Repeats {
         row.acted = row.acted.saturating_add(u32::from(call.effects > 0 || call.may_have_acted));
         if call.may_have_acted {
             row.maybe = true;
-            row.maybe_ended = row.maybe_ended.or(call.ended);
+            let is_first = |end: &Moment| row.maybe_ended.is_none_or(|first| first.is_after(*end));
+            row.maybe_ended = call.ended.filter(is_first).or(row.maybe_ended);
         }
     }
 
@@ -229,14 +241,13 @@ impl Repeats {
         let Some(ended) = call.ended else { return };
         let futile = self.futile(call).unwrap_or(0);
         self.last = Some(LastCall { ended, failed: call.failed, futile });
-        if !call.failed {
-            (self.denied, self.processed) = (None, None);
-        }
-        if call.denied {
-            self.denied = self.denied.or(Some(ended));
-        }
-        if call.processed {
-            self.processed = self.processed.or(Some(ended));
+        let end = End { at: ended, succeeded: !call.failed, denied: call.denied, processed: call.processed };
+        if end.denied || end.processed || end.succeeded {
+            let place = self.ends.iter().rposition(|known| ended.is_after(known.at)).map_or(0, |before| before + 1);
+            self.ends.insert(place, end);
+            if self.ends.len() > MAX_ROWS {
+                self.ends.remove(0);
+            }
         }
     }
 }
@@ -259,7 +270,7 @@ pub(super) fn of_fixture(
             findings.push(Finding::new(FindingId::KeyReused, FindingBy::Recorded, id, 1));
         }
         let seen = RepeatedCall { effects: effects(id), ..seen };
-        let evidence = Evidence { facts, one_run: true, ledger: true };
+        let evidence = Evidence { facts, one_run: true };
         let request = requests.entry((call.tool, call.args)).or_default();
         request.take(id, &seen, evidence, |finding| findings.push(finding));
     }
@@ -287,19 +298,19 @@ fn seen_in(plan: &Plan, calls: &[ScenarioCall<'_>], record: &SimulationRecord) -
                 call.last_write = before.map(|last| Moment { at: Some(changes[last]), place: 0 });
             }
             Decision::AttemptFinished { status: Status::Failed(failed), .. } => {
-                (call.failed, *error) = (true, failed.and_then(|id| record.error(id)));
+                (call.failed, call.ended) = (true, Some(now));
+                *error = failed.and_then(|id| record.error(id));
             }
             Decision::AttemptFinished { status: Status::Ok, .. } => {
-                (call.failed, call.denied, call.processed) = (false, false, false);
+                (call.failed, call.denied, call.processed, call.ended) = (false, false, false, Some(now));
             }
             Decision::FailureClassified { verdict, .. } => {
                 let failure = FailureMeaning::under(plan, verdict, *error, keyed(event.call));
                 *call = call.with(failure, calls[event.call.index()].facts.access == Access::Write); // as above
             }
-            Decision::Outcome(outcome) if !matches!(outcome.kind, OutcomeKind::Undetermined(_)) => {
-                call.ended = Some(now);
+            Decision::Outcome(Outcome { kind: OutcomeKind::Undetermined(RequestKind::Attempt(_)), .. }) => {
+                (call.ended, call.failed, call.may_have_acted) = (None, false, true); // of a read the last means nothing
             }
-            Decision::Outcome(_) => call.may_have_acted = true, // of a read it means nothing
             _ => {}
         }
     }

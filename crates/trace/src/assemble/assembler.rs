@@ -2,19 +2,20 @@
 //! The open calls bound its memory. Reads no lines and judges nothing.
 //!
 //! A result finds its call by run and id. A result without an id goes to the newest open call of its run and tool that has
-//! not succeeded. A result with an id but without a run goes to the only open call with that id, in any run. A call closes
-//! at its run's end, at the end of input, when its id is used again in its run, or `reorder_window` calls later; a result
-//! after that is an orphan. Calls of one run close in the order of their lines, because what a recording shows of a call
-//! depends on the calls before it: a call whose id is used again waits until its turn.
+//! not succeeded. A result with an id but without a run goes to the only open call with that id, in any run. A call takes
+//! results until its run ends, its id is used again in its run, or `reorder_window` further calls were made; a result after
+//! that is an orphan. Calls close in the order of their lines, but those of one run in the order in which they were made,
+//! because what a recording shows of a call depends on the calls before it.
 #![expect(clippy::disallowed_types, reason = "looked up by key only, never iterated into an output")]
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use foldhash::fast::FixedState;
 
 use crate::assemble::account::InputLedger;
 use crate::assemble::ids::{BareIds, JoinedIds, JoinedResend, bare_id};
-use crate::assemble::open::OpenCalls;
+use crate::assemble::keys::FirstUses;
+use crate::assemble::open::{OpenCall, OpenCalls};
 use crate::assemble::runs::{RunSlot, RunTable};
 use crate::call::{AttemptCounts, CallBuilder, CompletedCall};
 use crate::call_hashes;
@@ -24,6 +25,7 @@ use crate::hash::half;
 use crate::simd::prefetch;
 use crate::wire::UnknownName;
 use playproof_engine::call::{AnswerTo, Place, RecordedAnswer, RecordedCall, Reply};
+use playproof_engine::sim::Moment;
 use playproof_engine::time::Instant;
 use playproof_formats::diagnostic::Report;
 
@@ -74,6 +76,11 @@ pub struct Assembler<'a> {
     input: u32,
     name: String,
     open: OpenCalls,
+    /// The open calls by their turn to close.
+    turns: VecDeque<u64>,
+    /// The turn of the first of them.
+    first_turn: u64,
+    keys: FirstUses,
     joined: JoinedIds,
     /// None until a result without a run finds no call in the nameless run.
     bare_ids: Option<BareIds>,
@@ -100,6 +107,9 @@ impl<'a> Assembler<'a> {
             input,
             name: name.to_owned(),
             open: OpenCalls::new(usual),
+            turns: VecDeque::with_capacity(usual),
+            first_turn: 1,
+            keys: FirstUses::default(),
             joined: JoinedIds::default(),
             bare_ids: None,
             nameless: call_hashes::run_hash(None),
@@ -109,6 +119,12 @@ impl<'a> Assembler<'a> {
             first_unknown: FirstUnknown::default(),
             reports: Vec::new(),
         }
+    }
+
+    /// The same, with the keys of earlier inputs.
+    #[must_use]
+    pub fn with_keys(self, keys: FirstUses) -> Assembler<'a> {
+        Assembler { keys, ..self }
     }
 
     /// Takes the next piece of the input, in order, and adds the calls that it closes to `closed`.
@@ -144,7 +160,7 @@ impl<'a> Assembler<'a> {
             match entry {
                 DigestEntry::Call(call) => self.call(call, before, closed),
                 DigestEntry::Answer(entry) => self.answer(entry, before),
-                DigestEntry::RunEnd(run) => self.run_end(run, closed),
+                DigestEntry::RunEnd(run) => self.run_end(run),
             }
         }
         self.count(closed.get(given_out..).unwrap_or_default());
@@ -156,19 +172,20 @@ impl<'a> Assembler<'a> {
         &self.first_unknown
     }
 
-    /// Closes all open calls at the end of input, and returns the account with the reports of skipped lines.
+    /// Closes all open calls at the end of input, and returns the account with the reports of skipped lines, and the keys so
+    /// far.
     ///
     /// # Panics
     /// If the account does not balance: a line, call or answer was lost. That is a bug in the assembler; no input causes
     /// it.
-    pub fn finish(mut self, closed: &mut Vec<CompletedCall>) -> (InputLedger, Vec<Report>) {
+    pub fn finish(mut self, closed: &mut Vec<CompletedCall>) -> (InputLedger, Vec<Report>, FirstUses) {
         let given_out = closed.len();
-        while self.open.first() < self.open.next() {
-            self.close(self.open.first(), closed);
+        while !self.turns.is_empty() {
+            self.close_next(closed);
         }
         self.count(closed.get(given_out..).unwrap_or_default());
         assert!(self.ledger.balances(), "the account of `{}` does not balance: {:?}", self.name, self.ledger);
-        (self.ledger, self.reports)
+        (self.ledger, self.reports, self.keys)
     }
 
     fn call(&mut self, mut built: Box<CallBuilder>, lines_before: u64, closed: &mut Vec<CompletedCall>) {
@@ -196,7 +213,7 @@ impl<'a> Assembler<'a> {
         let line = call.place.line;
         match resend {
             Some(resend) => self.join(resend, &built),
-            None => self.open(built, run, closed),
+            None => self.open(built, run, late, closed),
         }
         for answer in &mut answers {
             answer.place = Place { input: self.input, line };
@@ -207,7 +224,7 @@ impl<'a> Assembler<'a> {
     }
 
     /// Adds an open call, and closes the one that has been open for a whole window.
-    fn open(&mut self, mut built: Box<CallBuilder>, slot: RunSlot, closed: &mut Vec<CompletedCall>) {
+    fn open(&mut self, mut built: Box<CallBuilder>, slot: RunSlot, late: bool, closed: &mut Vec<CompletedCall>) {
         let number = self.open.next();
         let run = self.runs.run_mut(slot);
         run.calls = run.calls.saturating_add(1);
@@ -220,10 +237,59 @@ impl<'a> Assembler<'a> {
         if let Some(ids) = &mut self.bare_ids {
             ids.add(bare_id(&built), built.hashes.id);
         }
-        self.open.push(built, slot, &mut self.runs);
-        if number - self.open.first() >= self.options.reorder_window.max(1) {
-            self.close(self.open.first(), closed);
+        if built.hashes.key != 0 && self.writes(built.hashes.tool, built.call.tool()) {
+            self.keys.note(&built);
         }
+        self.open.push(built, slot, &mut self.runs);
+        self.turns.push_back(number);
+        if late {
+            self.put_in_order(slot);
+        }
+        if self.turns.len() as u64 > self.options.reorder_window.max(1) {
+            self.close_next(closed);
+        }
+    }
+
+    /// Puts the newest call among those of its run that were made after it.
+    fn put_in_order(&mut self, run: RunSlot) {
+        let Assembler { open, turns, first_turn, runs, .. } = self;
+        open.put_in_order(MAX_SEARCHED, runs, |moved, number| {
+            let place = moved.turn.checked_sub(*first_turn).and_then(|place| usize::try_from(place).ok());
+            if let Some(turn) = place.and_then(|place| turns.get_mut(place)) {
+                *turn = number;
+            }
+        });
+        let number = open.next() - 1;
+        let Some(made) = open.get(number).map(OpenCall::made) else { return };
+        let last_write = self.last_write_before(run, made);
+        if let Some(open) = self.open.get_mut(number) {
+            open.built.counts.last_write = last_write;
+        }
+    }
+
+    /// The last successful write of a run before a moment.
+    fn last_write_before(&self, run: RunSlot, made: Moment) -> Option<Moment> {
+        let is_before = |write: &Moment| made.is_after(*write);
+        let run = self.runs.run(run);
+        let mut last = run.last_write.filter(is_before);
+        let mut number = run.last_open;
+        for _ in 0..MAX_SEARCHED {
+            let Some(open) = self.open.get(number) else { break };
+            let CallBuilder { call, counts, .. } = &*open.built;
+            let acted =
+                call.answers.iter().filter(|answer| answer.reply == Reply::Ok && answer.to != AnswerTo::Refresh);
+            let written =
+                acted.filter(|_| self.known_writes.get(&open.built.hashes.tool) == Some(&true)).map(moment_of);
+            last = written.chain(counts.last_write).filter(is_before).fold(last, later);
+            number = open.before();
+        }
+        last
+    }
+
+    /// Whether a tool changes the upstream.
+    fn writes(&mut self, tool: u128, name: &str) -> bool {
+        let writes = self.writes;
+        *self.known_writes.entry(tool).or_insert_with(|| writes(name))
     }
 
     /// The open call that this one is joined to.
@@ -236,7 +302,8 @@ impl<'a> Assembler<'a> {
         let failed_on = earlier.built.counts.failed_on;
         let failed = failed_on != 0 && !earlier.succeeded();
         let unchanged = earlier.built.call.token() == call.token();
-        (failed && unchanged && self.runs.run(run).last_write <= failed_on).then_some(number)
+        let written = self.runs.run(run).last_write.is_some_and(|write| write.place > failed_on);
+        (failed && unchanged && !written).then_some(number)
     }
 
     fn join(&mut self, resend: JoinedResend, call: &CallBuilder) {
@@ -299,7 +366,7 @@ impl<'a> Assembler<'a> {
 
     /// Hides an open call from later lines: a later call took its id.
     fn supersede(&mut self, number: u64) {
-        let Some(open) = self.open.get_mut(number) else { return };
+        let Some(open) = self.open.get_mut(number).filter(|open| !open.superseded) else { return };
         open.superseded = true;
         if let Some(ids) = &mut self.bare_ids {
             ids.remove_call(&open.built, &self.joined);
@@ -327,6 +394,7 @@ impl<'a> Assembler<'a> {
 
     /// Attaches an answer to an open call. `late` says that its line is already counted as out of order.
     fn attach(&mut self, target: AnswerTarget, mut answer: RecordedAnswer, late: bool) {
+        let mut writes_late = None;
         let Some(open) = self.open.get_mut(target.number) else {
             self.ledger.orphans += 1;
             return;
@@ -345,6 +413,9 @@ impl<'a> Assembler<'a> {
         let backwards = answer.at.zip(answer.started.or(call.at)).is_some_and(|(at, start)| at < start);
         if backwards {
             drop_time(&mut answer);
+        }
+        if answer.to == AnswerTo::Attempt && answer.at.is_none() {
+            order_by_lines(call);
         }
         let Some(index) = insert_index(call, open.highest_attempt, &answer) else {
             self.ledger.duplicates += 1;
@@ -367,12 +438,28 @@ impl<'a> Assembler<'a> {
         let writes = self.writes;
         let acted = answer.reply == Reply::Ok && answer.to != AnswerTo::Refresh; // a refresh changes nothing upstream
         if acted && *self.known_writes.entry(hashes.tool).or_insert_with(|| writes(call.tool())) {
-            self.runs.run_mut(open.run).last_write = answer.place.line;
+            let (slot, write) = (open.run, moment_of(&answer));
+            let run = self.runs.run_mut(slot);
+            run.last_write = later(run.last_write, write);
+            writes_late = late.then_some((slot, write));
         }
         if call.answers.is_empty() {
             call.answers.reserve_exact(1); // most calls have one answer; a pooled call has capacity already
         }
         call.answers.insert(index, answer);
+        if let Some((run, write)) = writes_late {
+            self.note_late_write(run, write);
+        }
+    }
+
+    /// Notes a write for the calls of its run that were made after it, although its line came later.
+    fn note_late_write(&mut self, run: RunSlot, write: Moment) {
+        let mut number = self.runs.run(run).last_open;
+        for _ in 0..MAX_SEARCHED {
+            let Some(open) = self.open.get_mut(number).filter(|open| open.made().is_after(write)) else { break };
+            open.built.counts.last_write = later(open.built.counts.last_write, write);
+            number = open.before();
+        }
     }
 
     /// Records the time of a line; counts and returns whether it is before an earlier one of its run.
@@ -384,17 +471,28 @@ impl<'a> Assembler<'a> {
         late
     }
 
-    fn run_end(&mut self, run: u128, closed: &mut Vec<CompletedCall>) {
+    fn run_end(&mut self, run: u128) {
         self.ledger.run_ends += 1;
         let Some(slot) = self.runs.find(run) else { return };
-        while let first @ 1.. = self.runs.run(slot).first_open {
-            self.close(first, closed);
+        let mut number = std::mem::take(&mut self.runs.run_mut(slot).last_open);
+        while let Some(open) = self.open.get(number) {
+            let before = open.before();
+            self.supersede(number);
+            number = before;
+        }
+    }
+
+    fn close_next(&mut self, closed: &mut Vec<CompletedCall>) {
+        if let Some(number) = self.turns.pop_front() {
+            self.first_turn += 1;
+            self.close(number, closed);
         }
     }
 
     fn close(&mut self, number: u64, closed: &mut Vec<CompletedCall>) {
         let is_superseded = self.open.get(number).is_some_and(|open| open.superseded);
-        let Some(call) = self.open.take(number, &mut self.runs) else { return };
+        let Some(mut call) = self.open.take(number, &mut self.runs) else { return };
+        call.call.key_is_reused = call.hashes.key != 0 && self.keys.is_reused_by(&call);
         if let Some(ids) = self.bare_ids.as_mut().filter(|_| !is_superseded) {
             ids.remove_call(&call, &self.joined);
         }
@@ -414,6 +512,16 @@ impl<'a> Assembler<'a> {
         self.ledger.closed += closed.len() as u64;
         self.ledger.unanswered += closed.iter().filter(|closed| closed.counts.answers == 0).count() as u64;
     }
+}
+
+/// When an answer came.
+fn moment_of(answer: &RecordedAnswer) -> Moment {
+    Moment { at: answer.at, place: answer.place.line }
+}
+
+/// The later of a moment that may be known and another one.
+fn later(known: Option<Moment>, other: Moment) -> Option<Moment> {
+    known.filter(|known| known.is_after(other)).or(Some(other))
 }
 
 /// Drops an impossible time. The time still distinguishes the answer from others of its call, by its line hash.
@@ -448,6 +556,14 @@ fn insert_index(call: &RecordedCall, highest_attempt: u32, answer: &RecordedAnsw
             let seen = call.answers.iter().any(|seen| seen.to == other && seen.attempt == attempt);
             if seen { None } else { end }
         }
+    }
+}
+
+/// Puts attempts without numbers in the order of their lines, because one of them has no time.
+fn order_by_lines(call: &mut RecordedCall) {
+    let attempts = || call.answers.iter().filter(|seen| seen.to == AnswerTo::Attempt);
+    if attempts().nth(1).is_some() && attempts().all(|seen| seen.attempt.is_none() && !seen.inferred) {
+        call.answers.sort_by_key(|answer| answer.place.line); // the order of other answers, too
     }
 }
 

@@ -3,6 +3,7 @@
 mod account;
 mod assembler;
 mod ids;
+mod keys;
 mod open;
 mod runs;
 #[cfg(test)]
@@ -10,3 +11,4 @@ mod tests;
 
 pub use account::InputLedger;
 pub use assembler::{AssembleOptions, Assembler, Writes};
+pub use keys::FirstUses;

@@ -4,6 +4,7 @@
 use crate::assemble::runs::{RunSlot, RunTable};
 use crate::call::CallBuilder;
 use crate::window::Window;
+use playproof_engine::sim::Moment;
 
 /// An open call, with what pairing answers needs.
 #[derive(Debug)]
@@ -14,11 +15,12 @@ pub struct OpenCall {
     pub run: RunSlot,
     /// The highest number of an answered attempt; 0: no attempt was answered.
     pub highest_attempt: u32,
-    /// A later call took its call id: no later line finds it, and it waits until the calls before it have closed.
+    /// Its run ended, or a later call took its call id: no later line finds it, and it waits for its turn to close.
     pub superseded: bool,
-    /// The calls before and after it in its run; 0: none. The one before it may have closed.
+    /// It closes in the place of the call with this number: calls of one run close in the order in which they were made.
+    pub turn: u64,
+    /// The call that was made before it in its run, which may have closed; 0: none.
     before: u64,
-    after: u64,
 }
 
 impl OpenCall {
@@ -27,7 +29,12 @@ impl OpenCall {
         self.built.counts.succeeded > 0
     }
 
-    /// The call before it in its run, which may have closed; 0: none.
+    /// When it was made.
+    pub fn made(&self) -> Moment {
+        Moment { at: self.built.call.at, place: self.built.call.place.line }
+    }
+
+    /// The call that was made before it in its run, which may have closed; 0: none.
     pub fn before(&self) -> u64 {
         self.before
     }
@@ -83,24 +90,48 @@ impl OpenCalls {
     pub fn push(&mut self, built: Box<CallBuilder>, run: RunSlot, runs: &mut RunTable) {
         let number = self.next();
         let state = runs.run_mut(run);
+        state.open += 1;
         let before = std::mem::replace(&mut state.last_open, number);
-        if before == 0 {
-            state.first_open = number;
-        } else if let Some(before) = self.get_mut(before) {
-            before.after = number;
-        }
         let id = built.hashes.id;
-        self.0.push(id, Some(OpenCall { built, run, highest_attempt: 0, superseded: false, before, after: 0 }));
+        let open = OpenCall { built, run, highest_attempt: 0, superseded: false, turn: number, before };
+        self.0.push(id, Some(open));
     }
 
-    /// Removes the first open call of its run.
+    /// Moves the call that was added last before the open calls of its run that were made after it, at most `limit`, and
+    /// gives each call whose turn that changes to `moved`.
+    pub fn put_in_order(&mut self, limit: usize, runs: &mut RunTable, mut moved: impl FnMut(&OpenCall, u64)) {
+        let number = self.next() - 1;
+        let Some(Some(mut new)) = self.0.get_mut(number).map(Option::take) else { return };
+        let mut after = 0; // the call that was made next
+        for _ in 0..limit {
+            let before = new.before;
+            let Some(earlier) = self.get_mut(before) else { break };
+            if new.built.call.at.zip(earlier.built.call.at).is_none_or(|(new, earlier)| new >= earlier) {
+                break;
+            }
+            std::mem::swap(&mut new.turn, &mut earlier.turn);
+            moved(earlier, before);
+            new.before = std::mem::replace(&mut earlier.before, number);
+            if after == 0 {
+                runs.run_mut(new.run).last_open = before;
+            } else if let Some(after) = self.get_mut(after) {
+                after.before = before;
+            }
+            after = before;
+        }
+        moved(&new, number);
+        if let Some(slot) = self.0.get_mut(number) {
+            *slot = Some(new);
+        }
+    }
+
+    /// Removes the open call of its run that was made first.
     pub fn take(&mut self, number: u64, runs: &mut RunTable) -> Option<Box<CallBuilder>> {
-        let OpenCall { built, run, after, .. } = self.0.get_mut(number)?.take()?;
+        let OpenCall { built, run, .. } = self.0.get_mut(number)?.take()?;
         while self.0.pop_first(Option::is_none).is_some() {}
         let run = runs.run_mut(run);
-        debug_assert_eq!(run.first_open, number, "calls of a run close in their order");
-        run.first_open = after;
-        if after == 0 {
+        run.open -= 1; // it was counted when it was added
+        if run.last_open == number {
             run.last_open = 0;
         }
         Some(built)

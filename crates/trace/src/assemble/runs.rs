@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use foldhash::fast::FixedState;
 
 use crate::hash::half;
+use playproof_engine::sim::Moment;
 use playproof_engine::time::Instant;
 
 /// A run is forgotten after this many calls of other runs.
@@ -22,14 +23,14 @@ pub struct RunState {
     hash: u128,
     /// Its calls so far.
     pub calls: u32,
-    /// Its first open call; 0: none is open.
-    pub first_open: u64,
-    /// Its last open call; 0: none is open.
+    /// The number of its open calls.
+    pub open: u32,
+    /// Its last open call that takes results; 0: there is none.
     pub last_open: u64,
     /// The latest time in it.
     pub latest: Option<Instant>,
-    /// The line of its last successful write; 0: none.
-    pub last_write: u64,
+    /// The answer to its last successful write.
+    pub last_write: Option<Moment>,
     touched: u64,
 }
 
@@ -91,7 +92,7 @@ impl RunTable {
         let RunTable { slots, runs, free, .. } = self;
         slots.retain(|_, &mut slot| {
             let run = &runs[slot as usize];
-            let keep = run.first_open != 0 || now.saturating_sub(run.touched) < FORGET_AFTER;
+            let keep = run.open > 0 || now.saturating_sub(run.touched) < FORGET_AFTER;
             if !keep {
                 free.push(slot);
             }
@@ -127,7 +128,7 @@ mod tests {
     fn silent_runs_are_forgotten_but_those_with_open_calls_are_not() {
         let mut runs = RunTable::default();
         let (open, _) = runs.find_or_add(hash_of(0), 0);
-        runs.run_mut(open).first_open = 1;
+        runs.run_mut(open).open = 1;
         for n in 1..1_000_000 {
             runs.find_or_add(hash_of(n), n);
         }

@@ -23,7 +23,7 @@ fn try_assemble(text: &[u8], options: AssembleOptions) -> Result<Read, Report> {
     while let Some(piece) = chunks.next(Vec::new()).unwrap() {
         assembler.take(read_piece(&piece, &RedactionRules::default()), &mut closed)?;
     }
-    let (ledger, reports) = assembler.finish(&mut closed);
+    let (ledger, reports, _) = assembler.finish(&mut closed);
     assert!(ledger.balances(), "{ledger:?}");
     Ok(Read { calls: closed.iter().map(|closed| closed.raw().clone()).collect(), ledger, reports })
 }
@@ -88,7 +88,7 @@ fn a_result_without_a_run_goes_to_the_only_open_call_with_its_id() {
         r#"{"call_id":"1","status":"ok"}"#,
         r#"{"call_id":"1","run_id":"v","status":"ok"}"#,
     ]);
-    assert_eq!(shape(&read), ["s#1 b", "r#1 a-", "t#1 c+", "u#1 d+"]);
+    assert_eq!(shape(&read), ["r#1 a-", "s#1 b", "t#1 c+", "u#1 d+"]);
     assert_eq!((read.ledger.orphans, read.ledger.attached), (4, 3), "of two it says nothing, and another run is named");
 }
 
@@ -184,8 +184,72 @@ fn the_end_of_a_run_closes_only_its_calls_and_a_later_call_continues_its_numbers
         r#"{"run_id":"s","call_id":"1","status":"ok"}"#,
         r#"{"tool":"d","run_id":"r"}"#,
     ]);
-    assert_eq!(shape(&read), ["r#1 b", "r#2 c", "s#1 a+", "r#3 d"]);
+    assert_eq!(shape(&read), ["s#1 a+", "r#1 b", "r#2 c", "r#3 d"]);
     assert_eq!((read.ledger.run_ends, read.ledger.orphans, read.ledger.runs), (2, 1, 2));
+}
+
+#[test]
+fn calls_of_a_run_close_in_the_order_in_which_they_were_made() {
+    let lines = [
+        r#"{"tool":"a","run_id":"r","call_id":"1","at_ms":30}"#,
+        r#"{"tool":"b","run_id":"s","call_id":"1","at_ms":0}"#,
+        r#"{"tool":"c","run_id":"r","call_id":"2","at_ms":40}"#,
+        r#"{"tool":"d","run_id":"r","call_id":"3","at_ms":10}"#,
+        r#"{"tool":"e","run_id":"r","call_id":"4","at_ms":35}"#,
+        r#"{"tool":"f","run_id":"r","call_id":"5"}"#,
+        r#"{"run_id":"r","call_id":"1","status":"ok"}"#,
+        r#"{"run_id":"r","call_id":"3","status":"ok"}"#,
+    ];
+    let read = assemble(&lines);
+    assert_eq!(shape(&read), ["r#3 d+", "s#1 b", "r#1 a+", "r#4 e", "r#2 c", "r#5 f"], "without a time: by lines");
+    let read = assemble_with(&lines, AssembleOptions { reorder_window: 2, ..AssembleOptions::default() });
+    assert_eq!(shape(&read), ["r#1 a", "s#1 b", "r#3 d", "r#4 e", "r#2 c", "r#5 f"], "within the window");
+    let in_order = lines.map(|line| line.replace("at_ms\":10", "at_ms\":50"));
+    let read = assemble(&in_order.each_ref().map(String::as_str));
+    assert_eq!(shape(&read)[..4], ["r#1 a+", "s#1 b", "r#4 e", "r#2 c"]);
+}
+
+#[test]
+fn the_first_call_with_a_key_is_the_one_that_was_made_first() {
+    let reused = |lines: &[&str]| -> Vec<String> {
+        let calls = assemble(lines).calls;
+        calls.iter().filter(|call| call.key_is_reused).map(RecordedCall::reference).collect()
+    };
+    let first = r#"{"tool":"pay","run_id":"r","args":{"n":1},"idempotency_key":"k","at_ms":0,"status":"ok"}"#;
+    let second = r#"{"tool":"pay","run_id":"s","args":{"n":2},"idempotency_key":"k","at_ms":9,"status":"ok"}"#;
+    let (ends, open) = (r#"{"type":"run_end","run_id":"s"}"#, r#"{"type":"run_end","run_id":"r"}"#);
+    assert_eq!(reused(&[first, second]), ["s#1"]);
+    assert_eq!(reused(&[first, second, ends, open]), ["s#1"], "whichever run ends first");
+    assert_eq!(reused(&[second, ends, first]), ["s#1"], "by their times, not by their lines");
+    let [untimed, other] = [first, second].map(|line| line.replace("\"at_ms\":", "\"x\":"));
+    assert_eq!(reused(&[&other, &untimed]), ["r#1"], "by their lines, for want of times");
+    assert_eq!(reused(&[first, &second.replace("\"n\":2", "\"n\":1.0")]), [""; 0], "the same arguments");
+    assert_eq!(reused(&[first, &second.replace("pay", "read")]), [""; 0], "another tool");
+    let read = |line: &str| line.replace("pay", "read");
+    assert_eq!(reused(&[&read(first), &read(second)]), [""; 0], "a read");
+}
+
+#[test]
+fn a_write_counts_for_calls_that_were_made_after_it_whatever_the_order_of_lines() {
+    let call = r#"{"tool":"a","run_id":"r","call_id":"1","at_ms":30}"#;
+    let write = r#"{"tool":"w","run_id":"r","call_id":"2","at_ms":10}"#;
+    let result = r#"{"run_id":"r","call_id":"2","at_ms":20,"status":"ok"}"#;
+    let last_write = |lines: [&str; 3]| {
+        let mut assembler = Assembler::new(0, "t", AssembleOptions::default(), &|_| true);
+        let mut closed = Vec::new();
+        let piece = InputPiece::Lines(lines.join("\n").into_bytes());
+        assembler.take(read_piece(&piece, &RedactionRules::default()), &mut closed).unwrap();
+        assembler.finish(&mut closed);
+        let a = closed.iter().find(|closed| closed.raw().tool() == "a").unwrap();
+        a.counts.last_write.and_then(|write| write.at).map(|at| at.as_micros() / 1_000)
+    };
+    for lines in [[write, result, call], [write, call, result], [call, write, result]] {
+        assert_eq!(last_write(lines), Some(20), "{lines:?}");
+        assert_eq!(
+            last_write(lines.map(|line| if line == call { r#"{"tool":"a","run_id":"r","at_ms":15}"# } else { line })),
+            None
+        );
+    }
 }
 
 #[test]
@@ -255,7 +319,7 @@ fn redaction_makes_no_two_results_equal() {
     let mut closed = Vec::new();
     let mut assembler = Assembler::new(0, "t", AssembleOptions::default(), &|_| true);
     assembler.take(read_piece(&InputPiece::Lines(text.into_bytes()), &rules), &mut closed).unwrap();
-    let (ledger, _) = assembler.finish(&mut closed);
+    let (ledger, ..) = assembler.finish(&mut closed);
     assert_eq!((closed[0].call.answers.len(), ledger.duplicates), (2, 1));
 }
 
