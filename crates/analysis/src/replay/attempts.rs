@@ -49,6 +49,8 @@ pub fn judge(closed: &CompletedCall, facts: ToolFacts, plans: &[Plan], findings:
 #[derive(Clone, Copy, Debug)]
 struct AttemptShows {
     ok: bool,
+    /// How many it stands for: a gap in the numbers is one or several attempts without an answer.
+    attempts: u32,
     /// It failed or was not answered, and may have acted.
     may_have_acted: bool,
     reads_as_denial: bool,
@@ -58,12 +60,17 @@ struct AttemptShows {
 /// All attempts in order; one that the recording leaves out is unanswered.
 fn course(call: &RecordedCall, facts: ToolFacts, plans: &[Plan]) -> Vec<AttemptShows> {
     let mut attempts: Vec<AttemptShows> = Vec::new();
-    let unanswered =
-        AttemptShows { ok: false, may_have_acted: true, reads_as_denial: false, reads_as_processed: false };
+    let unanswered = AttemptShows {
+        ok: false,
+        attempts: 1,
+        may_have_acted: true,
+        reads_as_denial: false,
+        reads_as_processed: false,
+    };
     let mut next = AttemptNo::FIRST;
     for (number, answer) in call.attempts() {
         if number > next {
-            attempts.push(unanswered); // one or several: each may have acted
+            attempts.push(AttemptShows { attempts: number.get() - next.get(), ..unanswered });
         }
         next = number.next();
         attempts.push(match &answer.reply {
@@ -73,6 +80,7 @@ fn course(call: &RecordedCall, facts: ToolFacts, plans: &[Plan]) -> Vec<AttemptS
                 let FailureMeaning { denied, processed, .. } = FailureMeaning::of_error(error, call.is_keyed());
                 AttemptShows {
                     ok: false,
+                    attempts: 1,
                     may_have_acted: meaning(call, facts, plans, (call.is_keyed(), number), error).may_have_acted,
                     reads_as_denial: denied,
                     reads_as_processed: processed,
@@ -85,20 +93,20 @@ fn course(call: &RecordedCall, facts: ToolFacts, plans: &[Plan]) -> Vec<AttemptS
 
 /// Attempts that were sent after one for which `is` holds.
 fn sent_after(attempts: &[AttemptShows], is: impl Fn(&AttemptShows) -> bool) -> u32 {
-    let first = attempts.iter().position(is);
-    first.map_or(0, |first| u32::try_from(attempts.len() - first - 1).unwrap_or(u32::MAX))
+    let sent: u32 = attempts.iter().skip_while(|attempt| !is(attempt)).map(|attempt| attempt.attempts).sum();
+    sent.saturating_sub(1)
 }
 
 /// The effects of the call that were not reversed, if each attempt that may have acted after a success acted, and each
 /// ambiguous line was an attempt; 0: no more than it proves.
 fn effects_in_doubt(attempts: &[AttemptShows], keyed: bool, counts: AttemptCounts) -> u32 {
-    let made = attempts.iter().filter(|attempt| attempt.ok).count();
+    let made = u32::try_from(attempts.iter().filter(|attempt| attempt.ok).count()).unwrap_or(u32::MAX);
     let succeeded = attempts.iter().position(|attempt| attempt.ok).filter(|_| !keyed);
     let later = succeeded.and_then(|first| attempts.get(first..)).unwrap_or_default();
-    let maybe = later.iter().filter(|attempt| attempt.may_have_acted).count();
+    let maybe: u32 = later.iter().filter(|attempt| attempt.may_have_acted).map(|attempt| attempt.attempts).sum();
     let again = attempts.iter().any(|attempt| attempt.ok || attempt.may_have_acted);
     let doubted = if again && counts.ambiguous > 0 { counts.ambiguous.saturating_add(1) } else { 0 };
-    let all = if maybe > 0 { u32::try_from(made + maybe).unwrap_or(u32::MAX) } else { 0 };
+    let all = if maybe > 0 { made.saturating_add(maybe) } else { 0 };
     all.max(doubted).saturating_sub(counts.reversed)
 }
 

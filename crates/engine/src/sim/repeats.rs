@@ -87,6 +87,8 @@ struct KeyRow {
     acted: u32,
     /// Whether a failed attempt of a call may have acted.
     maybe: bool,
+    /// Calls that may have acted, without a proved effect.
+    lost: u32,
     /// The first end of such a call.
     maybe_ended: Option<Moment>,
 }
@@ -121,6 +123,13 @@ impl RepeatedCall {
         self.denied = failure.denied;
         self.processed = failure.processed;
         self
+    }
+}
+
+impl KeyRow {
+    /// The effects if this call acted, and each of the earlier ones that may have.
+    fn possible_effects(&self, call: &RepeatedCall) -> u32 {
+        self.effects.saturating_add(self.lost).saturating_add(call.effects.max(1))
     }
 }
 
@@ -183,7 +192,7 @@ impl Repeats {
         }
         match certain && row.maybe_ended.is_some_and(|ended| call.made.is_after(ended)) {
             true => (FindingId::UnsafeRetry, 1),
-            false => (FindingId::PossibleDuplicateEffect, row.effects.saturating_add(2)),
+            false => (FindingId::PossibleDuplicateEffect, row.possible_effects(call)),
         }
     }
 
@@ -192,10 +201,7 @@ impl Repeats {
         let row = self.row(0);
         let now = call.effects > 0 && row.maybe && row.effects == 0;
         let before = call.effects == 0 && call.may_have_acted && !row.maybe && row.effects > 0;
-        match call.key == 0 && (now || before) {
-            true => row.effects.saturating_add(call.effects).saturating_add(1),
-            false => 0,
-        }
+        if call.key == 0 && (now || before) { row.possible_effects(call) } else { 0 }
     }
 
     /// The calls with this request under any key so far, and whether this one and one of another key succeeded.
@@ -220,6 +226,7 @@ impl Repeats {
         row.acted = row.acted.saturating_add(u32::from(call.effects > 0 || call.may_have_acted));
         if call.may_have_acted {
             row.maybe = true;
+            row.lost = row.lost.saturating_add(u32::from(call.effects == 0));
             let is_first = |end: &Moment| row.maybe_ended.is_none_or(|first| first.is_after(*end));
             row.maybe_ended = call.ended.filter(is_first).or(row.maybe_ended);
         }

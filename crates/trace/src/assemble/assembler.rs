@@ -456,8 +456,13 @@ impl<'a> Assembler<'a> {
     fn note_late_write(&mut self, run: RunSlot, write: Moment) {
         let mut number = self.runs.run(run).last_open;
         for _ in 0..MAX_SEARCHED {
-            let Some(open) = self.open.get_mut(number).filter(|open| open.made().is_after(write)) else { break };
-            open.built.counts.last_write = later(open.built.counts.last_write, write);
+            let Some(open) = self.open.get_mut(number) else { break };
+            let made = open.made();
+            if made.is_after(write) {
+                open.built.counts.last_write = later(open.built.counts.last_write, write);
+            } else if made.at.is_some() {
+                break; // and so were the calls before it
+            }
             number = open.before();
         }
     }
