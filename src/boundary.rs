@@ -49,7 +49,7 @@ impl Boundary {
         let bases = std::iter::once(&self.root).chain(&self.outside).filter(|base| is_below(base, &path));
         let base = bases.max_by_key(|base| base.components().count()).ok_or_else(|| outside(&self.root, &path))?;
         if path.strip_prefix(base).is_ok_and(|below| below.iter().any(|step| step == GIT)) {
-            let said = format!("`{}` lies in a `.git` folder: nothing is written or removed there", from_here(&path));
+            let said = format!("`{}` is in a `.git` folder: nothing is written or removed there", from_here(&path));
             return Err(Failure::new(said).help("name another place"));
         }
         let Some(link) = link_below(base, &path) else { return Ok(path) };

@@ -1,9 +1,9 @@
-//! The forms in which commands write their results. Writes nothing; each command says which of them it has.
+//! The output formats of commands. Writes nothing; each command lists its own.
 
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-/// A form of a result. A command matches those that it has, and the page for people is its last arm.
+/// An output format. A command matches its own formats; the page for people is the last arm.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// For people

@@ -148,7 +148,7 @@ fn unexplained(class: Class, results: &[&CaseResult]) -> Failure {
         _ => "playproof accept --reason '...'".into(),
     };
     Failure::new(format!("{class} in {which}: this is not accepted without a reason"))
-        .help("the reason is kept in the golden, for whoever reads it next")
+        .help("the reason is kept in the golden")
         .next(next)
 }
 
@@ -203,7 +203,7 @@ mod tests {
             workspace.project_lock()?.commit(&accepted.changes, &mut Output::default())
         };
         let golden = path("goldens/p/f.snap");
-        // It was compared with one attempt; since then somebody has accepted three.
+        // It was compared with one attempt; since then a person has accepted three.
         let theirs = GoldenFile::new("f", "p", &body(3).render()).render();
         write(&golden, &theirs).unwrap();
         assert!(format!("{:?}", accept(diverged()).unwrap_err()).contains("has changed since this was compared"));

@@ -123,8 +123,7 @@ pub fn blamed(failure: Failure) -> Failure {
     let Some(Named { place, .. }) = named.into_iter().find(|named| named.path == *name) else { return failure };
     let why = missing.diagnostics.first().map_or("no such file", |said| &said.message);
     let said = Diagnostic::error("unreadable", format!("{name}: {why}"));
-    let said =
-        said.at(place, "named here").help(format!("paths in `{FILE}` are taken from the folder that it lies in"));
+    let said = said.at(place, "named here").help(format!("paths in `{FILE}` are relative to its folder"));
     Failure::Reports { reports: vec![Report::one(source, said)], next: next.clone() }
 }
 

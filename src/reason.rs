@@ -1,5 +1,5 @@
-//! A reason as the command line takes it: never blank and never only marks, because it is kept for whoever
-//! reads it next. Commands are printed with `'...'` for it, and pasted so.
+//! A reason on the command line: never blank and never only marks, because later readers need it. Suggested commands
+//! have `'...'` in its place, and people paste them unchanged.
 
 /// Reads a reason.
 ///

@@ -201,19 +201,20 @@ fn apply(
     Ok(())
 }
 
-/// Moves one file to its place. If somebody else changed the file meanwhile, their text is kept aside, with a note.
+/// Moves one file to its place. If the file changed meanwhile, that text is kept aside, with a note.
 pub(super) fn place(step: &Step, new: &Path, path: &Path) -> io::Result<()> {
     let now = hash_of(path)?;
     if now == step.new {
         return Ok(()); // in its place already; a staged copy is removed with the journal
     }
     if step.new.is_some() && !is_file(new) {
-        return Ok(()); // it was in its place; somebody has changed it since
+        return Ok(()); // it was in its place, and has changed since
     }
     if now.is_some() && now != step.old {
         let aside = aside(path);
         fs::rename(path, &aside)?;
-        let said = format!("note: what was written to `{}` meanwhile lies in `{}`", from_here(path), from_here(&aside));
+        let said =
+            format!("note: `{}` was changed meanwhile; that text is kept in `{}`", from_here(path), from_here(&aside));
         say(&said);
     } else if now.is_some() && step.new.is_none() {
         fs::remove_file(path)?;

@@ -315,6 +315,6 @@ fn said(failure: &Failure) -> String {
     match failure {
         Failure::Message { message, .. } => message.clone(),
         Failure::Reports { reports, .. } => reports.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),
-        Failure::PipeClosed => "nobody reads on".to_owned(),
+        Failure::PipeClosed => "the reader of the output went away".to_owned(),
     }
 }

@@ -123,8 +123,8 @@ fn given(args: &Args) -> Flags {
         .set("--replace", args.replace)
 }
 
-/// Refuses to replace a trace that begins otherwise than what is imported: an import of the same recording, perhaps of
-/// less of it, begins the same, and what somebody recorded is kept.
+/// Refuses to replace a trace whose beginning differs from the import: it is another recording. An earlier import of the
+/// same recording, also of a part of it, has the same beginning.
 fn refuse_other_trace(args: &Args, path: &str, lines: &[u8]) -> Result<(), Failure> {
     let there = outputs::beginning(path).unwrap_or_default();
     let first = lines.split_inclusive(|byte| *byte == b'\n').next().unwrap_or_default();
@@ -150,7 +150,7 @@ fn pair(name: &str, imported: &mut Imported) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Nothing can be made of a recording without calls, and nobody would look at what is written then.
+/// The failure of a recording without calls: an empty trace is of no use.
 fn without_calls(args: &Args, name: &str, results: u64) -> Failure {
     let said = match results {
         0 => "it holds no calls".to_owned(),

@@ -1,4 +1,4 @@
-//! `playproof mine TRACE...`: failures that a playbook has no use for, by the form of their message.
+//! `playproof mine TRACE...`: clusters the failures that no rule matches, and suggests a rule for each.
 
 use crate::command::propose;
 use crate::command::propose::Stand;
@@ -25,20 +25,20 @@ Mines failures that no rule matches (verdict `unclassified`), and failures whose
 `exhausted`). A call that ends undetermined is counted and not mined: the recording does not show whether its verdict
 helps.
 
-A form is a message with placeholders for numbers, ids, quoted text and paths; upper and lower case are the same. A
-place where otherwise equal messages have three or more different words becomes a placeholder too. Forms differ also by
-error kind, status and code. The most urgent comes first: number of failures times 4 for a write that is not
+A cluster has the failures with one message template, error kind, status and code. A template has placeholders for
+numbers, ids, quoted text and paths, and for a word that has three or more values in otherwise equal messages; upper and
+lower case are the same. The most urgent cluster comes first: number of failures times 4 for a write that is not
 idempotent, 2 for another write, 1 for a read.
 
-The rule below each form was tried on the mined messages: it matches those of the form, and no others, whatever their
-verdict. Choose the verdict, and what follows from it.
+The rule below each cluster was tried on all mined messages: it matches those of the cluster and no others, whatever
+their verdict. Choose the verdict, and what follows from it.
 
 Examples:
   playproof mine trace.jsonl
   playproof mine traces/*.jsonl.gz --playbook my.yaml --top 30
   playproof mine results.json --tools tools.yaml --format json";
 
-/// Forms that are shown unless another number is asked for.
+/// The clusters that are shown by default.
 const TOP: u16 = 10;
 
 /// What `mine` is told.
@@ -57,7 +57,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     pub tools: Option<String>,
 
-    /// Show this many forms
+    /// Show this many clusters
     #[arg(long, value_name = "N", default_value_t = TOP, value_parser = whole::<u16>(1..=1_000))]
     pub top: u16,
 
@@ -108,8 +108,8 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     Ok(Exit::Clean)
 }
 
-/// A verdict for the most pressing form whose rule was drawn, where the project can change the playbook; else what
-/// makes it so. Without such a form its first example, explained. Nothing for standard input, which is gone.
+/// A verdict for the most urgent cluster with a rule, where the project can change the playbook; else what
+/// makes it so. Without such a cluster its first example, explained. Nothing for standard input, which is gone.
 fn next(args: &Args, mined: &Mined, sources: &Sources) -> Option<Command> {
     if args.inputs.iter().any(|input| input == files::STDIN) {
         return None;

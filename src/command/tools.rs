@@ -38,7 +38,7 @@ pub struct Args {
     pub reading: ReadOptions,
 }
 
-/// Tools that are written. A trace with more names a tool anew in each call, and nobody would confirm those.
+/// The most tools that are written. A trace with more probably names a tool anew in each call.
 const MOST_TOOLS: usize = 5_000;
 
 /// Drafts.

@@ -18,7 +18,7 @@ attempts of the dispatcher made it. One intent may have both.
 
 Equal calls can be correct: an order may be refunded in three equal parts. If each call of the tool is meant to act, \
 declare the tool `repeatable: true`. Each call then has its own intent, and the finding goes away. Before that, ask \
-whoever owns the tool: the declaration also hides real duplicates.
+the owner of the tool: the declaration also hides real duplicates.
 
 What to do: find out whether each call was meant. If not, find the surplus upstream and take it back; then give the \
 call an idempotency key, or leave the retry guard on.",
@@ -27,8 +27,9 @@ call an idempotency key, or leave the retry guard on.",
             "the outcome contradicts the upstream's ledger",
             "\
 The outcome claims `not_applied` and the ledger has a net effect of its intent, or it claims `applied` and the ledger \
-has none. The effect may be that of another call, or may have existed before. The finding also fires if an ignored verdict had already proved more than the outcome claims. Whoever trusts such an outcome \
-sends a refund again, or tells a customer that it was made.
+has none. The effect may be that of another call, or may have existed before. The finding also fires if an \
+ignored verdict had already proved more than the outcome claims. A reader who trusts such an outcome sends a refund \
+again, or tells a customer that it was made.
 
 Only scripted and modelled effects are compared: a recording seldom shows what the upstream did.
 

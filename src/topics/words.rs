@@ -1,5 +1,14 @@
 //! The help texts of outcomes, claims, compensations, guards and other words.
 
+const SEVERITY: &str = "\
+Each finding has one of three severities:
+
+\x20   unsafe  it shows harm, or an outcome that contradicts the ledger; the exit code is 1
+    doubt   it may show harm, and the input does not say; the exit code is 3 under `--strict`
+    note    it costs time, or is worth knowing; it never changes the exit code
+
+A finding on assumed tool facts is at most a doubt. `recorded` says that the agent caused it, `playbook` that the dispatcher would. `playproof help FINDING` explains one finding.";
+
 /// Sort, id, title, text.
 pub const WORDS: &[(&str, &str, &str, &str)] = &[
     (
@@ -151,6 +160,61 @@ pub const WORDS: &[(&str, &str, &str, &str)] = &[
     ),
     (
         "word",
+        "verdict",
+        "the meaning of a failure",
+        "\
+The rules of a playbook are tried in order on each failed attempt; the first that matches gives the verdict. A failure that no rule matches is `unclassified`.
+
+A verdict says what the failure proves about the effect (`applied`, `not_applied` or `unknown`), and has one compensation: the next action. The compensation ends in one outcome. `playproof schema playbook` lists all keys.",
+    ),
+    (
+        "word",
+        "tape",
+        "the recorded answers of a run",
+        "In a replay, recorded answer n of a call answers attempt n. The tape of a call ends with its last recorded answer. If \
+         the playbook then sends again, an answer is missing and the outcome is `undetermined`; `--beyond-tape` answers from a \
+         model. See also `playproof help off-tape`.",
+    ),
+    (
+        "word",
+        "ledger",
+        "the simulated upstream's own record of effects",
+        "Only the simulated upstream writes the ledger, from what a fixture scripts or a recording proves; it does not know the \
+         playbook. Claims of outcomes are compared with it. From a recording only the ok of a write proves an effect; the rest \
+         is `unobserved`.",
+    ),
+    ("word", "severity", "how serious a finding is: unsafe, doubt or note", SEVERITY),
+    ("word", "unsafe", "a finding that shows harm: the exit code is 1", SEVERITY),
+    ("word", "doubt", "a finding that may show harm", SEVERITY),
+    (
+        "word",
+        "fixture",
+        "a hand-written scenario",
+        "\
+A file in `fixtures/`: calls, the upstream's answer to each attempt (`upstream`), and what the run must show (`expect`). `playproof replay FILE` shows the run, `playproof check` runs all fixtures and compares each run with `expect` and with its golden.
+
+No command changes `expect`: a run that contradicts it fails, and cannot be accepted. `playproof schema fixture` lists all keys.",
+    ),
+    (
+        "word",
+        "golden",
+        "the accepted run of a fixture under a playbook",
+        "\
+A file in `goldens/PLAYBOOK/`: every decision event, the outcomes, the ledger and the findings. `playproof check` compares each run with its golden and fails on a difference.
+
+`playproof check` leaves the new run beside its golden as `.snap.new`; `playproof diff` shows it, `playproof accept` makes it the golden, `playproof reject` removes it. Commit goldens; git ignores pending files.",
+    ),
+    (
+        "word",
+        "lock",
+        "the accepted rows of the playbooks",
+        "\
+`goldens/playbook.lock` has one line for each row (verdict, rule, tool, limit) of the playbooks that fixtures use, with the reason of its last change. An edited row fails `playproof check` until `playproof accept PLAYBOOK --reason '...'` accepts it.
+
+It is not the project lock, which a command holds while it writes.",
+    ),
+    (
+        "word",
         "intent",
         "the change that a call wants, once",
         "\
@@ -245,8 +309,8 @@ Redaction does not cover times, statuses (`ok`, `error`, status numbers), number
         "the meaning of each exit code",
         "\
 \x20   0    clean
-    1    an `unsafe` finding (replay), a difference that is not accepted (check, init), a failed gate (impact, coverage, mutate), an objection to a proposal (propose check, accept), a row that no record explains (history verify), or a warning (lint)
-    2    wrong usage, input that cannot be read or is empty, or a gate that cannot run
+    1    an `unsafe` finding (replay, demo), a difference that is not accepted (check, init), something that still waits (review), a failed gate (impact, coverage, mutate), an objection to a proposal (propose check, accept), a row that no record explains (history verify), or a warning (lint)
+    2    wrong usage, input that cannot be read or is empty, nothing that waits (diff, accept, reject), no terminal (review), or a gate that cannot run
     3    inconclusive: a doubt under `--strict`, a gate with nothing to decide (impact --fail-on, coverage --fail-under), a limit that was hit (mutate --max-calls), or more lines skipped than read (--skip-invalid)
     70   a bug in Playproof: please report it with the input
     130  interrupted (Ctrl-C)

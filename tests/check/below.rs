@@ -104,7 +104,7 @@ fn a_file_that_the_project_names_and_that_is_not_there_is_told_where_it_is_named
         project.write("playproof.yaml", &format!("format: project/1\n{key}: {name}\n"));
         let run = project.run(&[if key == "tools" { "check" } else { "lint" }]);
         assert_eq!(run.code, 2, "{run:?}");
-        for said in [&format!("{name}: no such file"), "[playproof.yaml:2:", "the folder that it lies in"] {
+        for said in [&format!("{name}: no such file"), "[playproof.yaml:2:", "are relative to its folder"] {
             assert!(run.err.contains(said), "{said}\n{}", run.err);
         }
         assert!(!run.err.contains("working directory"), "{}", run.err);

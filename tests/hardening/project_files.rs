@@ -416,12 +416,12 @@ fn nothing_is_written_where_git_keeps_what_it_runs() {
     place.write("a.jsonl", TRACE);
     let before = place.everything();
     let report = place.run(&["check", "--report", "json=.git/hooks/post-commit"]).exits(2).err;
-    assert!(report.contains("lies in a `.git` folder"), "{report}");
+    assert!(report.contains("is in a `.git` folder"), "{report}");
     place.run(&["tools", "a.jsonl", "-o", ".git/hooks/pre-commit"]).exits(2);
     assert_eq!(place.everything(), before);
     place.write("playproof.yaml", "format: project/1\ngoldens: .git\nproposals: .git\n");
     let before = place.everything();
     let said = place.run(&["check", "--accept"]).exits(2).err;
-    assert!(said.contains("lies in a `.git` folder"), "{said}");
+    assert!(said.contains("is in a `.git` folder"), "{said}");
     assert_eq!(place.everything(), before);
 }

@@ -159,7 +159,7 @@ fn note(args: &Args) -> Result<&str, Failure> {
     let expected = Flags::default().with("--expected", args.expected.as_deref()).set("--new", args.new);
     note.ok_or_else(|| {
         Failure::new("a call is not kept without a note")
-            .help("say what was wrong with how it was handled: whoever changes the playbook reads it first")
+            .help("say what was wrong with how it was handled; the author of a later playbook change reads it")
             .next(expected.after(again(args).and("--note '...'")))
     })
 }

@@ -103,7 +103,7 @@ pub fn close(args: &Close, output: &mut Output) -> Result<Exit, Failure> {
     change(&args.id, output, |_, kept| {
         let Some(reason) = &args.reason else {
             return Err(Failure::new("a feedback is not closed without a reason")
-                .help("it is kept with it, for whoever sees the same")
+                .help("the reason is kept with the feedback")
                 .next(Command::new("playproof feedback close").name(&kept.id).and("--reason '...'")));
         };
         let feedback = kept.feedback.close(reason).map_err(|why| refused(kept, why))?;

@@ -280,7 +280,7 @@ impl Page<'_> {
         all.into_iter().filter_map(|(flag, value)| Some((flag, value.as_deref()?)))
     }
 
-    /// A selection chooses what is listed and nothing else: whoever reads the summary beside it must know.
+    /// The note that a selection chooses only what is listed: the summary covers the whole input.
     fn whole(&self) -> Option<String> {
         let flags: Vec<String> =
             self.selected().map(|(flag, value)| format!("--{flag} {}", shell::word(value))).collect();

@@ -48,7 +48,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     if terminal.ci || !terminal.out.is_terminal || !console::user_attended() || !input_is_terminal() {
         workspace.refuse_empty()?;
         let why = if terminal.ci { "this is a CI job" } else { "there is no terminal" };
-        return Err(Failure::new(format!("a review needs somebody to ask, and {why}"))
+        return Err(Failure::new(format!("a review asks questions, and {why}"))
             .help("the same without questions: `playproof diff`, then `playproof accept` or `playproof reject`")
             .next("playproof diff"));
     }
@@ -83,7 +83,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     Ok(if is_clean { Exit::Clean } else { Exit::Found })
 }
 
-#[expect(clippy::disallowed_methods, reason = "asks whether somebody can answer; reads nothing")]
+#[expect(clippy::disallowed_methods, reason = "asks for the kind of input; reads nothing")]
 fn input_is_terminal() -> bool {
     std::io::IsTerminal::is_terminal(&std::io::stdin())
 }

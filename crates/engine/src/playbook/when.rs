@@ -97,7 +97,7 @@ pub enum ConditionTest {
     AnyOf(Vec<String>),
     /// It matches one of these globs.
     Globs(Vec<String>),
-    /// It lies in one of these.
+    /// It is in one of these.
     Ranges(Vec<NumberRange>),
     /// Each of these holds.
     Messages(Vec<MessageTest>),

@@ -120,7 +120,7 @@ pub(super) fn tool_covers(wide: &str, narrow: &str) -> bool {
     }
 }
 
-/// Whether each range of `narrow` lies in the union of `wide`.
+/// Whether the union of `wide` covers each range of `narrow`.
 fn within(wide: &[NumberRange], narrow: &[NumberRange]) -> bool {
     let mut sorted = wide.to_vec();
     sorted.sort_by_key(|range| range.first);
