@@ -56,6 +56,8 @@ pub enum Failure {
         help: Option<String>,
         /// The command to run next.
         next: Option<Command>,
+        /// A misspelt word of the command line, and the word that was probably meant.
+        typo: Option<(String, String)>,
     },
     /// Errors with their places in sources.
     Reports {
@@ -84,7 +86,7 @@ impl Failure {
 
     /// A failure with a message.
     pub fn new(message: impl Into<String>) -> Failure {
-        Failure::Message { message: message.into(), help: None, next: None }
+        Failure::Message { message: message.into(), help: None, next: None, typo: None }
     }
 
     /// A failure of a whole source.
@@ -128,6 +130,16 @@ impl Failure {
             Failure::PipeClosed => {}
         }
         self
+    }
+
+    /// The same; `meant` was probably meant by the word `typed` of the command line, which is suggested with it.
+    #[must_use]
+    pub fn typo(self, typed: &str, meant: &str) -> Failure {
+        let mut failure = self.help(format!("did you mean `{meant}`?"));
+        if let Failure::Message { typo, .. } = &mut failure {
+            *typo = Some((typed.to_owned(), meant.to_owned()));
+        }
+        failure
     }
 
     /// The same; if `near` was probably meant, with that suggestion and `command` for it.

@@ -17,7 +17,7 @@ pub fn fail(failure: &Failure, fallback: &Command, stream: Stream) -> Exit {
     let palette = Palette::new(stream.colour);
     match failure {
         Failure::PipeClosed => {}
-        Failure::Message { message, help, next } => {
+        Failure::Message { message, help, next, .. } => {
             to_stderr(&format!("{} {}\n", palette.bad("error:"), escape_unprintable(message)));
             if let Some(help) = help {
                 to_stderr(&format!("  {} {}\n", palette.strong("help:"), escape_unprintable(help)));

@@ -8,7 +8,7 @@ use super::files;
 use super::input_kind::{self, InputKind, reject_conflict_markers};
 use super::project;
 use playproof_report::text;
-use playproof_trace::bad_line::OR_SKIP;
+use playproof_trace::bad_line::{FOREIGN_LINE, OR_SKIP};
 use playproof_trace::import;
 use playproof_trace::import::SourceFormat;
 use playproof_trace::imported::Imported;
@@ -212,7 +212,11 @@ impl From<ReadError> for Failure {
     fn from(error: ReadError) -> Failure {
         match error {
             ReadError::Unreadable(name, error) => files::unreadable(&name, &error),
-            ReadError::Invalid(report) => Failure::from(*report),
+            ReadError::Invalid(report) => {
+                let is_foreign = report.diagnostics.iter().any(|said| said.id == FOREIGN_LINE);
+                let failure = Failure::from(*report);
+                if is_foreign { failure.next("playproof schema mapping") } else { failure }
+            }
             ReadError::Empty(name) => empty(&name).next("playproof schema trace"),
         }
     }

@@ -11,7 +11,6 @@ mod failed;
 mod feed;
 mod feedback_store;
 mod files;
-mod fixtures;
 mod flags;
 mod folders;
 mod format;

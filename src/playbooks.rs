@@ -240,18 +240,18 @@ fn unknown(name: &str, root: &Path) -> Failure {
     if folders::has_file(Path::new(&path)) {
         return failure.help(format!("there is a file of that name: did you mean `{path}`?"));
     }
-    failure.help(near(name, root).unwrap_or_else(|| {
-        format!(
+    match near(name, root) {
+        Some(near) => failure.typo(name, &near),
+        None => failure.help(format!(
             "the embedded playbooks are {}; the project's own is `{FOLDER}/{name}.yaml`; a path ends in `.yaml`",
             EMBEDDED.join(", ")
-        )
-    }))
+        )),
+    }
 }
 
-/// A suggestion if `name` is similar to the name of a playbook.
+/// The name of a playbook that is similar to `name`.
 pub fn near(name: &str, root: &Path) -> Option<String> {
     let own = folders::files_under(&root.join(FOLDER), ".yaml").unwrap_or_default();
     let own: Vec<String> = own.iter().map(|path| path.with_extension("").to_string_lossy().into_owned()).collect();
-    let near = did_you_mean(name, own.iter().map(String::as_str).chain(EMBEDDED.iter().copied()))?;
-    Some(format!("did you mean `{near}`?"))
+    did_you_mean(name, own.iter().map(String::as_str).chain(EMBEDDED.iter().copied())).map(str::to_owned)
 }

@@ -41,6 +41,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(exit) => exit.into(),
         Err(failure) => {
             let next = inputs::wanted_allowance(&failure).map(|lines| allowing(lines, &args));
+            let next = next.or_else(|| corrected(&failure, &args));
             let exit = fail(&project::blamed(failure), &next.unwrap_or_else(|| help_for(&args)), terminal.err);
             if let Some(done) = output.done() {
                 to_stderr(&format!(
@@ -72,8 +73,22 @@ fn allowing(lines: &str, args: &[OsString]) -> Command {
     given(given(Command::new("playproof"), before).flag(FLAG, lines), behind)
 }
 
-/// Looks after the project before anything else of it is read: what its file names lies in it, and what an earlier
-/// command was killed in is finished.
+/// The command as it was typed, with the word that was probably meant; none if the misspelt word is not found in it.
+fn corrected(failure: &Failure, args: &[OsString]) -> Option<Command> {
+    let Failure::Message { typo: Some((typed, meant)), .. } = failure else { return None };
+    let corrected = |word: &str| match word.strip_suffix(typed.as_str()) {
+        Some("") => Some(meant.clone()),
+        Some(flag) if flag.starts_with("--") && flag.ends_with('=') => Some(format!("{flag}{meant}")),
+        _ => None,
+    };
+    let words: Vec<_> = args.iter().skip(1).map(|arg| arg.to_string_lossy()).collect();
+    words.iter().any(|word| corrected(word).is_some()).then(|| {
+        let meant = words.iter().map(|word| corrected(word).unwrap_or_else(|| word.to_string()));
+        meant.fold(Command::new("playproof"), |command, word| command.given(&word))
+    })
+}
+
+/// Runs before the project is read: refuses paths that lead out of it, and finishes the change of a killed command.
 fn begin(cli: &Cli, args: &[OsString]) -> Result<(), Failure> {
     let again = || {
         let words = args.iter().skip(1).map(|arg| arg.to_string_lossy());

@@ -25,7 +25,7 @@ use playproof_formats::shell::Command;
 use playproof_report::overview;
 use playproof_report::overview::InputNote;
 use playproof_report::{diagnostic, text};
-use playproof_trace::bad_line::{FOREIGN_LINE, OR_SKIP};
+use playproof_trace::bad_line::OR_SKIP;
 use playproof_trace::origin::Sources;
 
 /// The inputs, and how to read them.
@@ -170,7 +170,6 @@ impl Stream<'_> {
     fn next_after(&self, report: &Report) -> Option<Command> {
         let first = report.diagnostics.first()?;
         match first.id {
-            FOREIGN_LINE => Some("playproof schema mapping".into()),
             "directory" => {
                 let name = report.source.name.trim_end_matches('/');
                 let folder = if name == files::STDIN_NAME { "FOLDER" } else { name };

@@ -82,7 +82,8 @@ pub fn refuse_empty(definition: &mut Command, matches: &ArgMatches) -> Result<()
     })
 }
 
-/// The error without the tip to pass a word as a value behind `--`, where that word names no file: it would not help.
+/// The error without tips that do not help: to pass a word that names no file as a value behind `--`, or to allow what
+/// was not asked for.
 pub fn without_vain_tip(mut error: clap::Error) -> clap::Error {
     let names_a_file = match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(word)) => files::exists(word),
@@ -90,6 +91,11 @@ pub fn without_vain_tip(mut error: clap::Error) -> clap::Error {
     };
     if error.kind() == ErrorKind::UnknownArgument && !names_a_file {
         error.remove(ContextKind::Suggested);
+    }
+    // Typed by mistake, the flag would use files outside the project.
+    if matches!(error.get(ContextKind::SuggestedArg), Some(ContextValue::String(arg)) if arg == "--allow-outside") {
+        error.remove(ContextKind::SuggestedArg);
+        error.remove(ContextKind::Usage);
     }
     error
 }
@@ -134,6 +140,17 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_mistyped_flag_is_never_taken_for_the_one_that_allows_paths_outside() {
+        let said = |flag: &str| {
+            let refused = definition(80).try_get_matches_from(["playproof", "accept", flag]);
+            refused.map_err(without_vain_tip).err().map(|error| error.to_string()).unwrap_or_default()
+        };
+        assert!(said("--all").starts_with("error: unexpected argument '--all'"), "{}", said("--all"));
+        assert!(!said("--all").contains("--allow-outside"), "{}", said("--all"));
+        assert!(said("--reson").contains("a similar argument exists: '--reason'"), "{}", said("--reson"));
     }
 
     #[test]

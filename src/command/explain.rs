@@ -7,7 +7,8 @@ use crate::output::Output;
 use crate::project::Project;
 use crate::read_options::ReadOptions;
 use crate::terminal::Terminal;
-use crate::{duplicate_args, files, fixtures, inputs, missing_answer, playbooks};
+use crate::workspace::load_fixture;
+use crate::{duplicate_args, files, inputs, missing_answer, playbooks};
 use playproof_analysis::explain::{CallFinder, CallNames, CandidateCall, LISTED, NotFound, Subject, Wanted};
 use playproof_engine::sim::Plan;
 use playproof_engine::upstream::MissingAnswerPolicy;
@@ -33,7 +34,7 @@ The last word names the call, unless a file has that name: then it is one more i
 )]
 pub struct Args {
     /// Traces, foreign recordings or fixtures; `-` is standard input. Last comes the call: a reference such as `r1#3` (run
-    /// and number), a place FILE:LINE, or its own id; an input with a single call needs none
+    /// and number), a place FILE:LINE (`<stdin>:LINE` in standard input), or its own id; an input with a single call needs none
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<String>,
 
@@ -73,9 +74,21 @@ fn is_input(word: &str) -> bool {
     word == files::STDIN || files::exists(word)
 }
 
+/// Refuses a call before its input: the word is no file, and what follows it is one.
+fn refuse_call_first(inputs: &[String], call: Option<&str>) -> Result<(), Failure> {
+    match (inputs, call) {
+        ([first, others @ ..], None) if !others.is_empty() && !is_input(first) && !looks_like_a_file(first) => {
+            Err(Failure::new(format!("`{first}` is no file; the call comes last"))
+                .next(Command::new("playproof explain").paths(others).name(first)))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Explains.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let (inputs, call) = args.inputs_and_call();
+    refuse_call_first(inputs, call)?;
     let flags = Flags::default()
         .with("--playbook", args.playbook.as_deref())
         .with("--tools", args.tools.as_deref())
@@ -151,7 +164,7 @@ pub fn find(search: &Search<'_>, plan: &Plan) -> Result<Subject, Failure> {
     let mut finder = CallFinder::new(plan, wanted, &search.beyond, &sources);
     for (number, path) in search.inputs.iter().enumerate() {
         if inputs::is_fixture(path) {
-            finder.take_fixture(number, &fixtures::load(path)?);
+            finder.take_fixture(number, &load_fixture(path)?);
             continue;
         }
         let input = inputs::trace(path, search.reading.mapping()?.as_ref(), search.redaction)?;
@@ -168,8 +181,11 @@ pub fn find(search: &Search<'_>, plan: &Plan) -> Result<Subject, Failure> {
 fn several(search: &Search<'_>, found: &[CandidateCall]) -> Failure {
     let names = CandidateCall::names(found);
     let input = |candidate: &CandidateCall| search.inputs.get(candidate.input).map_or("", |input| input.as_str());
-    let names: Vec<&str> =
-        names.into_iter().zip(found).map(|(name, candidate)| name.unwrap_or_else(|| input(candidate))).collect();
+    let unlike = |candidate: &CandidateCall| format!("{} in {}", candidate.reference, input(candidate));
+    let names = names.into_iter().zip(found);
+    let names: Vec<String> =
+        names.map(|(name, candidate)| name.map_or_else(|| unlike(candidate), str::to_owned)).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let listed = listed(&names, 100);
     let failure = Failure::new(match search.wanted {
         Some(wanted) => format!("`{wanted}` is the name of several calls: {listed}"),
@@ -195,13 +211,24 @@ fn unknown(search: &Search<'_>, names: &CallNames) -> Failure {
             .help("no line of it is a call; a result belongs to a call before it")
             .next("playproof schema trace");
     };
-    let of_run = names.of_run(wanted);
+    let run = wanted.rsplit_once('#').map_or(wanted, |(run, _)| run);
+    let of_run = names.of_run(run);
+    let is_place = search.inputs.iter().any(|input| is_line_of(wanted, input));
     let failure = match (of_run.first(), names.near(wanted)) {
-        (Some(first), _) => failure
-            .help(format!("`{wanted}` is a run; its calls are {}", listed(&of_run, 60)))
-            .next(command(search, first)),
-        (None, Some(near)) => failure.help(format!("did you mean `{near}`?")).next(command(search, near)),
-        (None, None) => {
+        (Some(first), _) => {
+            let calls = listed(&of_run, 60);
+            let help = match run == wanted {
+                true => format!("`{run}` is a run; its calls are {calls}"),
+                false => format!("the calls of the run `{run}` are {calls}"),
+            };
+            failure.help(help).next(command(search, first))
+        }
+        (None, Some(near)) if !is_place => failure.help(format!("did you mean `{near}`?")).next(command(search, near)),
+        (None, _) if is_place => {
+            let all = search.flags.after(Command::new("playproof replay").paths(search.inputs).and("--all"));
+            failure.help("that line has no call, and no result of one").next(all)
+        }
+        (None, _) => {
             let said = "calls are named by run and number, by FILE:LINE, or by their own id, such as";
             let all = Command::new("playproof replay").paths(search.inputs);
             let flags = search.flags.without(&["--note", "--expected", "--new"]);
@@ -213,6 +240,12 @@ fn unknown(search: &Search<'_>, names: &CallNames) -> Failure {
         }
     };
     if search.reading.join_resends { failure.and_help(RESENDS_HAVE_NO_NAME) } else { failure }
+}
+
+/// Whether `wanted` is a place in `input`.
+fn is_line_of(wanted: &str, input: &str) -> bool {
+    let line = wanted.strip_prefix(input).and_then(|rest| rest.strip_prefix(':'));
+    line.is_some_and(|line| !line.is_empty() && line.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Whether a word that names no file was probably meant to.

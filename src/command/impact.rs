@@ -33,7 +33,7 @@ end is still shown. `--beyond-tape` supplies answers where recordings end.
 Examples:
   playproof impact --base standard --candidate my.yaml trace.jsonl
   playproof impact --candidate my.yaml trace.jsonl --fail-on widening,effects
-  playproof impact --base my-old.yaml --candidate my.yaml traces/*.jsonl.gz --beyond-tape fail:timeout --format markdown
+  playproof impact -b my-old.yaml -c my.yaml *.jsonl.gz --beyond-tape fail:timeout
 
 Exit codes: 0 clean; 1 what --fail-on names, or an unsafe finding under the candidate only; 2 unusable input or usage,
 nothing to compare; 3 with --fail-on nothing was decided, with --strict an undetermined call.";

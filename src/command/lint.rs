@@ -56,7 +56,6 @@ pub struct Args {
 
 /// One playbook and what is to be said of it.
 struct Linted {
-    name: String,
     source: std::sync::Arc<Source>,
     loaded: Option<Loaded>,
     diagnostics: Vec<Diagnostic>,
@@ -81,7 +80,6 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         linted.push(one(&name, &tools)?);
     }
     linted.extend(tools.stopped.into_iter().map(|Report { source, diagnostics }| Linted {
-        name: source.name.clone(),
         source,
         loaded: None,
         diagnostics,
@@ -99,11 +97,9 @@ fn one(name: &str, tools: &KnownTools) -> Result<Linted, Failure> {
         Ok(loaded) => {
             let mut diagnostics = lint(&loaded);
             diagnostics.extend(stopped_globs(&loaded, &tools.known, &tools.declared));
-            Linted { name: name.to_owned(), source, loaded: Some(loaded), diagnostics }
+            Linted { source, loaded: Some(loaded), diagnostics }
         }
-        Err(report) => {
-            Linted { name: name.to_owned(), source: report.source, loaded: None, diagnostics: report.diagnostics }
-        }
+        Err(report) => Linted { source: report.source, loaded: None, diagnostics: report.diagnostics },
     })
 }
 
@@ -143,7 +139,7 @@ fn page(linted: &[Linted], terminal: &Terminal) -> String {
 
 fn next(one: &Linted) -> Command {
     match one.diagnostics.iter().find(|diagnostic| exit(diagnostic) == Exit::Unusable) {
-        Some(_) => Command::new("playproof lint").path(&one.name),
+        Some(_) => "playproof schema playbook".into(),
         None => Command::new("playproof help").name(one.diagnostics.first().map_or("topics", |first| first.id)),
     }
 }

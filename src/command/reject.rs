@@ -52,6 +52,7 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let is_meant = |id: &CaseId, asked: &String| workspace.names_run(asked, id);
     for asked in &named.runs {
         if !waiting.iter().any(|id| is_meant(id, asked)) {
+            named.refuse_decided(&workspace)?;
             return Err(Failure::new(format!("nothing waits for review as `{asked}`")).next("playproof check"));
         }
     }

@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::playbooks::Used;
-use super::root::{Workspace, gather, names};
+use super::root::{A_FIXTURE, Workspace, gather, names, taken_for};
 use crate::exit::Failure;
-use crate::{files, fixtures, folders, project};
+use crate::input_kind::{self, InputKind, reject_conflict_markers};
+use crate::project::{self, Project};
+use crate::{files, folders, playbooks};
 use playproof_analysis::check::map;
 use playproof_engine::fixture::{Expect, Fixture};
 use playproof_engine::playbook::Playbook;
@@ -99,13 +101,7 @@ impl Workspace {
     /// # Errors
     /// Everything that is wrong in it; expectations for a playbook that does not run it.
     pub fn parse_fixture(&self, source: Arc<Source>) -> Result<Fixture, Report> {
-        let fixture = fixtures::parse(source.clone())?;
-        let run_under = self.playbooks_of(&fixture);
-        // The parser knows the playbooks that the fixture names, and not that of the project.
-        if fixture.expect.keys().any(|name| !run_under.contains(&name.as_str())) {
-            fixture::check_expected_playbooks(source, &run_under)?;
-        }
-        Ok(fixture)
+        parse(source, Some(self.usual_playbook()))
     }
 
     /// Checks that the `not_verdicts` of fixtures exist in their playbooks.
@@ -157,4 +153,30 @@ impl Workspace {
             named => named.iter().map(String::as_str).collect(),
         }
     }
+}
+
+/// Loads a fixture from any path.
+///
+/// # Errors
+/// A path that cannot be read, and everything that is wrong in it.
+pub fn load_fixture(path: &str) -> Result<Fixture, Failure> {
+    let source = files::read_small(path)?;
+    input_kind::expect(InputKind::Fixture, path, source.text.as_bytes())?;
+    let root = project::root();
+    let is_ours = files::real(Path::new(path)).is_some_and(|there| taken_for(&root, &there) == Some(A_FIXTURE));
+    let default = if is_ours { Some(playbooks::usual(&root, &Project::find()?).name) } else { None };
+    parse(source, default.as_deref()).map_err(|report| Failure::from(report).next("playproof schema fixture"))
+}
+
+/// Parses a fixture; `default` is the playbook that runs it if it names none, where that is known.
+fn parse(source: Arc<Source>, default: Option<&str>) -> Result<Fixture, Report> {
+    reject_conflict_markers(&source)?;
+    let fixture = fixture::parse(Arc::clone(&source))?;
+    // The parser compares the expectations with the playbooks that the fixture names.
+    if let Some(default) = default.filter(|_| fixture.playbooks.is_empty())
+        && fixture.expect.keys().any(|name| name != default)
+    {
+        fixture::check_expected_playbooks(source, &[default])?;
+    }
+    Ok(fixture)
 }

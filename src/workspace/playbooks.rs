@@ -113,7 +113,7 @@ impl Workspace {
         let fixture = self.fixture_name(user);
         let failure = Failure::new(format!("`{fixture}` names the playbook `{name}`, which does not exist"));
         let what = || format!("a playbook is a file such as `playbooks/{name}.yaml`, or an embedded one");
-        failure.help(playbooks::near(name, &self.root).unwrap_or_else(what))
+        failure.help(playbooks::near(name, &self.root).map_or_else(what, |near| format!("did you mean `{near}`?")))
     }
 
     /// The argument for a playbook of fixtures in suggested commands, relative to the working directory.
@@ -131,7 +131,6 @@ impl Workspace {
         playbooks::file_of(&self.root, &self.default, name)
     }
 
-    /// The name in fixtures of a requested playbook; any other path is returned as given.
     /// The playbook that `asked` names, by its name or its file, as fixtures know it; none if there is no such playbook.
     pub fn playbook_named(&self, asked: &str) -> Option<String> {
         let known = self.known_name(asked);
@@ -139,6 +138,7 @@ impl Workspace {
         (self.playbook_path(name).is_some() || embedded(name).is_some()).then(|| name.to_owned())
     }
 
+    /// The name in fixtures of a requested playbook; any other path is returned as given.
     pub fn known_name(&self, asked: &str) -> String {
         let named = Named::new(&self.root, asked);
         if named.path.is_none() || named == self.default { named.name } else { asked.to_owned() }

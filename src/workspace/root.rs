@@ -49,6 +49,8 @@ pub fn staging(root: &Path, project: &Project) -> PathBuf {
     proposals(root, project).join(STAGING)
 }
 
+pub(super) const A_FIXTURE: &str = "a fixture";
+
 /// What the project in `root` would read a file as; `there` is its real path. None if no command looks for it.
 pub fn taken_for(root: &Path, there: &Path) -> Option<&'static str> {
     let file = root.join(project::FILE);
@@ -58,7 +60,7 @@ pub fn taken_for(root: &Path, there: &Path) -> Option<&'static str> {
     let folders = [
         (folder(root, project.goldens.as_ref(), "goldens"), true, "a golden"),
         (proposals(root, &project), true, "a file of a proposal"),
-        (folder(root, project.fixtures.as_ref(), "fixtures"), is_yaml, "a fixture"),
+        (folder(root, project.fixtures.as_ref(), "fixtures"), is_yaml, A_FIXTURE),
         (root.join(playbooks::FOLDER), is_yaml, "a playbook"),
     ];
     let holds =
@@ -74,7 +76,7 @@ pub fn taken_for(root: &Path, there: &Path) -> Option<&'static str> {
 pub fn begin_here(allow_outside: bool, again: impl Fn() -> Command) -> Result<(), Failure> {
     let begun = files::folder_upwards(&format!("proposals/{STAGING}"));
     let begun = begun.and_then(|staging| Some(staging.ancestors().nth(2)?.to_path_buf()));
-    // Above the project, or without one, a staging folder may come from anybody.
+    // Above the project, or without one, a staging folder may come from anywhere.
     let root = files::absolute(&Path::new(".").join(project::root()));
     let is_new = |begun: &PathBuf| begun.starts_with(&root) && !folders::has_file(&begun.join(project::FILE));
     if let Some(begun) = begun.filter(is_new) {
@@ -123,7 +125,7 @@ impl Workspace {
         Workspace::of(project::root(), &project)
     }
 
-    /// The project whose file lies in `root`.
+    /// The project whose file is in `root`.
     ///
     /// # Errors
     /// As [`Workspace::open`].

@@ -27,7 +27,7 @@ fn a_check_shows_places_and_commands_from_where_people_stand_and_reports_from_th
     let replay = format!("playproof replay ../../fixtures/{CONTRADICTED}.yaml --playbook ../../playbooks/ours.yaml");
     assert_eq!(next_of(&below.out), replay);
     let words: Vec<&str> = next_of(&below.out).split(' ').skip(1).collect();
-    assert!(place.run_below("deep/er", &words).exits(1).out.contains("as expected"), "the command works there");
+    assert!(place.run_below("deep/er", &words).exits(1).out.contains("as fixture expects"), "the command works there");
     let above = place.run(&check).exits(1);
     assert!(above.out.contains("╭─[playbooks/ours.yaml:"), "{}", above.out);
     assert_eq!(next_of(&above.out), replay.replace("../", ""));

@@ -238,7 +238,10 @@ fn wrong_use_says_what_to_do_and_writes_nothing() {
         let run = add(&["t.jsonl", "--call", "r1#2", "--note", note]);
         assert!(run.code == 2 && run.err.contains(said), "{}", run.err);
     }
-    refused(&add(&["t.jsonl", "--call", "r1#9", "--note", "x"]), &["there is no call `r1#9`", "did you mean `r1#"]);
+    refused(
+        &add(&["t.jsonl", "--call", "r1#9", "--note", "x"]),
+        &["there is no call `r1#9`", "the calls of the run `r1` are r1#1, r1#2"],
+    );
     refused(&add(&["t.jsonl", "--note", "x"]), &["say which call: r1#1, r1#2"]);
     refused(&add(&["fixture.yaml", "--note", "x"]), &["is a fixture"]);
     refused(&add(&["-", "--note", "x"]), &["read twice"]);

@@ -107,7 +107,7 @@ fn a_call_that_is_not_there_is_told_with_the_name_that_is_near() {
     place.copy_fixture("unkeyed-refund-times-out-after-landing.yaml");
     let fixture = "unkeyed-refund-times-out-after-landing.yaml";
     for (args, near, next) in [
-        (&["explain", "t.jsonl", "r1#8"][..], "r1#1", "playproof explain t.jsonl 'r1#1'".to_owned()),
+        (&["explain", "t.jsonl", "r9#1"][..], "r1#1", "playproof explain t.jsonl 'r1#1'".to_owned()),
         (&["replay", fixture, "--call", "refnd"], "refund", format!("playproof replay {fixture} --call refund")),
     ] {
         let run = place.run(args).exits(2);

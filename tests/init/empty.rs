@@ -23,9 +23,26 @@ fn an_empty_folder_becomes_a_project_in_which_every_command_works() {
     for fixture in
         place.everything().into_keys().filter(|name| name.starts_with("fixtures/") && name.ends_with(".yaml"))
     {
-        assert!(place.run(&["replay", &fixture]).exits(0).out.contains("as expected"), "{fixture}");
+        assert!(place.run(&["replay", &fixture]).exits(0).out.contains("as fixture expects"), "{fixture}");
         place.run(&["explain", &fixture]).exits(0);
     }
+}
+
+#[test]
+fn expectations_for_a_misspelt_playbook_are_an_error_in_every_command() {
+    let place = Place::new();
+    place.run(&["init"]).exits(0);
+    let fixture = "fixtures/a-denial-goes-to-people.yaml";
+    let text = place.read(fixture).replace("  ours:\n", "  our:\n");
+    place.write(fixture, &text);
+    for args in [&["check"][..], &["replay", fixture], &["explain", fixture]] {
+        let ran = place.run(args).exits(2);
+        assert!(ran.err.contains("no playbook of this fixture is called `our`"), "{args:?}: {}", ran.err);
+        assert!(ran.err.contains("did you mean `ours`?"), "{args:?}: {}", ran.err);
+    }
+    // Elsewhere the playbook of a fixture that names none is unknown.
+    place.write("elsewhere.yaml", &text);
+    place.run(&["replay", "elsewhere.yaml"]).exits(0);
 }
 
 #[test]

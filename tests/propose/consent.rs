@@ -49,6 +49,26 @@ fn without_names_goldens_are_accepted_and_rows_wait_for_a_reason() {
 }
 
 #[test]
+fn a_proposal_that_was_decided_is_told_as_such() {
+    let project = all_three();
+    project.run(&["reject", "said-no", "--reason", "too wide"]).exits(0);
+    for verb in ["accept", "reject"] {
+        let said = "the proposal `said-no` was rejected: see `proposals/rejected/said-no/reason.md`";
+        refuses(&project, &[verb, "said-no", "--reason", "x"], &[said, "next: playproof propose list"]);
+    }
+    refuses(&project, &["propose", "check", "said-no"], &["the proposal `said-no` was rejected"]);
+    refuses(&project, &["accept", "sad-no", "--reason", "x"], &["no fixture, run, playbook or proposal is called"]);
+
+    let project = Project::with_proposal();
+    project.run(&["accept", "said-no", "--reason", "reviewed"]).exits(0);
+    assert!(project.path("fixtures/said-no.yaml").exists(), "its fixture has its name now");
+    for args in [&["accept", "said-no"][..], &["reject", "said-no"], &["propose", "check", "said-no"]] {
+        refuses(&project, args, &["the proposal `said-no` is already accepted: see `proposals/history/000"]);
+    }
+    refuses(&project, &["accept", "declined"], &["no run of `declined` waits for review"]);
+}
+
+#[test]
 fn without_names_a_reason_accepts_goldens_and_rows_together() {
     let project = all_three();
     let ran = project.run(&["accept", "--reason", "slower"]).exits(0);

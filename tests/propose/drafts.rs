@@ -72,7 +72,7 @@ fn a_draft_without_a_rule_is_refused_by_check_until_it_is_written() {
     assert_eq!(project.run(&["propose", "new", "odd"]).code, 0);
     let (code, said) = project.refused(&["propose", "check", "odd"]);
     assert_eq!(code, 1, "{said}");
-    assert!(said.contains("unwritten: `proposals/odd/proposal.yaml` has a place that says `write this`"), "{said}");
+    assert!(said.contains("unwritten: line 8 of `proposals/odd/proposal.yaml` says `write this`"), "{said}");
 }
 
 #[test]
@@ -89,11 +89,12 @@ fn a_draft_of_what_is_there_already_or_cannot_be_is_refused() {
     refused(&["propose", "new", "x", "--like", "slwo"], "did you mean `slow`?");
     refused(&["propose", "new", "x", "--when", "{ kind: "], "--when");
     refused(&["propose", "new", "x", "--when", "{ knd: a }"], "did you mean `kind`?");
+    refused(&["propose", "new", "x", "--when", "{ knd: a }"], "[--when:1:3]");
     refused(&["propose", "new", "x", "--then", "{ escalate_to_human: { queue: peple } }"], "did you mean `people`?");
     refused(&["propose", "new", "x", "--playbook", "reversing"], "ships with Playproof and cannot be changed");
     trace(&project);
     let from = ["propose", "new", "x", "--from-cluster", "40", "--trace", "trace.jsonl"];
-    refused(&from, "there is no form 40: 3 forms were mined");
+    refused(&from, "there is no cluster 40: 3 clusters were mined");
     refused(&from, "next: playproof mine trace.jsonl");
     refused(&["propose", "new", "Too many!"], "next: playproof propose new too_many");
     let odd = ["propose", "new", "so bad", "--from-cluster", "1", "--trace", "a b.jsonl", "--map", "m.yaml"];

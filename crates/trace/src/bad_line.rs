@@ -5,7 +5,7 @@ use std::str::Utf8Error;
 use std::sync::Arc;
 
 use crate::redact::{REDACTED, RedactionRules};
-use crate::wire::{LineError, NonTraceJson};
+use crate::wire::{LineError, NonTrace};
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 
 /// The most bytes of an error that are shown, and the bytes shown on either side.
@@ -18,7 +18,7 @@ pub const OR_SKIP: &str = ", or pass `--skip-invalid` to count and skip such lin
 pub const FOREIGN_LINE: &str = "foreign_line";
 
 const ONE_OBJECT_A_LINE: &str = "a trace has one JSON object a line, with `tool` and `status`; \
-                                 `playproof import --map MAPPING` converts other JSON or JSONL";
+                                 a mapping file (`--map FILE`) reads other JSON or JSONL";
 
 /// A line that cannot be used, with the window of it that is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,7 +66,7 @@ impl BadLine {
             span: shown.len()..shown.len() + char::REPLACEMENT_CHARACTER.len_utf8(),
             label: "this byte begins no character",
             help: None,
-            foreign: None,
+            foreign: good.is_empty().then_some(NonTrace::Text),
         };
         let window = format!("{shown}{}{rest}", char::REPLACEMENT_CHARACTER);
         let before = good.chars().count() - shown.chars().count();
@@ -113,13 +113,17 @@ impl BadLine {
         let LineError { id, message, label, foreign, .. } = &self.error;
         let (id, message, label) = match foreign.filter(|_| first) {
             None => (*id, &**message, *label),
-            Some(NonTraceJson::Row) => (FOREIGN_LINE, &**message, *label),
-            Some(NonTraceJson::Document) => {
+            Some(NonTrace::Row) => (FOREIGN_LINE, &**message, *label),
+            Some(NonTrace::Text) => ("not_json", "this is not a JSON log", *label),
+            Some(NonTrace::Document) => {
                 (FOREIGN_LINE, "this is JSON, but not one object a line", "a document begins here")
             }
         };
-        let help = match id {
-            FOREIGN_LINE => ONE_OBJECT_A_LINE.to_owned(),
+        let help = match (id, foreign) {
+            (FOREIGN_LINE, _) => ONE_OBJECT_A_LINE.to_owned(),
+            (_, Some(NonTrace::Text)) if first => {
+                format!("a trace has one JSON object a line; if only this line is wrong, {}", fix_hint(None))
+            }
             _ => fix_hint(self.error.help.as_deref()),
         };
         let diagnostic = Diagnostic::error(id, message).at(self.error.span.clone(), label).help(help);
@@ -206,11 +210,7 @@ mod tests {
     fn foreign_json_at_the_start_is_referred_to_the_importer() {
         let shown = |line: &str, first| {
             let diagnostic = bad(line).report("t", first).diagnostics.remove(0);
-            (
-                diagnostic.id,
-                diagnostic.help.unwrap().contains("playproof import --map"),
-                diagnostic.labels[0].text.clone(),
-            )
+            (diagnostic.id, diagnostic.help.unwrap().contains("(`--map FILE`)"), diagnostic.labels[0].text.clone())
         };
         for (line, id, label) in [
             (r#"{"event":1}"#, "missing_field", "expected `tool`, `call_id`, `status`, …"),
@@ -221,6 +221,18 @@ mod tests {
             let (id, is_helped, label) = shown(line, true);
             assert_eq!((id, is_helped, label == "a document begins here"), (FOREIGN_LINE, true, line.len() < 3));
         }
+    }
+
+    #[test]
+    fn a_first_line_that_is_no_json_at_all_makes_the_file_no_log() {
+        let message = |report: Report| report.diagnostics[0].message.clone();
+        let image = b"\x89PNG".to_vec();
+        let byte = BadLine::not_utf8(1, &image, std::str::from_utf8(&image).unwrap_err());
+        assert_eq!(message(bad("order,amount").report("t", true)), "this is not a JSON log");
+        assert_eq!(message(byte.report("t", true)), "this is not a JSON log");
+        assert_eq!(message(bad("order,amount").report("t", false)), "a line of a trace is a JSON object");
+        assert_eq!(message(byte.report("t", false)), "the line is not UTF-8 text: its byte 1 is 0x89");
+        assert!(message(bad("{\"tool\":\"a\",}").report("t", true)).starts_with("the line is not JSON"));
     }
 
     #[test]

@@ -80,6 +80,14 @@ impl Named {
         Ok(named)
     }
 
+    /// Refuses the name of a proposal that was decided before: since then it may be the name of its fixture.
+    ///
+    /// # Errors
+    /// There is one.
+    pub fn refuse_decided(&self, workspace: &Workspace) -> Result<(), Failure> {
+        self.runs.iter().try_for_each(|name| stored::decided(workspace, name)?.map_or(Ok(()), Err))
+    }
+
     /// Whether nothing is named.
     pub fn is_empty(&self) -> bool {
         self.runs.is_empty() && self.playbooks.is_empty() && self.proposals.is_empty()
@@ -136,6 +144,9 @@ fn ambiguous(name: &str, first: &Meaning, second: &Meaning) -> Failure {
 
 fn unknown(workspace: &Workspace, name: &str, asked: &[String], again: &Command) -> Result<Failure, Failure> {
     workspace.refuse_empty()?;
+    if let Some(failure) = stored::decided(workspace, name)? {
+        return Ok(failure);
+    }
     let mut runs = workspace.goldens_that_end_in(".snap", &[])?;
     if let Some(id) = runs.iter().find(|id| workspace.names_run(name, id)) {
         let golden = workspace.here(&workspace.golden(id).accepted);

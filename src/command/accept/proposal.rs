@@ -89,7 +89,7 @@ fn refused(why: NotAccepted, stored: &Stored, trial: &TrialResult) -> Failure {
     match why {
         NotAccepted::Golden(report) => report.into(),
         NotAccepted::PlaybookNotApproved(CaseId { playbook, fixture }) => Failure::new(format!(
-            "the new fixture `{fixture}` brings the playbook `{playbook}`, whose rows nobody has accepted"
+            "the new fixture `{fixture}` brings the playbook `{playbook}`, whose rows are not accepted"
         ))
         .help(format!("leave `{playbook}` out of it for now, and add it when this is accepted; nothing was changed"))
         .next(check),
@@ -121,7 +121,7 @@ fn adr(workspace: &Workspace, stored: &Stored) -> Result<Option<Change>, Failure
     Ok(Some(Change::Create(path, numbered(&adr.text, next).into_bytes())))
 }
 
-/// Refuses to write over what nobody has committed. The proposal's own files are taken over as they are.
+/// Refuses to write over uncommitted changes. The proposal's own files may have some.
 fn refuse_uncommitted(workspace: &Workspace, stored: &Stored, changes: &[Change]) -> Result<(), Failure> {
     let is_own = |path: &Path| path.starts_with(&stored.folder);
     let written: Vec<PathBuf> =

@@ -182,6 +182,7 @@ fn goldens_and_rows(
     if !named.runs.is_empty() {
         let checked = check(Selection::of(&named.runs, again))?;
         if pending::waiting(workspace, &checked.report.results).is_empty() {
+            named.refuse_decided(workspace)?;
             return Err(pending::nothing_waits(&checked.report.results, &named.runs, terminal.ci));
         }
         batch.take_goldens(workspace, &checked, reason)?;

@@ -71,6 +71,8 @@ clause), tool and more. --then takes a compensation with its parameters: retry_w
 escalate_to_human, issue_reversal or deprecate_tool_call. `playproof schema playbook` lists both. If any part cannot be
 used, nothing is written.
 
+Exit codes: 0 written, 2 wrong usage, or nothing that can be drafted.
+
 Examples:
   playproof propose new rate_limited --when '{ status: 429 }' --like transient_timeout
   playproof propose new request_rejected --from-cluster 1 --trace trace.jsonl --effect not_applied \\

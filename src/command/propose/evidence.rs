@@ -80,16 +80,19 @@ impl Recordings<'_> {
         let mine = Command::new("playproof mine").paths(&args.traces);
         let (said, help) = match why {
             NoCluster::NothingFailed => (
-                "no recorded attempt failed: there is no form to draft from".to_owned(),
+                "no recorded attempt failed: there is no cluster to draft from".to_owned(),
                 "`--when` drafts a rule without a recording",
             ),
             NoCluster::AllHandled(playbook) => (
-                format!("{playbook} has a use for every failure here: there is no form to draft from"),
-                "`feedback add` keeps a call that was handled wrong all the same, and is drafted from too",
+                format!("{playbook} handles every failure here: there is no cluster to draft from"),
+                "`playproof feedback add` keeps a call that was handled wrong, and `--from-feedback` drafts from it",
             ),
-            NoCluster::Only(forms) => (
-                format!("there is no form {number}: {} mined", counted(forms as u64, "form was", "forms were")),
-                "the first is the most pressing; which there are depends on playbook and tool facts",
+            NoCluster::Only(clusters) => (
+                format!(
+                    "there is no cluster {number}: {} mined",
+                    counted(clusters as u64, "cluster was", "clusters were")
+                ),
+                "cluster 1 is the most urgent; playbook and tool facts decide which clusters there are",
             ),
         };
         Failure::new(said).help(help).next(flags.after(mine))

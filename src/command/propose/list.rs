@@ -24,6 +24,7 @@ pub fn run(terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let trials = Trials::open(&workspace, checking::jobs(None))?;
     let rows: Vec<Listed> = ids.iter().map(|id| listed(&trials, id)).collect();
     output.page(&list(&rows, terminal.out.width))?;
+    output.page("\nnext: playproof propose check")?;
     Ok(Exit::Clean)
 }
 

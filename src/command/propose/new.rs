@@ -22,14 +22,14 @@ use playproof_analysis::proposal::{
 };
 use playproof_engine::fixture::Fixture;
 use playproof_engine::sim::Plan;
-use playproof_formats::diagnostic::did_you_mean;
+use playproof_formats::diagnostic::{Report, Source, did_you_mean};
 use playproof_formats::shell::Command;
 use playproof_report::proposal as words;
 
 /// Drafts.
 ///
 /// # Errors
-/// Nothing that would change, YAML that cannot be read, traces without such a form, files that cannot be written.
+/// Nothing that would change, YAML that cannot be read, traces without such a cluster, files that cannot be written.
 pub fn run(args: &New, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let workspace = Workspace::open()?;
     let project_lock = workspace.project_lock()?;
@@ -51,7 +51,7 @@ pub fn run(args: &New, terminal: &Terminal, output: &mut Output) -> Result<Exit,
     notes.extend(said);
     let folder = workspace.proposals().join(&id);
     let file = workspace.name(&folder.join("proposal.yaml"));
-    let typed = |report| Failure::from(report).next("playproof propose new --help");
+    let typed = |report| Failure::from(at_flag(report, args)).next("playproof propose new --help");
     let (applied, said) = place_rule(&mut draft, &file, &used.loaded).map_err(typed)?;
     notes.extend(said);
     let after = Plan::new(applied.loaded.playbook, &facts);
@@ -85,6 +85,28 @@ pub fn run(args: &New, terminal: &Terminal, output: &mut Output) -> Result<Exit,
     lines.push(format!("next: {}", Command::new("playproof propose check").name(&id)));
     output.lines(&lines)?;
     Ok(Exit::Clean)
+}
+
+/// The report of a proposed playbook at the flag whose text it is about, where it is about one.
+fn at_flag(report: Report, args: &New) -> Report {
+    let flags = [("--when", &args.when), ("--then", &args.then)];
+    let typed = flags.into_iter().filter_map(|(flag, text)| Some((flag, text.as_deref()?)));
+    for (flag, text) in typed {
+        let starts: Vec<usize> = report.source.text.match_indices(text).map(|(at, _)| at).collect();
+        let labels = || report.diagnostics.iter().flat_map(|said| &said.labels);
+        let is_within = |start: usize| {
+            labels().next().is_some()
+                && labels().all(|label| start <= label.span.start && label.span.end <= start + text.len())
+        };
+        if let Some(start) = starts.into_iter().find(|start| is_within(*start)) {
+            let mut diagnostics = report.diagnostics;
+            for label in diagnostics.iter_mut().flat_map(|said| &mut said.labels) {
+                label.span = label.span.start - start..label.span.end - start;
+            }
+            return Report { source: Source::whole(flag, text), diagnostics };
+        }
+    }
+    report
 }
 
 fn project_fixtures(workspace: &Workspace) -> Result<Vec<(String, Fixture)>, Failure> {
@@ -208,12 +230,12 @@ fn no_rule(args: &New, why: &NoRule) -> Failure {
     let said = match why {
         NoRule::NothingToAsk => "its failures say nothing that a rule could ask".to_owned(),
         NoRule::Redacted => "all that its failures say is redacted".to_owned(),
-        NoRule::CatchesAlso(form) => format!("every rule for it catches `{form}` too"),
+        NoRule::CatchesAlso(template) => format!("every rule for it catches `{template}` too"),
         NoRule::NoValidRule => "what tells it from others is no valid rule".to_owned(),
     };
     let what = match (&args.from_feedback, args.from_cluster) {
         (Some(id), _) => format!("`{id}`"),
-        (None, number) => format!("form {}", number.unwrap_or_default()),
+        (None, number) => format!("cluster {}", number.unwrap_or_default()),
     };
     // A cluster and a condition of one's own do not go together: fixtures are then made up.
     let whole = New { from_cluster: None, tools: None, ..args.clone() };
@@ -222,10 +244,10 @@ fn no_rule(args: &New, why: &NoRule) -> Failure {
         .next(whole.command(&args.verdict).and("--when '{ ... }'"))
 }
 
-/// The feedback with the verdict that this asks for, where nobody had said which one is expected.
+/// The feedback with the verdict that this asks for, if it expects none yet.
 ///
 /// # Errors
-/// A feedback that is written so that it cannot be edited without a hand.
+/// A feedback whose text only a person can edit.
 fn answered(args: &New, workspace: &Workspace, kept: &Kept, notes: &mut Vec<Note>) -> Result<Option<Change>, Failure> {
     let (verdict, feedback) = (args.verdict.clone(), kept.id.clone());
     match &kept.feedback.expected {

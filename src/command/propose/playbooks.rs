@@ -16,7 +16,7 @@ pub fn playbook_of(workspace: &Workspace, stored: &Stored) -> Result<(String, Us
     own(workspace, workspace.lasting_playbook(&stored.proposal.playbook.text)?)
 }
 
-/// A playbook that the project can change: one that lies in it, where its fixtures find it by its name.
+/// A playbook that the project can change: its own, at the place where fixtures find it by name.
 ///
 /// # Errors
 /// A playbook that cannot be used, that Playproof carries, that lies elsewhere.
@@ -67,7 +67,7 @@ pub fn stand(asked: Option<&str>) -> Stand {
     }
 }
 
-/// Whether the playbook lies in the project, and is the one that its fixtures know by `name`.
+/// Whether the playbook is the project's own, and is the one that its fixtures know by `name`.
 pub fn is_own(workspace: &Workspace, name: &str, used: &Used) -> bool {
     let Some(path) = &used.path else { return false };
     let root = if workspace.root().as_os_str().is_empty() { Path::new(".") } else { workspace.root() };

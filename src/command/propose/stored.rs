@@ -11,6 +11,7 @@ use playproof_analysis::proposal::Proposal;
 use playproof_engine::fixture::Fixture;
 use playproof_formats::diagnostic::{Report, Source, did_you_mean};
 use playproof_formats::golden::merge_conflict;
+use playproof_formats::history::RecordKind;
 use playproof_formats::shell::Command;
 
 /// Folders beside the proposals that are none.
@@ -131,7 +132,30 @@ fn refuse_conflicts(workspace: &Workspace, folder: &Path) -> Result<(), Failure>
     if reports.is_empty() { Ok(()) } else { Err(Failure::Reports { reports, next: None }) }
 }
 
+/// That the proposal that `asked` names waits no more: it was accepted or rejected. None if neither.
+///
+/// # Errors
+/// Records that cannot be used.
+pub fn decided(workspace: &Workspace, asked: &str) -> Result<Option<Failure>, Failure> {
+    let Some(id) = workspace.proposal_named(asked).filter(|id| !is_reserved(id)) else { return Ok(None) };
+    let is_its_record = |kind: &RecordKind| matches!(kind, RecordKind::Proposal(accepted) if accepted.id == id);
+    let history = workspace.read_history()?;
+    if let Some(entry) = history.entries().iter().rev().find(|entry| is_its_record(&entry.record.kind)) {
+        let record = workspace.here(&workspace.record_path(&entry.name));
+        let said = format!("the proposal `{id}` is already accepted: see `{record}`");
+        return Ok(Some(Failure::new(said).next("playproof history")));
+    }
+    let rejected = workspace.proposals().join("rejected").join(&id).join("reason.md");
+    Ok(folders::has_file(&rejected).then(|| {
+        let reason = workspace.here(&rejected);
+        Failure::new(format!("the proposal `{id}` was rejected: see `{reason}`")).next("playproof propose list")
+    }))
+}
+
 fn unknown(workspace: &Workspace, id: &str) -> Result<Failure, Failure> {
+    if let Some(failure) = decided(workspace, id)? {
+        return Ok(failure);
+    }
     let known = ids(workspace)?;
     if known.is_empty() {
         workspace.refuse_empty()?;

@@ -215,7 +215,7 @@ impl<'a> Rehearsal<'a> {
         row("added delay".to_owned(), &|run| format!("{} ms", millis(run.delay())));
         row("findings".to_owned(), &|run| run.finding_words());
         if self.runs.iter().any(|run| run.contradictions.is_some()) {
-            row("as expected".to_owned(), &|run| match &run.contradictions {
+            row("as fixture expects".to_owned(), &|run| match &run.contradictions {
                 None => "nothing expected".to_owned(),
                 Some(all) if all.is_empty() => "yes".to_owned(),
                 Some(all) => format!("no: {}", text::counted(all.len() as u64, "difference", "differences")),

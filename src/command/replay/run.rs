@@ -11,7 +11,8 @@ use crate::format::Format;
 use crate::output::Output;
 use crate::project::Project;
 use crate::terminal::Terminal;
-use crate::{duplicate_args, fixtures, inputs, playbooks};
+use crate::workspace::load_fixture;
+use crate::{duplicate_args, inputs, playbooks};
 use playproof_engine::playbook::Tools;
 use playproof_engine::sim::Plan;
 use playproof_formats::shell::Command;
@@ -98,7 +99,7 @@ fn run_fixture(
     refuse_selection(args, paths)?;
     let mut loaded = Vec::new();
     for path in paths {
-        let fixture = fixtures::load(path)?;
+        let fixture = load_fixture(path)?;
         let own = if args.playbooks.is_empty() { &fixture.playbooks } else { &args.playbooks };
         let names = playbooks::names(own, project);
         let plans = plans(&names, tools)?;

@@ -67,9 +67,9 @@ impl Item<'_> {
 pub trait Screen {
     /// Shows some lines.
     fn show(&mut self, text: &str) -> Result<(), Failure>;
-    /// The next key; none where nobody is there any more.
+    /// The next key; none if the terminal is gone.
     fn key(&mut self) -> Result<Option<char>, Failure>;
-    /// A line of text; none where nobody is there any more.
+    /// A line of text; none if the terminal is gone.
     fn line(&mut self, prompt: &str) -> Result<Option<String>, Failure>;
     /// The page of an item.
     fn page(&mut self, item: &Item<'_>) -> Result<String, Failure>;
@@ -171,7 +171,7 @@ fn ask(screen: &mut dyn Screen, item: &Item<'_>, at: usize, of: usize) -> Result
     }
 }
 
-/// What the keys do, at length: for whoever asks, or typed another one.
+/// What the keys do, at length: after an unknown key or `?`.
 fn meanings(key: char) -> String {
     let unknown = if key.is_alphanumeric() { format!("`{key}` does nothing here. ") } else { String::new() };
     format!(
@@ -241,7 +241,9 @@ fn reason_for(
         _ => format!("Reason to {verb} {}", item.name()),
     };
     let said = screen.line(&format!("{prompt} (Enter alone skips): "))?;
-    let reason = said.map(|said| said.trim().to_owned()).filter(|said| !said.is_empty());
+    // At a prompt of lines, Esc is a character.
+    let is_given = |said: &String| !said.is_empty() && !said.contains('\x1b');
+    let reason = said.map(|said| said.trim().to_owned()).filter(is_given);
     if let Some((for_all, _)) = for_all {
         for_all.clone_from(&reason);
     }

@@ -369,19 +369,22 @@ fn changes(tried: &TrialFacts<'_>, say: &mut impl FnMut(GateKind, String, Way)) 
 /// Placeholders of a draft, in verdicts and fixtures.
 fn unwritten(tried: &TrialFacts<'_>, say: &mut impl FnMut(GateKind, String, Way)) {
     let next = |file: String| by_hand(tried, format!("write it in {file}"));
-    if has_placeholder(&tried.proposal.source.text) {
+    let text = &tried.proposal.source.text;
+    if let Some(at) = placeholder(text) {
         let file = format!("{}/proposal.yaml", tried.folder);
-        say(GateKind::Unwritten, format!("`{file}` has a place that says `{UNWRITTEN}`"), next(file));
+        let line = text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1;
+        say(GateKind::Unwritten, format!("line {line} of `{file}` says `{UNWRITTEN}`"), next(file));
     }
-    for diff in tried.diffs.iter().filter(|diff| diff.is_new && has_placeholder(&diff.title)) {
+    for diff in tried.diffs.iter().filter(|diff| diff.is_new && placeholder(&diff.title).is_some()) {
         let file = format!("{}/fixtures/{}.yaml", tried.folder, diff.id.fixture);
         say(GateKind::Unwritten, format!("`{file}` has a title that says `{UNWRITTEN}`"), next(file));
     }
 }
 
-/// Whether a value is the placeholder of a draft, or begins with it. The same words within a text are the author's.
-fn has_placeholder(text: &str) -> bool {
-    text.match_indices(UNWRITTEN).any(|(at, _)| {
+/// The first value that is the placeholder of a draft, or begins with it. The same words within a text are the author's.
+fn placeholder(text: &str) -> Option<usize> {
+    let is_placeholder = |(at, _): &(usize, &str)| {
+        let at = *at;
         let before = text.get(..at).unwrap_or_default();
         let after = text.get(at + UNWRITTEN.len()..).unwrap_or_default();
         let quote = before.chars().next_back().filter(|c| matches!(c, '\'' | '"'));
@@ -392,7 +395,8 @@ fn has_placeholder(text: &str) -> bool {
             None => after.trim_start_matches(' ').chars().next().is_none_or(|c| "}],\r\n".contains(c)),
         };
         begins && (ends || after.starts_with(" - "))
-    })
+    };
+    text.match_indices(UNWRITTEN).find(is_placeholder).map(|(at, _)| at)
 }
 
 fn record(tried: &TrialFacts<'_>, gates: &mut Vec<ProposalGate>) {
@@ -436,14 +440,14 @@ mod tests {
             "means: write this\neffect: unknown",
             "write this - a failure that looks like it",
         ] {
-            assert!(has_placeholder(left), "{left}");
+            assert!(placeholder(left).is_some(), "{left}");
         }
         for written in [
             "{ message: { contains: cannot write this record } }",
             "contains: 'write this record'",
             "means: It may write this.",
         ] {
-            assert!(!has_placeholder(written), "{written}");
+            assert!(placeholder(written).is_none(), "{written}");
         }
     }
 

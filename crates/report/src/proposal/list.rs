@@ -29,9 +29,9 @@ impl Listed {
         let state = match gates.as_slice() {
             [] => "ready".to_owned(),
             [only] => only.kind.to_string(),
-            [first, more @ ..] => format!("{}, and {} more", first.kind, more.len()),
+            [first, more @ ..] => format!("{}, and {} more objections", first.kind, more.len()),
         };
-        Listed::of([id, playbook, &verdicts, &state, if has_moved { "moved" } else { "as it is" }])
+        Listed::of([id, playbook, &verdicts, &state, if has_moved { "moved" } else { "current" }])
     }
 
     fn of(cells: [&str; 5]) -> Listed {

@@ -122,14 +122,16 @@ pub struct LineError {
     /// How to fix it, where that is more than "fix or skip the line".
     pub help: Option<String>,
     /// What the line is instead, if no line before it is a line of a trace.
-    pub foreign: Option<NonTraceJson>,
+    pub foreign: Option<NonTrace>,
 }
 
-/// JSON that is no line of a trace.
+/// What a line is that is no line of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NonTraceJson {
+pub enum NonTrace {
     /// An object with other fields.
     Row,
     /// A document, or the beginning of one.
     Document,
+    /// No JSON at all.
+    Text,
 }

@@ -15,7 +15,7 @@ use crate::pieces::{BYTE_ORDER_MARK, REMOVE_MARKS, STRAY_MARK};
 use crate::wire::error_cache::ErrorCache;
 use crate::wire::fields;
 use crate::wire::fields::FieldSlices;
-use crate::wire::line::{AnswerLine, CallLine, LineError, Listener, NonTraceJson};
+use crate::wire::line::{AnswerLine, CallLine, LineError, Listener, NonTrace};
 use crate::wire::names::{
     ANSWERS, ARGS, AT, AT_MS, ATTEMPT, ENUM_FIELDS, ENUM_VALUES, ERROR, ERROR_FIELDS, ERROR_NAMES, EVIDENCE,
     ErrorFields, ID, KEY, LINE_FIELDS, NAMES, ROW, RUN, SOURCE, STARTED, STATUS, STATUS_FROM, TIMEOUT, TOKEN, TOOL,
@@ -431,7 +431,7 @@ impl<'a> Lowering<'a> {
             let message = "the line has none of the fields of a trace";
             let mut error =
                 self.error("missing_field", self.whole(), message, "expected `tool`, `call_id`, `status`, …");
-            error.foreign = Some(NonTraceJson::Row);
+            error.foreign = Some(NonTrace::Row);
             return error;
         }
         let message =
@@ -452,14 +452,14 @@ impl<'a> Lowering<'a> {
         if first != Some(b'{') {
             let message = "a line of a trace is a JSON object";
             let mut error = self.error("not_json", self.character(whole.start), message, "expected `{`");
-            error.foreign = (first == Some(b'[')).then_some(NonTraceJson::Document);
+            error.foreign = Some(if first == Some(b'[') { NonTrace::Document } else { NonTrace::Text });
             return error;
         }
         if error.is_eof() {
             let message = "the JSON of the line is cut off";
             let last = self.character(whole.end.saturating_sub(1));
             let mut error = self.error("truncated_line", last, message, "the last character");
-            error.foreign = (whole.len() == 1).then_some(NonTraceJson::Document); // the first line of a document
+            error.foreign = (whole.len() == 1).then_some(NonTrace::Document); // the first line of a document
             return error;
         }
         let message = error.to_string();

@@ -164,11 +164,12 @@ fn broken_json_is_underlined_where_it_breaks() {
 
 #[test]
 fn foreign_json_is_recognised() {
-    let (row, document) = (Some(NonTraceJson::Row), Some(NonTraceJson::Document));
+    let (row, document) = (Some(NonTrace::Row), Some(NonTrace::Document));
     assert_eq!(refused(r#"«{"event":"tool_start","name":"x"}»"#, "missing_field").foreign, row);
     assert_eq!(refused("«[»", "not_json").foreign, document);
     assert_eq!(refused("  «[»1,2]", "not_json").foreign, document);
     assert_eq!(refused("«{»", "truncated_line").foreign, document);
+    assert_eq!(refused("«o»rder,amount", "not_json").foreign, Some(NonTrace::Text));
     assert_eq!(refused(r#"{"event«"»"#, "truncated_line").foreign, None);
     assert_eq!(refused(r#"«{"run_id":"r"}»"#, "missing_field").foreign, None);
 }
