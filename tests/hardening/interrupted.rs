@@ -122,7 +122,10 @@ fn what_was_written_by_hand_after_the_interruption_is_kept_aside_and_said() {
     interrupt(&project);
     project.write("docs/adr/0009-x.md", "mine\n");
     let ran = project.run(&["propose", "list"]).exits(0);
-    assert!(ran.err.contains("`docs/adr/0009-x.md` was changed meanwhile; that text is kept in `docs/adr/0009-x.md.aside`"), "{ran:?}");
+    assert!(
+        ran.err.contains("`docs/adr/0009-x.md` was changed meanwhile; that text is kept in `docs/adr/0009-x.md.aside`"),
+        "{ran:?}"
+    );
     assert_eq!(project.read("docs/adr/0009-x.md.aside"), "mine\n");
     assert_eq!(project.read("docs/adr/0009-x.md"), "why\n");
 }
