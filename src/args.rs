@@ -46,12 +46,12 @@ pub struct Cli {
 
     /// What to do.
     #[command(subcommand)]
-    pub command: Command,
+    pub command: ParsedCommand,
 }
 
 /// The commands.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub enum ParsedCommand {
     /// Show an example: two playbooks and a lost answer; needs no file
     Demo(demo::Args),
     /// Start a project: a playbook, fixtures, goldens and a CI job

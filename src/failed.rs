@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::exit::{Exit, Failure};
 use super::output::to_stderr;
-use super::terminal::Stream;
+use super::terminal::StreamStyle;
 use super::{files, project};
 use playproof_formats::diagnostic::{Report, Source};
 use playproof_formats::shell::Command;
@@ -13,7 +13,7 @@ use playproof_report::diagnostic;
 use playproof_report::style::Palette;
 
 /// Says what went wrong, and the one command to run next: the failure's own, or `fallback`.
-pub fn fail(failure: &Failure, fallback: &Command, stream: Stream) -> Exit {
+pub fn fail(failure: &Failure, fallback: &Command, stream: StreamStyle) -> Exit {
     let palette = Palette::new(stream.colour);
     match failure {
         Failure::PipeClosed => {}

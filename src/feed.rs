@@ -53,7 +53,7 @@ pub fn open<'a>(
         let read_as = input.loss.take().map(|loss| loss.read_as);
         let note = InputNote { name: input.name.clone(), read_as, remarks };
         notes.lock().unwrap_or_else(PoisonError::into_inner).notes.push(note);
-        Ok(TraceInput::own(input.name, Counted { source: input.lines, bar: bar.clone() }))
+        Ok(TraceInput::own(input.name, CountingReader { source: input.lines, bar: bar.clone() }))
     }))
 }
 
@@ -73,12 +73,12 @@ pub fn bar(paths: &[String], terminal: &Terminal) -> ProgressBar {
 }
 
 /// Advances the bar with each read.
-struct Counted {
+struct CountingReader {
     source: Box<dyn Read + Send>,
     bar: ProgressBar,
 }
 
-impl Read for Counted {
+impl Read for CountingReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.source.read(buffer)?;
         self.bar.inc(read as u64);

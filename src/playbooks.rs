@@ -29,7 +29,7 @@ pub const FOLDER: &str = "playbooks";
 
 /// A playbook by its name in fixtures and goldens.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Named {
+pub struct NamedPlaybook {
     /// The name.
     pub name: String,
     /// Its file, if it lies apart from the other playbooks.
@@ -45,20 +45,20 @@ pub enum Meant {
     Embedded(&'static str),
 }
 
-impl Named {
+impl NamedPlaybook {
     /// Resolves `named` in the project in `root`. A file below the folder of playbooks is named by its path there, however
     /// it was written.
-    pub fn new(root: &Path, named: &str) -> Named {
+    pub fn new(root: &Path, named: &str) -> NamedPlaybook {
         if !is_path(named) {
-            return Named { name: named.to_owned(), path: None };
+            return NamedPlaybook { name: named.to_owned(), path: None };
         }
         let (path, folder) = (Path::new(named), root.join(FOLDER));
         let as_written = path.strip_prefix(&folder).map(Path::to_path_buf).ok();
         match as_written.or_else(|| below(path, &folder)) {
-            Some(below) => Named { name: below.with_extension("").to_string_lossy().into_owned(), path: None },
+            Some(below) => NamedPlaybook { name: below.with_extension("").to_string_lossy().into_owned(), path: None },
             None => {
                 let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-                Named { name, path: Some(path.to_path_buf()) }
+                NamedPlaybook { name, path: Some(path.to_path_buf()) }
             }
         }
     }
@@ -73,8 +73,8 @@ pub fn below(file: &Path, folder: &Path) -> Option<PathBuf> {
 }
 
 /// The default playbook of the project in `root`.
-pub fn usual(root: &Path, project: &Project) -> Named {
-    Named::new(root, usual_of(project))
+pub fn usual(root: &Path, project: &Project) -> NamedPlaybook {
+    NamedPlaybook::new(root, usual_of(project))
 }
 
 fn usual_of(project: &Project) -> &str {
@@ -82,7 +82,7 @@ fn usual_of(project: &Project) -> &str {
 }
 
 /// The project's file for the playbook `name`; none for an embedded one.
-pub fn file_of(root: &Path, usual: &Named, name: &str) -> Option<PathBuf> {
+pub fn file_of(root: &Path, usual: &NamedPlaybook, name: &str) -> Option<PathBuf> {
     let apart = usual.path.as_ref().filter(|_| usual.name == name);
     let own = || root.join(FOLDER).join(format!("{name}.yaml"));
     if !is_plain(Path::new(name)) {

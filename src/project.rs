@@ -44,14 +44,14 @@ pub struct Project {
     /// What to hide of a trace.
     pub redaction: RedactionRules,
     /// The paths that the file names.
-    pub(super) named: Vec<Named>,
+    pub(super) named: Vec<NamedPath>,
     /// The file itself.
     pub(super) source: Option<Arc<Source>>,
 }
 
 /// A path that the file names.
 #[derive(Clone, Debug)]
-pub struct Named {
+pub struct NamedPath {
     /// As seen from the working directory.
     pub path: String,
     /// Where it is named.
@@ -120,7 +120,7 @@ pub fn blamed(failure: Failure) -> Failure {
         return failure;
     }
     let Ok(Project { named, source: Some(source), .. }) = Project::find() else { return failure };
-    let Some(Named { place, .. }) = named.into_iter().find(|named| named.path == *name) else { return failure };
+    let Some(NamedPath { place, .. }) = named.into_iter().find(|named| named.path == *name) else { return failure };
     let why = missing.diagnostics.first().map_or("no such file", |said| &said.message);
     let said = Diagnostic::error("unreadable", format!("{name}: {why}"));
     let said = said.at(place, "named here").help(format!("paths in `{FILE}` are relative to its folder"));
@@ -156,10 +156,10 @@ fn parse(source: Arc<Source>, root: &Path) -> Result<Project, Report> {
         let paths = [playbook, tools.as_ref(), fixtures.as_ref(), goldens.as_ref(), proposals.as_ref()];
         let named = KEYS[1..].iter().zip(paths).filter_map(|(key, path)| {
             let cursor = record.optional(key)?;
-            Some((cursor, Named { path: path?.clone(), place: cursor.span() }))
+            Some((cursor, NamedPath { path: path?.clone(), place: cursor.span() }))
         });
-        let named: Vec<(Cursor<'_>, Named)> = named.collect();
-        for (cursor, Named { path, place }) in &named {
+        let named: Vec<(Cursor<'_>, NamedPath)> = named.collect();
+        for (cursor, NamedPath { path, place }) in &named {
             if escape_unprintable(path) != *path {
                 let said = "a path with invisible characters";
                 cursor.report(Diagnostic::error("bad_path", said).at(place.clone(), ""));

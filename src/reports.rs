@@ -14,7 +14,7 @@ use playproof_analysis::check::{CheckReport, row_places};
 use playproof_formats::diagnostic::{Report, did_you_mean};
 use playproof_formats::shell::Command;
 use playproof_report::check::{
-    Directions, Level, NOT_CHECKED, Problem, Shown, Spot, annotations, comment, is_report, json, junit, sarif,
+    CheckPage, Directions, Level, NOT_CHECKED, Problem, Spot, annotations, comment, is_report, json, junit, sarif,
 };
 use playproof_report::style::Palette;
 
@@ -98,7 +98,7 @@ pub fn refuse(reports: &[ReportTo]) -> Result<(), Failure> {
 /// A file that cannot be written.
 pub fn write(
     reports: &[ReportTo],
-    shown: &Shown<'_>,
+    shown: &CheckPage<'_>,
     directions: &Directions,
     next: Option<&Command>,
     output: &mut Output,
@@ -128,7 +128,7 @@ pub fn write_unchecked(reports: &[ReportTo], failure: &Failure) {
     let directions = Directions { in_the_way: in_the_way(failure, &next), in_repository, ..Directions::default() };
     let (report, causes) = (CheckReport::default(), BTreeMap::new());
     let palette = Palette::new(false);
-    let shown = Shown { report: &report, causes: &causes, width: 100, palette, above: "", show_args: false };
+    let shown = CheckPage { report: &report, causes: &causes, width: 100, palette, above: "", show_args: false };
     let written = write(reports, &shown, &directions, Some(&next), &mut Output::default())
         .and_then(|()| tell_github(&shown, &directions, Some(&next)));
     if let Err(Failure::Message { message, .. }) = written {
@@ -171,7 +171,7 @@ fn in_the_way(failure: &Failure, next: &Command) -> Vec<Problem> {
 /// # Errors
 /// A summary that cannot be written.
 #[expect(clippy::disallowed_methods, reason = "GitHub's runner speaks through the environment")]
-pub fn tell_github(shown: &Shown<'_>, directions: &Directions, next: Option<&Command>) -> Result<(), Failure> {
+pub fn tell_github(shown: &CheckPage<'_>, directions: &Directions, next: Option<&Command>) -> Result<(), Failure> {
     if std::env::var("GITHUB_ACTIONS").as_deref() != Ok("true") {
         return Ok(());
     }

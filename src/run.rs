@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::FromArgMatches;
 use clap::error::{ContextValue, ErrorKind};
 
-use super::args::{Cli, Command as Asked};
+use super::args::{Cli, ParsedCommand};
 use super::command::{
     accept, check, completions, coverage, demo, diff, explain, feedback, help, history, impact, import, init, lint,
     mine, mutate, propose, reject, replay, review, schema, tools,
@@ -95,9 +95,9 @@ fn begin(cli: &Cli, args: &[OsString]) -> Result<(), Failure> {
         words.fold(Command::new("playproof --allow-outside"), |command, word| command.given(&word))
     };
     match &cli.command {
-        Asked::Demo(_) | Asked::Schema(_) | Asked::Completions(_) | Asked::Help(_) => Ok(()),
-        Asked::Init(args) => workspace::begin(&args.root(), cli.allow_outside, again),
-        Asked::Check(args) => {
+        ParsedCommand::Demo(_) | ParsedCommand::Schema(_) | ParsedCommand::Completions(_) | ParsedCommand::Help(_) => Ok(()),
+        ParsedCommand::Init(args) => workspace::begin(&args.root(), cli.allow_outside, again),
+        ParsedCommand::Check(args) => {
             workspace::begin_here(cli.allow_outside, again).inspect_err(|failure| args.say_unchecked(failure))
         }
         _ => workspace::begin_here(cli.allow_outside, again),
@@ -130,31 +130,31 @@ fn parse(args: &[OsString], width: usize) -> Result<Cli, clap::Error> {
     Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut definition))
 }
 
-fn dispatch(command: Asked, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+fn dispatch(command: ParsedCommand, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     match command {
-        Asked::Init(args) => init::run(&args, terminal, output),
-        Asked::Demo(_) => demo::run(terminal, output),
-        Asked::Replay(args) => replay::run(&args, terminal, output),
-        Asked::Explain(args) => explain::run(&args, terminal, output),
-        Asked::Lint(args) => lint::run(&args, terminal, output),
-        Asked::Check(args) => check::run(&args, terminal, output),
-        Asked::Review(args) => review::run(&args, terminal, output),
-        Asked::Accept(args) => accept::run(&args, terminal, output),
-        Asked::Reject(args) => reject::run(&args, output),
-        Asked::Diff(args) => diff::run(&args, terminal, output),
-        Asked::Approve(args) => accept::approve(&args, terminal, output),
-        Asked::History(args) => history::run(&args, terminal, output),
-        Asked::Coverage(args) => coverage::run(&args, terminal, output),
-        Asked::Mutate(args) => mutate::run(&args, terminal, output),
-        Asked::Impact(args) => impact::run(&args, terminal, output),
-        Asked::Mine(args) => mine::run(&args, terminal, output),
-        Asked::Feedback(args) => feedback::run(&args, terminal, output),
-        Asked::Propose(args) => propose::run(&args, terminal, output),
-        Asked::Import(args) => import::run(&args, terminal, output),
-        Asked::Tools(args) => tools::run(&args, output),
-        Asked::Schema(args) => schema::run(&args, output),
-        Asked::Completions(args) => completions::run(&args, &mut definition(completions::WIDTH), output),
-        Asked::Help(args) => help::run(&args, &mut definition(terminal.out.width), terminal, output),
+        ParsedCommand::Init(args) => init::run(&args, terminal, output),
+        ParsedCommand::Demo(_) => demo::run(terminal, output),
+        ParsedCommand::Replay(args) => replay::run(&args, terminal, output),
+        ParsedCommand::Explain(args) => explain::run(&args, terminal, output),
+        ParsedCommand::Lint(args) => lint::run(&args, terminal, output),
+        ParsedCommand::Check(args) => check::run(&args, terminal, output),
+        ParsedCommand::Review(args) => review::run(&args, terminal, output),
+        ParsedCommand::Accept(args) => accept::run(&args, terminal, output),
+        ParsedCommand::Reject(args) => reject::run(&args, output),
+        ParsedCommand::Diff(args) => diff::run(&args, terminal, output),
+        ParsedCommand::Approve(args) => accept::approve(&args, terminal, output),
+        ParsedCommand::History(args) => history::run(&args, terminal, output),
+        ParsedCommand::Coverage(args) => coverage::run(&args, terminal, output),
+        ParsedCommand::Mutate(args) => mutate::run(&args, terminal, output),
+        ParsedCommand::Impact(args) => impact::run(&args, terminal, output),
+        ParsedCommand::Mine(args) => mine::run(&args, terminal, output),
+        ParsedCommand::Feedback(args) => feedback::run(&args, terminal, output),
+        ParsedCommand::Propose(args) => propose::run(&args, terminal, output),
+        ParsedCommand::Import(args) => import::run(&args, terminal, output),
+        ParsedCommand::Tools(args) => tools::run(&args, output),
+        ParsedCommand::Schema(args) => schema::run(&args, output),
+        ParsedCommand::Completions(args) => completions::run(&args, &mut definition(completions::WIDTH), output),
+        ParsedCommand::Help(args) => help::run(&args, &mut definition(terminal.out.width), terminal, output),
     }
 }
 

@@ -30,16 +30,16 @@ pub enum ColorChoice {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Terminal {
     /// Standard output.
-    pub out: Stream,
+    pub out: StreamStyle,
     /// Standard error.
-    pub err: Stream,
+    pub err: StreamStyle,
     /// Whether this is a CI job: no progress, no prompts.
     pub ci: bool,
 }
 
 /// One of the two streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stream {
+pub struct StreamStyle {
     /// Whether it is a terminal.
     pub is_terminal: bool,
     /// The width in columns.
@@ -57,7 +57,7 @@ impl Terminal {
         };
         let (is_out, is_err) = (std::io::stdout().is_terminal(), std::io::stderr().is_terminal());
         let (out, err) = (columns(is_out, &Term::stdout()), columns(is_err, &Term::stderr()));
-        let stream = |is_terminal: bool, own: Option<u16>, other: Option<u16>| Stream {
+        let stream = |is_terminal: bool, own: Option<u16>, other: Option<u16>| StreamStyle {
             is_terminal,
             width: width(own, &variable, other),
             colour: colour(choice, is_terminal, &variable),

@@ -25,7 +25,7 @@ use playproof_analysis::check::{CaseResult, CheckReport, CheckStatus, GoldenStat
 use playproof_formats::diagnostic::Report;
 use playproof_formats::golden::MERGE_CONFLICT;
 use playproof_formats::shell::Command;
-use playproof_report::check::{Shown, json, page};
+use playproof_report::check::{CheckPage, json, page};
 use playproof_report::style::Palette;
 use playproof_report::text::counted;
 
@@ -221,10 +221,10 @@ fn show(
     let palette = Palette::new(terminal.out.colour);
     let (width, above) = (terminal.out.width, workspace.way_up());
     let shown =
-        Shown { report: &checked.report, causes: &checked.causes, width, palette, above: &above, show_args: true };
+        CheckPage { report: &checked.report, causes: &checked.causes, width, palette, above: &above, show_args: true };
     let directions = reports::directions(workspace, checked);
     // Reports are read at the project's root, the page where people stand.
-    let public = Shown { show_args: args.show_args, above: "", ..shown };
+    let public = CheckPage { show_args: args.show_args, above: "", ..shown };
     let next = |above| next(terminal, workspace, above, &checked.report);
     let (here, next) = (next(&above), next(""));
     reports::write(&args.reports, &public, &directions, next.as_ref(), output)?;

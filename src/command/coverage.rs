@@ -10,8 +10,8 @@ use crate::values::{Permille, permille};
 use crate::workspace::Workspace;
 use playproof_analysis::coverage::{NamedFixture, measure};
 use playproof_formats::shell::Command;
-use playproof_report::coverage::{Extent, json, lines, page, percent};
-use playproof_report::style::Palette;
+use playproof_report::coverage::{json, lines, page, percent};
+use playproof_report::style::{Extent, Palette};
 
 /// What is measured.
 #[derive(Debug, clap::Args)]

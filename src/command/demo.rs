@@ -6,12 +6,13 @@ use crate::exit::{Exit, Failure};
 use crate::output::Output;
 use crate::playbooks;
 use crate::terminal::Terminal;
+use playproof_analysis::recorded::Arguments;
 use playproof_engine::playbook::Tools;
 use playproof_engine::sim::Plan;
 use playproof_formats::diagnostic::Source;
 use playproof_formats::fixture;
 use playproof_formats::playbook::embedded;
-use playproof_report::block::{Arguments, Style};
+use playproof_report::block::Style;
 use playproof_report::style::Palette;
 
 const FIXTURE: &str = include_str!("../../fixtures/unkeyed-refund-times-out-after-landing.yaml");

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::checking;
 use crate::checking::Selection;
-use crate::command::accept::{EditedRows, Named, argument_of_proposal};
+use crate::command::accept::{ArgumentNames, EditedRows, argument_of_proposal};
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
 use crate::pending::{nothing_waits, waiting};
@@ -12,7 +12,7 @@ use crate::terminal::Terminal;
 use crate::workspace::Workspace;
 use playproof_analysis::check::CaseResult;
 use playproof_formats::shell::Command;
-use playproof_report::check::{Shown, events, result};
+use playproof_report::check::{CheckPage, events, result};
 use playproof_report::style::Palette;
 
 /// What is shown.
@@ -36,7 +36,7 @@ pub struct Args {
 /// Nothing that waits, or files that cannot be used.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let workspace = Workspace::open()?;
-    let named = Named::find(&workspace, &args.ids, &[], &"playproof diff".into())?;
+    let named = ArgumentNames::find(&workspace, &args.ids, &[], &"playproof diff".into())?;
     if let Some(proposal) = named.proposals.first() {
         let check = Command::new("playproof propose check").name(&argument_of_proposal(&workspace, proposal));
         return Err(
@@ -60,7 +60,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let palette = Palette::new(terminal.out.colour);
     let (width, above) = (terminal.out.width, workspace.way_up());
     let shown =
-        Shown { report: &checked.report, causes: &checked.causes, width, palette, above: &above, show_args: true };
+        CheckPage { report: &checked.report, causes: &checked.causes, width, palette, above: &above, show_args: true };
     let one = |of: &&CaseResult| {
         let page = result(&shown, of, &mut BTreeSet::new());
         let events = of.comparison().map(|comparison| events(comparison, shown.width, palette));

@@ -15,7 +15,7 @@ use playproof_engine::sim::Plan;
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::playbook::fingerprint;
 use playproof_formats::shell::Command;
-use playproof_report::impact::{Shown, json, markdown, page};
+use playproof_report::impact::{ImpactPage, json, markdown, page};
 use playproof_report::style::Palette;
 use playproof_trace::origin::Sources;
 
@@ -129,7 +129,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let gate = gate(args);
     let next = next(args, &base, &impact, &streamed.sources);
     let Streamed { replayed, notes, sources } = &streamed;
-    let shown = Shown { impact: &impact, replayed, notes, gate: &gate, next: next.as_ref() };
+    let shown = ImpactPage { impact: &impact, replayed, notes, gate: &gate, next: next.as_ref() };
     match args.format {
         Format::Markdown => output.page(&markdown(&shown))?,
         Format::Json => output.json(json(&shown, sources))?,

@@ -31,7 +31,7 @@ use playproof_engine::playbook::Tools;
 use playproof_formats::diagnostic::Source;
 use playproof_formats::fixture;
 use playproof_formats::shell::Command;
-use playproof_report::setup::{Checked, Shown, page};
+use playproof_report::setup::{SetupCheck, SetupPage, page};
 use playproof_report::style::Palette;
 use playproof_trace::assemble::AssembleOptions;
 use playproof_trace::input::TraceInput;
@@ -89,7 +89,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     };
     let palette = Palette::new(terminal.out.colour);
     let (planned, recordings, width) = (&planned, &recordings.inputs, terminal.out.width);
-    output.page(&page(&Shown { folder: &root.to_string_lossy(), planned, recordings, check, width, palette }))?;
+    output.page(&page(&SetupPage { folder: &root.to_string_lossy(), planned, recordings, check, width, palette }))?;
     ended.or_else(|failure| {
         // The files are written: what was kept does not go together with them.
         fail(&failure, &"playproof check".into(), terminal.err);
@@ -125,20 +125,20 @@ fn no_plan(why: NoPlan<Failure>) -> Failure {
 }
 
 /// What `check` says of the project, and how the command ends for it.
-fn checked(root: &Path, planned: &ProjectFiles) -> (Option<Checked>, Result<Exit, Failure>) {
+fn checked(root: &Path, planned: &ProjectFiles) -> (Option<SetupCheck>, Result<Exit, Failure>) {
     let check = || {
         let workspace = Workspace::at(root)?;
         checking::check(&workspace, &Selection::default(), checking::jobs(None), false)
     };
     let report = match check() {
         Ok(checked) => checked.report,
-        Err(failure) => return (Some(Checked::Unusable), Err(failure.next("playproof check"))),
+        Err(failure) => return (Some(SetupCheck::Unusable), Err(failure.next("playproof check"))),
     };
     if report.verdict() == CheckStatus::Clean {
-        return (Some(Checked::Clean(report.results.len())), Ok(Exit::Clean));
+        return (Some(SetupCheck::Clean(report.results.len())), Ok(Exit::Clean));
     }
     let has_kept = planned.files.iter().any(|file| file.kept);
-    (Some(Checked::Found { has_kept, rows_differ: !report.rows.is_empty() }), Ok(Exit::Found))
+    (Some(SetupCheck::Found { has_kept, rows_differ: !report.rows.is_empty() }), Ok(Exit::Found))
 }
 
 /// Reads the recordings.

@@ -16,7 +16,7 @@ use playproof_analysis::mining::{Mined, MinedPart, Miner};
 use playproof_engine::sim::Plan;
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::shell::Command;
-use playproof_report::mining::{Shown, json, page};
+use playproof_report::mining::{MiningPage, json, page};
 use playproof_report::style::Palette;
 use playproof_trace::origin::Sources;
 
@@ -100,7 +100,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let mined = all.finish(plan, &streamed.replayed, usize::from(args.top));
     let Streamed { replayed, notes, sources } = &streamed;
     let next = next(args, &mined, sources);
-    let shown = Shown { mined: &mined, replayed, notes, names: sources, next: next.as_ref() };
+    let shown = MiningPage { mined: &mined, replayed, notes, names: sources, next: next.as_ref() };
     match args.format {
         Format::Json => output.json(json(&shown))?,
         _ => output.page(&page(&shown, terminal.out.width, Palette::new(terminal.out.colour)))?,

@@ -17,10 +17,9 @@ use crate::workspace::Workspace;
 use playproof_analysis::coverage::NamedFixture;
 use playproof_analysis::mutation::{Accepted, MutationReport, judge};
 use playproof_formats::shell::Command;
-use playproof_report::coverage::Extent;
 use playproof_report::diagnostic;
 use playproof_report::mutation::{json, page, stale};
-use playproof_report::style::Palette;
+use playproof_report::style::{Extent, Palette};
 use playproof_report::text::{count, counted};
 
 /// Calls that are simulated for each playbook unless more are asked for: about ten seconds of a busy machine.

@@ -1,7 +1,7 @@
 //! `playproof reject [ID...]`: forgets goldens that wait, and puts proposals aside; what was accepted stays as it is.
 
 use crate::changeset::Change;
-use crate::command::accept::{Named, argument_of_proposal};
+use crate::command::accept::{ArgumentNames, argument_of_proposal};
 use crate::command::propose::stored;
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
@@ -45,7 +45,7 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let waiting = workspace.goldens_that_end_in(".snap.new", &[])?;
     let waiting: Vec<CaseId> = waiting.into_iter().map(|id| with_fixture(id, &fixtures)).collect();
     let again = Command::new("playproof reject").flag_if("--reason", args.reason.as_deref());
-    let named = Named::find(&workspace, &args.ids, &waiting, &again)?;
+    let named = ArgumentNames::find(&workspace, &args.ids, &waiting, &again)?;
     if let Some(playbook) = named.playbooks.first() {
         return Err(rows_are_edited(&workspace, playbook));
     }

@@ -11,7 +11,7 @@ use crate::files::STDIN;
 use crate::input_kind;
 use crate::input_kind::InputKind;
 use crate::playbooks;
-use crate::playbooks::Named;
+use crate::playbooks::NamedPlaybook;
 use crate::project;
 use crate::project::is_path;
 use playproof_engine::fixture::Fixture;
@@ -37,7 +37,7 @@ impl Workspace {
     /// An unknown name, a file that cannot be read, everything that is wrong in it.
     pub fn playbook(&self, asked: Option<&str>) -> Result<(String, Used), Failure> {
         let meant = match asked {
-            Some(asked) => Named::new(&self.root, asked),
+            Some(asked) => NamedPlaybook::new(&self.root, asked),
             None => self.default.clone(),
         };
         let path = match asked {
@@ -140,7 +140,7 @@ impl Workspace {
 
     /// The name in fixtures of a requested playbook; any other path is returned as given.
     pub fn known_name(&self, asked: &str) -> String {
-        let named = Named::new(&self.root, asked);
+        let named = NamedPlaybook::new(&self.root, asked);
         if named.path.is_none() || named == self.default { named.name } else { asked.to_owned() }
     }
 
@@ -155,7 +155,9 @@ impl Workspace {
             let said = "a playbook from standard input cannot be found again later";
             return Err(Failure::new(said).help("put it into the folder `playbooks`"));
         }
-        let Some(path) = Named::new(&self.root, &path.to_string_lossy()).path else { return Ok(name.to_owned()) };
+        let Some(path) = NamedPlaybook::new(&self.root, &path.to_string_lossy()).path else {
+            return Ok(name.to_owned());
+        };
         let below = playbooks::below(&path, &self.root).ok_or_else(|| {
             let said = format!("`{}` lies outside this project, so others cannot find it", path.display());
             Failure::new(said).help("put it into the folder `playbooks`")

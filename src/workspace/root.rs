@@ -8,7 +8,7 @@ use crate::changeset;
 use crate::changeset::ProjectLock;
 use crate::exit::Failure;
 use crate::playbooks;
-use crate::playbooks::Named;
+use crate::playbooks::NamedPlaybook;
 use crate::project;
 use crate::project::Project;
 use crate::{files, folders};
@@ -29,7 +29,7 @@ pub struct Workspace {
     pub(super) goldens: PathBuf,
     proposals: PathBuf,
     /// The playbook of fixtures that name none.
-    pub(super) default: Named,
+    pub(super) default: NamedPlaybook,
     boundary: Boundary,
     tools: Tools,
     /// Where they stand.

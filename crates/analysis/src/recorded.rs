@@ -19,7 +19,7 @@ const ANSWERS_MAX: usize = 20;
 /// The longest wait; longer ones come from a wrong clock.
 const LONGEST: Duration = Duration::from_millis(86_400_000);
 
-/// How much of a call's arguments and evidence goes into a committed file.
+/// How much of a call's arguments and evidence a page shows or a committed file keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arguments {
     /// All values as recorded; redaction happened when the call was read.

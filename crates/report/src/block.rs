@@ -3,8 +3,9 @@
 use super::findings::{self, About};
 use super::style::Palette;
 use super::text;
-use super::timeline::{self, Line, Tone};
+use super::timeline::{self, TimelineLine, Tone};
 use super::view::{CallView, RunView};
+use playproof_analysis::recorded::Arguments;
 use playproof_engine::call::{AnswerTo, RecordedCall, Reply};
 use playproof_engine::event::{EffectClaim, Finding, FindingBy, IntentBalance, LedgerKind, OutcomeKind, Provenance};
 use playproof_engine::time::Duration;
@@ -18,15 +19,6 @@ const GAP: usize = 3;
 
 /// The indent of all lines except the title.
 const INDENT: usize = 3;
-
-/// How much of the arguments is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arguments {
-    /// All, up to one line.
-    Values,
-    /// Keys and types.
-    Shape,
-}
 
 /// The style of a block.
 #[derive(Clone, Copy, Debug)]
@@ -93,7 +85,7 @@ fn uneventful(view: &CallView<'_>, runs: &[RunView<'_>]) -> Option<String> {
 
 struct Column {
     head: String,
-    lines: Vec<Line>,
+    lines: Vec<TimelineLine>,
     foot: Vec<(&'static str, String)>,
 }
 
@@ -160,7 +152,7 @@ fn facts(view: &CallView<'_>, style: Style) -> Vec<String> {
     if let Some(args) = view.args.filter(|args| !args.is_empty() && *args != "{}") {
         let shown = match style.arguments {
             Arguments::Values => text::readable_json(args),
-            Arguments::Shape => shape(args).into(),
+            Arguments::Types => shape(args).into(),
         };
         lines.push(format!("args {}", text::fitted(&shown, style.width - INDENT - 5)));
     }
@@ -330,7 +322,7 @@ fn top(column: &Column, width: usize, palette: Palette) -> Vec<String> {
     lines
 }
 
-fn stamp(line: &Line) -> String {
+fn stamp(line: &TimelineLine) -> String {
     match line.at {
         Some(at) if line.added => format!("+{}", timeline::millis(at)),
         Some(at) => timeline::millis(at),

@@ -28,7 +28,7 @@ const KINDS_MAX: usize = 2_000;
 
 /// Which calls are wanted.
 #[derive(Clone, Debug, Default)]
-pub struct Selection {
+pub struct CallSelection {
     /// What must be true of them.
     pub only: Only,
     /// Only this call: its reference, its place or its own id.
@@ -41,7 +41,7 @@ pub struct Selection {
     pub unfolded: bool,
 }
 
-impl Selection {
+impl CallSelection {
     /// Whether a call is wanted.
     pub fn wants<'r>(
         &self,
@@ -49,7 +49,7 @@ impl Selection {
         recorded: &[Finding],
         mut runs: impl Iterator<Item = (&'r PlaybookNames, &'r SimulationRecord)> + Clone,
     ) -> bool {
-        let Selection { only, call: wanted, sources, run, .. } = self;
+        let CallSelection { only, call: wanted, sources, run, .. } = self;
         if run.as_deref().is_some_and(|run| !call.either(|call| call.run() == Some(run))) {
             return false;
         }
@@ -95,7 +95,7 @@ pub enum Only {
 
 /// A call with what each playbook made of it.
 #[derive(Clone, Debug)]
-pub struct Detail {
+pub struct ListedCall {
     /// The call.
     pub call: RecordedCall,
     /// What was known of its tool.
@@ -120,7 +120,7 @@ pub struct Group {
     /// most serious of them.
     pub is_mixed: bool,
     /// The one that is shown.
-    pub detail: Box<Detail>,
+    pub detail: Box<ListedCall>,
     /// Where that stands.
     shown: (Place, u64),
     /// The first ones of all, by where they stand, with their references; in the end with names that are theirs alone.
@@ -162,7 +162,7 @@ impl Rank {
 /// Collects groups, on any number of threads and in any order.
 #[derive(Debug)]
 pub struct Listing {
-    selection: Selection,
+    selection: CallSelection,
     groups: Mutex<Groups>,
 }
 
@@ -184,7 +184,7 @@ struct Groups {
 
 impl Listing {
     /// A listing of nothing yet.
-    pub fn new(selection: Selection) -> Listing {
+    pub fn new(selection: CallSelection) -> Listing {
         Listing { selection, groups: Mutex::default() }
     }
 
@@ -205,7 +205,7 @@ impl Listing {
         let detail = || {
             let records = runs.map(|(_, record)| record.clone()).collect();
             let (call, facts) = ((*call).clone(), call.known_facts());
-            Box::new(Detail { call, facts, recorded: recorded.to_vec(), records })
+            Box::new(ListedCall { call, facts, recorded: recorded.to_vec(), records })
         };
         // Harm to one thing is not harm to another.
         let apart = (rank.severity == Some(FindingSeverity::Unsafe) && !self.selection.unfolded)
@@ -341,7 +341,7 @@ fn merge<K: Ord>(among: &mut BTreeMap<K, Group>, key: K, group: Group) {
 
 impl Group {
     /// The most serious call is shown, of equals the first; whatever the order in which they come.
-    fn add(&mut self, call: &RecordedCall, intent: u128, rank: Rank, detail: impl FnOnce() -> Box<Detail>) {
+    fn add(&mut self, call: &RecordedCall, intent: u128, rank: Rank, detail: impl FnOnce() -> Box<ListedCall>) {
         self.count += 1;
         self.intent = self.intent.filter(|known| *known == intent);
         let place = (call.place, call.number);
@@ -452,7 +452,7 @@ mod tests {
     }
 
     fn listing(calls: &[(RecordedCall, Vec<Finding>)]) -> Listing {
-        let listing = Listing::new(Selection::default());
+        let listing = Listing::new(CallSelection::default());
         for (call, findings) in calls {
             listing.take(ShownCall::plain(call), 7, findings, std::iter::empty(), &mut MessageTemplates::default());
         }
@@ -495,7 +495,7 @@ mod tests {
     #[test]
     fn harm_to_one_intent_is_never_folded_into_harm_to_another_and_doubts_are() {
         let take = |id: FindingId, counts: [u32; 3]| {
-            let listing = Listing::new(Selection::default());
+            let listing = Listing::new(CallSelection::default());
             for (line, (intent, count)) in (1..).zip([7, 7, 8].into_iter().zip(counts)) {
                 listing.take(
                     ShownCall::plain(&call(line, "a", Reply::Ok)),
@@ -520,7 +520,7 @@ mod tests {
     fn calls_of_several_inputs_are_told_apart_though_they_share_a_reference() {
         let alike = |names: &[&str], inputs: [u32; 3]| {
             let sources = Sources::new(names.iter().map(|name| (*name).to_owned()));
-            let listing = Listing::new(Selection { sources, ..Selection::default() });
+            let listing = Listing::new(CallSelection { sources, ..CallSelection::default() });
             for (number, input) in (1..).zip(inputs) {
                 let mut call = call(number, "a", Reply::Failed(None));
                 (call.place.input, call.number_in_run) = (input, 1);
@@ -536,7 +536,7 @@ mod tests {
 
     #[test]
     fn very_many_intents_are_folded_so_that_memory_has_a_bound() {
-        let listing = Listing::new(Selection::default());
+        let listing = Listing::new(CallSelection::default());
         let most = u64::try_from(INTENTS_MAX).unwrap() + 50;
         for line in 1..=most {
             let findings = [found(FindingId::DuplicateEffect, 2)];
@@ -556,7 +556,7 @@ mod tests {
 
     #[test]
     fn very_many_kinds_are_folded_so_that_memory_has_a_bound() {
-        let listing = Listing::new(Selection::default());
+        let listing = Listing::new(CallSelection::default());
         let most = u64::try_from(KINDS_MAX).unwrap() + 50;
         for line in 1..=most {
             let call = call(line, &format!("tool {line}"), Reply::Failed(None));
@@ -576,7 +576,7 @@ mod tests {
 
     #[test]
     fn each_call_stands_by_itself_where_nothing_is_folded() {
-        let listing = Listing::new(Selection { unfolded: true, ..Selection::default() });
+        let listing = Listing::new(CallSelection { unfolded: true, ..CallSelection::default() });
         for line in 1..=3 {
             let call = call(line, "a", Reply::Failed(None));
             listing.take(ShownCall::plain(&call), 7, &[], std::iter::empty(), &mut MessageTemplates::default());

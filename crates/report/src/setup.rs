@@ -7,7 +7,7 @@ use playproof_formats::shell::Command;
 
 /// The contents of the page.
 #[derive(Debug)]
-pub struct Shown<'a> {
+pub struct SetupPage<'a> {
     /// The project's folder, as people named it; empty for the working directory.
     pub folder: &'a str,
     /// The planned files.
@@ -15,7 +15,7 @@ pub struct Shown<'a> {
     /// The recordings that were read.
     pub recordings: &'a [RecordingSummary],
     /// The result of `check`; none if the project existed before.
-    pub check: Option<Checked>,
+    pub check: Option<SetupCheck>,
     /// Columns.
     pub width: usize,
     /// Colours.
@@ -24,7 +24,7 @@ pub struct Shown<'a> {
 
 /// The result of `check` on a new project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Checked {
+pub enum SetupCheck {
     /// An existing file cannot be used.
     Unusable,
     /// So many runs, all as accepted.
@@ -39,8 +39,8 @@ pub enum Checked {
 }
 
 /// The page.
-pub fn page(shown: &Shown<'_>) -> String {
-    let Shown { planned, palette, .. } = shown;
+pub fn page(shown: &SetupPage<'_>) -> String {
+    let SetupPage { planned, palette, .. } = shown;
     let mut sections = Vec::new();
     if !shown.recordings.is_empty() {
         sections.push(shown.recordings.iter().map(recording).collect::<Vec<_>>().join("\n"));
@@ -61,11 +61,11 @@ fn recording(read: &RecordingSummary) -> String {
     format!("{}: {calls}, {} failed{by}", escape_unprintable(&read.path), read.failed)
 }
 
-fn checked(checked: Checked) -> String {
+fn checked(checked: SetupCheck) -> String {
     match checked {
-        Checked::Unusable => "an existing file cannot be used; see below".to_owned(),
-        Checked::Clean(runs) => format!("clean, {}", counted(runs as u64, "run", "runs")),
-        Checked::Found { has_kept, rows_differ } => {
+        SetupCheck::Unusable => "an existing file cannot be used; see below".to_owned(),
+        SetupCheck::Clean(runs) => format!("clean, {}", counted(runs as u64, "run", "runs")),
+        SetupCheck::Found { has_kept, rows_differ } => {
             let what = if has_kept { "existing files do not fit the new ones" } else { "not clean" };
             let help = match rows_differ {
                 false => "`playproof check` shows what differs",
@@ -118,7 +118,7 @@ fn about(purpose: Purpose) -> &'static str {
 fn files(files: &[ProjectFile], columns: usize) -> String {
     let rows = folded(files);
     let path = rows.iter().map(|row| width(&row.path)).max().unwrap_or_default();
-    let line = |row: &Row| {
+    let line = |row: &FileRow| {
         let word = if row.kept { "kept " } else { "wrote" };
         let about = fitted(&row.about, columns.saturating_sub(path + 9));
         let blank = " ".repeat(path.saturating_sub(width(&row.path)));
@@ -128,19 +128,19 @@ fn files(files: &[ProjectFile], columns: usize) -> String {
 }
 
 /// A line of the list of files.
-struct Row {
+struct FileRow {
     kept: bool,
     path: String,
     about: String,
 }
 
 /// The files; goldens are one row if all are new or all are kept.
-fn folded(files: &[ProjectFile]) -> Vec<Row> {
+fn folded(files: &[ProjectFile]) -> Vec<FileRow> {
     let is_golden = |file: &&ProjectFile| file.purpose == Purpose::Golden;
     let goldens = files.iter().filter(is_golden).count();
     let kept = files.iter().filter(is_golden).filter(|file| file.kept).count();
     let alike = kept == 0 || kept == goldens;
-    let mut rows: Vec<Row> = Vec::new();
+    let mut rows: Vec<FileRow> = Vec::new();
     for file in files {
         let folder = file.path.rsplit_once('/').map_or("", |(folder, _)| folder);
         let about = about(file.purpose);
@@ -152,13 +152,13 @@ fn folded(files: &[ProjectFile]) -> Vec<Row> {
             false => (file.path.clone(), about.to_owned()),
         };
         if rows.last().is_none_or(|last| last.path != path) {
-            rows.push(Row { kept: file.kept, path, about });
+            rows.push(FileRow { kept: file.kept, path, about });
         }
     }
     rows
 }
 
-fn next(shown: &Shown<'_>) -> String {
+fn next(shown: &SetupPage<'_>) -> String {
     let mut rows = Vec::new();
     let mut add = |command: Command, about: &str| rows.push((command.to_string(), about.to_owned()));
     if !shown.folder.is_empty() {

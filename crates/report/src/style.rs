@@ -1,6 +1,15 @@
-//! What colour means: a handful of roles, plain text where colour is off. Never needed to understand a page.
+//! How a page looks: the roles of colours, and how much of a long list is shown. No page needs colour to be understood.
 
 use console::Style;
+
+/// How much of a long list a page shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// The first few.
+    Some,
+    /// Every one.
+    All,
+}
 
 /// Whether a page is coloured, and how its roles look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

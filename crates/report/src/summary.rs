@@ -37,7 +37,7 @@ pub struct Totals<'a> {
 }
 
 /// A label, and what is counted under it.
-type Counted = (&'static str, fn(&Summary) -> u64);
+type Counter = (&'static str, fn(&Summary) -> u64);
 
 impl Totals<'_> {
     /// Every section that has rows.
@@ -117,7 +117,7 @@ impl Totals<'_> {
         let claims = EffectClaim::ALL.into_iter().map(|claim| {
             self.row(&format!("calls that claim {}", claim.as_str()), |summary| counted(summary.claim(claim)))
         });
-        let all: [Counted; 5] = [
+        let all: [Counter; 5] = [
             ("attempts of writes, ok as recorded", |summary| summary.effects.recorded),
             ("attempts of writes, ok as a joined resend", |summary| summary.effects.inferred),
             ("attempts of writes, ok as modelled", |summary| summary.effects.modelled),

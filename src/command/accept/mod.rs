@@ -5,7 +5,7 @@ mod proposal;
 mod rows;
 mod run;
 
-pub use named::{Named, argument_of_proposal};
+pub use named::{ArgumentNames, argument_of_proposal};
 pub use proposal::{Proposed, proposed};
 pub use rows::EditedRows;
 pub use run::{Approve, Args, approve, proposal, run};

@@ -10,7 +10,7 @@ use playproof_formats::shell::Command;
 
 /// The names by what they name.
 #[derive(Debug, Default)]
-pub struct Named {
+pub struct ArgumentNames {
     /// Fixtures, or single runs, as they were typed.
     pub runs: Vec<String>,
     /// Playbooks, as fixtures know them.
@@ -25,7 +25,7 @@ struct Meaning {
     spelling: String,
 }
 
-impl Named {
+impl ArgumentNames {
     /// Finds what each name means. `waiting` are runs that can be named although no fixture of theirs is there;
     /// `again` is the command, for a name that was misspelt.
     ///
@@ -36,13 +36,13 @@ impl Named {
         asked: &[String],
         waiting: &[CaseId],
         again: &Command,
-    ) -> Result<Named, Failure> {
+    ) -> Result<ArgumentNames, Failure> {
         let fixtures = workspace.fixture_names()?;
         let run_of = |name: &str| match waiting.iter().find(|id| workspace.names_run(name, id)) {
             Some(id) => Some(id.clone()),
             None => run_of_a_fixture(workspace, name, &fixtures),
         };
-        let mut named = Named::default();
+        let mut named = ArgumentNames::default();
         let add = |names: &mut Vec<String>, name: String| {
             if !names.contains(&name) {
                 names.push(name);
@@ -131,7 +131,7 @@ fn spelling_of_proposal(workspace: &Workspace, id: &str) -> String {
 
 /// The name of a proposal in a suggested command: its id, where that names nothing else.
 pub fn argument_of_proposal(workspace: &Workspace, id: &str) -> String {
-    match Named::find(workspace, &[id.to_owned()], &[], &"playproof accept".into()) {
+    match ArgumentNames::find(workspace, &[id.to_owned()], &[], &"playproof accept".into()) {
         Ok(_) => id.to_owned(),
         Err(_) => spelling_of_proposal(workspace, id),
     }

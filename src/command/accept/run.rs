@@ -1,6 +1,6 @@
 //! `playproof accept [ID...]`: from the names of what waits to the files that change.
 
-use super::named::{Named, argument_of_proposal};
+use super::named::{ArgumentNames, argument_of_proposal};
 use super::proposal::{Proposed, proposed};
 use super::rows::EditedRows;
 use crate::changeset::{Change, ProjectLock};
@@ -67,7 +67,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let project_lock = workspace.project_lock()?;
     let reason = args.reason.as_deref();
     let again = Command::new("playproof accept").flag_if("--reason", reason);
-    let named = Named::find(&workspace, &args.ids, &[], &again)?;
+    let named = ArgumentNames::find(&workspace, &args.ids, &[], &again)?;
     match named.proposals.as_slice() {
         [] => goldens_and_rows(&workspace, &project_lock, &named, reason, terminal, output),
         [one] if named.runs.is_empty() && named.playbooks.is_empty() => {
@@ -98,7 +98,7 @@ pub fn approve(args: &Approve, terminal: &Terminal, output: &mut Output) -> Resu
         return Ok(Exit::Clean);
     }
     let reason = args.reason.as_deref().ok_or_else(|| EditedRows::unexplained(again))?;
-    let mut batch = Batch::default();
+    let mut batch = AcceptBatch::default();
     batch.take_rows(&workspace, rows, reason, terminal);
     batch.commit(&project_lock, terminal, output)
 }
@@ -118,7 +118,7 @@ const ALL_ROWS_ACCEPTED: &str = "every row is accepted already";
 
 /// What is accepted together.
 #[derive(Default)]
-struct Batch {
+struct AcceptBatch {
     changes: Vec<Change>,
     lines: Vec<String>,
     pages: Vec<String>,
@@ -126,7 +126,7 @@ struct Batch {
     contradicting: usize,
 }
 
-impl Batch {
+impl AcceptBatch {
     fn take_goldens(&mut self, workspace: &Workspace, checked: &Checked, reason: Option<&str>) -> Result<(), Failure> {
         let results = pending::waiting(workspace, &checked.report.results);
         for result in &results {
@@ -171,12 +171,12 @@ impl Batch {
 fn goldens_and_rows(
     workspace: &Workspace,
     project_lock: &ProjectLock,
-    named: &Named,
+    named: &ArgumentNames,
     reason: Option<&str>,
     terminal: &Terminal,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
-    let mut batch = Batch::default();
+    let mut batch = AcceptBatch::default();
     let check = |selection| checking::check(workspace, &selection, checking::jobs(None), false);
     let again = Command::new("playproof accept").flag_if("--reason", reason);
     if !named.runs.is_empty() {
@@ -259,7 +259,8 @@ fn accept_proposal(
         }
     };
     let wrote = |change: &Change| change.text().map(|_| format!("wrote {}", workspace.here(change.path())));
-    let mut batch = Batch { lines: changes.iter().filter_map(wrote).collect(), changes, ..Batch::default() };
+    let mut batch =
+        AcceptBatch { lines: changes.iter().filter_map(wrote).collect(), changes, ..AcceptBatch::default() };
     batch.lines.push(format!("{id} is accepted"));
     batch.lines.push("next: playproof check".to_owned());
     batch.commit(project_lock, terminal, output)

@@ -23,12 +23,12 @@ replays the call. `playproof propose new VERDICT --from-feedback ID` drafts a ch
 pub struct Args {
     /// The question.
     #[command(subcommand)]
-    pub question: Question,
+    pub question: FeedbackQuestion,
 }
 
 /// What can be asked.
 #[derive(Debug, clap::Subcommand)]
-pub enum Question {
+pub enum FeedbackQuestion {
     /// Keep a call that the playbook handled wrong, with the slice of its trace
     Add(add::Args),
     /// List open feedback, and feedback that the playbook now handles as expected
@@ -49,11 +49,11 @@ pub enum Question {
 /// Those of the question.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     match &args.question {
-        Question::Add(args) => add::run(args, output),
-        Question::List(args) => list::run(args, terminal, output),
-        Question::Show(args) => show::run(args, terminal, output),
-        Question::Edit(args) => change::edit(args, output),
-        Question::Close(args) => change::close(args, output),
-        Question::Reopen(args) => change::reopen(args, output),
+        FeedbackQuestion::Add(args) => add::run(args, output),
+        FeedbackQuestion::List(args) => list::run(args, terminal, output),
+        FeedbackQuestion::Show(args) => show::run(args, terminal, output),
+        FeedbackQuestion::Edit(args) => change::edit(args, output),
+        FeedbackQuestion::Close(args) => change::close(args, output),
+        FeedbackQuestion::Reopen(args) => change::reopen(args, output),
     }
 }

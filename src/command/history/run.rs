@@ -9,8 +9,8 @@ use crate::terminal::Terminal;
 use crate::workspace::Workspace;
 use playproof_formats::diagnostic::did_you_mean;
 use playproof_formats::history::{History, HistoryEntry};
-use playproof_report::history::{Extent, json, markdown, page};
-use playproof_report::style::Palette;
+use playproof_report::history::{json, markdown, page};
+use playproof_report::style::{Extent, Palette};
 
 /// What is shown.
 #[derive(Debug, clap::Args)]
@@ -30,7 +30,7 @@ Exit codes: 0 shown, 2 nothing was ever accepted, or a record that cannot be use
 pub struct Args {
     /// Another question.
     #[command(subcommand)]
-    pub question: Option<Question>,
+    pub question: Option<HistoryQuestion>,
 
     /// Only records of this playbook, by name or path
     #[arg(short, long, value_name = "P")]
@@ -47,7 +47,7 @@ pub struct Args {
 
 /// What else can be asked of the history.
 #[derive(Debug, clap::Subcommand)]
-pub enum Question {
+pub enum HistoryQuestion {
     /// Verify that records explain every accepted row, and goldens their dangerous changes
     Verify(verify::Args),
 }
@@ -57,7 +57,7 @@ pub enum Question {
 /// # Errors
 /// Nothing to show, a playbook that no record speaks of, records that cannot be used.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
-    if let Some(Question::Verify(args)) = &args.question {
+    if let Some(HistoryQuestion::Verify(args)) = &args.question {
         return verify::run(args, terminal, output);
     }
     let workspace = Workspace::open()?;

@@ -9,7 +9,7 @@ use crate::format::Format;
 use crate::read_options::ReadOptions;
 use crate::reason;
 use crate::values::whole;
-use playproof_analysis::proposal::Request;
+use playproof_analysis::proposal::DraftRequest;
 use playproof_engine::event::EffectClaim;
 use playproof_formats::diagnostic::Source;
 use playproof_formats::shell::Command;
@@ -143,9 +143,9 @@ pub enum EffectWord {
 
 impl New {
     /// What is asked of the draft.
-    pub fn request(&self) -> Request {
+    pub fn request(&self) -> DraftRequest {
         let typed = |flag: &str, text: &Option<String>| text.as_deref().map(|text| Source::whole(flag, text));
-        Request {
+        DraftRequest {
             verdict: self.verdict.clone(),
             when: typed("--when", &self.when),
             like: self.like.clone(),

@@ -143,7 +143,7 @@ fn corpus(args: &Check, terminal: &Terminal, trial: &TrialResult) -> Result<Stri
     let compared = watcher.finish(all, [base, candidate], &streamed.replayed);
     let gate = ImpactGate::default();
     let Streamed { replayed, notes, .. } = &streamed;
-    let shown = impact::Shown { impact: &compared, replayed, notes, gate: &gate, next: None };
+    let shown = impact::ImpactPage { impact: &compared, replayed, notes, gate: &gate, next: None };
     let text = match args.format {
         Format::Markdown => impact::markdown(&shown),
         _ => impact::page(&shown, terminal.out.width, Palette::new(terminal.out.colour)),

@@ -32,7 +32,7 @@ pub struct Recorded {
 }
 
 /// Where recordings are looked for, and how they are read.
-pub struct Recordings<'a> {
+pub struct EvidenceReader<'a> {
     /// What was asked.
     pub args: &'a New,
     /// The project's files.
@@ -45,7 +45,7 @@ pub struct Recordings<'a> {
     pub plan: &'a Plan,
 }
 
-impl Recordings<'_> {
+impl EvidenceReader<'_> {
     /// What the feedback or the cluster that is asked for holds; none where neither is.
     ///
     /// # Errors

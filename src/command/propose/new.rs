@@ -1,7 +1,7 @@
 //! `playproof propose new VERDICT`: a draft with all that is known filled in.
 
 use super::args::New;
-use super::evidence::Recordings;
+use super::evidence::EvidenceReader;
 use super::playbooks::{is_own, own_playbook};
 use super::stored;
 use crate::changeset::Change;
@@ -43,7 +43,7 @@ pub fn run(args: &New, terminal: &Terminal, output: &mut Output) -> Result<Exit,
     let facts = playbooks::facts_said(args.tools.as_deref(), &project)?;
     let facts = kept.as_ref().map_or(facts.clone(), |kept| kept.tools(&facts));
     let before = Plan::new(used.loaded.playbook.clone(), &facts);
-    let recordings = Recordings { args, workspace: &workspace, project: &project, terminal, plan: &before };
+    let recordings = EvidenceReader { args, workspace: &workspace, project: &project, terminal, plan: &before };
     let recorded = recordings.read(kept.as_ref())?;
     let evidence = recorded.as_ref().map(|recorded| &recorded.evidence);
     let (mut draft, said) = proposal::draft(&args.request(), (&name, &used.loaded), evidence)

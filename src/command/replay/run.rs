@@ -13,10 +13,11 @@ use crate::project::Project;
 use crate::terminal::Terminal;
 use crate::workspace::load_fixture;
 use crate::{duplicate_args, inputs, playbooks};
+use playproof_analysis::recorded::Arguments;
 use playproof_engine::playbook::Tools;
 use playproof_engine::sim::Plan;
 use playproof_formats::shell::Command;
-use playproof_report::block::{Arguments, Style};
+use playproof_report::block::Style;
 use playproof_report::json::document;
 use playproof_report::style::Palette;
 
@@ -53,7 +54,7 @@ pub fn style(args: &Args, terminal: &Terminal) -> Style {
         Format::Markdown => Style {
             width: 100,
             palette: Palette::new(false),
-            arguments: if args.show_args { Arguments::Values } else { Arguments::Shape },
+            arguments: if args.show_args { Arguments::Values } else { Arguments::Types },
         },
         _ => Style {
             width: terminal.out.width,

@@ -18,7 +18,7 @@ use playproof_trace::origin::Sources;
 
 /// What is needed to draw a call beside the call itself.
 #[derive(Clone, Copy)]
-pub struct Drawing<'a> {
+pub struct CallDrawing<'a> {
     /// The playbooks.
     pub plans: &'a [Plan],
     /// What answers where a recording ends.
@@ -37,7 +37,7 @@ pub struct GroupJson {
     runs: Vec<Box<RawValue>>,
 }
 
-impl Drawing<'_> {
+impl CallDrawing<'_> {
     /// The blocks of `groups`, numbered from 1.
     pub fn blocks(&self, groups: &[Group], style: Style) -> Vec<String> {
         groups.iter().enumerate().map(|(n, group)| self.block(n + 1, group, style)).collect()

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::args::Args;
 use super::run::{plans, style};
-use super::shown::{Drawing, GroupJson, heading};
+use super::shown::{CallDrawing, GroupJson, heading};
 use super::watch::{Part, Watcher, of_playbook};
 use crate::exit::{Exit, Failure};
 use crate::flags::Flags;
@@ -26,7 +26,7 @@ use playproof_formats::shell;
 use playproof_formats::shell::Command;
 use playproof_report::json;
 use playproof_report::json::{Map, ReplayedJson, document};
-use playproof_report::listing::{Detail, Group, Listing, Only, Selection};
+use playproof_report::listing::{CallSelection, Group, ListedCall, Listing, Only};
 use playproof_report::overview;
 use playproof_report::summary::Totals;
 use playproof_report::text;
@@ -91,7 +91,7 @@ pub fn run(
     Ok(exit(&streamed.replayed, args.strict))
 }
 
-fn selection(args: &Args, plans: &[Plan], sources: &Sources) -> Result<Selection, Failure> {
+fn selection(args: &Args, plans: &[Plan], sources: &Sources) -> Result<CallSelection, Failure> {
     let everything = args.all || args.call.is_some() || args.run.is_some() || args.format == Format::Jsonl;
     let only = match args.only.as_deref() {
         None if everything => Only::Nothing,
@@ -102,7 +102,7 @@ fn selection(args: &Args, plans: &[Plan], sources: &Sources) -> Result<Selection
     };
     let unfolded = args.all || args.call.is_some();
     let call = args.call.as_deref().map(|call| inputs::place(call).into_owned());
-    Ok(Selection { only, call, sources: sources.clone(), run: args.run.clone(), unfolded })
+    Ok(CallSelection { only, call, sources: sources.clone(), run: args.run.clone(), unfolded })
 }
 
 /// References are unique in an input, ids not even there: a name that selects several calls says so.
@@ -303,12 +303,12 @@ impl Page<'_> {
         self.plans.iter().map(|plan| &plan.names).collect()
     }
 
-    fn drawing(&self) -> Drawing<'_> {
-        Drawing { plans: self.plans, beyond: self.beyond, sources: &self.streamed.sources }
+    fn drawing(&self) -> CallDrawing<'_> {
+        CallDrawing { plans: self.plans, beyond: self.beyond, sources: &self.streamed.sources }
     }
 
     /// The place of the playbook under which the worst finding of a call was made.
-    fn worst_under(&self, detail: &Detail) -> usize {
+    fn worst_under(&self, detail: &ListedCall) -> usize {
         let key = |finding: &Finding| finding.kind();
         let recorded = detail.recorded.iter().map(|finding| (key(finding), 0));
         let own = detail

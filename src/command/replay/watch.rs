@@ -7,7 +7,7 @@ use playproof_engine::event::{Finding, FindingBy, PlaybookNames, unnamed};
 use playproof_engine::ids::CallId;
 use playproof_engine::sim::SimulationRecord;
 use playproof_report::json::{Events, write_call, write_events};
-use playproof_report::listing::{Listing, Selection};
+use playproof_report::listing::{CallSelection, Listing};
 use playproof_report::view::CallView;
 use playproof_trace::origin::Sources;
 
@@ -16,7 +16,7 @@ pub struct Watcher {
     /// The calls that a page will show.
     pub listing: Listing,
     /// Write lines of these instead of collecting.
-    pub lines: Option<Selection>,
+    pub lines: Option<CallSelection>,
     /// What the inputs are called, and where their lines come from.
     pub sources: Sources,
     /// Parts that were written out, to be filled again.

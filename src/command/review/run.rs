@@ -6,7 +6,7 @@ use super::session::{Item, Tally, review};
 use super::terminal::AtTerminal;
 use crate::checking;
 use crate::checking::Selection;
-use crate::command::accept::{EditedRows, Named};
+use crate::command::accept::{ArgumentNames, EditedRows};
 use crate::command::propose::stored;
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
@@ -15,7 +15,7 @@ use crate::terminal::Terminal;
 use crate::workspace::Workspace;
 use playproof_analysis::check::CaseResult;
 use playproof_formats::shell::Command;
-use playproof_report::check::Shown;
+use playproof_report::check::CheckPage;
 use playproof_report::style::Palette;
 use playproof_report::text::counted;
 
@@ -52,7 +52,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
             .help("the same without questions: `playproof diff`, then `playproof accept` or `playproof reject`")
             .next("playproof diff"));
     }
-    let named = Named::find(&workspace, &args.ids, &[], &"playproof review".into())?;
+    let named = ArgumentNames::find(&workspace, &args.ids, &[], &"playproof review".into())?;
     let is_of_runs = named.playbooks.is_empty() && named.proposals.is_empty();
     let named_runs = if is_of_runs { named.runs.as_slice() } else { &[] };
     let selection = Selection::of(named_runs, "playproof review".into());
@@ -75,7 +75,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let width = terminal.out.width;
     let above = workspace.way_up();
     let shown =
-        Shown { report: &checked.report, causes: &checked.causes, width, palette, above: &above, show_args: true };
+        CheckPage { report: &checked.report, causes: &checked.causes, width, palette, above: &above, show_args: true };
     let screen = &mut AtTerminal { term, workspace: &workspace, checked: &checked, shown, output };
     let tally = review(screen, &items)?;
     output.page(&end(&tally, &closed, palette))?;

@@ -102,7 +102,7 @@ enum Choice {
 }
 
 /// What a key means for one result.
-enum Answer {
+enum KeyAnswer {
     Once(Choice),
     AllTheRest(Choice),
     Quit,
@@ -122,12 +122,12 @@ pub fn review(screen: &mut dyn Screen, items: &[Item<'_>]) -> Result<Tally, Fail
         let choice = match rest {
             Some(choice) => choice,
             None => match ask(screen, item, at, items.len())? {
-                Answer::Once(choice) => choice,
-                Answer::AllTheRest(choice) => {
+                KeyAnswer::Once(choice) => choice,
+                KeyAnswer::AllTheRest(choice) => {
                     rest = Some(choice);
                     choice
                 }
-                Answer::Quit => {
+                KeyAnswer::Quit => {
                     tally.skipped += items.len() - at;
                     return Ok(tally);
                 }
@@ -144,24 +144,24 @@ pub fn review(screen: &mut dyn Screen, items: &[Item<'_>]) -> Result<Tally, Fail
     Ok(tally)
 }
 
-fn ask(screen: &mut dyn Screen, item: &Item<'_>, at: usize, of: usize) -> Result<Answer, Failure> {
+fn ask(screen: &mut dyn Screen, item: &Item<'_>, at: usize, of: usize) -> Result<KeyAnswer, Failure> {
     let page = screen.page(item)?;
     screen.show(&format!("\n{page}\n"))?;
     loop {
         screen.show(&format!("\n[{}/{of}] {}\n{}", at + 1, item.title(), keys(item)))?;
         let answer = match screen.key()? {
-            Some('a' | 'y') => Answer::Once(Choice::Accept),
-            Some('r' | 'n') => Answer::Once(Choice::Reject),
-            Some('s' | ' ') => Answer::Once(Choice::Skip),
-            Some('A') => Answer::AllTheRest(Choice::Accept),
-            Some('R') => Answer::AllTheRest(Choice::Reject),
-            Some('S') => Answer::AllTheRest(Choice::Skip),
+            Some('a' | 'y') => KeyAnswer::Once(Choice::Accept),
+            Some('r' | 'n') => KeyAnswer::Once(Choice::Reject),
+            Some('s' | ' ') => KeyAnswer::Once(Choice::Skip),
+            Some('A') => KeyAnswer::AllTheRest(Choice::Accept),
+            Some('R') => KeyAnswer::AllTheRest(Choice::Reject),
+            Some('S') => KeyAnswer::AllTheRest(Choice::Skip),
             Some('e') => {
                 let events = screen.events(item);
                 screen.show(&format!("\n{events}\n"))?;
                 continue;
             }
-            Some('q') | None => Answer::Quit,
+            Some('q') | None => KeyAnswer::Quit,
             Some(key) => {
                 screen.show(&format!("\n{}", meanings(key)))?;
                 continue;

@@ -18,7 +18,7 @@ use crate::output::Output;
 use crate::pending;
 use crate::workspace::Workspace;
 use playproof_formats::shell::Command;
-use playproof_report::check::{Shown, events, result};
+use playproof_report::check::{CheckPage, events, result};
 use playproof_report::{proposal, text};
 
 /// A person at a terminal.
@@ -30,7 +30,7 @@ pub struct AtTerminal<'a> {
     /// What was found.
     pub checked: &'a Checked,
     /// How it is shown.
-    pub shown: Shown<'a>,
+    pub shown: CheckPage<'a>,
     /// Remembers what was done.
     pub output: &'a mut Output,
 }

@@ -11,7 +11,7 @@ use playproof_engine::upstream::MissingAnswerPolicy;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ending {
     /// The last failure; none if nothing failed.
-    pub failed: Option<FailedAttempt>,
+    pub failed: Option<ClassifiedFailure>,
     /// The outcome.
     pub outcome: String,
     /// The effect claim.
@@ -22,7 +22,7 @@ pub struct Ending {
 
 /// A failed attempt and its classification.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FailedAttempt {
+pub struct ClassifiedFailure {
     /// The attempt that failed.
     pub attempt: u32,
     /// The verdict.
@@ -46,7 +46,7 @@ impl Ending {
             match event.what {
                 Decision::AttemptFinished { attempt: finished, .. } => attempt = finished.get(),
                 Decision::FailureClassified { verdict, rule, .. } => {
-                    failed = Some(FailedAttempt {
+                    failed = Some(ClassifiedFailure {
                         attempt,
                         verdict: plan.names.verdict(verdict).to_owned(),
                         rule: plan.names.rule(rule).to_owned(),

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use super::ending::{Ending, FailedAttempt};
+use super::ending::{ClassifiedFailure, Ending};
 use super::model::{CameFrom, Feedback, FeedbackPlaces};
 use playproof_engine::playbook::{Access, ToolFacts};
 use playproof_engine::time::Duration;
@@ -53,7 +53,7 @@ impl Feedback {
         let _ = writeln!(text, "came_from: {{ trace: {}, call: {}, line: {line} }}", quoted(trace), quoted(call));
         text += "before:\n";
         let Ending { failed, outcome, effect, attempts } = &self.before;
-        if let Some(FailedAttempt { attempt, verdict, rule, compensation }) = failed {
+        if let Some(ClassifiedFailure { attempt, verdict, rule, compensation }) = failed {
             let _ = writeln!(text, "  attempt: {attempt}");
             for (key, value) in [("verdict", verdict), ("rule", rule), ("compensation", compensation)] {
                 let _ = writeln!(text, "  {key}: {}", quoted(value));
@@ -136,7 +136,7 @@ fn before(at: Cursor<'_>) -> Option<Ending> {
         Some(_) => {
             let (attempt, verdict) = (number("attempt", 1), text("verdict"));
             let (rule, compensation) = (text("rule"), text("compensation"));
-            Some(FailedAttempt { attempt: attempt?, verdict: verdict?, rule: rule?, compensation: compensation? })
+            Some(ClassifiedFailure { attempt: attempt?, verdict: verdict?, rule: rule?, compensation: compensation? })
         }
     };
     let (outcome, effect, attempts) = (text("outcome"), text("effect"), number("attempts", 0));

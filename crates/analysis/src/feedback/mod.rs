@@ -8,7 +8,7 @@ mod slice;
 #[cfg(test)]
 mod tests;
 
-pub use ending::{Ending, FailedAttempt, failure_at, verdict_now};
+pub use ending::{ClassifiedFailure, Ending, failure_at, verdict_now};
 pub use file::{SCHEMA, parse};
 pub use model::{
     CameFrom, EditRefused, Feedback, FeedbackPlaces, FeedbackState, JudgedFeedback, Kept, OpenFeedback, waiting,

@@ -14,7 +14,7 @@ mod watch;
 
 pub use cause::{ChangeKind, Changes, Direction};
 pub use gate::{GateFailure, ImpactGate};
-pub use result::{CallEnd, CauseName, CauseRow, ExampleCall, FindingChange, Impact, QueueLoad, Side};
+pub use result::{CauseName, CauseRow, ExampleCall, FindingChange, Impact, QueueLoad, Side, SimulatedEnd};
 pub use rows::parts;
 pub use tally::{Load, Undetermined};
 pub use watch::{Comparer, ImpactPart};

@@ -144,14 +144,14 @@ pub struct ExampleCall {
     /// Its tool.
     pub tool: String,
     /// How it ends under the base.
-    pub base: CallEnd,
+    pub base: SimulatedEnd,
     /// How it ends under the candidate.
-    pub candidate: CallEnd,
+    pub candidate: SimulatedEnd,
 }
 
 /// How a call ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CallEnd {
+pub struct SimulatedEnd {
     /// The word of the outcome.
     pub outcome: &'static str,
     /// The queue or the stop reason; none where there is nothing to add.
@@ -297,7 +297,7 @@ fn resolved(example: SmallestCall, plans: [&Plan; 2]) -> ExampleCall {
     }
 }
 
-fn end(plan: &Plan, outcome: &Outcome) -> CallEnd {
+fn end(plan: &Plan, outcome: &Outcome) -> SimulatedEnd {
     let detail = match outcome.kind {
         OutcomeKind::Escalated(queue) => Some(plan.names.queue(queue).to_owned()),
         OutcomeKind::Refused(why) => Some(why.as_str().to_owned()),
@@ -305,5 +305,5 @@ fn end(plan: &Plan, outcome: &Outcome) -> CallEnd {
         OutcomeKind::Undetermined(asked) => Some(format!("no answer to {asked}")),
         _ => None,
     };
-    CallEnd { outcome: outcome.kind.as_str(), detail, claim: outcome.claim, attempts: outcome.attempts }
+    SimulatedEnd { outcome: outcome.kind.as_str(), detail, claim: outcome.claim, attempts: outcome.attempts }
 }

@@ -30,6 +30,6 @@ pub use gates::{GateKind, ProposalGate, touched, verdicts};
 pub use model::{Expected, FieldChange, Operation, OperationKind, Proposal, RulePosition, Snippet, Spanned};
 pub use parse::{REBASE, parse, rebased, with_base};
 pub use report::{FactLine, ProposalReport};
-pub use request::{NoDraft, Note, Request, WhySynthetic, draft, id_of, place_rule, verdict_is_there};
+pub use request::{DraftRequest, NoDraft, Note, WhySynthetic, draft, id_of, place_rule, verdict_is_there};
 pub use schema::SCHEMA;
 pub use trial::{ProposalContext, TrialInput};

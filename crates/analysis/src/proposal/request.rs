@@ -21,7 +21,7 @@ use playproof_formats::yaml;
 
 /// A request for a new proposal.
 #[derive(Clone, Debug, Default)]
-pub struct Request {
+pub struct DraftRequest {
     /// The verdict, of the playbook or new.
     pub verdict: String,
     /// The condition of a rule for it, as YAML.
@@ -144,7 +144,7 @@ pub fn verdict_is_there(verdict: &str, name: &str, playbook: &Playbook) -> (bool
 /// # Errors
 /// A request that cannot be used, or that changes nothing.
 pub fn draft(
-    request: &Request,
+    request: &DraftRequest,
     (name, loaded): (&str, &Loaded),
     evidence: Option<&DraftEvidence>,
 ) -> Result<(Draft, Vec<Note>), NoDraft> {
@@ -178,7 +178,7 @@ fn verdict_of<'a>(playbook: &'a Playbook, name: &str) -> Option<&'a Verdict> {
     playbook.verdicts.iter().find(|verdict| *verdict.name == *name)
 }
 
-fn added(request: &Request, loaded: &Loaded, notes: &mut Vec<Note>) -> Result<VerdictChange, NoDraft> {
+fn added(request: &DraftRequest, loaded: &Loaded, notes: &mut Vec<Note>) -> Result<VerdictChange, NoDraft> {
     let playbook = &loaded.playbook;
     let like = request.like.as_deref().map(|like| liked(loaded, like)).transpose()?;
     let then = match (&request.then, &like) {
@@ -196,7 +196,7 @@ fn added(request: &Request, loaded: &Loaded, notes: &mut Vec<Note>) -> Result<Ve
 }
 
 /// The changed values of an existing verdict.
-fn changed(request: &Request, loaded: &Loaded, verdict: &Verdict) -> Result<Vec<(&'static str, String)>, NoDraft> {
+fn changed(request: &DraftRequest, loaded: &Loaded, verdict: &Verdict) -> Result<Vec<(&'static str, String)>, NoDraft> {
     let mut parts = Vec::new();
     if let Some(means) = request.means.as_deref().filter(|means| **means != *verdict.means) {
         parts.push(("means", Value::from(means).to_string()));
@@ -223,7 +223,7 @@ fn liked(loaded: &Loaded, like: &str) -> Result<(String, EffectClaim), NoDraft> 
 
 /// The requested rule, otherwise the one drafted from the evidence; before the rule that matches these failures today.
 fn rule(
-    request: &Request,
+    request: &DraftRequest,
     is_there: bool,
     playbook: &Playbook,
     evidence: Option<&DraftEvidence>,

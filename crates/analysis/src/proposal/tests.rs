@@ -338,15 +338,15 @@ fn frozen() -> String {
     FROZEN.map(said).concat()
 }
 
-fn request(verdict: &str) -> Request {
-    Request { verdict: verdict.to_owned(), ..Request::default() }
+fn request(verdict: &str) -> DraftRequest {
+    DraftRequest { verdict: verdict.to_owned(), ..DraftRequest::default() }
 }
 
 fn typed(yaml: &str) -> Option<Arc<Source>> {
     Some(Source::whole("typed", yaml))
 }
 
-fn asked(request: &Request, evidence: Option<&DraftEvidence>) -> Result<(Draft, Vec<Note>), NoDraft> {
+fn asked(request: &DraftRequest, evidence: Option<&DraftEvidence>) -> Result<(Draft, Vec<Note>), NoDraft> {
     draft(request, ("ours", &loaded(PLAYBOOK)), evidence)
 }
 
@@ -356,7 +356,7 @@ fn a_new_verdict_escalates_unless_somebody_says_what_follows() {
     let then = "{ escalate_to_human: { queue: people } }".to_owned();
     assert_eq!(draft.change, VerdictChange::Added { means: None, effect: EffectClaim::Unknown, then });
     assert_eq!((draft.rule, notes), (None, vec![Note::EscalatesTo("people".into())]));
-    let like = Request { like: Some("slow".into()), ..request("gone") };
+    let like = DraftRequest { like: Some("slow".into()), ..request("gone") };
     let (draft, notes) = asked(&like, None).unwrap();
     let then = "{ retry_with_backoff: { backoff_ms: [200] } }".to_owned();
     assert_eq!(draft.change, VerdictChange::Added { means: None, effect: EffectClaim::Unknown, then });
@@ -365,10 +365,13 @@ fn a_new_verdict_escalates_unless_somebody_says_what_follows() {
 
 #[test]
 fn a_verdict_that_is_there_changes_in_what_is_asked_for_and_differs() {
-    let same =
-        Request { effect: Some(EffectClaim::Unknown), means: Some("No answer in time.".into()), ..request("slow") };
+    let same = DraftRequest {
+        effect: Some(EffectClaim::Unknown),
+        means: Some("No answer in time.".into()),
+        ..request("slow")
+    };
     assert_eq!(asked(&same, None), Err(NoDraft::NothingChanges));
-    let other = Request { effect: Some(EffectClaim::Applied), when: typed("{ status: 599 }"), ..request("slow") };
+    let other = DraftRequest { effect: Some(EffectClaim::Applied), when: typed("{ status: 599 }"), ..request("slow") };
     let (draft, notes) = asked(&other, None).unwrap();
     assert_eq!(draft.change, VerdictChange::Changed(vec![("effect", "applied".into())]));
     let rule = ProposedRule { name: "slow".into(), when: "{ status: 599 }".into(), before: None };
@@ -379,9 +382,9 @@ fn a_verdict_that_is_there_changes_in_what_is_asked_for_and_differs() {
 
 #[test]
 fn a_draft_that_cannot_be_used_says_why() {
-    let like = Request { like: Some("slw".into()), ..request("gone") };
+    let like = DraftRequest { like: Some("slw".into()), ..request("gone") };
     assert_eq!(asked(&like, None), Err(NoDraft::UnknownVerdict("slw".into())));
-    let open = Request { when: typed("{ kind: "), ..request("gone") };
+    let open = DraftRequest { when: typed("{ kind: "), ..request("gone") };
     assert!(matches!(asked(&open, None), Err(NoDraft::Yaml(report)) if report.source.name == "typed"));
     let evidence = evidence_of(&frozen(), 1).unwrap();
     assert_eq!(asked(&request("unclassified"), Some(&evidence)), Err(NoDraft::GivenAlready));
@@ -403,7 +406,7 @@ fn a_cluster_that_is_not_there_is_told_by_what_there_is() {
 #[test]
 fn a_rule_that_earlier_rules_leave_nothing_to_is_moved_as_late_as_it_can_speak() {
     let place = |when: &str| {
-        let (mut draft, _) = asked(&Request { when: typed(when), ..request("gone") }, None).unwrap();
+        let (mut draft, _) = asked(&DraftRequest { when: typed(when), ..request("gone") }, None).unwrap();
         let (_, note) = place_rule(&mut draft, "p", &loaded(PLAYBOOK)).unwrap_or_else(|report| panic!("{report}"));
         (draft.rule.and_then(|rule| rule.before), note)
     };
@@ -414,7 +417,7 @@ fn a_rule_that_earlier_rules_leave_nothing_to_is_moved_as_late_as_it_can_speak()
 }
 
 /// The fixtures of a draft for the failures in `trace`, and its notes.
-fn drafted(request: &Request, trace: &str, taken: &[&str]) -> (Vec<DraftFixture>, Vec<Note>) {
+fn drafted(request: &DraftRequest, trace: &str, taken: &[&str]) -> (Vec<DraftFixture>, Vec<Note>) {
     let evidence = evidence_of(trace, 1).unwrap();
     let (mut draft, _) = asked(request, Some(&evidence)).unwrap();
     let (applied, _) = place_rule(&mut draft, "p", &loaded(PLAYBOOK)).unwrap_or_else(|report| panic!("{report}"));
@@ -466,7 +469,7 @@ fn a_look_alike_that_was_not_recorded_is_made_up_and_waits_for_words() {
 
 #[test]
 fn a_recorded_failure_that_gets_the_verdict_too_is_no_look_alike() {
-    let wide = Request { when: typed("{ kind: tool_error }"), ..request("gone") };
+    let wide = DraftRequest { when: typed("{ kind: tool_error }"), ..request("gone") };
     let (fixtures, notes) = drafted(&wide, &(frozen() + &said("page 3 was lost")), &[]);
     let why = WhySynthetic::AllCaught("gone".into());
     let title = Title::MadeUp { verdict: "gone".into(), why: Some(why.clone()) };
@@ -537,7 +540,7 @@ fn a_proposal_is_tried_on_the_fixtures_that_run_under_its_playbook() {
 
 #[test]
 fn an_earlier_look_alike_that_gets_the_verdict_is_named_and_no_other() {
-    let (mut draft, _) = asked(&Request { when: typed("{ kind: other }"), ..request("gone") }, None).unwrap();
+    let (mut draft, _) = asked(&DraftRequest { when: typed("{ kind: other }"), ..request("gone") }, None).unwrap();
     let (applied, _) = place_rule(&mut draft, "p", &loaded(PLAYBOOK)).unwrap_or_else(|report| panic!("{report}"));
     let (before, after) = (plan_of(PLAYBOOK), Plan::new(applied.loaded.playbook, &Tools::default()));
     let plans = TrialPlans { draft: &draft, before: &before, after: &after };

@@ -37,7 +37,7 @@ pub struct Recordings {
     pub mappings: Vec<DraftMapping>,
     /// The recordings, in order.
     pub inputs: Vec<RecordingSummary>,
-    tools: BTreeMap<String, ToolRow>,
+    tools: BTreeMap<String, ToolTally>,
     /// Failed calls as shown, each with a different failure.
     failing: Vec<RecordedCall>,
     seen: BTreeSet<(String, FailureKey)>,
@@ -47,7 +47,7 @@ pub struct Recordings {
 type FailureKey = Option<(Option<Box<str>>, Option<u16>)>;
 
 #[derive(Debug, Default)]
-struct ToolRow {
+struct ToolTally {
     calls: u64,
     failed: u64,
     is_redacted: bool,
@@ -159,8 +159,8 @@ impl Recordings {
 
     /// The file and the text of the tool facts; `names` are what the recordings are called in it.
     pub fn tools(&self, names: &[String]) -> Option<(String, String)> {
-        let count = |(tool, row): (_, &ToolRow)| {
-            let ToolRow { calls, failed, is_redacted } = *row;
+        let count = |(tool, row): (_, &ToolTally)| {
+            let ToolTally { calls, failed, is_redacted } = *row;
             ToolCount { tool, is_redacted, calls, failed }
         };
         let rows = self.tools.iter().map(|(tool, row)| count((tool.as_str(), row)));

@@ -18,7 +18,7 @@ use serde_json::Value;
 
 /// The contents of a page.
 #[derive(Clone, Copy, Debug)]
-pub struct Shown<'a> {
+pub struct CheckPage<'a> {
     /// The result of the check.
     pub report: &'a CheckReport,
     /// The cause of each divergence.
@@ -115,7 +115,7 @@ fn because(because: &PrecedingVerdict, compensation: Option<&str>) -> String {
 }
 
 /// Everything that differs: fields in columns, worst first, then the events that only one side has.
-pub fn divergences(comparison: &Comparison, shown: &Shown<'_>) -> String {
+pub fn divergences(comparison: &Comparison, shown: &CheckPage<'_>) -> String {
     let is_event = |divergence: &&Divergence| divergence.field == "event";
     let fields: Vec<&Divergence> = comparison.divergences.iter().filter(|one| !is_event(one)).collect();
     let mut parts = Vec::new();
@@ -145,8 +145,8 @@ fn one_sided(comparison: &Comparison, width: usize, palette: Palette) -> String 
     lines.join("\n")
 }
 
-fn columns(divergences: &[&Divergence], shown: &Shown<'_>) -> String {
-    let Shown { width, palette, show_args, .. } = *shown;
+fn columns(divergences: &[&Divergence], shown: &CheckPage<'_>) -> String {
+    let CheckPage { width, palette, show_args, .. } = *shown;
     let header = ["", "where", "field", "golden", "run"].map(str::to_owned);
     let mut seen = BTreeSet::new();
     // The end of a call and its last event both contain the outcome.

@@ -1,14 +1,14 @@
 //! A check as GitHub workflow commands: annotations at lines of files of the repository, the most serious first, within
 //! GitHub's limits.
 
-use super::changes::Shown;
+use super::changes::CheckPage;
 use super::problems::{Directions, Level, Problem, problems};
 
 /// GitHub shows this many annotations of one level per step and silently drops the rest.
 const MOST: usize = 10;
 
 /// The workflow commands, one per line; empty without problems.
-pub fn annotations(shown: &Shown<'_>, directions: &Directions) -> String {
+pub fn annotations(shown: &CheckPage<'_>, directions: &Directions) -> String {
     let problems = problems(shown, directions);
     let mut lines: Vec<String> = Vec::new();
     let mut left = 0;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::changes::Shown;
+use super::changes::CheckPage;
 use super::problems::{Directions, Problem, place_of};
 use crate::json::{Map, Millis, RowJson, document};
 use playproof_analysis::check::{CaseResult, Cause, CheckStatus, GoldenState, PlaybookRows};
@@ -103,7 +103,7 @@ struct DivergenceJson<'a> {
 }
 
 /// The report as one JSON document. `next` is the next command to run, if any.
-pub fn json(shown: &Shown<'_>, directions: &Directions, next: Option<&Command>) -> String {
+pub fn json(shown: &CheckPage<'_>, directions: &Directions, next: Option<&Command>) -> String {
     let report = shown.report;
     let verdict = match report.verdict() {
         _ if !directions.in_the_way.is_empty() => "unusable",
@@ -124,7 +124,7 @@ pub fn json(shown: &Shown<'_>, directions: &Directions, next: Option<&Command>) 
     })
 }
 
-fn counts(shown: &Shown<'_>) -> Map<usize> {
+fn counts(shown: &CheckPage<'_>) -> Map<usize> {
     let counts = shown.report.counts();
     let mut rows = vec![("runs", shown.report.results.len()), ("passed", counts.passed)];
     rows.extend([("unreadable", counts.unreadable), ("contradicting", counts.contradicting)]);

@@ -4,17 +4,17 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::changes::Shown;
+use super::changes::CheckPage;
 use super::problems::{Directions, NOT_CHECKED, Problem, problems};
 use playproof_formats::text::push_escaped;
 
 /// The report.
-pub fn junit(shown: &Shown<'_>, directions: &Directions) -> String {
-    let problems = problems(&Shown { show_args: true, ..*shown }, directions);
+pub fn junit(shown: &CheckPage<'_>, directions: &Directions) -> String {
+    let problems = problems(&CheckPage { show_args: true, ..*shown }, directions);
     let of = |about: &str| problems.iter().filter(|problem| problem.about == about).collect::<Vec<_>>();
-    let mut suites: BTreeMap<String, Vec<Case<'_>>> = BTreeMap::new();
+    let mut suites: BTreeMap<String, Vec<TestCase<'_>>> = BTreeMap::new();
     for result in &shown.report.results {
-        let case = Case { name: &result.id.fixture, problems: of(&result.id.to_string()) };
+        let case = TestCase { name: &result.id.fixture, problems: of(&result.id.to_string()) };
         suites.entry(format!("playproof.{}", result.id.playbook.replace('/', "."))).or_default().push(case);
     }
     let apart = [
@@ -24,7 +24,7 @@ pub fn junit(shown: &Shown<'_>, directions: &Directions) -> String {
     ];
     for (rule, suite) in apart {
         for problem in problems.iter().filter(|problem| problem.rule == rule) {
-            let case = Case { name: &problem.about, problems: vec![problem] };
+            let case = TestCase { name: &problem.about, problems: vec![problem] };
             suites.entry(suite.to_owned()).or_default().push(case);
         }
     }
@@ -43,7 +43,7 @@ pub fn junit(shown: &Shown<'_>, directions: &Directions) -> String {
     xml + "</testsuites>\n"
 }
 
-struct Case<'a> {
+struct TestCase<'a> {
     name: &'a str,
     problems: Vec<&'a Problem>,
 }
@@ -52,7 +52,7 @@ fn is_error(problem: &Problem) -> bool {
     [NOT_CHECKED, "unreadable_golden"].contains(&problem.rule)
 }
 
-fn suite(xml: &mut String, name: &str, cases: &[Case<'_>]) {
+fn suite(xml: &mut String, name: &str, cases: &[TestCase<'_>]) {
     let count =
         |broken: bool| cases.iter().flat_map(|case| &case.problems).filter(|one| is_error(one) == broken).count();
     let _ = writeln!(

@@ -1,6 +1,6 @@
 //! A check as Markdown: a pull-request comment that the next run can find and replace, or a step's summary.
 
-use super::changes::Shown;
+use super::changes::CheckPage;
 use super::problems::{Directions, NOT_CHECKED, Problem, problems};
 use crate::table::markdown_row;
 use crate::text::{counted, escape_unprintable, markdown, markdown_block, markdown_code};
@@ -14,7 +14,7 @@ pub const MARKER: &str = "<!-- playproof check -->";
 const LONGEST: usize = 60_000;
 
 /// The page.
-pub fn comment(shown: &Shown<'_>, directions: &Directions, next: Option<&Command>) -> String {
+pub fn comment(shown: &CheckPage<'_>, directions: &Directions, next: Option<&Command>) -> String {
     let problems = problems(shown, directions);
     let mut page = format!("{MARKER}\n### playproof check\n\n{}\n", summary(shown, &problems));
     if let Some(next) = next {
@@ -46,7 +46,7 @@ fn more(left: usize) -> String {
     }
 }
 
-fn summary(shown: &Shown<'_>, problems: &[Problem]) -> String {
+fn summary(shown: &CheckPage<'_>, problems: &[Problem]) -> String {
     let runs = counted(shown.report.results.len() as u64, "run", "runs");
     let passed = shown.report.counts().passed;
     if problems.iter().any(|problem| problem.rule == NOT_CHECKED) {

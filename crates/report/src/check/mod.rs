@@ -14,7 +14,7 @@ mod sarif_shape;
 #[cfg(test)]
 mod tests;
 
-pub use changes::{Shown, events, rows};
+pub use changes::{CheckPage, events, rows};
 pub use github::annotations;
 pub use json::json;
 pub use junit::junit;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::changes;
-use super::changes::{Shown, class_word};
+use super::changes::{CheckPage, class_word};
 use crate::diagnostic;
 use crate::style::Palette;
 use crate::text;
@@ -17,7 +17,7 @@ use playproof_formats::golden::Class;
 const LISTED: usize = 20;
 
 /// The whole page, without the command to run next.
-pub fn page(shown: &Shown<'_>) -> String {
+pub fn page(shown: &CheckPage<'_>) -> String {
     let mut sections = Vec::new();
     let mut drawn = BTreeSet::new();
     let failing = shown.report.failing();
@@ -57,7 +57,7 @@ fn is_new(result: &CaseResult) -> bool {
 }
 
 /// Results that only lack a golden, one per line.
-fn without_golden(results: &[&CaseResult], shown: &Shown<'_>) -> Option<String> {
+fn without_golden(results: &[&CaseResult], shown: &CheckPage<'_>) -> Option<String> {
     if results.is_empty() {
         return None;
     }
@@ -86,7 +86,7 @@ fn alike<'a>(failing: &[&'a CaseResult]) -> Vec<Vec<&'a CaseResult>> {
 }
 
 /// One result that does not pass. The playbook lines behind it are drawn unless `drawn` contains them.
-pub fn result(shown: &Shown<'_>, result: &CaseResult, drawn: &mut BTreeSet<String>) -> String {
+pub fn result(shown: &CheckPage<'_>, result: &CaseResult, drawn: &mut BTreeSet<String>) -> String {
     let palette = shown.palette;
     let mut lines = vec![format!(
         "{}  {}",
@@ -129,13 +129,13 @@ fn word(result: &CaseResult, palette: Palette) -> String {
 }
 
 /// The playbook's lines, underlined; each drawing appears once.
-fn drawing(shown: &Shown<'_>, cause: &Cause, drawn: &mut BTreeSet<String>) -> Option<String> {
+fn drawing(shown: &CheckPage<'_>, cause: &Cause, drawn: &mut BTreeSet<String>) -> Option<String> {
     let picture = drawn_from(shown, &cause.report);
     drawn.insert(picture.clone()).then_some(picture)
 }
 
 /// A diagnostic report, with file names for the reader.
-fn drawn_from(shown: &Shown<'_>, report: &Report) -> String {
+fn drawn_from(shown: &CheckPage<'_>, report: &Report) -> String {
     let drawn = match shown.above.is_empty() || report.source.name.starts_with(['/', '<']) {
         true => diagnostic::render(report, shown.width, shown.palette.is_on()),
         false => {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::changes;
-use super::changes::Shown;
+use super::changes::CheckPage;
 use super::page::result;
 use crate::style::Palette;
 use playproof_analysis::check::{CaseResult, Cause, GoldenState, PlaybookRows};
@@ -94,8 +94,8 @@ pub const OTHERS: [(&str, &str); 6] = [
 ];
 
 /// Every problem, worst first.
-pub(super) fn problems(shown: &Shown<'_>, directions: &Directions) -> Vec<Problem> {
-    let plain = Shown { palette: Palette::new(false), width: 100, above: "", ..*shown };
+pub(super) fn problems(shown: &CheckPage<'_>, directions: &Directions) -> Vec<Problem> {
+    let plain = CheckPage { palette: Palette::new(false), width: 100, above: "", ..*shown };
     let mut found = directions.in_the_way.clone();
     found.extend(shown.report.failing().into_iter().map(|failing| of_result(&plain, failing, directions)));
     for rows in &shown.report.rows {
@@ -113,7 +113,7 @@ pub(super) fn problems(shown: &Shown<'_>, directions: &Directions) -> Vec<Proble
     found
 }
 
-fn of_result(shown: &Shown<'_>, failing: &CaseResult, directions: &Directions) -> Problem {
+fn of_result(shown: &CheckPage<'_>, failing: &CaseResult, directions: &Directions) -> Problem {
     let id = failing.id.to_string();
     let (rule, level, message) = said(failing, shown.causes.get(&failing.id));
     let command = directions.replays.get(&id).cloned().unwrap_or_else(|| Command::new("playproof check").name(&id));
@@ -157,7 +157,7 @@ fn contradiction(failing: &CaseResult) -> Option<String> {
 }
 
 /// The place in the playbook, otherwise in the golden, otherwise the fixture.
-fn spot(shown: &Shown<'_>, failing: &CaseResult, directions: &Directions) -> Spot {
+fn spot(shown: &CheckPage<'_>, failing: &CaseResult, directions: &Directions) -> Spot {
     let cause = shown.causes.get(&failing.id).and_then(place_of);
     if let Some((line, column, file)) = cause.filter(|(_, _, file)| !file.starts_with('<')) {
         return Spot { file: file.to_owned(), line, column };

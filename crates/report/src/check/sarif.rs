@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::changes::Shown;
+use super::changes::CheckPage;
 use super::problems::{Directions, Level, OTHERS, Problem, problems};
 use crate::json::{Map, document};
 use playproof_formats::golden::Class;
@@ -86,8 +86,8 @@ struct RegionJson {
 }
 
 /// The report.
-pub fn sarif(shown: &Shown<'_>, directions: &Directions) -> String {
-    let problems = problems(&Shown { show_args: true, ..*shown }, directions);
+pub fn sarif(shown: &CheckPage<'_>, directions: &Directions) -> String {
+    let problems = problems(&CheckPage { show_args: true, ..*shown }, directions);
     let driver = DriverJson { name: "playproof", semantic_version: env!("CARGO_PKG_VERSION"), rules: rules() };
     let run = RunJson {
         tool: ToolJson { driver },

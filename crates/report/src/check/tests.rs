@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::sarif_shape::assert_sarif;
-use super::{Directions, MARKER, Shown, annotations, comment, json, junit, page, sarif};
+use super::{CheckPage, Directions, MARKER, annotations, comment, json, junit, page, sarif};
 use crate::style::Palette;
 use playproof_analysis::check::{CaseId, CaseResult, CheckReport, Diverged, GoldenState, PlaybookRows};
 use playproof_engine::sim::Contradiction;
@@ -71,9 +71,10 @@ fn report() -> CheckReport {
 }
 
 /// Draws a report of `report`.
-fn drawn<T>(report: &CheckReport, draw: impl Fn(&Shown<'_>, &Directions) -> T) -> T {
+fn drawn<T>(report: &CheckReport, draw: impl Fn(&CheckPage<'_>, &Directions) -> T) -> T {
     let causes = BTreeMap::new();
-    let shown = Shown { report, causes: &causes, width: 80, palette: Palette::new(false), above: "", show_args: false };
+    let shown =
+        CheckPage { report, causes: &causes, width: 80, palette: Palette::new(false), above: "", show_args: false };
     let fixtures = BTreeMap::from([("p/new".to_owned(), "fixtures/new.yaml".to_owned())]);
     let directions = Directions { fixtures, lock: "goldens/playbook.lock".into(), ..Directions::default() };
     draw(&shown, &directions)
@@ -192,7 +193,8 @@ fn a_comment_begins_with_its_marker_hides_arguments_and_lets_no_markup_through()
     let prose: String = text.split("```").step_by(2).collect();
     assert!(!prose.contains("<b>") && !prose.contains(" @team"), "{prose}");
     assert_eq!(text.matches("<details>").count(), text.matches("</details>").count());
-    let shown = drawn(&report(), |shown, directions| comment(&Shown { show_args: true, ..*shown }, directions, None));
+    let shown =
+        drawn(&report(), |shown, directions| comment(&CheckPage { show_args: true, ..*shown }, directions, None));
     assert!(shown.contains("4111"));
 }
 

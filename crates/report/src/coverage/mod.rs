@@ -7,4 +7,4 @@ mod page;
 
 pub use json::json;
 pub use lines::lines;
-pub use page::{Extent, page, percent};
+pub use page::{page, percent};

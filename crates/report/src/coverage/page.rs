@@ -1,21 +1,12 @@
 //! The page for people: totals by kind, the grid of cells, what is missing, and fixtures that would add it.
 
 use super::grid;
-use crate::style::Palette;
+use crate::style::{Extent, Palette};
 use crate::table;
 use crate::table::Align;
 use crate::text::{counted, escape_unprintable, fitted, wrapped};
 use playproof_analysis::coverage::{CoverageReport, Suggestion, TargetKind, TargetResult, TargetState};
 use playproof_formats::shell::Command;
-
-/// How much of a long list a page shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extent {
-    /// The first few.
-    Some,
-    /// Every one.
-    All,
-}
 
 /// The number of fixture texts shown by default.
 const TEXTS_SHOWN: usize = 2;

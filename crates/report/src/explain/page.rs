@@ -142,8 +142,8 @@ fn list(verdicts: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::block::Arguments;
     use playproof_analysis::explain::RecordingEvidence;
+    use playproof_analysis::recorded::Arguments;
     use playproof_engine::call::{AnswerTo, CallTexts, Place, RecordedAnswer, RecordedCall, Reply};
     use playproof_engine::event::ErrorFacts;
     use playproof_engine::upstream::MissingAnswerPolicy;

@@ -8,7 +8,7 @@ use playproof_engine::event::PlaybookNames;
 /// The sentence. If a person decides first, it tells what they must know.
 pub fn resend(advice: &Advice, key: Option<&str>, names: &PlaybookNames) -> String {
     let key = key.map(|key| format!("`{}`", text::fitted(key, 60)));
-    let Reason { answer, to_a_person } = reason(advice.resend.reason, &advice.state, key.as_deref());
+    let ReasonWords { answer, to_a_person } = reason(advice.resend.reason, &advice.state, key.as_deref());
     match advice.resend.person {
         None => answer,
         Some(queue) => {
@@ -18,31 +18,31 @@ pub fn resend(advice: &Advice, key: Option<&str>, names: &PlaybookNames) -> Stri
 }
 
 /// A reason, as an answer of its own and as what a person who decides must know.
-struct Reason {
+struct ReasonWords {
     answer: String,
     to_a_person: String,
 }
 
 /// No, because of this; and what to do, if anything.
-fn no(because: impl Into<String>, then: &str) -> Reason {
+fn no(because: impl Into<String>, then: &str) -> ReasonWords {
     let to_a_person = because.into();
-    Reason { answer: format!("No, because {to_a_person}{then}."), to_a_person }
+    ReasonWords { answer: format!("No, because {to_a_person}{then}."), to_a_person }
 }
 
-fn reason(reason: ResendReason, state: &UpstreamState, key: Option<&str>) -> Reason {
+fn reason(reason: ResendReason, state: &UpstreamState, key: Option<&str>) -> ReasonWords {
     let a_key = key.unwrap_or_default();
     match reason {
-        ResendReason::Read => Reason {
+        ResendReason::Read => ReasonWords {
             answer: "Yes, because the tool only reads. It needs no key.".to_owned(),
             to_a_person: "the tool only reads, so another call changes nothing".to_owned(),
         },
         ResendReason::Idempotent => {
             let said = "the tool is declared idempotent: a second call changes nothing more, unless the same object was \
                         written since";
-            Reason { answer: format!("Yes, because {said}."), to_a_person: said.to_owned() }
+            ReasonWords { answer: format!("Yes, because {said}."), to_a_person: said.to_owned() }
         }
         ResendReason::NotDone => not_done(key),
-        ResendReason::SameKey => Reason {
+        ResendReason::SameKey => ReasonWords {
             answer: format!(
                 "Yes, but only with the same key {a_key} and the same arguments: an attempt with this intent may have \
                  acted, and an upstream that honours keys then acts once. With another key, no."
@@ -55,14 +55,14 @@ fn reason(reason: ResendReason, state: &UpstreamState, key: Option<&str>) -> Rea
                  again would undo it",
                 named(&state.later_writes)
             );
-            Reason {
+            ReasonWords {
                 answer: format!("Only if no later write is lost: the tool is idempotent, but {said}."),
                 to_a_person: said,
             }
         }
         ResendReason::Repeatable => {
             let said = "each call of the tool is declared to make an effect of its own (`repeatable`)";
-            Reason { answer: format!("Only if one more effect is wanted: {said}."), to_a_person: said.to_owned() }
+            ReasonWords { answer: format!("Only if one more effect is wanted: {said}."), to_a_person: said.to_owned() }
         }
         ResendReason::TakenBack => taken_back(state, key),
         ResendReason::Done => done(state, key),
@@ -93,15 +93,15 @@ fn reason(reason: ResendReason, state: &UpstreamState, key: Option<&str>) -> Rea
     }
 }
 
-fn not_done(key: Option<&str>) -> Reason {
+fn not_done(key: Option<&str>) -> ReasonWords {
     match key {
-        Some(key) => Reason {
+        Some(key) => ReasonWords {
             answer: format!(
                 "Yes, with the same key {key}: according to the playbook, no attempt with this intent has acted."
             ),
             to_a_person: format!("if they allow it, with the same key {key}"),
         },
-        None => Reason {
+        None => ReasonWords {
             answer:
                 "Yes: according to the playbook, no attempt with this intent has acted. Add an idempotency key, so \
                      that the next failure is not ambiguous."
@@ -111,7 +111,7 @@ fn not_done(key: Option<&str>) -> Reason {
     }
 }
 
-fn taken_back(state: &UpstreamState, key: Option<&str>) -> Reason {
+fn taken_back(state: &UpstreamState, key: Option<&str>) -> ReasonWords {
     let said = match state.taken_back {
         true => "it was reversed on purpose",
         false => "the call was given up with a confirmed reversal",
@@ -120,13 +120,13 @@ fn taken_back(state: &UpstreamState, key: Option<&str>) -> Reason {
         Some(key) => format!("Use a new idempotency key, because {key} belongs to the reversed request."),
         None => "Add an idempotency key.".to_owned(),
     };
-    Reason {
+    ReasonWords {
         answer: format!("Only if the effect is wanted again: {said}. {then}"),
         to_a_person: said.replace("it ", "the effect "),
     }
 }
 
-fn done(state: &UpstreamState, key: Option<&str>) -> Reason {
+fn done(state: &UpstreamState, key: Option<&str>) -> ReasonWords {
     let there = match state.surplus {
         Some(Surplus { effects, doubt: None }) => format!("the effect is there already, {}", times(effects)),
         _ => "the effect is there already".to_owned(),
@@ -146,7 +146,7 @@ fn done(state: &UpstreamState, key: Option<&str>) -> Reason {
     }
 }
 
-fn may_have_acted(state: &UpstreamState, key: Option<&str>) -> Reason {
+fn may_have_acted(state: &UpstreamState, key: Option<&str>) -> ReasonWords {
     match key {
         _ if state.reversed => {
             no("an attempt that was not answered may still take effect after the reversal", ". Look upstream first")
@@ -157,7 +157,7 @@ fn may_have_acted(state: &UpstreamState, key: Option<&str>) -> Reason {
             ),
             ": a second one could act twice. Look upstream first",
         ),
-        None => Reason {
+        None => ReasonWords {
             answer: "No, because an attempt with this intent may have acted without an idempotency key: a second one \
                      could act twice. Look upstream first."
                 .to_owned(),

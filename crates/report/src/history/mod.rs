@@ -8,4 +8,4 @@ mod tests;
 
 pub use json::{json, objections_json};
 pub use markdown::markdown;
-pub use page::{Extent, page};
+pub use page::page;

@@ -1,6 +1,6 @@
 //! The history for people: one record a block, oldest first, with its reason and its rows.
 
-use crate::style::Palette;
+use crate::style::{Extent, Palette};
 use crate::text;
 use crate::text::{counted, escape_unprintable, fitted};
 use playproof_formats::golden::{PartChange, RowChange};
@@ -17,15 +17,6 @@ const NAME_MAX: usize = 32;
 
 /// Prose and rows are not wider.
 const WIDEST: usize = 110;
-
-/// How many rows are shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extent {
-    /// Few of a record that has many.
-    Some,
-    /// Every one.
-    All,
-}
 
 /// The page, ending without a line break.
 pub fn page(entries: &[&HistoryEntry], extent: Extent, width: usize, palette: Palette) -> String {

@@ -1,7 +1,7 @@
 //! The history on records built by hand.
 
-use super::{Extent, json, markdown, page};
-use crate::style::Palette;
+use super::{json, markdown, page};
+use crate::style::{Extent, Palette};
 use playproof_formats::diagnostic::Source;
 use playproof_formats::golden::RowChange;
 use playproof_formats::history::{AcceptedProposal, History, HistoryEntry, Record, RecordKind, RecordPlaces};

@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use super::words::Shown;
+use super::words::ImpactPage;
 use crate::json::{InputJson, Map, Millis, PlaceJson, document, inputs, place};
 use playproof_analysis::impact::{
-    CallEnd, CauseName, CauseRow, Changes, Direction, ExampleCall, FindingChange, GateFailure, Impact, Load, QueueLoad,
-    Side, parts,
+    CauseName, CauseRow, Changes, Direction, ExampleCall, FindingChange, GateFailure, Impact, Load, QueueLoad, Side,
+    SimulatedEnd, parts,
 };
 use playproof_engine::event::EffectClaim;
 use playproof_formats::golden::{PartChange, RowChange};
@@ -170,7 +170,7 @@ struct RefusalJson {
 }
 
 /// The document, ending with a line break. `sources` are the inputs, for the places of examples.
-pub fn json(shown: &Shown<'_>, sources: &Sources) -> String {
+pub fn json(shown: &ImpactPage<'_>, sources: &Sources) -> String {
     let impact = shown.impact;
     let directions = Direction::ALL.into_iter().map(|direction| (direction.as_str(), impact.count(direction)));
     let written = document(&ImpactJson {
@@ -284,11 +284,11 @@ fn example<'a>(example: &'a ExampleCall, sources: &'a Sources) -> ExampleJson<'a
     }
 }
 
-fn end(end: &CallEnd) -> EndJson<'_> {
+fn end(end: &SimulatedEnd) -> EndJson<'_> {
     EndJson { outcome: end.outcome, detail: end.detail.as_deref(), effect: end.claim.as_str(), attempts: end.attempts }
 }
 
-fn gate<'a>(shown: &Shown<'a>) -> GateJson<'a> {
+fn gate<'a>(shown: &ImpactPage<'a>) -> GateJson<'a> {
     let refusals = shown.gate.judge(shown.impact);
     let asked = [("widening", shown.gate.widening), ("effects", shown.gate.effects)];
     let refusal = |refusal: GateFailure| {

@@ -1,7 +1,7 @@
 //! A comparison for a pull request: nothing of a trace is markup in it.
 
 use super::page::{left_out, lines};
-use super::words::{self, Shown};
+use super::words::{self, ImpactPage};
 use crate::overview;
 use crate::style::Palette;
 use crate::table;
@@ -9,7 +9,7 @@ use crate::table::Align;
 use crate::text::{count, markdown as escaped, markdown_block, markdown_code};
 
 /// The comparison as Markdown, ending without a line break.
-pub fn markdown(shown: &Shown<'_>) -> String {
+pub fn markdown(shown: &ImpactPage<'_>) -> String {
     let impact = shown.impact;
     let (base, candidate) = (markdown_code(&impact.base.playbook), markdown_code(&impact.candidate.playbook));
     let mut parts = vec![
@@ -33,7 +33,7 @@ pub fn markdown(shown: &Shown<'_>) -> String {
     parts.join("\n\n")
 }
 
-fn totals(shown: &Shown<'_>) -> String {
+fn totals(shown: &ImpactPage<'_>) -> String {
     let impact = shown.impact;
     let header = [
         String::new(),
@@ -49,7 +49,7 @@ fn totals(shown: &Shown<'_>) -> String {
     table::markdown(&header, &rows, &[Align::Left, Align::Right, Align::Right, Align::Right, Align::Right])
 }
 
-fn causes(shown: &Shown<'_>) -> Option<String> {
+fn causes(shown: &ImpactPage<'_>) -> Option<String> {
     let (causes, _) = shown.causes();
     let header = ["direction", "calls", "cause", "tools", "differ in", "load", "smallest example"].map(str::to_owned);
     let rows: Vec<Vec<String>> = causes

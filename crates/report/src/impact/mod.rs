@@ -8,4 +8,4 @@ mod words;
 pub use json::json;
 pub use markdown::markdown;
 pub use page::page;
-pub use words::Shown;
+pub use words::ImpactPage;

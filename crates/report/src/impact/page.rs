@@ -1,6 +1,6 @@
 //! The page of a comparison: the balance, both playbooks side by side, the causes with widening first, the gate.
 
-use super::words::{self, Shown};
+use super::words::{self, ImpactPage};
 use crate::overview;
 use crate::style::Palette;
 use crate::table;
@@ -12,7 +12,7 @@ use playproof_engine::event::EffectClaim;
 use playproof_engine::time::Duration;
 
 /// The page, ending without a line break.
-pub fn page(shown: &Shown<'_>, columns: usize, palette: Palette) -> String {
+pub fn page(shown: &ImpactPage<'_>, columns: usize, palette: Palette) -> String {
     let impact = shown.impact;
     let (base, candidate) = (escape_unprintable(&impact.base.playbook), escape_unprintable(&impact.candidate.playbook));
     let head = format!("What {candidate} changes against {base}");
@@ -48,7 +48,7 @@ pub fn left_out(impact: &Impact, more: usize) -> Option<String> {
 }
 
 /// One line of the totals.
-pub struct Line {
+pub struct TotalsLine {
     /// Its label.
     pub label: String,
     /// Base, candidate, more, fewer; empty without a value.
@@ -56,7 +56,7 @@ pub struct Line {
 }
 
 /// Both playbooks side by side.
-pub fn lines(impact: &Impact) -> Vec<Line> {
+pub fn lines(impact: &Impact) -> Vec<TotalsLine> {
     let (base, candidate, load) = (&impact.base, &impact.candidate, &impact.load);
     let mut lines = vec![
         line("upstream calls", number(base.upstream_calls), number(candidate.upstream_calls))
@@ -89,12 +89,12 @@ pub fn lines(impact: &Impact) -> Vec<Line> {
     lines
 }
 
-fn line(label: &str, base: String, candidate: String) -> Line {
-    Line { label: label.to_owned(), cells: [base, candidate, String::new(), String::new()] }
+fn line(label: &str, base: String, candidate: String) -> TotalsLine {
+    TotalsLine { label: label.to_owned(), cells: [base, candidate, String::new(), String::new()] }
 }
 
-impl Line {
-    fn swing(mut self, more: String, fewer: String) -> Line {
+impl TotalsLine {
+    fn swing(mut self, more: String, fewer: String) -> TotalsLine {
         let [_, _, gained, lost] = &mut self.cells;
         (*gained, *lost) = (more, fewer);
         self
@@ -175,7 +175,7 @@ fn cause(number: usize, row: &CauseRow, columns: usize, palette: Palette) -> Str
 /// The width of the column with labels.
 const LABEL: usize = 13;
 
-fn gate(shown: &Shown<'_>, columns: usize, palette: Palette) -> Option<String> {
+fn gate(shown: &ImpactPage<'_>, columns: usize, palette: Palette) -> Option<String> {
     let (refused, allowed) = words::gate(shown.gate, shown.impact);
     let mut lines = Vec::new();
     if !refused.is_empty() {

@@ -4,7 +4,7 @@ use crate::overview::InputNote;
 use crate::text::{count, counted, escape_unprintable};
 use crate::timeline::millis;
 use playproof_analysis::impact::{
-    CallEnd, CauseName, CauseRow, Direction, GateFailure, Impact, ImpactGate, Undetermined, parts,
+    CauseName, CauseRow, Direction, GateFailure, Impact, ImpactGate, SimulatedEnd, Undetermined, parts,
 };
 use playproof_analysis::replay::{Counts, Replayed};
 use playproof_formats::golden::PartChange;
@@ -21,7 +21,7 @@ const PARTS: usize = 4;
 
 /// The contents of a page.
 #[derive(Clone, Copy, Debug)]
-pub struct Shown<'a> {
+pub struct ImpactPage<'a> {
     /// The comparison.
     pub impact: &'a Impact,
     /// The replay, for the account of its inputs.
@@ -34,7 +34,7 @@ pub struct Shown<'a> {
     pub next: Option<&'a Command>,
 }
 
-impl<'a> Shown<'a> {
+impl<'a> ImpactPage<'a> {
     /// The causes on the page, widening ones first, and the number of the others.
     pub fn causes(&self) -> (&'a [CauseRow], usize) {
         let all = self.impact.causes.as_slice();
@@ -112,7 +112,7 @@ fn part(part: &PartChange) -> String {
 }
 
 /// How a call ends: `escalated (policy_review), effect unknown, 1 attempt`.
-pub fn end(end: &CallEnd) -> String {
+pub fn end(end: &SimulatedEnd) -> String {
     let detail = end.detail.as_deref().map_or_else(String::new, |detail| format!(" ({})", escape_unprintable(detail)));
     let attempts = counted(u64::from(end.attempts), "attempt", "attempts");
     format!("{}{detail}, effect {}, {attempts}", end.outcome, end.claim.as_str())

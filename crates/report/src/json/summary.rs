@@ -88,15 +88,15 @@ pub struct ReplayedJson<'a> {
 struct RecordedJson<'a> {
     findings: Vec<FindingJson>,
     #[serde(flatten)]
-    undeclared: Counted<'a>,
+    undeclared: CountsJson<'a>,
     #[serde(flatten)]
-    keyed: Counted<'a>,
+    keyed: CountsJson<'a>,
     #[serde(flatten)]
-    failed: Counted<'a>,
+    failed: CountsJson<'a>,
     #[serde(flatten)]
-    resent: Counted<'a>,
+    resent: CountsJson<'a>,
     #[serde(flatten)]
-    without_run: Counted<'a>,
+    without_run: CountsJson<'a>,
 }
 
 #[derive(Debug, Serialize)]
@@ -121,7 +121,7 @@ struct PlaybookJson<'a> {
     tape_left: u64,
     undetermined_for_lack_of: Map<u64>,
     #[serde(flatten)]
-    unclassified: Counted<'a>,
+    unclassified: CountsJson<'a>,
 }
 
 #[derive(Debug, Serialize)]
@@ -148,12 +148,12 @@ struct FindingJson {
 
 /// Counts by name under a key, and those of which no name is kept.
 #[derive(Debug)]
-struct Counted<'a>(&'static str, &'a Counts);
+struct CountsJson<'a>(&'static str, &'a Counts);
 
-impl Serialize for Counted<'_> {
+impl Serialize for CountsJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         use serde::ser::SerializeMap;
-        let Counted(key, counts) = self;
+        let CountsJson(key, counts) = self;
         let rows: Vec<NamedJson<'_>> =
             counts.rows().into_iter().map(|(name, count)| NamedJson { name, count }).collect();
         let mut map = serializer.serialize_map(None)?;
@@ -177,11 +177,11 @@ pub fn replayed<'a>(
         inputs: inputs(replayed, notes, sources),
         recorded: RecordedJson {
             findings: findings(&replayed.recorded, FindingBy::Recorded),
-            undeclared: Counted("possible_duplicates_by_undeclared_tool", &possible.undeclared),
-            keyed: Counted("possible_duplicates_by_keyed_tool", &possible.keyed),
-            failed: Counted("possible_duplicates_by_failed_tool", &possible.failed),
-            resent: Counted("possible_duplicates_by_resent_tool", &possible.resent),
-            without_run: Counted("possible_duplicates_by_tool_without_run", &possible.without_run),
+            undeclared: CountsJson("possible_duplicates_by_undeclared_tool", &possible.undeclared),
+            keyed: CountsJson("possible_duplicates_by_keyed_tool", &possible.keyed),
+            failed: CountsJson("possible_duplicates_by_failed_tool", &possible.failed),
+            resent: CountsJson("possible_duplicates_by_resent_tool", &possible.resent),
+            without_run: CountsJson("possible_duplicates_by_tool_without_run", &possible.without_run),
         },
         playbooks: replayed.summaries.iter().zip(names).map(|(summary, names)| playbook(summary, names)).collect(),
     }
@@ -212,7 +212,7 @@ fn playbook<'a>(summary: &'a Summary, names: &'a PlaybookNames) -> PlaybookJson<
         off_tape_runs_is_lower_bound: summary.off_tape_runs_bound,
         tape_left: summary.tape_left,
         undetermined_for_lack_of: Map(vec![("attempt", attempt), ("refresh", refresh), ("reversal", reversal)]),
-        unclassified: Counted("unclassified_by_message", &summary.unclassified),
+        unclassified: CountsJson("unclassified_by_message", &summary.unclassified),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::page::Shown;
+use super::page::MiningPage;
 use crate::json::{InputJson, PlaceJson, document, inputs, place};
 use playproof_analysis::mining::{Cluster, FailureExample, LookAlike, NoRule, RuleDraft};
 use playproof_trace::origin::Sources;
@@ -93,7 +93,7 @@ struct NoRuleJson<'a> {
 }
 
 /// The document, ending with a line break.
-pub fn json(shown: &Shown<'_>) -> String {
+pub fn json(shown: &MiningPage<'_>) -> String {
     let mined = shown.mined;
     let written = document(&MinedJson {
         format: "mining/1",

@@ -4,4 +4,4 @@ mod json;
 mod page;
 
 pub use json::json;
-pub use page::{Shown, page};
+pub use page::{MiningPage, page};

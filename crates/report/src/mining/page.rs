@@ -18,7 +18,7 @@ const LABEL: usize = 12;
 
 /// The contents of the page.
 #[derive(Clone, Copy, Debug)]
-pub struct Shown<'a> {
+pub struct MiningPage<'a> {
     /// The result of mining.
     pub mined: &'a Mined,
     /// The replay, for the account of its inputs.
@@ -32,7 +32,7 @@ pub struct Shown<'a> {
 }
 
 /// The page, ending without a line break.
-pub fn page(shown: &Shown<'_>, columns: usize, palette: Palette) -> String {
+pub fn page(shown: &MiningPage<'_>, columns: usize, palette: Palette) -> String {
     let mined = shown.mined;
     let mut parts = vec![
         overview::inputs(shown.replayed, shown.notes, columns, palette),

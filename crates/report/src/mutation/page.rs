@@ -1,7 +1,6 @@
 //! The page for people: counts, survivors with fixtures that reveal them, and stale entries.
 
-use crate::coverage::Extent;
-use crate::style::Palette;
+use crate::style::{Extent, Palette};
 use crate::text::{count, counted, escape_unprintable, wrapped};
 use playproof_analysis::mutation::{Accepted, Judgement, MutantResult, MutationReport, RevealingFixture};
 use playproof_formats::diagnostic::{Diagnostic, Report};

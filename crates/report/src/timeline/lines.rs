@@ -13,7 +13,7 @@ use playproof_engine::time::{Duration, Instant};
 
 /// One line of a timeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct TimelineLine {
     /// The time since the call; none if unknown or the same as on the line above.
     pub at: Option<Duration>,
     /// Whether the time is unknown.
@@ -43,22 +43,22 @@ pub enum Tone {
     Stopped,
 }
 
-impl Line {
-    fn new(at: Option<Duration>, tone: Tone, text: impl Into<String>) -> Line {
-        Line { at, unknown: false, added: false, text: text.into(), tone, departs: false }
+impl TimelineLine {
+    fn new(at: Option<Duration>, tone: Tone, text: impl Into<String>) -> TimelineLine {
+        TimelineLine { at, unknown: false, added: false, text: text.into(), tone, departs: false }
     }
 }
 
 /// The timeline under a playbook.
-pub fn of_run(view: &CallView<'_>, run: &RunView<'_>) -> Vec<Line> {
-    let mut lines: Vec<Line> = Vec::new();
+pub fn of_run(view: &CallView<'_>, run: &RunView<'_>) -> Vec<TimelineLine> {
+    let mut lines: Vec<TimelineLine> = Vec::new();
     let mut sent = None;
     for (at, decision) in run.decisions() {
         let since = Some(at.since(view.at));
         match decision {
             Decision::AttemptStarted { attempt, evidence } => {
                 let with = if evidence.0 == 0 { "" } else { ", with the new evidence" };
-                lines.push(Line::new(since, Tone::Sent, format!("attempt {attempt} sent{with}")));
+                lines.push(TimelineLine::new(since, Tone::Sent, format!("attempt {attempt} sent{with}")));
                 sent = Some((lines.len() - 1, at));
             }
             Decision::AttemptFinished { attempt, status, latency, provenance, over_timeout } => {
@@ -77,12 +77,12 @@ pub fn of_run(view: &CallView<'_>, run: &RunView<'_>) -> Vec<Line> {
                         lines[line].text = format!("{with}: {said}");
                         lines[line].tone = tone;
                     }
-                    _ => lines.push(Line::new(since, tone, format!("attempt {attempt}: {said}"))),
+                    _ => lines.push(TimelineLine::new(since, tone, format!("attempt {attempt}: {said}"))),
                 }
             }
             other => {
                 if let Some((tone, said)) = decided(&run.transcript, other) {
-                    lines.push(Line::new(since, tone, said));
+                    lines.push(TimelineLine::new(since, tone, said));
                 }
             }
         }
@@ -99,7 +99,7 @@ pub fn of_run(view: &CallView<'_>, run: &RunView<'_>) -> Vec<Line> {
 }
 
 /// The recorded timeline.
-pub fn of_recording(view: &CallView<'_>, departure: Option<OffTape>) -> Vec<Line> {
+pub fn of_recording(view: &CallView<'_>, departure: Option<OffTape>) -> Vec<TimelineLine> {
     let Some(call) = view.recorded else { return Vec::new() };
     let mut lines = Vec::new();
     let mut numbers = call.attempts().map(|(number, _)| number);
@@ -117,12 +117,12 @@ pub fn of_recording(view: &CallView<'_>, departure: Option<OffTape>) -> Vec<Line
         if answer.inferred {
             said += " (an identical later call)";
         }
-        let mut line = Line::new(since(answer.at), tone, format!("{what}: {said}"));
+        let mut line = TimelineLine::new(since(answer.at), tone, format!("{what}: {said}"));
         line.unknown = view.timed && answer.at.is_none();
         lines.push(line);
     }
     if lines.is_empty() {
-        lines.push(Line::new(None, Tone::Failed, "no answer was recorded"));
+        lines.push(TimelineLine::new(None, Tone::Failed, "no answer was recorded"));
     }
     mark(&mut lines, departure, false);
     lines
@@ -251,7 +251,7 @@ pub fn millis(span: Duration) -> String {
     }
 }
 
-fn blank_repeats(lines: &mut [Line]) {
+fn blank_repeats(lines: &mut [TimelineLine]) {
     let mut before = None;
     for line in lines {
         if line.at == before {
@@ -264,7 +264,7 @@ fn blank_repeats(lines: &mut [Line]) {
 
 /// Marks the line where playbook and recording first differ: the first attempt that only one of them makes or, if the
 /// playbook stops earlier, its last decision.
-fn mark(lines: &mut [Line], departure: Option<OffTape>, is_run: bool) {
+fn mark(lines: &mut [TimelineLine], departure: Option<OffTape>, is_run: bool) {
     let Some(departure) = departure else { return };
     let first_extra = match departure {
         OffTape::Attempts { recorded, now } => recorded.min(now).saturating_add(1),

@@ -1,6 +1,6 @@
 //! What a timeline says, and which line it marks.
 
-use super::{Line, of_recording, of_run};
+use super::{TimelineLine, of_recording, of_run};
 use crate::view::{CallView, RunView};
 use playproof_engine::call::{AnswerTo, CallTexts, Place, RecordedAnswer, RecordedCall, Reply};
 use playproof_engine::event::{
@@ -35,7 +35,7 @@ fn view(timed: bool, recorded: Option<&RecordedCall>) -> CallView<'_> {
 }
 
 /// An attempt that fails after `latency`, a retry in 200 ms, an attempt that answer missing.
-fn lines(timed: bool, latency: Option<Duration>, off_tape: Option<OffTape>) -> Vec<Line> {
+fn lines(timed: bool, latency: Option<Duration>, off_tape: Option<OffTape>) -> Vec<TimelineLine> {
     let names =
         PlaybookNames { verdicts: vec!["slow".into()], rules: vec!["timeout".into()], ..PlaybookNames::default() };
     let failed_at = MS(1_000).plus(latency.unwrap_or_default());
@@ -76,7 +76,7 @@ fn lines(timed: bool, latency: Option<Duration>, off_tape: Option<OffTape>) -> V
     of_run(&view(timed, None), &run)
 }
 
-fn said(lines: &[Line]) -> Vec<(Option<u64>, &str, bool)> {
+fn said(lines: &[TimelineLine]) -> Vec<(Option<u64>, &str, bool)> {
     lines.iter().map(|line| (line.at.map(Duration::as_millis), line.text.as_str(), line.departs)).collect()
 }
 
