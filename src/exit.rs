@@ -57,7 +57,7 @@ pub enum Failure {
         /// The command to run next.
         next: Option<Command>,
         /// A misspelt word of the command line, and the word that was probably meant.
-        typo: Option<(String, String)>,
+        typo: Option<Box<(String, String)>>,
     },
     /// Errors with their places in sources.
     Reports {
@@ -137,7 +137,7 @@ impl Failure {
     pub fn typo(self, typed: &str, meant: &str) -> Failure {
         let mut failure = self.help(format!("did you mean `{meant}`?"));
         if let Failure::Message { typo, .. } = &mut failure {
-            *typo = Some((typed.to_owned(), meant.to_owned()));
+            *typo = Some(Box::new((typed.to_owned(), meant.to_owned())));
         }
         failure
     }

@@ -75,7 +75,8 @@ fn allowing(lines: &str, args: &[OsString]) -> Command {
 
 /// The command as it was typed, with the word that was probably meant; none if the misspelt word is not found in it.
 fn corrected(failure: &Failure, args: &[OsString]) -> Option<Command> {
-    let Failure::Message { typo: Some((typed, meant)), .. } = failure else { return None };
+    let Failure::Message { typo: Some(typo), .. } = failure else { return None };
+    let (typed, meant) = &**typo;
     let corrected = |word: &str| match word.strip_suffix(typed.as_str()) {
         Some("") => Some(meant.clone()),
         Some(flag) if flag.starts_with("--") && flag.ends_with('=') => Some(format!("{flag}{meant}")),
@@ -95,7 +96,9 @@ fn begin(cli: &Cli, args: &[OsString]) -> Result<(), Failure> {
         words.fold(Command::new("playproof --allow-outside"), |command, word| command.given(&word))
     };
     match &cli.command {
-        ParsedCommand::Demo(_) | ParsedCommand::Schema(_) | ParsedCommand::Completions(_) | ParsedCommand::Help(_) => Ok(()),
+        ParsedCommand::Demo(_) | ParsedCommand::Schema(_) | ParsedCommand::Completions(_) | ParsedCommand::Help(_) => {
+            Ok(())
+        }
         ParsedCommand::Init(args) => workspace::begin(&args.root(), cli.allow_outside, again),
         ParsedCommand::Check(args) => {
             workspace::begin_here(cli.allow_outside, again).inspect_err(|failure| args.say_unchecked(failure))
