@@ -103,7 +103,6 @@ impl Stream<'_> {
         terminal: &Terminal,
         each: impl FnMut(W::Part) -> io::Result<()> + Send,
     ) -> Result<Streamed, Failure> {
-        self.refuse_repeated()?;
         self.refuse_fixtures()?;
         let mapping = self.reading.mapping()?;
         let options = ReplayOptions {
@@ -128,11 +127,11 @@ impl Stream<'_> {
         Ok(Streamed { replayed, notes, sources: self.sources.clone() })
     }
 
-    /// Refuses what is named twice. A command that reads something else first asks this before.
+    /// Refuses an input that is named twice. Comes before any input is read.
     ///
     /// # Errors
-    /// There is such a thing.
-    fn refuse_repeated(&self) -> Result<(), Failure> {
+    /// There is such an input.
+    pub fn refuse_repeated(&self) -> Result<(), Failure> {
         duplicate_args::refuse_inputs(self.inputs, &self.flags, |once, flags| self.of(once, flags))
     }
 

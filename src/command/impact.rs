@@ -162,7 +162,7 @@ fn gate(args: &Args) -> ImpactGate {
 fn exit(args: &Args, gate: &ImpactGate, impact: &Impact) -> Exit {
     if !gate.judge(impact).is_empty() {
         Exit::Found
-    } else if gate.is_undecided(impact) || args.strict && impact.undetermined.calls() > 0 {
+    } else if gate.is_undecided(impact) || args.strict && impact.counts.undetermined.calls() > 0 {
         Exit::Inconclusive
     } else {
         Exit::Clean

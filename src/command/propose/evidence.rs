@@ -164,6 +164,7 @@ impl EvidenceReader<'_> {
             jobs: None,
             allow_empty: None,
         };
+        stream.refuse_repeated()?;
         let mut all = MinedPart::default();
         let plans = std::slice::from_ref(self.plan);
         let streamed = stream.run(plans, &Miner, self.project, self.terminal, |part| all.merge(part))?;

@@ -30,14 +30,14 @@ pub enum GateFailure {
 impl ImpactGate {
     /// Whether it is active and has nothing to judge: no call with a failed attempt is determined under both playbooks.
     pub fn is_undecided(&self, impact: &Impact) -> bool {
-        (self.widening || self.effects) && !self.allow_empty && impact.decided == 0
+        (self.widening || self.effects) && !self.allow_empty && impact.counts.decided == 0
     }
 
     /// Every reason why `impact` does not pass; none if it does.
     pub fn judge(&self, impact: &Impact) -> Vec<GateFailure> {
         let widening =
-            if self.widening && self.allow_widening.is_none() { impact.count(Direction::Widening) } else { 0 };
-        let effects = if self.effects { impact.changes.count(ChangeKind::Effect) } else { 0 };
+            if self.widening && self.allow_widening.is_none() { impact.counts.of(Direction::Widening) } else { 0 };
+        let effects = if self.effects { impact.counts.changes.count(ChangeKind::Effect) } else { 0 };
         let all = [
             (GateFailure::Unsafe as fn(u64) -> GateFailure, impact.unsafe_gained()),
             (GateFailure::Widening, widening),

@@ -16,5 +16,5 @@ pub use cause::{ChangeKind, Changes, Direction};
 pub use gate::{GateFailure, ImpactGate};
 pub use result::{CauseName, CauseRow, ExampleCall, FindingChange, Impact, QueueLoad, Side, SimulatedEnd};
 pub use rows::parts;
-pub use tally::{Load, Undetermined};
+pub use tally::{CallCounts, Load, Undetermined};
 pub use watch::{Comparer, ImpactPart};

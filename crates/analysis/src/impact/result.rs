@@ -1,7 +1,7 @@
 //! The result of a comparison: plain values with the names behind the numbers, for reporters and gates.
 
 use super::cause::{CauseKey, Changes, Direction, RuleVerdict};
-use super::tally::{CauseGroup, FindingSwings, Load, SmallestCall, Tallies, Undetermined};
+use super::tally::{CallCounts, CauseGroup, FindingSwings, Load, SmallestCall, Tallies};
 use crate::replay::{Counts, Replayed};
 use playproof_engine::call::Place;
 use playproof_engine::event::{EffectClaim, FindingBy, FindingKind, FindingSeverity, Outcome, OutcomeKind};
@@ -17,33 +17,14 @@ pub struct Impact {
     pub base: Side,
     /// The proposed playbook.
     pub candidate: Side,
-    /// Calls that were compared.
-    pub calls: u64,
-    /// Calls of whose recorded attempts one failed: only those can differ, tool facts aside.
-    pub failed: u64,
-    /// Calls that differ and end determined under both.
-    pub changed: u64,
-    /// What a gate can judge: calls of which a recorded attempt failed or the end differs, and that end determined under
-    /// both; or under the candidate, where that attempts other writes than the base.
-    pub decided: u64,
-    /// Calls that end undetermined under either; neither changed nor unchanged.
-    pub undetermined: Undetermined,
-    /// Of these, calls with different decisions.
-    pub undetermined_differing: u64,
-    /// Calls that differ, by [`Direction::ALL`].
-    pub directions: [u64; Direction::ALL.len()],
-    /// What differs in the differing calls.
-    pub changes: Changes,
-    /// The additional and the saved load.
-    pub load: Load,
+    /// The sums over the calls.
+    pub counts: CallCounts,
     /// Every queue that holds a call under either, in the order of the playbooks.
     pub queues: Vec<QueueLoad>,
     /// Every finding by either playbook, worst first.
     pub findings: Vec<FindingChange>,
     /// The causes, widening first, then by frequency.
     pub causes: Vec<CauseRow>,
-    /// Differing calls with further causes, beyond the bound.
-    pub overflow: u64,
     /// The rows in which the playbooks differ, sorted by name.
     pub rows: Vec<RowChange>,
 }
@@ -169,31 +150,12 @@ impl Impact {
         Impact {
             base: side(base, replayed, 0, tallies.doubled[0]),
             candidate: side(candidate, replayed, 1, tallies.doubled[1]),
-            calls: tallies.calls,
-            failed: tallies.failed,
-            changed: tallies.changed,
-            decided: tallies.decided,
-            undetermined: tallies.undetermined,
-            undetermined_differing: tallies.undetermined_differing,
-            directions: tallies.directions,
-            changes: tallies.changes,
-            load: tallies.load,
+            counts: tallies.counts,
             queues: queues(plans, replayed),
             findings: findings(&tallies.findings, replayed),
             causes,
-            overflow: tallies.overflow,
             rows,
         }
-    }
-
-    /// Calls without a difference that are determined.
-    pub const fn unchanged(&self) -> u64 {
-        self.calls - self.changed - self.undetermined.calls()
-    }
-
-    /// Calls that differ in this direction.
-    pub const fn count(&self, direction: Direction) -> u64 {
-        self.directions[direction as usize]
     }
 
     /// Calls that show an unsafe finding under the candidate only, finding by finding.

@@ -171,30 +171,67 @@ pub(super) struct FindingSwings {
     pub lost: FindingCounts,
 }
 
-/// What was counted of a batch of calls, or of all.
+/// Sums over calls that were compared.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tallies {
+pub struct CallCounts {
+    /// Calls that were compared.
     pub calls: u64,
-    /// Calls whose recording has a failed attempt.
+    /// Calls with a recorded attempt that failed: only those can differ, tool facts aside.
     pub failed: u64,
     /// Calls that differ, and end determined under both.
     pub changed: u64,
-    /// Calls of which a recorded attempt failed or the end differs, and that end determined under both; or under the
-    /// candidate, where that attempts other writes than the base.
+    /// What a gate can judge: calls with a failed recorded attempt or another end, which end determined under both; or
+    /// under the candidate, where that attempts other writes than the base.
     pub decided: u64,
+    /// Calls that end undetermined under either; neither changed nor unchanged.
     pub undetermined: Undetermined,
-    /// Of the undetermined ones: those for which the playbooks decide differently.
+    /// Of these, calls with different decisions.
     pub undetermined_differing: u64,
-    /// Calls that differ, by direction.
+    /// Calls that differ, by [`Direction::ALL`].
     pub directions: [u64; Direction::ALL.len()],
+    /// What differs in the differing calls.
     pub changes: Changes,
+    /// The additional and the saved load.
     pub load: Load,
+    /// Differing calls with further causes, beyond the bound.
+    pub overflow: u64,
+}
+
+impl CallCounts {
+    /// Calls without a difference that are determined.
+    pub const fn unchanged(&self) -> u64 {
+        self.calls - self.changed - self.undetermined.calls()
+    }
+
+    /// Calls that differ in this direction.
+    pub const fn of(&self, direction: Direction) -> u64 {
+        self.directions[direction as usize]
+    }
+
+    fn merge(&mut self, later: &CallCounts) {
+        self.calls += later.calls;
+        self.failed += later.failed;
+        self.changed += later.changed;
+        self.decided += later.decided;
+        self.undetermined.merge(&later.undetermined);
+        self.undetermined_differing += later.undetermined_differing;
+        for (mine, later) in self.directions.iter_mut().zip(later.directions) {
+            *mine += later;
+        }
+        self.changes.merge(&later.changes);
+        self.load.merge(&later.load);
+        self.overflow += later.overflow;
+    }
+}
+
+/// What was counted of a batch of calls, or of all.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tallies {
+    pub counts: CallCounts,
     /// Calls that make an effect twice, or may: under the base, under the candidate.
     pub doubled: [u64; 2],
     pub findings: FindingSwings,
     pub groups: BTreeMap<(Direction, CauseKey), CauseGroup>,
-    /// Calls whose cause is none of those that are told apart.
-    pub overflow: u64,
 }
 
 impl Tallies {
@@ -208,28 +245,28 @@ impl Tallies {
     ) {
         let (mine, theirs) = (is_undetermined(base), is_undetermined(candidate));
         let failed = call.answers.iter().any(|answer| answer.reply != Reply::Ok);
-        self.calls += 1;
-        self.failed += u64::from(failed);
+        self.counts.calls += 1;
+        self.counts.failed += u64::from(failed);
         let goes_elsewhere = difference.as_ref().is_some_and(|found| found.direction != Direction::Neutral);
         let is_judged = (failed || difference.is_some()) && !theirs && (!mine || goes_elsewhere);
-        self.decided += u64::from(is_judged);
-        self.undetermined.add(mine, theirs);
+        self.counts.decided += u64::from(is_judged);
+        self.counts.undetermined.add(mine, theirs);
         for (count, ran) in self.doubled.iter_mut().zip([base, candidate]) {
             *count += u64::from(ran.may_double());
         }
         self.add_findings(base.record, candidate.record); // tool facts cause findings that no decision shows
         let Some(difference) = difference else { return };
         if mine || theirs {
-            self.undetermined_differing += 1;
+            self.counts.undetermined_differing += 1;
         } else {
-            self.changed += 1;
+            self.counts.changed += 1;
         }
-        self.directions[difference.direction as usize] += 1;
-        self.changes.merge(&difference.changes);
-        self.load.merge(&Load::of(base, candidate));
+        self.counts.directions[difference.direction as usize] += 1;
+        self.counts.changes.merge(&difference.changes);
+        self.counts.load.merge(&Load::of(base, candidate));
         match self.group((difference.direction, difference.cause)) {
             Some(group) => group.add(call, base, candidate, &difference),
-            None => self.overflow += 1,
+            None => self.counts.overflow += 1,
         }
     }
 
@@ -259,27 +296,16 @@ impl Tallies {
 
     /// Adds what was counted over later calls.
     pub fn merge(&mut self, later: Tallies) {
-        self.calls += later.calls;
-        self.failed += later.failed;
-        self.changed += later.changed;
-        self.decided += later.decided;
-        self.undetermined.merge(&later.undetermined);
-        self.undetermined_differing += later.undetermined_differing;
-        for (mine, later) in self.directions.iter_mut().zip(later.directions) {
-            *mine += later;
-        }
-        self.changes.merge(&later.changes);
-        self.load.merge(&later.load);
+        self.counts.merge(&later.counts);
         for (mine, later) in self.doubled.iter_mut().zip(later.doubled) {
             *mine += later;
         }
         self.findings.gained.merge(&later.findings.gained);
         self.findings.lost.merge(&later.findings.lost);
-        self.overflow += later.overflow;
         for (key, group) in later.groups {
             match self.group(key) {
                 Some(mine) => mine.merge(group),
-                None => self.overflow += group.calls,
+                None => self.counts.overflow += group.calls,
             }
         }
     }
@@ -306,8 +332,8 @@ mod tests {
     fn causes_beyond_the_bound_are_counted_and_not_told_apart() {
         let mut all = many(0);
         all.merge(many(2_000));
-        assert_eq!((all.groups.len(), all.overflow), (MAX_CAUSES, 2 * (5_000 - MAX_CAUSES as u64)));
+        assert_eq!((all.groups.len(), all.counts.overflow), (MAX_CAUSES, 2 * (5_000 - MAX_CAUSES as u64)));
         let counted: u64 = all.groups.values().map(|group| group.calls).sum();
-        assert_eq!(counted + all.overflow, 12_000);
+        assert_eq!(counted + all.counts.overflow, 12_000);
     }
 }

@@ -75,14 +75,14 @@ fn row_name(cause: &CauseRow) -> &str {
 #[test]
 fn a_loop_against_typed_verdicts_widens_and_the_reverse_narrows() {
     let wider = impact(&text("standard"), &text("study/retry-everything"));
-    assert_eq!((wider.calls, wider.failed, wider.unchanged()), (6, 5, 1));
-    assert_eq!(wider.directions, [3, 1, 1], "{:?}", wider.causes);
-    assert_eq!((wider.base.doubled, wider.candidate.doubled, wider.load.doubled_more), (0, 2, 2));
-    assert_eq!((wider.base.people, wider.candidate.people, wider.load.people_fewer), (3, 0, 3));
+    assert_eq!((wider.counts.calls, wider.counts.failed, wider.counts.unchanged()), (6, 5, 1));
+    assert_eq!(wider.counts.directions, [3, 1, 1], "{:?}", wider.causes);
+    assert_eq!((wider.base.doubled, wider.candidate.doubled, wider.counts.load.doubled_more), (0, 2, 2));
+    assert_eq!((wider.base.people, wider.candidate.people, wider.counts.load.people_fewer), (3, 0, 3));
     let narrower = impact(&text("study/retry-everything"), &text("standard"));
-    assert_eq!(narrower.directions, [1, 3, 1]);
-    assert_eq!((narrower.load.doubled_fewer, narrower.load.people_more), (2, 3));
-    assert_eq!(narrower.load.upstream_more, wider.load.upstream_fewer);
+    assert_eq!(narrower.counts.directions, [1, 3, 1]);
+    assert_eq!((narrower.counts.load.doubled_fewer, narrower.counts.load.people_more), (2, 3));
+    assert_eq!(narrower.counts.load.upstream_more, wider.counts.load.upstream_fewer);
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn a_changed_delay_is_its_verdict_s_row_and_neutral() {
     let cause = only(&impact);
     assert_eq!((row_name(cause), cause.direction, cause.calls), ("verdict transient_timeout", Direction::Neutral, 2));
     assert_eq!(cause.changes.rows().collect::<Vec<_>>(), [(ChangeKind::Delay, 2)]);
-    assert_eq!((impact.load.delay_fewer.as_millis(), impact.load.delay_more.as_millis()), (1_800, 0));
+    assert_eq!((impact.counts.load.delay_fewer.as_millis(), impact.counts.load.delay_more.as_millis()), (1_800, 0));
     let CauseName::Row(row) = &cause.cause else { panic!() };
     let parts = super::parts(row);
     assert_eq!(parts[0].path, "then.retry_with_backoff.backoff_ms");
@@ -161,7 +161,7 @@ fn another_fact_of_a_tool_is_said_to_be_the_cause() {
     );
     let cause = only(&impact);
     assert_eq!((&cause.cause, cause.direction, cause.calls), (&CauseName::ToolFacts, Direction::Widening, 2));
-    assert_eq!(impact.load.doubled_more, 0); // to an idempotent tool twice is once
+    assert_eq!(impact.counts.load.doubled_more, 0); // to an idempotent tool twice is once
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn a_queue_and_an_effect_claim_are_changes_of_their_verdict() {
     let shape = "The answer does not have the declared shape; the upstream may have acted.\n    effect: ";
     let claim = standard(&format!("{shape}unknown"), &format!("{shape}not_applied"));
     let claimed = impact_on(MALFORMED, &text("standard"), &claim, MissingAnswerPolicy::Unanswered, 1);
-    assert_eq!(claimed.changes.rows().collect::<Vec<_>>(), [(ChangeKind::Effect, 1)]);
+    assert_eq!(claimed.counts.changes.rows().collect::<Vec<_>>(), [(ChangeKind::Effect, 1)]);
     assert_eq!(claimed.causes[0].example.as_ref().map(|one| one.candidate.claim), Some(EffectClaim::NotApplied));
 }
 
@@ -196,12 +196,12 @@ fn a_reversal_that_only_the_candidate_redeems_widens() {
     );
     for beyond in [MissingAnswerPolicy::Ok, MissingAnswerPolicy::Unanswered, MissingAnswerPolicy::Fail("5xx".into())] {
         assert_eq!(
-            impact_on(MALFORMED, &text("standard"), &reverse, beyond.clone(), 1).directions,
+            impact_on(MALFORMED, &text("standard"), &reverse, beyond.clone(), 1).counts.directions,
             [1, 0, 0],
             "{beyond:?}"
         );
         assert_eq!(
-            impact_on(MALFORMED, &reverse, &text("standard"), beyond.clone(), 1).directions,
+            impact_on(MALFORMED, &reverse, &text("standard"), beyond.clone(), 1).counts.directions,
             [0, 1, 0],
             "{beyond:?}"
         );
@@ -212,16 +212,19 @@ fn a_reversal_that_only_the_candidate_redeems_widens() {
 fn an_undetermined_call_is_never_unchanged() {
     let delay = standard("[200, 600, 1800]", "[100, 600, 1800]");
     let impact = impact_on(TRACE, &text("standard"), &delay, MissingAnswerPolicy::Unanswered, 1);
-    assert_eq!((impact.undetermined.both, impact.undetermined.calls()), (2, 2));
-    assert_eq!((impact.undetermined_differing, impact.changed, impact.unchanged()), (2, 0, 4));
+    assert_eq!((impact.counts.undetermined.both, impact.counts.undetermined.calls()), (2, 2));
+    assert_eq!((impact.counts.undetermined_differing, impact.counts.changed, impact.counts.unchanged()), (2, 0, 4));
     let alike = standard("[200, 600, 1800]", "[200, 600, 900]"); // what differs lies behind what the recording tells
     let impact = impact_on(TRACE, &text("standard"), &alike, MissingAnswerPolicy::Unanswered, 1);
-    assert_eq!((impact.undetermined_differing, impact.undetermined.both, impact.unchanged()), (0, 2, 4));
+    assert_eq!(
+        (impact.counts.undetermined_differing, impact.counts.undetermined.both, impact.counts.unchanged()),
+        (0, 2, 4)
+    );
     assert!(impact.causes.is_empty());
     let one_sided =
         impact_on(TRACE, &text("standard"), &text("study/retry-everything"), MissingAnswerPolicy::Unanswered, 1);
-    assert_eq!((one_sided.undetermined.base, one_sided.undetermined.candidate), (0, 3));
-    assert_eq!((one_sided.changed, one_sided.unchanged()), (0, 1));
+    assert_eq!((one_sided.counts.undetermined.base, one_sided.counts.undetermined.candidate), (0, 3));
+    assert_eq!((one_sided.counts.changed, one_sided.counts.unchanged()), (0, 1));
 }
 
 #[test]
@@ -230,7 +233,7 @@ fn names_texts_and_layout_change_nothing() {
         standard("No rule knows this failure.", "Nobody knows.").replace("name: standard", "name: other # x");
     let impact = impact(&text("standard"), &reworded);
     assert!(impact.causes.is_empty() && impact.rows.is_empty(), "{:?}", impact.rows);
-    assert_eq!(impact.unchanged(), 6);
+    assert_eq!(impact.counts.unchanged(), 6);
     let renamed_rule = standard("rule: timeout,", "rule: slow,");
     assert!(super::tests::impact(&text("standard"), &renamed_rule).causes.is_empty());
 }
@@ -239,10 +242,13 @@ fn names_texts_and_layout_change_nothing() {
 fn the_balance_holds_and_causes_account_for_every_difference() {
     for beyond in [MissingAnswerPolicy::Unanswered, MissingAnswerPolicy::Ok, MissingAnswerPolicy::Repeat] {
         let impact = impact_on(TRACE, &text("reversing"), &text("study/typed-verdicts-literal"), beyond, 1);
-        assert_eq!(impact.unchanged() + impact.changed + impact.undetermined.calls(), impact.calls);
+        assert_eq!(
+            impact.counts.unchanged() + impact.counts.changed + impact.counts.undetermined.calls(),
+            impact.counts.calls
+        );
         let of_causes: u64 = impact.causes.iter().map(|cause| cause.calls).sum();
-        assert_eq!(of_causes + impact.overflow, impact.changed + impact.undetermined_differing);
-        assert_eq!(impact.directions.iter().sum::<u64>(), of_causes + impact.overflow);
+        assert_eq!(of_causes + impact.counts.overflow, impact.counts.changed + impact.counts.undetermined_differing);
+        assert_eq!(impact.counts.directions.iter().sum::<u64>(), of_causes + impact.counts.overflow);
     }
 }
 

@@ -172,25 +172,25 @@ struct RefusalJson {
 /// The document, ending with a line break. `sources` are the inputs, for the places of examples.
 pub fn json(shown: &ImpactPage<'_>, sources: &Sources) -> String {
     let impact = shown.impact;
-    let directions = Direction::ALL.into_iter().map(|direction| (direction.as_str(), impact.count(direction)));
+    let directions = Direction::ALL.into_iter().map(|direction| (direction.as_str(), impact.counts.of(direction)));
     let written = document(&ImpactJson {
         format: "impact/1",
         base: side(&impact.base),
         candidate: side(&impact.candidate),
         inputs: inputs(shown.replayed, shown.notes, sources),
-        calls: impact.calls,
-        failed_calls: impact.failed,
-        unchanged: impact.unchanged(),
-        changed: impact.changed,
+        calls: impact.counts.calls,
+        failed_calls: impact.counts.failed,
+        unchanged: impact.counts.unchanged(),
+        changed: impact.counts.changed,
         undetermined: undetermined(impact),
         directions: Map(directions.collect()),
-        differ_in: changes(&impact.changes),
-        load: load(&impact.load),
+        differ_in: changes(&impact.counts.changes),
+        load: load(&impact.counts.load),
         queues: impact.queues.iter().map(queue).collect(),
         findings: impact.findings.iter().map(finding).collect(),
         rows: impact.rows.iter().map(row).collect(),
         causes: impact.causes.iter().map(|found| cause(found, sources)).collect(),
-        calls_of_other_causes: impact.overflow,
+        calls_of_other_causes: impact.counts.overflow,
         gate: gate(shown),
     });
     written + "\n"
@@ -212,11 +212,11 @@ fn side(side: &Side) -> SideJson<'_> {
 
 fn undetermined(impact: &Impact) -> UndeterminedJson {
     UndeterminedJson {
-        calls: impact.undetermined.calls(),
-        base_only: impact.undetermined.base,
-        candidate_only: impact.undetermined.candidate,
-        both: impact.undetermined.both,
-        decided_differently: impact.undetermined_differing,
+        calls: impact.counts.undetermined.calls(),
+        base_only: impact.counts.undetermined.base,
+        candidate_only: impact.counts.undetermined.candidate,
+        both: impact.counts.undetermined.both,
+        decided_differently: impact.counts.undetermined_differing,
     }
 }
 
@@ -301,7 +301,7 @@ fn gate<'a>(shown: &ImpactPage<'a>) -> GateJson<'a> {
     };
     GateJson {
         passed: refusals.is_empty() && !shown.gate.is_undecided(shown.impact),
-        decided: shown.impact.decided,
+        decided: shown.impact.counts.decided,
         fail_on: asked.into_iter().filter(|(_, on)| *on).map(|(name, _)| name).collect(),
         allow_widening: shown.gate.allow_widening.as_deref(),
         refusals: refusals.into_iter().map(refusal).collect(),

@@ -41,8 +41,8 @@ pub fn left_out(impact: &Impact, more: usize) -> Option<String> {
     if more > 0 {
         said.push(format!("{} more (--format json has them all)", counted(more as u64, "cause", "causes")));
     }
-    if impact.overflow > 0 {
-        said.push(format!("{} with further causes", counted(impact.overflow, "call", "calls")));
+    if impact.counts.overflow > 0 {
+        said.push(format!("{} with further causes", counted(impact.counts.overflow, "call", "calls")));
     }
     (!said.is_empty()).then(|| format!("and {}", said.join(", and ")))
 }
@@ -57,7 +57,7 @@ pub struct TotalsLine {
 
 /// Both playbooks side by side.
 pub fn lines(impact: &Impact) -> Vec<TotalsLine> {
-    let (base, candidate, load) = (&impact.base, &impact.candidate, &impact.load);
+    let (base, candidate, load) = (&impact.base, &impact.candidate, &impact.counts.load);
     let mut lines = vec![
         line("upstream calls", number(base.upstream_calls), number(candidate.upstream_calls))
             .swing(number_if(load.upstream_more), number_if(load.upstream_fewer)),

@@ -47,12 +47,12 @@ impl<'a> ImpactPage<'a> {
 pub fn balance(impact: &Impact) -> String {
     let mut said = format!(
         "{}: {} unchanged, {} changed, {} undetermined",
-        counted(impact.calls, "call", "calls"),
-        count(impact.unchanged()),
-        count(impact.changed),
-        count(impact.undetermined.calls())
+        counted(impact.counts.calls, "call", "calls"),
+        count(impact.counts.unchanged()),
+        count(impact.counts.changed),
+        count(impact.counts.undetermined.calls())
     );
-    let Undetermined { base, candidate, both } = impact.undetermined;
+    let Undetermined { base, candidate, both } = impact.counts.undetermined;
     let parts = [(base, "under the base only"), (candidate, "under the candidate only"), (both, "under both")];
     let parts: Vec<String> = parts
         .iter()
@@ -67,9 +67,9 @@ pub fn balance(impact: &Impact) -> String {
 
 /// `16 of them are decided differently: 12 widening, 0 narrowing, 4 neutral`.
 pub fn directions(impact: &Impact) -> String {
-    let differing = impact.changed + impact.undetermined_differing;
+    let differing = impact.counts.changed + impact.counts.undetermined_differing;
     if differing == 0 {
-        return match impact.failed {
+        return match impact.counts.failed {
             0 => "no recorded attempt failed, so there was nothing to decide".to_owned(),
             failed => {
                 format!("the playbooks decide alike on all {} with a failed attempt", counted(failed, "call", "calls"))
@@ -77,7 +77,7 @@ pub fn directions(impact: &Impact) -> String {
         };
     }
     let each: Vec<String> =
-        Direction::ALL.iter().map(|&one| format!("{} {}", count(impact.count(one)), one.as_str())).collect();
+        Direction::ALL.iter().map(|&one| format!("{} {}", count(impact.counts.of(one)), one.as_str())).collect();
     format!("{} decided differently: {}", counted(differing, "call is", "calls are"), each.join(", "))
 }
 
@@ -186,7 +186,7 @@ pub fn gate(gate: &ImpactGate, impact: &Impact) -> (Vec<String>, Option<String>)
     let allowed = gate.allow_widening.as_deref().map(|reason| {
         format!(
             "widening is allowed ({}): {}",
-            counted(impact.count(Direction::Widening), "call", "calls"),
+            counted(impact.counts.of(Direction::Widening), "call", "calls"),
             escape_unprintable(reason)
         )
     });
