@@ -1,4 +1,5 @@
-//! The command line as it is typed. Each command's own arguments stand beside the command.
+//! The arguments of the program: options of all commands, and the list of commands. Each command's own arguments are
+//! in its file.
 
 use clap::{Parser, Subcommand};
 

@@ -56,7 +56,7 @@ pub enum Failure {
         help: Option<String>,
         /// The command to run next.
         next: Option<Command>,
-        /// A misspelt word of the command line, and the word that was probably meant.
+        /// A misspelt word of the command line, and its probable correction.
         typo: Option<Box<(String, String)>>,
     },
     /// Errors with their places in sources.

@@ -1,4 +1,4 @@
-//! Says on standard error what went wrong, and the one command to run next.
+//! Prints a failure on standard error, and the one command to run next.
 
 use std::sync::Arc;
 

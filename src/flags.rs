@@ -1,5 +1,4 @@
-//! The flags of a command as words, for the commands that it suggests, so that these read the same inputs in the same
-//! way. The callers choose the command.
+//! The flags of the current command as words, so that a suggested command reads the same inputs in the same way.
 
 use clap::ValueEnum;
 

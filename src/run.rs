@@ -1,4 +1,4 @@
-//! From arguments to an exit code: parses, dispatches to a command, and says what went wrong.
+//! From arguments to an exit code: parses, dispatches to a command, and prints a failure.
 
 use std::error::Error as _;
 use std::ffi::OsString;
@@ -55,7 +55,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-/// The command as it was typed, but for how many lines may be skipped.
+/// The command with another `--allow-skipped`.
 fn allowing(lines: &str, args: &[OsString]) -> Command {
     const FLAG: &str = "--allow-skipped";
     let words: Vec<_> = args.iter().skip(1).map(|arg| arg.to_string_lossy()).collect();
@@ -73,7 +73,7 @@ fn allowing(lines: &str, args: &[OsString]) -> Command {
     given(given(Command::new("playproof"), before).flag(FLAG, lines), behind)
 }
 
-/// The command as it was typed, with the word that was probably meant; none if the misspelt word is not found in it.
+/// The command with its misspelt word corrected; none if the word does not stand alone in it.
 fn corrected(failure: &Failure, args: &[OsString]) -> Option<Command> {
     let Failure::Message { typo: Some(typo), .. } = failure else { return None };
     let (typed, meant) = &**typo;

@@ -1,5 +1,5 @@
-//! What the command line's values are held to beyond their type: numbers to their range, names to saying something.
-//! Which option takes what stands beside the commands.
+//! Checks values of the command line beyond their type: ranges of numbers, empty names. The options are defined beside
+//! the commands.
 
 use std::any::TypeId;
 use std::num::NonZeroUsize;

@@ -1,4 +1,4 @@
-//! `playproof check [FIXTURE...]`: holds every fixture against its golden and every playbook against its approved rows.
+//! `playproof check [FIXTURE...]`: compares each run with its golden, and each playbook with its accepted rows.
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -41,7 +41,7 @@ Where a run differs, what it shows is left beside its golden as `.snap.new`, for
 
 Exit codes: 0 all is as accepted, 1 something differs, 2 something could not be checked, or nothing was.";
 
-/// What `check` is told.
+/// The arguments of `check`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {

@@ -1,4 +1,4 @@
-//! `playproof completions SHELL`: a script with which a shell completes our command line. Installs nothing.
+//! `playproof completions SHELL`: prints a completion script. Installs nothing.
 
 use clap::Command;
 use clap_complete::{Shell, generate};

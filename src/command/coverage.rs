@@ -1,5 +1,4 @@
-//! `playproof coverage [PLAYBOOK]`: what the fixtures exercise of a playbook, and the fixtures that would exercise
-//! the rest.
+//! `playproof coverage [PLAYBOOK]`: lists what the fixtures exercise of a playbook, and prints fixtures for the rest.
 
 use crate::checking;
 use crate::exit::{Exit, Failure};

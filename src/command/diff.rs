@@ -1,4 +1,4 @@
-//! `playproof diff [ID...]`: what waits for review, with the events of golden and run side by side.
+//! `playproof diff [ID...]`: shows what waits for review, with the events of golden and run side by side.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,4 @@
-//! `playproof explain TRACE CALL`: one call, in sentences. Opens the inputs and says what is wrong with the name of a
-//! call.
+//! `playproof explain TRACE CALL`: explains one call. Opens the inputs, and suggests a name if there is no such call.
 
 use crate::exit::{Exit, Failure};
 use crate::flags::Flags;

@@ -1,4 +1,4 @@
-//! `playproof impact --candidate B TRACE...`: what a change of playbook changes on recorded calls.
+//! `playproof impact --candidate B TRACE...`: compares two playbooks on recorded calls.
 
 use clap::ValueEnum;
 
@@ -47,7 +47,7 @@ pub enum FailOn {
     Effects,
 }
 
-/// What `impact` is told.
+/// The arguments of `impact`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {

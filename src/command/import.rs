@@ -1,4 +1,4 @@
-//! `playproof import FILE`: a foreign recording as lines of our own trace format, with an account of what is lost.
+//! `playproof import FILE`: converts a foreign recording into a trace, and reports what is lost.
 
 use crate::duplicate_args;
 use crate::exit::{Exit, Failure};

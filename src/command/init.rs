@@ -1,4 +1,4 @@
-//! `playproof init [DIR] [--from TRACE]...`: a working project in a folder, all of its files or none.
+//! `playproof init [DIR] [--from TRACE]...`: makes a working project in a folder: all of its files or none.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

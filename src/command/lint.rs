@@ -1,4 +1,4 @@
-//! `playproof lint PLAYBOOK...`: what is wrong in a playbook, and what is legal but likely not meant.
+//! `playproof lint PLAYBOOK...`: shows the errors of a playbook, and what is legal but probably not meant.
 
 use std::path::Path;
 
@@ -23,7 +23,7 @@ use playproof_report::json::document;
 use playproof_report::style::Palette;
 use playproof_report::text;
 
-/// The one lint that says what a playbook is, not that something is wrong with it.
+/// The lint of a study playbook: no fault, so it does not change the exit code.
 const STUDY: &str = "study_playbook";
 
 /// What is linted.
@@ -54,7 +54,7 @@ pub struct Args {
     pub format: Format,
 }
 
-/// One playbook and what is to be said of it.
+/// A playbook with its diagnostics.
 struct Linted {
     source: std::sync::Arc<Source>,
     loaded: Option<Loaded>,

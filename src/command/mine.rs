@@ -41,7 +41,7 @@ Examples:
 /// The clusters that are shown by default.
 const TOP: u16 = 10;
 
-/// What `mine` is told.
+/// The arguments of `mine`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {

@@ -1,4 +1,5 @@
-//! `playproof mutate [PLAYBOOK...]`: would the fixtures notice a changed row?
+//! `playproof mutate [PLAYBOOK...]`: changes a playbook one row at a time, and lists the changes that no fixture
+//! notices.
 
 use std::num::NonZeroUsize;
 

@@ -1,4 +1,4 @@
-//! `playproof reject [ID...]`: forgets goldens that wait, and puts proposals aside; what was accepted stays as it is.
+//! `playproof reject [ID...]`: removes waiting goldens, and moves proposals to `rejected`. Accepted files stay.
 
 use crate::changeset::Change;
 use crate::command::accept::{ArgumentNames, argument_of_proposal};

@@ -1,4 +1,4 @@
-//! `playproof schema KIND`: the JSON Schema of a file format. Strict reading itself is the format's own.
+//! `playproof schema KIND`: prints the JSON Schema of a file format.
 
 use clap::ValueEnum;
 

@@ -1,4 +1,4 @@
-//! `playproof tools TRACE...`: a draft of a tool facts file for people to confirm.
+//! `playproof tools TRACE...`: drafts a tool facts file for people to confirm.
 
 use crate::exit::{Exit, Failure};
 use crate::flags::Flags;

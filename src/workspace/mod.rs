@@ -1,5 +1,5 @@
-//! The files of a project: fixtures, their playbooks, goldens, the lock, proposals, history and feedback; where each
-//! lies, what it is called, what stands in it. Decides nothing about them.
+//! The files of a project: fixtures, their playbooks, goldens, the lock, proposals, history and feedback; their
+//! places, names and contents. Decides nothing about them.
 
 mod fixtures;
 mod goldens;

@@ -1,4 +1,4 @@
-//! The history and the feedback of a project, which lie beside its proposals.
+//! The history and the feedback of a project, both beside its proposals.
 
 use std::path::PathBuf;
 use std::sync::Arc;

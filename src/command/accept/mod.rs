@@ -1,4 +1,4 @@
-//! `playproof accept`: goldens, edited rows of playbooks, and proposals become the accepted ones.
+//! `playproof accept`: accepts goldens, edited rows of playbooks, and proposals.
 
 mod named;
 mod proposal;

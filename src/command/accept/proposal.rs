@@ -1,4 +1,5 @@
-//! What accepting a proposal changes: playbook, decision record, fixtures, goldens, lock and history, all or nothing.
+//! The changes of an accepted proposal: playbook, decision record, fixtures, goldens, lock and history, all or
+//! nothing.
 
 use std::path::{Path, PathBuf};
 

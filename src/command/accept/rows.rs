@@ -1,4 +1,4 @@
-//! What accepting the rows of playbooks changes: the lock, and a record of each playbook in the history.
+//! The changes of accepted rows: the lock, and a record in the history for each playbook.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! `playproof accept [ID...]`: from the names of what waits to the files that change.
+//! `playproof accept [ID...]`: from the names of waiting goldens, rows and proposals to the files that change.
 
 use super::named::{ArgumentNames, argument_of_proposal};
 use super::proposal::{Proposed, proposed};
@@ -46,7 +46,7 @@ pub struct Args {
     pub reason: Option<String>,
 }
 
-/// What `approve` is told, the old spelling of `accept` for rows.
+/// The arguments of `approve`, the old spelling of `accept` for rows.
 #[derive(Debug, clap::Args)]
 pub struct Approve {
     /// Playbooks that fixtures use, by name or path [default: all of them]
@@ -116,7 +116,7 @@ pub fn proposal(asked: &str, reason: Option<&str>, terminal: &Terminal, output: 
 
 const ALL_ROWS_ACCEPTED: &str = "every row is accepted already";
 
-/// What is accepted together.
+/// Changes that are accepted together.
 #[derive(Default)]
 struct AcceptBatch {
     changes: Vec<Change>,

@@ -1,4 +1,4 @@
-//! `playproof feedback add`: one call with its slice, redacted, written or refused as a whole.
+//! `playproof feedback add`: keeps one call with its slice, redacted; both files or none.
 
 use std::path::Path;
 

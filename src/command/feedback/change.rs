@@ -1,5 +1,5 @@
-//! `playproof feedback edit`, `close` and `reopen`: what people say of a call that is kept. What was recorded, and what
-//! the playbook made of it then, stays as it is.
+//! `playproof feedback edit`, `close` and `reopen`: change the note, the expected verdict and the state. The recorded
+//! parts stay.
 
 use crate::changeset::Change;
 use crate::exit::{Exit, Failure};

@@ -1,4 +1,4 @@
-//! `playproof feedback list`: what is kept, and what of it is answered by now.
+//! `playproof feedback list`: lists the kept calls, and which of them a playbook now handles as expected.
 
 use std::collections::BTreeMap;
 

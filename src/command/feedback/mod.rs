@@ -1,4 +1,4 @@
-//! `playproof feedback`: failures that a playbook handled wrong, kept so that they can be replayed and answered.
+//! `playproof feedback`: keeps calls that a playbook handled wrong, until a playbook handles them as expected.
 
 mod add;
 mod change;

@@ -1,4 +1,4 @@
-//! `playproof feedback`: which of its questions is asked.
+//! `playproof feedback`: dispatches to its subcommands.
 
 use super::{add, change, list, show};
 use crate::exit::{Exit, Failure};

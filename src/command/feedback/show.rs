@@ -1,4 +1,4 @@
-//! `playproof feedback show ID`: the note, what was made of the call then and now, and the call explained.
+//! `playproof feedback show ID`: shows the note, the end of the call then and now, and explains the call.
 
 use crate::command::explain;
 use crate::command::explain::Search;

@@ -1,4 +1,5 @@
-//! `playproof history`: what was accepted and why, and whether that explains the rows as they are.
+//! `playproof history`: shows the accepted changes with their reasons, and verifies that they explain the current
+//! rows.
 
 mod run;
 mod verify;

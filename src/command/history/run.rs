@@ -1,4 +1,4 @@
-//! `playproof history`: the accepted proposals and approvals, oldest first.
+//! `playproof history`: lists the accepted changes, oldest first.
 
 use super::verify;
 use crate::exit::{Exit, Failure};

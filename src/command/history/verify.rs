@@ -1,4 +1,5 @@
-//! `playproof history verify`: whether the records explain the lock, and the goldens their dangerous changes.
+//! `playproof history verify`: verifies that records explain the lock, and that goldens have the reasons of dangerous
+//! changes.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

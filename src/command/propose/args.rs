@@ -1,4 +1,4 @@
-//! What `playproof propose` can be told.
+//! The arguments of `playproof propose`.
 
 use std::num::NonZeroUsize;
 
@@ -25,7 +25,7 @@ People complete the files of a proposal in `proposals/ID/` (`propose new` writes
 changes), adr.md (why), fixtures/ (failures that it must catch, and similar ones that it must not). `playproof schema proposal` lists every
 operation: rules and verdicts are added, changed, moved and removed.";
 
-/// What is done with proposals.
+/// The arguments of `propose`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, arg_required_else_help = true)]
 pub struct Args {
@@ -56,7 +56,7 @@ pub enum What {
     Recover,
 }
 
-/// What `propose new` is told.
+/// The arguments of `propose new`.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
 With --from-cluster, the recording gives the rule, both fixtures and the evidence of the decision record. With
@@ -186,7 +186,7 @@ impl New {
     }
 }
 
-/// What `propose check` is told.
+/// The arguments of `propose check`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -229,7 +229,7 @@ pub struct Check {
     pub reading: ReadOptions,
 }
 
-/// What `propose accept` and `propose reject` are told, old spellings both.
+/// The arguments of `propose accept` and `propose reject`, old spellings of `accept` and `reject`.
 #[derive(Debug, clap::Args)]
 pub struct Decided {
     /// The proposal
@@ -241,7 +241,7 @@ pub struct Decided {
     pub reason: Option<String>,
 }
 
-/// What `propose rebase` is told.
+/// The arguments of `propose rebase`.
 #[derive(Debug, clap::Args)]
 pub struct Rebase {
     /// The proposal

@@ -1,4 +1,4 @@
-//! `playproof propose check [ID]`: what proposals change, and what speaks against accepting them.
+//! `playproof propose check [ID]`: shows what proposals change, and the objections to them.
 
 use super::args::Check;
 use super::context::{TrialResult, Trials};

@@ -1,5 +1,5 @@
-//! Reads what was recorded for a draft: the failures of a cluster or a feedback, and the calls of its fixtures. Decides
-//! nothing.
+//! Reads the recorded evidence for a draft: the failures of a cluster or a feedback, and the calls of its fixtures.
+//! Decides nothing.
 
 use std::collections::BTreeSet;
 
@@ -107,7 +107,7 @@ impl EvidenceReader<'_> {
         }
     }
 
-    /// What a feedback holds; what else is kept, and the traces that are named, stand beside it.
+    /// The evidence of a feedback: its call, the other feedback, and the traces of `--trace`.
     fn feedback(&self, kept: &Kept) -> Result<Recorded, Failure> {
         let args = self.args;
         if let Some(reason) = &kept.feedback.closed {
@@ -136,12 +136,12 @@ impl EvidenceReader<'_> {
         Ok(Recorded { evidence, inputs: slices.chain(self.traces()).collect() })
     }
 
-    /// The slice of a feedback, and those of all others but what is to get the same verdict: that is no look-alike.
+    /// The slice of a feedback, and the slices of all others that do not expect the same verdict: look-alikes.
     fn slices(&self, kept: &Kept) -> Result<Vec<String>, Failure> {
         let slice = |id: &str| self.workspace.feedback_path(id, "jsonl").to_string_lossy().into_owned();
         let mut slices = vec![slice(&kept.id)];
         for id in self.workspace.feedback_ids()?.iter().filter(|id| **id != kept.id) {
-            // What cannot be read is told of where it is meant itself.
+            // A command on that feedback reports it as unreadable.
             let other = feedback_store::load(self.workspace, &self.project.redaction, id);
             if other.is_ok_and(|other| other.feedback.expected.as_deref() != Some(&self.args.verdict)) {
                 slices.push(slice(id));

@@ -1,4 +1,4 @@
-//! `playproof propose list`: the proposals that wait, and how far each is.
+//! `playproof propose list`: lists the waiting proposals with their states.
 
 use super::context::Trials;
 use super::stored;

@@ -1,4 +1,4 @@
-//! `playproof propose`: a change of a playbook from its first draft to its place among the accepted ones.
+//! `playproof propose`: drafts, checks and lists changes of a playbook.
 
 mod args;
 mod check;

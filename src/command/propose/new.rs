@@ -1,4 +1,4 @@
-//! `playproof propose new VERDICT`: a draft with all that is known filled in.
+//! `playproof propose new VERDICT`: drafts a proposal, with everything known filled in.
 
 use super::args::New;
 use super::evidence::EvidenceReader;

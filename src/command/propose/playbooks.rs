@@ -1,4 +1,4 @@
-//! The playbooks that a project can change: which these are, and what is refused. Reads proposals no further than that.
+//! Finds the playbook that a proposal changes, and refuses one that the project cannot change.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! `playproof propose rebase ID`: a proposal made for the playbook as it is now, and what it may not know of that.
+//! `playproof propose rebase ID`: updates the base of a proposal to the current playbook, and lists the rows that
+//! changed since.
 
 use super::args::Rebase;
 use super::playbooks::playbook_of;

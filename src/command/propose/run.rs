@@ -1,4 +1,4 @@
-//! `playproof propose`: from what was asked to the command that does it.
+//! `playproof propose`: dispatches to its subcommands.
 
 use super::args::{Args, What};
 use super::{check, list, new, rebase};
@@ -7,7 +7,7 @@ use crate::exit::{Exit, Failure};
 use crate::output::Output;
 use crate::terminal::Terminal;
 
-/// Does what was asked.
+/// Runs the subcommand.
 ///
 /// # Errors
 /// Wrong usage, files that cannot be used.

@@ -1,4 +1,4 @@
-//! Proposals as they lie on disk: found, read, named. Judges nothing.
+//! Proposals on disk: finds, names and reads them. Judges nothing.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

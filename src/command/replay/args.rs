@@ -1,4 +1,4 @@
-//! What `playproof replay` can be told.
+//! The arguments of `playproof replay`.
 
 use crate::flags::Flags;
 use crate::format::Format;
@@ -23,7 +23,7 @@ tau-bench, tau2-bench) or mapped (--map), and fixtures (*.yaml). Nothing is sent
 --only, --call and --run select the calls that are listed. The summary is always that of the whole input, and so is
 the exit code: 0 clean, 1 an unsafe finding, 2 unusable input or usage, 3 with --strict a doubt.";
 
-/// What `replay` is told.
+/// The arguments of `replay`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {

@@ -1,4 +1,4 @@
-//! `playproof replay INPUT...`: recorded calls and fixtures under one or several playbooks.
+//! `playproof replay INPUT...`: runs recorded calls and fixtures under one or several playbooks.
 
 mod args;
 mod rehearsal;

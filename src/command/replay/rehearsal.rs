@@ -1,4 +1,4 @@
-//! A fixture under several playbooks: what became of each call, side by side.
+//! Runs a fixture under several playbooks, and shows the end of each call side by side.
 
 use serde::Serialize;
 use serde_json::value::RawValue;

@@ -1,4 +1,4 @@
-//! The calls that a page of a replay shows, drawn in its format.
+//! Renders the calls on a page of a replay, in the format of the page.
 
 use serde::Serialize;
 use serde_json::value::RawValue;

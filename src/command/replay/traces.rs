@@ -1,4 +1,4 @@
-//! Traces under several playbooks: the summary, and the calls that are most worth looking at.
+//! Replays traces under several playbooks: the summary, and the most serious calls.
 
 use std::sync::Mutex;
 

@@ -1,4 +1,4 @@
-//! Looks at every call of a replay, on whatever thread: collects those that a page will show, or writes all as lines.
+//! Observes every call of a replay, on any thread: collects the calls for a page, or writes each as a line.
 
 use std::sync::{Mutex, PoisonError};
 

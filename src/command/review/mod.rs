@@ -1,4 +1,4 @@
-//! `playproof review`: what a check found, one by one, at a terminal.
+//! `playproof review`: asks at a terminal about each golden, edited playbook and proposal that waits.
 
 mod run;
 mod session;

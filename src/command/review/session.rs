@@ -1,4 +1,4 @@
-//! The course of a review: which key does what, and what is left to decide. Draws no page and touches no terminal.
+//! The course of a review: the meaning of each key, and the next item. Draws no page and touches no terminal.
 
 use crate::exit::Failure;
 use playproof_analysis::check::CaseResult;
@@ -86,11 +86,11 @@ pub trait Screen {
 /// What was decided.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Became goldens.
+    /// Accepted.
     pub accepted: usize,
-    /// Were forgotten.
+    /// Rejected: removed, or moved aside.
     pub rejected: usize,
-    /// Still wait.
+    /// Skipped: they still wait.
     pub skipped: usize,
 }
 
@@ -171,7 +171,7 @@ fn ask(screen: &mut dyn Screen, item: &Item<'_>, at: usize, of: usize) -> Result
     }
 }
 
-/// What the keys do, at length: after an unknown key or `?`.
+/// The keys, each with its meaning: after an unknown key or `?`.
 fn meanings(key: char) -> String {
     let unknown = if key.is_alphanumeric() { format!("`{key}` does nothing here. ") } else { String::new() };
     format!(
@@ -185,7 +185,7 @@ fn meanings(key: char) -> String {
     )
 }
 
-/// Does what was chosen; says what came of it: without a reason where one is needed, an item is skipped.
+/// Carries out a choice and shows the result. An item that needs a reason and gets none is skipped.
 fn decide(
     screen: &mut dyn Screen,
     item: &Item<'_>,

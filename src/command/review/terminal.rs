@@ -1,5 +1,5 @@
-//! The review's terminal: shows pages, reads keys one at a time, and leaves the terminal as it found it. A key is read
-//! with the terminal's own settings put back at once, so that an interrupt at any moment leaves nothing behind.
+//! The terminal of a review: shows pages and reads single keys. The terminal's settings change only while a key is
+//! read, so an interrupt leaves nothing behind.
 
 use std::collections::BTreeSet;
 
