@@ -1,6 +1,7 @@
 //! The course of a review: the meaning of each key, and the next item. Draws no page and touches no terminal.
 
 use crate::exit::Failure;
+use crate::reason;
 use playproof_analysis::check::CaseResult;
 use playproof_formats::golden::Class;
 
@@ -241,9 +242,8 @@ fn reason_for(
         _ => format!("Reason to {verb} {}", item.name()),
     };
     let said = screen.line(&format!("{prompt} (Enter alone skips): "))?;
-    // At a prompt of lines, Esc is a character.
-    let is_given = |said: &String| !said.is_empty() && !said.contains('\x1b');
-    let reason = said.map(|said| said.trim().to_owned()).filter(is_given);
+    // In a line, Esc is a character.
+    let reason = said.filter(|said| !said.contains('\x1b')).and_then(|said| reason::parse(&said).ok());
     if let Some((for_all, _)) = for_all {
         for_all.clone_from(&reason);
     }
@@ -402,7 +402,9 @@ mod tests {
         assert_eq!(tally, Tally { accepted: 1, rejected: 0, skipped: 1 });
         let asked = "asked: Reason to accept ours (Enter alone skips): ";
         assert_eq!(done, ["page ours", asked, "accept ours Some(\"slower\")", "page theirs", "reject theirs"]);
-        assert_eq!(reviewed_items("a", &[" "], &[Item::Rows("ours")]).0.skipped, 1);
+        for no_reason in [" ", "...", "\x1b", "slower\x1b[A"] {
+            assert_eq!(reviewed_items("a", &[no_reason], &[Item::Rows("ours")]).0.skipped, 1, "{no_reason:?}");
+        }
     }
 
     #[test]
