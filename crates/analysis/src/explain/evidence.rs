@@ -1,6 +1,7 @@
 //! What recordings prove of one call: by its own answers, and by all inputs: findings, and the other calls that bear on
 //! it.
 
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use super::others::{OtherCall, OtherName, Relation, RequestIdentity, UpstreamSaid};
@@ -10,7 +11,8 @@ use playproof_engine::classify::Signal;
 use playproof_engine::event::{EffectClaim, Finding, FindingId};
 use playproof_engine::ids::AttemptNo;
 use playproof_engine::playbook::{Access, ToolFacts};
-use playproof_engine::sim::Plan;
+use playproof_engine::sim::{Moment, Plan};
+use playproof_engine::time::Instant;
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_trace::call::CompletedCall;
 use playproof_trace::canonical;
@@ -90,13 +92,13 @@ pub struct RecordingEvidence {
     pub findings: Vec<Finding>,
     /// What the failures of its own recorded attempts say.
     pub said: UpstreamSaid,
-    /// The other calls that bear on it, in the order of their lines.
+    /// The other calls that bear on it, in the order in which they were made.
     pub others: Vec<OtherCall>,
     /// Another call of the run has sent the call's reversal token.
     pub token_spent: bool,
 }
 
-/// The calls of all inputs that may bear on a wanted one. Keeps some 130 bytes for each write, and for each read that the
+/// The calls of all inputs that may bear on a wanted one. Keeps some 140 bytes for each write, and for each read that the
 /// upstream refused.
 #[derive(Default)]
 pub struct CallBook(Vec<BookedCall>);
@@ -105,6 +107,7 @@ pub struct CallBook(Vec<BookedCall>);
 struct BookedCall {
     identity: RequestIdentity,
     place: Place,
+    at: Option<Instant>,
     number_in_run: u32,
     effects: u32,
     maybe: bool,
@@ -193,6 +196,7 @@ impl CallBook {
         self.0.push(BookedCall {
             identity: identity(closed),
             place: closed.raw().place,
+            at: closed.raw().at,
             number_in_run: closed.raw().number_in_run,
             effects: if writes { closed.counts.succeeded.saturating_sub(closed.counts.reversed) } else { 0 },
             maybe,
@@ -204,11 +208,17 @@ impl CallBook {
     /// Adds the other calls of all inputs to the evidence on a call, and the finding that they cause.
     pub fn add_others(&self, closed: &CompletedCall, facts: ToolFacts, sources: &Sources, to: &mut RecordingEvidence) {
         let (own, place) = (identity(closed), closed.raw().place);
+        let related = self.0.iter().filter_map(|booked| {
+            let later = booked.is_later_than(closed.raw());
+            Some((booked, later, own.relation(&booked.identity, later)?))
+        });
+        let mut related: Vec<(&BookedCall, bool, Relation)> = related.collect();
+        if related.iter().all(|(booked, ..)| booked.at.is_some()) {
+            related.sort_by_key(|(booked, ..)| (booked.place.input, booked.at));
+        }
         let mut until = 0_u32;
-        for booked in &self.0 {
-            let later = booked.place > place;
-            let Some(relation) = own.relation(&booked.identity, later) else { continue };
-            if !later && matches!(relation, Relation::Same | Relation::OtherArguments) && one_intent(facts) {
+        for (booked, later, relation) in related {
+            if !later && relation == Relation::Same && one_intent(facts) {
                 until = until.saturating_add(booked.effects);
             }
             if booked.place != place {
@@ -233,6 +243,15 @@ impl CallBook {
 }
 
 impl BookedCall {
+    /// Whether it was made later: in a later input, or by its time, or by its line.
+    fn is_later_than(&self, call: &RecordedCall) -> bool {
+        let moment = |place: Place, at| Moment { at, place: place.line };
+        match self.place.input.cmp(&call.place.input) {
+            Ordering::Equal => moment(self.place, self.at).is_after(moment(call.place, call.at)),
+            order => order.is_gt(),
+        }
+    }
+
     fn name(&self, wanted: &CompletedCall, sources: &Sources) -> OtherName {
         let same_input = self.place.input == wanted.raw().place.input;
         if same_input && self.identity.run == identity(wanted).run {
