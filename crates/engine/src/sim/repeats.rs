@@ -76,6 +76,8 @@ pub struct Repeats {
     last: Option<LastCall>,
     /// Ends that a denial or a processed key depends on, in the order of their moments.
     ends: Vec<End>,
+    /// The first ends of calls without a key that may have acted.
+    lost_ends: Vec<Moment>,
 }
 
 /// The calls with one key, or without.
@@ -89,8 +91,6 @@ struct KeyRow {
     maybe: bool,
     /// Calls that may have acted, without a proved effect.
     lost: u32,
-    /// The first end of such a call.
-    maybe_ended: Option<Moment>,
 }
 
 /// The end of a call that was denied, whose key had been processed, or that succeeded.
@@ -190,7 +190,7 @@ impl Repeats {
         if call.key != 0 || !row.maybe {
             return (FindingId::UnsafeRetry, 0);
         }
-        match certain && row.maybe_ended.is_some_and(|ended| call.made.is_after(ended)) {
+        match certain && self.lost_ends.iter().any(|&ended| call.made.is_after(ended)) {
             true => (FindingId::UnsafeRetry, 1),
             false => (FindingId::PossibleDuplicateEffect, row.possible_effects(call)),
         }
@@ -227,8 +227,9 @@ impl Repeats {
         if call.may_have_acted {
             row.maybe = true;
             row.lost = row.lost.saturating_add(u32::from(call.effects == 0));
-            let is_first = |end: &Moment| row.maybe_ended.is_none_or(|first| first.is_after(*end));
-            row.maybe_ended = call.ended.filter(is_first).or(row.maybe_ended);
+        }
+        if call.may_have_acted && call.key == 0 && self.lost_ends.len() < MAX_ROWS {
+            self.lost_ends.extend(call.ended);
         }
     }
 

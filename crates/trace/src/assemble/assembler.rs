@@ -13,10 +13,12 @@ use std::collections::{HashMap, VecDeque};
 use foldhash::fast::FixedState;
 
 use crate::assemble::account::InputLedger;
+use crate::assemble::answers::{drop_time, insert_index, order_by_lines};
 use crate::assemble::ids::{BareIds, JoinedIds, JoinedResend, bare_id};
 use crate::assemble::keys::FirstUses;
 use crate::assemble::open::{OpenCall, OpenCalls};
-use crate::assemble::runs::{RunSlot, RunTable};
+use crate::assemble::runs::{RunSlot, RunState, RunTable};
+use crate::assemble::writes;
 use crate::call::{AttemptCounts, CallBuilder, CompletedCall};
 use crate::call_hashes;
 use crate::call_hashes::CallHashes;
@@ -25,7 +27,6 @@ use crate::hash::half;
 use crate::simd::prefetch;
 use crate::wire::UnknownName;
 use playproof_engine::call::{AnswerTo, Place, RecordedAnswer, RecordedCall, Reply};
-use playproof_engine::sim::Moment;
 use playproof_engine::time::Instant;
 use playproof_formats::diagnostic::Report;
 
@@ -261,29 +262,12 @@ impl<'a> Assembler<'a> {
         });
         let number = open.next() - 1;
         let Some(made) = open.get(number).map(OpenCall::made) else { return };
-        let last_write = self.last_write_before(run, made);
+        let RunState { last_open, last_write, .. } = *self.runs.run(run);
+        let is_write = |tool: u128| self.known_writes.get(&tool) == Some(&true);
+        let last_write = writes::last_before(made, last_write, &self.open, last_open, is_write);
         if let Some(open) = self.open.get_mut(number) {
             open.built.counts.last_write = last_write;
         }
-    }
-
-    /// The last successful write of a run before a moment.
-    fn last_write_before(&self, run: RunSlot, made: Moment) -> Option<Moment> {
-        let is_before = |write: &Moment| made.is_after(*write);
-        let run = self.runs.run(run);
-        let mut last = run.last_write.filter(is_before);
-        let mut number = run.last_open;
-        for _ in 0..MAX_SEARCHED {
-            let Some(open) = self.open.get(number) else { break };
-            let CallBuilder { call, counts, .. } = &*open.built;
-            let acted =
-                call.answers.iter().filter(|answer| answer.reply == Reply::Ok && answer.to != AnswerTo::Refresh);
-            let written =
-                acted.filter(|_| self.known_writes.get(&open.built.hashes.tool) == Some(&true)).map(moment_of);
-            last = written.chain(counts.last_write).filter(is_before).fold(last, later);
-            number = open.before();
-        }
-        last
     }
 
     /// Whether a tool changes the upstream.
@@ -414,8 +398,8 @@ impl<'a> Assembler<'a> {
         if backwards {
             drop_time(&mut answer);
         }
-        if answer.to == AnswerTo::Attempt && answer.at.is_none() {
-            order_by_lines(call);
+        if answer.to == AnswerTo::Attempt && (answer.at.is_none() || answer.attempt.is_some()) {
+            order_by_lines(call, counts);
         }
         let Some(index) = insert_index(call, open.highest_attempt, &answer) else {
             self.ledger.duplicates += 1;
@@ -438,9 +422,9 @@ impl<'a> Assembler<'a> {
         let writes = self.writes;
         let acted = answer.reply == Reply::Ok && answer.to != AnswerTo::Refresh; // a refresh changes nothing upstream
         if acted && *self.known_writes.entry(hashes.tool).or_insert_with(|| writes(call.tool())) {
-            let (slot, write) = (open.run, moment_of(&answer));
+            let (slot, write) = (open.run, writes::moment_of(&answer));
             let run = self.runs.run_mut(slot);
-            run.last_write = later(run.last_write, write);
+            run.last_write = writes::later(run.last_write, write);
             writes_late = late.then_some((slot, write));
         }
         if call.answers.is_empty() {
@@ -448,22 +432,7 @@ impl<'a> Assembler<'a> {
         }
         call.answers.insert(index, answer);
         if let Some((run, write)) = writes_late {
-            self.note_late_write(run, write);
-        }
-    }
-
-    /// Notes a write for the calls of its run that were made after it, although its line came later.
-    fn note_late_write(&mut self, run: RunSlot, write: Moment) {
-        let mut number = self.runs.run(run).last_open;
-        for _ in 0..MAX_SEARCHED {
-            let Some(open) = self.open.get_mut(number) else { break };
-            let made = open.made();
-            if made.is_after(write) {
-                open.built.counts.last_write = later(open.built.counts.last_write, write);
-            } else if made.at.is_some() {
-                break; // and so were the calls before it
-            }
-            number = open.before();
+            writes::note_late(write, &mut self.open, self.runs.run(run).last_open);
         }
     }
 
@@ -517,69 +486,6 @@ impl<'a> Assembler<'a> {
         self.ledger.closed += closed.len() as u64;
         self.ledger.unanswered += closed.iter().filter(|closed| closed.counts.answers == 0).count() as u64;
     }
-}
-
-/// When an answer came.
-fn moment_of(answer: &RecordedAnswer) -> Moment {
-    Moment { at: answer.at, place: answer.place.line }
-}
-
-/// The later of a moment that may be known and another one.
-fn later(known: Option<Moment>, other: Moment) -> Option<Moment> {
-    known.filter(|known| known.is_after(other)).or(Some(other))
-}
-
-/// Drops an impossible time. The time still distinguishes the answer from others of its call, by its line hash.
-fn drop_time(answer: &mut RecordedAnswer) {
-    let Some(at) = answer.at.take() else { return };
-    if answer.line_hash == 0 {
-        let bits = at.as_micros() % u64::from(u32::MAX);
-        answer.line_hash = u32::try_from(bits).unwrap_or_default().max(1);
-    }
-}
-
-/// Where an answer goes among those of its call: attempts are in the order of their numbers, in whatever order their
-/// answers came. None: the attempt has an answer already, or the line is repeated.
-fn insert_index(call: &RecordedCall, highest_attempt: u32, answer: &RecordedAnswer) -> Option<usize> {
-    let end = Some(call.answers.len());
-    match (answer.to, answer.attempt) {
-        // Logs may be shipped twice, so an equal line is a duplicate; one that differs, even in its time alone, is another
-        // attempt. A joined resend is always an attempt.
-        (_, None) if !answer.inferred && call.answers.iter().any(|seen| seen.is_duplicate_of(answer)) => None,
-        (AnswerTo::Attempt, None) => index_by_time(call, answer).or(end),
-        (_, None) => end,
-        (AnswerTo::Attempt, Some(attempt)) if attempt > highest_attempt => end,
-        (AnswerTo::Attempt, Some(attempt)) => {
-            let later = call.attempts().find(|(number, _)| number.get() >= attempt);
-            match later {
-                Some((number, _)) if number.get() == attempt => None,
-                Some((_, later)) => call.answers.iter().position(|seen| std::ptr::eq(seen, later)),
-                None => end,
-            }
-        }
-        (other, attempt) => {
-            let seen = call.answers.iter().any(|seen| seen.to == other && seen.attempt == attempt);
-            if seen { None } else { end }
-        }
-    }
-}
-
-/// Puts attempts without numbers in the order of their lines, because one of them has no time.
-fn order_by_lines(call: &mut RecordedCall) {
-    let attempts = || call.answers.iter().filter(|seen| seen.to == AnswerTo::Attempt);
-    if attempts().nth(1).is_some() && attempts().all(|seen| seen.attempt.is_none() && !seen.inferred) {
-        call.answers.sort_by_key(|answer| answer.place.line); // the order of other answers, too
-    }
-}
-
-/// Where an answer goes among attempts that have times and no numbers: before the first later one.
-fn index_by_time(call: &RecordedCall, answer: &RecordedAnswer) -> Option<usize> {
-    let at = answer.at.filter(|_| !answer.inferred)?;
-    let attempts = || call.answers.iter().filter(|seen| seen.to == AnswerTo::Attempt);
-    if attempts().any(|seen| seen.inferred || seen.attempt.is_some() || seen.at.is_none()) {
-        return None;
-    }
-    call.answers.iter().position(|seen| seen.to == AnswerTo::Attempt && seen.at > Some(at))
 }
 
 #[cfg(test)]

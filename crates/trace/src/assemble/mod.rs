@@ -1,6 +1,7 @@
 //! From lines to calls with their answers, and the account of every line.
 
 mod account;
+mod answers;
 mod assembler;
 mod ids;
 mod keys;
@@ -8,6 +9,7 @@ mod open;
 mod runs;
 #[cfg(test)]
 mod tests;
+mod writes;
 
 pub use account::InputLedger;
 pub use assembler::{AssembleOptions, Assembler, Writes};

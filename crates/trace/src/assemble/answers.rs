@@ -1,0 +1,59 @@
+//! The order of a call's answers: by the numbers of their attempts, else by their times if all have one, else by lines.
+
+use crate::call::AttemptCounts;
+use playproof_engine::call::{AnswerTo, RecordedAnswer, RecordedCall, Reply};
+
+/// Drops an impossible time. The time still distinguishes the answer from others of its call, by its line hash.
+pub fn drop_time(answer: &mut RecordedAnswer) {
+    let Some(at) = answer.at.take() else { return };
+    if answer.line_hash == 0 {
+        let bits = at.as_micros() % u64::from(u32::MAX);
+        answer.line_hash = u32::try_from(bits).unwrap_or_default().max(1);
+    }
+}
+
+/// Where an answer goes among those of its call: attempts are in the order of their numbers, in whatever order their
+/// answers came. None: the attempt has an answer already, or the line is repeated.
+pub fn insert_index(call: &RecordedCall, highest_attempt: u32, answer: &RecordedAnswer) -> Option<usize> {
+    let end = Some(call.answers.len());
+    match (answer.to, answer.attempt) {
+        // Logs may be shipped twice, so an equal line is a duplicate; one that differs, even in its time alone, is another
+        // attempt. A joined resend is always an attempt.
+        (_, None) if !answer.inferred && call.answers.iter().any(|seen| seen.is_duplicate_of(answer)) => None,
+        (AnswerTo::Attempt, None) => index_by_time(call, answer).or(end),
+        (_, None) => end,
+        (AnswerTo::Attempt, Some(attempt)) if attempt > highest_attempt => end,
+        (AnswerTo::Attempt, Some(attempt)) => {
+            let later = call.attempts().find(|(number, _)| number.get() >= attempt);
+            match later {
+                Some((number, _)) if number.get() == attempt => None,
+                Some((_, later)) => call.answers.iter().position(|seen| std::ptr::eq(seen, later)),
+                None => end,
+            }
+        }
+        (other, attempt) => {
+            let seen = call.answers.iter().any(|seen| seen.to == other && seen.attempt == attempt);
+            if seen { None } else { end }
+        }
+    }
+}
+
+/// Puts attempts without numbers in the order of their lines, because another one has no time, or a number.
+pub fn order_by_lines(call: &mut RecordedCall, counts: &mut AttemptCounts) {
+    let attempts = || call.answers.iter().filter(|seen| seen.to == AnswerTo::Attempt);
+    if attempts().nth(1).is_some() && attempts().all(|seen| seen.attempt.is_none() && !seen.inferred) {
+        call.answers.sort_by_key(|answer| answer.place.line); // the order of other answers, too
+        let last = call.answers.iter().rfind(|seen| seen.to == AnswerTo::Attempt);
+        counts.failed_on = last.filter(|last| last.reply != Reply::Ok).map_or(0, |last| last.place.line);
+    }
+}
+
+/// Where an answer goes among attempts that have times and no numbers: before the first later one.
+fn index_by_time(call: &RecordedCall, answer: &RecordedAnswer) -> Option<usize> {
+    let at = answer.at.filter(|_| !answer.inferred)?;
+    let attempts = || call.answers.iter().filter(|seen| seen.to == AnswerTo::Attempt);
+    if attempts().any(|seen| seen.inferred || seen.attempt.is_some() || seen.at.is_none()) {
+        return None;
+    }
+    call.answers.iter().position(|seen| seen.to == AnswerTo::Attempt && seen.at > Some(at))
+}

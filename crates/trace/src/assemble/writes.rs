@@ -1,0 +1,54 @@
+//! The last successful write of a run before each of its calls, by when they were made, whatever the order of the lines.
+
+use crate::assemble::open::OpenCalls;
+use playproof_engine::call::{AnswerTo, RecordedAnswer, Reply};
+use playproof_engine::sim::Moment;
+
+/// The most open calls of a run that are looked at, from the newest.
+const MAX_SEARCHED: usize = 1_000;
+
+/// When an answer came.
+pub fn moment_of(answer: &RecordedAnswer) -> Moment {
+    Moment { at: answer.at, place: answer.place.line }
+}
+
+/// The later of a moment that may be known and another one.
+pub fn later(known: Option<Moment>, other: Moment) -> Option<Moment> {
+    known.filter(|known| known.is_after(other)).or(Some(other))
+}
+
+/// The last write before `made`, of `last` and those that the open calls of the run know; `number` is the last of them.
+pub fn last_before(
+    made: Moment,
+    last: Option<Moment>,
+    open: &OpenCalls,
+    mut number: u64,
+    is_write: impl Fn(u128) -> bool,
+) -> Option<Moment> {
+    let is_before = |write: &Moment| made.is_after(*write);
+    let mut last = last.filter(is_before);
+    for _ in 0..MAX_SEARCHED {
+        let Some(call) = open.get(number) else { break };
+        let answers = call.built.call.answers.iter().filter(|_| is_write(call.built.hashes.tool));
+        let acted = answers.filter(|answer| answer.reply == Reply::Ok && answer.to != AnswerTo::Refresh);
+        let written = acted.map(moment_of).chain(call.built.counts.last_write);
+        last = written.filter(is_before).fold(last, later);
+        number = call.before();
+    }
+    last
+}
+
+/// Notes a write for the open calls of its run that were made after it, although its line came later; `number` is the last
+/// of them.
+pub fn note_late(write: Moment, open: &mut OpenCalls, mut number: u64) {
+    for _ in 0..MAX_SEARCHED {
+        let Some(call) = open.get_mut(number) else { break };
+        let made = call.made();
+        if made.is_after(write) {
+            call.built.counts.last_write = later(call.built.counts.last_write, write);
+        } else if made.at.is_some() {
+            break; // and so were the calls before it
+        }
+        number = call.before();
+    }
+}
