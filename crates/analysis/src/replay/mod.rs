@@ -10,6 +10,8 @@ mod io;
 mod lanes;
 mod message_template;
 mod pipeline;
+#[cfg(test)]
+mod properties;
 mod recorded;
 mod stages;
 mod summary;

@@ -1,0 +1,327 @@
+//! Properties of what recordings show, over random stories: only when calls were made and answered counts, never how the
+//! lines name and order that. A fixture that tells the same story gives the same findings.
+
+use std::collections::BTreeMap;
+use std::io::Cursor;
+
+use super::*;
+use playproof_engine::event::FindingBy;
+use playproof_engine::fixture::{Fixture, FixtureCall};
+use playproof_engine::playbook::{Access, DEFAULT_TIMEOUT, ToolFacts, ToolRow, Tools};
+use playproof_engine::sim::{Plan, Scenario, Simulator};
+use playproof_engine::time::{Duration, Instant};
+use playproof_engine::upstream::{KeyDialect, Script, ScriptedAnswer, UpstreamReply};
+use playproof_formats::diagnostic::Source;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+/// It never sends anything again, so that all findings are the agent's.
+const PLAYBOOK: &str = "format: playbook/1\nname: p\nverdicts:\n\
+    \x20 refused: { means: x, effect: not_applied, then: { escalate_to_human: { queue: q } } }\n\
+    \x20 lost: { means: x, effect: unknown, then: { escalate_to_human: { queue: q } } }\n\
+    classify:\n  - { rule: r, when: { kind: [refused, 403_forbidden] }, verdict: refused }\n\
+    \x20 - { rule: l, when: { kind: [timeout, 409_conflict] }, verdict: lost }\n\
+    default_queue: q\nqueues: [q]\n";
+
+const TOOLS: [&str; 5] = ["pay", "set", "mail", "read", "odd"];
+
+/// The plan; every tool is called `prefix` and its name. `odd` is not declared.
+fn plan(prefix: &str) -> Plan {
+    let playbook = playproof_formats::playbook::parse(Source::whole("p", PLAYBOOK)).unwrap().playbook;
+    let row = |name: &str, access, idempotent, repeatable| {
+        let facts = ToolFacts { access, idempotent, repeatable, timeout: DEFAULT_TIMEOUT, declared: true };
+        ToolRow::new(format!("{prefix}{name}"), facts).unwrap()
+    };
+    let rows = vec![
+        row("pay", Access::Write, false, false),
+        row("set", Access::Write, true, false),
+        row("mail", Access::Write, false, true),
+        row("read", Access::Read, false, false),
+    ];
+    Plan::new(playbook, &Tools::new(rows))
+}
+
+/// One call of a story.
+#[derive(Clone, Debug)]
+struct StoryCall {
+    run: usize,
+    tool: &'static str,
+    args: u8,
+    key: Option<u8>,
+    made: u64,
+    /// The answers to its attempts, with their times.
+    answers: Vec<(&'static str, u64)>,
+    /// The time of a successful reversal.
+    reversed: Option<u64>,
+}
+
+/// How a story is written down.
+#[derive(Clone, Debug)]
+struct Wording {
+    prefix: &'static str,
+    args: &'static str,
+    later: u64,
+    /// The order of the lines; none: that of their times.
+    shuffle: Option<u64>,
+    /// An unrelated run is told, too.
+    unrelated: bool,
+    /// Runs end explicitly.
+    ends: bool,
+    /// One file a run.
+    split: bool,
+    jobs: usize,
+}
+
+const PLAIN: Wording =
+    Wording { prefix: "", args: "n", later: 0, shuffle: None, unrelated: false, ends: false, split: false, jobs: 1 };
+
+/// Up to three runs; no two things happen at the same time. `shared`: keys mean the same in all runs.
+fn stories(shared: bool, attempts: usize) -> impl Strategy<Value = Vec<StoryCall>> {
+    let answer = (select(vec!["ok", "ok", "timeout", "refused", "403_forbidden", "409_conflict", "other"]), 1..60_u64);
+    let answers = proptest::collection::vec(answer, 0..=attempts);
+    let reversal = proptest::option::weighted(0.1, 1..60_u64);
+    let tool = prop_oneof![3 => Just("pay"), 2 => select(TOOLS.to_vec())];
+    let call = (0..3_usize, tool, 0..2_u8, proptest::option::weighted(0.4, 0..2_u8), 0..40_u64, answers, reversal);
+    proptest::collection::vec(call, 1..9).prop_map(move |calls| {
+        let (mut clock, mut ticks) = (0, 0);
+        let mut tick = |at: u64| {
+            ticks += 1;
+            at * 100 + ticks
+        };
+        let told = calls.into_iter().map(|(run, tool, args, key, gap, answers, reversal)| {
+            clock += gap;
+            let mut at = clock;
+            let made = tick(at);
+            let answers: Vec<_> = answers
+                .into_iter()
+                .map(|(said, gap)| {
+                    (
+                        said,
+                        tick({
+                            at += gap;
+                            at
+                        }),
+                    )
+                })
+                .collect();
+            let key = key.map(|key| if shared { key } else { key + 2 * u8::try_from(run).unwrap_or(0) });
+            let reversed = reversal.map(|gap| tick(at + gap));
+            StoryCall { run, tool, args, key, made, answers, reversed }
+        });
+        told.collect()
+    })
+}
+
+/// The lines of a story, each with the call that it begins, by file.
+fn lines_of(story: &[StoryCall], wording: &Wording) -> Vec<Vec<(String, Option<usize>)>> {
+    let Wording { prefix, args, later, .. } = wording;
+    let mut lines: Vec<(u64, usize, String, Option<usize>)> = Vec::new(); // time, run, line, call
+    for (n, call) in story.iter().enumerate() {
+        let name = format!(r#""run_id":"{prefix}r{}","call_id":"{prefix}c{n}""#, call.run);
+        let key = call.key.map(|key| format!(r#","idempotency_key":"{prefix}k{key}""#)).unwrap_or_default();
+        let line = format!(
+            r#"{{"type":"tool_call",{name},"tool":"{prefix}{}","args":{{"{args}":{}}},"at_ms":{}{key}}}"#,
+            call.tool,
+            call.args,
+            call.made + later
+        );
+        lines.push((call.made, call.run, line, Some(n)));
+        for (attempt, (said, at)) in (1..).zip(&call.answers) {
+            let said = match *said {
+                "ok" => r#""status":"ok""#.to_owned(),
+                kind => format!(r#""error":{{"kind":"{kind}","message":"already processed"}}"#),
+            };
+            let at_ms = at + later;
+            let line = format!(r#"{{"type":"tool_result",{name},"at_ms":{at_ms},"attempt":{attempt},{said}}}"#);
+            lines.push((*at, call.run, line, None));
+        }
+        if let Some(at) = call.reversed {
+            let at_ms = at + later;
+            let line = format!(r#"{{"type":"tool_result",{name},"at_ms":{at_ms},"answers":"reversal","status":"ok"}}"#);
+            lines.push((at, call.run, line, None));
+        }
+    }
+    if wording.unrelated {
+        for at in [1, 4_000, 9_000] {
+            let line = format!(
+                r#"{{"run_id":"stranger","tool":"pay","args":{{"n":1}},"idempotency_key":"s","at_ms":{at},"status":"ok"}}"#
+            );
+            lines.push((at, 3, line, None));
+        }
+    }
+    match wording.shuffle {
+        None => lines.sort_by_key(|&(at, ..)| at),
+        Some(seed) => shuffle(&mut lines, seed),
+    }
+    let mut files = vec![Vec::new(); if wording.split { 4 } else { 1 }];
+    for (_, run, line, call) in lines {
+        files[if wording.split { run } else { 0 }].push((line, call));
+    }
+    if wording.ends {
+        let end = |run: usize| (format!(r#"{{"type":"run_end","run_id":"{prefix}r{run}"}}"#), None);
+        files[0].extend((0..3).rev().map(end));
+    }
+    files
+}
+
+/// Any order in which the line of a call comes before those of its answers.
+fn shuffle(lines: &mut Vec<(u64, usize, String, Option<usize>)>, seed: u64) {
+    let id =
+        |line: &str| line.split(r#""call_id":"#).nth(1).map(|rest| rest.split(',').next().unwrap_or("").to_owned());
+    let rank = |n: usize| (n as u64 + 1).wrapping_mul(seed | 1).rotate_left(17).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mut calls: BTreeMap<String, u64> = BTreeMap::new();
+    let mut ranked: Vec<(u64, (u64, usize, String, Option<usize>))> = Vec::new();
+    for (n, line) in lines.drain(..).enumerate() {
+        let own = rank(n);
+        let place = match (id(&line.2), line.3) {
+            (Some(id), Some(_)) => *calls.entry(id).or_insert(own),
+            (Some(id), None) => own.max(calls.get(&id).map_or(0, |call| call.saturating_add(1))), // calls stand first
+            (None, _) => own,
+        };
+        ranked.push((place, line));
+    }
+    ranked.sort_by_key(|(place, _)| *place);
+    lines.extend(ranked.into_iter().map(|(_, line)| line));
+}
+
+/// What each call shows: places and names left out.
+struct Shows;
+
+impl Observer for Shows {
+    type Part = Vec<((u32, u64), String)>;
+
+    fn part(&self) -> Self::Part {
+        Vec::new()
+    }
+
+    fn on_call(&self, result: &CallResult<'_>, part: &mut Self::Part) {
+        let ends = result.records().flat_map(|record| &record.outcomes);
+        let ends: Vec<String> =
+            ends.map(|end| format!("{} {:?} {}", end.kind.as_str(), end.claim, end.attempts)).collect();
+        let findings = result.findings().map(|(_, finding)| finding);
+        let findings: Vec<String> = findings
+            .map(|one| format!("{}/{:?} by {:?} x{}", one.id.as_str(), one.severity, one.by, one.count))
+            .collect();
+        let place = result.call.place;
+        part.push(((place.input, place.line), format!("{ends:?} {findings:?}")));
+    }
+}
+
+/// What every call of a story shows, in the order of the story.
+fn shown(story: &[StoryCall], wording: &Wording) -> Vec<String> {
+    let files = lines_of(story, wording);
+    let mut calls = BTreeMap::new();
+    for (input, file) in (0..).zip(&files) {
+        for (line, (_, call)) in (1..).zip(file) {
+            calls.extend(call.map(|call| ((input, line), call)));
+        }
+    }
+    let text = |file: &[(String, _)]| file.iter().map(|(line, _)| format!("{line}\n")).collect::<String>();
+    let inputs: Vec<_> =
+        files.iter().map(|file| Ok(TraceInput::own("t", Cursor::new(text(file).into_bytes())))).collect();
+    let options = ReplayOptions { jobs: wording.jobs, ..ReplayOptions::default() };
+    let mut seen = vec![String::new(); story.len()];
+    let plans = [plan(wording.prefix)];
+    replay(&plans, Box::new(inputs.into_iter()), &options, &Shows, |part| {
+        for (place, shows) in part {
+            if let Some(&call) = calls.get(&place) {
+                seen[call] = shows;
+            }
+        }
+        Ok(())
+    })
+    .unwrap();
+    seen
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn names_times_and_places_change_nothing_else(story in stories(true, 3), jobs in 2..5_usize) {
+        let plain = shown(&story, &PLAIN);
+        prop_assert_eq!(&shown(&story, &Wording { prefix: "a.b.", args: "amount", ..PLAIN }), &plain);
+        prop_assert_eq!(&shown(&story, &Wording { later: 777_000, ..PLAIN }), &plain);
+        prop_assert_eq!(&shown(&story, &Wording { unrelated: true, ..PLAIN }), &plain);
+        prop_assert_eq!(&shown(&story, &Wording { ends: true, ..PLAIN }), &plain);
+        prop_assert_eq!(&shown(&story, &Wording { jobs, ..PLAIN }), &plain);
+    }
+
+    #[test]
+    fn the_order_of_lines_and_files_changes_nothing_where_times_say_it(story in stories(false, 3), seed: u64) {
+        let plain = shown(&story, &PLAIN);
+        prop_assert_eq!(&shown(&story, &Wording { split: true, ..PLAIN }), &plain);
+        let shuffled = Wording { shuffle: Some(seed), ends: true, ..PLAIN };
+        prop_assert_eq!(&shown(&story, &shuffled), &plain, "{:#?}", lines_of(&story, &shuffled));
+        prop_assert_eq!(&shown(&story, &Wording { split: true, ends: false, ..shuffled }), &plain);
+    }
+
+    #[test]
+    fn a_fixture_that_tells_the_story_of_a_trace_gives_its_findings(story in stories(true, 1)) {
+        let story: Vec<StoryCall> = (0..).zip(story).map(|(n, call)| StoryCall { run: 0, key: call.key.map(|_| n), reversed: None, ..call }).collect();
+        let (mut trace, mut fixture) = (recorded_in_trace(&story), recorded_in_fixture(&story));
+        // A fixture reports an intent with several effects once, at the last call that made one.
+        for (call, findings) in story.iter().chain(&story).zip(trace.iter_mut().chain(&mut fixture)) {
+            let of_intent = if call.tool == "odd" { "possible_duplicate_effect" } else { "duplicate_effect/U" };
+            findings.retain(|finding| !finding.starts_with(of_intent));
+        }
+        prop_assert_eq!(trace, fixture);
+    }
+}
+
+/// The findings by the agent, by call.
+fn recorded_in_trace(story: &[StoryCall]) -> Vec<Vec<String>> {
+    let of = |shows: &String| -> Vec<String> {
+        let findings = shows.split("] [").nth(1).unwrap_or("").trim_end_matches(']').split(", ");
+        let findings = findings.map(|one| one.trim_matches('"').to_owned());
+        findings.filter(|one| one.contains("by Recorded")).map(|one| one.replace("by Recorded ", "")).collect()
+    };
+    shown(story, &PLAIN).iter().map(of).collect()
+}
+
+fn recorded_in_fixture(story: &[StoryCall]) -> Vec<Vec<String>> {
+    let calls = story.iter().enumerate().map(|(n, call)| {
+        let answers = call.answers.iter().map(|&(said, at)| ScriptedAnswer {
+            reply: match said {
+                "ok" => UpstreamReply::Ok,
+                kind => UpstreamReply::Failed(Some(std::sync::Arc::new(playproof_engine::event::ErrorFacts {
+                    kind: Some(kind.into()),
+                    message: Some("already processed".into()),
+                    ..Default::default()
+                }))),
+            },
+            latency: Duration::from_millis(at - call.made),
+            applied: None,
+        });
+        FixtureCall {
+            name: format!("c{n}"),
+            tool: call.tool.to_owned(),
+            args: format!(r#"{{"n":{}}}"#, call.args),
+            key: call.key.map(|key| key.to_string()),
+            token: None,
+            evidence: Vec::new(),
+            at: Instant::from_millis(call.made),
+            timeout: Some(Duration::from_millis(30_000)),
+            script: Script { attempts: answers.collect(), ..Script::default() },
+        }
+    });
+    let fixture = Fixture {
+        title: String::new(),
+        playbooks: Vec::new(),
+        calls: calls.collect(),
+        keys: KeyDialect::default(),
+        before: Vec::new(),
+        tools: Vec::new(),
+        expect: BTreeMap::new(),
+    };
+    let plan = plan("");
+    let scenario = Scenario::of_fixture(&fixture, &plan);
+    let mut simulator = Simulator::new();
+    let record = simulator.run_fixture(&plan, &scenario);
+    let mut seen = vec![Vec::new(); story.len()];
+    for finding in record.findings.iter().filter(|finding| finding.by == FindingBy::Recorded) {
+        let shows = format!("{}/{:?} x{}", finding.id.as_str(), finding.severity, finding.count);
+        seen[finding.call.index()].push(shows);
+    }
+    seen
+}
