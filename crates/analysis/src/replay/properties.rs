@@ -19,7 +19,9 @@ use proptest::sample::select;
 const PLAYBOOK: &str = "format: playbook/1\nname: p\nverdicts:\n\
     \x20 refused: { means: x, effect: not_applied, then: { escalate_to_human: { queue: q } } }\n\
     \x20 lost: { means: x, effect: unknown, then: { escalate_to_human: { queue: q } } }\n\
+    \x20 stale: { means: x, effect: not_applied, then: { refresh_evidence: { then: abort } } }\n\
     classify:\n  - { rule: r, when: { kind: [refused, 403_forbidden] }, verdict: refused }\n\
+    \x20 - { rule: s, when: { kind: stale }, verdict: stale }\n\
     \x20 - { rule: l, when: { kind: [timeout, 409_conflict] }, verdict: lost }\n\
     default_queue: q\nqueues: [q]\n";
 
@@ -267,6 +269,114 @@ proptest! {
         }
         prop_assert_eq!(trace, fixture);
     }
+}
+
+/// A call of `pay` in the only run of a story.
+fn pay(made: u64, args: u8, key: Option<u8>, answers: &[(&'static str, u64)]) -> StoryCall {
+    StoryCall { run: 0, tool: "pay", args, key, made, answers: answers.to_vec(), reversed: None }
+}
+
+/// The findings of the last call of a story, without their severities and counts.
+fn of_last(calls: &[Vec<String>]) -> Vec<String> {
+    let ids = calls.last().into_iter().flatten().filter_map(|finding| finding.split('/').next().map(str::to_owned));
+    let mut ids: Vec<String> = ids.collect();
+    ids.sort();
+    ids
+}
+
+#[test]
+fn what_had_ended_when_a_call_was_made_decides() {
+    const POSSIBLE: &str = "possible_duplicate_effect";
+    let cases: [(&str, Vec<StoryCall>, &[&str]); 11] = [
+        (
+            "one of two lost calls had ended",
+            vec![
+                pay(0, 0, None, &[("timeout", 60)]),
+                pay(1, 0, None, &[("timeout", 5)]),
+                pay(50, 0, None, &[("ok", 55)]),
+            ],
+            &[POSSIBLE, "unsafe_retry"],
+        ),
+        (
+            "none of them had",
+            vec![
+                pay(0, 0, None, &[("timeout", 60)]),
+                pay(1, 0, None, &[("timeout", 70)]),
+                pay(50, 0, None, &[("ok", 55)]),
+            ],
+            &[POSSIBLE],
+        ),
+        (
+            "a success ended after the call was made",
+            vec![
+                pay(0, 0, None, &[("403_forbidden", 5)]),
+                pay(10, 0, None, &[("ok", 60)]),
+                pay(20, 0, None, &[("refused", 30)]),
+            ],
+            &["retried_after_denial"],
+        ),
+        (
+            "a success ended before it was made",
+            vec![
+                pay(0, 0, None, &[("403_forbidden", 5)]),
+                pay(10, 0, None, &[("ok", 60)]),
+                pay(70, 0, None, &[("refused", 80)]),
+            ],
+            &[],
+        ),
+        (
+            "a denial ended after a success that had begun later",
+            vec![
+                pay(0, 0, None, &[("403_forbidden", 60)]),
+                pay(10, 0, None, &[("ok", 20)]),
+                pay(70, 0, None, &[("refused", 80)]),
+            ],
+            &["retried_after_denial"],
+        ),
+        (
+            "made again after an ok, and lost",
+            vec![pay(0, 0, None, &[("ok", 5)]), pay(10, 0, None, &[("timeout", 20)])],
+            &[POSSIBLE],
+        ),
+        (
+            "made again after an ok, and refused",
+            vec![pay(0, 0, None, &[("ok", 5)]), pay(10, 0, None, &[("refused", 20)])],
+            &[],
+        ),
+        (
+            "refused, and only the refresh has no answer",
+            vec![pay(0, 0, None, &[("stale", 5)]), pay(10, 0, None, &[("stale", 20)])],
+            &["futile_retry"],
+        ),
+        ("the attempt has no answer", vec![pay(0, 0, None, &[]), pay(10, 0, None, &[("stale", 20)])], &[POSSIBLE]),
+        (
+            "refused, then lost",
+            vec![pay(0, 0, None, &[("refused", 5)]), pay(10, 0, None, &[("timeout", 20)])],
+            &["futile_retry"],
+        ),
+        ("other arguments", vec![pay(0, 1, None, &[("timeout", 5)]), pay(10, 0, None, &[("timeout", 20)])], &[]),
+    ];
+    for (name, story, expected) in cases {
+        assert_eq!(of_last(&recorded_in_trace(&story)), expected, "{name}: trace");
+        assert_eq!(of_last(&recorded_in_fixture(&story)), expected, "{name}: fixture");
+    }
+}
+
+#[test]
+fn an_ok_hides_no_attempt_that_may_have_acted_and_a_reused_key_no_second_ok() {
+    let last = |story: &[StoryCall]| of_last(&recorded_in_trace(story));
+    let again = pay(100, 0, None, &[("refused", 110)]);
+    assert_eq!(
+        last(&[pay(0, 0, None, &[("ok", 5), ("timeout", 20)]), again.clone()]),
+        ["futile_retry", "unsafe_retry"]
+    );
+    assert_eq!(last(&[pay(0, 0, None, &[("timeout", 5), ("ok", 20)]), again.clone()]), ["unsafe_retry"]);
+    assert_eq!(last(&[pay(0, 0, None, &[("refused", 5), ("ok", 20)]), again]), [""; 0]);
+    let keyed = |made, args| pay(made, args, Some(1), &[("ok", made + 5)]);
+    let possible = "possible_duplicate_effect";
+    assert_eq!(last(&[keyed(0, 1), keyed(10, 0), keyed(20, 0)]), ["key_reused", possible]);
+    assert_eq!(last(&[keyed(0, 1), keyed(10, 0)]), ["key_reused"]);
+    assert_eq!(last(&[keyed(0, 1), keyed(10, 0), keyed(20, 1)]), [possible]);
 }
 
 /// The findings by the agent, by call.
