@@ -51,7 +51,7 @@ impl CallHashes {
             run,
             id: id.map_or(0, |id| id_hash(run, id)),
             tool,
-            request: hash::pair(hash::pair(run, tool), args),
+            request: hash::joined([run, tool, args]),
             args,
             key: key.map_or(0, |key| hash::bytes_after(tool, key.as_bytes(), tag::KEY)),
         }
@@ -64,7 +64,7 @@ impl CallHashes {
 
     /// The request with its key: equal for a call and its unchanged resend.
     pub fn resend(&self) -> u128 {
-        hash::pair(self.request, self.key)
+        hash::joined([self.request, self.key])
     }
 }
 

@@ -21,13 +21,10 @@ pub fn bytes_after(first: u128, data: &[u8], tag: u64) -> u128 {
     bytes(data, half(first) ^ tag)
 }
 
-/// The hash of an ordered pair of hashes.
+/// The hash of several hashes, in their order.
 #[inline]
-pub fn pair(first: u128, second: u128) -> u128 {
-    let mut both = [0; 32];
-    both[..16].copy_from_slice(&first.to_le_bytes());
-    both[16..].copy_from_slice(&second.to_le_bytes());
-    xxh3_128(&both)
+pub fn joined<const N: usize>(hashes: [u128; N]) -> u128 {
+    xxh3_128(hashes.map(u128::to_le_bytes).as_flattened())
 }
 
 /// The `row` of an imported line, from the text of its source row: the low half of 64-bit XXH3.
@@ -55,9 +52,9 @@ mod tests {
     }
 
     #[test]
-    fn the_hash_of_a_pair_depends_on_the_order_and_differs_from_its_parts() {
+    fn joined_hashes_depend_on_the_order_and_differ_from_their_parts() {
         let (a, b) = (bytes(b"a", 0), bytes(b"b", 0));
-        let all: BTreeSet<u128> = [a, b, pair(a, b), pair(b, a), pair(a, a), pair(pair(a, b), a)].into();
+        let all: BTreeSet<u128> = [a, b, joined([a, b]), joined([b, a]), joined([a, a]), joined([a, b, a])].into();
         assert_eq!(all.len(), 6);
     }
 

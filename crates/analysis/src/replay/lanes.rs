@@ -92,7 +92,7 @@ impl Sessions {
 }
 
 fn mark(run: u128, token: &str) -> u128 {
-    hash::pair(run, hash::bytes(token.as_bytes(), TOKEN))
+    hash::joined([run, hash::bytes(token.as_bytes(), TOKEN)])
 }
 
 /// The token of a call that may redeem it; a call that only succeeded does not.

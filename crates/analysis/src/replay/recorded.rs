@@ -196,7 +196,7 @@ impl RecordingAnalysis {
         if is_reused {
             findings(finding(FindingId::KeyReused, 1));
         }
-        let request = if is_reused { hash::pair(hashes.key, hashes.args) } else { hashes.key };
+        let request = if is_reused { hash::joined([hashes.key, hashes.args]) } else { hashes.key };
         let all = match facts.repeatable {
             true => effects, // each call has an intent of its own
             false => {

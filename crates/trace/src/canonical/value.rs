@@ -93,7 +93,7 @@ fn long_number(text: &str, seed: u64) -> Option<u128> {
     }
     let sign = if decimal.negative { tag::NEGATIVE } else { tag::DECIMAL };
     let digits = hash::bytes(decimal.digits.as_bytes(), seed ^ sign);
-    Some(hash::pair(digits, u128::from(decimal.exponent.cast_unsigned())))
+    Some(hash::joined([digits, u128::from(decimal.exponent.cast_unsigned())]))
 }
 
 fn array(cursor: &mut JsonCursor<'_>, depth: u32, seed: u64) -> Option<u128> {
@@ -101,7 +101,7 @@ fn array(cursor: &mut JsonCursor<'_>, depth: u32, seed: u64) -> Option<u128> {
     cursor.skip(1); // the bracket
     let mut goes_on = !cursor.eat(b']');
     while goes_on {
-        all = hash::pair(all, hash_value(cursor, depth)?);
+        all = hash::joined([all, hash_value(cursor, depth)?]);
         goes_on = cursor.goes_on(b']')?;
     }
     Some(all)

@@ -101,7 +101,7 @@ impl<'a, const N: usize> FieldSlices<'a, N> {
     }
 
     /// The content of a field's string, if [`FieldSlices::is_plain`].
-    #[inline]
+    #[inline(always)]
     pub fn plain(&self, number: usize) -> Option<&'a str> {
         if !self.is_plain(number) {
             return None;
