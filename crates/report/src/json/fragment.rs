@@ -116,32 +116,27 @@ pub(super) fn quote(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
 }
 
+/// Bytes that are examined at once.
+const BLOCK: usize = 16;
+
 /// Whether all bytes are printable ASCII that JSON takes as they are.
 #[inline]
 fn is_plain(bytes: &[u8]) -> bool {
-    if let Some(last) = bytes.last_chunk::<8>() {
-        let (words, _) = bytes.as_chunks::<8>();
-        return words.iter().fold(odd_bytes(last), |odd, word| odd | odd_bytes(word)) == 0; // the last may overlap
+    if let Some(last) = bytes.last_chunk() {
+        let (blocks, _) = bytes.as_chunks();
+        return !blocks.iter().fold(is_odd(last), |odd, block| odd | is_odd(block)); // the last may overlap
     }
-    let mut word = [b' '; 8];
-    word.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
-    odd_bytes(&word) == 0
+    let mut block = [b' '; BLOCK];
+    block.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+    !is_odd(&block)
 }
 
-/// Not zero if one of eight bytes is a control character, a quote, a backslash, or beyond `~`. All are looked at at
-/// once: to take one from each sets the highest bit of those that had nothing to give.
-#[inline]
-const fn odd_bytes(word: &[u8; 8]) -> u64 {
-    const ONES: u64 = u64::from_le_bytes([1; 8]);
-    const HIGHEST: u64 = ONES << 7;
-    const fn less(word: u64, than: u8) -> u64 {
-        word.wrapping_sub(ONES * than as u64) & !word
-    }
-    const fn is(word: u64, byte: u8) -> u64 {
-        less(word ^ (ONES * byte as u64), 1)
-    }
-    let word = u64::from_le_bytes(*word);
-    (word | less(word, b' ') | is(word, b'"') | is(word, b'\\') | is(word, 0x7f)) & HIGHEST
+/// Whether a byte of the block is a control character, a quote, a backslash, or beyond `~`. Without branches and as a function
+/// of its own, so that the compiler compares all bytes at once.
+#[inline(never)]
+fn is_odd(block: &[u8; BLOCK]) -> bool {
+    let odd = |odd, &byte: &u8| odd | !(b' '..=b'~').contains(&byte) | (byte == b'"') | (byte == b'\\');
+    block.iter().fold(false, odd)
 }
 
 #[cold]
@@ -223,7 +218,7 @@ mod tests {
 
     #[test]
     fn a_text_is_plain_exactly_if_each_of_its_bytes_is() {
-        for length in 0..40 {
+        for length in 0..50 {
             for at in 0..length {
                 for byte in 0..=255 {
                     let mut text = vec![b'a'; length];
