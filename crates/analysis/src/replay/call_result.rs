@@ -3,7 +3,7 @@
 use playproof_engine::call::RecordedCall;
 use playproof_engine::event::{Finding, FindingBy};
 use playproof_engine::playbook::ToolFacts;
-use playproof_engine::sim::{Plan, SimulationRecord, Simulator};
+use playproof_engine::sim::{Plan, SimulationRecord};
 
 /// A call as shown; `raw` gives it as recorded, to decide on it.
 #[derive(Clone, Copy)]
@@ -65,19 +65,14 @@ pub struct CallResult<'a> {
     pub recorded: &'a [Finding],
     /// The playbooks.
     pub plans: &'a [Plan],
-    pub(super) sims: &'a [Simulator],
-    /// By plan: the record of a call that was simulated together with others; otherwise the simulator has it.
-    pub(super) joined: &'a [Option<SimulationRecord>],
+    pub(super) records: &'a [SimulationRecord],
     pub(super) facts: &'a [ToolFacts],
 }
 
 impl<'a> CallResult<'a> {
     /// The records, in the order of the playbooks.
     pub fn records(&self) -> impl Iterator<Item = &'a SimulationRecord> + Clone + use<'a> {
-        let CallResult { sims, joined, .. } = *self;
-        sims.iter()
-            .enumerate()
-            .map(move |(n, sim)| joined.get(n).and_then(Option::as_ref).unwrap_or_else(|| sim.record()))
+        self.records.iter()
     }
 
     /// The tool facts that each playbook's run was made with.

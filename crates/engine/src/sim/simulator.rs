@@ -85,6 +85,11 @@ impl Simulator {
         &self.record
     }
 
+    /// Swaps the record of the latest simulation with another one, whose allocations are reused.
+    pub fn swap_record(&mut self, other: &mut SimulationRecord) {
+        std::mem::swap(&mut self.record, other);
+    }
+
     /// Sets the record's redacted errors: `shown` gives one for each error, or none if nothing is redacted.
     pub fn show(&mut self, shown: impl FnOnce(&[Arc<ErrorFacts>]) -> Vec<Arc<ErrorFacts>>) {
         let shown = shown(&self.record.errors);
