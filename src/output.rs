@@ -80,7 +80,7 @@ impl Output {
 /// stands in a string, where `#\u0023` is the same.
 ///
 /// # Errors
-/// What the system gives; [`refused`] says what it means.
+/// An error of the system; [`refused`] turns it into a failure.
 pub fn json_to_stdout(json: &[u8]) -> io::Result<()> {
     if memchr::memmem::find(json, b"##").is_none() {
         return to_stdout(json);
@@ -113,7 +113,7 @@ pub fn to_stderr(text: &str) {
     let _ = io::stderr().write_all(escape_page(text).as_bytes());
 }
 
-/// Says one line beside the result, whatever the names in it hold.
+/// Prints one line on standard error, with foreign names escaped.
 pub fn say(line: &str) {
     to_stderr(&format!("{}\n", escape_unprintable(line)));
 }

@@ -9,7 +9,7 @@ use playproof_analysis::check::{CaseId, CaseResult, GoldenState};
 use playproof_formats::golden::{Class, GoldenFile, Reason};
 use playproof_formats::shell::Command;
 
-/// Leaves what the runs show beside the goldens, for review: a pending golden for each run that could be accepted, and
+/// Writes the pending goldens, for review: one for each run that could be accepted, and
 /// none for the others. Gives the number of those that wait.
 ///
 /// # Errors
@@ -35,7 +35,7 @@ pub fn leave(workspace: &Workspace, results: &[CaseResult], output: &mut Output)
     Ok(waiting)
 }
 
-/// The results of which a pending golden lies beside the accepted one.
+/// The results with a pending golden.
 pub fn waiting<'a>(workspace: &Workspace, results: &'a [CaseResult]) -> Vec<&'a CaseResult> {
     results.iter().filter(|result| folders::has_file(&workspace.golden(&result.id).pending)).collect()
 }
@@ -61,7 +61,7 @@ pub fn nothing_waits(results: &[CaseResult], asked: &[String], is_ci: bool) -> F
     }
 }
 
-/// Refuses what an earlier check left for review and is no longer what the run shows.
+/// Refuses a pending golden that no longer equals the run.
 ///
 /// # Errors
 /// It is so; a file that cannot be read.
@@ -112,7 +112,7 @@ pub fn acceptance(workspace: &Workspace, results: &[&CaseResult], reason: Option
     Ok(accepted)
 }
 
-/// Refuses a golden that is another one by now: what would be accepted was never shown against it.
+/// Refuses a golden that changed since the comparison: the page showed differences from another one.
 fn refuse_changed(workspace: &Workspace, result: &CaseResult) -> Result<(), Failure> {
     let GoldenState::Diverged(diverged) = &result.golden else { return Ok(()) };
     let now = workspace.read_golden(&result.id)?.and_then(|source| GoldenFile::parse(&source).ok());

@@ -195,7 +195,7 @@ fn usage(error: &clap::Error, help: &Command, terminal: &Terminal) -> Exit {
     }
 }
 
-/// What was typed, or made of that, in an error of clap's.
+/// The typed words in an error of clap.
 fn typed(error: &clap::Error) -> impl Iterator<Item = String> {
     let texts = |(_, value): (_, &ContextValue)| match value {
         ContextValue::String(text) => vec![text.clone()],

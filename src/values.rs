@@ -53,7 +53,7 @@ pub fn permille(given: &str) -> Result<Permille, String> {
     permille.filter(|permille| *permille <= 1_000).map(Permille).ok_or_else(bad)
 }
 
-/// The argument, which takes `-1` for a value where it wants a number, to say what it wants.
+/// The argument; one that wants a number also takes `-1`, so that its own error tells the range.
 pub fn taking_signs(arg: Arg) -> Arg {
     let numbers = [TypeId::of::<u64>(), TypeId::of::<u16>(), TypeId::of::<NonZeroUsize>(), TypeId::of::<Permille>()];
     let value = arg.get_value_parser().type_id();
@@ -64,7 +64,7 @@ pub fn taking_signs(arg: Arg) -> Arg {
 /// Refuses a value that is empty: nothing is called so.
 ///
 /// # Errors
-/// There is one.
+/// An empty value.
 pub fn refuse_empty(definition: &mut Command, matches: &ArgMatches) -> Result<(), clap::Error> {
     if let Some((name, below)) = matches.subcommand() {
         let Some(command) = definition.find_subcommand_mut(name) else { return Ok(()) };

@@ -129,7 +129,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     Ok(exit(&checked.report))
 }
 
-/// Runs what is meant; with `--accept`, what differs is accepted, and it is run again.
+/// Runs the selected cases; with `--accept`, accepts the differences and runs again.
 fn examine(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<(Workspace, Checked), Failure> {
     let workspace = Workspace::open()?;
     workspace.read_history()?;

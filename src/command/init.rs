@@ -144,7 +144,7 @@ fn checked(root: &Path, planned: &ProjectFiles) -> (Option<SetupCheck>, Result<E
 /// Reads the recordings.
 ///
 /// # Errors
-/// One that cannot be read, is empty, or of which no mapping can be drafted.
+/// A recording that cannot be read, is empty, or gives no mapping.
 fn read(args: &Args, root: &Path, redaction: &RedactionRules) -> Result<Recordings, Failure> {
     let given = args.map.as_deref().map(|path| Ok::<_, Failure>((path, inputs::mapping(path)?))).transpose()?;
     let mut recordings = Recordings::default();
@@ -269,7 +269,7 @@ impl Folder {
         }
     }
 
-    /// Writes what is missing, and overwrites nothing that has appeared meanwhile.
+    /// Writes the missing files; overwrites none that appeared in the meantime.
     fn write(&self, planned: &ProjectFiles, output: &mut Output) -> Result<(), Failure> {
         let missing = planned.files.iter().filter(|file| !file.kept);
         let create =

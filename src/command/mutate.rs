@@ -160,7 +160,7 @@ fn pages(reports: &[MutationReport], args: &Args, names: &[String], terminal: &T
     pages.collect::<Vec<_>>().join("\n\n")
 }
 
-/// Says on stderr what is stale, and what to do about survivors.
+/// Prints stale entries, and what to do about survivors, on standard error.
 fn conclude(reports: &[MutationReport], accepted: &Accepted, terminal: &Terminal) {
     for report in reports.iter().filter_map(|report| stale(report, accepted)) {
         to_stderr(&diagnostic::render(&report, terminal.err.width, terminal.err.colour));

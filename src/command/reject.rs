@@ -138,8 +138,8 @@ pub fn rejected_proposal(
     Ok((changes, format!("rejected {id}: moved to {}", workspace.here(&to))))
 }
 
-/// A fixture may lie in a folder, and a playbook too: of what stands before the last `/`, the fixture that is there says
-/// what is whose.
+/// The id with the fixture that exists: names of fixtures and of playbooks may contain `/`, so the last `/` does not
+/// always separate them.
 fn with_fixture(id: CaseId, fixtures: &[String]) -> CaseId {
     let whole = id.to_string();
     let split = fixtures.iter().filter_map(|fixture| Some((whole.strip_suffix(fixture)?.strip_suffix('/')?, fixture)));

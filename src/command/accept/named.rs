@@ -8,7 +8,7 @@ use playproof_analysis::check::CaseId;
 use playproof_formats::diagnostic::did_you_mean;
 use playproof_formats::shell::Command;
 
-/// The names by what they name.
+/// The names by kind.
 #[derive(Debug, Default)]
 pub struct ArgumentNames {
     /// Fixtures, or single runs, as they were typed.

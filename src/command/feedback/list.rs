@@ -26,7 +26,7 @@ pub struct Args {
     pub format: Format,
 }
 
-/// Lists: what is open first, then what is answered, then what is closed.
+/// Lists: open feedback first, then answered, then closed.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let (project, workspace) = (Project::find()?, Workspace::open()?);
     let ids = workspace.feedback_ids()?;

@@ -116,7 +116,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     Ok(if objections.is_empty() { Exit::Clean } else { Exit::Found })
 }
 
-/// That the ADR of an accepted proposal is gone.
+/// The objection that the ADR of an accepted proposal is missing.
 fn without_adr(workspace: &Workspace, entry: &HistoryEntry) -> Option<Violation> {
     let RecordKind::Proposal(taken) = &entry.record.kind else { return None };
     if workspace.read(&workspace.root().join(&taken.adr)).is_ok() {

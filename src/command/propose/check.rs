@@ -83,7 +83,7 @@ fn nothing(args: &Check, workspace: &Workspace, output: &mut Output) -> Result<E
 
 fn show(args: &Check, terminal: &Terminal, tried: &[TrialResult], output: &mut Output) -> Result<(), Failure> {
     let palette = Palette::new(terminal.out.colour);
-    // A corpus that cannot be read is told of before anything is said of the proposals.
+    // An unreadable corpus is reported before any page.
     let asked = tried.iter().filter(|_| !args.corpus.is_empty());
     let corpora = asked.map(|trial| corpus(args, terminal, trial)).collect::<Result<Vec<String>, Failure>>()?;
     match args.format {

@@ -173,7 +173,7 @@ impl EvidenceReader<'_> {
 }
 
 impl Recorded {
-    /// The calls that the fixtures of a draft are made of, as they are shown; of each reference the first.
+    /// The calls for the fixtures of a draft, redacted; the first of each reference.
     ///
     /// # Errors
     /// An input that cannot be read.

@@ -113,7 +113,7 @@ fn project_fixtures(workspace: &Workspace) -> Result<Vec<(String, Fixture)>, Fai
     workspace.load_fixtures(&workspace.fixture_names()?, std::num::NonZeroUsize::MIN)
 }
 
-/// Refuses what cannot be the name of a verdict, or what it means.
+/// Refuses an impossible verdict name, or an empty meaning.
 fn refuse_name(args: &New) -> Result<(), Failure> {
     if args.means.as_deref().is_some_and(|means| means.trim().is_empty()) {
         return Err(Failure::new("`--means` is empty")

@@ -19,7 +19,7 @@ pub fn playbook_of(workspace: &Workspace, stored: &Stored) -> Result<(String, Us
 /// A playbook that the project can change: its own, at the place where fixtures find it by name.
 ///
 /// # Errors
-/// A playbook that cannot be used, that Playproof carries, that lies elsewhere.
+/// A playbook that cannot be used, ships with Playproof, or is outside the project's folder of playbooks.
 pub fn own_playbook(workspace: &Workspace, asked: Option<&str>) -> Result<(String, Used), Failure> {
     own(workspace, workspace.playbook(asked)?)
 }

@@ -89,7 +89,7 @@ impl<'a> Rehearsal<'a> {
         Rehearsal { path, from_root, fixture, tools, runs: plans.iter().map(run).collect() }
     }
 
-    /// The worst of what was found decides; a fixture that does not show what it is meant to show is a divergence.
+    /// The worst finding decides; a run that contradicts its fixture is a divergence.
     pub fn exit(&self, strict: bool) -> Exit {
         let findings = || self.runs.iter().flat_map(|run| &run.record.findings);
         let contradicted = self.runs.iter().any(|run| run.contradictions.as_ref().is_some_and(|all| !all.is_empty()));
@@ -270,7 +270,7 @@ impl<'a> Rehearsal<'a> {
         }
     }
 
-    /// The call and the playbook with the worst finding are what is worth explaining.
+    /// Suggests `explain` for the call and the playbook with the worst finding.
     fn next(&self, wanted: Option<&str>) -> Command {
         let worst = self.runs.iter().filter_map(|run| Some((run.record.findings.first()?, run)));
         let worst = worst.min_by_key(|(finding, _)| finding.kind());

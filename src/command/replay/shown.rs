@@ -55,7 +55,7 @@ impl CallDrawing<'_> {
         block::render(number, &view, &self.runs(group, &reference), &group.alike(), style)
     }
 
-    /// A group: how many calls it stands for, and what each playbook made of the one that is shown.
+    /// A group: the number of its calls, and the result of the shown one under each playbook.
     pub fn json(&self, group: &Group) -> GroupJson {
         let detail = &group.detail;
         let reference = [detail.call.reference()];
@@ -93,7 +93,7 @@ impl CallDrawing<'_> {
     }
 }
 
-/// The heading over the blocks: how many there are, of which sort, and of how many.
+/// The heading over the blocks: their number and kind, and the number of all.
 pub fn heading(only: &Only, shown: usize, groups: &[Group]) -> String {
     let calls = groups.iter().map(|group| group.count).sum();
     let said = match only {

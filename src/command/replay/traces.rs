@@ -72,7 +72,7 @@ pub fn run(
     };
     let mut written = 0;
     let streamed = stream.write(&plans, &watcher, project, terminal, |part: Part| {
-        // A selection that selects nothing is refused: until something is selected, nothing is said.
+        // An empty selection is refused, so the head comes with the first selected call.
         let head = if written == 0 { FORMAT } else { b"" };
         written += part.written;
         let lines = &part.lines;
@@ -178,7 +178,7 @@ fn exit(replayed: &Replayed, strict: bool) -> Exit {
     }
 }
 
-/// Everything that a page is made of, beside the calls.
+/// The contents of a page, except the calls.
 struct Page<'a> {
     args: &'a Args,
     terminal: &'a Terminal,
@@ -289,7 +289,7 @@ impl Page<'_> {
             .then(|| text::escape_unprintable(&format!("{said} `{}` selects.", flags.join(" "))).into_owned())
     }
 
-    /// Every number of the document is about the whole input, whatever was selected to be listed.
+    /// The selection, for programs: it limits the list; every number of the document covers the whole input.
     fn listed_only(&self) -> Option<Map<&str>> {
         let selected: Vec<(&'static str, &str)> = self.selected().collect();
         (!selected.is_empty()).then_some(Map(selected))

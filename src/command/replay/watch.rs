@@ -56,7 +56,7 @@ impl Observer for Watcher {
 }
 
 impl Watcher {
-    /// Takes a part back of which nothing is needed any more.
+    /// Takes back a part that is no longer needed, to reuse its memory.
     pub fn keep(&self, mut part: Part) {
         part.lines.clear();
         part.written = 0;
@@ -85,7 +85,7 @@ impl Watcher {
     }
 }
 
-/// What the dispatcher would have done; what the recording shows is said once, not once a playbook.
+/// The findings caused by the playbook; those of the recording are shown once, not once a playbook.
 pub fn of_playbook(record: &SimulationRecord) -> impl Iterator<Item = Finding> {
     record.findings.iter().filter(|finding| finding.by == FindingBy::Playbook).copied()
 }

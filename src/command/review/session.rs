@@ -33,7 +33,7 @@ impl Item<'_> {
         }
     }
 
-    /// The name with what it is, where that is no run.
+    /// The name; for playbooks and proposals with its kind.
     fn title(&self) -> String {
         match self {
             Item::Golden(_) => self.name(),
@@ -64,7 +64,7 @@ impl Item<'_> {
     }
 }
 
-/// Where a review takes place, and what it changes.
+/// The place of a review: shows pages, reads keys, and accepts or rejects items.
 pub trait Screen {
     /// Shows some lines.
     fn show(&mut self, text: &str) -> Result<(), Failure>;
@@ -109,7 +109,7 @@ enum KeyAnswer {
     Quit,
 }
 
-/// Goes through `items`; a review that ends early has skipped what is left.
+/// Reviews `items` in order; if it ends early, the others are skipped.
 pub fn review(screen: &mut dyn Screen, items: &[Item<'_>]) -> Result<Tally, Failure> {
     let mut tally = Tally::default();
     let mut rest: Option<Choice> = None;
