@@ -30,7 +30,9 @@ Examples:
   playproof explain trace.jsonl call_Zx81 --playbook my.yaml --tools tools.yaml
   playproof explain fixtures/refund.yaml             the only call of a fixture
 
-The last word names the call, unless a file has that name: then it is one more input."
+The last word names the call, unless a file has that name: then it is one more input.
+
+Exit codes: 0 explained, 2 no such call, unusable input or usage, 3 more lines skipped than read."
 )]
 pub struct Args {
     /// Traces, foreign recordings or fixtures; `-` is standard input. Last comes the call: a reference such as `r1#3` (run

@@ -28,7 +28,9 @@ or JSON Lines, write a mapping file: `playproof schema mapping` prints its schem
 
 Examples:
   playproof import results.json -o trace.jsonl
-  playproof import our.log --map our.mapping.yaml | playproof replay -")]
+  playproof import our.log --map our.mapping.yaml | playproof replay -
+
+Exit codes: 0 written, 2 unusable input or usage, 3 more lines skipped than read.")]
 pub struct Args {
     /// The recording, also gzip or zstd; `-` is standard input
     #[arg(value_name = "FILE")]

@@ -36,7 +36,9 @@ their verdict. Choose the verdict, and what follows from it.
 Examples:
   playproof mine trace.jsonl
   playproof mine traces/*.jsonl.gz --playbook my.yaml --top 30
-  playproof mine results.json --tools tools.yaml --format json";
+  playproof mine results.json --tools tools.yaml --format json
+
+Exit codes: 0 shown, 2 unusable input or usage, 3 more lines skipped than read.";
 
 /// The clusters that are shown by default.
 const TOP: u16 = 10;

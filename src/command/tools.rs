@@ -21,9 +21,11 @@ the mark is ignored, and its tool counts as a write that is not idempotent. Rows
 own tool facts. Every row must have `access`; other missing fields keep the playbook's value. In either file, a row
 with a tool's exact name wins over a row with a glob.
 
-Example:
+Examples:
   playproof tools trace.jsonl -o tools.yaml
-  playproof replay trace.jsonl --tools tools.yaml")]
+  playproof replay trace.jsonl --tools tools.yaml
+
+Exit codes: 0 written, 2 unusable input or usage, 3 more lines skipped than read.")]
 pub struct Args {
     /// Traces or foreign recordings; `-` is standard input
     #[arg(required = true, value_name = "TRACE")]
