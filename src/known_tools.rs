@@ -69,9 +69,16 @@ impl KnownTools {
     }
 }
 
-/// The place of a pattern in a fixture, which keeps no places: its first occurrence.
+/// The place of a pattern in a fixture, which keeps no places: its key below `tools`.
 fn place(source: &Source, pattern: &str) -> Range<usize> {
-    source.text.find(pattern).map_or(0..0, |at| at..at + pattern.len())
+    let text = &*source.text;
+    let tools = text.find("\ntools:").map_or(0, |at| at + "\ntools:".len());
+    let is_key = |&at: &usize| {
+        let ends = text[at + pattern.len()..].trim_start_matches(['"', '\'', ' ']).starts_with(':');
+        ends && text[..at].ends_with(['"', '\'', ' ', '{', ','])
+    };
+    let found = text[tools..].match_indices(pattern).map(|(at, _)| tools + at).find(is_key);
+    found.map_or(0..0, |at| at..at + pattern.len())
 }
 
 fn of_traces(traces: &[String], reading: &ReadOptions) -> Result<BTreeSet<String>, Failure> {
@@ -97,4 +104,20 @@ fn of_traces(traces: &[String], reading: &ReadOptions) -> Result<BTreeSet<String
         say(&format!("note: the traces have more tools: the first {MOST_TOOLS} are compared with globs"));
     }
     Ok(known)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_stands_where_the_tools_of_a_fixture_name_it() {
+        let text =
+            "title: no pay.* here, `pay.*: x` neither\ntools:\n  \"re.pay.*\": {}\n  'pay.*' : { access: write }\n";
+        let found = place(&Source::whole("f.yaml", text), "pay.*");
+        assert_eq!(found.start, text.find("'pay.*'").unwrap() + 1);
+        let flow = "title: pay.*\ntools: { get: {}, pay.*: {} }\n";
+        assert_eq!(place(&Source::whole("f.yaml", flow), "pay.*"), 35..40);
+        assert_eq!(place(&Source::whole("f.yaml", flow), "other"), 0..0);
+    }
 }

@@ -56,14 +56,14 @@ What to do: give this answer a verdict with `effect: applied` and the compensati
 with a request *in flight* is different: it may be retried.",
         ),
         FindingId::UnsafeRetry => (
-            "a further attempt that the retry guard would have stopped",
+            "a write was sent again without a key, after an attempt that may have acted",
             "\
 A write was sent again although an earlier attempt may have acted. The tool is not idempotent, and the call has no \
 idempotency key. Only luck decides whether it did harm. `recorded` may also mean that the agent made the same call again, \
 unchanged in the same run, after one that may have acted and had ended.
 
-The retry guard stops such attempts. The finding appears if the guard is off (in a study playbook), and for recorded \
-attempts of the agent or its harness.
+The retry guard stops further attempts of one call, but no new call of the agent. The finding appears if the guard is off \
+(in a study playbook), and for recorded attempts and calls of the agent or its harness.
 
 What to do: send an idempotency key, or leave the retry guard on.",
         ),

@@ -30,7 +30,7 @@ pub fn sentence(id: FindingId, count: u32, about: About) -> String {
             format!("sent {} more after the upstream reported it as processed", times(count))
         }
         FindingId::UnsafeRetry => {
-            format!("{} that the retry guard would have stopped", counted(count, "further attempt", "further attempts"))
+            format!("sent {} more without a key, after an attempt that may have acted", times(count))
         }
         FindingId::ResentUnderNewKey => {
             format!("the same request was sent {} under different keys", times(count))

@@ -303,7 +303,7 @@ fn of_recording(
         surplus,
         taken_back: evidence.taken_back > 0 && evidence.made > 0 && known == EffectState::NotDone,
         reversed: evidence.taken_back > 0,
-        once_more: may_be_doubled.then(|| once_more(same, evidence)).flatten(),
+        once_more: may_be_doubled.then(|| once_more(same, evidence, surplus.is_some())).flatten(),
         unused: simulation.tally().tape_left,
         claims_less: known == EffectState::NotDone && outcome.claim == EffectClaim::Unknown,
         modelled: asked_a_model(simulation),
@@ -311,9 +311,9 @@ fn of_recording(
     }
 }
 
-fn once_more(same: &[OtherCall], evidence: AnswerEvidence) -> Option<OnceMore> {
+fn once_more(same: &[OtherCall], evidence: AnswerEvidence, several: bool) -> Option<OnceMore> {
     let others = others(same, |other| other.maybe);
-    let own = evidence.maybe > 0 && evidence.net() > 0;
+    let own = evidence.may_have_acted() && (several || evidence.net() > 0);
     (own || !others.is_empty()).then_some(OnceMore { own, others })
 }
 

@@ -6,6 +6,7 @@ use super::members::{ClusterMembers, WORD};
 use super::rule::{NoRule, RuleDraft, RuleTrial, try_rule};
 use playproof_engine::glob::is_glob;
 use playproof_engine::ids::first_free;
+use playproof_engine::playbook::clause;
 use playproof_formats::yaml::scalar;
 use playproof_trace::redact::REDACTED;
 
@@ -127,6 +128,9 @@ fn messages<'a>(template: &'a str, members: &[&FailureGroup]) -> Vec<String> {
     let whole = pieces.len() == 1 && longest <= TEMPLATE_MAX;
     let mut literals: Vec<&str> = pieces.iter().filter_map(literal).collect();
     if whole {
+        // Words within a longer text prove nothing about a write, so a whole clause is asked for where there is one.
+        let clause = literals.first().filter(|text| longest <= clause::LONGEST && clause::of(text).is_some());
+        tests.extend(clause.map(|text| format!("clause: {}", scalar(text))));
         tests.extend(literals.first().map(|text| format!("contains: {}", scalar(text))));
         tests.extend(literals.first().map(|text| format!("equals: {}", scalar(text))));
     }

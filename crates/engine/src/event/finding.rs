@@ -36,7 +36,7 @@ words! {
         RetriedAfterDenial = "retried_after_denial",
         /// A further attempt after the upstream said that it had processed the key.
         RetriedAfterConflict = "retried_after_conflict",
-        /// A further attempt that the retry guard would stop.
+        /// Sent again without a key, after an attempt that may have acted.
         UnsafeRetry = "unsafe_retry",
         /// The same request of one run under another key, after one that acted or may have acted.
         ResentUnderNewKey = "resent_under_new_key",

@@ -2,7 +2,7 @@
 //! text prove nothing about what a tool did.
 
 /// The most characters of a clause.
-const LONGEST: usize = 80;
+pub const LONGEST: usize = 80;
 
 /// Where one clause ends and another begins.
 const BOUNDARIES: [char; 12] = [',', ';', ':', '.', '!', '?', '—', '–', '\n', '\r', '\u{2028}', '\u{2029}'];

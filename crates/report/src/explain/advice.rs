@@ -1,6 +1,6 @@
 //! The advice on a call, in sentences: the state of the upstream, who acts next, and whether to send again.
 
-use super::others::{NAMED, made_by, name, named, times, with_effects};
+use super::others::{NAMED, joined, made_by, name, named, times, with_effects};
 use super::resend::resend;
 use crate::text;
 use playproof_analysis::explain::{
@@ -66,8 +66,8 @@ fn state(state: &UpstreamState, key: Option<&str>) -> String {
     }
     if let Some(OnceMore { own, others }) = &state.once_more {
         let who = match (own, others.is_empty()) {
-            (true, true) => "A failed attempt".to_owned(),
-            (true, false) => format!("A failed attempt, and {} with the same intent,", named(others)),
+            (true, true) => "An attempt of this call".to_owned(),
+            (true, false) => format!("An attempt of this call, and {} with the same intent,", named(others)),
             (false, _) => format!("With the same intent, {}", named(others)),
         };
         said += &format!(" {who} may have made it again: look upstream.");
@@ -119,7 +119,7 @@ fn several_ok(surplus: Surplus, own: u32, others: &[OtherCall]) -> String {
     if hidden > 0 {
         by.push(format!("{hidden} more"));
     }
-    let (effects, by) = (times(effects), by.join(", "));
+    let (effects, by) = (times(effects), joined(by));
     match doubt {
         None => format!("The effect is there {effects}, made by {by}."),
         Some(SurplusDoubt::Key) => format!(
@@ -285,7 +285,7 @@ mod tests {
             (
                 Basis::SeveralOk { surplus: twice, own: 1, others: others() },
                 "The effect is there twice if this tool writes, which is not declared. Answered with ok: r1#1, this \
-                 call, the call in line 9 ([2]).",
+                 call and the call in line 9 ([2]).",
             ),
             (
                 Basis::Unknown(vec![other(1, false)], OwnEffect::No),
@@ -309,7 +309,7 @@ mod tests {
         assert_eq!(
             state(&upstream(EffectState::Done, Basis::SeveralOk { surplus, own: 2, others: others.clone() }), None),
             "The effect is there 16 times, made by r1#1, r1#2, r1#3, r1#4, r1#5, this call (twice), r1#8, r1#9, r1#10, \
-             r1#11, r1#12, 4 more."
+             r1#11, r1#12 and 4 more."
         );
         assert_eq!(named(&others), "r1#1, r1#2, r1#3, r1#4, r1#5 and 9 more");
     }
@@ -327,7 +327,7 @@ mod tests {
         );
         assert_eq!(
             said(|state| state.once_more = Some(OnceMore { own: true, others: vec![other(3, true)] })),
-            "A failed attempt, and r1#3 with the same intent, may have made it again: look upstream."
+            "An attempt of this call, and r1#3 with the same intent, may have made it again: look upstream."
         );
         assert_eq!(
             said(|state| state.claims_less = true),

@@ -39,6 +39,11 @@ pub fn named(others: &[OtherCall]) -> String {
     if others.len() > NAMED {
         names.push(format!("{} more", others.len() - NAMED));
     }
+    joined(names)
+}
+
+/// Names as a sentence has them: `a, b and c`.
+pub fn joined(mut names: Vec<String>) -> String {
     let last = names.pop().unwrap_or_default();
     if names.is_empty() { last } else { format!("{} and {last}", names.join(", ")) }
 }
