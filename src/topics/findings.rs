@@ -116,6 +116,20 @@ have. Playproof does not guess: the outcome is `undetermined` and names the miss
 What to do: `--beyond-tape ok|repeat|fail:KIND` answers from a model (`modelled`). `--join-resends` reads an identical \
 later call as the next attempt (`inferred`). Or write a fixture for the case.",
         ),
+        FindingId::SuspectedFailure => (
+            "a result suggests a failure and does not prove one",
+            "\
+The source of this result has no flag for failures, and its text may be the message of a failure or an ordinary answer: \
+`User not found` can be both. Playproof does not guess. The result is neither ok nor failed: no rule classifies it, it is \
+not retried, the outcome is `undetermined`, and the effect of a write is `unknown`.
+
+The summary names the commonest such texts, each with the line of a mapping that decides it.
+
+What to do: decide in a mapping file, which also works for a format that Playproof recognises (`--map FILE`):
+
+    failed:     [ { message: { starts_with: User not found } } ]
+    not_failed: [ { message: { starts_with: No orders } } ]",
+        ),
         FindingId::PossibleDuplicateEffect => (
             "an intent may have had more than one effect; the recording does not say",
             "\

@@ -3,12 +3,13 @@
 
 mod example;
 mod samples;
+mod suspected;
 mod tools;
 mod traces;
 
 use std::path::{Path, PathBuf};
 
-use playproof_engine::call::{RecordedCall, Reply};
+use playproof_engine::call::RecordedCall;
 use playproof_trace::assemble::{AssembleOptions, InputLedger};
 use playproof_trace::import::{detect, import};
 use playproof_trace::imported::Imported;
@@ -45,6 +46,6 @@ fn assembled(lines: &[u8]) -> (Vec<RecordedCall>, InputLedger) {
 fn read_back(lines: &[u8]) -> (u64, u64, u64) {
     let (calls, ledger) = assembled(lines);
     let orphans = ledger.orphans + ledger.duplicates + ledger.surplus;
-    let failed = calls.iter().flat_map(|call| &call.answers).filter(|answer| answer.reply != Reply::Ok).count();
+    let failed = calls.iter().flat_map(|call| &call.answers).filter(|answer| answer.reply.is_failure()).count();
     (ledger.calls, ledger.attached + orphans, failed as u64)
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::event::ErrorFacts;
+use crate::event::{ErrorFacts, StatusFrom};
 use crate::ids::AttemptNo;
 use crate::time::{Duration, Instant};
 
@@ -54,8 +54,8 @@ pub struct RecordedAnswer {
     pub reply: Reply,
     /// Read from an identical later call (`--join-resends`), not recorded as this call's own.
     pub inferred: bool,
-    /// The source has no success flag: the importer read from the text whether this is an ok or a failure.
-    pub from_text: bool,
+    /// What tells whether this is an ok or a failure.
+    pub status_from: StatusFrom,
     /// A hash of what its line says beyond these fields; it tells answers of one call apart. 0: nothing more.
     pub line_hash: u32,
     /// Its place.
@@ -80,6 +80,23 @@ pub enum Reply {
     Ok,
     /// Failure; without an error object if the trace has none.
     Failed(Option<Arc<ErrorFacts>>),
+    /// Its text suggests a failure and does not prove one.
+    Suspected(Option<Arc<ErrorFacts>>),
+}
+
+impl Reply {
+    /// The error object, if there is one.
+    pub const fn error(&self) -> Option<&Arc<ErrorFacts>> {
+        match self {
+            Reply::Ok => None,
+            Reply::Failed(error) | Reply::Suspected(error) => error.as_ref(),
+        }
+    }
+
+    /// Whether it is a failure for sure.
+    pub const fn is_failure(&self) -> bool {
+        matches!(self, Reply::Failed(_))
+    }
 }
 
 /// The texts of a recorded call, for building one.
@@ -250,9 +267,10 @@ impl RecordedCall {
         })
     }
 
-    /// Whether an importer read success or failure of one of its answers from text alone.
-    pub fn is_read_from_text(&self) -> bool {
-        self.answers.iter().any(|answer| answer.from_text)
+    /// The weakest evidence by which an importer read success or failure of one of its answers; none if all have flags.
+    pub fn weakest_evidence(&self) -> Option<StatusFrom> {
+        let all = self.answers.iter().map(|answer| answer.status_from);
+        all.max().filter(|evidence| *evidence != StatusFrom::Flag)
     }
 
     /// The name that is unique in an input and that `--call` takes: `RUN#3`, or `#3` if runs have no names.

@@ -5,7 +5,7 @@
 use playproof_engine::call::{AnswerTo, CallTexts, Place, RecordedAnswer, RecordedCall, Reply};
 use playproof_engine::event::{
     Decision, EffectClaim, ErrorFacts, FindingBy, FindingId, LedgerKind, OutcomeKind, Provenance, RequestKind,
-    StopReason,
+    StatusFrom, StopReason,
 };
 use playproof_engine::ids::{AttemptNo, EvidenceId};
 use playproof_engine::playbook::{Access, ToolFacts, Tools};
@@ -31,7 +31,7 @@ fn answer(at_ms: u64, reply: Reply) -> RecordedAnswer {
         at: Some(Instant::from_millis(at_ms)),
         reply,
         inferred: false,
-        from_text: false,
+        status_from: StatusFrom::Flag,
         line_hash: 0,
         place: Place::default(),
     }
@@ -81,6 +81,24 @@ fn at_the_end_of_the_tape_the_outcome_is_undetermined_and_names_the_missing_answ
     assert_eq!(record.outcomes[0].claim, EffectClaim::Unknown);
     assert_eq!(record.tallies[0].off_tape, Some(OffTape::Attempts { recorded: 1, now: 2 }));
     assert_eq!(ids(&record), [FindingId::Undetermined]);
+}
+
+#[test]
+fn a_suspected_failure_is_neither_classified_nor_retried_and_its_effect_is_unknown() {
+    let suspected = || Reply::Suspected(failed("timeout", "perhaps", None).error().cloned());
+    for key in [None, Some("k")] {
+        let record = standard(&call(key, vec![suspected()]));
+        assert_eq!(record.outcomes[0].kind, OutcomeKind::Suspected(RequestKind::Attempt(AttemptNo::FIRST)));
+        assert_eq!(record.outcomes[0].kind.as_str(), "undetermined");
+        assert_eq!((record.outcomes[0].claim, record.outcomes[0].attempts), (EffectClaim::Unknown, 1));
+        assert_eq!(record.ledger.entries()[0].kind, LedgerKind::Unobserved);
+        assert_eq!((ids(&record), record.tallies[0].off_tape), (vec![FindingId::SuspectedFailure], None));
+        assert!(!record.events.iter().any(|event| matches!(event.what, Decision::FailureClassified { .. })));
+    }
+    let sure = standard(&call(Some("k"), vec![failed("timeout", "perhaps", None)]));
+    assert!(sure.events.iter().any(|event| matches!(event.what, Decision::FailureClassified { .. })));
+    let later = standard(&call(Some("k"), vec![timeout(), suspected()]));
+    assert_eq!(later.outcomes[0].claim, EffectClaim::Unknown);
 }
 
 #[test]

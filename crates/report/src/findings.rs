@@ -41,6 +41,7 @@ pub fn sentence(id: FindingId, count: u32, about: About) -> String {
             format!("{} that no rule of the playbook matches", counted(count, "failure", "failures"))
         }
         FindingId::Undetermined => "a needed answer is missing".to_owned(),
+        FindingId::SuspectedFailure => "its answer suggests a failure and does not prove one".to_owned(),
         FindingId::PossibleDuplicateEffect => {
             let why = match (about.keyed, about.declared, about.without_run) {
                 (true, ..) => "the upstream forgot its key",

@@ -285,8 +285,9 @@ impl Listing {
         for answer in &call.answers {
             match &answer.reply {
                 Reply::Ok => true.hash(&mut hash),
-                Reply::Failed(error) => {
+                Reply::Failed(error) | Reply::Suspected(error) => {
                     let error = error.as_deref();
+                    answer.reply.is_failure().hash(&mut hash);
                     error.and_then(|error| error.kind.as_deref()).hash(&mut hash);
                     templates.of(error.and_then(|error| error.message.as_deref()).unwrap_or("")).hash(&mut hash);
                 }
@@ -424,7 +425,7 @@ fn is_failure(outcome: &Outcome) -> bool {
 mod tests {
     use super::*;
     use playproof_engine::call::{AnswerTo, CallTexts, RecordedAnswer};
-    use playproof_engine::event::FindingBy;
+    use playproof_engine::event::{FindingBy, StatusFrom};
     use playproof_engine::ids::CallId;
 
     fn call(line: u64, tool: &str, reply: Reply) -> RecordedCall {
@@ -440,7 +441,7 @@ mod tests {
             at: None,
             reply,
             inferred: false,
-            from_text: false,
+            status_from: StatusFrom::Flag,
             line_hash: 0,
             place,
         });

@@ -6,6 +6,8 @@ use super::table::{self, Align};
 use super::text;
 use playproof_analysis::replay::{Counts, FirstUnknown, InputAccount, Replayed, UnknownName};
 
+/// The most templates of results that suggest a failure.
+const SUSPECTED: usize = 3;
 /// The most templates of unclassified messages.
 const TEMPLATES: usize = 5;
 
@@ -27,6 +29,7 @@ pub struct InputNote {
 pub fn render(totals: &Totals<'_>, notes: &[InputNote], width: usize, palette: Palette) -> String {
     let mut parts = vec![inputs(totals.replayed, notes, width, palette), counts(totals, width, palette)];
     parts.extend(unclassified(totals, width, palette));
+    parts.extend(suspected(totals, width, palette));
     parts.extend(possible_duplicates(totals.replayed, width, palette));
     parts.join("\n\n")
 }
@@ -55,6 +58,7 @@ pub fn markdown(totals: &Totals<'_>, notes: &[InputNote]) -> String {
     aligns[0] = Align::Left;
     let mut parts = vec![table::markdown(&header, &rows, &aligns), text::markdown_block(&accounts)];
     parts.extend(unclassified(totals, 100, plain).map(|said| text::markdown_block(&said)));
+    parts.extend(suspected(totals, 100, plain).map(|said| text::markdown_block(&said)));
     parts.extend(possible_duplicates(totals.replayed, 100, plain).map(|said| text::markdown_block(&said)));
     parts.join("\n\n")
 }
@@ -210,6 +214,37 @@ fn unclassified(totals: &Totals<'_>, width: usize, palette: Palette) -> Option<S
         lines.push(palette.faint(&format!("  and {} more", text::counted(more as u64, "template", "templates"))));
     }
     Some(lines.join("\n"))
+}
+
+/// Answers that suggest a failure and do not prove one: the commonest templates, and the lines of a mapping that decide them.
+fn suspected(totals: &Totals<'_>, width: usize, palette: Palette) -> Option<String> {
+    let summary = totals.replayed.summaries.iter().find(|summary| summary.suspected.total() > 0)?;
+    let rows = summary.suspected.rows();
+    let results = text::counted(summary.suspected.total(), "result suggests", "results suggest");
+    let title =
+        format!("{results} a failure; their effect is unknown until a mapping decides (`failed`, `not_failed`)");
+    let mut lines: Vec<String> = text::wrapped(&title, width).iter().map(|line| palette.strong(line)).collect();
+    for (template, count) in rows.iter().take(SUSPECTED) {
+        let condition = decides(template);
+        lines.push(format!("  {:>6}  {}", text::count(*count), text::fitted(template, width.saturating_sub(10))));
+        lines.push(palette.faint(&format!("          failed: [ {} ]", text::escape_unprintable(&condition))));
+    }
+    let more = rows.len().saturating_sub(SUSPECTED);
+    if more > 0 {
+        lines.push(palette.faint(&format!("  and {} more", text::counted(more as u64, "template", "templates"))));
+    }
+    Some(lines.join("\n"))
+}
+
+/// The condition of a mapping that holds for the results of a template: its longest part without a placeholder.
+pub fn decides(template: &str) -> String {
+    let placeholders = ["<text>", "<path>", "<id>", "<n>"];
+    let literal = placeholders.iter().fold(template.to_owned(), |text, name| text.replace(name, "\n"));
+    let parts = || literal.split('\n').map(str::trim).filter(|part| part.len() > 3);
+    let first = parts().next().filter(|part| template.starts_with(*part));
+    let part = first.or_else(|| parts().max_by_key(|part| part.len())).unwrap_or(template);
+    let test = if first.is_some() { "starts_with" } else { "contains" };
+    format!("{{ message: {{ {test}: {} }} }}", playproof_formats::yaml::scalar(part))
 }
 
 /// The calls that may have made an effect again, by tool and reason.

@@ -1,7 +1,7 @@
 //! A call and what playbooks made of it, as every page sees them, and the words for what is known of a tool.
 
 use playproof_engine::call::RecordedCall;
-use playproof_engine::event::{Decision, Finding, Intent, IntentBalance, Outcome, Transcript};
+use playproof_engine::event::{Decision, Finding, Intent, IntentBalance, Outcome, StatusFrom, Transcript};
 use playproof_engine::ids::CallId;
 use playproof_engine::playbook::{Access, DEFAULT_TIMEOUT, ToolFacts};
 use playproof_engine::sim::CallTally;
@@ -128,6 +128,11 @@ pub fn facts_in_words(facts: ToolFacts) -> String {
 
 /// The same beside a recorded call, with what its recording does not tell.
 pub fn facts_of_recorded(call: &RecordedCall, facts: ToolFacts) -> String {
-    let status = if call.is_read_from_text() { " · status read from the text" } else { "" };
+    let status = match call.weakest_evidence() {
+        None | Some(StatusFrom::Flag) => "",
+        Some(StatusFrom::Code) => " · status read from an error code",
+        Some(StatusFrom::Body) => " · status read from the body",
+        Some(StatusFrom::Text) => " · status read from the text",
+    };
     facts_in_words(facts) + status
 }

@@ -83,10 +83,7 @@ impl CompletedCall {
     pub fn shown_errors(&self, errors: &[Arc<ErrorFacts>]) -> Vec<Arc<ErrorFacts>> {
         let Some(shown) = &self.shown else { return Vec::new() };
         let answers = || self.built.call.answers.iter().zip(&shown.answers);
-        let error_of = |reply: &Reply| match reply {
-            Reply::Failed(error) => error.clone(),
-            Reply::Ok => None,
-        };
+        let error_of = |reply: &Reply| reply.error().cloned();
         let as_shown = |error: &Arc<ErrorFacts>| {
             let found = answers().find(|(raw, _)| error_of(&raw.reply).as_ref() == Some(error));
             found.and_then(|(_, shown)| error_of(&shown.reply)).unwrap_or_else(|| Arc::clone(error))
@@ -135,7 +132,7 @@ impl AttemptCounts {
         self.attempts += 1;
         self.succeeded += u32::from(ok);
         if last {
-            self.failed_on = if ok { 0 } else { answer.place.line };
+            self.failed_on = if answer.reply.is_failure() { answer.place.line } else { 0 };
         }
     }
 

@@ -247,6 +247,9 @@ impl fmt::Display for LossReport {
         let (runs, calls) = (counted(*runs, "run", "runs"), counted(*calls, "call", "calls"));
         let results = counted(*results, "result", "results");
         write!(f, "read as {read_as}: {runs}, {calls}, {results}, {failures} of them failed")?;
+        if self.suspected > 0 {
+            write!(f, ", {} perhaps", self.suspected)?;
+        }
         if *unanswered > 0 {
             write!(f, "; {}", counted(*unanswered, "call without a result", "calls without a result"))?;
         }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use crate::failure::Evidence;
 use crate::trace_writer::{At, OutputCall, OutputError, OutputResult, OutputStatus, TraceWriter};
 use playproof_engine::call::{AnswerTo, RecordedAnswer, RecordedCall, Reply};
 use playproof_engine::event::ErrorFacts;
@@ -63,10 +62,12 @@ fn output_result<'a>(call: &'a RecordedCall, id: &'a str, answer: &'a RecordedAn
         status: error.status,
         code: error.code.as_deref(),
         retry_after_ms: error.retry_after.map(playproof_engine::time::Duration::as_millis),
+        kind_from: error.kind_from,
     };
     let status = match &answer.reply {
         Reply::Ok => OutputStatus::Ok,
         Reply::Failed(facts) => OutputStatus::Failed(facts.as_deref().map(error).unwrap_or_default()),
+        Reply::Suspected(facts) => OutputStatus::Suspected(facts.as_deref().map(error).unwrap_or_default()),
     };
     OutputResult {
         run: call.run(),
@@ -80,7 +81,7 @@ fn output_result<'a>(call: &'a RecordedCall, id: &'a str, answer: &'a RecordedAn
             AnswerTo::Reversal => Some("reversal"),
         },
         status,
-        status_from: answer.from_text.then_some(Evidence::Text),
+        status_from: Some(answer.status_from),
         ..OutputResult::default()
     }
 }
@@ -99,6 +100,7 @@ mod tests {
     use crate::input::TraceInput;
     use crate::redact::RedactionRules;
     use playproof_engine::call::{CallTexts, Place};
+    use playproof_engine::event::{KindFrom, StatusFrom};
 
     use playproof_engine::time::{Duration, Instant};
 
@@ -129,7 +131,7 @@ mod tests {
             at,
             reply,
             inferred: false,
-            from_text: false,
+            status_from: StatusFrom::Flag,
             line_hash: 0,
             place: Place { input: 0, line },
         }
@@ -150,9 +152,12 @@ mod tests {
             status: Some(504),
             code: Some("E1".into()),
             retry_after: Some(Duration::from_millis(30)),
+            kind_from: Some(KindFrom::Text),
         };
+        let suspicion = Reply::Suspected(Some(error.clone().into()));
         let first = call(Some("c1"), 2, vec![answer(AnswerTo::Attempt, 5, Reply::Failed(Some(error.into())))]);
         let answers = vec![
+            answer(AnswerTo::Attempt, 3, suspicion),
             answer(AnswerTo::Attempt, 4, Reply::Failed(None)),
             answer(AnswerTo::Refresh, 6, Reply::Ok),
             answer(AnswerTo::Reversal, 7, Reply::Ok),

@@ -1,8 +1,9 @@
 //! Writes the lines of our own trace format. Reads nothing and pairs nothing.
 
-use crate::failure::{Assessment, Evidence, Failure};
+use crate::failure::{Assessment, Failure};
 use crate::json;
 use crate::origin::{Origins, SourceSpan};
+use playproof_engine::event::{KindFrom, StatusFrom};
 use playproof_formats::text::escape_json;
 
 /// Writes lines of a trace, one object each.
@@ -53,7 +54,7 @@ pub(crate) struct OutputResult<'a> {
     pub(crate) answers: Option<&'a str>,
     pub(crate) status: OutputStatus<'a>,
     /// What tells its status; none: the source's own flag.
-    pub(crate) status_from: Option<Evidence>,
+    pub(crate) status_from: Option<StatusFrom>,
     /// Distinguishes its source row from other rows.
     pub(crate) row: Option<u32>,
     pub(crate) source: &'a str,
@@ -66,6 +67,8 @@ pub(crate) enum OutputStatus<'a> {
     #[default]
     Ok,
     Failed(OutputError<'a>),
+    /// Its text suggests a failure and does not prove one.
+    Suspected(OutputError<'a>),
 }
 
 /// The error object of a failed result, to write.
@@ -76,6 +79,7 @@ pub(crate) struct OutputError<'a> {
     pub(crate) status: Option<u16>,
     pub(crate) code: Option<&'a str>,
     pub(crate) retry_after_ms: Option<u64>,
+    pub(crate) kind_from: Option<KindFrom>,
 }
 
 impl TraceWriter {
@@ -125,9 +129,12 @@ impl TraceWriter {
         let (status, error) = match result.status {
             OutputStatus::Ok => ("ok", None),
             OutputStatus::Failed(error) => ("error", Some(error)),
+            OutputStatus::Suspected(error) => ("suspected", Some(error)),
         };
         object.text("status", Some(status));
-        object.text("status_from", result.status_from.and_then(Evidence::as_status_from));
+        // A flag is the rule.
+        let status_from = result.status_from.filter(|from| *from != StatusFrom::Flag);
+        object.text("status_from", status_from.map(StatusFrom::as_str));
         if let Some(error) = error.filter(OutputError::is_known) {
             object.error(&error);
         }
@@ -155,8 +162,9 @@ impl<'a> OutputStatus<'a> {
     /// The status of an assessed result.
     pub(crate) fn of(assessment: &'a Assessment) -> OutputStatus<'a> {
         match assessment {
-            Assessment::Ok | Assessment::Suspected(_) => OutputStatus::Ok,
+            Assessment::Ok => OutputStatus::Ok,
             Assessment::Failed(failure) => OutputStatus::Failed(OutputError::of(failure)),
+            Assessment::Suspected(failure) => OutputStatus::Suspected(OutputError::of(failure)),
         }
     }
 }
@@ -170,6 +178,7 @@ impl<'a> OutputError<'a> {
             status: failure.status,
             code: failure.code.as_deref(),
             retry_after_ms: failure.retry_after_ms,
+            kind_from: failure.kind_from,
         }
     }
 
@@ -243,6 +252,7 @@ impl ObjectWriter<'_> {
         inner.number("status", error.status.map(u64::from));
         inner.text("code", error.code);
         inner.number("retry_after_ms", error.retry_after_ms);
+        inner.text("kind_from", error.kind_from.map(KindFrom::as_str));
         self.bytes.push(b'}');
     }
 

@@ -153,6 +153,7 @@ fn simplest(when: &When, verdict: VerdictId, messages: &[String], statuses: &[u1
         status: statuses.first().copied(),
         code: text(when.texts(ConditionKind::Code)),
         retry_after: (when.is(ConditionKind::RetryAfter) == Some(true)).then_some(RETRY_AFTER),
+        kind_from: None,
     };
     Some(SyntheticFailure {
         error: when.get(ConditionKind::Error).is_none().then_some(error),

@@ -129,7 +129,8 @@ fn answer_fields(answer: &ScriptedAnswer) -> String {
     let mut fields = match &answer.reply {
         UpstreamReply::Ok => "ok: {}".to_owned(),
         UpstreamReply::Lost => "timeout: {}".to_owned(),
-        UpstreamReply::Failed(None) => "error: absent".to_owned(),
+        // No fixture suspects a failure.
+        UpstreamReply::Failed(None) | UpstreamReply::Suspected(_) => "error: absent".to_owned(),
         UpstreamReply::Failed(Some(error)) => format!("error: {{ {} }}", error_fields(error)),
     };
     if answer.latency.as_micros() > 0 {

@@ -58,6 +58,8 @@ pub enum Actor {
     Caller,
     /// An answer that the playbook needs is missing.
     Undetermined(RequestKind),
+    /// The answer to this suggests a failure and does not prove one.
+    Suspected(RequestKind),
 }
 
 /// What the planner starts from.
@@ -218,5 +220,6 @@ fn next(outcome: &Outcome, facts: ToolFacts, state: &UpstreamState) -> Actor {
         OutcomeKind::Refused(_) => Actor::Planner(PlannerStart::Refusal),
         OutcomeKind::Exhausted(_) => Actor::Caller,
         OutcomeKind::Undetermined(asked) => Actor::Undetermined(asked),
+        OutcomeKind::Suspected(asked) => Actor::Suspected(asked),
     }
 }

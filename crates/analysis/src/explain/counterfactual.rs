@@ -1,7 +1,9 @@
 //! Counterfactuals: the same simulation without one rule, or with one guard inverted.
 
 use super::subject::{Simulation, Subject};
-use playproof_engine::event::{Decision, GuardKind, IntentBalance, Outcome, OutcomeKind, PlaybookNames, RequestKind};
+use playproof_engine::event::{
+    Decision, GuardKind, IntentBalance, Outcome, OutcomeKind, OutcomeWord, PlaybookNames, RequestKind,
+};
 use playproof_engine::ids::RuleId;
 use playproof_engine::playbook::{GuardMode, Playbook, Study, Tools};
 use playproof_engine::sim::Plan;
@@ -114,7 +116,7 @@ fn difference(before: (&Simulation, &Plan), after: (&Simulation, &Plan)) -> Outc
         (true, true) => OutcomeDifference::Nothing,
         (true, false) => OutcomeDifference::Verdicts(verdicts),
         (false, _) => {
-            let is_known = !matches!(is.kind, OutcomeKind::Undetermined(_)) && after.intent.is_some();
+            let is_known = is.kind.word() != OutcomeWord::Undetermined && after.intent.is_some();
             OutcomeDifference::End { verdicts, outcome: *is, truth: is_known.then(|| after.truth()) }
         }
     }

@@ -44,6 +44,7 @@ impl AnswerEvidence {
             expected = number.next();
             let effect = match &answer.reply {
                 Reply::Ok => EffectClaim::Applied,
+                Reply::Suspected(_) => EffectClaim::Unknown,
                 Reply::Failed(error) => {
                     let signal = Signal::new(error.as_deref(), call.tool(), facts, call.is_keyed(), number);
                     let verdict = plan.classifier.classify(&signal).verdict;

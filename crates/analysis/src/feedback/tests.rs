@@ -3,7 +3,7 @@
 use super::slice::belongs;
 use super::*;
 use playproof_engine::call::{AnswerTo, CallTexts, Place, RecordedAnswer, RecordedCall, Reply};
-use playproof_engine::event::ErrorFacts;
+use playproof_engine::event::{ErrorFacts, StatusFrom};
 use playproof_engine::playbook::{Access, ToolFacts, Tools};
 use playproof_engine::sim::Plan;
 use playproof_engine::time::{Duration, Instant};
@@ -26,7 +26,7 @@ fn call(error: Option<ErrorFacts>) -> RecordedCall {
         at: Some(Instant::from_millis(40)),
         reply: error.map_or(Reply::Ok, |error| Reply::Failed(Some(error.into()))),
         inferred: false,
-        from_text: false,
+        status_from: StatusFrom::Flag,
         line_hash: 0,
         place: Place { input: 0, line: 2 },
     }];

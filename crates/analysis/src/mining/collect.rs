@@ -75,7 +75,7 @@ impl MinedPart {
             let (_, answer) = call.attempts().find(|(number, _)| *number == attempt)?;
             match &answer.reply {
                 Reply::Failed(error) => Some((error.clone(), answer.place)),
-                Reply::Ok => None,
+                Reply::Ok | Reply::Suspected(_) => None,
             }
         };
         let ((error, place), (raw, _)) = (failed(call)?, failed(raw_call)?);

@@ -75,6 +75,7 @@ fn course(call: &RecordedCall, facts: ToolFacts, plans: &[Plan]) -> Vec<AttemptS
         next = number.next();
         attempts.push(match &answer.reply {
             Reply::Ok => AttemptShows { ok: true, may_have_acted: false, ..unanswered },
+            Reply::Suspected(_) => unanswered,
             Reply::Failed(error) => {
                 let error = error.as_deref();
                 let FailureMeaning { denied, processed, .. } = FailureMeaning::of_error(error, call.is_keyed());

@@ -181,7 +181,7 @@ impl Lanes {
 mod tests {
     use super::*;
     use playproof_engine::call::{AnswerTo, CallTexts, Place, RecordedAnswer, RecordedCall, Reply};
-    use playproof_engine::event::ErrorFacts;
+    use playproof_engine::event::{ErrorFacts, StatusFrom};
     use playproof_engine::playbook::Tools;
     use playproof_engine::time::Instant;
     use playproof_formats::diagnostic::Source;
@@ -205,7 +205,7 @@ mod tests {
             at: Some(Instant::from_millis(40)),
             reply: Reply::Failed(Some(Arc::new(error))),
             inferred: false,
-            from_text: false,
+            status_from: StatusFrom::Flag,
             line_hash: 0,
             place: Place::default(),
         });

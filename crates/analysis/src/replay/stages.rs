@@ -7,7 +7,7 @@ use std::io::{self, Read};
 
 use foldhash::fast::FixedState;
 
-use playproof_engine::call::{RecordedCall, Reply};
+use playproof_engine::call::RecordedCall;
 use playproof_engine::event::{ErrorFacts, Finding, FindingBy};
 use playproof_engine::playbook::ToolFacts;
 use playproof_engine::sim::{Plan, SimulationRecord, Simulator};
@@ -481,8 +481,5 @@ fn prefetch_next(calls: &[CompletedCall], now: usize) {
 }
 
 fn first_error(closed: &CompletedCall) -> Option<&ErrorFacts> {
-    match &closed.raw().answers.first()?.reply {
-        Reply::Failed(error) => error.as_deref(),
-        Reply::Ok => None,
-    }
+    closed.raw().answers.first()?.reply.error().map(|error| &**error)
 }

@@ -1,6 +1,6 @@
 //! The sums over all calls of a replay under one playbook. Made in parts that add up; decides nothing.
 
-use playproof_engine::call::{RecordedCall, Reply};
+use playproof_engine::call::RecordedCall;
 use playproof_engine::event::{
     Decision, EffectClaim, FindingBy, FindingId, FindingKind, FindingSeverity, LedgerKind, OutcomeKind, OutcomeWord,
     Provenance, RequestKind, Status,
@@ -99,6 +99,10 @@ pub struct Summary {
     pub unclassified: Counts,
     /// Undetermined calls by the answer they lacked: an attempt's, a refresh's, a reversal's.
     pub undetermined: [u64; 3],
+    /// Undetermined calls with an answer that only suggests a failure.
+    pub suspected_calls: u64,
+    /// The answers that only suggest a failure, by the template of their message.
+    pub suspected: Counts,
 }
 
 impl Summary {
@@ -140,7 +144,7 @@ impl Summary {
         for (number, answer) in call.attempts() {
             others -= 1;
             attempts = u64::from(number.get()); // those without an answer were sent too
-            failed += u64::from(answer.reply != Reply::Ok);
+            failed += u64::from(answer.reply.is_failure());
         }
         self.failed_calls += u64::from(failed > 0);
         self.failed_attempts += failed;
@@ -155,6 +159,7 @@ impl Summary {
             OutcomeKind::Undetermined(RequestKind::Attempt(_)) => self.undetermined[0] += 1,
             OutcomeKind::Undetermined(RequestKind::Refresh(_)) => self.undetermined[1] += 1,
             OutcomeKind::Undetermined(RequestKind::Reversal) => self.undetermined[2] += 1,
+            OutcomeKind::Suspected(_) => self.suspected_calls += 1,
             _ => {}
         }
     }
@@ -177,6 +182,11 @@ impl Summary {
         for event in &record.events {
             match event.what {
                 Decision::AttemptFinished { status: Status::Failed(error), .. } => last = error,
+                Decision::AttemptFinished { status: Status::Suspected(error), .. } => {
+                    let error = error.and_then(|id| record.shown_error(id));
+                    let message = error.and_then(|error| error.message.as_deref()).unwrap_or("");
+                    self.suspected.add(templates.of(message), 1);
+                }
                 Decision::FailureClassified { verdict, rule, .. } => {
                     add_at(&mut self.verdicts, verdict.index());
                     if rule.is_none() && plan.reserved.unclassified == Some(verdict) {
@@ -212,6 +222,8 @@ impl Summary {
         self.tape_left += later.tape_left;
         self.unclassified.merge(&later.unclassified);
         add_all(&mut self.undetermined, &later.undetermined);
+        self.suspected_calls += later.suspected_calls;
+        self.suspected.merge(&later.suspected);
     }
 
     /// How many calls ended in this outcome.

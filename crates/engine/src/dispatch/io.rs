@@ -61,6 +61,8 @@ pub enum Response {
     Refused(Option<ErrorId>),
     /// A refresh or a reversal failed, and may have happened; without an error, no answer came in time.
     Unclear(Option<ErrorId>),
+    /// The answer suggests a failure and does not prove one.
+    Suspected(Option<ErrorId>),
     /// Nothing supplies an answer.
     Unanswered,
 }

@@ -199,6 +199,13 @@ impl Transition<'_> {
         match response {
             Response::Ok => self.on_succeeded(),
             Response::Failed(failure) => self.on_failed(failure),
+            Response::Suspected(error) => {
+                let state = self.state();
+                state.note_error(error);
+                state.may_land = true;
+                state.add_claim(EffectClaim::Unknown);
+                self.finish(OutcomeKind::Suspected(RequestKind::Attempt(attempt)));
+            }
             // The last two are responses to refreshes and reversals; for an attempt they are the same as no answer.
             Response::Unanswered | Response::Unclear(_) | Response::Refused(_) => {
                 self.state().add_claim(EffectClaim::Unknown);
@@ -305,6 +312,10 @@ impl Transition<'_> {
         match response {
             Response::Ok => self.on_refreshed(evidence, then),
             Response::Unanswered => self.finish(OutcomeKind::Undetermined(RequestKind::Refresh(evidence))),
+            Response::Suspected(error) => {
+                self.state().note_error(error);
+                self.finish(OutcomeKind::Suspected(RequestKind::Refresh(evidence)));
+            }
             Response::Refused(_) | Response::Unclear(_) | Response::Failed(_) => {
                 self.state().note_error(error_of(response));
                 self.finish(OutcomeKind::Exhausted(StopReason::RefreshFailed));
@@ -362,6 +373,11 @@ impl Transition<'_> {
             Response::Unanswered => {
                 self.make_claim_unknown();
                 self.finish(OutcomeKind::Undetermined(RequestKind::Reversal));
+            }
+            Response::Suspected(error) => {
+                self.make_claim_unknown();
+                self.state().note_error(error);
+                self.finish(OutcomeKind::Suspected(RequestKind::Reversal));
             }
             Response::Unclear(None) => {
                 self.make_claim_unknown();
@@ -459,6 +475,7 @@ fn status_of(response: Response) -> Status {
         Response::Ok => Status::Ok,
         Response::Failed(failure) => Status::Failed(failure.error),
         Response::Refused(error) | Response::Unclear(error) => Status::Failed(error),
+        Response::Suspected(error) => Status::Suspected(error),
         Response::Unanswered => Status::Unanswered,
     }
 }
@@ -466,7 +483,7 @@ fn status_of(response: Response) -> Status {
 fn error_of(response: Response) -> Option<ErrorId> {
     match response {
         Response::Failed(failure) => failure.error,
-        Response::Refused(error) | Response::Unclear(error) => error,
+        Response::Refused(error) | Response::Unclear(error) | Response::Suspected(error) => error,
         Response::Ok | Response::Unanswered => None,
     }
 }

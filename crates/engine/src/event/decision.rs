@@ -30,6 +30,8 @@ pub enum Status {
     Ok,
     /// It failed; the error, if there is one, is in the record's table.
     Failed(Option<ErrorId>),
+    /// Its text suggests a failure and does not prove one.
+    Suspected(Option<ErrorId>),
     /// No answer came, and no later answer is known.
     Unanswered,
 }
@@ -213,7 +215,7 @@ words! {
         Exhausted = "exhausted",
         /// Admission refused the call; nothing was sent.
         Refused = "refused",
-        /// An answer is missing.
+        /// An answer is missing, or only suggests a failure.
         Undetermined = "undetermined",
     }
 }
@@ -237,6 +239,8 @@ pub enum OutcomeKind {
     Refused(AdmissionRefusal),
     /// An answer is missing.
     Undetermined(RequestKind),
+    /// An answer suggests a failure and does not prove one.
+    Suspected(RequestKind),
 }
 
 impl OutcomeKind {
@@ -250,7 +254,7 @@ impl OutcomeKind {
             OutcomeKind::Reversed(_) => OutcomeWord::Reversed,
             OutcomeKind::Exhausted(_) => OutcomeWord::Exhausted,
             OutcomeKind::Refused(_) => OutcomeWord::Refused,
-            OutcomeKind::Undetermined(_) => OutcomeWord::Undetermined,
+            OutcomeKind::Undetermined(_) | OutcomeKind::Suspected(_) => OutcomeWord::Undetermined,
         }
     }
 

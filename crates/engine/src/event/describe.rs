@@ -4,6 +4,7 @@
 use super::class::Class;
 use super::decision::{Decision, Provenance, RequestKind, Status};
 use super::decision::{Outcome, OutcomeKind};
+use super::finding::FindingId;
 use super::reason::{DeprecationReason, ReversalRefusal};
 use crate::ids::{ErrorId, QueueId, ReasonId, RuleId, VerdictId};
 use crate::time::{Duration, Instant};
@@ -354,7 +355,10 @@ impl Decision {
     /// Whether this shows that the reversal token was sent to the upstream, whatever the answer.
     pub const fn sent_reversal(&self) -> bool {
         match self {
-            Decision::Outcome(outcome) => matches!(outcome.kind, OutcomeKind::Undetermined(RequestKind::Reversal)),
+            Decision::Outcome(outcome) => {
+                use OutcomeKind::{Suspected, Undetermined};
+                matches!(outcome.kind, Undetermined(RequestKind::Reversal) | Suspected(RequestKind::Reversal))
+            }
             what => matches!(what.carries_out(), Some(CompensationWord::IssueReversal)),
         }
     }
@@ -370,6 +374,7 @@ impl Outcome {
             OutcomeKind::Escalated(queue) => take(FieldKey::Queue, FieldValue::Queue(queue)),
             OutcomeKind::Refused(why) => take(FieldKey::Why, FieldValue::Word(why.as_str())),
             OutcomeKind::Exhausted(stop) => take(FieldKey::Stop, FieldValue::Word(stop.as_str())),
+            OutcomeKind::Suspected(_) => take(FieldKey::Why, FieldValue::Word(FindingId::SuspectedFailure.as_str())),
             OutcomeKind::Undetermined(asked) => take(FieldKey::Lacks, FieldValue::Lacks(asked)),
             OutcomeKind::Reversed(reason) => take(FieldKey::Reason, FieldValue::Reason(reason)),
             OutcomeKind::Deprecated(why) => take(FieldKey::Reason, FieldValue::GivenUp(why)),

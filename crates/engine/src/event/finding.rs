@@ -46,6 +46,8 @@ words! {
         Unclassified = "unclassified",
         /// An answer is missing.
         Undetermined = "undetermined",
+        /// A result whose text suggests a failure and does not prove one.
+        SuspectedFailure = "suspected_failure",
         /// As `duplicate_effect`, on assumed tool facts.
         PossibleDuplicateEffect = "possible_duplicate_effect",
         /// One key with other arguments than before.
@@ -74,6 +76,7 @@ impl FindingId {
             | FindingId::ReadActed => FindingSeverity::Unsafe,
             FindingId::Unclassified
             | FindingId::Undetermined
+            | FindingId::SuspectedFailure
             | FindingId::PossibleDuplicateEffect
             | FindingId::KeyReused
             | FindingId::RunawayLoop => FindingSeverity::Doubt,

@@ -17,5 +17,8 @@ pub use decision::{
 pub use describe::{CompensationWord, Description, EventKind, FieldKey, FieldValue, GuardKind};
 pub use finding::{Finding, FindingBy, FindingId, FindingKind, FindingSeverity};
 pub use ledger::{Intent, IntentBalance, LedgerEntry, LedgerKind};
-pub use reason::{AdmissionRefusal, DeprecationReason, ErrorFacts, ReversalRefusal, StopReason, SuppressionReason};
+pub use reason::{
+    AdmissionRefusal, DeprecationReason, ErrorFacts, KindFrom, ReversalRefusal, StatusFrom, StopReason,
+    SuppressionReason,
+};
 pub use transcript::{PlaybookNames, Transcript, unnamed};

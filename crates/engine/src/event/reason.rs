@@ -93,6 +93,32 @@ pub enum DeprecationReason {
     RefreshFutile,
 }
 
+words! {
+    /// What tells whether a recorded result failed.
+    pub enum StatusFrom {
+        /// The source's own flag or status.
+        Flag = "flag",
+        /// An HTTP status or an error code that the source names.
+        Code = "code",
+        /// The structure of the body.
+        Body = "body",
+        /// The beginning of the text.
+        Text = "text",
+    }
+}
+
+words! {
+    /// What names the kind of an error.
+    pub enum KindFrom {
+        /// The source names it.
+        Flag = "flag",
+        /// A status, an error code or the name of an exception.
+        Code = "code",
+        /// The words of the message.
+        Text = "text",
+    }
+}
+
 /// The error object of a failed answer, as the adapter reported it.
 #[derive(Clone, Debug, Default, Eq, Hash)]
 #[cfg_attr(not(test), derive(PartialEq))]
@@ -108,6 +134,8 @@ pub struct ErrorFacts {
     pub code: Option<Box<str>>,
     /// How long the upstream asks to wait.
     pub retry_after: Option<Duration>,
+    /// What an import took the kind from; none: the trace gives it.
+    pub kind_from: Option<KindFrom>,
 }
 
 #[cfg(test)]
@@ -115,8 +143,8 @@ impl PartialEq for ErrorFacts {
     fn eq(&self, other: &ErrorFacts) -> bool {
         crate::ids::comparisons::count();
         let all = |error: &ErrorFacts| {
-            let ErrorFacts { kind, message, status, code, retry_after } = error.clone();
-            (kind, message, status, code, retry_after)
+            let ErrorFacts { kind, message, status, code, retry_after, kind_from } = error.clone();
+            (kind, message, status, code, retry_after, kind_from)
         };
         all(self) == all(other)
     }

@@ -200,7 +200,7 @@ impl<C: CallSource> InputBuilder<'_, C> {
             }
             PendingEvent::ArrivesLate { call, attempt, reply } => {
                 let failed = match reply {
-                    UpstreamReply::Failed(error) => Some(self.intern(call, error)),
+                    UpstreamReply::Failed(error) | UpstreamReply::Suspected(error) => Some(self.intern(call, error)),
                     UpstreamReply::Ok | UpstreamReply::Lost => None,
                 };
                 Input::Late { call, attempt, failed }
@@ -212,6 +212,7 @@ impl<C: CallSource> InputBuilder<'_, C> {
         match (reply, asked) {
             (UpstreamReply::Ok, _) => Response::Ok,
             (UpstreamReply::Lost, _) => Response::Unanswered,
+            (UpstreamReply::Suspected(error), _) => Response::Suspected(self.intern(call, error)),
             (UpstreamReply::Failed(error), RequestKind::Attempt(attempt)) => self.failed(call, attempt, error),
             (UpstreamReply::Failed(error), RequestKind::Refresh(_)) => Response::Refused(self.intern(call, error)),
             (UpstreamReply::Failed(error), RequestKind::Reversal) => self.failed_reversal(call, error),

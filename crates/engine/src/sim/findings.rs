@@ -207,6 +207,7 @@ impl CallReview<'_> {
             self.read_had_acted(),
             self.finding(FindingId::Unclassified, unclassified),
             self.undetermined(),
+            self.suspected_failure(),
             self.finding(FindingId::OverTimeout, over_timeout),
             self.guard_redundant(),
         ]
@@ -271,6 +272,12 @@ impl CallReview<'_> {
         let outcome = self.record.outcomes.get(self.id.index())?;
         let is = matches!(outcome.kind, OutcomeKind::Undetermined(_));
         self.finding(FindingId::Undetermined, u32::from(is))
+    }
+
+    fn suspected_failure(&self) -> Option<Finding> {
+        let outcome = self.record.outcomes.get(self.id.index())?;
+        let is = matches!(outcome.kind, OutcomeKind::Suspected(_));
+        self.finding(FindingId::SuspectedFailure, u32::from(is))
     }
 
     /// The guard stopped a retry of a call whose own attempts did nothing at the scripted upstream. A reversal that was sent

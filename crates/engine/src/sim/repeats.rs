@@ -312,6 +312,9 @@ fn seen_in(plan: &Plan, calls: &[ScenarioCall<'_>], record: &SimulationRecord) -
             Decision::AttemptFinished { status: Status::Ok, .. } => {
                 (call.failed, call.denied, call.processed, call.ended) = (false, false, false, Some(now));
             }
+            Decision::AttemptFinished { status: Status::Suspected(_), .. } => {
+                (call.failed, call.may_have_acted, call.ended) = (false, true, Some(now));
+            }
             Decision::FailureClassified { verdict, .. } => {
                 let failure = FailureMeaning::under(plan, verdict, *error, keyed(event.call));
                 *call = call.with(failure, calls[event.call.index()].facts.access == Access::Write); // as above

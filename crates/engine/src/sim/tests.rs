@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::{FinishedCall, Plan, Scenario, ScenarioCall, Session, SimulationRecord, Simulator};
 use crate::call::{AnswerTo, CallTexts, Place, RecordedAnswer, RecordedCall, Reply};
 use crate::classify::Memo;
-use crate::event::{Decision, ErrorFacts, OutcomeKind, Provenance, ReversalRefusal};
+use crate::event::{Decision, ErrorFacts, OutcomeKind, Provenance, ReversalRefusal, StatusFrom};
 use crate::ids::{ArgsId, CallId, Interner, KeyId, TokenId, ToolId, comparisons};
 use crate::playbook::sample::playbook;
 use crate::playbook::{Access, ToolFacts, Tools};
@@ -34,7 +34,7 @@ fn failed(at: Option<u64>, token: &str, kind: &str) -> Arc<RecordedCall> {
         at: at.map(|at| Instant::from_millis(at + 40)),
         reply: Reply::Failed(Some(Arc::new(error))),
         inferred: false,
-        from_text: false,
+        status_from: StatusFrom::Flag,
         line_hash: 0,
         place: Place::default(),
     });

@@ -37,6 +37,8 @@ pub enum UpstreamReply {
     Lost,
     /// Failure; `None`: without an error object.
     Failed(Option<Arc<ErrorFacts>>),
+    /// Its text suggests a failure and does not prove one.
+    Suspected(Option<Arc<ErrorFacts>>),
 }
 
 /// An answer of the upstream.
@@ -69,6 +71,7 @@ impl From<&Reply> for UpstreamReply {
         match reply {
             Reply::Ok => UpstreamReply::Ok,
             Reply::Failed(error) => UpstreamReply::Failed(error.clone()),
+            Reply::Suspected(error) => UpstreamReply::Suspected(error.clone()),
         }
     }
 }

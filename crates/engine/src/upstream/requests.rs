@@ -172,7 +172,7 @@ impl Upstream {
                 self.record_unobserved(at, request, attempt, answer.provenance);
             }
             (UpstreamReply::Ok, _) => self.record_effect(at, request, answer.provenance),
-            (UpstreamReply::Failed(_), RequestKind::Attempt(attempt)) => {
+            (UpstreamReply::Failed(_) | UpstreamReply::Suspected(_), RequestKind::Attempt(attempt)) => {
                 self.record_unobserved(at, request, attempt, answer.provenance);
             }
             _ => {}

@@ -222,6 +222,12 @@ fn by_playbook(next: Actor, in_fixture: bool, names: &PlaybookNames) -> String {
         Actor::Planner(PlannerStart::Reversal) => "The planner: the effect was taken back, and it plans from there.",
         Actor::Planner(PlannerStart::Refusal) => "The planner: nothing was sent, and it plans without this call.",
         Actor::Caller => "The caller: it got the last error and must decide what follows.",
+        Actor::Suspected(asked) => {
+            return format!(
+                "Unknown: the answer to {asked} suggests a failure and does not prove one. \
+                 A mapping decides it: `failed` or `not_failed` (`playproof help suspected_failure`)."
+            );
+        }
         Actor::Undetermined(asked) if in_fixture => {
             return format!("Unknown: the playbook would have continued, but the fixture has no answer to {asked}.");
         }

@@ -125,7 +125,9 @@ impl Narrator<'_> {
         let said = self.answer(status);
         self.say(match status {
             Status::Unanswered => format!("The answer to attempt {attempt} is missing."),
-            Status::Ok | Status::Failed(_) => format!("It is answered {after}{whence}: {said}.{late}"),
+            Status::Ok | Status::Failed(_) | Status::Suspected(_) => {
+                format!("It is answered {after}{whence}: {said}.{late}")
+            }
         });
     }
 
@@ -195,6 +197,10 @@ impl Narrator<'_> {
             Status::Failed(error) => {
                 let error = error.and_then(|id| self.simulation.record.shown_error(id));
                 timeline::failure(error).trim_end_matches('.').to_owned()
+            }
+            Status::Suspected(error) => {
+                let error = error.and_then(|id| self.simulation.record.shown_error(id));
+                timeline::suspected(error).trim_end_matches('.').to_owned()
             }
         }
     }

@@ -145,7 +145,7 @@ mod tests {
     use playproof_analysis::explain::RecordingEvidence;
     use playproof_analysis::recorded::Arguments;
     use playproof_engine::call::{AnswerTo, CallTexts, Place, RecordedAnswer, RecordedCall, Reply};
-    use playproof_engine::event::ErrorFacts;
+    use playproof_engine::event::{ErrorFacts, StatusFrom};
     use playproof_engine::upstream::MissingAnswerPolicy;
     use playproof_formats::diagnostic::Source;
     use playproof_formats::playbook::{embedded, parse};
@@ -161,7 +161,7 @@ mod tests {
             at: Some(Instant::from_millis(at_ms)),
             reply: Reply::Failed(Some(error.into())),
             inferred: false,
-            from_text: false,
+            status_from: StatusFrom::Flag,
             line_hash: 0,
             place: Place::default(),
         }

@@ -46,8 +46,8 @@ pub fn write_call(
     }
     text_if(out, ",\"path\":", view.path);
     text(out, ",\"tool\":", view.tool);
-    if view.recorded.is_some_and(RecordedCall::is_read_from_text) {
-        raw(out, ",\"status_from\":\"text\"");
+    if let Some(evidence) = view.recorded.and_then(RecordedCall::weakest_evidence) {
+        text(out, ",\"status_from\":", evidence.as_str());
     }
     text_if(out, ",\"idempotency_key\":", view.key);
     match (told, transcript.outcomes.get(call.index())) {

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::fragment::{Padded, digits, millis, number, padded, quote, quoted, raw, span, text, text_if};
 use playproof_engine::event::{
-    Decision, DecisionEvent, ErrorFacts, EventKind, FieldKey, FieldValue, Outcome, Status, Transcript,
+    Decision, DecisionEvent, ErrorFacts, EventKind, FieldKey, FieldValue, KindFrom, Outcome, Status, Transcript,
 };
 use playproof_engine::time::Instant;
 
@@ -160,8 +160,9 @@ fn how(out: &mut Vec<u8>, transcript: &Transcript<'_>, status: Status) {
     match status {
         Status::Ok => raw(out, "\"ok\""),
         Status::Unanswered => raw(out, "\"unanswered\""),
-        Status::Failed(error) => {
-            raw(out, "\"error\",\"error\":");
+        Status::Failed(error) | Status::Suspected(error) => {
+            let is_sure = matches!(status, Status::Failed(_));
+            raw(out, if is_sure { "\"error\",\"error\":" } else { "\"suspected\",\"error\":" });
             match error.and_then(|id| transcript.error(id)) {
                 Some(error) => failure(out, error),
                 None => raw(out, "null"),
@@ -181,6 +182,7 @@ fn failure(out: &mut Vec<u8>, error: &ErrorFacts) {
     if let Some(wait) = error.retry_after {
         span(out, ",\"retry_after_ms\":", wait);
     }
+    text_if(out, ",\"kind_from\":", error.kind_from.map(KindFrom::as_str));
     match out.get_mut(start) {
         Some(comma) => *comma = b'{', // the first key has none before it
         None => out.push(b'{'),

@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer};
 
 use super::write::{Map, Millis};
-use crate::overview::InputNote;
+use crate::overview::{InputNote, decides};
 use playproof_analysis::replay::{Counts, Effects, FindingCounts, Replayed, Summary};
 use playproof_engine::call::Place;
 use playproof_engine::event::{EffectClaim, FindingBy, OutcomeWord, PlaybookNames};
@@ -122,6 +122,17 @@ struct PlaybookJson<'a> {
     undetermined_for_lack_of: Map<u64>,
     #[serde(flatten)]
     unclassified: CountsJson<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    suspected_failures: Option<SuspectedJson<'a>>,
+}
+
+/// The results that suggest a failure and do not prove one.
+#[derive(Debug, Serialize)]
+struct SuspectedJson<'a> {
+    calls: u64,
+    #[serde(flatten)]
+    by_message: CountsJson<'a>,
+    decided_by: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -213,7 +224,17 @@ fn playbook<'a>(summary: &'a Summary, names: &'a PlaybookNames) -> PlaybookJson<
         tape_left: summary.tape_left,
         undetermined_for_lack_of: Map(vec![("attempt", attempt), ("refresh", refresh), ("reversal", reversal)]),
         unclassified: CountsJson("unclassified_by_message", &summary.unclassified),
+        suspected_failures: suspected(summary),
     }
+}
+
+fn suspected(summary: &Summary) -> Option<SuspectedJson<'_>> {
+    let commonest = summary.suspected.rows().into_iter().take(3);
+    (summary.suspected.total() > 0).then(|| SuspectedJson {
+        calls: summary.suspected_calls,
+        by_message: CountsJson("by_message", &summary.suspected),
+        decided_by: commonest.map(|(template, _)| format!("failed: [ {} ]", decides(template))).collect(),
+    })
 }
 
 fn named<'a>(names: &'a [std::sync::Arc<str>], values: &[u64]) -> Vec<NamedJson<'a>> {

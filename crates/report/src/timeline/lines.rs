@@ -113,6 +113,7 @@ pub fn of_recording(view: &CallView<'_>, departure: Option<OffTape>) -> Vec<Time
         let (tone, mut said) = match &answer.reply {
             Reply::Ok => (Tone::Good, "ok".to_owned()),
             Reply::Failed(error) => (Tone::Failed, failure(error.as_deref())),
+            Reply::Suspected(error) => (Tone::Stopped, suspected(error.as_deref())),
         };
         if answer.inferred {
             said += " (an identical later call)";
@@ -140,11 +141,17 @@ pub fn failure(error: Option<&ErrorFacts>) -> String {
     }
 }
 
+/// An answer that suggests a failure and does not prove one.
+pub fn suspected(error: Option<&ErrorFacts>) -> String {
+    format!("perhaps a failure: {}", failure(error))
+}
+
 fn answer(transcript: &Transcript<'_>, status: Status) -> (Tone, String) {
     match status {
         Status::Ok => (Tone::Good, "ok".to_owned()),
         Status::Unanswered => (Tone::Failed, "answer missing".to_owned()),
         Status::Failed(id) => (Tone::Failed, failure(id.and_then(|id| transcript.error(id)))),
+        Status::Suspected(id) => (Tone::Stopped, suspected(id.and_then(|id| transcript.error(id)))),
     }
 }
 
@@ -231,6 +238,7 @@ pub fn outcome(transcript: &Transcript<'_>, kind: OutcomeKind) -> String {
         OutcomeKind::Reversed(reason) => format!("reversed: {}", text::escape_unprintable(names.reason(reason))),
         OutcomeKind::Refused(why) => format!("refused: {}", why.as_str()),
         OutcomeKind::Exhausted(stop) => format!("exhausted: {}", stop.as_str()),
+        OutcomeKind::Suspected(asked) => format!("undetermined: the answer to {asked} is perhaps a failure"),
         OutcomeKind::Undetermined(RequestKind::Attempt(attempt)) => {
             format!("undetermined: the answer to attempt {attempt} is missing")
         }

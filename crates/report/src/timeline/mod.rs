@@ -4,4 +4,6 @@ mod lines;
 #[cfg(test)]
 mod tests;
 
-pub use lines::{TimelineLine, Tone, failure, millis, of_recording, of_run, outcome, refused, suppressed, turned_away};
+pub use lines::{
+    TimelineLine, Tone, failure, millis, of_recording, of_run, outcome, refused, suppressed, suspected, turned_away,
+};

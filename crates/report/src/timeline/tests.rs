@@ -5,7 +5,7 @@ use crate::view::{CallView, RunView};
 use playproof_engine::call::{AnswerTo, CallTexts, Place, RecordedAnswer, RecordedCall, Reply};
 use playproof_engine::event::{
     Decision, DecisionEvent, EffectClaim, ErrorFacts, Outcome, OutcomeKind, PlaybookNames, Provenance, Status,
-    Transcript,
+    StatusFrom, Transcript,
 };
 use playproof_engine::ids::{AttemptNo, CallId, ErrorId, EvidenceId, QueueId, RuleId, VerdictId};
 use playproof_engine::sim::{CallTally, OffTape};
@@ -122,7 +122,7 @@ fn the_first_attempt_that_the_playbook_does_not_make_is_marked_in_the_recording(
             at: Some(MS(at)),
             reply: Reply::Failed(None),
             inferred: at == 1_200,
-            from_text: false,
+            status_from: StatusFrom::Flag,
             line_hash: 0,
             place: Place::default(),
         });

@@ -27,6 +27,7 @@ use crate::hash::half;
 use crate::simd::prefetch;
 use crate::wire::UnknownName;
 use playproof_engine::call::{AnswerTo, Place, RecordedAnswer, RecordedCall, Reply};
+use playproof_engine::event::StatusFrom;
 use playproof_engine::time::Instant;
 use playproof_formats::diagnostic::Report;
 
@@ -408,7 +409,7 @@ impl<'a> Assembler<'a> {
             return;
         };
         self.ledger.attached += 1;
-        self.ledger.read_from_text += u64::from(answer.from_text);
+        self.ledger.read_from_text += u64::from(matches!(answer.status_from, StatusFrom::Body | StatusFrom::Text));
         self.ledger.backwards += u64::from(backwards && !late);
         if answer.to == AnswerTo::Attempt {
             let number = answer.attempt.unwrap_or_else(|| open.highest_attempt.saturating_add(1));

@@ -6,6 +6,7 @@ use super::details::Details;
 use super::kinds;
 use super::retry_after;
 use super::text;
+use playproof_engine::event::{KindFrom, StatusFrom as Evidence};
 
 /// The longest message that is kept, in bytes.
 const MAX_MESSAGE: usize = 4_000;
@@ -48,36 +49,12 @@ pub(crate) enum Assessment {
 pub(crate) struct Failure {
     pub(crate) evidence: Evidence,
     pub(crate) kind: String,
-    /// None: nothing names the kind, which is then [`kinds::TOOL_ERROR`].
+    /// None: nothing names the kind, which is then `tool_error`.
     pub(crate) kind_from: Option<KindFrom>,
     pub(crate) message: String,
     pub(crate) status: Option<u16>,
     pub(crate) code: Option<String>,
     pub(crate) retry_after_ms: Option<u64>,
-}
-
-/// Why a result counts as failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Evidence {
-    /// The source's own flag.
-    Flag,
-    /// A status or an error code that the source names.
-    Code,
-    /// The structure of the body.
-    Body,
-    /// The beginning of the text.
-    Text,
-}
-
-/// What names an error kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum KindFrom {
-    /// The source names it.
-    Flag,
-    /// A status, an error code or an exception name.
-    Code,
-    /// The words of the message.
-    Text,
 }
 
 /// How sure a finding in a body is.
@@ -86,18 +63,6 @@ pub(super) struct Found {
     pub(super) evidence: Evidence,
     pub(super) sure: bool,
     pub(super) details: Details,
-}
-
-impl Evidence {
-    /// The `status_from` of a trace line; none for a flag, which is the rule.
-    pub(crate) const fn as_status_from(self) -> Option<&'static str> {
-        match self {
-            Evidence::Flag => None,
-            Evidence::Code => Some("code"),
-            Evidence::Body => Some("body"),
-            Evidence::Text => Some("text"),
-        }
-    }
 }
 
 impl Assessment {

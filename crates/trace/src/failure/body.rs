@@ -5,11 +5,12 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-use super::assess::{Evidence, Found};
+use super::assess::Found;
 use super::details::Details;
 use super::{kinds, python, text};
 use crate::json;
 use crate::json::Fields;
+use playproof_engine::event::StatusFrom as Evidence;
 
 /// Envelopes that are unwrapped.
 const DEPTH: usize = 10;

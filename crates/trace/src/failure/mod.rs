@@ -12,4 +12,4 @@ mod tests;
 mod text;
 mod text_kinds;
 
-pub(crate) use assess::{Assessment, Evidence, Failure, ToolResult, assess, failure_of};
+pub(crate) use assess::{Assessment, Failure, ToolResult, assess, failure_of};

@@ -1,7 +1,7 @@
 //! Results as sources write them, each with its answer.
 
-use super::assess::KindFrom;
-use super::{Assessment, Evidence, Failure, ToolResult, assess, failure_of};
+use super::{Assessment, Failure, ToolResult, assess, failure_of};
+use playproof_engine::event::{KindFrom, StatusFrom as Evidence};
 
 fn of_body(body: &str) -> Assessment {
     assess(&ToolResult { body: Some(body), tool: Some("do_it"), ..ToolResult::default() })

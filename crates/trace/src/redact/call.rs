@@ -44,7 +44,7 @@ impl RedactionRules {
         shown.timeout = call.timeout;
         shown.answers = call.answers.clone();
         for answer in &mut shown.answers {
-            if let Reply::Failed(Some(error)) = &mut answer.reply {
+            if let Reply::Failed(Some(error)) | Reply::Suspected(Some(error)) = &mut answer.reply {
                 let redacted = self.error(error);
                 if redacted != **error {
                     *error = Arc::new(redacted);
@@ -101,6 +101,7 @@ impl RedactionRules {
 mod tests {
     use super::*;
     use playproof_engine::call::{AnswerTo, Place, RecordedAnswer};
+    use playproof_engine::event::StatusFrom;
     use playproof_formats::diagnostic::Diagnostic;
 
     #[test]
@@ -118,8 +119,13 @@ mod tests {
         };
         let mut call = RecordedCall::new(texts, Place { input: 0, line: 3 });
         let text = Some(secret.into());
-        let error =
-            ErrorFacts { kind: text.clone(), message: text.clone(), code: text, status: Some(409), retry_after: None };
+        let error = ErrorFacts {
+            kind: text.clone(),
+            message: text.clone(),
+            code: text,
+            status: Some(409),
+            ..ErrorFacts::default()
+        };
         call.answers.push(RecordedAnswer {
             to: AnswerTo::Attempt,
             attempt: None,
@@ -127,7 +133,7 @@ mod tests {
             at: None,
             reply: Reply::Failed(Some(Arc::new(error))),
             inferred: false,
-            from_text: false,
+            status_from: StatusFrom::Flag,
             line_hash: 0,
             place: call.place,
         });

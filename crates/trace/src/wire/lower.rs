@@ -23,7 +23,7 @@ use crate::wire::names::{
 };
 use crate::{canonical, hash, iso};
 use playproof_engine::call::{AnswerTo, Place, RecordedAnswer, Reply};
-use playproof_engine::event::ErrorFacts;
+use playproof_engine::event::{ErrorFacts, KindFrom, StatusFrom};
 use playproof_engine::time::{Duration, Instant};
 use playproof_formats::diagnostic::did_you_mean;
 
@@ -145,7 +145,7 @@ impl<'a> Lowering<'a> {
             at: self.time(fields)?,
             reply,
             inferred: false,
-            from_text: self.enum_value(fields, STATUS_FROM) == Some("\"text\""),
+            status_from: self.status_from(fields),
             line_hash: self.line_hash(fields, state),
             place: Place::default(),
         })
@@ -165,6 +165,15 @@ impl<'a> Lowering<'a> {
         }
     }
 
+    /// What tells the status. Any other word is ignored: it decides nothing.
+    #[inline(always)]
+    fn status_from(self, fields: &FieldSlices<'a, LINE_FIELDS>) -> StatusFrom {
+        match self.enum_value(fields, STATUS_FROM) {
+            None => StatusFrom::Flag,
+            Some(word) => StatusFrom::parse(word.trim_matches('"')).unwrap_or(StatusFrom::Flag),
+        }
+    }
+
     #[inline(always)]
     fn reply(self, fields: &FieldSlices<'a, LINE_FIELDS>, state: &mut LoweringState<'_>) -> LineResult<Reply> {
         let error = fields.field(ERROR);
@@ -181,15 +190,20 @@ impl<'a> Lowering<'a> {
                 Ok(Reply::Failed(error))
             }
             Some("\"error\"") => Ok(Reply::Failed(None)),
+            Some("\"suspected\"") => Ok(Reply::Suspected(error.map(|raw| self.cached_error(raw, state)).transpose()?)),
             Some(other) => {
-                let mut error =
-                    self.error("unknown_value", self.span(other), "a status is `ok` or `error`", "neither of the two");
-                error.help = did_you_mean(other.trim_matches('"'), ["ok", "error"])
+                let mut error = self.error(
+                    "unknown_value",
+                    self.span(other),
+                    "a status is `ok`, `error` or `suspected`",
+                    "none of these",
+                );
+                error.help = did_you_mean(other.trim_matches('"'), ["ok", "error", "suspected"])
                     .map(|near| format!("did you mean `{near}`?"));
                 Err(error)
             }
             None => {
-                let message = "a tool_result needs a `status` (`ok` or `error`) or an `error`";
+                let message = "a tool_result needs a `status` (`ok`, `error` or `suspected`) or an `error`";
                 Err(self.error("missing_field", self.whole(), message, "neither is here"))
             }
         }
@@ -236,6 +250,7 @@ impl<'a> Lowering<'a> {
                 .map(|raw| self.millis(raw, "retry_after_ms"))
                 .transpose()?
                 .map(Duration::from_micros),
+            kind_from: fields.field(5).and_then(|raw| KindFrom::parse(raw.trim_matches('"'))),
         })
     }
 

@@ -56,9 +56,9 @@ pub(super) const NAMES: [&str; LINE_FIELDS] = [
 /// The values of each enum field, as written.
 pub(super) const ENUM_VALUES: [&[&str]; 4] = [
     &["\"tool_call\"", "\"tool_result\"", "\"run_end\""],
-    &["\"ok\"", "\"error\""],
+    &["\"ok\"", "\"error\"", "\"suspected\""],
     &["\"attempt\"", "\"refresh\"", "\"reversal\""],
-    &["\"text\""],
+    &["\"text\"", "\"body\"", "\"code\""],
 ];
 
 /// The fields of a line.
@@ -125,8 +125,9 @@ const fn first_eight(text: &[u8; 8]) -> u64 {
     u64::from_le_bytes(*text)
 }
 
-pub(super) const ERROR_FIELDS: usize = 5;
-pub(super) const ERROR_NAMES: [&str; ERROR_FIELDS] = ["kind", "message", "status", "code", "retry_after_ms"];
+pub(super) const ERROR_FIELDS: usize = 6;
+pub(super) const ERROR_NAMES: [&str; ERROR_FIELDS] =
+    ["kind", "message", "status", "code", "retry_after_ms", "kind_from"];
 
 /// The fields of an error object.
 pub(super) enum ErrorFields {}

@@ -7,6 +7,7 @@ use super::parser::parse_line_with_serde;
 use super::*;
 use crate::canonical;
 use playproof_engine::call::{AnswerTo, RecordedAnswer, Reply};
+use playproof_engine::event::{KindFrom, StatusFrom};
 use playproof_engine::time::{Duration, Instant};
 
 fn line(text: &str) -> TraceLine<'_> {
@@ -188,6 +189,19 @@ fn escapes_do_not_change_an_enum_value() {
     assert_eq!((answer(text).reply, answer(text).to), (Reply::Ok, AnswerTo::Refresh));
     assert_eq!(line(r#"{"type":"tool\u005fcrash"}"#), TraceLine::Other);
     refused(r#"{"call_id":"1","status":«"\u006fka"»}"#, "unknown_value");
+}
+
+#[test]
+fn a_suspected_failure_keeps_its_error_and_its_evidence() {
+    let read = answer(
+        r#"{"call_id":"1","status":"suspected","status_from":"text","error":{"kind":"tool_error","kind_from":"text"}}"#,
+    );
+    let Reply::Suspected(Some(error)) = read.reply else { panic!() };
+    assert_eq!((error.kind_from, read.status_from), (Some(KindFrom::Text), StatusFrom::Text));
+    assert_eq!(answer(r#"{"call_id":"1","status":"suspected"}"#).reply, Reply::Suspected(None));
+    let other = answer(r#"{"call_id":"1","status":"error","status_from":"a guess","error":{"kind_from":"luck"}}"#);
+    assert_eq!((other.reply.error().and_then(|error| error.kind_from), other.status_from), (None, StatusFrom::Flag));
+    refused(r#"{"call_id":"1","status":«"suspicious"»}"#, "unknown_value");
 }
 
 #[test]

@@ -133,7 +133,7 @@ fn in_words(failure: ScriptedAnswer, latency: Duration) -> Option<ScriptedAnswer
             UpstreamReply::failed(ErrorFacts { kind: Some("timeout".into()), ..ErrorFacts::default() })
         }
         UpstreamReply::Failed(Some(error)) => UpstreamReply::Failed(Some(error)),
-        UpstreamReply::Failed(None) | UpstreamReply::Ok => return None,
+        UpstreamReply::Failed(None) | UpstreamReply::Suspected(_) | UpstreamReply::Ok => return None,
     };
     Some(ScriptedAnswer { reply, latency, applied: failure.applied })
 }

@@ -1,0 +1,55 @@
+//! Results that suggest a failure and do not prove one, from the import to the pages.
+
+use crate::place::Place;
+
+/// A chat with two calls of a tool, each with its result.
+fn chat(first: &str, second: &str) -> String {
+    let call = |id: &str| {
+        format!(
+            r#"{{"role":"assistant","tool_calls":[{{"id":"{id}","function":{{"name":"pay","arguments":"{{\"n\":\"{id}\"}}"}}}}]}}"#
+        )
+    };
+    let result = |id: &str, text: &str| format!(r#"{{"role":"tool","tool_call_id":"{id}","content":"{text}"}}"#);
+    format!("[{},{},{},{}]", call("a"), result("a", first), call("b"), result("b", second))
+}
+
+#[test]
+fn a_suspected_failure_is_imported_replayed_and_counted() {
+    let place = Place::new();
+    place.write("chat.json", &chat("User not found", "paid"));
+
+    let imported = place.run(&["import", "chat.json"]).exits(0);
+    assert!(imported.err.contains("2 results, 0 of them failed, 1 perhaps"), "{imported:?}");
+    assert!(
+        imported.out.contains(
+            r#""status":"suspected","status_from":"text","error":{"kind":"tool_error","message":"User not found"}"#
+        ),
+        "{imported:?}"
+    );
+
+    let page = place.run(&["replay", "chat.json"]).exits(0).out;
+    assert!(page.contains("1 result suggests a failure") && page.contains("starts_with: User not found"), "{page}");
+    place.run(&["replay", "chat.json", "--strict"]).exits(3);
+
+    let json = place.run(&["replay", "chat.json", "--format", "json"]).exits(0).out;
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    let playbook = &json["playbooks"][0];
+    assert_eq!(playbook["suspected_failures"]["calls"], 1);
+    assert_eq!(
+        playbook["suspected_failures"]["decided_by"][0],
+        "failed: [ { message: { starts_with: User not found } } ]"
+    );
+    assert_eq!((&playbook["failed_calls"], &playbook["outcomes"]["undetermined"]), (&0.into(), &1.into()));
+    assert_eq!((&playbook["claims"]["applied"], &playbook["claims"]["unknown"]), (&1.into(), &1.into()));
+
+    let said = place.run(&["explain", "chat.json", "a"]).exits(0).out;
+    assert!(said.contains("perhaps a failure"), "{said}");
+}
+
+#[test]
+fn an_empty_search_suspects_nothing() {
+    let place = Place::new();
+    place.write("chat.json", &chat("No orders found", "paid"));
+    let page = place.run(&["replay", "chat.json"]).exits(0).out;
+    assert!(!page.contains("suggests a failure"), "{page}");
+}
