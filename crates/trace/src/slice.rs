@@ -157,16 +157,16 @@ mod tests {
         let suspicion = Reply::Suspected(Some(error.clone().into()));
         let first = call(Some("c1"), 2, vec![answer(AnswerTo::Attempt, 5, Reply::Failed(Some(error.into())))]);
         let answers = vec![
-            answer(AnswerTo::Attempt, 3, suspicion),
             answer(AnswerTo::Attempt, 4, Reply::Failed(None)),
             answer(AnswerTo::Refresh, 6, Reply::Ok),
             answer(AnswerTo::Reversal, 7, Reply::Ok),
         ];
         let second = call(Some("c1"), 3, answers);
-        let text = lines(&[&first, &second]);
+        let third = call(Some("c3"), 8, vec![answer(AnswerTo::Attempt, 9, suspicion)]);
+        let text = lines(&[&first, &second, &third]);
         let back = read(&text);
-        assert_eq!(back.len(), 2, "{text}");
-        for (was, is) in [first, second].iter().zip(&back) {
+        assert_eq!(back.len(), 3, "{text}");
+        for (was, is) in [first, second, third].iter().zip(&back) {
             assert_eq!((was.tool(), was.run(), was.args(), was.key()), (is.tool(), is.run(), is.args(), is.key()));
             assert_eq!(
                 (was.evidence(), was.token(), was.at, was.timeout),

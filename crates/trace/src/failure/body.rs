@@ -88,8 +88,8 @@ pub(super) fn inspect(body: &str, tool: Option<&str>) -> Option<Found> {
 
 /// The error in a text that is itself an envelope with a failure; none for plain words.
 pub(super) fn inner_error(text: &str) -> Option<Details> {
-    let start = text.trim_start();
-    let is_envelope = start.starts_with(['{', '[', '<']) || start.starts_with("meta=") || start.starts_with("CallTool");
+    let is_envelope =
+        text.trim_start().starts_with('<') || json_of(text).is_some() || python::printed_result(text.trim()).is_some();
     is_envelope.then(|| inspect(text, None)).flatten().map(|found| found.details)
 }
 
@@ -162,7 +162,8 @@ fn inspect_text(body: &str, tool: Option<&str>, depth: usize) -> Option<Found> {
     let sign = text::inspect(trimmed, tool)?;
     let mut details = Details::of_text(sign.message);
     // An error text often ends with the upstream's error object.
-    let tail = sign.message.find(['{', '[']).and_then(|at| sign.message.get(at..));
+    let at = sign.message.find(['{', '[']).filter(|at| *at > 0);
+    let tail = at.and_then(|at| sign.message.get(at..));
     if let Some(inner) = tail.filter(|tail| tail.len() <= MAX_PRINTED).and_then(inner_error) {
         details.names.extend(inner.names);
         details.status = inner.status;
@@ -178,7 +179,12 @@ fn inspect_json(raw: &RawValue, tool: Option<&str>, depth: usize) -> Option<Foun
     let depth = depth.checked_sub(1)?;
     match raw.get().as_bytes().first()? {
         b'"' => inspect_text(&json::string(raw)?, tool, depth),
-        b'[' => parts(raw)?.iter().find_map(|part| inspect_text(part, tool, depth)),
+        b'[' => match json::array(raw)?.as_slice() {
+            [one] if json::object(one).is_some_and(|fields| fields.get("errorCode").is_some()) => {
+                inspect_json(one, tool, depth)
+            }
+            _ => parts(raw)?.iter().find_map(|part| inspect_text(part, tool, depth)),
+        },
         b'{' => inspect_object(&json::object(raw)?, tool, depth),
         _ => None,
     }
@@ -215,7 +221,10 @@ fn inside(fields: &Fields<'_>, tool: Option<&str>, depth: usize) -> Option<Found
     let mut answers = present().filter(|(name, _)| ENVELOPES.contains(name));
     let inner = answers.next();
     let (_, raw) = inner.filter(|_| answers.next().is_none() && present().count() <= 8)?;
-    inspect_json(raw, tool, depth).filter(|inner| inner.evidence == Evidence::Body || present().count() <= 4)
+    // Beside a flag of success or several other fields, words are an answer.
+    let says_ok = ["success", "ok"].iter().any(|name| fields.text(name).is_some_and(|flag| flag == "true"));
+    let words_count = present().count() <= 2 && !says_ok && exit_code(fields) != Some(0);
+    inspect_json(raw, tool, depth).filter(|inner| inner.evidence == Evidence::Body || words_count)
 }
 
 fn found(sure: bool, details: Details) -> Found {
@@ -254,8 +263,11 @@ fn structure(fields: &Fields<'_>) -> Option<Found> {
         let data = fields.iter().any(|(name, value)| is_data(name) && !is_empty(value));
         return Some(found(!data || is_first(name), Details::of_error(error, Some(fields))));
     }
-    if let Some(errors) = get("errors").filter(|errors| errors.get().starts_with(['[', '{'])) {
-        if succeeded || others > 2 {
+    if let Some(errors) =
+        get("errors").or_else(|| get("errorMessages")).filter(|errors| errors.get().starts_with(['[', '{']))
+    {
+        let checks = fields.iter().any(|(name, _)| matches!(name, "valid" | "is_valid" | "isValid"));
+        if succeeded || others > 2 || checks {
             return None;
         }
         let part = get("data").is_some();
@@ -300,9 +312,8 @@ fn structure(fields: &Fields<'_>) -> Option<Found> {
 /// `{"detail": "Not found."}`, `{"message": "Forbidden"}`: an object with nothing but words that an upstream uses for errors.
 fn sole_words(fields: &Fields<'_>) -> Option<Found> {
     let mut present = fields.iter().filter(|(_, value)| !is_empty(value));
-    let (name, raw) =
-        present.find(|(name, _)| !matches!(*name, "documentation_url" | "status" | "requestId" | "request_id"))?;
-    if present.any(|(name, _)| !matches!(name, "documentation_url" | "status" | "requestId" | "request_id")) {
+    let (name, raw) = present.find(|(name, _)| !is_beside_words(name))?;
+    if present.any(|(name, _)| !is_beside_words(name)) {
         return None;
     }
     let whole = || Details::of_object(fields);
@@ -336,4 +347,9 @@ fn is_data(name: &str) -> bool {
 fn is_beside(name: &str) -> bool {
     let plain: String = name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
     plain.starts_with("err") || BESIDE.contains(&plain.as_str())
+}
+
+/// Whether a field may be beside the only words of an error.
+fn is_beside_words(name: &str) -> bool {
+    matches!(name, "documentation_url" | "status" | "requestId" | "request_id" | "code" | "retry_after" | "global")
 }

@@ -124,6 +124,9 @@ const TEXTS: &[(&str, &[&str])] = &[
         &[
             "Error: flight HAT030 not available on date 2024-05-13",
             "Failed to push some refs",
+            "[stderr]\nSyntaxError: unmatched ')'",
+            "[MCP error: {'message': 'no'}]",
+            "GitHub API error: no such branch",
             "Exit code 2\nboom",
             "Error",
             "ValueError: qty must be >= 1",
@@ -212,6 +215,13 @@ fn ordinary_answers_are_no_failures() {
         "null",
         "No results found.",
         "0 errors, 3 warnings",
+        "Tests: 1 failed, 11 passed, 12 total",
+        "# 403 Forbidden explained\n\nThe status means",
+        "Error (baseball): an error is an act, in the judgment of the official scorer.",
+        "Exceptions are thrown when the input is invalid.",
+        "Function main not found! Instead, here is the disassembly of an equivalent function:\n; Parameters:\n; Stack variables:\n; a\n; b",
+        r#"{"exit_code":0,"output":"Error: printed by the program"}"#,
+        r#"{"number":3,"title":"Error: cannot start","body":"Traceback (most recent call last):"}"#,
         "Errors: 0\nWarnings: 2",
         "Failed: 0, passed: 12",
         "no errors",
@@ -326,3 +336,55 @@ fn deep_and_long_bodies_are_read_in_bounded_time() {
         let _ = of_body(&text.repeat(100_000));
     }
 }
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn any_text_made_of_the_marks_of_failures_has_an_answer(
+        parts in proptest::collection::vec(proptest::sample::select(MARKS), 0..12),
+    ) {
+        let text = parts.concat();
+        let flagged = ToolResult { flag: Some(true), body: Some(&text), tool: Some("do_it"), ..ToolResult::default() };
+        let Assessment::Failed(failure) = assess(&flagged) else { panic!("{text}: a flag decides") };
+        assert_eq!(failure, failure_of(&flagged));
+        let _ = of_body(&text);
+    }
+}
+
+const MARKS: &[&str] = &[
+    "{",
+    "}",
+    "[",
+    "]",
+    "\"",
+    "'",
+    "\\",
+    ":",
+    ",",
+    "<",
+    ">",
+    "(",
+    ")",
+    "\n",
+    " ",
+    "é",
+    "Error: ",
+    "error",
+    "\"error\":",
+    "'error': ",
+    "isError=True",
+    "content=[",
+    "TextContent(type='text', text='",
+    "meta=None ",
+    "Traceback (most recent call last):\n",
+    "<error>",
+    "[error] ",
+    "MCP error -32602: ",
+    "HTTP 503 ",
+    "failed to x: ",
+    "retry after 2 s",
+    "null",
+    "true",
+    "1",
+];

@@ -30,7 +30,7 @@ pub(super) struct Facts {
 }
 
 /// Beginnings by which programs and frameworks report a failure, whatever follows.
-const SURE: [&str; 25] = [
+const SURE: [&str; 30] = [
     // Python, JavaScript, Java, Go, Rust
     r"^Traceback \(most recent call last\)",
     r#"^Exception in thread ""#,
@@ -39,14 +39,14 @@ const SURE: [&str; 25] = [
     // MCP and agent programs
     r"(?i)^error (executing|calling|running|invoking) ((the )?(mcp )?(tool|function)|['\x22`\w.:/-]+:)",
     r"(?i)^mcp error:? -?\d+",
-    r"(?i)^(error )?tool (execution|call|invocation) (failed|error)|^(failed|error|unable) to (execute|call|run|invoke) (the )?(tool|function)\b",
+    r"(?i)^(the |error )?tool (execution|call|invocation|use) (failed|error|(was )?(denied|rejected|blocked|not approved))|^(failed|error|unable) to (execute|call|run|invoke) (the )?(tool|function)\b",
     r"(?i)^<(tool_use_error|tool_call_error|tool_error|error)>",
     r"(?i)^(input|output) validation error\b",
     r"^\d+ validation errors? (for|detected)",
     r"(?i)^(unsupported call:|model tried to call unavailable tool|no such tool|(error: )?[\w.:/-]+ is not a valid tool\b)",
     r"(?i)^(unknown|unrecognized|unsupported|invalid) (tool|function)( name)?( requested| called)?\s*[:'\x22`]",
-    r"(?i)^(tool|function) ['\x22`]?[\w.:/-]+['\x22`]? (was |is |does |did |could )?(not (found|exist|available|registered|enabled|be found)|unknown|disabled|failed|timed out|returned an error)\b",
-    r"(?i)^(the user (doesn't|does not|didn't) want to (proceed|take this action)|user (has )?(rejected|denied|declined|refused|cancell?ed|aborted)\b|\[request interrupted by user|(the )?(tool|tool use|tool call|action|operation|command|exec command|patch|request) (was |were )?(rejected|denied|declined|cancell?ed) by (the )?user|tool execution was not approved|permission to use \S+ (with command .{0,200} )?has been (rejected|denied))",
+    r"(?i)^tool ['\x22`]?[\w.:/-]+['\x22`]? (was |is |does |did |could )?(not (found|exist|available|registered|enabled|be found)|unknown|disabled|failed|timed out|returned an error)\b",
+    r"(?i)^(the user (doesn't|does not|didn't) want to (proceed|take this action)|(the )?user (has )?(rejected|denied|declined|refused|cancell?ed|aborted)\b|\[request interrupted by user|(the )?(tool|tool use|tool call|action|operation|command|exec command|patch|request) (was |were )?(rejected|denied|declined|cancell?ed) by (the )?user|tool execution was not approved|permission to use \S+ (with command .{0,200} )?has been (rejected|denied))",
     // HTTP
     r"(?i)^http(/[\d.]+)?( (error|status)( code)?)?[ :]+[45]\d\d\b",
     r"(?i)^(client|server) error '?[45]\d\d\b|^[45]\d\d (client|server) error\b",
@@ -58,40 +58,48 @@ const SURE: [&str; 25] = [
     r"(?i)^command failed( with| \(exit|:)|^command '.{1,200}' returned non-zero|^command timed out\b",
     r"^(/(usr/)?bin/)?(ba|z|da|k)?sh: [^\n]*(not found|No such file|Permission denied|error|cannot)|^error\[E\d{4}\]|^npm (ERR!|error)|^zsh: ",
     r"^[\w./-]{1,40}: [^\n]{0,200}: (No such file or directory|Permission denied|Is a directory|Not a directory|command not found|Operation not permitted|Connection refused)",
+    r"^\(\d{4}, ['\x22]|^\(error\) |^(WRONGTYPE|NOAUTH|NOSCRIPT|ERR|READONLY|OOM|BUSY|MISCONF) \w",
+    r#"^File "[^"\n]+", line \d+|^\S+:\d+\n[^\n]{0,300}\n\s*\^"#,
+    r"(?i)^(no healthy upstream|build failed\b|this model's maximum context length|(sorry|oops)\b[^\n]{0,80}\b(error occurred|went wrong|failed|could not|couldn't|unable))",
     r"(?i)^an error occurred \(\w+\) when calling the \w+ operation",
+    r"(?i)^(<!doctype[^>\n]{0,200}>)?\s*<html[^>\n]{0,200}>\s*<head>\s*(<meta[^>\n]{0,200}>\s*)?<title>\s*(error\b|[45]\d\d\b|forbidden|not found|unauthorized|bad gateway|bad request|service unavailable|internal server error|access denied|too many requests)",
+    r"(?i)^<httperror [45]\d\d\b|^net::err_|^e: (unable|could|failed|package|the)\b|^error [a-z]{1,6}\d{2,6}:|^exit [1-9]\d*\s*(\n|$)",
     r"(?i)^rpc error: code = |^statuscode\.[A-Z_]+|^grpc: ",
 ];
 
 /// Beginnings that report a failure, unless the text is a list, a log or a document.
-const LIKELY: [&str; 18] = [
+const LIKELY: [&str; 19] = [
     r"(?i)^error\s*:",
-    r"(?i)^\[?error\]?\s*[:(\[-]|^error!",
+    r"(?i)^\[(mcp |tool )?(error|timeout|failed|failure|exception|fatal)\b|^error(\s*[:\[-]|\s*\((?-i:[A-Z0-9_ .-]+|code[^)\n]{0,40})\)|!)|^(fehler|erreur|errore|错误|エラー|오류|ошибка)\s*[:：]",
+    r"(?i)^([a-z][\w.'-]* ){1,3}(error|failure|exception)( ?\(?[\w-]{1,20}\)?)?\s*:",
     r"(?i)^error (while|when|during|in|on|at|from|with|fetching|reading|writing|creating|updating|deleting|getting|parsing|loading|opening|connecting|performing|sending|searching|retrieving|occurred|response|accessing|making|processing|executing|running|calling|code|message|querying|listing|finding|adding|removing|setting|downloading|uploading|generating|saving|inserting|editing|applying|evaluating|decoding|resolving|navigating|clicking|taking|converting|building|checking|validating|\d+)\b[^\n]{0,300}?(:|\.$|$)",
     r"(?i)^((an?|the|some) )?([\w'-]+ ){0,3}(error|exception)( has| was)? (occurred|raised|thrown|encountered)\b",
-    r"(?i)^(an? )?(unexpected|internal|internal server|server|network|connection|runtime|api|http|validation|request|authentication|authorization|permission|tool|execution|database|sql|query|syntax|parse|parsing|timeout|fatal|system|unknown|unhandled|rate limit|function|command|ssl|tls|dns|socket|io|i/o|os|proxy|gateway|client|configuration|input|type|value|key|import|compilation|compile|import|upstream|provider|service|search|browser|navigation|graphql|oauth|token|resource|user|shell) (error|exception|failure)\b *([(\[][^)\]\n]{0,60}[)\]]|-?\d+|code)?\s*([:\n–—-]|$)",
-    r"^([a-z_]\w*\.)+(exceptions?|errors?)\.[A-Z]\w*\s*(:|\n|$|\()|^([A-Za-z_]\w*[.:]+)*([A-Z]\w*(Error|Exception|Timeout|Fault|Interrupt|Failure)|Exception)\b( ?\[\w+\]| ?\([^)\n]{0,300}\)?)?\s*(:|\n|$|\()",
+    r"(?i)^(an? )?(unexpected|internal|internal server|server|network|connection|runtime|api|http|validation|request|authentication|authorization|permission|tool|execution|database|sql|query|syntax|parse|parsing|timeout|fatal|system|unknown|unhandled|rate limit|function|command|ssl|tls|dns|socket|io|i/o|os|proxy|gateway|client|configuration|input|type|value|key|import|compilation|compile|import|upstream|provider|service|search|protocol|evaluation|target|cell|browser|navigation|graphql|oauth|token|resource|user|shell) (error|exception|failure)\b *([(\[][^)\]\n]{0,60}[)\]]|-?\d+|code)?\s*([:\n–—-]|$|(during|while|when|processing)\b)",
+    r"^([a-z_]\w*\.)+(exceptions?|errors?)\.[A-Z]\w*\s*(:|\n|$|\()|^([A-Za-z_]\w*[.:]+)*([A-Z]\w*(Error|Exception|Timeout|Fault|Interrupt|Failure))\b( ?\[\w+\]| ?\([^)\n]{0,300}\)?)?\s*(:|\n|$|\()|^Exception(:|\s*\(['\x22]|\s*$)",
     r"(?i)^(failed|failure) (to|in|with|while|when|during|on|at|because|due)\b|^failed\s*[:.!]?\s*$|^(failed|failure)\s*[:-]\s*\D",
-    r"(?i)^((the|your|this) )?(request|api request|api call|query|operation|execution|connection|authentication|authorization|login|tool call|tool|command|transaction|payment|validation|navigation|upload|download|search|fetch|edit|read|write|update|create|delete|call|script|job|task|action|compilation|http request|function)( has| was|s)? (failed|aborted|was aborted|errored|rejected|refused|denied|interrupted|cancell?ed)\b",
+    r"(?i)^((the|your|this) )?(request|api request|api call|query|operation|execution|connection|authentication|authorization|login|tool call|tool|command|transaction|payment|validation|navigation|access token|token|session|upload|download|search|fetch|edit|read|write|update|create|delete|call|script|job|task|action|compilation|http request|function)( has| was|s)? (failed|aborted|was aborted|errored|rejected|refused|denied|interrupted|cancell?ed|declined|expired)\b",
     r"(?i)^(fatal( error)?|exception|abort(ed)?|denied|rejected|invalid|forbidden|unauthorized|timeout)\s*:",
     r"(?i)^(time(d)?[- ]?out)( error)?( (after|waiting|while|exceeded|expired|of|for|reached|\d)|\s*[:.!]|\s*$)|^timeout \d+",
-    r"(?i)^(deadline|rate limit|quota|request limit|usage limit|token limit|time limit|api rate limit|monthly limit|daily limit|context length|maximum context length|resource)s? (has been |was |is )?(exceeded|reached|exhausted|hit)\b|^(too many requests|you('ve| have)? (exceeded|reached|hit)|throttl|rate[- ]limit(ed|ing)?\b *[:.(]?)",
+    r"(?i)^(deadline|rate limit|quota|request limit|usage limit|token limit|time limit|tool[- ]call limit|api rate limit|monthly limit|daily limit|context length|maximum context length|resource)s? (has been |was |is )?(exceeded|reached|exhausted|hit)\b|^(too many requests|you('ve| have)? (exceeded|reached|hit)|throttl|rate[- ]?limit(ed|ing)?\b *([:.(]|$)|(\w+ )?limit exceeded\b|(reached|exceeded) (the )?max\w* )",
     r"^(E[A-Z]{4,}\d?)\b[: ,]|^(?i:connect|read|write|getaddrinfo|spawn|open|scandir|stat|unlink|mkdir|rmdir) E[A-Z]{4,}",
-    r"(?i)^(connection|socket|connect|network|host|server|ssl|tls|upstream)( \S+)? (refused|reset|closed|aborted|timed out|error|lost|failed|hang up|terminated|disconnected|unreachable|is unreachable|is not responding|is down)|^fetch failed|^socket hang up|^remote end closed|^server disconnected",
-    r"(?i)^(permission|access)( to [^\n]{1,120})?( has been| was| is)? (denied|forbidden|rejected)|^(you|user) (do|does)(n't| not) have (the )?(\w+ )?(permission|access|sufficient|necessary|required|enough)|^(operation not permitted|insufficient permissions?|not (authorized|authenticated|permitted|allowed)\b|authentication (required|failed|is required)|unauthorized\b *($|[.:-])|forbidden\b *($|[.:-]))",
+    r"(?i)^(the )?(connection|socket|connect|network|host|server|ssl|tls|upstream)( to [^\n]{1,80}?)?( \S+)? (refused|reset|closed|aborted|timed out|error|lost|failed|hang up|terminated|disconnected|unreachable|is unreachable|is not responding|is down)|^fetch failed|^socket hang up|^remote end closed|^server disconnected",
+    r"(?i)^(permission|access)( to [^\n]{1,120})?( has been| was| is)? (denied|forbidden|rejected)( (to|for|by|while|when|on|from)\b|\s*[:.,(!-]|\s*$)|^(you|user) (do|does)(n't| not) have (the )?(\w+ )?(permission|access|sufficient|necessary|required|enough)|^(operation not permitted|insufficient permissions?|not (authorized|authenticated|permitted|allowed|logged in|implemented|signed in)\b|(user|you|caller|client)( \S+)? (is|are) (not (authorized|allowed|permitted|a member)|being rate limited)|authentication (required|failed|is required)|unauthorized\b *($|[.:-])|forbidden\b *($|[.:-]))",
     r"(?i)^(something went wrong|an unknown error|internal server error|bad gateway|service (is |temporarily )?(temporarily )?unavailable|gateway time-?out|bad request\b|method not allowed|unprocessable entity|payment required)\b",
     r"(?i)^(❌|✗|✘|🚫|⛔|💥|❗|🛑|⚠️?)\s*\S",
-    r"(?i)^(invalid|malformed|unsupported|unrecognized|unrecognised|illegal) (argument|parameter|input|param|request|json|url|uri|value|format|token|api[ _-]?key|credential|option|date|time|type|id\b|identifier|path|query|syntax|command|action|operation|method|name|state|transition|response|regex|pattern|session|user|email|selector|line|range|key|field|file|arguments|tool|expression|account|schema|data|payload|sql|address|code|cursor|ref\b|reference)",
-    r"(?i)^(missing|no) (required|mandatory|argument|parameter|field|api[ _-]?key|credentials?|value for|authentication|token|input|property)\b|^(required|mandatory) (argument|parameter|field|property|input|value)s?\b|^[\w.`'\x22-]{1,60} (is|are) (a )?(required|mandatory)\b|^(fatal|error)$",
+    r"(?i)^invalid \w+:|^(invalid|malformed|unsupported|unrecognized|unrecognised|illegal) (argument|parameter|input|param|request|json|url|uri|value|format|token|api[ _-]?key|credential|option|date|time|type|id\b|identifier|path|query|syntax|command|action|operation|method|name|state|transition|response|regex|pattern|session|user|email|selector|line|range|key|field|file|arguments|tool|expression|account|schema|data|payload|sql|address|code|cursor|ref\b|reference)",
+    r"(?i)^(missing|no) (required|mandatory|permissions?\b|argument|parameter|field|api[ _-]?key|credentials?|value for|authentication|token|input|property)\b|^(required|mandatory) (argument|parameter|field|property|input|value)s?\b|^[\w.`'\x22-]{1,60} (is|are) (a )?(required|mandatory)\b|^(fatal|error)$",
 ];
 
 /// Beginnings of a short message in plain words: a refusal or a lack.
-const SHORT_SURE: [&str; 9] = [
+const SHORT_SURE: [&str; 11] = [
     r"(?i)^(cannot|can't|can ?not|could not|couldn't|unable to|not able to|not allowed to|must not|refus(ed|ing) to|you (cannot|can't|must|are not allowed|may not)|i (cannot|can't)) \w",
-    r"(?i)^(the |this |requested |specified |given )*(file|directory|folder|path|page|resource|url|module|endpoint|host|repository|branch|command|tool|key|index|table|column|session|element|model|route|method)s?( with [^\n]{1,80}| [`'\x22:(]?[^\n]{1,160}?)? (was |were |is |are )?(does not exist|do not exist|not found|doesn't exist|could not be found|cannot be found|not exist|missing|not available|not supported|unavailable)\b",
+    r"(?i)^(the |this |requested |specified |given )*(file|directory|folder|path|page|resource|url|module|endpoint|host|repository|branch|command|tool|key|index|table|column|session|element|model|route|method|function|ref|selector|relation|role|database|schema|service|entity|namespace|secret|container|device|workspace|channel)s?( with [^\n]{1,80}| [`'\x22:(]?[^\n]{1,160}?)? (was |were |is |are )?(does not exist|do not exist|not found|doesn't exist|could not be found|cannot be found|not exist|missing|not available|not supported|unavailable)\b",
+    r"(?i)^(?-i:[a-z][a-z0-9_./+-]{0,30}):\s+(can't|cannot|could not|unable to|unrecognized|invalid option|illegal|unknown option|missing|no such|error|fatal|failed|connect to|'[^'\n]{1,120}': no such|\*\*\*|\(\d+\))",
+    r"(?i)^duplicate (key|entry)\b|^\w+ timeout of \d+",
     r"(?i)^no such \w+|^(not found|404|page not found|unavailable|unknown error|unknown (action|command|method|operation|argument|option|parameter|column|table|host|user))\b *($|[:.'\x22`(])",
     r"(?i)^[^\n]{0,160}\b(timed out|time[d]? ?out after \d|deadline exceeded|connection refused|connection reset by peer|host unreachable|no route to host)\b[^\n]{0,120}$",
-    r"(?i)^(file has not been read yet|file has been (unexpectedly )?modified since|you must (use your )?read|read the file|the file must be read|string to replace not found|old_?str(ing)?\b[^\n]{0,80}(not found|did not|does not|is not unique|must|appears)|no match(es)? found for (the )?(old|replacement|search|string)|found \d+ matches of the string|no replacement was performed|no changes to make|file already exists|path already exists|is a directory|eisdir|the (old|search|replace)\w* (string|block|text|content) )",
-    r"(?i)^[^\n]{0,120}\b(already exists|is not allowed|is not permitted|not permitted|is not supported|is invalid|are invalid|is not valid|must be (a|an|one|at|in|between|greater|less|positive|non|of|provided|specified|set|either|valid|unique|>=?|<=?)\b[^\n]{0,60}|has been rejected|was rejected|was denied|has expired|is disabled|is locked|not enough \w+|insufficient \w+|exceeds? the (maximum|limit)|is too (large|long|short|big|old)|has been (disabled|suspended|revoked|blocked)|failed)\b[^\n]{0,160}$",
+    r"(?i)^(file has not been read yet|file has been (unexpectedly )?modified since|you must (use your )?read|read the file|the file must be read|(the )?string to replace (was )?not found|old_?str(ing)?\b[^\n]{0,80}(not found|did not|does not|is not unique|must|appears)|no match(es)? found for (the )?(old|replacement|search|string)|found \d+ matches of the string|no replacement was performed|no changes to make|file already exists|path already exists|is a directory|eisdir|the (old|search|replace)\w* (string|block|text|content) )",
+    r"(?i)^[a-z'\x22`/@]\S* (\S+ ){0,4}(already exists|is not allowed|is not permitted|not permitted|is not supported|is invalid|are invalid|is not valid|must be (a|an|one|at|in|between|greater|less|positive|non|of|provided|specified|set|either|valid|unique|>=?|<=?)\b[^\n]{0,60}|has been rejected|was rejected|was denied|has expired|is disabled|is locked|not enough \w+|insufficient \w+|exceeds? the (maximum|limit)|is too (large|long|short|big|old)|has been (disabled|suspended|revoked|blocked)|failed(\s*[:.!]|\s*$| to| with| because| due| after| at| on))",
     r"(?i)^(cancell?ed|aborted|interrupted|killed|terminated|operation (was )?(cancell?ed|aborted)|the operation was aborted|request (was )?(cancell?ed|aborted)|this operation was aborted|tool execution cancell?ed|tool call cancell?ed|sibling tool call errored|aborted by user)\b",
     r"(?i)^(segmentation fault|out of memory|killed$|disk (is )?full|no space left|stack overflow|bus error|core dumped|oom\b)",
     r"(?i)^(insufficient|not enough|out of) (funds|balance|credits?|permissions?|privileges|memory|quota|stock|inventory|space|arguments|seats|tickets)",
@@ -106,7 +114,9 @@ const SUSPICIOUS: [&str; 4] = [
 ];
 
 /// Beginnings that look like failures and are not.
-const HARMLESS: [&str; 6] = [
+const HARMLESS: [&str; 8] = [
+    r"(?i)^(test result|tests?)\b",
+    r"(?i)^cannot (is|was|be)\b|^\d+ (failed|errors?|failures?|passed)\b",
     r"(?i)^(errors?|failed|failures?|error count|failed tests?)\s*[:=]\s*(0|none|null|\[\]|false|n/a|-)\s*($|[\n,;.)|])",
     r"(?i)^no (errors?|failures?|issues?|problems?|exceptions?|warnings?)\b",
     r"(?i)^(error|timeout|exception)s?\s*:\s*\n\s+[\w-]+\s*:",
@@ -128,7 +138,12 @@ fn matches(set: &LazyLock<Option<RegexSet>>, text: &str) -> bool {
 /// What the beginning of `text` says; none if it does not speak of a failure.
 pub(super) fn inspect<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>> {
     let text = text.trim();
-    let plain = text.trim_start_matches(['*', '#', '`', '"', '\u{feff}', ' ']).trim_start();
+    if text.starts_with('#') {
+        return None; // a heading: the text is a document
+    }
+    let text =
+        ["[stderr]", "stderr:", "STDERR:"].iter().find_map(|mark| text.strip_prefix(mark)).unwrap_or(text).trim();
+    let plain = text.trim_start_matches(['*', '`', '"', '\u{feff}', ' ', '\n', '╷', '│']).trim_start();
     let start = cut(plain, EXAMINED);
     if start.is_empty() || matches(&HARMLESS_SET, start) {
         return None;

@@ -242,8 +242,9 @@ impl<'m> Applier<'m> {
         let told =
             failure_of(&ToolResult { status, code, kind: kind.as_deref(), message, at, ..ToolResult::default() });
         let named = self.mapping.kinds.iter().find(|(_, conditions)| any(conditions, row, parts));
+        let kind_from = told.kind_from.filter(|_| named.is_none());
         let kind = named.map_or(told.kind, |(name, _)| name.clone());
-        Failure { kind, retry_after_ms: self.retry_after(map, row, place).or(told.retry_after_ms), ..told }
+        Failure { kind, kind_from, retry_after_ms: self.retry_after(map, row, place).or(told.retry_after_ms), ..told }
     }
 
     fn parts<'a>(&mut self, map: &ResultMap, row: &SourceRow<'a>) -> ResultParts<'a> {
