@@ -117,7 +117,7 @@ fn stories(shared: bool, attempts: usize) -> impl Strategy<Value = Vec<StoryCall
 /// The lines of a story, each with the call that it begins, by file.
 fn lines_of(story: &[StoryCall], wording: &Wording) -> Vec<Vec<(String, Option<usize>)>> {
     let Wording { prefix, args, later, .. } = wording;
-    let mut lines: Vec<(u64, usize, String, Option<usize>)> = Vec::new(); // time, run, line, call
+    let mut lines: Vec<TimedLine> = Vec::new();
     for (n, call) in story.iter().enumerate() {
         let name = format!(r#""run_id":"{prefix}r{}","call_id":"{prefix}c{n}""#, call.run);
         let key = call.key.map(|key| format!(r#","idempotency_key":"{prefix}k{key}""#)).unwrap_or_default();
@@ -166,13 +166,16 @@ fn lines_of(story: &[StoryCall], wording: &Wording) -> Vec<Vec<(String, Option<u
     files
 }
 
+/// The time of a line, its run, its text, and its call if it is the line of one.
+type TimedLine = (u64, usize, String, Option<usize>);
+
 /// Any order in which the line of a call comes before those of its answers.
-fn shuffle(lines: &mut Vec<(u64, usize, String, Option<usize>)>, seed: u64) {
+fn shuffle(lines: &mut Vec<TimedLine>, seed: u64) {
     let id =
         |line: &str| line.split(r#""call_id":"#).nth(1).map(|rest| rest.split(',').next().unwrap_or("").to_owned());
     let rank = |n: usize| (n as u64 + 1).wrapping_mul(seed | 1).rotate_left(17).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mut calls: BTreeMap<String, u64> = BTreeMap::new();
-    let mut ranked: Vec<(u64, (u64, usize, String, Option<usize>))> = Vec::new();
+    let mut ranked: Vec<(u64, TimedLine)> = Vec::new();
     for (n, line) in lines.drain(..).enumerate() {
         let own = rank(n);
         let place = match (id(&line.2), line.3) {
