@@ -97,7 +97,7 @@ impl MinedPart {
 
 /// The key of the failure's group. Writes its template into `template`, and in lower case into `key`.
 fn key_of(plan: &Plan, failure: &RecordedFailure<'_>, template: &mut String, key: &mut String) -> GroupKey {
-    write_templates(failure.message().unwrap_or(""), template, key);
+    write_templates(failure.message().unwrap_or(""), failure.call.args(), template, key);
     GroupKey::new(key, failure.error, plan.classifier.classify(&failure.signal()).verdict)
 }
 

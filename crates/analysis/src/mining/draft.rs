@@ -1,9 +1,10 @@
 //! Drafts the rule for a cluster: the simplest condition that catches its failures and no other. The last condition to
 //! be tried is a regular expression that matches every message of the template.
 
-use super::group::{FailureGroup, GroupKey, TEMPLATE_MAX};
+use super::group::{FailureGroup, GroupKey, Spelling};
 use super::members::{ClusterMembers, WORD};
 use super::rule::{NoRule, RuleDraft, RuleTrial, try_rule};
+use crate::replay::has_predicate;
 use playproof_engine::glob::is_glob;
 use playproof_engine::ids::first_free;
 use playproof_engine::playbook::clause;
@@ -19,9 +20,13 @@ const TOOLS_MAX: usize = 5;
 /// The most words in a rule's name.
 const NAME_WORDS: usize = 8;
 
-/// The placeholders of templates. `<text>` and redacted text may contain blanks. No real message contains them.
-const PLACEHOLDERS: [&str; 6] = ["<n>", "<id>", "<path>", WORD, TEXT, REDACTED];
+/// The placeholders of templates. `<text>`, `<arg>` and redacted text may contain blanks. No real message contains them.
+const PLACEHOLDERS: [&str; 7] = ["<n>", "<id>", "<path>", WORD, TEXT, ARG, REDACTED];
 const TEXT: &str = "<text>";
+const ARG: &str = "<arg>";
+
+/// The kind of a failure whose source names no kind: it tells nothing apart.
+const NO_KIND: &str = "tool_error";
 
 /// The rule for `cluster`, under a name that is not in `taken`.
 pub(super) fn draft_rule(
@@ -64,12 +69,12 @@ fn conditions(cluster: &ClusterMembers, key: &GroupKey, groups: &[(GroupKey, Fai
         cluster.members.iter().filter_map(|&n| groups.get(n)).map(|(_, group)| group).collect();
     let common = common(key);
     let mut all: Vec<Vec<String>> = Some(messages(&cluster.template, &members))
-        .filter(|_| !says_nothing(&cluster.template))
+        .filter(|_| has_words(&cluster.template))
         .into_iter()
         .flatten()
         .map(|message| common.iter().cloned().chain([format!("message: {{ {message} }}")]).collect())
         .collect();
-    if (cluster.template.is_empty() || says_nothing(&cluster.template)) && !common.is_empty() {
+    if !has_words(&cluster.template) && tells_apart(key) {
         all.push(common);
     }
     if let Some(tools) = tools(&members) {
@@ -80,10 +85,20 @@ fn conditions(cluster: &ClusterMembers, key: &GroupKey, groups: &[(GroupKey, Fai
     all.into_iter().map(|parts| format!("{{ {} }}", parts.join(", "))).collect()
 }
 
-/// Whether the template consists of placeholders alone, one of them for redacted text.
-fn says_nothing(template: &str) -> bool {
-    let says = |piece: &Piece<'_>| matches!(piece, Piece::Literal(text) if text.contains(char::is_alphanumeric));
-    template.contains(REDACTED) && !pieces(template).iter().any(says)
+/// Whether the template has words of its own beside placeholders; a unit such as `ms` is none.
+fn has_words(template: &str) -> bool {
+    let is_word = |word: &str| word.len() > 2 || has_predicate(word);
+    let has = |piece: &Piece<'_>| matches!(piece, Piece::Literal(text) if text.split(|c: char| !c.is_alphabetic()).any(is_word));
+    pieces(template).iter().any(has)
+}
+
+/// Whether kind, status or code name the failure, or it has no error at all.
+fn tells_apart(key: &GroupKey) -> bool {
+    let is_named = key.kind.as_deref().is_some_and(|kind| kind != NO_KIND);
+    !key.has_error
+        || is_named
+        || key.status.is_some()
+        || key.code.as_deref().is_some_and(|code| !code.contains(REDACTED))
 }
 
 /// The conditions that all failures of the cluster have in common, the message aside.
@@ -116,16 +131,15 @@ fn messages<'a>(template: &'a str, members: &[&FailureGroup]) -> Vec<String> {
     if template.is_empty() {
         return Vec::new();
     }
-    let uneven = members.iter().any(|group| group.uneven);
-    let longest = members.iter().map(|group| group.longest).max().unwrap_or(0);
+    let spelling = members.iter().fold(Spelling::default(), |all, group| all.or(group.spelling));
     let pieces = pieces(template);
     let literal = |piece: &Piece<'a>| match *piece {
         // A capital sigma is lowered one way at the end of a word and another way within it.
-        Piece::Literal(text) if !uneven && !text.contains('Σ') => Some(text.trim()),
+        Piece::Literal(text) if !spelling.uneven && !text.contains('Σ') => Some(text.trim()),
         _ => None,
     };
     let mut tests = Vec::new();
-    let whole = pieces.len() == 1 && longest <= TEMPLATE_MAX;
+    let whole = pieces.len() == 1 && !spelling.after;
     let mut literals: Vec<&str> = pieces.iter().filter_map(literal).collect();
     if whole {
         // Words within a longer text prove nothing about a write, so a whole clause is asked for where there is one.
@@ -134,12 +148,14 @@ fn messages<'a>(template: &'a str, members: &[&FailureGroup]) -> Vec<String> {
         tests.extend(literals.first().map(|text| format!("contains: {}", scalar(text))));
         tests.extend(literals.first().map(|text| format!("equals: {}", scalar(text))));
     }
-    let first = pieces.first().and_then(literal).filter(|text| text.split(' ').count() >= WORDS_MIN);
-    literals.retain(|text| text.split(' ').count() >= WORDS_MIN);
+    // One piece may represent the template if it says what failed, or if there is no other.
+    let represents = |text: &str| text.split(' ').count() >= WORDS_MIN && (pieces.len() == 1 || has_predicate(text));
+    let first = pieces.first().and_then(literal).filter(|text| represents(text));
+    literals.retain(|text| represents(text));
     literals.sort_by_key(|text| std::cmp::Reverse(text.len())); // stable: the first of the longest
     tests.extend(literals.first().map(|text| format!("contains: {}", scalar(text))));
     tests.extend(first.map(|text| format!("starts_with: {}", scalar(text))));
-    tests.push(format!("matches: {}", scalar(&expression(&pieces, uneven, longest > TEMPLATE_MAX))));
+    tests.push(format!("matches: {}", scalar(&expression(&pieces, spelling))));
     tests.dedup();
     tests
 }
@@ -165,28 +181,32 @@ fn pieces(template: &str) -> Vec<Piece<'_>> {
         if !before.is_empty() {
             pieces.push(Piece::Literal(before));
         }
-        pieces.push(if mark == TEXT || mark == REDACTED { Piece::Text } else { Piece::Word });
+        pieces.push(if matches!(mark, TEXT | ARG | REDACTED) { Piece::Text } else { Piece::Word });
         rest = after.get(mark.len()..).unwrap_or("");
     }
     pieces
 }
 
 /// A regular expression that matches every message with this template.
-fn expression(pieces: &[Piece<'_>], uneven: bool, open: bool) -> String {
+fn expression(pieces: &[Piece<'_>], spelling: Spelling) -> String {
     let mut out = String::new();
     if pieces.contains(&Piece::Text) {
         out.push_str("(?s)"); // quoted text may hold line breaks
     }
-    out.push_str(if uneven { r"^\s*" } else { "^" });
+    out.push_str(match (spelling.before, spelling.uneven) {
+        (true, _) => "",
+        (false, true) => r"^\s*",
+        (false, false) => "^",
+    });
     for piece in pieces {
         match piece {
-            Piece::Literal(text) if uneven => out.push_str(&regex::escape(text).replace(' ', r"\s+")),
+            Piece::Literal(text) if spelling.uneven => out.push_str(&regex::escape(text).replace(' ', r"\s+")),
             Piece::Literal(text) => out.push_str(&regex::escape(text)),
             Piece::Word => out.push_str(r"\S+"),
             Piece::Text => out.push_str(".+"),
         }
     }
-    out.push_str(match (open, uneven) {
+    out.push_str(match (spelling.after, spelling.uneven) {
         (true, _) => "",
         (false, true) => r"\s*$",
         (false, false) => "$",
@@ -217,19 +237,18 @@ mod tests {
 
     fn template(message: &str) -> String {
         let mut template = String::new();
-        write_template(message, &mut template);
+        write_template(message, None, &mut template);
         template
     }
 
     fn catches(message: &str) -> bool {
-        let uneven = crate::mining::group::is_uneven(message);
-        let pattern = expression(&pieces(&template(message)), uneven, message.len() > TEMPLATE_MAX);
+        let pattern = expression(&pieces(&template(message)), Spelling::of(message));
         compile(&pattern, false).unwrap_or_else(|error| panic!("{pattern}: {error}")).is_match(message)
     }
 
     #[test]
     fn a_template_becomes_a_readable_expression() {
-        let draft = |message: &str| expression(&pieces(&template(message)), false, false);
+        let draft = |message: &str| expression(&pieces(&template(message)), Spelling::default());
         assert_eq!(draft("payment method card_12 not found"), r"^payment method \S+ not found$");
         assert_eq!(draft("total price is 375, but paid 299"), r"^total price is \S+, but paid \S+$");
         assert_eq!(draft("no flag \"a b\"."), r"(?s)^no flag .+\.$");
@@ -253,7 +272,7 @@ mod tests {
     proptest! {
         #[test]
         fn the_expression_of_a_template_matches_every_message_of_it(
-            message in r#"([a-zA-Z/\\.<>=;:'"`#é-]|[0-9]| |\n|<n>|<text>| not found| 'a b' ){0,60}"#
+            message in r#"(Traceback \(most recent call last\))?([a-zA-Z/\\.<>=;:'"`#é-]|[0-9]| |\n|<n>|<text>| not found| 'a b' ){0,60}"#
         ) {
             prop_assert!(catches(&message), "{:?}", template(&message));
         }

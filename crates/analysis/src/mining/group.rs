@@ -1,6 +1,6 @@
 //! Groups of failures with one template, kind, status, code and verdict: their counts, and a few samples.
 
-use crate::replay::{Counts, FrequentRow, write_template};
+use crate::replay::{Counts, FrequentRow, head, write_template};
 use playproof_engine::call::{Place, RecordedCall};
 use playproof_engine::classify::Signal;
 use playproof_engine::event::ErrorFacts;
@@ -12,9 +12,6 @@ const SAMPLES: usize = 5;
 
 /// The most bytes of a message in a sample.
 const SAMPLE_MAX: usize = 1_024;
-
-/// The most bytes of a message that make its template.
-pub(super) const TEMPLATE_MAX: usize = 400;
 
 /// What the failures of one group have in common.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -132,10 +129,8 @@ pub(super) struct FailureGroup {
     pub risk: u64,
     pub tools: Counts,
     pub samples: Vec<FailureSample>,
-    /// The longest message, in bytes.
-    pub longest: usize,
-    /// Whether a message has other white space than single blanks between words.
-    pub uneven: bool,
+    /// How their messages differ from their heads.
+    pub spelling: Spelling,
 }
 
 impl FailureGroup {
@@ -150,8 +145,7 @@ impl FailureGroup {
         self.writes += u64::from(failure.facts.access == Access::Write);
         self.risk += failure.risk();
         self.tools.add(failure.call.tool(), 1);
-        self.longest = self.longest.max(message.len());
-        self.uneven |= is_uneven(message);
+        self.spelling = self.spelling.or(Spelling::of(message));
         if self.samples.len() < SAMPLES && self.is_new(message) {
             self.samples.push(FailureSample::of(failure));
         }
@@ -168,8 +162,7 @@ impl FailureGroup {
         self.writes += later.writes;
         self.risk += later.risk;
         self.tools.merge(&later.tools);
-        self.longest = self.longest.max(later.longest);
-        self.uneven |= later.uneven;
+        self.spelling = self.spelling.or(later.spelling);
         for sample in later.samples {
             if self.samples.len() < SAMPLES && self.is_new(sample.message().unwrap_or("")) {
                 self.samples.push(sample);
@@ -183,6 +176,35 @@ impl FailureGroup {
             let known = known.message().unwrap_or("");
             message.starts_with(known) && (known.len() == message.len() || known.len() + 4 > SAMPLE_MAX)
         })
+    }
+}
+
+/// What messages have beside the words of their heads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Spelling {
+    /// Other white space than single blanks between words.
+    pub uneven: bool,
+    /// Text before the head.
+    pub before: bool,
+    /// Text after the head.
+    pub after: bool,
+}
+
+impl Spelling {
+    pub fn of(message: &str) -> Spelling {
+        let head = head(message);
+        let Some((before, after)) = message.split_once(head) else { return Spelling::default() }; // a head is a part
+        let [is_before, is_after] = [before, after].map(|text| !text.trim().is_empty());
+        let blanks = !is_before && !before.is_empty() || !is_after && !after.is_empty();
+        Spelling { uneven: blanks || is_uneven(head), before: is_before, after: is_after }
+    }
+
+    pub const fn or(self, other: Spelling) -> Spelling {
+        Spelling {
+            uneven: self.uneven | other.uneven,
+            before: self.before | other.before,
+            after: self.after | other.after,
+        }
     }
 }
 
@@ -219,14 +241,15 @@ impl RareFailures {
     }
 }
 
-/// Writes the template of a message into `template`, and in lower case (ASCII letters) into `key`.
-pub(super) fn write_templates(message: &str, template: &mut String, key: &mut String) {
-    write_template(message, template);
+/// Writes the template of a message of a call with these arguments into `template`, and in lower case (ASCII letters)
+/// into `key`.
+pub(super) fn write_templates(message: &str, args: Option<&str>, template: &mut String, key: &mut String) {
+    write_template(message, args, template);
     template.clone_into(key);
     key.make_ascii_lowercase();
 }
 
-pub(super) fn is_uneven(message: &str) -> bool {
+fn is_uneven(message: &str) -> bool {
     let mut before = ' '; // a blank at the beginning is uneven too
     for c in message.chars() {
         if c.is_whitespace() && (c != ' ' || before == ' ') {

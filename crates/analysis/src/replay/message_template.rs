@@ -1,7 +1,50 @@
 //! Templates of error messages: what differs between messages becomes a placeholder.
 
+use std::cmp::Reverse;
+use std::ops::RangeInclusive;
+
+use serde_json::Value;
+
 /// The bytes of a message that count.
 const MAX_MESSAGE: usize = 400;
+
+/// Lengths of arguments that a message may repeat, in bytes.
+const ECHO: RangeInclusive<usize> = 3..=200;
+
+/// Words that say what failed. An argument with one of them is not taken out of a message.
+const PREDICATES: [&str; 31] = [
+    "already",
+    "cannot",
+    "denied",
+    "exceeded",
+    "expired",
+    "failed",
+    "forbidden",
+    "illegal",
+    "insufficient",
+    "invalid",
+    "malformed",
+    "missing",
+    "must",
+    "never",
+    "no",
+    "not",
+    "only",
+    "refused",
+    "rejected",
+    "required",
+    "timed",
+    "too",
+    "unable",
+    "unauthorized",
+    "unavailable",
+    "unexpected",
+    "unknown",
+    "unsupported",
+    "without",
+    "wrong",
+    "locked",
+];
 
 /// The number of cached messages.
 const MAX_KNOWN: usize = 16;
@@ -9,40 +52,117 @@ const MAX_KNOWN: usize = 16;
 /// A cache of the templates of the last messages, because a trace repeats them.
 #[derive(Debug, Default)]
 pub struct MessageTemplates {
-    /// Messages with their templates.
-    known: Vec<(String, String)>,
+    /// Messages with the arguments of their calls, and their templates.
+    known: Vec<([String; 2], String)>,
     /// The entry to replace next.
     oldest: usize,
 }
 
 impl MessageTemplates {
     /// The template of `message`, as [`write_template`] writes it.
-    pub fn of(&mut self, message: &str) -> &str {
-        let known = self.known.iter().position(|(known, _)| known == message);
-        let place = known.unwrap_or_else(|| self.remember(message));
+    pub fn of(&mut self, message: &str, args: Option<&str>) -> &str {
+        let is_same = |[known, with]: &[String; 2]| known == message && with == args.unwrap_or("");
+        let known = self.known.iter().position(|(known, _)| is_same(known));
+        let place = known.unwrap_or_else(|| self.remember(message, args));
         self.known.get(place).map_or("", |(_, template)| template)
     }
 
-    fn remember(&mut self, message: &str) -> usize {
+    fn remember(&mut self, message: &str, args: Option<&str>) -> usize {
         if self.known.len() < MAX_KNOWN {
             self.known.push(Default::default());
         }
         let place = self.oldest;
         self.oldest = (place + 1) % MAX_KNOWN;
-        if let Some((known, template)) = self.known.get_mut(place) {
+        if let Some(([known, with], template)) = self.known.get_mut(place) {
             message.clone_into(known);
-            write_template(message, template);
+            args.unwrap_or("").clone_into(with);
+            write_template(message, args, template);
         }
         place
     }
 }
 
-/// Writes the template of `message` into `out`: numbers become `<n>`, ids `<id>`, quoted text `<text>`, paths `<path>`;
-/// white space is one space. At most 400 bytes of the message count.
-pub fn write_template(message: &str, out: &mut String) {
+/// Writes the template of the [`head`] of `message` into `out`: numbers become `<n>`, ids `<id>`, quoted text `<text>`,
+/// paths `<path>`, and texts of `args` (JSON) that the message repeats `<arg>`; white space is one space.
+pub fn write_template(message: &str, args: Option<&str>, out: &mut String) {
     out.clear();
-    out.reserve(message.len().min(MAX_MESSAGE));
-    let mut rest = message.get(..message.floor_char_boundary(MAX_MESSAGE)).unwrap_or(message).trim_start();
+    let mut rest = head(message);
+    out.reserve(rest.len());
+    let args = args.and_then(|args| serde_json::from_str::<Value>(args).ok()).unwrap_or_default();
+    let mut texts = Vec::new();
+    add_texts(&args, &mut texts);
+    while let Some((at, length)) =
+        texts.iter().filter_map(|text| echo(rest, text)).min_by_key(|&(at, length)| (at, Reverse(length)))
+    {
+        let (before, after) = rest.split_at(at);
+        write_words(before, out);
+        out.push_str("<arg>");
+        rest = after.get(length..).unwrap_or("");
+    }
+    write_words(rest, out);
+    out.truncate(out.trim_end().len());
+}
+
+/// The part of `message` that makes its template: the first sentence of its first line, of a Python traceback of the
+/// last one; at most 400 bytes.
+pub fn head(message: &str) -> &str {
+    let message = message.trim();
+    let is_traceback = message.starts_with("Traceback (most recent call last)");
+    let line = if is_traceback { message.lines().next_back() } else { message.lines().next() }.unwrap_or("");
+    let line = line.get(..line.floor_char_boundary(MAX_MESSAGE)).unwrap_or(line);
+    let sentence = first_sentence(line);
+    sentence.trim()
+}
+
+/// The text up to the first full stop, exclamation or question mark that ends at least two words and is followed by a
+/// blank and a capital letter.
+fn first_sentence(line: &str) -> &str {
+    let ends = line.match_indices(['.', '!', '?']).map(|(at, _)| line.split_at(at + 1)).find(|(sentence, rest)| {
+        let begins = rest.strip_prefix(' ').is_some_and(|next| next.trim_start().starts_with(char::is_uppercase));
+        let last = sentence.rsplit(' ').next().unwrap_or("");
+        let is_short = last.len() < 3 || last.trim_end_matches('.').contains('.'); // an initial, or `e.g.`
+        begins && sentence.contains(' ') && !is_short
+    });
+    ends.map_or(line, |(sentence, _)| sentence)
+}
+
+/// The place and length of `value` where `text` repeats it as a whole word or phrase, outside quotation marks.
+fn echo(text: &str, value: &str) -> Option<(usize, usize)> {
+    let stands_alone = |at: &usize| {
+        let (before, after) = (text.get(..*at).unwrap_or(""), text.get(at + value.len()..).unwrap_or(""));
+        let quote = before.chars().next_back().filter(|before| matches!(before, '"' | '\'' | '`'));
+        let is_quoted = quote.is_some_and(|quote| after.starts_with(quote));
+        !is_quoted && !before.ends_with(char::is_alphanumeric) && !after.starts_with(char::is_alphanumeric)
+    };
+    let at = text.match_indices(value).map(|(at, _)| at).find(stands_alone)?;
+    Some((at, value.len()))
+}
+
+/// Whether a text of the arguments may be taken out of a message. Not what other placeholders cover, nor a single word in
+/// lower case, nor what may be the message's own words.
+fn is_echo(value: &str) -> bool {
+    let is_name = value.contains(' ') || value.contains(|c: char| !c.is_ascii_lowercase());
+    let is_covered = || !value.contains(' ') && !value.bytes().all(|byte| byte.is_ascii_alphabetic());
+    ECHO.contains(&value.len()) && is_name && !is_covered() && !has_predicate(value)
+}
+
+/// Whether `text` has a word that says what failed, such as `not` or `invalid`.
+pub fn has_predicate(text: &str) -> bool {
+    let words = text.split(|c: char| !c.is_alphanumeric() && c != '\'');
+    let says = |word: &str| word.ends_with("n't") || PREDICATES.contains(&word);
+    words.into_iter().any(|word| says(&word.to_ascii_lowercase()))
+}
+
+fn add_texts<'v>(value: &'v Value, texts: &mut Vec<&'v str>) {
+    match value {
+        Value::String(text) if is_echo(text) => texts.push(text),
+        Value::Array(items) => items.iter().for_each(|item| add_texts(item, texts)),
+        Value::Object(fields) => fields.values().for_each(|item| add_texts(item, texts)),
+        Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+fn write_words(mut rest: &str, out: &mut String) {
     loop {
         let (plain, behind) = rest.split_at(plain_words(rest.as_bytes()));
         out.push_str(plain);
@@ -64,7 +184,6 @@ pub fn write_template(message: &str, out: &mut String) {
         };
         rest = rest.get(taken..).unwrap_or("");
     }
-    out.truncate(out.trim_end().len());
 }
 
 /// The length of the words at the start that are of nothing but letters without accents, and of the single spaces
@@ -144,7 +263,7 @@ mod tests {
 
     fn template(message: &str) -> String {
         let mut out = String::new();
-        write_template(message, &mut out);
+        write_template(message, None, &mut out);
         out
     }
 
@@ -164,9 +283,45 @@ mod tests {
         let mut templates = MessageTemplates::default();
         for n in (0..40).chain([39, 0, 38]) {
             let message = format!("order o_{n} of {} not found", "x".repeat(n % 7));
-            assert_eq!(templates.of(&message), template(&message));
-            assert_eq!(templates.of(&message), template(&message));
+            assert_eq!(templates.of(&message, None), template(&message));
+            assert_eq!(templates.of(&message, None), template(&message));
         }
+    }
+
+    #[test]
+    fn the_first_sentence_makes_the_template() {
+        assert_eq!(template("\n Order is locked. Ask for help.\nmore"), "Order is locked.");
+        assert_eq!(
+            template("no page in v. 3.5 of it. see e.g. J. Smith"),
+            "no page in v. <n> of it. see e.g. J. Smith"
+        );
+        assert_eq!(template("No. Never do that"), "No. Never do that");
+        assert_eq!(
+            template("Traceback (most recent call last):\n  File \"a.py\"\nKeyError: 'b'\n"),
+            "KeyError: <text>"
+        );
+        assert_eq!(template("Traceback (most recent call last)"), "Traceback (most recent call last)");
+    }
+
+    #[test]
+    fn arguments_that_a_message_repeats_are_a_placeholder() {
+        let of = |message: &str, args: &str| {
+            let (mut out, mut templates) = (String::new(), MessageTemplates::default());
+            write_template(message, Some(args), &mut out);
+            assert_eq!(templates.of(message, Some("{}")), template(message));
+            assert_eq!(templates.of(message, Some(args)), out);
+            out
+        };
+        let places = r#"{"from":"New York","to":["York","Ulm"],"modifier":"oat","why":"not found","n":"R7"}"#;
+        assert_eq!(of("no train from New York to Ulm", places), "no train from <arg> to <arg>");
+        assert_eq!(of("Yorkshire: no train to York.", places), "Yorkshire: no train to <arg>.");
+        assert_eq!(of("'New York' is far, \"Ulm is", r#"["New York", "Ulm"]"#), "<text> is far, \"<arg> is");
+        assert_eq!(of("oat R7 not found", places), "oat <id> not found");
+        assert_eq!(of("no train to Ulm", "{"), "no train to Ulm");
+        assert_eq!(
+            of("a card of Ada Lovelace in Paris", r#"{"a":{"b":"Ada Lovelace in Paris"},"c":"Ada"}"#),
+            "a card of <arg>"
+        );
     }
 
     #[test]

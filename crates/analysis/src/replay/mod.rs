@@ -25,7 +25,7 @@ pub use engine::replay;
 pub use frequent::{Frequent, FrequentRow};
 pub use io::{InputAccount, Inputs, Observer, ReplayError, ReplayOptions, Replayed};
 pub use lanes::Sessions;
-pub use message_template::{MessageTemplates, write_template};
+pub use message_template::{MessageTemplates, has_predicate, head, write_template};
 pub use recorded::{PossibleDuplicates, RecordingAnalysis};
 pub use summary::{Effects, FindingCounts, Summary};
 

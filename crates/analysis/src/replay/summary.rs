@@ -133,7 +133,7 @@ impl Summary {
             self.tape_left += u64::from(tally.tape_left);
         }
         self.add_effects(record);
-        self.add_verdicts(plan, record, templates);
+        self.add_verdicts(plan, call, record, templates);
         for finding in record.findings.iter().filter(|finding| finding.by == FindingBy::Playbook) {
             self.findings.add(finding.kind(), finding.by, 1);
         }
@@ -177,7 +177,13 @@ impl Summary {
         }
     }
 
-    fn add_verdicts(&mut self, plan: &Plan, record: &SimulationRecord, templates: &mut MessageTemplates) {
+    fn add_verdicts(
+        &mut self,
+        plan: &Plan,
+        call: &RecordedCall,
+        record: &SimulationRecord,
+        templates: &mut MessageTemplates,
+    ) {
         let mut last = None;
         for event in &record.events {
             match event.what {
@@ -192,7 +198,7 @@ impl Summary {
                     if rule.is_none() && plan.reserved.unclassified == Some(verdict) {
                         let error = last.and_then(|id| record.shown_error(id));
                         let message = error.and_then(|error| error.message.as_deref()).unwrap_or("");
-                        self.unclassified.add(templates.of(message), 1);
+                        self.unclassified.add(templates.of(message, call.args()), 1);
                     }
                 }
                 _ => {}
