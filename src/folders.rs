@@ -85,14 +85,6 @@ fn linked_folder(link: &Path) -> Failure {
     Failure::new(said).help("put the folder itself there, or remove the link")
 }
 
-/// The names in a folder, sorted; empty if it cannot be read.
-pub fn names_in(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut names: Vec<String> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
-    names.sort();
-    names
-}
-
 /// The path of a folder in its git repository; none outside of one, and for its root.
 pub fn below_repository(folder: &Path) -> Option<String> {
     let here = std::env::current_dir().ok()?.join(folder);

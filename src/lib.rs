@@ -16,6 +16,7 @@ mod folders;
 mod format;
 mod git;
 mod input_kind;
+mod input_paths;
 mod inputs;
 mod known_tools;
 mod manual;

@@ -4,18 +4,18 @@
 use std::collections::BTreeSet;
 use std::io;
 use std::num::NonZeroUsize;
-use std::path::Path;
 use std::sync::{Arc, PoisonError};
 
 use super::exit::Failure;
 use super::feed::{self, Learned, Notes};
 use super::flags::Flags;
 use super::input_kind::{self, InputKind};
+use super::input_paths::InputPaths;
 use super::output::{refused, to_stderr};
 use super::project::Project;
 use super::read_options::ReadOptions;
 use super::terminal::{Terminal, cores};
-use super::{duplicate_args, files, folders, inputs, playbooks};
+use super::{duplicate_args, files, inputs, playbooks};
 use playproof_analysis::replay::{InputAccount, Observer, ReplayError, ReplayOptions, Replayed, replay};
 use playproof_engine::playbook::Tools;
 use playproof_engine::sim::Plan;
@@ -36,8 +36,8 @@ pub struct Stream<'a> {
     pub command: Command,
     /// The given flags, for suggested commands.
     pub flags: Flags,
-    /// Paths; `-` is standard input.
-    pub inputs: &'a [String],
+    /// What is read.
+    pub inputs: &'a InputPaths,
     /// The names of the inputs, and the origins of foreign lines.
     pub sources: Sources,
     /// The flags that say how to read them.
@@ -112,9 +112,10 @@ impl Stream<'_> {
             redaction: project.redaction.clone(),
         };
         let notes: Notes = Notes::default();
-        let bar = feed::bar(self.inputs, terminal);
+        let bar = feed::bar(self.inputs.files(), terminal);
         let (notes_of, sources) = (Arc::clone(&notes), self.sources.clone());
-        let feed = feed::open(self.inputs, mapping.as_ref(), &project.redaction, notes_of, sources, bar.clone());
+        let feed =
+            feed::open(self.inputs.files(), mapping.as_ref(), &project.redaction, notes_of, sources, bar.clone());
         let replayed = replay(plans, feed, &options, watch, each);
         bar.finish_and_clear();
         let Learned { notes, refused } = std::mem::take(&mut *notes.lock().unwrap_or_else(PoisonError::into_inner));
@@ -132,11 +133,11 @@ impl Stream<'_> {
     /// # Errors
     /// There is such an input.
     pub fn refuse_repeated(&self) -> Result<(), Failure> {
-        duplicate_args::refuse_inputs(self.inputs, &self.flags, |once, flags| self.of(once, flags))
+        duplicate_args::refuse_inputs(self.inputs.typed(), &self.flags, |once, flags| self.of(once, flags))
     }
 
     fn refuse_fixtures(&self) -> Result<(), Failure> {
-        match self.inputs.iter().find(|path| inputs::is_fixture(path)) {
+        match self.inputs.files().iter().find(|path| inputs::is_fixture(path)) {
             None => Ok(()),
             Some(path) => {
                 input_kind::expect(InputKind::Trace, path, files::read_small(path)?.text.as_bytes())?;
@@ -169,12 +170,7 @@ impl Stream<'_> {
     fn next_after(&self, report: &Report) -> Option<Command> {
         let first = report.diagnostics.first()?;
         match first.id {
-            "directory" => {
-                let name = report.source.name.trim_end_matches('/');
-                let folder = if name == files::STDIN_NAME { "FOLDER" } else { name };
-                let ending = self.ending_in(folder).unwrap_or("jsonl");
-                Some(self.flags.after(self.command.clone().files_in(folder, ending)))
-            }
+            "directory" => Some(self.of(&["FOLDER"], &self.flags)), // standard input is one
             // The report itself says whether skipping lines helps.
             _ if self.reading.skip_invalid => None,
             // The whole file is probably something else.
@@ -185,19 +181,18 @@ impl Stream<'_> {
         }
     }
 
-    /// The ending of the files in a folder that the command can read.
-    fn ending_in(&self, folder: &str) -> Option<&'static str> {
-        let names = folders::names_in(Path::new(folder));
-        let traces = ["jsonl", "json", "jsonl.gz", "json.gz", "jsonl.zst", "json.zst"].into_iter();
-        let fixtures = ["yaml", "yml"].into_iter().filter(|_| self.name == "replay");
-        traces.chain(fixtures).find(|ending| names.iter().any(|name| name.ends_with(&format!(".{ending}"))))
-    }
-
+    /// An input without calls is no result. Beside others it is noted.
     fn refuse_empty(&self, replayed: &Replayed) -> Result<(), Failure> {
         let is_empty = |account: &&InputAccount| account.ledger.calls + account.ledger.combined == 0;
-        match replayed.inputs.iter().find(is_empty).filter(|_| self.allow_empty != Some(true)) {
+        let empty: Vec<&InputAccount> = replayed.inputs.iter().filter(is_empty).collect();
+        match empty.first().filter(|_| self.allow_empty != Some(true)) {
+            Some(account) if empty.len() == replayed.inputs.len() => Err(self.empty(account)),
+            Some(_) => {
+                let names: Vec<&str> = empty.iter().map(|account| account.name.as_str()).collect();
+                to_stderr(&format!("note: no calls in {}\n", names.join(", ")));
+                Ok(())
+            }
             None => Ok(()),
-            Some(account) => Err(self.empty(account)),
         }
     }
 
@@ -242,7 +237,7 @@ impl Stream<'_> {
 
     /// The same command with one more flag.
     fn again(&self, flag: &'static str) -> Command {
-        self.of(self.inputs, &self.flags).and(flag)
+        self.of(self.inputs.typed(), &self.flags).and(flag)
     }
 
     /// The same command with these inputs and flags.

@@ -2,6 +2,7 @@
 
 use crate::exit::{Exit, Failure};
 use crate::flags::Flags;
+use crate::input_paths::InputPaths;
 use crate::output::Output;
 use crate::project::Project;
 use crate::read_options::ReadOptions;
@@ -35,7 +36,7 @@ The last word names the call, unless a file has that name: then it is one more i
 Exit codes: 0 explained, 2 no such call, unusable input or usage, 3 more lines skipped than read."
 )]
 pub struct Args {
-    /// Traces, foreign recordings or fixtures; `-` is standard input. Last comes the call: a reference such as `r1#3` (run
+    /// Traces, foreign recordings or fixtures: files, folders or globs; `-` is standard input. Last comes the call: a reference such as `r1#3` (run
     /// and number), a place FILE:LINE (`<stdin>:LINE` in standard input), or its own id; an input with a single call needs none
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<String>,
@@ -104,11 +105,12 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let name = playbooks::names(&asked, &project).into_iter().next().unwrap_or_default();
     let tools = playbooks::facts_said(args.tools.as_deref(), &project)?;
     let plan = Plan::new(playbooks::load(&name)?.playbook, &tools);
+    let paths = InputPaths::find(inputs)?;
     let search = Search {
         command: "playproof explain",
         call_flag: None,
         flags,
-        inputs,
+        inputs: paths.files(),
         wanted: call,
         reading: &args.reading,
         beyond: args.beyond_tape.clone().unwrap_or_default(),

@@ -5,6 +5,7 @@ use clap::ValueEnum;
 use crate::exit::{Exit, Failure};
 use crate::flags::Flags;
 use crate::format::Format;
+use crate::input_paths::InputPaths;
 use crate::output::Output;
 use crate::read_options::ReadOptions;
 use crate::stream::{Stream, Streamed};
@@ -51,7 +52,7 @@ pub enum FailOn {
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// Traces or foreign recordings; `-` is standard input
+    /// Traces or foreign recordings: files, folders or globs; `-` is standard input
     #[arg(required = true, value_name = "TRACE")]
     pub inputs: Vec<String>,
 
@@ -103,12 +104,13 @@ pub struct Args {
 
 /// Compares.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    let paths = InputPaths::find(&args.inputs)?;
     let stream = Stream {
         name: "impact",
         command: "playproof impact".into(),
         flags: given(args),
-        inputs: &args.inputs,
-        sources: inputs::sources(&args.inputs),
+        inputs: &paths,
+        sources: inputs::sources(paths.files()),
         reading: &args.reading,
         beyond: args.beyond_tape.clone().unwrap_or_default(),
         jobs: args.jobs,
@@ -127,7 +129,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let streamed = stream.run(&plans, &watcher, &project, terminal, |part| all.merge(part))?;
     let impact = watcher.finish(all, [mine, theirs], &streamed.replayed);
     let gate = gate(args);
-    let next = next(args, &base, &impact, &streamed.sources);
+    let next = next(args, &paths, &base, &impact, &streamed.sources);
     let Streamed { replayed, notes, sources } = &streamed;
     let shown = ImpactPage { impact: &impact, replayed, notes, gate: &gate, next: next.as_ref() };
     match args.format {
@@ -170,9 +172,9 @@ fn exit(args: &Args, gate: &ImpactGate, impact: &Impact) -> Exit {
 }
 
 /// The example of the first cause under both playbooks, side by side.
-fn next(args: &Args, base: &str, impact: &Impact, sources: &Sources) -> Option<Command> {
+fn next(args: &Args, paths: &InputPaths, base: &str, impact: &Impact, sources: &Sources) -> Option<Command> {
     let example = impact.causes.first()?.example.as_ref()?;
-    let input = args.inputs.get(usize::try_from(example.place.input).ok()?)?;
+    let input = paths.file(example.place.input)?;
     let call = sources.name_of(&example.reference, example.place);
     let compared = Flags::default().with("--playbook", Some(base)).with("--playbook", Some(&args.candidate));
     let replay = Command::new("playproof replay").path(input).flag("--call", &call);

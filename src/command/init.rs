@@ -12,6 +12,7 @@ use crate::failed::fail;
 use crate::files;
 use crate::flags::Flags;
 use crate::folders::{self, Taken, taken};
+use crate::input_paths::InputPaths;
 use crate::inputs;
 use crate::inputs::Shape;
 use crate::inputs::without_skipping;
@@ -79,8 +80,9 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     outputs::refuse_among_project_files(&root.join(project::FILE).to_string_lossy())?;
     say_nested(&root);
     let folder = Folder::open(&root)?;
-    let recordings = read(args, &root, &folder.redaction()?).map_err(without_skipping)?;
-    let names: Vec<String> = args.from.iter().map(|path| files::lasting(&root, path)).collect();
+    let from = InputPaths::find(&args.from)?;
+    let recordings = read(args, from.files(), &root, &folder.redaction()?).map_err(without_skipping)?;
+    let names: Vec<String> = from.files().iter().map(|path| files::lasting(&root, path)).collect();
     let planned = setup::plan(&folder, &recordings, recordings.tools(&names)).map_err(no_plan)?;
     folder.write(&planned, output)?;
     let (check, ended) = match planned.is_whole {
@@ -145,10 +147,10 @@ fn checked(root: &Path, planned: &ProjectFiles) -> (Option<SetupCheck>, Result<E
 ///
 /// # Errors
 /// A recording that cannot be read, is empty, or gives no mapping.
-fn read(args: &Args, root: &Path, redaction: &RedactionRules) -> Result<Recordings, Failure> {
+fn read(args: &Args, from: &[String], root: &Path, redaction: &RedactionRules) -> Result<Recordings, Failure> {
     let given = args.map.as_deref().map(|path| Ok::<_, Failure>((path, inputs::mapping(path)?))).transpose()?;
     let mut recordings = Recordings::default();
-    for (number, path) in (0..).zip(&args.from) {
+    for (number, path) in (0..).zip(from) {
         let (input, mapping) = opened(root, path, given.as_ref(), &mut recordings, redaction)?;
         let mut read = RecordingSummary { path: path.clone(), mapping, is_given: given.is_some(), calls: 0, failed: 0 };
         let ledger = input.each_call(number, AssembleOptions::default(), redaction, &|_| true, |closed| {

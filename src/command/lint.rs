@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::exit::{Exit, Failure};
 use crate::flags::Flags;
 use crate::format::Format;
+use crate::input_paths::InputPaths;
 use crate::known_tools::KnownTools;
 use crate::output::Output;
 use crate::project;
@@ -74,7 +75,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
             .help("name one, such as `playproof lint standard`; `playproof init` makes a project with one")
             .next("playproof init"));
     }
-    let tools = known_tools::read(&args.traces, &args.reading)?;
+    let tools = known_tools::read(InputPaths::find(&args.traces)?.files(), &args.reading)?;
     let mut linted = Vec::new();
     for name in playbooks::names(&args.playbooks, &project) {
         linted.push(one(&name, &tools)?);

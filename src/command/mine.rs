@@ -6,6 +6,7 @@ use crate::exit::{Exit, Failure};
 use crate::files;
 use crate::flags::Flags;
 use crate::format::Format;
+use crate::input_paths::InputPaths;
 use crate::output::Output;
 use crate::read_options::ReadOptions;
 use crate::stream::{Stream, Streamed};
@@ -47,7 +48,7 @@ const TOP: u16 = 10;
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// Traces or foreign recordings; `-` is standard input
+    /// Traces or foreign recordings: files, folders or globs; `-` is standard input
     #[arg(required = true, value_name = "TRACE")]
     pub inputs: Vec<String>,
 
@@ -82,12 +83,13 @@ pub struct Args {
 
 /// Mines.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    let paths = InputPaths::find(&args.inputs)?;
     let stream = Stream {
         name: "mine",
         command: "playproof mine".into(),
         flags: given(args),
-        inputs: &args.inputs,
-        sources: inputs::sources(&args.inputs),
+        inputs: &paths,
+        sources: inputs::sources(paths.files()),
         reading: &args.reading,
         beyond: MissingAnswerPolicy::Unanswered,
         jobs: args.jobs,
@@ -101,7 +103,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let [plan] = &plans;
     let mined = all.finish(plan, &streamed.replayed, usize::from(args.top));
     let Streamed { replayed, notes, sources } = &streamed;
-    let next = next(args, &mined, sources);
+    let next = next(args, &paths, &mined, sources);
     let shown = MiningPage { mined: &mined, replayed, notes, names: sources, next: next.as_ref() };
     match args.format {
         Format::Json => output.json(json(&shown))?,
@@ -112,7 +114,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
 
 /// A verdict for the most urgent cluster with a rule, where the project can change the playbook; else what
 /// makes it so. Without such a cluster its first example, explained. Nothing for standard input, which is gone.
-fn next(args: &Args, mined: &Mined, sources: &Sources) -> Option<Command> {
+fn next(args: &Args, paths: &InputPaths, mined: &Mined, sources: &Sources) -> Option<Command> {
     if args.inputs.iter().any(|input| input == files::STDIN) {
         return None;
     }
@@ -133,7 +135,7 @@ fn next(args: &Args, mined: &Mined, sources: &Sources) -> Option<Command> {
         },
         None => {
             let example = mined.shown.first()?.examples.first()?;
-            let input = args.inputs.get(usize::try_from(example.place.input).ok()?)?;
+            let input = paths.file(example.place.input)?;
             let call = sources.name_of(&example.reference, example.place);
             flags(args).after(Command::new("playproof explain").path(input).name(&call))
         }

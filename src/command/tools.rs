@@ -2,6 +2,7 @@
 
 use crate::exit::{Exit, Failure};
 use crate::flags::Flags;
+use crate::input_paths::InputPaths;
 use crate::output::{Output, to_stderr};
 use crate::project;
 use crate::project::Project;
@@ -27,7 +28,7 @@ Examples:
 
 Exit codes: 0 written, 2 unusable input or usage, 3 more lines skipped than read.")]
 pub struct Args {
-    /// Traces or foreign recordings; `-` is standard input
+    /// Traces or foreign recordings: files, folders or globs; `-` is standard input
     #[arg(required = true, value_name = "TRACE")]
     pub inputs: Vec<String>,
 
@@ -50,16 +51,17 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     duplicate_args::refuse_inputs(&args.inputs, &flags, |once, flags| {
         flags.after(Command::new("playproof tools").paths(once).flag_if("-o", args.output.as_deref()))
     })?;
+    let paths = InputPaths::find(&args.inputs)?;
     let target = args.output.as_deref().filter(|path| *path != files::STDOUT);
     if let Some(path) = target {
         outputs::refuse(path)?;
-        outputs::refuse_input(path, args.inputs.iter().map(String::as_str).chain(args.reading.map.as_deref()))?;
+        outputs::refuse_input(path, paths.files().iter().map(String::as_str).chain(args.reading.map.as_deref()))?;
         refuse_facts(path, args)?;
     }
     let mapping = args.reading.mapping()?;
     let mut counts: Frequent<Box<str>, (u64, bool)> = Frequent::new(MOST_TOOLS);
     let mut folded = 0;
-    for (number, path) in args.inputs.iter().enumerate() {
+    for (number, path) in paths.files().iter().enumerate() {
         let number = u32::try_from(number).unwrap_or(u32::MAX);
         let input = inputs::trace(path, mapping.as_ref(), &project.redaction)?;
         let ledger = input.each_call(number, args.reading.options(), &project.redaction, &|_| true, |closed| {
@@ -73,7 +75,7 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     }
     let root = project::root();
     let name = |path: &String| files::lasting(&root, &files::display_name(path));
-    let names: Vec<String> = args.inputs.iter().map(name).collect();
+    let names: Vec<String> = paths.files().iter().map(name).collect();
     counts.cut(|_, row| folded += row.count);
     if folded > 0 {
         let calls = text::counted(folded, "call", "calls");

@@ -78,17 +78,26 @@ fn an_empty_selection_and_a_mapping_that_does_not_fit_suggest_commands_that_can_
 }
 
 #[test]
-fn for_a_folder_the_files_that_it_holds_are_suggested() {
+fn a_folder_and_a_glob_stand_for_their_files_and_stay_in_suggested_commands() {
     let place = Place::new();
-    for (folder, file, next) in [
-        ("lines", "a.jsonl", "playproof replay lines/*.jsonl --beyond-tape ok"),
-        ("documents", "a.json", "playproof replay documents/*.json --beyond-tape ok"),
-        ("fixtures", "a.yaml", "playproof replay fixtures/*.yaml --beyond-tape ok"),
-    ] {
-        place.write(&format!("{folder}/{file}"), CALLS);
-        let run = place.run(&["replay", folder, "--beyond-tape", "ok"]);
+    place.write("lines/a.jsonl", CALLS);
+    place.write("lines/b.jsonl", CALLS);
+    for (input, next) in [("lines", "playproof replay lines"), ("lines/*", "playproof replay 'lines/*'")] {
+        let run = place.run(&["replay", input, "--run", "Z"]);
         assert_eq!((run.code, next_of(&run.err)), (2, next), "{}", run.err);
     }
+    let both = place.run(&["replay", "lines"]);
+    assert!(both.out.contains("lines/a.jsonl") && both.out.contains("lines/b.jsonl"), "{}", both.out);
+}
+
+#[test]
+fn an_input_without_calls_beside_others_is_noted() {
+    let place = Place::new();
+    place.write("a.jsonl", CALLS);
+    place.write("ends.jsonl", "{\"type\":\"run_end\",\"run_id\":\"r\"}\n");
+    let run = place.run(&["replay", "ends.jsonl", "a.jsonl"]);
+    assert!(run.code != 2 && run.err.contains("note: no calls in ends.jsonl"), "{}", run.err);
+    place.run(&["replay", "ends.jsonl"]).exits(2);
 }
 
 #[test]

@@ -80,7 +80,6 @@ fn odd_inputs() -> Vec<(&'static str, Option<Vec<u8>>, &'static str)> {
         ("empty.jsonl", Some(Vec::new()), "it is empty"),
         ("bom.jsonl", Some(b"\xef\xbb\xbf".to_vec()), "it is empty"),
         ("empty.gz", Some(gzip(b"")), "it is empty"),
-        ("fixtures", None, "it is a directory, not a file"),
         ("missing.jsonl", None, "no such file"),
     ]
 }

@@ -112,7 +112,8 @@ fn what_cannot_be_drawn_from_is_refused_and_nothing_is_written() {
         ("text.log", "text.log:1:1"),
         ("calls.yaml", "`calls.yaml` is no trace"),
         ("-", "`--from` wants a file"),
-        (".", "it is a directory, not a file"),
+        (".", "./broken.jsonl:2"),
+        ("*.csv", "*.csv: no file matches"),
     ] {
         let ran = place.run(&["init", "project", "--from", from]).exits(2);
         let words: Vec<&str> = ran.err.split_whitespace().filter(|word| *word != "│").collect();

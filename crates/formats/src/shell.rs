@@ -61,14 +61,6 @@ impl Command {
         paths.into_iter().fold(self, |command, path| command.path(path.as_ref()))
     }
 
-    /// With every file in a folder with this extension.
-    #[must_use]
-    pub fn files_in(mut self, folder: &str, ending: &'static str) -> Command {
-        let dot = if is_dashed(folder) { "./" } else { "" };
-        self.push(&format!("{}/*.{ending}", word(&format!("{dot}{folder}"))));
-        self
-    }
-
     /// With a flag and its value.
     #[must_use]
     pub fn flag(mut self, flag: &'static str, value: &str) -> Command {
@@ -163,7 +155,6 @@ mod tests {
         let command = Command::new("go").name("a").name("-b").name("c").flag("--reason", "-x").and("--all");
         assert_eq!(command.to_string(), "go a --reason=-x --all -- -b c");
         assert_eq!(Command::new("go").name("-b").then("|", &Command::new("to")).to_string(), "go -- -b | to");
-        assert_eq!(Command::new("go").files_in("-a b", "jsonl").to_string(), "go './-a b'/*.jsonl");
     }
 
     #[test]
@@ -184,7 +175,6 @@ mod tests {
             let command = enter(Command::new("go"), odd).to_string();
             assert!(command.ends_with(" 'a; b'"), "{n}: {command}");
         }
-        assert_eq!(Command::new("go").files_in(odd, "jsonl").to_string(), "go 'a; b'/*.jsonl");
     }
 
     #[test]

@@ -289,7 +289,8 @@ impl Listing {
                     let error = error.as_deref();
                     answer.reply.is_failure().hash(&mut hash);
                     error.and_then(|error| error.kind.as_deref()).hash(&mut hash);
-                    templates.of(error.and_then(|error| error.message.as_deref()).unwrap_or("")).hash(&mut hash);
+                    let message = error.and_then(|error| error.message.as_deref()).unwrap_or("");
+                    templates.of(message, call.args()).hash(&mut hash);
                 }
             }
         }

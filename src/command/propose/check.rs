@@ -7,6 +7,7 @@ use crate::checking;
 use crate::exit::{Exit, Failure};
 use crate::flags::Flags;
 use crate::format::Format;
+use crate::input_paths::InputPaths;
 use crate::output::Output;
 use crate::project::Project;
 use crate::stream::{Stream, Streamed};
@@ -123,6 +124,7 @@ fn corpus(args: &Check, terminal: &Terminal, trial: &TrialResult) -> Result<Stri
     let [base, candidate] = &plans;
     let watcher = Comparer::new(base, candidate);
     let command = Command::new("playproof propose check").names(&args.id);
+    let corpus = InputPaths::find(&args.corpus)?;
     let stream = Stream {
         name: "propose",
         command: command.flag_if("--tools", args.tools.as_deref()).and("--corpus"),
@@ -131,8 +133,8 @@ fn corpus(args: &Check, terminal: &Terminal, trial: &TrialResult) -> Result<Stri
             .word("--format", args.format)
             .set("--allow-empty", args.allow_empty)
             .number("--jobs", args.jobs),
-        inputs: &args.corpus,
-        sources: inputs::sources(&args.corpus),
+        inputs: &corpus,
+        sources: inputs::sources(corpus.files()),
         reading: &args.reading,
         beyond: MissingAnswerPolicy::Unanswered,
         jobs: args.jobs,

@@ -8,6 +8,7 @@ use crate::exit::Failure;
 use crate::feedback_store;
 use crate::files;
 use crate::flags::Flags;
+use crate::input_paths::InputPaths;
 use crate::inputs;
 use crate::project::Project;
 use crate::read_options::ReadOptions;
@@ -35,6 +36,8 @@ pub struct Recorded {
 pub struct EvidenceReader<'a> {
     /// What was asked.
     pub args: &'a New,
+    /// The traces of `--trace`.
+    pub traces: &'a InputPaths,
     /// The project's files.
     pub workspace: &'a Workspace,
     /// Its own defaults.
@@ -61,16 +64,16 @@ impl EvidenceReader<'_> {
     fn cluster(&self, number: u16) -> Result<Recorded, Failure> {
         let args = self.args;
         self.refuse_standard_input()?;
-        let (part, replayed) = self.mined(&args.traces, &args.reading)?;
+        let (part, replayed) = self.mined(self.traces, &args.reading)?;
         let number = usize::from(number);
         let mined = part.finish(self.plan, &replayed, number);
-        let evidence = DraftEvidence::of_cluster(&mined, number, &args.traces, &self.plan.playbook);
+        let evidence = DraftEvidence::of_cluster(&mined, number, self.traces.files(), &self.plan.playbook);
         let evidence = evidence.map_err(|why| self.no_cluster(number, why))?;
-        Ok(Recorded { evidence, inputs: self.traces().collect() })
+        Ok(Recorded { evidence, inputs: self.recordings().collect() })
     }
 
-    fn traces(&self) -> impl Iterator<Item = (String, ReadOptions)> {
-        self.args.traces.iter().map(|path| (path.clone(), self.args.reading.clone()))
+    fn recordings(&self) -> impl Iterator<Item = (String, ReadOptions)> {
+        self.traces.files().iter().map(|path| (path.clone(), self.args.reading.clone()))
     }
 
     fn no_cluster(&self, number: usize, why: NoCluster) -> Failure {
@@ -125,15 +128,15 @@ impl EvidenceReader<'_> {
         let slices = self.slices(kept)?;
         // Slices are in our own format, whatever `--map` reads.
         let plain = ReadOptions { map: None, ..args.reading.clone() };
-        let (mut part, _) = self.mined(&slices, &plain)?;
+        let (mut part, _) = self.mined(&InputPaths::find(&slices)?, &plain)?;
         if !args.traces.is_empty() {
             self.refuse_standard_input()?;
-            let (more, _) = self.mined(&args.traces, &args.reading)?;
+            let (more, _) = self.mined(self.traces, &args.reading)?;
             part.merge(more.after_inputs(u32::try_from(slices.len()).unwrap_or(u32::MAX)));
         }
         let evidence = DraftEvidence::of_feedback(kept, part, self.plan, args.traces.is_empty()).ok_or_else(nothing)?;
         let slices = slices.into_iter().map(|path| (path, plain.clone()));
-        Ok(Recorded { evidence, inputs: slices.chain(self.traces()).collect() })
+        Ok(Recorded { evidence, inputs: slices.chain(self.recordings()).collect() })
     }
 
     /// The slice of a feedback, and the slices of all others that do not expect the same verdict: look-alikes.
@@ -150,7 +153,7 @@ impl EvidenceReader<'_> {
         Ok(slices)
     }
 
-    fn mined(&self, inputs: &[String], reading: &ReadOptions) -> Result<(MinedPart, Replayed), Failure> {
+    fn mined(&self, inputs: &InputPaths, reading: &ReadOptions) -> Result<(MinedPart, Replayed), Failure> {
         let args = self.args;
         let command = args.command(&args.verdict).flag_if("--when", args.when.as_deref());
         let stream = Stream {
@@ -158,7 +161,7 @@ impl EvidenceReader<'_> {
             command: if args.traces.is_empty() { command } else { command.and("--trace") },
             flags: Flags::default().reading(reading),
             inputs,
-            sources: inputs::sources(inputs),
+            sources: inputs::sources(inputs.files()),
             reading,
             beyond: MissingAnswerPolicy::Unanswered,
             jobs: None,

@@ -7,6 +7,7 @@ use super::stored;
 use crate::changeset::Change;
 use crate::exit::{Exit, Failure};
 use crate::feedback_store;
+use crate::input_paths::InputPaths;
 use crate::output::Output;
 use crate::playbooks;
 use crate::project::Project;
@@ -43,7 +44,9 @@ pub fn run(args: &New, terminal: &Terminal, output: &mut Output) -> Result<Exit,
     let facts = playbooks::facts_said(args.tools.as_deref(), &project)?;
     let facts = kept.as_ref().map_or(facts.clone(), |kept| kept.tools(&facts));
     let before = Plan::new(used.loaded.playbook.clone(), &facts);
-    let recordings = EvidenceReader { args, workspace: &workspace, project: &project, terminal, plan: &before };
+    let traces = InputPaths::find(&args.traces)?;
+    let recordings =
+        EvidenceReader { args, traces: &traces, workspace: &workspace, project: &project, terminal, plan: &before };
     let recorded = recordings.read(kept.as_ref())?;
     let evidence = recorded.as_ref().map(|recorded| &recorded.evidence);
     let (mut draft, said) = proposal::draft(&args.request(), (&name, &used.loaded), evidence)

@@ -27,7 +27,7 @@ the exit code: 0 clean, 1 an unsafe finding, 2 unusable input or usage, 3 with -
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// Traces, foreign recordings or fixtures; `-` is standard input
+    /// Traces, foreign recordings or fixtures: files, folders or globs; `-` is standard input
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<String>,
 

@@ -8,6 +8,7 @@ use super::traces;
 use crate::exit::{Exit, Failure};
 use crate::flags::Flags;
 use crate::format::Format;
+use crate::input_paths::InputPaths;
 use crate::output::Output;
 use crate::project::Project;
 use crate::terminal::Terminal;
@@ -37,14 +38,15 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     })?;
     let project = Project::find()?;
     let tools = playbooks::facts_said(args.tools.as_deref(), &project)?;
+    let paths = InputPaths::find(&args.inputs)?;
     let (fixtures, traces): (Vec<String>, Vec<String>) =
-        args.inputs.iter().cloned().partition(|path| inputs::is_fixture(path));
+        paths.files().iter().cloned().partition(|path| inputs::is_fixture(path));
     match (fixtures.is_empty(), traces.is_empty()) {
         (false, true) => run_fixture(args, &fixtures, &project, &tools, terminal, output),
         (false, false) => Err(Failure::new("a fixture and a trace cannot be replayed by one command")
             .help(format!("a fixture (here {}) scripts its own upstream; replay it by itself", fixtures.join(", ")))
             .next(unselected(args).after(Command::new("playproof replay").paths(&fixtures)))),
-        (true, _) => traces::run(args, &project, &tools, terminal, output),
+        (true, _) => traces::run(args, &paths, &project, &tools, terminal, output),
     }
 }
 

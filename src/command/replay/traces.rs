@@ -11,6 +11,7 @@ use super::watch::{Part, Watcher, of_playbook};
 use crate::exit::{Exit, Failure};
 use crate::flags::Flags;
 use crate::format::Format;
+use crate::input_paths::InputPaths;
 use crate::output::{Output, json_to_stdout, say};
 use crate::project::Project;
 use crate::stream::{Stream, Streamed};
@@ -41,13 +42,14 @@ const FORMAT: &[u8] = b"{\"type\":\"format\",\"format\":\"replay/1\"}\n";
 /// Replays traces.
 pub fn run(
     args: &Args,
+    paths: &InputPaths,
     project: &Project,
     tools: &Tools,
     terminal: &Terminal,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     let plans = plans(&playbooks::names(&args.playbooks, project), tools)?;
-    let sources = inputs::sources(&args.inputs);
+    let sources = inputs::sources(paths.files());
     let selection = selection(args, &plans, &sources)?;
     let lines = args.format == Format::Jsonl;
     let wanted = lines.then(|| selection.clone());
@@ -63,7 +65,7 @@ pub fn run(
         name: "replay",
         command: "playproof replay".into(),
         flags: args.given(),
-        inputs: &args.inputs,
+        inputs: paths,
         sources: sources.clone(),
         reading: &args.reading,
         beyond: beyond.clone(),
@@ -86,7 +88,8 @@ pub fn run(
     }
     let groups = watcher.listing.into_groups();
     say_ambiguous(args, &groups, &sources);
-    let page = Page { args, terminal, plans: &plans, beyond: &beyond, only: &selection.only, streamed: &streamed };
+    let page =
+        Page { args, paths, terminal, plans: &plans, beyond: &beyond, only: &selection.only, streamed: &streamed };
     page.write(&groups, output)?;
     Ok(exit(&streamed.replayed, args.strict))
 }
@@ -181,6 +184,7 @@ fn exit(replayed: &Replayed, strict: bool) -> Exit {
 /// The contents of a page, except the calls.
 struct Page<'a> {
     args: &'a Args,
+    paths: &'a InputPaths,
     terminal: &'a Terminal,
     plans: &'a [Plan],
     beyond: &'a MissingAnswerPolicy,
@@ -322,7 +326,7 @@ impl Page<'_> {
     /// The one command to run next: the worst call, explained.
     fn next(&self, shown: &[Group]) -> Option<Command> {
         let call = &shown.first()?.detail.call;
-        let input = self.args.inputs.get(usize::try_from(call.place.input).ok()?)?;
+        let input = self.paths.file(call.place.input)?;
         let name = self.streamed.sources.name_of(&call.reference(), call.place);
         let command = Command::new("playproof explain").path(input).name(&name);
         let worst = self.args.playbooks.get(self.worst_under(&shown.first()?.detail));

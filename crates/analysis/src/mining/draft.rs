@@ -143,7 +143,7 @@ fn messages<'a>(template: &'a str, members: &[&FailureGroup]) -> Vec<String> {
     let mut literals: Vec<&str> = pieces.iter().filter_map(literal).collect();
     if whole {
         // Words within a longer text prove nothing about a write, so a whole clause is asked for where there is one.
-        let clause = literals.first().filter(|text| longest <= clause::LONGEST && clause::of(text).is_some());
+        let clause = literals.first().filter(|text| text.len() <= clause::LONGEST && clause::of(text).is_some());
         tests.extend(clause.map(|text| format!("clause: {}", scalar(text))));
         tests.extend(literals.first().map(|text| format!("contains: {}", scalar(text))));
         tests.extend(literals.first().map(|text| format!("equals: {}", scalar(text))));

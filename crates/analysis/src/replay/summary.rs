@@ -191,7 +191,7 @@ impl Summary {
                 Decision::AttemptFinished { status: Status::Suspected(error), .. } => {
                     let error = error.and_then(|id| record.shown_error(id));
                     let message = error.and_then(|error| error.message.as_deref()).unwrap_or("");
-                    self.suspected.add(templates.of(message), 1);
+                    self.suspected.add(templates.of(message, call.args()), 1);
                 }
                 Decision::FailureClassified { verdict, rule, .. } => {
                     add_at(&mut self.verdicts, verdict.index());

@@ -1,0 +1,139 @@
+//! Finds the files that the inputs of a command name: files, folders and globs. Reads no file.
+
+use std::path::Path;
+
+use globset::{GlobBuilder, GlobMatcher};
+
+use super::exit::Failure;
+use super::{files, folders};
+
+/// Endings of files with calls. A folder without such files may hold fixtures.
+const TRACES: [&str; 8] =
+    [".jsonl", ".json", ".ndjson", ".jsonl.gz", ".json.gz", ".jsonl.zst", ".json.zst", ".ndjson.gz"];
+
+/// Endings of fixtures.
+const FIXTURES: [&str; 2] = [".yaml", ".yml"];
+
+/// Characters that make a path a glob, unless a file has that name.
+const WILDCARDS: [char; 4] = ['*', '?', '[', '{'];
+
+/// The inputs of a command.
+#[derive(Clone, Debug)]
+pub struct InputPaths {
+    typed: Vec<String>,
+    files: Vec<String>,
+}
+
+impl InputPaths {
+    /// Finds the files: a folder stands for the traces in it and below, sorted; a glob for the files that it matches.
+    /// A file that several of them name counts once.
+    ///
+    /// # Errors
+    /// A folder or a glob without files; a folder that cannot be read.
+    pub fn find(typed: &[String]) -> Result<InputPaths, Failure> {
+        let mut found: Vec<String> = Vec::new();
+        for input in typed {
+            let several = if is_folder(input) { in_folder(input)? } else { matching(input)? };
+            match several {
+                None => found.push(input.clone()),
+                Some(several) => {
+                    let is_new = |file: &String| !found.iter().any(|known| files::is_same(known, file));
+                    let new: Vec<String> = several.into_iter().filter(is_new).collect();
+                    found.extend(new);
+                }
+            }
+        }
+        Ok(InputPaths { typed: typed.to_vec(), files: found })
+    }
+
+    /// The inputs as typed, for suggested commands.
+    pub fn typed(&self) -> &[String] {
+        &self.typed
+    }
+
+    /// The files, and `-` for standard input.
+    pub fn files(&self) -> &[String] {
+        &self.files
+    }
+
+    /// The file of an input by its place.
+    pub fn file(&self, input: u32) -> Option<&str> {
+        self.files.get(usize::try_from(input).ok()?).map(String::as_str)
+    }
+}
+
+fn is_folder(input: &str) -> bool {
+    input != files::STDIN && Path::new(input).is_dir()
+}
+
+fn in_folder(folder: &str) -> Result<Option<Vec<String>>, Failure> {
+    let all = below(folder)?;
+    let with = |endings: &[&str]| -> Vec<String> {
+        all.iter().filter(|file| endings.iter().any(|ending| file.ends_with(ending))).cloned().collect()
+    };
+    let found = [with(&TRACES), with(&FIXTURES)].into_iter().find(|found| !found.is_empty());
+    found.map(Some).ok_or_else(|| {
+        Failure::source(folder, "no_files", "there is no trace and no fixture in this folder")
+            .help("traces end in `.jsonl` or `.json`, perhaps with `.gz` or `.zst`; fixtures end in `.yaml`")
+    })
+}
+
+/// The files that a glob matches; none for the path of a file.
+fn matching(input: &str) -> Result<Option<Vec<String>>, Failure> {
+    let Some(at) = input.find(WILDCARDS).filter(|_| !files::exists(input)) else { return Ok(None) };
+    let Ok(glob) = GlobBuilder::new(input).literal_separator(true).build() else { return Ok(None) };
+    let (fixed, _) = input.split_at(at);
+    let folder = fixed.rfind('/').and_then(|slash| input.get(..=slash)).unwrap_or("");
+    let matcher: GlobMatcher = glob.compile_matcher();
+    let found: Vec<String> = below(folder)?.into_iter().filter(|file| matcher.is_match(file)).collect();
+    if found.is_empty() {
+        return Err(
+            Failure::source(input, "no_files", "no file matches").help("`*` stops at a `/`, and `**` crosses it")
+        );
+    }
+    Ok(Some(found))
+}
+
+/// All files below a folder, by their paths from where the command runs.
+fn below(folder: &str) -> Result<Vec<String>, Failure> {
+    let found = folders::files_under(Path::new(folder), "")?;
+    let path = |file: &std::path::PathBuf| Path::new(folder).join(file).to_string_lossy().into_owned();
+    Ok(found.iter().map(path).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn found(folder: &Path, typed: &[&str]) -> Result<Vec<String>, String> {
+        let root = folder.to_string_lossy();
+        let typed: Vec<String> = typed.iter().map(|input| format!("{root}/{input}")).collect();
+        let found = InputPaths::find(&typed).map_err(|failure| format!("{failure:?}"))?;
+        assert_eq!(found.typed(), typed);
+        let short = |file: &String| file.strip_prefix(&*root).unwrap_or(file).trim_start_matches('/').to_owned();
+        Ok(found.files().iter().map(short).collect())
+    }
+
+    #[test]
+    fn folders_and_globs_stand_for_their_files_and_each_file_counts_once() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join("a/b")).unwrap();
+        fs::create_dir_all(folder.path().join("f")).unwrap();
+        for file in ["a/2.jsonl", "a/b/1.json.gz", "a/notes.md", "a/x.yaml", "f/y.yaml", "f/notes.md", "[1].json"] {
+            fs::write(folder.path().join(file), "").unwrap();
+        }
+        let found = |typed: &[&str]| found(folder.path(), typed);
+        assert_eq!(found(&["a"]).unwrap(), ["a/2.jsonl", "a/b/1.json.gz"]);
+        assert_eq!(found(&["a/2.jsonl", "a/"]).unwrap(), ["a/2.jsonl", "a/b/1.json.gz"]);
+        assert_eq!(found(&["f"]).unwrap(), ["f/y.yaml"]);
+        assert_eq!(found(&["a/*.jsonl"]).unwrap(), ["a/2.jsonl"]);
+        assert_eq!(found(&["**/*.gz", "a/*.{md,yaml}"]).unwrap(), ["a/b/1.json.gz", "a/notes.md", "a/x.yaml"]);
+        assert_eq!(found(&["[1].json"]).unwrap(), ["[1].json"]);
+        assert_eq!(found(&["missing.jsonl"]).unwrap(), ["missing.jsonl"]);
+        assert!(found(&["a/*.csv"]).unwrap_err().contains("no file matches"));
+        assert!(found(&["a/b/*/c*"]).unwrap_err().contains("no file matches"));
+        fs::remove_file(folder.path().join("f/y.yaml")).unwrap();
+        assert!(found(&["f"]).unwrap_err().contains("no trace and no fixture"));
+    }
+}
