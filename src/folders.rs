@@ -137,6 +137,11 @@ pub fn is_there(path: &Path) -> bool {
     fs::symlink_metadata(path).map_or_else(|error| !none.contains(&error.kind()), |facts| !facts.is_dir())
 }
 
+/// Whether there is a folder of this name.
+pub fn has_folder(path: &Path) -> bool {
+    path.is_dir()
+}
+
 /// Whether there is a file of this name.
 pub fn has_file(path: &Path) -> bool {
     path.is_file()

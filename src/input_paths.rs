@@ -1,6 +1,6 @@
 //! Finds the files that the inputs of a command name: files, folders and globs. Reads no file.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use globset::{GlobBuilder, GlobMatcher};
 
@@ -63,7 +63,7 @@ impl InputPaths {
 }
 
 fn is_folder(input: &str) -> bool {
-    input != files::STDIN && Path::new(input).is_dir()
+    input != files::STDIN && folders::has_folder(Path::new(input))
 }
 
 fn in_folder(folder: &str) -> Result<Option<Vec<String>>, Failure> {
@@ -97,43 +97,6 @@ fn matching(input: &str) -> Result<Option<Vec<String>>, Failure> {
 /// All files below a folder, by their paths from where the command runs.
 fn below(folder: &str) -> Result<Vec<String>, Failure> {
     let found = folders::files_under(Path::new(folder), "")?;
-    let path = |file: &std::path::PathBuf| Path::new(folder).join(file).to_string_lossy().into_owned();
+    let path = |file: &PathBuf| Path::new(folder).join(file).to_string_lossy().into_owned();
     Ok(found.iter().map(path).collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::fs;
-
-    fn found(folder: &Path, typed: &[&str]) -> Result<Vec<String>, String> {
-        let root = folder.to_string_lossy();
-        let typed: Vec<String> = typed.iter().map(|input| format!("{root}/{input}")).collect();
-        let found = InputPaths::find(&typed).map_err(|failure| format!("{failure:?}"))?;
-        assert_eq!(found.typed(), typed);
-        let short = |file: &String| file.strip_prefix(&*root).unwrap_or(file).trim_start_matches('/').to_owned();
-        Ok(found.files().iter().map(short).collect())
-    }
-
-    #[test]
-    fn folders_and_globs_stand_for_their_files_and_each_file_counts_once() {
-        let folder = tempfile::tempdir().unwrap();
-        fs::create_dir_all(folder.path().join("a/b")).unwrap();
-        fs::create_dir_all(folder.path().join("f")).unwrap();
-        for file in ["a/2.jsonl", "a/b/1.json.gz", "a/notes.md", "a/x.yaml", "f/y.yaml", "f/notes.md", "[1].json"] {
-            fs::write(folder.path().join(file), "").unwrap();
-        }
-        let found = |typed: &[&str]| found(folder.path(), typed);
-        assert_eq!(found(&["a"]).unwrap(), ["a/2.jsonl", "a/b/1.json.gz"]);
-        assert_eq!(found(&["a/2.jsonl", "a/"]).unwrap(), ["a/2.jsonl", "a/b/1.json.gz"]);
-        assert_eq!(found(&["f"]).unwrap(), ["f/y.yaml"]);
-        assert_eq!(found(&["a/*.jsonl"]).unwrap(), ["a/2.jsonl"]);
-        assert_eq!(found(&["**/*.gz", "a/*.{md,yaml}"]).unwrap(), ["a/b/1.json.gz", "a/notes.md", "a/x.yaml"]);
-        assert_eq!(found(&["[1].json"]).unwrap(), ["[1].json"]);
-        assert_eq!(found(&["missing.jsonl"]).unwrap(), ["missing.jsonl"]);
-        assert!(found(&["a/*.csv"]).unwrap_err().contains("no file matches"));
-        assert!(found(&["a/b/*/c*"]).unwrap_err().contains("no file matches"));
-        fs::remove_file(folder.path().join("f/y.yaml")).unwrap();
-        assert!(found(&["f"]).unwrap_err().contains("no trace and no fixture"));
-    }
 }

@@ -7,6 +7,7 @@ mod explain_intent;
 mod facts;
 mod feedback;
 mod impact;
+mod input_paths;
 mod lint;
 mod mapped;
 mod mine;

@@ -78,29 +78,6 @@ fn an_empty_selection_and_a_mapping_that_does_not_fit_suggest_commands_that_can_
 }
 
 #[test]
-fn a_folder_and_a_glob_stand_for_their_files_and_stay_in_suggested_commands() {
-    let place = Place::new();
-    place.write("lines/a.jsonl", CALLS);
-    place.write("lines/b.jsonl", CALLS);
-    for (input, next) in [("lines", "playproof replay lines"), ("lines/*", "playproof replay 'lines/*'")] {
-        let run = place.run(&["replay", input, "--run", "Z"]);
-        assert_eq!((run.code, next_of(&run.err)), (2, next), "{}", run.err);
-    }
-    let both = place.run(&["replay", "lines"]);
-    assert!(both.out.contains("lines/a.jsonl") && both.out.contains("lines/b.jsonl"), "{}", both.out);
-}
-
-#[test]
-fn an_input_without_calls_beside_others_is_noted() {
-    let place = Place::new();
-    place.write("a.jsonl", CALLS);
-    place.write("ends.jsonl", "{\"type\":\"run_end\",\"run_id\":\"r\"}\n");
-    let run = place.run(&["replay", "ends.jsonl", "a.jsonl"]);
-    assert!(run.code != 2 && run.err.contains("note: no calls in ends.jsonl"), "{}", run.err);
-    place.run(&["replay", "ends.jsonl"]).exits(2);
-}
-
-#[test]
 fn a_damaged_zstd_file_is_told_as_a_damaged_gzip_file_is() {
     let place = Place::new();
     place.write("t.jsonl.zst", b"\x28\xb5\x2f\xfdgarbage");

@@ -238,7 +238,7 @@ fn suspected(totals: &Totals<'_>, width: usize, palette: Palette) -> Option<Stri
 
 /// The condition of a mapping that holds for the results of a template: its longest part without a placeholder.
 pub fn decides(template: &str) -> String {
-    let placeholders = ["<text>", "<path>", "<id>", "<n>"];
+    let placeholders = ["<text>", "<path>", "<id>", "<arg>", "<n>"];
     let literal = placeholders.iter().fold(template.to_owned(), |text, name| text.replace(name, "\n"));
     let parts = || literal.split('\n').map(str::trim).filter(|part| part.len() > 3);
     let first = parts().next().filter(|part| template.starts_with(*part));

@@ -64,7 +64,6 @@ struct State<'a, 'i, P> {
 }
 
 /// What a worker does next.
-#[expect(clippy::large_enum_variant, reason = "a task is moved once for each batch")]
 enum Task<'a, 'i, P> {
     Read(Feed<'i>),
     Order(Order<'a>, Option<ParsedPiece>),
