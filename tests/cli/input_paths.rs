@@ -35,7 +35,8 @@ fn folders_and_globs_stand_for_their_files_and_each_file_counts_once() {
 
 #[test]
 fn a_folder_without_traces_stands_for_its_fixtures() {
-    let place = Place::begun();
+    let place = Place::new();
+    place.run(&["init"]).exits(0);
     let ran = place.run(&["replay", "fixtures"]);
     let pages = ran.out.lines().filter(|line| line.contains("fixtures/")).count();
     assert!(ran.code != 2 && pages > 1, "{ran:?}");
