@@ -81,6 +81,8 @@ pub enum Missing {
     Effects,
     /// Which call a result answers.
     Ids,
+    /// Which calls belong to one run.
+    Runs,
 }
 
 /// Something in a source that the import had to skip, rename or guess.
@@ -184,6 +186,7 @@ impl Missing {
             Missing::Keys => "idempotency keys",
             Missing::Tokens => "evidence references and reversal tokens",
             Missing::Effects => "whether a failed call acted upstream",
+            Missing::Runs => "which calls belong to one run: findings about several calls are doubts",
             Missing::Ids => "which call a result answers: the mapping names no `id`",
         }
     }

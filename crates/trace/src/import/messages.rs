@@ -13,9 +13,10 @@ use crate::json;
 use crate::json::{Fields, SourceArgs};
 use crate::origin::SourceSpan;
 
-/// Writes the runs of one conversation: the agent's, and the simulated user's if that calls tools too.
-pub(super) fn walk(run: &str, messages: &[&RawValue], place: &str, output: &mut ImportOutput) {
-    let mut walk = Walk { agent: RunWriter::new(run), user: None, name: run, output };
+/// Writes the runs of one conversation: the agent's, and the simulated user's if that calls tools too. Without a name it is
+/// unknown which messages belong to one run.
+pub(super) fn walk(run: Option<&str>, messages: &[&RawValue], place: &str, output: &mut ImportOutput) {
+    let mut walk = Walk { agent: RunWriter::of(run), user: None, name: run, output };
     for (n, raw) in messages.iter().enumerate() {
         let place = format!("{place}[{n}]");
         match json::object(raw) {
@@ -32,10 +33,15 @@ pub(super) fn walk(run: &str, messages: &[&RawValue], place: &str, output: &mut 
     }
 }
 
+/// The run of the simulated user beside an agent's run.
+fn user_run(agent: Option<&str>) -> RunWriter {
+    RunWriter::of(agent.map(|agent| format!("{agent}.user")).as_deref())
+}
+
 struct Walk<'w> {
     agent: RunWriter,
     user: Option<RunWriter>,
-    name: &'w str,
+    name: Option<&'w str>,
     output: &'w mut ImportOutput,
 }
 
@@ -82,7 +88,7 @@ impl Walk<'_> {
         let args = args.as_ref().and_then(SourceArgs::as_json);
         let id = call.text("id");
         let run = match by_user {
-            true => self.user.get_or_insert_with(|| RunWriter::new(&format!("{}.user", self.name))),
+            true => self.user.get_or_insert_with(|| user_run(self.name)),
             false => &mut self.agent,
         };
         let span = self.output.finder.find(raw);
@@ -108,7 +114,7 @@ impl Walk<'_> {
         let id = message.text("tool_call_id").or_else(|| message.text("id"));
         let named = message.text("name");
         let run = match message.text("requestor").as_deref() {
-            Some("user") => self.user.get_or_insert_with(|| RunWriter::new(&format!("{}.user", self.name))),
+            Some("user") => self.user.get_or_insert_with(|| user_run(self.name)),
             _ => &mut self.agent,
         };
         let waiting = id.as_deref().and_then(|id| run.tool_waiting_for(id));

@@ -1,6 +1,8 @@
 //! Reads OpenAI chat messages. An array of messages is a run. A file holds several runs as an array of arrays, as objects
 //! with `messages`, or one a line. It may also hold one run with one message a line.
 
+use std::collections::BTreeMap;
+
 use serde_json::value::RawValue;
 
 use super::messages::walk;
@@ -8,11 +10,14 @@ use super::names::{RunLabel, unique};
 use super::run::ImportOutput;
 use crate::imported::ImportWarning;
 use crate::json;
+use crate::json::Fields;
 use crate::source_text::SourceText;
 use playproof_formats::diagnostic::Report;
 
 /// The fields that may name a conversation; the first that is present does.
 const NAMES: [&str; 6] = ["run_id", "conversation_id", "session_id", "thread_id", "trace_id", "id"];
+/// The fields of a message that may name its conversation: its `id` is its own.
+const NAMES_OF_A_MESSAGE: [&str; 5] = ["run_id", "conversation_id", "session_id", "thread_id", "trace_id"];
 
 #[derive(Default)]
 struct Conversation<'a> {
@@ -29,25 +34,43 @@ pub(super) fn read(source: &SourceText<'_>, output: &mut ImportOutput) -> Result
     let documents = source.documents()?;
     let several = documents.len() > 1;
     let mut found = Vec::new();
+    let mut lines = BTreeMap::new();
     for (n, document) in documents.into_iter().enumerate() {
         // The index that `jq --slurp` would give.
         let place = if several { format!("[{n}]") } else { String::new() };
-        gather(document, &place, &mut found, output);
+        gather(document, &place, (&mut found, &mut lines), output);
     }
     let labels: Vec<RunLabel> = found.iter().map(|conversation| conversation.label.clone()).collect();
     for (conversation, name) in found.iter().zip(unique(&labels)) {
-        walk(&name, &conversation.messages, &conversation.place, output);
+        // Messages on lines of their own may belong to several conversations.
+        let unknown = conversation.is_one_a_line && conversation.label.base.is_none();
+        let run = if unknown { None } else { Some(name.as_str()) };
+        walk(run, &conversation.messages, &conversation.place, output);
     }
     Ok(())
 }
 
-fn gather<'a>(document: &'a RawValue, place: &str, found: &mut Vec<Conversation<'a>>, output: &mut ImportOutput) {
+fn gather<'a>(
+    document: &'a RawValue,
+    place: &str,
+    (found, lines): (&mut Vec<Conversation<'a>>, &mut BTreeMap<Option<String>, usize>),
+    output: &mut ImportOutput,
+) {
     if let Some(conversation) = conversation(document, place) {
         found.push(conversation);
     } else if is_message(document) {
-        match found.last_mut() {
-            Some(last) if last.is_one_a_line => last.messages.push(document),
-            _ => found.push(Conversation { messages: vec![document], is_one_a_line: true, ..Conversation::default() }),
+        let base = json::object(document).and_then(|message| name_of(&message, &NAMES_OF_A_MESSAGE));
+        let same = lines.get(&base).and_then(|number: &usize| found.get_mut(*number));
+        if let Some(same) = same {
+            same.messages.push(document);
+        } else {
+            lines.insert(base.clone(), found.len());
+            found.push(Conversation {
+                label: RunLabel { base, trial: None },
+                messages: vec![document],
+                is_one_a_line: true,
+                ..Conversation::default()
+            });
         }
     } else if let Some(items) = json::array(document) {
         for (n, item) in items.into_iter().enumerate() {
@@ -70,10 +93,14 @@ fn conversation<'a>(raw: &'a RawValue, place: &str) -> Option<Conversation<'a>> 
     }
     let fields = json::object(raw)?;
     let messages = fields.get("messages").and_then(json::array)?;
-    let base = NAMES.iter().find_map(|name| fields.text(name)).map(String::from).filter(|name| !name.is_empty());
-    let label = RunLabel { base, trial: None };
+    let label = RunLabel { base: name_of(&fields, &NAMES), trial: None };
     let dot = if place.is_empty() { "" } else { "." };
     Some(Conversation { label, messages, place: format!("{place}{dot}messages"), is_one_a_line: false })
+}
+
+/// The name of a conversation in one of the fields `names`.
+fn name_of(fields: &Fields<'_>, names: &[&str]) -> Option<String> {
+    names.iter().find_map(|name| fields.text(name)).map(String::from).filter(|name| !name.is_empty())
 }
 
 fn is_message(raw: &RawValue) -> bool {

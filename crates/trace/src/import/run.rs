@@ -62,7 +62,8 @@ impl ImportOutput {
 /// Writes one run.
 #[derive(Debug, Default)]
 pub(super) struct RunWriter {
-    name: String,
+    /// None: the source does not tell which calls belong to one run.
+    name: Option<String>,
     calls: Vec<WrittenCall>,
     /// Calls by source id, by tool, and all of them; a search drops answered calls.
     by_id: BTreeMap<String, VecDeque<usize>>,
@@ -83,8 +84,8 @@ struct WrittenCall {
 }
 
 impl RunWriter {
-    pub(super) fn new(name: &str) -> RunWriter {
-        RunWriter { name: name.to_owned(), ..RunWriter::default() }
+    pub(super) fn of(name: Option<&str>) -> RunWriter {
+        RunWriter { name: name.map(str::to_owned), ..RunWriter::default() }
     }
 
     pub(super) fn call(&mut self, call: &SourceCall<'_>, output: &mut ImportOutput) {
@@ -96,7 +97,7 @@ impl RunWriter {
         output.loss.calls += 1;
         output.untimed += u64::from(call.at.is_none());
         output.lines.call(&OutputCall {
-            run: Some(&self.name),
+            run: self.name.as_deref(),
             id: Some(&id),
             tool: call.tool,
             at: call.at.map(At::Text),
@@ -141,7 +142,7 @@ impl RunWriter {
             Assessment::Suspected(_) => output.loss.suspected += 1,
         }
         output.lines.result(&OutputResult {
-            run: Some(&self.name),
+            run: self.name.as_deref(),
             id: Some(&id),
             at: result.at.map(At::Text),
             status: OutputStatus::of(&result.assessment),
@@ -184,7 +185,10 @@ impl RunWriter {
     pub(super) fn end(self, output: &mut ImportOutput) {
         output.loss.runs += 1;
         output.loss.unanswered += self.waiting.len() as u64;
-        output.lines.run_end(&self.name);
+        match self.name {
+            Some(name) => output.lines.run_end(&name),
+            None => drop(output.loss.missing.insert(Missing::Runs)),
+        }
     }
 }
 
@@ -230,7 +234,7 @@ mod tests {
 
     #[test]
     fn an_id_that_is_used_again_after_its_answer_stays_unchanged() {
-        let (mut run, mut output) = (RunWriter::new("r"), ImportOutput::default());
+        let (mut run, mut output) = (RunWriter::of(Some("r")), ImportOutput::default());
         for _ in 0..2 {
             run.call(&call(Some("a"), "t", "p"), &mut output);
             run.result(&result(Some("a"), None, "p"), &mut output);
@@ -241,7 +245,7 @@ mod tests {
 
     #[test]
     fn parallel_calls_with_one_id_are_renamed_and_answered_in_order() {
-        let (mut run, mut output) = (RunWriter::new("r"), ImportOutput::default());
+        let (mut run, mut output) = (RunWriter::of(Some("r")), ImportOutput::default());
         run.call(&call(Some("a"), "t", "p"), &mut output);
         run.call(&call(Some("a"), "u", "p"), &mut output);
         run.result(&result(Some("a"), None, "p"), &mut output);
@@ -253,7 +257,7 @@ mod tests {
 
     #[test]
     fn an_orphan_is_kept_and_never_paired_with_a_call() {
-        let (mut run, mut output) = (RunWriter::new("r"), ImportOutput::default());
+        let (mut run, mut output) = (RunWriter::of(Some("r")), ImportOutput::default());
         run.result(&result(Some("a"), None, "p"), &mut output);
         run.call(&call(Some("a"), "t", "p"), &mut output);
         run.result(&result(Some("a"), None, "p"), &mut output);
@@ -264,7 +268,7 @@ mod tests {
 
     #[test]
     fn a_result_without_an_id_goes_to_the_call_of_its_tool_that_waited_longest() {
-        let (mut run, mut output) = (RunWriter::new("r"), ImportOutput::default());
+        let (mut run, mut output) = (RunWriter::of(Some("r")), ImportOutput::default());
         for (tool, place) in [("t", "1"), ("u", "2"), ("u", "3")] {
             run.call(&call(None, tool, place), &mut output);
         }

@@ -45,7 +45,7 @@ fn write_runs(items: Vec<&RawValue>, shape: &RunsShape, output: &mut ImportOutpu
         match run {
             Some(run) => {
                 let messages = run.get(shape.messages).and_then(json::array).unwrap_or_default();
-                walk(&name, &messages, &format!("{place}.{}", shape.messages), output);
+                walk(Some(&name), &messages, &format!("{place}.{}", shape.messages), output);
             }
             None => output.loss.warn(ImportWarning::NotReadable, &place),
         }

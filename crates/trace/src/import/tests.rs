@@ -88,7 +88,25 @@ fn several_conversations_are_several_runs_in_every_shape() {
     let named = format!("{{\"id\":\"s9\",\"messages\":{one}}}");
     assert_eq!(ends(&format!("{named}\n{named}\r\n")), ["s9", "s9.2"]);
     assert_eq!(ends(&format!("[{named}]")), ["s9"]);
-    assert_eq!(ends(&one[1..one.len() - 1].replace("},{\"role\"", "}\n{\"role\"")), ["run_1"]);
+}
+
+#[test]
+fn messages_on_lines_of_their_own_belong_to_the_conversation_that_they_name_and_else_to_no_run() {
+    let one = chat(r#"{"role":"tool","tool_call_id":"c1","content":"ok"}"#);
+    let lines_of = |extra: &str| one[1..one.len() - 1].replace("},{\"role\"", &format!("}}\n{{{extra}\"role\""));
+    let named = |name: &str| {
+        let text = lines_of(&format!("\"session_id\":\"{name}\","));
+        text.replacen("{\"role\"", &format!("{{\"session_id\":\"{name}\",\"role\""), 1)
+    };
+    let found = imported(&lines_of(""));
+    assert!(lines(&found).iter().all(|line| line["run_id"].is_null() && line["type"] != "run_end"));
+    assert!(found.loss.missing.contains(&Missing::Runs) && found.loss.calls == 1);
+    let (a, b) = (named("a"), named("b"));
+    let (a, b): (Vec<&str>, Vec<&str>) = (a.lines().collect(), b.lines().collect());
+    let found = imported(&[a[0], b[0], a[1], b[1]].join("\n"));
+    let runs: Vec<_> = lines(&found).iter().map(|line| line["run_id"].as_str().unwrap_or("").to_owned()).collect();
+    assert_eq!(runs, ["a", "a", "a", "b", "b", "b"]);
+    assert!(!found.loss.missing.contains(&Missing::Runs) && found.loss.unanswered == 0);
 }
 
 #[test]

@@ -378,6 +378,7 @@ fn missing(mapping: &Mapping) -> BTreeSet<Missing> {
         (Missing::Keys, call.key.is_some()),
         (Missing::Tokens, call.evidence.is_some() && call.token.is_some()),
         (Missing::Effects, false),
+        (Missing::Runs, call.run.is_some()),
     ];
     provided.into_iter().filter(|(_, provided)| !provided).map(|(missing, _)| missing).collect()
 }
