@@ -13,12 +13,25 @@ const REDACTION: &str = "redaction: { keys: [password], patterns: ['sk_live_[A-Z
 const SECRETS: [&str; 3] = ["sk_live_", "4111111111111111", "hush"];
 
 /// Fields whose words decide how a source is read, and times: they hold no secret.
-const STRUCTURE: [&str; 11] =
-    ["type", "role", "requestor", "timestamp", "status", "status_from", "answers", "at", "ok", "attempt", "row"];
+const STRUCTURE: [&str; 12] = [
+    "type",
+    "role",
+    "requestor",
+    "timestamp",
+    "status",
+    "status_from",
+    "kind_from",
+    "answers",
+    "at",
+    "ok",
+    "attempt",
+    "row",
+];
 
 /// A call and its result with every field that the schema knows.
 fn native() -> Vec<Value> {
-    let error = json!({"kind": "timeout", "message": "no answer", "code": "E", "status": 504, "retry_after_ms": 5});
+    let error = json!({"kind": "timeout", "message": "no answer", "code": "E", "status": 504, "retry_after_ms": 5,
+        "kind_from": "code"});
     vec![
         json!({"type": "tool_call", "run_id": "r", "call_id": "c", "tool": "pay", "at_ms": 0, "at": "2026-01-05T10:00:00Z",
             "args": {"order": "o"}, "idempotency_key": "k", "evidence_refs": ["e"], "reversal_token": "t", "timeout_ms": 9,

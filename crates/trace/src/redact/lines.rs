@@ -40,7 +40,7 @@ impl RedactionRules {
                 Some(rows.entry(value.get().to_owned()).or_insert(next).to_string())
             }
             "error" => object_of(value, |key, value| match key {
-                "status" | "retry_after_ms" => Some(value.get().to_owned()),
+                "status" | "retry_after_ms" | "kind_from" => Some(value.get().to_owned()),
                 key => Some(self.json_under(key, value.get())),
             }),
             key => Some(self.json_under(key, value.get())),
