@@ -24,7 +24,7 @@ fn explained(trace: &str, args: &[&str]) -> String {
 fn an_effect_that_was_made_three_times_is_explained_at_each_of_its_calls() {
     let tools = ["--tools", "tools.yaml"];
     for (call, by) in
-        [("r1#1", "this call, r1#3, r1#4"), ("r1#3", "r1#1, this call, r1#4"), ("c4", "r1#1, r1#3, this call")]
+        [("r1#1", "this call, r1#3 and r1#4"), ("r1#3", "r1#1, this call and r1#4"), ("c4", "r1#1, r1#3 and this call")]
     {
         let page = explained(THRICE, &[&tools[..], &[call]].concat());
         for said in [

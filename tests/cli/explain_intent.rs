@@ -185,7 +185,7 @@ fn a_key_is_compared_over_all_inputs() {
         place.write(file, format!("{{\"run_id\":\"{run}\",\"tool\":\"pay\",{}}}\n", sent(1, "k", OK)));
     }
     let page = place.run(&["explain", "a.jsonl", "b.jsonl", "r2#1"]).exits(0).out;
-    assert!(page.contains("Answered with ok: a.jsonl:1, this call"), "{page}");
+    assert!(page.contains("Answered with ok: a.jsonl:1 and this call"), "{page}");
 }
 
 #[test]
