@@ -4,18 +4,17 @@
 use clap::{Parser, Subcommand};
 
 use super::command::{
-    accept, check, completions, coverage, demo, diff, explain, feedback, help, history, impact, import, init, lint,
-    mine, mutate, propose, reject, replay, review, schema, tools,
+    accept, check, completions, coverage, demo, diff, explain, feedback, formats, help, history, impact, import, init,
+    lint, map, mine, mutate, propose, reject, replay, review, schema, tools,
 };
 use super::terminal::ColorChoice;
 
 const ABOUT: &str = "\
-Playproof rehearses a failure playbook before production does. It runs recorded tool calls through the \
-playbook against a simulated upstream, and shows each decision, its reason and its effect upstream.";
+Playproof rehearses a failure playbook. It runs recorded tool calls through the playbook against a \
+simulated upstream, and shows each decision, its reason and its effect.";
 
 const AFTER_HELP: &str = "\
 Start with `playproof demo`. Then see `playproof help COMMAND` and `playproof help topics`.
-
 Exit codes: 0 clean, 1 unsafe or different, 2 unusable input, 3 inconclusive, 70 our bug.";
 
 /// The whole command line.
@@ -87,6 +86,10 @@ pub enum ParsedCommand {
     History(history::Args),
     /// Convert a foreign recording into a trace, and report what is lost
     Import(import::Args),
+    /// List the formats of recordings that are recognised
+    Formats(formats::Args),
+    /// Try a mapping on a recording
+    Map(map::Args),
     /// Write a tool facts file from a trace, with guesses to confirm
     Tools(tools::Args),
     /// Keep calls that a playbook handled wrong, and check them again

@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::exit::Failure;
+use super::inputs::Reading;
 use super::terminal::Terminal;
 use super::{files, inputs};
 use playproof_analysis::replay::{Inputs, TraceInput};
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 use playproof_report::overview::InputNote;
 use playproof_trace::imported::LossReport;
-use playproof_trace::mapping::Mapping;
 use playproof_trace::origin::Sources;
 use playproof_trace::redact::RedactionRules;
 
@@ -34,14 +34,14 @@ pub struct Learned {
 /// The inputs, each opened in its turn; `sources` learns the origins of their lines.
 pub fn open<'a>(
     paths: &'a [String],
-    mapping: Option<&'a Mapping>,
+    reading: &'a Reading,
     redaction: &'a RedactionRules,
     notes: Notes,
     sources: Sources,
     bar: ProgressBar,
 ) -> Inputs<'a> {
     Box::new(paths.iter().enumerate().map(move |(n, path)| {
-        let mut input = inputs::trace(path, mapping, redaction).map_err(|failure| {
+        let mut input = inputs::trace(path, reading, redaction).map_err(|failure| {
             let report = as_report(&failure);
             notes.lock().unwrap_or_else(PoisonError::into_inner).refused = Some(failure);
             report

@@ -24,7 +24,7 @@ pub fn load(workspace: &Workspace, redaction: &RedactionRules, id: &str) -> Resu
     let said = feedback::parse(source.clone()).map_err(Failure::from).map_err(with_next)?;
     let slice = workspace.feedback_path(id, "jsonl");
     workspace.read(&slice).and_then(|source| Ok(reject_conflict_markers(&source)?)).map_err(with_next)?;
-    let input = inputs::trace(&slice.to_string_lossy(), None, redaction).map_err(with_next)?;
+    let input = inputs::trace(&slice.to_string_lossy(), &inputs::Reading::default(), redaction).map_err(with_next)?;
     let calls = input.calls(redaction).map_err(Failure::from).map_err(with_next)?;
     Kept::new(id, said, source, &workspace.name(&slice), calls).map_err(Failure::from).map_err(with_next)
 }

@@ -56,6 +56,7 @@ impl Flags {
     pub fn reading(self, reading: &ReadOptions) -> Flags {
         let usual = AssembleOptions::default().reorder_window;
         self.with("--map", reading.map.as_deref())
+            .with("--as", reading.read_as.as_deref())
             .set("--join-resends", reading.join_resends)
             .set("--skip-invalid", reading.skip_invalid)
             .number("--allow-skipped", reading.allow_skipped)
@@ -117,8 +118,14 @@ mod tests {
             "go"
         );
         let map = Some("my map".into());
-        reading =
-            ReadOptions { map, join_resends: true, skip_invalid: true, allow_skipped: Some(3), reorder_window: 7 };
+        reading = ReadOptions {
+            map,
+            join_resends: true,
+            skip_invalid: true,
+            allow_skipped: Some(3),
+            reorder_window: 7,
+            ..reading
+        };
         let flags = Flags::default().with("--tools", Some("t")).with("--playbook", None).reading(&reading);
         assert_eq!(
             flags.beyond(&MissingAnswerPolicy::Fail("timeout".into())).after("go".into()).to_string(),

@@ -8,8 +8,8 @@ use super::files::{STDIN_NAME, encoding};
 use playproof_formats::diagnostic::{Report, Source};
 use playproof_formats::golden::merge_conflict;
 use playproof_formats::shell::Command;
-use playproof_trace::import;
 use playproof_trace::import::looks_like_a_trace;
+use playproof_trace::known;
 
 /// The kinds of files that a command line names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,7 +84,7 @@ impl InputKind {
 pub fn of(start: &[u8]) -> Option<InputKind> {
     let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
     match start.trim_ascii_start().first()? {
-        b'{' | b'[' if import::detect(start).is_some() => Some(InputKind::Recording),
+        b'{' | b'[' if !known::detect(start).is_empty() => Some(InputKind::Recording),
         b'{' | b'[' => looks_like_a_trace(start).then_some(InputKind::Trace),
         _ => of_yaml(&String::from_utf8_lossy(start)),
     }
@@ -175,7 +175,7 @@ pub fn refuse_archive(path: &str, start: &[u8]) -> Result<(), Failure> {
 /// # Errors
 /// It is one; the command that converts it.
 pub fn refuse_unreadable(path: &str, start: &[u8], is_mapped: bool) -> Result<(), Failure> {
-    if is_mapped || import::detect(start).is_some() || !is_over_many_lines(start) {
+    if is_mapped || !known::detect(start).is_empty() || !is_over_many_lines(start) {
         return Ok(());
     }
     let said = "this is one JSON document over many lines; a trace has one object a line";

@@ -1,27 +1,32 @@
 //! Recognises and opens the inputs of a command: traces, foreign recordings, fixtures. Replays nothing.
 
 use std::borrow::Cow;
-use std::io::{Cursor, Read};
+use std::io::{BufReader, Cursor, Read};
 
 use super::exit::{Failure, MOSTLY_SKIPPED};
 use super::files;
 use super::input_kind::{self, InputKind, reject_conflict_markers};
 use super::project;
+use playproof_formats::shell::Command;
 use playproof_report::text;
 use playproof_trace::bad_line::{FOREIGN_LINE, OR_SKIP};
-use playproof_trace::import;
-use playproof_trace::import::SourceFormat;
+use playproof_trace::import::is_own_format;
 use playproof_trace::imported::Imported;
 use playproof_trace::input::{ReadError, TraceInput};
+use playproof_trace::known;
+use playproof_trace::known::KnownFormat;
 use playproof_trace::limits;
 use playproof_trace::mapping;
-use playproof_trace::mapping::Mapping;
+use playproof_trace::mapping::{FoundRow, LinedError, MappedLines, Mapping};
 use playproof_trace::origin::Sources;
 use playproof_trace::pieces::decode;
 use playproof_trace::redact::RedactionRules;
 
 /// How many first bytes identify an input.
 const SNIFFED: u64 = 64 << 10;
+
+/// How many first bytes identify an input whose first calls come late.
+const SNIFFED_MAX: u64 = 1 << 20;
 
 /// The largest foreign recording: it is read as a whole.
 const FOREIGN_MAX: u64 = 1 << 30;
@@ -62,7 +67,7 @@ pub fn shape(path: &str) -> Result<Shape, Failure> {
     let (start, _) = opened(path, &files::display_name(path))?;
     Ok(match without_mark(&start).trim_ascii().is_empty() {
         true => Shape::Empty,
-        false if import::detect(&start).is_some() || import::is_own_format(&start) => Shape::Known,
+        false if is_own_format(&start) || !known::detect(&start).is_empty() => Shape::Known,
         false => Shape::Foreign,
     })
 }
@@ -93,31 +98,75 @@ pub fn mapping(path: &str) -> Result<Mapping, Failure> {
     mapping::parse(source).map_err(|report| Failure::from(report).next("playproof schema mapping"))
 }
 
+/// What the user says about foreign recordings.
+#[derive(Clone, Debug, Default)]
+pub struct Reading {
+    /// The mapping of `--map`.
+    pub mapping: Option<Mapping>,
+    /// The mapping of the project.
+    pub of_project: Option<Mapping>,
+    /// The format of `--as`.
+    pub format: Option<&'static KnownFormat>,
+}
+
+impl Reading {
+    /// A mapping of the user alone.
+    pub fn mapped(mapping: Option<Mapping>) -> Reading {
+        Reading { mapping, ..Reading::default() }
+    }
+
+    /// Finds the known format with this name.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn format(name: &str) -> Result<&'static KnownFormat, Failure> {
+        known::find(name).ok_or_else(|| {
+            let failure = Failure::new(format!("no format is called `{name}`"));
+            let near = known::nearest(name).map(|near| format!("did you mean `{near}`?"));
+            let failure = match near {
+                Some(near) => failure.help(near),
+                None => failure,
+            };
+            failure.next("playproof formats")
+        })
+    }
+
+    /// Whether a mapping describes the rows of every input.
+    fn describes_rows(&self) -> bool {
+        self.mapping.as_ref().is_some_and(|mapping| !mapping.is_override())
+    }
+
+    /// What is different in a recognised format.
+    fn overrides(&self) -> Option<&Mapping> {
+        self.mapping.as_ref().or(self.of_project.as_ref()).filter(|mapping| mapping.is_override())
+    }
+}
+
 /// Opens an input as a trace, and imports a foreign one. Its lines are as recorded; messages about it are redacted.
 ///
 /// # Errors
 /// A path that cannot be read; an unusable foreign recording.
-pub fn trace(
-    path: &str,
-    mapping: Option<&Mapping>,
-    redaction: &RedactionRules,
-) -> Result<TraceInput<'static>, Failure> {
+pub fn trace(path: &str, reading: &Reading, redaction: &RedactionRules) -> Result<TraceInput<'static>, Failure> {
     let name = files::display_name(path);
     let (start, rest) = opened(path, &name)?;
     input_kind::expect(InputKind::Trace, &name, &start)?;
-    input_kind::refuse_unreadable(&name, &start, mapping.is_some())?;
+    let how = how(&name, &start, reading)?;
+    input_kind::refuse_unreadable(&name, &start, how.is_some())?;
+    if let Some(mapping) = how.as_ref().and_then(How::applied).filter(|_| is_long_in_lines(path, &start)) {
+        return by_lines(path, &name, &mapping, redaction);
+    }
     let whole = Cursor::new(start.clone()).chain(rest);
-    match format(&start, mapping) {
+    match how {
         None => Ok(TraceInput::own(name, whole)),
-        Some(format) => {
+        Some(how) => {
             let bytes = whole_of(&name, whole)?;
-            let imported = imported(format, &bytes, &name, redaction)?;
-            let checked = match mapping {
+            let imported = how.read(&bytes, &name, redaction)?;
+            let checked = match how.mapping() {
                 Some(mapping) => limits::checked(imported, &bytes, &name, mapping.skips_invalid())
                     .map_err(|report| redaction.report(report))?,
                 None => imported, // the reader checks its lines
             };
-            if let Some(mapping) = mapping {
+            if let Some(mapping) = how.mapping() {
                 let (skipped, read) = checked.loss.skipped_and_read();
                 refuse_mostly_skipped(&name, skipped, read, mapping.allowed_to_skip())?;
             }
@@ -133,22 +182,23 @@ pub fn trace(
 /// A path that cannot be read; an unusable recording.
 pub fn foreign(
     path: &str,
-    mapping: Option<&Mapping>,
+    reading: &Reading,
     skip_invalid: bool,
     redaction: &RedactionRules,
 ) -> Result<Option<Imported>, Failure> {
     let name = files::display_name(path);
     let (start, rest) = opened(path, &name)?;
     input_kind::expect(InputKind::Recording, &name, &start)?;
-    input_kind::refuse_unreadable(&name, &start, mapping.is_some())?;
+    let how = how(&name, &start, reading)?;
+    input_kind::refuse_unreadable(&name, &start, how.is_some())?;
     if without_mark(&start).is_empty() {
         return Err(empty(&name).next("playproof help import"));
     }
-    match format(&start, mapping) {
+    match how {
         None => Ok(None),
-        Some(format) => {
+        Some(how) => {
             let bytes = whole_of(&name, Cursor::new(start).chain(rest))?;
-            let imported = imported(format, &bytes, &name, redaction)?;
+            let imported = how.read(&bytes, &name, redaction)?;
             let checked = limits::checked(imported, &bytes, &name, skip_invalid);
             Ok(Some(checked.map_err(|report| redaction.report(report))?))
         }
@@ -158,19 +208,125 @@ pub fn foreign(
 /// How to read a foreign recording.
 enum How<'a> {
     Mapped(&'a Mapping),
-    Known(SourceFormat),
+    Known(&'static KnownFormat, Option<&'a Mapping>),
 }
 
-fn format<'a>(start: &[u8], mapping: Option<&'a Mapping>) -> Option<How<'a>> {
-    mapping.map(How::Mapped).or_else(|| import::detect(start).map(How::Known))
+impl How<'_> {
+    /// The mapping that is applied; none for a format that is built in.
+    fn applied(&self) -> Option<Mapping> {
+        match self {
+            How::Mapped(mapping) => Some((*mapping).clone()),
+            How::Known(format, overrides) => Some(format.mapping()?.of_format(format.title, *overrides)),
+        }
+    }
+
+    fn read(&self, bytes: &[u8], name: &str, redaction: &RedactionRules) -> Result<Imported, Failure> {
+        Ok(match self {
+            How::Mapped(mapping) => mapping::apply(mapping, bytes, name, redaction),
+            How::Known(format, overrides) => format.read(bytes, name, *overrides, redaction),
+        }?)
+    }
+
+    /// The mapping that the user gives.
+    fn mapping(&self) -> Option<&Mapping> {
+        match self {
+            How::Mapped(mapping) => Some(mapping),
+            How::Known(_, overrides) => *overrides,
+        }
+    }
 }
 
-fn imported(how: How<'_>, bytes: &[u8], name: &str, redaction: &RedactionRules) -> Result<Imported, Failure> {
-    let imported = match how {
-        How::Mapped(mapping) => mapping::apply(mapping, bytes, name, redaction),
-        How::Known(format) => import::import(format, bytes, name).map_err(|report| redaction.report(report)),
+/// How an input that begins with `start` is read; none: as a trace of our own.
+fn how<'a>(name: &str, start: &[u8], reading: &'a Reading) -> Result<Option<How<'a>>, Failure> {
+    if let Some(mapping) = reading.mapping.as_ref().filter(|_| reading.describes_rows()) {
+        return Ok(Some(How::Mapped(mapping)));
+    }
+    if let Some(format) = reading.format {
+        return Ok(Some(How::Known(format, reading.overrides())));
+    }
+    match known::detect(start).as_slice() {
+        [format] => Ok(Some(How::Known(format, reading.overrides()))),
+        [first, ..] if !is_own_format(start) => {
+            let names: Vec<_> = known::detect(start).iter().map(|format| format!("`{}`", format.name)).collect();
+            let said = format!("several formats fit: {}", names.join(", "));
+            Err(Failure::source(name, "several_formats", said)
+                .help(format!("say which one it is, such as `--as {}`", first.name))
+                .next("playproof formats"))
+        }
+        _ if reading.mapping.is_some() => {
+            let said = "a mapping without `call` changes a recognised format, and this is none";
+            Err(Failure::source(name, "unknown_format", said)
+                .help("say how rows become calls (`call`), or name the format with `--as`")
+                .next("playproof formats"))
+        }
+        _ if is_own_format(start) => Ok(None),
+        _ => Ok(reading.of_project.as_ref().filter(|mapping| !mapping.is_override()).map(How::Mapped)),
+    }
+}
+
+/// Recordings of this size are read by lines, if they are JSON Lines.
+const LONG: u64 = 16 << 20;
+
+/// Whether a file is long, and each of its first lines is a document.
+fn is_long_in_lines(path: &str, start: &[u8]) -> bool {
+    let is_long = path != files::STDIN && files::size(path).is_some_and(|size| size >= LONG);
+    let lines = without_mark(start).split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"));
+    let mut lines = lines.filter(|line| !line.trim_ascii().is_empty()).take(2);
+    let is_document = |line: &[u8]| serde_json::from_slice::<serde::de::IgnoredAny>(line).is_ok();
+    is_long && lines.next().is_some_and(is_document)
+}
+
+/// A long recording, line by line: first for what it lacks and for the places of its lines, then for the lines.
+fn by_lines(
+    path: &str,
+    name: &str,
+    mapping: &Mapping,
+    redaction: &RedactionRules,
+) -> Result<TraceInput<'static>, Failure> {
+    let unreadable = |error: std::io::Error| files::unreadable(name, &error);
+    let open = || -> Result<_, Failure> {
+        let source = BufReader::new(decode(files::open(path)?).map_err(unreadable)?);
+        Ok(MappedLines::new(source, mapping, name, redaction))
     };
-    Ok(imported?)
+    let (loss, origins) = open()?.survey().map_err(|error| match error {
+        LinedError::Unreadable(error) => unreadable(error),
+        LinedError::Invalid(report) => Failure::from(*report),
+    })?;
+    let (skipped, read) = loss.skipped_and_read();
+    refuse_mostly_skipped(name, skipped, read, mapping.allowed_to_skip())?;
+    Ok(TraceInput { name: name.to_owned(), lines: Box::new(open()?), loss: Some(loss), origins: Some(origins) })
+}
+
+/// What the paths of a mapping find in a recording.
+#[derive(Debug)]
+pub struct Tried {
+    /// The first calls and results.
+    pub rows: Vec<FoundRow>,
+    /// What the whole recording holds, and what it lacks.
+    pub summary: String,
+}
+
+/// Tries a mapping or a format on a recording; shows `most` calls and results.
+///
+/// # Errors
+/// A path that cannot be read; a recording of no format that has a mapping; a mapping by which no row is a call.
+pub fn tried(path: &str, reading: &Reading, most: usize, redaction: &RedactionRules) -> Result<Tried, Failure> {
+    let name = files::display_name(path);
+    let (start, rest) = opened(path, &name)?;
+    let Some(how) = how(&name, &start, reading)? else {
+        return Err(Failure::source(&name, "unknown_format", "this is no recording that is recognised")
+            .help("name a mapping file with `--map`")
+            .next(Command::new("playproof init").flag("--from", path)));
+    };
+    let mapping = match &how {
+        How::Mapped(mapping) => Some(*mapping),
+        How::Known(format, _) => format.mapping(),
+    };
+    let bytes = whole_of(&name, Cursor::new(start).chain(rest))?;
+    let rows = mapping.map(|mapping| mapping::first_rows(mapping, &bytes, &name, most, redaction)).transpose()?;
+    let rows = rows.unwrap_or_default();
+    let summary = how.read(&bytes, &name, redaction)?.loss.to_string();
+    Ok(Tried { rows, summary })
 }
 
 fn without_mark(start: &[u8]) -> &[u8] {
@@ -182,6 +338,10 @@ fn opened(path: &str, name: &str) -> Result<(Vec<u8>, Box<dyn Read + Send>), Fai
     let mut source = decode(files::open(path)?).map_err(unreadable)?;
     let mut start = Vec::new();
     source.by_ref().take(SNIFFED).read_to_end(&mut start).map_err(unreadable)?;
+    let is_undecided = || !is_own_format(&start) && known::detect(&start).iter().all(|format| format.text().is_none());
+    if start.len() as u64 == SNIFFED && start.starts_with(b"{") | start.starts_with(b"[") && is_undecided() {
+        source.by_ref().take(SNIFFED_MAX - SNIFFED).read_to_end(&mut start).map_err(unreadable)?;
+    }
     input_kind::refuse_archive(name, &start)?;
     input_kind::refuse_encoding(name, &start)?;
     Ok((start, source))

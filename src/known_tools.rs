@@ -83,11 +83,11 @@ fn place(source: &Source, pattern: &str) -> Range<usize> {
 
 fn of_traces(traces: &[String], reading: &ReadOptions) -> Result<BTreeSet<String>, Failure> {
     let redaction = Project::find()?.redaction;
-    let mapping = reading.mapping()?;
+    let mapping = reading.reading()?;
     let (mut known, mut is_full) = (BTreeSet::new(), false);
     for (number, path) in traces.iter().enumerate() {
         let number = u32::try_from(number).unwrap_or(u32::MAX);
-        let input = inputs::trace(path, mapping.as_ref(), &redaction)?;
+        let input = inputs::trace(path, &mapping, &redaction)?;
         let ledger = input.each_call(number, reading.options(), &redaction, &|_| true, |closed| {
             let tool = closed.shown().tool();
             // No dot stops a glob before a tool without one.

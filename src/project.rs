@@ -26,7 +26,7 @@ pub const SCHEMA: &str = include_str!("../schemas/project.json");
 
 const FORMAT: &str = "project/1";
 const REDACTION: [&str; 2] = ["keys", "patterns"];
-const KEYS: [&str; 7] = ["format", "playbook", "tools", "fixtures", "goldens", "proposals", "redaction"];
+const KEYS: [&str; 8] = ["format", "playbook", "tools", "fixtures", "goldens", "proposals", "map", "redaction"];
 
 /// The settings; paths are relative to the working directory.
 #[derive(Clone, Debug, Default)]
@@ -41,6 +41,8 @@ pub struct Project {
     pub goldens: Option<String>,
     /// The folder of proposals, with history and feedback.
     pub proposals: Option<String>,
+    /// The mapping file for recordings that are not recognised, or for what is different in those that are.
+    pub map: Option<String>,
     /// What to hide of a trace.
     pub redaction: RedactionRules,
     /// The paths that the file names.
@@ -147,13 +149,14 @@ fn parse(source: Arc<Source>, root: &Path) -> Result<Project, Report> {
             fixtures: place("fixtures"),
             goldens: place("goldens"),
             proposals: place("proposals"),
+            map: place("map"),
             redaction: record.optional("redaction").map_or_else(|| Some(RedactionRules::default()), redaction)?,
             named: Vec::new(),
             source: Some(whole),
         };
-        let Project { playbook, tools, fixtures, goldens, proposals, .. } = &project;
+        let Project { playbook, tools, fixtures, goldens, proposals, map, .. } = &project;
         let playbook = playbook.as_ref().filter(|name| is_path(name));
-        let paths = [playbook, tools.as_ref(), fixtures.as_ref(), goldens.as_ref(), proposals.as_ref()];
+        let paths = [playbook, tools.as_ref(), fixtures.as_ref(), goldens.as_ref(), proposals.as_ref(), map.as_ref()];
         let named = KEYS[1..].iter().zip(paths).filter_map(|(key, path)| {
             let cursor = record.optional(key)?;
             Some((cursor, NamedPath { path: path?.clone(), place: cursor.span() }))

@@ -1,20 +1,24 @@
 //! The flags that say how traces are read. Reads no trace.
 
 use super::exit::Failure;
-use super::inputs::{self, refuse_mostly_skipped};
+use super::inputs::{self, Reading, refuse_mostly_skipped};
 use super::output::say;
+use super::project::Project;
 use super::values::whole;
 use playproof_report::text;
 use playproof_trace::assemble::{AssembleOptions, InputLedger};
-use playproof_trace::mapping::Mapping;
 
 /// The flags that say how to read traces.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Reading")]
 pub struct ReadOptions {
-    /// The mapping file for a foreign recording that is not recognised
+    /// The mapping file for a foreign recording that is not recognised, or for what is different in one that is
     #[arg(long, value_name = "FILE")]
     pub map: Option<String>,
+
+    /// The format of a foreign recording, if it is not recognised or several fit (`playproof formats` lists them)
+    #[arg(long = "as", value_name = "FORMAT")]
+    pub read_as: Option<String>,
 
     /// Read an identical call after a failed one as its next attempt
     #[arg(long)]
@@ -37,16 +41,22 @@ impl ReadOptions {
     /// The defaults, with a mapping.
     pub fn plain(map: Option<String>) -> ReadOptions {
         let AssembleOptions { reorder_window, join_resends, skip_invalid } = AssembleOptions::default();
-        ReadOptions { map, join_resends, skip_invalid, allow_skipped: None, reorder_window }
+        ReadOptions { map, read_as: None, join_resends, skip_invalid, allow_skipped: None, reorder_window }
     }
 
-    /// The mapping of `--map`, with the other flags.
+    /// The mapping of `--map` or of the project and the format of `--as`, with the other flags.
     ///
     /// # Errors
-    /// A file that cannot be read or used.
-    pub fn mapping(&self) -> Result<Option<Mapping>, Failure> {
-        let mapping = self.map.as_deref().map(inputs::mapping).transpose()?;
-        Ok(mapping.map(|mapping| mapping.skipping_invalid(self.skip_invalid, self.allow_skipped)))
+    /// A file that cannot be read or used; an unknown format.
+    pub fn reading(&self) -> Result<Reading, Failure> {
+        let read = |path: &str| {
+            Ok::<_, Failure>(inputs::mapping(path)?.skipping_invalid(self.skip_invalid, self.allow_skipped))
+        };
+        Ok(Reading {
+            mapping: self.map.as_deref().map(read).transpose()?,
+            of_project: Project::find()?.map.as_deref().map(read).transpose()?,
+            format: self.read_as.as_deref().map(Reading::format).transpose()?,
+        })
     }
 
     /// The options of the assembler.

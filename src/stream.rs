@@ -104,7 +104,7 @@ impl Stream<'_> {
         each: impl FnMut(W::Part) -> io::Result<()> + Send,
     ) -> Result<Streamed, Failure> {
         self.refuse_fixtures()?;
-        let mapping = self.reading.mapping()?;
+        let mapping = self.reading.reading()?;
         let options = ReplayOptions {
             jobs: self.jobs.map_or_else(cores, NonZeroUsize::get),
             assemble: self.reading.options(),
@@ -114,8 +114,7 @@ impl Stream<'_> {
         let notes: Notes = Notes::default();
         let bar = feed::bar(self.inputs.files(), terminal);
         let (notes_of, sources) = (Arc::clone(&notes), self.sources.clone());
-        let feed =
-            feed::open(self.inputs.files(), mapping.as_ref(), &project.redaction, notes_of, sources, bar.clone());
+        let feed = feed::open(self.inputs.files(), &mapping, &project.redaction, notes_of, sources, bar.clone());
         let replayed = replay(plans, feed, &options, watch, each);
         bar.finish_and_clear();
         let Learned { notes, refused } = std::mem::take(&mut *notes.lock().unwrap_or_else(PoisonError::into_inner));

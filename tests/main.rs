@@ -17,6 +17,7 @@ mod frozen;
 mod goldens;
 mod hardening;
 mod init;
+mod intake;
 mod place;
 mod propose;
 mod readme;

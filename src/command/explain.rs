@@ -171,7 +171,7 @@ pub fn find(search: &Search<'_>, plan: &Plan) -> Result<Subject, Failure> {
             finder.take_fixture(number, &load_fixture(path)?);
             continue;
         }
-        let input = inputs::trace(path, search.reading.mapping()?.as_ref(), search.redaction)?;
+        let input = inputs::trace(path, &search.reading.reading()?, search.redaction)?;
         let ledger = finder.take_trace(number, input, search.reading.options(), search.redaction)?;
         search.reading.account_for(&files::display_name(path), &ledger)?;
     }

@@ -9,6 +9,7 @@ use crate::inputs::refuse_mostly_skipped;
 use crate::output::{Output, to_stderr};
 use crate::outputs;
 use crate::project::Project;
+use crate::read_options::ReadOptions;
 use crate::terminal::Terminal;
 use crate::values::whole;
 use playproof_formats::shell::Command;
@@ -23,8 +24,8 @@ use playproof_trace::redact::RedactionRules;
 /// What is imported.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Built in and recognised: OpenAI chat messages, tau-bench results, tau2-bench results. For anything else that is JSON
-or JSON Lines, write a mapping file: `playproof schema mapping` prints its schema.
+`playproof formats` lists the formats that are recognised. For anything else that is JSON or JSON Lines, write a
+mapping file: `playproof schema mapping` prints its schema.
 
 Examples:
   playproof import results.json -o trace.jsonl
@@ -36,9 +37,13 @@ pub struct Args {
     #[arg(value_name = "FILE")]
     pub input: String,
 
-    /// The mapping file, for a recording that is not recognised
+    /// The mapping file, for a recording that is not recognised or for what is different in one that is
     #[arg(short, long, value_name = "FILE")]
     pub map: Option<String>,
+
+    /// The format of the recording, if it is not recognised or several fit (`playproof formats` lists them)
+    #[arg(long = "as", value_name = "FORMAT")]
+    pub read_as: Option<String>,
 
     /// Count rows that are too large, and with --map lines that are not JSON, instead of stopping at the first
     #[arg(long)]
@@ -74,10 +79,11 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         outputs::refuse_others(path, "trace", import::is_own_format)?;
     }
     let redaction = Project::find()?.redaction;
-    let mapping = args.map.as_deref().map(inputs::mapping).transpose()?;
-    let mapping = mapping.map(|mapping| mapping.skipping_invalid(args.skip_invalid, args.allow_skipped));
+    let reading = ReadOptions { skip_invalid: args.skip_invalid, ..ReadOptions::plain(args.map.clone()) };
+    let reading =
+        ReadOptions { allow_skipped: args.allow_skipped, read_as: args.read_as.clone(), ..reading }.reading()?;
     let name = files::display_name(&args.input);
-    let Some(mut imported) = inputs::foreign(&args.input, mapping.as_ref(), args.skip_invalid, &redaction)? else {
+    let Some(mut imported) = inputs::foreign(&args.input, &reading, args.skip_invalid, &redaction)? else {
         return Err(Failure::source(&name, "unknown_format", "this is no recording that is recognised")
             .help("a trace of our own format needs no import; anything else needs a mapping file (`--map`)")
             .next("playproof schema mapping"));
@@ -87,9 +93,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     if imported.loss.calls == 0 && !args.allow_empty {
         return Err(without_calls(args, &name, imported.loss.results));
     }
-    if mapping.is_some() {
-        pair(&name, &mut imported)?;
-    }
+    pair(&name, &mut imported)?;
     let Imported { lines, loss, .. } = imported;
     let lines = redaction.lines(lines);
     if let Some(path) = target {
@@ -119,6 +123,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
 fn given(args: &Args) -> Flags {
     Flags::default()
         .with("--map", args.map.as_deref())
+        .with("--as", args.read_as.as_deref())
         .set("--skip-invalid", args.skip_invalid)
         .number("--allow-skipped", args.allow_skipped)
         .set("--allow-empty", args.allow_empty)

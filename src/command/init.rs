@@ -14,8 +14,8 @@ use crate::flags::Flags;
 use crate::folders::{self, Taken, taken};
 use crate::input_paths::InputPaths;
 use crate::inputs;
-use crate::inputs::Shape;
 use crate::inputs::without_skipping;
+use crate::inputs::{Reading, Shape};
 use crate::output::{Output, say};
 use crate::outputs;
 use crate::playbooks;
@@ -36,7 +36,6 @@ use playproof_report::setup::{SetupCheck, SetupPage, page};
 use playproof_report::style::Palette;
 use playproof_trace::assemble::AssembleOptions;
 use playproof_trace::input::TraceInput;
-use playproof_trace::mapping::Mapping;
 use playproof_trace::redact::RedactionRules;
 
 /// Where, and from what.
@@ -148,7 +147,11 @@ fn checked(root: &Path, planned: &ProjectFiles) -> (Option<SetupCheck>, Result<E
 /// # Errors
 /// A recording that cannot be read, is empty, or gives no mapping.
 fn read(args: &Args, from: &[String], root: &Path, redaction: &RedactionRules) -> Result<Recordings, Failure> {
-    let given = args.map.as_deref().map(|path| Ok::<_, Failure>((path, inputs::mapping(path)?))).transpose()?;
+    let given = args
+        .map
+        .as_deref()
+        .map(|path| Ok::<_, Failure>((path, Reading::mapped(Some(inputs::mapping(path)?)))))
+        .transpose()?;
     let mut recordings = Recordings::default();
     for (number, path) in (0..).zip(from) {
         let (input, mapping) = opened(root, path, given.as_ref(), &mut recordings, redaction)?;
@@ -169,17 +172,17 @@ fn read(args: &Args, from: &[String], root: &Path, redaction: &RedactionRules) -
 fn opened(
     root: &Path,
     path: &str,
-    given: Option<&(&str, Mapping)>,
+    given: Option<&(&str, Reading)>,
     recordings: &mut Recordings,
     redaction: &RedactionRules,
 ) -> Result<(TraceInput<'static>, Option<String>), Failure> {
     refuse_others(path)?;
-    if let Some((file, mapping)) = given {
-        return Ok((inputs::trace(path, Some(mapping), redaction)?, Some((*file).to_owned())));
+    if let Some((file, reading)) = given {
+        return Ok((inputs::trace(path, reading, redaction)?, Some((*file).to_owned())));
     }
     match inputs::shape(path)? {
         Shape::Empty => Err(inputs::empty(path).next("playproof init")),
-        Shape::Known => Ok((inputs::trace(path, None, redaction)?, None)),
+        Shape::Known => Ok((inputs::trace(path, &Reading::default(), redaction)?, None)),
         Shape::Foreign => {
             let bytes = inputs::whole(path)?;
             let imported = recordings.import(path, &files::lasting(root, path), &bytes, redaction);

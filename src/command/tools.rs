@@ -58,12 +58,12 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         outputs::refuse_input(path, paths.files().iter().map(String::as_str).chain(args.reading.map.as_deref()))?;
         refuse_facts(path, args)?;
     }
-    let mapping = args.reading.mapping()?;
+    let mapping = args.reading.reading()?;
     let mut counts: Frequent<Box<str>, (u64, bool)> = Frequent::new(MOST_TOOLS);
     let mut folded = 0;
     for (number, path) in paths.files().iter().enumerate() {
         let number = u32::try_from(number).unwrap_or(u32::MAX);
-        let input = inputs::trace(path, mapping.as_ref(), &project.redaction)?;
+        let input = inputs::trace(path, &mapping, &project.redaction)?;
         let ledger = input.each_call(number, args.reading.options(), &project.redaction, &|_| true, |closed| {
             let failed = closed.shown().answers.iter().any(|answer| matches!(answer.reply, Reply::Failed(_)));
             let row = counts.row(closed.shown().tool().into(), |_, row| folded += row.count);

@@ -123,6 +123,7 @@ fn value(flag: &str, value: Option<&str>) -> Option<String> {
         (_, "N" | "CALLS") => "7",
         (_, "VERDICT" | "failed|findings|VERDICT") => "policy_denied",
         (_, "REF|PLACE|ID" | "RUN" | "REASON") => "a name",
+        (_, "FORMAT") => "otlp-genai",
         (_, "FILE" | "P" | "DIR") => "some file",
         other => panic!("a value for {other:?}"),
     };

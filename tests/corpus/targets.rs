@@ -26,6 +26,7 @@ use playproof_trace::digest::Digest;
 use playproof_trace::import;
 use playproof_trace::import::SourceFormat;
 use playproof_trace::imported::Imported;
+use playproof_trace::known::{self, FORMATS};
 use playproof_trace::mapping;
 use playproof_trace::pieces::{Chunks, InputPiece};
 use playproof_trace::redact::RedactionRules;
@@ -271,6 +272,12 @@ pub fn import(data: &[u8]) {
     import::detect(data);
     for format in [SourceFormat::OpenAi, SourceFormat::Tau, SourceFormat::Tau2] {
         is_read_by_our_own_reader(import::import(format, data, "fuzz.json"));
+    }
+    for format in known::detect(data) {
+        assert!(!import::is_own_format(data), "a trace of our own is no {}", format.name);
+    }
+    for format in &FORMATS {
+        is_read_by_our_own_reader(format.read(data, "fuzz.json", None, &RedactionRules::default()));
     }
 }
 

@@ -42,7 +42,7 @@ const ADD: [&str; 7] = ["feedback", "add", "trace.jsonl", "--call", "r1#1", "--n
 pub const ACCEPT: [&str; 4] = ["accept", "said-no", "--reason", "because"];
 
 /// Commands that write nothing, and `review`.
-const READING: [&str; 19] = [
+const READING: [&str; 21] = [
     "completions",
     "coverage",
     "demo",
@@ -50,11 +50,13 @@ const READING: [&str; 19] = [
     "explain",
     "feedback list",
     "feedback show",
+    "formats show",
     "help",
     "history",
     "history verify",
     "impact",
     "lint",
+    "map try",
     "mine",
     "mutate",
     "propose check",

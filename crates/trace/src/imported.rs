@@ -43,6 +43,43 @@ pub struct LossReport {
     pub no_row_is_a_result: bool,
     /// Fields of a mapping that no row has.
     pub unused: Vec<UnusedField>,
+    /// What the user's mapping changed in a recognised format.
+    pub changed: Changed,
+}
+
+/// How much a mapping changed of what a recognised format says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Changed {
+    /// Results that became failures.
+    pub failed: u64,
+    /// Failures that became successes.
+    pub not_failed: u64,
+    /// Failures with another kind.
+    pub kinds: u64,
+    /// Calls and results in another run.
+    pub runs: u64,
+    /// Calls of another tool.
+    pub tools: u64,
+}
+
+impl Changed {
+    /// In words; none if nothing was changed.
+    pub fn described(&self) -> Option<String> {
+        let Changed { failed, not_failed, kinds, runs, tools } = *self;
+        let all = [
+            (failed, "result to a failure", "results to failures"),
+            (not_failed, "failure to a success", "failures to successes"),
+            (kinds, "error kind", "error kinds"),
+            (runs, "run of a call or result", "runs of calls and results"),
+            (tools, "tool", "tools"),
+        ];
+        let said: Vec<String> = all
+            .into_iter()
+            .filter(|(count, ..)| *count > 0)
+            .map(|(count, one, many)| counted(count, one, many))
+            .collect();
+        (!said.is_empty()).then(|| format!("the mapping changed {}", said.join(", ")))
+    }
 }
 
 /// A field of a mapping that no row has.
@@ -110,6 +147,8 @@ pub enum ImportWarning {
     UnreadableTime,
     /// A run without messages.
     EmptyRun,
+    /// A row that repeats another one.
+    Copy,
     /// A row that is neither call nor result.
     UnmatchedRow,
     /// A line that is not JSON.
@@ -150,7 +189,7 @@ impl LossReport {
     /// All warnings, and the parts of a mapping that fit no row, a sentence each.
     pub fn remarks(&self) -> Vec<String> {
         let warnings = self.warnings.keys().filter_map(|warning| self.describe(*warning));
-        warnings.chain(self.misfits()).collect()
+        warnings.chain(self.misfits()).chain(self.changed.described()).collect()
     }
 
     /// The parts of a mapping that fit no row.
@@ -230,6 +269,7 @@ impl ImportWarning {
             }
             ImportWarning::EmptyRun => ("run without messages", "runs without messages"),
             ImportWarning::NotJson => ("line that is not JSON, left out", "lines that are not JSON, left out"),
+            ImportWarning::Copy => ("copy of another row, left out", "copies of other rows, left out"),
             ImportWarning::UnmatchedRow => {
                 ("row that is neither call nor result, left out", "rows that are neither call nor result, left out")
             }
@@ -268,7 +308,7 @@ impl fmt::Display for LossReport {
         for warning in self.warnings.keys().filter_map(|warning| self.describe(*warning)) {
             write!(f, "\n  - {warning}")?;
         }
-        self.misfits().iter().try_for_each(|misfit| write!(f, "\n{misfit}"))
+        self.misfits().iter().chain(&self.changed.described()).try_for_each(|said| write!(f, "\n{said}"))
     }
 }
 

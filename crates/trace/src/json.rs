@@ -6,8 +6,10 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
+use crate::python;
+
 /// The fields of one object, in their order.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Fields<'a>(Vec<(String, &'a RawValue)>);
 
 impl<'a> Fields<'a> {
@@ -107,6 +109,31 @@ pub(crate) fn scalar(raw: &RawValue) -> Option<Cow<'_, str>> {
     }
 }
 
+/// The JSON text inside a string that holds JSON or a Python literal; none for any other value.
+pub(crate) fn inside(raw: &RawValue) -> Option<String> {
+    let text = string(raw)?;
+    let inner = text.trim();
+    if !inner.starts_with(['{', '[']) {
+        return None;
+    }
+    match parse(inner) {
+        Ok(_) => Some(inner.to_owned()),
+        Err(_) => python::to_json(inner),
+    }
+}
+
+/// A value as text: the content of a string, the texts of a list of parts in lines, or any other value as JSON.
+pub(crate) fn content_text(raw: &RawValue) -> Cow<'_, str> {
+    let part = |raw| object(raw).and_then(|part| part.get("text").and_then(string).map(Cow::into_owned));
+    let parts = || array(raw).filter(|parts| !parts.is_empty())?.into_iter().map(part).collect::<Option<Vec<_>>>();
+    parts().map_or_else(|| text(raw), |parts| Cow::Owned(parts.join("\n")))
+}
+
+/// A value as text: the content of a string, or any other value as JSON.
+pub(crate) fn text(raw: &RawValue) -> Cow<'_, str> {
+    scalar(raw).unwrap_or_else(|| compact(raw.get()))
+}
+
 /// `text` as one JSON value.
 pub(crate) fn parse(text: &str) -> Result<&RawValue, serde_json::Error> {
     serde_json::from_str(text)
@@ -133,7 +160,7 @@ pub(crate) fn compact(json: &str) -> Cow<'_, str> {
     Cow::Owned(tight)
 }
 
-/// The arguments of a foreign call: JSON, or a string that holds JSON.
+/// The arguments of a foreign call: JSON, or a string that holds JSON or a Python literal.
 #[derive(Debug)]
 pub(crate) enum SourceArgs<'a> {
     /// JSON text.
@@ -153,10 +180,10 @@ impl<'a> SourceArgs<'a> {
         if text.trim().is_empty() {
             return SourceArgs::Empty;
         }
-        match parse(&text).is_ok() {
-            true => SourceArgs::Json(Cow::Owned(text.trim().to_owned())),
-            false => SourceArgs::Text(raw.get()),
+        if parse(&text).is_ok() {
+            return SourceArgs::Json(Cow::Owned(text.trim().to_owned()));
         }
+        python::to_json(&text).map_or(SourceArgs::Text(raw.get()), |json| SourceArgs::Json(Cow::Owned(json)))
     }
 
     /// The JSON text; none for an empty string.

@@ -19,13 +19,27 @@ const SHOWN: usize = 60;
 /// # Errors
 /// The first line that our reader refuses, unless such lines are skipped.
 pub fn checked(imported: Imported, bytes: &[u8], name: &str, skip: bool) -> Result<Imported, Report> {
+    checked_from(1, imported, bytes, name, skip)
+}
+
+/// [`checked`] for bytes that begin at line `first` of their source.
+///
+/// # Errors
+/// As [`checked`].
+pub(crate) fn checked_from(
+    first: u64,
+    imported: Imported,
+    bytes: &[u8],
+    name: &str,
+    skip: bool,
+) -> Result<Imported, Report> {
     let Imported { lines, origins, mut loss } = imported;
     let mut dropped = Vec::new();
     for (number, line) in (1u64..).zip(lines.split_inclusive(|byte| *byte == b'\n')) {
         let Some(error) = error_of(line) else { continue };
         let origin = origins.of(number).unwrap_or(Origin { line: 0, path: None });
         if !skip {
-            return Err(report(&error, origin, bytes, name));
+            return Err(report(&error, (origin, first), bytes, name));
         }
         uncount(line, &format!("line {}", origin.line), &mut loss);
         dropped.push(number);
@@ -64,13 +78,14 @@ fn uncount(line: &[u8], place: &str, loss: &mut LossReport) {
     loss.warn(ImportWarning::BeyondLimits, place);
 }
 
-fn report(error: &str, origin: Origin<'_>, bytes: &[u8], name: &str) -> Report {
-    let index = usize::try_from(origin.line.saturating_sub(1)).unwrap_or(usize::MAX);
+fn report(error: &str, (origin, first): (Origin<'_>, u64), bytes: &[u8], name: &str) -> Report {
+    let index = usize::try_from(origin.line.saturating_sub(first)).unwrap_or(usize::MAX);
     let line = bytes.split(|byte| *byte == b'\n').nth(index).unwrap_or_default();
     let text = String::from_utf8_lossy(line.get(..SHOWN).unwrap_or(line)).into_owned();
     let first = text.chars().next().map_or(0, char::len_utf8);
     let label = origin.path.map_or_else(|| "this row".to_owned(), |path| format!("`{path}` in this line"));
-    let mut source = Source::lines(name, text, index.saturating_add(1));
+    let number = usize::try_from(origin.line).unwrap_or(usize::MAX);
+    let mut source = Source::lines(name, text, number);
     Arc::make_mut(&mut source).goes_on = line.len() > SHOWN;
     let diagnostic = Diagnostic::error("beyond_limits", format!("this row makes no valid trace line: {error}"))
         .at(0..first, label)

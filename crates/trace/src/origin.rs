@@ -56,8 +56,17 @@ impl LineFinder {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origins {
     /// Of each line: its place, and the end of its path in `paths`.
-    lines: Vec<(SourceSpan, usize)>,
+    lines: Vec<PackedPlace>,
     paths: String,
+}
+
+/// A place in 8 bytes: a long recording has millions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct PackedPlace {
+    /// The line, from 1; 0: unknown, or too far.
+    line: u32,
+    /// The end of its path in the text of all paths.
+    end: u32,
 }
 
 /// A place in the user's file.
@@ -72,8 +81,26 @@ pub struct Origin<'a> {
 impl Origins {
     /// Adds the place of the next line.
     pub(crate) fn push(&mut self, span: SourceSpan, path: &str) {
-        self.paths.push_str(in_document(path));
-        self.lines.push((span, self.paths.len()));
+        if !span.begins_line {
+            self.paths.push_str(in_document(path));
+        }
+        self.push_packed(u32::try_from(span.line).unwrap_or(0));
+    }
+
+    fn push_packed(&mut self, line: u32) {
+        let end = u32::try_from(self.paths.len()).unwrap_or(u32::MAX);
+        self.paths.truncate(end as usize);
+        self.lines.push(PackedPlace { line, end });
+    }
+
+    /// Adds the places of `more` behind these.
+    pub(crate) fn append(&mut self, more: &Origins) {
+        let mut start = 0;
+        for place in &more.lines {
+            self.paths.push_str(more.paths.get(start..place.end as usize).unwrap_or_default());
+            self.push_packed(place.line);
+            start = place.end as usize;
+        }
     }
 
     /// A copy without the lines with these numbers, from 1.
@@ -81,12 +108,12 @@ impl Origins {
     pub(crate) fn without(&self, dropped: &[u64]) -> Origins {
         let mut kept = Origins::default();
         let mut start = 0;
-        for (number, &(span, end)) in (1u64..).zip(&self.lines) {
+        for (number, place) in (1u64..).zip(&self.lines) {
             if dropped.binary_search(&number).is_err() {
-                kept.paths.push_str(self.paths.get(start..end).unwrap_or_default());
-                kept.lines.push((span, kept.paths.len()));
+                kept.paths.push_str(self.paths.get(start..place.end as usize).unwrap_or_default());
+                kept.push_packed(place.line);
             }
-            start = end;
+            start = place.end as usize;
         }
         kept
     }
@@ -94,10 +121,10 @@ impl Origins {
     /// The place of line `line`, from 1.
     pub fn of(&self, line: u64) -> Option<Origin<'_>> {
         let index = usize::try_from(line.checked_sub(1)?).ok()?;
-        let (span, end) = *self.lines.get(index)?;
-        let start = index.checked_sub(1).and_then(|before| self.lines.get(before)).map_or(0, |(_, end)| *end);
-        let path = self.paths.get(start..end).filter(|path| !span.begins_line && !path.is_empty());
-        (span.line > 0).then_some(Origin { line: span.line, path })
+        let place = self.lines.get(index)?;
+        let start = index.checked_sub(1).and_then(|before| self.lines.get(before)).map_or(0, |before| before.end);
+        let path = self.paths.get(start as usize..place.end as usize).filter(|path| !path.is_empty());
+        (place.line > 0).then_some(Origin { line: u64::from(place.line), path })
     }
 }
 

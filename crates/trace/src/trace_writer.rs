@@ -11,6 +11,7 @@ use playproof_formats::text::escape_json;
 pub(crate) struct TraceWriter {
     bytes: Vec<u8>,
     origins: Origins,
+    has_keys: bool,
 }
 
 /// A time as our format writes it.
@@ -103,14 +104,25 @@ impl TraceWriter {
         std::mem::take(&mut self.origins)
     }
 
+    /// Whether a call has an idempotency key.
+    pub(crate) fn has_keys(&self) -> bool {
+        self.has_keys
+    }
+
     pub(crate) fn call(&mut self, call: &OutputCall<'_>) {
+        let keyed = call.args.filter(|_| call.key.is_none()).and_then(without_key);
+        let (args, key) = match &keyed {
+            Some((args, key)) => (Some(args.as_str()), Some(key.as_str())),
+            None => (call.args, call.key),
+        };
+        self.has_keys |= key.is_some();
         let mut object = self.begin("tool_call");
         object.text("run_id", call.run);
         object.text("call_id", call.id);
         object.text("tool", Some(call.tool));
         object.at(call.at, "at_ms");
-        object.json("args", call.args);
-        object.text("idempotency_key", call.key);
+        object.json("args", args);
+        object.text("idempotency_key", key);
         object.json("evidence_refs", call.evidence);
         object.text("reversal_token", call.token);
         object.millis("timeout_ms", call.timeout);
@@ -262,6 +274,24 @@ impl ObjectWriter<'_> {
     }
 }
 
+/// The names of an argument that is an idempotency key.
+const KEYS: [&str; 2] = ["idempotency_key", "idempotencyKey"];
+
+/// Arguments without the one that is an idempotency key, and that key: it says which request this is, not what is wanted.
+fn without_key(args: &str) -> Option<(String, String)> {
+    if !args.contains("idempotency") {
+        return None;
+    }
+    let fields = json::object(json::parse(args).ok()?)?;
+    let name = KEYS.into_iter().find(|name| fields.get(name).is_some())?;
+    let key = fields.text(name).filter(|key| !key.trim().is_empty())?.into_owned();
+    let mut rest = Vec::new();
+    let mut object = ObjectWriter { bytes: &mut rest, first: true };
+    fields.iter().filter(|(field, _)| *field != name).for_each(|(field, value)| object.json(field, Some(value.get())));
+    let rest = String::from_utf8(rest).ok()?;
+    Some((format!("{{{rest}}}"), key))
+}
+
 /// `text` as a JSON string.
 fn quote(bytes: &mut Vec<u8>, text: &str) {
     let quoted = serde_json::to_string(text).unwrap_or_default(); // writing a text cannot fail
@@ -293,6 +323,24 @@ mod tests {
         assert_eq!((&read[0]["args"]["a"], &read[0]["args"]["\u{202e}"]), (&1.into(), &"\u{ad}".into()));
         assert_eq!(read[1]["error"]["message"], nasty);
         assert_eq!(read[1]["at_ms"], 1.5);
+    }
+
+    #[test]
+    fn an_argument_that_is_the_idempotency_key_becomes_the_key() {
+        let call = |args: &str, key: Option<&str>| {
+            let mut lines = TraceWriter::default();
+            lines.call(&OutputCall { tool: "t", args: Some(args), key, ..OutputCall::default() });
+            let line: serde_json::Value = serde_json::from_slice(&lines.into_bytes()).expect("a line");
+            format!("{} {}", line["args"], line["idempotency_key"])
+        };
+        assert_eq!(call(r#"{"a": [1], "idempotency_key": "k", "b": 1.50}"#, None), r#"{"a":[1],"b":1.5} "k""#);
+        assert_eq!(call(r#"{"idempotencyKey": 7}"#, None), r#"{} "7""#);
+        for kept in
+            [r#"{"idempotency_key":null}"#, r#"{"idempotency_key":{"a":1}}"#, r#"{"a":{"idempotency_key":"k"}}"#]
+        {
+            assert_eq!(call(kept, None), format!("{kept} null"));
+        }
+        assert_eq!(call(r#"{"idempotency_key":"k"}"#, Some("own")), r#"{"idempotency_key":"k"} "own""#);
     }
 
     #[test]

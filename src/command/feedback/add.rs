@@ -217,8 +217,7 @@ fn find(args: &Args, plan: &Plan, redaction: &RedactionRules) -> Result<Found, F
     else {
         return Err(Failure::new(format!("`{}` is no recording", args.input)));
     };
-    let mapping = args.map.as_deref().map(inputs::mapping).transpose()?;
-    let input = inputs::trace(&args.input, mapping.as_ref(), redaction)?;
+    let input = inputs::trace(&args.input, &reading.reading()?, redaction)?;
     let earlier = earlier(input, reading.options(), redaction, call.raw())?;
     let (name, line) =
         (sources.name_of(&call.shown().reference(), call.shown().place), sources.of(call.raw().place).line);

@@ -193,8 +193,8 @@ impl Recorded {
             if !wanted.iter().any(|(input, _)| *input == number) {
                 continue;
             }
-            let mapping = reading.mapping()?;
-            let opened = inputs::trace(input, mapping.as_ref(), &project.redaction)?;
+            let mapping = reading.reading()?;
+            let opened = inputs::trace(input, &mapping, &project.redaction)?;
             opened.each_call(0, reading.options(), &project.redaction, &writes, |closed| {
                 let reference = closed.shown().reference();
                 if wanted.contains(&(number, reference.as_str())) {

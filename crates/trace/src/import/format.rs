@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use super::run::ImportOutput;
 use super::{openai, tau};
 use crate::imported::{Imported, Missing};
+use crate::mapping::Mapping;
 use crate::source_text::SourceText;
 use crate::wire;
 use crate::wire::TraceLine;
@@ -41,8 +42,25 @@ impl SourceFormat {
 /// # Errors
 /// Bytes that are not UTF-8 or not JSON, with the place; a document of another shape; a document without runs.
 pub fn import(format: SourceFormat, bytes: &[u8], name: &str) -> Result<Imported, Report> {
+    import_with(format, bytes, name, None)
+}
+
+/// [`import`], but for what `overrides` says otherwise.
+///
+/// # Errors
+/// As [`import`]; a mapping that names the runs, because these formats have them in their structure.
+pub fn import_with(
+    format: SourceFormat,
+    bytes: &[u8],
+    name: &str,
+    overrides: Option<&Mapping>,
+) -> Result<Imported, Report> {
+    if let Some(own) = overrides.filter(|own| own.names_runs()) {
+        return Err(own.refused_runs(format.as_str()));
+    }
     let source = SourceText::new(bytes, name)?;
     let mut output = ImportOutput::default();
+    output.overrides = overrides.cloned();
     output.finder = source.lines();
     output.loss.read_as = format.as_str().to_owned();
     output.loss.missing.extend([

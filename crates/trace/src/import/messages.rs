@@ -11,7 +11,6 @@ use crate::imported::ImportWarning;
 use crate::iso;
 use crate::json;
 use crate::json::{Fields, SourceArgs};
-use crate::origin::SourceSpan;
 
 /// Writes the runs of one conversation: the agent's, and the simulated user's if that calls tools too. Without a name it is
 /// unknown which messages belong to one run.
@@ -20,7 +19,7 @@ pub(super) fn walk(run: Option<&str>, messages: &[&RawValue], place: &str, outpu
     for (n, raw) in messages.iter().enumerate() {
         let place = format!("{place}[{n}]");
         match json::object(raw) {
-            Some(message) => walk.message(&message, walk.output.finder.find(raw), &place),
+            Some(message) => walk.message((&message, raw), &place),
             None => walk.output.loss.warn(ImportWarning::NotReadable, &place),
         }
     }
@@ -46,11 +45,11 @@ struct Walk<'w> {
 }
 
 impl Walk<'_> {
-    fn message(&mut self, message: &Fields<'_>, span: SourceSpan, place: &str) {
+    fn message(&mut self, (message, raw): (&Fields<'_>, &RawValue), place: &str) {
         match message.text("role").as_deref() {
             Some("system" | "developer") => {}
             Some(role @ ("assistant" | "user")) => self.calls(message, role, place),
-            Some("tool" | "function") => self.results(message, span, place),
+            Some("tool" | "function") => self.results((message, raw), place),
             _ => self.output.loss.warn(ImportWarning::UnknownRole, place),
         }
     }
@@ -77,6 +76,9 @@ impl Walk<'_> {
             self.output.loss.warn(ImportWarning::CallWithoutTool, place);
             return;
         };
+        let own = self.output.overrides.as_ref();
+        let own = own.and_then(|own| own.corrected_tool(raw, &tool, &mut self.output.loss.changed));
+        let tool = own.map_or(tool, Cow::Owned);
         let by_user = call.text("requestor").map_or(role == "user", |requestor| requestor == "user");
         if by_user {
             self.output.loss.warn(ImportWarning::UserSideCall, place);
@@ -96,20 +98,21 @@ impl Walk<'_> {
     }
 
     /// The results of one message.
-    fn results(&mut self, message: &Fields<'_>, span: SourceSpan, place: &str) {
+    fn results(&mut self, (message, raw): (&Fields<'_>, &RawValue), place: &str) {
         let Some(parts) = message.get("tool_messages").and_then(json::array) else {
-            return self.result(message, span, place);
+            return self.result((message, raw), place);
         };
         for (n, raw) in parts.into_iter().enumerate() {
             let place = format!("{place}.tool_messages[{n}]");
             match json::object(raw) {
-                Some(part) => self.result(&part, self.output.finder.find(raw), &place),
+                Some(part) => self.result((&part, raw), &place),
                 None => self.output.loss.warn(ImportWarning::NotReadable, &place),
             }
         }
     }
 
-    fn result(&mut self, message: &Fields<'_>, span: SourceSpan, place: &str) {
+    fn result(&mut self, (message, raw): (&Fields<'_>, &RawValue), place: &str) {
+        let span = self.output.finder.find(raw);
         let at = self.time(message, place);
         let id = message.text("tool_call_id").or_else(|| message.text("id"));
         let named = message.text("name");
@@ -118,15 +121,19 @@ impl Walk<'_> {
             _ => &mut self.agent,
         };
         let waiting = id.as_deref().and_then(|id| run.tool_waiting_for(id));
-        let content = content(message);
+        let content = message.get("content").map_or(Cow::Borrowed(""), json::content_text);
         let flagged = flag(message);
-        let assessment = assess(&ToolResult {
+        let result = ToolResult {
             flag: flagged,
             body: Some(&content),
             tool: named.as_deref().or(waiting),
             at: at.as_deref().and_then(|at| u64::try_from(iso::parse_micros(at)?).ok()),
             ..ToolResult::default()
-        });
+        };
+        let mut assessment = assess(&result);
+        if let Some(own) = &self.output.overrides {
+            assessment = own.corrected_content(raw, &result, assessment, &mut self.output.loss.changed);
+        }
         let (id, tool, at) = (id.as_deref(), named.as_deref(), at.as_deref());
         run.result(&SourceResult { id, tool, assessment, flagged: flagged.is_some(), at, place, span }, self.output);
     }
@@ -149,16 +156,4 @@ fn flag(message: &Fields<'_>) -> Option<bool> {
         "false" => Some(false),
         _ => None,
     })
-}
-
-/// The content as text: a string as written, text parts joined, anything else as JSON.
-fn content<'a>(message: &Fields<'a>) -> Cow<'a, str> {
-    let Some(raw) = message.get("content") else {
-        return Cow::Borrowed("");
-    };
-    let part = |raw| json::object(raw).and_then(|part| part.text("text"));
-    let parts = || json::array(raw)?.into_iter().map(part).collect::<Option<Vec<_>>>();
-    json::scalar(raw)
-        .or_else(|| parts().map(|parts| Cow::Owned(parts.join("\n"))))
-        .unwrap_or_else(|| Cow::Borrowed(raw.get()))
 }

@@ -9,4 +9,4 @@ mod tau;
 #[cfg(test)]
 mod tests;
 
-pub use format::{SourceFormat, detect, import, is_own_format, looks_like_a_trace};
+pub use format::{SourceFormat, detect, import, import_with, is_own_format, looks_like_a_trace};

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use super::names::UsedNames;
 use crate::failure::Assessment;
 use crate::imported::{ImportWarning, Imported, LossReport, Missing};
+use crate::mapping::Mapping;
 use crate::origin::{LineFinder, SourceSpan};
 use crate::trace_writer::{At, OutputCall, OutputResult, OutputStatus, TraceWriter};
 
@@ -41,6 +42,8 @@ pub(super) struct ImportOutput {
     pub(super) loss: LossReport,
     /// Finds the places of values in the source.
     pub(super) finder: LineFinder,
+    /// What the user's mapping says otherwise.
+    pub(super) overrides: Option<Mapping>,
     /// Results without a flag: their text tells whether they failed.
     unflagged: u64,
     /// Calls and results without a time.
@@ -53,6 +56,9 @@ impl ImportOutput {
         self.loss.missing.insert(if self.untimed > 0 { Missing::Times } else { Missing::Latencies });
         if self.unflagged > 0 {
             self.loss.missing.insert(Missing::FailureFlags);
+        }
+        if self.lines.has_keys() {
+            self.loss.missing.remove(&Missing::Keys);
         }
         let (lines, origins) = self.lines.into_parts();
         Imported { lines, origins, loss: self.loss }

@@ -3,24 +3,26 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
-use super::condition::{ResultParts, any, text};
+use super::condition::{ResultParts, any};
 use super::documents::{Document, Documents};
 use super::hint::RowSample;
-use super::model::{CallMap, Mapping, ResultMap, Selector, TimeUnit};
-use super::path::SourceRow;
+use super::model::{CallMap, Mapping, Pairing, ResultMap, Selector, SkippedRows, ValueSource};
+use super::pairing::WaitingCalls;
+use super::row::{SourceRow, rows_of};
 use super::time;
-use crate::failure::{Failure, ToolResult, failure_of};
+use super::values::{listed, missing, of_document, stripped, value_of};
+use crate::hash;
 use crate::imported::{ImportWarning, Imported, LossReport, Missing};
 use crate::json;
 use crate::json::SourceArgs;
 use crate::origin::{LineFinder, Origins, SourceSpan};
 use crate::redact::RedactionRules;
 use crate::source_text::SourceText;
-use crate::trace_writer::{At, OutputCall, OutputError, OutputResult, OutputStatus, TraceWriter};
-use crate::wire;
+use crate::trace_writer::{At, OutputCall, TraceWriter};
 use playproof_formats::diagnostic::Report;
 
 /// Converts a foreign source, called `name`, into lines in our own trace format. The source is JSON Lines, JSON documents in a
@@ -50,33 +52,49 @@ pub fn apply(mapping: &Mapping, bytes: &[u8], name: &str, redaction: &RedactionR
 
 /// Applies a mapping to a source that arrives in parts.
 #[derive(Debug)]
-pub struct Applier<'m> {
-    mapping: &'m Mapping,
-    name: String,
-    lines: TraceWriter,
-    loss: LossReport,
+pub struct Applier {
+    pub(super) mapping: Arc<Mapping>,
+    name: Arc<str>,
+    pub(super) lines: TraceWriter,
+    pub(super) loss: LossReport,
     /// Finds the places of rows.
     finder: LineFinder,
     /// The number of rows in which each selector found a value.
     hits: Vec<u64>,
-    sample: RowSample<'m>,
+    sample: RowSample,
     rows: u64,
-    runs: BTreeSet<String>,
+    /// The hashes of the names of runs.
+    runs: BTreeSet<u64>,
+    pub(super) waiting: WaitingCalls,
+    /// The hashes of the values of `unique`.
+    seen: BTreeSet<u64>,
+    /// The run that the last row for `new_run` began.
+    begun_run: Option<String>,
 }
 
-impl<'m> Applier<'m> {
+/// A row with its place.
+pub(super) struct PlacedRow<'r, 'a> {
+    pub(super) row: &'r SourceRow<'a>,
+    pub(super) place: &'r str,
+    pub(super) span: SourceSpan,
+}
+
+impl Applier {
     /// An applier for the source called `name`.
-    pub fn new(mapping: &'m Mapping, name: &str, redaction: &'m RedactionRules) -> Applier<'m> {
+    pub fn new(mapping: &Mapping, name: &str, redaction: &RedactionRules) -> Applier {
         Applier {
-            mapping,
-            name: name.to_owned(),
+            mapping: Arc::new(mapping.clone()),
+            name: name.into(),
             lines: TraceWriter::default(),
             finder: LineFinder::default(),
-            loss: LossReport { read_as: "rows of a mapping".into(), ..LossReport::default() },
+            loss: LossReport { read_as: mapping.title.unwrap_or("rows of a mapping").into(), ..LossReport::default() },
             hits: vec![0; mapping.selectors],
             sample: RowSample::new(redaction),
             rows: 0,
             runs: BTreeSet::new(),
+            waiting: WaitingCalls::default(),
+            seen: BTreeSet::new(),
+            begun_run: None,
         }
     }
 
@@ -88,9 +106,9 @@ impl<'m> Applier<'m> {
         if bytes.trim_ascii().is_empty() {
             return Ok(());
         }
-        let name = self.name.clone();
+        let name = Arc::clone(&self.name);
         let moved = |mut report: Report| {
-            let text = std::sync::Arc::make_mut(&mut report.source);
+            let text = Arc::make_mut(&mut report.source);
             text.first_line += number.saturating_sub(1);
             report
         };
@@ -99,6 +117,16 @@ impl<'m> Applier<'m> {
         self.finder = LineFinder::new(source.text, number);
         self.document(document, &format!("line {number}"));
         Ok(())
+    }
+
+    /// Counts line `number` as one that is not JSON.
+    pub(super) fn skip(&mut self, number: usize) {
+        self.loss.warn(ImportWarning::NotJson, &format!("line {number}"));
+    }
+
+    /// What the source holds so far.
+    pub(super) fn loss(&mut self) -> &mut LossReport {
+        &mut self.loss
     }
 
     /// Takes the trace lines since the last call.
@@ -118,57 +146,92 @@ impl<'m> Applier<'m> {
     pub fn finish(mut self) -> Result<LossReport, Report> {
         if self.loss.calls == 0 {
             let fitting = self.loss.count(ImportWarning::CallWithoutTool);
-            return Err(self.sample.nothing_fits(self.mapping, self.rows, &self.name, fitting));
+            return Err(self.sample.nothing_fits(&self.mapping, self.rows, &self.name, fitting));
         }
-        let results = self.loss.results > 0;
-        let has_condition = self.mapping.result.as_ref().is_some_and(|result| result.when.is_some());
-        self.loss.no_row_is_a_result = has_condition && !results;
-        self.loss.unused = self.sample.unused(self.mapping, &self.hits, results || !has_condition);
-        self.loss.missing.append(&mut missing(self.mapping));
+        if self.mapping.title.is_none() {
+            let results = self.loss.results > 0;
+            let has_condition = self.mapping.results.iter().any(|result| result.when.is_some());
+            self.loss.no_row_is_a_result = has_condition && !results;
+            self.loss.unused = self.sample.unused(&self.mapping, &self.hits, results || !has_condition);
+        }
+        self.loss.missing.append(&mut missing(&self.mapping));
+        if self.lines.has_keys() {
+            self.loss.missing.remove(&Missing::Keys);
+        }
         self.loss.runs = self.runs.len().max(1) as u64;
         Ok(self.loss)
     }
 
     fn document(&mut self, document: &RawValue, place: &str) {
-        for (place, row) in rows_of(self.mapping, document, place) {
-            self.row(row, &place);
+        for (row, lists) in rows_of(document, &self.mapping.records, &self.name) {
+            let place = of_document(place, &row.path);
+            self.row(&row, &lists, &place);
         }
     }
 
-    fn row(&mut self, raw: &RawValue, place: &str) {
+    fn row(&mut self, row: &SourceRow<'_>, lists: &[usize], place: &str) {
         self.rows += 1;
-        self.sample.add(raw);
-        let row = SourceRow::new(raw);
-        let span = self.finder.find(raw);
-        let call = self.mapping.call.is_for(&row);
-        let result = self.mapping.result.as_ref().filter(|result| result.is_for(&row));
-        if call {
-            self.call(&row, (place, span), result.is_some());
+        self.sample.add(row.raw);
+        let mapping = Arc::clone(&self.mapping);
+        if self.is_copy(row) {
+            self.loss.warn(ImportWarning::Copy, place);
+            return;
         }
+        let nothing = ResultParts::default();
+        if any(&mapping.new_run, row, &nothing) {
+            self.begun_run = Some(place.to_owned());
+        }
+        if let SkippedRows::Where(when) = &mapping.skip
+            && any(when, row, &nothing)
+        {
+            return;
+        }
+        let placed = PlacedRow { row, place, span: self.finder.find(row.raw) };
+        let call = mapping.calls.iter().find(|call| lists.contains(&call.records) && call.is_for(row));
+        let result = mapping.results.iter().find(|result| lists.contains(&result.records) && result.is_for(row));
+        let call = call.filter(|call| self.call(call, &placed, result));
         if let Some(result) = result {
-            self.result(result, &row, (place, span), call);
+            self.result(result, &placed, call);
         }
-        if !call && result.is_none() {
+        if call.is_none() && result.is_none() && !matches!(mapping.skip, SkippedRows::Rest) {
             self.loss.warn(ImportWarning::UnmatchedRow, place);
         }
     }
 
-    fn call(&mut self, row: &SourceRow<'_>, (place, span): (&str, SourceSpan), answered: bool) {
-        let map = &self.mapping.call;
-        let Some(tool) = self.scalar(Some(&map.tool), row).filter(|tool| !tool.is_empty()) else {
+    /// Whether the row repeats a value of `unique`, at the same path.
+    fn is_copy(&mut self, row: &SourceRow<'_>) -> bool {
+        let sources = self.mapping.unique.as_ref().map_or(&[][..], |unique| &unique.sources);
+        let paths = (0u64..).zip(sources.iter().filter_map(ValueSource::path));
+        let found = paths.filter_map(|(number, path)| Some((number, row.find(path)?))).next();
+        let hash = found.map(|(number, value)| hash::half(hash::bytes(value.get().as_bytes(), number)));
+        hash.is_some_and(|hash| !self.seen.insert(hash))
+    }
+
+    /// Writes the call of a row; says whether the row is one.
+    fn call(&mut self, map: &CallMap, placed: &PlacedRow<'_, '_>, result: Option<&ResultMap>) -> bool {
+        let PlacedRow { row, place, span } = *placed;
+        let Some(tool) = self.tool_of(map, row).filter(|tool| !tool.is_empty()) else {
             self.loss.warn(ImportWarning::CallWithoutTool, place);
-            return;
+            return true;
         };
-        let (run, id) = (self.scalar(map.run.as_ref(), row), self.call_id(row, place, answered));
-        let args = self.find(map.args.as_ref(), row).map(SourceArgs::of);
+        let run = self.run_of(map.run.as_ref(), placed);
+        let id = self.call_id(map, placed, result);
+        let args = self.find(map.args.as_ref(), row);
+        let args = args.as_deref().map(SourceArgs::of);
         if matches!(args, Some(SourceArgs::Text(_))) {
             self.loss.warn(ImportWarning::ArgumentsNotJson, place);
         }
         let at = self.time(map.at.as_ref(), row, place);
+        let at = at.or_else(|| self.times(result.filter(|_| map.at.is_none())?, placed, None).0);
         let (key, token) = (self.scalar(map.key.as_ref(), row), self.scalar(map.token.as_ref(), row));
-        let evidence = self.find(map.evidence.as_ref(), row).map(listed);
-        if let Some(run) = run.as_deref().filter(|run| !self.runs.contains(*run)) {
-            self.runs.insert(run.to_owned());
+        let evidence = self.find(map.evidence.as_ref(), row);
+        let evidence = evidence.as_deref().map(listed);
+        match &run {
+            Some(run) => drop(self.runs.insert(hash::half(hash::bytes(run.as_bytes(), 0)))),
+            None => drop(self.loss.missing.insert(Missing::Runs)),
+        }
+        if self.mapping.pair != Pairing::Id && result.is_none() {
+            self.waiting.add(run.as_deref().unwrap_or_default(), id.as_deref().unwrap_or_default(), &tool);
         }
         self.loss.calls += 1;
         self.lines.call(&OutputCall {
@@ -184,133 +247,90 @@ impl<'m> Applier<'m> {
             span,
             ..OutputCall::default()
         });
+        true
     }
 
-    /// The id of a call. A call whose row is also its result needs one: it defaults to the place of the row.
-    fn call_id<'a>(&mut self, row: &SourceRow<'a>, place: &str, answered: bool) -> Option<Cow<'a, str>> {
-        let selector = self.mapping.call.id.as_ref();
-        let id = self.scalar(selector, row);
-        if id.is_none() && selector.is_some() {
-            self.loss.warn(ImportWarning::CallWithoutId, place);
-        }
-        id.or_else(|| answered.then(|| Cow::Owned(place.to_owned())))
+    /// The tool of a call, as the user's mapping or else the format names it.
+    fn tool_of<'a>(&mut self, map: &CallMap, row: &SourceRow<'a>) -> Option<Cow<'a, str>> {
+        let tool = self.scalar(Some(&map.tool), row);
+        let own = self.mapping.overrides.as_ref();
+        own.and_then(|own| own.other_tool(row, tool.as_deref(), &mut self.loss.changed)).or(tool)
     }
 
-    fn result(&mut self, map: &ResultMap, row: &SourceRow<'_>, (place, span): (&str, SourceSpan), called: bool) {
-        let mapping = self.mapping;
-        let run = self.scalar(map.run.as_ref().or(mapping.call.run.as_ref()), row);
-        let id = self.scalar(map.id.as_ref().or(mapping.call.id.as_ref()), row);
-        let id = id.or_else(|| called.then(|| Cow::Owned(place.to_owned())));
-        match &id {
-            None if map.id.is_some() => self.loss.warn(ImportWarning::ResultWithoutId, place),
-            None if mapping.call.id.is_none() => drop(self.loss.missing.insert(Missing::Ids)),
-            _ => {}
-        }
-        let (started, at) = self.times(map, row, place, called);
-        let attempt = self.whole(map.attempt.as_ref(), row, place);
-        let parts = self.parts(map, row);
-        let failed = any(&mapping.failed, row, &parts).then(|| self.failure(map, row, &parts, at, place));
-        self.loss.results += 1;
-        self.loss.failures += u64::from(failed.is_some());
-        let (at, run, id) = (at.map(At::Micros), run.as_deref(), id.as_deref());
-        self.lines.result(&OutputResult {
-            run,
-            id,
-            attempt,
-            started,
-            at,
-            status: failed.as_ref().map_or(OutputStatus::Ok, |failure| OutputStatus::Failed(OutputError::of(failure))),
-            row: Some(wire::hash_of_line(row.raw.get())),
-            source: place,
-            span,
-            ..OutputResult::default()
+    /// The run of a row: a value, else the place of an object around the row, else the run that was begun last.
+    pub(super) fn run_of(&mut self, selector: Option<&Selector>, placed: &PlacedRow<'_, '_>) -> Option<String> {
+        let run = self.find(selector, placed.row).and_then(|found| match json::scalar(&found) {
+            Some(run) => selector.map(|selector| selector.stripped(&run).to_owned()),
+            None => None,
         });
+        let around = || {
+            let paths = selector?.sources.iter().filter_map(ValueSource::path);
+            let path = paths.filter_map(|path| placed.row.place_around(path)).next()?;
+            let document = placed.place.strip_suffix(placed.row.path.as_str()).unwrap_or_default();
+            let place = of_document(document.trim_end_matches(": "), path);
+            Some(if place.is_empty() { self.name.to_string() } else { place })
+        };
+        let run = run.filter(|run| !run.is_empty()).or_else(around).or_else(|| self.begun_run.clone());
+        let own = self.mapping.overrides.as_ref();
+        own.and_then(|own| own.other_run(placed.row, run.as_deref(), &mut self.loss.changed)).or(run)
     }
 
-    /// The facts of a failure: what the mapping names, then what the message tells.
-    fn failure(
+    /// The id of a call. A call needs one if its row is also its result, or if results are paired by order: it defaults to the
+    /// place of the row.
+    fn call_id<'a>(
         &mut self,
-        map: &ResultMap,
-        row: &SourceRow<'_>,
-        parts: &ResultParts<'_>,
-        at: Option<u64>,
-        place: &str,
-    ) -> Failure {
-        let kind = self.scalar(map.kind.as_ref(), row);
-        let status = self.number(map.status.as_ref(), parts.status.as_deref(), place);
-        let (code, message) = (parts.code.as_deref(), parts.message.as_deref());
-        let told =
-            failure_of(&ToolResult { status, code, kind: kind.as_deref(), message, at, ..ToolResult::default() });
-        let named = self.mapping.kinds.iter().find(|(_, conditions)| any(conditions, row, parts));
-        let kind_from = told.kind_from.filter(|_| named.is_none());
-        let kind = named.map_or(told.kind, |(name, _)| name.clone());
-        Failure { kind, kind_from, retry_after_ms: self.retry_after(map, row, place).or(told.retry_after_ms), ..told }
-    }
-
-    fn parts<'a>(&mut self, map: &ResultMap, row: &SourceRow<'a>) -> ResultParts<'a> {
-        let body = self.find(map.body.as_ref(), row);
-        let message = self.find(map.message.as_ref(), row).or(body);
-        let (status, code) = (self.scalar(map.status.as_ref(), row), self.scalar(map.code.as_ref(), row));
-        ResultParts { message: message.map(text), status, code }
-    }
-
-    /// The start and the end of an attempt. Of start, end and latency, two determine the third.
-    fn times(&mut self, map: &ResultMap, row: &SourceRow<'_>, place: &str, called: bool) -> (Option<u64>, Option<u64>) {
-        let call_at = self.mapping.call.at.as_ref().filter(|_| called && map.started.is_none());
-        let mut started = self.time(map.started.as_ref(), row, place);
-        let mut at = self.time(map.at.as_ref(), row, place);
-        if let Some(raw) = self.find(map.latency_ms.as_ref(), row) {
-            let Some(latency) = time::span(raw, TimeUnit::Millis) else {
-                self.loss.warn(ImportWarning::UnreadableNumber, place);
-                return (started, at);
-            };
-            started = started.or_else(|| call_at.and_then(|call_at| self.time(Some(call_at), row, place)));
-            started = started.or_else(|| at.map(|at| at.saturating_sub(latency)));
-            at = at.or_else(|| started.map(|started| started.saturating_add(latency)));
+        map: &CallMap,
+        placed: &PlacedRow<'_, 'a>,
+        result: Option<&ResultMap>,
+    ) -> Option<Cow<'a, str>> {
+        let by_order = self.mapping.pair == Pairing::Order;
+        let id = self.scalar(map.id.as_ref(), placed.row);
+        if id.is_none() && map.id.is_some() && !by_order {
+            self.loss.warn(ImportWarning::CallWithoutId, placed.place);
         }
-        (started, at)
+        let id = id.or_else(|| self.scalar(result?.id.as_ref(), placed.row));
+        id.or_else(|| (result.is_some() || by_order).then(|| Cow::Owned(placed.place.to_owned())))
     }
 
-    fn retry_after(&mut self, map: &ResultMap, row: &SourceRow<'_>, place: &str) -> Option<u64> {
-        let millis = self.find(map.retry_after_ms.as_ref(), row).map(|raw| time::span(raw, TimeUnit::Millis));
-        let seconds = || self.find(map.retry_after_s.as_ref(), row).map(|raw| time::span(raw, TimeUnit::Seconds));
-        match millis.or_else(seconds)? {
-            Some(micros) => Some(micros / 1_000),
-            None => {
-                self.loss.warn(ImportWarning::UnreadableNumber, place);
-                None
-            }
-        }
-    }
-
-    fn find<'a>(&mut self, selector: Option<&Selector>, row: &SourceRow<'a>) -> Option<&'a RawValue> {
+    pub(super) fn find<'a>(&mut self, selector: Option<&Selector>, row: &SourceRow<'a>) -> Option<Cow<'a, RawValue>> {
         let selector = selector?;
-        let found = row.find(&selector.path)?;
+        let found = value_of(selector, row)?;
         if let Some(hits) = self.hits.get_mut(selector.number) {
             *hits += 1;
         }
         Some(found)
     }
 
-    fn scalar<'a>(&mut self, selector: Option<&Selector>, row: &SourceRow<'a>) -> Option<Cow<'a, str>> {
-        self.find(selector, row).and_then(json::scalar)
+    pub(super) fn scalar<'a>(&mut self, selector: Option<&Selector>, row: &SourceRow<'a>) -> Option<Cow<'a, str>> {
+        let found = self.find(selector, row)?;
+        stripped(selector?, found)
     }
 
-    fn time(&mut self, selector: Option<&Selector>, row: &SourceRow<'_>, place: &str) -> Option<u64> {
+    pub(super) fn time(&mut self, selector: Option<&Selector>, row: &SourceRow<'_>, place: &str) -> Option<u64> {
         let raw = self.find(selector, row)?;
-        let micros = time::micros(raw, self.mapping.time);
+        let micros = time::micros(&raw, selector.and_then(|selector| selector.unit).or(self.mapping.time));
         if micros.is_none() {
             self.loss.warn(ImportWarning::UnreadableTime, place);
         }
         micros
     }
 
-    fn whole<N: TryFrom<u64>>(&mut self, selector: Option<&Selector>, row: &SourceRow<'_>, place: &str) -> Option<N> {
+    pub(super) fn whole<N: TryFrom<u64>>(
+        &mut self,
+        selector: Option<&Selector>,
+        row: &SourceRow<'_>,
+        place: &str,
+    ) -> Option<N> {
         let text = self.scalar(selector, row);
         self.number(selector, text.as_deref(), place)
     }
 
-    fn number<N: TryFrom<u64>>(&mut self, selector: Option<&Selector>, text: Option<&str>, place: &str) -> Option<N> {
+    pub(super) fn number<N: TryFrom<u64>>(
+        &mut self,
+        selector: Option<&Selector>,
+        text: Option<&str>,
+        place: &str,
+    ) -> Option<N> {
         let text = text.filter(|_| selector.is_some())?;
         let number = time::whole(text);
         if number.is_none() {
@@ -318,67 +338,4 @@ impl<'m> Applier<'m> {
         }
         number
     }
-}
-
-impl CallMap {
-    /// Whether the row is a call: by `where`, else by whether it names a tool.
-    fn is_for(&self, row: &SourceRow<'_>) -> bool {
-        match &self.when {
-            Some(when) => any(when, row, &ResultParts::default()),
-            None => row.find(&self.tool.path).is_some(),
-        }
-    }
-}
-
-impl ResultMap {
-    fn is_for(&self, row: &SourceRow<'_>) -> bool {
-        self.when.as_ref().is_none_or(|when| any(when, row, &ResultParts::default()))
-    }
-}
-
-/// The rows of one JSON document at `place`: the values at `records`, the items of an array, or the document itself.
-fn rows_of<'a>(mapping: &Mapping, document: &'a RawValue, place: &str) -> Vec<(String, &'a RawValue)> {
-    let Some(records) = &mapping.records else {
-        return items(document, place).unwrap_or_else(|| vec![(place.to_owned(), document)]);
-    };
-    let found = records.path.all(document, if place.starts_with("line ") { "" } else { place });
-    let within = |(path, raw): (String, &'a RawValue)| items(raw, &path).unwrap_or_else(|| vec![(path, raw)]);
-    let rows = found.into_iter().flat_map(within);
-    match place.starts_with("line ") {
-        true => rows.map(|(path, raw)| (format!("{place}: {path}"), raw)).collect(),
-        false => rows.collect(),
-    }
-}
-
-/// The items of an array; none for any other value.
-fn items<'a>(raw: &'a RawValue, place: &str) -> Option<Vec<(String, &'a RawValue)>> {
-    let items = json::array(raw)?.into_iter().enumerate();
-    Some(items.map(|(n, item)| (format!("{place}[{n}]"), item)).collect())
-}
-
-/// Evidence as a list: a single reference becomes a list of one.
-fn listed(raw: &RawValue) -> Cow<'_, str> {
-    match raw.get().starts_with('[') {
-        true => Cow::Borrowed(raw.get()),
-        false => Cow::Owned(format!("[{}]", raw.get())),
-    }
-}
-
-/// What the source lacks because the mapping has no path for it.
-fn missing(mapping: &Mapping) -> BTreeSet<Missing> {
-    let (call, result) = (&mapping.call, mapping.result.as_ref());
-    let part = |part: fn(&ResultMap) -> &Option<Selector>| result.is_some_and(|result| part(result).is_some());
-    let timed = part(|result| &result.at) || part(|result| &result.latency_ms);
-    let provided = [
-        (Missing::Times, call.at.is_some()),
-        (Missing::Latencies, timed),
-        (Missing::Kinds, !mapping.kinds.is_empty() || part(|result| &result.kind)),
-        (Missing::Status, part(|result| &result.status) || part(|result| &result.code)),
-        (Missing::Attempts, part(|result| &result.attempt)),
-        (Missing::Keys, call.key.is_some()),
-        (Missing::Tokens, call.evidence.is_some() && call.token.is_some()),
-        (Missing::Effects, false),
-        (Missing::Runs, call.run.is_some()),
-    ];
-    provided.into_iter().filter(|(_, provided)| !provided).map(|(missing, _)| missing).collect()
 }

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use regex::Regex;
 use serde_json::value::RawValue;
 
-use super::path::{Path, SourceRow};
+use super::path::Path;
+use super::row::SourceRow;
 use crate::json;
 use playproof_formats::yaml::range;
 
@@ -33,9 +34,18 @@ pub(super) enum ResultPart {
 /// The parts of a result that conditions can name.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ResultParts<'a> {
-    pub(super) message: Option<Cow<'a, str>>,
+    /// What the source says of a failure.
+    pub(super) error: Option<Cow<'a, str>>,
+    pub(super) body: Option<Cow<'a, str>>,
     pub(super) status: Option<Cow<'a, str>>,
     pub(super) code: Option<Cow<'a, str>>,
+}
+
+impl ResultParts<'_> {
+    /// What the source says of a failure, else the content of the result.
+    pub(super) fn message(&self) -> Option<&str> {
+        self.error.as_deref().or(self.body.as_deref())
+    }
 }
 
 /// One test of a value.
@@ -78,10 +88,19 @@ impl RowCondition {
         })
     }
 
-    /// The paths that it tests.
+    /// The names in the paths that it tests.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        let paths = self.0.iter().filter_map(|(subject, _)| match subject {
+            TestedValue::Path(path) => Some(path),
+            TestedValue::ResultParts(_) => None,
+        });
+        paths.flat_map(Path::names)
+    }
+
+    /// The paths into the row that it tests.
     pub(super) fn paths(&self) -> impl Iterator<Item = String> {
         self.0.iter().filter_map(|(subject, _)| match subject {
-            TestedValue::Path(path) => Some(path.to_string()),
+            TestedValue::Path(path) => path.is_inside().then(|| path.to_string()),
             TestedValue::ResultParts(_) => None,
         })
     }
@@ -96,17 +115,20 @@ impl TestedValue {
     fn value<'a>(&self, row: &SourceRow<'a>, picked: &'a ResultParts<'_>) -> Option<Cow<'a, str>> {
         let picked = match self {
             TestedValue::Path(path) => return row.find(path).map(text),
-            TestedValue::ResultParts(ResultPart::Message) => &picked.message,
-            TestedValue::ResultParts(ResultPart::Status) => &picked.status,
-            TestedValue::ResultParts(ResultPart::Code) => &picked.code,
+            TestedValue::ResultParts(ResultPart::Message) => picked.message(),
+            TestedValue::ResultParts(ResultPart::Status) => picked.status.as_deref(),
+            TestedValue::ResultParts(ResultPart::Code) => picked.code.as_deref(),
         };
-        picked.as_deref().map(Cow::Borrowed)
+        picked.map(Cow::Borrowed)
     }
 }
 
 /// A value as text: the content of a string, or any other value as JSON.
-pub(super) fn text(raw: &RawValue) -> Cow<'_, str> {
-    json::scalar(raw).unwrap_or_else(|| json::compact(raw.get()))
+pub(super) fn text(found: Cow<'_, RawValue>) -> Cow<'_, str> {
+    match found {
+        Cow::Borrowed(raw) => json::text(raw),
+        Cow::Owned(raw) => Cow::Owned(json::text(&raw).into_owned()),
+    }
 }
 
 impl ValueTest {

@@ -9,7 +9,7 @@ use super::path::child;
 use crate::imported::UnusedField;
 use crate::json;
 use crate::redact::RedactionRules;
-use playproof_formats::diagnostic::{Diagnostic, Report, did_you_mean};
+use playproof_formats::diagnostic::{Diagnostic, Report, Source, did_you_mean};
 
 /// Rows that are sampled.
 const ROWS: usize = 50;
@@ -22,15 +22,15 @@ const NAMED: usize = 20;
 
 /// The paths of the first rows.
 #[derive(Debug)]
-pub(super) struct RowSample<'r> {
+pub(super) struct RowSample {
     rows: usize,
     paths: BTreeSet<String>,
-    redaction: &'r RedactionRules,
+    redaction: RedactionRules,
 }
 
-impl<'r> RowSample<'r> {
-    pub(super) fn new(redaction: &'r RedactionRules) -> RowSample<'r> {
-        RowSample { rows: 0, paths: BTreeSet::new(), redaction }
+impl RowSample {
+    pub(super) fn new(redaction: &RedactionRules) -> RowSample {
+        RowSample { rows: 0, paths: BTreeSet::new(), redaction: redaction.clone() }
     }
 
     pub(super) fn add(&mut self, raw: &RawValue) {
@@ -70,20 +70,38 @@ impl<'r> RowSample<'r> {
         let looked_for = |selector: &&Selector| results || !selector.field.starts_with("result.");
         let unused = |selector: &&Selector| hits.get(selector.number).is_none_or(|&hits| hits == 0);
         let unused_field = |selector: &Selector| {
-            let path = selector.path.to_string();
+            let path = selector.written();
             let elsewhere = self.paths.contains(&path);
             let near = if elsewhere { None } else { self.near(&path) };
             UnusedField { field: selector.field.clone(), path, near, elsewhere }
         };
-        mapping.all_selectors().into_iter().filter(looked_for).filter(unused).map(unused_field).collect()
+        mapping
+            .all_selectors()
+            .into_iter()
+            .filter(|selector| !selector.is_constant())
+            .filter(looked_for)
+            .filter(unused)
+            .map(unused_field)
+            .collect()
     }
 
     /// The report of a mapping by which no row is a call. `fitting` rows fit `where`, but name no tool.
     pub(super) fn nothing_fits(&self, mapping: &Mapping, rows: u64, name: &str, fitting: u64) -> Report {
-        let call = &mapping.call;
+        let Some(call) = mapping.calls.first() else {
+            return Report::one(
+                mapping.source.clone(),
+                Diagnostic::error("nothing_fits", "this mapping has no `call`"),
+            );
+        };
+        if let Some(format) = mapping.title {
+            return Report::one(
+                Source::whole(name, ""),
+                Diagnostic::error("nothing_fits", format!("`{name}` has no calls, read as {format}")),
+            );
+        }
         let diagnostic = match rows {
             0 => {
-                let span = mapping.records.as_ref().map_or(call.span.clone(), |records| records.span.clone());
+                let span = mapping.records_span.clone().unwrap_or(call.span.clone());
                 Diagnostic::error("no_rows", format!("`{name}` has no rows")).at(span, "this path finds no rows")
             }
             _ => {

@@ -5,21 +5,44 @@ use std::sync::Arc;
 use regex::RegexBuilder;
 
 use super::condition::{Literal, ResultPart, RowCondition, TestedValue, TextComparison, ValueTest};
-use super::model::{CallMap, Mapping, ResultMap, Selector, TimeUnit};
+use super::model::{
+    CallMap, FailedWhen, Mapping, Pairing, Prefix, ResultMap, Selector, SkippedRows, TimeUnit, ValueSource,
+};
 use super::path::Path;
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 use playproof_formats::yaml;
 use playproof_formats::yaml::{Cursor, MapReader, NodeKind, Scalar};
 
-pub(super) const TOP: [&str; 7] = ["format", "records", "time", "call", "result", "failed", "kinds"];
-pub(super) const CALL: [&str; 9] = ["where", "run", "id", "tool", "args", "at", "key", "evidence", "token"];
-pub(super) const RESULT: [&str; 14] = [
+pub(super) const TOP: [&str; 15] = [
+    "format",
+    "records",
+    "time",
+    "skip",
+    "unique",
+    "new_run",
+    "pair",
+    "call",
+    "result",
+    "failed",
+    "not_failed",
+    "kinds",
+    "run",
+    "tool",
+    "detect",
+];
+/// The keys that say something else of a recognised format; a mapping without `call` has no others.
+const OVERRIDES: [&str; 6] = ["format", "failed", "not_failed", "kinds", "run", "tool"];
+pub(super) const CALL: [&str; 10] = ["records", "where", "run", "id", "tool", "args", "at", "key", "evidence", "token"];
+pub(super) const RESULT: [&str; 17] = [
+    "records",
     "where",
     "run",
     "id",
+    "tool",
     "attempt",
     "started",
     "at",
+    "latency",
     "latency_ms",
     "body",
     "message",
@@ -29,6 +52,8 @@ pub(super) const RESULT: [&str; 14] = [
     "retry_after_ms",
     "retry_after_s",
 ];
+pub(super) const VALUE: [&str; 4] = ["path", "value", "strip", "unit"];
+pub(super) const STRIP: [&str; 1] = ["prefix"];
 pub(super) const TEST: [&str; 6] = ["equals", "contains", "starts_with", "matches", "absent", "case"];
 pub(super) const UNITS: [(&str, TimeUnit); 5] = [
     ("s", TimeUnit::Seconds),
@@ -37,8 +62,15 @@ pub(super) const UNITS: [(&str, TimeUnit); 5] = [
     ("ns", TimeUnit::Nanos),
     ("iso", TimeUnit::Iso),
 ];
+pub(super) const PAIRS: [(&str, Pairing); 3] =
+    [("id", Pairing::Id), ("order", Pairing::Order), ("known", Pairing::Known)];
 /// The words of `case`: whether case counts.
 pub(super) const CASES: [(&str, bool); 2] = [("sensitive", true), ("ignored", false)];
+/// The parts of a call or result that are times or durations.
+const TIMES: [&str; 4] = ["call.at", "result.started", "result.at", "result.latency"];
+/// The parts of a result that conditions on a recognised format can name.
+const RESULT_PARTS: [(&str, ResultPart); 3] =
+    [("message", ResultPart::Message), ("status", ResultPart::Status), ("code", ResultPart::Code)];
 
 /// Reads a mapping file.
 ///
@@ -48,50 +80,116 @@ pub fn parse(source: Arc<Source>) -> Result<Mapping, Report> {
     yaml::parse(Arc::clone(&source), |root| MappingLowering::default().mapping(root, source))
 }
 
-/// Lowers a mapping file, and numbers its selectors.
+/// Lowers a mapping file, and numbers its selectors and its lists of paths to rows.
 #[derive(Default)]
 struct MappingLowering {
     selectors: usize,
+    records: Vec<Vec<Path>>,
+    /// The list of calls and results that have none of their own.
+    common: Option<usize>,
 }
 
 impl MappingLowering {
     fn mapping(&mut self, root: Cursor<'_>, source: Arc<Source>) -> Option<Mapping> {
         let record = root.record("a mapping", &TOP)?;
         let format = record.required("format").and_then(|format| format.word(&[("mapping/1", ())]));
-        let records = record.optional("records").map(|records| self.selector(records, "records", true));
+        let has = |key: &str| record.key_span(key).is_some();
+        let is_override = !has("call")
+            && OVERRIDES[1..].iter().any(|key| has(key))
+            && TOP.iter().all(|key| OVERRIDES.contains(key) || !has(key));
+        let records = record.optional("records").map(|records| self.records(records));
         let time = record.optional("time").map(|time| time.word(&UNITS));
-        let call = record.required("call").and_then(|call| self.call(call));
-        let result = record.optional("result").map(|result| self.result(result));
-        let failed = match record.optional("failed") {
-            Some(failed) => conditions(failed, &[]),
-            None => no_failed(&record, result.is_some()),
+        let skip = record.optional("skip").map(skipped);
+        let unique = self.part(&record, "", "unique");
+        let new_run = record.optional("new_run").map(|when| conditions(when, &[]));
+        let pair = record.optional("pair").map(|pair| pair.word(&PAIRS));
+        let (mut calls, mut results) = (Some(Vec::new()), Some(Vec::new()));
+        if !is_override {
+            let maps = record.required("call").map(Cursor::one_or_many);
+            calls = maps.and_then(|maps| collect(maps.into_iter().map(|call| self.call(call))));
+            let maps = record.optional("result").map(Cursor::one_or_many).unwrap_or_default();
+            results = collect(maps.into_iter().map(|result| self.result(result)));
+            for key in ["run", "tool"].into_iter().filter_map(|key| Some((key, record.key_span(key)?))) {
+                let (name, span) = key;
+                let message = format!("`{name}` of a mapping with `call` belongs into `call`");
+                root.report(Diagnostic::error("misplaced_key", message).at(span, "not here"));
+            }
+        }
+        let parts = match is_override {
+            true => RESULT_PARTS.to_vec(),
+            false => results.iter().flatten().flat_map(ResultMap::parts).collect(),
         };
-        let parts = result.iter().flatten().flat_map(ResultMap::parts).collect::<Vec<_>>();
+        let decisive: &[_] = if is_override { &parts } else { &[] };
+        let failed = match record.optional("failed") {
+            Some(failed) => failed_when(failed, decisive),
+            None if is_override => Some(FailedWhen::default()),
+            None => no_failed(&record, has("result")),
+        };
+        let not_failed = record.optional("not_failed").map(|when| conditions(when, decisive));
         let kinds = record.optional("kinds").map_or(Some(Vec::new()), |kinds| kinds_of(kinds, &parts));
+        let detect = record.optional("detect").map(|when| conditions(when, &[]));
+        let mut overridden = |key: &str| if is_override { self.part(&record, "", key) } else { Some(None) };
+        let (run, tool) = (overridden("run"), overridden("tool"));
         format?;
+        all_or_none(records)?;
         Some(Mapping {
             source,
-            records: all_or_none(records)?,
+            records: std::mem::take(&mut self.records),
+            records_span: record.optional("records").map(Cursor::span),
             time: all_or_none(time)?,
-            call: call?,
-            result: all_or_none(result)?,
+            skip: all_or_none(skip)?.unwrap_or_default(),
+            unique: unique?,
+            new_run: all_or_none(new_run)?.unwrap_or_default(),
+            pair: all_or_none(pair)?.unwrap_or_default(),
+            calls: calls?,
+            results: results?,
             failed: failed?,
+            not_failed: all_or_none(not_failed)?.unwrap_or_default(),
             kinds: kinds?,
+            detect: all_or_none(detect)?.unwrap_or_default(),
+            run: run?,
+            tool: tool?,
+            overrides: None,
+            title: None,
             selectors: self.selectors,
             skip_invalid: false,
             allow_skipped: None,
         })
     }
 
+    /// The number of a list of paths to rows.
+    fn list(&mut self, paths: Vec<Path>) -> usize {
+        self.records.iter().position(|known| *known == paths).unwrap_or_else(|| {
+            self.records.push(paths);
+            self.records.len() - 1
+        })
+    }
+
+    /// Reads `records` of the mapping: the rows of calls and results without their own.
+    fn records(&mut self, cursor: Cursor<'_>) -> Option<()> {
+        let paths = row_paths(cursor)?;
+        self.common = Some(self.list(paths));
+        Some(())
+    }
+
+    fn records_of(&mut self, record: &MapReader<'_>) -> Option<usize> {
+        match record.optional("records") {
+            Some(records) => row_paths(records).map(|paths| self.list(paths)),
+            None => Some(self.common.unwrap_or_else(|| self.list(Vec::new()))),
+        }
+    }
+
     fn call(&mut self, call: Cursor<'_>) -> Option<CallMap> {
         let record = call.record("`call`", &CALL)?;
+        let records = self.records_of(&record);
         let when = record.optional("where").map(|when| conditions(when, &[]));
         let span = record.key_span("where").unwrap_or_else(|| record.span());
-        let tool = record.required("tool").and_then(|tool| self.selector(tool, "call.tool", false));
+        let tool = record.required("tool").and_then(|tool| self.selector(tool, "call.tool"));
         // Reads all parts before it gives up, so that all errors are reported.
         let keys = ["run", "id", "args", "at", "key", "evidence", "token"];
-        let [run, id, args, at, key, evidence, token] = keys.map(|key| self.part(&record, "call", key));
+        let [run, id, args, at, key, evidence, token] = keys.map(|key| self.part(&record, "call.", key));
         Some(CallMap {
+            records: records?,
             run: run?,
             id: id?,
             args: args?,
@@ -107,22 +205,29 @@ impl MappingLowering {
 
     fn result(&mut self, result: Cursor<'_>) -> Option<ResultMap> {
         let record = result.record("`result`", &RESULT)?;
+        let records = self.records_of(&record);
         let when = record.optional("where").map(|when| conditions(when, &[]));
-        if let (Some(ms), Some(s)) = (record.key_span("retry_after_ms"), record.key_span("retry_after_s")) {
-            let message = "`retry_after_ms` and `retry_after_s` are the same value in two units";
-            result.report(Diagnostic::error("several_chosen", message).at(ms, "one").at(s, "another"));
+        for (one, another) in [("retry_after_ms", "retry_after_s"), ("latency", "latency_ms")] {
+            if let (Some(first), Some(second)) = (record.key_span(one), record.key_span(another)) {
+                let message = format!("`{one}` and `{another}` are the same value in two units");
+                let diagnostic = Diagnostic::error("several_chosen", message);
+                result.report(diagnostic.at(first, "one").at(second, "another"));
+            }
         }
-        let mut part = |key: &str| self.part(&record, "result", key);
-        let [run, id, attempt, started, at] = ["run", "id", "attempt", "started", "at"].map(&mut part);
-        let [latency_ms, body, message, status] = ["latency_ms", "body", "message", "status"].map(&mut part);
-        let [code, kind, after_ms, after_s] = ["code", "kind", "retry_after_ms", "retry_after_s"].map(&mut part);
+        let mut part = |key: &str| self.part(&record, "result.", key);
+        let [run, id, tool, attempt, started, at] = ["run", "id", "tool", "attempt", "started", "at"].map(&mut part);
+        let [latency, latency_ms, body, message] = ["latency", "latency_ms", "body", "message"].map(&mut part);
+        let [status, code, kind] = ["status", "code", "kind"].map(&mut part);
+        let [after_ms, after_s] = ["retry_after_ms", "retry_after_s"].map(&mut part);
         Some(ResultMap {
+            records: records?,
             run: run?,
             id: id?,
+            tool: tool?,
             attempt: attempt?,
             started: started?,
             at: at?,
-            latency_ms: latency_ms?,
+            latency: latency?.or(latency_ms?),
             body: body?,
             message: message?,
             status: status?,
@@ -134,30 +239,102 @@ impl MappingLowering {
         })
     }
 
+    /// The part `key`, if it is present; `of` is `call.`, `result.` or nothing.
+    #[expect(clippy::option_option, reason = "absent, invalid and valid are three cases")]
     fn part(&mut self, record: &MapReader<'_>, of: &str, key: &str) -> Option<Option<Selector>> {
-        all_or_none(record.optional(key).map(|value| self.selector(value, &format!("{of}.{key}"), false)))
+        all_or_none(record.optional(key).map(|value| self.selector(value, &format!("{of}{key}"))))
     }
 
-    fn selector(&mut self, cursor: Cursor<'_>, field: &str, many: bool) -> Option<Selector> {
-        let path = path(cursor, cursor.string()?)?;
-        if path.is_many() && !many {
-            cursor.wrong("many_values", "`[*]` is allowed only in `records`", "this must lead to one value");
-            return None;
-        }
+    /// A path, a list of paths of which the first that is present counts, or a map with more.
+    fn selector(&mut self, cursor: Cursor<'_>, field: &str) -> Option<Selector> {
+        let (sources, strip, unit) = match cursor.is_map() {
+            false => (paths(cursor), Some(Vec::new()), Some(None)),
+            true => {
+                let record = cursor.record("a value", &VALUE)?;
+                let strip = record.optional("strip").map(prefixes);
+                let unit = record.optional("unit").map(|unit| unit.word(&UNITS));
+                if let Some(span) = record.key_span("unit").filter(|_| !TIMES.contains(&field)) {
+                    let message = format!("`{field}` is neither a time nor a duration, and has no unit");
+                    cursor.report(Diagnostic::error("misplaced_key", message).at(span, "not here"));
+                }
+                let constant = record.optional("value").map(|value| value.words().map(str::to_owned));
+                let sources = match (record.key_span("path"), record.key_span("value"), constant) {
+                    (Some(path), Some(value), _) => {
+                        let diagnostic =
+                            Diagnostic::error("several_chosen", "a value comes from a path or is constant");
+                        cursor.report(diagnostic.at(path, "one").at(value, "another"));
+                        None
+                    }
+                    (None, Some(_), Some(constant)) => constant.map(|text| vec![ValueSource::Constant(text)]),
+                    _ => record.required("path").and_then(paths),
+                };
+                (sources, all_or_none(strip).map(Option::unwrap_or_default), all_or_none(unit))
+            }
+        };
         let number = self.selectors;
         self.selectors += 1;
-        Some(Selector { path, field: field.to_owned(), span: cursor.span(), number })
+        let (field, span) = (field.to_owned(), cursor.span());
+        Some(Selector { sources: sources?, strip: strip?, unit: unit?, field, span, number })
     }
 }
 
 impl ResultMap {
     /// The parts of a result that a condition of `kinds` can name.
     fn parts(&self) -> Vec<(&'static str, ResultPart)> {
-        let message = self.message.as_ref().or(self.body.as_ref()).map(|_| ("message", ResultPart::Message));
-        let status = self.status.as_ref().map(|_| ("status", ResultPart::Status));
-        let code = self.code.as_ref().map(|_| ("code", ResultPart::Code));
-        [message, status, code].into_iter().flatten().collect()
+        let found = [self.message.is_some() || self.body.is_some(), self.status.is_some(), self.code.is_some()];
+        RESULT_PARTS.into_iter().zip(found).filter_map(|(part, found)| found.then_some(part)).collect()
     }
+}
+
+/// One path or a list of paths, each to one value.
+fn paths(cursor: Cursor<'_>) -> Option<Vec<ValueSource>> {
+    let read = cursor.one_or_many().into_iter().map(|one| {
+        let path = path(one, one.string()?)?;
+        if path.is_many() {
+            one.wrong("many_values", "`[*]` is allowed only in `records`", "this must lead to one value");
+            return None;
+        }
+        Some(ValueSource::Path(path))
+    });
+    collect(read).filter(|paths| !paths.is_empty())
+}
+
+/// One path or a list of paths, all of which lead to rows.
+fn row_paths(cursor: Cursor<'_>) -> Option<Vec<Path>> {
+    collect(cursor.one_or_many().into_iter().map(|one| {
+        let text = one.string()?;
+        let path = Path::parse_to_rows(text);
+        path.map_err(|why| one.report(bad_path(text, &why).at(one.span(), "not a path"))).ok()
+    }))
+}
+
+fn prefixes(cursor: Cursor<'_>) -> Option<Vec<Prefix>> {
+    let record = cursor.record("`strip`", &STRIP)?;
+    let all = record.required("prefix")?.one_or_many();
+    collect(all.into_iter().map(|one| one.string().map(|prefix| Prefix(prefix.to_owned()))))
+}
+
+fn skipped(cursor: Cursor<'_>) -> Option<SkippedRows> {
+    match &cursor.node().kind {
+        NodeKind::Scalar { .. } => cursor.word(&[("rest", ())]).map(|()| SkippedRows::Rest),
+        _ => conditions(cursor, &[]).map(SkippedRows::Where),
+    }
+}
+
+/// Conditions, and the word `text`.
+fn failed_when(cursor: Cursor<'_>, parts: &[(&str, ResultPart)]) -> Option<FailedWhen> {
+    let mut failed = FailedWhen::default();
+    let mut conditions = Vec::new();
+    for one in cursor.one_or_many() {
+        match &one.node().kind {
+            NodeKind::Scalar { .. } => {
+                failed.by_text = one.word(&[("text", ())]).is_some();
+            }
+            _ => conditions.push(condition(one, parts)),
+        }
+    }
+    failed.conditions = collect(conditions.into_iter())?;
+    (failed.by_text || !failed.conditions.is_empty()).then_some(failed)
 }
 
 /// `None` if the value is present and invalid.
@@ -171,11 +348,11 @@ fn all_or_none<T>(value: Option<Option<T>>) -> Option<Option<T>> {
 }
 
 /// Requires `failed` where there are results: without it, every result would count as a success.
-fn no_failed(record: &MapReader<'_>, has_results: bool) -> Option<Vec<RowCondition>> {
+fn no_failed(record: &MapReader<'_>, has_results: bool) -> Option<FailedWhen> {
     if !has_results {
-        return Some(Vec::new());
+        return Some(FailedWhen::default());
     }
-    record.required("failed").map(|_| Vec::new())
+    record.required("failed").map(|_| FailedWhen::default())
 }
 
 fn kinds_of(kinds: Cursor<'_>, parts: &[(&str, ResultPart)]) -> Option<Vec<(String, Vec<RowCondition>)>> {
@@ -292,7 +469,7 @@ fn path(cursor: Cursor<'_>, text: &str) -> Option<Path> {
 
 fn bad_path(text: &str, why: &str) -> Diagnostic {
     Diagnostic::error("bad_path", format!("`{text}` is no valid path: {why}"))
-        .help("paths look like `error.code`, `calls[0].name` or `attributes[\"http.status\"]`")
+        .help("paths look like `error.code`, `calls[0].name`, `attributes[\"http.status\"]`, `tags[key=tool].value` or `^.id`")
 }
 
 /// All values; none if one is invalid. Reads every value, so that all errors are reported.

@@ -4,17 +4,27 @@ mod apply;
 mod condition;
 mod documents;
 mod draft;
+mod found;
 mod hint;
+mod lined;
 mod lower;
+mod marks;
 mod model;
+mod overrides;
+mod pairing;
 mod path;
+mod results;
+mod row;
 mod schema;
 #[cfg(test)]
 mod tests;
 mod time;
+mod values;
 
 pub use apply::{Applier, apply};
 pub use draft::{MappingDraft, Unmapped, draft};
+pub use found::{FoundRow, FoundValue, first_rows};
+pub use lined::{LinedError, MappedLines};
 pub use lower::parse;
 pub use model::Mapping;
 pub use schema::SCHEMA;

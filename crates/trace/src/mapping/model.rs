@@ -7,21 +7,42 @@ use super::condition::RowCondition;
 use super::path::Path;
 use playproof_formats::diagnostic::Source;
 
-/// How the rows of a foreign log become calls and results.
+/// How the rows of a foreign log become calls and results; or, without `calls`, what is different in a recognised format.
 #[derive(Clone, Debug)]
 pub struct Mapping {
     /// The mapping file, for errors that appear only when it is applied.
     pub(super) source: Arc<Source>,
-    /// The path of the rows in a document; none: the document is an array of rows, or each line is a row.
-    pub(super) records: Option<Selector>,
+    /// The lists of paths that lead to rows; an empty list: the document is an array of rows, or a row.
+    pub(super) records: Vec<Vec<Path>>,
+    /// The place of `records` in the mapping file.
+    pub(super) records_span: Option<Range<usize>>,
     /// The unit of times; none: a number is milliseconds, a text is ISO 8601.
     pub(super) time: Option<TimeUnit>,
-    pub(super) call: CallMap,
-    pub(super) result: Option<ResultMap>,
-    /// A result is a failure if one of these conditions holds.
-    pub(super) failed: Vec<RowCondition>,
+    /// Rows that are left out on purpose.
+    pub(super) skip: SkippedRows,
+    /// A row that repeats a value of this is a copy, and is left out.
+    pub(super) unique: Option<Selector>,
+    /// A row that fits begins a new run, where rows name none.
+    pub(super) new_run: Vec<RowCondition>,
+    pub(super) pair: Pairing,
+    /// The first that fits a row makes its call.
+    pub(super) calls: Vec<CallMap>,
+    /// The first that fits a row makes its result.
+    pub(super) results: Vec<ResultMap>,
+    pub(super) failed: FailedWhen,
+    /// A result is no failure if one of these conditions holds.
+    pub(super) not_failed: Vec<RowCondition>,
     /// Error kinds with their conditions; the first that holds counts.
     pub(super) kinds: Vec<(String, Vec<RowCondition>)>,
+    /// A row of the format fits one of these conditions.
+    pub(super) detect: Vec<RowCondition>,
+    /// The run and the tool, in a mapping without calls.
+    pub(super) run: Option<Selector>,
+    pub(super) tool: Option<Selector>,
+    /// What the user's mapping says otherwise.
+    pub(super) overrides: Option<Arc<Mapping>>,
+    /// The name of a recognised format, for people.
+    pub(super) title: Option<&'static str>,
     /// The number of selectors.
     pub(super) selectors: usize,
     /// Lines that are not JSON are counted and skipped. The caller sets this; no mapping file does.
@@ -30,10 +51,48 @@ pub struct Mapping {
     pub(super) allow_skipped: Option<u64>,
 }
 
-/// A field of the mapping that holds a path into rows.
+/// Which results are failures.
+#[derive(Clone, Debug, Default)]
+pub(super) struct FailedWhen {
+    /// One of these conditions holds.
+    pub(super) conditions: Vec<RowCondition>,
+    /// The text of a result decides, if no condition does.
+    pub(super) by_text: bool,
+}
+
+/// Which rows are left out on purpose.
+#[derive(Clone, Debug, Default)]
+pub(super) enum SkippedRows {
+    /// None: a row that is neither call nor result is a warning.
+    #[default]
+    None,
+    /// Rows that fit one of these conditions.
+    Where(Vec<RowCondition>),
+    /// Every row that is neither call nor result.
+    Rest,
+}
+
+/// How a result finds its call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Pairing {
+    /// By its id.
+    #[default]
+    Id,
+    /// By its id; without one it answers the first call of its run, and of its tool if it names one, that has no result.
+    Order,
+    /// By its id; a result whose id no waiting call has is left out on purpose.
+    Known,
+}
+
+/// A part of a call or result: where its value is, and what is done with it.
 #[derive(Clone, Debug)]
 pub(super) struct Selector {
-    pub(super) path: Path,
+    /// The first that is present gives the value.
+    pub(super) sources: Vec<ValueSource>,
+    /// Removed from the beginning of a text.
+    pub(super) strip: Vec<Prefix>,
+    /// The unit of a time or a duration.
+    pub(super) unit: Option<TimeUnit>,
     /// Its name, such as `call.args`.
     pub(super) field: String,
     /// Its place in the mapping file.
@@ -42,9 +101,33 @@ pub(super) struct Selector {
     pub(super) number: usize,
 }
 
+/// Where a value is.
+#[derive(Clone, Debug)]
+pub(super) enum ValueSource {
+    Path(Path),
+    /// The same in every row.
+    Constant(String),
+}
+
+impl ValueSource {
+    /// The path, if the value is not constant.
+    pub(super) fn path(&self) -> Option<&Path> {
+        match self {
+            ValueSource::Path(path) => Some(path),
+            ValueSource::Constant(_) => None,
+        }
+    }
+}
+
+/// The beginning of a text; each `*` in it stands for the shortest text that fits.
+#[derive(Clone, Debug)]
+pub(super) struct Prefix(pub(super) String);
+
 /// Which rows are calls, and the paths of their parts.
 #[derive(Clone, Debug)]
 pub(super) struct CallMap {
+    /// Its index among the lists of paths to rows.
+    pub(super) records: usize,
     /// None: every row.
     pub(super) when: Option<Vec<RowCondition>>,
     /// The place of `where`, or else of `call`, in the mapping file.
@@ -62,14 +145,17 @@ pub(super) struct CallMap {
 /// Which rows are results, and the paths of their parts.
 #[derive(Clone, Debug)]
 pub(super) struct ResultMap {
+    /// Its index among the lists of paths to rows.
+    pub(super) records: usize,
     /// None: every row.
     pub(super) when: Option<Vec<RowCondition>>,
     pub(super) run: Option<Selector>,
     pub(super) id: Option<Selector>,
+    pub(super) tool: Option<Selector>,
     pub(super) attempt: Option<Selector>,
     pub(super) started: Option<Selector>,
     pub(super) at: Option<Selector>,
-    pub(super) latency_ms: Option<Selector>,
+    pub(super) latency: Option<Selector>,
     pub(super) body: Option<Selector>,
     pub(super) message: Option<Selector>,
     pub(super) status: Option<Selector>,
@@ -106,23 +192,116 @@ impl Mapping {
         self.skip_invalid
     }
 
+    /// Whether it describes no rows, and only says what is different in a recognised format.
+    pub fn is_override(&self) -> bool {
+        self.calls.is_empty()
+    }
+
+    /// A copy for the recognised format `title`, with what the user says otherwise.
+    #[must_use]
+    pub fn of_format(&self, title: &'static str, overrides: Option<&Mapping>) -> Mapping {
+        let mut mapping = Mapping { title: Some(title), ..self.clone() };
+        if let Some(overrides) = overrides {
+            mapping.skip_invalid = overrides.skip_invalid;
+            mapping.allow_skipped = overrides.allow_skipped;
+            mapping.overrides = Some(Arc::new(overrides.clone()));
+        }
+        mapping
+    }
+
+    /// Whether it says how its format is recognised.
+    #[cfg(test)]
+    pub(crate) fn has_mark(&self) -> bool {
+        !self.detect.is_empty()
+    }
+
     /// Every selector that is applied to rows.
     pub(super) fn all_selectors(&self) -> Vec<&Selector> {
-        let CallMap { tool, run, id, args, at, key, evidence, token, .. } = &self.call;
-        let mut all = vec![tool];
-        all.extend([run, id, args, at, key, evidence, token].into_iter().flatten());
-        if let Some(result) = &self.result {
-            let ResultMap { run, id, attempt, started, at, latency_ms, body, message, status, .. } = result;
-            let ResultMap { code, kind, retry_after_ms, retry_after_s, .. } = result;
-            all.extend([run, id, attempt, started, at, latency_ms, body, message, status].into_iter().flatten());
-            all.extend([code, kind, retry_after_ms, retry_after_s].into_iter().flatten());
-        }
+        let mut all: Vec<&Selector> = self.unique.iter().collect();
+        all.extend(self.calls.iter().flat_map(CallMap::selectors));
+        all.extend(self.results.iter().flat_map(ResultMap::selectors));
         all
     }
 
-    /// The paths that a row must have to be a call.
+    /// The paths inside a row that a row must have to be a call.
     pub(super) fn required_of_calls(&self) -> Vec<String> {
-        let tested = self.call.when.iter().flatten().flat_map(RowCondition::paths);
-        tested.chain([self.call.tool.path.to_string()]).collect()
+        let Some(call) = self.calls.first() else { return Vec::new() };
+        let tested = call.when.iter().flatten().flat_map(RowCondition::paths);
+        tested.chain(call.tool.inside()).collect()
+    }
+}
+
+impl CallMap {
+    /// Its parts.
+    pub(super) fn selectors(&self) -> Vec<&Selector> {
+        let CallMap { tool, run, id, args, at, key, evidence, token, .. } = self;
+        let others = [run, id, args, at, key, evidence, token].into_iter().flatten();
+        [tool].into_iter().chain(others).collect()
+    }
+}
+
+impl ResultMap {
+    /// Its parts.
+    pub(super) fn selectors(&self) -> Vec<&Selector> {
+        let ResultMap { run, id, tool, attempt, started, at, latency, body, message, .. } = self;
+        let ResultMap { status, code, kind, retry_after_ms, retry_after_s, .. } = self;
+        let first = [run, id, tool, attempt, started, at, latency, body, message];
+        first.into_iter().chain([status, code, kind, retry_after_ms, retry_after_s]).flatten().collect()
+    }
+}
+
+impl Selector {
+    /// Its paths that lead into the row.
+    fn inside(&self) -> Option<String> {
+        match self.sources.as_slice() {
+            [ValueSource::Path(path)] if path.is_inside() => Some(path.to_string()),
+            _ => None,
+        }
+    }
+
+    /// Its paths as a mapping writes them.
+    pub(super) fn written(&self) -> String {
+        let written = |source: &ValueSource| match source {
+            ValueSource::Path(path) => path.to_string(),
+            ValueSource::Constant(text) => text.clone(),
+        };
+        self.sources.iter().map(written).collect::<Vec<_>>().join("`, `")
+    }
+
+    /// Whether its value is the same in every row.
+    pub(super) fn is_constant(&self) -> bool {
+        self.sources.iter().any(|source| matches!(source, ValueSource::Constant(_)))
+    }
+
+    /// The text without the first prefix that it begins with.
+    pub(super) fn stripped<'t>(&self, text: &'t str) -> &'t str {
+        self.strip.iter().find_map(|prefix| prefix.after(text)).unwrap_or(text)
+    }
+}
+
+impl Prefix {
+    /// The rest of a text that begins with the prefix and goes on after it.
+    fn after<'t>(&self, text: &'t str) -> Option<&'t str> {
+        let mut parts = self.0.split('*');
+        let mut rest = text.strip_prefix(parts.next()?)?;
+        for part in parts {
+            rest = if part.is_empty() { rest } else { rest.split_once(part)?.1 };
+        }
+        (!rest.is_empty()).then_some(rest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prefix_is_removed_where_something_is_left() {
+        let after = |prefix: &str, text: &str| Prefix(prefix.to_owned()).after(text).unwrap_or("none").to_owned();
+        assert_eq!(after("execute_tool ", "execute_tool pay"), "pay");
+        assert_eq!(after("execute_tool ", "execute_tool "), "none");
+        assert_eq!(after("mcp__*__", "mcp__shop__get__order"), "get__order");
+        assert_eq!(after("mcp__*__", "mcp__shop"), "none");
+        assert_eq!(after("mcp__*__", "pay"), "none");
     }
 }

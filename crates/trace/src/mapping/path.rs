@@ -1,112 +1,69 @@
-//! Paths into JSON: `a.b[0]`, `a["b.c"]`, and `a[*].b` for every item. Knows no mapping.
+//! Paths into JSON: `a.b[0]`, `a["b.c"]`, `a[*].b` for every item, `a[key=K].value.*` into a list of keys and values, `^.a` for
+//! the object around a row, `$file` for the name of the file. Knows no mapping.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde_json::value::RawValue;
 
 use crate::json;
-use crate::json::Fields;
 
 /// The longest path, in steps.
 const MAX_STEPS: usize = 32;
 
-/// The path of a value in a row.
+/// The name of the file, as a path.
+const FILE: &str = "$file";
+/// The document, as a path to rows.
+const DOCUMENT: &str = "$";
+
+/// The path of a value, seen from a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Path(Vec<PathStep>);
+pub(super) struct Path {
+    pub(super) root: Root,
+    pub(super) steps: Vec<PathStep>,
+}
+
+/// Where a path begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Root {
+    /// The row itself (0), the object around it (1), the object around that (2).
+    Row(usize),
+    /// The name of the file, without folders and ending.
+    File,
+}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum PathStep {
+pub(super) enum PathStep {
     Key(String),
     Index(usize),
+    /// Every item of a list.
     Each,
-}
-
-/// A row whose top level is parsed once for all paths.
-#[derive(Debug)]
-pub(super) struct SourceRow<'a> {
-    pub(super) raw: &'a RawValue,
-    fields: Option<Fields<'a>>,
-}
-
-impl<'a> SourceRow<'a> {
-    pub(super) fn new(raw: &'a RawValue) -> SourceRow<'a> {
-        SourceRow { raw, fields: json::object(raw) }
-    }
-
-    /// The value at `path`; none if it is missing or null.
-    pub(super) fn find(&self, path: &Path) -> Option<&'a RawValue> {
-        let (first, rest) = path.0.split_first()?;
-        let start = match first {
-            PathStep::Key(key) => self.fields.as_ref()?.get(key)?,
-            _ => first.of(self.raw)?,
-        };
-        rest.iter().try_fold(start, |raw, step| step.of(raw))
-    }
+    /// The first item of a list whose field has this value.
+    Lookup {
+        field: String,
+        value: String,
+    },
+    /// The first field of an object that is not null.
+    AnyField,
 }
 
 impl PathStep {
-    fn of<'a>(&self, raw: &'a RawValue) -> Option<&'a RawValue> {
+    /// The value that the step leads to; none if it is missing or null.
+    pub(super) fn of<'a>(&self, raw: &'a RawValue) -> Option<&'a RawValue> {
         let found = match self {
             PathStep::Key(key) => json::object(raw)?.get(key)?,
             PathStep::Index(index) => json::array(raw)?.get(*index).copied()?,
+            PathStep::AnyField => json::object(raw)?.iter().map(|(_, value)| value).find(|value| !is_null(value))?,
+            PathStep::Lookup { field, value } => {
+                let has = |item: &&RawValue| {
+                    let found = json::object(item).and_then(|item| item.text(field));
+                    found.is_some_and(|found| found == value.as_str())
+                };
+                json::array(raw)?.into_iter().find(has)?
+            }
             PathStep::Each => return None,
         };
-        (found.get() != "null").then_some(found)
-    }
-}
-
-impl Path {
-    /// Parses a path.
-    ///
-    /// # Errors
-    /// The reason in words.
-    pub(super) fn parse(text: &str) -> Result<Path, String> {
-        let mut steps = Vec::new();
-        let mut rest = text;
-        while !rest.is_empty() {
-            let (step, after) = PathStep::parse(rest, steps.is_empty())?;
-            steps.push(step);
-            rest = after;
-        }
-        match steps.len() {
-            0 => Err("a path cannot be empty".into()),
-            1..=MAX_STEPS => Ok(Path(steps)),
-            _ => Err(format!("a path has at most {MAX_STEPS} steps")),
-        }
-    }
-
-    /// Whether it may lead to several values.
-    pub(super) fn is_many(&self) -> bool {
-        self.0.contains(&PathStep::Each)
-    }
-
-    /// The name, if the path is a single name.
-    pub(super) fn as_name(&self) -> Option<&str> {
-        match self.0.as_slice() {
-            [PathStep::Key(key)] => Some(key),
-            _ => None,
-        }
-    }
-
-    /// Every value at the path in `raw`, each with its place below `place`.
-    pub(super) fn all<'a>(&self, raw: &'a RawValue, place: &str) -> Vec<(String, &'a RawValue)> {
-        let mut found = vec![(place.to_owned(), raw)];
-        for step in &self.0 {
-            found = found.into_iter().flat_map(|(place, raw)| step.all(raw, &place)).collect();
-        }
-        found
-    }
-}
-
-impl PathStep {
-    fn all<'a>(&self, raw: &'a RawValue, place: &str) -> Vec<(String, &'a RawValue)> {
-        match self {
-            PathStep::Each => {
-                let items = json::array(raw).unwrap_or_default().into_iter().enumerate();
-                items.map(|(n, item)| (joined(place, &PathStep::Index(n)), item)).collect()
-            }
-            step => step.of(raw).map(|found| (joined(place, step), found)).into_iter().collect(),
-        }
+        (!is_null(found)).then_some(found)
     }
 
     fn parse(text: &str, first: bool) -> Result<(PathStep, &str), String> {
@@ -115,13 +72,8 @@ impl PathStep {
             return Ok((PathStep::Key(key.to_owned()), rest));
         }
         if let Some(inner) = text.strip_prefix('[') {
-            let (index, rest) = inner.split_once(']').ok_or("a `[` without its `]`")?;
-            if index == "*" {
-                return Ok((PathStep::Each, rest));
-            }
-            let index =
-                index.parse().map_err(|_| format!("`[{index}]` is no index of a list; names go into `[\"...\"]`"))?;
-            return Ok((PathStep::Index(index), rest));
+            let (inner, rest) = inner.split_once(']').ok_or("a `[` without its `]`")?;
+            return Ok((PathStep::in_list(inner)?, rest));
         }
         let text = match text.strip_prefix('.') {
             Some(rest) if !first => rest,
@@ -132,14 +84,119 @@ impl PathStep {
         let (key, rest) = text.split_at(end);
         match key.trim() {
             "" => Err("a name between the dots is missing".into()),
+            "*" if !first => Ok((PathStep::AnyField, rest)),
             key => Ok((PathStep::Key(key.to_owned()), rest)),
+        }
+    }
+
+    /// What stands between `[` and `]`.
+    fn in_list(inner: &str) -> Result<PathStep, String> {
+        if inner == "*" {
+            return Ok(PathStep::Each);
+        }
+        match inner.split_once('=') {
+            Some((field, value)) if !field.trim().is_empty() && !value.trim().is_empty() => {
+                Ok(PathStep::Lookup { field: field.trim().to_owned(), value: value.trim().to_owned() })
+            }
+            Some(_) => Err(format!("`[{inner}]` needs a field and its value, such as `[key=http.status_code]`")),
+            None => inner
+                .parse()
+                .map(PathStep::Index)
+                .map_err(|_| format!("`[{inner}]` is no index of a list; names go into `[\"...\"]`")),
         }
     }
 }
 
-fn joined(place: &str, step: &PathStep) -> String {
+impl Path {
+    /// Parses a path.
+    ///
+    /// # Errors
+    /// The reason in words.
+    pub(super) fn parse(text: &str) -> Result<Path, String> {
+        if text == FILE {
+            return Ok(Path { root: Root::File, steps: Vec::new() });
+        }
+        let inner = text.trim_start_matches('^');
+        let ups = text.len() - inner.len();
+        let mut steps = Vec::new();
+        let mut rest = inner;
+        while !rest.is_empty() {
+            let (step, after) = PathStep::parse(rest, steps.is_empty() && ups == 0)?;
+            steps.push(step);
+            rest = after;
+        }
+        match steps.len() + ups {
+            0 => Err("a path cannot be empty".into()),
+            1..=MAX_STEPS => Ok(Path { root: Root::Row(ups), steps }),
+            _ => Err(format!("a path has at most {MAX_STEPS} steps")),
+        }
+    }
+
+    /// Parses a path to rows, which begins at the document: `$` is the document itself.
+    ///
+    /// # Errors
+    /// The reason in words.
+    pub(super) fn parse_to_rows(text: &str) -> Result<Path, String> {
+        if text == DOCUMENT {
+            return Ok(Path { root: Root::Row(0), steps: Vec::new() });
+        }
+        let path = Path::parse(text)?;
+        match path.is_inside() {
+            true => Ok(path),
+            false => Err("a path to rows begins at the document, not with `^` or `$file`".into()),
+        }
+    }
+
+    /// Whether it may lead to several values.
+    pub(super) fn is_many(&self) -> bool {
+        self.steps.contains(&PathStep::Each)
+    }
+
+    /// Whether it leads from the row into the row.
+    pub(super) fn is_inside(&self) -> bool {
+        self.root == Root::Row(0)
+    }
+
+    /// The names and values in its steps.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.steps.iter().filter_map(|step| match step {
+            PathStep::Key(key) => Some(key.as_str()),
+            PathStep::Lookup { value, .. } => Some(value.as_str()),
+            PathStep::Index(_) | PathStep::Each | PathStep::AnyField => None,
+        })
+    }
+
+    /// The name, if the path is a single name.
+    pub(super) fn as_name(&self) -> Option<&str> {
+        match self.steps.as_slice() {
+            [PathStep::Key(key)] if self.is_inside() => Some(key),
+            _ => None,
+        }
+    }
+}
+
+/// The value at the end of `steps`; none if it is missing or null. Steps lead into JSON inside a string too.
+pub(super) fn follow<'a>(raw: &'a RawValue, steps: &[PathStep]) -> Option<Cow<'a, RawValue>> {
+    let mut raw = raw;
+    let mut rest = steps;
+    while let Some((step, after)) = rest.split_first() {
+        if raw.get().starts_with('"') {
+            let inner = json::inside(raw)?;
+            return follow(json::parse(&inner).ok()?, rest).map(|found| Cow::Owned(found.into_owned()));
+        }
+        raw = step.of(raw)?;
+        rest = after;
+    }
+    (!is_null(raw)).then_some(Cow::Borrowed(raw))
+}
+
+fn is_null(raw: &RawValue) -> bool {
+    raw.get() == "null"
+}
+
+pub(super) fn joined(place: &str, step: &PathStep) -> String {
     match step {
-        PathStep::Key(_) if !place.is_empty() => format!("{place}.{step}"),
+        PathStep::Key(_) | PathStep::AnyField if !place.is_empty() => format!("{place}.{step}"),
         _ => format!("{place}{step}"),
     }
 }
@@ -151,13 +208,19 @@ impl fmt::Display for PathStep {
             PathStep::Key(key) => f.write_str(key),
             PathStep::Index(index) => write!(f, "[{index}]"),
             PathStep::Each => f.write_str("[*]"),
+            PathStep::Lookup { field, value } => write!(f, "[{field}={value}]"),
+            PathStep::AnyField => f.write_str("*"),
         }
     }
 }
 
 impl fmt::Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = self.0.iter().fold(String::new(), |text, step| joined(&text, step));
+        let start = match self.root {
+            Root::Row(ups) => "^".repeat(ups),
+            Root::File => FILE.to_owned(),
+        };
+        let text = self.steps.iter().fold(start, |text, step| joined(&text, step));
         f.write_str(&text.replace(".[\"", "[\""))
     }
 }
@@ -173,7 +236,7 @@ mod tests {
 
     fn find(json: &str, path: &str) -> Option<String> {
         let raw = json::parse(json).expect("valid");
-        SourceRow::new(raw).find(&Path::parse(path).expect("a path")).map(|found| found.get().to_owned())
+        follow(raw, &Path::parse(path).expect("a path").steps).map(|found| found.get().to_owned())
     }
 
     #[test]
@@ -188,26 +251,36 @@ mod tests {
     }
 
     #[test]
+    fn a_list_of_keys_and_values_is_searched() {
+        let json = r#"{"at":[7,{"key":"a.b","value":{"none":null,"intValue":"3"}},{"key":"c","value":{"s":"x"}}]}"#;
+        assert_eq!(find(json, "at[key=a.b].value.*").as_deref(), Some("\"3\""));
+        assert_eq!(find(json, "at[key=c].value.s").as_deref(), Some("\"x\""));
+        assert_eq!(find(json, "at[key=a].value.*"), None);
+    }
+
+    #[test]
+    fn steps_lead_into_json_and_python_literals_inside_a_string() {
+        let json = r#"{"a":"{\"b\": [{\"c\": \"{'d': True}\"}]}","n":"plain"}"#;
+        assert_eq!(find(json, "a.b[0].c.d").as_deref(), Some("true"));
+        assert_eq!(find(json, "a.b[1]"), None);
+        assert_eq!(find(json, "n.b"), None);
+    }
+
+    #[test]
     fn an_invalid_path_is_refused() {
-        for bad in ["", ".a", "a..b", "a.", "a[", "a[x]", "a[\"b\"", "a[-1]"] {
+        for bad in ["", ".a", "a..b", "a.", "a[", "a[x]", "a[\"b\"", "a[-1]", "^a", "^.", "a[=x]", "a[k=]", "$file.a."]
+        {
             assert!(Path::parse(bad).is_err(), "{bad}");
         }
         assert!(Path::parse(&"a.".repeat(40)[..79]).is_err());
+        assert!(Path::parse(&"^".repeat(40)).is_err());
     }
 
     #[test]
     fn a_path_prints_as_it_is_written() {
-        for text in ["a.b[0].c", "a[\"b.c\"].d", "[0].a", "a[*].b[*]"] {
+        for text in ["a[\"b.c\"].d", "[0].a", "a[*].b[*]", "^.id", "^^", "^[\"a.b\"]", "$file", "a[key=x].value.*"] {
             assert_eq!(Path::parse(text).map(|path| path.to_string()).as_deref(), Ok(text));
         }
         assert_eq!((child("", "a"), child("a", "b.c")), ("a".into(), "a[\"b.c\"]".into()));
-    }
-
-    #[test]
-    fn each_item_has_its_place() {
-        let raw = json::parse(r#"{"a":[{"b":[1,2]},{},{"b":[3]}]}"#).expect("valid");
-        let all = Path::parse("a[*].b[*]").expect("a path").all(raw, "");
-        let brief: Vec<_> = all.iter().map(|(place, raw)| (place.as_str(), raw.get())).collect();
-        assert_eq!(brief, [("a[0].b[0]", "1"), ("a[0].b[1]", "2"), ("a[2].b[0]", "3")]);
     }
 }

@@ -9,7 +9,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::mapping::lower::{CALL, CASES, RESULT, TEST, TOP, UNITS};
+    use crate::mapping::lower::{CALL, CASES, PAIRS, RESULT, STRIP, TEST, TOP, UNITS, VALUE};
     use crate::mapping::parse;
     use playproof_formats::diagnostic::Source;
 
@@ -44,14 +44,16 @@ mod tests {
     fn every_property_is_described_with_an_example() {
         let mut found = Vec::new();
         described(&schema(), "", &mut found);
-        assert_eq!(found.len(), TOP.len() + CALL.len() + RESULT.len() + TEST.len());
+        assert_eq!(found.len(), TOP.len() + CALL.len() + RESULT.len() + TEST.len() + VALUE.len() + STRIP.len());
     }
 
     #[test]
     fn the_schema_has_exactly_the_keys_and_words_that_the_reader_knows() {
         let schema = schema();
         let test = "/$defs/test/oneOf/2";
-        let lists = [("", &TOP[..]), ("/properties/call", &CALL), ("/properties/result", &RESULT), (test, &TEST)];
+        let (value, strip) = ("/$defs/part/oneOf/2", "/$defs/part/oneOf/2/properties/strip");
+        let lists = [("", &TOP[..]), ("/$defs/call", &CALL), ("/$defs/result", &RESULT), (test, &TEST)];
+        let lists = lists.into_iter().chain([(value, &VALUE[..]), (strip, &STRIP)]);
         for (at, known) in lists {
             let mut known = known.to_vec();
             known.sort_unstable();
@@ -60,6 +62,8 @@ mod tests {
             assert_eq!(part["additionalProperties"], false, "{at}");
         }
         assert_eq!(schema["properties"]["time"]["enum"], json!(UNITS.map(|(word, _)| word)));
+        assert_eq!(schema.pointer(value).unwrap()["properties"]["unit"]["enum"], json!(UNITS.map(|(word, _)| word)));
+        assert_eq!(schema["properties"]["pair"]["enum"], json!(PAIRS.map(|(word, _)| word)));
         assert_eq!(schema.pointer(test).unwrap()["properties"]["case"]["enum"], json!(CASES.map(|(word, _)| word)));
     }
 
@@ -69,16 +73,31 @@ mod tests {
         assert_eq!(read(schema()["examples"][0].take()).map(drop), Ok(()));
         let shown = schema();
         for (key, property) in shown["properties"].as_object().expect("properties") {
+            let mut mapping = match key.as_str() {
+                "run" | "tool" => json!({ "format": "mapping/1" }), // only without `call`
+                _ => shown["examples"][0].clone(),
+            };
+            mapping[key] = property["examples"][0].clone();
+            assert_eq!(read(mapping).map(drop), Ok(()), "{key}");
+        }
+        for key in ["call", "result"] {
             let mut mapping = shown["examples"][0].clone();
-            match property["properties"].as_object() {
-                None => mapping[key] = property["examples"][0].clone(),
-                Some(parts) => {
-                    for (part, about) in parts.iter().filter(|(part, _)| *part != "retry_after_s") {
-                        mapping[key][part] = about["examples"][0].clone();
-                    }
-                }
+            let parts = shown["$defs"][key]["properties"].as_object().expect("parts");
+            for (part, about) in
+                parts.iter().filter(|(part, _)| !["retry_after_s", "latency_ms"].contains(&part.as_str()))
+            {
+                mapping[key][part] = about["examples"][0].clone();
             }
             assert_eq!(read(mapping).map(drop), Ok(()), "{key}");
+        }
+        for (part, about) in shown["$defs"]["part"]["oneOf"][2]["properties"].as_object().expect("parts") {
+            let mut mapping = shown["examples"][0].clone();
+            mapping["call"]["at"] = match part.as_str() {
+                "path" | "value" => json!({ part: about["examples"][0] }),
+                "strip" => json!({ "path": "a", "strip": { "prefix": about["properties"]["prefix"]["examples"][0] } }),
+                _ => json!({ "path": "a", part: about["examples"][0] }),
+            };
+            assert_eq!(read(mapping).map(drop), Ok(()), "{part}");
         }
         for test in shown["$defs"]["test"]["examples"].as_array().expect("examples") {
             let mut mapping = shown["examples"][0].clone();

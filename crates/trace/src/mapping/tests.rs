@@ -206,7 +206,7 @@ fn all_errors_of_a_mapping_are_reported_at_once() {
     let found = refusal(
         "format: mapping/1
 call: { tol: name, id: 'a..b', args: 'a[*].b' }
-result: { retry_after_ms: a, retry_after_s: b, at: [x] }
+result: { retry_after_ms: a, retry_after_s: b, at: [[x]] }
 kinds:
   'bad name': { status: 1 }
   k: { message: { contans: x } }
@@ -279,5 +279,192 @@ fn no_change_of_single_bytes_makes_a_mapping_panic() {
                 let _ = as_recorded(&mapping, row);
             }
         }
+    }
+}
+
+/// The lines in brief: run, id, tool or status, time.
+fn brief(lines: &[serde_json::Value]) -> Vec<String> {
+    let part = |line: &serde_json::Value, name: &str| line[name].as_str().unwrap_or("-").to_owned();
+    let all = lines.iter().map(|line| {
+        let what = if line["type"] == "tool_call" { part(line, "tool") } else { part(line, "status") };
+        format!("{} {} {what}", part(line, "run_id"), part(line, "call_id"))
+    });
+    all.collect()
+}
+
+#[test]
+fn calls_and_results_have_rows_of_their_own_and_know_what_is_around_them() {
+    let map = "format: mapping/1
+skip: rest
+call: { records: 'm[*].calls[*]', run: ^^.session, id: id, tool: f.name, args: f.args, at: ^.ts }
+result: { records: 'm[*]', where: { role: tool }, run: ^.session, id: for, body: text }
+failed: text
+";
+    let document = r#"{"session":"s","m":[{"role":"a","ts":5,"calls":[{"id":"1","f":{"name":"pay","args":"{\"n\":1}"}}]},
+        {"role":"tool","for":"1","text":"Error: no money"},{"role":"user"}]}"#;
+    let (found, lines) = applied(map, document);
+    assert_eq!(brief(&lines), ["s 1 pay", "s 1 error"]);
+    assert_eq!((&lines[0]["at_ms"], &lines[0]["args"]["n"]), (&5.into(), &1.into()));
+    assert_eq!(found.loss.remarks(), Vec::<String>::new());
+}
+
+#[test]
+fn the_first_alternative_that_a_row_has_counts_and_prefixes_and_constants_shape_texts() {
+    let map = "format: mapping/1
+call:
+  - where: { kind: span }
+    tool: { path: [name, title], strip: { prefix: ['execute_tool ', 'mcp__*__'] } }
+  - where: { kind: http }
+    tool: { value: http }
+";
+    let rows = "{\"kind\":\"span\",\"title\":\"execute_tool pay\"}\n{\"kind\":\"span\",\"name\":\"mcp__shop__buy\",\"title\":\"x\"}\n\
+                {\"kind\":\"http\"}\n{\"kind\":\"span\",\"name\":\"execute_tool \"}";
+    let (_, lines) = applied(map, rows);
+    assert_eq!(brief(&lines), ["- - pay", "- - buy", "- - http", "- - execute_tool "]);
+}
+
+#[test]
+fn an_object_around_the_row_can_be_the_run() {
+    let map = "format: mapping/1\nrecords: 'm[*]'\ncall: { tool: t, run: [^.id, ^] }\n";
+    let (found, lines) = applied(map, "{\"m\":[{\"t\":\"a\"}]}\n{\"id\":\"own\",\"m\":[{\"t\":\"b\"}]}");
+    assert_eq!((brief(&lines), found.loss.runs), (vec!["line 1 - a".to_owned(), "own - b".to_owned()], 2));
+    let (_, lines) = applied("format: mapping/1\ncall: { tool: t, run: $file }\n", "{\"t\":\"a\"}");
+    assert_eq!(brief(&lines), ["log - a"]);
+}
+
+#[test]
+fn results_without_ids_are_paired_by_order_and_by_their_tool() {
+    let map = "format: mapping/1
+pair: order
+call: { where: { k: c }, tool: t }
+result: { where: { k: r }, tool: t }
+failed: { bad: true }
+";
+    let rows = [
+        r#"{"k":"c","t":"a"}"#,
+        r#"{"k":"c","t":"b"}"#,
+        r#"{"k":"c","t":"a"}"#,
+        r#"{"k":"r","t":"b","bad":true}"#,
+        r#"{"k":"r"}"#,
+        r#"{"k":"r","t":"z"}"#,
+    ];
+    let (found, lines) = applied(map, &rows.join("\n"));
+    assert_eq!(brief(&lines)[3..], ["- line 2 error", "- line 1 ok", "- line 6 ok"]);
+    assert_eq!(found.loss.count(ImportWarning::ResultWithoutCall), 1);
+}
+
+#[test]
+fn answers_to_other_requests_copies_and_rows_to_skip_are_left_out() {
+    let map = "format: mapping/1
+pair: known
+skip: { note: { absent: false } }
+unique: [r, c]
+new_run: { begin: true }
+call: { where: { c: { absent: false } }, id: c, tool: t }
+result: { where: { r: { absent: false } }, id: r }
+failed: { bad: true }
+";
+    let rows = [
+        r#"{"begin":true,"note":1}"#,
+        r#"{"r":"0"}"#,
+        r#"{"c":"1","t":"a"}"#,
+        r#"{"c":"1","t":"a"}"#,
+        r#"{"r":"1"}"#,
+        r#"{"r":"1"}"#,
+        r#"{"begin":true,"note":1}"#,
+        r#"{"c":"2","t":"a"}"#,
+        r#"{"else":1}"#,
+    ];
+    let (found, lines) = applied(map, &rows.join("\n"));
+    assert_eq!(brief(&lines), ["line 1 1 a", "line 1 1 ok", "line 7 2 a"]);
+    assert_eq!((found.loss.count(ImportWarning::Copy), found.loss.count(ImportWarning::UnmatchedRow)), (2, 1));
+}
+
+#[test]
+fn each_time_and_each_duration_may_have_its_own_unit() {
+    let map = "format: mapping/1
+call: { tool: t, at: { path: s, unit: s } }
+result: { at: end, latency: { path: took, unit: ns } }
+failed: { x: 1 }
+";
+    let (_, lines) = applied(map, r#"{"t":"a","s":"1.5","took":84000000}"#);
+    assert_eq!((&lines[0]["at_ms"], &lines[1]["at_ms"]), (&1500.into(), &1584.into()));
+    let (_, lines) = applied(map, r#"{"t":"a","end":"Thu, 01 Jan 1970 00:00:02 GMT","took":1000000}"#);
+    assert_eq!((&lines[1]["started_ms"], &lines[1]["at_ms"]), (&1999.into(), &2000.into()));
+}
+
+#[test]
+fn the_content_decides_only_where_the_mapping_says_so_and_no_condition_fits() {
+    let status = |failed: &str, row: &str| {
+        let map = format!(
+            "format: mapping/1\ncall: {{ tool: t }}\nresult: {{ body: b }}\nfailed: {failed}\nnot_failed: {{ fine: true }}\n"
+        );
+        applied(&map, row).1[1]["status"].as_str().unwrap_or("none").to_owned()
+    };
+    let error = r#"{"t":"a","b":"Error: no"}"#;
+    assert_eq!(status("{ bad: true }", error), "ok");
+    assert_eq!(status("[{ bad: true }, text]", error), "error");
+    assert_eq!(status("text", r#"{"t":"a","b":"Error: no","fine":true}"#), "ok");
+    assert_eq!(status("[{ bad: true }, text]", r#"{"t":"a","b":"no word of it","bad":true}"#), "error");
+}
+
+#[test]
+fn a_mapping_without_calls_changes_a_recognised_format_and_counts_it() {
+    let format = "format: mapping/1\ncall: { tool: t, run: r }\nresult: { body: b }\nfailed: text\n";
+    let own = "format: mapping/1
+run: session
+tool: { path: t, strip: { prefix: x_ } }
+failed: [{ message: { starts_with: Oops } }]
+not_failed: { message: { contains: expected } }
+kinds: { timeout: { message: { contains: slow } } }
+";
+    let own = mapping(own);
+    assert!(own.is_override());
+    let format = mapping(format).of_format("the format", Some(&own));
+    let rows = [
+        r#"{"t":"x_a","r":"1","b":"Oops, slow"}"#,
+        r#"{"t":"b","r":"1","session":"s","b":"Error: expected"}"#,
+        r#"{"t":"b","r":"1","b":"Error: slow"}"#,
+    ];
+    let found = as_recorded(&format, rows.join("\n").as_bytes()).unwrap_or_else(|report| panic!("{report}"));
+    let text = String::from_utf8(found.lines).expect("text");
+    let lines: Vec<_> = text.lines().map(|line| serde_json::from_str(line).expect("one object a line")).collect();
+    let expected = ["1 line 1 a", "1 line 1 error", "s line 2 b", "s line 2 ok", "1 line 3 b", "1 line 3 error"];
+    assert_eq!(brief(&lines), expected);
+    assert_eq!((&lines[1]["error"]["kind"], &lines[5]["error"]["kind"]), (&"timeout".into(), &"timeout".into()));
+    let said = "the mapping changed 1 result to a failure, 1 failure to a success, 2 error kinds, \
+                2 runs of calls and results, 1 tool";
+    assert_eq!(found.loss.changed.described().as_deref(), Some(said));
+    assert_eq!(refusal("format: mapping/1\nrecords: a\nfailed: { x: 1 }\n")[0].0, "missing_key");
+}
+
+#[test]
+fn what_is_wrong_in_the_new_parts_of_a_mapping_is_underlined() {
+    let found = refusal(
+        "format: mapping/1
+records: [^.a, 'b[*']
+skip: all
+pair: sequence
+run: here
+call: { tool: { path: a, value: b }, args: { path: x, unit: s }, at: { unit: s }, run: 'a[=x]', id: { pth: a } }
+result: { latency: a, latency_ms: b }
+failed: [texts]
+",
+    );
+    let brief: Vec<_> = found.iter().map(|(id, text, _)| (*id, text.as_str())).collect();
+    for one in [
+        ("bad_path", "^.a"),
+        ("bad_path", "'b[*'"),
+        ("wrong_type", "all"),
+        ("wrong_type", "sequence"),
+        ("misplaced_key", "run"),
+        ("several_chosen", "path|value"),
+        ("misplaced_key", "unit"),
+        ("bad_path", "'a[=x]'"),
+        ("unknown_key", "pth"),
+        ("several_chosen", "latency|latency_ms"),
+        ("wrong_type", "texts"),
+    ] {
+        assert!(brief.contains(&one), "{one:?} is not in {brief:#?}");
     }
 }

@@ -28,10 +28,18 @@ impl TimeUnit {
     }
 }
 
-/// The microseconds of a time in `unit`. Without a unit, a number is milliseconds and a text is ISO 8601.
+/// The microseconds of a time in `unit`. Without a unit, a number is milliseconds, also in a text; any other text is
+/// ISO 8601 or RFC 2822.
 pub(super) fn micros(raw: &RawValue, unit: Option<TimeUnit>) -> Option<u64> {
-    let by_shape = if raw.get().starts_with('"') { TimeUnit::Iso } else { TimeUnit::Millis };
-    unit.unwrap_or(by_shape).micros(json::scalar(raw)?.trim())
+    let text = json::scalar(raw)?;
+    let text = text.trim();
+    match unit {
+        Some(unit) => unit.micros(text),
+        None => TimeUnit::Iso
+            .micros(text)
+            .or_else(|| u64::try_from(iso::parse_rfc2822(text)?).ok())
+            .or_else(|| TimeUnit::Millis.micros(text)),
+    }
 }
 
 /// The microseconds of a duration in `unit`.
@@ -60,6 +68,8 @@ mod tests {
         assert_eq!(read("\"1732579994673772999\"", Some(TimeUnit::Nanos)), Some(1_732_579_994_673_772));
         assert_eq!(read("\"1970-01-01T00:00:01Z\"", None), Some(1_000_000));
         assert_eq!(read("1.5", None), Some(1_500));
+        assert_eq!(read("\"1732579994673\"", None), Some(1_732_579_994_673_000));
+        assert_eq!(read("\"Thu, 01 Jan 1970 00:00:02 GMT\"", None), Some(2_000_000));
     }
 
     #[test]

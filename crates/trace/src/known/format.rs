@@ -1,0 +1,196 @@
+//! The formats that come with the program: their names, their mappings, and which of them a file has. Reads no files.
+
+use std::sync::OnceLock;
+
+use super::beginning::{completed, documents};
+use crate::import;
+use crate::import::SourceFormat;
+use crate::imported::Imported;
+use crate::mapping;
+use crate::mapping::Mapping;
+use crate::redact::RedactionRules;
+use playproof_formats::diagnostic::{Diagnostic, Report, Source, did_you_mean};
+
+/// A format that is read without a mapping of the user.
+#[derive(Debug)]
+pub struct KnownFormat {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// Its name for people.
+    pub title: &'static str,
+    reader: Reader,
+}
+
+#[derive(Debug)]
+enum Reader {
+    /// The text of a mapping file, and the mapping once it is needed.
+    Mapping(&'static str, OnceLock<Option<Box<Mapping>>>),
+    BuiltIn(SourceFormat),
+}
+
+macro_rules! mapped {
+    ($name:literal, $title:literal) => {
+        KnownFormat {
+            name: $name,
+            title: $title,
+            reader: Reader::Mapping(include_str!(concat!("../../formats/", $name, ".yaml")), OnceLock::new()),
+        }
+    };
+}
+
+const fn built_in(name: &'static str, format: SourceFormat) -> KnownFormat {
+    KnownFormat { name, title: format.as_str(), reader: Reader::BuiltIn(format) }
+}
+
+/// Every known format, by name.
+pub static FORMATS: [KnownFormat; 22] = [
+    mapped!("anthropic-messages", "Anthropic Messages"),
+    mapped!("bedrock-converse", "Amazon Bedrock Converse"),
+    mapped!("burr-log", "Burr tracking log"),
+    mapped!("claude-code", "Claude Code session log"),
+    mapped!("codex-rollout", "Codex CLI rollout"),
+    mapped!("gemini-contents", "Gemini contents"),
+    mapped!("inspect-log", "Inspect evaluation log"),
+    mapped!("jaeger-genai", "Jaeger spans of the GenAI conventions"),
+    mapped!("langfuse-observations", "Langfuse observations"),
+    mapped!("langgraph-events", "LangGraph events"),
+    mapped!("langsmith-runs", "LangSmith runs"),
+    mapped!("livemcpbench", "LiveMCPBench results"),
+    mapped!("mcp-jsonrpc", "MCP JSON-RPC messages"),
+    mapped!("openai-agents-traces", "OpenAI Agents SDK traces"),
+    built_in("openai-chat", SourceFormat::OpenAi),
+    mapped!("openai-responses", "OpenAI Responses items"),
+    mapped!("openhands", "OpenHands events"),
+    mapped!("otlp-genai", "OpenTelemetry spans of the GenAI conventions"),
+    built_in("tau-bench", SourceFormat::Tau),
+    built_in("tau2-bench", SourceFormat::Tau2),
+    mapped!("vercel-ai-sdk-4", "Vercel AI SDK 4 steps"),
+    mapped!("vercel-ai-sdk-5", "Vercel AI SDK 5 steps"),
+];
+
+impl KnownFormat {
+    /// The text of its mapping file; none if the format is built in.
+    pub const fn text(&self) -> Option<&'static str> {
+        match &self.reader {
+            Reader::Mapping(text, _) => Some(text),
+            Reader::BuiltIn(_) => None,
+        }
+    }
+
+    /// Its mapping; none if the format is built in.
+    pub fn mapping(&self) -> Option<&Mapping> {
+        let Reader::Mapping(text, mapping) = &self.reader else { return None };
+        let parse = || mapping::parse(Source::whole(format!("{}.yaml", self.name), *text)).ok().map(Box::new);
+        mapping.get_or_init(parse).as_deref()
+    }
+
+    /// Turns `bytes`, called `name`, into lines of our own trace format; `overrides` says what is different in this file.
+    ///
+    /// # Errors
+    /// Bytes that are not UTF-8 or not JSON, with the place; a file without calls.
+    pub fn read(
+        &self,
+        bytes: &[u8],
+        name: &str,
+        overrides: Option<&Mapping>,
+        redaction: &RedactionRules,
+    ) -> Result<Imported, Report> {
+        match (&self.reader, self.mapping()) {
+            (_, Some(mapping)) => mapping::apply(&mapping.of_format(self.title, overrides), bytes, name, redaction),
+            (Reader::BuiltIn(format), None) => {
+                import::import_with(*format, bytes, name, overrides).map_err(|report| redaction.report(report))
+            }
+            (Reader::Mapping(..), None) => Err(Report::one(
+                Source::whole(name, ""),
+                Diagnostic::error("bad_format", format!("`{}` cannot be read", self.name)),
+            )),
+        }
+    }
+}
+
+/// The format called `name`.
+pub fn find(name: &str) -> Option<&'static KnownFormat> {
+    FORMATS.iter().find(|format| format.name == name)
+}
+
+/// The name of a format that `name` is probably meant to be.
+pub fn nearest(name: &str) -> Option<&'static str> {
+    did_you_mean(name, FORMATS.iter().map(|format| format.name))
+}
+
+/// The formats that a file which begins with `start` may have. More than one: the user decides. A trace of our own has none.
+pub fn detect(start: &[u8]) -> Vec<&'static KnownFormat> {
+    let first = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start().first();
+    if !matches!(first, Some(b'{' | b'[')) || import::is_own_format(start) {
+        return Vec::new();
+    }
+    let text = completed(start);
+    let documents = documents(&text);
+    let fits = |format: &&KnownFormat| {
+        format
+            .mapping()
+            .filter(|mapping| mapping.may_recognise(&text))
+            .is_some_and(|mapping| documents.iter().any(|document| mapping.recognises(document)))
+    };
+    let found: Vec<_> = FORMATS.iter().filter(fits).collect();
+    if !found.is_empty() {
+        return found;
+    }
+    let built_in = import::detect(start);
+    let is = |format: &&KnownFormat| matches!(format.reader, Reader::BuiltIn(format) if Some(format) == built_in);
+    FORMATS.iter().filter(is).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(start: &str) -> Vec<&'static str> {
+        detect(start.as_bytes()).iter().map(|format| format.name).collect()
+    }
+
+    #[test]
+    fn a_cut_beginning_is_recognised_by_its_first_call() {
+        let call = r#"{"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"t","inp"#;
+        assert_eq!(names(call), ["anthropic-messages"]);
+        assert_eq!(
+            names(
+                r#"{"resourceSpans":[{"scopeSpans":[{"spans":[{"name":"x","attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"execute_tool"}},{"#
+            ),
+            ["otlp-genai"]
+        );
+    }
+
+    #[test]
+    fn what_only_looks_like_a_format_is_not_claimed() {
+        for text in [
+            "",
+            "{",
+            "tool_use",
+            r#"{"type":"tool_use","id":"a","name":"t"}"#,
+            r#"{"resourceSpans":[{"scopeSpans":[{"spans":[{"name":"GET /","attributes":[{"key":"http.method","value":{"stringValue":"execute_tool"}}]}]}]}]}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}"#,
+            r#"{"run_type":"tool"}"#,
+            r#"{"event":"on_tool_start"}"#,
+            r#"{"data":[{"traceId":"t","level":"info","type":"SPAN"}]}"#,
+            r#"{"text":"{\"type\":\"function_call\",\"call_id\":\"c\"}"}"#,
+        ] {
+            assert_eq!(names(text), Vec::<&str>::new(), "{text}");
+        }
+        // A trace of our own stays one, even with such fields in its arguments.
+        let own = r#"{"type":"tool_call","tool":"x","call_id":"c","args":{"type":"function_call","call_id":"c"}}"#;
+        assert_eq!(names(own), Vec::<&str>::new());
+        assert_eq!(names(r#"{"messages":[{"role":"user","content":"use toolUse"}]}"#), ["openai-chat"]);
+    }
+
+    #[test]
+    fn every_format_that_comes_with_the_program_is_valid_and_has_a_mark() {
+        for format in &FORMATS {
+            if let Some(text) = format.text() {
+                let mapping = mapping::parse(Source::whole(format.name, text));
+                assert!(mapping.is_ok_and(|mapping| mapping.has_mark()), "{}", format.name);
+            }
+        }
+        assert!(FORMATS.is_sorted_by_key(|format| format.name));
+    }
+}

@@ -1,0 +1,6 @@
+//! The formats that are read without a mapping of the user: each is a mapping file that comes with the program, or is built in.
+
+mod beginning;
+mod format;
+
+pub use format::{FORMATS, KnownFormat, detect, find, nearest};

@@ -1,0 +1,23 @@
+//! By which rows a format is recognised. Reads no files.
+
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+
+use super::condition::{ResultParts, any};
+use super::model::Mapping;
+use super::row::rows_of;
+
+impl Mapping {
+    /// Whether a text can hold rows of this format: it has the names of one of its marks.
+    pub(crate) fn may_recognise(&self, text: &str) -> bool {
+        let has = |name: &str| memchr::memmem::find(text.as_bytes(), name.as_bytes()).is_some();
+        self.detect.iter().any(|mark| mark.names().all(has))
+    }
+
+    /// Whether `document` has a row of this format.
+    pub(crate) fn recognises(&self, document: &RawValue) -> bool {
+        let rows = rows_of(document, &self.records, &Arc::from(""));
+        rows.iter().any(|(row, _)| any(&self.detect, row, &ResultParts::default()))
+    }
+}

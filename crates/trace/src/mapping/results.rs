@@ -1,0 +1,198 @@
+//! The results of rows: which call a result answers, whether it failed, and when. Finds no rows.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::apply::{Applier, PlacedRow};
+use super::condition::{ResultParts, any};
+use super::model::{CallMap, Pairing, ResultMap, TimeUnit};
+use super::row::SourceRow;
+use super::time;
+use super::values::{content, kind_of, scalar_in, scalar_of};
+use crate::failure::{Assessment, ToolResult, assess, failure_of};
+use crate::imported::{ImportWarning, Missing};
+use crate::trace_writer::{At, OutputResult, OutputStatus};
+use crate::wire;
+
+impl Applier {
+    /// Writes the result of a row, which is also a call by `call`, or answers an earlier one.
+    pub(super) fn result(&mut self, map: &ResultMap, placed: &PlacedRow<'_, '_>, call: Option<&CallMap>) {
+        let PlacedRow { row, place, span } = *placed;
+        let mapping = Arc::clone(&self.mapping);
+        let like = call.or(mapping.calls.first());
+        let run = self.run_of(map.run.as_ref().or(like.and_then(|call| call.run.as_ref())), placed);
+        let named = self.scalar(map.tool.as_ref(), row);
+        let answered = match call {
+            Some(call) => {
+                let id = scalar_in(call.id.as_ref(), row).or_else(|| self.scalar(map.id.as_ref(), row));
+                let id = id.map_or_else(|| place.to_owned(), Cow::into_owned);
+                (Some(id), scalar_of(&call.tool, row).map(Cow::into_owned))
+            }
+            None => match self.answered(map, like, placed, run.as_deref(), named.as_deref()) {
+                Some(answered) => answered,
+                None => return,
+            },
+        };
+        let (id, tool) = (answered.0, named.map(Cow::into_owned).or(answered.1));
+        let (started, at) = self.times(map, placed, call);
+        let attempt = self.whole(map.attempt.as_ref(), row, place);
+        let parts = self.parts(map, row);
+        let assessment = self.assessment(map, placed, &parts, tool.as_deref(), at);
+        self.loss.results += 1;
+        match assessment {
+            Assessment::Ok => {}
+            Assessment::Failed(_) => self.loss.failures += 1,
+            Assessment::Suspected(_) => self.loss.suspected += 1,
+        }
+        let flagged = !mapping.failed.by_text || self.flag(placed.row, &parts).is_some();
+        self.lines.result(&OutputResult {
+            run: run.as_deref(),
+            id: id.as_deref(),
+            attempt,
+            started,
+            at: at.map(At::Micros),
+            status: OutputStatus::of(&assessment),
+            status_from: Some(assessment.evidence(flagged)),
+            row: Some(wire::hash_of_line(row.raw.get())),
+            source: place,
+            span,
+            ..OutputResult::default()
+        });
+    }
+
+    /// The id and the tool of the call that a separate result answers, as far as they are known; none: it is left out.
+    fn answered(
+        &mut self,
+        map: &ResultMap,
+        like: Option<&CallMap>,
+        placed: &PlacedRow<'_, '_>,
+        run: Option<&str>,
+        tool: Option<&str>,
+    ) -> Option<(Option<String>, Option<String>)> {
+        let by_calls = like.and_then(|call| call.id.as_ref());
+        let id = self.scalar(map.id.as_ref().or(by_calls), placed.row).map(Cow::into_owned);
+        let run = run.unwrap_or_default();
+        match (self.mapping.pair, id) {
+            (Pairing::Known, id) => {
+                let id = id?;
+                let tool = self.waiting.answer(run, &id)?;
+                Some((Some(id), Some(tool)))
+            }
+            (Pairing::Order, Some(id)) => {
+                let tool = self.waiting.answer(run, &id);
+                Some((Some(id), tool))
+            }
+            (Pairing::Order, None) => match self.waiting.answer_first(run, tool) {
+                Some((id, tool)) => Some((Some(id), Some(tool))),
+                None => {
+                    self.loss.warn(ImportWarning::ResultWithoutCall, placed.place);
+                    Some((Some(placed.place.to_owned()), None))
+                }
+            },
+            (Pairing::Id, None) => {
+                match (map.id.is_some(), by_calls) {
+                    (true, _) => self.loss.warn(ImportWarning::ResultWithoutId, placed.place),
+                    (false, None) => drop(self.loss.missing.insert(Missing::Ids)),
+                    _ => {}
+                }
+                Some((None, None))
+            }
+            (Pairing::Id, id) => Some((id, None)),
+        }
+    }
+
+    /// The flag of the source: whether a result failed.
+    fn flag(&self, row: &SourceRow<'_>, parts: &ResultParts<'_>) -> Option<bool> {
+        let mapping = &self.mapping;
+        match () {
+            () if any(&mapping.not_failed, row, parts) => Some(false),
+            () if any(&mapping.failed.conditions, row, parts) => Some(true),
+            () => None,
+        }
+    }
+
+    /// Whether a result failed. What the user's mapping says is final; the flags of a format come before the content.
+    fn assessment(
+        &mut self,
+        map: &ResultMap,
+        placed: &PlacedRow<'_, '_>,
+        parts: &ResultParts<'_>,
+        tool: Option<&str>,
+        at: Option<u64>,
+    ) -> Assessment {
+        let (mapping, row) = (Arc::clone(&self.mapping), placed.row);
+        let kind = self.scalar(map.kind.as_ref(), row);
+        let flag = self.flag(row, parts);
+        let found = ToolResult {
+            flag,
+            status: self.number(map.status.as_ref(), parts.status.as_deref(), placed.place),
+            code: parts.code.as_deref(),
+            kind: kind.as_deref(),
+            message: parts.error.as_deref(),
+            body: parts.body.as_deref(),
+            tool,
+            at,
+            ..ToolResult::default()
+        };
+        let said = match (mapping.failed.by_text, flag) {
+            (true, _) => assess(&found),
+            (false, Some(true)) => Assessment::Failed(failure_of(&found)),
+            (false, _) => Assessment::Ok,
+        };
+        let mut said = said;
+        if let Assessment::Failed(failure) = &mut said {
+            failure.retry_after_ms = self.retry_after(map, row, placed.place).or(failure.retry_after_ms);
+            if let Some(kind) = kind_of(&mapping.kinds, row, parts) {
+                kind.clone_into(&mut failure.kind);
+                failure.kind_from = None;
+            }
+        }
+        match mapping.overrides.as_deref() {
+            Some(own) => own.corrected(row, parts, &found, said, &mut self.loss.changed),
+            None => said,
+        }
+    }
+
+    fn parts<'a>(&mut self, map: &ResultMap, row: &SourceRow<'a>) -> ResultParts<'a> {
+        let body = self.find(map.body.as_ref(), row).map(content);
+        let error = self.find(map.message.as_ref(), row).map(content).filter(|error| !error.trim().is_empty());
+        let (status, code) = (self.scalar(map.status.as_ref(), row), self.scalar(map.code.as_ref(), row));
+        ResultParts { error, body, status, code }
+    }
+
+    /// The start and the end of an attempt. Of start, end and latency, two determine the third.
+    pub(super) fn times(
+        &mut self,
+        map: &ResultMap,
+        placed: &PlacedRow<'_, '_>,
+        call: Option<&CallMap>,
+    ) -> (Option<u64>, Option<u64>) {
+        let PlacedRow { row, place, .. } = *placed;
+        let call_at = call.and_then(|call| call.at.as_ref()).filter(|_| map.started.is_none());
+        let mut started = self.time(map.started.as_ref(), row, place);
+        let mut at = self.time(map.at.as_ref(), row, place);
+        if let Some(raw) = self.find(map.latency.as_ref(), row) {
+            let unit = map.latency.as_ref().and_then(|latency| latency.unit).unwrap_or(TimeUnit::Millis);
+            let Some(latency) = time::span(&raw, unit) else {
+                self.loss.warn(ImportWarning::UnreadableNumber, place);
+                return (started, at);
+            };
+            started = started.or_else(|| call_at.and_then(|call_at| self.time(Some(call_at), row, place)));
+            started = started.or_else(|| at.map(|at| at.saturating_sub(latency)));
+            at = at.or_else(|| started.map(|started| started.saturating_add(latency)));
+        }
+        (started, at)
+    }
+
+    fn retry_after(&mut self, map: &ResultMap, row: &SourceRow<'_>, place: &str) -> Option<u64> {
+        let millis = self.find(map.retry_after_ms.as_ref(), row).map(|raw| time::span(&raw, TimeUnit::Millis));
+        let seconds = || self.find(map.retry_after_s.as_ref(), row).map(|raw| time::span(&raw, TimeUnit::Seconds));
+        match millis.or_else(seconds)? {
+            Some(micros) => Some(micros / 1_000),
+            None => {
+                self.loss.warn(ImportWarning::UnreadableNumber, place);
+                None
+            }
+        }
+    }
+}

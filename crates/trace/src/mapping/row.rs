@@ -1,0 +1,207 @@
+//! The rows of a document, each with the objects around it. Parses every object once for all paths. Knows no mapping.
+
+use std::borrow::Cow;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use serde_json::value::{RawValue, to_raw_value};
+
+use super::path::{Path, PathStep, Root, follow, joined};
+use crate::json;
+use crate::json::Fields;
+
+/// A row.
+#[derive(Clone, Debug)]
+pub(super) struct SourceRow<'a> {
+    pub(super) raw: &'a RawValue,
+    fields: Option<Fields<'a>>,
+    around: Option<Rc<Enclosing<'a>>>,
+    /// Its place in its document.
+    pub(super) path: String,
+    /// The name of its file.
+    file: Arc<str>,
+}
+
+/// An object around a row.
+#[derive(Debug)]
+struct Enclosing<'a> {
+    raw: &'a RawValue,
+    fields: Option<Fields<'a>>,
+    path: String,
+    around: Option<Rc<Enclosing<'a>>>,
+}
+
+impl<'a> SourceRow<'a> {
+    /// A row of which nothing else is known.
+    pub(super) fn alone(raw: &'a RawValue) -> SourceRow<'a> {
+        SourceRow { raw, fields: json::object(raw), around: None, path: String::new(), file: Arc::from("") }
+    }
+
+    /// The value at `path`; none if it is missing or null.
+    pub(super) fn find(&self, path: &Path) -> Option<Cow<'a, RawValue>> {
+        match path.root {
+            Root::File => to_raw_value(stem(&self.file)).ok().map(Cow::Owned),
+            Root::Row(0) => within(self.raw, self.fields.as_ref(), &path.steps),
+            Root::Row(ups) => {
+                let around = self.around(ups)?;
+                within(around.raw, around.fields.as_ref(), &path.steps)
+            }
+        }
+    }
+
+    /// The place of the object at `path`, if the path is one of the objects around the row.
+    pub(super) fn place_around(&self, path: &Path) -> Option<&str> {
+        match path.root {
+            Root::Row(ups) if ups > 0 && path.steps.is_empty() => self.around(ups).map(|around| around.path.as_str()),
+            _ => None,
+        }
+    }
+
+    fn around(&self, ups: usize) -> Option<&Enclosing<'a>> {
+        let mut around = self.around.as_deref()?;
+        for _ in 1..ups {
+            around = around.around.as_deref()?;
+        }
+        Some(around)
+    }
+}
+
+/// The value at the end of `steps` in `raw`, whose `fields` are parsed already.
+fn within<'a>(raw: &'a RawValue, fields: Option<&Fields<'a>>, steps: &[PathStep]) -> Option<Cow<'a, RawValue>> {
+    match (steps.split_first(), fields) {
+        (Some((PathStep::Key(key), rest)), Some(fields)) => follow(fields.get(key)?, rest),
+        _ => follow(raw, steps),
+    }
+}
+
+/// The rows of `document`, in the file called `file`, by several lists of paths, in their order in the document; each with the numbers of the lists that
+/// lead to it. An empty list leads to the items of an array, or to the document itself.
+pub(super) fn rows_of<'a>(
+    document: &'a RawValue,
+    lists: &[Vec<Path>],
+    file: &Arc<str>,
+) -> Vec<(SourceRow<'a>, Vec<usize>)> {
+    let mut found: Vec<(SourceRow<'a>, usize)> = Vec::new();
+    for (number, list) in lists.iter().enumerate() {
+        let mut rows = Vec::new();
+        let start = Spread { raw: document, path: "", around: None, file };
+        if list.is_empty() {
+            start.rows(&[], &mut rows);
+        }
+        list.iter().for_each(|path| start.rows(&path.steps, &mut rows));
+        found.extend(rows.into_iter().map(|row| (row, number)));
+    }
+    if lists.len() > 1 || lists.iter().any(|list| list.len() > 1) {
+        found.sort_by_key(|(row, _)| row.raw.get().as_ptr().addr());
+    }
+    let mut rows: Vec<(SourceRow<'a>, Vec<usize>)> = Vec::with_capacity(found.len());
+    for (row, number) in found {
+        match rows.last_mut().filter(|(last, _)| std::ptr::eq(last.raw, row.raw)) {
+            Some((_, numbers)) if numbers.contains(&number) => {}
+            Some((_, numbers)) => numbers.push(number),
+            None => rows.push((row, vec![number])),
+        }
+    }
+    rows
+}
+
+/// A value on the way to rows.
+struct Spread<'a, 'p> {
+    raw: &'a RawValue,
+    path: &'p str,
+    around: Option<Rc<Enclosing<'a>>>,
+    file: &'p Arc<str>,
+}
+
+impl<'a> Spread<'a, '_> {
+    fn rows(&self, steps: &[PathStep], found: &mut Vec<SourceRow<'a>>) {
+        let Some((step, rest)) = steps.split_first() else {
+            match json::array(self.raw) {
+                Some(items) => self.items(items, |item| found.push(item.row())),
+                None => found.push(self.row()),
+            }
+            return;
+        };
+        match step {
+            PathStep::Each => {
+                self.items(json::array(self.raw).unwrap_or_default(), |item| item.rows(rest, found));
+            }
+            PathStep::Key(key) => {
+                let Some(fields) = json::object(self.raw) else { return };
+                let Some(raw) = fields.get(key) else { return };
+                let around = Enclosing {
+                    raw: self.raw,
+                    fields: Some(fields),
+                    path: self.path.to_owned(),
+                    around: self.around.clone(),
+                };
+                let path = joined(self.path, step);
+                Spread { raw, path: &path, around: Some(Rc::new(around)), file: self.file }.rows(rest, found);
+            }
+            _ => {
+                let Some(raw) = step.of(self.raw) else { return };
+                let path = joined(self.path, step);
+                Spread { raw, path: &path, around: self.around.clone(), file: self.file }.rows(rest, found);
+            }
+        }
+    }
+
+    fn items(&self, items: Vec<&'a RawValue>, mut each: impl FnMut(Spread<'a, '_>)) {
+        for (n, raw) in items.into_iter().enumerate() {
+            let path = joined(self.path, &PathStep::Index(n));
+            each(Spread { raw, path: &path, around: self.around.clone(), file: self.file });
+        }
+    }
+
+    fn row(&self) -> SourceRow<'a> {
+        SourceRow {
+            raw: self.raw,
+            fields: json::object(self.raw),
+            around: self.around.clone(),
+            path: self.path.to_owned(),
+            file: Arc::clone(self.file),
+        }
+    }
+}
+
+/// The name of a file without folders and endings.
+fn stem(file: &str) -> &str {
+    let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
+    name.trim_start_matches('.').split('.').next().filter(|stem| !stem.is_empty()).unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn paths(texts: &[&str]) -> Vec<Path> {
+        texts.iter().map(|text| Path::parse(text).expect("a path")).collect()
+    }
+
+    #[test]
+    fn each_row_has_its_place_and_knows_what_is_around_it() {
+        let raw = json::parse(r#"{"s":"S","a":[{"b":[1,{"c":5}],"id":"i"},{},{"b":[3]}]}"#).expect("valid");
+        let rows = rows_of(raw, &[paths(&["a[*].b[*]"])], &"dir/log.jsonl.gz".into());
+        let brief: Vec<_> = rows.iter().map(|(row, _)| (row.path.as_str(), row.raw.get())).collect();
+        assert_eq!(brief, [("a[0].b[0]", "1"), ("a[0].b[1]", "{\"c\":5}"), ("a[2].b[0]", "3")]);
+        let find = |n: usize, path: &str| {
+            let path = Path::parse(path).expect("a path");
+            rows[n].0.find(&path).map(|found| found.get().to_owned())
+        };
+        assert_eq!(find(1, "^.id").as_deref(), Some("\"i\""));
+        assert_eq!(find(1, "^^.s").as_deref(), Some("\"S\""));
+        assert_eq!((find(1, "^^^.s"), find(2, "^.id")), (None, None));
+        assert_eq!(find(0, "$file").as_deref(), Some("\"log\""));
+        assert_eq!(rows[1].0.place_around(&Path::parse("^").expect("a path")), Some("a[0]"));
+        assert_eq!(rows[1].0.place_around(&Path::parse("^^").expect("a path")), Some(""));
+        assert_eq!(rows[1].0.place_around(&Path::parse("^.id").expect("a path")), None);
+    }
+
+    #[test]
+    fn rows_of_several_paths_come_in_the_order_of_the_document() {
+        let raw = json::parse(r#"{"m":[{"r":1,"t":[{"x":1},{"x":2}]},{"r":2}]}"#).expect("valid");
+        let rows = rows_of(raw, &[paths(&["m[*]"]), paths(&["m[*].t[*]", "m[0].t"])], &"".into());
+        let brief: Vec<_> = rows.iter().map(|(row, lists)| (row.path.as_str(), lists.as_slice())).collect();
+        assert_eq!(brief, [("m[0]", &[0][..]), ("m[0].t[0]", &[1]), ("m[0].t[1]", &[1]), ("m[1]", &[0])]);
+    }
+}

@@ -1,0 +1,109 @@
+//! The values that selectors find in rows, as text and as parts of calls and results. Writes no lines.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use serde_json::value::{RawValue, to_raw_value};
+
+use super::condition::{ResultParts, RowCondition, any};
+use super::model::{CallMap, Mapping, ResultMap, Selector, ValueSource};
+use super::row::SourceRow;
+use crate::imported::Missing;
+use crate::json;
+
+impl CallMap {
+    /// Whether the row is a call: by `where`, else by whether it names a tool.
+    pub(super) fn is_for(&self, row: &SourceRow<'_>) -> bool {
+        match &self.when {
+            Some(when) => any(when, row, &ResultParts::default()),
+            None => value_of(&self.tool, row).is_some(),
+        }
+    }
+}
+
+impl ResultMap {
+    pub(super) fn is_for(&self, row: &SourceRow<'_>) -> bool {
+        self.when.as_ref().is_none_or(|when| any(when, row, &ResultParts::default()))
+    }
+}
+
+/// The first value of a selector that a row has.
+pub(super) fn value_of<'a>(selector: &Selector, row: &SourceRow<'a>) -> Option<Cow<'a, RawValue>> {
+    selector.sources.iter().find_map(|source| match source {
+        ValueSource::Path(path) => row.find(path),
+        ValueSource::Constant(text) => to_raw_value(text).ok().map(Cow::Owned),
+    })
+}
+
+/// The first value of a selector that a row has, as text.
+pub(super) fn scalar_of<'a>(selector: &Selector, row: &SourceRow<'a>) -> Option<Cow<'a, str>> {
+    stripped(selector, value_of(selector, row)?)
+}
+
+pub(super) fn scalar_in<'a>(selector: Option<&Selector>, row: &SourceRow<'a>) -> Option<Cow<'a, str>> {
+    scalar_of(selector?, row)
+}
+
+/// A text, a number or a boolean as text, without the prefixes of its selector.
+pub(super) fn stripped<'a>(selector: &Selector, found: Cow<'a, RawValue>) -> Option<Cow<'a, str>> {
+    let text = match found {
+        Cow::Borrowed(raw) => json::scalar(raw)?,
+        Cow::Owned(raw) => Cow::Owned(json::scalar(&raw)?.into_owned()),
+    };
+    match selector.stripped(&text).len() {
+        rest if rest == text.len() => Some(text),
+        rest => Some(Cow::Owned(text.get(text.len() - rest..)?.to_owned())),
+    }
+}
+
+/// The content of a result as text.
+pub(super) fn content(found: Cow<'_, RawValue>) -> Cow<'_, str> {
+    match found {
+        Cow::Borrowed(raw) => json::content_text(raw),
+        Cow::Owned(raw) => Cow::Owned(json::content_text(&raw).into_owned()),
+    }
+}
+
+/// The first error kind whose condition holds.
+pub(super) fn kind_of<'k>(
+    kinds: &'k [(String, Vec<RowCondition>)],
+    row: &SourceRow<'_>,
+    parts: &ResultParts<'_>,
+) -> Option<&'k str> {
+    kinds.iter().find(|(_, conditions)| any(conditions, row, parts)).map(|(name, _)| name.as_str())
+}
+
+/// The place of a value at `path` of the document at `place`, which is a line or empty.
+pub(super) fn of_document(place: &str, path: &str) -> String {
+    match (place, path) {
+        (place, "") => place.to_owned(),
+        ("", path) => path.to_owned(),
+        (place, path) => format!("{place}{}{path}", if path.starts_with('[') { "" } else { ": " }),
+    }
+}
+
+/// Evidence as a list: a single reference becomes a list of one.
+pub(super) fn listed(raw: &RawValue) -> Cow<'_, str> {
+    match raw.get().starts_with('[') {
+        true => Cow::Borrowed(raw.get()),
+        false => Cow::Owned(format!("[{}]", raw.get())),
+    }
+}
+
+/// What the source lacks because the mapping has no path for it.
+pub(super) fn missing(mapping: &Mapping) -> BTreeSet<Missing> {
+    let call = |part: fn(&CallMap) -> &Option<Selector>| mapping.calls.iter().any(|call| part(call).is_some());
+    let part = |part: fn(&ResultMap) -> &Option<Selector>| mapping.results.iter().any(|result| part(result).is_some());
+    let timed = part(|result| &result.at) || part(|result| &result.latency);
+    let provided = [
+        (Missing::Times, call(|call| &call.at)),
+        (Missing::Latencies, timed),
+        (Missing::Kinds, !mapping.kinds.is_empty() || part(|result| &result.kind)),
+        (Missing::Status, part(|result| &result.status) || part(|result| &result.code)),
+        (Missing::Attempts, part(|result| &result.attempt)),
+        (Missing::Keys, call(|call| &call.key)),
+        (Missing::Tokens, call(|call| &call.evidence) && call(|call| &call.token)),
+        (Missing::Effects, false),
+    ];
+    provided.into_iter().filter(|(_, provided)| !provided).map(|(missing, _)| missing).collect()
+}

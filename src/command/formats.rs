@@ -1,0 +1,59 @@
+//! `playproof formats`: the formats of recordings that are recognised, and the mapping of each.
+
+use std::fmt::Write;
+
+use crate::exit::{Exit, Failure};
+use crate::inputs::Reading;
+use crate::output::Output;
+use playproof_formats::shell::Command;
+use playproof_trace::known::FORMATS;
+
+/// What is shown.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  playproof formats                             the names of all formats
+  playproof formats show otlp-genai > my.yaml   the mapping of a format, to start from
+  playproof replay FILE --as otlp-genai         reads a file as this format")]
+pub struct Args {
+    /// What to show; the list without one
+    #[command(subcommand)]
+    pub what: Option<What>,
+}
+
+/// What is shown.
+#[derive(Debug, clap::Subcommand)]
+pub enum What {
+    /// Print the mapping of a format
+    Show {
+        /// The name of the format
+        #[arg(value_name = "FORMAT")]
+        name: String,
+    },
+}
+
+/// Prints.
+pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
+    match &args.what {
+        None => output.page(&list())?,
+        Some(What::Show { name }) => {
+            let format = Reading::format(name)?;
+            let Some(text) = format.text() else {
+                let said = format!("`{name}` is built in, and has no mapping");
+                return Err(Failure::new(said)
+                    .help("a mapping without `call` says what is different in your recordings")
+                    .next(Command::new("playproof schema").name("mapping")));
+            };
+            output.page(text)?;
+        }
+    }
+    Ok(Exit::Clean)
+}
+
+fn list() -> String {
+    let width = FORMATS.iter().map(|format| format.name.len()).max().unwrap_or_default();
+    FORMATS.iter().fold(String::new(), |mut text, format| {
+        let _ = writeln!(text, "{:width$}  {}", format.name, format.title); // writing to a String cannot fail
+        text
+    })
+}

@@ -1,0 +1,95 @@
+//! Formats on the command line: listed, shown, tried, named, and changed by a mapping of the user.
+
+use crate::place::Place;
+
+/// A chat in which a tool fails in words of its own.
+const CHAT: &str = r#"{"messages":[{"role":"assistant","tool_calls":[{"id":"1","function":{"name":"shop_pay","arguments":"{}"}}]},{"role":"tool","tool_call_id":"1","content":"Oops: stock held"},{"role":"assistant","tool_calls":[{"id":"2","function":{"name":"find","arguments":"{}"}}]},{"role":"tool","tool_call_id":"2","content":"Error: no rows found"}]}
+"#;
+const OWN: &str = "format: mapping/1
+failed: { message: { starts_with: Oops } }
+not_failed: { message: { contains: no rows found } }
+kinds: { stock_held: { message: { contains: held } } }
+tool: { path: function.name, strip: { prefix: shop_ } }
+";
+
+/// A place with samples of this folder.
+fn place(samples: &[&str]) -> Place {
+    let place = Place::new();
+    samples.iter().for_each(|name| place.copy(&format!("tests/intake/samples/{name}"), name));
+    place
+}
+
+#[test]
+fn formats_are_listed_and_the_mapping_that_is_shown_reads_its_sample() {
+    let place = place(&["otlp.json"]);
+    let list = place.run(&["formats"]).exits(0).out;
+    assert!(list.lines().any(|line| line.starts_with("otlp-genai ")), "{list}");
+    place.write("my.yaml", &place.run(&["formats", "show", "otlp-genai"]).exits(0).out);
+    let lines = |args: &[&str]| place.run(args).exits(0).out;
+    assert_eq!(lines(&["import", "otlp.json", "--map", "my.yaml"]), lines(&["import", "otlp.json"]));
+    let unknown = place.run(&["formats", "show", "otlp-genia"]).exits(2).err;
+    assert!(unknown.contains("did you mean `otlp-genai`?"), "{unknown}");
+    assert!(place.run(&["formats", "show", "openai-chat"]).exits(2).err.contains("is built in"));
+}
+
+#[test]
+fn a_format_that_is_named_reads_what_is_not_recognised_and_nothing_else() {
+    let place = place(&["gemini-contents.jsonl"]);
+    place.write("cut.jsonl", "{\"contents\":[{\"parts\":[{\"text\":\"hi\"}]}]}\n{\"contents\":[]}\n");
+    assert!(place.run(&["import", "cut.jsonl"]).exits(2).err.contains("no recording that is recognised"));
+    let named = place.run(&["import", "cut.jsonl", "--as", "gemini-contents"]).exits(2).err;
+    assert!(named.contains("`cut.jsonl` has no calls, read as Gemini contents"), "{named}");
+    let wrong = place.run(&["import", "gemini-contents.jsonl", "--as", "bedrock-converse"]).exits(2).err;
+    assert!(wrong.contains("has no calls, read as Amazon Bedrock Converse"), "{wrong}");
+}
+
+#[test]
+fn a_file_that_fits_two_formats_is_asked_about() {
+    let place = place(&["anthropic-messages.jsonl", "openai-responses-items.jsonl"]);
+    let both = [place.read("anthropic-messages.jsonl"), place.read("openai-responses-items.jsonl")].concat();
+    place.write("both.jsonl", &both);
+    let asked = place.run(&["replay", "both.jsonl"]).exits(2).err;
+    assert!(asked.contains("several formats fit: `anthropic-messages`, `openai-responses`"), "{asked}");
+    let named = place.run(&["import", "both.jsonl", "--as", "anthropic-messages"]).exits(0).err;
+    assert!(named.contains("read as Anthropic Messages: 2 runs, 9 calls"), "{named}");
+}
+
+#[test]
+fn a_mapping_of_the_user_changes_a_format_by_flag_and_by_project() {
+    let place = Place::new();
+    place.write("chat.jsonl", CHAT);
+    place.write("own.yaml", OWN);
+    let said = "the mapping changed 1 result to a failure, 1 failure to a success, 1 error kind, 1 tool";
+    let given = place.run(&["import", "chat.jsonl", "--map", "own.yaml"]).exits(0);
+    assert!(given.err.contains(said), "{}", given.err);
+    assert!(given.out.contains("\"tool\":\"pay\"") && given.out.contains("\"kind\":\"stock_held\""), "{}", given.out);
+    place.write("playproof.yaml", "format: project/1\nmap: own.yaml\n");
+    assert_eq!(place.run(&["import", "chat.jsonl"]).exits(0).out, given.out);
+    assert!(place.run(&["replay", "chat.jsonl"]).out.contains(said));
+    place.write("own.jsonl", "{\"tool\":\"a\",\"status\":\"ok\"}\n");
+    place.run(&["replay", "own.jsonl"]).exits(0); // a trace of our own is no recognised format
+    let refused = place.run(&["replay", "own.jsonl", "--map", "own.yaml"]).exits(2).err;
+    assert!(refused.contains("a mapping without `call` changes a recognised format"), "{refused}");
+    place.write("runs.yaml", "format: mapping/1\nrun: session\n");
+    let refused = place.run(&["import", "chat.jsonl", "--map", "runs.yaml"]).exits(2).err;
+    assert!(refused.contains("no field names them"), "{refused}");
+}
+
+#[test]
+fn trying_a_mapping_shows_what_each_path_finds() {
+    let place = place(&["app-log-structlog.jsonl", "app-log-structlog.mapping.yaml", "otlp.json"]);
+    let shown = place.run(&["map", "try", "app-log-structlog.jsonl", "--map", "app-log-structlog.mapping.yaml"]);
+    let shown = shown.exits(0).out;
+    for line in [
+        "call at line 1",
+        "  call.run   session_id  conv_a",
+        "  result.code           exc.class        TimeoutError",
+        "  result.status         exc.http_status  -",
+        "next: playproof replay app-log-structlog.jsonl --map app-log-structlog.mapping.yaml",
+    ] {
+        assert!(shown.lines().any(|shown| shown == line), "{line}\n{shown}");
+    }
+    assert!(place.run(&["map", "try", "otlp.json"]).exits(0).out.contains("startTimeUnixNano"));
+    let nothing = place.run(&["map", "try", "app-log-structlog.jsonl"]).exits(2).err;
+    assert!(nothing.contains("playproof init --from app-log-structlog.jsonl"), "{nothing}");
+}
