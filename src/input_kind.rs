@@ -183,10 +183,15 @@ pub fn refuse_unreadable(path: &str, start: &[u8], is_mapped: bool) -> Result<()
         "a mapping (`--map`) reads it as it is: `records` is the path of the rows; if the rows have the fields of a trace, \
          `jq -c .` writes each in one line (`jq -c '.[]'` for a list)",
     );
-    Err(match path == STDIN_NAME {
-        true => failure.next("playproof schema mapping"), // standard input has no name for `--from`
-        false => failure.next(Command::new("playproof init").flag("--from", path)),
-    })
+    Err(failure.next(drafting(path)))
+}
+
+/// The command that drafts a mapping for a recording. Standard input has no name for it.
+pub fn drafting(name: &str) -> Command {
+    match name == STDIN_NAME {
+        true => Command::new("playproof schema mapping"),
+        false => Command::new("playproof init").flag("--from", name),
+    }
 }
 
 /// Refuses a text with git's conflict markers.

@@ -374,8 +374,12 @@ impl From<ReadError> for Failure {
             ReadError::Unreadable(name, error) => files::unreadable(&name, &error),
             ReadError::Invalid(report) => {
                 let is_foreign = report.diagnostics.iter().any(|said| said.id == FOREIGN_LINE);
+                let next = is_foreign.then(|| input_kind::drafting(&report.source.name));
                 let failure = Failure::from(*report);
-                if is_foreign { failure.next("playproof schema mapping") } else { failure }
+                match next {
+                    Some(next) => failure.next(next),
+                    None => failure,
+                }
             }
             ReadError::Empty(name) => empty(&name).next("playproof schema trace"),
         }

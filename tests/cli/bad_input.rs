@@ -62,7 +62,7 @@ fn foreign_jsonl() {
     refused(
         "t.jsonl",
         "{\"foo\":1,\"bar\":\"x\"}\n",
-        &["t.jsonl:1:1", "none of the fields of a trace", "schema mapping"],
+        &["t.jsonl:1:1", "none of the fields of a trace", "next: playproof init --from t.jsonl"],
     );
 }
 
@@ -107,7 +107,7 @@ fn a_lone_bracket_is_a_document_before_the_first_line_of_a_trace_and_a_broken_li
         ("{", "not one object a line", "t.jsonl:2:1"),
         ("[]", "not one object a line", "a line of a trace is a JSON object"),
         ("[", "not one object a line", "a line of a trace is a JSON object"),
-        ("{\"foo\":1}", "next: playproof schema mapping", "none of the fields of a trace"),
+        ("{\"foo\":1}", "next: playproof init --from t.jsonl", "none of the fields of a trace"),
     ] {
         refused("t.jsonl", format!("{line}\n{good}"), &[document]);
         let next = "next: playproof replay t.jsonl --skip-invalid";
@@ -115,7 +115,7 @@ fn a_lone_bracket_is_a_document_before_the_first_line_of_a_trace_and_a_broken_li
     }
     // A line of another type makes no trace of its neighbours; a line of an earlier piece does.
     let log = "{\"type\":\"start\"}\n{\"foo\":1}\n";
-    refused("t.jsonl", log, &["none of the fields of a trace", "playproof schema mapping"]);
+    refused("t.jsonl", log, &["none of the fields of a trace", "playproof init --from t.jsonl"]);
     refused("t.jsonl", good.repeat(100_000) + "{\n", &["t.jsonl:100001:1", "is cut off", "fix the line"]);
 }
 

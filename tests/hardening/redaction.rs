@@ -121,7 +121,7 @@ fn project() -> (Place, Vec<(&'static str, &'static [&'static str])>) {
 }
 
 /// Commands that read a trace: `TRACE` is one, with the flags that it is read with.
-const OF_A_TRACE: [&[&str]; 26] = [
+const OF_A_TRACE: [&[&str]; 27] = [
     &["replay", "TRACE", "--all"],
     &["replay", "TRACE", "--all", "--skip-invalid"],
     &["replay", "TRACE", "--all", "--format", "json"],
@@ -148,6 +148,7 @@ const OF_A_TRACE: [&[&str]; 26] = [
     &["propose", "new", "said_no", "--from-cluster", "1", "--trace", "TRACE"],
     &["propose", "new", "said_other", "--from-cluster", "2", "--trace", "TRACE"],
     &["init", "--from", "TRACE"],
+    &["map", "try", "TRACE"],
 ];
 
 /// Commands that read what those have written.
@@ -174,10 +175,11 @@ const OF_A_PROJECT: [&[&str]; 19] = [
 ];
 
 /// Commands that are given no text of a trace but what the others have written into the project.
-const OTHERS: [&str; 10] = [
+const OTHERS: [&str; 11] = [
     "accept",
     "completions",
     "demo",
+    "formats show",
     "help",
     "history verify",
     "mutate",
@@ -516,7 +518,7 @@ fn a_field_that_is_new_to_the_schema_must_get_a_secret_here() {
 #[test]
 fn a_new_command_must_say_whether_it_shows_text_of_a_trace() {
     let tried = OF_A_TRACE.iter().chain(&OF_A_PROJECT).map(|words| match words[0] {
-        "feedback" | "propose" => words[..2].join(" "),
+        "feedback" | "map" | "propose" => words[..2].join(" "),
         command => command.to_owned(),
     });
     assert_eq!(all_commands(), tried.chain(OTHERS.map(str::to_owned)).collect());

@@ -202,7 +202,7 @@ fn the_command_that_is_suggested_has_the_name_of_a_file_as_it_is() {
             (&["tools", &trace_name, "-o", "facts.yaml"], trace_name.clone()),
             (&["import", &trace_name], "mapping".to_owned()),
             (&["replay", &trace_name, "--call", name], trace_name.clone()),
-            (&["lint", &yaml], yaml.clone()),
+            (&["lint", &yaml], "playbook".to_owned()),
             (&["replay", &trace_name, "-p", &yaml], yaml.clone()),
             (&["replay", &trace_name, &trace_name], trace_name.clone()),
             (&["check"], format!("ours/{name}")),

@@ -4,9 +4,10 @@
 pub const EMBEDDED: &[&str] = &["standard", "reversing", "study/typed-verdicts-literal", "study/retry-everything"];
 
 /// The error kinds in rules of the embedded playbooks, which known adapters give. Sorted.
-pub const KNOWN_KINDS: [&str; 13] = [
+pub const KNOWN_KINDS: [&str; 18] = [
     "401_unauthorized",
     "403_forbidden",
+    "404_not_found",
     "409_conflict",
     "412_precondition",
     "422_key_reused",
@@ -14,10 +15,14 @@ pub const KNOWN_KINDS: [&str; 13] = [
     "5xx",
     "auth_expired",
     "idempotency_mismatch",
+    "invalid_arguments",
+    "quota_exhausted",
     "rate_limited",
     "schema_validation",
     "timeout",
     "tool_error",
+    "unknown_tool",
+    "user_rejected",
 ];
 
 /// The text of the embedded playbook `name`.
@@ -70,6 +75,10 @@ mod tests {
             ("idempotency_key_reused", Unknown, "deprecate_tool_call"),
             ("auth_rejected", NotApplied, "escalate_to_human"),
             ("result_unknown", Unknown, "escalate_to_human"),
+            ("invalid_arguments", NotApplied, "deprecate_tool_call"),
+            ("unknown_tool", NotApplied, "deprecate_tool_call"),
+            ("quota_exhausted", NotApplied, "escalate_to_human"),
+            ("user_rejected", NotApplied, "deprecate_tool_call"),
             ("unclassified", Unknown, "escalate_to_human"),
         ];
         assert_eq!(table, expected);

@@ -460,7 +460,9 @@ fn a_row_of_the_standard_playbook_reads_well_and_names_are_unique() {
     let find = |name: &str| rows.iter().find(|row| row.name == name).map(|row| row.text.as_str());
     assert_eq!(
         find("rule server-error-status"),
-        Some(r#"{"after":["rate-limit","server-error"],"verdict":"server_error_5xx","when":{"status":["500-599"]}}"#)
+        Some(
+            r#"{"after":["quota-exhausted","rate-limit","server-error"],"verdict":"server_error_5xx","when":{"status":["500-599"]}}"#
+        )
     );
     assert_eq!(find("limit max_attempts"), Some("6"));
     assert!(rows.windows(2).all(|pair| pair[0].name < pair[1].name));
