@@ -8,8 +8,8 @@ use super::exit::Failure;
 use super::{files, folders};
 
 /// Endings of files with calls. A folder without such files may hold fixtures.
-const TRACES: [&str; 8] =
-    [".jsonl", ".json", ".ndjson", ".jsonl.gz", ".json.gz", ".jsonl.zst", ".json.zst", ".ndjson.gz"];
+const TRACES: [&str; 9] =
+    [".jsonl", ".json", ".ndjson", ".log", ".jsonl.gz", ".json.gz", ".jsonl.zst", ".json.zst", ".ndjson.gz"];
 
 /// Endings of fixtures.
 const FIXTURES: [&str; 2] = [".yaml", ".yml"];
@@ -74,7 +74,7 @@ fn in_folder(folder: &str) -> Result<Option<Vec<String>>, Failure> {
     let found = [with(&TRACES), with(&FIXTURES)].into_iter().find(|found| !found.is_empty());
     found.map(Some).ok_or_else(|| {
         Failure::source(folder, "no_files", "there is no trace and no fixture in this folder")
-            .help("traces end in `.jsonl` or `.json`, perhaps with `.gz` or `.zst`; fixtures end in `.yaml`")
+            .help("traces end in `.jsonl`, `.json` or `.log`, perhaps with `.gz` or `.zst`; fixtures end in `.yaml`")
     })
 }
 

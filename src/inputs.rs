@@ -239,7 +239,15 @@ impl How<'_> {
 /// How an input that begins with `start` is read; none: as a trace of our own.
 fn how<'a>(name: &str, start: &[u8], reading: &'a Reading) -> Result<Option<How<'a>>, Failure> {
     if let Some(mapping) = reading.mapping.as_ref().filter(|_| reading.describes_rows()) {
-        return Ok(Some(How::Mapped(mapping)));
+        return match reading.format {
+            None => Ok(Some(How::Mapped(mapping))),
+            Some(format) => Err(Failure::new(format!(
+                "the mapping describes the rows itself, and `--as {}` names a format",
+                format.name
+            ))
+            .help("leave out one of them; a mapping without `call` changes a format")
+            .next("playproof schema mapping")),
+        };
     }
     if let Some(format) = reading.format {
         return Ok(Some(How::Known(format, reading.overrides())));

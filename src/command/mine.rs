@@ -130,7 +130,8 @@ fn next(args: &Args, paths: &InputPaths, mined: &Mined, sources: &Sources) -> Op
             }
             Stand::NoneIsOwn => {
                 let from = |command: Command, input: &String| command.flag("--from", input);
-                args.inputs.iter().fold(Command::new("playproof init"), from)
+                let init = args.inputs.iter().fold(Command::new("playproof init"), from);
+                init.flag_if("--map", args.reading.map.as_deref())
             }
         },
         None => {

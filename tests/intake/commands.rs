@@ -44,6 +44,14 @@ fn a_format_that_is_named_reads_what_is_not_recognised_and_nothing_else() {
 }
 
 #[test]
+fn a_mapping_of_rows_and_a_format_are_not_both_taken() {
+    let place = place(&["gemini-contents.jsonl"]);
+    place.write("m.yaml", "format: mapping/1\ncall: { tool: tool }\n");
+    let ran = place.run(&["replay", "gemini-contents.jsonl", "--as", "gemini-contents", "--map", "m.yaml"]).exits(2);
+    assert!(ran.err.contains("`--as gemini-contents` names a format"), "{}", ran.err);
+}
+
+#[test]
 fn a_file_that_fits_two_formats_is_asked_about() {
     let place = place(&["anthropic-messages.jsonl", "openai-responses-items.jsonl"]);
     let both = [place.read("anthropic-messages.jsonl"), place.read("openai-responses-items.jsonl")].concat();

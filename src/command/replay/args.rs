@@ -17,8 +17,8 @@ Examples:
   zcat trace.gz | playproof replay - --format json
       from a pipe, for a program
 
-Inputs are traces (JSON Lines, also gzip or zstd), foreign recordings that are recognised (OpenAI chat messages,
-tau-bench, tau2-bench) or mapped (--map), and fixtures (*.yaml). Nothing is sent anywhere.
+Inputs are traces (JSON Lines, also gzip or zstd), foreign recordings that are recognised (`playproof formats`) or
+mapped (--map), and fixtures (*.yaml). Nothing is sent anywhere.
 
 --only, --call and --run select the calls that are listed. The summary is always that of the whole input, and so is
 the exit code: 0 clean, 1 an unsafe finding, 2 unusable input or usage, 3 with --strict a doubt.";

@@ -77,7 +77,7 @@ pub fn import_with(
         SourceFormat::Tau2 => tau::read_tau2(&source, &mut output)?,
     }
     if output.loss.runs == 0 {
-        let help = "the file has the right shape, but holds no conversation";
+        let help = "no part of it is a conversation in this format";
         return Err(source.report(0, Diagnostic::error("empty_import", "no runs in this file").help(help)));
     }
     Ok(output.finish())
