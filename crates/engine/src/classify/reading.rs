@@ -4,8 +4,9 @@
 
 use crate::event::ErrorFacts;
 
-/// Kinds that adapters give to a denial.
-const DENIALS: [&str; 5] = ["403_forbidden", "forbidden", "policy_denied", "permission_denied", "access_denied"];
+/// Kinds that adapters give to a denial, by a policy or by a person.
+const DENIALS: [&str; 6] =
+    ["403_forbidden", "forbidden", "policy_denied", "permission_denied", "access_denied", "user_rejected"];
 
 /// Words of a conflict with a request that has been processed.
 const PROCESSED: [&str; 4] = ["already processed", "already been processed", "already completed", "already executed"];
@@ -109,6 +110,7 @@ mod tests {
     fn a_denial_is_read_from_status_or_kind() {
         assert!(reads_as_denial(&error("whatever", "", Some(403))));
         assert!(reads_as_denial(&error("403_forbidden", "", None)));
+        assert!(reads_as_denial(&error("user_rejected", "", None)), "a person denied it");
         assert!(!reads_as_denial(&error("401_unauthorized", "", Some(401))));
     }
 }
