@@ -10,3 +10,4 @@ mod tau;
 mod tests;
 
 pub use format::{SourceFormat, detect, import, import_with, is_own_format, looks_like_a_trace};
+pub(crate) use openai::is_chat_with_calls;

@@ -103,6 +103,31 @@ fn name_of(fields: &Fields<'_>, names: &[&str]) -> Option<String> {
     names.iter().find_map(|name| fields.text(name)).map(String::from).filter(|name| !name.is_empty())
 }
 
+/// Whether a document holds messages with calls or results of this format.
+pub(crate) fn is_chat_with_calls(document: &RawValue) -> bool {
+    let messages = json::object(document).and_then(|fields| fields.get("messages").and_then(json::array));
+    match messages.or_else(|| json::array(document)) {
+        Some(messages) => messages.into_iter().any(calls_or_answers),
+        None => calls_or_answers(document),
+    }
+}
+
+fn calls_or_answers(message: &RawValue) -> bool {
+    let Some(fields) = json::object(message) else { return false };
+    let names_function = |call: &RawValue| {
+        json::object(call)
+            .and_then(|call| call.get("function").and_then(json::object))
+            .is_some_and(|function| function.text("name").is_some())
+    };
+    match fields.text("role").as_deref() {
+        Some("assistant") => {
+            fields.get("tool_calls").and_then(json::array).unwrap_or_default().into_iter().any(names_function)
+        }
+        Some("tool") => fields.text("tool_call_id").is_some(),
+        _ => false,
+    }
+}
+
 fn is_message(raw: &RawValue) -> bool {
     json::object(raw).is_some_and(|fields| fields.text("role").is_some())
 }

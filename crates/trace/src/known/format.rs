@@ -134,7 +134,14 @@ pub fn detect(start: &[u8]) -> Vec<&'static KnownFormat> {
     };
     let found: Vec<_> = FORMATS.iter().filter(fits).collect();
     if !found.is_empty() {
-        return found;
+        let is_claimed =
+            |document| found.iter().filter_map(|format| format.mapping()).any(|of| of.recognises(document));
+        let has_chat = documents.iter().any(|document| import::is_chat_with_calls(document) && !is_claimed(document));
+        let is_found = |format: &&KnownFormat| {
+            found.iter().any(|other| other.name == format.name)
+                || has_chat && matches!(format.reader, Reader::BuiltIn(SourceFormat::OpenAi))
+        };
+        return FORMATS.iter().filter(is_found).collect();
     }
     let built_in = import::detect(start);
     let is = |format: &&KnownFormat| matches!(format.reader, Reader::BuiltIn(format) if Some(format) == built_in);
@@ -159,6 +166,20 @@ mod tests {
             ),
             ["otlp-genai"]
         );
+    }
+
+    #[test]
+    fn a_file_of_two_formats_has_both_even_if_one_is_built_in() {
+        let anthropic = r#"{"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"t"}]}]}"#;
+        let chat = r#"{"messages":[{"role":"assistant","tool_calls":[{"id":"b","function":{"name":"t"}}]}]}"#;
+        let message = r#"{"role":"tool","tool_call_id":"b","content":"x"}"#;
+        let words = r#"{"messages":[{"role":"user","content":"hello"}]}"#;
+        for other in [chat, message] {
+            for text in [format!("{anthropic}\n{other}"), format!("{other}\n{anthropic}")] {
+                assert_eq!(names(&text), ["anthropic-messages", "openai-chat"], "{text}");
+            }
+        }
+        assert_eq!(names(&format!("{words}\n{anthropic}")), ["anthropic-messages"]);
     }
 
     #[test]
