@@ -60,6 +60,9 @@ fn a_file_that_fits_two_formats_is_asked_about() {
     assert!(asked.contains("several formats fit: `anthropic-messages`, `openai-responses`"), "{asked}");
     let named = place.run(&["import", "both.jsonl", "--as", "anthropic-messages"]).exits(0).err;
     assert!(named.contains("read as Anthropic Messages: 2 runs, 9 calls"), "{named}");
+    place.write("chat.jsonl", &[CHAT, &place.read("anthropic-messages.jsonl")].concat());
+    let asked = place.run(&["replay", "chat.jsonl"]).exits(2).err;
+    assert!(asked.contains("several formats fit: `anthropic-messages`, `openai-chat`"), "{asked}");
 }
 
 #[test]

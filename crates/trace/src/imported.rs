@@ -43,7 +43,9 @@ pub struct LossReport {
     pub no_row_is_a_result: bool,
     /// Fields of a mapping that no row has.
     pub unused: Vec<UnusedField>,
-    /// What the user's mapping changed in a recognised format.
+    /// The user's mapping says what is different in a recognised format.
+    pub is_overridden: bool,
+    /// What that mapping changed.
     pub changed: Changed,
 }
 
@@ -189,7 +191,13 @@ impl LossReport {
     /// All warnings, and the parts of a mapping that fit no row, a sentence each.
     pub fn remarks(&self) -> Vec<String> {
         let warnings = self.warnings.keys().filter_map(|warning| self.describe(*warning));
-        warnings.chain(self.misfits()).chain(self.changed.described()).collect()
+        warnings.chain(self.misfits()).chain(self.described_change()).collect()
+    }
+
+    /// What the user's mapping changed in a recognised format.
+    fn described_change(&self) -> Option<String> {
+        let nothing = || self.is_overridden.then(|| "the mapping changed nothing".to_owned());
+        self.changed.described().or_else(nothing)
     }
 
     /// The parts of a mapping that fit no row.
@@ -308,7 +316,7 @@ impl fmt::Display for LossReport {
         for warning in self.warnings.keys().filter_map(|warning| self.describe(*warning)) {
             write!(f, "\n  - {warning}")?;
         }
-        self.misfits().iter().chain(&self.changed.described()).try_for_each(|said| write!(f, "\n{said}"))
+        self.misfits().iter().chain(&self.described_change()).try_for_each(|said| write!(f, "\n{said}"))
     }
 }
 

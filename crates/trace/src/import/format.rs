@@ -61,6 +61,7 @@ pub fn import_with(
     let source = SourceText::new(bytes, name)?;
     let mut output = ImportOutput::default();
     output.overrides = overrides.cloned();
+    output.loss.is_overridden = overrides.is_some();
     output.finder = source.lines();
     output.loss.read_as = format.as_str().to_owned();
     output.loss.missing.extend([

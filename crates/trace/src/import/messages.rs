@@ -77,8 +77,7 @@ impl Walk<'_> {
             return;
         };
         let own = self.output.overrides.as_ref();
-        let own = own.and_then(|own| own.corrected_tool(raw, &tool, &mut self.output.loss.changed));
-        let tool = own.map_or(tool, Cow::Owned);
+        let renamed = own.and_then(|own| own.corrected_tool(raw, &tool, &mut self.output.loss.changed));
         let by_user = call.text("requestor").map_or(role == "user", |requestor| requestor == "user");
         if by_user {
             self.output.loss.warn(ImportWarning::UserSideCall, place);
@@ -94,7 +93,10 @@ impl Walk<'_> {
             false => &mut self.agent,
         };
         let span = self.output.finder.find(raw);
-        run.call(&SourceCall { id: id.as_deref(), tool: &tool, args, at, place, span }, self.output);
+        run.call(
+            &SourceCall { id: id.as_deref(), tool: &tool, renamed: renamed.as_deref(), args, at, place, span },
+            self.output,
+        );
     }
 
     /// The results of one message.

@@ -14,7 +14,10 @@ use crate::trace_writer::{At, OutputCall, OutputResult, OutputStatus, TraceWrite
 #[derive(Debug)]
 pub(super) struct SourceCall<'a> {
     pub(super) id: Option<&'a str>,
+    /// The tool as the source names it: its results name it so too.
     pub(super) tool: &'a str,
+    /// The tool as the user's mapping names it.
+    pub(super) renamed: Option<&'a str>,
     /// JSON text.
     pub(super) args: Option<&'a str>,
     pub(super) at: Option<&'a str>,
@@ -105,7 +108,7 @@ impl RunWriter {
         output.lines.call(&OutputCall {
             run: self.name.as_deref(),
             id: Some(&id),
-            tool: call.tool,
+            tool: call.renamed.unwrap_or(call.tool),
             at: call.at.map(At::Text),
             args: call.args,
             source: call.place,
@@ -213,7 +216,7 @@ mod tests {
     use super::*;
 
     fn call<'a>(id: Option<&'a str>, tool: &'a str, place: &'a str) -> SourceCall<'a> {
-        SourceCall { id, tool, args: None, at: None, place, span: SourceSpan::default() }
+        SourceCall { id, tool, renamed: None, args: None, at: None, place, span: SourceSpan::default() }
     }
 
     fn result<'a>(id: Option<&'a str>, tool: Option<&'a str>, place: &'a str) -> SourceResult<'a> {
@@ -270,6 +273,15 @@ mod tests {
         run.result(&result(Some("a"), None, "p"), &mut output);
         assert_eq!(output.loss.count(ImportWarning::ResultWithoutCall), 2);
         assert_eq!(ids(output), [">a", "a~2", ">a~2", ">a~3"]);
+    }
+
+    #[test]
+    fn a_renamed_tool_is_answered_by_the_name_of_the_source() {
+        let (mut run, mut output) = (RunWriter::of(Some("r")), ImportOutput::default());
+        run.call(&SourceCall { renamed: Some("a"), ..call(None, "x_a", "1") }, &mut output);
+        run.result(&result(None, Some("x_a"), "p"), &mut output);
+        assert_eq!(output.loss.count(ImportWarning::ResultWithoutCall), 0);
+        assert_eq!(ids(output), ["1", ">1"]);
     }
 
     #[test]

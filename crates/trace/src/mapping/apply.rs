@@ -87,7 +87,11 @@ impl Applier {
             name: name.into(),
             lines: TraceWriter::default(),
             finder: LineFinder::default(),
-            loss: LossReport { read_as: mapping.title.unwrap_or("rows of a mapping").into(), ..LossReport::default() },
+            loss: LossReport {
+                read_as: mapping.title.unwrap_or("rows of a mapping").into(),
+                is_overridden: mapping.overrides.is_some(),
+                ..LossReport::default()
+            },
             hits: vec![0; mapping.selectors],
             sample: RowSample::new(redaction),
             rows: 0,
@@ -210,7 +214,10 @@ impl Applier {
     /// Writes the call of a row; says whether the row is one.
     fn call(&mut self, map: &CallMap, placed: &PlacedRow<'_, '_>, result: Option<&ResultMap>) -> bool {
         let PlacedRow { row, place, span } = *placed;
-        let Some(tool) = self.tool_of(map, row).filter(|tool| !tool.is_empty()) else {
+        let named = self.scalar(Some(&map.tool), row);
+        let own = self.mapping.overrides.as_ref();
+        let own = own.and_then(|own| own.other_tool(row, named.as_deref(), &mut self.loss.changed));
+        let Some(tool) = own.as_deref().or(named.as_deref()).filter(|tool| !tool.is_empty()) else {
             self.loss.warn(ImportWarning::CallWithoutTool, place);
             return true;
         };
@@ -231,13 +238,15 @@ impl Applier {
             None => drop(self.loss.missing.insert(Missing::Runs)),
         }
         if self.mapping.pair != Pairing::Id && result.is_none() {
-            self.waiting.add(run.as_deref().unwrap_or_default(), id.as_deref().unwrap_or_default(), &tool);
+            // A result names the tool as the source does.
+            let named = named.as_deref().unwrap_or(tool);
+            self.waiting.add(run.as_deref().unwrap_or_default(), id.as_deref().unwrap_or_default(), named);
         }
         self.loss.calls += 1;
         self.lines.call(&OutputCall {
             run: run.as_deref(),
             id: id.as_deref(),
-            tool: &tool,
+            tool,
             at: at.map(At::Micros),
             args: args.as_ref().and_then(SourceArgs::as_json),
             key: key.as_deref(),
@@ -248,13 +257,6 @@ impl Applier {
             ..OutputCall::default()
         });
         true
-    }
-
-    /// The tool of a call, as the user's mapping or else the format names it.
-    fn tool_of<'a>(&mut self, map: &CallMap, row: &SourceRow<'a>) -> Option<Cow<'a, str>> {
-        let tool = self.scalar(Some(&map.tool), row);
-        let own = self.mapping.overrides.as_ref();
-        own.and_then(|own| own.other_tool(row, tool.as_deref(), &mut self.loss.changed)).or(tool)
     }
 
     /// The run of a row: a value, else the place of an object around the row, else the run that was begun last.

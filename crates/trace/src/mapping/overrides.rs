@@ -12,6 +12,16 @@ use crate::failure::{Assessment, ToolResult, failure_of};
 use crate::imported::Changed;
 use playproof_formats::diagnostic::{Diagnostic, Report};
 
+/// The parts of a result, with the status and the code that its content gives if the source names none.
+fn with_found<'a>(parts: &ResultParts<'a>, said: &Assessment) -> ResultParts<'a> {
+    let mut parts = parts.clone();
+    if let Assessment::Failed(failure) | Assessment::Suspected(failure) = said {
+        parts.status = parts.status.or_else(|| failure.status.map(|status| Cow::Owned(status.to_string())));
+        parts.code = parts.code.or_else(|| failure.code.clone().map(Cow::Owned));
+    }
+    parts
+}
+
 impl Mapping {
     /// Whether the result of `row` failed by this mapping, else as the format says.
     pub(super) fn corrected(
@@ -22,6 +32,7 @@ impl Mapping {
         said: Assessment,
         changed: &mut Changed,
     ) -> Assessment {
+        let parts = &with_found(parts, &said);
         let decided = match () {
             () if any(&self.not_failed, row, parts) => Some(false),
             () if any(&self.failed.conditions, row, parts) => Some(true),

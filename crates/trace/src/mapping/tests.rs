@@ -439,6 +439,44 @@ kinds: { timeout: { message: { contains: slow } } }
 }
 
 #[test]
+fn a_renamed_tool_is_paired_by_the_name_of_the_source() {
+    let format = "format: mapping/1\npair: order\ncall: { where: { c: { absent: false } }, tool: c, run: r }\n\
+                  result: { where: { a: { absent: false } }, tool: a, body: b }\nfailed: text\n";
+    let own = mapping("format: mapping/1\ntool: { path: c, strip: { prefix: x_ } }\n");
+    let format = mapping(format).of_format("the format", Some(&own));
+    let rows = [
+        r#"{"c":"x_a","r":"1"}"#,
+        r#"{"c":"x_b","r":"1"}"#,
+        r#"{"a":"x_b","r":"1","b":"fine"}"#,
+        r#"{"a":"x_a","r":"1","b":"Error: no"}"#,
+    ];
+    let found = as_recorded(&format, rows.join("\n").as_bytes()).unwrap_or_else(|report| panic!("{report}"));
+    let text = String::from_utf8(found.lines).expect("text");
+    let lines: Vec<serde_json::Value> =
+        text.lines().map(|line| serde_json::from_str(line).expect("one object a line")).collect();
+    assert_eq!((&lines[0]["tool"], &lines[1]["tool"]), (&"a".into(), &"b".into()));
+    assert_eq!((&lines[2]["call_id"], &lines[3]["call_id"]), (&lines[1]["call_id"], &lines[0]["call_id"]));
+    assert_eq!((found.loss.failures, found.loss.changed.tools), (1, 2));
+}
+
+#[test]
+fn a_status_inside_the_content_counts_for_the_mapping_of_the_user() {
+    let format = "format: mapping/1\ncall: { tool: t }\nresult: { body: b }\nfailed: text\n";
+    let remarks = |own: &str| {
+        let own = mapping(&format!("format: mapping/1\n{own}\n"));
+        let format = mapping(format).of_format("the format", Some(&own));
+        let rows = r#"{"t":"a","b":"{\"error\":{\"status\":403,\"message\":\"no\"}}"}"#;
+        let found = as_recorded(&format, rows.as_bytes()).unwrap_or_else(|report| panic!("{report}"));
+        found.loss.remarks().pop().unwrap_or_default()
+    };
+    assert_eq!(remarks("not_failed: { status: 403 }"), "the mapping changed 1 failure to a success");
+    for nothing in ["not_failed: { status: 404 }", "failed: { nosuch: { contains: x } }", "tool: nosuch", "run: nosuch"]
+    {
+        assert_eq!(remarks(nothing), "the mapping changed nothing", "{nothing}");
+    }
+}
+
+#[test]
 fn what_is_wrong_in_the_new_parts_of_a_mapping_is_underlined() {
     let found = refusal(
         "format: mapping/1
