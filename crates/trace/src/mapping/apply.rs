@@ -204,11 +204,13 @@ impl Applier {
 
     /// Whether the row repeats a value of `unique`, at the same path.
     fn is_copy(&mut self, row: &SourceRow<'_>) -> bool {
-        let sources = self.mapping.unique.as_ref().map_or(&[][..], |unique| &unique.sources);
-        let paths = (0u64..).zip(sources.iter().filter_map(ValueSource::path));
+        let Some(unique) = &self.mapping.unique else { return false };
+        let selector = unique.number;
+        let paths = (0u64..).zip(unique.sources.iter().filter_map(ValueSource::path));
         let found = paths.filter_map(|(number, path)| Some((number, row.find(path)?))).next();
-        let hash = found.map(|(number, value)| hash::half(hash::bytes(value.get().as_bytes(), number)));
-        hash.is_some_and(|hash| !self.seen.insert(hash))
+        let Some((number, value)) = found else { return false };
+        self.hit(selector);
+        !self.seen.insert(hash::half(hash::bytes(value.get().as_bytes(), number)))
     }
 
     /// Writes the call of a row; says whether the row is one.
@@ -272,7 +274,11 @@ impl Applier {
             let place = of_document(document.trim_end_matches(": "), path);
             Some(if place.is_empty() { self.name.to_string() } else { place })
         };
-        let run = run.filter(|run| !run.is_empty()).or_else(around).or_else(|| self.begun_run.clone());
+        let run = run.filter(|run| !run.is_empty()).or_else(around);
+        if let Some(selector) = selector.filter(|_| run.is_some()) {
+            self.hit(selector.number);
+        }
+        let run = run.or_else(|| self.begun_run.clone());
         let own = self.mapping.overrides.as_ref();
         own.and_then(|own| own.other_run(placed.row, run.as_deref(), &mut self.loss.changed)).or(run)
     }
@@ -297,10 +303,15 @@ impl Applier {
     pub(super) fn find<'a>(&mut self, selector: Option<&Selector>, row: &SourceRow<'a>) -> Option<Cow<'a, RawValue>> {
         let selector = selector?;
         let found = value_of(selector, row)?;
-        if let Some(hits) = self.hits.get_mut(selector.number) {
+        self.hit(selector.number);
+        Some(found)
+    }
+
+    /// Counts a row in which the selector with this number found a value.
+    fn hit(&mut self, selector: usize) {
+        if let Some(hits) = self.hits.get_mut(selector) {
             *hits += 1;
         }
-        Some(found)
     }
 
     pub(super) fn scalar<'a>(&mut self, selector: Option<&Selector>, row: &SourceRow<'a>) -> Option<Cow<'a, str>> {

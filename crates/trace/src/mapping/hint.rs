@@ -75,9 +75,16 @@ impl RowSample {
             let near = if elsewhere { None } else { self.near(&path) };
             UnusedField { field: selector.field.clone(), path, near, elsewhere }
         };
+        let is_hit = |selector: &&Selector| !unused(selector);
+        // One of several maps that no row fits is for rows that this source does not have.
+        let fits = |map: &Vec<&Selector>, several: bool| !several || map.iter().any(is_hit);
+        let calls = mapping.calls.iter().map(|call| (call.selectors(), mapping.calls.len() > 1));
+        let results = mapping.results.iter().map(|result| (result.selectors(), mapping.results.len() > 1));
+        let maps = calls.chain(results).filter(|(map, several)| fits(map, *several)).flat_map(|(map, _)| map);
         mapping
-            .all_selectors()
-            .into_iter()
+            .unique
+            .iter()
+            .chain(maps)
             .filter(|selector| !selector.is_constant())
             .filter(looked_for)
             .filter(unused)

@@ -215,14 +215,6 @@ impl Mapping {
         !self.detect.is_empty()
     }
 
-    /// Every selector that is applied to rows.
-    pub(super) fn all_selectors(&self) -> Vec<&Selector> {
-        let mut all: Vec<&Selector> = self.unique.iter().collect();
-        all.extend(self.calls.iter().flat_map(CallMap::selectors));
-        all.extend(self.results.iter().flat_map(ResultMap::selectors));
-        all
-    }
-
     /// The paths inside a row that a row must have to be a call.
     pub(super) fn required_of_calls(&self) -> Vec<String> {
         let Some(call) = self.calls.first() else { return Vec::new() };
