@@ -12,6 +12,7 @@ use super::documents::{Document, Documents};
 use super::hint::RowSample;
 use super::model::{CallMap, Mapping, Pairing, ResultMap, Selector, SkippedRows, ValueSource};
 use super::pairing::WaitingCalls;
+use super::path::Path;
 use super::row::{SourceRow, rows_of};
 use super::time;
 use super::values::{listed, missing, of_document, stripped, value_of};
@@ -61,6 +62,8 @@ pub struct Applier {
     finder: LineFinder,
     /// The number of rows in which each selector found a value.
     hits: Vec<u64>,
+    /// The paths of conditions that no result had so far, each with the key of the mapping.
+    untested: Vec<(&'static str, Path)>,
     sample: RowSample,
     rows: u64,
     /// The hashes of the names of runs.
@@ -93,6 +96,7 @@ impl Applier {
                 ..LossReport::default()
             },
             hits: vec![0; mapping.selectors],
+            untested: if mapping.title.is_none() { mapping.tested_of_results() } else { Vec::new() },
             sample: RowSample::new(redaction),
             rows: 0,
             runs: BTreeSet::new(),
@@ -157,6 +161,7 @@ impl Applier {
             let has_condition = self.mapping.results.iter().any(|result| result.when.is_some());
             self.loss.no_row_is_a_result = has_condition && !results;
             self.loss.unused = self.sample.unused(&self.mapping, &self.hits, results || !has_condition);
+            self.loss.unused.extend(self.sample.misspelt(&self.mapping, &self.untested));
         }
         self.loss.missing.append(&mut missing(&self.mapping));
         if self.lines.has_keys() {
@@ -195,6 +200,7 @@ impl Applier {
         let result = mapping.results.iter().find(|result| lists.contains(&result.records) && result.is_for(row));
         let call = call.filter(|call| self.call(call, &placed, result));
         if let Some(result) = result {
+            self.untested.retain(|(_, path)| row.find(path).is_none());
             self.result(result, &placed, call);
         }
         if call.is_none() && result.is_none() && !matches!(mapping.skip, SkippedRows::Rest) {

@@ -98,9 +98,9 @@ impl RowCondition {
     }
 
     /// The paths into the row that it tests.
-    pub(super) fn paths(&self) -> impl Iterator<Item = String> {
+    pub(super) fn paths(&self) -> impl Iterator<Item = &Path> {
         self.0.iter().filter_map(|(subject, _)| match subject {
-            TestedValue::Path(path) => path.is_inside().then(|| path.to_string()),
+            TestedValue::Path(path) => path.is_inside().then_some(path),
             TestedValue::ResultParts(_) => None,
         })
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::value::RawValue;
 
 use super::model::{Mapping, Selector};
-use super::path::child;
+use super::path::{Path, child};
 use crate::imported::UnusedField;
 use crate::json;
 use crate::redact::RedactionRules;
@@ -90,6 +90,20 @@ impl RowSample {
             .filter(unused)
             .map(unused_field)
             .collect()
+    }
+
+    /// The paths of conditions that no result has, where rows have a path that is written nearly so and that no condition
+    /// tests: a condition may well be for a failure that this source does not hold.
+    pub(super) fn misspelt(&self, mapping: &Mapping, untested: &[(&'static str, Path)]) -> Vec<UnusedField> {
+        let tested: BTreeSet<String> = mapping.tested_of_results().iter().map(|(_, path)| path.to_string()).collect();
+        let misspelt = |(field, path): &(&'static str, Path)| {
+            let path = path.to_string();
+            let near = did_you_mean(&path, self.paths.iter().map(String::as_str))?;
+            let is_other = near != path && !tested.contains(near);
+            let near = Some(self.redaction.text(near).into_owned());
+            is_other.then(|| UnusedField { field: (*field).to_owned(), path, near, elsewhere: false })
+        };
+        untested.iter().filter_map(misspelt).collect()
     }
 
     /// The report of a mapping by which no row is a call. `fitting` rows fit `where`, but name no tool.

@@ -215,10 +215,19 @@ impl Mapping {
         !self.detect.is_empty()
     }
 
+    /// The paths into results that the conditions on failures and kinds test, each with the key of the mapping.
+    pub(super) fn tested_of_results(&self) -> Vec<(&'static str, Path)> {
+        let kinds = self.kinds.iter().flat_map(|(_, conditions)| conditions);
+        let failed = self.failed.conditions.iter().map(|condition| ("failed", condition));
+        let others = self.not_failed.iter().map(|condition| ("not_failed", condition));
+        let all = failed.chain(others).chain(kinds.map(|condition| ("kinds", condition)));
+        all.flat_map(|(key, condition)| condition.paths().map(move |path| (key, path.clone()))).collect()
+    }
+
     /// The paths inside a row that a row must have to be a call.
     pub(super) fn required_of_calls(&self) -> Vec<String> {
         let Some(call) = self.calls.first() else { return Vec::new() };
-        let tested = call.when.iter().flatten().flat_map(RowCondition::paths);
+        let tested = call.when.iter().flatten().flat_map(RowCondition::paths).map(Path::to_string);
         tested.chain(call.tool.inside()).collect()
     }
 }

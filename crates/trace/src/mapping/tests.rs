@@ -460,6 +460,31 @@ fn a_renamed_tool_is_paired_by_the_name_of_the_source() {
 }
 
 #[test]
+fn a_mapping_warns_of_what_no_row_has_and_not_of_alternatives() {
+    let remarks = |text: &str, rows: &str| {
+        let found = as_recorded(&mapping(&format!("format: mapping/1\n{text}")), rows.as_bytes());
+        found.unwrap_or_else(|report| panic!("{report}")).loss.remarks()
+    };
+    let rows = r#"{"calls":[{"id":"1","t":"a","b":"x","level":"error","c":null}]}"#;
+    let used = "records: 'calls[*]'\nunique: id\ncall: { tool: t, run: ^ }\n\
+                result: [{ where: { k: other }, id: other_id }, { body: b }]\n";
+    assert_eq!(remarks(&format!("{used}failed: {{ level: error }}\n"), rows), [""; 0]);
+    assert_eq!(remarks(&format!("{used}failed: [{{ level: error }}, {{ leve1: error }}]\n"), rows), [""; 0]);
+    assert_eq!(
+        remarks(
+            &format!("{used}failed: {{ levle: error }}\nkinds: {{ timeout: {{ levle: x, reason: late }} }}\n"),
+            rows
+        ),
+        ["failed", "kinds"]
+            .map(|key| format!("no row has `levle`, which the mapping names as `{key}` (did you mean `level`?)"))
+    );
+    assert_eq!(
+        remarks(&format!("{}failed: text\n", used.replace("unique: id", "unique: idd")), rows),
+        ["no row has `idd`, which the mapping names as `unique` (did you mean `id`?)"]
+    );
+}
+
+#[test]
 fn a_status_inside_the_content_counts_for_the_mapping_of_the_user() {
     let format = "format: mapping/1\ncall: { tool: t }\nresult: { body: b }\nfailed: text\n";
     let remarks = |own: &str| {
