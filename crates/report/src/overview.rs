@@ -4,7 +4,7 @@ use super::style::Palette;
 use super::summary::{Section, Totals};
 use super::table::{self, Align};
 use super::text;
-use playproof_analysis::replay::{Counts, FirstUnknown, InputAccount, Replayed, UnknownName};
+use playproof_analysis::replay::{Counts, FirstUnknown, InputAccount, Replayed, UnknownName, has_predicate};
 
 /// The most templates of results that suggest a failure.
 const SUSPECTED: usize = 3;
@@ -236,14 +236,17 @@ fn suspected(totals: &Totals<'_>, width: usize, palette: Palette) -> Option<Stri
     Some(lines.join("\n"))
 }
 
-/// The condition of a mapping that holds for the results of a template: its longest part without a placeholder.
+/// The condition of a mapping that holds for the results of a template: its longest part without a placeholder that says
+/// what failed. If no part says that: the beginning, or the longest part.
 pub fn decides(template: &str) -> String {
     let placeholders = ["<text>", "<path>", "<id>", "<arg>", "<n>"];
     let literal = placeholders.iter().fold(template.to_owned(), |text, name| text.replace(name, "\n"));
     let parts = || literal.split('\n').map(str::trim).filter(|part| part.len() > 3);
-    let first = parts().next().filter(|part| template.starts_with(*part));
-    let part = first.or_else(|| parts().max_by_key(|part| part.len())).unwrap_or(template);
-    let test = if first.is_some() { "starts_with" } else { "contains" };
+    let begins = |part: &&str| template.starts_with(*part);
+    let telling = parts().filter(|part| has_predicate(part)).max_by_key(|part| part.len());
+    let part = telling.or_else(|| parts().next().filter(begins)).or_else(|| parts().max_by_key(|part| part.len()));
+    let part = part.unwrap_or(template);
+    let test = if begins(&part) { "starts_with" } else { "contains" };
     format!("{{ message: {{ {test}: {} }} }}", playproof_formats::yaml::scalar(part))
 }
 
@@ -278,4 +281,21 @@ fn by_tool(title: &str, counts: &Counts, width: usize, palette: Palette) -> Opti
         lines.push(palette.faint(&format!("  and {} more", text::counted(more as u64, "tool", "tools"))));
     }
     Some(lines.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::decides;
+
+    #[test]
+    fn a_suggested_condition_has_the_words_that_say_what_failed() {
+        for (template, condition) in [
+            ("Customer <n> not found", "{ message: { contains: not found } }"),
+            ("User not found", "{ message: { starts_with: User not found } }"),
+            ("Sorry <arg> is gone for good", "{ message: { starts_with: Sorry } }"),
+            ("<id> is gone for <arg> today", "{ message: { contains: is gone for } }"),
+        ] {
+            assert_eq!(decides(template), condition, "{template}");
+        }
+    }
 }
