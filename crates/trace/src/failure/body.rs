@@ -37,12 +37,13 @@ const ENVELOPES: [&str; 16] = [
     "value",
 ];
 /// Fields that may be beside a failure's fields without making the object a record that only tells of one.
-const BESIDE: [&str; 41] = [
+const BESIDE: [&str; 42] = [
     "message",
     "msg",
     "code",
     "status",
     "statuscode",
+    "httpstatus",
     "statustext",
     "type",
     "detail",
@@ -204,7 +205,11 @@ fn inspect_object(fields: &Fields<'_>, tool: Option<&str>, depth: usize) -> Opti
     let flag =
         |names: &[&str]| names.iter().find_map(|name| fields.text(name)).map(|flag| flag.eq_ignore_ascii_case("true"));
     if let Some(is_error) = flag(&["isError", "is_error"]) {
-        let texts = fields.get("content").map(|raw| parts(raw).unwrap_or_else(|| vec![own_text(raw)]));
+        let content = || fields.get("content").filter(|raw| !(is_error && is_empty(raw)));
+        let structured = || ["structuredContent", "structured_content"].iter().find_map(|name| fields.get(name));
+        let texts = content()
+            .or_else(|| structured().filter(|raw| is_error && !is_empty(raw)))
+            .map(|raw| parts(raw).unwrap_or_else(|| vec![own_text(raw)]));
         if let Some(texts) = texts {
             return mcp_result(Some(is_error), &texts, tool, depth).or_else(|| structure(fields));
         }
@@ -238,6 +243,14 @@ fn is_empty(raw: &RawValue) -> bool {
     empty(text) || (text.starts_with(['{', '[']) && text.get(1..).is_some_and(|rest| rest.trim_start().len() == 1))
 }
 
+/// Whether the words of an error say that there is none.
+fn says_no_error(raw: &RawValue) -> bool {
+    let says = |text: &str| {
+        ["no error", "no errors"].iter().any(|none| text.trim().trim_end_matches('.').eq_ignore_ascii_case(none))
+    };
+    json::string(raw).is_some_and(|text| says(&text))
+}
+
 /// The structures that say that a call failed.
 fn structure(fields: &Fields<'_>) -> Option<Found> {
     let get = |name: &str| fields.get(name).filter(|value| !is_empty(value));
@@ -251,7 +264,7 @@ fn structure(fields: &Fields<'_>) -> Option<Found> {
     let whole = || Details::of_object(fields);
 
     for name in ["error", "Error", "err", "exception", "fault", "errorMessage", "error_message"] {
-        let Some(error) = get(name) else { continue };
+        let Some(error) = get(name).filter(|error| !says_no_error(error)) else { continue };
         // `{"error": true}` beside a message; numbers are counts.
         if error.get().starts_with(|c: char| c.is_ascii_digit() || c == '-') && !has_message {
             continue;
@@ -292,14 +305,26 @@ fn structure(fields: &Fields<'_>) -> Option<Found> {
         return Some(found(true, details));
     }
     if let Some(status) = text("status").or_else(|| text("outcome")) {
-        let failed =
-            matches!(&*status, "error" | "failure" | "failed" | "timeout" | "timed_out" | "denied" | "rejected");
-        if failed && others <= 2 && (has_message || others == 0 || status == "error") {
-            return Some(found(true, whole()));
+        let failed = matches!(
+            &*status,
+            "error" | "failure" | "failed" | "fail" | "timeout" | "timed_out" | "denied" | "rejected"
+        );
+        if failed && others <= 2 {
+            // Beside other fields, it may be the status of a record.
+            return Some(found(has_message || others == 0 || status == "error", whole()));
         }
     }
     let http = ["status", "statusCode", "status_code", "code"].iter().find_map(|name| text(name)?.parse::<u16>().ok());
     if http.is_some_and(|status| (400..=599).contains(&status)) && others <= 2 && (has_message || others == 0) {
+        return Some(found(true, whole()));
+    }
+    let answer = ["statusCode", "status_code", "http_status", "httpStatus"]
+        .iter()
+        .find_map(|name| text(name)?.parse::<u16>().ok());
+    let is_answer =
+        || fields.iter().all(|(name, value)| is_empty(value) || is_beside(name) || ENVELOPES.contains(&name));
+    let coded = || fields.text("code").is_some_and(|code| kinds::is_code(&code)) && others == 0;
+    if (answer.is_some_and(|status| (400..=599).contains(&status)) && is_answer()) || coded() {
         return Some(found(true, whole()));
     }
     let named = ["__type", "errorType", "error_type", "error_code", "errorCode", "exception_type"];
@@ -325,10 +350,10 @@ fn sole_words(fields: &Fields<'_>) -> Option<Found> {
     }
     let words = json::string(raw).filter(|_| matches!(name, "detail" | "message" | "Message" | "msg"))?;
     let sign = text::inspect(words.trim(), None);
-    let known = sign.is_some_and(|sign| sign.sure)
+    let sure = sign.is_some_and(|sign| sign.sure)
         || fields.get("documentation_url").is_some()
         || kinds::is_reason_phrase(&words);
-    known.then(|| found(true, whole()))
+    (sure || sign.is_some()).then(|| found(sure, whole()))
 }
 
 /// The exit code of a command.

@@ -147,6 +147,18 @@ pub(super) fn of_name(name: &str) -> Option<&'static str> {
     lookup(&plain).or_else(|| lookup(short.filter(|short| !short.is_empty())?))
 }
 
+/// Whether a text is an error code and no plain word: `rate_limit_exceeded`, `PERMISSION_DENIED`, `ECONNRESET`.
+pub(super) fn is_code(text: &str) -> bool {
+    const ENDINGS: [&str; 6] = ["_error", "_exception", "_exceeded", "_exhausted", "_denied", "_declined"];
+    let is_identifier = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let is_errno = text.starts_with('E') && text.bytes().all(|byte| byte.is_ascii_uppercase());
+    let lower = || text.to_ascii_lowercase();
+    is_identifier
+        && (text.contains('_') || is_errno)
+        && text.len() <= 80
+        && (of_name(text).is_some() || ENDINGS.iter().any(|ending| lower().ends_with(ending)))
+}
+
 /// Whether a name says no more than that there was an error.
 pub(super) fn says_nothing(name: &str) -> bool {
     let plain: String = name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();

@@ -262,6 +262,70 @@ fn what_only_suggests_a_failure_is_suspected() {
     }
 }
 
+/// What users found: the answers of tools that declare no format of their errors.
+#[test]
+fn plain_words_and_bare_codes_tell_failures() {
+    for body in [
+        "There was an error processing the request",
+        "We were unable to process your request",
+        "Payment could not be processed",
+        "Your card was declined.",
+        "Card declined",
+        r#"{"status":"fail"}"#,
+    ] {
+        assert_eq!(failure(body).kind, "tool_error", "{body}");
+    }
+    for (body, kind) in [
+        ("rate_limit_exceeded", "429_rate_limited"),
+        ("PERMISSION_DENIED", "403_forbidden"),
+        ("DEADLINE_EXCEEDED", "timeout"),
+        ("INVALID_ARGUMENT: x", "invalid_arguments"),
+        (r#"{"statusCode":500,"body":"x"}"#, "5xx"),
+        (r#"{"http_status":503}"#, "5xx"),
+        (r#"{"code":"ECONNRESET"}"#, "5xx"),
+        (r#"{"code":"RESOURCE_EXHAUSTED","message":"x"}"#, "tool_error"),
+        ("card_declined", "tool_error"),
+    ] {
+        assert_eq!(failure(body).kind, kind, "{body}");
+    }
+    let mcp = r#"{"isError":true,"content":[],"structuredContent":{"error":"boom"}}"#;
+    assert_eq!(failure(mcp).message, "boom");
+    for body in [
+        r#"{"status":"FAILED","task":"t_1"}"#,
+        r#"{"message":"Order not found"}"#,
+        "The seat could not be assigned",
+        "Cannot Buy Me Love - The Beatles",
+        "Unable to Stop - song",
+    ] {
+        assert!(matches!(of_body(body), Assessment::Suspected(_)), "{body}: {:?}", of_body(body));
+    }
+}
+
+#[test]
+fn counts_limits_and_records_are_no_failures() {
+    for body in [
+        "Invalid: 0, valid: 17",
+        "Timed out sessions: 0",
+        "Not found: 0",
+        "Rate limit: 100/min, remaining 99",
+        "Quota exceeded by 0 users",
+        "HTTP 404 pages: 0",
+        r#"{"error":"No error"}"#,
+        r#"{"message":"Order created"}"#,
+        r#"{"statusCode":200,"body":"x"}"#,
+        r#"{"statusCode":404,"url":"https://a.b/c","checked":3}"#,
+        r#"{"code":"SUMMER_SALE","message":"10% off"}"#,
+        "order_created",
+        "request_timeout: 30",
+        "There was a party on Monday",
+    ] {
+        assert_eq!(of_body(body), Assessment::Ok, "{body}");
+    }
+    for body in ["Rate limit: 60/min exceeded, 0 remaining", "Not found: order 17", "Unable to open a - b"] {
+        assert_ne!(of_body(body), Assessment::Ok, "{body}");
+    }
+}
+
 #[test]
 fn a_flag_is_stronger_than_words_and_weaker_than_a_failure_inside() {
     let flagged = |flag, body| assess(&ToolResult { flag: Some(flag), body: Some(body), ..ToolResult::default() });

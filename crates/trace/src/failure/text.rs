@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::{Regex, RegexSet};
 
-use super::patterns;
+use super::{kinds, patterns};
 
 /// Characters of a text that are examined.
 const EXAMINED: usize = 600;
@@ -68,7 +68,7 @@ const SURE: [&str; 30] = [
 ];
 
 /// Beginnings that report a failure, unless the text is a list, a log or a document.
-const LIKELY: [&str; 19] = [
+const LIKELY: [&str; 20] = [
     r"(?i)^error\s*:",
     r"(?i)^\[(mcp |tool )?(error|timeout|failed|failure|exception|fatal)\b|^error(\s*[:\[-]|\s*\((?-i:[A-Z0-9_ .-]+|code[^)\n]{0,40})\)|!)|^(fehler|erreur|errore|错误|エラー|오류|ошибка)\s*[:：]",
     r"(?i)^([a-z][\w.'-]* ){1,3}(error|failure|exception)( ?\(?[\w-]{1,20}\)?)?\s*:",
@@ -76,8 +76,9 @@ const LIKELY: [&str; 19] = [
     r"(?i)^((an?|the|some) )?([\w'-]+ ){0,3}(error|exception)( has| was)? (occurred|raised|thrown|encountered)\b",
     r"(?i)^(an? )?(unexpected|internal|internal server|server|network|connection|runtime|api|http|validation|request|authentication|authorization|permission|tool|execution|database|sql|query|syntax|parse|parsing|timeout|fatal|system|unknown|unhandled|rate limit|function|command|ssl|tls|dns|socket|io|i/o|os|proxy|gateway|client|configuration|input|type|value|key|import|compilation|compile|import|upstream|provider|service|search|protocol|evaluation|target|cell|browser|navigation|graphql|oauth|token|resource|user|shell) (error|exception|failure)\b *([(\[][^)\]\n]{0,60}[)\]]|-?\d+|code)?\s*([:\n–—-]|$|(during|while|when|processing)\b)",
     r"^([a-z_]\w*\.)+(exceptions?|errors?)\.[A-Z]\w*\s*(:|\n|$|\()|^([A-Za-z_]\w*[.:]+)*([A-Z]\w*(Error|Exception|Timeout|Fault|Interrupt|Failure))\b( ?\[\w+\]| ?\([^)\n]{0,300}\)?)?\s*(:|\n|$|\()|^Exception(:|\s*\(['\x22]|\s*$)",
+    r"(?i)^there (was|were|has been|have been) (an? |some )?(\w+ ){0,2}(errors?|problems?|failures?) (while |when |during |with |in )?(\w+ing|(the|your) \w+)\b",
     r"(?i)^(failed|failure) (to|in|with|while|when|during|on|at|because|due)\b|^failed\s*[:.!]?\s*$|^(failed|failure)\s*[:-]\s*\D",
-    r"(?i)^((the|your|this) )?(request|api request|api call|query|operation|execution|connection|authentication|authorization|login|tool call|tool|command|transaction|payment|validation|navigation|access token|token|session|upload|download|search|fetch|edit|read|write|update|create|delete|call|script|job|task|action|compilation|http request|function)( has| was|s)? (failed|aborted|was aborted|errored|rejected|refused|denied|interrupted|cancell?ed|declined|expired)\b",
+    r"(?i)^((the|your|this) )?(request|api request|api call|query|operation|execution|connection|authentication|authorization|login|tool call|tool|command|transaction|payment|card|validation|navigation|access token|token|session|upload|download|search|fetch|edit|read|write|update|create|delete|call|script|job|task|action|compilation|http request|function)( has| was|s)? (failed|aborted|was aborted|errored|rejected|refused|denied|interrupted|cancell?ed|declined|expired|(could not|couldn't|cannot|can't) be (processed|completed|executed|made|sent|saved))\b",
     r"(?i)^(fatal( error)?|exception|abort(ed)?|denied|rejected|invalid|forbidden|unauthorized|timeout)\s*:",
     r"(?i)^(time(d)?[- ]?out)( error)?( (after|waiting|while|exceeded|expired|of|for|reached|\d)|\s*[:.!]|\s*$)|^timeout \d+",
     r"(?i)^(deadline|rate limit|quota|request limit|usage limit|token limit|time limit|tool[- ]call limit|api rate limit|monthly limit|daily limit|context length|maximum context length|resource)s? (has been |was |is )?(exceeded|reached|exhausted|hit)\b|^(too many requests|you('ve| have)? (exceeded|reached|hit)|throttl|rate[- ]?limit(ed|ing)?\b *([:.(]|$)|(\w+ )?limit exceeded\b|(reached|exceeded) (the )?max\w* )",
@@ -92,7 +93,7 @@ const LIKELY: [&str; 19] = [
 
 /// Beginnings of a short message in plain words: a refusal or a lack.
 const SHORT_SURE: [&str; 11] = [
-    r"(?i)^(cannot|can't|can ?not|could not|couldn't|unable to|not able to|not allowed to|must not|refus(ed|ing) to|you (cannot|can't|must|are not allowed|may not)|i (cannot|can't)) \w",
+    r"(?i)^((we|i) )?((were|are|was|am) )?(cannot|can't|can ?not|could not|couldn't|unable to|not able to|not allowed to|must not|refus(ed|ing) to|you (cannot|can't|must|are not allowed|may not)|i (cannot|can't)) \w",
     r"(?i)^(the |this |requested |specified |given )*(file|directory|folder|path|page|resource|url|module|endpoint|host|repository|branch|command|tool|key|index|table|column|session|element|model|route|method|function|ref|selector|relation|role|database|schema|service|entity|namespace|secret|container|device|workspace|channel)s?( with [^\n]{1,80}| [`'\x22:(]?[^\n]{1,160}?)? (was |were |is |are )?(does not exist|do not exist|not found|doesn't exist|could not be found|cannot be found|not exist|missing|not available|not supported|unavailable)\b",
     r"(?i)^(?-i:[a-z][a-z0-9_./+-]{0,30}):\s+(can't|cannot|could not|unable to|unrecognized|invalid option|illegal|unknown option|missing|no such|error|fatal|failed|connect to|'[^'\n]{1,120}': no such|\*\*\*|\(\d+\))",
     r"(?i)^duplicate (key|entry)\b|^\w+ timeout of \d+",
@@ -106,15 +107,16 @@ const SHORT_SURE: [&str; 11] = [
 ];
 
 /// Beginnings that suggest a failure and may be an ordinary answer.
-const SUSPICIOUS: [&str; 4] = [
+const SUSPICIOUS: [&str; 5] = [
     r"(?i)^error\b *($|[\n-])",
     r"(?i)^(sorry|unfortunately|oops|we('re| are) sorry|i('m| am) sorry|apologies)\b",
     r"(?i)^[^\n]{1,100}\b(not found|does not exist|doesn't exist|is not available|is unavailable|not available|no longer available)\b[^\n]{0,60}$",
+    r"(?i)^(\S+ ){1,5}(could not|couldn't) be \w+\b[^\n]{0,100}$",
     r"(?i)^(warning|caution)\s*:[^\n]{0,200}\b(fail|error|could not|unable|invalid|denied|not found)",
 ];
 
 /// Beginnings that look like failures and are not.
-const HARMLESS: [&str; 8] = [
+const HARMLESS: [&str; 10] = [
     r"(?i)^(test result|tests?)\b",
     r"(?i)^cannot (is|was|be)\b|^\d+ (failed|errors?|failures?|passed)\b",
     r"(?i)^(errors?|failed|failures?|error count|failed tests?)\s*[:=]\s*(0|none|null|\[\]|false|n/a|-)\s*($|[\n,;.)|])",
@@ -122,6 +124,9 @@ const HARMLESS: [&str; 8] = [
     r"(?i)^(error|timeout|exception)s?\s*:\s*\n\s+[\w-]+\s*:",
     r"(?i)^(error|exception|timeout)s?\s*[=:]\s*\d+(\.\d+)?\s*(s|ms|%|seconds)?\s*$",
     r"(?i)^(error (handling|messages?|codes|rates?|types?|logs?|reporting|boundar|correction|propagation|budget|pages?|classes)|failed (tests?|jobs?|runs?|logins?|builds?|payments?|orders?)\b|timeout (settings?|values?|config|in seconds))",
+    // a count of none, and what is left of a limit
+    r"(?i)^[\w '-]{1,60} (by|for|in|on|of) (0|no|zero) \w+[.]?\s*$",
+    r"(?i)^[\w -]{0,20}limit\w*\s*[:=]\s*\d+[^\n]{0,80}(\b(remaining|left)[:= ]+[1-9]|[ ,;][1-9]\d* (remaining|left)\b)",
     r"(?i)^no [\w '-]{1,60} (was |were )?(found|available|matched|match|returned)\b",
 ];
 
@@ -145,7 +150,7 @@ pub(super) fn inspect<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>>
         ["[stderr]", "stderr:", "STDERR:"].iter().find_map(|mark| text.strip_prefix(mark)).unwrap_or(text).trim();
     let plain = text.trim_start_matches(['*', '`', '"', '\u{feff}', ' ', '\n', '╷', '│']).trim_start();
     let start = cut(plain, EXAMINED);
-    if start.is_empty() || matches(&HARMLESS_SET, start) {
+    if start.is_empty() || matches(&HARMLESS_SET, start) || (counts_none(start) && trailer(text).is_none()) {
         return None;
     }
     let sign = |sure| Some(Sign { sure, message: message(text) });
@@ -168,15 +173,41 @@ pub(super) fn inspect<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>>
     }
     if matches(&SHORT_SET, start) {
         return match Content::of(text, tool) {
-            Content::Message => sign(true),
+            Content::Message => sign(!is_title(start)),
             Content::Unclear => sign(false),
             Content::Document => None,
         };
     }
-    if is_named_unknown(start, tool) {
+    if leading_code(start).is_some() || is_named_unknown(start, tool) {
         return sign(true);
     }
     if matches(&SUSPICIOUS_SET, start) { sign(false) } else { None }
+}
+
+/// Whether a text begins with a label and the count 0, as `Not found: 0` and `Invalid: 0, valid: 17` do.
+fn counts_none(text: &str) -> bool {
+    let line = text.lines().next().unwrap_or_default();
+    let Some((label, value)) = line.split_once([':', '=']) else { return false };
+    let is_label = label.len() <= 60 && label.chars().all(|c| c.is_ascii_alphanumeric() || " _-'/".contains(c));
+    let rest = value.trim().strip_prefix('0').map(str::trim_start);
+    is_label && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([',', ';', '|', ')']))
+}
+
+/// Whether a text is a title with its author, such as `Cannot Buy Me Love - The Beatles`.
+fn is_title(text: &str) -> bool {
+    let Some((title, _)) = text.split_once(" - ") else { return false };
+    let is_capital = |word: &str| word.starts_with(char::is_uppercase);
+    let capitals = title.split(' ').filter(|word| is_capital(word)).count();
+    capitals > 1 && title.split(' ').all(|word| word.len() <= 3 || is_capital(word))
+}
+
+/// The error code that is the whole text, or that words follow: `rate_limit_exceeded`, `INVALID_ARGUMENT: x`.
+fn leading_code(text: &str) -> Option<&str> {
+    let (code, words) = text.split_once(':').map_or((text, None), |(code, words)| (code, Some(words.trim_start())));
+    let is_followed =
+        |words: &str| !code.contains(|c: char| c.is_ascii_lowercase()) && words.starts_with(char::is_alphabetic);
+    let code = code.trim_end_matches(['.', '!']);
+    (words.is_none_or(is_followed) && kinds::is_code(code)).then_some(code)
 }
 
 /// `Unknown action NAME` of the tool that was called.
@@ -378,6 +409,7 @@ pub(super) fn facts(message: &str) -> Facts {
             r"\b(E(?:CONN[A-Z]+|TIMEDOUT|NOTFOUND|PIPE|AI_AGAIN|NOENT|ACCES|PERM|XIST|HOSTUNREACH|NETUNREACH)|UND_ERR_[A-Z_]+|ERR_[A-Z_]+)\b",
         )
     });
+    facts.names.extend(leading_code(line).map(str::to_owned));
     let node = NODE.as_ref().and_then(|node| node.find(line));
     facts.names.extend(node.map(|name| name.as_str().to_owned()));
     facts
