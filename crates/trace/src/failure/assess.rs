@@ -6,6 +6,7 @@ use super::details::Details;
 use super::kinds;
 use super::retry_after;
 use super::text;
+use super::text_kinds;
 use playproof_engine::event::{KindFrom, StatusFrom as Evidence};
 
 /// The longest message that is kept, in bytes.
@@ -120,10 +121,12 @@ fn failure(evidence: Evidence, found: Option<Found>, result: &ToolResult<'_>) ->
     };
     details.wait = result.retry_after.and_then(|wait| retry_after::of_header(wait, None)).or(details.wait);
     details.learn_from_message();
-    let status = result.status.or(details.status);
+    // A message that tells of something done proves by no status or code in its words that nothing was.
+    let is_proof = !text_kinds::tells_of_something_done(&details.message);
+    let status = result.status.or(details.status.filter(|_| is_proof));
     let own = result.kind.map(str::trim).filter(|kind| !kind.is_empty() && !kinds::says_nothing(kind));
     let named = own.map(|kind| (kinds::of_name(kind).unwrap_or(kind), KindFrom::Flag));
-    let codes = || result.code.into_iter().chain(details.names.iter().map(String::as_str));
+    let codes = || result.code.into_iter().chain(details.names.iter().filter(|_| is_proof).map(String::as_str));
     let coded = || {
         let all = codes().filter_map(kinds::of_name).chain(status.and_then(kinds::of_status));
         all.reduce(|kind, other| if kinds::is_more_specific(other, kind) { other } else { kind })

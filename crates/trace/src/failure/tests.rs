@@ -452,3 +452,26 @@ const MARKS: &[&str] = &[
     "true",
     "1",
 ];
+
+#[test]
+fn a_message_that_tells_of_something_done_proves_by_none_of_its_words_that_nothing_was() {
+    for text in [
+        "Error: 429 Too Many Requests while mailing the receipt; refund re_1 was created",
+        "Error: Invalid arguments for audit log: refund already sent",
+        "Error: rate limit exceeded when polling refund status",
+        "Error: unknown tool state: submitted",
+        "Error: unauthorized to read refund status after submit",
+    ] {
+        let found = failure(text);
+        assert_eq!((&*found.kind, found.status), ("tool_error", None), "{text}");
+    }
+    for (text, kind) in [
+        ("Error: 429 Too Many Requests: too many requests have been made", "429_rate_limited"),
+        ("Error: Invalid arguments for tool refund: amount was not an integer", "invalid_arguments"),
+    ] {
+        assert_eq!(failure(text).kind, kind, "{text}");
+    }
+    // What the source says in a field of its own stands.
+    let result = ToolResult { status: Some(429), body: Some("the mail was sent before"), ..ToolResult::default() };
+    assert_eq!(failure_of(&result).status, Some(429));
+}

@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use regex::RegexSet;
+use regex::{Regex, RegexSet};
 
 use super::kinds::{
     ARGUMENTS, CONFLICT, FORBIDDEN, INTERRUPTED, NOT_FOUND, PRECONDITION, QUOTA, RATE, REJECTED, SCHEMA, SERVER,
@@ -118,7 +118,7 @@ static ANYWHERE_SET: LazyLock<Option<RegexSet>> =
     LazyLock::new(|| patterns::set(ANYWHERE.iter().map(|(_, pattern)| *pattern)));
 
 /// The kind that the words of `message` name.
-pub(super) fn of_message(message: &str, tool: Option<&str>) -> Option<&'static str> {
+fn named(message: &str, tool: Option<&str>) -> Option<&'static str> {
     let line = |text: &str| text::cut(text.trim().lines().next().unwrap_or_default(), EXAMINED).to_owned();
     let (inner, facts) = text::unframed(text::cut(message, 4 * EXAMINED));
     // A frame can be the words, as in `Input validation error: ...`.
@@ -159,6 +159,25 @@ fn is_about_arguments_of(line: &str, tool: Option<&str>) -> bool {
 /// Whether a failure of this kind says that the call did nothing.
 fn proves_nothing_happened(kind: &str) -> bool {
     matches!(kind, QUOTA | RATE | UNKNOWN_TOOL | ARGUMENTS | UNAUTHORIZED | FORBIDDEN | REJECTED | PRECONDITION)
+}
+
+/// Words that tell of something done, or of a moment in the middle of it.
+static DONE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    patterns::one(
+        r"\b(was|were|is|been|already|successfully) (created|sent|submitted|made|completed|issued|refunded|charged|paid|saved|posted|placed|booked|applied)\b|: (sent|submitted|created|done|completed)\b|\b(while|when|after) (mailing|emailing|notifying|polling|submitting|logging)\b|\bafter submit",
+    )
+});
+
+/// Whether a message tells that something was done: then no other word of it proves that nothing was.
+pub(super) fn tells_of_something_done(message: &str) -> bool {
+    let message = text::cut(message, 4 * EXAMINED).to_lowercase();
+    let message = message.replace("requests have been", "requests").replace("requests were", "requests");
+    DONE.as_ref().is_some_and(|done| done.is_match(&message))
+}
+
+/// The kind that the words of `message` name, unless the message tells of something done and the kind would deny it.
+pub(super) fn of_message(message: &str, tool: Option<&str>) -> Option<&'static str> {
+    named(message, tool).filter(|kind| !proves_nothing_happened(kind) || !tells_of_something_done(message))
 }
 
 /// Whether a line is one short clause: words within a longer text prove nothing about a write.
