@@ -57,6 +57,10 @@ pub struct Args {
     #[arg(long, value_name = "ANSWER", value_parser = missing_answer::parse)]
     pub beyond_tape: Option<MissingAnswerPolicy>,
 
+    /// The seed of the draws that jittered waits need and the recording does not give [default: 0]
+    #[arg(long, value_name = "N", value_parser = crate::values::whole::<u64>(0..=u64::MAX))]
+    pub seed: Option<u64>,
+
     /// How the trace is read.
     #[command(flatten)]
     pub reading: ReadOptions,
@@ -96,7 +100,8 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         .with("--playbook", args.playbook.as_deref())
         .with("--tools", args.tools.as_deref())
         .reading(&args.reading)
-        .beyond(&args.beyond_tape.clone().unwrap_or_default());
+        .beyond(&args.beyond_tape.clone().unwrap_or_default())
+        .number("--seed", args.seed);
     duplicate_args::refuse_inputs(inputs, &flags, |once, flags| {
         flags.after(Command::new("playproof explain").paths(once).names(call))
     })?;
@@ -104,7 +109,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let asked: Vec<String> = args.playbook.iter().cloned().collect();
     let name = playbooks::names(&asked, &project).into_iter().next().unwrap_or_default();
     let tools = playbooks::facts_said(args.tools.as_deref(), &project)?;
-    let plan = Plan::new(playbooks::load(&name)?.playbook, &tools);
+    let plan = Plan::new(playbooks::load(&name)?.playbook, &tools).with_seed(args.seed);
     let paths = InputPaths::find(inputs)?;
     let search = Search {
         command: "playproof explain",

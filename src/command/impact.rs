@@ -72,6 +72,10 @@ pub struct Args {
     #[arg(long, value_name = "ANSWER", value_parser = missing_answer::parse)]
     pub beyond_tape: Option<MissingAnswerPolicy>,
 
+    /// The seed of the draws that jittered waits need and the recording does not give [default: 0]
+    #[arg(long, value_name = "N", value_parser = crate::values::whole::<u64>(0..=u64::MAX))]
+    pub seed: Option<u64>,
+
     /// Exit with 1 where a call widens or its effects change, and with 3 where no failed call can be decided; for both:
     /// `widening,effects`
     #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',')]
@@ -118,7 +122,8 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     };
     let (project, tools) = stream.begin(args.tools.as_deref())?;
     let base = playbooks::name(args.base.as_deref(), &project);
-    let load = |name: &str| Ok::<Plan, Failure>(Plan::new(playbooks::load(name)?.playbook, &tools));
+    let load =
+        |name: &str| Ok::<Plan, Failure>(Plan::new(playbooks::load(name)?.playbook, &tools).with_seed(args.seed));
     let mut plans = [load(&base)?, load(&args.candidate)?];
     playbooks::tell_apart(&mut plans, &[base.clone(), args.candidate.clone()]);
     let [mine, theirs] = &plans;
@@ -196,5 +201,5 @@ fn given(args: &Args) -> Flags {
 /// With the flags that say how the recordings are read.
 fn reading(flags: Flags, args: &Args) -> Flags {
     let tools = flags.with("--tools", args.tools.as_deref());
-    tools.reading(&args.reading).beyond(&args.beyond_tape.clone().unwrap_or_default())
+    tools.reading(&args.reading).beyond(&args.beyond_tape.clone().unwrap_or_default()).number("--seed", args.seed)
 }

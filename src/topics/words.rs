@@ -86,7 +86,8 @@ pub const WORDS: &[(&str, &str, &str, &str)] = &[
         "retry_with_backoff",
         "wait, then send again with the same key",
         "`backoff_ms` lists the waits. Its length is the number of retries; `max_retries` sets another number, and further \
-         retries repeat the last wait. `after: retry_after` lets the upstream lengthen a wait, up to `max_wait_ms`. The \
+         retries repeat the last wait. `backoff` gives a formula instead, with growth and jitter. `after: retry_after` lets \
+         the upstream lengthen a wait, up to `max_wait_ms`; `server_delay` has more ways. docs/waits.md has all of them. The \
          retry guard decides before each retry; if it stops one, `on_unsafe` runs.",
     ),
     (

@@ -39,10 +39,12 @@ pub fn of_recorded(call: &RecordedCall, title: String, arguments: Arguments) -> 
         evidence: evidence(call, arguments),
         at: Instant::ZERO,
         timeout: call.timeout.map(written),
+        draws: Vec::new(),
         script: script(call),
     };
     Fixture {
         title,
+        seed: None,
         playbooks: Vec::new(),
         calls: vec![call],
         keys: KeyDialect::default(),

@@ -77,6 +77,12 @@ impl Duration {
     pub const fn plus(self, other: Duration) -> Duration {
         Duration(self.0.saturating_add(other.as_micros()))
     }
+
+    /// The difference; zero if `other` is longer.
+    #[must_use]
+    pub const fn minus(self, other: Duration) -> Duration {
+        Duration::from_micros(self.as_micros().saturating_sub(other.as_micros()))
+    }
 }
 
 impl Default for Instant {

@@ -43,6 +43,10 @@ pub struct Args {
     #[arg(long, value_name = "ANSWER", value_parser = missing_answer::parse)]
     pub beyond_tape: Option<MissingAnswerPolicy>,
 
+    /// The seed of the draws that jittered waits need and a fixture or recording does not give [default: the fixture's, or 0]
+    #[arg(long, value_name = "N", value_parser = crate::values::whole::<u64>(0..=u64::MAX))]
+    pub seed: Option<u64>,
+
     /// List only these calls: `failed`, `findings`, or the name of a verdict
     #[arg(long, value_name = "failed|findings|VERDICT", conflicts_with = "call", help_heading = "Showing")]
     pub only: Option<String>,
@@ -98,6 +102,7 @@ impl Args {
         let all = playbooks.iter().fold(tools, |flags, playbook| flags.with("--playbook", Some(playbook)));
         all.reading(&self.reading)
             .beyond(&self.beyond_tape.clone().unwrap_or_default())
+            .number("--seed", self.seed)
             .with("--only", self.only.as_deref())
             .with("--call", self.call.as_deref())
             .with("--run", self.run.as_deref())

@@ -67,8 +67,8 @@ pub fn style(args: &Args, terminal: &Terminal) -> Style {
 }
 
 /// The plans of playbooks by name, told apart.
-pub fn plans(names: &[String], tools: &Tools) -> Result<Vec<Plan>, Failure> {
-    let load = |name: &String| Ok(Plan::new(playbooks::load(name)?.playbook, tools));
+pub fn plans(names: &[String], tools: &Tools, seed: Option<u64>) -> Result<Vec<Plan>, Failure> {
+    let load = |name: &String| Ok(Plan::new(playbooks::load(name)?.playbook, tools).with_seed(seed));
     let mut plans = names.iter().map(load).collect::<Result<Vec<Plan>, Failure>>()?;
     playbooks::tell_apart(&mut plans, names);
     Ok(plans)
@@ -105,7 +105,7 @@ fn run_fixture(
         let fixture = load_fixture(path)?;
         let own = if args.playbooks.is_empty() { &fixture.playbooks } else { &args.playbooks };
         let names = playbooks::names(own, project);
-        let plans = plans(&names, tools)?;
+        let plans = plans(&names, tools, args.seed)?;
         loaded.push((path, fixture, names.into_iter().zip(plans).collect::<Vec<_>>()));
     }
     let rehearsals: Vec<Rehearsal<'_>> = loaded

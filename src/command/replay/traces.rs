@@ -48,7 +48,7 @@ pub fn run(
     terminal: &Terminal,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
-    let plans = plans(&playbooks::names(&args.playbooks, project), tools)?;
+    let plans = plans(&playbooks::names(&args.playbooks, project), tools, args.seed)?;
     let sources = inputs::sources(paths.files());
     let selection = selection(args, &plans, &sources)?;
     let lines = args.format == Format::Jsonl;

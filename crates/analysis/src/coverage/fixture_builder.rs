@@ -154,6 +154,7 @@ impl FixtureBuilder {
     pub fn build(self, playbook: &str) -> Fixture {
         Fixture {
             title: self.title,
+            seed: None,
             playbooks: vec![playbook.to_owned()],
             calls: self.calls,
             keys: KeyDialect::None,
@@ -174,6 +175,7 @@ fn call(name: &str, shape: CallShape, tool: &str) -> FixtureCall {
         evidence: Vec::new(),
         at: Instant::ZERO,
         timeout: None,
+        draws: Vec::new(),
         script: Script::default(),
     }
 }

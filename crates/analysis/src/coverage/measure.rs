@@ -11,7 +11,7 @@ use super::text::{expected, to_yaml};
 use playproof_engine::event::StopReason;
 use playproof_engine::fixture::Fixture;
 use playproof_engine::ids::VerdictId;
-use playproof_engine::playbook::{ToolRow, Tools};
+use playproof_engine::playbook::{LimitKind, ToolRow, Tools};
 use playproof_engine::sim::{Plan, Scenario, Simulator};
 use playproof_formats::playbook::Loaded;
 
@@ -199,8 +199,9 @@ fn place(loaded: &Loaded, target: Target) -> Option<Range<usize>> {
         Target::Compensation(id) => compensation(id),
         Target::Guard { verdict, stops, .. } if stops => places.fallback(verdict).or_else(|| compensation(verdict)),
         Target::Guard { verdict, .. } => compensation(verdict),
-        Target::Stop(StopReason::MaxAttempts) => places.max_attempts(),
-        Target::Stop(StopReason::Deadline) => places.deadline(),
+        Target::Stop(StopReason::MaxAttempts) => places.limit(LimitKind::MaxAttempts),
+        Target::Stop(StopReason::Deadline) => places.limit(LimitKind::Deadline),
+        Target::Stop(StopReason::CallTimeout) => places.limit(LimitKind::CallTimeout),
         Target::Outcome(_) | Target::Stop(_) => None,
         Target::Queue(id) => places.queue(id),
         Target::Tool(row) => places.tool(row),

@@ -5,8 +5,8 @@ use super::target::{Cell, Target};
 use playproof_engine::event::{GuardKind, OutcomeWord, StopReason};
 use playproof_engine::ids::{QueueId, VerdictId};
 use playproof_engine::playbook::{
-    AfterRefresh, Compensation, ConditionKind, GuardMode, NumberRange, Playbook, Refresh, Retry, RetryTiming, Reversal,
-    Rule, Terminal, UnsafePolicy,
+    AfterRefresh, Compensation, ConditionKind, GuardMode, NumberRange, OverMax, Playbook, Refresh, Retry, Reversal,
+    Rule, ServerDelay, ServerDelayMode, Terminal, UnsafePolicy,
 };
 use playproof_formats::playbook::Loaded;
 use playproof_formats::playbook::lint::{lint, silent_rules, why_never_unsafe};
@@ -207,10 +207,14 @@ impl<'a> Reach<'a> {
             }
             StopReason::Deadline => none(limits.deadline.is_some(), "there is no deadline")
                 .or_else(|| none(bounded, "nothing is sent after the first attempt")),
+            StopReason::CallTimeout => none(limits.call_timeout.is_some(), "there is no `call_timeout_ms`")
+                .or_else(|| none(bounded, "nothing is sent after the first attempt")),
             StopReason::MaxWait => {
-                let waits =
-                    self.retries().any(|retry| retry.after == RetryTiming::RetryAfter && retry.max_wait.is_some());
-                none(waits, "no retry has both `after: retry_after` and a `max_wait_ms`")
+                let stops = |delay: &ServerDelay| {
+                    delay.mode != ServerDelayMode::Ignore && delay.max.is_some() && delay.over_max == OverMax::Stop
+                };
+                let waits = self.retries().any(|retry| stops(&retry.server_delay));
+                none(waits, "no retry stops at a wish that is too long")
             }
             StopReason::MaxRefreshes => {
                 let futile = self.playbook().study.as_ref().is_some_and(|study| study.futile_refresh_deprecates);

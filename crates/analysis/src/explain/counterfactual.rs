@@ -52,7 +52,7 @@ pub fn counterfactuals(subject: &Subject, plan: &Plan, tools: &Tools, simulation
     let guards = [GuardKind::Retry, GuardKind::Token].into_iter();
     let guards = guards.filter_map(|kind| Some(PlaybookChange::Guard(kind, guard_flipped(simulation, kind)?)));
     let run = |change: PlaybookChange| {
-        let other = Plan::new(change.apply(&plan.playbook), tools);
+        let other = Plan::new(change.apply(&plan.playbook), tools).with_seed(plan.seed);
         let difference = difference((simulation, plan), (&subject.simulate(&other), &other));
         Counterfactual { change, difference }
     };

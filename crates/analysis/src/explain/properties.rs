@@ -98,6 +98,7 @@ fn call() -> impl Strategy<Value = FixtureCall> {
             evidence: Vec::new(),
             at: Instant::from_millis(at),
             timeout: Some(Duration::from_millis(1_000)),
+            draws: Vec::new(),
             script,
         })
 }
@@ -126,6 +127,7 @@ fn fixtures() -> impl Strategy<Value = Fixture> {
             Fixture {
                 title: "random".to_owned(),
                 playbooks: Vec::new(),
+                seed: None,
                 calls,
                 keys,
                 before: before.collect(),

@@ -86,13 +86,23 @@ impl Sides<'_> {
 
     fn same(&self, base: &Decision, candidate: &Decision) -> bool {
         self.same_but_for(base, candidate, |key| {
-            matches!(key, FieldKey::Rule | FieldKey::Latency | FieldKey::OverTimeout | FieldKey::Due)
+            matches!(
+                key,
+                FieldKey::Rule
+                    | FieldKey::Latency
+                    | FieldKey::OverTimeout
+                    | FieldKey::Due
+                    | FieldKey::Draw
+                    | FieldKey::Told
+            )
         })
     }
 
     /// As `same`, but waits do not count.
     fn same_compensation(&self, base: &Decision, candidate: &Decision) -> bool {
-        self.same_but_for(base, candidate, |key| matches!(key, FieldKey::Delay | FieldKey::Due))
+        self.same_but_for(base, candidate, |key| {
+            matches!(key, FieldKey::Delay | FieldKey::Due | FieldKey::Draw | FieldKey::Told)
+        })
     }
 
     fn same_but_for(&self, base: &Decision, candidate: &Decision, is_left_out: impl Fn(FieldKey) -> bool) -> bool {
@@ -256,6 +266,7 @@ fn limit_row(pairing: &Pairing, what: &Decision) -> Option<usize> {
     match outcome.kind {
         OutcomeKind::Exhausted(StopReason::MaxAttempts) => pairing.row("limit max_attempts"),
         OutcomeKind::Exhausted(StopReason::Deadline) => pairing.row("limit deadline_ms"),
+        OutcomeKind::Exhausted(StopReason::CallTimeout) => pairing.row("limit call_timeout_ms"),
         _ => None,
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::model::{Expected, FieldChange, Operation, OperationKind, Proposal, RulePosition, Snippet, Spanned};
-use playproof_engine::playbook::LimitKind;
+use playproof_engine::playbook::{ElapsedRule, LimitKind};
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 use playproof_formats::golden::{Class, merge_conflict};
 use playproof_formats::yaml;
@@ -257,9 +257,12 @@ fn change_verdict(value: Cursor<'_>, record: &MapReader<'_>, source: &Arc<Source
 }
 
 fn change_limit(value: Cursor<'_>, record: &MapReader<'_>, source: &Arc<Source>) -> Option<OperationKind> {
-    value.word(&LimitKind::TABLE)?;
+    let kind = value.word(&LimitKind::TABLE)?;
     let to = record.required("to")?;
-    to.whole(0..=u64::MAX)?;
+    match kind {
+        LimitKind::Elapsed => to.word(&ElapsedRule::TABLE).map(drop)?,
+        LimitKind::MaxAttempts | LimitKind::Deadline | LimitKind::CallTimeout => to.whole(0..=u64::MAX).map(drop)?,
+    }
     Some(OperationKind::ChangeLimit(name(value)?, written(to, source)))
 }
 

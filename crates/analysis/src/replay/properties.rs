@@ -415,12 +415,14 @@ fn recorded_in_fixture(story: &[StoryCall]) -> Vec<Vec<String>> {
             evidence: Vec::new(),
             at: Instant::from_millis(call.made),
             timeout: Some(Duration::from_millis(30_000)),
+            draws: Vec::new(),
             script: Script { attempts: answers.collect(), ..Script::default() },
         }
     });
     let fixture = Fixture {
         title: String::new(),
         playbooks: Vec::new(),
+        seed: None,
         calls: calls.collect(),
         keys: KeyDialect::default(),
         before: Vec::new(),

@@ -27,7 +27,7 @@ fn playbook(whens: Vec<When>) -> Playbook {
         queues: vec!["q".into()],
         reasons: vec!["r".into()],
         tools: Tools::default(),
-        limits: Limits { max_attempts: 6, deadline: None },
+        limits: Limits { max_attempts: 6, ..Limits::NONE },
         study: None,
     }
 }

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::io::CallFacts;
+use super::wait::WaitHistory;
 use crate::event::{EffectClaim, Outcome};
 use crate::ids::{AttemptNo, CallId, ErrorId, EvidenceId, ReasonId, VerdictId};
 use crate::playbook::{Access, AfterRefresh, Terminal};
@@ -48,6 +49,7 @@ pub(super) struct CallState {
     pub first_error: Option<ErrorId>,
     pub last_error: Option<ErrorId>,
     pub retries: Retries,
+    pub waits: WaitHistory,
 }
 
 /// Retries scheduled, by verdict, in the order of first use. The first two verdicts are stored inline: few calls have
@@ -94,6 +96,7 @@ impl CallState {
             first_error: None,
             last_error: None,
             retries: Retries::default(),
+            waits: WaitHistory::default(),
         }
     }
 

@@ -1,6 +1,6 @@
 //! The machine's inputs and outputs: a small, closed set, never a raw result.
 
-use crate::event::{Decision, DecisionEvent, Provenance, RequestKind};
+use crate::event::{Decision, DecisionEvent, Draw, Provenance, RequestKind, Status};
 use crate::ids::{ArgsId, AttemptNo, CallId, ErrorId, EvidenceId, KeyId, RuleId, TokenId, ToolId, VerdictId};
 use crate::playbook::Access;
 use crate::time::{Duration, Instant};
@@ -28,6 +28,8 @@ pub struct CallFacts {
     pub evidence: EvidenceId,
     /// When the call was made.
     pub at: Instant,
+    /// The timeout of an attempt.
+    pub timeout: Duration,
 }
 
 impl CallFacts {
@@ -48,6 +50,8 @@ pub struct ClassifiedFailure {
     pub error: Option<ErrorId>,
     /// How long the upstream asks to wait.
     pub retry_after: Option<Duration>,
+    /// The number that came with the answer, for a wait that needs one.
+    pub draw: Draw,
 }
 
 /// How a request of the machine ended.
@@ -65,6 +69,28 @@ pub enum Response {
     Suspected(Option<ErrorId>),
     /// Nothing supplies an answer.
     Unanswered,
+}
+
+impl Response {
+    /// How the request ended, for events.
+    pub(super) const fn status(self) -> Status {
+        match self {
+            Response::Ok => Status::Ok,
+            Response::Failed(failure) => Status::Failed(failure.error),
+            Response::Refused(error) | Response::Unclear(error) => Status::Failed(error),
+            Response::Suspected(error) => Status::Suspected(error),
+            Response::Unanswered => Status::Unanswered,
+        }
+    }
+
+    /// Its error, if it has one.
+    pub(super) const fn error(self) -> Option<ErrorId> {
+        match self {
+            Response::Failed(failure) => failure.error,
+            Response::Refused(error) | Response::Unclear(error) | Response::Suspected(error) => error,
+            Response::Ok | Response::Unanswered => None,
+        }
+    }
 }
 
 /// What is recorded of a response; it decides nothing.
@@ -118,6 +144,8 @@ pub enum Output {
         asked: RequestKind,
         /// The evidence that the request carries.
         evidence: EvidenceId,
+        /// How long to wait for the answer.
+        within: Duration,
     },
     /// Give `Input::Woken` at this moment.
     Wake {

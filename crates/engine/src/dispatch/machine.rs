@@ -25,18 +25,18 @@
 
 use std::collections::BTreeSet;
 
-use super::backoff::{self, CallUsage};
 use super::calls::{CallSlab, CallState, Phase};
 use super::io::{CallFacts, ClassifiedFailure, Input, Output, OutputBuffer, Response, ResponseMeta};
+use super::wait::{self, CallUsage, RetryStop};
 use crate::event::{
     AdmissionRefusal, Decision, DeprecationReason, EffectClaim, Outcome, OutcomeKind, RequestKind, ReversalRefusal,
     Status, StopReason, SuppressionReason,
 };
-use crate::ids::{AttemptNo, CallId, ErrorId, EvidenceId, ReasonId, TokenId, VerdictId};
+use crate::ids::{AttemptNo, CallId, EvidenceId, ReasonId, TokenId, VerdictId};
 use crate::playbook::{
     Access, AfterRefresh, Compensation, GuardMode, Playbook, Refresh, Retry, Reversal, Terminal, UnsafePolicy,
 };
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
 
 /// A check before attempt 1: says why a call must not start now, or nothing. The machine does not have the call yet.
 pub(super) type AdmissionCheck = fn(&Machine, &Playbook, Instant, &CallFacts) -> Option<AdmissionRefusal>;
@@ -128,7 +128,7 @@ impl Machine {
         let call = self.calls.next();
         self.calls.insert(CallState::new(facts));
         match refusal {
-            None => self.send(now, call, AttemptNo::FIRST, out),
+            None => self.send(playbook, now, call, AttemptNo::FIRST, out),
             Some(why) => {
                 out.emit(now, call, Decision::Refused { why });
                 Transition { machine: self, playbook, now, call, out }.finish(OutcomeKind::Refused(why));
@@ -140,13 +140,14 @@ impl Machine {
         self.calls.get(call).map(|state| state.phase)
     }
 
-    fn send(&mut self, now: Instant, call: CallId, attempt: AttemptNo, out: &mut OutputBuffer) {
+    fn send(&mut self, playbook: &Playbook, now: Instant, call: CallId, attempt: AttemptNo, out: &mut OutputBuffer) {
         let Some(state) = self.calls.get_mut(call) else { return };
         state.phase = Phase::InFlight(attempt);
         state.attempts = attempt.get();
         let evidence = state.evidence;
         out.emit(now, call, Decision::AttemptStarted { attempt, evidence });
-        out.outputs.push(Output::Ask { call, asked: RequestKind::Attempt(attempt), evidence });
+        let within = within(playbook, &state.facts, now);
+        out.outputs.push(Output::Ask { call, asked: RequestKind::Attempt(attempt), evidence, within });
     }
 }
 
@@ -170,11 +171,17 @@ impl Transition<'_> {
     }
 
     fn ask(&mut self, asked: RequestKind, evidence: EvidenceId) {
-        self.out.outputs.push(Output::Ask { call: self.call, asked, evidence });
+        let (playbook, now, call) = (self.playbook, self.now, self.call);
+        let facts = &self.state().facts;
+        let within = match asked {
+            RequestKind::Reversal => facts.timeout, // the end of the call must not leave its effect in place
+            RequestKind::Attempt(_) | RequestKind::Refresh(_) => within(playbook, facts, now),
+        };
+        self.out.outputs.push(Output::Ask { call, asked, evidence, within });
     }
 
     fn start(&mut self, attempt: AttemptNo) {
-        self.machine.send(self.now, self.call, attempt, self.out);
+        self.machine.send(self.playbook, self.now, self.call, attempt, self.out);
     }
 
     fn on_answered(&mut self, phase: Phase, asked: RequestKind, response: Response, meta: ResponseMeta) {
@@ -193,7 +200,7 @@ impl Transition<'_> {
     }
 
     fn on_attempt_ended(&mut self, attempt: AttemptNo, response: Response, meta: ResponseMeta) {
-        let status = status_of(response);
+        let status = response.status();
         let ResponseMeta { latency, provenance, over_timeout } = meta;
         self.emit(Decision::AttemptFinished { attempt, status, latency, provenance, over_timeout });
         match response {
@@ -259,16 +266,24 @@ impl Transition<'_> {
         }
         let (now, limits) = (self.now, &self.playbook.limits);
         let state = self.state();
-        let spent =
-            CallUsage { attempts: state.attempts, retries: state.retries.of(verdict), since: state.facts.at, now };
-        match backoff::next_delay(retry, limits, spent, failure.retry_after) {
-            Err(stop) => self.finish(OutcomeKind::Exhausted(stop)),
-            Ok(delay) => {
+        let spent = CallUsage {
+            attempts: state.attempts,
+            retries: state.retries.of(verdict),
+            since: state.facts.at,
+            now,
+            history: state.waits,
+        };
+        match wait::next_wait(retry, limits, spent, &failure) {
+            Err(RetryStop::Limit(stop)) => self.finish(OutcomeKind::Exhausted(stop)),
+            Err(RetryStop::End(end)) => self.end(end),
+            Ok(wait) => {
                 let attempt = AttemptNo::new(spent.attempts).next();
-                let due = now.plus(delay);
+                let due = now.plus(wait.delay);
                 state.phase = Phase::Backoff(attempt);
                 state.retries.count(verdict);
-                self.emit(Decision::RetryScheduled { attempt, delay, due });
+                state.waits.add(&wait, failure.draw);
+                let wait::NextWait { delay, draw, told } = wait;
+                self.emit(Decision::RetryScheduled { attempt, delay, due, draw, told });
                 self.out.outputs.push(Output::Wake { call: self.call, at: due });
             }
         }
@@ -302,12 +317,12 @@ impl Transition<'_> {
         if refresh.then == AfterRefresh::Abort {
             return Ok(()); // the limits are those of attempts, and no attempt follows
         }
-        backoff::attempts_left(limits, state.attempts)?;
-        backoff::starts_in_time(limits, state.facts.at, now)
+        wait::attempts_left(limits, state.attempts)?;
+        wait::starts_in_time(limits, state.facts.at, now)
     }
 
     fn on_refresh_ended(&mut self, evidence: EvidenceId, then: AfterRefresh, response: Response, meta: ResponseMeta) {
-        let (status, provenance) = (status_of(response), meta.provenance);
+        let (status, provenance) = (response.status(), meta.provenance);
         self.emit(Decision::EvidenceRefreshed { evidence, status, provenance });
         match response {
             Response::Ok => self.on_refreshed(evidence, then),
@@ -317,7 +332,7 @@ impl Transition<'_> {
                 self.finish(OutcomeKind::Suspected(RequestKind::Refresh(evidence)));
             }
             Response::Refused(_) | Response::Unclear(_) | Response::Failed(_) => {
-                self.state().note_error(error_of(response));
+                self.state().note_error(response.error());
                 self.finish(OutcomeKind::Exhausted(StopReason::RefreshFailed));
             }
         }
@@ -334,7 +349,7 @@ impl Transition<'_> {
         if !resends_stale {
             state.evidence = evidence;
         }
-        match backoff::starts_in_time(limits, since, now) {
+        match wait::starts_in_time(limits, since, now) {
             Ok(()) => self.start(next),
             Err(stop) => self.finish(OutcomeKind::Exhausted(stop)),
         }
@@ -385,11 +400,11 @@ impl Transition<'_> {
             }
             Response::Unclear(Some(_)) | Response::Failed(_) => {
                 self.make_claim_unknown();
-                self.state().note_error(error_of(response));
+                self.state().note_error(response.error());
                 self.refuse_reversal(ReversalRefusal::UpstreamFailed, on_refused);
             }
             Response::Refused(_) => {
-                self.state().note_error(error_of(response));
+                self.state().note_error(response.error());
                 self.refuse_reversal(ReversalRefusal::UpstreamRefused, on_refused);
             }
         }
@@ -470,20 +485,8 @@ impl Transition<'_> {
     }
 }
 
-fn status_of(response: Response) -> Status {
-    match response {
-        Response::Ok => Status::Ok,
-        Response::Failed(failure) => Status::Failed(failure.error),
-        Response::Refused(error) | Response::Unclear(error) => Status::Failed(error),
-        Response::Suspected(error) => Status::Suspected(error),
-        Response::Unanswered => Status::Unanswered,
-    }
-}
-
-fn error_of(response: Response) -> Option<ErrorId> {
-    match response {
-        Response::Failed(failure) => failure.error,
-        Response::Refused(error) | Response::Unclear(error) | Response::Suspected(error) => error,
-        Response::Ok | Response::Unanswered => None,
-    }
+/// How long a request that starts now may take: the attempt's timeout, cut to what is left of the call.
+fn within(playbook: &Playbook, facts: &CallFacts, now: Instant) -> Duration {
+    let left = wait::time_left(&playbook.limits, now.since(facts.at));
+    left.map_or(facts.timeout, |left| facts.timeout.min(left))
 }

@@ -1,12 +1,13 @@
 //! The dispatcher: a state machine without I/O, clock or randomness. It takes inputs and gives outputs;
 //! replay, the checker and a live shell drive this same code.
 
-mod backoff;
 mod calls;
 mod io;
 mod machine;
 #[cfg(test)]
 mod tests;
+mod wait;
 
 pub use io::{CallFacts, ClassifiedFailure, Input, Output, OutputBuffer, Response, ResponseMeta};
 pub use machine::Machine;
+pub use wait::wait_range;

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, Hash};
 use super::machine::AdmissionCheck;
 use super::{CallFacts, ClassifiedFailure, Input, Machine, Output, OutputBuffer, Response, ResponseMeta};
 use crate::event::{
-    AdmissionRefusal, Decision, DeprecationReason, EffectClaim, Outcome, OutcomeKind, Provenance, RequestKind,
+    AdmissionRefusal, Decision, DeprecationReason, Draw, EffectClaim, Outcome, OutcomeKind, Provenance, RequestKind,
     ReversalRefusal, StopReason, SuppressionReason,
 };
 use crate::ids::{
@@ -33,6 +33,7 @@ fn keyed_write() -> CallFacts {
         token: None,
         evidence: EvidenceId(0),
         at: Instant::ZERO,
+        timeout: Duration::from_millis(30_000),
     }
 }
 
@@ -42,7 +43,13 @@ fn unkeyed_write() -> CallFacts {
 
 fn failed(verdict: u16) -> Response {
     let error = Some(ErrorId(u32::from(verdict)));
-    Response::Failed(ClassifiedFailure { verdict: VerdictId(verdict), rule: None, error, retry_after: None })
+    Response::Failed(ClassifiedFailure {
+        verdict: VerdictId(verdict),
+        rule: None,
+        error,
+        retry_after: None,
+        draw: Draw::ZERO,
+    })
 }
 
 /// Drives a machine with a list of responses: each answers the next request, 10 ms later.
@@ -243,7 +250,7 @@ fn evidence_that_was_not_requested_starts_no_attempt() {
 #[test]
 fn a_refresh_before_an_abort_ignores_the_limits_of_attempts() {
     let mut spent = playbook();
-    spent.limits = Limits { max_attempts: 1, deadline: Some(Duration::from_millis(1)) };
+    spent.limits = Limits { deadline: Some(Duration::from_millis(1)), ..Limits::NONE };
     let refresh = Refresh { then: AfterRefresh::Abort, max_refreshes: 1, on_unsafe: UnsafePolicy::End(HUMAN) };
     spent.verdicts[usize::from(STALE)].then = Compensation::RefreshEvidence(refresh.clone());
     let (_, aborted) = drive(&spent, unkeyed_write(), &[failed(STALE), Response::Ok]);
@@ -252,6 +259,43 @@ fn a_refresh_before_an_abort_ignores_the_limits_of_attempts() {
         Compensation::RefreshEvidence(Refresh { then: AfterRefresh::Retry, ..refresh });
     let (_, retried) = drive(&spent, unkeyed_write(), &[failed(STALE)]);
     assert_eq!(retried.kind, OutcomeKind::Exhausted(StopReason::MaxAttempts));
+}
+
+/// How long each request of a call may take that times out, is sent again after 200 ms, and is taken back.
+fn within(call_timeout: Option<Duration>) -> Vec<(RequestKind, u64)> {
+    let mut book = playbook();
+    book.limits.call_timeout = call_timeout;
+    let (mut machine, mut out, mut now) = (Machine::default(), OutputBuffer::default(), Instant::ZERO);
+    let facts = CallFacts { timeout: Duration::from_millis(500), token: Some(TokenId(0)), ..keyed_write() };
+    machine.handle_input(&book, now, Input::Call(CALL, facts), &mut out);
+    let mut asked = Vec::new();
+    for response in [failed(TIMEOUT), failed(TAKE_BACK), Response::Ok] {
+        if let Some(Output::Wake { call, at }) = out.outputs.pop_if(|output| matches!(output, Output::Wake { .. })) {
+            now = at;
+            machine.handle_input(&book, now, Input::Woken(call), &mut out);
+        }
+        let Some(Output::Ask { asked: request, within, .. }) = out.outputs.pop() else { break };
+        asked.push((request, within.as_millis()));
+        now = now.plus(within);
+        machine.handle_input(
+            &book,
+            now,
+            Input::Answered { call: CALL, asked: request, response, meta: META },
+            &mut out,
+        );
+    }
+    asked
+}
+
+#[test]
+fn the_end_of_a_call_cuts_the_timeout_of_its_attempts_and_of_no_reversal() {
+    let [first, second] = [1, 2].map(|attempt| RequestKind::Attempt(AttemptNo::new(attempt)));
+    assert_eq!(within(None), [(first, 500), (second, 500), (RequestKind::Reversal, 500)]);
+    let end = Some(Duration::from_millis(900));
+    assert_eq!(within(end), [(first, 500), (second, 200), (RequestKind::Reversal, 500)]);
+    // The wait of 200 ms would end with the call.
+    assert_eq!(within(Some(Duration::from_millis(700))), [(first, 500)]);
+    assert_eq!(within(Some(Duration::from_millis(701))).len(), 3);
 }
 
 #[test]

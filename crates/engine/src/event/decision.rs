@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::draw::Draw;
 use super::reason::{AdmissionRefusal, DeprecationReason, ReversalRefusal, StopReason, SuppressionReason};
 use crate::ids::{AttemptNo, CallId, ErrorId, EvidenceId, QueueId, ReasonId, RuleId, VerdictId};
 use crate::time::{Duration, Instant};
@@ -132,6 +133,10 @@ pub enum Decision {
         delay: Duration,
         /// When it starts.
         due: Instant,
+        /// The draw, if the wait depends on one.
+        draw: Option<Draw>,
+        /// The upstream's wish, if it counted.
+        told: Option<Duration>,
     },
     /// The retry guard stopped a further attempt.
     RetrySuppressed {

@@ -4,6 +4,7 @@
 use super::class::Class;
 use super::decision::{Decision, Provenance, RequestKind, Status};
 use super::decision::{Outcome, OutcomeKind};
+use super::draw::Draw;
 use super::finding::FindingId;
 use super::reason::{DeprecationReason, ReversalRefusal};
 use crate::ids::{ErrorId, QueueId, ReasonId, RuleId, VerdictId};
@@ -43,6 +44,8 @@ words! {
         Ignored = "ignored",
         Delay = "delay_ms",
         Due = "due_ms",
+        Draw = "draw",
+        Told = "told_ms",
         Why = "why",
         Queue = "queue",
         Reason = "reason",
@@ -70,6 +73,10 @@ pub enum FieldValue {
     Latency(Option<Duration>),
     /// A span of time.
     Span(Duration),
+    /// A span of time that goldens and JSON leave out if there is none.
+    OptionalSpan(Option<Duration>),
+    /// A draw; goldens and JSON leave out none.
+    Draw(Option<Draw>),
     /// A moment.
     Instant(Instant),
     /// Where an answer comes from.
@@ -133,7 +140,9 @@ impl EventKind {
             ),
             EventKind::LateAnswer => (FieldKey::Attempt, &[FieldKey::Status], Role::Attempt),
             EventKind::FailureClassified => (FieldKey::Verdict, &[FieldKey::Rule, FieldKey::Ignored], Role::Attempt),
-            EventKind::RetryScheduled => (FieldKey::Attempt, &[FieldKey::Delay, FieldKey::Due], Role::Resend),
+            EventKind::RetryScheduled => {
+                (FieldKey::Attempt, &[FieldKey::Delay, FieldKey::Due, FieldKey::Draw, FieldKey::Told], Role::Resend)
+            }
             EventKind::RetrySuppressed => (FieldKey::Why, &[], Role::Stop),
             EventKind::EvidenceRefreshed => (FieldKey::Evidence, &[FieldKey::Status, FieldKey::From], Role::Resend),
             EventKind::Escalated => (FieldKey::Queue, &[], Role::Stop),
@@ -201,7 +210,12 @@ impl FieldKey {
             | FieldKey::LastError
             | FieldKey::FirstError => Class::OutcomeChanged,
             FieldKey::Attempt | FieldKey::Attempts | FieldKey::Evidence | FieldKey::Status => Class::AttemptsChanged,
-            FieldKey::Latency | FieldKey::OverTimeout | FieldKey::Delay | FieldKey::Due => Class::TimingOnly,
+            FieldKey::Latency
+            | FieldKey::OverTimeout
+            | FieldKey::Delay
+            | FieldKey::Due
+            | FieldKey::Draw
+            | FieldKey::Told => Class::TimingOnly,
             FieldKey::Rule | FieldKey::From | FieldKey::Reason => Class::Cosmetic,
         }
     }
@@ -290,10 +304,15 @@ impl Decision {
                 FieldValue::Verdict(verdict),
                 [FieldValue::Rule(rule), FieldValue::Flag(ignored)],
             )),
-            Decision::RetryScheduled { attempt, delay, due } => then(Description::new(
+            Decision::RetryScheduled { attempt, delay, due, draw, told } => then(Description::new(
                 Kind::RetryScheduled,
                 FieldValue::Number(attempt.get()),
-                [FieldValue::Span(delay), FieldValue::Instant(due)],
+                [
+                    FieldValue::Span(delay),
+                    FieldValue::Instant(due),
+                    FieldValue::Draw(draw),
+                    FieldValue::OptionalSpan(told),
+                ],
             )),
             Decision::RetrySuppressed { why } => {
                 then(Description::new(Kind::RetrySuppressed, FieldValue::Word(why.as_str()), []))

@@ -4,6 +4,7 @@
 mod class;
 mod decision;
 mod describe;
+mod draw;
 mod finding;
 mod ledger;
 mod reason;
@@ -15,6 +16,7 @@ pub use decision::{
     Decision, DecisionEvent, EffectClaim, Outcome, OutcomeKind, OutcomeWord, Provenance, RequestKind, Status,
 };
 pub use describe::{CompensationWord, Description, EventKind, FieldKey, FieldValue, GuardKind};
+pub use draw::Draw;
 pub use finding::{Finding, FindingBy, FindingId, FindingKind, FindingSeverity};
 pub use ledger::{Intent, IntentBalance, LedgerEntry, LedgerKind};
 pub use reason::{

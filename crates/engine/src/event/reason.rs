@@ -71,6 +71,8 @@ words! {
         MaxAttempts = "max_attempts",
         /// `limits.deadline_ms`.
         Deadline = "deadline",
+        /// `limits.call_timeout_ms`.
+        CallTimeout = "call_timeout",
         /// The upstream asked to wait longer than `max_wait_ms`.
         MaxWait = "max_wait",
         /// `max_refreshes`.

@@ -6,12 +6,17 @@ mod model;
 pub mod pattern;
 #[cfg(test)]
 pub(crate) mod sample;
+mod waiting;
 mod when;
 
 pub use facts::{Access, DEFAULT_TIMEOUT, OmittedFacts, ToolFacts, ToolRow, Tools};
 pub use model::{
-    AfterRefresh, Compensation, GuardMode, LimitKind, Limits, Playbook, Refresh, Retry, RetryTiming, Reversal, Rule,
-    Study, Terminal, UNCLASSIFIED, UnsafePolicy, Verdict,
+    AfterRefresh, Compensation, GuardMode, LimitKind, Limits, Playbook, Refresh, Retry, Reversal, Rule, Study,
+    Terminal, UNCLASSIFIED, UnsafePolicy, Verdict,
+};
+pub use waiting::{
+    Backoff, Cap, Counter, DecorrelatedFrom, ElapsedRule, Family, FamilyWord, Formula, Jitter, JitterWord, OverMax,
+    OverMaxWord, Ratio, ServerDelay, ServerDelayMode, ServerDelayWord,
 };
 pub use when::{
     ConditionKind, ConditionSubject, ConditionSyntax, ConditionTest, MOST_ATTEMPTS, MOST_STATUS, MessageOp,

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use super::facts::Tools;
+use super::waiting::{Backoff, ElapsedRule, ServerDelay};
 use super::when::When;
 use crate::event::{CompensationWord, EffectClaim, PlaybookNames};
 use crate::ids::{QueueId, ReasonId, RuleId, VerdictId};
@@ -125,25 +126,21 @@ impl Compensation {
 /// The parameters of `retry_with_backoff`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Retry {
-    /// The waits in order, never empty; the last one repeats for further retries.
-    pub backoff: Vec<Duration>,
+    /// The playbook's own waits.
+    pub backoff: Backoff,
     /// Retries (not attempts) that this verdict may schedule for one call, from 1.
     pub max_retries: u32,
-    /// Whether the upstream's `retry_after` lengthens the wait.
-    pub after: RetryTiming,
-    /// The longest wait that the upstream may ask for; none: any.
-    pub max_wait: Option<Duration>,
+    /// What the upstream's wish to wait changes.
+    pub server_delay: ServerDelay,
     /// What runs if the retry guard stops the retry.
     pub on_unsafe: UnsafePolicy,
 }
 
-/// What determines the wait of a retry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RetryTiming {
-    /// The list alone.
-    Backoff,
-    /// The longer of the list and the upstream's `retry_after`.
-    RetryAfter,
+impl Retry {
+    /// Whether a wait may depend on a draw.
+    pub const fn is_drawn(&self) -> bool {
+        self.backoff.is_drawn() || self.server_delay.mode.is_drawn()
+    }
 }
 
 /// The parameters of `refresh_evidence`.
@@ -211,6 +208,10 @@ words! {
         MaxAttempts = "max_attempts",
         /// The time in which attempts may start.
         Deadline = "deadline_ms",
+        /// The time in which the call ends.
+        CallTimeout = "call_timeout_ms",
+        /// What the deadline bounds.
+        Elapsed = "elapsed",
     }
 }
 
@@ -221,19 +222,16 @@ pub struct Limits {
     pub max_attempts: u32,
     /// The time from the call's start in which attempts may start; none: no limit.
     pub deadline: Option<Duration>,
+    /// The time from the call's start in which its last attempt ends; none: no limit. It cuts the attempt's timeout.
+    pub call_timeout: Option<Duration>,
+    /// What `deadline` bounds.
+    pub elapsed: ElapsedRule,
 }
 
 impl Limits {
-    /// The value of a limit, in the unit of its key; none: no limit.
-    pub const fn get(&self, kind: LimitKind) -> Option<u64> {
-        match kind {
-            LimitKind::MaxAttempts => Some(self.max_attempts as u64),
-            LimitKind::Deadline => match self.deadline {
-                Some(deadline) => Some(deadline.as_millis()),
-                None => None,
-            },
-        }
-    }
+    /// One attempt, and no other limit.
+    pub const NONE: Limits =
+        Limits { max_attempts: 1, deadline: None, call_timeout: None, elapsed: ElapsedRule::NextStart };
 }
 
 /// The mode of a guard. Only a study playbook, or the counterfactual run of `explain`, has another one than `Checked`.

@@ -1,8 +1,8 @@
 //! A small playbook for tests of the engine: one verdict for each compensation, and one rule for each by error kind.
 
 use super::{
-    AfterRefresh, Compensation, ConditionKind, ConditionTest, Limits, Playbook, Refresh, Retry, RetryTiming, Reversal,
-    Rule, Terminal, Tools, UnsafePolicy, Verdict, When,
+    AfterRefresh, Backoff, Compensation, ConditionKind, ConditionTest, Limits, Playbook, Refresh, Retry, Reversal,
+    Rule, ServerDelay, Terminal, Tools, UnsafePolicy, Verdict, When,
 };
 use crate::event::EffectClaim;
 use crate::ids::{QueueId, ReasonId, VerdictId};
@@ -18,10 +18,9 @@ pub(crate) const TAKE_BACK: u16 = 3;
 pub(crate) fn playbook() -> Playbook {
     let verdict = |name: &str, effect, then| Verdict { name: name.into(), means: "".into(), effect, then };
     let retry = Retry {
-        backoff: vec![Duration::from_millis(200), Duration::from_millis(600)],
+        backoff: Backoff::Listed(vec![Duration::from_millis(200), Duration::from_millis(600)]),
         max_retries: 2,
-        after: RetryTiming::Backoff,
-        max_wait: None,
+        server_delay: ServerDelay::IGNORED,
         on_unsafe: UnsafePolicy::End(HUMAN),
     };
     let refresh = Refresh { then: AfterRefresh::Retry, max_refreshes: 1, on_unsafe: UnsafePolicy::End(HUMAN) };
@@ -46,7 +45,7 @@ pub(crate) fn playbook() -> Playbook {
         queues: vec!["q".into()],
         reasons: vec!["r".into()],
         tools: Tools::default(),
-        limits: Limits { max_attempts: 6, deadline: Some(Duration::from_millis(60_000)) },
+        limits: Limits { max_attempts: 6, deadline: Some(Duration::from_millis(60_000)), ..Limits::NONE },
         study: None,
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::classify::{Classification, FailedAttempt, Memo, reads_as_refusal};
 use crate::clock::{EventPriority, EventQueue};
 use crate::dispatch::{ClassifiedFailure, Input, Machine, Output, OutputBuffer, Response, ResponseMeta};
-use crate::event::{EffectClaim, ErrorFacts, Provenance, RequestKind};
+use crate::event::{Draw, EffectClaim, ErrorFacts, Provenance, RequestKind};
 use crate::ids::{AttemptNo, CallId, ErrorId};
 use crate::playbook::Access;
 use crate::time::{Duration, Instant};
@@ -109,7 +109,9 @@ impl EventLoop {
                 self.handled += 1;
                 match output {
                     Output::Wake { call, at } => self.push(at, call, PendingEvent::Wake(call)),
-                    Output::Ask { call, asked, .. } => return Some(request(calls, self.now, call, asked)),
+                    Output::Ask { call, asked, within, .. } => {
+                        return Some(request(calls, self.now, call, asked, within));
+                    }
                 }
             }
             self.buffer.outputs.clear();
@@ -165,11 +167,11 @@ impl EventLoop {
     }
 }
 
-fn request(calls: &impl CallSource, at: Instant, id: CallId, asked: RequestKind) -> Request {
+fn request(calls: &impl CallSource, at: Instant, id: CallId, asked: RequestKind, within: Duration) -> Request {
     let call = calls.call(id);
-    let ScenarioCall { tool, key, args, timeout, .. } = call;
+    let ScenarioCall { tool, key, args, .. } = call;
     let (intent, writes) = (call.booked_intent(id), call.facts.access == Access::Write);
-    Request { at, call: id, asked, tool, key, args, intent, writes, within: timeout }
+    Request { at, call: id, asked, tool, key, args, intent, writes, within }
 }
 
 /// Builds the machine's input for one event.
@@ -247,7 +249,8 @@ impl<C: CallSource> InputBuilder<'_, C> {
         let said = self.classify(id, attempt, error.as_ref());
         let retry_after = error.as_ref().and_then(|error| error.retry_after);
         let error = self.intern(id, error);
-        Response::Failed(ClassifiedFailure { verdict: said.verdict, rule: said.rule, error, retry_after })
+        let draw = if self.plan.draws { self.calls.call(id).draw(attempt, self.plan.seed) } else { Draw::ZERO };
+        Response::Failed(ClassifiedFailure { verdict: said.verdict, rule: said.rule, error, retry_after, draw })
     }
 
     fn classify(&mut self, id: CallId, attempt: AttemptNo, error: Option<&Arc<ErrorFacts>>) -> Classification {

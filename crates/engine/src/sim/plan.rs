@@ -20,6 +20,10 @@ pub struct Plan {
     pub reserved: Reserved,
     /// Whether calls of one run share state and are simulated together: some verdict may redeem a reversal token.
     pub shares_state: bool,
+    /// Whether a wait of some verdict depends on a draw.
+    pub draws: bool,
+    /// The seed of draws that neither a fixture nor a trace gives.
+    pub seed: Option<u64>,
     pub(super) tools: Tools,
 }
 
@@ -44,9 +48,17 @@ impl Plan {
             names: playbook.names(),
             reserved: Reserved::of(&playbook),
             shares_state: playbook.verdicts.iter().any(|verdict| may_redeem(&verdict.then)),
+            draws: playbook.verdicts.iter().any(|verdict| is_drawn(&verdict.then)),
+            seed: None,
             tools: stronger.over(&playbook.tools),
             playbook,
         }
+    }
+
+    /// The same plan with the seed of draws that neither a fixture nor a trace gives.
+    #[must_use]
+    pub fn with_seed(self, seed: Option<u64>) -> Plan {
+        Plan { seed, ..self }
     }
 
     /// The same plan with these facts of `tool`, which take precedence; none if `tool` is a glob that does not compile.
@@ -80,6 +92,11 @@ fn may_redeem(then: &Compensation) -> bool {
         Compensation::IssueReversal(_) => true,
         Compensation::EscalateToHuman(_) | Compensation::DeprecateToolCall(_) => false,
     }
+}
+
+/// Whether a compensation may wait for a drawn time.
+const fn is_drawn(then: &Compensation) -> bool {
+    matches!(then, Compensation::RetryWithBackoff(retry) if retry.is_drawn())
 }
 
 impl Reserved {

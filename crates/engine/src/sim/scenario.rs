@@ -2,13 +2,14 @@
 
 use crate::call::RecordedCall;
 use crate::dispatch::CallFacts;
-use crate::event::Intent;
+use crate::event::{Draw, Intent};
 use crate::fixture::{Fixture, FixtureTool};
-use crate::ids::{ArgsId, CallId, EvidenceId, Interner, KeyId, TokenId, ToolId};
+use crate::ids::{ArgsId, AttemptNo, CallId, EvidenceId, Interner, KeyId, TokenId, ToolId};
 use crate::playbook::{Access, DEFAULT_TIMEOUT, OmittedFacts, ToolFacts, ToolRow, Tools};
 use crate::time::{Duration, Instant};
 use crate::upstream::{AnswerSource, KeyDialect, Ledger, MissingAnswerPolicy, Tape};
 
+use super::draws;
 use super::plan::Plan;
 
 /// The input of a simulation. Calls are in the order in which they are made.
@@ -51,6 +52,10 @@ pub struct ScenarioCall<'a> {
     pub timeout: Duration,
     /// The source of its answers.
     pub source: AnswerSource<'a>,
+    /// The draws that a fixture gives, by attempt.
+    pub draws: &'a [Draw],
+    /// The seed of its other draws that a fixture gives.
+    pub seed: Option<u64>,
 }
 
 impl<'a> ScenarioCall<'a> {
@@ -67,7 +72,22 @@ impl<'a> ScenarioCall<'a> {
             at: call.at.unwrap_or(Instant::ZERO),
             timeout: call.timeout.unwrap_or(facts.timeout),
             source: AnswerSource::Tape(Tape { call, missing: beyond }),
+            draws: &[],
+            seed: None,
         }
+    }
+
+    /// The draw that comes with the answer to an attempt: given, or made of a seed; `seed` takes precedence over the
+    /// fixture's.
+    pub(super) fn draw(&self, attempt: AttemptNo, seed: Option<u64>) -> Draw {
+        let made = || {
+            let seed = seed.or(self.seed).unwrap_or_default();
+            match self.source {
+                AnswerSource::Script(_) => draws::draw(seed, self.name, attempt),
+                AnswerSource::Tape(tape) => draws::draw(seed, &tape.call.reference(), attempt),
+            }
+        };
+        self.draws.get(attempt.index()).copied().unwrap_or_else(made)
     }
 
     /// The facts for the dispatcher.
@@ -86,6 +106,7 @@ impl<'a> ScenarioCall<'a> {
             token: self.token,
             evidence: EvidenceId(0),
             at: self.at,
+            timeout: self.timeout,
         }
     }
 
@@ -126,6 +147,8 @@ impl<'a> Scenario<'a> {
                 at: call.at,
                 timeout: call.timeout.unwrap_or(facts.timeout),
                 source: AnswerSource::Script(&call.script),
+                draws: &call.draws,
+                seed: fixture.seed,
             }
         });
         let calls = calls.collect();

@@ -117,8 +117,8 @@ impl ActiveCall {
 
     fn take(&mut self, event: DecisionEvent) {
         let what = match event.what {
-            Decision::RetryScheduled { attempt, delay, due } => {
-                Decision::RetryScheduled { attempt, delay, due: self.recorded_time(due) }
+            Decision::RetryScheduled { attempt, delay, due, draw, told } => {
+                Decision::RetryScheduled { attempt, delay, due: self.recorded_time(due), draw, told }
             }
             what => what,
         };

@@ -217,6 +217,8 @@ fn crowd(scripts: &[Script]) -> Scenario<'_> {
         at: Instant::ZERO,
         timeout: Duration::from_millis(5_000),
         source: AnswerSource::Script(script),
+        draws: &[],
+        seed: None,
     });
     Scenario {
         calls: calls.collect(),

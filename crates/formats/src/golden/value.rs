@@ -4,8 +4,8 @@ use std::fmt;
 
 use crate::yaml::scalar;
 use playproof_engine::event::{
-    AdmissionRefusal, EffectClaim, FieldKey, FieldValue, OutcomeWord, Provenance, RequestKind, ReversalRefusal, Status,
-    StopReason, SuppressionReason, Transcript,
+    AdmissionRefusal, Draw, EffectClaim, FieldKey, FieldValue, OutcomeWord, Provenance, RequestKind, ReversalRefusal,
+    Status, StopReason, SuppressionReason, Transcript,
 };
 use playproof_engine::time::{Duration, Instant};
 
@@ -20,6 +20,8 @@ pub enum GoldenValue {
     Span(Duration),
     /// An unknown span of time.
     Unknown,
+    /// A draw.
+    Draw(Draw),
     /// One of a closed set of words.
     Word(&'static str),
     /// Why a reversal was refused.
@@ -32,12 +34,20 @@ pub enum GoldenValue {
     Names(Vec<String>),
 }
 
-/// Whether a golden writes a field. It omits false flags, and times that follow from delta times.
+/// Whether a golden writes a field. It omits false flags, times that follow from delta times, and what the upstream said,
+/// which the fixture has.
 pub(super) fn is_written(field: &(FieldKey, FieldValue)) -> bool {
     let is_implied = matches!(
         field,
         (FieldKey::Evidence, FieldValue::Number(0))
-            | (_, FieldValue::Flag(false) | FieldValue::Latency(Some(_)) | FieldValue::Instant(_))
+            | (
+                _,
+                FieldValue::Flag(false)
+                    | FieldValue::Latency(Some(_))
+                    | FieldValue::Instant(_)
+                    | FieldValue::OptionalSpan(_)
+                    | FieldValue::Draw(None)
+            )
     );
     !is_implied
 }
@@ -56,6 +66,9 @@ impl GoldenValue {
             FieldValue::Status(Status::Failed(error)) => name(transcript.error_kind(error)),
             FieldValue::Latency(None) => GoldenValue::Unknown,
             FieldValue::Latency(Some(span)) | FieldValue::Span(span) => GoldenValue::Span(span),
+            // These two are left out where there is nothing.
+            FieldValue::OptionalSpan(span) => GoldenValue::Span(span.unwrap_or_default()),
+            FieldValue::Draw(draw) => GoldenValue::Draw(draw.unwrap_or(Draw::ZERO)),
             FieldValue::Instant(at) => GoldenValue::Span(at.since(Instant::ZERO)),
             FieldValue::Provenance(provenance) => GoldenValue::Word(provenance.as_str()),
             FieldValue::Refused(why) => GoldenValue::Refused(why),
@@ -79,7 +92,8 @@ impl GoldenValue {
             FieldKey::OverTimeout | FieldKey::Ignored => (text == "true").then_some(GoldenValue::Flag(true)),
             FieldKey::Delay => millis(text).map(GoldenValue::Span),
             FieldKey::Latency => (text == "?").then_some(GoldenValue::Unknown),
-            FieldKey::Due => None,
+            FieldKey::Due | FieldKey::Told => None,
+            FieldKey::Draw => Draw::parse(text).map(GoldenValue::Draw),
             FieldKey::From => Provenance::parse(text).map(|from| GoldenValue::Word(from.as_str())),
             FieldKey::Why => SuppressionReason::parse(text)
                 .map(|why| GoldenValue::Word(why.as_str()))
@@ -118,6 +132,7 @@ impl fmt::Display for GoldenValue {
             GoldenValue::Flag(is_so) => write!(f, "{is_so}"),
             GoldenValue::Span(span) => write!(f, "{span}"),
             GoldenValue::Unknown => f.write_str("?"),
+            GoldenValue::Draw(draw) => write!(f, "{draw}"),
             GoldenValue::Word(word) => f.write_str(word),
             GoldenValue::Refused(why) => f.write_str(why.as_str()),
             GoldenValue::Lacks(asked) => write!(f, "answer to {asked}"),

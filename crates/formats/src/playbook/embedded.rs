@@ -1,7 +1,8 @@
 //! The playbooks that are embedded in the binary. Reads no disk.
 
 /// The names of the embedded playbooks; the first is the default.
-pub const EMBEDDED: &[&str] = &["standard", "reversing", "study/typed-verdicts-literal", "study/retry-everything"];
+pub const EMBEDDED: &[&str] =
+    &["standard", "reversing", "preset/llm-client", "study/typed-verdicts-literal", "study/retry-everything"];
 
 /// The error kinds in rules of the embedded playbooks, which known adapters give. Sorted.
 pub const KNOWN_KINDS: [&str; 18] = [
@@ -30,6 +31,7 @@ pub fn embedded(name: &str) -> Option<&'static str> {
     match name {
         "standard" => Some(include_str!("../../../../playbooks/standard.yaml")),
         "reversing" => Some(include_str!("../../../../playbooks/reversing.yaml")),
+        "preset/llm-client" => Some(include_str!("../../../../playbooks/preset/llm-client.yaml")),
         "study/typed-verdicts-literal" => Some(include_str!("../../../../playbooks/study/typed-verdicts-literal.yaml")),
         "study/retry-everything" => Some(include_str!("../../../../playbooks/study/retry-everything.yaml")),
         _ => None,

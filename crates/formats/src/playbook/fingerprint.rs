@@ -8,12 +8,12 @@ use std::fmt;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::{overlap, syntax};
+use super::{overlap, syntax, waiting};
 use playproof_engine::glob::is_glob;
 use playproof_engine::ids::{QueueId, ReasonId};
 use playproof_engine::playbook::{
-    Compensation, ConditionKind, ConditionTest, GuardMode, LimitKind, MessageTest, Playbook, Retry, Reversal, Study,
-    Terminal, ToolFacts, UnsafePolicy, When,
+    Compensation, ConditionKind, ConditionTest, ElapsedRule, GuardMode, LimitKind, Limits, MessageTest, Playbook,
+    Reversal, Study, Terminal, ToolFacts, UnsafePolicy, When,
 };
 use playproof_engine::time::Duration;
 
@@ -70,7 +70,7 @@ pub fn rows(playbook: &Playbook) -> Vec<PlaybookRow> {
         row("otherwise", "", &json!(&*playbook.verdict(playbook.otherwise).name)),
         row("default_queue", "", &json!(playbook.default_queue.map(|queue| queue_name(playbook, queue)))),
     ];
-    rows.extend(LimitKind::ALL.map(|kind| row("limit", kind.as_str(), &json!(playbook.limits.get(kind)))));
+    rows.extend(limits(&playbook.limits));
     for verdict in &playbook.verdicts {
         let then = json!({ verdict.then.as_str(): compensation(playbook, &verdict.then) });
         let text = json!({ "means": &*verdict.means, "effect": verdict.effect.as_str(), "then": then });
@@ -86,6 +86,21 @@ pub fn rows(playbook: &Playbook) -> Vec<PlaybookRow> {
     rows.extend(tool_rows(playbook));
     rows.extend(playbook.study.iter().flat_map(study));
     rows.sort();
+    rows
+}
+
+/// What later versions added has no row unless it is written.
+fn limits(limits: &Limits) -> Vec<PlaybookRow> {
+    let Limits { max_attempts, deadline, call_timeout, elapsed } = limits;
+    let of = |kind: LimitKind, value: Value| row("limit", kind.as_str(), &value);
+    let mut rows = vec![
+        of(LimitKind::MaxAttempts, json!(max_attempts)),
+        of(LimitKind::Deadline, json!(deadline.map(Duration::as_millis))),
+    ];
+    rows.extend(call_timeout.map(|end| of(LimitKind::CallTimeout, json!(end.as_millis()))));
+    if *elapsed != ElapsedRule::NextStart {
+        rows.push(of(LimitKind::Elapsed, json!(elapsed.as_str())));
+    }
     rows
 }
 
@@ -123,11 +138,11 @@ fn orders(playbook: &Playbook) -> Vec<Vec<usize>> {
 }
 
 /// The word in files.
-fn word<T: PartialEq>(table: &[(&'static str, T)], meaning: &T) -> &'static str {
+pub(super) fn word<T: PartialEq>(table: &[(&'static str, T)], meaning: &T) -> &'static str {
     table.iter().find(|(_, known)| known == meaning).map_or("", |(word, _)| word)
 }
 
-fn queue_name(playbook: &Playbook, queue: QueueId) -> &str {
+pub(super) fn queue_name(playbook: &Playbook, queue: QueueId) -> &str {
     playbook.queues.get(queue.index()).map_or("", |name| name)
 }
 
@@ -138,14 +153,10 @@ fn reason_text(playbook: &Playbook, reason: ReasonId) -> &str {
 fn compensation(playbook: &Playbook, compensation: &Compensation) -> Value {
     match compensation {
         Compensation::RetryWithBackoff(retry) => {
-            let Retry { backoff, max_retries, after, max_wait, on_unsafe: unsafe_ } = retry;
-            json!({
-                "backoff_ms": backoff.iter().map(|wait| wait.as_millis()).collect::<Vec<_>>(),
-                "max_retries": max_retries,
-                "after": word(&syntax::AFTER, after),
-                "max_wait_ms": max_wait.map(Duration::as_millis),
-                "on_unsafe": on_unsafe(playbook, *unsafe_),
-            })
+            let mut parts = waiting::parts(playbook, retry);
+            parts.insert("max_retries".into(), json!(retry.max_retries));
+            parts.insert("on_unsafe".into(), on_unsafe(playbook, retry.on_unsafe));
+            Value::Object(parts)
         }
         Compensation::RefreshEvidence(refresh) => json!({
             "then": word(&syntax::AFTER_REFRESH, &refresh.then),
@@ -169,7 +180,7 @@ fn reversal(playbook: &Playbook, reversal: Reversal) -> Value {
     json!({ "reason": reason_text(playbook, reversal.reason), "on_refused": final_(playbook, reversal.on_refused) })
 }
 
-fn final_(playbook: &Playbook, end: Terminal) -> Value {
+pub(super) fn final_(playbook: &Playbook, end: Terminal) -> Value {
     match end {
         Terminal::Escalate(queue) => json!({ "escalate_to_human": queue_name(playbook, queue) }),
         Terminal::Deprecate(reason) => json!({ "deprecate_tool_call": reason_text(playbook, reason) }),

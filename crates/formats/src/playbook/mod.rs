@@ -11,6 +11,7 @@ mod syntax;
 #[cfg(test)]
 mod tests;
 pub mod tools;
+mod waiting;
 
 pub use embedded::{EMBEDDED, KNOWN_KINDS, embedded};
 pub use fingerprint::{Fingerprint, PlaybookRow, fingerprint, fingerprint_of, rows};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::diagnostic::Source;
 use playproof_engine::ids::{QueueId, RuleId, VerdictId};
-use playproof_engine::playbook::Playbook;
+use playproof_engine::playbook::{LimitKind, Playbook};
 
 /// A playbook with the places of its parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,10 +30,12 @@ pub struct PlaybookPlaces {
     /// By row.
     pub(super) tools: Vec<ToolPlaces>,
     pub(super) otherwise: Option<Range<usize>>,
-    pub(super) max_attempts: Option<Range<usize>>,
-    pub(super) deadline: Option<Range<usize>>,
+    pub(super) limits: LimitPlaces,
     pub(super) study: Option<Range<usize>>,
 }
+
+/// The values of the written limits, in the order of `LimitKind`.
+pub(super) type LimitPlaces = [Option<Range<usize>>; LimitKind::ALL.len()];
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct VerdictPlaces {
@@ -50,6 +52,7 @@ pub(super) struct CompensationPlaces {
     pub backoff: Option<Range<usize>>,
     pub max_retries: Option<Range<usize>>,
     pub max_wait: Option<Range<usize>>,
+    pub server_delay: Option<Range<usize>>,
     pub max_refreshes: Option<Range<usize>>,
     pub on_unsafe: Option<Range<usize>>,
     /// Of the compensation itself or of its `on_unsafe`.
@@ -114,14 +117,10 @@ impl PlaybookPlaces {
         Some(self.tools.get(row)?.name.clone())
     }
 
-    /// The value of `limits.max_attempts`, if it is written.
-    pub fn max_attempts(&self) -> Option<Range<usize>> {
-        self.max_attempts.clone()
-    }
-
-    /// The value of `limits.deadline_ms`, if it is written.
-    pub fn deadline(&self) -> Option<Range<usize>> {
-        self.deadline.clone()
+    /// The value of a limit, if it is written.
+    pub fn limit(&self, kind: LimitKind) -> Option<Range<usize>> {
+        let place = LimitKind::ALL.iter().position(|known| *known == kind)?;
+        self.limits[place].clone() // one place for each limit
     }
 
     /// The place of a canonical row (`verdict transient_timeout`), as near as possible to its part `path`
@@ -144,8 +143,7 @@ impl PlaybookPlaces {
                 Some(fact.map_or(&tool.name, |(_, value)| value).clone())
             }
             "queue" => place(playbook.queues.iter().position(|queue| **queue == *name), &self.queues),
-            "limit" if name == "max_attempts" => self.max_attempts(),
-            "limit" => self.deadline(),
+            "limit" => self.limit(LimitKind::parse(name)?),
             "otherwise" => self.otherwise(),
             "study" => self.switch(name),
             _ => None,
@@ -169,9 +167,10 @@ impl VerdictPlaces {
             "effect" => Some(self.effect.clone()),
             _ if has("on_refused") => then.on_refused.clone(),
             _ if has("on_unsafe") => then.on_unsafe.clone(),
-            _ if has("backoff_ms") => then.backoff.clone(),
+            _ if has("backoff_ms") || has("backoff") => then.backoff.clone(),
             _ if has("max_retries") => then.max_retries.clone(),
             _ if has("max_wait_ms") => then.max_wait.clone(),
+            _ if has("server_delay") => then.server_delay.clone(),
             _ if has("max_refreshes") => then.max_refreshes.clone(),
             _ => None,
         };

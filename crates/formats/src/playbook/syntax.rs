@@ -1,7 +1,7 @@
 //! The keys, words and bounds of the playbook format, in one place for reading it and for its JSON Schema.
 //! Reads nothing.
 
-use playproof_engine::playbook::{Access, AfterRefresh, GuardMode, LimitKind, RetryTiming};
+use playproof_engine::playbook::{Access, AfterRefresh, FamilyWord, GuardMode, LimitKind, Ratio, ServerDelayMode};
 use playproof_engine::time::Duration;
 
 /// The JSON Schema of a playbook, for editors. Reading checks more.
@@ -18,7 +18,27 @@ pub(super) const PLAYBOOK: &[&str] =
 pub(super) const VERDICT: &[&str] = &["means", "effect", "then"];
 pub(super) const RULE: &[&str] = &["rule", "when", "verdict"];
 pub(super) const MESSAGE: &[&str] = &["contains", "starts_with", "equals", "matches", "clause", "case"];
-pub(super) const RETRY: &[&str] = &["backoff_ms", "max_retries", "after", "max_wait_ms", "on_unsafe"];
+pub(super) const RETRY: &[&str] =
+    &["backoff_ms", "backoff", "max_retries", "after", "max_wait_ms", "server_delay", "on_unsafe"];
+pub(super) const BACKOFF: &[&str] = &[
+    "kind",
+    "base_ms",
+    "increment_ms",
+    "multiplier",
+    "coef_ms",
+    "exponent",
+    "from",
+    "max_ms",
+    "cap",
+    "jitter",
+    "floor_ms",
+    "round",
+    "counter",
+];
+pub(super) const PROPORTIONAL: &[&str] = &["low", "high"];
+pub(super) const ABSOLUTE: &[&str] = &["ms"];
+pub(super) const ADDITIVE: &[&str] = &["ms", "ms_per_retry"];
+pub(super) const SERVER_DELAY: &[&str] = &["mode", "window_ms", "spread", "max_ms", "over_max", "zero"];
 pub(super) const REFRESH: &[&str] = &["then", "max_refreshes", "on_unsafe"];
 pub(super) const ESCALATE: &[&str] = &["queue"];
 pub(super) const REVERSAL: &[&str] = &["reason", "on_refused"];
@@ -38,8 +58,19 @@ pub(super) const STUDY: &[&str] = &[
 ];
 
 pub(super) const ACCESS: [(&str, Access); 2] = [("read", Access::Read), ("write", Access::Write)];
-pub(super) const AFTER: [(&str, RetryTiming); 2] =
-    [("backoff", RetryTiming::Backoff), ("retry_after", RetryTiming::RetryAfter)];
+/// The short form of `server_delay`.
+pub(super) const AFTER: [(&str, ServerDelayMode); 2] =
+    [("backoff", ServerDelayMode::Ignore), ("retry_after", ServerDelayMode::AtLeast)];
+pub(super) const ROUND: [(&str, bool); 2] = [("none", false), ("whole_ms", true)];
+pub(super) const ZERO: [(&str, bool); 2] = [("use", false), ("ignore", true)];
+/// The keys of a backoff that only some families have.
+pub(super) const FAMILY_KEYS: [(&str, &[FamilyWord]); 5] = [
+    ("increment_ms", &[FamilyWord::Linear]),
+    ("multiplier", &[FamilyWord::Exponential, FamilyWord::Decorrelated]),
+    ("coef_ms", &[FamilyWord::Polynomial]),
+    ("exponent", &[FamilyWord::Polynomial]),
+    ("from", &[FamilyWord::Decorrelated]),
+];
 pub(super) const AFTER_REFRESH: [(&str, AfterRefresh); 2] =
     [("retry", AfterRefresh::Retry), ("abort", AfterRefresh::Abort)];
 pub(super) const PRESENCE: [(&str, bool); 2] = [("present", true), ("absent", false)];
@@ -48,6 +79,14 @@ pub(super) const OFF: [(&str, GuardMode); 1] = [("off", GuardMode::Off)];
 
 /// The default of `max_attempts`.
 pub(super) const DEFAULT_MAX_ATTEMPTS: u32 = 6;
+/// The bounds of the factor by which waits grow.
+pub(super) const MULTIPLIER: (Ratio, Ratio) = (Ratio::ONE, Ratio(1_000 * Ratio::SCALE));
+/// The bounds of the factors of a proportional jitter.
+pub(super) const JITTER_FACTOR: (Ratio, Ratio) = (Ratio(0), Ratio(10 * Ratio::SCALE));
+/// The bounds of the part that jitter adds to the upstream's wish.
+pub(super) const SPREAD: (Ratio, Ratio) = (Ratio(0), Ratio::ONE);
+/// The largest power of a polynomial.
+pub(super) const MOST_EXPONENT: u64 = 10;
 /// The longest list of waits.
 pub(super) const MOST_WAITS: usize = 100;
 /// The most verdicts, rules or queues; the fingerprint compares every pair of rules.
@@ -66,7 +105,10 @@ mod tests {
     use super::*;
     use crate::schema_check;
     use playproof_engine::event::{CompensationWord, EffectClaim};
-    use playproof_engine::playbook::{ConditionKind, ConditionSyntax, MOST_ATTEMPTS};
+    use playproof_engine::playbook::{
+        Cap, ConditionKind, ConditionSyntax, Counter, DecorrelatedFrom, ElapsedRule, JitterWord, MOST_ATTEMPTS,
+        OverMaxWord, ServerDelayWord,
+    };
     use playproof_engine::time::Duration;
 
     fn read(schema: &str) -> Value {
@@ -85,7 +127,12 @@ mod tests {
     fn the_schema_has_every_key_that_the_reader_knows_and_no_other() {
         let schema = read(SCHEMA);
         let ends = ["escalate_to_human", "deprecate_tool_call", "issue_reversal"];
-        let lists: [(&str, &[&str]); 16] = [
+        let jitter: Vec<&str> = JitterWord::WORDS
+            .into_iter()
+            .filter(|word| ["proportional", "absolute", "additive"].contains(word))
+            .collect();
+        let jitter_at = "/$defs/backoff/properties/jitter/anyOf/1";
+        let lists: [(&str, &[&str]); 23] = [
             ("", PLAYBOOK),
             ("/$defs/verdict", VERDICT),
             ("/$defs/rule", RULE),
@@ -95,6 +142,13 @@ mod tests {
             ("/$defs/instead", &ends),
             ("/$defs/end", &ends[..2]),
             ("/$defs/retry_with_backoff", RETRY),
+            ("/$defs/backoff", BACKOFF),
+            (jitter_at, &jitter),
+            (&format!("{jitter_at}/properties/proportional"), PROPORTIONAL),
+            (&format!("{jitter_at}/properties/absolute"), ABSOLUTE),
+            (&format!("{jitter_at}/properties/additive"), ADDITIVE),
+            ("/$defs/server_delay", SERVER_DELAY),
+            ("/$defs/server_delay/properties/over_max/anyOf/1", &ends[..1]),
             ("/$defs/refresh_evidence", REFRESH),
             ("/$defs/escalate_to_human", ESCALATE),
             ("/$defs/issue_reversal", REVERSAL),
@@ -132,6 +186,24 @@ mod tests {
         millis("/$defs/retry_with_backoff/properties/max_wait_ms", LONGEST_WAIT);
         millis("/$defs/retry_with_backoff/properties/backoff_ms/items", LONGEST_WAIT);
         held("/$defs/retry_with_backoff/properties/backoff_ms/maxItems", json!(MOST_WAITS));
+        for key in BACKOFF.iter().filter(|key| key.ends_with("_ms")) {
+            millis(&format!("/$defs/backoff/properties/{key}"), LONGEST_WAIT);
+        }
+        held("/$defs/backoff/properties/kind/enum", json!(FamilyWord::WORDS));
+        held("/$defs/backoff/properties/from/enum", json!(DecorrelatedFrom::WORDS));
+        held("/$defs/backoff/properties/cap/enum", json!(Cap::WORDS));
+        held("/$defs/backoff/properties/jitter/anyOf/0/enum", json!(&JitterWord::WORDS[..4]));
+        held("/$defs/backoff/properties/round/enum", words(&ROUND));
+        held("/$defs/backoff/properties/counter/enum", json!(Counter::WORDS));
+        bounds("/$defs/backoff/properties/multiplier", 1, 1_000);
+        bounds("/$defs/backoff/properties/exponent", 1, MOST_EXPONENT);
+        held("/$defs/server_delay/properties/mode/enum", json!(ServerDelayWord::WORDS));
+        held("/$defs/server_delay/properties/over_max/anyOf/0/enum", json!(OverMaxWord::WORDS));
+        held("/$defs/server_delay/properties/zero/enum", words(&ZERO));
+        millis("/$defs/server_delay/properties/window_ms", LONGEST_WAIT);
+        millis("/$defs/server_delay/properties/max_ms", LONGEST_WAIT);
+        held("/properties/limits/properties/elapsed/enum", json!(ElapsedRule::WORDS));
+        millis("/properties/limits/properties/call_timeout_ms", LONGEST_DEADLINE);
         millis("/$defs/tool/properties/timeout_ms", LONGEST_WAIT);
         bounds("/properties/limits/properties/max_attempts", 1, MOST_ATTEMPTS);
         millis("/properties/limits/properties/deadline_ms", LONGEST_DEADLINE);

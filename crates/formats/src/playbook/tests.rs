@@ -8,8 +8,8 @@ use crate::diagnostic::{Diagnostic, Source};
 use playproof_engine::event::EffectClaim;
 use playproof_engine::ids::{QueueId, RuleId, VerdictId};
 use playproof_engine::playbook::{
-    Access, AfterRefresh, Compensation, ConditionKind, ConditionSyntax, GuardMode, MessageOp, Playbook, RetryTiming,
-    Terminal, UnsafePolicy,
+    Access, AfterRefresh, Compensation, ConditionKind, ConditionSyntax, GuardMode, LimitKind, MessageOp, Playbook,
+    ServerDelay, Terminal, UnsafePolicy,
 };
 use playproof_engine::time::Duration;
 
@@ -60,7 +60,7 @@ fn help(from: &str, to: &str) -> String {
 fn omitted_values_get_the_documented_defaults() {
     let playbook = load(GOOD);
     let Compensation::RetryWithBackoff(retry) = &playbook.verdicts[0].then else { panic!() };
-    assert_eq!((retry.max_retries, retry.after, retry.max_wait), (2, RetryTiming::Backoff, None));
+    assert_eq!((retry.max_retries, retry.server_delay), (2, ServerDelay::IGNORED));
     let to_humans = Terminal::Escalate(QueueId(0));
     assert_eq!(retry.on_unsafe, UnsafePolicy::End(to_humans));
     let Compensation::RefreshEvidence(refresh) = &playbook.verdicts[1].then else { panic!() };
@@ -145,10 +145,8 @@ fn unknown_keys_at_every_depth_are_underlined() {
     assert_eq!(errors("name: test", "name: test\nretries: 3"), ["unknown_key: retries"]);
     assert_eq!(errors("{ kind: a }", "{ knd: a }"), ["unknown_key: knd"]);
     assert_eq!(errors("access: write,", "access: write, mode: x,"), ["unknown_key: mode"]);
-    assert_eq!(
-        help("backoff_ms: [200, 600]", "backoff: [200, 600]"),
-        "write `backoff_ms: [200, 600]`, in milliseconds"
-    );
+    let list = help("backoff_ms: [200, 600]", "backoff: [200, 600]");
+    assert_eq!(list, "write the list as `backoff_ms: [...]`, in milliseconds");
     assert_eq!(help("timeout_ms: 5000", "timeout: 5s"), "write `timeout_ms: 5000`, in milliseconds");
 }
 
@@ -303,7 +301,7 @@ fn places_point_at_their_parts() {
     assert_eq!(places.when(RuleId(0)).map(|span| &GOOD[span]), Some("{ kind: a }"));
     assert_eq!(places.queue(QueueId(1)).map(|span| &GOOD[span]), Some("attic"));
     assert_eq!(places.tool(0).map(|span| &GOOD[span]), Some("pay"));
-    assert_eq!(places.max_attempts(), None);
+    assert_eq!(places.limit(LimitKind::MaxAttempts), None);
 }
 
 #[test]

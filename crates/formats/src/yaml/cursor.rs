@@ -184,6 +184,19 @@ impl<'a> Cursor<'a> {
         None
     }
 
+    /// A number whose text `parse` takes; `what` names the numbers that it takes.
+    pub fn decimal<T>(self, what: &str, parse: impl FnOnce(&str) -> Option<T>) -> Option<T> {
+        let NodeKind::Scalar { text, value: Scalar::Whole(_) | Scalar::Float(_) } = &self.node.kind else {
+            self.report(self.expected(what));
+            return None;
+        };
+        let value = parse(text);
+        if value.is_none() {
+            self.report(self.expected(what));
+        }
+        value
+    }
+
     /// The meaning of one of the words of `table`.
     pub fn word<T: Copy>(self, table: &[(&str, T)]) -> Option<T> {
         let words = table.iter().map(|(word, _)| *word);

@@ -3,9 +3,10 @@
 use crate::{text, timeline};
 use playproof_analysis::explain::{Detail, Explanation, LetPass, NarrativeStep, Simulation, Subject};
 use playproof_engine::classify::RuleEvaluation;
+use playproof_engine::dispatch::wait_range;
 use playproof_engine::event::{Decision, EffectClaim, Provenance, Status};
 use playproof_engine::ids::{AttemptNo, RuleId, VerdictId};
-use playproof_engine::playbook::{AfterRefresh, Compensation, Playbook};
+use playproof_engine::playbook::{AfterRefresh, Backoff, Compensation, Playbook, Retry};
 use playproof_engine::sim::Plan;
 use playproof_engine::time::Duration;
 
@@ -48,9 +49,13 @@ impl Narrator<'_> {
                 let trials = if let Detail::Tried(trials) = &step.detail { trials.as_slice() } else { &[] };
                 self.on_verdict(verdict, rule, ignored, trials);
             }
-            Decision::RetryScheduled { attempt, delay, .. } => {
+            Decision::RetryScheduled { attempt, delay, draw, told, .. } => {
                 let why = self.let_pass(&step.detail);
-                self.say(format!("{why} Attempt {attempt} is due in {} ms.", timeline::millis(delay)));
+                let told = told.map_or_else(String::new, |told| {
+                    format!(" The upstream asked to wait {} ms.", timeline::millis(told))
+                });
+                let draw = draw.map_or_else(String::new, |draw| format!(" The draw is {draw}."));
+                self.say(format!("{why} Attempt {attempt} is due in {} ms.{told}{draw}", timeline::millis(delay)));
             }
             Decision::Refused { why } => {
                 self.say(format!("The call is refused before its first attempt: {}.", timeline::turned_away(why)));
@@ -226,12 +231,26 @@ pub const fn claim_in_words(claim: EffectClaim) -> &'static str {
     }
 }
 
+/// The waits of a retry: its list, or those of its first retries with their bounds.
+fn waits(retry: &Retry) -> String {
+    const SHOWN: u32 = 4;
+    let shown = match &retry.backoff {
+        Backoff::Listed(list) => u32::try_from(list.len()).unwrap_or(SHOWN),
+        Backoff::Formula(_) => retry.max_retries.min(SHOWN),
+    };
+    let each = (1..=shown).map(|n| match wait_range(&retry.backoff, n) {
+        (least, most) if least == most => timeline::millis(least),
+        (least, most) => format!("{} to {}", timeline::millis(least), timeline::millis(most)),
+    });
+    let more = if matches!(retry.backoff, Backoff::Formula(_)) && retry.max_retries > SHOWN { ", ..." } else { "" };
+    format!("{}{more}", each.collect::<Vec<_>>().join(", "))
+}
+
 fn parameters(compensation: &Compensation, playbook: &Playbook) -> String {
     match compensation {
         Compensation::RetryWithBackoff(retry) => {
-            let waits: Vec<String> = retry.backoff.iter().map(|wait| timeline::millis(*wait)).collect();
             let most = text::counted(retry.max_retries.into(), "retry", "retries");
-            format!(": at most {most}, after {} ms", waits.join(", "))
+            format!(": at most {most}, after {} ms", waits(retry))
         }
         Compensation::RefreshEvidence(refresh) => match refresh.then {
             AfterRefresh::Retry => ": refresh the evidence, then send again".to_owned(),

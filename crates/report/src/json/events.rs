@@ -120,6 +120,8 @@ pub(super) fn ended(out: &mut Vec<u8>, transcript: &Transcript<'_>, outcome: &Ou
 fn field(out: &mut Vec<u8>, transcript: &Transcript<'_>, key: FieldKey, said: FieldValue) {
     let is_absent = match said {
         FieldValue::Flag(flag) => !flag,
+        FieldValue::OptionalSpan(span) => span.is_none(),
+        FieldValue::Draw(draw) => draw.is_none(),
         FieldValue::Error(error) => transcript.error(error).is_none(),
         _ => false,
     };
@@ -136,8 +138,11 @@ fn value(out: &mut Vec<u8>, transcript: &Transcript<'_>, value: FieldValue) {
         FieldValue::Number(value) => digits(out, value.into()),
         FieldValue::Flag(flag) => raw(out, if flag { "true" } else { "false" }),
         FieldValue::Status(status) => how(out, transcript, status),
-        FieldValue::Latency(None) => raw(out, "null"),
-        FieldValue::Latency(Some(value)) | FieldValue::Span(value) => millis(out, value.as_micros()),
+        FieldValue::Latency(None) | FieldValue::OptionalSpan(None) | FieldValue::Draw(None) => raw(out, "null"),
+        FieldValue::Latency(Some(value)) | FieldValue::OptionalSpan(Some(value)) | FieldValue::Span(value) => {
+            millis(out, value.as_micros());
+        }
+        FieldValue::Draw(Some(draw)) => out.extend_from_slice(draw.to_string().as_bytes()),
         FieldValue::Instant(at) => millis(out, at.since(Instant::ZERO).as_micros()),
         FieldValue::Provenance(provenance) => quoted(out, provenance.as_str()),
         FieldValue::Refused(why) => quoted(out, why.as_str()),

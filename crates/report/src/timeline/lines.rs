@@ -4,7 +4,7 @@ use crate::text;
 use crate::view::{CallView, RunView};
 use playproof_engine::call::{AnswerTo, Reply};
 use playproof_engine::event::{
-    AdmissionRefusal, Decision, ErrorFacts, OutcomeKind, Provenance, RequestKind, ReversalRefusal, Status,
+    AdmissionRefusal, Decision, Draw, ErrorFacts, OutcomeKind, Provenance, RequestKind, ReversalRefusal, Status,
     SuppressionReason, Transcript,
 };
 use playproof_engine::ids::AttemptNo;
@@ -176,7 +176,7 @@ fn decided(transcript: &Transcript<'_>, decision: Decision) -> Option<(Tone, Str
             let ignored = if ignored { ", ignored" } else { "" };
             (Tone::Decided, format!("verdict {} ({by}){ignored}", names.verdict(verdict)))
         }
-        Decision::RetryScheduled { delay, .. } => (Tone::Decided, format!("→ send again in {} ms", millis(delay))),
+        Decision::RetryScheduled { delay, draw, told, .. } => (Tone::Decided, send_again(delay, draw, told)),
         Decision::Refused { why } => (Tone::Stopped, format!("admission: refused, {}", turned_away(why))),
         Decision::RetrySuppressed { why } => (Tone::Stopped, format!("retry guard: stopped, {}", suppressed(why))),
         Decision::EvidenceRefreshed { status, provenance, .. } => {
@@ -193,6 +193,14 @@ fn decided(transcript: &Transcript<'_>, decision: Decision) -> Option<(Tone, Str
             (Tone::Decided, format!("→ deprecate_tool_call: {}", text::escape_unprintable(names.deprecated_why(why))))
         }
     })
+}
+
+/// The wait before the next attempt, and what it comes from beside the playbook.
+fn send_again(delay: Duration, draw: Option<Draw>, told: Option<Duration>) -> String {
+    let told = told.map(|told| format!("the upstream asked for {} ms", millis(told)));
+    let from: Vec<String> = told.into_iter().chain(draw.map(|draw| format!("draw {draw}"))).collect();
+    let from = if from.is_empty() { String::new() } else { format!(" ({})", from.join(", ")) };
+    format!("→ send again in {} ms{from}", millis(delay))
 }
 
 /// Why a further attempt was suppressed, in words.

@@ -53,7 +53,16 @@ fn lines(timed: bool, latency: Option<Duration>, off_tape: Option<OffTape>) -> V
         (MS(1_000), sent(AttemptNo::FIRST)),
         (failed_at, ended(AttemptNo::FIRST, Status::Failed(Some(ErrorId(0))), latency, Provenance::Recorded)),
         (failed_at, Decision::FailureClassified { verdict: VerdictId(0), rule: Some(RuleId(0)), ignored: false }),
-        (failed_at, Decision::RetryScheduled { attempt: second, delay: Duration::from_millis(200), due }),
+        (
+            failed_at,
+            Decision::RetryScheduled {
+                attempt: second,
+                delay: Duration::from_millis(200),
+                due,
+                draw: None,
+                told: None,
+            },
+        ),
         (due, sent(second)),
         (due, ended(second, Status::Unanswered, Some(Duration::ZERO), Provenance::Unanswered)),
     ];

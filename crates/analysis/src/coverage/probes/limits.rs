@@ -5,9 +5,10 @@ use std::sync::Arc;
 use crate::coverage::fixture_builder::{FixtureBuilder, LATENCY, NamedBuilder, TIMEOUT, failure, lost, ok, refused};
 use crate::coverage::path::Generator;
 use crate::coverage::shape::{CallShape, KEYED, UNKEYED};
+use playproof_engine::dispatch::wait_range;
 use playproof_engine::event::ErrorFacts;
 use playproof_engine::ids::VerdictId;
-use playproof_engine::playbook::{Compensation, Refresh, Retry};
+use playproof_engine::playbook::{Compensation, Limits, Refresh, Retry};
 use playproof_engine::time::Duration;
 use playproof_engine::upstream::{ScriptedAnswer, UpstreamReply};
 
@@ -71,14 +72,14 @@ impl LimitProbes<'_> {
         let recovers = failures.into_iter().take(last).chain([ok()]);
         found.push((self.name("until-the-last-retry-works"), self.builder("the last retry works").answered(recovers)));
         self.waits(retry, found);
-        self.deadline(retry.backoff.first().copied().unwrap_or_default(), found);
+        self.deadline(wait_range(&retry.backoff, 1).0, found);
     }
 
     /// The upstream asks for a wait: a short one, one beyond the list, the longest allowed, and longer ones.
     fn waits(&self, retry: &Retry, found: &mut Vec<NamedBuilder>) {
-        let listed = retry.backoff.first().copied().unwrap_or_default();
-        let most = retry.max_wait.unwrap_or(listed);
-        for wait in [MILLI, listed.plus(MILLI), most, most.plus(MILLI), most.plus(MILLI).plus(MILLI)] {
+        let (_, own) = wait_range(&retry.backoff, 1);
+        let most = retry.server_delay.max.unwrap_or(own);
+        for wait in [MILLI, own.plus(MILLI), most, most.plus(MILLI), most.plus(MILLI).plus(MILLI)] {
             let Some(failure) = self.failure(1).and_then(|failure| asking_to_wait(failure, wait)) else { continue };
             let builder = self.builder("the upstream asks to wait").answered([failure, ok()]);
             found.push((self.name("with-a-wish-to-wait"), builder));
@@ -87,13 +88,16 @@ impl LimitProbes<'_> {
 
     /// A first failure so late that the next attempt starts at the deadline, or just after it.
     fn deadline(&self, delay: Duration, found: &mut Vec<NamedBuilder>) {
-        let Some(deadline) = self.generator.plan.playbook.limits.deadline else { return };
-        let starts_then = Duration::from_micros(deadline.as_micros().saturating_sub(delay.as_micros()));
-        for latency in [starts_then, starts_then.plus(MILLI), deadline, deadline.plus(MILLI)] {
-            let Some(failure) = self.failure(1).and_then(|failure| in_words(failure, latency)) else { continue };
-            let builder = self.builder("the failure comes close to the deadline");
-            let builder = builder.answered([failure, ok()]).refreshed([ok()]).with_timeout(deadline.plus(TIMEOUT));
-            found.push((self.name("close-to-the-deadline"), builder));
+        let Limits { deadline, call_timeout, .. } = self.generator.plan.playbook.limits;
+        for (limit, what) in [(deadline, "deadline"), (call_timeout, "end")] {
+            let Some(limit) = limit else { continue };
+            let starts_then = limit.minus(delay);
+            for latency in [starts_then, starts_then.plus(MILLI), limit, limit.plus(MILLI)] {
+                let Some(failure) = self.failure(1).and_then(|failure| in_words(failure, latency)) else { continue };
+                let builder = self.builder(&format!("the failure comes close to the {what}"));
+                let builder = builder.answered([failure, ok()]).refreshed([ok()]).with_timeout(limit.plus(TIMEOUT));
+                found.push((self.name(&format!("close-to-the-{what}")), builder));
+            }
         }
     }
 

@@ -2,11 +2,14 @@
 
 use super::mutant::{Mutant, MutantRow};
 use playproof_engine::playbook::{
-    Access, Compensation, GuardMode, Playbook, Study, ToolFacts, ToolRow, Tools, UnsafePolicy,
+    Access, Compensation, ElapsedRule, GuardMode, Limits, Playbook, Study, ToolFacts, ToolRow, Tools, UnsafePolicy,
 };
 use playproof_engine::time::Duration;
 
 const MILLI: Duration = Duration::from_millis(1);
+
+/// The place of a limit that may be missing.
+type LimitPlace = fn(&mut Limits) -> &mut Option<Duration>;
 
 pub(super) fn add(playbook: &Playbook, all: &mut Vec<Mutant>) {
     let most = playbook.limits.max_attempts;
@@ -17,13 +20,23 @@ pub(super) fn add(playbook: &Playbook, all: &mut Vec<Mutant>) {
             row.add(word, what, move |playbook| playbook.limits.max_attempts = other);
         }
     }
-    if let Some(deadline) = playbook.limits.deadline {
-        let mut row = MutantRow::new("limit deadline_ms".to_owned(), all);
-        let shorter = Duration::from_micros(deadline.as_micros().saturating_sub(MILLI.as_micros()));
-        let others = [("longer", Some(deadline.plus(MILLI))), ("shorter", Some(shorter)), ("none", None)];
+    for (name, limit, place) in [
+        ("limit deadline_ms", playbook.limits.deadline, (|limits| &mut limits.deadline) as LimitPlace),
+        ("limit call_timeout_ms", playbook.limits.call_timeout, |limits| &mut limits.call_timeout),
+    ] {
+        let Some(limit) = limit else { continue };
+        let mut row = MutantRow::new(name.to_owned(), all);
+        let others = [("longer", Some(limit.plus(MILLI))), ("shorter", Some(limit.minus(MILLI))), ("none", None)];
         for (word, other) in others {
-            let what = format!("{} instead of {deadline}", other.map_or("none".to_owned(), |other| other.to_string()));
-            row.add(word, what, move |playbook| playbook.limits.deadline = other);
+            let what = format!("{} instead of {limit}", other.map_or("none".to_owned(), |other| other.to_string()));
+            row.add(word, what, move |playbook| *place(&mut playbook.limits) = other);
+        }
+    }
+    if playbook.limits.elapsed != ElapsedRule::NextStart {
+        let mut row = MutantRow::new("limit elapsed".to_owned(), all);
+        for elapsed in ElapsedRule::ALL.into_iter().filter(|elapsed| *elapsed != playbook.limits.elapsed) {
+            let word = elapsed.as_str();
+            row.add(word, format!("`elapsed: {word}`"), move |playbook| playbook.limits.elapsed = elapsed);
         }
     }
     guards(playbook, all);

@@ -5,6 +5,7 @@ mod limits;
 mod mutant;
 mod rules;
 mod verdicts;
+mod waits;
 
 pub use all::mutants;
 pub use mutant::Mutant;

@@ -1,18 +1,17 @@
 //! Verdicts: another effect claim, another compensation, and every parameter of the one there is.
 
 use super::mutant::{Mutant, MutantRow};
+use super::waits::{self, WaitMutant};
 use playproof_engine::event::EffectClaim;
 use playproof_engine::ids::{QueueId, ReasonId, VerdictId};
 use playproof_engine::playbook::{
-    AfterRefresh, Compensation, Playbook, Refresh, Retry, RetryTiming, Reversal, Terminal, UNCLASSIFIED, UnsafePolicy,
-    Verdict,
+    AfterRefresh, Backoff, Compensation, Playbook, Refresh, Retry, Reversal, ServerDelay, Terminal, UNCLASSIFIED,
+    UnsafePolicy, Verdict,
 };
 use playproof_engine::time::Duration;
 
 /// The reason of a compensation that a mutant brings in.
 const REASON: &str = "a mutant gives it up";
-
-const MILLI: Duration = Duration::from_millis(1);
 
 pub(super) fn add(playbook: &Playbook, all: &mut Vec<Mutant>) {
     for (id, verdict) in (0..).map(VerdictId).zip(&playbook.verdicts) {
@@ -75,33 +74,9 @@ impl VerdictRow<'_> {
         }
     }
 
-    fn edit_retry(&mut self, operation: String, what: String, edit: impl Fn(&mut Retry) + Send + Sync + 'static) {
-        self.add(operation, what, move |verdict| {
-            if let Compensation::RetryWithBackoff(retry) = &mut verdict.then {
-                edit(retry);
-            }
-        });
-    }
-
     fn retry(&mut self, retry: &Retry) {
-        for (at, wait) in retry.backoff.iter().enumerate() {
-            let what = format!("wait {} is {} ms instead of {wait}", at + 1, wait.plus(MILLI));
-            self.edit_retry(format!("wait-{}-longer", at + 1), what, move |retry| {
-                retry.backoff.get_mut(at).into_iter().for_each(|wait| *wait = wait.plus(MILLI));
-            });
-        }
-        // Where the length of the list is the number of retries, both change.
-        let follows = retry.max_retries as usize == retry.backoff.len();
-        if retry.backoff.len() > 1 {
-            self.edit_retry("backoff-shorter".into(), "without the last wait".into(), move |retry| {
-                retry.backoff.pop();
-                retry.max_retries -= u32::from(follows);
-            });
-        }
-        self.edit_retry("backoff-longer".into(), "with the last wait once more".into(), move |retry| {
-            retry.backoff.extend(retry.backoff.last().copied());
-            retry.max_retries += u32::from(follows);
-        });
+        let follows = matches!(&retry.backoff, Backoff::Listed(list) if retry.max_retries as usize == list.len());
+        self.waits(waits::of_backoff(&retry.backoff, follows));
         if !follows {
             self.counted("max_retries", retry.max_retries, |then, n| {
                 if let Compensation::RetryWithBackoff(retry) = then {
@@ -109,20 +84,18 @@ impl VerdictRow<'_> {
                 }
             });
         }
-        let (word, other) = match retry.after {
-            RetryTiming::Backoff => ("retry_after", RetryTiming::RetryAfter),
-            RetryTiming::RetryAfter => ("backoff", RetryTiming::Backoff),
-        };
-        self.edit_retry(format!("after-{word}"), format!("`after: {word}`"), move |retry| retry.after = other);
-        if let (Some(most), RetryTiming::RetryAfter) = (retry.max_wait, retry.after) {
-            let longer = most.plus(MILLI);
-            let shorter = Duration::from_micros(most.as_micros().saturating_sub(MILLI.as_micros()));
-            for (word, other) in [("longer", Some(longer)), ("shorter", Some(shorter)), ("none", None)] {
-                let what = format!("`max_wait_ms` {}", other.map_or("gone".to_owned(), |wait| wait.to_string()));
-                self.edit_retry(format!("max_wait_ms-{word}"), what, move |retry| retry.max_wait = other);
-            }
-        }
+        self.waits(waits::of_server_delay(retry.server_delay));
         self.on_unsafe(retry.on_unsafe);
+    }
+
+    fn waits(&mut self, mutants: Vec<WaitMutant>) {
+        for WaitMutant { operation, what, edit } in mutants {
+            self.add(operation, what, move |verdict| {
+                if let Compensation::RetryWithBackoff(retry) = &mut verdict.then {
+                    edit(retry);
+                }
+            });
+        }
     }
 
     fn refresh(&mut self, refresh: &Refresh) {
@@ -231,10 +204,9 @@ fn brought_in(playbook: &mut Playbook, kind: u8) -> Compensation {
     let end = people(playbook);
     match kind {
         0 => Compensation::RetryWithBackoff(Retry {
-            backoff: vec![Duration::from_millis(1_000)],
+            backoff: Backoff::Listed(vec![Duration::from_millis(1_000)]),
             max_retries: 1,
-            after: RetryTiming::Backoff,
-            max_wait: None,
+            server_delay: ServerDelay::IGNORED,
             on_unsafe: UnsafePolicy::End(end),
         }),
         1 => Compensation::RefreshEvidence(Refresh {

@@ -4,7 +4,10 @@ use std::ops::Range;
 
 use crate::diagnostic::Diagnostic;
 use crate::playbook::places::{CompensationPlaces, Loaded};
-use playproof_engine::playbook::{AfterRefresh, Compensation, Limits, Refresh, Retry, RetryTiming, Verdict};
+use playproof_engine::dispatch::wait_range;
+use playproof_engine::playbook::{
+    AfterRefresh, Backoff, Compensation, LimitKind, Limits, Refresh, Retry, ServerDelayMode, Verdict,
+};
 use playproof_engine::time::Duration;
 
 /// All lints of retries and refreshes.
@@ -71,7 +74,7 @@ impl WaitLint<'_> {
 
     fn with_limit(&self, diagnostic: Diagnostic) -> Diagnostic {
         let diagnostic = diagnostic.help("raise `limits.max_attempts`, or retry less often");
-        match self.loaded.places.max_attempts() {
+        match self.loaded.places.limit(LimitKind::MaxAttempts) {
             Some(limit) => diagnostic.at(limit, "the limit"),
             None => diagnostic,
         }
@@ -81,8 +84,8 @@ impl WaitLint<'_> {
         let deadline = self.limits().deadline?;
         let allowed = self.limits().max_attempts.saturating_sub(1).min(retry.max_retries);
         let mut sum = Duration::ZERO;
-        for nth in 0..allowed as usize {
-            sum = sum.plus(*retry.backoff.get(nth).or(retry.backoff.last())?);
+        for nth in 0..allowed {
+            sum = sum.plus(wait_range(&retry.backoff, nth + 1).0);
             if sum > deadline {
                 let message = format!(
                     "retry {} of `{}` can never start: the waits before it are {sum} ms, the deadline {deadline} ms",
@@ -92,7 +95,7 @@ impl WaitLint<'_> {
                 let diagnostic = Diagnostic::warning("backoff_beyond_deadline", message)
                     .at(waits.clone(), "waits longer than the deadline")
                     .help("shorten the waits, or raise `limits.deadline_ms`");
-                return Some(match self.loaded.places.deadline() {
+                return Some(match self.loaded.places.limit(LimitKind::Deadline) {
                     Some(limit) => diagnostic.at(limit, "the deadline"),
                     None => diagnostic,
                 });
@@ -103,7 +106,8 @@ impl WaitLint<'_> {
 
     /// Lints of the list of waits and of its length.
     fn list(&self, retry: &Retry, waits: &Range<usize>) -> Option<Diagnostic> {
-        let (name, list) = (&self.verdict.name, &retry.backoff);
+        let Backoff::Listed(list) = &retry.backoff else { return None };
+        let name = &self.verdict.name;
         let at = |diagnostic: Diagnostic, label: &str| Some(diagnostic.at(waits.clone(), label.to_owned()));
         if list.len() > retry.max_retries as usize {
             let message = format!("`{name}` has {} waits for {} retries", list.len(), retry.max_retries);
@@ -124,7 +128,7 @@ impl WaitLint<'_> {
     }
 
     fn max_wait(&self, retry: &Retry) -> Option<Diagnostic> {
-        let place = self.places.max_wait.clone().filter(|_| retry.after == RetryTiming::Backoff)?;
+        let place = self.places.max_wait.clone().filter(|_| retry.server_delay.mode == ServerDelayMode::Ignore)?;
         let message = format!("`max_wait_ms` of `{}` is never used", self.verdict.name);
         Some(
             Diagnostic::warning("unused_max_wait", message)

@@ -4,7 +4,7 @@ use crate::diagnostic::Diagnostic;
 use crate::playbook::overlap;
 use crate::playbook::overlap::{Follows, Regexes};
 use crate::playbook::places::Loaded;
-use playproof_engine::playbook::{ConditionKind, ConditionTest, NumberRange, Playbook, When};
+use playproof_engine::playbook::{ConditionKind, ConditionTest, LimitKind, NumberRange, Playbook, When};
 
 /// The most cases of one rule that are checked one by one.
 const MOST_CASES: usize = 256;
@@ -54,7 +54,7 @@ fn is_possible(loaded: &Loaded, n: usize, found: &mut Vec<Diagnostic>) -> bool {
         let place = places.attempt.clone().unwrap_or_else(|| places.when.clone());
         let message = format!("`{}` requires an attempt that never happens: a call has at most {most}", rule.name);
         let diagnostic = Diagnostic::warning("impossible_rule", message).at(place, "never reached");
-        found.push(match loaded.places.max_attempts() {
+        found.push(match loaded.places.limit(LimitKind::MaxAttempts) {
             Some(limit) => diagnostic.at(limit, "the limit"),
             None => diagnostic,
         });

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::ops::Range;
 
 use super::names::{Declared, Reasons};
+use super::waiting;
 use crate::diagnostic::Diagnostic;
 use crate::playbook::places::CompensationPlaces;
 use crate::playbook::syntax;
@@ -11,9 +12,8 @@ use crate::yaml::{Cursor, Key};
 use playproof_engine::event::CompensationWord;
 use playproof_engine::ids::{QueueId, ReasonId};
 use playproof_engine::playbook::{
-    AfterRefresh, Compensation, MOST_ATTEMPTS, Refresh, Retry, RetryTiming, Reversal, Terminal, UnsafePolicy,
+    AfterRefresh, Backoff, Compensation, MOST_ATTEMPTS, Refresh, Retry, Reversal, Terminal, UnsafePolicy,
 };
-use playproof_engine::time::Duration;
 
 /// The names that compensations of a playbook refer to.
 pub(super) struct Context<'a> {
@@ -22,6 +22,8 @@ pub(super) struct Context<'a> {
     /// `Some(None)`: written but invalid, which has been reported.
     pub default_queue: Option<Option<QueueId>>,
     pub reasons: Reasons,
+    /// `limits.max_attempts`: it bounds the retries of a formula.
+    pub max_attempts: u32,
     /// A missing default queue is one error, for any number of guards.
     pub default_queue_missed: Cell<bool>,
 }
@@ -43,33 +45,17 @@ impl Context<'_> {
 
     fn retry(&self, kind: &Key<'_>, at: Cursor<'_>, places: &mut CompensationPlaces) -> Option<Retry> {
         let record = at.record("`retry_with_backoff`", syntax::RETRY)?;
-        let waits = record.required("backoff_ms");
+        let backoff = waiting::backoff(&record, places);
+        let server_delay = waiting::server_delay(self, &record, places);
         let written_retries = record.optional("max_retries");
-        let written_wait = record.optional("max_wait_ms");
-        places.backoff = waits.map(Cursor::span);
         places.max_retries = written_retries.map(Cursor::span);
-        places.max_wait = written_wait.map(Cursor::span);
-        let backoff = waits.and_then(backoff);
-        let max_retries = match written_retries {
-            Some(retries) => retries.whole(1..=MOST_ATTEMPTS).and_then(|retries| u32::try_from(retries).ok()),
-            None => backoff.as_ref().and_then(|list| u32::try_from(list.len()).ok()),
-        };
-        let after = match record.optional("after") {
-            Some(after) => after.word(&syntax::AFTER),
-            None => Some(RetryTiming::Backoff),
-        };
-        let max_wait = match written_wait {
-            Some(wait) => wait.duration_ms(syntax::LONGEST_WAIT).map(Some),
-            None => Some(None),
+        let max_retries = match (written_retries, &backoff) {
+            (Some(retries), _) => retries.whole(1..=MOST_ATTEMPTS).and_then(|retries| u32::try_from(retries).ok()),
+            (None, Some(Backoff::Listed(list))) => u32::try_from(list.len()).ok(),
+            (None, _) => Some(self.max_attempts.saturating_sub(1).max(1)),
         };
         let on_unsafe = self.on_unsafe(record.optional("on_unsafe"), kind, places);
-        Some(Retry {
-            backoff: backoff?,
-            max_retries: max_retries?,
-            after: after?,
-            max_wait: max_wait?,
-            on_unsafe: on_unsafe?,
-        })
+        Some(Retry { backoff: backoff?, max_retries: max_retries?, server_delay: server_delay?, on_unsafe: on_unsafe? })
     }
 
     fn refresh(&self, kind: &Key<'_>, at: Cursor<'_>, places: &mut CompensationPlaces) -> Option<Refresh> {
@@ -100,7 +86,7 @@ impl Context<'_> {
         Some(Reversal { reason: reason?, on_refused: on_refused? })
     }
 
-    fn queue(&self, at: Cursor<'_>) -> Option<QueueId> {
+    pub(super) fn queue(&self, at: Cursor<'_>) -> Option<QueueId> {
         let record = at.record("`escalate_to_human`", syntax::ESCALATE)?;
         record.required("queue").and_then(|queue| self.queues.find(queue)).map(QueueId)
     }
@@ -176,16 +162,4 @@ fn refuse<T>(at: Cursor<'_>, kind: &Key<'_>, why: &str) -> Option<T> {
             .help("use `escalate_to_human` or `deprecate_tool_call`"),
     );
     None
-}
-
-/// The waits of a retry.
-fn backoff(at: Cursor<'_>) -> Option<Vec<Duration>> {
-    let waits: Vec<Cursor<'_>> = at.list()?.collect();
-    if waits.is_empty() || waits.len() > syntax::MOST_WAITS {
-        let message = format!("a backoff has 1 to {} waits, not {}", syntax::MOST_WAITS, waits.len());
-        at.wrong("bad_backoff", message, "in milliseconds");
-        return None;
-    }
-    let waits: Vec<Option<Duration>> = waits.iter().map(|wait| wait.duration_ms(syntax::LONGEST_WAIT)).collect();
-    waits.into_iter().collect()
 }

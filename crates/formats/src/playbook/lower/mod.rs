@@ -6,6 +6,7 @@ mod playbook;
 mod rule;
 mod tools;
 mod verdict;
+mod waiting;
 
 pub use playbook::parse;
 pub(super) use tools::tools_file;

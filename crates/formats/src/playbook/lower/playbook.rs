@@ -1,20 +1,20 @@
 //! The whole playbook: declares its names, reads its parts, and checks what needs several parts.
 
 use std::cell::Cell;
-use std::ops::Range;
 use std::sync::Arc;
 
 use super::compensation::Context;
 use super::names::{Declared, Reasons};
 use super::{rule, tools, verdict};
 use crate::diagnostic::{Diagnostic, Report, Source};
-use crate::playbook::places::{Loaded, PlaybookPlaces, RulePlaces, VerdictPlaces};
+use crate::playbook::places::{LimitPlaces, Loaded, PlaybookPlaces, RulePlaces, VerdictPlaces};
 use crate::playbook::syntax;
 use crate::yaml;
 use crate::yaml::{Cursor, Key, MapReader};
 use playproof_engine::ids::{QueueId, VerdictId};
 use playproof_engine::playbook::{
-    AfterRefresh, Compensation, GuardMode, Limits, MOST_ATTEMPTS, Playbook, Rule, Study, Tools, UNCLASSIFIED, Verdict,
+    AfterRefresh, Compensation, ElapsedRule, GuardMode, LimitKind, Limits, MOST_ATTEMPTS, Playbook, Rule, Study, Tools,
+    UNCLASSIFIED, Verdict,
 };
 
 /// Reads a playbook.
@@ -31,7 +31,9 @@ fn playbook(root: Cursor<'_>, source: Arc<Source>) -> Option<Loaded> {
     let format = record.required("format").and_then(|format| format.word(&[(syntax::FORMAT, ())]));
     let name = name(&record);
     let study = study_block(&record, name.as_deref(), &source.name);
-    let context = context(&record);
+    let limits = limits(&record);
+    let max_attempts = limits.as_ref().map_or(syntax::DEFAULT_MAX_ATTEMPTS, |(limits, _)| limits.max_attempts);
+    let context = context(&record, max_attempts);
     let (declared, written) = verdicts(&context, &record);
     let rules = rules(&record, &declared);
     let otherwise = otherwise(&record, &declared, written.as_deref(), study.as_ref());
@@ -40,7 +42,6 @@ fn playbook(root: Cursor<'_>, source: Arc<Source>) -> Option<Loaded> {
         None => verdict::unclassified(&context).map(Some),
     };
     let tools = record.optional("tools").map_or_else(|| Some((Tools::default(), Vec::new())), tools::tools);
-    let limits = limits(&record);
     format?;
     let (mut verdicts, mut verdict_places) = unzip(written?);
     if let Some(unclassified) = unclassified? {
@@ -48,7 +49,7 @@ fn playbook(root: Cursor<'_>, source: Arc<Source>) -> Option<Loaded> {
         verdict_places.push(None);
     }
     let (rules, rule_places) = unzip(rules?);
-    let (limits, max_attempts, deadline) = limits?;
+    let (limits, limit_places) = limits?;
     let default_queue = context.default_queue.flatten();
     let (queues, queue_places) = context.queues.into_parts();
     let (tools, tool_places) = tools?;
@@ -71,8 +72,7 @@ fn playbook(root: Cursor<'_>, source: Arc<Source>) -> Option<Loaded> {
         queues: queue_places,
         tools: tool_places,
         otherwise: record.optional("otherwise").map(Cursor::span),
-        max_attempts,
-        deadline,
+        limits: limit_places,
         study: record.key_span("study"),
     };
     Some(Loaded { playbook, places })
@@ -150,7 +150,7 @@ fn guard(record: &MapReader<'_>, key: &str) -> Option<GuardMode> {
     record.optional(key).map_or(Some(GuardMode::Checked), |at| at.word(&syntax::OFF))
 }
 
-fn context<'a>(record: &MapReader<'a>) -> Context<'a> {
+fn context<'a>(record: &MapReader<'a>, max_attempts: u32) -> Context<'a> {
     let mut queues = Declared::new("queue");
     if let Some(list) = record.optional("queues").and_then(Cursor::list) {
         for queue in list {
@@ -165,6 +165,7 @@ fn context<'a>(record: &MapReader<'a>) -> Context<'a> {
         queues,
         default_queue,
         reasons: Reasons::default(),
+        max_attempts,
         default_queue_missed: Cell::new(false),
     }
 }
@@ -223,23 +224,28 @@ fn otherwise(
     Some(VerdictId(id))
 }
 
-type PlacedLimits = (Limits, Option<Range<usize>>, Option<Range<usize>>);
+/// The limits, and the places of the written ones.
+type PlacedLimits = (Limits, LimitPlaces);
 
 fn limits(record: &MapReader<'_>) -> Option<PlacedLimits> {
-    let Some(at) = record.optional("limits") else {
-        return Some((Limits { max_attempts: syntax::DEFAULT_MAX_ATTEMPTS, deadline: None }, None, None));
-    };
+    let default = Limits { max_attempts: syntax::DEFAULT_MAX_ATTEMPTS, ..Limits::NONE };
+    let Some(at) = record.optional("limits") else { return Some((default, LimitPlaces::default())) };
     let record = at.record("`limits`", syntax::LIMITS)?;
-    let written_attempts = record.optional("max_attempts");
-    let written_deadline = record.optional("deadline_ms");
-    let max_attempts = match written_attempts {
+    let max_attempts = match record.optional("max_attempts") {
         Some(at) => at.whole(1..=MOST_ATTEMPTS).and_then(|n| u32::try_from(n).ok()),
-        None => Some(syntax::DEFAULT_MAX_ATTEMPTS),
+        None => Some(default.max_attempts),
     };
-    let deadline = match written_deadline {
-        Some(at) => at.duration_ms(syntax::LONGEST_DEADLINE).map(Some),
-        None => Some(None),
+    let span = |key| {
+        record.optional(key).map_or(Some(None), |at: Cursor<'_>| at.duration_ms(syntax::LONGEST_DEADLINE).map(Some))
     };
-    let limits = Limits { max_attempts: max_attempts?, deadline: deadline? };
-    Some((limits, written_attempts.map(Cursor::span), written_deadline.map(Cursor::span)))
+    let (deadline, call_timeout) = (span("deadline_ms"), span("call_timeout_ms"));
+    let elapsed = record.optional("elapsed").map_or(Some(default.elapsed), |at| at.word(&ElapsedRule::TABLE));
+    if let (Some(elapsed), None) = (record.key_span("elapsed"), record.optional("deadline_ms")) {
+        let message = "`elapsed` says what `deadline_ms` bounds, which is missing";
+        at.report(Diagnostic::error("elapsed_without_deadline", message).at(elapsed, "of which deadline?"));
+        return None;
+    }
+    let limits =
+        Limits { max_attempts: max_attempts?, deadline: deadline?, call_timeout: call_timeout?, elapsed: elapsed? };
+    Some((limits, LimitKind::WORDS.map(|key| record.optional(key).map(Cursor::span))))
 }

@@ -1,0 +1,74 @@
+//! The shortest and the longest own wait before a retry, whatever is drawn: for lints and for people.
+
+use super::own::{self, Step};
+use crate::event::Draw;
+use crate::playbook::{Backoff, Formula, Jitter};
+use crate::time::Duration;
+
+/// The bounds of the wait before retry `n` of one verdict, from 1, if no wait before it was the upstream's wish.
+pub fn wait_range(backoff: &Backoff, n: u32) -> (Duration, Duration) {
+    match backoff {
+        Backoff::Listed(list) => {
+            let place = usize::try_from(n.saturating_sub(1)).unwrap_or(usize::MAX);
+            let wait = list.get(place).or(list.last()).copied().unwrap_or_default();
+            (wait, wait)
+        }
+        Backoff::Formula(formula) if formula.jitter == Jitter::Modulo => {
+            let (_, longest) = extremes(&Formula { jitter: Jitter::None, ..*formula }, n);
+            (formula.floor, longest)
+        }
+        Backoff::Formula(formula) => extremes(formula, n),
+    }
+}
+
+/// Every wait grows or shrinks steadily with its own draw and with those before it, so that the extremes are at their ends.
+fn extremes(formula: &Formula, n: u32) -> (Duration, Duration) {
+    let ends = [Draw::ZERO, Draw::MAX];
+    let waits = ends.into_iter().flat_map(|before| {
+        let previous =
+            (1..n).fold(None, |previous, n| Some((own::wait(formula, Step { n, draw: before, previous }), before)));
+        ends.map(|draw| own::wait(formula, Step { n, draw, previous }))
+    });
+    let bounds = waits.map(|wait| (wait, wait));
+    bounds.reduce(|(least, most), (wait, _)| (least.min(wait), most.max(wait))).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::playbook::{Cap, Counter, DecorrelatedFrom, Family, Ratio};
+
+    const fn ms(millis: u64) -> Duration {
+        Duration::from_millis(millis)
+    }
+
+    fn range(family: Family, jitter: Jitter, n: u32) -> (u64, u64) {
+        let formula = Formula {
+            family,
+            max: Some(ms(1_000)),
+            cap: Cap::BeforeJitter,
+            jitter,
+            floor: Duration::ZERO,
+            whole_ms: false,
+            counter: Counter::Verdict,
+        };
+        let (least, most) = wait_range(&Backoff::Formula(formula), n);
+        (least.as_millis(), most.as_millis())
+    }
+
+    #[test]
+    fn the_range_holds_every_drawn_wait() {
+        let base = ms(100);
+        let doubling = Family::Exponential { base, multiplier: Ratio(2_000_000) };
+        assert_eq!(range(doubling, Jitter::None, 3), (400, 400));
+        assert_eq!(range(doubling, Jitter::Full, 3), (0, 400));
+        let down = Jitter::Proportional { low: Ratio(1_000_000), high: Ratio(750_000) };
+        assert_eq!(range(doubling, down, 3), (300, 400));
+        assert_eq!(range(doubling, Jitter::Modulo, 5), (0, 1_000));
+        let from = DecorrelatedFrom::Previous;
+        let decorrelated = Family::Decorrelated { base, multiplier: Ratio(3_000_000), from };
+        assert_eq!(range(decorrelated, Jitter::None, 2), (100, 900));
+        assert_eq!(range(Family::PollyV2 { base }, Jitter::None, 2), (0, 283));
+        assert_eq!(wait_range(&Backoff::Listed(vec![ms(7), ms(9)]), 5), (ms(9), ms(9)));
+    }
+}

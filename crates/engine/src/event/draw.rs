@@ -1,0 +1,79 @@
+//! A random number as an input: whole billionths from 0 to 1. Draws nothing itself.
+
+use std::fmt;
+use std::num::NonZeroU32;
+
+/// A number from 0 to 1 that an answer brings, so that the dispatcher needs no randomness of its own. Stored plus one, so
+/// that an optional draw is as small as a draw.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Draw(NonZeroU32);
+
+impl Draw {
+    /// Billionths of one.
+    pub const ONE: u32 = 1_000_000_000;
+
+    /// The draw 0.
+    pub const ZERO: Draw = Draw(NonZeroU32::MIN);
+
+    /// The draw 1.
+    pub const MAX: Draw = Draw(NonZeroU32::MIN.saturating_add(Draw::ONE));
+
+    /// A draw of this many billionths; none above one.
+    pub const fn from_billionths(billionths: u32) -> Option<Draw> {
+        if billionths > Draw::ONE { None } else { Some(Draw(NonZeroU32::MIN.saturating_add(billionths))) }
+    }
+
+    /// The draw in billionths.
+    pub const fn billionths(self) -> u32 {
+        self.0.get() - 1
+    }
+
+    /// Parses a decimal number from 0 to 1 with at most nine places.
+    pub fn parse(text: &str) -> Option<Draw> {
+        let (whole, places) = text.split_once('.').unwrap_or((text, ""));
+        let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+        if whole.is_empty() || whole.len() > 1 || places.len() > 9 || !is_number(whole) || !is_number(places) {
+            return None;
+        }
+        let billionths: u32 = format!("{places:0<9}").parse().ok()?;
+        Draw::from_billionths(whole.parse::<u32>().ok()?.checked_mul(Draw::ONE)?.checked_add(billionths)?)
+    }
+}
+
+impl fmt::Display for Draw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (whole, places) = (self.billionths() / Draw::ONE, self.billionths() % Draw::ONE);
+        if places == 0 {
+            return write!(f, "{whole}");
+        }
+        write!(f, "{whole}.{}", format!("{places:09}").trim_end_matches('0'))
+    }
+}
+
+impl fmt::Debug for Draw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Draw({self})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_draw_is_written_as_it_is_read() {
+        for text in ["0", "1", "0.5", "0.874419", "0.000000001", "0.999999999"] {
+            assert_eq!(Draw::parse(text).unwrap().to_string(), text);
+        }
+        assert_eq!(Draw::parse("0.50"), Draw::parse("0.5"));
+        assert_eq!(size_of::<Option<Draw>>(), 4);
+    }
+
+    #[test]
+    fn what_is_no_number_from_0_to_1_is_no_draw() {
+        for text in ["", ".5", "-0", "1.000000001", "2", "0.1234567891", "1e-3", "0,5", "00.5", "+1", "0.5 "] {
+            assert_eq!(Draw::parse(text), None, "{text}");
+        }
+        assert_eq!(Draw::from_billionths(Draw::ONE + 1), None);
+    }
+}
