@@ -56,8 +56,8 @@ pub const WORDS: &[(&str, &str, &str, &str)] = &[
         "outcome",
         "refused",
         "an admission check refused the call; nothing was sent",
-        "A check before the first attempt refused the call. The dispatcher made no attempt, and the effect is `not_applied`. The \
-         decision event `refused` names the reason. This outcome does not occur yet.",
+        "A check before the first attempt refused the call: the tool is not declared (`not_found`), or its arguments do not fit \
+         (`schema`). The dispatcher made no attempt, and the effect is `not_applied`. docs/admission.md has the checks.",
     ),
     (
         "outcome",

@@ -1,6 +1,7 @@
 //! The files that people write, parsed into models with places: playbooks, fixtures, goldens, locks and histories.
 //! Accesses no disk.
 
+mod arguments;
 pub mod diagnostic;
 pub mod fixture;
 pub mod golden;

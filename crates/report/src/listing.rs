@@ -409,7 +409,7 @@ fn decided(what: Decision, hash: &mut impl Hasher) {
         }
         Decision::RetrySuppressed { why } => (3_u8, why).hash(hash),
         Decision::ReversalRefused { why } => (4_u8, why).hash(hash),
-        Decision::Refused { why } => (6_u8, why).hash(hash),
+        Decision::Refused { why, .. } => (6_u8, why).hash(hash),
         Decision::Outcome(outcome) => {
             let Outcome { kind, claim, attempts, .. } = outcome;
             (5_u8, kind, claim, attempts).hash(hash);

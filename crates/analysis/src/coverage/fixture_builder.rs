@@ -98,6 +98,15 @@ impl FixtureBuilder {
         FixtureBuilder { title: title.into(), calls: vec![call("call", shape, tool)], tools: Vec::new() }
     }
 
+    /// The same, with no arguments in any call.
+    #[must_use]
+    pub fn without_arguments(mut self) -> FixtureBuilder {
+        for call in &mut self.calls {
+            "{}".clone_into(&mut call.args);
+        }
+        self
+    }
+
     /// The upstream's script for the first call.
     pub fn script(&mut self) -> Option<&mut Script> {
         self.calls.first_mut().map(|call| &mut call.script)

@@ -1,7 +1,7 @@
 //! The targets that no fixture can exercise, and why. Lists only what the playbook alone makes certain.
 
 use super::path::resends;
-use super::target::{Cell, Target};
+use super::target::{Cell, Target, checks_requests};
 use playproof_engine::event::{GuardKind, OutcomeWord, StopReason};
 use playproof_engine::ids::{QueueId, VerdictId};
 use playproof_engine::playbook::{
@@ -182,7 +182,7 @@ impl<'a> Reach<'a> {
                 let refused = self.refusal_exhausts() && self.reversals().next().is_some();
                 none(bounded || refused, "nothing retries, refreshes or reverses within a limit")
             }
-            OutcomeWord::Refused => because("nothing refuses a call"),
+            OutcomeWord::Refused => none(checks_requests(self.playbook()), "nothing refuses a call"),
             OutcomeWord::Succeeded | OutcomeWord::Undetermined => None,
         }
     }

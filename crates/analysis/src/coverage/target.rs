@@ -145,13 +145,19 @@ pub fn targets(playbook: &Playbook) -> Vec<Target> {
             targets.extend([false, true].map(|stops| Target::Guard { verdict, guard, stops }));
         }
     }
-    let outcomes = OutcomeWord::ALL.into_iter().filter(|&outcome| outcome != OutcomeWord::Refused); // no admission check exists yet
+    let refuses = checks_requests(playbook);
+    let outcomes = OutcomeWord::ALL.into_iter().filter(|&outcome| refuses || outcome != OutcomeWord::Refused);
     targets.extend(outcomes.map(Target::Outcome));
     targets.extend(StopReason::ALL.map(Target::Stop));
     targets.extend((0..).map(QueueId).take(playbook.queues.len()).map(Target::Queue));
     targets.extend((0..playbook.tools.rows().len()).map(Target::Tool));
     targets.extend(verdicts().flat_map(Cell::of).map(Target::Cell));
     targets
+}
+
+/// Whether admission has something to check.
+pub(super) fn checks_requests(playbook: &Playbook) -> bool {
+    playbook.refuses_unknown_tools || playbook.tools.have_schemas()
 }
 
 /// The guards before a compensation, or before its stand-in.

@@ -4,8 +4,8 @@
 use super::cause::{CauseKey, ChangeKind, Changes, Direction, RuleVerdict};
 use super::pairing::Pairing;
 use playproof_engine::event::{
-    Decision, DecisionEvent, DeprecationReason, EventKind, FieldKey, FieldValue, FindingBy, FindingId, GuardKind,
-    Outcome, OutcomeKind, Status, StopReason,
+    AdmissionRefusal, Decision, DecisionEvent, DeprecationReason, EventKind, FieldKey, FieldValue, FindingBy,
+    FindingId, GuardKind, Outcome, OutcomeKind, Status, StopReason,
 };
 use playproof_engine::ids::{CallId, ErrorId};
 use playproof_engine::playbook::{Access, LimitKind, ToolFacts};
@@ -227,6 +227,10 @@ fn cause(pairing: &Pairing, base: CallRun<'_>, candidate: CallRun<'_>, at: usize
         let candidate = RuleVerdict { rule: other, verdict: right };
         return CauseKey::Classified { base: RuleVerdict { rule: by, verdict: left }, candidate };
     }
+    if let Some(why) = [mine, theirs].into_iter().flatten().find_map(refused) {
+        let row = pairing.row("registry").filter(|_| why == AdmissionRefusal::NotFound);
+        return row.map_or(CauseKey::ToolFacts, CauseKey::Row);
+    }
     let facts = |ran: CallRun<'_>| (ran.facts.access, ran.facts.idempotent, ran.facts.repeatable);
     let other_facts = facts(base) != facts(candidate);
     if let Some(guard) = guard(mine, theirs) {
@@ -242,6 +246,14 @@ fn cause(pairing: &Pairing, base: CallRun<'_>, candidate: CallRun<'_>, at: usize
         Some(row) => CauseKey::Row(row),
         None if other_facts => CauseKey::ToolFacts,
         None => elsewhere(pairing).map_or(CauseKey::Several, CauseKey::Row),
+    }
+}
+
+/// Why admission refused the call on one side.
+const fn refused(what: Decision) -> Option<AdmissionRefusal> {
+    match what {
+        Decision::Refused { why, .. } => Some(why),
+        _ => None,
     }
 }
 

@@ -340,3 +340,26 @@ fn a_finding_that_comes_without_another_decision_is_gained_all_the_same() {
     let gained = impact.findings.iter().find(|finding| finding.kind.id == FindingId::UnsafeRetry);
     assert_eq!(gained.map(|finding| (finding.candidate, finding.gained)), Some((1, 1)), "{:?}", impact.findings);
 }
+
+#[test]
+fn a_refusal_is_caused_by_the_registry_or_by_the_facts_of_its_tool() {
+    let calls = r#"
+{"run_id":"r","call_id":"1","tool":"search.web","args":{"q":7},"status":"ok"}
+{"run_id":"r","call_id":"2","tool":"serach.web","args":{"q":"x"},"status":"ok"}
+{"run_id":"r","call_id":"3","tool":"search.web","args":{"q":"x"},"status":"ok"}
+"#;
+    let strict = text("dispatcher");
+    let lax = strict.replacen("unknown_tools: refuse", "unknown_tools: allow", 1).replacen(
+        "type: string",
+        "type: integer",
+        1,
+    );
+    let impact = impact_on(calls, &lax, &strict, MissingAnswerPolicy::Unanswered, 1);
+    let name = |cause: &CauseName| match cause {
+        CauseName::Row(row) => row.name.clone(),
+        other => format!("{other:?}"),
+    };
+    let mut causes: Vec<(String, u64)> = impact.causes.iter().map(|row| (name(&row.cause), row.calls)).collect();
+    causes.sort();
+    assert_eq!(causes, [("ToolFacts".to_owned(), 2), ("registry".to_owned(), 1)]);
+}

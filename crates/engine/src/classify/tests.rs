@@ -27,6 +27,7 @@ fn playbook(whens: Vec<When>) -> Playbook {
         queues: vec!["q".into()],
         reasons: vec!["r".into()],
         tools: Tools::default(),
+        refuses_unknown_tools: false,
         limits: Limits { max_attempts: 6, ..Limits::NONE },
         study: None,
     }

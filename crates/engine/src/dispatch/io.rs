@@ -30,6 +30,19 @@ pub struct CallFacts {
     pub at: Instant,
     /// The timeout of an attempt.
     pub timeout: Duration,
+    /// What the registry says of the request.
+    pub request: RequestCheck,
+}
+
+/// What the registry says of a request. It is judged outside the machine, which sees no arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RequestCheck {
+    /// Nothing against it.
+    Fine,
+    /// The tool is not declared.
+    UnknownTool(ErrorId),
+    /// The arguments do not fit the tool's schema.
+    Invalid(ErrorId),
 }
 
 impl CallFacts {

@@ -8,6 +8,6 @@ mod machine;
 mod tests;
 mod wait;
 
-pub use io::{CallFacts, ClassifiedFailure, Input, Output, OutputBuffer, Response, ResponseMeta};
+pub use io::{CallFacts, ClassifiedFailure, Input, Output, OutputBuffer, RequestCheck, Response, ResponseMeta};
 pub use machine::Machine;
 pub use wait::wait_range;

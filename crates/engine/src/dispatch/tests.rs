@@ -3,7 +3,7 @@
 use std::hash::{BuildHasher, Hash};
 
 use super::machine::AdmissionCheck;
-use super::{CallFacts, ClassifiedFailure, Input, Machine, Output, OutputBuffer, Response, ResponseMeta};
+use super::{CallFacts, ClassifiedFailure, Input, Machine, Output, OutputBuffer, RequestCheck, Response, ResponseMeta};
 use crate::event::{
     AdmissionRefusal, Decision, DeprecationReason, Draw, EffectClaim, Outcome, OutcomeKind, Provenance, RequestKind,
     ReversalRefusal, StopReason, SuppressionReason,
@@ -34,6 +34,7 @@ fn keyed_write() -> CallFacts {
         evidence: EvidenceId(0),
         at: Instant::ZERO,
         timeout: Duration::from_millis(30_000),
+        request: RequestCheck::Fine,
     }
 }
 
@@ -426,12 +427,26 @@ fn a_machine_without_calls_equals_a_new_one() {
 }
 
 #[test]
+fn the_registry_refuses_what_it_was_told_of_and_sends_nothing() {
+    let error = ErrorId(3);
+    for (request, why) in [
+        (RequestCheck::UnknownTool(error), AdmissionRefusal::NotFound),
+        (RequestCheck::Invalid(error), AdmissionRefusal::Schema),
+    ] {
+        let (decisions, outcome) = drive(&playbook(), CallFacts { request, ..unkeyed_write() }, &[]);
+        assert_eq!(decisions[0], Decision::Refused { why, error: Some(error) });
+        assert_eq!((decisions.len(), outcome.attempts, outcome.claim), (2, 0, EffectClaim::NotApplied));
+        assert_eq!((outcome.kind, outcome.last_error), (OutcomeKind::Refused(why), Some(error)));
+    }
+}
+
+#[test]
 fn the_first_admission_check_that_refuses_decides_and_nothing_is_sent() {
     let admit: AdmissionCheck = |_, _, _, _| None;
     let of_another_tool: AdmissionCheck =
-        |_, _, _, facts| (facts.tool != ToolId(0)).then_some(AdmissionRefusal::NotFound);
+        |_, _, _, facts| (facts.tool != ToolId(0)).then_some((AdmissionRefusal::NotFound, Some(ErrorId(7))));
     let of_the_second_call: AdmissionCheck =
-        |machine, _, _, _| (machine.next_call() != CallId(0)).then_some(AdmissionRefusal::CircuitOpen);
+        |machine, _, _, _| (machine.next_call() != CallId(0)).then_some((AdmissionRefusal::CircuitOpen, None));
     let ended = |facts: CallFacts, checks: &[AdmissionCheck]| {
         let (book, mut machine, mut out) = (playbook(), Machine::default(), OutputBuffer::default());
         machine.on_call(&book, Instant::ZERO, unkeyed_write(), &[], &mut out);
@@ -441,16 +456,20 @@ fn the_first_admission_check_that_refuses_decides_and_nothing_is_sent() {
         let decisions: Vec<Decision> = out.events.iter().map(|event| event.what).collect();
         (decisions, out.outputs.len(), machine.outcome(CallId(1)))
     };
-    let refused = |why| {
+    let refused = |why, error| {
         let kind = OutcomeKind::Refused(why);
         let claim = EffectClaim::NotApplied;
-        let outcome = Outcome { kind, claim, attempts: 0, last_error: None, first_error: None };
-        (vec![Decision::Refused { why }, Decision::Outcome(outcome)], 0, Some(outcome))
+        let outcome = Outcome { kind, claim, attempts: 0, last_error: error, first_error: None };
+        (vec![Decision::Refused { why, error }, Decision::Outcome(outcome)], 0, Some(outcome))
     };
     let checks = [admit, of_another_tool, of_the_second_call];
     let other = CallFacts { tool: ToolId(1), ..keyed_write() };
-    assert_eq!(ended(other, &checks), refused(AdmissionRefusal::NotFound), "the order decides");
-    assert_eq!(ended(keyed_write(), &checks), refused(AdmissionRefusal::CircuitOpen), "a check can read the machine");
+    assert_eq!(ended(other, &checks), refused(AdmissionRefusal::NotFound, Some(ErrorId(7))), "the order decides");
+    assert_eq!(
+        ended(keyed_write(), &checks),
+        refused(AdmissionRefusal::CircuitOpen, None),
+        "a check can read the machine"
+    );
     let (decisions, outputs, outcome) = ended(keyed_write(), &[admit]);
     assert!(matches!(decisions[..], [Decision::AttemptStarted { .. }]));
     assert_eq!((outputs, outcome), (1, None));

@@ -88,6 +88,8 @@ pub enum Decision {
     Refused {
         /// Why.
         why: AdmissionRefusal,
+        /// What the caller gets.
+        error: Option<ErrorId>,
     },
     /// An attempt was sent.
     AttemptStarted {

@@ -55,6 +55,7 @@ words! {
         Effect = "effect",
         Attempts = "attempts",
         Verdicts = "verdicts",
+        Error = "error",
         LastError = "last_error",
         FirstError = "first_error",
     }
@@ -131,7 +132,7 @@ impl EventKind {
     /// The key of its value, the keys of its fields, and its role for the call.
     const fn definition(self) -> (FieldKey, &'static [FieldKey], Role) {
         match self {
-            EventKind::Refused => (FieldKey::Why, &[], Role::Admission),
+            EventKind::Refused => (FieldKey::Why, &[FieldKey::Error], Role::Admission),
             EventKind::AttemptStarted => (FieldKey::Attempt, &[FieldKey::Evidence], Role::Attempt),
             EventKind::AttemptFinished => (
                 FieldKey::Attempt,
@@ -207,6 +208,7 @@ impl FieldKey {
             | FieldKey::Outcome
             | FieldKey::Stop
             | FieldKey::Lacks
+            | FieldKey::Error
             | FieldKey::LastError
             | FieldKey::FirstError => Class::OutcomeChanged,
             FieldKey::Attempt | FieldKey::Attempts | FieldKey::Evidence | FieldKey::Status => Class::AttemptsChanged,
@@ -278,7 +280,11 @@ impl Decision {
     pub fn described<R>(&self, then: impl FnOnce(Description) -> R) -> R {
         use EventKind as Kind;
         match *self {
-            Decision::Refused { why } => then(Description::new(Kind::Refused, FieldValue::Word(why.as_str()), [])),
+            Decision::Refused { why, error } => then(Description::new(
+                Kind::Refused,
+                FieldValue::Word(why.as_str()),
+                [error.map_or(FieldValue::Flag(false), FieldValue::Error)],
+            )),
             Decision::AttemptStarted { attempt, evidence } => then(Description::new(
                 Kind::AttemptStarted,
                 FieldValue::Number(attempt.get()),

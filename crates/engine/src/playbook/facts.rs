@@ -1,5 +1,6 @@
 //! Tool facts, by name or glob, and which row applies if several match. Does not know where rows come from.
 
+use super::request::ArgumentSchema;
 use crate::glob::Glob;
 use crate::time::Duration;
 
@@ -68,6 +69,8 @@ pub struct ToolRow {
     pub facts: ToolFacts,
     /// The facts that it leaves to weaker rows.
     omitted: OmittedFacts,
+    /// The arguments that it takes, if it says so.
+    schema: Option<ArgumentSchema>,
     /// None for a plain name.
     glob: Option<Glob>,
 }
@@ -96,7 +99,8 @@ impl OmittedFacts {
 
 impl PartialEq for ToolRow {
     fn eq(&self, other: &ToolRow) -> bool {
-        (&self.pattern, self.facts, self.omitted) == (&other.pattern, other.facts, other.omitted)
+        (&self.pattern, self.facts, self.omitted, &self.schema)
+            == (&other.pattern, other.facts, other.omitted, &other.schema)
     }
 }
 
@@ -110,7 +114,7 @@ impl ToolRow {
     pub fn new(pattern: impl Into<String>, facts: ToolFacts) -> Result<ToolRow, String> {
         let pattern = pattern.into();
         let glob = Glob::of_tools(&pattern)?;
-        Ok(ToolRow { pattern, facts, omitted: OmittedFacts::default(), glob })
+        Ok(ToolRow { pattern, facts, omitted: OmittedFacts::default(), schema: None, glob })
     }
 
     /// The same row with all of `facts`.
@@ -123,6 +127,17 @@ impl ToolRow {
     #[must_use]
     pub fn omitting(self, omitted: OmittedFacts) -> ToolRow {
         ToolRow { omitted, ..self }
+    }
+
+    /// The same row with the arguments that it takes.
+    #[must_use]
+    pub fn taking(self, schema: Option<ArgumentSchema>) -> ToolRow {
+        ToolRow { schema, ..self }
+    }
+
+    /// The arguments that it takes, if it says so.
+    pub const fn schema(&self) -> Option<&ArgumentSchema> {
+        self.schema.as_ref()
     }
 
     /// Its facts, with omitted ones taken from `weaker`.
@@ -159,6 +174,16 @@ impl Tools {
     /// facts, else the assumption holds. A weaker row of its name takes precedence over a glob.
     pub fn facts(&self, tool: &str) -> ToolFacts {
         self.matching_rows(tool).fold(ToolFacts::ASSUMED, |weaker, row| row.over(weaker))
+    }
+
+    /// The arguments that `tool` takes, from the strongest row that says so.
+    pub fn schema(&self, tool: &str) -> Option<&ArgumentSchema> {
+        self.matching_rows(tool).filter_map(ToolRow::schema).last()
+    }
+
+    /// Whether a row says what arguments its tool takes.
+    pub fn have_schemas(&self) -> bool {
+        [&self.rows].into_iter().chain(&self.weaker).flatten().any(|row| row.schema.is_some())
     }
 
     /// Whether the weakest matching row supplies a fact of `tool` that every stronger one omits.

@@ -4,6 +4,7 @@ pub mod clause;
 mod facts;
 mod model;
 pub mod pattern;
+mod request;
 #[cfg(test)]
 pub(crate) mod sample;
 mod waiting;
@@ -14,6 +15,7 @@ pub use model::{
     AfterRefresh, Compensation, GuardMode, LimitKind, Limits, Playbook, Refresh, Retry, Reversal, Rule, Study,
     Terminal, UNCLASSIFIED, UnsafePolicy, Verdict,
 };
+pub use request::ArgumentSchema;
 pub use waiting::{
     Backoff, Cap, Counter, DecorrelatedFrom, ElapsedRule, Family, FamilyWord, Formula, Jitter, JitterWord, OverMax,
     OverMaxWord, Ratio, ServerDelay, ServerDelayMode, ServerDelayWord,

@@ -33,6 +33,8 @@ pub struct Playbook {
     pub reasons: Vec<Arc<str>>,
     /// The tool facts.
     pub tools: Tools,
+    /// `registry: { unknown_tools: refuse }`: a call of a tool without a row of tool facts is refused.
+    pub refuses_unknown_tools: bool,
     /// The limits of every call.
     pub limits: Limits,
     /// The unsafe switches; `None` for a playbook for use.

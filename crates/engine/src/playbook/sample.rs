@@ -45,6 +45,7 @@ pub(crate) fn playbook() -> Playbook {
         queues: vec!["q".into()],
         reasons: vec!["r".into()],
         tools: Tools::default(),
+        refuses_unknown_tools: false,
         limits: Limits { max_attempts: 6, deadline: Some(Duration::from_millis(60_000)), ..Limits::NONE },
         study: None,
     }

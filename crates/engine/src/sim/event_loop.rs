@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use crate::classify::{Classification, FailedAttempt, Memo, reads_as_refusal};
 use crate::clock::{EventPriority, EventQueue};
-use crate::dispatch::{ClassifiedFailure, Input, Machine, Output, OutputBuffer, Response, ResponseMeta};
-use crate::event::{Draw, EffectClaim, ErrorFacts, Provenance, RequestKind};
+use crate::dispatch::{
+    CallFacts, ClassifiedFailure, Input, Machine, Output, OutputBuffer, RequestCheck, Response, ResponseMeta,
+};
+use crate::event::{AdmissionRefusal, Draw, EffectClaim, ErrorFacts, Provenance, RequestKind};
 use crate::ids::{AttemptNo, CallId, ErrorId};
 use crate::playbook::Access;
 use crate::time::{Duration, Instant};
@@ -187,7 +189,8 @@ impl<C: CallSource> InputBuilder<'_, C> {
             PendingEvent::Start => {
                 let call = machine.next_call();
                 self.calls.start(call);
-                Input::Call(call, self.calls.call(call).dispatched())
+                let request = if self.plan.checks_requests { self.checked(call) } else { RequestCheck::Fine };
+                Input::Call(call, CallFacts { request, ..self.calls.call(call).dispatched() })
             }
             PendingEvent::Wake(call) => Input::Woken(call),
             PendingEvent::Arrives { call, asked, answer, over_timeout } => {
@@ -207,6 +210,19 @@ impl<C: CallSource> InputBuilder<'_, C> {
                 };
                 Input::Late { call, attempt, failed }
             }
+        }
+    }
+
+    /// What the registry says of a request.
+    fn checked(&mut self, id: CallId) -> RequestCheck {
+        let call = self.calls.call(id);
+        let Some((why, error)) = self.plan.objection(call.tool_name, &call.facts, call.args_text()) else {
+            return RequestCheck::Fine;
+        };
+        let error = self.calls.intern_error(id, Arc::new(error));
+        match why {
+            AdmissionRefusal::NotFound => RequestCheck::UnknownTool(error),
+            _ => RequestCheck::Invalid(error),
         }
     }
 

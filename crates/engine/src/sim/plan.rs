@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::classify::Classifier;
-use crate::event::PlaybookNames;
+use crate::event::{AdmissionRefusal, ErrorFacts, PlaybookNames};
 use crate::ids::VerdictId;
 use crate::playbook::{Compensation, Playbook, ToolFacts, ToolRow, Tools, UNCLASSIFIED, UnsafePolicy};
 
@@ -20,6 +20,8 @@ pub struct Plan {
     pub reserved: Reserved,
     /// Whether calls of one run share state and are simulated together: some verdict may redeem a reversal token.
     pub shares_state: bool,
+    /// Whether the registry has something to check: declared tools or their arguments.
+    pub checks_requests: bool,
     /// Whether a wait of some verdict depends on a draw.
     pub draws: bool,
     /// The seed of draws that neither a fixture nor a trace gives.
@@ -43,14 +45,16 @@ pub struct Reserved {
 impl Plan {
     /// A plan from a playbook, with tool facts that take precedence over the playbook's own.
     pub fn new(playbook: Playbook, stronger: &Tools) -> Plan {
+        let tools = stronger.over(&playbook.tools);
         Plan {
             classifier: Arc::new(Classifier::new(&playbook)),
             names: playbook.names(),
             reserved: Reserved::of(&playbook),
             shares_state: playbook.verdicts.iter().any(|verdict| may_redeem(&verdict.then)),
+            checks_requests: playbook.refuses_unknown_tools || tools.have_schemas(),
             draws: playbook.verdicts.iter().any(|verdict| is_drawn(&verdict.then)),
             seed: None,
-            tools: stronger.over(&playbook.tools),
+            tools,
             playbook,
         }
     }
@@ -71,6 +75,28 @@ impl Plan {
             tools: Tools::new(vec![row]).over(&self.tools),
             ..*self
         })
+    }
+
+    /// What the registry says against a request, with the error that its caller gets; none: nothing. Arguments that the
+    /// recording does not have are not checked.
+    pub fn objection(
+        &self,
+        tool: &str,
+        facts: &ToolFacts,
+        args: Option<&str>,
+    ) -> Option<(AdmissionRefusal, ErrorFacts)> {
+        let error = |kind: &str, code: &str, message: String| ErrorFacts {
+            kind: Some(kind.into()),
+            message: Some(message.into()),
+            code: Some(code.into()),
+            ..ErrorFacts::default()
+        };
+        if self.playbook.refuses_unknown_tools && !facts.declared {
+            let message = format!("no tool is called {tool}");
+            return Some((AdmissionRefusal::NotFound, error("not_found", "-32601", message)));
+        }
+        let unfit = self.tools.schema(tool)?.check(args?).err()?;
+        Some((AdmissionRefusal::Schema, error("schema", "-32602", unfit)))
     }
 
     /// The facts of `tool`.

@@ -1,7 +1,7 @@
 //! The calls of one simulation and the source of their answers: a fixture or a recorded call.
 
 use crate::call::RecordedCall;
-use crate::dispatch::CallFacts;
+use crate::dispatch::{CallFacts, RequestCheck};
 use crate::event::{Draw, Intent};
 use crate::fixture::{Fixture, FixtureTool};
 use crate::ids::{ArgsId, AttemptNo, CallId, EvidenceId, Interner, KeyId, TokenId, ToolId};
@@ -52,6 +52,8 @@ pub struct ScenarioCall<'a> {
     pub timeout: Duration,
     /// The source of its answers.
     pub source: AnswerSource<'a>,
+    /// The arguments that a fixture gives, as JSON text.
+    pub written_args: &'a str,
     /// The draws that a fixture gives, by attempt.
     pub draws: &'a [Draw],
     /// The seed of its other draws that a fixture gives.
@@ -72,8 +74,17 @@ impl<'a> ScenarioCall<'a> {
             at: call.at.unwrap_or(Instant::ZERO),
             timeout: call.timeout.unwrap_or(facts.timeout),
             source: AnswerSource::Tape(Tape { call, missing: beyond }),
+            written_args: "",
             draws: &[],
             seed: None,
+        }
+    }
+
+    /// Its arguments as JSON text, if the recording has them.
+    pub(super) fn args_text(&self) -> Option<&'a str> {
+        match self.source {
+            AnswerSource::Script(_) => Some(self.written_args),
+            AnswerSource::Tape(tape) => tape.call.args(),
         }
     }
 
@@ -107,6 +118,7 @@ impl<'a> ScenarioCall<'a> {
             evidence: EvidenceId(0),
             at: self.at,
             timeout: self.timeout,
+            request: RequestCheck::Fine,
         }
     }
 
@@ -147,6 +159,7 @@ impl<'a> Scenario<'a> {
                 at: call.at,
                 timeout: call.timeout.unwrap_or(facts.timeout),
                 source: AnswerSource::Script(&call.script),
+                written_args: &call.args,
                 draws: &call.draws,
                 seed: fixture.seed,
             }

@@ -217,6 +217,7 @@ fn crowd(scripts: &[Script]) -> Scenario<'_> {
         at: Instant::ZERO,
         timeout: Duration::from_millis(5_000),
         source: AnswerSource::Script(script),
+        written_args: "{}",
         draws: &[],
         seed: None,
     });

@@ -30,7 +30,7 @@ fn decisions() -> Vec<Decision> {
     let failed = Status::Failed(Some(ErrorId(0)));
     let provenance = Provenance::Scripted;
     vec![
-        Decision::Refused { why: AdmissionRefusal::CircuitOpen },
+        Decision::Refused { why: AdmissionRefusal::CircuitOpen, error: None },
         Decision::AttemptStarted { attempt, evidence: EvidenceId(1) },
         Decision::AttemptFinished { attempt, status: failed, latency: None, provenance, over_timeout: true },
         Decision::LateAnswer { attempt, status: Status::Unanswered },

@@ -34,12 +34,13 @@ pub enum GoldenValue {
     Names(Vec<String>),
 }
 
-/// Whether a golden writes a field. It omits false flags, times that follow from delta times, and what the upstream said,
-/// which the fixture has.
+/// Whether a golden writes a field. It omits false flags, times that follow from delta times, what the upstream said, which
+/// the fixture has, and an error that the outcome names.
 pub(super) fn is_written(field: &(FieldKey, FieldValue)) -> bool {
     let is_implied = matches!(
         field,
         (FieldKey::Evidence, FieldValue::Number(0))
+            | (FieldKey::Error, _)
             | (
                 _,
                 FieldValue::Flag(false)
@@ -92,7 +93,7 @@ impl GoldenValue {
             FieldKey::OverTimeout | FieldKey::Ignored => (text == "true").then_some(GoldenValue::Flag(true)),
             FieldKey::Delay => millis(text).map(GoldenValue::Span),
             FieldKey::Latency => (text == "?").then_some(GoldenValue::Unknown),
-            FieldKey::Due | FieldKey::Told => None,
+            FieldKey::Due | FieldKey::Told | FieldKey::Error => None,
             FieldKey::Draw => Draw::parse(text).map(GoldenValue::Draw),
             FieldKey::From => Provenance::parse(text).map(|from| GoldenValue::Word(from.as_str())),
             FieldKey::Why => SuppressionReason::parse(text)

@@ -1,11 +1,17 @@
 //! The playbooks that are embedded in the binary. Reads no disk.
 
 /// The names of the embedded playbooks; the first is the default.
-pub const EMBEDDED: &[&str] =
-    &["standard", "reversing", "preset/llm-client", "study/typed-verdicts-literal", "study/retry-everything"];
+pub const EMBEDDED: &[&str] = &[
+    "standard",
+    "reversing",
+    "dispatcher",
+    "preset/llm-client",
+    "study/typed-verdicts-literal",
+    "study/retry-everything",
+];
 
 /// The error kinds in rules of the embedded playbooks, which known adapters give. Sorted.
-pub const KNOWN_KINDS: [&str; 18] = [
+pub const KNOWN_KINDS: [&str; 22] = [
     "401_unauthorized",
     "403_forbidden",
     "404_not_found",
@@ -16,12 +22,16 @@ pub const KNOWN_KINDS: [&str; 18] = [
     "5xx",
     "auth_expired",
     "idempotency_mismatch",
+    "internal",
     "invalid_arguments",
+    "not_found",
     "quota_exhausted",
     "rate_limited",
+    "schema",
     "schema_validation",
     "timeout",
     "tool_error",
+    "transient",
     "unknown_tool",
     "user_rejected",
 ];
@@ -31,6 +41,7 @@ pub fn embedded(name: &str) -> Option<&'static str> {
     match name {
         "standard" => Some(include_str!("../../../../playbooks/standard.yaml")),
         "reversing" => Some(include_str!("../../../../playbooks/reversing.yaml")),
+        "dispatcher" => Some(include_str!("../../../../playbooks/dispatcher.yaml")),
         "preset/llm-client" => Some(include_str!("../../../../playbooks/preset/llm-client.yaml")),
         "study/typed-verdicts-literal" => Some(include_str!("../../../../playbooks/study/typed-verdicts-literal.yaml")),
         "study/retry-everything" => Some(include_str!("../../../../playbooks/study/retry-everything.yaml")),

@@ -71,6 +71,9 @@ pub fn rows(playbook: &Playbook) -> Vec<PlaybookRow> {
         row("default_queue", "", &json!(playbook.default_queue.map(|queue| queue_name(playbook, queue)))),
     ];
     rows.extend(limits(&playbook.limits));
+    if playbook.refuses_unknown_tools {
+        rows.push(row("registry", "", &json!({ "unknown_tools": word(&syntax::UNKNOWN_TOOLS, &true) })));
+    }
     for verdict in &playbook.verdicts {
         let then = json!({ verdict.then.as_str(): compensation(playbook, &verdict.then) });
         let text = json!({ "means": &*verdict.means, "effect": verdict.effect.as_str(), "then": then });
@@ -230,6 +233,9 @@ fn tool_rows(playbook: &Playbook) -> Vec<PlaybookRow> {
             "repeatable": repeatable,
             "timeout_ms": timeout.as_millis(),
         });
+        if let (Some(parts), Some(schema)) = (text.as_object_mut(), tool.schema()) {
+            parts.insert("schema".into(), serde_json::from_str(schema.text()).unwrap_or_default());
+        }
         if is_glob(&tool.pattern) {
             if let (Some(parts), Some(last)) = (text.as_object_mut(), last_glob) {
                 parts.insert("after".into(), json!(last));

@@ -31,6 +31,7 @@ pub struct PlaybookPlaces {
     pub(super) tools: Vec<ToolPlaces>,
     pub(super) otherwise: Option<Range<usize>>,
     pub(super) limits: LimitPlaces,
+    pub(super) registry: Option<Range<usize>>,
     pub(super) study: Option<Range<usize>>,
 }
 
@@ -145,6 +146,7 @@ impl PlaybookPlaces {
             "queue" => place(playbook.queues.iter().position(|queue| **queue == *name), &self.queues),
             "limit" => self.limit(LimitKind::parse(name)?),
             "otherwise" => self.otherwise(),
+            "registry" => self.registry.clone(),
             "study" => self.switch(name),
             _ => None,
         }

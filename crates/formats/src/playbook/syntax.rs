@@ -13,8 +13,19 @@ pub const TOOLS_SCHEMA: &str = include_str!("../../../../schemas/tools.json");
 pub(super) const FORMAT: &str = "playbook/1";
 pub(super) const TOOLS_FORMAT: &str = "tools/1";
 
-pub(super) const PLAYBOOK: &[&str] =
-    &["format", "name", "verdicts", "classify", "otherwise", "default_queue", "queues", "tools", "limits", "study"];
+pub(super) const PLAYBOOK: &[&str] = &[
+    "format",
+    "name",
+    "verdicts",
+    "classify",
+    "otherwise",
+    "default_queue",
+    "queues",
+    "tools",
+    "registry",
+    "limits",
+    "study",
+];
 pub(super) const VERDICT: &[&str] = &["means", "effect", "then"];
 pub(super) const RULE: &[&str] = &["rule", "when", "verdict"];
 pub(super) const MESSAGE: &[&str] = &["contains", "starts_with", "equals", "matches", "clause", "case"];
@@ -43,7 +54,8 @@ pub(super) const REFRESH: &[&str] = &["then", "max_refreshes", "on_unsafe"];
 pub(super) const ESCALATE: &[&str] = &["queue"];
 pub(super) const REVERSAL: &[&str] = &["reason", "on_refused"];
 pub(super) const DEPRECATE: &[&str] = &["reason", "replan"];
-pub(super) const TOOL: &[&str] = &["access", "idempotent", "repeatable", "timeout_ms"];
+pub(super) const TOOL: &[&str] = &["access", "idempotent", "repeatable", "timeout_ms", "schema"];
+pub(super) const REGISTRY: &[&str] = &["unknown_tools"];
 pub(super) const TOOLS_FILE: &[&str] = &["format", "tools"];
 pub(super) const LIMITS: &[&str] = &LimitKind::WORDS;
 pub(super) const STUDY: &[&str] = &[
@@ -57,6 +69,7 @@ pub(super) const STUDY: &[&str] = &[
     "final_error",
 ];
 
+pub(super) const UNKNOWN_TOOLS: [(&str, bool); 2] = [("allow", false), ("refuse", true)];
 pub(super) const ACCESS: [(&str, Access); 2] = [("read", Access::Read), ("write", Access::Write)];
 /// The short form of `server_delay`.
 pub(super) const AFTER: [(&str, ServerDelayMode); 2] =
@@ -103,6 +116,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::arguments;
     use crate::schema_check;
     use playproof_engine::event::{CompensationWord, EffectClaim};
     use playproof_engine::playbook::{
@@ -132,7 +146,7 @@ mod tests {
             .filter(|word| ["proportional", "absolute", "additive"].contains(word))
             .collect();
         let jitter_at = "/$defs/backoff/properties/jitter/anyOf/1";
-        let lists: [(&str, &[&str]); 23] = [
+        let lists: [(&str, &[&str]); 25] = [
             ("", PLAYBOOK),
             ("/$defs/verdict", VERDICT),
             ("/$defs/rule", RULE),
@@ -154,15 +168,24 @@ mod tests {
             ("/$defs/issue_reversal", REVERSAL),
             ("/$defs/deprecate_tool_call", DEPRECATE),
             ("/$defs/tool", TOOL),
+            ("/$defs/arguments", arguments::KEYS),
+            ("/properties/registry", REGISTRY),
             ("/properties/limits", LIMITS),
             ("/properties/study", STUDY),
         ];
         schema_check::has_keys(&schema, &lists, &[]);
-        assert_eq!(schema_check::key_lists(&schema), lists.len(), "a list of keys that this test does not know");
+        // `properties` is also a keyword of the schema of arguments.
+        assert_eq!(schema_check::key_lists(&schema), lists.len() + 1, "a list of keys that this test does not know");
         let tools = read(TOOLS_SCHEMA);
-        schema_check::has_keys(&tools, &[("", TOOLS_FILE), ("/$defs/tool", TOOL)], &[]);
-        assert_eq!(schema_check::key_lists(&tools), 2);
-        assert_eq!(tools["$defs"]["tool"], schema["$defs"]["tool"]);
+        schema_check::has_keys(
+            &tools,
+            &[("", TOOLS_FILE), ("/$defs/tool", TOOL), ("/$defs/arguments", arguments::KEYS)],
+            &[],
+        );
+        assert_eq!(schema_check::key_lists(&tools), 4);
+        for shared in ["tool", "arguments"] {
+            assert_eq!(tools["$defs"][shared], schema["$defs"][shared]);
+        }
     }
 
     #[test]
@@ -205,6 +228,7 @@ mod tests {
         held("/properties/limits/properties/elapsed/enum", json!(ElapsedRule::WORDS));
         millis("/properties/limits/properties/call_timeout_ms", LONGEST_DEADLINE);
         millis("/$defs/tool/properties/timeout_ms", LONGEST_WAIT);
+        held("/properties/registry/properties/unknown_tools/enum", words(&UNKNOWN_TOOLS));
         bounds("/properties/limits/properties/max_attempts", 1, MOST_ATTEMPTS);
         millis("/properties/limits/properties/deadline_ms", LONGEST_DEADLINE);
         for guard in ["retry_guard", "token_guard"] {

@@ -57,8 +57,11 @@ impl Narrator<'_> {
                 let draw = draw.map_or_else(String::new, |draw| format!(" The draw is {draw}."));
                 self.say(format!("{why} Attempt {attempt} is due in {} ms.{told}{draw}", timeline::millis(delay)));
             }
-            Decision::Refused { why } => {
-                self.say(format!("The call is refused before its first attempt: {}.", timeline::turned_away(why)));
+            Decision::Refused { why, error } => {
+                let said = error.and_then(|error| self.simulation.record.shown_error(error)?.message.as_deref());
+                let said = said.map_or_else(String::new, |said| format!(" ({})", text::escape_unprintable(said)));
+                let why = timeline::turned_away(why);
+                self.say(format!("The call is refused before its first attempt: {why}{said}. Nothing is sent."));
             }
             Decision::RetrySuppressed { why } => self.say(format!(
                 "The retry guard stops the next attempt: the tool is a write that is not idempotent, the call has no \

@@ -177,7 +177,11 @@ fn decided(transcript: &Transcript<'_>, decision: Decision) -> Option<(Tone, Str
             (Tone::Decided, format!("verdict {} ({by}){ignored}", names.verdict(verdict)))
         }
         Decision::RetryScheduled { delay, draw, told, .. } => (Tone::Decided, send_again(delay, draw, told)),
-        Decision::Refused { why } => (Tone::Stopped, format!("admission: refused, {}", turned_away(why))),
+        Decision::Refused { why, error } => {
+            let said = error.and_then(|error| transcript.error(error)?.message.as_deref());
+            let said = said.map_or_else(String::new, |said| format!(" ({})", text::escape_unprintable(said)));
+            (Tone::Stopped, format!("admission: refused, {}{said}", turned_away(why)))
+        }
         Decision::RetrySuppressed { why } => (Tone::Stopped, format!("retry guard: stopped, {}", suppressed(why))),
         Decision::EvidenceRefreshed { status, provenance, .. } => {
             let (_, said) = answer(transcript, status);

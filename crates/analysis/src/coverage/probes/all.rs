@@ -31,6 +31,7 @@ pub fn probes(plan: &Plan, playbook: &str) -> Vec<Probe> {
     drafts.extend(limits::for_limits(&generator));
     drafts.extend(calls::for_reversals(&generator));
     drafts.extend(calls::for_tools(&generator));
+    drafts.extend(calls::for_registry(&generator));
     let mut simulator = Simulator::new();
     let mut probes: Vec<Probe> = Vec::new();
     let mut names: BTreeMap<String, usize> = BTreeMap::new();

@@ -2,7 +2,7 @@
 
 use crate::coverage::fixture_builder::{FixtureBuilder, NamedBuilder, failure, lost, ok, refused};
 use crate::coverage::path::{Generator, resends};
-use crate::coverage::shape::{CallShape, KEYED};
+use crate::coverage::shape::{CallShape, KEYED, UNKEYED};
 use playproof_engine::event::EffectClaim;
 use playproof_engine::ids::VerdictId;
 use playproof_engine::playbook::{Access, Compensation, ToolRow, UnsafePolicy};
@@ -151,6 +151,21 @@ fn calls_of_tool(generator: &Generator<'_>, row: &ToolRow, keyed: bool, thorough
     let silent = FixtureBuilder::of_declared(title, shape, &tool).answered([lost(), ok()]);
     found.push((format!("{}-does-not-answer{}", slug(&tool), if keyed { "-a-keyed-call" } else { "" }), silent));
     found
+}
+
+/// A call of a tool that nothing declares, and one without arguments of each tool that has a schema.
+pub(super) fn for_registry(generator: &Generator<'_>) -> Vec<NamedBuilder> {
+    let playbook = &generator.plan.playbook;
+    let unknown = playbook.refuses_unknown_tools.then(|| {
+        let builder = FixtureBuilder::of_declared("No tool is called so".to_owned(), UNKEYED, "unknown.tool");
+        ("a-call-of-an-unknown-tool".to_owned(), builder)
+    });
+    let typed = playbook.tools.rows().iter().filter(|row| row.schema().is_some()).map(|row| {
+        let tool = example_texts::of_glob(&row.pattern);
+        let builder = FixtureBuilder::of_declared(format!("{tool} without its arguments"), UNKEYED, &tool);
+        (format!("{}-without-its-arguments", slug(&tool)), builder.without_arguments())
+    });
+    unknown.into_iter().chain(typed).collect()
 }
 
 /// The tool's name as part of a file name.

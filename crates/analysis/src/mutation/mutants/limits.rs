@@ -39,6 +39,10 @@ pub(super) fn add(playbook: &Playbook, all: &mut Vec<Mutant>) {
             row.add(word, format!("`elapsed: {word}`"), move |playbook| playbook.limits.elapsed = elapsed);
         }
     }
+    if playbook.refuses_unknown_tools {
+        let mut row = MutantRow::new("registry".to_owned(), all);
+        row.add("allow", "unknown tools are allowed", |playbook| playbook.refuses_unknown_tools = false);
+    }
     guards(playbook, all);
     switches(playbook, all);
 }
@@ -107,6 +111,13 @@ pub(super) fn add_tools(playbook: &Playbook, all: &mut Vec<Mutant>) {
             rows.remove(n);
             playbook.tools = Tools::new(rows);
         });
+        if tool.schema().is_some() {
+            row.add("schema-drop", "without its schema", move |playbook| {
+                let rows = playbook.tools.rows().iter().cloned().enumerate();
+                let rows = rows.map(|(at, row)| if at == n { row.taking(None) } else { row });
+                playbook.tools = Tools::new(rows.collect());
+            });
+        }
         let mut vary = |operation: &str, what: String, other: ToolFacts| {
             row.add(operation, what, move |playbook| {
                 let mut rows: Vec<ToolRow> = playbook.tools.rows().to_vec();

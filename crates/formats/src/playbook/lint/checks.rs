@@ -19,6 +19,7 @@ pub fn lint(loaded: &Loaded) -> Vec<Diagnostic> {
     backoff::waits(loaded, &mut found);
     unused_queues(loaded, &mut found);
     shadowed_tools(loaded, &mut found);
+    loose_schemas(loaded, &mut found);
     misspelt_kinds(loaded, &mut found);
     if let Some(place) = &loaded.places.study {
         found.push(
@@ -82,6 +83,23 @@ fn shadowed_tools(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
             .at(there, "the first glob that matches wins")
             .help("put the narrower glob first"),
         );
+    }
+}
+
+fn loose_schemas(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
+    for (tool, places) in loaded.playbook.tools.rows().iter().zip(&loaded.places.tools) {
+        let schema = places.facts.iter().find(|(key, _)| *key == "schema");
+        let (Some(schema), Some((_, place))) = (tool.schema(), schema) else { continue };
+        if schema.is_loose() {
+            found.push(
+                Diagnostic::warning(
+                    "loose_schema",
+                    format!("the schema of `{}` lets unknown arguments pass", tool.pattern),
+                )
+                .at(place.clone(), "a misspelt argument reaches the tool")
+                .help("write `additionalProperties: false`, also in objects inside"),
+            );
+        }
     }
 }
 

@@ -8,6 +8,7 @@ pub const IDS: &[&str] = &[
     "backoff_too_long",
     "glob_stops_at_dot",
     "impossible_rule",
+    "loose_schema",
     "misspelt_kind",
     "retries_beyond_attempts",
     "shadow_undecided",
@@ -90,6 +91,15 @@ It matches nothing, so only other rules can give its verdict.
     when: { attempt: 7 }                  # with max_attempts: 6
 
 Remove a condition, split the rule in two, or remove it.",
+    ),
+    (
+        "loose_schema",
+        "\
+A schema names the arguments of a tool, but lets others pass: a misspelt argument reaches the tool, which may ignore it.
+
+    schema: { type: object, properties: { amount: { type: integer } } }      # takes `{ amuont: 1 }`
+
+Write `additionalProperties: false`, also in objects inside.",
     ),
     (
         "misspelt_kind",

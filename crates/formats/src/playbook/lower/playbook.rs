@@ -42,6 +42,7 @@ fn playbook(root: Cursor<'_>, source: Arc<Source>) -> Option<Loaded> {
         None => verdict::unclassified(&context).map(Some),
     };
     let tools = record.optional("tools").map_or_else(|| Some((Tools::default(), Vec::new())), tools::tools);
+    let refuses_unknown_tools = registry(&record);
     format?;
     let (mut verdicts, mut verdict_places) = unzip(written?);
     if let Some(unclassified) = unclassified? {
@@ -62,6 +63,7 @@ fn playbook(root: Cursor<'_>, source: Arc<Source>) -> Option<Loaded> {
         queues,
         reasons: context.reasons.into_texts(),
         tools,
+        refuses_unknown_tools: refuses_unknown_tools?,
         limits,
         study: study?,
     };
@@ -73,6 +75,7 @@ fn playbook(root: Cursor<'_>, source: Arc<Source>) -> Option<Loaded> {
         tools: tool_places,
         otherwise: record.optional("otherwise").map(Cursor::span),
         limits: limit_places,
+        registry: record.optional("registry").map(Cursor::span),
         study: record.key_span("study"),
     };
     Some(Loaded { playbook, places })
@@ -222,6 +225,12 @@ fn otherwise(
         );
     }
     Some(VerdictId(id))
+}
+
+/// Whether calls of undeclared tools are refused.
+fn registry(record: &MapReader<'_>) -> Option<bool> {
+    let Some(at) = record.optional("registry") else { return Some(false) };
+    at.record("`registry`", syntax::REGISTRY)?.required("unknown_tools")?.word(&syntax::UNKNOWN_TOOLS)
 }
 
 /// The limits, and the places of the written ones.

@@ -1,10 +1,11 @@
 //! Tool facts: the `tools` of a playbook, and the tool facts file.
 
+use crate::arguments;
 use crate::diagnostic::Diagnostic;
 use crate::playbook::places::ToolPlaces;
 use crate::playbook::syntax;
 use crate::yaml::{Cursor, Key, shorten};
-use playproof_engine::playbook::{DEFAULT_TIMEOUT, OmittedFacts, ToolFacts, ToolRow, Tools};
+use playproof_engine::playbook::{ArgumentSchema, DEFAULT_TIMEOUT, OmittedFacts, ToolFacts, ToolRow, Tools};
 
 /// A tool facts file.
 pub(in crate::playbook) fn tools_file(root: Cursor<'_>) -> Option<(Tools, Vec<ToolPlaces>)> {
@@ -33,6 +34,7 @@ fn row(name: &Key<'_>, at: Cursor<'_>) -> Option<(ToolRow, ToolPlaces)> {
     let fact = |key| record.optional(key).map_or(Some(false), Cursor::bool);
     let (idempotent, repeatable) = (fact("idempotent"), fact("repeatable"));
     let timeout = record.optional("timeout_ms").map_or(Some(DEFAULT_TIMEOUT), |t| t.duration_ms(syntax::LONGEST_WAIT));
+    let schema = record.optional("schema").map_or(Some(None), |at| arguments::schema(at).map(Some));
     if name.text.trim().is_empty() {
         let message = format!("`{}` is not a tool name", shorten(name.text));
         at.report(Diagnostic::error("bad_name", message).at(name.span.clone(), "not a name"));
@@ -51,7 +53,11 @@ fn row(name: &Key<'_>, at: Cursor<'_>) -> Option<(ToolRow, ToolPlaces)> {
         repeatable: is_omitted("repeatable"),
         timeout: is_omitted("timeout_ms"),
     };
-    match ToolRow::new(name.text, facts).map(|row| row.omitting(omitted)) {
+    let schema = schema?.map(|schema| {
+        let text = schema.canonical().to_string();
+        ArgumentSchema::new(text, schema.is_loose(), move |args| schema.check(args))
+    });
+    match ToolRow::new(name.text, facts).map(|row| row.omitting(omitted).taking(schema)) {
         Ok(row) => {
             let place = |key: &'static str| Some((key, record.optional(key)?.span()));
             let facts = syntax::TOOL.iter().filter_map(|key| place(key)).collect();

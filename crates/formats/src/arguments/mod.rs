@@ -1,0 +1,10 @@
+//! The arguments that a tool takes, in a closed subset of JSON Schema: nothing is loaded, and every keyword outside the
+//! subset is refused.
+
+mod fits;
+mod read;
+mod schema;
+
+#[cfg(test)]
+pub(crate) use read::KEYS;
+pub(crate) use read::schema;
