@@ -266,3 +266,70 @@ fn an_upstream_that_forgets_keys_is_not_asked_again() {
     );
     assert!(page("replay").contains("Yes, but only with the same key `k`"));
 }
+
+/// What is to be known of one call of these files.
+fn known_of(files: &[(&str, &str)], call: &str) -> String {
+    let place = Place::new();
+    files.iter().for_each(|(file, lines)| place.write(file, lines));
+    place.write("tools.yaml", TOOLS);
+    let names = files.iter().map(|(file, _)| *file);
+    let args: Vec<&str> = ["explain"].into_iter().chain(names).chain(["--tools", "tools.yaml", call]).collect();
+    let run = place.run(&args).exits(0);
+    let known = run.out.split_once("What to know").expect("the last block").1;
+    known.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn what_may_be_the_same_request_is_named_and_never_sent_again() {
+    let line = |run: &str, args: &str, answer: &str| format!("{{{run}\"tool\":\"pay\"{args},{answer}}}\n");
+    let (r, a) = (r#""run_id":"r","#, r#","args":{"a":1}"#);
+    let (paid, refused) = (line(r, a, OK), line(r, a, REFUSED));
+    for answer in [OK, TIMEOUT] {
+        let first = line(r, a, answer);
+        let did = if answer == OK { "made the effect" } else { "may have made it" };
+        // A log that was cut in the middle of a run.
+        let page = known_of(&[("a.jsonl", &first), ("b.jsonl", &refused)], "b.jsonl:1");
+        assert!(page.contains(&format!("because the run id occurs in two inputs: a.jsonl:1 {did}.")), "{page}");
+        assert!(page.contains(&format!("No, because this may be a request that was sent before: a.jsonl:1 {did}.")));
+        let page = known_of(&[("b.jsonl", &refused), ("a.jsonl", &first)], "b.jsonl:1");
+        assert!(page.contains("No, because this may be"), "the other one may come later: {page}");
+        // One line without its run.
+        let page = known_of(&[("a.jsonl", &(line("", a, answer) + &refused))], "a.jsonl:2");
+        assert!(page.contains(&format!("because one of the calls names no run: the call in line 1 {did}.")), "{page}");
+        assert!(page.contains("No, because this may be"), "{page}");
+        // One line without its arguments.
+        let lines = line(r, "", answer) + &line(r, r#","args":{}"#, REFUSED);
+        let page = known_of(&[("a.jsonl", &lines)], "a.jsonl:2");
+        assert!(
+            page.contains(&format!("because one of the calls may leave empty arguments out: r#1 {did}.")),
+            "{page}"
+        );
+        assert!(page.contains("No, because this may be"), "{page}");
+    }
+    let page = known_of(&[("a.jsonl", &paid), ("b.jsonl", &paid)], "b.jsonl:1");
+    assert!(page.contains("A person: check upstream whether the effect was made more than once"), "{page}");
+    // Look-alikes: another run, no run in either file, a request that was refused too.
+    let (other, no_run) = (refused.replace("\"r\"", "\"s\""), refused.replace(r, ""));
+    for files in [
+        [("a.jsonl", &*paid), ("b.jsonl", &*other)],
+        [("a.jsonl", &paid.replace(r, "")), ("b.jsonl", &no_run)],
+        [("a.jsonl", &refused), ("b.jsonl", &refused)],
+    ] {
+        let page = known_of(&files, "b.jsonl:1");
+        assert!(page.contains("send again? Yes: "), "{files:?} {page}");
+    }
+}
+
+#[test]
+fn the_page_of_a_call_tells_why_an_effect_may_be_doubled() {
+    let place = Place::new();
+    let paid = format!("{{\"run_id\":\"r\",\"tool\":\"pay\",\"args\":{{\"a\":1}},{OK}}}\n");
+    ["a.jsonl", "b.jsonl"].iter().for_each(|file| place.write(file, &paid));
+    place.write("tools.yaml", TOOLS);
+    let replay = place.run(&["replay", "a.jsonl", "b.jsonl", "--tools", "tools.yaml"]).out;
+    let page = place.run(&["explain", "a.jsonl", "b.jsonl", "--tools", "tools.yaml", "b.jsonl:1"]).out;
+    for page in [replay, page] {
+        let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(page.contains("one intent may have had 2 effects: the run id occurs in two inputs"), "{page}");
+    }
+}

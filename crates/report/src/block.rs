@@ -119,10 +119,10 @@ fn found(view: &CallView<'_>, runs: &[RunView<'_>], several: bool, style: Style)
     }
     said.sort_by_key(|(finding, _)| finding.kind());
     let without_run = view.recorded.is_some() && view.run.is_none();
-    let about = About { several, keyed: view.key.is_some(), declared: view.declared, without_run };
+    let about = About { several, keyed: view.key.is_some(), declared: view.declared, without_run, doubt: None };
     let line = |(finding, by): (Finding, String)| {
         let severity = findings::severity(finding.severity, style.palette);
-        let sentence = findings::sentence(finding.id, finding.count, about);
+        let sentence = findings::sentence(finding.id, finding.count, About { doubt: finding.doubt, ..about });
         let advice = findings::advice(&finding).unwrap_or_default();
         let said = format!("{}: {sentence}, {by}{advice}", finding.id.as_str());
         text::hanging(&format!("{severity}  "), &said, style.width - INDENT)

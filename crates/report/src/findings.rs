@@ -1,6 +1,6 @@
 //! Findings in words, and the order in which they are shown. `playproof help ID` explains them at length.
 
-use playproof_engine::event::{Finding, FindingBy, FindingId, FindingSeverity};
+use playproof_engine::event::{Finding, FindingBy, FindingId, FindingSeverity, IntentDoubt};
 
 use super::style::Palette;
 use super::text::{counted, ordinal};
@@ -16,6 +16,17 @@ pub struct About {
     pub declared: bool,
     /// It is recorded, and names no run.
     pub without_run: bool,
+    /// Why its calls may have different intents.
+    pub doubt: Option<IntentDoubt>,
+}
+
+/// Why it is unknown whether identical calls have one intent.
+pub const fn intent_doubt(doubt: IntentDoubt) -> &'static str {
+    match doubt {
+        IntentDoubt::TwoInputs => "the run id occurs in two inputs",
+        IntentDoubt::NoRun => "one of the calls names no run",
+        IntentDoubt::NoArguments => "one of the calls may leave empty arguments out",
+    }
 }
 
 /// The finding with its count, in a few words.
@@ -42,6 +53,10 @@ pub fn sentence(id: FindingId, count: u32, about: About) -> String {
         }
         FindingId::Undetermined => "a needed answer is missing".to_owned(),
         FindingId::SuspectedFailure => "its answer suggests a failure and does not prove one".to_owned(),
+        FindingId::PossibleDuplicateEffect if about.doubt.is_some() => {
+            let effects = counted(count, "effect", "effects");
+            format!("one intent may have had {most}{effects}: {}", about.doubt.map_or("", intent_doubt))
+        }
         FindingId::PossibleDuplicateEffect => {
             let why = match (about.keyed, about.declared, about.without_run) {
                 (true, ..) => "the upstream forgot its key",

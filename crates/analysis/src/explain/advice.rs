@@ -41,6 +41,8 @@ pub enum ManualCheck {
     KeyOwner,
     /// Whether the effect was made under another key too.
     OtherKey,
+    /// Whether calls that may be the same request are.
+    MaybeSame,
     /// The tool facts say that the tool only reads, and it acted.
     ReadActed,
 }
@@ -109,6 +111,8 @@ pub enum ResendReason {
     Contradicted,
     /// No: the same request under another key may have acted.
     OtherKey,
+    /// No: another call, which may be the same request, may have acted.
+    MaybeSame,
     /// Only if another effect is wanted: each call of the tool acts.
     Repeatable,
     /// Only if the effect is wanted again: it was taken back.
@@ -159,6 +163,7 @@ impl ResendReason {
             _ if facts.idempotent && !state.later_writes.is_empty() => ResendReason::Overwrites,
             _ if facts.idempotent => ResendReason::Idempotent,
             _ if state.other_keys.iter().any(OtherCall::may_have_acted) => ResendReason::OtherKey,
+            _ if state.maybe_same.iter().any(OtherCall::may_have_acted) => ResendReason::MaybeSame,
             EffectState::NotDone if is_reversed => ResendReason::TakenBack,
             EffectState::NotDone => ResendReason::NotDone,
             _ if facts.repeatable => ResendReason::Repeatable,
@@ -181,6 +186,7 @@ fn queue(outcome: &Outcome) -> Option<QueueId> {
 }
 
 fn check(facts: ToolFacts, outcome: &Outcome, state: &UpstreamState) -> Option<ManualCheck> {
+    let maybe_same = state.maybe_same.iter().any(OtherCall::may_have_acted);
     let other_key = state.other_keys.iter().any(OtherCall::may_have_acted) && !facts.idempotent;
     match state.surplus {
         _ if facts.access == Access::Read => {
@@ -197,6 +203,7 @@ fn check(facts: ToolFacts, outcome: &Outcome, state: &UpstreamState) -> Option<M
         None if state.once_more.is_some() => Some(ManualCheck::OnceMore),
         None if matches!(state.basis, Basis::KeyOfAnother(_)) => Some(ManualCheck::KeyOwner),
         None if other_key && state.known != EffectState::NotDone => Some(ManualCheck::OtherKey),
+        None if maybe_same && state.known != EffectState::NotDone => Some(ManualCheck::MaybeSame),
         None => None,
     }
 }

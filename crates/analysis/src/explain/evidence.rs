@@ -5,17 +5,16 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use super::others::{OtherCall, OtherName, Relation, RequestIdentity, UpstreamSaid};
-use crate::replay::{RecordingAnalysis, Sessions, finding, judge_attempts};
+use crate::replay::{RecordingAnalysis, SentIn, Sessions, finding, judge_attempts};
 use playproof_engine::call::{AnswerTo, Place, RecordedAnswer, RecordedCall, Reply};
 use playproof_engine::classify::Signal;
-use playproof_engine::event::{EffectClaim, Finding, FindingId};
+use playproof_engine::event::{EffectClaim, Finding, FindingId, IntentDoubt};
 use playproof_engine::ids::AttemptNo;
 use playproof_engine::playbook::{Access, ToolFacts};
-use playproof_engine::sim::{Moment, Plan};
+use playproof_engine::sim::{Moment, Plan, acts_again};
 use playproof_engine::time::Instant;
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_trace::call::CompletedCall;
-use playproof_trace::canonical;
 use playproof_trace::origin::Sources;
 
 /// What the recorded answers of one call prove.
@@ -107,6 +106,7 @@ pub struct CallBook(Vec<BookedCall>);
 /// What the answers of one call show.
 struct BookedCall {
     identity: RequestIdentity,
+    sent: SentIn,
     place: Place,
     at: Option<Instant>,
     number_in_run: u32,
@@ -196,6 +196,7 @@ impl CallBook {
         let maybe = writes && evidence.may_have_acted();
         self.0.push(BookedCall {
             identity: identity(closed),
+            sent: SentIn::of(closed),
             place: closed.raw().place,
             at: closed.raw().at,
             number_in_run: closed.raw().number_in_run,
@@ -208,19 +209,30 @@ impl CallBook {
 
     /// Adds the other calls of all inputs to the evidence on a call, and the finding that they cause.
     pub fn add_others(&self, closed: &CompletedCall, facts: ToolFacts, sources: &Sources, to: &mut RecordingEvidence) {
-        let (own, place) = (identity(closed), closed.raw().place);
+        let (own, sent, place) = (identity(closed), SentIn::of(closed), closed.raw().place);
         let related = self.0.iter().filter_map(|booked| {
             let later = booked.is_later_than(closed.raw());
-            Some((booked, later, own.relation(&booked.identity, later)?))
+            let known = own.relation(&booked.identity, later).filter(|known| *known != Relation::LaterWrite);
+            let maybe = || sent.doubt(&booked.sent).map(Relation::MaybeSame);
+            let relation = known.or_else(maybe).or_else(|| own.relation(&booked.identity, later))?;
+            Some((booked, later, relation))
         });
         let mut related: Vec<(&BookedCall, bool, Relation)> = related.collect();
         if related.iter().all(|(booked, ..)| booked.at.is_some()) {
             related.sort_by_key(|(booked, ..)| (booked.place.input, booked.at));
         }
-        let mut until = 0_u32;
+        let (mut until, mut hidden) = (0_u32, None::<(u32, IntentDoubt)>);
         for (booked, later, relation) in related {
             if !later && relation == Relation::Same && one_intent(facts) {
                 until = until.saturating_add(booked.effects);
+            }
+            if let Relation::MaybeSame(doubt) = relation
+                && !later
+                && booked.identity.key == 0
+                && (booked.effects > 0 || booked.maybe)
+            {
+                let (effects, known) = hidden.unwrap_or((0, doubt));
+                hidden = Some((effects.saturating_add(booked.effects.max(1)), known.max(doubt)));
             }
             if booked.place != place {
                 let BookedCall { effects, maybe, claim, said, .. } = *booked;
@@ -233,6 +245,15 @@ impl CallBook {
         let said = to.findings.iter().any(|finding| doubled.contains(&finding.id));
         if until > 1 && !facts.idempotent && !said && closed.counts.succeeded > 0 {
             to.findings.push(finding(FindingId::PossibleDuplicateEffect, until));
+        }
+        let own = self.0.iter().find(|booked| booked.place == place && (booked.effects > 0 || booked.maybe));
+        if let Some(((effects, doubt), own)) = hidden.zip(own)
+            && acts_again(facts)
+            && own.identity.key == 0
+            && !to.findings.iter().any(|finding| doubled.contains(&finding.id))
+        {
+            let count = effects.saturating_add(own.effects.max(1));
+            to.findings.push(Finding { doubt: Some(doubt), ..finding(FindingId::PossibleDuplicateEffect, count) });
         }
         Finding::settle(&mut to.findings);
     }
@@ -267,12 +288,12 @@ impl BookedCall {
     }
 }
 
-/// Calls with keys are compared over all inputs; runs of two inputs differ.
+/// Calls with keys are compared over all inputs; whether runs of two inputs are one is unknown.
 fn identity(closed: &CompletedCall) -> RequestIdentity {
     RequestIdentity {
         run: closed.hashes.run ^ u128::from(closed.raw().place.input),
         tool: closed.hashes.tool,
-        args: closed.raw().args().map_or(0, canonical::hash_of),
+        args: closed.hashes.args,
         key: closed.hashes.key,
     }
 }

@@ -3,7 +3,7 @@
 
 use super::subject::{Simulation, Subject};
 use playproof_engine::classify::reads_as_reused_key;
-use playproof_engine::event::{Decision, EffectClaim, ErrorFacts, Status};
+use playproof_engine::event::{Decision, EffectClaim, ErrorFacts, IntentDoubt, Status};
 use playproof_engine::fixture::Fixture;
 use playproof_engine::ids::{CallId, VerdictId};
 use playproof_engine::playbook::Access;
@@ -53,6 +53,8 @@ pub enum Relation {
     OtherKey,
     /// The key, but not the arguments.
     OtherArguments,
+    /// Tool and arguments, and perhaps the run.
+    MaybeSame(IntentDoubt),
     /// The run only, and the other call was made later.
     LaterWrite,
 }

@@ -60,6 +60,8 @@ pub struct UpstreamState {
     pub keys_forgotten: bool,
     /// The same request under another key, or with and without one.
     pub other_keys: Vec<OtherCall>,
+    /// Calls that may be the same request, which the recording hides.
+    pub maybe_same: Vec<OtherCall>,
     /// The same key, for other requests.
     pub other_arguments: Vec<OtherCall>,
     /// The key belongs to another request: one that was sent before, or the upstream says so.
@@ -179,6 +181,10 @@ impl UpstreamState {
         state.other_arguments = other_arguments;
         if facts.access == Access::Write {
             state.other_keys = if facts.repeatable { Vec::new() } else { under_other_key };
+            let maybe_same = |other: &&OtherCall| matches!(other.relation, Relation::MaybeSame(_));
+            if !facts.repeatable && !facts.idempotent {
+                state.maybe_same = others.iter().filter(maybe_same).cloned().collect();
+            }
             state.later_writes = if facts.idempotent { related(&others, Relation::LaterWrite) } else { Vec::new() };
         } else if state.known != EffectState::Done {
             state.basis = Basis::ReadOnly;
@@ -197,6 +203,7 @@ impl UpstreamState {
             said: UpstreamSaid::default(),
             keys_forgotten: false,
             other_keys: Vec::new(),
+            maybe_same: Vec::new(),
             other_arguments: Vec::new(),
             takes_key: false,
             later_writes: Vec::new(),

@@ -9,10 +9,10 @@ use std::sync::Arc;
 use foldhash::fast::FixedState;
 
 use playproof_engine::call::Reply;
-use playproof_engine::event::{ErrorFacts, Finding, FindingId};
+use playproof_engine::event::{ErrorFacts, Finding, FindingId, IntentDoubt};
 use playproof_engine::ids::{AttemptNo, CallId};
 use playproof_engine::playbook::{Access, ToolFacts};
-use playproof_engine::sim::{Evidence, Moment, Plan, RepeatedCall, Repeats};
+use playproof_engine::sim::{Evidence, Moment, Plan, RepeatedCall, Repeats, acts_again};
 use playproof_engine::time::Instant;
 use playproof_trace::call::{AttemptCounts, CompletedCall};
 use playproof_trace::hash;
@@ -21,6 +21,7 @@ use playproof_trace::window::Window;
 
 use super::attempts::{finding, meaning};
 use super::counts::Counts;
+use super::hidden_intent::HiddenIntents;
 
 /// The window of calls for loops and resends.
 const WINDOW: u16 = 10_000;
@@ -92,6 +93,10 @@ pub struct PossibleDuplicates {
     pub resent: Counts,
     /// The calls name no run: they may belong to different runs.
     pub without_run: Counts,
+    /// The id of their run occurs in two inputs.
+    pub two_inputs: Counts,
+    /// One of the calls leaves empty arguments out.
+    pub without_arguments: Counts,
 }
 
 impl PossibleDuplicates {
@@ -102,6 +107,8 @@ impl PossibleDuplicates {
         self.failed.merge(&later.failed);
         self.resent.merge(&later.resent);
         self.without_run.merge(&later.without_run);
+        self.two_inputs.merge(&later.two_inputs);
+        self.without_arguments.merge(&later.without_arguments);
     }
 }
 
@@ -113,6 +120,8 @@ pub struct RecordingAnalysis {
     /// Effects by key; keys mean the same in all inputs.
     keys: HashMap<IntentKey, u32, FixedState>,
     recent: Window<Recent>,
+    /// Of all inputs.
+    hidden: HiddenIntents,
     possible_duplicates: PossibleDuplicates,
 }
 
@@ -122,26 +131,26 @@ impl Default for RecordingAnalysis {
             effects: HashMap::default(),
             keys: HashMap::default(),
             recent: Window::new(usize::from(WINDOW)),
+            hidden: HiddenIntents::default(),
             possible_duplicates: PossibleDuplicates::default(),
         }
     }
 }
 
 impl RecordingAnalysis {
-    /// Begins another input: only keys mean the same in it.
+    /// Begins another input: keys mean the same in it, and runs of the same id may.
     pub fn begin_input(&mut self) {
         self.effects.clear();
         self.recent = Window::new(usize::from(WINDOW));
     }
 
     /// Takes the next closed call, and adds its findings. `plans` tell what a failure means.
-    pub fn take(
-        &mut self,
-        closed: &CompletedCall,
-        facts: ToolFacts,
-        plans: &[Plan],
-        mut findings: impl FnMut(Finding),
-    ) {
+    pub fn take(&mut self, closed: &CompletedCall, facts: ToolFacts, plans: &[Plan], mut found: impl FnMut(Finding)) {
+        let mut is_doubled = false;
+        let mut findings = |finding: Finding| {
+            is_doubled |= matches!(finding.id, FindingId::DuplicateEffect | FindingId::PossibleDuplicateEffect);
+            found(finding);
+        };
         let recent = self.remember(closed.hashes.request);
         recent.count += 1;
         if recent.count > LOOP {
@@ -186,7 +195,22 @@ impl RecordingAnalysis {
                     self.possible_duplicates.without_run.add(closed.shown().tool(), 1);
                 }
             }
-            EffectScope::Key => self.take_key(closed, facts, effects, findings),
+            EffectScope::Key => self.take_key(closed, facts, effects, &mut findings),
+        }
+        if acts_again(facts)
+            && closed.hashes.key == 0
+            && (effects > 0 || repeated(closed, facts, plans).may_have_acted)
+            && let Some((count, doubt)) = self.hidden.take(closed, effects)
+            && !is_doubled
+        {
+            found(Finding { doubt: Some(doubt), ..finding(FindingId::PossibleDuplicateEffect, count) });
+            let lists = &mut self.possible_duplicates;
+            let list = match doubt {
+                IntentDoubt::TwoInputs => &mut lists.two_inputs,
+                IntentDoubt::NoRun => &mut lists.without_run,
+                IntentDoubt::NoArguments => &mut lists.without_arguments,
+            };
+            list.add(closed.shown().tool(), 1);
         }
     }
 

@@ -104,7 +104,8 @@ fn other_arguments_a_failed_first_try_another_run_a_read_and_a_repeatable_tool_a
         assert_eq!(recorded(&[&call, &call], FindingId::DuplicateEffect), 0, "{tool}");
     }
     let (replayed, _) = replay_all(&[PAID, PAID], &options(1));
-    assert_eq!(replayed.recorded.rows().count(), 0, "intents are those of one input");
+    let proved = replayed.recorded.count(FindingId::DuplicateEffect, FindingBy::Recorded);
+    assert_eq!(proved, 0, "two inputs prove nothing together");
 }
 
 #[test]
@@ -378,6 +379,77 @@ fn identical_calls_without_a_run_are_a_doubt_and_no_proof() {
     assert_eq!(severities(&[&no_run, &no_run], FindingId::PossibleDuplicateEffect), [("doubt", 1)]);
     assert_eq!(replay_lines(&[&no_run, &no_run]).0.possible_duplicates.without_run.rows(), [("pay", 1)]);
     assert_eq!(severities(&[PAID, PAID], FindingId::DuplicateEffect), [("unsafe", 1)]);
+}
+
+/// Severities, ids and counts of what inputs show together.
+fn shown_by(texts: &[&str]) -> Vec<(&'static str, &'static str, u64)> {
+    let rows = replay_all(texts, &options(1)).0.recorded;
+    rows.rows().map(|(kind, _, count)| (kind.severity.as_str(), kind.id.as_str(), count)).collect()
+}
+
+#[test]
+fn identical_writes_of_one_run_id_in_two_inputs_are_a_doubt() {
+    let doubt = [("doubt", "possible_duplicate_effect", 1)];
+    let unanswered = PAID.replace(r#","status":"ok""#, "");
+    assert_ne!(unanswered, PAID);
+    for (first, second) in [(PAID, PAID), (&*unanswered, PAID), (PAID, &*unanswered)] {
+        assert_eq!(shown_by(&[first, second]), doubt, "{first} {second}");
+        assert_eq!(shown_by(&[first, "{\"tool\":\"read.x\"}", second]), doubt, "an input lies between them");
+    }
+    let (replayed, _) = replay_all(&[PAID, PAID], &options(1));
+    assert_eq!(replayed.possible_duplicates.two_inputs.rows(), [("pay", 1)]);
+    let refused = PAID.replace(r#""status":"ok""#, r#""status":"error","error":{"kind":"403_forbidden","status":403}"#);
+    let alone = shown_by(&[&refused]);
+    for look_alike in [
+        PAID.replace("\"r\"", "\"s\""),
+        PAID.replace(":1}", ":2}"),
+        PAID.replace("pay", "mail"),
+        PAID.replace("pay", "read.x"),
+    ] {
+        assert_eq!(shown_by(&[PAID, &look_alike]), [], "{look_alike}");
+    }
+    let no_run = PAID.replace(r#""run_id":"r","#, "");
+    assert_eq!(shown_by(&[&no_run, &no_run]), [], "files without run ids are unrelated");
+    assert_eq!(shown_by(&[PAID, &no_run]), [], "as are files of which one has run ids");
+    assert_eq!(shown_by(&[PAID, &refused]), alone, "what is refused adds no effect");
+    // What one input proves stays proved.
+    let twice = format!("{PAID}\n{PAID}");
+    assert_eq!(
+        shown_by(&[PAID, &twice]),
+        [("unsafe", "duplicate_effect", 1), ("doubt", "possible_duplicate_effect", 1)]
+    );
+}
+
+#[test]
+fn identical_writes_with_a_run_and_without_one_are_a_doubt() {
+    let no_run = PAID.replace(r#""run_id":"r","#, "");
+    let doubt = [("doubt", "possible_duplicate_effect", 1)];
+    for (first, second) in [(PAID, &*no_run), (&*no_run, PAID)] {
+        assert_eq!(shown_by(&[&format!("{first}\n{second}")]), doubt);
+    }
+    let other = no_run.replace(":1}", ":2}");
+    assert_eq!(shown_by(&[&format!("{PAID}\n{other}")]), []);
+    assert_eq!(shown_by(&[&format!("{PAID}\n{}", PAID.replace("\"r\"", "\"s\""))]), [], "two runs are two intents");
+}
+
+#[test]
+fn arguments_that_are_missing_null_or_empty_are_a_doubt() {
+    let args = PAID.split_once("\"args\":").and_then(|(_, rest)| Some(rest.split_once('}')?.0)).expect("arguments");
+    let with = |args_now: &str| PAID.replace(&format!("{args}}}"), args_now);
+    let missing = with("{}").replace("\"args\":{},", "").replace(",\"args\":{}", "");
+    assert!(!missing.contains("args"), "{missing}");
+    let all = [with("{}"), with("null"), missing]; // the last two say the same
+    for (n, first) in all.iter().enumerate() {
+        for (m, second) in all.iter().enumerate() {
+            let found = if (n == 0) == (m == 0) {
+                ("unsafe", "duplicate_effect", 1)
+            } else {
+                ("doubt", "possible_duplicate_effect", 1)
+            };
+            assert_eq!(shown_by(&[&format!("{first}\n{second}")]), [found], "{first} {second}");
+        }
+        assert_eq!(shown_by(&[&format!("{first}\n{PAID}")]), [], "one with arguments is another request");
+    }
 }
 
 /// A call of a tool with these results.

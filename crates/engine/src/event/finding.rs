@@ -26,6 +26,18 @@ words! {
 }
 
 words! {
+    /// Why it is unknown whether identical calls have one intent.
+    pub enum IntentDoubt {
+        /// One of two calls of a run leaves empty arguments out.
+        NoArguments = "no_arguments",
+        /// One of them names no run.
+        NoRun = "no_run",
+        /// The id of their run occurs in two inputs.
+        TwoInputs = "two_inputs",
+    }
+}
+
+words! {
     /// The findings; their ids never change.
     pub enum FindingId {
         /// One intent, more than one net effect (declared tool facts only).
@@ -121,12 +133,14 @@ pub struct Finding {
     pub call: CallId,
     /// The number of effects of the intent, attempts or repetitions; 1 if there is nothing to count.
     pub count: u32,
+    /// Why its calls may have different intents; none: they have one.
+    pub doubt: Option<IntentDoubt>,
 }
 
 impl Finding {
     /// A finding about `call`, with the severity of its id.
     pub const fn new(id: FindingId, by: FindingBy, call: CallId, count: u32) -> Finding {
-        Finding { severity: id.severity(), id, by, call, count }
+        Finding { severity: id.severity(), id, by, call, count, doubt: None }
     }
 
     /// Sorts findings, worst first, then by call. A call keeps a finding of one id by one party once: counts of effects
@@ -153,6 +167,7 @@ impl Finding {
             }
             _ => self.count.max(other.count),
         };
+        self.doubt = self.doubt.or(other.doubt);
     }
 
     /// The same, at most a doubt.

@@ -17,7 +17,7 @@ pub use decision::{
 };
 pub use describe::{CompensationWord, Description, EventKind, FieldKey, FieldValue, GuardKind};
 pub use draw::Draw;
-pub use finding::{Finding, FindingBy, FindingId, FindingKind, FindingSeverity};
+pub use finding::{Finding, FindingBy, FindingId, FindingKind, FindingSeverity, IntentDoubt};
 pub use ledger::{Intent, IntentBalance, LedgerEntry, LedgerKind};
 pub use reason::{
     AdmissionRefusal, DeprecationReason, ErrorFacts, KindFrom, ReversalRefusal, StatusFrom, StopReason,

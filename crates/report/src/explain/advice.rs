@@ -1,6 +1,6 @@
 //! The advice on a call, in sentences: the state of the upstream, who acts next, and whether to send again.
 
-use super::others::{NAMED, joined, made_by, name, named, times, with_effects};
+use super::others::{NAMED, doubt, joined, made_by, name, named, times, with_effects};
 use super::resend::resend;
 use crate::text;
 use playproof_analysis::explain::{
@@ -58,6 +58,10 @@ fn state(state: &UpstreamState, key: Option<&str>) -> String {
     if !state.other_keys.is_empty() {
         let under = if key.is_some() { "under another key or none" } else { "with a key" };
         said += &format!(" The same arguments were also sent {under}: {}.", with_effects(&state.other_keys));
+    }
+    if let Some(doubt) = doubt(&state.maybe_same) {
+        let others = with_effects(&state.maybe_same);
+        said += &format!(" The same request may have been sent elsewhere, because {doubt}: {others}.");
     }
     if state.unused > 0 {
         let answers = text::counted(state.unused.into(), "recorded answer", "recorded answers");
@@ -193,6 +197,9 @@ fn next(advice: &Advice, tool: &str, in_fixture: bool, names: &PlaybookNames) ->
         }
         Some(ManualCheck::KeyOwner) => "check upstream which of the requests with this key has acted".to_owned(),
         Some(ManualCheck::OtherKey) => "check upstream whether the effect was made under the other key too".to_owned(),
+        Some(ManualCheck::MaybeSame) => {
+            "check upstream whether the effect was made more than once: the calls may be the same request".to_owned()
+        }
         Some(ManualCheck::ReadActed) => format!(
             "correct the tool facts of `{}`: they say that it only reads, and it changed the upstream",
             text::fitted(tool, 60)

@@ -1,7 +1,7 @@
 //! Other calls by name, and what they did.
 
-use crate::text;
-use playproof_analysis::explain::{OtherCall, OtherName};
+use crate::{findings, text};
+use playproof_analysis::explain::{OtherCall, OtherName, Relation};
 
 /// The most other calls that are named.
 pub const NAMED: usize = 5;
@@ -19,6 +19,15 @@ pub fn with_effects(others: &[OtherCall]) -> String {
     let hidden = all.clone().count().saturating_sub(NAMED);
     let shown = all.take(NAMED).map(|other| format!("{}{}", text::fitted(&name(&other.name), 60), did(other)));
     shown.chain((hidden > 0).then(|| format!("{hidden} more"))).collect::<Vec<_>>().join(", ")
+}
+
+/// Why it is unknown whether these calls are the same request.
+pub fn doubt(others: &[OtherCall]) -> Option<&'static str> {
+    let doubts = others.iter().filter_map(|other| match other.relation {
+        Relation::MaybeSame(doubt) => Some(doubt),
+        _ => None,
+    });
+    doubts.max().map(findings::intent_doubt)
 }
 
 /// How many times, from two on.

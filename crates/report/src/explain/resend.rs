@@ -90,6 +90,10 @@ fn reason(reason: ResendReason, state: &UpstreamState, key: Option<&str>) -> Rea
             let then = ". To an upstream, each key is a request of its own";
             no(format!("this would ask for the same change under another key: {others}"), then)
         }
+        ResendReason::MaybeSame => {
+            let others = with_effects(&state.maybe_same);
+            no(format!("this may be a request that was sent before: {others}"), ". Look upstream first")
+        }
     }
 }
 

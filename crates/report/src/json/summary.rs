@@ -97,6 +97,10 @@ struct RecordedJson<'a> {
     resent: CountsJson<'a>,
     #[serde(flatten)]
     without_run: CountsJson<'a>,
+    #[serde(flatten)]
+    two_inputs: CountsJson<'a>,
+    #[serde(flatten)]
+    without_arguments: CountsJson<'a>,
 }
 
 #[derive(Debug, Serialize)]
@@ -193,6 +197,8 @@ pub fn replayed<'a>(
             failed: CountsJson("possible_duplicates_by_failed_tool", &possible.failed),
             resent: CountsJson("possible_duplicates_by_resent_tool", &possible.resent),
             without_run: CountsJson("possible_duplicates_by_tool_without_run", &possible.without_run),
+            two_inputs: CountsJson("possible_duplicates_by_tool_in_two_inputs", &possible.two_inputs),
+            without_arguments: CountsJson("possible_duplicates_by_tool_without_arguments", &possible.without_arguments),
         },
         playbooks: replayed.summaries.iter().zip(names).map(|(summary, names)| playbook(summary, names)).collect(),
     }
