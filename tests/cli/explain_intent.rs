@@ -333,3 +333,49 @@ fn the_page_of_a_call_tells_why_an_effect_may_be_doubled() {
         assert!(page.contains("one intent may have had 2 effects: the run id occurs in two inputs"), "{page}");
     }
 }
+
+#[test]
+fn an_effect_that_was_taken_back_is_not_sent_again_by_a_later_call() {
+    let call = |id: &str, answer: &str| {
+        let key = r#""reversal_token":"t","args":{"a":1}"#;
+        format!("{{\"run_id\":\"r\",\"call_id\":\"{id}\",\"tool\":\"pay\",{key},{answer}}}\n")
+    };
+    let reversal =
+        "{\"type\":\"tool_result\",\"run_id\":\"r\",\"call_id\":\"1\",\"answers\":\"reversal\",\"status\":\"ok\"}\n";
+    let lines = call("1", OK) + reversal + &call("2", REFUSED);
+    let page = known_of(&[("a.jsonl", &lines)], "r#2");
+    assert!(page.contains("The effect is not there: r#1 made it, and it was taken back."), "{page}");
+    assert!(page.contains("send again? Only if the effect is wanted again: it was reversed on purpose."), "{page}");
+    // An attempt that was not answered may outlive its reversal.
+    let lines = call("1", TIMEOUT) + reversal + &call("2", REFUSED);
+    let page = known_of(&[("a.jsonl", &lines)], "r#2");
+    assert!(page.contains("Unknown: r#1 may have acted with the same intent"), "{page}");
+    assert!(page.contains("may still take effect after the reversal"), "{page}");
+    let keyed = lines.replace("\"args\"", "\"idempotency_key\":\"k\",\"args\"");
+    let page = known_of(&[("a.jsonl", &keyed)], "r#2");
+    assert!(page.contains("send again? No, because an attempt that was not answered may still take effect"), "{page}");
+    // A look-alike: the reversal was refused.
+    let refused = reversal.replace("\"ok\"", "\"error\",\"error\":{\"kind\":\"403_forbidden\",\"status\":403}");
+    let page = known_of(&[("a.jsonl", &(call("1", OK) + &refused + &call("2", REFUSED)))], "r#2");
+    assert!(page.contains("The effect is there: r#1 made it; this call did not make it."), "{page}");
+}
+
+#[test]
+fn replay_and_explain_agree_on_an_effect_that_was_taken_back() {
+    let place = Place::new();
+    let lines = format!("{{\"run_id\":\"r\",\"call_id\":\"1\",\"tool\":\"pay\",\"args\":{{\"a\":1}},{OK}}}\n");
+    let reversal =
+        "{\"type\":\"tool_result\",\"run_id\":\"r\",\"call_id\":\"1\",\"answers\":\"reversal\",\"status\":\"ok\"}\n";
+    for (text, proved, said) in [
+        (lines.clone() + reversal, "claims applied; taken back", "The effect is not there: it was taken back."),
+        (lines, "succeeded at the first attempt", "The effect is there: an attempt was answered"),
+    ] {
+        place.write("trace.jsonl", text);
+        place.write("tools.yaml", TOOLS);
+        for (command, said) in [(&["replay", "--all"][..], proved), (&["explain"], said)] {
+            let page = place.run(&[command, &["trace.jsonl", "--tools", "tools.yaml"]].concat()).out;
+            let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(page.contains(said), "{page}");
+        }
+    }
+}

@@ -5,6 +5,7 @@ use super::style::Palette;
 use super::text;
 use super::timeline::{self, TimelineLine, Tone};
 use super::view::{CallView, RunView};
+use playproof_analysis::explain::ProvedEffects;
 use playproof_analysis::recorded::Arguments;
 use playproof_engine::call::{AnswerTo, RecordedCall, Reply};
 use playproof_engine::event::{EffectClaim, Finding, FindingBy, IntentBalance, LedgerKind, OutcomeKind, Provenance};
@@ -209,6 +210,9 @@ fn effect(claim: EffectClaim, run: &RunView<'_>, recorded: Option<&RecordedCall>
     let claims = format!("claims {}", claim.as_str());
     match (run.intent, recorded) {
         (None, _) => format!("{claims} (a read)"),
+        (Some(_), Some(recorded)) if ProvedEffects::of(recorded).all_taken_back() && run.truth().modelled == 0 => {
+            format!("{claims}; taken back")
+        }
         (Some(_), Some(recorded)) => format!("{claims}; {}", proved(run.truth(), unused_ok(run, recorded))),
         (Some(_), None) => format!("{claims}; {}", truth(run.truth())),
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use super::others::{OtherCall, OtherName, Relation, RequestIdentity, UpstreamSaid};
 use crate::replay::{RecordingAnalysis, SentIn, Sessions, finding, judge_attempts};
-use playproof_engine::call::{AnswerTo, Place, RecordedAnswer, RecordedCall, Reply};
+use playproof_engine::call::{AnswerTo, Place, RecordedCall, Reply};
 use playproof_engine::classify::Signal;
 use playproof_engine::event::{EffectClaim, Finding, FindingId, IntentDoubt};
 use playproof_engine::ids::AttemptNo;
@@ -17,13 +17,39 @@ use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_trace::call::CompletedCall;
 use playproof_trace::origin::Sources;
 
-/// What the recorded answers of one call prove.
+/// The effects that the recorded answers of one call prove, whatever the playbook uses of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct AnswerEvidence {
+pub struct ProvedEffects {
     /// Attempts answered with ok.
     pub made: u32,
     /// Reversals answered with ok.
     pub taken_back: u32,
+}
+
+impl ProvedEffects {
+    /// The proved effects of a call of a tool that writes.
+    pub fn of(call: &RecordedCall) -> ProvedEffects {
+        let ok = |to| call.answers.iter().filter(move |answer| answer.to == to && answer.reply == Reply::Ok).count();
+        let ok = |to| u32::try_from(ok(to)).unwrap_or(u32::MAX);
+        ProvedEffects { made: ok(AnswerTo::Attempt), taken_back: ok(AnswerTo::Reversal) }
+    }
+
+    /// Effects that were not reversed.
+    pub const fn net(self) -> u32 {
+        self.made.saturating_sub(self.taken_back)
+    }
+
+    /// Whether there were effects, and all were reversed.
+    pub const fn all_taken_back(self) -> bool {
+        self.made > 0 && self.net() == 0
+    }
+}
+
+/// What the recorded answers of one call prove.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AnswerEvidence {
+    /// Its effects.
+    pub proved: ProvedEffects,
     /// Failed attempts that may have acted, according to the playbook.
     pub maybe: u32,
     /// The claim of all together; none without an answer.
@@ -35,7 +61,8 @@ pub struct AnswerEvidence {
 impl AnswerEvidence {
     /// The evidence of the answers of a call.
     pub fn of(call: &RecordedCall, plan: &Plan, facts: ToolFacts) -> AnswerEvidence {
-        let (mut evidence, mut expected) = (AnswerEvidence::default(), AttemptNo::FIRST);
+        let mut evidence = AnswerEvidence { proved: ProvedEffects::of(call), ..AnswerEvidence::default() };
+        let mut expected = AttemptNo::FIRST;
         for (number, answer) in call.attempts() {
             if number > expected {
                 evidence.add(EffectClaim::Unknown); // an attempt before it has no answer
@@ -52,11 +79,8 @@ impl AnswerEvidence {
                     plan.playbook.verdict(verdict).effect
                 }
             };
-            evidence.made += u32::from(answer.reply == Reply::Ok);
             evidence.add(effect);
         }
-        let taken_back = |answer: &&RecordedAnswer| answer.to == AnswerTo::Reversal && answer.reply == Reply::Ok;
-        evidence.taken_back = u32::try_from(call.answers.iter().filter(taken_back).count()).unwrap_or(u32::MAX);
         evidence
     }
 
@@ -67,16 +91,11 @@ impl AnswerEvidence {
 
     /// The claim less reversals. A reversal takes back one effect; an attempt that may still land is not reversed.
     pub fn net_claim(&self) -> EffectClaim {
-        match (self.taken_back, self.net(), self.maybe) {
+        match (self.proved.taken_back, self.proved.net(), self.maybe) {
             (1.., 0, 0) => EffectClaim::NotApplied,
             (1.., 0, _) => EffectClaim::Unknown,
             _ => self.claim.unwrap_or(EffectClaim::Unknown),
         }
-    }
-
-    /// Effects that were not reversed.
-    pub const fn net(&self) -> u32 {
-        self.made.saturating_sub(self.taken_back)
     }
 
     /// Whether an attempt without ok may have acted. A call without an answer may have, too.
@@ -110,7 +129,7 @@ struct BookedCall {
     place: Place,
     at: Option<Instant>,
     number_in_run: u32,
-    effects: u32,
+    proved: ProvedEffects,
     maybe: bool,
     claim: EffectClaim,
     said: UpstreamSaid,
@@ -200,7 +219,7 @@ impl CallBook {
             place: closed.raw().place,
             at: closed.raw().at,
             number_in_run: closed.raw().number_in_run,
-            effects: if writes { closed.counts.succeeded.saturating_sub(closed.counts.reversed) } else { 0 },
+            proved: if writes { evidence.proved } else { ProvedEffects::default() },
             maybe,
             claim: if writes { evidence.net_claim() } else { EffectClaim::NotApplied },
             said: evidence.said,
@@ -224,20 +243,21 @@ impl CallBook {
         let (mut until, mut hidden) = (0_u32, None::<(u32, IntentDoubt)>);
         for (booked, later, relation) in related {
             if !later && relation == Relation::Same && one_intent(facts) {
-                until = until.saturating_add(booked.effects);
+                until = until.saturating_add(booked.proved.net());
             }
             if let Relation::MaybeSame(doubt) = relation
                 && !later
                 && booked.identity.key == 0
-                && (booked.effects > 0 || booked.maybe)
+                && (booked.proved.net() > 0 || booked.maybe)
             {
                 let (effects, known) = hidden.unwrap_or((0, doubt));
-                hidden = Some((effects.saturating_add(booked.effects.max(1)), known.max(doubt)));
+                hidden = Some((effects.saturating_add(booked.proved.net().max(1)), known.max(doubt)));
             }
             if booked.place != place {
-                let BookedCall { effects, maybe, claim, said, .. } = *booked;
+                let BookedCall { proved, maybe, claim, said, .. } = *booked;
+                let (effects, taken_back, reversed) = (proved.net(), proved.all_taken_back(), proved.taken_back > 0);
                 let name = booked.name(closed, sources);
-                to.others.push(OtherCall { name, relation, later, effects, maybe, claim, said });
+                to.others.push(OtherCall { name, relation, later, effects, taken_back, reversed, maybe, claim, said });
             }
         }
         // Where the facts are assumed, or an upstream may have honoured a key, the summary of `replay` counts by tool.
@@ -246,13 +266,13 @@ impl CallBook {
         if until > 1 && !facts.idempotent && !said && closed.counts.succeeded > 0 {
             to.findings.push(finding(FindingId::PossibleDuplicateEffect, until));
         }
-        let own = self.0.iter().find(|booked| booked.place == place && (booked.effects > 0 || booked.maybe));
+        let own = self.0.iter().find(|booked| booked.place == place && (booked.proved.net() > 0 || booked.maybe));
         if let Some(((effects, doubt), own)) = hidden.zip(own)
             && acts_again(facts)
             && own.identity.key == 0
             && !to.findings.iter().any(|finding| doubled.contains(&finding.id))
         {
-            let count = effects.saturating_add(own.effects.max(1));
+            let count = effects.saturating_add(own.proved.net().max(1));
             to.findings.push(Finding { doubt: Some(doubt), ..finding(FindingId::PossibleDuplicateEffect, count) });
         }
         Finding::settle(&mut to.findings);

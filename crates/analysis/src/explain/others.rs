@@ -20,6 +20,10 @@ pub struct OtherCall {
     pub later: bool,
     /// Effects that its own answers prove.
     pub effects: u32,
+    /// Whether it made effects, and all were reversed.
+    pub taken_back: bool,
+    /// Whether a reversal of it was confirmed, whatever it found.
+    pub reversed: bool,
     /// Whether an attempt without ok may have acted.
     pub maybe: bool,
     /// The claim of all its answers.
@@ -162,6 +166,8 @@ fn of_fixture(fixture: &Fixture, plan: &Plan, simulation: &Simulation) -> Vec<Ot
             relation,
             later: false,
             effects: 1,
+            taken_back: false,
+            reversed: false,
             maybe: false,
             claim: EffectClaim::Applied,
             said: UpstreamSaid::default(),
@@ -185,12 +191,15 @@ fn simulated(
     record: &SimulationRecord,
 ) -> Option<OtherCall> {
     let claim = record.outcomes.get(id.index())?.claim;
-    let effects = record.ledger.net_by_call().get(&id).map_or(0, |net| net.effects);
+    let net = record.ledger.net_by_call().get(&id).copied().unwrap_or_default();
+    let effects = net.effects;
     Some(OtherCall {
         name: OtherName::Reference(call.name.to_owned()),
         relation,
         later,
         effects,
+        taken_back: effects == 0 && net.made > 0,
+        reversed: net.made > effects,
         maybe: effects == 0 && claim != EffectClaim::NotApplied && call.facts.access == Access::Write,
         claim,
         said: UpstreamSaid::of_simulated(record, id, call.key.is_some(), plan),

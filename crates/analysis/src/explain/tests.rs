@@ -74,7 +74,8 @@ fn made(name: OtherName, later: bool) -> OtherCall {
 /// Another call that failed and may have acted.
 fn maybe(name: OtherName, later: bool) -> OtherCall {
     let (relation, said) = (Relation::Same, UpstreamSaid::default());
-    OtherCall { name, relation, later, effects: 0, maybe: true, claim: EffectClaim::Unknown, said }
+    let (taken_back, reversed) = (false, false);
+    OtherCall { name, relation, later, effects: 0, taken_back, reversed, maybe: true, claim: EffectClaim::Unknown, said }
 }
 
 #[test]
@@ -269,7 +270,7 @@ fn a_reversal_takes_the_effect_back() {
     let call = line("c", OK).replace("\"args\"", "\"reversal_token\":\"t\",\"args\"")
         + "{\"type\":\"tool_result\",\"run_id\":\"r1\",\"call_id\":\"c\",\"answers\":\"reversal\",\"status\":\"ok\"}\n";
     let advice = advice(&found(&call, "c"));
-    assert_eq!((advice.state.basis, advice.state.known), (Basis::TakenBack, EffectState::NotDone));
+    assert_eq!((advice.state.basis, advice.state.known), (Basis::TakenBack(Vec::new()), EffectState::NotDone));
     assert!(advice.state.taken_back && advice.resend == said(ResendReason::TakenBack));
 }
 

@@ -116,8 +116,8 @@ pub enum Basis {
         /// Whether this call may have made the effect too.
         own: bool,
     },
-    /// The effect was reversed.
-    TakenBack,
+    /// The effect was reversed: that of these other calls; none: that of this call.
+    TakenBack(Vec<OtherCall>),
     /// According to the playbook, no attempt with the intent can have acted.
     NoneActed,
     /// Unknown: the key was sent before with other arguments, so that its answers may belong to this call.
@@ -223,7 +223,7 @@ fn related(others: &[OtherCall], relation: Relation) -> Vec<OtherCall> {
 
 impl OwnEffect {
     const fn of(evidence: AnswerEvidence) -> OwnEffect {
-        match (evidence.taken_back, evidence.claim, evidence.maybe) {
+        match (evidence.proved.taken_back, evidence.claim, evidence.maybe) {
             (1.., _, 1..) => OwnEffect::MayLand,
             (1.., ..) => OwnEffect::TakenBack,
             (0, None, _) => OwnEffect::Unanswered,
@@ -278,7 +278,7 @@ fn of_recording(
         return UpstreamState::new(EffectState::NotDone, Basis::ReadOnly); // an ok of a read proves no effect
     }
     let evidence = AnswerEvidence::of(call, plan, facts);
-    let effects = same.iter().fold(evidence.net(), |sum, other| sum.saturating_add(other.effects));
+    let effects = same.iter().fold(evidence.proved.net(), |sum, other| sum.saturating_add(other.effects));
     let known = match (effects, same.iter().fold(evidence.net_claim(), |claim, other| claim.and(other.claim))) {
         (1.., _) | (0, EffectClaim::Applied) => EffectState::Done,
         (0, EffectClaim::NotApplied) => EffectState::NotDone,
@@ -294,22 +294,23 @@ fn of_recording(
     let doubt = match (call.is_keyed(), facts.declared, call.run()) {
         (true, ..) => Some(SurplusDoubt::Key),
         (false, false, _) => Some(SurplusDoubt::ToolFacts),
-        (false, true, None) => (effects > evidence.net()).then_some(SurplusDoubt::NoRun),
+        (false, true, None) => (effects > evidence.proved.net()).then_some(SurplusDoubt::NoRun),
         (false, true, Some(_)) => None,
     };
     let surplus = Surplus { effects, doubt };
     let surplus = (effects > 1 && adds_effects(facts)).then_some(surplus);
     let may_be_doubled = known == EffectState::Done && adds_effects(facts) && call.key().is_none();
+    let taken_back = evidence.proved.all_taken_back() || same.iter().any(|other| other.taken_back);
     let basis = match surplus {
         Some(surplus) => {
-            Basis::SeveralOk { surplus, own: evidence.net(), others: others(same, |other| other.effects > 0) }
+            Basis::SeveralOk { surplus, own: evidence.proved.net(), others: others(same, |other| other.effects > 0) }
         }
         None => of_one_effect(same, evidence, known),
     };
     UpstreamState {
         surplus,
-        taken_back: evidence.taken_back > 0 && evidence.made > 0 && known == EffectState::NotDone,
-        reversed: evidence.taken_back > 0,
+        taken_back: taken_back && known == EffectState::NotDone,
+        reversed: taken_back || evidence.proved.taken_back > 0 || same.iter().any(|other| other.reversed),
         once_more: may_be_doubled.then(|| once_more(same, evidence, surplus.is_some())).flatten(),
         unused: simulation.tally().tape_left,
         claims_less: known == EffectState::NotDone && outcome.claim == EffectClaim::Unknown,
@@ -320,7 +321,7 @@ fn of_recording(
 
 fn once_more(same: &[OtherCall], evidence: AnswerEvidence, several: bool) -> Option<OnceMore> {
     let others = others(same, |other| other.maybe);
-    let own = evidence.may_have_acted() && (several || evidence.net() > 0);
+    let own = evidence.may_have_acted() && (several || evidence.proved.net() > 0);
     (own || !others.is_empty()).then_some(OnceMore { own, others })
 }
 
@@ -336,8 +337,9 @@ fn adds_effects(facts: ToolFacts) -> bool {
 /// The basis for an intent with at most one effect.
 fn of_one_effect(same: &[OtherCall], evidence: AnswerEvidence, known: EffectState) -> Basis {
     let made = others(same, |other| other.effects > 0);
+    let reversed = others(same, |other| other.taken_back);
     match known {
-        _ if evidence.net() > 0 => Basis::Ok,
+        _ if evidence.proved.net() > 0 => Basis::Ok,
         _ if !made.is_empty() => Basis::OthersOk { others: made, own: evidence.may_have_acted() },
         EffectState::Done => {
             let said = others(same, |other| other.claim == EffectClaim::Applied);
@@ -346,7 +348,8 @@ fn of_one_effect(same: &[OtherCall], evidence: AnswerEvidence, known: EffectStat
                 false => Basis::SaidToOthers { others: said, own: evidence.may_have_acted() },
             }
         }
-        EffectState::NotDone if evidence.taken_back > 0 && evidence.made > 0 => Basis::TakenBack,
+        EffectState::NotDone if evidence.proved.all_taken_back() => Basis::TakenBack(Vec::new()),
+        EffectState::NotDone if !reversed.is_empty() => Basis::TakenBack(reversed),
         EffectState::NotDone => Basis::NoneActed,
         EffectState::MaybeDone => Basis::Unknown(others(same, |other| other.maybe), OwnEffect::of(evidence)),
     }

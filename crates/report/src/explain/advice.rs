@@ -41,7 +41,10 @@ fn state(state: &UpstreamState, key: Option<&str>) -> String {
         Basis::SaidToOthers { others, own } => {
             format!("The effect is there: the upstream's answer to {} says so; {}.", named(others), this_one(*own))
         }
-        Basis::TakenBack => "The effect is not there: it was taken back.".to_owned(),
+        Basis::TakenBack(others) if others.is_empty() => "The effect is not there: it was taken back.".to_owned(),
+        Basis::TakenBack(others) => {
+            format!("The effect is not there: {} made it, and it was taken back.", named(others))
+        }
         Basis::NoneActed => "The effect is not there: according to the playbook, no attempt with this intent can have \
                              acted."
             .to_owned(),
@@ -261,7 +264,17 @@ mod tests {
             number => OtherName::Reference(format!("r1#{number}")),
         };
         let (relation, said) = (Relation::Same, UpstreamSaid::default());
-        OtherCall { name, relation, later, effects: 1, maybe: false, claim: EffectClaim::Applied, said }
+        OtherCall {
+            name,
+            relation,
+            later,
+            effects: 1,
+            taken_back: false,
+            reversed: false,
+            maybe: false,
+            claim: EffectClaim::Applied,
+            said,
+        }
     }
 
     fn upstream(known: EffectState, basis: Basis) -> UpstreamState {

@@ -12,6 +12,7 @@ pub fn with_effects(others: &[OtherCall]) -> String {
         (OtherName::Existing, ..) => "",
         (_, 1.., _) => " made the effect",
         (_, 0, true) => " may have made it",
+        (_, 0, false) if other.taken_back => " made it, and it was taken back",
         (_, 0, false) => " did not make it",
     };
     let (acting, others): (Vec<&OtherCall>, Vec<_>) = others.iter().partition(|other| other.may_have_acted());
