@@ -379,3 +379,19 @@ fn replay_and_explain_agree_on_an_effect_that_was_taken_back() {
         }
     }
 }
+
+#[test]
+fn an_ok_after_a_processed_key_may_be_the_first_answer_again() {
+    let processed = r#""status":"error","error":{"kind":"409_conflict","message":"idempotency_key already processed","status":409}"#;
+    let pages = known(&[&sent(1, "k", processed), &sent(1, "k", OK)]);
+    for (page, whose) in pages.iter().zip(["r1#2", "this call"]) {
+        assert!(page.contains(&format!("The later ok of {whose} may be its first answer again")), "{page}");
+        assert!(page.contains("send again? No, because the effect is there already"), "{page}");
+        assert!(!page.contains("made it"), "{page}");
+    }
+    assert!(pages[1].contains("A person: check upstream whether the key was honoured."), "{}", pages[1]);
+    // A look-alike: the ok came first, so it made the effect.
+    let pages = known(&[&sent(1, "k", OK), &sent(1, "k", processed)]);
+    assert!(pages[0].contains("The effect is there: an attempt was answered with ok."), "{}", pages[0]);
+    assert!(pages[1].contains("The effect is there: r1#1 made it; this call did not make it."), "{}", pages[1]);
+}

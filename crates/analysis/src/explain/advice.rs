@@ -200,6 +200,7 @@ fn check(facts: ToolFacts, outcome: &Outcome, state: &UpstreamState) -> Option<M
         }),
         None if queue(outcome).is_some() => None, // a person decides already
         None if state.contradicted => Some(ManualCheck::Claim),
+        None if matches!(state.basis, Basis::OkAfterProcessed(_)) => Some(ManualCheck::Key),
         None if state.once_more.is_some() => Some(ManualCheck::OnceMore),
         None if matches!(state.basis, Basis::KeyOfAnother(_)) => Some(ManualCheck::KeyOwner),
         None if other_key && state.known != EffectState::NotDone => Some(ManualCheck::OtherKey),

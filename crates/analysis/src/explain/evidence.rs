@@ -69,7 +69,10 @@ impl AnswerEvidence {
             }
             expected = number.next();
             let effect = match &answer.reply {
-                Reply::Ok => EffectClaim::Applied,
+                Reply::Ok => {
+                    evidence.said.ok_after_processed |= evidence.said.processed;
+                    EffectClaim::Applied
+                }
                 Reply::Suspected(_) => EffectClaim::Unknown,
                 Reply::Failed(error) => {
                     let signal = Signal::new(error.as_deref(), call.tool(), facts, call.is_keyed(), number);

@@ -70,6 +70,8 @@ pub struct UpstreamSaid {
     pub denied: bool,
     /// Its idempotency key was processed already.
     pub processed: bool,
+    /// An attempt was answered with ok after that.
+    pub ok_after_processed: bool,
     /// Its idempotency key belongs to a request with other arguments.
     pub key_reused: bool,
 }
@@ -115,7 +117,7 @@ impl UpstreamSaid {
     pub fn of(error: Option<&ErrorFacts>, verdict: VerdictId, is_keyed: bool, plan: &Plan) -> UpstreamSaid {
         let FailureMeaning { denied, processed, .. } = FailureMeaning::under(plan, verdict, error, is_keyed);
         let key_reused = plan.reserved.key_reused == Some(verdict) || error.is_some_and(reads_as_reused_key);
-        UpstreamSaid { denied, processed, key_reused: is_keyed && key_reused }
+        UpstreamSaid { denied, processed, key_reused: is_keyed && key_reused, ok_after_processed: false }
     }
 
     /// What the failures of a simulated call say.
@@ -141,6 +143,7 @@ impl UpstreamSaid {
         UpstreamSaid {
             denied: self.denied || other.denied,
             processed: self.processed || other.processed,
+            ok_after_processed: self.ok_after_processed || other.ok_after_processed,
             key_reused: self.key_reused || other.key_reused,
         }
     }

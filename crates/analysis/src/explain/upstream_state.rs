@@ -98,6 +98,9 @@ pub enum Basis {
         /// The other calls.
         others: Vec<OtherCall>,
     },
+    /// After the upstream said that it had processed the key, it answered this other call with ok; none: this call. The
+    /// ok may be its first answer again, or a second effect.
+    OkAfterProcessed(Option<OtherCall>),
     /// An attempt of this call was answered with ok.
     Ok,
     /// Other calls were answered with ok.
@@ -339,6 +342,7 @@ fn of_one_effect(same: &[OtherCall], evidence: AnswerEvidence, known: EffectStat
     let made = others(same, |other| other.effects > 0);
     let reversed = others(same, |other| other.taken_back);
     match known {
+        EffectState::Done if let Some(basis) = ok_after_processed(same, evidence) => basis,
         _ if evidence.proved.net() > 0 => Basis::Ok,
         _ if !made.is_empty() => Basis::OthersOk { others: made, own: evidence.may_have_acted() },
         EffectState::Done => {
@@ -353,6 +357,22 @@ fn of_one_effect(same: &[OtherCall], evidence: AnswerEvidence, known: EffectStat
         EffectState::NotDone => Basis::NoneActed,
         EffectState::MaybeDone => Basis::Unknown(others(same, |other| other.maybe), OwnEffect::of(evidence)),
     }
+}
+
+/// The basis for an effect whose only ok came after the upstream had said that the key was processed.
+fn ok_after_processed(same: &[OtherCall], evidence: AnswerEvidence) -> Option<Basis> {
+    let own = (evidence.said, evidence.proved.net(), None);
+    let of = |later: bool| same.iter().filter(move |other| other.later == later);
+    let all = of(false).map(|other| (other.said, other.effects, Some(other)));
+    let all = all.chain([own]).chain(of(true).map(|other| (other.said, other.effects, Some(other))));
+    let mut was_processed = false;
+    for (said, effects, call) in all {
+        if effects > 0 {
+            return (was_processed || said.ok_after_processed).then(|| Basis::OkAfterProcessed(call.cloned()));
+        }
+        was_processed |= said.processed;
+    }
+    None
 }
 
 fn asked_a_model(simulation: &Simulation) -> bool {
