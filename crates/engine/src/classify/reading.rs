@@ -25,13 +25,21 @@ pub const IN_FLIGHT: [&str; 9] = [
     "still processing",
 ];
 
+/// Words that take back what [`PROCESSED`] says: it is another key that was processed, or what it asked for was not done.
+/// The rule `key-processed-otherwise` of the standard playbook has the same words.
+const OTHERWISE: [&str; 9] =
+    ["another", "different", "other key", "fail", "declin", "reject", "revers", "rolled back", "cancel"];
+
+/// Words that negate what follows in their clause.
+const NEGATIONS: [&str; 5] = ["not", "no", "never", "cannot", "without"];
+
 /// Whether the error is a denial: status 403, or the kind of a denial.
 pub fn reads_as_denial(error: &ErrorFacts) -> bool {
     error.status == Some(403) || error.kind.as_deref().is_some_and(|kind| DENIALS.contains(&kind))
 }
 
 /// Whether the error says that the upstream has processed the idempotency key of the call: a conflict (by status 409 or
-/// by its kind) whose message says so and does not say "in flight". Without a key it says nothing of this call.
+/// by its kind) whose message says so and nothing else, such as "in flight", "not", "another key" or "failed". Without a key it says nothing of this call.
 pub fn reads_as_processed(error: &ErrorFacts, keyed: bool) -> bool {
     let kind = error.kind.as_deref().unwrap_or("");
     let conflict = error.status == Some(409) || kind.contains("409") || kind.contains("conflict");
@@ -39,7 +47,15 @@ pub fn reads_as_processed(error: &ErrorFacts, keyed: bool) -> bool {
         return false;
     }
     let message = error.message.as_deref().unwrap_or("").to_lowercase();
-    PROCESSED.iter().any(|words| message.contains(words)) && !IN_FLIGHT.iter().any(|words| message.contains(words))
+    let has = |list: &[&str]| list.iter().any(|words| message.contains(words));
+    has(&PROCESSED) && !has(&IN_FLIGHT) && !has(&OTHERWISE) && !is_negated(&message)
+}
+
+/// Whether a clause negates before it says "already".
+fn is_negated(message: &str) -> bool {
+    let clause = |end: usize| message.get(..end).unwrap_or("").rsplit(['.', ';', ':', ',']).next().unwrap_or("");
+    let negates = |word: &str| NEGATIONS.contains(&word) || word.ends_with("n't") || word.ends_with("n’t");
+    message.match_indices("already").any(|(at, _)| clause(at).split_whitespace().any(negates))
 }
 
 /// Whether the error says that the upstream did not act on the request: a denial, or a client error by its status.
@@ -85,6 +101,24 @@ mod tests {
         for words in IN_FLIGHT {
             let message = format!("already processed; {words}");
             assert!(!reads_as_processed(&error("409_conflict", &message, Some(409)), true), "{message}");
+        }
+        for message in [
+            "the idempotency key was not already processed",
+            "this idempotency key wasn't already processed",
+            "no request with this idempotency key was already processed",
+            "already processed by another idempotency key",
+            "already processed under a different idempotency key",
+            "idempotency key already processed: the original request failed",
+            "idempotency key already processed, and the payment was reversed",
+        ] {
+            assert!(!reads_as_processed(&error("409_conflict", message, Some(409)), true), "{message}");
+        }
+        for message in [
+            "this idempotency key was already processed",
+            "Note: idempotency key already processed",
+            "idempotency key already processed; its receipt is not found",
+        ] {
+            assert!(reads_as_processed(&error("409_conflict", message, Some(409)), true), "{message}");
         }
         assert!(!reads_as_processed(&error("5xx", "already processed", Some(500)), true));
     }

@@ -36,7 +36,8 @@ fn state(state: &UpstreamState, key: Option<&str>) -> String {
         Basis::OkAfterProcessed(call) => format!(
             "The effect is there: the upstream answered that it had processed the key. The later ok of {} may be its first \
              answer again, or a second effect if it forgot the key.",
-            call.as_ref().map_or_else(|| "this call".to_owned(), |call| text::fitted(&name(&call.name), 60).into_owned())
+            call.as_ref()
+                .map_or_else(|| "this call".to_owned(), |call| text::fitted(&name(&call.name), 60).into_owned())
         ),
         Basis::Ok => "The effect is there: an attempt was answered with ok.".to_owned(),
         Basis::OthersOk { others, own } => {
