@@ -278,7 +278,7 @@ impl ObjectWriter<'_> {
 const KEYS: [&str; 2] = ["idempotency_key", "idempotencyKey"];
 
 /// Arguments without the one that is an idempotency key, and that key: it says which request this is, not what is wanted.
-fn without_key(args: &str) -> Option<(String, String)> {
+pub(crate) fn without_key(args: &str) -> Option<(String, String)> {
     if !args.contains("idempotency") {
         return None;
     }

@@ -266,6 +266,42 @@ fn field() -> impl Strategy<Value = String> {
     })
 }
 
+/// The key of a call and the hash of its arguments.
+fn request(fields: &str) -> (Option<String>, u128) {
+    let text = format!(r#"{{"tool":"pay",{fields}}}"#);
+    let call = call(&text);
+    (call.key.map(std::borrow::Cow::into_owned), call.args_hash)
+}
+
+#[test]
+fn an_argument_that_is_the_key_is_the_key_and_is_not_compared() {
+    let (_, wanted) = request(r#""args":{"a":1}"#);
+    let keyed = |key: &str| (Some(key.to_owned()), wanted);
+    assert_eq!(request(r#""args":{"a":1,"idempotency_key":"k"}"#), keyed("k"));
+    assert_eq!(request(r#""args":{"idempotencyKey":7,"a":1.0}"#), keyed("7"));
+    assert_eq!(request(r#""idempotency_key":"own","args":{"a":1,"idempotency_key":"k"}"#), keyed("own"));
+    for look_alike in [
+        r#""args":{"a":1,"idempotency":"k"}"#,
+        r#""args":{"a":1,"b":{"idempotency_key":"k"}}"#,
+        r#""args":{"a":1,"idempotency_key":null}"#,
+        r#""args":{"a":1,"note":"idempotency_key"}"#,
+    ] {
+        let (key, hash) = request(look_alike);
+        assert_eq!((key, hash == wanted), (None, false), "{look_alike}");
+    }
+}
+
+#[test]
+fn arguments_as_json_text_are_the_object_that_they_hold() {
+    let (_, wanted) = request(r#""args":{"a":1}"#);
+    assert_eq!(request(r#""args":"{\"a\": 1.0}""#), (None, wanted));
+    assert_eq!(request(r#""args":"{\"a\":1,\"idempotency_key\":\"k\"}""#), (Some("k".to_owned()), wanted));
+    for look_alike in [r#""args":"{\"a\":1""#, r#""args":"a""#, r#""args":"[1]""#, r#""args":["{\"a\":1}"]"#] {
+        assert_ne!(request(look_alike).1, wanted, "{look_alike}");
+    }
+    assert_ne!(request(r#""args":"1""#), request(r#""args":1"#));
+}
+
 proptest! {
     #[test]
     fn the_fast_lane_and_serde_agree(fields in proptest::collection::vec(field(), 0..7), kind in 0..4_usize, cut in 0..300_usize) {
