@@ -4,7 +4,7 @@
 //! A result finds its call by run and id. A result without an id goes to the newest open call of its run and tool that has
 //! not succeeded. A result with an id but without a run goes to the only open call with that id, in any run. A call takes
 //! results until its run ends, its id is used again in its run, or `reorder_window` further calls were made; a result after
-//! that is an orphan. Calls close in the order of their lines, but those of one run in the order in which they were made,
+//! that is an orphan, unless a later line is its call (see `early`). Calls close in the order of their lines, but those of one run in the order in which they were made,
 //! because what a recording shows of a call depends on the calls before it.
 #![expect(clippy::disallowed_types, reason = "looked up by key only, never iterated into an output")]
 
@@ -14,6 +14,7 @@ use foldhash::fast::FixedState;
 
 use crate::assemble::account::InputLedger;
 use crate::assemble::answers::{drop_time, insert_index, order_by_lines};
+use crate::assemble::early::EarlyAnswers;
 use crate::assemble::ids::{BareIds, JoinedIds, JoinedResend, bare_id};
 use crate::assemble::keys::FirstUses;
 use crate::assemble::open::{OpenCall, OpenCalls};
@@ -83,6 +84,7 @@ pub struct Assembler<'a> {
     /// The turn of the first of them.
     first_turn: u64,
     keys: FirstUses,
+    early: EarlyAnswers,
     joined: JoinedIds,
     /// None until a result without a run finds no call in the nameless run.
     bare_ids: Option<BareIds>,
@@ -112,6 +114,7 @@ impl<'a> Assembler<'a> {
             turns: VecDeque::with_capacity(usual),
             first_turn: 1,
             keys: FirstUses::default(),
+            early: EarlyAnswers::default(),
             joined: JoinedIds::default(),
             bare_ids: None,
             nameless: call_hashes::run_hash(None),
@@ -186,6 +189,7 @@ impl<'a> Assembler<'a> {
             self.close_next(closed);
         }
         self.count(closed.get(given_out..).unwrap_or_default());
+        self.ledger.orphans += self.early.len();
         assert!(self.ledger.balances(), "the account of `{}` does not balance: {:?}", self.name, self.ledger);
         (self.ledger, self.reports, self.keys)
     }
@@ -213,6 +217,7 @@ impl<'a> Assembler<'a> {
             }
         }
         let line = call.place.line;
+        let early = self.early.take(hashes.id, call.at);
         match resend {
             Some(resend) => self.join(resend, &built),
             None => self.open(built, run, late, closed),
@@ -220,7 +225,7 @@ impl<'a> Assembler<'a> {
         for answer in &mut answers {
             answer.place = Place { input: self.input, line };
         }
-        for answer in answers {
+        for answer in answers.into_iter().chain(early.into_iter().map(|entry| entry.answer)) {
             self.attach(target, answer, late);
         }
     }
@@ -339,7 +344,7 @@ impl<'a> Assembler<'a> {
             },
         };
         let Some((target, run)) = target.and_then(|target| Some((target, self.open.get(target.number)?.run))) else {
-            self.ledger.orphans += 1;
+            self.ledger.orphans += u64::from(self.early.add(AnswerEntry { run, id, tool, answer }).is_some());
             return;
         };
         let late = self.record_time(run, answer.at);

@@ -54,6 +54,28 @@ fn shape(read: &Read) -> Vec<String> {
 }
 
 #[test]
+fn a_result_whose_line_comes_before_that_of_its_call_is_paired_if_the_times_say_so() {
+    let call = r#"{"tool":"a","run_id":"r","call_id":"1","at_ms":10}"#;
+    let result = r#"{"type":"tool_result","run_id":"r","call_id":"1","status":"ok","at_ms":20}"#;
+    for lines in [[result, call], [call, result]] {
+        let read = assemble(&lines);
+        assert_eq!((shape(&read), read.ledger.orphans), (vec!["r#1 a+".to_owned()], 0));
+    }
+    for look_alike in [
+        result.replace("20", "9"),            // it answers an earlier call
+        result.replace(r#","at_ms":20"#, ""), // only the lines tell
+        result.replace("\"r\"", "\"s\""),     // another run
+        result.replace("\"1\"", "\"2\""),     // another id
+    ] {
+        let read = assemble(&[&look_alike, call]);
+        assert_eq!((shape(&read), read.ledger.orphans), (vec!["r#1 a".to_owned()], 1), "{look_alike}");
+    }
+    let again = call.replace(":10", ":30");
+    let read = assemble(&[result, call, &again]);
+    assert_eq!(shape(&read), ["r#1 a+", "r#2 a"], "a result is paired once");
+}
+
+#[test]
 fn results_find_their_calls_by_run_and_id() {
     let read = assemble(&[
         r#"{"tool":"a","run_id":"r","call_id":"1"}"#,
