@@ -84,7 +84,7 @@ if each call is meant to act.",
             "\
 A write has an idempotency key that an earlier call used with other arguments, in any run of any input. Most upstreams \
 answer such a call with the result of the first one, or refuse it. So an ok does not prove that this call acted: in a \
-recording its effect is `unknown`.
+recording its effect is `unknown`. The first call of each such request has this finding.
 
 What to do: give each request a key of its own. Do not send this call again under this key.",
         ),

@@ -75,7 +75,17 @@ fn made(name: OtherName, later: bool) -> OtherCall {
 fn maybe(name: OtherName, later: bool) -> OtherCall {
     let (relation, said) = (Relation::Same, UpstreamSaid::default());
     let (taken_back, reversed) = (false, false);
-    OtherCall { name, relation, later, effects: 0, taken_back, reversed, maybe: true, claim: EffectClaim::Unknown, said }
+    OtherCall {
+        name,
+        relation,
+        later,
+        effects: 0,
+        taken_back,
+        reversed,
+        maybe: true,
+        claim: EffectClaim::Unknown,
+        said,
+    }
 }
 
 #[test]

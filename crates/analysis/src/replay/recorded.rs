@@ -217,18 +217,14 @@ impl RecordingAnalysis {
     /// Takes a write with a key.
     fn take_key(&mut self, closed: &CompletedCall, facts: ToolFacts, effects: u32, mut findings: impl FnMut(Finding)) {
         let (is_reused, hashes) = (closed.raw().key_is_reused, &closed.hashes);
-        if is_reused {
-            findings(finding(FindingId::KeyReused, 1));
-        }
         let request = if is_reused { hash::joined([hashes.key, hashes.args]) } else { hashes.key };
-        let all = match facts.repeatable {
-            true => effects, // each call has an intent of its own
-            false => {
-                let all = self.keys.entry(IntentKey::new(request)).or_default();
-                *all = all.saturating_add(effects);
-                *all
-            }
-        };
+        let is_known = self.keys.contains_key(&IntentKey::new(request));
+        if is_reused && !is_known {
+            findings(finding(FindingId::KeyReused, 1)); // once for each further request, in any order of the inputs
+        }
+        let all = self.keys.entry(IntentKey::new(request)).or_default();
+        *all = all.saturating_add(effects);
+        let all = if facts.repeatable { effects } else { *all }; // each call has an intent of its own
         // An upstream that honours keys repeats its first answer: no proof of a second effect.
         if effects > 0 && all > 1 && !facts.idempotent {
             findings(finding(FindingId::PossibleDuplicateEffect, all));

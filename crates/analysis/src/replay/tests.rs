@@ -373,6 +373,23 @@ fn a_key_with_other_arguments_is_a_doubt_and_its_ok_proves_nothing_in_any_run_an
 }
 
 #[test]
+fn a_reused_key_is_found_once_for_each_further_request_in_any_order_of_the_inputs() {
+    let call = |run: &str, order: u32| {
+        let keyed = PAID.replace("\"run_id\"", "\"idempotency_key\":\"k\",\"run_id\"");
+        keyed.replace(":1}", &format!(":{order}}}")).replace("\"r\"", &format!("\"{run}\""))
+    };
+    let (twice, once) = (format!("{}\n{}", call("r", 1), call("r", 1)), call("s", 2));
+    let third = call("t", 3);
+    let count = |texts: &[&str]| {
+        let (replayed, _) = replay_all(texts, &options(1));
+        replayed.recorded.count(FindingId::KeyReused, FindingBy::Recorded)
+    };
+    assert_eq!((count(&[&twice, &once]), count(&[&once, &twice])), (1, 1));
+    assert_eq!((count(&[&twice, &once, &third]), count(&[&third, &once, &twice])), (2, 2));
+    assert_eq!((count(&[&twice]), count(&[&once, &once])), (0, 0));
+}
+
+#[test]
 fn identical_calls_without_a_run_are_a_doubt_and_no_proof() {
     let no_run = PAID.replace(r#""run_id":"r","#, "");
     assert_eq!(severities(&[&no_run, &no_run], FindingId::DuplicateEffect), []);

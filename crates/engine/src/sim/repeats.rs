@@ -2,7 +2,7 @@
 //! they are made. Recordings feed [`Repeats`] from their lines, fixtures from their simulation. Bounded: the last 16 keys
 //! and the last 16 ends of one request.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::event::{Decision, Finding, FindingBy, FindingId, LedgerKind, Outcome, OutcomeKind, RequestKind, Status};
 use crate::ids::{ArgsId, CallId, KeyId, ToolId};
@@ -269,11 +269,13 @@ pub(super) fn of_fixture(
     findings: &mut Vec<Finding>,
 ) {
     let mut requests: BTreeMap<(ToolId, ArgsId), Repeats> = BTreeMap::new();
-    let mut keys: BTreeMap<(ToolId, KeyId), ArgsId> = BTreeMap::new();
+    let mut keys: BTreeMap<(ToolId, KeyId), BTreeSet<ArgsId>> = BTreeMap::new();
     for ((n, call), seen) in calls.iter().enumerate().zip(seen_in(plan, calls, record)) {
         let (id, facts) = (CallId::at(n), call.facts);
         if let Some(key) = call.key.filter(|_| facts.access == Access::Write)
-            && *keys.entry((call.tool, key)).or_insert(call.args) != call.args
+            && let known = keys.entry((call.tool, key)).or_default()
+            && known.insert(call.args)
+            && known.len() > 1
         {
             findings.push(Finding::new(FindingId::KeyReused, FindingBy::Recorded, id, 1));
         }
