@@ -272,9 +272,11 @@ fn structure(fields: &Fields<'_>) -> Option<Found> {
         if succeeded || (others > 4 && !is_first(name) && !has_message) {
             return None;
         }
-        // Something useful beside the error: a record, or a part that failed.
-        let data = fields.iter().any(|(name, value)| is_data(name) && !is_empty(value));
-        return Some(found(!data || is_first(name), Details::of_error(error, Some(fields))));
+        // Something useful beside the error: a record, or a part that failed. What has an id may have been made.
+        let has = |is: fn(&str) -> bool| fields.iter().any(|(name, value)| is(name) && !is_empty(value));
+        let is_record = has(is_id) && fields.get("jsonrpc").is_none(); // that is the id of the request
+        let sure = !is_record && (!has(is_data) || is_first(name));
+        return Some(found(sure, Details::of_error(error, Some(fields))));
     }
     if let Some(errors) =
         get("errors").or_else(|| get("errorMessages")).filter(|errors| errors.get().starts_with(['[', '{']))
@@ -367,6 +369,13 @@ fn exit_code(fields: &Fields<'_>) -> Option<i64> {
 /// Whether a field beside an error holds something that the call was made for.
 fn is_data(name: &str) -> bool {
     matches!(name, "data" | "result" | "results" | "items" | "output" | "rows" | "records" | "content" | "stdout")
+}
+
+/// Whether a field is the id of something, other than of the request and of the error.
+fn is_id(name: &str) -> bool {
+    let is_own =
+        matches!(name, "request_id" | "requestId" | "trace_id" | "traceId" | "correlation_id" | "correlationId");
+    (name == "id" || name.ends_with("_id") || name.ends_with("Id")) && !is_own && !is_beside(name)
 }
 
 fn is_beside(name: &str) -> bool {

@@ -262,6 +262,25 @@ fn what_only_suggests_a_failure_is_suspected() {
     }
 }
 
+#[test]
+fn an_error_beside_the_id_of_a_record_is_no_refusal() {
+    for body in [
+        r#"{"refund_id":"re_1","error":{"code":"rate_limited"}}"#,
+        r#"{"error":{"code":"rate_limited"},"refund_id":"re_1"}"#,
+        r#"{"id":"re_1","error":"the receipt was not sent"}"#,
+        r#"{"error":"Not found","orderId":7}"#,
+    ] {
+        assert!(matches!(of_body(body), Assessment::Suspected(_)), "{body}: {:?}", of_body(body));
+    }
+    for look_alike in [
+        r#"{"error":{"code":"rate_limited"},"request_id":"rq_1"}"#,
+        r#"{"id":1,"jsonrpc":"2.0","error":{"code":-32000,"message":"rate limited"}}"#,
+        r#"{"error":{"code":"rate_limited"},"refund_id":null}"#,
+    ] {
+        assert_eq!(failure(look_alike).kind, "429_rate_limited", "{look_alike}");
+    }
+}
+
 /// What users found: the answers of tools that declare no format of their errors.
 #[test]
 fn plain_words_and_bare_codes_tell_failures() {
