@@ -395,3 +395,19 @@ fn an_ok_after_a_processed_key_may_be_the_first_answer_again() {
     assert!(pages[0].contains("The effect is there: an attempt was answered with ok."), "{}", pages[0]);
     assert!(pages[1].contains("The effect is there: r1#1 made it; this call did not make it."), "{}", pages[1]);
 }
+
+#[test]
+fn one_call_proves_no_more_than_its_own_effects() {
+    let place = Place::new();
+    let call = r#""tool":"pay","call_id":"1","args":{"a":1}"#;
+    let ok = |n: u32| format!("{{\"type\":\"tool_result\",\"call_id\":\"1\",\"attempt\":{n},{OK}}}\n");
+    place.write(
+        "trace.jsonl",
+        format!("{{\"tool\":\"pay\",\"args\":{{\"a\":1}},{OK}}}\n{{{call}}}\n{}{}", ok(1), ok(2)),
+    );
+    place.write("tools.yaml", TOOLS);
+    let page = place.run(&["replay", "trace.jsonl", "--tools", "tools.yaml", "--all"]).out;
+    let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(page.contains("duplicate_effect: one intent had 2 effects"), "{page}");
+    assert!(page.contains("one intent may have had 3 effects, if these calls belong to one run"), "{page}");
+}

@@ -188,9 +188,11 @@ impl RecordingAnalysis {
             EffectScope::Input => {
                 let all = self.effects.entry(IntentKey::new(closed.hashes.request)).or_default();
                 *all = all.saturating_add(effects);
-                if *all > 1 && (effects > 1 || closed.raw().run().is_some()) {
-                    findings(finding(FindingId::DuplicateEffect, *all));
-                } else if *all > 1 {
+                let proved = if closed.raw().run().is_some() { *all } else { effects };
+                if proved > 1 {
+                    findings(finding(FindingId::DuplicateEffect, proved));
+                }
+                if *all > proved.max(1) {
                     findings(finding(FindingId::PossibleDuplicateEffect, *all));
                     self.possible_duplicates.without_run.add(closed.shown().tool(), 1);
                 }
