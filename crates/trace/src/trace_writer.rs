@@ -1,5 +1,6 @@
 //! Writes the lines of our own trace format. Reads nothing and pairs nothing.
 
+use crate::args_meaning::without_key;
 use crate::failure::{Assessment, Failure};
 use crate::json;
 use crate::origin::{Origins, SourceSpan};
@@ -272,24 +273,6 @@ impl ObjectWriter<'_> {
         self.text("source", (!source.is_empty()).then_some(source));
         self.bytes.extend_from_slice(b"}\n");
     }
-}
-
-/// The names of an argument that is an idempotency key.
-const KEYS: [&str; 2] = ["idempotency_key", "idempotencyKey"];
-
-/// Arguments without the one that is an idempotency key, and that key: it says which request this is, not what is wanted.
-pub(crate) fn without_key(args: &str) -> Option<(String, String)> {
-    if !args.contains("idempotency") {
-        return None;
-    }
-    let fields = json::object(json::parse(args).ok()?)?;
-    let name = KEYS.into_iter().find(|name| fields.get(name).is_some())?;
-    let key = fields.text(name).filter(|key| !key.trim().is_empty())?.into_owned();
-    let mut rest = Vec::new();
-    let mut object = ObjectWriter { bytes: &mut rest, first: true };
-    fields.iter().filter(|(field, _)| *field != name).for_each(|(field, value)| object.json(field, Some(value.get())));
-    let rest = String::from_utf8(rest).ok()?;
-    Some((format!("{{{rest}}}"), key))
 }
 
 /// `text` as a JSON string.

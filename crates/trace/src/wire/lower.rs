@@ -10,9 +10,9 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::args_meaning;
 use crate::number::Decimal;
 use crate::pieces::{BYTE_ORDER_MARK, REMOVE_MARKS, STRAY_MARK};
-use crate::trace_writer::without_key;
 use crate::wire::error_cache::ErrorCache;
 use crate::wire::fields;
 use crate::wire::fields::FieldSlices;
@@ -22,7 +22,7 @@ use crate::wire::names::{
     ErrorFields, ID, KEY, LINE_FIELDS, NAMES, ROW, RUN, SOURCE, STARTED, STATUS, STATUS_FROM, TIMEOUT, TOKEN, TOOL,
     TYPE,
 };
-use crate::{canonical, hash, iso, json};
+use crate::{hash, iso};
 use playproof_engine::call::{AnswerTo, Place, RecordedAnswer, Reply};
 use playproof_engine::event::{ErrorFacts, KindFrom, StatusFrom};
 use playproof_engine::time::{Duration, Instant};
@@ -39,29 +39,6 @@ pub fn hash_of_line(line: &str) -> u32 {
 struct LoweringState<'k> {
     unknown_fields: u32,
     errors: &'k mut ErrorCache,
-}
-
-/// What arguments mean that are not compared as they are written.
-struct ArgsMeaning {
-    hash: u128,
-    /// The argument that is an idempotency key. It says which request this is, not what is wanted: it is not compared.
-    key: Option<String>,
-}
-
-/// The meaning of arguments that are an object as JSON text, or that hold an idempotency key; none for all others.
-#[inline]
-fn meaning_of(args: &str) -> Option<ArgsMeaning> {
-    (args.starts_with('"') || args.contains("idempotency")).then(|| rare_meaning(args))?
-}
-
-#[cold]
-fn rare_meaning(args: &str) -> Option<ArgsMeaning> {
-    let text: Option<String> = args.starts_with('"').then(|| serde_json::from_str(args).ok()).flatten();
-    let object = text.as_deref().filter(|text| json::parse(text).ok().and_then(json::object).is_some());
-    match without_key(object.unwrap_or(args)) {
-        Some((rest, key)) => Some(ArgsMeaning { hash: canonical::hash_of(&rest), key: Some(key) }),
-        None => object.map(|object| ArgsMeaning { hash: canonical::hash_of(object), key: None }),
-    }
 }
 
 /// Turns the fields of `line` into their meaning.
@@ -131,12 +108,7 @@ impl<'a> Lowering<'a> {
         };
         let args = fields.field(ARGS);
         let key = self.label(fields, KEY)?.filter(|key| !key.is_empty()); // an empty key identifies nothing
-        let meaning = args.and_then(meaning_of);
-        let (args_hash, key) = match (args, meaning) {
-            (None, _) => (0, key),
-            (Some(_), Some(ArgsMeaning { hash, key: argument })) => (hash, key.or(argument.map(Cow::Owned))),
-            (Some(args), None) => (fields.hash.unwrap_or_else(|| canonical::hash_of(args)), key),
-        };
+        let (args_hash, key) = args_meaning::of(args, fields.hash, key);
         Ok(CallLine {
             run: self.label(fields, RUN)?,
             id: self.label(fields, ID)?,

@@ -1,0 +1,57 @@
+//! Arguments that are not compared as they are written: those with an idempotency key among them, and those that are an
+//! object as JSON text. Hashes and compares nothing else.
+
+use std::borrow::Cow;
+
+use crate::{canonical, json};
+
+/// The names of an argument that is an idempotency key.
+const KEYS: [&str; 2] = ["idempotency_key", "idempotencyKey"];
+
+/// What arguments mean that are not compared as they are written.
+struct ArgsMeaning {
+    /// The hash of what is compared.
+    hash: u128,
+    /// The argument that is an idempotency key. It says which request this is, not what is wanted: it is not compared.
+    key: Option<String>,
+}
+
+/// The hash of arguments by meaning (0: there are none) and the key of their call. `hash` is that of the arguments as
+/// written, if it is known; `own` is the key that the line names, which counts before an argument.
+#[inline]
+pub fn of<'a>(args: Option<&str>, hash: Option<u128>, own: Option<Cow<'a, str>>) -> (u128, Option<Cow<'a, str>>) {
+    let Some(args) = args else { return (0, own) };
+    match meaning_of(args) {
+        Some(ArgsMeaning { hash, key }) => (hash, own.or(key.map(Cow::Owned))),
+        None => (hash.unwrap_or_else(|| canonical::hash_of(args)), own),
+    }
+}
+
+/// The meaning of arguments that are an object as JSON text, or that hold an idempotency key; none for all others.
+#[inline]
+fn meaning_of(args: &str) -> Option<ArgsMeaning> {
+    (args.starts_with('"') || args.contains("idempotency")).then(|| rare_meaning(args))?
+}
+
+#[cold]
+fn rare_meaning(args: &str) -> Option<ArgsMeaning> {
+    let text: Option<String> = args.starts_with('"').then(|| serde_json::from_str(args).ok()).flatten();
+    let object = text.as_deref().filter(|text| json::parse(text).ok().and_then(json::object).is_some());
+    match without_key(object.unwrap_or(args)) {
+        Some((rest, key)) => Some(ArgsMeaning { hash: canonical::hash_of(&rest), key: Some(key) }),
+        None => object.map(|object| ArgsMeaning { hash: canonical::hash_of(object), key: None }),
+    }
+}
+
+/// Arguments without the one that is an idempotency key, and that key: it says which request this is, not what is wanted.
+pub fn without_key(args: &str) -> Option<(String, String)> {
+    if !args.contains("idempotency") {
+        return None;
+    }
+    let fields = json::object(json::parse(args).ok()?)?;
+    let name = KEYS.into_iter().find(|name| fields.get(name).is_some())?;
+    let key = fields.text(name).filter(|key| !key.trim().is_empty())?.into_owned();
+    let rest = fields.iter().filter(|(field, _)| *field != name);
+    let rest = rest.map(|(field, value)| Some(format!("{}:{}", serde_json::to_string(field).ok()?, value.get())));
+    Some((format!("{{{}}}", rest.collect::<Option<Vec<_>>>()?.join(",")), key))
+}
