@@ -69,40 +69,20 @@ impl<'a> Reader<'a> {
     }
 
     fn string(&mut self) -> Option<()> {
-        let quote = self.peek().filter(|c| matches!(c, '\'' | '"'))?;
-        self.take(quote)?;
-        let mut content = String::new();
-        let mut chars = self.rest.char_indices();
-        loop {
-            let (at, c) = chars.next()?;
-            match c {
-                '\\' => match chars.next()?.1 {
-                    'n' => content.push('\n'),
-                    't' => content.push('\t'),
-                    'r' => content.push('\r'),
-                    'x' => content.push(escaped(&mut chars, 2)?),
-                    'u' => content.push(escaped(&mut chars, 4)?),
-                    'U' => content.push(escaped(&mut chars, 8)?),
-                    other if matches!(other, '\\' | '\'' | '"') => content.push(other),
-                    other => content.extend(['\\', other]),
-                },
-                c if c == quote => {
-                    self.rest = self.rest.get(at + 1..)?;
-                    self.json.push_str(&serde_json::to_string(&content).ok()?);
-                    return Some(());
-                }
-                c => content.push(c),
-            }
-        }
+        self.peek()?;
+        let (content, rest) = string(self.rest)?;
+        self.json.push_str(&serde_json::to_string(&content).ok()?);
+        self.rest = rest;
+        Some(())
     }
 
     fn word(&mut self) -> Option<()> {
         let end = self.rest.find([',', ':', '}', ']', ')']).unwrap_or(self.rest.len());
         let (word, rest) = self.rest.split_at(end);
         let json = match word.trim() {
-            "True" => "true",
-            "False" => "false",
-            "None" => "null",
+            "True" | "true" => "true",
+            "False" | "false" => "false",
+            "None" | "null" | "nan" => "null",
             number => serde_json::from_str::<serde_json::Number>(number).ok().map(|_| number)?,
         };
         self.json.push_str(json);
@@ -111,10 +91,37 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The character with the next `digits` hexadecimal digits.
-fn escaped(chars: &mut std::str::CharIndices<'_>, digits: usize) -> Option<char> {
-    let code: String = chars.take(digits).map(|(_, c)| c).collect();
-    char::from_u32(u32::from_str_radix(&code, 16).ok()?)
+/// The content of the string literal that `text` begins with, and the text after it.
+pub(crate) fn string(text: &str) -> Option<(String, &str)> {
+    let quote = text.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
+    let mut content = String::new();
+    let mut chars = text.char_indices().skip(1);
+    loop {
+        let (at, c) = chars.next()?;
+        match c {
+            '\\' => match chars.next()?.1 {
+                'n' => content.push('\n'),
+                't' => content.push('\t'),
+                'r' => content.push('\r'),
+                'x' => content.push(escaped(&mut chars, 2)?),
+                'u' => content.push(escaped(&mut chars, 4)?),
+                'U' => content.push(escaped(&mut chars, 8)?),
+                other if matches!(other, '\\' | '\'' | '"') => content.push(other),
+                other => content.extend(['\\', other]),
+            },
+            c if c == quote => return Some((content, text.get(at + 1..)?)),
+            c => content.push(c),
+        }
+    }
+}
+
+/// The character with the next `digits` hexadecimal digits; half of a pair of surrogates cannot be shown.
+fn escaped(chars: &mut impl Iterator<Item = (usize, char)>, digits: usize) -> Option<char> {
+    let mut code = 0_u32;
+    for _ in 0..digits {
+        code = code.checked_mul(16)?.checked_add(chars.next()?.1.to_digit(16)?)?;
+    }
+    Some(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER))
 }
 
 #[cfg(test)]
@@ -129,11 +136,30 @@ mod tests {
     }
 
     #[test]
+    fn words_of_json_and_half_a_character_are_read_too() {
+        let text = "{'a': [true, false, null, nan], 'b': '\\ud83d', 'c': '\\d'}";
+        let json = "{\"a\":[true,false,null,null],\"b\":\"\u{fffd}\",\"c\":\"\\\\d\"}";
+        assert_eq!(to_json(text).as_deref(), Some(json));
+    }
+
+    #[test]
     fn anything_else_is_none() {
         let deep = "[".repeat(200_000);
-        for text in
-            ["", "x", "'a'", "{'a': Foo(1)}", "{1: 2}", "{'a' 1}", "{'a': 'b}", "[1", "[1]]", "[é", &deep, "{'\\ud8"]
-        {
+        for text in [
+            "",
+            "x",
+            "'a'",
+            "{'a': Foo(1)}",
+            "{1: 2}",
+            "{'a' 1}",
+            "{'a': 'b}",
+            "[1",
+            "[1]]",
+            "[é",
+            &deep,
+            "{'\\ud8",
+            "{'\\x+1': 1}",
+        ] {
             assert_eq!(to_json(text), None);
         }
     }

@@ -7,9 +7,11 @@ use serde_json::value::RawValue;
 
 use super::assess::Found;
 use super::details::Details;
-use super::{kinds, python, text};
+use super::printed::printed_result;
+use super::{kinds, text};
 use crate::json;
 use crate::json::Fields;
+use crate::python;
 use playproof_engine::event::StatusFrom as Evidence;
 
 /// Envelopes that are unwrapped.
@@ -90,7 +92,7 @@ pub(super) fn inspect(body: &str, tool: Option<&str>) -> Option<Found> {
 /// The error in a text that is itself an envelope with a failure; none for plain words.
 pub(super) fn inner_error(text: &str) -> Option<Details> {
     let is_envelope =
-        text.trim_start().starts_with('<') || json_of(text).is_some() || python::printed_result(text.trim()).is_some();
+        text.trim_start().starts_with('<') || json_of(text).is_some() || printed_result(text.trim()).is_some();
     is_envelope.then(|| inspect(text, None)).flatten().map(|found| found.details)
 }
 
@@ -156,7 +158,7 @@ fn inspect_text(body: &str, tool: Option<&str>, depth: usize) -> Option<Found> {
     if let Some(json) = json_of(trimmed) {
         return inspect_json(json::parse(&json).ok()?, tool, depth);
     }
-    if let Some(printed) = python::printed_result(trimmed) {
+    if let Some(printed) = printed_result(trimmed) {
         let whole = printed.texts.join("\n");
         return mcp_result(printed.is_error, &[whole], tool, depth);
     }

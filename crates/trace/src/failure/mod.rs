@@ -5,7 +5,7 @@ mod body;
 mod details;
 mod kinds;
 mod patterns;
-mod python;
+mod printed;
 mod retry_after;
 #[cfg(test)]
 mod tests;
