@@ -84,7 +84,7 @@ impl InputKind {
 pub fn of(start: &[u8]) -> Option<InputKind> {
     let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
     match start.trim_ascii_start().first()? {
-        b'{' | b'[' if !known::detect(start).is_empty() => Some(InputKind::Recording),
+        _ if !known::detect(start).is_empty() => Some(InputKind::Recording),
         b'{' | b'[' => looks_like_a_trace(start).then_some(InputKind::Trace),
         _ => of_yaml(&String::from_utf8_lossy(start)),
     }
@@ -194,6 +194,23 @@ pub fn drafting(name: &str) -> Command {
     }
 }
 
+/// Which recordings in YAML are read.
+pub const YAML_RECORDINGS: &str = "of recordings in YAML, only VCR cassettes are read; write others as JSON Lines";
+
+/// Refuses a list where a fixture is wanted: it may be a recording.
+///
+/// # Errors
+/// It is a list.
+pub fn refuse_list(path: &str, text: &str) -> Result<(), Failure> {
+    let first = text.lines().find(|line| !line.trim().is_empty() && !line.starts_with(['#', '%']) && *line != "---");
+    match first.is_some_and(|line| line.starts_with("- ")) {
+        false => Ok(()),
+        true => Err(Failure::source(path, "not_a_fixture", "this is a list, and a fixture is a map")
+            .help(YAML_RECORDINGS)
+            .next("playproof schema fixture")),
+    }
+}
+
 /// Refuses a text with git's conflict markers.
 ///
 /// # Errors
@@ -234,6 +251,7 @@ mod tests {
             ("{\"tool\":\"a\"}\n", Some(InputKind::Trace)),
             ("[{\"role\":\"user\",\"content\":\"\"}]", Some(InputKind::Recording)),
             ("{\"event\":1}\n", None),
+            ("interactions:\n- request:\n    method: GET\n", Some(InputKind::Recording)),
             ("verdicts: {}\n  format: playbook/1\n", None),
             ("", None),
         ] {

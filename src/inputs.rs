@@ -82,9 +82,10 @@ pub fn whole(path: &str) -> Result<Vec<u8>, Failure> {
     whole_of(&name, Cursor::new(start).chain(rest))
 }
 
-/// Whether the path names a fixture: fixtures are the only YAML files that are replayed.
+/// Whether the path names a fixture: of the YAML files that are replayed, all but recognised recordings are.
 pub fn is_fixture(path: &str) -> bool {
-    [".yaml", ".yml"].iter().any(|ending| path.ends_with(ending))
+    let is_recording = || opened(path, path).is_ok_and(|(start, _)| !known::detect(&start).is_empty());
+    [".yaml", ".yml"].iter().any(|ending| path.ends_with(ending)) && !is_recording()
 }
 
 /// Reads a mapping file.

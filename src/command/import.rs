@@ -84,8 +84,12 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         ReadOptions { allow_skipped: args.allow_skipped, read_as: args.read_as.clone(), ..reading }.reading()?;
     let name = files::display_name(&args.input);
     let Some(mut imported) = inputs::foreign(&args.input, &reading, args.skip_invalid, &redaction)? else {
+        let help = match name.ends_with(".yaml") || name.ends_with(".yml") {
+            true => crate::input_kind::YAML_RECORDINGS,
+            false => "a trace of our own format needs no import; anything else needs a mapping file (`--map`)",
+        };
         return Err(Failure::source(&name, "unknown_format", "this is no recording that is recognised")
-            .help("a trace of our own format needs no import; anything else needs a mapping file (`--map`)")
+            .help(help)
             .next("playproof schema mapping"));
     };
     let (skipped, read) = imported.loss.skipped_and_read();

@@ -201,7 +201,8 @@ fn refuse_others(path: &str) -> Result<(), Failure> {
         return Err(Failure::new(said).next("playproof help init"));
     }
     match inputs::is_fixture(path) {
-        true => Err(Failure::new(format!("`{path}` is no trace: what ends in `.yaml` is written by people"))
+        true => Err(Failure::new(format!("`{path}` is no recording that is recognised"))
+            .help(crate::input_kind::YAML_RECORDINGS)
             .next("playproof help init")),
         false => Ok(()),
     }

@@ -162,6 +162,7 @@ impl Workspace {
 pub fn load_fixture(path: &str) -> Result<Fixture, Failure> {
     let source = files::read_small(path)?;
     input_kind::expect(InputKind::Fixture, path, source.text.as_bytes())?;
+    input_kind::refuse_list(path, &source.text)?;
     let root = project::root();
     let is_ours = files::real(Path::new(path)).is_some_and(|there| taken_for(&root, &there) == Some(A_FIXTURE));
     let default = if is_ours { Some(playbooks::usual(&root, &Project::find()?).name) } else { None };

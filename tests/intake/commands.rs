@@ -44,6 +44,25 @@ fn a_format_that_is_named_reads_what_is_not_recognised_and_nothing_else() {
 }
 
 #[test]
+fn of_yaml_files_a_cassette_is_a_recording_and_a_list_is_neither_that_nor_a_fixture() {
+    let place = Place::new();
+    place.copy("tests/intake/others/vcr-cassette.yaml", "refunds.yaml");
+    place.write("events.yaml", "- event: tool\n  name: pay\n");
+    let replayed = place.run(&["replay", "refunds.yaml"]).exits(0).out;
+    assert!(replayed.contains("refunds.yaml (read as VCR cassette)"), "{replayed}");
+    assert!(replayed.contains("POST /v1/refunds  refunds#2"), "{replayed}");
+    for args in [["replay", "events.yaml"], ["import", "events.yaml"]] {
+        let said = place.run(&args).exits(2).err;
+        assert!(said.contains("only VCR cassettes are read"), "{said}");
+    }
+    let said = place.run(&["init", "--from", "events.yaml"]).exits(2).err;
+    assert!(said.contains("only VCR cassettes are read"), "{said}");
+    place.write("none.yaml", "interactions:\n- request:\n    body: x\n");
+    let said = place.run(&["import", "none.yaml"]).exits(2).err;
+    assert!(said.contains("no runs in this file"), "{said}");
+}
+
+#[test]
 fn a_mapping_of_rows_and_a_format_are_not_both_taken() {
     let place = place(&["gemini-contents.jsonl"]);
     place.write("m.yaml", "format: mapping/1\ncall: { tool: tool }\n");

@@ -204,7 +204,7 @@ fn a_sample_cut_at_any_byte_gives_an_account_or_an_error_with_its_place() {
 }
 
 /// Samples with another story: a call that succeeds, then one that fails.
-const OTHERS: [(&str, &str, &str); 7] = [
+const OTHERS: [(&str, &str, &str); 9] = [
     ("burr-log.jsonl", "burr-log", "timeout"),
     ("codex-rollout.jsonl", "codex-rollout", "tool_error"),
     ("inspect-log.json", "inspect-log", "timeout"),
@@ -212,6 +212,8 @@ const OTHERS: [(&str, &str, &str); 7] = [
     ("langgraph-events.jsonl", "langgraph-events", "timeout"),
     ("livemcpbench.json", "livemcpbench", "timeout"),
     ("openai-agents-traces.jsonl", "openai-agents-traces", "timeout"),
+    ("vcr-cassette.json", "vcr-cassette", "timeout"),
+    ("vcr-cassette.yaml", "vcr-cassette", "429_rate_limited"),
 ];
 
 #[test]
@@ -224,6 +226,21 @@ fn samples_of_other_formats_tell_a_success_and_a_failure() {
         let calls = calls(name, &imported.unwrap_or_else(|report| panic!("{report}")));
         let brief: Vec<_> = calls.iter().map(|call| (call.args().is_some(), kind_of(call))).collect();
         assert_eq!(brief, [(true, None), (format != "jaeger-genai", Some(kind))], "{name}");
+    }
+}
+
+#[test]
+fn a_cassette_tells_keys_and_waits_and_the_lines_of_its_exchanges() {
+    for (name, seconds, line) in [("vcr-cassette.json", 30, 34), ("vcr-cassette.yaml", 2, 18)] {
+        let bytes = std::fs::read(path("others").join(name)).expect("a sample");
+        let imported = known::detect(&bytes)[0].read(&bytes, name, None, &RedactionRules::default());
+        let imported = imported.unwrap_or_else(|report| panic!("{report}"));
+        assert_eq!(imported.origins.of(3).map(|origin| origin.line), Some(line), "{name}");
+        let calls = calls(name, &imported);
+        assert_eq!((calls[0].tool(), calls[0].key()), ("GET /v1/orders/{id}", None), "{name}");
+        assert_eq!((calls[1].tool(), calls[1].key()), ("POST /v1/refunds", Some("ik_91")), "{name}");
+        let Reply::Failed(Some(error)) = &calls[1].answers[0].reply else { panic!("{name}: no failure") };
+        assert_eq!(error.retry_after.map(|wait| wait.as_micros() / 1_000_000), Some(seconds), "{name}");
     }
 }
 

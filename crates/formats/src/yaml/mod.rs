@@ -31,6 +31,6 @@ mod write;
 pub use cursor::{Cursor, Key, MapReader};
 pub use node::{MapEntry, Node, NodeKind, Scalar, shorten};
 pub use problems::Problems;
-pub use read::{MAX_BYTES, MAX_KEY, parse, tree};
+pub use read::{MAX_BYTES, MAX_KEY, parse, recording, tree};
 pub use scalar::range;
 pub use write::{GUESSED, quoted, scalar};

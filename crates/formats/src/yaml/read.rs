@@ -43,16 +43,53 @@ pub fn tree(source: &Arc<Source>) -> Result<Node, Report> {
     parse(Arc::clone(source), |root| Some(root.node().clone()))
 }
 
+/// The tree of a recording that a program wrote: tags are passed over, and it may be long.
+///
+/// # Errors
+/// As [`parse`], but for tags.
+pub fn recording(source: &Arc<Source>) -> Result<Node, Report> {
+    let problems = Problems::new(Arc::clone(source));
+    let node = read_as(Writer::Program, &problems);
+    problems.finish(node)
+}
+
+/// Who writes a file: it decides what is refused.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Writer {
+    Person,
+    Program,
+}
+
+impl Writer {
+    const fn max_bytes(self) -> usize {
+        match self {
+            Writer::Person => MAX_BYTES,
+            Writer::Program => 16 * MAX_BYTES,
+        }
+    }
+
+    const fn max_values(self) -> usize {
+        match self {
+            Writer::Person => MAX_VALUES,
+            Writer::Program => 16 * MAX_VALUES,
+        }
+    }
+}
+
 /// The tree of the source; none if it cannot be parsed. Duplicate keys are reported and left out.
 fn read(problems: &Problems) -> Option<Node> {
+    read_as(Writer::Person, problems)
+}
+
+fn read_as(writer: Writer, problems: &Problems) -> Option<Node> {
     let source = Arc::clone(problems.source());
-    if source.text.len() > MAX_BYTES {
-        let message = format!("the file has {} bytes; at most {MAX_BYTES} are read", source.text.len());
+    if source.text.len() > writer.max_bytes() {
+        let message = format!("the file has {} bytes; at most {} are read", source.text.len(), writer.max_bytes());
         problems.push(Diagnostic::error("too_large", message).at(0..0, ""));
         return None;
     }
     let options = granit_parser::options! { flow_nesting_limit: MAX_DEPTH, block_nesting_limit: MAX_DEPTH, simple_key_max_lookahead: MAX_KEY };
-    let mut reader = Reader::new(&source.text, problems);
+    let mut reader = Reader::new(&source.text, writer, problems);
     for event in Parser::new_from_str_with_options(&source.text, options) {
         let went_on = match event {
             Ok((event, span)) => reader.on_event(event, &span),
@@ -101,6 +138,7 @@ struct MapKey {
 
 struct Reader<'a> {
     text: &'a str,
+    writer: Writer,
     problems: &'a Problems,
     open: Vec<Open>,
     anchors: BTreeMap<usize, Built>,
@@ -110,8 +148,17 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn new(text: &'a str, problems: &'a Problems) -> Reader<'a> {
-        Reader { text, problems, open: Vec::new(), anchors: BTreeMap::new(), values: 0, documents: 0, root: None }
+    fn new(text: &'a str, writer: Writer, problems: &'a Problems) -> Reader<'a> {
+        Reader {
+            text,
+            writer,
+            problems,
+            open: Vec::new(),
+            anchors: BTreeMap::new(),
+            values: 0,
+            documents: 0,
+            root: None,
+        }
     }
 
     fn on_event(&mut self, event: Event<'_>, at: &granit_parser::Span) -> Result<(), Diagnostic> {
@@ -120,13 +167,15 @@ impl<'a> Reader<'a> {
             Event::DocumentStart(..) => self.on_document(span),
             Event::Scalar(_, _, _, Some(_))
             | Event::SequenceStart(_, _, Some(_))
-            | Event::MappingStart(_, _, Some(_)) => {
+            | Event::MappingStart(_, _, Some(_))
+                if self.writer == Writer::Person =>
+            {
                 let tag = at.tag_span().and_then(|tag| tag.byte_range()).unwrap_or(span);
                 Err(Diagnostic::error("tag", "YAML tags are not supported").at(tag, "remove this tag"))
             }
-            Event::Scalar(text, style, anchor, None) => self.on_scalar(&text, style, anchor, span),
-            Event::SequenceStart(_, anchor, None) => self.on_open(span, anchor, OpenBody::List(Vec::new())),
-            Event::MappingStart(_, anchor, None) => {
+            Event::Scalar(text, style, anchor, _) => self.on_scalar(&text, style, anchor, span),
+            Event::SequenceStart(_, anchor, _) => self.on_open(span, anchor, OpenBody::List(Vec::new())),
+            Event::MappingStart(_, anchor, _) => {
                 let body = OpenBody::Map { entries: Vec::new(), seen: BTreeMap::new(), key: None, merged: Vec::new() };
                 self.on_open(span, anchor, body)
             }
@@ -199,8 +248,8 @@ impl<'a> Reader<'a> {
                 Diagnostic::error("endless_alias", "this alias refers to a value that contains it").at(span, "")
             );
         };
-        if self.values + built.values > MAX_VALUES {
-            return Err(too_many(span));
+        if self.values + built.values > self.writer.max_values() {
+            return Err(too_many(span, self.writer));
         }
         if self.open.len() + built.depth > MAX_DEPTH {
             return Err(too_deep(span));
@@ -224,8 +273,8 @@ impl<'a> Reader<'a> {
     /// Puts a finished value where it belongs.
     fn place(&mut self, built: Built, anchor: usize) -> Result<(), Diagnostic> {
         self.values += 1; // the values inside a list or map were counted as they came
-        if self.values > MAX_VALUES {
-            return Err(too_many(built.node.span));
+        if self.values > self.writer.max_values() {
+            return Err(too_many(built.node.span, self.writer));
         }
         if anchor != 0 {
             self.anchors.insert(anchor, built.clone());
@@ -285,8 +334,9 @@ fn too_deep(span: Range<usize>) -> Diagnostic {
     Diagnostic::error("too_deep", format!("lists and maps are nested more than {MAX_DEPTH} deep here")).at(span, "")
 }
 
-fn too_many(span: Range<usize>) -> Diagnostic {
-    Diagnostic::error("too_many_values", format!("the file has more than {MAX_VALUES} values, aliases followed"))
+fn too_many(span: Range<usize>, writer: Writer) -> Diagnostic {
+    let most = writer.max_values();
+    Diagnostic::error("too_many_values", format!("the file has more than {most} values, aliases followed"))
         .at(span, "the limit is reached here")
 }
 

@@ -221,3 +221,12 @@ fn a_report_has_a_limited_number_of_errors() {
     assert_eq!(all.len(), 51);
     assert_eq!(all[50].0.message, "150 more errors are not shown");
 }
+
+#[test]
+fn a_tag_is_refused_in_what_people_write_and_passed_over_in_a_recording() {
+    let text = "body: !!binary |\n  aGk=\nitems: !ruby/array:A [!x 1]\n";
+    assert_eq!(only(text, json).0, "tag");
+    let node = super::recording(&Source::whole("f.yaml", text)).unwrap_or_else(|report| panic!("{report}"));
+    assert_eq!(node.entry("body").map(|body| body.value.describe()).as_deref(), Some("`aGk=\\n`"));
+    assert_eq!(super::recording(&Source::whole("f.yaml", "a: 1\na: 2\n")).is_err(), true);
+}

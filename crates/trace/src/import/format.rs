@@ -1,10 +1,12 @@
 //! The formats of traces: tells our own and the built-in foreign ones apart by their beginning, and hands foreign bytes to
 //! the reader of their format. Checks nothing.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use super::run::ImportOutput;
-use super::{openai, tau};
+use super::{cassette, openai, tau};
 use crate::imported::{Imported, Missing};
 use crate::mapping::Mapping;
 use crate::source_text::SourceText;
@@ -24,6 +26,8 @@ pub enum SourceFormat {
     Tau,
     /// A results file of tau2-bench.
     Tau2,
+    /// A cassette of recorded HTTP exchanges.
+    Cassette,
 }
 
 impl SourceFormat {
@@ -33,6 +37,7 @@ impl SourceFormat {
             SourceFormat::OpenAi => "OpenAI chat messages",
             SourceFormat::Tau => "tau-bench results",
             SourceFormat::Tau2 => "tau2-bench results",
+            SourceFormat::Cassette => "VCR cassette",
         }
     }
 }
@@ -58,7 +63,12 @@ pub fn import_with(
     if let Some(own) = overrides.filter(|own| own.names_runs()) {
         return Err(own.refused_runs(format.as_str()));
     }
-    let source = SourceText::new(bytes, name)?;
+    let written = SourceText::new(bytes, name)?;
+    let text = match format {
+        SourceFormat::Cassette => cassette::as_json(&written)?,
+        _ => Cow::Borrowed(written.text),
+    };
+    let source = SourceText { text: &text, name };
     let mut output = ImportOutput::default();
     output.overrides = overrides.cloned();
     output.loss.is_overridden = overrides.is_some();
@@ -76,6 +86,7 @@ pub fn import_with(
         SourceFormat::OpenAi => openai::read(&source, &mut output)?,
         SourceFormat::Tau => tau::read_tau(&source, &mut output)?,
         SourceFormat::Tau2 => tau::read_tau2(&source, &mut output)?,
+        SourceFormat::Cassette => cassette::read(&source, &mut output)?,
     }
     if output.loss.runs == 0 {
         let help = "no part of it is a conversation in this format";

@@ -1,5 +1,6 @@
 //! Imports foreign recordings: converts them into lines in our own trace format.
 
+mod cassette;
 mod format;
 mod messages;
 mod names;
@@ -8,6 +9,8 @@ mod run;
 mod tau;
 #[cfg(test)]
 mod tests;
+mod yaml_text;
 
+pub(crate) use cassette::{begins_yaml, is_cassette};
 pub use format::{SourceFormat, detect, import, import_with, is_own_format, looks_like_a_trace};
 pub(crate) use openai::is_chat_with_calls;

@@ -50,7 +50,7 @@ pub(super) struct ImportOutput {
     /// Results without a flag: their text tells whether they failed.
     unflagged: u64,
     /// Calls and results without a time.
-    untimed: u64,
+    pub(super) untimed: u64,
 }
 
 impl ImportOutput {

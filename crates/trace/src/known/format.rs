@@ -43,7 +43,7 @@ const fn built_in(name: &'static str, format: SourceFormat) -> KnownFormat {
 }
 
 /// Every known format, by name.
-pub static FORMATS: [KnownFormat; 22] = [
+pub static FORMATS: [KnownFormat; 23] = [
     mapped!("anthropic-messages", "Anthropic Messages"),
     mapped!("bedrock-converse", "Amazon Bedrock Converse"),
     mapped!("burr-log", "Burr tracking log"),
@@ -64,6 +64,7 @@ pub static FORMATS: [KnownFormat; 22] = [
     mapped!("otlp-genai", "OpenTelemetry spans of the GenAI conventions"),
     built_in("tau-bench", SourceFormat::Tau),
     built_in("tau2-bench", SourceFormat::Tau2),
+    built_in("vcr-cassette", SourceFormat::Cassette),
     mapped!("vercel-ai-sdk-4", "Vercel AI SDK 4 steps"),
     mapped!("vercel-ai-sdk-5", "Vercel AI SDK 5 steps"),
 ];
@@ -108,6 +109,12 @@ impl KnownFormat {
     }
 }
 
+impl KnownFormat {
+    const fn is_cassette(&self) -> bool {
+        matches!(self.reader, Reader::BuiltIn(SourceFormat::Cassette))
+    }
+}
+
 /// The format called `name`.
 pub fn find(name: &str) -> Option<&'static KnownFormat> {
     FORMATS.iter().find(|format| format.name == name)
@@ -121,16 +128,18 @@ pub fn nearest(name: &str) -> Option<&'static str> {
 /// The formats that a file which begins with `start` may have. More than one: the user decides. A trace of our own has none.
 pub fn detect(start: &[u8]) -> Vec<&'static KnownFormat> {
     let first = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start().first();
-    if !matches!(first, Some(b'{' | b'[')) || import::is_own_format(start) {
+    if !matches!(first, Some(b'{' | b'[')) {
+        let is_cassette = import::begins_yaml(start);
+        return FORMATS.iter().filter(|format| is_cassette && format.is_cassette()).collect();
+    }
+    if import::is_own_format(start) {
         return Vec::new();
     }
     let text = completed(start);
     let documents = documents(&text);
-    let fits = |format: &&KnownFormat| {
-        format
-            .mapping()
-            .filter(|mapping| mapping.may_recognise(&text))
-            .is_some_and(|mapping| documents.iter().any(|document| mapping.recognises(document)))
+    let fits = |format: &&KnownFormat| match format.mapping() {
+        Some(mapping) => mapping.may_recognise(&text) && documents.iter().any(|document| mapping.recognises(document)),
+        None => format.is_cassette() && documents.iter().any(|document| import::is_cassette(document)),
     };
     let found: Vec<_> = FORMATS.iter().filter(fits).collect();
     if !found.is_empty() {

@@ -27,4 +27,5 @@ pub use found::{FoundRow, FoundValue, first_rows};
 pub use lined::{LinedError, MappedLines};
 pub use lower::parse;
 pub use model::Mapping;
+pub(crate) use row::stem;
 pub use schema::SCHEMA;

@@ -165,7 +165,7 @@ impl<'a> Spread<'a, '_> {
 }
 
 /// The name of a file without folders and endings.
-fn stem(file: &str) -> &str {
+pub(crate) fn stem(file: &str) -> &str {
     let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
     name.trim_start_matches('.').split('.').next().filter(|stem| !stem.is_empty()).unwrap_or(name)
 }
