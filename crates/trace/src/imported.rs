@@ -180,6 +180,14 @@ impl LossReport {
         counted.count += 1;
     }
 
+    /// Counts `count` warnings, of which the first is at `first`.
+    pub(crate) fn warn_of(&mut self, warning: ImportWarning, count: u64, first: impl FnOnce() -> String) {
+        if count > 0 {
+            let counted = self.warnings.entry(warning).or_insert_with(|| WarningCount { count: 0, first: first() });
+            counted.count += count;
+        }
+    }
+
     /// A warning in words, with its first place; none if it did not occur.
     pub fn describe(&self, warning: ImportWarning) -> Option<String> {
         let WarningCount { count, first } = self.warnings.get(&warning)?;

@@ -3,9 +3,10 @@
 use std::sync::OnceLock;
 
 use super::beginning::{completed, documents};
+use super::prefixed;
 use crate::import;
 use crate::import::SourceFormat;
-use crate::imported::Imported;
+use crate::imported::{ImportWarning, Imported};
 use crate::mapping;
 use crate::mapping::Mapping;
 use crate::redact::RedactionRules;
@@ -41,6 +42,9 @@ macro_rules! mapped {
 const fn built_in(name: &'static str, format: SourceFormat) -> KnownFormat {
     KnownFormat { name, title: format.as_str(), reader: Reader::BuiltIn(format) }
 }
+
+/// The format whose messages may have a prefix in a log.
+const MESSAGES: &str = "mcp-jsonrpc";
 
 /// Every known format, by name.
 pub static FORMATS: [KnownFormat; 23] = [
@@ -97,7 +101,16 @@ impl KnownFormat {
         redaction: &RedactionRules,
     ) -> Result<Imported, Report> {
         match (&self.reader, self.mapping()) {
-            (_, Some(mapping)) => mapping::apply(&mapping.of_format(self.title, overrides), bytes, name, redaction),
+            (_, Some(mapping)) => {
+                let mapping = mapping.of_format(self.title, overrides);
+                let messages = if self.name == MESSAGES { prefixed::messages(bytes) } else { None };
+                let Some(messages) = messages else { return mapping::apply(&mapping, bytes, name, redaction) };
+                let mut imported = mapping::apply(&mapping, &messages.bytes, name, redaction)?;
+                imported
+                    .loss
+                    .warn_of(ImportWarning::UnmatchedRow, messages.others, || format!("line {}", messages.first_other));
+                Ok(imported)
+            }
             (Reader::BuiltIn(format), None) => {
                 import::import_with(*format, bytes, name, overrides).map_err(|report| redaction.report(report))
             }
@@ -128,6 +141,10 @@ pub fn nearest(name: &str) -> Option<&'static str> {
 /// The formats that a file which begins with `start` may have. More than one: the user decides. A trace of our own has none.
 pub fn detect(start: &[u8]) -> Vec<&'static KnownFormat> {
     let first = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start().first();
+    if let Some(messages) = prefixed::messages(start) {
+        let found = detect(&messages.bytes);
+        return found.into_iter().filter(|format| format.name == MESSAGES).collect();
+    }
     if !matches!(first, Some(b'{' | b'[')) {
         let is_cassette = import::begins_yaml(start);
         return FORMATS.iter().filter(|format| is_cassette && format.is_cassette()).collect();
@@ -189,6 +206,26 @@ mod tests {
             }
         }
         assert_eq!(names(&format!("{words}\n{anthropic}")), ["anthropic-messages"]);
+    }
+
+    #[test]
+    fn messages_behind_a_prefix_are_recognised_and_other_lines_counted() {
+        let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"pay"}}"#;
+        let answer = r#"{"jsonrpc":"2.0","id":1,"result":{"isError":true,"content":[]}}"#;
+        for prefix in ["STDIN: ", "2026-03-02T09:15:00Z [shop] ", "[shop] "] {
+            let log = format!("server started\n{prefix}{call}\n{prefix}{answer}\n");
+            assert_eq!(names(&log), ["mcp-jsonrpc"], "{log}");
+            let read = detect(log.as_bytes())[0].read(log.as_bytes(), "log", None, &RedactionRules::default());
+            let loss = read.unwrap_or_else(|report| panic!("{report}")).loss;
+            assert_eq!((loss.calls, loss.failures, loss.count(ImportWarning::UnmatchedRow)), (1, 1, 1), "{log}");
+        }
+        assert_eq!(names("STDIN: {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\"}\n"), Vec::<&str>::new());
+        let cut = format!("STDIN: {call}\nSTDOUT: {{\"jsonrpc\":\"2.0\",\n");
+        let report = detect(cut.as_bytes())[0].read(cut.as_bytes(), "log", None, &RedactionRules::default());
+        assert_eq!(
+            report.map_err(|report| report.to_string()).err().as_deref(),
+            Some("log:2:25: the JSON ends before it is complete")
+        );
     }
 
     #[test]

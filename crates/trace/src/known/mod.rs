@@ -2,5 +2,6 @@
 
 mod beginning;
 mod format;
+mod prefixed;
 
 pub use format::{FORMATS, KnownFormat, detect, find, nearest};
