@@ -37,6 +37,7 @@ use playproof_report::style::Palette;
 use playproof_trace::assemble::AssembleOptions;
 use playproof_trace::input::TraceInput;
 use playproof_trace::redact::RedactionRules;
+use playproof_trace::tool_hints;
 
 /// Where, and from what.
 #[derive(Debug, clap::Args)]
@@ -156,6 +157,9 @@ fn read(args: &Args, from: &[String], root: &Path, redaction: &RedactionRules) -
     for (number, path) in (0..).zip(from) {
         let (input, mapping) = opened(root, path, given.as_ref(), &mut recordings, redaction)?;
         let mut read = RecordingSummary { path: path.clone(), mapping, is_given: given.is_some(), calls: 0, failed: 0 };
+        if let Some(loss) = &input.loss {
+            tool_hints::append(&loss.hints, &mut recordings.hints);
+        }
         let ledger = input.each_call(number, AssembleOptions::default(), redaction, &|_| true, |closed| {
             recordings.on_call(&mut read, &closed);
         });

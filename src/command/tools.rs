@@ -1,5 +1,8 @@
-//! `playproof tools TRACE...`: drafts a tool facts file for people to confirm.
+//! `playproof tools`: drafts a tool facts file for people to confirm, and removes the marks of what they confirmed.
 
+use std::path::Path;
+
+use crate::changeset::Change;
 use crate::exit::{Exit, Failure};
 use crate::flags::Flags;
 use crate::input_paths::InputPaths;
@@ -7,17 +10,20 @@ use crate::output::{Output, to_stderr};
 use crate::project;
 use crate::project::Project;
 use crate::read_options::ReadOptions;
+use crate::workspace::Workspace;
 use crate::{duplicate_args, files, inputs, outputs};
 use playproof_analysis::replay::Frequent;
 use playproof_engine::call::Reply;
+use playproof_engine::glob::Glob;
 use playproof_formats::shell::Command;
 use playproof_report::text;
 use playproof_trace::tool_facts::{ToolCount, render};
+use playproof_trace::tool_hints::{self, HintsByTool};
 
 /// Whose tools.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Each `access` is guessed from the tool's name and marked `# guessed: confirm`. Check it, then remove the mark: a row with
+Each `access` is guessed from the tool's name, or from the hints of a tool list in the recording, and marked `# guessed: confirm`. Check it, then remove the mark: a row with
 the mark is ignored, and its tool counts as a write that is not idempotent. Rows of this file win over the playbook's
 own tool facts. Every row must have `access`; other missing fields keep the playbook's value. In either file, a row
 with a tool's exact name wins over a row with a glob.
@@ -25,16 +31,21 @@ with a tool's exact name wins over a row with a glob.
 Examples:
   playproof tools trace.jsonl -o tools.yaml
   playproof replay trace.jsonl --tools tools.yaml
+  playproof tools --confirm 'get_*'
 
 Exit codes: 0 written, 2 unusable input or usage, 3 more lines skipped than read.")]
 pub struct Args {
     /// Traces or foreign recordings: files, folders or globs; `-` is standard input
-    #[arg(required = true, value_name = "TRACE")]
+    #[arg(required_unless_present = "confirm", value_name = "TRACE")]
     pub inputs: Vec<String>,
 
     /// Where to write the file, which must be new [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<String>,
+
+    /// Remove the marks of the guesses in the project's tool facts file, for the rows that GLOB names [default: all]
+    #[arg(long, value_name = "GLOB", num_args = 0..=1, default_missing_value = "**", conflicts_with_all = ["inputs", "output"])]
+    pub confirm: Option<String>,
 
     /// How the traces are read.
     #[command(flatten)]
@@ -44,8 +55,11 @@ pub struct Args {
 /// The most tools that are written. A trace with more probably names a tool anew in each call.
 const MOST_TOOLS: usize = 5_000;
 
-/// Drafts.
+/// Drafts, or confirms what was drafted.
 pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
+    if let Some(glob) = &args.confirm {
+        return confirm(glob, output);
+    }
     let project = Project::find()?;
     let flags = Flags::default().reading(&args.reading);
     duplicate_args::refuse_inputs(&args.inputs, &flags, |once, flags| {
@@ -61,9 +75,13 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let mapping = args.reading.reading()?;
     let mut counts: Frequent<Box<str>, (u64, bool)> = Frequent::new(MOST_TOOLS);
     let mut folded = 0;
+    let mut hints = HintsByTool::new();
     for (number, path) in paths.files().iter().enumerate() {
         let number = u32::try_from(number).unwrap_or(u32::MAX);
         let input = inputs::trace(path, &mapping, &project.redaction)?;
+        if let Some(loss) = &input.loss {
+            tool_hints::append(&loss.hints, &mut hints);
+        }
         let ledger = input.each_call(number, args.reading.options(), &project.redaction, &|_| true, |closed| {
             let failed = closed.shown().answers.iter().any(|answer| matches!(answer.reply, Reply::Failed(_)));
             let row = counts.row(closed.shown().tool().into(), |_, row| folded += row.count);
@@ -91,7 +109,8 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     }
     let rows = counts.rows().map(|(tool, row)| {
         let (failed, is_redacted) = row.value;
-        ToolCount { tool, is_redacted, calls: row.count, failed }
+        let hints = hints.get(&**tool).copied().unwrap_or_default();
+        ToolCount { tool, is_redacted, calls: row.count, failed, hints }
     });
     let text = render(&said(&names), rows);
     match target {
@@ -104,6 +123,26 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
             }
         }
     }
+    Ok(Exit::Clean)
+}
+
+/// Removes the marks of guesses in the project's tool facts file.
+fn confirm(glob: &str, output: &mut Output) -> Result<Exit, Failure> {
+    let meant = Glob::new(glob).map_err(|why| Failure::new(format!("`{glob}` is no glob: {why}")))?;
+    let workspace = Workspace::open()?;
+    let lock = workspace.project_lock()?;
+    let (Some(path), Some(facts)) = (Project::find()?.tools, workspace.tools_file()?) else {
+        return Err(Failure::new("the project names no tool facts file")
+            .help("write one, and name it in `playproof.yaml` as `tools`")
+            .next("playproof tools TRACE -o tools.yaml"));
+    };
+    let (confirmed, text) = facts.confirmed(|row| row == glob || meant.is_match(row));
+    if confirmed.is_empty() {
+        let here = workspace.here(Path::new(&path));
+        return Err(Failure::new(format!("no guess in {here} has a name like `{glob}`")).next("playproof lint"));
+    }
+    lock.commit(&[Change::Write(path.into(), text.into_bytes())], output)?;
+    output.lines(&confirmed.iter().map(|row| format!("confirmed {row}")).collect::<Vec<_>>())?;
     Ok(Exit::Clean)
 }
 

@@ -62,6 +62,38 @@ fn of_yaml_files_a_cassette_is_a_recording_and_a_list_is_neither_that_nor_a_fixt
     assert!(said.contains("no runs in this file"), "{said}");
 }
 
+/// MCP messages with a tool list, and one call of each tool.
+const LISTED: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"pay","annotations":{"readOnlyHint":false,"idempotentHint":true}},{"name":"totals","annotations":{"readOnlyHint":true}}]}}
+{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"pay","arguments":{}}}
+{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"paid"}]}}
+{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"totals","arguments":{}}}
+{"jsonrpc":"2.0","id":3,"result":{"content":[{"type":"text","text":"7"}]}}
+"#;
+
+#[test]
+fn hints_of_a_tool_list_become_guesses_and_confirming_takes_their_marks_away() {
+    let place = Place::new();
+    place.write("mcp.jsonl", LISTED);
+    let drafted = place.run(&["tools", "mcp.jsonl"]).exits(0).out;
+    for row in
+        ["pay: { access: write, idempotent: true } # guessed", "totals: { access: read }                 # guessed"]
+    {
+        assert!(drafted.contains(row), "{row}\n{drafted}");
+    }
+    place.run(&["init", "--from", "mcp.jsonl"]).exits(0);
+    let guessed = place.read("tools/mcp.yaml");
+    assert!(guessed.contains("totals: { access: read }  "), "{guessed}");
+    let said = place.run(&["tools", "--confirm", "to*"]).exits(0).out;
+    assert!(said.contains("confirmed totals"), "{said}");
+    let one = place.read("tools/mcp.yaml");
+    assert!(one.contains("totals: { access: read }\n") && one.contains("idempotent: true } # guessed"), "{one}");
+    place.run(&["tools", "--confirm"]).exits(0);
+    let all = place.read("tools/mcp.yaml");
+    assert_eq!(all.lines().filter(|line| line.starts_with("  ") && line.contains('#')).count(), 0, "{all}");
+    let said = place.run(&["tools", "--confirm"]).exits(2).err;
+    assert!(said.contains("no guess in tools/mcp.yaml"), "{said}");
+}
+
 #[test]
 fn a_mapping_of_rows_and_a_format_are_not_both_taken() {
     let place = place(&["gemini-contents.jsonl"]);

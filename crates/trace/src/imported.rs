@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use crate::origin::Origins;
+use crate::tool_hints::HintsByTool;
 use playproof_formats::diagnostic::counted;
 
 /// A foreign source as lines in our own trace format.
@@ -47,6 +48,8 @@ pub struct LossReport {
     pub is_overridden: bool,
     /// What that mapping changed.
     pub changed: Changed,
+    /// What tool lists in the source say of tools.
+    pub hints: HintsByTool,
 }
 
 /// How much a mapping changed of what a recognised format says.

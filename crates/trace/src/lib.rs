@@ -27,6 +27,7 @@ pub mod simd;
 pub mod slice;
 mod source_text;
 pub mod tool_facts;
+pub mod tool_hints;
 mod trace_writer;
 pub mod window;
 pub mod wire;

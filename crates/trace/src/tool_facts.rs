@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use crate::tool_hints::ToolHints;
 use playproof_engine::glob;
 use playproof_formats::diagnostic::counted;
 use playproof_formats::text::escape_unprintable;
@@ -20,6 +21,8 @@ pub struct ToolCount<'a> {
     pub calls: u64,
     /// Its calls with a failed attempt.
     pub failed: u64,
+    /// What tool lists in the recording say of it.
+    pub hints: ToolHints,
 }
 
 /// Verbs that begin the name of a tool that only reads.
@@ -58,14 +61,15 @@ const CONJUNCTIONS: [&str; 3] = ["and", "or", "then"];
 
 /// The text of a `format: tools/1` file for the tools of `source`, sorted by name. Adds up the counts of one tool.
 pub fn render<'a>(source: &str, counts: impl IntoIterator<Item = ToolCount<'a>>) -> String {
-    let mut tools: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+    let mut tools: BTreeMap<&str, (u64, u64, ToolHints)> = BTreeMap::new();
     let mut redacted = 0;
     for count in counts {
         if count.is_redacted {
             redacted += 1;
             continue;
         }
-        let (calls, failed) = tools.entry(count.tool).or_default();
+        let (calls, failed, hints) = tools.entry(count.tool).or_default();
+        *hints = count.hints;
         *calls = calls.saturating_add(count.calls);
         *failed = failed.saturating_add(count.failed);
     }
@@ -81,11 +85,12 @@ pub fn render<'a>(source: &str, counts: impl IntoIterator<Item = ToolCount<'a>>)
         let tools = counted(redacted, "tool is", "tools are");
         let _ = writeln!(text, "  # {tools} left out: `redaction` takes out of the name; write such a row by hand");
     }
-    let rows: Vec<(String, (u64, u64))> = tools.iter().map(|(tool, counts)| (row(tool), *counts)).collect();
+    let rows: Vec<_> = tools.iter().map(|(tool, counts)| (row(tool, counts.2), *counts)).collect();
     let width = rows.iter().map(|(row, _)| row.chars().count()).max().unwrap_or_default().min(60);
-    for (row, (calls, failed)) in rows {
+    for (row, (calls, failed, hints)) in rows {
         let calls = counted(calls, "call", "calls");
-        let _ = writeln!(text, "  {row:width$} {GUESSED} ({calls}, {failed} failed)");
+        let destructive = if hints.destructive == Some(true) { "; `destructiveHint`" } else { "" };
+        let _ = writeln!(text, "  {row:width$} {GUESSED} ({calls}, {failed} failed{destructive})");
     }
     if tools.is_empty() {
         text.push_str("  {}\n");
@@ -98,7 +103,7 @@ fn header(source: &str) -> String {
     format!(
         "# What is known of the tools of these calls:\n\
          #   {source}\n\
-         # Each access is a guess from the tool's name: confirm it, then remove the mark.\n\
+         # Each access is a guess, from the tool's name or a tool list's hints: confirm it, then remove the mark.\n\
          # Until then its row has no effect: the tool counts as a write that is not idempotent.\n\
          #   access: read       it only reads; it may be sent again at any time\n\
          #   idempotent: true   doing it twice is doing it once; it may be sent again without a key\n\
@@ -115,9 +120,10 @@ fn is_name(tool: &str) -> bool {
     is_read && !tool.trim().is_empty() && key(tool).chars().count() <= MAX_KEY
 }
 
-fn row(tool: &str) -> String {
-    let access = if reads(tool) { "read" } else { "write" };
-    format!("{}: {{ access: {access} }}", key(tool))
+fn row(tool: &str, hints: ToolHints) -> String {
+    let access = if hints.read_only.unwrap_or_else(|| reads(tool)) { "read" } else { "write" };
+    let idempotent = if access == "write" && hints.idempotent == Some(true) { ", idempotent: true" } else { "" };
+    format!("{}: {{ access: {access}{idempotent} }}", key(tool))
 }
 
 /// The tool's name as a YAML key that is no glob.
@@ -127,6 +133,9 @@ fn key(tool: &str) -> String {
 
 /// Whether the name suggests that the tool only reads.
 fn reads(tool: &str) -> bool {
+    if let Some(reads) = reads_by_method(tool) {
+        return reads;
+    }
     let last = tool.rsplit(['.', '/', ':']).next().unwrap_or(tool);
     let words = words(last);
     let (Some(first), Some(end)) = (words.first(), words.last()) else {
@@ -138,6 +147,13 @@ fn reads(tool: &str) -> bool {
     let group = tool.strip_suffix(last).map(|group| group.trim_end_matches(['.', '/', ':']));
     let in_read_group = group.is_some_and(|group| READ_NOUNS.contains(&&*group.to_lowercase())); // `search.web`
     READ_VERBS.contains(&first.as_str()) || READ_NOUNS.contains(&end.as_str()) || in_read_group
+}
+
+/// Whether the HTTP method reads, if the name is a method and a path.
+fn reads_by_method(tool: &str) -> Option<bool> {
+    let (method, path) = tool.split_once(' ')?;
+    let is_method = !method.is_empty() && method.bytes().all(|byte| byte.is_ascii_uppercase());
+    (is_method && path.starts_with('/')).then(|| matches!(method, "GET" | "HEAD" | "OPTIONS"))
 }
 
 /// `get_userDetails` as `get`, `user`, `details`.
@@ -163,7 +179,16 @@ mod tests {
 
     #[test]
     fn a_name_that_suggests_reading_is_guessed_to_read_and_no_other_is() {
-        for tool in ["get_order_details", "listUsers", "search.web", "fs/read_file", "web_search", "think", "GetUser"] {
+        for tool in [
+            "get_order_details",
+            "listUsers",
+            "search.web",
+            "fs/read_file",
+            "web_search",
+            "think",
+            "GetUser",
+            "GET /v1/orders/{id}",
+        ] {
             assert!(reads(tool), "{tool}");
         }
         for tool in [
@@ -175,6 +200,8 @@ mod tests {
             "payments.get_and_lock",
             "",
             "list.add",
+            "POST /v1/search",
+            "DELETE /get",
         ] {
             assert!(!reads(tool), "{tool}");
         }
@@ -182,7 +209,8 @@ mod tests {
 
     #[test]
     fn the_file_is_sorted_counted_and_marked() {
-        let count = |tool, calls, failed| ToolCount { tool, is_redacted: false, calls, failed };
+        let count =
+            |tool, calls, failed| ToolCount { tool, is_redacted: false, calls, failed, hints: ToolHints::default() };
         let text = render("a.json", [count("pay", 2, 1), count("get_x", 1, 0), count("pay", 1, 0)]);
         let rows: Vec<&str> = text.lines().filter(|line| line.starts_with("  ")).collect();
         assert_eq!(
@@ -203,6 +231,17 @@ mod tests {
         );
         let left_out = "tools:\n  # 2 names are left out: blank, or longer than a row can hold\n  \"\\U0000001b";
         assert!(unusual.contains(left_out), "{unusual}");
+    }
+
+    #[test]
+    fn a_hint_is_a_guess_that_wins_over_the_name() {
+        let hinted = |tool, hints| render("a", [ToolCount { tool, is_redacted: false, calls: 1, failed: 0, hints }]);
+        let writes = ToolHints { read_only: Some(false), idempotent: Some(true), destructive: Some(true) };
+        let text = hinted("get_lock", writes);
+        let row = "  get_lock: { access: write, idempotent: true } # guessed: confirm (1 call, 0 failed; `destructiveHint`)\n";
+        assert!(text.ends_with(row), "{text}");
+        let reads = ToolHints { read_only: Some(true), idempotent: Some(false), ..ToolHints::default() };
+        assert!(hinted("pay", reads).contains("  pay: { access: read } # guessed"));
     }
 
     #[test]

@@ -20,6 +20,7 @@ use playproof_trace::mapping;
 use playproof_trace::mapping::{Mapping, Unmapped};
 use playproof_trace::redact::RedactionRules;
 use playproof_trace::tool_facts::{ToolCount, render};
+use playproof_trace::tool_hints::HintsByTool;
 
 /// The most different failures that are kept.
 const FAILURES: usize = 300;
@@ -38,6 +39,8 @@ pub struct Recordings {
     /// The recordings, in order.
     pub inputs: Vec<RecordingSummary>,
     tools: BTreeMap<String, ToolTally>,
+    /// What tool lists in the recordings say of tools.
+    pub hints: HintsByTool,
     /// Failed calls as shown, each with a different failure.
     failing: Vec<RecordedCall>,
     seen: BTreeSet<(String, FailureKey)>,
@@ -161,7 +164,7 @@ impl Recordings {
     pub fn tools(&self, names: &[String]) -> Option<(String, String)> {
         let count = |(tool, row): (_, &ToolTally)| {
             let ToolTally { calls, failed, is_redacted } = *row;
-            ToolCount { tool, is_redacted, calls, failed }
+            ToolCount { tool, is_redacted, calls, failed, hints: self.hints.get(tool).copied().unwrap_or_default() }
         };
         let rows = self.tools.iter().map(|(tool, row)| count((tool.as_str(), row)));
         let first = self.inputs.first()?;

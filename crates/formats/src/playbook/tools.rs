@@ -35,6 +35,23 @@ impl LoadedTools {
         self.written.iter().map(|(pattern, places)| (pattern.as_str(), places.name.clone())).collect()
     }
 
+    /// The guessed rows whose name or glob is `meant`, and the text without their marks.
+    pub fn confirmed(&self, meant: impl Fn(&str) -> bool) -> (Vec<&str>, String) {
+        let mut text = self.source.text.clone();
+        let mut names = Vec::new();
+        let is_meant = |row: &&(String, ToolPlaces)| is_guessed(&self.source.text, &row.1) && meant(&row.0);
+        // From the last row on, so that the places of the others stay.
+        for (name, places) in self.written.iter().rev().filter(is_meant) {
+            names.push(name.as_str());
+            let range = row_range(&self.source.text, places);
+            let row = text.get(range.clone()).unwrap_or_default();
+            let row: Vec<String> = row.split('\n').map(without_mark).collect();
+            text.replace_range(range, &row.join("\n"));
+        }
+        names.reverse();
+        (names, text)
+    }
+
     /// The place of `fact` in the row that applies to `tool`, or of the row's name if it omits the fact; none if no row
     /// applies. The row may be a guess.
     pub fn place(&self, tool: &str, fact: &str) -> Option<FactPlace> {
@@ -80,9 +97,26 @@ pub fn load(source: Arc<Source>) -> Result<LoadedTools, Report> {
 
 /// Whether a line of the row has the mark of a guess.
 fn is_guessed(text: &str, places: &ToolPlaces) -> bool {
+    text.get(row_range(text, places)).is_some_and(|row| row.lines().any(has_mark))
+}
+
+/// A row behind its name, to the end of its last line.
+fn row_range(text: &str, places: &ToolPlaces) -> Range<usize> {
     let last = places.facts.iter().map(|(_, span)| span.end).max().unwrap_or(places.name.end);
     let end = text.get(last..).and_then(|rest| rest.find('\n')).map_or(text.len(), |at| last + at);
-    text.get(places.name.end..end).is_some_and(|row| row.lines().any(has_mark))
+    places.name.end..end
+}
+
+/// A line without the comment that has the mark.
+fn without_mark(line: &str) -> String {
+    let mut marks = line.match_indices('#').filter(|(at, _)| has_mark(line.get(*at..).unwrap_or_default()));
+    match marks.next_back() {
+        None => line.to_owned(),
+        Some((at, _)) => {
+            let line_end = if line.ends_with('\r') { "\r" } else { "" };
+            format!("{}{line_end}", line.get(..at).unwrap_or_default().trim_end())
+        }
+    }
 }
 
 /// Whether a line has the mark, ignoring case and blanks.
@@ -90,4 +124,26 @@ fn has_mark(line: &str) -> bool {
     let Some((_, comment)) = line.split_once('#') else { return false };
     let words = |text: &str| text.to_lowercase().replace(['#', ' ', '\t'], "");
     words(comment).contains(&words(GUESSED))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_confirmed_row_loses_its_mark_and_nothing_else_changes() {
+        let text = "# ours\r\nformat: tools/1\r\ntools:\r\n  'a#b': { access: read } # guessed: confirm (1 call)\r\n  \
+                    get_x: { access: read } #Guessed:  confirm\r\n  pay: # keep this\r\n    access: write   # guessed: confirm\r\n  \
+                    done: { access: write } # sure\r\n";
+        let loaded = load(Source::whole("t.yaml", text)).unwrap_or_else(|report| panic!("{report}"));
+        assert_eq!(loaded.file.guessed, 3);
+        let (names, one) = loaded.confirmed(|row| row == "get_x");
+        assert_eq!((names, one), (vec!["get_x"], text.replace(" #Guessed:  confirm", "")));
+        let (names, all) = loaded.confirmed(|_| true);
+        assert_eq!(names, ["a#b", "get_x", "pay"]);
+        let plain = text.replace(" #Guessed:  confirm", "").replace(" # guessed: confirm (1 call)", "");
+        assert_eq!(all, plain.replace("   # guessed: confirm", ""));
+        let (names, none) = loaded.confirmed(|row| row == "done");
+        assert_eq!((names.is_empty(), none.as_str()), (true, text), "it is no guess");
+    }
 }

@@ -23,6 +23,7 @@ use crate::json::SourceArgs;
 use crate::origin::{LineFinder, Origins, SourceSpan};
 use crate::redact::RedactionRules;
 use crate::source_text::SourceText;
+use crate::tool_hints;
 use crate::trace_writer::{At, OutputCall, TraceWriter};
 use playproof_formats::diagnostic::Report;
 
@@ -172,6 +173,7 @@ impl Applier {
     }
 
     fn document(&mut self, document: &RawValue, place: &str) {
+        tool_hints::gather(document, &mut self.loss.hints);
         for (row, lists) in rows_of(document, &self.mapping.records, &self.name) {
             let place = of_document(place, &row.path);
             self.row(&row, &lists, &place);
