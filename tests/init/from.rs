@@ -110,7 +110,7 @@ fn what_cannot_be_drawn_from_is_refused_and_nothing_is_written() {
         ("no-end.jsonl", "no field of it looks like whether a call failed"),
         ("broken.jsonl", "broken.jsonl:2"),
         ("text.log", "text.log:1:1"),
-        ("calls.yaml", "`calls.yaml` is no trace"),
+        ("calls.yaml", "`calls.yaml` is no recording"),
         ("-", "`--from` wants a file"),
         (".", "./broken.jsonl:2"),
         ("*.csv", "*.csv: no file matches"),

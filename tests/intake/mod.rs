@@ -155,27 +155,44 @@ fn differences(call: &RecordedCall, first_at: Option<u64>, row: &Value, tells: T
     found
 }
 
+/// Where a sample differs from the story.
+fn wrong(name: &str, imported: &Imported, tells: Tells) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let calls = calls(name, imported);
+    let runs: std::collections::BTreeSet<_> = calls.iter().map(|call| call.run()).collect();
+    if runs.len() != if tells.runs { 2 } else { 1 } {
+        wrong.push(format!("{name}: runs {runs:?}"));
+    }
+    let first_at = calls.first().and_then(|call| call.at).map(|at| at.as_micros() / 1000);
+    let story = story();
+    if calls.len() != story.len() {
+        wrong.push(format!("{name}: {} calls", calls.len()));
+    }
+    for (n, (call, row)) in calls.iter().zip(&story).enumerate() {
+        let differences = differences(call, first_at, row, tells);
+        wrong.extend(differences.into_iter().map(|difference| format!("{name}, call {}: {difference}", n + 1)));
+    }
+    wrong
+}
+
 #[test]
 fn every_sample_tells_the_story() {
-    let mut wrong = Vec::new();
-    for (name, format, tells) in SAMPLES {
-        let imported = imported(name, format);
-        let calls = calls(name, &imported);
-        let runs: std::collections::BTreeSet<_> = calls.iter().map(|call| call.run()).collect();
-        if runs.len() != if tells.runs { 2 } else { 1 } {
-            wrong.push(format!("{name}: runs {runs:?}"));
-        }
-        let first_at = calls.first().and_then(|call| call.at).map(|at| at.as_micros() / 1000);
-        let story = story();
-        if calls.len() != story.len() {
-            wrong.push(format!("{name}: {} calls", calls.len()));
-        }
-        for (n, (call, row)) in calls.iter().zip(&story).enumerate() {
-            let differences = differences(call, first_at, row, tells);
-            wrong.extend(differences.into_iter().map(|difference| format!("{name}, call {}: {difference}", n + 1)));
-        }
-    }
+    let wrong = SAMPLES.iter().flat_map(|(name, format, tells)| wrong(name, &imported(name, format), *tells));
+    let wrong: Vec<String> = wrong.collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_drafted_mapping_of_a_log_tells_the_story_too() {
+    for name in ["app-log-ecs.jsonl", "app-log-structlog.jsonl"] {
+        let bytes = sample(name);
+        let draft = mapping::draft(&bytes, name).expect("JSON").unwrap_or_else(|why| panic!("{name}: {why:?}"));
+        let drafted =
+            mapping::parse(Source::whole(name, draft.text.as_str())).unwrap_or_else(|report| panic!("{report}"));
+        let imported = mapping::apply(&drafted, &bytes, name, &RedactionRules::default());
+        let wrong = wrong(name, &imported.unwrap_or_else(|report| panic!("{report}")), ALL);
+        assert!(wrong.is_empty(), "{}\n{}", wrong.join("\n"), draft.text);
+    }
 }
 
 #[test]

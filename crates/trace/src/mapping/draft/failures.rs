@@ -27,12 +27,19 @@ pub(super) fn signals(survey: &Survey, except: &[&str]) -> Vec<FailureSignal> {
 
 /// Whether the field is inside the answer of a tool.
 pub(super) fn in_answer(field: &FieldStats) -> bool {
-    (1..field.steps.len()).any(|end| field.steps.get(..end).is_some_and(|above| FieldRole::Body.rank(above).is_some()))
+    let is_body = |above: &[String]| FieldRole::Body.rank(above).is_some() && !is_http(above);
+    (1..field.steps.len()).any(|end| field.steps.get(..end).is_some_and(is_body))
+}
+
+/// Whether this is the frame of an HTTP response, whose fields are none of the answer.
+fn is_http(path: &[String]) -> bool {
+    matches!(path, [.., above, _] if names::plain(above) == "http")
 }
 
 fn signal(field: &FieldStats) -> Option<FailureSignal> {
     const GOOD: [&str; 7] = ["ok", "success", "succeeded", "successful", "issuccess", "isok", "issuccessful"];
-    const BAD: [&str; 7] = ["error", "err", "iserror", "failed", "haserror", "failure", "isfailure"];
+    const BAD: [&str; 9] =
+        ["error", "err", "iserror", "failed", "haserror", "failure", "isfailure", "refused", "rejected"];
     const WORDS: [&str; 8] =
         ["status", "state", "outcome", "result", "resultstatus", "callstatus", "toolstatus", "spanstatus"];
     let name = names::plain(field.steps.last()?);

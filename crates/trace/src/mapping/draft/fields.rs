@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use super::failures::{FailureSignal, in_answer};
 use super::names::FieldRole;
-use super::row_roles::{RowRoles, ids, keys};
+use super::row_roles::{RowRoles, ids, ids_of_results, keys};
 use super::survey::{FieldStats, Survey};
-use super::text::DraftLine;
+use super::text::{DraftLine, flow};
 use crate::iso;
 use playproof_formats::yaml::scalar;
 
@@ -74,6 +74,19 @@ impl<'s> FieldFinder<'s> {
         Some((field, unit(field)))
     }
 
+    /// Whether each row is a call and its result, and tells when it was written and how long the call took: it was written
+    /// when the call ended.
+    pub(super) fn is_written_at_end(&self) -> bool {
+        let rows = &self.roles.results;
+        let has = |role| self.best(role, rows, 2, |field| field.numbers + field.texts == field.rows.len()).is_some();
+        let is_duration = |field: &FieldStats| field.numbers == field.rows.len() && duration_unit(field).is_some();
+        self.roles.ids.is_none()
+            && has(FieldRole::Time)
+            && !has(FieldRole::Started)
+            && !has(FieldRole::Ended)
+            && self.best(FieldRole::Latency, rows, 2, is_duration).is_some()
+    }
+
     pub(super) fn call(&self, at: Option<&FieldStats>) -> Vec<DraftLine> {
         let rows = &self.roles.calls;
         let anything = |_: &FieldStats| true;
@@ -93,7 +106,7 @@ impl<'s> FieldFinder<'s> {
             self.line("run", self.best(FieldRole::Run, rows, 2, named), rows),
             id.as_ref().and_then(|id| self.line("id", self.survey.fields.get(id), rows)),
             self.line("args", self.best(FieldRole::Args, rows, rows.len(), holds_args), rows),
-            self.line("at", at, rows),
+            self.line("at", at.filter(|_| !self.is_written_at_end()), rows),
             self.line("key", self.best(FieldRole::Key, rows, rows.len(), |field| field.texts > 0), rows),
             self.line("evidence", self.best(FieldRole::Evidence, rows, rows.len(), anything), rows),
             self.line("token", self.best(FieldRole::Token, rows, rows.len(), |field| field.texts > 0), rows),
@@ -112,22 +125,34 @@ impl<'s> FieldFinder<'s> {
         let unit_of = time.and_then(|(_, unit)| unit);
         let same_unit = |field: &FieldStats| unit(field).is_some() && (unit_of.is_none() || unit(field) == unit_of);
         let ended = self.best(FieldRole::Ended, rows, 2, same_unit);
-        let latency = self.best(FieldRole::Latency, rows, 2, |field| field.numbers == field.rows.len());
-        let at = ended.or_else(|| apart.then(|| self.best(FieldRole::Time, rows, 2, same_unit)).flatten());
-        let started = time.map(|(field, _)| field).filter(|_| !apart && (latency.is_some() || ended.is_some()));
-        let latency = latency.filter(|_| at.is_none() && started.is_some());
+        let is_duration = |field: &FieldStats| field.numbers == field.rows.len() && duration_unit(field).is_some();
+        let latency = self.best(FieldRole::Latency, rows, 2, is_duration);
+        let is_written_at_end = self.is_written_at_end();
+        let at_end = || (apart || is_written_at_end).then(|| self.best(FieldRole::Time, rows, 2, same_unit)).flatten();
+        let at = ended.or_else(at_end);
+        let started = time.map(|(field, _)| field);
+        let started = started.filter(|_| !apart && !is_written_at_end && (latency.is_some() || ended.is_some()));
+        let latency = latency.filter(|_| is_written_at_end || (at.is_none() && started.is_some()));
+        let latency = latency.and_then(|field| {
+            let value = format!("{{ path: {}, unit: {} }}", scalar(&field.path), duration_unit(field)?);
+            Some(DraftLine { value, ..self.line("latency", Some(field), rows)? })
+        });
         let message = self.message(failing);
         let body = self.best(FieldRole::Body, rows, rows.len(), |field| field.scalars() + field.objects > 0);
         let status = self.best(FieldRole::Status, rows, rows.len(), |field| field.numbers_within(100.0, 599.0));
         let words = |field: &FieldStats| field.texts > 0;
         let lines = [
             condition(&self.roles.result_where),
-            id.filter(|_| apart || self.attempt().is_some())
-                .and_then(|id| self.line("id", self.survey.fields.get(&id), rows)),
+            id.filter(|_| apart || self.attempt().is_some()).and_then(|id| {
+                let line = self.line("id", self.survey.fields.get(&id), rows)?;
+                let paths = ids_of_results(self.survey, self.roles, &id);
+                let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+                Some(DraftLine { value: flow(&paths), ..line })
+            }),
             self.line("attempt", self.attempt(), rows),
             self.line("started", started, rows),
             self.line("at", at, rows),
-            self.line("latency_ms", latency, rows),
+            latency,
             self.line("status", status, rows),
             self.line("code", self.best(FieldRole::Code, rows, rows.len(), words), rows),
             self.line("kind", self.best(FieldRole::Kind, rows, rows.len(), words), rows),
@@ -217,21 +242,17 @@ fn unit(field: &FieldStats) -> Option<&'static str> {
     })
 }
 
-/// Error kinds of the standard playbook, for the parts that `result` has.
-pub(super) fn kinds(result: &[DraftLine]) -> Vec<(&'static str, String)> {
-    let has = |key: &str| result.iter().any(|line| line.key == key);
-    let status = has("status").then_some([
-        "409_conflict: 409",
-        "403_forbidden: 403",
-        "412_precondition: 412",
-        "rate_limited: 429",
-        "5xx: 500-599",
-    ]);
-    let by_status = status.into_iter().flatten().filter_map(|row| row.split_once(": "));
-    let mut kinds: Vec<_> = by_status.map(|(kind, number)| (kind, format!("{{ status: {number} }}"))).collect();
-    if has("message") || has("body") {
-        let timeout = "{ message: { contains: [timed out, timeout, no answer, deadline exceeded] } }";
-        kinds.insert(kinds.len().saturating_sub(1), ("timeout", timeout.to_owned()));
+/// The unit of the durations in a field, by its name, or by their form; none if neither tells.
+fn duration_unit(field: &FieldStats) -> Option<&'static str> {
+    let (last, above) = field.steps.split_last()?;
+    let name = super::names::plain(last);
+    let named =
+        [("ms", "ms"), ("millis", "ms"), ("us", "us"), ("ns", "ns"), ("seconds", "s"), ("secs", "s"), ("nano", "ns")];
+    if let Some((_, unit)) = named.into_iter().find(|(ending, _)| name.ends_with(ending)) {
+        return Some(unit);
     }
-    kinds
+    if name == "duration" && above.last().is_some_and(|above| super::names::plain(above) == "event") {
+        return Some("ns"); // the Elastic Common Schema
+    }
+    field.values.keys().any(|value| value.contains('.')).then_some("s")
 }

@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::failures::{in_answer, signals};
-use super::fields::{FieldFinder, kinds};
+use super::fields::FieldFinder;
 use super::names::FieldRole;
-use super::row_roles::row_roles;
+use super::row_roles::{RowRoles, row_roles};
 use super::survey::{FieldStats, Survey};
 use super::text;
 use super::text::DraftContent;
@@ -132,6 +132,8 @@ fn guess(survey: &Survey) -> Result<DraftContent, Unmapped> {
         Some((tool, roles)) if roles.failed.is_some() || signalled.iter().any(|row| roles.results.contains(row)) => {
             (tool, roles)
         }
+        // The text of an answer may tell.
+        Some((tool, roles)) if signalled.is_empty() && has_answers(survey, &roles) => (tool, roles),
         // Some rows tell how a call ended, but no id joins them with calls.
         Some(_) if !signalled.is_empty() => return Err(unmapped(survey, NO_ID)),
         Some(_) => return Err(unmapped(survey, NO_FAILURES)),
@@ -141,16 +143,27 @@ fn guess(survey: &Survey) -> Result<DraftContent, Unmapped> {
     let failing = finder.failing(&signals);
     let time = finder.call_time();
     let result = finder.result(time, &failing);
+    let mut failed = finder.failed(&signals);
+    let has_text = result.iter().any(|line| matches!(line.key, "body" | "message"));
+    if failing.is_empty() && roles.failed.is_none() && has_text {
+        failed.push(("text".to_owned(), roles.results.len()));
+    }
     let guess = DraftContent {
         records: None,
         time: time.and_then(|(_, unit)| unit).filter(|unit| *unit != "iso"),
         call: finder.call(time.map(|(field, _)| field)),
-        failed: finder.failed(&signals),
-        kinds: kinds(&result),
+        failed,
         from_zero: finder.attempts_from_zero(),
         result,
     };
     Ok(guess)
+}
+
+/// Whether most results have an answer.
+fn has_answers(survey: &Survey, roles: &RowRoles) -> bool {
+    let is_answer = |field: &&FieldStats| FieldRole::Body.rank(&field.steps).is_some();
+    let common = |field: &FieldStats| field.rows.intersection(&roles.results).count();
+    survey.fields.values().filter(is_answer).any(|field| common(field) > 0 && common(field) * 2 >= roles.results.len())
 }
 
 fn unmapped(survey: &Survey, missing: &'static str) -> Unmapped {
@@ -180,5 +193,11 @@ fn tool<'s>(survey: &'s Survey) -> Option<&'s FieldStats> {
 fn is_tool(value: &str) -> bool {
     const VERBS: [&str; 7] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
     let letters = value.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':'));
-    letters && value.len() <= 100 && value.contains(|c: char| c.is_ascii_alphabetic()) && !VERBS.contains(&value)
+    // The messages of a protocol call no tools.
+    const MESSAGES: [&str; 4] = ["tools/call", "tools/list", "initialize", "notifications/initialized"];
+    letters
+        && value.len() <= 100
+        && !MESSAGES.contains(&value)
+        && value.contains(|c: char| c.is_ascii_alphabetic())
+        && !VERBS.contains(&value)
 }

@@ -160,6 +160,22 @@ fn joined(survey: &Survey, calls: &RowSet, results: &RowSet) -> Option<(String, 
     best.map(|(_, paths)| paths)
 }
 
+/// The paths of the ids of results of several sorts, beginning with `first`: each sort may have a path of its own.
+pub(super) fn ids_of_results(survey: &Survey, roles: &RowRoles, first: &str) -> Vec<String> {
+    let mut paths = vec![first.to_owned()];
+    let mut rest = roles.results.clone();
+    while let Some(field) = paths.last().and_then(|path| survey.fields.get(path)) {
+        rest.retain(|row| !field.rows.contains(row));
+        let more = if rest.is_empty() { None } else { joined(survey, &roles.calls, &rest) };
+        let Some((call, path)) = more.filter(|(_, path)| !paths.contains(path)) else { break };
+        if roles.ids.as_ref().is_none_or(|(of_call, _)| *of_call != call) {
+            break;
+        }
+        paths.push(path);
+    }
+    paths
+}
+
 /// The rank of fields that are no ids by name: after those that are.
 const UNNAMED: usize = 100;
 

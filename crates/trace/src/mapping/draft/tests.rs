@@ -172,3 +172,68 @@ fn names_that_yaml_would_misread_are_quoted() {
     assert_eq!(counts(log), (1, 1, 1));
     assert!(read(log).0.contains("at: '@timestamp'"));
 }
+
+#[test]
+fn a_row_with_its_duration_was_written_when_the_call_ended() {
+    let row = |second: u32, ns: u64, outcome: &str| {
+        format!(
+            "{{\"@timestamp\":\"2026-03-02T09:15:0{second}Z\",\"tool\":\"a\",\"event\":{{\"duration\":{ns},\"outcome\":\"{outcome}\"}}}}\n"
+        )
+    };
+    let log = [row(2, 84_000_000, "success"), row(3, 5_000_000_000, "failure")].concat();
+    let (text, imported) = read(&log);
+    assert!(text.contains("  latency: { path: event.duration, unit: ns }"), "{text}");
+    assert!(text.contains("  at: '@timestamp'") && !text.contains("  started:"), "{text}");
+    assert_eq!((imported.loss.calls, imported.loss.failures), (2, 1));
+    let begun = log.replace("@timestamp", "start_time");
+    assert!(read(&begun).0.contains("  started: start_time"), "a time of the beginning stays one");
+    let unknown = log.replace("\"event\"", "\"x\"");
+    assert!(!read(&unknown).0.contains("latency"), "a number without a unit is no duration");
+}
+
+#[test]
+fn a_ledger_of_refusals_is_read() {
+    let log = r#"{"action":"pay","inputs":{"a":1},"refused":true,"refusal_reason":"invalid_transition","binding":{"app_id":"r1"}}
+{"action":"pay","inputs":{"a":1},"refused":false,"refusal_reason":null,"binding":{"app_id":"r1"}}
+{"action":"book","inputs":{"a":2},"refused":true,"refusal_reason":"action_timeout","error_type":"TimeoutError","binding":{"app_id":"r2"}}
+"#;
+    let (text, imported) = read(log);
+    assert_eq!((imported.loss.runs, imported.loss.calls, imported.loss.failures), (2, 3, 2), "{text}");
+    let lines = String::from_utf8_lossy(&imported.lines).into_owned();
+    assert!(lines.contains("invalid_transition") && lines.contains("TimeoutError"), "{text}\n{lines}");
+}
+
+#[test]
+fn where_no_field_tells_failures_the_text_of_answers_does() {
+    let log = r#"{"tool":"a","args":{},"output":"Traceback (most recent call last):\n  x\nKeyError: 'a'"}
+{"tool":"a","args":{},"output":"fine"}
+"#;
+    let (text, imported) = read(log);
+    assert!(text.contains("  - text"), "{text}");
+    assert_eq!(imported.loss.failures, 1, "{text}");
+}
+
+#[test]
+fn messages_of_a_protocol_are_no_tools() {
+    let log = r#"{"dir":"out","method":"initialize","args":{},"ok":true}
+{"dir":"out","method":"tools/call","params":{"name":"pay","arguments":{"a":1}},"ok":false}
+"#;
+    match draft(log.as_bytes(), "log").expect("JSON") {
+        Ok(draft) => assert!(draft.text.contains("tool: params.name"), "{}", draft.text),
+        Err(why) => assert_eq!(why.missing, "the tool's name"),
+    }
+}
+
+#[test]
+fn results_of_several_sorts_answer_the_calls_by_their_own_ids() {
+    let log = r#"{"type":"agent.tool_use","id":"e1","name":"find","input":{"q":1},"processed_at":"2026-03-02T09:15:00Z"}
+{"type":"agent.tool_result","tool_use_id":"e1","is_error":false,"content":"x","processed_at":"2026-03-02T09:15:01Z"}
+{"type":"agent.mcp_tool_use","id":"e2","name":"pay","input":{"q":2},"processed_at":"2026-03-02T09:15:02Z"}
+{"type":"agent.mcp_tool_result","mcp_tool_use_id":"e2","is_error":true,"content":"no","processed_at":"2026-03-02T09:15:03Z"}
+{"type":"agent.mcp_tool_use","id":"e3","name":"pay","input":{"q":3},"processed_at":"2026-03-02T09:15:04Z"}
+{"type":"agent.mcp_tool_result","mcp_tool_use_id":"e3","is_error":false,"content":"y","processed_at":"2026-03-02T09:15:05Z"}
+"#;
+    let (text, imported) = read(log);
+    assert_eq!((imported.loss.calls, imported.loss.results, imported.loss.failures), (3, 3, 1), "{text}");
+    assert_eq!(String::from_utf8_lossy(&imported.lines).matches("\"call_id\":\"e1\"").count(), 2, "{text}");
+}

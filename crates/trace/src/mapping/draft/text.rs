@@ -30,7 +30,6 @@ pub(super) struct DraftContent {
     pub(super) call: Vec<DraftLine>,
     pub(super) result: Vec<DraftLine>,
     pub(super) failed: Vec<(String, usize)>,
-    pub(super) kinds: Vec<(&'static str, String)>,
     /// A field that counts attempts from 0.
     pub(super) from_zero: Option<String>,
 }
@@ -43,8 +42,7 @@ impl DraftContent {
     pub(super) fn of_rows(self) -> Vec<String> {
         let lines = self.call.into_iter().chain(self.result).map(|line| line.value);
         let conditions = self.failed.into_iter().map(|(condition, _)| condition);
-        let kinds = self.kinds.into_iter().map(|(_, condition)| condition);
-        lines.chain(conditions).chain(kinds).chain(self.records).chain(self.from_zero).collect()
+        lines.chain(conditions).chain(self.records).chain(self.from_zero).collect()
     }
 }
 
@@ -76,18 +74,6 @@ pub(super) fn render(content: &DraftContent) -> String {
     line(&mut text, format_args!("\n# A result is a failure if one of these conditions holds.\nfailed:"));
     let failed = content.failed.iter().map(|(condition, rows)| (format!("  - {condition}"), rows_seen(*rows)));
     marked(&mut text, &failed.collect::<Vec<_>>());
-    if !content.kinds.is_empty() {
-        line(
-            &mut text,
-            format_args!(
-                "\n# The first condition that holds names the error kind, which the rules of a playbook match."
-            ),
-        );
-        line(&mut text, format_args!("kinds:"));
-        for (kind, condition) in &content.kinds {
-            line(&mut text, format_args!("  {kind}: {condition}"));
-        }
-    }
     text
 }
 
