@@ -14,7 +14,7 @@ use playproof_trace::import::is_own_format;
 use playproof_trace::imported::Imported;
 use playproof_trace::input::{ReadError, TraceInput};
 use playproof_trace::known;
-use playproof_trace::known::KnownFormat;
+use playproof_trace::known::{FormatOptions, KnownFormat};
 use playproof_trace::limits;
 use playproof_trace::mapping;
 use playproof_trace::mapping::{FoundRow, LinedError, MappedLines, Mapping};
@@ -108,6 +108,10 @@ pub struct Reading {
     pub of_project: Option<Mapping>,
     /// The format of `--as`.
     pub format: Option<&'static KnownFormat>,
+    /// Bad lines are skipped and counted.
+    pub skip_invalid: bool,
+    /// The most lines that may be skipped.
+    pub allow_skipped: Option<u64>,
 }
 
 impl Reading {
@@ -137,9 +141,10 @@ impl Reading {
         self.mapping.as_ref().is_some_and(|mapping| !mapping.is_override())
     }
 
-    /// What is different in a recognised format.
-    fn overrides(&self) -> Option<&Mapping> {
-        self.mapping.as_ref().or(self.of_project.as_ref()).filter(|mapping| mapping.is_override())
+    /// How a recognised format is read.
+    fn options(&self) -> FormatOptions<'_> {
+        let overrides = self.mapping.as_ref().or(self.of_project.as_ref()).filter(|mapping| mapping.is_override());
+        FormatOptions { overrides, skip_invalid: self.skip_invalid, allow_skipped: self.allow_skipped }
     }
 }
 
@@ -167,9 +172,10 @@ pub fn trace(path: &str, reading: &Reading, redaction: &RedactionRules) -> Resul
                     .map_err(|report| redaction.report(report))?,
                 None => imported, // the reader checks its lines
             };
-            if let Some(mapping) = how.mapping() {
+            if how.mapping().is_some() || reading.skip_invalid {
                 let (skipped, read) = checked.loss.skipped_and_read();
-                refuse_mostly_skipped(&name, skipped, read, mapping.allowed_to_skip())?;
+                let allowed = how.mapping().map_or(reading.allow_skipped, Mapping::allowed_to_skip);
+                refuse_mostly_skipped(&name, skipped, read, allowed)?;
             }
             let Imported { lines, origins, loss } = checked;
             Ok(TraceInput { name, lines: Box::new(Cursor::new(lines)), loss: Some(loss), origins: Some(origins) })
@@ -209,7 +215,7 @@ pub fn foreign(
 /// How to read a foreign recording.
 enum How<'a> {
     Mapped(&'a Mapping),
-    Known(&'static KnownFormat, Option<&'a Mapping>),
+    Known(&'static KnownFormat, FormatOptions<'a>),
 }
 
 impl How<'_> {
@@ -217,14 +223,14 @@ impl How<'_> {
     fn applied(&self) -> Option<Mapping> {
         match self {
             How::Mapped(mapping) => Some((*mapping).clone()),
-            How::Known(format, overrides) => Some(format.mapping()?.of_format(format.title, *overrides)),
+            How::Known(format, options) => format.applied(*options),
         }
     }
 
     fn read(&self, bytes: &[u8], name: &str, redaction: &RedactionRules) -> Result<Imported, Failure> {
         Ok(match self {
             How::Mapped(mapping) => mapping::apply(mapping, bytes, name, redaction),
-            How::Known(format, overrides) => format.read(bytes, name, *overrides, redaction),
+            How::Known(format, options) => format.read(bytes, name, *options, redaction),
         }?)
     }
 
@@ -232,7 +238,7 @@ impl How<'_> {
     fn mapping(&self) -> Option<&Mapping> {
         match self {
             How::Mapped(mapping) => Some(mapping),
-            How::Known(_, overrides) => *overrides,
+            How::Known(_, options) => options.overrides,
         }
     }
 }
@@ -251,10 +257,10 @@ fn how<'a>(name: &str, start: &[u8], reading: &'a Reading) -> Result<Option<How<
         };
     }
     if let Some(format) = reading.format {
-        return Ok(Some(How::Known(format, reading.overrides())));
+        return Ok(Some(How::Known(format, reading.options())));
     }
     match known::detect(start).as_slice() {
-        [format] => Ok(Some(How::Known(format, reading.overrides()))),
+        [format] => Ok(Some(How::Known(format, reading.options()))),
         [first, ..] if !is_own_format(start) => {
             let names: Vec<_> = known::detect(start).iter().map(|format| format!("`{}`", format.name)).collect();
             let said = format!("several formats fit: {}", names.join(", "));

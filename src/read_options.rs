@@ -56,6 +56,8 @@ impl ReadOptions {
             mapping: self.map.as_deref().map(read).transpose()?,
             of_project: Project::find()?.map.as_deref().map(read).transpose()?,
             format: self.read_as.as_deref().map(Reading::format).transpose()?,
+            skip_invalid: self.skip_invalid,
+            allow_skipped: self.allow_skipped,
         })
     }
 

@@ -31,6 +31,11 @@ fn any_bytes_are_imported_whole_or_refused_with_a_place() {
 }
 
 #[test]
+fn any_text_of_a_result_is_one_result_however_a_chat_holds_it() {
+    replay("failure", targets::failure);
+}
+
+#[test]
 fn any_text_is_a_playbook_in_which_every_name_leads_somewhere_or_a_report() {
     replay("playbook", targets::playbook);
 }

@@ -26,7 +26,7 @@ use playproof_trace::digest::Digest;
 use playproof_trace::import;
 use playproof_trace::import::SourceFormat;
 use playproof_trace::imported::Imported;
-use playproof_trace::known::{self, FORMATS};
+use playproof_trace::known::{self, FORMATS, FormatOptions};
 use playproof_trace::mapping;
 use playproof_trace::pieces::{Chunks, InputPiece};
 use playproof_trace::redact::RedactionRules;
@@ -270,15 +270,36 @@ fn means_the_same_in_canonical_form(text: &str) {
 /// Foreign recordings: whatever is accepted becomes lines that our own reader takes, as many as the report says.
 pub fn import(data: &[u8]) {
     import::detect(data);
-    for format in [SourceFormat::OpenAi, SourceFormat::Tau, SourceFormat::Tau2] {
+    for format in [SourceFormat::OpenAi, SourceFormat::Tau, SourceFormat::Tau2, SourceFormat::Cassette] {
         is_read_by_our_own_reader(import::import(format, data, "fuzz.json"));
     }
     for format in known::detect(data) {
         assert!(!import::is_own_format(data), "a trace of our own is no {}", format.name);
     }
     for format in &FORMATS {
-        is_read_by_our_own_reader(format.read(data, "fuzz.json", None, &RedactionRules::default()));
+        is_read_by_our_own_reader(format.read(data, "fuzz.json", FormatOptions::default(), &RedactionRules::default()));
     }
+}
+
+/// Results as text: each is one result, whichever way the chat holds its text, and detection says the same of both.
+pub fn failure(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    if text.trim().is_empty() {
+        return;
+    }
+    let loss = |content: serde_json::Value| {
+        let call = serde_json::json!({"id": "1", "function": {"name": "t", "arguments": "{}"}});
+        let call = serde_json::json!({"role": "assistant", "tool_calls": [call]});
+        let result = serde_json::json!({"role": "tool", "tool_call_id": "1", "content": content});
+        let chat = serde_json::json!({"messages": [call, result]}).to_string();
+        let imported = import::import(SourceFormat::OpenAi, chat.as_bytes(), "fuzz.json").expect("a chat is read");
+        let (results, found) = (imported.loss.results, (imported.loss.failures, imported.loss.suspected));
+        is_read_by_our_own_reader(Ok(imported));
+        assert!(results == 1 && found.0 + found.1 <= 1, "{text}: {found:?}");
+        found
+    };
+    let plain = loss((*text).into());
+    assert_eq!(plain, loss(serde_json::json!([{"type": "text", "text": text}])), "{text}");
 }
 
 /// Mapping files with what they map: up to the first zero byte the mapping, behind it the recording.

@@ -62,6 +62,31 @@ fn of_yaml_files_a_cassette_is_a_recording_and_a_list_is_neither_that_nor_a_fixt
     assert!(said.contains("no runs in this file"), "{said}");
 }
 
+#[test]
+fn bad_lines_of_a_recognised_format_are_skipped_and_counted_if_the_user_says_so() {
+    let place = place(&["claude-code-session.jsonl", "openai-chat-finetune.jsonl"]);
+    for name in ["claude-code-session.jsonl", "openai-chat-finetune.jsonl"] {
+        let whole = place.read(name);
+        let calls = |text: &str| text.lines().filter(|line| line.contains("\"tool_call\"")).count();
+        place.write("bad.jsonl", &whole.replacen('\n', "\n{\"foo\": tr\n", 1));
+        let refused = place.run(&["import", "bad.jsonl"]).exits(2).err;
+        assert!(refused.contains("bad.jsonl:2:"), "{refused}");
+        let ran = place.run(&["import", "bad.jsonl", "--skip-invalid"]).exits(0);
+        assert!(ran.err.contains("1 line that is not JSON, left out (first at line 2)"), "{}", ran.err);
+        assert_eq!(calls(&ran.out), calls(&place.run(&["import", name]).exits(0).out));
+        assert!(place.run(&["replay", "bad.jsonl", "--skip-invalid"]).out.contains("left out (first at line 2)"));
+    }
+}
+
+#[test]
+fn custom_tool_calls_of_a_chat_keep_their_text() {
+    let place = Place::new();
+    place.write("chat.jsonl", r#"{"messages":[{"role":"assistant","tool_calls":[{"id":"1","type":"custom","custom":{"name":"run_sql","input":"select 1"}}]},{"role":"tool","tool_call_id":"1","content":"1"}]}"#);
+    let ran = place.run(&["import", "chat.jsonl"]).exits(0);
+    assert!(ran.out.contains(r#""tool":"run_sql","args":"select 1""#), "{}", ran.out);
+    assert!(!ran.err.contains("not JSON"), "{}", ran.err);
+}
+
 /// MCP messages with a tool list, and one call of each tool.
 const LISTED: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"pay","annotations":{"readOnlyHint":false,"idempotentHint":true}},{"name":"totals","annotations":{"readOnlyHint":true}}]}}
 {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"pay","arguments":{}}}

@@ -10,7 +10,7 @@ use playproof_formats::diagnostic::Source;
 use playproof_trace::assemble::AssembleOptions;
 use playproof_trace::imported::Imported;
 use playproof_trace::input::TraceInput;
-use playproof_trace::known::{self, FORMATS};
+use playproof_trace::known::{self, FORMATS, FormatOptions};
 use playproof_trace::mapping;
 use playproof_trace::redact::RedactionRules;
 use serde_json::Value;
@@ -76,7 +76,7 @@ fn imported(name: &str, format: &str) -> Imported {
             let found = known::detect(&bytes);
             let names: Vec<_> = found.iter().map(|format| format.name).collect();
             assert_eq!(names, [format], "{name}");
-            found[0].read(&bytes, name, None, &redaction)
+            found[0].read(&bytes, name, FormatOptions::default(), &redaction)
         }
     };
     read.unwrap_or_else(|report| panic!("{name}: {report}"))
@@ -211,7 +211,7 @@ fn a_sample_cut_at_any_byte_gives_an_account_or_an_error_with_its_place() {
         for end in (0..whole.len()).step_by(if whole.len() > 10_000 { 97 } else { 31 }) {
             let cut = &whole[..end];
             for format in known::detect(cut) {
-                match format.read(cut, name, None, &RedactionRules::default()) {
+                match format.read(cut, name, FormatOptions::default(), &RedactionRules::default()) {
                     Ok(imported) => drop(imported.loss.to_string()),
                     Err(report) => assert!(report.to_string().starts_with(name) || report.to_string().contains(name)),
                 }
@@ -239,7 +239,7 @@ fn samples_of_other_formats_tell_a_success_and_a_failure() {
         let bytes = std::fs::read(path("others").join(name)).expect("a sample");
         let found = known::detect(&bytes);
         assert_eq!(found.iter().map(|format| format.name).collect::<Vec<_>>(), [format], "{name}");
-        let imported = found[0].read(&bytes, name, None, &RedactionRules::default());
+        let imported = found[0].read(&bytes, name, FormatOptions::default(), &RedactionRules::default());
         let calls = calls(name, &imported.unwrap_or_else(|report| panic!("{report}")));
         let brief: Vec<_> = calls.iter().map(|call| (call.args().is_some(), kind_of(call))).collect();
         assert_eq!(brief, [(true, None), (format != "jaeger-genai", Some(kind))], "{name}");
@@ -250,7 +250,8 @@ fn samples_of_other_formats_tell_a_success_and_a_failure() {
 fn a_cassette_tells_keys_and_waits_and_the_lines_of_its_exchanges() {
     for (name, seconds, line) in [("vcr-cassette.json", 30, 34), ("vcr-cassette.yaml", 2, 18)] {
         let bytes = std::fs::read(path("others").join(name)).expect("a sample");
-        let imported = known::detect(&bytes)[0].read(&bytes, name, None, &RedactionRules::default());
+        let imported =
+            known::detect(&bytes)[0].read(&bytes, name, FormatOptions::default(), &RedactionRules::default());
         let imported = imported.unwrap_or_else(|report| panic!("{report}"));
         assert_eq!(imported.origins.of(3).map(|origin| origin.line), Some(line), "{name}");
         let calls = calls(name, &imported);

@@ -50,6 +50,18 @@ impl<'a> SourceText<'a> {
         stream.collect::<Result<_, _>>().map_err(|error| self.not_json(&error))
     }
 
+    /// The text of JSON Lines with blanks for the lines that are not JSON; any other text as it is.
+    pub(crate) fn without_bad_lines(&self) -> String {
+        let is_json = |line: &&str| serde_json::from_str::<&RawValue>(line).is_ok();
+        let lines = || self.text.lines().filter(|line| !line.trim().is_empty());
+        if lines().filter(is_json).count() * 2 < lines().count() {
+            return self.text.to_owned();
+        }
+        let blank = |line: &str| " ".repeat(line.len());
+        let kept = self.text.split('\n').map(|line| if is_json(&line) { line.to_owned() } else { blank(line) });
+        kept.collect::<Vec<_>>().join("\n")
+    }
+
     /// The report of a document whose shape does not fit its format.
     pub(crate) fn shape(&self, expected: &str) -> Report {
         self.report(0, Diagnostic::error("not_this_format", format!("this is not {expected}")))
@@ -63,6 +75,8 @@ impl<'a> SourceText<'a> {
         // Truncated JSON ends at its last character; line breaks may follow.
         let offset = match error.is_eof() {
             true => self.text.trim_end_matches(['\n', '\r']).len().saturating_sub(1),
+            // A word that a line break cuts: the line break is the place.
+            false if error.column() == 0 => line_start.saturating_sub(1),
             false => line_start + error.column().saturating_sub(1),
         };
         let is_mark = self.text.get(offset..).is_some_and(|rest| rest.starts_with(BYTE_ORDER_MARK));
@@ -116,6 +130,13 @@ fn message_of(error: &serde_json::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_word_that_its_line_cuts_is_reported_in_that_line() {
+        let text = "{\"a\":1}\n{\"a\": tr\n{\"a\":2}\n";
+        let report = SourceText { text, name: "t" }.documents().expect_err("a broken line");
+        assert_eq!(report.to_string(), "t:2:9: this is not JSON: expected ident");
+    }
 
     #[test]
     fn a_line_break_of_either_kind_is_no_part_of_its_line() {

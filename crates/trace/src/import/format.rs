@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::run::ImportOutput;
 use super::{cassette, openai, tau};
-use crate::imported::{Imported, Missing};
+use crate::imported::{ImportWarning, Imported, Missing};
 use crate::mapping::Mapping;
 use crate::source_text::SourceText;
 use crate::wire;
@@ -30,6 +30,17 @@ pub enum SourceFormat {
     Cassette,
 }
 
+/// What is different in a file of a known format, and how its bad lines are treated.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FormatOptions<'a> {
+    /// A mapping of the user that says what is different.
+    pub overrides: Option<&'a Mapping>,
+    /// Lines that are not JSON are skipped and counted.
+    pub skip_invalid: bool,
+    /// The most lines that may be skipped.
+    pub allow_skipped: Option<u64>,
+}
+
 impl SourceFormat {
     /// The name for people.
     pub const fn as_str(self) -> &'static str {
@@ -47,10 +58,10 @@ impl SourceFormat {
 /// # Errors
 /// Bytes that are not UTF-8 or not JSON, with the place; a document of another shape; a document without runs.
 pub fn import(format: SourceFormat, bytes: &[u8], name: &str) -> Result<Imported, Report> {
-    import_with(format, bytes, name, None)
+    import_with(format, bytes, name, FormatOptions::default())
 }
 
-/// [`import`], but for what `overrides` says otherwise.
+/// [`import`], but for what `options` say.
 ///
 /// # Errors
 /// As [`import`]; a mapping that names the runs, because these formats have them in their structure.
@@ -58,20 +69,27 @@ pub fn import_with(
     format: SourceFormat,
     bytes: &[u8],
     name: &str,
-    overrides: Option<&Mapping>,
+    options: FormatOptions<'_>,
 ) -> Result<Imported, Report> {
-    if let Some(own) = overrides.filter(|own| own.names_runs()) {
+    if let Some(own) = options.overrides.filter(|own| own.names_runs()) {
         return Err(own.refused_runs(format.as_str()));
     }
     let written = SourceText::new(bytes, name)?;
     let text = match format {
         SourceFormat::Cassette => cassette::as_json(&written)?,
+        _ if options.skip_invalid => Cow::Owned(written.without_bad_lines()),
         _ => Cow::Borrowed(written.text),
     };
     let source = SourceText { text: &text, name };
     let mut output = ImportOutput::default();
-    output.overrides = overrides.cloned();
-    output.loss.is_overridden = overrides.is_some();
+    if format != SourceFormat::Cassette {
+        for (n, _) in written.text.lines().zip(text.lines()).enumerate().filter(|(_, (before, after))| before != after)
+        {
+            output.loss.warn(ImportWarning::NotJson, &format!("line {}", n + 1));
+        }
+    }
+    output.overrides = options.overrides.cloned();
+    output.loss.is_overridden = options.overrides.is_some();
     output.finder = source.lines();
     output.loss.read_as = format.as_str().to_owned();
     output.loss.missing.extend([

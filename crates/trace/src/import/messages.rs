@@ -71,7 +71,8 @@ impl Walk<'_> {
     }
 
     fn call(&mut self, (call, raw): (&Fields<'_>, &RawValue), role: &str, at: Option<&str>, place: &str) {
-        let function = call.get("function").and_then(json::object).unwrap_or_default();
+        let custom = call.get("custom").and_then(json::object);
+        let function = call.get("function").and_then(json::object).or(custom.clone()).unwrap_or_default();
         let Some(tool) = function.text("name").or_else(|| call.text("name")).filter(|name| !name.is_empty()) else {
             self.output.loss.warn(ImportWarning::CallWithoutTool, place);
             return;
@@ -83,6 +84,7 @@ impl Walk<'_> {
             self.output.loss.warn(ImportWarning::UserSideCall, place);
         }
         let args = function.get("arguments").or_else(|| call.get("arguments")).map(SourceArgs::of);
+        let args = args.or_else(|| custom?.get("input").map(|input| SourceArgs::Json(Cow::Borrowed(input.get()))));
         if matches!(args, Some(SourceArgs::Text(_))) {
             self.output.loss.warn(ImportWarning::ArgumentsNotJson, place);
         }

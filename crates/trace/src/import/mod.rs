@@ -12,5 +12,5 @@ mod tests;
 mod yaml_text;
 
 pub(crate) use cassette::{begins_yaml, is_cassette};
-pub use format::{SourceFormat, detect, import, import_with, is_own_format, looks_like_a_trace};
+pub use format::{FormatOptions, SourceFormat, detect, import, import_with, is_own_format, looks_like_a_trace};
 pub(crate) use openai::is_chat_with_calls;

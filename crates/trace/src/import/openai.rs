@@ -118,7 +118,7 @@ fn calls_or_answers(message: &RawValue) -> bool {
     let Some(fields) = json::object(message) else { return false };
     let names_function = |call: &RawValue| {
         json::object(call)
-            .and_then(|call| call.get("function").and_then(json::object))
+            .and_then(|call| call.get("function").or_else(|| call.get("custom")).and_then(json::object))
             .is_some_and(|function| function.text("name").is_some())
     };
     match fields.text("role").as_deref() {

@@ -5,23 +5,46 @@ use serde_json::value::RawValue;
 /// The most documents that are looked at.
 const DOCUMENTS: usize = 200;
 
-/// The beginning with its last document completed.
+/// The most broken lines that are passed over.
+const BROKEN_LINES: usize = 20;
+
+/// The beginning with its last document completed, without broken lines between documents.
 pub(super) fn completed(start: &[u8]) -> String {
     let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
     let text = match std::str::from_utf8(start) {
         Ok(text) => text,
         Err(error) => std::str::from_utf8(start.get(..error.valid_up_to()).unwrap_or_default()).unwrap_or_default(),
     };
-    let mut stream = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
+    let (whole, mut rest) = split(text);
+    let mut all = whole.to_owned();
+    for _ in 0..BROKEN_LINES {
+        let Some(after) = after_broken_line(rest) else { break };
+        let (whole, next) = split(after);
+        all.push('\n');
+        all.push_str(whole);
+        rest = next;
+    }
+    all + &closed(rest)
+}
+
+/// The whole documents that a text begins with, and the rest.
+fn split(text: &str) -> (&str, &str) {
     let mut end = 0;
-    for document in stream.by_ref() {
+    for document in serde_json::Deserializer::from_str(text).into_iter::<&RawValue>() {
         if document.is_err() {
             break;
         }
         end = stream_end(&document, text, end);
     }
-    let (whole, rest) = text.split_at_checked(end).unwrap_or((text, ""));
-    format!("{whole}{}", closed(rest))
+    text.split_at_checked(end).unwrap_or((text, ""))
+}
+
+/// The text behind a broken line, if the next line is a document.
+fn after_broken_line(text: &str) -> Option<&str> {
+    let (_, after) = text.trim_start().split_once('\n')?;
+    let next = after.trim_start().split('\n').next()?;
+    let is_document = next.starts_with(['{', '[']) && serde_json::from_str::<&RawValue>(next).is_ok();
+    is_document.then_some(after)
 }
 
 /// The end of a document in the text.
@@ -91,6 +114,13 @@ mod tests {
         }
         let cut = &text.as_bytes()[..text.find(", \"c\"").unwrap_or_default()];
         assert_eq!(completed(cut), "{\"a\": [1, {\"b\\\"\": \"é,]\"}]}");
+    }
+
+    #[test]
+    fn a_broken_line_between_documents_is_passed_over() {
+        let log = b"{\"a\": tr\n{\"b\":1}\n{\"c\n{\"d\":[1]}\n{\"e\":[1";
+        assert_eq!(completed(log), "\n{\"b\":1}\n{\"d\":[1]}\n{\"e\":[]}");
+        assert_eq!(completed(b"{\"a\":\n {\"b\": [\n {}, x"), "{\"a\":\n {\"b\": [\n {}]}}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use super::beginning::{completed, documents};
 use super::prefixed;
 use crate::import;
-use crate::import::SourceFormat;
+use crate::import::{FormatOptions, SourceFormat};
 use crate::imported::{ImportWarning, Imported};
 use crate::mapping;
 use crate::mapping::Mapping;
@@ -89,7 +89,14 @@ impl KnownFormat {
         mapping.get_or_init(parse).as_deref()
     }
 
-    /// Turns `bytes`, called `name`, into lines of our own trace format; `overrides` says what is different in this file.
+    /// The mapping that is applied, with what `options` say; none if the format is built in.
+    pub fn applied(&self, options: FormatOptions<'_>) -> Option<Mapping> {
+        let FormatOptions { overrides, skip_invalid, allow_skipped } = options;
+        let mapping = self.mapping()?.of_format(self.title, overrides);
+        Some(if skip_invalid { mapping.skipping_invalid(true, allow_skipped) } else { mapping })
+    }
+
+    /// Turns `bytes`, called `name`, into lines of our own trace format.
     ///
     /// # Errors
     /// Bytes that are not UTF-8 or not JSON, with the place; a file without calls.
@@ -97,12 +104,11 @@ impl KnownFormat {
         &self,
         bytes: &[u8],
         name: &str,
-        overrides: Option<&Mapping>,
+        options: FormatOptions<'_>,
         redaction: &RedactionRules,
     ) -> Result<Imported, Report> {
-        match (&self.reader, self.mapping()) {
+        match (&self.reader, self.applied(options)) {
             (_, Some(mapping)) => {
-                let mapping = mapping.of_format(self.title, overrides);
                 let messages = if self.name == MESSAGES { prefixed::messages(bytes) } else { None };
                 let Some(messages) = messages else { return mapping::apply(&mapping, bytes, name, redaction) };
                 let mut imported = mapping::apply(&mapping, &messages.bytes, name, redaction)?;
@@ -112,7 +118,7 @@ impl KnownFormat {
                 Ok(imported)
             }
             (Reader::BuiltIn(format), None) => {
-                import::import_with(*format, bytes, name, overrides).map_err(|report| redaction.report(report))
+                import::import_with(*format, bytes, name, options).map_err(|report| redaction.report(report))
             }
             (Reader::Mapping(..), None) => Err(Report::one(
                 Source::whole(name, ""),
@@ -135,7 +141,8 @@ pub fn find(name: &str) -> Option<&'static KnownFormat> {
 
 /// The name of a format that `name` is probably meant to be.
 pub fn nearest(name: &str) -> Option<&'static str> {
-    did_you_mean(name, FORMATS.iter().map(|format| format.name))
+    let of_family = FORMATS.iter().map(|format| format.name).find(|known| !name.is_empty() && known.starts_with(name));
+    of_family.or_else(|| did_you_mean(name, FORMATS.iter().map(|format| format.name)))
 }
 
 /// The formats that a file which begins with `start` may have. More than one: the user decides. A trace of our own has none.
@@ -215,16 +222,30 @@ mod tests {
         for prefix in ["STDIN: ", "2026-03-02T09:15:00Z [shop] ", "[shop] "] {
             let log = format!("server started\n{prefix}{call}\n{prefix}{answer}\n");
             assert_eq!(names(&log), ["mcp-jsonrpc"], "{log}");
-            let read = detect(log.as_bytes())[0].read(log.as_bytes(), "log", None, &RedactionRules::default());
+            let read = detect(log.as_bytes())[0].read(
+                log.as_bytes(),
+                "log",
+                FormatOptions::default(),
+                &RedactionRules::default(),
+            );
             let loss = read.unwrap_or_else(|report| panic!("{report}")).loss;
             assert_eq!((loss.calls, loss.failures, loss.count(ImportWarning::UnmatchedRow)), (1, 1, 1), "{log}");
         }
         assert_eq!(names("STDIN: {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\"}\n"), Vec::<&str>::new());
         let cut = format!("STDIN: {call}\nSTDOUT: {{\"jsonrpc\":\"2.0\",\n");
-        let report = detect(cut.as_bytes())[0].read(cut.as_bytes(), "log", None, &RedactionRules::default());
+        let report =
+            detect(cut.as_bytes())[0].read(cut.as_bytes(), "log", FormatOptions::default(), &RedactionRules::default());
         assert_eq!(
             report.map_err(|report| report.to_string()).err().as_deref(),
             Some("log:2:25: the JSON ends before it is complete")
+        );
+    }
+
+    #[test]
+    fn the_beginning_of_a_name_and_a_misspelt_one_are_enough_for_a_suggestion() {
+        assert_eq!(
+            ["gemini", "otlp-genia", "vcr", "", "zzz"].map(nearest),
+            [Some("gemini-contents"), Some("otlp-genai"), Some("vcr-cassette"), None, None]
         );
     }
 

@@ -4,4 +4,5 @@ mod beginning;
 mod format;
 mod prefixed;
 
+pub use crate::import::FormatOptions;
 pub use format::{FORMATS, KnownFormat, detect, find, nearest};
