@@ -39,10 +39,15 @@ const ENVELOPES: [&str; 16] = [
     "value",
 ];
 /// Fields that may be beside a failure's fields without making the object a record that only tells of one.
-const BESIDE: [&str; 42] = [
+const BESIDE: [&str; 47] = [
     "message",
     "msg",
     "code",
+    "cod",
+    "debugid",
+    "declinereason",
+    "declinecode",
+    "links",
     "status",
     "statuscode",
     "httpstatus",
@@ -260,8 +265,9 @@ fn structure(fields: &Fields<'_>) -> Option<Found> {
     let flag = |name: &str| text(name).and_then(|flag| flag.parse::<bool>().ok());
     let others = fields.iter().filter(|(name, value)| !is_empty(value) && !is_beside(name)).count();
     let is_first = |name: &str| fields.iter().next().is_some_and(|(first, _)| first == name);
-    let has_message =
-        ["message", "msg", "detail", "reason", "errorMessage", "title"].iter().any(|name| get(name).is_some());
+    let has_message = ["message", "msg", "detail", "reason", "errorMessage", "title", "decline_reason"]
+        .iter()
+        .any(|name| get(name).is_some());
     let succeeded = flag("success") == Some(true) || flag("ok") == Some(true);
     let whole = || Details::of_object(fields);
 
@@ -311,14 +317,15 @@ fn structure(fields: &Fields<'_>) -> Option<Found> {
     if let Some(status) = text("status").or_else(|| text("outcome")) {
         let failed = matches!(
             &*status,
-            "error" | "failure" | "failed" | "fail" | "timeout" | "timed_out" | "denied" | "rejected"
+            "error" | "failure" | "failed" | "fail" | "timeout" | "timed_out" | "denied" | "rejected" | "declined"
         );
         if failed && others <= 2 {
             // Beside other fields, it may be the status of a record.
             return Some(found(has_message || others == 0 || status == "error", whole()));
         }
     }
-    let http = ["status", "statusCode", "status_code", "code"].iter().find_map(|name| text(name)?.parse::<u16>().ok());
+    let http =
+        ["status", "statusCode", "status_code", "code", "cod"].iter().find_map(|name| text(name)?.parse::<u16>().ok());
     if http.is_some_and(|status| (400..=599).contains(&status)) && others <= 2 && (has_message || others == 0) {
         return Some(found(true, whole()));
     }
@@ -327,7 +334,8 @@ fn structure(fields: &Fields<'_>) -> Option<Found> {
         .find_map(|name| text(name)?.parse::<u16>().ok());
     let is_answer =
         || fields.iter().all(|(name, value)| is_empty(value) || is_beside(name) || ENVELOPES.contains(&name));
-    let coded = || fields.text("code").is_some_and(|code| kinds::is_code(&code)) && others == 0;
+    let is_code = |name: &str| fields.text(name).is_some_and(|code| kinds::is_code(&code));
+    let coded = || (is_code("code") || (is_code("name") && has_message)) && others == 0;
     if (answer.is_some_and(|status| (400..=599).contains(&status)) && is_answer()) || coded() {
         return Some(found(true, whole()));
     }

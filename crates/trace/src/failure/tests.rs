@@ -494,3 +494,72 @@ fn a_message_that_tells_of_something_done_proves_by_none_of_its_words_that_nothi
     let result = ToolResult { status: Some(429), body: Some("the mail was sent before"), ..ToolResult::default() };
     assert_eq!(failure_of(&result).status, Some(429));
 }
+
+/// The answer of a tool to a text.
+fn said(tool: &str, body: &str) -> &'static str {
+    match assess(&ToolResult { body: Some(body), tool: Some(tool), ..ToolResult::default() }) {
+        Assessment::Ok => "ok",
+        Assessment::Failed(_) => "failed",
+        Assessment::Suspected(_) => "suspected",
+    }
+}
+
+#[test]
+fn words_behind_a_speaker_or_a_number_of_a_vendor_tell_a_failure() {
+    for text in [
+        "page.open: net::ERR_CONNECTION_RESET at http://a/",
+        "GraphQL: Could not resolve to a Team",
+        "[HTTP 400] Unable to create the row",
+        "452 Invalid address",
+        "ORA-12541: no listener",
+        "Msg 547, Level 16, State 0\nThe DELETE statement conflicted",
+        "550 5.1.1 No such mailbox",
+        "(QuotaReached) No cores are left.\nCode: QuotaReached",
+        "Internal failure in place_order: the queue is closed",
+        "Withdrawal declined: the account is frozen",
+        "RecipientsRefused: {'a': 1}",
+        "<Error><Code>SlowDown</Code></Error>",
+        "The page has been closed",
+        "The user key k_1 has expired",
+        "{\"name\":\"INVALID_ARGUMENT\",\"message\":\"no such plan\",\"debug_id\":\"1\"}",
+        "{\"cod\":\"404\",\"message\":\"no such place\"}",
+        "{\"id\":\"t\",\"status\":\"declined\",\"decline_reason\":\"stolen\"}",
+    ] {
+        assert_eq!(said("do_it", text), "failed", "{text}");
+    }
+    for text in [
+        "notes.md: Failed to launch is the title of chapter 3",
+        "PROJ-123: Cannot log in",
+        "450 items were sent",
+        "Msg 0, Level 1, State 1: Changed database context",
+        "Changes declined: 0",
+        "RateLimitError: raised when a client asks too often",
+        "{\"name\":\"EUROPE\",\"message\":\"a continent\"}",
+    ] {
+        assert_eq!(said("do_it", text), "ok", "{text}");
+    }
+}
+
+#[test]
+fn the_last_line_of_a_command_and_the_complaint_of_a_program_tell_a_failure() {
+    let push =
+        "To a.example:o/r.git\n ! [rejected] main -> main (fetch first)\nerror: failed to push\nhint: pull first";
+    for text in [
+        push,
+        "Auto-merging a\nCONFLICT (content): Merge conflict in a\nAutomatic merge failed; fix conflicts",
+        "tar: a.tar: not in tar format",
+        "sudo: a password is required",
+        "main.c:3:5: error: unknown type name 'foo'",
+        "app/a.ts(3,5): error TS2304: Cannot find name 'x'.",
+    ] {
+        assert_eq!(said("run_shell", text), "failed", "{text}");
+    }
+    assert_eq!(said("read_file", push), "ok", "a file may hold such lines");
+    assert_eq!(said("ask", "sudo: a password is required"), "ok", "only a shell runs programs");
+    for text in ["a: b\nerror_count: 0"] {
+        assert_ne!(said("do_it", text), "failed", "{text}");
+    }
+    for text in ["README.md: Failed logins are kept", "note: a password is not required", "Cancelled order o_1"] {
+        assert_eq!(said("bash", text), "ok", "{text}");
+    }
+}

@@ -30,7 +30,7 @@ pub(super) struct Facts {
 }
 
 /// Beginnings by which programs and frameworks report a failure, whatever follows.
-const SURE: [&str; 30] = [
+const SURE: [&str; 34] = [
     // Python, JavaScript, Java, Go, Rust
     r"^Traceback \(most recent call last\)",
     r#"^Exception in thread ""#,
@@ -46,17 +46,17 @@ const SURE: [&str; 30] = [
     r"(?i)^(unsupported call:|model tried to call unavailable tool|no such tool|(error: )?[\w.:/-]+ is not a valid tool\b)",
     r"(?i)^(unknown|unrecognized|unsupported|invalid) (tool|function)( name)?( requested| called)?\s*[:'\x22`]",
     r"(?i)^tool ['\x22`]?[\w.:/-]+['\x22`]? (was |is |does |did |could )?(not (found|exist|available|registered|enabled|be found)|unknown|disabled|failed|timed out|returned an error)\b",
-    r"(?i)^(the user (doesn't|does not|didn't) want to (proceed|take this action)|(the )?user (has )?(rejected|denied|declined|refused|cancell?ed|aborted)\b|\[request interrupted by user|(the )?(tool|tool use|tool call|action|operation|command|exec command|patch|request) (was |were )?(rejected|denied|declined|cancell?ed) by (the )?user|tool execution was not approved|permission to use \S+ (with command .{0,200} )?has been (rejected|denied))",
+    r"(?i)^(the user (doesn't|does not|didn't) want to (proceed|take this action)|(the )?user (has )?(rejected|denied|declined|refused|cancell?ed|aborted)\b|\[request interrupted by user|(the )?(tool|tool use|tool call|tool execution|execution|action|operation|command|exec command|patch|request) (was |were )?(rejected|denied|declined|cancell?ed|aborted) by (the )?user|tool execution was not approved|permission to use \S+ (with command .{0,200} )?has been (rejected|denied))",
     // HTTP
     r"(?i)^http(/[\d.]+)?( (error|status)( code)?)?[ :]+[45]\d\d\b",
     r"(?i)^(client|server) error '?[45]\d\d\b|^[45]\d\d (client|server) error\b",
     r"(?i)^(the )?(request|api request|api call|http request|query|call) failed with (http )?(status|code|error)",
-    r"(?i)^error code: [45]\d\d\b|^(status|status code|response status)[: ]+[45]\d\d\b",
+    r"(?i)^[45]\d\d: [a-z]|^(response|got|received|returned|http)( an?| the| http)? (status|code|response)( code)?:? [45]\d\d\b|^error code: [45]\d\d\b|^(status|status code|response status)[: ]+[45]\d\d\b",
     r"(?i)^[45]\d\d[ :,-]+(bad request|unauthorized|payment required|forbidden|not found|method not allowed|request timeout|conflict|gone|precondition|payload|request entity|unprocessable|too many|internal server|not implemented|bad gateway|service (temporarily )?unavailable|gateway time|server error|client error|error\b|\{)",
     // shells and build tools
     r"(?i)^((the )?(process|command|script|program|shell|task) )?(exited|exit|finished|completed|failed|terminated|returned)( with)?( non-zero)?( exit)? (code|status)[: ]+(\d*[1-9]\d*|-\d+)\b",
     r"(?i)^command failed( with| \(exit|:)|^command '.{1,200}' returned non-zero|^command timed out\b",
-    r"^(/(usr/)?bin/)?(ba|z|da|k)?sh: [^\n]*(not found|No such file|Permission denied|error|cannot)|^error\[E\d{4}\]|^npm (ERR!|error)|^zsh: ",
+    r"^(/(usr/)?bin/)?(ba|z|da|k)?sh: [^\n]*(not found|No such file|Permission denied|error|cannot)|^error\[E\d{4}\]|^(npm|yarn|pnpm) (ERR!|error) |^zsh: ",
     r"^[\w./-]{1,40}: [^\n]{0,200}: (No such file or directory|Permission denied|Is a directory|Not a directory|command not found|Operation not permitted|Connection refused)",
     r"^\(\d{4}, ['\x22]|^\(error\) |^(WRONGTYPE|NOAUTH|NOSCRIPT|ERR|READONLY|OOM|BUSY|MISCONF) \w",
     r#"^File "[^"\n]+", line \d+|^\S+:\d+\n[^\n]{0,300}\n\s*\^"#,
@@ -64,18 +64,29 @@ const SURE: [&str; 30] = [
     r"(?i)^an error occurred \(\w+\) when calling the \w+ operation",
     r"(?i)^(<!doctype[^>\n]{0,200}>)?\s*<html[^>\n]{0,200}>\s*<head>\s*(<meta[^>\n]{0,200}>\s*)?<title>\s*(error\b|[45]\d\d\b|forbidden|not found|unauthorized|bad gateway|bad request|service unavailable|internal server error|access denied|too many requests)",
     r"(?i)^<httperror [45]\d\d\b|^net::err_|^e: (unable|could|failed|package|the)\b|^error [a-z]{1,6}\d{2,6}:|^exit [1-9]\d*\s*(\n|$)",
+    // compilers and notebooks: a place, then an error
+    r"^[\w./\\-]{1,200}(\(\d+,\d+\)|:\d+(:\d+)?): (fatal )?error\b|^-{20,}\n\w+(Error|Exception)\s+Traceback",
+    // databases, mail and Azure: a number or name of the vendor before the words
+    r"^(ORA|TNS|PLS)-\d{5}: |^SQL\d{4}N |^Msg \d+, Level (1[1-9]|2\d)\b|^\d{6} \(\w{5}\): |^SQLSTATE ?\[?\w{5}\b|^[45]\d\d[ -][45]\.\d{1,3}\.\d{1,3} |^\([A-Z]\w+\) [^\n]+\nCode: \w",
+    // programs that could not be run, asked or merged
+    r"(?i)^exec: |^(the )?command ['\x22].{1,300}['\x22] returned (a )?non-zero|^[\w.@/-]{1,60}: (permission denied|connection refused|connection timed out|host key verification failed)\b|^conflict \(\w[\w/ ]*\): |^automatic merge failed",
+    r"^(<\?xml[^>\n]*>\s*)?<Error>\s*<Code>|^\[SSL: |^SSL certificate problem|^HTTPS?ConnectionPool\(|^<urlopen error|(?i)^request to \S+ failed, reason:|^message: (no such|stale element|element not|element click|unknown error|timeout:|invalid \w+:|session not)",
     r"(?i)^rpc error: code = |^statuscode\.[A-Z_]+|^grpc: ",
 ];
 
 /// Beginnings that report a failure, unless the text is a list, a log or a document.
-const LIKELY: [&str; 20] = [
+const LIKELY: [&str; 24] = [
     r"(?i)^error\s*:",
     r"(?i)^\[(mcp |tool )?(error|timeout|failed|failure|exception|fatal)\b|^error(\s*[:\[-]|\s*\((?-i:[A-Z0-9_ .-]+|code[^)\n]{0,40})\)|!)|^(fehler|erreur|errore|错误|エラー|오류|ошибка)\s*[:：]",
     r"(?i)^([a-z][\w.'-]* ){1,3}(error|failure|exception)( ?\(?[\w-]{1,20}\)?)?\s*:",
+    r"(?i)^([a-z][\w.'-]* ){1,2}(error|exception|failure) (in|at|during|while|from|for|on|near) [^:\n]{1,80}:\s",
+    r"(?i)^(the |your |this )?(api key|token|credentials?|password|signature|session)( \S+)? (is |was |are )?(not valid|invalid|expired|revoked|missing|incorrect|not recognized)\b",
+    r"(?i)^(the )?(maximum|max) (number of )?[\w ]{1,40} (reached|exceeded|exhausted)\b|^(the )?(execution context|target|page|browser|frame|session) (was |has been |is )?(destroyed|closed|detached|crashed|disconnected)\b",
+    r"(?i)^([a-z][\w'-]* ){1,3}(rejected|denied|declined|refused|blocked):\s*[^\s\d]",
     r"(?i)^error (while|when|during|in|on|at|from|with|fetching|reading|writing|creating|updating|deleting|getting|parsing|loading|opening|connecting|performing|sending|searching|retrieving|occurred|response|accessing|making|processing|executing|running|calling|code|message|querying|listing|finding|adding|removing|setting|downloading|uploading|generating|saving|inserting|editing|applying|evaluating|decoding|resolving|navigating|clicking|taking|converting|building|checking|validating|\d+)\b[^\n]{0,300}?(:|\.$|$)",
     r"(?i)^((an?|the|some) )?([\w'-]+ ){0,3}(error|exception)( has| was)? (occurred|raised|thrown|encountered)\b",
     r"(?i)^(an? )?(unexpected|internal|internal server|server|network|connection|runtime|api|http|validation|request|authentication|authorization|permission|tool|execution|database|sql|query|syntax|parse|parsing|timeout|fatal|system|unknown|unhandled|rate limit|function|command|ssl|tls|dns|socket|io|i/o|os|proxy|gateway|client|configuration|input|type|value|key|import|compilation|compile|import|upstream|provider|service|search|protocol|evaluation|target|cell|browser|navigation|graphql|oauth|token|resource|user|shell) (error|exception|failure)\b *([(\[][^)\]\n]{0,60}[)\]]|-?\d+|code)?\s*([:\n–—-]|$|(during|while|when|processing)\b)",
-    r"^([a-z_]\w*\.)+(exceptions?|errors?)\.[A-Z]\w*\s*(:|\n|$|\()|^([A-Za-z_]\w*[.:]+)*([A-Z]\w*(Error|Exception|Timeout|Fault|Interrupt|Failure))\b( ?\[\w+\]| ?\([^)\n]{0,300}\)?)?\s*(:|\n|$|\()|^Exception(:|\s*\(['\x22]|\s*$)",
+    r"^([a-z_]\w*\.)+(exceptions?|errors?)\.[A-Z]\w*\s*(:|\n|$|\()|^([A-Za-z_]\w*[.:]+)*([A-Z]\w*(Error|Exception|Timeout|Fault|Interrupt|Failure|[a-z](Refused|NotFound|Exceeded|Denied|Unavailable|Disconnected|Rejected)))\b( ?\[\w+\]| ?\([^)\n]{0,300}\)?)?\s*(:|\n|$|\()|^Exception(:|\s*\(['\x22]|\s*$)",
     r"(?i)^there (was|were|has been|have been) (an? |some )?(\w+ ){0,2}(errors?|problems?|failures?) (while |when |during |with |in )?(\w+ing|(the|your) \w+)\b",
     r"(?i)^(failed|failure) (to|in|with|while|when|during|on|at|because|due)\b|^failed\s*[:.!]?\s*$|^(failed|failure)\s*[:-]\s*\D",
     r"(?i)^((the|your|this) )?(request|api request|api call|query|operation|execution|connection|authentication|authorization|login|tool call|tool|command|transaction|payment|card|validation|navigation|access token|token|session|upload|download|search|fetch|edit|read|write|update|create|delete|call|script|job|task|action|compilation|http request|function)( has| was|s)? (failed|aborted|was aborted|errored|rejected|refused|denied|interrupted|cancell?ed|declined|expired|(could not|couldn't|cannot|can't) be (processed|completed|executed|made|sent|saved))\b",
@@ -92,31 +103,35 @@ const LIKELY: [&str; 20] = [
 ];
 
 /// Beginnings of a short message in plain words: a refusal or a lack.
-const SHORT_SURE: [&str; 11] = [
+const SHORT_SURE: [&str; 13] = [
     r"(?i)^((we|i) )?((were|are|was|am) )?(cannot|can't|can ?not|could not|couldn't|unable to|not able to|not allowed to|must not|refus(ed|ing) to|you (cannot|can't|must|are not allowed|may not)|i (cannot|can't)) \w",
     r"(?i)^(the |this |requested |specified |given )*(file|directory|folder|path|page|resource|url|module|endpoint|host|repository|branch|command|tool|key|index|table|column|session|element|model|route|method|function|ref|selector|relation|role|database|schema|service|entity|namespace|secret|container|device|workspace|channel)s?( with [^\n]{1,80}| [`'\x22:(]?[^\n]{1,160}?)? (was |were |is |are )?(does not exist|do not exist|not found|doesn't exist|could not be found|cannot be found|not exist|missing|not available|not supported|unavailable)\b",
     r"(?i)^(?-i:[a-z][a-z0-9_./+-]{0,30}):\s+(can't|cannot|could not|unable to|unrecognized|invalid option|illegal|unknown option|missing|no such|error|fatal|failed|connect to|'[^'\n]{1,120}': no such|\*\*\*|\(\d+\))",
+    r"(?i)^[^\n]{1,120} (is|are) not authorized to \w|^[^\n]{0,60}\b(budget|quota|limit|retries|attempts) (is |was |were |has been |have been )?exhausted\b",
+    r"(?i)^[^\n]{0,40}\b(token|session|key|certificate|credentials?|link|password)\b[^\n]{0,60} (is|are|has|have) expired\b",
     r"(?i)^duplicate (key|entry)\b|^\w+ timeout of \d+",
-    r"(?i)^no such \w+|^(not found|404|page not found|unavailable|unknown error|unknown (action|command|method|operation|argument|option|parameter|column|table|host|user))\b *($|[:.'\x22`(])",
+    r"(?i)^no such \w+|^(not found|page not found|unavailable|unknown error|unknown (action|command|method|operation|argument|option|parameter|column|table|host|user))\b *($|[:.'\x22`(])",
     r"(?i)^[^\n]{0,160}\b(timed out|time[d]? ?out after \d|deadline exceeded|connection refused|connection reset by peer|host unreachable|no route to host)\b[^\n]{0,120}$",
     r"(?i)^(file has not been read yet|file has been (unexpectedly )?modified since|you must (use your )?read|read the file|the file must be read|(the )?string to replace (was )?not found|old_?str(ing)?\b[^\n]{0,80}(not found|did not|does not|is not unique|must|appears)|no match(es)? found for (the )?(old|replacement|search|string)|found \d+ matches of the string|no replacement was performed|no changes to make|file already exists|path already exists|is a directory|eisdir|the (old|search|replace)\w* (string|block|text|content) )",
-    r"(?i)^[a-z'\x22`/@]\S* (\S+ ){0,4}(already exists|is not allowed|is not permitted|not permitted|is not supported|is invalid|are invalid|is not valid|must be (a|an|one|at|in|between|greater|less|positive|non|of|provided|specified|set|either|valid|unique|>=?|<=?)\b[^\n]{0,60}|has been rejected|was rejected|was denied|has expired|is disabled|is locked|not enough \w+|insufficient \w+|exceeds? the (maximum|limit)|is too (large|long|short|big|old)|has been (disabled|suspended|revoked|blocked)|failed(\s*[:.!]|\s*$| to| with| because| due| after| at| on))",
-    r"(?i)^(cancell?ed|aborted|interrupted|killed|terminated|operation (was )?(cancell?ed|aborted)|the operation was aborted|request (was )?(cancell?ed|aborted)|this operation was aborted|tool execution cancell?ed|tool call cancell?ed|sibling tool call errored|aborted by user)\b",
+    r"(?i)^[a-z'\x22`/@]\S* (\S+ ){0,4}(already exists|is not allowed|is not permitted|not permitted|is not supported|is invalid|are invalid|is not valid|must be (a|an|one|at|in|between|greater|less|positive|non|of|provided|specified|set|either|valid|unique|>=?|<=?)\b[^\n]{0,60}|has been rejected|was rejected|was denied|has expired|is disabled|is locked|not enough \w+|insufficient \w+|exceeds? (the )?(maximum|limit)|is too (large|long|short|big|old)|has been (disabled|suspended|revoked|blocked)|failed(\s*[:.!]|\s*$| to| with| because| due| after| at| on))",
+    r"(?i)^((the )?(element|node|locator|button|link) (is |was )?(not (clickable|visible|attached|interactable|enabled)|obscured|detached)|directory not empty)|^(cancell?ed|aborted|interrupted|killed|terminated)( *$|[.:!,]| (by|after|due|because)\b)|^(operation (was )?(cancell?ed|aborted)|the operation was aborted|request (was )?(cancell?ed|aborted)|this operation was aborted|tool execution cancell?ed|tool call cancell?ed|sibling tool call errored|aborted by user)\b",
     r"(?i)^(segmentation fault|out of memory|killed$|disk (is )?full|no space left|stack overflow|bus error|core dumped|oom\b)",
     r"(?i)^(insufficient|not enough|out of) (funds|balance|credits?|permissions?|privileges|memory|quota|stock|inventory|space|arguments|seats|tickets)",
 ];
 
 /// Beginnings that suggest a failure and may be an ordinary answer.
-const SUSPICIOUS: [&str; 5] = [
-    r"(?i)^error\b *($|[\n-])",
+const SUSPICIOUS: [&str; 7] = [
+    r"(?i)^error\b *($|[\n-])|^404$",
     r"(?i)^(sorry|unfortunately|oops|we('re| are) sorry|i('m| am) sorry|apologies)\b",
     r"(?i)^[^\n]{1,100}\b(not found|does not exist|doesn't exist|is not available|is unavailable|not available|no longer available)\b[^\n]{0,60}$",
-    r"(?i)^(\S+ ){1,5}(could not|couldn't) be \w+\b[^\n]{0,100}$",
+    r"(?i)^(\S+ ){1,5}(could not|cannot|can\x27t|couldn't) be \w+\b[^\n]{0,100}$",
+    r"(?i)^[^\n]{1,80} (exceeds (the|your|its) |has already been )[^\n]{1,60}$|^no [^\n]{1,60} exists?[.]?$",
+    r"(?i)^(the )?\w+ (could not|couldn't|cannot|was unable to|is unable to) \w[^\n]{1,100}$|^[\w ]{1,40} not in stock\b",
     r"(?i)^(warning|caution)\s*:[^\n]{0,200}\b(fail|error|could not|unable|invalid|denied|not found)",
 ];
 
 /// Beginnings that look like failures and are not.
-const HARMLESS: [&str; 10] = [
+const HARMLESS: [&str; 12] = [
     r"(?i)^(test result|tests?)\b",
     r"(?i)^cannot (is|was|be)\b|^\d+ (failed|errors?|failures?|passed)\b",
     r"(?i)^(errors?|failed|failures?|error count|failed tests?)\s*[:=]\s*(0|none|null|\[\]|false|n/a|-)\s*($|[\n,;.)|])",
@@ -124,6 +139,10 @@ const HARMLESS: [&str; 10] = [
     r"(?i)^(error|timeout|exception)s?\s*:\s*\n\s+[\w-]+\s*:",
     r"(?i)^(error|exception|timeout)s?\s*[=:]\s*\d+(\.\d+)?\s*(s|ms|%|seconds)?\s*$",
     r"(?i)^(error (handling|messages?|codes|rates?|types?|logs?|reporting|boundar|correction|propagation|budget|pages?|classes)|failed (tests?|jobs?|runs?|logins?|builds?|payments?|orders?)\b|timeout (settings?|values?|config|in seconds))",
+    // the strongest of praise
+    r"(?i)^((i|we) )?(could not|couldn't|cannot|can't) (agree|wait|thank|recommend|be (happier|better|more))\b",
+    // the documentation of an exception
+    r"^\w+(Error|Exception): (raised|thrown|returned|indicates|occurs|base class)\b",
     // a count of none, and what is left of a limit
     r"(?i)^[\w '-]{1,60} (by|for|in|on|of) (0|no|zero) \w+[.]?\s*$",
     r"(?i)^[\w -]{0,20}limit\w*\s*[:=]\s*\d+[^\n]{0,80}(\b(remaining|left)[:= ]+[1-9]|[ ,;][1-9]\d* (remaining|left)\b)",
@@ -142,13 +161,81 @@ fn matches(set: &LazyLock<Option<RegexSet>>, text: &str) -> bool {
 
 /// What the beginning of `text` says; none if it does not speak of a failure.
 pub(super) fn inspect<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>> {
+    let own = inspect_start(text, tool);
+    let spoken =
+        || Some(Sign { message: message(text.trim()), ..inspect_start(spoken(text)?, tool).filter(|sign| sign.sure)? });
+    let sure = || Some(Sign { sure: true, message: message(text.trim()) });
+    let ended = || sure().filter(|_| ends_in_error(text, tool));
+    match own {
+        Some(sign) if sign.sure => Some(sign),
+        own if says_a_program(text, tool) => own.map(|sign| Sign { sure: true, ..sign }).or_else(sure),
+        own => spoken().or_else(ended).or(own),
+    }
+}
+
+/// The words of a message behind its speaker: a function (`page.goto: ...`), an interface (`GraphQL: ...`) or a status
+/// (`[HTTP 400] ...`, `550 ...`).
+fn spoken(text: &str) -> Option<&str> {
+    static SPEAKER: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        patterns::one(
+            r"^(?:[a-z]\w*(?:\.[a-z]\w*)+(?:\(\))?: |[a-z]+_\w+: |[A-Z]+[a-z]+[A-Z]\w*: |\[HTTP [45]\d\d\]:? |[45]\d\d )",
+        )
+    });
+    let text = text.trim();
+    let is_short = text.len() <= SHORT && text.lines().count() <= 4;
+    let speaker = SPEAKER.as_ref().filter(|_| is_short)?.find(text)?;
+    let is_file = || FILES.iter().any(|ending| speaker.as_str().trim_end_matches(": ").ends_with(ending));
+    text.get(speaker.end()..).filter(|_| !is_file())
+}
+
+/// Endings of files, which are no functions.
+const FILES: [&str; 14] =
+    [".rs", ".py", ".js", ".ts", ".go", ".md", ".txt", ".log", ".json", ".yaml", ".yml", ".java", ".c", ".html"];
+
+/// Whether the whole output of a command is a complaint of a program: `gzip: stdin: not in gzip format`.
+fn says_a_program(text: &str, tool: Option<&str>) -> bool {
+    static COMPLAINT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        patterns::one(
+            r"(?i)^[a-z][a-z0-9_.+-]{1,20}: [^\n]*(\bnot (found|in|a|an|allowed|permitted|valid|supported|installed|recognized|running|open|defined|authorized)\b|\b(no such|cannot|can't|could not|unable|invalid|failed|error|denied|required|unknown|missing|refused|illegal|expired|unterminated|timed out)\b|: [45]\d\d [a-z])",
+        )
+    });
+    const SHELLS: [&str; 9] = ["shell", "bash", "sh", "exec", "execute", "command", "cmd", "terminal", "run"];
+    let is_shell = tool.is_some_and(|tool| words(tool).iter().any(|word| SHELLS.contains(&word.as_str())));
+    const REMARKS: [&str; 8] = ["note", "notice", "hint", "help", "info", "status", "version", "warning"];
+    let text = text.trim();
+    let speaker = text.split(':').next().unwrap_or_default();
+    is_shell
+        && text.lines().count() <= 2
+        && !REMARKS.iter().chain(&FILES).any(|head| speaker.to_ascii_lowercase().ends_with(head))
+        && COMPLAINT.as_ref().is_some_and(|complaint| complaint.is_match(cut(text, SHORT)))
+        && !matches(&HARMLESS_SET, text)
+}
+
+/// The longest output of a command whose last line tells that it failed, in lines.
+const OUTPUT_LINES: usize = 15;
+
+/// Whether the output of a command ends with the line by which it reports its failure.
+fn ends_in_error(text: &str, tool: Option<&str>) -> bool {
+    static ENDING: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        patterns::one(
+            r"^(?:(?:[\w.+-]{1,20}: )?(?:error|fatal): \S|(?:unknown|unrecognized|invalid) (?:option|argument|command|flag)\b|Automatic merge failed|make(?:\[\d+\])?: \*\*\* |npm (?:ERR!|error) )",
+        )
+    });
+    let lines = || text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with("hint:"));
+    let count = lines().count();
+    let last = lines().next_back().filter(|_| (2..=OUTPUT_LINES).contains(&count) && !tool.is_some_and(is_reader));
+    last.is_some_and(|last| ENDING.as_ref().is_some_and(|ending| ending.is_match(last)))
+}
+
+/// What the first words of `text` say.
+fn inspect_start<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>> {
     let text = text.trim();
     if text.starts_with('#') {
         return None; // a heading: the text is a document
     }
     let text =
         ["[stderr]", "stderr:", "STDERR:"].iter().find_map(|mark| text.strip_prefix(mark)).unwrap_or(text).trim();
-    let plain = text.trim_start_matches(['*', '`', '"', '\u{feff}', ' ', '\n', '╷', '│']).trim_start();
+    let plain = text.trim_start_matches(['*', '`', '"', '\u{feff}', ' ', '\n', '╷', '│', '×']).trim_start();
     let start = cut(plain, EXAMINED);
     if start.is_empty() || matches(&HARMLESS_SET, start) || (counts_none(start) && trailer(text).is_none()) {
         return None;
@@ -287,7 +374,7 @@ fn has_stack(text: &str) -> bool {
 /// A line such as `INFO: started`, `[WARN] x` or `2026-11-23 10:00:00 ERROR x`.
 fn is_log_line(line: &str) -> bool {
     let line = line.trim_start().trim_start_matches('[');
-    let level = ["INFO", "WARN", "DEBUG", "ERROR", "TRACE", "NOTICE", "CRITICAL", "FATAL"];
+    let level = ["INFO", "WARN", "DEBUG", "ERROR", "TRACE", "NOTICE", "CRITICAL", "FATAL", "LOG"];
     let dated = line.get(..10).is_some_and(|date| {
         date.bytes()
             .enumerate()
@@ -305,13 +392,18 @@ fn is_link_line(line: &str) -> bool {
 
 /// Whether a tool's name says that it reads documents or searches.
 fn is_reader(tool: &str) -> bool {
-    const WORDS: [&str; 22] = [
-        "read", "cat", "view", "open", "grep", "search", "find", "fetch", "browse", "browser", "log", "logs", "docs",
-        "doc", "scrape", "crawl", "query", "lookup", "get", "show", "tail", "head",
+    const WORDS: [&str; 23] = [
+        "console", "read", "cat", "view", "open", "grep", "search", "find", "fetch", "browse", "browser", "log",
+        "logs", "docs", "doc", "scrape", "crawl", "query", "lookup", "get", "show", "tail", "head",
     ];
+    words(tool).iter().any(|word| WORDS.contains(&word.as_str()))
+}
+
+/// The words of a tool's name in small letters.
+fn words(tool: &str) -> Vec<String> {
     let spaced: String =
         tool.chars().flat_map(|c| if c.is_uppercase() { vec![' ', c.to_ascii_lowercase()] } else { vec![c] }).collect();
-    spaced.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| WORDS.contains(&word))
+    spaced.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_owned).collect()
 }
 
 /// The message of a failure: without `Error:` and tags; of a Python traceback the last line.
