@@ -154,7 +154,7 @@ fn the_command_that_is_suggested_again_keeps_every_flag() {
         ("impact", ["trace.jsonl"; 2], ""),
         ("mine", ["trace.jsonl"; 2], ""),
         ("explain", ["trace.jsonl"; 2], ""),
-        ("tools", ["trace.jsonl"; 2], ""),
+        ("tools", ["trace.jsonl"; 2], "--confirm [<GLOB>]"), // it reads no traces
         ("import", ["-"; 2], "--map"),
         ("lint", ["standard"; 2], ""),
         ("mutate", ["standard"; 2], ""),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use playproof_engine::call::{RecordedCall, Reply};
 use playproof_formats::diagnostic::Source;
 use playproof_trace::assemble::AssembleOptions;
-use playproof_trace::imported::Imported;
+use playproof_trace::imported::{Imported, Missing};
 use playproof_trace::input::TraceInput;
 use playproof_trace::known::{self, FORMATS, FormatOptions};
 use playproof_trace::mapping;
@@ -162,6 +162,9 @@ fn wrong(name: &str, imported: &Imported, tells: Tells) -> Vec<String> {
     let runs: std::collections::BTreeSet<_> = calls.iter().map(|call| call.run()).collect();
     if runs.len() != if tells.runs { 2 } else { 1 } {
         wrong.push(format!("{name}: runs {runs:?}"));
+    }
+    if imported.loss.missing.contains(&Missing::Runs) == tells.runs {
+        wrong.push(format!("{name}: the report does not say whether runs are known"));
     }
     let first_at = calls.first().and_then(|call| call.at).map(|at| at.as_micros() / 1000);
     let story = story();

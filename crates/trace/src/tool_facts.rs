@@ -153,7 +153,7 @@ fn reads(tool: &str) -> bool {
 fn reads_by_method(tool: &str) -> Option<bool> {
     let (method, path) = tool.split_once(' ')?;
     let is_method = !method.is_empty() && method.bytes().all(|byte| byte.is_ascii_uppercase());
-    (is_method && path.starts_with('/')).then(|| matches!(method, "GET" | "HEAD" | "OPTIONS"))
+    (is_method && path.starts_with('/')).then_some(matches!(method, "GET" | "HEAD" | "OPTIONS"))
 }
 
 /// `get_userDetails` as `get`, `user`, `details`.
