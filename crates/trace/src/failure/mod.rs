@@ -6,6 +6,7 @@ mod details;
 mod kinds;
 mod patterns;
 mod printed;
+mod program;
 mod retry_after;
 #[cfg(test)]
 mod tests;

@@ -528,7 +528,6 @@ fn words_behind_a_speaker_or_a_number_of_a_vendor_tell_a_failure() {
         assert_eq!(said("do_it", text), "failed", "{text}");
     }
     for text in [
-        "notes.md: Failed to launch is the title of chapter 3",
         "PROJ-123: Cannot log in",
         "450 items were sent",
         "Msg 0, Level 1, State 1: Changed database context",

@@ -5,12 +5,11 @@ use std::sync::LazyLock;
 
 use regex::{Regex, RegexSet};
 
+use super::program::{SHORT, ends_in_error, is_reader, says_a_program, spoken};
 use super::{kinds, patterns};
 
 /// Characters of a text that are examined.
 const EXAMINED: usize = 600;
-/// The longest message of a failure in plain words, in bytes.
-const SHORT: usize = 400;
 /// Lines above which a text of a tool that reads is content, whatever it begins with.
 const READ_LINES: usize = 12;
 
@@ -168,63 +167,11 @@ pub(super) fn inspect<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>>
     let ended = || sure().filter(|_| ends_in_error(text, tool));
     match own {
         Some(sign) if sign.sure => Some(sign),
-        own if says_a_program(text, tool) => own.map(|sign| Sign { sure: true, ..sign }).or_else(sure),
+        own if says_a_program(text, tool) && !matches(&HARMLESS_SET, text.trim()) => {
+            own.map(|sign| Sign { sure: true, ..sign }).or_else(sure)
+        }
         own => spoken().or_else(ended).or(own),
     }
-}
-
-/// The words of a message behind its speaker: a function (`page.goto: ...`), an interface (`GraphQL: ...`) or a status
-/// (`[HTTP 400] ...`, `550 ...`).
-fn spoken(text: &str) -> Option<&str> {
-    static SPEAKER: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        patterns::one(
-            r"^(?:[a-z]\w*(?:\.[a-z]\w*)+(?:\(\))?: |[a-z]+_\w+: |[A-Z]+[a-z]+[A-Z]\w*: |\[HTTP [45]\d\d\]:? |[45]\d\d )",
-        )
-    });
-    let text = text.trim();
-    let is_short = text.len() <= SHORT && text.lines().count() <= 4;
-    let speaker = SPEAKER.as_ref().filter(|_| is_short)?.find(text)?;
-    let is_file = || FILES.iter().any(|ending| speaker.as_str().trim_end_matches(": ").ends_with(ending));
-    text.get(speaker.end()..).filter(|_| !is_file())
-}
-
-/// Endings of files, which are no functions.
-const FILES: [&str; 14] =
-    [".rs", ".py", ".js", ".ts", ".go", ".md", ".txt", ".log", ".json", ".yaml", ".yml", ".java", ".c", ".html"];
-
-/// Whether the whole output of a command is a complaint of a program: `gzip: stdin: not in gzip format`.
-fn says_a_program(text: &str, tool: Option<&str>) -> bool {
-    static COMPLAINT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        patterns::one(
-            r"(?i)^[a-z][a-z0-9_.+-]{1,20}: [^\n]*(\bnot (found|in|a|an|allowed|permitted|valid|supported|installed|recognized|running|open|defined|authorized)\b|\b(no such|cannot|can't|could not|unable|invalid|failed|error|denied|required|unknown|missing|refused|illegal|expired|unterminated|timed out)\b|: [45]\d\d [a-z])",
-        )
-    });
-    const SHELLS: [&str; 9] = ["shell", "bash", "sh", "exec", "execute", "command", "cmd", "terminal", "run"];
-    let is_shell = tool.is_some_and(|tool| words(tool).iter().any(|word| SHELLS.contains(&word.as_str())));
-    const REMARKS: [&str; 8] = ["note", "notice", "hint", "help", "info", "status", "version", "warning"];
-    let text = text.trim();
-    let speaker = text.split(':').next().unwrap_or_default();
-    is_shell
-        && text.lines().count() <= 2
-        && !REMARKS.iter().chain(&FILES).any(|head| speaker.to_ascii_lowercase().ends_with(head))
-        && COMPLAINT.as_ref().is_some_and(|complaint| complaint.is_match(cut(text, SHORT)))
-        && !matches(&HARMLESS_SET, text)
-}
-
-/// The longest output of a command whose last line tells that it failed, in lines.
-const OUTPUT_LINES: usize = 15;
-
-/// Whether the output of a command ends with the line by which it reports its failure.
-fn ends_in_error(text: &str, tool: Option<&str>) -> bool {
-    static ENDING: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        patterns::one(
-            r"^(?:(?:[\w.+-]{1,20}: )?(?:error|fatal): \S|(?:unknown|unrecognized|invalid) (?:option|argument|command|flag)\b|Automatic merge failed|make(?:\[\d+\])?: \*\*\* |npm (?:ERR!|error) )",
-        )
-    });
-    let lines = || text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with("hint:"));
-    let count = lines().count();
-    let last = lines().next_back().filter(|_| (2..=OUTPUT_LINES).contains(&count) && !tool.is_some_and(is_reader));
-    last.is_some_and(|last| ENDING.as_ref().is_some_and(|ending| ending.is_match(last)))
 }
 
 /// What the first words of `text` say.
@@ -388,22 +335,6 @@ fn is_link_line(line: &str) -> bool {
     let line = line.trim_start().trim_start_matches(['-', '*', '>', ' ', '<', '(']);
     let labels = ["http://", "https://", "URL:", "Url:", "url:", "Link:", "link:", "Source:", "[http", "**URL"];
     labels.iter().any(|label| line.starts_with(label))
-}
-
-/// Whether a tool's name says that it reads documents or searches.
-fn is_reader(tool: &str) -> bool {
-    const WORDS: [&str; 23] = [
-        "console", "read", "cat", "view", "open", "grep", "search", "find", "fetch", "browse", "browser", "log",
-        "logs", "docs", "doc", "scrape", "crawl", "query", "lookup", "get", "show", "tail", "head",
-    ];
-    words(tool).iter().any(|word| WORDS.contains(&word.as_str()))
-}
-
-/// The words of a tool's name in small letters.
-fn words(tool: &str) -> Vec<String> {
-    let spaced: String =
-        tool.chars().flat_map(|c| if c.is_uppercase() { vec![' ', c.to_ascii_lowercase()] } else { vec![c] }).collect();
-    spaced.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_owned).collect()
 }
 
 /// The message of a failure: without `Error:` and tags; of a Python traceback the last line.
