@@ -555,9 +555,7 @@ fn the_last_line_of_a_command_and_the_complaint_of_a_program_tell_a_failure() {
     }
     assert_eq!(said("read_file", push), "ok", "a file may hold such lines");
     assert_eq!(said("ask", "sudo: a password is required"), "ok", "only a shell runs programs");
-    for text in ["a: b\nerror_count: 0"] {
-        assert_ne!(said("do_it", text), "failed", "{text}");
-    }
+    assert_ne!(said("do_it", "a: b\nerror_count: 0"), "failed");
     for text in ["README.md: Failed logins are kept", "note: a password is not required", "Cancelled order o_1"] {
         assert_eq!(said("bash", text), "ok", "{text}");
     }
