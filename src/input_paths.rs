@@ -1,11 +1,13 @@
-//! Finds the files that the inputs of a command name: files, folders and globs. Reads no file.
+//! Finds the files that the inputs of a command name: files, folders and globs; and their names in outputs. Reads no
+//! file.
 
 use std::path::{Path, PathBuf};
 
 use globset::{GlobBuilder, GlobMatcher};
 
 use super::exit::Failure;
-use super::{files, folders};
+use super::{files, folders, inputs};
+use playproof_trace::origin::Sources;
 
 /// Endings of files with calls. A folder without such files may hold fixtures.
 const TRACES: [&str; 9] =
@@ -22,6 +24,7 @@ const WILDCARDS: [char; 4] = ['*', '?', '[', '{'];
 pub struct InputPaths {
     typed: Vec<String>,
     files: Vec<String>,
+    sources: Sources,
 }
 
 impl InputPaths {
@@ -43,7 +46,8 @@ impl InputPaths {
                 }
             }
         }
-        Ok(InputPaths { typed: typed.to_vec(), files: found })
+        let sources = inputs::sources(&found);
+        Ok(InputPaths { typed: typed.to_vec(), files: found, sources })
     }
 
     /// The inputs as typed, for suggested commands.
@@ -54,6 +58,11 @@ impl InputPaths {
     /// The files, and `-` for standard input.
     pub fn files(&self) -> &[String] {
         &self.files
+    }
+
+    /// The names of the files in outputs, and the origins of their lines, once they are read.
+    pub fn sources(&self) -> &Sources {
+        &self.sources
     }
 
     /// The file of an input by its place.

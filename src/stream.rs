@@ -38,8 +38,6 @@ pub struct Stream<'a> {
     pub flags: Flags,
     /// What is read.
     pub inputs: &'a InputPaths,
-    /// The names of the inputs, and the origins of foreign lines.
-    pub sources: Sources,
     /// The flags that say how to read them.
     pub reading: &'a ReadOptions,
     /// The answers after the end of a recording.
@@ -60,7 +58,21 @@ pub struct Streamed {
     pub sources: Sources,
 }
 
-impl Stream<'_> {
+impl<'a> Stream<'a> {
+    /// The inputs of `playproof NAME`, read without answers after their ends, on all cores; they have calls.
+    pub fn of(name: &'static str, inputs: &'a InputPaths, reading: &'a ReadOptions, flags: Flags) -> Stream<'a> {
+        Stream {
+            name,
+            command: Command::new("playproof").name(name),
+            flags,
+            inputs,
+            reading,
+            beyond: MissingAnswerPolicy::Unanswered,
+            jobs: None,
+            allow_empty: None,
+        }
+    }
+
     /// Refuses an input that is named twice, and finds the project and the tool facts: those of the file `tools`, or the
     /// project's.
     ///
@@ -113,7 +125,7 @@ impl Stream<'_> {
         };
         let notes: Notes = Notes::default();
         let bar = feed::bar(self.inputs.files(), terminal);
-        let (notes_of, sources) = (Arc::clone(&notes), self.sources.clone());
+        let (notes_of, sources) = (Arc::clone(&notes), self.inputs.sources().clone());
         let feed = feed::open(self.inputs.files(), &mapping, &project.redaction, notes_of, sources, bar.clone());
         let replayed = replay(plans, feed, &options, watch, each);
         bar.finish_and_clear();
@@ -124,7 +136,7 @@ impl Stream<'_> {
         })?;
         self.show_skipped(&replayed, terminal)?;
         self.refuse_empty(&replayed)?;
-        Ok(Streamed { replayed, notes, sources: self.sources.clone() })
+        Ok(Streamed { replayed, notes, sources: self.inputs.sources().clone() })
     }
 
     /// Refuses an input that is named twice. Comes before any input is read.
@@ -132,7 +144,7 @@ impl Stream<'_> {
     /// # Errors
     /// There is such an input.
     pub fn refuse_repeated(&self) -> Result<(), Failure> {
-        duplicate_args::refuse_inputs(self.inputs.typed(), &self.flags, |once, flags| self.of(once, flags))
+        duplicate_args::refuse_inputs(self.inputs.typed(), &self.flags, |once, flags| self.with_inputs(once, flags))
     }
 
     fn refuse_fixtures(&self) -> Result<(), Failure> {
@@ -169,7 +181,7 @@ impl Stream<'_> {
     fn next_after(&self, report: &Report) -> Option<Command> {
         let first = report.diagnostics.first()?;
         match first.id {
-            "directory" => Some(self.of(&["FOLDER"], &self.flags)), // standard input is one
+            "directory" => Some(self.with_inputs(&["FOLDER"], &self.flags)), // standard input is one
             // The report itself says whether skipping lines helps.
             _ if self.reading.skip_invalid => None,
             // The whole file is probably something else.
@@ -236,11 +248,11 @@ impl Stream<'_> {
 
     /// The same command with one more flag.
     fn again(&self, flag: &'static str) -> Command {
-        self.of(self.inputs.typed(), &self.flags).and(flag)
+        self.with_inputs(self.inputs.typed(), &self.flags).and(flag)
     }
 
     /// The same command with these inputs and flags.
-    fn of<S: AsRef<str>>(&self, inputs: &[S], flags: &Flags) -> Command {
+    fn with_inputs<S: AsRef<str>>(&self, inputs: &[S], flags: &Flags) -> Command {
         flags.after(self.command.clone().paths(inputs))
     }
 }

@@ -10,7 +10,7 @@ use crate::output::Output;
 use crate::read_options::ReadOptions;
 use crate::stream::{Stream, Streamed};
 use crate::terminal::Terminal;
-use crate::{inputs, missing_answer, playbooks, reason};
+use crate::{missing_answer, playbooks, reason};
 use playproof_analysis::impact::{Comparer, Impact, ImpactGate, ImpactPart};
 use playproof_engine::sim::Plan;
 use playproof_engine::upstream::MissingAnswerPolicy;
@@ -110,15 +110,10 @@ pub struct Args {
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let paths = InputPaths::find(&args.inputs)?;
     let stream = Stream {
-        name: "impact",
-        command: "playproof impact".into(),
-        flags: given(args),
-        inputs: &paths,
-        sources: inputs::sources(paths.files()),
-        reading: &args.reading,
         beyond: args.beyond_tape.clone().unwrap_or_default(),
         jobs: args.jobs,
         allow_empty: Some(args.allow_empty),
+        ..Stream::of("impact", &paths, &args.reading, given(args))
     };
     let (project, tools) = stream.begin(args.tools.as_deref())?;
     let base = playbooks::name(args.base.as_deref(), &project);

@@ -8,14 +8,13 @@ use crate::flags::Flags;
 use crate::format::Format;
 use crate::input_paths::InputPaths;
 use crate::output::Output;
+use crate::playbooks;
 use crate::read_options::ReadOptions;
 use crate::stream::{Stream, Streamed};
 use crate::terminal::Terminal;
 use crate::values::whole;
-use crate::{inputs, playbooks};
 use playproof_analysis::mining::{Mined, MinedPart, Miner};
 use playproof_engine::sim::Plan;
-use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::shell::Command;
 use playproof_report::mining::{MiningPage, json, page};
 use playproof_report::style::Palette;
@@ -85,15 +84,9 @@ pub struct Args {
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let paths = InputPaths::find(&args.inputs)?;
     let stream = Stream {
-        name: "mine",
-        command: "playproof mine".into(),
-        flags: given(args),
-        inputs: &paths,
-        sources: inputs::sources(paths.files()),
-        reading: &args.reading,
-        beyond: MissingAnswerPolicy::Unanswered,
         jobs: args.jobs,
         allow_empty: Some(args.allow_empty),
+        ..Stream::of("mine", &paths, &args.reading, given(args))
     };
     let (project, tools) = stream.begin(args.tools.as_deref())?;
     let name = playbooks::name(args.playbook.as_deref(), &project);

@@ -9,15 +9,14 @@ use crate::flags::Flags;
 use crate::format::Format;
 use crate::input_paths::InputPaths;
 use crate::output::Output;
+use crate::playbooks;
 use crate::project::Project;
 use crate::stream::{Stream, Streamed};
 use crate::terminal::Terminal;
 use crate::workspace::Workspace;
-use crate::{inputs, playbooks};
 use playproof_analysis::impact::{Comparer, ImpactGate, ImpactPart};
 use playproof_analysis::proposal::ProposalReport;
 use playproof_engine::sim::Plan;
-use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::diagnostic::Source;
 use playproof_formats::shell::Command;
 use playproof_formats::text::escape_page;
@@ -125,20 +124,15 @@ fn corpus(args: &Check, terminal: &Terminal, trial: &TrialResult) -> Result<Stri
     let watcher = Comparer::new(base, candidate);
     let command = Command::new("playproof propose check").names(&args.id);
     let corpus = InputPaths::find(&args.corpus)?;
+    let flags = Flags::default()
+        .reading(&args.reading)
+        .word("--format", args.format)
+        .set("--allow-empty", args.allow_empty)
+        .number("--jobs", args.jobs);
     let stream = Stream {
-        name: "propose",
         command: command.flag_if("--tools", args.tools.as_deref()).and("--corpus"),
-        flags: Flags::default()
-            .reading(&args.reading)
-            .word("--format", args.format)
-            .set("--allow-empty", args.allow_empty)
-            .number("--jobs", args.jobs),
-        inputs: &corpus,
-        sources: inputs::sources(corpus.files()),
-        reading: &args.reading,
-        beyond: MissingAnswerPolicy::Unanswered,
         jobs: args.jobs,
-        allow_empty: None,
+        ..Stream::of("propose", &corpus, &args.reading, flags)
     };
     let mut all = ImpactPart::default();
     let streamed = stream.run(&plans, &watcher, &project, terminal, |part| all.merge(part))?;

@@ -21,7 +21,6 @@ use playproof_analysis::proposal::{DraftEvidence, NoCluster, RecordedCalls};
 use playproof_analysis::replay::Replayed;
 use playproof_engine::playbook::Access;
 use playproof_engine::sim::Plan;
-use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::diagnostic::counted;
 use playproof_formats::shell::Command;
 
@@ -157,15 +156,8 @@ impl EvidenceReader<'_> {
         let args = self.args;
         let command = args.command(&args.verdict).flag_if("--when", args.when.as_deref());
         let stream = Stream {
-            name: "propose",
             command: if args.traces.is_empty() { command } else { command.and("--trace") },
-            flags: Flags::default().reading(reading),
-            inputs,
-            sources: inputs::sources(inputs.files()),
-            reading,
-            beyond: MissingAnswerPolicy::Unanswered,
-            jobs: None,
-            allow_empty: None,
+            ..Stream::of("propose", inputs, reading, Flags::default().reading(reading))
         };
         stream.refuse_repeated()?;
         let mut all = MinedPart::default();

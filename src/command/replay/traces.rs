@@ -49,8 +49,8 @@ pub fn run(
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     let plans = plans(&playbooks::names(&args.playbooks, project), tools, args.seed)?;
-    let sources = inputs::sources(paths.files());
-    let selection = selection(args, &plans, &sources)?;
+    let sources = paths.sources();
+    let selection = selection(args, &plans, sources)?;
     let lines = args.format == Format::Jsonl;
     let wanted = lines.then(|| selection.clone());
     let watcher = Watcher {
@@ -62,15 +62,10 @@ pub fn run(
     let beyond = args.beyond_tape.clone().unwrap_or_default();
     missing_answer::warn(&beyond, &plans.iter().collect::<Vec<_>>());
     let stream = Stream {
-        name: "replay",
-        command: "playproof replay".into(),
-        flags: args.given(),
-        inputs: paths,
-        sources: sources.clone(),
-        reading: &args.reading,
         beyond: beyond.clone(),
         jobs: args.jobs,
         allow_empty: Some(args.allow_empty),
+        ..Stream::of("replay", paths, &args.reading, args.given())
     };
     let mut written = 0;
     let streamed = stream.write(&plans, &watcher, project, terminal, |part: Part| {
@@ -87,7 +82,7 @@ pub fn run(
         output.json(FORMAT)?;
     }
     let groups = watcher.listing.into_groups();
-    say_ambiguous(args, &groups, &sources);
+    say_ambiguous(args, &groups, sources);
     let page =
         Page { args, paths, terminal, plans: &plans, beyond: &beyond, only: &selection.only, streamed: &streamed };
     page.write(&groups, output)?;
