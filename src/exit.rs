@@ -132,6 +132,25 @@ impl Failure {
         self
     }
 
+    /// Both failures as one, with the first command to run next.
+    #[must_use]
+    pub fn and(self, other: Failure) -> Failure {
+        let ((mut reports, next), (more, later)) = (self.into_reports(), other.into_reports());
+        reports.extend(more);
+        Failure::Reports { reports, next: next.or(later) }
+    }
+
+    fn into_reports(self) -> (Vec<Report>, Option<Command>) {
+        match self {
+            Failure::Reports { reports, next } => (reports, next),
+            Failure::Message { message, help, next, .. } => {
+                let said = Diagnostic { help, ..Diagnostic::error("input", message) };
+                (vec![Report::one(Source::whole("", ""), said)], next)
+            }
+            Failure::PipeClosed => (Vec::new(), None),
+        }
+    }
+
     /// The same; `meant` was probably meant by the word `typed` of the command line, which is suggested with it.
     #[must_use]
     pub fn typo(self, typed: &str, meant: &str) -> Failure {

@@ -10,7 +10,6 @@ use super::inputs::Reading;
 use super::terminal::Terminal;
 use super::{files, inputs};
 use playproof_analysis::replay::{Inputs, TraceInput};
-use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 use playproof_report::overview::InputNote;
 use playproof_trace::imported::LossReport;
 use playproof_trace::origin::Sources;
@@ -27,11 +26,11 @@ pub type Notes = Arc<Mutex<Learned>>;
 pub struct Learned {
     /// A note on each opened input, in order.
     pub notes: Vec<InputNote>,
-    /// The failure of an input that cannot be opened.
-    pub refused: Option<Failure>,
+    /// The inputs that cannot be opened, by their places, and why.
+    pub refused: Vec<(usize, Failure)>,
 }
 
-/// The inputs, each opened in its turn; `sources` learns the origins of their lines.
+/// The inputs, each opened in its turn; `sources` learns the origins of their lines. One that cannot be opened is empty.
 pub fn open<'a>(
     paths: &'a [String],
     reading: &'a Reading,
@@ -41,19 +40,18 @@ pub fn open<'a>(
     bar: ProgressBar,
 ) -> Inputs<'a> {
     Box::new(paths.iter().enumerate().map(move |(n, path)| {
-        let mut input = inputs::trace(path, reading, redaction).map_err(|failure| {
-            let report = as_report(&failure);
-            notes.lock().unwrap_or_else(PoisonError::into_inner).refused = Some(failure);
-            report
-        })?;
+        let mut learned = notes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut input = inputs::trace(path, reading, redaction).unwrap_or_else(|failure| {
+            learned.refused.push((n, failure));
+            TraceInput::own(files::display_name(path), io::empty())
+        });
         if let Some(origins) = input.origins.take() {
             sources.set_origins(n, origins);
         }
         let remarks = input.loss.as_ref().map_or_else(Vec::new, LossReport::remarks);
         let read_as = input.loss.take().map(|loss| loss.read_as);
-        let note = InputNote { name: input.name.clone(), read_as, remarks };
-        notes.lock().unwrap_or_else(PoisonError::into_inner).notes.push(note);
-        Ok(TraceInput::own(input.name, CountingReader { source: input.lines, bar: bar.clone() }))
+        learned.notes.push(InputNote { name: input.name.clone(), read_as, remarks, unread: false });
+        TraceInput::own(input.name, CountingReader { source: input.lines, bar: bar.clone() })
     }))
 }
 
@@ -84,13 +82,4 @@ impl Read for CountingReader {
         self.bar.inc(read as u64);
         Ok(read)
     }
-}
-
-/// A stand-in for the failure that ends the replay; the owner of the feed reports the failure itself.
-fn as_report(failure: &Failure) -> Report {
-    let message = match failure {
-        Failure::Message { message, .. } => message.clone(),
-        Failure::Reports { .. } | Failure::PipeClosed => "the input cannot be read".to_owned(),
-    };
-    Report::one(Source::whole("", ""), Diagnostic::error("input", message))
 }

@@ -7,7 +7,7 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, PoisonError};
 
 use super::exit::Failure;
-use super::feed::{self, Learned, Notes};
+use super::feed::{self, Notes};
 use super::flags::Flags;
 use super::input_kind::{self, InputKind};
 use super::input_paths::InputPaths;
@@ -26,7 +26,6 @@ use playproof_report::overview;
 use playproof_report::overview::InputNote;
 use playproof_report::{diagnostic, text};
 use playproof_trace::bad_line::OR_SKIP;
-use playproof_trace::origin::Sources;
 
 /// The inputs, and how to read them.
 pub struct Stream<'a> {
@@ -54,8 +53,21 @@ pub struct Streamed {
     pub replayed: Replayed,
     /// How each input was read.
     pub notes: Vec<InputNote>,
-    /// The names of the inputs, and the origins of their lines.
-    pub sources: Sources,
+    /// Why some inputs could not be read to their ends; the others are counted.
+    pub unread: Option<Failure>,
+}
+
+impl Streamed {
+    /// Refuses a result without some of the inputs.
+    ///
+    /// # Errors
+    /// An input that could not be read to its end.
+    pub fn all_read(self) -> Result<Streamed, Failure> {
+        match self.unread {
+            Some(failure) => Err(failure),
+            None => Ok(self),
+        }
+    }
 }
 
 impl<'a> Stream<'a> {
@@ -88,7 +100,7 @@ impl<'a> Stream<'a> {
     /// Replays all inputs under `plans`; `each` gets every part that `watch` makes, in order.
     ///
     /// # Errors
-    /// An input that cannot be read or used; one without calls, unless that is allowed.
+    /// No input can be read or used; there are no calls, unless that is allowed.
     pub fn run<W: Observer>(
         &self,
         plans: &[Plan],
@@ -129,14 +141,33 @@ impl<'a> Stream<'a> {
         let feed = feed::open(self.inputs.files(), &mapping, &project.redaction, notes_of, sources, bar.clone());
         let replayed = replay(plans, feed, &options, watch, each);
         bar.finish_and_clear();
-        let Learned { notes, refused } = std::mem::take(&mut *notes.lock().unwrap_or_else(PoisonError::into_inner));
-        let replayed = replayed.map_err(|error| match refused {
-            Some(failure) => self.with_next(failure),
-            None => self.failed(error),
-        })?;
+        let learned = std::mem::take(&mut *notes.lock().unwrap_or_else(PoisonError::into_inner));
+        let (mut notes, mut unread) = (learned.notes, learned.refused);
+        let replayed = match replayed {
+            Ok(replayed) => replayed,
+            Err(ReplayError::Output(error)) => return Err(refused(&error)),
+            Err(ReplayError::Read(replayed, more)) => {
+                unread.extend(more.into_iter().map(|unread| (unread.input, Failure::from(unread.error))));
+                *replayed
+            }
+        };
+        for (n, _) in &unread {
+            notes.get_mut(*n).into_iter().for_each(|note| note.unread = true);
+        }
+        let is_nothing_read = unread.len() == replayed.inputs.len();
+        let unread = self.unread(unread);
+        if is_nothing_read && let Some(failure) = unread {
+            return Err(failure);
+        }
         self.show_skipped(&replayed, terminal)?;
-        self.refuse_empty(&replayed)?;
-        Ok(Streamed { replayed, notes, sources: self.inputs.sources().clone() })
+        self.refuse_empty(&replayed, &notes)?;
+        Ok(Streamed { replayed, notes, unread })
+    }
+
+    /// The failures of inputs as one, in the order of the inputs.
+    fn unread(&self, mut failures: Vec<(usize, Failure)>) -> Option<Failure> {
+        failures.sort_by_key(|(n, _)| *n);
+        failures.into_iter().map(|(_, failure)| self.with_next(failure)).reduce(Failure::and)
     }
 
     /// Refuses an input that is named twice. Comes before any input is read.
@@ -155,13 +186,6 @@ impl<'a> Stream<'a> {
                 let said = format!("`{path}` has the name of a fixture, and `{}` reads traces", self.name);
                 Err(Failure::new(said).next(Command::new("playproof replay").path(path)))
             }
-        }
-    }
-
-    fn failed(&self, error: ReplayError) -> Failure {
-        match error {
-            ReplayError::Output(error) => refused(&error),
-            ReplayError::Read(error) => self.with_next(Failure::from(error)),
         }
     }
 
@@ -193,9 +217,10 @@ impl<'a> Stream<'a> {
     }
 
     /// An input without calls is no result. Beside others it is noted.
-    fn refuse_empty(&self, replayed: &Replayed) -> Result<(), Failure> {
-        let is_empty = |account: &&InputAccount| account.ledger.calls + account.ledger.combined == 0;
-        let empty: Vec<&InputAccount> = replayed.inputs.iter().filter(is_empty).collect();
+    fn refuse_empty(&self, replayed: &Replayed, notes: &[InputNote]) -> Result<(), Failure> {
+        let is_empty = |account: &InputAccount| account.ledger.calls + account.ledger.combined == 0;
+        let read = replayed.inputs.iter().zip(notes).filter(|(_, note)| !note.unread).map(|(account, _)| account);
+        let empty: Vec<&InputAccount> = read.filter(|account| is_empty(account)).collect();
         match empty.first().filter(|_| self.allow_empty != Some(true)) {
             Some(account) if empty.len() == replayed.inputs.len() => Err(self.empty(account)),
             Some(_) => {

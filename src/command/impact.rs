@@ -18,7 +18,6 @@ use playproof_formats::playbook::fingerprint;
 use playproof_formats::shell::Command;
 use playproof_report::impact::{ImpactPage, json, markdown, page};
 use playproof_report::style::Palette;
-use playproof_trace::origin::Sources;
 
 const EXAMPLES: &str = "\
 Runs every recorded call under both playbooks and compares the two. A cause is the first decision that differs: another
@@ -129,15 +128,16 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let streamed = stream.run(&plans, &watcher, &project, terminal, |part| all.merge(part))?;
     let impact = watcher.finish(all, [mine, theirs], &streamed.replayed);
     let gate = gate(args);
-    let next = next(args, &paths, &base, &impact, &streamed.sources);
-    let Streamed { replayed, notes, sources } = &streamed;
+    let next = next(args, &paths, &base, &impact);
+    let Streamed { replayed, notes, .. } = &streamed;
     let shown = ImpactPage { impact: &impact, replayed, notes, gate: &gate, next: next.as_ref() };
     match args.format {
         Format::Markdown => output.page(&markdown(&shown))?,
-        Format::Json => output.json(json(&shown, sources))?,
+        Format::Json => output.json(json(&shown, paths.sources()))?,
         _ => output.page(&page(&shown, terminal.out.width, Palette::new(terminal.out.colour)))?,
     }
-    Ok(exit(args, &gate, &impact))
+    let exit = exit(args, &gate, &impact);
+    streamed.all_read().map(|_| exit)
 }
 
 /// Refuses to compare a playbook with itself: that names a wrong file, and a gate would always pass.
@@ -172,10 +172,10 @@ fn exit(args: &Args, gate: &ImpactGate, impact: &Impact) -> Exit {
 }
 
 /// The example of the first cause under both playbooks, side by side.
-fn next(args: &Args, paths: &InputPaths, base: &str, impact: &Impact, sources: &Sources) -> Option<Command> {
+fn next(args: &Args, paths: &InputPaths, base: &str, impact: &Impact) -> Option<Command> {
     let example = impact.causes.first()?.example.as_ref()?;
     let input = paths.file(example.place.input)?;
-    let call = sources.name_of(&example.reference, example.place);
+    let call = paths.sources().name_of(&example.reference, example.place);
     let compared = Flags::default().with("--playbook", Some(base)).with("--playbook", Some(&args.candidate));
     let replay = Command::new("playproof replay").path(input).flag("--call", &call);
     Some(reading(compared, args).after(replay))

@@ -18,7 +18,6 @@ use playproof_engine::sim::Plan;
 use playproof_formats::shell::Command;
 use playproof_report::mining::{MiningPage, json, page};
 use playproof_report::style::Palette;
-use playproof_trace::origin::Sources;
 
 const EXAMPLES: &str = "\
 Mines failures that no rule matches (verdict `unclassified`), and failures whose retries were used up (outcome
@@ -95,19 +94,19 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let streamed = stream.run(&plans, &Miner, &project, terminal, |part| all.merge(part))?;
     let [plan] = &plans;
     let mined = all.finish(plan, &streamed.replayed, usize::from(args.top));
-    let Streamed { replayed, notes, sources } = &streamed;
-    let next = next(args, &paths, &mined, sources);
+    let (Streamed { replayed, notes, .. }, sources) = (&streamed, paths.sources());
+    let next = next(args, &paths, &mined);
     let shown = MiningPage { mined: &mined, replayed, notes, names: sources, next: next.as_ref() };
     match args.format {
         Format::Json => output.json(json(&shown))?,
         _ => output.page(&page(&shown, terminal.out.width, Palette::new(terminal.out.colour)))?,
     }
-    Ok(Exit::Clean)
+    streamed.all_read().map(|_| Exit::Clean)
 }
 
 /// A verdict for the most urgent cluster with a rule, where the project can change the playbook; else what
 /// makes it so. Without such a cluster its first example, explained. Nothing for standard input, which is gone.
-fn next(args: &Args, paths: &InputPaths, mined: &Mined, sources: &Sources) -> Option<Command> {
+fn next(args: &Args, paths: &InputPaths, mined: &Mined) -> Option<Command> {
     if args.inputs.iter().any(|input| input == files::STDIN) {
         return None;
     }
@@ -130,7 +129,7 @@ fn next(args: &Args, paths: &InputPaths, mined: &Mined, sources: &Sources) -> Op
         None => {
             let example = mined.shown.first()?.examples.first()?;
             let input = paths.file(example.place.input)?;
-            let call = sources.name_of(&example.reference, example.place);
+            let call = paths.sources().name_of(&example.reference, example.place);
             flags(args).after(Command::new("playproof explain").path(input).name(&call))
         }
     })

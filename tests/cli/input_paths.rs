@@ -58,6 +58,72 @@ fn suggested_commands_name_a_folder_or_a_glob_as_typed() {
     }
 }
 
+/// An input that cannot be read, and the start of what is said of it.
+const UNREADABLE: [(&str, &str, &str); 4] = [
+    ("b.jsonl", "{\"event\":1}\n{\"event\":2}\n", "[b.jsonl:1:1]"),
+    ("c.jsonl", "{\"tool\":\"x\",\"status\":\"ok\"}\n{\"tool\":5}\n", "[c.jsonl:2:9]"),
+    ("d.json", "[{\"a\":1,\n", "[d.json:1:1]"),
+    ("e.log", "format: playbook/1\n", "`e.log` is a playbook"),
+];
+
+#[test]
+fn an_input_that_cannot_be_read_does_not_stop_the_others() {
+    let place = Place::new();
+    place.write("a.jsonl", CALLS);
+    let alone = place.run(&["replay", "a.jsonl"]).exits(0);
+    for (name, text, said) in UNREADABLE {
+        place.write(name, text);
+        let ran = place.run(&["replay", name, "a.jsonl"]).exits(2);
+        assert!(ran.err.contains(said) && !ran.err.contains("note: no calls"), "{}", ran.err);
+        assert!(
+            ran.out.starts_with(&format!("{name}\n  cannot be read: nothing of it is counted\na.jsonl\n")),
+            "{}",
+            ran.out
+        );
+        let calls = "\ncalls                                             1\n";
+        assert!(alone.out.contains(calls) && ran.out.contains(calls), "{}", ran.out);
+        assert_eq!(place.run(&["replay", name]).exits(2).out, "", "it is read alone");
+    }
+    let names: Vec<&str> = UNREADABLE.iter().map(|(name, ..)| *name).chain(["gone.jsonl", "a.jsonl"]).collect();
+    let every = [&["--candidate", "reversing", "--allow-empty"], &*names].concat();
+    for (command, args) in [("replay", &names), ("mine", &names), ("impact", &every)] {
+        let ran = place.run(&[&[command], args.as_slice()].concat()).exits(2);
+        let is_told =
+            |(name, _, said): &(&str, &str, &str)| ran.err.contains(said) && ran.out.contains(&format!("{name}\n"));
+        assert!(UNREADABLE.iter().all(is_told) && ran.err.contains("× gone.jsonl: no such file"), "{}", ran.err);
+        assert!(ran.err.ends_with("5 errors\n  next: playproof init --from b.jsonl\n"), "{}", ran.err);
+    }
+    let ran = place.run(&["replay", "b.jsonl", "c.jsonl"]).exits(2);
+    assert!(ran.out.is_empty() && ran.err.contains("2 errors"), "no input is left: {}", ran.out);
+}
+
+#[test]
+fn an_input_is_counted_up_to_where_it_cannot_be_read_and_programs_are_told() {
+    let place = Place::new();
+    let long = format!("{}{{\"tool\":5}}\n{CALLS}", CALLS.repeat(20_000));
+    place.write("long.jsonl", &long);
+    place.write("a.jsonl", CALLS);
+    let ran = place.run(&["replay", "long.jsonl", "a.jsonl"]).exits(2);
+    assert!(ran.err.contains("[long.jsonl:20001:9]"), "{}", ran.err);
+    let first = ran.out.lines().nth(2).expect("a remark");
+    assert!(first.starts_with("  cannot be read to its end: only its first "), "{first}");
+    let page = place.run(&["replay", "--format", "json", "long.jsonl", "a.jsonl"]).exits(2);
+    let page: serde_json::Value = serde_json::from_str(&page.out).expect("JSON");
+    let unread = |n: usize| page["inputs"][n]["unread"].as_bool();
+    assert_eq!((unread(0), unread(1)), (Some(true), None));
+}
+
+#[test]
+fn nothing_is_drafted_or_judged_from_a_part_of_the_inputs() {
+    let place = Place::new();
+    place.run(&["init"]).exits(0);
+    place.write("a.jsonl", &CALLS.replace("timeout", "odd"));
+    place.write("b.jsonl", UNREADABLE[0].1);
+    let draft = ["propose", "new", "strange", "--from-cluster", "1", "--trace", "a.jsonl"];
+    let ran = place.run(&[&draft[..], &["b.jsonl"]].concat()).exits(2);
+    assert!(ran.err.contains("[b.jsonl:1:1]") && !place.path().join("proposals/strange").exists(), "{}", ran.err);
+}
+
 #[test]
 fn an_input_without_calls_beside_others_is_noted() {
     let place = Place::new();

@@ -23,6 +23,8 @@ pub struct InputNote {
     pub read_as: Option<String>,
     /// What the import lost or found odd, one sentence each.
     pub remarks: Vec<String>,
+    /// It could not be read to its end.
+    pub unread: bool,
 }
 
 /// The page, ending without a line break.
@@ -68,8 +70,14 @@ pub fn inputs(replayed: &Replayed, notes: &[InputNote], width: usize, palette: P
     let mut lines = Vec::new();
     for (n, account) in replayed.inputs.iter().take(INPUTS).enumerate() {
         let note = notes.get(n);
-        lines.extend(input(account, note.and_then(|note| note.read_as.as_deref()), width, palette));
-        for said in status_of(account).into_iter().chain(note.into_iter().flat_map(|note| note.remarks.clone())) {
+        let is_unread = note.is_some_and(|note| note.unread);
+        match is_unread && account.ledger.lines == 0 {
+            true => lines.push(palette.strong(&text::fitted_path(&account.name, width))),
+            false => lines.extend(input(account, note.and_then(|note| note.read_as.as_deref()), width, palette)),
+        }
+        let remarks = note.into_iter().flat_map(|note| note.remarks.clone());
+        let unread = is_unread.then(|| unread(account));
+        for said in status_of(account).into_iter().chain(remarks).chain(unread) {
             let said = text::wrapped(&text::escape_unprintable(&said), width.saturating_sub(2));
             lines.extend(said.iter().map(|line| palette.doubtful(&format!("  {line}"))));
         }
@@ -92,6 +100,17 @@ pub fn inputs(replayed: &Replayed, notes: &[InputNote], width: usize, palette: P
         lines.extend(input(&all, None, width, palette));
     }
     lines.join("\n")
+}
+
+/// A remark on an input that could not be read to its end.
+fn unread(account: &InputAccount) -> String {
+    match account.ledger.lines {
+        0 => "cannot be read: nothing of it is counted".to_owned(),
+        lines => format!(
+            "cannot be read to its end: only its first {} counted",
+            text::counted(lines, "line is", "lines are")
+        ),
+    }
 }
 
 /// A remark on results whose source has no status.

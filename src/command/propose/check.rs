@@ -48,7 +48,12 @@ pub fn run(args: &Check, terminal: &Terminal, output: &mut Output) -> Result<Exi
     for id in &ids {
         match stored::load(&workspace, id).and_then(|stored| trials.try_out(&stored)) {
             Ok(trial) => tried.push(trial),
-            Err(failure) => failed = Some(joined(failed, failure)),
+            Err(failure) => {
+                failed = Some(match failed {
+                    Some(first) => first.and(failure),
+                    None => failure,
+                });
+            }
         }
     }
     if args.playbook {
@@ -135,7 +140,7 @@ fn corpus(args: &Check, terminal: &Terminal, trial: &TrialResult) -> Result<Stri
         ..Stream::of("propose", &corpus, &args.reading, flags)
     };
     let mut all = ImpactPart::default();
-    let streamed = stream.run(&plans, &watcher, &project, terminal, |part| all.merge(part))?;
+    let streamed = stream.run(&plans, &watcher, &project, terminal, |part| all.merge(part))?.all_read()?;
     let compared = watcher.finish(all, [base, candidate], &streamed.replayed);
     let gate = ImpactGate::default();
     let Streamed { replayed, notes, .. } = &streamed;
@@ -145,18 +150,6 @@ fn corpus(args: &Check, terminal: &Terminal, trial: &TrialResult) -> Result<Stri
         _ => impact::page(&shown, terminal.out.width, Palette::new(terminal.out.colour)),
     };
     Ok(format!("\n{text}"))
-}
-
-/// Two failures as one, where both have places to show.
-fn joined(first: Option<Failure>, second: Failure) -> Failure {
-    match (first, second) {
-        (Some(Failure::Reports { mut reports, next }), Failure::Reports { reports: more, .. }) => {
-            reports.extend(more);
-            Failure::Reports { reports, next }
-        }
-        (Some(first), _) => first,
-        (None, second) => second,
-    }
 }
 
 /// The text of a playbook, which is a file for programs and must stay as it is.

@@ -162,7 +162,7 @@ impl EvidenceReader<'_> {
         stream.refuse_repeated()?;
         let mut all = MinedPart::default();
         let plans = std::slice::from_ref(self.plan);
-        let streamed = stream.run(plans, &Miner, self.project, self.terminal, |part| all.merge(part))?;
+        let streamed = stream.run(plans, &Miner, self.project, self.terminal, |part| all.merge(part))?.all_read()?;
         Ok((all, streamed.replayed))
     }
 }

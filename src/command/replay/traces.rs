@@ -86,7 +86,8 @@ pub fn run(
     let page =
         Page { args, paths, terminal, plans: &plans, beyond: &beyond, only: &selection.only, streamed: &streamed };
     page.write(&groups, output)?;
-    Ok(exit(&streamed.replayed, args.strict))
+    let exit = exit(&streamed.replayed, args.strict);
+    streamed.all_read().map(|_| exit)
 }
 
 fn selection(args: &Args, plans: &[Plan], sources: &Sources) -> Result<CallSelection, Failure> {
@@ -269,7 +270,7 @@ impl Page<'_> {
     }
 
     fn replayed_json(&self) -> ReplayedJson<'_> {
-        json::replayed(self.replayed(), &self.playbooks(), &self.streamed.notes, &self.streamed.sources)
+        json::replayed(self.replayed(), &self.playbooks(), &self.streamed.notes, self.paths.sources())
     }
 
     /// What was asked for with `--only`, `--call` and `--run`, by the flags' names.
@@ -303,7 +304,7 @@ impl Page<'_> {
     }
 
     fn drawing(&self) -> CallDrawing<'_> {
-        CallDrawing { plans: self.plans, beyond: self.beyond, sources: &self.streamed.sources }
+        CallDrawing { plans: self.plans, beyond: self.beyond, sources: self.paths.sources() }
     }
 
     /// The place of the playbook under which the worst finding of a call was made.
@@ -322,7 +323,7 @@ impl Page<'_> {
     fn next(&self, shown: &[Group]) -> Option<Command> {
         let call = &shown.first()?.detail.call;
         let input = self.paths.file(call.place.input)?;
-        let name = self.streamed.sources.name_of(&call.reference(), call.place);
+        let name = self.paths.sources().name_of(&call.reference(), call.place);
         let command = Command::new("playproof explain").path(input).name(&name);
         let worst = self.args.playbooks.get(self.worst_under(&shown.first()?.detail));
         let flags = Flags::default().with("--tools", self.args.tools.as_deref()).reading(&self.args.reading);

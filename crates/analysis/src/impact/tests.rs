@@ -46,7 +46,7 @@ fn impact_on(trace: &str, base: &str, candidate: &str, beyond: MissingAnswerPoli
     let [mine, theirs] = &plans;
     let watcher = Comparer::new(mine, theirs);
     let input = TraceInput::own("trace", trace.as_bytes());
-    let inputs: Inputs<'_> = Box::new(std::iter::once(Ok(input)));
+    let inputs: Inputs<'_> = Box::new(std::iter::once(input));
     let options = ReplayOptions { jobs, beyond, ..ReplayOptions::default() };
     let mut all = ImpactPart::default();
     let replayed = replay(&plans, inputs, &options, &watcher, |part| {
@@ -296,7 +296,7 @@ fn other_errors_are_other_errors_whatever_their_numbers() {
         let input = TraceInput::own("t", std::io::Cursor::new(trace));
         let plans = [plan(&text("standard"))];
         let seen = Mutex::new(&mut calls);
-        let inputs: Inputs<'_> = Box::new(std::iter::once(Ok(input)));
+        let inputs: Inputs<'_> = Box::new(std::iter::once(input));
         replay(&plans, inputs, &ReplayOptions::default(), &Keep(&seen), |()| Ok(())).expect("a trace");
         calls.remove(0)
     };

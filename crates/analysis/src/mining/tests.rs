@@ -16,7 +16,7 @@ fn plan(text: &str) -> Plan {
 fn mine_with(text: &str, trace: &str, jobs: usize) -> Mined {
     let plans = [plan(text)];
     let input = TraceInput::own("trace", trace.as_bytes());
-    let inputs: Inputs<'_> = Box::new(std::iter::once(Ok(input)));
+    let inputs: Inputs<'_> = Box::new(std::iter::once(input));
     let mut all = MinedPart::default();
     let replayed = replay(&plans, inputs, &ReplayOptions { jobs, ..ReplayOptions::default() }, &Miner, |part| {
         all.merge(part);

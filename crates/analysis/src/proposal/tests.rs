@@ -314,7 +314,7 @@ fn plan_of(text: &str) -> Plan {
 fn evidence_of(trace: &str, number: usize) -> Result<DraftEvidence, NoCluster> {
     let plans = [plan_of(PLAYBOOK)];
     let input = TraceInput::own("t.jsonl", trace.as_bytes());
-    let inputs: Inputs<'_> = Box::new(std::iter::once(Ok(input)));
+    let inputs: Inputs<'_> = Box::new(std::iter::once(input));
     let mut all = Mining::default();
     let replayed = replay(&plans, inputs, &ReplayOptions::default(), &Miner, |part| {
         all.merge(part);

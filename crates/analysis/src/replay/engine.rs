@@ -1,6 +1,7 @@
 //! Replays inputs: sets up the stages, runs them, and collects the result. Knows no threads.
 
 use std::io;
+use std::sync::atomic::AtomicUsize;
 
 use playproof_engine::playbook::Access;
 use playproof_engine::sim::Plan;
@@ -14,8 +15,8 @@ use super::stages::{Feed, Order, Stages, Total};
 /// Tool facts for what the recordings show come from the first plan.
 ///
 /// # Errors
-/// An input that cannot be opened or read, a line that cannot be used (unless skipped), and what `sink` gives.
-/// Everything before an input's error has been given to `sink` then; after its own error `sink` is given nothing more.
+/// Inputs that cannot be read, or have a line that cannot be used (unless skipped): such an input ends there, and the
+/// others are replayed. What `sink` gives; it is given nothing more then.
 pub fn replay<W: Observer, S: FnMut(W::Part) -> io::Result<()> + Send>(
     plans: &[Plan],
     inputs: Inputs<'_>,
@@ -24,18 +25,23 @@ pub fn replay<W: Observer, S: FnMut(W::Part) -> io::Result<()> + Send>(
     sink: S,
 ) -> Result<Replayed, ReplayError> {
     let writes = |tool: &str| plans.first().is_none_or(|plan| plan.facts(tool).access == Access::Write);
-    let stages = Stages { plans, options, observer, writes: &writes, pool: BufferPool::default() };
+    let stages =
+        Stages { plans, options, observer, writes: &writes, pool: BufferPool::default(), ended: AtomicUsize::new(0) };
     let total = Total::new(plans, Box::new(sink));
     let finished = pipeline::run(&stages, options.jobs, Feed::new(inputs), Order::new(plans), total);
     if let Some(error) = finished.error {
-        return Err(error);
+        return Err(ReplayError::Output(error));
     }
-    let (inputs, mut possible_duplicates) = finished
-        .order
-        .map_or_else(Default::default, |order| (order.accounts, order.recording.possible_duplicates().clone()));
+    let (inputs, unread, mut possible_duplicates) = finished.order.map_or_else(Default::default, |order| {
+        (order.accounts, order.unread, order.recording.possible_duplicates().clone())
+    });
     let (summaries, recorded) = finished.sink.map_or_else(Default::default, |total| {
         possible_duplicates.resent.merge(&total.resent);
         (total.summaries, total.recorded)
     });
-    Ok(Replayed { summaries, inputs, recorded, possible_duplicates })
+    let replayed = Replayed { summaries, inputs, recorded, possible_duplicates };
+    match unread.is_empty() {
+        true => Ok(replayed),
+        false => Err(ReplayError::Read(Box::new(replayed), unread)),
+    }
 }

@@ -27,7 +27,7 @@ pub struct ReplayOptions {
 }
 
 /// Traces in order; each is opened in its turn.
-pub type Inputs<'a> = Box<dyn Iterator<Item = Result<TraceInput<'a>, Report>> + Send + 'a>;
+pub type Inputs<'a> = Box<dyn Iterator<Item = TraceInput<'a>> + Send + 'a>;
 
 /// Observes every call, on any thread; its partial results come back in order.
 pub trait Observer: Sync {
@@ -83,11 +83,20 @@ impl Replayed {
     }
 }
 
-/// Why a replay ended early.
+/// Why a replay is not complete.
 #[derive(Debug)]
 pub enum ReplayError {
-    /// An input could not be read.
-    Read(ReadError),
+    /// Inputs could not be read to their ends, in their order; the result has the lines before.
+    Read(Box<Replayed>, Vec<UnreadInput>),
     /// The sink failed.
     Output(io::Error),
+}
+
+/// An input that could not be read to its end.
+#[derive(Debug)]
+pub struct UnreadInput {
+    /// Its place among the inputs.
+    pub input: usize,
+    /// Why.
+    pub error: ReadError,
 }

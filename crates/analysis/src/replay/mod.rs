@@ -25,7 +25,7 @@ pub use counts::Counts;
 pub use engine::replay;
 pub use frequent::{Frequent, FrequentRow};
 pub use hidden_intent::SentIn;
-pub use io::{InputAccount, Inputs, Observer, ReplayError, ReplayOptions, Replayed};
+pub use io::{InputAccount, Inputs, Observer, ReplayError, ReplayOptions, Replayed, UnreadInput};
 pub use lanes::Sessions;
 pub use message_template::{MessageTemplates, has_predicate, head, write_template};
 pub use recorded::{PossibleDuplicates, RecordingAnalysis};

@@ -3,9 +3,10 @@
 //! inspect what it passes on; reads no clock.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::io;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::io::{Observer, ReplayError};
+use super::io::Observer;
 use super::stages::{Batch, BatchResult, Feed, Order, ParsedPiece, Stages, Total};
 
 /// The final state of a pipeline.
@@ -14,8 +15,8 @@ pub(super) struct Finished<'a, P> {
     pub order: Option<Order<'a>>,
     /// The sink's last state.
     pub sink: Option<Total<'a, P>>,
-    /// The error that ended the run early: everything before it was sunk.
-    pub error: Option<ReplayError>,
+    /// The error of the sink, which ended the run early.
+    pub error: Option<io::Error>,
 }
 
 /// Runs `stages` on `jobs` threads, the calling one included.
@@ -46,7 +47,7 @@ struct State<'a, 'i, P> {
     parsed: BTreeMap<u64, ParsedPiece>,
     batches: VecDeque<Batch>,
     done: BTreeMap<u64, BatchResult<P>>,
-    error: Option<ReplayError>,
+    error: Option<io::Error>,
     /// Pieces read, pieces ordered, batches taken up, batches sunk.
     read: u64,
     ordered: u64,
@@ -211,9 +212,7 @@ impl<'a, 'i, W: Observer> Shared<'_, 'a, 'i, W> {
             let parsed = self.stages.parse(raw);
             self.change(|state| {
                 state.parsing -= 1;
-                if !state.order_ended {
-                    state.parsed.insert(number, parsed);
-                }
+                state.parsed.insert(number, parsed);
             });
         }
     }
@@ -221,19 +220,12 @@ impl<'a, 'i, W: Observer> Shared<'_, 'a, 'i, W> {
     fn order(&self, mut order: Order<'a>, parsed: Option<ParsedPiece>) {
         let last = parsed.is_none();
         let mut batches = Vec::new();
-        let result = self.stages.order(&mut order, parsed, &mut batches);
+        self.stages.order(&mut order, parsed, &mut batches);
         self.change(|state| {
             state.order = Some(order);
             state.ordered += 1;
             state.batches.extend(batches);
-            if last || result.is_err() {
-                state.order_ended = true; // what was cut before an error is still worked and sunk
-                state.source_ended = true;
-                state.parsed.clear();
-            }
-            if let Err(error) = result {
-                state.error = Some(error);
-            }
+            state.order_ended |= last;
         });
     }
 
@@ -286,7 +278,7 @@ mod tests {
         let trace: String =
             (0..CALLS).map(|n| format!("{{\"tool\":\"a\",\"args\":{n},\"status\":\"ok\"}}\n")).collect();
         let source = Box::new(Cursor::new(trace.into_bytes()));
-        let inputs: Inputs<'_> = Box::new(std::iter::once(Ok(TraceInput::own("t", source))));
+        let inputs: Inputs<'_> = Box::new(std::iter::once(TraceInput::own("t", source)));
         let options = ReplayOptions { jobs, ..ReplayOptions::default() };
         let mut taken = Vec::new();
         let plans = [Plan::new(playbook, &Tools::default())];

@@ -222,8 +222,7 @@ fn shown(story: &[StoryCall], wording: &Wording) -> Vec<String> {
         }
     }
     let text = |file: &[(String, _)]| file.iter().map(|(line, _)| format!("{line}\n")).collect::<String>();
-    let inputs: Vec<_> =
-        files.iter().map(|file| Ok(TraceInput::own("t", Cursor::new(text(file).into_bytes())))).collect();
+    let inputs: Vec<_> = files.iter().map(|file| TraceInput::own("t", Cursor::new(text(file).into_bytes()))).collect();
     let options = ReplayOptions { jobs: wording.jobs, ..ReplayOptions::default() };
     let mut seen = vec![String::new(); story.len()];
     let plans = [plan(wording.prefix)];

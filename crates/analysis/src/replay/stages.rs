@@ -4,6 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Read};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use foldhash::fast::FixedState;
 
@@ -23,7 +24,7 @@ use super::attempts;
 use super::buffer_pool::BufferPool;
 use super::call_result::{CallResult, ShownCall};
 use super::counts::Counts;
-use super::io::{InputAccount, Inputs, Observer, ReplayError, ReplayOptions};
+use super::io::{InputAccount, Inputs, Observer, ReplayOptions, UnreadInput};
 use super::lanes::{Lanes, NumberedCall};
 use super::message_template::MessageTemplates;
 use super::recorded::RecordingAnalysis;
@@ -59,12 +60,16 @@ pub(super) struct Stages<'a, W> {
     pub writes: &'a Writes<'a>,
     /// Reusable buffers and calls.
     pub pool: BufferPool,
+    /// The number of inputs that are read no further.
+    pub ended: AtomicUsize,
 }
 
 /// The source of bytes.
 pub(super) struct Feed<'i> {
     inputs: Inputs<'i>,
     current: Option<(String, Chunks<Box<dyn Read + Send + 'i>>)>,
+    /// The number of inputs that were begun.
+    begun: usize,
 }
 
 /// A piece of an input.
@@ -96,6 +101,7 @@ pub(super) struct Order<'a> {
     numbered: u64,
     closed: Vec<CompletedCall>,
     pub accounts: Vec<InputAccount>,
+    pub unread: Vec<UnreadInput>,
 }
 
 /// The result of one batch.
@@ -140,27 +146,26 @@ struct SimulatedCall {
 
 impl<'i> Feed<'i> {
     pub(super) fn new(inputs: Inputs<'i>) -> Feed<'i> {
-        Feed { inputs, current: None }
+        Feed { inputs, current: None, begun: 0 }
     }
 
-    fn next(&mut self, spare: Vec<u8>) -> Option<RawPiece> {
+    /// The next piece. Of the first `ended` inputs nothing more is needed.
+    fn next(&mut self, spare: Vec<u8>, ended: usize) -> Option<RawPiece> {
         let Some((name, chunks)) = &mut self.current else {
-            return Some(match self.inputs.next()? {
-                Ok(input) => self.begin(input),
-                Err(report) => RawPiece::Broken(ReadError::from(report)),
-            });
+            let input = self.inputs.next()?;
+            return Some(self.begin(input));
         };
-        Some(match chunks.next(spare) {
-            Ok(Some(piece)) => RawPiece::Piece(piece),
-            Ok(None) => {
-                self.current = None;
-                RawPiece::Ends
-            }
+        let piece = match chunks.next(spare) {
+            Ok(Some(piece)) if self.begun > ended => return Some(RawPiece::Piece(piece)),
+            Ok(_) => RawPiece::Ends,
             Err(error) => RawPiece::Broken(ReadError::Unreadable(name.clone(), error)),
-        })
+        };
+        self.current = None;
+        Some(piece)
     }
 
     fn begin(&mut self, input: TraceInput<'i>) -> RawPiece {
+        self.begun += 1;
         self.current = Some((input.name.clone(), Chunks::new(input.lines)));
         RawPiece::Begins(input.name)
     }
@@ -169,7 +174,7 @@ impl<'i> Feed<'i> {
 impl<'a, W: Observer> Stages<'a, W> {
     /// The next piece; none at the end.
     pub(super) fn read(&self, source: &mut Feed<'_>) -> Option<RawPiece> {
-        source.next(self.pool.buffer())
+        source.next(self.pool.buffer(), self.ended.load(Ordering::Relaxed))
     }
 
     /// Parses a piece.
@@ -191,12 +196,7 @@ impl<'a, W: Observer> Stages<'a, W> {
     }
 
     /// Takes the next parsed piece in order (none at the end) and adds the batches that are complete.
-    pub(super) fn order(
-        &self,
-        order: &mut Order<'a>,
-        parsed: Option<ParsedPiece>,
-        batches: &mut Vec<Batch>,
-    ) -> Result<(), ReplayError> {
+    pub(super) fn order(&self, order: &mut Order<'a>, parsed: Option<ParsedPiece>, batches: &mut Vec<Batch>) {
         match parsed {
             Some(ParsedPiece::Begins(name)) => {
                 let input = u32::try_from(order.accounts.len()).unwrap_or(u32::MAX);
@@ -204,20 +204,21 @@ impl<'a, W: Observer> Stages<'a, W> {
                 order.current = Some((name, assembler.with_keys(std::mem::take(&mut order.keys))));
             }
             Some(ParsedPiece::Digest(digest)) => {
-                if let Some((_, assembler)) = &mut order.current {
-                    let taken = assembler.take(digest, &mut order.closed);
-                    taken.map_err(|report| ReplayError::Read(report.into()))?;
+                if let Some((_, assembler)) = &mut order.current
+                    && let Err(report) = assembler.take(digest, &mut order.closed)
+                {
+                    order.end_early(report.into());
+                    self.ended.store(order.accounts.len(), Ordering::Relaxed);
                 }
             }
             Some(ParsedPiece::Ends) => order.end(),
-            Some(ParsedPiece::Broken(error)) => return Err(ReplayError::Read(error)),
+            Some(ParsedPiece::Broken(error)) => order.end_early(error),
             None => {}
         }
         order.cut(self.plans, self.options, batches);
         if order.current.is_none() {
             order.recording.begin_input(); // runs belong to one input
         }
-        Ok(())
     }
 
     /// The state of a new worker.
@@ -261,7 +262,7 @@ impl<'a, W: Observer> Stages<'a, W> {
     }
 
     /// Adds the result of a batch, in order.
-    pub(super) fn sink(&self, total: &mut Total<'_, W::Part>, done: BatchResult<W::Part>) -> Result<(), ReplayError> {
+    pub(super) fn sink(&self, total: &mut Total<'_, W::Part>, done: BatchResult<W::Part>) -> io::Result<()> {
         for (mine, later) in total.summaries.iter_mut().zip(&done.summaries) {
             mine.merge(later);
         }
@@ -276,7 +277,7 @@ impl<'a, W: Observer> Stages<'a, W> {
             }
             summary.off_tape_runs = known.len() as u64;
         }
-        (total.sink)(done.part).map_err(ReplayError::Output)
+        (total.sink)(done.part)
     }
 
     /// Simulates a call under each plan. `joined` are its records if it was simulated together with others.
@@ -354,6 +355,15 @@ impl Order<'_> {
             numbered: 0,
             closed: Vec::new(),
             accounts: Vec::new(),
+            unread: Vec::new(),
+        }
+    }
+
+    /// Ends an input that cannot be read further, unless it has ended.
+    fn end_early(&mut self, error: ReadError) {
+        if self.current.is_some() {
+            self.unread.push(UnreadInput { input: self.accounts.len(), error });
+            self.end();
         }
     }
 

@@ -9,7 +9,7 @@ use playproof_engine::event::{EffectClaim, FindingBy, FindingId, OutcomeWord};
 use playproof_engine::playbook::{Access, DEFAULT_TIMEOUT, ToolFacts, ToolRow, Tools};
 use playproof_engine::sim::Plan;
 use playproof_engine::upstream::MissingAnswerPolicy;
-use playproof_formats::diagnostic::{Diagnostic, Report, Source};
+use playproof_formats::diagnostic::Source;
 use playproof_trace::assemble::AssembleOptions;
 use playproof_trace::input::ReadError;
 
@@ -50,8 +50,8 @@ fn options(jobs: usize) -> ReplayOptions {
     ReplayOptions { jobs, ..ReplayOptions::default() }
 }
 
-fn input(name: &str, text: &str) -> Result<TraceInput<'static>, Report> {
-    Ok(TraceInput::own(name, Cursor::new(text.to_owned().into_bytes())))
+fn input(name: &str, text: &str) -> TraceInput<'static> {
+    TraceInput::own(name, Cursor::new(text.to_owned().into_bytes()))
 }
 
 fn replay_all(texts: &[&str], options: &ReplayOptions) -> (Replayed, String) {
@@ -621,24 +621,27 @@ fn the_bytes_are_the_same_for_any_number_of_threads() {
 }
 
 #[test]
-fn an_error_comes_after_everything_before_it_for_any_number_of_threads() {
-    let text = format!("{}{{\"tool\":5}}\n{}", uneven(600), uneven(100));
+fn a_bad_line_ends_its_input_and_no_other_for_any_number_of_threads() {
+    let text = format!("{}{{\"tool\":5}}\n{}", uneven(600), uneven(50_000));
     let run = |jobs| {
         let mut out = String::new();
         let plans = [plan()];
-        let inputs = Box::new([input("t0", &uneven(50)), input("t1", &text)].into_iter());
-        let result = replay(&plans, inputs, &options(jobs), &Lines, |part: String| {
+        let inputs = [input("t0", &uneven(50)), input("t1", &text), input("t2", &uneven(70))];
+        let result = replay(&plans, Box::new(inputs.into_iter()), &options(jobs), &Lines, |part: String| {
             out += &part;
             Ok(())
         });
-        match result {
-            Err(ReplayError::Read(ReadError::Invalid(report))) => (report.to_string(), out),
-            other => panic!("{other:?}"),
-        }
+        let Err(ReplayError::Read(replayed, unread)) = result else { panic!("{result:?}") };
+        let [UnreadInput { input: 1, error: ReadError::Invalid(report) }] = &*unread else { panic!("{unread:?}") };
+        (report.to_string(), out, *replayed)
     };
     let one = run(1);
     assert!(one.0.starts_with("t1:") && one.0.ends_with(": `tool` must be a string"), "{}", one.0);
-    assert!(!one.1.is_empty());
+    let alone = |runs| replay_all(&[&uneven(runs)], &options(1)).0.inputs[0].ledger.clone();
+    let ledgers: Vec<_> = one.2.inputs.iter().map(|input| input.ledger.clone()).collect();
+    assert_eq!((&ledgers[0], &ledgers[2]), (&alone(50), &alone(70)));
+    assert!(one.2.ledger().balances() && ledgers[1].lines < 100_000, "{:?}", ledgers[1]);
+    assert!(one.1.contains("(2, "), "the calls of the last input");
     for jobs in [2, 8] {
         assert_eq!(run(jobs), one);
     }
@@ -657,19 +660,16 @@ impl Read for Breaks<'_> {
 }
 
 #[test]
-fn inputs_that_cannot_be_opened_or_read_and_sinks_that_fail_are_told_apart() {
-    let run = |inputs: Vec<Result<TraceInput<'static>, Report>>, sink: fn(String) -> io::Result<()>| {
+fn inputs_that_cannot_be_read_and_sinks_that_fail_are_told_apart() {
+    let run = |inputs: Vec<TraceInput<'static>>, sink: fn(String) -> io::Result<()>| {
         let replayed = replay(&[plan()], Box::new(inputs.into_iter()), &options(2), &Lines, sink);
         replayed.map(|replayed| replayed.inputs.len())
     };
-    let closed = || Report::one(Source::whole("gone", ""), Diagnostic::error("unreadable", "no such file"));
-    let broken = Ok(TraceInput::own("b", Breaks(b"{\"tool\":\"a\"}\n")));
+    let broken = TraceInput::own("b", Breaks(b"{\"tool\":\"a\"}\n"));
+    let Err(ReplayError::Read(replayed, unread)) = run(vec![broken, input("t", PAID)], |_| Ok(())) else { panic!() };
+    assert_eq!(replayed.inputs.len(), 2);
     assert!(
-        matches!(run(vec![Err(closed())], |_| Ok(())), Err(ReplayError::Read(ReadError::Invalid(report))) if *report == closed())
-    );
-    let told = run(vec![broken], |_| Ok(()));
-    assert!(
-        matches!(told, Err(ReplayError::Read(ReadError::Unreadable(name, error))) if name == "b" && error.to_string() == "the cable was pulled")
+        matches!(&*unread, [UnreadInput { input: 0, error: ReadError::Unreadable(name, error) }] if name == "b" && error.to_string() == "the cable was pulled")
     );
     let full = |_: String| Err(io::Error::other("the disk is full"));
     assert!(matches!(run(vec![input("t", PAID)], full), Err(ReplayError::Output(_))));

@@ -66,7 +66,10 @@ impl<'a> Drawing<'a> {
     fn new(source: &Source, diagnostic: &'a Diagnostic, room: usize) -> Drawing<'a> {
         let message = text::escape_unprintable(&diagnostic.message).into_owned();
         if diagnostic.labels.is_empty() {
-            let message = format!("{}: {message}", text::escape_unprintable(&source.name));
+            let message = match &*source.name {
+                "" => message, // it names its source itself
+                name => format!("{}: {message}", text::escape_unprintable(name)),
+            };
             return Drawing { diagnostic, message, text: None, labels: Vec::new() };
         }
         let spans: Vec<Range<usize>> = diagnostic.labels.iter().map(|label| label.span.clone()).collect();

@@ -19,6 +19,8 @@ pub struct InputJson<'a> {
     first_unknown_type: Option<FirstJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
     first_unknown_field: Option<FirstJson>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    unread: bool,
     #[serde(flatten)]
     foreign: Option<ForeignJson<'a>>,
 }
@@ -53,6 +55,7 @@ pub fn inputs<'a>(replayed: &'a Replayed, notes: &'a [InputNote], sources: &'a S
                 .field
                 .as_ref()
                 .map(|(line, name)| FirstJson { name: name.to_string(), line: *line }),
+            unread: note.is_some_and(|note| note.unread),
             foreign: note.and_then(|note| {
                 Some(ForeignJson { read_as: note.read_as.as_ref()?, odd_in_the_source: &note.remarks })
             }),
