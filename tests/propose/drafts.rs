@@ -45,6 +45,44 @@ fn a_draft_from_a_form_has_its_rule_both_fixtures_and_the_evidence() {
 }
 
 #[test]
+fn a_fixture_has_no_value_that_the_recorded_call_sent_unless_the_rule_asks_for_it() {
+    let project = Project::new();
+    let line = |order: &str, cents: u32, said: &str| {
+        format!(
+            r#"{{"tool":"pay","args":{{"order":"{order}","of":{{"cents":[{cents}]}}}},"evidence_refs":["ev-{order}"],"status":"error","error":{{"kind":"tool_error","message":"{said}"}}}}"#
+        ) + "\n"
+    };
+    let trace = [
+        line("tulip-17", 4711, "no seat for tulip-17 at 4711 cents"),
+        line("rose-18", 4712, "no seat for rose-18 at 4712 cents"),
+        line("aster-19", 4713, "rows of aster-19 are closed"),
+    ];
+    project.write("trace.jsonl", &trace.concat());
+    let values = ["tulip-17", "rose-18", "aster-19", "4711", "4712", "4713"];
+    let fixtures = |id: &str| {
+        ["", "not-"].map(|prefix| project.read(&format!("proposals/{id}/fixtures/{prefix}{id}.yaml"))).concat()
+    };
+    let new = |verdict: &'static str| ["propose", "new", verdict, "--from-cluster", "1", "--trace", "trace.jsonl"];
+    assert_eq!(project.run(&new("full")).code, 0);
+    let written = fixtures("full");
+    assert!(written.contains("args: { of: { cents: [1] }, order: text }"), "{written}");
+    assert!(written.contains("message: no seat for text at 1 cents"), "{written}");
+    for value in values {
+        assert!(!written.contains(value), "{value}: {written}");
+    }
+    project.run(&["feedback", "add", "trace.jsonl", "--call", "trace.jsonl:1", "--note", "No tulips."]);
+    let kept = project.run(&["feedback", "list", "--format", "json"]).out;
+    let kept: serde_json::Value = serde_json::from_str(&kept).expect("JSON");
+    let id = kept["feedback"][0]["id"].as_str().expect("an id");
+    let asks = ["propose", "new", "tulips", "--from-feedback", id, "--when", "message: { contains: tulip-17 }"];
+    let ran = project.run(&asks);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let written = fixtures("tulips");
+    assert!(written.contains("message: no seat for tulip-17 at 4711 cents"), "{written}");
+    assert!(written.contains("args: { of: { cents: [1] }, order: text }"), "{written}");
+}
+
+#[test]
 fn a_draft_takes_over_the_compensation_of_another_verdict() {
     let project = Project::new();
     let ran = project.run(&["propose", "new", "slower", "--when", "kind: [late, later]", "--like", "slow"]);

@@ -1,10 +1,13 @@
-//! Turns a recorded call into a fixture with the recorded answers as its script, without an `expect`. Knows no playbook.
+//! Turns a recorded call into a fixture with the recorded answers as its script, without an `expect`. The fixture has the
+//! names and types of the arguments and none of their values: it is committed. Knows no playbook.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::Value;
 
 use playproof_engine::call::{AnswerTo, RecordedAnswer, RecordedCall};
+use playproof_engine::event::ErrorFacts;
 use playproof_engine::fixture::{Fixture, FixtureCall};
 use playproof_engine::time::{Duration, Instant};
 use playproof_engine::upstream::{KeyDialect, Script, ScriptedAnswer, UpstreamReply};
@@ -19,31 +22,32 @@ const ANSWERS_MAX: usize = 20;
 /// The longest wait; longer ones come from a wrong clock.
 const LONGEST: Duration = Duration::from_millis(86_400_000);
 
-/// How much of a call's arguments and evidence a page shows or a committed file keeps.
+/// How much of a call's arguments a page shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arguments {
     /// All values as recorded; redaction happened when the call was read.
     Values,
-    /// Names and types: every value is a sample of its type.
+    /// Names and types.
     Types,
 }
 
-/// The fixture of one recorded call. A key or a token is replaced by another one, for privacy.
-pub fn of_recorded(call: &RecordedCall, title: String, arguments: Arguments) -> Fixture {
+/// The fixture of one recorded call. Keys, tokens, evidence and the values of arguments are replaced by others of their
+/// types.
+pub fn of_recorded(call: &RecordedCall) -> Fixture {
     let call = FixtureCall {
         name: CALL.to_owned(),
         tool: call.tool().to_owned(),
-        args: args(call, arguments),
+        args: args(call),
         key: call.key().map(|_| "ik_1".to_owned()),
         token: call.token().map(|_| "rev_1".to_owned()),
-        evidence: evidence(call, arguments),
+        evidence: evidence(call),
         at: Instant::ZERO,
         timeout: call.timeout.map(written),
         draws: Vec::new(),
         script: script(call),
     };
     Fixture {
-        title,
+        title: String::new(),
         seed: None,
         playbooks: Vec::new(),
         calls: vec![call],
@@ -55,14 +59,16 @@ pub fn of_recorded(call: &RecordedCall, title: String, arguments: Arguments) -> 
 }
 
 /// The arguments, if they are a map: fixtures allow nothing else.
-fn args(call: &RecordedCall, arguments: Arguments) -> String {
+fn args(call: &RecordedCall) -> String {
     let read = call.args().and_then(|args| serde_json::from_str::<Value>(args).ok());
     let mut value = read.filter(Value::is_object).unwrap_or_else(|| Value::Object(serde_json::Map::new()));
-    if arguments == Arguments::Types {
-        blank(&mut value);
-    }
+    blank(&mut value);
     text_of(&value.to_string())
 }
+
+/// The sample of a text, and of a number.
+const TEXT: &str = "text";
+const NUMBER: &str = "1";
 
 fn blank(value: &mut Value) {
     match value {
@@ -71,18 +77,72 @@ fn blank(value: &mut Value) {
             items.truncate(1);
             items.iter_mut().for_each(blank);
         }
-        Value::String(text) => *text = "text".to_owned(),
+        Value::String(text) => *text = TEXT.to_owned(),
         Value::Number(_) => *value = Value::from(1),
         Value::Null | Value::Bool(_) => {}
     }
 }
 
-fn evidence(call: &RecordedCall, arguments: Arguments) -> Vec<String> {
+fn evidence(call: &RecordedCall) -> Vec<String> {
     let read = call.evidence().and_then(|refs| serde_json::from_str::<Vec<String>>(refs).ok()).unwrap_or_default();
-    match arguments {
-        Arguments::Values => read,
-        Arguments::Types => (1..).zip(read).map(|(n, _)| format!("ev_{n}")).collect(),
+    (1..).zip(read).map(|(n, _)| format!("ev_{n}")).collect()
+}
+
+/// The same fixture with messages that do not repeat the values of the arguments. A rule may ask for such a word, so the
+/// result need not behave as the recorded call.
+#[must_use]
+pub fn without_echoes(mut fixture: Fixture, call: &RecordedCall) -> Fixture {
+    for answer in fixture.calls.iter_mut().flat_map(|call| &mut call.script.attempts) {
+        if let UpstreamReply::Failed(Some(error)) | UpstreamReply::Suspected(Some(error)) = &mut answer.reply {
+            let message = error.message.as_deref().map(|message| message_without_echoes(message, call).into());
+            *error = Arc::new(ErrorFacts { message, ..(**error).clone() });
+        }
     }
+    fixture
+}
+
+/// A message of the call without the values of its arguments.
+pub fn message_without_echoes(message: &str, call: &RecordedCall) -> String {
+    let args: Value = call.args().and_then(|args| serde_json::from_str(args).ok()).unwrap_or_default();
+    let mut values = Vec::new();
+    add_values(&args, &mut values);
+    values.sort_by_key(|(value, _)| std::cmp::Reverse(value.len())); // a value may contain another one
+    without_values(message, &values)
+}
+
+/// The texts and numbers that a message may repeat, each with its sample. Shorter ones are a message's own.
+fn add_values(value: &Value, values: &mut Vec<(String, &'static str)>) {
+    match value {
+        Value::Object(fields) => fields.values().for_each(|field| add_values(field, values)),
+        Value::Array(items) => items.iter().for_each(|item| add_values(item, values)),
+        Value::String(text) if text.trim().len() > 2 => values.push((text.trim().to_owned(), TEXT)),
+        Value::Number(number) if number.to_string().len() > 1 => values.push((number.to_string(), NUMBER)),
+        Value::String(_) | Value::Number(_) | Value::Null | Value::Bool(_) => {}
+    }
+}
+
+/// The message with a sample in place of each value that stands alone.
+fn without_values(message: &str, values: &[(String, &'static str)]) -> String {
+    let (mut out, mut rest) = (String::new(), message);
+    while let Some(first) = rest.chars().next() {
+        let stands_alone = |value: &String| {
+            let behind = rest.strip_prefix(value.as_str())?;
+            let alone = !out.ends_with(char::is_alphanumeric) && !behind.starts_with(char::is_alphanumeric);
+            alone.then_some(behind)
+        };
+        let echo = values.iter().find_map(|(value, sample)| Some((stands_alone(value)?, *sample)));
+        match echo {
+            Some((behind, sample)) => {
+                out.push_str(sample);
+                rest = behind;
+            }
+            None => {
+                out.push(first);
+                rest = rest.get(first.len_utf8()..).unwrap_or("");
+            }
+        }
+    }
+    out
 }
 
 fn script(call: &RecordedCall) -> Script {
@@ -129,28 +189,35 @@ mod tests {
     }
 
     #[test]
-    fn a_recorded_call_answers_as_recorded_and_keeps_its_key_and_token_private() {
-        let fixture = of_recorded(&recorded(TRACE), "t".to_owned(), Arguments::Values);
+    fn a_recorded_call_answers_as_recorded_and_its_values_stay_private() {
+        let fixture = of_recorded(&recorded(TRACE));
         let [call] = fixture.calls.as_slice() else { panic!("{fixture:?}") };
-        assert_eq!(call.args, r#"{"a":[1,2],"b":"secret","c":{"d":7,"e":null}}"#);
+        assert_eq!(call.args, r#"{"a":[1],"b":"text","c":{"d":1,"e":null}}"#);
         assert_eq!((call.key.as_deref(), call.token.as_deref()), (Some("ik_1"), Some("rev_1")));
-        assert_eq!(call.evidence, ["e-8", "e-9"]);
+        assert_eq!(call.evidence, ["ev_1", "ev_2"]);
         let answers: Vec<_> =
             call.script.attempts.iter().map(|one| (one.reply == UpstreamReply::Ok, one.latency.as_millis())).collect();
         assert_eq!(answers, [(false, 86_400_000), (true, 8)], "a day at most, in whole milliseconds");
     }
 
     #[test]
-    fn types_contain_no_data() {
-        let fixture = of_recorded(&recorded(TRACE), String::new(), Arguments::Types);
-        let [call] = fixture.calls.as_slice() else { panic!("{fixture:?}") };
-        assert_eq!(call.args, r#"{"a":[1],"b":"text","c":{"d":1,"e":null}}"#);
-        assert_eq!(call.evidence, ["ev_1", "ev_2"]);
+    fn a_message_without_echoes_keeps_its_own_words() {
+        let said = |args: &str, message: &str| {
+            let error = format!(r#""status":"error","error":{{"kind":"odd","message":"{message}"}}"#);
+            let call = recorded(&format!("{{\"tool\":\"pay\",\"args\":{args},{error}}}\n"));
+            let fixture = without_echoes(of_recorded(&call), &call);
+            let reply = &fixture.calls[0].script.attempts[0].reply;
+            let UpstreamReply::Failed(Some(error)) = reply else { panic!("{reply:?}") };
+            error.message.clone().unwrap_or_default()
+        };
+        let args = r#"{"to":"Ann Lee","of":{"cents":4711},"first":"Ann"}"#;
+        assert_eq!(&*said(args, "Ann Lee (Ann) owes 4711, not 47110"), "text (text) owes 1, not 47110");
+        assert_eq!(&*said(r#"{"n":4,"unit":"s","word":"lock"}"#, "it locks in 4 s"), "it locks in 4 s");
     }
 
     #[test]
     fn arguments_that_are_not_a_map_are_dropped() {
         let call = recorded("{\"tool\":\"pay\",\"args\":[1],\"status\":\"ok\"}\n");
-        assert_eq!(of_recorded(&call, String::new(), Arguments::Values).calls[0].args, "{}");
+        assert_eq!(of_recorded(&call).calls[0].args, "{}");
     }
 }

@@ -10,7 +10,7 @@ use super::request::{Note, WhySynthetic};
 use crate::check::CaseId;
 use crate::coverage::{expected, probes, to_yaml};
 use crate::mining::FailureExample;
-use crate::recorded::{Arguments, of_recorded};
+use crate::recorded::{message_without_echoes, of_recorded, without_echoes};
 use playproof_engine::call::RecordedCall;
 use playproof_engine::fixture::{Expect, ExpectCall, Fixture, FixtureTool};
 use playproof_engine::glob;
@@ -178,11 +178,15 @@ impl TrialPlans<'_> {
             repeatable: stated(facts.repeatable, own.repeatable),
             timeout: (facts.timeout != DEFAULT_TIMEOUT || own.timeout != DEFAULT_TIMEOUT).then_some(facts.timeout),
         });
-        Fixture {
+        let fixture = Fixture {
             playbooks: vec![self.draft.playbook.clone()],
             tools: tools.into_iter().collect(),
-            ..of_recorded(call, String::new(), Arguments::Values)
-        }
+            ..of_recorded(call)
+        };
+        // A rule may ask for a word that the call sent.
+        let private = without_echoes(fixture.clone(), call);
+        let shows = |fixture: &Fixture| [self.before, self.after].map(|plan| TrialPlans::shows(plan, fixture));
+        if shows(&private) == shows(&fixture) { private } else { fixture }
     }
 }
 
@@ -216,8 +220,8 @@ impl RecordedFixtures<'_> {
     fn fixtures(&self, examples: &[FailureExample]) -> Vec<(Title, Fixture)> {
         let fixture = |example: &FailureExample| {
             let call = self.calls.get(&(example.place.input, example.reference.clone()))?;
-            let title = Title::Says { tool: call.tool().to_owned(), message: example.message.clone() };
-            Some((title, self.plans.of_call(call)))
+            let message = example.message.as_deref().map(|message| message_without_echoes(message, call));
+            Some((Title::Says { tool: call.tool().to_owned(), message }, self.plans.of_call(call)))
         };
         examples.iter().filter_map(fixture).collect()
     }

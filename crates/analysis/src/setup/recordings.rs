@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::starter::{NamedText, PLAYBOOK};
 use crate::coverage::{expected, to_yaml};
-use crate::recorded::{Arguments, of_recorded};
+use crate::recorded::{of_recorded, without_echoes};
 use playproof_engine::call::{AnswerTo, RecordedCall, Reply};
 use playproof_engine::event::{Decision, OutcomeKind};
 use playproof_engine::fixture::Fixture;
@@ -211,7 +211,7 @@ fn known_verdict(plan: &Plan, record: &SimulationRecord) -> Option<String> {
 /// The call with its answers as a script; none if other requests than attempts were answered.
 fn scripted(call: &RecordedCall) -> Option<Fixture> {
     let is_plain = call.answers.iter().all(|answer| answer.to == AnswerTo::Attempt);
-    is_plain.then(|| of_recorded(call, String::new(), Arguments::Types))
+    is_plain.then(|| without_echoes(of_recorded(call), call))
 }
 
 /// The name of a file without folders and endings.
