@@ -1,5 +1,7 @@
-//! `playproof coverage [PLAYBOOK]`: lists what the fixtures exercise of a playbook, and prints fixtures for the rest.
+//! `playproof coverage [PLAYBOOK]`: lists what the fixtures exercise of a playbook, and prints or writes fixtures for the
+//! rest.
 
+use crate::changeset::{Change, ProjectLock};
 use crate::checking;
 use crate::exit::{Exit, Failure};
 use crate::format::Format;
@@ -7,7 +9,8 @@ use crate::output::{Output, to_stderr};
 use crate::terminal::Terminal;
 use crate::values::{Permille, permille};
 use crate::workspace::Workspace;
-use playproof_analysis::coverage::{NamedFixture, measure};
+use playproof_analysis::coverage::{NamedFixture, Suggestion, measure};
+use playproof_formats::diagnostic::counted;
 use playproof_formats::shell::Command;
 use playproof_report::coverage::{json, lines, page, percent};
 use playproof_report::style::{Extent, Palette};
@@ -19,13 +22,14 @@ Examples:
   playproof coverage                            the project's playbook, by the fixtures that name it
   playproof coverage reversing --format lines   the playbook's lines, marked
   playproof coverage --all                      with the text of every fixture that is missing
+  playproof coverage --write fixtures           write every fixture that is missing; then review them
   playproof coverage --fail-under 80            exit with 1 below 80 percent
 
 Counts rules, verdicts, compensations, guards (passed and stopped), outcomes, stop reasons, queues, tool facts, and cells
 (a verdict on a read or write, with or without key and token, on the first or a later attempt). What no fixture can
 exercise does not count.
 
-Exit codes: 0 measured, 1 below --fail-under, 2 no fixture, or unusable input.")]
+Exit codes: 0 measured or written, 1 below --fail-under, 2 no fixture, unusable input, or a file that is there already.")]
 pub struct Args {
     /// The playbook: a name (of `playbooks/`, else embedded) or a path [default: the project's, or standard]
     #[arg(value_name = "PLAYBOOK")]
@@ -43,6 +47,11 @@ pub struct Args {
     #[arg(long)]
     pub all: bool,
 
+    /// Write every missing fixture into this folder of the project, over no file: each `expect` is what the playbook does
+    /// now, for you to review
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["format", "all", "fail_under"])]
+    pub write: Option<String>,
+
     /// Exit with 1 if the fixtures exercise less than this
     #[arg(long, value_name = "PERCENT", value_parser = permille)]
     pub fail_under: Option<Permille>,
@@ -51,11 +60,15 @@ pub struct Args {
 /// Measures.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let workspace = Workspace::open()?.with_fixtures(args.fixtures.as_deref());
+    let project_lock = args.write.as_ref().map(|_| workspace.project_lock()).transpose()?;
     workspace.say_guesses()?;
     let (name, used) = workspace.playbook(args.playbook.as_deref())?;
     let fixtures = workspace.fixtures_of(&name, checking::jobs(None))?;
     let cases: Vec<NamedFixture> = fixtures.into_iter().map(|(name, fixture)| NamedFixture { name, fixture }).collect();
     let report = measure(&name, &used.loaded, workspace.tools(), &cases);
+    if let (Some(folder), Some(project_lock)) = (&args.write, project_lock) {
+        return write(&workspace.with_fixtures(Some(folder)), &report.suggestions, &project_lock, output);
+    }
     let typed = args.playbook.clone().unwrap_or_else(|| workspace.playbook_argument(&name));
     let command = Command::new("playproof coverage").path(&typed).flag_if("--fixtures", args.fixtures.as_deref());
     let palette = Palette::new(terminal.out.colour);
@@ -86,4 +99,31 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         }
         _ => Ok(Exit::Clean),
     }
+}
+
+/// Writes the missing fixtures into the folder of fixtures of `workspace`: all or none, and over no file.
+fn write(
+    workspace: &Workspace,
+    suggestions: &[Suggestion],
+    project_lock: &ProjectLock,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    let mut changes = Vec::new();
+    for suggestion in suggestions {
+        let path = workspace.fixture_path(&suggestion.name);
+        workspace.refuse_new_fixture(&path)?;
+        changes.push(Change::Write(path, suggestion.text.clone().into_bytes()));
+    }
+    if changes.is_empty() {
+        output.page("no fixture is missing: the fixtures exercise all that can be exercised")?;
+        return Ok(Exit::Clean);
+    }
+    project_lock.commit(&changes, output)?;
+    let fixtures = counted(changes.len() as u64, "fixture", "fixtures");
+    output.lines(&[
+        format!("wrote {fixtures} into {}", workspace.fixtures_here()),
+        "each `expect` is what the playbook does now: review it before you accept its golden".to_owned(),
+        "next: playproof check".to_owned(),
+    ])?;
+    Ok(Exit::Clean)
 }

@@ -23,6 +23,24 @@ impl Workspace {
         self.fixtures.join(format!("{fixture}.yaml"))
     }
 
+    /// Refuses a file for a new fixture that is there already, or that the project would read as something else.
+    ///
+    /// # Errors
+    /// It is such a file.
+    pub fn refuse_new_fixture(&self, path: &Path) -> Result<(), Failure> {
+        let here = self.here(path);
+        if files::exists(&path.to_string_lossy()) {
+            return Err(Failure::new(format!("`{here}` is there already: it would be overwritten"))
+                .help("nothing was written; move the file away, or name another folder"));
+        }
+        let there = files::destination(&path.to_string_lossy());
+        match there.and_then(|there| taken_for(self.root(), &there)).filter(|what| *what != A_FIXTURE) {
+            None => Ok(()),
+            Some(what) => Err(Failure::new(format!("`{here}` would be read as {what}"))
+                .help("nothing was written; name the folder of the fixtures, or one of your own")),
+        }
+    }
+
     /// The name of a fixture's file in messages.
     pub fn fixture_name(&self, fixture: &str) -> String {
         self.name(&self.fixture_path(fixture))

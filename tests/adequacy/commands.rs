@@ -1,6 +1,7 @@
 //! What the two commands make of good and bad use: exit codes, messages, the same bytes.
 
 use crate::adequacy::project::Project;
+use crate::adequacy::shipped::json;
 
 #[test]
 fn a_share_that_is_too_small_fails_and_one_that_is_reached_does_not() {
@@ -39,6 +40,49 @@ fn a_playbook_of_the_project_is_measured_as_it_is_on_disk() {
     project.edit("playbooks/standard.yaml", "max_attempts: 6", "max_attempts: 30");
     let run = project.run(&["coverage", "standard"]);
     assert!(run.out.contains("stop max_attempts: all retries and refreshes together stay within"), "{}", run.out);
+}
+
+#[test]
+fn the_missing_fixtures_are_written_over_no_file_and_exercise_the_rest() {
+    let project = Project::copy();
+    project.remove("fixtures/six-attempts-and-no-seventh.yaml");
+    let coverage = || json(&project, &["coverage", "standard"]);
+    let missing: Vec<String> =
+        coverage()["suggestions"].as_array().expect("fixtures").iter().map(|one| one["name"].to_string()).collect();
+    assert!(!missing.is_empty());
+    let write = ["coverage", "standard", "--write", "fixtures/more"];
+    let run = project.run(&write);
+    assert_eq!(run.code, 0, "{}", run.err);
+    for name in &missing {
+        assert!(project.path(&format!("fixtures/more/{}.yaml", name.trim_matches('"'))).exists(), "{name}");
+    }
+    let said = format!("wrote {} fixtures into fixtures/more\n", missing.len());
+    assert!(run.out.starts_with(&said) && run.out.ends_with("next: playproof check\n"), "{}", run.out);
+    assert_eq!(coverage()["suggestions"].as_array().map(Vec::len), Some(0));
+    assert_eq!(project.run(&write).out, "no fixture is missing: the fixtures exercise all that can be exercised\n");
+    let check = project.run(&["check", "--run", "^standard/"]);
+    assert!(check.code == 1 && !check.out.contains("contradict"), "only the goldens are new: {}", check.out);
+    assert_eq!(project.run(&["accept", "--reason", "reviewed"]).code, 0);
+    assert_eq!(project.run(&["check", "--run", "^standard/"]).code, 0);
+}
+
+#[test]
+fn missing_fixtures_are_not_written_over_files_nor_among_other_files_of_the_project() {
+    let project = Project::copy();
+    project.remove("fixtures/six-attempts-and-no-seventh.yaml");
+    let name = json(&project, &["coverage", "standard"])["suggestions"][0]["name"].as_str().expect("a name").to_owned();
+    std::fs::create_dir(project.path("own")).expect("a folder");
+    std::fs::write(project.path(&format!("own/{name}.yaml")), "mine").expect("written");
+    for (folder, said) in [
+        ("own", "is there already: it would be overwritten"),
+        ("goldens", "would be read as a golden"),
+        ("proposals/x", "would be read as a file of a proposal"),
+        ("../out", "error: "),
+    ] {
+        let run = project.run(&["coverage", "standard", "--write", folder]);
+        assert!(run.code == 2 && run.err.contains(said), "{folder}: {}", run.err);
+    }
+    assert_eq!(std::fs::read_to_string(project.path(&format!("own/{name}.yaml"))).expect("readable"), "mine");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::adequacy::project::Project;
 
-fn json(project: &Project, args: &[&str]) -> Value {
+pub fn json(project: &Project, args: &[&str]) -> Value {
     let run = project.run(&[args, &["--format", "json"]].concat());
     serde_json::from_str(&run.out).unwrap_or_else(|error| panic!("{error}\n{}\n{}", run.out, run.err))
 }

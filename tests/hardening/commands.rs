@@ -17,7 +17,7 @@ const TRACE: &str = "{\"run_id\":\"r1\",\"tool\":\"pay\",\"status\":\"error\",\"
 const KEPT: &str = "pay-odd-";
 
 /// Every command that writes. `review` asks at a terminal; what it writes, `accept` and `reject` write too.
-pub const WRITING: [Writing; 18] = [
+pub const WRITING: [Writing; 19] = [
     Writing { name: "init", args: &["init"], prepare: |_| {} },
     Writing { name: "init", args: &["init", "new/deep", "--from", "trace.jsonl"], prepare: with_trace },
     Writing { name: "check", args: &["check"], prepare: with_fixture },
@@ -34,6 +34,7 @@ pub const WRITING: [Writing; 18] = [
     Writing { name: "feedback reopen", args: &["feedback", "reopen", "ID"], prepare: with_closed_feedback },
     Writing { name: "propose new", args: &["propose", "new", "another", "--when", "{ status: 418 }"], prepare: |_| {} },
     Writing { name: "propose rebase", args: &["propose", "rebase", "said-no"], prepare: with_edited_rows },
+    Writing { name: "coverage", args: &["coverage", "--write", "fixtures"], prepare: |_| {} },
     Writing { name: "import", args: &["import", "chat.json", "-o", "out/trace.jsonl"], prepare: with_chat },
     Writing { name: "tools", args: &["tools", "trace.jsonl", "-o", "out/tools.yaml"], prepare: with_trace_and_out },
 ];
@@ -42,9 +43,8 @@ const ADD: [&str; 7] = ["feedback", "add", "trace.jsonl", "--call", "r1#1", "--n
 pub const ACCEPT: [&str; 4] = ["accept", "said-no", "--reason", "because"];
 
 /// Commands that write nothing, and `review`.
-const READING: [&str; 21] = [
+const READING: [&str; 20] = [
     "completions",
-    "coverage",
     "demo",
     "diff",
     "explain",
