@@ -140,7 +140,8 @@ impl Failure {
         Failure::Reports { reports, next: next.or(later) }
     }
 
-    fn into_reports(self) -> (Vec<Report>, Option<Command>) {
+    /// Its reports, and the command to run next. A message is a report of a source without a name.
+    pub fn into_reports(self) -> (Vec<Report>, Option<Command>) {
         match self {
             Failure::Reports { reports, next } => (reports, next),
             Failure::Message { message, help, next, .. } => {

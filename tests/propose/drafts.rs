@@ -83,6 +83,32 @@ fn a_fixture_has_no_value_that_the_recorded_call_sent_unless_the_rule_asks_for_i
 }
 
 #[test]
+fn a_draft_adds_the_queue_that_its_compensation_names_unless_it_is_probably_misspelt() {
+    let project = Project::new();
+    let new = |then: &'static str| ["propose", "new", "late", "--when", "kind: late", "--then", then];
+    let (code, said) = project.refused(&new("{ escalate_to_human: { queue: peopel } }"));
+    assert!(
+        code == 2 && said.contains("no queue is called `peopel`") && said.contains("did you mean `people`?"),
+        "{said}"
+    );
+    let waits = "{ retry_with_backoff: { backoff_ms: [9], on_unsafe: { escalate_to_human: { queue: night_shift } } } }";
+    let ran = project.run(&new(waits));
+    assert!(ran.code == 0 && ran.out.contains("it adds the queue `night_shift`, which --then names"), "{ran:?}");
+    let proposal = project.read("proposals/late/proposal.yaml");
+    assert!(proposal.contains("operations:\n  - add_queue: night_shift\n  - add_verdict:\n"), "{proposal}");
+    let known = project.run(&[
+        "propose",
+        "new",
+        "later",
+        "--when",
+        "kind: later",
+        "--then",
+        "{ escalate_to_human: { queue: people } }",
+    ]);
+    assert!(known.code == 0 && !project.read("proposals/later/proposal.yaml").contains("add_queue"), "{known:?}");
+}
+
+#[test]
 fn a_draft_takes_over_the_compensation_of_another_verdict() {
     let project = Project::new();
     let ran = project.run(&["propose", "new", "slower", "--when", "kind: [late, later]", "--like", "slow"]);

@@ -196,9 +196,13 @@ fn uncommitted_changes_stand_in_the_way_only_of_what_is_written() {
     assert_eq!(code, 2);
     assert!(said.contains("`playbooks/ours.yaml` has changes that are not committed"), "{said}");
     assert!(said.contains("next: git diff HEAD -- playbooks/ours.yaml"), "{said}");
+    let ran = project.run(&["propose", "check"]);
+    let objection = "not acceptable: `playbooks/ours.yaml` has changes that are not committed";
+    assert!(ran.code == 1 && ran.out.contains(objection) && !ran.out.contains("next: playproof accept"), "{ran:?}");
     project.edit(PLAYBOOK, "# Mine:", "# Ours:");
     project.write("notes.txt", "mine");
     project.edit("fixtures/slow.yaml", "without a key", "with no key");
+    assert_eq!(project.run(&["propose", "check"]).code, 0);
     let ran = project.run(&ACCEPT);
     assert_eq!(ran.code, 0, "{ran:?}");
 }

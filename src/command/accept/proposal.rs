@@ -39,9 +39,22 @@ pub fn proposed(workspace: &Workspace, id: &str, reason: &str) -> Result<Propose
     if !trial.judged.gates.is_empty() {
         return Ok(Proposed::Refused(Box::new(trial.judged)));
     }
-    let changes = changes(&trials, &stored, &trial, reason)?;
-    refuse_uncommitted(workspace, &stored, &changes)?;
-    Ok(Proposed::Acceptable(changes))
+    Ok(Proposed::Acceptable(acceptance(&trials, &stored, &trial, reason)?))
+}
+
+/// What accepting a proposal without objections changes.
+///
+/// # Errors
+/// What speaks against it in the project as it is, such as a file that has uncommitted changes.
+pub fn acceptance(
+    trials: &Trials<'_>,
+    stored: &Stored,
+    trial: &TrialResult,
+    reason: &str,
+) -> Result<Vec<Change>, Failure> {
+    let changes = changes(trials, stored, trial, reason)?;
+    refuse_uncommitted(trials.workspace, stored, &changes)?;
+    Ok(changes)
 }
 
 /// Every file that changes.

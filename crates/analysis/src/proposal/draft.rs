@@ -21,6 +21,8 @@ pub struct Draft {
     pub base: String,
     /// Its verdict.
     pub verdict: String,
+    /// The queues that its compensation names and the playbook lacks.
+    pub queues: Vec<String>,
     /// The change of the verdict.
     pub change: VerdictChange,
     /// The rule that gives the verdict. None for an existing verdict without a new rule; for a new verdict, its author
@@ -67,7 +69,7 @@ impl Draft {
 /// The text of `proposal.yaml`.
 pub fn proposal_text(draft: &Draft) -> String {
     let Draft { playbook, base, verdict, change, rule, .. } = draft;
-    let mut steps = String::new();
+    let mut steps: String = draft.queues.iter().map(|queue| format!("  - add_queue: {}\n", scalar(queue))).collect();
     let unwritten;
     let mut rule = rule.as_ref();
     let name = scalar(verdict);

@@ -53,6 +53,8 @@ pub enum GateKind {
     Unwritten,
     /// The decision record is not complete.
     AdrIncomplete,
+    /// Nothing of the above, and it cannot be accepted into the project as it is.
+    NotAcceptable,
 }
 
 impl GateKind {
@@ -74,6 +76,7 @@ impl GateKind {
             GateKind::NewLint => "new_lint",
             GateKind::Unwritten => "unwritten",
             GateKind::AdrIncomplete => "adr_incomplete",
+            GateKind::NotAcceptable => "not_acceptable",
         }
     }
 }

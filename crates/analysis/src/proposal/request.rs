@@ -72,6 +72,8 @@ pub enum Note {
         /// The similar verdict.
         near: String,
     },
+    /// The compensation names this queue, which the playbook lacks.
+    AddsQueue(String),
     /// No compensation is given: failures escalate to this queue.
     EscalatesTo(String),
     /// The verdict exists already.
@@ -155,6 +157,8 @@ pub fn draft(
         Some(verdict) => VerdictChange::Changed(changed(request, loaded, verdict)?),
         None => added(request, loaded, &mut notes)?,
     };
+    let queues = new_queues(request, playbook)?;
+    notes.extend(queues.iter().cloned().map(Note::AddsQueue));
     let rule = rule(request, known.is_some(), playbook, evidence)?;
     if let VerdictChange::Changed(parts) = &change {
         match (&rule, parts.as_slice(), evidence) {
@@ -171,7 +175,7 @@ pub fn draft(
     }
     let base = fingerprint(playbook).to_string();
     let (playbook, verdict) = (name.to_owned(), request.verdict.clone());
-    Ok((Draft { playbook, base, verdict, change, rule, expect: Vec::new() }, notes))
+    Ok((Draft { playbook, base, verdict, queues, change, rule, expect: Vec::new() }, notes))
 }
 
 fn verdict_of<'a>(playbook: &'a Playbook, name: &str) -> Option<&'a Verdict> {
@@ -240,6 +244,29 @@ fn rule(
     }
     let drawn = evidence.cluster.rule.as_ref().map_err(|why| NoDraft::NoRule(why.clone()))?;
     Ok(Some(ProposedRule { name: drawn.name.clone(), when: drawn.when.clone(), before }))
+}
+
+/// The queues of the requested compensation that the playbook lacks. A name that is similar to one of its queues is
+/// probably misspelt, and is left to the reader of the playbook.
+fn new_queues(request: &DraftRequest, playbook: &Playbook) -> Result<Vec<String>, NoDraft> {
+    let Some(then) = &request.then else { return Ok(Vec::new()) };
+    let then: Value = yaml::parse(Arc::clone(then), |root| root.json()).map_err(NoDraft::Yaml)?;
+    let mut queues = Vec::new();
+    add_queues(&then, &mut queues);
+    let known = || playbook.queues.iter().map(|queue| &**queue);
+    queues.retain(|queue| !known().any(|known| known == queue) && did_you_mean(queue, known()).is_none());
+    queues.sort_unstable();
+    queues.dedup();
+    Ok(queues)
+}
+
+fn add_queues(then: &Value, queues: &mut Vec<String>) {
+    for (key, value) in then.as_object().into_iter().flatten() {
+        match value {
+            Value::String(queue) if key == "queue" => queues.push(queue.clone()),
+            other => add_queues(other, queues),
+        }
+    }
 }
 
 /// Typed YAML in one line.

@@ -287,6 +287,7 @@ fn a_draft_is_a_proposal_that_can_be_read_and_applied() {
         playbook: "ours".into(),
         base: BASE.into(),
         verdict: "said_no".into(),
+        queues: Vec::new(),
         change: VerdictChange::Added {
             means: Some("It said: \"no\".".into()),
             effect: EffectClaim::NotApplied,

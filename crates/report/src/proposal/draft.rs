@@ -130,6 +130,7 @@ pub fn note(note: &Note) -> String {
         Note::NearVerdict { verdict, playbook, near } => {
             format!("`{verdict}` is a new verdict; did you mean `{near}` of {playbook}?")
         }
+        Note::AddsQueue(queue) => format!("it adds the queue `{queue}`, which --then names"),
         Note::EscalatesTo(queue) => format!("neither --then nor --like was given: the verdict escalates to `{queue}`"),
         Note::VerdictThere { playbook, verdict, rule, keys } => {
             let keys: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
@@ -178,6 +179,7 @@ mod tests {
             playbook: "ours".into(),
             base: String::new(),
             verdict: "slow".into(),
+            queues: Vec::new(),
             change,
             rule: None,
             expect: Vec::new(),
