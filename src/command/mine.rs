@@ -30,7 +30,7 @@ lower case are the same. The most urgent cluster comes first: number of failures
 idempotent, 2 for another write, 1 for a read.
 
 The rule below each cluster was tried on all mined messages: it matches those of the cluster and no others, whatever
-their verdict. Choose the verdict, and what follows from it.
+their verdict. Nor does it match successful results of the same tools, where a foreign recording has their texts. Choose the verdict, and what follows from it.
 
 Examples:
   playproof mine trace.jsonl
@@ -91,7 +91,8 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let name = playbooks::name(args.playbook.as_deref(), &project);
     let plans = [Plan::new(playbooks::load(&name)?.playbook, &tools)];
     let mut all = MinedPart::default();
-    let streamed = stream.run(&plans, &Miner, &project, terminal, |part| all.merge(part))?;
+    let streamed =
+        stream.run(&plans, &Miner { sources: paths.sources().clone() }, &project, terminal, |part| all.merge(part))?;
     let [plan] = &plans;
     let mined = all.finish(plan, &streamed.replayed, usize::from(args.top));
     let (Streamed { replayed, notes, .. }, sources) = (&streamed, paths.sources());

@@ -134,3 +134,67 @@ fn nothing_in_a_trace_leaves_its_place_on_the_page() {
     let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
     assert_eq!(json["clusters"][0]["rule"]["caught"], 1, "{json}");
 }
+
+const BY_FLAG: &str = "format: mapping/1
+call:   { where: { event: call }, id: id, tool: name, args: input }
+result: { where: { event: end }, id: id, body: output }
+failed: [ { ok: false } ]
+";
+
+/// A log of calls: tool, whether it succeeded, output.
+fn log(calls: &[(&str, bool, &str)]) -> String {
+    let lines = (1..).zip(calls).map(|(n, (tool, ok, output))| {
+        format!(
+            "{{\"event\":\"call\",\"id\":\"{n}\",\"name\":\"{tool}\",\"input\":{{}}}}\n\
+             {{\"event\":\"end\",\"id\":\"{n}\",\"ok\":{ok},\"output\":\"{output}\"}}\n"
+        )
+    });
+    lines.collect()
+}
+
+#[test]
+fn a_rule_matches_no_successful_result_of_its_tools() {
+    let place = Place::new();
+    place.write("map.yaml", BY_FLAG);
+    let mined = |calls: &[(&str, bool, &str)]| {
+        place.write("log.jsonl", &log(calls));
+        let page = place.run(&["mine", "log.jsonl", "--map", "map.yaml"]).exits(0).out;
+        let rule =
+            page.lines().skip_while(|line| !line.starts_with("   rule ")).take_while(|line| !line.contains("verdict"));
+        rule.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ")
+    };
+    let failure = ("book", false, "slot 7 is not free today");
+    let plain = "when: { kind: tool_error, message: { contains: is not free today } }";
+    let alone = mined(&[failure]);
+    assert!(alone.starts_with("rule catches the 1 message tried; there are no others: -") && alone.ends_with(plain));
+    let fine = mined(&[failure, ("book", true, "slot 8 is free"), ("page", true, "a slot is not free today")]);
+    assert!(fine.contains("tried and no text of 1 successful result: -") && fine.ends_with(plain), "{fine}");
+    let narrowed = mined(&[failure, ("book", true, "done, but slot 8 is not free today")]);
+    assert!(
+        narrowed.contains("no text of 1 successful result; plainer words are also in successful results: -"),
+        "{narrowed}"
+    );
+    assert!(narrowed.ends_with(r"message: { matches: '^slot \S+ is not free today$' } }"), "{narrowed}");
+    let none = mined(&[failure, ("book", true, "slot 8 is not free today")]);
+    assert!(none.starts_with("rule none: every rule for these also matches a successful result of book"), "{none}");
+    let draft = ["propose", "new", "full", "--from-cluster", "1", "--trace", "log.jsonl", "--map", "map.yaml"];
+    place.run(&["init"]).exits(0);
+    let ran = place.run(&draft).exits(2);
+    assert!(ran.err.contains("every rule for it also matches a successful result of `book`"), "{}", ran.err);
+}
+
+#[test]
+fn texts_of_chat_results_are_tried_too_and_never_shown() {
+    let place = Place::new();
+    let result = |id: &str, text: &str| {
+        format!(
+            r#"{{"role":"assistant","tool_calls":[{{"id":"{id}","type":"function","function":{{"name":"book","arguments":"{{}}"}}}}]}},{{"role":"tool","tool_call_id":"{id}","content":"{text}"}}"#
+        )
+    };
+    let chat = [result("a", "Error: slot 7 is not free today"), result("b", "booked for S3CRET")];
+    place.write("chat.json", &format!("[{{\"role\":\"user\",\"content\":\"x\"}},{}]", chat.join(",")));
+    let page = place.run(&["mine", "chat.json"]).exits(0).out;
+    assert!(page.contains("no text of 1 successful result") && !page.contains("S3CRET"), "{page}");
+    let json = place.run(&["mine", "chat.json", "--format", "json"]).exits(0).out;
+    assert!(json.contains("\"successes\":1") && !json.contains("S3CRET"), "{json}");
+}

@@ -18,6 +18,7 @@ pub mod known;
 pub mod limits;
 pub mod mapping;
 mod number;
+mod ok_texts;
 pub mod origin;
 pub mod pieces;
 mod python;

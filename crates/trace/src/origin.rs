@@ -1,10 +1,11 @@
-//! Where imported lines come from: the line of the user's own file, and the path of the value in it. Plain values; the
-//! readers of foreign formats fill them.
+//! Where imported lines come from: the line of the user's own file, and the path of the value in it; and the texts of
+//! successful results. Plain values; the readers of foreign formats fill them.
 
 use std::sync::{Arc, OnceLock};
 
 use serde_json::value::RawValue;
 
+use crate::ok_texts::OkTexts;
 use crate::redact::REDACTED;
 use playproof_engine::call::{Place, RecordedCall};
 
@@ -58,6 +59,7 @@ pub struct Origins {
     /// Of each line: its place, and the end of its path in `paths`.
     lines: Vec<PackedPlace>,
     paths: String,
+    oks: OkTexts,
 }
 
 /// A place in 8 bytes: a long recording has millions.
@@ -93,8 +95,14 @@ impl Origins {
         self.lines.push(PackedPlace { line, end });
     }
 
+    /// Adds the text of a successful result on the last line.
+    pub(crate) fn push_ok(&mut self, text: &str) {
+        self.oks.add(self.lines.len() as u64, text);
+    }
+
     /// Adds the places of `more` behind these.
     pub(crate) fn append(&mut self, more: &Origins) {
+        self.oks.append(self.lines.len() as u64, &more.oks);
         let mut start = 0;
         for place in &more.lines {
             self.paths.push_str(more.paths.get(start..place.end as usize).unwrap_or_default());
@@ -106,7 +114,7 @@ impl Origins {
     /// A copy without the lines with these numbers, from 1.
     #[must_use]
     pub(crate) fn without(&self, dropped: &[u64]) -> Origins {
-        let mut kept = Origins::default();
+        let mut kept = Origins { oks: self.oks.without(dropped), ..Origins::default() };
         let mut start = 0;
         for (number, place) in (1u64..).zip(&self.lines) {
             if dropped.binary_search(&number).is_err() {
@@ -188,6 +196,11 @@ impl Sources {
     pub fn of(&self, place: Place) -> Origin<'_> {
         let known = self.input(place.input).and_then(|input| input.origins.get());
         known.and_then(|origins| origins.of(place.line)).unwrap_or(Origin { line: place.line, path: None })
+    }
+
+    /// The beginning of the successful result at this place, as recorded; none if its input does not keep it.
+    pub fn ok_text(&self, place: Place) -> Option<&str> {
+        self.input(place.input)?.origins.get()?.oks.of(place.line)
     }
 
     /// `FILE:LINE`, and the path where the line alone does not identify the value.

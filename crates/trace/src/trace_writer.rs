@@ -57,6 +57,8 @@ pub(crate) struct OutputResult<'a> {
     pub(crate) status: OutputStatus<'a>,
     /// What tells its status; none: the source's own flag.
     pub(crate) status_from: Option<StatusFrom>,
+    /// The text of a result; that of a success is kept beside the lines.
+    pub(crate) text: Option<&'a str>,
     /// Distinguishes its source row from other rows.
     pub(crate) row: Option<u32>,
     pub(crate) source: &'a str,
@@ -154,6 +156,9 @@ impl TraceWriter {
         object.number("row", result.row.map(u64::from));
         object.end(result.source);
         self.origins.push(result.span, result.source);
+        if let (OutputStatus::Ok, Some(text)) = (result.status, result.text) {
+            self.origins.push_ok(text);
+        }
     }
 
     pub(crate) fn run_end(&mut self, run: &str) {

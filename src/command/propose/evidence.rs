@@ -160,9 +160,10 @@ impl EvidenceReader<'_> {
             ..Stream::of("propose", inputs, reading, Flags::default().reading(reading))
         };
         stream.refuse_repeated()?;
+        let miner = Miner { sources: inputs.sources().clone() };
         let mut all = MinedPart::default();
         let plans = std::slice::from_ref(self.plan);
-        let streamed = stream.run(plans, &Miner, self.project, self.terminal, |part| all.merge(part))?.all_read()?;
+        let streamed = stream.run(plans, &miner, self.project, self.terminal, |part| all.merge(part))?.all_read()?;
         Ok((all, streamed.replayed))
     }
 }

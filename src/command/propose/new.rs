@@ -234,6 +234,7 @@ fn no_rule(args: &New, why: &NoRule) -> Failure {
         NoRule::NothingToAsk => "its failures say nothing that a rule could ask".to_owned(),
         NoRule::Redacted => "all that its failures say is redacted".to_owned(),
         NoRule::CatchesAlso(template) => format!("every rule for it catches `{template}` too"),
+        NoRule::MatchesSuccess(tool) => format!("every rule for it also matches a successful result of `{tool}`"),
         NoRule::NoValidRule => "what tells it from others is no valid rule".to_owned(),
     };
     let what = match (&args.from_feedback, args.from_cluster) {

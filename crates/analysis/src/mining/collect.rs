@@ -3,24 +3,30 @@
 
 use super::group::{FailureGroup, GroupKey, RareFailures, RecordedFailure, write_templates};
 use super::result::{Cluster, Mined, cluster_of};
+use super::successes::Successes;
 use crate::replay::{CallResult, Frequent, Observer, Replayed};
 use playproof_engine::call::{RecordedCall, Reply};
 use playproof_engine::event::OutcomeKind;
 use playproof_engine::ids::AttemptNo;
 use playproof_engine::sim::Plan;
+use playproof_trace::origin::Sources;
 
 /// The number of groups that are told apart: the most frequent ones.
 const MAX_GROUPS: usize = 4_096;
 
 /// Mines a replay under one plan.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Miner;
+#[derive(Clone, Debug, Default)]
+pub struct Miner {
+    /// The inputs, which may keep the texts of successful results.
+    pub sources: Sources,
+}
 
 /// The failures of a batch of calls.
 #[derive(Clone, Debug)]
 pub struct MinedPart {
     groups: Frequent<GroupKey, FailureGroup>,
     rare: RareFailures,
+    successes: Successes,
     template: String,
     key: String,
 }
@@ -28,14 +34,21 @@ pub struct MinedPart {
 impl Default for MinedPart {
     fn default() -> MinedPart {
         let groups = Frequent::new(MAX_GROUPS);
-        MinedPart { groups, rare: RareFailures::default(), template: String::new(), key: String::new() }
+        MinedPart {
+            groups,
+            rare: RareFailures::default(),
+            successes: Successes::default(),
+            template: String::new(),
+            key: String::new(),
+        }
     }
 }
 
 impl MinedPart {
     /// Adds the failures of later calls.
     pub fn merge(&mut self, later: MinedPart) {
-        let MinedPart { groups, rare, .. } = self;
+        let MinedPart { groups, rare, successes, .. } = self;
+        successes.merge(later.successes);
         later.rare.rows().for_each(|(verdict, count)| rare.add(verdict, count));
         groups.merge(later.groups, FailureGroup::merge, |key, row| rare.add_group(&key, row));
     }
@@ -52,15 +65,15 @@ impl MinedPart {
     pub fn finish(mut self, plan: &Plan, replayed: &Replayed, top: usize) -> Mined {
         let MinedPart { groups, rare, .. } = &mut self;
         groups.cut(|key, row| rare.add_group(&key, row));
-        let (groups, rare) = self.into_groups();
-        Mined::new(groups, &rare, plan, replayed, top)
+        let (groups, rare, successes) = self.into_groups();
+        Mined::new(&groups, (&rare, &successes), plan, replayed, top)
     }
 
-    fn into_groups(self) -> (Vec<(GroupKey, FailureGroup)>, RareFailures) {
+    fn into_groups(self) -> (Vec<(GroupKey, FailureGroup)>, RareFailures, Successes) {
         let rows = self.groups.into_rows();
         let groups =
             rows.map(|(key, row)| (key, FailureGroup { failures: row.count, missed: row.missed, ..row.value }));
-        (groups.collect(), self.rare)
+        (groups.collect(), self.rare, self.successes)
     }
 
     /// The cluster of one failed attempt of a call (given as shown and as recorded), whatever its verdict; none if the
@@ -82,7 +95,9 @@ impl MinedPart {
         let facts = plan.facts(raw_call.tool());
         let (error, raw) = (error.as_deref(), raw.as_deref());
         let failure = RecordedFailure { call, error, raw_call, raw, facts, attempt, place };
-        cluster_of(self.into_groups().0, &key_of(plan, &failure, &mut String::new(), &mut String::new()), plan)
+        let key = key_of(plan, &failure, &mut String::new(), &mut String::new());
+        let (groups, _, successes) = self.into_groups();
+        cluster_of(&groups, &successes, &key, plan)
     }
 
     fn add(&mut self, plan: &Plan, failure: &RecordedFailure<'_>, exhausted: bool) {
@@ -119,6 +134,11 @@ impl Observer for Miner {
             _ => None,
         });
         for ((attempt, answer), (_, recorded)) in result.call.attempts().zip(result.call.raw().attempts()) {
+            if recorded.reply == Reply::Ok
+                && let Some(text) = self.sources.ok_text(answer.place)
+            {
+                part.successes.add(result.call.tool(), text);
+            }
             if let (Reply::Failed(error), Reply::Failed(raw)) = (&answer.reply, &recorded.reply) {
                 let (call, raw_call) = (&*result.call, result.call.raw());
                 let (error, raw) = (error.as_deref(), raw.as_deref());

@@ -1,9 +1,12 @@
 //! Drafts the rule for a cluster: the simplest condition that catches its failures and no other. The last condition to
 //! be tried is a regular expression that matches every message of the template.
 
-use super::group::{FailureGroup, GroupKey, Spelling};
+use std::collections::BTreeSet;
+
+use super::group::{FailureGroup, FailureSample, GroupKey, Spelling};
 use super::members::{ClusterMembers, WORD};
 use super::rule::{NoRule, RuleDraft, RuleTrial, try_rule};
+use super::successes::Successes;
 use crate::replay::has_predicate;
 use playproof_engine::glob::is_glob;
 use playproof_engine::ids::first_free;
@@ -32,6 +35,7 @@ const NO_KIND: &str = "tool_error";
 pub(super) fn draft_rule(
     cluster: &ClusterMembers,
     groups: &[(GroupKey, FailureGroup)],
+    successes: &Successes,
     taken: &[String],
 ) -> Result<RuleDraft, NoRule> {
     let is_member = |n: &usize| cluster.members.binary_search(n).is_ok();
@@ -47,9 +51,16 @@ pub(super) fn draft_rule(
     let is_redacted =
         cluster.template.contains(REDACTED) || key.code.as_deref().is_some_and(|code| code.contains(REDACTED));
     let mut refused = if is_redacted { NoRule::Redacted } else { NoRule::NothingToAsk };
+    // Without words the rule asks for no message, and a success has no kind.
+    let successes: Vec<FailureSample> = match has_words(&cluster.template) {
+        true => as_failures(&members().collect::<Vec<_>>(), successes),
+        false => Vec::new(),
+    };
     for when in conditions(cluster, key, groups) {
-        match try_rule(&name, &when, members().flat_map(|group| &group.samples), others()) {
-            RuleTrial::Holds(draft) => return Ok(draft),
+        let narrowed = matches!(refused, NoRule::MatchesSuccess(_));
+        match try_rule(&name, &when, members().flat_map(|group| &group.samples), others(), &successes) {
+            RuleTrial::Holds(draft) => return Ok(RuleDraft { narrowed, ..draft }),
+            RuleTrial::MatchesSuccess(tool) => refused = NoRule::MatchesSuccess(tool),
             RuleTrial::CatchesAlso(n) => {
                 refused =
                     NoRule::CatchesAlso(groups.get(n).map_or_else(String::new, |(_, group)| group.template.clone()));
@@ -61,6 +72,14 @@ pub(super) fn draft_rule(
         }
     }
     Err(refused)
+}
+
+/// Successful results of the tools of a cluster, as if they had failed like its first failure.
+fn as_failures(members: &[&FailureGroup], successes: &Successes) -> Vec<FailureSample> {
+    let Some(sample) = members.iter().find_map(|group| group.samples.first()) else { return Vec::new() };
+    let tools: BTreeSet<&str> = members.iter().flat_map(|group| group.tools.rows()).map(|(tool, _)| tool).collect();
+    let texts = tools.into_iter().flat_map(|tool| successes.of(tool).map(move |text| (tool, text)));
+    texts.map(|(tool, text)| sample.with_message(tool, text)).collect()
 }
 
 /// The conditions to try, the simplest first; then each with the tools added.

@@ -105,6 +105,18 @@ impl FailureSample {
         }
     }
 
+    /// The same failure of `tool` with another message.
+    pub fn with_message(&self, tool: &str, message: &str) -> FailureSample {
+        let said = |error: &ErrorFacts| ErrorFacts { message: Some(message.into()), ..error.clone() };
+        FailureSample {
+            error: self.error.as_ref().map(said),
+            raw: self.raw.as_ref().map(said),
+            tool: tool.to_owned(),
+            raw_tool: tool.to_owned(),
+            ..self.clone()
+        }
+    }
+
     pub fn message(&self) -> Option<&str> {
         self.error.as_ref().and_then(|error| error.message.as_deref())
     }

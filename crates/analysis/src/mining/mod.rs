@@ -7,6 +7,7 @@ mod group;
 mod members;
 mod result;
 mod rule;
+mod successes;
 #[cfg(test)]
 mod tests;
 

@@ -6,6 +6,7 @@ use super::draft::draft_rule;
 use super::group::{FailureGroup, FailureSample, GroupKey, RareFailures};
 use super::members::{ClusterMembers, SIMILARITY_MIN, join, similarity};
 use super::rule::{NoRule, RuleDraft};
+use super::successes::Successes;
 use crate::replay::{Counts, Replayed};
 use playproof_engine::call::Place;
 use playproof_engine::event::OutcomeWord;
@@ -131,8 +132,8 @@ impl LookAlike {
 
 impl Mined {
     pub(super) fn new(
-        groups: Vec<(GroupKey, FailureGroup)>,
-        rare: &RareFailures,
+        groups: &[(GroupKey, FailureGroup)],
+        (rare, successes): (&RareFailures, &Successes),
         plan: &Plan,
         replayed: &Replayed,
         top: usize,
@@ -144,12 +145,12 @@ impl Mined {
         let of_unclassified: u64 = by_verdict(true).map(|(_, count)| count.failures).sum();
         let rare: u64 = of_unclassified + by_verdict(false).map(|(_, count)| count.failures).sum::<u64>();
         let is_unhandled = |key: &GroupKey, group: &FailureGroup| is_unclassified(key) || group.exhausted > 0;
-        let mut clusters = join(&groups, is_unhandled);
-        clusters.sort_by_cached_key(|cluster| Reverse(urgency(cluster, &groups, &is_unclassified)));
+        let mut clusters = join(groups, is_unhandled);
+        clusters.sort_by_cached_key(|cluster| Reverse(urgency(cluster, groups, &is_unclassified)));
         let sum = |count: &dyn Fn(&GroupKey, &FailureGroup) -> u64| -> u64 {
             groups.iter().map(|(key, group)| count(key, group)).sum()
         };
-        let finder = ClusterBuilder { groups: &groups, plan };
+        let finder = ClusterBuilder { groups, successes, plan };
         Mined {
             playbook: plan.playbook.name.to_string(),
             failures: sum(&|_, group| group.failures) + rare,
@@ -165,11 +166,16 @@ impl Mined {
 }
 
 /// The cluster that contains the group of `key`, handled or not.
-pub(super) fn cluster_of(groups: Vec<(GroupKey, FailureGroup)>, key: &GroupKey, plan: &Plan) -> Option<Cluster> {
+pub(super) fn cluster_of(
+    groups: &[(GroupKey, FailureGroup)],
+    successes: &Successes,
+    key: &GroupKey,
+    plan: &Plan,
+) -> Option<Cluster> {
     let at = groups.iter().position(|(known, _)| known == key)?;
-    let cluster = join(&groups, |other, _| other.verdict == key.verdict);
+    let cluster = join(groups, |other, _| other.verdict == key.verdict);
     let cluster = cluster.iter().find(|cluster| cluster.members.binary_search(&at).is_ok())?;
-    let finder = ClusterBuilder { groups: &groups, plan };
+    let finder = ClusterBuilder { groups, successes, plan };
     finder.clusters(std::slice::from_ref(cluster)).pop()
 }
 
@@ -196,6 +202,7 @@ fn unhandled(key: &GroupKey, group: &FailureGroup, is_unclassified: &dyn Fn(&Gro
 
 struct ClusterBuilder<'a> {
     groups: &'a [(GroupKey, FailureGroup)],
+    successes: &'a Successes,
     plan: &'a Plan,
 }
 
@@ -234,7 +241,7 @@ impl ClusterBuilder<'_> {
             tools,
             examples: self.examples(cluster),
             look_alikes: self.look_alikes(cluster),
-            rule: draft_rule(cluster, self.groups, taken),
+            rule: draft_rule(cluster, self.groups, self.successes, taken),
             before: self.first_rule(cluster),
             others: self.others(cluster),
         }

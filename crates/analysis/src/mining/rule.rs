@@ -23,6 +23,10 @@ pub struct RuleDraft {
     pub caught: usize,
     /// The number of other samples; it catches none of them.
     pub avoided: usize,
+    /// The number of texts of successful results; it matches none of them.
+    pub successes: usize,
+    /// A plainer condition matches successful results.
+    pub narrowed: bool,
 }
 
 /// Why no rule was drafted.
@@ -34,6 +38,8 @@ pub enum NoRule {
     Redacted,
     /// Every rule that catches them also catches failures of this template.
     CatchesAlso(String),
+    /// Every rule that catches them also matches a successful result of this tool.
+    MatchesSuccess(String),
     /// No valid rule tells them from others.
     NoValidRule,
 }
@@ -47,16 +53,20 @@ pub(super) enum RuleTrial {
     Misses,
     /// It catches a failure of another group: the group's index.
     CatchesAlso(usize),
+    /// It matches a successful result of this tool.
+    MatchesSuccess(String),
     /// It does not compile.
     Invalid,
 }
 
-/// Tries the rule `name` with the condition `when` on `members` and on `others`, each with its group's index.
+/// Tries the rule `name` with the condition `when` on `members`, on `others`, each with its group's index, and on the
+/// texts of successful results.
 pub(super) fn try_rule<'a>(
     name: &str,
     when: &str,
     members: impl Iterator<Item = &'a FailureSample>,
     others: impl Iterator<Item = (usize, &'a FailureSample)>,
+    successes: &[FailureSample],
 ) -> RuleTrial {
     let yaml = format!("- rule: {}\n  when: {when}\n  verdict: {VERDICT}\n", scalar(name));
     let Some(playbook) = playbook_of(&yaml) else { return RuleTrial::Invalid };
@@ -75,7 +85,11 @@ pub(super) fn try_rule<'a>(
         }
         avoided += 1;
     }
-    RuleTrial::Holds(RuleDraft { name: name.to_owned(), when: when.to_owned(), yaml, caught, avoided })
+    if let Some(success) = successes.iter().find(|success| catches(success)) {
+        return RuleTrial::MatchesSuccess(success.tool.clone());
+    }
+    let (name, when) = (name.to_owned(), when.to_owned());
+    RuleTrial::Holds(RuleDraft { name, when, yaml, caught, avoided, successes: successes.len(), narrowed: false })
 }
 
 fn playbook_of(rule: &str) -> Option<Playbook> {
@@ -115,12 +129,21 @@ mod tests {
     #[test]
     fn a_rule_fails_its_trial_if_it_misses_a_member_catches_another_or_is_invalid() {
         let (member, other) = (sample("card 1 not found"), sample("page 1 not found"));
-        let trial = |when: &str| try_rule("r", when, [&member].into_iter(), [(7, &other)].into_iter());
+        let trial = |when: &str| {
+            try_rule(
+                "r",
+                when,
+                [&member].into_iter(),
+                [(7, &other)].into_iter(),
+                &[member.with_message("shop", "no card is needed")],
+            )
+        };
         assert!(
-            matches!(trial("{ message: { contains: card } }"), RuleTrial::Holds(draft) if draft.caught + draft.avoided == 2)
+            matches!(trial("{ message: { starts_with: card } }"), RuleTrial::Holds(draft) if (draft.caught, draft.avoided, draft.successes) == (1, 1, 1))
         );
-        let odd = try_rule("null", "{ message: { contains: card } }", [&member].into_iter(), [].into_iter());
+        let odd = try_rule("null", "{ message: { contains: card } }", [&member].into_iter(), [].into_iter(), &[]);
         assert!(matches!(odd, RuleTrial::Holds(draft) if draft.yaml.starts_with("- rule: 'null'\n")));
+        assert_eq!(trial("{ message: { contains: card } }"), RuleTrial::MatchesSuccess("shop".to_owned()));
         assert_eq!(trial("{ message: { contains: coupon } }"), RuleTrial::Misses);
         assert_eq!(trial("{ message: { contains: not found } }"), RuleTrial::CatchesAlso(7));
         assert_eq!(trial("{ message: { matches: '(' } }"), RuleTrial::Invalid);

@@ -18,10 +18,11 @@ fn mine_with(text: &str, trace: &str, jobs: usize) -> Mined {
     let input = TraceInput::own("trace", trace.as_bytes());
     let inputs: Inputs<'_> = Box::new(std::iter::once(input));
     let mut all = MinedPart::default();
-    let replayed = replay(&plans, inputs, &ReplayOptions { jobs, ..ReplayOptions::default() }, &Miner, |part| {
-        all.merge(part);
-        Ok(())
-    });
+    let replayed =
+        replay(&plans, inputs, &ReplayOptions { jobs, ..ReplayOptions::default() }, &Miner::default(), |part| {
+            all.merge(part);
+            Ok(())
+        });
     all.finish(&plans[0], &replayed.expect("a trace that can be read"), 50)
 }
 

@@ -317,7 +317,7 @@ fn evidence_of(trace: &str, number: usize) -> Result<DraftEvidence, NoCluster> {
     let input = TraceInput::own("t.jsonl", trace.as_bytes());
     let inputs: Inputs<'_> = Box::new(std::iter::once(input));
     let mut all = Mining::default();
-    let replayed = replay(&plans, inputs, &ReplayOptions::default(), &Miner, |part| {
+    let replayed = replay(&plans, inputs, &ReplayOptions::default(), &Miner::default(), |part| {
         all.merge(part);
         Ok(())
     });

@@ -74,6 +74,11 @@ struct LookAlikeJson<'a> {
     message: Option<&'a str>,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+const fn is_none(count: &usize) -> bool {
+    *count == 0
+}
+
 #[derive(Serialize)]
 struct RuleJson<'a> {
     name: &'a str,
@@ -81,6 +86,10 @@ struct RuleJson<'a> {
     yaml: &'a str,
     caught: usize,
     spared: usize,
+    #[serde(skip_serializing_if = "is_none")]
+    successes: usize,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    narrowed: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     before: Option<&'a str>,
 }
@@ -153,8 +162,9 @@ fn look_alike(alike: &LookAlike) -> LookAlikeJson<'_> {
 }
 
 fn rule<'a>(draft: &'a RuleDraft, before: Option<&'a str>) -> RuleJson<'a> {
-    let RuleDraft { name, when, yaml, caught, avoided } = draft;
-    RuleJson { name, when, yaml, caught: *caught, spared: *avoided, before }
+    let RuleDraft { name, when, yaml, caught, avoided, successes, narrowed } = draft;
+    let (caught, spared, successes, narrowed) = (*caught, *avoided, *successes, *narrowed);
+    RuleJson { name, when, yaml, caught, spared, successes, narrowed, before }
 }
 
 fn no_rule(why: &NoRule) -> NoRuleJson<'_> {
@@ -162,6 +172,7 @@ fn no_rule(why: &NoRule) -> NoRuleJson<'_> {
         NoRule::NothingToAsk => ("nothing_to_ask", None),
         NoRule::Redacted => ("redacted", None),
         NoRule::CatchesAlso(template) => ("catches_also", Some(template.as_str())),
+        NoRule::MatchesSuccess(tool) => ("matches_success", Some(tool.as_str())),
         NoRule::NoValidRule => ("no_valid_rule", None),
     };
     NoRuleJson { why, catches_also }

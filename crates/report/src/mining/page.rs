@@ -155,12 +155,16 @@ fn tried(draft: &RuleDraft, before: Option<&str>) -> String {
         1 => "the 1 message".to_owned(),
         all => format!("all {} messages", count(all as u64)),
     };
-    let avoided = match draft.avoided {
-        0 => "; there are no others".to_owned(),
-        1 => " and not the 1 other".to_owned(),
-        others => format!(" and none of {} others", count(others as u64)),
+    let results = counted(draft.successes as u64, "successful result", "successful results");
+    let avoided = match (draft.avoided, draft.successes) {
+        (0, 0) => "; there are no others".to_owned(),
+        (0, _) => format!(" and no text of {results}"),
+        (1, 0) => " and not the 1 other".to_owned(),
+        (others, 0) => format!(" and none of {} others", count(others as u64)),
+        (others, _) => format!(" and none of {}, nor a text of {results}", counted(others as u64, "other", "others")),
     };
-    format!("catches {caught} tried{avoided}{before}:")
+    let narrowed = if draft.narrowed { "; plainer words are also in successful results" } else { "" };
+    format!("catches {caught} tried{avoided}{narrowed}{before}:")
 }
 
 fn no_rule(why: &NoRule) -> String {
@@ -169,6 +173,9 @@ fn no_rule(why: &NoRule) -> String {
         NoRule::Redacted => "none: everything that these failures contain is redacted".to_owned(),
         NoRule::CatchesAlso(template) => {
             format!("none: every rule for these also catches `{}`", fitted(template, 80))
+        }
+        NoRule::MatchesSuccess(tool) => {
+            format!("none: every rule for these also matches a successful result of {}", escape_unprintable(tool))
         }
         NoRule::NoValidRule => "none: what these have in common is no valid condition".to_owned(),
     }

@@ -139,7 +139,8 @@ impl Walk<'_> {
             assessment = own.corrected_content(raw, &result, assessment, &mut self.output.loss.changed);
         }
         let (id, tool, at) = (id.as_deref(), named.as_deref(), at.as_deref());
-        run.result(&SourceResult { id, tool, assessment, flagged: flagged.is_some(), at, place, span }, self.output);
+        let (text, flagged) = (&*content, flagged.is_some());
+        run.result(&SourceResult { id, tool, assessment, text, flagged, at, place, span }, self.output);
     }
 
     /// The time of a message, if our format can hold it.

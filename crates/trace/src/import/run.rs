@@ -31,6 +31,8 @@ pub(super) struct SourceResult<'a> {
     pub(super) id: Option<&'a str>,
     pub(super) tool: Option<&'a str>,
     pub(super) assessment: Assessment,
+    /// Its text.
+    pub(super) text: &'a str,
     /// A flag of the source tells whether it failed.
     pub(super) flagged: bool,
     pub(super) at: Option<&'a str>,
@@ -156,6 +158,7 @@ impl RunWriter {
             at: result.at.map(At::Text),
             status: OutputStatus::of(&result.assessment),
             status_from: Some(result.assessment.evidence(result.flagged)),
+            text: Some(result.text),
             source: result.place,
             span: result.span,
             ..OutputResult::default()
@@ -224,6 +227,7 @@ mod tests {
             id,
             tool,
             assessment: Assessment::Ok,
+            text: "",
             flagged: false,
             at: None,
             place,

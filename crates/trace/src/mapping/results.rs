@@ -53,6 +53,7 @@ impl Applier {
             at: at.map(At::Micros),
             status: OutputStatus::of(&assessment),
             status_from: Some(assessment.evidence(flagged)),
+            text: parts.body.as_deref(),
             row: Some(wire::hash_of_line(row.raw.get())),
             source: place,
             span,
