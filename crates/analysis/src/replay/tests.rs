@@ -637,8 +637,8 @@ fn a_bad_line_ends_its_input_and_no_other_for_any_number_of_threads() {
     };
     let one = run(1);
     assert!(one.0.starts_with("t1:") && one.0.ends_with(": `tool` must be a string"), "{}", one.0);
-    let alone = |runs| replay_all(&[&uneven(runs)], &options(1)).0.inputs[0].ledger.clone();
-    let ledgers: Vec<_> = one.2.inputs.iter().map(|input| input.ledger.clone()).collect();
+    let alone = |runs| replay_all(&[&uneven(runs)], &options(1)).0.inputs[0].ledger;
+    let ledgers: Vec<_> = one.2.inputs.iter().map(|input| input.ledger).collect();
     assert_eq!((&ledgers[0], &ledgers[2]), (&alone(50), &alone(70)));
     assert!(one.2.ledger().balances() && ledgers[1].lines < 100_000, "{:?}", ledgers[1]);
     assert!(one.1.contains("(2, "), "the calls of the last input");
