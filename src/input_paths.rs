@@ -1,6 +1,7 @@
 //! Finds the files that the inputs of a command name: files, folders and globs; and their names in outputs. Reads no
 //! file.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use globset::{GlobBuilder, GlobMatcher};
@@ -50,9 +51,24 @@ impl InputPaths {
         Ok(InputPaths { typed: typed.to_vec(), files: found, sources })
     }
 
-    /// The inputs as typed, for suggested commands.
+    /// The inputs as typed.
     pub fn typed(&self) -> &[String] {
         &self.typed
+    }
+
+    /// The inputs in the fewest words, for suggested commands: the folder whose files they are, if they are all that it
+    /// stands for.
+    pub fn shortest(&self) -> Vec<String> {
+        let parents: BTreeSet<_> = self.files.iter().filter_map(|file| Path::new(file).parent()).collect();
+        let folder = match (self.typed.len(), parents.first().map(|folder| folder.to_string_lossy())) {
+            (2.., Some(folder)) if parents.len() == 1 && !folder.is_empty() => folder.into_owned(),
+            _ => return self.typed.clone(),
+        };
+        let all: BTreeSet<String> = in_folder(&folder).ok().flatten().into_iter().flatten().collect();
+        match all == self.files.iter().cloned().collect() {
+            true => vec![folder],
+            false => self.typed.clone(),
+        }
     }
 
     /// The files, and `-` for standard input.

@@ -273,7 +273,7 @@ impl<'a> Stream<'a> {
 
     /// The same command with one more flag.
     fn again(&self, flag: &'static str) -> Command {
-        self.with_inputs(self.inputs.typed(), &self.flags).and(flag)
+        self.with_inputs(&self.inputs.shortest(), &self.flags).and(flag)
     }
 
     /// The same command with these inputs and flags.

@@ -116,14 +116,14 @@ fn next(args: &Args, paths: &InputPaths, mined: &Mined) -> Option<Command> {
             Stand::Own => {
                 let new =
                     Command::new("playproof propose new VERDICT").flag("--from-cluster", &(place + 1).to_string());
-                flags(args).after(new.and("--trace").paths(&args.inputs))
+                flags(args).after(new.and("--trace").paths(paths.shortest()))
             }
             Stand::AnotherIsOwn => {
-                given(args).without(&["--playbook"]).after(Command::new("playproof mine").paths(&args.inputs))
+                given(args).without(&["--playbook"]).after(Command::new("playproof mine").paths(paths.shortest()))
             }
             Stand::NoneIsOwn => {
                 let from = |command: Command, input: &String| command.flag("--from", input);
-                let init = args.inputs.iter().fold(Command::new("playproof init"), from);
+                let init = paths.shortest().iter().fold(Command::new("playproof init"), from);
                 init.flag_if("--map", args.reading.map.as_deref())
             }
         },

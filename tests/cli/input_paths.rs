@@ -125,6 +125,24 @@ fn nothing_is_drafted_or_judged_from_a_part_of_the_inputs() {
 }
 
 #[test]
+fn suggested_commands_name_the_folder_of_files_that_a_shell_listed() {
+    let place = Place::new();
+    for file in ["lines/a.jsonl", "lines/b.jsonl", "lines/c.jsonl"] {
+        place.write(file, &CALLS.replace("timeout", "odd"));
+    }
+    let next = |inputs: &[&str]| {
+        let ran = place.run(&[&["mine"], inputs].concat()).exits(0);
+        ran.out.lines().find_map(|line| line.strip_prefix("next: ")).expect("a suggestion").to_owned()
+    };
+    assert_eq!(next(&["lines/a.jsonl", "lines/b.jsonl", "lines/c.jsonl"]), "playproof init --from lines");
+    assert_eq!(
+        next(&["lines/a.jsonl", "lines/b.jsonl"]),
+        "playproof init --from lines/a.jsonl --from lines/b.jsonl",
+        "not all that the folder stands for"
+    );
+}
+
+#[test]
 fn an_input_without_calls_beside_others_is_noted() {
     let place = Place::new();
     place.write("a.jsonl", CALLS);

@@ -79,7 +79,7 @@ impl EvidenceReader<'_> {
         let args = self.args;
         let flags = Flags::default().with("--playbook", args.playbook.as_deref());
         let flags = flags.with("--tools", args.tools.as_deref()).reading(&args.reading);
-        let mine = Command::new("playproof mine").paths(&args.traces);
+        let mine = Command::new("playproof mine").paths(self.traces.shortest());
         let (said, help) = match why {
             NoCluster::NothingFailed => (
                 "no recorded attempt failed: there is no cluster to draft from".to_owned(),

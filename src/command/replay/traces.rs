@@ -77,7 +77,7 @@ pub fn run(
         watcher.keep(part);
         result
     })?;
-    refuse_empty(args, if lines { written } else { watcher.listing.calls() })?;
+    refuse_empty(args, paths, if lines { written } else { watcher.listing.calls() })?;
     if lines && written == 0 {
         output.json(FORMAT)?;
     }
@@ -131,7 +131,7 @@ fn known_verdict(name: &str, plans: &[Plan]) -> Result<String, Failure> {
 }
 
 /// A selection that selects nothing is no success.
-fn refuse_empty(args: &Args, selected: u64) -> Result<(), Failure> {
+fn refuse_empty(args: &Args, paths: &InputPaths, selected: u64) -> Result<(), Failure> {
     if selected > 0 || args.allow_empty {
         return Ok(());
     }
@@ -144,7 +144,7 @@ fn refuse_empty(args: &Args, selected: u64) -> Result<(), Failure> {
         }
         _ => return Ok(()),
     };
-    let mut command = Command::new("playproof replay").paths(&args.inputs);
+    let mut command = Command::new("playproof replay").paths(paths.shortest());
     let of_run = args.run.as_ref().zip(args.call.as_ref().filter(|call| call.starts_with('#')));
     let whole = of_run.map(|(run, number)| format!("{run}{number}"));
     let failure = Failure::new(said);
