@@ -6,6 +6,6 @@ mod rows;
 mod run;
 
 pub use named::{ArgumentNames, argument_of_proposal};
-pub use proposal::{Proposed, acceptance, proposed};
+pub use proposal::{Proposed, proposed, tried_out};
 pub use rows::EditedRows;
 pub use run::{Approve, Args, approve, proposal, run};

@@ -12,7 +12,7 @@ use crate::workspace::Workspace;
 use crate::{folders, git};
 use playproof_analysis::check::CaseId;
 use playproof_analysis::proposal::{
-    NotAccepted, ProposalReport, accepted_goldens, goldens_elsewhere, numbered, record,
+    GateKind, NotAccepted, ProposalGate, ProposalReport, accepted_goldens, goldens_elsewhere, numbered, record,
 };
 use playproof_formats::history::next_number;
 use playproof_formats::playbook::rows;
@@ -42,16 +42,40 @@ pub fn proposed(workspace: &Workspace, id: &str, reason: &str) -> Result<Propose
     Ok(Proposed::Acceptable(acceptance(&trials, &stored, &trial, reason)?))
 }
 
+/// Tries a proposal, and whether it could be accepted.
+///
+/// # Errors
+/// A proposal that cannot be tried.
+pub fn tried_out(trials: &Trials<'_>, stored: &Stored) -> Result<TrialResult, Failure> {
+    let mut trial = trials.try_out(stored)?;
+    if trial.judged.gates.is_empty()
+        && let Err(failure) = acceptance(trials, stored, &trial, "tried")
+    {
+        trial.judged.gates.push(gate(failure, &stored.id));
+    }
+    Ok(trial)
+}
+
+/// The objection that a failure to accept is.
+fn gate(failure: Failure, id: &str) -> ProposalGate {
+    let (reports, next) = failure.into_reports();
+    let report = reports.into_iter().next();
+    let said = report.as_ref().and_then(|report| report.diagnostics.first()).cloned();
+    let (message, help) = said.map_or_else(Default::default, |said| (said.message, said.help));
+    ProposalGate {
+        kind: GateKind::NotAcceptable,
+        message,
+        help,
+        next: next.unwrap_or_else(|| Command::new("playproof propose check").name(id)),
+        report: report.filter(|report| !report.source.name.is_empty()),
+    }
+}
+
 /// What accepting a proposal without objections changes.
 ///
 /// # Errors
 /// What speaks against it in the project as it is, such as a file that has uncommitted changes.
-pub fn acceptance(
-    trials: &Trials<'_>,
-    stored: &Stored,
-    trial: &TrialResult,
-    reason: &str,
-) -> Result<Vec<Change>, Failure> {
+fn acceptance(trials: &Trials<'_>, stored: &Stored, trial: &TrialResult, reason: &str) -> Result<Vec<Change>, Failure> {
     let changes = changes(trials, stored, trial, reason)?;
     refuse_uncommitted(trials.workspace, stored, &changes)?;
     Ok(changes)

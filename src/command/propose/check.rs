@@ -3,9 +3,8 @@
 use super::args::Check;
 use super::context::{TrialResult, Trials};
 use super::stored;
-use super::stored::Stored;
 use crate::checking;
-use crate::command::accept::acceptance;
+use crate::command::accept::tried_out;
 use crate::exit::{Exit, Failure};
 use crate::flags::Flags;
 use crate::format::Format;
@@ -17,7 +16,7 @@ use crate::stream::{Stream, Streamed};
 use crate::terminal::Terminal;
 use crate::workspace::Workspace;
 use playproof_analysis::impact::{Comparer, ImpactGate, ImpactPart};
-use playproof_analysis::proposal::{GateKind, ProposalGate, ProposalReport};
+use playproof_analysis::proposal::ProposalReport;
 use playproof_engine::sim::Plan;
 use playproof_formats::diagnostic::Source;
 use playproof_formats::shell::Command;
@@ -69,32 +68,6 @@ pub fn run(args: &Check, terminal: &Terminal, output: &mut Output) -> Result<Exi
         Some(failure) => Err(failure),
         None if args.playbook || tried.iter().all(|trial| trial.judged.gates.is_empty()) => Ok(Exit::Clean),
         None => Ok(Exit::Found),
-    }
-}
-
-/// Tries a proposal, and whether it could be accepted.
-fn tried_out(trials: &Trials<'_>, stored: &Stored) -> Result<TrialResult, Failure> {
-    let mut trial = trials.try_out(stored)?;
-    if trial.judged.gates.is_empty()
-        && let Err(failure) = acceptance(trials, stored, &trial, "tried")
-    {
-        trial.judged.gates.push(gate(failure, &stored.id));
-    }
-    Ok(trial)
-}
-
-/// The objection that a failure to accept is.
-fn gate(failure: Failure, id: &str) -> ProposalGate {
-    let (reports, next) = failure.into_reports();
-    let report = reports.into_iter().next();
-    let said = report.as_ref().and_then(|report| report.diagnostics.first()).cloned();
-    let (message, help) = said.map_or_else(Default::default, |said| (said.message, said.help));
-    ProposalGate {
-        kind: GateKind::NotAcceptable,
-        message,
-        help,
-        next: next.unwrap_or_else(|| Command::new("playproof propose check").name(id)),
-        report: report.filter(|report| !report.source.name.is_empty()),
     }
 }
 

@@ -9,7 +9,7 @@ use super::session::{Item, Screen};
 use crate::changeset::Change;
 use crate::checking;
 use crate::checking::Checked;
-use crate::command::accept::{EditedRows, Proposed, proposed};
+use crate::command::accept::{EditedRows, Proposed, proposed, tried_out};
 use crate::command::propose::context::Trials;
 use crate::command::propose::stored;
 use crate::command::reject;
@@ -73,7 +73,7 @@ impl Screen for AtTerminal<'_> {
             },
             Item::Proposal(id) => {
                 let trials = Trials::open(self.workspace, checking::jobs(None))?;
-                match stored::load(self.workspace, id).and_then(|stored| trials.try_out(&stored)) {
+                match stored::load(self.workspace, id).and_then(|stored| tried_out(&trials, &stored)) {
                     Ok(trial) => proposal::page(&trial.judged, width, palette),
                     Err(_) => format!("{id}: {}", unusable(id)),
                 }
@@ -90,7 +90,7 @@ impl Screen for AtTerminal<'_> {
     fn objection(&mut self, item: &Item<'_>) -> Result<Option<String>, Failure> {
         let Item::Proposal(id) = item else { return Ok(None) };
         let trials = Trials::open(self.workspace, checking::jobs(None))?;
-        Ok(match stored::load(self.workspace, id).and_then(|stored| trials.try_out(&stored)) {
+        Ok(match stored::load(self.workspace, id).and_then(|stored| tried_out(&trials, &stored)) {
             Ok(trial) if trial.judged.gates.is_empty() => None,
             Ok(_) => Some("see its objections above".to_owned()),
             Err(_) => Some(unusable(id)),
