@@ -44,7 +44,7 @@ fn an_effect_that_was_made_three_times_is_explained_at_each_of_its_calls() {
 fn another_intent_of_the_same_tool_is_left_alone() {
     let page = explained(THRICE, &["--tools", "tools.yaml", "c2"]);
     assert!(page.contains("The effect is there: an attempt was answered with ok."), "{page}");
-    assert!(page.contains("acts next Nobody: the agent continues"), "{page}");
+    assert!(page.contains("acts next The agent: it continues"), "{page}");
 }
 
 #[test]

@@ -224,7 +224,7 @@ fn lower_first(sentence: &str) -> String {
 
 fn by_playbook(next: Actor, in_fixture: bool, names: &PlaybookNames) -> String {
     let said = match next {
-        Actor::Nobody => "Nobody: the agent continues with the result.",
+        Actor::Nobody => "The agent: it continues with the result.",
         Actor::Person(queue) => {
             let queue = names.queue(queue);
             return format!("A person, from the queue `{queue}`. The agent must not act on this call.");
@@ -375,12 +375,12 @@ mod tests {
             let resend = ResendAdvice { person: None, reason: ResendReason::Done };
             next(&Advice { state, check, next: next_is, resend }, "pay", false, &PlaybookNames::default())
         };
-        assert_eq!(said(None, Actor::Nobody), "Nobody: the agent continues with the result.");
+        assert_eq!(said(None, Actor::Nobody), "The agent: it continues with the result.");
         assert_eq!(
             said(Some(ManualCheck::Surplus(2)), Actor::Nobody),
             "A person: unless more than one was meant, the 2 surplus effects must be found upstream and taken back. \
              Three equal partial refunds, one a call, can be correct: a tool of which each call is meant to act is declared \
-             `repeatable: true`. By the playbook alone, nobody: the agent continues with the result."
+             `repeatable: true`. By the playbook alone, the agent: it continues with the result."
         );
         assert_eq!(
             said(Some(ManualCheck::ToolFacts), Actor::Caller),
