@@ -117,7 +117,7 @@ fn an_input_is_counted_up_to_where_it_cannot_be_read_and_programs_are_told() {
 fn nothing_is_drafted_or_judged_from_a_part_of_the_inputs() {
     let place = Place::new();
     place.run(&["init"]).exits(0);
-    place.write("a.jsonl", &CALLS.replace("timeout", "odd"));
+    place.write("a.jsonl", CALLS.replace("timeout", "odd"));
     place.write("b.jsonl", UNREADABLE[0].1);
     let draft = ["propose", "new", "strange", "--from-cluster", "1", "--trace", "a.jsonl"];
     let ran = place.run(&[&draft[..], &["b.jsonl"]].concat()).exits(2);
@@ -128,7 +128,7 @@ fn nothing_is_drafted_or_judged_from_a_part_of_the_inputs() {
 fn suggested_commands_name_the_folder_of_files_that_a_shell_listed() {
     let place = Place::new();
     for file in ["lines/a.jsonl", "lines/b.jsonl", "lines/c.jsonl"] {
-        place.write(file, &CALLS.replace("timeout", "odd"));
+        place.write(file, CALLS.replace("timeout", "odd"));
     }
     let next = |inputs: &[&str]| {
         let ran = place.run(&[&["mine"], inputs].concat()).exits(0);

@@ -157,7 +157,7 @@ fn a_rule_matches_no_successful_result_of_its_tools() {
     let place = Place::new();
     place.write("map.yaml", BY_FLAG);
     let mined = |calls: &[(&str, bool, &str)]| {
-        place.write("log.jsonl", &log(calls));
+        place.write("log.jsonl", log(calls));
         let page = place.run(&["mine", "log.jsonl", "--map", "map.yaml"]).exits(0).out;
         let rule =
             page.lines().skip_while(|line| !line.starts_with("   rule ")).take_while(|line| !line.contains("verdict"));
@@ -192,7 +192,7 @@ fn texts_of_chat_results_are_tried_too_and_never_shown() {
         )
     };
     let chat = [result("a", "Error: slot 7 is not free today"), result("b", "booked for S3CRET")];
-    place.write("chat.json", &format!("[{{\"role\":\"user\",\"content\":\"x\"}},{}]", chat.join(",")));
+    place.write("chat.json", format!("[{{\"role\":\"user\",\"content\":\"x\"}},{}]", chat.join(",")));
     let page = place.run(&["mine", "chat.json"]).exits(0).out;
     assert!(page.contains("no text of 1 successful result") && !page.contains("S3CRET"), "{page}");
     let json = place.run(&["mine", "chat.json", "--format", "json"]).exits(0).out;
