@@ -6,12 +6,14 @@ pub const EMBEDDED: &[&str] = &[
     "reversing",
     "dispatcher",
     "preset/llm-client",
+    "preset/stripe",
+    "preset/temporal",
     "study/typed-verdicts-literal",
     "study/retry-everything",
 ];
 
 /// The error kinds in rules of the embedded playbooks, which known adapters give. Sorted.
-pub const KNOWN_KINDS: [&str; 22] = [
+pub const KNOWN_KINDS: [&str; 24] = [
     "401_unauthorized",
     "403_forbidden",
     "404_not_found",
@@ -20,10 +22,12 @@ pub const KNOWN_KINDS: [&str; 22] = [
     "422_key_reused",
     "429_rate_limited",
     "5xx",
+    "application_failure",
     "auth_expired",
     "idempotency_mismatch",
     "internal",
     "invalid_arguments",
+    "non_retryable",
     "not_found",
     "quota_exhausted",
     "rate_limited",
@@ -43,6 +47,8 @@ pub fn embedded(name: &str) -> Option<&'static str> {
         "reversing" => Some(include_str!("../../../../playbooks/reversing.yaml")),
         "dispatcher" => Some(include_str!("../../../../playbooks/dispatcher.yaml")),
         "preset/llm-client" => Some(include_str!("../../../../playbooks/preset/llm-client.yaml")),
+        "preset/stripe" => Some(include_str!("../../../../playbooks/preset/stripe.yaml")),
+        "preset/temporal" => Some(include_str!("../../../../playbooks/preset/temporal.yaml")),
         "study/typed-verdicts-literal" => Some(include_str!("../../../../playbooks/study/typed-verdicts-literal.yaml")),
         "study/retry-everything" => Some(include_str!("../../../../playbooks/study/retry-everything.yaml")),
         _ => None,

@@ -6,7 +6,7 @@ use crate::diagnostic::Diagnostic;
 use crate::playbook::places::{CompensationPlaces, Loaded};
 use playproof_engine::dispatch::wait_range;
 use playproof_engine::playbook::{
-    AfterRefresh, Backoff, Compensation, LimitKind, Limits, Refresh, Retry, ServerDelayMode, Verdict,
+    AfterRefresh, Backoff, Compensation, Formula, LimitKind, Limits, Refresh, Retry, ServerDelayMode, Verdict,
 };
 use playproof_engine::time::Duration;
 
@@ -21,6 +21,7 @@ pub(super) fn waits(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
                 found.extend(check.beyond_attempts(retry, &waits));
                 found.extend(check.beyond_deadline(retry, &waits));
                 found.extend(check.list(retry, &waits));
+                found.extend(check.jitter(retry, &waits));
                 found.extend(check.max_wait(retry));
             }
             Compensation::RefreshEvidence(refresh) => {
@@ -82,7 +83,9 @@ impl WaitLint<'_> {
 
     fn beyond_deadline(&self, retry: &Retry, waits: &Range<usize>) -> Option<Diagnostic> {
         let deadline = self.limits().deadline?;
-        let allowed = self.limits().max_attempts.saturating_sub(1).min(retry.max_retries);
+        // A formula without a number of retries leaves it to the deadline to end them.
+        let written = self.places.max_retries.is_some() || matches!(retry.backoff, Backoff::Listed(_));
+        let allowed = if written { self.limits().max_attempts.saturating_sub(1).min(retry.max_retries) } else { 1 };
         let mut sum = Duration::ZERO;
         for nth in 0..allowed {
             sum = sum.plus(wait_range(&retry.backoff, nth + 1).0);
@@ -125,6 +128,19 @@ impl WaitLint<'_> {
             return at(Diagnostic::warning("backoff_repeats", message).help(help), "the last one is redundant");
         }
         None
+    }
+
+    /// A wait that jitter lengthens over its cap.
+    fn jitter(&self, retry: &Retry, waits: &Range<usize>) -> Option<Diagnostic> {
+        let Backoff::Formula(Formula { max: Some(max), .. }) = &retry.backoff else { return None };
+        let (_, longest) = wait_range(&retry.backoff, retry.max_retries);
+        if longest <= *max {
+            return None;
+        }
+        let message = format!("a wait of `{}` can take {longest} ms, more than its `max_ms: {max}`", self.verdict.name);
+        let help = "write `cap: after_jitter` if no wait may be longer";
+        let label = "the jitter comes after the cap";
+        Some(Diagnostic::warning("jitter_beyond_cap", message).at(waits.clone(), label).help(help))
     }
 
     fn max_wait(&self, retry: &Retry) -> Option<Diagnostic> {

@@ -8,6 +8,7 @@ pub const IDS: &[&str] = &[
     "backoff_too_long",
     "glob_stops_at_dot",
     "impossible_rule",
+    "jitter_beyond_cap",
     "loose_schema",
     "misspelt_kind",
     "retries_beyond_attempts",
@@ -91,6 +92,16 @@ It matches nothing, so only other rules can give its verdict.
     when: { attempt: 7 }                  # with max_attempts: 6
 
 Remove a condition, split the rule in two, or remove it.",
+    ),
+    (
+        "jitter_beyond_cap",
+        "\
+A wait can be longer than its `max_ms`: the cap comes before the jitter, and the jitter lengthens. Some clients mean it
+so; a person who reads `max_ms` may not.
+
+    backoff: { kind: exponential, base_ms: 100, max_ms: 1000, jitter: { proportional: { low: 0.8, high: 1.2 } } }
+
+Write `cap: after_jitter`, or keep it if the system that you follow does the same.",
     ),
     (
         "loose_schema",

@@ -271,3 +271,49 @@ fn a_glob_that_stops_at_a_dot_before_a_known_tool_is_reported() {
     assert!(of("search.*", &["search.web", "search.index.drop", "pay.a.b"]).is_empty());
     assert_eq!(of_both("search.*", &deep, &deep), [said], "in the rule: other tool facts win over the playbook's");
 }
+
+#[test]
+fn a_jitter_that_lengthens_a_capped_wait_is_told_and_no_other() {
+    let of = |formula: &str| of_retry("not_applied", &format!("backoff: {{ {formula} }}, max_retries: 5"), "");
+    let growing = "kind: exponential, base_ms: 100, max_ms: 400";
+    let long = format!("{growing}, jitter: {{ proportional: {{ low: 0.8, high: 1.2 }} }}");
+    assert_eq!(of(&long), [format!("jitter_beyond_cap: {{ {long} }}")]);
+    assert!(of(&format!("{long}, cap: after_jitter")).is_empty());
+    assert!(of(&format!("{growing}, jitter: full")).is_empty());
+    assert!(
+        of("kind: constant, base_ms: 100, max_ms: 400, jitter: { proportional: { low: 0.8, high: 1.2 } }").is_empty()
+    );
+    assert!(of("kind: exponential, base_ms: 100, jitter: { additive: { ms: 50 } }").is_empty());
+}
+
+#[test]
+fn a_formula_whose_shortest_waits_pass_the_deadline_is_told() {
+    let of = |deadline: u64, retries: &str| {
+        let rest = format!("limits: {{ max_attempts: 4, deadline_ms: {deadline} }}");
+        of_retry(
+            "not_applied",
+            &format!("backoff: {{ kind: exponential, base_ms: 100, jitter: equal }}{retries}"),
+            &rest,
+        )
+    };
+    let told = |deadline: u64| {
+        [format!("backoff_beyond_deadline: {{ kind: exponential, base_ms: 100, jitter: equal }}|{deadline}")]
+    };
+    // At least 50, 100 and 200 ms.
+    assert!(of(350, ", max_retries: 3").is_empty());
+    assert_eq!(of(349, ", max_retries: 3"), told(349));
+    // Nobody wrote a number of retries: the deadline ends them, but one must fit.
+    assert!(of(50, "").is_empty());
+    assert_eq!(of(49, ""), told(49));
+}
+
+#[test]
+fn a_schema_that_lets_unknown_arguments_pass_is_told_where_it_stands() {
+    let of = |schema: &str| lints(&playbook("", "", &format!("tools:\n  pay: {{ access: write, schema: {schema} }}")));
+    let open = "{ properties: { a: { type: integer } } }";
+    assert_eq!(of(open), [format!("loose_schema: {open}")]);
+    let inside = "{ additionalProperties: false, properties: { a: { properties: { b: {} } } } }";
+    assert_eq!(of(inside), [format!("loose_schema: {inside}")]);
+    assert!(of("{ additionalProperties: false, properties: { a: { type: integer } } }").is_empty());
+    assert!(of("{ type: object }").is_empty(), "it names no argument");
+}
