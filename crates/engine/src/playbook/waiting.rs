@@ -21,10 +21,7 @@ impl Backoff {
     pub const fn is_drawn(&self) -> bool {
         match self {
             Backoff::Listed(_) => false,
-            Backoff::Formula(formula) => {
-                matches!(formula.family, Family::Decorrelated { .. } | Family::PollyV2 { .. })
-                    || !matches!(formula.jitter, Jitter::None)
-            }
+            Backoff::Formula(formula) => formula.family.is_drawn() || !matches!(formula.jitter, Jitter::None),
         }
     }
 }
@@ -38,7 +35,7 @@ pub struct Formula {
     pub max: Option<Duration>,
     /// Where `max` cuts.
     pub cap: Cap,
-    /// How a draw spreads the waits.
+    /// How a draw spreads the waits; a drawn family has no other jitter.
     pub jitter: Jitter,
     /// The shortest wait.
     pub floor: Duration,
@@ -126,6 +123,11 @@ impl Family {
             Family::Decorrelated { .. } => FamilyWord::Decorrelated,
             Family::PollyV2 { .. } => FamilyWord::PollyV2,
         }
+    }
+
+    /// Whether its waits depend on a draw by themselves.
+    pub const fn is_drawn(&self) -> bool {
+        matches!(self, Family::Decorrelated { .. } | Family::PollyV2 { .. })
     }
 
     /// The wait from which it grows.

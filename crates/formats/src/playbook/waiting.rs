@@ -262,6 +262,7 @@ mod tests {
             ("backoff: { kind: linear, base_ms: 1 }", "missing_key: { kind: linear, base_ms: 1 }"),
             ("backoff: { kind: polynomial, base_ms: 1, coef_ms: 1, exponent: 11 }", "wrong_type: 11"),
             ("backoff: { kind: decorrelated, base_ms: 1, from: first }", "wrong_type: first"),
+            ("backoff: { kind: polly_v2, base_ms: 1, jitter: full }", "other_family: jitter"),
             ("backoff: { kind: constant, base_ms: 9, max_ms: 8 }", "max_below_base: 8|9"),
             ("backoff: { kind: constant, base_ms: 9, cap: never }", "wrong_type: never"),
             ("backoff: { kind: constant, base_ms: 9, jitter: some }", "wrong_type: some"),

@@ -77,9 +77,11 @@ fn formula(own: Formula, found: &mut Vec<WaitMutant>) {
     if own.max.is_some() && own.jitter != Jitter::None {
         changed(&format!("cap-{}", cap.as_str()), format!("`cap: {}`", cap.as_str()), Formula { cap, ..own });
     }
-    let jitter = if own.jitter == Jitter::None { Jitter::Full } else { Jitter::None };
-    let word = jitter.word().as_str();
-    changed(&format!("jitter-{word}"), format!("`jitter: {word}`"), Formula { jitter, ..own });
+    if !own.family.is_drawn() {
+        let jitter = if own.jitter == Jitter::None { Jitter::Full } else { Jitter::None };
+        let word = jitter.word().as_str();
+        changed(&format!("jitter-{word}"), format!("`jitter: {word}`"), Formula { jitter, ..own });
+    }
     if own.floor > Duration::ZERO {
         let floor = own.floor.plus(MILLI);
         changed("floor_ms-longer", format!("`floor_ms` {floor}"), Formula { floor, ..own });

@@ -37,6 +37,10 @@ fn extremes(formula: &Formula, n: u32) -> (Duration, Duration) {
 mod tests {
     use super::*;
     use crate::playbook::{Cap, Counter, DecorrelatedFrom, Family, Ratio};
+    use proptest::collection::vec;
+    use proptest::option;
+    use proptest::prelude::*;
+    use proptest::sample::select;
 
     const fn ms(millis: u64) -> Duration {
         Duration::from_millis(millis)
@@ -70,5 +74,68 @@ mod tests {
         assert_eq!(range(decorrelated, Jitter::None, 2), (100, 900));
         assert_eq!(range(Family::PollyV2 { base }, Jitter::None, 2), (0, 283));
         assert_eq!(wait_range(&Backoff::Listed(vec![ms(7), ms(9)]), 5), (ms(9), ms(9)));
+    }
+
+    fn millis(most: u64) -> impl Strategy<Value = Duration> {
+        (0..=most).prop_map(Duration::from_millis)
+    }
+
+    fn ratios(least: u32, most: u32) -> impl Strategy<Value = Ratio> {
+        (least * 1_000..=most * 1_000).prop_map(|thousandths| Ratio(thousandths * 1_000))
+    }
+
+    fn families() -> impl Strategy<Value = Family> {
+        let from = select(vec![DecorrelatedFrom::Base, DecorrelatedFrom::Previous]);
+        prop_oneof![
+            millis(9_000).prop_map(|base| Family::Constant { base }),
+            (millis(9_000), millis(9_000)).prop_map(|(base, increment)| Family::Linear { base, increment }),
+            (millis(9_000), ratios(1, 4)).prop_map(|(base, multiplier)| Family::Exponential { base, multiplier }),
+            (millis(9_000), millis(900), 1..5_u32).prop_map(|(base, coef, exponent)| Family::Polynomial {
+                base,
+                coef,
+                exponent
+            }),
+            millis(9_000).prop_map(|base| Family::Fibonacci { base }),
+            (millis(9_000), ratios(1, 4), from).prop_map(|(base, multiplier, from)| Family::Decorrelated {
+                base,
+                multiplier,
+                from
+            }),
+            millis(9_000).prop_map(|base| Family::PollyV2 { base }),
+        ]
+    }
+
+    fn jitters() -> impl Strategy<Value = Jitter> {
+        prop_oneof![
+            select(vec![Jitter::None, Jitter::Full, Jitter::Equal, Jitter::Modulo]),
+            (ratios(0, 2), ratios(0, 2)).prop_map(|(low, high)| Jitter::Proportional { low, high }),
+            millis(9_000).prop_map(|by| Jitter::Absolute { by }),
+            (millis(900), millis(900)).prop_map(|(by, per_retry)| Jitter::Additive { by, per_retry }),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn no_draws_lead_out_of_the_range(
+            family in families(),
+            jitter in jitters(),
+            max in option::of(millis(60_000)),
+            after in any::<bool>(),
+            floor in millis(500),
+            whole_ms in any::<bool>(),
+            draws in vec(0..=Draw::ONE, 1..12),
+        ) {
+            let cap = if after { Cap::AfterJitter } else { Cap::BeforeJitter };
+            let jitter = if family.is_drawn() { Jitter::None } else { jitter };
+            let formula = Formula { family, max, cap, jitter, floor, whole_ms, counter: Counter::Verdict };
+            let mut previous = None;
+            for (draw, n) in draws.into_iter().zip(1..) {
+                let draw = Draw::from_billionths(draw).unwrap();
+                let wait = own::wait(&formula, Step { n, draw, previous });
+                let (least, most) = wait_range(&Backoff::Formula(formula), n);
+                prop_assert!(least <= wait && wait <= most, "retry {n}: {least} to {most}, got {wait}");
+                previous = Some((wait, draw));
+            }
+        }
     }
 }

@@ -64,6 +64,12 @@ fn formula(at: Cursor<'_>) -> Option<Formula> {
     let whole_ms = word(&record, "round", &syntax::ROUND, false);
     let counter = word(&record, "counter", &Counter::TABLE, Counter::Verdict);
     let (family, max) = (family?, max?);
+    if let (true, Some(key)) = (family.is_drawn(), record.key_span("jitter")) {
+        let kind = family.word().as_str();
+        let message = format!("the waits of {kind} are drawn by themselves: it takes no other `jitter`");
+        at.report(Diagnostic::error("other_family", message).at(key, format!("not for {kind}")));
+        return None;
+    }
     if let (Some(max), Some(at)) = (max.filter(|max| *max < family.base()), record.optional("max_ms")) {
         let message = format!("the longest wait is {max} ms, the first one {} ms", family.base());
         let diagnostic = Diagnostic::error("max_below_base", message).at(at.span(), "shorter than `base_ms`");
