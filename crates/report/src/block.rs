@@ -213,7 +213,13 @@ fn effect(claim: EffectClaim, run: &RunView<'_>, recorded: Option<&RecordedCall>
         (Some(_), Some(recorded)) if ProvedEffects::of(recorded).all_taken_back() && run.truth().modelled == 0 => {
             format!("{claims}; taken back")
         }
-        (Some(_), Some(recorded)) => format!("{claims}; {}", proved(run.truth(), unused_ok(run, recorded))),
+        (Some(_), Some(recorded)) => {
+            let unused = unused_ok(run, recorded);
+            match run.truth() == IntentBalance::default() && unused == 0 && has_unused_failure(run, recorded) {
+                true => format!("{claims}; the recording does not show it"),
+                false => format!("{claims}; {}", proved(run.truth(), unused)),
+            }
+        }
         (Some(_), None) => format!("{claims}; {}", truth(run.truth())),
     }
 }
@@ -225,6 +231,12 @@ fn unused_ok(run: &RunView<'_>, recorded: &RecordedCall) -> u32 {
         entry.kind == LedgerKind::Applied && matches!(entry.provenance, Provenance::Recorded | Provenance::Inferred)
     });
     u32::try_from(ok.count().saturating_sub(used.count())).unwrap_or(u32::MAX)
+}
+
+/// Whether the recording has a failed attempt that the playbook did not send: it may have acted.
+fn has_unused_failure(run: &RunView<'_>, recorded: &RecordedCall) -> bool {
+    let sent = run.outcome().map_or(0, |outcome| outcome.attempts);
+    recorded.attempts().any(|(attempt, answer)| attempt.get() > sent && answer.reply != Reply::Ok)
 }
 
 /// What a recording proves of one call, in words; other calls may have the same intent. `unused` is the number of

@@ -103,7 +103,7 @@ fn header(source: &str) -> String {
     format!(
         "# What is known of the tools of these calls:\n\
          #   {source}\n\
-         # Each access is a guess, from the tool's name or a tool list's hints: confirm it, then remove the mark.\n\
+         # Each access is a guess, from the tool's name or from hints: confirm it, then remove the mark.\n\
          # Until then its row has no effect: the tool counts as a write that is not idempotent.\n\
          #   access: read       it only reads; it may be sent again at any time\n\
          #   idempotent: true   doing it twice is doing it once; it may be sent again without a key\n\

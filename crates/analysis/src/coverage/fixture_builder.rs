@@ -8,6 +8,7 @@ use super::synthesize::SyntheticFailure;
 use playproof_engine::event::{EffectClaim, ErrorFacts};
 use playproof_engine::fixture::{Fixture, FixtureCall, FixtureTool};
 use playproof_engine::playbook::Access;
+use playproof_engine::sim::Plan;
 use playproof_engine::time::{Duration, Instant};
 use playproof_engine::upstream::{KeyDialect, Script, ScriptedAnswer, UpstreamReply};
 
@@ -159,8 +160,13 @@ impl FixtureBuilder {
         self
     }
 
-    /// The fixture, without an `expect`.
-    pub fn build(self, playbook: &str) -> Fixture {
+    /// The fixture, without an `expect`. Calls of tools with a schema get arguments that fit.
+    pub fn build(mut self, plan: &Plan, playbook: &str) -> Fixture {
+        for call in self.calls.iter_mut().filter(|call| call.args == ARGS) {
+            if let Some(schema) = plan.schema(&call.tool) {
+                schema.example().clone_into(&mut call.args);
+            }
+        }
         Fixture {
             title: self.title,
             seed: None,
@@ -174,11 +180,14 @@ impl FixtureBuilder {
     }
 }
 
+/// The arguments of every call.
+const ARGS: &str = r#"{"order":"o_91"}"#;
+
 fn call(name: &str, shape: CallShape, tool: &str) -> FixtureCall {
     FixtureCall {
         name: name.to_owned(),
         tool: tool.to_owned(),
-        args: r#"{"order":"o_91"}"#.to_owned(),
+        args: ARGS.to_owned(),
         key: shape.keyed.then(|| "key_1".to_owned()),
         token: shape.token.then(|| "token_1".to_owned()),
         evidence: Vec::new(),

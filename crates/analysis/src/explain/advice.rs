@@ -117,6 +117,8 @@ pub enum ResendReason {
     Repeatable,
     /// Only if the effect is wanted again: it was taken back.
     TakenBack,
+    /// No: the playbook refuses the call as it stands.
+    Refused,
     /// No: an attempt may have acted, and no key would make a second one harmless.
     MayHaveActed,
     /// Only if a later write of the tool need not stay: the tool is idempotent, and would overwrite it.
@@ -159,11 +161,13 @@ impl ResendReason {
             _ if !state.other_arguments.is_empty() => ResendReason::KeyOfAnother,
             _ if state.contradicted => ResendReason::Contradicted,
             _ if state.said.processed => ResendReason::Processed,
+            _ if is_read && matches!(ended, OutcomeKind::Refused(_)) => ResendReason::Refused,
             _ if is_read => ResendReason::Read,
             _ if facts.idempotent && !state.later_writes.is_empty() => ResendReason::Overwrites,
             _ if facts.idempotent => ResendReason::Idempotent,
             _ if state.other_keys.iter().any(OtherCall::may_have_acted) => ResendReason::OtherKey,
             _ if state.maybe_same.iter().any(OtherCall::may_have_acted) => ResendReason::MaybeSame,
+            _ if matches!(ended, OutcomeKind::Refused(_)) && !facts.repeatable => ResendReason::Refused,
             EffectState::NotDone if is_reversed => ResendReason::TakenBack,
             EffectState::NotDone => ResendReason::NotDone,
             _ if facts.repeatable => ResendReason::Repeatable,
@@ -225,7 +229,10 @@ fn next(outcome: &Outcome, facts: ToolFacts, state: &UpstreamState) -> Actor {
         | OutcomeKind::Reversed(_)
         | OutcomeKind::Succeeded
         | OutcomeKind::SucceededAfterCompensation => Actor::Planner(PlannerStart::State),
-        OutcomeKind::Refused(_) => Actor::Planner(PlannerStart::Refusal),
+        OutcomeKind::Refused(_) if state.known == EffectState::NotDone || facts.access == Access::Read => {
+            Actor::Planner(PlannerStart::Refusal)
+        }
+        OutcomeKind::Refused(_) => Actor::Planner(PlannerStart::State),
         OutcomeKind::Exhausted(_) => Actor::Caller,
         OutcomeKind::Undetermined(asked) => Actor::Undetermined(asked),
         OutcomeKind::Suspected(asked) => Actor::Suspected(asked),

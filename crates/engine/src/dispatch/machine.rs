@@ -25,38 +25,19 @@
 
 use std::collections::BTreeSet;
 
+use super::admission::{self, AdmissionCheck};
 use super::calls::{CallSlab, CallState, Phase};
-use super::io::{CallFacts, ClassifiedFailure, Input, Output, OutputBuffer, RequestCheck, Response, ResponseMeta};
+use super::io::{CallFacts, ClassifiedFailure, Input, Output, OutputBuffer, Response, ResponseMeta};
 use super::wait::{self, CallUsage, RetryStop};
 use crate::event::{
-    AdmissionRefusal, Decision, DeprecationReason, EffectClaim, Outcome, OutcomeKind, RequestKind, ReversalRefusal,
-    Status, StopReason, SuppressionReason,
+    Decision, DeprecationReason, EffectClaim, Outcome, OutcomeKind, RequestKind, ReversalRefusal, Status, StopReason,
+    SuppressionReason,
 };
-use crate::ids::{AttemptNo, CallId, ErrorId, EvidenceId, ReasonId, TokenId, VerdictId};
+use crate::ids::{AttemptNo, CallId, EvidenceId, ReasonId, TokenId, VerdictId};
 use crate::playbook::{
     Access, AfterRefresh, Compensation, GuardMode, Playbook, Refresh, Retry, Reversal, Terminal, UnsafePolicy,
 };
 use crate::time::{Duration, Instant};
-
-/// A check before attempt 1: says why a call must not start now, with its error, or nothing. The machine does not have the
-/// call yet.
-pub(super) type AdmissionCheck = fn(&Machine, &Playbook, Instant, &CallFacts) -> Option<Refusal>;
-
-/// Why admission refuses a call, and the error that it gets.
-pub(super) type Refusal = (AdmissionRefusal, Option<ErrorId>);
-
-/// The admission checks in their order (docs/adr/0023); the first that refuses decides. A refused call starts no attempt
-/// and costs nothing.
-const CHECKS: &[AdmissionCheck] = &[registry];
-
-/// The registry: the tool is declared, and the arguments fit its schema.
-fn registry(_: &Machine, _: &Playbook, _: Instant, facts: &CallFacts) -> Option<Refusal> {
-    match facts.request {
-        RequestCheck::Fine => None,
-        RequestCheck::UnknownTool(error) => Some((AdmissionRefusal::NotFound, Some(error))),
-        RequestCheck::Invalid(error) => Some((AdmissionRefusal::Schema, Some(error))),
-    }
-}
 
 /// The dispatcher of one run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -71,7 +52,7 @@ impl Machine {
     pub fn handle_input(&mut self, playbook: &Playbook, now: Instant, input: Input, out: &mut OutputBuffer) {
         match input {
             Input::Call(call, facts) if call == self.calls.next() => {
-                self.on_call(playbook, now, facts, CHECKS, out);
+                self.on_call(playbook, now, facts, admission::CHECKS, out);
             }
             Input::Call(..) => {} // ids are given out from the lowest free slot; another id is no call
             Input::Answered { call, asked, response, meta } => {

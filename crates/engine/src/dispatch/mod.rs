@@ -1,6 +1,7 @@
 //! The dispatcher: a state machine without I/O, clock or randomness. It takes inputs and gives outputs;
 //! replay, the checker and a live shell drive this same code.
 
+mod admission;
 mod calls;
 mod io;
 mod machine;

@@ -13,23 +13,31 @@ pub struct ArgumentSchema {
     /// Its canonical text. Two checks with one text are equal.
     text: Arc<str>,
     is_loose: bool,
+    example: Arc<str>,
     check: Arc<Check>,
 }
 
 impl ArgumentSchema {
-    /// A check with its canonical text; `is_loose`: arguments that it does not name pass. `check` takes arguments as JSON
+    /// A check with its canonical text; `is_loose`: arguments that it does not name pass; `example`: arguments that fit, as
+    /// JSON text. `check` takes arguments as JSON
     /// text, and says what does not fit: the place, what was expected and what is there.
     pub fn new(
         text: impl Into<Arc<str>>,
         is_loose: bool,
+        example: impl Into<Arc<str>>,
         check: impl Fn(&str) -> Result<(), String> + Send + Sync + 'static,
     ) -> ArgumentSchema {
-        ArgumentSchema { text: text.into(), is_loose, check: Arc::new(check) }
+        ArgumentSchema { text: text.into(), is_loose, example: example.into(), check: Arc::new(check) }
     }
 
     /// The canonical text.
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// Arguments that fit, as JSON text.
+    pub fn example(&self) -> &str {
+        &self.example
     }
 
     /// Whether arguments that it does not name pass.

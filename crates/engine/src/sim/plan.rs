@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::classify::Classifier;
 use crate::event::{AdmissionRefusal, ErrorFacts, PlaybookNames};
 use crate::ids::VerdictId;
-use crate::playbook::{Compensation, Playbook, ToolFacts, ToolRow, Tools, UNCLASSIFIED, UnsafePolicy};
+use crate::playbook::{ArgumentSchema, Compensation, Playbook, ToolFacts, ToolRow, Tools, UNCLASSIFIED, UnsafePolicy};
 
 /// Everything that a simulation needs of a playbook.
 #[derive(Debug)]
@@ -97,6 +97,11 @@ impl Plan {
         }
         let unfit = self.tools.schema(tool)?.check(args?).err()?;
         Some((AdmissionRefusal::Schema, error("schema", "-32602", unfit)))
+    }
+
+    /// The arguments that `tool` takes, if a row of tool facts says so.
+    pub fn schema(&self, tool: &str) -> Option<&ArgumentSchema> {
+        self.tools.schema(tool)
     }
 
     /// The facts of `tool`.

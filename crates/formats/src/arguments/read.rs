@@ -1,8 +1,11 @@
 //! Reads a schema of arguments, and refuses every keyword outside the subset where it stands.
 
+use std::cmp::Ordering;
+
 use regex::Regex;
 use serde_json::{Number, Value};
 
+use super::fits::order;
 use super::schema::{JsonType, Schema};
 use crate::diagnostic::Diagnostic;
 use crate::yaml::{Cursor, MapReader, shorten};
@@ -102,7 +105,7 @@ fn nested(at: Cursor<'_>, depth: usize) -> Option<Schema> {
         fields.collect::<Vec<_>>().into_iter().collect()
     });
     let closed = record.optional("additionalProperties").map_or(Some(false), |at| at.bool().map(|open| !open));
-    Some(Schema {
+    let schema = Schema {
         types: types?,
         any_of: any_of?,
         minimum: minimum?,
@@ -114,7 +117,33 @@ fn nested(at: Cursor<'_>, depth: usize) -> Option<Schema> {
         required: required?,
         properties: properties?,
         closed: closed?,
-    })
+    };
+    (!is_impossible(&record, &schema)).then_some(schema)
+}
+
+/// Reports what no value fits.
+fn is_impossible(record: &MapReader<'_>, schema: &Schema) -> bool {
+    let crossed = |(least, most): (Option<u64>, Option<u64>)| least.zip(most).is_some_and(|(least, most)| least > most);
+    let numbers = schema.minimum.as_ref().zip(schema.maximum.as_ref());
+    let is_crossed = numbers.is_some_and(|(least, most)| order(least, most) == Some(Ordering::Greater));
+    let unknown = schema.required.iter().find(|name| schema.closed && !schema.properties.contains_key(*name));
+    let wrong = [
+        (schema.any_of.as_ref().is_some_and(Vec::is_empty), "enum", "no value is allowed".to_owned()),
+        (is_crossed, "minimum", "`minimum` is above `maximum`".to_owned()),
+        (crossed(schema.length), "minLength", "`minLength` is above `maxLength`".to_owned()),
+        (crossed(schema.items), "minItems", "`minItems` is above `maxItems`".to_owned()),
+        (
+            unknown.is_some(),
+            "required",
+            format!("`{}` is required and not allowed", shorten(unknown.map_or("", String::as_str))),
+        ),
+    ];
+    let found: Vec<_> = wrong.into_iter().filter(|(is_wrong, ..)| *is_wrong).collect();
+    for (_, key, message) in &found {
+        let at = record.optional(key).unwrap_or(record.cursor());
+        at.wrong("bad_schema", format!("nothing fits this schema: {message}"), "nothing fits");
+    }
+    !found.is_empty()
 }
 
 /// Refuses keywords of JSON Schema outside the subset: to ignore one would let pass what it forbids.

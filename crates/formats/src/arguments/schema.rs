@@ -32,6 +32,9 @@ pub(crate) struct Schema {
     pub closed: bool,
 }
 
+/// The most items or characters of an example.
+const MOST_EXAMPLES: usize = 100;
+
 /// The types of JSON Schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum JsonType {
@@ -89,6 +92,41 @@ impl Schema {
             ("additionalProperties", closed.then_some(json!(false))),
         ];
         parts.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()
+    }
+
+    /// A value that fits, except where a `pattern` asks for a text that this does not know.
+    pub fn example(&self) -> Value {
+        if let Some(first) = self.any_of.iter().flatten().next() {
+            return first.clone();
+        }
+        let wanted = self.types.first().copied().unwrap_or(match self.properties.is_empty() {
+            true => JsonType::String,
+            false => JsonType::Object,
+        });
+        let count =
+            |least: Option<u64>| usize::try_from(least.unwrap_or_default()).unwrap_or_default().min(MOST_EXAMPLES);
+        match wanted {
+            JsonType::Null => Value::Null,
+            JsonType::Boolean => json!(true),
+            JsonType::Integer | JsonType::Number => {
+                self.minimum.as_ref().or(self.maximum.as_ref()).map_or_else(|| json!(1), |number| json!(number))
+            }
+            JsonType::String => json!("x".repeat(count(self.length.0).max(1))),
+            JsonType::Array => {
+                let item = || self.item.as_ref().map_or(json!(1), |item| item.example());
+                Value::Array((0..count(self.items.0)).map(|_| item()).collect())
+            }
+            JsonType::Object => self.example_object(),
+        }
+    }
+
+    /// The required fields.
+    pub fn example_object(&self) -> Value {
+        let field = |name: &String| {
+            let value = self.properties.get(name).map_or_else(|| json!("x"), Schema::example);
+            (name.clone(), value)
+        };
+        Value::Object(self.required.iter().map(field).collect())
     }
 
     /// Whether an object may have fields that the schema does not name, here or in a field.

@@ -226,7 +226,7 @@ mod tests {
         millis("/$defs/server_delay/properties/window_ms", LONGEST_WAIT);
         millis("/$defs/server_delay/properties/max_ms", LONGEST_WAIT);
         held("/properties/limits/properties/elapsed/enum", json!(ElapsedRule::WORDS));
-        millis("/properties/limits/properties/call_timeout_ms", LONGEST_DEADLINE);
+        bounds("/properties/limits/properties/call_timeout_ms", 1, LONGEST_DEADLINE.as_millis());
         millis("/$defs/tool/properties/timeout_ms", LONGEST_WAIT);
         held("/properties/registry/properties/unknown_tools/enum", words(&UNKNOWN_TOOLS));
         bounds("/properties/limits/properties/max_attempts", 1, MOST_ATTEMPTS);

@@ -264,6 +264,7 @@ mod tests {
             ("backoff: { kind: decorrelated, base_ms: 1, from: first }", "wrong_type: first"),
             ("backoff: { kind: polly_v2, base_ms: 1, jitter: full }", "other_family: jitter"),
             ("backoff: { kind: constant, base_ms: 9, max_ms: 8 }", "max_below_base: 8|9"),
+            ("backoff: { kind: constant, base_ms: 9, max_ms: 9, floor_ms: 10 }", "floor_above_max: 10"),
             ("backoff: { kind: constant, base_ms: 9, cap: never }", "wrong_type: never"),
             ("backoff: { kind: constant, base_ms: 9, jitter: some }", "wrong_type: some"),
             ("backoff: { kind: constant, base_ms: 9, jitter: proportional }", "wrong_type: proportional"),
@@ -301,5 +302,6 @@ mod tests {
         assert_eq!(errors("backoff_ms: [1]", ", elapsed: truncate"), ["elapsed_without_deadline: elapsed"]);
         assert_eq!(errors("backoff_ms: [1]", ", deadline_ms: 1, elapsed: cut"), ["wrong_type: cut"]);
         assert_eq!(errors("backoff_ms: [1]", ", call_timeout_ms: 5s"), ["wrong_type: 5s"]);
+        assert_eq!(errors("backoff_ms: [1]", ", call_timeout_ms: 0"), ["no_time: 0"]);
     }
 }

@@ -80,6 +80,7 @@ fn reason(reason: ResendReason, state: &UpstreamState, key: Option<&str>) -> Rea
             no(format!("the key {a_key} belongs to a request with other arguments{by}"), then)
         }
         ResendReason::Denied => no("the call was denied, and sending it again does not change a denial", ""),
+        ResendReason::Refused => no("the playbook refuses this call as it stands, and would refuse it again", ""),
         ResendReason::Processed => no(
             format!("the upstream answered that it has processed the key {a_key}"),
             ". Look upstream for what it did",

@@ -73,11 +73,11 @@ mod tests {
     #[test]
     fn every_value_is_in_its_own_line() {
         let text = "---\na:\n- b: &x 'it''s'\n  c: [1, 2.50,\n      .inf, ~]\nd:\n  e: *x\n  f: !!binary |\n    aGk=\n";
-        let json = "\n\n[{\"b\":\"it's\",\"c\":[1,2.50,\n\".inf\",null]}]";
+        let json = "[{\"b\":\"it's\",\"c\":\n[1,2.50,\n\".inf\",null]}]";
         let all = to_json(text, "t").unwrap_or_else(|report| panic!("{report}"));
-        assert!(all.contains(json.trim_start()), "{all}");
+        assert!(all.contains(json), "{all}");
         let line_of = |part: &str| all.find(part).map(|at| all[..at].matches('\n').count() + 1);
-        assert_eq!((line_of("{\"b\""), line_of("\".inf\""), line_of("\"aGk=")), (Some(3), Some(5), Some(8)), "{all}");
+        assert_eq!((line_of("{\"b\""), line_of("\".inf\""), line_of("\"aGk=")), (Some(3), Some(5), Some(9)), "{all}");
         assert!(serde_json::from_str::<serde_json::Value>(&all).is_ok(), "{all}");
     }
 

@@ -37,7 +37,7 @@ pub fn probes(plan: &Plan, playbook: &str) -> Vec<Probe> {
     let mut names: BTreeMap<String, usize> = BTreeMap::new();
     let mut known = BTreeSet::new();
     for (name, draft) in drafts {
-        let mut fixture = draft.build(playbook);
+        let mut fixture = draft.build(plan, playbook);
         let scenario = Scenario::of_fixture(&fixture, plan);
         let record = simulator.run_fixture(plan, &scenario);
         let exercises = exercised(&plan.playbook, &scenario, record);

@@ -35,7 +35,7 @@ pub(super) fn allowed(limits: &Limits, spent: Elapsed, wait: Duration) -> Result
     };
     let (is_over, wait) = match limits.elapsed {
         ElapsedRule::NextStart => (elapsed.plus(wait) > deadline, wait),
-        ElapsedRule::Truncate => (elapsed > deadline, wait.min(deadline.minus(elapsed))),
+        ElapsedRule::Truncate => (elapsed >= deadline, wait.min(deadline.minus(elapsed))),
         ElapsedRule::ElapsedOnly => (elapsed > deadline, wait),
         ElapsedRule::WaitsAfter => (spent.waited.plus(wait) > deadline, wait),
         ElapsedRule::WaitsBefore => (spent.waited >= deadline, wait),
@@ -78,7 +78,7 @@ mod tests {
         use ElapsedRule::{ElapsedOnly, NextStart, Truncate, WaitsAfter, WaitsBefore};
         let late = Err(StopReason::Deadline);
         assert_eq!((left(NextStart, 800, 0, 200), left(NextStart, 801, 0, 200)), (Ok(200), late));
-        assert_eq!((left(Truncate, 900, 0, 200), left(Truncate, 1_001, 0, 200)), (Ok(100), late));
+        assert_eq!((left(Truncate, 999, 0, 200), left(Truncate, 1_000, 0, 200)), (Ok(1), late));
         assert_eq!((left(ElapsedOnly, 1_000, 0, 200), left(ElapsedOnly, 1_001, 0, 200)), (Ok(200), late));
         assert_eq!((left(WaitsAfter, 5_000, 800, 200), left(WaitsAfter, 0, 801, 200)), (Ok(200), late));
         assert_eq!((left(WaitsBefore, 5_000, 999, 200), left(WaitsBefore, 0, 1_000, 200)), (Ok(200), late));

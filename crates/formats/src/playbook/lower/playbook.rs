@@ -16,6 +16,7 @@ use playproof_engine::playbook::{
     AfterRefresh, Compensation, ElapsedRule, GuardMode, LimitKind, Limits, MOST_ATTEMPTS, Playbook, Rule, Study, Tools,
     UNCLASSIFIED, Verdict,
 };
+use playproof_engine::time::Duration;
 
 /// Reads a playbook.
 ///
@@ -252,6 +253,10 @@ fn limits(record: &MapReader<'_>) -> Option<PlacedLimits> {
     if let (Some(elapsed), None) = (record.key_span("elapsed"), record.optional("deadline_ms")) {
         let message = "`elapsed` says what `deadline_ms` bounds, which is missing";
         at.report(Diagnostic::error("elapsed_without_deadline", message).at(elapsed, "of which deadline?"));
+        return None;
+    }
+    if let (Some(Some(Duration::ZERO)), Some(at)) = (call_timeout, record.optional("call_timeout_ms")) {
+        at.wrong("no_time", "a call that must end at once can do nothing", "at least 1");
         return None;
     }
     let limits =

@@ -55,7 +55,9 @@ fn row(name: &Key<'_>, at: Cursor<'_>) -> Option<(ToolRow, ToolPlaces)> {
     };
     let schema = schema?.map(|schema| {
         let text = schema.canonical().to_string();
-        ArgumentSchema::new(text, schema.is_loose(), move |args| schema.check(args))
+        ArgumentSchema::new(text, schema.is_loose(), schema.example_object().to_string(), move |args| {
+            schema.check(args)
+        })
     });
     match ToolRow::new(name.text, facts).map(|row| row.omitting(omitted).taking(schema)) {
         Ok(row) => {

@@ -70,6 +70,13 @@ fn formula(at: Cursor<'_>) -> Option<Formula> {
         at.report(Diagnostic::error("other_family", message).at(key, format!("not for {kind}")));
         return None;
     }
+    if let (Some(max), Some(floor), Some(at)) = (max, floor, record.optional("floor_ms"))
+        && floor > max
+    {
+        let message = format!("the shortest wait is {floor} ms, the longest one {max} ms");
+        at.wrong("floor_above_max", message, "longer than `max_ms`");
+        return None;
+    }
     if let (Some(max), Some(at)) = (max.filter(|max| *max < family.base()), record.optional("max_ms")) {
         let message = format!("the longest wait is {max} ms, the first one {} ms", family.base());
         let diagnostic = Diagnostic::error("max_below_base", message).at(at.span(), "shorter than `base_ms`");
