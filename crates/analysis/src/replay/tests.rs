@@ -1,6 +1,7 @@
 //! Tests of whole replays: what is found in recordings, that books balance, and that threads change nothing.
 
 use std::io::{self, Cursor, Read};
+use std::sync::LazyLock;
 
 use proptest::prelude::*;
 
@@ -17,13 +18,18 @@ fn facts(access: Access) -> ToolFacts {
     ToolFacts { access, idempotent: false, repeatable: false, timeout: DEFAULT_TIMEOUT, declared: true }
 }
 
-/// The standard playbook, with `pay` a declared write, `mail` a repeatable one, `read.*` reads and the rest assumed.
+/// Read once, because reading it takes longer than a replay.
+static PLAN: LazyLock<Plan> = LazyLock::new(plan);
+
+/// The standard playbook, with `pay` a declared write, `mail` a repeatable one, `put` an idempotent one, `read.*` reads and the rest assumed.
 fn plan() -> Plan {
     let text = playproof_formats::playbook::embedded("standard").unwrap();
     let loaded = playproof_formats::playbook::parse(Source::whole("standard", text)).unwrap();
     let row = |pattern: &str, facts| ToolRow::new(pattern, facts).unwrap();
     let repeatable = ToolFacts { repeatable: true, ..facts(Access::Write) };
-    let rows = vec![row("pay", facts(Access::Write)), row("mail", repeatable), row("read.*", facts(Access::Read))];
+    let idempotent = ToolFacts { idempotent: true, ..facts(Access::Write) };
+    let writes = [row("pay", facts(Access::Write)), row("mail", repeatable), row("put", idempotent)];
+    let rows = writes.into_iter().chain([row("read.*", facts(Access::Read))]).collect();
     Plan::new(loaded.playbook, &Tools::new(rows))
 }
 
@@ -40,7 +46,8 @@ impl Observer for Lines {
     fn on_call(&self, result: &CallResult<'_>, part: &mut String) {
         let outcomes: Vec<&str> =
             result.records().flat_map(|record| &record.outcomes).map(|outcome| outcome.kind.as_str()).collect();
-        let ids: Vec<String> = result.findings().map(|(_, finding)| finding.id.as_str().to_owned()).collect();
+        let ids: Vec<String> =
+            result.findings().map(|(_, finding)| format!("{} x{}", finding.id.as_str(), finding.count)).collect();
         let at = (result.call.place.input, result.call.place.line);
         *part += &format!("{at:?} {} {} {outcomes:?} {ids:?}\n", result.call.reference(), result.call.tool());
     }
@@ -57,8 +64,8 @@ fn input(name: &str, text: &str) -> TraceInput<'static> {
 fn replay_all(texts: &[&str], options: &ReplayOptions) -> (Replayed, String) {
     let inputs: Vec<_> = texts.iter().enumerate().map(|(n, text)| input(&format!("t{n}"), text)).collect();
     let mut out = String::new();
-    let plans = [plan()];
-    let replayed = replay(&plans, Box::new(inputs.into_iter()), options, &Lines, |part: String| {
+    let inputs = Box::new(inputs.into_iter());
+    let replayed = replay(std::slice::from_ref(&*PLAN), inputs, options, &Lines, |part: String| {
         out += &part;
         Ok(())
     })
@@ -398,6 +405,47 @@ fn identical_calls_without_a_run_are_a_doubt_and_no_proof() {
     assert_eq!(severities(&[PAID, PAID], FindingId::DuplicateEffect), [("unsafe", 1)]);
 }
 
+#[test]
+fn the_answers_of_a_call_decide_what_the_next_one_repeats() {
+    let call = |tool: &str, id: &str| format!(r#"{{"tool":"{tool}","run_id":"r","call_id":"{id}","args":{{}}}}"#);
+    let answer = |id: &str, rest: &str| format!(r#"{{"run_id":"r","call_id":"{id}",{rest}}}"#);
+    let denied = r#""status":"error","error":{"kind":"403_forbidden","status":403}"#;
+    let timeout = r#""status":"error","error":{"kind":"timeout"}"#;
+    let second = |tool: &str, results: &[&str], id: FindingId| {
+        let mut lines = vec![call(tool, "1")];
+        lines.extend(results.iter().map(|rest| answer("1", rest)));
+        let first = recorded(&lines.iter().map(String::as_str).collect::<Vec<_>>(), id);
+        lines.extend([call(tool, "2"), answer("2", "\"status\":\"ok\"")]);
+        recorded(&lines.iter().map(String::as_str).collect::<Vec<_>>(), id) - first
+    };
+    let after_denial = |results: &[&str]| second("pay", results, FindingId::RetriedAfterDenial);
+    assert_eq!((after_denial(&[timeout, denied]), after_denial(&[denied, timeout])), (1, 0), "the last answer counts");
+    let numbered = format!("\"attempt\":2,{denied}");
+    let unsafe_retry = |results: &[&str]| second("pay", results, FindingId::UnsafeRetry);
+    assert_eq!(
+        (unsafe_retry(&[&numbered]), unsafe_retry(&[denied])),
+        (1, 0),
+        "an attempt that is left out may have acted"
+    );
+    let suspected = "\"status\":\"suspected\",\"error\":{\"message\":\"User not found\"}";
+    assert_eq!((unsafe_retry(&[suspected]), second("read.x", &[suspected], FindingId::UnsafeRetry)), (1, 0));
+}
+
+#[test]
+fn a_key_is_resent_by_an_ok_of_a_tool_that_acts_again() {
+    let keyed = |line: &str| line.replace("\"run_id\"", "\"idempotency_key\":\"k\",\"run_id\"");
+    let (ok, denied) = (keyed(PAID), keyed(&failed("403_forbidden")));
+    let doubts = |lines: &[&str]| severities(lines, FindingId::PossibleDuplicateEffect);
+    assert_eq!(doubts(&[&ok, &ok]), [("doubt", 1)]);
+    assert_eq!(doubts(&[&ok, &ok, &denied]), [("doubt", 1)], "a denial adds no effect");
+    for tool in ["mail", "put", "read.x"] {
+        let call = ok.replace("pay", tool);
+        assert_eq!(doubts(&[&call, &call]), [], "{tool}");
+    }
+    let put = PAID.replace("pay", "put");
+    assert_eq!(severities(&[&put, &put], FindingId::DuplicateEffect), [], "it changes as much as one");
+}
+
 /// Severities, ids and counts of what inputs show together.
 fn shown_by(texts: &[&str]) -> Vec<(&'static str, &'static str, u64)> {
     let rows = replay_all(texts, &options(1)).0.recorded;
@@ -417,13 +465,13 @@ fn identical_writes_of_one_run_id_in_two_inputs_are_a_doubt() {
     assert_eq!(replayed.possible_duplicates.two_inputs.rows(), [("pay", 1)]);
     let refused = PAID.replace(r#""status":"ok""#, r#""status":"error","error":{"kind":"403_forbidden","status":403}"#);
     let alone = shown_by(&[&refused]);
-    for look_alike in [
-        PAID.replace("\"r\"", "\"s\""),
-        PAID.replace(":1}", ":2}"),
-        PAID.replace("pay", "mail"),
-        PAID.replace("pay", "read.x"),
-    ] {
+    let keyed = PAID.replace("\"run_id\"", "\"idempotency_key\":\"k\",\"run_id\"");
+    for look_alike in [PAID.replace("\"r\"", "\"s\""), PAID.replace(":1}", ":2}"), keyed] {
         assert_eq!(shown_by(&[PAID, &look_alike]), [], "{look_alike}");
+    }
+    for tool in ["mail", "put", "read.x"] {
+        let call = PAID.replace("pay", tool);
+        assert_eq!(shown_by(&[&call, &call]), [], "{tool}");
     }
     let no_run = PAID.replace(r#""run_id":"r","#, "");
     assert_eq!(shown_by(&[&no_run, &no_run]), [], "files without run ids are unrelated");
@@ -450,6 +498,30 @@ fn identical_writes_with_a_run_and_without_one_are_a_doubt() {
 }
 
 #[test]
+fn a_doubt_counts_the_effects_of_all_places_and_tells_the_strongest_reason() {
+    let with_run = |run: &str| PAID.replace("\"r\"", run);
+    let unanswered = PAID.replace(r#","status":"ok""#, "");
+    let found = |texts: &[&str]| replay_all(texts, &options(1)).1;
+    for (texts, count) in [
+        (&[PAID, PAID, PAID][..], "possible_duplicate_effect x3"),
+        (&[&unanswered, &unanswered], "possible_duplicate_effect x2"),
+        (&[&format!("{PAID}\n{PAID}"), PAID], "possible_duplicate_effect x3"),
+        (&[&format!("{PAID}\n{}", with_run("\"s\"")), PAID], "possible_duplicate_effect x2"),
+    ] {
+        let out = found(texts);
+        assert!(out.lines().last().is_some_and(|last| last.contains(count)), "{out}");
+    }
+    let no_run = |line: &str| line.replace(r#""run_id":"r","#, "");
+    let empty = PAID.replace("\"order\":1", "");
+    let missing = empty.replace("\"args\":{},", "");
+    let one_input = [&*missing, &no_run(&empty), &empty].join("\n");
+    let possible = replay_all(&[&one_input], &options(1)).0.possible_duplicates;
+    assert_eq!((possible.without_run.total(), possible.without_arguments.total()), (2, 0), "a run is the stronger one");
+    let two_inputs = replay_all(&[&empty, &[&*no_run(&empty), &missing, &empty].join("\n")], &options(1)).0;
+    assert_eq!(two_inputs.possible_duplicates.two_inputs.total(), 2, "two inputs are the strongest");
+}
+
+#[test]
 fn arguments_that_are_missing_null_or_empty_are_a_doubt() {
     let args = PAID.split_once("\"args\":").and_then(|(_, rest)| Some(rest.split_once('}')?.0)).expect("arguments");
     let with = |args_now: &str| PAID.replace(&format!("{args}}}"), args_now);
@@ -467,6 +539,12 @@ fn arguments_that_are_missing_null_or_empty_are_a_doubt() {
         }
         assert_eq!(shown_by(&[&format!("{first}\n{PAID}")]), [], "one with arguments is another request");
     }
+    let [empty, _, missing] = all;
+    let no_run = |line: &str| line.replace(r#""run_id":"r","#, "");
+    let together = |second: &str| format!("{}\n{second}", no_run(&empty));
+    assert_eq!(shown_by(&[&together(&no_run(&missing))]), [("doubt", "possible_duplicate_effect", 1)], "without a run");
+    let other_run = missing.replace("\"r\"", "\"s\"");
+    assert_eq!(shown_by(&[&format!("{empty}\n{other_run}")]), [], "in two runs");
 }
 
 /// A call of a tool with these results.

@@ -329,3 +329,136 @@ fn seen_in(plan: &Plan, calls: &[ScenarioCall<'_>], record: &SimulationRecord) -
     }
     seen
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::playbook::DEFAULT_TIMEOUT;
+
+    const FACTS: ToolFacts = ToolFacts {
+        access: Access::Write,
+        idempotent: false,
+        repeatable: false,
+        timeout: DEFAULT_TIMEOUT,
+        declared: true,
+    };
+    const CERTAIN: Evidence = Evidence { facts: FACTS, one_run: true };
+
+    fn on(place: u64) -> Moment {
+        Moment { at: None, place }
+    }
+
+    /// A call that did nothing, and had ended when the next one was made if that was made later.
+    fn call(made: u64, ended: u64) -> RepeatedCall {
+        RepeatedCall { made: on(made), ended: Some(on(ended)), ..RepeatedCall::default() }
+    }
+
+    fn ok(made: u64, ended: u64) -> RepeatedCall {
+        RepeatedCall { effects: 1, ..call(made, ended) }
+    }
+
+    fn lost(made: u64, ended: u64) -> RepeatedCall {
+        RepeatedCall { may_have_acted: true, ..call(made, ended) }
+    }
+
+    fn denied(made: u64, ended: u64) -> RepeatedCall {
+        RepeatedCall { failed: true, denied: true, ..call(made, ended) }
+    }
+
+    fn under(key: u64, call: RepeatedCall) -> RepeatedCall {
+        RepeatedCall { key, ..call }
+    }
+
+    /// What the last of the calls shows.
+    fn last_of(calls: &[RepeatedCall], evidence: Evidence) -> Vec<(&'static str, &'static str, u32)> {
+        let (mut repeats, mut shown) = (Repeats::default(), Vec::new());
+        for call in calls {
+            shown.clear();
+            repeats.take(CallId(0), call, evidence, |finding: Finding| {
+                shown.push((finding.severity.as_str(), finding.id.as_str(), finding.count));
+            });
+        }
+        shown
+    }
+
+    #[test]
+    fn places_decide_where_times_are_equal_or_missing() {
+        let at = |micros: u64, place| Moment { at: Some(Instant::from_micros(micros)), place };
+        assert!(at(5, 2).is_after(at(5, 1)) && !at(5, 1).is_after(at(5, 1)));
+        assert!(at(6, 1).is_after(at(5, 2)) && !at(5, 2).is_after(at(6, 1)), "else times decide");
+        assert!(at(1, 2).is_after(on(1)) && on(2).is_after(at(9, 1)));
+    }
+
+    #[test]
+    fn the_last_answer_of_a_call_counts_and_only_a_write_may_have_acted() {
+        let failure = FailureMeaning { may_have_acted: true, denied: true, processed: true };
+        let both = RepeatedCall::default().with(failure, true);
+        assert!(both.may_have_acted && both.denied && both.processed);
+        assert!(!RepeatedCall::default().with(failure, false).may_have_acted);
+        let nothing = FailureMeaning { may_have_acted: false, denied: false, processed: false };
+        let last = both.with(nothing, true);
+        assert!(last.may_have_acted && !last.denied && !last.processed);
+    }
+
+    #[test]
+    fn a_doubt_counts_each_effect_that_there_may_be() {
+        let no_run = Evidence { one_run: false, ..CERTAIN };
+        let doubt = |count| vec![("doubt", "possible_duplicate_effect", count)];
+        assert_eq!(last_of(&[lost(1, 1), lost(2, 2)], no_run), doubt(2));
+        assert_eq!(last_of(&[lost(1, 1), lost(2, 2), lost(3, 3)], no_run), doubt(3));
+        let both = RepeatedCall { effects: 1, ..lost(1, 1) };
+        assert_eq!(last_of(&[both, lost(2, 2)], no_run), doubt(2), "one attempt of a call succeeded, another was lost");
+        assert_eq!(last_of(&[both, lost(2, 2)], CERTAIN), [("unsafe", "unsafe_retry", 1)]);
+    }
+
+    #[test]
+    fn only_a_write_whose_calls_act_again_is_doubled() {
+        let calls = [lost(1, 1), lost(2, 2)];
+        assert_eq!(last_of(&calls, CERTAIN), [("unsafe", "unsafe_retry", 1)]);
+        for facts in [
+            ToolFacts { access: Access::Read, ..FACTS },
+            ToolFacts { idempotent: true, ..FACTS },
+            ToolFacts { repeatable: true, ..FACTS },
+        ] {
+            assert_eq!(last_of(&calls, Evidence { facts, ..CERTAIN }), [], "{facts:?}");
+        }
+    }
+
+    #[test]
+    fn a_call_with_a_key_is_compared_with_other_keys_only() {
+        let resent = |count| vec![("doubt", "resent_under_new_key", count)];
+        assert_eq!(last_of(&[lost(1, 1), under(7, lost(2, 2))], CERTAIN), resent(2));
+        assert_eq!(last_of(&[lost(1, 1), under(7, ok(2, 2))], CERTAIN), resent(2));
+        assert_eq!(last_of(&[under(7, lost(1, 1)), under(7, lost(2, 2))], CERTAIN), []);
+        let several = [under(7, lost(1, 1)), under(8, lost(2, 2)), under(8, lost(3, 3))];
+        assert_eq!(last_of(&several, CERTAIN), resent(2), "of the first one");
+        assert_eq!(last_of(&[&several[..], &[lost(4, 4)]].concat(), CERTAIN), resent(4));
+        // The end of a call with a key does not make a call without one unsafe.
+        let open = RepeatedCall { ended: None, ..lost(2, 2) };
+        let shown = last_of(&[under(7, lost(1, 1)), open, lost(3, 3)], CERTAIN);
+        assert_eq!(shown, [("doubt", "possible_duplicate_effect", 2), ("doubt", "resent_under_new_key", 2)]);
+    }
+
+    #[test]
+    fn only_what_had_ended_when_a_call_was_made_makes_it_a_retry() {
+        let after_denial = [("unsafe", "retried_after_denial", 1)];
+        assert_eq!(last_of(&[denied(1, 5), call(6, 6)], CERTAIN), after_denial);
+        assert_eq!(last_of(&[denied(1, 5), call(3, 6)], CERTAIN), []);
+        assert_eq!(last_of(&[RepeatedCall { ended: None, ..denied(1, 1) }, denied(6, 6)], CERTAIN), []);
+        assert_eq!(last_of(&[denied(1, 2), denied(1, 20), call(10, 10)], CERTAIN), after_denial);
+        assert_eq!(last_of(&[denied(1, 10), call(2, 5), call(11, 11)], CERTAIN), after_denial, "the denial came last");
+        assert_eq!(last_of(&[denied(1, 5), call(2, 10), call(11, 11)], CERTAIN), [], "the success came last");
+        let of_several = [lost(1, 20), lost(3, 5), lost(6, 6)];
+        assert_eq!(last_of(&of_several, CERTAIN), [("unsafe", "unsafe_retry", 1)], "the second had ended");
+        assert_eq!(last_of(&of_several[..2], CERTAIN), [("doubt", "possible_duplicate_effect", 2)]);
+    }
+
+    #[test]
+    fn failures_in_a_row_are_counted() {
+        let failed = |made| RepeatedCall { failed: true, ..call(made, made) };
+        let futile = |count| vec![("note", "futile_retry", count)];
+        assert_eq!(last_of(&[failed(1), failed(2)], CERTAIN), futile(1));
+        assert_eq!(last_of(&[failed(1), failed(2), failed(3)], CERTAIN), futile(2));
+        assert_eq!(last_of(&[failed(1), call(2, 2), failed(3)], CERTAIN), []);
+    }
+}

@@ -370,6 +370,8 @@ fn the_kind_says_what_named_it() {
 fn words_within_a_longer_text_prove_nothing_about_a_write() {
     assert_eq!(failure("Error: refund created, and then too many requests came").kind, "tool_error");
     assert_eq!(failure("Error: order o_1 was saved; missing required field mail").kind, "tool_error");
+    let long = |length: usize| format!("Error: {}missing required field mail", "x ".repeat(length / 2));
+    assert_eq!((&*failure(&long(100)).kind, &*failure(&long(200)).kind), ("invalid_arguments", "tool_error"));
 }
 
 #[test]
