@@ -14,6 +14,8 @@ mod pipeline;
 #[cfg(test)]
 mod properties;
 mod recorded;
+#[cfg(test)]
+mod second_model;
 mod stages;
 mod summary;
 #[cfg(test)]

@@ -446,6 +446,25 @@ fn a_key_is_resent_by_an_ok_of_a_tool_that_acts_again() {
     assert_eq!(severities(&[&put, &put], FindingId::DuplicateEffect), [], "it changes as much as one");
 }
 
+#[test]
+fn a_missing_object_is_a_refusal_where_the_words_name_it_and_unknown_where_a_status_says_it() {
+    let claim = |tool: &str, rest: &str| {
+        let summary = &replay_lines(&[&PAID.replace("pay", tool).replace("\"status\":\"ok\"", rest)]).0.summaries[0];
+        EffectClaim::ALL.into_iter().find(|&claim| summary.claim(claim) == 1)
+    };
+    let words = |text: &str| format!(r#""status":"error","error":{{"kind":"tool_error","message":"{text}"}}"#);
+    let status = r#""status":"error","error":{"kind":"404_not_found","status":404,"message":"Recipient not found"}"#;
+    assert_eq!(claim("pay", &words("Recipient not found")), Some(EffectClaim::NotApplied));
+    assert_eq!(claim("pay", &words("Paid, but the recipient was not found")), Some(EffectClaim::Unknown));
+    assert_eq!(claim("pay", status), Some(EffectClaim::Unknown), "a first answer may be hidden");
+    assert_eq!(claim("read.x", status), Some(EffectClaim::NotApplied));
+    let timeout = r#"{"run_id":"r","call_id":"1","status":"error","error":{"kind":"timeout"}}"#;
+    let refused = format!(r#"{{"run_id":"r","call_id":"1",{}}}"#, words("Recipient not found"));
+    let call = r#"{"tool":"pay","run_id":"r","call_id":"1","args":{},"idempotency_key":"k"}"#;
+    let lost = replay_lines(&[call, timeout, &refused]).0;
+    assert_eq!(lost.summaries[0].claim(EffectClaim::Unknown), 1, "a refusal says nothing about the attempt before it");
+}
+
 /// Severities, ids and counts of what inputs show together.
 fn shown_by(texts: &[&str]) -> Vec<(&'static str, &'static str, u64)> {
     let rows = replay_all(texts, &options(1)).0.recorded;

@@ -67,58 +67,58 @@ fn is_calm(record: &SimulationRecord) -> bool {
         })
 }
 
-/// One intent with more than one net effect, unless the tool is idempotent. Each call asks for one effect: effects of
-/// several calls, or on top of existing ones, are caused by the agent (`recorded`); effects of one call beyond its first
-/// are caused by the dispatcher (`playbook`), in any order and by any attempt. One intent may have both.
+/// One intent with more than one net effect, unless the tool is idempotent. Each call asks for one effect. Each further
+/// call that made one, also on top of existing ones, is the agent's (`recorded`), with the effects so far; effects of one
+/// call beyond its first are the dispatcher's (`playbook`), in any order and by any attempt. One call may have both.
 fn duplicate_effects(
     calls: &[ScenarioCall<'_>],
     record: &SimulationRecord,
     net: &NetLedger,
     findings: &mut Vec<Finding>,
 ) {
-    let mut doubled: BTreeMap<Intent, EffectMakers> = net
+    let mut doubled: BTreeMap<Intent, EffectsSoFar> = net
         .by_intent
         .iter()
         .filter(|(_, net)| net.effects > 1)
-        .map(|(&intent, _)| (intent, EffectMakers::default()))
+        .map(|(&intent, _)| (intent, EffectsSoFar::default()))
         .collect();
     if doubled.is_empty() {
         return;
     }
     for entry in record.ledger.entries().iter().filter(|entry| entry.kind == LedgerKind::Existing) {
-        if let Some(makers) = doubled.get_mut(&entry.intent) {
-            makers.asked_for += 1;
+        if let Some(so_far) = doubled.get_mut(&entry.intent) {
+            so_far.effects += 1;
         }
     }
     for (n, call) in calls.iter().enumerate().filter(|(_, call)| !call.facts.idempotent) {
         let (id, own) = (CallId::at(n), net.of_call(CallId::at(n)).effects);
-        if let Some(makers) = call.intent(id).and_then(|intent| doubled.get_mut(&intent)).filter(|_| own > 0) {
-            makers.asked_for += 1;
-            makers.last = Some(id);
-            makers.last_of_several = Some(id).filter(|_| own > 1).or(makers.last_of_several);
+        let Some(intent) = call.intent(id).filter(|_| own > 0) else { continue };
+        let Some(so_far) = doubled.get_mut(&intent) else { continue };
+        let is_further = so_far.effects > 0;
+        so_far.effects = so_far.effects.saturating_add(own);
+        let duplicate = match call.facts.declared {
+            true => FindingId::DuplicateEffect,
+            false => FindingId::PossibleDuplicateEffect,
+        };
+        if is_further {
+            findings.push(Finding::new(duplicate, FindingBy::Recorded, id, so_far.effects));
+        }
+        if own > 1 {
+            so_far.of_several = Some(Finding::new(duplicate, FindingBy::Playbook, id, 0));
         }
     }
-    for (intent, makers) in doubled {
-        let by_agent = makers.last.filter(|_| makers.asked_for > 1);
+    for (intent, so_far) in doubled {
         let count = net.by_intent.get(&intent).map_or(0, |net| net.effects);
-        for (by, maker) in [(FindingBy::Recorded, by_agent), (FindingBy::Playbook, makers.last_of_several)] {
-            let Some((call, maker)) = maker.and_then(|call| Some((call, calls.get(call.index())?))) else { continue };
-            let declared = maker.facts.declared;
-            let id = if declared { FindingId::DuplicateEffect } else { FindingId::PossibleDuplicateEffect };
-            findings.push(Finding::new(id, by, call, count));
-        }
+        findings.extend(so_far.of_several.map(|finding| Finding { count, ..finding }));
     }
 }
 
-/// The calls that made the effects of one intent.
+/// The effects of one intent, call by call.
 #[derive(Clone, Copy, Debug, Default)]
-struct EffectMakers {
-    /// Effects that were asked for: one for each call that made any, and the existing ones.
-    asked_for: u32,
-    /// The last call that made an effect.
-    last: Option<CallId>,
-    /// The last call that made several effects.
-    last_of_several: Option<CallId>,
+struct EffectsSoFar {
+    effects: u32,
+    /// What the last call that made several effects shows of the dispatcher.
+    of_several: Option<Finding>,
 }
 
 /// What the events of one call show, counted in one pass because a trace has millions of failures.
