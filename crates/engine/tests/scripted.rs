@@ -97,3 +97,49 @@ fn a_reversal_that_failed_otherwise_may_have_reversed_the_effect() {
     }
     assert_eq!(failed_reversal("{ timeout: {} }"), (ReversalRefusal::NoAnswer, EffectClaim::Unknown));
 }
+
+/// What the agent did over several calls: the finding, its call and its count.
+fn by_agent(text: &str) -> Vec<(&'static str, u32, u32)> {
+    let record = run("standard", text);
+    let recorded = record.findings.iter().filter(|finding| finding.by == FindingBy::Recorded);
+    recorded.map(|finding| (finding.id.as_str(), finding.call.0, finding.count)).collect()
+}
+
+#[test]
+fn a_key_is_reused_once_for_each_further_request_of_a_write() {
+    let calls = |tool: &str| {
+        let call = |name: &str, at: u32, n: u32| {
+            format!("\n  {name}: {{ tool: {tool}, args: {{ n: {n} }}, idempotency_key: k, at_ms: {at} }}")
+        };
+        let calls = call("two", 100, 1) + &call("three", 200, 2) + &call("four", 300, 2);
+        let ok = "[{ ok: {}, applied: false }]";
+        format!(" }}{calls}\nupstream: {{ one: {ok}, two: {ok}, three: {ok}, four: {ok} }}")
+    };
+    assert_eq!(by_agent(&calls("payments.issue_refund")), [("key_reused", 2, 1)]);
+    assert_eq!(by_agent(&calls("search.web")), []);
+}
+
+#[test]
+fn a_call_was_made_with_its_first_attempt() {
+    let calls = |at: u32| {
+        format!(
+            " }}\n  two: {{ tool: payments.issue_refund, args: {{}}, at_ms: {at} }}\nupstream: {{ one: [{{ error: {{ kind: 403_forbidden, status: 403 }}, latency_ms: 50 }}], \
+             two: [{{ error: {{ kind: 429_rate_limited, status: 429 }}, latency_ms: 1 }}, {{ ok: {{}} }}] }}"
+        )
+    };
+    assert_eq!(by_agent(&calls(10)), [], "its second attempt came after the denial");
+    assert_eq!(by_agent(&calls(60)), [("retried_after_denial", 1, 1)]);
+}
+
+#[test]
+fn a_failed_call_is_not_futile_after_a_write() {
+    let calls = |between: &str| {
+        let refused = "[{ error: { kind: tool_error, message: seat not found }, latency_ms: 1 }]";
+        format!(
+            " }}\n  two: {{ tool: payments.issue_refund, args: {{ n: 1 }}, at_ms: 100 }}\n  three: {{ tool: payments.issue_refund, args: {{}}, at_ms: 200 }}\n\
+             upstream: {{ one: {refused}, two: [{between}], three: {refused} }}"
+        )
+    };
+    assert_eq!(by_agent(&calls("{ ok: {} }")), []);
+    assert_eq!(by_agent(&calls("{ ok: {}, applied: false }")), [("futile_retry", 2, 1)]);
+}

@@ -359,7 +359,8 @@ fn repeated(closed: &CompletedCall, facts: ToolFacts, plans: &[Plan]) -> Repeate
     if counts.attempts > counts.succeeded {
         for (number, answer) in call.attempts() {
             (seen.denied, seen.processed) = (false, false); // those of the last answer count
-            seen.may_have_acted |= writes && matches!(answer.reply, Reply::Suspected(_));
+            seen.suspected = matches!(answer.reply, Reply::Suspected(_));
+            seen.may_have_acted |= writes && seen.suspected;
             if let Reply::Failed(error) = &answer.reply {
                 let failure = meaning(call, facts, plans, (call.is_keyed(), number), error.as_deref());
                 seen = seen.with(failure, writes);

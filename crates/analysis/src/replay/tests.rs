@@ -320,6 +320,9 @@ fn a_call_that_is_made_again_after_a_denial_or_a_conflict_is_found() {
     assert_eq!(denials(&[&denied, &denied, PAID, PAID]), [("unsafe", 2)], "after a success it is none");
     assert_eq!(denials(&[&denied, &denied.replace(":1}", ":2}")]), []);
     assert_eq!(denials(&[&denied, &denied.replace("\"r\"", "\"s\"")]), []);
+    let suspected = PAID.replace(r#""ok""#, r#""suspected","error":{"message":"User not found"}"#);
+    assert_eq!(denials(&[&denied, &suspected, PAID]), [("unsafe", 2)], "a suspected failure is no success");
+    assert_eq!(denials(&[&denied, PAID, &suspected]), [("unsafe", 1)]);
     let undeclared = denied.replace("pay", "unheard_of");
     assert_eq!(denials(&[&undeclared, &undeclared]), [("doubt", 1)]);
     let processed = PAID.replace(

@@ -49,6 +49,8 @@ pub struct RepeatedCall {
     pub last_write: Option<Moment>,
     /// Whether its last attempt failed.
     pub failed: bool,
+    /// Whether its last answer only suggests a failure: it proves no success.
+    pub suspected: bool,
     /// Effects that are proved and were not reversed.
     pub effects: u32,
     /// Whether an attempt without ok may have acted; another attempt may have succeeded.
@@ -249,7 +251,8 @@ impl Repeats {
         let Some(ended) = call.ended else { return };
         let futile = self.futile(call).unwrap_or(0);
         self.last = Some(LastCall { ended, failed: call.failed, futile });
-        let end = End { at: ended, succeeded: !call.failed, denied: call.denied, processed: call.processed };
+        let succeeded = !call.failed && !call.suspected;
+        let end = End { at: ended, succeeded, denied: call.denied, processed: call.processed };
         if end.denied || end.processed || end.succeeded {
             let place = self.ends.iter().rposition(|known| ended.is_after(known.at)).map_or(0, |before| before + 1);
             self.ends.insert(place, end);
@@ -315,7 +318,8 @@ fn seen_in(plan: &Plan, calls: &[ScenarioCall<'_>], record: &SimulationRecord) -
                 (call.failed, call.denied, call.processed, call.ended) = (false, false, false, Some(now));
             }
             Decision::AttemptFinished { status: Status::Suspected(_), .. } => {
-                (call.failed, call.may_have_acted, call.ended) = (false, true, Some(now));
+                (call.failed, call.denied, call.processed, call.ended) = (false, false, false, Some(now));
+                (call.suspected, call.may_have_acted) = (true, true);
             }
             Decision::FailureClassified { verdict, .. } => {
                 let failure = FailureMeaning::under(plan, verdict, *error, keyed(event.call));
@@ -448,6 +452,8 @@ mod tests {
         assert_eq!(last_of(&[denied(1, 2), denied(1, 20), call(10, 10)], CERTAIN), after_denial);
         assert_eq!(last_of(&[denied(1, 10), call(2, 5), call(11, 11)], CERTAIN), after_denial, "the denial came last");
         assert_eq!(last_of(&[denied(1, 5), call(2, 10), call(11, 11)], CERTAIN), [], "the success came last");
+        let suspected = RepeatedCall { suspected: true, ..call(2, 10) };
+        assert_eq!(last_of(&[denied(1, 5), suspected, call(11, 11)], CERTAIN), after_denial, "no success is proved");
         let of_several = [lost(1, 20), lost(3, 5), lost(6, 6)];
         assert_eq!(last_of(&of_several, CERTAIN), [("unsafe", "unsafe_retry", 1)], "the second had ended");
         assert_eq!(last_of(&of_several[..2], CERTAIN), [("doubt", "possible_duplicate_effect", 2)]);
