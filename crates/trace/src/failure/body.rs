@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use super::assess::Found;
 use super::details::Details;
 use super::printed::printed_result;
-use super::{kinds, text};
+use super::{kinds, prose, text};
 use crate::json;
 use crate::json::Fields;
 use crate::python;
@@ -270,6 +270,10 @@ fn structure(fields: &Fields<'_>) -> Option<Found> {
         .any(|name| get(name).is_some());
     let succeeded = flag("success") == Some(true) || flag("ok") == Some(true);
     let whole = || Details::of_object(fields);
+    let is_words = |raw: &RawValue| raw.get().starts_with(['"', '{']);
+    if fields.iter().all(|(_, value)| is_words(value)) && prose::are_labels(fields.iter().map(|(name, _)| name)) {
+        return None;
+    }
 
     for name in ["error", "Error", "err", "exception", "fault", "errorMessage", "error_message"] {
         let Some(error) = get(name).filter(|error| !says_no_error(error)) else { continue };

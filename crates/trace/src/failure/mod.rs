@@ -7,6 +7,7 @@ mod kinds;
 mod patterns;
 mod printed;
 mod program;
+mod prose;
 mod retry_after;
 #[cfg(test)]
 mod tests;

@@ -29,6 +29,31 @@ pub(super) fn spoken(text: &str) -> Option<&str> {
 const FILES: [&str; 14] =
     [".rs", ".py", ".js", ".ts", ".go", ".md", ".txt", ".log", ".json", ".yaml", ".yml", ".java", ".c", ".html"];
 
+/// Words before a colon that are no programs.
+const REMARKS: [&str; 9] = ["note", "notice", "hint", "help", "info", "status", "todo", "version", "warning"];
+
+/// Whether a text is the complaint of a program, which only a well-known program proves: `curl: (6) Could not resolve`.
+/// From any other name, such words are a failure or a note.
+pub(super) fn complains(text: &str) -> Option<bool> {
+    static COMPLAINT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        patterns::one(
+            r"^([a-z][a-z0-9_./+-]{0,30}):\s+(?i:(can't|cannot|could not|unable to|unrecognized|invalid option|illegal|unknown option|missing|no such|error|fatal|failed|connect to)\b|'[^'\n]{1,120}': no such|\*\*\*|\(\d+\))",
+        )
+    });
+    const PROGRAMS: [&str; 44] = [
+        "apt", "aws", "awk", "bash", "cargo", "cat", "cc", "chmod", "chown", "cp", "curl", "docker", "find", "gcc",
+        "gh", "git", "go", "grep", "gzip", "java", "jq", "kubectl", "ld", "ln", "ls", "make", "mkdir", "mv", "mysql",
+        "node", "npm", "pip", "psql", "python", "python3", "rm", "rsync", "scp", "sed", "sh", "ssh", "tar", "unzip",
+        "wget",
+    ];
+    let is_one_line = text.lines().filter(|line| !line.trim().is_empty()).count() <= 1;
+    let complaint = COMPLAINT.as_ref()?.captures(text)?;
+    let speaker = complaint.get(1)?.as_str();
+    let is_other = FILES.iter().any(|ending| speaker.ends_with(ending)) || REMARKS.contains(&speaker);
+    let is_program = PROGRAMS.contains(&speaker.rsplit('/').next().unwrap_or(speaker));
+    (is_program || (is_one_line && !is_other)).then_some(is_program)
+}
+
 /// Whether the whole output of a command is a complaint of a program: `gzip: stdin: not in gzip format`.
 pub(super) fn says_a_program(text: &str, tool: Option<&str>) -> bool {
     static COMPLAINT: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -38,7 +63,6 @@ pub(super) fn says_a_program(text: &str, tool: Option<&str>) -> bool {
     });
     const SHELLS: [&str; 9] = ["shell", "bash", "sh", "exec", "execute", "command", "cmd", "terminal", "run"];
     let is_shell = tool.is_some_and(|tool| words(tool).iter().any(|word| SHELLS.contains(&word.as_str())));
-    const REMARKS: [&str; 8] = ["note", "notice", "hint", "help", "info", "status", "version", "warning"];
     let text = text.trim();
     let speaker = text.split(':').next().unwrap_or_default();
     is_shell
@@ -74,7 +98,7 @@ pub(super) fn is_reader(tool: &str) -> bool {
 }
 
 /// The words of a tool's name in small letters.
-fn words(tool: &str) -> Vec<String> {
+pub(super) fn words(tool: &str) -> Vec<String> {
     let spaced: String =
         tool.chars().flat_map(|c| if c.is_uppercase() { vec![' ', c.to_ascii_lowercase()] } else { vec![c] }).collect();
     spaced.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_owned).collect()

@@ -562,3 +562,47 @@ fn the_last_line_of_a_command_and_the_complaint_of_a_program_tell_a_failure() {
         assert_eq!(said("bash", text), "ok", "{text}");
     }
 }
+
+#[test]
+fn titles_labels_and_paragraphs_that_begin_like_failures_are_none() {
+    let labels = r#"{"error":"Fehler","ok":"Gut","cancel":"Abbrechen"}"#;
+    for (tool, text) in [
+        ("do_it", "notes.md: Failed to launch"),
+        ("do_it", "notes: Failed to launch the balloon\ntodo: buy helium"),
+        ("do_it", "todo: cannot forget the milk"),
+        ("do_it", "Error 404 is a band"),
+        ("do_it", "Error 404 is returned when no page exists."),
+        ("do_it", "Access Denied (1948 film)"),
+        ("do_it", "404 Not Found (album)"),
+        ("do_it", "Internal Server Error is a short story by A. B."),
+        ("read_file", "error: Fehler\nok: Gut\ncancel: Abbrechen"),
+        ("read_file", labels),
+        ("ask_kb", "Orders cannot be changed after they ship. You may return them within 30 days."),
+        ("ask_kb", "You cannot return opened software. Sealed software takes 14 days."),
+        ("ask", "A gift could not be returned in May. This was changed in June. Returns now take 9 days."),
+    ] {
+        assert_eq!(said(tool, text), "ok", "{text}");
+    }
+    for text in [
+        "Error 404",
+        "Error 500: the film (1948) is gone",
+        "Error 503 Service Unavailable",
+        "Access denied (policy 12)",
+        "Access denied (missing scope: films)",
+        "error: Fehler\nmessage: no such order\nstatus: 404",
+        r#"{"error":"no such page","message":"go home","home":"/"}"#,
+        r#"{"error":"no seats","ok":false,"home":"/"}"#,
+        "curl: (6) Could not resolve host: a",
+        "Your request could not be completed. Try again.",
+    ] {
+        assert_eq!(said("do_it", text), "failed", "{text}");
+    }
+    for text in [
+        "prog: Failed to launch",
+        "The seat could not be assigned. Please try again later. Contact us.",
+        "The order could not be changed. It was sent.",
+    ] {
+        assert_eq!(said("do_it", text), "suspected", "{text}");
+    }
+    assert_eq!(said("bash", "prog: Failed to launch"), "failed");
+}

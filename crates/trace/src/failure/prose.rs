@@ -1,0 +1,66 @@
+//! Tells titles, labels and paragraphs from the message of a failure whose words they share.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::patterns;
+use super::program::words;
+
+/// Whether a text is the title or the definition of a work: `Access Denied (1948 film)`, `Bad Gateway is a band`.
+pub(super) fn is_title(text: &str) -> bool {
+    static WORK: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        patterns::one(
+            r"(?i)^[^\n:.(]{1,80} (\(|(is|was|are) (an?|the) )([\w-]+ ){0,4}(film|movie|album|song|single|band|novel|book|poem|play|musical|story|game|series|episode|magazine|painting|disambiguation)\b",
+        )
+    });
+    WORK.as_ref().is_some_and(|work| work.is_match(text))
+}
+
+/// Whether a text is a title with its author, such as `Cannot Buy Me Love - The Beatles`.
+pub(super) fn is_authored(text: &str) -> bool {
+    let Some((title, _)) = text.split_once(" - ") else { return false };
+    let is_capital = |word: &str| word.starts_with(char::is_uppercase);
+    let capitals = title.split(' ').filter(|word| is_capital(word)).count();
+    capitals > 1 && title.split(' ').all(|word| word.len() <= 3 || is_capital(word))
+}
+
+/// Keys of the labels of a program, beside which `error` is a label too.
+const LABELS: [&str; 18] = [
+    "back", "cancel", "close", "common", "confirm", "delete", "edit", "home", "loading", "logout", "menu", "no", "ok",
+    "save", "settings", "submit", "welcome", "yes",
+];
+
+/// Whether keys are those of the labels of a program.
+pub(super) fn are_labels<'k>(keys: impl Iterator<Item = &'k str>) -> bool {
+    keys.filter(|key| LABELS.contains(key)).take(2).count() == 2
+}
+
+/// Whether every line of a text is the label of a program, behind its key.
+pub(super) fn is_labels(text: &str) -> bool {
+    let lines = || text.lines().filter(|line| !line.trim().is_empty()).take(60);
+    let key = |line: &'_ str| line.split_once([':', '=']).map(|(key, _)| key.trim().len());
+    let is_key = |line: &str| key(line).is_some_and(|len| (1..=40).contains(&len)) && !line.starts_with(' ');
+    lines().all(is_key) && are_labels(lines().filter_map(|line| Some(line.split_once([':', '='])?.0.trim())))
+}
+
+/// Whether a text has more sentences than a message: what it asks the reader to do does not count.
+pub(super) fn is_long(text: &str) -> bool {
+    sentences(text) > 2
+}
+
+/// Whether a text of several sentences is what a tool that holds knowledge tells.
+pub(super) fn is_knowledge(text: &str, tool: Option<&str>) -> bool {
+    const WORDS: [&str; 9] = ["kb", "knowledge", "faq", "wiki", "wikipedia", "policy", "policies", "docs", "search"];
+    sentences(text) > 1 && tool.is_some_and(|tool| words(tool).iter().any(|word| WORDS.contains(&word.as_str())))
+}
+
+fn sentences(text: &str) -> usize {
+    const REQUESTS: [&str; 12] =
+        ["Please", "Try", "Retry", "Check", "Contact", "Make", "Ensure", "Verify", "Use", "See", "Provide", "Choose"];
+    let starts = text.split(['.', '!', '?']).filter_map(|sentence| {
+        let word = sentence.split_whitespace().next()?;
+        (sentence.starts_with(char::is_whitespace) && word.starts_with(char::is_uppercase)).then_some(word)
+    });
+    1 + starts.filter(|word| !REQUESTS.contains(word)).count()
+}
