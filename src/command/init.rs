@@ -158,7 +158,7 @@ fn read(args: &Args, from: &[String], root: &Path, redaction: &RedactionRules) -
         let (input, mapping) = opened(root, path, given.as_ref(), &mut recordings, redaction)?;
         let mut read = RecordingSummary { path: path.clone(), mapping, is_given: given.is_some(), calls: 0, failed: 0 };
         if let Some(loss) = &input.loss {
-            tool_hints::append(&loss.hints, &mut recordings.hints);
+            tool_hints::append(&loss.hints, redaction, &mut recordings.hints);
         }
         let ledger = input.each_call(number, AssembleOptions::default(), redaction, &|_| true, |closed| {
             recordings.on_call(&mut read, &closed);

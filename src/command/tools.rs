@@ -17,7 +17,7 @@ use playproof_engine::call::Reply;
 use playproof_engine::glob::Glob;
 use playproof_formats::shell::Command;
 use playproof_report::text;
-use playproof_trace::tool_facts::{ToolCount, render};
+use playproof_trace::tool_facts::{ToolCount, listed, render};
 use playproof_trace::tool_hints::{self, HintsByTool};
 
 /// Whose tools.
@@ -80,7 +80,7 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         let number = u32::try_from(number).unwrap_or(u32::MAX);
         let input = inputs::trace(path, &mapping, &project.redaction)?;
         if let Some(loss) = &input.loss {
-            tool_hints::append(&loss.hints, &mut hints);
+            tool_hints::append(&loss.hints, &project.redaction, &mut hints);
         }
         let ledger = input.each_call(number, args.reading.options(), &project.redaction, &|_| true, |closed| {
             let failed = closed.shown().answers.iter().any(|answer| matches!(answer.reply, Reply::Failed(_)));
@@ -112,7 +112,7 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         let hints = hints.get(&**tool).copied().unwrap_or_default();
         ToolCount { tool, is_redacted, calls: row.count, failed, hints }
     });
-    let text = render(&said(&names), rows);
+    let text = render(&said(&names), rows.chain(listed(&hints)));
     match target {
         None => output.page(&text)?,
         Some(path) => {

@@ -135,7 +135,8 @@ What to do: decide in a mapping file, which also works for a format that Playpro
             "\
 This is `duplicate_effect` in cases where the recording is no proof:
 
-The tool is not declared. It is assumed to be a write that is not idempotent; if it is a read, ignore the finding.
+The tool is not declared. It is assumed to be a write that is not idempotent; if it is a read, ignore the finding. \
+If its name or its HTTP method suggests a read (`get_order`), the finding is a note.
 
 A call was sent twice with one idempotency key, and both got an ok. An upstream that remembers the key repeated its \
 answer; one that forgot the key acted twice.

@@ -5,6 +5,7 @@ use super::summary::{Section, Totals};
 use super::table::{self, Align};
 use super::text;
 use playproof_analysis::replay::{Counts, FirstUnknown, InputAccount, Replayed, UnknownName, has_predicate};
+use playproof_engine::playbook::seems_to_read;
 
 /// The most templates of results that suggest a failure.
 const SUSPECTED: usize = 3;
@@ -290,8 +291,9 @@ fn possible_duplicates(replayed: &Replayed, width: usize, palette: Palette) -> O
 }
 
 fn by_tool(title: &str, counts: &Counts, width: usize, palette: Palette) -> Option<String> {
-    let rows = counts.rows();
-    let widest = rows.first().map(|(_, count)| text::count(*count).len())?;
+    let mut rows = counts.rows();
+    rows.sort_by_key(|(tool, _)| seems_to_read(tool)); // suspected writes come first
+    let widest = rows.iter().map(|(_, count)| text::count(*count).len()).max()?;
     let mut lines: Vec<String> = text::wrapped(title, width).iter().map(|line| palette.doubtful(line)).collect();
     for (tool, count) in rows.iter().take(TEMPLATES) {
         let count = format!("  {:>widest$}  ", text::count(*count));

@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use crate::tool_hints::ToolHints;
+use crate::tool_hints::{HintsByTool, ToolHints};
 use playproof_engine::glob;
+use playproof_engine::playbook::seems_to_read;
 use playproof_formats::diagnostic::counted;
 use playproof_formats::text::escape_unprintable;
 use playproof_formats::yaml::{GUESSED, MAX_KEY, scalar};
@@ -25,39 +26,10 @@ pub struct ToolCount<'a> {
     pub hints: ToolHints,
 }
 
-/// Verbs that begin the name of a tool that only reads.
-const READ_VERBS: [&str; 24] = [
-    "browse",
-    "calculate",
-    "compare",
-    "compute",
-    "count",
-    "describe",
-    "echo",
-    "explain",
-    "fetch",
-    "find",
-    "get",
-    "grep",
-    "list",
-    "lookup",
-    "peek",
-    "preview",
-    "query",
-    "read",
-    "retrieve",
-    "search",
-    "show",
-    "status",
-    "think",
-    "view",
-];
-
-/// Nouns that end the name of a tool that only reads, or name its group: `web_search`, `search.web`.
-const READ_NOUNS: [&str; 3] = ["lookup", "query", "search"];
-
-/// Words between two actions of a tool: `get_or_create`.
-const CONJUNCTIONS: [&str; 3] = ["and", "or", "then"];
+/// The tools in the lists of a recording, called or not.
+pub fn listed(hints: &HintsByTool) -> impl Iterator<Item = ToolCount<'_>> {
+    hints.iter().map(|(tool, &hints)| ToolCount { tool, is_redacted: false, calls: 0, failed: 0, hints })
+}
 
 /// The text of a `format: tools/1` file for the tools of `source`, sorted by name. Adds up the counts of one tool.
 pub fn render<'a>(source: &str, counts: impl IntoIterator<Item = ToolCount<'a>>) -> String {
@@ -103,7 +75,7 @@ fn header(source: &str) -> String {
     format!(
         "# What is known of the tools of these calls:\n\
          #   {source}\n\
-         # Each access is a guess, from the tool's name or from hints: confirm it, then remove the mark.\n\
+         # Each access is a guess, by name or by a tool list's hints: confirm it, then remove the mark.\n\
          # Until then its row has no effect: the tool counts as a write that is not idempotent.\n\
          #   access: read       it only reads; it may be sent again at any time\n\
          #   idempotent: true   doing it twice is doing it once; it may be sent again without a key\n\
@@ -121,7 +93,7 @@ fn is_name(tool: &str) -> bool {
 }
 
 fn row(tool: &str, hints: ToolHints) -> String {
-    let access = if hints.read_only.unwrap_or_else(|| reads(tool)) { "read" } else { "write" };
+    let access = if hints.read_only.unwrap_or_else(|| seems_to_read(tool)) { "read" } else { "write" };
     let idempotent = if access == "write" && hints.idempotent == Some(true) { ", idempotent: true" } else { "" };
     format!("{}: {{ access: {access}{idempotent} }}", key(tool))
 }
@@ -131,81 +103,9 @@ fn key(tool: &str) -> String {
     scalar(&glob::escape(tool)).into_owned()
 }
 
-/// Whether the name suggests that the tool only reads.
-fn reads(tool: &str) -> bool {
-    if let Some(reads) = reads_by_method(tool) {
-        return reads;
-    }
-    let last = tool.rsplit(['.', '/', ':']).next().unwrap_or(tool);
-    let words = words(last);
-    let (Some(first), Some(end)) = (words.first(), words.last()) else {
-        return false;
-    };
-    if words.iter().any(|word| CONJUNCTIONS.contains(&word.as_str())) {
-        return false;
-    }
-    let group = tool.strip_suffix(last).map(|group| group.trim_end_matches(['.', '/', ':']));
-    let in_read_group = group.is_some_and(|group| READ_NOUNS.contains(&&*group.to_lowercase())); // `search.web`
-    READ_VERBS.contains(&first.as_str()) || READ_NOUNS.contains(&end.as_str()) || in_read_group
-}
-
-/// Whether the HTTP method reads, if the name is a method and a path.
-fn reads_by_method(tool: &str) -> Option<bool> {
-    let (method, path) = tool.split_once(' ')?;
-    let is_method = !method.is_empty() && method.bytes().all(|byte| byte.is_ascii_uppercase());
-    (is_method && path.starts_with('/')).then_some(matches!(method, "GET" | "HEAD" | "OPTIONS"))
-}
-
-/// `get_userDetails` as `get`, `user`, `details`.
-fn words(name: &str) -> Vec<String> {
-    let mut words: Vec<String> = vec![String::new()];
-    let mut before_lower = false;
-    for c in name.chars() {
-        if !c.is_alphanumeric() || (c.is_uppercase() && before_lower) {
-            words.push(String::new());
-        }
-        if let Some(word) = words.last_mut().filter(|_| c.is_alphanumeric()) {
-            word.extend(c.to_lowercase());
-        }
-        before_lower = c.is_lowercase();
-    }
-    words.retain(|word| !word.is_empty());
-    words
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_name_that_suggests_reading_is_guessed_to_read_and_no_other_is() {
-        for tool in [
-            "get_order_details",
-            "listUsers",
-            "search.web",
-            "fs/read_file",
-            "web_search",
-            "think",
-            "GetUser",
-            "GET /v1/orders/{id}",
-        ] {
-            assert!(reads(tool), "{tool}");
-        }
-        for tool in [
-            "issue_refund",
-            "get_or_create_user",
-            "getaway",
-            "update_status",
-            "readjust",
-            "payments.get_and_lock",
-            "",
-            "list.add",
-            "POST /v1/search",
-            "DELETE /get",
-        ] {
-            assert!(!reads(tool), "{tool}");
-        }
-    }
 
     #[test]
     fn the_file_is_sorted_counted_and_marked() {
@@ -236,7 +136,12 @@ mod tests {
     #[test]
     fn a_hint_is_a_guess_that_wins_over_the_name() {
         let hinted = |tool, hints| render("a", [ToolCount { tool, is_redacted: false, calls: 1, failed: 0, hints }]);
-        let writes = ToolHints { read_only: Some(false), idempotent: Some(true), destructive: Some(true) };
+        let writes = ToolHints {
+            read_only: Some(false),
+            idempotent: Some(true),
+            destructive: Some(true),
+            ..ToolHints::default()
+        };
         let text = hinted("get_lock", writes);
         let row = "  get_lock: { access: write, idempotent: true } # guessed: confirm (1 call, 0 failed; `destructiveHint`)\n";
         assert!(text.ends_with(row), "{text}");

@@ -1,13 +1,19 @@
-//! What tool lists in a recording say of tools (`readOnlyHint`, `idempotentHint`, `destructiveHint`): guesses for a tool facts
-//! file. Decides nothing.
+//! What tool lists in a recording say of tools: that they exist (MCP, `tools` of a request to a model), and their hints
+//! (`readOnlyHint`, `idempotentHint`, `destructiveHint`), which are guesses for a tool facts file. Decides nothing.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// What every hint's name ends with, in JSON.
-const MARK: &[u8] = b"Hint\"";
+use crate::redact::RedactionRules;
+
+/// What every hint's name ends with, and what a list is called, in JSON.
+const MARKS: [&[u8]; 2] = [b"Hint\"", b"\"tools\""];
+/// The fields of a listed tool that tell its arguments.
+const SCHEMAS: [&str; 3] = ["parameters", "inputSchema", "input_schema"];
+/// The most tools that are kept.
+const MAX_TOOLS: usize = 5_000;
 /// The deepest object that is searched.
 const MAX_DEPTH: usize = 20;
 
@@ -20,14 +26,17 @@ pub struct ToolHints {
     pub idempotent: Option<bool>,
     /// It may destroy something.
     pub destructive: Option<bool>,
+    /// Two lists contradict each other, and say nothing.
+    pub(crate) is_contradicted: bool,
 }
 
-/// The hints of every tool that has some, by its name.
+/// The hints of every tool in a list, by its name.
 pub type HintsByTool = BTreeMap<String, ToolHints>;
 
-/// Adds the hints of the tool lists in `document`. Two lists that contradict each other say nothing.
+/// Adds the tools in the lists of `document`.
 pub(crate) fn gather(document: &RawValue, hints: &mut HintsByTool) {
-    if memchr::memmem::find(document.get().as_bytes(), MARK).is_some()
+    let text = document.get().as_bytes();
+    if MARKS.iter().any(|mark| memchr::memmem::find(text, mark).is_some())
         && let Ok(document) = serde_json::from_str(document.get())
     {
         search(&document, MAX_DEPTH, hints);
@@ -45,26 +54,42 @@ fn search(value: &Value, depth: usize, hints: &mut HintsByTool) {
                     read_only: hint("readOnlyHint"),
                     idempotent: hint("idempotentHint"),
                     destructive: hint("destructiveHint"),
+                    is_contradicted: false,
                 };
                 add(tool, found, hints);
             }
-            _ => fields.values().for_each(|field| search(field, depth, hints)),
+            _ => {
+                let listed = fields.get("tools").and_then(Value::as_array).into_iter().flatten().filter_map(listed);
+                listed.for_each(|tool| add(tool, ToolHints::default(), hints));
+                fields.values().for_each(|field| search(field, depth, hints));
+            }
         },
         _ => {}
     }
 }
 
+/// The name of a tool as lists have it: `{"name", "inputSchema"}`, `{"type": "function", "function": {"name"}}`.
+fn listed(tool: &Value) -> Option<&str> {
+    let function = tool.get("function");
+    let has_schema = function.is_some() || SCHEMAS.iter().any(|schema| tool.get(schema).is_some_and(Value::is_object));
+    function.unwrap_or(tool).get("name").filter(|_| has_schema)?.as_str()
+}
+
 /// Adds the hints of one tool.
 fn add(tool: &str, found: ToolHints, hints: &mut HintsByTool) {
-    let known = hints.entry(tool.to_owned()).or_insert(found);
-    if *known != found {
-        *known = ToolHints::default();
+    let (nothing, has_room) = (ToolHints::default(), hints.len() < MAX_TOOLS);
+    match hints.get_mut(tool) {
+        Some(known) if *known == nothing => *known = found,
+        Some(known) if found != nothing && found != *known => *known = ToolHints { is_contradicted: true, ..nothing },
+        None if has_room => drop(hints.insert(tool.to_owned(), found)),
+        Some(_) | None => {}
     }
 }
 
-/// Adds the hints of another recording.
-pub fn append(more: &HintsByTool, hints: &mut HintsByTool) {
-    more.iter().for_each(|(tool, found)| add(tool, *found, hints));
+/// Adds the hints of another recording, except for names in which something is redacted.
+pub fn append(more: &HintsByTool, redaction: &RedactionRules, hints: &mut HintsByTool) {
+    let shown = more.iter().filter(|(tool, _)| redaction.text(tool) == **tool);
+    shown.for_each(|(tool, found)| add(tool, *found, hints));
 }
 
 #[cfg(test)]
@@ -81,12 +106,38 @@ mod tests {
             {"name":"plain","description":"see readOnlyHint"}]}}"#;
         gather(json::parse(list).expect("valid"), &mut hints);
         assert_eq!(hints["find"], ToolHints { read_only: Some(true), ..ToolHints::default() });
-        let pay = ToolHints { read_only: Some(false), idempotent: Some(true), destructive: Some(true) };
+        let pay = ToolHints {
+            read_only: Some(false),
+            idempotent: Some(true),
+            destructive: Some(true),
+            ..ToolHints::default()
+        };
         assert_eq!((hints["pay"], hints.len()), (pay, 2));
         let other = r#"[{"name":"find","annotations":{"readOnlyHint":false}}]"#;
         gather(json::parse(other).expect("valid"), &mut hints);
-        assert_eq!(hints["find"], ToolHints::default(), "two lists contradict each other");
+        assert_eq!(hints["find"].read_only, None, "two lists contradict each other");
+        gather(json::parse(list).expect("valid"), &mut hints);
+        assert_eq!(hints["find"].read_only, None, "they still do");
         gather(json::parse("{\"name\":\"x\",\"annotations\":{\"title\":\"t\"}}").expect("valid"), &mut hints);
         assert!(!hints.contains_key("x"));
+    }
+
+    #[test]
+    fn the_tools_of_a_request_to_a_model_are_listed_and_take_no_hint_back() {
+        let mut hints = HintsByTool::new();
+        for document in [
+            r#"{"tools":[{"name":"find","annotations":{"readOnlyHint":true}}]}"#,
+            r#"{"messages":[],"tools":[{"type":"function","function":{"name":"pay","parameters":{}}}]}"#,
+            r#"{"request":{"tools":[{"type":"function","name":"find","parameters":{}},{"name":"mail","input_schema":{}}]}}"#,
+            r#"{"tools":[{"name":"hammer","weight":3}],"user":{"name":"x","parameters":{}}}"#,
+        ] {
+            gather(json::parse(document).expect("valid"), &mut hints);
+        }
+        assert_eq!(hints.keys().collect::<Vec<_>>(), ["find", "mail", "pay"]);
+        assert_eq!(hints["find"].read_only, Some(true));
+        let rules = RedactionRules::new(&[], &["pa."]).expect("a rule");
+        let mut shown = HintsByTool::new();
+        append(&hints, &rules, &mut shown);
+        assert_eq!(shown.keys().collect::<Vec<_>>(), ["find", "mail"], "a redacted name is no row");
     }
 }

@@ -267,7 +267,7 @@ impl CallBook {
         let doubled = [FindingId::DuplicateEffect, FindingId::PossibleDuplicateEffect];
         let said = to.findings.iter().any(|finding| doubled.contains(&finding.id));
         if until > 1 && !facts.idempotent && !said && closed.counts.succeeded > 0 {
-            to.findings.push(finding(FindingId::PossibleDuplicateEffect, until));
+            to.findings.push(facts.weigh(finding(FindingId::PossibleDuplicateEffect, until)));
         }
         let own = self.0.iter().find(|booked| booked.place == place && (booked.proved.net() > 0 || booked.maybe));
         if let Some(((effects, doubt), own)) = hidden.zip(own)
@@ -276,7 +276,8 @@ impl CallBook {
             && !to.findings.iter().any(|finding| doubled.contains(&finding.id))
         {
             let count = effects.saturating_add(own.proved.net().max(1));
-            to.findings.push(Finding { doubt: Some(doubt), ..finding(FindingId::PossibleDuplicateEffect, count) });
+            let possible = facts.weigh(finding(FindingId::PossibleDuplicateEffect, count));
+            to.findings.push(Finding { doubt: Some(doubt), ..possible });
         }
         Finding::settle(&mut to.findings);
     }

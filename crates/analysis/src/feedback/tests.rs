@@ -71,6 +71,7 @@ fn what_is_written_is_read_back_and_written_again_to_the_byte() {
         repeatable: true,
         timeout: Duration::from_millis(900),
         declared: true,
+        seems_to_read: false,
     };
     let calm = Feedback { before: Ending::of(&plan(), &call(None), false), facts: Some(facts), ..feedback(None) };
     assert_eq!(calm.before.failed, None);

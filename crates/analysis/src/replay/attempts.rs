@@ -40,7 +40,7 @@ pub fn judge(closed: &CompletedCall, facts: ToolFacts, plans: &[Plan], findings:
     let is_new = findings.iter().all(|known| known.id != FindingId::PossibleDuplicateEffect);
     let is_proved = findings.iter().any(|known| known.id == FindingId::DuplicateEffect);
     if effects > 1 && !is_proved {
-        findings.push(finding(FindingId::PossibleDuplicateEffect, effects));
+        findings.push(facts.weigh(finding(FindingId::PossibleDuplicateEffect, effects)));
     }
     is_new && effects > 1 && !is_proved && !facts.declared
 }

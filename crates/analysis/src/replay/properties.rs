@@ -7,7 +7,7 @@ use std::io::Cursor;
 use super::*;
 use playproof_engine::event::FindingBy;
 use playproof_engine::fixture::{Fixture, FixtureCall};
-use playproof_engine::playbook::{Access, DEFAULT_TIMEOUT, ToolFacts, ToolRow, Tools};
+use playproof_engine::playbook::{Access, ToolFacts, ToolRow, Tools};
 use playproof_engine::sim::{Plan, Scenario, Simulator};
 use playproof_engine::time::{Duration, Instant};
 use playproof_engine::upstream::{KeyDialect, Script, ScriptedAnswer, UpstreamReply};
@@ -31,7 +31,7 @@ const TOOLS: [&str; 5] = ["pay", "set", "mail", "read", "odd"];
 fn plan(prefix: &str) -> Plan {
     let playbook = playproof_formats::playbook::parse(Source::whole("p", PLAYBOOK)).unwrap().playbook;
     let row = |name: &str, access, idempotent, repeatable| {
-        let facts = ToolFacts { access, idempotent, repeatable, timeout: DEFAULT_TIMEOUT, declared: true };
+        let facts = ToolFacts { access, idempotent, repeatable, declared: true, ..ToolFacts::ASSUMED };
         ToolRow::new(format!("{prefix}{name}"), facts).unwrap()
     };
     let rows = vec![

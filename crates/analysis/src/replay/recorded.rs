@@ -146,6 +146,7 @@ impl RecordingAnalysis {
 
     /// Takes the next closed call, and adds its findings. `plans` tell what a failure means.
     pub fn take(&mut self, closed: &CompletedCall, facts: ToolFacts, plans: &[Plan], mut found: impl FnMut(Finding)) {
+        let mut found = |finding| found(facts.weigh(finding));
         let mut is_doubled = false;
         let mut findings = |finding: Finding| {
             is_doubled |= matches!(finding.id, FindingId::DuplicateEffect | FindingId::PossibleDuplicateEffect);

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 use playproof_engine::event::{EffectClaim, FindingBy, FindingId, OutcomeWord};
-use playproof_engine::playbook::{Access, DEFAULT_TIMEOUT, ToolFacts, ToolRow, Tools};
+use playproof_engine::playbook::{Access, ToolFacts, ToolRow, Tools};
 use playproof_engine::sim::Plan;
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::diagnostic::Source;
@@ -15,7 +15,7 @@ use playproof_trace::assemble::AssembleOptions;
 use playproof_trace::input::ReadError;
 
 fn facts(access: Access) -> ToolFacts {
-    ToolFacts { access, idempotent: false, repeatable: false, timeout: DEFAULT_TIMEOUT, declared: true }
+    ToolFacts { access, declared: true, ..ToolFacts::ASSUMED }
 }
 
 /// Read once, because reading it takes longer than a replay.
@@ -178,6 +178,26 @@ fn on_assumed_facts_a_repeated_effect_is_a_doubt_and_counted_by_tool() {
     assert_eq!(replayed.possible_duplicates.undeclared.rows(), [("unheard_of", 2)]);
     assert_eq!(replayed.recorded.count(FindingId::PossibleDuplicateEffect, FindingBy::Recorded), 2);
     assert_eq!(replayed.recorded.count(FindingId::DuplicateEffect, FindingBy::Recorded), 0);
+}
+
+#[test]
+fn of_an_evident_read_a_repeated_effect_is_a_note_and_the_claim_stays() {
+    let severity = |tool: &str, lines: &[&str]| {
+        let lines: Vec<String> = lines.iter().map(|line| line.replace("pay", tool)).collect();
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        severities(&lines, FindingId::PossibleDuplicateEffect)
+    };
+    let timeout = PAID.replace("\"ok\"", "\"error\",\"error\":{\"kind\":\"timeout\"}");
+    let no_run = PAID.replace("\"run_id\":\"r\",", "");
+    for lines in [[PAID, PAID], [&timeout, PAID], [&no_run, &no_run]] {
+        assert_eq!(severity("get_order", &lines), [("note", 1)], "{lines:?}");
+        assert_eq!(severity("order_get", &lines), [("doubt", 1)], "{lines:?}");
+    }
+    let claims = |tool: &str| {
+        let summary = &replay_lines(&[&timeout.replace("pay", tool)]).0.summaries[0];
+        (summary.claims, summary.outcomes, summary.verdicts.clone())
+    };
+    assert_eq!(claims("get_order"), claims("order_get"), "a guess decides nothing");
 }
 
 #[test]

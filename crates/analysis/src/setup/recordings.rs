@@ -19,7 +19,7 @@ use playproof_trace::imported::Imported;
 use playproof_trace::mapping;
 use playproof_trace::mapping::{Mapping, Unmapped};
 use playproof_trace::redact::RedactionRules;
-use playproof_trace::tool_facts::{ToolCount, render};
+use playproof_trace::tool_facts::{ToolCount, listed, render};
 use playproof_trace::tool_hints::HintsByTool;
 
 /// The most different failures that are kept.
@@ -168,7 +168,7 @@ impl Recordings {
         };
         let rows = self.tools.iter().map(|(tool, row)| count((tool.as_str(), row)));
         let first = self.inputs.first()?;
-        Some((format!("tools/{}.yaml", stem(&first.path)), render(&names.join(", "), rows)))
+        Some((format!("tools/{}.yaml", stem(&first.path)), render(&names.join(", "), rows.chain(listed(&self.hints)))))
     }
 
     /// The fixture of the first failure that a rule matches and whose recording is complete, writes first; none without

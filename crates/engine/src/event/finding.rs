@@ -114,16 +114,17 @@ impl FindingKind {
         FindingSeverity::ALL.into_iter().flat_map(of_severity).filter(is_possible)
     }
 
-    /// Whether it is a doubt that better evidence would make unsafe.
+    /// Whether it is a doubt that better evidence would make unsafe, or is about an evident read.
     const fn is_weakened(self) -> bool {
         matches!((self.severity, self.id.severity()), (FindingSeverity::Doubt, FindingSeverity::Unsafe))
+            || matches!((self.severity, self.id), (FindingSeverity::Note, FindingId::PossibleDuplicateEffect))
     }
 }
 
 /// A finding about one call of a simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Finding {
-    /// Its severity: that of its id, or a doubt where the evidence is weaker.
+    /// Its severity: that of its id, or a weaker one where the evidence is weaker.
     pub severity: FindingSeverity,
     /// Its id.
     pub id: FindingId,

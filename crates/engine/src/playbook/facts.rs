@@ -1,6 +1,8 @@
 //! Tool facts, by name or glob, and which row applies if several match. Does not know where rows come from.
 
+use super::guess::seems_to_read;
 use super::request::ArgumentSchema;
+use crate::event::{Finding, FindingId, FindingSeverity};
 use crate::glob::Glob;
 use crate::time::Duration;
 
@@ -39,6 +41,9 @@ pub struct ToolFacts {
     pub timeout: Duration,
     /// Whether people declared the facts; otherwise they are assumed.
     pub declared: bool,
+    /// Whether the name of a tool that people did not declare suggests that it only reads. It weakens findings, and decides
+    /// nothing.
+    pub seems_to_read: bool,
 }
 
 impl ToolFacts {
@@ -49,7 +54,16 @@ impl ToolFacts {
         repeatable: false,
         timeout: DEFAULT_TIMEOUT,
         declared: false,
+        seems_to_read: false,
     };
+
+    /// A finding about a call of the tool, as serious as the facts make it: that an evident read may have acted twice is
+    /// only worth knowing.
+    #[must_use]
+    pub fn weigh(self, finding: Finding) -> Finding {
+        let is_weak = self.seems_to_read && finding.id == FindingId::PossibleDuplicateEffect;
+        Finding { severity: if is_weak { FindingSeverity::Note } else { finding.severity }, ..finding }
+    }
 }
 
 /// Tool facts by name or glob.
@@ -173,7 +187,8 @@ impl Tools {
     /// The facts of `tool`: from the row of its name, else from the first glob that matches. Weaker rows supply omitted
     /// facts, else the assumption holds. A weaker row of its name takes precedence over a glob.
     pub fn facts(&self, tool: &str) -> ToolFacts {
-        self.matching_rows(tool).fold(ToolFacts::ASSUMED, |weaker, row| row.over(weaker))
+        let facts = self.matching_rows(tool).fold(ToolFacts::ASSUMED, |weaker, row| row.over(weaker));
+        ToolFacts { seems_to_read: !facts.declared && seems_to_read(tool), ..facts }
     }
 
     /// The arguments that `tool` takes, from the strongest row that says so.

@@ -2,6 +2,7 @@
 
 pub mod clause;
 mod facts;
+mod guess;
 mod model;
 pub mod pattern;
 mod request;
@@ -11,6 +12,7 @@ mod waiting;
 mod when;
 
 pub use facts::{Access, DEFAULT_TIMEOUT, OmittedFacts, ToolFacts, ToolRow, Tools};
+pub use guess::seems_to_read;
 pub use model::{
     AfterRefresh, Compensation, GuardMode, LimitKind, Limits, Playbook, Refresh, Retry, Reversal, Rule, Study,
     Terminal, UNCLASSIFIED, UnsafePolicy, Verdict,

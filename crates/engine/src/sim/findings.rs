@@ -101,10 +101,10 @@ fn duplicate_effects(
             false => FindingId::PossibleDuplicateEffect,
         };
         if is_further {
-            findings.push(Finding::new(duplicate, FindingBy::Recorded, id, so_far.effects));
+            findings.push(call.facts.weigh(Finding::new(duplicate, FindingBy::Recorded, id, so_far.effects)));
         }
         if own > 1 {
-            so_far.of_several = Some(Finding::new(duplicate, FindingBy::Playbook, id, 0));
+            so_far.of_several = Some(call.facts.weigh(Finding::new(duplicate, FindingBy::Playbook, id, 0)));
         }
     }
     for (intent, so_far) in doubled {
@@ -217,7 +217,7 @@ impl CallReview<'_> {
 
     fn finding(&self, id: FindingId, count: u32) -> Option<Finding> {
         let by = if id == FindingId::OverTimeout { FindingBy::Recorded } else { FindingBy::Playbook };
-        (count > 0).then_some(Finding::new(id, by, self.id, count))
+        (count > 0).then_some(self.call.facts.weigh(Finding::new(id, by, self.id, count)))
     }
 
     /// The claim contradicts the net effect of the intent. Only if it is known what the upstream did.

@@ -142,7 +142,7 @@ impl Repeats {
         // What several calls show together rests on facts and runs: where one is assumed, it is a doubt.
         let mut find = |finding, count| {
             let finding = Finding::new(finding, FindingBy::Recorded, id, count);
-            found(if certain { finding } else { finding.in_doubt() });
+            found(evidence.facts.weigh(if certain { finding } else { finding.in_doubt() }));
         };
         if self.had(call.made, |end| end.denied) {
             find(FindingId::RetriedAfterDenial, 1);

@@ -202,6 +202,7 @@ fn tool_row(row: &FixtureTool) -> Option<ToolRow> {
         repeatable: row.repeatable.unwrap_or_default(),
         timeout: row.timeout.unwrap_or(DEFAULT_TIMEOUT),
         declared: true,
+        seems_to_read: false,
     };
     let omitted = OmittedFacts {
         idempotent: row.idempotent.is_none(),

@@ -226,7 +226,7 @@ fn tool_rows(playbook: &Playbook) -> Vec<PlaybookRow> {
     let mut last_glob: Option<&str> = None;
     let mut rows = Vec::new();
     for tool in playbook.tools.rows() {
-        let ToolFacts { access, idempotent, repeatable, timeout, declared: _ } = tool.facts;
+        let ToolFacts { access, idempotent, repeatable, timeout, declared: _, seems_to_read: _ } = tool.facts;
         let mut text = json!({
             "access": word(&syntax::ACCESS, &access),
             "idempotent": idempotent,

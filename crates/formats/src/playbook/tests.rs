@@ -365,7 +365,10 @@ fn an_unconfirmed_guess_declares_nothing() {
     assert_eq!(file.guessed, 4);
     let declared: Vec<&str> = file.tools.rows().iter().map(|row| row.pattern.as_str()).collect();
     assert_eq!(declared, ["see", "put"]);
-    assert_eq!(file.tools.facts("get"), playproof_engine::playbook::ToolFacts::ASSUMED);
+    let assumed = playproof_engine::playbook::ToolFacts::ASSUMED;
+    assert_eq!(file.tools.facts("pay"), assumed);
+    let seems = playproof_engine::playbook::ToolFacts { seems_to_read: true, ..assumed };
+    assert_eq!(file.tools.facts("get"), seems);
 }
 
 #[test]

@@ -46,6 +46,7 @@ fn row(name: &Key<'_>, at: Cursor<'_>) -> Option<(ToolRow, ToolPlaces)> {
         repeatable: repeatable?,
         timeout: timeout?,
         declared: true,
+        seems_to_read: false,
     };
     let is_omitted = |key| record.optional(key).is_none();
     let omitted = OmittedFacts {
