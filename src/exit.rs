@@ -73,10 +73,14 @@ pub enum Failure {
 /// The id of the error that too many lines of an input were skipped.
 pub const MOSTLY_SKIPPED: &str = "mostly_skipped";
 
+/// The id of the error that a drafted mapping reads a recording wrong.
+pub const DOUBTFUL_DRAFT: &str = "doubtful_draft";
+
 impl Failure {
     /// The exit code of this failure.
     pub fn exit(&self) -> Exit {
-        let is_inconclusive = |report: &Report| report.diagnostics.iter().all(|said| said.id == MOSTLY_SKIPPED);
+        let is_inconclusive =
+            |report: &Report| report.diagnostics.iter().all(|said| [MOSTLY_SKIPPED, DOUBTFUL_DRAFT].contains(&said.id));
         match self {
             Failure::PipeClosed => Exit::PipeClosed,
             Failure::Reports { reports, .. } if reports.iter().all(is_inconclusive) => Exit::Inconclusive,

@@ -7,7 +7,7 @@ use crate::changeset::{Change, ProjectLock};
 use crate::checking;
 use crate::checking::Selection;
 use crate::duplicate_args;
-use crate::exit::{Exit, Failure};
+use crate::exit::{DOUBTFUL_DRAFT, Exit, Failure};
 use crate::failed::fail;
 use crate::files;
 use crate::flags::Flags;
@@ -36,6 +36,7 @@ use playproof_report::setup::{SetupCheck, SetupPage, page};
 use playproof_report::style::Palette;
 use playproof_trace::assemble::AssembleOptions;
 use playproof_trace::input::TraceInput;
+use playproof_trace::mapping::DraftDoubt;
 use playproof_trace::redact::RedactionRules;
 use playproof_trace::tool_hints;
 
@@ -220,6 +221,7 @@ fn no_mapping(path: &str, why: NoMapping, redaction: &RedactionRules) -> Failure
                 .help("write one by hand that reads other fields, and name it with `--map`")
                 .next("playproof schema mapping");
         }
+        NoMapping::Doubtful(doubt) => return doubtful(path, doubt, redaction),
         NoMapping::Unmapped(why) => why,
     };
     let said = format!("this is no recording that is recognised, and no field of it looks like {}", why.missing);
@@ -229,6 +231,24 @@ fn no_mapping(path: &str, why: NoMapping, redaction: &RedactionRules) -> Failure
     Failure::source(path, "unmapped", said)
         .help(format!("{has}; if it is a log of tool calls, write a mapping for it by hand and name it with `--map`"))
         .next("playproof schema mapping")
+}
+
+/// A draft that reads a recording wrong: no golden is made of it.
+fn doubtful(path: &str, doubt: DraftDoubt, redaction: &RedactionRules) -> Failure {
+    let (said, help) = match doubt {
+        DraftDoubt::ProtocolMessage(method) => (
+            format!(
+                "a mapping drafted from it takes `{}`, a message of a protocol, for a tool",
+                redaction.text(&method)
+            ),
+            "write one that reads the tool from the message (`tool: params.name`), and name it with `--map`",
+        ),
+        DraftDoubt::NoFailures { looking, of } => (
+            format!("a mapping drafted from it finds no failure, and {looking} of {of} results look like one"),
+            "write one that says which results failed (`failed`, `not_failed`), and name it with `--map`",
+        ),
+    };
+    Failure::source(path, DOUBTFUL_DRAFT, said).help(help).next("playproof schema mapping")
 }
 
 /// The folder as it is before.

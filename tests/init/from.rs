@@ -125,6 +125,22 @@ fn what_cannot_be_drawn_from_is_refused_and_nothing_is_written() {
 }
 
 #[test]
+fn a_draft_that_misses_the_failures_is_inconclusive_and_nothing_is_written() {
+    let place = Place::new();
+    let row = |result: &str| {
+        format!("{{\"event\":\"done\",\"name\":\"pay\",\"input\":{{\"a\":1}},\"output\":\"{result}\",\"ok\":true}}\n")
+    };
+    let (good, bad) = (row("paid"), row("Error: no answer"));
+    place.write("missed.log", &(good.repeat(4) + &bad));
+    place.write("few.log", &(good.repeat(5) + &bad));
+    let before = place.everything();
+    let ran = place.run(&["init", "project", "--from", "missed.log"]).exits(3);
+    assert!(ran.err.contains("1 of 5 results look like one") && ran.err.contains("next: "), "{}", ran.err);
+    assert_eq!(place.everything(), before);
+    place.run(&["init", "project", "--from", "few.log"]).exits(0);
+}
+
+#[test]
 fn a_mapping_that_is_there_already_reads_the_log_and_stays_where_it_is() {
     let place = Place::new();
     place.write("gw.log", "{\"t\":\"pay\",\"ok\":false,\"why\":\"declined\"}\n");

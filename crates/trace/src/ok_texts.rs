@@ -53,6 +53,11 @@ impl OkTexts {
         OkTexts { texts: self.texts.iter().filter_map(moved).collect(), ..*self }
     }
 
+    /// The texts.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
+        self.texts.iter().map(|(_, text)| &**text)
+    }
+
     /// The text of the result on a line, if it is kept.
     pub(crate) fn of(&self, line: u64) -> Option<&str> {
         let at = self.texts.binary_search_by_key(&line, |(line, _)| *line).ok()?;

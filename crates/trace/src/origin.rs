@@ -100,6 +100,11 @@ impl Origins {
         self.oks.add(self.lines.len() as u64, text);
     }
 
+    /// The texts of successful results that are kept.
+    pub(crate) fn ok_texts(&self) -> impl Iterator<Item = &str> {
+        self.oks.iter()
+    }
+
     /// Adds the places of `more` behind these.
     pub(crate) fn append(&mut self, more: &Origins) {
         self.oks.append(self.lines.len() as u64, &more.oks);

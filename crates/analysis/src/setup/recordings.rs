@@ -17,7 +17,7 @@ use playproof_formats::fixture;
 use playproof_trace::call::CompletedCall;
 use playproof_trace::imported::Imported;
 use playproof_trace::mapping;
-use playproof_trace::mapping::{Mapping, Unmapped};
+use playproof_trace::mapping::{DraftDoubt, Mapping, Unmapped};
 use playproof_trace::redact::RedactionRules;
 use playproof_trace::tool_facts::{ToolCount, listed, render};
 use playproof_trace::tool_hints::HintsByTool;
@@ -96,6 +96,8 @@ pub enum NoMapping {
     Unmapped(Unmapped),
     /// The mapping would contain redacted text.
     Redacted,
+    /// The mapping that can be drafted of it reads it wrong.
+    Doubtful(DraftDoubt),
 }
 
 impl From<Report> for NoMapping {
@@ -130,6 +132,9 @@ impl Recordings {
         }
         let mapping = mapping::parse(Source::whole("drafted mapping", &*draft.text))?;
         let imported = mapping::apply(&mapping, bytes, path, redaction)?;
+        if let Some(doubt) = mapping::doubt(&imported) {
+            return Err(NoMapping::Doubtful(doubt));
+        }
         let taken: BTreeSet<&str> = self.mappings.iter().map(|drafted| drafted.stem.as_str()).collect();
         let stem = first_free(&stem(path), |name| taken.contains(name));
         let drafted = DraftMapping { stem, text: draft.text, mapping };

@@ -22,7 +22,7 @@ mod time;
 mod values;
 
 pub use apply::{Applier, apply};
-pub use draft::{MappingDraft, Unmapped, draft};
+pub use draft::{DraftDoubt, MappingDraft, Unmapped, doubt, draft};
 pub use found::{FoundRow, FoundValue, first_rows};
 pub use lined::{LinedError, MappedLines};
 pub use lower::parse;

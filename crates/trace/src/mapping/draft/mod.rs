@@ -1,5 +1,6 @@
 //! Drafts a mapping file for unmapped rows: guesses from names and values, each marked as a guess.
 
+mod doubt;
 mod failures;
 mod fields;
 mod guess;
@@ -10,4 +11,5 @@ mod survey;
 mod tests;
 mod text;
 
+pub use doubt::{DraftDoubt, doubt};
 pub use guess::{MappingDraft, Unmapped, draft};
