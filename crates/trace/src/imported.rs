@@ -40,6 +40,8 @@ pub struct LossReport {
     pub missing: BTreeSet<Missing>,
     /// Warnings with their counts.
     pub warnings: BTreeMap<ImportWarning, WarningCount>,
+    /// Rows that `skip: rest` of the user's mapping passes by.
+    pub passed: u64,
     /// The mapping says which rows are results, and no row fits.
     pub no_row_is_a_result: bool,
     /// Fields of a mapping that no row has.
@@ -314,6 +316,9 @@ impl fmt::Display for LossReport {
         }
         if *unanswered > 0 {
             write!(f, "; {}", counted(*unanswered, "call without a result", "calls without a result"))?;
+        }
+        if self.passed > 0 {
+            write!(f, "; {} passed by `skip: rest`", counted(self.passed, "row", "rows"))?;
         }
         if !self.missing.is_empty() {
             write!(f, "\nthe source cannot tell:")?;

@@ -224,6 +224,9 @@ fn inspect_object(fields: &Fields<'_>, tool: Option<&str>, depth: usize) -> Opti
             return Some(found(true, Details::of_object(fields)));
         }
     }
+    if are_labels(fields) {
+        return None;
+    }
     structure(fields).or_else(|| inside(fields, tool, depth))
 }
 
@@ -258,6 +261,12 @@ fn says_no_error(raw: &RawValue) -> bool {
     json::string(raw).is_some_and(|text| says(&text))
 }
 
+/// Whether an object holds the labels of a program, in words alone.
+fn are_labels(fields: &Fields<'_>) -> bool {
+    let is_words = |raw: &RawValue| raw.get().starts_with(['"', '{']);
+    fields.iter().all(|(_, value)| is_words(value)) && prose::are_labels(fields.iter().map(|(name, _)| name))
+}
+
 /// The structures that say that a call failed.
 fn structure(fields: &Fields<'_>) -> Option<Found> {
     let get = |name: &str| fields.get(name).filter(|value| !is_empty(value));
@@ -270,11 +279,6 @@ fn structure(fields: &Fields<'_>) -> Option<Found> {
         .any(|name| get(name).is_some());
     let succeeded = flag("success") == Some(true) || flag("ok") == Some(true);
     let whole = || Details::of_object(fields);
-    let is_words = |raw: &RawValue| raw.get().starts_with(['"', '{']);
-    if fields.iter().all(|(_, value)| is_words(value)) && prose::are_labels(fields.iter().map(|(name, _)| name)) {
-        return None;
-    }
-
     for name in ["error", "Error", "err", "exception", "fault", "errorMessage", "error_message"] {
         let Some(error) = get(name).filter(|error| !says_no_error(error)) else { continue };
         // `{"error": true}` beside a message; numbers are counts.

@@ -205,8 +205,10 @@ impl Applier {
             self.untested.retain(|(_, path)| row.find(path).is_none());
             self.result(result, &placed, call);
         }
-        if call.is_none() && result.is_none() && !matches!(mapping.skip, SkippedRows::Rest) {
-            self.loss.warn(ImportWarning::UnmatchedRow, place);
+        match mapping.skip {
+            _ if call.is_some() || result.is_some() => {}
+            SkippedRows::Rest => self.loss.passed += u64::from(mapping.title.is_none()),
+            SkippedRows::None | SkippedRows::Where(_) => self.loss.warn(ImportWarning::UnmatchedRow, place),
         }
     }
 

@@ -306,6 +306,9 @@ failed: text
     assert_eq!(brief(&lines), ["s 1 pay", "s 1 error"]);
     assert_eq!((&lines[0]["at_ms"], &lines[0]["args"]["n"]), (&5.into(), &1.into()));
     assert_eq!(found.loss.remarks(), Vec::<String>::new());
+    assert!(found.loss.to_string().contains("1 of them failed; 2 rows passed by `skip: rest`"), "{}", found.loss);
+    let (told, _) = applied(&map.replace("skip: rest\n", ""), document);
+    assert_eq!((told.loss.passed, told.loss.count(ImportWarning::UnmatchedRow)), (0, 2));
 }
 
 #[test]
