@@ -38,20 +38,24 @@ fn rare_meaning(args: &str) -> Option<ArgsMeaning> {
     let text: Option<String> = args.starts_with('"').then(|| serde_json::from_str(args).ok()).flatten();
     let object = text.as_deref().filter(|text| json::parse(text).ok().and_then(json::object).is_some());
     match without_key(object.unwrap_or(args)) {
-        Some((rest, key)) => Some(ArgsMeaning { hash: canonical::hash_of(&rest), key: Some(key) }),
+        Some((rest, key)) => Some(ArgsMeaning { hash: canonical::hash_of(&rest), key }),
         None => object.map(|object| ArgsMeaning { hash: canonical::hash_of(object), key: None }),
     }
 }
 
-/// Arguments without the one that is an idempotency key, and that key: it says which request this is, not what is wanted.
-pub fn without_key(args: &str) -> Option<(String, String)> {
+/// Arguments without those that are an idempotency key, and the first that is one: a text that is not blank, or a number.
+/// `null`, blanks, objects, lists and booleans are no key, and are no part of what is wanted either. None: no argument has such a name.
+pub fn without_key(args: &str) -> Option<(String, Option<String>)> {
     if !args.contains("idempotency") {
         return None;
     }
     let fields = json::object(json::parse(args).ok()?)?;
-    let name = KEYS.into_iter().find(|name| fields.get(name).is_some())?;
-    let key = fields.text(name).filter(|key| !key.trim().is_empty())?.into_owned();
-    let rest = fields.iter().filter(|(field, _)| *field != name);
+    if !fields.iter().any(|(name, _)| KEYS.contains(&name)) {
+        return None;
+    }
+    let value = |name| fields.get(name).filter(|value| !matches!(value.get(), "true" | "false"));
+    let key = |name| json::scalar(value(name)?).filter(|key| !key.trim().is_empty()).map(Cow::into_owned);
+    let rest = fields.iter().filter(|(field, _)| !KEYS.contains(field));
     let rest = rest.map(|(field, value)| Some(format!("{}:{}", serde_json::to_string(field).ok()?, value.get())));
-    Some((format!("{{{}}}", rest.collect::<Option<Vec<_>>>()?.join(",")), key))
+    Some((format!("{{{}}}", rest.collect::<Option<Vec<_>>>()?.join(",")), KEYS.into_iter().find_map(key)))
 }

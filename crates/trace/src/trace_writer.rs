@@ -115,8 +115,8 @@ impl TraceWriter {
     pub(crate) fn call(&mut self, call: &OutputCall<'_>) {
         let keyed = call.args.filter(|_| call.key.is_none()).and_then(without_key);
         let (args, key) = match &keyed {
-            Some((args, key)) => (Some(args.as_str()), Some(key.as_str())),
-            None => (call.args, call.key),
+            Some((args, Some(key))) => (Some(args.as_str()), Some(key.as_str())),
+            _ => (call.args, call.key), // arguments are shown as they were, also with a key that is none
         };
         self.has_keys |= key.is_some();
         let mut object = self.begin("tool_call");

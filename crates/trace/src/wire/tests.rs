@@ -280,10 +280,15 @@ fn an_argument_that_is_the_key_is_the_key_and_is_not_compared() {
     assert_eq!(request(r#""args":{"a":1,"idempotency_key":"k"}"#), keyed("k"));
     assert_eq!(request(r#""args":{"idempotencyKey":7,"a":1.0}"#), keyed("7"));
     assert_eq!(request(r#""idempotency_key":"own","args":{"a":1,"idempotency_key":"k"}"#), keyed("own"));
+    assert_eq!(request(r#""args":{"idempotency_key":null,"a":1,"idempotencyKey":"k"}"#), keyed("k"));
+    for none in ["null", r#""""#, r#"" ""#, "{}", r#"["k"]"#, "true"] {
+        for name in ["idempotency_key", "idempotencyKey"] {
+            assert_eq!(request(&format!(r#""args":{{"a":1,"{name}":{none}}}"#)), (None, wanted), "{name}: {none}");
+        }
+    }
     for look_alike in [
         r#""args":{"a":1,"idempotency":"k"}"#,
         r#""args":{"a":1,"b":{"idempotency_key":"k"}}"#,
-        r#""args":{"a":1,"idempotency_key":null}"#,
         r#""args":{"a":1,"note":"idempotency_key"}"#,
     ] {
         let (key, hash) = request(look_alike);
@@ -296,6 +301,7 @@ fn arguments_as_json_text_are_the_object_that_they_hold() {
     let (_, wanted) = request(r#""args":{"a":1}"#);
     assert_eq!(request(r#""args":"{\"a\": 1.0}""#), (None, wanted));
     assert_eq!(request(r#""args":"{\"a\":1,\"idempotency_key\":\"k\"}""#), (Some("k".to_owned()), wanted));
+    assert_eq!(request(r#""args":"{\"a\":1,\"idempotency_key\":null}""#), (None, wanted));
     for look_alike in [r#""args":"{\"a\":1""#, r#""args":"a""#, r#""args":"[1]""#, r#""args":["{\"a\":1}"]"#] {
         assert_ne!(request(look_alike).1, wanted, "{look_alike}");
     }
