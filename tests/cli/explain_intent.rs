@@ -149,6 +149,29 @@ fn a_key_with_other_arguments_is_no_proof_and_never_sent_again() {
 }
 
 #[test]
+fn the_first_request_under_a_key_is_never_told_to_take_another() {
+    for second in [SLOW, OK, r#""status":"error","error":{"kind":"422_key_reused","status":422}"#] {
+        let pages = known(&[&sent(1, "k", TIMEOUT), &sent(2, "k", second), &sent(1, "k", SLOW)]);
+        for first in [&pages[0], &pages[2]] {
+            assert!(
+                first.contains("A person: check upstream which of the requests with this key has acted"),
+                "{first}"
+            );
+            assert!(
+                first.contains(
+                    "No, because the key `k` is this request's own, and another request was sent under it later, by \
+                     r1#2. Look upstream, and never send this one under a new key"
+                ),
+                "{first}"
+            );
+            assert!(!first.contains("needs a key of its own"), "{first}");
+        }
+        assert!(pages[1].contains("No, because the key `k` belongs to a request with other arguments, sent by r1#1"));
+        assert!(pages[1].contains("needs a key of its own"), "{}", pages[1]);
+    }
+}
+
+#[test]
 fn a_later_write_of_an_idempotent_tool_is_mentioned() {
     let place = Place::new();
     let line = |n: u32, answer| format!("{{\"run_id\":\"r1\",\"tool\":\"set.x\",\"args\":{{\"a\":{n}}},{answer}}}\n");

@@ -101,6 +101,8 @@ pub enum ResendReason {
     ReadActed,
     /// No: the key belongs to a request with other arguments.
     KeyOfAnother,
+    /// No: the key is the request's own, and another one was sent under it later.
+    KeyShared,
     /// No: the call was denied.
     Denied,
     /// No: the upstream said that it has processed the key.
@@ -158,7 +160,7 @@ impl ResendReason {
             _ if state.takes_key => ResendReason::KeyOfAnother,
             EffectState::Done if !facts.idempotent && !facts.repeatable => ResendReason::Done,
             _ if state.said.denied => ResendReason::Denied,
-            _ if !state.other_arguments.is_empty() => ResendReason::KeyOfAnother,
+            _ if state.shares_key => ResendReason::KeyShared,
             _ if state.contradicted => ResendReason::Contradicted,
             _ if state.said.processed => ResendReason::Processed,
             _ if is_read && matches!(ended, OutcomeKind::Refused(_)) => ResendReason::Refused,
@@ -207,6 +209,7 @@ fn check(facts: ToolFacts, outcome: &Outcome, state: &UpstreamState) -> Option<M
         None if matches!(state.basis, Basis::OkAfterProcessed(_)) => Some(ManualCheck::Key),
         None if state.once_more.is_some() => Some(ManualCheck::OnceMore),
         None if matches!(state.basis, Basis::KeyOfAnother(_)) => Some(ManualCheck::KeyOwner),
+        None if state.shares_key && state.known != EffectState::Done => Some(ManualCheck::KeyOwner),
         None if other_key && state.known != EffectState::NotDone => Some(ManualCheck::OtherKey),
         None if maybe_same && state.known != EffectState::NotDone => Some(ManualCheck::MaybeSame),
         None => None,

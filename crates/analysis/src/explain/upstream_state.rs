@@ -66,6 +66,8 @@ pub struct UpstreamState {
     pub other_arguments: Vec<OtherCall>,
     /// The key belongs to another request: one that was sent before, or the upstream says so.
     pub takes_key: bool,
+    /// The request was the first with its key, and another one was sent under it later.
+    pub shares_key: bool,
     /// Later calls of the tool with other arguments.
     pub later_writes: Vec<OtherCall>,
     /// The effect is there, and failed requests may have made it again.
@@ -179,7 +181,8 @@ impl UpstreamState {
         let finds = |id| simulation.findings.iter().any(|finding| finding.id == id);
         state.contradicted |= finds(FindingId::UntruthfulOutcome);
         state.read_acted = finds(FindingId::ReadActed);
-        state.takes_key = is_reused || said.key_reused;
+        state.shares_key = !is_reused && !other_arguments.is_empty();
+        state.takes_key = !state.shares_key && (is_reused || said.key_reused);
         state.said = said;
         state.other_arguments = other_arguments;
         if facts.access == Access::Write {
@@ -209,6 +212,7 @@ impl UpstreamState {
             maybe_same: Vec::new(),
             other_arguments: Vec::new(),
             takes_key: false,
+            shares_key: false,
             later_writes: Vec::new(),
             once_more: None,
             basis,

@@ -75,9 +75,17 @@ fn reason(reason: ResendReason, state: &UpstreamState, key: Option<&str>) -> Rea
                 true => String::new(),
                 false => format!(", sent by {}", named(&state.other_arguments)),
             };
-            let then =
-                ". Find out first what that request did; if it was another change, this one needs a key of its own";
+            let then = ". Find out upstream first what both did; if none of it was this change, this one needs a key of \
+                        its own";
             no(format!("the key {a_key} belongs to a request with other arguments{by}"), then)
+        }
+        ResendReason::KeyShared => {
+            let by = named(&state.other_arguments);
+            let then = ". Look upstream, and never send this one under a new key: it may have acted under its own";
+            no(
+                format!("the key {a_key} is this request's own, and another request was sent under it later, by {by}"),
+                then,
+            )
         }
         ResendReason::Denied => no("the call was denied, and sending it again does not change a denial", ""),
         ResendReason::Refused => no("the playbook refuses this call as it stands, and would refuse it again", ""),
