@@ -343,6 +343,45 @@ fn what_may_be_the_same_request_is_named_and_never_sent_again() {
     }
 }
 
+const DENIED: &str = r#""status":"error","error":{"kind":"403_forbidden","message":"no","status":403}"#;
+
+#[test]
+fn a_denial_of_what_may_be_the_same_request_is_named_and_not_sent_again() {
+    let line = |run: &str, answer: &str| format!("{{{run}\"tool\":\"pay\",\"args\":{{\"a\":1}},{answer}}}\n");
+    let r = r#""run_id":"r","#;
+    for denied in [DENIED, r#""status":"error","error":{"kind":"user_rejected","message":"no"}"#] {
+        let page = known_of(&[("a.jsonl", &line(r, denied)), ("b.jsonl", &line(r, SLOW))], "b.jsonl:1");
+        assert!(page.contains("send again? No, because an identical call was denied (a.jsonl:1)"), "{page}");
+        let page = known_of(&[("a.jsonl", &(line("", denied) + &line(r, SLOW)))], "a.jsonl:2");
+        assert!(page.contains("send again? No, because an identical call was denied (the call in line 1)"), "{page}");
+        // Look-alikes: another run, and another request.
+        let other = line(&r.replace("\"r\"", "\"s\""), denied);
+        for other in [other, line(r, denied).replace("\"a\":1", "\"a\":2")] {
+            let page = known_of(&[("a.jsonl", &other), ("b.jsonl", &line(r, SLOW))], "b.jsonl:1");
+            assert!(page.contains("send again? Yes: "), "{page}");
+        }
+    }
+}
+
+#[test]
+fn a_denial_is_told_of_the_call_that_was_denied_beside_what_may_have_acted() {
+    let same = |answer: &str| format!(r#""args":{{"a":1}},{answer}"#);
+    let pages = known(&[&same(TIMEOUT), &same(DENIED)]);
+    let did =
+        "an identical call was denied (r1#2), and sending it again does not change a denial; this call may have acted";
+    assert!(pages[0].contains(did), "{}", pages[0]);
+    assert!(!pages[0].contains("the call was denied"), "{}", pages[0]);
+    let rejected = r#""status":"error","error":{"kind":"user_rejected","message":"no"}"#;
+    let did = "the call was denied, and sending it again does not change a denial; r1#1 may have acted all the same";
+    for denied in [DENIED, rejected] {
+        let pages = known(&[&same(TIMEOUT), &same(denied)]);
+        assert!(pages[1].contains(did), "{}", pages[1]);
+    }
+    // A look-alike: nothing may have acted.
+    let pages = known(&[&same(SLOW), &same(rejected)]);
+    assert!(pages[1].contains("the call was denied, and sending it again does not change a denial."), "{}", pages[1]);
+}
+
 #[test]
 fn the_page_of_a_call_tells_why_an_effect_may_be_doubled() {
     let place = Place::new();

@@ -58,6 +58,8 @@ pub struct UpstreamState {
     pub said: UpstreamSaid,
     /// The upstream of the fixture does not remember keys.
     pub keys_forgotten: bool,
+    /// The identical calls that were denied, if this one was not.
+    pub denied: Vec<OtherCall>,
     /// The same request under another key, or with and without one.
     pub other_keys: Vec<OtherCall>,
     /// Calls that may be the same request, which the recording hides.
@@ -158,14 +160,19 @@ pub struct OnceMore {
 impl UpstreamState {
     /// The state after the call.
     pub fn of(subject: &Subject, plan: &Plan, simulation: &Simulation, outcome: &Outcome) -> UpstreamState {
-        let (others, said) = others_of(subject, plan, simulation);
+        let (others, own_said) = others_of(subject, plan, simulation);
         let facts = simulation.facts;
         let same: Vec<OtherCall> = related(&others, Relation::Same);
-        let said = same.iter().fold(said, |said, other| said.or(other.said));
+        let said = same.iter().fold(own_said, |said, other| said.or(other.said));
         // A denial, and a request that was processed, also count under another key.
         let under_other_key: Vec<OtherCall> = related(&others, Relation::OtherKey);
         let elsewhere = under_other_key.iter().fold(said, |said, other| said.or(other.said));
-        let said = UpstreamSaid { key_reused: said.key_reused, ..elsewhere };
+        let identical = |other: &&OtherCall| !matches!(other.relation, Relation::OtherArguments | Relation::LaterWrite);
+        // A denial counts also where it is unknown whether the call is the same request.
+        let denials = || others.iter().filter(identical).filter(|other| other.said.denied).cloned();
+        let denied: Vec<OtherCall> = if own_said.denied { Vec::new() } else { denials().collect() };
+        let is_denied = own_said.denied || !denied.is_empty();
+        let said = UpstreamSaid { key_reused: said.key_reused, denied: is_denied, ..elsewhere };
         let other_arguments = related(&others, Relation::OtherArguments);
         let by_key = |other: &&OtherCall| matches!(other.relation, Relation::Same | Relation::OtherArguments);
         let first = others.iter().find(by_key).filter(|first| !first.later);
@@ -184,6 +191,7 @@ impl UpstreamState {
         state.shares_key = !is_reused && !other_arguments.is_empty();
         state.takes_key = !state.shares_key && (is_reused || said.key_reused);
         state.said = said;
+        state.denied = denied;
         state.other_arguments = other_arguments;
         if facts.access == Access::Write {
             state.other_keys = if facts.repeatable { Vec::new() } else { under_other_key };
@@ -208,6 +216,7 @@ impl UpstreamState {
             contradicted: false,
             said: UpstreamSaid::default(),
             keys_forgotten: false,
+            denied: Vec::new(),
             other_keys: Vec::new(),
             maybe_same: Vec::new(),
             other_arguments: Vec::new(),

@@ -2,7 +2,7 @@
 
 use super::others::{named, times, with_effects};
 use crate::text;
-use playproof_analysis::explain::{Advice, ResendReason, Surplus, UpstreamState};
+use playproof_analysis::explain::{Advice, Basis, OwnEffect, ResendReason, Surplus, UpstreamState};
 use playproof_engine::event::PlaybookNames;
 
 /// The sentence. If a person decides first, it tells what they must know.
@@ -87,8 +87,8 @@ fn reason(reason: ResendReason, state: &UpstreamState, key: Option<&str>) -> Rea
                 then,
             )
         }
-        ResendReason::Denied => no("the call was denied, and sending it again does not change a denial", ""),
         ResendReason::Refused => no("the playbook refuses this call as it stands, and would refuse it again", ""),
+        ResendReason::Denied => denied(state),
         ResendReason::Processed => no(
             format!("the upstream answered that it has processed the key {a_key}"),
             ". Look upstream for what it did",
@@ -121,6 +121,22 @@ fn not_done(key: Option<&str>) -> ReasonWords {
                     .to_owned(),
             to_a_person: "if they allow it, with an idempotency key".to_owned(),
         },
+    }
+}
+
+/// Whose denial it is, and what may have been done all the same.
+fn denied(state: &UpstreamState) -> ReasonWords {
+    let whose = match state.denied.as_slice() {
+        [] => "the call was denied".to_owned(),
+        others => format!("an identical call was denied ({})", named(others)),
+    };
+    let said = format!("{whose}, and sending it again does not change a denial");
+    match &state.basis {
+        Basis::Unknown(others, OwnEffect::No | OwnEffect::TakenBack) if !others.is_empty() => {
+            no(format!("{said}; {} may have acted all the same", named(others)), ". Look upstream first")
+        }
+        Basis::Unknown(..) => no(format!("{said}; this call may have acted all the same"), ". Look upstream first"),
+        _ => no(said, ""),
     }
 }
 
