@@ -345,6 +345,7 @@ mod tests {
         repeatable: false,
         timeout: DEFAULT_TIMEOUT,
         declared: true,
+        seems_to_read: false,
     };
     const CERTAIN: Evidence = Evidence { facts: FACTS, one_run: true };
 
