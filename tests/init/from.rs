@@ -130,7 +130,7 @@ fn a_draft_that_misses_the_failures_is_inconclusive_and_nothing_is_written() {
     let row = |result: &str| {
         format!("{{\"event\":\"done\",\"name\":\"pay\",\"input\":{{\"a\":1}},\"output\":\"{result}\",\"ok\":true}}\n")
     };
-    let (good, bad) = (row("paid"), row("Error: no answer"));
+    let (good, bad) = (row("paid"), row("User not found"));
     place.write("missed.log", &(good.repeat(4) + &bad));
     place.write("few.log", &(good.repeat(5) + &bad));
     let before = place.everything();
