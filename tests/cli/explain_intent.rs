@@ -346,6 +346,25 @@ fn what_may_be_the_same_request_is_named_and_never_sent_again() {
 const DENIED: &str = r#""status":"error","error":{"kind":"403_forbidden","message":"no","status":403}"#;
 
 #[test]
+fn replay_says_of_identical_calls_without_an_ok_nothing_of_an_ok() {
+    let place = Place::new();
+    let line = |answer: &str| format!("{{\"run_id\":\"r\",\"tool\":\"pay\",\"args\":{{\"a\":1}},{answer}}}\n");
+    place.write("tools.yaml", TOOLS);
+    let page = |answers: [&str; 2]| {
+        place.write("trace.jsonl", answers.map(line).concat());
+        let page = place.run(&["replay", "trace.jsonl", "--tools", "tools.yaml"]).out;
+        page.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let title = "Identical calls, at least one failed; if each acted, the effect is there more than once (calls)";
+    for answers in [[TIMEOUT, SLOW], [OK, TIMEOUT]] {
+        let page = page(answers);
+        assert!(page.contains(title) && !page.contains("one ok"), "{page}");
+    }
+    let page = page([SLOW, SLOW]);
+    assert!(!page.contains("Identical calls"), "{page}");
+}
+
+#[test]
 fn a_denial_of_what_may_be_the_same_request_is_named_and_not_sent_again() {
     let line = |run: &str, answer: &str| format!("{{{run}\"tool\":\"pay\",\"args\":{{\"a\":1}},{answer}}}\n");
     let r = r#""run_id":"r","#;
@@ -420,6 +439,26 @@ fn an_effect_that_was_taken_back_is_not_sent_again_by_a_later_call() {
     let refused = reversal.replace("\"ok\"", "\"error\",\"error\":{\"kind\":\"403_forbidden\",\"status\":403}");
     let page = known_of(&[("a.jsonl", &(call("1", OK) + &refused + &call("2", REFUSED)))], "r#2");
     assert!(page.contains("The effect is there: r#1 made it; this call did not make it."), "{page}");
+}
+
+#[test]
+fn a_call_whose_effect_was_taken_back_is_not_said_to_have_made_none() {
+    let call = |id: &str, answer: &str| {
+        format!(
+            "{{\"run_id\":\"r\",\"call_id\":\"{id}\",\"tool\":\"pay\",\"reversal_token\":\"t{id}\",\"args\":{{\"a\":1}},{answer}}}\n"
+        )
+    };
+    let reversal =
+        "{\"type\":\"tool_result\",\"run_id\":\"r\",\"call_id\":\"1\",\"answers\":\"reversal\",\"status\":\"ok\"}\n";
+    for (first, said) in [
+        (OK, "The effect is there: r#2 made it; this call made one too, and it was taken back."),
+        (REFUSED, "The effect is there: r#2 made it; this call did not make it."),
+    ] {
+        for lines in [call("1", first) + reversal + &call("2", OK), call("1", first) + &call("2", OK) + reversal] {
+            let page = known_of(&[("a.jsonl", &lines)], "r#1");
+            assert!(page.contains(said), "{page}");
+        }
+    }
 }
 
 #[test]

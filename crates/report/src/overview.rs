@@ -277,7 +277,7 @@ fn possible_duplicates(replayed: &Replayed, width: usize, palette: Palette) -> O
         ("Undeclared tools that may have made an effect again (calls)", &possible.undeclared),
         ("Resent keys; an upstream that forgot the key made the effect again (calls)", &possible.keyed),
         (
-            "Identical calls, one ok and one failed; if the failed one acted, the effect is there twice (calls)",
+            "Identical calls, at least one failed; if each acted, the effect is there more than once (calls)",
             &possible.failed,
         ),
         ("Undeclared tools, resent after a failure that may have acted (calls)", &possible.resent),

@@ -212,8 +212,8 @@ fn one_effect_is_known_by_this_call_or_by_others() {
     let (ok, timeout, denied) = (line("a", OK), line("b", TIMEOUT), line("c", DENIED));
     assert_eq!(basis(&ok, "a"), Basis::Ok);
     let others = vec![made(reference("r1#1"), false)];
-    assert_eq!(basis(&(ok.clone() + &denied), "c"), Basis::OthersOk { others: others.clone(), own: false });
-    assert_eq!(basis(&(ok.clone() + &timeout), "b"), Basis::OthersOk { others, own: true });
+    assert_eq!(basis(&(ok.clone() + &denied), "c"), Basis::OthersOk { others: others.clone(), own: OwnEffect::No });
+    assert_eq!(basis(&(ok.clone() + &timeout), "b"), Basis::OthersOk { others, own: OwnEffect::Maybe });
     assert_eq!(basis(&denied, "c"), Basis::NoneActed);
     assert_eq!(basis(&timeout, "b"), Basis::Unknown(Vec::new(), OwnEffect::Maybe));
     let unanswered = line("d", "\"at_ms\":1");

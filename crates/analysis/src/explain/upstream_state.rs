@@ -111,8 +111,8 @@ pub enum Basis {
     OthersOk {
         /// The other calls.
         others: Vec<OtherCall>,
-        /// Whether this call may have made the effect too.
-        own: bool,
+        /// What this call did.
+        own: OwnEffect,
     },
     /// The upstream's answer says so.
     Said,
@@ -120,8 +120,8 @@ pub enum Basis {
     SaidToOthers {
         /// The other calls.
         others: Vec<OtherCall>,
-        /// Whether this call may have made the effect too.
-        own: bool,
+        /// What this call did.
+        own: OwnEffect,
     },
     /// The effect was reversed: that of these other calls; none: that of this call.
     TakenBack(Vec<OtherCall>),
@@ -241,10 +241,10 @@ impl OwnEffect {
     const fn of(evidence: AnswerEvidence) -> OwnEffect {
         match (evidence.proved.taken_back, evidence.claim, evidence.maybe) {
             (1.., _, 1..) => OwnEffect::MayLand,
-            (1.., ..) => OwnEffect::TakenBack,
-            (0, None, _) => OwnEffect::Unanswered,
-            (0, Some(_), 1..) => OwnEffect::Maybe,
-            (0, Some(_), 0) => OwnEffect::No,
+            (1.., ..) if evidence.proved.made > 0 => OwnEffect::TakenBack,
+            (_, None, _) => OwnEffect::Unanswered,
+            (_, Some(_), 1..) => OwnEffect::Maybe,
+            (_, Some(_), 0) => OwnEffect::No,
         }
     }
 }
@@ -357,12 +357,12 @@ fn of_one_effect(same: &[OtherCall], evidence: AnswerEvidence, known: EffectStat
     match known {
         EffectState::Done if let Some(basis) = ok_after_processed(same, evidence) => basis,
         _ if evidence.proved.net() > 0 => Basis::Ok,
-        _ if !made.is_empty() => Basis::OthersOk { others: made, own: evidence.may_have_acted() },
+        _ if !made.is_empty() => Basis::OthersOk { others: made, own: OwnEffect::of(evidence) },
         EffectState::Done => {
             let said = others(same, |other| other.claim == EffectClaim::Applied);
             match evidence.claim == Some(EffectClaim::Applied) || said.is_empty() {
                 true => Basis::Said,
-                false => Basis::SaidToOthers { others: said, own: evidence.may_have_acted() },
+                false => Basis::SaidToOthers { others: said, own: OwnEffect::of(evidence) },
             }
         }
         EffectState::NotDone if evidence.proved.all_taken_back() => Basis::TakenBack(Vec::new()),

@@ -149,8 +149,12 @@ fn several_ok(surplus: Surplus, own: u32, others: &[OtherCall]) -> String {
     }
 }
 
-fn this_one(may_have_made_it: bool) -> &'static str {
-    if may_have_made_it { "this call may have made it too" } else { "this call did not make it" }
+fn this_one(own: OwnEffect) -> &'static str {
+    match own {
+        OwnEffect::Maybe | OwnEffect::Unanswered | OwnEffect::MayLand => "this call may have made it too",
+        OwnEffect::TakenBack => "this call made one too, and it was taken back",
+        OwnEffect::No => "this call did not make it",
+    }
 }
 
 /// Why it is unknown whether the effect of an intent was made.
@@ -306,12 +310,12 @@ mod tests {
             ),
             (Basis::Ok, "The effect is there: an attempt was answered with ok."),
             (
-                Basis::OthersOk { others: others(), own: true },
+                Basis::OthersOk { others: others(), own: OwnEffect::Maybe },
                 "The effect is there: r1#1 and the call in line 9 ([2]) made it; this call may have made it too.",
             ),
             (Basis::Said, "The effect is there: the upstream's answer says so."),
             (
-                Basis::SaidToOthers { others: vec![other(1, false)], own: false },
+                Basis::SaidToOthers { others: vec![other(1, false)], own: OwnEffect::No },
                 "The effect is there: the upstream's answer to r1#1 says so; this call did not make it.",
             ),
             (
