@@ -242,6 +242,8 @@ It never answers yes if one more call could add an effect, or would be an `unsaf
 \x20   the effect is there, or may be there without a key that makes a second request harmless
     a person decides first, or the call was denied
     the upstream says that it has processed the key
+    the message of a failure says that something was done
+    the playbook gives the request up, because it would be refused again
     the key belongs to a request with other arguments
     the same request under another key made the effect, or may have
     the outcome claims something else than the ledger

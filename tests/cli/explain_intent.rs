@@ -131,7 +131,7 @@ fn another_request_under_another_key_is_left_alone() {
     assert!(!pages[0].contains("also sent"), "{}", pages[0]);
     assert!(pages[0].contains("send again? Yes, but only with the same key `k1`"), "{}", pages[0]);
     // Neither of two requests has acted: they name each other, and may be sent.
-    let pages = known(&[&sent(1, "k1", REFUSED), &sent(1, "k2", REFUSED)]);
+    let pages = known(&[&sent(1, "k1", SLOW), &sent(1, "k2", SLOW)]);
     assert!(pages[0].contains("r1#2 did not make it.") && pages[0].contains("send again? Yes, with"), "{}", pages[0]);
 }
 
@@ -339,8 +339,48 @@ fn what_may_be_the_same_request_is_named_and_never_sent_again() {
         [("a.jsonl", &refused), ("b.jsonl", &refused)],
     ] {
         let page = known_of(&files, "b.jsonl:1");
-        assert!(page.contains("send again? Yes: "), "{files:?} {page}");
+        assert!(page.contains("send again? Not as it stands: according to the playbook, no attempt"), "{page}");
     }
+}
+
+#[test]
+fn what_an_answer_tells_to_be_done_is_not_sent_again() {
+    let failed = |kind: &str, message: &str| {
+        format!(r#""args":{{"a":1}},"status":"error","error":{{"kind":"{kind}","message":"{message}"}}"#)
+    };
+    for (kind, message) in [
+        ("429_rate_limited", "refund re_1 created, but rate limited on receipt"),
+        ("invalid_arguments", "duplicate: already refunded"),
+    ] {
+        let one = failed(kind, message);
+        for key in ["", r#""idempotency_key":"k","#] {
+            let page = &known(&[&format!("{key}{one}")])[0];
+            assert!(page.contains("But an answer says that something was done: look upstream."), "{page}");
+            assert!(page.contains("A person: check upstream what was done: an answer says"), "{page}");
+            assert!(page.contains("send again? No, because the answer says that something was done."), "{page}");
+        }
+        // The same intent counts.
+        let pages = known(&[&one, &failed("429_rate_limited", "slow")]);
+        assert!(pages.iter().all(|page| page.contains("the answer says that something was done")), "{pages:?}");
+    }
+    let page = &known(&[&failed("401_unauthorized", "token expired after refund was submitted")])[0];
+    assert!(page.contains("because a person decides first") && page.contains("something was done."), "{page}");
+    for message in ["slow", "too many requests have been made", "refund re_1 not created"] {
+        let page = &known(&[&failed("429_rate_limited", message)])[0];
+        assert!(page.contains("send again? Yes: "), "{page}");
+    }
+}
+
+#[test]
+fn a_request_that_would_be_refused_again_gets_no_plain_yes() {
+    let failed = |kind: &str| format!(r#""args":{{"a":1}},"status":"error","error":{{"kind":"{kind}","message":"x"}}"#);
+    for kind in ["invalid_arguments", "unknown_tool"] {
+        let page = &known(&[&failed(kind)])[0];
+        assert!(page.contains("acts next The planner") && page.contains("send again? Not as it stands: "), "{page}");
+        assert!(!page.contains("Yes"), "{page}");
+    }
+    let page = &known(&[&failed("429_rate_limited")])[0];
+    assert!(page.contains("send again? Yes: "), "{page}");
 }
 
 const DENIED: &str = r#""status":"error","error":{"kind":"403_forbidden","message":"no","status":403}"#;
@@ -356,7 +396,7 @@ fn replay_says_of_identical_calls_without_an_ok_nothing_of_an_ok() {
         page.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let title = "Identical calls, at least one failed; if each acted, the effect is there more than once (calls)";
-    for answers in [[TIMEOUT, SLOW], [OK, TIMEOUT]] {
+    for answers in [[r#""at_ms":0"#, SLOW], [OK, TIMEOUT]] {
         let page = page(answers);
         assert!(page.contains(title) && !page.contains("one ok"), "{page}");
     }

@@ -7,7 +7,7 @@ pub mod call;
 pub mod call_hashes;
 pub mod canonical;
 pub mod digest;
-mod failure;
+pub mod failure;
 pub mod hash;
 pub mod import;
 pub mod imported;

@@ -45,6 +45,8 @@ pub enum ManualCheck {
     MaybeSame,
     /// The tool facts say that the tool only reads, and it acted.
     ReadActed,
+    /// What was done: an answer says that something was, and the playbook takes it for nothing.
+    SaysDone,
 }
 
 /// Who acts next.
@@ -105,6 +107,10 @@ pub enum ResendReason {
     KeyShared,
     /// No: the call was denied.
     Denied,
+    /// No: an answer says that something was done, whatever the playbook takes it for.
+    SaysDone,
+    /// Not as it stands: no attempt has acted, and the playbook gave the request up.
+    GivenUp,
     /// No: the upstream said that it has processed the key.
     Processed,
     /// No: the effect is there.
@@ -171,9 +177,14 @@ impl ResendReason {
             _ if state.maybe_same.iter().any(OtherCall::may_have_acted) => ResendReason::MaybeSame,
             _ if matches!(ended, OutcomeKind::Refused(_)) && !facts.repeatable => ResendReason::Refused,
             EffectState::NotDone if is_reversed => ResendReason::TakenBack,
+            EffectState::NotDone if state.said.done => ResendReason::SaysDone,
+            EffectState::NotDone if matches!(ended, OutcomeKind::Deprecated(_)) => ResendReason::GivenUp,
             EffectState::NotDone => ResendReason::NotDone,
             _ if facts.repeatable => ResendReason::Repeatable,
-            _ if is_keyed && !state.keys_forgotten && !is_reversed => ResendReason::SameKey,
+            _ if is_keyed && !state.keys_forgotten && !is_reversed => match state.said.done {
+                true => ResendReason::SaysDone,
+                false => ResendReason::SameKey,
+            },
             _ => ResendReason::MayHaveActed,
         }
     }
@@ -211,6 +222,9 @@ fn check(facts: ToolFacts, outcome: &Outcome, state: &UpstreamState) -> Option<M
         None if matches!(state.basis, Basis::KeyOfAnother(_)) => Some(ManualCheck::KeyOwner),
         None if state.shares_key && state.known != EffectState::Done => Some(ManualCheck::KeyOwner),
         None if other_key && state.known != EffectState::NotDone => Some(ManualCheck::OtherKey),
+        None if state.said.done && state.known == EffectState::NotDone && !state.reversed => {
+            Some(ManualCheck::SaysDone)
+        }
         None if maybe_same && state.known != EffectState::NotDone => Some(ManualCheck::MaybeSame),
         None => None,
     }

@@ -8,6 +8,7 @@ use playproof_engine::fixture::Fixture;
 use playproof_engine::ids::{CallId, VerdictId};
 use playproof_engine::playbook::Access;
 use playproof_engine::sim::{FailureMeaning, Plan, Scenario, ScenarioCall, SimulationRecord};
+use playproof_trace::failure::tells_of_something_done;
 
 /// Another call that bears on the explained one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,6 +75,8 @@ pub struct UpstreamSaid {
     pub ok_after_processed: bool,
     /// Its idempotency key belongs to a request with other arguments.
     pub key_reused: bool,
+    /// A message tells that something was done.
+    pub done: bool,
 }
 
 /// What identifies a request, by numbers or hashes; 0 is no key.
@@ -117,7 +120,9 @@ impl UpstreamSaid {
     pub fn of(error: Option<&ErrorFacts>, verdict: VerdictId, is_keyed: bool, plan: &Plan) -> UpstreamSaid {
         let FailureMeaning { denied, processed, .. } = FailureMeaning::under(plan, verdict, error, is_keyed);
         let key_reused = plan.reserved.key_reused == Some(verdict) || error.is_some_and(reads_as_reused_key);
-        UpstreamSaid { denied, processed, key_reused: is_keyed && key_reused, ok_after_processed: false }
+        let message = error.and_then(|error| error.message.as_deref());
+        let done = message.is_some_and(tells_of_something_done);
+        UpstreamSaid { denied, processed, key_reused: is_keyed && key_reused, ok_after_processed: false, done }
     }
 
     /// What the failures of a simulated call say.
@@ -145,6 +150,7 @@ impl UpstreamSaid {
             processed: self.processed || other.processed,
             ok_after_processed: self.ok_after_processed || other.ok_after_processed,
             key_reused: self.key_reused || other.key_reused,
+            done: self.done || other.done,
         }
     }
 }

@@ -67,6 +67,7 @@ fn answer() -> impl Strategy<Value = ScriptedAnswer> {
         1 => Just(failed("409_conflict", "idempotency_key already processed", Some(409))),
         1 => Just(failed("422_key_reused", "x", Some(422))),
         1 => Just(failed("429_rate_limited", "x", Some(429))),
+        1 => Just(failed("429_rate_limited", "refund re_1 created, but slow", Some(429))),
         1 => Just(failed("412_precondition", "evidence", Some(412))),
     ];
     let applied = prop_oneof![4 => Just(None), 1 => Just(Some(true)), 1 => Just(Some(false))];
@@ -211,6 +212,10 @@ fn agree(advice: &Advice, access: Access) -> Vec<&'static str> {
         ("yes for what contradicts", resend.is_yes() && state.contradicted),
         ("yes after a denial", resend.is_yes() && state.said.denied),
         ("yes for the key of another", resend.is_yes() && (state.takes_key || state.shares_key)),
+        (
+            "yes for what an answer tells of",
+            resend.is_yes() && state.said.done && writes && !is(ResendReason::Idempotent),
+        ),
         ("yes for what was processed", resend.is_yes() && state.said.processed),
         ("yes for what is taken back", resend.is_yes() && state.reversed && writes && !is(ResendReason::Idempotent)),
         ("done, and not there", is(ResendReason::Done) && !done),
@@ -280,6 +285,8 @@ fn yes_adds_no_second_effect_and_the_sentences_agree() {
         "SameKey true",
         "KeyOfAnother false",
         "KeyShared false",
+        "SaysDone false",
+        "GivenUp false",
         "Denied false",
         "Processed false",
         "Done false",

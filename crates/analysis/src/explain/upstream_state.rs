@@ -172,7 +172,8 @@ impl UpstreamState {
         let denials = || others.iter().filter(identical).filter(|other| other.said.denied).cloned();
         let denied: Vec<OtherCall> = if own_said.denied { Vec::new() } else { denials().collect() };
         let is_denied = own_said.denied || !denied.is_empty();
-        let said = UpstreamSaid { key_reused: said.key_reused, denied: is_denied, ..elsewhere };
+        let done = elsewhere.done || others.iter().filter(identical).any(|other| other.said.done);
+        let said = UpstreamSaid { key_reused: said.key_reused, denied: is_denied, done, ..elsewhere };
         let other_arguments = related(&others, Relation::OtherArguments);
         let by_key = |other: &&OtherCall| matches!(other.relation, Relation::Same | Relation::OtherArguments);
         let first = others.iter().find(by_key).filter(|first| !first.later);

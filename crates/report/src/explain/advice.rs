@@ -61,6 +61,9 @@ fn state(state: &UpstreamState, key: Option<&str>) -> String {
         ),
         Basis::Unknown(others, own) => format!("Unknown: {}. Look upstream.", unknown(others, *own)),
     };
+    if state.said.done && state.basis == Basis::NoneActed {
+        said += " But an answer says that something was done: look upstream.";
+    }
     if !matches!(state.basis, Basis::KeyOfAnother(_)) && !state.other_arguments.is_empty() {
         said += &format!(" Its key was also sent with other arguments, by {}.", named(&state.other_arguments));
     }
@@ -212,6 +215,10 @@ fn next(advice: &Advice, tool: &str, in_fixture: bool, names: &PlaybookNames) ->
         Some(ManualCheck::OtherKey) => "check upstream whether the effect was made under the other key too".to_owned(),
         Some(ManualCheck::MaybeSame) => {
             "check upstream whether the effect was made more than once: the calls may be the same request".to_owned()
+        }
+        Some(ManualCheck::SaysDone) => {
+            "check upstream what was done: an answer says that something was, and the playbook takes it for nothing"
+                .to_owned()
         }
         Some(ManualCheck::ReadActed) => format!(
             "correct the tool facts of `{}`: they say that it only reads, and it changed the upstream",

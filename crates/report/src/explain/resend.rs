@@ -89,6 +89,12 @@ fn reason(reason: ResendReason, state: &UpstreamState, key: Option<&str>) -> Rea
         }
         ResendReason::Refused => no("the playbook refuses this call as it stands, and would refuse it again", ""),
         ResendReason::Denied => denied(state),
+        ResendReason::SaysDone => no("the answer says that something was done", ". Look upstream first"),
+        ResendReason::GivenUp => {
+            let said = "according to the playbook, no attempt with this intent has acted, so it does no harm, but the \
+                        playbook gives the request up, because the same request would be refused again";
+            ReasonWords { answer: format!("Not as it stands: {said}."), to_a_person: said.to_owned() }
+        }
         ResendReason::Processed => no(
             format!("the upstream answered that it has processed the key {a_key}"),
             ". Look upstream for what it did",

@@ -15,3 +15,4 @@ mod text;
 mod text_kinds;
 
 pub(crate) use assess::{Assessment, Failure, ToolResult, assess, failure_of};
+pub use text_kinds::tells_of_something_done;

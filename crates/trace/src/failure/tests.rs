@@ -482,6 +482,7 @@ fn a_message_that_tells_of_something_done_proves_by_none_of_its_words_that_nothi
         "Error: rate limit exceeded when polling refund status",
         "Error: unknown tool state: submitted",
         "Error: unauthorized to read refund status after submit",
+        "Error: rate limit exceeded: refund re_1 created, but no receipt",
     ] {
         let found = failure(text);
         assert_eq!((&*found.kind, found.status), ("tool_error", None), "{text}");
@@ -489,6 +490,7 @@ fn a_message_that_tells_of_something_done_proves_by_none_of_its_words_that_nothi
     for (text, kind) in [
         ("Error: 429 Too Many Requests: too many requests have been made", "429_rate_limited"),
         ("Error: Invalid arguments for tool refund: amount was not an integer", "invalid_arguments"),
+        ("Error: rate limit exceeded: refund re_1 not created", "429_rate_limited"),
     ] {
         assert_eq!(failure(text).kind, kind, "{text}");
     }

@@ -164,12 +164,12 @@ fn proves_nothing_happened(kind: &str) -> bool {
 /// Words that tell of something done, or of a moment in the middle of it.
 static DONE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     patterns::one(
-        r"\b(was|were|is|been|already|successfully) (created|sent|submitted|made|completed|issued|refunded|charged|paid|saved|posted|placed|booked|applied)\b|: (sent|submitted|created|done|completed)\b|\b(while|when|after) (mailing|emailing|notifying|polling|submitting|logging)\b|\bafter submit",
+        r"\b(was|were|is|been|already|successfully) (created|sent|submitted|made|completed|issued|refunded|charged|paid|saved|posted|placed|booked|applied)\b|\b[a-z]+[_-]\w*\d\w* (created|sent|submitted|made|completed|issued|refunded|charged|paid|saved|posted|placed|booked|applied)\b|: (sent|submitted|created|done|completed)\b|\b(while|when|after) (mailing|emailing|notifying|polling|submitting|logging)\b|\bafter submit",
     )
 });
 
 /// Whether a message tells that something was done: then no other word of it proves that nothing was.
-pub(super) fn tells_of_something_done(message: &str) -> bool {
+pub fn tells_of_something_done(message: &str) -> bool {
     let message = text::cut(message, 4 * EXAMINED).to_lowercase();
     let message = message.replace("requests have been", "requests").replace("requests were", "requests");
     DONE.as_ref().is_some_and(|done| done.is_match(&message))
