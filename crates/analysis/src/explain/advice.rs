@@ -205,6 +205,7 @@ fn queue(outcome: &Outcome) -> Option<QueueId> {
 fn check(facts: ToolFacts, outcome: &Outcome, state: &UpstreamState) -> Option<ManualCheck> {
     let maybe_same = state.maybe_same.iter().any(OtherCall::may_have_acted);
     let other_key = state.other_keys.iter().any(OtherCall::may_have_acted) && !facts.idempotent;
+    let says_done = state.said.done && state.known == EffectState::NotDone && !state.reversed && !facts.idempotent;
     match state.surplus {
         _ if facts.access == Access::Read => {
             (state.read_acted || state.known == EffectState::Done).then_some(ManualCheck::ReadActed)
@@ -222,9 +223,7 @@ fn check(facts: ToolFacts, outcome: &Outcome, state: &UpstreamState) -> Option<M
         None if matches!(state.basis, Basis::KeyOfAnother(_)) => Some(ManualCheck::KeyOwner),
         None if state.shares_key && state.known != EffectState::Done => Some(ManualCheck::KeyOwner),
         None if other_key && state.known != EffectState::NotDone => Some(ManualCheck::OtherKey),
-        None if state.said.done && state.known == EffectState::NotDone && !state.reversed => {
-            Some(ManualCheck::SaysDone)
-        }
+        None if says_done => Some(ManualCheck::SaysDone),
         None if maybe_same && state.known != EffectState::NotDone => Some(ManualCheck::MaybeSame),
         None => None,
     }
@@ -238,7 +237,7 @@ fn next(outcome: &Outcome, facts: ToolFacts, state: &UpstreamState) -> Actor {
         OutcomeKind::Escalated(queue) => Actor::Person(queue),
         OutcomeKind::Deprecated(_) if is_made => Actor::Planner(PlannerStart::Effect),
         OutcomeKind::Reversed(_) | OutcomeKind::Succeeded | OutcomeKind::SucceededAfterCompensation
-            if state.taken_back =>
+            if state.taken_back && state.known == EffectState::NotDone =>
         {
             Actor::Planner(PlannerStart::Reversal)
         }
