@@ -243,6 +243,7 @@ It never answers yes if one more call could add an effect, or would be an `unsaf
     a person decides first, or the call was denied
     the upstream says that it has processed the key
     the message of a failure says that something was done
+    an ok of the inputs belongs to no call, and may be the answer to this one
     the playbook gives the request up, because it would be refused again
     the key belongs to a request with other arguments
     the same request under another key made the effect, or may have
@@ -251,6 +252,8 @@ It never answers yes if one more call could add an effect, or would be an `unsaf
     the effect was reversed on purpose, or may still land after its reversal
 
 An idempotent tool makes a second call harmless, not a late one: if another call has written the same object since, sending the first again undoes that. `explain` names later calls of the tool with other arguments; it cannot know whether they wrote the same object.
+
+A write without a key has its intent within its run. The same request in a run of another id is another intent: the page does not look for it.
 
 Each call of a `repeatable` tool acts, so sending it again makes one more effect. The page then asks whether that is wanted.",
     ),

@@ -125,6 +125,8 @@ pub enum ResendReason {
     Repeatable,
     /// Only if the effect is wanted again: it was taken back.
     TakenBack,
+    /// No: an ok belongs to no call, and may be the answer to this one.
+    Unclaimed,
     /// No: the playbook refuses the call as it stands.
     Refused,
     /// No: an attempt may have acted, and no key would make a second one harmless.
@@ -178,6 +180,7 @@ impl ResendReason {
             _ if matches!(ended, OutcomeKind::Refused(_)) && !facts.repeatable => ResendReason::Refused,
             EffectState::NotDone if is_reversed => ResendReason::TakenBack,
             EffectState::NotDone if state.said.done => ResendReason::SaysDone,
+            EffectState::NotDone if state.unclaimed_oks > 0 && !is_keyed => ResendReason::Unclaimed,
             EffectState::NotDone if matches!(ended, OutcomeKind::Deprecated(_)) => ResendReason::GivenUp,
             EffectState::NotDone => ResendReason::NotDone,
             _ if facts.repeatable => ResendReason::Repeatable,

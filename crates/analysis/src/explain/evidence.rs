@@ -118,6 +118,8 @@ pub struct RecordingEvidence {
     pub others: Vec<OtherCall>,
     /// Another call of the run has sent the call's reversal token.
     pub token_spent: bool,
+    /// Results of all inputs that are an ok and belong to no call.
+    pub unclaimed_oks: u64,
 }
 
 /// The calls of all inputs that may bear on a wanted one. Keeps some 140 bytes for each write, and for each read that the
@@ -200,6 +202,7 @@ impl<'a> EvidenceCollector<'a> {
         self.note_spent();
         let call = closed.raw();
         RecordingEvidence {
+            unclaimed_oks: 0, // known after the last input
             findings,
             said: AnswerEvidence::of(call, self.plan, self.plan.facts(call.tool())).said,
             others: Vec::new(),

@@ -38,6 +38,7 @@ pub struct CallFinder<'a> {
     found: FoundCalls,
     book: CallBook,
     keys: FirstUses,
+    unclaimed_oks: u64,
 }
 
 /// A candidate.
@@ -85,6 +86,7 @@ impl<'a> CallFinder<'a> {
             found: FoundCalls::default(),
             book: CallBook::default(),
             keys: FirstUses::default(),
+            unclaimed_oks: 0,
         }
     }
 
@@ -114,7 +116,7 @@ impl<'a> CallFinder<'a> {
         options: AssembleOptions,
         redaction: &RedactionRules,
     ) -> Result<InputLedger, ReadError> {
-        let CallFinder { plan, wanted, beyond, sources, found, book, keys } = self;
+        let CallFinder { plan, wanted, beyond, sources, found, book, keys, unclaimed_oks } = self;
         if let Some(origins) = input.origins.take() {
             sources.set_origins(number, origins);
         }
@@ -133,6 +135,7 @@ impl<'a> CallFinder<'a> {
                 kept.push((exact, closed, at_close));
             }
         })?;
+        *unclaimed_oks += ledger.orphan_oks;
         for (exact, closed, at_close) in kept {
             let recorded = observer.finish(&closed, at_close);
             let (reference, at) = (closed.shown().reference(), closed.shown().place);
@@ -156,12 +159,13 @@ impl<'a> CallFinder<'a> {
     /// # Errors
     /// No such call, or several.
     pub fn finish(self) -> Result<Subject, NotFound> {
-        let CallFinder { plan, sources, mut book, .. } = self;
+        let CallFinder { plan, sources, mut book, unclaimed_oks, .. } = self;
         let FoundCalls { exact, others, names } = self.found;
         let mut found = if exact.is_empty() { others } else { exact };
         match (found.len(), found.pop()) {
             (1, Some(CandidateCall { mut subject, .. })) => {
                 if let Subject::Recorded { call, recorded, .. } = &mut subject {
+                    recorded.unclaimed_oks = unclaimed_oks;
                     book.sort();
                     book.add_others(call, plan.facts(call.raw().tool()), sources, recorded);
                 }

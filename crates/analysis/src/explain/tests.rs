@@ -294,3 +294,22 @@ fn what_was_modelled_proves_nothing() {
     assert_eq!((state.known, state.modelled), (EffectState::MaybeDone, true));
     assert_eq!(state.basis, Basis::Unknown(Vec::new(), OwnEffect::Maybe));
 }
+
+#[test]
+fn an_ok_that_belongs_to_no_call_may_be_the_answer_to_a_call_that_was_refused() {
+    const REFUSED: &str = r#""status":"error","error":{"kind":"429_rate_limited"}"#;
+    let result = |rest: &str| format!(r#"{{"type":"tool_result","run_id":"r1","call_id":"gone",{rest}}}"#) + "\n";
+    let reason = |traces: &[&str]| {
+        let subject = search(traces, Some("a"), &MissingAnswerPolicy::Unanswered).ok().unwrap();
+        let advice = advice(&subject);
+        (advice.state.unclaimed_oks, advice.resend.reason)
+    };
+    let refused = line("a", REFUSED);
+    assert_eq!(reason(&[&refused]), (0, ResendReason::NotDone));
+    assert_eq!(reason(&[&(refused.clone() + &result(OK))]), (1, ResendReason::Unclaimed));
+    assert_eq!(reason(&[&refused, &(result(OK) + &result(OK))]), (2, ResendReason::Unclaimed), "in another input too");
+    assert_eq!(reason(&[&(refused.clone() + &result(TIMEOUT))]), (0, ResendReason::NotDone), "it made nothing sure");
+    // The same key is harmless whatever the ok is about.
+    let keyed = refused.replace(r#""tool":"pay""#, r#""tool":"pay","idempotency_key":"k""#);
+    assert_eq!(reason(&[&(keyed + &result(OK))]), (1, ResendReason::NotDone));
+}

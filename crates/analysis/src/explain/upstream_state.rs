@@ -76,6 +76,8 @@ pub struct UpstreamState {
     pub once_more: Option<OnceMore>,
     /// The basis of this knowledge.
     pub basis: Basis,
+    /// Results of the inputs that are an ok and belong to no call: one may be the answer to this call.
+    pub unclaimed_oks: u64,
     /// The number of recorded answers that the playbook does not use.
     pub unused: u32,
     /// Whether the outcome claims less than is known, because a request has no recorded answer.
@@ -195,6 +197,10 @@ impl UpstreamState {
         state.denied = denied;
         state.other_arguments = other_arguments;
         if facts.access == Access::Write {
+            state.unclaimed_oks = match subject {
+                Subject::Recorded { recorded, .. } => recorded.unclaimed_oks,
+                Subject::Fixture { .. } => 0,
+            };
             state.other_keys = if facts.repeatable { Vec::new() } else { under_other_key };
             let maybe_same = |other: &&OtherCall| matches!(other.relation, Relation::MaybeSame(_));
             if !facts.repeatable && !facts.idempotent {
@@ -226,6 +232,7 @@ impl UpstreamState {
             later_writes: Vec::new(),
             once_more: None,
             basis,
+            unclaimed_oks: 0,
             unused: 0,
             claims_less: false,
             modelled: false,

@@ -2,7 +2,7 @@
 
 use super::others::{named, times, with_effects};
 use crate::text;
-use playproof_analysis::explain::{Advice, Basis, OwnEffect, ResendReason, Surplus, UpstreamState};
+use playproof_analysis::explain::{Advice, Basis, OtherCall, OwnEffect, ResendReason, Surplus, UpstreamState};
 use playproof_engine::event::PlaybookNames;
 
 /// The sentence. If a person decides first, it tells what they must know.
@@ -87,6 +87,7 @@ fn reason(reason: ResendReason, state: &UpstreamState, key: Option<&str>) -> Rea
                 then,
             )
         }
+        ResendReason::Unclaimed => no(unclaimed(state.unclaimed_oks), ". Look upstream first"),
         ResendReason::Refused => no("the playbook refuses this call as it stands, and would refuse it again", ""),
         ResendReason::Denied => denied(state),
         ResendReason::SaysDone => no("the answer says that something was done", ". Look upstream first"),
@@ -100,14 +101,26 @@ fn reason(reason: ResendReason, state: &UpstreamState, key: Option<&str>) -> Rea
             ". Look upstream for what it did",
         ),
         ResendReason::Contradicted => no("the outcome claims something else than the ledger", ". Look upstream first"),
-        ResendReason::OtherKey => {
-            let others = with_effects(&state.other_keys);
-            let then = ". To an upstream, each key is a request of its own";
-            no(format!("this would ask for the same change under another key: {others}"), then)
-        }
+        ResendReason::OtherKey => other_key(&state.other_keys),
         ResendReason::MaybeSame => {
             let others = with_effects(&state.maybe_same);
             no(format!("this may be a request that was sent before: {others}"), ". Look upstream first")
+        }
+    }
+}
+
+fn other_key(others: &[OtherCall]) -> ReasonWords {
+    let others = with_effects(others);
+    let then = ". To an upstream, each key is a request of its own";
+    no(format!("this would ask for the same change under another key: {others}"), then)
+}
+
+/// The results that belong to no call.
+pub(super) fn unclaimed(oks: u64) -> String {
+    match oks {
+        1 => "an ok of these inputs belongs to no call, and may be the answer to this one".to_owned(),
+        _ => {
+            format!("{} oks of these inputs belong to no call, and one may be the answer to this one", text::count(oks))
         }
     }
 }

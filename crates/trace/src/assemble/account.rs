@@ -1,5 +1,7 @@
 //! The account of an input: every line, call and answer is counted once, and the counts must balance.
 
+use playproof_engine::call::{RecordedAnswer, Reply};
+
 /// How many lines, calls and answers an input held, and what became of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InputLedger {
@@ -33,6 +35,8 @@ pub struct InputLedger {
     pub attached: u64,
     /// Answers that match no open call.
     pub orphans: u64,
+    /// Those of them that are an ok. They count in `orphans`, and are no row of the account.
+    pub orphan_oks: u64,
     /// Second answers to one attempt, and repeated lines; the first one counts.
     pub duplicates: u64,
     /// Answers beyond the 1,000 that one call may have.
@@ -54,6 +58,12 @@ impl InputLedger {
             && self.results + self.combined == answers.iter().sum::<u64>()
     }
 
+    /// Counts an answer that no call takes.
+    pub(super) fn count_orphan(&mut self, answer: &RecordedAnswer) {
+        self.orphans += 1;
+        self.orphan_oks += u64::from(answer.reply == Reply::Ok);
+    }
+
     /// Whether no line so far is a line of a trace.
     pub fn is_without_entries(&self) -> bool {
         [self.calls, self.results, self.combined, self.run_ends] == [0; 4]
@@ -65,6 +75,7 @@ impl InputLedger {
         for ((_, mine), (_, theirs)) in self.rows_mut().into_iter().zip(other.rows()) {
             *mine += theirs;
         }
+        self.orphan_oks += other.orphan_oks;
         self
     }
 

@@ -189,7 +189,9 @@ impl<'a> Assembler<'a> {
             self.close_next(closed);
         }
         self.count(closed.get(given_out..).unwrap_or_default());
-        self.ledger.orphans += self.early.len();
+        for orphan in self.early.take_all() {
+            self.ledger.count_orphan(&orphan.answer);
+        }
         assert!(self.ledger.balances(), "the account of `{}` does not balance: {:?}", self.name, self.ledger);
         (self.ledger, self.reports, self.keys)
     }
@@ -344,7 +346,9 @@ impl<'a> Assembler<'a> {
             },
         };
         let Some((target, run)) = target.and_then(|target| Some((target, self.open.get(target.number)?.run))) else {
-            self.ledger.orphans += u64::from(self.early.add(AnswerEntry { run, id, tool, answer }).is_some());
+            if let Some(orphan) = self.early.add(AnswerEntry { run, id, tool, answer }) {
+                self.ledger.count_orphan(&orphan.answer);
+            }
             return;
         };
         let late = self.record_time(run, answer.at);
@@ -386,7 +390,7 @@ impl<'a> Assembler<'a> {
     fn attach(&mut self, target: AnswerTarget, mut answer: RecordedAnswer, late: bool) {
         let mut writes_late = None;
         let Some(open) = self.open.get_mut(target.number) else {
-            self.ledger.orphans += 1;
+            self.ledger.count_orphan(&answer);
             return;
         };
         let CallBuilder { call, hashes, counts } = &mut *open.built;

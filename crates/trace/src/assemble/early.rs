@@ -34,8 +34,8 @@ impl EarlyAnswers {
         taken
     }
 
-    /// How many wait.
-    pub fn len(&self) -> u64 {
-        self.0.len() as u64
+    /// All that wait.
+    pub fn take_all(&mut self) -> impl Iterator<Item = AnswerEntry> + use<> {
+        std::mem::take(&mut self.0).into_iter()
     }
 }
