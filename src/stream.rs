@@ -18,7 +18,7 @@ use super::terminal::{Terminal, cores};
 use super::{duplicate_args, files, inputs, playbooks};
 use playproof_analysis::replay::{InputAccount, Observer, ReplayError, ReplayOptions, Replayed, replay};
 use playproof_engine::playbook::Tools;
-use playproof_engine::sim::Plan;
+use playproof_engine::sim::{Pace, Plan};
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::diagnostic::Report;
 use playproof_formats::shell::Command;
@@ -41,6 +41,8 @@ pub struct Stream<'a> {
     pub reading: &'a ReadOptions,
     /// The answers after the end of a recording.
     pub beyond: MissingAnswerPolicy,
+    /// When calls start that are simulated together.
+    pub pace: Pace,
     /// The number of threads; by default all cores.
     pub jobs: Option<NonZeroUsize>,
     /// Whether `--allow-empty` is given; none if the command has no such flag.
@@ -80,6 +82,7 @@ impl<'a> Stream<'a> {
             inputs,
             reading,
             beyond: MissingAnswerPolicy::Unanswered,
+            pace: Pace::default(),
             jobs: None,
             allow_empty: None,
         }
@@ -134,6 +137,7 @@ impl<'a> Stream<'a> {
             assemble: self.reading.options(),
             beyond: self.beyond.clone(),
             redaction: project.redaction.clone(),
+            pace: self.pace,
         };
         let notes: Notes = Notes::default();
         let bar = feed::bar(self.inputs.files(), terminal);

@@ -5,6 +5,7 @@ use std::any::TypeId;
 use std::num::NonZeroUsize;
 use std::ops::RangeInclusive;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgMatches, Command};
 
@@ -21,6 +22,14 @@ pub fn whole<N: TryFrom<u64>>(range: RangeInclusive<u64>) -> impl Fn(&str) -> Re
         let (from, to) = (count(*range.start()), count(*range.end()));
         number.and_then(|number| N::try_from(number).ok()).ok_or(format!("expected a whole number from {from} to {to}"))
     }
+}
+
+/// Reads one of the words of `table`, and names them all in its help and errors.
+pub fn word<T: Copy + Send + Sync + 'static>(table: &'static [(&'static str, T)]) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(table.iter().map(|(word, _)| *word)).try_map(|given| {
+        let known = table.iter().find(|(word, _)| *word == given);
+        known.map(|(_, meaning)| *meaning).ok_or("not one of the words")
+    })
 }
 
 /// Reads a number of threads.

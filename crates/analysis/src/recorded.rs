@@ -1,7 +1,6 @@
 //! Turns a recorded call into a fixture with the recorded answers as its script, without an `expect`. The fixture has the
 //! names and types of the arguments and none of their values: it is committed. Knows no playbook.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -10,7 +9,7 @@ use playproof_engine::call::{AnswerTo, RecordedAnswer, RecordedCall};
 use playproof_engine::event::ErrorFacts;
 use playproof_engine::fixture::{Fixture, FixtureCall};
 use playproof_engine::time::{Duration, Instant};
-use playproof_engine::upstream::{KeyDialect, Script, ScriptedAnswer, UpstreamReply};
+use playproof_engine::upstream::{Script, ScriptedAnswer, UpstreamReply};
 use playproof_trace::canonical::text_of;
 
 /// The name of the only call of such a fixture.
@@ -41,21 +40,11 @@ pub fn of_recorded(call: &RecordedCall) -> Fixture {
         key: call.key().map(|_| "ik_1".to_owned()),
         token: call.token().map(|_| "rev_1".to_owned()),
         evidence: evidence(call),
-        at: Instant::ZERO,
         timeout: call.timeout.map(written),
-        draws: Vec::new(),
         script: script(call),
+        ..FixtureCall::default()
     };
-    Fixture {
-        title: String::new(),
-        seed: None,
-        playbooks: Vec::new(),
-        calls: vec![call],
-        keys: KeyDialect::default(),
-        before: Vec::new(),
-        tools: Vec::new(),
-        expect: BTreeMap::new(),
-    }
+    Fixture { calls: vec![call], ..Fixture::default() }
 }
 
 /// The arguments, if they are a map: fixtures allow nothing else.

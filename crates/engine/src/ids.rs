@@ -50,6 +50,8 @@ ids! {
     ReasonId(u16);
     /// A call, by its slot in one machine; in a simulation that removes no calls, its place.
     CallId(u32);
+    /// A run of one simulation.
+    RunId(u32);
     /// A tool name of one simulation.
     ToolId(u32);
     /// An idempotency key of one simulation.

@@ -410,6 +410,11 @@ fn decided(what: Decision, hash: &mut impl Hasher) {
         Decision::RetrySuppressed { why } => (3_u8, why).hash(hash),
         Decision::ReversalRefused { why } => (4_u8, why).hash(hash),
         Decision::Refused { why, .. } => (6_u8, why).hash(hash),
+        // Which call it was that had the key differs from call to call.
+        Decision::Outcome(Outcome { kind: OutcomeKind::Joined { ended, .. }, claim, .. }) => {
+            (7_u8, ended, claim).hash(hash)
+        }
+        Decision::Outcome(Outcome { kind: OutcomeKind::Cached { .. }, claim, .. }) => (8_u8, claim).hash(hash),
         Decision::Outcome(outcome) => {
             let Outcome { kind, claim, attempts, .. } = outcome;
             (5_u8, kind, claim, attempts).hash(hash);

@@ -14,7 +14,7 @@ use crate::read_options::ReadOptions;
 use crate::verdicts::refuse_misspelt;
 use crate::workspace::Workspace;
 use crate::{files, folders, inputs, playbooks, reason};
-use playproof_analysis::explain::Subject;
+use playproof_analysis::explain::{InRun, Subject};
 use playproof_analysis::feedback;
 use playproof_analysis::feedback::{CameFrom, Ending, Feedback, NotCut, Slice, earlier};
 use playproof_engine::sim::Plan;
@@ -75,8 +75,8 @@ struct Found {
     name: String,
     /// Its line in the user's own file.
     line: u64,
-    /// Another call of its run has sent its reversal token.
-    token_spent: bool,
+    /// What the calls of its run make of it.
+    in_run: InRun,
     /// The earlier calls of its slice.
     earlier: Vec<CompletedCall>,
 }
@@ -96,7 +96,7 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         refuse_misspelt(expected, args.new, &plan.playbook, &name, again)?;
     }
     let about = find(args, &plan, &project.redaction)?;
-    let slice = Slice::cut(&plan, &about.call, about.token_spent, &about.earlier, &project.redaction)
+    let slice = Slice::cut(&plan, &about.call, &about.in_run, &about.earlier, &project.redaction)
         .map_err(|why| not_cut(args, &about, why))?;
     let call = about.call.shown();
     if args.expected.is_some() && slice.ending.failed.is_none() {
@@ -218,10 +218,10 @@ fn find(args: &Args, plan: &Plan, redaction: &RedactionRules) -> Result<Found, F
         return Err(Failure::new(format!("`{}` is no recording", args.input)));
     };
     let input = inputs::trace(&args.input, &reading.reading()?, redaction)?;
-    let earlier = earlier(input, reading.options(), redaction, call.raw())?;
+    let earlier = earlier(input, reading.options(), redaction, call.raw(), plan.shares_state)?;
     let (name, line) =
         (sources.name_of(&call.shown().reference(), call.shown().place), sources.of(call.raw().place).line);
-    Ok(Found { call, name, line, token_spent: recorded.token_spent, earlier })
+    Ok(Found { call, name, line, in_run: recorded.in_run, earlier })
 }
 
 fn not_cut(args: &Args, about: &Found, why: NotCut) -> Failure {

@@ -48,7 +48,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let Subject::Recorded { call, recorded, .. } = &subject else {
         return Err(Failure::new("its slice is no recording"));
     };
-    let ending = Ending::of(&plan, call.raw(), recorded.token_spent);
+    let ending = Ending::of(&plan, call.raw(), &recorded.in_run);
     let is_new = kept.feedback.expects_new(&used.loaded.playbook);
     let slice = workspace.feedback_path(&kept.id, "jsonl");
     let slice = if args.format == Format::Json { workspace.name(&slice) } else { workspace.here(&slice) };

@@ -4,6 +4,7 @@ use crate::flags::Flags;
 use crate::format::Format;
 use crate::missing_answer;
 use crate::read_options::ReadOptions;
+use playproof_engine::sim::Pace;
 use playproof_engine::upstream::MissingAnswerPolicy;
 
 const EXAMPLES: &str = "\
@@ -46,6 +47,11 @@ pub struct Args {
     /// The seed of the draws that jittered waits need and a fixture or recording does not give [default: the fixture's, or 0]
     #[arg(long, value_name = "N", value_parser = crate::values::whole::<u64>(0..=u64::MAX))]
     pub seed: Option<u64>,
+
+    /// When a call starts under a playbook whose calls share something: `causal`, as long after the calls that it followed as
+    /// recorded, or `recorded`, at its recorded time [default: causal]
+    #[arg(long, value_name = "causal|recorded", value_parser = crate::values::word(&Pace::TABLE))]
+    pub pace: Option<Pace>,
 
     /// List only these calls: `failed`, `findings`, or the name of a verdict
     #[arg(long, value_name = "failed|findings|VERDICT", conflicts_with = "call", help_heading = "Showing")]
@@ -103,6 +109,7 @@ impl Args {
         all.reading(&self.reading)
             .beyond(&self.beyond_tape.clone().unwrap_or_default())
             .number("--seed", self.seed)
+            .with("--pace", self.pace.map(Pace::as_str))
             .with("--only", self.only.as_deref())
             .with("--call", self.call.as_deref())
             .with("--run", self.run.as_deref())

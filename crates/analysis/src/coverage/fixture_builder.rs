@@ -90,6 +90,7 @@ impl FixtureBuilder {
             idempotent: shape.idempotent.then_some(true),
             repeatable: None,
             timeout: Some(TIMEOUT),
+            ..FixtureTool::default()
         };
         FixtureBuilder { title: title.into(), calls: vec![call("call", shape, tool)], tools: vec![facts] }
     }
@@ -169,13 +170,11 @@ impl FixtureBuilder {
         }
         Fixture {
             title: self.title,
-            seed: None,
             playbooks: vec![playbook.to_owned()],
             calls: self.calls,
             keys: KeyDialect::None,
-            before: Vec::new(),
             tools: self.tools,
-            expect: Default::default(),
+            ..Fixture::default()
         }
     }
 }
@@ -190,10 +189,6 @@ fn call(name: &str, shape: CallShape, tool: &str) -> FixtureCall {
         args: ARGS.to_owned(),
         key: shape.keyed.then(|| "key_1".to_owned()),
         token: shape.token.then(|| "token_1".to_owned()),
-        evidence: Vec::new(),
-        at: Instant::ZERO,
-        timeout: None,
-        draws: Vec::new(),
-        script: Script::default(),
+        ..FixtureCall::default()
     }
 }

@@ -100,6 +100,9 @@ impl CallObserver<'_, '_> {
                     self.passed_before_a_retry(); // the guard is asked before the limits
                 }
             }
+            OutcomeKind::Refused(why) => {
+                self.targets.insert(Target::Refusal(why));
+            }
             OutcomeKind::Undetermined(RequestKind::Reversal) => {
                 self.guard(GuardKind::Token, false);
                 self.compensated(CompensationWord::IssueReversal);

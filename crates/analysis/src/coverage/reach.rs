@@ -1,7 +1,7 @@
 //! The targets that no fixture can exercise, and why. Lists only what the playbook alone makes certain.
 
 use super::path::resends;
-use super::target::{Cell, Target, checks_requests};
+use super::target::{Cell, Target};
 use playproof_engine::event::{GuardKind, OutcomeWord, StopReason};
 use playproof_engine::ids::{QueueId, VerdictId};
 use playproof_engine::playbook::{
@@ -51,6 +51,7 @@ impl<'a> Reach<'a> {
                 self.ungiven(verdict).or_else(|| self.guard(verdict, guard, stops))
             }
             Target::Outcome(outcome) => self.outcome(outcome),
+            Target::Refusal(_) => None,
             Target::Stop(stop) => self.stop(stop),
             Target::Queue(id) => self.queue(id),
             Target::Tool(row) => self.tool(row),
@@ -182,7 +183,9 @@ impl<'a> Reach<'a> {
                 let refused = self.refusal_exhausts() && self.reversals().next().is_some();
                 none(bounded || refused, "nothing retries, refreshes or reverses within a limit")
             }
-            OutcomeWord::Refused => none(checks_requests(self.playbook()), "nothing refuses a call"),
+            OutcomeWord::Refused => None, // only listed where something refuses,
+            // Only listed where the playbook makes them possible.
+            OutcomeWord::Joined | OutcomeWord::Cached | OutcomeWord::Cancelled => None,
             OutcomeWord::Succeeded | OutcomeWord::Undetermined => None,
         }
     }
@@ -224,6 +227,8 @@ impl<'a> Reach<'a> {
                 none(again && !futile, "no call can need more refreshes than `max_refreshes`")
             }
             StopReason::RefreshFailed => none(self.refreshes().next().is_some(), "nothing refreshes evidence"),
+            StopReason::Budget => none(bounded, "nothing is sent after the first attempt"),
+            StopReason::CircuitOpen => None,
             StopReason::ReversalRefused => {
                 let refused = self.refusal_exhausts() && self.reversals().next().is_some();
                 none(refused, "a refused reversal goes on to `on_refused`")

@@ -1,8 +1,11 @@
 //! The targets of coverage: everything that a fixture can exercise of a playbook, with ids that do not depend on places.
 
-use playproof_engine::event::{GuardKind, OutcomeWord, StopReason};
+use playproof_engine::event::{AdmissionRefusal, GuardKind, OutcomeWord, StopReason};
 use playproof_engine::ids::{QueueId, RuleId, VerdictId};
-use playproof_engine::playbook::{Access, AfterRefresh, Compensation, Playbook, UnsafePolicy};
+use playproof_engine::playbook::{
+    Access, AfterRefresh, BudgetUnit, Compensation, InFlightKey, Playbook, Sharing, UnsafePolicy,
+};
+use playproof_engine::time::Duration;
 use playproof_engine::words;
 
 /// One thing that a fixture can exercise.
@@ -27,6 +30,8 @@ pub enum Target {
     },
     /// A call ended this path.
     Outcome(OutcomeWord),
+    /// Admission refused a call for this reason.
+    Refusal(AdmissionRefusal),
     /// A limit ended a call.
     Stop(StopReason),
     /// A call was handed to this queue.
@@ -65,6 +70,8 @@ words! {
         Guards = "guards",
         /// Outcomes.
         Outcomes = "outcomes",
+        /// Reasons of admission to refuse a call.
+        Refusals = "refusals",
         /// Stop reasons.
         Stops = "stops",
         /// Queues.
@@ -85,6 +92,7 @@ impl Target {
             Target::Compensation(_) => TargetKind::Compensations,
             Target::Guard { .. } => TargetKind::Guards,
             Target::Outcome(_) => TargetKind::Outcomes,
+            Target::Refusal(_) => TargetKind::Refusals,
             Target::Stop(_) => TargetKind::Stops,
             Target::Queue(_) => TargetKind::Queues,
             Target::Tool(_) => TargetKind::Tools,
@@ -104,6 +112,7 @@ impl Target {
                 format!("{} {} {}", guard.as_str(), verdict(id), if stops { "stops" } else { "passes" })
             }
             Target::Outcome(outcome) => format!("outcome {}", outcome.as_str()),
+            Target::Refusal(why) => format!("refused {}", why.as_str()),
             Target::Stop(stop) => format!("stop {}", stop.as_str()),
             Target::Queue(id) => format!("queue {}", playbook.queues.get(id.index()).map_or("?", |name| name)),
             Target::Tool(row) => format!("tool {}", playbook.tools.rows().get(row).map_or("?", |row| &row.pattern)),
@@ -145,19 +154,48 @@ pub fn targets(playbook: &Playbook) -> Vec<Target> {
             targets.extend([false, true].map(|stops| Target::Guard { verdict, guard, stops }));
         }
     }
-    let refuses = checks_requests(playbook);
-    let outcomes = OutcomeWord::ALL.into_iter().filter(|&outcome| refuses || outcome != OutcomeWord::Refused);
+    let Sharing { dedupe, budget, .. } = playbook.sharing;
+    let refusals = refusals(playbook);
+    let outcomes = OutcomeWord::ALL.into_iter().filter(|outcome| match outcome {
+        OutcomeWord::Refused => !refusals.is_empty(),
+        OutcomeWord::Joined => dedupe.is_some_and(|rules| rules.in_flight == InFlightKey::Join),
+        OutcomeWord::Cached => dedupe.is_some_and(|rules| rules.window > Duration::ZERO),
+        OutcomeWord::Cancelled => false, // its caller's act, whatever the playbook
+        _ => true,
+    });
     targets.extend(outcomes.map(Target::Outcome));
-    targets.extend(StopReason::ALL.map(Target::Stop));
+    targets.extend(refusals.into_iter().map(Target::Refusal));
+    let stops = StopReason::ALL.into_iter().filter(|stop| match stop {
+        StopReason::Budget => budget.is_some_and(|budget| budget.counts == BudgetUnit::Attempts),
+        StopReason::CircuitOpen => false,
+        _ => true,
+    });
+    targets.extend(stops.map(Target::Stop));
     targets.extend((0..).map(QueueId).take(playbook.queues.len()).map(Target::Queue));
     targets.extend((0..playbook.tools.rows().len()).map(Target::Tool));
     targets.extend(verdicts().flat_map(Cell::of).map(Target::Cell));
     targets
 }
 
-/// Whether admission has something to check.
-pub(super) fn checks_requests(playbook: &Playbook) -> bool {
-    playbook.refuses_unknown_tools || playbook.tools.have_schemas()
+/// Why admission can refuse a call, in the order of its checks.
+pub(super) fn refusals(playbook: &Playbook) -> Vec<AdmissionRefusal> {
+    let Sharing { dedupe, budget, permits } = playbook.sharing;
+    let tools = playbook.tools.rows();
+    let can = |why: &AdmissionRefusal| match why {
+        AdmissionRefusal::UnknownAction | AdmissionRefusal::InvalidTransition | AdmissionRefusal::ValidationFailed => {
+            false
+        }
+        AdmissionRefusal::NotFound => playbook.refuses_unknown_tools,
+        AdmissionRefusal::Schema => tools.iter().any(|row| row.schema().is_some()),
+        AdmissionRefusal::KeyMissing => tools.iter().any(|row| row.facts.needs_key),
+        AdmissionRefusal::KeyLength | AdmissionRefusal::KeyReused => dedupe.is_some(),
+        AdmissionRefusal::KeyInFlight => dedupe.is_some_and(|rules| rules.in_flight == InFlightKey::Refuse),
+        AdmissionRefusal::Unsettled => dedupe.is_some() && tools.iter().any(|row| row.facts.ignores_keys),
+        AdmissionRefusal::BudgetExceeded => budget.is_some(),
+        AdmissionRefusal::CircuitOpen => false,
+        AdmissionRefusal::QueueFull => permits.is_some(),
+    };
+    AdmissionRefusal::ALL.into_iter().filter(can).collect()
 }
 
 /// The guards before a compensation, or before its stand-in.

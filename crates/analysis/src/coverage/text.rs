@@ -5,11 +5,12 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use playproof_engine::event::{Decision, ErrorFacts, OutcomeKind};
+use playproof_engine::event::{Decision, Draw, ErrorFacts, OutcomeKind};
 use playproof_engine::fixture::{Expect, ExpectCall, Fixture, FixtureCall, FixtureTool};
 use playproof_engine::ids::CallId;
 use playproof_engine::sim::{Plan, Scenario, SimulationRecord};
-use playproof_engine::upstream::{KeyDialect, Script, ScriptedAnswer, UpstreamReply};
+use playproof_engine::time::{Duration, Instant};
+use playproof_engine::upstream::{KeyDialect, Outage, Outages, Script, ScriptedAnswer, UpstreamReply};
 use playproof_formats::yaml::scalar;
 
 /// What a run shows, as the `expect` of its fixture; a person checks it before keeping it.
@@ -25,7 +26,6 @@ pub fn expected(plan: &Plan, scenario: &Scenario<'_>, record: &SimulationRecord)
             effect: Some(outcome.claim),
             attempts: Some(outcome.attempts),
             verdicts: Some(verdicts.collect()),
-            not_verdicts: None,
             queue: match outcome.kind {
                 OutcomeKind::Escalated(queue) => Some(plan.names.queue(queue).to_owned()),
                 _ => None,
@@ -34,11 +34,16 @@ pub fn expected(plan: &Plan, scenario: &Scenario<'_>, record: &SimulationRecord)
                 OutcomeKind::Exhausted(stop) => Some(stop.as_str().to_owned()),
                 _ => None,
             },
+            why: match outcome.kind {
+                OutcomeKind::Refused(why) => Some(why.as_str().to_owned()),
+                _ => None,
+            },
+            ..ExpectCall::default()
         };
         (call.name.to_owned(), expect)
     });
     let effects = record.ledger.net().values().map(|net| net.effects).sum();
-    Expect { calls: calls.collect(), effects: Some(effects), sends: None, findings: None }
+    Expect { calls: calls.collect(), effects: Some(effects), ..Expect::default() }
 }
 
 /// The text of the fixture's file.
@@ -47,9 +52,12 @@ pub fn to_yaml(fixture: &Fixture) -> String {
     if !fixture.playbooks.is_empty() {
         line(&mut text, format_args!("playbooks: [{}]", listed(fixture.playbooks.iter().map(String::as_str))));
     }
+    if let Some(seed) = fixture.seed {
+        line(&mut text, format_args!("seed: {seed}"));
+    }
     line(&mut text, format_args!("calls:"));
     for call in &fixture.calls {
-        line(&mut text, format_args!("  {}: {{ {} }}", scalar(&call.name), call_fields(call)));
+        line(&mut text, format_args!("  {}: {{ {} }}", scalar(&call.name), call_fields(call, &fixture.calls)));
     }
     if fixture.calls.iter().any(|call| call.script != Script::default()) {
         line(&mut text, format_args!("upstream:"));
@@ -57,6 +65,7 @@ pub fn to_yaml(fixture: &Fixture) -> String {
     for call in fixture.calls.iter().filter(|call| call.script != Script::default()) {
         script(&mut text, &call.name, &call.script);
     }
+    outages(&mut text, &fixture.outages);
     if fixture.keys != KeyDialect::default() {
         line(&mut text, format_args!("keys: {}", fixture.keys.as_str()));
     }
@@ -73,7 +82,8 @@ pub fn to_yaml(fixture: &Fixture) -> String {
     for tool in &fixture.tools {
         line(&mut text, format_args!("  {}: {{ {} }}", scalar(&tool.pattern), tool_fields(tool)));
     }
-    expect(&mut text, &fixture.expect);
+    let names: Vec<&str> = fixture.calls.iter().map(|call| call.name.as_str()).collect();
+    expect(&mut text, &fixture.expect, &names);
     text
 }
 
@@ -81,19 +91,26 @@ fn line(text: &mut String, what: std::fmt::Arguments<'_>) {
     let _ = writeln!(text, "{what}"); // writing to a String cannot fail
 }
 
-fn call_fields(call: &FixtureCall) -> String {
+fn call_fields(call: &FixtureCall, calls: &[FixtureCall]) -> String {
     let mut fields = format!("tool: {}, args: {}", scalar(&call.tool), flow(&call.args));
     let mut field = |name: &str, value: Option<String>| {
         if let Some(value) = value {
             fields += &format!(", {name}: {value}");
         }
     };
+    field("run", call.run.as_deref().map(|run| scalar(run).into_owned()));
     field("idempotency_key", call.key.as_deref().map(|key| scalar(key).into_owned()));
     field("reversal_token", call.token.as_deref().map(|token| scalar(token).into_owned()));
     let evidence = (!call.evidence.is_empty()).then(|| listed(call.evidence.iter().map(String::as_str)));
     field("evidence_refs", evidence.map(|refs| format!("[{refs}]")));
     field("at_ms", (call.at.as_micros() > 0).then(|| (call.at.as_micros() / 1_000).to_string()));
+    let after = call.after.iter().filter_map(|&place| calls.get(place)).map(|call| call.name.as_str());
+    field("after", (!call.after.is_empty()).then(|| format!("[{}]", listed(after))));
+    field("after_ms", (call.after_delay > Duration::ZERO).then(|| call.after_delay.to_string()));
+    field("cancel_at_ms", call.cancel_at.map(|at| at.since(Instant::ZERO).to_string()));
     field("timeout_ms", call.timeout.map(|timeout| timeout.to_string()));
+    let draws: Vec<String> = call.draws.iter().map(Draw::to_string).collect();
+    field("draws", (!draws.is_empty()).then(|| format!("[{}]", draws.join(", "))));
     fields
 }
 
@@ -106,6 +123,12 @@ fn tool_fields(tool: &FixtureTool) -> String {
     }
     if let Some(timeout) = tool.timeout {
         fields += &format!(", timeout_ms: {timeout}");
+    }
+    if let Some(ignored) = tool.ignores_keys {
+        fields += &format!(", keys: {}", if ignored { "ignored" } else { "honoured" });
+    }
+    if let Some(needed) = tool.needs_key {
+        fields += &format!(", key: {}", if needed { "required" } else { "optional" });
     }
     fields
 }
@@ -121,6 +144,20 @@ fn script(text: &mut String, name: &str, script: &Script) {
         let indent = if only_attempts { "    " } else { "      " };
         for answer in answers {
             line(text, format_args!("{indent}- {{ {} }}", answer_fields(answer)));
+        }
+    }
+}
+
+fn outages(text: &mut String, outages: &Outages) {
+    if !outages.is_empty() {
+        line(text, format_args!("outages:"));
+    }
+    for (tool, outages) in outages {
+        line(text, format_args!("  {}:", scalar(tool)));
+        for Outage { from, to, answer } in outages {
+            let to = to.map_or_else(String::new, |to| format!("to_ms: {}, ", to.since(Instant::ZERO)));
+            let (from, answer) = (from.since(Instant::ZERO), answer_fields(answer));
+            line(text, format_args!("    - {{ from_ms: {from}, {to}answer: {{ {answer} }} }}"));
         }
     }
 }
@@ -155,14 +192,17 @@ fn error_fields(error: &ErrorFacts) -> String {
     fields.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-fn expect(text: &mut String, expect: &BTreeMap<String, Expect>) {
+/// What is expected of calls with these names; calls that `times` makes are written one by one.
+fn expect(text: &mut String, expect: &BTreeMap<String, Expect>, names: &[&str]) {
     line(text, format_args!("expect:"));
     for (playbook, expect) in expect {
         line(text, format_args!("  {}:", scalar(playbook)));
-        for (call, expect) in &expect.calls {
+        for (call, expect) in expect.calls.iter().filter(|(call, _)| names.contains(&call.as_str())) {
             line(text, format_args!("    {}: {{ {} }}", scalar(call), expected_fields(expect)));
         }
-        for (name, count) in [("effects", expect.effects), ("sends", expect.sends)] {
+        for (name, count) in
+            [("effects", expect.effects), ("sends", expect.sends), ("peak_in_flight", expect.peak_in_flight)]
+        {
             if let Some(count) = count {
                 line(text, format_args!("    {name}: {count}"));
             }
@@ -180,6 +220,8 @@ fn expected_fields(expect: &ExpectCall) -> String {
         expect.outcome.as_ref().map(|word| format!("outcome: {word}")),
         expect.queue.as_ref().map(|queue| format!("queue: {}", scalar(queue))),
         expect.stop.as_ref().map(|stop| format!("stop: {stop}")),
+        expect.why.as_ref().map(|why| format!("why: {why}")),
+        expect.leader.as_ref().map(|leader| format!("leader: {}", scalar(leader))),
         expect.effect.map(|effect| format!("effect: {}", effect.as_str())),
         expect.attempts.map(|attempts| format!("attempts: {attempts}")),
         verdicts.map(|verdicts| format!("verdicts: [{}]", listed(verdicts.iter().map(String::as_str)))),
@@ -220,26 +262,29 @@ mod tests {
 format: fixture/1
 title: \"Everything: at once\"
 playbooks: [study/a, b]
+seed: 7
 calls:
   one: { tool: pay.refund, args: { a: [1, 2.5, 'x y', true, null, {}], 'k k': '12' }, idempotency_key: '007', at_ms: 30, timeout_ms: 900, evidence_refs: [ev_1, 'e 2'], reversal_token: 'yes' }
-  two: { tool: look }
-  three: { tool: look }
+  two: { tool: look, run: 'r 1', cancel_at_ms: 7, draws: [0.5, 1, 0] }
+  three: { tool: look, after: [one, two], after_ms: 1 }
 upstream:
   one:
     attempts: [{ timeout: {}, applied: true }, { error: absent, latency_ms: 2 }, { error: {} }, { ok: {}, applied: false }]
     refresh: [{ ok: {}, latency_ms: 1 }]
     reversal: [{ error: { kind: 5xx, message: 'no: \"n\\o', status: 503, code: '1e5', retry_after_ms: 20 } }]
   two: [{ ok: {} }, { error: { kind: '0x1F', message: absent, code: '2020-01-01' } }]
+outages: { look: [{ from_ms: 1, to_ms: 9, answer: { error: { kind: 5xx } } }, { answer: { ok: {}, latency_ms: 3 } }] }
 keys: ietf
 before: [{ tool: pay.refund, key: k, args: { order: o } }, { tool: look }]
-tools: { 'pay.*': { access: write, idempotent: true, repeatable: true, timeout_ms: 5 }, look: { access: read } }
+tools: { 'pay.*': { access: write, idempotent: true, repeatable: true, timeout_ms: 5, keys: ignored, key: required }, look: { access: read } }
 expect:
   study/a:
     one: { outcome: escalated, queue: q, effect: unknown, attempts: 3, verdicts: [v, w] }
     two: { outcome: exhausted, stop: max_retries }
-    three: { not_verdicts: [v, w] }
+    three: { not_verdicts: [v, w], why: key_reused, leader: one }
     effects: 2
     sends: 5
+    peak_in_flight: 3
     findings: [unclassified]
   b: { findings: [] }
 ";

@@ -4,7 +4,7 @@
 use super::others::OtherCall;
 use super::subject::{Simulation, Subject};
 use super::upstream_state::{Basis, EffectState, Surplus, SurplusDoubt, UpstreamState};
-use playproof_engine::event::{Outcome, OutcomeKind, RequestKind};
+use playproof_engine::event::{EffectClaim, Outcome, OutcomeKind, OutcomeWord, RequestKind};
 use playproof_engine::ids::QueueId;
 use playproof_engine::playbook::{Access, ToolFacts};
 use playproof_engine::sim::Plan;
@@ -232,6 +232,9 @@ fn check(facts: ToolFacts, outcome: &Outcome, state: &UpstreamState) -> Option<M
     }
 }
 
+const SUCCEEDED: OutcomeWord = OutcomeWord::Succeeded;
+const COMPENSATED: OutcomeWord = OutcomeWord::SucceededAfterCompensation;
+
 fn next(outcome: &Outcome, facts: ToolFacts, state: &UpstreamState) -> Actor {
     let is_made = state.known == EffectState::Done && !state.takes_key;
     let as_planned = is_made || facts.access == Access::Read || state.modelled || state.contradicted;
@@ -252,7 +255,15 @@ fn next(outcome: &Outcome, facts: ToolFacts, state: &UpstreamState) -> Actor {
             Actor::Planner(PlannerStart::Refusal)
         }
         OutcomeKind::Refused(_) => Actor::Planner(PlannerStart::State),
-        OutcomeKind::Exhausted(_) => Actor::Caller,
+        OutcomeKind::Cached { .. } | OutcomeKind::Joined { ended: SUCCEEDED | COMPENSATED, .. }
+            if as_planned || outcome.claim == EffectClaim::Applied =>
+        {
+            Actor::Nobody
+        }
+        OutcomeKind::Exhausted(_)
+        | OutcomeKind::Cached { .. }
+        | OutcomeKind::Joined { .. }
+        | OutcomeKind::Cancelled => Actor::Caller,
         OutcomeKind::Undetermined(asked) => Actor::Undetermined(asked),
         OutcomeKind::Suspected(asked) => Actor::Suspected(asked),
     }

@@ -46,14 +46,18 @@ pub enum OutcomeDifference {
     },
 }
 
-/// One counterfactual for each rule that matched and each guard that was asked.
+/// One counterfactual for each rule that matched and each guard that was asked. A recorded call is taken alone for it: with
+/// another end, its run might have gone on in another way. There is none where it ends otherwise alone.
 pub fn counterfactuals(subject: &Subject, plan: &Plan, tools: &Tools, simulation: &Simulation) -> Vec<Counterfactual> {
+    if plan.shares_state && subject.simulate_alone(plan).outcome() != simulation.outcome() {
+        return Vec::new();
+    }
     let rules = rules_that_matched(simulation).into_iter().map(PlaybookChange::WithoutRule);
     let guards = [GuardKind::Retry, GuardKind::Token].into_iter();
     let guards = guards.filter_map(|kind| Some(PlaybookChange::Guard(kind, guard_flipped(simulation, kind)?)));
     let run = |change: PlaybookChange| {
         let other = Plan::new(change.apply(&plan.playbook), tools).with_seed(plan.seed);
-        let difference = difference((simulation, plan), (&subject.simulate(&other), &other));
+        let difference = difference((simulation, plan), (&subject.simulate_alone(&other), &other));
         Counterfactual { change, difference }
     };
     rules.chain(guards).map(run).collect()

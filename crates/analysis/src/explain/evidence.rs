@@ -2,16 +2,16 @@
 //! it.
 
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::others::{OtherCall, OtherName, Relation, RequestIdentity, UpstreamSaid};
-use crate::replay::{RecordingAnalysis, SentIn, Sessions, finding, judge_attempts};
+use crate::replay::{RecordingAnalysis, SentIn, SessionOptions, Sessions, finding, judge_attempts};
 use playproof_engine::call::{AnswerTo, Place, RecordedCall, Reply};
 use playproof_engine::classify::Signal;
 use playproof_engine::event::{EffectClaim, Finding, FindingId, IntentDoubt};
 use playproof_engine::ids::AttemptNo;
 use playproof_engine::playbook::{Access, ToolFacts};
-use playproof_engine::sim::{Moment, Plan, acts_again};
+use playproof_engine::sim::{Moment, Pace, Plan, SimulationRecord, acts_again};
 use playproof_engine::time::Instant;
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_trace::call::CompletedCall;
@@ -116,10 +116,19 @@ pub struct RecordingEvidence {
     pub said: UpstreamSaid,
     /// The other calls that bear on it, in the order in which they were made.
     pub others: Vec<OtherCall>,
-    /// Another call of the run has sent the call's reversal token.
-    pub token_spent: bool,
+    /// What the calls of its run have made of it.
+    pub in_run: InRun,
     /// Results of all inputs that are an ok and belong to no call.
     pub unclaimed_oks: u64,
+}
+
+/// What the calls of a run that share something make of one of them.
+#[derive(Clone, Debug, Default)]
+pub struct InRun {
+    /// Another call has sent its reversal token.
+    pub token_spent: bool,
+    /// Its record, if all calls of the run are simulated together.
+    pub record: Option<Box<SimulationRecord>>,
 }
 
 /// The calls of all inputs that may bear on a wanted one. Keeps some 140 bytes for each write, and for each read that the
@@ -150,6 +159,8 @@ pub struct EvidenceCollector<'a> {
     taken: u64,
     /// Calls whose reversal token another call of the run has sent.
     spent: BTreeSet<u64>,
+    /// Wanted calls that are simulated with their run: none until their end.
+    joined: BTreeMap<u64, Option<SimulationRecord>>,
     book: &'a mut CallBook,
 }
 
@@ -170,6 +181,7 @@ impl<'a> EvidenceCollector<'a> {
             sessions: Sessions::default(),
             taken: 0,
             spent: BTreeSet::new(),
+            joined: BTreeMap::new(),
             book,
         }
     }
@@ -181,8 +193,12 @@ impl<'a> EvidenceCollector<'a> {
         self.taken += 1;
         let mut findings = Vec::new();
         self.recording.take(closed, facts, std::slice::from_ref(self.plan), |finding| findings.push(finding));
-        self.sessions.take(self.plan, self.beyond, number, closed);
-        self.note_spent();
+        if is_wanted && self.plan.shares_state {
+            self.joined.insert(number, None);
+        }
+        let options = SessionOptions { beyond: self.beyond, pace: Pace::default() };
+        self.sessions.take(self.plan, options, number, closed);
+        self.note_ended();
         self.book.add(closed, self.plan, facts);
         if is_wanted {
             judge_attempts(closed, facts, std::slice::from_ref(self.plan), &mut findings);
@@ -190,23 +206,32 @@ impl<'a> EvidenceCollector<'a> {
         AtClose { findings, number }
     }
 
-    fn note_spent(&mut self) {
-        let spent = self.sessions.take_ended().filter(|ended| ended.token_spent);
-        self.spent.extend(spent.map(|ended| ended.number));
+    fn note_ended(&mut self) {
+        for ended in self.sessions.take_ended() {
+            if ended.token_spent {
+                self.spent.insert(ended.number);
+            }
+            if let Some(record) = self.joined.get_mut(&ended.number) {
+                *record = Some(ended.record);
+            }
+        }
     }
 
     /// The evidence on a call after its whole input; `at_close` is what `take` gave for it. Other calls are added later.
     pub fn finish(&mut self, closed: &CompletedCall, at_close: AtClose) -> RecordingEvidence {
         let AtClose { findings, number } = at_close;
         self.sessions.finish(self.plan);
-        self.note_spent();
+        self.note_ended();
         let call = closed.raw();
         RecordingEvidence {
             unclaimed_oks: 0, // known after the last input
             findings,
             said: AnswerEvidence::of(call, self.plan, self.plan.facts(call.tool())).said,
             others: Vec::new(),
-            token_spent: self.spent.contains(&number),
+            in_run: InRun {
+                token_spent: self.spent.contains(&number),
+                record: self.joined.remove(&number).flatten().map(Box::new),
+            },
         }
     }
 }

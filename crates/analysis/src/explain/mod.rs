@@ -18,7 +18,7 @@ mod upstream_state;
 
 pub use advice::{Actor, Advice, ManualCheck, PlannerStart, ResendAdvice, ResendReason};
 pub use counterfactual::{Counterfactual, OutcomeDifference, PlaybookChange};
-pub use evidence::{AnswerEvidence, ProvedEffects, RecordingEvidence};
+pub use evidence::{AnswerEvidence, InRun, ProvedEffects, RecordingEvidence};
 pub use explanation::Explanation;
 pub use find::{CallFinder, CandidateCall, NotFound, Wanted};
 pub use names::{CallNames, LISTED};

@@ -91,16 +91,14 @@ fn call() -> impl Strategy<Value = FixtureCall> {
         script,
     )
         .prop_map(|(tool, args, key, token, at, script)| FixtureCall {
-            name: String::new(),
             tool: tool.to_owned(),
             args: args.to_owned(),
             key: key.map(str::to_owned),
             token: token.map(str::to_owned),
-            evidence: Vec::new(),
             at: Instant::from_millis(at),
             timeout: Some(Duration::from_millis(1_000)),
-            draws: Vec::new(),
             script,
+            ..FixtureCall::default()
         })
 }
 
@@ -118,7 +116,7 @@ fn fixtures() -> impl Strategy<Value = Fixture> {
                 writes,
                 idempotent: Some(idempotent && writes),
                 repeatable: Some(repeatable && writes && !idempotent),
-                timeout: None,
+                ..FixtureTool::default()
             };
             let before = before.into_iter().map(|(key, n)| ExistingEffect {
                 tool: "pay".to_owned(),
@@ -127,13 +125,11 @@ fn fixtures() -> impl Strategy<Value = Fixture> {
             });
             Fixture {
                 title: "random".to_owned(),
-                playbooks: Vec::new(),
-                seed: None,
                 calls,
                 keys,
                 before: before.collect(),
                 tools: if declared { vec![row] } else { Vec::new() },
-                expect: Default::default(),
+                ..Fixture::default()
             }
         },
     )

@@ -53,16 +53,34 @@ pub struct Simulation {
 }
 
 impl Subject {
-    /// Simulates the subject under a plan.
+    /// Simulates the subject under the plan under which it was found, with what it shares with its run.
     pub fn simulate(&self, plan: &Plan) -> Simulation {
+        self.simulated(plan, true)
+    }
+
+    /// Simulates the subject under any plan. A recorded call is alone: only its token may have been spent by others.
+    pub fn simulate_alone(&self, plan: &Plan) -> Simulation {
+        self.simulated(plan, false)
+    }
+
+    fn simulated(&self, plan: &Plan, in_run: bool) -> Simulation {
         let mut simulator = Simulator::new();
         match self {
             Subject::Recorded { call, beyond, recorded, .. } => {
                 let raw = call.raw();
                 let facts = plan.facts(raw.tool());
-                simulator.replay_after(plan, raw, facts, beyond, recorded.token_spent);
-                simulator.show(|errors| call.shown_errors(errors));
-                let record = simulator.record().clone();
+                let record = match recorded.in_run.record.clone().filter(|_| in_run) {
+                    Some(record) => {
+                        let mut record = *record;
+                        record.show(call.shown_errors(&record.errors));
+                        record
+                    }
+                    None => {
+                        simulator.replay_after(plan, raw, facts, beyond, recorded.in_run.token_spent);
+                        simulator.show(|errors| call.shown_errors(errors));
+                        simulator.record().clone()
+                    }
+                };
                 let intent = ScenarioCall::recorded(raw, facts, beyond).intent(CallId(0));
                 // Findings of the recording come from the whole input.
                 let own = record.findings.iter().filter(|finding| finding.by == FindingBy::Playbook);

@@ -1,5 +1,6 @@
 //! How one recorded call ends under a playbook, by simulation, in words for a file.
 
+use crate::explain::InRun;
 use playproof_engine::call::{AnswerTo, RecordedCall, Reply};
 use playproof_engine::classify::Signal;
 use playproof_engine::event::{Decision, ErrorFacts};
@@ -34,12 +35,15 @@ pub struct ClassifiedFailure {
 }
 
 impl Ending {
-    /// Simulates the call without answers beyond the recording; `token_spent` tells whether another call of its run has
-    /// sent its reversal token.
-    pub fn of(plan: &Plan, call: &RecordedCall, token_spent: bool) -> Ending {
+    /// Simulates the call without answers beyond the recording; `in_run` is what the calls of its run make of it.
+    pub fn of(plan: &Plan, call: &RecordedCall, in_run: &InRun) -> Ending {
         let mut simulator = Simulator::new();
         let facts = plan.facts(call.tool());
-        let record = simulator.replay_after(plan, call, facts, &MissingAnswerPolicy::Unanswered, token_spent);
+        let beyond = &MissingAnswerPolicy::Unanswered;
+        let record = match &in_run.record {
+            Some(record) => record,
+            None => simulator.replay_after(plan, call, facts, beyond, in_run.token_spent),
+        };
         let mut attempt = 0;
         let mut failed = None;
         for event in &record.events {

@@ -112,7 +112,7 @@ fn facts(at: Cursor<'_>) -> Option<ToolFacts> {
         repeatable: repeatable?,
         timeout: timeout?,
         declared: true,
-        seems_to_read: false,
+        ..ToolFacts::ASSUMED
     })
 }
 

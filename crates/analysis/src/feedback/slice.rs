@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 
 use super::ending::{Ending, failure_at};
 use super::model::Feedback;
-use crate::replay::Sessions;
+use crate::explain::InRun;
+use crate::replay::{SessionOptions, Sessions};
 use playproof_engine::call::RecordedCall;
-use playproof_engine::sim::Plan;
+use playproof_engine::sim::{FinishedCall, Pace, Plan};
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_trace::assemble::AssembleOptions;
 use playproof_trace::call::CompletedCall;
@@ -16,8 +17,9 @@ use playproof_trace::input::{ReadError, TraceInput};
 use playproof_trace::redact::RedactionRules;
 use playproof_trace::{canonical, slice};
 
-/// The most earlier calls in a slice: the latest ones.
+/// The most earlier calls in a slice: the latest ones. More where all calls of a run share something.
 const MOST_EARLIER: usize = 20;
+const MOST_SHARING: usize = 1_000;
 
 /// Whether an earlier call of the same input belongs to the slice of `about`. Neither may be redacted.
 pub fn belongs(earlier: &RecordedCall, about: &RecordedCall) -> bool {
@@ -32,7 +34,8 @@ pub fn belongs(earlier: &RecordedCall, about: &RecordedCall) -> bool {
     token || one.request == other.request || one.key != 0 && one.key == other.key
 }
 
-/// The earlier calls of its input that belong to the slice of `about`, the latest ones, in their order.
+/// The earlier calls of its input that belong to the slice of `about`, the latest ones, in their order; all of its run if
+/// they share something.
 ///
 /// # Errors
 /// An input that cannot be read.
@@ -41,12 +44,15 @@ pub fn earlier(
     options: AssembleOptions,
     redaction: &RedactionRules,
     about: &RecordedCall,
+    shares_state: bool,
 ) -> Result<Vec<CompletedCall>, ReadError> {
+    let most = if shares_state { MOST_SHARING } else { MOST_EARLIER };
+    let shares = |call: &RecordedCall| shares_state && call.number < about.number && call.run() == about.run();
     let mut latest: BTreeMap<u64, CompletedCall> = BTreeMap::new();
     input.each_call(0, options, redaction, &|_| true, |closed| {
-        if belongs(closed.raw(), about) {
+        if shares(closed.raw()) || belongs(closed.raw(), about) {
             latest.insert(closed.raw().number, closed);
-            if latest.len() > MOST_EARLIER {
+            if latest.len() > most {
                 latest.pop_first();
             }
         }
@@ -91,21 +97,21 @@ impl From<ReadError> for NotCut {
 
 impl Slice {
     /// The slice of `about` with its `earlier` calls, redacted and read back: the playbook must make the same of it as of
-    /// the trace, in which another call has sent its reversal token or not.
+    /// the trace, in which the calls of its run make `in_run` of it.
     ///
     /// # Errors
     /// It does not.
     pub fn cut(
         plan: &Plan,
         about: &CompletedCall,
-        token_spent: bool,
+        in_run: &InRun,
         earlier: &[CompletedCall],
         redaction: &RedactionRules,
     ) -> Result<Slice, NotCut> {
         let text = |call: fn(&CompletedCall) -> &RecordedCall| {
             slice::lines(&earlier.iter().chain([about]).map(call).collect::<Vec<_>>())
         };
-        let wanted = Ending::of(plan, about.raw(), token_spent);
+        let wanted = Ending::of(plan, about.raw(), in_run);
         match Slice::read_back(plan, text(CompletedCall::raw), redaction)? {
             Some(slice) if slice.ending == wanted => {}
             _ => return Err(NotCut::NotAlone),
@@ -124,15 +130,21 @@ impl Slice {
         let closed = TraceInput::own("the slice", text.as_bytes()).calls(redaction)?;
         let mut sessions = Sessions::default();
         for (number, closed) in (0..).zip(&closed) {
-            sessions.take(plan, &MissingAnswerPolicy::Unanswered, number, closed);
+            let options = SessionOptions { beyond: &MissingAnswerPolicy::Unanswered, pace: Pace::default() };
+            sessions.take(plan, options, number, closed);
         }
         sessions.finish(plan);
-        let spent: Vec<u64> =
-            sessions.take_ended().filter(|ended| ended.token_spent).map(|ended| ended.number).collect();
+        let ended: Vec<FinishedCall> = sessions.take_ended().collect();
+        let in_run = |number| match ended.iter().find(|ended| ended.number == number) {
+            Some(FinishedCall { token_spent, record, .. }) => {
+                InRun { token_spent: *token_spent, record: plan.shares_state.then(|| Box::new(record.clone())) }
+            }
+            None => InRun::default(),
+        };
         let last = (0..).zip(&closed).max_by_key(|(_, closed)| closed.raw().number);
         Ok(last.map(|(number, last)| Slice {
             reference: last.raw().reference(),
-            ending: Ending::of(plan, last.raw(), spent.contains(&number)),
+            ending: Ending::of(plan, last.raw(), &in_run(number)),
             calls: closed.len(),
             text,
         }))

@@ -2,6 +2,7 @@
 
 use super::slice::belongs;
 use super::*;
+use crate::explain::InRun;
 use playproof_engine::call::{AnswerTo, CallTexts, Place, RecordedAnswer, RecordedCall, Reply};
 use playproof_engine::event::{ErrorFacts, StatusFrom};
 use playproof_engine::playbook::{Access, ToolFacts, Tools};
@@ -51,7 +52,7 @@ fn feedback(expected: Option<&str>) -> Feedback {
         facts: None,
         closed: None,
         came_from: CameFrom { trace: "t.jsonl".into(), call: "r1#7".into(), line: 9 },
-        before: Ending::of(&plan(), &call(Some(odd())), false),
+        before: Ending::of(&plan(), &call(Some(odd())), &InRun::default()),
     }
 }
 
@@ -71,9 +72,10 @@ fn what_is_written_is_read_back_and_written_again_to_the_byte() {
         repeatable: true,
         timeout: Duration::from_millis(900),
         declared: true,
-        seems_to_read: false,
+        ..ToolFacts::ASSUMED
     };
-    let calm = Feedback { before: Ending::of(&plan(), &call(None), false), facts: Some(facts), ..feedback(None) };
+    let calm =
+        Feedback { before: Ending::of(&plan(), &call(None), &InRun::default()), facts: Some(facts), ..feedback(None) };
     assert_eq!(calm.before.failed, None);
     let closed = Feedback { closed: Some("the tool is gone: it's over".into()), ..feedback(None) };
     for feedback in [feedback(Some("out_of_stock")), calm, closed] {
@@ -84,7 +86,7 @@ fn what_is_written_is_read_back_and_written_again_to_the_byte() {
 
 #[test]
 fn an_ending_says_verdict_rule_compensation_outcome_and_effect() {
-    let ending = Ending::of(&plan(), &call(Some(odd())), false);
+    let ending = Ending::of(&plan(), &call(Some(odd())), &InRun::default());
     let failed = ending.failed.unwrap();
     assert_eq!((&*failed.verdict, &*failed.rule, failed.attempt), ("unclassified", "otherwise", 1));
     assert_eq!((&*failed.compensation, &*ending.outcome), ("escalate_to_human", "escalated"));
@@ -254,15 +256,15 @@ fn read(redaction: &RedactionRules) -> Vec<CompletedCall> {
 fn cut(about: usize, redaction: &RedactionRules) -> Result<Slice, NotCut> {
     let about = &read(redaction)[about];
     let input = TraceInput::own("t.jsonl", TRACE.as_bytes());
-    let earlier = earlier(input, AssembleOptions::default(), redaction, about.raw()).unwrap();
-    Slice::cut(&plan(), about, false, &earlier, redaction)
+    let earlier = earlier(input, AssembleOptions::default(), redaction, about.raw(), false).unwrap();
+    Slice::cut(&plan(), about, &InRun::default(), &earlier, redaction)
 }
 
 #[test]
 fn a_slice_holds_the_call_and_the_earlier_ones_that_ask_the_same() {
     let slice = cut(2, &RedactionRules::default()).unwrap();
     assert_eq!((slice.calls, &*slice.reference), (2, "r#2"));
-    assert_eq!(slice.ending, Ending::of(&plan(), read(&RedactionRules::default())[2].raw(), false));
+    assert_eq!(slice.ending, Ending::of(&plan(), read(&RedactionRules::default())[2].raw(), &InRun::default()));
     assert!(slice.text.contains("denied 42") && !slice.text.contains(r#""x":2"#), "{}", slice.text);
     let id = slice.id(read(&RedactionRules::default())[2].shown(), "standard");
     assert!(id.starts_with("pay-tool-error-"), "{id}");
@@ -286,7 +288,8 @@ fn a_call_that_does_not_replay_alone_as_in_its_trace_is_not_cut() {
     let about = &TraceInput::own("t.jsonl", text.as_bytes()).calls(&RedactionRules::default()).unwrap()[0];
     let source = Source::whole("reversing", embedded("reversing").unwrap());
     let plan = Plan::new(parse_playbook(source).unwrap().playbook, &Tools::default());
-    let cut = |token_spent| Slice::cut(&plan, about, token_spent, &[], &RedactionRules::default());
+    let cut =
+        |token_spent| Slice::cut(&plan, about, &InRun { token_spent, record: None }, &[], &RedactionRules::default());
     assert!(cut(false).is_ok());
     assert!(matches!(cut(true), Err(NotCut::NotAlone)), "no call of the slice spends the token");
 }
@@ -313,7 +316,7 @@ fn what_people_say_is_changed_or_refused() {
     let edited = open.edit(Some("out_of_stock"), Some("slow")).unwrap();
     assert_eq!((edited.expected.as_deref(), &*edited.note), (Some("out_of_stock"), "slow"));
     assert_eq!(edited.edit(None, None), Ok(edited.clone()), "what is not given stays");
-    let calm = Feedback { before: Ending::of(&plan(), &call(None), false), ..open.clone() };
+    let calm = Feedback { before: Ending::of(&plan(), &call(None), &InRun::default()), ..open.clone() };
     assert_eq!(calm.edit(Some("out_of_stock"), None), Err(EditRefused::NothingFailed));
     assert!(calm.edit(None, Some("slow")).is_ok());
     let closed = open.close("over").unwrap();

@@ -177,6 +177,8 @@ impl TrialPlans<'_> {
             idempotent: stated(facts.idempotent, own.idempotent),
             repeatable: stated(facts.repeatable, own.repeatable),
             timeout: (facts.timeout != DEFAULT_TIMEOUT || own.timeout != DEFAULT_TIMEOUT).then_some(facts.timeout),
+            ignores_keys: stated(facts.ignores_keys, own.ignores_keys),
+            needs_key: stated(facts.needs_key, own.needs_key),
         });
         let fixture = Fixture {
             playbooks: vec![self.draft.playbook.clone()],

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use playproof_engine::sim::Pace;
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::diagnostic::Report;
 use playproof_trace::assemble::{AssembleOptions, InputLedger};
@@ -10,6 +11,7 @@ use playproof_trace::input::{ReadError, TraceInput};
 use playproof_trace::redact::RedactionRules;
 
 use super::call_result::CallResult;
+use super::lanes::SessionOptions;
 use super::recorded::PossibleDuplicates;
 use super::summary::{FindingCounts, Summary};
 
@@ -24,6 +26,15 @@ pub struct ReplayOptions {
     pub beyond: MissingAnswerPolicy,
     /// The redaction rules.
     pub redaction: RedactionRules,
+    /// When calls start that are simulated together.
+    pub pace: Pace,
+}
+
+impl ReplayOptions {
+    /// What the sessions are made with.
+    pub(super) const fn session(&self) -> SessionOptions<'_> {
+        SessionOptions { beyond: &self.beyond, pace: self.pace }
+    }
 }
 
 /// Traces in order; each is opened in its turn.

@@ -1,5 +1,6 @@
 //! Simulates calls of one run together under playbooks that share state between calls: one session per run and playbook.
-//! Results come back in the order in which the calls closed. Other calls are simulated alone.
+//! Results come back in the order in which the calls closed. Other calls are simulated alone: where a playbook shares only
+//! tokens, all but those that may redeem one.
 #![expect(clippy::disallowed_types, reason = "a set of marks that is only asked, never iterated")]
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
@@ -9,7 +10,7 @@ use foldhash::fast::FixedState;
 
 use playproof_engine::classify::Memo;
 use playproof_engine::event::Finding;
-use playproof_engine::sim::{FinishedCall, Plan, Session, SimulationRecord};
+use playproof_engine::sim::{FinishedCall, Pace, Plan, Session, SessionCall, SharedHashes, SimulationRecord};
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_trace::call::CompletedCall;
 use playproof_trace::hash;
@@ -17,8 +18,18 @@ use playproof_trace::hash;
 /// A run without a call among so many is ended.
 const PATIENCE: u64 = 10_000;
 
-/// The seed for hashes of tokens.
+/// The seeds for hashes of tokens and of keys.
 const TOKEN: u64 = 30;
+const KEY: u64 = 31;
+
+/// What a session is made with.
+#[derive(Clone, Copy, Debug)]
+pub struct SessionOptions<'a> {
+    /// What answers beyond the recording.
+    pub beyond: &'a MissingAnswerPolicy,
+    /// When recorded calls start.
+    pub pace: Pace,
+}
 
 /// The sessions of one playbook, one for each run with open calls. Keeps 16 bytes per sent token besides.
 #[derive(Debug, Default)]
@@ -41,7 +52,7 @@ struct Lane {
 
 impl Sessions {
     /// Takes the next closed call; true if it is simulated here: then `take_ended` gives it as `number`. Numbers increase.
-    pub fn take(&mut self, plan: &Plan, beyond: &MissingAnswerPolicy, number: u64, closed: &CompletedCall) -> bool {
+    pub fn take(&mut self, plan: &Plan, options: SessionOptions<'_>, number: u64, closed: &CompletedCall) -> bool {
         while let Some(&(last, run)) = self.fed.front().filter(|(fed, _)| fed + PATIENCE < number) {
             self.fed.pop_front();
             if self.by_run.get(&run).is_some_and(|lane| lane.last == last) {
@@ -49,23 +60,30 @@ impl Sessions {
             }
         }
         let run = closed.hashes.run;
-        let token = token(closed).filter(|_| plan.shares_state);
-        if let Some(token) = token {
-            let spent = self.sent.contains(&mark(run, token));
-            let lane = self.by_run.entry(run).or_insert_with(|| Lane { session: Session::new(beyond), last: number });
-            lane.session.feed(number, Arc::new(closed.raw().clone()), plan.facts(closed.raw().tool()), spent);
+        let joins = plan.shares_state || (plan.shares_tokens && token(closed).is_some());
+        if joins {
+            let new = || Lane { session: Session::new(options.beyond, options.pace), last: number };
+            let lane = self.by_run.entry(run).or_insert_with(new);
+            let token = closed.raw().token();
+            lane.session.feed(SessionCall {
+                number,
+                call: Arc::new(closed.raw().clone()),
+                facts: plan.facts(closed.raw().tool()),
+                token_spent: token.is_some_and(|token| self.sent.contains(&mark(run, token))),
+                shared: plan.shares_state.then(|| shared(closed)),
+            });
             lane.last = number;
             self.fed.push_back((number, run));
         }
         if let Some(Lane { session, .. }) = self.by_run.get_mut(&run) {
             session.advance_to(closed.raw().at.unwrap_or_default());
             session.advance(plan, &mut self.memo);
-            match session.is_busy() {
+            match session.is_busy() || plan.shares_state {
                 true => self.ended.extend(session.take_ended()),
                 false => self.end(plan, run),
             }
         }
-        token.is_some()
+        joins
     }
 
     /// Simulates the remaining calls of a run, and keeps only hashes of their sent tokens.
@@ -88,6 +106,18 @@ impl Sessions {
     /// The calls that ended since the last request, unordered.
     pub fn take_ended(&mut self) -> impl Iterator<Item = FinishedCall> {
         std::mem::take(&mut self.ended).into_iter()
+    }
+}
+
+/// What a call may share with others of its run.
+fn shared(closed: &CompletedCall) -> SharedHashes {
+    let key = closed.raw().key().map(|key| hash::bytes(key.as_bytes(), KEY));
+    SharedHashes {
+        run: closed.hashes.run,
+        tool: closed.hashes.tool,
+        key,
+        args: closed.hashes.args,
+        name: key.map(|_| closed.shown().reference()).unwrap_or_default(),
     }
 }
 
@@ -134,14 +164,14 @@ pub(super) struct NumberedCall {
 impl Lanes {
     /// Lanes if a playbook joins calls.
     pub(super) fn of(plans: &[Plan]) -> Option<Lanes> {
-        let joins = plans.iter().any(|plan| plan.shares_state);
+        let joins = plans.iter().any(|plan| plan.shares_state || plan.shares_tokens);
         joins.then(|| Lanes { sessions: plans.iter().map(|_| Sessions::default()).collect(), ..Lanes::default() })
     }
 
     /// Takes the next closed call.
-    pub(super) fn take(&mut self, plans: &[Plan], beyond: &MissingAnswerPolicy, mut call: NumberedCall) {
+    pub(super) fn take(&mut self, plans: &[Plan], options: SessionOptions<'_>, mut call: NumberedCall) {
         let sessions = self.sessions.iter_mut().zip(plans);
-        let taken = sessions.filter_map(|(of, plan)| of.take(plan, beyond, call.number, &call.closed).then_some(()));
+        let taken = sessions.filter_map(|(of, plan)| of.take(plan, options, call.number, &call.closed).then_some(()));
         match taken.count() {
             0 => self.ended.push(call),
             open => {
@@ -187,6 +217,8 @@ mod tests {
     use playproof_formats::diagnostic::Source;
     use playproof_formats::playbook;
 
+    const OPTIONS: SessionOptions<'_> = SessionOptions { beyond: &MissingAnswerPolicy::Ok, pace: Pace::Causal };
+
     fn plan() -> Plan {
         let text = playbook::embedded("reversing").unwrap();
         Plan::new(playbook::parse(Source::whole("reversing", text)).unwrap().playbook, &Tools::default())
@@ -218,17 +250,17 @@ mod tests {
 
     #[test]
     fn a_run_without_further_calls_is_ended_and_its_tokens_stay_spent() {
-        let (plan, mut sessions, beyond) = (plan(), Sessions::default(), MissingAnswerPolicy::Ok);
-        assert!(sessions.take(&plan, &beyond, 0, &closed("r", Some("a"))));
+        let (plan, mut sessions, beyond) = (plan(), Sessions::default(), OPTIONS);
+        assert!(sessions.take(&plan, beyond, 0, &closed("r", Some("a"))));
         let other = closed("other", None);
         for number in 1..=PATIENCE {
-            assert!(!sessions.take(&plan, &beyond, number, &other), "it shares nothing");
+            assert!(!sessions.take(&plan, beyond, number, &other), "it shares nothing");
         }
         assert_eq!(ends(&mut sessions), []);
-        sessions.take(&plan, &beyond, PATIENCE + 1, &other);
+        sessions.take(&plan, beyond, PATIENCE + 1, &other);
         assert_eq!(ends(&mut sessions), [(0, "reversed")]);
-        sessions.take(&plan, &beyond, PATIENCE + 2, &closed("r", Some("a")));
-        sessions.take(&plan, &beyond, PATIENCE + 3, &closed("q", Some("a")));
+        sessions.take(&plan, beyond, PATIENCE + 2, &closed("r", Some("a")));
+        sessions.take(&plan, beyond, PATIENCE + 3, &closed("q", Some("a")));
         sessions.finish(&plan);
         let mut ended = ends(&mut sessions);
         ended.sort_unstable();
@@ -239,7 +271,7 @@ mod tests {
     fn inputs_do_not_share_tokens() {
         let (plan, mut sessions) = (plan(), Sessions::default());
         for number in 0..2 {
-            sessions.take(&plan, &MissingAnswerPolicy::Ok, number, &closed("r", Some("a")));
+            sessions.take(&plan, OPTIONS, number, &closed("r", Some("a")));
             sessions.finish(&plan);
             assert_eq!(ends(&mut sessions), [(number, "reversed")]);
         }

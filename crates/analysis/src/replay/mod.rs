@@ -28,7 +28,7 @@ pub use engine::replay;
 pub use frequent::{Frequent, FrequentRow};
 pub use hidden_intent::SentIn;
 pub use io::{InputAccount, Inputs, Observer, ReplayError, ReplayOptions, Replayed, UnreadInput};
-pub use lanes::Sessions;
+pub use lanes::{SessionOptions, Sessions};
 pub use message_template::{MessageTemplates, has_predicate, head, write_template};
 pub use recorded::{PossibleDuplicates, RecordingAnalysis};
 pub use summary::{Effects, FindingCounts, Summary};

@@ -10,7 +10,7 @@ use playproof_engine::fixture::{Fixture, FixtureCall};
 use playproof_engine::playbook::{Access, ToolFacts, ToolRow, Tools};
 use playproof_engine::sim::{Plan, Scenario, Simulator};
 use playproof_engine::time::{Duration, Instant};
-use playproof_engine::upstream::{KeyDialect, Script, ScriptedAnswer, UpstreamReply};
+use playproof_engine::upstream::{Script, ScriptedAnswer, UpstreamReply};
 use playproof_formats::diagnostic::Source;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -415,24 +415,13 @@ fn recorded_in_fixture(story: &[StoryCall]) -> Vec<Vec<String>> {
             tool: call.tool.to_owned(),
             args: format!(r#"{{"n":{}}}"#, call.args),
             key: call.key.map(|key| key.to_string()),
-            token: None,
-            evidence: Vec::new(),
             at: Instant::from_millis(call.made),
             timeout: Some(Duration::from_millis(30_000)),
-            draws: Vec::new(),
             script: Script { attempts: answers.collect(), ..Script::default() },
+            ..FixtureCall::default()
         }
     });
-    let fixture = Fixture {
-        title: String::new(),
-        playbooks: Vec::new(),
-        seed: None,
-        calls: calls.collect(),
-        keys: KeyDialect::default(),
-        before: Vec::new(),
-        tools: Vec::new(),
-        expect: BTreeMap::new(),
-    };
+    let fixture = Fixture { calls: calls.collect(), ..Fixture::default() };
     let plan = plan("");
     let scenario = Scenario::of_fixture(&fixture, &plan);
     let mut simulator = Simulator::new();

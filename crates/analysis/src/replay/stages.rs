@@ -403,7 +403,7 @@ impl Order<'_> {
                         let recorded = own.map(|(_, finding)| finding).collect();
                         let call = NumberedCall { number: self.numbered, closed, recorded, records: Vec::new() };
                         self.numbered += 1;
-                        lanes.take(plans, &options.beyond, call);
+                        lanes.take(plans, options.session(), call);
                     }
                 }
             }

@@ -6,8 +6,8 @@ use super::{Classifier, FailedAttempt, Memo, Signal};
 use crate::event::{EffectClaim, ErrorFacts};
 use crate::ids::{AttemptNo, QueueId, ReasonId, VerdictId};
 use crate::playbook::{
-    Compensation, ConditionKind, ConditionTest, Limits, MessageOp, MessageTest, NumberRange, Playbook, Rule, ToolFacts,
-    Tools, Verdict, When,
+    Compensation, ConditionKind, ConditionTest, Limits, MessageOp, MessageTest, NumberRange, Playbook, Rule, Sharing,
+    ToolFacts, Tools, Verdict, When,
 };
 
 fn playbook(whens: Vec<When>) -> Playbook {
@@ -28,6 +28,7 @@ fn playbook(whens: Vec<When>) -> Playbook {
         reasons: vec!["r".into()],
         tools: Tools::default(),
         refuses_unknown_tools: false,
+        sharing: Sharing::NONE,
         limits: Limits { max_attempts: 6, ..Limits::NONE },
         study: None,
     }

@@ -1,13 +1,15 @@
 //! The state of each call, and the slab that holds them: a call's number is its slot, and the lowest free slot is given out
-//! next. Memory follows the calls that are there. Decides nothing.
+//! next, unless the driver names another. Memory follows the calls that are there. Decides nothing.
 
 use std::collections::BTreeSet;
 
 use super::io::CallFacts;
+use super::permits::Ticket;
 use super::wait::WaitHistory;
 use crate::event::{EffectClaim, Outcome};
 use crate::ids::{AttemptNo, CallId, ErrorId, EvidenceId, ReasonId, VerdictId};
 use crate::playbook::{Access, AfterRefresh, Terminal};
+use crate::time::Instant;
 
 /// The phase of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -15,7 +17,11 @@ pub(super) enum Phase {
     /// An attempt is in flight.
     InFlight(AttemptNo),
     /// The next attempt waits for its start.
-    Backoff(AttemptNo),
+    Backoff { attempt: AttemptNo, due: Instant },
+    /// The next attempt waits for a permit.
+    Queued { attempt: AttemptNo, ticket: Ticket },
+    /// It waits for the call that has its key.
+    Following(CallId),
     /// New evidence was asked for.
     Refreshing(EvidenceId, AfterRefresh),
     /// The reversal token is being redeemed.
@@ -25,6 +31,8 @@ pub(super) enum Phase {
         /// What runs if the upstream refuses.
         on_refused: Terminal,
     },
+    /// Admission has yet to decide.
+    Arrived,
     /// It has ended.
     Done(Outcome),
 }
@@ -36,6 +44,8 @@ pub(super) struct CallState {
     pub phase: Phase,
     /// Attempts started.
     pub attempts: u32,
+    /// Whether it holds a unit of the run's budget for an attempt that was not sent yet.
+    pub has_reserved: bool,
     /// Snapshot that the next attempt carries.
     pub evidence: EvidenceId,
     /// Refreshes asked for.
@@ -82,12 +92,13 @@ impl Retries {
 }
 
 impl CallState {
-    /// A call whose first attempt is about to start.
+    /// A call that admission has yet to decide on.
     pub(super) fn new(facts: CallFacts) -> CallState {
         CallState {
             facts,
-            phase: Phase::InFlight(AttemptNo::FIRST),
+            phase: Phase::Arrived,
             attempts: 0,
+            has_reserved: false,
             evidence: facts.evidence,
             refreshes: 0,
             claim: None,
@@ -135,13 +146,27 @@ impl CallSlab {
         CallId(self.free.first().copied().unwrap_or_else(after_all))
     }
 
-    /// Puts a call into the next slot.
+    /// Whether a slot holds no call.
     #[inline]
-    pub(super) fn insert(&mut self, call: CallState) {
-        match self.free.pop_first() {
-            Some(slot) => self.slots[CallId(slot).index()] = Some(call), // a free slot is in `slots`
+    pub(super) fn is_free(&self, call: CallId) -> bool {
+        self.get(call).is_none()
+    }
+
+    /// Puts a call into a free slot.
+    #[inline]
+    pub(super) fn insert(&mut self, id: CallId, call: CallState) {
+        if id.index() == self.slots.len() {
+            return self.slots.push(Some(call)); // by far the most common case
+        }
+        for slot in self.slots.len()..id.index() {
+            self.slots.push(None);
+            self.free.insert(CallId::at(slot).0);
+        }
+        match self.slots.get_mut(id.index()) {
+            Some(slot) => *slot = Some(call),
             None => self.slots.push(Some(call)),
         }
+        self.free.remove(&id.0);
     }
 
     #[inline]

@@ -1,7 +1,7 @@
 //! The machine's inputs and outputs: a small, closed set, never a raw result.
 
-use crate::event::{Decision, DecisionEvent, Draw, Provenance, RequestKind, Status};
-use crate::ids::{ArgsId, AttemptNo, CallId, ErrorId, EvidenceId, KeyId, RuleId, TokenId, ToolId, VerdictId};
+use crate::event::{AdmissionRefusal, Decision, DecisionEvent, Draw, Provenance, RequestKind, Status};
+use crate::ids::{ArgsId, AttemptNo, CallId, ErrorId, EvidenceId, KeyId, RuleId, RunId, TokenId, ToolId, VerdictId};
 use crate::playbook::Access;
 use crate::time::{Duration, Instant};
 
@@ -16,8 +16,12 @@ pub struct CallFacts {
     pub idempotent: bool,
     /// Whether each call is a new intent.
     pub repeatable: bool,
+    /// Whose tool calls are counted together.
+    pub run: RunId,
     /// The idempotency key.
     pub key: Option<KeyId>,
+    /// Whether the upstream pays no attention to keys: then a key makes nothing safe.
+    pub ignores_keys: bool,
     /// Whether the key was used with other arguments before: an ok may be the answer to that request.
     pub key_is_reused: bool,
     /// The canonical arguments.
@@ -39,16 +43,14 @@ pub struct CallFacts {
 pub enum RequestCheck {
     /// Nothing against it.
     Fine,
-    /// The tool is not declared.
-    UnknownTool(ErrorId),
-    /// The arguments do not fit the tool's schema.
-    Invalid(ErrorId),
+    /// The call is refused, and its caller gets this error.
+    Refused(AdmissionRefusal, ErrorId),
 }
 
 impl CallFacts {
     /// Whether sending the call again can never act twice.
     pub const fn is_safe_to_resend(&self) -> bool {
-        matches!(self.access, Access::Read) || self.idempotent || self.key.is_some()
+        matches!(self.access, Access::Read) || self.idempotent || (self.key.is_some() && !self.ignores_keys)
     }
 }
 
@@ -120,7 +122,7 @@ pub struct ResponseMeta {
 /// What happened, told to the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Input {
-    /// A call is made; its id is `Machine::next_call`.
+    /// A call is made; its id is free, such as `Machine::next_call`.
     Call(CallId, CallFacts),
     /// The response to a request for the call.
     Answered {
@@ -144,6 +146,8 @@ pub enum Input {
     },
     /// The moment at which the call asked to be woken.
     Woken(CallId),
+    /// The caller of the call goes away.
+    Cancelled(CallId),
 }
 
 /// What the machine wants of the upstream.

@@ -2,14 +2,13 @@
 
 use std::hash::{BuildHasher, Hash};
 
-use super::admission::AdmissionCheck;
 use super::{CallFacts, ClassifiedFailure, Input, Machine, Output, OutputBuffer, RequestCheck, Response, ResponseMeta};
 use crate::event::{
     AdmissionRefusal, Decision, DeprecationReason, Draw, EffectClaim, Outcome, OutcomeKind, Provenance, RequestKind,
     ReversalRefusal, StopReason, SuppressionReason,
 };
 use crate::ids::{
-    ArgsId, AttemptNo, CallId, ErrorId, EvidenceId, KeyId, QueueId, ReasonId, TokenId, ToolId, VerdictId,
+    ArgsId, AttemptNo, CallId, ErrorId, EvidenceId, KeyId, QueueId, ReasonId, RunId, TokenId, ToolId, VerdictId,
 };
 use crate::playbook::sample::{DENIED, HUMAN, STALE, TAKE_BACK, TIMEOUT, playbook};
 use crate::playbook::{
@@ -18,12 +17,14 @@ use crate::playbook::{
 use crate::time::{Duration, Instant};
 
 const CALL: CallId = CallId(0);
-const META: ResponseMeta =
+pub(super) const META: ResponseMeta =
     ResponseMeta { latency: Some(Duration::from_millis(10)), provenance: Provenance::Scripted, over_timeout: false };
 
-fn keyed_write() -> CallFacts {
+pub(super) fn keyed_write() -> CallFacts {
     CallFacts {
         tool: ToolId(0),
+        run: RunId(0),
+        ignores_keys: false,
         access: Access::Write,
         idempotent: false,
         repeatable: false,
@@ -42,7 +43,7 @@ fn unkeyed_write() -> CallFacts {
     CallFacts { key: None, ..keyed_write() }
 }
 
-fn failed(verdict: u16) -> Response {
+pub(super) fn failed(verdict: u16) -> Response {
     let error = Some(ErrorId(u32::from(verdict)));
     Response::Failed(ClassifiedFailure {
         verdict: VerdictId(verdict),
@@ -366,7 +367,8 @@ fn an_unexpected_answer_decides_nothing() {
         stray(RequestKind::Reversal),
         Input::Woken(CALL),
         Input::Woken(CallId(9)),
-        Input::Call(CallId(9), unkeyed_write()),
+        Input::Call(CALL, unkeyed_write()),
+        Input::Cancelled(CallId(9)),
     ] {
         machine.handle_input(&book, Instant::ZERO, input, &mut out);
         assert_eq!((&machine, &out), (&before.0, &before.1));
@@ -429,50 +431,13 @@ fn a_machine_without_calls_equals_a_new_one() {
 #[test]
 fn the_registry_refuses_what_it_was_told_of_and_sends_nothing() {
     let error = ErrorId(3);
-    for (request, why) in [
-        (RequestCheck::UnknownTool(error), AdmissionRefusal::NotFound),
-        (RequestCheck::Invalid(error), AdmissionRefusal::Schema),
-    ] {
+    for why in [AdmissionRefusal::NotFound, AdmissionRefusal::Schema] {
+        let request = RequestCheck::Refused(why, error);
         let (decisions, outcome) = drive(&playbook(), CallFacts { request, ..unkeyed_write() }, &[]);
         assert_eq!(decisions[0], Decision::Refused { why, error: Some(error) });
         assert_eq!((decisions.len(), outcome.attempts, outcome.claim), (2, 0, EffectClaim::NotApplied));
         assert_eq!((outcome.kind, outcome.last_error), (OutcomeKind::Refused(why), Some(error)));
     }
-}
-
-#[test]
-fn the_first_admission_check_that_refuses_decides_and_nothing_is_sent() {
-    let admit: AdmissionCheck = |_, _, _, _| None;
-    let of_another_tool: AdmissionCheck =
-        |_, _, _, facts| (facts.tool != ToolId(0)).then_some((AdmissionRefusal::NotFound, Some(ErrorId(7))));
-    let of_the_second_call: AdmissionCheck =
-        |machine, _, _, _| (machine.next_call() != CallId(0)).then_some((AdmissionRefusal::CircuitOpen, None));
-    let ended = |facts: CallFacts, checks: &[AdmissionCheck]| {
-        let (book, mut machine, mut out) = (playbook(), Machine::default(), OutputBuffer::default());
-        machine.on_call(&book, Instant::ZERO, unkeyed_write(), &[], &mut out);
-        out.events.clear();
-        out.outputs.clear();
-        machine.on_call(&book, Instant::ZERO, facts, checks, &mut out);
-        let decisions: Vec<Decision> = out.events.iter().map(|event| event.what).collect();
-        (decisions, out.outputs.len(), machine.outcome(CallId(1)))
-    };
-    let refused = |why, error| {
-        let kind = OutcomeKind::Refused(why);
-        let claim = EffectClaim::NotApplied;
-        let outcome = Outcome { kind, claim, attempts: 0, last_error: error, first_error: None };
-        (vec![Decision::Refused { why, error }, Decision::Outcome(outcome)], 0, Some(outcome))
-    };
-    let checks = [admit, of_another_tool, of_the_second_call];
-    let other = CallFacts { tool: ToolId(1), ..keyed_write() };
-    assert_eq!(ended(other, &checks), refused(AdmissionRefusal::NotFound, Some(ErrorId(7))), "the order decides");
-    assert_eq!(
-        ended(keyed_write(), &checks),
-        refused(AdmissionRefusal::CircuitOpen, None),
-        "a check can read the machine"
-    );
-    let (decisions, outputs, outcome) = ended(keyed_write(), &[admit]);
-    assert!(matches!(decisions[..], [Decision::AttemptStarted { .. }]));
-    assert_eq!((outputs, outcome), (1, None));
 }
 
 #[test]

@@ -91,6 +91,30 @@ pub enum Decision {
         /// What the caller gets.
         error: Option<ErrorId>,
     },
+    /// No permit is free: the next attempt waits.
+    Queued {
+        /// Its place in the queue, from 1.
+        place: u32,
+    },
+    /// The call waits for another one with its key, and ends as that one does.
+    Joined {
+        /// The call that it waits for.
+        leader: CallId,
+    },
+    /// A call with the same key has succeeded: the call gets the same result.
+    ServedFromCache {
+        /// That call.
+        leader: CallId,
+        /// How long ago that call ended.
+        age: Duration,
+    },
+    /// The call that it waited for was lost: it is sent itself.
+    TookOver {
+        /// The lost call.
+        leader: CallId,
+    },
+    /// The caller went away.
+    Cancelled,
     /// An attempt was sent.
     AttemptStarted {
         /// Its number.
@@ -222,6 +246,12 @@ words! {
         Exhausted = "exhausted",
         /// Admission refused the call; nothing was sent.
         Refused = "refused",
+        /// Another call with its key was in flight; it ended as that one did.
+        Joined = "joined",
+        /// Another call with its key had succeeded; it got the same result.
+        Cached = "cached",
+        /// The caller went away.
+        Cancelled = "cancelled",
         /// An answer is missing, or only suggests a failure.
         Undetermined = "undetermined",
     }
@@ -244,6 +274,20 @@ pub enum OutcomeKind {
     Exhausted(StopReason),
     /// Admission refused the call; nothing was sent.
     Refused(AdmissionRefusal),
+    /// Another call with its key was in flight; it ended as that one did.
+    Joined {
+        /// The other call.
+        leader: CallId,
+        /// How the other call ended.
+        ended: OutcomeWord,
+    },
+    /// Another call with its key had succeeded; it got the same result.
+    Cached {
+        /// The other call.
+        leader: CallId,
+    },
+    /// The caller went away.
+    Cancelled,
     /// An answer is missing.
     Undetermined(RequestKind),
     /// An answer suggests a failure and does not prove one.
@@ -261,7 +305,25 @@ impl OutcomeKind {
             OutcomeKind::Reversed(_) => OutcomeWord::Reversed,
             OutcomeKind::Exhausted(_) => OutcomeWord::Exhausted,
             OutcomeKind::Refused(_) => OutcomeWord::Refused,
+            OutcomeKind::Joined { .. } => OutcomeWord::Joined,
+            OutcomeKind::Cached { .. } => OutcomeWord::Cached,
+            OutcomeKind::Cancelled => OutcomeWord::Cancelled,
             OutcomeKind::Undetermined(_) | OutcomeKind::Suspected(_) => OutcomeWord::Undetermined,
+        }
+    }
+
+    /// Whether the call's own attempts ended with a success.
+    pub const fn is_success(self) -> bool {
+        matches!(self, OutcomeKind::Succeeded | OutcomeKind::SucceededAfterCompensation)
+    }
+
+    /// The same outcome, whose leader is another call.
+    #[must_use]
+    pub const fn with_leader(self, leader: CallId) -> OutcomeKind {
+        match self {
+            OutcomeKind::Joined { ended, .. } => OutcomeKind::Joined { leader, ended },
+            OutcomeKind::Cached { .. } => OutcomeKind::Cached { leader },
+            other => other,
         }
     }
 
@@ -278,7 +340,7 @@ pub struct Outcome {
     pub kind: OutcomeKind,
     /// The claimed net effect.
     pub claim: EffectClaim,
-    /// Attempts started; 0 if the call was refused.
+    /// Attempts started; 0 if nothing was sent for the call.
     pub attempts: u32,
     /// The last error, if any attempt failed with one.
     pub last_error: Option<ErrorId>,

@@ -7,7 +7,7 @@ use super::decision::{Outcome, OutcomeKind};
 use super::draw::Draw;
 use super::finding::FindingId;
 use super::reason::{DeprecationReason, ReversalRefusal};
-use crate::ids::{ErrorId, QueueId, ReasonId, RuleId, VerdictId};
+use crate::ids::{CallId, ErrorId, QueueId, ReasonId, RuleId, VerdictId};
 use crate::time::{Duration, Instant};
 use crate::words;
 
@@ -15,6 +15,11 @@ words! {
     /// The kinds of decision events, one for each [`Decision`].
     pub enum EventKind {
         Refused = "refused",
+        Queued = "queued",
+        Joined = "joined",
+        ServedFromCache = "served_from_cache",
+        TookOver = "took_over",
+        Cancelled = "cancelled",
         AttemptStarted = "attempt_started",
         AttemptFinished = "attempt_finished",
         LateAnswer = "late_answer",
@@ -58,6 +63,11 @@ words! {
         Error = "error",
         LastError = "last_error",
         FirstError = "first_error",
+        Place = "place",
+        Leader = "leader",
+        Age = "age_ms",
+        Ended = "ended",
+        By = "by",
     }
 }
 
@@ -98,6 +108,8 @@ pub enum FieldValue {
     GivenUp(DeprecationReason),
     /// The missing answer.
     Lacks(RequestKind),
+    /// A call.
+    Call(CallId),
     /// An error.
     Error(ErrorId),
 }
@@ -133,6 +145,11 @@ impl EventKind {
     const fn definition(self) -> (FieldKey, &'static [FieldKey], Role) {
         match self {
             EventKind::Refused => (FieldKey::Why, &[FieldKey::Error], Role::Admission),
+            EventKind::Queued => (FieldKey::Place, &[], Role::Waiting),
+            EventKind::Joined => (FieldKey::Leader, &[], Role::Admission),
+            EventKind::ServedFromCache => (FieldKey::Leader, &[FieldKey::Age], Role::Admission),
+            EventKind::TookOver => (FieldKey::Leader, &[], Role::Attempt),
+            EventKind::Cancelled => (FieldKey::By, &[], Role::Stop),
             EventKind::AttemptStarted => (FieldKey::Attempt, &[FieldKey::Evidence], Role::Attempt),
             EventKind::AttemptFinished => (
                 FieldKey::Attempt,
@@ -164,6 +181,7 @@ impl EventKind {
     pub const fn class(self) -> Class {
         match self.definition().2 {
             Role::Attempt | Role::Resend => Class::AttemptsChanged,
+            Role::Waiting => Class::TimingOnly,
             Role::Admission | Role::Stop | Role::GiveUp | Role::End => Class::OutcomeChanged,
         }
     }
@@ -183,6 +201,8 @@ impl EventKind {
 enum Role {
     /// Admission stops the call before its first attempt.
     Admission,
+    /// An attempt waits for others.
+    Waiting,
     /// An attempt, its end or its classification.
     Attempt,
     /// A compensation that leads to the next attempt.
@@ -211,13 +231,16 @@ impl FieldKey {
             | FieldKey::Error
             | FieldKey::LastError
             | FieldKey::FirstError => Class::OutcomeChanged,
+            FieldKey::Leader | FieldKey::Ended | FieldKey::By => Class::OutcomeChanged,
             FieldKey::Attempt | FieldKey::Attempts | FieldKey::Evidence | FieldKey::Status => Class::AttemptsChanged,
             FieldKey::Latency
             | FieldKey::OverTimeout
             | FieldKey::Delay
             | FieldKey::Due
             | FieldKey::Draw
-            | FieldKey::Told => Class::TimingOnly,
+            | FieldKey::Told
+            | FieldKey::Place
+            | FieldKey::Age => Class::TimingOnly,
             FieldKey::Rule | FieldKey::From | FieldKey::Reason => Class::Cosmetic,
         }
     }
@@ -285,6 +308,13 @@ impl Decision {
                 FieldValue::Word(why.as_str()),
                 [error.map_or(FieldValue::Flag(false), FieldValue::Error)],
             )),
+            Decision::Queued { place } => then(Description::new(Kind::Queued, FieldValue::Number(place), [])),
+            Decision::Joined { leader } => then(Description::new(Kind::Joined, FieldValue::Call(leader), [])),
+            Decision::ServedFromCache { leader, age } => {
+                then(Description::new(Kind::ServedFromCache, FieldValue::Call(leader), [FieldValue::Span(age)]))
+            }
+            Decision::TookOver { leader } => then(Description::new(Kind::TookOver, FieldValue::Call(leader), [])),
+            Decision::Cancelled => then(Description::new(Kind::Cancelled, FieldValue::Word("caller"), [])),
             Decision::AttemptStarted { attempt, evidence } => then(Description::new(
                 Kind::AttemptStarted,
                 FieldValue::Number(attempt.get()),
@@ -369,6 +399,11 @@ impl Decision {
             }
             Decision::Deprecated { .. } => (None, Some(Then::DeprecateToolCall)),
             Decision::Refused { .. }
+            | Decision::Queued { .. }
+            | Decision::Joined { .. }
+            | Decision::ServedFromCache { .. }
+            | Decision::TookOver { .. }
+            | Decision::Cancelled
             | Decision::AttemptStarted { .. }
             | Decision::AttemptFinished { .. }
             | Decision::LateAnswer { .. }
@@ -395,7 +430,12 @@ impl Outcome {
     pub fn each_field(&self, mut take: impl FnMut(FieldKey, FieldValue)) {
         take(FieldKey::Outcome, FieldValue::Word(self.kind.as_str()));
         match self.kind {
-            OutcomeKind::Succeeded | OutcomeKind::SucceededAfterCompensation => {}
+            OutcomeKind::Succeeded | OutcomeKind::SucceededAfterCompensation | OutcomeKind::Cancelled => {}
+            OutcomeKind::Joined { leader, ended } => {
+                take(FieldKey::Leader, FieldValue::Call(leader));
+                take(FieldKey::Ended, FieldValue::Word(ended.as_str()));
+            }
+            OutcomeKind::Cached { leader } => take(FieldKey::Leader, FieldValue::Call(leader)),
             OutcomeKind::Escalated(queue) => take(FieldKey::Queue, FieldValue::Queue(queue)),
             OutcomeKind::Refused(why) => take(FieldKey::Why, FieldValue::Word(why.as_str())),
             OutcomeKind::Exhausted(stop) => take(FieldKey::Stop, FieldValue::Word(stop.as_str())),

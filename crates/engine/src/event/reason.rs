@@ -53,12 +53,60 @@ words! {
         NotFound = "not_found",
         /// The arguments do not fit the tool's schema.
         Schema = "schema",
+        /// The tool needs an idempotency key.
+        KeyMissing = "key_missing",
+        /// The idempotency key is too short or too long.
+        KeyLength = "key_length",
         /// The idempotency key belongs to another request.
         KeyReused = "key_reused",
+        /// A call with the idempotency key is in flight.
+        KeyInFlight = "key_in_flight",
+        /// An earlier call with the idempotency key may have acted, and the upstream pays no attention to keys.
+        Unsettled = "unsettled",
         /// The run has no tool calls left.
         BudgetExceeded = "budget_exceeded",
         /// The breaker of the tool's server is open.
         CircuitOpen = "circuit_open",
+        /// Too many calls wait for a permit.
+        QueueFull = "queue_full",
+    }
+}
+
+impl AdmissionRefusal {
+    /// The JSON-RPC code that the caller gets.
+    pub const fn code(self) -> &'static str {
+        match self {
+            AdmissionRefusal::UnknownAction | AdmissionRefusal::NotFound => "-32601",
+            AdmissionRefusal::InvalidTransition
+            | AdmissionRefusal::ValidationFailed
+            | AdmissionRefusal::Schema
+            | AdmissionRefusal::KeyMissing
+            | AdmissionRefusal::KeyLength
+            | AdmissionRefusal::KeyReused => "-32602",
+            AdmissionRefusal::KeyInFlight
+            | AdmissionRefusal::Unsettled
+            | AdmissionRefusal::BudgetExceeded
+            | AdmissionRefusal::CircuitOpen
+            | AdmissionRefusal::QueueFull => "-32603",
+        }
+    }
+
+    /// What would be allowed instead, as a sentence without its full stop.
+    pub const fn instead(self) -> &'static str {
+        match self {
+            AdmissionRefusal::UnknownAction => "call an action of the graph",
+            AdmissionRefusal::InvalidTransition => "call an action that is valid now",
+            AdmissionRefusal::ValidationFailed | AdmissionRefusal::Schema => "send arguments that fit",
+            AdmissionRefusal::NotFound => "call a declared tool",
+            AdmissionRefusal::KeyMissing => "send the call with an idempotency key",
+            AdmissionRefusal::KeyLength => "send a key of an allowed length",
+            AdmissionRefusal::KeyReused => "send another request under a key of its own",
+            AdmissionRefusal::KeyInFlight => "wait until the call with this key has ended",
+            AdmissionRefusal::Unsettled => "find out first what the earlier call with this key did",
+            AdmissionRefusal::BudgetExceeded => "end the run, or give it more tool calls",
+            AdmissionRefusal::CircuitOpen => "wait until the breaker lets a call pass",
+            AdmissionRefusal::QueueFull => "send the call again when others have ended",
+        }
     }
 }
 
@@ -75,6 +123,10 @@ words! {
         CallTimeout = "call_timeout",
         /// The upstream asked to wait longer than `max_wait_ms`.
         MaxWait = "max_wait",
+        /// The run has no tool calls left.
+        Budget = "budget",
+        /// The breaker of the tool's server is open.
+        CircuitOpen = "circuit_open",
         /// `max_refreshes`.
         MaxRefreshes = "max_refreshes",
         /// The refresh itself failed.

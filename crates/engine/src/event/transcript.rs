@@ -63,6 +63,8 @@ pub struct Transcript<'a> {
     pub names: &'a PlaybookNames,
     /// The calls' names, by `CallId`.
     pub calls: &'a [String],
+    /// The names of other calls that events mention; their ids follow those of `calls`.
+    pub others: &'a [String],
     /// The name of an intent.
     pub intent_name: &'a dyn Fn(Intent) -> String,
     /// Ordered by time, then emission.
@@ -85,7 +87,7 @@ pub fn unnamed(_: Intent) -> String {
 impl<'a> Transcript<'a> {
     /// The name of a call.
     pub fn call(&self, id: CallId) -> &'a str {
-        self.calls.get(id.index()).map_or("?", |name| name)
+        self.calls.iter().chain(self.others).nth(id.index()).map_or("?", |name| name)
     }
 
     /// The kind of an error, or `error` if it has none.

@@ -39,6 +39,10 @@ pub struct ToolFacts {
     pub repeatable: bool,
     /// The timeout of an attempt.
     pub timeout: Duration,
+    /// Whether the upstream pays no attention to idempotency keys.
+    pub ignores_keys: bool,
+    /// Whether a call without an idempotency key is refused.
+    pub needs_key: bool,
     /// Whether people declared the facts; otherwise they are assumed.
     pub declared: bool,
     /// Whether the name of a tool that people did not declare suggests that it only reads. It weakens findings, and decides
@@ -53,6 +57,8 @@ impl ToolFacts {
         idempotent: false,
         repeatable: false,
         timeout: DEFAULT_TIMEOUT,
+        ignores_keys: false,
+        needs_key: false,
         declared: false,
         seems_to_read: false,
     };
@@ -98,6 +104,10 @@ pub struct OmittedFacts {
     pub repeatable: bool,
     /// The timeout of an attempt.
     pub timeout: bool,
+    /// What a key is worth upstream.
+    pub keys: bool,
+    /// Whether the tool needs a key.
+    pub key: bool,
 }
 
 impl OmittedFacts {
@@ -107,6 +117,8 @@ impl OmittedFacts {
             idempotent: self.idempotent && other.idempotent,
             repeatable: self.repeatable && other.repeatable,
             timeout: self.timeout && other.timeout,
+            keys: self.keys && other.keys,
+            key: self.key && other.key,
         }
     }
 }
@@ -156,11 +168,13 @@ impl ToolRow {
 
     /// Its facts, with omitted ones taken from `weaker`.
     fn over(&self, weaker: ToolFacts) -> ToolFacts {
-        let OmittedFacts { idempotent, repeatable, timeout } = self.omitted;
+        let OmittedFacts { idempotent, repeatable, timeout, keys, key } = self.omitted;
         ToolFacts {
             idempotent: if idempotent { weaker.idempotent } else { self.facts.idempotent },
             repeatable: if repeatable { weaker.repeatable } else { self.facts.repeatable },
             timeout: if timeout { weaker.timeout } else { self.facts.timeout },
+            ignores_keys: if keys { weaker.ignores_keys } else { self.facts.ignores_keys },
+            needs_key: if key { weaker.needs_key } else { self.facts.needs_key },
             ..self.facts
         }
     }
@@ -196,9 +210,10 @@ impl Tools {
         self.matching_rows(tool).filter_map(ToolRow::schema).last()
     }
 
-    /// Whether a row says what arguments its tool takes.
-    pub fn have_schemas(&self) -> bool {
-        [&self.rows].into_iter().chain(&self.weaker).flatten().any(|row| row.schema.is_some())
+    /// Whether a row says what arguments its tool takes, or that it needs a key.
+    pub fn check_requests(&self) -> bool {
+        let mut rows = [&self.rows].into_iter().chain(&self.weaker).flatten();
+        rows.any(|row| row.schema.is_some() || row.facts.needs_key)
     }
 
     /// Whether the weakest matching row supplies a fact of `tool` that every stronger one omits.

@@ -8,6 +8,7 @@ pub mod pattern;
 mod request;
 #[cfg(test)]
 pub(crate) mod sample;
+mod sharing;
 mod waiting;
 mod when;
 
@@ -18,6 +19,7 @@ pub use model::{
     Terminal, UNCLASSIFIED, UnsafePolicy, Verdict,
 };
 pub use request::ArgumentSchema;
+pub use sharing::{BudgetUnit, Dedupe, InFlightKey, PermitLimits, Sharing, ToolCallBudget};
 pub use waiting::{
     Backoff, Cap, Counter, DecorrelatedFrom, ElapsedRule, Family, FamilyWord, Formula, Jitter, JitterWord, OverMax,
     OverMaxWord, Ratio, ServerDelay, ServerDelayMode, ServerDelayWord,

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use super::facts::Tools;
+use super::sharing::Sharing;
 use super::waiting::{Backoff, ElapsedRule, ServerDelay};
 use super::when::When;
 use crate::event::{CompensationWord, EffectClaim, PlaybookNames};
@@ -35,6 +36,8 @@ pub struct Playbook {
     pub tools: Tools,
     /// `registry: { unknown_tools: refuse }`: a call of a tool without a row of tool facts is refused.
     pub refuses_unknown_tools: bool,
+    /// What the calls of one dispatcher share.
+    pub sharing: Sharing,
     /// The limits of every call.
     pub limits: Limits,
     /// The unsafe switches; `None` for a playbook for use.

@@ -2,7 +2,7 @@
 
 use super::{
     AfterRefresh, Backoff, Compensation, ConditionKind, ConditionTest, Limits, Playbook, Refresh, Retry, Reversal,
-    Rule, ServerDelay, Terminal, Tools, UnsafePolicy, Verdict, When,
+    Rule, ServerDelay, Sharing, Terminal, Tools, UnsafePolicy, Verdict, When,
 };
 use crate::event::EffectClaim;
 use crate::ids::{QueueId, ReasonId, VerdictId};
@@ -46,6 +46,7 @@ pub(crate) fn playbook() -> Playbook {
         reasons: vec!["r".into()],
         tools: Tools::default(),
         refuses_unknown_tools: false,
+        sharing: Sharing::NONE,
         limits: Limits { max_attempts: 6, deadline: Some(Duration::from_millis(60_000)), ..Limits::NONE },
         study: None,
     }

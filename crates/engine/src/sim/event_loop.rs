@@ -8,18 +8,18 @@ use crate::clock::{EventPriority, EventQueue};
 use crate::dispatch::{
     CallFacts, ClassifiedFailure, Input, Machine, Output, OutputBuffer, RequestCheck, Response, ResponseMeta,
 };
-use crate::event::{AdmissionRefusal, Draw, EffectClaim, ErrorFacts, Provenance, RequestKind};
+use crate::event::{Decision, Draw, EffectClaim, ErrorFacts, Provenance, RequestKind};
 use crate::ids::{AttemptNo, CallId, ErrorId};
 use crate::playbook::Access;
 use crate::time::{Duration, Instant};
 use crate::upstream::{Answer, Request, UpstreamReply};
 
 use super::plan::Plan;
-use super::scenario::ScenarioCall;
+use super::scenario::{LaterStart, ScenarioCall};
 
 /// Gives the loop access to its calls.
 pub(super) trait CallSource {
-    /// Assigns this id to the next call in the order of starts.
+    /// Assigns this id to the next call in the order of starts; only calls without an id of their own.
     fn start(&mut self, id: CallId);
 
     /// The call with an assigned id.
@@ -32,23 +32,56 @@ pub(super) trait CallSource {
 /// A future event.
 #[derive(Clone, Debug)]
 enum PendingEvent {
-    Start,
+    /// Of a call with an id, or of the next one.
+    Start(Option<CallId>),
+    Cancel(CallId),
     Wake(CallId),
-    Arrives { call: CallId, asked: RequestKind, answer: Answer, over_timeout: bool },
-    TimesOut { call: CallId, asked: RequestKind, timeout: Duration, provenance: Provenance },
-    ArrivesLate { call: CallId, attempt: AttemptNo, reply: UpstreamReply },
+    Arrives {
+        call: CallId,
+        asked: RequestKind,
+        answer: Answer,
+        over_timeout: bool,
+    },
+    TimesOut {
+        call: CallId,
+        asked: RequestKind,
+        timeout: Duration,
+        provenance: Provenance,
+    },
+    ArrivesLate {
+        call: CallId,
+        attempt: AttemptNo,
+        reply: UpstreamReply,
+    },
 }
 
 impl PendingEvent {
     const fn call(&self) -> Option<CallId> {
         match self {
-            PendingEvent::Start => None,
-            PendingEvent::Wake(call)
+            PendingEvent::Start(_) => None,
+            PendingEvent::Cancel(call)
+            | PendingEvent::Wake(call)
             | PendingEvent::Arrives { call, .. }
             | PendingEvent::TimesOut { call, .. }
             | PendingEvent::ArrivesLate { call, .. } => Some(*call),
         }
     }
+}
+
+/// Where the loop stops beside the needed answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LoopStop {
+    AtNone,
+    /// After the end of a call whose events nobody has taken.
+    AtEnd,
+}
+
+/// Why the loop stopped.
+#[derive(Debug)]
+pub(super) enum LoopStep {
+    Asks(Request),
+    Ended,
+    Idle,
 }
 
 /// The state of the loop between two answers.
@@ -63,6 +96,8 @@ pub(super) struct EventLoop {
     handled: usize,
     /// The number of queued events, by call.
     pending: Vec<u32>,
+    /// Calls that start when others have ended.
+    later: Vec<LaterStart>,
 }
 
 impl EventLoop {
@@ -75,12 +110,24 @@ impl EventLoop {
         self.now = Instant::ZERO;
         self.handled = 0;
         self.pending.clear();
+        self.later.clear();
     }
 
-    /// Adds the start of a call. Calls with the same start time start in the order in which they were added.
+    /// Adds the start of a call, which gets the next id if it has none. Calls with the same start time start in the order
+    /// in which they were added.
     #[inline]
-    pub(super) fn add_start(&mut self, at: Instant) {
-        self.queue.push(at, EventPriority::Start, PendingEvent::Start);
+    pub(super) fn add_start(&mut self, at: Instant, id: Option<CallId>) {
+        self.queue.push(at, EventPriority::Start, PendingEvent::Start(id));
+    }
+
+    /// Adds a call that starts when others have ended.
+    pub(super) fn add_later_start(&mut self, later: LaterStart) {
+        self.later.push(later);
+    }
+
+    /// Adds the moment at which the caller of a call goes away.
+    pub(super) fn add_cancel(&mut self, at: Instant, call: CallId) {
+        self.push(at, call, PendingEvent::Cancel(call));
     }
 
     /// The time of the last event.
@@ -98,36 +145,51 @@ impl EventLoop {
         self.pending.get(call.index()).is_some_and(|pending| *pending > 0)
     }
 
-    /// Runs until an answer is needed; none: no event is left before `until`.
+    /// Runs until an answer is needed, no event is left before `until`, or a call ends, if it is to `stop` there.
     pub(super) fn next(
         &mut self,
         plan: &Plan,
         memo: &mut Memo,
         calls: &mut impl CallSource,
         until: Option<Instant>,
-    ) -> Option<Request> {
+        stop: LoopStop,
+    ) -> LoopStep {
         loop {
             while let Some(&output) = self.buffer.outputs.get(self.handled) {
                 self.handled += 1;
                 match output {
                     Output::Wake { call, at } => self.push(at, call, PendingEvent::Wake(call)),
                     Output::Ask { call, asked, within, .. } => {
-                        return Some(request(calls, self.now, call, asked, within));
+                        return LoopStep::Asks(request(calls, self.now, call, asked, within));
                     }
                 }
             }
             self.buffer.outputs.clear();
             self.handled = 0;
-            if until.is_some_and(|until| self.queue.next_at().is_some_and(|at| at >= until)) {
-                return None;
+            if stop == LoopStop::AtEnd
+                && self.buffer.events.iter().any(|event| matches!(event.what, Decision::Outcome(_)))
+            {
+                return LoopStep::Ended;
             }
-            let (now, pending) = self.queue.pop()?;
+            if until.is_some_and(|until| self.queue.next_at().is_some_and(|at| at >= until)) {
+                return LoopStep::Idle;
+            }
+            let Some((now, pending)) = self.queue.pop() else { return LoopStep::Idle };
             self.now = now;
             if let Some(count) = pending.call().and_then(|call| self.pending.get_mut(call.index())) {
                 *count -= 1; // it was counted when it was pushed
             }
-            let input = InputBuilder { plan, memo, calls }.input(&self.machine, pending);
+            if let PendingEvent::TimesOut { call, .. } = pending
+                && self.machine.outcome(call).is_some()
+            {
+                continue; // its caller went away: nobody waits for the answer
+            }
+            let input = InputBuilder { plan, memo, calls }.input(&self.machine, now, pending);
+            let known = self.buffer.events.len();
             self.machine.handle_input(&plan.playbook, now, input, &mut self.buffer);
+            if !self.later.is_empty() {
+                self.start_later(known);
+            }
         }
     }
 
@@ -159,6 +221,21 @@ impl EventLoop {
         }
     }
 
+    /// Starts the calls whose last predecessor is among the ends from event `known` on.
+    fn start_later(&mut self, known: usize) {
+        let events = self.buffer.events.iter().skip(known);
+        for ended in events.filter(|event| matches!(event.what, Decision::Outcome(_))) {
+            self.later.retain_mut(|later| {
+                let is_last = later.after.remove(&ended.call) && later.after.is_empty();
+                if is_last {
+                    let at = ended.at.plus(later.delay).max(later.earliest);
+                    self.queue.push(at, EventPriority::Start, PendingEvent::Start(Some(later.call)));
+                }
+                !is_last
+            });
+        }
+    }
+
     #[inline]
     fn push(&mut self, at: Instant, call: CallId, what: PendingEvent) {
         if self.pending.len() <= call.index() {
@@ -184,15 +261,19 @@ struct InputBuilder<'a, C> {
 }
 
 impl<C: CallSource> InputBuilder<'_, C> {
-    fn input(&mut self, machine: &Machine, pending: PendingEvent) -> Input {
+    fn input(&mut self, machine: &Machine, now: Instant, pending: PendingEvent) -> Input {
         match pending {
-            PendingEvent::Start => {
-                let call = machine.next_call();
-                self.calls.start(call);
+            PendingEvent::Start(id) => {
+                let call = id.unwrap_or_else(|| {
+                    let next = machine.next_call();
+                    self.calls.start(next);
+                    next
+                });
                 let request = if self.plan.checks_requests { self.checked(call) } else { RequestCheck::Fine };
-                Input::Call(call, CallFacts { request, ..self.calls.call(call).dispatched() })
+                Input::Call(call, CallFacts { request, at: now, ..self.calls.call(call).dispatched() })
             }
             PendingEvent::Wake(call) => Input::Woken(call),
+            PendingEvent::Cancel(call) => Input::Cancelled(call),
             PendingEvent::Arrives { call, asked, answer, over_timeout } => {
                 let response = self.response(call, asked, answer.reply);
                 let meta = ResponseMeta { latency: answer.latency, provenance: answer.provenance, over_timeout };
@@ -216,14 +297,11 @@ impl<C: CallSource> InputBuilder<'_, C> {
     /// What the registry says of a request.
     fn checked(&mut self, id: CallId) -> RequestCheck {
         let call = self.calls.call(id);
-        let Some((why, error)) = self.plan.objection(call.tool_name, &call.facts, call.args_text()) else {
+        let key_len = call.key_len();
+        let Some((why, error)) = self.plan.objection(call.tool_name, &call.facts, call.args_text(), key_len) else {
             return RequestCheck::Fine;
         };
-        let error = self.calls.intern_error(id, Arc::new(error));
-        match why {
-            AdmissionRefusal::NotFound => RequestCheck::UnknownTool(error),
-            _ => RequestCheck::Invalid(error),
-        }
+        RequestCheck::Refused(why, self.calls.intern_error(id, Arc::new(error)))
     }
 
     fn response(&mut self, call: CallId, asked: RequestKind, reply: UpstreamReply) -> Response {

@@ -1,5 +1,6 @@
 //! Compares a run with the expectations of its fixture. Accepts nothing.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::event::{Decision, EffectClaim, FindingId, Outcome, OutcomeKind};
@@ -41,18 +42,47 @@ pub fn contradictions(
 ) -> Vec<Contradiction> {
     let mut found = Vec::new();
     for (n, (call, outcome)) in scenario.calls.iter().zip(&record.outcomes).enumerate() {
-        if let Some(expected) = expect.calls.get(call.name) {
-            let id = CallId(u32::try_from(n).unwrap_or(u32::MAX));
+        let by_group = call.group.and_then(|group| expect.calls.get(group));
+        for expected in expect.calls.get(call.name).into_iter().chain(by_group) {
+            let id = CallId::at(n);
             let mut check = ExpectationCheck { call: Some(call.name), found: &mut found };
             check_call(&mut check, expected, plan, record, id, outcome);
+            let leader = match outcome.kind {
+                OutcomeKind::Joined { leader, .. } | OutcomeKind::Cached { leader } => {
+                    scenario.calls.get(leader.index())
+                }
+                _ => None,
+            };
+            check.holds("leader", expected.leader.as_deref(), &leader.map_or("none", |leader| leader.name));
         }
+    }
+    for (group, counts) in expect.calls.iter().filter_map(|(name, call)| Some((name, call.outcomes.as_ref()?))) {
+        let mut check = ExpectationCheck { call: Some(group), found: &mut found };
+        check.holds("outcomes", Some(counted(counts)), &counted(&outcomes_of(group, scenario, record)));
     }
     let mut check = ExpectationCheck { call: None, found: &mut found };
     let effects: u32 = record.ledger.net().values().map(|net| net.effects).sum();
     check.holds("effects", expect.effects, &effects);
+    check.holds("peak_in_flight", expect.peak_in_flight, &record.peak_in_flight());
     check.holds("sends", expect.sends, &record.tallies.iter().map(|tally| tally.sends).sum());
     check_findings(&mut check, expect.findings.as_deref(), record);
     found
+}
+
+/// How many calls of a group ended in which way.
+fn outcomes_of(group: &str, scenario: &Scenario<'_>, record: &SimulationRecord) -> BTreeMap<String, u32> {
+    let mut counts = BTreeMap::new();
+    let ended = scenario.calls.iter().zip(&record.outcomes);
+    for (_, outcome) in ended.filter(|(call, _)| call.group == Some(group)) {
+        *counts.entry(outcome.kind.as_str().to_owned()).or_default() += 1;
+    }
+    counts
+}
+
+/// `succeeded 3, refused 1`.
+fn counted(counts: &BTreeMap<String, u32>) -> String {
+    let words: Vec<String> = counts.iter().map(|(outcome, count)| format!("{outcome} {count}")).collect();
+    words.join(", ")
 }
 
 fn check_call(
@@ -71,6 +101,11 @@ fn check_call(
         OutcomeKind::Exhausted(stop) => stop.as_str(),
         _ => "none",
     };
+    let why = match outcome.kind {
+        OutcomeKind::Refused(why) => why.as_str(),
+        _ => "none",
+    };
+    check.holds("why", expected.why.as_deref(), &why);
     check.holds("outcome", expected.outcome.as_deref(), &outcome.kind.as_str());
     check.holds("effect", expected.effect.map(EffectClaim::as_str), &outcome.claim.as_str());
     check.holds("attempts", expected.attempts, &outcome.attempts);

@@ -223,6 +223,13 @@ impl CallReview<'_> {
     /// The claim contradicts the net effect of the intent. Only if it is known what the upstream did.
     fn untruthful_outcome(&self) -> Option<Finding> {
         let outcome = self.record.outcomes.get(self.id.index())?;
+        let has_answer = matches!(outcome.kind, OutcomeKind::Joined { .. } | OutcomeKind::Cached { .. });
+        if outcome.attempts == 0 && !has_answer {
+            return None; // nothing was sent for it, whatever others did under its key
+        }
+        if has_answer && matches!(self.call.source, AnswerSource::Tape(_)) {
+            return None; // the effect is in the ledger of the call that it followed
+        }
         let net = self.net.by_intent.get(&self.call.booked_intent(self.id)).copied().unwrap_or_default();
         if net.unobserved > 0 {
             return None; // a recorded failure: it is unknown what the upstream did

@@ -18,7 +18,9 @@ pub struct Plan {
     pub names: PlaybookNames,
     /// The verdicts with the same meaning in every playbook.
     pub reserved: Reserved,
-    /// Whether calls of one run share state and are simulated together: some verdict may redeem a reversal token.
+    /// Whether some verdict may redeem a reversal token: calls of one run with the same token are simulated together.
+    pub shares_tokens: bool,
+    /// Whether all calls of one dispatcher are simulated together, because they share keys, a budget or permits.
     pub shares_state: bool,
     /// Whether the registry has something to check: declared tools or their arguments.
     pub checks_requests: bool,
@@ -50,8 +52,11 @@ impl Plan {
             classifier: Arc::new(Classifier::new(&playbook)),
             names: playbook.names(),
             reserved: Reserved::of(&playbook),
-            shares_state: playbook.verdicts.iter().any(|verdict| may_redeem(&verdict.then)),
-            checks_requests: playbook.refuses_unknown_tools || tools.have_schemas(),
+            shares_state: playbook.sharing.is_any(),
+            shares_tokens: playbook.verdicts.iter().any(|verdict| may_redeem(&verdict.then)),
+            checks_requests: playbook.refuses_unknown_tools
+                || playbook.sharing.dedupe.is_some()
+                || tools.check_requests(),
             draws: playbook.verdicts.iter().any(|verdict| is_drawn(&verdict.then)),
             seed: None,
             tools,
@@ -78,25 +83,45 @@ impl Plan {
     }
 
     /// What the registry says against a request, with the error that its caller gets; none: nothing. Arguments that the
-    /// recording does not have are not checked.
+    /// recording does not have are not checked; of the key only its length is known.
     pub fn objection(
         &self,
         tool: &str,
         facts: &ToolFacts,
         args: Option<&str>,
+        key_len: Option<usize>,
     ) -> Option<(AdmissionRefusal, ErrorFacts)> {
-        let error = |kind: &str, code: &str, message: String| ErrorFacts {
-            kind: Some(kind.into()),
+        let (why, message) = self.refusal(tool, facts, args, key_len)?;
+        let error = ErrorFacts {
+            kind: Some(why.as_str().into()),
             message: Some(message.into()),
-            code: Some(code.into()),
+            code: Some(why.code().into()),
             ..ErrorFacts::default()
         };
+        Some((why, error))
+    }
+
+    fn refusal(
+        &self,
+        tool: &str,
+        facts: &ToolFacts,
+        args: Option<&str>,
+        key_len: Option<usize>,
+    ) -> Option<(AdmissionRefusal, String)> {
         if self.playbook.refuses_unknown_tools && !facts.declared {
-            let message = format!("no tool is called {tool}");
-            return Some((AdmissionRefusal::NotFound, error("not_found", "-32601", message)));
+            return Some((AdmissionRefusal::NotFound, format!("no tool is called {tool}")));
         }
-        let unfit = self.tools.schema(tool)?.check(args?).err()?;
-        Some((AdmissionRefusal::Schema, error("schema", "-32602", unfit)))
+        if let Some(Err(unfit)) = self.tools.schema(tool).map(|schema| args.map_or(Ok(()), |args| schema.check(args))) {
+            return Some((AdmissionRefusal::Schema, unfit));
+        }
+        let Some(length) = key_len else {
+            let missing = || (AdmissionRefusal::KeyMissing, format!("{tool} needs an idempotency key"));
+            return facts.needs_key.then(missing);
+        };
+        let rules = self.playbook.sharing.dedupe?;
+        let (least, most) = (rules.min_key_len, rules.max_key_len);
+        let fits = (least as usize..=most as usize).contains(&length);
+        (!fits).then(|| (AdmissionRefusal::KeyLength, format!("a key has {least} to {most} bytes, this one {length}")))
     }
 
     /// The arguments that `tool` takes, if a row of tool facts says so.

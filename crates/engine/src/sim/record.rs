@@ -2,7 +2,7 @@
 
 #![expect(clippy::disallowed_types, reason = "looked up by key only, never iterated into an output")]
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use foldhash::fast::FixedState;
@@ -32,6 +32,8 @@ pub struct SimulationRecord {
     pub(super) shown_errors: Vec<Arc<ErrorFacts>>,
     /// Sorted: worst first, then by call.
     pub findings: Vec<Finding>,
+    /// The names of calls outside the record that its events mention; their ids follow those of its calls.
+    pub others: Vec<String>,
     by_call: EventsByCall,
 }
 
@@ -118,6 +120,7 @@ impl SimulationRecord {
         Transcript {
             names,
             calls,
+            others: &self.others,
             intent_name,
             events: &self.events,
             outcomes: &self.outcomes,
@@ -133,6 +136,29 @@ impl SimulationRecord {
         let all: &[DecisionEvent] = if places.is_some() { &[] } else { &self.events };
         let indexed = places.unwrap_or_default().iter().filter_map(|&place| self.events.get(place as usize));
         indexed.chain(all.iter().filter(move |event| event.call == call))
+    }
+
+    /// How the record's only call ended, by its events.
+    pub(super) fn outcome(&self) -> Option<Outcome> {
+        self.events.iter().rev().find_map(|event| match event.what {
+            Decision::Outcome(outcome) => Some(outcome),
+            _ => None,
+        })
+    }
+
+    /// The most attempts that were out at the same time.
+    pub fn peak_in_flight(&self) -> u32 {
+        let mut out = BTreeSet::new();
+        let mut peak = 0;
+        for event in &self.events {
+            match event.what {
+                Decision::AttemptStarted { .. } => out.insert(event.call),
+                Decision::AttemptFinished { .. } | Decision::Cancelled => out.remove(&event.call),
+                _ => continue,
+            };
+            peak = peak.max(out.len());
+        }
+        u32::try_from(peak).unwrap_or(u32::MAX)
     }
 
     /// Derives the values that follow from the events.
@@ -217,6 +243,11 @@ impl Errors {
             false => self.index.get(&error).copied(),
         };
         known.unwrap_or_else(|| self.add(error))
+    }
+
+    /// An error by its id.
+    pub(super) fn get(&self, id: ErrorId) -> Option<Arc<ErrorFacts>> {
+        self.known.get(id.index()).cloned()
     }
 
     fn add(&mut self, error: Arc<ErrorFacts>) -> ErrorId {

@@ -337,16 +337,8 @@ fn seen_in(plan: &Plan, calls: &[ScenarioCall<'_>], record: &SimulationRecord) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::playbook::DEFAULT_TIMEOUT;
 
-    const FACTS: ToolFacts = ToolFacts {
-        access: Access::Write,
-        idempotent: false,
-        repeatable: false,
-        timeout: DEFAULT_TIMEOUT,
-        declared: true,
-        seems_to_read: false,
-    };
+    const FACTS: ToolFacts = ToolFacts { declared: true, ..ToolFacts::ASSUMED };
     const CERTAIN: Evidence = Evidence { facts: FACTS, one_run: true };
 
     fn on(place: u64) -> Moment {

@@ -1,10 +1,12 @@
 //! The calls of one simulation and the source of their answers: a fixture or a recorded call.
 
+use std::collections::BTreeSet;
+
 use crate::call::RecordedCall;
 use crate::dispatch::{CallFacts, RequestCheck};
 use crate::event::{Draw, Intent};
 use crate::fixture::{Fixture, FixtureTool};
-use crate::ids::{ArgsId, AttemptNo, CallId, EvidenceId, Interner, KeyId, TokenId, ToolId};
+use crate::ids::{ArgsId, AttemptNo, CallId, EvidenceId, Interner, KeyId, RunId, TokenId, ToolId};
 use crate::playbook::{Access, DEFAULT_TIMEOUT, OmittedFacts, ToolFacts, ToolRow, Tools};
 use crate::time::{Duration, Instant};
 use crate::upstream::{AnswerSource, KeyDialect, Ledger, MissingAnswerPolicy, Tape};
@@ -17,6 +19,10 @@ use super::plan::Plan;
 pub struct Scenario<'a> {
     /// The calls; the id of a call is its place here.
     pub calls: Vec<ScenarioCall<'a>>,
+    /// The calls that are made when others have ended.
+    pub later: Vec<LaterStart>,
+    /// When callers go away.
+    pub cancelled: Vec<(Instant, CallId)>,
     /// How the upstream answers repeated keys.
     pub keys: KeyDialect,
     /// Effects that exist before the simulation.
@@ -29,17 +35,34 @@ pub struct Scenario<'a> {
     pub args: Interner,
 }
 
+/// A call that is made when others have ended.
+#[derive(Clone, Debug)]
+pub struct LaterStart {
+    /// The call.
+    pub call: CallId,
+    /// The calls that end before.
+    pub after: BTreeSet<CallId>,
+    /// How long after the last of them.
+    pub delay: Duration,
+    /// The earliest moment.
+    pub earliest: Instant,
+}
+
 /// One call of a scenario.
 #[derive(Clone, Copy, Debug)]
 pub struct ScenarioCall<'a> {
     /// Its name for people.
     pub name: &'a str,
+    /// The name of the calls that a fixture writes as one, if it is one of several.
+    pub group: Option<&'a str>,
     /// The tool's name.
     pub tool_name: &'a str,
     /// The tool facts.
     pub facts: ToolFacts,
     /// The tool.
     pub tool: ToolId,
+    /// Its run.
+    pub run: RunId,
     /// The idempotency key.
     pub key: Option<KeyId>,
     /// The reversal token.
@@ -54,6 +77,8 @@ pub struct ScenarioCall<'a> {
     pub source: AnswerSource<'a>,
     /// The arguments that a fixture gives, as JSON text.
     pub written_args: &'a str,
+    /// The length in bytes of the key that a fixture gives.
+    pub written_key_len: usize,
     /// The draws that a fixture gives, by attempt.
     pub draws: &'a [Draw],
     /// The seed of its other draws that a fixture gives.
@@ -64,10 +89,12 @@ impl<'a> ScenarioCall<'a> {
     /// The only call of a simulation, from its recording.
     pub fn recorded(call: &'a RecordedCall, facts: ToolFacts, beyond: &'a MissingAnswerPolicy) -> ScenarioCall<'a> {
         ScenarioCall {
+            group: None,
             name: "", // recorded calls are named elsewhere
             tool_name: call.tool(),
             facts,
             tool: ToolId(0),
+            run: RunId(0),
             key: call.is_keyed().then_some(KeyId(0)),
             token: call.has_token().then_some(TokenId(0)),
             args: ArgsId(0),
@@ -75,6 +102,7 @@ impl<'a> ScenarioCall<'a> {
             timeout: call.timeout.unwrap_or(facts.timeout),
             source: AnswerSource::Tape(Tape { call, missing: beyond }),
             written_args: "",
+            written_key_len: 0,
             draws: &[],
             seed: None,
         }
@@ -83,8 +111,16 @@ impl<'a> ScenarioCall<'a> {
     /// Its arguments as JSON text, if the recording has them.
     pub(super) fn args_text(&self) -> Option<&'a str> {
         match self.source {
-            AnswerSource::Script(_) => Some(self.written_args),
+            AnswerSource::Script(..) => Some(self.written_args),
             AnswerSource::Tape(tape) => tape.call.args(),
+        }
+    }
+
+    /// The length of its idempotency key in bytes, if it has one.
+    pub(super) fn key_len(&self) -> Option<usize> {
+        match self.source {
+            AnswerSource::Script(..) => self.key.map(|_| self.written_key_len),
+            AnswerSource::Tape(tape) => tape.call.key().map(str::len),
         }
     }
 
@@ -94,7 +130,7 @@ impl<'a> ScenarioCall<'a> {
         let made = || {
             let seed = seed.or(self.seed).unwrap_or_default();
             match self.source {
-                AnswerSource::Script(_) => draws::draw(seed, self.name, attempt),
+                AnswerSource::Script(..) => draws::draw(seed, self.name, attempt),
                 AnswerSource::Tape(tape) => draws::draw(seed, &tape.call.reference(), attempt),
             }
         };
@@ -108,9 +144,11 @@ impl<'a> ScenarioCall<'a> {
             access: self.facts.access,
             idempotent: self.facts.idempotent,
             repeatable: self.facts.repeatable,
+            run: self.run,
             key: self.key,
+            ignores_keys: self.facts.ignores_keys,
             key_is_reused: match self.source {
-                AnswerSource::Script(_) => false, // the key dialect decides
+                AnswerSource::Script(..) => false, // the key dialect decides
                 AnswerSource::Tape(tape) => tape.call.key_is_reused,
             },
             args: self.args,
@@ -142,24 +180,40 @@ impl<'a> Scenario<'a> {
     pub fn of_fixture(fixture: &'a Fixture, plan: &Plan) -> Scenario<'a> {
         let facts = Tools::new(fixture.tools.iter().filter_map(tool_row).collect()).over(&plan.tools);
         let (mut tools, mut key_names, mut args) = (Interner::new(), Interner::new(), Interner::new());
-        let mut tokens = Interner::new();
+        let (mut tokens, mut runs) = (Interner::new(), Interner::new());
         let mut order: Vec<usize> = (0..fixture.calls.len()).collect();
         order.sort_by_key(|&n| fixture.calls[n].at);
+        let mut places = vec![CallId(0); order.len()];
+        for (place, &n) in order.iter().enumerate() {
+            places[n] = CallId::at(place); // `order` has each place once
+        }
+        let made_after = order.iter().enumerate().filter(|(_, n)| !fixture.calls[**n].after.is_empty());
+        let later = made_after.map(|(place, &n)| {
+            let call = &fixture.calls[n];
+            let after = call.after.iter().filter_map(|n| places.get(*n)).copied().collect();
+            LaterStart { call: CallId::at(place), after, delay: call.after_delay, earliest: call.at }
+        });
+        let later = later.collect();
+        let cancelled = order.iter().zip(0..).filter_map(|(&n, id)| Some((fixture.calls[n].cancel_at?, CallId(id))));
+        let cancelled = cancelled.collect();
         let calls = order.into_iter().map(|n| {
             let call = &fixture.calls[n];
             let facts = facts.facts(&call.tool);
             ScenarioCall {
                 name: &call.name,
+                group: call.group.as_deref(),
                 tool_name: &call.tool,
                 facts,
                 tool: ToolId(tools.intern(&call.tool)),
+                run: RunId(runs.intern(call.run.as_deref().unwrap_or_default())),
                 key: call.key.as_deref().map(|key| KeyId(key_names.intern(key))),
                 token: call.token.as_deref().map(|token| TokenId(tokens.intern(token))),
                 args: ArgsId(args.intern(&call.args)),
                 at: call.at,
                 timeout: call.timeout.unwrap_or(facts.timeout),
-                source: AnswerSource::Script(&call.script),
+                source: AnswerSource::Script(&call.script, fixture.outages.get(&call.tool).map_or(&[], |all| all)),
                 written_args: &call.args,
+                written_key_len: call.key.as_deref().map_or(0, str::len),
                 draws: &call.draws,
                 seed: fixture.seed,
             }
@@ -170,7 +224,7 @@ impl<'a> Scenario<'a> {
             (ToolId(tools.intern(&effect.tool)), key, ArgsId(args.intern(&effect.args)))
         });
         let before = before.collect();
-        Scenario { calls, keys: fixture.keys, before, tools, key_names, args }
+        Scenario { calls, later, cancelled, keys: fixture.keys, before, tools, key_names, args }
     }
 
     /// The intent of a call to show: none for a read without entries in the ledger.
@@ -201,6 +255,8 @@ fn tool_row(row: &FixtureTool) -> Option<ToolRow> {
         idempotent: row.idempotent.unwrap_or_default(),
         repeatable: row.repeatable.unwrap_or_default(),
         timeout: row.timeout.unwrap_or(DEFAULT_TIMEOUT),
+        ignores_keys: row.ignores_keys.unwrap_or_default(),
+        needs_key: row.needs_key.unwrap_or_default(),
         declared: true,
         seems_to_read: false,
     };
@@ -208,6 +264,8 @@ fn tool_row(row: &FixtureTool) -> Option<ToolRow> {
         idempotent: row.idempotent.is_none(),
         repeatable: row.repeatable.is_none(),
         timeout: row.timeout.is_none(),
+        keys: row.ignores_keys.is_none(),
+        key: row.needs_key.is_none(),
     };
     ToolRow::new(row.pattern.clone(), facts).ok().map(|row| row.omitting(omitted))
 }

@@ -7,14 +7,16 @@ use std::sync::Arc;
 
 use crate::call::RecordedCall;
 use crate::classify::Memo;
-use crate::event::{Decision, DecisionEvent, ErrorFacts};
-use crate::ids::{CallId, ErrorId, Interner, TokenId};
+use crate::event::{Decision, DecisionEvent, ErrorFacts, Outcome, OutcomeKind};
+use crate::ids::{ArgsId, CallId, ErrorId, Interner, KeyId, RunId, TokenId, ToolId};
 use crate::playbook::ToolFacts;
 use crate::time::Instant;
 use crate::upstream::{Answer, MissingAnswerPolicy, Request, Upstream};
 
-use super::event_loop::{CallSource, EventLoop};
+use super::event_loop::{CallSource, EventLoop, LoopStep, LoopStop};
 use super::findings;
+use super::names::SharedNames;
+use super::pace::{Pace, RunPace};
 use super::plan::Plan;
 use super::record::{CallTally, Errors, SimulationRecord};
 use super::scenario::ScenarioCall;
@@ -31,11 +33,50 @@ pub struct Session {
     /// No call starts before this moment any more.
     watermark: Instant,
     tokens: Interner,
+    names: SharedNames,
+    pace: Pace,
     /// Calls with an outcome that still wait for a late answer.
     lingering: Vec<CallId>,
     /// Calls that were fed and have not ended.
     open: usize,
     ended: Vec<FinishedCall>,
+}
+
+/// A closed call for a session.
+#[derive(Debug)]
+pub struct SessionCall {
+    /// Its number, which comes back with its record.
+    pub number: u64,
+    /// Its recording.
+    pub call: Arc<RecordedCall>,
+    /// The facts of its tool.
+    pub facts: ToolFacts,
+    /// Its token was sent before this session.
+    pub token_spent: bool,
+    /// What it may share with other calls; none: only its token.
+    pub shared: Option<SharedHashes>,
+}
+
+/// Hashes of what a call may share with others, and its name for them.
+#[derive(Debug)]
+pub struct SharedHashes {
+    /// Its run.
+    pub run: u128,
+    /// Its tool.
+    pub tool: u128,
+    /// Its idempotency key.
+    pub key: Option<u128>,
+    /// Its arguments by meaning.
+    pub args: u128,
+    /// Its name for people; only a keyed call needs one.
+    pub name: String,
+}
+
+impl SessionCall {
+    /// A call that shares at most its token.
+    pub fn alone(number: u64, call: Arc<RecordedCall>, facts: ToolFacts) -> SessionCall {
+        SessionCall { number, call, facts, token_spent: false, shared: None }
+    }
 }
 
 /// A call that has ended.
@@ -65,10 +106,30 @@ struct ActiveCall {
     call: Arc<RecordedCall>,
     facts: ToolFacts,
     token: Option<TokenId>,
+    shared: Option<SharedIds>,
+    name: String,
+    /// Whether another call had sent its token when it ended.
+    token_spent: bool,
     start: Instant,
     upstream: Upstream,
     record: SimulationRecord,
     errors: Errors,
+}
+
+/// What an event says of another call.
+struct Mentioned {
+    name: String,
+    /// The other call's last error, if the event has it.
+    error: Option<Arc<ErrorFacts>>,
+}
+
+/// The numbers of a call in its session.
+#[derive(Clone, Copy, Debug)]
+struct SharedIds {
+    run: RunId,
+    tool: ToolId,
+    key: Option<KeyId>,
+    args: ArgsId,
 }
 
 impl CallSource for SessionCalls {
@@ -101,7 +162,11 @@ impl ActiveCall {
     /// The call for the machine.
     fn scenario<'a>(&'a self, beyond: &'a MissingAnswerPolicy) -> ScenarioCall<'a> {
         let alone = ScenarioCall::recorded(&self.call, self.facts, beyond);
-        ScenarioCall { token: self.token, at: self.start, ..alone }
+        let alone = ScenarioCall { token: self.token, at: self.start, ..alone };
+        match self.shared {
+            Some(SharedIds { run, tool, key, args }) => ScenarioCall { run, tool, key, args, ..alone },
+            None => alone,
+        }
     }
 
     /// Converts a moment of the simulation to the time of the recording: the call may have started later than recorded.
@@ -111,12 +176,36 @@ impl ActiveCall {
 
     /// The same request, as if the call were simulated alone.
     fn alone(&self, request: &Request) -> Request {
-        let intent = self.scenario(&MissingAnswerPolicy::Unanswered).booked_intent(CallId(0));
-        Request { call: CallId(0), at: self.recorded_time(request.at), intent, ..*request }
+        let alone = ScenarioCall::recorded(&self.call, self.facts, &MissingAnswerPolicy::Unanswered);
+        let intent = alone.booked_intent(CallId(0));
+        let ScenarioCall { tool, key, args, .. } = alone;
+        Request { call: CallId(0), at: self.recorded_time(request.at), tool, key, args, intent, ..*request }
     }
 
-    fn take(&mut self, event: DecisionEvent) {
-        let what = match event.what {
+    /// The id of a call outside the record.
+    fn other(&mut self, name: &str) -> CallId {
+        let others = &mut self.record.others;
+        let place = others.iter().position(|known| known == name).unwrap_or_else(|| {
+            others.push(name.to_owned());
+            others.len() - 1
+        });
+        CallId::at(place + 1) // behind the record's only call
+    }
+
+    /// Takes an event of the call, in the times of its recording. `leader` names the call that it mentions.
+    fn take(&mut self, event: DecisionEvent, leader: Option<Mentioned>) {
+        let leader =
+            leader.map(|Mentioned { name, error }| (self.other(&name), error.map(|error| self.errors.intern(error))));
+        let what = match (event.what, leader) {
+            (Decision::Joined { .. }, Some((leader, _))) => Decision::Joined { leader },
+            (Decision::TookOver { .. }, Some((leader, _))) => Decision::TookOver { leader },
+            (Decision::ServedFromCache { age, .. }, Some((leader, _))) => Decision::ServedFromCache { leader, age },
+            (Decision::Outcome(outcome), Some((leader, last_error))) => {
+                Decision::Outcome(Outcome { kind: outcome.kind.with_leader(leader), last_error, ..outcome })
+            }
+            (what, _) => what,
+        };
+        let what = match what {
             Decision::RetryScheduled { attempt, delay, due, draw, told } => {
                 Decision::RetryScheduled { attempt, delay, due: self.recorded_time(due), draw, told }
             }
@@ -128,23 +217,42 @@ impl ActiveCall {
 
 impl Session {
     /// A session without calls; `beyond` supplies missing answers.
-    pub fn new(beyond: &MissingAnswerPolicy) -> Session {
-        Session { cast: SessionCalls { beyond: beyond.clone(), ..SessionCalls::default() }, ..Session::default() }
+    pub fn new(beyond: &MissingAnswerPolicy, pace: Pace) -> Session {
+        let cast = SessionCalls { beyond: beyond.clone(), ..SessionCalls::default() };
+        Session { cast, pace, ..Session::default() }
     }
 
-    /// Feeds a call. It starts at its recorded time, but not before a call that was fed earlier; a call without a time
-    /// overlaps with no other. `token_spent`: its token was sent before this session.
-    pub fn feed(&mut self, number: u64, call: Arc<RecordedCall>, facts: ToolFacts, token_spent: bool) {
+    /// Feeds a call. By its pace it starts at its recorded time or later, and not before a call that was fed earlier; a call
+    /// without a time overlaps with no other.
+    pub fn feed(&mut self, fed: SessionCall) {
+        let SessionCall { number, call, facts, token_spent, shared } = fed;
         let token = call.token().map(|token| TokenId(self.tokens.intern(token)));
         if let Some(token) = token.filter(|_| token_spent) {
             self.event_loop.machine.note_redeemed(token);
         }
-        let upstream = Upstream::default(); // a recording has no key dialect
+        let mut name = String::new();
+        let shared = shared.map(|hashes| {
+            name = hashes.name;
+            let (run, tool) = (self.names.run(hashes.run), ToolId(self.names.tool(hashes.tool)));
+            let key = hashes.key.map(|key| self.names.key(key, hashes.args));
+            SharedIds { run, tool, key: key.map(|(key, _)| key), args: key.map_or(ArgsId(0), |(_, args)| args) }
+        });
         let mut record = SimulationRecord::default();
         record.tallies.push(CallTally::default());
-        let errors = Errors::default();
         self.open += 1;
-        self.held.push_back(ActiveCall { number, call, facts, token, start: Instant::ZERO, upstream, record, errors });
+        self.held.push_back(ActiveCall {
+            number,
+            call,
+            facts,
+            token,
+            shared,
+            name,
+            token_spent: false,
+            start: Instant::ZERO,
+            upstream: Upstream::default(), // a recording has no key dialect
+            record,
+            errors: Errors::default(),
+        });
         self.release();
     }
 
@@ -190,16 +298,18 @@ impl Session {
     pub fn next(&mut self, plan: &Plan, memo: &mut Memo, to_end: bool) -> Option<Request> {
         loop {
             self.release();
-            let until = Some(self.watermark).filter(|_| !to_end && !self.apart && self.held.is_empty());
-            let request = self.event_loop.next(plan, memo, &mut self.cast, until);
+            let may_start = !self.apart && self.held.is_empty();
+            let until = Some(self.watermark).filter(|_| !to_end && may_start);
+            // The end of a call may let another one start.
+            let step = self.event_loop.next(plan, memo, &mut self.cast, until, LoopStop::AtEnd);
             self.note(plan);
-            match request {
-                Some(request) => {
+            match step {
+                LoopStep::Asks(request) => {
                     self.cast.live_mut(request.call).record.tallies[0].sends += 1; // added when it was fed
                     return Some(request);
                 }
-                None if self.held.is_empty() => return None,
-                None => {}
+                LoopStep::Idle if self.held.is_empty() => return None,
+                LoopStep::Idle | LoopStep::Ended => {}
             }
         }
     }
@@ -228,29 +338,52 @@ impl Session {
     /// Gives a start to the held calls that can start.
     fn release(&mut self) {
         while let Some(first) = self.held.front() {
-            let apart = self.apart || first.call.at.is_none();
+            let (made, shared) = (first.call.at, first.shared);
+            let apart = self.apart || made.is_none();
             if apart && !self.event_loop.is_idle() {
                 return;
             }
+            let Some(start) = self.paced(shared, made.unwrap_or_default()) else { return };
             let earliest = if apart { self.event_loop.now() } else { Instant::ZERO };
             let Some(mut live) = self.held.pop_front() else { return };
-            self.watermark = self.watermark.max(live.call.at.unwrap_or_default()).max(earliest);
+            self.watermark = self.watermark.max(start).max(earliest);
             self.apart = live.call.at.is_none();
             live.start = self.watermark;
-            self.event_loop.add_start(live.start);
+            if let Some(run) = self.run_of(shared) {
+                run.note_start(live.number, last_answer(&live.call));
+            }
+            self.event_loop.add_start(live.start, None);
             self.cast.coming.push_back(live);
         }
+    }
+
+    /// The start of a call by its pace; none: a call that it followed has not ended.
+    fn paced(&mut self, call: Option<SharedIds>, made: Instant) -> Option<Instant> {
+        match self.run_of(call) {
+            Some(run) => run.start(made),
+            None => Some(made),
+        }
+    }
+
+    /// The pace of a call's run, if its start depends on it.
+    fn run_of(&mut self, call: Option<SharedIds>) -> Option<&mut RunPace> {
+        let shared = call.filter(|_| self.pace == Pace::Causal)?;
+        self.names.runs.get_mut(shared.run.0)
     }
 
     /// Distributes the events to their calls, and closes calls that have ended.
     fn note(&mut self, plan: &Plan) {
         let mut ended = std::mem::take(&mut self.lingering);
-        for event in self.event_loop.buffer.events.drain(..) {
+        let mut events = std::mem::take(&mut self.event_loop.buffer.events);
+        for event in events.drain(..) {
+            let mentioned = self.mentioned(&event);
+            self.cast.live_mut(event.call).take(event, mentioned);
             if let Decision::Outcome(_) = event.what {
+                self.cast.live_mut(event.call).token_spent = self.is_spent_by_another(event.call);
                 ended.push(event.call);
             }
-            self.cast.live_mut(event.call).take(event);
         }
+        self.event_loop.buffer.events = events; // its allocation
         for call in ended {
             match self.event_loop.awaits(call) {
                 true => self.lingering.push(call),
@@ -259,19 +392,77 @@ impl Session {
         }
     }
 
+    /// Whether another call has sent the token of a call that ends now.
+    fn is_spent_by_another(&self, call: CallId) -> bool {
+        let Some(Some(live)) = self.cast.live.get(call.index()) else { return false };
+        let sends = |event: &DecisionEvent| event.what.sent_reversal();
+        live.token.is_some_and(|token| self.event_loop.machine.is_redeemed(token))
+            && !live.record.events.iter().any(sends)
+    }
+
+    /// The other call that an event mentions.
+    fn mentioned(&self, event: &DecisionEvent) -> Option<Mentioned> {
+        let of_live = |leader: CallId, error: Option<ErrorId>| {
+            let live = self.cast.live.get(leader.index())?.as_ref()?;
+            let error = error.and_then(|error| live.errors.get(error));
+            Some(Mentioned { name: live.name.clone(), error })
+        };
+        match event.what {
+            Decision::Joined { leader } | Decision::TookOver { leader } => of_live(leader, None),
+            Decision::Outcome(Outcome { kind: OutcomeKind::Joined { leader, .. }, last_error, .. }) => {
+                of_live(leader, last_error)
+            }
+            Decision::ServedFromCache { .. } | Decision::Outcome(Outcome { kind: OutcomeKind::Cached { .. }, .. }) => {
+                // The leader may have left: its name is kept with the key.
+                let key = self.cast.live.get(event.call.index())?.as_ref()?.shared?.key?;
+                Some(Mentioned { name: self.names.keys.get(key.0)?.leader.clone(), error: None })
+            }
+            _ => None,
+        }
+    }
+
     fn close(&mut self, plan: &Plan, call: CallId) {
-        let Some(outcome) = self.event_loop.machine.take_outcome(call) else { return };
+        if self.event_loop.machine.take_outcome(call).is_none() {
+            return;
+        }
         let Some(live) = self.cast.live.get_mut(call.index()).and_then(Option::take) else { return };
         self.open -= 1; // it was counted when it was fed
-        let ActiveCall { number, call, facts, token, mut upstream, mut record, mut errors, .. } = live;
-        record.outcomes.push(outcome);
+        let outcome = live.record.outcome();
+        self.forget(&live, outcome);
+        let ActiveCall { number, call, facts, token_spent, mut upstream, mut record, mut errors, .. } = live;
+        record.outcomes.extend(outcome);
         record.errors = errors.take();
         upstream.swap_ledger(&mut record.ledger);
         record.close();
         findings::derive(plan, &[ScenarioCall::recorded(&call, facts, &self.cast.beyond)], &mut record);
         record.compare_with_tape(&call);
-        let sent_by_another = token.is_some_and(|token| self.event_loop.machine.is_redeemed(token))
-            && !record.events.iter().any(|event| event.what.sent_reversal());
-        self.ended.push(FinishedCall { number, record, token_spent: sent_by_another });
+        self.ended.push(FinishedCall { number, record, token_spent });
     }
+
+    /// Gives back the numbers of a call that has ended, but for what later calls need of it.
+    fn forget(&mut self, live: &ActiveCall, outcome: Option<Outcome>) {
+        let Some(SharedIds { run, key, .. }) = live.shared else { return };
+        let Session { names, event_loop, .. } = self;
+        if let Some(run) = names.runs.get_mut(run.0) {
+            // Its end in the simulation is its outcome; an answer that comes later moves no call.
+            let ended = live.record.events.iter().find(|event| matches!(event.what, Decision::Outcome(_)));
+            let after_start = ended.map(|event| event.at.since(live.call.at.unwrap_or_default()));
+            run.note_end(live.number, live.start.plus(after_start.unwrap_or_default()));
+        }
+        names.runs.release(run.0);
+        names.runs.sweep(|_, _| true); // what a run has used is needed as long as the session
+        if let Some(key) = key {
+            let succeeded = outcome.is_some_and(|outcome| outcome.kind.is_success());
+            if let Some(requests) = names.keys.get_mut(key.0).filter(|_| succeeded) {
+                requests.leader.clone_from(&live.name);
+            }
+            names.keys.release(key.0);
+            names.keys.sweep(|key, _| event_loop.machine.knows_key(KeyId(key)));
+        }
+    }
+}
+
+/// The moment of the last recorded answer.
+fn last_answer(call: &RecordedCall) -> Option<Instant> {
+    call.answers.iter().filter_map(|answer| answer.at).max()
 }

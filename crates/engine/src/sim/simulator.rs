@@ -9,7 +9,7 @@ use crate::ids::{CallId, ErrorId};
 use crate::playbook::ToolFacts;
 use crate::upstream::{Answer, KeyDialect, Ledger, MissingAnswerPolicy, Request, Upstream};
 
-use super::event_loop::{CallSource, EventLoop};
+use super::event_loop::{CallSource, EventLoop, LoopStep, LoopStop};
 use super::findings;
 use super::plan::Plan;
 use super::record::{CallTally, Errors, SimulationRecord};
@@ -72,6 +72,7 @@ impl Simulator {
     ) -> &SimulationRecord {
         let calls = [ScenarioCall::recorded(call, facts, beyond)];
         self.clear(&calls, KeyDialect::None);
+        self.event_loop.add_start(calls[0].at, Some(CallId(0)));
         if let Some(token) = calls[0].token.filter(|_| token_spent) {
             self.event_loop.machine.note_redeemed(token);
         }
@@ -99,6 +100,7 @@ impl Simulator {
     /// Simulates a fixture's scenario.
     pub fn run_fixture(&mut self, plan: &Plan, scenario: &Scenario<'_>) -> &SimulationRecord {
         self.clear(&scenario.calls, scenario.keys);
+        self.add_starts(scenario);
         for &(tool, key, args) in &scenario.before {
             self.upstream.add_existing(tool, key, args);
         }
@@ -109,6 +111,7 @@ impl Simulator {
     /// Begins a scenario that the caller drives step by step and answers.
     pub fn begin(&mut self, scenario: &Scenario<'_>) {
         self.clear(&scenario.calls, scenario.keys);
+        self.add_starts(scenario);
     }
 
     /// Runs until an answer is needed; none: no event is left.
@@ -141,7 +144,8 @@ impl Simulator {
 
     fn next_of(&mut self, plan: &Plan, calls: &[ScenarioCall<'_>]) -> Option<Request> {
         let mut cast = ScenarioCalls { calls, errors: &mut self.errors };
-        let request = self.event_loop.next(plan, &mut self.memo, &mut cast, None)?;
+        let step = self.event_loop.next(plan, &mut self.memo, &mut cast, None, LoopStop::AtNone);
+        let LoopStep::Asks(request) = step else { return None };
         self.record.tallies[request.call.index()].sends += 1; // one for each call
         Some(request)
     }
@@ -154,8 +158,19 @@ impl Simulator {
         self.record.shown_errors.clear();
         self.record.tallies.clear();
         self.record.tallies.resize(calls.len(), CallTally::default());
-        for call in calls {
-            self.event_loop.add_start(call.at);
+    }
+
+    /// Adds the starts of a fixture's calls, and the moments at which callers go away.
+    fn add_starts(&mut self, scenario: &Scenario<'_>) {
+        let mut later = scenario.later.iter().cloned().peekable();
+        for (n, call) in scenario.calls.iter().enumerate() {
+            match later.next_if(|later| later.call == CallId::at(n)) {
+                Some(later) => self.event_loop.add_later_start(later),
+                None => self.event_loop.add_start(call.at, Some(CallId::at(n))),
+            }
+        }
+        for &(at, call) in &scenario.cancelled {
+            self.event_loop.add_cancel(at, call);
         }
     }
 

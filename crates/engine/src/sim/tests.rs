@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::{FinishedCall, Plan, Scenario, ScenarioCall, Session, SimulationRecord, Simulator};
+use super::{FinishedCall, Pace, Plan, Scenario, ScenarioCall, Session, SessionCall, SimulationRecord, Simulator};
 use crate::call::{AnswerTo, CallTexts, Place, RecordedAnswer, RecordedCall, Reply};
 use crate::classify::Memo;
 use crate::event::{Decision, ErrorFacts, OutcomeKind, Provenance, ReversalRefusal, StatusFrom};
-use crate::ids::{ArgsId, CallId, Interner, KeyId, TokenId, ToolId, comparisons};
+use crate::ids::{ArgsId, CallId, Interner, KeyId, RunId, TokenId, ToolId, comparisons};
 use crate::playbook::sample::playbook;
 use crate::playbook::{Access, ToolFacts, Tools};
 use crate::time::{Duration, Instant};
@@ -43,9 +43,10 @@ fn failed(at: Option<u64>, token: &str, kind: &str) -> Arc<RecordedCall> {
 
 /// The finished calls in the order in which they were fed; `step` runs after each call is fed.
 fn together(calls: &[Arc<RecordedCall>], mut step: impl FnMut(&mut Session, &Plan, &mut Memo)) -> Vec<FinishedCall> {
-    let (plan, mut memo, mut session) = (plan(), Memo::default(), Session::new(&MissingAnswerPolicy::Ok));
+    let (plan, mut memo, mut session) =
+        (plan(), Memo::default(), Session::new(&MissingAnswerPolicy::Ok, Pace::Recorded));
     for (n, call) in (0..).zip(calls) {
-        session.feed(n, Arc::clone(call), FACTS, false);
+        session.feed(SessionCall::alone(n, Arc::clone(call), FACTS));
         step(&mut session, &plan, &mut memo);
     }
     session.finish(&plan, &mut memo);
@@ -102,8 +103,9 @@ fn a_call_fed_late_starts_later_and_its_record_has_the_recorded_times() {
 
 #[test]
 fn events_at_the_watermark_wait_for_calls_that_may_still_start_then() {
-    let (plan, mut memo, mut session) = (plan(), Memo::default(), Session::new(&MissingAnswerPolicy::Ok));
-    session.feed(0, failed(Some(0), "a", "denied"), FACTS, false);
+    let (plan, mut memo, mut session) =
+        (plan(), Memo::default(), Session::new(&MissingAnswerPolicy::Ok, Pace::Recorded));
+    session.feed(SessionCall::alone(0, failed(Some(0), "a", "denied"), FACTS));
     let mut ended_by = |at| {
         session.advance_to(Instant::from_millis(at));
         session.advance(&plan, &mut memo);
@@ -116,9 +118,10 @@ fn events_at_the_watermark_wait_for_calls_that_may_still_start_then() {
 fn a_call_without_a_time_overlaps_with_no_other() {
     let read = ToolFacts { access: Access::Read, ..FACTS }; // asked again after a timeout, and so not over at once
     for (times, at_once) in [([None, Some(0)], 1), ([Some(0), None], 1), ([None, None], 1), ([Some(0), Some(0)], 2)] {
-        let (plan, mut memo, mut session) = (plan(), Memo::default(), Session::new(&MissingAnswerPolicy::Ok));
+        let (plan, mut memo, mut session) =
+            (plan(), Memo::default(), Session::new(&MissingAnswerPolicy::Ok, Pace::Recorded));
         for (number, at) in (0..).zip(times) {
-            session.feed(number, failed(at, "a", "timeout"), read, false);
+            session.feed(SessionCall::alone(number, failed(at, "a", "timeout"), read));
         }
         session.finish(&plan, &mut memo);
         assert_eq!((session.take_ended().count(), session.slots()), (2, at_once), "{times:?}");
@@ -128,11 +131,12 @@ fn a_call_without_a_time_overlaps_with_no_other() {
 #[test]
 fn a_retry_of_a_call_fed_late_is_due_in_the_recorded_times() {
     let read = ToolFacts { access: Access::Read, ..FACTS };
-    let (plan, mut memo, mut session) = (plan(), Memo::default(), Session::new(&MissingAnswerPolicy::Ok));
+    let (plan, mut memo, mut session) =
+        (plan(), Memo::default(), Session::new(&MissingAnswerPolicy::Ok, Pace::Recorded));
     let late = failed(Some(10), "b", "timeout");
-    session.feed(0, failed(Some(90_000), "a", "timeout"), read, false);
+    session.feed(SessionCall::alone(0, failed(Some(90_000), "a", "timeout"), read));
     session.advance(&plan, &mut memo);
-    session.feed(1, Arc::clone(&late), read, false);
+    session.feed(SessionCall::alone(1, Arc::clone(&late), read));
     session.finish(&plan, &mut memo);
     let ended = session.take_ended().find(|ended| ended.number == 1).unwrap();
     assert!(ended.record.events.iter().any(|event| matches!(event.what, Decision::RetryScheduled { .. })));
@@ -141,16 +145,18 @@ fn a_retry_of_a_call_fed_late_is_due_in_the_recorded_times() {
 
 #[test]
 fn a_call_whose_token_was_sent_before_reverses_nothing() {
-    let (plan, mut memo, mut session) = (plan(), Memo::default(), Session::new(&MissingAnswerPolicy::Ok));
-    session.feed(0, failed(Some(0), "a", "take_back"), FACTS, true);
+    let (plan, mut memo, mut session) =
+        (plan(), Memo::default(), Session::new(&MissingAnswerPolicy::Ok, Pace::Recorded));
+    session.feed(SessionCall { token_spent: true, ..SessionCall::alone(0, failed(Some(0), "a", "take_back"), FACTS) });
     session.finish(&plan, &mut memo);
     assert_eq!(ends(&session.take_ended().collect::<Vec<_>>()), ["escalated"]);
 }
 
 #[test]
 fn a_call_stays_active_until_its_late_answer_has_come() {
-    let (plan, mut memo, mut session) = (plan(), Memo::default(), Session::new(&MissingAnswerPolicy::Ok));
-    session.feed(0, failed(Some(0), "a", "timeout"), FACTS, false);
+    let (plan, mut memo, mut session) =
+        (plan(), Memo::default(), Session::new(&MissingAnswerPolicy::Ok, Pace::Recorded));
+    session.feed(SessionCall::alone(0, failed(Some(0), "a", "timeout"), FACTS));
     let mut latencies = [90_000, 0].into_iter(); // the attempt times out, and is not made again
     session.advance_to(Instant::from_millis(60_000));
     while let Some(request) = session.next(&plan, &mut memo, false) {
@@ -167,9 +173,10 @@ fn a_call_stays_active_until_its_late_answer_has_come() {
 
 #[test]
 fn a_call_is_removed_when_it_has_ended() {
-    let (plan, mut memo, mut session) = (plan(), Memo::default(), Session::new(&MissingAnswerPolicy::Ok));
+    let (plan, mut memo, mut session) =
+        (plan(), Memo::default(), Session::new(&MissingAnswerPolicy::Ok, Pace::Recorded));
     for n in 0..1_000 {
-        session.feed(n, failed(Some(n * 60_000), "a", "take_back"), FACTS, false);
+        session.feed(SessionCall::alone(n, failed(Some(n * 60_000), "a", "take_back"), FACTS));
         session.advance(&plan, &mut memo);
         assert!(session.take_ended().count() == usize::from(n > 0), "the call before has ended");
     }
@@ -208,21 +215,26 @@ fn crowd(scripts: &[Script]) -> Scenario<'_> {
     let number = |n: usize| u32::try_from(n).unwrap();
     let calls = scripts.iter().enumerate().map(|(n, script)| ScenarioCall {
         name: "",
+        group: None,
         tool_name: "pay",
         facts: FACTS,
         tool: ToolId(0),
+        run: RunId(0),
         key: n.is_multiple_of(3).then(|| KeyId(number(n / 6))),
         token: Some(TokenId(number(n / 2))),
         args: ArgsId(number(n / 2)),
         at: Instant::ZERO,
         timeout: Duration::from_millis(5_000),
-        source: AnswerSource::Script(script),
+        source: AnswerSource::Script(script, &[]),
         written_args: "{}",
+        written_key_len: 2,
         draws: &[],
         seed: None,
     });
     Scenario {
         calls: calls.collect(),
+        later: Vec::new(),
+        cancelled: Vec::new(),
         keys: KeyDialect::Replay,
         before: Vec::new(),
         tools: Interner::new(),

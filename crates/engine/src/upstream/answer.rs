@@ -1,10 +1,11 @@
 //! Answers of the upstream, and the script of answers in a fixture.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::call::Reply;
 use crate::event::{ErrorFacts, Provenance, RequestKind};
-use crate::time::Duration;
+use crate::time::{Duration, Instant};
 
 /// The scripted answers for one call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,6 +27,30 @@ pub struct ScriptedAnswer {
     pub latency: Duration,
     /// Whether the upstream acted; none: only an `ok` of a write acts, whatever its key.
     pub applied: Option<bool>,
+}
+
+/// The outages of a fixture's tools.
+pub type Outages = BTreeMap<String, Vec<Outage>>;
+
+/// A time in which a tool answers every attempt in the same way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outage {
+    /// From when.
+    pub from: Instant,
+    /// Until when; none: for ever.
+    pub to: Option<Instant>,
+    /// The answer.
+    pub answer: ScriptedAnswer,
+}
+
+/// The answer of a tool that has outages to an attempt at `at`, which is in none of them: an `ok` at once.
+const NO_OUTAGE: &ScriptedAnswer = &ScriptedAnswer { reply: UpstreamReply::Ok, latency: Duration::ZERO, applied: None };
+
+/// The answer to an attempt at `at` of a tool with these outages; none: it has none.
+pub(super) fn in_outage(outages: &[Outage], at: Instant) -> Option<&ScriptedAnswer> {
+    let lasts = |outage: &&Outage| outage.from <= at && outage.to.is_none_or(|to| at < to);
+    let found = outages.iter().find(lasts).map(|outage| &outage.answer);
+    found.or((!outages.is_empty()).then_some(NO_OUTAGE))
 }
 
 /// The content of an answer.

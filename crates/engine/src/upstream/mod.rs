@@ -6,7 +6,7 @@ mod ledger;
 mod requests;
 mod tape;
 
-pub use answer::{Answer, Script, ScriptedAnswer, UpstreamReply};
+pub use answer::{Answer, Outage, Outages, Script, ScriptedAnswer, UpstreamReply};
 pub use keys::KeyDialect;
 pub use ledger::{Ledger, NetEffects};
 pub use requests::{AnswerSource, Request, Upstream};

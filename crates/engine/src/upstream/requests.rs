@@ -4,7 +4,7 @@ use crate::event::{Intent, LedgerEntry, LedgerKind, Provenance, RequestKind};
 use crate::ids::{ArgsId, AttemptNo, CallId, KeyId, ToolId};
 use crate::time::{Duration, Instant};
 
-use super::answer::{Answer, Script, UpstreamReply};
+use super::answer::{Answer, Outage, Script, UpstreamReply, in_outage};
 use super::keys::{KeyDialect, KeyStore, SentAttempt};
 use super::ledger::Ledger;
 use super::tape::Tape;
@@ -12,8 +12,8 @@ use super::tape::Tape;
 /// Where a call's answers come from.
 #[derive(Clone, Copy, Debug)]
 pub enum AnswerSource<'a> {
-    /// A fixture.
-    Script(&'a Script),
+    /// A fixture: the script of the call, and the outages of its tool.
+    Script(&'a Script, &'a [Outage]),
     /// A recording.
     Tape(Tape<'a>),
 }
@@ -95,7 +95,7 @@ impl Upstream {
         let progress = self.progress(request.call);
         let earlier = progress.count(request.asked);
         match source {
-            AnswerSource::Script(script) => self.answer_from_script(request, script, earlier),
+            AnswerSource::Script(script, outages) => self.answer_from_script(request, script, outages, earlier),
             AnswerSource::Tape(tape) => {
                 let CallProgress { refreshes, off_tape, .. } = *progress;
                 let answer = tape.answer(request.asked, earlier, refreshes, off_tape)?;
@@ -115,10 +115,17 @@ impl Upstream {
         &mut self.progress[call.index()] // extended above
     }
 
-    fn answer_from_script(&mut self, request: &Request, script: &Script, earlier: usize) -> Option<Answer> {
+    fn answer_from_script(
+        &mut self,
+        request: &Request,
+        script: &Script,
+        outages: &[Outage],
+        earlier: usize,
+    ) -> Option<Answer> {
         let is_attempt = matches!(request.asked, RequestKind::Attempt(_));
         let key = request.key.filter(|_| is_attempt);
-        let (answer, acts) = match script.answer(request.asked, earlier) {
+        let in_outage = || in_outage(outages, request.at).filter(|_| is_attempt);
+        let (answer, acts) = match script.answer(request.asked, earlier).or_else(in_outage) {
             Some(written) => {
                 let acts = written.applied.unwrap_or(written.reply == UpstreamReply::Ok && request.ok_acts());
                 let latency = Some(written.latency);

@@ -20,6 +20,8 @@ const CALL: &[FieldKey] = &[
     FieldKey::Lacks,
     FieldKey::Reason,
     FieldKey::Why,
+    FieldKey::Leader,
+    FieldKey::Ended,
     FieldKey::Effect,
     FieldKey::Attempts,
     FieldKey::Verdicts,

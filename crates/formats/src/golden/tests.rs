@@ -102,6 +102,7 @@ fn shown() -> GoldenBody {
     GoldenBody::of(&Transcript {
         names: &names,
         calls: &calls,
+        others: &[],
         intent_name: &|_| format!("pay{{\"note\":\"{ODD}\"}}"),
         events: &events,
         outcomes: &outcomes,

@@ -80,6 +80,7 @@ impl GoldenValue {
             FieldValue::Reason(reason) => name(names.reason(reason)),
             FieldValue::GivenUp(why) => name(names.deprecated_why(why)),
             FieldValue::Lacks(asked) => GoldenValue::Lacks(asked),
+            FieldValue::Call(call) => name(transcript.call(call)),
             FieldValue::Error(error) => name(transcript.error_kind(Some(error))),
         }
     }
@@ -89,9 +90,11 @@ impl GoldenValue {
         let refused = || ReversalRefusal::parse(text).map(GoldenValue::Refused);
         let turned_away = || AdmissionRefusal::parse(text).map(|why| GoldenValue::Word(why.as_str()));
         match key {
-            FieldKey::Attempt | FieldKey::Attempts | FieldKey::Evidence => text.parse().ok().map(GoldenValue::Number),
+            FieldKey::Attempt | FieldKey::Attempts | FieldKey::Evidence | FieldKey::Place => {
+                text.parse().ok().map(GoldenValue::Number)
+            }
             FieldKey::OverTimeout | FieldKey::Ignored => (text == "true").then_some(GoldenValue::Flag(true)),
-            FieldKey::Delay => millis(text).map(GoldenValue::Span),
+            FieldKey::Delay | FieldKey::Age => millis(text).map(GoldenValue::Span),
             FieldKey::Latency => (text == "?").then_some(GoldenValue::Unknown),
             FieldKey::Due | FieldKey::Told | FieldKey::Error => None,
             FieldKey::Draw => Draw::parse(text).map(GoldenValue::Draw),
@@ -100,7 +103,10 @@ impl GoldenValue {
                 .map(|why| GoldenValue::Word(why.as_str()))
                 .or_else(refused)
                 .or_else(turned_away),
-            FieldKey::Outcome => OutcomeWord::parse(text).map(|outcome| GoldenValue::Word(outcome.as_str())),
+            FieldKey::By => (text == "caller").then_some(GoldenValue::Word("caller")),
+            FieldKey::Outcome | FieldKey::Ended => {
+                OutcomeWord::parse(text).map(|outcome| GoldenValue::Word(outcome.as_str()))
+            }
             FieldKey::Stop => StopReason::parse(text).map(|stop| GoldenValue::Word(stop.as_str())),
             FieldKey::Effect => EffectClaim::parse(text).map(|claim| GoldenValue::Word(claim.as_str())),
             FieldKey::Lacks => text.strip_prefix("answer to ").and_then(RequestKind::parse).map(GoldenValue::Lacks),
@@ -110,6 +116,7 @@ impl GoldenValue {
             | FieldKey::Rule
             | FieldKey::Queue
             | FieldKey::Reason
+            | FieldKey::Leader
             | FieldKey::LastError
             | FieldKey::FirstError => Some(GoldenValue::Name(text.to_owned())),
         }

@@ -12,8 +12,8 @@ use super::{overlap, syntax, waiting};
 use playproof_engine::glob::is_glob;
 use playproof_engine::ids::{QueueId, ReasonId};
 use playproof_engine::playbook::{
-    Compensation, ConditionKind, ConditionTest, ElapsedRule, GuardMode, LimitKind, Limits, MessageTest, Playbook,
-    Reversal, Study, Terminal, ToolFacts, UnsafePolicy, When,
+    Compensation, ConditionKind, ConditionTest, Dedupe, ElapsedRule, GuardMode, LimitKind, Limits, MessageTest,
+    PermitLimits, Playbook, Reversal, Sharing, Study, Terminal, ToolCallBudget, ToolFacts, UnsafePolicy, When,
 };
 use playproof_engine::time::Duration;
 
@@ -74,6 +74,7 @@ pub fn rows(playbook: &Playbook) -> Vec<PlaybookRow> {
     if playbook.refuses_unknown_tools {
         rows.push(row("registry", "", &json!({ "unknown_tools": word(&syntax::UNKNOWN_TOOLS, &true) })));
     }
+    rows.extend(sharing(&playbook.sharing));
     for verdict in &playbook.verdicts {
         let then = json!({ verdict.then.as_str(): compensation(playbook, &verdict.then) });
         let text = json!({ "means": &*verdict.means, "effect": verdict.effect.as_str(), "then": then });
@@ -105,6 +106,27 @@ fn limits(limits: &Limits) -> Vec<PlaybookRow> {
         rows.push(of(LimitKind::Elapsed, json!(elapsed.as_str())));
     }
     rows
+}
+
+fn sharing(sharing: &Sharing) -> Vec<PlaybookRow> {
+    let Sharing { dedupe, budget, permits } = sharing;
+    let dedupe = dedupe.map(|Dedupe { window, in_flight, min_key_len, max_key_len, most_keys }| {
+        let text = json!({
+            "window_ms": window.as_millis(),
+            "in_flight": in_flight.as_str(),
+            "min_key_len": min_key_len,
+            "max_key_len": max_key_len,
+            "most_keys": most_keys,
+        });
+        row("dedupe", "", &text)
+    });
+    let budget = budget.map(|ToolCallBudget { tool_calls, counts }| {
+        row("budget", "", &json!({ "tool_calls": tool_calls, "counts": counts.as_str() }))
+    });
+    let permits = permits.map(|PermitLimits { max_in_flight, queue }| {
+        row("permits", "", &json!({ "max_in_flight": max_in_flight, "queue": queue }))
+    });
+    [dedupe, budget, permits].into_iter().flatten().collect()
 }
 
 fn row(kind: &str, name: &str, text: &Value) -> PlaybookRow {
@@ -226,15 +248,24 @@ fn tool_rows(playbook: &Playbook) -> Vec<PlaybookRow> {
     let mut last_glob: Option<&str> = None;
     let mut rows = Vec::new();
     for tool in playbook.tools.rows() {
-        let ToolFacts { access, idempotent, repeatable, timeout, declared: _, seems_to_read: _ } = tool.facts;
+        let ToolFacts { access, idempotent, repeatable, timeout, ignores_keys, needs_key, .. } = tool.facts;
         let mut text = json!({
             "access": word(&syntax::ACCESS, &access),
             "idempotent": idempotent,
             "repeatable": repeatable,
             "timeout_ms": timeout.as_millis(),
         });
-        if let (Some(parts), Some(schema)) = (text.as_object_mut(), tool.schema()) {
-            parts.insert("schema".into(), serde_json::from_str(schema.text()).unwrap_or_default());
+        if let Some(parts) = text.as_object_mut() {
+            if let Some(schema) = tool.schema() {
+                parts.insert("schema".into(), serde_json::from_str(schema.text()).unwrap_or_default());
+            }
+            // What later versions added is not written where it has its default.
+            if ignores_keys {
+                parts.insert("keys".into(), json!(word(&syntax::KEYS, &ignores_keys)));
+            }
+            if needs_key {
+                parts.insert("key".into(), json!(word(&syntax::KEY, &needs_key)));
+            }
         }
         if is_glob(&tool.pattern) {
             if let (Some(parts), Some(last)) = (text.as_object_mut(), last_glob) {

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::syntax;
 use crate::diagnostic::Source;
 use playproof_engine::ids::{QueueId, RuleId, VerdictId};
 use playproof_engine::playbook::{LimitKind, Playbook};
@@ -31,7 +32,8 @@ pub struct PlaybookPlaces {
     pub(super) tools: Vec<ToolPlaces>,
     pub(super) otherwise: Option<Range<usize>>,
     pub(super) limits: LimitPlaces,
-    pub(super) registry: Option<Range<usize>>,
+    /// The parts that have one row, in the order of `syntax::PARTS`.
+    pub(super) parts: [Option<Range<usize>>; syntax::PARTS.len()],
     pub(super) study: Option<Range<usize>>,
 }
 
@@ -146,9 +148,8 @@ impl PlaybookPlaces {
             "queue" => place(playbook.queues.iter().position(|queue| **queue == *name), &self.queues),
             "limit" => self.limit(LimitKind::parse(name)?),
             "otherwise" => self.otherwise(),
-            "registry" => self.registry.clone(),
             "study" => self.switch(name),
-            _ => None,
+            part => self.parts[syntax::PARTS.iter().position(|known| *known == part)?].clone(), // as many places as parts
         }
     }
 

@@ -23,9 +23,17 @@ pub(super) const PLAYBOOK: &[&str] = &[
     "queues",
     "tools",
     "registry",
+    "dedupe",
+    "budget",
+    "permits",
     "limits",
     "study",
 ];
+/// The parts that have one row each.
+pub(super) const PARTS: [&str; 4] = ["registry", "dedupe", "budget", "permits"];
+pub(super) const DEDUPE: &[&str] = &["window_ms", "in_flight", "min_key_len", "max_key_len", "most_keys"];
+pub(super) const BUDGET: &[&str] = &["tool_calls", "counts"];
+pub(super) const PERMITS: &[&str] = &["max_in_flight", "queue"];
 pub(super) const VERDICT: &[&str] = &["means", "effect", "then"];
 pub(super) const RULE: &[&str] = &["rule", "when", "verdict"];
 pub(super) const MESSAGE: &[&str] = &["contains", "starts_with", "equals", "matches", "clause", "case"];
@@ -54,7 +62,7 @@ pub(super) const REFRESH: &[&str] = &["then", "max_refreshes", "on_unsafe"];
 pub(super) const ESCALATE: &[&str] = &["queue"];
 pub(super) const REVERSAL: &[&str] = &["reason", "on_refused"];
 pub(super) const DEPRECATE: &[&str] = &["reason", "replan"];
-pub(super) const TOOL: &[&str] = &["access", "idempotent", "repeatable", "timeout_ms", "schema"];
+pub(super) const TOOL: &[&str] = &["access", "idempotent", "repeatable", "timeout_ms", "keys", "key", "schema"];
 pub(super) const REGISTRY: &[&str] = &["unknown_tools"];
 pub(super) const TOOLS_FILE: &[&str] = &["format", "tools"];
 pub(super) const LIMITS: &[&str] = &LimitKind::WORDS;
@@ -70,6 +78,10 @@ pub(super) const STUDY: &[&str] = &[
 ];
 
 pub(super) const UNKNOWN_TOOLS: [(&str, bool); 2] = [("allow", false), ("refuse", true)];
+/// What a key is worth upstream: whether it is ignored.
+pub(crate) const KEYS: [(&str, bool); 2] = [("honoured", false), ("ignored", true)];
+/// Whether a call needs a key.
+pub(crate) const KEY: [(&str, bool); 2] = [("optional", false), ("required", true)];
 pub(super) const ACCESS: [(&str, Access); 2] = [("read", Access::Read), ("write", Access::Write)];
 /// The short form of `server_delay`.
 pub(super) const AFTER: [(&str, ServerDelayMode); 2] =
@@ -106,6 +118,16 @@ pub(super) const MOST_WAITS: usize = 100;
 pub(super) const MOST_NAMES: usize = 1_000;
 /// The most rows of a tool facts file.
 pub(super) const MOST_TOOLS: usize = 20_000;
+/// The bounds of the length of a key in bytes, and their defaults.
+pub(super) const LONGEST_KEY: u64 = 65_535;
+pub(super) const SHORTEST_KEY: u32 = 1;
+pub(super) const DEFAULT_LONGEST_KEY: u32 = 255;
+/// The most keys that are kept.
+pub(super) const MOST_KEYS: u64 = 10_000_000;
+pub(super) const DEFAULT_MOST_KEYS: u32 = 100_000;
+/// The most tool calls, attempts or waiting calls.
+pub(super) const MOST_SHARED: u64 = 1_000_000;
+pub(super) const DEFAULT_QUEUE: u32 = 10_000;
 /// The longest wait or timeout, a day: a longer one is probably in the wrong unit.
 pub(super) const LONGEST_WAIT: Duration = Duration::from_millis(86_400_000);
 /// The longest deadline, a week.
@@ -120,8 +142,8 @@ mod tests {
     use crate::schema_check;
     use playproof_engine::event::{CompensationWord, EffectClaim};
     use playproof_engine::playbook::{
-        Cap, ConditionKind, ConditionSyntax, Counter, DecorrelatedFrom, ElapsedRule, JitterWord, MOST_ATTEMPTS,
-        OverMaxWord, ServerDelayWord,
+        BudgetUnit, Cap, ConditionKind, ConditionSyntax, Counter, DecorrelatedFrom, ElapsedRule, InFlightKey,
+        JitterWord, MOST_ATTEMPTS, OverMaxWord, ServerDelayWord,
     };
     use playproof_engine::time::Duration;
 
@@ -146,7 +168,7 @@ mod tests {
             .filter(|word| ["proportional", "absolute", "additive"].contains(word))
             .collect();
         let jitter_at = "/$defs/backoff/properties/jitter/anyOf/1";
-        let lists: [(&str, &[&str]); 25] = [
+        let lists: [(&str, &[&str]); 28] = [
             ("", PLAYBOOK),
             ("/$defs/verdict", VERDICT),
             ("/$defs/rule", RULE),
@@ -170,6 +192,9 @@ mod tests {
             ("/$defs/tool", TOOL),
             ("/$defs/arguments", arguments::KEYS),
             ("/properties/registry", REGISTRY),
+            ("/properties/dedupe", DEDUPE),
+            ("/properties/budget", BUDGET),
+            ("/properties/permits", PERMITS),
             ("/properties/limits", LIMITS),
             ("/properties/study", STUDY),
         ];
@@ -229,6 +254,17 @@ mod tests {
         bounds("/properties/limits/properties/call_timeout_ms", 1, LONGEST_DEADLINE.as_millis());
         millis("/$defs/tool/properties/timeout_ms", LONGEST_WAIT);
         held("/properties/registry/properties/unknown_tools/enum", words(&UNKNOWN_TOOLS));
+        held("/$defs/tool/properties/keys/enum", words(&KEYS));
+        held("/$defs/tool/properties/key/enum", words(&KEY));
+        millis("/properties/dedupe/properties/window_ms", LONGEST_DEADLINE);
+        held("/properties/dedupe/properties/in_flight/enum", words(&InFlightKey::TABLE));
+        bounds("/properties/dedupe/properties/min_key_len", 1, LONGEST_KEY);
+        bounds("/properties/dedupe/properties/max_key_len", 1, LONGEST_KEY);
+        bounds("/properties/dedupe/properties/most_keys", 1, MOST_KEYS);
+        bounds("/properties/budget/properties/tool_calls", 0, MOST_SHARED);
+        held("/properties/budget/properties/counts/enum", words(&BudgetUnit::TABLE));
+        bounds("/properties/permits/properties/max_in_flight", 1, MOST_SHARED);
+        bounds("/properties/permits/properties/queue", 0, MOST_SHARED);
         bounds("/properties/limits/properties/max_attempts", 1, MOST_ATTEMPTS);
         millis("/properties/limits/properties/deadline_ms", LONGEST_DEADLINE);
         for guard in ["retry_guard", "token_guard"] {

@@ -5,7 +5,7 @@ use playproof_analysis::explain::{Detail, Explanation, LetPass, NarrativeStep, S
 use playproof_engine::classify::RuleEvaluation;
 use playproof_engine::dispatch::wait_range;
 use playproof_engine::event::{Decision, EffectClaim, Provenance, Status};
-use playproof_engine::ids::{AttemptNo, RuleId, VerdictId};
+use playproof_engine::ids::{AttemptNo, CallId, RuleId, VerdictId};
 use playproof_engine::playbook::{AfterRefresh, Backoff, Compensation, Playbook, Retry};
 use playproof_engine::sim::Plan;
 use playproof_engine::time::Duration;
@@ -27,6 +27,36 @@ struct Narrator<'a> {
 }
 
 impl Narrator<'_> {
+    /// What the call shares with others, or its caller decides.
+    fn on_shared(&mut self, when: &str, decision: Decision) {
+        match decision {
+            Decision::Queued { place } => {
+                self.say(format!("{when} no permit is free: the next attempt waits, at place {place} of the queue."));
+            }
+            Decision::Joined { leader } => {
+                let leader = self.named(leader);
+                self.say(format!(
+                    "{when} {leader} has the same key and is in flight: the call waits for it, and sends nothing."
+                ));
+            }
+            Decision::ServedFromCache { leader, age } => {
+                let (leader, age) = (self.named(leader), timeline::millis(age));
+                self.say(format!("{leader} had the same key and succeeded {age} ms before: the call gets that result, and sends nothing."));
+            }
+            Decision::TookOver { leader } => {
+                let leader = self.named(leader);
+                self.say(format!("{when} {leader}, for which the call waited, is lost: the call is sent itself."));
+            }
+            Decision::Cancelled => self.say(format!("{when} the caller goes away.")),
+            _ => {}
+        }
+    }
+
+    /// The name of another call.
+    fn named(&self, call: CallId) -> String {
+        text::escape_unprintable(self.simulation.transcript(self.plan).call(call)).into_owned()
+    }
+
     fn tell(&mut self, step: &NarrativeStep) {
         let when = self.when(step.after);
         match step.decision {
@@ -63,6 +93,11 @@ impl Narrator<'_> {
                 let why = timeline::turned_away(why);
                 self.say(format!("The call is refused before its first attempt: {why}{said}. Nothing is sent."));
             }
+            Decision::Queued { .. }
+            | Decision::Joined { .. }
+            | Decision::ServedFromCache { .. }
+            | Decision::TookOver { .. }
+            | Decision::Cancelled => self.on_shared(&when, step.decision),
             Decision::RetrySuppressed { why } => self.say(format!(
                 "The retry guard stops the next attempt: the tool is a write that is not idempotent, the call has no \
                  idempotency key, and {}.",

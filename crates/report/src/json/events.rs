@@ -153,6 +153,7 @@ fn value(out: &mut Vec<u8>, transcript: &Transcript<'_>, value: FieldValue) {
         FieldValue::Reason(reason) => quote(out, names.reason(reason)),
         FieldValue::GivenUp(why) => quote(out, names.deprecated_why(why)),
         FieldValue::Lacks(asked) => quote(out, &asked.to_string()),
+        FieldValue::Call(call) => quote(out, transcript.call(call)),
         FieldValue::Error(error) => match transcript.error(error) {
             Some(error) => failure(out, error),
             None => raw(out, "null"),

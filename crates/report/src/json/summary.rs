@@ -207,10 +207,16 @@ pub fn replayed<'a>(
     }
 }
 
+/// Whether only some playbooks can have the outcome.
+const fn is_rare(outcome: OutcomeWord) -> bool {
+    use OutcomeWord::{Cached, Cancelled, Joined, Refused};
+    matches!(outcome, Refused | Joined | Cached | Cancelled)
+}
+
 fn playbook<'a>(summary: &'a Summary, names: &'a PlaybookNames) -> PlaybookJson<'a> {
     let said = OutcomeWord::ALL.into_iter().zip(summary.outcomes);
-    // No playbook refuses calls yet: the key comes with the first that does.
-    let outcomes = said.filter(|(outcome, count)| *outcome != OutcomeWord::Refused || *count > 0);
+    // The outcomes of admission have a key only where a playbook uses it.
+    let outcomes = said.filter(|(outcome, count)| !is_rare(*outcome) || *count > 0);
     let [attempt, refresh, reversal] = summary.undetermined;
     let Effects { recorded, inferred, modelled, reversed, unobserved } = summary.effects;
     PlaybookJson {

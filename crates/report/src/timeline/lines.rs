@@ -182,6 +182,20 @@ fn decided(transcript: &Transcript<'_>, decision: Decision) -> Option<(Tone, Str
             let said = said.map_or_else(String::new, |said| format!(" ({})", text::escape_unprintable(said)));
             (Tone::Stopped, format!("admission: refused, {}{said}", turned_away(why)))
         }
+        Decision::Queued { place } => (Tone::Decided, format!("no permit is free: waits, place {place} in the queue")),
+        Decision::Joined { leader } => (
+            Tone::Decided,
+            format!("its key is in flight: waits for {}", text::escape_unprintable(transcript.call(leader))),
+        ),
+        Decision::ServedFromCache { leader, age } => {
+            let leader = text::escape_unprintable(transcript.call(leader));
+            (Tone::Good, format!("its key is known: the result of {leader}, {} ms old", millis(age)))
+        }
+        Decision::TookOver { leader } => {
+            let leader = text::escape_unprintable(transcript.call(leader));
+            (Tone::Decided, format!("{leader} was lost: is sent itself"))
+        }
+        Decision::Cancelled => (Tone::Stopped, "its caller goes away".to_owned()),
         Decision::RetrySuppressed { why } => (Tone::Stopped, format!("retry guard: stopped, {}", suppressed(why))),
         Decision::EvidenceRefreshed { status, provenance, .. } => {
             let (_, said) = answer(transcript, status);
@@ -223,6 +237,11 @@ pub const fn turned_away(why: AdmissionRefusal) -> &'static str {
         AdmissionRefusal::ValidationFailed => "the validation of its action failed",
         AdmissionRefusal::NotFound => "the tool is not declared",
         AdmissionRefusal::Schema => "its arguments do not fit the schema of the tool",
+        AdmissionRefusal::KeyMissing => "it has no idempotency key, and the tool needs one",
+        AdmissionRefusal::KeyLength => "its idempotency key is too short or too long",
+        AdmissionRefusal::KeyInFlight => "a call with its idempotency key is in flight",
+        AdmissionRefusal::Unsettled => "an earlier call with its key may have acted, and the upstream knows no keys",
+        AdmissionRefusal::QueueFull => "too many calls wait for a permit",
         AdmissionRefusal::KeyReused => "its idempotency key belongs to another request",
         AdmissionRefusal::BudgetExceeded => "the run has no tool calls left",
         AdmissionRefusal::CircuitOpen => "the circuit breaker is open",
@@ -249,6 +268,13 @@ pub fn outcome(transcript: &Transcript<'_>, kind: OutcomeKind) -> String {
         OutcomeKind::Escalated(queue) => format!("escalated: queue {}", names.queue(queue)),
         OutcomeKind::Reversed(reason) => format!("reversed: {}", text::escape_unprintable(names.reason(reason))),
         OutcomeKind::Refused(why) => format!("refused: {}", why.as_str()),
+        OutcomeKind::Joined { leader, ended } => {
+            format!("joined: {}, which ended {}", text::escape_unprintable(transcript.call(leader)), ended.as_str())
+        }
+        OutcomeKind::Cached { leader } => {
+            format!("cached: the result of {}", text::escape_unprintable(transcript.call(leader)))
+        }
+        OutcomeKind::Cancelled => "cancelled: its caller went away".to_owned(),
         OutcomeKind::Exhausted(stop) => format!("exhausted: {}", stop.as_str()),
         OutcomeKind::Suspected(asked) => format!("undetermined: the answer to {asked} is perhaps a failure"),
         OutcomeKind::Undetermined(RequestKind::Attempt(attempt)) => {

@@ -73,6 +73,7 @@ fn lines(timed: bool, latency: Option<Duration>, off_tape: Option<OffTape>) -> V
     let transcript = Transcript {
         names: &names,
         calls: &["#1".to_owned()],
+        others: &[],
         intent_name: &|_| String::new(),
         events: &events,
         outcomes: &[outcome],

@@ -27,6 +27,13 @@ pub(in crate::dispatch) fn starts_in_time(limits: &Limits, since: Instant, due: 
     }
 }
 
+/// The first moment at which no attempt of a call may start any more, if a limit says so.
+pub(in crate::dispatch) fn too_late_at(limits: &Limits, since: Instant) -> Option<Instant> {
+    let deadline = limits.deadline.map(|deadline| deadline.plus(Duration::from_micros(1)));
+    let earliest = deadline.into_iter().chain(limits.call_timeout).min()?;
+    Some(since.plus(earliest))
+}
+
 /// The wait that the deadline leaves of `wait`, or the limit that forbids it.
 pub(super) fn allowed(limits: &Limits, spent: Elapsed, wait: Duration) -> Result<Duration, StopReason> {
     let elapsed = spent.now.since(spent.since);

@@ -11,5 +11,5 @@ mod server;
 
 pub use range::wait_range;
 
-pub(super) use limits::{attempts_left, starts_in_time, time_left};
+pub(super) use limits::{attempts_left, starts_in_time, time_left, too_late_at};
 pub(super) use next::{CallUsage, NextWait, RetryStop, WaitHistory, next_wait};

@@ -4,6 +4,7 @@ mod compensation;
 mod names;
 mod playbook;
 mod rule;
+mod sharing;
 mod tools;
 mod verdict;
 mod waiting;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::compensation::Context;
 use super::names::{Declared, Reasons};
-use super::{rule, tools, verdict};
+use super::{rule, sharing, tools, verdict};
 use crate::diagnostic::{Diagnostic, Report, Source};
 use crate::playbook::places::{LimitPlaces, Loaded, PlaybookPlaces, RulePlaces, VerdictPlaces};
 use crate::playbook::syntax;
@@ -44,6 +44,7 @@ fn playbook(root: Cursor<'_>, source: Arc<Source>) -> Option<Loaded> {
     };
     let tools = record.optional("tools").map_or_else(|| Some((Tools::default(), Vec::new())), tools::tools);
     let refuses_unknown_tools = registry(&record);
+    let sharing = sharing::sharing(&record);
     format?;
     let (mut verdicts, mut verdict_places) = unzip(written?);
     if let Some(unclassified) = unclassified? {
@@ -65,6 +66,7 @@ fn playbook(root: Cursor<'_>, source: Arc<Source>) -> Option<Loaded> {
         reasons: context.reasons.into_texts(),
         tools,
         refuses_unknown_tools: refuses_unknown_tools?,
+        sharing: sharing?,
         limits,
         study: study?,
     };
@@ -76,7 +78,7 @@ fn playbook(root: Cursor<'_>, source: Arc<Source>) -> Option<Loaded> {
         tools: tool_places,
         otherwise: record.optional("otherwise").map(Cursor::span),
         limits: limit_places,
-        registry: record.optional("registry").map(Cursor::span),
+        parts: syntax::PARTS.map(|key| record.optional(key).map(Cursor::span)),
         study: record.key_span("study"),
     };
     Some(Loaded { playbook, places })

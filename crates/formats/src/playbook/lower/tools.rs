@@ -34,6 +34,8 @@ fn row(name: &Key<'_>, at: Cursor<'_>) -> Option<(ToolRow, ToolPlaces)> {
     let fact = |key| record.optional(key).map_or(Some(false), Cursor::bool);
     let (idempotent, repeatable) = (fact("idempotent"), fact("repeatable"));
     let timeout = record.optional("timeout_ms").map_or(Some(DEFAULT_TIMEOUT), |t| t.duration_ms(syntax::LONGEST_WAIT));
+    let ignores_keys = record.optional("keys").map_or(Some(false), |at| at.word(&syntax::KEYS));
+    let needs_key = record.optional("key").map_or(Some(false), |at| at.word(&syntax::KEY));
     let schema = record.optional("schema").map_or(Some(None), |at| arguments::schema(at).map(Some));
     if name.text.trim().is_empty() {
         let message = format!("`{}` is not a tool name", shorten(name.text));
@@ -45,6 +47,8 @@ fn row(name: &Key<'_>, at: Cursor<'_>) -> Option<(ToolRow, ToolPlaces)> {
         idempotent: idempotent?,
         repeatable: repeatable?,
         timeout: timeout?,
+        ignores_keys: ignores_keys?,
+        needs_key: needs_key?,
         declared: true,
         seems_to_read: false,
     };
@@ -53,6 +57,8 @@ fn row(name: &Key<'_>, at: Cursor<'_>) -> Option<(ToolRow, ToolPlaces)> {
         idempotent: is_omitted("idempotent"),
         repeatable: is_omitted("repeatable"),
         timeout: is_omitted("timeout_ms"),
+        keys: is_omitted("keys"),
+        key: is_omitted("key"),
     };
     let schema = schema?.map(|schema| {
         let text = schema.canonical().to_string();

@@ -1,0 +1,383 @@
+//! What calls of one machine share: keys, the budget of a run, permits. Driven by hand, one input after the other.
+
+use super::tests::{META, failed, keyed_write};
+use super::{CallFacts, Input, Machine, Output, OutputBuffer, Response};
+use crate::event::{AdmissionRefusal, Decision, EffectClaim, OutcomeKind, OutcomeWord, RequestKind, StopReason};
+use crate::ids::{ArgsId, AttemptNo, CallId, KeyId, RunId, ToolId};
+use crate::playbook::sample::{DENIED, TIMEOUT, playbook};
+use crate::playbook::{Access, BudgetUnit, Dedupe, InFlightKey, PermitLimits, Playbook, Sharing, ToolCallBudget};
+use crate::time::{Duration, Instant};
+
+const WINDOW: Dedupe = Dedupe {
+    window: Duration::from_millis(60_000),
+    in_flight: InFlightKey::Join,
+    min_key_len: 1,
+    max_key_len: 255,
+    most_keys: 100_000,
+};
+
+fn sharing(sharing: Sharing) -> Playbook {
+    Playbook { sharing, ..playbook() }
+}
+
+fn deduping() -> Playbook {
+    sharing(Sharing { dedupe: Some(WINDOW), ..Sharing::NONE })
+}
+
+fn with_permits(max_in_flight: u32, queue: u32) -> Playbook {
+    let permits = Some(PermitLimits { max_in_flight, queue });
+    sharing(Sharing { dedupe: Some(WINDOW), permits, ..Sharing::NONE })
+}
+
+fn with_budget(tool_calls: u32, counts: BudgetUnit) -> Playbook {
+    let budget = Some(ToolCallBudget { tool_calls, counts });
+    sharing(Sharing { dedupe: Some(WINDOW), budget, ..Sharing::NONE })
+}
+
+/// Calls with a key of their own.
+fn other(n: u32) -> CallFacts {
+    CallFacts { key: Some(KeyId(100 + n)), args: ArgsId(n), ..keyed_write() }
+}
+
+fn unkeyed_write() -> CallFacts {
+    CallFacts { key: None, ..keyed_write() }
+}
+
+/// One machine under a playbook, at a moment in milliseconds.
+struct Dispatcher {
+    playbook: Playbook,
+    machine: Machine,
+    out: OutputBuffer,
+    now: Instant,
+}
+
+impl Dispatcher {
+    fn of(playbook: Playbook) -> Dispatcher {
+        Dispatcher { playbook, machine: Machine::default(), out: OutputBuffer::default(), now: Instant::ZERO }
+    }
+
+    fn at(&mut self, millis: u64) -> &mut Dispatcher {
+        self.now = Instant::from_millis(millis);
+        self
+    }
+
+    /// The decisions on an input, each with its call.
+    fn input(&mut self, input: Input) -> Vec<(u32, Decision)> {
+        self.out.events.clear();
+        self.machine.handle_input(&self.playbook, self.now, input, &mut self.out);
+        self.out.events.iter().map(|event| (event.call.0, event.what)).collect()
+    }
+
+    fn call(&mut self, id: u32, facts: CallFacts) -> Vec<(u32, Decision)> {
+        self.input(Input::Call(CallId(id), CallFacts { at: self.now, ..facts }))
+    }
+
+    fn answer(&mut self, id: u32, attempt: u32, response: Response) -> Vec<(u32, Decision)> {
+        let asked = RequestKind::Attempt(AttemptNo::new(attempt));
+        self.input(Input::Answered { call: CallId(id), asked, response, meta: META })
+    }
+
+    fn cancel(&mut self, id: u32) -> Vec<(u32, Decision)> {
+        self.input(Input::Cancelled(CallId(id)))
+    }
+
+    fn ended(&self, id: u32) -> Option<OutcomeKind> {
+        self.machine.outcome(CallId(id)).map(|outcome| outcome.kind)
+    }
+
+    fn claim(&self, id: u32) -> Option<EffectClaim> {
+        self.machine.outcome(CallId(id)).map(|outcome| outcome.claim)
+    }
+
+    /// The attempts that were sent, by call.
+    fn sent(&self) -> Vec<u32> {
+        let asked = self.out.outputs.iter().filter_map(|output| match output {
+            Output::Ask { call, asked: RequestKind::Attempt(_), .. } => Some(call.0),
+            _ => None,
+        });
+        asked.collect()
+    }
+}
+
+fn refused(why: AdmissionRefusal) -> Option<OutcomeKind> {
+    Some(OutcomeKind::Refused(why))
+}
+
+fn joined(leader: u32, ended: OutcomeWord) -> Option<OutcomeKind> {
+    Some(OutcomeKind::Joined { leader: CallId(leader), ended })
+}
+
+#[test]
+fn a_key_in_flight_is_joined_and_a_finished_one_is_kept_until_its_window_is_over() {
+    let mut dispatcher = Dispatcher::of(deduping());
+    dispatcher.call(0, keyed_write());
+    assert_eq!(dispatcher.at(5).call(1, keyed_write()), [(1, Decision::Joined { leader: CallId(0) })]);
+    dispatcher.at(10).answer(0, 1, Response::Ok);
+    assert_eq!(dispatcher.ended(1), joined(0, OutcomeWord::Succeeded));
+    assert_eq!(dispatcher.claim(1), Some(EffectClaim::Applied), "as its leader");
+    let kept = Some(OutcomeKind::Cached { leader: CallId(0) });
+    dispatcher.at(60_009).call(2, keyed_write());
+    assert_eq!((dispatcher.ended(2), dispatcher.claim(2)), (kept, Some(EffectClaim::Applied)));
+    dispatcher.at(60_010).call(3, keyed_write());
+    assert_eq!(dispatcher.sent(), [0, 3], "the window counts from the end of the call");
+}
+
+#[test]
+fn a_window_of_zero_keeps_nothing() {
+    let dedupe = Some(Dedupe { window: Duration::ZERO, ..WINDOW });
+    let mut dispatcher = Dispatcher::of(sharing(Sharing { dedupe, ..Sharing::NONE }));
+    dispatcher.call(0, keyed_write());
+    dispatcher.answer(0, 1, Response::Ok);
+    dispatcher.call(1, keyed_write());
+    assert_eq!(dispatcher.sent(), [0, 1]);
+}
+
+#[test]
+fn a_key_is_bound_to_its_tool_and_arguments() {
+    for facts in [CallFacts { tool: ToolId(1), ..keyed_write() }, CallFacts { args: ArgsId(1), ..keyed_write() }] {
+        for has_ended in [false, true] {
+            let mut dispatcher = Dispatcher::of(deduping());
+            dispatcher.call(0, keyed_write());
+            if has_ended {
+                dispatcher.answer(0, 1, Response::Ok);
+            }
+            dispatcher.call(1, facts);
+            assert_eq!(dispatcher.ended(1), refused(AdmissionRefusal::KeyReused));
+        }
+    }
+}
+
+#[test]
+fn a_failure_is_shared_with_its_followers_and_not_kept() {
+    let mut dispatcher = Dispatcher::of(deduping());
+    dispatcher.call(0, keyed_write());
+    dispatcher.call(1, keyed_write());
+    dispatcher.answer(0, 1, failed(DENIED));
+    assert_eq!(dispatcher.ended(1), joined(0, OutcomeWord::Escalated));
+    dispatcher.call(2, keyed_write());
+    assert_eq!(dispatcher.sent(), [0, 2]);
+}
+
+#[test]
+fn a_call_after_one_that_may_have_acted_is_refused_where_the_upstream_ignores_keys() {
+    let ignored = CallFacts { ignores_keys: true, ..keyed_write() };
+    for (first, expected) in [(TIMEOUT, refused(AdmissionRefusal::Unsettled)), (DENIED, None)] {
+        let mut dispatcher = Dispatcher::of(deduping());
+        dispatcher.call(0, ignored);
+        dispatcher.answer(0, 1, failed(first));
+        assert!(dispatcher.ended(0).is_some(), "the retry guard does not trust the key either");
+        dispatcher.call(1, ignored);
+        assert_eq!(dispatcher.ended(1), expected);
+    }
+}
+
+#[test]
+fn the_first_follower_takes_over_where_the_leader_is_lost_and_that_is_safe() {
+    let mut dispatcher = Dispatcher::of(deduping());
+    for call in 0..3 {
+        dispatcher.call(call, keyed_write());
+    }
+    let decisions = dispatcher.cancel(0);
+    assert!(decisions.contains(&(1, Decision::TookOver { leader: CallId(0) })));
+    assert_eq!((dispatcher.sent(), dispatcher.ended(2)), (vec![0, 1], None));
+    dispatcher.answer(1, 1, Response::Ok);
+    assert_eq!(dispatcher.ended(2), joined(1, OutcomeWord::Succeeded));
+}
+
+#[test]
+fn no_follower_takes_over_where_the_leader_may_have_acted_and_keys_are_ignored() {
+    let ignored = CallFacts { ignores_keys: true, ..keyed_write() };
+    let mut dispatcher = Dispatcher::of(deduping());
+    for call in 0..3 {
+        dispatcher.call(call, ignored);
+    }
+    dispatcher.cancel(0);
+    assert_eq!(dispatcher.claim(0), Some(EffectClaim::Unknown));
+    for follower in [1, 2] {
+        assert_eq!(dispatcher.ended(follower), refused(AdmissionRefusal::Unsettled));
+    }
+    assert_eq!(dispatcher.sent(), [0]);
+}
+
+#[test]
+fn a_late_answer_to_a_cancelled_call_changes_no_decision() {
+    let mut dispatcher = Dispatcher::of(deduping());
+    dispatcher.call(0, keyed_write());
+    dispatcher.cancel(0);
+    let before = dispatcher.machine.clone();
+    let decisions = dispatcher.answer(0, 1, Response::Ok);
+    assert!(matches!(decisions[..], [(0, Decision::LateAnswer { .. })]));
+    assert_eq!(dispatcher.machine, before);
+}
+
+#[test]
+fn a_follower_that_goes_away_leaves_the_others_where_they_are() {
+    let mut dispatcher = Dispatcher::of(deduping());
+    for call in 0..3 {
+        dispatcher.call(call, keyed_write());
+    }
+    dispatcher.cancel(1);
+    assert_eq!((dispatcher.ended(1), dispatcher.claim(1)), (Some(OutcomeKind::Cancelled), Some(EffectClaim::Unknown)));
+    dispatcher.answer(0, 1, Response::Ok);
+    assert_eq!(dispatcher.ended(2), joined(0, OutcomeWord::Succeeded));
+}
+
+#[test]
+fn a_follower_waits_no_longer_than_its_own_call_may_take() {
+    let mut book = deduping();
+    book.limits.call_timeout = Some(Duration::from_millis(500));
+    let mut dispatcher = Dispatcher::of(book);
+    dispatcher.call(0, keyed_write());
+    dispatcher.at(100).call(1, keyed_write());
+    assert!(dispatcher.out.outputs.contains(&Output::Wake { call: CallId(1), at: Instant::from_millis(600) }));
+    dispatcher.at(600).input(Input::Woken(CallId(1)));
+    assert_eq!(dispatcher.ended(1), Some(OutcomeKind::Exhausted(StopReason::CallTimeout)));
+    assert_eq!(dispatcher.claim(1), Some(EffectClaim::Unknown));
+}
+
+#[test]
+fn the_key_is_registered_before_the_wait_for_a_permit() {
+    let mut dispatcher = Dispatcher::of(with_permits(1, 10));
+    dispatcher.call(0, other(0));
+    assert_eq!(dispatcher.call(1, keyed_write()), [(1, Decision::Queued { place: 1 })]);
+    assert_eq!(dispatcher.call(2, keyed_write()), [(2, Decision::Joined { leader: CallId(1) })]);
+    dispatcher.answer(0, 1, Response::Ok);
+    dispatcher.answer(1, 1, Response::Ok);
+    assert_eq!(dispatcher.sent(), [0, 1], "two calls with one key run once");
+    assert_eq!(dispatcher.ended(2), joined(1, OutcomeWord::Succeeded));
+}
+
+#[test]
+fn permits_are_given_in_the_order_of_the_queue_and_held_only_while_an_attempt_is_out() {
+    let mut dispatcher = Dispatcher::of(with_permits(1, 10));
+    for call in 0..3 {
+        dispatcher.call(call, other(call));
+    }
+    let decisions = dispatcher.answer(0, 1, failed(TIMEOUT));
+    assert!(decisions.iter().any(|(call, what)| *call == 0 && matches!(what, Decision::RetryScheduled { .. })));
+    assert_eq!(dispatcher.sent(), [0, 1], "the wait holds no permit");
+    dispatcher.at(200).input(Input::Woken(CallId(0)));
+    dispatcher.answer(1, 1, Response::Ok);
+    dispatcher.answer(2, 1, Response::Ok);
+    assert_eq!(dispatcher.sent(), [0, 1, 2, 0]);
+}
+
+#[test]
+fn a_full_queue_refuses_first_attempts_and_no_retries() {
+    let mut dispatcher = Dispatcher::of(with_permits(1, 1));
+    for call in 0..3 {
+        dispatcher.call(call, other(call));
+    }
+    assert_eq!(dispatcher.ended(2), refused(AdmissionRefusal::QueueFull));
+    dispatcher.answer(0, 1, failed(TIMEOUT));
+    dispatcher.call(3, other(3));
+    dispatcher.at(200).input(Input::Woken(CallId(0)));
+    assert_eq!(dispatcher.ended(0), None, "it was admitted");
+}
+
+#[test]
+fn a_call_leaves_the_queue_when_it_is_too_late_or_its_caller_goes_away() {
+    let mut dispatcher = Dispatcher::of(with_permits(1, 10));
+    for call in 0..4 {
+        dispatcher.call(call, other(call));
+    }
+    dispatcher.cancel(1);
+    assert_eq!(
+        (dispatcher.ended(1), dispatcher.claim(1)),
+        (Some(OutcomeKind::Cancelled), Some(EffectClaim::NotApplied))
+    );
+    let due = Instant::from_millis(60_000).plus(Duration::from_micros(1));
+    assert!(dispatcher.out.outputs.contains(&Output::Wake { call: CallId(2), at: due }));
+    dispatcher.now = due;
+    dispatcher.input(Input::Woken(CallId(2)));
+    assert_eq!(dispatcher.ended(2), Some(OutcomeKind::Exhausted(StopReason::Deadline)));
+    dispatcher.answer(0, 1, Response::Ok);
+    assert_eq!(dispatcher.ended(3), Some(OutcomeKind::Exhausted(StopReason::Deadline)), "a permit comes too late too");
+    assert_eq!(dispatcher.sent(), [0]);
+    dispatcher.call(4, other(4));
+    assert_eq!(dispatcher.sent(), [0, 4], "no permit is lost");
+}
+
+#[test]
+fn each_attempt_takes_one_tool_call_of_its_run() {
+    let mut dispatcher = Dispatcher::of(with_budget(3, BudgetUnit::Attempts));
+    dispatcher.call(0, other(0));
+    dispatcher.answer(0, 1, failed(TIMEOUT));
+    dispatcher.at(200).input(Input::Woken(CallId(0)));
+    dispatcher.call(1, CallFacts { run: RunId(1), ..other(1) });
+    dispatcher.call(2, other(2));
+    dispatcher.answer(2, 1, failed(TIMEOUT));
+    assert_eq!(dispatcher.ended(2), Some(OutcomeKind::Exhausted(StopReason::Budget)));
+    dispatcher.call(3, other(3));
+    assert_eq!(dispatcher.ended(3), refused(AdmissionRefusal::BudgetExceeded));
+    assert_eq!(dispatcher.sent(), [0, 0, 1, 2]);
+}
+
+#[test]
+fn a_retry_is_paid_when_it_is_scheduled_and_given_back_if_it_is_never_sent() {
+    let mut dispatcher = Dispatcher::of(with_budget(2, BudgetUnit::Attempts));
+    dispatcher.call(0, other(0));
+    dispatcher.answer(0, 1, failed(TIMEOUT));
+    dispatcher.call(1, other(1));
+    assert_eq!(dispatcher.ended(1), refused(AdmissionRefusal::BudgetExceeded), "the wait holds the last one");
+    dispatcher.cancel(0);
+    dispatcher.call(2, other(2));
+    assert_eq!(dispatcher.ended(2), None);
+}
+
+#[test]
+fn a_budget_of_calls_pays_no_retry() {
+    let mut dispatcher = Dispatcher::of(with_budget(1, BudgetUnit::Calls));
+    dispatcher.call(0, other(0));
+    dispatcher.answer(0, 1, failed(TIMEOUT));
+    dispatcher.at(200).input(Input::Woken(CallId(0)));
+    dispatcher.call(1, other(1));
+    assert_eq!((dispatcher.ended(0), dispatcher.ended(1)), (None, refused(AdmissionRefusal::BudgetExceeded)));
+}
+
+#[test]
+fn a_known_key_costs_nothing_and_is_answered_at_zero_budget() {
+    let mut dispatcher = Dispatcher::of(with_budget(1, BudgetUnit::Attempts));
+    dispatcher.call(0, keyed_write());
+    dispatcher.call(1, keyed_write());
+    dispatcher.answer(0, 1, Response::Ok);
+    dispatcher.call(2, keyed_write());
+    assert_eq!(dispatcher.ended(2), Some(OutcomeKind::Cached { leader: CallId(0) }));
+    dispatcher.call(3, CallFacts { access: Access::Read, ..unkeyed_write() });
+    assert_eq!(dispatcher.ended(3), refused(AdmissionRefusal::BudgetExceeded));
+}
+
+#[test]
+fn a_refused_leader_leaves_its_key_free() {
+    let mut dispatcher = Dispatcher::of(with_budget(0, BudgetUnit::Attempts));
+    dispatcher.call(0, keyed_write());
+    assert_eq!(dispatcher.ended(0), refused(AdmissionRefusal::BudgetExceeded));
+    assert!(!dispatcher.machine.knows_key(KeyId(0)));
+}
+
+#[test]
+fn the_oldest_ended_keys_are_forgotten_first() {
+    let dedupe = Some(Dedupe { most_keys: 2, ..WINDOW });
+    let mut dispatcher = Dispatcher::of(sharing(Sharing { dedupe, ..Sharing::NONE }));
+    for call in 0..3 {
+        dispatcher.call(call, other(call));
+        dispatcher.answer(call, 1, Response::Ok);
+    }
+    dispatcher.call(3, other(3));
+    assert_eq!([0, 1, 2, 3].map(|n| dispatcher.machine.knows_key(KeyId(100 + n))), [false, false, true, true]);
+}
+
+#[test]
+fn machines_that_share_the_same_are_equal() {
+    let drive = || {
+        let mut dispatcher = Dispatcher::of(with_permits(1, 10));
+        dispatcher.call(0, keyed_write());
+        dispatcher.call(1, other(1));
+        dispatcher.call(2, keyed_write());
+        dispatcher
+    };
+    let (one, mut two) = (drive(), drive());
+    assert_eq!(one.machine, two.machine);
+    two.answer(0, 1, Response::Ok);
+    assert_ne!(one.machine, two.machine);
+}

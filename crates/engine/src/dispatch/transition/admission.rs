@@ -1,0 +1,109 @@
+//! The checks before attempt 1, in their order (docs/adr/0023): the request itself, its key, the run's budget; then the
+//! attempt starts like any other. The first check that refuses decides; a refused call starts no attempt and costs nothing.
+
+use super::Transition;
+use crate::dispatch::calls::Phase;
+use crate::dispatch::io::{Output, RequestCheck};
+use crate::dispatch::keys::{Handover, KeyUse, LeaderEnd};
+use crate::event::{AdmissionRefusal, Decision, EffectClaim, Outcome, OutcomeKind};
+use crate::ids::{AttemptNo, CallId, ErrorId};
+use crate::playbook::BudgetUnit;
+
+impl Transition<'_> {
+    /// Admits the call, or refuses it.
+    pub(in crate::dispatch) fn admit(&mut self) {
+        if let RequestCheck::Refused(why, error) = self.state().facts.request {
+            return self.refuse(why, Some(error));
+        }
+        match self.take_up_key() {
+            KeyUse::Leads => self.enter(),
+            KeyUse::Follows(leader) => self.follow(leader),
+            KeyUse::Refused(why) => self.refuse(why, None),
+            KeyUse::Kept { leader, age, claim } => {
+                self.emit(Decision::ServedFromCache { leader, age });
+                self.finish_with(OutcomeKind::Cached { leader }, claim, None);
+            }
+        }
+    }
+
+    fn take_up_key(&mut self) -> KeyUse {
+        let Some(rules) = &self.playbook.sharing.dedupe else { return KeyUse::Leads };
+        let (now, call, facts) = (self.now, self.call, self.state().facts);
+        match facts.key {
+            Some(key) => self.shared().keys.take_up(rules, now, call, key, &facts),
+            None => KeyUse::Leads,
+        }
+    }
+
+    fn follow(&mut self, leader: CallId) {
+        let (call, at) = (self.call, self.state().facts.at);
+        self.state().phase = Phase::Following(leader);
+        self.emit(Decision::Joined { leader });
+        if let Some(end) = self.playbook.limits.call_timeout {
+            self.out.outputs.push(Output::Wake { call, at: at.plus(end) });
+        }
+    }
+
+    /// The checks behind the key.
+    fn enter(&mut self) {
+        if !self.reserve_tool_call(AttemptNo::FIRST) {
+            return self.refuse(AdmissionRefusal::BudgetExceeded, None);
+        }
+        self.start(AttemptNo::FIRST);
+    }
+
+    /// Reserves one tool call of the run for an attempt, if the playbook counts them; false: none is left.
+    pub(super) fn reserve_tool_call(&mut self, attempt: AttemptNo) -> bool {
+        let Some(budget) = self.playbook.sharing.budget else { return true };
+        if budget.counts == BudgetUnit::Calls && attempt != AttemptNo::FIRST {
+            return true;
+        }
+        let run = self.state().facts.run;
+        let is_granted = self.shared().budget.reserve(run, budget.tool_calls);
+        self.state().has_reserved = is_granted;
+        is_granted
+    }
+
+    /// Refuses the call: nothing was sent for it.
+    pub(super) fn refuse(&mut self, why: AdmissionRefusal, error: Option<ErrorId>) {
+        self.emit(Decision::Refused { why, error });
+        self.state().note_error(error);
+        self.finish(OutcomeKind::Refused(why));
+    }
+
+    /// The call has ended: its followers end as it did, or one of them leads now.
+    pub(in crate::dispatch) fn pass_on(&mut self, outcome: Outcome) {
+        let facts = self.state().facts;
+        let Some(key) = facts.key else { return };
+        let end = match outcome.kind {
+            OutcomeKind::Succeeded | OutcomeKind::SucceededAfterCompensation => LeaderEnd::Succeeded(outcome.claim),
+            _ if outcome.attempts == 0 => LeaderEnd::Lost,
+            OutcomeKind::Cancelled if outcome.claim == EffectClaim::NotApplied || facts.is_safe_to_resend() => {
+                LeaderEnd::Lost
+            }
+            OutcomeKind::Cancelled => LeaderEnd::LostUnsettled,
+            _ => LeaderEnd::Failed(outcome.claim),
+        };
+        let (now, leader) = (self.now, self.call);
+        match self.shared().keys.note_end(now, key, leader, end) {
+            None => {}
+            Some(Handover::Join(followers)) => {
+                let ended = outcome.kind.word();
+                for follower in followers {
+                    let kind = OutcomeKind::Joined { leader, ended };
+                    self.of(follower).finish_with(kind, outcome.claim, outcome.last_error);
+                }
+            }
+            Some(Handover::TakesOver(follower)) => {
+                let mut follower = self.of(follower);
+                follower.emit(Decision::TookOver { leader });
+                follower.enter();
+            }
+            Some(Handover::Unsettled(followers)) => {
+                for follower in followers {
+                    self.of(follower).refuse(AdmissionRefusal::Unsettled, None);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! The end of an attempt: its success, or its failure with the verdict's compensation.
+
+use super::Transition;
+use crate::dispatch::io::{ClassifiedFailure, Response, ResponseMeta};
+use crate::event::{Decision, EffectClaim, OutcomeKind, RequestKind};
+use crate::ids::{AttemptNo, VerdictId};
+use crate::playbook::{Compensation, Terminal};
+
+impl Transition<'_> {
+    pub(super) fn on_attempt_ended(&mut self, attempt: AttemptNo, response: Response, meta: ResponseMeta) {
+        self.release_permit();
+        let status = response.status();
+        let ResponseMeta { latency, provenance, over_timeout } = meta;
+        self.emit(Decision::AttemptFinished { attempt, status, latency, provenance, over_timeout });
+        match response {
+            Response::Ok => self.on_succeeded(),
+            Response::Failed(failure) => self.on_failed(failure),
+            Response::Suspected(error) => {
+                let state = self.state();
+                state.note_error(error);
+                state.may_land = true;
+                state.add_claim(EffectClaim::Unknown);
+                self.finish(OutcomeKind::Suspected(RequestKind::Attempt(attempt)));
+            }
+            // The last two are responses to refreshes and reversals; for an attempt they are the same as no answer.
+            Response::Unanswered | Response::Unclear(_) | Response::Refused(_) => {
+                self.state().add_claim(EffectClaim::Unknown);
+                self.finish(OutcomeKind::Undetermined(RequestKind::Attempt(attempt)));
+            }
+        }
+    }
+
+    fn on_succeeded(&mut self) {
+        let state = self.state();
+        let is_own_answer = !state.facts.key_is_reused;
+        state.add_claim(if is_own_answer { EffectClaim::Applied } else { EffectClaim::Unknown });
+        let kind = match state.first_verdict {
+            None => OutcomeKind::Succeeded,
+            Some(_) => OutcomeKind::SucceededAfterCompensation,
+        };
+        self.finish(kind);
+    }
+
+    /// Emits the classification before anything else, then runs the compensation of the verdict that is obeyed.
+    fn on_failed(&mut self, failure: ClassifiedFailure) {
+        let ClassifiedFailure { verdict, rule, error, .. } = failure;
+        let first = self.state().first_verdict;
+        let ignored = self.playbook.obeys_first_failure_only() && first.is_some();
+        self.emit(Decision::FailureClassified { verdict, rule, ignored });
+        let effect = self.playbook.verdict(verdict).effect;
+        let state = self.state();
+        state.note_error(error);
+        state.first_verdict = first.or(Some(verdict));
+        state.may_land |= effect == EffectClaim::Unknown;
+        if !ignored {
+            state.add_claim(effect);
+        }
+        let obeyed = if ignored { first.unwrap_or(verdict) } else { verdict };
+        self.compensate(obeyed, failure);
+    }
+
+    fn compensate(&mut self, verdict: VerdictId, failure: ClassifiedFailure) {
+        match &self.playbook.verdict(verdict).then {
+            Compensation::RetryWithBackoff(retry) => self.on_retry(verdict, retry, failure),
+            Compensation::RefreshEvidence(refresh) => self.on_refresh(refresh),
+            Compensation::EscalateToHuman(queue) => self.end(Terminal::Escalate(*queue)),
+            Compensation::DeprecateToolCall(reason) => self.end(Terminal::Deprecate(*reason)),
+            Compensation::IssueReversal(reversal) => self.on_reversal(*reversal),
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! New evidence before a further attempt.
+
+use super::Transition;
+use crate::dispatch::calls::Phase;
+use crate::dispatch::io::{Response, ResponseMeta};
+use crate::dispatch::wait;
+use crate::event::{Decision, DeprecationReason, OutcomeKind, RequestKind, StopReason};
+use crate::ids::{AttemptNo, EvidenceId};
+use crate::playbook::{AfterRefresh, Refresh};
+
+impl Transition<'_> {
+    pub(super) fn on_refresh(&mut self, refresh: &Refresh) {
+        if refresh.then == AfterRefresh::Retry
+            && let Some(why) = self.retry_guard()
+        {
+            return self.suppress(why, refresh.on_unsafe);
+        }
+        if let Err(stop) = self.refresh_allowed(refresh) {
+            return match stop == StopReason::MaxRefreshes && self.deprecates_after_futile_refresh() {
+                true => self.deprecate(DeprecationReason::RefreshFutile),
+                false => self.finish(OutcomeKind::Exhausted(stop)),
+            };
+        }
+        let state = self.state();
+        state.refreshes += 1;
+        let evidence = EvidenceId(state.refreshes);
+        state.phase = Phase::Refreshing(evidence, refresh.then);
+        self.ask(RequestKind::Refresh(evidence), evidence);
+    }
+
+    fn refresh_allowed(&mut self, refresh: &Refresh) -> Result<(), StopReason> {
+        let (now, limits) = (self.now, &self.playbook.limits);
+        let state = self.state();
+        if state.refreshes >= refresh.max_refreshes {
+            return Err(StopReason::MaxRefreshes);
+        }
+        if refresh.then == AfterRefresh::Abort {
+            return Ok(()); // the limits are those of attempts, and no attempt follows
+        }
+        wait::attempts_left(limits, state.attempts)?;
+        let next = AttemptNo::new(state.attempts).next();
+        wait::starts_in_time(limits, state.facts.at, now)?;
+        if self.reserve_tool_call(next) { Ok(()) } else { Err(StopReason::Budget) }
+    }
+
+    pub(super) fn on_refresh_ended(
+        &mut self,
+        evidence: EvidenceId,
+        then: AfterRefresh,
+        response: Response,
+        meta: ResponseMeta,
+    ) {
+        let (status, provenance) = (response.status(), meta.provenance);
+        self.emit(Decision::EvidenceRefreshed { evidence, status, provenance });
+        match response {
+            Response::Ok => self.on_refreshed(evidence, then),
+            Response::Unanswered => self.finish(OutcomeKind::Undetermined(RequestKind::Refresh(evidence))),
+            Response::Suspected(error) => {
+                self.state().note_error(error);
+                self.finish(OutcomeKind::Suspected(RequestKind::Refresh(evidence)));
+            }
+            Response::Refused(_) | Response::Unclear(_) | Response::Failed(_) => {
+                self.state().note_error(response.error());
+                self.finish(OutcomeKind::Exhausted(StopReason::RefreshFailed));
+            }
+        }
+    }
+
+    fn on_refreshed(&mut self, evidence: EvidenceId, then: AfterRefresh) {
+        if then == AfterRefresh::Abort {
+            return self.deprecate(DeprecationReason::RefreshAbort);
+        }
+        let (now, limits) = (self.now, &self.playbook.limits);
+        let resends_stale = self.playbook.study.as_ref().is_some_and(|study| study.resends_stale_evidence);
+        let state = self.state();
+        let (since, next) = (state.facts.at, AttemptNo::new(state.attempts).next());
+        if !resends_stale {
+            state.evidence = evidence;
+        }
+        match wait::starts_in_time(limits, since, now) {
+            Ok(()) => self.start(next),
+            Err(stop) => self.finish(OutcomeKind::Exhausted(stop)),
+        }
+    }
+
+    fn deprecates_after_futile_refresh(&self) -> bool {
+        self.playbook.study.as_ref().is_some_and(|study| study.futile_refresh_deprecates)
+    }
+}

@@ -1,0 +1,66 @@
+//! A further attempt after a failure: the retry guard, the limits, the wait, and what is left of the budget.
+
+use super::Transition;
+use crate::dispatch::calls::Phase;
+use crate::dispatch::io::{ClassifiedFailure, Output};
+use crate::dispatch::wait::{self, CallUsage, RetryStop};
+use crate::event::{Decision, EffectClaim, OutcomeKind, StopReason, SuppressionReason};
+use crate::ids::{AttemptNo, VerdictId};
+use crate::playbook::{GuardMode, Retry, UnsafePolicy};
+
+impl Transition<'_> {
+    pub(super) fn on_retry(&mut self, verdict: VerdictId, retry: &Retry, failure: ClassifiedFailure) {
+        if let Some(why) = self.retry_guard() {
+            return self.suppress(why, retry.on_unsafe);
+        }
+        let (now, limits) = (self.now, &self.playbook.limits);
+        let state = self.state();
+        let spent = CallUsage {
+            attempts: state.attempts,
+            retries: state.retries.of(verdict),
+            since: state.facts.at,
+            now,
+            history: state.waits,
+        };
+        match wait::next_wait(retry, limits, spent, &failure) {
+            Err(RetryStop::Limit(stop)) => self.finish(OutcomeKind::Exhausted(stop)),
+            Err(RetryStop::End(end)) => self.end(end),
+            Ok(wait) => {
+                let attempt = AttemptNo::new(spent.attempts).next();
+                if !self.reserve_tool_call(attempt) {
+                    return self.finish(OutcomeKind::Exhausted(StopReason::Budget));
+                }
+                let due = now.plus(wait.delay);
+                let state = self.state();
+                state.phase = Phase::Backoff { attempt, due };
+                state.retries.count(verdict);
+                state.waits.add(&wait, failure.draw);
+                let wait::NextWait { delay, draw, told } = wait;
+                self.emit(Decision::RetryScheduled { attempt, delay, due, draw, told });
+                self.out.outputs.push(Output::Wake { call: self.call, at: due });
+            }
+        }
+    }
+
+    /// Why the retry guard stops a further attempt; none: it passes.
+    pub(super) fn retry_guard(&mut self) -> Option<SuppressionReason> {
+        let guard = self.playbook.retry_guard();
+        let state = self.state();
+        match (guard, state.claim()) {
+            (GuardMode::Off, _) => None,
+            (GuardMode::Stops, _) => Some(SuppressionReason::MayHaveActed),
+            (GuardMode::Checked, _) if state.facts.is_safe_to_resend() => None,
+            (GuardMode::Checked, EffectClaim::NotApplied) => None,
+            (GuardMode::Checked, EffectClaim::Unknown) => Some(SuppressionReason::MayHaveActed),
+            (GuardMode::Checked, EffectClaim::Applied) => Some(SuppressionReason::HasActed),
+        }
+    }
+
+    pub(super) fn suppress(&mut self, why: SuppressionReason, on_unsafe: UnsafePolicy) {
+        self.emit(Decision::RetrySuppressed { why });
+        match on_unsafe {
+            UnsafePolicy::End(end) => self.end(end),
+            UnsafePolicy::Reverse(reversal) => self.on_reversal(reversal),
+        }
+    }
+}

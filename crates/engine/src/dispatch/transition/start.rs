@@ -1,0 +1,108 @@
+//! The start of an attempt: it waits for a permit if none is free. And the end of a call whose caller goes away.
+
+use super::Transition;
+use crate::dispatch::calls::Phase;
+use crate::dispatch::io::Output;
+use crate::dispatch::permits::PermitUse;
+use crate::dispatch::wait;
+use crate::event::{AdmissionRefusal, Decision, EffectClaim, OutcomeKind, RequestKind};
+use crate::ids::AttemptNo;
+
+impl Transition<'_> {
+    /// Starts an attempt, or lets it wait for a permit.
+    pub(super) fn start(&mut self, attempt: AttemptNo) {
+        let Some(permits) = self.playbook.sharing.permits else { return self.send(attempt) };
+        let (call, is_first) = (self.call, attempt == AttemptNo::FIRST);
+        match self.shared().permits.ask(permits, call, is_first) {
+            PermitUse::Granted => self.send(attempt),
+            PermitUse::QueueFull => self.refuse(AdmissionRefusal::QueueFull, None),
+            PermitUse::Waits(ticket, place) => {
+                self.state().phase = Phase::Queued { attempt, ticket };
+                self.emit(Decision::Queued { place });
+                let since = self.state().facts.at;
+                if let Some(at) = wait::too_late_at(&self.playbook.limits, since) {
+                    self.out.outputs.push(Output::Wake { call, at });
+                }
+            }
+        }
+    }
+
+    /// The call has a permit now.
+    pub(in crate::dispatch) fn on_granted(&mut self) {
+        let (phase, since) = (self.state().phase, self.state().facts.at);
+        let Phase::Queued { attempt, .. } = phase else { return self.release_permit() }; // only these have a place
+        match wait::starts_in_time(&self.playbook.limits, since, self.now) {
+            Ok(()) => self.send(attempt),
+            Err(stop) => {
+                self.release_permit();
+                self.finish(OutcomeKind::Exhausted(stop));
+            }
+        }
+    }
+
+    fn send(&mut self, attempt: AttemptNo) {
+        let state = self.state();
+        state.phase = Phase::InFlight(attempt);
+        state.attempts = attempt.get();
+        state.has_reserved = false;
+        let evidence = state.evidence;
+        self.emit(Decision::AttemptStarted { attempt, evidence });
+        self.ask(RequestKind::Attempt(attempt), evidence);
+    }
+
+    /// The moment for which the call asked to be woken; another one is stale and changes nothing.
+    pub(in crate::dispatch) fn on_woken(&mut self, phase: Phase) {
+        let since = self.state().facts.at;
+        match phase {
+            Phase::Backoff { attempt, due } if due <= self.now => self.start(attempt),
+            Phase::Queued { ticket, .. } => {
+                if let Err(stop) = wait::starts_in_time(&self.playbook.limits, since, self.now) {
+                    self.shared().permits.leave(ticket);
+                    self.finish(OutcomeKind::Exhausted(stop));
+                }
+            }
+            Phase::Following(_) => {
+                if let Err(stop) = wait::starts_in_time(&self.playbook.limits, since, self.now) {
+                    self.leave_leader();
+                    self.finish(OutcomeKind::Exhausted(stop));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The caller goes away: what the call holds is free again, and its effect is what is proved so far.
+    pub(in crate::dispatch) fn on_cancelled(&mut self, phase: Phase) {
+        match phase {
+            Phase::Done(_) => return,
+            Phase::InFlight(_) => {
+                self.release_permit();
+                let state = self.state();
+                state.may_land = true;
+                state.add_claim(EffectClaim::Unknown);
+            }
+            Phase::Queued { ticket, .. } => self.shared().permits.leave(ticket),
+            Phase::Following(_) => self.leave_leader(),
+            Phase::Redeeming { .. } => self.make_claim_unknown(),
+            Phase::Arrived | Phase::Backoff { .. } | Phase::Refreshing(..) => {}
+        }
+        self.emit(Decision::Cancelled);
+        self.finish(OutcomeKind::Cancelled);
+    }
+
+    /// An attempt is over: its permit is free.
+    pub(super) fn release_permit(&mut self) {
+        if self.playbook.sharing.permits.is_some() {
+            self.shared().permits.release();
+        }
+    }
+
+    /// A follower stops waiting. What its leader did for the same request is not known to it.
+    fn leave_leader(&mut self) {
+        let (call, facts) = (self.call, self.state().facts);
+        if let Some(key) = facts.key {
+            self.shared().keys.leave(key, call);
+        }
+        self.state().add_claim(EffectClaim::Unknown);
+    }
+}
