@@ -4,6 +4,7 @@
 pub mod call;
 pub mod classify;
 pub mod clock;
+pub mod decimal;
 pub mod dispatch;
 pub mod event;
 pub mod fixture;

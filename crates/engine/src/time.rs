@@ -3,6 +3,8 @@
 use std::fmt;
 use std::num::NonZeroU64;
 
+use crate::decimal;
+
 /// A point in virtual time: microseconds since the simulation's (or the trace's) zero.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(Micros);
@@ -14,6 +16,9 @@ pub struct Duration(Micros);
 /// Microseconds plus one, so that an optional time is as small as a time: a trace has millions. The end of time is one
 /// microsecond before the maximum of 64 bits.
 type Micros = NonZeroU64;
+
+/// The decimal places of milliseconds, down to a microsecond.
+const MILLIS_PLACES: u32 = 3;
 
 const fn stored(micros: u64) -> Micros {
     Micros::MIN.saturating_add(micros)
@@ -61,6 +66,11 @@ impl Duration {
     /// A span of `millis` milliseconds, saturating.
     pub const fn from_millis(millis: u64) -> Duration {
         Duration::from_micros(millis.saturating_mul(1_000))
+    }
+
+    /// Parses milliseconds with up to three decimals, as they are written.
+    pub fn parse_millis(text: &str) -> Option<Duration> {
+        decimal::parse(text, MILLIS_PLACES).map(Duration::from_micros)
     }
 
     /// The span in microseconds.
@@ -112,12 +122,7 @@ impl fmt::Debug for Duration {
 /// Milliseconds, with up to three decimals if the span is not whole: `200`, `0.5`.
 impl fmt::Display for Duration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (whole, rest) = (self.as_micros() / 1_000, self.as_micros() % 1_000);
-        if rest == 0 {
-            return write!(f, "{whole}");
-        }
-        let decimals = format!("{rest:03}");
-        write!(f, "{whole}.{}", decimals.trim_end_matches('0'))
+        decimal::write(f, self.as_micros(), MILLIS_PLACES)
     }
 }
 
@@ -140,5 +145,6 @@ mod tests {
         assert_eq!(Duration::from_millis(200).to_string(), "200");
         assert_eq!(Duration::from_micros(500).to_string(), "0.5");
         assert_eq!(Duration::from_micros(1_025).to_string(), "1.025");
+        assert_eq!(Duration::parse_millis("1.025"), Some(Duration::from_micros(1_025)));
     }
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::num::NonZeroU32;
 
+use crate::decimal;
+
 /// A number from 0 to 1 that an answer brings, so that the dispatcher needs no randomness of its own. Stored plus one, so
 /// that an optional draw is as small as a draw.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -11,6 +13,9 @@ pub struct Draw(NonZeroU32);
 impl Draw {
     /// Billionths of one.
     pub const ONE: u32 = 1_000_000_000;
+
+    /// The decimal places of billionths.
+    const PLACES: u32 = 9;
 
     /// The draw 0.
     pub const ZERO: Draw = Draw(NonZeroU32::MIN);
@@ -30,23 +35,15 @@ impl Draw {
 
     /// Parses a decimal number from 0 to 1 with at most nine places.
     pub fn parse(text: &str) -> Option<Draw> {
-        let (whole, places) = text.split_once('.').unwrap_or((text, ""));
-        let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
-        if whole.is_empty() || whole.len() > 1 || places.len() > 9 || !is_number(whole) || !is_number(places) {
-            return None;
-        }
-        let billionths: u32 = format!("{places:0<9}").parse().ok()?;
-        Draw::from_billionths(whole.parse::<u32>().ok()?.checked_mul(Draw::ONE)?.checked_add(billionths)?)
+        let has_one_digit = text.split('.').next().is_some_and(|whole| whole.len() == 1);
+        let billionths = decimal::parse(text, Draw::PLACES).filter(|_| has_one_digit)?;
+        Draw::from_billionths(u32::try_from(billionths).ok()?)
     }
 }
 
 impl fmt::Display for Draw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (whole, places) = (self.billionths() / Draw::ONE, self.billionths() % Draw::ONE);
-        if places == 0 {
-            return write!(f, "{whole}");
-        }
-        write!(f, "{whole}.{}", format!("{places:09}").trim_end_matches('0'))
+        decimal::write(f, self.billionths().into(), Draw::PLACES)
     }
 }
 

@@ -4,6 +4,7 @@
 use std::fmt;
 
 use super::model::Terminal;
+use crate::decimal;
 use crate::time::Duration;
 use crate::words;
 
@@ -246,28 +247,21 @@ impl Ratio {
     /// Millionths of one.
     pub const SCALE: u32 = 1_000_000;
 
+    /// The decimal places of millionths.
+    const PLACES: u32 = 6;
+
     /// One.
     pub const ONE: Ratio = Ratio(Ratio::SCALE);
 
     /// Parses a decimal number with at most six places.
     pub fn parse(text: &str) -> Option<Ratio> {
-        let (whole, places) = text.split_once('.').unwrap_or((text, ""));
-        let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
-        if whole.is_empty() || places.len() > 6 || !is_number(whole) || !is_number(places) {
-            return None;
-        }
-        let millionths: u32 = format!("{places:0<6}").parse().ok()?;
-        Some(Ratio(whole.parse::<u32>().ok()?.checked_mul(Ratio::SCALE)?.checked_add(millionths)?))
+        u32::try_from(decimal::parse(text, Ratio::PLACES)?).ok().map(Ratio)
     }
 }
 
 impl fmt::Display for Ratio {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (whole, places) = (self.0 / Ratio::SCALE, self.0 % Ratio::SCALE);
-        if places == 0 {
-            return write!(f, "{whole}");
-        }
-        write!(f, "{whole}.{}", format!("{places:06}").trim_end_matches('0'))
+        decimal::write(f, self.0.into(), Ratio::PLACES)
     }
 }
 

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::body::{CallEnd, EventLine, FindingLine, GoldenBody, GoldenField, LedgerLine, field};
-use super::value::{GoldenValue, millis};
+use super::value::GoldenValue;
 use crate::diagnostic::{Diagnostic, Report, Source, did_you_mean};
 use crate::yaml;
 use crate::yaml::{Cursor, Key as YamlKey, NodeKind};
 use playproof_engine::event::{EventKind, FieldKey, FindingBy, FindingId, LedgerKind};
-use playproof_engine::time::Instant;
+use playproof_engine::time::{Duration, Instant};
 
 /// The fields of an outcome.
 const CALL: &[FieldKey] = &[
@@ -147,7 +147,7 @@ fn event(value: Cursor<'_>, before: Instant) -> Option<EventLine> {
         value.wrong("empty_map", "this event is incomplete", "expected `+MS: CALL` and an event");
         return None;
     };
-    let Some(passed) = delta.text.strip_prefix('+').and_then(millis) else {
+    let Some(passed) = delta.text.strip_prefix('+').and_then(Duration::parse_millis) else {
         let message = format!("`{}` is not a delta time", delta.text);
         value.report(Diagnostic::error("not_a_delta", message).at(delta.span, "expected `+` and milliseconds"));
         return None;

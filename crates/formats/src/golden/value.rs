@@ -94,7 +94,7 @@ impl GoldenValue {
                 text.parse().ok().map(GoldenValue::Number)
             }
             FieldKey::OverTimeout | FieldKey::Ignored => (text == "true").then_some(GoldenValue::Flag(true)),
-            FieldKey::Delay | FieldKey::Age => millis(text).map(GoldenValue::Span),
+            FieldKey::Delay | FieldKey::Age => Duration::parse_millis(text).map(GoldenValue::Span),
             FieldKey::Latency => (text == "?").then_some(GoldenValue::Unknown),
             FieldKey::Due | FieldKey::Told | FieldKey::Error => None,
             FieldKey::Draw => Draw::parse(text).map(GoldenValue::Draw),
@@ -148,15 +148,4 @@ impl fmt::Display for GoldenValue {
             GoldenValue::Names(names) => f.write_str(&names.join(", ")),
         }
     }
-}
-
-/// Milliseconds with up to three decimals.
-pub(super) fn millis(text: &str) -> Option<Duration> {
-    let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
-    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    if whole.is_empty() || decimals.len() > 3 || !digits(whole) || !digits(decimals) {
-        return None;
-    }
-    let micros: u64 = format!("{decimals:0<3}").parse().ok()?;
-    Some(Duration::from_millis(whole.parse().ok()?).plus(Duration::from_micros(micros)))
 }

@@ -1,6 +1,7 @@
 //! Fix hints for wrong units: `timeout: 5s` instead of `timeout_ms: 5000`. Only suggests; nothing is parsed this way.
 
 use super::node::{Node, NodeKind};
+use playproof_engine::decimal;
 
 /// Suffixes of keys that people write instead of `_ms`, and their units.
 const SUFFIXES: [(&str, u64); 9] = [
@@ -55,14 +56,7 @@ pub(super) fn millis(text: &str, bare: Option<u64>) -> Option<u64> {
         "h" | "hour" | "hours" => 3_600_000,
         _ => return None,
     };
-    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    let whole: u64 = whole.parse().ok()?;
-    let thousandths: u64 = match fraction {
-        "" => 0,
-        digits if digits.len() <= 3 => format!("{digits:0<3}").parse().ok()?,
-        _ => return None,
-    };
-    whole.checked_mul(unit)?.checked_add(thousandths.checked_mul(unit)? / 1_000)
+    Some(decimal::parse(number, 3)?.checked_mul(unit)? / 1_000)
 }
 
 /// `` `a`, `b` or `c` ``.
