@@ -6,6 +6,10 @@ use crate::event::{ErrorFacts, StatusFrom};
 use crate::ids::AttemptNo;
 use crate::time::{Duration, Instant};
 
+/// Names of an argument that is the idempotency key of its call. It says which request this is, and nothing of what the
+/// call does.
+pub const KEY_ARGUMENTS: [&str; 2] = ["idempotency_key", "idempotencyKey"];
+
 /// A place in the inputs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {

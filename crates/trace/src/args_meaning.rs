@@ -4,9 +4,7 @@
 use std::borrow::Cow;
 
 use crate::{canonical, json};
-
-/// The names of an argument that is an idempotency key.
-const KEYS: [&str; 2] = ["idempotency_key", "idempotencyKey"];
+use playproof_engine::call::KEY_ARGUMENTS;
 
 /// What arguments mean that are not compared as they are written.
 struct ArgsMeaning {
@@ -50,12 +48,12 @@ pub fn without_key(args: &str) -> Option<(String, Option<String>)> {
         return None;
     }
     let fields = json::object(json::parse(args).ok()?)?;
-    if !fields.iter().any(|(name, _)| KEYS.contains(&name)) {
+    if !fields.iter().any(|(name, _)| KEY_ARGUMENTS.contains(&name)) {
         return None;
     }
     let value = |name| fields.get(name).filter(|value| !matches!(value.get(), "true" | "false"));
     let key = |name| json::scalar(value(name)?).filter(|key| !key.trim().is_empty()).map(Cow::into_owned);
-    let rest = fields.iter().filter(|(field, _)| !KEYS.contains(field));
+    let rest = fields.iter().filter(|(field, _)| !KEY_ARGUMENTS.contains(field));
     let rest = rest.map(|(field, value)| Some(format!("{}:{}", serde_json::to_string(field).ok()?, value.get())));
-    Some((format!("{{{}}}", rest.collect::<Option<Vec<_>>>()?.join(",")), KEYS.into_iter().find_map(key)))
+    Some((format!("{{{}}}", rest.collect::<Option<Vec<_>>>()?.join(",")), KEY_ARGUMENTS.into_iter().find_map(key)))
 }

@@ -6,9 +6,7 @@ use std::fmt::Write;
 use serde_json::{Number, Value};
 
 use super::schema::{JsonType, Schema};
-
-/// Arguments that are the idempotency key of a call. They say nothing of what it does.
-const KEY_ARGUMENTS: [&str; 2] = ["idempotency_key", "idempotencyKey"];
+use playproof_engine::call::KEY_ARGUMENTS;
 
 impl Schema {
     /// Checks arguments as JSON text. Messages repeat no argument, which may be private.
