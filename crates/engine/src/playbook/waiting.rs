@@ -46,6 +46,22 @@ pub struct Formula {
     pub counter: Counter,
 }
 
+#[cfg(test)]
+impl Formula {
+    /// The waits of a family, with no bounds and no jitter.
+    pub(crate) const fn plain(family: Family) -> Formula {
+        Formula {
+            family,
+            max: None,
+            cap: Cap::BeforeJitter,
+            jitter: Jitter::None,
+            floor: Duration::ZERO,
+            whole_ms: false,
+            counter: Counter::Verdict,
+        }
+    }
+}
+
 /// How waits grow. `n` is the number of the retry, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {

@@ -149,7 +149,7 @@ const fn jitter(backoff: &Backoff) -> &Jitter {
 mod tests {
     use super::*;
     use crate::ids::{QueueId, VerdictId};
-    use crate::playbook::{Cap, ElapsedRule, Family, Ratio, ServerDelay, ServerDelayMode, UnsafePolicy};
+    use crate::playbook::{ElapsedRule, Family, Ratio, ServerDelay, ServerDelayMode, UnsafePolicy};
 
     const LIMITS: Limits =
         Limits { max_attempts: 6, deadline: Some(ms(10_000)), call_timeout: None, elapsed: ElapsedRule::NextStart };
@@ -219,15 +219,7 @@ mod tests {
     /// The growing waits of one call whose second failure carries a wish of 50 ms, by what their counter counts.
     fn waits(counter: Counter) -> Vec<u64> {
         let family = Family::Exponential { base: ms(100), multiplier: Ratio(2_000_000) };
-        let formula = Formula {
-            family,
-            max: None,
-            cap: Cap::BeforeJitter,
-            jitter: Jitter::None,
-            floor: Duration::ZERO,
-            whole_ms: false,
-            counter,
-        };
+        let formula = Formula { counter, ..Formula::plain(family) };
         let retry = Retry { backoff: Backoff::Formula(formula), max_retries: 9, ..retry(ServerDelayMode::Exact) };
         let mut history = WaitHistory::default();
         // Two verdicts take turns, so that each has scheduled half of the retries.
@@ -250,15 +242,8 @@ mod tests {
 
     #[test]
     fn a_draw_is_named_only_where_it_decided() {
-        let drawn = Backoff::Formula(Formula {
-            family: Family::Constant { base: ms(100) },
-            max: None,
-            cap: Cap::BeforeJitter,
-            jitter: Jitter::Full,
-            floor: Duration::ZERO,
-            whole_ms: false,
-            counter: Counter::Verdict,
-        });
+        let family = Family::Constant { base: ms(100) };
+        let drawn = Backoff::Formula(Formula { jitter: Jitter::Full, ..Formula::plain(family) });
         let wait = |mode, backoff: &Backoff, told| {
             let retry = Retry { backoff: backoff.clone(), ..retry(mode) };
             let wait = next_wait(&retry, &LIMITS, spent(1, 0, 0), &failure(told, "0.5")).unwrap();

@@ -79,22 +79,10 @@ fn before_and(before: &mut Fixed, wait: Fixed) -> Fixed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::playbook::{Counter, Jitter, Ratio};
+    use crate::playbook::{Jitter, Ratio};
 
     const fn ms(millis: u64) -> Duration {
         Duration::from_millis(millis)
-    }
-
-    fn formula(family: Family) -> Formula {
-        Formula {
-            family,
-            max: None,
-            cap: Cap::BeforeJitter,
-            jitter: Jitter::None,
-            floor: Duration::ZERO,
-            whole_ms: false,
-            counter: Counter::Verdict,
-        }
     }
 
     fn waits(formula: &Formula, draw: &str) -> Vec<String> {
@@ -119,7 +107,7 @@ mod tests {
             (Family::Fibonacci { base }, ["100", "100", "200", "300", "500"]),
         ];
         for (family, expected) in cases {
-            assert_eq!(waits(&formula(family), "0"), expected, "{family:?}");
+            assert_eq!(waits(&Formula::plain(family), "0"), expected, "{family:?}");
         }
     }
 
@@ -127,19 +115,19 @@ mod tests {
     fn a_decorrelated_wait_lies_between_its_base_and_a_multiple_of_the_wait_before() {
         let family =
             Family::Decorrelated { base: ms(100), multiplier: Ratio(3_000_000), from: DecorrelatedFrom::Previous };
-        let capped = Formula { max: Some(ms(1_000)), ..formula(family) };
+        let capped = Formula { max: Some(ms(1_000)), ..Formula::plain(family) };
         assert_eq!(waits(&capped, "0"), ["100", "100", "100", "100", "100"]);
         assert_eq!(waits(&capped, "0.5"), ["200", "350", "550", "550", "550"]);
         assert_eq!(waits(&capped, "1"), ["300", "900", "1000", "1000", "1000"]);
         let family = Family::Decorrelated { base: ms(100), multiplier: Ratio(3_000_000), from: DecorrelatedFrom::Base };
-        assert_eq!(waits(&formula(family), "1"), ["300", "300", "300", "300", "300"]);
+        assert_eq!(waits(&Formula::plain(family), "1"), ["300", "300", "300", "300", "300"]);
     }
 
     #[test]
     fn the_cap_cuts_on_its_side_of_the_jitter() {
         let jitter = Jitter::Proportional { low: Ratio(500_000), high: Ratio(1_500_000) };
         let family = Family::Exponential { base: ms(100), multiplier: Ratio(2_000_000) };
-        let before = Formula { max: Some(ms(300)), jitter, ..formula(family) };
+        let before = Formula { max: Some(ms(300)), jitter, ..Formula::plain(family) };
         assert_eq!(waits(&before, "1"), ["150", "300", "450", "450", "450"]);
         let after = Formula { cap: Cap::AfterJitter, ..before };
         assert_eq!(waits(&after, "1"), ["150", "300", "300", "300", "300"]);
@@ -149,15 +137,15 @@ mod tests {
     #[test]
     fn each_step_is_cut_to_whole_milliseconds_on_demand() {
         let family = Family::Exponential { base: ms(7), multiplier: Ratio(1_500_000) };
-        assert_eq!(waits(&formula(family), "0"), ["7", "10.5", "15.75", "23.625", "35.438"]);
-        let whole = Formula { whole_ms: true, ..formula(family) };
+        assert_eq!(waits(&Formula::plain(family), "0"), ["7", "10.5", "15.75", "23.625", "35.438"]);
+        let whole = Formula { whole_ms: true, ..Formula::plain(family) };
         assert_eq!(waits(&whole, "0"), ["7", "10", "15", "22", "33"]);
     }
 
     #[test]
     fn the_floor_comes_last() {
         let family = Family::Constant { base: ms(100) };
-        let formula = Formula { jitter: Jitter::Full, floor: ms(40), ..formula(family) };
+        let formula = Formula { jitter: Jitter::Full, floor: ms(40), ..Formula::plain(family) };
         assert_eq!(waits(&formula, "0.1")[0], "40");
         assert_eq!(waits(&formula, "0.5")[0], "50");
     }
@@ -175,7 +163,7 @@ mod tests {
             Family::PollyV2 { base: huge },
         ] {
             let jitter = Jitter::Additive { by: huge, per_retry: huge };
-            let formula = Formula { jitter, ..formula(family) };
+            let formula = Formula { jitter, ..Formula::plain(family) };
             assert_eq!(wait(&formula, step(u32::MAX)), huge, "{family:?}");
         }
     }

@@ -47,15 +47,7 @@ mod tests {
     }
 
     fn range(family: Family, jitter: Jitter, n: u32) -> (u64, u64) {
-        let formula = Formula {
-            family,
-            max: Some(ms(1_000)),
-            cap: Cap::BeforeJitter,
-            jitter,
-            floor: Duration::ZERO,
-            whole_ms: false,
-            counter: Counter::Verdict,
-        };
+        let formula = Formula { max: Some(ms(1_000)), jitter, ..Formula::plain(family) };
         let (least, most) = wait_range(&Backoff::Formula(formula), n);
         (least.as_millis(), most.as_millis())
     }
