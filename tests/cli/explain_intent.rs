@@ -324,7 +324,7 @@ fn what_may_be_the_same_request_is_named_and_never_sent_again() {
         let lines = line(r, "", answer) + &line(r, r#","args":{}"#, REFUSED);
         let page = known_of(&[("a.jsonl", &lines)], "a.jsonl:2");
         assert!(
-            page.contains(&format!("because one of the calls may leave empty arguments out: r#1 {did}.")),
+            page.contains(&format!("because the arguments of one of the calls are not recorded: r#1 {did}.")),
             "{page}"
         );
         assert!(page.contains("No, because this may be"), "{page}");
@@ -420,6 +420,45 @@ fn a_denial_of_what_may_be_the_same_request_is_named_and_not_sent_again() {
             assert!(page.contains("send again? Yes: "), "{page}");
         }
     }
+}
+
+#[test]
+fn a_call_whose_arguments_are_not_recorded_may_be_any_request_of_its_tool() {
+    let line = |args: &str, answer: &str| format!("{{\"run_id\":\"r\",\"tool\":\"pay\",{args}{answer}}}\n");
+    let a = r#""args":{"a":1},"#;
+    for answer in [OK, TIMEOUT] {
+        for (first, second) in [("", a), (a, "")] {
+            let page = known_of(&[("a.jsonl", &(line(first, answer) + &line(second, SLOW)))], "r#2");
+            assert!(page.contains("because the arguments of one of the calls are not recorded: r#1 "), "{page}");
+            assert!(page.contains("send again? No, because this may be a request that was sent before"), "{page}");
+        }
+    }
+    let page = known_of(&[("a.jsonl", &(line("", DENIED) + &line(a, SLOW)))], "r#2");
+    assert!(page.contains("No, because a call that may be the same request was denied (r#1)"), "{page}");
+    // Look-alikes: other arguments, another run, and one that did nothing.
+    let other_run = line("", OK).replace("\"r\"", "\"s\"");
+    for first in [line(r#""args":{"a":2},"#, OK), line(r#""args":{},"#, OK), other_run, line("", SLOW)] {
+        let page = known_of(&[("a.jsonl", &(first + &line(a, SLOW)))], "a.jsonl:2");
+        assert!(page.contains("send again? Yes: "), "{page}");
+    }
+    // What an idempotent tool would overwrite counts, whatever the arguments.
+    let set = (line(a, TIMEOUT) + &line("", OK)).replace("\"pay\"", "\"set.x\"");
+    let page = known_of(&[("a.jsonl", &set)], "r#1");
+    assert!(page.contains("send again? Only if no later write is lost"), "{page}");
+}
+
+#[test]
+fn a_request_under_another_key_in_another_input_is_never_sent_again() {
+    let line =
+        |key: &str, answer: &str| format!("{{\"run_id\":\"r\",\"tool\":\"pay\",{key}\"args\":{{\"a\":1}},{answer}}}\n");
+    let (k1, k2) = (r#""idempotency_key":"k1","#, r#""idempotency_key":"k2","#);
+    for (first, second) in [(k1, k2), (k1, ""), ("", k1)] {
+        let page = known_of(&[("a.jsonl", &line(first, OK)), ("b.jsonl", &line(second, SLOW))], "b.jsonl:1");
+        assert!(page.contains("No, because this may be a request that was sent before: a.jsonl:1 made"), "{page}");
+    }
+    let other_run = line(k1, OK).replace("\"r\"", "\"s\"");
+    let page = known_of(&[("a.jsonl", &other_run), ("b.jsonl", &line(k2, SLOW))], "b.jsonl:1");
+    assert!(page.contains("send again? Yes, with the same key `k2`"), "{page}");
 }
 
 #[test]

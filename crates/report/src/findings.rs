@@ -25,7 +25,7 @@ pub const fn intent_doubt(doubt: IntentDoubt) -> &'static str {
     match doubt {
         IntentDoubt::TwoInputs => "the run id occurs in two inputs",
         IntentDoubt::NoRun => "one of the calls names no run",
-        IntentDoubt::NoArguments => "one of the calls may leave empty arguments out",
+        IntentDoubt::NoArguments => "the arguments of one of the calls are not recorded",
     }
 }
 
@@ -36,9 +36,12 @@ pub fn sentence(id: FindingId, count: u32, about: About) -> String {
     match id {
         FindingId::DuplicateEffect => format!("one intent had {most}{}", counted(count, "effect", "effects")),
         FindingId::UntruthfulOutcome => "the outcome claim contradicts the upstream".to_owned(),
-        FindingId::RetriedAfterDenial => format!("sent {} more after a denial", times(count)),
+        FindingId::RetriedAfterDenial => {
+            format!("sent {} more after a denial{}", times(count), if_same_request(about.doubt))
+        }
         FindingId::RetriedAfterConflict => {
-            format!("sent {} more after the upstream reported it as processed", times(count))
+            let after = "after the upstream reported it as processed";
+            format!("sent {} more {after}{}", times(count), if_same_request(about.doubt))
         }
         FindingId::UnsafeRetry => {
             format!("sent {} more without a key, after an attempt that may have acted", times(count))
@@ -77,6 +80,10 @@ pub fn sentence(id: FindingId, count: u32, about: About) -> String {
         }
         FindingId::GuardRedundant => "a guard stopped a harmless compensation".to_owned(),
     }
+}
+
+fn if_same_request(doubt: Option<IntentDoubt>) -> String {
+    doubt.map_or_else(String::new, |doubt| format!(", if it is the same request: {}", intent_doubt(doubt)))
 }
 
 /// What else may be true of a finding: equal calls of an agent can be what it wants.

@@ -283,7 +283,10 @@ fn possible_duplicates(replayed: &Replayed, width: usize, palette: Palette) -> O
         ("Undeclared tools, resent after a failure that may have acted (calls)", &possible.resent),
         ("Identical calls without a run; in one run they act again (calls)", &possible.without_run),
         ("Identical calls of a run id in two inputs; in one run they act again (calls)", &possible.two_inputs),
-        ("Identical calls, one without arguments; if it had none, they act again (calls)", &possible.without_arguments),
+        (
+            "Calls of which one has no recorded arguments; if they are the same, they act again (calls)",
+            &possible.without_arguments,
+        ),
     ];
     let lists = lists.into_iter().filter_map(|(title, counts)| by_tool(title, counts, width, palette));
     let lists: Vec<String> = lists.collect();

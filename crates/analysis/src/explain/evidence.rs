@@ -8,10 +8,10 @@ use super::others::{OtherCall, OtherName, Relation, RequestIdentity, UpstreamSai
 use crate::replay::{RecordingAnalysis, SentIn, SessionOptions, Sessions, finding, judge_attempts};
 use playproof_engine::call::{AnswerTo, Place, RecordedCall, Reply};
 use playproof_engine::classify::Signal;
-use playproof_engine::event::{EffectClaim, Finding, FindingId, IntentDoubt};
+use playproof_engine::event::{EffectClaim, Finding, FindingId};
 use playproof_engine::ids::AttemptNo;
 use playproof_engine::playbook::{Access, ToolFacts};
-use playproof_engine::sim::{Moment, Pace, Plan, SimulationRecord, acts_again};
+use playproof_engine::sim::{Moment, Pace, Plan, SimulationRecord};
 use playproof_engine::time::Instant;
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_trace::call::CompletedCall;
@@ -153,7 +153,7 @@ struct BookedCall {
 pub struct EvidenceCollector<'a> {
     plan: &'a Plan,
     beyond: &'a MissingAnswerPolicy,
-    recording: RecordingAnalysis,
+    recording: &'a mut RecordingAnalysis,
     sessions: Sessions,
     /// The number of calls so far.
     taken: u64,
@@ -172,12 +172,19 @@ pub struct AtClose {
 }
 
 impl<'a> EvidenceCollector<'a> {
-    /// Nothing collected yet; tool facts come from `plan`, and calls are added to `book`.
-    pub fn new(plan: &'a Plan, beyond: &'a MissingAnswerPolicy, book: &'a mut CallBook) -> EvidenceCollector<'a> {
+    /// Nothing collected yet of the input; tool facts come from `plan`. `recording` and `book` take the calls of all
+    /// inputs.
+    pub fn new(
+        plan: &'a Plan,
+        beyond: &'a MissingAnswerPolicy,
+        recording: &'a mut RecordingAnalysis,
+        book: &'a mut CallBook,
+    ) -> EvidenceCollector<'a> {
+        recording.begin_input();
         EvidenceCollector {
             plan,
             beyond,
-            recording: RecordingAnalysis::default(),
+            recording,
             sessions: Sessions::default(),
             taken: 0,
             spent: BTreeSet::new(),
@@ -257,12 +264,13 @@ impl CallBook {
         });
     }
 
-    /// Adds the other calls of all inputs to the evidence on a call, and the finding that they cause.
+    /// Adds the other calls of all inputs to the evidence on a call, and the finding that those with its intent cause.
     pub fn add_others(&self, closed: &CompletedCall, facts: ToolFacts, sources: &Sources, to: &mut RecordingEvidence) {
         let (own, sent, place) = (identity(closed), SentIn::of(closed), closed.raw().place);
         let related = self.0.iter().filter_map(|booked| {
             let later = booked.is_later_than(closed.raw());
-            let known = own.relation(&booked.identity, later).filter(|known| *known != Relation::LaterWrite);
+            let known = own.relation(&booked.identity, later);
+            let known = known.filter(|known| *known != Relation::LaterWrite || facts.idempotent);
             let maybe = || sent.doubt(&booked.sent).map(Relation::MaybeSame);
             let relation = known.or_else(maybe).or_else(|| own.relation(&booked.identity, later))?;
             Some((booked, later, relation))
@@ -271,18 +279,10 @@ impl CallBook {
         if related.iter().all(|(booked, ..)| booked.at.is_some()) {
             related.sort_by_key(|(booked, ..)| (booked.place.input, booked.at));
         }
-        let (mut until, mut hidden) = (0_u32, None::<(u32, IntentDoubt)>);
+        let mut until = 0_u32;
         for (booked, later, relation) in related {
             if !later && relation == Relation::Same && one_intent(facts) {
                 until = until.saturating_add(booked.proved.net());
-            }
-            if let Relation::MaybeSame(doubt) = relation
-                && !later
-                && booked.identity.key == 0
-                && (booked.proved.net() > 0 || booked.maybe)
-            {
-                let (effects, known) = hidden.unwrap_or((0, doubt));
-                hidden = Some((effects.saturating_add(booked.proved.net().max(1)), known.max(doubt)));
             }
             if booked.place != place {
                 let BookedCall { proved, maybe, claim, said, .. } = *booked;
@@ -296,16 +296,6 @@ impl CallBook {
         let said = to.findings.iter().any(|finding| doubled.contains(&finding.id));
         if until > 1 && !facts.idempotent && !said && closed.counts.succeeded > 0 {
             to.findings.push(facts.weigh(finding(FindingId::PossibleDuplicateEffect, until)));
-        }
-        let own = self.0.iter().find(|booked| booked.place == place && (booked.proved.net() > 0 || booked.maybe));
-        if let Some(((effects, doubt), own)) = hidden.zip(own)
-            && acts_again(facts)
-            && own.identity.key == 0
-            && !to.findings.iter().any(|finding| doubled.contains(&finding.id))
-        {
-            let count = effects.saturating_add(own.proved.net().max(1));
-            let possible = facts.weigh(finding(FindingId::PossibleDuplicateEffect, count));
-            to.findings.push(Finding { doubt: Some(doubt), ..possible });
         }
         Finding::settle(&mut to.findings);
     }

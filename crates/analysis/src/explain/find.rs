@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use super::evidence::{AtClose, CallBook, EvidenceCollector};
 use super::names::{CallNames, LISTED};
 use super::subject::Subject;
+use crate::replay::RecordingAnalysis;
 use playproof_engine::fixture::Fixture;
 use playproof_engine::playbook::Access;
 use playproof_engine::sim::Plan;
@@ -36,6 +37,7 @@ pub struct CallFinder<'a> {
     /// The names of the inputs; learns the origins of imported lines.
     pub sources: &'a Sources,
     found: FoundCalls,
+    recording: RecordingAnalysis,
     book: CallBook,
     keys: FirstUses,
     unclaimed_oks: u64,
@@ -84,6 +86,7 @@ impl<'a> CallFinder<'a> {
             beyond,
             sources,
             found: FoundCalls::default(),
+            recording: RecordingAnalysis::default(),
             book: CallBook::default(),
             keys: FirstUses::default(),
             unclaimed_oks: 0,
@@ -116,12 +119,12 @@ impl<'a> CallFinder<'a> {
         options: AssembleOptions,
         redaction: &RedactionRules,
     ) -> Result<InputLedger, ReadError> {
-        let CallFinder { plan, wanted, beyond, sources, found, book, keys, unclaimed_oks } = self;
+        let CallFinder { plan, wanted, beyond, sources, found, recording, book, keys, unclaimed_oks } = self;
         if let Some(origins) = input.origins.take() {
             sources.set_origins(number, origins);
         }
         let writes = |tool: &str| plan.facts(tool).access == Access::Write;
-        let mut observer = EvidenceCollector::new(plan, beyond, book);
+        let mut observer = EvidenceCollector::new(plan, beyond, recording, book);
         let mut kept: Vec<(bool, CompletedCall, AtClose)> = Vec::new();
         let place = u32::try_from(number).unwrap_or(u32::MAX);
         let ledger = input.each_call_after(keys, place, options, redaction, &writes, |closed| {

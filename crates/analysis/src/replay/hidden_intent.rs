@@ -1,7 +1,8 @@
-//! Writes that may have one intent, although the recording hides it: their run id occurs in two inputs, one of them names
-//! no run, or one of them leaves empty arguments out. Decides what may belong together; what follows is decided elsewhere.
+//! Calls that may ask for the same, although the recording hides it: their run id occurs in two inputs, one of them names
+//! no run, or the arguments of one are not recorded. Decides what may belong together; what follows is decided elsewhere.
 
 use playproof_engine::event::IntentDoubt;
+use playproof_engine::sim::{Moment, RepeatedCall};
 use playproof_trace::call::CompletedCall;
 use playproof_trace::call_hashes::CallHashes;
 use playproof_trace::hash::half;
@@ -11,7 +12,7 @@ use playproof_trace::{canonical, hash};
 /// The last writes that are compared.
 const WINDOW: u64 = 65_536;
 
-/// The most runs and inputs of one request that are told apart, from the newest.
+/// The most runs, inputs and keys of one request that are told apart, from the newest.
 const MAX_ROWS: usize = 256;
 
 /// Where a request was sent.
@@ -20,7 +21,11 @@ pub struct SentIn {
     input: u32,
     /// A mark of its run; none: it names none.
     run: Option<u64>,
+    tool: u64,
+    /// 0: they are not recorded.
     args: u64,
+    /// A mark of its key; 0: it has none.
+    key: u64,
     /// A mark of tool and arguments; arguments that are missing or `{}` are equal.
     request: u64,
 }
@@ -28,19 +33,23 @@ pub struct SentIn {
 impl SentIn {
     /// Where a call was sent.
     pub fn of(closed: &CompletedCall) -> SentIn {
-        let CallHashes { run, tool, args, .. } = closed.hashes;
+        let CallHashes { run, tool, args, key, .. } = closed.hashes;
         let is_empty = args == canonical::hash_of("{}");
         SentIn {
             input: closed.raw().place.input,
             run: closed.raw().run().map(|_| half(run)),
+            tool: half(tool),
             args: half(args),
+            key: half(key),
             request: half(hash::joined([tool, if is_empty { 0 } else { args }])),
         }
     }
 
-    /// Why it is unknown whether a call that was sent in `other` has the same intent; none: it is known.
+    /// Why it is unknown whether a call that was sent in `other` is the same request, under whatever key; none: it is
+    /// known.
     pub fn doubt(&self, other: &SentIn) -> Option<IntentDoubt> {
-        if self.request != other.request {
+        let hides_args = self.tool == other.tool && (self.args == 0 || other.args == 0);
+        if self.request != other.request && !hides_args {
             return None;
         }
         match (self.input == other.input, self.run, other.run) {
@@ -50,23 +59,65 @@ impl SentIn {
             _ => None,
         }
     }
+
+    /// Whether both are one request of one run, under whatever keys.
+    fn is_beside(&self, other: &SentIn) -> bool {
+        SentIn { key: other.key, ..*self } == *other
+    }
+
+    /// Whether both were sent under one key, which makes them one intent.
+    const fn shares_key(&self, other: &SentIn) -> bool {
+        self.key != 0 && self.key == other.key
+    }
 }
 
-/// The last writes without a key that acted or may have.
+/// The last writes that acted or may have, and the last calls that were refused for good.
 #[derive(Debug)]
-pub struct HiddenIntents(Window<Vec<Row>>);
+pub struct HiddenIntents {
+    requests: Window<Vec<Row>>,
+    /// Writes without a key, by run and tool.
+    runs: Window<RunRow>,
+    /// Whether any call was refused for good.
+    any_refused: bool,
+}
 
-/// The writes of one request in one place.
+/// The calls of one request in one place, under one key or without.
 #[derive(Debug)]
 struct Row {
     sent: SentIn,
-    /// Effects, if each write that may have acted has.
+    /// Effects, if each write that may have acted has. A key has one.
     effects: u32,
+    /// The last denial or processed key, unless a success came after it.
+    refused: Option<Refused>,
+}
+
+/// A call that is not to be sent again.
+#[derive(Clone, Copy, Debug)]
+struct Refused {
+    ended: Moment,
+    denied: bool,
+    processed: bool,
+}
+
+/// Effects of one tool in one run, if each write that may have acted has.
+#[derive(Debug, Default)]
+struct RunRow {
+    with_args: u32,
+    without: u32,
+}
+
+/// Why a denial or a processed key before a call may be about it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SentAfter {
+    /// A denial.
+    pub denial: Option<IntentDoubt>,
+    /// A processed key.
+    pub conflict: Option<IntentDoubt>,
 }
 
 impl Default for HiddenIntents {
     fn default() -> HiddenIntents {
-        HiddenIntents(Window::new(0))
+        HiddenIntents { requests: Window::new(0), runs: Window::new(0), any_refused: false }
     }
 }
 
@@ -74,35 +125,105 @@ impl HiddenIntents {
     /// Takes a write that made `effects` or may have; gives the effects of it and of those that may share its intent, and
     /// why that is unknown.
     pub fn take(&mut self, closed: &CompletedCall, effects: u32) -> Option<(u32, IntentDoubt)> {
-        let (sent, own) = (SentIn::of(closed), effects.max(1));
-        let mut rows = self.rows_of(sent.request.into());
+        let sent = SentIn::of(closed);
+        let own = if sent.key == 0 { effects.max(1) } else { 1 };
         let (mut all, mut why) = (own, None);
-        for (row, doubt) in rows.iter().filter_map(|row| Some((row, sent.doubt(&row.sent)?))) {
+        let other_args = if sent.key == 0 { self.other_arguments(closed, own) } else { 0 };
+        if other_args > 0 {
+            (all, why) = (own.saturating_add(other_args), Some(IntentDoubt::NoArguments));
+        }
+        let mut rows = self.rows_of(sent.request.into());
+        let acted = rows.iter().filter(|row| row.effects > 0 && !row.sent.shares_key(&sent));
+        for (row, doubt) in acted.filter_map(|row| Some((row, sent.doubt(&row.sent)?))) {
             all = all.saturating_add(row.effects);
             why = why.max(Some(doubt));
         }
-        match rows.iter_mut().find(|row| row.sent == sent) {
-            Some(row) => row.effects = row.effects.saturating_add(own),
-            None => {
-                if rows.len() >= MAX_ROWS {
-                    rows.remove(0);
-                }
-                rows.push(Row { sent, effects: own });
+        let row = Row::of(sent, &mut rows);
+        row.effects = if sent.key == 0 { row.effects.saturating_add(own) } else { own };
+        self.requests.push(sent.request.into(), rows);
+        why.map(|why| (all, why))
+    }
+
+    /// Whether [`HiddenIntents::sent_after`] must know of a call whose last attempt did not fail.
+    pub const fn has_refused(&self) -> bool {
+        self.any_refused
+    }
+
+    /// Takes the end of a call; gives why one before it that was denied, or whose key had been processed, may be the same
+    /// request. A success ends both.
+    pub fn sent_after(&mut self, closed: &CompletedCall, seen: &RepeatedCall) -> SentAfter {
+        let is_refused = seen.denied || seen.processed;
+        let mut after = SentAfter::default();
+        if !is_refused && !self.any_refused {
+            return after; // the usual call
+        }
+        let sent = SentIn::of(closed);
+        let known = self.requests.find(sent.request.into()).and_then(|number| self.requests.get_mut(number));
+        for row in known.into_iter().flatten() {
+            let doubt = sent.doubt(&row.sent);
+            let is_later = |ended| row.sent.input != sent.input || seen.made.is_after(ended);
+            if let Some(refused) = row.refused.filter(|refused| is_later(refused.ended)) {
+                after.denial = after.denial.max(doubt.filter(|_| refused.denied));
+                after.conflict = after.conflict.max(doubt.filter(|_| refused.processed));
+            }
+            if seen.succeeded() && (doubt.is_some() || sent.is_beside(&row.sent)) {
+                row.refused = None;
             }
         }
-        self.0.push(sent.request.into(), rows);
-        why.map(|why| (all, why))
+        if let Some(ended) = seen.ended.filter(|_| is_refused) {
+            self.any_refused = true;
+            let mut rows = self.rows_of(sent.request.into());
+            Row::of(sent, &mut rows).refused = Some(Refused { ended, denied: seen.denied, processed: seen.processed });
+            self.requests.push(sent.request.into(), rows);
+        }
+        after
+    }
+
+    /// Effects of the run's writes with this tool whose arguments may be those of this one, because they are recorded of
+    /// only one of both. `{}` may be compared with those that are not recorded, which is done by request.
+    fn other_arguments(&mut self, closed: &CompletedCall, own: u32) -> u32 {
+        let CallHashes { run, tool, args, .. } = closed.hashes;
+        if args == canonical::hash_of("{}") {
+            return 0;
+        }
+        let input = if closed.raw().run().is_some() { 0 } else { u128::from(closed.raw().place.input) + 1 };
+        let place = hash::joined([tool, run, input]);
+        if self.runs.find(place).is_none() {
+            if self.runs.next() - self.runs.first() >= WINDOW {
+                self.runs.pop_first(|_| true);
+            }
+            self.runs.push(place, RunRow::default());
+        }
+        let Some(row) = self.runs.find(place).and_then(|number| self.runs.get_mut(number)) else { return 0 };
+        let RunRow { with_args, without } = row;
+        let (mine, others) = if args == 0 { (without, with_args) } else { (with_args, without) };
+        *mine = mine.saturating_add(own);
+        *others
     }
 
     /// The rows of a request, taken from where they are; drops the oldest write of the window.
     fn rows_of(&mut self, request: u128) -> Vec<Row> {
-        let is_full = self.0.next() - self.0.first() >= WINDOW;
-        let oldest = is_full.then(|| self.0.pop_first(|_| true)).flatten();
-        let known = self.0.find(request).and_then(|number| self.0.get_mut(number)).map(std::mem::take);
+        let is_full = self.requests.next() - self.requests.first() >= WINDOW;
+        let oldest = is_full.then(|| self.requests.pop_first(|_| true)).flatten();
+        let known = self.requests.find(request).and_then(|number| self.requests.get_mut(number)).map(std::mem::take);
         known.unwrap_or_else(|| {
             let mut rows = oldest.map_or_else(|| Vec::with_capacity(1), |(_, rows)| rows); // its memory, not its rows
             rows.clear();
             rows
         })
+    }
+}
+
+impl Row {
+    /// The row of the calls that were sent so; the oldest makes room for a new one.
+    fn of(sent: SentIn, rows: &mut Vec<Row>) -> &mut Row {
+        let place = rows.iter().position(|row| row.sent == sent).unwrap_or_else(|| {
+            if rows.len() >= MAX_ROWS {
+                rows.remove(0);
+            }
+            rows.push(Row { sent, effects: 0, refused: None });
+            rows.len() - 1
+        });
+        &mut rows[place] // it was found or pushed just now
     }
 }

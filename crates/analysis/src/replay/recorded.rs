@@ -21,7 +21,7 @@ use playproof_trace::window::Window;
 
 use super::attempts::{finding, meaning};
 use super::counts::Counts;
-use super::hidden_intent::HiddenIntents;
+use super::hidden_intent::{HiddenIntents, SentAfter};
 
 /// The window of calls for loops and resends.
 const WINDOW: u16 = 10_000;
@@ -95,7 +95,7 @@ pub struct PossibleDuplicates {
     pub without_run: Counts,
     /// The id of their run occurs in two inputs.
     pub two_inputs: Counts,
-    /// One of the calls leaves empty arguments out.
+    /// The arguments of one of the calls are not recorded.
     pub without_arguments: Counts,
 }
 
@@ -147,9 +147,9 @@ impl RecordingAnalysis {
     /// Takes the next closed call, and adds its findings. `plans` tell what a failure means.
     pub fn take(&mut self, closed: &CompletedCall, facts: ToolFacts, plans: &[Plan], mut found: impl FnMut(Finding)) {
         let mut found = |finding| found(facts.weigh(finding));
-        let mut is_doubled = false;
+        let mut known = Vec::new();
         let mut findings = |finding: Finding| {
-            is_doubled |= matches!(finding.id, FindingId::DuplicateEffect | FindingId::PossibleDuplicateEffect);
+            known.push(finding.id);
             found(finding);
         };
         let recent = self.remember(closed.hashes.request);
@@ -200,13 +200,45 @@ impl RecordingAnalysis {
             }
             EffectScope::Key => self.take_key(closed, facts, effects, &mut findings),
         }
-        if acts_again(facts)
-            && closed.hashes.key == 0
-            && (effects > 0 || repeated(closed, facts, plans).may_have_acted)
+        self.take_hidden(closed, facts, plans, |finding| {
+            let duplicates = [FindingId::DuplicateEffect, FindingId::PossibleDuplicateEffect];
+            let is_known =
+                |id| known.contains(&id) || duplicates.contains(&id) && duplicates.iter().any(|id| known.contains(id));
+            let is_new = !is_known(finding.id);
+            if is_new {
+                found(finding);
+            }
+            is_new
+        });
+    }
+
+    /// Takes a call that may be the same request as one of another input or run, or as one without recorded arguments.
+    /// `found` tells whether the finding is new.
+    fn take_hidden(
+        &mut self,
+        closed: &CompletedCall,
+        facts: ToolFacts,
+        plans: &[Plan],
+        mut found: impl FnMut(Finding) -> bool,
+    ) {
+        let mut doubted = |id, count, doubt| found(Finding { doubt: Some(doubt), ..finding(id, count).in_doubt() });
+        let effects = net_effects(&closed.counts, facts);
+        let acts = acts_again(facts);
+        let may_be_refused = closed.counts.failed_on != 0 || self.hidden.has_refused();
+        if !may_be_refused && !acts {
+            return; // the usual read
+        }
+        let seen = (may_be_refused || effects == 0).then(|| repeated(closed, facts, plans));
+        if let Some(seen) = &seen {
+            let SentAfter { denial, conflict } = self.hidden.sent_after(closed, seen);
+            denial.map(|doubt| doubted(FindingId::RetriedAfterDenial, 1, doubt));
+            conflict.map(|doubt| doubted(FindingId::RetriedAfterConflict, 1, doubt));
+        }
+        if acts
+            && (effects > 0 || seen.is_some_and(|seen| seen.may_have_acted))
             && let Some((count, doubt)) = self.hidden.take(closed, effects)
-            && !is_doubled
+            && doubted(FindingId::PossibleDuplicateEffect, count, doubt)
         {
-            found(Finding { doubt: Some(doubt), ..finding(FindingId::PossibleDuplicateEffect, count) });
             let lists = &mut self.possible_duplicates;
             let list = match doubt {
                 IntentDoubt::TwoInputs => &mut lists.two_inputs,

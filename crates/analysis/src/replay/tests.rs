@@ -507,8 +507,7 @@ fn identical_writes_of_one_run_id_in_two_inputs_are_a_doubt() {
     assert_eq!(replayed.possible_duplicates.two_inputs.rows(), [("pay", 1)]);
     let refused = PAID.replace(r#""status":"ok""#, r#""status":"error","error":{"kind":"403_forbidden","status":403}"#);
     let alone = shown_by(&[&refused]);
-    let keyed = PAID.replace("\"run_id\"", "\"idempotency_key\":\"k\",\"run_id\"");
-    for look_alike in [PAID.replace("\"r\"", "\"s\""), PAID.replace(":1}", ":2}"), keyed] {
+    for look_alike in [PAID.replace("\"r\"", "\"s\""), PAID.replace(":1}", ":2}")] {
         assert_eq!(shown_by(&[PAID, &look_alike]), [], "{look_alike}");
     }
     for tool in ["mail", "put", "read.x"] {
@@ -525,6 +524,102 @@ fn identical_writes_of_one_run_id_in_two_inputs_are_a_doubt() {
         shown_by(&[PAID, &twice]),
         [("unsafe", "duplicate_effect", 1), ("doubt", "possible_duplicate_effect", 1)]
     );
+}
+
+/// The payment under a key.
+fn paid_under(key: &str) -> String {
+    PAID.replace("\"run_id\"", &format!("\"idempotency_key\":\"{key}\",\"run_id\""))
+}
+
+#[test]
+fn a_request_under_another_key_in_what_may_be_its_run_is_a_doubt() {
+    let doubt = [("doubt", "possible_duplicate_effect", 1)];
+    let unanswered = paid_under("k2").replace(r#","status":"ok""#, "");
+    for second in [&paid_under("k2"), PAID, &unanswered] {
+        assert_eq!(shown_by(&[&paid_under("k1"), second]), doubt, "{second}");
+        assert_eq!(shown_by(&[second, &paid_under("k1")]), doubt, "{second}");
+    }
+    let no_run = paid_under("k2").replace(r#""run_id":"r","#, "");
+    assert_eq!(shown_by(&[&format!("{}\n{no_run}", paid_under("k1"))]), doubt);
+    let (replayed, shown) = replay_all(&[&paid_under("k1"), &paid_under("k2")], &options(1));
+    assert_eq!(replayed.possible_duplicates.two_inputs.rows(), [("pay", 1)]);
+    assert!(shown.contains("possible_duplicate_effect x2"), "{shown}");
+    // A key has one effect, however often it is sent.
+    let twice = format!("{}\n{}", paid_under("k1"), paid_under("k1"));
+    let shown = replay_all(&[&twice, &paid_under("k2")], &options(1)).1;
+    assert!(shown.lines().last().is_some_and(|last| last.contains("possible_duplicate_effect x2")), "{shown}");
+    assert_eq!(shown_by(&[&paid_under("k2"), &unanswered]), [], "one key is one intent");
+    // Look-alikes: another run, another request, two files without runs.
+    let other_run = paid_under("k2").replace("\"r\"", "\"s\"");
+    for look_alike in [other_run, paid_under("k2").replace(":1}", ":2}"), no_run] {
+        assert_eq!(shown_by(&[&paid_under("k1"), &look_alike]), [], "{look_alike}");
+    }
+}
+
+#[test]
+fn a_denial_of_what_may_be_the_same_request_is_a_doubt_for_the_next_one() {
+    let found =
+        |texts: &[&str]| shown_by(texts).into_iter().filter(|(_, id, _)| id.contains("retried")).collect::<Vec<_>>();
+    let with = |error: &str| PAID.replace(r#""status":"ok""#, &format!(r#""status":"error","error":{{{error}}}"#));
+    let denied = with(r#""kind":"403_forbidden","status":403"#);
+    let doubt = [("doubt", "retried_after_denial", 1)];
+    for tool in ["pay", "read.x"] {
+        let [denied, paid] = [&*denied, PAID].map(|line| line.replace("pay", tool));
+        assert_eq!(found(&[&denied, &paid]), doubt, "two inputs");
+        let no_run = |line: &str| line.replace(r#""run_id":"r","#, "");
+        for (first, second) in [(no_run(&denied), paid.clone()), (denied.clone(), no_run(&paid))] {
+            assert_eq!(found(&[&format!("{first}\n{second}")]), doubt, "one call names no run");
+        }
+        // Look-alikes: the denial comes later, is of another run or request, or a success came in between.
+        let other = denied.replace("\"r\"", "\"s\"");
+        let done = format!("{paid}\n{paid}");
+        for texts in [
+            [&paid, &denied],
+            [&other, &paid],
+            [&denied.replace(":1}", ":2}"), &paid],
+            [&no_run(&denied), &no_run(&paid)],
+        ] {
+            assert_eq!(found(&texts.map(String::as_str)), [], "{texts:?}");
+        }
+        assert_eq!(found(&[&denied, &done]), doubt, "the first of both only");
+        // In one run it is no doubt.
+        assert_eq!(found(&[&format!("{denied}\n{paid}")]), [("unsafe", "retried_after_denial", 1)]);
+    }
+    let call = |id: u32, run: &str| format!(r#"{{"tool":"pay","call_id":"{id}",{run}"args":{{"order":1}}}}"#);
+    let result = |id: u32, run: &str, rest: &str| format!(r#"{{"type":"tool_result","call_id":"{id}",{run}{rest}}}"#);
+    let (run, denial) = (r#""run_id":"r","#, r#""status":"error","error":{"kind":"403_forbidden"}"#);
+    let (first, second) = (result(1, "", denial), result(2, run, r#""status":"ok""#));
+    let in_order = |lines: [&str; 4]| found(&[&lines.join("\n")]);
+    assert_eq!(in_order([&call(1, ""), &first, &call(2, run), &second]), doubt);
+    assert_eq!(in_order([&call(1, ""), &call(2, run), &first, &second]), [], "made before the denial");
+    let processed = with(r#""kind":"409_conflict","status":409,"message":"idempotency_key already processed""#);
+    let processed = processed.replace("\"run_id\"", "\"idempotency_key\":\"k\",\"run_id\"");
+    assert_eq!(found(&[&processed, &paid_under("k")]), [("doubt", "retried_after_conflict", 1)]);
+    assert_eq!(found(&[&paid_under("k"), &processed]), []);
+}
+
+#[test]
+fn writes_of_which_one_has_no_recorded_arguments_are_a_doubt() {
+    let missing = PAID.replace("\"args\":{\"order\":1},", "");
+    assert_ne!(missing, PAID);
+    let doubt = [("doubt", "possible_duplicate_effect", 1)];
+    for (first, second) in [(PAID, &*missing), (&*missing, PAID)] {
+        let (replayed, shown) = replay_all(&[&format!("{first}\n{second}")], &options(1));
+        assert_eq!(shown_by(&[&format!("{first}\n{second}")]), doubt);
+        assert!(shown.lines().last().is_some_and(|last| last.contains("possible_duplicate_effect x2")), "{shown}");
+        assert_eq!(replayed.possible_duplicates.without_arguments.rows(), [("pay", 1)]);
+    }
+    assert_eq!(shown_by(&[PAID, &missing]), doubt, "one run id in two inputs");
+    let no_run = |line: &str| line.replace(r#""run_id":"r","#, "");
+    assert_eq!(shown_by(&[&format!("{}\n{}", no_run(PAID), no_run(&missing))]), doubt);
+    // Look-alikes: another run, another tool, other arguments, a tool whose calls each act, two files without runs.
+    let refused = missing.replace(r#""status":"ok""#, r#""status":"error","error":{"kind":"429_rate_limited"}"#);
+    for second in
+        [missing.replace("\"r\"", "\"s\""), missing.replace("pay", "mail"), PAID.replace(":1}", ":2}"), refused]
+    {
+        assert_eq!(shown_by(&[&format!("{PAID}\n{second}")]), [], "{second}");
+    }
+    assert_eq!(shown_by(&[&no_run(PAID), &no_run(&missing)]), []);
 }
 
 #[test]
@@ -579,8 +674,8 @@ fn arguments_that_are_missing_null_or_empty_are_a_doubt() {
             };
             assert_eq!(shown_by(&[&format!("{first}\n{second}")]), [found], "{first} {second}");
         }
-        assert_eq!(shown_by(&[&format!("{first}\n{PAID}")]), [], "one with arguments is another request");
     }
+    assert_eq!(shown_by(&[&format!("{}\n{PAID}", all[0])]), [], "one with arguments is another request");
     let [empty, _, missing] = all;
     let no_run = |line: &str| line.replace(r#""run_id":"r","#, "");
     let together = |second: &str| format!("{}\n{second}", no_run(&empty));

@@ -118,6 +118,11 @@ pub const fn acts_again(facts: ToolFacts) -> bool {
 }
 
 impl RepeatedCall {
+    /// Whether it ended with a success.
+    pub const fn succeeded(&self) -> bool {
+        self.ended.is_some() && !self.failed && !self.suspected
+    }
+
     /// The call after a further failure, which is its last answer so far.
     #[must_use]
     pub const fn with(mut self, failure: FailureMeaning, acts: bool) -> RepeatedCall {
@@ -251,8 +256,7 @@ impl Repeats {
         let Some(ended) = call.ended else { return };
         let futile = self.futile(call).unwrap_or(0);
         self.last = Some(LastCall { ended, failed: call.failed, futile });
-        let succeeded = !call.failed && !call.suspected;
-        let end = End { at: ended, succeeded, denied: call.denied, processed: call.processed };
+        let end = End { at: ended, succeeded: call.succeeded(), denied: call.denied, processed: call.processed };
         if end.denied || end.processed || end.succeeded {
             let place = self.ends.iter().rposition(|known| ended.is_after(known.at)).map_or(0, |before| before + 1);
             self.ends.insert(place, end);

@@ -2,8 +2,10 @@
 
 use super::others::{named, times, with_effects};
 use crate::text;
-use playproof_analysis::explain::{Advice, Basis, OtherCall, OwnEffect, ResendReason, Surplus, UpstreamState};
-use playproof_engine::event::PlaybookNames;
+use playproof_analysis::explain::{
+    Advice, Basis, OtherCall, OwnEffect, Relation, ResendReason, Surplus, UpstreamState,
+};
+use playproof_engine::event::{IntentDoubt, PlaybookNames};
 
 /// The sentence. If a person decides first, it tells what they must know.
 pub fn resend(advice: &Advice, key: Option<&str>, names: &PlaybookNames) -> String {
@@ -145,8 +147,12 @@ fn not_done(key: Option<&str>) -> ReasonWords {
 
 /// Whose denial it is, and what may have been done all the same.
 fn denied(state: &UpstreamState) -> ReasonWords {
+    let hides_args = |other: &OtherCall| other.relation == Relation::MaybeSame(IntentDoubt::NoArguments);
     let whose = match state.denied.as_slice() {
         [] => "the call was denied".to_owned(),
+        others if others.iter().all(hides_args) => {
+            format!("a call that may be the same request was denied ({})", named(others))
+        }
         others => format!("an identical call was denied ({})", named(others)),
     };
     let said = format!("{whose}, and sending it again does not change a denial");
