@@ -521,6 +521,79 @@ fn an_effect_that_was_taken_back_is_not_sent_again_by_a_later_call() {
 }
 
 #[test]
+fn an_effect_whose_reversal_was_not_confirmed_may_be_there() {
+    let call = |id: &str, key: &str, answer: &str| {
+        format!(
+            "{{\"run_id\":\"r\",\"call_id\":\"{id}\",\"tool\":\"pay\",\"reversal_token\":\"t\",{key}\"args\":{{\"a\":1}},{answer}}}\n"
+        )
+    };
+    let reversal = |answer: &str| {
+        format!("{{\"type\":\"tool_result\",\"run_id\":\"r\",\"call_id\":\"1\",\"answers\":\"reversal\",{answer}}}\n")
+    };
+    let k = r#""idempotency_key":"k","#;
+    let open = "a reversal may have taken it back, and the recording does not show whether it did";
+    for answer in [TIMEOUT, r#""status":"error","error":{"kind":"5xx","status":503}"#] {
+        for key in ["", k] {
+            let lines = call("1", key, OK) + &reversal(answer);
+            let page = known_of(&[("a.jsonl", &lines)], "r#1");
+            assert!(page.contains(&format!("Unknown: this call made the effect; {open}. Look upstream.")), "{page}");
+            assert!(page.contains("The planner: it reads the upstream's state first"), "{page}");
+            let no = "send again? No, because the effect was made, and it is unknown whether a reversal took it back";
+            assert!(page.contains(no), "{page}");
+            let page = known_of(&[("a.jsonl", &(lines + &call("2", key, SLOW)))], "r#2");
+            assert!(page.contains(&format!("Unknown: r#1 made the effect; {open}")) && page.contains(no), "{page}");
+        }
+    }
+    // Look-alikes: the reversal was refused, or confirmed in the end, or another call has the effect.
+    let denied = call("1", "", OK) + &reversal(DENIED);
+    let page = known_of(&[("a.jsonl", &denied)], "r#1");
+    assert!(page.contains("The effect is there: an attempt was answered with ok."), "{page}");
+    let confirmed = call("1", "", OK) + &reversal(TIMEOUT) + &reversal(OK);
+    let page = known_of(&[("a.jsonl", &confirmed)], "r#1");
+    assert!(page.contains("The effect is not there: it was taken back."), "{page}");
+    let again = call("1", "", OK) + &reversal(TIMEOUT) + &call("2", "", OK);
+    let page = known_of(&[("a.jsonl", &again)], "r#1");
+    assert!(page.contains("r#2 made it; this call made one too, and it may have been taken back."), "{page}");
+    let place = Place::new();
+    place.write("tools.yaml", TOOLS);
+    for (lines, said) in [
+        (call("1", "", OK) + &reversal(TIMEOUT), "claims applied; made, and may have been taken back"),
+        (again, "possible_duplicate_effect: one intent may have had 2 effects"),
+    ] {
+        place.write("trace.jsonl", lines);
+        let page = place.run(&["replay", "--all", "trace.jsonl", "--tools", "tools.yaml"]).out;
+        let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(page.contains(said) && !page.contains(" duplicate_effect"), "{page}");
+    }
+}
+
+#[test]
+fn a_token_that_two_calls_redeemed_proves_neither_reversal() {
+    let call = |id: u32, token: &str| {
+        let call = format!(
+            r#"{{"run_id":"r","call_id":"{id}","tool":"pay","reversal_token":"{token}","args":{{"a":{id}}},{OK}}}"#
+        );
+        format!(
+            "{call}\n{{\"type\":\"tool_result\",\"run_id\":\"r\",\"call_id\":\"{id}\",\"answers\":\"reversal\",{OK}}}\n"
+        )
+    };
+    let lines = call(1, "t") + &call(2, "t");
+    for (one, other) in [("r#1", "r#2"), ("r#2", "r#1")] {
+        let page = known_of(&[("a.jsonl", &lines)], one);
+        assert!(page.contains("Unknown: this call made the effect; a reversal may have taken it back"), "{page}");
+        let shared =
+            format!("Its reversal token was redeemed by {other} too: it is unknown whose effect was taken back.");
+        assert!(page.contains(&shared), "{page}");
+        assert!(page.contains("send again? No, because the effect was made"), "{page}");
+    }
+    // Look-alikes: two tokens, and the token of another run.
+    for lines in [call(1, "t") + &call(2, "u"), call(1, "t") + &call(2, "t").replace("\"r\"", "\"s\"")] {
+        let page = known_of(&[("a.jsonl", &lines)], "r#1");
+        assert!(page.contains("The effect is not there: it was taken back."), "{page}");
+    }
+}
+
+#[test]
 fn a_call_whose_effect_was_taken_back_is_not_said_to_have_made_none() {
     let call = |id: &str, answer: &str| {
         format!(

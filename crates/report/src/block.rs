@@ -213,6 +213,9 @@ fn effect(claim: EffectClaim, run: &RunView<'_>, recorded: Option<&RecordedCall>
         (Some(_), Some(recorded)) if ProvedEffects::of(recorded).all_taken_back() && run.truth().modelled == 0 => {
             format!("{claims}; taken back")
         }
+        (Some(_), Some(recorded)) if ProvedEffects::of(recorded).may_be_taken_back() && run.truth().modelled == 0 => {
+            format!("{claims}; made, and may have been taken back")
+        }
         (Some(_), Some(recorded)) => {
             let unused = unused_ok(run, recorded);
             match run.truth() == IntentBalance::default() && unused == 0 && has_unused_failure(run, recorded) {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::call_hashes::CallHashes;
 use playproof_engine::call::{AnswerTo, RecordedAnswer, RecordedCall, Reply};
+use playproof_engine::classify::reads_as_refusal;
 use playproof_engine::event::ErrorFacts;
 use playproof_engine::sim::Moment;
 use playproof_engine::time::Instant;
@@ -47,6 +48,8 @@ pub struct AttemptCounts {
     pub succeeded: u32,
     /// Reversals that succeeded.
     pub reversed: u32,
+    /// Reversals that failed and may have taken an effect back.
+    pub unclear_reversals: u32,
     /// Attempts below the highest recorded number that have no answer.
     pub left_out: u32,
     /// Equal lines of which neither a number nor a time says whether they are one attempt or several.
@@ -119,7 +122,29 @@ impl std::ops::Deref for CompletedCall {
     }
 }
 
+/// Whether an answer is that of a reversal that failed, unless the upstream clearly refused it: it may have taken the
+/// effect back.
+pub fn is_unclear_reversal(answer: &RecordedAnswer) -> bool {
+    let refused = |error: &Option<Arc<ErrorFacts>>| error.as_deref().is_some_and(reads_as_refusal);
+    let is_unclear = match &answer.reply {
+        Reply::Ok => false,
+        Reply::Failed(error) => !refused(error),
+        Reply::Suspected(_) => true,
+    };
+    answer.to == AnswerTo::Reversal && is_unclear
+}
+
 impl AttemptCounts {
+    /// Effects that are proved: successful attempts of a write, less reversals that took one back or may have.
+    pub const fn net_effects(&self) -> u32 {
+        self.succeeded.saturating_sub(self.reversed).saturating_sub(self.unclear_reversals)
+    }
+
+    /// Whether a successful attempt has an effect that may have been taken back.
+    pub const fn may_be_taken_back(&self) -> bool {
+        self.succeeded > self.reversed && self.unclear_reversals > 0
+    }
+
     /// Counts the answer to an attempt; `last` says that no answered attempt has a higher number.
     pub(crate) fn add_attempt(&mut self, answer: &RecordedAnswer, last: bool) {
         let ok = answer.reply == Reply::Ok;
@@ -140,5 +165,6 @@ impl AttemptCounts {
     pub(crate) fn add_other(&mut self, answer: &RecordedAnswer) {
         self.answers += 1;
         self.reversed += u32::from(answer.to == AnswerTo::Reversal && answer.reply == Reply::Ok);
+        self.unclear_reversals += u32::from(is_unclear_reversal(answer));
     }
 }

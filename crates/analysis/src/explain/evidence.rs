@@ -14,7 +14,8 @@ use playproof_engine::playbook::{Access, ToolFacts};
 use playproof_engine::sim::{Moment, Pace, Plan, SimulationRecord};
 use playproof_engine::time::Instant;
 use playproof_engine::upstream::MissingAnswerPolicy;
-use playproof_trace::call::CompletedCall;
+use playproof_trace::call::{CompletedCall, is_unclear_reversal};
+use playproof_trace::hash;
 use playproof_trace::origin::Sources;
 
 /// The effects that the recorded answers of one call prove, whatever the playbook uses of them.
@@ -24,6 +25,8 @@ pub struct ProvedEffects {
     pub made: u32,
     /// Reversals answered with ok.
     pub taken_back: u32,
+    /// Reversals of which it is unknown whether they took one of these effects back.
+    pub unclear: u32,
 }
 
 impl ProvedEffects {
@@ -31,17 +34,30 @@ impl ProvedEffects {
     pub fn of(call: &RecordedCall) -> ProvedEffects {
         let ok = |to| call.answers.iter().filter(move |answer| answer.to == to && answer.reply == Reply::Ok).count();
         let ok = |to| u32::try_from(ok(to)).unwrap_or(u32::MAX);
-        ProvedEffects { made: ok(AnswerTo::Attempt), taken_back: ok(AnswerTo::Reversal) }
+        let unclear = call.answers.iter().filter(|answer| is_unclear_reversal(answer)).count();
+        let unclear = u32::try_from(unclear).unwrap_or(u32::MAX);
+        ProvedEffects { made: ok(AnswerTo::Attempt), taken_back: ok(AnswerTo::Reversal), unclear }
     }
 
-    /// Effects that were not reversed.
+    /// The same if the reversals may have taken back the effects of another call.
+    #[must_use]
+    const fn with_shared_token(self) -> ProvedEffects {
+        ProvedEffects { taken_back: 0, unclear: self.unclear.saturating_add(self.taken_back), ..self }
+    }
+
+    /// Effects that are there for sure.
     pub const fn net(self) -> u32 {
-        self.made.saturating_sub(self.taken_back)
+        self.made.saturating_sub(self.taken_back).saturating_sub(self.unclear)
     }
 
     /// Whether there were effects, and all were reversed.
     pub const fn all_taken_back(self) -> bool {
-        self.made > 0 && self.net() == 0
+        self.made > 0 && self.made <= self.taken_back
+    }
+
+    /// Whether there were effects, and it is unknown whether all were reversed.
+    pub const fn may_be_taken_back(self) -> bool {
+        self.made > self.taken_back && self.net() == 0
     }
 }
 
@@ -87,6 +103,12 @@ impl AnswerEvidence {
         evidence
     }
 
+    /// The same if the call's reversal token was redeemed by another call too.
+    #[must_use]
+    pub const fn with_shared_token(self) -> AnswerEvidence {
+        AnswerEvidence { proved: self.proved.with_shared_token(), ..self }
+    }
+
     fn add(&mut self, effect: EffectClaim) {
         self.maybe += u32::from(effect == EffectClaim::Unknown);
         self.claim = Some(self.claim.map_or(effect, |claim| claim.and(effect)));
@@ -95,15 +117,19 @@ impl AnswerEvidence {
     /// The claim less reversals. A reversal takes back one effect; an attempt that may still land is not reversed.
     pub fn net_claim(&self) -> EffectClaim {
         match (self.proved.taken_back, self.proved.net(), self.maybe) {
+            _ if self.proved.may_be_taken_back() => EffectClaim::Unknown,
             (1.., 0, 0) => EffectClaim::NotApplied,
             (1.., 0, _) => EffectClaim::Unknown,
             _ => self.claim.unwrap_or(EffectClaim::Unknown),
         }
     }
 
-    /// Whether an attempt without ok may have acted. A call without an answer may have, too.
+    /// Whether it may have an effect that is not proved: an attempt without ok may have acted, also one without an answer,
+    /// or an effect may have been taken back.
     pub const fn may_have_acted(&self) -> bool {
-        self.maybe > 0 || self.claim.is_none()
+        self.maybe > 0
+            || self.claim.is_none()
+            || self.proved.made.saturating_sub(self.proved.taken_back) > self.proved.net()
     }
 }
 
@@ -118,6 +144,8 @@ pub struct RecordingEvidence {
     pub others: Vec<OtherCall>,
     /// What the calls of its run have made of it.
     pub in_run: InRun,
+    /// The other calls of the run that redeemed the call's reversal token, if it did so itself.
+    pub token_shared: Vec<OtherName>,
     /// Results of all inputs that are an ok and belong to no call.
     pub unclaimed_oks: u64,
 }
@@ -143,10 +171,10 @@ struct BookedCall {
     place: Place,
     at: Option<Instant>,
     number_in_run: u32,
-    proved: ProvedEffects,
-    maybe: bool,
-    claim: EffectClaim,
-    said: UpstreamSaid,
+    /// Its run and reversal token, if it redeemed one; 0: it did not.
+    redeemed: u128,
+    evidence: AnswerEvidence,
+    writes: bool,
 }
 
 /// Collects evidence over one input, call by call.
@@ -239,6 +267,7 @@ impl<'a> EvidenceCollector<'a> {
                 token_spent: self.spent.contains(&number),
                 record: self.joined.remove(&number).flatten().map(Box::new),
             },
+            token_shared: Vec::new(), // known after the last input, too
         }
     }
 }
@@ -250,22 +279,21 @@ impl CallBook {
         if !writes && evidence.said == UpstreamSaid::default() {
             return;
         }
-        let maybe = writes && evidence.may_have_acted();
         self.0.push(BookedCall {
             identity: identity(closed),
             sent: SentIn::of(closed),
             place: closed.raw().place,
             at: closed.raw().at,
             number_in_run: closed.raw().number_in_run,
-            proved: if writes { evidence.proved } else { ProvedEffects::default() },
-            maybe,
-            claim: if writes { evidence.net_claim() } else { EffectClaim::NotApplied },
-            said: evidence.said,
+            redeemed: if evidence.proved.taken_back > 0 { token_mark(closed) } else { 0 },
+            evidence,
+            writes,
         });
     }
 
     /// Adds the other calls of all inputs to the evidence on a call, and the finding that those with its intent cause.
     pub fn add_others(&self, closed: &CompletedCall, facts: ToolFacts, sources: &Sources, to: &mut RecordingEvidence) {
+        to.token_shared = self.sharing_token(closed, sources);
         let (own, sent, place) = (identity(closed), SentIn::of(closed), closed.raw().place);
         let related = self.0.iter().filter_map(|booked| {
             let later = booked.is_later_than(closed.raw());
@@ -282,13 +310,22 @@ impl CallBook {
         let mut until = 0_u32;
         for (booked, later, relation) in related {
             if !later && relation == Relation::Same && one_intent(facts) {
-                until = until.saturating_add(booked.proved.net());
+                until = until.saturating_add(booked.proved().net());
             }
             if booked.place != place {
-                let BookedCall { proved, maybe, claim, said, .. } = *booked;
-                let (effects, taken_back, reversed) = (proved.net(), proved.all_taken_back(), proved.taken_back > 0);
-                let name = booked.name(closed, sources);
-                to.others.push(OtherCall { name, relation, later, effects, taken_back, reversed, maybe, claim, said });
+                let proved = booked.proved();
+                to.others.push(OtherCall {
+                    name: booked.name(closed, sources),
+                    relation,
+                    later,
+                    effects: proved.net(),
+                    taken_back: proved.all_taken_back(),
+                    may_be_taken_back: proved.may_be_taken_back(),
+                    reversed: proved.taken_back > 0 || proved.may_be_taken_back(),
+                    maybe: booked.writes && booked.evidence.may_have_acted(),
+                    claim: if booked.writes { booked.evidence.net_claim() } else { EffectClaim::NotApplied },
+                    said: booked.evidence.said,
+                });
             }
         }
         // Where the facts are assumed, or an upstream may have honoured a key, the summary of `replay` counts by tool.
@@ -300,13 +337,34 @@ impl CallBook {
         Finding::settle(&mut to.findings);
     }
 
-    /// Sorts by place: calls close in another order.
-    pub fn sort(&mut self) {
+    /// Sorts by place, because calls close in another order, and doubts reversals whose token several calls redeemed.
+    pub fn settle(&mut self) {
         self.0.sort_by_key(|booked| booked.place);
+        let mut redeemed: BTreeMap<u128, u32> = BTreeMap::new();
+        for booked in self.0.iter().filter(|booked| booked.redeemed != 0) {
+            *redeemed.entry(booked.redeemed).or_default() += 1;
+        }
+        for booked in &mut self.0 {
+            if redeemed.get(&booked.redeemed).is_some_and(|&calls| calls > 1) {
+                booked.evidence = booked.evidence.with_shared_token();
+            }
+        }
+    }
+
+    /// The other calls that redeemed the reversal token of a call that did so itself.
+    fn sharing_token(&self, closed: &CompletedCall, sources: &Sources) -> Vec<OtherName> {
+        let place = closed.raw().place;
+        let own = self.0.iter().find(|booked| booked.place == place).map_or(0, |booked| booked.redeemed);
+        let others = self.0.iter().filter(|booked| own != 0 && booked.redeemed == own && booked.place != place);
+        others.map(|booked| booked.name(closed, sources)).collect()
     }
 }
 
 impl BookedCall {
+    fn proved(&self) -> ProvedEffects {
+        if self.writes { self.evidence.proved } else { ProvedEffects::default() }
+    }
+
     /// Whether it was made later: in a later input, or by its time, or by its line.
     fn is_later_than(&self, call: &RecordedCall) -> bool {
         let moment = |place: Place, at| Moment { at, place: place.line };
@@ -338,6 +396,12 @@ fn identity(closed: &CompletedCall) -> RequestIdentity {
         args: closed.hashes.args,
         key: closed.hashes.key,
     }
+}
+
+/// A mark of a call's run, input and reversal token; 0: it has none.
+fn token_mark(closed: &CompletedCall) -> u128 {
+    const TOKEN: u64 = 31;
+    closed.raw().token().map_or(0, |token| hash::bytes_after(identity(closed).run, token.as_bytes(), TOKEN))
 }
 
 /// Whether calls of a tool can share an intent.

@@ -169,7 +169,7 @@ impl<'a> CallFinder<'a> {
             (1, Some(CandidateCall { mut subject, .. })) => {
                 if let Subject::Recorded { call, recorded, .. } = &mut subject {
                     recorded.unclaimed_oks = unclaimed_oks;
-                    book.sort();
+                    book.settle();
                     book.add_others(call, plan.facts(call.raw().tool()), sources, recorded);
                 }
                 Ok(subject)

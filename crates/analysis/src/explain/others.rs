@@ -23,9 +23,11 @@ pub struct OtherCall {
     pub effects: u32,
     /// Whether it made effects, and all were reversed.
     pub taken_back: bool,
-    /// Whether a reversal of it was confirmed, whatever it found.
+    /// Whether it made effects, and it is unknown whether all were reversed.
+    pub may_be_taken_back: bool,
+    /// Whether a reversal of it was confirmed, whatever it found, or may have taken back what it made.
     pub reversed: bool,
-    /// Whether an attempt without ok may have acted.
+    /// Whether it may have an effect that is not proved.
     pub maybe: bool,
     /// The claim of all its answers.
     pub claim: EffectClaim,
@@ -176,6 +178,7 @@ fn of_fixture(fixture: &Fixture, plan: &Plan, simulation: &Simulation) -> Vec<Ot
             later: false,
             effects: 1,
             taken_back: false,
+            may_be_taken_back: false,
             reversed: false,
             maybe: false,
             claim: EffectClaim::Applied,
@@ -208,6 +211,7 @@ fn simulated(
         later,
         effects,
         taken_back: effects == 0 && net.made > 0,
+        may_be_taken_back: false,
         reversed: net.made > effects,
         maybe: effects == 0 && claim != EffectClaim::NotApplied && call.facts.access == Access::Write,
         claim,

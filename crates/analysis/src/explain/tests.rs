@@ -81,6 +81,7 @@ fn maybe(name: OtherName, later: bool) -> OtherCall {
         later,
         effects: 0,
         taken_back,
+        may_be_taken_back: false,
         reversed,
         maybe: true,
         claim: EffectClaim::Unknown,

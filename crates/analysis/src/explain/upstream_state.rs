@@ -50,12 +50,14 @@ pub struct UpstreamState {
     pub surplus: Option<Surplus>,
     /// The effect was made and reversed.
     pub taken_back: bool,
-    /// A reversal was confirmed, whatever it found.
+    /// A reversal was confirmed, whatever it found, or may have taken back what was made.
     pub reversed: bool,
     /// The outcome contradicts what is known.
     pub contradicted: bool,
     /// What the upstream said to this call, and to calls with its intent.
     pub said: UpstreamSaid,
+    /// Other calls that redeemed the reversal token of this one.
+    pub token_shared: Vec<OtherName>,
     /// The upstream of the fixture does not remember keys.
     pub keys_forgotten: bool,
     /// The identical calls that were denied, if this one was not.
@@ -148,6 +150,8 @@ pub enum OwnEffect {
     TakenBack,
     /// A reversal was confirmed, and an attempt may still take effect.
     MayLand,
+    /// It acted, and a reversal may have taken its effect back.
+    MayBeTakenBack,
 }
 
 /// Requests that may have made an effect again.
@@ -181,10 +185,14 @@ impl UpstreamState {
         let first = others.iter().find(by_key).filter(|first| !first.later);
         let is_reused = first.is_some_and(|first| first.relation == Relation::OtherArguments);
         let mut state = match subject {
-            Subject::Recorded { call, .. } => {
+            Subject::Recorded { call, recorded, .. } => {
                 let same = if facts.repeatable { Vec::new() } else { same };
                 let owner = first.filter(|_| is_reused);
-                of_recording(call.raw(), &Intended { same, owner }, plan, simulation, outcome)
+                let evidence = AnswerEvidence::of(call.raw(), plan, facts);
+                let evidence = if recorded.token_shared.is_empty() { evidence } else { evidence.with_shared_token() };
+                let intended = Intended { evidence, same, owner };
+                let state = of_recording(call.raw(), &intended, simulation, outcome);
+                UpstreamState { token_shared: recorded.token_shared.clone(), ..state }
             }
             Subject::Fixture { fixture, .. } => of_fixture(simulation, fixture.keys, outcome),
         };
@@ -222,6 +230,7 @@ impl UpstreamState {
             reversed: false,
             contradicted: false,
             said: UpstreamSaid::default(),
+            token_shared: Vec::new(),
             keys_forgotten: false,
             denied: Vec::new(),
             other_keys: Vec::new(),
@@ -248,6 +257,7 @@ fn related(others: &[OtherCall], relation: Relation) -> Vec<OtherCall> {
 impl OwnEffect {
     const fn of(evidence: AnswerEvidence) -> OwnEffect {
         match (evidence.proved.taken_back, evidence.claim, evidence.maybe) {
+            _ if evidence.proved.may_be_taken_back() => OwnEffect::MayBeTakenBack,
             (1.., _, 1..) => OwnEffect::MayLand,
             (1.., ..) if evidence.proved.made > 0 => OwnEffect::TakenBack,
             (_, None, _) => OwnEffect::Unanswered,
@@ -282,9 +292,11 @@ fn of_fixture(simulation: &Simulation, keys: KeyDialect, outcome: &Outcome) -> U
     }
 }
 
-/// The other calls of a recording that share the intent of a call.
+/// What a recording proves of the intent of a call.
 struct Intended<'a> {
-    /// With the same arguments.
+    /// By its own answers.
+    evidence: AnswerEvidence,
+    /// By the other calls with the same arguments.
     same: Vec<OtherCall>,
     /// The first with the key, if it has other arguments.
     owner: Option<&'a OtherCall>,
@@ -293,15 +305,13 @@ struct Intended<'a> {
 fn of_recording(
     call: &RecordedCall,
     intended: &Intended<'_>,
-    plan: &Plan,
     simulation: &Simulation,
     outcome: &Outcome,
 ) -> UpstreamState {
-    let (facts, same) = (simulation.facts, &intended.same);
+    let (facts, same, evidence) = (simulation.facts, &intended.same, intended.evidence);
     if facts.access == Access::Read {
         return UpstreamState::new(EffectState::NotDone, Basis::ReadOnly); // an ok of a read proves no effect
     }
-    let evidence = AnswerEvidence::of(call, plan, facts);
     let effects = same.iter().fold(evidence.proved.net(), |sum, other| sum.saturating_add(other.effects));
     let known = match (effects, same.iter().fold(evidence.net_claim(), |claim, other| claim.and(other.claim))) {
         (1.., _) | (0, EffectClaim::Applied) => EffectState::Done,
@@ -334,7 +344,9 @@ fn of_recording(
     UpstreamState {
         surplus,
         taken_back: taken_back && known == EffectState::NotDone,
-        reversed: taken_back || evidence.proved.taken_back > 0 || same.iter().any(|other| other.reversed),
+        reversed: evidence.proved.taken_back > 0
+            || evidence.proved.may_be_taken_back()
+            || same.iter().any(|other| other.reversed),
         once_more: may_be_doubled.then(|| once_more(same, evidence, surplus.is_some())).flatten(),
         unused: simulation.tally().tape_left,
         claims_less: known == EffectState::NotDone && outcome.claim == EffectClaim::Unknown,

@@ -107,7 +107,7 @@ fn effects_in_doubt(attempts: &[AttemptShows], keyed: bool, counts: AttemptCount
     let maybe: u32 = later.iter().filter(|attempt| attempt.may_have_acted).map(|attempt| attempt.attempts).sum();
     let again = attempts.iter().any(|attempt| attempt.ok || attempt.may_have_acted);
     let doubted = if again && counts.ambiguous > 0 { counts.ambiguous.saturating_add(1) } else { 0 };
-    let all = if maybe > 0 { made.saturating_add(maybe) } else { 0 };
+    let all = if maybe > 0 || counts.unclear_reversals > 0 { made.saturating_add(maybe) } else { 0 };
     all.max(doubted).saturating_sub(counts.reversed)
 }
 

@@ -386,7 +386,7 @@ fn repeated(closed: &CompletedCall, facts: ToolFacts, plans: &[Plan]) -> Repeate
         last_write: counts.last_write,
         failed: counts.failed_on != 0,
         effects: net_effects(counts, facts),
-        may_have_acted: writes && (counts.attempts == 0 || counts.left_out > 0),
+        may_have_acted: writes && (counts.attempts == 0 || counts.left_out > 0 || counts.may_be_taken_back()),
         ..RepeatedCall::default()
     };
     if counts.attempts > counts.succeeded {
@@ -447,11 +447,11 @@ fn sum_of(closed: &CompletedCall, facts: ToolFacts) -> EffectScope {
     }
 }
 
-/// Proved effects: successful attempts of a write, less successful reversals.
+/// Proved effects of a call, which a read never has.
 fn net_effects(counts: &AttemptCounts, facts: ToolFacts) -> u32 {
     match facts.access {
         Access::Read => 0,
-        Access::Write => counts.succeeded.saturating_sub(counts.reversed),
+        Access::Write => counts.net_effects(),
     }
 }
 

@@ -684,6 +684,21 @@ fn arguments_that_are_missing_null_or_empty_are_a_doubt() {
     assert_eq!(shown_by(&[&format!("{empty}\n{other_run}")]), [], "in two runs");
 }
 
+#[test]
+fn an_effect_whose_reversal_is_unclear_may_be_there() {
+    let call = |id: u32| PAID.replace("\"tool\"", &format!("\"call_id\":\"{id}\",\"tool\""));
+    let after = |reversal: &str| {
+        let reversal =
+            format!(r#"{{"type":"tool_result","run_id":"r","call_id":"1","answers":"reversal",{reversal}}}"#);
+        shown_by(&[&[call(1), reversal, call(2)].join("\n")])
+    };
+    let maybe = [("unsafe", "unsafe_retry", 1), ("doubt", "possible_duplicate_effect", 1)];
+    assert_eq!(after(TIMEOUT), maybe);
+    assert_eq!(after(r#""status":"error""#), maybe, "without an error object");
+    assert_eq!(after(r#""status":"error","error":{"kind":"x","status":410}"#), [("unsafe", "duplicate_effect", 1)]);
+    assert_eq!(after(OK), []);
+}
+
 /// A call of a tool with these results.
 fn call_with(tool: &str, results: &[&str]) -> Vec<String> {
     let call = format!(r#"{{"tool":"{tool}","run_id":"r","call_id":"1","at_ms":0,"args":{{}}}}"#);

@@ -61,6 +61,13 @@ fn state(state: &UpstreamState, key: Option<&str>) -> String {
         ),
         Basis::Unknown(others, own) => format!("Unknown: {}. Look upstream.", unknown(others, *own)),
     };
+    if !state.token_shared.is_empty() {
+        let others = joined(
+            state.token_shared.iter().take(NAMED).map(|other| text::fitted(&name(other), 60).into_owned()).collect(),
+        );
+        said +=
+            &format!(" Its reversal token was redeemed by {others} too: it is unknown whose effect was taken back.");
+    }
     if state.said.done && state.basis == Basis::NoneActed {
         said += " But an answer says that something was done: look upstream.";
     }
@@ -159,13 +166,23 @@ fn this_one(own: OwnEffect) -> &'static str {
     match own {
         OwnEffect::Maybe | OwnEffect::Unanswered | OwnEffect::MayLand => "this call may have made it too",
         OwnEffect::TakenBack => "this call made one too, and it was taken back",
+        OwnEffect::MayBeTakenBack => "this call made one too, and it may have been taken back",
         OwnEffect::No => "this call did not make it",
     }
 }
 
 /// Why it is unknown whether the effect of an intent was made.
 fn unknown(others: &[OtherCall], own: OwnEffect) -> String {
+    let maybe_reversed = "a reversal may have taken it back, and the recording does not show whether it did";
     match (others.is_empty(), own) {
+        (true, OwnEffect::MayBeTakenBack) => format!("this call made the effect; {maybe_reversed}"),
+        (false, OwnEffect::MayBeTakenBack) => {
+            let others = named(others);
+            format!("this call made the effect; {maybe_reversed}. With the same intent, {others} may have acted")
+        }
+        (false, OwnEffect::No | OwnEffect::TakenBack) if others.iter().all(|other| other.may_be_taken_back) => {
+            format!("{} made the effect; {maybe_reversed}", named(others))
+        }
         (true, OwnEffect::Unanswered) => "the call was sent, and no answer is recorded".to_owned(),
         (true, OwnEffect::MayLand) => {
             "a reversal was confirmed, and an attempt that was not answered may still take effect".to_owned()
@@ -290,6 +307,7 @@ mod tests {
             later,
             effects: 1,
             taken_back: false,
+            may_be_taken_back: false,
             reversed: false,
             maybe: false,
             claim: EffectClaim::Applied,

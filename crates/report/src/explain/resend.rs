@@ -201,7 +201,16 @@ fn done(state: &UpstreamState, key: Option<&str>) -> ReasonWords {
 }
 
 fn may_have_acted(state: &UpstreamState, key: Option<&str>) -> ReasonWords {
+    let may_be_taken_back = match &state.basis {
+        Basis::Unknown(others, own) => {
+            *own == OwnEffect::MayBeTakenBack || others.iter().any(|other| other.may_be_taken_back)
+        }
+        _ => false,
+    };
     match key {
+        _ if may_be_taken_back => {
+            no("the effect was made, and it is unknown whether a reversal took it back", ". Look upstream first")
+        }
         _ if state.reversed => {
             no("an attempt that was not answered may still take effect after the reversal", ". Look upstream first")
         }
