@@ -89,6 +89,15 @@ recording its effect is `unknown`. The first call of each such request has this 
 
 What to do: give each request a key of its own. Do not send this call again under this key.",
         ),
+        FindingId::TokenReused => (
+            "a reversal token was redeemed by two calls",
+            "\
+The upstream confirmed a reversal of this call, and another call of the run had redeemed the same reversal token before. \
+A token stands for one effect, so one of the two effects may still be there: the second answer may be the first one \
+again. Only recordings have this finding, because the token guard stops the dispatcher.
+
+What to do: look upstream for both effects. Give each call the token of its own effect.",
+        ),
         FindingId::ReadActed => (
             "a tool that is declared a read changed something upstream",
             "\

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use crate::call_hashes::CallHashes;
+use crate::hash;
 use playproof_engine::call::{AnswerTo, RecordedAnswer, RecordedCall, Reply};
 use playproof_engine::classify::reads_as_refusal;
 use playproof_engine::event::ErrorFacts;
@@ -106,6 +107,12 @@ impl CompletedCall {
 
     fn either(&self, is: impl Fn(&RecordedCall) -> bool) -> bool {
         is(&self.built.call) || self.shown.as_deref().is_some_and(is)
+    }
+
+    /// A mark of the call's run and reversal token; none: it has no token.
+    pub fn token_mark(&self) -> Option<u128> {
+        const TOKEN: u64 = 30;
+        Some(hash::bytes_after(self.hashes.run, self.raw().token()?.as_bytes(), TOKEN))
     }
 
     /// The box of the call, to be filled with another call.

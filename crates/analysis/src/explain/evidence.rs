@@ -15,7 +15,6 @@ use playproof_engine::sim::{Moment, Pace, Plan, SimulationRecord};
 use playproof_engine::time::Instant;
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_trace::call::{CompletedCall, is_unclear_reversal};
-use playproof_trace::hash;
 use playproof_trace::origin::Sources;
 
 /// The effects that the recorded answers of one call prove, whatever the playbook uses of them.
@@ -171,8 +170,8 @@ struct BookedCall {
     place: Place,
     at: Option<Instant>,
     number_in_run: u32,
-    /// Its run and reversal token, if it redeemed one; 0: it did not.
-    redeemed: u128,
+    /// Its input, and a mark of its run and reversal token, if it redeemed one.
+    redeemed: Option<(u32, u128)>,
     evidence: AnswerEvidence,
     writes: bool,
 }
@@ -285,7 +284,10 @@ impl CallBook {
             place: closed.raw().place,
             at: closed.raw().at,
             number_in_run: closed.raw().number_in_run,
-            redeemed: if evidence.proved.taken_back > 0 { token_mark(closed) } else { 0 },
+            redeemed: closed
+                .token_mark()
+                .filter(|_| evidence.proved.taken_back > 0)
+                .map(|token| (closed.raw().place.input, token)),
             evidence,
             writes,
         });
@@ -340,12 +342,12 @@ impl CallBook {
     /// Sorts by place, because calls close in another order, and doubts reversals whose token several calls redeemed.
     pub fn settle(&mut self) {
         self.0.sort_by_key(|booked| booked.place);
-        let mut redeemed: BTreeMap<u128, u32> = BTreeMap::new();
-        for booked in self.0.iter().filter(|booked| booked.redeemed != 0) {
-            *redeemed.entry(booked.redeemed).or_default() += 1;
+        let mut redeemed: BTreeMap<(u32, u128), u32> = BTreeMap::new();
+        for token in self.0.iter().filter_map(|booked| booked.redeemed) {
+            *redeemed.entry(token).or_default() += 1;
         }
         for booked in &mut self.0 {
-            if redeemed.get(&booked.redeemed).is_some_and(|&calls| calls > 1) {
+            if booked.redeemed.and_then(|token| redeemed.get(&token)).is_some_and(|&calls| calls > 1) {
                 booked.evidence = booked.evidence.with_shared_token();
             }
         }
@@ -354,8 +356,8 @@ impl CallBook {
     /// The other calls that redeemed the reversal token of a call that did so itself.
     fn sharing_token(&self, closed: &CompletedCall, sources: &Sources) -> Vec<OtherName> {
         let place = closed.raw().place;
-        let own = self.0.iter().find(|booked| booked.place == place).map_or(0, |booked| booked.redeemed);
-        let others = self.0.iter().filter(|booked| own != 0 && booked.redeemed == own && booked.place != place);
+        let own = self.0.iter().find(|booked| booked.place == place).and_then(|booked| booked.redeemed);
+        let others = self.0.iter().filter(|booked| own.is_some() && booked.redeemed == own && booked.place != place);
         others.map(|booked| booked.name(closed, sources)).collect()
     }
 }
@@ -396,12 +398,6 @@ fn identity(closed: &CompletedCall) -> RequestIdentity {
         args: closed.hashes.args,
         key: closed.hashes.key,
     }
-}
-
-/// A mark of a call's run, input and reversal token; 0: it has none.
-fn token_mark(closed: &CompletedCall) -> u128 {
-    const TOKEN: u64 = 31;
-    closed.raw().token().map_or(0, |token| hash::bytes_after(identity(closed).run, token.as_bytes(), TOKEN))
 }
 
 /// Whether calls of a tool can share an intent.

@@ -1,9 +1,10 @@
 //! Findings of recordings, over calls in the order in which they close: duplicate effects, identical calls, reused keys,
 //! loops. Playbooks only tell what a failure means. Memory is bounded, except 16 bytes for each declared write without a
-//! key that succeeded (in one input) and for each key (in all inputs), in tables that are at least half full.
+//! key that succeeded (in one input), for each key (in all inputs) and for each redeemed reversal token (in one input), in
+//! tables that are at least half full.
 #![expect(clippy::disallowed_types, reason = "looked up by key only, never iterated into an output")]
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use foldhash::fast::FixedState;
@@ -119,6 +120,8 @@ pub struct RecordingAnalysis {
     effects: HashMap<IntentKey, u32, FixedState>,
     /// Effects by key; keys mean the same in all inputs.
     keys: HashMap<IntentKey, u32, FixedState>,
+    /// Reversal tokens that calls redeemed, with their runs; they belong to one input.
+    redeemed: HashSet<u128, FixedState>,
     recent: Window<Recent>,
     /// Of all inputs.
     hidden: HiddenIntents,
@@ -130,6 +133,7 @@ impl Default for RecordingAnalysis {
         RecordingAnalysis {
             effects: HashMap::default(),
             keys: HashMap::default(),
+            redeemed: HashSet::default(),
             recent: Window::new(usize::from(WINDOW)),
             hidden: HiddenIntents::default(),
             possible_duplicates: PossibleDuplicates::default(),
@@ -141,6 +145,7 @@ impl RecordingAnalysis {
     /// Begins another input: keys mean the same in it, and runs of the same id may.
     pub fn begin_input(&mut self) {
         self.effects.clear();
+        self.redeemed.clear();
         self.recent = Window::new(usize::from(WINDOW));
     }
 
@@ -152,6 +157,12 @@ impl RecordingAnalysis {
             known.push(finding.id);
             found(finding);
         };
+        if closed.counts.reversed > 0
+            && let Some(token) = closed.token_mark()
+            && !self.redeemed.insert(token)
+        {
+            findings(finding(FindingId::TokenReused, 1));
+        }
         let recent = self.remember(closed.hashes.request);
         recent.count += 1;
         if recent.count > LOOP {

@@ -685,6 +685,24 @@ fn arguments_that_are_missing_null_or_empty_are_a_doubt() {
 }
 
 #[test]
+fn a_reversal_token_that_another_call_of_the_run_redeemed_is_a_doubt() {
+    let call = |run: &str, id: u32, token: &str, reversal: &str| {
+        let call =
+            format!(r#""run_id":"{run}","call_id":"{id}","reversal_token":"{token}","args":{{"order":{id}}},{OK}"#);
+        let reversal = format!(r#""run_id":"{run}","call_id":"{id}","answers":"reversal",{reversal}"#);
+        format!("{{\"tool\":\"pay\",{call}}}\n{{\"type\":\"tool_result\",{reversal}}}\n")
+    };
+    let first = call("r", 1, "t", OK);
+    assert_eq!(shown_by(&[&(first.clone() + &call("r", 2, "t", OK))]), [("doubt", "token_reused", 1)]);
+    // Look-alikes: another token, another run, another input, and a reversal that was refused.
+    let refused = r#""status":"error","error":{"kind":"x","status":410}"#;
+    for second in [call("r", 2, "u", OK), call("s", 2, "t", OK), call("r", 2, "t", refused)] {
+        assert_eq!(shown_by(&[&(first.clone() + &second)]), [], "{second}");
+    }
+    assert_eq!(shown_by(&[&first, &call("r", 2, "t", OK)]), []);
+}
+
+#[test]
 fn an_effect_whose_reversal_is_unclear_may_be_there() {
     let call = |id: u32| PAID.replace("\"tool\"", &format!("\"call_id\":\"{id}\",\"tool\""));
     let after = |reversal: &str| {

@@ -64,6 +64,8 @@ words! {
         PossibleDuplicateEffect = "possible_duplicate_effect",
         /// One key with other arguments than before.
         KeyReused = "key_reused",
+        /// A reversal token that another call of the run had redeemed before.
+        TokenReused = "token_reused",
         /// One call repeated unchanged, implausibly often.
         RunawayLoop = "runaway_loop",
         /// A failed call that was sent again unchanged, with no write in between, and failed again.
@@ -91,6 +93,7 @@ impl FindingId {
             | FindingId::SuspectedFailure
             | FindingId::PossibleDuplicateEffect
             | FindingId::KeyReused
+            | FindingId::TokenReused
             | FindingId::RunawayLoop => FindingSeverity::Doubt,
             FindingId::FutileRetry | FindingId::OverTimeout | FindingId::GuardRedundant => FindingSeverity::Note,
         }
