@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
+use super::form;
 use super::run::ImportOutput;
 use super::yaml_text;
 use crate::failure::{Assessment, ToolResult, assess};
@@ -162,17 +163,29 @@ fn is_id(part: &str) -> bool {
     digits > 0 && (digits == part.len() || part.len() >= 8)
 }
 
-/// The address and the body of a request: a body that is JSON as JSON.
+/// The address and the body of a request: a body that is JSON or a form as JSON.
 fn arguments(address: &str, request: &Fields<'_>) -> String {
     let text = |text: &str| serde_json::to_string(text).unwrap_or_default();
     let address = text(address);
     match body(request).filter(|body| !body.is_empty()) {
         None => format!("{{\"url\":{address}}}"),
         Some(body) => {
-            let body = if json::parse(&body).is_ok() { json::compact(&body).into_owned() } else { text(&body) };
+            let body = match json::parse(&body) {
+                Ok(_) => json::compact(&body).into_owned(),
+                Err(_) => form::to_json(&body).filter(|_| may_be_form(request)).unwrap_or_else(|| text(&body)),
+            };
             format!("{{\"url\":{address},\"body\":{body}}}")
         }
     }
+}
+
+/// Whether the body of a request is a form, or nothing says what it is. Base64 is no form.
+fn may_be_form(request: &Fields<'_>) -> bool {
+    let body = request.get("body").and_then(json::object);
+    if body.is_some_and(|body| body.get("string").is_none()) {
+        return false;
+    }
+    header(request, "content-type").is_none_or(|kind| kind.to_ascii_lowercase().contains("x-www-form-urlencoded"))
 }
 
 /// The text of a body: itself, its `string`, or its `base64_string` as it is.
@@ -213,6 +226,21 @@ mod tests {
         ] {
             assert_eq!(tool(method, address), name);
         }
+    }
+
+    #[test]
+    fn a_form_is_compared_by_its_fields() {
+        let args =
+            |request: &str| arguments("u", &json::object(json::parse(request).expect("valid")).expect("an object"));
+        let form = r#"{"url":"u","body":{"a":"1","b":"2"}}"#;
+        let kind = |kind: &str| format!(r#"{{"body":"b=2&a=1","headers":{{"Content-Type":["{kind}"]}}}}"#);
+        assert_eq!(args(r#"{"body":"a=1&b=2"}"#), form);
+        assert_eq!(args(r#"{"body":{"encoding":"UTF-8","string":"b=2&a=1"}}"#), form);
+        assert_eq!(args(&kind("application/x-www-form-urlencoded; charset=utf-8")), form);
+        // Look-alikes: another kind of body, and base64.
+        assert_eq!(args(&kind("text/plain")), r#"{"url":"u","body":"b=2&a=1"}"#);
+        assert_eq!(args(r#"{"body":{"base64_string":"YWJj="}}"#), r#"{"url":"u","body":"YWJj="}"#);
+        assert_eq!(args(r#"{"body":"{\"b\": 2}"}"#), r#"{"url":"u","body":{"b":2}}"#);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Imports foreign recordings: converts them into lines in our own trace format.
 
 mod cassette;
+mod form;
 mod format;
 mod messages;
 mod names;
