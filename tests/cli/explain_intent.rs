@@ -372,6 +372,25 @@ fn what_an_answer_tells_to_be_done_is_not_sent_again() {
 }
 
 #[test]
+fn a_yes_for_an_idempotent_tool_whose_answer_tells_of_an_effect_rests_on_its_declaration() {
+    let set = |message: &str| {
+        let error = format!(r#""status":"error","error":{{"kind":"429_rate_limited","message":"{message}"}}"#);
+        known_of(&[("a.jsonl", &format!("{{\"tool\":\"set.x\",{error}}}\n"))], "#1")
+    };
+    let alone = "This rests on the declaration alone: an answer says that something was done.";
+    let page = set("refund re_1 was created, mail failed");
+    assert!(
+        page.contains("send again? Yes, because the tool is declared idempotent") && page.contains(alone),
+        "{page}"
+    );
+    let page = set("slow");
+    assert!(
+        page.contains("send again? Yes, because the tool is declared idempotent") && !page.contains(alone),
+        "{page}"
+    );
+}
+
+#[test]
 fn a_request_that_would_be_refused_again_gets_no_plain_yes() {
     let failed = |kind: &str| format!(r#""args":{{"a":1}},"status":"error","error":{{"kind":"{kind}","message":"x"}}"#);
     for kind in ["invalid_arguments", "unknown_tool"] {

@@ -39,9 +39,11 @@ fn reason(reason: ResendReason, state: &UpstreamState, key: Option<&str>) -> Rea
             to_a_person: "the tool only reads, so another call changes nothing".to_owned(),
         },
         ResendReason::Idempotent => {
-            let said = "the tool is declared idempotent: a second call changes nothing more, unless the same object was \
-                        written since";
-            ReasonWords { answer: format!("Yes, because {said}."), to_a_person: said.to_owned() }
+            let declared = "the tool is declared idempotent: a second call changes nothing more, unless the same object \
+                            was written since";
+            let done = ". This rests on the declaration alone: an answer says that something was done";
+            let said = format!("{declared}{}", if state.said.done { done } else { "" });
+            ReasonWords { answer: format!("Yes, because {said}."), to_a_person: said }
         }
         ResendReason::NotDone => not_done(key),
         ResendReason::SameKey => ReasonWords {
