@@ -3,6 +3,7 @@
 use crate::exit::{Exit, Failure};
 use crate::flags::Flags;
 use crate::input_paths::InputPaths;
+use crate::inputs::Reading;
 use crate::output::Output;
 use crate::project::Project;
 use crate::read_options::ReadOptions;
@@ -122,11 +123,11 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         redaction: &project.redaction,
     };
     missing_answer::warn(&search.beyond, &[&plan]);
-    let subject = find(&search, &plan)?;
+    let FoundCall { subject, unread } = find(&search, &plan)?;
     let palette = Palette::new(terminal.out.colour);
     let style = Style { width: terminal.out.width, palette, arguments: Arguments::Values };
     output.page(&page(&subject, &plan, &tools, style))?;
-    Ok(Exit::Clean)
+    unread.map_or(Ok(Exit::Clean), Err)
 }
 
 /// What helps where resends are joined and a name is not there.
@@ -162,28 +163,61 @@ impl Search<'_> {
     }
 }
 
-/// Finds the call.
+/// The call, and why some of the inputs could not be read to their ends.
+pub struct FoundCall {
+    /// The call.
+    pub subject: Subject,
+    /// Their failures; none of a single input.
+    pub unread: Option<Failure>,
+}
+
+/// Finds the call. An input that cannot be read does not hide the others.
 ///
 /// # Errors
-/// An input that cannot be read; no such call, or several.
-pub fn find(search: &Search<'_>, plan: &Plan) -> Result<Subject, Failure> {
+/// No input can be read; no such call, or several.
+pub fn find(search: &Search<'_>, plan: &Plan) -> Result<FoundCall, Failure> {
     let sources = inputs::sources(search.inputs);
     let place = search.wanted.map(inputs::place);
     let wanted = search.wanted.zip(place.as_deref()).map(|(name, place)| Wanted { name, place });
     let mut finder = CallFinder::new(plan, wanted, &search.beyond, &sources);
+    let reading = search.reading.reading()?;
+    let mut failures = Vec::new();
     for (number, path) in search.inputs.iter().enumerate() {
-        if inputs::is_fixture(path) {
-            finder.take_fixture(number, &load_fixture(path)?);
-            continue;
+        if let Err(failure) = take(search, &mut finder, (number, path), &reading) {
+            finder.note_unread();
+            failures.push(failure);
         }
-        let input = inputs::trace(path, &search.reading.reading()?, search.redaction)?;
-        let ledger = finder.take_trace(number, input, search.reading.options(), search.redaction)?;
-        search.reading.account_for(&files::display_name(path), &ledger)?;
     }
-    finder.finish().map_err(|why| match why {
+    let is_nothing_read = failures.len() == search.inputs.len();
+    let unread = failures.into_iter().reduce(Failure::and);
+    if is_nothing_read && let Some(unread) = unread {
+        return Err(unread);
+    }
+    let found = finder.finish().map_err(|why| match why {
         NotFound::Unknown(names) => unknown(search, &names),
         NotFound::Several(found) => several(search, &found),
-    })
+    });
+    match (found, unread) {
+        (Ok(subject), unread) => Ok(FoundCall { subject, unread }),
+        (Err(failure), Some(unread)) => Err(unread.and(failure)),
+        (Err(failure), None) => Err(failure),
+    }
+}
+
+/// Takes the calls of one input.
+fn take(
+    search: &Search<'_>,
+    finder: &mut CallFinder<'_>,
+    (number, path): (usize, &str),
+    reading: &Reading,
+) -> Result<(), Failure> {
+    if inputs::is_fixture(path) {
+        finder.take_fixture(number, &load_fixture(path)?);
+        return Ok(());
+    }
+    let input = inputs::trace(path, reading, search.redaction)?;
+    let ledger = finder.take_trace(number, input, search.reading.options(), search.redaction)?;
+    search.reading.account_for(&files::display_name(path), &ledger)
 }
 
 /// References, or places where references are not enough.

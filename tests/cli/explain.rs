@@ -177,3 +177,38 @@ fn the_last_word_is_the_call_unless_a_file_has_that_name() {
     assert!(ran.err.contains("c1"), "{}", ran.err);
     place.run(&["explain", "trace.jsonl", "r1#1"]).exits(0);
 }
+
+#[test]
+fn an_input_that_cannot_be_read_does_not_hide_the_others() {
+    let place = Place::new();
+    let line = |id: &str, answer: &str| {
+        format!(
+            "{{\"run_id\":\"r1\",\"call_id\":\"{id}\",\"tool\":\"payments.issue_refund\",\"args\":{{\"order\":1}},{answer}}}\n"
+        )
+    };
+    let slow = r#""status":"error","error":{"kind":"429_rate_limited","message":"slow"}"#;
+    place.write("tools.yaml", TOOLS);
+    place.write("in/a.jsonl", line("c1", slow));
+    let explain = |args: &[&str]| place.run(&[&["explain"], args, &["--tools", "tools.yaml"]].concat());
+    let flat = |page: &str| page.split_whitespace().collect::<Vec<_>>().join(" ");
+    let whole = explain(&["in", "c1"]).exits(0);
+    assert!(flat(&whole.out).contains("send again? Yes: "), "{}", whole.out);
+    let said =
+        "No, because an input could not be read to its end, and may show that this request acted. Mend it first.";
+    for broken in ["{\n", "[1,\n"] {
+        place.write("in/b.jsonl", line("c2", r#""status":"ok""#) + broken);
+        let run = explain(&["in", "c1"]).exits(2);
+        assert!(run.err.contains("b.jsonl:2"), "{}", run.err);
+        assert!(flat(&run.out).contains("But an input could not be read to its end"), "{}", run.out);
+        assert!(flat(&run.out).contains(said), "{}", run.out);
+    }
+    // A call that is nowhere, and a single input, have no page.
+    let run = explain(&["in", "c9"]).exits(2);
+    assert!(
+        run.err.contains("there is no call `c9`") && run.err.contains("b.jsonl") && run.out.is_empty(),
+        "{}",
+        run.err
+    );
+    let run = explain(&["in/b.jsonl"]).exits(2);
+    assert!(run.out.is_empty(), "{}", run.out);
+}

@@ -63,7 +63,8 @@ impl<'a> TraceInput<'a> {
         self.each_call_after(&mut FirstUses::default(), number, options, redaction, writes, each)
     }
 
-    /// [`TraceInput::each_call`] after inputs that used `keys`; adds the keys of this one.
+    /// [`TraceInput::each_call`] after inputs that used `keys`; adds the keys of this one, also if it cannot be read to its end.
+    /// Calls that it has until then are passed on.
     ///
     /// # Errors
     /// Those of [`TraceInput::each_call`].
@@ -85,13 +86,22 @@ impl<'a> TraceInput<'a> {
         let mut chunks = Chunks::new(self.lines);
         let mut closed = Vec::new();
         let unreadable = |error| ReadError::Unreadable(self.name.clone(), error);
-        while let Some(piece) = chunks.next(Vec::new()).map_err(unreadable)? {
-            assembler.take(read_piece(&piece, redaction), &mut closed)?;
+        let read = loop {
+            match chunks.next(Vec::new()).map_err(unreadable) {
+                Ok(None) => break Ok(()),
+                Ok(Some(piece)) => {
+                    if let Err(report) = assembler.take(read_piece(&piece, redaction), &mut closed) {
+                        break Err(ReadError::from(report));
+                    }
+                }
+                Err(error) => break Err(error),
+            }
             closed.drain(..).for_each(&mut pass_on);
-        }
+        };
         let (ledger, _, used) = assembler.finish(&mut closed);
         *keys = used;
         closed.drain(..).for_each(&mut pass_on);
+        read?;
         if ledger.lines == 0 { Err(ReadError::Empty(self.name)) } else { Ok(ledger) }
     }
 

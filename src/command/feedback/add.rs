@@ -213,7 +213,8 @@ fn find(args: &Args, plan: &Plan, redaction: &RedactionRules) -> Result<Found, F
         beyond: MissingAnswerPolicy::Unanswered,
         redaction,
     };
-    let Subject::Recorded { call, recorded, sources, .. } = explain::find(&search, plan).map_err(without_skipping)?
+    let Subject::Recorded { call, recorded, sources, .. } =
+        explain::find(&search, plan).map_err(without_skipping)?.subject
     else {
         return Err(Failure::new(format!("`{}` is no recording", args.input)));
     };

@@ -82,7 +82,7 @@ fn subject(workspace: &Workspace, project: &Project, kept: &Kept, plan: &Plan) -
         beyond: MissingAnswerPolicy::Unanswered,
         redaction: &project.redaction,
     };
-    explain::find(&search, plan)
+    Ok(explain::find(&search, plan)?.subject)
 }
 
 fn next(kept: &Kept, state: FeedbackState, slice: &str) -> Command {

@@ -127,6 +127,8 @@ pub enum ResendReason {
     TakenBack,
     /// No: an ok belongs to no call, and may be the answer to this one.
     Unclaimed,
+    /// No: an input could not be read, and may show that the request acted.
+    Unread,
     /// No: the playbook refuses the call as it stands.
     Refused,
     /// No: an attempt may have acted, and no key would make a second one harmless.
@@ -181,6 +183,7 @@ impl ResendReason {
             EffectState::NotDone if is_reversed => ResendReason::TakenBack,
             EffectState::NotDone if state.said.done => ResendReason::SaysDone,
             EffectState::NotDone if state.unclaimed_oks > 0 && !is_keyed => ResendReason::Unclaimed,
+            EffectState::NotDone if state.unread_inputs > 0 && !is_keyed => ResendReason::Unread,
             EffectState::NotDone if matches!(ended, OutcomeKind::Deprecated(_)) => ResendReason::GivenUp,
             EffectState::NotDone => ResendReason::NotDone,
             _ if facts.repeatable => ResendReason::Repeatable,

@@ -147,6 +147,8 @@ pub struct RecordingEvidence {
     pub token_shared: Vec<OtherName>,
     /// Results of all inputs that are an ok and belong to no call.
     pub unclaimed_oks: u64,
+    /// Inputs that could not be read to their ends.
+    pub unread_inputs: u32,
 }
 
 /// What the calls of a run that share something make of one of them.
@@ -259,6 +261,7 @@ impl<'a> EvidenceCollector<'a> {
         let call = closed.raw();
         RecordingEvidence {
             unclaimed_oks: 0, // known after the last input
+            unread_inputs: 0, // likewise
             findings,
             said: AnswerEvidence::of(call, self.plan, self.plan.facts(call.tool())).said,
             others: Vec::new(),

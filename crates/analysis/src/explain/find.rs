@@ -41,6 +41,7 @@ pub struct CallFinder<'a> {
     book: CallBook,
     keys: FirstUses,
     unclaimed_oks: u64,
+    unread_inputs: u32,
 }
 
 /// A candidate.
@@ -90,7 +91,13 @@ impl<'a> CallFinder<'a> {
             book: CallBook::default(),
             keys: FirstUses::default(),
             unclaimed_oks: 0,
+            unread_inputs: 0,
         }
+    }
+
+    /// Notes an input that could not be read to its end.
+    pub fn note_unread(&mut self) {
+        self.unread_inputs += 1;
     }
 
     /// Takes the calls of a fixture.
@@ -108,7 +115,7 @@ impl<'a> CallFinder<'a> {
         }
     }
 
-    /// Takes the calls of a trace.
+    /// Takes the calls of a trace; of one that cannot be read to its end, those before that place.
     ///
     /// # Errors
     /// A trace that cannot be read, or a line of it that cannot be used.
@@ -119,7 +126,7 @@ impl<'a> CallFinder<'a> {
         options: AssembleOptions,
         redaction: &RedactionRules,
     ) -> Result<InputLedger, ReadError> {
-        let CallFinder { plan, wanted, beyond, sources, found, recording, book, keys, unclaimed_oks } = self;
+        let CallFinder { plan, wanted, beyond, sources, found, recording, book, keys, unclaimed_oks, .. } = self;
         if let Some(origins) = input.origins.take() {
             sources.set_origins(number, origins);
         }
@@ -137,8 +144,8 @@ impl<'a> CallFinder<'a> {
             if is_wanted && kept.iter().filter(|(kept, ..)| *kept == exact).count() <= LISTED {
                 kept.push((exact, closed, at_close));
             }
-        })?;
-        *unclaimed_oks += ledger.orphan_oks;
+        });
+        *unclaimed_oks += ledger.as_ref().map_or(0, |ledger| ledger.orphan_oks);
         for (exact, closed, at_close) in kept {
             let recorded = observer.finish(&closed, at_close);
             let (reference, at) = (closed.shown().reference(), closed.shown().place);
@@ -154,7 +161,7 @@ impl<'a> CallFinder<'a> {
                 },
             });
         }
-        Ok(ledger)
+        ledger
     }
 
     /// The wanted call, after all inputs.
@@ -162,13 +169,13 @@ impl<'a> CallFinder<'a> {
     /// # Errors
     /// No such call, or several.
     pub fn finish(self) -> Result<Subject, NotFound> {
-        let CallFinder { plan, sources, mut book, unclaimed_oks, .. } = self;
+        let CallFinder { plan, sources, mut book, unclaimed_oks, unread_inputs, .. } = self;
         let FoundCalls { exact, others, names } = self.found;
         let mut found = if exact.is_empty() { others } else { exact };
         match (found.len(), found.pop()) {
             (1, Some(CandidateCall { mut subject, .. })) => {
                 if let Subject::Recorded { call, recorded, .. } = &mut subject {
-                    recorded.unclaimed_oks = unclaimed_oks;
+                    (recorded.unclaimed_oks, recorded.unread_inputs) = (unclaimed_oks, unread_inputs);
                     book.settle();
                     book.add_others(call, plan.facts(call.raw().tool()), sources, recorded);
                 }

@@ -80,6 +80,8 @@ pub struct UpstreamState {
     pub basis: Basis,
     /// Results of the inputs that are an ok and belong to no call: one may be the answer to this call.
     pub unclaimed_oks: u64,
+    /// Inputs that could not be read to their ends: they may show what became of this call.
+    pub unread_inputs: u32,
     /// The number of recorded answers that the playbook does not use.
     pub unused: u32,
     /// Whether the outcome claims less than is known, because a request has no recorded answer.
@@ -205,9 +207,9 @@ impl UpstreamState {
         state.denied = denied;
         state.other_arguments = other_arguments;
         if facts.access == Access::Write {
-            state.unclaimed_oks = match subject {
-                Subject::Recorded { recorded, .. } => recorded.unclaimed_oks,
-                Subject::Fixture { .. } => 0,
+            (state.unclaimed_oks, state.unread_inputs) = match subject {
+                Subject::Recorded { recorded, .. } => (recorded.unclaimed_oks, recorded.unread_inputs),
+                Subject::Fixture { .. } => (0, 0),
             };
             state.other_keys = if facts.repeatable { Vec::new() } else { under_other_key };
             let maybe_same = |other: &&OtherCall| matches!(other.relation, Relation::MaybeSame(_));
@@ -242,6 +244,7 @@ impl UpstreamState {
             once_more: None,
             basis,
             unclaimed_oks: 0,
+            unread_inputs: 0,
             unused: 0,
             claims_less: false,
             modelled: false,

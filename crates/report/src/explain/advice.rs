@@ -1,7 +1,7 @@
 //! The advice on a call, in sentences: the state of the upstream, who acts next, and whether to send again.
 
 use super::others::{NAMED, doubt, joined, made_by, name, named, times, with_effects};
-use super::resend::{resend, unclaimed};
+use super::resend::{UNREAD, resend, unclaimed};
 use crate::text;
 use playproof_analysis::explain::{
     Actor, Advice, Basis, ManualCheck, OnceMore, OtherCall, OwnEffect, PlannerStart, Subject, Surplus, SurplusDoubt,
@@ -73,6 +73,9 @@ fn state(state: &UpstreamState, key: Option<&str>) -> String {
     }
     if state.unclaimed_oks > 0 && state.basis == Basis::NoneActed {
         said += &format!(" But {}.", unclaimed(state.unclaimed_oks));
+    }
+    if state.unread_inputs > 0 && state.basis == Basis::NoneActed {
+        said += &format!(" But {UNREAD}.");
     }
     if !matches!(state.basis, Basis::KeyOfAnother(_)) && !state.other_arguments.is_empty() {
         said += &format!(" Its key was also sent with other arguments, by {}.", named(&state.other_arguments));

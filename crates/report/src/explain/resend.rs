@@ -92,6 +92,7 @@ fn reason(reason: ResendReason, state: &UpstreamState, key: Option<&str>) -> Rea
             )
         }
         ResendReason::Unclaimed => no(unclaimed(state.unclaimed_oks), ". Look upstream first"),
+        ResendReason::Unread => no(UNREAD, ". Mend it first"),
         ResendReason::Refused => no("the playbook refuses this call as it stands, and would refuse it again", ""),
         ResendReason::Denied => denied(state),
         ResendReason::SaysDone => no("the answer says that something was done", ". Look upstream first"),
@@ -118,6 +119,9 @@ fn other_key(others: &[OtherCall]) -> ReasonWords {
     let then = ". To an upstream, each key is a request of its own";
     no(format!("this would ask for the same change under another key: {others}"), then)
 }
+
+/// That inputs are incomplete.
+pub(super) const UNREAD: &str = "an input could not be read to its end, and may show that this request acted";
 
 /// The results that belong to no call.
 pub(super) fn unclaimed(oks: u64) -> String {
