@@ -157,14 +157,17 @@ fn read(args: &Args, from: &[String], root: &Path, redaction: &RedactionRules) -
     let mut recordings = Recordings::default();
     for (number, path) in (0..).zip(from) {
         let (input, mapping) = opened(root, path, given.as_ref(), &mut recordings, redaction)?;
-        let mut read = RecordingSummary { path: path.clone(), mapping, is_given: given.is_some(), calls: 0, failed: 0 };
+        let is_given = given.is_some();
+        let mut read =
+            RecordingSummary { path: path.clone(), mapping, is_given, calls: 0, failed: 0, unknown_fields: 0 };
         if let Some(loss) = &input.loss {
             tool_hints::append(&loss.hints, redaction, &mut recordings.hints);
         }
         let ledger = input.each_call(number, AssembleOptions::default(), redaction, &|_| true, |closed| {
             recordings.on_call(&mut read, &closed);
         });
-        ledger.map_err(|error| Failure::from(error).next(Command::new("playproof replay").path(path)))?;
+        let ledger = ledger.map_err(|error| Failure::from(error).next(Command::new("playproof replay").path(path)))?;
+        read.unknown_fields = ledger.unknown_fields;
         if read.calls == 0 {
             return Err(Failure::source(path, "empty_input", "it holds no calls").next("playproof init"));
         }

@@ -30,6 +30,16 @@ fn a_trace_of_our_own_gives_tool_facts_and_a_fixture_without_anybody_s_data() {
 }
 
 #[test]
+fn fields_of_a_trace_that_are_not_known_are_counted_because_they_may_hide_failures() {
+    let place = Place::new();
+    place.write("trace.jsonl", &OWN.replace("\"error\":{", "\"failure\":{").replace("\"error\"", "\"ok\""));
+    let page = place.run(&["init", "--from", "trace.jsonl"]).exits(0).out;
+    let said = "trace.jsonl: 2 calls, 0 failed\n  2 unknown fields are not read, which may hide failures: `playproof replay` names the first\n";
+    assert!(page.starts_with(said), "{page}");
+    assert!(place.run(&["replay", "trace.jsonl"]).exits(0).out.contains("unknown field `failure`"));
+}
+
+#[test]
 fn a_failure_that_no_rule_knows_is_left_to_mining() {
     let place = Place::new();
     let (_, odd) = OWN.split_at(OWN.match_indices('\n').nth(1).expect("four lines").0 + 1);

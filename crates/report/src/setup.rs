@@ -58,7 +58,14 @@ pub fn page(shown: &SetupPage<'_>) -> String {
 fn recording(read: &RecordingSummary) -> String {
     let by = read.mapping.as_ref().map_or_else(String::new, |mapping| format!(", read by `{mapping}`"));
     let calls = counted(read.calls, "call", "calls");
-    format!("{}: {calls}, {} failed{by}", escape_unprintable(&read.path), read.failed)
+    let unread = match read.unknown_fields {
+        0 => String::new(),
+        fields => format!(
+            "\n  {} not read, which may hide failures: `playproof replay` names the first",
+            counted(fields, "unknown field is", "unknown fields are")
+        ),
+    };
+    format!("{}: {calls}, {} failed{by}{unread}", escape_unprintable(&read.path), read.failed)
 }
 
 fn checked(checked: SetupCheck) -> String {

@@ -85,6 +85,8 @@ pub struct RecordingSummary {
     pub calls: u64,
     /// The calls with a failed attempt.
     pub failed: u64,
+    /// Fields of its lines that have no meaning in our own format.
+    pub unknown_fields: u64,
 }
 
 /// Why a recording has no mapping.

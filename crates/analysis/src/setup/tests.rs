@@ -82,7 +82,8 @@ fn file(planned: &ProjectFiles, purpose: Purpose) -> &ProjectFile {
 fn recorded(trace: &str, redaction: &RedactionRules) -> Recordings {
     let mut recordings = Recordings::default();
     let path = "traces/t.jsonl".to_owned();
-    let mut recording = RecordingSummary { path, mapping: None, is_given: false, calls: 0, failed: 0 };
+    let mut recording =
+        RecordingSummary { path, mapping: None, is_given: false, calls: 0, failed: 0, unknown_fields: 0 };
     let mut assembler = Assembler::new(0, "t", AssembleOptions::default(), &|_| true);
     let (mut closed, mut chunks) = (Vec::new(), Chunks::new(trace.as_bytes()));
     while let Some(piece) = chunks.next(Vec::new()).unwrap() {
