@@ -6,8 +6,8 @@ use super::{Classifier, FailedAttempt, Memo, Signal};
 use crate::event::{EffectClaim, ErrorFacts};
 use crate::ids::{AttemptNo, QueueId, ReasonId, VerdictId};
 use crate::playbook::{
-    Compensation, ConditionKind, ConditionTest, Limits, MessageOp, MessageTest, NumberRange, Playbook, Rule, Sharing,
-    ToolFacts, Tools, Verdict, When,
+    BreakerMark, Compensation, ConditionKind, ConditionTest, Limits, MessageOp, MessageTest, NumberRange, Playbook,
+    Rule, Sharing, ToolFacts, Tools, Verdict, When,
 };
 
 fn playbook(whens: Vec<When>) -> Playbook {
@@ -15,6 +15,7 @@ fn playbook(whens: Vec<When>) -> Playbook {
         name: name.into(),
         means: "".into(),
         effect: EffectClaim::Unknown,
+        breaker: BreakerMark::Ignored,
         then: Compensation::DeprecateToolCall(ReasonId(0)),
     };
     let rules = whens.into_iter().enumerate();
@@ -29,6 +30,8 @@ fn playbook(whens: Vec<When>) -> Playbook {
         tools: Tools::default(),
         refuses_unknown_tools: false,
         sharing: Sharing::NONE,
+        breakers: Vec::new(),
+        retry_budgets: Vec::new(),
         limits: Limits { max_attempts: 6, ..Limits::NONE },
         study: None,
     }

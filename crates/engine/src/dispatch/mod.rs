@@ -1,11 +1,13 @@
 //! The dispatcher: a state machine without I/O, clock or randomness. It takes inputs and gives outputs;
 //! replay, the checker and a live shell drive this same code.
 
+mod breaker;
 mod calls;
 mod io;
 mod keys;
 mod machine;
 mod permits;
+mod purse;
 mod shared;
 #[cfg(test)]
 mod sharing_tests;
@@ -13,7 +15,11 @@ mod sharing_tests;
 mod tests;
 mod transition;
 mod wait;
+mod window;
 
+pub use breaker::{Blocked, Breaker, BreakerState, Generation, MarkedAnswer, Transition};
 pub use io::{CallFacts, ClassifiedFailure, Input, Output, OutputBuffer, RequestCheck, Response, ResponseMeta};
 pub use machine::Machine;
+pub use purse::{Purse, RetryLoad};
 pub use wait::wait_range;
+pub use window::{CountedCall, Tally, Window};

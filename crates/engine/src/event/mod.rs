@@ -20,7 +20,7 @@ pub use draw::Draw;
 pub use finding::{Finding, FindingBy, FindingId, FindingKind, FindingSeverity, IntentDoubt};
 pub use ledger::{Intent, IntentBalance, LedgerEntry, LedgerKind};
 pub use reason::{
-    AdmissionRefusal, DeprecationReason, ErrorFacts, KindFrom, ReversalRefusal, StatusFrom, StopReason,
+    AdmissionRefusal, DeprecationReason, ErrorFacts, KindFrom, OpenReason, ReversalRefusal, StatusFrom, StopReason,
     SuppressionReason,
 };
 pub use transcript::{PlaybookNames, Transcript, unnamed};

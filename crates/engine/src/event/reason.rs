@@ -136,6 +136,24 @@ words! {
     }
 }
 
+words! {
+    /// What opened a breaker.
+    pub enum OpenReason {
+        /// The part of failures.
+        FailureRate = "failure_rate",
+        /// The number of failures.
+        FailureCount = "failure_count",
+        /// The part of slow answers.
+        SlowCallRate = "slow_call_rate",
+        /// The answers to its probes.
+        Probe = "probe",
+        /// The half-open period took too long.
+        MaxWait = "max_wait",
+        /// Somebody opened it.
+        Forced = "forced",
+    }
+}
+
 /// Why a call was given up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DeprecationReason {

@@ -1,24 +1,34 @@
 //! Validated playbooks: the conditions of rules, the compensations of verdicts, tool facts.
 
+mod breaker;
 pub mod clause;
 mod facts;
 mod guess;
 mod model;
 pub mod pattern;
 mod request;
+mod retry_budget;
 #[cfg(test)]
 pub(crate) mod sample;
 mod sharing;
 mod waiting;
 mod when;
 
+pub use breaker::{
+    AfterMaxWait, BreakerMark, BreakerRules, BreakerWindow, BucketAlign, EvaluateOn, HalfOpen, HalfOpenWord,
+    OpenBoundary, OpenPeriod, OpenThresholds, ProbeThreshold, SlowCalls, TimeWindow,
+};
 pub use facts::{Access, DEFAULT_TIMEOUT, OmittedFacts, ToolFacts, ToolRow, Tools};
 pub use guess::seems_to_read;
 pub use model::{
-    AfterRefresh, Compensation, GuardMode, LimitKind, Limits, Playbook, Refresh, Retry, Reversal, Rule, Study,
-    Terminal, UNCLASSIFIED, UnsafePolicy, Verdict,
+    AfterRefresh, Compensation, DEFAULT_BREAKER, GuardMode, LimitKind, Limits, Playbook, Refresh, Retry, Reversal,
+    Rule, Study, Terminal, UNCLASSIFIED, UnsafePolicy, Verdict,
 };
 pub use request::ArgumentSchema;
+pub use retry_budget::{
+    BudgetScope, DepositRounding, OnEmptyBudget, Refund, RetryBudget, RetryBudgetKind, RetryBudgetWord, TokenBucket,
+    Tokens,
+};
 pub use sharing::{BudgetUnit, Dedupe, InFlightKey, PermitLimits, Sharing, ToolCallBudget};
 pub use waiting::{
     Backoff, Cap, Counter, DecorrelatedFrom, ElapsedRule, Family, FamilyWord, Formula, Jitter, JitterWord, OverMax,

@@ -3,17 +3,22 @@
 
 use std::sync::Arc;
 
+use super::breaker::{BreakerMark, BreakerRules};
 use super::facts::Tools;
+use super::retry_budget::{RetryBudget, Tokens};
 use super::sharing::Sharing;
 use super::waiting::{Backoff, ElapsedRule, ServerDelay};
 use super::when::When;
 use crate::event::{CompensationWord, EffectClaim, PlaybookNames};
-use crate::ids::{QueueId, ReasonId, RuleId, VerdictId};
+use crate::ids::{QueueId, ReasonId, RetryBudgetId, RuleId, VerdictId};
 use crate::time::Duration;
 use crate::words;
 
 /// The reserved verdict of failures that no rule matches.
 pub const UNCLASSIFIED: &str = "unclassified";
+
+/// The name of the breaker of servers without one of their own.
+pub const DEFAULT_BREAKER: &str = "default";
 
 /// Verdicts, rules, compensations, tool facts and limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +43,10 @@ pub struct Playbook {
     pub refuses_unknown_tools: bool,
     /// What the calls of one dispatcher share.
     pub sharing: Sharing,
+    /// The breakers by server; `default` is for servers without one of their own.
+    pub breakers: Vec<(Arc<str>, BreakerRules)>,
+    /// The retry budgets by name.
+    pub retry_budgets: Vec<(Arc<str>, RetryBudget)>,
     /// The limits of every call.
     pub limits: Limits,
     /// The unsafe switches; `None` for a playbook for use.
@@ -53,6 +62,17 @@ impl Playbook {
     /// The rule behind an id of this playbook.
     pub fn rule(&self, id: RuleId) -> &Rule {
         &self.rules[id.index()] // as above
+    }
+
+    /// The rules of a server's breaker: its own, else the default ones.
+    pub fn breaker(&self, server: &str) -> Option<&BreakerRules> {
+        let of = |wanted: &str| self.breakers.iter().find(|(name, _)| **name == *wanted).map(|(_, rules)| rules);
+        of(server).or_else(|| of(DEFAULT_BREAKER))
+    }
+
+    /// The retry budget behind an id of this playbook.
+    pub fn retry_budget(&self, id: RetryBudgetId) -> &RetryBudget {
+        &self.retry_budgets[id.index()].1 // as above
     }
 
     /// Whether only the first failure of a call decides (a study switch).
@@ -91,6 +111,8 @@ pub struct Verdict {
     pub means: Arc<str>,
     /// The effect claim that such a failure proves.
     pub effect: EffectClaim,
+    /// What such a failure says to the breaker of its server.
+    pub breaker: BreakerMark,
     /// The one compensation.
     pub then: Compensation,
 }
@@ -137,6 +159,12 @@ pub struct Retry {
     pub max_retries: u32,
     /// What the upstream's wish to wait changes.
     pub server_delay: ServerDelay,
+    /// The budget that pays for its retries.
+    pub retry_budget: Option<RetryBudgetId>,
+    /// What a retry takes from it; none: what the budget says.
+    pub cost: Option<Tokens>,
+    /// The request never left the client: its retry is no attempt and costs nothing.
+    pub uncounted: bool,
     /// What runs if the retry guard stops the retry.
     pub on_unsafe: UnsafePolicy,
 }

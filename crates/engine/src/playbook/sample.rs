@@ -1,8 +1,8 @@
 //! A small playbook for tests of the engine: one verdict for each compensation, and one rule for each by error kind.
 
 use super::{
-    AfterRefresh, Backoff, Compensation, ConditionKind, ConditionTest, Limits, Playbook, Refresh, Retry, Reversal,
-    Rule, ServerDelay, Sharing, Terminal, Tools, UnsafePolicy, Verdict, When,
+    AfterRefresh, Backoff, BreakerMark, Compensation, ConditionKind, ConditionTest, Limits, Playbook, Refresh, Retry,
+    Reversal, Rule, ServerDelay, Sharing, Terminal, Tools, UnsafePolicy, Verdict, When,
 };
 use crate::event::EffectClaim;
 use crate::ids::{QueueId, ReasonId, VerdictId};
@@ -16,11 +16,17 @@ pub(crate) const DENIED: u16 = 2;
 pub(crate) const TAKE_BACK: u16 = 3;
 
 pub(crate) fn playbook() -> Playbook {
-    let verdict = |name: &str, effect, then| Verdict { name: name.into(), means: "".into(), effect, then };
+    let verdict = |name: &str, effect, then| {
+        let breaker = BreakerMark::Ignored;
+        Verdict { name: name.into(), means: "".into(), effect, breaker, then }
+    };
     let retry = Retry {
         backoff: Backoff::Listed(vec![Duration::from_millis(200), Duration::from_millis(600)]),
         max_retries: 2,
         server_delay: ServerDelay::IGNORED,
+        retry_budget: None,
+        cost: None,
+        uncounted: false,
         on_unsafe: UnsafePolicy::End(HUMAN),
     };
     let refresh = Refresh { then: AfterRefresh::Retry, max_refreshes: 1, on_unsafe: UnsafePolicy::End(HUMAN) };
@@ -47,6 +53,8 @@ pub(crate) fn playbook() -> Playbook {
         tools: Tools::default(),
         refuses_unknown_tools: false,
         sharing: Sharing::NONE,
+        breakers: Vec::new(),
+        retry_budgets: Vec::new(),
         limits: Limits { max_attempts: 6, deadline: Some(Duration::from_millis(60_000)), ..Limits::NONE },
         study: None,
     }

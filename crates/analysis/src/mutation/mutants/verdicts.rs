@@ -207,6 +207,9 @@ fn brought_in(playbook: &mut Playbook, kind: u8) -> Compensation {
             backoff: Backoff::Listed(vec![Duration::from_millis(1_000)]),
             max_retries: 1,
             server_delay: ServerDelay::IGNORED,
+            retry_budget: None,
+            cost: None,
+            uncounted: false,
             on_unsafe: UnsafePolicy::End(end),
         }),
         1 => Compensation::RefreshEvidence(Refresh {

@@ -13,3 +13,4 @@ pub use range::wait_range;
 
 pub(super) use limits::{attempts_left, starts_in_time, time_left, too_late_at};
 pub(super) use next::{CallUsage, NextWait, RetryStop, WaitHistory, next_wait};
+pub(super) use own::formula_wait;

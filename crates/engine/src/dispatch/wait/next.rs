@@ -163,6 +163,9 @@ mod tests {
             backoff: Backoff::Listed(vec![ms(200), ms(600)]),
             max_retries: 3,
             server_delay: ServerDelay { mode, max: Some(ms(5_000)), ..ServerDelay::IGNORED },
+            retry_budget: None,
+            cost: None,
+            uncounted: false,
             on_unsafe: UnsafePolicy::End(Terminal::Escalate(QueueId(0))),
         }
     }

@@ -29,6 +29,11 @@ pub(super) fn wait(formula: &Formula, step: Step) -> Duration {
     spread.max(formula.floor.into()).round()
 }
 
+/// The wait of step `n`, from 1, of a formula that needs no draw.
+pub(in crate::dispatch) fn formula_wait(formula: &Formula, n: u32) -> Duration {
+    wait(formula, Step { n, draw: Draw::ZERO, previous: None })
+}
+
 /// The wait before cap and jitter.
 fn grow(formula: &Formula, step: Step, most: Fixed) -> Fixed {
     let base = Fixed::from(formula.family.base());

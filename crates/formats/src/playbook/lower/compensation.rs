@@ -55,7 +55,15 @@ impl Context<'_> {
             (None, _) => Some(self.max_attempts.saturating_sub(1).max(1)),
         };
         let on_unsafe = self.on_unsafe(record.optional("on_unsafe"), kind, places);
-        Some(Retry { backoff: backoff?, max_retries: max_retries?, server_delay: server_delay?, on_unsafe: on_unsafe? })
+        Some(Retry {
+            backoff: backoff?,
+            max_retries: max_retries?,
+            server_delay: server_delay?,
+            retry_budget: None,
+            cost: None,
+            uncounted: false,
+            on_unsafe: on_unsafe?,
+        })
     }
 
     fn refresh(&self, kind: &Key<'_>, at: Cursor<'_>, places: &mut CompensationPlaces) -> Option<Refresh> {

@@ -67,6 +67,8 @@ fn playbook(root: Cursor<'_>, source: Arc<Source>) -> Option<Loaded> {
         tools,
         refuses_unknown_tools: refuses_unknown_tools?,
         sharing: sharing?,
+        breakers: Vec::new(),
+        retry_budgets: Vec::new(),
         limits,
         study: study?,
     };

@@ -9,7 +9,7 @@ use crate::playbook::syntax;
 use crate::yaml::{Cursor, Key};
 use playproof_engine::event::EffectClaim;
 use playproof_engine::ids::QueueId;
-use playproof_engine::playbook::{Compensation, UNCLASSIFIED, Verdict};
+use playproof_engine::playbook::{BreakerMark, Compensation, UNCLASSIFIED, Verdict};
 
 /// The verdict `name`, written at `at`.
 pub(super) fn verdict(context: &Context<'_>, name: &Key<'_>, at: Cursor<'_>) -> Option<(Verdict, VerdictPlaces)> {
@@ -31,7 +31,8 @@ pub(super) fn verdict(context: &Context<'_>, name: &Key<'_>, at: Cursor<'_>) -> 
         }
     }
     let (then, places) = then?;
-    let verdict = Verdict { name: name.text.into(), means: means?.into(), effect: effect?, then };
+    let verdict =
+        Verdict { name: name.text.into(), means: means?.into(), effect: effect?, breaker: BreakerMark::Ignored, then };
     let (means, effect) = (written_means?.span(), written_effect?.span());
     Some((verdict, VerdictPlaces { name: name.span.clone(), means, effect, then: places }))
 }
@@ -62,6 +63,7 @@ pub(super) fn unclassified(context: &Context<'_>) -> Option<Verdict> {
         name: Arc::from(UNCLASSIFIED),
         means: Arc::from("No rule knows this failure."),
         effect: EffectClaim::Unknown,
+        breaker: BreakerMark::Ignored,
         then: Compensation::EscalateToHuman(queue),
     })
 }
