@@ -8,12 +8,13 @@ use std::fmt;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::{overlap, syntax, waiting};
+use super::{breaker, overlap, retry_budget, syntax, waiting};
 use playproof_engine::glob::is_glob;
 use playproof_engine::ids::{QueueId, ReasonId};
 use playproof_engine::playbook::{
-    Compensation, ConditionKind, ConditionTest, Dedupe, ElapsedRule, GuardMode, LimitKind, Limits, MessageTest,
-    PermitLimits, Playbook, Reversal, Sharing, Study, Terminal, ToolCallBudget, ToolFacts, UnsafePolicy, When,
+    BreakerMark, Compensation, ConditionKind, ConditionTest, Dedupe, ElapsedRule, GuardMode, LimitKind, Limits,
+    MessageTest, PermitLimits, Playbook, Reversal, Sharing, Study, Terminal, ToolCallBudget, ToolFacts, UnsafePolicy,
+    When,
 };
 use playproof_engine::time::Duration;
 
@@ -77,7 +78,10 @@ pub fn rows(playbook: &Playbook) -> Vec<PlaybookRow> {
     rows.extend(sharing(&playbook.sharing));
     for verdict in &playbook.verdicts {
         let then = json!({ verdict.then.as_str(): compensation(playbook, &verdict.then) });
-        let text = json!({ "means": &*verdict.means, "effect": verdict.effect.as_str(), "then": then });
+        let mut text = json!({ "means": &*verdict.means, "effect": verdict.effect.as_str(), "then": then });
+        if let (Some(parts), true) = (text.as_object_mut(), verdict.breaker != BreakerMark::Ignored) {
+            parts.insert("breaker".into(), json!(verdict.breaker.as_str()));
+        }
         rows.push(row("verdict", &verdict.name, &text));
     }
     for (rule, after) in playbook.rules.iter().zip(orders(playbook)) {
@@ -87,6 +91,9 @@ pub fn rows(playbook: &Playbook) -> Vec<PlaybookRow> {
         rows.push(row("rule", &rule.name, &text));
     }
     rows.extend(playbook.queues.iter().map(|queue| row("queue", queue, &json!({}))));
+    rows.extend(playbook.breakers.iter().map(|(server, rules)| row("breaker", server, &breaker::canonical(rules))));
+    let budgets = playbook.retry_budgets.iter();
+    rows.extend(budgets.map(|(name, budget)| row("retry_budget", name, &retry_budget::canonical(budget))));
     rows.extend(tool_rows(playbook));
     rows.extend(playbook.study.iter().flat_map(study));
     rows.sort();
@@ -179,6 +186,7 @@ fn compensation(playbook: &Playbook, compensation: &Compensation) -> Value {
     match compensation {
         Compensation::RetryWithBackoff(retry) => {
             let mut parts = waiting::parts(playbook, retry);
+            parts.extend(retry_budget::payment(playbook, retry));
             parts.insert("max_retries".into(), json!(retry.max_retries));
             parts.insert("on_unsafe".into(), on_unsafe(playbook, retry.on_unsafe));
             Value::Object(parts)

@@ -1,5 +1,6 @@
 //! Playbooks: from text to a validated model.
 
+mod breaker;
 mod embedded;
 pub mod example_texts;
 mod fingerprint;
@@ -7,6 +8,7 @@ pub mod lint;
 mod lower;
 mod overlap;
 mod places;
+mod retry_budget;
 mod syntax;
 #[cfg(test)]
 mod tests;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::syntax;
 use crate::diagnostic::Source;
+use crate::yaml::{Key, MapReader};
 use playproof_engine::ids::{QueueId, RuleId, VerdictId};
 use playproof_engine::playbook::{LimitKind, Playbook};
 
@@ -30,6 +31,9 @@ pub struct PlaybookPlaces {
     pub(super) queues: Vec<Range<usize>>,
     /// By row.
     pub(super) tools: Vec<ToolPlaces>,
+    /// By place in the model, as below.
+    pub(super) breakers: Vec<SharedPlaces>,
+    pub(super) retry_budgets: Vec<SharedPlaces>,
     pub(super) otherwise: Option<Range<usize>>,
     pub(super) limits: LimitPlaces,
     /// The parts that have one row, in the order of `syntax::PARTS`.
@@ -45,6 +49,7 @@ pub(super) struct VerdictPlaces {
     pub name: Range<usize>,
     pub means: Range<usize>,
     pub effect: Range<usize>,
+    pub breaker: Option<Range<usize>>,
     pub then: CompensationPlaces,
 }
 
@@ -56,6 +61,8 @@ pub(super) struct CompensationPlaces {
     pub max_retries: Option<Range<usize>>,
     pub max_wait: Option<Range<usize>>,
     pub server_delay: Option<Range<usize>>,
+    pub retry_budget: Option<Range<usize>>,
+    pub cost: Option<Range<usize>>,
     pub max_refreshes: Option<Range<usize>>,
     pub on_unsafe: Option<Range<usize>>,
     /// Of the compensation itself or of its `on_unsafe`.
@@ -76,6 +83,28 @@ pub(super) struct ToolPlaces {
     pub name: Range<usize>,
     /// The written values, by key.
     pub facts: Vec<(&'static str, Range<usize>)>,
+}
+
+/// The places of a breaker or a retry budget.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct SharedPlaces {
+    pub name: Range<usize>,
+    /// The written values, by key.
+    keys: Vec<(&'static str, Range<usize>)>,
+}
+
+impl SharedPlaces {
+    /// The places of `name` and of the written ones of `keys`.
+    pub fn new(name: &Key<'_>, record: &MapReader<'_>, keys: &'static [&'static str]) -> SharedPlaces {
+        let place = |key: &&'static str| Some((*key, record.optional(key)?.span()));
+        SharedPlaces { name: name.span.clone(), keys: keys.iter().filter_map(place).collect() }
+    }
+
+    /// The value of a key, if it is written, else the name.
+    pub fn of(&self, wanted: &str) -> Range<usize> {
+        let written = self.keys.iter().find(|(key, _)| *key == wanted);
+        written.map_or(&self.name, |(_, value)| value).clone()
+    }
 }
 
 impl PlaybookPlaces {
@@ -145,6 +174,13 @@ impl PlaybookPlaces {
                 let fact = tool.facts.iter().find(|(fact, _)| *fact == path);
                 Some(fact.map_or(&tool.name, |(_, value)| value).clone())
             }
+            "breaker" | "retry_budget" => {
+                let (at, places) = match kind {
+                    "breaker" => (playbook.breakers.iter().position(|(server, _)| **server == *name), &self.breakers),
+                    _ => (playbook.retry_budgets.iter().position(|(own, _)| **own == *name), &self.retry_budgets),
+                };
+                Some(places.get(at?)?.of(path.split('.').next().unwrap_or_default()))
+            }
             "queue" => place(playbook.queues.iter().position(|queue| **queue == *name), &self.queues),
             "limit" => self.limit(LimitKind::parse(name)?),
             "otherwise" => self.otherwise(),
@@ -168,11 +204,14 @@ impl VerdictPlaces {
         let written = match path {
             "means" => Some(self.means.clone()),
             "effect" => Some(self.effect.clone()),
+            "breaker" => self.breaker.clone(),
             _ if has("on_refused") => then.on_refused.clone(),
             _ if has("on_unsafe") => then.on_unsafe.clone(),
             _ if has("backoff_ms") || has("backoff") => then.backoff.clone(),
             _ if has("max_retries") => then.max_retries.clone(),
             _ if has("max_wait_ms") => then.max_wait.clone(),
+            _ if has("retry_budget") => then.retry_budget.clone(),
+            _ if has("cost") => then.cost.clone(),
             _ if has("server_delay") => then.server_delay.clone(),
             _ if has("max_refreshes") => then.max_refreshes.clone(),
             _ => None,

@@ -1,7 +1,9 @@
 //! The keys, words and bounds of the playbook format, in one place for reading it and for its JSON Schema.
 //! Reads nothing.
 
-use playproof_engine::playbook::{Access, AfterRefresh, FamilyWord, GuardMode, LimitKind, Ratio, ServerDelayMode};
+use playproof_engine::playbook::{
+    Access, AfterRefresh, FamilyWord, GuardMode, HalfOpenWord, LimitKind, Ratio, RetryBudgetWord, ServerDelayMode,
+};
 use playproof_engine::time::Duration;
 
 /// The JSON Schema of a playbook, for editors. Reading checks more.
@@ -26,6 +28,8 @@ pub(super) const PLAYBOOK: &[&str] = &[
     "dedupe",
     "budget",
     "permits",
+    "breakers",
+    "retry_budgets",
     "limits",
     "study",
 ];
@@ -34,11 +38,21 @@ pub(super) const PARTS: [&str; 4] = ["registry", "dedupe", "budget", "permits"];
 pub(super) const DEDUPE: &[&str] = &["window_ms", "in_flight", "min_key_len", "max_key_len", "most_keys"];
 pub(super) const BUDGET: &[&str] = &["tool_calls", "counts"];
 pub(super) const PERMITS: &[&str] = &["max_in_flight", "queue"];
-pub(super) const VERDICT: &[&str] = &["means", "effect", "then"];
+pub(super) const VERDICT: &[&str] = &["means", "effect", "breaker", "then"];
 pub(super) const RULE: &[&str] = &["rule", "when", "verdict"];
 pub(super) const MESSAGE: &[&str] = &["contains", "starts_with", "equals", "matches", "clause", "case"];
-pub(super) const RETRY: &[&str] =
-    &["backoff_ms", "backoff", "max_retries", "after", "max_wait_ms", "server_delay", "on_unsafe"];
+pub(super) const RETRY: &[&str] = &[
+    "backoff_ms",
+    "backoff",
+    "max_retries",
+    "after",
+    "max_wait_ms",
+    "server_delay",
+    "retry_budget",
+    "cost",
+    "uncounted",
+    "on_unsafe",
+];
 pub(super) const BACKOFF: &[&str] = &[
     "kind",
     "base_ms",
@@ -64,6 +78,51 @@ pub(super) const REVERSAL: &[&str] = &["reason", "on_refused"];
 pub(super) const DEPRECATE: &[&str] = &["reason", "replan"];
 pub(super) const TOOL: &[&str] = &["access", "idempotent", "repeatable", "timeout_ms", "keys", "key", "schema"];
 pub(super) const REGISTRY: &[&str] = &["unknown_tools"];
+pub(super) const BREAKER: &[&str] = &[
+    "window",
+    "min_calls",
+    "failure_rate",
+    "failure_count",
+    "slow_call_ms",
+    "slow_call_rate",
+    "evaluate_on",
+    "open_ms",
+    "open_backoff",
+    "open_boundary",
+    "half_open",
+];
+pub(super) const BREAKER_WINDOW: &[&str] = &["calls", "time_ms", "buckets", "align"];
+pub(super) const HALF_OPEN: &[&str] = &[
+    "mode",
+    "another_after_ms",
+    "permits",
+    "max_wait_ms",
+    "on_max_wait",
+    "capacity",
+    "success_threshold",
+    "failure_threshold",
+];
+pub(super) const RETRY_BUDGET: &[&str] = &[
+    "kind",
+    "capacity",
+    "cost",
+    "no_retry_credit",
+    "refund",
+    "success_credit",
+    "refill_per_sec",
+    "max_tokens",
+    "token_ratio",
+    "allow_above",
+    "ttl_ms",
+    "min_retries_per_sec",
+    "retry_percent",
+    "rounding",
+    "budget_percent",
+    "max_share",
+    "min_retry_concurrency",
+    "per",
+    "on_empty",
+];
 pub(super) const TOOLS_FILE: &[&str] = &["format", "tools"];
 pub(super) const LIMITS: &[&str] = &LimitKind::WORDS;
 pub(super) const STUDY: &[&str] = &[
@@ -96,6 +155,35 @@ pub(super) const FAMILY_KEYS: [(&str, &[FamilyWord]); 5] = [
     ("exponent", &[FamilyWord::Polynomial]),
     ("from", &[FamilyWord::Decorrelated]),
 ];
+/// The keys of `half_open` that only some modes have.
+pub(super) const HALF_OPEN_KEYS: [(&str, &[HalfOpenWord]); 7] = [
+    ("another_after_ms", &[HalfOpenWord::SingleProbe]),
+    ("permits", &[HalfOpenWord::EvaluateRate]),
+    ("max_wait_ms", &[HalfOpenWord::EvaluateRate]),
+    ("on_max_wait", &[HalfOpenWord::EvaluateRate]),
+    ("capacity", &[HalfOpenWord::Thresholds]),
+    ("success_threshold", &[HalfOpenWord::Thresholds]),
+    ("failure_threshold", &[HalfOpenWord::Thresholds]),
+];
+/// The keys of a retry budget that only some kinds have.
+pub(super) const BUDGET_KEYS: [(&str, &[RetryBudgetWord]); 16] = [
+    ("capacity", &[RetryBudgetWord::TokenBucket]),
+    ("cost", &[RetryBudgetWord::TokenBucket]),
+    ("no_retry_credit", &[RetryBudgetWord::TokenBucket]),
+    ("refund", &[RetryBudgetWord::TokenBucket]),
+    ("success_credit", &[RetryBudgetWord::TokenBucket]),
+    ("refill_per_sec", &[RetryBudgetWord::TokenBucket]),
+    ("max_tokens", &[RetryBudgetWord::Throttle]),
+    ("token_ratio", &[RetryBudgetWord::Throttle]),
+    ("allow_above", &[RetryBudgetWord::Throttle]),
+    ("ttl_ms", &[RetryBudgetWord::DepositWithdraw]),
+    ("min_retries_per_sec", &[RetryBudgetWord::DepositWithdraw]),
+    ("retry_percent", &[RetryBudgetWord::DepositWithdraw]),
+    ("rounding", &[RetryBudgetWord::DepositWithdraw]),
+    ("budget_percent", &[RetryBudgetWord::ConcurrencyRatio]),
+    ("max_share", &[RetryBudgetWord::InflightShare]),
+    ("min_retry_concurrency", &[RetryBudgetWord::ConcurrencyRatio, RetryBudgetWord::InflightShare]),
+];
 pub(super) const AFTER_REFRESH: [(&str, AfterRefresh); 2] =
     [("retry", AfterRefresh::Retry), ("abort", AfterRefresh::Abort)];
 pub(super) const PRESENCE: [(&str, bool); 2] = [("present", true), ("absent", false)];
@@ -110,6 +198,26 @@ pub(super) const MULTIPLIER: (Ratio, Ratio) = (Ratio::ONE, Ratio(1_000 * Ratio::
 pub(super) const JITTER_FACTOR: (Ratio, Ratio) = (Ratio(0), Ratio(10 * Ratio::SCALE));
 /// The bounds of the part that jitter adds to the upstream's wish.
 pub(super) const SPREAD: (Ratio, Ratio) = (Ratio(0), Ratio::ONE);
+/// The bounds of a part that opens a breaker: a part of 0 would open it at its first answer.
+pub(super) const OPEN_RATE: (Ratio, Ratio) = (Ratio(1), Ratio::ONE);
+/// The bounds of a part.
+pub(super) const PART: (Ratio, Ratio) = (Ratio(0), Ratio::ONE);
+/// The bounds of a part in percent.
+pub(super) const PERCENT: (Ratio, Ratio) = (Ratio(0), Ratio(100 * Ratio::SCALE));
+/// The bounds of the retries that a call pays for.
+pub(super) const RETRIES_PER_CALL: (Ratio, Ratio) = (Ratio(0), Ratio(1_000 * Ratio::SCALE));
+/// The most answers that a breaker keeps one by one; also the most probes and the most retries at once.
+pub(super) const MOST_CALLS: u64 = 10_000;
+/// The most buckets of a time window.
+pub(super) const MOST_BUCKETS: u64 = 1_000;
+/// The buckets of a time window that does not say how many.
+pub(super) const DEFAULT_BUCKETS: u32 = 10;
+/// The most tokens of a retry budget.
+pub(super) const MOST_TOKENS: u32 = 1_000_000;
+/// The part of its tokens above which a throttle allows retries, unless it says otherwise.
+pub(super) const DEFAULT_ALLOW_ABOVE: Ratio = Ratio(Ratio::SCALE / 2);
+/// The shortest time in which deposits are forgotten: the reserve counts whole seconds.
+pub(super) const SHORTEST_TTL: Duration = Duration::from_millis(1_000);
 /// The largest power of a polynomial.
 pub(super) const MOST_EXPONENT: u64 = 10;
 /// The longest list of waits.
@@ -142,8 +250,9 @@ mod tests {
     use crate::schema_check;
     use playproof_engine::event::{CompensationWord, EffectClaim};
     use playproof_engine::playbook::{
-        BudgetUnit, Cap, ConditionKind, ConditionSyntax, Counter, DecorrelatedFrom, ElapsedRule, InFlightKey,
-        JitterWord, MOST_ATTEMPTS, OverMaxWord, ServerDelayWord,
+        AfterMaxWait, BreakerMark, BucketAlign, BudgetScope, BudgetUnit, Cap, ConditionKind, ConditionSyntax, Counter,
+        DecorrelatedFrom, DepositRounding, ElapsedRule, EvaluateOn, InFlightKey, JitterWord, MOST_ATTEMPTS,
+        OnEmptyBudget, OpenBoundary, OverMaxWord, Refund, ServerDelayWord,
     };
     use playproof_engine::time::Duration;
 
@@ -168,7 +277,8 @@ mod tests {
             .filter(|word| ["proportional", "absolute", "additive"].contains(word))
             .collect();
         let jitter_at = "/$defs/backoff/properties/jitter/anyOf/1";
-        let lists: [(&str, &[&str]); 28] = [
+        let breaker = "/properties/breakers/additionalProperties";
+        let lists: [(&str, &[&str]); 32] = [
             ("", PLAYBOOK),
             ("/$defs/verdict", VERDICT),
             ("/$defs/rule", RULE),
@@ -191,6 +301,10 @@ mod tests {
             ("/$defs/deprecate_tool_call", DEPRECATE),
             ("/$defs/tool", TOOL),
             ("/$defs/arguments", arguments::KEYS),
+            (breaker, BREAKER),
+            (&format!("{breaker}/properties/window"), BREAKER_WINDOW),
+            (&format!("{breaker}/properties/half_open"), HALF_OPEN),
+            ("/properties/retry_budgets/additionalProperties", RETRY_BUDGET),
             ("/properties/registry", REGISTRY),
             ("/properties/dedupe", DEDUPE),
             ("/properties/budget", BUDGET),
@@ -274,6 +388,58 @@ mod tests {
         let default = format!("by default {DEFAULT_MAX_ATTEMPTS}.");
         let most = schema.pointer("/properties/limits/properties/max_attempts/description").unwrap();
         assert!(most.as_str().unwrap().ends_with(&default), "{most}");
+    }
+
+    #[test]
+    fn the_schema_has_the_words_and_bounds_of_breakers_and_retry_budgets() {
+        let schema = read(SCHEMA);
+        let held = |at: &str, what: Value| assert_eq!(schema.pointer(at), Some(&what), "{at}");
+        let from_to = |at: &str, least: Value, most: Value| {
+            held(&format!("{at}/minimum"), least);
+            held(&format!("{at}/maximum"), most);
+        };
+        let bounds = |at: &str, least: u64, most: u64| from_to(at, json!(least), json!(most));
+        held("/$defs/verdict/properties/breaker/enum", json!(BreakerMark::WORDS));
+        let breaker = |key: &str| format!("/properties/breakers/additionalProperties/properties/{key}");
+        for rate in ["failure_rate", "slow_call_rate"] {
+            from_to(&breaker(rate), json!(0.000_001), json!(1)); // OPEN_RATE
+        }
+        for count in ["min_calls", "failure_count", "window/properties/calls"] {
+            bounds(&breaker(count), 1, MOST_CALLS);
+        }
+        for count in ["permits", "capacity", "success_threshold", "failure_threshold"] {
+            bounds(&breaker(&format!("half_open/properties/{count}")), 1, MOST_CALLS);
+        }
+        for span in ["slow_call_ms", "half_open/properties/another_after_ms", "half_open/properties/max_wait_ms"] {
+            bounds(&breaker(span), 0, LONGEST_WAIT.as_millis());
+        }
+        bounds(&breaker("open_ms"), 0, LONGEST_DEADLINE.as_millis());
+        bounds(&breaker("window/properties/time_ms"), 1, LONGEST_WAIT.as_millis());
+        bounds(&breaker("window/properties/buckets"), 1, MOST_BUCKETS);
+        held(&breaker("window/properties/align/enum"), json!(BucketAlign::WORDS));
+        held(&breaker("evaluate_on/enum"), json!(EvaluateOn::WORDS));
+        held(&breaker("open_boundary/enum"), json!(OpenBoundary::WORDS));
+        held(&breaker("half_open/properties/mode/enum"), json!(HalfOpenWord::WORDS));
+        held(&breaker("half_open/properties/on_max_wait/enum"), json!(AfterMaxWait::WORDS));
+        let budget = |key: &str| format!("/properties/retry_budgets/additionalProperties/properties/{key}");
+        let tokens =
+            ["capacity", "cost", "no_retry_credit", "success_credit", "refill_per_sec", "max_tokens", "token_ratio"];
+        for key in tokens {
+            bounds(&budget(key), 0, MOST_TOKENS.into());
+        }
+        bounds("/$defs/retry_with_backoff/properties/cost", 0, MOST_TOKENS.into());
+        for (key, most) in [("allow_above", 1), ("max_share", 1), ("budget_percent", 100), ("retry_percent", 1_000)] {
+            bounds(&budget(key), 0, most);
+        }
+        for key in ["min_retries_per_sec", "min_retry_concurrency"] {
+            bounds(&budget(key), 0, MOST_CALLS);
+        }
+        bounds(&budget("ttl_ms"), SHORTEST_TTL.as_millis(), LONGEST_WAIT.as_millis());
+        held(&budget("kind/enum"), json!(RetryBudgetWord::WORDS));
+        held(&budget("refund/enum"), json!(Refund::WORDS));
+        held(&budget("rounding/enum"), json!(DepositRounding::WORDS));
+        held(&budget("per/enum"), json!(BudgetScope::WORDS));
+        held(&budget("on_empty/enum"), json!(OnEmptyBudget::WORDS));
     }
 
     #[test]

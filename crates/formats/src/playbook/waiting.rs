@@ -1,12 +1,14 @@
 //! The canonical form of how a retry waits. What the list of waits and its short form of a server delay can say is written
 //! so; keys with their default value are left out of the longer form.
 
+use std::fmt;
+
 use serde_json::{Map, Value, json};
 
 use super::fingerprint::{final_, word};
 use super::syntax;
 use playproof_engine::playbook::{
-    Backoff, Cap, Counter, DecorrelatedFrom, Family, Formula, Jitter, OverMax, Playbook, Ratio, Retry, ServerDelay,
+    Backoff, Cap, Counter, DecorrelatedFrom, Family, Formula, Jitter, OverMax, Playbook, Retry, ServerDelay,
     ServerDelayMode,
 };
 use playproof_engine::time::Duration;
@@ -42,7 +44,7 @@ fn short_form(delay: &ServerDelay) -> Option<&'static str> {
     Some(word(&syntax::AFTER, mode)).filter(|word| is_plain && !word.is_empty())
 }
 
-fn formula(formula: &Formula) -> Value {
+pub(super) fn formula(formula: &Formula) -> Value {
     let Formula { family, max, cap, jitter, floor, whole_ms, counter } = formula;
     let mut parts = Map::new();
     let mut say = |key: &str, value: Value| {
@@ -129,9 +131,9 @@ fn server_delay(playbook: &Playbook, delay: &ServerDelay) -> Value {
     Value::Object(parts)
 }
 
-/// A ratio as a JSON number: six places are within what a float keeps.
-fn decimal(ratio: Ratio) -> Value {
-    serde_json::from_str(&ratio.to_string()).unwrap_or_default()
+/// A decimal number as a JSON number: its places are within what a float keeps.
+pub(super) fn decimal(number: impl fmt::Display) -> Value {
+    serde_json::from_str(&number.to_string()).unwrap_or_default()
 }
 
 #[cfg(test)]

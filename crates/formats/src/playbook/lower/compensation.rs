@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::ops::Range;
 
 use super::names::{Declared, Reasons};
+use super::retry_budgets::{self, Payment, RetryBudgets};
 use super::waiting;
 use crate::diagnostic::Diagnostic;
 use crate::playbook::places::CompensationPlaces;
@@ -22,6 +23,7 @@ pub(super) struct Context<'a> {
     /// `Some(None)`: written but invalid, which has been reported.
     pub default_queue: Option<Option<QueueId>>,
     pub reasons: Reasons,
+    pub retry_budgets: RetryBudgets,
     /// `limits.max_attempts`: it bounds the retries of a formula.
     pub max_attempts: u32,
     /// A missing default queue is one error, for any number of guards.
@@ -54,14 +56,16 @@ impl Context<'_> {
             (None, Some(Backoff::Listed(list))) => u32::try_from(list.len()).ok(),
             (None, _) => Some(self.max_attempts.saturating_sub(1).max(1)),
         };
+        let payment = retry_budgets::payment(self, &record, places);
         let on_unsafe = self.on_unsafe(record.optional("on_unsafe"), kind, places);
+        let Payment { retry_budget, cost, uncounted } = payment?;
         Some(Retry {
             backoff: backoff?,
             max_retries: max_retries?,
             server_delay: server_delay?,
-            retry_budget: None,
-            cost: None,
-            uncounted: false,
+            retry_budget,
+            cost,
+            uncounted,
             on_unsafe: on_unsafe?,
         })
     }

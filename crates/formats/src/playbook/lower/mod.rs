@@ -1,8 +1,11 @@
 //! Lowers a playbook from its syntax to the model, with every check that needs a place.
 
+mod breakers;
 mod compensation;
+mod kinds;
 mod names;
 mod playbook;
+mod retry_budgets;
 mod rule;
 mod sharing;
 mod tools;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::compensation::Context;
 use super::names::{Declared, Reasons};
-use super::{rule, sharing, tools, verdict};
+use super::{breakers, retry_budgets, rule, sharing, tools, verdict};
 use crate::diagnostic::{Diagnostic, Report, Source};
 use crate::playbook::places::{LimitPlaces, Loaded, PlaybookPlaces, RulePlaces, VerdictPlaces};
 use crate::playbook::syntax;
@@ -45,6 +45,7 @@ fn playbook(root: Cursor<'_>, source: Arc<Source>) -> Option<Loaded> {
     let tools = record.optional("tools").map_or_else(|| Some((Tools::default(), Vec::new())), tools::tools);
     let refuses_unknown_tools = registry(&record);
     let sharing = sharing::sharing(&record);
+    let breakers = breakers::breakers(&record);
     format?;
     let (mut verdicts, mut verdict_places) = unzip(written?);
     if let Some(unclassified) = unclassified? {
@@ -56,6 +57,7 @@ fn playbook(root: Cursor<'_>, source: Arc<Source>) -> Option<Loaded> {
     let default_queue = context.default_queue.flatten();
     let (queues, queue_places) = context.queues.into_parts();
     let (tools, tool_places) = tools?;
+    let (breakers, breaker_places) = breakers?;
     let playbook = Playbook {
         name: name?,
         verdicts,
@@ -67,8 +69,8 @@ fn playbook(root: Cursor<'_>, source: Arc<Source>) -> Option<Loaded> {
         tools,
         refuses_unknown_tools: refuses_unknown_tools?,
         sharing: sharing?,
-        breakers: Vec::new(),
-        retry_budgets: Vec::new(),
+        breakers,
+        retry_budgets: context.retry_budgets.budgets?,
         limits,
         study: study?,
     };
@@ -79,6 +81,8 @@ fn playbook(root: Cursor<'_>, source: Arc<Source>) -> Option<Loaded> {
         queues: queue_places,
         tools: tool_places,
         otherwise: record.optional("otherwise").map(Cursor::span),
+        breakers: breaker_places,
+        retry_budgets: context.retry_budgets.places,
         limits: limit_places,
         parts: syntax::PARTS.map(|key| record.optional(key).map(Cursor::span)),
         study: record.key_span("study"),
@@ -173,6 +177,7 @@ fn context<'a>(record: &MapReader<'a>, max_attempts: u32) -> Context<'a> {
         queues,
         default_queue,
         reasons: Reasons::default(),
+        retry_budgets: retry_budgets::retry_budgets(record),
         max_attempts,
         default_queue_missed: Cell::new(false),
     }

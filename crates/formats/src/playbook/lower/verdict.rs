@@ -18,6 +18,8 @@ pub(super) fn verdict(context: &Context<'_>, name: &Key<'_>, at: Cursor<'_>) -> 
     let means = written_means.and_then(Cursor::words);
     let written_effect = record.required("effect");
     let effect = written_effect.and_then(|effect| effect.word(&EffectClaim::TABLE));
+    let written_breaker = record.optional("breaker");
+    let breaker = written_breaker.map_or(Some(BreakerMark::Ignored), |mark| mark.word(&BreakerMark::TABLE));
     let written_then = record.required("then");
     let then = written_then.and_then(|then| context.compensation(then));
     if name.text == UNCLASSIFIED {
@@ -31,10 +33,18 @@ pub(super) fn verdict(context: &Context<'_>, name: &Key<'_>, at: Cursor<'_>) -> 
         }
     }
     let (then, places) = then?;
-    let verdict =
-        Verdict { name: name.text.into(), means: means?.into(), effect: effect?, breaker: BreakerMark::Ignored, then };
+    let verdict = Verdict { name: name.text.into(), means: means?.into(), effect: effect?, breaker: breaker?, then };
     let (means, effect) = (written_means?.span(), written_effect?.span());
-    Some((verdict, VerdictPlaces { name: name.span.clone(), means, effect, then: places }))
+    Some((
+        verdict,
+        VerdictPlaces {
+            name: name.span.clone(),
+            means,
+            effect,
+            breaker: written_breaker.map(Cursor::span),
+            then: places,
+        },
+    ))
 }
 
 fn reserved(at: Cursor<'_>, why: &str) {

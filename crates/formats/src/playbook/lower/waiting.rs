@@ -1,6 +1,7 @@
 //! How long a retry waits: the list or the formula of its backoff, and what the upstream's wish changes.
 
 use super::compensation::Context;
+use super::kinds;
 use crate::diagnostic::Diagnostic;
 use crate::playbook::places::CompensationPlaces;
 use crate::playbook::syntax;
@@ -46,7 +47,7 @@ fn listed(at: Cursor<'_>) -> Option<Vec<Duration>> {
     waits.into_iter().collect()
 }
 
-fn formula(at: Cursor<'_>) -> Option<Formula> {
+pub(super) fn formula(at: Cursor<'_>) -> Option<Formula> {
     if at.is_list() {
         at.report(
             Diagnostic::error("wrong_type", "`backoff` is a formula, and this is a list")
@@ -94,17 +95,8 @@ fn family(record: &MapReader<'_>) -> Option<Family> {
     let kind = record.required("kind").and_then(|kind| kind.word(&FamilyWord::TABLE));
     let base = record.required("base_ms").and_then(|base| base.duration_ms(syntax::LONGEST_WAIT));
     let kind = kind?;
-    let mut only_of_others = false;
-    for (key, families) in syntax::FAMILY_KEYS {
-        if let (Some(span), false) = (record.key_span(key), families.contains(&kind)) {
-            let families: Vec<&str> = families.iter().map(|family| family.as_str()).collect();
-            let message = format!("`{key}` is for {}", families.join(" and "));
-            let label = format!("not for {}", kind.as_str());
-            record.cursor().report(Diagnostic::error("other_family", message).at(span, label));
-            only_of_others = true;
-        }
-    }
-    let base = base.filter(|_| !only_of_others)?;
+    let has_others = kinds::has_other_keys(record, kind, FamilyWord::as_str, &syntax::FAMILY_KEYS, "other_family");
+    let base = base.filter(|_| !has_others)?;
     let multiplier = |default| match record.optional("multiplier") {
         Some(at) => ratio(at, syntax::MULTIPLIER),
         None => Some(Ratio(default * Ratio::SCALE)),
@@ -256,16 +248,16 @@ fn over_max(context: &Context<'_>, at: Cursor<'_>) -> Option<OverMax> {
 }
 
 /// The span of a key, if it is written.
-fn span(record: &MapReader<'_>, key: &str) -> Option<Option<Duration>> {
+pub(super) fn span(record: &MapReader<'_>, key: &str) -> Option<Option<Duration>> {
     record.optional(key).map_or(Some(None), |at| at.duration_ms(syntax::LONGEST_WAIT).map(Some))
 }
 
-fn word<T: Copy>(record: &MapReader<'_>, key: &str, table: &[(&str, T)], default: T) -> Option<T> {
+pub(super) fn word<T: Copy>(record: &MapReader<'_>, key: &str, table: &[(&str, T)], default: T) -> Option<T> {
     record.optional(key).map_or(Some(default), |at| at.word(table))
 }
 
 /// A factor within bounds, with at most six decimal places.
-fn ratio(at: Cursor<'_>, (least, most): (Ratio, Ratio)) -> Option<Ratio> {
+pub(super) fn ratio(at: Cursor<'_>, (least, most): (Ratio, Ratio)) -> Option<Ratio> {
     let what = format!("a number from {least} to {most} with at most six decimal places");
     at.decimal(&what, |text| Ratio::parse(text).filter(|ratio| (least..=most).contains(ratio)))
 }
