@@ -52,7 +52,8 @@ words! {
 /// A request that must not start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blocked {
-    /// How long until one may pass; none: unknown.
+    /// How long to wait before asking again: until the open period ends, or until a probe that is out has had the time of
+    /// one; none: unknown.
     pub retry_after: Option<Duration>,
 }
 
@@ -139,7 +140,9 @@ impl Breaker {
             Phase::Closed | Phase::Open { .. } | Phase::Disabled | Phase::MetricsOnly => Ok(None),
             Phase::ForcedOpen => Err(Blocked { retry_after: None }),
             Phase::HalfOpen(probes) => {
-                probes.check_room(&rules.half_open, now)?;
+                if !probes.have_room(&rules.half_open, now) {
+                    return Err(Blocked { retry_after: probes.retry_after(rules, self.openings, now) });
+                }
                 probes.out = probes.out.saturating_add(1);
                 probes.last = now;
                 Ok(Some(self.generation))
@@ -241,10 +244,7 @@ impl Breaker {
     }
 
     fn open(&mut self, rules: &BreakerRules, now: Instant, why: OpenReason, moves: &mut Vec<Transition>) {
-        let period = match &rules.open {
-            OpenPeriod::Fixed(period) => *period,
-            OpenPeriod::Growing(formula) => formula_wait(formula, self.openings.saturating_add(1)),
-        };
+        let period = open_period(rules, self.openings.saturating_add(1));
         self.open_until(now.plus(period), why, moves);
     }
 
@@ -297,6 +297,14 @@ impl Breaker {
     }
 }
 
+/// How long a breaker stays open after so many openings.
+fn open_period(rules: &BreakerRules, openings: u32) -> Duration {
+    match &rules.open {
+        OpenPeriod::Fixed(period) => *period,
+        OpenPeriod::Growing(formula) => formula_wait(formula, openings),
+    }
+}
+
 /// The answers that the window needs before a threshold counts.
 fn needed_calls(rules: &BreakerRules) -> u32 {
     match rules.window {
@@ -332,19 +340,25 @@ enum Decided {
 }
 
 impl Probes {
-    /// Checks that one more probe may pass.
-    fn check_room(&self, rules: &HalfOpen, now: Instant) -> Result<(), Blocked> {
-        let (has_room, retry_after) = match *rules {
+    /// Whether one more probe may pass.
+    fn have_room(&self, rules: &HalfOpen, now: Instant) -> bool {
+        match *rules {
             HalfOpen::SingleProbe { another_after } => {
-                let wait = another_after.map(|wait| self.last.plus(wait).since(now));
-                (self.out == 0 || wait == Some(Duration::ZERO), wait)
+                self.out == 0 || another_after.is_some_and(|wait| now >= self.last.plus(wait))
             }
             HalfOpen::EvaluateRate { permits, .. } => {
-                (u64::from(self.out).saturating_add(self.answers.calls) < u64::from(permits), None)
+                u64::from(self.out).saturating_add(self.answers.calls) < u64::from(permits)
             }
-            HalfOpen::Thresholds { capacity, .. } => (self.out < capacity, None),
-        };
-        if has_room { Ok(()) } else { Err(Blocked { retry_after }) }
+            HalfOpen::Thresholds { capacity, .. } => self.out < capacity,
+        }
+    }
+
+    /// How long others wait for a single probe: as long as the breaker was open, unless another one passes before (Polly).
+    fn retry_after(&self, rules: &BreakerRules, openings: u32, now: Instant) -> Option<Duration> {
+        let HalfOpen::SingleProbe { another_after } = rules.half_open else { return None };
+        let period = another_after.unwrap_or_else(|| open_period(rules, openings));
+        let wait = self.last.plus(period).since(now);
+        (wait > Duration::ZERO).then_some(wait)
     }
 
     /// What the answers decide.
@@ -552,6 +566,7 @@ mod tests {
         for (answer, state, next) in [('f', OPEN, 200), ('s', CLOSED, 100)] {
             let mut bench = Bench::opened(rules());
             let probe = bench.probe(100);
+            assert_eq!(bench.pass(130), Err(Blocked { retry_after: Some(ms(70)) }));
             assert_eq!(bench.pass(5_000), Err(Blocked { retry_after: None }));
             assert_eq!(bench.answer(100, mark(answer), Some(probe)), state);
             assert!(bench.pass(next).is_ok(), "{answer}");
@@ -592,7 +607,7 @@ mod tests {
         assert_eq!(bench.answer(200, BreakerMark::Success, Some(old)), HALF);
         assert_eq!(bench.answer(200, BreakerMark::Failure, None), HALF);
         bench.breaker.release(old);
-        assert_eq!(bench.pass(200), Err(Blocked { retry_after: None }), "the new probe is still out");
+        assert!(bench.pass(200).is_err(), "the new probe is still out");
         assert_eq!(bench.answer(200, BreakerMark::Success, Some(new)), CLOSED);
     }
 
