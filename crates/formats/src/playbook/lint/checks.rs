@@ -1,6 +1,6 @@
 //! All lints of one playbook, in the order of their places.
 
-use super::{backoff, reach, refusals, shadow};
+use super::{backoff, reach, refusals, shadow, shared};
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::playbook::KNOWN_KINDS;
 use crate::playbook::overlap;
@@ -17,6 +17,8 @@ pub fn lint(loaded: &Loaded) -> Vec<Diagnostic> {
     reach::guards(loaded, &live, &mut found);
     refusals::by_words(loaded, &mut found);
     backoff::waits(loaded, &mut found);
+    shared::breakers(loaded, &mut found);
+    shared::retry_budgets(loaded, &mut found);
     unused_queues(loaded, &mut found);
     shadowed_tools(loaded, &mut found);
     loose_schemas(loaded, &mut found);

@@ -6,6 +6,9 @@ pub const IDS: &[&str] = &[
     "backoff_repeats",
     "backoff_shrinks",
     "backoff_too_long",
+    "budget_below_one_retry",
+    "circuit_never_closes",
+    "circuit_never_opens",
     "glob_stops_at_dot",
     "impossible_rule",
     "jitter_beyond_cap",
@@ -18,8 +21,10 @@ pub const IDS: &[&str] = &[
     "study_playbook",
     "unreached_guard",
     "unreached_verdict",
+    "unused_breaker",
     "unused_max_wait",
     "unused_queue",
+    "unused_retry_budget",
     "words_prove_nothing",
 ];
 
@@ -69,6 +74,37 @@ The list of waits is longer than `max_retries`: the waits at its end are never u
     { backoff_ms: [200, 600, 1800], max_retries: 2 }     # 1800 is never used
 
 Leave `max_retries` out (the list's length then counts), or shorten the list.",
+    ),
+    (
+        "budget_below_one_retry",
+        "\
+A retry budget allows no retry even when it is full: a retry costs more than the budget ever has, or a throttle stops
+retries after its first failure. The verdicts that name it retry on paper only.
+
+    retry_budgets: { payments: { kind: token_bucket, capacity: 10, cost: 14 } }
+
+Raise the budget or lower the cost. If no retry is meant, give the verdict another compensation.",
+    ),
+    (
+        "circuit_never_closes",
+        "\
+A breaker opens again whatever its probes answer, so that its server gets no requests for ever: its half-open period
+ends before an answer can come, or every answer counts as slow.
+
+    half_open: { mode: evaluate_rate, permits: 5, max_wait_ms: 0 }
+
+Give probes the time to answer: a longer `max_wait_ms` or `slow_call_ms`, or `on_max_wait: closed`.",
+    ),
+    (
+        "circuit_never_opens",
+        "\
+No verdict says that its failure is one of the server, so a breaker never opens. A failure counts only where its verdict
+says so, because a complete round trip proves no outage: most refusals come from a server that works.
+
+    verdicts: { unavailable: { means: m, effect: unknown, breaker: failure, then: ... } }
+
+Write `breaker: failure` in the verdicts that mean that the server is down, and `breaker: success` in those that prove
+that it works.",
     ),
     (
         "glob_stops_at_dot",
@@ -204,6 +240,17 @@ rule is missing, or an earlier one shadows it (see `shadowed_rule`).
 Add a rule, or remove the verdict.",
     ),
     (
+        "unused_breaker",
+        "\
+A breaker is declared for a server to which no tool belongs, so that no request ever asks it; or a verdict says what it
+proves to a breaker, and the playbook declares none.
+
+    breakers: { paymets: { ... } }
+    tools: { payments: { access: write } }
+
+Correct the name, declare `breakers`, or remove the part that does nothing.",
+    ),
+    (
         "unused_max_wait",
         "\
 `max_wait_ms` limits the wait that the upstream asks for, but this verdict uses only its own list of waits
@@ -222,6 +269,16 @@ watch it wait in vain; the calls go to other queues.
     queues: [policy_review, refunds]      # and no `escalate_to_human: { queue: refunds }`
 
 Remove it, or name it in a compensation.",
+    ),
+    (
+        "unused_retry_budget",
+        "\
+A retry budget is declared, but no `retry_with_backoff` names it: nothing takes from it, and retries are not limited by
+it.
+
+    retry_budgets: { payments: { kind: token_bucket, capacity: 500, cost: 5 } }
+
+Name it in the verdicts whose retries it should pay for (`retry_budget: payments`), or remove it.",
     ),
     (
         "words_prove_nothing",

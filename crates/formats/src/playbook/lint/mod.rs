@@ -7,6 +7,7 @@ mod globs;
 mod reach;
 mod refusals;
 mod shadow;
+mod shared;
 #[cfg(test)]
 mod tests;
 

@@ -317,3 +317,73 @@ fn a_schema_that_lets_unknown_arguments_pass_is_told_where_it_stands() {
     assert!(of("{ additionalProperties: false, properties: { a: { type: integer } } }").is_empty());
     assert!(of("{ type: object }").is_empty(), "it names no argument");
 }
+
+/// The lints of these breakers, where the verdict `down` speaks so to them.
+fn of_breakers(mark: &str, breakers: &str, rest: &str) -> Vec<String> {
+    let verdict =
+        format!("  down: {{ means: m, effect: unknown, {mark}then: {{ deprecate_tool_call: {{ reason: r }} }} }}");
+    let rule = "- { rule: down, when: { kind: down }, verdict: down }";
+    lints(&playbook(&verdict, rule, &format!("{breakers}\n{rest}")))
+}
+
+#[test]
+fn a_breaker_that_never_opens_or_closes_or_that_nobody_asks() {
+    let failure = "breaker: failure, ";
+    let rules = "window: { calls: 5 }, failure_count: 3, open_ms: 9";
+    let plain = format!("breakers: {{ default: {{ {rules} }} }}");
+    assert_eq!(of_breakers(failure, &plain, ""), [""; 0]);
+    assert_eq!(of_breakers("breaker: success, ", &plain, ""), ["circuit_never_opens: default"]);
+    assert_eq!(of_breakers("", &plain, ""), ["circuit_never_opens: default"]);
+    let slow = |key: &str| {
+        let window = "window: { calls: 5 }, min_calls: 5, open_ms: 9, half_open: { mode: evaluate_rate, permits: 5 }";
+        format!("breakers: {{ default: {{ {window}, slow_call_rate: 0.5, {key} }} }}")
+    };
+    assert_eq!(of_breakers("", &slow("slow_call_ms: 7, evaluate_on: any"), ""), [""; 0]);
+    assert_eq!(of_breakers("", &slow("slow_call_ms: 7"), ""), ["circuit_never_opens: default"]);
+    assert_eq!(of_breakers(failure, &slow("slow_call_ms: 0"), ""), ["circuit_never_closes: 0"]);
+    let waiting = |max_wait: &str| {
+        let half_open = format!("{{ mode: evaluate_rate, permits: 5, {max_wait} }}");
+        let rules = "window: { calls: 5 }, min_calls: 5, failure_rate: 0.5, open_ms: 9";
+        (format!("breakers: {{ default: {{ {rules}, half_open: {half_open} }} }}"), half_open)
+    };
+    let (at_once, place) = waiting("max_wait_ms: 0");
+    assert_eq!(of_breakers(failure, &at_once, ""), [format!("circuit_never_closes: {place}")]);
+    assert_eq!(of_breakers(failure, &waiting("max_wait_ms: 0, on_max_wait: closed").0, ""), [""; 0]);
+    assert_eq!(of_breakers(failure, &waiting("max_wait_ms: 1").0, ""), [""; 0]);
+    assert_eq!(of_breakers(failure, "", ""), ["unused_breaker: failure"]);
+    let named = format!("breakers: {{ pay.card: {{ {rules} }} }}");
+    for (tools, unused) in [("", false), ("pay.card", false), ("pay.*", false), ("pay", true), ("search", true)] {
+        let tools = if tools.is_empty() { String::new() } else { format!("tools: {{ {tools}: {{ access: read }} }}") };
+        let expected: &[&str] = if unused { &["unused_breaker: pay.card"] } else { &[] };
+        assert_eq!(of_breakers(failure, &named, &tools), expected, "{tools}");
+    }
+}
+
+#[test]
+fn a_retry_budget_that_allows_no_retry_or_that_no_retry_names() {
+    let of = |budget: &str, retry: &str| {
+        let budgets = format!("retry_budgets: {{ b: {{ {budget} }} }}");
+        of_retry("unknown", &format!("backoff_ms: [5], retry_budget: b{retry}"), &budgets)
+    };
+    for (budget, expected) in [
+        ("kind: token_bucket, capacity: 14, cost: 14", None),
+        ("kind: token_bucket, capacity: 13.999, cost: 14", Some("13.999")),
+        ("kind: throttle, max_tokens: 3, token_ratio: 1", None),
+        ("kind: throttle, max_tokens: 2, token_ratio: 1", Some("2")),
+        ("kind: throttle, max_tokens: 2, token_ratio: 1, allow_above: 0.4", None),
+        ("kind: deposit_withdraw, ttl_ms: 1000, min_retries_per_sec: 0, retry_percent: 0", Some("0")),
+        ("kind: deposit_withdraw, ttl_ms: 1000, min_retries_per_sec: 0, retry_percent: 0.1", None),
+        ("kind: deposit_withdraw, ttl_ms: 1000, min_retries_per_sec: 1, retry_percent: 0", None),
+        ("kind: concurrency_ratio, budget_percent: 0, min_retry_concurrency: 0", Some("0")),
+        ("kind: concurrency_ratio, budget_percent: 1, min_retry_concurrency: 0", None),
+        ("kind: inflight_share, max_share: 0, min_retry_concurrency: 0", None),
+    ] {
+        let expected: Vec<String> = expected.into_iter().map(|at| format!("budget_below_one_retry: {at}")).collect();
+        assert_eq!(of(budget, ""), expected, "{budget}");
+    }
+    let bucket = "kind: token_bucket, capacity: 14, cost: 14";
+    assert_eq!(of(bucket, ", cost: 14"), [""; 0]);
+    assert_eq!(of(bucket, ", cost: 14.5"), ["budget_below_one_retry: 14.5"]);
+    let unused = format!("retry_budgets: {{ b: {{ {bucket} }} }}");
+    assert_eq!(of_retry("unknown", "backoff_ms: [5]", &unused), ["unused_retry_budget: b"]);
+}

@@ -1,0 +1,138 @@
+//! Lints of what calls share: breakers and retry budgets that do nothing, or nothing else.
+
+use crate::diagnostic::Diagnostic;
+use crate::playbook::overlap;
+use crate::playbook::places::Loaded;
+use playproof_engine::ids::RetryBudgetId;
+use playproof_engine::playbook::{
+    AfterMaxWait, BreakerMark, BreakerRules, Compensation, DEFAULT_BREAKER, EvaluateOn, HalfOpen, Ratio, Retry,
+    RetryBudgetKind, TokenBucket, Tokens,
+};
+use playproof_engine::time::Duration;
+
+/// All lints of breakers.
+pub(super) fn breakers(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
+    let playbook = &loaded.playbook;
+    let marks_failures = playbook.verdicts.iter().any(|verdict| verdict.breaker == BreakerMark::Failure);
+    for ((server, rules), places) in playbook.breakers.iter().zip(&loaded.places.breakers) {
+        let slow_success_opens = rules.opens_at.slow.is_some() && rules.evaluate_on == EvaluateOn::Any;
+        if !marks_failures && !slow_success_opens {
+            found.push(
+                Diagnostic::warning("circuit_never_opens", format!("nothing opens the breaker `{server}`"))
+                    .at(places.name.clone(), "no verdict is a failure of its server")
+                    .help("write `breaker: failure` in the verdicts that mean that the server is down"),
+            );
+        }
+        if let Some((key, why)) = never_closes(rules) {
+            found.push(
+                Diagnostic::warning("circuit_never_closes", format!("no probe closes the breaker `{server}`"))
+                    .at(places.of(key), why)
+                    .help("give probes the time to answer"),
+            );
+        }
+        // Tools outside the playbook may belong to any server.
+        let tools = playbook.tools.rows();
+        let is_tool = tools.iter().any(|tool| overlap::tool_covers(&tool.pattern, server));
+        if **server != *DEFAULT_BREAKER && !tools.is_empty() && !is_tool {
+            found.push(
+                Diagnostic::warning("unused_breaker", format!("no tool belongs to the server `{server}`"))
+                    .at(places.name.clone(), "no request ever asks it")
+                    .help("remove it, or name a tool"),
+            );
+        }
+    }
+    if playbook.breakers.is_empty() {
+        unused_marks(loaded, found);
+    }
+}
+
+/// The part of a breaker that opens it again whatever a probe answers, and why.
+fn never_closes(rules: &BreakerRules) -> Option<(&'static str, &'static str)> {
+    let HalfOpen::EvaluateRate { max_wait, on_max_wait, .. } = rules.half_open else { return None };
+    if max_wait == Some(Duration::ZERO) && on_max_wait == AfterMaxWait::Open {
+        return Some(("half_open", "it opens again before an answer comes"));
+    }
+    let all_slow = rules.opens_at.slow.is_some_and(|slow| slow.over == Duration::ZERO);
+    all_slow.then_some(("slow_call_ms", "every answer is slow"))
+}
+
+fn unused_marks(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
+    for (verdict, places) in loaded.playbook.verdicts.iter().zip(&loaded.places.verdicts) {
+        let Some(place) = places.as_ref().and_then(|places| places.breaker.clone()) else { continue };
+        found.push(
+            Diagnostic::warning("unused_breaker", format!("`{}` speaks to a breaker, and there is none", verdict.name))
+                .at(place, "no breaker hears it")
+                .help("declare `breakers`, or remove `breaker`"),
+        );
+    }
+}
+
+/// All lints of retry budgets.
+pub(super) fn retry_budgets(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
+    let playbook = &loaded.playbook;
+    let budgets = (0..).map(RetryBudgetId).zip(&playbook.retry_budgets).zip(&loaded.places.retry_budgets);
+    for ((id, (name, budget)), places) in budgets {
+        let uses = |retry: &Retry| retry.retry_budget == Some(id);
+        if !playbook.verdicts.iter().any(|verdict| retry_of(&verdict.then).is_some_and(uses)) {
+            found.push(
+                Diagnostic::warning("unused_retry_budget", format!("no retry takes from the budget `{name}`"))
+                    .at(places.name.clone(), "never used")
+                    .help("remove it, or name it in a `retry_with_backoff`"),
+            );
+        }
+        if let Some((key, why)) = below_one_retry(&budget.kind) {
+            found.push(
+                Diagnostic::warning("budget_below_one_retry", format!("the budget `{name}` never allows a retry"))
+                    .at(places.of(key), why)
+                    .help("raise it, or remove the retries"),
+            );
+        }
+    }
+    for (verdict, places) in playbook.verdicts.iter().zip(&loaded.places.verdicts) {
+        let Some(Retry { retry_budget: Some(id), cost: Some(cost), .. }) = retry_of(&verdict.then) else { continue };
+        let Some(place) = places.as_ref().and_then(|places| places.then.cost.clone()) else { continue };
+        if let RetryBudgetKind::TokenBucket(TokenBucket { capacity, .. }) = playbook.retry_budget(*id).kind
+            && *cost > capacity
+        {
+            let message =
+                format!("a retry of `{}` costs {cost} tokens, and a full budget has {capacity}", verdict.name);
+            found.push(
+                Diagnostic::warning("budget_below_one_retry", message)
+                    .at(place, "more than the budget ever has")
+                    .help("lower the cost, or raise `capacity`"),
+            );
+        }
+    }
+}
+
+const fn retry_of(compensation: &Compensation) -> Option<&Retry> {
+    match compensation {
+        Compensation::RetryWithBackoff(retry) => Some(retry),
+        _ => None,
+    }
+}
+
+/// The part of a budget that allows no retry even when it is full, and why.
+fn below_one_retry(kind: &RetryBudgetKind) -> Option<(&'static str, &'static str)> {
+    match *kind {
+        RetryBudgetKind::TokenBucket(bucket) => {
+            (bucket.cost > bucket.capacity).then_some(("capacity", "less than the cost of one retry"))
+        }
+        RetryBudgetKind::Throttle { max_tokens, allow_above, .. } => {
+            let after_a_failure = u128::from(max_tokens.minus(Tokens::ONE).thousandths()) * u128::from(Ratio::SCALE);
+            let threshold = u128::from(max_tokens.thousandths()) * u128::from(allow_above.0);
+            let why = "one failure brings it to where retries stop";
+            (after_a_failure <= threshold).then_some(("max_tokens", why))
+        }
+        RetryBudgetKind::DepositWithdraw { min_retries_per_sec, retry_percent, .. } => {
+            let why = "there is no reserve, and calls pay for nothing";
+            (min_retries_per_sec == 0 && retry_percent == Ratio(0)).then_some(("retry_percent", why))
+        }
+        RetryBudgetKind::ConcurrencyRatio { budget_percent, min_retry_concurrency } => {
+            let why = "no retry is allowed at once";
+            (min_retry_concurrency == 0 && budget_percent == Ratio(0)).then_some(("budget_percent", why))
+        }
+        // Its part is reached only above it: the first retry always passes.
+        RetryBudgetKind::InflightShare { .. } => None,
+    }
+}
