@@ -113,6 +113,70 @@ fn an_id_names_the_row_and_what_was_done_and_survives_an_edit_elsewhere() {
 }
 
 #[test]
+fn every_part_of_a_breaker_and_of_a_retry_budget_has_its_mutants() {
+    let window = "window: { calls: 5 }, min_calls: 4, failure_rate: 1, open_ms: 9";
+    let breakers = [
+        "window: { time_ms: 100 }, failure_count: 2, open_backoff: { kind: linear, base_ms: 9, increment_ms: 1 }",
+        "window: { time_ms: 100, align: epoch }, failure_count: 2, evaluate_on: any, open_ms: 9, open_boundary: '>'",
+        "window: { calls: 5 }, min_calls: 1, slow_call_ms: 7, slow_call_rate: 0.5, failure_count: 1, open_ms: 9",
+        &format!("{window}, half_open: {{ mode: single_probe, another_after_ms: 5 }}"),
+        &format!("{window}, half_open: {{ mode: evaluate_rate, permits: 3, max_wait_ms: 5 }}"),
+        &format!("{window}, half_open: {{ mode: evaluate_rate, permits: 5 }}"),
+        &format!("{window}, half_open: {{ mode: thresholds, capacity: 4, success_threshold: 2 }}"),
+        &format!("{window}, half_open: {{ mode: thresholds, capacity: 4, failure_threshold: 4 }}"),
+    ];
+    let budgets = [
+        "kind: token_bucket, capacity: 500, cost: 14",
+        "kind: throttle, max_tokens: 10, token_ratio: 0.1",
+        "kind: deposit_withdraw, ttl_ms: 10000, min_retries_per_sec: 10, retry_percent: 0.2",
+        "kind: concurrency_ratio, budget_percent: 20, min_retry_concurrency: 3",
+        "kind: inflight_share, max_share: 0.2, min_retry_concurrency: 3, per: dispatcher, on_empty: wait_and_stop",
+    ];
+    let named = |rows: &[&str]| {
+        let rows: Vec<String> = rows.iter().enumerate().map(|(n, row)| format!("r{n}: {{ {row} }}")).collect();
+        rows.join(", ")
+    };
+    let shared = format!("breakers: {{ {} }}\nretry_budgets: {{ {} }}\nlimits:", named(&breakers), named(&budgets));
+    let retry = "backoff_ms: [100, 200], retry_budget: r0, cost: 5, uncounted: true";
+    let text = SMALL.replace("limits:", &shared).replace("backoff_ms: [100, 200]", retry);
+    let playbook = playbook(&text);
+    let all = mutants(&playbook);
+    for mutant in &all {
+        assert_ne!(mutant.apply(&playbook), playbook, "{}", mutant.id);
+    }
+    let ids: BTreeSet<&str> = all.iter().map(|mutant| mutant.id.as_str()).collect();
+    assert_eq!(ids.len(), all.len());
+    let operations = |row: &str| -> BTreeSet<&str> {
+        let of_row = ids.iter().filter_map(|id| id.strip_prefix(row)?.split_once('/'));
+        of_row.map(|(_, operation)| operation).collect()
+    };
+    let of_breakers = "another_after_ms-longer another_after_ms-none align-other capacity-more drop evaluate_on-other \
+                       failure_count-fewer failure_count-more failure_count-none failure_rate-other \
+                       half_open-single_probe half_open-two max_wait_ms-longer min_calls-fewer min_calls-more \
+                       on_max_wait-other open_backoff-constant open_boundary-other open_ms-longer permits-more \
+                       slow_call_ms-longer slow_call_rate-none slow_call_rate-other threshold-fewer threshold-more \
+                       window-longer";
+    assert_eq!(operations("breaker "), of_breakers.split_whitespace().collect());
+    let of_budgets = "allow_above-other budget_percent-other capacity-more cost-more max_share-other max_tokens-more \
+                      min_retries_per_sec-more min_retry_concurrency-more no_retry_credit-more on_empty-other \
+                      per-other refill_per_sec-more refund-other retry_percent-other rounding-other \
+                      success_credit-more token_ratio-more ttl_ms-longer unused";
+    assert_eq!(operations("retry_budget "), of_budgets.split_whitespace().collect());
+    // What the format refuses is no mutant: more probes than the window, a threshold above the capacity, no threshold.
+    for (breaker, refused) in [("r5", "permits-more"), ("r7", "threshold-more"), ("r0", "failure_count-none")] {
+        assert!(!ids.contains(&*format!("breaker {breaker}/{refused}")), "{refused}");
+    }
+    for id in ["retry_budget-none", "cost-more", "cost-none", "uncounted-false", "breaker-failure", "breaker-success"] {
+        assert!(ids.contains(&*format!("verdict slow/{id}")), "{id}");
+    }
+}
+
+#[test]
+fn a_playbook_without_breakers_has_no_mutants_of_marks() {
+    assert!(!mutants(&playbook(SMALL)).iter().any(|mutant| mutant.id.contains("/breaker-")));
+}
+
+#[test]
 fn the_reserved_verdict_keeps_what_the_format_keeps() {
     let all = mutants(&playbook(embedded("standard").expect("embedded")));
     let reserved: Vec<&str> =

@@ -1,8 +1,10 @@
 //! The mutants of a playbook, row by row.
 
 mod all;
+mod breakers;
 mod limits;
 mod mutant;
+mod retry_budgets;
 mod rules;
 mod verdicts;
 mod waits;

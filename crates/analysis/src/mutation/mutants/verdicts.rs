@@ -1,7 +1,8 @@
 //! Verdicts: another effect claim, another compensation, and every parameter of the one there is.
 
 use super::mutant::{Mutant, MutantRow};
-use super::waits::{self, WaitMutant};
+use super::waits::{self, RetryMutant};
+use super::{breakers, retry_budgets};
 use playproof_engine::event::EffectClaim;
 use playproof_engine::ids::{QueueId, ReasonId, VerdictId};
 use playproof_engine::playbook::{
@@ -22,6 +23,7 @@ pub(super) fn add(playbook: &Playbook, all: &mut Vec<Mutant>) {
             row.effects(verdict);
             row.compensations(verdict);
         }
+        row.marks(verdict);
         row.parameters(&verdict.then);
     }
 }
@@ -45,6 +47,13 @@ impl VerdictRow<'_> {
                 let what = format!("`effect: {}` instead of `{}`", other.as_str(), verdict.effect.as_str());
                 self.add(format!("effect-{}", other.as_str()), what, move |verdict| verdict.effect = other);
             }
+        }
+    }
+
+    fn marks(&mut self, verdict: &Verdict) {
+        for mark in breakers::marks(self.playbook, verdict) {
+            let what = format!("`breaker: {}` instead of `{}`", mark.as_str(), verdict.breaker.as_str());
+            self.add(format!("breaker-{}", mark.as_str()), what, move |verdict| verdict.breaker = mark);
         }
     }
 
@@ -76,7 +85,7 @@ impl VerdictRow<'_> {
 
     fn retry(&mut self, retry: &Retry) {
         let follows = matches!(&retry.backoff, Backoff::Listed(list) if retry.max_retries as usize == list.len());
-        self.waits(waits::of_backoff(&retry.backoff, follows));
+        self.retries(waits::of_backoff(&retry.backoff, follows));
         if !follows {
             self.counted("max_retries", retry.max_retries, |then, n| {
                 if let Compensation::RetryWithBackoff(retry) = then {
@@ -84,12 +93,13 @@ impl VerdictRow<'_> {
                 }
             });
         }
-        self.waits(waits::of_server_delay(retry.server_delay));
+        self.retries(waits::of_server_delay(retry.server_delay));
+        self.retries(retry_budgets::of_payment(retry));
         self.on_unsafe(retry.on_unsafe);
     }
 
-    fn waits(&mut self, mutants: Vec<WaitMutant>) {
-        for WaitMutant { operation, what, edit } in mutants {
+    fn retries(&mut self, mutants: Vec<RetryMutant>) {
+        for RetryMutant { operation, what, edit } in mutants {
             self.add(operation, what, move |verdict| {
                 if let Compensation::RetryWithBackoff(retry) = &mut verdict.then {
                     edit(retry);

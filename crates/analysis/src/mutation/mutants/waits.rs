@@ -8,14 +8,14 @@ use playproof_engine::time::Duration;
 const MILLI: Duration = Duration::from_millis(1);
 
 /// A change of one part of a retry.
-pub(super) struct WaitMutant {
+pub(super) struct RetryMutant {
     pub operation: String,
     pub what: String,
     pub edit: Box<dyn Fn(&mut Retry) + Send + Sync>,
 }
 
 /// The mutants of the own waits; `follows`: the number of retries is the length of the list, so that both change.
-pub(super) fn of_backoff(backoff: &Backoff, follows: bool) -> Vec<WaitMutant> {
+pub(super) fn of_backoff(backoff: &Backoff, follows: bool) -> Vec<RetryMutant> {
     let mut found = Vec::new();
     match backoff {
         Backoff::Listed(list) => listed(list, follows, &mut found),
@@ -25,12 +25,12 @@ pub(super) fn of_backoff(backoff: &Backoff, follows: bool) -> Vec<WaitMutant> {
 }
 
 fn add(
-    found: &mut Vec<WaitMutant>,
+    found: &mut Vec<RetryMutant>,
     operation: impl Into<String>,
     what: impl Into<String>,
     edit: impl Fn(&mut Retry) + Send + Sync + 'static,
 ) {
-    found.push(WaitMutant { operation: operation.into(), what: what.into(), edit: Box::new(edit) });
+    found.push(RetryMutant { operation: operation.into(), what: what.into(), edit: Box::new(edit) });
 }
 
 fn edit_list(retry: &mut Retry, edit: impl FnOnce(&mut Vec<Duration>)) {
@@ -39,7 +39,7 @@ fn edit_list(retry: &mut Retry, edit: impl FnOnce(&mut Vec<Duration>)) {
     }
 }
 
-fn listed(list: &[Duration], follows: bool, found: &mut Vec<WaitMutant>) {
+fn listed(list: &[Duration], follows: bool, found: &mut Vec<RetryMutant>) {
     for (at, wait) in list.iter().enumerate() {
         let what = format!("wait {} is {} ms instead of {wait}", at + 1, wait.plus(MILLI));
         add(found, format!("wait-{}-longer", at + 1), what, move |retry| {
@@ -58,7 +58,7 @@ fn listed(list: &[Duration], follows: bool, found: &mut Vec<WaitMutant>) {
     });
 }
 
-fn formula(own: Formula, found: &mut Vec<WaitMutant>) {
+fn formula(own: Formula, found: &mut Vec<RetryMutant>) {
     let mut changed = |operation: &str, what: String, other: Formula| {
         add(found, operation, what, move |retry| retry.backoff = Backoff::Formula(other));
     };
@@ -122,7 +122,7 @@ fn grown(family: Family) -> Vec<(&'static str, Family)> {
 }
 
 /// The mutants of what the upstream's wish changes.
-pub(super) fn of_server_delay(own: ServerDelay) -> Vec<WaitMutant> {
+pub(super) fn of_server_delay(own: ServerDelay) -> Vec<RetryMutant> {
     let mut found = Vec::new();
     let mut changed = |operation: String, what: String, other: ServerDelay| {
         add(&mut found, operation, what, move |retry| retry.server_delay = other);
