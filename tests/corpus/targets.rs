@@ -13,7 +13,7 @@ use playproof_engine::fixture::Fixture;
 use playproof_engine::glob;
 use playproof_engine::glob::Glob;
 use playproof_engine::ids::AttemptNo;
-use playproof_engine::playbook::{Playbook, Tools};
+use playproof_engine::playbook::{Compensation, Playbook, Tools};
 use playproof_engine::sim::{Plan, Scenario, SimulationRecord, Simulator};
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::diagnostic::{Report, Source};
@@ -57,6 +57,12 @@ pub fn playbook(data: &[u8]) {
             assert!(playbook.otherwise.index() < playbook.verdicts.len(), "`otherwise` leads nowhere");
             for rule in &playbook.rules {
                 assert!(rule.verdict.index() < playbook.verdicts.len(), "rule `{}` leads nowhere", rule.name);
+            }
+            for verdict in &playbook.verdicts {
+                if let Compensation::RetryWithBackoff(retry) = &verdict.then {
+                    let leads = retry.retry_budget.is_none_or(|id| id.index() < playbook.retry_budgets.len());
+                    assert!(leads, "the budget of `{}` leads nowhere", verdict.name);
+                }
             }
             explains_what_it_classifies(playbook);
             for diagnostic in lint::lint(&loaded) {
