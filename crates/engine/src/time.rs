@@ -126,6 +126,15 @@ impl fmt::Display for Duration {
     }
 }
 
+/// Days from 1970-01-01 to a date of the Gregorian calendar; its month is from 1 to 12. Howard Hinnant's `days_from_civil`.
+pub const fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let era = year.div_euclid(400);
+    let year_of_era = year.rem_euclid(400);
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,5 +1,7 @@
 //! Parses ISO 8601, RFC 3339 and RFC 2822 times into microseconds since 1970. Reads no clock and no time zone files.
 
+use playproof_engine::time::days_since_1970;
+
 /// Microseconds since 1970 of a time such as `2026-11-21T10:00:00.250Z` or `2026-11-21 10:00:00+02:00`; without an offset it
 /// is UTC. None for any other text; negative before 1970.
 pub fn parse_micros(text: &str) -> Option<i64> {
@@ -89,15 +91,6 @@ fn days_in(year: i64, month: i64) -> i64 {
         4 | 6 | 9 | 11 => 30,
         _ => 31,
     }
-}
-
-/// Howard Hinnant's `days_from_civil`.
-fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let year_of_era = year.rem_euclid(400);
-    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
 }
 
 #[cfg(test)]

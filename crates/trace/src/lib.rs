@@ -9,6 +9,7 @@ pub mod canonical;
 pub mod digest;
 pub mod failure;
 pub mod hash;
+mod headers;
 pub mod import;
 pub mod imported;
 pub mod input;

@@ -62,6 +62,8 @@ fn output_result<'a>(call: &'a RecordedCall, id: &'a str, answer: &'a RecordedAn
         status: error.status,
         code: error.code.as_deref(),
         retry_after_ms: error.retry_after.map(playproof_engine::time::Duration::as_millis),
+        should_retry: error.should_retry,
+        headers: Some(&error.headers),
         kind_from: error.kind_from,
     };
     let status = match &answer.reply {
@@ -100,7 +102,7 @@ mod tests {
     use crate::input::TraceInput;
     use crate::redact::RedactionRules;
     use playproof_engine::call::{CallTexts, Place};
-    use playproof_engine::event::{KindFrom, StatusFrom};
+    use playproof_engine::event::{Headers, KindFrom, StatusFrom};
 
     use playproof_engine::time::{Duration, Instant};
 
@@ -152,6 +154,8 @@ mod tests {
             status: Some(504),
             code: Some("E1".into()),
             retry_after: Some(Duration::from_millis(30)),
+            should_retry: Some(false),
+            headers: Headers::new([("Retry-After", "1"), ("x \"a\"", "é"), ("retry-after", "2")]),
             kind_from: Some(KindFrom::Text),
         };
         let suspicion = Reply::Suspected(Some(error.clone().into()));

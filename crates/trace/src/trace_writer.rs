@@ -4,7 +4,7 @@ use crate::args_meaning::without_key;
 use crate::failure::{Assessment, Failure};
 use crate::json;
 use crate::origin::{Origins, SourceSpan};
-use playproof_engine::event::{KindFrom, StatusFrom};
+use playproof_engine::event::{Headers, KindFrom, StatusFrom};
 use playproof_formats::text::escape_json;
 
 /// Writes lines of a trace, one object each.
@@ -83,6 +83,8 @@ pub(crate) struct OutputError<'a> {
     pub(crate) status: Option<u16>,
     pub(crate) code: Option<&'a str>,
     pub(crate) retry_after_ms: Option<u64>,
+    pub(crate) should_retry: Option<bool>,
+    pub(crate) headers: Option<&'a Headers>,
     pub(crate) kind_from: Option<KindFrom>,
 }
 
@@ -196,6 +198,8 @@ impl<'a> OutputError<'a> {
             status: failure.status,
             code: failure.code.as_deref(),
             retry_after_ms: failure.retry_after_ms,
+            should_retry: None, // its header says it
+            headers: Some(&failure.headers),
             kind_from: failure.kind_from,
         }
     }
@@ -206,6 +210,8 @@ impl<'a> OutputError<'a> {
             || self.status.is_some()
             || self.code.is_some()
             || self.retry_after_ms.is_some()
+            || self.should_retry.is_some()
+            || self.headers.is_some_and(|headers| !headers.is_empty())
     }
 }
 
@@ -271,6 +277,30 @@ impl ObjectWriter<'_> {
         inner.text("code", error.code);
         inner.number("retry_after_ms", error.retry_after_ms);
         inner.text("kind_from", error.kind_from.map(KindFrom::as_str));
+        inner.json("should_retry", error.should_retry.map(|should| if should { "true" } else { "false" }));
+        if let Some(headers) = error.headers.filter(|headers| !headers.is_empty()) {
+            inner.headers(headers);
+        }
+        self.bytes.push(b'}');
+    }
+
+    fn headers(&mut self, headers: &Headers) {
+        self.name("headers");
+        self.bytes.push(b'{');
+        let mut inner = ObjectWriter { bytes: self.bytes, first: true };
+        for values in headers.by_name() {
+            inner.name(&values[0].name); // each name has a value
+            match values {
+                [one] => quote(inner.bytes, &one.value),
+                several => {
+                    for (n, header) in several.iter().enumerate() {
+                        inner.bytes.push(if n == 0 { b'[' } else { b',' });
+                        quote(inner.bytes, &header.value);
+                    }
+                    inner.bytes.push(b']');
+                }
+            }
+        }
         self.bytes.push(b'}');
     }
 

@@ -2,7 +2,7 @@
 
 use super::path::resends;
 use super::target::{Cell, Target};
-use playproof_engine::event::{GuardKind, OutcomeWord, StopReason};
+use playproof_engine::event::{GuardKind, OutcomeWord, StopReason, WishFaults};
 use playproof_engine::ids::{QueueId, VerdictId};
 use playproof_engine::playbook::{
     AfterRefresh, Compensation, ConditionKind, GuardMode, NumberRange, OverMax, Playbook, Refresh, Retry, Reversal,
@@ -196,6 +196,11 @@ impl<'a> Reach<'a> {
         let resends = self.given().any(|(_, then)| resends(then));
         let bounded = self.retries().next().is_some() || self.refreshes().next().is_some();
         match stop {
+            StopReason::ToldNotTo => {
+                let stops = self.retries().any(|retry| retry.server_delay.stops_at != WishFaults::default());
+                let is_read = !self.playbook().server_delay_sources.is_empty();
+                none(stops && is_read, "no retry stops at what the upstream says in a header")
+            }
             StopReason::MaxRetries => {
                 // The verdict's own limit is checked first, but a call with N attempts has had at most N - 1 retries.
                 let fits = self.retries().any(|retry| retry.max_retries < limits.max_attempts);

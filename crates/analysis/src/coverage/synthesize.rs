@@ -2,9 +2,11 @@
 
 use super::shape::CallShape;
 use playproof_engine::classify::{Classification, Signal};
-use playproof_engine::event::ErrorFacts;
+use playproof_engine::event::{ErrorFacts, Headers};
 use playproof_engine::ids::{AttemptNo, VerdictId};
-use playproof_engine::playbook::{Access, ConditionKind, ConditionTest, NumberRange, Playbook, ToolFacts, When};
+use playproof_engine::playbook::{
+    Access, ConditionKind, ConditionTest, HeaderTest, NumberRange, Playbook, ToolFacts, When,
+};
 use playproof_engine::sim::Plan;
 use playproof_engine::time::Duration;
 use playproof_formats::playbook::example_texts;
@@ -138,6 +140,12 @@ fn of_when(when: &When, verdict: VerdictId) -> Vec<SyntheticFailure> {
     for message in messages.iter().skip(1).filter(|_| !when.messages().is_empty()) {
         vary(&|made| error(made, &|error| error.message = Some(message.as_str().into())));
     }
+    for test in when.headers().iter().skip(1) {
+        vary(&|made| error(made, &|error| error.headers = headers(Some(test))));
+    }
+    for value in when.headers().iter().flat_map(HeaderTest::examples).skip(1) {
+        vary(&|made| error(made, &|error| error.headers = Headers::new([value.clone()])));
+    }
     for tool in when.texts(ConditionKind::Tool).iter().skip(1) {
         vary(&|made| made.tool = Some(example_texts::of_glob(tool)));
     }
@@ -153,6 +161,8 @@ fn simplest(when: &When, verdict: VerdictId, messages: &[String], statuses: &[u1
         status: statuses.first().copied(),
         code: text(when.texts(ConditionKind::Code)),
         retry_after: (when.is(ConditionKind::RetryAfter) == Some(true)).then_some(RETRY_AFTER),
+        should_retry: when.said(),
+        headers: headers(when.headers().first()),
         kind_from: None,
     };
     Some(SyntheticFailure {
@@ -164,6 +174,11 @@ fn simplest(when: &When, verdict: VerdictId, messages: &[String], statuses: &[u1
         attempts: when.ranges(ConditionKind::Attempt).to_vec(),
         verdict,
     })
+}
+
+/// Headers that pass a test: the simplest.
+fn headers(test: Option<&HeaderTest>) -> Headers {
+    Headers::new(test.and_then(|test| test.examples().into_iter().next()))
 }
 
 /// The first, the last and a middle value of every range, and the one after the first.

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use playproof_engine::event::{Decision, Draw, ErrorFacts, OutcomeKind};
+use playproof_engine::event::{Decision, Draw, ErrorFacts, Header, Headers, OutcomeKind};
 use playproof_engine::fixture::{Expect, ExpectCall, Fixture, FixtureCall, FixtureTool};
 use playproof_engine::ids::CallId;
 use playproof_engine::sim::{Plan, Scenario, SimulationRecord};
@@ -188,8 +188,20 @@ fn error_fields(error: &ErrorFacts) -> String {
         error.status.map(|status| format!("status: {status}")),
         text("code", &error.code),
         error.retry_after.map(|span| format!("retry_after_ms: {span}")),
+        error.should_retry.map(|should| format!("should_retry: {should}")),
+        headers(&error.headers),
     ];
     fields.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+fn headers(headers: &Headers) -> Option<String> {
+    let values = |values: &[Header]| match values {
+        [one] => scalar(&one.value).into_owned(),
+        several => format!("[{}]", listed(several.iter().map(|header| &*header.value))),
+    };
+    let all = headers.by_name().filter_map(|all| Some(format!("{}: {}", scalar(&all.first()?.name), values(all))));
+    let all: Vec<String> = all.collect();
+    (!all.is_empty()).then(|| format!("headers: {{ {} }}", all.join(", ")))
 }
 
 /// What is expected of calls with these names; calls that `times` makes are written one by one.

@@ -1,13 +1,16 @@
 //! One condition of a rule: whether it holds for a signal, and its explanation in words.
 
+use std::collections::BTreeSet;
+
 use regex::Regex;
 
 use super::signal::{Signal, SignalValue};
+use crate::event::Headers;
 use crate::glob::Glob;
 use crate::ids::RuleId;
 use crate::playbook::{
-    Access, ConditionKind, ConditionSubject, ConditionSyntax, ConditionTest, MessageOp, MessageTest, NumberRange, When,
-    clause, pattern,
+    Access, ConditionKind, ConditionSubject, ConditionSyntax, ConditionTest, HeaderOp, HeaderTest, MessageOp,
+    MessageTest, NumberRange, When, clause, joined, pattern,
 };
 
 /// The evaluation of one rule for a signal, condition by condition.
@@ -84,6 +87,11 @@ impl CompiledCondition {
             (CompiledTest::Test(ConditionTest::Is(asked)), SignalValue::Is(is) | SignalValue::There(is)) => {
                 *asked == is
             }
+            (CompiledTest::Test(ConditionTest::Said(asked)), SignalValue::Said(Some(said))) => *asked == said,
+            (CompiledTest::Test(ConditionTest::Headers(tests)), SignalValue::Headers(headers)) => {
+                let held = |test: &HeaderTest| headers.map_or_else(|| test.holds_for(None), |all| test.holds(all));
+                tests.iter().any(held)
+            }
             (CompiledTest::Test(ConditionTest::Absent), SignalValue::There(is)) => !is,
             (CompiledTest::Globs(globs), SignalValue::Text(Some(text))) => {
                 globs.iter().any(|(name, glob)| match glob {
@@ -119,6 +127,11 @@ impl CompiledCondition {
             CompiledTest::Test(ConditionTest::Ranges(ranges)) => format!("{} is {}", ask.as_str(), spans(ranges)),
             CompiledTest::Test(ConditionTest::Access(access)) => format!("tool {}", access_words(*access)),
             CompiledTest::Test(ConditionTest::Is(is)) => is_words(ask, *is),
+            CompiledTest::Test(ConditionTest::Said(said)) => format!("{} is `{said}`", ask.as_str()),
+            CompiledTest::Test(ConditionTest::Headers(tests)) => {
+                let each: Vec<String> = tests.iter().map(header_words).collect();
+                each.join(" or ")
+            }
             CompiledTest::Test(ConditionTest::Absent) => is_words(ask, false),
             CompiledTest::Test(ConditionTest::Messages(_)) => String::new(), // compiled one by one
             CompiledTest::Message { test, .. } => {
@@ -132,12 +145,28 @@ impl CompiledCondition {
     pub(super) fn found(&self, signal: &Signal<'_>) -> String {
         let ask = self.ask.as_str();
         match signal.find(self.ask) {
+            SignalValue::Said(Some(said)) => format!("{ask} is `{said}`"),
+            SignalValue::Headers(headers) => self.found_headers(headers),
+            SignalValue::Said(None) => format!("there is no {ask}"),
             SignalValue::Text(Some(text)) => format!("{ask} is `{text}`"),
             SignalValue::Number(Some(number)) => format!("{ask} is {number}"),
             SignalValue::Text(None) | SignalValue::Number(None) => format!("there is no {ask}"),
             SignalValue::Access(access) => format!("tool {}", access_words(access)),
             SignalValue::Is(is) | SignalValue::There(is) => is_words(self.ask, is),
         }
+    }
+}
+
+impl CompiledCondition {
+    /// The headers that are tested, each once, with what the signal has of them.
+    fn found_headers(&self, headers: Option<&Headers>) -> String {
+        let CompiledTest::Test(ConditionTest::Headers(tests)) = &self.ready else { return String::new() };
+        let names: BTreeSet<&str> = tests.iter().map(|test| &*test.name).collect();
+        let found = |name: &str| match headers.and_then(|all| joined(all.values(name))) {
+            Some(value) => format!("header {name} is `{value}`"),
+            None => format!("there is no header {name}"),
+        };
+        names.into_iter().map(found).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -160,8 +189,8 @@ fn cost(ask: ConditionKind) -> u8 {
     match (ask.form(), ask.about()) {
         (ConditionSyntax::Absence, _) => 0,
         (ConditionSyntax::Texts, _) | (ConditionSyntax::Ranges(..), ConditionSubject::Error) => 1,
-        (ConditionSyntax::Access | ConditionSyntax::Bool | ConditionSyntax::Presence, _) => 2,
-        (ConditionSyntax::Ranges(..), _) => 3,
+        (ConditionSyntax::Access | ConditionSyntax::Bool | ConditionSyntax::Said | ConditionSyntax::Presence, _) => 2,
+        (ConditionSyntax::Ranges(..) | ConditionSyntax::Headers, _) => 3,
         (ConditionSyntax::Globs, _) => 4,
         (ConditionSyntax::Messages, _) => 5,
     }
@@ -219,6 +248,17 @@ fn spans(ranges: &[NumberRange]) -> String {
         })
         .collect();
     each.join(" or ")
+}
+
+fn header_words(test: &HeaderTest) -> String {
+    let (name, not) = (&test.name, if test.invert { "not " } else { "" });
+    match &test.op {
+        HeaderOp::Present => format!("header {name} is {}", if test.invert { "absent" } else { "present" }),
+        HeaderOp::Equals(texts) => format!("header {name} is {not}{}", quoted(texts)),
+        HeaderOp::Prefix(texts) if test.invert => format!("header {name} does not start with {}", quoted(texts)),
+        HeaderOp::Prefix(texts) => format!("header {name} starts with {}", quoted(texts)),
+        HeaderOp::Range(first, end) => format!("header {name} is {not}from {first} to below {end}"),
+    }
 }
 
 fn op_words(op: MessageOp) -> &'static str {

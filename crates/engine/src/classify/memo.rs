@@ -81,6 +81,8 @@ impl Memo {
             status: _,
             code: _,
             retry_after: _,
+            should_retry: _,
+            headers: _,
             has_error: _,
             tool,
             access,

@@ -1,9 +1,11 @@
 //! From a failure to its verdict.
 
 mod condition;
+mod http_date;
 mod memo;
 mod reading;
 mod rules;
+mod server;
 mod signal;
 #[cfg(test)]
 mod tests;
@@ -12,4 +14,5 @@ pub use condition::{ConditionEvaluation, RuleEvaluation};
 pub use memo::{FailedAttempt, Memo};
 pub use reading::{IN_FLIGHT, reads_as_denial, reads_as_processed, reads_as_refusal, reads_as_reused_key};
 pub use rules::{Classification, Classifier};
+pub use server::server_says;
 pub use signal::Signal;

@@ -1,6 +1,6 @@
 //! All that a rule can test on a failed attempt. Matches nothing itself.
 
-use crate::event::ErrorFacts;
+use crate::event::{ErrorFacts, Headers};
 use crate::ids::AttemptNo;
 use crate::playbook::{Access, ConditionKind, ToolFacts};
 use crate::time::Duration;
@@ -18,6 +18,10 @@ pub struct Signal<'a> {
     pub code: Option<&'a str>,
     /// How long the upstream asks to wait.
     pub retry_after: Option<Duration>,
+    /// Whether the upstream says that the call should be sent again.
+    pub should_retry: Option<bool>,
+    /// The headers of the answer; none without an error object.
+    pub headers: Option<&'a Headers>,
     /// Whether the failure came with an error object.
     pub has_error: bool,
     /// The tool's name.
@@ -47,6 +51,8 @@ impl<'a> Signal<'a> {
             status: error.and_then(|error| error.status),
             code: error.and_then(|error| error.code.as_deref()),
             retry_after: error.and_then(|error| error.retry_after),
+            should_retry: error.and_then(ErrorFacts::says_to_retry),
+            headers: error.map(|error| &error.headers),
             has_error: error.is_some(),
             tool,
             access: facts.access,
@@ -64,6 +70,9 @@ pub(super) enum SignalValue<'a> {
     Number(Option<u32>),
     Access(Access),
     Is(bool),
+    /// What the error says.
+    Said(Option<bool>),
+    Headers(Option<&'a Headers>),
     /// Whether it is present.
     There(bool),
 }
@@ -81,6 +90,8 @@ impl<'a> Signal<'a> {
             ConditionKind::Keyed => SignalValue::Is(self.keyed),
             ConditionKind::Attempt => SignalValue::Number(Some(self.attempt.get())),
             ConditionKind::RetryAfter => SignalValue::There(self.retry_after.is_some()),
+            ConditionKind::ShouldRetry => SignalValue::Said(self.should_retry),
+            ConditionKind::Header => SignalValue::Headers(self.headers),
             ConditionKind::Error => SignalValue::There(self.has_error),
         }
     }

@@ -32,6 +32,7 @@ fn playbook(whens: Vec<When>) -> Playbook {
         sharing: Sharing::NONE,
         breakers: Vec::new(),
         retry_budgets: Vec::new(),
+        server_delay_sources: Vec::new(),
         limits: Limits { max_attempts: 6, ..Limits::NONE },
         study: None,
     }

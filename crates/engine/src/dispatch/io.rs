@@ -1,6 +1,6 @@
 //! The machine's inputs and outputs: a small, closed set, never a raw result.
 
-use crate::event::{AdmissionRefusal, Decision, DecisionEvent, Draw, Provenance, RequestKind, Status};
+use crate::event::{AdmissionRefusal, Decision, DecisionEvent, Draw, Provenance, RequestKind, ServerSays, Status};
 use crate::ids::{ArgsId, AttemptNo, CallId, ErrorId, EvidenceId, KeyId, RuleId, RunId, TokenId, ToolId, VerdictId};
 use crate::playbook::Access;
 use crate::time::{Duration, Instant};
@@ -63,8 +63,8 @@ pub struct ClassifiedFailure {
     pub rule: Option<RuleId>,
     /// The error object, if the failure has one.
     pub error: Option<ErrorId>,
-    /// How long the upstream asks to wait.
-    pub retry_after: Option<Duration>,
+    /// What the upstream says of waiting.
+    pub says: ServerSays,
     /// The number that came with the answer, for a wait that needs one.
     pub draw: Draw,
 }

@@ -49,7 +49,7 @@ pub(super) fn failed(verdict: u16) -> Response {
         verdict: VerdictId(verdict),
         rule: None,
         error,
-        retry_after: None,
+        says: Default::default(),
         draw: Draw::ZERO,
     })
 }

@@ -6,6 +6,7 @@ mod decision;
 mod describe;
 mod draw;
 mod finding;
+mod headers;
 mod ledger;
 mod reason;
 mod transcript;
@@ -18,6 +19,7 @@ pub use decision::{
 pub use describe::{CompensationWord, Description, EventKind, FieldKey, FieldValue, GuardKind};
 pub use draw::Draw;
 pub use finding::{Finding, FindingBy, FindingId, FindingKind, FindingSeverity, IntentDoubt};
+pub use headers::{Header, Headers, ServerSays, WishFaults};
 pub use ledger::{Intent, IntentBalance, LedgerEntry, LedgerKind};
 pub use reason::{
     AdmissionRefusal, DeprecationReason, ErrorFacts, KindFrom, OpenReason, ReversalRefusal, StatusFrom, StopReason,

@@ -1,5 +1,6 @@
 //! Why something failed, was stopped, was refused or was given up.
 
+use super::headers::Headers;
 use crate::ids::ReasonId;
 use crate::time::Duration;
 use crate::words;
@@ -113,6 +114,8 @@ impl AdmissionRefusal {
 words! {
     /// The limit that ended a call.
     pub enum StopReason {
+        /// The upstream said that the call is not to be sent again.
+        ToldNotTo = "told_not_to",
         /// The verdict's own number of retries.
         MaxRetries = "max_retries",
         /// `limits.max_attempts`.
@@ -206,8 +209,27 @@ pub struct ErrorFacts {
     pub code: Option<Box<str>>,
     /// How long the upstream asks to wait.
     pub retry_after: Option<Duration>,
+    /// Whether the upstream says that the call should be sent again.
+    pub should_retry: Option<bool>,
+    /// The headers of the answer, as far as the adapter kept them.
+    pub headers: Headers,
     /// What an import took the kind from; none: the trace gives it.
     pub kind_from: Option<KindFrom>,
+}
+
+/// The headers by which upstreams say whether a call should be sent again.
+const SHOULD_RETRY: [&str; 2] = ["x-should-retry", "stripe-should-retry"];
+
+impl ErrorFacts {
+    /// Whether the upstream says that the call should be sent again: the error's own field, else a header.
+    pub fn says_to_retry(&self) -> Option<bool> {
+        let said = |name: &&str| match self.headers.first(name)? {
+            value if value.eq_ignore_ascii_case("true") => Some(true),
+            value if value.eq_ignore_ascii_case("false") => Some(false),
+            _ => None,
+        };
+        self.should_retry.or_else(|| SHOULD_RETRY.iter().find_map(said))
+    }
 }
 
 #[cfg(test)]
@@ -215,9 +237,28 @@ impl PartialEq for ErrorFacts {
     fn eq(&self, other: &ErrorFacts) -> bool {
         crate::ids::comparisons::count();
         let all = |error: &ErrorFacts| {
-            let ErrorFacts { kind, message, status, code, retry_after, kind_from } = error.clone();
-            (kind, message, status, code, retry_after, kind_from)
+            let ErrorFacts { kind, message, status, code, retry_after, should_retry, headers, kind_from } =
+                error.clone();
+            (kind, message, status, code, retry_after, should_retry, headers, kind_from)
         };
         all(self) == all(other)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_errors_own_field_says_more_than_a_header() {
+        let said = |should_retry, headers: &[(&str, &str)]| {
+            ErrorFacts { should_retry, headers: Headers::new(headers.iter().copied()), ..ErrorFacts::default() }
+                .says_to_retry()
+        };
+        assert_eq!(said(None, &[]), None);
+        assert_eq!(said(None, &[("X-Should-Retry", "False")]), Some(false));
+        assert_eq!(said(None, &[("stripe-should-retry", "true")]), Some(true));
+        assert_eq!(said(None, &[("x-should-retry", "perhaps"), ("stripe-should-retry", "true")]), Some(true));
+        assert_eq!(said(Some(true), &[("x-should-retry", "false")]), Some(true));
     }
 }

@@ -4,6 +4,7 @@ mod breaker;
 pub mod clause;
 mod facts;
 mod guess;
+mod header;
 mod model;
 pub mod pattern;
 mod request;
@@ -20,6 +21,7 @@ pub use breaker::{
 };
 pub use facts::{Access, DEFAULT_TIMEOUT, OmittedFacts, ToolFacts, ToolRow, Tools};
 pub use guess::seems_to_read;
+pub use header::{HeaderOp, HeaderTest, joined};
 pub use model::{
     AfterRefresh, Compensation, DEFAULT_BREAKER, GuardMode, LimitKind, Limits, Playbook, Refresh, Retry, Reversal,
     Rule, Study, Terminal, UNCLASSIFIED, UnsafePolicy, Verdict,
@@ -31,8 +33,8 @@ pub use retry_budget::{
 };
 pub use sharing::{BudgetUnit, Dedupe, InFlightKey, PermitLimits, Sharing, ToolCallBudget};
 pub use waiting::{
-    Backoff, Cap, Counter, DecorrelatedFrom, ElapsedRule, Family, FamilyWord, Formula, Jitter, JitterWord, OverMax,
-    OverMaxWord, Ratio, ServerDelay, ServerDelayMode, ServerDelayWord,
+    Backoff, Cap, Counter, DecorrelatedFrom, DelayFormat, DelaySource, ElapsedRule, Family, FamilyWord, Formula,
+    Jitter, JitterWord, OverMax, OverMaxWord, Ratio, ServerDelay, ServerDelayMode, ServerDelayWord,
 };
 pub use when::{
     ConditionKind, ConditionSubject, ConditionSyntax, ConditionTest, MOST_ATTEMPTS, MOST_STATUS, MessageOp,

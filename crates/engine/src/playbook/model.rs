@@ -7,7 +7,7 @@ use super::breaker::{BreakerMark, BreakerRules};
 use super::facts::Tools;
 use super::retry_budget::{RetryBudget, Tokens};
 use super::sharing::Sharing;
-use super::waiting::{Backoff, ElapsedRule, ServerDelay};
+use super::waiting::{Backoff, DelaySource, ElapsedRule, ServerDelay};
 use super::when::When;
 use crate::event::{CompensationWord, EffectClaim, PlaybookNames};
 use crate::ids::{QueueId, ReasonId, RetryBudgetId, RuleId, VerdictId};
@@ -47,6 +47,8 @@ pub struct Playbook {
     pub breakers: Vec<(Arc<str>, BreakerRules)>,
     /// The retry budgets by name.
     pub retry_budgets: Vec<(Arc<str>, RetryBudget)>,
+    /// The headers that say how long to wait, in the order in which they are read; empty: the adapter's reading counts.
+    pub server_delay_sources: Vec<DelaySource>,
     /// The limits of every call.
     pub limits: Limits,
     /// The unsafe switches; `None` for a playbook for use.

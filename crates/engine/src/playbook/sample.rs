@@ -55,6 +55,7 @@ pub(crate) fn playbook() -> Playbook {
         sharing: Sharing::NONE,
         breakers: Vec::new(),
         retry_budgets: Vec::new(),
+        server_delay_sources: Vec::new(),
         limits: Limits { max_attempts: 6, deadline: Some(Duration::from_millis(60_000)), ..Limits::NONE },
         study: None,
     }

@@ -5,6 +5,7 @@ use std::fmt;
 
 use super::model::Terminal;
 use crate::decimal;
+use crate::event::WishFaults;
 use crate::time::Duration;
 use crate::words;
 
@@ -292,12 +293,45 @@ pub struct ServerDelay {
     pub over_max: OverMax,
     /// Whether a wish of 0 ms counts as none.
     pub ignores_zero: bool,
+    /// The faults of a wish at which the call is not sent again; a wish with any other fault counts as none, and of
+    /// several values the first counts.
+    pub stops_at: WishFaults,
+}
+
+/// A header that says how long to wait.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DelaySource {
+    /// Its name in lower case.
+    pub header: String,
+    /// How its value is written.
+    pub format: DelayFormat,
+    /// Whether the number may have decimal places.
+    pub float: bool,
+}
+
+words! {
+    /// How a header writes a wish to wait.
+    pub enum DelayFormat {
+        /// Milliseconds.
+        Millis = "ms",
+        /// Seconds.
+        Seconds = "seconds",
+        /// Until a time as HTTP writes it.
+        HttpDate = "http_date",
+        /// Until a time in seconds since 1970.
+        UnixTime = "unix_ts",
+    }
 }
 
 impl ServerDelay {
     /// No wish is heeded.
-    pub const IGNORED: ServerDelay =
-        ServerDelay { mode: ServerDelayMode::Ignore, max: None, over_max: OverMax::Stop, ignores_zero: false };
+    pub const IGNORED: ServerDelay = ServerDelay {
+        mode: ServerDelayMode::Ignore,
+        max: None,
+        over_max: OverMax::Stop,
+        ignores_zero: false,
+        stops_at: WishFaults { invalid: false, negative: false, multiple: false },
+    };
 }
 
 /// How the upstream's wish and the playbook's own wait become one wait.

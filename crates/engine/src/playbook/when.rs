@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::Access;
+use super::header::HeaderTest;
 use crate::words;
 
 /// The most attempts that a playbook can give one call.
@@ -24,6 +25,8 @@ words! {
         Keyed = "keyed",
         Attempt = "attempt",
         RetryAfter = "retry_after",
+        ShouldRetry = "should_retry",
+        Header = "header",
         Error = "error",
     }
 }
@@ -43,6 +46,10 @@ pub enum ConditionSyntax {
     Access,
     /// `true` or `false`.
     Bool,
+    /// `true` or `false`, of what an error may also leave unsaid.
+    Said,
+    /// A test of a header, or several.
+    Headers,
     /// `present` or `absent`.
     Presence,
     /// `absent`.
@@ -72,6 +79,8 @@ impl ConditionKind {
             ConditionKind::Idempotent | ConditionKind::Keyed => ConditionSyntax::Bool,
             ConditionKind::Attempt => ConditionSyntax::Ranges(1, MOST_ATTEMPTS),
             ConditionKind::RetryAfter => ConditionSyntax::Presence,
+            ConditionKind::ShouldRetry => ConditionSyntax::Said,
+            ConditionKind::Header => ConditionSyntax::Headers,
             ConditionKind::Error => ConditionSyntax::Absence,
         }
     }
@@ -83,7 +92,9 @@ impl ConditionKind {
             | ConditionKind::Message
             | ConditionKind::Status
             | ConditionKind::Code
-            | ConditionKind::RetryAfter => ConditionSubject::Error,
+            | ConditionKind::RetryAfter
+            | ConditionKind::ShouldRetry
+            | ConditionKind::Header => ConditionSubject::Error,
             ConditionKind::Tool | ConditionKind::Access | ConditionKind::Idempotent => ConditionSubject::Tool,
             ConditionKind::Keyed | ConditionKind::Attempt | ConditionKind::Error => ConditionSubject::Call,
         }
@@ -105,8 +116,23 @@ pub enum ConditionTest {
     Access(Access),
     /// It is true, or it is false.
     Is(bool),
+    /// The error says it so.
+    Said(bool),
+    /// One of these holds.
+    Headers(Vec<HeaderTest>),
     /// It is absent.
     Absent,
+}
+
+impl ConditionTest {
+    /// Whether a condition on the error also holds for a failure without an error object.
+    pub fn holds_without_error(&self) -> bool {
+        match self {
+            ConditionTest::Is(is) => !is,
+            ConditionTest::Headers(tests) => tests.iter().any(|test| !test.requires_presence()),
+            _ => false,
+        }
+    }
 }
 
 /// The conditions of a rule: all of them must hold.
@@ -178,6 +204,22 @@ impl When {
         }
     }
 
+    /// The tests of headers, of which one must hold; empty without the condition.
+    pub fn headers(&self) -> &[HeaderTest] {
+        match self.get(ConditionKind::Header) {
+            Some(ConditionTest::Headers(tests)) => tests,
+            _ => &[],
+        }
+    }
+
+    /// What the error must say of sending again, if anything.
+    pub fn said(&self) -> Option<bool> {
+        match self.get(ConditionKind::ShouldRetry) {
+            Some(ConditionTest::Said(said)) => Some(*said),
+            _ => None,
+        }
+    }
+
     /// The access that the rule requires, if any.
     pub fn access(&self) -> Option<Access> {
         match self.get(ConditionKind::Access) {
@@ -188,7 +230,7 @@ impl When {
 
     /// Whether it requires something that only an error object has.
     pub fn requires_error(&self) -> bool {
-        self.iter().any(|(ask, test)| ask.about() == ConditionSubject::Error && *test != ConditionTest::Is(false))
+        self.iter().any(|(ask, test)| ask.about() == ConditionSubject::Error && !test.holds_without_error())
     }
 }
 

@@ -3,12 +3,12 @@
 
 use std::sync::Arc;
 
-use crate::classify::{Classification, FailedAttempt, Memo, reads_as_refusal};
+use crate::classify::{Classification, FailedAttempt, Memo, reads_as_refusal, server_says};
 use crate::clock::{EventPriority, EventQueue};
 use crate::dispatch::{
     CallFacts, ClassifiedFailure, Input, Machine, Output, OutputBuffer, RequestCheck, Response, ResponseMeta,
 };
-use crate::event::{Decision, Draw, EffectClaim, ErrorFacts, Provenance, RequestKind};
+use crate::event::{Decision, Draw, EffectClaim, ErrorFacts, Provenance, RequestKind, ServerSays};
 use crate::ids::{AttemptNo, CallId, ErrorId};
 use crate::playbook::Access;
 use crate::time::{Duration, Instant};
@@ -341,10 +341,18 @@ impl<C: CallSource> InputBuilder<'_, C> {
 
     fn failed(&mut self, id: CallId, attempt: AttemptNo, error: Option<Arc<ErrorFacts>>) -> Response {
         let said = self.classify(id, attempt, error.as_ref());
-        let retry_after = error.as_ref().and_then(|error| error.retry_after);
+        let says = error.as_deref().map(|error| self.says(id, attempt, error)).unwrap_or_default();
         let error = self.intern(id, error);
         let draw = if self.plan.draws { self.calls.call(id).draw(attempt, self.plan.seed) } else { Draw::ZERO };
-        Response::Failed(ClassifiedFailure { verdict: said.verdict, rule: said.rule, error, retry_after, draw })
+        Response::Failed(ClassifiedFailure { verdict: said.verdict, rule: said.rule, error, says, draw })
+    }
+
+    /// What the upstream says of waiting.
+    fn says(&self, id: CallId, attempt: AttemptNo, error: &ErrorFacts) -> ServerSays {
+        match self.plan.playbook.server_delay_sources.as_slice() {
+            [] => error.retry_after.into(),
+            sources => server_says(error, sources, self.calls.call(id).answered_at(attempt)),
+        }
     }
 
     fn classify(&mut self, id: CallId, attempt: AttemptNo, error: Option<&Arc<ErrorFacts>>) -> Classification {

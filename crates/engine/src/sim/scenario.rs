@@ -137,6 +137,12 @@ impl<'a> ScenarioCall<'a> {
         self.draws.get(attempt.index()).copied().unwrap_or_else(made)
     }
 
+    /// When the answer to an attempt came, by its recording: the simulation may be later.
+    pub(super) fn answered_at(&self, attempt: AttemptNo) -> Option<Instant> {
+        let AnswerSource::Tape(tape) = self.source else { return None };
+        tape.call.attempts().find(|(number, _)| *number == attempt)?.1.at
+    }
+
     /// The facts for the dispatcher.
     pub(super) const fn dispatched(&self) -> CallFacts {
         CallFacts {

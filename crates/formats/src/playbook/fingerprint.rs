@@ -12,9 +12,9 @@ use super::{breaker, overlap, retry_budget, syntax, waiting};
 use playproof_engine::glob::is_glob;
 use playproof_engine::ids::{QueueId, ReasonId};
 use playproof_engine::playbook::{
-    BreakerMark, Compensation, ConditionKind, ConditionTest, Dedupe, ElapsedRule, GuardMode, LimitKind, Limits,
-    MessageTest, PermitLimits, Playbook, Reversal, Sharing, Study, Terminal, ToolCallBudget, ToolFacts, UnsafePolicy,
-    When,
+    BreakerMark, Compensation, ConditionKind, ConditionTest, Dedupe, ElapsedRule, GuardMode, HeaderOp, HeaderTest,
+    LimitKind, Limits, MessageTest, PermitLimits, Playbook, Reversal, Sharing, Study, Terminal, ToolCallBudget,
+    ToolFacts, UnsafePolicy, When,
 };
 use playproof_engine::time::Duration;
 
@@ -76,6 +76,9 @@ pub fn rows(playbook: &Playbook) -> Vec<PlaybookRow> {
         rows.push(row("registry", "", &json!({ "unknown_tools": word(&syntax::UNKNOWN_TOOLS, &true) })));
     }
     rows.extend(sharing(&playbook.sharing));
+    if !playbook.server_delay_sources.is_empty() {
+        rows.push(row("server_delay_sources", "", &waiting::sources(&playbook.server_delay_sources)));
+    }
     for verdict in &playbook.verdicts {
         let then = json!({ verdict.then.as_str(): compensation(playbook, &verdict.then) });
         let mut text = json!({ "means": &*verdict.means, "effect": verdict.effect.as_str(), "then": then });
@@ -234,7 +237,13 @@ fn asked(test: &ConditionTest) -> Value {
         }
         ConditionTest::Messages(tests) => tests.iter().map(message).collect(),
         ConditionTest::Access(access) => json!(word(&syntax::ACCESS, access)),
-        ConditionTest::Is(is) => json!(is),
+        ConditionTest::Is(is) | ConditionTest::Said(is) => json!(is),
+        ConditionTest::Headers(tests) => {
+            let mut tests: Vec<Value> = tests.iter().map(header).collect();
+            tests.sort_by_cached_key(Value::to_string);
+            tests.dedup();
+            Value::Array(tests)
+        }
         ConditionTest::Absent => json!("absent"),
     }
 }
@@ -245,6 +254,20 @@ fn sorted(texts: &[String]) -> Vec<&String> {
     texts.sort();
     texts.dedup();
     texts
+}
+
+fn header(test: &HeaderTest) -> Value {
+    let mut asked = match &test.op {
+        HeaderOp::Present => json!({ "present": !test.invert }),
+        HeaderOp::Equals(texts) => json!({ "equals": sorted(texts) }),
+        HeaderOp::Prefix(texts) => json!({ "prefix": sorted(texts) }),
+        HeaderOp::Range(first, end) => json!({ "range": [first, end] }),
+    };
+    asked["name"] = json!(test.name);
+    if test.invert && test.op != HeaderOp::Present {
+        asked["invert"] = json!(true);
+    }
+    asked
 }
 
 fn message(test: &MessageTest) -> Value {

@@ -45,6 +45,9 @@ fn are_apart(a: &ConditionTest, b: &ConditionTest) -> bool {
         (ConditionTest::Ranges(a), ConditionTest::Ranges(b)) => {
             !a.iter().any(|a| b.iter().any(|b| a.first <= b.last && b.first <= a.last))
         }
+        (ConditionTest::Headers(a), ConditionTest::Headers(b)) => {
+            a.iter().all(|a| b.iter().all(|b| a.is_apart_from(b)))
+        }
         (ConditionTest::Messages(_), _) | (_, ConditionTest::Messages(_)) => false, // one message can satisfy any two tests
         (a, b) => a != b,
     }
@@ -67,7 +70,7 @@ pub(super) fn covers(regexes: &Regexes, wide: &When, narrow: &When) -> Follows {
         Some(given) => includes(test, given),
         None => {
             ask == ConditionKind::Message
-                || (*test == ConditionTest::Is(false)
+                || (test.holds_without_error()
                     && ask.about() == ConditionSubject::Error
                     && narrow.get(ConditionKind::Error).is_some())
         }
@@ -95,6 +98,9 @@ fn includes(wide: &ConditionTest, narrow: &ConditionTest) -> bool {
             narrow.iter().all(|narrow| wide.iter().any(|wide| tool_covers(wide, narrow)))
         }
         (ConditionTest::Ranges(wide), ConditionTest::Ranges(narrow)) => within(wide, narrow),
+        (ConditionTest::Headers(wide), ConditionTest::Headers(narrow)) => {
+            narrow.iter().all(|narrow| wide.iter().any(|wide| wide.covers(narrow)))
+        }
         (ConditionTest::Messages(_), _) => true,
         (wide, narrow) => wide == narrow,
     }

@@ -30,11 +30,12 @@ pub(super) const PLAYBOOK: &[&str] = &[
     "permits",
     "breakers",
     "retry_budgets",
+    "server_delay_sources",
     "limits",
     "study",
 ];
 /// The parts that have one row each.
-pub(super) const PARTS: [&str; 4] = ["registry", "dedupe", "budget", "permits"];
+pub(super) const PARTS: [&str; 5] = ["registry", "dedupe", "budget", "permits", "server_delay_sources"];
 pub(super) const DEDUPE: &[&str] = &["window_ms", "in_flight", "min_key_len", "max_key_len", "most_keys"];
 pub(super) const BUDGET: &[&str] = &["tool_calls", "counts"];
 pub(super) const PERMITS: &[&str] = &["max_in_flight", "queue"];
@@ -53,6 +54,10 @@ pub(super) const RETRY: &[&str] = &[
     "uncounted",
     "on_unsafe",
 ];
+pub(super) const HEADER: &[&str] = &["name", "equals", "prefix", "range", "present", "invert"];
+/// The tests of a header, of which one is written.
+pub(super) const HEADER_OPS: [&str; 4] = ["equals", "prefix", "range", "present"];
+pub(super) const SOURCE: &[&str] = &["header", "format", "float"];
 pub(super) const BACKOFF: &[&str] = &[
     "kind",
     "base_ms",
@@ -71,7 +76,8 @@ pub(super) const BACKOFF: &[&str] = &[
 pub(super) const PROPORTIONAL: &[&str] = &["low", "high"];
 pub(super) const ABSOLUTE: &[&str] = &["ms"];
 pub(super) const ADDITIVE: &[&str] = &["ms", "ms_per_retry"];
-pub(super) const SERVER_DELAY: &[&str] = &["mode", "window_ms", "spread", "max_ms", "over_max", "zero"];
+pub(super) const SERVER_DELAY: &[&str] =
+    &["mode", "window_ms", "spread", "max_ms", "over_max", "zero", "invalid", "negative", "multiple"];
 pub(super) const REFRESH: &[&str] = &["then", "max_refreshes", "on_unsafe"];
 pub(super) const ESCALATE: &[&str] = &["queue"];
 pub(super) const REVERSAL: &[&str] = &["reason", "on_refused"];
@@ -147,6 +153,8 @@ pub(super) const AFTER: [(&str, ServerDelayMode); 2] =
     [("backoff", ServerDelayMode::Ignore), ("retry_after", ServerDelayMode::AtLeast)];
 pub(super) const ROUND: [(&str, bool); 2] = [("none", false), ("whole_ms", true)];
 pub(super) const ZERO: [(&str, bool); 2] = [("use", false), ("ignore", true)];
+/// What a fault of a wish does.
+pub(super) const FAULT: [(&str, bool); 2] = [("ignore", false), ("stop", true)];
 /// The keys of a backoff that only some families have.
 pub(super) const FAMILY_KEYS: [(&str, &[FamilyWord]); 5] = [
     ("increment_ms", &[FamilyWord::Linear]),
@@ -220,6 +228,8 @@ pub(super) const DEFAULT_ALLOW_ABOVE: Ratio = Ratio(Ratio::SCALE / 2);
 pub(super) const SHORTEST_TTL: Duration = Duration::from_millis(1_000);
 /// The largest power of a polynomial.
 pub(super) const MOST_EXPONENT: u64 = 10;
+/// The most headers that say how long to wait.
+pub(super) const MOST_SOURCES: usize = 100;
 /// The longest list of waits.
 pub(super) const MOST_WAITS: usize = 100;
 /// The most verdicts, rules or queues; the fingerprint compares every pair of rules.
@@ -251,8 +261,8 @@ mod tests {
     use playproof_engine::event::{CompensationWord, EffectClaim};
     use playproof_engine::playbook::{
         AfterMaxWait, BreakerMark, BucketAlign, BudgetScope, BudgetUnit, Cap, ConditionKind, ConditionSyntax, Counter,
-        DecorrelatedFrom, DepositRounding, ElapsedRule, EvaluateOn, InFlightKey, JitterWord, MOST_ATTEMPTS,
-        OnEmptyBudget, OpenBoundary, OverMaxWord, Refund, ServerDelayWord,
+        DecorrelatedFrom, DelayFormat, DepositRounding, ElapsedRule, EvaluateOn, InFlightKey, JitterWord,
+        MOST_ATTEMPTS, OnEmptyBudget, OpenBoundary, OverMaxWord, Refund, ServerDelayWord,
     };
     use playproof_engine::time::Duration;
 
@@ -278,12 +288,13 @@ mod tests {
             .collect();
         let jitter_at = "/$defs/backoff/properties/jitter/anyOf/1";
         let breaker = "/properties/breakers/additionalProperties";
-        let lists: [(&str, &[&str]); 32] = [
+        let lists: [(&str, &[&str]); 34] = [
             ("", PLAYBOOK),
             ("/$defs/verdict", VERDICT),
             ("/$defs/rule", RULE),
             ("/$defs/when", &ConditionKind::WORDS),
             ("/$defs/message", MESSAGE),
+            ("/$defs/header", HEADER),
             ("/$defs/compensation", &CompensationWord::WORDS),
             ("/$defs/instead", &ends),
             ("/$defs/end", &ends[..2]),
@@ -309,6 +320,7 @@ mod tests {
             ("/properties/dedupe", DEDUPE),
             ("/properties/budget", BUDGET),
             ("/properties/permits", PERMITS),
+            ("/properties/server_delay_sources/items", SOURCE),
             ("/properties/limits", LIMITS),
             ("/properties/study", STUDY),
         ];
@@ -362,6 +374,11 @@ mod tests {
         held("/$defs/server_delay/properties/mode/enum", json!(ServerDelayWord::WORDS));
         held("/$defs/server_delay/properties/over_max/anyOf/0/enum", json!(OverMaxWord::WORDS));
         held("/$defs/server_delay/properties/zero/enum", words(&ZERO));
+        for fault in ["invalid", "negative", "multiple"] {
+            held(&format!("/$defs/server_delay/properties/{fault}/enum"), words(&FAULT));
+        }
+        held("/properties/server_delay_sources/maxItems", json!(MOST_SOURCES));
+        held("/properties/server_delay_sources/items/properties/format/enum", json!(DelayFormat::WORDS));
         millis("/$defs/server_delay/properties/window_ms", LONGEST_WAIT);
         millis("/$defs/server_delay/properties/max_ms", LONGEST_WAIT);
         held("/properties/limits/properties/elapsed/enum", json!(ElapsedRule::WORDS));
@@ -457,7 +474,8 @@ mod tests {
                 }
                 ConditionSyntax::Messages => ("$ref", json!("#/$defs/message")),
                 ConditionSyntax::Access => ("enum", words(&ACCESS)),
-                ConditionSyntax::Bool => ("type", json!("boolean")),
+                ConditionSyntax::Headers => ("anyOf", one_or_several(&json!({ "$ref": "#/$defs/header" }))),
+                ConditionSyntax::Bool | ConditionSyntax::Said => ("type", json!("boolean")),
                 ConditionSyntax::Presence => ("enum", words(&PRESENCE)),
                 ConditionSyntax::Absence => ("const", json!("absent")),
             };

@@ -190,7 +190,8 @@ fn every_condition_is_read_written_into_its_row_and_compared_with_itself() {
             ConditionSyntax::Ranges(..) => ("2", Some("3")),
             ConditionSyntax::Messages => ("{ equals: x }", None),
             ConditionSyntax::Access => ("read", Some("write")),
-            ConditionSyntax::Bool => ("true", Some("false")),
+            ConditionSyntax::Bool | ConditionSyntax::Said => ("true", Some("false")),
+            ConditionSyntax::Headers => ("{ name: x, equals: 1 }", Some("{ name: x, prefix: '2' }")),
             ConditionSyntax::Presence => ("present", Some("absent")),
             ConditionSyntax::Absence => ("absent", None),
         };

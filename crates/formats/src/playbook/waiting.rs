@@ -7,9 +7,10 @@ use serde_json::{Map, Value, json};
 
 use super::fingerprint::{final_, word};
 use super::syntax;
+use playproof_engine::event::WishFaults;
 use playproof_engine::playbook::{
-    Backoff, Cap, Counter, DecorrelatedFrom, Family, Formula, Jitter, OverMax, Playbook, Retry, ServerDelay,
-    ServerDelayMode,
+    Backoff, Cap, Counter, DecorrelatedFrom, DelaySource, Family, Formula, Jitter, OverMax, Playbook, Retry,
+    ServerDelay, ServerDelayMode,
 };
 use playproof_engine::time::Duration;
 
@@ -39,8 +40,8 @@ pub(super) fn parts(playbook: &Playbook, retry: &Retry) -> Map<String, Value> {
 
 /// The value of `after`, if the short form says it all.
 fn short_form(delay: &ServerDelay) -> Option<&'static str> {
-    let ServerDelay { mode, max: _, over_max, ignores_zero } = delay;
-    let is_plain = *over_max == OverMax::Stop && !ignores_zero;
+    let ServerDelay { mode, max: _, over_max, ignores_zero, stops_at } = delay;
+    let is_plain = *over_max == OverMax::Stop && !ignores_zero && *stops_at == WishFaults::default();
     Some(word(&syntax::AFTER, mode)).filter(|word| is_plain && !word.is_empty())
 }
 
@@ -101,7 +102,7 @@ fn jitter(jitter: &Jitter) -> Value {
 }
 
 fn server_delay(playbook: &Playbook, delay: &ServerDelay) -> Value {
-    let ServerDelay { mode, max, over_max, ignores_zero } = delay;
+    let ServerDelay { mode, max, over_max, ignores_zero, stops_at } = delay;
     let mut parts = Map::new();
     parts.insert("mode".into(), json!(mode.word().as_str()));
     match mode {
@@ -128,7 +129,26 @@ fn server_delay(playbook: &Playbook, delay: &ServerDelay) -> Value {
     if *ignores_zero {
         parts.insert("zero".into(), json!(word(&syntax::ZERO, ignores_zero)));
     }
+    let WishFaults { invalid, negative, multiple } = *stops_at;
+    for (fault, stops) in [("invalid", invalid), ("negative", negative), ("multiple", multiple)] {
+        if stops {
+            parts.insert(fault.into(), json!(word(&syntax::FAULT, &stops)));
+        }
+    }
     Value::Object(parts)
+}
+
+/// The headers that say how long to wait; their order matters.
+pub(super) fn sources(sources: &[DelaySource]) -> Value {
+    let source = |source: &DelaySource| {
+        let DelaySource { header, format, float } = source;
+        let mut parts = json!({ "header": header, "format": format.as_str() });
+        if *float {
+            parts["float"] = json!(true);
+        }
+        parts
+    };
+    sources.iter().map(source).collect()
 }
 
 /// A decimal number as a JSON number: its places are within what a float keeps.
@@ -222,6 +242,10 @@ mod tests {
             "mode: exact, max_ms: 9, over_max: discard",
             "mode: exact, max_ms: 9, over_max: { escalate_to_human: { queue: people } }",
             "mode: exact, zero: ignore",
+            "mode: exact, invalid: stop",
+            "mode: exact, negative: stop",
+            "mode: exact, multiple: stop",
+            "mode: ignore, negative: stop",
         ] {
             rows.push(row(&format!("backoff_ms: [5], server_delay: {{ {other} }}")));
         }
@@ -229,6 +253,19 @@ mod tests {
         rows.sort();
         rows.dedup();
         assert_eq!(rows.len(), written, "two of them have one row");
+    }
+
+    #[test]
+    fn headers_that_are_not_read_have_no_row() {
+        let row = |limits: &str| {
+            let rows = rows(&load("backoff_ms: [5]", limits).playbook);
+            rows.into_iter().find(|row| row.name == "server_delay_sources").map(|row| row.text.replace('"', ""))
+        };
+        assert_eq!(row(""), None);
+        let sources = " }\nserver_delay_sources:\n- { header: Retry-After, format: seconds, float: true }\n- { header: \
+                       retry-after, format: http_date }\n#";
+        let written = "[{float:true,format:seconds,header:retry-after},{format:http_date,header:retry-after}]";
+        assert_eq!(row(sources).as_deref(), Some(written));
     }
 
     #[test]
@@ -285,6 +322,7 @@ mod tests {
             ("backoff_ms: [1], server_delay: { max_ms: 5 }", "missing_key: { max_ms: 5 }"),
             ("backoff_ms: [1], server_delay: { mode: always }", "wrong_type: always"),
             ("backoff_ms: [1], server_delay: { mode: window }", "missing_key: { mode: window }"),
+            ("backoff_ms: [1], server_delay: { mode: exact, negative: discard }", "wrong_type: discard"),
             ("backoff_ms: [1], server_delay: { mode: exact, window_ms: 5 }", "other_mode: window_ms"),
             ("backoff_ms: [1], server_delay: { mode: lower_bound_jitter, spread: 1.5 }", "wrong_type: 1.5"),
             ("backoff_ms: [1], server_delay: { mode: exact, over_max: cap }", "over_max_without_max: over_max"),

@@ -112,6 +112,17 @@ impl<'a> Cursor<'a> {
         Some(text)
     }
 
+    /// A plain value as it is written: a text, a number, `true` or `false`.
+    pub fn as_written(self) -> Option<&'a str> {
+        match &self.node.kind {
+            NodeKind::Scalar { text, value } if *value != Scalar::Null => Some(text),
+            _ => {
+                self.report(self.expected("a text or a number"));
+                None
+            }
+        }
+    }
+
     /// A text that is a valid name: letters, digits and `_ - .`, at most 100 characters.
     pub fn name(self) -> Option<Key<'a>> {
         let key = Key { text: self.string()?, span: self.span() };

@@ -5,7 +5,8 @@ use std::ops::Range;
 
 use super::fragment::{Padded, digits, millis, number, padded, quote, quoted, raw, span, text, text_if};
 use playproof_engine::event::{
-    Decision, DecisionEvent, ErrorFacts, EventKind, FieldKey, FieldValue, KindFrom, Outcome, Status, Transcript,
+    Decision, DecisionEvent, ErrorFacts, EventKind, FieldKey, FieldValue, Headers, KindFrom, Outcome, Status,
+    Transcript,
 };
 use playproof_engine::time::Instant;
 
@@ -188,10 +189,34 @@ fn failure(out: &mut Vec<u8>, error: &ErrorFacts) {
     if let Some(wait) = error.retry_after {
         span(out, ",\"retry_after_ms\":", wait);
     }
+    if let Some(should) = error.should_retry {
+        raw(out, if should { ",\"should_retry\":true" } else { ",\"should_retry\":false" });
+    }
+    if !error.headers.is_empty() {
+        headers(out, &error.headers);
+    }
     text_if(out, ",\"kind_from\":", error.kind_from.map(KindFrom::as_str));
     match out.get_mut(start) {
         Some(comma) => *comma = b'{', // the first key has none before it
         None => out.push(b'{'),
     }
     out.push(b'}');
+}
+
+fn headers(out: &mut Vec<u8>, headers: &Headers) {
+    for (n, values) in headers.by_name().enumerate() {
+        raw(out, if n == 0 { ",\"headers\":{" } else { "," });
+        for (n, header) in values.iter().enumerate() {
+            match n {
+                0 => {
+                    quote(out, &header.name);
+                    raw(out, if values.len() > 1 { ":[" } else { ":" });
+                }
+                _ => raw(out, ","),
+            }
+            quote(out, &header.value);
+        }
+        raw(out, if values.len() > 1 { "]" } else { "" });
+    }
+    raw(out, "}");
 }

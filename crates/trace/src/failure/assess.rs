@@ -7,7 +7,9 @@ use super::kinds;
 use super::retry_after;
 use super::text;
 use super::text_kinds;
-use playproof_engine::event::{KindFrom, StatusFrom as Evidence};
+use crate::headers;
+use playproof_engine::event::{Headers, KindFrom, StatusFrom as Evidence};
+use serde_json::value::RawValue;
 
 /// The longest message that is kept, in bytes.
 const MAX_MESSAGE: usize = 4_000;
@@ -32,6 +34,8 @@ pub(crate) struct ToolResult<'a> {
     pub(crate) tool: Option<&'a str>,
     /// `Retry-After` as a header has it: seconds, or an HTTP date.
     pub(crate) retry_after: Option<&'a str>,
+    /// The headers of the answer.
+    pub(crate) headers: Option<&'a RawValue>,
     /// When the answer came, in microseconds since 1970: a wait until a date needs it.
     pub(crate) at: Option<u64>,
 }
@@ -56,6 +60,7 @@ pub(crate) struct Failure {
     pub(crate) status: Option<u16>,
     pub(crate) code: Option<String>,
     pub(crate) retry_after_ms: Option<u64>,
+    pub(crate) headers: Headers,
 }
 
 /// How sure a finding in a body is.
@@ -147,5 +152,6 @@ fn failure(evidence: Evidence, found: Option<Found>, result: &ToolResult<'_>) ->
         _ => kind,
     };
     let message = text::cut(&details.message, MAX_MESSAGE).to_owned();
-    Failure { evidence, kind: kind.to_owned(), kind_from, message, status, code, retry_after_ms }
+    let headers = result.headers.map(headers::foreign).unwrap_or_default();
+    Failure { evidence, kind: kind.to_owned(), kind_from, message, status, code, retry_after_ms, headers }
 }

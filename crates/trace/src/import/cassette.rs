@@ -121,6 +121,7 @@ fn write(
         body: body.as_deref(),
         tool: Some(tool),
         retry_after: wait.as_deref(),
+        headers: response.get("headers"),
         at,
         ..ToolResult::default()
     };

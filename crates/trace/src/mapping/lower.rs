@@ -33,7 +33,7 @@ pub(super) const TOP: [&str; 15] = [
 /// The keys that say something else of a recognised format; a mapping without `call` has no others.
 const OVERRIDES: [&str; 6] = ["format", "failed", "not_failed", "kinds", "run", "tool"];
 pub(super) const CALL: [&str; 10] = ["records", "where", "run", "id", "tool", "args", "at", "key", "evidence", "token"];
-pub(super) const RESULT: [&str; 17] = [
+pub(super) const RESULT: [&str; 18] = [
     "records",
     "where",
     "run",
@@ -51,6 +51,7 @@ pub(super) const RESULT: [&str; 17] = [
     "kind",
     "retry_after_ms",
     "retry_after_s",
+    "headers",
 ];
 pub(super) const VALUE: [&str; 4] = ["path", "value", "strip", "unit"];
 pub(super) const STRIP: [&str; 1] = ["prefix"];
@@ -218,7 +219,7 @@ impl MappingLowering {
         let [run, id, tool, attempt, started, at] = ["run", "id", "tool", "attempt", "started", "at"].map(&mut part);
         let [latency, latency_ms, body, message] = ["latency", "latency_ms", "body", "message"].map(&mut part);
         let [status, code, kind] = ["status", "code", "kind"].map(&mut part);
-        let [after_ms, after_s] = ["retry_after_ms", "retry_after_s"].map(&mut part);
+        let [after_ms, after_s, headers] = ["retry_after_ms", "retry_after_s", "headers"].map(&mut part);
         Some(ResultMap {
             records: records?,
             run: run?,
@@ -235,6 +236,7 @@ impl MappingLowering {
             kind: kind?,
             retry_after_ms: after_ms?,
             retry_after_s: after_s?,
+            headers: headers?,
             when: all_or_none(when)?,
         })
     }

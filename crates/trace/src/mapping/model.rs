@@ -163,6 +163,7 @@ pub(super) struct ResultMap {
     pub(super) kind: Option<Selector>,
     pub(super) retry_after_ms: Option<Selector>,
     pub(super) retry_after_s: Option<Selector>,
+    pub(super) headers: Option<Selector>,
 }
 
 /// The unit of times in the source.
@@ -245,9 +246,9 @@ impl ResultMap {
     /// Its parts.
     pub(super) fn selectors(&self) -> Vec<&Selector> {
         let ResultMap { run, id, tool, attempt, started, at, latency, body, message, .. } = self;
-        let ResultMap { status, code, kind, retry_after_ms, retry_after_s, .. } = self;
+        let ResultMap { status, code, kind, retry_after_ms, retry_after_s, headers, .. } = self;
         let first = [run, id, tool, attempt, started, at, latency, body, message];
-        first.into_iter().chain([status, code, kind, retry_after_ms, retry_after_s]).flatten().collect()
+        first.into_iter().chain([status, code, kind, retry_after_ms, retry_after_s, headers]).flatten().collect()
     }
 }
 

@@ -124,6 +124,7 @@ impl Applier {
         let (mapping, row) = (Arc::clone(&self.mapping), placed.row);
         let kind = self.scalar(map.kind.as_ref(), row);
         let flag = self.flag(row, parts);
+        let headers = self.find(map.headers.as_ref(), row);
         let found = ToolResult {
             flag,
             status: self.number(map.status.as_ref(), parts.status.as_deref(), placed.place),
@@ -132,6 +133,7 @@ impl Applier {
             message: parts.error.as_deref(),
             body: parts.body.as_deref(),
             tool,
+            headers: headers.as_deref(),
             at,
             ..ToolResult::default()
         };

@@ -7,7 +7,7 @@ use super::rules::{NameKind, REDACTED, RedactionRules};
 use crate::call::CompletedCall;
 use crate::wire::UnknownName;
 use playproof_engine::call::{CallTexts, RecordedCall, Reply};
-use playproof_engine::event::ErrorFacts;
+use playproof_engine::event::{ErrorFacts, Headers};
 use playproof_formats::diagnostic::{Report, Source};
 
 impl RedactionRules {
@@ -60,8 +60,18 @@ impl RedactionRules {
             kind: shown("kind", &error.kind),
             message: shown("message", &error.message),
             code: shown("code", &error.code),
+            headers: self.headers(&error.headers),
             ..error.clone()
         }
+    }
+
+    fn headers(&self, headers: &Headers) -> Headers {
+        if headers.is_empty() || self.hides("headers") {
+            return Headers::default();
+        }
+        Headers::new(
+            headers.iter().map(|header| (self.text(&header.name), self.text_under(&header.name, &header.value))),
+        )
     }
 
     /// The report without quotes of its source; the places stay.
@@ -124,6 +134,7 @@ mod tests {
             message: text.clone(),
             code: text,
             status: Some(409),
+            headers: Headers::new([(secret, secret), ("retry-after", secret)]),
             ..ErrorFacts::default()
         };
         call.answers.push(RecordedAnswer {

@@ -22,9 +22,9 @@ use crate::wire::names::{
     ErrorFields, ID, KEY, LINE_FIELDS, NAMES, ROW, RUN, SOURCE, STARTED, STATUS, STATUS_FROM, TIMEOUT, TOKEN, TOOL,
     TYPE,
 };
-use crate::{hash, iso};
+use crate::{hash, headers, iso, json};
 use playproof_engine::call::{AnswerTo, Place, RecordedAnswer, Reply};
-use playproof_engine::event::{ErrorFacts, KindFrom, StatusFrom};
+use playproof_engine::event::{ErrorFacts, Headers, KindFrom, StatusFrom};
 use playproof_engine::time::{Duration, Instant};
 use playproof_formats::diagnostic::did_you_mean;
 
@@ -254,7 +254,19 @@ impl<'a> Lowering<'a> {
                 .transpose()?
                 .map(Duration::from_micros),
             kind_from: fields.field(5).and_then(|raw| KindFrom::parse(raw.trim_matches('"'))),
+            should_retry: fields.field(6).map(|raw| self.flag(raw, "should_retry")).transpose()?,
+            headers: fields.field(7).map(|raw| self.headers(raw)).transpose()?.unwrap_or_default(),
         })
+    }
+
+    fn flag(self, raw: &'a str, name: &str) -> LineResult<bool> {
+        raw.parse().map_err(|_| self.wrong_type(raw, name, "`true` or `false`"))
+    }
+
+    fn headers(self, raw: &'a str) -> LineResult<Headers> {
+        const EXPECTED: &str = "an object of texts, numbers, booleans or lists of them";
+        let value = json::parse(raw).map_err(|_| self.wrong_type(raw, "headers", EXPECTED))?;
+        headers::strict(value).map_err(|wrong| self.wrong_type(wrong.get(), "headers", EXPECTED))
     }
 
     /// A message may be any JSON value; one that is no string is taken as its JSON text.

@@ -136,6 +136,10 @@ fn errors_underline_the_wrong_part() {
     refused(r#"{"call_id":"c","error":{"status":«99999»}}"#, "wrong_type");
     refused(r#"{"call_id":"c","error":{"retry_after_ms":«-1»}}"#, "negative_time");
     refused(r#"{"call_id":"c","error":{"kind":"a","kind":«"b"»}}"#, "duplicate_field");
+    refused(r#"{"call_id":"c","error":{"should_retry":«"no"»}}"#, "wrong_type");
+    refused(r#"{"call_id":"c","error":{"headers":«["a"]»}}"#, "wrong_type");
+    refused(r#"{"call_id":"c","error":{"headers":{"a":1,"b":«{}»}}}"#, "wrong_type");
+    refused(r#"{"call_id":"c","error":{"headers":{"a":[1,«[2]»]}}}"#, "wrong_type");
     refused(r#"{"call_id":"c","status":"ok","attempt":«0»}"#, "wrong_type");
     refused(r#" «{"type":"tool_call","args":{}}» "#, "missing_field");
     refused(r#"«{"type":"tool_result","call_id":"c"}»"#, "missing_field");
@@ -189,6 +193,17 @@ fn escapes_do_not_change_an_enum_value() {
     assert_eq!((answer(text).reply, answer(text).to), (Reply::Ok, AnswerTo::Refresh));
     assert_eq!(line(r#"{"type":"tool\u005fcrash"}"#), TraceLine::Other);
     refused(r#"{"call_id":"1","status":«"\u006fka"»}"#, "unknown_value");
+}
+
+#[test]
+fn headers_are_sorted_by_name_and_leave_the_line_in_the_fast_lane() {
+    let text = r#"{"call_id":"1","error":{"kind":"5xx","headers":{"X-B":[1,"2"],"Retry-After":"3","a":null},"should_retry":false}}"#;
+    let parsed = parse_line(text).unwrap();
+    assert_eq!((parsed.unknown_fields, &parsed), (0, &parse_line_with_serde(text).unwrap()));
+    let Reply::Failed(Some(error)) = answer(text).reply else { panic!() };
+    let headers: Vec<(&str, &str)> = error.headers.iter().map(|header| (&*header.name, &*header.value)).collect();
+    assert_eq!(headers, [("retry-after", "3"), ("x-b", "1"), ("x-b", "2")]);
+    assert_eq!(error.should_retry, Some(false));
 }
 
 #[test]

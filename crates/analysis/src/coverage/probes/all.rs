@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{calls, limits};
+use super::{calls, headers, limits};
 use crate::coverage::observe::exercised;
 use crate::coverage::path::Generator;
 use crate::coverage::target::Target;
@@ -29,6 +29,7 @@ pub fn probes(plan: &Plan, playbook: &str) -> Vec<Probe> {
     let mut drafts = calls::for_rules(&generator);
     drafts.extend(calls::for_cells(&generator));
     drafts.extend(limits::for_limits(&generator));
+    drafts.extend(headers::for_headers(&generator));
     drafts.extend(calls::for_reversals(&generator));
     drafts.extend(calls::for_tools(&generator));
     drafts.extend(calls::for_registry(&generator));

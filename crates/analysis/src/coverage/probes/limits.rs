@@ -131,7 +131,7 @@ fn asking_to_wait(failure: ScriptedAnswer, wait: Duration) -> Option<ScriptedAns
 }
 
 /// The failure as an answer that comes after `latency`; none for a failure without an error object.
-fn in_words(failure: ScriptedAnswer, latency: Duration) -> Option<ScriptedAnswer> {
+pub(super) fn in_words(failure: ScriptedAnswer, latency: Duration) -> Option<ScriptedAnswer> {
     let reply = match failure.reply {
         UpstreamReply::Lost => {
             UpstreamReply::failed(ErrorFacts { kind: Some("timeout".into()), ..ErrorFacts::default() })

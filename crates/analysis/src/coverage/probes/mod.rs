@@ -2,6 +2,7 @@
 
 mod all;
 mod calls;
+mod headers;
 mod limits;
 
 pub use all::{Probe, probes};

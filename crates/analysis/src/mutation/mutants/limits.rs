@@ -1,8 +1,9 @@
 //! Mutants of limits, guards, study switches and tool facts.
 
-use super::mutant::{Mutant, MutantRow};
+use super::mutant::{Mutant, MutantRow, slug};
 use playproof_engine::playbook::{
-    Access, Compensation, ElapsedRule, GuardMode, Limits, Playbook, Study, ToolFacts, ToolRow, Tools, UnsafePolicy,
+    Access, Compensation, DelayFormat, ElapsedRule, GuardMode, Limits, Playbook, Study, ToolFacts, ToolRow, Tools,
+    UnsafePolicy,
 };
 use playproof_engine::time::Duration;
 
@@ -43,8 +44,33 @@ pub(super) fn add(playbook: &Playbook, all: &mut Vec<Mutant>) {
         let mut row = MutantRow::new("registry".to_owned(), all);
         row.add("allow", "unknown tools are allowed", |playbook| playbook.refuses_unknown_tools = false);
     }
+    sources(playbook, all);
     guards(playbook, all);
     switches(playbook, all);
+}
+
+/// The headers that say how long to wait: one less, in another order, with or without decimal places.
+fn sources(playbook: &Playbook, all: &mut Vec<Mutant>) {
+    let mut row = MutantRow::new("server_delay_sources".to_owned(), all);
+    for (n, source) in playbook.server_delay_sources.iter().enumerate() {
+        let name = format!("{}-{}", source.header, source.format.as_str());
+        row.add(format!("without-{}", slug(&name)), format!("without `{}`", source.header), move |playbook| {
+            playbook.server_delay_sources.remove(n);
+        });
+        if playbook.server_delay_sources.get(n + 1).is_some_and(|next| next.header != source.header) {
+            let what = format!("`{}` behind the next", source.header);
+            row.add(format!("behind-{}", slug(&name)), what, move |playbook| {
+                playbook.server_delay_sources.swap(n, n + 1);
+            });
+        }
+        if source.format != DelayFormat::HttpDate {
+            let float = !source.float;
+            let what = format!("`{}` with `float: {float}`", source.header);
+            row.add(format!("float-{}", slug(&name)), what, move |playbook| {
+                playbook.server_delay_sources.iter_mut().skip(n).take(1).for_each(|source| source.float = float);
+            });
+        }
+    }
 }
 
 /// A guard is switched off as a study playbook would do it.

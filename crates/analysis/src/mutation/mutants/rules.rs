@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::mutant::{Mutant, MutantRow, slug};
 use playproof_engine::ids::VerdictId;
 use playproof_engine::playbook::{
-    ConditionKind, ConditionSyntax, ConditionTest, MessageOp, NumberRange, Playbook, Rule, When,
+    ConditionKind, ConditionSyntax, ConditionTest, HeaderOp, HeaderTest, MessageOp, NumberRange, Playbook, Rule, When,
 };
 
 pub(super) fn add(playbook: &Playbook, all: &mut Vec<Mutant>) {
@@ -22,6 +22,7 @@ pub(super) fn add(playbook: &Playbook, all: &mut Vec<Mutant>) {
         when.one_thing_less(rule);
         when.one_alternative_less(rule);
         when.one_number_off(rule);
+        when.another_header(rule);
     }
     let other = (0..).map(VerdictId).zip(&playbook.verdicts).find(|(id, _)| *id != playbook.otherwise);
     if let Some((id, verdict)) = other {
@@ -56,7 +57,8 @@ impl WhenRow<'_> {
         let mut asked: Vec<(ConditionKind, &ConditionTest)> = rule.when.iter().collect();
         asked.sort_by_key(|(_, test)| match test {
             ConditionTest::AnyOf(_) | ConditionTest::Globs(_) | ConditionTest::Ranges(_) => 0,
-            ConditionTest::Access(_) | ConditionTest::Is(_) | ConditionTest::Absent => 1,
+            ConditionTest::Access(_) | ConditionTest::Is(_) | ConditionTest::Said(_) => 1,
+            ConditionTest::Headers(_) | ConditionTest::Absent => 1,
             ConditionTest::Messages(_) => 2,
         });
         if asked.len() + rule.when.messages().len().saturating_sub(1) < 2 {
@@ -152,6 +154,68 @@ impl WhenRow<'_> {
                     });
                 }
             }
+        }
+    }
+}
+
+impl WhenRow<'_> {
+    /// Tests of headers: one less, turned around, without a text, with another bound. And the other thing said.
+    fn another_header(&mut self, rule: &Rule) {
+        if let Some(said) = rule.when.said() {
+            let what = format!("`should_retry: {}`", !said);
+            self.add(format!("should_retry-{}", !said), what, move |when| {
+                when.set(ConditionKind::ShouldRetry, ConditionTest::Said(!said));
+            });
+        }
+        let tests = rule.when.headers();
+        for (at, test) in tests.iter().enumerate() {
+            let name = &test.name;
+            if tests.len() > 1 {
+                let operation = format!("without-header-{}", slug(name));
+                self.add(operation, format!("without the test of `{name}`"), move |when| {
+                    edit_headers(when, |tests| drop(tests.remove(at)));
+                });
+            }
+            let mut others = vec![("invert", HeaderTest { invert: !test.invert, ..test.clone() })];
+            others.extend(
+                changed(test).into_iter().map(|(operation, op)| (operation, HeaderTest { op, ..test.clone() })),
+            );
+            for (operation, other) in others {
+                let what = format!("`header` {name}: {}", operation.replace('-', " "));
+                self.add(format!("header-{}-{operation}", slug(name)), what, move |when| {
+                    edit_headers(when, |tests| tests.get_mut(at).into_iter().for_each(|test| *test = other.clone()));
+                });
+            }
+        }
+    }
+}
+
+fn edit_headers(when: &mut When, edit: impl FnOnce(&mut Vec<HeaderTest>)) {
+    if let Some(ConditionTest::Headers(tests)) = when.get_mut(ConditionKind::Header) {
+        edit(tests);
+    }
+}
+
+/// What else could be asked of a header: one text less, or bounds that are one off.
+fn changed(test: &HeaderTest) -> Vec<(&'static str, HeaderOp)> {
+    match &test.op {
+        HeaderOp::Equals(texts) if texts.len() > 1 => {
+            vec![("without-the-last", HeaderOp::Equals(texts[..texts.len() - 1].to_vec()))]
+        }
+        HeaderOp::Prefix(texts) if texts.len() > 1 => {
+            vec![("without-the-last", HeaderOp::Prefix(texts[..texts.len() - 1].to_vec()))]
+        }
+        HeaderOp::Present | HeaderOp::Equals(_) => Vec::new(),
+        HeaderOp::Prefix(texts) => vec![("equals", HeaderOp::Equals(texts.clone()))],
+        HeaderOp::Range(first, end) => {
+            let other = [
+                ("from-earlier", first.saturating_sub(1), *end),
+                ("from-later", first.saturating_add(1), *end),
+                ("to-earlier", *first, end.saturating_sub(1)),
+                ("to-later", *first, end.saturating_add(1)),
+            ];
+            let real = other.into_iter().filter(|(_, from, to)| from < to && (from, to) != (first, end));
+            real.map(|(operation, first, end)| (operation, HeaderOp::Range(first, end))).collect()
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Mutants of how a retry waits: its list or formula, and what the upstream's wish changes.
 
+use playproof_engine::event::WishFaults;
 use playproof_engine::playbook::{
     Backoff, Cap, Counter, Family, Formula, Jitter, OverMax, Ratio, Retry, ServerDelay, ServerDelayMode,
 };
@@ -123,7 +124,7 @@ fn grown(family: Family) -> Vec<(&'static str, Family)> {
 
 /// The mutants of what the upstream's wish changes.
 pub(super) fn of_server_delay(own: ServerDelay) -> Vec<RetryMutant> {
-    let mut found = Vec::new();
+    let mut found = of_faults(own);
     let mut changed = |operation: String, what: String, other: ServerDelay| {
         add(&mut found, operation, what, move |retry| retry.server_delay = other);
     };
@@ -157,6 +158,23 @@ pub(super) fn of_server_delay(own: ServerDelay) -> Vec<RetryMutant> {
     }
     if own.ignores_zero {
         changed("zero-use".into(), "`zero: use`".into(), ServerDelay { ignores_zero: false, ..own });
+    }
+    found
+}
+
+/// The mutants that do not stop at a fault of a wish.
+fn of_faults(own: ServerDelay) -> Vec<RetryMutant> {
+    let all = own.stops_at;
+    let faults = [
+        ("invalid", own.stops_at.invalid, WishFaults { invalid: false, ..all }),
+        ("negative", own.stops_at.negative, WishFaults { negative: false, ..all }),
+        ("multiple", own.stops_at.multiple, WishFaults { multiple: false, ..all }),
+    ];
+    let mut found = Vec::new();
+    for (fault, _, stops_at) in faults.into_iter().filter(|(_, stops, _)| *stops) {
+        add(&mut found, format!("{fault}-ignore"), format!("`{fault}: ignore`"), move |retry| {
+            retry.server_delay.stops_at = stops_at;
+        });
     }
     found
 }

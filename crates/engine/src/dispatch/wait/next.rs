@@ -1,5 +1,5 @@
-//! The wait before the next attempt, or what ends the call instead: the verdict's retries, the call's attempts, the longest
-//! wish, the deadline, in this order.
+//! The wait before the next attempt, or what ends the call instead: what the upstream says, the verdict's retries, the call's
+//! attempts, the longest wish, the deadline, in this order.
 
 use super::limits::{self, Elapsed};
 use super::own::{self, Step};
@@ -87,6 +87,9 @@ pub(in crate::dispatch) fn next_wait(
     spent: CallUsage,
     failure: &ClassifiedFailure,
 ) -> Result<NextWait, RetryStop> {
+    if server::forbids_retry(&retry.server_delay, failure.says) {
+        return Err(StopReason::ToldNotTo.into());
+    }
     if spent.retries >= retry.max_retries {
         return Err(StopReason::MaxRetries.into());
     }
@@ -103,7 +106,7 @@ fn wanted(retry: &Retry, spent: CallUsage, failure: &ClassifiedFailure) -> Resul
     let is_drawn = retry.backoff.is_drawn();
     let draw = |is_used: bool| is_used.then_some(failure.draw);
     let mode = retry.server_delay.mode;
-    match server::wish(&retry.server_delay, failure.retry_after) {
+    match server::wish(&retry.server_delay, failure.says.wait) {
         Wish::None => Ok(NextWait { delay: own(), draw: draw(is_drawn), told: None }),
         Wish::Wait(told) => {
             let delay = server::wait(mode, told, jitter(&retry.backoff), failure.draw, own);
@@ -148,6 +151,7 @@ const fn jitter(backoff: &Backoff) -> &Jitter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::{ServerSays, WishFaults};
     use crate::ids::{QueueId, VerdictId};
     use crate::playbook::{ElapsedRule, Family, Ratio, ServerDelay, ServerDelayMode, UnsafePolicy};
 
@@ -176,9 +180,9 @@ mod tests {
     }
 
     fn failure(retry_after_ms: Option<u64>, draw: &str) -> ClassifiedFailure {
-        let retry_after = retry_after_ms.map(ms);
+        let says = retry_after_ms.map(ms).into();
         let draw = Draw::parse(draw).unwrap();
-        ClassifiedFailure { verdict: VerdictId(0), rule: None, error: None, retry_after, draw }
+        ClassifiedFailure { verdict: VerdictId(0), rule: None, error: None, says, draw }
     }
 
     fn delay(mode: ServerDelayMode, spent: CallUsage, retry_after_ms: Option<u64>) -> Result<u64, RetryStop> {
@@ -241,6 +245,23 @@ mod tests {
         assert_eq!(waits(Counter::Call), [100, 50, 400, 800]);
         assert_eq!(waits(Counter::Own), [100, 50, 200, 400]);
         assert_eq!(waits(Counter::SinceServerDelay), [100, 50, 100, 200]);
+    }
+
+    #[test]
+    fn a_wish_with_a_fault_stops_before_every_limit_if_the_playbook_says_so() {
+        let faults = [(true, false, false), (false, true, false), (false, false, true)]
+            .map(|(invalid, negative, multiple)| WishFaults { invalid, negative, multiple });
+        for stops_at in faults {
+            for fault in faults {
+                let mut retry = retry(ServerDelayMode::Ignore);
+                retry.server_delay.stops_at = stops_at;
+                let says = ServerSays { wait: Some(ms(5)), faults: fault };
+                let failure = ClassifiedFailure { says, ..failure(None, "0") };
+                let stop = next_wait(&retry, &LIMITS, spent(6, 3, 99_999), &failure).unwrap_err();
+                let told = if stops_at == fault { StopReason::ToldNotTo } else { StopReason::MaxRetries };
+                assert_eq!(stop, RetryStop::Limit(told));
+            }
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::fixed::Fixed;
 use super::jitter;
-use crate::event::Draw;
+use crate::event::{Draw, ServerSays};
 use crate::playbook::{Jitter, OverMax, ServerDelay, ServerDelayMode, Terminal};
 use crate::time::Duration;
 
@@ -15,6 +15,11 @@ pub(super) enum Wish {
     Wait(Duration),
     /// It is too long, and the call ends: as exhausted, or so.
     TooLong(Option<Terminal>),
+}
+
+/// Whether what the upstream says forbids a retry.
+pub(super) const fn forbids_retry(delay: &ServerDelay, says: ServerSays) -> bool {
+    delay.stops_at.intersects(says.faults)
 }
 
 /// The wish that `told` becomes.
@@ -87,7 +92,7 @@ mod tests {
         let end = Terminal::Escalate(QueueId(0));
         let told = |over_max, told| {
             let mode = ServerDelayMode::Exact;
-            wish(&ServerDelay { mode, max: Some(ms(100)), over_max, ignores_zero: false }, Some(ms(told)))
+            wish(&ServerDelay { mode, max: Some(ms(100)), over_max, ..ServerDelay::IGNORED }, Some(ms(told)))
         };
         for over_max in [OverMax::Stop, OverMax::Cap, OverMax::Discard, OverMax::End(end)] {
             assert_eq!(told(over_max, 100), Wish::Wait(ms(100)), "the longest wish itself counts");

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::compensation::Context;
 use super::names::{Declared, Reasons};
-use super::{breakers, retry_budgets, rule, sharing, tools, verdict};
+use super::{breakers, header, retry_budgets, rule, sharing, tools, verdict};
 use crate::diagnostic::{Diagnostic, Report, Source};
 use crate::playbook::places::{LimitPlaces, Loaded, PlaybookPlaces, RulePlaces, VerdictPlaces};
 use crate::playbook::syntax;
@@ -46,6 +46,7 @@ fn playbook(root: Cursor<'_>, source: Arc<Source>) -> Option<Loaded> {
     let refuses_unknown_tools = registry(&record);
     let sharing = sharing::sharing(&record);
     let breakers = breakers::breakers(&record);
+    let sources = record.optional("server_delay_sources").map_or_else(|| Some(Vec::new()), header::sources);
     format?;
     let (mut verdicts, mut verdict_places) = unzip(written?);
     if let Some(unclassified) = unclassified? {
@@ -71,6 +72,7 @@ fn playbook(root: Cursor<'_>, source: Arc<Source>) -> Option<Loaded> {
         sharing: sharing?,
         breakers,
         retry_budgets: context.retry_budgets.budgets?,
+        server_delay_sources: sources?,
         limits,
         study: study?,
     };

@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 
+use super::header;
 use super::names::Declared;
 use crate::diagnostic::Diagnostic;
 use crate::playbook::places::RulePlaces;
@@ -72,6 +73,8 @@ fn test(ask: ConditionKind, at: Cursor<'_>) -> Option<ConditionTest> {
         ConditionSyntax::Messages => message(at).map(ConditionTest::Messages),
         ConditionSyntax::Access => at.word(&syntax::ACCESS).map(ConditionTest::Access),
         ConditionSyntax::Bool => at.bool().map(ConditionTest::Is),
+        ConditionSyntax::Said => at.bool().map(ConditionTest::Said),
+        ConditionSyntax::Headers => header::tests(at).map(ConditionTest::Headers),
         ConditionSyntax::Presence => at.word(&syntax::PRESENCE).map(ConditionTest::Is),
         ConditionSyntax::Absence => at.word(&[("absent", ())]).map(|()| ConditionTest::Absent),
     }

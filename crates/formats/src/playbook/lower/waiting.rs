@@ -6,6 +6,7 @@ use crate::diagnostic::Diagnostic;
 use crate::playbook::places::CompensationPlaces;
 use crate::playbook::syntax;
 use crate::yaml::{Cursor, MapReader};
+use playproof_engine::event::WishFaults;
 use playproof_engine::playbook::{
     Backoff, Cap, Counter, DecorrelatedFrom, Family, FamilyWord, Formula, Jitter, JitterWord, OverMax, OverMaxWord,
     Ratio, ServerDelay, ServerDelayMode, ServerDelayWord, Terminal,
@@ -194,12 +195,20 @@ fn long_form(context: &Context<'_>, at: Cursor<'_>) -> Option<ServerDelay> {
     let max = span(&record, "max_ms");
     let over_max = record.optional("over_max").map_or(Some(OverMax::Stop), |at| over_max(context, at));
     let ignores_zero = word(&record, "zero", &syntax::ZERO, false);
+    let stops_at = stops_at(&record);
     if let (Some(over), None) = (record.key_span("over_max"), record.optional("max_ms")) {
         let message = "`over_max` needs `max_ms`, the longest wish";
         at.report(Diagnostic::error("over_max_without_max", message).at(over, "over which wish?"));
         return None;
     }
-    Some(ServerDelay { mode: mode?, max: max?, over_max: over_max?, ignores_zero: ignores_zero? })
+    Some(ServerDelay { mode: mode?, max: max?, over_max: over_max?, ignores_zero: ignores_zero?, stops_at: stops_at? })
+}
+
+/// The faults of a wish that stop the call.
+fn stops_at(record: &MapReader<'_>) -> Option<WishFaults> {
+    let stops = |fault| word(record, fault, &syntax::FAULT, false);
+    let (invalid, negative, multiple) = (stops("invalid"), stops("negative"), stops("multiple"));
+    Some(WishFaults { invalid: invalid?, negative: negative?, multiple: multiple? })
 }
 
 fn mode(record: &MapReader<'_>) -> Option<ServerDelayMode> {
