@@ -283,7 +283,7 @@ upstream:
   one:
     attempts: [{ timeout: {}, applied: true }, { error: absent, latency_ms: 2 }, { error: {} }, { ok: {}, applied: false }]
     refresh: [{ ok: {}, latency_ms: 1 }]
-    reversal: [{ error: { kind: 5xx, message: 'no: \"n\\o', status: 503, code: '1e5', retry_after_ms: 20 } }]
+    reversal: [{ error: { kind: 5xx, message: 'no: \"n\\o', status: 503, code: '1e5', retry_after_ms: 20, should_retry: false, headers: { 'x y': [1, 'null', ''], retry-after: '2' } } }]
   two: [{ ok: {} }, { error: { kind: '0x1F', message: absent, code: '2020-01-01' } }]
 outages: { look: [{ from_ms: 1, to_ms: 9, answer: { error: { kind: 5xx } } }, { answer: { ok: {}, latency_ms: 3 } }] }
 keys: ietf

@@ -78,9 +78,9 @@ fn survivors(report: &MutationReport) -> Vec<&str> {
 
 #[test]
 fn every_mutant_is_another_playbook_and_has_an_id_of_its_own() {
-    for name in EMBEDDED {
-        let playbook = playbook(embedded(name).expect("embedded"));
-        let all = mutants(&playbook);
+    for text in EMBEDDED.iter().filter_map(|name| embedded(name)).chain([HEADERS]) {
+        let playbook = playbook(text);
+        let (name, all) = (&playbook.name, mutants(&playbook));
         assert_eq!(all.iter().map(|mutant| &mutant.id).collect::<BTreeSet<_>>().len(), all.len());
         for mutant in all {
             assert_ne!(mutant.apply(&playbook), playbook, "{name}: {}", mutant.id);
@@ -110,6 +110,63 @@ fn an_id_names_the_row_and_what_was_done_and_survives_an_edit_elsewhere() {
     }
     let moved = format!("# a comment\n{}", SMALL.replace("max_attempts: 9", "max_attempts: 8"));
     assert_eq!(ids(&moved), before);
+}
+
+/// Every condition on headers, and every way to read a wait from them.
+const HEADERS: &str = "\
+format: playbook/1
+name: small
+queues: [humans]
+default_queue: humans
+verdicts:
+  told:
+    means: m
+    effect: not_applied
+    then:
+      retry_with_backoff:
+        backoff_ms: [100]
+        server_delay: { mode: exact, invalid: stop, negative: stop, multiple: stop }
+  busy: { means: m, effect: not_applied, then: { deprecate_tool_call: { reason: busy } } }
+  final: { means: m, effect: unknown, then: { deprecate_tool_call: { reason: final } } }
+classify:
+- { rule: final, when: { should_retry: false }, verdict: final }
+- { rule: busy, when: { header: [{ name: x-busy, prefix: [a, b] }, { name: x-slots, range: [5, 9] }] }, verdict: busy }
+- { rule: full, when: { header: { name: x-full } }, verdict: busy }
+- { rule: told, when: { status: 429, header: { name: x-why, equals: [rate, quota] } }, verdict: told }
+server_delay_sources:
+- { header: wait-ms, format: ms }
+- { header: wait, format: seconds, float: true }
+- { header: wait, format: http_date }
+- { header: reset, format: unix_ts }
+limits: { max_attempts: 3 }
+";
+
+#[test]
+fn a_made_up_fixture_shows_every_change_of_what_headers_say() {
+    let report = judged(HEADERS, &[], &[], 1);
+    let ids: Vec<&str> = report.mutants.iter().map(|mutant| mutant.id.as_str()).collect();
+    for id in [
+        "rule final/should_retry-true",
+        "rule busy/without-header-x-busy",
+        "rule busy/header-x-busy-without-the-last",
+        "rule busy/header-x-slots-to-later",
+        "rule full/header-x-full-invert",
+        "rule told/without-header",
+        "verdict told/negative-ignore",
+        "server_delay_sources/without-wait-http_date",
+        "server_delay_sources/behind-wait-ms-ms",
+        "server_delay_sources/float-reset-unix_ts",
+    ] {
+        assert!(ids.contains(&id), "{id} in {ids:#?}");
+    }
+    let of_headers =
+        |id: &str| ["header", "should_retry", "-ignore", "server_delay_sources"].iter().any(|part| id.contains(part));
+    let hidden = report.mutants.iter().filter(|mutant| of_headers(&mutant.id));
+    let hidden: Vec<&str> = hidden
+        .filter(|mutant| !matches!(mutant.judgement, Judgement::Survived { .. }))
+        .map(|mutant| &*mutant.id)
+        .collect();
+    assert_eq!(hidden, [""; 0]);
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::diagnostic::Diagnostic;
 use crate::playbook::places::{CompensationPlaces, Loaded};
 use playproof_engine::dispatch::wait_range;
+use playproof_engine::event::WishFaults;
 use playproof_engine::playbook::{
     AfterRefresh, Backoff, Compensation, Formula, LimitKind, Limits, Refresh, Retry, ServerDelayMode, Verdict,
 };
@@ -23,6 +24,7 @@ pub(super) fn waits(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
                 found.extend(check.list(retry, &waits));
                 found.extend(check.jitter(retry, &waits));
                 found.extend(check.max_wait(retry));
+                found.extend(check.faults(retry));
             }
             Compensation::RefreshEvidence(refresh) => {
                 found.extend(WaitLint { loaded, verdict, places: &places.then }.refreshes(refresh));
@@ -30,6 +32,26 @@ pub(super) fn waits(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
             _ => {}
         }
     }
+}
+
+/// Headers that no verdict heeds.
+pub(super) fn sources(loaded: &Loaded) -> Option<Diagnostic> {
+    let place = loaded.places.server_delay_sources.clone()?;
+    let heeds = |verdict: &Verdict| match &verdict.then {
+        Compensation::RetryWithBackoff(Retry { server_delay, .. }) => {
+            server_delay.mode != ServerDelayMode::Ignore || server_delay.stops_at != WishFaults::default()
+        }
+        _ => false,
+    };
+    if loaded.playbook.verdicts.iter().any(heeds) {
+        return None;
+    }
+    let message = "no verdict heeds what the upstream says of waiting";
+    Some(
+        Diagnostic::warning("unused_delay_sources", message)
+            .at(place, "read in vain")
+            .help("write `server_delay` or `after: retry_after` in a retry, or remove the headers"),
+    )
 }
 
 struct WaitLint<'a> {
@@ -141,6 +163,19 @@ impl WaitLint<'_> {
         let help = "write `cap: after_jitter` if no wait may be longer";
         let label = "the jitter comes after the cap";
         Some(Diagnostic::warning("jitter_beyond_cap", message).at(waits.clone(), label).help(help))
+    }
+
+    /// Stops at faults of headers, where no header is read.
+    fn faults(&self, retry: &Retry) -> Option<Diagnostic> {
+        let stops = retry.server_delay.stops_at != WishFaults::default();
+        let is_read = !self.loaded.playbook.server_delay_sources.is_empty();
+        let place = self.places.server_delay.clone().filter(|_| stops && !is_read)?;
+        let message = format!("`{}` stops at a fault of a header, but no header is read", self.verdict.name);
+        Some(
+            Diagnostic::warning("unread_headers", message)
+                .at(place, "never stops so")
+                .help("list the headers in `server_delay_sources`"),
+        )
     }
 
     fn max_wait(&self, retry: &Retry) -> Option<Diagnostic> {

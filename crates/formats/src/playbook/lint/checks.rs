@@ -19,6 +19,7 @@ pub fn lint(loaded: &Loaded) -> Vec<Diagnostic> {
     backoff::waits(loaded, &mut found);
     shared::breakers(loaded, &mut found);
     shared::retry_budgets(loaded, &mut found);
+    found.extend(backoff::sources(loaded));
     unused_queues(loaded, &mut found);
     shadowed_tools(loaded, &mut found);
     loose_schemas(loaded, &mut found);

@@ -21,7 +21,9 @@ pub const IDS: &[&str] = &[
     "study_playbook",
     "unreached_guard",
     "unreached_verdict",
+    "unread_headers",
     "unused_breaker",
+    "unused_delay_sources",
     "unused_max_wait",
     "unused_queue",
     "unused_retry_budget",
@@ -240,6 +242,16 @@ rule is missing, or an earlier one shadows it (see `shadowed_rule`).
 Add a rule, or remove the verdict.",
     ),
     (
+        "unread_headers",
+        "\
+A verdict stops at a wish of the upstream that is invalid, negative or there several times. Only headers have such faults,
+and the playbook lists none in `server_delay_sources`: the adapter's `retry_after_ms` is always one valid wait.
+
+    server_delay: { mode: exact, negative: stop }         # and no `server_delay_sources`
+
+List the headers that say how long to wait, or leave `negative` out.",
+    ),
+    (
         "unused_breaker",
         "\
 A breaker is declared for a server to which no tool belongs, so that no request ever asks it; or a verdict says what it
@@ -249,6 +261,17 @@ proves to a breaker, and the playbook declares none.
     tools: { payments: { access: write } }
 
 Correct the name, declare `breakers`, or remove the part that does nothing.",
+    ),
+    (
+        "unused_delay_sources",
+        "\
+`server_delay_sources` lists headers that say how long to wait, but every retry waits by its own backoff alone: the headers
+change nothing. A verdict heeds them with `server_delay`, or with `after: retry_after`.
+
+    server_delay_sources: [{ header: retry-after, format: seconds }]
+    then: { retry_with_backoff: { backoff_ms: [200] } }
+
+Heed the headers in a verdict, or remove the list.",
     ),
     (
         "unused_max_wait",

@@ -287,6 +287,45 @@ fn a_jitter_that_lengthens_a_capped_wait_is_told_and_no_other() {
 }
 
 #[test]
+fn headers_that_are_read_in_vain_or_not_at_all_are_told() {
+    let sources = "server_delay_sources: [{ header: retry-after, format: seconds }]";
+    let of = |retry: &str, rest: &str| of_retry("not_applied", &format!("backoff_ms: [200]{retry}"), rest);
+    let in_vain = ["unused_delay_sources: [{ header: retry-after, format: seconds }]"];
+    assert_eq!(of("", sources), in_vain);
+    assert_eq!(of(", server_delay: { mode: ignore }", sources), in_vain);
+    for heeds in
+        [", after: retry_after", ", server_delay: { mode: exact }", ", server_delay: { mode: ignore, negative: stop }"]
+    {
+        assert!(of(heeds, sources).is_empty(), "{heeds}");
+    }
+    let stops = "{ mode: exact, invalid: stop }";
+    assert_eq!(of(&format!(", server_delay: {stops}"), ""), [format!("unread_headers: {stops}")]);
+    assert!(of(&format!(", server_delay: {stops}"), sources).is_empty());
+    assert!(of(", server_delay: { mode: exact, zero: ignore }", "").is_empty());
+}
+
+#[test]
+fn a_rule_is_shadowed_by_an_earlier_test_of_its_header() {
+    let shadowed = ["shadowed_rule: r1|r0"];
+    assert_eq!(of_rules(&["header: { name: x }", "header: { name: X, equals: [a, b] }"]), shadowed);
+    assert_eq!(of_rules(&["header: { name: x, range: [0, 9] }", "header: { name: x, equals: '5' }"]), shadowed);
+    assert_eq!(of_rules(&["header: { name: x, present: false }", "error: absent"]), shadowed);
+    assert_eq!(of_rules(&["should_retry: false", "should_retry: false, status: 500"]), shadowed);
+    for rules in [
+        ["header: { name: x }", "header: { name: y }"],
+        ["header: { name: x, prefix: a }", "header: { name: x }"],
+        ["header: { name: x, equals: a, invert: true }", "header: { name: x, prefix: b }"],
+        ["should_retry: false", "should_retry: true"],
+        ["should_retry: false", "error: absent"],
+    ] {
+        assert!(of_rules(&rules).is_empty(), "{rules:?}");
+    }
+    let impossible = of_rules(&["error: absent, header: { name: x }"]);
+    assert_eq!(impossible, ["impossible_rule: { error: absent, header: { name: x } }"]);
+    assert!(of_rules(&["error: absent, header: { name: x, present: false }"]).is_empty());
+}
+
+#[test]
 fn a_formula_whose_shortest_waits_pass_the_deadline_is_told() {
     let of = |deadline: u64, retries: &str| {
         let rest = format!("limits: {{ max_attempts: 4, deadline_ms: {deadline} }}");
