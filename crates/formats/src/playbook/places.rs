@@ -185,8 +185,14 @@ impl PlaybookPlaces {
             "limit" => self.limit(LimitKind::parse(name)?),
             "otherwise" => self.otherwise(),
             "study" => self.switch(name),
-            part => self.parts[syntax::PARTS.iter().position(|known| *known == part)?].clone(), // as many places as parts
+            part => self.part(part),
         }
+    }
+
+    /// A part that has one row, if it is written.
+    pub(super) fn part(&self, key: &str) -> Option<Range<usize>> {
+        let place = syntax::PARTS.iter().position(|known| *known == key)?;
+        self.parts[place].clone() // as many places as parts
     }
 
     /// A switch of the study block. Its keys have no recorded places, so this searches the text.

@@ -36,7 +36,7 @@ pub(super) fn waits(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
 
 /// Headers that no verdict heeds.
 pub(super) fn sources(loaded: &Loaded) -> Option<Diagnostic> {
-    let place = loaded.places.server_delay_sources.clone()?;
+    let place = loaded.places.part("server_delay_sources")?;
     let heeds = |verdict: &Verdict| match &verdict.then {
         Compensation::RetryWithBackoff(Retry { server_delay, .. }) => {
             server_delay.mode != ServerDelayMode::Ignore || server_delay.stops_at != WishFaults::default()
