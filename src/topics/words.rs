@@ -50,7 +50,8 @@ pub const WORDS: &[(&str, &str, &str, &str)] = &[
         "exhausted",
         "a limit was hit",
         "The outcome has the last error, and the first one if it differs. The stop reason names the first limit that was hit: \
-         `max_retries`, `max_attempts`, `deadline`, `max_wait`, `max_refreshes`, `refresh_failed` or `reversal_refused`.",
+         `told_not_to` (a header of the upstream), `max_retries`, `max_attempts`, `deadline`, `call_timeout`, `max_wait`, \
+         `max_refreshes`, `refresh_failed` or `reversal_refused`.",
     ),
     (
         "outcome",
