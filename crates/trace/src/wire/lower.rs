@@ -18,13 +18,12 @@ use crate::wire::fields;
 use crate::wire::fields::FieldSlices;
 use crate::wire::line::{AnswerLine, CallLine, LineError, Listener, NonTrace};
 use crate::wire::names::{
-    ANSWERS, ARGS, AT, AT_MS, ATTEMPT, ENUM_FIELDS, ENUM_VALUES, ERROR, ERROR_FIELDS, ERROR_NAMES, EVIDENCE,
-    ErrorFields, ID, KEY, LINE_FIELDS, NAMES, ROW, RUN, SOURCE, STARTED, STATUS, STATUS_FROM, TIMEOUT, TOKEN, TOOL,
-    TYPE,
+    ANSWERS, ARGS, AT, AT_MS, ATTEMPT, ENUM_FIELDS, ENUM_VALUES, ERROR, EVIDENCE, ID, KEY, LINE_FIELDS, NAMES, ROW,
+    RUN, SOURCE, STARTED, STATUS, STATUS_FROM, TIMEOUT, TOKEN, TOOL, TYPE,
 };
-use crate::{hash, headers, iso, json};
+use crate::{hash, iso};
 use playproof_engine::call::{AnswerTo, Place, RecordedAnswer, Reply};
-use playproof_engine::event::{ErrorFacts, Headers, KindFrom, StatusFrom};
+use playproof_engine::event::{ErrorFacts, StatusFrom};
 use playproof_engine::time::{Duration, Instant};
 use playproof_formats::diagnostic::did_you_mean;
 
@@ -225,65 +224,6 @@ impl<'a> Lowering<'a> {
         Ok(error)
     }
 
-    fn error_facts(self, raw: &'a str, unknown: &mut u32) -> LineResult<ErrorFacts> {
-        match raw.as_bytes().first() {
-            Some(b'"') => {
-                let message = self.text(raw, "error")?;
-                return Ok(ErrorFacts { message: Some(message.into()), ..ErrorFacts::default() });
-            }
-            Some(b'{') => {}
-            _ => return Err(self.wrong_type(raw, "error", "an object or a message")),
-        }
-        let fields = match fields::accept_whole::<ErrorFields, ERROR_FIELDS>(raw) {
-            Some(fields) => fields,
-            None => fields::read::<ErrorFields, ERROR_FIELDS>(raw).map_err(|error| self.no_object(&error))?,
-        };
-        if let Some((number, value)) = fields.twice {
-            return Err(self.twice(ERROR_NAMES.get(number).copied().unwrap_or_default(), value));
-        }
-        *unknown = unknown.saturating_add(fields.unknown);
-        let name = |raw, name| self.name(raw, name).map(Into::into);
-        Ok(ErrorFacts {
-            kind: fields.field(0).map(|raw| name(raw, "kind")).transpose()?,
-            message: fields.field(1).map(|raw| self.message(raw)).transpose()?,
-            status: fields.field(2).map(|raw| self.status_number(raw)).transpose()?,
-            code: fields.field(3).map(|raw| name(raw, "code")).transpose()?,
-            retry_after: fields
-                .field(4)
-                .map(|raw| self.millis(raw, "retry_after_ms"))
-                .transpose()?
-                .map(Duration::from_micros),
-            kind_from: fields.field(5).and_then(|raw| KindFrom::parse(raw.trim_matches('"'))),
-            should_retry: fields.field(6).map(|raw| self.flag(raw, "should_retry")).transpose()?,
-            headers: fields.field(7).map(|raw| self.headers(raw)).transpose()?.unwrap_or_default(),
-        })
-    }
-
-    fn flag(self, raw: &'a str, name: &str) -> LineResult<bool> {
-        raw.parse().map_err(|_| self.wrong_type(raw, name, "`true` or `false`"))
-    }
-
-    fn headers(self, raw: &'a str) -> LineResult<Headers> {
-        const EXPECTED: &str = "an object of texts, numbers, booleans or lists of them";
-        let value = json::parse(raw).map_err(|_| self.wrong_type(raw, "headers", EXPECTED))?;
-        headers::strict(value).map_err(|wrong| self.wrong_type(wrong.get(), "headers", EXPECTED))
-    }
-
-    /// A message may be any JSON value; one that is no string is taken as its JSON text.
-    fn message(self, raw: &'a str) -> LineResult<Box<str>> {
-        match raw.starts_with('"') {
-            true => self.text(raw, "message").map(Into::into),
-            false => Ok(raw.into()),
-        }
-    }
-
-    fn status_number(self, raw: &'a str) -> LineResult<u16> {
-        let text = raw.trim_matches('"');
-        let value =
-            Decimal::parse(text).and_then(|number| number.scaled(0)).and_then(|number| u16::try_from(number).ok());
-        value.ok_or_else(|| self.wrong_type(raw, "status", "a status number such as 503"))
-    }
-
     fn answer_to(self, raw: &'a str) -> LineResult<AnswerTo> {
         match raw {
             "\"attempt\"" => Ok(AnswerTo::Attempt),
@@ -342,7 +282,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// Milliseconds, as microseconds.
-    fn millis(self, raw: &'a str, name: &str) -> LineResult<u64> {
+    pub(super) fn millis(self, raw: &'a str, name: &str) -> LineResult<u64> {
         let Some(number) = Decimal::parse(raw) else {
             return Err(self.wrong_type(raw, name, "a number of milliseconds"));
         };
@@ -402,7 +342,7 @@ impl<'a> Lowering<'a> {
         read(self, raw, NAMES.get(number).copied().unwrap_or_default()).map(Some)
     }
 
-    fn name(self, raw: &'a str, name: &str) -> LineResult<Cow<'a, str>> {
+    pub(super) fn name(self, raw: &'a str, name: &str) -> LineResult<Cow<'a, str>> {
         match raw.as_bytes().first() {
             Some(b'"') => self.text(raw, name),
             Some(b'-' | b'0'..=b'9') => Ok(Cow::Borrowed(raw)),
@@ -410,7 +350,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn text(self, raw: &'a str, name: &str) -> LineResult<Cow<'a, str>> {
+    pub(super) fn text(self, raw: &'a str, name: &str) -> LineResult<Cow<'a, str>> {
         let inner = raw.strip_prefix('"').and_then(|raw| raw.strip_suffix('"'));
         match inner {
             Some(inner) if memchr::memchr(b'\\', inner.as_bytes()).is_none() => Ok(Cow::Borrowed(inner)),
@@ -443,7 +383,7 @@ impl<'a> Lowering<'a> {
         Box::new(LineError { id, message: message.into(), span, label, help: None, foreign: None })
     }
 
-    fn wrong_type(self, raw: &str, name: &str, expected: &str) -> Box<LineError> {
+    pub(super) fn wrong_type(self, raw: &str, name: &str, expected: &str) -> Box<LineError> {
         self.error("wrong_type", self.span(raw), format!("`{name}` must be {expected}"), "wrong type")
     }
 
