@@ -262,6 +262,8 @@ fn a_cassette_tells_keys_and_waits_and_the_lines_of_its_exchanges() {
         assert_eq!((calls[1].tool(), calls[1].key()), ("POST /v1/refunds", Some("ik_91")), "{name}");
         let Reply::Failed(Some(error)) = &calls[1].answers[0].reply else { panic!("{name}: no failure") };
         assert_eq!(error.retry_after.map(|wait| wait.as_micros() / 1_000_000), Some(seconds), "{name}");
+        let header = if seconds == 2 { "2" } else { "Mon, 02 Mar 2026 09:15:34 GMT" };
+        assert_eq!(error.headers.first("retry-after"), Some(header), "{name}");
     }
 }
 

@@ -4,7 +4,7 @@
 
 use playproof_engine::call::{AnswerTo, CallTexts, Place, RecordedAnswer, RecordedCall, Reply};
 use playproof_engine::event::{
-    Decision, EffectClaim, ErrorFacts, FindingBy, FindingId, LedgerKind, OutcomeKind, Provenance, RequestKind,
+    Decision, EffectClaim, ErrorFacts, FindingBy, FindingId, Headers, LedgerKind, OutcomeKind, Provenance, RequestKind,
     StatusFrom, StopReason,
 };
 use playproof_engine::ids::{AttemptNo, EvidenceId};
@@ -72,6 +72,36 @@ fn a_recorded_answer_answers_the_attempt_of_its_number() {
     assert_eq!(record.outcomes[0].kind, OutcomeKind::SucceededAfterCompensation);
     assert_eq!(record.tallies[0].off_tape, None);
     assert_eq!(record.tallies[0].added_delay.as_millis(), 200);
+}
+
+#[test]
+fn a_wait_until_a_date_is_counted_from_the_recorded_answer() {
+    const MARCH: u64 = 1_772_442_900_000; // Mon, 02 Mar 2026 09:15:00 GMT
+    let limited = |date: &str| {
+        let headers = Headers::new([("retry-after", date)]);
+        let error = ErrorFacts { status: Some(429), headers, ..ErrorFacts::default() };
+        Reply::Failed(Some(std::sync::Arc::new(error)))
+    };
+    let date = |second: u32| limited(&format!("Mon, 02 Mar 2026 09:15:{second:02} GMT"));
+    let mut read = call(None, vec![date(10), date(30), Reply::Ok]);
+    // The agent did not wait: its second attempt failed at once, long before that of the simulation.
+    for (zero, waits) in [(MARCH, [9_900, 29_800]), (0, [500, 1_000])] {
+        read.at = Some(Instant::from_millis(zero));
+        for (answer, n) in read.answers.iter_mut().zip(1..) {
+            answer.at = Some(Instant::from_millis(zero + n * 100));
+        }
+        let record = replay("preset/llm-client", &read, READ, &MissingAnswerPolicy::Unanswered);
+        let waited: Vec<u64> = record
+            .events
+            .iter()
+            .filter_map(|event| match event.what {
+                Decision::RetryScheduled { delay, told: Some(_), .. } => Some(delay.as_millis()),
+                Decision::RetryScheduled { delay, draw: Some(_), .. } => Some(delay.as_millis().next_multiple_of(500)),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(waited, waits, "without a date the wait is the client's own, less up to a quarter");
+    }
 }
 
 #[test]

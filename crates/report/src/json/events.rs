@@ -220,3 +220,25 @@ fn headers(out: &mut Vec<u8>, headers: &Headers) {
     }
     raw(out, "}");
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(error: &ErrorFacts) -> String {
+        let mut out = Vec::new();
+        failure(&mut out, error);
+        String::from_utf8(out).expect("text")
+    }
+
+    #[test]
+    fn an_error_is_written_with_its_headers_and_what_it_says_of_retrying() {
+        let headers = Headers::new([("X-B", "1"), ("retry-after", "a \"few\" s"), ("x-b", "2")]);
+        let error = ErrorFacts { status: Some(503), should_retry: Some(false), headers, ..ErrorFacts::default() };
+        let expected = r#"{"status":503,"should_retry":false,"headers":{"retry-after":"a \"few\" s","x-b":["1","2"]}}"#;
+        assert_eq!(written(&error), expected);
+        let alone = ErrorFacts { should_retry: None, status: None, ..error };
+        assert_eq!(written(&alone), expected.replace(r#""status":503,"should_retry":false,"#, ""));
+        assert_eq!(written(&ErrorFacts::default()), "{}");
+    }
+}

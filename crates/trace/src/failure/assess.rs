@@ -152,6 +152,6 @@ fn failure(evidence: Evidence, found: Option<Found>, result: &ToolResult<'_>) ->
         _ => kind,
     };
     let message = text::cut(&details.message, MAX_MESSAGE).to_owned();
-    let headers = result.headers.map(headers::foreign).unwrap_or_default();
+    let headers = result.headers.map(headers::foreign).unwrap_or(details.headers);
     Failure { evidence, kind: kind.to_owned(), kind_from, message, status, code, retry_after_ms, headers }
 }

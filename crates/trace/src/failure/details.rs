@@ -4,8 +4,10 @@ use serde_json::value::RawValue;
 
 use super::retry_after;
 use super::text;
+use crate::headers;
 use crate::json;
 use crate::json::Fields;
+use playproof_engine::event::Headers;
 
 /// Levels of error objects that are read.
 const DEPTH: usize = 6;
@@ -53,6 +55,9 @@ const NAMES: [&str; 15] = [
 /// The fields that may hold an HTTP status.
 const STATUSES: [&str; 7] = ["status", "statusCode", "status_code", "http_status", "httpStatus", "code", "Code"];
 
+/// The fields that may hold the headers of the answer.
+const HEADERS: [&str; 3] = ["headers", "responseHeaders", "response_headers"];
+
 /// What is known of one error.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Details {
@@ -62,6 +67,8 @@ pub(super) struct Details {
     pub(super) status: Option<u16>,
     /// A wait as the source writes it.
     pub(super) wait: Option<retry_after::Wait>,
+    /// The headers of the answer, if the error names them.
+    pub(super) headers: Headers,
 }
 
 impl Details {
@@ -92,7 +99,8 @@ impl Details {
             self.message = other.message;
         }
         self.names.extend(other.names);
-        Details { status: self.status.or(other.status), wait: self.wait.or(other.wait), ..self }
+        let headers = if self.headers.is_empty() { other.headers } else { self.headers };
+        Details { status: self.status.or(other.status), wait: self.wait.or(other.wait), headers, ..self }
     }
 
     fn read(&mut self, raw: &RawValue, depth: usize) {
@@ -126,6 +134,9 @@ impl Details {
         let number = |name: &&str| fields.text(name).filter(|text| is_status(text))?.parse().ok();
         self.status = self.status.or_else(|| STATUSES.iter().find_map(number));
         self.wait = self.wait.take().or_else(|| retry_after::of_fields(fields));
+        if let Some(raw) = HEADERS.iter().find_map(|name| fields.get(name)).filter(|_| self.headers.is_empty()) {
+            self.headers = headers::foreign(raw);
+        }
         for list in ["details", "errors"] {
             let items = fields.get(list).and_then(json::array).unwrap_or_default();
             items.into_iter().take(8).filter(|_| depth > 1).filter_map(json::object).for_each(|item| {

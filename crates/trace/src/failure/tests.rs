@@ -375,6 +375,17 @@ fn words_within_a_longer_text_prove_nothing_about_a_write() {
 }
 
 #[test]
+fn the_headers_of_an_answer_are_kept_wherever_they_are() {
+    let retry_after = |result: &ToolResult<'_>| failure_of(result).headers.first("retry-after").map(str::to_owned);
+    let body = r#"{"error":{"message":"x","headers":{"Retry-After":["3"],"Set-Cookie":"s"}}}"#;
+    let result = ToolResult { body: Some(body), ..ToolResult::default() };
+    assert_eq!((retry_after(&result).as_deref(), failure_of(&result).headers.iter().count()), (Some("3"), 1));
+    let headers = serde_json::value::RawValue::from_string(r#"[["retry-after","7"]]"#.to_owned()).unwrap();
+    assert_eq!(retry_after(&ToolResult { headers: Some(&headers), ..result }).as_deref(), Some("7"));
+    assert_eq!(retry_after(&ToolResult { body: Some("Error: boom"), ..ToolResult::default() }), None);
+}
+
+#[test]
 fn the_wait_is_read_from_seconds_dates_and_phrases() {
     let wait = |body: &str| failure(body).retry_after_ms;
     assert_eq!(wait("429 Too Many Requests: rate limit exceeded, retry after 2 s"), Some(2_000));

@@ -534,3 +534,17 @@ failed: [texts]
         assert!(brief.contains(&one), "{one:?} is not in {brief:#?}");
     }
 }
+
+#[test]
+fn a_mapping_leads_to_the_headers_of_failed_answers() {
+    let map =
+        "format: mapping/1\ncall: { tool: t }\nresult: { status: s, headers: http.headers }\nfailed: { s: 429 }\n";
+    let rows = "{\"t\":\"a\",\"s\":429,\"http\":{\"headers\":{\"Retry-After\":2,\"Cookie\":\"s\",\"X-A\":[\"1\",\"2\"]}}}\n\
+                {\"t\":\"a\",\"s\":200,\"http\":{\"headers\":{\"Retry-After\":2}}}\n{\"t\":\"a\",\"s\":429}";
+    let (_, lines) = applied(map, rows);
+    assert_eq!(lines[1]["error"]["headers"], serde_json::json!({ "retry-after": "2", "x-a": ["1", "2"] }));
+    assert_eq!(
+        (&lines[3]["error"], &lines[5]["error"]["headers"]),
+        (&serde_json::Value::Null, &serde_json::Value::Null)
+    );
+}
