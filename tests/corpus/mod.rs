@@ -71,6 +71,11 @@ fn any_text_is_a_glob_that_can_be_asked_or_is_refused_in_one_line() {
 }
 
 #[test]
+fn any_header_is_a_wait_or_has_a_fault() {
+    replay("headers", targets::headers);
+}
+
+#[test]
 fn any_fixture_shows_something_or_is_a_report_that_points_into_it() {
     replay("fixture", targets::fixture);
 }

@@ -7,13 +7,13 @@ use std::sync::{Arc, OnceLock};
 use playproof::changeset::Journal;
 use playproof_analysis::feedback::{Feedback, Kept};
 use playproof_analysis::{feedback, proposal};
-use playproof_engine::classify::{Classifier, Signal};
-use playproof_engine::event::{Decision, ErrorFacts, Finding, FindingBy, FindingId};
+use playproof_engine::classify::{Classifier, Signal, server_says};
+use playproof_engine::event::{Decision, ErrorFacts, Finding, FindingBy, FindingId, Headers, WishFaults};
 use playproof_engine::fixture::Fixture;
 use playproof_engine::glob;
 use playproof_engine::glob::Glob;
 use playproof_engine::ids::AttemptNo;
-use playproof_engine::playbook::{Compensation, Playbook, Tools};
+use playproof_engine::playbook::{Compensation, DelayFormat, DelaySource, Playbook, Tools};
 use playproof_engine::sim::{Plan, Scenario, SimulationRecord, Simulator};
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::diagnostic::{Report, Source};
@@ -30,6 +30,7 @@ use playproof_trace::known::{self, FORMATS, FormatOptions};
 use playproof_trace::mapping;
 use playproof_trace::pieces::{Chunks, InputPiece};
 use playproof_trace::redact::RedactionRules;
+use playproof_trace::wire::{AnswerLine, TraceLine};
 use playproof_trace::{canonical, wire};
 use serde::de::IgnoredAny;
 
@@ -155,6 +156,29 @@ pub fn glob(data: &[u8]) {
         Ok(None) => assert_eq!(escaped, text, "a name is compared to the letter"),
         Err(why) => assert!(!why.is_empty() && !why.contains('\n'), "{why:?}"),
     }
+}
+
+/// Headers: up to the first zero byte the value of one, behind it the date of its answer. In each format it is a wait or has
+/// a fault, and what is read without decimal places means the same with them. As JSON, what is read is read again alike.
+pub fn headers(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let (value, date) = text.split_once('\0').unwrap_or((&text, ""));
+    let headers = Headers::new([("x", value), ("Date", date)]);
+    let error = ErrorFacts { headers: headers.clone(), ..ErrorFacts::default() };
+    for format in DelayFormat::ALL {
+        let said = [false, true].map(|float| {
+            let source = DelaySource { header: "x".to_owned(), format, float };
+            server_says(&error, &[source], None)
+        });
+        for says in said {
+            assert!(says.wait.is_none() || says.faults == WishFaults::default(), "{value:?}: {says:?}");
+        }
+        assert!(said[0].faults.invalid || said[0] == said[1], "{value:?}: {said:?}");
+    }
+    let line = serde_json::json!({"call_id": "1", "error": {"headers": {"X": value, "date": [date]}}}).to_string();
+    let read = wire::parse_line(&line).expect("a line of ours").line;
+    let TraceLine::Answer(AnswerLine { answer, .. }) = read else { panic!("{line}") };
+    assert_eq!(answer.reply.error().map(|error| &error.headers), Some(&headers), "{line}");
 }
 
 /// The rule that decides is the last one that `explain` tried.
