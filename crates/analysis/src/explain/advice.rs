@@ -4,7 +4,7 @@
 use super::others::OtherCall;
 use super::subject::{Simulation, Subject};
 use super::upstream_state::{Basis, EffectState, Surplus, SurplusDoubt, UpstreamState};
-use playproof_engine::event::{EffectClaim, Outcome, OutcomeKind, OutcomeWord, RequestKind};
+use playproof_engine::event::{EffectClaim, Outcome, OutcomeKind, OutcomeWord, RequestKind, StopReason};
 use playproof_engine::ids::QueueId;
 use playproof_engine::playbook::{Access, ToolFacts};
 use playproof_engine::sim::Plan;
@@ -133,6 +133,8 @@ pub enum ResendReason {
     Refused,
     /// No: an attempt may have acted, and no key would make a second one harmless.
     MayHaveActed,
+    /// No: the upstream said that the call is not to be sent again.
+    ToldNotTo,
     /// Only if a later write of the tool need not stay: the tool is idempotent, and would overwrite it.
     Overwrites,
 }
@@ -142,7 +144,10 @@ impl Advice {
     pub fn of(subject: &Subject, plan: &Plan, simulation: &Simulation, outcome: &Outcome) -> Advice {
         let state = UpstreamState::of(subject, plan, simulation, outcome);
         let is_keyed = subject.key().is_some();
-        let reason = ResendReason::of(&state, simulation.facts, is_keyed, outcome.kind);
+        let reason = match ResendReason::of(&state, simulation.facts, is_keyed, outcome.kind) {
+            reason if reason.is_yes() && is_told_not_to(outcome) => ResendReason::ToldNotTo,
+            reason => reason,
+        };
         Advice {
             check: check(simulation.facts, outcome, &state),
             next: next(outcome, simulation.facts, &state),
@@ -199,6 +204,11 @@ impl ResendReason {
     pub const fn is_yes(self) -> bool {
         matches!(self, ResendReason::Read | ResendReason::Idempotent | ResendReason::NotDone | ResendReason::SameKey)
     }
+}
+
+/// Whether the upstream said that the call is not to be sent again.
+fn is_told_not_to(outcome: &Outcome) -> bool {
+    outcome.kind == OutcomeKind::Exhausted(StopReason::ToldNotTo)
 }
 
 fn queue(outcome: &Outcome) -> Option<QueueId> {

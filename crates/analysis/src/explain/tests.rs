@@ -314,3 +314,19 @@ fn an_ok_that_belongs_to_no_call_may_be_the_answer_to_a_call_that_was_refused() 
     let keyed = refused.replace(r#""tool":"pay""#, r#""tool":"pay","idempotency_key":"k""#);
     assert_eq!(reason(&[&(keyed + &result(OK))]), (1, ResendReason::NotDone));
 }
+
+#[test]
+fn what_the_upstream_says_not_to_send_again_is_not_recommended() {
+    let tools = tools();
+    let grpc =
+        Plan::new(parse(Source::whole("preset/grpc", embedded("preset/grpc").unwrap())).unwrap().playbook, &tools);
+    let reason = |tool: &str, pushback: &str| {
+        let headers = format!(r#"{{"grpc-retry-pushback-ms":"{pushback}"}}"#);
+        let answer = format!(r#""status":"error","error":{{"code":"UNAVAILABLE","headers":{headers}}}"#);
+        let subject = found(&line("a", &answer).replace("pay", tool), "a");
+        Explanation::of(&subject, &grpc, &tools).advice.unwrap().resend.reason
+    };
+    assert_eq!(reason("look", "-1"), ResendReason::ToldNotTo);
+    assert_eq!(reason("look", "10"), ResendReason::Read);
+    assert_eq!(reason("pay", "-1"), ResendReason::MayHaveActed, "the reason that matters more");
+}

@@ -95,6 +95,7 @@ fn reason(reason: ResendReason, state: &UpstreamState, key: Option<&str>) -> Rea
         ResendReason::Unread => no(UNREAD, ". Mend it first"),
         ResendReason::Refused => no("the playbook refuses this call as it stands, and would refuse it again", ""),
         ResendReason::Denied => denied(state),
+        ResendReason::ToldNotTo => no("a header of the last answer says not to send the call again", ""),
         ResendReason::SaysDone => no("the answer says that something was done", ". Look upstream first"),
         ResendReason::GivenUp => {
             let said = "according to the playbook, no attempt with this intent has acted, so it does no harm, but the \
