@@ -162,6 +162,17 @@ mod tests {
         assert!(test(HeaderOp::Prefix(texts(&["1"])), false).holds(&headers));
     }
 
+    #[test]
+    fn two_ranges_are_apart_or_one_covers_the_other_by_their_bounds() {
+        let of = |first, end| test(HeaderOp::Range(first, end), false);
+        assert!(of(0, 5).is_apart_from(&of(5, 9)) && of(5, 9).is_apart_from(&of(0, 5)));
+        assert!(!of(0, 6).is_apart_from(&of(5, 9)) && !of(5, 9).is_apart_from(&of(0, 6)));
+        assert!(of(0, 9).covers(&of(0, 9)) && of(0, 9).covers(&of(3, 4)));
+        assert!(!of(0, 9).covers(&of(0, 10)) && !of(1, 9).covers(&of(0, 9)));
+        let other = HeaderTest { name: "x-b".into(), ..of(5, 9) };
+        assert!(!of(0, 5).is_apart_from(&other) && !of(0, 9).covers(&other), "another header");
+    }
+
     fn any_test() -> impl Strategy<Value = HeaderTest> {
         let some = || proptest::collection::vec("[012-]{0,2}", 1..3);
         let op = prop_oneof![

@@ -245,7 +245,10 @@ mod tests {
             "mode: exact, invalid: stop",
             "mode: exact, negative: stop",
             "mode: exact, multiple: stop",
+            "mode: ignore",
             "mode: ignore, negative: stop",
+            "mode: at_least",
+            "mode: at_least, negative: stop",
         ] {
             rows.push(row(&format!("backoff_ms: [5], server_delay: {{ {other} }}")));
         }

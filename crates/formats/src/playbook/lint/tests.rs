@@ -310,6 +310,8 @@ fn a_rule_is_shadowed_by_an_earlier_test_of_its_header() {
     assert_eq!(of_rules(&["header: { name: x }", "header: { name: X, equals: [a, b] }"]), shadowed);
     assert_eq!(of_rules(&["header: { name: x, range: [0, 9] }", "header: { name: x, equals: '5' }"]), shadowed);
     assert_eq!(of_rules(&["header: { name: x, present: false }", "error: absent"]), shadowed);
+    let several = "header: [{ name: x, equals: a }, { name: x, prefix: b }]";
+    assert_eq!(of_rules(&[several, "header: { name: x, equals: bc }"]), shadowed);
     assert_eq!(of_rules(&["should_retry: false", "should_retry: false, status: 500"]), shadowed);
     for rules in [
         ["header: { name: x }", "header: { name: y }"],
