@@ -52,8 +52,8 @@ words! {
 /// A request that must not start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blocked {
-    /// How long to wait before asking again: until the open period ends, or until a probe that is out has had the time of
-    /// one; none: unknown.
+    /// How long to wait before asking again: to the end of the open period, or until the probe that is out has had as much
+    /// time. None: unknown.
     pub retry_after: Option<Duration>,
 }
 

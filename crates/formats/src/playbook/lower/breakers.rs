@@ -229,13 +229,14 @@ fn half_open(at: Cursor<'_>, window: Option<BreakerWindow>, opens_at: Option<Ope
     }
 }
 
-/// A number of probes that the window could hold.
+/// A number of probes, at most the answers that decide while the breaker is closed.
 fn permits(at: Cursor<'_>, window: Option<BreakerWindow>) -> Option<u32> {
     let permits = count(at, syntax::MOST_CALLS)?;
     if let Some(BreakerWindow::Calls(most)) = window
         && permits > most
     {
-        let message = format!("{permits} probes are judged where a window of {most} calls is enough");
+        let message =
+            format!("{permits} probes are more than the window of {most} calls, which decides while it is closed");
         at.wrong("above_window", message, "more than the window");
         return None;
     }
