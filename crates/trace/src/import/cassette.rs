@@ -173,20 +173,23 @@ fn arguments(address: &str, request: &Fields<'_>) -> String {
         Some(body) => {
             let body = match json::parse(&body) {
                 Ok(_) => json::compact(&body).into_owned(),
-                Err(_) => form::to_json(&body).filter(|_| may_be_form(request)).unwrap_or_else(|| text(&body)),
+                Err(_) => form_of(request, &body).unwrap_or_else(|| text(&body)),
             };
             format!("{{\"url\":{address},\"body\":{body}}}")
         }
     }
 }
 
-/// Whether the body of a request is a form, or nothing says what it is. Base64 is no form.
-fn may_be_form(request: &Fields<'_>) -> bool {
-    let body = request.get("body").and_then(json::object);
-    if body.is_some_and(|body| body.get("string").is_none()) {
-        return false;
+/// The body of a request as JSON, if its headers or, without them, its characters say that it is a form. Base64 is no form.
+fn form_of(request: &Fields<'_>, body: &str) -> Option<String> {
+    if request.get("body").and_then(json::object).is_some_and(|body| body.get("string").is_none()) {
+        return None;
     }
-    header(request, "content-type").is_none_or(|kind| kind.to_ascii_lowercase().contains("x-www-form-urlencoded"))
+    let is_form = match header(request, "content-type") {
+        Some(kind) => kind.to_ascii_lowercase().contains("www-form-urlencoded"), // a recorder may hide the `x`
+        None => form::looks_like_one(body),
+    };
+    form::to_json(body).filter(|_| is_form)
 }
 
 /// The text of a body: itself, its `string`, or its `base64_string` as it is.
@@ -238,7 +241,9 @@ mod tests {
         assert_eq!(args(r#"{"body":"a=1&b=2"}"#), form);
         assert_eq!(args(r#"{"body":{"encoding":"UTF-8","string":"b=2&a=1"}}"#), form);
         assert_eq!(args(&kind("application/x-www-form-urlencoded; charset=utf-8")), form);
-        // Look-alikes: another kind of body, and base64.
+        assert_eq!(args(&kind("application/<REDACTED>-www-form-urlencoded")), form, "a recorder hid the x");
+        // Look-alikes: a text, another kind of body, and base64.
+        assert_eq!(args(r#"{"body":"to be = or not"}"#), r#"{"url":"u","body":"to be = or not"}"#);
         assert_eq!(args(&kind("text/plain")), r#"{"url":"u","body":"b=2&a=1"}"#);
         assert_eq!(args(r#"{"body":{"base64_string":"YWJj="}}"#), r#"{"url":"u","body":"YWJj="}"#);
         assert_eq!(args(r#"{"body":"{\"b\": 2}"}"#), r#"{"url":"u","body":{"b":2}}"#);
