@@ -202,6 +202,29 @@ fn identical_calls_without_a_run_may_belong_to_several() {
 }
 
 #[test]
+fn what_another_call_without_a_run_did_is_told_under_that_condition() {
+    let line = |run: &str, answer: &str| format!("{{{run}\"tool\":\"pay\",\"args\":{{\"a\":1}},{answer}}}\n");
+    let condition = "All this holds only if these calls belong to one run, which is not recorded.";
+    for (answer, no) in [
+        (
+            OK,
+            "No, because the effect is there already if these calls belong to one run, and without an idempotency key",
+        ),
+        (TIMEOUT, "No, because an attempt with this intent may have acted"),
+    ] {
+        let page = known_of(&[("a.jsonl", &(line("", answer) + &line("", REFUSED)))], "#2");
+        assert!(page.contains(condition) && page.contains(no), "{page}");
+        assert!(page.contains("The planner: it reads the upstream's state first"), "{page}");
+        // Look-alikes: a run, and what the call itself did.
+        let run = r#""run_id":"r","#;
+        let page = known_of(&[("a.jsonl", &(line(run, answer) + &line(run, REFUSED)))], "r#2");
+        assert!(!page.contains("belong to one run"), "{page}");
+        let page = known_of(&[("a.jsonl", &(line("", answer) + &line("", REFUSED)))], "#1");
+        assert!(!page.contains("belong to one run"), "{page}");
+    }
+}
+
+#[test]
 fn a_key_is_compared_over_all_inputs() {
     let place = Place::new();
     for (file, run) in [("a.jsonl", "r1"), ("b.jsonl", "r2")] {

@@ -249,7 +249,7 @@ const SUCCEEDED: OutcomeWord = OutcomeWord::Succeeded;
 const COMPENSATED: OutcomeWord = OutcomeWord::SucceededAfterCompensation;
 
 fn next(outcome: &Outcome, facts: ToolFacts, state: &UpstreamState) -> Actor {
-    let is_made = state.known == EffectState::Done && !state.takes_key;
+    let is_made = state.known == EffectState::Done && !state.takes_key && !state.if_one_run;
     let as_planned = is_made || facts.access == Access::Read || state.modelled || state.contradicted;
     match outcome.kind {
         OutcomeKind::Succeeded | OutcomeKind::SucceededAfterCompensation if as_planned => Actor::Nobody,

@@ -52,6 +52,8 @@ pub struct UpstreamState {
     pub taken_back: bool,
     /// A reversal was confirmed, whatever it found, or may have taken back what was made.
     pub reversed: bool,
+    /// This holds only if this call and others belong to one run: they name none.
+    pub if_one_run: bool,
     /// The outcome contradicts what is known.
     pub contradicted: bool,
     /// What the upstream said to this call, and to calls with its intent.
@@ -230,6 +232,7 @@ impl UpstreamState {
             surplus: None,
             taken_back: false,
             reversed: false,
+            if_one_run: false,
             contradicted: false,
             said: UpstreamSaid::default(),
             token_shared: Vec::new(),
@@ -249,6 +252,18 @@ impl UpstreamState {
             claims_less: false,
             modelled: false,
             read_acted: false,
+        }
+    }
+}
+
+impl Basis {
+    /// Whether it says what other calls did, and nothing of this one.
+    const fn rests_on_others(&self) -> bool {
+        match self {
+            Basis::OthersOk { .. } | Basis::SaidToOthers { .. } => true,
+            Basis::TakenBack(others) => !others.is_empty(),
+            Basis::Unknown(_, own) => matches!(own, OwnEffect::No | OwnEffect::TakenBack),
+            _ => false,
         }
     }
 }
@@ -347,6 +362,7 @@ fn of_recording(
     UpstreamState {
         surplus,
         taken_back: taken_back && known == EffectState::NotDone,
+        if_one_run: call.run().is_none() && !call.is_keyed() && basis.rests_on_others(),
         reversed: evidence.proved.taken_back > 0
             || evidence.proved.may_be_taken_back()
             || same.iter().any(|other| other.reversed),

@@ -29,38 +29,13 @@ pub fn sentences(advice: &Advice, subject: &Subject, names: &PlaybookNames) -> S
 }
 
 fn state(state: &UpstreamState, key: Option<&str>) -> String {
-    let mut said = match &state.basis {
-        Basis::ReadOnly => return "Nothing has changed: the tool only reads.".to_owned(),
-        Basis::Ledger(truth, claim) => ledger(*truth, *claim, state.taken_back),
-        Basis::SeveralOk { surplus, own, others } => several_ok(*surplus, *own, others),
-        Basis::OkAfterProcessed(call) => format!(
-            "The effect is there: the upstream answered that it had processed the key. The later ok of {} may be its first \
-             answer again, or a second effect if it forgot the key.",
-            call.as_ref()
-                .map_or_else(|| "this call".to_owned(), |call| text::fitted(&name(&call.name), 60).into_owned())
-        ),
-        Basis::Ok => "The effect is there: an attempt was answered with ok.".to_owned(),
-        Basis::OthersOk { others, own } => {
-            format!("The effect is there: {} made it; {}.", named(others), this_one(*own))
-        }
-        Basis::Said => "The effect is there: the upstream's answer says so.".to_owned(),
-        Basis::SaidToOthers { others, own } => {
-            format!("The effect is there: the upstream's answer to {} says so; {}.", named(others), this_one(*own))
-        }
-        Basis::TakenBack(others) if others.is_empty() => "The effect is not there: it was taken back.".to_owned(),
-        Basis::TakenBack(others) => {
-            format!("The effect is not there: {} made it, and it was taken back.", named(others))
-        }
-        Basis::NoneActed => "The effect is not there: according to the playbook, no attempt with this intent can have \
-                             acted."
-            .to_owned(),
-        Basis::KeyOfAnother(owner) => format!(
-            "Unknown: the key was sent with other arguments before, by {}, so its answers may be about that request. Look \
-             upstream.",
-            text::fitted(&name(owner), 60)
-        ),
-        Basis::Unknown(others, own) => format!("Unknown: {}. Look upstream.", unknown(others, *own)),
-    };
+    let mut said = by_basis(state);
+    if state.basis == Basis::ReadOnly {
+        return said;
+    }
+    if state.if_one_run {
+        said += " All this holds only if these calls belong to one run, which is not recorded.";
+    }
     if !state.token_shared.is_empty() {
         let others = joined(
             state.token_shared.iter().take(NAMED).map(|other| text::fitted(&name(other), 60).into_owned()).collect(),
@@ -109,6 +84,42 @@ fn state(state: &UpstreamState, key: Option<&str>) -> String {
         said += " Modelled answers prove nothing and are not counted.";
     }
     said
+}
+
+/// What the state rests on.
+fn by_basis(state: &UpstreamState) -> String {
+    match &state.basis {
+        Basis::ReadOnly => "Nothing has changed: the tool only reads.".to_owned(),
+        Basis::Ledger(truth, claim) => ledger(*truth, *claim, state.taken_back),
+        Basis::SeveralOk { surplus, own, others } => several_ok(*surplus, *own, others),
+        Basis::OkAfterProcessed(call) => format!(
+            "The effect is there: the upstream answered that it had processed the key. The later ok of {} may be its first \
+             answer again, or a second effect if it forgot the key.",
+            call.as_ref()
+                .map_or_else(|| "this call".to_owned(), |call| text::fitted(&name(&call.name), 60).into_owned())
+        ),
+        Basis::Ok => "The effect is there: an attempt was answered with ok.".to_owned(),
+        Basis::OthersOk { others, own } => {
+            format!("The effect is there: {} made it; {}.", named(others), this_one(*own))
+        }
+        Basis::Said => "The effect is there: the upstream's answer says so.".to_owned(),
+        Basis::SaidToOthers { others, own } => {
+            format!("The effect is there: the upstream's answer to {} says so; {}.", named(others), this_one(*own))
+        }
+        Basis::TakenBack(others) if others.is_empty() => "The effect is not there: it was taken back.".to_owned(),
+        Basis::TakenBack(others) => {
+            format!("The effect is not there: {} made it, and it was taken back.", named(others))
+        }
+        Basis::NoneActed => "The effect is not there: according to the playbook, no attempt with this intent can have \
+                             acted."
+            .to_owned(),
+        Basis::KeyOfAnother(owner) => format!(
+            "Unknown: the key was sent with other arguments before, by {}, so its answers may be about that request. Look \
+             upstream.",
+            text::fitted(&name(owner), 60)
+        ),
+        Basis::Unknown(others, own) => format!("Unknown: {}. Look upstream.", unknown(others, *own)),
+    }
 }
 
 fn ledger(truth: IntentBalance, claim: EffectClaim, taken_back: bool) -> String {

@@ -190,6 +190,7 @@ fn taken_back(state: &UpstreamState, key: Option<&str>) -> ReasonWords {
 fn done(state: &UpstreamState, key: Option<&str>) -> ReasonWords {
     let there = match state.surplus {
         Some(Surplus { effects, doubt: None }) => format!("the effect is there already, {}", times(effects)),
+        _ if state.if_one_run => "the effect is there already if these calls belong to one run".to_owned(),
         _ => "the effect is there already".to_owned(),
     };
     match key {
