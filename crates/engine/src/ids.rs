@@ -52,6 +52,10 @@ ids! {
     ReasonId(u16);
     /// A call, by its slot in one machine; in a simulation that removes no calls, its place.
     CallId(u32);
+    /// A breaker, by its place in the playbook.
+    BreakerId(u16);
+    /// A server of one simulation.
+    ServerId(u32);
     /// A run of one simulation.
     RunId(u32);
     /// A tool name of one simulation.

@@ -233,7 +233,7 @@ impl<'a> Reach<'a> {
             }
             StopReason::RefreshFailed => none(self.refreshes().next().is_some(), "nothing refreshes evidence"),
             StopReason::Budget => none(bounded, "nothing is sent after the first attempt"),
-            StopReason::CircuitOpen => None,
+            StopReason::CircuitOpen | StopReason::RetryBudget => None, // only listed where a playbook has them
             StopReason::ReversalRefused => {
                 let refused = self.refusal_exhausts() && self.reversals().next().is_some();
                 none(refused, "a refused reversal goes on to `on_refused`")

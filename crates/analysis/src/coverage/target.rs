@@ -167,7 +167,8 @@ pub fn targets(playbook: &Playbook) -> Vec<Target> {
     targets.extend(refusals.into_iter().map(Target::Refusal));
     let stops = StopReason::ALL.into_iter().filter(|stop| match stop {
         StopReason::Budget => budget.is_some_and(|budget| budget.counts == BudgetUnit::Attempts),
-        StopReason::CircuitOpen => false,
+        StopReason::CircuitOpen => !playbook.breakers.is_empty(),
+        StopReason::RetryBudget => !playbook.retry_budgets.is_empty(),
         _ => true,
     });
     targets.extend(stops.map(Target::Stop));
@@ -192,7 +193,7 @@ pub(super) fn refusals(playbook: &Playbook) -> Vec<AdmissionRefusal> {
         AdmissionRefusal::KeyInFlight => dedupe.is_some_and(|rules| rules.in_flight == InFlightKey::Refuse),
         AdmissionRefusal::Unsettled => dedupe.is_some() && tools.iter().any(|row| row.facts.ignores_keys),
         AdmissionRefusal::BudgetExceeded => budget.is_some(),
-        AdmissionRefusal::CircuitOpen => false,
+        AdmissionRefusal::CircuitOpen => !playbook.breakers.is_empty(),
         AdmissionRefusal::QueueFull => permits.is_some(),
     };
     AdmissionRefusal::ALL.into_iter().filter(can).collect()

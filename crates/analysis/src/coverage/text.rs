@@ -124,6 +124,9 @@ fn tool_fields(tool: &FixtureTool) -> String {
     if let Some(timeout) = tool.timeout {
         fields += &format!(", timeout_ms: {timeout}");
     }
+    if let Some(server) = &tool.server {
+        fields += &format!(", server: {}", scalar(server));
+    }
     if let Some(ignored) = tool.ignores_keys {
         fields += &format!(", keys: {}", if ignored { "ignored" } else { "honoured" });
     }
@@ -288,7 +291,7 @@ upstream:
 outages: { look: [{ from_ms: 1, to_ms: 9, answer: { error: { kind: 5xx } } }, { answer: { ok: {}, latency_ms: 3 } }] }
 keys: ietf
 before: [{ tool: pay.refund, key: k, args: { order: o } }, { tool: look }]
-tools: { 'pay.*': { access: write, idempotent: true, repeatable: true, timeout_ms: 5, keys: ignored, key: required }, look: { access: read } }
+tools: { 'pay.*': { access: write, idempotent: true, repeatable: true, timeout_ms: 5, server: 's 1', keys: ignored, key: required }, look: { access: read } }
 expect:
   study/a:
     one: { outcome: escalated, queue: q, effect: unknown, attempts: 3, verdicts: [v, w] }

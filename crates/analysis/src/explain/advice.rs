@@ -4,7 +4,9 @@
 use super::others::OtherCall;
 use super::subject::{Simulation, Subject};
 use super::upstream_state::{Basis, EffectState, Surplus, SurplusDoubt, UpstreamState};
-use playproof_engine::event::{EffectClaim, Outcome, OutcomeKind, OutcomeWord, RequestKind, StopReason};
+use playproof_engine::event::{
+    AdmissionRefusal, EffectClaim, Outcome, OutcomeKind, OutcomeWord, RequestKind, StopReason,
+};
 use playproof_engine::ids::QueueId;
 use playproof_engine::playbook::{Access, ToolFacts};
 use playproof_engine::sim::Plan;
@@ -131,6 +133,8 @@ pub enum ResendReason {
     Unread,
     /// No: the playbook refuses the call as it stands.
     Refused,
+    /// Not now: the playbook refuses the call until others have ended, or time has passed.
+    RefusedForNow,
     /// No: an attempt may have acted, and no key would make a second one harmless.
     MayHaveActed,
     /// No: the upstream said that the call is not to be sent again.
@@ -168,8 +172,14 @@ impl ResendReason {
     /// The one function that decides whether one more identical call could do harm. It says yes only if that call would
     /// cause no `unsafe` finding.
     fn of(state: &UpstreamState, facts: ToolFacts, is_keyed: bool, ended: OutcomeKind) -> ResendReason {
+        use AdmissionRefusal::{CircuitOpen, KeyInFlight, QueueFull};
         let is_read = facts.access == Access::Read;
         let is_reversed = state.reversed || matches!(ended, OutcomeKind::Reversed(_));
+        let refused = match ended {
+            OutcomeKind::Refused(CircuitOpen | QueueFull | KeyInFlight) => Some(ResendReason::RefusedForNow),
+            OutcomeKind::Refused(_) => Some(ResendReason::Refused),
+            _ => None,
+        };
         match state.known {
             _ if state.read_acted || is_read && state.known == EffectState::Done => ResendReason::ReadActed,
             _ if state.takes_key => ResendReason::KeyOfAnother,
@@ -178,13 +188,17 @@ impl ResendReason {
             _ if state.shares_key => ResendReason::KeyShared,
             _ if state.contradicted => ResendReason::Contradicted,
             _ if state.said.processed => ResendReason::Processed,
-            _ if is_read && matches!(ended, OutcomeKind::Refused(_)) => ResendReason::Refused,
+            _ if is_read && let Some(refused) = refused => refused,
             _ if is_read => ResendReason::Read,
             _ if facts.idempotent && !state.later_writes.is_empty() => ResendReason::Overwrites,
             _ if facts.idempotent => ResendReason::Idempotent,
             _ if state.other_keys.iter().any(OtherCall::may_have_acted) => ResendReason::OtherKey,
             _ if state.maybe_same.iter().any(OtherCall::may_have_acted) => ResendReason::MaybeSame,
-            _ if matches!(ended, OutcomeKind::Refused(_)) && !facts.repeatable => ResendReason::Refused,
+            _ if !facts.repeatable
+                && let Some(refused) = refused =>
+            {
+                refused
+            }
             EffectState::NotDone if is_reversed => ResendReason::TakenBack,
             EffectState::NotDone if state.said.done => ResendReason::SaysDone,
             EffectState::NotDone if state.unclaimed_oks > 0 && !is_keyed => ResendReason::Unclaimed,

@@ -179,6 +179,7 @@ impl TrialPlans<'_> {
             timeout: (facts.timeout != DEFAULT_TIMEOUT || own.timeout != DEFAULT_TIMEOUT).then_some(facts.timeout),
             ignores_keys: stated(facts.ignores_keys, own.ignores_keys),
             needs_key: stated(facts.needs_key, own.needs_key),
+            server: None,
         });
         let fixture = Fixture {
             playbooks: vec![self.draft.playbook.clone()],

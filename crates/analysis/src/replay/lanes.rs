@@ -70,7 +70,7 @@ impl Sessions {
                 call: Arc::new(closed.raw().clone()),
                 facts: plan.facts(closed.raw().tool()),
                 token_spent: token.is_some_and(|token| self.sent.contains(&mark(run, token))),
-                shared: plan.shares_state.then(|| shared(closed)),
+                shared: plan.shares_state.then(|| shared(plan, closed)),
             });
             lane.last = number;
             self.fed.push_back((number, run));
@@ -110,14 +110,15 @@ impl Sessions {
 }
 
 /// What a call may share with others of its run.
-fn shared(closed: &CompletedCall) -> SharedHashes {
+fn shared(plan: &Plan, closed: &CompletedCall) -> SharedHashes {
     let key = closed.raw().key().map(|key| hash::bytes(key.as_bytes(), KEY));
     SharedHashes {
         run: closed.hashes.run,
         tool: closed.hashes.tool,
+        server: plan.server(closed.raw().tool()).to_owned(),
         key,
         args: closed.hashes.args,
-        name: key.map(|_| closed.shown().reference()).unwrap_or_default(),
+        name: closed.shown().reference(),
     }
 }
 

@@ -3,12 +3,13 @@
 
 use std::collections::BTreeSet;
 
+use super::breaker::Generation;
 use super::io::CallFacts;
 use super::permits::Ticket;
 use super::wait::WaitHistory;
 use crate::event::{EffectClaim, Outcome};
-use crate::ids::{AttemptNo, CallId, ErrorId, EvidenceId, ReasonId, VerdictId};
-use crate::playbook::{Access, AfterRefresh, Terminal};
+use crate::ids::{AttemptNo, CallId, ErrorId, EvidenceId, ReasonId, RetryBudgetId, VerdictId};
+use crate::playbook::{Access, AfterRefresh, Terminal, Tokens};
 use crate::time::Instant;
 
 /// The phase of a call.
@@ -18,6 +19,8 @@ pub(super) enum Phase {
     InFlight(AttemptNo),
     /// The next attempt waits for its start.
     Backoff { attempt: AttemptNo, due: Instant },
+    /// A retry budget is empty: the call ends after the wait of the retry that there is not.
+    Resting { due: Instant },
     /// The next attempt waits for a permit.
     Queued { attempt: AttemptNo, ticket: Ticket },
     /// It waits for the call that has its key.
@@ -44,6 +47,14 @@ pub(super) struct CallState {
     pub phase: Phase,
     /// Attempts started.
     pub attempts: u32,
+    /// Attempts that never left the client and count for nothing.
+    pub uncounted: u32,
+    /// The half-open period whose probe the current attempt is.
+    pub probe: Option<Generation>,
+    /// What its last retry took of a retry budget.
+    pub paid: Option<PaidRetry>,
+    /// Whether retry budgets count it as a call that has started.
+    pub is_counted: bool,
     /// Whether it holds a unit of the run's budget for an attempt that was not sent yet.
     pub has_reserved: bool,
     /// Snapshot that the next attempt carries.
@@ -60,6 +71,17 @@ pub(super) struct CallState {
     pub last_error: Option<ErrorId>,
     pub retries: Retries,
     pub waits: WaitHistory,
+}
+
+/// A retry that a retry budget has paid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct PaidRetry {
+    /// Which budget.
+    pub budget: RetryBudgetId,
+    /// What it took.
+    pub cost: Tokens,
+    /// Whether it is scheduled or out.
+    pub is_open: bool,
 }
 
 /// Retries scheduled, by verdict, in the order of first use. The first two verdicts are stored inline: few calls have
@@ -98,6 +120,10 @@ impl CallState {
             facts,
             phase: Phase::Arrived,
             attempts: 0,
+            uncounted: 0,
+            probe: None,
+            paid: None,
+            is_counted: false,
             has_reserved: false,
             evidence: facts.evidence,
             refreshes: 0,

@@ -1,7 +1,10 @@
 //! The machine's inputs and outputs: a small, closed set, never a raw result.
 
 use crate::event::{AdmissionRefusal, Decision, DecisionEvent, Draw, Provenance, RequestKind, ServerSays, Status};
-use crate::ids::{ArgsId, AttemptNo, CallId, ErrorId, EvidenceId, KeyId, RuleId, RunId, TokenId, ToolId, VerdictId};
+use crate::ids::{
+    ArgsId, AttemptNo, BreakerId, CallId, ErrorId, EvidenceId, KeyId, RuleId, RunId, ServerId, TokenId, ToolId,
+    VerdictId,
+};
 use crate::playbook::Access;
 use crate::time::{Duration, Instant};
 
@@ -16,6 +19,10 @@ pub struct CallFacts {
     pub idempotent: bool,
     /// Whether each call is a new intent.
     pub repeatable: bool,
+    /// What its breaker and its retry budgets are kept for.
+    pub server: ServerId,
+    /// The breaker of that server.
+    pub breaker: Option<BreakerId>,
     /// Whose tool calls are counted together.
     pub run: RunId,
     /// The idempotency key.

@@ -54,7 +54,7 @@ impl Machine {
     pub fn handle_input(&mut self, playbook: &Playbook, now: Instant, input: Input, out: &mut OutputBuffer) {
         match input {
             Input::Call(call, facts) if self.calls.is_free(call) => {
-                if playbook.sharing.is_any() {
+                if playbook.shares_state() {
                     self.shared.get_or_insert_default();
                 }
                 self.calls.insert(call, CallState::new(facts));

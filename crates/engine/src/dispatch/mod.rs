@@ -3,11 +3,15 @@
 
 mod breaker;
 mod calls;
+#[cfg(test)]
+mod driver;
 mod io;
 mod keys;
 mod machine;
 mod permits;
 mod purse;
+#[cfg(test)]
+mod server_tests;
 mod shared;
 #[cfg(test)]
 mod sharing_tests;

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use super::breaker::Breaker;
 use super::keys::Keys;
 use super::permits::Permits;
-use crate::ids::{CallId, RunId};
+use super::purse::Purse;
+use crate::ids::{CallId, RetryBudgetId, RunId, ServerId};
 
 /// The shared state of a machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -12,29 +14,53 @@ pub(super) struct Shared {
     pub keys: Keys,
     pub budget: Budget,
     pub permits: Permits,
+    /// Only of servers with a breaker.
+    pub servers: BTreeMap<ServerId, Server>,
+    /// What retry budgets have left, by server or for all of them.
+    pub purses: BTreeMap<(RetryBudgetId, Option<ServerId>), Purse>,
     /// Keyed calls that have just ended, and whose followers do not know it yet. Empty between inputs.
     pub ended: Vec<CallId>,
+}
+
+/// What the calls of one server share.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Server {
+    pub breaker: Breaker,
+    /// The call whose answer opened the breaker last.
+    pub opened_by: Option<CallId>,
 }
 
 /// The tool calls that each run has used or reserved.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Budget {
-    used: BTreeMap<RunId, u32>,
+    used: BTreeMap<RunId, Used>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+struct Used {
+    tool_calls: u32,
+    /// The call that took the last one.
+    by: Option<CallId>,
 }
 
 impl Budget {
-    /// Reserves one tool call of `limit`; false: none is left.
-    pub(super) fn reserve(&mut self, run: RunId, limit: u32) -> bool {
+    /// Reserves one tool call of `limit` for a call.
+    ///
+    /// # Errors
+    /// None is left; the call that took the last one.
+    pub(super) fn reserve(&mut self, run: RunId, call: CallId, limit: u32) -> Result<(), Option<CallId>> {
         let used = self.used.entry(run).or_default();
-        let has_left = *used < limit;
-        *used += u32::from(has_left);
-        has_left
+        if used.tool_calls >= limit {
+            return Err(used.by);
+        }
+        *used = Used { tool_calls: used.tool_calls + 1, by: Some(call) };
+        Ok(())
     }
 
     /// Gives back a reserved tool call that was not sent.
     pub(super) fn give_back(&mut self, run: RunId) {
         if let Some(used) = self.used.get_mut(&run) {
-            *used = used.saturating_sub(1);
+            used.tool_calls = used.tool_calls.saturating_sub(1);
         }
     }
 

@@ -1,9 +1,10 @@
 //! What calls of one machine share: keys, the budget of a run, permits. Driven by hand, one input after the other.
 
-use super::tests::{META, failed, keyed_write};
-use super::{CallFacts, Input, Machine, Output, OutputBuffer, Response};
-use crate::event::{AdmissionRefusal, Decision, EffectClaim, OutcomeKind, OutcomeWord, RequestKind, StopReason};
-use crate::ids::{ArgsId, AttemptNo, CallId, KeyId, RunId, ToolId};
+use super::driver::{Dispatcher, other, refused};
+use super::tests::{failed, keyed_write};
+use super::{CallFacts, Input, Output, Response};
+use crate::event::{AdmissionRefusal, Decision, EffectClaim, OutcomeKind, OutcomeWord, StopReason};
+use crate::ids::{ArgsId, CallId, KeyId, RunId, ToolId};
 use crate::playbook::sample::{DENIED, TIMEOUT, playbook};
 use crate::playbook::{Access, BudgetUnit, Dedupe, InFlightKey, PermitLimits, Playbook, Sharing, ToolCallBudget};
 use crate::time::{Duration, Instant};
@@ -34,73 +35,8 @@ fn with_budget(tool_calls: u32, counts: BudgetUnit) -> Playbook {
     sharing(Sharing { dedupe: Some(WINDOW), budget, ..Sharing::NONE })
 }
 
-/// Calls with a key of their own.
-fn other(n: u32) -> CallFacts {
-    CallFacts { key: Some(KeyId(100 + n)), args: ArgsId(n), ..keyed_write() }
-}
-
 fn unkeyed_write() -> CallFacts {
     CallFacts { key: None, ..keyed_write() }
-}
-
-/// One machine under a playbook, at a moment in milliseconds.
-struct Dispatcher {
-    playbook: Playbook,
-    machine: Machine,
-    out: OutputBuffer,
-    now: Instant,
-}
-
-impl Dispatcher {
-    fn of(playbook: Playbook) -> Dispatcher {
-        Dispatcher { playbook, machine: Machine::default(), out: OutputBuffer::default(), now: Instant::ZERO }
-    }
-
-    fn at(&mut self, millis: u64) -> &mut Dispatcher {
-        self.now = Instant::from_millis(millis);
-        self
-    }
-
-    /// The decisions on an input, each with its call.
-    fn input(&mut self, input: Input) -> Vec<(u32, Decision)> {
-        self.out.events.clear();
-        self.machine.handle_input(&self.playbook, self.now, input, &mut self.out);
-        self.out.events.iter().map(|event| (event.call.0, event.what)).collect()
-    }
-
-    fn call(&mut self, id: u32, facts: CallFacts) -> Vec<(u32, Decision)> {
-        self.input(Input::Call(CallId(id), CallFacts { at: self.now, ..facts }))
-    }
-
-    fn answer(&mut self, id: u32, attempt: u32, response: Response) -> Vec<(u32, Decision)> {
-        let asked = RequestKind::Attempt(AttemptNo::new(attempt));
-        self.input(Input::Answered { call: CallId(id), asked, response, meta: META })
-    }
-
-    fn cancel(&mut self, id: u32) -> Vec<(u32, Decision)> {
-        self.input(Input::Cancelled(CallId(id)))
-    }
-
-    fn ended(&self, id: u32) -> Option<OutcomeKind> {
-        self.machine.outcome(CallId(id)).map(|outcome| outcome.kind)
-    }
-
-    fn claim(&self, id: u32) -> Option<EffectClaim> {
-        self.machine.outcome(CallId(id)).map(|outcome| outcome.claim)
-    }
-
-    /// The attempts that were sent, by call.
-    fn sent(&self) -> Vec<u32> {
-        let asked = self.out.outputs.iter().filter_map(|output| match output {
-            Output::Ask { call, asked: RequestKind::Attempt(_), .. } => Some(call.0),
-            _ => None,
-        });
-        asked.collect()
-    }
-}
-
-fn refused(why: AdmissionRefusal) -> Option<OutcomeKind> {
-    Some(OutcomeKind::Refused(why))
 }
 
 fn joined(leader: u32, ended: OutcomeWord) -> Option<OutcomeKind> {

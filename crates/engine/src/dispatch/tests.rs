@@ -8,7 +8,8 @@ use crate::event::{
     ReversalRefusal, StopReason, SuppressionReason,
 };
 use crate::ids::{
-    ArgsId, AttemptNo, CallId, ErrorId, EvidenceId, KeyId, QueueId, ReasonId, RunId, TokenId, ToolId, VerdictId,
+    ArgsId, AttemptNo, CallId, ErrorId, EvidenceId, KeyId, QueueId, ReasonId, RunId, ServerId, TokenId, ToolId,
+    VerdictId,
 };
 use crate::playbook::sample::{DENIED, HUMAN, STALE, TAKE_BACK, TIMEOUT, playbook};
 use crate::playbook::{
@@ -23,6 +24,8 @@ pub(super) const META: ResponseMeta =
 pub(super) fn keyed_write() -> CallFacts {
     CallFacts {
         tool: ToolId(0),
+        server: ServerId(0),
+        breaker: None,
         run: RunId(0),
         ignores_keys: false,
         access: Access::Write,
@@ -434,7 +437,7 @@ fn the_registry_refuses_what_it_was_told_of_and_sends_nothing() {
     for why in [AdmissionRefusal::NotFound, AdmissionRefusal::Schema] {
         let request = RequestCheck::Refused(why, error);
         let (decisions, outcome) = drive(&playbook(), CallFacts { request, ..unkeyed_write() }, &[]);
-        assert_eq!(decisions[0], Decision::Refused { why, error: Some(error) });
+        assert_eq!(decisions[0], Decision::Refused { why, error: Some(error), by: None, retry_after: None });
         assert_eq!((decisions.len(), outcome.attempts, outcome.claim), (2, 0, EffectClaim::NotApplied));
         assert_eq!((outcome.kind, outcome.last_error), (OutcomeKind::Refused(why), Some(error)));
     }

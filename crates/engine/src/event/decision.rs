@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::draw::Draw;
-use super::reason::{AdmissionRefusal, DeprecationReason, ReversalRefusal, StopReason, SuppressionReason};
-use crate::ids::{AttemptNo, CallId, ErrorId, EvidenceId, QueueId, ReasonId, RuleId, VerdictId};
+use super::reason::{AdmissionRefusal, DeprecationReason, OpenReason, ReversalRefusal, StopReason, SuppressionReason};
+use crate::ids::{AttemptNo, CallId, ErrorId, EvidenceId, QueueId, ReasonId, RuleId, ServerId, VerdictId};
 use crate::time::{Duration, Instant};
 use crate::words;
 
@@ -90,6 +90,10 @@ pub enum Decision {
         why: AdmissionRefusal,
         /// What the caller gets.
         error: Option<ErrorId>,
+        /// The call that opened the circuit, or took the last tool call of the run.
+        by: Option<CallId>,
+        /// How long to wait before another call, if that is known.
+        retry_after: Option<Duration>,
     },
     /// No permit is free: the next attempt waits.
     Queued {
@@ -112,6 +116,13 @@ pub enum Decision {
     TookOver {
         /// The lost call.
         leader: CallId,
+    },
+    /// The breaker of a server changed its state.
+    Circuit {
+        /// The server.
+        server: ServerId,
+        /// The change.
+        change: CircuitChange,
     },
     /// The caller went away.
     Cancelled,
@@ -202,6 +213,22 @@ pub enum Decision {
     },
     /// The call ended.
     Outcome(Outcome),
+}
+
+/// A change of a breaker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CircuitChange {
+    /// No request passes.
+    Opened {
+        /// What opened it.
+        why: OpenReason,
+        /// The end of its open period; none: until somebody changes it.
+        until: Option<Instant>,
+    },
+    /// Probes pass.
+    HalfOpen,
+    /// Every request passes.
+    Closed,
 }
 
 words! {

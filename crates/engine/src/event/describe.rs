@@ -2,12 +2,12 @@
 //! no layout and no sentences.
 
 use super::class::Class;
-use super::decision::{Decision, Provenance, RequestKind, Status};
+use super::decision::{CircuitChange, Decision, Provenance, RequestKind, Status};
 use super::decision::{Outcome, OutcomeKind};
 use super::draw::Draw;
 use super::finding::FindingId;
 use super::reason::{DeprecationReason, ReversalRefusal};
-use crate::ids::{CallId, ErrorId, QueueId, ReasonId, RuleId, VerdictId};
+use crate::ids::{CallId, ErrorId, QueueId, ReasonId, RuleId, ServerId, VerdictId};
 use crate::time::{Duration, Instant};
 use crate::words;
 
@@ -20,6 +20,9 @@ words! {
         ServedFromCache = "served_from_cache",
         TookOver = "took_over",
         Cancelled = "cancelled",
+        CircuitOpened = "circuit_opened",
+        CircuitHalfOpen = "circuit_half_open",
+        CircuitClosed = "circuit_closed",
         AttemptStarted = "attempt_started",
         AttemptFinished = "attempt_finished",
         LateAnswer = "late_answer",
@@ -68,6 +71,12 @@ words! {
         Age = "age_ms",
         Ended = "ended",
         By = "by",
+        Cause = "cause",
+        Code = "code",
+        Instead = "instead",
+        RetryAfter = "retry_after_ms",
+        Server = "server",
+        Until = "until_ms",
     }
 }
 
@@ -110,6 +119,8 @@ pub enum FieldValue {
     Lacks(RequestKind),
     /// A call.
     Call(CallId),
+    /// A server.
+    Server(ServerId),
     /// An error.
     Error(ErrorId),
 }
@@ -144,12 +155,16 @@ impl EventKind {
     /// The key of its value, the keys of its fields, and its role for the call.
     const fn definition(self) -> (FieldKey, &'static [FieldKey], Role) {
         match self {
-            EventKind::Refused => (FieldKey::Why, &[FieldKey::Error], Role::Admission),
+            EventKind::Refused => {
+                (FieldKey::Why, &[FieldKey::Error, FieldKey::Cause, FieldKey::RetryAfter], Role::Admission)
+            }
             EventKind::Queued => (FieldKey::Place, &[], Role::Waiting),
             EventKind::Joined => (FieldKey::Leader, &[], Role::Admission),
             EventKind::ServedFromCache => (FieldKey::Leader, &[FieldKey::Age], Role::Admission),
             EventKind::TookOver => (FieldKey::Leader, &[], Role::Attempt),
             EventKind::Cancelled => (FieldKey::By, &[], Role::Stop),
+            EventKind::CircuitOpened => (FieldKey::Server, &[FieldKey::Why, FieldKey::Until], Role::Stop),
+            EventKind::CircuitHalfOpen | EventKind::CircuitClosed => (FieldKey::Server, &[], Role::Waiting),
             EventKind::AttemptStarted => (FieldKey::Attempt, &[FieldKey::Evidence], Role::Attempt),
             EventKind::AttemptFinished => (
                 FieldKey::Attempt,
@@ -231,7 +246,9 @@ impl FieldKey {
             | FieldKey::Error
             | FieldKey::LastError
             | FieldKey::FirstError => Class::OutcomeChanged,
-            FieldKey::Leader | FieldKey::Ended | FieldKey::By => Class::OutcomeChanged,
+            FieldKey::Leader | FieldKey::Ended | FieldKey::By | FieldKey::Cause | FieldKey::Server => {
+                Class::OutcomeChanged
+            }
             FieldKey::Attempt | FieldKey::Attempts | FieldKey::Evidence | FieldKey::Status => Class::AttemptsChanged,
             FieldKey::Latency
             | FieldKey::OverTimeout
@@ -240,8 +257,10 @@ impl FieldKey {
             | FieldKey::Draw
             | FieldKey::Told
             | FieldKey::Place
-            | FieldKey::Age => Class::TimingOnly,
-            FieldKey::Rule | FieldKey::From | FieldKey::Reason => Class::Cosmetic,
+            | FieldKey::Age
+            | FieldKey::RetryAfter
+            | FieldKey::Until => Class::TimingOnly,
+            FieldKey::Rule | FieldKey::From | FieldKey::Reason | FieldKey::Code | FieldKey::Instead => Class::Cosmetic,
         }
     }
 }
@@ -303,18 +322,13 @@ impl Decision {
     pub fn described<R>(&self, then: impl FnOnce(Description) -> R) -> R {
         use EventKind as Kind;
         match *self {
-            Decision::Refused { why, error } => then(Description::new(
-                Kind::Refused,
-                FieldValue::Word(why.as_str()),
-                [error.map_or(FieldValue::Flag(false), FieldValue::Error)],
-            )),
-            Decision::Queued { place } => then(Description::new(Kind::Queued, FieldValue::Number(place), [])),
-            Decision::Joined { leader } => then(Description::new(Kind::Joined, FieldValue::Call(leader), [])),
-            Decision::ServedFromCache { leader, age } => {
-                then(Description::new(Kind::ServedFromCache, FieldValue::Call(leader), [FieldValue::Span(age)]))
-            }
-            Decision::TookOver { leader } => then(Description::new(Kind::TookOver, FieldValue::Call(leader), [])),
-            Decision::Cancelled => then(Description::new(Kind::Cancelled, FieldValue::Word("caller"), [])),
+            Decision::Refused { .. }
+            | Decision::Queued { .. }
+            | Decision::Joined { .. }
+            | Decision::ServedFromCache { .. }
+            | Decision::TookOver { .. }
+            | Decision::Cancelled
+            | Decision::Circuit { .. } => then(self.rare()),
             Decision::AttemptStarted { attempt, evidence } => then(Description::new(
                 Kind::AttemptStarted,
                 FieldValue::Number(attempt.get()),
@@ -374,6 +388,44 @@ impl Decision {
         }
     }
 
+    /// The description of an event of admission, of what calls share, or of the caller: few calls have one.
+    fn rare(&self) -> Description {
+        use EventKind as Kind;
+        match *self {
+            Decision::Refused { why, error, by, retry_after } => Description::new(
+                Kind::Refused,
+                FieldValue::Word(why.as_str()),
+                [
+                    error.map_or(FieldValue::Flag(false), FieldValue::Error),
+                    by.map_or(FieldValue::Flag(false), FieldValue::Call),
+                    FieldValue::OptionalSpan(retry_after),
+                ],
+            ),
+            Decision::Queued { place } => Description::new(Kind::Queued, FieldValue::Number(place), []),
+            Decision::Joined { leader } => Description::new(Kind::Joined, FieldValue::Call(leader), []),
+            Decision::ServedFromCache { leader, age } => {
+                Description::new(Kind::ServedFromCache, FieldValue::Call(leader), [FieldValue::Span(age)])
+            }
+            Decision::TookOver { leader } => Description::new(Kind::TookOver, FieldValue::Call(leader), []),
+            Decision::Circuit { server, change: CircuitChange::Opened { why, until } } => Description::new(
+                Kind::CircuitOpened,
+                FieldValue::Server(server),
+                [
+                    FieldValue::Word(why.as_str()),
+                    FieldValue::OptionalSpan(until.map(|until| until.since(Instant::ZERO))),
+                ],
+            ),
+            Decision::Circuit { server, change: CircuitChange::HalfOpen } => {
+                Description::new(Kind::CircuitHalfOpen, FieldValue::Server(server), [])
+            }
+            Decision::Circuit { server, change: CircuitChange::Closed } => {
+                Description::new(Kind::CircuitClosed, FieldValue::Server(server), [])
+            }
+            // `Cancelled`: the others are described where this is called.
+            _ => Description::new(Kind::Cancelled, FieldValue::Word("caller"), []),
+        }
+    }
+
     /// The guard that decided, and whether it stopped the compensation. A redemption that the upstream refuses has passed
     /// the guard.
     pub const fn guard(&self) -> Option<(GuardKind, bool)> {
@@ -403,6 +455,7 @@ impl Decision {
             | Decision::Joined { .. }
             | Decision::ServedFromCache { .. }
             | Decision::TookOver { .. }
+            | Decision::Circuit { .. }
             | Decision::Cancelled
             | Decision::AttemptStarted { .. }
             | Decision::AttemptFinished { .. }
@@ -437,7 +490,11 @@ impl Outcome {
             }
             OutcomeKind::Cached { leader } => take(FieldKey::Leader, FieldValue::Call(leader)),
             OutcomeKind::Escalated(queue) => take(FieldKey::Queue, FieldValue::Queue(queue)),
-            OutcomeKind::Refused(why) => take(FieldKey::Why, FieldValue::Word(why.as_str())),
+            OutcomeKind::Refused(why) => {
+                take(FieldKey::Why, FieldValue::Word(why.as_str()));
+                take(FieldKey::Code, FieldValue::Word(why.code()));
+                take(FieldKey::Instead, FieldValue::Word(why.instead()));
+            }
             OutcomeKind::Exhausted(stop) => take(FieldKey::Stop, FieldValue::Word(stop.as_str())),
             OutcomeKind::Suspected(_) => take(FieldKey::Why, FieldValue::Word(FindingId::SuspectedFailure.as_str())),
             OutcomeKind::Undetermined(asked) => take(FieldKey::Lacks, FieldValue::Lacks(asked)),

@@ -14,7 +14,8 @@ mod words;
 
 pub use class::Class;
 pub use decision::{
-    Decision, DecisionEvent, EffectClaim, Outcome, OutcomeKind, OutcomeWord, Provenance, RequestKind, Status,
+    CircuitChange, Decision, DecisionEvent, EffectClaim, Outcome, OutcomeKind, OutcomeWord, Provenance, RequestKind,
+    Status,
 };
 pub use describe::{CompensationWord, Description, EventKind, FieldKey, FieldValue, GuardKind};
 pub use draw::Draw;

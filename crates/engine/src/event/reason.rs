@@ -105,7 +105,7 @@ impl AdmissionRefusal {
             AdmissionRefusal::KeyInFlight => "wait until the call with this key has ended",
             AdmissionRefusal::Unsettled => "find out first what the earlier call with this key did",
             AdmissionRefusal::BudgetExceeded => "end the run, or give it more tool calls",
-            AdmissionRefusal::CircuitOpen => "wait until the breaker lets a call pass",
+            AdmissionRefusal::CircuitOpen => "make the call when the breaker lets one pass",
             AdmissionRefusal::QueueFull => "send the call again when others have ended",
         }
     }
@@ -130,6 +130,8 @@ words! {
         Budget = "budget",
         /// The breaker of the tool's server is open.
         CircuitOpen = "circuit_open",
+        /// The retry budget of the tool's server is empty.
+        RetryBudget = "retry_budget",
         /// `max_refreshes`.
         MaxRefreshes = "max_refreshes",
         /// The refresh itself failed.

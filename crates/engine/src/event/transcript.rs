@@ -8,7 +8,7 @@ use super::finding::Finding;
 use super::ledger::{Intent, LedgerEntry};
 use super::reason::DeprecationReason;
 use super::reason::ErrorFacts;
-use crate::ids::{CallId, ErrorId, QueueId, ReasonId, RuleId, VerdictId};
+use crate::ids::{CallId, ErrorId, QueueId, ReasonId, RuleId, ServerId, VerdictId};
 
 /// The names behind the ids of a playbook, for reporters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -65,6 +65,8 @@ pub struct Transcript<'a> {
     pub calls: &'a [String],
     /// The names of other calls that events mention; their ids follow those of `calls`.
     pub others: &'a [String],
+    /// The names of servers, by `ServerId`.
+    pub servers: &'a [String],
     /// The name of an intent.
     pub intent_name: &'a dyn Fn(Intent) -> String,
     /// Ordered by time, then emission.
@@ -88,6 +90,11 @@ impl<'a> Transcript<'a> {
     /// The name of a call.
     pub fn call(&self, id: CallId) -> &'a str {
         self.calls.iter().chain(self.others).nth(id.index()).map_or("?", |name| name)
+    }
+
+    /// The name of a server.
+    pub fn server(&self, id: ServerId) -> &'a str {
+        self.servers.get(id.index()).map_or("?", |name| name)
     }
 
     /// The kind of an error, or `error` if it has none.

@@ -1,5 +1,7 @@
 //! Tool facts, by name or glob, and which row applies if several match. Does not know where rows come from.
 
+use std::sync::Arc;
+
 use super::guess::seems_to_read;
 use super::request::ArgumentSchema;
 use crate::event::{Finding, FindingId, FindingSeverity};
@@ -91,6 +93,8 @@ pub struct ToolRow {
     omitted: OmittedFacts,
     /// The arguments that it takes, if it says so.
     schema: Option<ArgumentSchema>,
+    /// What its breaker and its retry budgets are kept for, if it says so.
+    server: Option<Arc<str>>,
     /// None for a plain name.
     glob: Option<Glob>,
 }
@@ -125,8 +129,8 @@ impl OmittedFacts {
 
 impl PartialEq for ToolRow {
     fn eq(&self, other: &ToolRow) -> bool {
-        (&self.pattern, self.facts, self.omitted, &self.schema)
-            == (&other.pattern, other.facts, other.omitted, &other.schema)
+        (&self.pattern, self.facts, self.omitted, &self.schema, &self.server)
+            == (&other.pattern, other.facts, other.omitted, &other.schema, &other.server)
     }
 }
 
@@ -140,7 +144,7 @@ impl ToolRow {
     pub fn new(pattern: impl Into<String>, facts: ToolFacts) -> Result<ToolRow, String> {
         let pattern = pattern.into();
         let glob = Glob::of_tools(&pattern)?;
-        Ok(ToolRow { pattern, facts, omitted: OmittedFacts::default(), schema: None, glob })
+        Ok(ToolRow { pattern, facts, omitted: OmittedFacts::default(), schema: None, server: None, glob })
     }
 
     /// The same row with all of `facts`.
@@ -159,6 +163,17 @@ impl ToolRow {
     #[must_use]
     pub fn taking(self, schema: Option<ArgumentSchema>) -> ToolRow {
         ToolRow { schema, ..self }
+    }
+
+    /// The same row with the server of its tool.
+    #[must_use]
+    pub fn of_server(self, server: Option<Arc<str>>) -> ToolRow {
+        ToolRow { server, ..self }
+    }
+
+    /// The server of its tool, if it says so.
+    pub fn server(&self) -> Option<&str> {
+        self.server.as_deref()
     }
 
     /// The arguments that it takes, if it says so.
@@ -208,6 +223,12 @@ impl Tools {
     /// The arguments that `tool` takes, from the strongest row that says so.
     pub fn schema(&self, tool: &str) -> Option<&ArgumentSchema> {
         self.matching_rows(tool).filter_map(ToolRow::schema).last()
+    }
+
+    /// What the breaker and the retry budgets of `tool` are kept for: its server from the strongest row that says so, else
+    /// the tool itself.
+    pub fn server<'a>(&'a self, tool: &'a str) -> &'a str {
+        self.matching_rows(tool).filter_map(ToolRow::server).last().unwrap_or(tool)
     }
 
     /// Whether a row says what arguments its tool takes, or that it needs a key.

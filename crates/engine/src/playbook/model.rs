@@ -10,7 +10,7 @@ use super::sharing::Sharing;
 use super::waiting::{Backoff, DelaySource, ElapsedRule, ServerDelay};
 use super::when::When;
 use crate::event::{CompensationWord, EffectClaim, PlaybookNames};
-use crate::ids::{QueueId, ReasonId, RetryBudgetId, RuleId, VerdictId};
+use crate::ids::{BreakerId, QueueId, ReasonId, RetryBudgetId, RuleId, VerdictId};
 use crate::time::Duration;
 use crate::words;
 
@@ -66,10 +66,21 @@ impl Playbook {
         &self.rules[id.index()] // as above
     }
 
-    /// The rules of a server's breaker: its own, else the default ones.
-    pub fn breaker(&self, server: &str) -> Option<&BreakerRules> {
-        let of = |wanted: &str| self.breakers.iter().find(|(name, _)| **name == *wanted).map(|(_, rules)| rules);
-        of(server).or_else(|| of(DEFAULT_BREAKER))
+    /// The id of a server's breaker: its own, else the default one.
+    pub fn breaker_id(&self, server: &str) -> Option<BreakerId> {
+        let of = |wanted: &str| self.breakers.iter().position(|(name, _)| **name == *wanted);
+        let place = of(server).or_else(|| of(DEFAULT_BREAKER))?;
+        u16::try_from(place).ok().map(BreakerId)
+    }
+
+    /// The rules behind an id of this playbook.
+    pub fn breaker_rules(&self, id: BreakerId) -> &BreakerRules {
+        &self.breakers[id.index()].1 // as above
+    }
+
+    /// Whether the calls of one dispatcher share something beside their reversal tokens.
+    pub fn shares_state(&self) -> bool {
+        self.sharing.is_any() || !self.breakers.is_empty() || !self.retry_budgets.is_empty()
     }
 
     /// The retry budget behind an id of this playbook.

@@ -270,7 +270,7 @@ impl<C: CallSource> InputBuilder<'_, C> {
                     next
                 });
                 let request = if self.plan.checks_requests { self.checked(call) } else { RequestCheck::Fine };
-                Input::Call(call, CallFacts { request, at: now, ..self.calls.call(call).dispatched() })
+                Input::Call(call, self.facts(call, now, request))
             }
             PendingEvent::Wake(call) => Input::Woken(call),
             PendingEvent::Cancel(call) => Input::Cancelled(call),
@@ -291,6 +291,16 @@ impl<C: CallSource> InputBuilder<'_, C> {
                 };
                 Input::Late { call, attempt, failed }
             }
+        }
+    }
+
+    /// The facts of a call that starts now.
+    fn facts(&self, id: CallId, now: Instant, request: RequestCheck) -> CallFacts {
+        let call = self.calls.call(id);
+        let facts = CallFacts { request, at: now, ..call.dispatched() };
+        match self.plan.playbook.breakers.is_empty() {
+            true => facts,
+            false => CallFacts { breaker: self.plan.playbook.breaker_id(self.plan.server(call.tool_name)), ..facts },
         }
     }
 

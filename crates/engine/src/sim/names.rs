@@ -3,7 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::ids::{ArgsId, KeyId, RunId};
+use super::pace::RunPace;
+use crate::ids::{ArgsId, Interner, KeyId, RunId, ServerId};
 
 /// Up to this many unused names are kept.
 const FEW: usize = 1_024;
@@ -111,12 +112,23 @@ impl KeyRequests {
     }
 }
 
+/// What a session keeps of a run.
+#[derive(Debug, Default)]
+pub(super) struct RunNames {
+    pub pace: RunPace,
+    /// The name of the call that took a tool call last.
+    pub last: String,
+}
+
 /// The numbers of a session.
 #[derive(Debug, Default)]
 pub(super) struct SharedNames {
     pub keys: Numbers<KeyRequests>,
-    pub runs: Numbers<super::pace::RunPace>,
+    pub runs: Numbers<RunNames>,
     tools: BTreeMap<u128, u32>,
+    pub servers: Interner,
+    /// The names of the calls that opened breakers last, by server.
+    pub opened_by: BTreeMap<ServerId, String>,
 }
 
 impl SharedNames {

@@ -52,7 +52,7 @@ impl Plan {
             classifier: Arc::new(Classifier::new(&playbook)),
             names: playbook.names(),
             reserved: Reserved::of(&playbook),
-            shares_state: playbook.sharing.is_any(),
+            shares_state: playbook.shares_state(),
             shares_tokens: playbook.verdicts.iter().any(|verdict| may_redeem(&verdict.then)),
             checks_requests: playbook.refuses_unknown_tools
                 || playbook.sharing.dedupe.is_some()
@@ -127,6 +127,11 @@ impl Plan {
     /// The arguments that `tool` takes, if a row of tool facts says so.
     pub fn schema(&self, tool: &str) -> Option<&ArgumentSchema> {
         self.tools.schema(tool)
+    }
+
+    /// What the breaker and the retry budgets of `tool` are kept for.
+    pub fn server<'a>(&'a self, tool: &'a str) -> &'a str {
+        self.tools.server(tool)
     }
 
     /// The facts of `tool`.

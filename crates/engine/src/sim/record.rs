@@ -34,6 +34,8 @@ pub struct SimulationRecord {
     pub findings: Vec<Finding>,
     /// The names of calls outside the record that its events mention; their ids follow those of its calls.
     pub others: Vec<String>,
+    /// The names of the servers that its events mention, by `ServerId`.
+    pub servers: Vec<String>,
     by_call: EventsByCall,
 }
 
@@ -121,6 +123,7 @@ impl SimulationRecord {
             names,
             calls,
             others: &self.others,
+            servers: &self.servers,
             intent_name,
             events: &self.events,
             outcomes: &self.outcomes,

@@ -1,12 +1,13 @@
 //! The calls of one simulation and the source of their answers: a fixture or a recorded call.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::call::RecordedCall;
 use crate::dispatch::{CallFacts, RequestCheck};
 use crate::event::{Draw, Intent};
 use crate::fixture::{Fixture, FixtureTool};
-use crate::ids::{ArgsId, AttemptNo, CallId, EvidenceId, Interner, KeyId, RunId, TokenId, ToolId};
+use crate::ids::{ArgsId, AttemptNo, CallId, EvidenceId, Interner, KeyId, RunId, ServerId, TokenId, ToolId};
 use crate::playbook::{Access, DEFAULT_TIMEOUT, OmittedFacts, ToolFacts, ToolRow, Tools};
 use crate::time::{Duration, Instant};
 use crate::upstream::{AnswerSource, KeyDialect, Ledger, MissingAnswerPolicy, Tape};
@@ -29,6 +30,8 @@ pub struct Scenario<'a> {
     pub before: Vec<(ToolId, Option<KeyId>, ArgsId)>,
     /// By `ToolId`.
     pub tools: Interner,
+    /// By `ServerId`.
+    pub servers: Interner,
     /// By `KeyId`.
     pub key_names: Interner,
     /// By `ArgsId`: canonical JSON.
@@ -61,6 +64,8 @@ pub struct ScenarioCall<'a> {
     pub facts: ToolFacts,
     /// The tool.
     pub tool: ToolId,
+    /// What its breaker and its retry budgets are kept for.
+    pub server: ServerId,
     /// Its run.
     pub run: RunId,
     /// The idempotency key.
@@ -94,6 +99,7 @@ impl<'a> ScenarioCall<'a> {
             tool_name: call.tool(),
             facts,
             tool: ToolId(0),
+            server: ServerId(0),
             run: RunId(0),
             key: call.is_keyed().then_some(KeyId(0)),
             token: call.has_token().then_some(TokenId(0)),
@@ -150,6 +156,8 @@ impl<'a> ScenarioCall<'a> {
             access: self.facts.access,
             idempotent: self.facts.idempotent,
             repeatable: self.facts.repeatable,
+            server: self.server,
+            breaker: None, // the plan knows
             run: self.run,
             key: self.key,
             ignores_keys: self.facts.ignores_keys,
@@ -184,9 +192,9 @@ impl<'a> ScenarioCall<'a> {
 impl<'a> Scenario<'a> {
     /// The scenario of a fixture; its own tool facts take precedence over those of the plan.
     pub fn of_fixture(fixture: &'a Fixture, plan: &Plan) -> Scenario<'a> {
-        let facts = Tools::new(fixture.tools.iter().filter_map(tool_row).collect()).over(&plan.tools);
+        let all_facts = Tools::new(fixture.tools.iter().filter_map(tool_row).collect()).over(&plan.tools);
         let (mut tools, mut key_names, mut args) = (Interner::new(), Interner::new(), Interner::new());
-        let (mut tokens, mut runs) = (Interner::new(), Interner::new());
+        let (mut tokens, mut runs, mut servers) = (Interner::new(), Interner::new(), Interner::new());
         let mut order: Vec<usize> = (0..fixture.calls.len()).collect();
         order.sort_by_key(|&n| fixture.calls[n].at);
         let mut places = vec![CallId(0); order.len()];
@@ -204,13 +212,14 @@ impl<'a> Scenario<'a> {
         let cancelled = cancelled.collect();
         let calls = order.into_iter().map(|n| {
             let call = &fixture.calls[n];
-            let facts = facts.facts(&call.tool);
+            let facts = all_facts.facts(&call.tool);
             ScenarioCall {
                 name: &call.name,
                 group: call.group.as_deref(),
                 tool_name: &call.tool,
                 facts,
                 tool: ToolId(tools.intern(&call.tool)),
+                server: ServerId(servers.intern(all_facts.server(&call.tool))),
                 run: RunId(runs.intern(call.run.as_deref().unwrap_or_default())),
                 key: call.key.as_deref().map(|key| KeyId(key_names.intern(key))),
                 token: call.token.as_deref().map(|token| TokenId(tokens.intern(token))),
@@ -230,7 +239,12 @@ impl<'a> Scenario<'a> {
             (ToolId(tools.intern(&effect.tool)), key, ArgsId(args.intern(&effect.args)))
         });
         let before = before.collect();
-        Scenario { calls, later, cancelled, keys: fixture.keys, before, tools, key_names, args }
+        Scenario { calls, later, cancelled, keys: fixture.keys, before, tools, servers, key_names, args }
+    }
+
+    /// The names of its servers, by `ServerId`.
+    pub(super) fn server_names(&self) -> Vec<String> {
+        self.servers.names().iter().map(|name| name.to_string()).collect()
     }
 
     /// The intent of a call to show: none for a read without entries in the ledger.
@@ -273,5 +287,6 @@ fn tool_row(row: &FixtureTool) -> Option<ToolRow> {
         keys: row.ignores_keys.is_none(),
         key: row.needs_key.is_none(),
     };
-    ToolRow::new(row.pattern.clone(), facts).ok().map(|row| row.omitting(omitted))
+    let server = row.server.as_deref().map(Arc::from);
+    ToolRow::new(row.pattern.clone(), facts).ok().map(|row| row.omitting(omitted).of_server(server))
 }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use crate::call::RecordedCall;
 use crate::classify::Memo;
-use crate::event::{Decision, DecisionEvent, ErrorFacts, Outcome, OutcomeKind};
-use crate::ids::{ArgsId, CallId, ErrorId, Interner, KeyId, RunId, TokenId, ToolId};
+use crate::event::{AdmissionRefusal, CircuitChange, Decision, DecisionEvent, ErrorFacts, Outcome, OutcomeKind};
+use crate::ids::{ArgsId, CallId, ErrorId, Interner, KeyId, RunId, ServerId, TokenId, ToolId};
 use crate::playbook::ToolFacts;
 use crate::time::Instant;
 use crate::upstream::{Answer, MissingAnswerPolicy, Request, Upstream};
@@ -64,11 +64,13 @@ pub struct SharedHashes {
     pub run: u128,
     /// Its tool.
     pub tool: u128,
+    /// What its breaker and its retry budgets are kept for.
+    pub server: String,
     /// Its idempotency key.
     pub key: Option<u128>,
     /// Its arguments by meaning.
     pub args: u128,
-    /// Its name for people; only a keyed call needs one.
+    /// Its name for people.
     pub name: String,
 }
 
@@ -128,6 +130,7 @@ struct Mentioned {
 struct SharedIds {
     run: RunId,
     tool: ToolId,
+    server: ServerId,
     key: Option<KeyId>,
     args: ArgsId,
 }
@@ -164,7 +167,7 @@ impl ActiveCall {
         let alone = ScenarioCall::recorded(&self.call, self.facts, beyond);
         let alone = ScenarioCall { token: self.token, at: self.start, ..alone };
         match self.shared {
-            Some(SharedIds { run, tool, key, args }) => ScenarioCall { run, tool, key, args, ..alone },
+            Some(SharedIds { run, tool, server, key, args }) => ScenarioCall { run, tool, server, key, args, ..alone },
             None => alone,
         }
     }
@@ -200,6 +203,9 @@ impl ActiveCall {
             (Decision::Joined { .. }, Some((leader, _))) => Decision::Joined { leader },
             (Decision::TookOver { .. }, Some((leader, _))) => Decision::TookOver { leader },
             (Decision::ServedFromCache { age, .. }, Some((leader, _))) => Decision::ServedFromCache { leader, age },
+            (Decision::Refused { why, error, retry_after, .. }, by) => {
+                Decision::Refused { why, error, by: by.map(|(by, _)| by), retry_after }
+            }
             (Decision::Outcome(outcome), Some((leader, last_error))) => {
                 Decision::Outcome(Outcome { kind: outcome.kind.with_leader(leader), last_error, ..outcome })
             }
@@ -208,6 +214,10 @@ impl ActiveCall {
         let what = match what {
             Decision::RetryScheduled { attempt, delay, due, draw, told } => {
                 Decision::RetryScheduled { attempt, delay, due: self.recorded_time(due), draw, told }
+            }
+            Decision::Circuit { change: CircuitChange::Opened { why, until }, server } => {
+                let until = until.map(|until| self.recorded_time(until));
+                Decision::Circuit { change: CircuitChange::Opened { why, until }, server }
             }
             what => what,
         };
@@ -234,8 +244,9 @@ impl Session {
         let shared = shared.map(|hashes| {
             name = hashes.name;
             let (run, tool) = (self.names.run(hashes.run), ToolId(self.names.tool(hashes.tool)));
+            let server = ServerId(self.names.servers.intern(&hashes.server));
             let key = hashes.key.map(|key| self.names.key(key, hashes.args));
-            SharedIds { run, tool, key: key.map(|(key, _)| key), args: key.map_or(ArgsId(0), |(_, args)| args) }
+            SharedIds { run, tool, server, key: key.map(|(key, _)| key), args: key.map_or(ArgsId(0), |(_, args)| args) }
         });
         let mut record = SimulationRecord::default();
         record.tallies.push(CallTally::default());
@@ -368,7 +379,7 @@ impl Session {
     /// The pace of a call's run, if its start depends on it.
     fn run_of(&mut self, call: Option<SharedIds>) -> Option<&mut RunPace> {
         let shared = call.filter(|_| self.pace == Pace::Causal)?;
-        self.names.runs.get_mut(shared.run.0)
+        self.names.runs.get_mut(shared.run.0).map(|run| &mut run.pace)
     }
 
     /// Distributes the events to their calls, and closes calls that have ended.
@@ -376,7 +387,9 @@ impl Session {
         let mut ended = std::mem::take(&mut self.lingering);
         let mut events = std::mem::take(&mut self.event_loop.buffer.events);
         for event in events.drain(..) {
+            self.note_names(&event);
             let mentioned = self.mentioned(&event);
+            let event = self.with_server(event);
             self.cast.live_mut(event.call).take(event, mentioned);
             if let Decision::Outcome(_) = event.what {
                 self.cast.live_mut(event.call).token_spent = self.is_spent_by_another(event.call);
@@ -412,12 +425,53 @@ impl Session {
             Decision::Outcome(Outcome { kind: OutcomeKind::Joined { leader, .. }, last_error, .. }) => {
                 of_live(leader, last_error)
             }
+            // The other calls may have left: their names are kept.
             Decision::ServedFromCache { .. } | Decision::Outcome(Outcome { kind: OutcomeKind::Cached { .. }, .. }) => {
-                // The leader may have left: its name is kept with the key.
-                let key = self.cast.live.get(event.call.index())?.as_ref()?.shared?.key?;
+                let key = self.shared_of(event.call)?.key?;
                 Some(Mentioned { name: self.names.keys.get(key.0)?.leader.clone(), error: None })
             }
+            Decision::Refused { why, by: Some(_), .. } => {
+                let shared = self.shared_of(event.call)?;
+                let name = match why {
+                    AdmissionRefusal::CircuitOpen => self.names.opened_by.get(&shared.server)?,
+                    _ => &self.names.runs.get(shared.run.0)?.last,
+                };
+                Some(Mentioned { name: name.clone(), error: None })
+            }
             _ => None,
+        }
+    }
+
+    /// The same event, whose server has the number that it has in the call's own record.
+    fn with_server(&mut self, event: DecisionEvent) -> DecisionEvent {
+        let Decision::Circuit { server, change } = event.what else { return event };
+        let name = self.names.servers.name(server.0).unwrap_or_default().to_owned();
+        let servers = &mut self.cast.live_mut(event.call).record.servers;
+        let place = servers.iter().position(|known| *known == name).unwrap_or_else(|| {
+            servers.push(name);
+            servers.len() - 1
+        });
+        let server = ServerId(u32::try_from(place).unwrap_or(u32::MAX));
+        DecisionEvent { what: Decision::Circuit { server, change }, ..event }
+    }
+
+    fn shared_of(&self, call: CallId) -> Option<SharedIds> {
+        self.cast.live.get(call.index())?.as_ref()?.shared
+    }
+
+    /// Keeps the names that later events mention.
+    fn note_names(&mut self, event: &DecisionEvent) {
+        let Some(Some(live)) = self.cast.live.get(event.call.index()) else { return };
+        match (event.what, live.shared) {
+            (Decision::Circuit { server, change: CircuitChange::Opened { .. } }, _) => {
+                self.names.opened_by.insert(server, live.name.clone());
+            }
+            (Decision::AttemptStarted { .. } | Decision::RetryScheduled { .. }, Some(shared)) => {
+                if let Some(run) = self.names.runs.get_mut(shared.run.0) {
+                    run.last.clone_from(&live.name);
+                }
+            }
+            _ => {}
         }
     }
 
@@ -447,7 +501,7 @@ impl Session {
             // Its end in the simulation is its outcome; an answer that comes later moves no call.
             let ended = live.record.events.iter().find(|event| matches!(event.what, Decision::Outcome(_)));
             let after_start = ended.map(|event| event.at.since(live.call.at.unwrap_or_default()));
-            run.note_end(live.number, live.start.plus(after_start.unwrap_or_default()));
+            run.pace.note_end(live.number, live.start.plus(after_start.unwrap_or_default()));
         }
         names.runs.release(run.0);
         names.runs.sweep(|_, _| true); // what a run has used is needed as long as the session

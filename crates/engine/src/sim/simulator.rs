@@ -105,6 +105,7 @@ impl Simulator {
             self.upstream.add_existing(tool, key, args);
         }
         self.run(plan, &scenario.calls);
+        self.record.servers = scenario.server_names();
         &self.record
     }
 
@@ -127,6 +128,7 @@ impl Simulator {
     /// Ends a scenario without remaining events; `ledger` is the ledger of the caller's upstream.
     pub fn finish(&mut self, plan: &Plan, scenario: &Scenario<'_>, ledger: Ledger) -> &SimulationRecord {
         self.record.ledger = ledger;
+        self.record.servers = scenario.server_names();
         self.close(plan, &scenario.calls);
         &self.record
     }

@@ -9,7 +9,7 @@ use super::{FinishedCall, Pace, Plan, Scenario, ScenarioCall, Session, SessionCa
 use crate::call::{AnswerTo, CallTexts, Place, RecordedAnswer, RecordedCall, Reply};
 use crate::classify::Memo;
 use crate::event::{Decision, ErrorFacts, OutcomeKind, Provenance, ReversalRefusal, StatusFrom};
-use crate::ids::{ArgsId, CallId, Interner, KeyId, RunId, TokenId, ToolId, comparisons};
+use crate::ids::{ArgsId, CallId, Interner, KeyId, RunId, ServerId, TokenId, ToolId, comparisons};
 use crate::playbook::sample::playbook;
 use crate::playbook::{Access, ToolFacts, Tools};
 use crate::time::{Duration, Instant};
@@ -219,6 +219,7 @@ fn crowd(scripts: &[Script]) -> Scenario<'_> {
         tool_name: "pay",
         facts: FACTS,
         tool: ToolId(0),
+        server: ServerId(0),
         run: RunId(0),
         key: n.is_multiple_of(3).then(|| KeyId(number(n / 6))),
         token: Some(TokenId(number(n / 2))),
@@ -238,6 +239,7 @@ fn crowd(scripts: &[Script]) -> Scenario<'_> {
         keys: KeyDialect::Replay,
         before: Vec::new(),
         tools: Interner::new(),
+        servers: Interner::new(),
         key_names: Interner::new(),
         args: Interner::new(),
     }

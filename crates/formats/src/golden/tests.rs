@@ -5,11 +5,14 @@ use std::sync::Arc;
 use super::{GoldenBody, GoldenValue, parse_body};
 use crate::diagnostic::{Report, Source};
 use playproof_engine::event::{
-    AdmissionRefusal, Decision, DecisionEvent, DeprecationReason, Description, EffectClaim, ErrorFacts, EventKind,
-    FieldKey, Finding, FindingBy, FindingId, Intent, LedgerEntry, LedgerKind, Outcome, OutcomeKind, PlaybookNames,
-    Provenance, RequestKind, ReversalRefusal, Status, StopReason, SuppressionReason, Transcript,
+    AdmissionRefusal, CircuitChange, Decision, DecisionEvent, DeprecationReason, Description, EffectClaim, ErrorFacts,
+    EventKind, FieldKey, Finding, FindingBy, FindingId, Intent, LedgerEntry, LedgerKind, OpenReason, Outcome,
+    OutcomeKind, OutcomeWord, PlaybookNames, Provenance, RequestKind, ReversalRefusal, Status, StopReason,
+    SuppressionReason, Transcript,
 };
-use playproof_engine::ids::{AttemptNo, CallId, ErrorId, EvidenceId, QueueId, ReasonId, RuleId, ToolId, VerdictId};
+use playproof_engine::ids::{
+    AttemptNo, CallId, ErrorId, EvidenceId, QueueId, ReasonId, RuleId, ServerId, ToolId, VerdictId,
+};
 use playproof_engine::time::{Duration, Instant};
 
 const ODD: &str = "it's: {a}, \"b\"\n#c";
@@ -30,7 +33,23 @@ fn decisions() -> Vec<Decision> {
     let failed = Status::Failed(Some(ErrorId(0)));
     let provenance = Provenance::Scripted;
     vec![
-        Decision::Refused { why: AdmissionRefusal::CircuitOpen, error: None },
+        Decision::Refused {
+            why: AdmissionRefusal::CircuitOpen,
+            error: None,
+            by: Some(CallId(1)),
+            retry_after: Some(Duration::from_millis(5)),
+        },
+        Decision::Queued { place: 3 },
+        Decision::Joined { leader: CallId(1) },
+        Decision::ServedFromCache { leader: CallId(1), age: Duration::from_micros(1_500) },
+        Decision::TookOver { leader: CallId(1) },
+        Decision::Cancelled,
+        Decision::Circuit {
+            server: ServerId(0),
+            change: CircuitChange::Opened { why: OpenReason::FailureRate, until: Some(Instant::ZERO) },
+        },
+        Decision::Circuit { server: ServerId(0), change: CircuitChange::HalfOpen },
+        Decision::Circuit { server: ServerId(0), change: CircuitChange::Closed },
         Decision::AttemptStarted { attempt, evidence: EvidenceId(1) },
         Decision::AttemptFinished { attempt, status: failed, latency: None, provenance, over_timeout: true },
         Decision::LateAnswer { attempt, status: Status::Unanswered },
@@ -60,6 +79,9 @@ fn outcomes() -> Vec<Outcome> {
         OutcomeKind::Reversed(ReasonId(0)),
         OutcomeKind::Exhausted(StopReason::Deadline),
         OutcomeKind::Refused(AdmissionRefusal::Schema),
+        OutcomeKind::Joined { leader: CallId(1), ended: OutcomeWord::Escalated },
+        OutcomeKind::Cached { leader: CallId(1) },
+        OutcomeKind::Cancelled,
         OutcomeKind::Undetermined(RequestKind::Reversal),
     ];
     let outcome = |kind| Outcome {
@@ -103,6 +125,7 @@ fn shown() -> GoldenBody {
         names: &names,
         calls: &calls,
         others: &[],
+        servers: &[ODD.to_owned()],
         intent_name: &|_| format!("pay{{\"note\":\"{ODD}\"}}"),
         events: &events,
         outcomes: &outcomes,

@@ -4,8 +4,8 @@ use std::fmt;
 
 use crate::yaml::scalar;
 use playproof_engine::event::{
-    AdmissionRefusal, Draw, EffectClaim, FieldKey, FieldValue, OutcomeWord, Provenance, RequestKind, ReversalRefusal,
-    Status, StopReason, SuppressionReason, Transcript,
+    AdmissionRefusal, Draw, EffectClaim, FieldKey, FieldValue, OpenReason, OutcomeWord, Provenance, RequestKind,
+    ReversalRefusal, Status, StopReason, SuppressionReason, Transcript,
 };
 use playproof_engine::time::{Duration, Instant};
 
@@ -40,7 +40,7 @@ pub(super) fn is_written(field: &(FieldKey, FieldValue)) -> bool {
     let is_implied = matches!(
         field,
         (FieldKey::Evidence, FieldValue::Number(0))
-            | (FieldKey::Error, _)
+            | (FieldKey::Error | FieldKey::Code | FieldKey::Instead, _)
             | (
                 _,
                 FieldValue::Flag(false)
@@ -81,6 +81,7 @@ impl GoldenValue {
             FieldValue::GivenUp(why) => name(names.deprecated_why(why)),
             FieldValue::Lacks(asked) => GoldenValue::Lacks(asked),
             FieldValue::Call(call) => name(transcript.call(call)),
+            FieldValue::Server(server) => name(transcript.server(server)),
             FieldValue::Error(error) => name(transcript.error_kind(Some(error))),
         }
     }
@@ -88,6 +89,7 @@ impl GoldenValue {
     /// Parses the text of a key; none if the text is not a value of the key.
     pub(super) fn read(key: FieldKey, text: &str) -> Option<GoldenValue> {
         let refused = || ReversalRefusal::parse(text).map(GoldenValue::Refused);
+        let opened = || OpenReason::parse(text).map(|why| GoldenValue::Word(why.as_str()));
         let turned_away = || AdmissionRefusal::parse(text).map(|why| GoldenValue::Word(why.as_str()));
         match key {
             FieldKey::Attempt | FieldKey::Attempts | FieldKey::Evidence | FieldKey::Place => {
@@ -96,13 +98,15 @@ impl GoldenValue {
             FieldKey::OverTimeout | FieldKey::Ignored => (text == "true").then_some(GoldenValue::Flag(true)),
             FieldKey::Delay | FieldKey::Age => Duration::parse_millis(text).map(GoldenValue::Span),
             FieldKey::Latency => (text == "?").then_some(GoldenValue::Unknown),
-            FieldKey::Due | FieldKey::Told | FieldKey::Error => None,
+            FieldKey::Code | FieldKey::Instead => None,
+            FieldKey::Due | FieldKey::Told | FieldKey::Error | FieldKey::RetryAfter | FieldKey::Until => None,
             FieldKey::Draw => Draw::parse(text).map(GoldenValue::Draw),
             FieldKey::From => Provenance::parse(text).map(|from| GoldenValue::Word(from.as_str())),
             FieldKey::Why => SuppressionReason::parse(text)
                 .map(|why| GoldenValue::Word(why.as_str()))
                 .or_else(refused)
-                .or_else(turned_away),
+                .or_else(turned_away)
+                .or_else(opened),
             FieldKey::By => (text == "caller").then_some(GoldenValue::Word("caller")),
             FieldKey::Outcome | FieldKey::Ended => {
                 OutcomeWord::parse(text).map(|outcome| GoldenValue::Word(outcome.as_str()))
@@ -117,6 +121,8 @@ impl GoldenValue {
             | FieldKey::Queue
             | FieldKey::Reason
             | FieldKey::Leader
+            | FieldKey::Cause
+            | FieldKey::Server
             | FieldKey::LastError
             | FieldKey::FirstError => Some(GoldenValue::Name(text.to_owned())),
         }

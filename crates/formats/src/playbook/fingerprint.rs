@@ -294,6 +294,9 @@ fn tool_rows(playbook: &Playbook) -> Vec<PlaybookRow> {
             if ignores_keys {
                 parts.insert("keys".into(), json!(word(&syntax::KEYS, &ignores_keys)));
             }
+            if let Some(server) = tool.server() {
+                parts.insert("server".into(), json!(server));
+            }
             if needs_key {
                 parts.insert("key".into(), json!(word(&syntax::KEY, &needs_key)));
             }

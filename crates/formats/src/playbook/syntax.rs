@@ -82,7 +82,8 @@ pub(super) const REFRESH: &[&str] = &["then", "max_refreshes", "on_unsafe"];
 pub(super) const ESCALATE: &[&str] = &["queue"];
 pub(super) const REVERSAL: &[&str] = &["reason", "on_refused"];
 pub(super) const DEPRECATE: &[&str] = &["reason", "replan"];
-pub(super) const TOOL: &[&str] = &["access", "idempotent", "repeatable", "timeout_ms", "keys", "key", "schema"];
+pub(super) const TOOL: &[&str] =
+    &["access", "idempotent", "repeatable", "timeout_ms", "server", "keys", "key", "schema"];
 pub(super) const REGISTRY: &[&str] = &["unknown_tools"];
 pub(super) const BREAKER: &[&str] = &[
     "window",

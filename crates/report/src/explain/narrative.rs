@@ -27,9 +27,26 @@ struct Narrator<'a> {
 }
 
 impl Narrator<'_> {
-    /// What the call shares with others, or its caller decides.
+    /// What admission decides, what the call shares with others, or what its caller does.
     fn on_shared(&mut self, when: &str, decision: Decision) {
         match decision {
+            Decision::Refused { why, error, by, retry_after } => {
+                let said = error.and_then(|error| self.simulation.record.shown_error(error)?.message.as_deref());
+                let said = said.map(|said| text::escape_unprintable(said).into_owned());
+                let cause = by.map(|call| timeline::cause(why, &self.named(call)));
+                let all: Vec<String> = said.into_iter().chain(cause).collect();
+                let all = if all.is_empty() { String::new() } else { format!(" ({})", all.join("; ")) };
+                let wait = retry_after.map_or_else(String::new, |wait| format!(" in {} ms", timeline::millis(wait)));
+                let (turned_away, instead) = (timeline::turned_away(why), why.instead());
+                self.say(format!(
+                    "The call is refused before its first attempt: {turned_away}{all}. Nothing is sent. Instead: \
+                     {instead}{wait}."
+                ));
+            }
+            Decision::Circuit { server, change } => {
+                let server = self.simulation.transcript(self.plan).server(server).to_owned();
+                self.say(format!("{when} {}.", timeline::circuit(&server, change)));
+            }
             Decision::Queued { place } => {
                 self.say(format!("{when} no permit is free: the next attempt waits, at place {place} of the queue."));
             }
@@ -87,13 +104,9 @@ impl Narrator<'_> {
                 let draw = draw.map_or_else(String::new, |draw| format!(" The draw is {draw}."));
                 self.say(format!("{why} Attempt {attempt} is due in {} ms.{told}{draw}", timeline::millis(delay)));
             }
-            Decision::Refused { why, error } => {
-                let said = error.and_then(|error| self.simulation.record.shown_error(error)?.message.as_deref());
-                let said = said.map_or_else(String::new, |said| format!(" ({})", text::escape_unprintable(said)));
-                let why = timeline::turned_away(why);
-                self.say(format!("The call is refused before its first attempt: {why}{said}. Nothing is sent."));
-            }
-            Decision::Queued { .. }
+            Decision::Refused { .. }
+            | Decision::Circuit { .. }
+            | Decision::Queued { .. }
             | Decision::Joined { .. }
             | Decision::ServedFromCache { .. }
             | Decision::TookOver { .. }

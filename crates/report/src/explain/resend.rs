@@ -94,6 +94,9 @@ fn reason(reason: ResendReason, state: &UpstreamState, key: Option<&str>) -> Rea
         ResendReason::Unclaimed => no(unclaimed(state.unclaimed_oks), ". Look upstream first"),
         ResendReason::Unread => no(UNREAD, ". Mend it first"),
         ResendReason::Refused => no("the playbook refuses this call as it stands, and would refuse it again", ""),
+        ResendReason::RefusedForNow => {
+            no("the playbook refuses this call now, and may let it pass later", ". Nothing was sent: send it then")
+        }
         ResendReason::Denied => denied(state),
         ResendReason::ToldNotTo => no("a header of the last answer says not to send the call again", ""),
         ResendReason::SaysDone => no("the answer says that something was done", ". Look upstream first"),

@@ -4,8 +4,8 @@ use crate::text;
 use crate::view::{CallView, RunView};
 use playproof_engine::call::{AnswerTo, Reply};
 use playproof_engine::event::{
-    AdmissionRefusal, Decision, Draw, ErrorFacts, OutcomeKind, Provenance, RequestKind, ReversalRefusal, Status,
-    SuppressionReason, Transcript,
+    AdmissionRefusal, CircuitChange, Decision, Draw, ErrorFacts, OutcomeKind, Provenance, RequestKind, ReversalRefusal,
+    Status, SuppressionReason, Transcript,
 };
 use playproof_engine::ids::AttemptNo;
 use playproof_engine::sim::OffTape;
@@ -177,11 +177,15 @@ fn decided(transcript: &Transcript<'_>, decision: Decision) -> Option<(Tone, Str
             (Tone::Decided, format!("verdict {} ({by}){ignored}", names.verdict(verdict)))
         }
         Decision::RetryScheduled { delay, draw, told, .. } => (Tone::Decided, send_again(delay, draw, told)),
-        Decision::Refused { why, error } => {
+        Decision::Refused { why, error, by, retry_after } => {
             let said = error.and_then(|error| transcript.error(error)?.message.as_deref());
-            let said = said.map_or_else(String::new, |said| format!(" ({})", text::escape_unprintable(said)));
-            (Tone::Stopped, format!("admission: refused, {}{said}", turned_away(why)))
+            let cause = by.map(|call| cause(why, transcript.call(call)));
+            let wait = retry_after.map(|wait| format!("again in {} ms", millis(wait)));
+            let all: Vec<String> = said.map(escaped).into_iter().chain(cause).chain(wait).collect();
+            let all = if all.is_empty() { String::new() } else { format!(" ({})", all.join("; ")) };
+            (Tone::Stopped, format!("admission: refused, {}{all}", turned_away(why)))
         }
+        Decision::Circuit { server, change } => (Tone::Decided, circuit(transcript.server(server), change)),
         Decision::Queued { place } => (Tone::Decided, format!("no permit is free: waits, place {place} in the queue")),
         Decision::Joined { leader } => (
             Tone::Decided,
@@ -211,6 +215,29 @@ fn decided(transcript: &Transcript<'_>, decision: Decision) -> Option<(Tone, Str
             (Tone::Decided, format!("→ deprecate_tool_call: {}", text::escape_unprintable(names.deprecated_why(why))))
         }
     })
+}
+
+fn escaped(said: &str) -> String {
+    text::escape_unprintable(said).into_owned()
+}
+
+/// What another call did so that this one is refused.
+pub fn cause(why: AdmissionRefusal, call: &str) -> String {
+    let call = escaped(call);
+    match why {
+        AdmissionRefusal::CircuitOpen => format!("opened by {call}"),
+        _ => format!("the last went to {call}"),
+    }
+}
+
+/// A change of a breaker, in words.
+pub fn circuit(server: &str, change: CircuitChange) -> String {
+    let server = escaped(server);
+    match change {
+        CircuitChange::Opened { why, .. } => format!("the breaker of {server} opens ({})", why.as_str()),
+        CircuitChange::HalfOpen => format!("the breaker of {server} is half open: a probe passes"),
+        CircuitChange::Closed => format!("the breaker of {server} closes"),
+    }
 }
 
 /// The wait before the next attempt, and what it comes from beside the playbook.

@@ -8,6 +8,7 @@ use crate::dispatch::keys::{Handover, KeyUse, LeaderEnd};
 use crate::event::{AdmissionRefusal, Decision, EffectClaim, Outcome, OutcomeKind};
 use crate::ids::{AttemptNo, CallId, ErrorId};
 use crate::playbook::BudgetUnit;
+use crate::time::Duration;
 
 impl Transition<'_> {
     /// Admits the call, or refuses it.
@@ -46,28 +47,40 @@ impl Transition<'_> {
 
     /// The checks behind the key.
     fn enter(&mut self) {
-        if !self.reserve_tool_call(AttemptNo::FIRST) {
-            return self.refuse(AdmissionRefusal::BudgetExceeded, None);
+        if let Err(by) = self.reserve_tool_call(AttemptNo::FIRST) {
+            return self.refuse_by(AdmissionRefusal::BudgetExceeded, by, None);
+        }
+        if !self.playbook.retry_budgets.is_empty() {
+            self.enter_retry_budgets();
         }
         self.start(AttemptNo::FIRST);
     }
 
-    /// Reserves one tool call of the run for an attempt, if the playbook counts them; false: none is left.
-    pub(super) fn reserve_tool_call(&mut self, attempt: AttemptNo) -> bool {
-        let Some(budget) = self.playbook.sharing.budget else { return true };
+    /// Reserves one tool call of the run for an attempt, if the playbook counts them.
+    ///
+    /// # Errors
+    /// None is left; the call that took the last one.
+    pub(super) fn reserve_tool_call(&mut self, attempt: AttemptNo) -> Result<(), Option<CallId>> {
+        let Some(budget) = self.playbook.sharing.budget else { return Ok(()) };
         if budget.counts == BudgetUnit::Calls && attempt != AttemptNo::FIRST {
-            return true;
+            return Ok(());
         }
-        let run = self.state().facts.run;
-        let is_granted = self.shared().budget.reserve(run, budget.tool_calls);
-        self.state().has_reserved = is_granted;
-        is_granted
+        let (call, run) = (self.call, self.state().facts.run);
+        self.shared().budget.reserve(run, call, budget.tool_calls)?;
+        self.state().has_reserved = true;
+        Ok(())
     }
 
     /// Refuses the call: nothing was sent for it.
     pub(super) fn refuse(&mut self, why: AdmissionRefusal, error: Option<ErrorId>) {
-        self.emit(Decision::Refused { why, error });
+        self.emit(Decision::Refused { why, error, by: None, retry_after: None });
         self.state().note_error(error);
+        self.finish(OutcomeKind::Refused(why));
+    }
+
+    /// Refuses the call because of what another one did.
+    pub(super) fn refuse_by(&mut self, why: AdmissionRefusal, by: Option<CallId>, retry_after: Option<Duration>) {
+        self.emit(Decision::Refused { why, error: None, by, retry_after });
         self.finish(OutcomeKind::Refused(why));
     }
 

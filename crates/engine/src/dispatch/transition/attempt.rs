@@ -12,6 +12,8 @@ impl Transition<'_> {
         let status = response.status();
         let ResponseMeta { latency, provenance, over_timeout } = meta;
         self.emit(Decision::AttemptFinished { attempt, status, latency, provenance, over_timeout });
+        self.record_in_breaker(response, meta);
+        self.answer_retry_budgets(response == Response::Ok);
         match response {
             Response::Ok => self.on_succeeded(),
             Response::Failed(failure) => self.on_failed(failure),
@@ -47,6 +49,9 @@ impl Transition<'_> {
         let first = self.state().first_verdict;
         let ignored = self.playbook.obeys_first_failure_only() && first.is_some();
         self.emit(Decision::FailureClassified { verdict, rule, ignored });
+        if let Compensation::RetryWithBackoff(retry) = &self.playbook.verdict(verdict).then {
+            self.charge_throttle(retry);
+        }
         let effect = self.playbook.verdict(verdict).effect;
         let state = self.state();
         state.note_error(error);

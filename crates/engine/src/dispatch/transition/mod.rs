@@ -6,6 +6,7 @@ mod attempt;
 mod refresh;
 mod retry;
 mod reversal;
+mod server;
 mod start;
 
 use super::calls::{CallState, Phase};
@@ -115,6 +116,10 @@ impl Transition<'_> {
         let state = self.state();
         state.phase = Phase::Done(outcome);
         let facts = state.facts;
+        if !self.playbook.retry_budgets.is_empty() {
+            self.leave_retry_budgets();
+        }
+        let state = self.state();
         let unsent = std::mem::take(&mut state.has_reserved);
         if let Some(shared) = &mut self.machine.shared {
             if unsent {

@@ -40,7 +40,7 @@ impl Transition<'_> {
         wait::attempts_left(limits, state.attempts)?;
         let next = AttemptNo::new(state.attempts).next();
         wait::starts_in_time(limits, state.facts.at, now)?;
-        if self.reserve_tool_call(next) { Ok(()) } else { Err(StopReason::Budget) }
+        self.reserve_tool_call(next).map_err(|_| StopReason::Budget)
     }
 
     pub(super) fn on_refresh_ended(

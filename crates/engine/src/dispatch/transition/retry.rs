@@ -6,7 +6,8 @@ use crate::dispatch::io::{ClassifiedFailure, Output};
 use crate::dispatch::wait::{self, CallUsage, RetryStop};
 use crate::event::{Decision, EffectClaim, OutcomeKind, StopReason, SuppressionReason};
 use crate::ids::{AttemptNo, VerdictId};
-use crate::playbook::{GuardMode, Retry, UnsafePolicy};
+use crate::playbook::{GuardMode, OnEmptyBudget, Retry, UnsafePolicy};
+use crate::time::Instant;
 
 impl Transition<'_> {
     pub(super) fn on_retry(&mut self, verdict: VerdictId, retry: &Retry, failure: ClassifiedFailure) {
@@ -15,8 +16,9 @@ impl Transition<'_> {
         }
         let (now, limits) = (self.now, &self.playbook.limits);
         let state = self.state();
+        state.uncounted += u32::from(retry.uncounted);
         let spent = CallUsage {
-            attempts: state.attempts,
+            attempts: state.attempts - state.uncounted, // each of them is an attempt
             retries: state.retries.of(verdict),
             since: state.facts.at,
             now,
@@ -26,11 +28,11 @@ impl Transition<'_> {
             Err(RetryStop::Limit(stop)) => self.finish(OutcomeKind::Exhausted(stop)),
             Err(RetryStop::End(end)) => self.end(end),
             Ok(wait) => {
-                let attempt = AttemptNo::new(spent.attempts).next();
-                if !self.reserve_tool_call(attempt) {
-                    return self.finish(OutcomeKind::Exhausted(StopReason::Budget));
-                }
+                let attempt = AttemptNo::new(state.attempts).next();
                 let due = now.plus(wait.delay);
+                if self.afford(retry, attempt, due).is_err() {
+                    return;
+                }
                 let state = self.state();
                 state.phase = Phase::Backoff { attempt, due };
                 state.retries.count(verdict);
@@ -40,6 +42,28 @@ impl Transition<'_> {
                 self.out.outputs.push(Output::Wake { call: self.call, at: due });
             }
         }
+    }
+
+    /// Checks what a retry shares with others, and pays for it last: nothing is charged for a retry that cannot happen.
+    ///
+    /// # Errors
+    /// It cannot happen, and the call has ended or will.
+    fn afford(&mut self, retry: &Retry, attempt: AttemptNo, due: Instant) -> Result<(), ()> {
+        if self.breaker_blocks(due).is_some() {
+            self.finish(OutcomeKind::Exhausted(StopReason::CircuitOpen));
+        } else if !retry.uncounted && self.reserve_tool_call(attempt).is_err() {
+            self.finish(OutcomeKind::Exhausted(StopReason::Budget));
+        } else {
+            match self.pay_retry(retry) {
+                Ok(()) => return Ok(()),
+                Err(OnEmptyBudget::Stop) => self.finish(OutcomeKind::Exhausted(StopReason::RetryBudget)),
+                Err(OnEmptyBudget::WaitAndStop) => {
+                    self.state().phase = Phase::Resting { due };
+                    self.out.outputs.push(Output::Wake { call: self.call, at: due });
+                }
+            }
+        }
+        Err(())
     }
 
     /// Why the retry guard stops a further attempt; none: it passes.

@@ -1,20 +1,25 @@
 //! The start of an attempt: it waits for a permit if none is free. And the end of a call whose caller goes away.
 
 use super::Transition;
+use crate::dispatch::breaker::Blocked;
 use crate::dispatch::calls::Phase;
 use crate::dispatch::io::Output;
 use crate::dispatch::permits::PermitUse;
 use crate::dispatch::wait;
-use crate::event::{AdmissionRefusal, Decision, EffectClaim, OutcomeKind, RequestKind};
+use crate::event::{AdmissionRefusal, Decision, EffectClaim, OutcomeKind, RequestKind, StopReason};
 use crate::ids::AttemptNo;
 
 impl Transition<'_> {
     /// Starts an attempt, or lets it wait for a permit.
     pub(super) fn start(&mut self, attempt: AttemptNo) {
-        let Some(permits) = self.playbook.sharing.permits else { return self.send(attempt) };
+        let now = self.now;
+        if let Some(blocked) = self.breaker_blocks(now) {
+            return self.on_blocked(attempt, blocked);
+        }
+        let Some(permits) = self.playbook.sharing.permits else { return self.pass(attempt) };
         let (call, is_first) = (self.call, attempt == AttemptNo::FIRST);
         match self.shared().permits.ask(permits, call, is_first) {
-            PermitUse::Granted => self.send(attempt),
+            PermitUse::Granted => self.pass(attempt),
             PermitUse::QueueFull => self.refuse(AdmissionRefusal::QueueFull, None),
             PermitUse::Waits(ticket, place) => {
                 self.state().phase = Phase::Queued { attempt, ticket };
@@ -32,12 +37,33 @@ impl Transition<'_> {
         let (phase, since) = (self.state().phase, self.state().facts.at);
         let Phase::Queued { attempt, .. } = phase else { return self.release_permit() }; // only these have a place
         match wait::starts_in_time(&self.playbook.limits, since, self.now) {
-            Ok(()) => self.send(attempt),
+            Ok(()) => self.pass(attempt),
             Err(stop) => {
                 self.release_permit();
                 self.finish(OutcomeKind::Exhausted(stop));
             }
         }
+    }
+
+    /// The call has what it needs: the breaker decides last, so that a probe is taken in the same step.
+    fn pass(&mut self, attempt: AttemptNo) {
+        match self.pass_breaker() {
+            Ok(()) => self.send(attempt),
+            Err(blocked) => {
+                self.release_permit();
+                self.on_blocked(attempt, blocked);
+            }
+        }
+    }
+
+    /// The breaker lets no attempt pass.
+    fn on_blocked(&mut self, attempt: AttemptNo, blocked: Blocked) {
+        if attempt != AttemptNo::FIRST {
+            return self.finish(OutcomeKind::Exhausted(StopReason::CircuitOpen));
+        }
+        let server = self.state().facts.server;
+        let by = self.shared().servers.get(&server).and_then(|server| server.opened_by);
+        self.refuse_by(AdmissionRefusal::CircuitOpen, by, blocked.retry_after);
     }
 
     fn send(&mut self, attempt: AttemptNo) {
@@ -55,6 +81,7 @@ impl Transition<'_> {
         let since = self.state().facts.at;
         match phase {
             Phase::Backoff { attempt, due } if due <= self.now => self.start(attempt),
+            Phase::Resting { due } if due <= self.now => self.finish(OutcomeKind::Exhausted(StopReason::RetryBudget)),
             Phase::Queued { ticket, .. } => {
                 if let Err(stop) = wait::starts_in_time(&self.playbook.limits, since, self.now) {
                     self.shared().permits.leave(ticket);
@@ -77,6 +104,7 @@ impl Transition<'_> {
             Phase::Done(_) => return,
             Phase::InFlight(_) => {
                 self.release_permit();
+                self.release_probe();
                 let state = self.state();
                 state.may_land = true;
                 state.add_claim(EffectClaim::Unknown);
@@ -84,7 +112,7 @@ impl Transition<'_> {
             Phase::Queued { ticket, .. } => self.shared().permits.leave(ticket),
             Phase::Following(_) => self.leave_leader(),
             Phase::Redeeming { .. } => self.make_claim_unknown(),
-            Phase::Arrived | Phase::Backoff { .. } | Phase::Refreshing(..) => {}
+            Phase::Arrived | Phase::Backoff { .. } | Phase::Resting { .. } | Phase::Refreshing(..) => {}
         }
         self.emit(Decision::Cancelled);
         self.finish(OutcomeKind::Cancelled);

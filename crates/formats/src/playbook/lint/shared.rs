@@ -6,7 +6,7 @@ use crate::playbook::places::Loaded;
 use playproof_engine::ids::RetryBudgetId;
 use playproof_engine::playbook::{
     AfterMaxWait, BreakerMark, BreakerRules, Compensation, DEFAULT_BREAKER, EvaluateOn, HalfOpen, Ratio, Retry,
-    RetryBudgetKind, TokenBucket, Tokens,
+    RetryBudgetKind, TokenBucket, Tokens, ToolRow,
 };
 use playproof_engine::time::Duration;
 
@@ -32,7 +32,11 @@ pub(super) fn breakers(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
         }
         // Tools outside the playbook may belong to any server.
         let tools = playbook.tools.rows();
-        let is_tool = tools.iter().any(|tool| overlap::tool_covers(&tool.pattern, server));
+        let belongs = |tool: &ToolRow| match tool.server() {
+            Some(own) => own == &**server,
+            None => overlap::tool_covers(&tool.pattern, server),
+        };
+        let is_tool = tools.iter().any(belongs);
         if **server != *DEFAULT_BREAKER && !tools.is_empty() && !is_tool {
             found.push(
                 Diagnostic::warning("unused_breaker", format!("no tool belongs to the server `{server}`"))

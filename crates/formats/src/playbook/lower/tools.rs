@@ -1,5 +1,7 @@
 //! Tool facts: the `tools` of a playbook, and the tool facts file.
 
+use std::sync::Arc;
+
 use crate::arguments;
 use crate::diagnostic::Diagnostic;
 use crate::playbook::places::ToolPlaces;
@@ -36,6 +38,7 @@ fn row(name: &Key<'_>, at: Cursor<'_>) -> Option<(ToolRow, ToolPlaces)> {
     let timeout = record.optional("timeout_ms").map_or(Some(DEFAULT_TIMEOUT), |t| t.duration_ms(syntax::LONGEST_WAIT));
     let ignores_keys = record.optional("keys").map_or(Some(false), |at| at.word(&syntax::KEYS));
     let needs_key = record.optional("key").map_or(Some(false), |at| at.word(&syntax::KEY));
+    let server = record.optional("server").map_or(Some(None), |at| at.words().map(|name| Some(Arc::from(name))));
     let schema = record.optional("schema").map_or(Some(None), |at| arguments::schema(at).map(Some));
     if name.text.trim().is_empty() {
         let message = format!("`{}` is not a tool name", shorten(name.text));
@@ -60,13 +63,14 @@ fn row(name: &Key<'_>, at: Cursor<'_>) -> Option<(ToolRow, ToolPlaces)> {
         keys: is_omitted("keys"),
         key: is_omitted("key"),
     };
+    let server = server?;
     let schema = schema?.map(|schema| {
         let text = schema.canonical().to_string();
         ArgumentSchema::new(text, schema.is_loose(), schema.example_object().to_string(), move |args| {
             schema.check(args)
         })
     });
-    match ToolRow::new(name.text, facts).map(|row| row.omitting(omitted).taking(schema)) {
+    match ToolRow::new(name.text, facts).map(|row| row.omitting(omitted).taking(schema).of_server(server)) {
         Ok(row) => {
             let place = |key: &'static str| Some((key, record.optional(key)?.span()));
             let facts = syntax::TOOL.iter().filter_map(|key| place(key)).collect();

@@ -1,0 +1,146 @@
+//! What a call shares with others of its server: the breaker, and the retry budgets.
+
+use super::Transition;
+use crate::dispatch::breaker::{self, Blocked, MarkedAnswer};
+use crate::dispatch::calls::PaidRetry;
+use crate::dispatch::io::{Response, ResponseMeta};
+use crate::dispatch::purse::Purse;
+use crate::event::{CircuitChange, Decision};
+use crate::ids::{BreakerId, RetryBudgetId, ServerId};
+use crate::playbook::{BreakerMark, BudgetScope, OnEmptyBudget, Retry, RetryBudget};
+use crate::time::Instant;
+
+impl Transition<'_> {
+    /// Why the breaker of the call's server would let no request pass at a moment; none: it would.
+    pub(super) fn breaker_blocks(&mut self, at: Instant) -> Option<Blocked> {
+        let (server, breaker) = self.breaker()?;
+        let rules = self.playbook.breaker_rules(breaker);
+        self.shared().servers.entry(server).or_default().breaker.may_pass(rules, at).err()
+    }
+
+    /// Lets an attempt pass that starts now, perhaps as a probe.
+    pub(super) fn pass_breaker(&mut self) -> Result<(), Blocked> {
+        let Some((server, breaker)) = self.breaker() else { return Ok(()) };
+        let (now, rules) = (self.now, self.playbook.breaker_rules(breaker));
+        let mut moves = Vec::new();
+        let passed = self.shared().servers.entry(server).or_default().breaker.pass(rules, now, &mut moves);
+        self.emit_moves(server, &moves);
+        passed.map(|probe| self.state().probe = probe)
+    }
+
+    /// Counts the answer to an attempt; only verdicts that say so count.
+    pub(super) fn record_in_breaker(&mut self, response: Response, meta: ResponseMeta) {
+        let Some((server, breaker)) = self.breaker() else { return };
+        let mark = match response {
+            Response::Ok => BreakerMark::Success,
+            Response::Failed(failure) => self.playbook.verdict(failure.verdict).breaker,
+            _ => BreakerMark::Ignored, // nobody knows how it ended
+        };
+        let probe = self.state().probe.take();
+        let answer = MarkedAnswer { mark, took: meta.latency.unwrap_or_default(), probe };
+        let (now, rules) = (self.now, self.playbook.breaker_rules(breaker));
+        let mut moves = Vec::new();
+        self.shared().servers.entry(server).or_default().breaker.record(rules, now, answer, &mut moves);
+        self.emit_moves(server, &moves);
+    }
+
+    /// Frees the probe of an attempt that gets no answer.
+    pub(super) fn release_probe(&mut self) {
+        let Some((server, _)) = self.breaker() else { return };
+        if let Some(probe) = self.state().probe.take() {
+            self.shared().servers.entry(server).or_default().breaker.release(probe);
+        }
+    }
+
+    fn breaker(&mut self) -> Option<(ServerId, BreakerId)> {
+        let facts = &self.state().facts;
+        Some((facts.server, facts.breaker?))
+    }
+
+    fn emit_moves(&mut self, server: ServerId, moves: &[breaker::Transition]) {
+        for &change in moves {
+            let change = match change {
+                breaker::Transition::Opened { why, until } => CircuitChange::Opened { why, until },
+                breaker::Transition::HalfOpened => CircuitChange::HalfOpen,
+                breaker::Transition::Closed => CircuitChange::Closed,
+            };
+            let call = self.call;
+            if let CircuitChange::Opened { .. } = change {
+                self.shared().servers.entry(server).or_default().opened_by = Some(call);
+            }
+            self.emit(Decision::Circuit { server, change });
+        }
+    }
+
+    /// A call starts, for every budget that counts calls.
+    pub(super) fn enter_retry_budgets(&mut self) {
+        self.each_purse(|now, purse, budget, _| purse.on_call(&budget.kind, now));
+        self.state().is_counted = true;
+    }
+
+    /// The answer to an attempt came: its retry is over, and a success gives back.
+    pub(super) fn answer_retry_budgets(&mut self, is_ok: bool) {
+        if self.playbook.retry_budgets.is_empty() {
+            return;
+        }
+        let paid = self.state().paid;
+        if let Some(PaidRetry { budget, is_open: true, .. }) = paid {
+            self.purse(budget).on_retry_end();
+            self.state().paid = paid.map(|paid| PaidRetry { is_open: false, ..paid });
+        }
+        if is_ok {
+            self.each_purse(|now, purse, budget, id| match paid {
+                Some(paid) if paid.budget != id => {} // another budget has paid
+                _ => purse.on_success(&budget.kind, now, paid.map(|paid| paid.cost)),
+            });
+        }
+    }
+
+    /// The call ends, for every budget that counts calls; a retry that was never sent gives its cost back.
+    pub(super) fn leave_retry_budgets(&mut self) {
+        if let Some(PaidRetry { budget, cost, is_open: true }) = self.state().paid {
+            self.purse(budget).give_back(cost);
+        }
+        if std::mem::take(&mut self.state().is_counted) {
+            self.each_purse(|_, purse, _, _| purse.on_call_end());
+        }
+    }
+
+    /// A failure of a verdict that retries by a throttle.
+    pub(super) fn charge_throttle(&mut self, retry: &Retry) {
+        if let Some(id) = retry.retry_budget {
+            let kind = &self.playbook.retry_budget(id).kind;
+            self.purse(id).on_failure(kind);
+        }
+    }
+
+    /// Pays for a retry.
+    ///
+    /// # Errors
+    /// What an empty budget does.
+    pub(super) fn pay_retry(&mut self, retry: &Retry) -> Result<(), OnEmptyBudget> {
+        let Some(id) = retry.retry_budget.filter(|_| !retry.uncounted) else { return Ok(()) };
+        let (now, budget) = (self.now, self.playbook.retry_budget(id));
+        match self.purse(id).take(&budget.kind, now, retry.cost) {
+            Some(cost) => {
+                self.state().paid = Some(PaidRetry { budget: id, cost, is_open: true });
+                Ok(())
+            }
+            None => Err(budget.on_empty),
+        }
+    }
+
+    /// The call's purse of a budget.
+    fn purse(&mut self, id: RetryBudgetId) -> &mut Purse {
+        let server = self.state().facts.server;
+        let scope = (self.playbook.retry_budget(id).per == BudgetScope::Server).then_some(server);
+        self.shared().purses.entry((id, scope)).or_default()
+    }
+
+    fn each_purse(&mut self, mut change: impl FnMut(Instant, &mut Purse, &RetryBudget, RetryBudgetId)) {
+        let (now, playbook) = (self.now, self.playbook);
+        for (id, (_, budget)) in (0..).map(RetryBudgetId).zip(&playbook.retry_budgets) {
+            change(now, self.purse(id), budget, id);
+        }
+    }
+}
