@@ -139,6 +139,7 @@ mod tests {
             "window: { time_ms: 100, buckets: 5 }, failure_count: 3, open_ms: 9",
             "window: { time_ms: 100, align: epoch }, failure_count: 3, open_ms: 9",
             "window: { calls: 5 }, failure_count: 4, open_ms: 9",
+            "window: { calls: 5 }, failure_count: 5, open_ms: 9",
             "window: { calls: 5 }, failure_count: 3, open_ms: 10",
             "window: { calls: 5 }, failure_count: 3, min_calls: 2, open_ms: 9",
             "window: { calls: 5 }, failure_count: 3, min_calls: 2, failure_rate: 0.5, open_ms: 9",
@@ -156,6 +157,7 @@ mod tests {
             "mode: evaluate_rate, permits: 4, max_wait_ms: 5",
             "mode: evaluate_rate, permits: 4, max_wait_ms: 5, on_max_wait: closed",
             "mode: thresholds, capacity: 4, success_threshold: 3",
+            "mode: thresholds, capacity: 4, success_threshold: 4",
             "mode: thresholds, capacity: 5, success_threshold: 3",
             "mode: thresholds, capacity: 4, failure_threshold: 3",
         ] {

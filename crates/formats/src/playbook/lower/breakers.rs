@@ -41,7 +41,9 @@ fn breaker(record: &MapReader<'_>) -> Option<BreakerRules> {
     let opens_at = thresholds(record, window);
     let min_calls = match record.optional("min_calls") {
         Some(at) => count(at, syntax::MOST_CALLS),
-        None => needed_for_a_rate(record),
+        // One answer is enough for a number of failures; for a part it would be an accident.
+        None if has_rate(record) => record.required("min_calls").and(None), // reports what is missing
+        None => Some(1),
     };
     let evaluate_on = word(record, "evaluate_on", &EvaluateOn::TABLE, EvaluateOn::Failure);
     let open = open_period(record);
@@ -61,13 +63,8 @@ fn breaker(record: &MapReader<'_>) -> Option<BreakerRules> {
     })
 }
 
-/// Without `min_calls`, one answer is enough for a number of failures. For a part it would be an accident.
-fn needed_for_a_rate(record: &MapReader<'_>) -> Option<u32> {
-    let has_rate = ["failure_rate", "slow_call_rate"].iter().any(|key| record.optional(key).is_some());
-    if has_rate {
-        record.required("min_calls"); // reports what is missing
-    }
-    (!has_rate).then_some(1)
+fn has_rate(record: &MapReader<'_>) -> bool {
+    ["failure_rate", "slow_call_rate"].iter().any(|key| record.optional(key).is_some())
 }
 
 /// A whole number from 1.
