@@ -156,6 +156,11 @@ about the effect, such as a timeout. Or the first one has no recorded end, so th
 
 The calls name no run. They may belong to different runs, and then they are different intents.
 
+It is unknown whether two calls are one request: their run id occurs in two inputs, one of them names no run, or the \
+arguments of one are not recorded. This also counts under different keys.
+
+An effect may have been taken back by a reversal that failed, and an identical call made it again.
+
 One call has a success and a later attempt that may have acted; or it has equal result lines, and neither a number nor a \
 time says whether they are one attempt or two.
 

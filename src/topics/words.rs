@@ -245,12 +245,15 @@ It never answers yes if one more call could add an effect, or would be an `unsaf
     the upstream says that it has processed the key
     the message of a failure says that something was done
     an ok of the inputs belongs to no call, and may be the answer to this one
+    an input cannot be read to its end, and the call has no key
+    another call made the effect, or may have, and may be the same request
     the playbook gives the request up, because it would be refused again
     the key belongs to a request with other arguments
     the same request under another key made the effect, or may have
     the outcome claims something else than the ledger
     the tool is declared a read, and it acted
     the effect was reversed on purpose, or may still land after its reversal
+    a reversal failed, or shared its token with another call, and may have taken the effect back
 
 An idempotent tool makes a second call harmless, not a late one: if another call has written the same object since, sending the first again undoes that. `explain` names later calls of the tool with other arguments; it cannot know whether they wrote the same object.
 
