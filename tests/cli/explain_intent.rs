@@ -149,6 +149,19 @@ fn a_key_with_other_arguments_is_no_proof_and_never_sent_again() {
 }
 
 #[test]
+fn a_key_whose_arguments_are_not_recorded_may_be_that_of_the_same_request() {
+    let bare = |answer: &str| format!(r#""idempotency_key":"k",{answer}"#);
+    let pages = known(&[&bare(OK), &sent(1, "k", OK)]);
+    assert!(pages[1].contains("the key was sent with arguments that may be others before, by r1#1"), "{}", pages[1]);
+    let no = "No, because the key `k` belongs to a request with arguments that may be others, sent by r1#1";
+    assert!(pages[1].contains(no), "{}", pages[1]);
+    assert!(pages[0].contains("Its key was also sent with arguments that may be others, by r1#2."), "{}", pages[0]);
+    // A look-alike: the arguments are others.
+    let pages = known(&[&sent(2, "k", OK), &sent(1, "k", OK)]);
+    assert!(pages[1].contains("the key was sent with other arguments before, by r1#1"), "{}", pages[1]);
+}
+
+#[test]
 fn the_first_request_under_a_key_is_never_told_to_take_another() {
     for second in [SLOW, OK, r#""status":"error","error":{"kind":"422_key_reused","status":422}"#] {
         let pages = known(&[&sent(1, "k", TIMEOUT), &sent(2, "k", second), &sent(1, "k", SLOW)]);

@@ -322,6 +322,7 @@ impl CallBook {
                 to.others.push(OtherCall {
                     name: booked.name(closed, sources),
                     relation,
+                    hides_args: sent.hides_args(&booked.sent),
                     later,
                     effects: proved.net(),
                     taken_back: proved.all_taken_back(),

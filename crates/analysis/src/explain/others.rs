@@ -17,6 +17,8 @@ pub struct OtherCall {
     pub name: OtherName,
     /// What the two calls have in common.
     pub relation: Relation,
+    /// Whether the arguments of either call are not recorded, so that they may be equal.
+    pub hides_args: bool,
     /// Whether it was made later than the call that is explained.
     pub later: bool,
     /// Effects that its own answers prove.
@@ -175,6 +177,7 @@ fn of_fixture(fixture: &Fixture, plan: &Plan, simulation: &Simulation) -> Vec<Ot
         Some(OtherCall {
             name: OtherName::Existing,
             relation,
+            hides_args: false,
             later: false,
             effects: 1,
             taken_back: false,
@@ -208,6 +211,7 @@ fn simulated(
     Some(OtherCall {
         name: OtherName::Reference(call.name.to_owned()),
         relation,
+        hides_args: false,
         later,
         effects,
         taken_back: effects == 0 && net.made > 0,

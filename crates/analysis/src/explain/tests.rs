@@ -78,6 +78,7 @@ fn maybe(name: OtherName, later: bool) -> OtherCall {
     OtherCall {
         name,
         relation,
+        hides_args: false,
         later,
         effects: 0,
         taken_back,

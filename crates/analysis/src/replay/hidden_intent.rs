@@ -48,8 +48,7 @@ impl SentIn {
     /// Why it is unknown whether a call that was sent in `other` is the same request, under whatever key; none: it is
     /// known.
     pub fn doubt(&self, other: &SentIn) -> Option<IntentDoubt> {
-        let hides_args = self.tool == other.tool && (self.args == 0 || other.args == 0);
-        if self.request != other.request && !hides_args {
+        if self.request != other.request && (self.tool != other.tool || !self.hides_args(other)) {
             return None;
         }
         match (self.input == other.input, self.run, other.run) {
@@ -58,6 +57,11 @@ impl SentIn {
             (true, run, other_run) if run == other_run => (self.args != other.args).then_some(IntentDoubt::NoArguments),
             _ => None,
         }
+    }
+
+    /// Whether the arguments of either are not recorded, and those of the other are.
+    pub const fn hides_args(&self, other: &SentIn) -> bool {
+        (self.args == 0) != (other.args == 0)
     }
 
     /// Whether both are one request of one run, under whatever keys.

@@ -1,6 +1,6 @@
 //! The advice on a call, in sentences: the state of the upstream, who acts next, and whether to send again.
 
-use super::others::{NAMED, doubt, joined, made_by, name, named, times, with_effects};
+use super::others::{NAMED, doubt, joined, made_by, name, named, other_arguments, times, with_effects};
 use super::resend::{UNREAD, resend, unclaimed};
 use crate::text;
 use playproof_analysis::explain::{
@@ -53,7 +53,8 @@ fn state(state: &UpstreamState, key: Option<&str>) -> String {
         said += &format!(" But {UNREAD}.");
     }
     if !matches!(state.basis, Basis::KeyOfAnother(_)) && !state.other_arguments.is_empty() {
-        said += &format!(" Its key was also sent with other arguments, by {}.", named(&state.other_arguments));
+        let others = &state.other_arguments;
+        said += &format!(" Its key was also sent {}, by {}.", other_arguments(others), named(others));
     }
     if !state.other_keys.is_empty() {
         let under = if key.is_some() { "under another key or none" } else { "with a key" };
@@ -114,8 +115,8 @@ fn by_basis(state: &UpstreamState) -> String {
                              acted."
             .to_owned(),
         Basis::KeyOfAnother(owner) => format!(
-            "Unknown: the key was sent with other arguments before, by {}, so its answers may be about that request. Look \
-             upstream.",
+            "Unknown: the key was sent {} before, by {}, so its answers may be about that request. Look upstream.",
+            other_arguments(&state.other_arguments),
             text::fitted(&name(owner), 60)
         ),
         Basis::Unknown(others, own) => format!("Unknown: {}. Look upstream.", unknown(others, *own)),
@@ -318,6 +319,7 @@ mod tests {
         OtherCall {
             name,
             relation,
+            hides_args: false,
             later,
             effects: 1,
             taken_back: false,

@@ -32,6 +32,14 @@ pub fn doubt(others: &[OtherCall]) -> Option<&'static str> {
     doubts.max().map(findings::intent_doubt)
 }
 
+/// What is known of the arguments of calls with the same key: those of one may not be recorded.
+pub fn other_arguments(others: &[OtherCall]) -> &'static str {
+    match !others.is_empty() && others.iter().all(|other| other.hides_args) {
+        true => "with arguments that may be others",
+        false => "with other arguments",
+    }
+}
+
 /// How many times, from two on.
 pub fn times(count: u32) -> String {
     if count == 2 { "twice".to_owned() } else { format!("{count} times") }

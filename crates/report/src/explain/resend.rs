@@ -1,6 +1,6 @@
 //! Whether to send a call again, in a sentence that names the key.
 
-use super::others::{named, times, with_effects};
+use super::others::{named, other_arguments, times, with_effects};
 use crate::text;
 use playproof_analysis::explain::{
     Advice, Basis, OtherCall, OwnEffect, Relation, ResendReason, Surplus, UpstreamState,
@@ -74,15 +74,7 @@ fn reason(reason: ResendReason, state: &UpstreamState, key: Option<&str>) -> Rea
         ResendReason::ReadActed => {
             no("the tool facts say that the tool only reads, and it changed the upstream", ". Correct them first")
         }
-        ResendReason::KeyOfAnother => {
-            let by = match state.other_arguments.is_empty() {
-                true => String::new(),
-                false => format!(", sent by {}", named(&state.other_arguments)),
-            };
-            let then = ". Find out upstream first what both did; if none of it was this change, this one needs a key of \
-                        its own";
-            no(format!("the key {a_key} belongs to a request with other arguments{by}"), then)
-        }
+        ResendReason::KeyOfAnother => key_of_another(state, a_key),
         ResendReason::KeyShared => {
             let by = named(&state.other_arguments);
             let then = ". Look upstream, and never send this one under a new key: it may have acted under its own";
@@ -116,6 +108,14 @@ fn reason(reason: ResendReason, state: &UpstreamState, key: Option<&str>) -> Rea
             no(format!("this may be a request that was sent before: {others}"), ". Look upstream first")
         }
     }
+}
+
+fn key_of_another(state: &UpstreamState, key: &str) -> ReasonWords {
+    let others = &state.other_arguments;
+    let by = if others.is_empty() { String::new() } else { format!(", sent by {}", named(others)) };
+    let then =
+        ". Find out upstream first what both did; if none of it was this change, this one needs a key of its own";
+    no(format!("the key {key} belongs to a request {}{by}", other_arguments(others)), then)
 }
 
 fn other_key(others: &[OtherCall]) -> ReasonWords {
