@@ -53,17 +53,7 @@ fn reason(reason: ResendReason, state: &UpstreamState, key: Option<&str>) -> Rea
             ),
             to_a_person: format!("if they want it sent, with the same key {a_key} and no other"),
         },
-        ResendReason::Overwrites => {
-            let said = format!(
-                "{} called the tool later with other arguments; if that was a write to the same object, sending this \
-                 again would undo it",
-                named(&state.later_writes)
-            );
-            ReasonWords {
-                answer: format!("Only if no later write is lost: the tool is idempotent, but {said}."),
-                to_a_person: said,
-            }
-        }
+        ResendReason::Overwrites => overwrites(state),
         ResendReason::Repeatable => {
             let said = "each call of the tool is declared to make an effect of its own (`repeatable`)";
             ReasonWords { answer: format!("Only if one more effect is wanted: {said}."), to_a_person: said.to_owned() }
@@ -107,6 +97,18 @@ fn reason(reason: ResendReason, state: &UpstreamState, key: Option<&str>) -> Rea
             let others = with_effects(&state.maybe_same);
             no(format!("this may be a request that was sent before: {others}"), ". Look upstream first")
         }
+    }
+}
+
+fn overwrites(state: &UpstreamState) -> ReasonWords {
+    let said = format!(
+        "{} called the tool later with other arguments; if that was a write to the same object, sending this \
+         again would undo it",
+        named(&state.later_writes)
+    );
+    ReasonWords {
+        answer: format!("Only if no later write is lost: the tool is idempotent, but {said}."),
+        to_a_person: said,
     }
 }
 

@@ -74,6 +74,7 @@ fn lines(timed: bool, latency: Option<Duration>, off_tape: Option<OffTape>) -> V
         names: &names,
         calls: &["#1".to_owned()],
         others: &[],
+        servers: &[],
         intent_name: &|_| String::new(),
         events: &events,
         outcomes: &[outcome],
