@@ -120,6 +120,7 @@ fn value(flag: &str, value: Option<&str>) -> Option<String> {
         ("--format", _) => "json",
         ("--fail-on", _) => "widening,effects",
         ("--beyond-tape", _) => "fail:timeout",
+        ("--pace", _) => "recorded",
         (_, "N" | "CALLS") => "7",
         (_, "VERDICT" | "failed|findings|VERDICT") => "policy_denied",
         (_, "REF|PLACE|ID" | "RUN" | "REASON") => "a name",

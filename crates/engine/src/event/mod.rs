@@ -5,6 +5,7 @@ mod class;
 mod decision;
 mod describe;
 mod draw;
+mod field;
 mod finding;
 mod headers;
 mod ledger;
@@ -17,8 +18,9 @@ pub use decision::{
     CircuitChange, Decision, DecisionEvent, EffectClaim, Outcome, OutcomeKind, OutcomeWord, Provenance, RequestKind,
     Status,
 };
-pub use describe::{CompensationWord, Description, EventKind, FieldKey, FieldValue, GuardKind};
+pub use describe::{CompensationWord, Description, EventKind, FieldValue, GuardKind};
 pub use draw::Draw;
+pub use field::FieldKey;
 pub use finding::{Finding, FindingBy, FindingId, FindingKind, FindingSeverity, IntentDoubt};
 pub use headers::{Header, Headers, ServerSays, WishFaults};
 pub use ledger::{Intent, IntentBalance, LedgerEntry, LedgerKind};

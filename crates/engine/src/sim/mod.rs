@@ -12,6 +12,7 @@ mod record;
 mod repeats;
 mod scenario;
 mod session;
+mod session_call;
 mod simulator;
 #[cfg(test)]
 mod tests;
@@ -23,5 +24,6 @@ pub use plan::{Plan, Reserved};
 pub use record::{CallTally, OffTape, SimulationRecord};
 pub use repeats::{Evidence, Moment, RepeatedCall, Repeats, acts_again};
 pub use scenario::{Scenario, ScenarioCall};
-pub use session::{FinishedCall, Session, SessionCall, SharedHashes};
+pub use session::{FinishedCall, Session};
+pub use session_call::{SessionCall, SharedHashes};
 pub use simulator::Simulator;

@@ -20,6 +20,7 @@ use super::pace::{Pace, RunPace};
 use super::plan::Plan;
 use super::record::{CallTally, Errors, SimulationRecord};
 use super::scenario::ScenarioCall;
+use super::session_call::SessionCall;
 
 /// The calls of one dispatcher under one playbook.
 #[derive(Debug, Default)]
@@ -40,45 +41,6 @@ pub struct Session {
     /// Calls that were fed and have not ended.
     open: usize,
     ended: Vec<FinishedCall>,
-}
-
-/// A closed call for a session.
-#[derive(Debug)]
-pub struct SessionCall {
-    /// Its number, which comes back with its record.
-    pub number: u64,
-    /// Its recording.
-    pub call: Arc<RecordedCall>,
-    /// The facts of its tool.
-    pub facts: ToolFacts,
-    /// Its token was sent before this session.
-    pub token_spent: bool,
-    /// What it may share with other calls; none: only its token.
-    pub shared: Option<SharedHashes>,
-}
-
-/// Hashes of what a call may share with others, and its name for them.
-#[derive(Debug)]
-pub struct SharedHashes {
-    /// Its run.
-    pub run: u128,
-    /// Its tool.
-    pub tool: u128,
-    /// What its breaker and its retry budgets are kept for.
-    pub server: String,
-    /// Its idempotency key.
-    pub key: Option<u128>,
-    /// Its arguments by meaning.
-    pub args: u128,
-    /// Its name for people.
-    pub name: String,
-}
-
-impl SessionCall {
-    /// A call that shares at most its token.
-    pub fn alone(number: u64, call: Arc<RecordedCall>, facts: ToolFacts) -> SessionCall {
-        SessionCall { number, call, facts, token_spent: false, shared: None }
-    }
 }
 
 /// A call that has ended.

@@ -71,7 +71,9 @@ fn written(fields: &[GoldenField]) -> String {
 fn call_end(transcript: &Transcript<'_>, id: CallId, outcome: &Outcome) -> CallEnd {
     let mut fields = Vec::new();
     outcome.each_field(|key, value| {
-        fields.push((key, GoldenValue::of(value, transcript)));
+        if is_written(&(key, value)) {
+            fields.push((key, GoldenValue::of(value, transcript)));
+        }
         if key == FieldKey::Attempts {
             fields.push((FieldKey::Verdicts, GoldenValue::Names(transcript.verdicts(id).map(str::to_owned).collect())));
         }
