@@ -98,6 +98,23 @@ again. Only recordings have this finding, because the token guard stops the disp
 
 What to do: look upstream for both effects. Give each call the token of its own effect.",
         ),
+        FindingId::RetryAfterIgnored => (
+            "the upstream asked to wait, and was not heeded",
+            "\
+A failed answer asked for a wait (`retry_after_ms`), and the next recorded attempt of the call was sent before that time \
+was over. An upstream that is asked again too soon may refuse for longer. Only recordings with times have this finding; a \
+playbook heeds the wish with `after: retry_after` or `server_delay`.
+
+What to do: let the client wait as long as it is told.",
+        ),
+        FindingId::Abandoned => (
+            "a caller went away while its call may have acted",
+            "\
+The caller of a write went away (`cancel_at_ms`) while an attempt was out, or after one whose effect is unknown. The \
+outcome is `cancelled`, and nobody learns from it what the upstream did.
+
+What to do: keep the key of the call, and look upstream before another one is made. Cancel between attempts where you can.",
+        ),
         FindingId::ReadActed => (
             "a tool that is declared a read changed something upstream",
             "\

@@ -50,6 +50,10 @@ pub fn sentence(id: FindingId, count: u32, about: About) -> String {
             format!("the same request was sent {} under different keys", times(count))
         }
         FindingId::KeyReused => "its key was used with other arguments before".to_owned(),
+        FindingId::RetryAfterIgnored => {
+            format!("sent {} more sooner than the upstream had asked for", times(count))
+        }
+        FindingId::Abandoned => "its caller went away while it may have acted".to_owned(),
         FindingId::TokenReused => "another call redeemed its reversal token before".to_owned(),
         FindingId::ReadActed => format!("{} of a tool that only reads", counted(count, "effect", "effects")),
         FindingId::Unclassified => {

@@ -13,7 +13,7 @@ use playproof_engine::time::{Duration, Instant};
 use playproof_engine::upstream::{KeyDialect, Script, ScriptedAnswer, UpstreamReply};
 
 /// The latency of an answer.
-pub(super) const LATENCY: Duration = Duration::from_millis(20);
+pub(in crate::coverage) const LATENCY: Duration = Duration::from_millis(20);
 
 /// The timeout of synthetic tools.
 pub(super) const TIMEOUT: Duration = Duration::from_millis(1_000);

@@ -1,12 +1,13 @@
 //! The targets that no fixture can exercise, and why. Lists only what the playbook alone makes certain.
 
 use super::path::resends;
+use super::probes::sharing::MOST_CALLS;
 use super::target::{Cell, Target};
-use playproof_engine::event::{GuardKind, OutcomeWord, StopReason, WishFaults};
+use playproof_engine::event::{AdmissionRefusal, GuardKind, OutcomeWord, StopReason, WishFaults};
 use playproof_engine::ids::{QueueId, VerdictId};
 use playproof_engine::playbook::{
     AfterRefresh, Compensation, ConditionKind, GuardMode, NumberRange, OverMax, Playbook, Refresh, Retry, Reversal,
-    Rule, ServerDelay, ServerDelayMode, Terminal, UnsafePolicy,
+    Rule, ServerDelay, ServerDelayMode, Sharing, Terminal, UnsafePolicy,
 };
 use playproof_formats::playbook::Loaded;
 use playproof_formats::playbook::lint::{lint, silent_rules, why_never_unsafe};
@@ -51,7 +52,7 @@ impl<'a> Reach<'a> {
                 self.ungiven(verdict).or_else(|| self.guard(verdict, guard, stops))
             }
             Target::Outcome(outcome) => self.outcome(outcome),
-            Target::Refusal(_) => None,
+            Target::Refusal(why) => self.refusal(why),
             Target::Stop(stop) => self.stop(stop),
             Target::Queue(id) => self.queue(id),
             Target::Tool(row) => self.tool(row),
@@ -190,6 +191,19 @@ impl<'a> Reach<'a> {
         }
     }
 
+    /// Probes and fixtures that people read have few calls.
+    fn refusal(&self, why: AdmissionRefusal) -> Why {
+        let Sharing { budget, permits, .. } = self.playbook().sharing;
+        let needed = match why {
+            AdmissionRefusal::BudgetExceeded => budget.map_or(0, |budget| budget.tool_calls),
+            AdmissionRefusal::QueueFull => {
+                permits.map_or(0, |permits| permits.max_in_flight.saturating_add(permits.queue))
+            }
+            _ => 0,
+        };
+        (needed >= MOST_CALLS).then(|| format!("it takes more than {needed} calls"))
+    }
+
     fn stop(&self, stop: StopReason) -> Why {
         let limits = self.playbook().limits;
         let none = |is: bool, why: &str| (!is).then(|| why.to_owned());
@@ -232,7 +246,8 @@ impl<'a> Reach<'a> {
                 none(again && !futile, "no call can need more refreshes than `max_refreshes`")
             }
             StopReason::RefreshFailed => none(self.refreshes().next().is_some(), "nothing refreshes evidence"),
-            StopReason::Budget => none(bounded, "nothing is sent after the first attempt"),
+            StopReason::Budget => none(bounded, "nothing is sent after the first attempt")
+                .or_else(|| self.refusal(AdmissionRefusal::BudgetExceeded)),
             StopReason::CircuitOpen | StopReason::RetryBudget => None, // only listed where a playbook has them
             StopReason::ReversalRefused => {
                 let refused = self.refusal_exhausts() && self.reversals().next().is_some();

@@ -227,8 +227,8 @@ fn cause(pairing: &Pairing, base: CallRun<'_>, candidate: CallRun<'_>, at: usize
         let candidate = RuleVerdict { rule: other, verdict: right };
         return CauseKey::Classified { base: RuleVerdict { rule: by, verdict: left }, candidate };
     }
-    if let Some(why) = [mine, theirs].into_iter().flatten().find_map(refused) {
-        let row = pairing.row("registry").filter(|_| why == AdmissionRefusal::NotFound);
+    if let Some(row) = [mine, theirs].into_iter().flatten().find_map(sharing_row) {
+        let row = row.and_then(|row| pairing.row(row));
         return row.map_or(CauseKey::ToolFacts, CauseKey::Row);
     }
     let facts = |ran: CallRun<'_>| (ran.facts.access, ran.facts.idempotent, ran.facts.repeatable);
@@ -249,10 +249,30 @@ fn cause(pairing: &Pairing, base: CallRun<'_>, candidate: CallRun<'_>, at: usize
     }
 }
 
-/// Why admission refused the call on one side.
-const fn refused(what: Decision) -> Option<AdmissionRefusal> {
+/// The row of a playbook by which admission refuses a call; none: by the facts of its tool, or by a breaker of its server.
+const fn admission_row(why: AdmissionRefusal) -> Option<&'static str> {
+    match why {
+        AdmissionRefusal::NotFound => Some("registry"),
+        AdmissionRefusal::KeyLength | AdmissionRefusal::KeyReused | AdmissionRefusal::KeyInFlight => Some("dedupe"),
+        AdmissionRefusal::BudgetExceeded => Some("budget"),
+        AdmissionRefusal::QueueFull => Some("permits"),
+        AdmissionRefusal::CircuitOpen => Some("breaker default"),
+        AdmissionRefusal::UnknownAction
+        | AdmissionRefusal::InvalidTransition
+        | AdmissionRefusal::ValidationFailed
+        | AdmissionRefusal::Schema
+        | AdmissionRefusal::KeyMissing
+        | AdmissionRefusal::Unsettled => None,
+    }
+}
+
+/// The row of what calls share that made a decision; `Some(None)`: tool facts did.
+const fn sharing_row(what: Decision) -> Option<Option<&'static str>> {
     match what {
-        Decision::Refused { why, .. } => Some(why),
+        Decision::Refused { why, .. } => Some(admission_row(why)),
+        Decision::Joined { .. } | Decision::ServedFromCache { .. } | Decision::TookOver { .. } => Some(Some("dedupe")),
+        Decision::Queued { .. } => Some(Some("permits")),
+        Decision::Circuit { .. } => Some(Some("breaker default")),
         _ => None,
     }
 }

@@ -1,6 +1,6 @@
 //! Findings from the recorded attempts of one call. Looks at one call at a time.
 
-use playproof_engine::call::{RecordedCall, Reply};
+use playproof_engine::call::{RecordedAnswer, RecordedCall, Reply};
 use playproof_engine::classify::Signal;
 use playproof_engine::event::{ErrorFacts, Finding, FindingBy, FindingId};
 use playproof_engine::ids::{AttemptNo, CallId};
@@ -20,6 +20,7 @@ pub fn judge(closed: &CompletedCall, facts: ToolFacts, plans: &[Plan], findings:
     if counts.attempts < 2 && counts.left_out == 0 && counts.ambiguous == 0 {
         return false; // the usual call: one attempt
     }
+    add(FindingId::RetryAfterIgnored, sent_too_soon(call));
     let attempts = course(call, facts, plans);
     add(FindingId::RetriedAfterDenial, sent_after(&attempts, |attempt| attempt.reads_as_denial));
     add(FindingId::RetriedAfterConflict, sent_after(&attempts, |attempt| attempt.reads_as_processed));
@@ -90,6 +91,21 @@ fn course(call: &RecordedCall, facts: ToolFacts, plans: &[Plan]) -> Vec<AttemptS
         });
     }
     attempts
+}
+
+/// Attempts that were sent sooner than the answer before them had asked for. Without a recorded start, an attempt was sent
+/// before its own answer.
+fn sent_too_soon(call: &RecordedCall) -> u32 {
+    let due = |answer: &RecordedAnswer| match &answer.reply {
+        Reply::Failed(Some(error)) => Some(answer.at?.plus(error.retry_after?)),
+        _ => None,
+    };
+    let pairs = call.attempts().zip(call.attempts().skip(1));
+    let too_soon = pairs.filter(|((_, before), (_, next))| {
+        let sent = next.started.or(next.at);
+        due(before).zip(sent).is_some_and(|(due, sent)| sent < due)
+    });
+    u32::try_from(too_soon.count()).unwrap_or(u32::MAX)
 }
 
 /// Attempts that were sent after one for which `is` holds.

@@ -1019,3 +1019,17 @@ fn tokens_are_spent_in_the_same_order_on_any_number_of_threads() {
         assert_eq!(taken_back(&trace, jobs), one);
     }
 }
+
+#[test]
+fn an_attempt_that_is_sent_sooner_than_the_upstream_asked_for_is_found() {
+    let of = |second: &str| {
+        let made = r#"{"type":"tool_call","call_id":"c","tool":"look","at_ms":0}"#;
+        let failed = r#"{"type":"tool_result","call_id":"c","attempt":1,"at_ms":10,"status":"error","error":{"kind":"429_rate_limited","retry_after_ms":100}}"#;
+        let second = format!(r#"{{"type":"tool_result","call_id":"c","attempt":2,{second},"status":"ok"}}"#);
+        recorded(&[made, failed, &second], FindingId::RetryAfterIgnored)
+    };
+    assert_eq!(of(r#""started_ms":109,"at_ms":300"#), 1);
+    assert_eq!(of(r#""started_ms":110,"at_ms":300"#), 0);
+    assert_eq!(of(r#""at_ms":109"#), 1, "it was answered before it was due");
+    assert_eq!(of(r#""at_ms":300"#), 0, "nobody knows when it was sent");
+}

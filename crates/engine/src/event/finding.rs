@@ -66,6 +66,10 @@ words! {
         KeyReused = "key_reused",
         /// A reversal token that another call of the run had redeemed before.
         TokenReused = "token_reused",
+        /// An attempt sent sooner than the upstream had asked for.
+        RetryAfterIgnored = "retry_after_ignored",
+        /// A call whose caller went away while it may have acted.
+        Abandoned = "abandoned",
         /// One call repeated unchanged, implausibly often.
         RunawayLoop = "runaway_loop",
         /// A failed call that was sent again unchanged, with no write in between, and failed again.
@@ -94,6 +98,8 @@ impl FindingId {
             | FindingId::PossibleDuplicateEffect
             | FindingId::KeyReused
             | FindingId::TokenReused
+            | FindingId::RetryAfterIgnored
+            | FindingId::Abandoned
             | FindingId::RunawayLoop => FindingSeverity::Doubt,
             FindingId::FutileRetry | FindingId::OverTimeout | FindingId::GuardRedundant => FindingSeverity::Note,
         }

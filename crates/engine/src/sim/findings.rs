@@ -206,6 +206,7 @@ impl CallReview<'_> {
             self.read_acted(),
             self.read_had_acted(),
             self.finding(FindingId::Unclassified, unclassified),
+            self.abandoned(),
             self.undetermined(),
             self.suspected_failure(),
             self.finding(FindingId::OverTimeout, over_timeout),
@@ -273,6 +274,13 @@ impl CallReview<'_> {
         let count = u32::try_from(count).unwrap_or(u32::MAX);
         let finding = self.finding(FindingId::ReadActed, count)?;
         Some(Finding { by: FindingBy::Recorded, ..finding })
+    }
+
+    /// The caller went away while a write may have acted.
+    fn abandoned(&self) -> Option<Finding> {
+        let outcome = self.record.outcomes.get(self.id.index())?;
+        let is = outcome.kind == OutcomeKind::Cancelled && outcome.claim == EffectClaim::Unknown;
+        self.finding(FindingId::Abandoned, u32::from(is))
     }
 
     fn undetermined(&self) -> Option<Finding> {

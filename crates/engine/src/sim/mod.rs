@@ -13,6 +13,8 @@ mod repeats;
 mod scenario;
 mod session;
 mod session_call;
+#[cfg(test)]
+mod sharing_tests;
 mod simulator;
 #[cfg(test)]
 mod tests;

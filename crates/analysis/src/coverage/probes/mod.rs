@@ -4,5 +4,6 @@ mod all;
 mod calls;
 mod headers;
 mod limits;
+pub(super) mod sharing;
 
 pub use all::{Probe, probes};

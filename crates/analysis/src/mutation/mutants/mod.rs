@@ -6,6 +6,7 @@ mod limits;
 mod mutant;
 mod retry_budgets;
 mod rules;
+mod sharing;
 mod verdicts;
 mod waits;
 

@@ -1,0 +1,175 @@
+//! Calls of a trace that share keys, a budget and a breaker: what one changes for the others, and when they start.
+
+use std::sync::Arc;
+
+use super::{FinishedCall, Pace, Plan, Session, SessionCall, SharedHashes};
+use crate::call::{AnswerTo, CallTexts, Place, RecordedAnswer, RecordedCall, Reply};
+use crate::classify::Memo;
+use crate::event::{AdmissionRefusal, Decision, ErrorFacts, OutcomeKind, OutcomeWord, StatusFrom};
+use crate::ids::CallId;
+use crate::playbook::sample::playbook;
+use crate::playbook::{Access, BudgetUnit, Dedupe, InFlightKey, Sharing, ToolCallBudget, ToolFacts, Tools};
+use crate::time::{Duration, Instant};
+use crate::upstream::MissingAnswerPolicy;
+
+const READ: ToolFacts = ToolFacts { declared: true, access: Access::Read, ..ToolFacts::ASSUMED };
+const WINDOW: Dedupe = Dedupe {
+    window: Duration::from_millis(60_000),
+    in_flight: InFlightKey::Join,
+    min_key_len: 1,
+    max_key_len: 255,
+    most_keys: 100_000,
+};
+
+fn plan(sharing: Sharing) -> Plan {
+    let mut book = playbook();
+    book.sharing = sharing;
+    Plan::new(book, &Tools::default())
+}
+
+fn deduping() -> Plan {
+    plan(Sharing { dedupe: Some(WINDOW), ..Sharing::NONE })
+}
+
+/// A call that was made and answered at these moments.
+struct Made {
+    at: u64,
+    answered: u64,
+    /// The kind of its error; none: ok.
+    error: Option<&'static str>,
+    key: Option<u8>,
+    args: u8,
+    run: u8,
+}
+
+const OK: Made = Made { at: 0, answered: 40, error: None, key: None, args: 0, run: 0 };
+const TIMED_OUT: Made = Made { error: Some("timeout"), ..OK };
+
+impl Made {
+    fn call(&self) -> Arc<RecordedCall> {
+        let key = self.key.map(|key| key.to_string());
+        let texts = CallTexts { run: Some("r"), tool: "look", key: key.as_deref(), ..CallTexts::default() };
+        let mut call = RecordedCall::new(texts, Place::default());
+        call.at = Some(Instant::from_millis(self.at));
+        let failed = |kind: &str| ErrorFacts { kind: Some(kind.into()), ..ErrorFacts::default() };
+        call.answers.push(RecordedAnswer {
+            to: AnswerTo::Attempt,
+            attempt: None,
+            started: None,
+            at: Some(Instant::from_millis(self.answered)),
+            reply: self.error.map_or(Reply::Ok, |kind| Reply::Failed(Some(Arc::new(failed(kind))))),
+            inferred: false,
+            status_from: StatusFrom::Flag,
+            line_hash: 0,
+            place: Place::default(),
+        });
+        Arc::new(call)
+    }
+
+    fn fed(&self, number: u64) -> SessionCall {
+        let shared = SharedHashes {
+            run: self.run.into(),
+            tool: 0,
+            server: "look".to_owned(),
+            key: self.key.map(u128::from),
+            args: self.args.into(),
+            name: format!("call-{number}"),
+        };
+        SessionCall { shared: Some(shared), ..SessionCall::alone(number, self.call(), READ) }
+    }
+}
+
+fn replayed_at(plan: &Plan, pace: Pace, calls: &[Made]) -> Vec<FinishedCall> {
+    let (mut memo, mut session) = (Memo::default(), Session::new(&MissingAnswerPolicy::Ok, pace));
+    for (number, made) in (0..).zip(calls) {
+        session.feed(made.fed(number));
+        session.advance(plan, &mut memo);
+    }
+    session.finish(plan, &mut memo);
+    let mut ended: Vec<FinishedCall> = session.take_ended().collect();
+    ended.sort_by_key(|ended| ended.number);
+    ended
+}
+
+fn replayed(plan: &Plan, calls: &[Made]) -> Vec<FinishedCall> {
+    replayed_at(plan, Pace::Causal, calls)
+}
+
+fn kinds(ended: &[FinishedCall]) -> Vec<OutcomeKind> {
+    ended.iter().map(|ended| ended.record.outcomes[0].kind).collect()
+}
+
+#[test]
+fn a_call_with_a_key_in_flight_joins_and_names_its_leader() {
+    let ended = replayed(&deduping(), &[Made { key: Some(1), ..TIMED_OUT }, Made { key: Some(1), at: 10, ..OK }]);
+    let joined = OutcomeKind::Joined { leader: CallId(1), ended: OutcomeWord::SucceededAfterCompensation };
+    assert_eq!(kinds(&ended), [OutcomeKind::SucceededAfterCompensation, joined]);
+    assert_eq!(ended[1].record.others, ["call-0"]);
+    assert_eq!(ended[1].record.events[0].at, Instant::from_millis(10), "in the times of its recording");
+}
+
+#[test]
+fn a_kept_result_names_the_call_that_has_left_the_session() {
+    let calls = [
+        Made { key: Some(1), ..OK },
+        Made { at: 1_000, answered: 1_040, ..OK },
+        Made { key: Some(1), at: 2_000, answered: 2_040, ..OK },
+        Made { key: Some(1), args: 1, at: 3_000, answered: 3_040, ..OK },
+    ];
+    let ended = replayed(&deduping(), &calls);
+    assert_eq!(ended[2].record.outcomes[0].kind, OutcomeKind::Cached { leader: CallId(1) });
+    assert_eq!(ended[2].record.others, ["call-0"]);
+    assert_eq!(ended[3].record.outcomes[0].kind, OutcomeKind::Refused(AdmissionRefusal::KeyReused));
+}
+
+#[test]
+fn a_follower_has_the_error_of_its_leader_in_its_own_record() {
+    let denied = Made { key: Some(1), error: Some("denied"), ..OK };
+    let ended = replayed(&deduping(), &[denied, Made { key: Some(1), at: 10, ..OK }]);
+    let outcome = ended[1].record.outcomes[0];
+    let error = outcome.last_error.and_then(|error| ended[1].record.error(error));
+    assert_eq!(error.and_then(|error| error.kind.as_deref()), Some("denied"));
+}
+
+#[test]
+fn calls_that_followed_each_other_never_overlap() {
+    // The first call takes 240 ms longer than recorded; the second was made 10 ms after its answer.
+    let calls = || [Made { key: Some(1), ..TIMED_OUT }, Made { key: Some(1), at: 50, answered: 90, ..OK }];
+    let ended = replayed(&deduping(), &calls());
+    assert!(
+        matches!(ended[1].record.outcomes[0].kind, OutcomeKind::Cached { .. }),
+        "it waits until the first has ended"
+    );
+    let age = ended[1].record.events.iter().find_map(|event| match event.what {
+        Decision::ServedFromCache { age, .. } => Some(age),
+        _ => None,
+    });
+    assert_eq!(age, Some(Duration::from_millis(10)), "the distance is kept");
+    let ended = replayed_at(&deduping(), Pace::Recorded, &calls());
+    assert!(matches!(ended[1].record.outcomes[0].kind, OutcomeKind::Joined { .. }), "at its recorded time");
+}
+
+#[test]
+fn a_budget_is_counted_by_run_and_names_who_took_the_last() {
+    let budget = Some(ToolCallBudget { tool_calls: 2, counts: BudgetUnit::Attempts });
+    let plan = plan(Sharing { budget, ..Sharing::NONE });
+    let calls = [0, 100, 200, 300].map(|at| Made { at, answered: at + 40, run: u8::from(at == 300), ..OK });
+    let ended = replayed(&plan, &calls);
+    let refused = OutcomeKind::Refused(AdmissionRefusal::BudgetExceeded);
+    assert_eq!(kinds(&ended), [OutcomeKind::Succeeded, OutcomeKind::Succeeded, refused, OutcomeKind::Succeeded]);
+    assert_eq!(ended[2].record.others, ["call-1"]);
+}
+
+#[test]
+fn keys_out_of_their_window_are_forgotten() {
+    let plan = deduping();
+    let (mut memo, mut session) = (Memo::default(), Session::new(&MissingAnswerPolicy::Ok, Pace::Causal));
+    for number in 0..20_000_u64 {
+        let (at, key) = (number * 1_000, u8::try_from(number % 200).ok());
+        session.feed(Made { at, answered: at + 40, key, ..OK }.fed(number));
+        session.advance(&plan, &mut memo);
+        let ended: Vec<FinishedCall> = session.take_ended().collect();
+        assert!(ended.iter().all(|ended| ended.record.outcomes[0].kind == OutcomeKind::Succeeded), "after 200 s");
+    }
+    assert!(session.slots() <= 2, "{} slots for one call at a time", session.slots());
+}
