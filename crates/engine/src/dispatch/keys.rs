@@ -69,23 +69,19 @@ pub(super) enum Handover {
 }
 
 impl Keys {
-    /// Takes up `key` for a new call, or says what it does instead.
-    pub(super) fn take_up(
+    /// What a new call does with `key`: it follows, or leads as soon as it is registered.
+    pub(super) fn look_up(
         &mut self,
         rules: &Dedupe,
         now: Instant,
         call: CallId,
         key: KeyId,
         facts: &CallFacts,
+        is_bound: bool,
     ) -> KeyUse {
         self.forget(rules, now);
-        let request = (facts.tool, facts.args);
-        let leads = Stage::InFlight { leader: call, followers: VecDeque::new() };
-        let Some(known) = self.known.get_mut(&key) else {
-            self.known.insert(key, Key { request, stage: leads });
-            return KeyUse::Leads;
-        };
-        if known.request != request {
+        let Some(known) = self.known.get_mut(&key) else { return KeyUse::Leads };
+        if is_bound && known.request != (facts.tool, facts.args) {
             return KeyUse::Refused(AdmissionRefusal::KeyReused);
         }
         match &mut known.stage {
@@ -102,11 +98,17 @@ impl Keys {
             Stage::Failed { claim, .. } if *claim != EffectClaim::NotApplied && !facts.is_safe_to_resend() => {
                 KeyUse::Refused(AdmissionRefusal::Unsettled)
             }
-            Stage::Failed { .. } => {
-                known.stage = leads;
-                KeyUse::Leads
-            }
+            Stage::Failed { .. } => KeyUse::Leads,
         }
+    }
+
+    /// Registers `key` for a call that leads. A key in flight stays with its leader.
+    pub(super) fn register(&mut self, call: CallId, key: KeyId, facts: &CallFacts) {
+        if let Some(Key { stage: Stage::InFlight { .. }, .. }) = self.known.get(&key) {
+            return; // only a study switch registers so late
+        }
+        let stage = Stage::InFlight { leader: call, followers: VecDeque::new() };
+        self.known.insert(key, Key { request: (facts.tool, facts.args), stage });
     }
 
     /// Notes the end of a call with `key`, and says what its followers do; none: it has none, or does not lead.

@@ -6,7 +6,9 @@ use super::{CallFacts, Input, Output, Response};
 use crate::event::{AdmissionRefusal, Decision, EffectClaim, OutcomeKind, OutcomeWord, StopReason};
 use crate::ids::{ArgsId, CallId, KeyId, RunId, ToolId};
 use crate::playbook::sample::{DENIED, TIMEOUT, playbook};
-use crate::playbook::{Access, BudgetUnit, Dedupe, InFlightKey, PermitLimits, Playbook, Sharing, ToolCallBudget};
+use crate::playbook::{
+    Access, BudgetUnit, Dedupe, InFlightKey, PermitLimits, Playbook, Sharing, Study, ToolCallBudget,
+};
 use crate::time::{Duration, Instant};
 
 const WINDOW: Dedupe = Dedupe {
@@ -316,4 +318,55 @@ fn machines_that_share_the_same_are_equal() {
     assert_eq!(one.machine, two.machine);
     two.answer(0, 1, Response::Ok);
     assert_ne!(one.machine, two.machine);
+}
+
+fn studying(playbook: Playbook, switch: impl FnOnce(&mut Study)) -> Playbook {
+    let mut study = Study::safe("test");
+    switch(&mut study);
+    Playbook { study: Some(study), ..playbook }
+}
+
+#[test]
+fn under_study_a_key_that_is_registered_after_the_permit_runs_twice() {
+    let mut dispatcher = Dispatcher::of(studying(with_permits(1, 10), |study| study.registers_key_late = true));
+    dispatcher.call(0, other(0));
+    dispatcher.call(1, keyed_write());
+    assert_eq!(dispatcher.call(2, keyed_write()), [(2, Decision::Queued { place: 2 })]);
+    dispatcher.answer(0, 1, Response::Ok);
+    assert_eq!(
+        dispatcher.call(3, keyed_write()),
+        [(3, Decision::Joined { leader: CallId(1) })],
+        "it is registered now"
+    );
+    dispatcher.answer(1, 1, Response::Ok);
+    dispatcher.answer(2, 1, Response::Ok);
+    assert_eq!(dispatcher.sent(), [0, 1, 2]);
+    assert_eq!(dispatcher.ended(3), joined(1, OutcomeWord::Succeeded));
+}
+
+#[test]
+fn under_study_a_key_that_is_bound_to_nothing_gives_another_tools_result() {
+    let mut dispatcher = Dispatcher::of(studying(deduping(), |study| study.cache_ignores_arguments = true));
+    dispatcher.call(0, keyed_write());
+    dispatcher.answer(0, 1, Response::Ok);
+    dispatcher.call(1, CallFacts { tool: ToolId(9), args: ArgsId(9), ..keyed_write() });
+    assert_eq!(dispatcher.ended(1), Some(OutcomeKind::Cached { leader: CallId(0) }));
+}
+
+#[test]
+fn under_study_a_permit_is_held_in_backoff_and_free_when_the_call_ends() {
+    let mut dispatcher = Dispatcher::of(studying(with_permits(1, 10), |study| study.holds_permit_in_backoff = true));
+    for call in 0..4 {
+        dispatcher.call(call, other(call));
+    }
+    dispatcher.answer(0, 1, failed(TIMEOUT));
+    assert_eq!(dispatcher.sent(), [0], "the wait holds the permit");
+    dispatcher.at(200).input(Input::Woken(CallId(0)));
+    dispatcher.answer(0, 2, Response::Ok);
+    dispatcher.cancel(1);
+    dispatcher.answer(2, 1, failed(DENIED));
+    dispatcher.answer(3, 1, Response::Ok);
+    dispatcher.call(4, other(4));
+    dispatcher.call(5, other(5));
+    assert_eq!(dispatcher.sent(), [0, 0, 1, 2, 3, 4], "each permit is given once");
 }

@@ -90,7 +90,12 @@ impl Playbook {
 
     /// Whether only the first failure of a call decides (a study switch).
     pub fn obeys_first_failure_only(&self) -> bool {
-        self.study.as_ref().is_some_and(|study| study.first_failure_only)
+        self.studies(|study| study.first_failure_only)
+    }
+
+    /// Whether a study switch is on.
+    pub fn studies(&self, switch: impl FnOnce(&Study) -> bool) -> bool {
+        self.study.as_ref().is_some_and(switch)
     }
 
     /// The mode of the retry guard.
@@ -310,6 +315,12 @@ pub struct Study {
     pub resends_stale_evidence: bool,
     /// `final_error: first`: the outcome carries the first error only.
     pub final_error_first: bool,
+    /// `dedupe: after_permit`: a key is looked up when its call is made, and registered when its first attempt starts.
+    pub registers_key_late: bool,
+    /// `cache: ignores_arguments`: a key is bound to no request.
+    pub cache_ignores_arguments: bool,
+    /// `permit: held_in_backoff`: a call keeps its permit until it ends.
+    pub holds_permit_in_backoff: bool,
 }
 
 impl Study {
@@ -324,6 +335,9 @@ impl Study {
             futile_refresh_deprecates: false,
             resends_stale_evidence: false,
             final_error_first: false,
+            registers_key_late: false,
+            cache_ignores_arguments: false,
+            holds_permit_in_backoff: false,
         }
     }
 }

@@ -12,6 +12,7 @@ pub const EMBEDDED: &[&str] = &[
     "preset/temporal",
     "study/typed-verdicts-literal",
     "study/retry-everything",
+    "study/course-dispatcher-literal",
 ];
 
 /// The error kinds in rules of the embedded playbooks, which known adapters give. Sorted.
@@ -55,6 +56,9 @@ pub fn embedded(name: &str) -> Option<&'static str> {
         "preset/temporal" => Some(include_str!("../../../../playbooks/preset/temporal.yaml")),
         "study/typed-verdicts-literal" => Some(include_str!("../../../../playbooks/study/typed-verdicts-literal.yaml")),
         "study/retry-everything" => Some(include_str!("../../../../playbooks/study/retry-everything.yaml")),
+        "study/course-dispatcher-literal" => {
+            Some(include_str!("../../../../playbooks/study/course-dispatcher-literal.yaml"))
+        }
         _ => None,
     }
 }

@@ -327,6 +327,9 @@ fn study(study: &Study) -> Vec<PlaybookRow> {
         ("futile_refresh", study.futile_refresh_deprecates.then_some("deprecated")),
         ("stale_evidence", study.resends_stale_evidence.then_some("resent")),
         ("final_error", study.final_error_first.then_some("first")),
+        ("dedupe", study.registers_key_late.then_some("after_permit")),
+        ("cache", study.cache_ignores_arguments.then_some("ignores_arguments")),
+        ("permit", study.holds_permit_in_backoff.then_some("held_in_backoff")),
     ];
     let written = switches.into_iter().filter_map(|(switch, says)| Some(row("study", switch, &json!(says?))));
     [row("study", "why", &json!(&*study.why))].into_iter().chain(written).collect()

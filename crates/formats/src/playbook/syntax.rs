@@ -141,6 +141,9 @@ pub(super) const STUDY: &[&str] = &[
     "futile_refresh",
     "stale_evidence",
     "final_error",
+    "dedupe",
+    "cache",
+    "permit",
 ];
 
 pub(super) const UNKNOWN_TOOLS: [(&str, bool); 2] = [("allow", false), ("refuse", true)];

@@ -249,8 +249,11 @@ fn a_study_playbook_needs_a_reason() {
 #[test]
 fn the_rows_of_a_study_block_have_the_words_of_the_playbook() {
     let switches = [
+        ("cache", "ignores_arguments"),
+        ("dedupe", "after_permit"),
         ("final_error", "first"),
         ("futile_refresh", "deprecated"),
+        ("permit", "held_in_backoff"),
         ("reclassify", "first_failure"),
         ("refused_reversal", "exhausted"),
         ("retry_guard", "off"),
@@ -416,6 +419,9 @@ fn every_change_that_affects_decisions_changes_the_fingerprint() {
         "futile_refresh: deprecated",
         "stale_evidence: resent",
         "final_error: first",
+        "dedupe: after_permit",
+        "cache: ignores_arguments",
+        "permit: held_in_backoff",
     ];
     let mut all: Vec<String> = switches.iter().map(|switch| study(switch).to_string()).collect();
     all.sort();

@@ -102,7 +102,7 @@ fn study(playbook: &mut Playbook) -> &mut Study {
 
 fn switches(playbook: &Playbook, all: &mut Vec<Mutant>) {
     type Switch = (&'static str, fn(&Study) -> bool, fn(&mut Study));
-    const SWITCHES: [Switch; 7] = [
+    const SWITCHES: [Switch; 10] = [
         ("reclassify", |study| study.first_failure_only, |study| study.first_failure_only = false),
         (
             "retry_guard",
@@ -118,6 +118,9 @@ fn switches(playbook: &Playbook, all: &mut Vec<Mutant>) {
         ("futile_refresh", |study| study.futile_refresh_deprecates, |study| study.futile_refresh_deprecates = false),
         ("stale_evidence", |study| study.resends_stale_evidence, |study| study.resends_stale_evidence = false),
         ("final_error", |study| study.final_error_first, |study| study.final_error_first = false),
+        ("dedupe", |study| study.registers_key_late, |study| study.registers_key_late = false),
+        ("cache", |study| study.cache_ignores_arguments, |study| study.cache_ignores_arguments = false),
+        ("permit", |study| study.holds_permit_in_backoff, |study| study.holds_permit_in_backoff = false),
     ];
     let Some(now) = &playbook.study else { return };
     for (name, is_on, clear) in SWITCHES.into_iter().filter(|(_, is_on, _)| is_on(now)) {

@@ -30,9 +30,20 @@ impl Transition<'_> {
     fn take_up_key(&mut self) -> KeyUse {
         let Some(rules) = &self.playbook.sharing.dedupe else { return KeyUse::Leads };
         let (now, call, facts) = (self.now, self.call, self.state().facts);
-        match facts.key {
-            Some(key) => self.shared().keys.take_up(rules, now, call, key, &facts),
-            None => KeyUse::Leads,
+        let Some(key) = facts.key else { return KeyUse::Leads };
+        let is_bound = !self.playbook.studies(|study| study.cache_ignores_arguments);
+        let found = self.shared().keys.look_up(rules, now, call, key, &facts, is_bound);
+        if found == KeyUse::Leads && !self.playbook.studies(|study| study.registers_key_late) {
+            self.register_key();
+        }
+        found
+    }
+
+    /// From now on, other calls with the key follow this one.
+    pub(super) fn register_key(&mut self) {
+        let (call, facts) = (self.call, self.state().facts);
+        if let (Some(key), Some(_)) = (facts.key, &self.playbook.sharing.dedupe) {
+            self.shared().keys.register(call, key, &facts);
         }
     }
 

@@ -11,3 +11,135 @@ mod start;
 mod step;
 
 pub(super) use step::Transition;
+use super::calls::{CallState, Phase};
+use super::io::{CallFacts, Output, OutputBuffer, Response, ResponseMeta};
+use super::machine::Machine;
+use super::shared::Shared;
+use super::wait;
+use crate::event::{Decision, DeprecationReason, EffectClaim, Outcome, OutcomeKind, RequestKind};
+use crate::ids::{CallId, ErrorId, EvidenceId};
+use crate::playbook::{Access, Playbook, Terminal};
+use crate::time::{Duration, Instant};
+
+/// One transition of one call of the machine.
+pub(super) struct Transition<'a> {
+    pub machine: &'a mut Machine,
+    pub playbook: &'a Playbook,
+    pub now: Instant,
+    pub call: CallId,
+    pub out: &'a mut OutputBuffer,
+}
+
+impl Transition<'_> {
+    #[expect(clippy::expect_used, reason = "it was looked up before, and no transition removes it")]
+    fn state(&mut self) -> &mut CallState {
+        self.machine.calls.get_mut(self.call).expect("a call of this machine")
+    }
+
+    /// The same moment for another call.
+    fn of(&mut self, call: CallId) -> Transition<'_> {
+        Transition { machine: self.machine, playbook: self.playbook, now: self.now, call, out: self.out }
+    }
+
+    fn shared(&mut self) -> &mut Shared {
+        self.machine.shared.get_or_insert_default()
+    }
+
+    fn emit(&mut self, what: Decision) {
+        self.out.emit(self.now, self.call, what);
+    }
+
+    fn ask(&mut self, asked: RequestKind, evidence: EvidenceId) {
+        let (playbook, now, call) = (self.playbook, self.now, self.call);
+        let facts = &self.state().facts;
+        let within = match asked {
+            RequestKind::Reversal => facts.timeout, // the end of the call must not leave its effect in place
+            RequestKind::Attempt(_) | RequestKind::Refresh(_) => within(playbook, facts, now),
+        };
+        self.out.outputs.push(Output::Ask { call, asked, evidence, within });
+    }
+
+    pub(super) fn on_answered(&mut self, phase: Phase, asked: RequestKind, response: Response, meta: ResponseMeta) {
+        match (phase, asked) {
+            (Phase::InFlight(attempt), RequestKind::Attempt(answered)) if attempt == answered => {
+                self.on_attempt_ended(attempt, response, meta);
+            }
+            (Phase::Refreshing(evidence, then), RequestKind::Refresh(answered)) if evidence == answered => {
+                self.on_refresh_ended(evidence, then, response, meta);
+            }
+            (Phase::Redeeming { reason, on_refused }, RequestKind::Reversal) => {
+                self.on_reversal_ended(reason, on_refused, response, meta);
+            }
+            (Phase::Done(Outcome { kind: OutcomeKind::Cancelled, .. }), RequestKind::Attempt(attempt)) => {
+                self.emit(Decision::LateAnswer { attempt, status: response.status() });
+            }
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, end: Terminal) {
+        match end {
+            Terminal::Deprecate(reason) => self.deprecate(DeprecationReason::Stated(reason)),
+            Terminal::Escalate(queue) => {
+                self.emit(Decision::Escalated { queue });
+                self.finish(OutcomeKind::Escalated(queue));
+            }
+        }
+    }
+
+    fn deprecate(&mut self, why: DeprecationReason) {
+        self.emit(Decision::Deprecated { why });
+        self.finish(OutcomeKind::Deprecated(why));
+    }
+
+    fn finish(&mut self, kind: OutcomeKind) {
+        let first_only = self.playbook.studies(|study| study.final_error_first);
+        let state = self.state();
+        let (first, last) = (state.first_error, state.last_error);
+        let (last_error, first_error) = match first_only {
+            true => (first, None),
+            false => (last, first.filter(|_| first != last)),
+        };
+        let claim = match state.facts.access {
+            Access::Read => EffectClaim::NotApplied,
+            Access::Write => state.claim(),
+        };
+        let outcome = Outcome { kind, claim, attempts: state.attempts, last_error, first_error };
+        self.conclude(outcome);
+    }
+
+    /// Ends a call that another one with its key has answered.
+    fn finish_with(&mut self, kind: OutcomeKind, claim: EffectClaim, last_error: Option<ErrorId>) {
+        self.conclude(Outcome { kind, claim, attempts: 0, last_error, first_error: None });
+    }
+
+    fn conclude(&mut self, outcome: Outcome) {
+        let call = self.call;
+        if self.keeps_permit() {
+            self.shared().permits.release();
+        }
+        let state = self.state();
+        state.phase = Phase::Done(outcome);
+        let facts = state.facts;
+        if !self.playbook.retry_budgets.is_empty() {
+            self.leave_retry_budgets();
+        }
+        let state = self.state();
+        let unsent = std::mem::take(&mut state.has_reserved);
+        if let Some(shared) = &mut self.machine.shared {
+            if unsent {
+                shared.budget.give_back(facts.run);
+            }
+            if facts.key.is_some() {
+                shared.ended.push(call);
+            }
+        }
+        self.emit(Decision::Outcome(outcome));
+    }
+}
+
+/// How long a request that starts now may take: the attempt's timeout, cut to what is left of the call.
+fn within(playbook: &Playbook, facts: &CallFacts, now: Instant) -> Duration {
+    let left = wait::time_left(&playbook.limits, now.since(facts.at));
+    left.map_or(facts.timeout, |left| facts.timeout.min(left))
+}

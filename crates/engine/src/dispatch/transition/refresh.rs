@@ -71,7 +71,7 @@ impl Transition<'_> {
             return self.deprecate(DeprecationReason::RefreshAbort);
         }
         let (now, limits) = (self.now, &self.playbook.limits);
-        let resends_stale = self.playbook.study.as_ref().is_some_and(|study| study.resends_stale_evidence);
+        let resends_stale = self.playbook.studies(|study| study.resends_stale_evidence);
         let state = self.state();
         let (since, next) = (state.facts.at, AttemptNo::new(state.attempts).next());
         if !resends_stale {
@@ -84,6 +84,6 @@ impl Transition<'_> {
     }
 
     fn deprecates_after_futile_refresh(&self) -> bool {
-        self.playbook.study.as_ref().is_some_and(|study| study.futile_refresh_deprecates)
+        self.playbook.studies(|study| study.futile_refresh_deprecates)
     }
 }

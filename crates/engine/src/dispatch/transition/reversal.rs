@@ -79,7 +79,7 @@ impl Transition<'_> {
 
     fn refuse_reversal(&mut self, why: ReversalRefusal, on_refused: Terminal) {
         self.emit(Decision::ReversalRefused { why });
-        match self.playbook.study.as_ref().is_some_and(|study| study.refused_reversal_exhausts) {
+        match self.playbook.studies(|study| study.refused_reversal_exhausts) {
             true => self.finish(OutcomeKind::Exhausted(StopReason::ReversalRefused)),
             false => self.end(on_refused),
         }

@@ -16,6 +16,9 @@ impl Transition<'_> {
         if let Some(blocked) = self.breaker_blocks(now) {
             return self.on_blocked(attempt, blocked);
         }
+        if self.keeps_permit() {
+            return self.pass(attempt);
+        }
         let Some(permits) = self.playbook.sharing.permits else { return self.pass(attempt) };
         let (call, is_first) = (self.call, attempt == AttemptNo::FIRST);
         match self.shared().permits.ask(permits, call, is_first) {
@@ -67,6 +70,9 @@ impl Transition<'_> {
     }
 
     fn send(&mut self, attempt: AttemptNo) {
+        if attempt == AttemptNo::FIRST && self.playbook.studies(|study| study.registers_key_late) {
+            self.register_key();
+        }
         let state = self.state();
         state.phase = Phase::InFlight(attempt);
         state.attempts = attempt.get();
@@ -120,9 +126,16 @@ impl Transition<'_> {
 
     /// An attempt is over: its permit is free.
     pub(super) fn release_permit(&mut self) {
-        if self.playbook.sharing.permits.is_some() {
+        if self.playbook.sharing.permits.is_some() && !self.keeps_permit() {
             self.shared().permits.release();
         }
+    }
+
+    /// Whether the call has a permit that it keeps until it ends: only under a study switch.
+    pub(super) fn keeps_permit(&mut self) -> bool {
+        self.playbook.studies(|study| study.holds_permit_in_backoff)
+            && self.playbook.sharing.permits.is_some()
+            && self.state().attempts > 0
     }
 
     /// A follower stops waiting. What its leader did for the same request is not known to it.

@@ -143,6 +143,9 @@ fn study(at: Cursor<'_>) -> Option<Study> {
     let futile_refresh_deprecates = switch(&record, "futile_refresh", "deprecated");
     let final_error_first = switch(&record, "final_error", "first");
     let resends_stale_evidence = switch(&record, "stale_evidence", "resent");
+    let registers_key_late = switch(&record, "dedupe", "after_permit");
+    let cache_ignores_arguments = switch(&record, "cache", "ignores_arguments");
+    let holds_permit_in_backoff = switch(&record, "permit", "held_in_backoff");
     Some(Study {
         why: why?.into(),
         first_failure_only: first_failure_only?,
@@ -152,6 +155,9 @@ fn study(at: Cursor<'_>) -> Option<Study> {
         futile_refresh_deprecates: futile_refresh_deprecates?,
         resends_stale_evidence: resends_stale_evidence?,
         final_error_first: final_error_first?,
+        registers_key_late: registers_key_late?,
+        cache_ignores_arguments: cache_ignores_arguments?,
+        holds_permit_in_backoff: holds_permit_in_backoff?,
     })
 }
 
