@@ -95,6 +95,8 @@ pub struct ToolRow {
     schema: Option<ArgumentSchema>,
     /// What its breaker and its retry budgets are kept for, if it says so.
     server: Option<Arc<str>>,
+    /// How often the client of the tool itself sends a request again; it decides nothing here.
+    upstream_retries: u32,
     /// None for a plain name.
     glob: Option<Glob>,
 }
@@ -129,8 +131,9 @@ impl OmittedFacts {
 
 impl PartialEq for ToolRow {
     fn eq(&self, other: &ToolRow) -> bool {
-        (&self.pattern, self.facts, self.omitted, &self.schema, &self.server)
-            == (&other.pattern, other.facts, other.omitted, &other.schema, &other.server)
+        let parts = |row: &ToolRow| (row.facts, row.omitted, row.upstream_retries);
+        parts(self) == parts(other)
+            && (&self.pattern, &self.schema, &self.server) == (&other.pattern, &other.schema, &other.server)
     }
 }
 
@@ -144,7 +147,8 @@ impl ToolRow {
     pub fn new(pattern: impl Into<String>, facts: ToolFacts) -> Result<ToolRow, String> {
         let pattern = pattern.into();
         let glob = Glob::of_tools(&pattern)?;
-        Ok(ToolRow { pattern, facts, omitted: OmittedFacts::default(), schema: None, server: None, glob })
+        let omitted = OmittedFacts::default();
+        Ok(ToolRow { pattern, facts, omitted, schema: None, server: None, upstream_retries: 0, glob })
     }
 
     /// The same row with all of `facts`.
@@ -169,6 +173,17 @@ impl ToolRow {
     #[must_use]
     pub fn of_server(self, server: Option<Arc<str>>) -> ToolRow {
         ToolRow { server, ..self }
+    }
+
+    /// The same row, where the client of the tool sends a request again up to `upstream_retries` times.
+    #[must_use]
+    pub fn retried_upstream(self, upstream_retries: u32) -> ToolRow {
+        ToolRow { upstream_retries, ..self }
+    }
+
+    /// How often the client of the tool itself sends a request again.
+    pub const fn upstream_retries(&self) -> u32 {
+        self.upstream_retries
     }
 
     /// The server of its tool, if it says so.

@@ -297,6 +297,9 @@ fn tool_rows(playbook: &Playbook) -> Vec<PlaybookRow> {
             if let Some(server) = tool.server() {
                 parts.insert("server".into(), json!(server));
             }
+            if tool.upstream_retries() > 0 {
+                parts.insert("upstream_retries".into(), json!(tool.upstream_retries()));
+            }
             if needs_key {
                 parts.insert("key".into(), json!(word(&syntax::KEY, &needs_key)));
             }

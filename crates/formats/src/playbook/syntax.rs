@@ -83,7 +83,7 @@ pub(super) const ESCALATE: &[&str] = &["queue"];
 pub(super) const REVERSAL: &[&str] = &["reason", "on_refused"];
 pub(super) const DEPRECATE: &[&str] = &["reason", "replan"];
 pub(super) const TOOL: &[&str] =
-    &["access", "idempotent", "repeatable", "timeout_ms", "server", "keys", "key", "schema"];
+    &["access", "idempotent", "repeatable", "timeout_ms", "server", "keys", "key", "upstream_retries", "schema"];
 pub(super) const REGISTRY: &[&str] = &["unknown_tools"];
 pub(super) const BREAKER: &[&str] = &[
     "window",
@@ -388,6 +388,7 @@ mod tests {
         held("/properties/limits/properties/elapsed/enum", json!(ElapsedRule::WORDS));
         bounds("/properties/limits/properties/call_timeout_ms", 1, LONGEST_DEADLINE.as_millis());
         millis("/$defs/tool/properties/timeout_ms", LONGEST_WAIT);
+        bounds("/$defs/tool/properties/upstream_retries", 0, MOST_ATTEMPTS);
         held("/properties/registry/properties/unknown_tools/enum", words(&UNKNOWN_TOOLS));
         held("/$defs/tool/properties/keys/enum", words(&KEYS));
         held("/$defs/tool/properties/key/enum", words(&KEY));

@@ -482,3 +482,18 @@ fn a_source_is_shared_with_its_places() {
     let loaded = parse(Arc::clone(&source)).expect("a playbook");
     assert!(Arc::ptr_eq(&loaded.places.source, &source));
 }
+
+#[test]
+fn what_the_client_of_a_tool_sends_again_is_a_fact_of_its_row() {
+    let with = |facts: &str| GOOD.replacen("timeout_ms: 5000", &format!("timeout_ms: 5000{facts}"), 1);
+    let original = fingerprint(&load(GOOD));
+    assert_eq!(fingerprint(&load(&with(", upstream_retries: 0"))), original, "the default has no canonical text");
+    assert_ne!(fingerprint(&load(&with(", upstream_retries: 2"))), original);
+    for wrong in ["-1", "1001", "2.5", "often"] {
+        assert_eq!(
+            errors("timeout_ms: 5000", &format!("timeout_ms: 5000, upstream_retries: {wrong}")).len(),
+            1,
+            "{wrong}"
+        );
+    }
+}

@@ -53,6 +53,12 @@ pub(super) fn allowed(limits: &Limits, spent: Elapsed, wait: Duration) -> Result
     before_the_end(limits, elapsed.plus(wait)).map(|()| wait)
 }
 
+/// Whether a first retry may follow an attempt that took `elapsed`, after `wait`: for lints.
+pub fn first_retry_fits(limits: &Limits, elapsed: Duration, wait: Duration) -> bool {
+    let spent = Elapsed { since: Instant::ZERO, now: Instant::ZERO.plus(elapsed), waited: Duration::ZERO };
+    allowed(limits, spent, wait).is_ok()
+}
+
 /// What is left of the call's time for a request that starts `elapsed` after the call, if the playbook limits it.
 pub(in crate::dispatch) fn time_left(limits: &Limits, elapsed: Duration) -> Option<Duration> {
     limits.call_timeout.map(|end| end.minus(elapsed))

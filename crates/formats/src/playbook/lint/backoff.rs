@@ -4,10 +4,11 @@ use std::ops::Range;
 
 use crate::diagnostic::Diagnostic;
 use crate::playbook::places::{CompensationPlaces, Loaded};
-use playproof_engine::dispatch::wait_range;
+use playproof_engine::dispatch::{first_retry_fits, wait_range};
 use playproof_engine::event::WishFaults;
 use playproof_engine::playbook::{
-    AfterRefresh, Backoff, Compensation, Formula, LimitKind, Limits, Refresh, Retry, ServerDelayMode, Verdict,
+    AfterRefresh, Backoff, Compensation, ConditionKind, DEFAULT_TIMEOUT, Formula, LimitKind, Limits, Refresh, Retry,
+    Rule, ServerDelayMode, Verdict,
 };
 use playproof_engine::time::Duration;
 
@@ -20,7 +21,7 @@ pub(super) fn waits(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
                 let check = WaitLint { loaded, verdict, places: &places.then };
                 let waits = places.then.backoff.clone().unwrap_or_else(|| places.then.kind.clone());
                 found.extend(check.beyond_attempts(retry, &waits));
-                found.extend(check.beyond_deadline(retry, &waits));
+                found.extend(check.beyond_deadline(retry, &waits).or_else(|| check.no_retry_fits(retry, &waits)));
                 found.extend(check.list(retry, &waits));
                 found.extend(check.jitter(retry, &waits));
                 found.extend(check.max_wait(retry));
@@ -127,6 +128,47 @@ impl WaitLint<'_> {
             }
         }
         None
+    }
+
+    /// A first attempt, its timeout if the verdict means one, and the shortest wait leave no time for a retry.
+    fn no_retry_fits(&self, retry: &Retry, waits: &Range<usize>) -> Option<Diagnostic> {
+        let limits = self.limits();
+        let wait = match retry.server_delay.mode {
+            ServerDelayMode::Ignore | ServerDelayMode::AtLeast | ServerDelayMode::Window { .. } => {
+                wait_range(&retry.backoff, 1).0
+            }
+            _ => Duration::ZERO, // the upstream may wish a shorter one
+        };
+        let timeout = self.timeout().unwrap_or_default();
+        let elapsed = limits.call_timeout.map_or(timeout, |end| end.min(timeout));
+        if first_retry_fits(limits, elapsed, wait) {
+            return None;
+        }
+        let name = &self.verdict.name;
+        let message = format!("no retry of `{name}` can start: an attempt takes {elapsed} ms, and the wait {wait} ms");
+        let diagnostic = Diagnostic::warning("deadline_leaves_no_retry", message)
+            .at(waits.clone(), "never waited")
+            .help("raise the limit, or shorten the timeouts of the tools or the waits");
+        let without_end = Limits { call_timeout: None, ..*limits };
+        let kind = match first_retry_fits(&without_end, elapsed, wait) {
+            true => LimitKind::CallTimeout,
+            false => LimitKind::Deadline,
+        };
+        let limit = self.loaded.places.limit(kind);
+        Some(limit.into_iter().fold(diagnostic, |diagnostic, limit| diagnostic.at(limit, "the limit")))
+    }
+
+    /// The shortest timeout of a tool, if only timeouts have the verdict.
+    fn timeout(&self) -> Option<Duration> {
+        let playbook = &self.loaded.playbook;
+        let mut rules = playbook.rules.iter().filter(|rule| playbook.verdict(rule.verdict).name == self.verdict.name);
+        let is_timeout = |rule: &Rule| rule.when.texts(ConditionKind::Kind) == ["timeout"];
+        let otherwise = playbook.verdict(playbook.otherwise).name == self.verdict.name;
+        if otherwise || !rules.all(is_timeout) {
+            return None;
+        }
+        let undeclared = (!playbook.refuses_unknown_tools).then_some(DEFAULT_TIMEOUT);
+        playbook.tools.rows().iter().map(|row| row.facts.timeout).chain(undeclared).min()
     }
 
     /// Lints of the list of waits and of its length.

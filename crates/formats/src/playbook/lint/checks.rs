@@ -19,6 +19,8 @@ pub fn lint(loaded: &Loaded) -> Vec<Diagnostic> {
     backoff::waits(loaded, &mut found);
     shared::breakers(loaded, &mut found);
     shared::retry_budgets(loaded, &mut found);
+    found.extend(shared::dedupe(loaded));
+    shared::layers(loaded, &mut found);
     found.extend(backoff::sources(loaded));
     unused_queues(loaded, &mut found);
     shadowed_tools(loaded, &mut found);

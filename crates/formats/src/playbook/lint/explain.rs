@@ -9,9 +9,12 @@ pub const IDS: &[&str] = &[
     "budget_below_one_retry",
     "circuit_never_closes",
     "circuit_never_opens",
+    "deadline_leaves_no_retry",
+    "dedupe_shorter_than_retries",
     "glob_stops_at_dot",
     "impossible_rule",
     "jitter_beyond_cap",
+    "layers_multiply",
     "loose_schema",
     "misspelt_kind",
     "retries_beyond_attempts",
@@ -109,6 +112,29 @@ Write `breaker: failure` in the verdicts that mean that the server is down, and 
 that it works.",
     ),
     (
+        "deadline_leaves_no_retry",
+        "\
+A verdict retries, but no retry can start in time: the first attempt and the shortest wait already reach
+`limits.deadline_ms` or `limits.call_timeout_ms`. If only timeouts have the verdict, the attempt takes the timeout of its
+tool; otherwise it may fail at once.
+
+    then: { retry_with_backoff: { backoff: { kind: constant, base_ms: 500 } } }
+    limits: { call_timeout_ms: 500 }     # no wait begins that would end at the end of the call
+
+Raise the limit, or shorten the wait or the timeouts of the tools.",
+    ),
+    (
+        "dedupe_shorter_than_retries",
+        "\
+The result of a key is kept for less time than the retries of a verdict can wait, also for what the upstream may wish. An
+agent that waits by the same numbers and then sends its call again finds nothing kept, and the call runs a second time.
+
+    then: { retry_with_backoff: { backoff_ms: [60000, 60000] } }
+    dedupe: { window_ms: 60000 }         # the second retry comes after 120 s
+
+Raise `window_ms`, or retry for a shorter time. `window_ms: 0` keeps nothing on purpose, and is not reported.",
+    ),
+    (
         "glob_stops_at_dot",
         "\
 A glob of tools does not match a known tool because `*`, `?` and classes stop at a dot: `search.*` matches `search.web`
@@ -140,6 +166,17 @@ so; a person who reads `max_ms` may not.
     backoff: { kind: exponential, base_ms: 100, max_ms: 1000, jitter: { proportional: { low: 0.8, high: 1.2 } } }
 
 Write `cap: after_jitter`, or keep it if the system that you follow does the same.",
+    ),
+    (
+        "layers_multiply",
+        "\
+The client of a tool sends a request again by itself (`upstream_retries`), and the playbook retries its calls too. The
+attempts multiply: with three attempts in each of three layers, a failing service gets 27 requests for one call, and the
+playbook sees three of them.
+
+    tools: { search.web: { access: read, upstream_retries: 2 } }
+
+Retry in one layer: switch the retries of the client off, and write what is left of them in `upstream_retries`.",
     ),
     (
         "loose_schema",

@@ -3,10 +3,11 @@
 use crate::diagnostic::Diagnostic;
 use crate::playbook::overlap;
 use crate::playbook::places::Loaded;
+use playproof_engine::dispatch::wait_range;
 use playproof_engine::ids::RetryBudgetId;
 use playproof_engine::playbook::{
-    AfterMaxWait, BreakerMark, BreakerRules, Compensation, DEFAULT_BREAKER, EvaluateOn, HalfOpen, Ratio, Retry,
-    RetryBudgetKind, TokenBucket, Tokens, ToolRow,
+    AfterMaxWait, BreakerMark, BreakerRules, Compensation, DEFAULT_BREAKER, EvaluateOn, HalfOpen, Limits, Ratio, Retry,
+    RetryBudgetKind, ServerDelayMode, TokenBucket, Tokens, ToolRow,
 };
 use playproof_engine::time::Duration;
 
@@ -71,6 +72,45 @@ fn unused_marks(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
     }
 }
 
+/// A dedupe window that ends before a retry of another call with the key may come.
+pub(super) fn dedupe(loaded: &Loaded) -> Option<Diagnostic> {
+    let playbook = &loaded.playbook;
+    let window = playbook.sharing.dedupe?.window;
+    let spans = playbook.verdicts.iter().filter_map(|verdict| {
+        let span = longest_span(retry_of(&verdict.then)?, &playbook.limits, window);
+        Some((span, &verdict.name))
+    });
+    let (span, name) = spans.max_by_key(|(span, _)| *span)?;
+    if window == Duration::ZERO || span <= window {
+        return None; // zero: no result is meant to be kept
+    }
+    let message = format!("the waits of `{name}` can take longer than the {window} ms for which results are kept");
+    Some(
+        Diagnostic::warning("dedupe_shorter_than_retries", message)
+            .at(loaded.places.part("dedupe")?, "a late retry finds nothing")
+            .help("raise `window_ms`, or retry for a shorter time"),
+    )
+}
+
+/// The longest time that the retries of a verdict wait, as far as the playbook bounds it; it stops counting above
+/// `enough`.
+fn longest_span(retry: &Retry, limits: &Limits, enough: Duration) -> Duration {
+    let longest = |own: Duration| match retry.server_delay.mode {
+        ServerDelayMode::Ignore => own,
+        ServerDelayMode::Window { by } => own.plus(by),
+        _ => own.max(retry.server_delay.max.unwrap_or_default()),
+    };
+    let most = limits.deadline.into_iter().chain(limits.call_timeout).min();
+    let mut span = Duration::ZERO;
+    for n in 1..=retry.max_retries.min(limits.max_attempts.saturating_sub(1)) {
+        span = span.plus(longest(wait_range(&retry.backoff, n).1));
+        if span > enough {
+            break;
+        }
+    }
+    most.map_or(span, |most| span.min(most))
+}
+
 /// All lints of retry budgets.
 pub(super) fn retry_budgets(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
     let playbook = &loaded.playbook;
@@ -106,6 +146,30 @@ pub(super) fn retry_budgets(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
                     .help("lower the cost, or raise `capacity`"),
             );
         }
+    }
+}
+
+/// Tools whose own client retries too: the attempts of the layers multiply.
+pub(super) fn layers(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
+    let playbook = &loaded.playbook;
+    let retries = playbook.verdicts.iter().filter_map(|verdict| retry_of(&verdict.then)).map(|retry| retry.max_retries);
+    let attempts = playbook.limits.max_attempts.min(retries.fold(1, u32::saturating_add));
+    for (tool, places) in playbook.tools.rows().iter().zip(&loaded.places.tools) {
+        let below = tool.upstream_retries().saturating_add(1);
+        let Some((_, place)) = places.facts.iter().find(|(key, _)| *key == "upstream_retries") else { continue };
+        if below == 1 || attempts == 1 {
+            continue;
+        }
+        let sends = u64::from(attempts) * u64::from(below);
+        let message = format!(
+            "a call of `{}` can be sent {sends} times: {attempts} attempts, each sent {below} times",
+            tool.pattern
+        );
+        found.push(
+            Diagnostic::warning("layers_multiply", message)
+                .at(place.clone(), "its own client retries too")
+                .help("retry in one layer: switch the retries of the tool's client off"),
+        );
     }
 }
 

@@ -428,3 +428,59 @@ fn a_retry_budget_that_allows_no_retry_or_that_no_retry_names() {
     let unused = format!("retry_budgets: {{ b: {{ {bucket} }} }}");
     assert_eq!(of_retry("unknown", "backoff_ms: [5]", &unused), ["unused_retry_budget: b"]);
 }
+
+#[test]
+fn a_limit_that_leaves_no_time_for_a_first_retry_is_told() {
+    let of = |kind: &str, retry: &str, rest: &str| {
+        let retry = format!("retry_with_backoff: {{ backoff: {{ kind: constant, base_ms: 500 }}{retry} }}");
+        let verdict = format!("  again: {{ means: m, effect: not_applied, then: {{ {retry} }} }}");
+        lints(&playbook(&verdict, &format!("- {{ rule: again, when: {{ kind: {kind} }}, verdict: again }}"), rest))
+    };
+    let told = |limit: &str| [format!("deadline_leaves_no_retry: {{ kind: constant, base_ms: 500 }}|{limit}")];
+    // No wait begins that would end at the end of the call.
+    assert_eq!(of("again", "", "limits: { call_timeout_ms: 500 }"), told("500"));
+    assert!(of("again", "", "limits: { call_timeout_ms: 501 }").is_empty());
+    assert!(of("again", ", server_delay: { mode: exact }", "limits: { call_timeout_ms: 500 }").is_empty());
+    // A timeout takes its time first; other failures may come at once.
+    let tools = "registry: { unknown_tools: refuse }\ntools: { a: { access: read, timeout_ms: 9000 } }";
+    let within = |limits: &str| format!("{tools}\nlimits: {{ {limits} }}");
+    assert_eq!(of("timeout", "", &within("deadline_ms: 9499")), told("9499"));
+    assert!(of("timeout", "", &within("deadline_ms: 9500")).is_empty());
+    assert!(of("[timeout, again]", "", &within("deadline_ms: 9499")).is_empty());
+    assert!(of("timeout", "", &within("deadline_ms: 9499, elapsed: waits_after")).is_empty());
+    assert_eq!(of("timeout", "", &within("deadline_ms: 20000, call_timeout_ms: 9000")), told("9000"));
+    // A tool that nobody declared has 30 s.
+    assert_eq!(of("timeout", "", "limits: { deadline_ms: 30499 }"), told("30499"));
+    assert!(of("timeout", "", "limits: { deadline_ms: 30500 }").is_empty());
+}
+
+#[test]
+fn a_dedupe_window_below_the_waits_of_a_verdict_is_told() {
+    let of = |retry: &str, window: u64, limits: &str| {
+        of_retry("not_applied", retry, &format!("dedupe: {{ window_ms: {window} }}\nlimits: {{ {limits} }}"))
+    };
+    let told = |window: u64| [format!("dedupe_shorter_than_retries: {{ window_ms: {window} }}")];
+    assert_eq!(of("backoff_ms: [400, 600]", 999, "max_attempts: 6"), told(999));
+    assert!(of("backoff_ms: [400, 600]", 1000, "max_attempts: 6").is_empty());
+    assert!(of("backoff_ms: [400, 600]", 0, "max_attempts: 6").is_empty());
+    assert!(of("backoff_ms: [400, 600]", 999, "max_attempts: 6, call_timeout_ms: 999").is_empty());
+    let jittered = "backoff: { kind: exponential, base_ms: 100, jitter: { proportional: { low: 1, high: 1.5 } } }";
+    assert_eq!(of(jittered, 449, "max_attempts: 3"), told(449));
+    assert!(of(jittered, 450, "max_attempts: 3").is_empty());
+    let wish = "backoff_ms: [100], after: retry_after, max_wait_ms: 5000";
+    assert_eq!(of(wish, 4999, "max_attempts: 6"), told(4999));
+    assert!(of("backoff_ms: [100], after: retry_after", 4999, "max_attempts: 6").is_empty(), "nobody bounds the wish");
+}
+
+#[test]
+fn a_tool_whose_own_client_retries_too_is_told() {
+    let of = |retries: &str, limits: &str| {
+        let tools = format!("tools: {{ a: {{ access: read{retries} }} }}");
+        of_retry("not_applied", "backoff_ms: [100, 200]", &format!("{tools}\nlimits: {{ {limits} }}"))
+    };
+    assert_eq!(of(", upstream_retries: 2", "max_attempts: 6"), ["layers_multiply: 2"]);
+    assert!(of(", upstream_retries: 0", "max_attempts: 6").is_empty());
+    assert!(of("", "max_attempts: 6").is_empty());
+    let no_retries = "tools: { a: { access: read, upstream_retries: 2 } }";
+    assert!(lints(&playbook("", "", no_retries)).is_empty());
+}

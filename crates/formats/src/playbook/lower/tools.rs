@@ -7,7 +7,9 @@ use crate::diagnostic::Diagnostic;
 use crate::playbook::places::ToolPlaces;
 use crate::playbook::syntax;
 use crate::yaml::{Cursor, Key, shorten};
-use playproof_engine::playbook::{ArgumentSchema, DEFAULT_TIMEOUT, OmittedFacts, ToolFacts, ToolRow, Tools};
+use playproof_engine::playbook::{
+    ArgumentSchema, DEFAULT_TIMEOUT, MOST_ATTEMPTS, OmittedFacts, ToolFacts, ToolRow, Tools,
+};
 
 /// A tool facts file.
 pub(in crate::playbook) fn tools_file(root: Cursor<'_>) -> Option<(Tools, Vec<ToolPlaces>)> {
@@ -39,6 +41,8 @@ fn row(name: &Key<'_>, at: Cursor<'_>) -> Option<(ToolRow, ToolPlaces)> {
     let ignores_keys = record.optional("keys").map_or(Some(false), |at| at.word(&syntax::KEYS));
     let needs_key = record.optional("key").map_or(Some(false), |at| at.word(&syntax::KEY));
     let server = record.optional("server").map_or(Some(None), |at| at.words().map(|name| Some(Arc::from(name))));
+    let retries = record.optional("upstream_retries").map_or(Some(0), |at| at.whole(0..=MOST_ATTEMPTS));
+    let upstream_retries = retries.and_then(|retries| u32::try_from(retries).ok());
     let schema = record.optional("schema").map_or(Some(None), |at| arguments::schema(at).map(Some));
     if name.text.trim().is_empty() {
         let message = format!("`{}` is not a tool name", shorten(name.text));
@@ -63,14 +67,16 @@ fn row(name: &Key<'_>, at: Cursor<'_>) -> Option<(ToolRow, ToolPlaces)> {
         keys: is_omitted("keys"),
         key: is_omitted("key"),
     };
-    let server = server?;
+    let (server, upstream_retries) = (server?, upstream_retries?);
     let schema = schema?.map(|schema| {
         let text = schema.canonical().to_string();
         ArgumentSchema::new(text, schema.is_loose(), schema.example_object().to_string(), move |args| {
             schema.check(args)
         })
     });
-    match ToolRow::new(name.text, facts).map(|row| row.omitting(omitted).taking(schema).of_server(server)) {
+    let row = ToolRow::new(name.text, facts);
+    let row = row.map(|row| row.omitting(omitted).taking(schema).of_server(server).retried_upstream(upstream_retries));
+    match row {
         Ok(row) => {
             let place = |key: &'static str| Some((key, record.optional(key)?.span()));
             let facts = syntax::TOOL.iter().filter_map(|key| place(key)).collect();
