@@ -88,7 +88,7 @@ impl Transition<'_> {
     }
 
     pub(super) fn finish(&mut self, kind: OutcomeKind) {
-        let first_only = self.playbook.study.as_ref().is_some_and(|study| study.final_error_first);
+        let first_only = self.playbook.studies(|study| study.final_error_first);
         let state = self.state();
         let (first, last) = (state.first_error, state.last_error);
         let (last_error, first_error) = match first_only {
@@ -110,6 +110,9 @@ impl Transition<'_> {
 
     pub(super) fn conclude(&mut self, outcome: Outcome) {
         let call = self.call;
+        if self.keeps_permit() {
+            self.shared().permits.release();
+        }
         let state = self.state();
         state.phase = Phase::Done(outcome);
         let facts = state.facts;
