@@ -49,6 +49,13 @@ words! {
     }
 }
 
+impl BreakerState {
+    /// Whether people may put a breaker from this state into another: a closed one has nothing to probe (resilience4j).
+    pub const fn may_become(self, next: BreakerState) -> bool {
+        !matches!((self, next), (BreakerState::Closed, BreakerState::HalfOpen))
+    }
+}
+
 /// A request that must not start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blocked {

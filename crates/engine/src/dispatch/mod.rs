@@ -25,5 +25,5 @@ pub use breaker::{Blocked, Breaker, BreakerState, Generation, MarkedAnswer, Tran
 pub use io::{CallFacts, ClassifiedFailure, Input, Output, OutputBuffer, RequestCheck, Response, ResponseMeta};
 pub use machine::Machine;
 pub use purse::{Purse, RetryLoad};
-pub use wait::{first_retry_fits, wait_range};
+pub use wait::{first_retry_fits, own_wait, wait_range};
 pub use window::{CountedCall, Tally, Window};

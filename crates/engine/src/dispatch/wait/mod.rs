@@ -10,6 +10,7 @@ mod range;
 mod server;
 
 pub use limits::first_retry_fits;
+pub use own::own_wait;
 pub use range::wait_range;
 
 pub(super) use limits::{attempts_left, starts_in_time, time_left, too_late_at};

@@ -2,7 +2,7 @@
 //! attempts, the longest wish, the deadline, in this order.
 
 use super::limits::{self, Elapsed};
-use super::own::{self, Step};
+use super::own;
 use super::server::{self, Wish};
 use crate::dispatch::io::ClassifiedFailure;
 use crate::event::{Draw, StopReason};
@@ -119,17 +119,11 @@ fn wanted(retry: &Retry, spent: CallUsage, failure: &ClassifiedFailure) -> Resul
 }
 
 fn own_wait(backoff: &Backoff, spent: CallUsage, draw: Draw) -> Duration {
-    match backoff {
-        // The last value repeats.
-        Backoff::Listed(list) => {
-            let listed = list.get(spent.retries as usize).or(list.last());
-            listed.copied().unwrap_or(Duration::ZERO)
-        }
-        Backoff::Formula(formula) => {
-            let n = counted(formula, spent).saturating_add(1);
-            own::wait(formula, Step { n, draw, previous: spent.history.previous })
-        }
-    }
+    let earlier = match backoff {
+        Backoff::Listed(_) => spent.retries,
+        Backoff::Formula(formula) => counted(formula, spent),
+    };
+    own::own_wait(backoff, earlier.saturating_add(1), draw, spent.history.previous)
 }
 
 fn counted(formula: &Formula, spent: CallUsage) -> u32 {

@@ -3,8 +3,21 @@
 use super::fixed::Fixed;
 use super::{jitter, polly};
 use crate::event::Draw;
-use crate::playbook::{Cap, DecorrelatedFrom, Family, Formula};
+use crate::playbook::{Backoff, Cap, DecorrelatedFrom, Family, Formula};
 use crate::time::Duration;
+
+/// The playbook's own wait before retry `n` as its counter counts, from 1. `previous`: the wait and the draw of the retry
+/// before.
+pub fn own_wait(backoff: &Backoff, n: u32, draw: Draw, previous: Option<(Duration, Draw)>) -> Duration {
+    match backoff {
+        // The last value repeats.
+        Backoff::Listed(list) => {
+            let place = usize::try_from(n.saturating_sub(1)).unwrap_or(usize::MAX);
+            list.get(place).or(list.last()).copied().unwrap_or_default()
+        }
+        Backoff::Formula(formula) => wait(formula, Step { n, draw, previous }),
+    }
+}
 
 /// What an own wait depends on.
 #[derive(Clone, Copy, Debug)]

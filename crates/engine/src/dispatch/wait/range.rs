@@ -8,9 +8,8 @@ use crate::time::Duration;
 /// The bounds of the wait before retry `n` of one verdict, from 1, if no wait before it was the upstream's wish.
 pub fn wait_range(backoff: &Backoff, n: u32) -> (Duration, Duration) {
     match backoff {
-        Backoff::Listed(list) => {
-            let place = usize::try_from(n.saturating_sub(1)).unwrap_or(usize::MAX);
-            let wait = list.get(place).or(list.last()).copied().unwrap_or_default();
+        Backoff::Listed(_) => {
+            let wait = own::own_wait(backoff, n, Draw::ZERO, None);
             (wait, wait)
         }
         Backoff::Formula(formula) if formula.jitter == Jitter::Modulo => {
