@@ -501,6 +501,13 @@ mod tests {
     const HALF: BreakerState = BreakerState::HalfOpen;
 
     #[test]
+    fn people_may_make_every_change_but_one() {
+        let refused = BreakerState::ALL.into_iter().flat_map(|from| BreakerState::ALL.map(|to| (from, to)));
+        let refused: Vec<_> = refused.filter(|(from, to)| !from.may_become(*to)).collect();
+        assert_eq!(refused, [(BreakerState::Closed, BreakerState::HalfOpen)]);
+    }
+
+    #[test]
     fn each_threshold_opens_when_it_is_reached_and_not_before() {
         let rate = |rate, min_calls| BreakerRules {
             min_calls,

@@ -32,10 +32,11 @@ use std::collections::BTreeSet;
 
 use super::calls::{CallSlab, CallState, Phase};
 use super::io::{Input, OutputBuffer};
+use super::purse::Purse;
 use super::shared::Shared;
 use super::transition::Transition;
 use crate::event::{Decision, Outcome, Status};
-use crate::ids::{CallId, KeyId, RunId, TokenId};
+use crate::ids::{CallId, KeyId, RetryBudgetId, RunId, ServerId, TokenId};
 use crate::playbook::Playbook;
 use crate::time::Instant;
 
@@ -149,6 +150,18 @@ impl Machine {
         if let Some(shared) = &mut self.shared {
             shared.budget.forget(run);
         }
+    }
+
+    /// What a retry budget has left for calls of `server`; full before its first call.
+    pub fn purse(&self, playbook: &Playbook, budget: RetryBudgetId, server: ServerId) -> Purse {
+        let scope = (budget, playbook.retry_budget(budget).scope(server));
+        self.shared.as_ref().and_then(|shared| shared.purses.get(&scope).cloned()).unwrap_or_default()
+    }
+
+    /// Begins a retry budget with what another dispatcher has left.
+    pub fn set_purse(&mut self, playbook: &Playbook, budget: RetryBudgetId, server: ServerId, purse: Purse) {
+        let scope = (budget, playbook.retry_budget(budget).scope(server));
+        self.shared.get_or_insert_default().purses.insert(scope, purse);
     }
 
     fn phase(&self, call: CallId) -> Option<Phase> {

@@ -4,6 +4,7 @@
 use std::fmt;
 
 use super::waiting::Ratio;
+use crate::ids::ServerId;
 use crate::time::Duration;
 use crate::words;
 
@@ -16,6 +17,13 @@ pub struct RetryBudget {
     pub per: BudgetScope,
     /// What an empty one does.
     pub on_empty: OnEmptyBudget,
+}
+
+impl RetryBudget {
+    /// The server whose calls share it; none: all calls do.
+    pub fn scope(&self, server: ServerId) -> Option<ServerId> {
+        (self.per == BudgetScope::Server).then_some(server)
+    }
 }
 
 /// How a retry budget fills and empties.

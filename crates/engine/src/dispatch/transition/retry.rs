@@ -36,7 +36,7 @@ impl Transition<'_> {
                 let state = self.state();
                 state.phase = Phase::Backoff { attempt, due };
                 state.retries.count(verdict);
-                state.waits.add(&wait, failure.draw);
+                state.waits.add(&wait, failure.draw, !retry.uncounted);
                 let wait::NextWait { delay, draw, told } = wait;
                 self.emit(Decision::RetryScheduled { attempt, delay, due, draw, told });
                 self.out.outputs.push(Output::Wake { call: self.call, at: due });

@@ -7,7 +7,7 @@ use crate::dispatch::io::{Response, ResponseMeta};
 use crate::dispatch::purse::Purse;
 use crate::event::{CircuitChange, Decision};
 use crate::ids::{BreakerId, RetryBudgetId, ServerId};
-use crate::playbook::{BreakerMark, BudgetScope, OnEmptyBudget, Retry, RetryBudget};
+use crate::playbook::{BreakerMark, OnEmptyBudget, Retry, RetryBudget};
 use crate::time::Instant;
 
 impl Transition<'_> {
@@ -133,7 +133,7 @@ impl Transition<'_> {
     /// The call's purse of a budget.
     fn purse(&mut self, id: RetryBudgetId) -> &mut Purse {
         let server = self.state().facts.server;
-        let scope = (self.playbook.retry_budget(id).per == BudgetScope::Server).then_some(server);
+        let scope = self.playbook.retry_budget(id).scope(server);
         self.shared().purses.entry((id, scope)).or_default()
     }
 

@@ -25,10 +25,13 @@ pub(in crate::dispatch) struct WaitHistory {
 }
 
 impl WaitHistory {
-    /// Adds a wait.
-    pub(in crate::dispatch) fn add(&mut self, wait: &NextWait, draw: Draw) {
-        self.retries = self.retries.saturating_add(1);
+    /// Adds a wait. That of an uncounted retry lengthens no later one.
+    pub(in crate::dispatch) fn add(&mut self, wait: &NextWait, draw: Draw, is_counted: bool) {
         self.waited = self.waited.plus(wait.delay);
+        if !is_counted {
+            return;
+        }
+        self.retries = self.retries.saturating_add(1);
         self.previous = Some((wait.delay, draw));
         if wait.told.is_some() {
             self.since_server_delay = 0;
@@ -227,7 +230,7 @@ mod tests {
         let each = [(None, 0), (Some(50), 0), (None, 1), (None, 1)].into_iter().map(|(told, retries)| {
             let usage = CallUsage { history, ..spent(1, retries, 0) };
             let wait = next_wait(&retry, &LIMITS, usage, &failure(told, "0")).unwrap();
-            history.add(&wait, Draw::ZERO);
+            history.add(&wait, Draw::ZERO, true);
             wait.delay.as_millis()
         });
         each.collect()
@@ -239,6 +242,14 @@ mod tests {
         assert_eq!(waits(Counter::Call), [100, 50, 400, 800]);
         assert_eq!(waits(Counter::Own), [100, 50, 200, 400]);
         assert_eq!(waits(Counter::SinceServerDelay), [100, 50, 100, 200]);
+    }
+
+    #[test]
+    fn an_uncounted_retry_lengthens_no_later_wait() {
+        let wait = NextWait { delay: ms(5), draw: None, told: None };
+        let mut history = WaitHistory::default();
+        history.add(&wait, Draw::MAX, false);
+        assert_eq!(history, WaitHistory { waited: ms(5), ..WaitHistory::default() });
     }
 
     #[test]

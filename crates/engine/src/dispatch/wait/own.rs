@@ -115,6 +115,13 @@ mod tests {
     }
 
     #[test]
+    fn the_last_wait_of_a_list_repeats() {
+        let list = Backoff::Listed(vec![ms(200), ms(600)]);
+        let waits = [0, 1, 2, 3, u32::MAX].map(|n| own_wait(&list, n, Draw::MAX, None).as_millis());
+        assert_eq!(waits, [200, 200, 600, 600, 600]);
+    }
+
+    #[test]
     fn each_family_grows_by_its_formula() {
         let base = ms(100);
         let cases = [
