@@ -1,0 +1,73 @@
+//! Runs the waits of a case: single ones through the wait module, a sequence with its limits through a machine.
+
+use serde_json::{Map, Value, json};
+
+use super::amount::Amount;
+use super::case::{Case, CaseStep};
+use super::compare::{Sight, compare};
+use super::retry::Calls;
+use super::subject::{draw, plan};
+use super::unmet::Unmet;
+use super::write::AGAIN;
+use playproof_engine::dispatch::own_wait;
+use playproof_engine::event::Draw;
+use playproof_engine::playbook::{Compensation, Playbook, Retry};
+use playproof_engine::time::Duration;
+
+/// Runs a case of kind `backoff`.
+pub(super) fn run(case: &Case) -> Result<(), Unmet> {
+    let playbook = plan(case)?.playbook;
+    let mut calls = Calls::new(case)?;
+    let mut previous = None;
+    for step in &case.steps {
+        for _ in 0..step.repeat {
+            let sight = match step.op.as_str() {
+                "delay" => single(case, &playbook, step, &mut previous)?,
+                "next" => calls.response(&next(&step.input))?,
+                _ => {
+                    previous = None;
+                    calls.reset();
+                    Sight::default()
+                }
+            };
+            compare(&step.expect, &sight, case.tolerance_ms)?;
+        }
+    }
+    Ok(())
+}
+
+/// The wait before retry `n`.
+fn single(
+    case: &Case,
+    playbook: &Playbook,
+    step: &CaseStep,
+    previous: &mut Option<(Duration, Draw)>,
+) -> Result<Sight, Unmet> {
+    let n = step.input.get("n").and_then(Amount::of).and_then(Amount::as_whole).and_then(|n| u32::try_from(n).ok());
+    let n = n.ok_or_else(|| Unmet::unsupported("`n` is the number of a retry"))?;
+    let retry = retry_of(playbook, step.input.get("class").and_then(Value::as_str))?;
+    let draw = draw(case, &step.input)?;
+    let wait = own_wait(&retry.backoff, n, draw, previous.filter(|_| n > 1));
+    *previous = Some((wait, draw));
+    Ok(Sight::default().with("delay_ms", wait).with("stop", false))
+}
+
+/// A failure of any kind, with the draw and the time of a step.
+fn next(input: &Map<String, Value>) -> Map<String, Value> {
+    let mut failed = input.clone();
+    failed.insert("outcome".into(), json!({ "class": "failure" }));
+    if let Some(took) = failed.remove("advance_ms") {
+        failed.insert("duration_ms".into(), took);
+    }
+    failed
+}
+
+/// How the failures of a class are sent again.
+pub(super) fn retry_of<'a>(playbook: &'a Playbook, class: Option<&str>) -> Result<&'a Retry, Unmet> {
+    let of = |name: &str| playbook.verdicts.iter().find(|verdict| *verdict.name == *name);
+    let own = class.and_then(|class| of(&format!("{AGAIN}_{class}")));
+    match own.or_else(|| of(AGAIN)).map(|verdict| &verdict.then) {
+        Some(Compensation::RetryWithBackoff(retry)) => Ok(retry),
+        _ => Err(Unmet::unsupported("no failure is sent again")),
+    }
+}

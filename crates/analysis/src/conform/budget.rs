@@ -1,0 +1,148 @@
+//! Runs the steps of a case on a retry budget of its playbook. Counts no tokens itself.
+
+use super::amount::Amount;
+use super::backoff::retry_of;
+use super::case::{Case, CaseStep};
+use super::compare::{Sight, compare};
+use super::subject::{moment, plan, span};
+use super::unmet::Unmet;
+use playproof_engine::dispatch::{Purse, RetryLoad};
+use playproof_engine::playbook::{Playbook, RetryBudgetKind, Tokens};
+use playproof_engine::time::Instant;
+
+/// Runs a case of kind `budget`.
+pub(super) fn run(case: &Case) -> Result<(), Unmet> {
+    let mut shared = Shared::new(case)?;
+    for step in &case.steps {
+        for _ in 0..step.repeat {
+            let sight = shared.step(step)?;
+            compare(&step.expect, &sight, case.tolerance_ms)?;
+        }
+    }
+    compare(&case.expect, &shared.sight(), case.tolerance_ms)
+}
+
+struct Shared {
+    /// The case with the policy that holds now.
+    case: Case,
+    playbook: Playbook,
+    kind: RetryBudgetKind,
+    purse: Purse,
+    load: RetryLoad,
+    now: Instant,
+}
+
+fn kind_of(playbook: &Playbook) -> Result<RetryBudgetKind, Unmet> {
+    let budget = playbook.retry_budgets.first().map(|(_, budget)| budget.kind);
+    budget.ok_or_else(|| Unmet::unsupported("the policy has no retry budget"))
+}
+
+/// The tokens of a number.
+pub(super) fn tokens(amount: Amount) -> Result<Tokens, Unmet> {
+    let thousandths = amount.as_thousandths();
+    thousandths
+        .map(Tokens::from_thousandths)
+        .ok_or_else(|| Unmet::unsupported(format!("{amount} is no number of tokens")))
+}
+
+impl Shared {
+    fn new(case: &Case) -> Result<Shared, Unmet> {
+        let playbook = plan(case)?.playbook;
+        let kind = kind_of(&playbook)?;
+        let mut shared = Shared {
+            case: case.clone(),
+            playbook,
+            kind,
+            purse: Purse::default(),
+            load: RetryLoad::default(),
+            now: moment(&case.initial, "now_ms").unwrap_or_default(),
+        };
+        for (key, value) in case.initial.iter().filter(|(key, _)| *key != "now_ms") {
+            let odd = || Unmet::unsupported(format!("a budget does not begin with `{key}: {value}`"));
+            match value.as_object() {
+                Some(map) => {
+                    map.iter().try_for_each(|(key, value)| shared.set(key, Amount::of(value).ok_or_else(odd)?))?;
+                }
+                None => shared.set(key, Amount::of(value).ok_or_else(odd)?)?,
+            }
+        }
+        Ok(shared)
+    }
+
+    fn set(&mut self, key: &str, amount: Amount) -> Result<(), Unmet> {
+        let count = || amount.as_whole().and_then(|count| u32::try_from(count).ok());
+        match (key, count()) {
+            ("balance", _) => self.purse = Purse::with_balance(&self.kind, tokens(amount)?),
+            ("retries" | "retries_in_flight" | "inflight_retries", Some(retries)) => self.load.retries = retries,
+            ("active" | "executions", Some(calls)) => self.load.calls = calls,
+            _ => return Err(Unmet::unsupported(format!("nothing sets `{key}` of a retry budget"))),
+        }
+        self.purse.set_load(self.load);
+        Ok(())
+    }
+
+    fn step(&mut self, step: &CaseStep) -> Result<Sight, Unmet> {
+        let amount = |key: &str| step.input.get(key).and_then(Amount::of);
+        let cost = |key| amount(key).map(tokens).transpose();
+        if let Some(at) = moment(&step.input, "at_ms") {
+            self.now = self.now.max(at);
+        }
+        let (kind, now) = (self.kind, self.now);
+        match step.op.as_str() {
+            "acquire" => {
+                let class = step.input.get("class").and_then(serde_json::Value::as_str);
+                let cost = cost("cost")?.or(retry_of(&self.playbook, class)?.cost);
+                let taken = self.purse.take(&kind, now, cost);
+                return Ok(self
+                    .sight()
+                    .with("ok", taken.is_some())
+                    .with("allowed", taken.is_some())
+                    .with("cost", taken));
+            }
+            "success" => self.purse.on_success(&kind, now, cost("last_cost")?),
+            "failure" => self.purse.on_failure(&kind),
+            "release" => match cost("amount")? {
+                Some(cost) => self.purse.give_back(cost),
+                None => self.purse.on_retry_end(),
+            },
+            "deposit" => self.purse.on_call(&kind, now),
+            "set" => {
+                for (key, value) in &step.input {
+                    let amount =
+                        Amount::of(value).ok_or_else(|| Unmet::unsupported(format!("`{key}` is no number")))?;
+                    self.set(key, amount)?;
+                }
+            }
+            "configure" => self.configure(step, false)?,
+            "replace" => self.configure(step, true)?,
+            "advance" => self.now = now.plus(span(&step.input, "ms").unwrap_or_default()),
+            "at" => self.now = moment(&step.input, "ms").unwrap_or(now),
+            "query" => {}
+            other => return Err(Unmet::unsupported(format!("a retry budget has no `{other}`"))),
+        }
+        Ok(self.sight())
+    }
+
+    /// Changes keys of the policy; a budget that is replaced keeps its part of the tokens.
+    fn configure(&mut self, step: &CaseStep, carries_over: bool) -> Result<(), Unmet> {
+        let budget = self.case.policy.get_mut("budget").and_then(serde_json::Value::as_object_mut);
+        let budget = budget.ok_or_else(|| Unmet::unsupported("the policy has no retry budget"))?;
+        budget.extend(step.input.iter().map(|(key, value)| (key.clone(), value.clone())));
+        self.playbook = plan(&self.case)?.playbook;
+        let kind = kind_of(&self.playbook)?;
+        if carries_over {
+            self.purse = self.purse.carried_over(&self.kind, &kind);
+        }
+        self.kind = kind;
+        Ok(())
+    }
+
+    fn sight(&self) -> Sight {
+        let allowed = self.purse.may_retry(&self.kind, self.now, None);
+        let sight = Sight::default().with("ok", allowed).with("allowed", allowed);
+        match self.kind {
+            RetryBudgetKind::ConcurrencyRatio { .. } | RetryBudgetKind::InflightShare { .. } => sight,
+            _ => sight.with("balance", self.purse.left(&self.kind, self.now)).with("fraction", self.purse.saved()),
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! Conformance: published cases of other systems, each written as a playbook and run on the engine.
+
+mod amount;
+mod backoff;
+mod breaker;
+mod budget;
+mod case;
+mod classify;
+mod compare;
+mod dedupe;
+mod driver;
+mod knobs;
+mod matchers;
+mod policy;
+mod result;
+mod retry;
+mod rules;
+mod run;
+mod subject;
+#[cfg(test)]
+mod tests;
+mod unmet;
+mod write;
+mod yaml;
+
+pub use case::{Case, CaseError, CaseFile, CaseKind, CaseStep, FORMAT, read_cases};
+pub use result::{CaseCounts, CaseOutcome, CaseResult};
+pub use run::{playbook_of, run_cases};
