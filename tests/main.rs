@@ -11,6 +11,7 @@
 mod adequacy;
 mod check;
 mod cli;
+mod conformance;
 mod corpus;
 mod foreign;
 mod frozen;

@@ -2,6 +2,7 @@
 
 pub mod block;
 pub mod check;
+pub mod conform;
 pub mod coverage;
 pub mod diagnostic;
 pub mod explain;
