@@ -5,7 +5,7 @@ use std::fmt;
 use serde_json::{Number, Value};
 
 /// A number in billionths.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Amount(i128);
 
 /// Billionths of one.
@@ -84,6 +84,12 @@ impl Amount {
     /// The whole number that it is, if it is one and not below zero.
     pub fn as_whole(self) -> Option<u64> {
         (self.0 % ONE == 0).then(|| u64::try_from(self.0 / ONE).ok())?
+    }
+
+    /// The sum.
+    #[must_use]
+    pub const fn plus(self, other: Amount) -> Amount {
+        Amount(self.0.saturating_add(other.0))
     }
 
     /// Whether the two are at most `tolerance` apart.

@@ -6,13 +6,13 @@ use serde_json::{Map, Value};
 
 use super::case::{Case, CaseKind, CaseStep};
 use super::compare::{Shown, Sight, compare};
-use super::subject::{moment, plan, span};
+use super::subject::{Clock, plan, span};
 use super::unmet::Unmet;
 use playproof_engine::dispatch::{
     Breaker, BreakerState, CountedCall, Generation, MarkedAnswer, Tally, Transition, Window,
 };
 use playproof_engine::playbook::{BreakerMark, BreakerRules, DEFAULT_BREAKER, Ratio};
-use playproof_engine::time::{Duration, Instant};
+use playproof_engine::time::Duration;
 
 /// Runs a case of kind `breaker` or `window`.
 pub(super) fn run(case: &Case) -> Result<(), Unmet> {
@@ -24,7 +24,7 @@ pub(super) fn run(case: &Case) -> Result<(), Unmet> {
         rules,
         breaker: Breaker::default(),
         window: (case.kind == CaseKind::Window).then(Window::default),
-        now: moment(&case.initial, "now_ms").unwrap_or_default(),
+        clock: Clock::of(&case.initial),
         probes: VecDeque::new(),
         rejected: 0,
         is_strict: policy("strict_transitions") == Some(true),
@@ -45,7 +45,7 @@ struct Server {
     breaker: Breaker,
     /// The window of a case that has no breaker.
     window: Option<Window>,
-    now: Instant,
+    clock: Clock,
     /// The requests that are out: which period's probe each is.
     probes: VecDeque<Option<Generation>>,
     /// The requests that were rejected since the last change of the state.
@@ -64,7 +64,7 @@ impl Server {
             let state = word.and_then(BreakerState::parse);
             let state =
                 state.ok_or_else(|| Unmet::unsupported(format!("a breaker does not begin with `{key}: {value}`")))?;
-            self.breaker.force(&self.rules, self.now, state, &mut Vec::new());
+            self.breaker.force(&self.rules, self.clock.now(), state, &mut Vec::new());
         }
         Ok(())
     }
@@ -80,7 +80,7 @@ impl Server {
                 permitted = Some(passes);
                 if passes {
                     if step.input.get("advance") == Some(&Value::Bool(true)) {
-                        self.now = self.now.plus(took);
+                        self.clock.pass(&step.input, "duration_ms");
                     }
                     self.record(step, took, &mut moves)?;
                 }
@@ -93,15 +93,15 @@ impl Server {
             }
             "transition" => error = self.transition(step, &mut moves)?,
             "reset" => {
-                self.breaker.force(&self.rules, self.now, BreakerState::Closed, &mut moves);
+                self.breaker.force(&self.rules, self.clock.now(), BreakerState::Closed, &mut moves);
                 self.window = self.window.as_ref().map(|_| Window::default());
             }
-            "advance" => self.now = self.now.plus(span(&step.input, "ms").unwrap_or_default()),
-            "at" => self.now = self.now.max(moment(&step.input, "ms").unwrap_or_default()),
+            "advance" => self.clock.pass(&step.input, "ms"),
+            "at" => self.clock.go_to(&step.input, "ms"),
             "query" => {}
             other => return Err(Unmet::unsupported(format!("a breaker has no `{other}`"))),
         }
-        self.breaker.settle(&self.rules, self.now, &mut moves);
+        self.breaker.settle(&self.rules, self.clock.now(), &mut moves);
         if !moves.is_empty() {
             self.rejected = 0;
         }
@@ -110,7 +110,7 @@ impl Server {
     }
 
     fn acquire(&mut self, moves: &mut Vec<Transition>) -> bool {
-        match self.breaker.pass(&self.rules, self.now, moves) {
+        match self.breaker.pass(&self.rules, self.clock.now(), moves) {
             Ok(probe) => {
                 self.probes.push_back(probe);
                 true
@@ -135,12 +135,12 @@ impl Server {
         match &mut self.window {
             Some(window) if mark != BreakerMark::Ignored => {
                 let failed = mark == BreakerMark::Failure;
-                window.record(&self.rules.window, self.now, CountedCall { failed, slow, took });
+                window.record(&self.rules.window, self.clock.now(), CountedCall { failed, slow, took });
             }
             Some(_) => {}
             None => {
                 let probe = self.probes.pop_front().flatten();
-                self.breaker.record(&self.rules, self.now, MarkedAnswer { mark, took, probe }, moves);
+                self.breaker.record(&self.rules, self.clock.now(), MarkedAnswer { mark, took, probe }, moves);
             }
         }
         Ok(())
@@ -154,23 +154,24 @@ impl Server {
             return Ok(Some("illegal_transition"));
         }
         match span(&step.input, "for_ms").filter(|_| state == BreakerState::Open) {
-            Some(open) => self.breaker.force_open_until(self.now.plus(open), moves),
-            None => self.breaker.force(&self.rules, self.now, state, moves),
+            Some(open) => self.breaker.force_open_until(self.clock.now().plus(open), moves),
+            None => self.breaker.force(&self.rules, self.clock.now(), state, moves),
         }
         Ok(None)
     }
 
     fn sight(&self) -> Sight {
         let Some(window) = &self.window else {
-            let tally = self.breaker.tally(&self.rules, self.now);
+            let tally = self.breaker.tally(&self.rules, self.clock.now());
             let counts = tally.calls >= u64::from(self.breaker.needed_calls(&self.rules));
-            let wait = self.breaker.may_pass(&self.rules, self.now).err().and_then(|blocked| blocked.retry_after);
+            let wait =
+                self.breaker.may_pass(&self.rules, self.clock.now()).err().and_then(|blocked| blocked.retry_after);
             return counted(&tally, !self.null_rates || counts)
                 .with("state", self.breaker.state().as_str())
                 .with("not_permitted", self.rejected)
                 .with("retry_after_ms", wait);
         };
-        counted(&window.tally(&self.rules.window, self.now), true)
+        counted(&window.tally(&self.rules.window, self.clock.now()), true)
     }
 }
 

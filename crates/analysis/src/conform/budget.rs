@@ -4,11 +4,13 @@ use super::amount::Amount;
 use super::backoff::retry_of;
 use super::case::{Case, CaseStep};
 use super::compare::{Sight, compare};
-use super::subject::{moment, plan, span};
+use super::subject::{Clock, plan};
 use super::unmet::Unmet;
 use playproof_engine::dispatch::{Purse, RetryLoad};
 use playproof_engine::playbook::{Playbook, RetryBudgetKind, Tokens};
-use playproof_engine::time::Instant;
+
+/// The most calls of one step.
+const MOST_CALLS: u64 = 100_000;
 
 /// Runs a case of kind `budget`.
 pub(super) fn run(case: &Case) -> Result<(), Unmet> {
@@ -29,7 +31,7 @@ struct Shared {
     kind: RetryBudgetKind,
     purse: Purse,
     load: RetryLoad,
-    now: Instant,
+    clock: Clock,
 }
 
 fn kind_of(playbook: &Playbook) -> Result<RetryBudgetKind, Unmet> {
@@ -55,7 +57,7 @@ impl Shared {
             kind,
             purse: Purse::default(),
             load: RetryLoad::default(),
-            now: moment(&case.initial, "now_ms").unwrap_or_default(),
+            clock: Clock::of(&case.initial),
         };
         for (key, value) in case.initial.iter().filter(|(key, _)| *key != "now_ms") {
             let odd = || Unmet::unsupported(format!("a budget does not begin with `{key}: {value}`"));
@@ -84,10 +86,8 @@ impl Shared {
     fn step(&mut self, step: &CaseStep) -> Result<Sight, Unmet> {
         let amount = |key: &str| step.input.get(key).and_then(Amount::of);
         let cost = |key| amount(key).map(tokens).transpose();
-        if let Some(at) = moment(&step.input, "at_ms") {
-            self.now = self.now.max(at);
-        }
-        let (kind, now) = (self.kind, self.now);
+        self.clock.go_to(&step.input, "at_ms");
+        let (kind, now) = (self.kind, self.clock.now());
         match step.op.as_str() {
             "acquire" => {
                 let class = step.input.get("class").and_then(serde_json::Value::as_str);
@@ -106,6 +106,15 @@ impl Shared {
                 None => self.purse.on_retry_end(),
             },
             "deposit" => self.purse.on_call(&kind, now),
+            "deposit_then_withdraw" => {
+                let count = amount("count").and_then(Amount::as_whole).unwrap_or(1);
+                let mut granted = 0_u64;
+                for _ in 0..count.min(MOST_CALLS) {
+                    self.purse.on_call(&kind, now);
+                    granted += u64::from(self.purse.take(&kind, now, None).is_some());
+                }
+                return Ok(self.sight().with("allowed", granted));
+            }
             "set" => {
                 for (key, value) in &step.input {
                     let amount =
@@ -115,8 +124,8 @@ impl Shared {
             }
             "configure" => self.configure(step, false)?,
             "replace" => self.configure(step, true)?,
-            "advance" => self.now = now.plus(span(&step.input, "ms").unwrap_or_default()),
-            "at" => self.now = moment(&step.input, "ms").unwrap_or(now),
+            "advance" => self.clock.pass(&step.input, "ms"),
+            "at" => self.clock.go_to(&step.input, "ms"),
             "query" => {}
             other => return Err(Unmet::unsupported(format!("a retry budget has no `{other}`"))),
         }
@@ -138,11 +147,13 @@ impl Shared {
     }
 
     fn sight(&self) -> Sight {
-        let allowed = self.purse.may_retry(&self.kind, self.now, None);
+        let allowed = self.purse.may_retry(&self.kind, self.clock.now(), None);
         let sight = Sight::default().with("ok", allowed).with("allowed", allowed);
         match self.kind {
             RetryBudgetKind::ConcurrencyRatio { .. } | RetryBudgetKind::InflightShare { .. } => sight,
-            _ => sight.with("balance", self.purse.left(&self.kind, self.now)).with("fraction", self.purse.saved()),
+            _ => sight
+                .with("balance", self.purse.left(&self.kind, self.clock.now()))
+                .with("fraction", self.purse.saved()),
         }
     }
 }

@@ -10,7 +10,7 @@ use super::amount::Amount;
 pub const FORMAT: &str = "retry-case/1";
 
 /// The most repetitions of a step.
-const MOST_REPEATS: u64 = 100_000;
+const MOST_REPEATS: u64 = 10_000;
 
 /// A file of cases.
 #[derive(Clone, Debug)]
@@ -40,6 +40,8 @@ pub struct Case {
     pub expect: Map<String, Value>,
     /// How far times may be from what is expected, in milliseconds.
     pub tolerance_ms: Option<Amount>,
+    /// Whether only its steps move the clock, and waits do not.
+    pub manual_clock: bool,
 }
 
 /// One step of a case.
@@ -217,6 +219,7 @@ fn case(part: &Part<'_>) -> Result<Case, CaseError> {
         random,
         steps,
         expect: part.map("expect")?,
+        manual_clock: part.optional("clock").map(|part| part.text()).transpose()? == Some("manual"),
         tolerance_ms: part.optional("tol_ms").map(|part| part.amount()).transpose()?,
     })
 }

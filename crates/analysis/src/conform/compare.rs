@@ -6,6 +6,7 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 use super::amount::Amount;
+use super::knobs::A_DAY;
 use super::unmet::Unmet;
 use playproof_engine::playbook::{Ratio, Tokens};
 use playproof_engine::time::Duration;
@@ -150,6 +151,8 @@ fn holds(expected: &Value, shown: &Shown, bound: Bound, tolerance: Amount) -> Op
     match expected {
         Value::Null => is_exact(*shown == Shown::Nothing),
         Value::Bool(expected) => is_exact(*shown == Shown::Is(*expected)),
+        // A wait that is saturated is as long as a playbook allows.
+        Value::String(word) if word == "max" => is_exact(*shown == Shown::Number(A_DAY)),
         Value::String(expected) => is_exact(matches!(shown, Shown::Text(text) if text == expected)),
         Value::Number(_) => {
             let expected = Amount::of(expected)?;

@@ -56,12 +56,14 @@ pub(super) struct Answer {
     pub attempt: AttemptNo,
     pub took: Duration,
     pub draw: Draw,
+    /// When it came, for waits until a date; none: now.
+    pub dated: Option<Instant>,
 }
 
 impl Answer {
     /// An answer that comes at once and draws nothing.
     pub const fn to(call: CallId, attempt: AttemptNo) -> Answer {
-        Answer { call, attempt, took: Duration::ZERO, draw: Draw::ZERO }
+        Answer { call, attempt, took: Duration::ZERO, draw: Draw::ZERO, dated: None }
     }
 }
 
@@ -111,7 +113,8 @@ impl Driver {
     pub fn fail(&mut self, to: &Answer, tool: &str, error: &ErrorFacts) -> Told {
         let facts = self.plan.facts(tool);
         let said = self.plan.classifier.classify(&Signal::new(Some(error), tool, facts, false, to.attempt));
-        let says = server_says(error, &self.plan.playbook.server_delay_sources, Some(self.now));
+        let dated = to.dated.or(Some(self.now));
+        let says = server_says(error, &self.plan.playbook.server_delay_sources, dated);
         let failure =
             ClassifiedFailure { verdict: said.verdict, rule: said.rule, error: Some(ErrorId(0)), says, draw: to.draw };
         self.answer(to, Response::Failed(failure))

@@ -53,11 +53,18 @@ fn of_word(word: &str) -> Option<Vec<Conditions>> {
         "status" => one("status", statuses(value)),
         "server_says" => one("should_retry", Yaml::plain(value)),
         "trait" => one("header", header(&format!("trait-{value}"), "present", Yaml::from(true))),
-        "type" | "exception" | "failure" | "timeout_type" | "result" | "grpc_status" | "reset" | "method" => {
+        "type" => one("message", message(value, "sensitive")),
+        "type_ci" => one("message", message(value, "insensitive")),
+        "exception" | "failure" | "timeout_type" | "result" | "grpc_status" | "reset" | "method" => {
             one("header", header(&fact.replace('_', "-"), "equals", Yaml::quoted(value)))
         }
         _ => None,
     }
+}
+
+/// The type of an error is its message.
+fn message(text: &str, case: &str) -> Yaml {
+    Yaml::map([("equals", Some(Yaml::quoted(text))), ("case", Some(Yaml::plain(case)))])
 }
 
 /// A status is a number, a range of them a text.

@@ -148,7 +148,8 @@ impl<'a> Calls<'a> {
             self.driver.now = start.plus(within);
         }
         let took = self.driver.now.since(start);
-        let to = Answer { call: current.id, attempt, took, draw: draw(self.case, input)? };
+        let dated = moment(input, "now_ms");
+        let to = Answer { call: current.id, attempt, took, draw: draw(self.case, input)?, dated };
         let told = match is_ok && !self.is_wanted(current, attempt, &failure) {
             true => self.driver.succeed(&to),
             false => self.driver.fail(&to, current.tool, &failure),
@@ -160,7 +161,8 @@ impl<'a> Calls<'a> {
     fn is_wanted(&self, current: &Current, attempt: AttemptNo, answer: &ErrorFacts) -> bool {
         let plan = &self.driver.plan;
         let signal = Signal::new(Some(answer), current.tool, plan.facts(current.tool), false, attempt);
-        let has_facts = answer.status.is_some() || answer.kind.is_some() || !answer.headers.is_empty();
+        let has_facts =
+            answer.status.is_some() || answer.kind.is_some() || answer.message.is_some() || !answer.headers.is_empty();
         has_facts && plan.classifier.classify(&signal).rule.is_some()
     }
 
@@ -191,8 +193,9 @@ impl<'a> Calls<'a> {
         let sight = Sight::default()
             .with("decision", if seen.scheduled { "retry" } else { "stop" })
             .with("reason", reason)
+            .with("stop", !seen.scheduled)
             .with("delay_ms", seen.delay)
-            .with("attempts", current.sent - current.uncounted);
+            .with("attempts", current.counted());
         let sight = self.with_budget(sight, current.server);
         let is_over = current.out.is_none();
         self.last = Some(current.clone());
@@ -227,7 +230,7 @@ impl<'a> Calls<'a> {
         let Some(last) = &self.last else { return Sight::default() };
         self.with_budget(Sight::default(), last.server)
             .with("attempts", last.sent)
-            .with("counted_attempts", last.sent - last.uncounted)
+            .with("counted_attempts", last.counted())
             .with("total_ms", self.driver.now.since(last.since))
             .with("outcome", &*last.reason)
     }
@@ -257,6 +260,11 @@ struct Seen {
 }
 
 impl Current {
+    /// The attempts that count.
+    const fn counted(&self) -> u32 {
+        self.sent.saturating_sub(self.uncounted)
+    }
+
     fn note_sent(&mut self, told: &Told) {
         self.out = told.sent;
         self.sent += u32::from(told.sent.is_some());

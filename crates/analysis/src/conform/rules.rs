@@ -65,7 +65,10 @@ impl Rules {
         let (first, methods, never) = (retry.list("first")?, retry.list("methods")?, retry.list("never_on")?);
         // A case of keys has no policy of retries, and sends nothing again.
         let all = if kind == CaseKind::Dedupe { Vec::new() } else { vec![any()] };
-        let on = retry.take("retry_on").map_or(Ok(all), matchers)?;
+        let mut on = retry.take("retry_on").map_or(Ok(all), matchers)?;
+        if kind == CaseKind::Backoff {
+            on = vec![any()]; // a wait follows any failure
+        }
         let transparent = retry.block("transparent")?;
         let guarded = Guarded::read(retry)?;
         let order: Vec<&str> = retry.list("order")?.iter().filter_map(Value::as_str).collect();

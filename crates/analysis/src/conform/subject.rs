@@ -1,6 +1,6 @@
 //! A case with its playbook: written, read back, and ready to run.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::amount::Amount;
 use super::case::Case;
@@ -21,19 +21,48 @@ pub(super) fn plan(case: &Case) -> Result<Plan, Unmet> {
     Ok(Plan::new(loaded.playbook, &Tools::default()))
 }
 
+/// A clock that steps move. It is exact: many steps below a microsecond are as long as their sum.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Clock {
+    millis: Amount,
+}
+
+impl Clock {
+    /// The clock before the first step.
+    pub fn of(initial: &Map<String, Value>) -> Clock {
+        Clock { millis: initial.get("now_ms").and_then(Amount::of).unwrap_or_default() }
+    }
+
+    /// Lets the milliseconds of an input pass.
+    pub fn pass(&mut self, input: &Map<String, Value>, key: &str) {
+        let passed = input.get(key).and_then(Amount::of).unwrap_or_default();
+        self.millis = self.millis.plus(passed.max(Amount::default()));
+    }
+
+    /// Goes to the moment of an input, unless it is over.
+    pub fn go_to(&mut self, input: &Map<String, Value>, key: &str) {
+        self.millis = self.millis.max(input.get(key).and_then(Amount::of).unwrap_or_default());
+    }
+
+    /// The time, cut to whole microseconds.
+    pub fn now(self) -> Instant {
+        Instant::from_micros(self.millis.as_thousandths().unwrap_or_default())
+    }
+}
+
 /// The milliseconds of an input, in whole microseconds.
-pub(super) fn span(input: &serde_json::Map<String, Value>, key: &str) -> Option<Duration> {
+pub(super) fn span(input: &Map<String, Value>, key: &str) -> Option<Duration> {
     let amount = Amount::of(input.get(key)?)?;
     amount.as_thousandths().map(Duration::from_micros)
 }
 
 /// The moment of an input.
-pub(super) fn moment(input: &serde_json::Map<String, Value>, key: &str) -> Option<Instant> {
+pub(super) fn moment(input: &Map<String, Value>, key: &str) -> Option<Instant> {
     span(input, key).map(|since| Instant::ZERO.plus(since))
 }
 
 /// The draw of a step, else of its case; 0 without one.
-pub(super) fn draw(case: &Case, input: &serde_json::Map<String, Value>) -> Result<Draw, Unmet> {
+pub(super) fn draw(case: &Case, input: &Map<String, Value>) -> Result<Draw, Unmet> {
     let find = |key| input.get(key).and_then(Amount::of);
     let of_case = |key| case.random.get(key).and_then(Amount::of);
     let billionths = match (find("r"), find("u")) {
@@ -50,13 +79,13 @@ pub(super) fn draw(case: &Case, input: &serde_json::Map<String, Value>) -> Resul
 }
 
 /// The facts of outcomes that are headers of the answer.
-const HEADER_FACTS: [&str; 9] =
-    ["type", "exception", "failure", "timeout_type", "result", "grpc_status", "reset", "method", "unprocessed"];
+const HEADER_FACTS: [&str; 8] =
+    ["exception", "failure", "timeout_type", "result", "grpc_status", "reset", "method", "unprocessed"];
 
 /// The error that an outcome is, and the headers that came with it.
 pub(super) fn error(
-    outcome: &serde_json::Map<String, Value>,
-    headers: Option<&serde_json::Map<String, Value>>,
+    outcome: &Map<String, Value>,
+    headers: Option<&Map<String, Value>>,
     wish: Option<Duration>,
 ) -> Result<ErrorFacts, Unmet> {
     let mut all: Vec<(String, String)> = Vec::new();
@@ -76,6 +105,7 @@ pub(super) fn error(
                 error.status = Some(status.ok_or_else(odd)?);
             }
             ("class", Value::String(class)) => error.kind = Some(class.as_str().into()),
+            ("type", Value::String(name)) => error.message = Some(name.as_str().into()),
             ("code", _) => error.code = Some(text(value).ok_or_else(odd)?.into()),
             ("server_says", Value::Bool(is)) => error.should_retry = Some(*is),
             ("headers", Value::Object(map)) => all.extend(values(map)?),
@@ -98,7 +128,7 @@ pub(super) fn error(
 }
 
 /// The headers of a map: each has a text or several.
-fn values(map: &serde_json::Map<String, Value>) -> Result<Vec<(String, String)>, Unmet> {
+fn values(map: &Map<String, Value>) -> Result<Vec<(String, String)>, Unmet> {
     let mut all = Vec::new();
     for (name, value) in map {
         let values = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);

@@ -118,6 +118,123 @@ fn a_case_that_no_playbook_can_say_is_unsupported_and_named() {
     }
 }
 
+/// An answer of a case of kind `retry`: its outcome, and what follows.
+fn response(outcome: Value, expect: Value) -> Value {
+    json!({ "op": "response", "in": { "outcome": outcome }, "expect": expect })
+}
+
+fn call(input: Value) -> Value {
+    json!({ "op": "call", "in": input })
+}
+
+/// What a case of our own shows: none if it passes.
+fn own(kind: &str, policy: Value, steps: Vec<Value>, more: Value) -> Option<String> {
+    let mut case = json!({ "id": "own", "kind": kind, "policy": policy, "steps": steps });
+    case.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let text = json!({ "schema": FORMAT, "suite": "own", "cases": [case] }).to_string();
+    run_cases(&read_cases(&text).unwrap_or_else(|error| panic!("{error}"))).remove(0).why
+}
+
+const AGAIN: &str = "retry";
+
+fn stops(reason: &str) -> Value {
+    json!({ "decision": "stop", "reason": reason })
+}
+
+#[test]
+fn calls_are_guarded_timed_and_shared_as_their_policy_says() {
+    let again = || json!({ "decision": AGAIN });
+    let waits = json!({ "kind": "constant", "base_ms": 10 });
+    let odd = || json!({ "class": "x" });
+    let timeout = || json!({ "class": "timeout" });
+    let long = |took: u64, expect: Value| json!({ "op": "response", "in": { "outcome": { "ok": true }, "duration_ms": took }, "expect": expect });
+    let cases = [
+        (
+            json!({ "retry": { "retry_on": ["class:timeout", "status:503"], "idempotent_only": ["class:timeout"] } }),
+            vec![
+                call(json!({ "idempotent": false })),
+                response(timeout(), stops("non_idempotent")),
+                call(json!({ "idempotent": true })),
+                response(timeout(), again()),
+                call(json!({ "idempotent": false })),
+                response(json!({ "status": 503 }), again()),
+            ],
+            json!({}),
+        ),
+        (
+            json!({ "retry": { "never_on": ["type:Mine", "type_ci:other", "trait:fatal"] } }),
+            vec![
+                response(json!({ "type": "Mine" }), stops("not_retryable")),
+                response(json!({ "type": "mine" }), again()),
+                call(json!({})),
+                response(json!({ "type": "OTHER" }), stops("not_retryable")),
+                response(json!({ "trait": ["a", "fatal"] }), stops("not_retryable")),
+            ],
+            json!({}),
+        ),
+        (
+            json!({ "retry": {}, "budget": { "kind": "token_bucket", "capacity": 10, "cost": 10 } }),
+            vec![
+                call(json!({ "partition": "a" })),
+                response(odd(), json!({ "decision": AGAIN, "budget": 0 })),
+                response(odd(), stops("budget")),
+                call(json!({ "partition": "b" })),
+                response(odd(), again()),
+            ],
+            json!({}),
+        ),
+        (
+            json!({ "retry": { "retry_on": ["class:timeout"], "per_attempt_timeout_ms": 100 } }),
+            vec![long(101, again()), long(100, stops("success"))],
+            json!({ "expect": { "total_ms": 210, "attempts": 2 } }),
+        ),
+        (
+            json!({ "retry": {}, "breaker": { "window": { "kind": "count", "size": 2 }, "failure_count": 2, "open_ms": 1_000 } }),
+            vec![response(odd(), again()), response(odd(), stops("breaker_open"))],
+            json!({}),
+        ),
+        (
+            json!({ "retry": { "max_attempts": 0, "elapsed": { "limit_ms": 15, "rule": "truncate" } } }),
+            vec![
+                response(odd(), again()),
+                response(odd(), json!({ "delay_ms": 5 })),
+                response(odd(), stops("deadline")),
+            ],
+            json!({}),
+        ),
+    ];
+    for (mut policy, steps, more) in cases {
+        policy["backoff"] = waits.clone();
+        assert_eq!(own("retry", policy.clone(), steps, more), None, "{policy}");
+    }
+    let manual = json!({ "retry": { "elapsed": { "limit_ms": 15, "rule": "elapsed_only" } }, "backoff": waits });
+    let why = own("retry", manual, vec![response(odd(), again())], json!({ "clock": "manual" }));
+    assert_eq!(why.as_deref(), Some("time passes while a call waits"));
+}
+
+#[test]
+fn steps_below_a_microsecond_add_up_and_saturated_waits_are_the_longest() {
+    let breaker = json!({ "window": { "kind": "count", "size": 1 }, "failure_count": 1, "open_ms": 5_000 });
+    let advance = |millis: f64| json!({ "op": "advance", "in": { "ms": millis } });
+    let acquire = |passes: bool| json!({ "op": "acquire", "expect": { "permitted": passes } });
+    let steps = vec![
+        json!({ "op": "record", "in": { "outcome": "failure" } }),
+        advance(4_999.999_9),
+        acquire(false),
+        advance(0.000_1),
+        acquire(true),
+    ];
+    assert_eq!(own("breaker", json!({ "breaker": breaker }), steps, json!({})), None);
+    let wait = |n: u64, delay: Value| json!({ "op": "delay", "in": { "n": n }, "expect": { "delay_ms": delay } });
+    let doubling = json!({ "backoff": { "kind": "exponential", "base_ms": 1_000, "multiplier": 2 } });
+    assert_eq!(own("backoff", doubling, vec![wait(3, json!(4_000)), wait(100, json!("max"))], json!({})), None);
+    let deposits = json!({ "budget": {
+        "kind": "deposit_withdraw", "ttl_ms": 10_000, "min_retries_per_sec": 0, "retry_percent": 0.2,
+    } });
+    let steps = vec![json!({ "op": "deposit_then_withdraw", "in": { "count": 100 }, "expect": { "allowed": 20 } })];
+    assert_eq!(own("budget", deposits, steps, json!({})), None);
+}
+
 #[test]
 fn what_is_wrong_with_a_file_is_said_with_its_place() {
     let case = json!({ "id": "a", "kind": "budget", "policy": {}, "steps": [{ "op": "query" }] });
@@ -163,7 +280,7 @@ fn what_is_wrong_with_a_file_is_said_with_its_place() {
         ),
         (
             steps(json!({ "op": "query", "repeat": 0 })),
-            "/cases/0/steps/1/repeat: expected a whole number from 1 to 100000",
+            "/cases/0/steps/1/repeat: expected a whole number from 1 to 10000",
         ),
     ] {
         assert_eq!(read_cases(&text).unwrap_err().to_string(), said);

@@ -137,6 +137,9 @@ fn limits(retry: &mut Block<'_>, case: &Case) -> Result<Limits, Unmet> {
             return Err(Unmet::unsupported("a call has one deadline"));
         }
         limits.deadline = limits.deadline.or(limit);
+        if case.manual_clock && !matches!(limits.elapsed, Some("waits_after" | "waits_before")) {
+            return Err(Unmet::unsupported("time passes while a call waits"));
+        }
         if elapsed.is("stop_if_below_base")? == Some(true) {
             return Err(Unmet::unsupported("a wait that was cut is not refused"));
         }
