@@ -18,7 +18,7 @@ use playproof_engine::event::{
     AdmissionRefusal, Decision, DeprecationReason, ErrorFacts, Outcome, OutcomeKind, StopReason,
 };
 use playproof_engine::ids::{AttemptNo, CallId, RetryBudgetId, ServerId};
-use playproof_engine::playbook::RetryBudgetKind;
+use playproof_engine::playbook::{Compensation, RetryBudgetKind};
 use playproof_engine::time::{Duration, Instant};
 
 /// Runs a case of kind `retry`.
@@ -107,6 +107,7 @@ impl<'a> Calls<'a> {
         };
         current.note_sent(&told);
         current.reason = ended(&self.driver, &told).unwrap_or_default();
+        self.last = Some(current.clone());
         self.current = Some(current);
         Ok(())
     }
@@ -157,13 +158,13 @@ impl<'a> Calls<'a> {
         Ok(self.wait(current, told))
     }
 
-    /// Whether a rule asks for an answer that is no failure by itself: sources say so by a rule, too.
+    /// Whether the policy sends again what is no failure by itself: a rule names what such an answer says.
     fn is_wanted(&self, current: &Current, attempt: AttemptNo, answer: &ErrorFacts) -> bool {
         let plan = &self.driver.plan;
         let signal = Signal::new(Some(answer), current.tool, plan.facts(current.tool), false, attempt);
-        let has_facts =
-            answer.status.is_some() || answer.kind.is_some() || answer.message.is_some() || !answer.headers.is_empty();
-        has_facts && plan.classifier.classify(&signal).rule.is_some()
+        let said = plan.classifier.classify(&signal);
+        let retries = matches!(plan.playbook.verdict(said.verdict).then, Compensation::RetryWithBackoff(_));
+        retries && said.rule.is_some_and(|rule| plan.playbook.rule(rule).when.requires_error())
     }
 
     fn wait(&mut self, current: &mut Current, told: Told) -> Seen {
