@@ -37,8 +37,13 @@ fn not_passed(outcomes: &[CaseOutcome], result: CaseResult) -> impl Iterator<Ite
 }
 
 fn why(case: &CaseOutcome, width: usize) -> Vec<String> {
-    let why = escape_unprintable(case.why.as_deref().unwrap_or_default()).replace('\n', "; ");
+    let why = escape_unprintable(&one_line(case)).into_owned();
     hanging(&format!("  {}: ", escape_unprintable(&case.id)), &why, width)
+}
+
+/// Why a case is not passed, on one line.
+fn one_line(case: &CaseOutcome) -> String {
+    case.why.as_deref().unwrap_or_default().replace('\n', "; ")
 }
 
 fn sum(counts: CaseCounts, palette: Palette) -> String {
@@ -124,7 +129,7 @@ pub fn markdown_tables(outcomes: &[CaseOutcome]) -> String {
     row("**all**", "", CaseCounts::of(outcomes.iter().map(|case| case.result)));
     page.push_str("\n| case | result | why |\n|---|---|---|\n");
     for case in outcomes.iter().filter(|case| case.result != CaseResult::Passed) {
-        let why = markdown(&case.why.as_deref().unwrap_or_default().replace('\n', "; "));
+        let why = markdown(&one_line(case));
         let _ = writeln!(page, "| {} | {} | {why} |", markdown(&case.id), case.result.as_str());
     }
     page
