@@ -42,7 +42,7 @@ pub struct Stream<'a> {
     /// The answers after the end of a recording.
     pub beyond: MissingAnswerPolicy,
     /// When calls start that are simulated together.
-    pub pace: Pace,
+    pub pace: Option<Pace>,
     /// The number of threads; by default all cores.
     pub jobs: Option<NonZeroUsize>,
     /// Whether `--allow-empty` is given; none if the command has no such flag.
@@ -82,7 +82,7 @@ impl<'a> Stream<'a> {
             inputs,
             reading,
             beyond: MissingAnswerPolicy::Unanswered,
-            pace: Pace::default(),
+            pace: None,
             jobs: None,
             allow_empty: None,
         }

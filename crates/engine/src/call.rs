@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::event::{ErrorFacts, StatusFrom};
+use crate::event::{Draw, ErrorFacts, StatusFrom};
 use crate::ids::AttemptNo;
 use crate::time::{Duration, Instant};
 
@@ -41,6 +41,19 @@ pub struct RecordedCall {
     pub key_is_reused: bool,
     /// Answers to attempts are in the order of the attempts, other answers in the order of the trace.
     pub answers: Vec<RecordedAnswer>,
+    /// What its dispatcher recorded of it, beside the answers.
+    pub dispatch: Option<Box<RecordedDispatch>>,
+}
+
+/// What a dispatcher recorded of a call.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RecordedDispatch {
+    /// When its caller went away, and the line that says so.
+    pub cancelled: Option<(Instant, u64)>,
+    /// When it ended, and the line that says so.
+    pub ended: Option<(Instant, u64)>,
+    /// The decisions, each with its line: JSON objects, as they are recorded.
+    pub decisions: Vec<(u64, Box<str>)>,
 }
 
 /// One recorded answer.
@@ -60,6 +73,8 @@ pub struct RecordedAnswer {
     pub inferred: bool,
     /// What tells whether this is an ok or a failure.
     pub status_from: StatusFrom,
+    /// The draw that came with it, if the trace has one.
+    pub draw: Option<Draw>,
     /// A hash of what its line says beyond these fields; it tells answers of one call apart. 0: nothing more.
     pub line_hash: u32,
     /// Its place.
@@ -75,6 +90,8 @@ pub enum AnswerTo {
     Refresh,
     /// The redemption of the reversal token.
     Reversal,
+    /// An attempt that had timed out: it changes no decision.
+    Late,
 }
 
 /// The content of a recorded answer.
@@ -120,19 +137,22 @@ pub struct CallTexts<'a> {
     pub evidence: Option<&'a str>,
     /// The reversal token.
     pub token: Option<&'a str>,
+    /// The dispatcher that handled it, if the trace names dispatchers.
+    pub dispatcher: Option<&'a str>,
 }
 
 /// The buffer of a call's texts grows in multiples of this many bytes.
 const ROUND: usize = 128;
 
-const TEXTS: usize = 7;
+const TEXTS: usize = 8;
 const RUN: usize = 1;
 const ID: usize = 2;
 const KEY: usize = 3;
 const TOKEN: usize = 4;
-const EVIDENCE: usize = 5;
+const DISPATCHER: usize = 5;
+const EVIDENCE: usize = 6;
 /// Last, behind the evidence: both are long and rarely read.
-const ARGS: usize = 6;
+const ARGS: usize = 7;
 
 impl RecordedAnswer {
     /// Whether the line of `other` has the same content, as far as the trace shows.
@@ -161,6 +181,7 @@ impl RecordedCall {
             timeout: None,
             key_is_reused: false,
             answers: Vec::new(),
+            dispatch: None,
         };
         call.reset(texts, place);
         call
@@ -168,7 +189,8 @@ impl RecordedCall {
 
     /// Turns this into another call without times and answers, and keeps the allocations.
     pub fn reset(&mut self, texts: CallTexts<'_>, place: Place) {
-        let all = [Some(texts.tool), texts.run, texts.id, texts.key, texts.token, texts.evidence, texts.args];
+        let CallTexts { run, id, tool, args, key, evidence, token, dispatcher } = texts;
+        let all = [Some(tool), run, id, key, token, dispatcher, evidence, args];
         self.text.clear();
         let length: usize = all.iter().flatten().map(|part| part.len()).sum();
         if length > self.text.capacity() {
@@ -189,6 +211,7 @@ impl RecordedCall {
         self.timeout = None;
         self.key_is_reused = false;
         self.answers.clear();
+        self.dispatch = None;
     }
 
     /// Bytes allocated for its texts.
@@ -258,6 +281,22 @@ impl RecordedCall {
     /// The reversal token.
     pub fn token(&self) -> Option<&str> {
         self.part(TOKEN)
+    }
+
+    /// The dispatcher that handled it, if the trace names dispatchers.
+    pub fn dispatcher(&self) -> Option<&str> {
+        self.part(DISPATCHER)
+    }
+
+    /// When its caller went away, if that is recorded.
+    pub fn cancelled_at(&self) -> Option<Instant> {
+        Some(self.dispatch.as_ref()?.cancelled?.0)
+    }
+
+    /// When it ended, and the line that says so: its outcome, else its last answer.
+    pub fn end(&self) -> Option<(Instant, u64)> {
+        let answers = || self.answers.iter().filter_map(|answer| Some((answer.at?, answer.place.line))).max();
+        self.dispatch.as_ref().and_then(|dispatch| dispatch.ended).or_else(answers)
     }
 
     /// The answers to attempts in ascending order, each with its attempt's number. An answer without a number belongs to

@@ -11,6 +11,8 @@ use crate::time::Instant;
 pub enum EventPriority {
     /// Starting calls, in the order in which they were added.
     Start,
+    /// Callers that go away.
+    Cancel,
     /// Everything else, in the order in which it was added.
     Other,
 }

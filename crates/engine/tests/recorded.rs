@@ -32,6 +32,7 @@ fn answer(at_ms: u64, reply: Reply) -> RecordedAnswer {
         reply,
         inferred: false,
         status_from: StatusFrom::Flag,
+        draw: None,
         line_hash: 0,
         place: Place::default(),
     }

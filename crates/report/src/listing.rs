@@ -448,6 +448,7 @@ mod tests {
             reply,
             inferred: false,
             status_from: StatusFrom::Flag,
+            draw: None,
             line_hash: 0,
             place,
         });

@@ -141,6 +141,11 @@ fn input(account: &InputAccount, read_as: Option<&str>, width: usize, palette: P
         (ledger.unanswered, "call without a result", "calls without a result"),
         (ledger.joined, "call read as a resend", "calls read as resends"),
         (ledger.orphans, "orphan result", "orphan results"),
+        (
+            ledger.dispatch_orphans,
+            "decision or cancellation of an unknown call",
+            "decisions or cancellations of unknown calls",
+        ),
         (ledger.duplicates, "duplicate result", "duplicate results"),
         (ledger.surplus, "surplus result", "surplus results"),
         (ledger.backwards, "timestamp out of order", "timestamps out of order"),

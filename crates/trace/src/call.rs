@@ -66,6 +66,7 @@ impl CompletedCall {
     pub fn of(call: RecordedCall) -> CompletedCall {
         let args = call.args().map_or(0, crate::canonical::hash_of);
         let hashes = CallHashes::new(call.run(), call.id(), call.tool(), call.key(), args);
+        let hashes = hashes.of_dispatcher(call.dispatcher());
         CompletedCall::new(Box::new(CallBuilder { call, hashes, counts: AttemptCounts::default() }))
     }
 

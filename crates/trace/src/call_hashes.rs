@@ -18,6 +18,8 @@ pub struct CallHashes {
     pub args: u128,
     /// Tool and idempotency key; 0: the call has no key.
     pub key: u128,
+    /// What the calls that one dispatcher handled have in common: the dispatcher, else the run.
+    pub dispatcher: u128,
 }
 
 mod tag {
@@ -26,6 +28,7 @@ mod tag {
     pub const ID: u64 = 22;
     pub const TOOL: u64 = 23;
     pub const KEY: u64 = 24;
+    pub const DISPATCHER: u64 = 25;
 }
 
 /// The hash of a run's name.
@@ -54,6 +57,16 @@ impl CallHashes {
             request: hash::joined([run, tool, args]),
             args,
             key: key.map_or(0, |key| hash::bytes_after(tool, key.as_bytes(), tag::KEY)),
+            dispatcher: run,
+        }
+    }
+
+    /// The same, of a call whose dispatcher is named.
+    #[must_use]
+    pub fn of_dispatcher(self, dispatcher: Option<&str>) -> CallHashes {
+        match dispatcher {
+            None => self,
+            Some(name) => CallHashes { dispatcher: hash::bytes(name.as_bytes(), tag::DISPATCHER), ..self },
         }
     }
 

@@ -11,8 +11,9 @@ use crate::pieces::{InputPiece, MAX_LINE};
 use crate::redact::RedactionRules;
 use crate::simd;
 use crate::wire;
-use crate::wire::{AnswerLine, CallLine, LineParser, Listener, UnknownName};
+use crate::wire::{AnswerLine, CallLine, DispatchLine, DispatchWhat, LineParser, Listener, UnknownName};
 use playproof_engine::call::{CallTexts, Place, RecordedAnswer, RecordedCall};
+use playproof_engine::time::Instant;
 
 /// What the lines of one piece hold, in their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -51,6 +52,23 @@ pub enum DigestEntry {
     Answer(AnswerEntry),
     /// The end of the run with this hash.
     RunEnd(u128),
+    /// What a dispatcher did with an earlier call.
+    Dispatch(DispatchEntry),
+}
+
+/// What a dispatcher did with a call that is not found yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DispatchEntry {
+    /// The hash of its run.
+    pub run: u128,
+    /// The hash of its call id.
+    pub id: u128,
+    /// When, and on which line.
+    pub at: (Instant, u64),
+    /// What it decided, as it is recorded; none: it heard that the caller went away.
+    pub decision: Option<Box<str>>,
+    /// Whether the call ended.
+    pub ends: bool,
 }
 
 /// An answer that is not paired with its call yet.
@@ -211,6 +229,18 @@ impl<'a> Listener<'a> for DigestListener<'_, '_> {
         self.digest.entries.push(DigestEntry::RunEnd(call_hashes::run_hash(run.as_deref())));
     }
 
+    fn dispatch(&mut self, line: DispatchLine<'a>) {
+        let run = call_hashes::run_hash(line.run.as_deref());
+        let id = call_hashes::id_hash(run, &line.id);
+        let (decision, ends) = match line.what {
+            DispatchWhat::Cancelled => (None, false),
+            DispatchWhat::Decided(text) => (Some(text.into()), false),
+            DispatchWhat::Ended(text) => (Some(text.into()), true),
+        };
+        let at = (line.at, self.place.line);
+        self.digest.entries.push(DigestEntry::Dispatch(DispatchEntry { run, id, at, decision, ends }));
+    }
+
     fn other(&mut self) {
         self.digest.other += 1;
     }
@@ -230,8 +260,10 @@ fn call_entry(
         key: line.key.as_deref(),
         evidence: line.evidence,
         token: line.token.as_deref(),
+        dispatcher: line.dispatcher.as_deref(),
     };
     let hashes = CallHashes::new(texts.run, texts.id, texts.tool, texts.key, line.args_hash);
+    let hashes = hashes.of_dispatcher(texts.dispatcher);
     let mut built = match context.pool.pop() {
         Some(mut reused) => {
             reused.call.reset(texts, place);

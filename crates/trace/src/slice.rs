@@ -5,26 +5,41 @@ use std::collections::BTreeSet;
 use crate::trace_writer::{At, OutputCall, OutputError, OutputResult, OutputStatus, TraceWriter};
 use playproof_engine::call::{AnswerTo, RecordedAnswer, RecordedCall, Reply};
 use playproof_engine::event::ErrorFacts;
+use playproof_engine::time::Instant;
 
 /// The calls and their answers as JSON Lines. Calls that share an id get an id each, so that every answer finds its call.
 pub fn lines(calls: &[&RecordedCall]) -> String {
     let ids = unique_ids(calls);
     // Of one source line, the call comes before its answers.
-    let mut places: Vec<(u64, usize, Option<&RecordedAnswer>)> = Vec::new();
+    let mut places: Vec<(u64, usize, Said<'_>)> = Vec::new();
     for (n, call) in calls.iter().enumerate() {
-        places.push((call.place.line, n, None));
-        places.extend(call.answers.iter().map(|answer| (answer.place.line, n, Some(answer))));
+        places.push((call.place.line, n, Said::Call));
+        places.extend(call.answers.iter().map(|answer| (answer.place.line, n, Said::Answer(answer))));
+        if let Some(dispatch) = &call.dispatch {
+            places.extend(dispatch.cancelled.map(|(at, line)| (line, n, Said::Cancelled(at))));
+            places.extend(dispatch.decisions.iter().map(|(line, event)| (*line, n, Said::Decided(event))));
+        }
     }
     places.sort_by_key(|(line, ..)| *line);
     let mut out = TraceWriter::default();
-    for (_, n, answer) in places {
+    for (_, n, said) in places {
         let (Some(call), Some(id)) = (calls.get(n), ids.get(n)) else { continue };
-        match answer {
-            None => out.call(&output_call(call, id)),
-            Some(answer) => out.result(&output_result(call, id, answer)),
+        match said {
+            Said::Call => out.call(&output_call(call, id)),
+            Said::Answer(answer) => out.result(&output_result(call, id, answer)),
+            Said::Cancelled(at) => out.cancel(call.run(), id, at),
+            Said::Decided(event) => out.decision(call.run(), id, event),
         }
     }
     String::from_utf8_lossy(&out.into_bytes()).into_owned()
+}
+
+/// What a line says of a call.
+enum Said<'a> {
+    Call,
+    Answer(&'a RecordedAnswer),
+    Cancelled(Instant),
+    Decided(&'a str),
 }
 
 fn unique_ids(calls: &[&RecordedCall]) -> Vec<String> {
@@ -50,6 +65,7 @@ fn output_call<'a>(call: &'a RecordedCall, id: &'a str) -> OutputCall<'a> {
         key: call.key(),
         evidence: call.evidence(),
         token: call.token(),
+        dispatcher: call.dispatcher(),
         timeout: call.timeout.map(playproof_engine::time::Duration::as_micros),
         ..OutputCall::default()
     }
@@ -75,15 +91,17 @@ fn output_result<'a>(call: &'a RecordedCall, id: &'a str, answer: &'a RecordedAn
         run: call.run(),
         id: Some(id),
         attempt: answer.attempt.or_else(|| number_of(call, answer)),
-        started: answer.started.map(playproof_engine::time::Instant::as_micros),
+        started: answer.started.map(Instant::as_micros),
         at: answer.at.map(|at| At::Micros(at.as_micros())),
         answers: match answer.to {
             AnswerTo::Attempt => None,
             AnswerTo::Refresh => Some("refresh"),
             AnswerTo::Reversal => Some("reversal"),
+            AnswerTo::Late => Some("late"),
         },
         status,
         status_from: Some(answer.status_from),
+        draw: answer.draw,
         ..OutputResult::default()
     }
 }
@@ -101,10 +119,10 @@ mod tests {
     use super::*;
     use crate::input::TraceInput;
     use crate::redact::RedactionRules;
-    use playproof_engine::call::{CallTexts, Place};
-    use playproof_engine::event::{Headers, KindFrom, StatusFrom};
+    use playproof_engine::call::{CallTexts, Place, RecordedDispatch};
+    use playproof_engine::event::{Draw, Headers, KindFrom, StatusFrom};
 
-    use playproof_engine::time::{Duration, Instant};
+    use playproof_engine::time::Duration;
 
     fn call(id: Option<&'static str>, line: u64, answers: Vec<RecordedAnswer>) -> RecordedCall {
         let texts = CallTexts {
@@ -115,6 +133,7 @@ mod tests {
             key: Some("k"),
             evidence: Some(r#"["ev"]"#),
             token: Some("t"),
+            dispatcher: Some("d"),
         };
         let mut call = RecordedCall::new(texts, Place { input: 0, line });
         call.at = Some(Instant::from_micros(line * 1_500));
@@ -134,6 +153,7 @@ mod tests {
             reply,
             inferred: false,
             status_from: StatusFrom::Flag,
+            draw: (line == 5).then_some(Draw::MAX),
             line_hash: 0,
             place: Place { input: 0, line },
         }
@@ -164,22 +184,37 @@ mod tests {
             answer(AnswerTo::Attempt, 4, Reply::Failed(None)),
             answer(AnswerTo::Refresh, 6, Reply::Ok),
             answer(AnswerTo::Reversal, 7, Reply::Ok),
+            RecordedAnswer { attempt: Some(1), ..answer(AnswerTo::Late, 10, Reply::Ok) },
         ];
-        let second = call(Some("c1"), 3, answers);
+        let mut second = call(Some("c1"), 3, answers);
+        let decided = r#"{"at_ms":12,"event":"outcome","outcome":"cancelled"}"#;
+        second.dispatch = Some(Box::new(RecordedDispatch {
+            cancelled: Some((Instant::from_millis(11), 11)),
+            ended: Some((Instant::from_millis(12), 12)),
+            decisions: vec![(12, decided.into())],
+        }));
         let third = call(Some("c3"), 8, vec![answer(AnswerTo::Attempt, 9, suspicion)]);
         let text = lines(&[&first, &second, &third]);
         let back = read(&text);
         assert_eq!(back.len(), 3, "{text}");
         for (was, is) in [first, second, third].iter().zip(&back) {
-            assert_eq!((was.tool(), was.run(), was.args(), was.key()), (is.tool(), is.run(), is.args(), is.key()));
+            assert_eq!(
+                (was.tool(), was.dispatcher(), was.args(), was.key()),
+                (is.tool(), is.dispatcher(), is.args(), is.key())
+            );
             assert_eq!(
                 (was.evidence(), was.token(), was.at, was.timeout),
                 (is.evidence(), is.token(), is.at, is.timeout)
             );
             let replies = |call: &RecordedCall| {
-                call.answers.iter().map(|one| (one.to, one.attempt, one.at, one.reply.clone())).collect::<Vec<_>>()
+                call.answers
+                    .iter()
+                    .map(|one| (one.to, one.attempt, one.at, one.draw, one.reply.clone()))
+                    .collect::<Vec<_>>()
             };
             assert_eq!(replies(was), replies(is), "{text}");
+            assert_eq!(was.end().map(|end| end.0), is.end().map(|end| end.0), "{text}");
+            assert_eq!(was.cancelled_at(), is.cancelled_at(), "{text}");
         }
         assert_eq!((back[0].id(), back[1].id()), (Some("c1"), Some("call-2")));
     }

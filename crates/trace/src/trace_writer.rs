@@ -4,7 +4,8 @@ use crate::args_meaning::without_key;
 use crate::failure::{Assessment, Failure};
 use crate::json;
 use crate::origin::{Origins, SourceSpan};
-use playproof_engine::event::{Headers, KindFrom, StatusFrom};
+use playproof_engine::event::{Draw, Headers, KindFrom, StatusFrom};
+use playproof_engine::time::Instant;
 use playproof_formats::text::escape_json;
 
 /// Writes lines of a trace, one object each.
@@ -37,6 +38,7 @@ pub(crate) struct OutputCall<'a> {
     /// JSON text.
     pub(crate) evidence: Option<&'a str>,
     pub(crate) token: Option<&'a str>,
+    pub(crate) dispatcher: Option<&'a str>,
     /// Microseconds.
     pub(crate) timeout: Option<u64>,
     pub(crate) source: &'a str,
@@ -52,11 +54,12 @@ pub(crate) struct OutputResult<'a> {
     /// Microseconds.
     pub(crate) started: Option<u64>,
     pub(crate) at: Option<At<'a>>,
-    /// `refresh` or `reversal`; none: it answers an attempt.
+    /// `refresh`, `reversal` or `late`; none: it answers an attempt.
     pub(crate) answers: Option<&'a str>,
     pub(crate) status: OutputStatus<'a>,
     /// What tells its status; none: the source's own flag.
     pub(crate) status_from: Option<StatusFrom>,
+    pub(crate) draw: Option<Draw>,
     /// The text of a result; that of a success is kept beside the lines.
     pub(crate) text: Option<&'a str>,
     /// Distinguishes its source row from other rows.
@@ -130,6 +133,7 @@ impl TraceWriter {
         object.text("idempotency_key", key);
         object.json("evidence_refs", call.evidence);
         object.text("reversal_token", call.token);
+        object.text("dispatcher_id", call.dispatcher);
         object.millis("timeout_ms", call.timeout);
         object.end(call.source);
         self.origins.push(call.span, call.source);
@@ -155,12 +159,38 @@ impl TraceWriter {
         if let Some(error) = error.filter(OutputError::is_known) {
             object.error(&error);
         }
+        object.raw("draw", result.draw.map(|draw| draw.to_string()));
         object.number("row", result.row.map(u64::from));
         object.end(result.source);
         self.origins.push(result.span, result.source);
         if let (OutputStatus::Ok, Some(text)) = (result.status, result.text) {
             self.origins.push_ok(text);
         }
+    }
+
+    /// The caller of a call goes away.
+    pub(crate) fn cancel(&mut self, run: Option<&str>, id: &str, at: Instant) {
+        let mut object = self.begin("cancel");
+        object.text("run_id", run);
+        object.text("call_id", Some(id));
+        object.at(Some(At::Micros(at.as_micros())), "at_ms");
+        object.end("");
+        self.origins.push(SourceSpan::default(), "");
+    }
+
+    /// A decision about a call; `event` is its line or the event alone, as JSON.
+    pub(crate) fn decision(&mut self, run: Option<&str>, id: &str, event: &str) {
+        let mut object = self.begin("decision");
+        object.text("run_id", run);
+        object.text("call_id", Some(id));
+        let fields = json::parse(event).ok().and_then(json::object);
+        for (key, value) in fields.iter().flat_map(|fields| fields.iter()) {
+            if !["type", "run_id", "call_id"].contains(&key) {
+                object.json(key, Some(value.get()));
+            }
+        }
+        object.end("");
+        self.origins.push(SourceSpan::default(), "");
     }
 
     pub(crate) fn run_end(&mut self, run: &str) {
@@ -233,6 +263,13 @@ impl ObjectWriter<'_> {
         if let Some(value) = value {
             self.name(name);
             quote(self.bytes, value);
+        }
+    }
+
+    fn raw(&mut self, name: &str, value: Option<String>) {
+        if let Some(value) = value {
+            self.name(name);
+            self.bytes.extend_from_slice(value.as_bytes());
         }
     }
 

@@ -63,7 +63,7 @@ pub fn run(
     missing_answer::warn(&beyond, &plans.iter().collect::<Vec<_>>());
     let stream = Stream {
         beyond: beyond.clone(),
-        pace: args.pace.unwrap_or_default(),
+        pace: args.pace,
         jobs: args.jobs,
         allow_empty: Some(args.allow_empty),
         ..Stream::of("replay", paths, &args.reading, args.given())

@@ -11,7 +11,7 @@ use playproof_engine::classify::Signal;
 use playproof_engine::event::{EffectClaim, Finding, FindingId};
 use playproof_engine::ids::AttemptNo;
 use playproof_engine::playbook::{Access, ToolFacts};
-use playproof_engine::sim::{Moment, Pace, Plan, SimulationRecord};
+use playproof_engine::sim::{Moment, Plan, SimulationRecord};
 use playproof_engine::time::Instant;
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_trace::call::{CompletedCall, is_unclear_reversal};
@@ -232,7 +232,7 @@ impl<'a> EvidenceCollector<'a> {
         if is_wanted && self.plan.shares_state {
             self.joined.insert(number, None);
         }
-        let options = SessionOptions { beyond: self.beyond, pace: Pace::default() };
+        let options = SessionOptions { beyond: self.beyond, pace: None };
         self.sessions.take(self.plan, options, number, closed);
         self.note_ended();
         self.book.add(closed, self.plan, facts);

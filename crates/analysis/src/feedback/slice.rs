@@ -8,7 +8,7 @@ use super::model::Feedback;
 use crate::explain::InRun;
 use crate::replay::{SessionOptions, Sessions};
 use playproof_engine::call::RecordedCall;
-use playproof_engine::sim::{FinishedCall, Pace, Plan};
+use playproof_engine::sim::{FinishedCall, Plan};
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_trace::assemble::AssembleOptions;
 use playproof_trace::call::CompletedCall;
@@ -130,7 +130,7 @@ impl Slice {
         let closed = TraceInput::own("the slice", text.as_bytes()).calls(redaction)?;
         let mut sessions = Sessions::default();
         for (number, closed) in (0..).zip(&closed) {
-            let options = SessionOptions { beyond: &MissingAnswerPolicy::Unanswered, pace: Pace::default() };
+            let options = SessionOptions { beyond: &MissingAnswerPolicy::Unanswered, pace: None };
             sessions.take(plan, options, number, closed);
         }
         sessions.finish(plan);

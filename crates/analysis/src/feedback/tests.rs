@@ -28,6 +28,7 @@ fn call(error: Option<ErrorFacts>) -> RecordedCall {
         reply: error.map_or(Reply::Ok, |error| Reply::Failed(Some(error.into()))),
         inferred: false,
         status_from: StatusFrom::Flag,
+        draw: None,
         line_hash: 0,
         place: Place { input: 0, line: 2 },
     }];

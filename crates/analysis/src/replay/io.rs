@@ -27,7 +27,7 @@ pub struct ReplayOptions {
     /// The redaction rules.
     pub redaction: RedactionRules,
     /// When calls start that are simulated together.
-    pub pace: Pace,
+    pub pace: Option<Pace>,
 }
 
 impl ReplayOptions {

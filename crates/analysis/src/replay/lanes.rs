@@ -1,4 +1,5 @@
-//! Simulates calls of one run together under playbooks that share state between calls: one session per run and playbook.
+//! Simulates calls of one dispatcher together under playbooks that share state between calls: one session per dispatcher
+//! and playbook. Where a trace names no dispatchers, each run has its own.
 //! Results come back in the order in which the calls closed. Other calls are simulated alone: where a playbook shares only
 //! tokens, all but those that may redeem one.
 #![expect(clippy::disallowed_types, reason = "a set of marks that is only asked, never iterated")]
@@ -8,6 +9,7 @@ use std::sync::Arc;
 
 use foldhash::fast::FixedState;
 
+use playproof_engine::call::RecordedCall;
 use playproof_engine::classify::Memo;
 use playproof_engine::event::Finding;
 use playproof_engine::sim::{FinishedCall, Pace, Plan, Session, SessionCall, SharedHashes, SimulationRecord};
@@ -15,7 +17,7 @@ use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_trace::call::CompletedCall;
 use playproof_trace::hash;
 
-/// A run without a call among so many is ended.
+/// A dispatcher without a call among so many is ended.
 const PATIENCE: u64 = 10_000;
 
 /// The seeds for hashes of tokens and of keys.
@@ -27,15 +29,15 @@ const KEY: u64 = 31;
 pub struct SessionOptions<'a> {
     /// What answers beyond the recording.
     pub beyond: &'a MissingAnswerPolicy,
-    /// When recorded calls start.
-    pub pace: Pace,
+    /// When recorded calls start; none: at their recorded times in a session whose first call has decisions.
+    pub pace: Option<Pace>,
 }
 
-/// The sessions of one playbook, one for each run with open calls. Keeps 16 bytes per sent token besides.
+/// The sessions of one playbook, one for each dispatcher with open calls. Keeps 16 bytes per sent token besides.
 #[derive(Debug, Default)]
 pub struct Sessions {
-    by_run: BTreeMap<u128, Lane>,
-    /// Fed calls with their runs, in order.
+    by_lane: BTreeMap<u128, Lane>,
+    /// Fed calls with their dispatchers, in order.
     fed: VecDeque<(u64, u128)>,
     /// Hashes of tokens that ended sessions have sent.
     sent: HashSet<u128, FixedState>,
@@ -55,15 +57,15 @@ impl Sessions {
     pub fn take(&mut self, plan: &Plan, options: SessionOptions<'_>, number: u64, closed: &CompletedCall) -> bool {
         while let Some(&(last, run)) = self.fed.front().filter(|(fed, _)| fed + PATIENCE < number) {
             self.fed.pop_front();
-            if self.by_run.get(&run).is_some_and(|lane| lane.last == last) {
+            if self.by_lane.get(&run).is_some_and(|lane| lane.last == last) {
                 self.end(plan, run);
             }
         }
-        let run = closed.hashes.run;
+        let run = closed.hashes.dispatcher;
         let joins = plan.shares_state || (plan.shares_tokens && token(closed).is_some());
         if joins {
-            let new = || Lane { session: Session::new(options.beyond, options.pace), last: number };
-            let lane = self.by_run.entry(run).or_insert_with(new);
+            let new = || Lane { session: session(options, closed.raw()), last: number };
+            let lane = self.by_lane.entry(run).or_insert_with(new);
             let token = closed.raw().token();
             lane.session.feed(SessionCall {
                 number,
@@ -75,7 +77,7 @@ impl Sessions {
             lane.last = number;
             self.fed.push_back((number, run));
         }
-        if let Some(Lane { session, .. }) = self.by_run.get_mut(&run) {
+        if let Some(Lane { session, .. }) = self.by_lane.get_mut(&run) {
             session.advance_to(closed.raw().at.unwrap_or_default());
             session.advance(plan, &mut self.memo);
             match session.is_busy() || plan.shares_state {
@@ -86,17 +88,17 @@ impl Sessions {
         joins
     }
 
-    /// Simulates the remaining calls of a run, and keeps only hashes of their sent tokens.
+    /// Simulates the remaining calls of a dispatcher, and keeps only hashes of their sent tokens.
     fn end(&mut self, plan: &Plan, run: u128) {
-        let Some(Lane { mut session, .. }) = self.by_run.remove(&run) else { return };
+        let Some(Lane { mut session, .. }) = self.by_lane.remove(&run) else { return };
         session.finish(plan, &mut self.memo);
         self.ended.extend(session.take_ended());
         self.sent.extend(session.spent_tokens().map(|token| mark(run, token)));
     }
 
-    /// Simulates all remaining calls, and forgets every run.
+    /// Simulates all remaining calls, and forgets every dispatcher.
     pub fn finish(&mut self, plan: &Plan) {
-        while let Some((&run, _)) = self.by_run.first_key_value() {
+        while let Some((&run, _)) = self.by_lane.first_key_value() {
             self.end(plan, run);
         }
         self.fed.clear();
@@ -109,7 +111,15 @@ impl Sessions {
     }
 }
 
-/// What a call may share with others of its run.
+/// A session for the lane of a call.
+fn session(options: SessionOptions<'_>, first: &RecordedCall) -> Session {
+    let is_decided = first.dispatch.as_ref().is_some_and(|dispatch| !dispatch.decisions.is_empty());
+    let pace = options.pace.unwrap_or(if is_decided { Pace::Recorded } else { Pace::Causal });
+    let session = Session::new(options.beyond, pace);
+    if first.dispatcher().is_some() { session.of_several_runs() } else { session }
+}
+
+/// What a call may share with others of its dispatcher.
 fn shared(plan: &Plan, closed: &CompletedCall) -> SharedHashes {
     let key = closed.raw().key().map(|key| hash::bytes(key.as_bytes(), KEY));
     SharedHashes {
@@ -182,7 +192,7 @@ impl Lanes {
         }
     }
 
-    /// Simulates all remaining calls, and forgets every run.
+    /// Simulates all remaining calls, and forgets every dispatcher.
     pub(super) fn finish(&mut self, plans: &[Plan]) {
         for (sessions, plan) in self.sessions.iter_mut().zip(plans) {
             sessions.finish(plan);
@@ -211,14 +221,14 @@ impl Lanes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use playproof_engine::call::{AnswerTo, CallTexts, Place, RecordedAnswer, RecordedCall, Reply};
+    use playproof_engine::call::{AnswerTo, CallTexts, Place, RecordedAnswer, Reply};
     use playproof_engine::event::{ErrorFacts, StatusFrom};
     use playproof_engine::playbook::Tools;
     use playproof_engine::time::Instant;
     use playproof_formats::diagnostic::Source;
     use playproof_formats::playbook;
 
-    const OPTIONS: SessionOptions<'_> = SessionOptions { beyond: &MissingAnswerPolicy::Ok, pace: Pace::Causal };
+    const OPTIONS: SessionOptions<'_> = SessionOptions { beyond: &MissingAnswerPolicy::Ok, pace: None };
 
     fn plan() -> Plan {
         let text = playbook::embedded("reversing").unwrap();
@@ -239,6 +249,7 @@ mod tests {
             reply: Reply::Failed(Some(Arc::new(error))),
             inferred: false,
             status_from: StatusFrom::Flag,
+            draw: None,
             line_hash: 0,
             place: Place::default(),
         });

@@ -27,6 +27,11 @@ pub(super) trait CallSource {
 
     /// The id of an error of a call.
     fn intern_error(&mut self, id: CallId, error: Arc<ErrorFacts>) -> ErrorId;
+
+    /// When the caller of a call that starts now goes away; only callers that were not added before.
+    fn cancelled_at(&self, _: CallId) -> Option<Instant> {
+        None
+    }
 }
 
 /// A future event.
@@ -98,6 +103,8 @@ pub(super) struct EventLoop {
     pending: Vec<u32>,
     /// Calls that start when others have ended.
     later: Vec<LaterStart>,
+    /// Calls that had ended before their last event; the caller takes them.
+    pub quiet: Vec<CallId>,
 }
 
 impl EventLoop {
@@ -111,6 +118,7 @@ impl EventLoop {
         self.handled = 0;
         self.pending.clear();
         self.later.clear();
+        self.quiet.clear();
     }
 
     /// Adds the start of a call, which gets the next id if it has none. Calls with the same start time start in the order
@@ -127,7 +135,7 @@ impl EventLoop {
 
     /// Adds the moment at which the caller of a call goes away.
     pub(super) fn add_cancel(&mut self, at: Instant, call: CallId) {
-        self.push(at, call, PendingEvent::Cancel(call));
+        self.push_with(EventPriority::Cancel, at, call, PendingEvent::Cancel(call));
     }
 
     /// The time of the last event.
@@ -178,6 +186,11 @@ impl EventLoop {
             self.now = now;
             if let Some(count) = pending.call().and_then(|call| self.pending.get_mut(call.index())) {
                 *count -= 1; // it was counted when it was pushed
+                if let (0, Some(call)) = (*count, pending.call())
+                    && self.machine.outcome(call).is_some()
+                {
+                    self.quiet.push(call);
+                }
             }
             if let PendingEvent::TimesOut { call, .. } = pending
                 && self.machine.outcome(call).is_some()
@@ -185,6 +198,11 @@ impl EventLoop {
                 continue; // its caller went away: nobody waits for the answer
             }
             let input = InputBuilder { plan, memo, calls }.input(&self.machine, now, pending);
+            if let Input::Call(call, _) = input
+                && let Some(at) = calls.cancelled_at(call)
+            {
+                self.add_cancel(at, call);
+            }
             let known = self.buffer.events.len();
             self.machine.handle_input(&plan.playbook, now, input, &mut self.buffer);
             if !self.later.is_empty() {
@@ -221,6 +239,13 @@ impl EventLoop {
         }
     }
 
+    /// Takes an answer to an attempt that comes after its timeout, `latency` after the request.
+    pub(super) fn answer_late(&mut self, request: &Request, (latency, reply): (Duration, UpstreamReply)) {
+        if let &Request { call, asked: RequestKind::Attempt(attempt), .. } = request {
+            self.push(self.now.plus(latency), call, PendingEvent::ArrivesLate { call, attempt, reply });
+        }
+    }
+
     /// Starts the calls whose last predecessor is among the ends from event `known` on.
     fn start_later(&mut self, known: usize) {
         let events = self.buffer.events.iter().skip(known);
@@ -238,11 +263,16 @@ impl EventLoop {
 
     #[inline]
     fn push(&mut self, at: Instant, call: CallId, what: PendingEvent) {
+        self.push_with(EventPriority::Other, at, call, what);
+    }
+
+    #[inline]
+    fn push_with(&mut self, class: EventPriority, at: Instant, call: CallId, what: PendingEvent) {
         if self.pending.len() <= call.index() {
             self.pending.resize(call.index() + 1, 0);
         }
         self.pending[call.index()] += 1; // extended above
-        self.queue.push(at, EventPriority::Other, what);
+        self.queue.push(at, class, what);
     }
 }
 

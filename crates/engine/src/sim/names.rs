@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::pace::RunPace;
+use super::pace::StartedCalls;
 use crate::ids::{ArgsId, Interner, KeyId, RunId, ServerId};
 
 /// Up to this many unused names are kept.
@@ -115,7 +115,7 @@ impl KeyRequests {
 /// What a session keeps of a run.
 #[derive(Debug, Default)]
 pub(super) struct RunNames {
-    pub pace: RunPace,
+    pub pace: StartedCalls,
     /// The name of the call that took a tool call last.
     pub last: String,
 }

@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::call::RecordedCall;
+use crate::call::{RecordedAnswer, RecordedCall};
 use crate::dispatch::{CallFacts, RequestCheck};
-use crate::event::{Draw, Intent};
+use crate::event::{Draw, Intent, RequestKind};
 use crate::fixture::{Fixture, FixtureTool};
 use crate::ids::{ArgsId, AttemptNo, CallId, EvidenceId, Interner, KeyId, RunId, ServerId, TokenId, ToolId};
 use crate::playbook::{Access, DEFAULT_TIMEOUT, OmittedFacts, ToolFacts, ToolRow, Tools};
 use crate::time::{Duration, Instant};
-use crate::upstream::{AnswerSource, KeyDialect, Ledger, MissingAnswerPolicy, Tape};
+use crate::upstream::{AnswerSource, KeyDialect, Ledger, MissingAnswerPolicy, Tape, UpstreamReply};
 
 use super::draws;
 use super::plan::Plan;
@@ -133,6 +133,10 @@ impl<'a> ScenarioCall<'a> {
     /// The draw that comes with the answer to an attempt: given, or made of a seed; `seed` takes precedence over the
     /// fixture's.
     pub(super) fn draw(&self, attempt: AttemptNo, seed: Option<u64>) -> Draw {
+        let recorded = match self.source {
+            AnswerSource::Script(..) => self.draws.get(attempt.index()).copied(),
+            AnswerSource::Tape(_) => self.recorded_answer(attempt).and_then(|answer| answer.draw),
+        };
         let made = || {
             let seed = seed.or(self.seed).unwrap_or_default();
             match self.source {
@@ -140,13 +144,28 @@ impl<'a> ScenarioCall<'a> {
                 AnswerSource::Tape(tape) => draws::draw(seed, &tape.call.reference(), attempt),
             }
         };
-        self.draws.get(attempt.index()).copied().unwrap_or_else(made)
+        recorded.unwrap_or_else(made)
     }
 
     /// When the answer to an attempt came, by its recording: the simulation may be later.
     pub(super) fn answered_at(&self, attempt: AttemptNo) -> Option<Instant> {
+        self.recorded_answer(attempt)?.at
+    }
+
+    fn recorded_answer(&self, attempt: AttemptNo) -> Option<&'a RecordedAnswer> {
         let AnswerSource::Tape(tape) = self.source else { return None };
-        tape.call.attempts().find(|(number, _)| *number == attempt)?.1.at
+        Some(tape.call.attempts().find(|(number, _)| *number == attempt)?.1)
+    }
+
+    /// The answer of its recording that comes after the timeout of an attempt.
+    pub(super) fn late_answer(&self, asked: RequestKind) -> Option<(Duration, UpstreamReply)> {
+        let AnswerSource::Tape(tape) = self.source else { return None };
+        tape.late_answer(asked)
+    }
+
+    /// Whether its caller goes away before a request at `at`, which has no answer, would end.
+    pub(super) fn is_cancelled_after(&self, at: Instant) -> bool {
+        matches!(self.source, AnswerSource::Tape(tape) if tape.is_cancelled_after(at))
     }
 
     /// The facts for the dispatcher.

@@ -2,7 +2,7 @@
 //! and given out as they end. Memory follows the active calls. Each call has its own recording as upstream, and its own
 //! record, as if it were alone; calls share only the machine.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use crate::call::RecordedCall;
@@ -16,7 +16,7 @@ use crate::upstream::{Answer, MissingAnswerPolicy, Request, Upstream};
 use super::event_loop::{CallSource, EventLoop, LoopStep, LoopStop};
 use super::findings;
 use super::names::SharedNames;
-use super::pace::{Pace, RunPace};
+use super::pace::{Pace, RecordedMoment, StartedCalls};
 use super::plan::Plan;
 use super::record::{CallTally, Errors, SimulationRecord};
 use super::scenario::ScenarioCall;
@@ -27,8 +27,8 @@ use super::session_call::SessionCall;
 pub struct Session {
     event_loop: EventLoop,
     cast: SessionCalls,
-    /// Calls that were fed and have no start yet: the first of them waits until all earlier calls are over.
-    held: VecDeque<ActiveCall>,
+    /// Calls that were fed and have no start yet, by run: the first of a run waits until others are over.
+    held: BTreeMap<Option<RunId>, VecDeque<ActiveCall>>,
     /// Whether the last started call has no time: the next call waits until it is over.
     apart: bool,
     /// No call starts before this moment any more.
@@ -36,8 +36,12 @@ pub struct Session {
     tokens: Interner,
     names: SharedNames,
     pace: Pace,
-    /// Calls with an outcome that still wait for a late answer.
-    lingering: Vec<CallId>,
+    /// The calls of all runs, for the recorded pace.
+    started: StartedCalls,
+    /// Whether its calls may be of several runs: what happens in one of them then moves no start in another.
+    joins_runs: bool,
+    /// Whether a call has no time: then each waits for the one before it.
+    untimed: bool,
     /// Calls that were fed and have not ended.
     open: usize,
     ended: Vec<FinishedCall>,
@@ -57,8 +61,10 @@ pub struct FinishedCall {
 /// The started calls of a session.
 #[derive(Debug, Default)]
 struct SessionCalls {
-    /// Calls that have a start in the future.
-    coming: VecDeque<ActiveCall>,
+    /// Calls that have a start in the future, by it and in the order in which they got it.
+    coming: BTreeMap<(Instant, u64), ActiveCall>,
+    /// The number of calls that have got a start.
+    placed: u64,
     /// By `CallId`.
     live: Vec<Option<ActiveCall>>,
     beyond: MissingAnswerPolicy,
@@ -102,7 +108,7 @@ impl CallSource for SessionCalls {
         if self.live.len() <= id.index() {
             self.live.resize_with(id.index() + 1, || None);
         }
-        self.live[id.index()] = self.coming.pop_front(); // extended above
+        self.live[id.index()] = self.coming.pop_first().map(|(_, call)| call); // extended above
     }
 
     #[expect(clippy::expect_used, reason = "a call is removed when no event for it is left")]
@@ -113,6 +119,12 @@ impl CallSource for SessionCalls {
 
     fn intern_error(&mut self, id: CallId, error: Arc<ErrorFacts>) -> ErrorId {
         self.live_mut(id).errors.intern(error)
+    }
+
+    fn cancelled_at(&self, id: CallId) -> Option<Instant> {
+        let live = self.live.get(id.index())?.as_ref()?;
+        let cancelled = live.call.cancelled_at()?;
+        Some(live.start.plus(cancelled.since(live.call.at.unwrap_or_default())))
     }
 }
 
@@ -194,6 +206,12 @@ impl Session {
         Session { cast, pace, ..Session::default() }
     }
 
+    /// The same for calls of several runs.
+    #[must_use]
+    pub fn of_several_runs(self) -> Session {
+        Session { joins_runs: true, ..self }
+    }
+
     /// Feeds a call. By its pace it starts at its recorded time or later, and not before a call that was fed earlier; a call
     /// without a time overlaps with no other.
     pub fn feed(&mut self, fed: SessionCall) {
@@ -213,7 +231,9 @@ impl Session {
         let mut record = SimulationRecord::default();
         record.tallies.push(CallTally::default());
         self.open += 1;
-        self.held.push_back(ActiveCall {
+        let run = shared.map(|shared| shared.run);
+        self.untimed |= call.at.is_none();
+        self.held.entry(run).or_default().push_back(ActiveCall {
             number,
             call,
             facts,
@@ -226,7 +246,7 @@ impl Session {
             record,
             errors: Errors::default(),
         });
-        self.release();
+        self.release(run);
     }
 
     /// Promises that no call before `at` will be fed; one that is fed nevertheless starts later.
@@ -270,8 +290,7 @@ impl Session {
     /// Runs until an answer is needed; none: no event is left before the watermark, or none at all if `to_end`.
     pub fn next(&mut self, plan: &Plan, memo: &mut Memo, to_end: bool) -> Option<Request> {
         loop {
-            self.release();
-            let may_start = !self.apart && self.held.is_empty();
+            let may_start = !self.apart && (self.held.is_empty() || (self.joins_runs && !self.untimed));
             let until = Some(self.watermark).filter(|_| !to_end && may_start);
             // The end of a call may let another one start.
             let step = self.event_loop.next(plan, memo, &mut self.cast, until, LoopStop::AtEnd);
@@ -281,8 +300,9 @@ impl Session {
                     self.cast.live_mut(request.call).record.tallies[0].sends += 1; // added when it was fed
                     return Some(request);
                 }
-                LoopStep::Idle if self.held.is_empty() => return None,
-                LoopStep::Idle | LoopStep::Ended => {}
+                LoopStep::Idle if self.held.is_empty() || until.is_some() => return None,
+                LoopStep::Idle => self.release_all(),
+                LoopStep::Ended => {}
             }
         }
     }
@@ -304,50 +324,77 @@ impl Session {
     fn run(&mut self, plan: &Plan, memo: &mut Memo, to_end: bool) {
         while let Some(request) = self.next(plan, memo, to_end) {
             let answer = self.recorded_answer(&request);
-            self.answer(&request, answer);
+            let live = self.cast.live_mut(request.call);
+            let at = live.recorded_time(request.at);
+            let call = ScenarioCall::recorded(&live.call, live.facts, &MissingAnswerPolicy::Unanswered);
+            let (is_out, late) = (call.is_cancelled_after(at), call.late_answer(request.asked));
+            if answer.is_some() || !is_out {
+                self.answer(&request, answer);
+            }
+            if let Some(late) = late {
+                self.event_loop.answer_late(&request, late);
+            }
         }
     }
 
     /// Gives a start to the held calls that can start.
-    fn release(&mut self) {
-        while let Some(first) = self.held.front() {
-            let (made, shared) = (first.call.at, first.shared);
+    fn release_all(&mut self) {
+        let runs: Vec<Option<RunId>> = self.held.keys().copied().collect();
+        runs.into_iter().for_each(|run| self.release(run));
+    }
+
+    /// Gives a start to the held calls of a run that can start.
+    fn release(&mut self, run: Option<RunId>) {
+        while let Some(first) = self.held.get(&run).and_then(VecDeque::front) {
+            let made = first.call.at;
             let apart = self.apart || made.is_none();
             if apart && !self.event_loop.is_idle() {
                 return;
             }
-            let Some(start) = self.paced(shared, made.unwrap_or_default()) else { return };
-            let earliest = if apart { self.event_loop.now() } else { Instant::ZERO };
-            let Some(mut live) = self.held.pop_front() else { return };
-            self.watermark = self.watermark.max(start).max(earliest);
+            let made = (made.unwrap_or_default(), first.call.place.line);
+            let Some(start) = self.paced(run, made) else { return };
+            let now = self.event_loop.now();
+            let earliest = if apart || self.joins_runs { now } else { Instant::ZERO };
+            let Some(mut live) = self.held.get_mut(&run).and_then(VecDeque::pop_front) else { return };
+            live.start = start.max(earliest);
+            if !self.joins_runs {
+                self.watermark = self.watermark.max(live.start);
+                live.start = self.watermark;
+            }
             self.apart = live.call.at.is_none();
-            live.start = self.watermark;
-            if let Some(run) = self.run_of(shared) {
-                run.note_start(live.number, last_answer(&live.call));
+            if let Some(started) = self.started_calls(run) {
+                started.note_start(live.number, live.call.end());
             }
             self.event_loop.add_start(live.start, None);
-            self.cast.coming.push_back(live);
+            self.cast.coming.insert((live.start, self.cast.placed), live);
+            self.cast.placed += 1;
         }
+        self.held.remove(&run);
     }
 
     /// The start of a call by its pace; none: a call that it followed has not ended.
-    fn paced(&mut self, call: Option<SharedIds>, made: Instant) -> Option<Instant> {
-        match self.run_of(call) {
-            Some(run) => run.start(made),
-            None => Some(made),
+    fn paced(&mut self, run: Option<RunId>, made: RecordedMoment) -> Option<Instant> {
+        let pace = self.pace;
+        match (pace, self.started_calls(run)) {
+            (_, None) => Some(made.0),
+            (Pace::Causal, Some(started)) => started.start(made),
+            (Pace::Recorded, Some(started)) => (!started.is_at_an_end(made)).then_some(made.0),
         }
     }
 
-    /// The pace of a call's run, if its start depends on it.
-    fn run_of(&mut self, call: Option<SharedIds>) -> Option<&mut RunPace> {
-        let shared = call.filter(|_| self.pace == Pace::Causal)?;
-        self.names.runs.get_mut(shared.run.0).map(|run| &mut run.pace)
+    /// The calls that the start of a call of this run may depend on.
+    fn started_calls(&mut self, run: Option<RunId>) -> Option<&mut StartedCalls> {
+        match (run?, self.pace) {
+            (_, Pace::Recorded) => Some(&mut self.started),
+            (run, Pace::Causal) => self.names.runs.get_mut(run.0).map(|run| &mut run.pace),
+        }
     }
 
     /// Distributes the events to their calls, and closes calls that have ended.
     fn note(&mut self, plan: &Plan) {
-        let mut ended = std::mem::take(&mut self.lingering);
+        let mut ended = std::mem::take(&mut self.event_loop.quiet);
         let mut events = std::mem::take(&mut self.event_loop.buffer.events);
+        let mut over = Vec::new();
         for event in events.drain(..) {
             self.note_names(&event);
             let mentioned = self.mentioned(&event);
@@ -356,13 +403,36 @@ impl Session {
             if let Decision::Outcome(_) = event.what {
                 self.cast.live_mut(event.call).token_spent = self.is_spent_by_another(event.call);
                 ended.push(event.call);
+                over.push((event.call, event.at));
             }
         }
         self.event_loop.buffer.events = events; // its allocation
+        for (call, at) in over {
+            self.note_end(call, at);
+        }
         for call in ended {
-            match self.event_loop.awaits(call) {
-                true => self.lingering.push(call),
-                false => self.close(plan, call),
+            if !self.event_loop.awaits(call) {
+                self.close(plan, call); // else when no event for it is left
+            }
+        }
+    }
+
+    /// Lets calls start that waited for the end of this one; an answer that comes later moves no call.
+    fn note_end(&mut self, call: CallId, at: Instant) {
+        let Some(Some(ActiveCall { number, shared: Some(shared), .. })) = self.cast.live.get(call.index()) else {
+            return;
+        };
+        let (number, run) = (*number, shared.run);
+        match self.pace {
+            Pace::Causal => {
+                if let Some(run) = self.names.runs.get_mut(run.0) {
+                    run.pace.note_end(number, at);
+                }
+                self.release(Some(run));
+            }
+            Pace::Recorded => {
+                self.started.forget(number);
+                self.release_all();
             }
         }
     }
@@ -459,12 +529,6 @@ impl Session {
     fn forget(&mut self, live: &ActiveCall, outcome: Option<Outcome>) {
         let Some(SharedIds { run, key, .. }) = live.shared else { return };
         let Session { names, event_loop, .. } = self;
-        if let Some(run) = names.runs.get_mut(run.0) {
-            // Its end in the simulation is its outcome; an answer that comes later moves no call.
-            let ended = live.record.events.iter().find(|event| matches!(event.what, Decision::Outcome(_)));
-            let after_start = ended.map(|event| event.at.since(live.call.at.unwrap_or_default()));
-            run.pace.note_end(live.number, live.start.plus(after_start.unwrap_or_default()));
-        }
         names.runs.release(run.0);
         names.runs.sweep(|_, _| true); // what a run has used is needed as long as the session
         if let Some(key) = key {
@@ -476,9 +540,4 @@ impl Session {
             names.keys.sweep(|key, _| event_loop.machine.knows_key(KeyId(key)));
         }
     }
-}
-
-/// The moment of the last recorded answer.
-fn last_answer(call: &RecordedCall) -> Option<Instant> {
-    call.answers.iter().filter_map(|answer| answer.at).max()
 }

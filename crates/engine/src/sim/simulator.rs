@@ -73,6 +73,9 @@ impl Simulator {
         let calls = [ScenarioCall::recorded(call, facts, beyond)];
         self.clear(&calls, KeyDialect::None);
         self.event_loop.add_start(calls[0].at, Some(CallId(0)));
+        if let Some(at) = call.cancelled_at() {
+            self.event_loop.add_cancel(at.max(calls[0].at), CallId(0));
+        }
         if let Some(token) = calls[0].token.filter(|_| token_spent) {
             self.event_loop.machine.note_redeemed(token);
         }
@@ -136,9 +139,14 @@ impl Simulator {
     /// Simulates calls from a cleared state.
     fn run(&mut self, plan: &Plan, calls: &[ScenarioCall<'_>]) {
         while let Some(request) = self.next_of(plan, calls) {
-            let source = calls[request.call.index()].source; // as in `ScenarioCalls::call`
-            let answer = self.upstream.handle_request(&request, source);
-            self.event_loop.answer(&request, answer);
+            let call = &calls[request.call.index()]; // as in `ScenarioCalls::call`
+            let answer = self.upstream.handle_request(&request, call.source);
+            if answer.is_some() || !call.is_cancelled_after(request.at) {
+                self.event_loop.answer(&request, answer);
+            }
+            if let Some(late) = call.late_answer(request.asked) {
+                self.event_loop.answer_late(&request, late);
+            }
         }
         self.upstream.swap_ledger(&mut self.record.ledger);
         self.close(plan, calls);

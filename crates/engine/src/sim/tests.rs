@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::{FinishedCall, Pace, Plan, Scenario, ScenarioCall, Session, SessionCall, SimulationRecord, Simulator};
-use crate::call::{AnswerTo, CallTexts, Place, RecordedAnswer, RecordedCall, Reply};
+use super::{
+    FinishedCall, Pace, Plan, Scenario, ScenarioCall, Session, SessionCall, SharedHashes, SimulationRecord, Simulator,
+};
+use crate::call::{AnswerTo, CallTexts, Place, RecordedAnswer, RecordedCall, RecordedDispatch, Reply};
 use crate::classify::Memo;
-use crate::event::{Decision, ErrorFacts, OutcomeKind, Provenance, ReversalRefusal, StatusFrom};
+use crate::event::{Decision, DecisionEvent, ErrorFacts, OutcomeKind, Provenance, ReversalRefusal, StatusFrom};
 use crate::ids::{ArgsId, CallId, Interner, KeyId, RunId, ServerId, TokenId, ToolId, comparisons};
 use crate::playbook::sample::playbook;
 use crate::playbook::{Access, ToolFacts, Tools};
@@ -35,6 +37,7 @@ fn failed(at: Option<u64>, token: &str, kind: &str) -> Arc<RecordedCall> {
         reply: Reply::Failed(Some(Arc::new(error))),
         inferred: false,
         status_from: StatusFrom::Flag,
+        draw: None,
         line_hash: 0,
         place: Place::default(),
     });
@@ -295,4 +298,56 @@ fn ten_times_as_many_calls_of_one_session_take_ten_times_the_work() {
     };
     let (few, many) = (work(1_000), work(10_000));
     assert!(few > 1_000 && many < few * 12, "{few} comparisons of 1,000 calls, {many} of 10,000");
+}
+
+#[test]
+fn a_held_call_of_one_run_does_not_hold_back_calls_of_another() {
+    let read = ToolFacts { access: Access::Read, ..FACTS };
+    let fed = |number, run, at| {
+        let (server, name) = (String::new(), String::new());
+        let shared = Some(SharedHashes { run, tool: 0, server, key: None, args: 0, name });
+        SessionCall { shared, ..SessionCall::alone(number, failed(Some(at), "a", "timeout"), read) }
+    };
+    for joins_runs in [true, false] {
+        let (plan, mut memo) = (plan(), Memo::default());
+        let session = Session::new(&MissingAnswerPolicy::Ok, Pace::Causal);
+        let mut session = if joins_runs { session.of_several_runs() } else { session };
+        let mut ends = Vec::new();
+        // The second call follows the first, which is retried; the third is of another run.
+        for (number, run, at) in [(0, 1, 0), (1, 1, 50), (2, 2, 60), (3, 2, 61)] {
+            session.feed(fed(number, run, at));
+            session.advance_to(Instant::from_millis(at));
+            session.advance(&plan, &mut memo);
+            ends.extend(session.take_ended().map(|ended| ended.number));
+        }
+        session.finish(&plan, &mut memo);
+        ends.extend(session.take_ended().map(|ended| ended.number));
+        assert_eq!(ends.len(), 4);
+        let place = |number| ends.iter().position(|ended| *ended == number);
+        assert_eq!(place(2) < place(1), joins_runs, "{ends:?}");
+    }
+}
+
+#[test]
+fn a_recorded_caller_that_goes_away_ends_its_call() {
+    let mut call = (*failed(Some(10), "a", "timeout")).clone();
+    call.answers.clear();
+    let cancelled = Some((Instant::from_millis(30), 2));
+    call.dispatch = Some(Box::new(RecordedDispatch { cancelled, ..RecordedDispatch::default() }));
+    let record = alone(&call);
+    let ended = record.events.last().unwrap();
+    assert_eq!((record.outcomes[0].kind, ended.at), (OutcomeKind::Cancelled, Instant::from_millis(30)));
+    assert_eq!(together(&[Arc::new(call)], |_, _, _| ())[0].record, record);
+}
+
+#[test]
+fn a_recorded_late_answer_changes_no_decision() {
+    let mut call = (*failed(Some(10), "a", "timeout")).clone();
+    let late = RecordedAnswer { to: AnswerTo::Late, attempt: Some(1), reply: Reply::Ok, ..call.answers[0].clone() };
+    call.answers.push(RecordedAnswer { at: Some(Instant::from_millis(90_000)), ..late });
+    let record = alone(&call);
+    let late = |event: &&DecisionEvent| matches!(event.what, Decision::LateAnswer { .. });
+    assert_eq!(record.events.iter().find(late).map(|event| event.at), Some(Instant::from_millis(90_000)));
+    assert_eq!(record.outcomes, alone(&failed(Some(10), "a", "timeout")).outcomes);
+    assert_eq!(together(&[Arc::new(call)], |_, _, _| ())[0].record, record);
 }

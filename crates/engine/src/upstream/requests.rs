@@ -98,11 +98,17 @@ impl Upstream {
             AnswerSource::Script(script, outages) => self.answer_from_script(request, script, outages, earlier),
             AnswerSource::Tape(tape) => {
                 let CallProgress { refreshes, off_tape, .. } = *progress;
-                let answer = tape.answer(request.asked, earlier, refreshes, off_tape)?;
+                let answer = tape.answer((request.asked, request.at), earlier, refreshes, off_tape)?;
                 if matches!(request.asked, RequestKind::Refresh(_)) && answer.provenance != Provenance::Recorded {
                     progress.off_tape = true;
                 }
-                self.record_from_tape(request, &answer, tape.call.key_is_reused);
+                match tape.late_answer(request.asked) {
+                    // The attempt timed out, and acted.
+                    Some((latency, UpstreamReply::Ok)) if request.writes && !tape.call.key_is_reused => {
+                        self.record_effect(request.at.plus(latency), request, answer.provenance);
+                    }
+                    _ => self.record_from_tape(request, &answer, tape.call.key_is_reused),
+                }
                 Some(answer)
             }
         }

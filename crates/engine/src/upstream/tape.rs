@@ -2,7 +2,7 @@
 
 use crate::call::{AnswerTo, RecordedAnswer, RecordedCall};
 use crate::event::{ErrorFacts, Provenance, RequestKind};
-use crate::time::Duration;
+use crate::time::{Duration, Instant};
 
 use super::answer::{Answer, UpstreamReply};
 
@@ -45,7 +45,7 @@ impl<'a> Tape<'a> {
     /// The answer to a request. `refreshes`: how many came before; `off_tape`: one of them was not recorded.
     pub(super) fn answer(
         &self,
-        asked: RequestKind,
+        (asked, at): (RequestKind, Instant),
         earlier: usize,
         refreshes: usize,
         off_tape: bool,
@@ -67,6 +67,7 @@ impl<'a> Tape<'a> {
                 latency: self.latency(asked, answer),
                 provenance: if answer.inferred { Provenance::Inferred } else { Provenance::Recorded },
             }),
+            None if self.is_cancelled_after(at) => None,
             None => self.modelled(asked),
         }
     }
@@ -77,6 +78,18 @@ impl<'a> Tape<'a> {
         let started = answer.started.or(if first { self.call.at } else { None })?;
         let ended = answer.at?;
         (ended >= started).then(|| ended.since(started))
+    }
+
+    /// The answer that came after the timeout of an attempt, and how long after the attempt's start.
+    pub(crate) fn late_answer(&self, asked: RequestKind) -> Option<(Duration, UpstreamReply)> {
+        let RequestKind::Attempt(attempt) = asked else { return None };
+        let late = self.to(AnswerTo::Late).find(|answer| answer.attempt == Some(attempt.get()))?;
+        Some((self.latency(asked, late)?, UpstreamReply::from(&late.reply)))
+    }
+
+    /// Whether a request at `at` that has no answer is still out when its caller goes away.
+    pub(crate) fn is_cancelled_after(&self, at: Instant) -> bool {
+        self.call.cancelled_at().is_some_and(|cancelled| cancelled >= at)
     }
 
     fn modelled(&self, asked: RequestKind) -> Option<Answer> {

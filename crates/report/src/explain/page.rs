@@ -162,6 +162,7 @@ mod tests {
             reply: Reply::Failed(Some(error.into())),
             inferred: false,
             status_from: StatusFrom::Flag,
+            draw: None,
             line_hash: 0,
             place: Place::default(),
         }

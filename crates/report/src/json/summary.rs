@@ -44,7 +44,7 @@ pub fn inputs<'a>(replayed: &'a Replayed, notes: &'a [InputNote], sources: &'a S
     let input =
         |((n, input), note): ((u32, &'a playproof_analysis::replay::InputAccount), Option<&'a InputNote>)| InputJson {
             name: sources.name_from_root(n).unwrap_or(&input.name),
-            account: Map(input.ledger.rows().into()),
+            account: Map(input.ledger.rows()),
             first_unknown_type: input
                 .first_unknown
                 .kind

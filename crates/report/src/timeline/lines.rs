@@ -109,6 +109,7 @@ pub fn of_recording(view: &CallView<'_>, departure: Option<OffTape>) -> Vec<Time
             AnswerTo::Attempt => format!("attempt {}", numbers.next().unwrap_or(AttemptNo::FIRST)),
             AnswerTo::Refresh => "refresh".to_owned(),
             AnswerTo::Reversal => "reversal".to_owned(),
+            AnswerTo::Late => format!("late answer to attempt {}", answer.attempt.unwrap_or(1)),
         };
         let (tone, mut said) = match &answer.reply {
             Reply::Ok => (Tone::Good, "ok".to_owned()),

@@ -134,6 +134,7 @@ fn the_first_attempt_that_the_playbook_does_not_make_is_marked_in_the_recording(
             reply: Reply::Failed(None),
             inferred: at == 1_200,
             status_from: StatusFrom::Flag,
+            draw: None,
             line_hash: 0,
             place: Place::default(),
         });

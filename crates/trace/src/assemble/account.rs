@@ -17,6 +17,10 @@ pub struct InputLedger {
     pub combined: u64,
     /// Lines that end a run.
     pub run_ends: u64,
+    /// Lines that say what a dispatcher did with a call.
+    pub dispatched: u64,
+    /// Those of them that match no open call.
+    pub dispatch_orphans: u64,
     /// Lines of types that this version does not know.
     pub other: u64,
     /// Lines that cannot be used.
@@ -51,7 +55,8 @@ impl InputLedger {
     /// Whether everything is counted once: each line has one kind, each call closed or was joined, and each answer was
     /// attached or has a reason why not.
     pub fn balances(&self) -> bool {
-        let kinds = [self.blank, self.calls, self.results, self.combined, self.run_ends, self.other, self.skipped];
+        let Self { blank, calls, results, combined, run_ends, dispatched, other, skipped, .. } = *self;
+        let kinds = [blank, calls, results, combined, run_ends, dispatched, other, skipped];
         let answers = [self.attached, self.orphans, self.duplicates, self.surplus];
         self.lines == kinds.iter().sum::<u64>()
             && self.calls + self.combined == self.closed + self.joined
@@ -66,7 +71,7 @@ impl InputLedger {
 
     /// Whether no line so far is a line of a trace.
     pub fn is_without_entries(&self) -> bool {
-        [self.calls, self.results, self.combined, self.run_ends] == [0; 4]
+        [self.calls, self.results, self.combined, self.run_ends, self.dispatched] == [0; 5]
     }
 
     /// The sum of this account and another input's.
@@ -76,13 +81,20 @@ impl InputLedger {
             *mine += theirs;
         }
         self.orphan_oks += other.orphan_oks;
+        self.dispatched += other.dispatched;
+        self.dispatch_orphans += other.dispatch_orphans;
         self
     }
 
     /// Every row with its name, in a fixed order.
-    pub fn rows(&self) -> [(&'static str, u64); 19] {
+    /// Those of lines that say what a dispatcher did are left out where there are none.
+    pub fn rows(&self) -> Vec<(&'static str, u64)> {
         let mut copy = *self;
-        copy.rows_mut().map(|(name, value)| (name, *value))
+        let mut rows: Vec<(&str, u64)> = copy.rows_mut().map(|(name, value)| (name, *value)).into();
+        if self.dispatched > 0 {
+            rows.extend([("dispatched", self.dispatched), ("dispatch_orphans", self.dispatch_orphans)]);
+        }
+        rows
     }
 
     fn rows_mut(&mut self) -> [(&'static str, &mut u64); 19] {

@@ -23,7 +23,7 @@ use crate::assemble::writes;
 use crate::call::{AttemptCounts, CallBuilder, CompletedCall};
 use crate::call_hashes;
 use crate::call_hashes::CallHashes;
-use crate::digest::{AnswerEntry, Digest, DigestEntry, FirstUnknown};
+use crate::digest::{AnswerEntry, Digest, DigestEntry, DispatchEntry, FirstUnknown};
 use crate::hash::half;
 use crate::simd::prefetch;
 use crate::wire::UnknownName;
@@ -159,13 +159,14 @@ impl<'a> Assembler<'a> {
         let given_out = closed.len();
         self.open.prefetch(digest.entries.iter().filter_map(|entry| match entry {
             DigestEntry::Call(call) => Some(call.hashes.id),
-            DigestEntry::Answer(_) | DigestEntry::RunEnd(_) => None, // most calls are answered soon, while they are in the cache
+            DigestEntry::Answer(_) | DigestEntry::RunEnd(_) | DigestEntry::Dispatch(_) => None, // most calls are answered soon, while they are in the cache
         }));
         for entry in digest.entries {
             match entry {
                 DigestEntry::Call(call) => self.call(call, before, closed),
                 DigestEntry::Answer(entry) => self.answer(entry, before),
                 DigestEntry::RunEnd(run) => self.run_end(run),
+                DigestEntry::Dispatch(entry) => self.dispatch(entry, before),
             }
         }
         self.count(closed.get(given_out..).unwrap_or_default());
@@ -356,6 +357,32 @@ impl<'a> Assembler<'a> {
             self.joined.answer(id);
         }
         self.attach(target, answer, late);
+    }
+
+    /// Notes what a dispatcher did with an open call; the first cancellation and the first end count.
+    fn dispatch(&mut self, entry: DispatchEntry, lines_before: u64) {
+        let DispatchEntry { run, id, at: (at, line), decision, ends } = entry;
+        self.ledger.dispatched += 1;
+        let target = match self.find(id) {
+            None if run == self.nameless => self.find_in_any_run(id).map(|found| found.1),
+            found => found,
+        };
+        let Some(open) = target.and_then(|target| self.open.get_mut(target.number)) else {
+            self.ledger.dispatch_orphans += 1;
+            return;
+        };
+        let call = &mut open.built.call;
+        let backwards = call.at.is_some_and(|made| at < made);
+        self.ledger.backwards += u64::from(backwards);
+        let (dispatch, at) = (call.dispatch.get_or_insert_default(), (at, line + lines_before));
+        match decision {
+            Some(text) => dispatch.decisions.push((at.1, text)),
+            None if backwards => {} // an impossible time says nothing
+            None => drop(dispatch.cancelled.get_or_insert(at)),
+        }
+        if ends && !backwards {
+            dispatch.ended.get_or_insert(at);
+        }
     }
 
     /// Hides an open call from later lines: a later call took its id.

@@ -575,3 +575,20 @@ fn a_successful_refresh_is_no_write() {
     let joined = |answers| joining(&lines(answers).each_ref().map(String::as_str)).ledger.joined;
     assert_eq!((joined("refresh"), joined("attempt"), joined("reversal")), (1, 0, 0));
 }
+
+#[test]
+fn what_a_dispatcher_did_is_noted_of_its_call_or_counted_as_an_orphan() {
+    let call = r#"{"tool":"a","run_id":"r","call_id":"1","at_ms":10,"dispatcher_id":"d"}"#;
+    let cancel = r#"{"type":"cancel","run_id":"r","call_id":"1","at_ms":20}"#;
+    let end = r#"{"type":"decision","run_id":"r","call_id":"1","at_ms":30,"event":"outcome","outcome":"cancelled"}"#;
+    let read = assemble(&[call, cancel, end, &cancel.replace("\"1\"", "\"2\"")]);
+    let [one] = &read.calls[..] else { panic!() };
+    let ms = playproof_engine::time::Instant::from_millis;
+    assert_eq!((one.cancelled_at(), one.end(), one.dispatcher()), (Some(ms(20)), Some((ms(30), 3)), Some("d")));
+    assert_eq!(one.dispatch.as_ref().unwrap().decisions, [(3, end.into())]);
+    assert_eq!((read.ledger.dispatched, read.ledger.dispatch_orphans, read.ledger.other), (3, 1, 0));
+    assert!(read.ledger.rows().contains(&("dispatch_orphans", 1)));
+
+    let before = assemble(&[call, &cancel.replace("20", "9")]);
+    assert_eq!((before.calls[0].cancelled_at(), before.ledger.backwards), (None, 1));
+}

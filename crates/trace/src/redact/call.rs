@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::rules::{NameKind, REDACTED, RedactionRules};
 use crate::call::CompletedCall;
 use crate::wire::UnknownName;
-use playproof_engine::call::{CallTexts, RecordedCall, Reply};
+use playproof_engine::call::{CallTexts, RecordedCall, RecordedDispatch, Reply};
 use playproof_engine::event::{ErrorFacts, Headers};
 use playproof_formats::diagnostic::{Report, Source};
 
@@ -26,6 +26,7 @@ impl RedactionRules {
         let (run, id) = (name(NameKind::Run, call.run()), name(NameKind::Call, call.id()));
         let tool = self.name(NameKind::Tool, call.tool());
         let (key, token) = (name(NameKind::Key, call.key()), name(NameKind::Token, call.token()));
+        let dispatcher = name(NameKind::Dispatcher, call.dispatcher());
         let args = call.args().map(|args| self.json_under("args", args));
         let evidence = call.evidence().map(|evidence| self.json_under("evidence_refs", evidence));
         let texts = CallTexts {
@@ -36,12 +37,15 @@ impl RedactionRules {
             key: key.as_deref(),
             evidence: evidence.as_deref(),
             token: token.as_deref(),
+            dispatcher: dispatcher.as_deref(),
         };
         let mut shown = RecordedCall::new(texts, call.place);
         shown.number = call.number;
         shown.number_in_run = call.number_in_run;
         shown.at = call.at;
         shown.timeout = call.timeout;
+        shown.dispatch =
+            call.dispatch.clone().map(|dispatch| Box::new(RecordedDispatch { decisions: Vec::new(), ..*dispatch }));
         shown.answers = call.answers.clone();
         for answer in &mut shown.answers {
             if let Reply::Failed(Some(error)) | Reply::Suspected(Some(error)) = &mut answer.reply {
@@ -126,6 +130,7 @@ mod tests {
             key: Some(secret),
             evidence: Some(&quoted),
             token: Some(secret),
+            dispatcher: Some(secret),
         };
         let mut call = RecordedCall::new(texts, Place { input: 0, line: 3 });
         let text = Some(secret.into());
@@ -145,6 +150,7 @@ mod tests {
             reply: Reply::Failed(Some(Arc::new(error))),
             inferred: false,
             status_from: StatusFrom::Flag,
+            draw: None,
             line_hash: 0,
             place: call.place,
         });

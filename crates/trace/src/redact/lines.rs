@@ -29,12 +29,13 @@ impl RedactionRules {
     fn line(&self, line: &RawValue, rows: &mut BTreeMap<String, usize>) -> Option<String> {
         object_of(line, |key, value| match key {
             "type" | "status" | "status_from" | "answers" | "attempt" | "at" | "at_ms" | "started_ms"
-            | "timeout_ms" => Some(value.get().to_owned()),
+            | "timeout_ms" | "draw" | "event" => Some(value.get().to_owned()),
             "run_id" => self.name_in(NameKind::Run, value),
             "call_id" => self.name_in(NameKind::Call, value),
             "tool" => self.name_in(NameKind::Tool, value),
             "idempotency_key" => self.name_in(NameKind::Key, value),
             "reversal_token" => self.name_in(NameKind::Token, value),
+            "dispatcher_id" => self.name_in(NameKind::Dispatcher, value),
             "row" => {
                 let next = rows.len() + 1;
                 Some(rows.entry(value.get().to_owned()).or_insert(next).to_string())

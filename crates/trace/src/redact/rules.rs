@@ -78,6 +78,8 @@ pub enum NameKind {
     Key,
     /// A reversal token.
     Token,
+    /// A dispatcher.
+    Dispatcher,
 }
 
 impl NameKind {
@@ -89,6 +91,7 @@ impl NameKind {
             NameKind::Tool => "tool",
             NameKind::Key => "idempotency_key",
             NameKind::Token => "reversal_token",
+            NameKind::Dispatcher => "dispatcher_id",
         }
     }
 

@@ -22,6 +22,8 @@ pub enum TraceLine<'a> {
     Both(CallLine<'a>, RecordedAnswer),
     /// The end of a run.
     RunEnd(Option<Cow<'a, str>>),
+    /// What a dispatcher did with an earlier call.
+    Dispatch(DispatchLine<'a>),
     /// A line of a type that this version does not know.
     Other,
 }
@@ -44,6 +46,8 @@ pub trait Listener<'a> {
     fn answer(&mut self, answer: AnswerLine<'a>);
     /// The end of a run.
     fn run_end(&mut self, run: Option<Cow<'a, str>>);
+    /// What a dispatcher did with an earlier call.
+    fn dispatch(&mut self, line: DispatchLine<'a>);
     /// A line of a type that this version does not know.
     fn other(&mut self);
 }
@@ -63,6 +67,10 @@ impl<'a> Listener<'a> for Option<TraceLine<'a>> {
 
     fn run_end(&mut self, run: Option<Cow<'a, str>>) {
         *self = Some(TraceLine::RunEnd(run));
+    }
+
+    fn dispatch(&mut self, line: DispatchLine<'a>) {
+        *self = Some(TraceLine::Dispatch(line));
     }
 
     fn other(&mut self) {
@@ -93,6 +101,8 @@ pub struct CallLine<'a> {
     pub evidence: Option<&'a str>,
     /// `reversal_token`.
     pub token: Option<Cow<'a, str>>,
+    /// `dispatcher_id`.
+    pub dispatcher: Option<Cow<'a, str>>,
 }
 
 /// The answer of a line.
@@ -106,6 +116,30 @@ pub struct AnswerLine<'a> {
     pub tool: Option<Cow<'a, str>>,
     /// The answer itself.
     pub answer: RecordedAnswer,
+}
+
+/// What a line says of a dispatcher and a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DispatchLine<'a> {
+    /// `run_id`.
+    pub run: Option<Cow<'a, str>>,
+    /// `call_id`.
+    pub id: Cow<'a, str>,
+    /// `at_ms` or `at`.
+    pub at: Instant,
+    /// What it did.
+    pub what: DispatchWhat<'a>,
+}
+
+/// What a dispatcher did with a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DispatchWhat<'a> {
+    /// It heard that the caller went away.
+    Cancelled,
+    /// It decided what this line says.
+    Decided(&'a str),
+    /// The same, and the call ended.
+    Ended(&'a str),
 }
 
 /// What is wrong with a line, and where in it.

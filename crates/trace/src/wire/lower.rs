@@ -10,20 +10,22 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
+use serde_json::value::RawValue;
+
 use crate::args_meaning;
 use crate::number::Decimal;
 use crate::pieces::{BYTE_ORDER_MARK, REMOVE_MARKS, STRAY_MARK};
 use crate::wire::error_cache::ErrorCache;
 use crate::wire::fields;
 use crate::wire::fields::FieldSlices;
-use crate::wire::line::{AnswerLine, CallLine, LineError, Listener, NonTrace};
+use crate::wire::line::{AnswerLine, CallLine, DispatchLine, DispatchWhat, LineError, Listener, NonTrace};
 use crate::wire::names::{
-    ANSWERS, ARGS, AT, AT_MS, ATTEMPT, ENUM_FIELDS, ENUM_VALUES, ERROR, EVIDENCE, ID, KEY, LINE_FIELDS, NAMES, ROW,
-    RUN, SOURCE, STARTED, STATUS, STATUS_FROM, TIMEOUT, TOKEN, TOOL, TYPE,
+    ANSWERS, ARGS, AT, AT_MS, ATTEMPT, DISPATCHER, DRAW, ENUM_FIELDS, ENUM_VALUES, ERROR, EVIDENCE, ID, KEY,
+    LINE_FIELDS, NAMES, ROW, RUN, SOURCE, STARTED, STATUS, STATUS_FROM, TIMEOUT, TOKEN, TOOL, TYPE,
 };
 use crate::{hash, iso};
 use playproof_engine::call::{AnswerTo, Place, RecordedAnswer, Reply};
-use playproof_engine::event::{ErrorFacts, StatusFrom};
+use playproof_engine::event::{Draw, ErrorFacts, EventKind, StatusFrom};
 use playproof_engine::time::{Duration, Instant};
 use playproof_formats::diagnostic::did_you_mean;
 
@@ -68,6 +70,18 @@ impl<'a> Lowering<'a> {
             Some("\"tool_call\"") => listener.call(self.call(fields)?, None),
             Some("\"tool_result\"") => listener.answer(self.answer_line(fields, &mut state)?),
             Some("\"run_end\"") => listener.run_end(self.label(fields, RUN)?),
+            Some("\"cancel\"") => {
+                listener.dispatch(self.dispatch_line(fields, DispatchWhat::Cancelled)?);
+            }
+            Some("\"decision\"") => {
+                let line = self.line.get(self.whole()).unwrap_or_default();
+                let what = match self.event(line)? {
+                    EventKind::Outcome => DispatchWhat::Ended(line),
+                    _ => DispatchWhat::Decided(line),
+                };
+                listener.dispatch(self.dispatch_line(fields, what)?);
+                return Ok(0); // its fields are those of an event
+            }
             Some(other) => {
                 self.text(other, "type")?;
                 listener.other();
@@ -119,7 +133,47 @@ impl<'a> Lowering<'a> {
             key,
             evidence: fields.field(EVIDENCE),
             token: self.label(fields, TOKEN)?,
+            dispatcher: self.label(fields, DISPATCHER)?.filter(|id| !id.is_empty()),
         })
+    }
+
+    /// The event of a line with a decision.
+    #[cold]
+    fn event(self, line: &'a str) -> LineResult<EventKind> {
+        #[derive(serde::Deserialize)]
+        struct EventField<'r> {
+            #[serde(borrow)]
+            event: Option<&'r RawValue>,
+        }
+        let EventField { event } = serde_json::from_str(line).map_err(|error| self.no_object(&error))?;
+        let Some(raw) = event.map(RawValue::get) else {
+            let message = "a `decision` needs an `event`: what was decided";
+            return Err(self.error("missing_field", self.whole(), message, "it is not here"));
+        };
+        let known = || EventKind::ALL.iter().map(|kind| kind.as_str());
+        let word = raw.trim_matches('"');
+        EventKind::ALL.iter().copied().find(|kind| kind.as_str() == word && raw.starts_with('"')).ok_or_else(|| {
+            let message = "the `event` of a `decision` is none of the dispatcher's";
+            let mut error = self.error("unknown_value", self.span(raw), message, "no such event");
+            error.help = did_you_mean(word, known()).map(|near| format!("did you mean `{near}`?"));
+            error
+        })
+    }
+
+    #[cold]
+    fn dispatch_line(
+        self,
+        fields: &FieldSlices<'a, LINE_FIELDS>,
+        what: DispatchWhat<'a>,
+    ) -> LineResult<DispatchLine<'a>> {
+        let lacks = |message: &str| Err(self.error("missing_field", self.whole(), message, "it is not here"));
+        let Some(id) = self.label(fields, ID)? else {
+            return lacks("a `cancel` or a `decision` needs a `call_id`: the call that it is about");
+        };
+        let Some(at) = self.time(fields)? else {
+            return lacks("a `cancel` or a `decision` needs a time: `at_ms` or `at`");
+        };
+        Ok(DispatchLine { run: self.label(fields, RUN)?, id, at, what })
     }
 
     #[inline(always)]
@@ -148,6 +202,7 @@ impl<'a> Lowering<'a> {
             reply,
             inferred: false,
             status_from: self.status_from(fields),
+            draw: self.draw(fields)?,
             line_hash: self.line_hash(fields, state),
             place: Place::default(),
         })
@@ -229,10 +284,11 @@ impl<'a> Lowering<'a> {
             "\"attempt\"" => Ok(AnswerTo::Attempt),
             "\"refresh\"" => Ok(AnswerTo::Refresh),
             "\"reversal\"" => Ok(AnswerTo::Reversal),
+            "\"late\"" => Ok(AnswerTo::Late),
             _ => {
-                let message = "a result answers an `attempt`, a `refresh` or a `reversal`";
-                let mut error = self.error("unknown_value", self.span(raw), message, "none of the three");
-                error.help = did_you_mean(raw.trim_matches('"'), ["attempt", "refresh", "reversal"])
+                let message = "a result answers an `attempt`, a `refresh` or a `reversal`, or an attempt `late`";
+                let mut error = self.error("unknown_value", self.span(raw), message, "none of these");
+                error.help = did_you_mean(raw.trim_matches('"'), ["attempt", "refresh", "reversal", "late"])
                     .map(|near| format!("did you mean `{near}`?"));
                 Err(error)
             }
@@ -249,6 +305,12 @@ impl<'a> Lowering<'a> {
             Decimal::parse(raw).and_then(|number| number.small()).and_then(|number| u32::try_from(number).ok());
         let number = number.filter(|&number| number > 0);
         number.map(Some).ok_or_else(|| self.wrong_type(raw, "attempt", "a number from 1"))
+    }
+
+    fn draw(self, fields: &FieldSlices<'a, LINE_FIELDS>) -> LineResult<Option<Draw>> {
+        let Some(raw) = fields.field(DRAW) else { return Ok(None) };
+        let draw = Draw::parse(raw).map(Some);
+        draw.ok_or_else(|| self.wrong_type(raw, "draw", "a number from 0 to 1 with at most nine decimal places"))
     }
 
     /// `at_ms`, else `at`, which must be a time even if it is not used.

@@ -12,7 +12,9 @@ mod parser;
 mod tests;
 mod unknown_names;
 
-pub use line::{AnswerLine, CallLine, LineError, Listener, NonTrace, ParsedLine, TraceLine, is_field};
+pub use line::{
+    AnswerLine, CallLine, DispatchLine, DispatchWhat, LineError, Listener, NonTrace, ParsedLine, TraceLine, is_field,
+};
 pub use lower::hash_of_line;
 pub use names::SCHEMA;
 pub use parser::{LineParser, parse_line};

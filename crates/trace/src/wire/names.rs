@@ -29,7 +29,9 @@ pub(super) const ERROR: usize = 16;
 pub(super) const SOURCE: usize = 17;
 /// Distinguishes the foreign row of a line from other rows.
 pub(super) const ROW: usize = 18;
-pub(super) const LINE_FIELDS: usize = 19;
+pub(super) const DRAW: usize = 19;
+pub(super) const DISPATCHER: usize = 20;
+pub(super) const LINE_FIELDS: usize = 21;
 
 pub(super) const NAMES: [&str; LINE_FIELDS] = [
     "at_ms",
@@ -51,13 +53,15 @@ pub(super) const NAMES: [&str; LINE_FIELDS] = [
     "error",
     "source",
     "row",
+    "draw",
+    "dispatcher_id",
 ];
 
 /// The values of each enum field, as written.
 pub(super) const ENUM_VALUES: [&[&str]; 4] = [
-    &["\"tool_call\"", "\"tool_result\"", "\"run_end\""],
+    &["\"tool_call\"", "\"tool_result\"", "\"run_end\"", "\"cancel\"", "\"decision\""],
     &["\"ok\"", "\"error\"", "\"suspected\""],
-    &["\"attempt\"", "\"refresh\"", "\"reversal\""],
+    &["\"attempt\"", "\"refresh\"", "\"reversal\"", "\"late\""],
     &["\"text\"", "\"body\"", "\"code\""],
 ];
 
@@ -77,6 +81,7 @@ impl KnownFields for LineFields {
         const TYPE_: u64 = first_eight(b"\"type\":\0");
         const TOOL_: u64 = first_eight(b"\"tool\":\0");
         const ARGS_: u64 = first_eight(b"\"args\":\0");
+        const DRAW_: u64 = first_eight(b"\"draw\":\0");
         const AT_MS_: u64 = first_eight(b"\"at_ms\":");
         const ERROR_: u64 = first_eight(b"\"error\":");
         const RUN_: u64 = first_eight(b"\"run_id\"");
@@ -89,6 +94,7 @@ impl KnownFields for LineFields {
         const KEY_: u64 = first_eight(b"\"idempot");
         const EVIDENCE_: u64 = first_eight(b"\"evidenc");
         const TOKEN_: u64 = first_eight(b"\"reversa");
+        const DISPATCHER_: u64 = first_eight(b"\"dispatc");
         let (first, rest) = bytes.split_first_chunk::<8>()?;
         let first = u64::from_le_bytes(*first);
         match first {
@@ -104,10 +110,12 @@ impl KnownFields for LineFields {
             KEY_ => match_tail(rest, b"ency_key\":", KEY),
             EVIDENCE_ => match_tail(rest, b"e_refs\":", EVIDENCE),
             TOKEN_ => match_tail(rest, b"l_token\":", TOKEN),
+            DISPATCHER_ => match_tail(rest, b"her_id\":", DISPATCHER),
             _ => match first & SEVEN {
                 TYPE_ => Some((TYPE, 7)),
                 TOOL_ => Some((TOOL, 7)),
                 ARGS_ => Some((ARGS, 7)),
+                DRAW_ => Some((DRAW, 7)),
                 _ => None,
             },
         }

@@ -7,7 +7,7 @@ use super::parser::parse_line_with_serde;
 use super::*;
 use crate::canonical;
 use playproof_engine::call::{AnswerTo, RecordedAnswer, Reply};
-use playproof_engine::event::{KindFrom, StatusFrom};
+use playproof_engine::event::{Draw, KindFrom, StatusFrom};
 use playproof_engine::time::{Duration, Instant};
 
 fn line(text: &str) -> TraceLine<'_> {
@@ -375,4 +375,45 @@ proptest! {
         let _ = parse_line(&line);
         let _ = parse_line(&format!(r#"{{"tool":"a","status":{line}}}"#));
     }
+}
+
+#[test]
+fn lines_of_a_dispatcher_are_read() {
+    let read = call(r#"{"tool":"a","dispatcher_id":"d1","call_id":"c"}"#);
+    assert_eq!(read.dispatcher.as_deref(), Some("d1"));
+    let read = answer(r#"{"call_id":"c","status":"ok","answers":"late","attempt":2,"draw":0.874419}"#);
+    assert_eq!((read.to, read.attempt), (AnswerTo::Late, Some(2)));
+    assert_eq!(read.draw, Draw::parse("0.874419"));
+
+    let dispatch = |text| match line(text) {
+        TraceLine::Dispatch(line) => line,
+        other => panic!("{other:?}"),
+    };
+    let read = dispatch(r#"{"type":"cancel","run_id":"r","call_id":7,"at_ms":40}"#);
+    assert_eq!((read.run.as_deref(), &*read.id, read.at), (Some("r"), "7", Instant::from_millis(40)));
+    assert_eq!(read.what, DispatchWhat::Cancelled);
+    let text = r#"{"type":"decision","call_id":"c","at_ms":1,"event":"outcome","outcome":"cached","to":"r#1"}"#;
+    assert_eq!(dispatch(text).what, DispatchWhat::Ended(text));
+    let text = r#"{"type":"decision","call_id":"c","at_ms":1,"event":"queued","place":1}"#;
+    assert_eq!((dispatch(text).what, parse_line(text).unwrap().unknown_fields), (DispatchWhat::Decided(text), 0));
+}
+
+#[test]
+fn impossible_draws_cancellations_and_decisions_are_underlined() {
+    let wrong = |text: &str| {
+        let error = parse_line(text).unwrap_err();
+        (error.id, text.get(error.span).unwrap_or_default().to_owned())
+    };
+    for draw in ["1.5", "-0.1", "1e-1", "0.1234567891", "\"0.5\"", "true"] {
+        let text = format!(r#"{{"call_id":"c","status":"ok","draw":{draw}}}"#);
+        assert_eq!(wrong(&text), ("wrong_type", draw.to_owned()));
+    }
+    for lacks in [r#"{"type":"cancel","at_ms":1}"#, r#"{"type":"cancel","call_id":"c"}"#] {
+        assert_eq!(wrong(lacks), ("missing_field", lacks.to_owned()));
+    }
+    assert_eq!(wrong(r#"{"type":"cancel","call_id":"c","at_ms":-1}"#).1, "-1");
+    let decision = |event: &str| wrong(&format!(r#"{{"type":"decision","call_id":"c","at_ms":1{event}}}"#));
+    assert_eq!(decision("").0, "missing_field");
+    assert_eq!(decision(r#","event":"outcomes""#), ("unknown_value", r#""outcomes""#.to_owned()));
+    assert_eq!(decision(r#","event":3"#), ("unknown_value", "3".to_owned()));
 }
