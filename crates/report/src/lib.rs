@@ -4,6 +4,7 @@ pub mod block;
 pub mod check;
 pub mod conform;
 pub mod coverage;
+pub mod decisions;
 pub mod diagnostic;
 pub mod explain;
 pub mod feedback;

@@ -53,6 +53,14 @@ pub struct Args {
     #[arg(long, value_name = "causal|recorded", value_parser = crate::values::word(&Pace::TABLE))]
     pub pace: Option<Pace>,
 
+    /// Write the run of a fixture under one playbook as a trace, with the decisions; it replays to the same events
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<String>,
+
+    /// Only compare the decisions that a trace has (`decision` lines) with those of the playbook: exit with 1 if they differ
+    #[arg(long, conflicts_with_all = ["record", "only", "call", "run", "all"])]
+    pub same_decisions: bool,
+
     /// List only these calls: `failed`, `findings`, or the name of a verdict
     #[arg(long, value_name = "failed|findings|VERDICT", conflicts_with = "call", help_heading = "Showing")]
     pub only: Option<String>,
@@ -110,6 +118,8 @@ impl Args {
             .beyond(&self.beyond_tape.clone().unwrap_or_default())
             .number("--seed", self.seed)
             .with("--pace", self.pace.map(Pace::as_str))
+            .with("--record", self.record.as_deref())
+            .set("--same-decisions", self.same_decisions)
             .with("--only", self.only.as_deref())
             .with("--call", self.call.as_deref())
             .with("--run", self.run.as_deref())

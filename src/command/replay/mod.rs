@@ -1,6 +1,7 @@
 //! `playproof replay INPUT...`: runs recorded calls and fixtures under one or several playbooks.
 
 mod args;
+mod recording;
 mod rehearsal;
 mod run;
 mod shown;

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::args::Args;
+use super::recording;
 use super::rehearsal::{Rehearsal, RehearsalJson, no_such_call};
 use super::traces;
 use crate::exit::{Exit, Failure};
@@ -46,6 +47,9 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         (false, false) => Err(Failure::new("a fixture and a trace cannot be replayed by one command")
             .help(format!("a fixture (here {}) scripts its own upstream; replay it by itself", fixtures.join(", ")))
             .next(unselected(args).after(Command::new("playproof replay").paths(&fixtures)))),
+        (true, _) if args.record.is_some() => Err(Failure::new("`--record` writes the run of a fixture")
+            .help("a trace is a recording already")
+            .next(args.given().without(&["--record"]).after(Command::new("playproof replay").paths(&traces)))),
         (true, _) => traces::run(args, &paths, &project, &tools, terminal, output),
     }
 }
@@ -100,6 +104,11 @@ fn run_fixture(
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     refuse_selection(args, paths)?;
+    if args.same_decisions {
+        return Err(Failure::new("`--same-decisions` compares the decisions of a trace, and this is a fixture")
+            .help("`--record FILE` writes its run as a trace")
+            .next(args.given().without(&["--same-decisions"]).after(Command::new("playproof replay").paths(paths))));
+    }
     let mut loaded = Vec::new();
     for path in paths {
         let fixture = load_fixture(path)?;
@@ -107,6 +116,9 @@ fn run_fixture(
         let names = playbooks::names(own, project);
         let plans = plans(&names, tools, args.seed)?;
         loaded.push((path, fixture, names.into_iter().zip(plans).collect::<Vec<_>>()));
+    }
+    if let Some(file) = &args.record {
+        recording::record(args, file, &loaded, output)?;
     }
     let rehearsals: Vec<Rehearsal<'_>> = loaded
         .iter()

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use serde::Serialize;
 
 use super::args::Args;
+use super::recording;
 use super::run::{plans, style};
 use super::shown::{CallDrawing, GroupJson, heading};
 use super::watch::{Part, Watcher, of_playbook};
@@ -49,6 +50,9 @@ pub fn run(
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     let plans = plans(&playbooks::names(&args.playbooks, project), tools, args.seed)?;
+    if args.same_decisions {
+        return recording::compare(args, paths, &plans, project, terminal, output);
+    }
     let sources = paths.sources();
     let selection = selection(args, &plans, sources)?;
     let lines = args.format == Format::Jsonl;

@@ -223,6 +223,15 @@ pub struct ErrorFacts {
 const SHOULD_RETRY: [&str; 2] = ["x-should-retry", "stripe-should-retry"];
 
 impl ErrorFacts {
+    /// What an attempt without an answer within its timeout failed with.
+    pub fn timeout(within: Duration) -> ErrorFacts {
+        ErrorFacts {
+            kind: Some("timeout".into()),
+            message: Some(format!("no answer within {within} ms").into()),
+            ..ErrorFacts::default()
+        }
+    }
+
     /// Whether the upstream says that the call should be sent again: the error's own field, else a header.
     pub fn says_to_retry(&self) -> Option<bool> {
         let said = |name: &&str| match self.headers.first(name)? {

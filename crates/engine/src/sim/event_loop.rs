@@ -371,12 +371,7 @@ impl<C: CallSource> InputBuilder<'_, C> {
 
     fn timed_out(&mut self, call: CallId, asked: RequestKind, timeout: Duration) -> Response {
         let RequestKind::Attempt(attempt) = asked else { return Response::Unclear(None) };
-        let error = ErrorFacts {
-            kind: Some("timeout".into()),
-            message: Some(format!("no answer within {timeout} ms").into()),
-            ..ErrorFacts::default()
-        };
-        self.failed(call, attempt, Some(Arc::new(error)))
+        self.failed(call, attempt, Some(Arc::new(ErrorFacts::timeout(timeout))))
     }
 
     fn failed(&mut self, id: CallId, attempt: AttemptNo, error: Option<Arc<ErrorFacts>>) -> Response {

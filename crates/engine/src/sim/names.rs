@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::pace::StartedCalls;
-use crate::ids::{ArgsId, Interner, KeyId, RunId, ServerId};
+use crate::ids::{ArgsId, CallId, Interner, KeyId, RunId, ServerId};
 
 /// Up to this many unused names are kept.
 const FEW: usize = 1_024;
@@ -116,8 +116,8 @@ impl KeyRequests {
 #[derive(Debug, Default)]
 pub(super) struct RunNames {
     pub pace: StartedCalls,
-    /// The name of the call that took a tool call last.
-    pub last: String,
+    /// The names of the calls that took tool calls last, by their ids.
+    pub takers: BTreeMap<CallId, String>,
 }
 
 /// The numbers of a session.

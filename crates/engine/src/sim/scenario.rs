@@ -211,7 +211,7 @@ impl<'a> ScenarioCall<'a> {
 impl<'a> Scenario<'a> {
     /// The scenario of a fixture; its own tool facts take precedence over those of the plan.
     pub fn of_fixture(fixture: &'a Fixture, plan: &Plan) -> Scenario<'a> {
-        let all_facts = Tools::new(fixture.tools.iter().filter_map(tool_row).collect()).over(&plan.tools);
+        let all_facts = tools_of(fixture, plan);
         let (mut tools, mut key_names, mut args) = (Interner::new(), Interner::new(), Interner::new());
         let (mut tokens, mut runs, mut servers) = (Interner::new(), Interner::new(), Interner::new());
         let mut order: Vec<usize> = (0..fixture.calls.len()).collect();
@@ -285,6 +285,11 @@ impl<'a> Scenario<'a> {
             }
         }
     }
+}
+
+/// The tool facts under a plan; those of the fixture take precedence.
+pub(super) fn tools_of(fixture: &Fixture, plan: &Plan) -> Tools {
+    Tools::new(fixture.tools.iter().filter_map(tool_row).collect()).over(&plan.tools)
 }
 
 /// Patterns were compiled when the fixture was read; one that fails would match nothing.

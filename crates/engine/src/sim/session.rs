@@ -462,11 +462,11 @@ impl Session {
                 let key = self.shared_of(event.call)?.key?;
                 Some(Mentioned { name: self.names.keys.get(key.0)?.leader.clone(), error: None })
             }
-            Decision::Refused { why, by: Some(_), .. } => {
+            Decision::Refused { why, by: Some(by), .. } => {
                 let shared = self.shared_of(event.call)?;
                 let name = match why {
                     AdmissionRefusal::CircuitOpen => self.names.opened_by.get(&shared.server)?,
-                    _ => &self.names.runs.get(shared.run.0)?.last,
+                    _ => self.names.runs.get(shared.run.0)?.takers.get(&by)?,
                 };
                 Some(Mentioned { name: name.clone(), error: None })
             }
@@ -498,9 +498,18 @@ impl Session {
             (Decision::Circuit { server, change: CircuitChange::Opened { .. } }, _) => {
                 self.names.opened_by.insert(server, live.name.clone());
             }
-            (Decision::AttemptStarted { .. } | Decision::RetryScheduled { .. }, Some(shared)) => {
+            (
+                Decision::Queued { .. } | Decision::AttemptStarted { .. } | Decision::RetryScheduled { .. },
+                Some(shared),
+            ) => {
                 if let Some(run) = self.names.runs.get_mut(shared.run.0) {
-                    run.last.clone_from(&live.name);
+                    let taker = run.takers.entry(event.call).or_default();
+                    taker.clone_from(&live.name);
+                }
+            }
+            (Decision::Outcome(outcome), Some(SharedIds { key: Some(key), .. })) if outcome.kind.is_success() => {
+                if let Some(requests) = self.names.keys.get_mut(key.0) {
+                    requests.leader.clone_from(&live.name);
                 }
             }
             _ => {}
@@ -514,7 +523,7 @@ impl Session {
         let Some(live) = self.cast.live.get_mut(call.index()).and_then(Option::take) else { return };
         self.open -= 1; // it was counted when it was fed
         let outcome = live.record.outcome();
-        self.forget(&live, outcome);
+        self.forget(&live);
         let ActiveCall { number, call, facts, token_spent, mut upstream, mut record, mut errors, .. } = live;
         record.outcomes.extend(outcome);
         record.errors = errors.take();
@@ -526,16 +535,12 @@ impl Session {
     }
 
     /// Gives back the numbers of a call that has ended, but for what later calls need of it.
-    fn forget(&mut self, live: &ActiveCall, outcome: Option<Outcome>) {
+    fn forget(&mut self, live: &ActiveCall) {
         let Some(SharedIds { run, key, .. }) = live.shared else { return };
         let Session { names, event_loop, .. } = self;
         names.runs.release(run.0);
         names.runs.sweep(|_, _| true); // what a run has used is needed as long as the session
         if let Some(key) = key {
-            let succeeded = outcome.is_some_and(|outcome| outcome.kind.is_success());
-            if let Some(requests) = names.keys.get_mut(key.0).filter(|_| succeeded) {
-                requests.leader.clone_from(&live.name);
-            }
             names.keys.release(key.0);
             names.keys.sweep(|key, _| event_loop.machine.knows_key(KeyId(key)));
         }

@@ -79,7 +79,7 @@ impl Simulator {
         if let Some(token) = calls[0].token.filter(|_| token_spent) {
             self.event_loop.machine.note_redeemed(token);
         }
-        self.run(plan, &calls);
+        self.run(plan, &calls, |_, _| ());
         self.record.compare_with_tape(call);
         &self.record
     }
@@ -102,14 +102,25 @@ impl Simulator {
 
     /// Simulates a fixture's scenario.
     pub fn run_fixture(&mut self, plan: &Plan, scenario: &Scenario<'_>) -> &SimulationRecord {
+        self.record = self.run_fixture_observed(plan, scenario, |_, _| ());
+        &self.record
+    }
+
+    /// Simulates a fixture's scenario, and shows each request with its answer.
+    pub(super) fn run_fixture_observed(
+        &mut self,
+        plan: &Plan,
+        scenario: &Scenario<'_>,
+        mut observe: impl FnMut(&Request, &Option<Answer>),
+    ) -> SimulationRecord {
         self.clear(&scenario.calls, scenario.keys);
         self.add_starts(scenario);
         for &(tool, key, args) in &scenario.before {
             self.upstream.add_existing(tool, key, args);
         }
-        self.run(plan, &scenario.calls);
+        self.run(plan, &scenario.calls, &mut observe);
         self.record.servers = scenario.server_names();
-        &self.record
+        std::mem::take(&mut self.record)
     }
 
     /// Begins a scenario that the caller drives step by step and answers.
@@ -137,10 +148,11 @@ impl Simulator {
     }
 
     /// Simulates calls from a cleared state.
-    fn run(&mut self, plan: &Plan, calls: &[ScenarioCall<'_>]) {
+    fn run(&mut self, plan: &Plan, calls: &[ScenarioCall<'_>], mut observe: impl FnMut(&Request, &Option<Answer>)) {
         while let Some(request) = self.next_of(plan, calls) {
             let call = &calls[request.call.index()]; // as in `ScenarioCalls::call`
             let answer = self.upstream.handle_request(&request, call.source);
+            observe(&request, &answer);
             if answer.is_some() || !call.is_cancelled_after(request.at) {
                 self.event_loop.answer(&request, answer);
             }

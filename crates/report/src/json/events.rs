@@ -53,6 +53,16 @@ pub fn write_events(out: &mut Vec<u8>, transcript: &Transcript<'_>) -> Said {
     said
 }
 
+/// Each event as an object without the call that it is about.
+pub fn event_objects(transcript: &Transcript<'_>) -> Vec<String> {
+    let object = |event| {
+        let mut out = Vec::new();
+        write_event(&mut out, transcript, event);
+        String::from_utf8_lossy(&out).into_owned()
+    };
+    transcript.events.iter().map(object).collect()
+}
+
 /// An event as an object without the call that it is about.
 pub(super) fn write_event(out: &mut Vec<u8>, transcript: &Transcript<'_>, event: &DecisionEvent) {
     raw(out, "{\"at_ms\":");

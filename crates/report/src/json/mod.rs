@@ -9,7 +9,7 @@ mod summary;
 mod write;
 
 pub use calls::{Events, write_call};
-pub use events::write_events;
+pub use events::{event_objects, write_events};
 pub use row::RowJson;
 pub use summary::{InputJson, PlaceJson, ReplayedJson, inputs, place, replayed};
 pub use write::{Map, Millis, append, document, raw};

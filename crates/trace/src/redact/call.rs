@@ -44,8 +44,16 @@ impl RedactionRules {
         shown.number_in_run = call.number_in_run;
         shown.at = call.at;
         shown.timeout = call.timeout;
-        shown.dispatch =
-            call.dispatch.clone().map(|dispatch| Box::new(RecordedDispatch { decisions: Vec::new(), ..*dispatch }));
+        shown.dispatch = call.dispatch.clone().map(|dispatch| {
+            Box::new(RecordedDispatch {
+                decisions: dispatch
+                    .decisions
+                    .iter()
+                    .map(|(line, event)| (*line, self.json_under("decision", event).into()))
+                    .collect(),
+                ..*dispatch
+            })
+        });
         shown.answers = call.answers.clone();
         for answer in &mut shown.answers {
             if let Reply::Failed(Some(error)) | Reply::Suspected(Some(error)) = &mut answer.reply {

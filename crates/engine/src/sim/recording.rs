@@ -1,0 +1,212 @@
+//! The run of a fixture as recorded calls, which replay to the same events: what a dispatcher would have recorded of it.
+//! Knows no format of traces.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::plan::Plan;
+use super::record::SimulationRecord;
+use super::scenario::{Scenario, ScenarioCall};
+use super::simulator::Simulator;
+use crate::call::{AnswerTo, CallTexts, Place, RecordedAnswer, RecordedCall, Reply};
+use crate::event::{Decision, DecisionEvent, ErrorFacts, Provenance, RequestKind, StatusFrom};
+use crate::fixture::{Fixture, FixtureCall};
+use crate::ids::{AttemptNo, CallId};
+use crate::time::Instant;
+use crate::upstream::{Answer, Request, UpstreamReply};
+
+/// The name of the dispatcher where the calls of a fixture belong to several runs.
+const DISPATCHER: &str = "fixture";
+
+/// The run of a fixture, recorded.
+#[derive(Clone, Debug)]
+pub struct Recording {
+    /// By `CallId`; the events of each call are on the lines that [`Recording::line`] gives.
+    pub calls: Vec<RecordedCall>,
+    /// What the dispatcher decided. Each answer is a recorded one.
+    pub record: SimulationRecord,
+}
+
+impl Recording {
+    /// Runs a fixture and records it.
+    pub fn of_fixture(plan: &Plan, fixture: &Fixture, scenario: &Scenario<'_>) -> Recording {
+        let mut simulator = Simulator::new();
+        let mut requests = Vec::new();
+        let mut record =
+            simulator.run_fixture_observed(plan, scenario, |request, answer| requests.push((*request, answer.clone())));
+        let by_name: BTreeMap<&str, &FixtureCall> = fixture.calls.iter().map(|call| (&*call.name, call)).collect();
+        let mut runs: Vec<Option<&str>> = fixture.calls.iter().map(|call| call.run.as_deref()).collect();
+        runs.sort_unstable();
+        runs.dedup();
+        let dispatcher = (runs.len() > 1).then_some(DISPATCHER);
+        let mut calls: Vec<RecordedCall> = scenario
+            .calls
+            .iter()
+            .map(|call| recorded_call(call, by_name.get(call.name).copied(), dispatcher))
+            .collect();
+        for (n, event) in record.events.iter().enumerate() {
+            if let Some(call) = calls.get_mut(event.call.index()) {
+                note(call, event, Recording::line(n));
+            }
+        }
+        for (request, answer) in requests {
+            let Some((call, of)) = calls.get_mut(request.call.index()).zip(scenario.calls.get(request.call.index()))
+            else {
+                continue;
+            };
+            for answer in recorded_answers(plan, of, call, &request, answer) {
+                call.answers.push(answer);
+            }
+        }
+        number_in_runs(&mut calls);
+        place_answers(&mut calls, &record);
+        for event in &mut record.events {
+            event.what = recorded(event.what);
+        }
+        Recording { calls, record }
+    }
+
+    /// The line of an event by its place among all events. A call and its answers come before their events.
+    pub const fn line(event: usize) -> u64 {
+        (event as u64 + 1) * LINES
+    }
+
+    /// What each call is named by, by `CallId`.
+    pub fn references(&self) -> Vec<String> {
+        self.calls.iter().map(RecordedCall::reference).collect()
+    }
+}
+
+/// Lines between two events: for the call, its answer and its cancellation.
+const LINES: u64 = 4;
+
+fn recorded_call(call: &ScenarioCall<'_>, written: Option<&FixtureCall>, dispatcher: Option<&str>) -> RecordedCall {
+    let texts = CallTexts {
+        run: written.and_then(|written| written.run.as_deref()),
+        id: Some(call.name),
+        tool: call.tool_name,
+        args: Some(call.written_args),
+        key: written.and_then(|written| written.key.as_deref()),
+        evidence: None,
+        token: written.and_then(|written| written.token.as_deref()),
+        dispatcher,
+    };
+    let mut recorded = RecordedCall::new(texts, Place::default());
+    recorded.timeout = written.and_then(|written| written.timeout);
+    recorded.dispatch = Some(Box::default());
+    recorded
+}
+
+/// Notes when a call was made, when its caller went away, and when it ended.
+fn note(call: &mut RecordedCall, event: &DecisionEvent, line: u64) {
+    if call.at.is_none() {
+        call.at = Some(event.at);
+        call.place.line = line - LINES / 2;
+    }
+    let dispatch = call.dispatch.get_or_insert_default();
+    match event.what {
+        Decision::Cancelled => dispatch.cancelled = Some((event.at, line - 1)),
+        Decision::Outcome(_) => dispatch.ended = Some((event.at, line)),
+        _ => {}
+    }
+}
+
+/// What is recorded of the answer to a request: the answer, or a timeout and what came after it.
+fn recorded_answers(
+    plan: &Plan,
+    of: &ScenarioCall<'_>,
+    call: &RecordedCall,
+    request: &Request,
+    answer: Option<Answer>,
+) -> Vec<RecordedAnswer> {
+    let Some(answer) = answer else { return Vec::new() };
+    let latency = answer.latency.unwrap_or_default();
+    let is_lost = answer.reply == UpstreamReply::Lost;
+    let (to, attempt) = match request.asked {
+        RequestKind::Attempt(attempt) => (AnswerTo::Attempt, Some(attempt)),
+        RequestKind::Refresh(_) => (AnswerTo::Refresh, None),
+        RequestKind::Reversal => (AnswerTo::Reversal, None),
+    };
+    let recorded = |to, at, reply: Reply| {
+        let draw = attempt.filter(|_| plan.draws && to == AnswerTo::Attempt && reply.is_failure());
+        RecordedAnswer {
+            to,
+            attempt: attempt.map(AttemptNo::get),
+            started: Some(request.at),
+            at: Some(at),
+            draw: draw.map(|attempt| of.draw(attempt, plan.seed)),
+            reply,
+            inferred: false,
+            status_from: StatusFrom::Flag,
+            line_hash: 0,
+            place: Place::default(),
+        }
+    };
+    let reply = match answer.reply.clone() {
+        UpstreamReply::Ok | UpstreamReply::Lost => Reply::Ok,
+        UpstreamReply::Failed(error) => Reply::Failed(error),
+        UpstreamReply::Suspected(error) => Reply::Suspected(error),
+    };
+    if !is_lost && !answer.is_late(request.within) {
+        return vec![recorded(to, request.at.plus(latency), reply)];
+    }
+    let due = request.at.plus(request.within);
+    let mut answers = Vec::new();
+    let is_heard = call.cancelled_at().is_none_or(|cancelled| cancelled > due);
+    if is_heard {
+        let error = attempt.map(|_| Arc::new(ErrorFacts::timeout(request.within)));
+        answers.push(recorded(to, due, Reply::Failed(error)));
+    }
+    if !is_lost && attempt.is_some() {
+        let to = if is_heard { AnswerTo::Late } else { AnswerTo::Attempt };
+        answers.push(recorded(to, request.at.plus(latency), reply));
+    }
+    answers
+}
+
+/// Numbers the calls of each run in the order in which they were made.
+fn number_in_runs(calls: &mut [RecordedCall]) {
+    let mut order: Vec<usize> = (0..calls.len()).collect();
+    order.sort_by_key(|&n| calls[n].place.line); // places in `calls`
+    let mut made: BTreeMap<Option<String>, u32> = BTreeMap::new();
+    for n in order {
+        let count = made.entry(calls[n].run().map(str::to_owned)).or_default();
+        *count += 1;
+        calls[n].number_in_run = *count;
+    }
+}
+
+/// Puts each answer on the line before its event.
+fn place_answers(calls: &mut [RecordedCall], record: &SimulationRecord) {
+    let last = Recording::line(record.events.len());
+    for (n, call) in calls.iter_mut().enumerate() {
+        let events = record.events.iter().enumerate().filter(|(_, event)| event.call == CallId::at(n));
+        let events: Vec<(Instant, u64)> = events.map(|(n, event)| (event.at, Recording::line(n))).collect();
+        for answer in &mut call.answers {
+            let heard = events.iter().find(|(at, _)| answer.at.is_some_and(|answered| *at >= answered));
+            answer.place.line = heard.map_or(last, |(_, line)| line - 1).max(call.place.line + 1);
+        }
+    }
+}
+
+/// A decision about a scripted or modelled answer, as about a recorded one.
+const fn recorded(what: Decision) -> Decision {
+    const fn of(provenance: Provenance) -> Provenance {
+        match provenance {
+            Provenance::Unanswered => Provenance::Unanswered,
+            _ => Provenance::Recorded,
+        }
+    }
+    match what {
+        Decision::AttemptFinished { attempt, status, latency, provenance, over_timeout } => {
+            Decision::AttemptFinished { attempt, status, latency, provenance: of(provenance), over_timeout }
+        }
+        Decision::EvidenceRefreshed { evidence, status, provenance } => {
+            Decision::EvidenceRefreshed { evidence, status, provenance: of(provenance) }
+        }
+        Decision::ReversalRedeemed { reason, provenance } => {
+            Decision::ReversalRedeemed { reason, provenance: of(provenance) }
+        }
+        what => what,
+    }
+}

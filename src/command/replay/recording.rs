@@ -1,0 +1,118 @@
+//! `replay --record` and `--same-decisions`: writes the run of a fixture as a trace, and compares the decisions that a trace
+//! has with those of a playbook.
+
+use std::sync::{Mutex, PoisonError};
+
+use super::args::Args;
+use crate::exit::{Exit, Failure};
+use crate::format::Format;
+use crate::input_paths::InputPaths;
+use crate::output::{Output, say};
+use crate::outputs;
+use crate::project::Project;
+use crate::stream::Stream;
+use crate::terminal::Terminal;
+use playproof_analysis::replay::{CallResult, Observer};
+use playproof_engine::call::Place;
+use playproof_engine::event::unnamed;
+use playproof_engine::fixture::Fixture;
+use playproof_engine::sim::Plan;
+use playproof_formats::shell::Command;
+use playproof_report::decisions::{ComparedDecisions, trace_of};
+use playproof_trace::origin::Sources;
+
+/// Calls that differ and are shown.
+const SHOWN: usize = 20;
+
+/// Writes the run of the only fixture under the only plan to `file`.
+pub fn record(
+    args: &Args,
+    file: &str,
+    loaded: &[(&String, Fixture, Vec<(String, Plan)>)],
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let [(path, fixture, plans)] = loaded else {
+        return Err(Failure::new("`--record` takes one fixture").help("record each fixture into its own file"));
+    };
+    let [(name, plan)] = plans.as_slice() else {
+        let names: Vec<&str> = plans.iter().map(|(name, _)| name.as_str()).collect();
+        let first = args.given_with(&names[..names.len().min(1)]).with("--record", Some(file));
+        return Err(Failure::new("`--record` takes one playbook: a trace has the decisions of one dispatcher")
+            .help(format!("the fixture is for {}", names.join(", ")))
+            .next(first.after(Command::new("playproof replay").path(path))));
+    };
+    outputs::refuse_input(file, [path.as_str()])?;
+    outputs::refuse(file)?;
+    outputs::write(file, trace_of(plan, fixture).as_bytes(), output)?;
+    if !fixture.tools.is_empty() {
+        say(&format!(
+            "note: `{file}` does not have the tool facts of the fixture: `--tools FILE` gives them to a replay under `{name}`"
+        ));
+    }
+    Ok(())
+}
+
+/// Compares the decisions of every call.
+struct DecisionObserver {
+    sources: Sources,
+    total: Mutex<ComparedDecisions>,
+}
+
+impl Observer for DecisionObserver {
+    type Part = ComparedDecisions;
+
+    fn part(&self) -> ComparedDecisions {
+        ComparedDecisions::default()
+    }
+
+    fn on_call(&self, seen: &CallResult<'_>, part: &mut ComparedDecisions) {
+        let Some((record, plan)) = seen.records().next().zip(seen.plans.first()) else { return };
+        let reference = [seen.call.reference()];
+        let place = |line| self.sources.describe(Place { line, ..seen.call.place });
+        part.add(&seen.call, &record.transcript(&plan.names, &reference, &unnamed), place);
+    }
+}
+
+/// Compares the decisions of traces with those of the only plan.
+pub fn compare(
+    args: &Args,
+    paths: &InputPaths,
+    plans: &[Plan],
+    project: &Project,
+    terminal: &Terminal,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    let [plan] = plans else {
+        return Err(Failure::new("`--same-decisions` takes one playbook")
+            .help("a trace has the decisions of one dispatcher")
+            .next(args.given_with(&[]).after(Command::new("playproof replay").paths(paths.shortest()))));
+    };
+    let observer = DecisionObserver { sources: paths.sources().clone(), total: Mutex::default() };
+    let stream = Stream {
+        beyond: args.beyond_tape.clone().unwrap_or_default(),
+        pace: args.pace,
+        jobs: args.jobs,
+        allow_empty: Some(args.allow_empty),
+        ..Stream::of("replay", paths, &args.reading, args.given())
+    };
+    let streamed = stream.write(plans, &observer, project, terminal, |part| {
+        observer.total.lock().unwrap_or_else(PoisonError::into_inner).merge(part);
+        Ok(())
+    })?;
+    let compared = observer.total.into_inner().unwrap_or_else(PoisonError::into_inner);
+    streamed.all_read()?;
+    if compared.calls == 0 {
+        return Err(Failure::new("the trace has no `decision` lines: there is nothing to compare")
+            .help("`playproof replay FIXTURE --record FILE` writes a trace that has them")
+            .next(
+                args.given()
+                    .without(&["--same-decisions"])
+                    .after(Command::new("playproof replay").paths(paths.shortest())),
+            ));
+    }
+    match args.format {
+        Format::Json | Format::Jsonl => output.json(compared.json(&plan.playbook.name))?,
+        _ => output.page(&compared.page(&plan.playbook.name, SHOWN))?,
+    }
+    Ok(if compared.differences.is_empty() { Exit::Clean } else { Exit::Found })
+}
