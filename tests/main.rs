@@ -22,6 +22,8 @@ mod intake;
 mod place;
 mod propose;
 mod readme;
+mod recordings;
 mod releases;
 mod shipped_playbooks;
+mod storms;
 mod tidy;

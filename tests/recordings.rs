@@ -1,0 +1,83 @@
+//! Two drivers, one result: the run of a fixture, recorded and replayed, has the same events.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+use playproof_analysis::replay::{CallResult, Observer, ReplayOptions, replay};
+use playproof_engine::event::unnamed;
+use playproof_engine::fixture::Fixture;
+use playproof_engine::playbook::Tools;
+use playproof_engine::sim::Plan;
+use playproof_formats::diagnostic::Source;
+use playproof_formats::{fixture, playbook};
+use playproof_report::decisions::{ComparedDecisions, trace_of};
+use playproof_trace::input::TraceInput;
+
+/// Compares the decisions of a trace with those of the plan.
+struct Decisions(Mutex<ComparedDecisions>);
+
+impl Observer for Decisions {
+    type Part = ();
+
+    fn part(&self) {}
+
+    fn on_call(&self, seen: &CallResult<'_>, (): &mut ()) {
+        let (record, reference) = (seen.records().next().expect("one plan"), [seen.call.reference()]);
+        let transcript = record.transcript(&seen.plans[0].names, &reference, &unnamed);
+        self.0.lock().expect("no panic").add(&seen.call, &transcript, |line| line.to_string());
+    }
+}
+
+/// What differs between a recorded run and its replay under the same plan.
+pub fn compared(plan: &Plan, fixture: &Fixture, jobs: usize) -> (String, ComparedDecisions) {
+    let trace = trace_of(plan, fixture);
+    let observer = Decisions(Mutex::default());
+    let input = std::iter::once(TraceInput::own("run", trace.as_bytes()));
+    let options = ReplayOptions { jobs, ..ReplayOptions::default() };
+    let plan = plan.with_tools_of(fixture);
+    replay(std::slice::from_ref(&plan), Box::new(input), &options, &observer, |()| Ok(()))
+        .unwrap_or_else(|error| panic!("{error:?}\n{trace}"));
+    (trace, observer.0.into_inner().expect("no panic"))
+}
+
+fn plan(name: &str) -> Plan {
+    let text = playbook::embedded(name).unwrap_or_else(|| panic!("no playbook `{name}`"));
+    let loaded = playbook::parse(Source::whole(name, text)).unwrap_or_else(|report| panic!("{report}"));
+    Plan::new(loaded.playbook, &Tools::default())
+}
+
+/// Runs that a trace cannot hold.
+const UNRECORDABLE: [(&str, &str); 1] = [(
+    "a-reversal-whose-answer-was-lost",
+    "a result of a reversal says that it failed, and not that no answer came within its timeout",
+)];
+
+#[test]
+fn every_fixture_replays_from_its_recording_to_the_same_events() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+    let mut paths: Vec<PathBuf> =
+        fs::read_dir(folder).expect("fixtures/").map(|entry| entry.expect("entry").path()).collect();
+    paths.sort();
+    let (mut different, mut whys) = (Vec::new(), Vec::new());
+    let mut runs = 0;
+    for path in paths {
+        let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
+        let source = Source::whole(&*name, fs::read_to_string(&path).expect("readable"));
+        let fixture = fixture::parse(source).unwrap_or_else(|report| panic!("{report}"));
+        let own = fixture.playbooks.clone();
+        for playbook in if own.is_empty() { vec!["standard".to_owned()] } else { own } {
+            runs += 1;
+            let (trace, compared) = compared(&plan(&playbook), &fixture, 1);
+            assert_eq!((compared.calls, compared.undecided), (fixture.calls.len() as u64, 0), "{trace}");
+            if let Some(first) = compared.differences.first() {
+                if !different.contains(&name) {
+                    different.push(name.clone());
+                }
+                whys.push(format!("{name} under {playbook}: {first:?}"));
+            }
+        }
+    }
+    let unrecordable: Vec<&str> = UNRECORDABLE.iter().map(|(name, _)| *name).collect();
+    assert_eq!(different, unrecordable, "of {runs} runs\n{}", whys.join("\n"));
+}
