@@ -328,8 +328,9 @@ fn studying(playbook: Playbook, switch: impl FnOnce(&mut Study)) -> Playbook {
 
 #[test]
 fn under_study_a_key_that_is_registered_after_the_permit_runs_twice() {
-    let mut dispatcher = Dispatcher::of(studying(with_permits(1, 10), |study| study.registers_key_late = true));
+    let mut dispatcher = Dispatcher::of(studying(with_permits(2, 10), |study| study.registers_key_late = true));
     dispatcher.call(0, other(0));
+    dispatcher.call(4, other(4));
     dispatcher.call(1, keyed_write());
     assert_eq!(dispatcher.call(2, keyed_write()), [(2, Decision::Queued { place: 2 })]);
     dispatcher.answer(0, 1, Response::Ok);
@@ -338,10 +339,11 @@ fn under_study_a_key_that_is_registered_after_the_permit_runs_twice() {
         [(3, Decision::Joined { leader: CallId(1) })],
         "it is registered now"
     );
+    dispatcher.answer(4, 1, Response::Ok);
     dispatcher.answer(1, 1, Response::Ok);
     dispatcher.answer(2, 1, Response::Ok);
-    assert_eq!(dispatcher.sent(), [0, 1, 2]);
-    assert_eq!(dispatcher.ended(3), joined(1, OutcomeWord::Succeeded));
+    assert_eq!(dispatcher.sent(), [0, 4, 1, 2]);
+    assert_eq!(dispatcher.ended(3), joined(1, OutcomeWord::Succeeded), "the second one takes no follower away");
 }
 
 #[test]
