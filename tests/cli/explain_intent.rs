@@ -321,7 +321,7 @@ fn an_upstream_that_forgets_keys_is_not_asked_again() {
     };
     assert!(
         page("none")
-            .contains("No, because an attempt with this intent may have acted, and this fixture's upstream does not")
+            .contains("No, because an attempt with this intent may have acted, and the upstream does not remember")
     );
     assert!(page("replay").contains("Yes, but only with the same key `k`"));
 }

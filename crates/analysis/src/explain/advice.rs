@@ -147,7 +147,7 @@ impl Advice {
     /// The advice on how a subject ended.
     pub fn of(subject: &Subject, plan: &Plan, simulation: &Simulation, outcome: &Outcome) -> Advice {
         let state = UpstreamState::of(subject, plan, simulation, outcome);
-        let is_keyed = subject.key().is_some();
+        let is_keyed = subject.key().is_some() && !simulation.facts.ignores_keys;
         let reason = match ResendReason::of(&state, simulation.facts, is_keyed, outcome.kind) {
             reason if reason.is_yes() && is_told_not_to(outcome) => ResendReason::ToldNotTo,
             reason => reason,

@@ -83,7 +83,7 @@ fn let_pass(subject: &Subject, plan: &Plan, simulation: &Simulation) -> LetPass 
         (GuardMode::Off, ..) => LetPass::Off,
         (_, Access::Read, _) => LetPass::Read,
         _ if facts.idempotent => LetPass::Idempotent,
-        (.., Some(_)) => LetPass::Keyed,
-        (.., None) => LetPass::NotApplied,
+        (.., Some(_)) if !facts.ignores_keys => LetPass::Keyed,
+        _ => LetPass::NotApplied,
     }
 }

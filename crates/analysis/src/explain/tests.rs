@@ -331,3 +331,17 @@ fn what_the_upstream_says_not_to_send_again_is_not_recommended() {
     assert_eq!(reason("look", "10"), ResendReason::Read);
     assert_eq!(reason("pay", "-1"), ResendReason::MayHaveActed, "the reason that matters more");
 }
+
+#[test]
+fn a_key_that_the_upstream_ignores_makes_nothing_safe() {
+    let keyed =
+        |id: &str, rest: &str| line(id, rest).replace(r#""tool":"pay""#, r#""tool":"pay","idempotency_key":"k""#);
+    let trace = keyed("a", TIMEOUT) + &keyed("b", r#""status":"error","error":{"kind":"429_rate_limited"}"#);
+    let subject = found(&trace, "b");
+    let reason = |ignores_keys| {
+        let facts = ToolFacts { declared: true, ignores_keys, ..ToolFacts::ASSUMED };
+        let tools = Tools::new(vec![ToolRow::new("pay", facts).unwrap()]);
+        Explanation::of(&subject, &plan(&tools), &tools).advice.unwrap().resend.reason
+    };
+    assert_eq!((reason(false), reason(true)), (ResendReason::SameKey, ResendReason::MayHaveActed));
+}

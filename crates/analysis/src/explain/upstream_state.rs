@@ -60,7 +60,7 @@ pub struct UpstreamState {
     pub said: UpstreamSaid,
     /// Other calls that redeemed the reversal token of this one.
     pub token_shared: Vec<OtherName>,
-    /// The upstream of the fixture does not remember keys.
+    /// The upstream does not remember keys: the fixture's, or that of a tool that is declared so.
     pub keys_forgotten: bool,
     /// The identical calls that were denied, if this one was not.
     pub denied: Vec<OtherCall>,
@@ -202,6 +202,7 @@ impl UpstreamState {
         };
         let finds = |id| simulation.findings.iter().any(|finding| finding.id == id);
         state.contradicted |= finds(FindingId::UntruthfulOutcome);
+        state.keys_forgotten |= facts.ignores_keys;
         state.read_acted = finds(FindingId::ReadActed);
         state.shares_key = !is_reused && !other_arguments.is_empty();
         state.takes_key = !state.shares_key && (is_reused || said.key_reused);

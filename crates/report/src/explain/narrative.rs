@@ -111,11 +111,16 @@ impl Narrator<'_> {
             | Decision::ServedFromCache { .. }
             | Decision::TookOver { .. }
             | Decision::Cancelled => self.on_shared(&when, step.decision),
-            Decision::RetrySuppressed { why } => self.say(format!(
-                "The retry guard stops the next attempt: the tool is a write that is not idempotent, the call has no \
-                 idempotency key, and {}.",
-                timeline::suppressed(why)
-            )),
+            Decision::RetrySuppressed { why } => {
+                let key = match self.subject.key() {
+                    Some(_) => "the upstream ignores the idempotency key",
+                    None => "the call has no idempotency key",
+                };
+                self.say(format!(
+                    "The retry guard stops the next attempt: the tool is a write that is not idempotent, {key}, and {}.",
+                    timeline::suppressed(why)
+                ));
+            }
             Decision::EvidenceRefreshed { status, .. } => {
                 let said = self.answer(status);
                 self.say(format!("{when} the upstream is asked for a new snapshot of the evidence: {said}."));

@@ -200,7 +200,7 @@ fn done(state: &UpstreamState, key: Option<&str>) -> ReasonWords {
     };
     match key {
         Some(_) if state.keys_forgotten => {
-            no(there, ", and it would be made again: this fixture's upstream does not remember keys")
+            no(there, ", and it would be made again: the upstream does not remember keys")
         }
         Some(key) => {
             let then = format!(
@@ -228,9 +228,7 @@ fn may_have_acted(state: &UpstreamState, key: Option<&str>) -> ReasonWords {
             no("an attempt that was not answered may still take effect after the reversal", ". Look upstream first")
         }
         Some(key) => no(
-            format!(
-                "an attempt with this intent may have acted, and this fixture's upstream does not remember the key {key}"
-            ),
+            format!("an attempt with this intent may have acted, and the upstream does not remember the key {key}"),
             ": a second one could act twice. Look upstream first",
         ),
         None => ReasonWords {
