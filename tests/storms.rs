@@ -77,6 +77,10 @@ impl Numbers {
         (self.0 >> 11) % limit
     }
 
+    fn place(&mut self, length: usize) -> usize {
+        usize::try_from(self.below(length as u64)).expect("a place")
+    }
+
     fn one_in(&mut self, many: u64) -> bool {
         self.below(many) == 0
     }
@@ -91,7 +95,7 @@ fn storm(seed: u64) -> Fixture {
     let mut numbers = Numbers(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let calls = (0..CALLS).map(|n| {
         let at = Instant::from_millis(numbers.below(400));
-        let tool = TOOLS[numbers.below(3) as usize];
+        let tool = TOOLS[numbers.place(TOOLS.len())];
         let key = numbers.one_in(3).then(|| format!("k{}", numbers.below(6)));
         let reply = |numbers: &mut Numbers| match numbers.below(8) {
             0 => UpstreamReply::Lost,
@@ -106,7 +110,7 @@ fn storm(seed: u64) -> Fixture {
             applied: None,
         });
         let attempts = if n % 4 == 0 { Vec::new() } else { answers.collect() };
-        let after = if n > 0 && numbers.one_in(6) { vec![numbers.below(n as u64) as usize] } else { Vec::new() };
+        let after = if n > 0 && numbers.one_in(6) { vec![numbers.place(n)] } else { Vec::new() };
         FixtureCall {
             name: format!("c{n}"),
             run: Some(format!("r{}", numbers.below(3))),
@@ -232,7 +236,7 @@ fn storms_break_no_invariant_and_replay_to_the_same_events() {
             *seen.entry(what).or_default() += 1;
         }
         if seed % 5 == 0 {
-            let jobs = 1 + (seed as usize / 5) % 3;
+            let jobs = usize::try_from(1 + seed / 5 % 3).expect("a small number");
             let (trace, compared) = compared(&plan, &fixture, jobs);
             assert_eq!((compared.calls, compared.undecided), (CALLS as u64, 0), "seed {seed}\n{trace}");
             assert!(compared.differences.is_empty(), "seed {seed}: {:#?}\n{trace}", compared.differences);

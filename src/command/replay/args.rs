@@ -1,5 +1,7 @@
 //! The arguments of `playproof replay`.
 
+use std::ops::RangeInclusive;
+
 use crate::flags::Flags;
 use crate::format::Format;
 use crate::missing_answer;
@@ -52,6 +54,11 @@ pub struct Args {
     /// recorded, or `recorded`, at its recorded time [default: recorded if the trace has decisions, else causal]
     #[arg(long, value_name = "causal|recorded", value_parser = crate::values::word(&Pace::TABLE))]
     pub pace: Option<Pace>,
+
+    /// Run a fixture with each of these seeds: how ends, attempts and waits spread, and which seeds contradict what it
+    /// expects (exit 1)
+    #[arg(long, value_name = "A-B", value_parser = super::seeds::range, conflicts_with_all = ["seed", "record", "call"])]
+    pub seeds: Option<RangeInclusive<u64>>,
 
     /// Write the run of a fixture under one playbook as a trace, with the decisions; it replays to the same events
     #[arg(long, value_name = "FILE")]
@@ -113,11 +120,13 @@ impl Args {
     /// The same with other playbooks.
     pub(super) fn given_with(&self, playbooks: &[&str]) -> Flags {
         let tools = Flags::default().with("--tools", self.tools.as_deref());
+        let seeds = self.seeds.as_ref().map(|seeds| format!("{}-{}", seeds.start(), seeds.end()));
         let all = playbooks.iter().fold(tools, |flags, playbook| flags.with("--playbook", Some(playbook)));
         all.reading(&self.reading)
             .beyond(&self.beyond_tape.clone().unwrap_or_default())
             .number("--seed", self.seed)
             .with("--pace", self.pace.map(Pace::as_str))
+            .with("--seeds", seeds.as_deref())
             .with("--record", self.record.as_deref())
             .set("--same-decisions", self.same_decisions)
             .with("--only", self.only.as_deref())

@@ -4,6 +4,7 @@ mod args;
 mod recording;
 mod rehearsal;
 mod run;
+mod seeds;
 mod shown;
 mod traces;
 mod watch;

@@ -4,6 +4,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::args::Args;
+use super::run::LoadedFixture;
 use crate::exit::{Exit, Failure};
 use crate::format::Format;
 use crate::input_paths::InputPaths;
@@ -15,7 +16,6 @@ use crate::terminal::Terminal;
 use playproof_analysis::replay::{CallResult, Observer};
 use playproof_engine::call::Place;
 use playproof_engine::event::unnamed;
-use playproof_engine::fixture::Fixture;
 use playproof_engine::sim::Plan;
 use playproof_formats::shell::Command;
 use playproof_report::decisions::{ComparedDecisions, trace_of};
@@ -25,12 +25,7 @@ use playproof_trace::origin::Sources;
 const SHOWN: usize = 20;
 
 /// Writes the run of the only fixture under the only plan to `file`.
-pub fn record(
-    args: &Args,
-    file: &str,
-    loaded: &[(&String, Fixture, Vec<(String, Plan)>)],
-    output: &mut Output,
-) -> Result<(), Failure> {
+pub fn record(args: &Args, file: &str, loaded: &[LoadedFixture<'_>], output: &mut Output) -> Result<(), Failure> {
     let [(path, fixture, plans)] = loaded else {
         return Err(Failure::new("`--record` takes one fixture").help("record each fixture into its own file"));
     };

@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::args::Args;
 use super::recording;
 use super::rehearsal::{Rehearsal, RehearsalJson, no_such_call};
+use super::seeds;
 use super::traces;
 use crate::exit::{Exit, Failure};
 use crate::flags::Flags;
@@ -16,6 +17,7 @@ use crate::terminal::Terminal;
 use crate::workspace::load_fixture;
 use crate::{duplicate_args, inputs, playbooks};
 use playproof_analysis::recorded::Arguments;
+use playproof_engine::fixture::Fixture;
 use playproof_engine::playbook::Tools;
 use playproof_engine::sim::Plan;
 use playproof_formats::shell::Command;
@@ -28,6 +30,9 @@ struct RehearsalsJson<'a> {
     format: &'static str,
     fixtures: Vec<RehearsalJson<'a>>,
 }
+
+/// A fixture with its path, and the plans of its playbooks by name.
+pub type LoadedFixture<'a> = (&'a String, Fixture, Vec<(String, Plan)>);
 
 /// Replays.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
@@ -50,6 +55,9 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         (true, _) if args.record.is_some() => Err(Failure::new("`--record` writes the run of a fixture")
             .help("a trace is a recording already")
             .next(args.given().without(&["--record"]).after(Command::new("playproof replay").paths(&traces)))),
+        (true, _) if args.seeds.is_some() => Err(Failure::new("`--seeds` runs a fixture with each seed")
+            .help("`--seed N` gives the seed of the draws that a trace lacks")
+            .next(args.given().without(&["--seeds"]).after(Command::new("playproof replay").paths(&traces)))),
         (true, _) => traces::run(args, &paths, &project, &tools, terminal, output),
     }
 }
@@ -116,6 +124,9 @@ fn run_fixture(
         let names = playbooks::names(own, project);
         let plans = plans(&names, tools, args.seed)?;
         loaded.push((path, fixture, names.into_iter().zip(plans).collect::<Vec<_>>()));
+    }
+    if let Some(seeds) = &args.seeds {
+        return seeds::run(args, seeds, &mut loaded, terminal, output);
     }
     if let Some(file) = &args.record {
         recording::record(args, file, &loaded, output)?;

@@ -1,0 +1,211 @@
+//! `replay FIXTURE --seeds A-B`: runs a fixture with each seed, and shows how much the draws matter.
+
+use std::ops::RangeInclusive;
+
+use serde::Serialize;
+
+use super::args::Args;
+use super::run::{LoadedFixture, style};
+use crate::exit::{Exit, Failure};
+use crate::format::Format;
+use crate::output::Output;
+use crate::terminal::Terminal;
+use playproof_engine::event::Decision;
+use playproof_engine::fixture::Fixture;
+use playproof_engine::sim::{Plan, Scenario, SimulationRecord, Simulator, contradictions};
+use playproof_engine::time::{Duration, Instant};
+use playproof_report::json::{Millis, document};
+use playproof_report::table::{self, Align};
+use playproof_report::text;
+
+/// The most seeds of one command.
+const MOST: u64 = 100_000;
+
+/// Contradicting seeds that the table shows.
+const SHOWN: usize = 10;
+
+/// Reads a range of seeds: `1-1000`.
+///
+/// # Errors
+/// No range, or one of more than 100,000 seeds.
+pub fn range(given: &str) -> Result<RangeInclusive<u64>, String> {
+    let ends = given.split_once('-').and_then(|(first, last)| Some((first.parse().ok()?, last.parse().ok()?)));
+    let range = ends.map(|(first, last): (u64, u64)| first..=last);
+    let is_short = |range: &RangeInclusive<u64>| !range.is_empty() && range.end() - range.start() < MOST;
+    range
+        .filter(is_short)
+        .ok_or("expected the first and the last of at most 100,000 seeds, such as `1-1000`".to_owned())
+}
+
+#[derive(Serialize)]
+struct SeedsJson<'a> {
+    format: &'static str,
+    first: u64,
+    last: u64,
+    fixtures: Vec<FixtureSeeds<'a>>,
+}
+
+/// A fixture with each seed.
+#[derive(Serialize)]
+struct FixtureSeeds<'a> {
+    fixture: &'a str,
+    playbooks: Vec<PlaybookSeeds>,
+}
+
+/// The same under one playbook.
+#[derive(Serialize)]
+struct PlaybookSeeds {
+    playbook: String,
+    ends_ms: Spread<Millis>,
+    attempts: Spread<u64>,
+    waits_ms: Spread<Millis>,
+    contradictions: Vec<SeedContradictions>,
+}
+
+#[derive(Serialize)]
+struct SeedContradictions {
+    seed: u64,
+    says: Vec<String>,
+}
+
+/// The lowest, the median (of an even number the lower one) and the highest value.
+#[derive(Serialize)]
+struct Spread<T> {
+    lowest: T,
+    median: T,
+    highest: T,
+}
+
+impl<T: Copy + Ord + Default> Spread<T> {
+    fn of(mut values: Vec<T>) -> Spread<T> {
+        values.sort_unstable();
+        let at = |n: usize| values.get(n).copied().unwrap_or_default();
+        let last = values.len().saturating_sub(1);
+        Spread { lowest: at(0), median: at(last / 2), highest: at(last) }
+    }
+}
+
+impl<T> Spread<T> {
+    fn map<U>(&self, to: impl Fn(&T) -> U) -> Spread<U> {
+        Spread { lowest: to(&self.lowest), median: to(&self.median), highest: to(&self.highest) }
+    }
+}
+
+/// Runs the fixtures with each seed; a contradiction of what they expect is found.
+pub fn run(
+    args: &Args,
+    seeds: &RangeInclusive<u64>,
+    loaded: &mut [LoadedFixture<'_>],
+    terminal: &Terminal,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    let mut fixtures = Vec::new();
+    for (path, fixture, plans) in loaded {
+        let playbooks = plans.iter_mut().map(|(name, plan)| with_each_seed(name, plan, fixture, seeds)).collect();
+        fixtures.push(FixtureSeeds { fixture: path, playbooks });
+    }
+    let contradicted = fixtures.iter().flat_map(|one| &one.playbooks).any(|one| !one.contradictions.is_empty());
+    match args.format {
+        Format::Json | Format::Jsonl => {
+            let (first, last) = (*seeds.start(), *seeds.end());
+            output.json(document(&SeedsJson { format: "seeds/1", first, last, fixtures }))?;
+        }
+        _ => {
+            let width = style(args, terminal).width;
+            let pages: Vec<String> = fixtures.iter().map(|one| page(one, seeds, width)).collect();
+            output.page(&pages.join("\n\n"))?;
+        }
+    }
+    Ok(if contradicted { Exit::Found } else { Exit::Clean })
+}
+
+fn with_each_seed(name: &str, plan: &mut Plan, fixture: &Fixture, seeds: &RangeInclusive<u64>) -> PlaybookSeeds {
+    let (mut ends, mut attempts, mut waits, mut wrong) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut simulator = Simulator::new();
+    for seed in seeds.clone() {
+        plan.seed = Some(seed);
+        let scenario = Scenario::of_fixture(fixture, plan);
+        let record = simulator.run_fixture(plan, &scenario);
+        let expect = fixture.expect.get(&*plan.playbook.name);
+        let says: Vec<String> = expect
+            .map(|expect| contradictions(expect, plan, &scenario, record))
+            .unwrap_or_default()
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        if !says.is_empty() {
+            wrong.push(SeedContradictions { seed, says });
+        }
+        ends.push(end(record));
+        attempts.push(record.outcomes.iter().map(|outcome| u64::from(outcome.attempts)).sum());
+        waits.push(record.tallies.iter().fold(Duration::ZERO, |sum, tally| sum.plus(tally.added_delay)));
+    }
+    PlaybookSeeds {
+        playbook: name.to_owned(),
+        ends_ms: Spread::of(ends).map(|span| Millis(*span)),
+        attempts: Spread::of(attempts),
+        waits_ms: Spread::of(waits).map(|span| Millis(*span)),
+        contradictions: wrong,
+    }
+}
+
+/// When the last call ended.
+fn end(record: &SimulationRecord) -> Duration {
+    let ends = record.events.iter().filter(|event| matches!(event.what, Decision::Outcome(_)));
+    ends.map(|event| event.at.since(Instant::ZERO)).max().unwrap_or_default()
+}
+
+fn page(fixture: &FixtureSeeds<'_>, seeds: &RangeInclusive<u64>, width: usize) -> String {
+    let (first, last) = (seeds.start(), seeds.end());
+    let mut page =
+        vec![format!("{} with the seeds {first} to {last}", text::escape_unprintable(fixture.fixture)), String::new()];
+    let header = ["playbook", "", "lowest", "median", "highest"].map(str::to_owned);
+    let row = |name: &str, what: &str, Spread { lowest, median, highest }: Spread<String>| {
+        vec![name.to_owned(), what.to_owned(), lowest, median, highest]
+    };
+    let rows = fixture.playbooks.iter().flat_map(|one| {
+        let millis = |Millis(span): &Millis| format!("{span} ms");
+        [
+            row(&one.playbook, "end of the last call", one.ends_ms.map(millis)),
+            row("", "attempts", one.attempts.map(|count| text::count(*count))),
+            row("", "waits before retries", one.waits_ms.map(millis)),
+        ]
+    });
+    let aligns = [Align::Left, Align::Left, Align::Right, Align::Right, Align::Right];
+    page.push(table::render(&header, &rows.collect::<Vec<_>>(), &aligns, width));
+    for one in &fixture.playbooks {
+        let count = one.contradictions.len() as u64;
+        if count > 0 {
+            let said = text::counted(count, "seed contradicts", "seeds contradict");
+            page.push(format!("\n{said} what the fixture expects under {}:", one.playbook));
+        }
+        let said = one.contradictions.iter().take(SHOWN).map(|one| format!("  {}: {}", one.seed, one.says.join("; ")));
+        page.extend(said.map(|line| text::escape_unprintable(&line).into_owned()));
+        if one.contradictions.len() > SHOWN {
+            page.push(format!("  and {} more", text::count(count.saturating_sub(SHOWN as u64))));
+        }
+    }
+    page.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_has_a_first_and_a_last_seed() {
+        assert_eq!((range("1-1000"), range("7-7"), range("0-99999")), (Ok(1..=1_000), Ok(7..=7), Ok(0..=99_999)));
+        for wrong in ["", "1", "2-1", "1-", "-1", "a-b", "0-100000", "1-2-3"] {
+            assert!(range(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_median_is_one_of_the_values() {
+        let spread = |values: &[u64]| {
+            let Spread { lowest, median, highest } = Spread::of(values.to_vec());
+            (lowest, median, highest)
+        };
+        assert_eq!((spread(&[3, 1, 2]), spread(&[4, 1, 3, 2]), spread(&[])), ((1, 2, 3), (1, 2, 4), (0, 0, 0)));
+    }
+}
