@@ -10,8 +10,6 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use serde_json::value::RawValue;
-
 use crate::args_meaning;
 use crate::number::Decimal;
 use crate::pieces::{BYTE_ORDER_MARK, REMOVE_MARKS, STRAY_MARK};
@@ -134,29 +132,6 @@ impl<'a> Lowering<'a> {
             evidence: fields.field(EVIDENCE),
             token: self.label(fields, TOKEN)?,
             dispatcher: self.label(fields, DISPATCHER)?.filter(|id| !id.is_empty()),
-        })
-    }
-
-    /// The event of a line with a decision.
-    #[cold]
-    fn event(self, line: &'a str) -> LineResult<EventKind> {
-        #[derive(serde::Deserialize)]
-        struct EventField<'r> {
-            #[serde(borrow)]
-            event: Option<&'r RawValue>,
-        }
-        let EventField { event } = serde_json::from_str(line).map_err(|error| self.no_object(&error))?;
-        let Some(raw) = event.map(RawValue::get) else {
-            let message = "a `decision` needs an `event`: what was decided";
-            return Err(self.error("missing_field", self.whole(), message, "it is not here"));
-        };
-        let known = || EventKind::ALL.iter().map(|kind| kind.as_str());
-        let word = raw.trim_matches('"');
-        EventKind::ALL.iter().copied().find(|kind| kind.as_str() == word && raw.starts_with('"')).ok_or_else(|| {
-            let message = "the `event` of a `decision` is none of the dispatcher's";
-            let mut error = self.error("unknown_value", self.span(raw), message, "no such event");
-            error.help = did_you_mean(word, known()).map(|near| format!("did you mean `{near}`?"));
-            error
         })
     }
 
@@ -424,13 +399,13 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn whole(self) -> Range<usize> {
+    pub(super) fn whole(self) -> Range<usize> {
         let start = self.line.len() - self.line.trim_start().len();
         start..self.line.trim_end().len().max(start)
     }
 
     /// The place of `part`, a slice of the line.
-    fn span(self, part: &str) -> Range<usize> {
+    pub(super) fn span(self, part: &str) -> Range<usize> {
         let start = (part.as_ptr() as usize).saturating_sub(self.line.as_ptr() as usize);
         start..start + part.len()
     }

@@ -1,6 +1,7 @@
 //! One line of a trace: from its text to its meaning. The reader uses [`LineParser`] for lines in a row, and [`parse_line`]
 //! for a single line.
 
+mod decision;
 mod error;
 mod error_cache;
 mod fields;
