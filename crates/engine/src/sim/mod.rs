@@ -1,5 +1,6 @@
 //! The one loop: upstream, classifier, dispatcher and event queue, on virtual time.
 
+mod active_calls;
 mod draws;
 mod event_loop;
 mod expectation;

@@ -3,17 +3,15 @@
 //! record, as if it were alone; calls share only the machine.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::Arc;
 
-use crate::call::RecordedCall;
 use crate::classify::Memo;
-use crate::event::{AdmissionRefusal, CircuitChange, Decision, DecisionEvent, ErrorFacts, Outcome, OutcomeKind};
+use crate::event::{AdmissionRefusal, CircuitChange, Decision, DecisionEvent, Outcome, OutcomeKind};
 use crate::ids::{ArgsId, CallId, ErrorId, Interner, KeyId, RunId, ServerId, TokenId, ToolId};
-use crate::playbook::ToolFacts;
 use crate::time::Instant;
 use crate::upstream::{Answer, MissingAnswerPolicy, Request, Upstream};
 
-use super::event_loop::{CallSource, EventLoop, LoopStep, LoopStop};
+use super::active_calls::{ActiveCall, Mentioned, SessionCalls, SharedIds};
+use super::event_loop::{EventLoop, LoopStep, LoopStop};
 use super::findings;
 use super::names::SharedNames;
 use super::pace::{Pace, RecordedMoment, StartedCalls};
@@ -56,147 +54,6 @@ pub struct FinishedCall {
     pub record: SimulationRecord,
     /// Whether another call has sent its reversal token.
     pub token_spent: bool,
-}
-
-/// The started calls of a session.
-#[derive(Debug, Default)]
-struct SessionCalls {
-    /// Calls that have a start in the future, by it and in the order in which they got it.
-    coming: BTreeMap<(Instant, u64), ActiveCall>,
-    /// The number of calls that have got a start.
-    placed: u64,
-    /// By `CallId`.
-    live: Vec<Option<ActiveCall>>,
-    beyond: MissingAnswerPolicy,
-}
-
-#[derive(Debug)]
-struct ActiveCall {
-    number: u64,
-    call: Arc<RecordedCall>,
-    facts: ToolFacts,
-    token: Option<TokenId>,
-    shared: Option<SharedIds>,
-    name: String,
-    /// Whether another call had sent its token when it ended.
-    token_spent: bool,
-    start: Instant,
-    upstream: Upstream,
-    record: SimulationRecord,
-    errors: Errors,
-}
-
-/// What an event says of another call.
-struct Mentioned {
-    name: String,
-    /// The other call's last error, if the event has it.
-    error: Option<Arc<ErrorFacts>>,
-}
-
-/// The numbers of a call in its session.
-#[derive(Clone, Copy, Debug)]
-struct SharedIds {
-    run: RunId,
-    tool: ToolId,
-    server: ServerId,
-    key: Option<KeyId>,
-    args: ArgsId,
-}
-
-impl CallSource for SessionCalls {
-    fn start(&mut self, id: CallId) {
-        if self.live.len() <= id.index() {
-            self.live.resize_with(id.index() + 1, || None);
-        }
-        self.live[id.index()] = self.coming.pop_first().map(|(_, call)| call); // extended above
-    }
-
-    #[expect(clippy::expect_used, reason = "a call is removed when no event for it is left")]
-    fn call(&self, id: CallId) -> ScenarioCall<'_> {
-        let live = self.live[id.index()].as_ref().expect("an active call");
-        live.scenario(&self.beyond)
-    }
-
-    fn intern_error(&mut self, id: CallId, error: Arc<ErrorFacts>) -> ErrorId {
-        self.live_mut(id).errors.intern(error)
-    }
-
-    fn cancelled_at(&self, id: CallId) -> Option<Instant> {
-        let live = self.live.get(id.index())?.as_ref()?;
-        let cancelled = live.call.cancelled_at()?;
-        Some(live.start.plus(cancelled.since(live.call.at.unwrap_or_default())))
-    }
-}
-
-impl SessionCalls {
-    #[expect(clippy::expect_used, reason = "a call is removed when no event for it is left")]
-    fn live_mut(&mut self, id: CallId) -> &mut ActiveCall {
-        self.live[id.index()].as_mut().expect("an active call")
-    }
-}
-
-impl ActiveCall {
-    /// The call for the machine.
-    fn scenario<'a>(&'a self, beyond: &'a MissingAnswerPolicy) -> ScenarioCall<'a> {
-        let alone = ScenarioCall::recorded(&self.call, self.facts, beyond);
-        let alone = ScenarioCall { token: self.token, at: self.start, ..alone };
-        match self.shared {
-            Some(SharedIds { run, tool, server, key, args }) => ScenarioCall { run, tool, server, key, args, ..alone },
-            None => alone,
-        }
-    }
-
-    /// Converts a moment of the simulation to the time of the recording: the call may have started later than recorded.
-    fn recorded_time(&self, at: Instant) -> Instant {
-        self.call.at.unwrap_or(Instant::ZERO).plus(at.since(self.start))
-    }
-
-    /// The same request, as if the call were simulated alone.
-    fn alone(&self, request: &Request) -> Request {
-        let alone = ScenarioCall::recorded(&self.call, self.facts, &MissingAnswerPolicy::Unanswered);
-        let intent = alone.booked_intent(CallId(0));
-        let ScenarioCall { tool, key, args, .. } = alone;
-        Request { call: CallId(0), at: self.recorded_time(request.at), tool, key, args, intent, ..*request }
-    }
-
-    /// The id of a call outside the record.
-    fn other(&mut self, name: &str) -> CallId {
-        let others = &mut self.record.others;
-        let place = others.iter().position(|known| known == name).unwrap_or_else(|| {
-            others.push(name.to_owned());
-            others.len() - 1
-        });
-        CallId::at(place + 1) // behind the record's only call
-    }
-
-    /// Takes an event of the call, in the times of its recording. `leader` names the call that it mentions.
-    fn take(&mut self, event: DecisionEvent, leader: Option<Mentioned>) {
-        let leader =
-            leader.map(|Mentioned { name, error }| (self.other(&name), error.map(|error| self.errors.intern(error))));
-        let what = match (event.what, leader) {
-            (Decision::Joined { .. }, Some((leader, _))) => Decision::Joined { leader },
-            (Decision::TookOver { .. }, Some((leader, _))) => Decision::TookOver { leader },
-            (Decision::ServedFromCache { age, .. }, Some((leader, _))) => Decision::ServedFromCache { leader, age },
-            (Decision::Refused { why, error, retry_after, .. }, by) => {
-                Decision::Refused { why, error, by: by.map(|(by, _)| by), retry_after }
-            }
-            (Decision::Outcome(outcome), Some((leader, last_error))) => {
-                Decision::Outcome(Outcome { kind: outcome.kind.with_leader(leader), last_error, ..outcome })
-            }
-            (what, _) => what,
-        };
-        let what = match what {
-            Decision::RetryScheduled { attempt, delay, due, draw, told } => {
-                Decision::RetryScheduled { attempt, delay, due: self.recorded_time(due), draw, told }
-            }
-            Decision::Circuit { change: CircuitChange::Opened { why, until }, server } => {
-                let until = until.map(|until| self.recorded_time(until));
-                Decision::Circuit { change: CircuitChange::Opened { why, until }, server }
-            }
-            what => what,
-        };
-        self.record.events.push(DecisionEvent { at: self.recorded_time(event.at), call: CallId(0), what });
-    }
 }
 
 impl Session {

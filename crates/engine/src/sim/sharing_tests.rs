@@ -58,6 +58,7 @@ impl Made {
             started: None,
             at: Some(Instant::from_millis(self.answered)),
             reply: self.error.map_or(Reply::Ok, |kind| Reply::Failed(Some(Arc::new(failed(kind))))),
+            draw: None,
             inferred: false,
             status_from: StatusFrom::Flag,
             line_hash: 0,

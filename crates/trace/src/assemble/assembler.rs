@@ -4,8 +4,8 @@
 //! A result finds its call by run and id. A result without an id goes to the newest open call of its run and tool that has
 //! not succeeded. A result with an id but without a run goes to the only open call with that id, in any run. A call takes
 //! results until its run ends, its id is used again in its run, or `reorder_window` further calls were made; a result after
-//! that is an orphan, unless a later line is its call (see `early`). Calls close in the order of their lines, but those of one run in the order in which they were made,
-//! because what a recording shows of a call depends on the calls before it.
+//! that is an orphan, unless a later line is its call (see `early`). Calls close in the order of their lines, but those of
+//! one run in the order in which they were made, because what a recording shows of a call depends on the calls before it.
 #![expect(clippy::disallowed_types, reason = "looked up by key only, never iterated into an output")]
 
 use std::collections::{HashMap, VecDeque};
@@ -18,6 +18,7 @@ use crate::assemble::early::EarlyAnswers;
 use crate::assemble::ids::{BareIds, JoinedIds, JoinedResend, bare_id};
 use crate::assemble::keys::FirstUses;
 use crate::assemble::open::{OpenCall, OpenCalls};
+use crate::assemble::options::{AssembleOptions, Writes};
 use crate::assemble::runs::{RunSlot, RunState, RunTable};
 use crate::assemble::writes;
 use crate::call::{AttemptCounts, CallBuilder, CompletedCall};
@@ -40,26 +41,6 @@ const MAX_SEARCHED: usize = 1_000;
 
 /// The most reports of skipped lines that are kept for display.
 const MAX_REPORTS: usize = 5;
-
-/// How calls are assembled.
-#[derive(Clone, Debug)]
-pub struct AssembleOptions {
-    /// A call closes this many calls later, at least 1.
-    pub reorder_window: u64,
-    /// Joins an identical call to a failed one, as its next attempt, if no successful write lies between.
-    pub join_resends: bool,
-    /// Counts and skips lines that cannot be used.
-    pub skip_invalid: bool,
-}
-
-impl Default for AssembleOptions {
-    fn default() -> AssembleOptions {
-        AssembleOptions { reorder_window: 10_000, join_resends: false, skip_invalid: false }
-    }
-}
-
-/// Whether a tool changes the upstream; unknown tools do.
-pub type Writes<'a> = dyn Fn(&str) -> bool + Sync + 'a;
 
 /// The open call that an answer belongs to.
 #[derive(Clone, Copy, Debug)]

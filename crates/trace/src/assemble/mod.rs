@@ -7,11 +7,13 @@ mod early;
 mod ids;
 mod keys;
 mod open;
+mod options;
 mod runs;
 #[cfg(test)]
 mod tests;
 mod writes;
 
 pub use account::InputLedger;
-pub use assembler::{AssembleOptions, Assembler, Writes};
+pub use assembler::Assembler;
 pub use keys::FirstUses;
+pub use options::{AssembleOptions, Writes};

@@ -1,0 +1,157 @@
+//! The calls of a session that have started: what each is to the machine, and its events in the times of its recording.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::call::RecordedCall;
+use crate::event::{CircuitChange, Decision, DecisionEvent, ErrorFacts, Outcome};
+use crate::ids::{ArgsId, CallId, ErrorId, KeyId, RunId, ServerId, TokenId, ToolId};
+use crate::playbook::ToolFacts;
+use crate::time::Instant;
+use crate::upstream::{MissingAnswerPolicy, Request, Upstream};
+
+use super::event_loop::CallSource;
+use super::record::{Errors, SimulationRecord};
+use super::scenario::ScenarioCall;
+
+/// The started calls of a session.
+#[derive(Debug, Default)]
+pub(super) struct SessionCalls {
+    /// Calls that have a start in the future, by it and in the order in which they got it.
+    pub coming: BTreeMap<(Instant, u64), ActiveCall>,
+    /// The number of calls that have got a start.
+    pub placed: u64,
+    /// By `CallId`.
+    pub live: Vec<Option<ActiveCall>>,
+    pub beyond: MissingAnswerPolicy,
+}
+
+/// One of them.
+#[derive(Debug)]
+pub(super) struct ActiveCall {
+    pub number: u64,
+    pub call: Arc<RecordedCall>,
+    pub facts: ToolFacts,
+    pub token: Option<TokenId>,
+    pub shared: Option<SharedIds>,
+    pub name: String,
+    /// Whether another call had sent its token when it ended.
+    pub token_spent: bool,
+    pub start: Instant,
+    pub upstream: Upstream,
+    pub record: SimulationRecord,
+    pub errors: Errors,
+}
+
+/// What an event says of another call.
+pub(super) struct Mentioned {
+    pub name: String,
+    /// The other call's last error, if the event has it.
+    pub error: Option<Arc<ErrorFacts>>,
+}
+
+/// The numbers of a call in its session.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SharedIds {
+    pub run: RunId,
+    pub tool: ToolId,
+    pub server: ServerId,
+    pub key: Option<KeyId>,
+    pub args: ArgsId,
+}
+
+impl CallSource for SessionCalls {
+    fn start(&mut self, id: CallId) {
+        if self.live.len() <= id.index() {
+            self.live.resize_with(id.index() + 1, || None);
+        }
+        self.live[id.index()] = self.coming.pop_first().map(|(_, call)| call); // extended above
+    }
+
+    #[expect(clippy::expect_used, reason = "a call is removed when no event for it is left")]
+    fn call(&self, id: CallId) -> ScenarioCall<'_> {
+        let live = self.live[id.index()].as_ref().expect("an active call");
+        live.scenario(&self.beyond)
+    }
+
+    fn intern_error(&mut self, id: CallId, error: Arc<ErrorFacts>) -> ErrorId {
+        self.live_mut(id).errors.intern(error)
+    }
+
+    fn cancelled_at(&self, id: CallId) -> Option<Instant> {
+        let live = self.live.get(id.index())?.as_ref()?;
+        let cancelled = live.call.cancelled_at()?;
+        Some(live.start.plus(cancelled.since(live.call.at.unwrap_or_default())))
+    }
+}
+
+impl SessionCalls {
+    #[expect(clippy::expect_used, reason = "a call is removed when no event for it is left")]
+    pub(super) fn live_mut(&mut self, id: CallId) -> &mut ActiveCall {
+        self.live[id.index()].as_mut().expect("an active call")
+    }
+}
+
+impl ActiveCall {
+    /// The call for the machine.
+    pub(super) fn scenario<'a>(&'a self, beyond: &'a MissingAnswerPolicy) -> ScenarioCall<'a> {
+        let alone = ScenarioCall::recorded(&self.call, self.facts, beyond);
+        let alone = ScenarioCall { token: self.token, at: self.start, ..alone };
+        match self.shared {
+            Some(SharedIds { run, tool, server, key, args }) => ScenarioCall { run, tool, server, key, args, ..alone },
+            None => alone,
+        }
+    }
+
+    /// Converts a moment of the simulation to the time of the recording: the call may have started later than recorded.
+    pub(super) fn recorded_time(&self, at: Instant) -> Instant {
+        self.call.at.unwrap_or(Instant::ZERO).plus(at.since(self.start))
+    }
+
+    /// The same request, as if the call were simulated alone.
+    pub(super) fn alone(&self, request: &Request) -> Request {
+        let alone = ScenarioCall::recorded(&self.call, self.facts, &MissingAnswerPolicy::Unanswered);
+        let intent = alone.booked_intent(CallId(0));
+        let ScenarioCall { tool, key, args, .. } = alone;
+        Request { call: CallId(0), at: self.recorded_time(request.at), tool, key, args, intent, ..*request }
+    }
+
+    /// The id of a call outside the record.
+    pub(super) fn other(&mut self, name: &str) -> CallId {
+        let others = &mut self.record.others;
+        let place = others.iter().position(|known| known == name).unwrap_or_else(|| {
+            others.push(name.to_owned());
+            others.len() - 1
+        });
+        CallId::at(place + 1) // behind the record's only call
+    }
+
+    /// Takes an event of the call, in the times of its recording. `leader` names the call that it mentions.
+    pub(super) fn take(&mut self, event: DecisionEvent, leader: Option<Mentioned>) {
+        let leader =
+            leader.map(|Mentioned { name, error }| (self.other(&name), error.map(|error| self.errors.intern(error))));
+        let what = match (event.what, leader) {
+            (Decision::Joined { .. }, Some((leader, _))) => Decision::Joined { leader },
+            (Decision::TookOver { .. }, Some((leader, _))) => Decision::TookOver { leader },
+            (Decision::ServedFromCache { age, .. }, Some((leader, _))) => Decision::ServedFromCache { leader, age },
+            (Decision::Refused { why, error, retry_after, .. }, by) => {
+                Decision::Refused { why, error, by: by.map(|(by, _)| by), retry_after }
+            }
+            (Decision::Outcome(outcome), Some((leader, last_error))) => {
+                Decision::Outcome(Outcome { kind: outcome.kind.with_leader(leader), last_error, ..outcome })
+            }
+            (what, _) => what,
+        };
+        let what = match what {
+            Decision::RetryScheduled { attempt, delay, due, draw, told } => {
+                Decision::RetryScheduled { attempt, delay, due: self.recorded_time(due), draw, told }
+            }
+            Decision::Circuit { change: CircuitChange::Opened { why, until }, server } => {
+                let until = until.map(|until| self.recorded_time(until));
+                Decision::Circuit { change: CircuitChange::Opened { why, until }, server }
+            }
+            what => what,
+        };
+        self.record.events.push(DecisionEvent { at: self.recorded_time(event.at), call: CallId(0), what });
+    }
+}

@@ -1,0 +1,21 @@
+//! How calls are assembled: what the caller decides.
+
+/// How calls are assembled.
+#[derive(Clone, Debug)]
+pub struct AssembleOptions {
+    /// A call closes this many calls later, at least 1.
+    pub reorder_window: u64,
+    /// Joins an identical call to a failed one, as its next attempt, if no successful write lies between.
+    pub join_resends: bool,
+    /// Counts and skips lines that cannot be used.
+    pub skip_invalid: bool,
+}
+
+impl Default for AssembleOptions {
+    fn default() -> AssembleOptions {
+        AssembleOptions { reorder_window: 10_000, join_resends: false, skip_invalid: false }
+    }
+}
+
+/// Whether a tool changes the upstream; unknown tools do.
+pub type Writes<'a> = dyn Fn(&str) -> bool + Sync + 'a;
