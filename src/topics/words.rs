@@ -242,7 +242,7 @@ It never answers yes if one more call could add an effect, or would be an `unsaf
 
 \x20   the effect is there, or may be there without a key that makes a second request harmless
     a person decides first, or the call was denied
-    the upstream says that it has processed the key
+    the upstream says that it has processed the key, or the same request under another one
     the message of a failure says that something was done
     an ok of the inputs belongs to no call, and may be the answer to this one
     an input cannot be read to its end, and the call has no key

@@ -719,3 +719,41 @@ fn one_call_proves_no_more_than_its_own_effects() {
     assert!(page.contains("duplicate_effect: one intent had 2 effects"), "{page}");
     assert!(page.contains("one intent may have had 3 effects, if these calls belong to one run"), "{page}");
 }
+
+#[test]
+fn a_processed_key_is_an_effect_for_the_same_request_under_another_key() {
+    let line = |run: &str, key: &str, args: &str, answer: &str| {
+        let key = if key.is_empty() { String::new() } else { format!("\"idempotency_key\":\"{key}\",") };
+        format!("{{{run}{key}\"tool\":\"pay\"{args},{answer}}}\n")
+    };
+    let (r, a) = (r#""run_id":"r","#, r#","args":{"a":1}"#);
+    let limited = r#""status":"error","error":{"kind":"429_rate_limited","status":429}"#;
+    let with = |message: &str| {
+        format!(r#""status":"error","error":{{"kind":"409_conflict","status":409,"message":"{message}"}}"#)
+    };
+    let processed = line(r, "k", a, &with("idempotency key already processed"));
+    let may_have = "may have made it: the upstream says that it was processed";
+    for key in ["k2", ""] {
+        let page = known_of(&[("a.jsonl", &(processed.clone() + &line(r, key, a, limited)))], "a.jsonl:2");
+        let said = "No, because the upstream answered that it has processed the same request under the key of r#1.";
+        assert!(page.contains(&format!("r#1 {may_have}.")) && page.contains(said), "{key} {page}");
+        // Without arguments, without its run, in another input.
+        for (run, args) in [(r, ""), ("", a)] {
+            let both = processed.clone() + &line(run, key, args, limited);
+            let page = known_of(&[("a.jsonl", &both)], "a.jsonl:2");
+            assert!(page.contains(may_have) && page.contains("No, because this may be"), "{key} {page}");
+        }
+        let page = known_of(&[("a.jsonl", &processed), ("b.jsonl", &line(r, key, a, limited))], "b.jsonl:1");
+        assert!(
+            page.contains(&format!("No, because this may be a request that was sent before: a.jsonl:1 {may_have}"))
+        );
+    }
+    let own = known_of(&[("a.jsonl", &(line(r, "k2", a, limited) + &processed))], "a.jsonl:2");
+    assert!(own.contains("No, because the effect is there already"), "{own}");
+    // Look-alikes: another request, and a key that was not processed.
+    let other = line(r, "k", r#","args":{"a":2}"#, &with("idempotency key already processed"));
+    for first in [other, line(r, "k", a, limited)] {
+        let page = known_of(&[("a.jsonl", &(first + &line(r, "k2", a, limited)))], "a.jsonl:2");
+        assert!(page.contains("Yes, with the same key `k2`"), "{page}");
+    }
+}

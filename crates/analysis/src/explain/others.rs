@@ -99,7 +99,12 @@ pub struct RequestIdentity {
 impl OtherCall {
     /// Whether it made an effect, or may have.
     pub const fn may_have_acted(&self) -> bool {
-        self.effects > 0 || self.maybe
+        self.effects > 0 || self.maybe || self.is_said_to_have_acted()
+    }
+
+    /// Whether the upstream said that it has processed the request, without an ok, and no reversal followed.
+    pub const fn is_said_to_have_acted(&self) -> bool {
+        self.effects == 0 && !self.reversed && (matches!(self.claim, EffectClaim::Applied) || self.said.processed)
     }
 }
 

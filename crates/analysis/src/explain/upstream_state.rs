@@ -64,6 +64,8 @@ pub struct UpstreamState {
     pub keys_forgotten: bool,
     /// The identical calls that were denied, if this one was not.
     pub denied: Vec<OtherCall>,
+    /// The calls under another key whose key was processed, if the key of this one was not.
+    pub processed: Vec<OtherCall>,
     /// The same request under another key, or with and without one.
     pub other_keys: Vec<OtherCall>,
     /// Calls that may be the same request, which the recording hides.
@@ -181,6 +183,8 @@ impl UpstreamState {
         // A denial counts also where it is unknown whether the call is the same request.
         let denials = || others.iter().filter(identical).filter(|other| other.said.denied).cloned();
         let denied: Vec<OtherCall> = if own_said.denied { Vec::new() } else { denials().collect() };
+        let was_processed = |other: &&OtherCall| !said.processed && other.said.processed;
+        let processed: Vec<OtherCall> = under_other_key.iter().filter(was_processed).cloned().collect();
         let is_denied = own_said.denied || !denied.is_empty();
         let done = elsewhere.done || others.iter().filter(identical).any(|other| other.said.done);
         let said = UpstreamSaid { key_reused: said.key_reused, denied: is_denied, done, ..elsewhere };
@@ -208,6 +212,7 @@ impl UpstreamState {
         state.takes_key = !state.shares_key && (is_reused || said.key_reused);
         state.said = said;
         state.denied = denied;
+        state.processed = processed;
         state.other_arguments = other_arguments;
         if facts.access == Access::Write {
             (state.unclaimed_oks, state.unread_inputs) = match subject {
@@ -239,6 +244,7 @@ impl UpstreamState {
             token_shared: Vec::new(),
             keys_forgotten: false,
             denied: Vec::new(),
+            processed: Vec::new(),
             other_keys: Vec::new(),
             maybe_same: Vec::new(),
             other_arguments: Vec::new(),

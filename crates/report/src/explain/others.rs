@@ -12,6 +12,7 @@ pub fn with_effects(others: &[OtherCall]) -> String {
         (OtherName::Existing, ..) => "",
         (_, 1.., _) => " made the effect",
         (_, 0, true) if other.may_be_taken_back => " made it, and it may have been taken back",
+        (_, 0, false) if other.is_said_to_have_acted() => " may have made it: the upstream says that it was processed",
         (_, 0, true) => " may have made it",
         (_, 0, false) if other.taken_back => " made it, and it was taken back",
         (_, 0, false) => " did not make it",

@@ -87,10 +87,7 @@ fn reason(reason: ResendReason, state: &UpstreamState, key: Option<&str>) -> Rea
                         playbook gives the request up, because the same request would be refused again";
             ReasonWords { answer: format!("Not as it stands: {said}."), to_a_person: said.to_owned() }
         }
-        ResendReason::Processed => no(
-            format!("the upstream answered that it has processed the key {a_key}"),
-            ". Look upstream for what it did",
-        ),
+        ResendReason::Processed => processed(state, a_key),
         ResendReason::Contradicted => no("the outcome claims something else than the ledger", ". Look upstream first"),
         ResendReason::OtherKey => other_key(&state.other_keys),
         ResendReason::MaybeSame => {
@@ -118,6 +115,17 @@ fn key_of_another(state: &UpstreamState, key: &str) -> ReasonWords {
     let then =
         ". Find out upstream first what both did; if none of it was this change, this one needs a key of its own";
     no(format!("the key {key} belongs to a request {}{by}", other_arguments(others)), then)
+}
+
+/// Whose key was processed.
+fn processed(state: &UpstreamState, key: &str) -> ReasonWords {
+    let said = match state.processed.as_slice() {
+        [] => format!("the upstream answered that it has processed the key {key}"),
+        others => {
+            format!("the upstream answered that it has processed the same request under the key of {}", named(others))
+        }
+    };
+    no(said, ". Look upstream for what it did")
 }
 
 fn other_key(others: &[OtherCall]) -> ReasonWords {
