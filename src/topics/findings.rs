@@ -171,7 +171,7 @@ answer; one that forgot the key acted twice.
 A write without a key was sent twice unchanged in one run. One got an ok, the other failed in a way that proves nothing \
 about the effect, such as a timeout. Or the first one has no recorded end, so that both may have run at once.
 
-The calls name no run. They may belong to different runs, and then they are different intents.
+The calls name no run, in one input or in several. They may belong to different runs, and then they are different intents.
 
 It is unknown whether two calls are one request: their run id occurs in two inputs, one of them names no run, or the \
 arguments of one are not recorded. This also counts under different keys.

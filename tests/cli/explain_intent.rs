@@ -352,6 +352,12 @@ fn what_may_be_the_same_request_is_named_and_never_sent_again() {
         assert!(page.contains(&format!("No, because this may be a request that was sent before: a.jsonl:1 {did}.")));
         let page = known_of(&[("b.jsonl", &refused), ("a.jsonl", &first)], "b.jsonl:1");
         assert!(page.contains("No, because this may be"), "the other one may come later: {page}");
+        // Two files without run ids, or one of them.
+        for (first, second) in [(line("", a, answer), line("", a, REFUSED)), (line("", a, answer), refused.clone())] {
+            let page = known_of(&[("a.jsonl", &first), ("b.jsonl", &second)], "b.jsonl:1");
+            assert!(page.contains(&format!("because one of the calls names no run: a.jsonl:1 {did}.")), "{page}");
+            assert!(page.contains("No, because this may be") && !page.contains("effect is not there"), "{page}");
+        }
         // One line without its run.
         let page = known_of(&[("a.jsonl", &(line("", a, answer) + &refused))], "a.jsonl:2");
         assert!(page.contains(&format!("because one of the calls names no run: the call in line 1 {did}.")), "{page}");
@@ -367,11 +373,11 @@ fn what_may_be_the_same_request_is_named_and_never_sent_again() {
     }
     let page = known_of(&[("a.jsonl", &paid), ("b.jsonl", &paid)], "b.jsonl:1");
     assert!(page.contains("A person: check upstream whether the effect was made more than once"), "{page}");
-    // Look-alikes: another run, no run in either file, a request that was refused too.
+    // Look-alikes: another run, another request in files without runs, a request that was refused too.
     let (other, no_run) = (refused.replace("\"r\"", "\"s\""), refused.replace(r, ""));
     for files in [
         [("a.jsonl", &*paid), ("b.jsonl", &*other)],
-        [("a.jsonl", &paid.replace(r, "")), ("b.jsonl", &no_run)],
+        [("a.jsonl", &paid.replace(r, "").replace(":1}", ":2}")), ("b.jsonl", &no_run)],
         [("a.jsonl", &refused), ("b.jsonl", &refused)],
     ] {
         let page = known_of(&files, "b.jsonl:1");

@@ -1,5 +1,5 @@
 //! Calls that may ask for the same, although the recording hides it: their run id occurs in two inputs, one of them names
-//! no run, or the arguments of one are not recorded. Decides what may belong together; what follows is decided elsewhere.
+//! no run (also in another input), or the arguments of one are not recorded. Decides what may belong together; what follows is decided elsewhere.
 
 use playproof_engine::event::IntentDoubt;
 use playproof_engine::sim::{Moment, RepeatedCall};
@@ -52,10 +52,12 @@ impl SentIn {
             return None;
         }
         match (self.input == other.input, self.run, other.run) {
-            (false, Some(run), Some(other)) => (run == other).then_some(IntentDoubt::TwoInputs),
-            (true, Some(_), None) | (true, None, Some(_)) => Some(IntentDoubt::NoRun),
-            (true, run, other_run) if run == other_run => (self.args != other.args).then_some(IntentDoubt::NoArguments),
-            _ => None,
+            (_, Some(run), Some(other_run)) if run != other_run => None,
+            (false, Some(_), Some(_)) => Some(IntentDoubt::TwoInputs),
+            (true, Some(_), Some(_)) | (true, None, None) => {
+                (self.args != other.args).then_some(IntentDoubt::NoArguments)
+            }
+            _ => Some(IntentDoubt::NoRun), // a file that is split shows as much as the whole one
         }
     }
 
@@ -190,8 +192,7 @@ impl HiddenIntents {
         if args == canonical::hash_of("{}") {
             return 0;
         }
-        let input = if closed.raw().run().is_some() { 0 } else { u128::from(closed.raw().place.input) + 1 };
-        let place = hash::joined([tool, run, input]);
+        let place = hash::joined([tool, run, u128::from(closed.raw().run().is_some())]);
         if self.runs.find(place).is_none() {
             if self.runs.next() - self.runs.first() >= WINDOW {
                 self.runs.pop_first(|_| true);

@@ -515,8 +515,15 @@ fn identical_writes_of_one_run_id_in_two_inputs_are_a_doubt() {
         assert_eq!(shown_by(&[&call, &call]), [], "{tool}");
     }
     let no_run = PAID.replace(r#""run_id":"r","#, "");
-    assert_eq!(shown_by(&[&no_run, &no_run]), [], "files without run ids are unrelated");
-    assert_eq!(shown_by(&[PAID, &no_run]), [], "as are files of which one has run ids");
+    for (first, second) in [(&*no_run, &*no_run), (PAID, &no_run), (&no_run, PAID)] {
+        assert_eq!(shown_by(&[first, second]), doubt, "files without run ids may have parts of one run");
+        assert_eq!(shown_by(&[first, &second.replace(":1}", ":2}")]), [], "another request");
+    }
+    let (replayed, _) = replay_all(&[&no_run, &no_run], &options(1));
+    assert_eq!(replayed.possible_duplicates.without_run.rows(), [("pay", 1)]);
+    let no_args = no_run.replace(r#","args":{"order":1}"#, "");
+    assert_ne!(no_args, no_run);
+    assert_eq!(shown_by(&[&no_run, &no_args]), doubt, "nor need the arguments be recorded");
     assert_eq!(shown_by(&[PAID, &refused]), alone, "what is refused adds no effect");
     // What one input proves stays proved.
     let twice = format!("{PAID}\n{PAID}");
@@ -549,9 +556,10 @@ fn a_request_under_another_key_in_what_may_be_its_run_is_a_doubt() {
     let shown = replay_all(&[&twice, &paid_under("k2")], &options(1)).1;
     assert!(shown.lines().last().is_some_and(|last| last.contains("possible_duplicate_effect x2")), "{shown}");
     assert_eq!(shown_by(&[&paid_under("k2"), &unanswered]), [], "one key is one intent");
-    // Look-alikes: another run, another request, two files without runs.
+    assert_eq!(shown_by(&[&paid_under("k1"), &no_run]), doubt);
+    // Look-alikes: another run, another request.
     let other_run = paid_under("k2").replace("\"r\"", "\"s\"");
-    for look_alike in [other_run, paid_under("k2").replace(":1}", ":2}"), no_run] {
+    for look_alike in [other_run, paid_under("k2").replace(":1}", ":2}")] {
         assert_eq!(shown_by(&[&paid_under("k1"), &look_alike]), [], "{look_alike}");
     }
 }
@@ -577,10 +585,11 @@ fn a_denial_of_what_may_be_the_same_request_is_a_doubt_for_the_next_one() {
             [&paid, &denied],
             [&other, &paid],
             [&denied.replace(":1}", ":2}"), &paid],
-            [&no_run(&denied), &no_run(&paid)],
+            [&no_run(&paid), &no_run(&denied)],
         ] {
             assert_eq!(found(&texts.map(String::as_str)), [], "{texts:?}");
         }
+        assert_eq!(found(&[&no_run(&denied), &no_run(&paid)]), doubt, "two inputs without runs");
         assert_eq!(found(&[&denied, &done]), doubt, "the first of both only");
         // In one run it is no doubt.
         assert_eq!(found(&[&format!("{denied}\n{paid}")]), [("unsafe", "retried_after_denial", 1)]);
@@ -612,14 +621,14 @@ fn writes_of_which_one_has_no_recorded_arguments_are_a_doubt() {
     assert_eq!(shown_by(&[PAID, &missing]), doubt, "one run id in two inputs");
     let no_run = |line: &str| line.replace(r#""run_id":"r","#, "");
     assert_eq!(shown_by(&[&format!("{}\n{}", no_run(PAID), no_run(&missing))]), doubt);
-    // Look-alikes: another run, another tool, other arguments, a tool whose calls each act, two files without runs.
+    // Look-alikes: another run, another tool, other arguments, a tool whose calls each act.
     let refused = missing.replace(r#""status":"ok""#, r#""status":"error","error":{"kind":"429_rate_limited"}"#);
     for second in
         [missing.replace("\"r\"", "\"s\""), missing.replace("pay", "mail"), PAID.replace(":1}", ":2}"), refused]
     {
         assert_eq!(shown_by(&[&format!("{PAID}\n{second}")]), [], "{second}");
     }
-    assert_eq!(shown_by(&[&no_run(PAID), &no_run(&missing)]), []);
+    assert_eq!(shown_by(&[&no_run(PAID), &no_run(&missing)]), doubt, "two files without runs");
 }
 
 #[test]

@@ -29,7 +29,14 @@ pub fn sentences(advice: &Advice, subject: &Subject, names: &PlaybookNames) -> S
 }
 
 fn state(state: &UpstreamState, key: Option<&str>) -> String {
-    let mut said = by_basis(state);
+    let mut said = match (&state.basis, may_be_there(state)) {
+        (Basis::NoneActed, true) => {
+            "This call did not make the effect: according to the playbook, no attempt with this \
+                                     intent can have acted."
+                .to_owned()
+        }
+        _ => by_basis(state),
+    };
     if state.basis == Basis::ReadOnly {
         return said;
     }
@@ -85,6 +92,11 @@ fn state(state: &UpstreamState, key: Option<&str>) -> String {
         said += " Modelled answers prove nothing and are not counted.";
     }
     said
+}
+
+/// Whether calls that are not known to have the intent may have made the effect.
+fn may_be_there(state: &UpstreamState) -> bool {
+    state.other_keys.iter().chain(&state.maybe_same).any(OtherCall::may_have_acted)
 }
 
 /// What the state rests on.
