@@ -244,6 +244,7 @@ It never answers yes if one more call could add an effect, or would be an `unsaf
     a person decides first, or the call was denied
     the upstream says that it has processed the key, or the same request under another one
     the message of a failure says that something was done
+    the call has no key, and the message of a failure says more than a refusal
     an ok of the inputs belongs to no call, and may be the answer to this one
     an input cannot be read to its end, and the call has no key
     another call made the effect, or may have, and may be the same request
@@ -254,6 +255,8 @@ It never answers yes if one more call could add an effect, or would be an `unsaf
     the tool is declared a read, and it acted
     the effect was reversed on purpose, or may still land after its reversal
     a reversal failed, or shared its token with another call, and may have taken the effect back
+
+A message says no more than a refusal in three cases. It is absent. It is one clause of at most 80 characters that begins or ends with the words of a refusal, such as `rate limited` or `not found`. Or it has at most 400 bytes, and its words are English words of refusals and of what to do next; names with a digit, addresses and names of errors are not read. Any other word, also one in another language, may tell of something done.
 
 An idempotent tool makes a second call harmless, not a late one: if another call has written the same object since, sending the first again undoes that. `explain` names later calls of the tool with other arguments; it cannot know whether they wrote the same object.
 

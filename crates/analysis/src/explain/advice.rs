@@ -137,6 +137,8 @@ pub enum ResendReason {
     RefusedForNow,
     /// No: an attempt may have acted, and no key would make a second one harmless.
     MayHaveActed,
+    /// No: no attempt has acted according to the playbook, but a message says more than a refusal, and there is no key.
+    SaysMore,
     /// No: the upstream said that the call is not to be sent again.
     ToldNotTo,
     /// Only if a later write of the tool need not stay: the tool is idempotent, and would overwrite it.
@@ -204,6 +206,7 @@ impl ResendReason {
             EffectState::NotDone if state.unclaimed_oks > 0 && !is_keyed => ResendReason::Unclaimed,
             EffectState::NotDone if state.unread_inputs > 0 && !is_keyed => ResendReason::Unread,
             EffectState::NotDone if matches!(ended, OutcomeKind::Deprecated(_)) => ResendReason::GivenUp,
+            EffectState::NotDone if state.said.more && !is_keyed => ResendReason::SaysMore,
             EffectState::NotDone => ResendReason::NotDone,
             _ if facts.repeatable => ResendReason::Repeatable,
             _ if is_keyed && !state.keys_forgotten && !is_reversed => match state.said.done {

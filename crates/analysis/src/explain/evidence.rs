@@ -278,7 +278,7 @@ impl CallBook {
     fn add(&mut self, closed: &CompletedCall, plan: &Plan, facts: ToolFacts) {
         let evidence = AnswerEvidence::of(closed.raw(), plan, facts);
         let writes = facts.access == Access::Write;
-        if !writes && evidence.said == UpstreamSaid::default() {
+        if !writes && (UpstreamSaid { more: false, ..evidence.said }) == UpstreamSaid::default() {
             return;
         }
         self.0.push(BookedCall {

@@ -8,7 +8,7 @@ use playproof_engine::fixture::Fixture;
 use playproof_engine::ids::{CallId, VerdictId};
 use playproof_engine::playbook::Access;
 use playproof_engine::sim::{FailureMeaning, Plan, Scenario, ScenarioCall, SimulationRecord};
-use playproof_trace::failure::tells_of_something_done;
+use playproof_trace::failure::{is_plain_refusal, tells_of_something_done};
 
 /// Another call that bears on the explained one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,6 +81,8 @@ pub struct UpstreamSaid {
     pub key_reused: bool,
     /// A message tells that something was done.
     pub done: bool,
+    /// A message says more than that the request was refused.
+    pub more: bool,
 }
 
 /// What identifies a request, by numbers or hashes; 0 is no key.
@@ -131,7 +133,8 @@ impl UpstreamSaid {
         let key_reused = plan.reserved.key_reused == Some(verdict) || error.is_some_and(reads_as_reused_key);
         let message = error.and_then(|error| error.message.as_deref());
         let done = message.is_some_and(tells_of_something_done);
-        UpstreamSaid { denied, processed, key_reused: is_keyed && key_reused, ok_after_processed: false, done }
+        let more = message.is_some_and(|message| !is_plain_refusal(message));
+        UpstreamSaid { denied, processed, key_reused: is_keyed && key_reused, ok_after_processed: false, done, more }
     }
 
     /// What the failures of a simulated call say.
@@ -160,6 +163,7 @@ impl UpstreamSaid {
             ok_after_processed: self.ok_after_processed || other.ok_after_processed,
             key_reused: self.key_reused || other.key_reused,
             done: self.done || other.done,
+            more: self.more || other.more,
         }
     }
 }

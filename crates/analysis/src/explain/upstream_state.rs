@@ -187,7 +187,8 @@ impl UpstreamState {
         let processed: Vec<OtherCall> = under_other_key.iter().filter(was_processed).cloned().collect();
         let is_denied = own_said.denied || !denied.is_empty();
         let done = elsewhere.done || others.iter().filter(identical).any(|other| other.said.done);
-        let said = UpstreamSaid { key_reused: said.key_reused, denied: is_denied, done, ..elsewhere };
+        let more = elsewhere.more || others.iter().filter(identical).any(|other| other.said.more);
+        let said = UpstreamSaid { key_reused: said.key_reused, denied: is_denied, done, more, ..elsewhere };
         let other_arguments = related(&others, Relation::OtherArguments);
         let by_key = |other: &&OtherCall| matches!(other.relation, Relation::Same | Relation::OtherArguments);
         let first = others.iter().find(by_key).filter(|first| !first.later);

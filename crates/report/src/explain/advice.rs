@@ -1,7 +1,7 @@
 //! The advice on a call, in sentences: the state of the upstream, who acts next, and whether to send again.
 
 use super::others::{NAMED, doubt, joined, made_by, name, named, other_arguments, times, with_effects};
-use super::resend::{UNREAD, resend, unclaimed};
+use super::resend::{SAYS_MORE, UNREAD, resend, unclaimed};
 use crate::text;
 use playproof_analysis::explain::{
     Actor, Advice, Basis, ManualCheck, OnceMore, OtherCall, OwnEffect, PlannerStart, Subject, Surplus, SurplusDoubt,
@@ -52,6 +52,9 @@ fn state(state: &UpstreamState, key: Option<&str>) -> String {
     }
     if state.said.done && state.basis == Basis::NoneActed {
         said += " But an answer says that something was done: look upstream.";
+    }
+    if state.said.more && !state.said.done && key.is_none() && state.basis == Basis::NoneActed {
+        said += &format!(" But {SAYS_MORE}.");
     }
     if state.unclaimed_oks > 0 && state.basis == Basis::NoneActed {
         said += &format!(" But {}.", unclaimed(state.unclaimed_oks));

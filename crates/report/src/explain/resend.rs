@@ -82,6 +82,7 @@ fn reason(reason: ResendReason, state: &UpstreamState, key: Option<&str>) -> Rea
         ResendReason::Denied => denied(state),
         ResendReason::ToldNotTo => no("a header of the last answer says not to send the call again", ""),
         ResendReason::SaysDone => no("the answer says that something was done", ". Look upstream first"),
+        ResendReason::SaysMore => no(SAYS_MORE, ": look upstream first"),
         ResendReason::GivenUp => {
             let said = "according to the playbook, no attempt with this intent has acted, so it does no harm, but the \
                         playbook gives the request up, because the same request would be refused again";
@@ -133,6 +134,9 @@ fn other_key(others: &[OtherCall]) -> ReasonWords {
     let then = ". To an upstream, each key is a request of its own";
     no(format!("this would ask for the same change under another key: {others}"), then)
 }
+
+/// That a refusal is no plain one.
+pub(super) const SAYS_MORE: &str = "the message of the failure says more than a refusal";
 
 /// That inputs are incomplete.
 pub(super) const UNREAD: &str = "an input could not be read to its end, and may show that this request acted";

@@ -5,6 +5,7 @@ mod body;
 mod details;
 mod kinds;
 mod patterns;
+mod plain_refusal;
 mod printed;
 mod program;
 mod prose;
@@ -15,4 +16,5 @@ mod text;
 mod text_kinds;
 
 pub(crate) use assess::{Assessment, Failure, ToolResult, assess, failure_of};
+pub use plain_refusal::is_plain_refusal;
 pub use text_kinds::tells_of_something_done;
