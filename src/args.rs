@@ -94,7 +94,7 @@ pub enum ParsedCommand {
     Tools(tools::Args),
     /// Keep calls that a playbook handled wrong, and check them again
     Feedback(feedback::Args),
-    /// Run published retry, breaker, budget and dedupe cases of other systems
+    /// Run published cases of other systems on the engine
     Conform(conform::Args),
     /// Explain a command, a finding, a lint or a word
     Help(help::Args),

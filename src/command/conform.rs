@@ -5,6 +5,7 @@ use crate::files;
 use crate::format::Format;
 use crate::output::Output;
 use crate::terminal::Terminal;
+use crate::values::{Permille, permille};
 use playproof_analysis::conform::{self, CaseCounts, CaseFile, CaseResult};
 use playproof_formats::shell::Command;
 use playproof_formats::text::escape_unprintable;
@@ -35,8 +36,8 @@ pub struct Args {
     pub show: Option<String>,
 
     /// Exit 1 only if fewer percent of the cases pass; unsupported ones do not
-    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
-    pub fail_under: Option<u8>,
+    #[arg(long, value_name = "PERCENT", value_parser = permille)]
+    pub fail_under: Option<Permille>,
 }
 
 /// Runs the cases.
@@ -52,7 +53,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     }
     let counts = CaseCounts::of(outcomes.iter().map(|case| case.result));
     let is_good = match args.fail_under {
-        Some(percent) => counts.reach(percent.into()),
+        Some(Permille(least)) => counts.reach(least as u64),
         None => outcomes.iter().all(|case| case.result != CaseResult::Failed),
     };
     Ok(if is_good { Exit::Clean } else { Exit::Found })

@@ -35,9 +35,9 @@ fn native() -> Vec<Value> {
     vec![
         json!({"type": "tool_call", "run_id": "r", "call_id": "c", "tool": "pay", "at_ms": 0, "at": "2026-01-05T10:00:00Z",
             "args": {"order": "o"}, "idempotency_key": "k", "evidence_refs": ["e"], "reversal_token": "t", "timeout_ms": 9,
-            "source": "[0]"}),
+            "dispatcher_id": "d", "source": "[0]"}),
         json!({"type": "tool_result", "run_id": "r", "call_id": "c", "tool": "pay", "attempt": 1, "started_ms": 0, "at_ms": 5,
-            "status": "error", "error": error, "status_from": "text", "answers": "attempt", "row": 7, "source": "[1]"}),
+            "status": "error", "error": error, "draw": 0.5, "status_from": "text", "answers": "attempt", "row": 7, "source": "[1]"}),
         json!({"run_id": "r2", "call_id": "c", "tool": "say", "args": {"order": 1}, "status": "error", "error": "odd"}),
         json!({"run_id": "r3", "tool": "pay", "args": {"order": "o"}, "status": "ok", "nobody_knows": "it"}),
     ]
@@ -175,9 +175,10 @@ const OF_A_PROJECT: [&[&str]; 19] = [
 ];
 
 /// Commands that are given no text of a trace but what the others have written into the project.
-const OTHERS: [&str; 11] = [
+const OTHERS: [&str; 12] = [
     "accept",
     "completions",
+    "conform",
     "demo",
     "formats show",
     "help",

@@ -70,7 +70,7 @@ impl CaseCounts {
     }
 
     /// Whether at least so many percent passed; what is not supported did not.
-    pub const fn reach(self, percent: u64) -> bool {
-        self.passed * 100 >= percent * self.all()
+    pub const fn reach(self, permille: u64) -> bool {
+        self.passed * 1_000 >= permille * self.all()
     }
 }

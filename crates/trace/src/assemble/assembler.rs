@@ -15,7 +15,7 @@ use foldhash::fast::FixedState;
 use crate::assemble::account::InputLedger;
 use crate::assemble::answers::{drop_time, insert_index, order_by_lines};
 use crate::assemble::early::EarlyAnswers;
-use crate::assemble::ids::{BareIds, JoinedIds, JoinedResend, bare_id};
+use crate::assemble::ids::{AnswerTarget, BareIds, JoinedIds, JoinedResend, bare_id};
 use crate::assemble::keys::FirstUses;
 use crate::assemble::open::{OpenCall, OpenCalls};
 use crate::assemble::options::{AssembleOptions, Writes};
@@ -41,15 +41,6 @@ const MAX_SEARCHED: usize = 1_000;
 
 /// The most reports of skipped lines that are kept for display.
 const MAX_REPORTS: usize = 5;
-
-/// The open call that an answer belongs to.
-#[derive(Clone, Copy, Debug)]
-struct AnswerTarget {
-    /// Its number.
-    number: u64,
-    /// The resend that the answer names, if that was joined to the call.
-    resend: Option<JoinedResend>,
-}
 
 /// Assembles the calls of one input.
 pub struct Assembler<'a> {

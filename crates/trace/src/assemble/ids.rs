@@ -28,6 +28,15 @@ pub struct JoinedResend {
     pub at: Option<Instant>,
 }
 
+/// The open call that an answer belongs to.
+#[derive(Clone, Copy, Debug)]
+pub struct AnswerTarget {
+    /// Its number.
+    pub number: u64,
+    /// The resend that the answer names, if that was joined to the call.
+    pub resend: Option<JoinedResend>,
+}
+
 impl JoinedIds {
     /// Joins the call with this `id` (`bare_id` without its run) to an earlier one; says whether that is new.
     pub fn add(&mut self, id: u128, bare_id: u128, resend: JoinedResend) -> bool {

@@ -284,7 +284,9 @@ impl<'a> Lowering<'a> {
 
     fn draw(self, fields: &FieldSlices<'a, LINE_FIELDS>) -> LineResult<Option<Draw>> {
         let Some(raw) = fields.field(DRAW) else { return Ok(None) };
-        let draw = Draw::parse(raw).map(Some);
+        // A JSON zero may be negative.
+        let unsigned = raw.strip_prefix('-').filter(|number| number.trim_matches(['0', '.']).is_empty());
+        let draw = Draw::parse(unsigned.unwrap_or(raw)).map(Some);
         draw.ok_or_else(|| self.wrong_type(raw, "draw", "a number from 0 to 1 with at most nine decimal places"))
     }
 
