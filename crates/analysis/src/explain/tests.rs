@@ -68,12 +68,13 @@ fn reference(name: &str) -> OtherName {
 
 /// Another call that was answered with ok.
 fn made(name: OtherName, later: bool) -> OtherCall {
-    OtherCall { effects: 1, maybe: false, claim: EffectClaim::Applied, ..maybe(name, later) }
+    let said = UpstreamSaid::default();
+    OtherCall { effects: 1, maybe: false, claim: EffectClaim::Applied, said, ..maybe(name, later) }
 }
 
-/// Another call that failed and may have acted.
+/// Another call that failed with more words than a refusal and may have acted.
 fn maybe(name: OtherName, later: bool) -> OtherCall {
-    let (relation, said) = (Relation::Same, UpstreamSaid::default());
+    let (relation, said) = (Relation::Same, UpstreamSaid { more: true, ..UpstreamSaid::default() });
     let (taken_back, reversed) = (false, false);
     OtherCall {
         name,
