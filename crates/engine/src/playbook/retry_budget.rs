@@ -4,6 +4,7 @@
 use std::fmt;
 
 use super::waiting::Ratio;
+use crate::decimal;
 use crate::ids::ServerId;
 use crate::time::Duration;
 use crate::words;
@@ -161,6 +162,9 @@ impl Tokens {
 
     const SCALE: u64 = 1_000;
 
+    /// The decimal places of thousandths.
+    const PLACES: u32 = 3;
+
     /// So many whole tokens.
     pub const fn whole(tokens: u32) -> Tokens {
         Tokens(tokens as u64 * Tokens::SCALE)
@@ -196,22 +200,12 @@ impl Tokens {
 
     /// Parses a decimal number with at most three places.
     pub fn parse(text: &str) -> Option<Tokens> {
-        let (whole, places) = text.split_once('.').unwrap_or((text, ""));
-        let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
-        if whole.is_empty() || places.len() > 3 || !is_number(whole) || !is_number(places) {
-            return None;
-        }
-        let thousandths: u64 = format!("{places:0<3}").parse().ok()?;
-        Some(Tokens(whole.parse::<u64>().ok()?.checked_mul(Tokens::SCALE)?.checked_add(thousandths)?))
+        decimal::parse(text, Tokens::PLACES).map(Tokens)
     }
 }
 
 impl fmt::Display for Tokens {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (whole, places) = (self.0 / Tokens::SCALE, self.0 % Tokens::SCALE);
-        if places == 0 {
-            return write!(f, "{whole}");
-        }
-        write!(f, "{whole}.{}", format!("{places:03}").trim_end_matches('0'))
+        decimal::write(f, self.0, Tokens::PLACES)
     }
 }
