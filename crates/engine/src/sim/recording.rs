@@ -70,11 +70,6 @@ impl Recording {
     pub const fn line(event: usize) -> u64 {
         (event as u64 + 1) * LINES
     }
-
-    /// What each call is named by, by `CallId`.
-    pub fn references(&self) -> Vec<String> {
-        self.calls.iter().map(RecordedCall::reference).collect()
-    }
 }
 
 /// Lines between two events: for the call, its answer and its cancellation.
