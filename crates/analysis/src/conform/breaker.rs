@@ -8,9 +8,8 @@ use super::case::{Case, CaseKind, CaseStep};
 use super::compare::{Shown, Sight, compare};
 use super::subject::{Clock, plan, span};
 use super::unmet::Unmet;
-use playproof_engine::dispatch::{
-    Breaker, BreakerState, CountedCall, Generation, MarkedAnswer, Tally, Transition, Window,
-};
+use playproof_engine::dispatch::{Breaker, BreakerState, CountedCall, Generation, MarkedAnswer, Tally, Window};
+use playproof_engine::event::CircuitChange;
 use playproof_engine::playbook::{BreakerMark, BreakerRules, DEFAULT_BREAKER, Ratio};
 use playproof_engine::time::Duration;
 
@@ -70,30 +69,30 @@ impl Server {
     }
 
     fn step(&mut self, step: &CaseStep) -> Result<Sight, Unmet> {
-        let (took, mut moves) = (span(&step.input, "duration_ms").unwrap_or_default(), Vec::new());
+        let (took, mut changes) = (span(&step.input, "duration_ms").unwrap_or_default(), Vec::new());
         let mut permitted = None;
         let mut error = None;
         match step.op.as_str() {
-            "acquire" => permitted = Some(self.acquire(&mut moves)),
+            "acquire" => permitted = Some(self.acquire(&mut changes)),
             "execute" => {
-                let passes = self.acquire(&mut moves);
+                let passes = self.acquire(&mut changes);
                 permitted = Some(passes);
                 if passes {
                     if step.input.get("advance") == Some(&Value::Bool(true)) {
                         self.clock.pass(&step.input, "duration_ms");
                     }
-                    self.record(step, took, &mut moves)?;
+                    self.record(step, took, &mut changes)?;
                 }
             }
-            "record" => self.record(step, took, &mut moves)?,
+            "record" => self.record(step, took, &mut changes)?,
             "release" => {
                 if let Some(probe) = self.probes.pop_front().flatten() {
                     self.breaker.release(probe);
                 }
             }
-            "transition" => error = self.transition(step, &mut moves)?,
+            "transition" => error = self.transition(step, &mut changes)?,
             "reset" => {
-                self.breaker.force(&self.rules, self.clock.now(), BreakerState::Closed, &mut moves);
+                self.breaker.force(&self.rules, self.clock.now(), BreakerState::Closed, &mut changes);
                 self.window = self.window.as_ref().map(|_| Window::default());
             }
             "advance" => self.clock.pass(&step.input, "ms"),
@@ -101,16 +100,16 @@ impl Server {
             "query" => {}
             other => return Err(Unmet::unsupported(format!("a breaker has no `{other}`"))),
         }
-        self.breaker.settle(&self.rules, self.clock.now(), &mut moves);
-        if !moves.is_empty() {
+        self.breaker.settle(&self.rules, self.clock.now(), &mut changes);
+        if !changes.is_empty() {
             self.rejected = 0;
         }
         let sight = self.sight().with("error", error);
         Ok(permitted.into_iter().fold(sight, |sight, permitted| sight.with("permitted", permitted)))
     }
 
-    fn acquire(&mut self, moves: &mut Vec<Transition>) -> bool {
-        match self.breaker.pass(&self.rules, self.clock.now(), moves) {
+    fn acquire(&mut self, changes: &mut Vec<CircuitChange>) -> bool {
+        match self.breaker.pass(&self.rules, self.clock.now(), changes) {
             Ok(probe) => {
                 self.probes.push_back(probe);
                 true
@@ -122,7 +121,7 @@ impl Server {
         }
     }
 
-    fn record(&mut self, step: &CaseStep, took: Duration, moves: &mut Vec<Transition>) -> Result<(), Unmet> {
+    fn record(&mut self, step: &CaseStep, took: Duration, changes: &mut Vec<CircuitChange>) -> Result<(), Unmet> {
         let outcome = step.input.get("outcome").and_then(Value::as_str).unwrap_or_default();
         let (mark, slow) = match outcome {
             "success" => (BreakerMark::Success, false),
@@ -140,13 +139,13 @@ impl Server {
             Some(_) => {}
             None => {
                 let probe = self.probes.pop_front().flatten();
-                self.breaker.record(&self.rules, self.clock.now(), MarkedAnswer { mark, took, probe }, moves);
+                self.breaker.record(&self.rules, self.clock.now(), MarkedAnswer { mark, took, probe }, changes);
             }
         }
         Ok(())
     }
 
-    fn transition(&mut self, step: &CaseStep, moves: &mut Vec<Transition>) -> Result<Option<&'static str>, Unmet> {
+    fn transition(&mut self, step: &CaseStep, changes: &mut Vec<CircuitChange>) -> Result<Option<&'static str>, Unmet> {
         let word = step.input.get("to").and_then(Value::as_str).unwrap_or_default();
         let state =
             BreakerState::parse(word).ok_or_else(|| Unmet::unsupported(format!("a breaker has no state `{word}`")))?;
@@ -154,8 +153,8 @@ impl Server {
             return Ok(Some("illegal_transition"));
         }
         match span(&step.input, "for_ms").filter(|_| state == BreakerState::Open) {
-            Some(open) => self.breaker.force_open_until(self.clock.now().plus(open), moves),
-            None => self.breaker.force(&self.rules, self.clock.now(), state, moves),
+            Some(open) => self.breaker.force_open_until(self.clock.now().plus(open), changes),
+            None => self.breaker.force(&self.rules, self.clock.now(), state, changes),
         }
         Ok(None)
     }

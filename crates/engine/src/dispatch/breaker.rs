@@ -1,9 +1,9 @@
 //! The breaker of one server: closed, open, half open, or held in a state by people. Time is an argument; a change that
-//! time alone brings happens when somebody asks. Emits nothing itself: it lists its transitions.
+//! time alone brings happens when somebody asks. Emits nothing itself: it lists its changes.
 
 use super::wait::formula_wait;
 use super::window::{CountedCall, Tally, Window};
-use crate::event::OpenReason;
+use crate::event::{CircuitChange, OpenReason};
 use crate::playbook::{
     AfterMaxWait, BreakerMark, BreakerRules, BreakerWindow, EvaluateOn, HalfOpen, OpenBoundary, OpenPeriod,
     ProbeThreshold, Ratio,
@@ -14,22 +14,6 @@ use crate::words;
 /// The number of a half-open period. A probe belongs to one: its answer counts in no other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Generation(u32);
-
-/// A change of a breaker's state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Transition {
-    /// No request passes.
-    Opened {
-        /// What opened it.
-        why: OpenReason,
-        /// The end of its open period; none: until somebody changes it.
-        until: Option<Instant>,
-    },
-    /// Probes pass.
-    HalfOpened,
-    /// Every request passes, and nothing is counted yet.
-    Closed,
-}
 
 words! {
     /// The states of a breaker, as people name and force them.
@@ -130,9 +114,9 @@ impl Breaker {
         &mut self,
         rules: &BreakerRules,
         now: Instant,
-        moves: &mut Vec<Transition>,
+        changes: &mut Vec<CircuitChange>,
     ) -> Result<Option<Generation>, Blocked> {
-        self.settle(rules, now, moves);
+        self.settle(rules, now, changes);
         if let Phase::Open { until } = self.phase {
             let is_over = match rules.boundary {
                 OpenBoundary::AtEnd => now >= until,
@@ -141,7 +125,7 @@ impl Breaker {
             if !is_over {
                 return Err(Blocked { retry_after: Some(until.since(now)) });
             }
-            self.half_open(now, moves);
+            self.half_open(now, changes);
         }
         match &mut self.phase {
             Phase::Closed | Phase::Open { .. } | Phase::Disabled | Phase::MetricsOnly => Ok(None),
@@ -158,22 +142,28 @@ impl Breaker {
     }
 
     /// Ends a half-open period that lasts too long, as of the moment at which it was too long.
-    pub fn settle(&mut self, rules: &BreakerRules, now: Instant, moves: &mut Vec<Transition>) {
+    pub fn settle(&mut self, rules: &BreakerRules, now: Instant, changes: &mut Vec<CircuitChange>) {
         let Phase::HalfOpen(probes) = self.phase else { return };
         let HalfOpen::EvaluateRate { max_wait: Some(max_wait), on_max_wait, .. } = rules.half_open else { return };
         let end = probes.since.plus(max_wait);
         if now >= end {
             match on_max_wait {
-                AfterMaxWait::Open => self.open(rules, end, OpenReason::MaxWait, moves),
-                AfterMaxWait::Closed => self.close(moves),
+                AfterMaxWait::Open => self.open(rules, end, OpenReason::MaxWait, changes),
+                AfterMaxWait::Closed => self.close(changes),
             }
         }
     }
 
     /// Counts an answer in the state in which it comes; while half open, only that of a probe of this period. An ignored
     /// answer only frees its probe.
-    pub fn record(&mut self, rules: &BreakerRules, now: Instant, answer: MarkedAnswer, moves: &mut Vec<Transition>) {
-        self.settle(rules, now, moves);
+    pub fn record(
+        &mut self,
+        rules: &BreakerRules,
+        now: Instant,
+        answer: MarkedAnswer,
+        changes: &mut Vec<CircuitChange>,
+    ) {
+        self.settle(rules, now, changes);
         if answer.mark == BreakerMark::Ignored {
             return answer.probe.into_iter().for_each(|probe| self.release(probe));
         }
@@ -182,7 +172,7 @@ impl Breaker {
         match self.phase {
             Phase::Disabled => {}
             Phase::HalfOpen(probes) if answer.probe == Some(self.generation) => {
-                self.on_probe(rules, now, probes, call, moves);
+                self.on_probe(rules, now, probes, call, changes);
             }
             Phase::HalfOpen(_) => {}
             Phase::Closed => {
@@ -190,7 +180,7 @@ impl Breaker {
                 if (call.failed || rules.evaluate_on == EvaluateOn::Any)
                     && let Some(why) = reached(rules, &self.window.tally(&rules.window, now))
                 {
-                    self.open(rules, now, why, moves);
+                    self.open(rules, now, why, changes);
                 }
             }
             // Counted for people only: the window is emptied before it decides again.
@@ -210,17 +200,17 @@ impl Breaker {
     }
 
     /// Puts it into a state; `Open` lasts as long as the rules say.
-    pub fn force(&mut self, rules: &BreakerRules, now: Instant, state: BreakerState, moves: &mut Vec<Transition>) {
+    pub fn force(&mut self, rules: &BreakerRules, now: Instant, state: BreakerState, changes: &mut Vec<CircuitChange>) {
         match state {
-            BreakerState::Closed => self.close(moves),
-            BreakerState::HalfOpen => self.half_open(now, moves),
-            BreakerState::Open => self.open(rules, now, OpenReason::Forced, moves),
+            BreakerState::Closed => self.close(changes),
+            BreakerState::HalfOpen => self.half_open(now, changes),
+            BreakerState::Open => self.open(rules, now, OpenReason::Forced, changes),
             BreakerState::ForcedOpen => {
                 self.phase = Phase::ForcedOpen;
-                moves.push(Transition::Opened { why: OpenReason::Forced, until: None });
+                changes.push(CircuitChange::Opened { why: OpenReason::Forced, until: None });
             }
             BreakerState::Disabled | BreakerState::MetricsOnly => {
-                self.close(moves);
+                self.close(changes);
                 let counts = state == BreakerState::MetricsOnly;
                 self.phase = if counts { Phase::MetricsOnly } else { Phase::Disabled };
             }
@@ -228,8 +218,8 @@ impl Breaker {
     }
 
     /// Opens it until a moment.
-    pub fn force_open_until(&mut self, until: Instant, moves: &mut Vec<Transition>) {
-        self.open_until(until, OpenReason::Forced, moves);
+    pub fn force_open_until(&mut self, until: Instant, changes: &mut Vec<CircuitChange>) {
+        self.open_until(until, OpenReason::Forced, changes);
     }
 
     fn on_probe(
@@ -238,40 +228,40 @@ impl Breaker {
         now: Instant,
         mut probes: Probes,
         call: CountedCall,
-        moves: &mut Vec<Transition>,
+        changes: &mut Vec<CircuitChange>,
     ) {
         probes.out = probes.out.saturating_sub(1);
         probes.answers.add(call);
         self.phase = Phase::HalfOpen(probes);
         match probes.decision(rules) {
-            Some(Decided::Open(why)) => self.open(rules, now, why, moves),
-            Some(Decided::Close) => self.close(moves),
+            Some(Decided::Open(why)) => self.open(rules, now, why, changes),
+            Some(Decided::Close) => self.close(changes),
             None => {}
         }
     }
 
-    fn open(&mut self, rules: &BreakerRules, now: Instant, why: OpenReason, moves: &mut Vec<Transition>) {
+    fn open(&mut self, rules: &BreakerRules, now: Instant, why: OpenReason, changes: &mut Vec<CircuitChange>) {
         let period = open_period(rules, self.openings.saturating_add(1));
-        self.open_until(now.plus(period), why, moves);
+        self.open_until(now.plus(period), why, changes);
     }
 
-    fn open_until(&mut self, until: Instant, why: OpenReason, moves: &mut Vec<Transition>) {
+    fn open_until(&mut self, until: Instant, why: OpenReason, changes: &mut Vec<CircuitChange>) {
         self.openings = self.openings.saturating_add(1);
         self.phase = Phase::Open { until };
-        moves.push(Transition::Opened { why, until: Some(until) });
+        changes.push(CircuitChange::Opened { why, until: Some(until) });
     }
 
-    fn half_open(&mut self, now: Instant, moves: &mut Vec<Transition>) {
+    fn half_open(&mut self, now: Instant, changes: &mut Vec<CircuitChange>) {
         self.generation = Generation(self.generation.0.wrapping_add(1));
         self.phase = Phase::HalfOpen(Probes { since: now, last: now, out: 0, answers: Tally::default() });
-        moves.push(Transition::HalfOpened);
+        changes.push(CircuitChange::HalfOpen);
     }
 
-    fn close(&mut self, moves: &mut Vec<Transition>) {
+    fn close(&mut self, changes: &mut Vec<CircuitChange>) {
         self.openings = 0;
         self.phase = Phase::Closed;
         self.window.clear();
-        moves.push(Transition::Closed);
+        changes.push(CircuitChange::Closed);
     }
 
     /// Its state; time alone does not change it before it is asked.
@@ -437,12 +427,12 @@ mod tests {
     struct Bench {
         rules: BreakerRules,
         breaker: Breaker,
-        moves: Vec<Transition>,
+        changes: Vec<CircuitChange>,
     }
 
     impl Bench {
         fn new(rules: BreakerRules) -> Bench {
-            Bench { rules, breaker: Breaker::default(), moves: Vec::new() }
+            Bench { rules, breaker: Breaker::default(), changes: Vec::new() }
         }
 
         /// The same, opened by people at 0.
@@ -454,7 +444,7 @@ mod tests {
 
         fn pass(&mut self, millis: u64) -> Result<Option<Generation>, Blocked> {
             let could = self.breaker.may_pass(&self.rules, at(millis));
-            let passed = self.breaker.pass(&self.rules, at(millis), &mut self.moves);
+            let passed = self.breaker.pass(&self.rules, at(millis), &mut self.changes);
             assert_eq!(could, passed.map(|_| ()), "`may_pass` and `pass` agree");
             passed
         }
@@ -474,12 +464,17 @@ mod tests {
             took: u64,
             probe: Option<Generation>,
         ) -> BreakerState {
-            self.breaker.record(&self.rules, at(millis), MarkedAnswer { mark, took: ms(took), probe }, &mut self.moves);
+            self.breaker.record(
+                &self.rules,
+                at(millis),
+                MarkedAnswer { mark, took: ms(took), probe },
+                &mut self.changes,
+            );
             self.breaker.state()
         }
 
         fn force(&mut self, millis: u64, state: BreakerState) {
-            self.breaker.force(&self.rules, at(millis), state, &mut self.moves);
+            self.breaker.force(&self.rules, at(millis), state, &mut self.changes);
         }
 
         /// The states after these answers at 0: `f`ailure, `s`uccess, `i`gnored.
@@ -550,7 +545,7 @@ mod tests {
         let mut bench = Bench::new(rules);
         bench.slow_answer(0, BreakerMark::Success, 900, None);
         bench.slow_answer(0, BreakerMark::Failure, 900, None);
-        assert!(matches!(bench.moves[..], [Transition::Opened { why: OpenReason::SlowCallRate, .. }]));
+        assert!(matches!(bench.changes[..], [CircuitChange::Opened { why: OpenReason::SlowCallRate, .. }]));
     }
 
     #[test]
@@ -562,7 +557,7 @@ mod tests {
             assert_eq!(bench.breaker.state(), OPEN);
             assert_eq!(bench.pass(100).is_ok(), passes_at_end, "{boundary:?}");
             assert_eq!(bench.pass(101).is_ok(), !passes_at_end, "one probe only");
-            assert_eq!(bench.moves[1..], [Transition::HalfOpened]);
+            assert_eq!(bench.changes[1..], [CircuitChange::HalfOpen]);
         }
     }
 
@@ -672,9 +667,9 @@ mod tests {
             let half_open = HalfOpen::EvaluateRate { permits: 4, max_wait: Some(ms(50)), on_max_wait };
             let mut bench = Bench::opened(BreakerRules { half_open, ..by_rate(4) });
             let probe = bench.probe(100);
-            bench.breaker.settle(&bench.rules, at(149), &mut bench.moves);
+            bench.breaker.settle(&bench.rules, at(149), &mut bench.changes);
             assert_eq!(bench.breaker.state(), HALF);
-            bench.breaker.settle(&bench.rules, at(160), &mut bench.moves);
+            bench.breaker.settle(&bench.rules, at(160), &mut bench.changes);
             assert_eq!(bench.breaker.state(), state);
             assert_eq!(bench.answer(161, BreakerMark::Success, Some(probe)), state);
             // It opened at 150, when it was due, not at 160, when somebody asked.
@@ -729,9 +724,11 @@ mod tests {
         let mut periods = Vec::new();
         let mut now = 0;
         for closes in [false, false, true, false] {
-            bench.moves.clear();
+            bench.changes.clear();
             bench.force(now, BreakerState::Open);
-            let [Transition::Opened { until: Some(until), .. }] = bench.moves[..] else { panic!("{:?}", bench.moves) };
+            let [CircuitChange::Opened { until: Some(until), .. }] = bench.changes[..] else {
+                panic!("{:?}", bench.changes)
+            };
             periods.push(until.since(at(now)).as_millis());
             now = until.as_micros() / 1_000;
             if closes {
@@ -769,7 +766,7 @@ mod tests {
         assert_eq!((bench.pass(0), bench.breaker.tally(&bench.rules, at(0)).calls), (Ok(None), 4));
         bench.force(0, BreakerState::Closed);
         assert_eq!(bench.answers("ff"), [CLOSED, CLOSED]);
-        bench.breaker.force_open_until(at(7_000), &mut bench.moves);
+        bench.breaker.force_open_until(at(7_000), &mut bench.changes);
         assert_eq!(bench.pass(6_999), Err(Blocked { retry_after: Some(ms(1)) }));
     }
 
@@ -812,7 +809,7 @@ mod tests {
                 }
                 let of_this = out.iter().filter(|probe| **probe == bench.breaker.generation).count();
                 assert!(bench.breaker.state() != HALF || of_this <= most, "{of_this} probes are out");
-                let fork = |bench: &Bench| Bench { rules, breaker: bench.breaker.clone(), moves: Vec::new() };
+                let fork = |bench: &Bench| Bench { rules, breaker: bench.breaker.clone(), changes: Vec::new() };
                 let mut asked = fork(&bench);
                 if let Ok(probe) = asked.pass(now) {
                     open.push((asked, now, out.iter().copied().chain(probe).collect()));

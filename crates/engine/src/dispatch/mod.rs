@@ -21,7 +21,7 @@ mod transition;
 mod wait;
 mod window;
 
-pub use breaker::{Blocked, Breaker, BreakerState, Generation, MarkedAnswer, Transition};
+pub use breaker::{Blocked, Breaker, BreakerState, Generation, MarkedAnswer};
 pub use io::{CallFacts, ClassifiedFailure, Input, Output, OutputBuffer, RequestCheck, Response, ResponseMeta};
 pub use machine::Machine;
 pub use purse::{Purse, RetryLoad};

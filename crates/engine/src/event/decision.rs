@@ -227,7 +227,7 @@ pub enum CircuitChange {
     },
     /// Probes pass.
     HalfOpen,
-    /// Every request passes.
+    /// Every request passes, and nothing is counted yet.
     Closed,
 }
 

@@ -1,10 +1,11 @@
 //! What a call shares with others of its server: the breaker, and the retry budgets.
 
 use super::Transition;
-use crate::dispatch::breaker::{self, Blocked, MarkedAnswer};
+use crate::dispatch::breaker::{Blocked, MarkedAnswer};
 use crate::dispatch::calls::PaidRetry;
 use crate::dispatch::io::{Response, ResponseMeta};
 use crate::dispatch::purse::Purse;
+use crate::dispatch::shared::Server;
 use crate::event::{CircuitChange, Decision};
 use crate::ids::{BreakerId, RetryBudgetId, ServerId};
 use crate::playbook::{BreakerMark, OnEmptyBudget, Retry, RetryBudget};
@@ -15,16 +16,16 @@ impl Transition<'_> {
     pub(super) fn breaker_blocks(&mut self, at: Instant) -> Option<Blocked> {
         let (server, breaker) = self.breaker()?;
         let rules = self.playbook.breaker_rules(breaker);
-        self.shared().servers.entry(server).or_default().breaker.may_pass(rules, at).err()
+        self.server_state(server).breaker.may_pass(rules, at).err()
     }
 
     /// Lets an attempt pass that starts now, perhaps as a probe.
     pub(super) fn pass_breaker(&mut self) -> Result<(), Blocked> {
         let Some((server, breaker)) = self.breaker() else { return Ok(()) };
         let (now, rules) = (self.now, self.playbook.breaker_rules(breaker));
-        let mut moves = Vec::new();
-        let passed = self.shared().servers.entry(server).or_default().breaker.pass(rules, now, &mut moves);
-        self.emit_moves(server, &moves);
+        let mut changes = Vec::new();
+        let passed = self.server_state(server).breaker.pass(rules, now, &mut changes);
+        self.emit_changes(server, &changes);
         passed.map(|probe| self.state().probe = probe)
     }
 
@@ -39,16 +40,16 @@ impl Transition<'_> {
         let probe = self.state().probe.take();
         let answer = MarkedAnswer { mark, took: meta.latency.unwrap_or_default(), probe };
         let (now, rules) = (self.now, self.playbook.breaker_rules(breaker));
-        let mut moves = Vec::new();
-        self.shared().servers.entry(server).or_default().breaker.record(rules, now, answer, &mut moves);
-        self.emit_moves(server, &moves);
+        let mut changes = Vec::new();
+        self.server_state(server).breaker.record(rules, now, answer, &mut changes);
+        self.emit_changes(server, &changes);
     }
 
     /// Frees the probe of an attempt that gets no answer.
     pub(super) fn release_probe(&mut self) {
         let Some((server, _)) = self.breaker() else { return };
         if let Some(probe) = self.state().probe.take() {
-            self.shared().servers.entry(server).or_default().breaker.release(probe);
+            self.server_state(server).breaker.release(probe);
         }
     }
 
@@ -57,19 +58,18 @@ impl Transition<'_> {
         Some((facts.server, facts.breaker?))
     }
 
-    fn emit_moves(&mut self, server: ServerId, moves: &[breaker::Transition]) {
-        for &change in moves {
-            let change = match change {
-                breaker::Transition::Opened { why, until } => CircuitChange::Opened { why, until },
-                breaker::Transition::HalfOpened => CircuitChange::HalfOpen,
-                breaker::Transition::Closed => CircuitChange::Closed,
-            };
-            let call = self.call;
+    fn emit_changes(&mut self, server: ServerId, changes: &[CircuitChange]) {
+        for &change in changes {
             if let CircuitChange::Opened { .. } = change {
-                self.shared().servers.entry(server).or_default().opened_by = Some(call);
+                self.server_state(server).opened_by = Some(self.call);
             }
             self.emit(Decision::Circuit { server, change });
         }
+    }
+
+    /// What the calls of a server share.
+    fn server_state(&mut self, server: ServerId) -> &mut Server {
+        self.shared().servers.entry(server).or_default()
     }
 
     /// A call starts, for every budget that counts calls.
