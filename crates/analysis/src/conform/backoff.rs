@@ -11,7 +11,7 @@ use super::unmet::Unmet;
 use super::write::AGAIN;
 use playproof_engine::dispatch::own_wait;
 use playproof_engine::event::Draw;
-use playproof_engine::playbook::{Compensation, Playbook, Retry};
+use playproof_engine::playbook::{Playbook, Retry};
 use playproof_engine::time::Duration;
 
 /// Runs a case of kind `backoff`.
@@ -66,8 +66,6 @@ fn next(input: &Map<String, Value>) -> Map<String, Value> {
 pub(super) fn retry_of<'a>(playbook: &'a Playbook, class: Option<&str>) -> Result<&'a Retry, Unmet> {
     let of = |name: &str| playbook.verdicts.iter().find(|verdict| *verdict.name == *name);
     let own = class.and_then(|class| of(&format!("{AGAIN}_{class}")));
-    match own.or_else(|| of(AGAIN)).map(|verdict| &verdict.then) {
-        Some(Compensation::RetryWithBackoff(retry)) => Ok(retry),
-        _ => Err(Unmet::unsupported("no failure is sent again")),
-    }
+    let retry = own.or_else(|| of(AGAIN)).and_then(|verdict| verdict.then.retry());
+    retry.ok_or_else(|| Unmet::unsupported("no failure is sent again"))
 }

@@ -11,7 +11,6 @@ use super::write::TOOL;
 use playproof_engine::classify::Signal;
 use playproof_engine::event::{Decision, OutcomeKind, StopReason};
 use playproof_engine::ids::AttemptNo;
-use playproof_engine::playbook::Compensation;
 
 /// Runs a case of kind `classify`.
 pub(super) fn run(case: &Case) -> Result<(), Unmet> {
@@ -22,7 +21,7 @@ pub(super) fn run(case: &Case) -> Result<(), Unmet> {
         let failure = error(&facts, None, None)?;
         let signal = Signal::new(Some(&failure), TOOL, plan.facts(TOOL), false, AttemptNo::FIRST);
         let verdict = plan.playbook.verdict(plan.classifier.classify(&signal).verdict);
-        let retries = matches!(verdict.then, Compensation::RetryWithBackoff(_));
+        let retries = verdict.then.retry().is_some();
         compare(&step.expect, &Sight::default().with("retryable", retries), case.tolerance_ms)?;
     }
     Ok(())

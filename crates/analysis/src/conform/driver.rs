@@ -9,7 +9,7 @@ use playproof_engine::dispatch::{
 };
 use playproof_engine::event::{AdmissionRefusal, Decision, Draw, ErrorFacts, Provenance, RequestKind};
 use playproof_engine::ids::{ArgsId, AttemptNo, CallId, ErrorId, EvidenceId, KeyId, RunId, ServerId, ToolId};
-use playproof_engine::playbook::{Compensation, DEFAULT_BREAKER};
+use playproof_engine::playbook::DEFAULT_BREAKER;
 use playproof_engine::sim::Plan;
 use playproof_engine::time::{Duration, Instant};
 
@@ -147,10 +147,9 @@ impl Told {
     /// Whether the failure was one that is sent again without being counted.
     pub fn is_uncounted(&self, plan: &Plan) -> bool {
         self.decisions.iter().any(|decision| match decision {
-            Decision::FailureClassified { verdict, .. } => match &plan.playbook.verdict(*verdict).then {
-                Compensation::RetryWithBackoff(retry) => retry.uncounted,
-                _ => false,
-            },
+            Decision::FailureClassified { verdict, .. } => {
+                plan.playbook.verdict(*verdict).then.retry().is_some_and(|retry| retry.uncounted)
+            }
             _ => false,
         })
     }

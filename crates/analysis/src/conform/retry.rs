@@ -18,7 +18,7 @@ use playproof_engine::event::{
     AdmissionRefusal, Decision, DeprecationReason, ErrorFacts, Outcome, OutcomeKind, StopReason,
 };
 use playproof_engine::ids::{AttemptNo, CallId, RetryBudgetId, ServerId};
-use playproof_engine::playbook::{Compensation, RetryBudgetKind};
+use playproof_engine::playbook::RetryBudgetKind;
 use playproof_engine::time::{Duration, Instant};
 
 /// Runs a case of kind `retry`.
@@ -163,7 +163,7 @@ impl<'a> Calls<'a> {
         let plan = &self.driver.plan;
         let signal = Signal::new(Some(answer), current.tool, plan.facts(current.tool), false, attempt);
         let said = plan.classifier.classify(&signal);
-        let retries = matches!(plan.playbook.verdict(said.verdict).then, Compensation::RetryWithBackoff(_));
+        let retries = plan.playbook.verdict(said.verdict).then.retry().is_some();
         retries && said.rule.is_some_and(|rule| plan.playbook.rule(rule).when.requires_error())
     }
 

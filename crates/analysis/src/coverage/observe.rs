@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::target::{Cell, Target};
 use playproof_engine::event::{CompensationWord, Decision, GuardKind, OutcomeKind, RequestKind, StopReason};
 use playproof_engine::ids::{AttemptNo, CallId, VerdictId};
-use playproof_engine::playbook::{AfterRefresh, Compensation, Playbook};
+use playproof_engine::playbook::Playbook;
 use playproof_engine::sim::{Scenario, ScenarioCall, SimulationRecord};
 
 /// Every target that the run exercises, except rows of tool facts, which its events do not show.
@@ -81,12 +81,7 @@ impl CallObserver<'_, '_> {
 
     /// The retry guard let a retry or a refresh pass. It is not asked for a refresh that ends the call.
     fn passed_before_a_retry(&mut self) {
-        let asks = |then: &Compensation| match then {
-            Compensation::RetryWithBackoff(_) => true,
-            Compensation::RefreshEvidence(refresh) => refresh.then == AfterRefresh::Retry,
-            _ => false,
-        };
-        if self.current.is_some_and(|verdict| asks(&self.playbook.verdict(verdict).then)) {
+        if self.current.is_some_and(|verdict| self.playbook.verdict(verdict).then.sends_again()) {
             self.guard(GuardKind::Retry, false);
         }
     }

@@ -6,7 +6,7 @@ use super::shape::CallShape;
 use super::synthesize::{self, SyntheticFailure};
 use playproof_engine::event::EffectClaim;
 use playproof_engine::ids::VerdictId;
-use playproof_engine::playbook::{AfterRefresh, Compensation, GuardMode};
+use playproof_engine::playbook::{Compensation, GuardMode};
 use playproof_engine::sim::Plan;
 
 /// Generates failures under one playbook.
@@ -34,7 +34,7 @@ impl<'a> Generator<'a> {
             by_verdict.entry(one.verdict).or_default().push(n);
         }
         let mut resending: Vec<VerdictId> =
-            by_verdict.keys().copied().filter(|&id| resends(&plan.playbook.verdict(id).then)).collect();
+            by_verdict.keys().copied().filter(|&id| plan.playbook.verdict(id).then.sends_again()).collect();
         resending.sort_by_key(|&id| plan.playbook.verdict(id).effect != EffectClaim::NotApplied);
         Generator { plan, made, by_verdict, resending }
     }
@@ -60,7 +60,7 @@ impl<'a> Generator<'a> {
     pub fn sends_again(&self, verdict: VerdictId, shape: CallShape) -> bool {
         let playbook = &self.plan.playbook;
         let effect = playbook.verdict(verdict).effect;
-        resends(&playbook.verdict(verdict).then)
+        playbook.verdict(verdict).then.sends_again()
             && (playbook.retry_guard() == GuardMode::Off
                 || shape.is_safe_to_resend()
                 || effect == EffectClaim::NotApplied)
@@ -131,14 +131,5 @@ impl UsedBudget {
     fn count(&mut self, verdict: VerdictId, then: &Compensation) {
         *self.retries.entry(verdict).or_default() += 1;
         self.refreshes += u32::from(matches!(then, Compensation::RefreshEvidence(_)));
-    }
-}
-
-/// Whether a compensation sends the call again, if its guard lets it pass.
-pub(super) fn resends(then: &Compensation) -> bool {
-    match then {
-        Compensation::RetryWithBackoff(_) => true,
-        Compensation::RefreshEvidence(refresh) => refresh.then == AfterRefresh::Retry,
-        _ => false,
     }
 }

@@ -1,6 +1,5 @@
 //! The targets that no fixture can exercise, and why. Lists only what the playbook alone makes certain.
 
-use super::path::resends;
 use super::probes::sharing::MOST_CALLS;
 use super::target::{Cell, Target};
 use playproof_engine::event::{AdmissionRefusal, GuardKind, OutcomeWord, StopReason, WishFaults};
@@ -75,10 +74,7 @@ impl<'a> Reach<'a> {
     }
 
     fn retries(&self) -> impl Iterator<Item = &'a Retry> {
-        self.given().filter_map(|(_, then)| match then {
-            Compensation::RetryWithBackoff(retry) => Some(retry),
-            _ => None,
-        })
+        self.given().filter_map(|(_, then)| then.retry())
     }
 
     fn refreshes(&self) -> impl Iterator<Item = &'a Refresh> {
@@ -161,7 +157,7 @@ impl<'a> Reach<'a> {
         if self.playbook().limits.max_attempts == 1 {
             return because(ONE_ATTEMPT);
         }
-        (!self.given().any(|(_, then)| resends(then))).then(|| "nothing sends a call again".to_owned())
+        (!self.given().any(|(_, then)| then.sends_again())).then(|| "nothing sends a call again".to_owned())
     }
 
     fn outcome(&self, outcome: OutcomeWord) -> Why {
@@ -207,7 +203,7 @@ impl<'a> Reach<'a> {
     fn stop(&self, stop: StopReason) -> Why {
         let limits = self.playbook().limits;
         let none = |is: bool, why: &str| (!is).then(|| why.to_owned());
-        let resends = self.given().any(|(_, then)| resends(then));
+        let resends = self.given().any(|(_, then)| then.sends_again());
         let bounded = self.retries().next().is_some() || self.refreshes().next().is_some();
         match stop {
             StopReason::ToldNotTo => {

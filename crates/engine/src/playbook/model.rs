@@ -166,6 +166,23 @@ impl Compensation {
     pub const fn as_str(&self) -> &'static str {
         self.word().as_str()
     }
+
+    /// The parameters of a retry, if it is one.
+    pub const fn retry(&self) -> Option<&Retry> {
+        match self {
+            Compensation::RetryWithBackoff(retry) => Some(retry),
+            _ => None,
+        }
+    }
+
+    /// Whether it sends the call again, if its guard lets it pass.
+    pub fn sends_again(&self) -> bool {
+        match self {
+            Compensation::RetryWithBackoff(_) => true,
+            Compensation::RefreshEvidence(refresh) => refresh.then == AfterRefresh::Retry,
+            _ => false,
+        }
+    }
 }
 
 /// The parameters of `retry_with_backoff`.

@@ -6,7 +6,9 @@ use crate::classify::Classifier;
 use crate::event::{AdmissionRefusal, ErrorFacts, PlaybookNames};
 use crate::fixture::Fixture;
 use crate::ids::VerdictId;
-use crate::playbook::{ArgumentSchema, Compensation, Playbook, ToolFacts, ToolRow, Tools, UNCLASSIFIED, UnsafePolicy};
+use crate::playbook::{
+    ArgumentSchema, Compensation, Playbook, Retry, ToolFacts, ToolRow, Tools, UNCLASSIFIED, UnsafePolicy,
+};
 
 use super::scenario::tools_of;
 
@@ -60,7 +62,7 @@ impl Plan {
             checks_requests: playbook.refuses_unknown_tools
                 || playbook.sharing.dedupe.is_some()
                 || tools.check_requests(),
-            draws: playbook.verdicts.iter().any(|verdict| is_drawn(&verdict.then)),
+            draws: playbook.verdicts.iter().any(|verdict| verdict.then.retry().is_some_and(Retry::is_drawn)),
             seed: None,
             tools,
             playbook,
@@ -170,11 +172,6 @@ fn may_redeem(then: &Compensation) -> bool {
         Compensation::IssueReversal(_) => true,
         Compensation::EscalateToHuman(_) | Compensation::DeprecateToolCall(_) => false,
     }
-}
-
-/// Whether a compensation may wait for a drawn time.
-const fn is_drawn(then: &Compensation) -> bool {
-    matches!(then, Compensation::RetryWithBackoff(retry) if retry.is_drawn())
 }
 
 impl Reserved {

@@ -1,7 +1,7 @@
 //! Probes of one call, or of the same call twice: for each rule, each cell, each reversal and each row of tool facts.
 
 use crate::coverage::fixture_builder::{FixtureBuilder, NamedBuilder, failure, lost, ok, refused};
-use crate::coverage::path::{Generator, resends};
+use crate::coverage::path::Generator;
 use crate::coverage::shape::{CallShape, KEYED, UNKEYED};
 use playproof_engine::event::EffectClaim;
 use playproof_engine::ids::VerdictId;
@@ -29,7 +29,7 @@ pub(super) fn for_rules(generator: &Generator<'_>) -> Vec<NamedBuilder> {
         let mut answers: Vec<_> =
             path.iter().zip(1..).map(|(step, at)| failure(generator, step, shape, at, &tool)).collect();
         answers.push(failure(generator, made, shape, attempt, &tool));
-        if resends(&verdict.then) {
+        if verdict.then.sends_again() {
             answers.push(ok());
         }
         let refreshes = path.len() + 1;
@@ -133,7 +133,7 @@ fn calls_of_tool(generator: &Generator<'_>, row: &ToolRow, keyed: bool, thorough
     let tool = example_texts::of_glob(&row.pattern);
     let shape = CallShape { access: row.facts.access, idempotent: row.facts.idempotent, keyed, token: false };
     let verdicts = (0..).map(VerdictId).zip(&generator.plan.playbook.verdicts);
-    let resending = verdicts.filter(|(_, verdict)| resends(&verdict.then));
+    let resending = verdicts.filter(|(_, verdict)| verdict.then.sends_again());
     let mut found = Vec::new();
     for (id, verdict) in resending.take(if thoroughly { 3 } else { 1 }) {
         let Some(made) = generator.failure(id, shape, 1, Some(&tool)) else { continue };

@@ -8,7 +8,7 @@ use crate::coverage::path::Generator;
 use crate::coverage::shape::CallShape;
 use playproof_engine::event::{Headers, WishFaults};
 use playproof_engine::ids::VerdictId;
-use playproof_engine::playbook::{Compensation, DelayFormat, DelaySource, Retry, ServerDelayMode};
+use playproof_engine::playbook::{DelayFormat, DelaySource, Retry, ServerDelayMode};
 use playproof_engine::upstream::UpstreamReply;
 
 /// When the answer comes, by the upstream's own clock: in seconds since 1970, and as HTTP writes it.
@@ -21,7 +21,7 @@ pub(super) fn for_headers(generator: &Generator<'_>) -> Vec<NamedBuilder> {
     let sources = &generator.plan.playbook.server_delay_sources;
     let mut found = Vec::new();
     for (id, verdict) in (0..).map(VerdictId).zip(&generator.plan.playbook.verdicts) {
-        let Compensation::RetryWithBackoff(retry) = &verdict.then else { continue };
+        let Some(retry) = verdict.then.retry() else { continue };
         if !is_heard(retry) {
             continue;
         }

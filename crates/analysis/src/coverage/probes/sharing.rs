@@ -1,7 +1,7 @@
 //! Probes of what calls share: the same key in other ways, more calls than a run has, more than may be out.
 
 use crate::coverage::fixture_builder::{FixtureBuilder, LATENCY, NamedBuilder, failure, lost, ok};
-use crate::coverage::path::{Generator, resends};
+use crate::coverage::path::Generator;
 use crate::coverage::shape::{CallShape, KEYED, UNKEYED};
 use playproof_engine::fixture::FixtureCall;
 use playproof_engine::ids::VerdictId;
@@ -91,7 +91,7 @@ fn many(title: &str, calls: u32) -> FixtureBuilder {
 /// A call that takes the last tool call of its run and would be sent again.
 fn last_retry(generator: &Generator<'_>, most: u32) -> Option<NamedBuilder> {
     let verdicts = (0..).map(VerdictId).zip(&generator.plan.playbook.verdicts);
-    let mut resending = verdicts.filter(|(_, verdict)| resends(&verdict.then)).map(|(id, _)| id);
+    let mut resending = verdicts.filter(|(_, verdict)| verdict.then.sends_again()).map(|(id, _)| id);
     let shape = KEYED;
     let made = resending.find_map(|id| generator.failure(id, shape, 1, None))?;
     let mut builder = many("The last tool call of a run fails", most);

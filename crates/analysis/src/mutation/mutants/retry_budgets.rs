@@ -45,7 +45,7 @@ pub(super) fn add(playbook: &Playbook, all: &mut Vec<Mutant>) {
 }
 
 fn takes_from(then: &Compensation, id: RetryBudgetId) -> bool {
-    matches!(then, Compensation::RetryWithBackoff(Retry { retry_budget: Some(own), .. }) if *own == id)
+    then.retry().is_some_and(|retry| retry.retry_budget == Some(id))
 }
 
 /// A part that differs a little, from 0 to 1.

@@ -49,7 +49,7 @@ impl Transition<'_> {
         let first = self.state().first_verdict;
         let ignored = self.playbook.obeys_first_failure_only() && first.is_some();
         self.emit(Decision::FailureClassified { verdict, rule, ignored });
-        if let Compensation::RetryWithBackoff(retry) = &self.playbook.verdict(verdict).then {
+        if let Some(retry) = self.playbook.verdict(verdict).then.retry() {
             self.charge_throttle(retry);
         }
         let effect = self.playbook.verdict(verdict).effect;

@@ -38,13 +38,10 @@ pub(super) fn waits(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
 /// Headers that no verdict heeds.
 pub(super) fn sources(loaded: &Loaded) -> Option<Diagnostic> {
     let place = loaded.places.part("server_delay_sources")?;
-    let heeds = |verdict: &Verdict| match &verdict.then {
-        Compensation::RetryWithBackoff(Retry { server_delay, .. }) => {
-            server_delay.mode != ServerDelayMode::Ignore || server_delay.stops_at != WishFaults::default()
-        }
-        _ => false,
+    let heeds = |Retry { server_delay, .. }: &Retry| {
+        server_delay.mode != ServerDelayMode::Ignore || server_delay.stops_at != WishFaults::default()
     };
-    if loaded.playbook.verdicts.iter().any(heeds) {
+    if loaded.playbook.verdicts.iter().filter_map(|verdict| verdict.then.retry()).any(heeds) {
         return None;
     }
     let message = "no verdict heeds what the upstream says of waiting";

@@ -6,7 +6,7 @@ use crate::playbook::places::Loaded;
 use playproof_engine::dispatch::wait_range;
 use playproof_engine::ids::RetryBudgetId;
 use playproof_engine::playbook::{
-    AfterMaxWait, BreakerMark, BreakerRules, Compensation, DEFAULT_BREAKER, EvaluateOn, HalfOpen, Limits, Ratio, Retry,
+    AfterMaxWait, BreakerMark, BreakerRules, DEFAULT_BREAKER, EvaluateOn, HalfOpen, Limits, Ratio, Retry,
     RetryBudgetKind, ServerDelayMode, TokenBucket, Tokens, ToolRow,
 };
 use playproof_engine::time::Duration;
@@ -77,7 +77,7 @@ pub(super) fn dedupe(loaded: &Loaded) -> Option<Diagnostic> {
     let playbook = &loaded.playbook;
     let window = playbook.sharing.dedupe?.window;
     let spans = playbook.verdicts.iter().filter_map(|verdict| {
-        let span = longest_span(retry_of(&verdict.then)?, &playbook.limits, window);
+        let span = longest_span(verdict.then.retry()?, &playbook.limits, window);
         Some((span, &verdict.name))
     });
     let (span, name) = spans.max_by_key(|(span, _)| *span)?;
@@ -117,7 +117,7 @@ pub(super) fn retry_budgets(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
     let budgets = (0..).map(RetryBudgetId).zip(&playbook.retry_budgets).zip(&loaded.places.retry_budgets);
     for ((id, (name, budget)), places) in budgets {
         let uses = |retry: &Retry| retry.retry_budget == Some(id);
-        if !playbook.verdicts.iter().any(|verdict| retry_of(&verdict.then).is_some_and(uses)) {
+        if !playbook.verdicts.iter().any(|verdict| verdict.then.retry().is_some_and(uses)) {
             found.push(
                 Diagnostic::warning("unused_retry_budget", format!("no retry takes from the budget `{name}`"))
                     .at(places.name.clone(), "never used")
@@ -133,7 +133,7 @@ pub(super) fn retry_budgets(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
         }
     }
     for (verdict, places) in playbook.verdicts.iter().zip(&loaded.places.verdicts) {
-        let Some(Retry { retry_budget: Some(id), cost: Some(cost), .. }) = retry_of(&verdict.then) else { continue };
+        let Some(Retry { retry_budget: Some(id), cost: Some(cost), .. }) = verdict.then.retry() else { continue };
         let Some(place) = places.as_ref().and_then(|places| places.then.cost.clone()) else { continue };
         if let RetryBudgetKind::TokenBucket(TokenBucket { capacity, .. }) = playbook.retry_budget(*id).kind
             && *cost > capacity
@@ -152,7 +152,7 @@ pub(super) fn retry_budgets(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
 /// Tools whose own client retries too: the attempts of the layers multiply.
 pub(super) fn layers(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
     let playbook = &loaded.playbook;
-    let retries = playbook.verdicts.iter().filter_map(|verdict| retry_of(&verdict.then)).map(|retry| retry.max_retries);
+    let retries = playbook.verdicts.iter().filter_map(|verdict| verdict.then.retry()).map(|retry| retry.max_retries);
     let attempts = playbook.limits.max_attempts.min(retries.fold(1, u32::saturating_add));
     for (tool, places) in playbook.tools.rows().iter().zip(&loaded.places.tools) {
         let below = tool.upstream_retries().saturating_add(1);
@@ -170,13 +170,6 @@ pub(super) fn layers(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
                 .at(place.clone(), "its own client retries too")
                 .help("retry in one layer: switch the retries of the tool's client off"),
         );
-    }
-}
-
-const fn retry_of(compensation: &Compensation) -> Option<&Retry> {
-    match compensation {
-        Compensation::RetryWithBackoff(retry) => Some(retry),
-        _ => None,
     }
 }
 

@@ -13,8 +13,7 @@ use crate::yaml;
 use crate::yaml::{Cursor, Key, MapReader};
 use playproof_engine::ids::{QueueId, VerdictId};
 use playproof_engine::playbook::{
-    AfterRefresh, Compensation, ElapsedRule, GuardMode, LimitKind, Limits, MOST_ATTEMPTS, Playbook, Rule, Study, Tools,
-    UNCLASSIFIED, Verdict,
+    ElapsedRule, GuardMode, LimitKind, Limits, MOST_ATTEMPTS, Playbook, Rule, Study, Tools, UNCLASSIFIED, Verdict,
 };
 use playproof_engine::time::Duration;
 
@@ -230,11 +229,7 @@ fn otherwise(
     let Some(at) = record.optional("otherwise") else { return verdicts.number(UNCLASSIFIED).map(VerdictId) };
     let id = verdicts.find(at)?;
     let verdict = written.and_then(|all| all.get(usize::from(id))).map(|(verdict, _)| verdict);
-    let sends_again = verdict.is_some_and(|verdict| match &verdict.then {
-        Compensation::RetryWithBackoff(_) => true,
-        Compensation::RefreshEvidence(refresh) => refresh.then == AfterRefresh::Retry,
-        _ => false,
-    });
+    let sends_again = verdict.is_some_and(|verdict| verdict.then.sends_again());
     if sends_again && study == Some(&None) {
         at.report(
             Diagnostic::error("otherwise_retries", "a call whose failure no rule matches must not be sent again")
