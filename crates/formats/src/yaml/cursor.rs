@@ -170,6 +170,11 @@ impl<'a> Cursor<'a> {
         self.number(&what, range, |_| None)
     }
 
+    /// The same of a number that 32 bits hold.
+    pub fn count(self, range: RangeInclusive<u64>) -> Option<u32> {
+        self.whole(range).and_then(|count| u32::try_from(count).ok())
+    }
+
     /// A whole number of milliseconds, at most `longest`.
     pub fn duration_ms(self, longest: Duration) -> Option<Duration> {
         let what = format!("whole milliseconds from 0 to {}", longest.as_millis());

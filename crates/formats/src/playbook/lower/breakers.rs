@@ -40,7 +40,7 @@ fn breaker(record: &MapReader<'_>) -> Option<BreakerRules> {
     let window = record.required("window").and_then(window);
     let opens_at = thresholds(record, window);
     let min_calls = match record.optional("min_calls") {
-        Some(at) => count(at, syntax::MOST_CALLS),
+        Some(at) => at.count(1..=syntax::MOST_CALLS),
         // One answer is enough for a number of failures; for a part it would be an accident.
         None if has_rate(record) => record.required("min_calls").and(None), // reports what is missing
         None => Some(1),
@@ -67,20 +67,15 @@ fn has_rate(record: &MapReader<'_>) -> bool {
     ["failure_rate", "slow_call_rate"].iter().any(|key| record.optional(key).is_some())
 }
 
-/// A whole number from 1.
-fn count(at: Cursor<'_>, most: u64) -> Option<u32> {
-    at.whole(1..=most).and_then(|count| u32::try_from(count).ok())
-}
-
 fn window(at: Cursor<'_>) -> Option<BreakerWindow> {
     let record = at.record("`window`", syntax::BREAKER_WINDOW)?;
     let (calls, time) = (record.optional("calls"), record.optional("time_ms"));
     let buckets =
-        record.optional("buckets").map_or(Some(syntax::DEFAULT_BUCKETS), |at| count(at, syntax::MOST_BUCKETS));
+        record.optional("buckets").map_or(Some(syntax::DEFAULT_BUCKETS), |at| at.count(1..=syntax::MOST_BUCKETS));
     let align = word(&record, "align", &BucketAlign::TABLE, BucketAlign::FirstEvent);
     let Some(time) = time else {
         let calls = match calls {
-            Some(calls) => count(calls, syntax::MOST_CALLS),
+            Some(calls) => calls.count(1..=syntax::MOST_CALLS),
             None => record.required("calls").and(None), // reports what is missing
         };
         return only_of_time(&record).and(calls).map(BreakerWindow::Calls);
@@ -140,7 +135,7 @@ fn thresholds(record: &MapReader<'_>, window: Option<BreakerWindow>) -> Option<O
 
 /// A number of failures that the window can hold.
 fn failures(at: Cursor<'_>, window: Option<BreakerWindow>) -> Option<u32> {
-    let failures = count(at, syntax::MOST_CALLS)?;
+    let failures = at.count(1..=syntax::MOST_CALLS)?;
     if let Some(BreakerWindow::Calls(most)) = window
         && failures > most
     {
@@ -219,7 +214,7 @@ fn half_open(at: Cursor<'_>, window: Option<BreakerWindow>, opens_at: Option<Ope
             Some(HalfOpen::EvaluateRate { permits: permits?, max_wait: max_wait?, on_max_wait: on_max_wait? })
         }
         HalfOpenWord::Thresholds => {
-            let capacity = record.required("capacity").and_then(|at| count(at, syntax::MOST_CALLS));
+            let capacity = record.required("capacity").and_then(|at| at.count(1..=syntax::MOST_CALLS));
             let decides = probe_threshold(&record, capacity);
             Some(HalfOpen::Thresholds { capacity: capacity?, decides: decides? })
         }
@@ -228,7 +223,7 @@ fn half_open(at: Cursor<'_>, window: Option<BreakerWindow>, opens_at: Option<Ope
 
 /// A number of probes, at most the answers that decide while the breaker is closed.
 fn permits(at: Cursor<'_>, window: Option<BreakerWindow>) -> Option<u32> {
-    let permits = count(at, syntax::MOST_CALLS)?;
+    let permits = at.count(1..=syntax::MOST_CALLS)?;
     if let Some(BreakerWindow::Calls(most)) = window
         && permits > most
     {
@@ -242,7 +237,7 @@ fn permits(at: Cursor<'_>, window: Option<BreakerWindow>) -> Option<u32> {
 
 fn probe_threshold(record: &MapReader<'_>, capacity: Option<u32>) -> Option<ProbeThreshold> {
     let within = |at: Cursor<'_>| {
-        let needed = count(at, syntax::MOST_CALLS)?;
+        let needed = at.count(1..=syntax::MOST_CALLS)?;
         match capacity {
             Some(capacity) if needed > capacity => {
                 let message = format!("{needed} probes are needed, and at most {capacity} decide");

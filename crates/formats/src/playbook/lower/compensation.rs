@@ -52,7 +52,7 @@ impl Context<'_> {
         let written_retries = record.optional("max_retries");
         places.max_retries = written_retries.map(Cursor::span);
         let max_retries = match (written_retries, &backoff) {
-            (Some(retries), _) => retries.whole(1..=MOST_ATTEMPTS).and_then(|retries| u32::try_from(retries).ok()),
+            (Some(retries), _) => retries.count(1..=MOST_ATTEMPTS),
             (None, Some(Backoff::Listed(list))) => u32::try_from(list.len()).ok(),
             (None, _) => Some(self.max_attempts.saturating_sub(1).max(1)),
         };
@@ -79,7 +79,7 @@ impl Context<'_> {
         let written_refreshes = record.optional("max_refreshes");
         places.max_refreshes = written_refreshes.map(Cursor::span);
         let max_refreshes = match written_refreshes {
-            Some(refreshes) => refreshes.whole(1..=MOST_ATTEMPTS).and_then(|n| u32::try_from(n).ok()),
+            Some(refreshes) => refreshes.count(1..=MOST_ATTEMPTS),
             None => Some(1),
         };
         let on_unsafe = self.on_unsafe(record.optional("on_unsafe"), kind, places);

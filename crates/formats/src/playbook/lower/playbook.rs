@@ -254,7 +254,7 @@ fn limits(record: &MapReader<'_>) -> Option<PlacedLimits> {
     let Some(at) = record.optional("limits") else { return Some((default, LimitPlaces::default())) };
     let record = at.record("`limits`", syntax::LIMITS)?;
     let max_attempts = match record.optional("max_attempts") {
-        Some(at) => at.whole(1..=MOST_ATTEMPTS).and_then(|n| u32::try_from(n).ok()),
+        Some(at) => at.count(1..=MOST_ATTEMPTS),
         None => Some(default.max_attempts),
     };
     let span = |key| {

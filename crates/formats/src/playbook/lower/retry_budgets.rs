@@ -123,12 +123,12 @@ fn deposit_withdraw(record: &MapReader<'_>) -> Option<RetryBudgetKind> {
         }
         Some(ttl)
     });
-    let min = record.required("min_retries_per_sec").and_then(|at| at.whole(0..=syntax::MOST_CALLS));
+    let min = record.required("min_retries_per_sec").and_then(|at| at.count(0..=syntax::MOST_CALLS));
     let retry_percent = required_ratio(record, "retry_percent", syntax::RETRIES_PER_CALL);
     let rounding = word(record, "rounding", &DepositRounding::TABLE, DepositRounding::Finagle);
     Some(RetryBudgetKind::DepositWithdraw {
         ttl: ttl?,
-        min_retries_per_sec: u32::try_from(min?).ok()?,
+        min_retries_per_sec: min?,
         retry_percent: retry_percent?,
         rounding: rounding?,
     })
@@ -139,8 +139,7 @@ fn required_ratio(record: &MapReader<'_>, key: &str, bounds: (Ratio, Ratio)) -> 
 }
 
 fn at_once(record: &MapReader<'_>) -> Option<u32> {
-    let count = record.required("min_retry_concurrency").and_then(|at| at.whole(0..=syntax::MOST_CALLS))?;
-    u32::try_from(count).ok()
+    record.required("min_retry_concurrency").and_then(|at| at.count(0..=syntax::MOST_CALLS))
 }
 
 /// Tokens with at most three decimal places.

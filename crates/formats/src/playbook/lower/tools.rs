@@ -41,8 +41,7 @@ fn row(name: &Key<'_>, at: Cursor<'_>) -> Option<(ToolRow, ToolPlaces)> {
     let ignores_keys = record.optional("keys").map_or(Some(false), |at| at.word(&syntax::KEYS));
     let needs_key = record.optional("key").map_or(Some(false), |at| at.word(&syntax::KEY));
     let server = record.optional("server").map_or(Some(None), |at| at.words().map(|name| Some(Arc::from(name))));
-    let retries = record.optional("upstream_retries").map_or(Some(0), |at| at.whole(0..=MOST_ATTEMPTS));
-    let upstream_retries = retries.and_then(|retries| u32::try_from(retries).ok());
+    let upstream_retries = record.optional("upstream_retries").map_or(Some(0), |at| at.count(0..=MOST_ATTEMPTS));
     let schema = record.optional("schema").map_or(Some(None), |at| arguments::schema(at).map(Some));
     if name.text.trim().is_empty() {
         let message = format!("`{}` is not a tool name", shorten(name.text));

@@ -109,8 +109,8 @@ fn family(record: &MapReader<'_>) -> Option<Family> {
         FamilyWord::Exponential => Some(Family::Exponential { base, multiplier: multiplier(2)? }),
         FamilyWord::Polynomial => {
             let coef = required_span("coef_ms");
-            let exponent = record.required("exponent").and_then(|at| at.whole(1..=syntax::MOST_EXPONENT));
-            Some(Family::Polynomial { base, coef: coef?, exponent: u32::try_from(exponent?).ok()? })
+            let exponent = record.required("exponent").and_then(|at| at.count(1..=syntax::MOST_EXPONENT));
+            Some(Family::Polynomial { base, coef: coef?, exponent: exponent? })
         }
         FamilyWord::Fibonacci => Some(Family::Fibonacci { base }),
         FamilyWord::Decorrelated => {
