@@ -4,8 +4,9 @@ use serde_json::{Map, Value, json};
 
 use super::amount::Amount;
 use super::case::{Case, CaseStep};
-use super::compare::{Sight, compare};
+use super::compare::Sight;
 use super::retry::Calls;
+use super::steps::run_steps;
 use super::subject::{draw, plan};
 use super::unmet::Unmet;
 use super::write::AGAIN;
@@ -17,23 +18,17 @@ use playproof_engine::time::Duration;
 /// Runs a case of kind `backoff`.
 pub(super) fn run(case: &Case) -> Result<(), Unmet> {
     let playbook = plan(case)?.playbook;
-    let mut calls = Calls::new(case)?;
     let mut previous = None;
-    for step in &case.steps {
-        for _ in 0..step.repeat {
-            let sight = match step.op.as_str() {
-                "delay" => single(case, &playbook, step, &mut previous)?,
-                "next" => calls.response(&next(&step.input))?,
-                _ => {
-                    previous = None;
-                    calls.reset();
-                    Sight::default()
-                }
-            };
-            compare(&step.expect, &sight, case.tolerance_ms)?;
+    let run = |calls: &mut Calls<'_>, step: &CaseStep| match step.op.as_str() {
+        "delay" => single(case, &playbook, step, &mut previous),
+        "next" => calls.response(&next(&step.input)),
+        _ => {
+            previous = None;
+            calls.reset();
+            Ok(Sight::default())
         }
-    }
-    Ok(())
+    };
+    run_steps(case, &mut Calls::new(case)?, run, Calls::end)
 }
 
 /// The wait before retry `n`.

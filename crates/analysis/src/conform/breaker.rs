@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 use serde_json::{Map, Value};
 
 use super::case::{Case, CaseKind, CaseStep};
-use super::compare::{Shown, Sight, compare};
+use super::compare::{Shown, Sight};
+use super::steps::run_steps;
 use super::subject::{Clock, plan, span};
 use super::unmet::Unmet;
 use playproof_engine::dispatch::{Breaker, BreakerState, CountedCall, Generation, MarkedAnswer, Tally, Window};
@@ -30,13 +31,7 @@ pub(super) fn run(case: &Case) -> Result<(), Unmet> {
         null_rates: policy("rate_null_below_min") == Some(true),
     };
     server.begin(&case.initial)?;
-    for step in &case.steps {
-        for _ in 0..step.repeat {
-            let sight = server.step(step)?;
-            compare(&step.expect, &sight, case.tolerance_ms)?;
-        }
-    }
-    compare(&case.expect, &server.sight(), case.tolerance_ms)
+    run_steps(case, &mut server, Server::step, Server::sight)
 }
 
 struct Server {

@@ -3,7 +3,8 @@
 use super::amount::Amount;
 use super::backoff::retry_of;
 use super::case::{Case, CaseStep};
-use super::compare::{Sight, compare};
+use super::compare::Sight;
+use super::steps::run_steps;
 use super::subject::{Clock, plan};
 use super::unmet::Unmet;
 use playproof_engine::dispatch::{Purse, RetryLoad};
@@ -14,14 +15,7 @@ const MOST_CALLS: u64 = 100_000;
 
 /// Runs a case of kind `budget`.
 pub(super) fn run(case: &Case) -> Result<(), Unmet> {
-    let mut shared = Shared::new(case)?;
-    for step in &case.steps {
-        for _ in 0..step.repeat {
-            let sight = shared.step(step)?;
-            compare(&step.expect, &sight, case.tolerance_ms)?;
-        }
-    }
-    compare(&case.expect, &shared.sight(), case.tolerance_ms)
+    run_steps(case, &mut Shared::new(case)?, Shared::step, Shared::sight)
 }
 
 struct Shared {

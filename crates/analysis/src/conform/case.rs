@@ -159,7 +159,7 @@ impl CaseKind {
 /// What is wrong with a file of cases, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaseError {
-    /// A JSON pointer, or a line and a column of what is no JSON.
+    /// A JSON pointer; for a text that is not JSON, a line and a column.
     pub place: String,
     /// What is wrong.
     pub message: String,

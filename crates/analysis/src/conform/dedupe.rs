@@ -6,34 +6,27 @@ use serde_json::{Map, Value};
 
 use super::amount::Amount;
 use super::case::{Case, CaseStep};
-use super::compare::{Sight, compare};
+use super::compare::Sight;
 use super::driver::{Answer, Driver, NewCall, Told, nothing_sent};
+use super::steps::run_steps;
 use super::subject::{moment, plan, span};
 use super::unmet::Unmet;
 use super::write::TOOL;
 use playproof_engine::event::{AdmissionRefusal, Decision, ErrorFacts, OutcomeKind};
-use playproof_engine::ids::{ArgsId, AttemptNo, CallId, KeyId};
+use playproof_engine::ids::{ArgsId, AttemptNo, CallId, Interner, KeyId};
 use playproof_engine::time::Instant;
 
 /// Runs a case of kind `dedupe`.
 pub(super) fn run(case: &Case) -> Result<(), Unmet> {
-    let mut requests = Requests::new(case)?;
-    for step in &case.steps {
-        for _ in 0..step.repeat {
-            let sight = requests.step(step)?;
-            compare(&step.expect, &sight, case.tolerance_ms)?;
-        }
-    }
-    compare(&case.expect, &requests.sight(), case.tolerance_ms)
+    run_steps(case, &mut Requests::new(case)?, Requests::step, Requests::sight)
 }
 
 #[derive(Clone)]
 struct Requests<'a> {
     case: &'a Case,
     driver: Driver,
-    /// The keys and the arguments, by the order in which they were seen.
-    keys: Vec<String>,
-    args: Vec<String>,
+    keys: Interner,
+    args: Interner,
     /// The requests that are out, by key.
     out: BTreeMap<String, Out>,
     /// How the last request of each key ended without a result that is kept.
@@ -56,8 +49,8 @@ impl<'a> Requests<'a> {
         let mut requests = Requests {
             case,
             driver: Driver::new(plan(case)?),
-            keys: Vec::new(),
-            args: Vec::new(),
+            keys: Interner::new(),
+            args: Interner::new(),
             out: BTreeMap::new(),
             unkept: BTreeMap::new(),
             results: BTreeMap::new(),
@@ -111,7 +104,8 @@ impl<'a> Requests<'a> {
                 let status = step.input.get("status").and_then(Amount::of);
                 let is_error = status.is_some_and(|status| status >= Amount::whole(400));
                 self.complete(key, status, !is_error)?;
-                Ok(self.sight().with("stored", self.is_kept(key)))
+                let stored = self.is_kept(key);
+                Ok(self.sight().with("stored", stored))
             }
             _ => Ok(self.sight()),
         }
@@ -135,10 +129,10 @@ impl<'a> Requests<'a> {
     fn begin(&mut self, input: &Map<String, Value>) -> Result<Sight, Unmet> {
         let key = input.get("key").and_then(Value::as_str);
         let print = input.get("fingerprint").and_then(Value::as_str).unwrap_or_default();
-        let args = ArgsId(number(&mut self.args, print));
+        let args = ArgsId(self.args.intern(print));
         let unfit = input.get("invalid_params") == Some(&Value::Bool(true));
         let new = NewCall {
-            key: key.map(|key| KeyId(number(&mut self.keys, key))),
+            key: key.map(|key| KeyId(self.keys.intern(key))),
             key_len: key.map(str::len),
             args,
             unfit,
@@ -158,11 +152,7 @@ impl<'a> Requests<'a> {
     /// What a request gets that is not executed.
     fn unsent(&self, told: &Told) -> Result<Sight, Unmet> {
         let sight = self.sight();
-        let ended = told.decisions.iter().find_map(|decision| match decision {
-            Decision::Outcome(outcome) => Some(outcome.kind),
-            _ => None,
-        });
-        match ended {
+        match told.outcome().map(|outcome| outcome.kind) {
             None => Ok(sight.with("action", "join")),
             Some(OutcomeKind::Cached { leader }) => {
                 Ok(sight.with("action", "replay").with("status", self.results.get(&leader).copied()))
@@ -201,12 +191,10 @@ impl<'a> Requests<'a> {
     }
 
     /// Whether the same request would get the result of the last one.
-    fn is_kept(&self, key: &str) -> bool {
-        let known = |seen: &Vec<String>, text: &str| seen.iter().position(|one| one == text);
-        let Some(number) = known(&self.keys, key).and_then(|place| u32::try_from(place).ok()) else { return false };
-        (0..self.args.len()).any(|args| {
-            let args = ArgsId(u32::try_from(args).unwrap_or(u32::MAX));
-            let new = NewCall { key: Some(KeyId(number)), key_len: Some(key.len()), args, ..NewCall::of(TOOL) };
+    fn is_kept(&mut self, key: &str) -> bool {
+        let number = KeyId(self.keys.intern(key));
+        (0..).map(ArgsId).zip(self.args.names()).any(|(args, _)| {
+            let new = NewCall { key: Some(number), key_len: Some(key.len()), args, ..NewCall::of(TOOL) };
             let (_, told) = self.driver.clone().call(new);
             told.decisions.iter().any(|decision| matches!(decision, Decision::ServedFromCache { .. }))
         })
@@ -215,13 +203,4 @@ impl<'a> Requests<'a> {
     fn sight(&self) -> Sight {
         Sight::default().with("executions", self.executions)
     }
-}
-
-/// The number of a text among those that were seen.
-fn number(seen: &mut Vec<String>, text: &str) -> u32 {
-    let place = seen.iter().position(|one| one == text).unwrap_or_else(|| {
-        seen.push(text.to_owned());
-        seen.len() - 1
-    });
-    u32::try_from(place).unwrap_or(u32::MAX)
 }

@@ -7,7 +7,7 @@ use playproof_engine::classify::{Signal, server_says};
 use playproof_engine::dispatch::{
     CallFacts, ClassifiedFailure, Input, Machine, Output, OutputBuffer, RequestCheck, Response, ResponseMeta,
 };
-use playproof_engine::event::{AdmissionRefusal, Decision, Draw, ErrorFacts, Provenance, RequestKind};
+use playproof_engine::event::{AdmissionRefusal, Decision, Draw, ErrorFacts, Outcome, Provenance, RequestKind};
 use playproof_engine::ids::{ArgsId, AttemptNo, CallId, ErrorId, EvidenceId, KeyId, RunId, ServerId, ToolId};
 use playproof_engine::playbook::DEFAULT_BREAKER;
 use playproof_engine::sim::Plan;
@@ -144,6 +144,14 @@ impl Driver {
 }
 
 impl Told {
+    /// How the call ended, if it did.
+    pub fn outcome(&self) -> Option<&Outcome> {
+        self.decisions.iter().find_map(|decision| match decision {
+            Decision::Outcome(outcome) => Some(outcome),
+            _ => None,
+        })
+    }
+
     /// Whether the failure was one that is sent again without being counted.
     pub fn is_uncounted(&self, plan: &Plan) -> bool {
         self.decisions.iter().any(|decision| match decision {

@@ -16,6 +16,7 @@ mod result;
 mod retry;
 mod rules;
 mod run;
+mod steps;
 mod subject;
 #[cfg(test)]
 mod tests;

@@ -7,8 +7,9 @@ use serde_json::{Map, Value};
 use super::amount::Amount;
 use super::budget::tokens;
 use super::case::{Case, CaseStep};
-use super::compare::{Sight, compare};
+use super::compare::Sight;
 use super::driver::{Answer, Driver, NewCall, Told, nothing_sent};
+use super::steps::run_steps;
 use super::subject::{draw, error, moment, plan, span};
 use super::unmet::Unmet;
 use super::write::{NOT_RETRYABLE, TOOL, UNSAFE_TOOL};
@@ -17,20 +18,13 @@ use playproof_engine::dispatch::Purse;
 use playproof_engine::event::{
     AdmissionRefusal, Decision, DeprecationReason, ErrorFacts, Outcome, OutcomeKind, StopReason,
 };
-use playproof_engine::ids::{AttemptNo, CallId, RetryBudgetId, ServerId};
+use playproof_engine::ids::{AttemptNo, CallId, Interner, RetryBudgetId, ServerId};
 use playproof_engine::playbook::RetryBudgetKind;
 use playproof_engine::time::{Duration, Instant};
 
 /// Runs a case of kind `retry`.
 pub(super) fn run(case: &Case) -> Result<(), Unmet> {
-    let mut calls = Calls::new(case)?;
-    for step in &case.steps {
-        for _ in 0..step.repeat {
-            let sight = calls.step(step)?;
-            compare(&step.expect, &sight, case.tolerance_ms)?;
-        }
-    }
-    compare(&case.expect, &calls.end(), case.tolerance_ms)
+    run_steps(case, &mut Calls::new(case)?, Calls::step, Calls::end)
 }
 
 /// The calls of a case.
@@ -38,7 +32,7 @@ pub(super) struct Calls<'a> {
     case: &'a Case,
     driver: Driver,
     /// The partitions, by their server.
-    servers: Vec<String>,
+    servers: Interner,
     current: Option<Current>,
     /// What the last call showed.
     last: Option<Current>,
@@ -65,7 +59,7 @@ impl<'a> Calls<'a> {
         let mut driver = Driver::new(plan(case)?);
         driver.now = moment(&case.initial, "now_ms").unwrap_or_default();
         begin(&mut driver, &case.initial)?;
-        Ok(Calls { case, driver, servers: Vec::new(), current: None, last: None })
+        Ok(Calls { case, driver, servers: Interner::new(), current: None, last: None })
     }
 
     fn step(&mut self, step: &CaseStep) -> Result<Sight, Unmet> {
@@ -90,7 +84,8 @@ impl<'a> Calls<'a> {
         if let Some(at) = moment(input, "at_ms") {
             self.driver.now = self.driver.now.max(at);
         }
-        let server = self.server(input.get("partition").and_then(Value::as_str).unwrap_or_default());
+        let partition = input.get("partition").and_then(Value::as_str).unwrap_or_default();
+        let server = ServerId(self.servers.intern(partition));
         let earlier = input.get("attempt").and_then(Amount::of).and_then(Amount::as_whole).unwrap_or(1);
         let new = NewCall { server, ..NewCall::of(tool) };
         let (id, told) = self.driver.call(new);
@@ -217,17 +212,8 @@ impl<'a> Calls<'a> {
         }
     }
 
-    /// The server of a partition.
-    fn server(&mut self, partition: &str) -> ServerId {
-        let place = self.servers.iter().position(|known| known == partition).unwrap_or_else(|| {
-            self.servers.push(partition.to_owned());
-            self.servers.len() - 1
-        });
-        ServerId(u32::try_from(place).unwrap_or(u32::MAX))
-    }
-
     /// What holds in the end, of the last call.
-    fn end(&self) -> Sight {
+    pub fn end(&self) -> Sight {
         let Some(last) = &self.last else { return Sight::default() };
         self.with_budget(Sight::default(), last.server)
             .with("attempts", last.sent)
@@ -274,11 +260,7 @@ impl Current {
 
 /// Why the call ended, in the words of cases.
 fn ended(driver: &Driver, told: &Told) -> Option<String> {
-    let outcome = told.decisions.iter().find_map(|decision| match decision {
-        Decision::Outcome(outcome) => Some(outcome),
-        _ => None,
-    })?;
-    Some(reason(driver, outcome).to_owned())
+    told.outcome().map(|outcome| reason(driver, outcome).to_owned())
 }
 
 fn reason<'a>(driver: &'a Driver, outcome: &Outcome) -> &'a str {

@@ -1,5 +1,7 @@
 //! Runs the published cases, and files that are wrong.
 
+use std::collections::BTreeSet;
+
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -143,6 +145,22 @@ fn own(kind: &str, policy: Value, steps: Vec<Value>, more: Value) -> Option<Stri
     case.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     let text = json!({ "schema": FORMAT, "suite": "own", "cases": [case] }).to_string();
     run_cases(&read_cases(&text).unwrap_or_else(|error| panic!("{error}"))).remove(0).why
+}
+
+#[test]
+fn what_nothing_shows_in_the_end_is_never_passed_over() {
+    let mut kinds = BTreeSet::new();
+    for file in suites() {
+        for case in file.cases.iter().filter(|case| result(&file.suite, case) == CaseResult::Passed) {
+            let mut wrong = case.clone();
+            wrong.expect.insert("seen".to_owned(), json!(1));
+            assert_eq!(result(&file.suite, &wrong), CaseResult::Unsupported, "{}", case.id);
+            kinds.insert(case.kind.as_str());
+        }
+    }
+    for kind in ["backoff", "breaker", "budget", "classify", "dedupe", "retry", "server_delay_parse", "window"] {
+        assert!(kinds.contains(kind), "{kind}");
+    }
 }
 
 const AGAIN: &str = "retry";
