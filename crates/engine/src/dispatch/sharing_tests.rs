@@ -5,36 +5,26 @@ use super::tests::{failed, keyed_write};
 use super::{CallFacts, Input, Output, Response};
 use crate::event::{AdmissionRefusal, Decision, EffectClaim, OutcomeKind, OutcomeWord, StopReason};
 use crate::ids::{ArgsId, CallId, KeyId, RunId, ToolId};
-use crate::playbook::sample::{DENIED, TIMEOUT, playbook};
-use crate::playbook::{
-    Access, BudgetUnit, Dedupe, InFlightKey, PermitLimits, Playbook, Sharing, Study, ToolCallBudget,
-};
+use crate::playbook::sample::{DEDUPE, DENIED, TIMEOUT, playbook};
+use crate::playbook::{Access, BudgetUnit, Dedupe, PermitLimits, Playbook, Sharing, Study, ToolCallBudget};
 use crate::time::{Duration, Instant};
-
-const WINDOW: Dedupe = Dedupe {
-    window: Duration::from_millis(60_000),
-    in_flight: InFlightKey::Join,
-    min_key_len: 1,
-    max_key_len: 255,
-    most_keys: 100_000,
-};
 
 fn sharing(sharing: Sharing) -> Playbook {
     Playbook { sharing, ..playbook() }
 }
 
 fn deduping() -> Playbook {
-    sharing(Sharing { dedupe: Some(WINDOW), ..Sharing::NONE })
+    sharing(Sharing { dedupe: Some(DEDUPE), ..Sharing::NONE })
 }
 
 fn with_permits(max_in_flight: u32, queue: u32) -> Playbook {
     let permits = Some(PermitLimits { max_in_flight, queue });
-    sharing(Sharing { dedupe: Some(WINDOW), permits, ..Sharing::NONE })
+    sharing(Sharing { dedupe: Some(DEDUPE), permits, ..Sharing::NONE })
 }
 
 fn with_budget(tool_calls: u32, counts: BudgetUnit) -> Playbook {
     let budget = Some(ToolCallBudget { tool_calls, counts });
-    sharing(Sharing { dedupe: Some(WINDOW), budget, ..Sharing::NONE })
+    sharing(Sharing { dedupe: Some(DEDUPE), budget, ..Sharing::NONE })
 }
 
 fn unkeyed_write() -> CallFacts {
@@ -62,7 +52,7 @@ fn a_key_in_flight_is_joined_and_a_finished_one_is_kept_until_its_window_is_over
 
 #[test]
 fn a_window_of_zero_keeps_nothing() {
-    let dedupe = Some(Dedupe { window: Duration::ZERO, ..WINDOW });
+    let dedupe = Some(Dedupe { window: Duration::ZERO, ..DEDUPE });
     let mut dispatcher = Dispatcher::of(sharing(Sharing { dedupe, ..Sharing::NONE }));
     dispatcher.call(0, keyed_write());
     dispatcher.answer(0, 1, Response::Ok);
@@ -295,7 +285,7 @@ fn a_refused_leader_leaves_its_key_free() {
 
 #[test]
 fn the_oldest_ended_keys_are_forgotten_first() {
-    let dedupe = Some(Dedupe { most_keys: 2, ..WINDOW });
+    let dedupe = Some(Dedupe { most_keys: 2, ..DEDUPE });
     let mut dispatcher = Dispatcher::of(sharing(Sharing { dedupe, ..Sharing::NONE }));
     for call in 0..3 {
         dispatcher.call(call, other(call));

@@ -1,8 +1,8 @@
 //! A small playbook for tests of the engine: one verdict for each compensation, and one rule for each by error kind.
 
 use super::{
-    AfterRefresh, Backoff, BreakerMark, Compensation, ConditionKind, ConditionTest, Limits, Playbook, Refresh, Retry,
-    Reversal, Rule, ServerDelay, Sharing, Terminal, Tools, UnsafePolicy, Verdict, When,
+    AfterRefresh, Backoff, BreakerMark, Compensation, ConditionKind, ConditionTest, Dedupe, InFlightKey, Limits,
+    Playbook, Refresh, Retry, Reversal, Rule, ServerDelay, Sharing, Terminal, Tools, UnsafePolicy, Verdict, When,
 };
 use crate::event::EffectClaim;
 use crate::ids::{QueueId, ReasonId, VerdictId};
@@ -14,6 +14,15 @@ pub(crate) const TIMEOUT: u16 = 0;
 pub(crate) const STALE: u16 = 1;
 pub(crate) const DENIED: u16 = 2;
 pub(crate) const TAKE_BACK: u16 = 3;
+
+/// A minute, and otherwise the defaults of the format.
+pub(crate) const DEDUPE: Dedupe = Dedupe {
+    window: Duration::from_millis(60_000),
+    in_flight: InFlightKey::Join,
+    min_key_len: 1,
+    max_key_len: 255,
+    most_keys: 100_000,
+};
 
 pub(crate) fn playbook() -> Playbook {
     let verdict = |name: &str, effect, then| {

@@ -7,19 +7,12 @@ use crate::call::{AnswerTo, CallTexts, Place, RecordedAnswer, RecordedCall, Repl
 use crate::classify::Memo;
 use crate::event::{AdmissionRefusal, Decision, ErrorFacts, OutcomeKind, OutcomeWord, StatusFrom};
 use crate::ids::CallId;
-use crate::playbook::sample::playbook;
-use crate::playbook::{Access, BudgetUnit, Dedupe, InFlightKey, Sharing, ToolCallBudget, ToolFacts, Tools};
+use crate::playbook::sample::{DEDUPE, playbook};
+use crate::playbook::{Access, BudgetUnit, Sharing, ToolCallBudget, ToolFacts, Tools};
 use crate::time::{Duration, Instant};
 use crate::upstream::MissingAnswerPolicy;
 
 const READ: ToolFacts = ToolFacts { declared: true, access: Access::Read, ..ToolFacts::ASSUMED };
-const WINDOW: Dedupe = Dedupe {
-    window: Duration::from_millis(60_000),
-    in_flight: InFlightKey::Join,
-    min_key_len: 1,
-    max_key_len: 255,
-    most_keys: 100_000,
-};
 
 fn plan(sharing: Sharing) -> Plan {
     let mut book = playbook();
@@ -28,7 +21,7 @@ fn plan(sharing: Sharing) -> Plan {
 }
 
 fn deduping() -> Plan {
-    plan(Sharing { dedupe: Some(WINDOW), ..Sharing::NONE })
+    plan(Sharing { dedupe: Some(DEDUPE), ..Sharing::NONE })
 }
 
 /// A call that was made and answered at these moments.

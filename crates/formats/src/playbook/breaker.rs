@@ -88,6 +88,7 @@ fn half_open(half_open: &HalfOpen) -> Value {
 #[cfg(test)]
 mod tests {
     use crate::diagnostic::Source;
+    use crate::playbook::tests::errors_of;
     use crate::playbook::{parse, rows};
 
     const RATE: &str = "min_calls: 5, failure_rate: 0.5, open_ms: 9";
@@ -115,13 +116,7 @@ mod tests {
 
     /// The errors with what each underlines.
     fn errors(breakers: &str, verdict: &str) -> Vec<String> {
-        let text = playbook(breakers, verdict);
-        let report = parse(Source::whole("t", text.clone())).expect_err(breakers);
-        let each = report.diagnostics.iter().map(|found| {
-            let places: Vec<&str> = found.labels.iter().map(|label| &text[label.span.clone()]).collect();
-            format!("{}: {}", found.id, places.join("|"))
-        });
-        each.collect()
+        errors_of(&playbook(breakers, verdict))
     }
 
     #[test]

@@ -89,6 +89,7 @@ pub(super) fn payment(playbook: &Playbook, retry: &Retry) -> Map<String, Value> 
 #[cfg(test)]
 mod tests {
     use crate::diagnostic::Source;
+    use crate::playbook::tests::errors_of;
     use crate::playbook::{parse, rows};
 
     const TOKENS: &str = "kind: token_bucket, capacity: 500, cost: 14";
@@ -114,13 +115,7 @@ mod tests {
 
     /// The errors with what each underlines.
     fn errors(budgets: &str, retry: &str) -> Vec<String> {
-        let text = playbook(budgets, retry);
-        let report = parse(Source::whole("t", text.clone())).expect_err(budgets);
-        let each = report.diagnostics.iter().map(|found| {
-            let places: Vec<&str> = found.labels.iter().map(|label| &text[label.span.clone()]).collect();
-            format!("{}: {}", found.id, places.join("|"))
-        });
-        each.collect()
+        errors_of(&playbook(budgets, retry))
     }
 
     #[test]

@@ -34,7 +34,7 @@ fn load(text: &str) -> Playbook {
     parse(Source::whole("t", text)).unwrap_or_else(|report| panic!("{report}")).playbook
 }
 
-fn diagnostics(text: &str) -> Vec<(Diagnostic, String)> {
+pub(super) fn diagnostics(text: &str) -> Vec<(Diagnostic, String)> {
     let report = parse(Source::whole("t", text)).expect_err("a report");
     let underlined = |diagnostic: &Diagnostic| {
         diagnostic.labels.iter().map(|label| &text[label.span.clone()]).collect::<Vec<_>>().join("|")
@@ -42,11 +42,15 @@ fn diagnostics(text: &str) -> Vec<(Diagnostic, String)> {
     report.diagnostics.iter().map(|diagnostic| (diagnostic.clone(), underlined(diagnostic))).collect()
 }
 
-/// `id: what is underlined` of every error of `GOOD` with `from` replaced.
+/// `id: what is underlined` of every error of a playbook.
+pub(super) fn errors_of(text: &str) -> Vec<String> {
+    diagnostics(text).iter().map(|(diagnostic, underlined)| format!("{}: {underlined}", diagnostic.id)).collect()
+}
+
+/// The same of `GOOD` with `from` replaced.
 fn errors(from: &str, to: &str) -> Vec<String> {
     assert!(GOOD.contains(from), "{from}");
-    let all = diagnostics(&GOOD.replacen(from, to, 1));
-    all.iter().map(|(diagnostic, underlined)| format!("{}: {underlined}", diagnostic.id)).collect()
+    errors_of(&GOOD.replacen(from, to, 1))
 }
 
 /// The help of the only error of `GOOD` with `from` replaced.

@@ -159,6 +159,7 @@ pub(super) fn decimal(number: impl fmt::Display) -> Value {
 #[cfg(test)]
 mod tests {
     use crate::diagnostic::Source;
+    use crate::playbook::tests::errors_of;
     use crate::playbook::{Loaded, parse, rows};
 
     fn playbook(retry: &str, limits: &str) -> String {
@@ -183,13 +184,7 @@ mod tests {
 
     /// The errors with what each underlines.
     fn errors(retry: &str, limits: &str) -> Vec<String> {
-        let report = parse(Source::whole("t", playbook(retry, limits))).expect_err(retry);
-        let text = playbook(retry, limits);
-        let each = report.diagnostics.iter().map(|found| {
-            let places: Vec<&str> = found.labels.iter().map(|label| &text[label.span.clone()]).collect();
-            format!("{}: {}", found.id, places.join("|"))
-        });
-        each.collect()
+        errors_of(&playbook(retry, limits))
     }
 
     #[test]

@@ -108,6 +108,7 @@ fn source(at: Cursor<'_>) -> Option<DelaySource> {
 #[cfg(test)]
 mod tests {
     use crate::diagnostic::Source;
+    use crate::playbook::tests::errors_of;
     use crate::playbook::{Loaded, parse, rows};
 
     fn text(when: &str, more: &str) -> String {
@@ -124,13 +125,7 @@ mod tests {
 
     /// The errors with what each underlines.
     fn errors(when: &str, more: &str) -> Vec<String> {
-        let text = text(when, more);
-        let report = parse(Source::whole("t", text.clone())).expect_err(when);
-        let each = report.diagnostics.iter().map(|found| {
-            let places: Vec<&str> = found.labels.iter().map(|label| &text[label.span.clone()]).collect();
-            format!("{}: {}", found.id, places.join("|"))
-        });
-        each.collect()
+        errors_of(&text(when, more))
     }
 
     /// The canonical condition on headers.

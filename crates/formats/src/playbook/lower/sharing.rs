@@ -51,6 +51,7 @@ fn number(record: &MapReader<'_>, key: &str, least: u64, most: u64, default: u32
 mod tests {
     use super::*;
     use crate::diagnostic::Source;
+    use crate::playbook::tests::diagnostics;
     use crate::playbook::{parse, rows};
     use playproof_engine::time::Duration;
 
@@ -69,10 +70,7 @@ queues: [q]
 
     /// What is underlined in a playbook with these parts.
     fn wrong(parts: &str) -> Vec<String> {
-        let text = format!("{HEAD}{parts}");
-        let report = parse(Source::whole("t", text.as_str())).expect_err(parts);
-        let labels = report.diagnostics.iter().flat_map(|diagnostic| &diagnostic.labels);
-        labels.map(|label| text[label.span.clone()].to_owned()).collect()
+        diagnostics(&format!("{HEAD}{parts}")).into_iter().map(|(_, underlined)| underlined).collect()
     }
 
     #[test]
