@@ -14,6 +14,7 @@ mod mine;
 mod outputs;
 mod pages;
 mod places;
+mod recordings;
 mod repeated;
 mod same_bytes;
 mod schema;
