@@ -8,6 +8,7 @@ use crate::event::{
 };
 use crate::ids::CallId;
 use crate::playbook::Access;
+use crate::time::Instant;
 use crate::upstream::{AnswerSource, Ledger, NetEffects};
 
 use super::meaning::FailureMeaning;
@@ -29,7 +30,7 @@ fn add_all(plan: &Plan, calls: &[ScenarioCall<'_>], record: &SimulationRecord, f
     if calls.len() == 1 && matches!(calls[0].source, AnswerSource::Tape(_)) && is_calm(record) {
         return; // the most common call of a trace: one attempt without a failure
     }
-    let net = NetLedger::of(&record.ledger);
+    let net = NetLedger::of(&record.ledger, calls);
     duplicate_effects(calls, record, &net, findings);
     if calls.len() > 1 {
         repeats::of_fixture(plan, calls, record, |call| net.of_call(call).effects, findings);
@@ -41,15 +42,29 @@ fn add_all(plan: &Plan, calls: &[ScenarioCall<'_>], record: &SimulationRecord, f
     }
 }
 
-/// The net effects of the ledger, by intent and by call.
+/// The net effects of the ledger, by intent and by call, and which calls made the effects of an intent.
 struct NetLedger {
     by_intent: BTreeMap<Intent, NetEffects>,
     by_call: BTreeMap<CallId, NetEffects>,
+    /// The calls behind the effects of an intent, one entry an effect, in the order in which they were made.
+    applied: BTreeMap<Intent, Vec<(Instant, CallId)>>,
 }
 
 impl NetLedger {
-    fn of(ledger: &Ledger) -> NetLedger {
-        NetLedger { by_intent: ledger.net(), by_call: ledger.net_by_call() }
+    fn of(ledger: &Ledger, calls: &[ScenarioCall<'_>]) -> NetLedger {
+        let mut applied: BTreeMap<Intent, Vec<(Instant, CallId)>> = BTreeMap::new();
+        for entry in ledger.entries().iter().filter(|entry| entry.kind == LedgerKind::Applied) {
+            let Some(call) = entry.call else { continue };
+            let Some(made_at) = calls.get(call.index()).map(|call| call.at) else { continue };
+            applied.entry(entry.intent).or_default().push((made_at, call));
+        }
+        applied.values_mut().for_each(|calls| calls.sort_unstable());
+        NetLedger { by_intent: ledger.net(), by_call: ledger.net_by_call(), applied }
+    }
+
+    /// Effects of an intent by calls that were made after a call ended; of calls made at that moment, the later ones.
+    fn made_after(&self, intent: Intent, ended_at: Instant, call: CallId) -> usize {
+        self.applied.get(&intent).map_or(0, |made| made.len() - made.partition_point(|&by| by <= (ended_at, call)))
     }
 
     fn of_call(&self, call: CallId) -> NetEffects {
@@ -237,11 +252,18 @@ impl CallReview<'_> {
         }
         let ignored_proof = self.course.ignored_proof && self.call.facts.access == Access::Write;
         let untruthful = match outcome.claim {
-            EffectClaim::NotApplied => net.effects > 0 || ignored_proof,
+            EffectClaim::NotApplied => net.effects > self.made_later() || ignored_proof,
             EffectClaim::Applied => net.effects == 0,
             EffectClaim::Unknown => ignored_proof,
         };
         self.finding(FindingId::UntruthfulOutcome, u32::from(untruthful))
+    }
+
+    /// Effects of the call's intent by calls that were made after it had ended: its claim says nothing of them.
+    fn made_later(&self) -> u32 {
+        let ended = self.record.events_of(self.id).find(|event| matches!(event.what, Decision::Outcome(_)));
+        let later = ended.map_or(0, |event| self.net.made_after(self.call.booked_intent(self.id), event.at, self.id));
+        u32::try_from(later).unwrap_or(u32::MAX)
     }
 
     /// Attempts that the retry guard would stop: an unkeyed write that is not idempotent, after attempts that may have
