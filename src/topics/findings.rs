@@ -41,7 +41,7 @@ needs `effect: unknown`. Classify later failures too.",
             "\
 A policy, a permission or a person denied the call, and the same call was sent again: as a further attempt, or as a new \
 call with the same arguments in the same run. A success in between ends this. It is a doubt if the run id occurs in two \
-inputs, or if one of the calls names no run. Asking again does not change a \
+inputs, one of the calls names no run, or the arguments are not recorded. Asking again does not change a \
 denial. It bypasses a control, and may raise an alert or lock an account.
 
 What to do: give denials a verdict of their own whose compensation is `escalate_to_human`.",

@@ -365,10 +365,7 @@ fn what_may_be_the_same_request_is_named_and_never_sent_again() {
         // One line without its arguments.
         let lines = line(r, "", answer) + &line(r, r#","args":{}"#, REFUSED);
         let page = known_of(&[("a.jsonl", &lines)], "a.jsonl:2");
-        assert!(
-            page.contains(&format!("because the arguments of one of the calls are not recorded: r#1 {did}.")),
-            "{page}"
-        );
+        assert!(page.contains(&format!("because the arguments of a call are not recorded: r#1 {did}.")), "{page}");
         assert!(page.contains("No, because this may be"), "{page}");
     }
     let page = known_of(&[("a.jsonl", &paid), ("b.jsonl", &paid)], "b.jsonl:1");
@@ -491,7 +488,7 @@ fn a_call_whose_arguments_are_not_recorded_may_be_any_request_of_its_tool() {
     for answer in [OK, TIMEOUT] {
         for (first, second) in [("", a), (a, "")] {
             let page = known_of(&[("a.jsonl", &(line(first, answer) + &line(second, SLOW)))], "r#2");
-            assert!(page.contains("because the arguments of one of the calls are not recorded: r#1 "), "{page}");
+            assert!(page.contains("because the arguments of a call are not recorded: r#1 "), "{page}");
             assert!(page.contains("send again? No, because this may be a request that was sent before"), "{page}");
         }
     }

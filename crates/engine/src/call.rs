@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::event::{Draw, ErrorFacts, StatusFrom};
+use crate::event::{Draw, ErrorFacts, IntentDoubt, StatusFrom};
 use crate::ids::AttemptNo;
 use crate::time::{Duration, Instant};
 
@@ -266,6 +266,15 @@ impl RecordedCall {
     /// The arguments as JSON text.
     pub fn args(&self) -> Option<&str> {
         self.part(ARGS)
+    }
+
+    /// Why calls that look like this one may be other requests; none: tool, run and arguments are recorded.
+    pub fn intent_doubt(&self) -> Option<IntentDoubt> {
+        match (self.run(), self.args()) {
+            (None, _) => Some(IntentDoubt::NoRun),
+            (Some(_), None) => Some(IntentDoubt::NoArguments),
+            (Some(_), Some(_)) => None,
+        }
     }
 
     /// The idempotency key.

@@ -25,7 +25,16 @@ pub const fn intent_doubt(doubt: IntentDoubt) -> &'static str {
     match doubt {
         IntentDoubt::TwoInputs => "the run id occurs in two inputs",
         IntentDoubt::NoRun => "one of the calls names no run",
-        IntentDoubt::NoArguments => "the arguments of one of the calls are not recorded",
+        IntentDoubt::NoArguments => "the arguments of a call are not recorded",
+    }
+}
+
+/// What is true if calls that look alike have one intent.
+pub const fn if_one_intent(doubt: IntentDoubt) -> &'static str {
+    match doubt {
+        IntentDoubt::TwoInputs => "if the runs of both inputs are one",
+        IntentDoubt::NoRun => "if these calls belong to one run",
+        IntentDoubt::NoArguments => "if these calls have the same arguments",
     }
 }
 
@@ -44,10 +53,12 @@ pub fn sentence(id: FindingId, count: u32, about: About) -> String {
             format!("sent {} more {after}{}", times(count), if_same_request(about.doubt))
         }
         FindingId::UnsafeRetry => {
-            format!("sent {} more without a key, after an attempt that may have acted", times(count))
+            let after = "after an attempt that may have acted";
+            format!("sent {} more without a key, {after}{}", times(count), if_same_request(about.doubt))
         }
         FindingId::ResentUnderNewKey => {
-            format!("the same request was sent {} under different keys", times(count))
+            let sent = format!("the same request was sent {} under different keys", times(count));
+            sent + &if_same_request(about.doubt)
         }
         FindingId::KeyReused => "its key was used with other arguments before".to_owned(),
         FindingId::RetryAfterIgnored => {

@@ -5,7 +5,7 @@ use super::others::OtherCall;
 use super::subject::{Simulation, Subject};
 use super::upstream_state::{Basis, EffectState, Surplus, SurplusDoubt, UpstreamState};
 use playproof_engine::event::{
-    AdmissionRefusal, EffectClaim, Outcome, OutcomeKind, OutcomeWord, RequestKind, StopReason,
+    AdmissionRefusal, EffectClaim, IntentDoubt, Outcome, OutcomeKind, OutcomeWord, RequestKind, StopReason,
 };
 use playproof_engine::ids::QueueId;
 use playproof_engine::playbook::{Access, ToolFacts};
@@ -35,8 +35,8 @@ pub enum ManualCheck {
     Key,
     /// Whether the tool writes.
     ToolFacts,
-    /// Whether the calls belong to one run.
-    Runs,
+    /// Whether the calls are one request.
+    Intent(IntentDoubt),
     /// The upstream's state: the outcome contradicts it.
     Claim,
     /// Which of the requests with the key has acted.
@@ -247,7 +247,7 @@ fn check(facts: ToolFacts, outcome: &Outcome, state: &UpstreamState) -> Option<M
             None => ManualCheck::Surplus(effects - 1),
             Some(SurplusDoubt::Key) => ManualCheck::Key,
             Some(SurplusDoubt::ToolFacts) => ManualCheck::ToolFacts,
-            Some(SurplusDoubt::NoRun) => ManualCheck::Runs,
+            Some(SurplusDoubt::Intent(doubt)) => ManualCheck::Intent(doubt),
         }),
         None if queue(outcome).is_some() => None, // a person decides already
         None if state.contradicted => Some(ManualCheck::Claim),
@@ -266,7 +266,7 @@ const SUCCEEDED: OutcomeWord = OutcomeWord::Succeeded;
 const COMPENSATED: OutcomeWord = OutcomeWord::SucceededAfterCompensation;
 
 fn next(outcome: &Outcome, facts: ToolFacts, state: &UpstreamState) -> Actor {
-    let is_made = state.known == EffectState::Done && !state.takes_key && !state.if_one_run;
+    let is_made = state.known == EffectState::Done && !state.takes_key && state.if_same.is_none();
     let as_planned = is_made || facts.access == Access::Read || state.modelled || state.contradicted;
     match outcome.kind {
         OutcomeKind::Succeeded | OutcomeKind::SucceededAfterCompensation if as_planned => Actor::Nobody,

@@ -5,7 +5,9 @@ use super::evidence::AnswerEvidence;
 use super::others::{OtherCall, OtherName, Relation, UpstreamSaid, others_of};
 use super::subject::{Simulation, Subject};
 use playproof_engine::call::RecordedCall;
-use playproof_engine::event::{EffectClaim, FieldKey, FieldValue, FindingId, IntentBalance, Outcome, Provenance};
+use playproof_engine::event::{
+    EffectClaim, FieldKey, FieldValue, FindingId, IntentBalance, IntentDoubt, Outcome, Provenance,
+};
 use playproof_engine::playbook::{Access, ToolFacts};
 use playproof_engine::sim::Plan;
 use playproof_engine::upstream::KeyDialect;
@@ -37,8 +39,8 @@ pub enum SurplusDoubt {
     Key,
     /// The tool is not declared as a write.
     ToolFacts,
-    /// The calls have no run: they may belong to several.
-    NoRun,
+    /// The calls may be different requests.
+    Intent(IntentDoubt),
 }
 
 /// The state of the upstream.
@@ -52,8 +54,8 @@ pub struct UpstreamState {
     pub taken_back: bool,
     /// A reversal was confirmed, whatever it found, or may have taken back what was made.
     pub reversed: bool,
-    /// This holds only if this call and others belong to one run: they name none.
-    pub if_one_run: bool,
+    /// This holds only if this call and others are one request, which is unknown.
+    pub if_same: Option<IntentDoubt>,
     /// The outcome contradicts what is known.
     pub contradicted: bool,
     /// What the upstream said to this call, and to calls with its intent.
@@ -239,7 +241,7 @@ impl UpstreamState {
             surplus: None,
             taken_back: false,
             reversed: false,
-            if_one_run: false,
+            if_same: None,
             contradicted: false,
             said: UpstreamSaid::default(),
             token_shared: Vec::new(),
@@ -351,11 +353,11 @@ fn of_recording(
             ..UpstreamState::new(EffectState::MaybeDone, Basis::KeyOfAnother(owner.name.clone()))
         };
     }
-    let doubt = match (call.is_keyed(), facts.declared, call.run()) {
-        (true, ..) => Some(SurplusDoubt::Key),
-        (false, false, _) => Some(SurplusDoubt::ToolFacts),
-        (false, true, None) => (effects > evidence.proved.net()).then_some(SurplusDoubt::NoRun),
-        (false, true, Some(_)) => None,
+    let if_same = call.intent_doubt().filter(|_| !call.is_keyed());
+    let doubt = match (call.is_keyed(), facts.declared) {
+        (true, _) => Some(SurplusDoubt::Key),
+        (false, false) => Some(SurplusDoubt::ToolFacts),
+        (false, true) => if_same.filter(|_| effects > evidence.proved.net()).map(SurplusDoubt::Intent),
     };
     let surplus = Surplus { effects, doubt };
     let surplus = (effects > 1 && adds_effects(facts)).then_some(surplus);
@@ -370,7 +372,7 @@ fn of_recording(
     UpstreamState {
         surplus,
         taken_back: taken_back && known == EffectState::NotDone,
-        if_one_run: call.run().is_none() && !call.is_keyed() && basis.rests_on_others(),
+        if_same: if_same.filter(|_| basis.rests_on_others()),
         reversed: evidence.proved.taken_back > 0
             || evidence.proved.may_be_taken_back()
             || same.iter().any(|other| other.reversed),

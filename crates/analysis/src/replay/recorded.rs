@@ -96,7 +96,7 @@ pub struct PossibleDuplicates {
     pub without_run: Counts,
     /// The id of their run occurs in two inputs.
     pub two_inputs: Counts,
-    /// The arguments of one of the calls are not recorded.
+    /// The arguments of a call are not recorded.
     pub without_arguments: Counts,
 }
 
@@ -169,15 +169,18 @@ impl RecordingAnalysis {
             findings(finding(FindingId::RunawayLoop, recent.count));
         }
         let mut possible = 0;
-        recent.take(closed, facts, plans, |finding| {
+        let doubt = closed.raw().intent_doubt();
+        recent.take(closed, facts, plans, |mut finding| {
+            finding.doubt = finding.doubt.or(doubt.filter(|&doubt| doubt == IntentDoubt::NoArguments));
             possible = if finding.id == FindingId::PossibleDuplicateEffect { finding.count } else { possible };
             findings(finding);
         });
         let unkeyed_effects = recent.unkeyed_effects();
         if possible > 0 {
             let lists = &mut self.possible_duplicates;
-            let list = match (closed.raw().run(), facts.declared) {
-                (None, true) => &mut lists.without_run,
+            let list = match (doubt, facts.declared) {
+                (Some(IntentDoubt::NoRun), true) => &mut lists.without_run,
+                (Some(IntentDoubt::NoArguments), true) => &mut lists.without_arguments,
                 (_, false) if closed.counts.succeeded == 0 && unkeyed_effects == 0 => &mut lists.resent,
                 _ => &mut lists.failed,
             };
@@ -200,13 +203,16 @@ impl RecordingAnalysis {
             EffectScope::Input => {
                 let all = self.effects.entry(IntentKey::new(closed.hashes.request)).or_default();
                 *all = all.saturating_add(effects);
-                let proved = if closed.raw().run().is_some() { *all } else { effects };
+                let proved = if doubt.is_none() { *all } else { effects };
                 if proved > 1 {
                     findings(finding(FindingId::DuplicateEffect, proved));
                 }
                 if *all > proved.max(1) {
-                    findings(finding(FindingId::PossibleDuplicateEffect, *all));
-                    self.possible_duplicates.without_run.add(closed.shown().tool(), 1);
+                    let why = doubt.filter(|&doubt| doubt == IntentDoubt::NoArguments);
+                    findings(Finding { doubt: why, ..finding(FindingId::PossibleDuplicateEffect, *all) });
+                    let lists = &mut self.possible_duplicates;
+                    let list = if why.is_some() { &mut lists.without_arguments } else { &mut lists.without_run };
+                    list.add(closed.shown().tool(), 1);
                 }
             }
             EffectScope::Key => self.take_key(closed, facts, effects, &mut findings),
@@ -328,7 +334,7 @@ impl Recent {
             self.ended_at = counts.ended_at.map_or(NO_TIME, Instant::as_micros);
             return; // the usual call
         }
-        let evidence = Evidence { facts, one_run: closed.raw().run().is_some() };
+        let evidence = Evidence { facts, one_request: closed.raw().intent_doubt().is_none() };
         let mut repeats = match std::mem::take(&mut self.shows) {
             Shows::Several(repeats) => repeats,
             first => {

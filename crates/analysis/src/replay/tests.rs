@@ -323,8 +323,8 @@ fn what_is_not_proved_of_a_repeated_write_is_a_doubt() {
 fn times_say_which_call_ended_before_another_was_made_where_there_are_any() {
     let lines = |made: u32| {
         [
-            r#"{"tool":"pay","run_id":"r","call_id":"1","at_ms":0}"#.to_owned(),
-            format!(r#"{{"tool":"pay","run_id":"r","call_id":"2","at_ms":{made}}}"#),
+            r#"{"tool":"pay","run_id":"r","call_id":"1","args":{"order":1},"at_ms":0}"#.to_owned(),
+            format!(r#"{{"tool":"pay","run_id":"r","call_id":"2","args":{{"order":1}},"at_ms":{made}}}"#),
             r#"{"run_id":"r","call_id":"1","at_ms":500,"status":"error","error":{"kind":"timeout"}}"#.to_owned(),
             r#"{"run_id":"r","call_id":"2","at_ms":9000,"status":"error","error":{"kind":"timeout"}}"#.to_owned(),
         ]
@@ -676,16 +676,20 @@ fn arguments_that_are_missing_null_or_empty_are_a_doubt() {
     let all = [with("{}"), with("null"), missing]; // the last two say the same
     for (n, first) in all.iter().enumerate() {
         for (m, second) in all.iter().enumerate() {
-            let found = if (n == 0) == (m == 0) {
-                ("unsafe", "duplicate_effect", 1)
-            } else {
-                ("doubt", "possible_duplicate_effect", 1)
+            let found = match (n, m) {
+                (0, 0) => ("unsafe", "duplicate_effect", 1),
+                _ => ("doubt", "possible_duplicate_effect", 1), // two without arguments may be two requests
             };
             assert_eq!(shown_by(&[&format!("{first}\n{second}")]), [found], "{first} {second}");
         }
     }
     assert_eq!(shown_by(&[&format!("{}\n{PAID}", all[0])]), [], "one with arguments is another request");
     let [empty, _, missing] = all;
+    let timed_out = failed("timeout").replace("\"args\":{\"order\":1},", "");
+    assert_eq!(severities(&[&timed_out, &timed_out], FindingId::UnsafeRetry), [], "both may be other requests");
+    assert_eq!(severities(&[&timed_out, &timed_out], FindingId::PossibleDuplicateEffect), [("doubt", 1)]);
+    let denied = failed("403_forbidden").replace("\"args\":{\"order\":1},", "");
+    assert_eq!(severities(&[&denied, &denied], FindingId::RetriedAfterDenial), [("doubt", 1)]);
     let no_run = |line: &str| line.replace(r#""run_id":"r","#, "");
     let together = |second: &str| format!("{}\n{second}", no_run(&empty));
     assert_eq!(shown_by(&[&together(&no_run(&missing))]), [("doubt", "possible_duplicate_effect", 1)], "without a run");

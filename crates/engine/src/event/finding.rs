@@ -28,7 +28,7 @@ words! {
 words! {
     /// Why it is unknown whether identical calls have one intent.
     pub enum IntentDoubt {
-        /// The arguments of one of two calls of a run are not recorded.
+        /// The arguments of a call are not recorded.
         NoArguments = "no_arguments",
         /// One of them names no run.
         NoRun = "no_run",

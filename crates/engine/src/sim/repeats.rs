@@ -66,8 +66,8 @@ pub struct RepeatedCall {
 pub struct Evidence {
     /// The facts of the tool.
     pub facts: ToolFacts,
-    /// Whether the calls are known to belong to one run.
-    pub one_run: bool,
+    /// Whether the calls are known to be one request: they name one run, and their arguments are recorded.
+    pub one_request: bool,
 }
 
 /// What the identical calls so far show.
@@ -143,8 +143,8 @@ impl KeyRow {
 impl Repeats {
     /// Takes the next identical call, and gives what the agent did by making it.
     pub fn take(&mut self, id: CallId, call: &RepeatedCall, evidence: Evidence, mut found: impl FnMut(Finding)) {
-        let certain = evidence.facts.declared && evidence.one_run;
-        // What several calls show together rests on facts and runs: where one is assumed, it is a doubt.
+        let certain = evidence.facts.declared && evidence.one_request;
+        // What several calls show together rests on facts, runs and arguments: where one is assumed, it is a doubt.
         let mut find = |finding, count| {
             let finding = Finding::new(finding, FindingBy::Recorded, id, count);
             found(evidence.facts.weigh(if certain { finding } else { finding.in_doubt() }));
@@ -287,7 +287,7 @@ pub(super) fn of_fixture(
             findings.push(Finding::new(FindingId::KeyReused, FindingBy::Recorded, id, 1));
         }
         let seen = RepeatedCall { effects: effects(id), ..seen };
-        let evidence = Evidence { facts, one_run: true };
+        let evidence = Evidence { facts, one_request: true };
         let request = requests.entry((call.tool, call.args)).or_default();
         request.take(id, &seen, evidence, |finding| findings.push(finding));
     }
@@ -343,7 +343,7 @@ mod tests {
     use super::*;
 
     const FACTS: ToolFacts = ToolFacts { declared: true, ..ToolFacts::ASSUMED };
-    const CERTAIN: Evidence = Evidence { facts: FACTS, one_run: true };
+    const CERTAIN: Evidence = Evidence { facts: FACTS, one_request: true };
 
     fn on(place: u64) -> Moment {
         Moment { at: None, place }
@@ -403,7 +403,7 @@ mod tests {
 
     #[test]
     fn a_doubt_counts_each_effect_that_there_may_be() {
-        let no_run = Evidence { one_run: false, ..CERTAIN };
+        let no_run = Evidence { one_request: false, ..CERTAIN };
         let doubt = |count| vec![("doubt", "possible_duplicate_effect", count)];
         assert_eq!(last_of(&[lost(1, 1), lost(2, 2)], no_run), doubt(2));
         assert_eq!(last_of(&[lost(1, 1), lost(2, 2), lost(3, 3)], no_run), doubt(3));

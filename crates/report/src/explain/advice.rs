@@ -2,12 +2,13 @@
 
 use super::others::{NAMED, doubt, joined, made_by, name, named, other_arguments, times, with_effects};
 use super::resend::{SAYS_MORE, UNREAD, resend, unclaimed};
+use crate::findings::if_one_intent;
 use crate::text;
 use playproof_analysis::explain::{
     Actor, Advice, Basis, ManualCheck, OnceMore, OtherCall, OwnEffect, PlannerStart, Subject, Surplus, SurplusDoubt,
     UpstreamState,
 };
-use playproof_engine::event::{EffectClaim, IntentBalance, PlaybookNames, RequestKind};
+use playproof_engine::event::{EffectClaim, IntentBalance, IntentDoubt, PlaybookNames, RequestKind};
 
 /// The advice.
 pub struct Sentences {
@@ -40,8 +41,8 @@ fn state(state: &UpstreamState, key: Option<&str>) -> String {
     if state.basis == Basis::ReadOnly {
         return said;
     }
-    if state.if_one_run {
-        said += " All this holds only if these calls belong to one run, which is not recorded.";
+    if let Some(doubt) = state.if_same {
+        said += &format!(" All this holds only {}, which is not recorded.", if_one_intent(doubt));
     }
     if !state.token_shared.is_empty() {
         let others = joined(
@@ -185,9 +186,9 @@ fn several_ok(surplus: Surplus, own: u32, others: &[OtherCall]) -> String {
         Some(SurplusDoubt::ToolFacts) => {
             format!("The effect is there {effects} if this tool writes, which is not declared. Answered with ok: {by}.")
         }
-        Some(SurplusDoubt::NoRun) => format!(
-            "The effect is there {effects} if these calls belong to one run, which is not recorded. Answered with ok: \
-             {by}."
+        Some(SurplusDoubt::Intent(doubt)) => format!(
+            "The effect is there {effects} {}, which is not recorded. Answered with ok: {by}.",
+            if_one_intent(doubt)
         ),
     }
 }
@@ -248,7 +249,10 @@ fn next(advice: &Advice, tool: &str, in_fixture: bool, names: &PlaybookNames) ->
                  `repeatable: true`"
             )
         }
-        Some(ManualCheck::Runs) => {
+        Some(ManualCheck::Intent(IntentDoubt::NoArguments)) => {
+            "find out what each call asked for and whether each was meant; the recording has no arguments".to_owned()
+        }
+        Some(ManualCheck::Intent(IntentDoubt::NoRun | IntentDoubt::TwoInputs)) => {
             "find out whether the calls belong to one run and whether each was meant; the recording has no run ids"
                 .to_owned()
         }

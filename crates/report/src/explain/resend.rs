@@ -1,6 +1,7 @@
 //! Whether to send a call again, in a sentence that names the key.
 
 use super::others::{named, other_arguments, times, with_effects};
+use crate::findings::if_one_intent;
 use crate::text;
 use playproof_analysis::explain::{
     Advice, Basis, OtherCall, OwnEffect, Relation, ResendReason, Surplus, UpstreamState,
@@ -207,8 +208,10 @@ fn taken_back(state: &UpstreamState, key: Option<&str>) -> ReasonWords {
 fn done(state: &UpstreamState, key: Option<&str>) -> ReasonWords {
     let there = match state.surplus {
         Some(Surplus { effects, doubt: None }) => format!("the effect is there already, {}", times(effects)),
-        _ if state.if_one_run => "the effect is there already if these calls belong to one run".to_owned(),
-        _ => "the effect is there already".to_owned(),
+        _ => match state.if_same {
+            Some(doubt) => format!("the effect is there already {}", if_one_intent(doubt)),
+            None => "the effect is there already".to_owned(),
+        },
     };
     match key {
         Some(_) if state.keys_forgotten => {
