@@ -260,7 +260,7 @@ A message says no more than a refusal in three cases. It is absent. It is one cl
 
 An idempotent tool makes a second call harmless, not a late one: if another call has written the same object since, sending the first again undoes that. `explain` names later calls of the tool with other arguments; it cannot know whether they wrote the same object.
 
-A write without a key has its intent within its run. The same request in a run of another id is another intent: the page does not look for it.
+A write without a key has its intent within its run. The same request in a run of another id is another intent. The page names it if it acted or may have: an agent that begins again may have a new run id.
 
 Each call of a `repeatable` tool acts, so sending it again makes one more effect. The page then asks whether that is wanted.",
     ),

@@ -339,6 +339,25 @@ fn known_of(files: &[(&str, &str)], call: &str) -> String {
 }
 
 #[test]
+fn the_same_write_of_another_run_is_named_where_it_may_have_acted() {
+    let line = |run: u32, args: &str, answer: &str| {
+        format!("{{\"run_id\":\"{run}\",\"tool\":\"pay\",\"args\":{{\"a\":{args}}},{answer}}}\n")
+    };
+    let page_beside = |other: &str| known_of(&[("a.jsonl", &(line(1, "1", REFUSED) + other))], "1#1");
+    let page = page_beside(&line(2, "1", OK));
+    assert!(page.contains("Other runs sent the same: the call in line 2 made the effect."), "{page}");
+    assert!(
+        page_beside(&line(2, "1", TIMEOUT)).contains("Other runs sent the same: the call in line 2 may have made it.")
+    );
+    for other in [line(2, "1", REFUSED), line(2, "2", OK), String::new()] {
+        assert!(!page_beside(&other).contains("Other runs"), "{other}");
+    }
+    let without_args = |run| line(run, "1", OK).replace("\"args\":{\"a\":1},", "");
+    let page = known_of(&[("a.jsonl", &(without_args(1) + &without_args(2)))], "1#1");
+    assert!(!page.contains("Other runs"), "they may have asked for anything: {page}");
+}
+
+#[test]
 fn what_may_be_the_same_request_is_named_and_never_sent_again() {
     let line = |run: &str, args: &str, answer: &str| format!("{{{run}\"tool\":\"pay\"{args},{answer}}}\n");
     let (r, a) = (r#""run_id":"r","#, r#","args":{"a":1}"#);

@@ -305,7 +305,8 @@ impl CallBook {
             let known = own.relation(&booked.identity, later);
             let known = known.filter(|known| *known != Relation::LaterWrite || facts.idempotent);
             let maybe = || sent.doubt(&booked.sent).map(Relation::MaybeSame);
-            let relation = known.or_else(maybe).or_else(|| own.relation(&booked.identity, later))?;
+            let other_run = || sent.is_of_other_run(&booked.sent).then_some(Relation::OtherRun);
+            let relation = known.or_else(maybe).or_else(|| own.relation(&booked.identity, later)).or_else(other_run)?;
             Some((booked, later, relation))
         });
         let mut related: Vec<(&BookedCall, bool, Relation)> = related.collect();

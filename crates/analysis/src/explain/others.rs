@@ -66,6 +66,8 @@ pub enum Relation {
     MaybeSame(IntentDoubt),
     /// The run only, and the other call was made later.
     LaterWrite,
+    /// Tool and arguments, but not the run: another intent, unless an agent began again under a new run id.
+    OtherRun,
 }
 
 /// What the failures of a call say under any playbook.

@@ -72,6 +72,8 @@ pub struct UpstreamState {
     pub other_keys: Vec<OtherCall>,
     /// Calls that may be the same request, which the recording hides.
     pub maybe_same: Vec<OtherCall>,
+    /// Calls of other runs with this tool and these arguments that acted or may have: other intents.
+    pub other_runs: Vec<OtherCall>,
     /// The same key, for other requests.
     pub other_arguments: Vec<OtherCall>,
     /// The key belongs to another request: one that was sent before, or the upstream says so.
@@ -181,7 +183,10 @@ impl UpstreamState {
         // A denial, and a request that was processed, also count under another key.
         let under_other_key: Vec<OtherCall> = related(&others, Relation::OtherKey);
         let elsewhere = under_other_key.iter().fold(said, |said, other| said.or(other.said));
-        let identical = |other: &&OtherCall| !matches!(other.relation, Relation::OtherArguments | Relation::LaterWrite);
+        let identical = |other: &&OtherCall| match other.relation {
+            Relation::Same | Relation::OtherKey | Relation::MaybeSame(_) => true,
+            Relation::OtherArguments | Relation::LaterWrite | Relation::OtherRun => false,
+        };
         // A denial counts also where it is unknown whether the call is the same request.
         let denials = || others.iter().filter(identical).filter(|other| other.said.denied).cloned();
         let denied: Vec<OtherCall> = if own_said.denied { Vec::new() } else { denials().collect() };
@@ -226,6 +231,8 @@ impl UpstreamState {
             let maybe_same = |other: &&OtherCall| matches!(other.relation, Relation::MaybeSame(_));
             if !facts.repeatable && !facts.idempotent {
                 state.maybe_same = others.iter().filter(maybe_same).cloned().collect();
+                state.other_runs = related(&others, Relation::OtherRun);
+                state.other_runs.retain(OtherCall::may_have_acted);
             }
             state.later_writes = if facts.idempotent { related(&others, Relation::LaterWrite) } else { Vec::new() };
         } else if state.known != EffectState::Done {
@@ -250,6 +257,7 @@ impl UpstreamState {
             processed: Vec::new(),
             other_keys: Vec::new(),
             maybe_same: Vec::new(),
+            other_runs: Vec::new(),
             other_arguments: Vec::new(),
             takes_key: false,
             shares_key: false,

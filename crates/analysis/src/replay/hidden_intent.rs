@@ -61,6 +61,12 @@ impl SentIn {
         }
     }
 
+    /// Whether `other` has the same tool and recorded arguments, and names another run.
+    pub fn is_of_other_run(&self, other: &SentIn) -> bool {
+        let runs_differ = self.run.zip(other.run).is_some_and(|(own, other)| own != other);
+        runs_differ && self.request == other.request && self.args != 0 && other.args != 0
+    }
+
     /// Whether the arguments of either are not recorded, and those of the other are.
     pub const fn hides_args(&self, other: &SentIn) -> bool {
         (self.args == 0) != (other.args == 0)

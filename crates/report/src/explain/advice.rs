@@ -75,6 +75,10 @@ fn state(state: &UpstreamState, key: Option<&str>) -> String {
         let others = with_effects(&state.maybe_same);
         said += &format!(" The same request may have been sent elsewhere, because {doubt}: {others}.");
     }
+    if !state.other_runs.is_empty() {
+        let others = with_effects(&state.other_runs);
+        said += &format!(" Other runs sent the same: {others}. That counts here only if the agent began again.");
+    }
     if state.unused > 0 {
         let answers = text::counted(state.unused.into(), "recorded answer", "recorded answers");
         let sent = if state.unused == 1 { "that attempt" } else { "those attempts" };
