@@ -143,3 +143,19 @@ fn a_failed_call_is_not_futile_after_a_write() {
     assert_eq!(by_agent(&calls("{ ok: {} }")), []);
     assert_eq!(by_agent(&calls("{ ok: {}, applied: false }")), [("futile_retry", 2, 1)]);
 }
+
+#[test]
+fn a_loop_is_more_than_ten_identical_calls_of_one_run() {
+    let loops = |calls: &str| -> Vec<(u32, u32)> {
+        let found = by_agent(&format!(", {calls}\nupstream: {{ one: [{{ ok: {{}}, applied: false }}] }}"));
+        found.into_iter().filter(|(id, ..)| *id == "runaway_loop").map(|(_, call, count)| (call, count)).collect()
+    };
+    let times = |n: u32| format!("times: {n}, every_ms: 100 }}");
+    assert_eq!(loops(&times(10)), []);
+    assert_eq!(loops(&times(12)), [(10, 11), (11, 12)]);
+    let other =
+        |more: &str| format!("{}\n  two: {{ tool: payments.issue_refund, args: {{}}{more}, at_ms: 9000 }}", times(10));
+    assert_eq!(loops(&other("")), [(10, 11)]);
+    assert_eq!(loops(&other(", run: other")), []);
+    assert_eq!(loops(&other("").replace("args: {}, at", "args: { n: 1 }, at")), []);
+}

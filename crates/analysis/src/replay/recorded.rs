@@ -13,7 +13,7 @@ use playproof_engine::call::Reply;
 use playproof_engine::event::{ErrorFacts, Finding, FindingId, IntentDoubt};
 use playproof_engine::ids::{AttemptNo, CallId};
 use playproof_engine::playbook::{Access, ToolFacts};
-use playproof_engine::sim::{Evidence, Moment, Plan, RepeatedCall, Repeats, acts_again};
+use playproof_engine::sim::{Evidence, MOST_IDENTICAL_CALLS, Moment, Plan, RepeatedCall, Repeats, acts_again};
 use playproof_engine::time::Instant;
 use playproof_trace::call::{AttemptCounts, CompletedCall};
 use playproof_trace::hash;
@@ -26,9 +26,6 @@ use super::hidden_intent::{HiddenIntents, SentAfter};
 
 /// The window of calls for loops and resends.
 const WINDOW: u16 = 10_000;
-
-/// More identical calls than this within the window are a loop.
-const LOOP: u32 = 10;
 
 /// The first 96 bits of an intent's hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,7 +162,7 @@ impl RecordingAnalysis {
         }
         let recent = self.remember(closed.hashes.request);
         recent.count += 1;
-        if recent.count > LOOP {
+        if recent.count > MOST_IDENTICAL_CALLS {
             findings(finding(FindingId::RunawayLoop, recent.count));
         }
         let mut possible = 0;

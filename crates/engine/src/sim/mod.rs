@@ -27,7 +27,7 @@ pub use pace::Pace;
 pub use plan::{Plan, Reserved};
 pub use record::{CallTally, OffTape, SimulationRecord};
 pub use recording::Recording;
-pub use repeats::{Evidence, Moment, RepeatedCall, Repeats, acts_again};
+pub use repeats::{Evidence, MOST_IDENTICAL_CALLS, Moment, RepeatedCall, Repeats, acts_again};
 pub use scenario::{Scenario, ScenarioCall};
 pub use session::{FinishedCall, Session};
 pub use session_call::{SessionCall, SharedHashes};

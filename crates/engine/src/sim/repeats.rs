@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::event::{Decision, Finding, FindingBy, FindingId, LedgerKind, Outcome, OutcomeKind, RequestKind, Status};
-use crate::ids::{ArgsId, CallId, KeyId, ToolId};
+use crate::ids::{ArgsId, CallId, KeyId, RunId, ToolId};
 use crate::playbook::{Access, ToolFacts};
 use crate::time::Instant;
 
@@ -16,6 +16,9 @@ use super::scenario::ScenarioCall;
 
 /// The most keys, and the most ends of calls, of one request that are remembered.
 const MAX_ROWS: usize = 16;
+
+/// The most identical calls of one run that are no loop.
+pub const MOST_IDENTICAL_CALLS: u32 = 10;
 
 /// A moment of a run: by its time where both of two moments have one, else by its place in the input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -276,6 +279,7 @@ pub(super) fn of_fixture(
     findings: &mut Vec<Finding>,
 ) {
     let mut requests: BTreeMap<(ToolId, ArgsId), Repeats> = BTreeMap::new();
+    let mut made: BTreeMap<(RunId, ToolId, ArgsId), u32> = BTreeMap::new();
     let mut keys: BTreeMap<(ToolId, KeyId), BTreeSet<ArgsId>> = BTreeMap::new();
     for ((n, call), seen) in calls.iter().enumerate().zip(seen_in(plan, calls, record)) {
         let (id, facts) = (CallId::at(n), call.facts);
@@ -285,6 +289,11 @@ pub(super) fn of_fixture(
             && known.len() > 1
         {
             findings.push(Finding::new(FindingId::KeyReused, FindingBy::Recorded, id, 1));
+        }
+        let made = made.entry((call.run, call.tool, call.args)).or_default();
+        *made = made.saturating_add(1);
+        if *made > MOST_IDENTICAL_CALLS {
+            findings.push(facts.weigh(Finding::new(FindingId::RunawayLoop, FindingBy::Recorded, id, *made)));
         }
         let seen = RepeatedCall { effects: effects(id), ..seen };
         let evidence = Evidence { facts, one_request: true };
