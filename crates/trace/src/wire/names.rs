@@ -1,6 +1,7 @@
 //! The field names of a line and of an error object, and how the first bytes of a name select its field. Knows no meanings.
 
 use crate::wire::fields::{KnownFields, START};
+use playproof_engine::call::KEY_ARGUMENTS;
 
 /// The JSON Schema of one line of a trace, for editors.
 pub const SCHEMA: &str = include_str!("../../../../schemas/trace.json");
@@ -70,6 +71,10 @@ pub(super) enum LineFields {}
 
 impl KnownFields for LineFields {
     const HASHED: usize = ARGS;
+
+    fn is_noted(name: &[u8]) -> bool {
+        KEY_ARGUMENTS.iter().any(|key| key.as_bytes() == name)
+    }
 
     fn find(name: &[u8]) -> Option<usize> {
         NAMES.iter().position(|known| known.as_bytes() == name)
