@@ -5,9 +5,9 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::others::{OtherCall, OtherName, Relation, RequestIdentity, UpstreamSaid};
-use crate::replay::{RecordingAnalysis, SentIn, SessionOptions, Sessions, finding, judge_attempts};
+use crate::replay::{Judges, RecordingAnalysis, SentIn, SessionOptions, Sessions, finding, judge_attempts};
 use playproof_engine::call::{AnswerTo, Place, RecordedCall, Reply};
-use playproof_engine::classify::Signal;
+use playproof_engine::classify::{KnownFailures, Signal};
 use playproof_engine::event::{EffectClaim, Finding, FindingId};
 use playproof_engine::ids::AttemptNo;
 use playproof_engine::playbook::{Access, ToolFacts};
@@ -237,7 +237,8 @@ impl<'a> EvidenceCollector<'a> {
         self.note_ended();
         self.book.add(closed, self.plan, facts);
         if is_wanted {
-            judge_attempts(closed, facts, std::slice::from_ref(self.plan), &mut findings);
+            let (plans, mut known) = (std::slice::from_ref(self.plan), KnownFailures::default());
+            judge_attempts(closed, facts, &mut Judges::new(plans, &mut known), &mut findings);
         }
         AtClose { findings, number }
     }

@@ -1,7 +1,9 @@
 //! Findings from the recorded attempts of one call. Looks at one call at a time.
 
+use std::sync::Arc;
+
 use playproof_engine::call::{RecordedAnswer, RecordedCall, Reply};
-use playproof_engine::classify::Signal;
+use playproof_engine::classify::{AskedTraits, FailedAttempt, KnownFailures};
 use playproof_engine::event::{ErrorFacts, Finding, FindingBy, FindingId};
 use playproof_engine::ids::{AttemptNo, CallId};
 use playproof_engine::playbook::{Access, ToolFacts};
@@ -9,7 +11,7 @@ use playproof_engine::sim::{FailureMeaning, Plan, acts_again};
 use playproof_trace::call::{AttemptCounts, CompletedCall};
 
 /// Adds the findings of the attempts to `findings`. True if one is a new possible duplicate.
-pub fn judge(closed: &CompletedCall, facts: ToolFacts, plans: &[Plan], findings: &mut Vec<Finding>) -> bool {
+pub fn judge(closed: &CompletedCall, facts: ToolFacts, judges: &mut Judges<'_>, findings: &mut Vec<Finding>) -> bool {
     let (call, counts) = (closed.raw(), closed.counts);
     let mut add = |id, count| {
         if count > 0 {
@@ -21,7 +23,7 @@ pub fn judge(closed: &CompletedCall, facts: ToolFacts, plans: &[Plan], findings:
         return false; // the usual call: one attempt
     }
     add(FindingId::RetryAfterIgnored, sent_too_soon(call));
-    let attempts = course(call, facts, plans);
+    let attempts = course(call, facts, judges);
     add(FindingId::RetriedAfterDenial, sent_after(&attempts, |attempt| attempt.reads_as_denial));
     add(FindingId::RetriedAfterConflict, sent_after(&attempts, |attempt| attempt.reads_as_processed));
     if facts.access == Access::Read || facts.idempotent {
@@ -59,7 +61,7 @@ struct AttemptShows {
 }
 
 /// All attempts in order; one that the recording leaves out is unanswered.
-fn course(call: &RecordedCall, facts: ToolFacts, plans: &[Plan]) -> Vec<AttemptShows> {
+fn course(call: &RecordedCall, facts: ToolFacts, judges: &mut Judges<'_>) -> Vec<AttemptShows> {
     let mut attempts: Vec<AttemptShows> = Vec::new();
     let unanswered = AttemptShows {
         ok: false,
@@ -78,12 +80,13 @@ fn course(call: &RecordedCall, facts: ToolFacts, plans: &[Plan]) -> Vec<AttemptS
             Reply::Ok => AttemptShows { ok: true, may_have_acted: false, ..unanswered },
             Reply::Suspected(_) => unanswered,
             Reply::Failed(error) => {
-                let error = error.as_deref();
-                let FailureMeaning { denied, processed, .. } = FailureMeaning::of_error(error, call.is_keyed());
+                let FailureMeaning { denied, processed, .. } =
+                    FailureMeaning::of_error(error.as_deref(), call.is_keyed());
+                let meaning = judges.meaning(call, facts, (call.is_keyed(), number), error.as_ref());
                 AttemptShows {
                     ok: false,
                     attempts: 1,
-                    may_have_acted: meaning(call, facts, plans, (call.is_keyed(), number), error).may_have_acted,
+                    may_have_acted: meaning.may_have_acted,
                     reads_as_denial: denied,
                     reads_as_processed: processed,
                 }
@@ -127,20 +130,38 @@ fn effects_in_doubt(attempts: &[AttemptShows], keyed: bool, counts: AttemptCount
     all.max(doubted).saturating_sub(counts.reversed)
 }
 
-/// What the failure of an attempt means by itself or according to any of the playbooks; without playbooks, it may have
-/// acted. The call, with a key or without, is `call` or one that is identical but for its key.
-pub fn meaning(
-    call: &RecordedCall,
-    facts: ToolFacts,
-    plans: &[Plan],
-    (keyed, attempt): (bool, AttemptNo),
-    error: Option<&ErrorFacts>,
-) -> FailureMeaning {
-    let signal = Signal::new(error, call.tool(), facts, keyed, attempt);
-    let alone = FailureMeaning { may_have_acted: plans.is_empty(), ..FailureMeaning::of_error(error, keyed) };
-    plans
-        .iter()
-        .fold(alone, |meaning, plan| meaning.with_verdict(plan, plan.classifier.classify(&signal).verdict, keyed))
+/// The playbooks that tell what a failure means, and what they said: a trace repeats few errors many times.
+#[derive(Debug)]
+pub struct Judges<'a> {
+    plans: &'a [Plan],
+    known: &'a mut KnownFailures<FailureMeaning>,
+}
+
+impl<'a> Judges<'a> {
+    /// The judges of these playbooks; `known` keeps what the same ones said.
+    pub const fn new(plans: &'a [Plan], known: &'a mut KnownFailures<FailureMeaning>) -> Judges<'a> {
+        Judges { plans, known }
+    }
+
+    /// What the failure of an attempt means by itself or according to any of the playbooks; without playbooks, it may have
+    /// acted. The call, with a key or without, is `call` or one that is identical but for its key.
+    pub fn meaning(
+        &mut self,
+        call: &RecordedCall,
+        facts: ToolFacts,
+        (keyed, attempt): (bool, AttemptNo),
+        error: Option<&Arc<ErrorFacts>>,
+    ) -> FailureMeaning {
+        let plans = self.plans;
+        let asked = plans.iter().fold(AskedTraits::default(), |all, plan| all.or(plan.classifier.asks()));
+        self.known.get(asked, &FailedAttempt { error, tool: call.tool(), facts, keyed, attempt }, |signal| {
+            let of_error = FailureMeaning::of_error(error.map(|error| &**error), keyed);
+            let alone = FailureMeaning { may_have_acted: plans.is_empty(), ..of_error };
+            plans.iter().fold(alone, |meaning, plan| {
+                meaning.with_verdict(plan, plan.classifier.classify(signal).verdict, keyed)
+            })
+        })
+    }
 }
 
 /// Attempts whose answer came after the timeout, if their start is recorded.

@@ -21,7 +21,7 @@ mod summary;
 #[cfg(test)]
 mod tests;
 
-pub use attempts::{finding, judge as judge_attempts};
+pub use attempts::{Judges, finding, judge as judge_attempts};
 pub use call_result::{CallResult, FactsUsed, ShownCall};
 pub use counts::Counts;
 pub use engine::replay;

@@ -10,19 +10,22 @@ use std::sync::Arc;
 use foldhash::fast::FixedState;
 
 use playproof_engine::call::Reply;
+use playproof_engine::classify::KnownFailures;
 use playproof_engine::event::{ErrorFacts, Finding, FindingId, IntentDoubt};
 use playproof_engine::ids::{AttemptNo, CallId};
 use playproof_engine::playbook::{Access, ToolFacts};
-use playproof_engine::sim::{Evidence, MOST_IDENTICAL_CALLS, Moment, Plan, RepeatedCall, Repeats, acts_again};
+use playproof_engine::sim::{
+    Evidence, FailureMeaning, MOST_IDENTICAL_CALLS, Moment, Plan, RepeatedCall, Repeats, acts_again,
+};
 use playproof_engine::time::Instant;
 use playproof_trace::call::{AttemptCounts, CompletedCall};
 use playproof_trace::hash;
 use playproof_trace::simd::prefetch;
 use playproof_trace::window::Window;
 
-use super::attempts::{finding, meaning};
+use super::attempts::{Judges, finding};
 use super::counts::Counts;
-use super::hidden_intent::{HiddenIntents, SentAfter};
+use super::hidden_intent::{HiddenIntents, SentAfter, SentIn};
 
 /// The window of calls for loops and resends.
 const WINDOW: u16 = 10_000;
@@ -123,6 +126,8 @@ pub struct RecordingAnalysis {
     /// Of all inputs.
     hidden: HiddenIntents,
     possible_duplicates: PossibleDuplicates,
+    /// What failures mean according to the plans.
+    known: KnownFailures<FailureMeaning>,
 }
 
 impl Default for RecordingAnalysis {
@@ -134,6 +139,7 @@ impl Default for RecordingAnalysis {
             recent: Window::new(usize::from(WINDOW)),
             hidden: HiddenIntents::default(),
             possible_duplicates: PossibleDuplicates::default(),
+            known: KnownFailures::default(),
         }
     }
 }
@@ -160,6 +166,8 @@ impl RecordingAnalysis {
         {
             findings(finding(FindingId::TokenReused, 1));
         }
+        let mut known_failures = std::mem::take(&mut self.known);
+        let mut judges = Judges::new(plans, &mut known_failures);
         let recent = self.remember(closed.hashes.request);
         recent.count += 1;
         if recent.count > MOST_IDENTICAL_CALLS {
@@ -167,7 +175,7 @@ impl RecordingAnalysis {
         }
         let mut possible = 0;
         let doubt = closed.raw().intent_doubt();
-        recent.take(closed, facts, plans, |mut finding| {
+        recent.take(closed, facts, &mut judges, |mut finding| {
             finding.doubt = finding.doubt.or(doubt.filter(|&doubt| doubt == IntentDoubt::NoArguments));
             possible = if finding.id == FindingId::PossibleDuplicateEffect { finding.count } else { possible };
             findings(finding);
@@ -214,7 +222,7 @@ impl RecordingAnalysis {
             }
             EffectScope::Key => self.take_key(closed, facts, effects, &mut findings),
         }
-        self.take_hidden(closed, facts, plans, |finding| {
+        self.take_hidden(closed, facts, &mut judges, |finding| {
             let duplicates = [FindingId::DuplicateEffect, FindingId::PossibleDuplicateEffect];
             let is_known =
                 |id| known.contains(&id) || duplicates.contains(&id) && duplicates.iter().any(|id| known.contains(id));
@@ -224,6 +232,7 @@ impl RecordingAnalysis {
             }
             is_new
         });
+        self.known = known_failures;
     }
 
     /// Takes a call that may be the same request as one of another input or run, or as one without recorded arguments.
@@ -232,7 +241,7 @@ impl RecordingAnalysis {
         &mut self,
         closed: &CompletedCall,
         facts: ToolFacts,
-        plans: &[Plan],
+        judges: &mut Judges<'_>,
         mut found: impl FnMut(Finding) -> bool,
     ) {
         let mut doubted = |id, count, doubt| found(Finding { doubt: Some(doubt), ..finding(id, count).in_doubt() });
@@ -242,15 +251,16 @@ impl RecordingAnalysis {
         if !may_be_refused && !acts {
             return; // the usual read
         }
-        let seen = (may_be_refused || effects == 0).then(|| repeated(closed, facts, plans));
+        let sent = SentIn::of(closed);
+        let seen = (may_be_refused || effects == 0).then(|| repeated(closed, facts, judges));
         if let Some(seen) = &seen {
-            let SentAfter { denial, conflict } = self.hidden.sent_after(closed, seen);
+            let SentAfter { denial, conflict } = self.hidden.sent_after(sent, seen);
             denial.map(|doubt| doubted(FindingId::RetriedAfterDenial, 1, doubt));
             conflict.map(|doubt| doubted(FindingId::RetriedAfterConflict, 1, doubt));
         }
         if acts
             && (effects > 0 || seen.is_some_and(|seen| seen.may_have_acted))
-            && let Some((count, doubt)) = self.hidden.take(closed, effects)
+            && let Some((count, doubt)) = self.hidden.take(closed, sent, effects)
             && doubted(FindingId::PossibleDuplicateEffect, count, doubt)
         {
             let lists = &mut self.possible_duplicates;
@@ -320,7 +330,7 @@ impl RecordingAnalysis {
 
 impl Recent {
     /// Takes a call, and gives what it shows beside the identical ones before it.
-    fn take(&mut self, closed: &CompletedCall, facts: ToolFacts, plans: &[Plan], found: impl FnMut(Finding)) {
+    fn take(&mut self, closed: &CompletedCall, facts: ToolFacts, judges: &mut Judges<'_>, found: impl FnMut(Finding)) {
         let counts = &closed.counts;
         if let Shows::Nothing = self.shows
             && let Some(first) = Shows::of(closed)
@@ -336,13 +346,13 @@ impl Recent {
             Shows::Several(repeats) => repeats,
             first => {
                 let mut repeats = Box::<Repeats>::default();
-                if let Some(first) = self.first(&first, closed, facts, plans) {
+                if let Some(first) = self.first(&first, closed, facts, judges) {
                     repeats.take(CallId(0), &first, evidence, |_| {});
                 }
                 repeats
             }
         };
-        repeats.take(CallId(0), &repeated(closed, facts, plans), evidence, found);
+        repeats.take(CallId(0), &repeated(closed, facts, judges), evidence, found);
         self.shows = Shows::Several(repeats);
     }
 
@@ -355,7 +365,13 @@ impl Recent {
     }
 
     /// The only call so far; `closed` is identical to it.
-    fn first(&self, shows: &Shows, closed: &CompletedCall, facts: ToolFacts, plans: &[Plan]) -> Option<RepeatedCall> {
+    fn first(
+        &self,
+        shows: &Shows,
+        closed: &CompletedCall,
+        facts: ToolFacts,
+        judges: &mut Judges<'_>,
+    ) -> Option<RepeatedCall> {
         let writes = facts.access == Access::Write;
         let at = Some(self.ended_at).filter(|&at| at != NO_TIME).map(Instant::from_micros);
         let ended = (self.ended_on > 0).then_some(Moment { at, place: self.ended_on });
@@ -365,7 +381,7 @@ impl Recent {
             Shows::Unanswered => RepeatedCall { may_have_acted: writes, ..call },
             Shows::Ok => RepeatedCall { effects: u32::from(writes), ..call },
             Shows::Failed(error) => {
-                let failure = meaning(closed.raw(), facts, plans, (self.key != 0, AttemptNo::FIRST), error.as_deref());
+                let failure = judges.meaning(closed.raw(), facts, (self.key != 0, AttemptNo::FIRST), error.as_ref());
                 RepeatedCall { failed: true, ..call }.with(failure, writes)
             }
         })
@@ -389,7 +405,7 @@ impl Shows {
 }
 
 /// A call, for comparison with identical ones.
-fn repeated(closed: &CompletedCall, facts: ToolFacts, plans: &[Plan]) -> RepeatedCall {
+fn repeated(closed: &CompletedCall, facts: ToolFacts, judges: &mut Judges<'_>) -> RepeatedCall {
     let (call, counts) = (closed.raw(), &closed.counts);
     let writes = facts.access == Access::Write;
     let line = |place: u64, at| (place > 0).then_some(Moment { at, place });
@@ -409,7 +425,7 @@ fn repeated(closed: &CompletedCall, facts: ToolFacts, plans: &[Plan]) -> Repeate
             seen.suspected = matches!(answer.reply, Reply::Suspected(_));
             seen.may_have_acted |= writes && seen.suspected;
             if let Reply::Failed(error) = &answer.reply {
-                let failure = meaning(call, facts, plans, (call.is_keyed(), number), error.as_deref());
+                let failure = judges.meaning(call, facts, (call.is_keyed(), number), error.as_ref());
                 seen = seen.with(failure, writes);
             }
         }

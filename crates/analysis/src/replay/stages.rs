@@ -9,9 +9,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use foldhash::fast::FixedState;
 
 use playproof_engine::call::RecordedCall;
+use playproof_engine::classify::KnownFailures;
 use playproof_engine::event::{ErrorFacts, Finding, FindingBy};
 use playproof_engine::playbook::ToolFacts;
-use playproof_engine::sim::{Plan, SimulationRecord, Simulator};
+use playproof_engine::sim::{FailureMeaning, Plan, SimulationRecord, Simulator};
 use playproof_trace::assemble::{Assembler, FirstUses, Writes};
 use playproof_trace::call::CompletedCall;
 use playproof_trace::digest;
@@ -20,7 +21,7 @@ use playproof_trace::input::{ReadError, TraceInput};
 use playproof_trace::pieces::{Chunks, InputPiece};
 use playproof_trace::simd;
 
-use super::attempts;
+use super::attempts::{self, Judges};
 use super::buffer_pool::BufferPool;
 use super::call_result::{CallResult, ShownCall};
 use super::counts::Counts;
@@ -131,10 +132,16 @@ type Sink<'a, P> = Box<dyn FnMut(P) -> io::Result<()> + Send + 'a>;
 pub(super) struct WorkerState {
     /// By plan.
     sims: Vec<(Simulator, FactsCache)>,
-    /// The calls of the group.
-    simulated: Vec<SimulatedCall>,
+    simulated: Vec<SimulatedCall>, // the calls of the group
+    scratch: ReportScratch,
+}
+
+/// What the reports of calls reuse.
+#[derive(Default)]
+struct ReportScratch {
     findings: Vec<Finding>,
     templates: MessageTemplates,
+    known: KnownFailures<FailureMeaning>,
 }
 
 /// A call's facts and records, by plan.
@@ -226,8 +233,7 @@ impl<'a, W: Observer> Stages<'a, W> {
         WorkerState {
             sims: self.plans.iter().map(|_| Default::default()).collect(),
             simulated: vec![SimulatedCall::default(); GROUP],
-            findings: Vec::new(),
-            templates: MessageTemplates::default(),
+            scratch: ReportScratch::default(),
         }
     }
 
@@ -250,11 +256,10 @@ impl<'a, W: Observer> Stages<'a, W> {
                 self.simulate(&mut worker.sims, closed, records, simulated);
             }
             for ((n, closed), simulated) in numbered().zip(&worker.simulated) {
-                worker.findings.clear();
-                while let Some((_, finding)) = recorded.next_if(|(place, _)| *place == n) {
-                    worker.findings.push(finding);
-                }
-                self.report(closed, simulated, &mut worker.findings, &mut worker.templates, &mut done);
+                worker.scratch.findings.clear();
+                let own = std::iter::from_fn(|| recorded.next_if(|(place, _)| *place == n));
+                worker.scratch.findings.extend(own.map(|(_, finding)| finding));
+                self.report(closed, simulated, &mut worker.scratch, &mut done);
             }
         }
         self.pool.keep_calls(batch.calls.into_iter().map(CompletedCall::into_box));
@@ -311,11 +316,11 @@ impl<'a, W: Observer> Stages<'a, W> {
         &self,
         closed: &CompletedCall,
         simulated: &SimulatedCall,
-        findings: &mut Vec<Finding>,
-        templates: &mut MessageTemplates,
+        scratch: &mut ReportScratch,
         done: &mut BatchResult<W::Part>,
     ) {
         let (call, SimulatedCall { facts, records }) = (closed.raw(), simulated);
+        let ReportScratch { findings, templates, known } = scratch;
         for (n, (plan, record)) in self.plans.iter().zip(records).enumerate() {
             if let Some(summary) = done.summaries.get_mut(n) {
                 summary.add(plan, call, record, templates);
@@ -329,7 +334,7 @@ impl<'a, W: Observer> Stages<'a, W> {
             }
         }
         if let Some(&facts) = facts.first()
-            && attempts::judge(closed, facts, self.plans, findings)
+            && attempts::judge(closed, facts, &mut Judges::new(self.plans, known), findings)
         {
             done.resent.add(closed.shown().tool(), 1);
         }

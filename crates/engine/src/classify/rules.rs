@@ -14,23 +14,39 @@ pub struct Classification {
     pub rule: Option<RuleId>,
 }
 
+/// What rules test of a failure besides its error and the traits of its call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AskedTraits {
+    /// The tool's name.
+    pub tools: bool,
+    /// The attempt's number.
+    pub attempts: bool,
+}
+
+impl AskedTraits {
+    /// What either tests.
+    #[must_use]
+    pub const fn or(self, other: AskedTraits) -> AskedTraits {
+        AskedTraits { tools: self.tools || other.tools, attempts: self.attempts || other.attempts }
+    }
+}
+
 /// The compiled rules of one playbook.
 #[derive(Debug)]
 pub struct Classifier {
     rules: Vec<(Vec<CompiledCondition>, VerdictId)>,
     otherwise: VerdictId,
-    asks_for_tools: bool,
-    asks_for_attempts: bool,
+    asks: AskedTraits,
 }
 
 impl Classifier {
     /// Compiles the playbook's rules.
     pub fn new(playbook: &Playbook) -> Classifier {
+        let asks = |kind| playbook.rules.iter().any(|rule| rule.when.get(kind).is_some());
         Classifier {
             rules: playbook.rules.iter().map(|rule| (CompiledCondition::of(&rule.when), rule.verdict)).collect(),
             otherwise: playbook.otherwise,
-            asks_for_tools: playbook.rules.iter().any(|rule| rule.when.get(ConditionKind::Tool).is_some()),
-            asks_for_attempts: playbook.rules.iter().any(|rule| rule.when.get(ConditionKind::Attempt).is_some()),
+            asks: AskedTraits { tools: asks(ConditionKind::Tool), attempts: asks(ConditionKind::Attempt) },
         }
     }
 
@@ -45,14 +61,9 @@ impl Classifier {
         Classification { verdict: self.otherwise, rule: None }
     }
 
-    /// Whether any rule tests the tool's name.
-    pub(super) fn asks_for_tools(&self) -> bool {
-        self.asks_for_tools
-    }
-
-    /// Whether any rule tests the attempt's number.
-    pub(super) fn asks_for_attempts(&self) -> bool {
-        self.asks_for_attempts
+    /// What its rules test besides the error and the traits of the call.
+    pub fn asks(&self) -> AskedTraits {
+        self.asks
     }
 
     /// Evaluates every rule up to the first that matches. What conditions found is described from `shown`, the redacted

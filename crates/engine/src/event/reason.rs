@@ -239,7 +239,8 @@ impl ErrorFacts {
             value if value.eq_ignore_ascii_case("false") => Some(false),
             _ => None,
         };
-        self.should_retry.or_else(|| SHOULD_RETRY.iter().find_map(said))
+        let of_headers = || if self.headers.is_empty() { None } else { SHOULD_RETRY.iter().find_map(said) };
+        self.should_retry.or_else(of_headers)
     }
 }
 
