@@ -220,6 +220,8 @@ impl CallSlab {
     /// Frees every slot and keeps the allocation.
     pub(super) fn clear(&mut self) {
         self.slots.clear();
-        self.free.clear();
+        if !self.free.is_empty() {
+            self.free.clear(); // to clear an empty map is slow
+        }
     }
 }

@@ -133,10 +133,17 @@ impl Machine {
         }
     }
 
+    /// Whether a call has ended.
+    pub fn has_ended(&self, call: CallId) -> bool {
+        self.calls.get(call).is_some_and(|state| matches!(state.phase, Phase::Done(_)))
+    }
+
     /// Removes every call and keeps the allocations.
     pub fn clear(&mut self) {
         self.calls.clear();
-        self.redeemed.clear();
+        if !self.redeemed.is_empty() {
+            self.redeemed.clear(); // to clear an empty map is slow
+        }
         self.shared = None;
     }
 

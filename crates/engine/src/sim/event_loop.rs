@@ -187,13 +187,13 @@ impl EventLoop {
             if let Some(count) = pending.call().and_then(|call| self.pending.get_mut(call.index())) {
                 *count -= 1; // it was counted when it was pushed
                 if let (0, Some(call)) = (*count, pending.call())
-                    && self.machine.outcome(call).is_some()
+                    && self.machine.has_ended(call)
                 {
                     self.quiet.push(call);
                 }
             }
             if let PendingEvent::TimesOut { call, .. } = pending
-                && self.machine.outcome(call).is_some()
+                && self.machine.has_ended(call)
             {
                 continue; // its caller went away: nobody waits for the answer
             }

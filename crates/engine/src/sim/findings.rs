@@ -91,15 +91,15 @@ fn duplicate_effects(
     net: &NetLedger,
     findings: &mut Vec<Finding>,
 ) {
+    if net.by_intent.values().all(|net| net.effects < 2) {
+        return; // the most common calls
+    }
     let mut doubled: BTreeMap<Intent, EffectsSoFar> = net
         .by_intent
         .iter()
         .filter(|(_, net)| net.effects > 1)
         .map(|(&intent, _)| (intent, EffectsSoFar::default()))
         .collect();
-    if doubled.is_empty() {
-        return;
-    }
     for entry in record.ledger.entries().iter().filter(|entry| entry.kind == LedgerKind::Existing) {
         if let Some(so_far) = doubled.get_mut(&entry.intent) {
             so_far.effects += 1;

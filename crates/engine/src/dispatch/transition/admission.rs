@@ -16,6 +16,9 @@ impl Transition<'_> {
         if let RequestCheck::Refused(why, error) = self.state().facts.request {
             return self.refuse(why, Some(error));
         }
+        if !self.shares() {
+            return self.send(AttemptNo::FIRST);
+        }
         match self.take_up_key() {
             KeyUse::Leads => self.enter(),
             KeyUse::Follows(leader) => self.follow(leader),

@@ -12,6 +12,9 @@ use crate::ids::AttemptNo;
 impl Transition<'_> {
     /// Starts an attempt, or lets it wait for a permit.
     pub(super) fn start(&mut self, attempt: AttemptNo) {
+        if !self.shares() {
+            return self.send(attempt);
+        }
         let now = self.now;
         if let Some(blocked) = self.breaker_blocks(now) {
             return self.on_blocked(attempt, blocked);
@@ -69,8 +72,8 @@ impl Transition<'_> {
         self.refuse_by(AdmissionRefusal::CircuitOpen, by, blocked.retry_after);
     }
 
-    fn send(&mut self, attempt: AttemptNo) {
-        if attempt == AttemptNo::FIRST && self.playbook.studies(|study| study.registers_key_late) {
+    pub(super) fn send(&mut self, attempt: AttemptNo) {
+        if self.shares() && attempt == AttemptNo::FIRST && self.playbook.studies(|study| study.registers_key_late) {
             self.register_key();
         }
         let state = self.state();

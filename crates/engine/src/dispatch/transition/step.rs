@@ -30,6 +30,11 @@ impl Transition<'_> {
         Transition { machine: self.machine, playbook: self.playbook, now: self.now, call, out: self.out }
     }
 
+    /// Whether calls share anything. Where they do not, no check of what is shared is made: a trace has millions of calls.
+    pub(super) const fn shares(&self) -> bool {
+        self.machine.shared.is_some()
+    }
+
     pub(super) fn shared(&mut self) -> &mut Shared {
         self.machine.shared.get_or_insert_default()
     }
@@ -109,27 +114,31 @@ impl Transition<'_> {
     }
 
     pub(super) fn conclude(&mut self, outcome: Outcome) {
-        let call = self.call;
+        if self.shares() {
+            self.give_back();
+        }
+        self.state().phase = Phase::Done(outcome);
+        self.emit(Decision::Outcome(outcome));
+    }
+
+    /// Gives back what the call holds of what calls share.
+    fn give_back(&mut self) {
         if self.keeps_permit() {
             self.shared().permits.release();
         }
-        let state = self.state();
-        state.phase = Phase::Done(outcome);
-        let facts = state.facts;
         if !self.playbook.retry_budgets.is_empty() {
             self.leave_retry_budgets();
         }
-        let state = self.state();
-        let unsent = std::mem::take(&mut state.has_reserved);
-        if let Some(shared) = &mut self.machine.shared {
-            if unsent {
-                shared.budget.give_back(facts.run);
-            }
-            if facts.key.is_some() {
-                shared.ended.push(call);
-            }
+        let (call, state) = (self.call, self.state());
+        let (unsent, run, is_keyed) =
+            (std::mem::take(&mut state.has_reserved), state.facts.run, state.facts.key.is_some());
+        let shared = self.shared();
+        if unsent {
+            shared.budget.give_back(run);
         }
-        self.emit(Decision::Outcome(outcome));
+        if is_keyed {
+            shared.ended.push(call);
+        }
     }
 }
 
