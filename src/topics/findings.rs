@@ -107,6 +107,19 @@ playbook heeds the wish with `after: retry_after` or `server_delay`.
 
 What to do: let the client wait as long as it is told.",
         ),
+        FindingId::RacedItself => (
+            "an attempt was sent while an earlier one had not ended upstream",
+            "\
+An attempt of a write timed out and went on upstream, and the next attempt was sent before its answer came late \
+(`late_answer`). Two requests for one change were out at once: which of them acts, and in which order, is luck. That the \
+tool is idempotent or the call has a key does not settle it, because many upstreams only recognise a request that has \
+ended. A further attempt that the upstream answers with a conflict (409) does not count: it saw that both are one request. \
+Nor does a read.
+
+In a recording, the times of attempts and late answers (`\"answers\": \"late\"`) show it.
+
+What to do: give the tool a timeout that is longer than its slowest answer, or wait longer before the next attempt.",
+        ),
         FindingId::Abandoned => (
             "a caller went away while its call may have acted",
             "\
@@ -114,6 +127,20 @@ The caller of a write went away (`cancel_at_ms`) while an attempt was out, or af
 outcome is `cancelled`, and nobody learns from it what the upstream did.
 
 What to do: keep the key of the call, and look upstream before another one is made. Cancel between attempts where you can.",
+        ),
+        FindingId::RetryAmplification => (
+            "retries amplified the outage of a server",
+            "\
+A server failed, and its calls sent it more than two requests each: over at least 20 calls in a row whose first attempt \
+failed, with no quiet minute between their ends. Retries then multiply the load of a server that is down, and can keep it \
+down. A first attempt that works ends the outage. A refusal, a conflict and a limit of rate (400 to 499, but 408 and 499) \
+show that the server works. Retries that a retry budget pays for do not count, because it bounds them. The finding stands once an outage, at the call that made the requests too many.
+
+`recorded` counts the recorded attempts, over all runs of an input. `playbook` counts those of the simulation: over a \
+fixture, and in a recording over the calls of one dispatcher, if the playbook lets them share something; other playbooks \
+simulate each call of a recording alone.
+
+What to do: give the server a breaker, or its retries a budget.",
         ),
         FindingId::ReadActed => (
             "a tool that is declared a read changed something upstream",

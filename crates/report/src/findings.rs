@@ -64,7 +64,13 @@ pub fn sentence(id: FindingId, count: u32, about: About) -> String {
         FindingId::RetryAfterIgnored => {
             format!("sent {} more sooner than the upstream had asked for", times(count))
         }
+        FindingId::RacedItself => {
+            format!("sent {} more while an earlier attempt had not ended upstream", times(count))
+        }
         FindingId::Abandoned => "its caller went away while it may have acted".to_owned(),
+        FindingId::RetryAmplification => {
+            format!("the calls of its server took {} while it failed", counted(count, "request", "requests"))
+        }
         FindingId::TokenReused => "another call redeemed its reversal token before".to_owned(),
         FindingId::ReadActed => format!("{} of a tool that only reads", counted(count, "effect", "effects")),
         FindingId::Unclassified => {

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use playproof_engine::call::{RecordedAnswer, RecordedCall, Reply};
-use playproof_engine::classify::{AskedTraits, FailedAttempt, KnownFailures};
+use playproof_engine::call::{AnswerTo, RecordedAnswer, RecordedCall, Reply};
+use playproof_engine::classify::{AskedTraits, FailedAttempt, KnownFailures, knows_key};
 use playproof_engine::event::{ErrorFacts, Finding, FindingBy, FindingId};
 use playproof_engine::ids::{AttemptNo, CallId};
 use playproof_engine::playbook::{Access, ToolFacts};
 use playproof_engine::sim::{FailureMeaning, Plan, acts_again};
+use playproof_engine::time::Instant;
 use playproof_trace::call::{AttemptCounts, CompletedCall};
 
 /// Adds the findings of the attempts to `findings`. True if one is a new possible duplicate.
@@ -23,6 +24,9 @@ pub fn judge(closed: &CompletedCall, facts: ToolFacts, judges: &mut Judges<'_>, 
         return false; // the usual call: one attempt
     }
     add(FindingId::RetryAfterIgnored, sent_too_soon(call));
+    if facts.access == Access::Write {
+        add(FindingId::RacedItself, raced(call));
+    }
     let attempts = course(call, facts, judges);
     add(FindingId::RetriedAfterDenial, sent_after(&attempts, |attempt| attempt.reads_as_denial));
     add(FindingId::RetriedAfterConflict, sent_after(&attempts, |attempt| attempt.reads_as_processed));
@@ -109,6 +113,24 @@ fn sent_too_soon(call: &RecordedCall) -> u32 {
         due(before).zip(sent).is_some_and(|(due, sent)| sent < due)
     });
     u32::try_from(too_soon.count()).unwrap_or(u32::MAX)
+}
+
+/// Attempts that were sent before an earlier one had ended upstream, unless a conflict says that the upstream saw that.
+fn raced(call: &RecordedCall) -> u32 {
+    let is_answer = |answer: &&RecordedAnswer| matches!(answer.to, AnswerTo::Attempt | AnswerTo::Late);
+    let is_out = |number: AttemptNo, sent: Instant| {
+        let before = |answer: &&RecordedAnswer| answer.attempt.is_some_and(|earlier| earlier < number.get());
+        let mut earlier = call.answers.iter().filter(is_answer).filter(before);
+        earlier.any(|answer| answer.at.is_some_and(|at| at > sent))
+    };
+    let knows_key = |answer: &RecordedAnswer| {
+        let error = answer.reply.error().filter(|_| answer.reply.is_failure());
+        error.is_some_and(|error| knows_key(error, call.is_keyed()))
+    };
+    let further = call.attempts().skip(1);
+    let raced = further
+        .filter(|(number, answer)| !knows_key(answer) && answer.started.is_some_and(|sent| is_out(*number, sent)));
+    u32::try_from(raced.count()).unwrap_or(u32::MAX)
 }
 
 /// Attempts that were sent after one for which `is` holds.

@@ -14,6 +14,7 @@ mod pipeline;
 #[cfg(test)]
 mod properties;
 mod recorded;
+mod recorded_outages;
 #[cfg(test)]
 mod second_model;
 mod stages;

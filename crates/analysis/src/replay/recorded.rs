@@ -26,6 +26,7 @@ use playproof_trace::window::Window;
 use super::attempts::{Judges, finding};
 use super::counts::Counts;
 use super::hidden_intent::{HiddenIntents, SentAfter, SentIn};
+use super::recorded_outages::RecordedOutages;
 
 /// The window of calls for loops and resends.
 const WINDOW: u16 = 10_000;
@@ -125,6 +126,7 @@ pub struct RecordingAnalysis {
     recent: Window<Recent>,
     /// Of all inputs.
     hidden: HiddenIntents,
+    outages: RecordedOutages,
     possible_duplicates: PossibleDuplicates,
     /// What failures mean according to the plans.
     known: KnownFailures<FailureMeaning>,
@@ -138,6 +140,7 @@ impl Default for RecordingAnalysis {
             redeemed: HashSet::default(),
             recent: Window::new(usize::from(WINDOW)),
             hidden: HiddenIntents::default(),
+            outages: RecordedOutages::default(),
             possible_duplicates: PossibleDuplicates::default(),
             known: KnownFailures::default(),
         }
@@ -149,6 +152,7 @@ impl RecordingAnalysis {
     pub fn begin_input(&mut self) {
         self.effects.clear();
         self.redeemed.clear();
+        self.outages = RecordedOutages::default();
         self.recent = Window::new(usize::from(WINDOW));
     }
 
@@ -168,6 +172,7 @@ impl RecordingAnalysis {
         }
         let mut known_failures = std::mem::take(&mut self.known);
         let mut judges = Judges::new(plans, &mut known_failures);
+        self.outages.take(closed, plans.first()).map(&mut findings);
         let recent = self.remember(closed.hashes.request);
         recent.count += 1;
         if recent.count > MOST_IDENTICAL_CALLS {

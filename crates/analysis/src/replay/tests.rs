@@ -1046,3 +1046,53 @@ fn an_attempt_that_is_sent_sooner_than_the_upstream_asked_for_is_found() {
     assert_eq!(of(r#""at_ms":109"#), 1, "it was answered before it was due");
     assert_eq!(of(r#""at_ms":300"#), 0, "nobody knows when it was sent");
 }
+
+#[test]
+fn an_attempt_that_is_sent_while_an_earlier_one_is_out_has_raced_itself() {
+    let of = |made: &str, late_at: u32, second: &str| {
+        let made = format!(r#"{{"type":"tool_call","call_id":"c",{made},"at_ms":0}}"#);
+        let timed_out = r#"{"type":"tool_result","call_id":"c","attempt":1,"at_ms":100,"status":"error","error":{"kind":"timeout"}}"#;
+        let late = format!(
+            r#"{{"type":"tool_result","call_id":"c","attempt":1,"answers":"late","at_ms":{late_at},"status":"ok"}}"#
+        );
+        let second =
+            format!(r#"{{"type":"tool_result","call_id":"c","attempt":2,"started_ms":300,"at_ms":400,{second}}}"#);
+        recorded(&[&made, timed_out, &late, &second], FindingId::RacedItself)
+    };
+    let (pay, ok) = (r#""tool":"pay","idempotency_key":"k""#, r#""status":"ok""#);
+    let conflict = r#""status":"error","error":{"kind":"409_conflict","message":"the key is in use"}"#;
+    assert_eq!((of(pay, 301, ok), of(pay, 500, ok)), (1, 1));
+    assert_eq!(of(pay, 300, ok), 0, "it had ended when the next one was sent");
+    assert_eq!(of(pay, 500, conflict), 0, "the upstream saw that both are one request");
+    assert_eq!(of(r#""tool":"pay""#, 500, conflict), 1, "a conflict about something else");
+    assert_eq!(of(r#""tool":"read.it""#, 500, ok), 0, "a read changes nothing");
+}
+
+#[test]
+fn retries_that_multiply_the_requests_of_an_outage_are_found_over_all_runs() {
+    let calls = |attempts: u32, kind: &str| -> Vec<String> {
+        let of_call = |n: u32| {
+            let made = format!(
+                r#"{{"type":"tool_call","call_id":"c{n}","run_id":"r{n}","tool":"read.it","args":{{"n":{n}}},"at_ms":{n}}}"#
+            );
+            let answer = move |attempt: u32| {
+                let at = n + attempt;
+                format!(
+                    r#"{{"type":"tool_result","call_id":"c{n}","run_id":"r{n}","attempt":{attempt},"at_ms":{at},"status":"error","error":{{"kind":"{kind}"}}}}"#
+                )
+            };
+            std::iter::once(made).chain((1..=attempts).map(answer))
+        };
+        (0..25).flat_map(of_call).collect()
+    };
+    let of = |lines: Vec<String>| {
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        recorded(&lines, FindingId::RetryAmplification)
+    };
+    assert_eq!(of(calls(3, "5xx")), 1);
+    assert_eq!(of(calls(2, "5xx")), 0, "two requests a call");
+    assert_eq!(of(calls(3, "429_rate_limited")), 0, "a server that limits its rate works");
+    let mut one_works = calls(3, "5xx");
+    one_works.insert(40, r#"{"tool":"read.it","run_id":"s","args":{},"at_ms":10,"status":"ok"}"#.to_owned());
+    assert_eq!(of(one_works), 0, "the outage was over");
+}

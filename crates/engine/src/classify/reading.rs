@@ -41,14 +41,28 @@ pub fn reads_as_denial(error: &ErrorFacts) -> bool {
 /// Whether the error says that the upstream has processed the idempotency key of the call: a conflict (by status 409 or
 /// by its kind) whose message says so and nothing else, such as "in flight", "not", "another key" or "failed". Without a key it says nothing of this call.
 pub fn reads_as_processed(error: &ErrorFacts, keyed: bool) -> bool {
-    let kind = error.kind.as_deref().unwrap_or("");
-    let conflict = error.status == Some(409) || kind.contains("409") || kind.contains("conflict");
-    if !keyed || !conflict {
+    if !knows_key(error, keyed) {
         return false;
     }
     let message = error.message.as_deref().unwrap_or("").to_lowercase();
     let has = |list: &[&str]| list.iter().any(|words| message.contains(words));
     has(&PROCESSED) && !has(&IN_FLIGHT) && !has(&OTHERWISE) && !is_negated(&message)
+}
+
+/// Whether the error is a conflict with another request under the key: the upstream knows the key, whatever became of it.
+pub fn knows_key(error: &ErrorFacts, keyed: bool) -> bool {
+    let kind = error.kind.as_deref().unwrap_or("");
+    keyed && (error.status == Some(409) || kind.contains("409") || kind.contains("conflict"))
+}
+
+/// Whether a failure shows that the server does not work: not if it answered with a refusal, a conflict or a limit of rate.
+pub fn reads_as_outage(error: Option<&ErrorFacts>) -> bool {
+    let Some(error) = error else { return true };
+    let kind = error.kind.as_deref().unwrap_or("");
+    match error.status {
+        Some(status) => !(400..500).contains(&status) || [408, 499].contains(&status),
+        None => !kind.starts_with('4') && !kind.contains("rate_limit") && !reads_as_denial(error),
+    }
 }
 
 /// Whether a clause negates before it says "already".

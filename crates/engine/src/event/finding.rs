@@ -68,8 +68,12 @@ words! {
         TokenReused = "token_reused",
         /// An attempt sent sooner than the upstream had asked for.
         RetryAfterIgnored = "retry_after_ignored",
+        /// An attempt of a write that was sent while an earlier one had not ended upstream.
+        RacedItself = "raced_itself",
         /// A call whose caller went away while it may have acted.
         Abandoned = "abandoned",
+        /// More than two requests a call while a server failed.
+        RetryAmplification = "retry_amplification",
         /// One call repeated unchanged, implausibly often.
         RunawayLoop = "runaway_loop",
         /// A failed call that was sent again unchanged, with no write in between, and failed again.
@@ -99,7 +103,9 @@ impl FindingId {
             | FindingId::KeyReused
             | FindingId::TokenReused
             | FindingId::RetryAfterIgnored
+            | FindingId::RacedItself
             | FindingId::Abandoned
+            | FindingId::RetryAmplification
             | FindingId::RunawayLoop => FindingSeverity::Doubt,
             FindingId::FutileRetry | FindingId::OverTimeout | FindingId::GuardRedundant => FindingSeverity::Note,
         }

@@ -37,6 +37,8 @@ pub(super) struct ActiveCall {
     pub name: String,
     /// Whether another call had sent its token when it ended.
     pub token_spent: bool,
+    /// The requests of the outage of its server, if this call makes them too many.
+    pub amplified: Option<u32>,
     pub start: Instant,
     pub upstream: Upstream,
     pub record: SimulationRecord,

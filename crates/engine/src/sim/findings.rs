@@ -1,16 +1,18 @@
 //! Derives the findings of a simulation. One function for each finding, or one count of the `CallTrajectory`; each reads
 //! the record and changes nothing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use crate::classify::knows_key;
 use crate::event::{
     Decision, EffectClaim, Finding, FindingBy, FindingId, Intent, LedgerKind, OutcomeKind, Provenance, Status,
 };
-use crate::ids::CallId;
+use crate::ids::{AttemptNo, CallId};
 use crate::playbook::Access;
 use crate::time::Instant;
 use crate::upstream::{AnswerSource, Ledger, NetEffects};
 
+use super::amplification;
 use super::meaning::FailureMeaning;
 use super::plan::Plan;
 use super::record::SimulationRecord;
@@ -34,6 +36,7 @@ fn add_all(plan: &Plan, calls: &[ScenarioCall<'_>], record: &SimulationRecord, f
     duplicate_effects(calls, record, &net, findings);
     if calls.len() > 1 {
         repeats::of_fixture(plan, calls, record, |call| net.of_call(call).effects, findings);
+        amplification::of_fixture(plan, calls, record, findings);
     }
     for (n, call) in calls.iter().enumerate() {
         let id = CallId::at(n);
@@ -148,6 +151,8 @@ struct CallTrajectory {
     unclassified: u32,
     over_timeout: u32,
     suppressed: u32,
+    /// Whether an answer to an attempt came after a later one was sent.
+    overlapped: bool,
     /// Whether all answers to attempts were scripted.
     scripted: bool,
     /// Whether a failure that was ignored proved an effect.
@@ -163,14 +168,17 @@ impl CallTrajectory {
             unclassified: 0,
             over_timeout: 0,
             suppressed: 0,
+            overlapped: false,
             scripted: true,
             ignored_proof: false,
         };
         let sent_again = record.outcomes.get(id.index()).is_none_or(|outcome| outcome.attempts > 1);
         let (mut denied, mut processed, mut acted, mut last) = (false, false, false, None);
+        let mut sent = AttemptNo::FIRST;
         for event in record.events_of(id) {
             match event.what {
-                Decision::AttemptStarted { .. } => {
+                Decision::AttemptStarted { attempt, .. } => {
+                    sent = attempt;
                     course.after_denial += u32::from(denied);
                     course.after_conflict += u32::from(processed);
                     course.after_act += u32::from(acted);
@@ -194,6 +202,7 @@ impl CallTrajectory {
                     }
                 }
                 Decision::RetrySuppressed { .. } => course.suppressed += 1,
+                Decision::LateAnswer { attempt, .. } => course.overlapped |= attempt < sent,
                 _ => {}
             }
         }
@@ -221,6 +230,7 @@ impl CallReview<'_> {
             self.read_acted(),
             self.read_had_acted(),
             self.finding(FindingId::Unclassified, unclassified),
+            self.raced_itself(),
             self.abandoned(),
             self.undetermined(),
             self.suspected_failure(),
@@ -296,6 +306,28 @@ impl CallReview<'_> {
         let count = u32::try_from(count).unwrap_or(u32::MAX);
         let finding = self.finding(FindingId::ReadActed, count)?;
         Some(Finding { by: FindingBy::Recorded, ..finding })
+    }
+
+    /// Attempts that were sent while an earlier one had not ended upstream, as its late answer shows. Not where the upstream
+    /// answers the later attempt with a conflict: it saw that both are one request.
+    fn raced_itself(&self) -> Option<Finding> {
+        if !self.course.overlapped || self.call.facts.access == Access::Read {
+            return None; // the usual call
+        }
+        let (mut sent, mut raced, mut recognised) = (AttemptNo::FIRST, BTreeSet::new(), BTreeSet::new());
+        for event in self.record.events_of(self.id) {
+            match event.what {
+                Decision::AttemptStarted { attempt, .. } => sent = attempt,
+                Decision::LateAnswer { attempt, .. } => raced.extend(attempt.get() + 1..=sent.get()),
+                Decision::AttemptFinished { attempt, status: Status::Failed(Some(error)), .. } => {
+                    let is = self.record.error(error).is_some_and(|error| knows_key(error, self.call.key.is_some()));
+                    recognised.extend(is.then_some(attempt.get()));
+                }
+                _ => {}
+            }
+        }
+        let count = raced.difference(&recognised).count();
+        self.finding(FindingId::RacedItself, u32::try_from(count).unwrap_or(u32::MAX))
     }
 
     /// The caller went away while a write may have acted.

@@ -1,6 +1,7 @@
 //! The one loop: upstream, classifier, dispatcher and event queue, on virtual time.
 
 mod active_calls;
+mod amplification;
 mod draws;
 mod event_loop;
 mod expectation;
@@ -21,6 +22,7 @@ mod simulator;
 #[cfg(test)]
 mod tests;
 
+pub use amplification::{Outage, ServerCall, found as found_amplification};
 pub use expectation::{Contradiction, contradictions};
 pub use meaning::FailureMeaning;
 pub use pace::Pace;

@@ -5,12 +5,15 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::classify::Memo;
-use crate::event::{AdmissionRefusal, CircuitChange, Decision, DecisionEvent, Outcome, OutcomeKind};
+use crate::event::{
+    AdmissionRefusal, CircuitChange, Decision, DecisionEvent, Finding, FindingBy, Outcome, OutcomeKind,
+};
 use crate::ids::{ArgsId, CallId, ErrorId, Interner, KeyId, RunId, ServerId, TokenId, ToolId};
 use crate::time::Instant;
 use crate::upstream::{Answer, MissingAnswerPolicy, Request, Upstream};
 
 use super::active_calls::{ActiveCall, Mentioned, SessionCalls, SharedIds};
+use super::amplification::{self, Outage};
 use super::event_loop::{EventLoop, LoopStep, LoopStop};
 use super::findings;
 use super::names::SharedNames;
@@ -42,6 +45,7 @@ pub struct Session {
     untimed: bool,
     /// Calls that were fed and have not ended.
     open: usize,
+    outages: BTreeMap<ServerId, Outage>,
     ended: Vec<FinishedCall>,
 }
 
@@ -98,6 +102,7 @@ impl Session {
             shared,
             name,
             token_spent: false,
+            amplified: None,
             start: Instant::ZERO,
             upstream: Upstream::default(), // a recording has no key dialect
             record,
@@ -259,6 +264,7 @@ impl Session {
             self.cast.live_mut(event.call).take(event, mentioned);
             if let Decision::Outcome(_) = event.what {
                 self.cast.live_mut(event.call).token_spent = self.is_spent_by_another(event.call);
+                self.note_server(plan, event.call, event.at);
                 ended.push(event.call);
                 over.push((event.call, event.at));
             }
@@ -271,6 +277,15 @@ impl Session {
             if !self.event_loop.awaits(call) {
                 self.close(plan, call); // else when no event for it is left
             }
+        }
+    }
+
+    /// Notes what a call that ends now shows of its server.
+    fn note_server(&mut self, plan: &Plan, call: CallId, at: Instant) {
+        let live = self.cast.live_mut(call);
+        if let Some(shared) = live.shared {
+            let outage = self.outages.entry(shared.server).or_default();
+            live.amplified = outage.take(amplification::of_call(plan, &live.record, CallId(0), at));
         }
     }
 
@@ -381,12 +396,16 @@ impl Session {
         self.open -= 1; // it was counted when it was fed
         let outcome = live.record.outcome();
         self.forget(&live);
-        let ActiveCall { number, call, facts, token_spent, mut upstream, mut record, mut errors, .. } = live;
+        let ActiveCall { number, call, facts, token_spent, amplified, mut upstream, mut record, mut errors, .. } = live;
         record.outcomes.extend(outcome);
         record.errors = errors.take();
         upstream.swap_ledger(&mut record.ledger);
         record.close();
         findings::derive(plan, &[ScenarioCall::recorded(&call, facts, &self.cast.beyond)], &mut record);
+        if let Some(requests) = amplified {
+            record.findings.push(amplification::found(FindingBy::Playbook, CallId(0), requests));
+            Finding::settle(&mut record.findings);
+        }
         record.compare_with_tape(&call);
         self.ended.push(FinishedCall { number, record, token_spent });
     }
