@@ -60,7 +60,7 @@ fn plan() -> Plan {
     let window = Duration::from_millis(100);
     let (min_key_len, max_key_len, most_keys) = (1, 255, 100_000);
     let in_flight = InFlightKey::Join;
-    playbook.sharing.dedupe = Some(Dedupe { window, in_flight, min_key_len, max_key_len, most_keys });
+    playbook.sharing.dedupe = Some(Dedupe { window, in_flight, takeover: None, min_key_len, max_key_len, most_keys });
     playbook.sharing.budget = Some(ToolCallBudget { tool_calls: BUDGET, counts: BudgetUnit::Attempts });
     playbook.sharing.permits = Some(PermitLimits { max_in_flight: PERMITS, queue: 20 });
     Plan::new(playbook, &Tools::default())

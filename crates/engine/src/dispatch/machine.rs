@@ -16,6 +16,7 @@
 //! Woken                 Queued, Following too late: outcome                               Done
 //! (a permit is free)    Queued            the next attempt starts                         InFlight
 //! (its leader ended)    Following         outcome as the leader's, or it leads now        Done | InFlight | Queued
+//! Woken                 Following         its leader is silent, it is safe: it leads now  InFlight | Queued | Done
 //! Cancelled             any               outcome `cancelled`                             Done
 //! Answered ok           Refreshing        the next attempt starts with the new evidence   InFlight | Done
 //! Answered ok           Redeeming         outcome `reversed`                              Done
@@ -150,6 +151,11 @@ impl Machine {
     /// Whether a key is in flight or kept.
     pub fn knows_key(&self, key: KeyId) -> bool {
         self.shared.as_ref().is_some_and(|shared| shared.keys.knows(key))
+    }
+
+    /// Whether the success of a call is what is kept for a key.
+    pub fn keeps_success_of(&self, key: KeyId, call: CallId) -> bool {
+        self.shared.as_ref().is_some_and(|shared| shared.keys.kept_by(key) == Some(call))
     }
 
     /// Forgets what a run has used: it makes no more calls.

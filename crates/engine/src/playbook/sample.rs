@@ -22,6 +22,7 @@ pub(crate) const DEDUPE: Dedupe = Dedupe {
     min_key_len: 1,
     max_key_len: 255,
     most_keys: 100_000,
+    takeover: None,
 };
 
 pub(crate) fn playbook() -> Playbook {

@@ -379,7 +379,9 @@ impl Session {
                     taker.clone_from(&live.name);
                 }
             }
-            (Decision::Outcome(outcome), Some(SharedIds { key: Some(key), .. })) if outcome.kind.is_success() => {
+            (Decision::Outcome(outcome), Some(SharedIds { key: Some(key), .. }))
+                if outcome.kind.is_success() && self.event_loop.machine.keeps_success_of(key, event.call) =>
+            {
                 if let Some(requests) = self.names.keys.get_mut(key.0) {
                     requests.leader.clone_from(&live.name);
                 }

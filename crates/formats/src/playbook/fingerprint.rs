@@ -120,14 +120,17 @@ fn limits(limits: &Limits) -> Vec<PlaybookRow> {
 
 fn sharing(sharing: &Sharing) -> Vec<PlaybookRow> {
     let Sharing { dedupe, budget, permits } = sharing;
-    let dedupe = dedupe.map(|Dedupe { window, in_flight, min_key_len, max_key_len, most_keys }| {
-        let text = json!({
+    let dedupe = dedupe.map(|Dedupe { window, in_flight, takeover, min_key_len, max_key_len, most_keys }| {
+        let mut text = json!({
             "window_ms": window.as_millis(),
             "in_flight": in_flight.as_str(),
             "min_key_len": min_key_len,
             "max_key_len": max_key_len,
             "most_keys": most_keys,
         });
+        if let Some(takeover) = takeover {
+            text["takeover_ms"] = json!(takeover.as_millis());
+        }
         row("dedupe", "", &text)
     });
     let budget = budget.map(|ToolCallBudget { tool_calls, counts }| {

@@ -36,7 +36,8 @@ pub(super) const PLAYBOOK: &[&str] = &[
 ];
 /// The parts that have one row each.
 pub(super) const PARTS: [&str; 5] = ["registry", "dedupe", "budget", "permits", "server_delay_sources"];
-pub(super) const DEDUPE: &[&str] = &["window_ms", "in_flight", "min_key_len", "max_key_len", "most_keys"];
+pub(super) const DEDUPE: &[&str] =
+    &["window_ms", "in_flight", "takeover_ms", "min_key_len", "max_key_len", "most_keys"];
 pub(super) const BUDGET: &[&str] = &["tool_calls", "counts"];
 pub(super) const PERMITS: &[&str] = &["max_in_flight", "queue"];
 pub(super) const VERDICT: &[&str] = &["means", "effect", "breaker", "then"];
@@ -394,6 +395,7 @@ mod tests {
         held("/$defs/tool/properties/key/enum", words(&KEY));
         millis("/properties/dedupe/properties/window_ms", LONGEST_DEADLINE);
         held("/properties/dedupe/properties/in_flight/enum", words(&InFlightKey::TABLE));
+        bounds("/properties/dedupe/properties/takeover_ms", 1, LONGEST_DEADLINE.as_millis());
         bounds("/properties/dedupe/properties/min_key_len", 1, LONGEST_KEY);
         bounds("/properties/dedupe/properties/max_key_len", 1, LONGEST_KEY);
         bounds("/properties/dedupe/properties/most_keys", 1, MOST_KEYS);

@@ -97,12 +97,13 @@ impl Transition<'_> {
                     self.finish(OutcomeKind::Exhausted(stop));
                 }
             }
-            Phase::Following(_) => {
-                if let Err(stop) = wait::starts_in_time(&self.playbook.limits, since, self.now) {
+            Phase::Following(_) => match wait::starts_in_time(&self.playbook.limits, since, self.now) {
+                Ok(()) => self.take_over_silent(),
+                Err(stop) => {
                     self.leave_leader();
                     self.finish(OutcomeKind::Exhausted(stop));
                 }
-            }
+            },
             _ => {}
         }
     }

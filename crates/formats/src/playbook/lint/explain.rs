@@ -12,6 +12,7 @@ pub const IDS: &[&str] = &[
     "deadline_leaves_no_retry",
     "dedupe_shorter_than_retries",
     "glob_stops_at_dot",
+    "hasty_takeover",
     "impossible_rule",
     "jitter_beyond_cap",
     "layers_multiply",
@@ -144,6 +145,17 @@ the traces after `--trace`. In earlier versions `*` crossed dots too.
     tools: { search.*: { access: read } }       # search.index.delete is not declared, so it counts as a write
 
 Write `search.**` if all of them are meant. If not, give each tool a row with its own name; the lint is then silent.",
+    ),
+    (
+        "hasty_takeover",
+        "\
+A follower takes over from its leader (`dedupe.takeover_ms`) before the first attempt of that call must have ended: the
+slowest tool has a longer timeout. A call that works is then sent a second time while it is out.
+
+    tools: { payments.charge: { access: write, timeout_ms: 5000 } }
+    dedupe: { window_ms: 60000, takeover_ms: 2000 }
+
+Raise `takeover_ms` above the longest timeout, better above the longest call with its retries.",
     ),
     (
         "impossible_rule",

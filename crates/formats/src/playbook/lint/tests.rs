@@ -473,6 +473,20 @@ fn a_dedupe_window_below_the_waits_of_a_verdict_is_told() {
 }
 
 #[test]
+fn a_takeover_before_the_first_attempt_has_timed_out_is_told() {
+    let of = |takeover: u64, tools: &str| {
+        let parts = format!("{tools}\ndedupe: {{ window_ms: 60000, takeover_ms: {takeover} }}");
+        of_retry("not_applied", "backoff_ms: [100]", &parts)
+    };
+    let told = |takeover: u64| [format!("hasty_takeover: {{ window_ms: 60000, takeover_ms: {takeover} }}")];
+    let tools = "tools: { a: { access: read, timeout_ms: 2000 }, b: { access: write, timeout_ms: 5000 } }";
+    assert_eq!(of(4999, tools), told(4999));
+    assert!(of(5000, tools).is_empty());
+    assert_eq!(of(29_999, ""), told(29_999), "a tool that nobody declared has 30 s");
+    assert!(of(30_000, "").is_empty());
+}
+
+#[test]
 fn a_tool_whose_own_client_retries_too_is_told() {
     let of = |retries: &str, limits: &str| {
         let tools = format!("tools: {{ a: {{ access: read{retries} }} }}");
