@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod demo;
+mod dispatchers;
 mod explain;
 mod explain_intent;
 mod facts;
