@@ -103,8 +103,8 @@ fn a_run_that_is_driven_step_by_step_is_the_same() {
             let scenario = Scenario::of_fixture(&fixture, &plan);
             let (mut simulator, mut upstream) = (Simulator::new(), Upstream::default());
             upstream.clear(scenario.keys);
-            for &(tool, key, args) in &scenario.before {
-                upstream.add_existing(tool, key, args);
+            for &effect in &scenario.before {
+                upstream.add_existing(effect);
             }
             simulator.begin(&scenario);
             while let Some(request) = simulator.next(&plan, &scenario) {

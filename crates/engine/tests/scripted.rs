@@ -50,6 +50,19 @@ fn agent_and_dispatcher_may_both_cause_duplicates_of_one_intent() {
 }
 
 #[test]
+fn a_tool_with_outages_knows_keys_as_soon_as_it_works() {
+    let effects = |keys: &str| {
+        let text = format!(
+            ", idempotency_key: k }}\n  two: {{ tool: payments.issue_refund, args: {{}}, idempotency_key: k, at_ms: 5000 }}\n\
+             outages: {{ payments.issue_refund: [{{ to_ms: 1000, answer: {{ ok: {{}} }} }}] }}\nkeys: {keys}"
+        );
+        let record = run("standard", &text);
+        record.ledger.net().values().map(|net| net.effects).sum::<u32>()
+    };
+    assert_eq!((effects("replay"), effects("none")), (1, 2));
+}
+
+#[test]
 fn a_lossy_upstream_forgets_a_key_only_with_the_answer_of_the_request_that_acted() {
     let text = ", idempotency_key: k }\n  two: { tool: payments.issue_refund, args: {}, idempotency_key: k, at_ms: 100 }\n\
                 upstream: { one: [FIRST], two: [{ timeout: {}, applied: false }] }\nkeys: lossy";

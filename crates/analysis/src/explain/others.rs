@@ -5,7 +5,7 @@ use super::subject::{Simulation, Subject};
 use playproof_engine::classify::reads_as_reused_key;
 use playproof_engine::event::{Decision, EffectClaim, ErrorFacts, IntentDoubt, Status};
 use playproof_engine::fixture::Fixture;
-use playproof_engine::ids::{CallId, VerdictId};
+use playproof_engine::ids::{ArgsId, CallId, KeyId, RunId, ToolId, VerdictId};
 use playproof_engine::playbook::Access;
 use playproof_engine::sim::{FailureMeaning, Plan, Scenario, ScenarioCall, SimulationRecord};
 use playproof_trace::failure::{is_plain_refusal, tells_of_something_done};
@@ -126,6 +126,11 @@ impl RequestIdentity {
             _ => (same_run && later).then_some(Relation::LaterWrite),
         }
     }
+
+    /// Whether `other` has the same tool and arguments, and another run.
+    fn is_of_other_run(&self, other: &RequestIdentity) -> bool {
+        self.run != other.run && (self.tool, self.args) == (other.tool, other.args)
+    }
 }
 
 impl UpstreamSaid {
@@ -182,9 +187,9 @@ pub fn others_of(subject: &Subject, plan: &Plan, simulation: &Simulation) -> (Ve
 fn of_fixture(fixture: &Fixture, plan: &Plan, simulation: &Simulation) -> Vec<OtherCall> {
     let scenario = Scenario::of_fixture(fixture, plan);
     let Some(own) = scenario.calls.get(simulation.call.index()) else { return Vec::new() };
-    let own = identity(own.tool.0, own.args.0, own.key.map(|key| key.0));
-    let existing = scenario.before.iter().filter_map(|&(tool, key, args)| {
-        let relation = own.relation(&identity(tool.0, args.0, key.map(|key| key.0)), false)?;
+    let own = identity(own.run, own.tool, own.args, own.key);
+    let existing = scenario.before.iter().filter_map(|effect| {
+        let relation = own.relation(&identity(effect.run, effect.tool, effect.args, effect.key), false)?;
         Some(OtherCall {
             name: OtherName::Existing,
             relation,
@@ -201,7 +206,9 @@ fn of_fixture(fixture: &Fixture, plan: &Plan, simulation: &Simulation) -> Vec<Ot
     });
     let calls = scenario.calls.iter().enumerate().filter_map(|(n, call)| {
         let (id, later) = (CallId::at(n), n > simulation.call.index());
-        let relation = own.relation(&identity(call.tool.0, call.args.0, call.key.map(|key| key.0)), later)?;
+        let other = identity(call.run, call.tool, call.args, call.key);
+        let other_run = || own.is_of_other_run(&other).then_some(Relation::OtherRun);
+        let relation = own.relation(&other, later).or_else(other_run)?;
         (id != simulation.call).then(|| simulated(call, id, relation, later, plan, &simulation.record))?
     });
     existing.chain(calls).collect()
@@ -234,6 +241,7 @@ fn simulated(
     })
 }
 
-fn identity(tool: u32, args: u32, key: Option<u32>) -> RequestIdentity {
-    RequestIdentity { run: 0, tool: tool.into(), args: args.into(), key: key.map_or(0, |key| u128::from(key) + 1) }
+fn identity(run: RunId, tool: ToolId, args: ArgsId, key: Option<KeyId>) -> RequestIdentity {
+    let key = key.map_or(0, |key| u128::from(key.0) + 1);
+    RequestIdentity { run: run.0.into(), tool: tool.0.into(), args: args.0.into(), key }
 }

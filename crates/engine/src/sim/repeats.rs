@@ -278,8 +278,7 @@ pub(super) fn of_fixture(
     effects: impl Fn(CallId) -> u32,
     findings: &mut Vec<Finding>,
 ) {
-    let mut requests: BTreeMap<(ToolId, ArgsId), Repeats> = BTreeMap::new();
-    let mut made: BTreeMap<(RunId, ToolId, ArgsId), u32> = BTreeMap::new();
+    let mut requests: BTreeMap<(RunId, ToolId, ArgsId), (u32, Repeats)> = BTreeMap::new();
     let mut keys: BTreeMap<(ToolId, KeyId), BTreeSet<ArgsId>> = BTreeMap::new();
     for ((n, call), seen) in calls.iter().enumerate().zip(seen_in(plan, calls, record)) {
         let (id, facts) = (CallId::at(n), call.facts);
@@ -290,15 +289,14 @@ pub(super) fn of_fixture(
         {
             findings.push(Finding::new(FindingId::KeyReused, FindingBy::Recorded, id, 1));
         }
-        let made = made.entry((call.run, call.tool, call.args)).or_default();
+        let (made, repeats) = requests.entry((call.run, call.tool, call.args)).or_default();
         *made = made.saturating_add(1);
         if *made > MOST_IDENTICAL_CALLS {
             findings.push(facts.weigh(Finding::new(FindingId::RunawayLoop, FindingBy::Recorded, id, *made)));
         }
         let seen = RepeatedCall { effects: effects(id), ..seen };
         let evidence = Evidence { facts, one_request: true };
-        let request = requests.entry((call.tool, call.args)).or_default();
-        request.take(id, &seen, evidence, |finding| findings.push(finding));
+        repeats.take(id, &seen, evidence, |finding| findings.push(finding));
     }
 }
 

@@ -10,7 +10,7 @@ use crate::fixture::{Fixture, FixtureTool};
 use crate::ids::{ArgsId, AttemptNo, CallId, EvidenceId, Interner, KeyId, RunId, ServerId, TokenId, ToolId};
 use crate::playbook::{Access, DEFAULT_TIMEOUT, OmittedFacts, ToolFacts, ToolRow, Tools};
 use crate::time::{Duration, Instant};
-use crate::upstream::{AnswerSource, KeyDialect, Ledger, MissingAnswerPolicy, Tape, UpstreamReply};
+use crate::upstream::{AnswerSource, ExistingEffect, KeyDialect, Ledger, MissingAnswerPolicy, Tape, UpstreamReply};
 
 use super::draws;
 use super::plan::Plan;
@@ -27,7 +27,9 @@ pub struct Scenario<'a> {
     /// How the upstream answers repeated keys.
     pub keys: KeyDialect,
     /// Effects that exist before the simulation.
-    pub before: Vec<(ToolId, Option<KeyId>, ArgsId)>,
+    pub before: Vec<ExistingEffect>,
+    /// By `RunId`.
+    pub runs: Interner,
     /// By `ToolId`.
     pub tools: Interner,
     /// By `ServerId`.
@@ -203,7 +205,7 @@ impl<'a> ScenarioCall<'a> {
         match self.key {
             _ if self.facts.repeatable => Intent::Single(id),
             Some(key) => Intent::Keyed(self.tool, key),
-            None => Intent::Unkeyed(self.tool, self.args),
+            None => Intent::Unkeyed(self.run, self.tool, self.args),
         }
     }
 }
@@ -252,13 +254,16 @@ impl<'a> Scenario<'a> {
                 seed: fixture.seed,
             }
         });
-        let calls = calls.collect();
+        let calls: Vec<ScenarioCall<'_>> = calls.collect();
         let before = fixture.before.iter().map(|effect| {
             let key = effect.key.as_deref().map(|key| KeyId(key_names.intern(key)));
-            (ToolId(tools.intern(&effect.tool)), key, ArgsId(args.intern(&effect.args)))
+            let (tool, args) = (ToolId(tools.intern(&effect.tool)), ArgsId(args.intern(&effect.args)));
+            let asking = calls.iter().find(|call| (call.tool, call.args) == (tool, args));
+            let run = asking.map_or_else(|| RunId(runs.intern("")), |call| call.run);
+            ExistingEffect { run, tool, key, args }
         });
         let before = before.collect();
-        Scenario { calls, later, cancelled, keys: fixture.keys, before, tools, servers, key_names, args }
+        Scenario { calls, later, cancelled, keys: fixture.keys, before, runs, tools, servers, key_names, args }
     }
 
     /// The names of its servers, by `ServerId`.
@@ -273,12 +278,16 @@ impl<'a> Scenario<'a> {
         call.intent(id).or_else(|| ledger.entries().iter().any(|entry| entry.intent == booked).then_some(booked))
     }
 
-    /// The name of an intent: `tool/key`, or `tool` and its arguments, or the call's own name.
+    /// The name of an intent: `tool/key`, or `tool` and its arguments with the run if it has a name, or the call's own name.
     pub fn intent_name(&self, intent: Intent) -> String {
         let tool = |id: ToolId| self.tools.name(id.0).unwrap_or("?");
         match intent {
             Intent::Keyed(id, key) => format!("{}/{}", tool(id), self.key_names.name(key.0).unwrap_or("?")),
-            Intent::Unkeyed(id, args) => format!("{}{}", tool(id), self.args.name(args.0).unwrap_or("{}")),
+            Intent::Unkeyed(run, id, args) => {
+                let run = self.runs.name(run.0).filter(|run| !run.is_empty());
+                let of_run = run.map_or_else(String::new, |run| format!(" of {run}"));
+                format!("{}{}{of_run}", tool(id), self.args.name(args.0).unwrap_or("{}"))
+            }
             Intent::Single(call) => {
                 let call = self.calls.get(call.index());
                 call.map_or("?".to_owned(), |call| format!("{}:{}", call.tool_name, call.name))

@@ -115,8 +115,8 @@ impl Simulator {
     ) -> SimulationRecord {
         self.clear(&scenario.calls, scenario.keys);
         self.add_starts(scenario);
-        for &(tool, key, args) in &scenario.before {
-            self.upstream.add_existing(tool, key, args);
+        for &effect in &scenario.before {
+            self.upstream.add_existing(effect);
         }
         self.run(plan, &scenario.calls, &mut observe);
         self.record.servers = scenario.server_names();

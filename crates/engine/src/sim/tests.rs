@@ -236,6 +236,7 @@ fn crowd(scripts: &[Script]) -> Scenario<'_> {
         seed: None,
     });
     Scenario {
+        runs: Interner::new(),
         calls: calls.collect(),
         later: Vec::new(),
         cancelled: Vec::new(),

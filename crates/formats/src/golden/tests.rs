@@ -112,7 +112,7 @@ fn shown() -> GoldenBody {
     let kinds = [LedgerKind::Existing, LedgerKind::Applied, LedgerKind::Reversed, LedgerKind::Unobserved];
     let entry = |kind| LedgerEntry {
         at: Instant::ZERO,
-        intent: Intent::Unkeyed(ToolId(0), playproof_engine::ids::ArgsId(0)),
+        intent: Intent::Unkeyed(playproof_engine::ids::RunId(0), ToolId(0), playproof_engine::ids::ArgsId(0)),
         kind,
         call: None,
         attempt: None,
