@@ -327,7 +327,7 @@ impl RecordedCall {
 
     /// The name that is unique in an input and that `--call` takes: `RUN#3`, or `#3` if runs have no names.
     pub fn reference(&self) -> String {
-        let mut reference = String::new();
+        let mut reference = String::with_capacity(self.run().map_or(0, str::len) + 11); // `#` and ten digits at most
         self.write_reference(&mut reference);
         reference
     }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use foldhash::fast::FixedState;
 
+use super::facts_cache::FactsCache;
 use playproof_engine::call::RecordedCall;
 use playproof_engine::classify::Memo;
 use playproof_engine::event::Finding;
@@ -42,6 +43,7 @@ pub struct Sessions {
     /// Hashes of tokens that ended sessions have sent.
     sent: HashSet<u128, FixedState>,
     memo: Memo,
+    facts: FactsCache,
     ended: Vec<FinishedCall>,
 }
 
@@ -70,7 +72,7 @@ impl Sessions {
             lane.session.feed(SessionCall {
                 number,
                 call: Arc::new(closed.raw().clone()),
-                facts: plan.facts(closed.raw().tool()),
+                facts: self.facts.of(plan, closed.hashes.tool, closed.raw()),
                 token_spent: token.is_some_and(|token| self.sent.contains(&mark(run, token))),
                 shared: plan.shares_state.then(|| shared(plan, closed)),
             });

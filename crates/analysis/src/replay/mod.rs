@@ -5,6 +5,7 @@ mod buffer_pool;
 mod call_result;
 mod counts;
 mod engine;
+mod facts_cache;
 mod frequent;
 mod hidden_intent;
 mod io;

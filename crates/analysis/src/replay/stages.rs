@@ -2,13 +2,12 @@
 //! Opens no files, renders nothing, and knows no threads.
 #![expect(clippy::disallowed_types, reason = "looked up by key only, never iterated into an output")]
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::io::{self, Read};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use foldhash::fast::FixedState;
 
-use playproof_engine::call::RecordedCall;
 use playproof_engine::classify::KnownFailures;
 use playproof_engine::event::{ErrorFacts, Finding, FindingBy};
 use playproof_engine::playbook::ToolFacts;
@@ -25,6 +24,7 @@ use super::attempts::{self, Judges};
 use super::buffer_pool::BufferPool;
 use super::call_result::{CallResult, ShownCall};
 use super::counts::Counts;
+use super::facts_cache::FactsCache;
 use super::io::{InputAccount, Inputs, Observer, ReplayOptions, UnreadInput};
 use super::lanes::{Lanes, NumberedCall};
 use super::message_template::MessageTemplates;
@@ -447,28 +447,6 @@ fn cut(calls: Vec<NumberedCall>, batches: &mut Vec<Batch>) {
             }
         }
         batches.push(batch);
-    }
-}
-
-/// Tool facts by tool hash, so that globs are matched once per tool.
-#[derive(Debug, Default)]
-struct FactsCache(HashMap<u128, ToolFacts, FixedState>);
-
-/// The most tools in the cache; it is cleared beyond that.
-const MAX_TOOLS: usize = 65_536;
-
-impl FactsCache {
-    /// The facts of the tool of `call`, whose hash is `tool`. Reads the call only if the tool is new.
-    fn of(&mut self, plan: &Plan, tool: u128, call: &RecordedCall) -> ToolFacts {
-        if let Some(&facts) = self.0.get(&tool) {
-            return facts;
-        }
-        if self.0.len() >= MAX_TOOLS {
-            self.0.clear();
-        }
-        let facts = plan.facts(call.tool());
-        self.0.insert(tool, facts);
-        facts
     }
 }
 

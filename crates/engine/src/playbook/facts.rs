@@ -80,6 +80,10 @@ pub struct Tools {
     rows: Vec<ToolRow>,
     /// Weaker rows, the strongest first. They supply the facts that stronger rows omit.
     weaker: Vec<Vec<ToolRow>>,
+    /// Whether any row says what arguments its tool takes.
+    any_schema: bool,
+    /// Whether any row names a server.
+    any_server: bool,
 }
 
 /// The facts of one name or glob.
@@ -213,7 +217,7 @@ impl ToolRow {
 impl Tools {
     /// The rows in the order of the file.
     pub fn new(rows: Vec<ToolRow>) -> Tools {
-        Tools { rows, weaker: Vec::new() }
+        Tools::of(rows, Vec::new())
     }
 
     /// The rows in the order of the file.
@@ -225,7 +229,13 @@ impl Tools {
     #[must_use]
     pub fn over(&self, weaker: &Tools) -> Tools {
         let weaker = self.weaker.iter().chain([&weaker.rows]).chain(&weaker.weaker).cloned().collect();
-        Tools { rows: self.rows.clone(), weaker }
+        Tools::of(self.rows.clone(), weaker)
+    }
+
+    fn of(rows: Vec<ToolRow>, weaker: Vec<Vec<ToolRow>>) -> Tools {
+        let any = |says: fn(&ToolRow) -> bool| rows.iter().chain(weaker.iter().flatten()).any(says);
+        let (any_schema, any_server) = (any(|row| row.schema.is_some()), any(|row| row.server.is_some()));
+        Tools { rows, weaker, any_schema, any_server }
     }
 
     /// The facts of `tool`: from the row of its name, else from the first glob that matches. Weaker rows supply omitted
@@ -237,19 +247,25 @@ impl Tools {
 
     /// The arguments that `tool` takes, from the strongest row that says so.
     pub fn schema(&self, tool: &str) -> Option<&ArgumentSchema> {
+        if !self.any_schema {
+            return None; // each call asks
+        }
         self.matching_rows(tool).filter_map(ToolRow::schema).last()
     }
 
     /// What the breaker and the retry budgets of `tool` are kept for: its server from the strongest row that says so, else
     /// the tool itself.
     pub fn server<'a>(&'a self, tool: &'a str) -> &'a str {
+        if !self.any_server {
+            return tool; // each call asks
+        }
         self.matching_rows(tool).filter_map(ToolRow::server).last().unwrap_or(tool)
     }
 
     /// Whether a row says what arguments its tool takes, or that it needs a key.
     pub fn check_requests(&self) -> bool {
         let mut rows = [&self.rows].into_iter().chain(&self.weaker).flatten();
-        rows.any(|row| row.schema.is_some() || row.facts.needs_key)
+        self.any_schema || rows.any(|row| row.facts.needs_key)
     }
 
     /// Whether the weakest matching row supplies a fact of `tool` that every stronger one omits.

@@ -18,11 +18,11 @@ use super::scenario::ScenarioCall;
 #[derive(Debug, Default)]
 pub(super) struct SessionCalls {
     /// Calls that have a start in the future, by it and in the order in which they got it.
-    pub coming: BTreeMap<(Instant, u64), ActiveCall>,
+    pub coming: BTreeMap<(Instant, u64), Box<ActiveCall>>,
     /// The number of calls that have got a start.
     pub placed: u64,
     /// By `CallId`.
-    pub live: Vec<Option<ActiveCall>>,
+    pub live: Vec<Option<Box<ActiveCall>>>,
     pub beyond: MissingAnswerPolicy,
 }
 

@@ -95,8 +95,10 @@ impl<T: Default> Numbers<T> {
 /// What a session keeps of a key.
 #[derive(Debug, Default)]
 pub(super) struct KeyRequests {
-    /// The arguments with which it was used; few have more than one.
-    args: Vec<u128>,
+    /// The arguments with which it was used first.
+    first: Option<u128>,
+    /// Others with their numbers, from 1; few have any.
+    others: BTreeMap<u128, u32>,
     /// The name of the call that last succeeded with it.
     pub leader: String,
 }
@@ -104,11 +106,11 @@ pub(super) struct KeyRequests {
 impl KeyRequests {
     /// The number of arguments among those of the key.
     pub(super) fn number(&mut self, args: u128) -> ArgsId {
-        let place = self.args.iter().position(|known| *known == args).unwrap_or_else(|| {
-            self.args.push(args);
-            self.args.len() - 1
-        });
-        ArgsId(u32::try_from(place).unwrap_or(u32::MAX))
+        if *self.first.get_or_insert(args) == args {
+            return ArgsId(0);
+        }
+        let next = u32::try_from(self.others.len() + 1).unwrap_or(u32::MAX);
+        ArgsId(*self.others.entry(args).or_insert(next))
     }
 }
 

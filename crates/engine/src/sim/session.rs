@@ -2,7 +2,7 @@
 //! and given out as they end. Memory follows the active calls. Each call has its own recording as upstream, and its own
 //! record, as if it were alone; calls share only the machine.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::classify::Memo;
 use crate::event::{
@@ -29,7 +29,9 @@ pub struct Session {
     event_loop: EventLoop,
     cast: SessionCalls,
     /// Calls that were fed and have no start yet, by run: the first of a run waits until others are over.
-    held: BTreeMap<Option<RunId>, VecDeque<ActiveCall>>,
+    held: BTreeMap<Option<RunId>, VecDeque<Box<ActiveCall>>>,
+    /// The runs whose first held call waits for the end of calls that ended at the very moment at which it was made.
+    tied: BTreeMap<Instant, BTreeSet<Option<RunId>>>,
     /// Whether the last started call has no time: the next call waits until it is over.
     apart: bool,
     /// No call starts before this moment any more.
@@ -47,6 +49,11 @@ pub struct Session {
     open: usize,
     outages: BTreeMap<ServerId, Outage>,
     ended: Vec<FinishedCall>,
+    /// Calls that have just ended, with their ends; empty between two steps.
+    over: Vec<(CallId, Instant)>,
+    /// How often a run was asked for calls that can start.
+    #[cfg(test)]
+    pub(super) releases: u64,
 }
 
 /// A call that has ended.
@@ -90,11 +97,11 @@ impl Session {
             SharedIds { run, tool, server, key: key.map(|(key, _)| key), args: key.map_or(ArgsId(0), |(_, args)| args) }
         });
         let mut record = SimulationRecord::default();
-        record.tallies.push(CallTally::default());
+        record.tallies = vec![CallTally::default()];
         self.open += 1;
         let run = shared.map(|shared| shared.run);
         self.untimed |= call.at.is_none();
-        self.held.entry(run).or_default().push_back(ActiveCall {
+        let held = Box::new(ActiveCall {
             number,
             call,
             facts,
@@ -108,6 +115,7 @@ impl Session {
             record,
             errors: Errors::default(),
         });
+        self.held.entry(run).or_default().push_back(held);
         self.release(run);
     }
 
@@ -207,6 +215,10 @@ impl Session {
 
     /// Gives a start to the held calls of a run that can start.
     fn release(&mut self, run: Option<RunId>) {
+        #[cfg(test)]
+        {
+            self.releases += 1;
+        }
         while let Some(first) = self.held.get(&run).and_then(VecDeque::front) {
             let made = first.call.at;
             let apart = self.apart || made.is_none();
@@ -214,7 +226,12 @@ impl Session {
                 return;
             }
             let made = (made.unwrap_or_default(), first.call.place.line);
-            let Some(start) = self.paced(run, made) else { return };
+            let Some(start) = self.paced(run, made) else {
+                if self.pace == Pace::Recorded {
+                    self.tied.entry(made.0).or_default().insert(run);
+                }
+                return;
+            };
             let now = self.event_loop.now();
             let earliest = if apart || self.joins_runs { now } else { Instant::ZERO };
             let Some(mut live) = self.held.get_mut(&run).and_then(VecDeque::pop_front) else { return };
@@ -256,7 +273,7 @@ impl Session {
     fn note(&mut self, plan: &Plan) {
         let mut ended = std::mem::take(&mut self.event_loop.quiet);
         let mut events = std::mem::take(&mut self.event_loop.buffer.events);
-        let mut over = Vec::new();
+        let mut over = std::mem::take(&mut self.over);
         for event in events.drain(..) {
             self.note_names(&event);
             let mentioned = self.mentioned(&event);
@@ -270,14 +287,15 @@ impl Session {
             }
         }
         self.event_loop.buffer.events = events; // its allocation
-        for (call, at) in over {
+        for (call, at) in over.drain(..) {
             self.note_end(call, at);
         }
-        for call in ended {
+        for call in ended.drain(..) {
             if !self.event_loop.awaits(call) {
                 self.close(plan, call); // else when no event for it is left
             }
         }
+        (self.event_loop.quiet, self.over) = (ended, over); // as above
     }
 
     /// Notes what a call that ends now shows of its server.
@@ -291,10 +309,8 @@ impl Session {
 
     /// Lets calls start that waited for the end of this one; an answer that comes later moves no call.
     fn note_end(&mut self, call: CallId, at: Instant) {
-        let Some(Some(ActiveCall { number, shared: Some(shared), .. })) = self.cast.live.get(call.index()) else {
-            return;
-        };
-        let (number, run) = (*number, shared.run);
+        let Some(Some(live)) = self.cast.live.get(call.index()) else { return };
+        let (number, Some(SharedIds { run, .. })) = (live.number, live.shared) else { return };
         match self.pace {
             Pace::Causal => {
                 if let Some(run) = self.names.runs.get_mut(run.0) {
@@ -303,8 +319,9 @@ impl Session {
                 self.release(Some(run));
             }
             Pace::Recorded => {
-                self.started.forget(number);
-                self.release_all();
+                let recorded = self.started.forget(number);
+                let tied = recorded.and_then(|(at, _)| self.tied.remove(&at)).unwrap_or_default();
+                tied.into_iter().for_each(|run| self.release(run));
             }
         }
     }
@@ -398,7 +415,8 @@ impl Session {
         self.open -= 1; // it was counted when it was fed
         let outcome = live.record.outcome();
         self.forget(&live);
-        let ActiveCall { number, call, facts, token_spent, amplified, mut upstream, mut record, mut errors, .. } = live;
+        let ActiveCall { number, call, facts, token_spent, amplified, mut upstream, mut record, mut errors, .. } =
+            *live;
         record.outcomes.extend(outcome);
         record.errors = errors.take();
         upstream.swap_ledger(&mut record.ledger);

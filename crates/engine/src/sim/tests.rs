@@ -302,6 +302,27 @@ fn ten_times_as_many_calls_of_one_session_take_ten_times_the_work() {
 }
 
 #[test]
+fn the_end_of_a_call_asks_only_runs_whose_calls_wait_for_it() {
+    let work = |count: u64| {
+        let (plan, mut memo) = (plan(), Memo::default());
+        let mut session = Session::new(&MissingAnswerPolicy::Ok, Pace::Recorded).of_several_runs();
+        // Each run makes a call at the very moment at which the call of another one ends.
+        for n in 0..count {
+            let (server, name) = (String::new(), String::new());
+            let shared = Some(SharedHashes { run: n.into(), tool: 0, server, key: None, args: 0, name });
+            let mut call = (*failed(Some(n / 2 * 40), "a", "denied")).clone();
+            (call.place.line, call.answers[0].place.line) = (n * 2 + 1, n * 2 + 2);
+            session.feed(SessionCall { shared, ..SessionCall::alone(n, Arc::new(call), FACTS) });
+        }
+        session.finish(&plan, &mut memo);
+        assert_eq!(session.take_ended().count() as u64, count);
+        session.releases
+    };
+    let (few, many) = (work(100), work(1_000));
+    assert!(few > 100 && many < few * 12, "{few} questions for 100 calls, {many} for 1,000");
+}
+
+#[test]
 fn a_held_call_of_one_run_does_not_hold_back_calls_of_another() {
     let read = ToolFacts { access: Access::Read, ..FACTS };
     let fed = |number, run, at| {
