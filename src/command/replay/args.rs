@@ -60,7 +60,8 @@ pub struct Args {
     #[arg(long, value_name = "A-B", value_parser = super::seeds::range, conflicts_with_all = ["seed", "record", "call"])]
     pub seeds: Option<RangeInclusive<u64>>,
 
-    /// Write the run of a fixture under one playbook as a trace, with the decisions; it replays to the same events
+    /// Write the run of a fixture under one playbook as a trace, with the decisions; it replays to the same events. The
+    /// tool facts of the fixture are written beside it (`run.tools.yaml` beside `run.jsonl`), for `--tools`
     #[arg(long, value_name = "FILE")]
     pub record: Option<String>,
 

@@ -232,6 +232,12 @@ impl ErrorFacts {
         }
     }
 
+    /// Whether it is an error of `timeout`, as a dispatcher of ours records it.
+    pub fn is_own_timeout(&self) -> bool {
+        let says = self.message.as_deref().is_some_and(|message| message.starts_with("no answer within "));
+        says && self.kind.as_deref() == Some("timeout")
+    }
+
     /// Whether the upstream says that the call should be sent again: the error's own field, else a header.
     pub fn says_to_retry(&self) -> Option<bool> {
         let said = |name: &&str| match self.headers.first(name)? {

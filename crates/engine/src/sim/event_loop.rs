@@ -355,9 +355,12 @@ impl<C: CallSource> InputBuilder<'_, C> {
         }
     }
 
-    /// A failed reversal did not happen if the upstream clearly refused it, or if the verdict of such a failure is
+    /// A failed reversal that a dispatcher of ours recorded as a timeout had no answer. Another one did not happen if the upstream clearly refused it, or if the verdict of such a failure is
     /// `not_applied`. Reversals have no attempts: rules that test the attempt see the first.
     fn failed_reversal(&mut self, id: CallId, error: Option<Arc<ErrorFacts>>) -> Response {
+        if self.calls.call(id).is_decided() && error.as_deref().is_some_and(ErrorFacts::is_own_timeout) {
+            return Response::Unclear(None);
+        }
         let said = self.classify(id, AttemptNo::FIRST, error.as_ref());
         let said = self.plan.playbook.verdict(said.verdict).effect;
         let refused = said == EffectClaim::NotApplied || error.as_deref().is_some_and(reads_as_refusal);

@@ -4,13 +4,10 @@ use std::sync::Arc;
 
 use crate::classify::Classifier;
 use crate::event::{AdmissionRefusal, ErrorFacts, PlaybookNames};
-use crate::fixture::Fixture;
 use crate::ids::VerdictId;
 use crate::playbook::{
     ArgumentSchema, Compensation, Playbook, Retry, ToolFacts, ToolRow, Tools, UNCLASSIFIED, UnsafePolicy,
 };
-
-use super::scenario::tools_of;
 
 /// Everything that a simulation needs of a playbook.
 #[derive(Debug)]
@@ -85,20 +82,6 @@ impl Plan {
             tools: Tools::new(vec![row]).over(&self.tools),
             ..*self
         })
-    }
-
-    /// The same plan with the tool facts of a fixture, which take precedence: for what is recorded of its run.
-    #[must_use]
-    pub fn with_tools_of(&self, fixture: &Fixture) -> Plan {
-        let tools = tools_of(fixture, self);
-        Plan {
-            playbook: self.playbook.clone(),
-            classifier: Arc::clone(&self.classifier),
-            names: self.playbook.names(),
-            checks_requests: self.checks_requests || tools.check_requests(),
-            tools,
-            ..*self
-        }
     }
 
     /// What the registry says against a request, with the error that its caller gets; none: nothing. Arguments that the

@@ -165,6 +165,12 @@ impl<'a> ScenarioCall<'a> {
         tape.late_answer(asked)
     }
 
+    /// Whether a dispatcher of ours recorded it, with its decisions.
+    pub(super) fn is_decided(&self) -> bool {
+        let AnswerSource::Tape(tape) = self.source else { return false };
+        tape.call.dispatch.as_ref().is_some_and(|dispatch| !dispatch.decisions.is_empty())
+    }
+
     /// Whether its caller goes away before a request at `at`, which has no answer, would end.
     pub(super) fn is_cancelled_after(&self, at: Instant) -> bool {
         matches!(self.source, AnswerSource::Tape(tape) if tape.is_cancelled_after(at))
