@@ -202,6 +202,7 @@ fn place(loaded: &Loaded, target: Target) -> Option<Range<usize>> {
         Target::Stop(StopReason::MaxAttempts) => places.limit(LimitKind::MaxAttempts),
         Target::Stop(StopReason::Deadline) => places.limit(LimitKind::Deadline),
         Target::Stop(StopReason::CallTimeout) => places.limit(LimitKind::CallTimeout),
+        Target::Circuit(id, _) => places.breaker(id),
         Target::Outcome(_) | Target::Refusal(_) | Target::Stop(_) => None,
         Target::Queue(id) => places.queue(id),
         Target::Tool(row) => places.tool(row),

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::target::{Cell, Target};
-use playproof_engine::event::{CompensationWord, Decision, GuardKind, OutcomeKind, RequestKind, StopReason};
+use super::target::{Cell, CircuitStep, Target};
+use playproof_engine::event::{
+    CircuitChange, CompensationWord, Decision, GuardKind, OutcomeKind, RequestKind, StopReason,
+};
 use playproof_engine::ids::{AttemptNo, CallId, VerdictId};
 use playproof_engine::playbook::Playbook;
 use playproof_engine::sim::{Scenario, ScenarioCall, SimulationRecord};
@@ -19,7 +21,22 @@ pub(super) fn exercised(playbook: &Playbook, scenario: &Scenario<'_>, record: &S
             observer.on_event(event.what);
         }
     }
+    circuits(playbook, record, &mut targets);
     targets
+}
+
+/// The transitions of breakers, over the events of all calls.
+fn circuits(playbook: &Playbook, record: &SimulationRecord, targets: &mut BTreeSet<Target>) {
+    let mut half_open = BTreeSet::new();
+    for event in &record.events {
+        let Decision::Circuit { server, change } = event.what else { continue };
+        let step = CircuitStep::of(change, half_open.remove(&server));
+        if change == CircuitChange::HalfOpen {
+            half_open.insert(server);
+        }
+        let breaker = record.servers.get(server.0 as usize).and_then(|server| playbook.breaker_id(server));
+        targets.extend(breaker.map(|breaker| Target::Circuit(breaker, step)));
+    }
 }
 
 /// Observes one call, event by event.

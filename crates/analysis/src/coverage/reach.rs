@@ -1,12 +1,12 @@
 //! The targets that no fixture can exercise, and why. Lists only what the playbook alone makes certain.
 
 use super::probes::sharing::MOST_CALLS;
-use super::target::{Cell, Target};
+use super::target::{Cell, CircuitStep, Target};
 use playproof_engine::event::{AdmissionRefusal, GuardKind, OutcomeWord, StopReason, WishFaults};
-use playproof_engine::ids::{QueueId, VerdictId};
+use playproof_engine::ids::{BreakerId, QueueId, VerdictId};
 use playproof_engine::playbook::{
-    AfterRefresh, Compensation, ConditionKind, GuardMode, NumberRange, OverMax, Playbook, Refresh, Retry, Reversal,
-    Rule, ServerDelay, ServerDelayMode, Sharing, Terminal, UnsafePolicy,
+    AfterRefresh, BreakerMark, Compensation, ConditionKind, GuardMode, NumberRange, OverMax, Playbook, Refresh, Retry,
+    Reversal, Rule, ServerDelay, ServerDelayMode, Sharing, Terminal, UnsafePolicy,
 };
 use playproof_formats::playbook::Loaded;
 use playproof_formats::playbook::lint::{lint, silent_rules, why_never_unsafe};
@@ -53,6 +53,7 @@ impl<'a> Reach<'a> {
             Target::Outcome(outcome) => self.outcome(outcome),
             Target::Refusal(why) => self.refusal(why),
             Target::Stop(stop) => self.stop(stop),
+            Target::Circuit(id, step) => self.circuit(id, step),
             Target::Queue(id) => self.queue(id),
             Target::Tool(row) => self.tool(row),
             Target::Cell(cell) => self.ungiven(cell.verdict).or_else(|| self.cell(cell)),
@@ -250,6 +251,18 @@ impl<'a> Reach<'a> {
                 none(refused, "a refused reversal goes on to `on_refused`")
             }
         }
+    }
+
+    /// A breaker that never opens makes no transition at all.
+    fn circuit(&self, id: BreakerId, step: CircuitStep) -> Why {
+        let rules = self.playbook().breaker_rules(id);
+        let verdicts = self.given().map(|(id, _)| self.playbook().verdict(id));
+        let marks_failures = verdicts.into_iter().any(|verdict| verdict.breaker == BreakerMark::Failure);
+        if !marks_failures && rules.opens_at.slow.is_none() {
+            return because("no verdict is a failure of its server");
+        }
+        let needed = rules.min_calls.max(rules.opens_at.failure_count.unwrap_or_default());
+        (needed >= MOST_CALLS && step == CircuitStep::Opens).then(|| format!("it takes more than {needed} calls"))
     }
 
     fn queue(&self, id: QueueId) -> Why {

@@ -1,7 +1,7 @@
 //! The targets of coverage: everything that a fixture can exercise of a playbook, with ids that do not depend on places.
 
-use playproof_engine::event::{AdmissionRefusal, GuardKind, OutcomeWord, StopReason};
-use playproof_engine::ids::{QueueId, RuleId, VerdictId};
+use playproof_engine::event::{AdmissionRefusal, CircuitChange, GuardKind, OutcomeWord, StopReason};
+use playproof_engine::ids::{BreakerId, QueueId, RuleId, VerdictId};
 use playproof_engine::playbook::{
     Access, AfterRefresh, BudgetUnit, Compensation, InFlightKey, Playbook, Sharing, UnsafePolicy,
 };
@@ -34,6 +34,8 @@ pub enum Target {
     Refusal(AdmissionRefusal),
     /// A limit ended a call.
     Stop(StopReason),
+    /// A breaker made this transition.
+    Circuit(BreakerId, CircuitStep),
     /// A call was handed to this queue.
     Queue(QueueId),
     /// A tool was called that this row of tool facts describes, by its index.
@@ -58,6 +60,32 @@ pub struct Cell {
 }
 
 words! {
+    /// The transitions of a breaker.
+    pub enum CircuitStep {
+        /// Its server fails.
+        Opens = "closed_to_open",
+        /// The first probe passes.
+        Probes = "open_to_half_open",
+        /// The probes say that the server works.
+        Closes = "half_open_to_closed",
+        /// They say that it does not.
+        Reopens = "half_open_to_open",
+    }
+}
+
+impl CircuitStep {
+    /// The transition of a change of a breaker that is half open, or not.
+    pub const fn of(change: CircuitChange, is_half_open: bool) -> CircuitStep {
+        match change {
+            CircuitChange::Opened { .. } if is_half_open => CircuitStep::Reopens,
+            CircuitChange::Opened { .. } => CircuitStep::Opens,
+            CircuitChange::HalfOpen => CircuitStep::Probes,
+            CircuitChange::Closed => CircuitStep::Closes,
+        }
+    }
+}
+
+words! {
     /// The kinds of targets, in the order of reports.
     pub enum TargetKind {
         /// Rules, and `otherwise`.
@@ -74,6 +102,8 @@ words! {
         Refusals = "refusals",
         /// Stop reasons.
         Stops = "stops",
+        /// Transitions of breakers.
+        Circuits = "circuits",
         /// Queues.
         Queues = "queues",
         /// Rows of tool facts.
@@ -94,6 +124,7 @@ impl Target {
             Target::Outcome(_) => TargetKind::Outcomes,
             Target::Refusal(_) => TargetKind::Refusals,
             Target::Stop(_) => TargetKind::Stops,
+            Target::Circuit(..) => TargetKind::Circuits,
             Target::Queue(_) => TargetKind::Queues,
             Target::Tool(_) => TargetKind::Tools,
             Target::Cell(_) => TargetKind::Cells,
@@ -114,6 +145,10 @@ impl Target {
             Target::Outcome(outcome) => format!("outcome {}", outcome.as_str()),
             Target::Refusal(why) => format!("refused {}", why.as_str()),
             Target::Stop(stop) => format!("stop {}", stop.as_str()),
+            Target::Circuit(id, step) => {
+                let server = playbook.breakers.get(id.index()).map_or("?", |(server, _)| server);
+                format!("circuit {server} {}", step.as_str())
+            }
             Target::Queue(id) => format!("queue {}", playbook.queues.get(id.index()).map_or("?", |name| name)),
             Target::Tool(row) => format!("tool {}", playbook.tools.rows().get(row).map_or("?", |row| &row.pattern)),
             Target::Cell(cell) => format!("cell {} {}", verdict(cell.verdict), cell.words()),
@@ -172,6 +207,8 @@ pub fn targets(playbook: &Playbook) -> Vec<Target> {
         _ => true,
     });
     targets.extend(stops.map(Target::Stop));
+    let breakers = (0..).map(BreakerId).take(playbook.breakers.len());
+    targets.extend(breakers.flat_map(|id| CircuitStep::ALL.map(|step| Target::Circuit(id, step))));
     targets.extend((0..).map(QueueId).take(playbook.queues.len()).map(Target::Queue));
     targets.extend((0..playbook.tools.rows().len()).map(Target::Tool));
     targets.extend(verdicts().flat_map(Cell::of).map(Target::Cell));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::syntax;
 use crate::diagnostic::Source;
 use crate::yaml::{Key, MapReader};
-use playproof_engine::ids::{QueueId, RuleId, VerdictId};
+use playproof_engine::ids::{BreakerId, QueueId, RuleId, VerdictId};
 use playproof_engine::playbook::{LimitKind, Playbook};
 
 /// A playbook with the places of its parts.
@@ -142,6 +142,11 @@ impl PlaybookPlaces {
     /// A queue in the list of queues.
     pub fn queue(&self, id: QueueId) -> Option<Range<usize>> {
         self.queues.get(id.index()).cloned()
+    }
+
+    /// The name of the breaker.
+    pub fn breaker(&self, id: BreakerId) -> Option<Range<usize>> {
+        Some(self.breakers.get(id.index())?.name.clone())
     }
 
     /// The name or glob of the tool row at `row`, from 0.
