@@ -127,3 +127,32 @@ fn a_seed_moves_the_waits_and_those_that_contradict_the_fixture_are_named() {
     seeds("1-2").exits(1);
     seeds("2-1").exits(2);
 }
+
+#[test]
+fn a_call_that_rests_because_its_retry_budget_is_empty_says_so() {
+    let place = Place::new();
+    let playbook = |on_empty: &str| {
+        let budget = format!("{{ kind: token_bucket, capacity: 1, cost: 1, on_empty: {on_empty} }}");
+        let text =
+            PLAYBOOK.replace("max_retries: 2", "max_retries: 2, retry_budget: all").replace(", jitter: full", "");
+        text.replace("dedupe: { window_ms: 1000 }", &format!("retry_budgets: {{ all: {budget} }}"))
+    };
+    let answers = "  first: [{ error: { kind: 5xx } }, { error: { kind: 5xx } }]";
+    place.write(
+        "fixture.yaml",
+        format!(
+            "format: fixture/1\ntitle: t\ncalls:\n  first: {{ tool: pay, args: {{}}, idempotency_key: k }}\nupstream:\n{answers}\n\
+             expect:\n  sharing: {{ first: {{ outcome: exhausted, stop: retry_budget, attempts: 2 }} }}\n"
+        ),
+    );
+    let run = ["replay", "fixture.yaml", "--playbook", "sharing.yaml", "--record", "run.jsonl"];
+    let shown = ["replay", "fixture.yaml", "--playbook", "sharing.yaml"];
+    let line = "retry budget: empty, waits 100 ms and ends";
+    place.write("sharing.yaml", playbook("wait_and_stop"));
+    assert!(place.run(&shown).exits(0).out.contains(line));
+    place.run(&run).exits(0);
+    assert!(place.read("run.jsonl").contains(r#""event":"retry_unpaid","attempt":3,"delay_ms":100"#));
+    place.run(&["replay", "run.jsonl", "--same-decisions", "--playbook", "sharing.yaml"]).exits(0);
+    place.write("sharing.yaml", playbook("stop"));
+    assert!(!place.run(&shown).exits(0).out.contains(line));
+}

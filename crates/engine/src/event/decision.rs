@@ -175,6 +175,13 @@ pub enum Decision {
         /// The upstream's wish, if it counted.
         told: Option<Duration>,
     },
+    /// The retry budget is empty: the call waits as if there were a further attempt, and ends.
+    RetryUnpaid {
+        /// The number of the attempt that will not be sent.
+        attempt: AttemptNo,
+        /// The wait before the end.
+        delay: Duration,
+    },
     /// The retry guard stopped a further attempt.
     RetrySuppressed {
         /// Why.

@@ -29,6 +29,7 @@ words! {
         LateAnswer = "late_answer",
         FailureClassified = "failure_classified",
         RetryScheduled = "retry_scheduled",
+        RetryUnpaid = "retry_unpaid",
         RetrySuppressed = "retry_suppressed",
         EvidenceRefreshed = "evidence_refreshed",
         Escalated = "escalated",
@@ -135,6 +136,7 @@ impl EventKind {
             EventKind::RetryScheduled => {
                 (FieldKey::Attempt, &[FieldKey::Delay, FieldKey::Due, FieldKey::Draw, FieldKey::Told], Role::Resend)
             }
+            EventKind::RetryUnpaid => (FieldKey::Attempt, &[FieldKey::Delay], Role::Stop),
             EventKind::RetrySuppressed => (FieldKey::Why, &[], Role::Stop),
             EventKind::EvidenceRefreshed => (FieldKey::Evidence, &[FieldKey::Status, FieldKey::From], Role::Resend),
             EventKind::Escalated => (FieldKey::Queue, &[], Role::Stop),
@@ -252,6 +254,7 @@ impl Decision {
             | Decision::ServedFromCache { .. }
             | Decision::TookOver { .. }
             | Decision::Cancelled
+            | Decision::RetryUnpaid { .. }
             | Decision::Circuit { .. } => then(self.rare()),
             Decision::AttemptStarted { attempt, evidence } => then(Description::new(
                 Kind::AttemptStarted,
@@ -331,6 +334,9 @@ impl Decision {
                 Description::new(Kind::ServedFromCache, FieldValue::Call(leader), [FieldValue::Span(age)])
             }
             Decision::TookOver { leader } => Description::new(Kind::TookOver, FieldValue::Call(leader), []),
+            Decision::RetryUnpaid { attempt, delay } => {
+                Description::new(Kind::RetryUnpaid, FieldValue::Number(attempt.get()), [FieldValue::Span(delay)])
+            }
             Decision::Circuit { server, change: CircuitChange::Opened { why, until } } => Description::new(
                 Kind::CircuitOpened,
                 FieldValue::Server(server),
@@ -366,6 +372,7 @@ impl Decision {
         const PASSED: bool = false;
         match self {
             Decision::RetryScheduled { .. } => (Some((GuardKind::Retry, PASSED)), Some(Then::RetryWithBackoff)),
+            Decision::RetryUnpaid { .. } => (Some((GuardKind::Retry, PASSED)), None),
             Decision::RetrySuppressed { .. } => (Some((GuardKind::Retry, !PASSED)), None),
             Decision::EvidenceRefreshed { .. } => (None, Some(Then::RefreshEvidence)),
             Decision::Escalated { .. } => (None, Some(Then::EscalateToHuman)),

@@ -61,6 +61,7 @@ fn decisions() -> Vec<Decision> {
             draw: None,
             told: None,
         },
+        Decision::RetryUnpaid { attempt, delay: Duration::from_millis(20) },
         Decision::RetrySuppressed { why: SuppressionReason::HasActed },
         Decision::EvidenceRefreshed { evidence: EvidenceId(1), status: Status::Ok, provenance },
         Decision::Escalated { queue: QueueId(0) },

@@ -64,6 +64,11 @@ impl Narrator<'_> {
                 let leader = self.named(leader);
                 self.say(format!("{when} {leader}, for which the call waited, is lost: the call is sent itself."));
             }
+            Decision::RetryUnpaid { attempt, delay } => self.say(format!(
+                "The retry budget is empty: attempt {attempt} is not sent, and the call ends after the {} ms that it would \
+                 have waited.",
+                timeline::millis(delay)
+            )),
             Decision::Cancelled => self.say(format!("{when} the caller goes away.")),
             _ => {}
         }
@@ -110,6 +115,7 @@ impl Narrator<'_> {
             | Decision::Joined { .. }
             | Decision::ServedFromCache { .. }
             | Decision::TookOver { .. }
+            | Decision::RetryUnpaid { .. }
             | Decision::Cancelled => self.on_shared(&when, step.decision),
             Decision::RetrySuppressed { why } => {
                 let key = match self.subject.key() {

@@ -178,6 +178,9 @@ fn decided(transcript: &Transcript<'_>, decision: Decision) -> Option<(Tone, Str
             (Tone::Decided, format!("verdict {} ({by}){ignored}", names.verdict(verdict)))
         }
         Decision::RetryScheduled { delay, draw, told, .. } => (Tone::Decided, send_again(delay, draw, told)),
+        Decision::RetryUnpaid { delay, .. } => {
+            (Tone::Stopped, format!("retry budget: empty, waits {} ms and ends", millis(delay)))
+        }
         Decision::Refused { why, error, by, retry_after } => {
             let said = error.and_then(|error| transcript.error(error)?.message.as_deref());
             let cause = by.map(|call| cause(why, transcript.call(call)));

@@ -58,6 +58,7 @@ impl Transition<'_> {
                 Ok(()) => return Ok(()),
                 Err(OnEmptyBudget::Stop) => self.finish(OutcomeKind::Exhausted(StopReason::RetryBudget)),
                 Err(OnEmptyBudget::WaitAndStop) => {
+                    self.emit(Decision::RetryUnpaid { attempt, delay: due.since(self.now) });
                     self.state().phase = Phase::Resting { due };
                     self.out.outputs.push(Output::Wake { call: self.call, at: due });
                 }
