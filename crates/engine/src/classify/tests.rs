@@ -17,6 +17,7 @@ fn playbook(whens: Vec<When>) -> Playbook {
         effect: EffectClaim::Unknown,
         breaker: BreakerMark::Ignored,
         then: Compensation::DeprecateToolCall(ReasonId(0)),
+        tell: None,
     };
     let rules = whens.into_iter().enumerate();
     Playbook {

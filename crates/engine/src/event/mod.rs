@@ -5,6 +5,7 @@ mod class;
 mod decision;
 mod describe;
 mod draw;
+mod failure;
 mod field;
 mod finding;
 mod headers;
@@ -20,6 +21,7 @@ pub use decision::{
 };
 pub use describe::{CompensationWord, Description, EventKind, FieldValue, GuardKind};
 pub use draw::Draw;
+pub use failure::{Boundary, FailureClass, NoRetry, Told, Transience};
 pub use field::FieldKey;
 pub use finding::{Finding, FindingBy, FindingId, FindingKind, FindingSeverity, IntentDoubt};
 pub use headers::{Header, Headers, ServerSays, WishFaults};

@@ -7,6 +7,7 @@ use super::breaker::{BreakerMark, BreakerRules};
 use super::facts::Tools;
 use super::retry_budget::{RetryBudget, Tokens};
 use super::sharing::Sharing;
+use super::tell::Tell;
 use super::waiting::{Backoff, DelaySource, ElapsedRule, ServerDelay};
 use super::when::When;
 use crate::event::{CompensationWord, EffectClaim, PlaybookNames};
@@ -133,6 +134,8 @@ pub struct Verdict {
     pub breaker: BreakerMark,
     /// The one compensation.
     pub then: Compensation,
+    /// What the agent is told; none: the error says it.
+    pub tell: Option<Tell>,
 }
 
 /// The closed set of next actions (DESIGN.md section 2, *Compensations*).

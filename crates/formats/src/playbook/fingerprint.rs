@@ -8,7 +8,7 @@ use std::fmt;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::{breaker, overlap, retry_budget, syntax, waiting};
+use super::{breaker, overlap, retry_budget, syntax, tell, waiting};
 use playproof_engine::glob::is_glob;
 use playproof_engine::ids::{QueueId, ReasonId};
 use playproof_engine::playbook::{
@@ -84,6 +84,9 @@ pub fn rows(playbook: &Playbook) -> Vec<PlaybookRow> {
         let mut text = json!({ "means": &*verdict.means, "effect": verdict.effect.as_str(), "then": then });
         if let (Some(parts), true) = (text.as_object_mut(), verdict.breaker != BreakerMark::Ignored) {
             parts.insert("breaker".into(), json!(verdict.breaker.as_str()));
+        }
+        if let (Some(parts), Some(told)) = (text.as_object_mut(), &verdict.tell) {
+            parts.insert("tell".into(), tell::canonical(told));
         }
         rows.push(row("verdict", &verdict.name, &text));
     }

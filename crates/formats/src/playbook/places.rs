@@ -51,6 +51,16 @@ pub(super) struct VerdictPlaces {
     pub effect: Range<usize>,
     pub breaker: Option<Range<usize>>,
     pub then: CompensationPlaces,
+    pub tell: Option<TellPlaces>,
+}
+
+/// The places of what a verdict tells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct TellPlaces {
+    pub whole: Range<usize>,
+    pub class: Range<usize>,
+    pub boundary: Option<Range<usize>>,
+    pub transient: Option<Range<usize>>,
 }
 
 /// The places of the written parts.
@@ -227,7 +237,20 @@ impl VerdictPlaces {
             _ if has("max_refreshes") => then.max_refreshes.clone(),
             _ => None,
         };
+        let written = written.or_else(|| self.tell.as_ref()?.part(path));
         let compensation = path.starts_with("then").then(|| then.kind.clone());
         written.or(compensation).unwrap_or_else(|| self.name.clone())
+    }
+}
+
+impl TellPlaces {
+    fn part(&self, path: &str) -> Option<Range<usize>> {
+        let part = match path.strip_prefix("tell")? {
+            ".class" => Some(&self.class),
+            ".boundary" => self.boundary.as_ref(),
+            ".transient" => self.transient.as_ref(),
+            _ => None,
+        };
+        Some(part.unwrap_or(&self.whole).clone())
     }
 }

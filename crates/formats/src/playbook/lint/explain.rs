@@ -9,6 +9,7 @@ pub const IDS: &[&str] = &[
     "budget_below_one_retry",
     "circuit_never_closes",
     "circuit_never_opens",
+    "class_contradicts_effect",
     "deadline_leaves_no_retry",
     "dedupe_shorter_than_retries",
     "glob_stops_at_dot",
@@ -111,6 +112,17 @@ says so, because a complete round trip proves no outage: most refusals come from
 
 Write `breaker: failure` in the verdicts that mean that the server is down, and `breaker: success` in those that prove
 that it works.",
+    ),
+    (
+        "class_contradicts_effect",
+        "\
+A verdict says `effect: applied`, and tells the agent a class that says the opposite: the upstream never saw the call, or
+the call was refused before it ran. An agent that trusts the class makes the call again under another key, and the
+effect exists twice.
+
+    duplicate: { means: m, effect: applied, tell: { class: network_error }, then: ... }
+
+If the upstream answered, write `class: external_api_error`. If nothing was done, write `effect: not_applied`.",
     ),
     (
         "deadline_leaves_no_retry",

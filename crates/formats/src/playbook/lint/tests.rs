@@ -48,6 +48,22 @@ fn shipped_playbooks_have_no_lint_except_study_playbook() {
 }
 
 #[test]
+fn a_class_that_says_that_nothing_was_sent_contradicts_an_effect() {
+    let of = |effect: &str, tell: &str| {
+        let verdict = format!(
+            "  told: {{ means: m, effect: {effect}, then: {{ deprecate_tool_call: {{ reason: r }} }}, tell: {{ {tell} }} }}"
+        );
+        lints(&playbook(&verdict, "- { rule: told, when: { kind: told }, verdict: told }", ""))
+    };
+    assert_eq!(of("applied", "class: network_error"), ["class_contradicts_effect: network_error|applied"]);
+    assert_eq!(of("applied", "class: capability_denied, boundary: action").len(), 1);
+    assert_eq!(of("applied", "class: approval_denied").len(), 1);
+    assert!(of("applied", "class: external_api_error").is_empty());
+    assert!(of("unknown", "class: network_error").is_empty());
+    assert!(of("not_applied", "class: capability_denied, boundary: action").is_empty());
+}
+
+#[test]
 fn every_id_is_explained_and_no_other() {
     for id in IDS {
         let lines = explain(id).expect("an explanation").lines().count();

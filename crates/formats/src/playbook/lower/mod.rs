@@ -9,6 +9,7 @@ mod playbook;
 mod retry_budgets;
 mod rule;
 mod sharing;
+mod tell;
 mod tools;
 mod verdict;
 mod waiting;
