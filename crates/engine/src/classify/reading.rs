@@ -99,6 +99,40 @@ pub fn reads_as_reused_key(error: &ErrorFacts) -> bool {
         && OTHER_REQUEST.iter().any(|words| message.contains(words))
 }
 
+/// Kinds that adapters give to a request that got no answer.
+const UNANSWERED: [&str; 8] = [
+    "timeout",
+    "network_error",
+    "network",
+    "connection_error",
+    "connection_refused",
+    "connection_reset",
+    "dns_error",
+    "tls_error",
+];
+
+/// Codes of a connection that failed, as operating systems and their libraries write them.
+const NO_CONNECTION: [&str; 10] = [
+    "ECONNREFUSED",
+    "ECONNRESET",
+    "ECONNABORTED",
+    "ENOTFOUND",
+    "EAI_AGAIN",
+    "ENETUNREACH",
+    "EHOSTUNREACH",
+    "ETIMEDOUT",
+    "ESOCKETTIMEDOUT",
+    "EPIPE",
+];
+
+/// Whether the error says that no answer of the upstream came: by its kind or its code, and without a status, which only an
+/// answer has.
+pub fn reads_as_unanswered(error: &ErrorFacts) -> bool {
+    let is_kind = || error.kind.as_deref().is_some_and(|kind| UNANSWERED.contains(&kind));
+    let is_code = || error.code.as_deref().is_some_and(|code| NO_CONNECTION.contains(&code));
+    error.status.is_none() && (is_kind() || is_code())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -152,6 +186,16 @@ mod tests {
         assert!(reads_as_reused_key(&error("x", "This Idempotency-Key was used with other arguments", Some(422))));
         assert!(!reads_as_reused_key(&error("x", "different currency", Some(422))), "not about a key");
         assert!(!reads_as_reused_key(&error("x", "idempotency_key: a different shard failed", Some(500))));
+    }
+
+    #[test]
+    fn only_an_error_without_a_status_reads_as_unanswered() {
+        assert!(reads_as_unanswered(&error("timeout", "", None)));
+        assert!(!reads_as_unanswered(&error("timeout", "", Some(504))), "a gateway answered");
+        assert!(!reads_as_unanswered(&error("tool_error", "connection refused", None)), "words alone");
+        let code = |code: &str| ErrorFacts { code: Some(code.into()), ..error("5xx", "", None) };
+        assert!(reads_as_unanswered(&code("ECONNREFUSED")));
+        assert!(!reads_as_unanswered(&code("EACCES")));
     }
 
     #[test]

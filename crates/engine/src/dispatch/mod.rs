@@ -5,6 +5,7 @@ mod breaker;
 mod calls;
 #[cfg(test)]
 mod driver;
+mod guard;
 mod io;
 mod keys;
 mod machine;
@@ -22,6 +23,7 @@ mod wait;
 mod window;
 
 pub use breaker::{Blocked, Breaker, BreakerState, Generation, MarkedAnswer};
+pub use guard::retry_guard;
 pub use io::{CallFacts, ClassifiedFailure, Input, Output, OutputBuffer, RequestCheck, Response, ResponseMeta};
 pub use machine::Machine;
 pub use purse::{Purse, RetryLoad};

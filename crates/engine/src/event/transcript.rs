@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::decision::Outcome;
 use super::decision::{Decision, DecisionEvent};
+use super::failure::Told;
 use super::finding::Finding;
 use super::ledger::{Intent, LedgerEntry};
 use super::reason::DeprecationReason;
@@ -79,6 +80,8 @@ pub struct Transcript<'a> {
     pub errors: &'a [Arc<ErrorFacts>],
     /// Worst first.
     pub findings: &'a [Finding],
+    /// What the agent is told, one for each failed call, in the order of the calls.
+    pub told: &'a [Told],
 }
 
 /// An empty intent name, for pages that show no intents.
@@ -105,6 +108,12 @@ impl<'a> Transcript<'a> {
     /// The error behind an id.
     pub fn error(&self, id: ErrorId) -> Option<&'a ErrorFacts> {
         self.errors.get(id.index()).map(|error| &**error)
+    }
+
+    /// What the agent is told of a call; none unless it failed.
+    pub fn told(&self, call: CallId) -> Option<&'a Told> {
+        let place = self.told.binary_search_by_key(&call, |told| told.call).ok()?;
+        self.told.get(place)
     }
 
     /// The verdicts of a call's failures, in order.

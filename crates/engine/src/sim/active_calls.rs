@@ -4,15 +4,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::call::RecordedCall;
-use crate::event::{CircuitChange, Decision, DecisionEvent, ErrorFacts, Outcome};
+use crate::event::{CircuitChange, Decision, DecisionEvent, ErrorFacts, Outcome, Told};
 use crate::ids::{ArgsId, CallId, ErrorId, KeyId, RunId, ServerId, TokenId, ToolId};
 use crate::playbook::ToolFacts;
 use crate::time::Instant;
 use crate::upstream::{MissingAnswerPolicy, Request, Upstream};
 
 use super::event_loop::CallSource;
+use super::plan::Plan;
 use super::record::{Errors, SimulationRecord};
 use super::scenario::ScenarioCall;
+use super::told;
 
 /// The started calls of a session.
 #[derive(Debug, Default)]
@@ -39,6 +41,8 @@ pub(super) struct ActiveCall {
     pub token_spent: bool,
     /// The requests of the outage of its server, if this call makes them too many.
     pub amplified: Option<u32>,
+    /// What is told of the call that it followed, which ended with a failure.
+    pub leader_told: Option<Told>,
     pub start: Instant,
     pub upstream: Upstream,
     pub record: SimulationRecord,
@@ -103,6 +107,14 @@ impl ActiveCall {
             Some(SharedIds { run, tool, server, key, args }) => ScenarioCall { run, tool, server, key, args, ..alone },
             None => alone,
         }
+    }
+
+    /// What is told of the call, if it has ended with a failure.
+    pub(super) fn told(&self, plan: &Plan) -> Option<Told> {
+        let outcome = self.record.outcome()?;
+        let error = outcome.last_error.and_then(|error| self.errors.get(error));
+        let call = ScenarioCall::recorded(&self.call, self.facts, &MissingAnswerPolicy::Unanswered);
+        told::of_events(plan, &call, CallId(0), outcome, error.as_deref(), &self.record.events)
     }
 
     /// Converts a moment of the simulation to the time of the recording: the call may have started later than recorded.

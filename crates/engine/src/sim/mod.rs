@@ -21,6 +21,7 @@ mod sharing_tests;
 mod simulator;
 #[cfg(test)]
 mod tests;
+mod told;
 
 pub use amplification::{Outage, ServerCall, found as found_amplification};
 pub use expectation::{Contradiction, contradictions};
@@ -34,3 +35,4 @@ pub use scenario::{Scenario, ScenarioCall};
 pub use session::{FinishedCall, Session};
 pub use session_call::{SessionCall, SharedHashes};
 pub use simulator::Simulator;
+pub use told::{FailedEnd, told};

@@ -9,7 +9,8 @@ use foldhash::fast::FixedState;
 
 use crate::call::{RecordedCall, Reply};
 use crate::event::{
-    Decision, DecisionEvent, ErrorFacts, Finding, Intent, Outcome, OutcomeKind, PlaybookNames, Provenance, Transcript,
+    Decision, DecisionEvent, ErrorFacts, Finding, Intent, Outcome, OutcomeKind, PlaybookNames, Provenance, Told,
+    Transcript,
 };
 use crate::ids::{CallId, ErrorId};
 use crate::time::Duration;
@@ -32,6 +33,8 @@ pub struct SimulationRecord {
     pub(super) shown_errors: Vec<Arc<ErrorFacts>>,
     /// Sorted: worst first, then by call.
     pub findings: Vec<Finding>,
+    /// What the agent is told, one for each failed call, in the order of the calls.
+    pub told: Vec<Told>,
     /// The names of calls outside the record that its events mention; their ids follow those of its calls.
     pub others: Vec<String>,
     /// The names of the servers that its events mention, by `ServerId`.
@@ -130,6 +133,7 @@ impl SimulationRecord {
             ledger: self.ledger.entries(),
             errors: self.errors_to_show(),
             findings: &self.findings,
+            told: &self.told,
         }
     }
 

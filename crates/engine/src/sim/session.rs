@@ -22,6 +22,7 @@ use super::plan::Plan;
 use super::record::{CallTally, Errors, SimulationRecord};
 use super::scenario::ScenarioCall;
 use super::session_call::SessionCall;
+use super::told;
 
 /// The calls of one dispatcher under one playbook.
 #[derive(Debug, Default)]
@@ -110,6 +111,7 @@ impl Session {
             name,
             token_spent: false,
             amplified: None,
+            leader_told: None,
             start: Instant::ZERO,
             upstream: Upstream::default(), // a recording has no key dialect
             record,
@@ -277,6 +279,7 @@ impl Session {
         for event in events.drain(..) {
             self.note_names(&event);
             let mentioned = self.mentioned(&event);
+            self.note_told(plan, &event);
             let event = self.with_server(event);
             self.cast.live_mut(event.call).take(event, mentioned);
             if let Decision::Outcome(_) = event.what {
@@ -363,6 +366,13 @@ impl Session {
         }
     }
 
+    /// Keeps what is told of a call for one that ends as it did: it may have left when that one is closed.
+    fn note_told(&mut self, plan: &Plan, event: &DecisionEvent) {
+        let Decision::Outcome(Outcome { kind: OutcomeKind::Joined { leader, .. }, .. }) = event.what else { return };
+        let told = self.cast.live.get(leader.index()).and_then(Option::as_ref).and_then(|live| live.told(plan));
+        self.cast.live_mut(event.call).leader_told = told;
+    }
+
     /// The same event, whose server has the number that it has in the call's own record.
     fn with_server(&mut self, event: DecisionEvent) -> DecisionEvent {
         let Decision::Circuit { server, change } = event.what else { return event };
@@ -415,17 +425,29 @@ impl Session {
         self.open -= 1; // it was counted when it was fed
         let outcome = live.record.outcome();
         self.forget(&live);
-        let ActiveCall { number, call, facts, token_spent, amplified, mut upstream, mut record, mut errors, .. } =
-            *live;
+        let ActiveCall {
+            number,
+            call,
+            facts,
+            token_spent,
+            amplified,
+            leader_told,
+            mut upstream,
+            mut record,
+            mut errors,
+            ..
+        } = *live;
         record.outcomes.extend(outcome);
         record.errors = errors.take();
         upstream.swap_ledger(&mut record.ledger);
         record.close();
-        findings::derive(plan, &[ScenarioCall::recorded(&call, facts, &self.cast.beyond)], &mut record);
+        let alone = [ScenarioCall::recorded(&call, facts, &self.cast.beyond)];
+        findings::derive(plan, &alone, &mut record);
         if let Some(requests) = amplified {
             record.findings.push(amplification::found(FindingBy::Playbook, CallId(0), requests));
             Finding::settle(&mut record.findings);
         }
+        told::derive(plan, &alone, &mut record, leader_told);
         record.compare_with_tape(&call);
         self.ended.push(FinishedCall { number, record, token_spent });
     }

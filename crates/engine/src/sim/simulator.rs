@@ -14,6 +14,7 @@ use super::findings;
 use super::plan::Plan;
 use super::record::{CallTally, Errors, SimulationRecord};
 use super::scenario::{Scenario, ScenarioCall};
+use super::told;
 
 /// Simulates scenarios one after the other, and keeps its allocations between them.
 #[derive(Debug, Default)]
@@ -205,5 +206,6 @@ impl Simulator {
         debug_assert_eq!(record.outcomes.len(), calls.len(), "a call has not ended");
         record.close();
         findings::derive(plan, calls, record);
+        told::derive(plan, calls, record, None);
     }
 }

@@ -133,6 +133,7 @@ fn shown() -> GoldenBody {
         ledger: &kinds.map(entry),
         errors: &errors,
         findings: &FindingId::ALL.map(finding),
+        told: &[],
     })
 }
 

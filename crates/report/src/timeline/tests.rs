@@ -81,6 +81,7 @@ fn lines(timed: bool, latency: Option<Duration>, off_tape: Option<OffTape>) -> V
         ledger: &[],
         errors: &errors,
         findings: &[],
+        told: &[],
     };
     let tally = CallTally { off_tape, ..CallTally::default() };
     let run = RunView { transcript, call: CallId(0), tally, findings: Vec::new(), intent: None };

@@ -2,11 +2,12 @@
 
 use super::Transition;
 use crate::dispatch::calls::Phase;
+use crate::dispatch::guard;
 use crate::dispatch::io::{ClassifiedFailure, Output};
 use crate::dispatch::wait::{self, CallUsage, RetryStop};
-use crate::event::{Decision, EffectClaim, OutcomeKind, StopReason, SuppressionReason};
+use crate::event::{Decision, OutcomeKind, StopReason, SuppressionReason};
 use crate::ids::{AttemptNo, VerdictId};
-use crate::playbook::{GuardMode, OnEmptyBudget, Retry, UnsafePolicy};
+use crate::playbook::{OnEmptyBudget, Retry, UnsafePolicy};
 use crate::time::Instant;
 
 impl Transition<'_> {
@@ -69,16 +70,9 @@ impl Transition<'_> {
 
     /// Why the retry guard stops a further attempt; none: it passes.
     pub(super) fn retry_guard(&mut self) -> Option<SuppressionReason> {
-        let guard = self.playbook.retry_guard();
+        let mode = self.playbook.retry_guard();
         let state = self.state();
-        match (guard, state.claim()) {
-            (GuardMode::Off, _) => None,
-            (GuardMode::Stops, _) => Some(SuppressionReason::MayHaveActed),
-            (GuardMode::Checked, _) if state.facts.is_safe_to_resend() => None,
-            (GuardMode::Checked, EffectClaim::NotApplied) => None,
-            (GuardMode::Checked, EffectClaim::Unknown) => Some(SuppressionReason::MayHaveActed),
-            (GuardMode::Checked, EffectClaim::Applied) => Some(SuppressionReason::HasActed),
-        }
+        guard::retry_guard(mode, state.facts.is_safe_to_resend(), state.claim())
     }
 
     pub(super) fn suppress(&mut self, why: SuppressionReason, on_unsafe: UnsafePolicy) {
