@@ -243,6 +243,8 @@ fn expected_fields(expect: &ExpectCall) -> String {
         expect.effect.map(|effect| format!("effect: {}", effect.as_str())),
         expect.attempts.map(|attempts| format!("attempts: {attempts}")),
         verdicts.map(|verdicts| format!("verdicts: [{}]", listed(verdicts.iter().map(String::as_str)))),
+        expect.told.as_ref().map(|told| format!("told: {told}")),
+        expect.retriable.map(|may| format!("retriable: {may}")),
         excluded.map(|verdicts| format!("not_verdicts: [{}]", listed(verdicts.iter().map(String::as_str)))),
     ];
     fields.into_iter().flatten().collect::<Vec<_>>().join(", ")
@@ -299,7 +301,7 @@ expect:
   study/a:
     one: { outcome: escalated, queue: q, effect: unknown, attempts: 3, verdicts: [v, w] }
     two: { outcome: exhausted, stop: max_retries }
-    three: { not_verdicts: [v, w], why: key_reused, leader: one }
+    three: { not_verdicts: [v, w], why: key_reused, leader: one, told: network_error, retriable: false }
     effects: 2
     sends: 5
     peak_in_flight: 3

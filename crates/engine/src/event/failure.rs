@@ -182,6 +182,14 @@ pub struct Told {
     pub error: Option<ErrorId>,
 }
 
+impl Told {
+    /// What is told of `call`: `told` is in the order of the calls.
+    pub fn of_call(told: &[Told], call: CallId) -> Option<&Told> {
+        let place = told.binary_search_by_key(&call, |told| told.call).ok()?;
+        told.get(place)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

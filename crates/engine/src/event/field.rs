@@ -42,6 +42,8 @@ words! {
         RetryAfter = "retry_after_ms",
         Server = "server",
         Until = "until_ms",
+        Class = "told",
+        Retriable = "retriable",
     }
 }
 
@@ -60,7 +62,9 @@ impl FieldKey {
             | FieldKey::Lacks
             | FieldKey::Error
             | FieldKey::LastError
-            | FieldKey::FirstError => Class::OutcomeChanged,
+            | FieldKey::FirstError
+            | FieldKey::Class
+            | FieldKey::Retriable => Class::OutcomeChanged,
             FieldKey::Leader | FieldKey::Ended | FieldKey::By | FieldKey::Cause | FieldKey::Server => {
                 Class::OutcomeChanged
             }

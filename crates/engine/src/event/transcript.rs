@@ -24,6 +24,8 @@ pub struct PlaybookNames {
     pub queues: Vec<Arc<str>>,
     /// By `ReasonId`.
     pub reasons: Vec<Arc<str>>,
+    /// By `VerdictId`: the details that the agent is told, each a name and a text.
+    pub details: Vec<Vec<(Arc<str>, Arc<str>)>>,
 }
 
 impl PlaybookNames {
@@ -45,6 +47,11 @@ impl PlaybookNames {
     /// The reason's text.
     pub fn reason(&self, id: ReasonId) -> &str {
         self.reasons.get(id.index()).map_or("?", |text| text)
+    }
+
+    /// The details that a verdict tells.
+    pub fn details(&self, id: VerdictId) -> &[(Arc<str>, Arc<str>)] {
+        self.details.get(id.index()).map_or(&[], |details| details)
     }
 
     /// Why a call was given up, in the playbook's words or the engine's.
@@ -112,8 +119,7 @@ impl<'a> Transcript<'a> {
 
     /// What the agent is told of a call; none unless it failed.
     pub fn told(&self, call: CallId) -> Option<&'a Told> {
-        let place = self.told.binary_search_by_key(&call, |told| told.call).ok()?;
-        self.told.get(place)
+        Told::of_call(self.told, call)
     }
 
     /// The verdicts of a call's failures, in order.

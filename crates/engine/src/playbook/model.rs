@@ -117,6 +117,7 @@ impl Playbook {
             rules: self.rules.iter().map(|rule| Arc::clone(&rule.name)).collect(),
             queues: self.queues.clone(),
             reasons: self.reasons.clone(),
+            details: self.verdicts.iter().map(Verdict::details).collect(),
         }
     }
 }
@@ -136,6 +137,13 @@ pub struct Verdict {
     pub then: Compensation,
     /// What the agent is told; none: the error says it.
     pub tell: Option<Tell>,
+}
+
+impl Verdict {
+    /// The details that it tells the agent.
+    fn details(&self) -> Vec<(Arc<str>, Arc<str>)> {
+        self.tell.as_ref().map(|tell| tell.details.clone()).unwrap_or_default()
+    }
 }
 
 /// The closed set of next actions (DESIGN.md section 2, *Compensations*).

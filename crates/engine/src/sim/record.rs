@@ -115,6 +115,11 @@ impl SimulationRecord {
         if self.shown_errors.is_empty() { &self.errors } else { &self.shown_errors }
     }
 
+    /// What the agent is told of a call; none unless it failed.
+    pub fn told_of(&self, call: CallId) -> Option<&Told> {
+        Told::of_call(&self.told, call)
+    }
+
     /// The record with the names behind its ids, for reporters: `calls` by `CallId`.
     pub fn transcript<'a>(
         &'a self,

@@ -78,6 +78,10 @@ fn call_end(transcript: &Transcript<'_>, id: CallId, outcome: &Outcome) -> CallE
             fields.push((FieldKey::Verdicts, GoldenValue::Names(transcript.verdicts(id).map(str::to_owned).collect())));
         }
     });
+    if let Some(told) = transcript.told(id) {
+        fields.push((FieldKey::Class, GoldenValue::Word(told.class.as_str())));
+        fields.push((FieldKey::Retriable, GoldenValue::Flag(told.retriable)));
+    }
     CallEnd { name: transcript.call(id).to_owned(), fields, span: 0..0 }
 }
 

@@ -6,9 +6,9 @@ use super::{GoldenBody, GoldenValue, parse_body};
 use crate::diagnostic::{Report, Source};
 use playproof_engine::event::{
     AdmissionRefusal, CircuitChange, Decision, DecisionEvent, DeprecationReason, Description, EffectClaim, ErrorFacts,
-    EventKind, FieldKey, Finding, FindingBy, FindingId, Intent, LedgerEntry, LedgerKind, OpenReason, Outcome,
-    OutcomeKind, OutcomeWord, PlaybookNames, Provenance, RequestKind, ReversalRefusal, Status, StopReason,
-    SuppressionReason, Transcript,
+    EventKind, FailureClass, FieldKey, Finding, FindingBy, FindingId, Intent, LedgerEntry, LedgerKind, OpenReason,
+    Outcome, OutcomeKind, OutcomeWord, PlaybookNames, Provenance, RequestKind, ReversalRefusal, Status, StopReason,
+    SuppressionReason, Told, Transcript,
 };
 use playproof_engine::ids::{
     AttemptNo, CallId, ErrorId, EvidenceId, QueueId, ReasonId, RuleId, ServerId, ToolId, VerdictId,
@@ -25,6 +25,7 @@ fn names() -> PlaybookNames {
         rules: one("timeout"),
         queues: one("people"),
         reasons: one(ODD),
+        details: Vec::new(),
     }
 }
 
@@ -133,8 +134,43 @@ fn shown() -> GoldenBody {
         ledger: &kinds.map(entry),
         errors: &errors,
         findings: &FindingId::ALL.map(finding),
-        told: &[],
+        told: &outcomes
+            .iter()
+            .enumerate()
+            .filter(|(_, outcome)| !outcome.kind.is_success())
+            .map(told)
+            .collect::<Vec<_>>(),
     })
+}
+
+/// Of every second call that it may be tried again.
+fn told((n, outcome): (usize, &Outcome)) -> Told {
+    let class = FailureClass::ALL[n % FailureClass::ALL.len()];
+    Told {
+        call: CallId::at(n),
+        class,
+        boundary: class.boundaries()[0], // each class has one
+        retriable: n % 2 == 0,
+        retry: None,
+        retried: 1,
+        status: None,
+        retry_after: None,
+        verdict: None,
+        error: outcome.last_error,
+    }
+}
+
+#[test]
+fn a_call_is_told_a_class_and_whether_to_try_again_or_neither() {
+    let call = |told: &str| {
+        let end = format!("outcome: escalated, queue: q, effect: unknown, attempts: 1, verdicts: []{told}");
+        format!("a: {{ {end} }}\nledger: {{}}\nfindings: []\nevents: []\n")
+    };
+    assert!(parse(&call(", told: network_error, retriable: false")).is_ok());
+    assert!(refused(&call(", told: network_error")).contains("needs `retriable`"));
+    assert!(refused(&call(", retriable: true")).contains("needs `told`"));
+    assert!(refused(&call(", told: network, retriable: true")).contains("not a value of `told`"));
+    assert!(refused(&call(", told: network_error, retriable: perhaps")).contains("not a value of `retriable`"));
 }
 
 fn without_places(mut body: GoldenBody) -> GoldenBody {

@@ -4,8 +4,8 @@ use std::fmt;
 
 use crate::yaml::scalar;
 use playproof_engine::event::{
-    AdmissionRefusal, Draw, EffectClaim, FieldKey, FieldValue, OpenReason, OutcomeWord, Provenance, RequestKind,
-    ReversalRefusal, Status, StopReason, SuppressionReason, Transcript,
+    AdmissionRefusal, Draw, EffectClaim, FailureClass, FieldKey, FieldValue, OpenReason, OutcomeWord, Provenance,
+    RequestKind, ReversalRefusal, Status, StopReason, SuppressionReason, Transcript,
 };
 use playproof_engine::time::{Duration, Instant};
 
@@ -107,6 +107,8 @@ impl GoldenValue {
                 .or_else(refused)
                 .or_else(turned_away)
                 .or_else(opened),
+            FieldKey::Class => FailureClass::parse(text).map(|class| GoldenValue::Word(class.as_str())),
+            FieldKey::Retriable => text.parse().ok().map(GoldenValue::Flag),
             FieldKey::By => (text == "caller").then_some(GoldenValue::Word("caller")),
             FieldKey::Outcome | FieldKey::Ended => {
                 OutcomeWord::parse(text).map(|outcome| GoldenValue::Word(outcome.as_str()))

@@ -61,6 +61,10 @@ fn class_of(key: FieldKey, before: Option<&GoldenValue>, after: Option<&GoldenVa
         (Some(GoldenValue::Names(a)), Some(GoldenValue::Names(b))) if continues(a, b) || continues(b, a) => {
             Class::AttemptsChanged
         }
+        // The agent acts on what it is told: now it would send what it was told not to.
+        (Some(GoldenValue::Flag(false)), Some(GoldenValue::Flag(true))) if key == FieldKey::Retriable => {
+            Class::GuardWeakened
+        }
         _ => key.class(),
     }
 }
