@@ -2,9 +2,11 @@
 
 use super::events::{self, Said};
 use super::fragment::{list, number, quote, raw, span, text, text_if, word};
+use super::write::append;
 use crate::view::CallView;
+use playproof_analysis::envelope::{Details, EnvelopeCall, EnvelopeKind, audit_id, envelope};
 use playproof_engine::call::RecordedCall;
-use playproof_engine::event::{Finding, Transcript};
+use playproof_engine::event::{Finding, Told, Transcript};
 use playproof_engine::ids::CallId;
 use playproof_engine::sim::{CallTally, OffTape};
 
@@ -19,6 +21,15 @@ pub enum Events {
     Before(Said),
 }
 
+/// What the object of a call has beside how it ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallParts {
+    /// Where its events are told.
+    pub events: Events,
+    /// The form of the envelope that its agent gets, if one is wanted.
+    pub envelope: Option<EnvelopeKind>,
+}
+
 /// Appends the call's object to `out`, without a line end.
 ///
 /// `findings` are those of this call, by whomever they were made.
@@ -29,8 +40,9 @@ pub fn write_call(
     call: CallId,
     tally: &CallTally,
     findings: &[Finding],
-    told: &Events,
+    parts: &CallParts,
 ) {
+    let told = &parts.events;
     raw(out, "{\"type\":\"call\"");
     if let Events::Before(said) = told {
         out.extend_from_within(said.head.clone());
@@ -55,6 +67,9 @@ pub fn write_call(
         (_, Some(outcome)) => events::ended(out, transcript, outcome),
         (_, None) => {}
     }
+    if let Some(told) = transcript.told(call) {
+        write_told(out, view, transcript, told);
+    }
     raw(out, ",\"verdicts\":");
     list(out, transcript.verdicts(call), quote);
     number(out, ",\"upstream_calls\":", tally.sends);
@@ -74,7 +89,28 @@ pub fn write_call(
         let own = transcript.events.iter().filter(|event| event.call == call);
         list(out, own, |out, event| events::write_event(out, transcript, event));
     }
+    if let Some(kind) = parts.envelope {
+        raw(out, ",\"envelope\":");
+        append(out, &envelope(kind, transcript, call, &about(view)));
+    }
     raw(out, "}");
+}
+
+/// What the agent is told of a failed call.
+#[cold]
+fn write_told(out: &mut Vec<u8>, view: &CallView<'_>, transcript: &Transcript<'_>, told: &Told) {
+    word(out, ",\"told\":{\"class\":\"", told.class.as_str());
+    raw(out, if told.retriable { ",\"retriable\":true" } else { ",\"retriable\":false" });
+    word(out, ",\"boundary\":\"", told.boundary.as_str());
+    text(out, ",\"audit_id\":", &audit_id(view.run, view.reference));
+    raw(out, ",\"details\":");
+    append(out, &Details::of(told, transcript, &about(view)));
+    raw(out, "}");
+}
+
+/// What an envelope says of the call itself.
+fn about<'a>(view: &CallView<'a>) -> EnvelopeCall<'a> {
+    EnvelopeCall { run: view.run, reference: view.reference, id: view.id, name: view.tool, ..EnvelopeCall::default() }
 }
 
 fn off_tape(out: &mut Vec<u8>, departure: Option<OffTape>) {
