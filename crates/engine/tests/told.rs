@@ -84,6 +84,15 @@ fn retries_are_counted_whatever_ended_them() {
     assert_eq!((later.retriable, later.retry_after.map(|wait| wait.as_millis())), (true, Some(90_000)));
 }
 
+/// A study playbook sends anything again; the agent is not told to do so.
+#[test]
+fn a_guard_that_is_switched_off_makes_no_call_safe() {
+    let study = plan(&format!("{}study: {{ why: w, retry_guard: off }}\n", gives_up("unknown", "")));
+    let lost = run(&study, "pay", "{ timeout: {} }").told[0];
+    assert_eq!((lost.retriable, lost.retry), (false, Some(NoRetry::Suppressed)));
+    assert!(run(&study, "'pay', idempotency_key: k", "{ timeout: {} }").told[0].retriable);
+}
+
 #[test]
 fn a_success_a_cancelled_call_and_a_missing_answer_are_told_nothing() {
     let standard = plan(playbook::embedded("standard").unwrap());

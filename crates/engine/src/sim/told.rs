@@ -8,7 +8,7 @@ use crate::event::{
     OutcomeKind, OutcomeWord, StopReason, Told,
 };
 use crate::ids::{AttemptNo, CallId, VerdictId};
-use crate::playbook::Tell;
+use crate::playbook::{GuardMode, Tell};
 use crate::time::Duration;
 
 use super::plan::Plan;
@@ -112,13 +112,14 @@ pub(super) fn of_events<'e>(
     });
     // The error of a failed refresh has no verdict.
     let verdict = verdict.filter(|_| outcome.kind != OutcomeKind::Exhausted(StopReason::RefreshFailed));
-    let is_safe = call.dispatched().is_safe_to_resend();
+    // A study playbook may send anything again; what it tells an agent outside rests on the facts alone.
+    let guard = retry_guard(GuardMode::Checked, call.dispatched().is_safe_to_resend(), outcome.claim);
     Some(told(&FailedEnd {
         call: id,
         outcome,
         verdict: verdict.map(|verdict| (verdict, plan.playbook.verdict(verdict).tell.as_ref())),
         error,
-        may_resend: retry_guard(plan.playbook.retry_guard(), is_safe, outcome.claim).is_none(),
+        may_resend: guard.is_none(),
         suppressed,
         repeats_a_step: false,
         retry_after: refused_until.or(asked),
@@ -212,7 +213,6 @@ mod tests {
     use super::*;
     use crate::event::DeprecationReason;
     use crate::ids::{QueueId, ReasonId};
-    use crate::playbook::GuardMode;
 
     const GIVEN_UP: OutcomeKind = OutcomeKind::Deprecated(DeprecationReason::Stated(ReasonId(0)));
 
