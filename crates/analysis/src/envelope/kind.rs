@@ -35,7 +35,7 @@ pub enum Envelope {
     /// See [`EnvelopeKind::Failure`].
     Failure(FailureEnvelope),
     /// See [`EnvelopeKind::Refusal`].
-    Refusal(RefusalEnvelope),
+    Refusal(Box<RefusalEnvelope>),
     /// See [`EnvelopeKind::Dispatch`].
     Dispatch(DispatchError),
     /// See [`EnvelopeKind::Openai`].
@@ -56,12 +56,12 @@ pub fn envelope(
         let has_result = |outcome: OutcomeKind| outcome.is_success() || matches!(outcome, OutcomeKind::Cached { .. });
         let succeeded = transcript.outcomes.get(id.index()).is_some_and(|outcome| has_result(outcome.kind));
         let is_wanted = succeeded && kind == EnvelopeKind::Refusal;
-        return is_wanted.then(|| Envelope::Refusal(RefusalEnvelope::of_success(call)));
+        return is_wanted.then(|| Envelope::Refusal(Box::new(RefusalEnvelope::of_success(call))));
     };
     let failure = ToldFailure { told, transcript, call };
     Some(match kind {
         EnvelopeKind::Failure => Envelope::Failure(failure.envelope()),
-        EnvelopeKind::Refusal => Envelope::Refusal(failure.refusal()),
+        EnvelopeKind::Refusal => Envelope::Refusal(Box::new(failure.refusal())),
         EnvelopeKind::Dispatch => Envelope::Dispatch(failure.dispatch_error()),
         EnvelopeKind::Openai => Envelope::Openai(failure.tool_message()),
         EnvelopeKind::Anthropic => Envelope::Anthropic(failure.tool_result()),
