@@ -10,7 +10,7 @@ use crate::event::{
 use crate::ids::{AttemptNo, CallId};
 use crate::playbook::Access;
 use crate::time::Instant;
-use crate::upstream::{AnswerSource, Ledger, NetEffects};
+use crate::upstream::{AnswerSource, Ledger, NetEffects, NetList};
 
 use super::amplification;
 use super::meaning::FailureMeaning;
@@ -47,31 +47,36 @@ fn add_all(plan: &Plan, calls: &[ScenarioCall<'_>], record: &SimulationRecord, f
 
 /// The net effects of the ledger, by intent and by call, and which calls made the effects of an intent.
 struct NetLedger {
-    by_intent: BTreeMap<Intent, NetEffects>,
-    by_call: BTreeMap<CallId, NetEffects>,
-    /// The calls behind the effects of an intent, one entry an effect, in the order in which they were made.
-    applied: BTreeMap<Intent, Vec<(Instant, CallId)>>,
+    by_intent: NetList<Intent>,
+    by_call: NetList<CallId>,
+    /// The calls behind the effects, one entry an effect: by intent, then in the order in which they were made.
+    applied: Vec<(Intent, Instant, CallId)>,
 }
 
 impl NetLedger {
     fn of(ledger: &Ledger, calls: &[ScenarioCall<'_>]) -> NetLedger {
-        let mut applied: BTreeMap<Intent, Vec<(Instant, CallId)>> = BTreeMap::new();
-        for entry in ledger.entries().iter().filter(|entry| entry.kind == LedgerKind::Applied) {
-            let Some(call) = entry.call else { continue };
-            let Some(made_at) = calls.get(call.index()).map(|call| call.at) else { continue };
-            applied.entry(entry.intent).or_default().push((made_at, call));
+        let applied = ledger.entries().iter().filter(|entry| entry.kind == LedgerKind::Applied);
+        let applied = applied.filter_map(|entry| {
+            let call = entry.call?;
+            Some((entry.intent, calls.get(call.index())?.at, call))
+        });
+        let mut applied: Vec<(Intent, Instant, CallId)> = applied.collect();
+        applied.sort_unstable();
+        NetLedger {
+            by_intent: NetList::of(ledger, |entry| Some(entry.intent)),
+            by_call: NetList::of(ledger, |entry| entry.call),
+            applied,
         }
-        applied.values_mut().for_each(|calls| calls.sort_unstable());
-        NetLedger { by_intent: ledger.net(), by_call: ledger.net_by_call(), applied }
     }
 
     /// Effects of an intent by calls that were made after a call ended; of calls made at that moment, the later ones.
     fn made_after(&self, intent: Intent, ended_at: Instant, call: CallId) -> usize {
-        self.applied.get(&intent).map_or(0, |made| made.len() - made.partition_point(|&by| by <= (ended_at, call)))
+        let all = self.applied.partition_point(|(of, ..)| *of <= intent);
+        all - self.applied.partition_point(|by| *by <= (intent, ended_at, call))
     }
 
     fn of_call(&self, call: CallId) -> NetEffects {
-        self.by_call.get(&call).copied().unwrap_or_default()
+        self.by_call.get(call).unwrap_or_default()
     }
 }
 
@@ -94,14 +99,14 @@ fn duplicate_effects(
     net: &NetLedger,
     findings: &mut Vec<Finding>,
 ) {
-    if net.by_intent.values().all(|net| net.effects < 2) {
+    if net.by_intent.iter().all(|(_, net)| net.effects < 2) {
         return; // the most common calls
     }
     let mut doubled: BTreeMap<Intent, EffectsSoFar> = net
         .by_intent
         .iter()
         .filter(|(_, net)| net.effects > 1)
-        .map(|(&intent, _)| (intent, EffectsSoFar::default()))
+        .map(|(intent, _)| (*intent, EffectsSoFar::default()))
         .collect();
     for entry in record.ledger.entries().iter().filter(|entry| entry.kind == LedgerKind::Existing) {
         if let Some(so_far) = doubled.get_mut(&entry.intent) {
@@ -126,7 +131,7 @@ fn duplicate_effects(
         }
     }
     for (intent, so_far) in doubled {
-        let count = net.by_intent.get(&intent).map_or(0, |net| net.effects);
+        let count = net.by_intent.get(intent).map_or(0, |net| net.effects);
         findings.extend(so_far.of_several.map(|finding| Finding { count, ..finding }));
     }
 }
@@ -256,7 +261,7 @@ impl CallReview<'_> {
         if has_answer && matches!(self.call.source, AnswerSource::Tape(_)) {
             return None; // the effect is in the ledger of the call that it followed
         }
-        let net = self.net.by_intent.get(&self.call.booked_intent(self.id)).copied().unwrap_or_default();
+        let net = self.net.by_intent.get(self.call.booked_intent(self.id)).unwrap_or_default();
         if net.unobserved > 0 {
             return None; // a recorded failure: it is unknown what the upstream did
         }
