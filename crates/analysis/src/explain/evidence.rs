@@ -249,7 +249,7 @@ impl<'a> EvidenceCollector<'a> {
                 self.spent.insert(ended.number);
             }
             if let Some(record) = self.joined.get_mut(&ended.number) {
-                *record = Some(ended.record);
+                *record = Some(*ended.record);
             }
         }
     }

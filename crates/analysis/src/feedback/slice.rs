@@ -137,7 +137,7 @@ impl Slice {
         let ended: Vec<FinishedCall> = sessions.take_ended().collect();
         let in_run = |number| match ended.iter().find(|ended| ended.number == number) {
             Some(FinishedCall { token_spent, record, .. }) => {
-                InRun { token_spent: *token_spent, record: plan.shares_state.then(|| Box::new(record.clone())) }
+                InRun { token_spent: *token_spent, record: plan.shares_state.then(|| record.clone()) }
             }
             None => InRun::default(),
         };

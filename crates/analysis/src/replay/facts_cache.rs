@@ -18,6 +18,7 @@ const MAX_TOOLS: usize = 65_536;
 
 impl FactsCache {
     /// The facts of the tool of `call`, whose hash is `tool`. Reads the call only if the tool is new.
+    #[inline]
     pub(super) fn of(&mut self, plan: &Plan, tool: u128, call: &RecordedCall) -> ToolFacts {
         if let Some(&facts) = self.0.get(&tool) {
             return facts;

@@ -171,7 +171,7 @@ pub(super) struct NumberedCall {
     /// What the recording shows of it.
     pub recorded: Vec<Finding>,
     /// By plan: what its run's session left behind; none where it is simulated alone.
-    pub records: Vec<Option<SimulationRecord>>,
+    pub records: Vec<Option<Box<SimulationRecord>>>,
 }
 
 impl Lanes {

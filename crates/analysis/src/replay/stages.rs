@@ -50,7 +50,7 @@ pub(super) struct Batch {
     /// Findings of the recording.
     recorded: Vec<(usize, Finding)>,
     /// Calls that were simulated together with others of their run, with their records by plan.
-    joined: Vec<(usize, Vec<Option<SimulationRecord>>)>,
+    joined: Vec<(usize, Vec<Option<Box<SimulationRecord>>>)>,
 }
 
 /// The context of all stages, shared by all threads.
@@ -290,7 +290,7 @@ impl<'a, W: Observer> Stages<'a, W> {
         &self,
         sims: &mut [(Simulator, FactsCache)],
         closed: &CompletedCall,
-        joined: Vec<Option<SimulationRecord>>,
+        joined: Vec<Option<Box<SimulationRecord>>>,
         simulated: &mut SimulatedCall,
     ) {
         let (call, SimulatedCall { facts, records }) = (closed.raw(), simulated);
@@ -301,7 +301,7 @@ impl<'a, W: Observer> Stages<'a, W> {
             let own = known.of(plan, closed.hashes.tool, call);
             facts.push(own);
             match joined.next().flatten() {
-                Some(finished) => *record = finished,
+                Some(finished) => *record = *finished,
                 None => {
                     sim.replay(plan, call, own, &self.options.beyond);
                     sim.show(|errors| closed.shown_errors(errors));

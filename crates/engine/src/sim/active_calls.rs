@@ -45,7 +45,7 @@ pub(super) struct ActiveCall {
     pub leader_told: Option<Told>,
     pub start: Instant,
     pub upstream: Upstream,
-    pub record: SimulationRecord,
+    pub record: Box<SimulationRecord>,
     pub errors: Errors,
 }
 

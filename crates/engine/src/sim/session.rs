@@ -63,7 +63,7 @@ pub struct FinishedCall {
     /// The number with which it was fed.
     pub number: u64,
     /// The result of its simulation, in the times of its recording.
-    pub record: SimulationRecord,
+    pub record: Box<SimulationRecord>,
     /// Whether another call has sent its reversal token.
     pub token_spent: bool,
 }
@@ -97,7 +97,7 @@ impl Session {
             let key = hashes.key.map(|key| self.names.key(key, hashes.args));
             SharedIds { run, tool, server, key: key.map(|(key, _)| key), args: key.map_or(ArgsId(0), |(_, args)| args) }
         });
-        let mut record = SimulationRecord::default();
+        let mut record = Box::<SimulationRecord>::default();
         record.tallies = vec![CallTally::default()];
         self.open += 1;
         let run = shared.map(|shared| shared.run);

@@ -76,7 +76,7 @@ fn a_token_that_calls_of_one_run_share_is_redeemed_once() {
     assert_eq!(ended.iter().map(|ended| ended.token_spent).collect::<Vec<_>>(), [false, true, false]);
     let refused = Decision::ReversalRefused { why: ReversalRefusal::TokenRedeemed };
     assert!(ended[1].record.events.iter().any(|event| event.what == refused && event.call == CallId(0)));
-    assert_eq!(ended[0].record, alone(&calls[0]), "nothing was shared before it");
+    assert_eq!(*ended[0].record, alone(&calls[0]), "nothing was shared before it");
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn of_two_overlapping_calls_the_first_to_reach_its_token_redeems_it() {
 fn calls_without_times_follow_one_another() {
     let calls = [failed(None, "a", "take_back"), failed(None, "a", "take_back")];
     let ended = together(&calls, |_, _, _| {});
-    assert_eq!(ended[0].record, alone(&calls[0]));
+    assert_eq!(*ended[0].record, alone(&calls[0]));
     assert_eq!(ends(&ended), ["reversed", "escalated"]);
 }
 
@@ -101,7 +101,7 @@ fn calls_without_times_follow_one_another() {
 fn a_call_fed_late_starts_later_and_its_record_has_the_recorded_times() {
     let calls = [failed(Some(90_000), "a", "timeout"), failed(Some(10), "b", "timeout")];
     let ended = together(&calls, |session, plan, memo| session.advance(plan, memo));
-    assert_eq!(ended[1].record, alone(&calls[1]));
+    assert_eq!(*ended[1].record, alone(&calls[1]));
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn a_retry_of_a_call_fed_late_is_due_in_the_recorded_times() {
     session.finish(&plan, &mut memo);
     let ended = session.take_ended().find(|ended| ended.number == 1).unwrap();
     assert!(ended.record.events.iter().any(|event| matches!(event.what, Decision::RetryScheduled { .. })));
-    assert_eq!(&ended.record, Simulator::new().replay(&plan, &late, read, &MissingAnswerPolicy::Ok));
+    assert_eq!(&*ended.record, Simulator::new().replay(&plan, &late, read, &MissingAnswerPolicy::Ok));
 }
 
 #[test]
@@ -208,7 +208,7 @@ proptest! {
         prop_assert_eq!(&at_once, &by_steps);
         let unshared = at_once.iter().zip(&calls).filter(|(ended, _)| !ended.token_spent);
         for (ended, call) in unshared {
-            prop_assert_eq!(&ended.record, &alone(call));
+            prop_assert_eq!(&*ended.record, &alone(call));
         }
     }
 }
@@ -359,7 +359,7 @@ fn a_recorded_caller_that_goes_away_ends_its_call() {
     let record = alone(&call);
     let ended = record.events.last().unwrap();
     assert_eq!((record.outcomes[0].kind, ended.at), (OutcomeKind::Cancelled, Instant::from_millis(30)));
-    assert_eq!(together(&[Arc::new(call)], |_, _, _| ())[0].record, record);
+    assert_eq!(*together(&[Arc::new(call)], |_, _, _| ())[0].record, record);
 }
 
 #[test]
@@ -371,5 +371,5 @@ fn a_recorded_late_answer_changes_no_decision() {
     let late = |event: &&DecisionEvent| matches!(event.what, Decision::LateAnswer { .. });
     assert_eq!(record.events.iter().find(late).map(|event| event.at), Some(Instant::from_millis(90_000)));
     assert_eq!(record.outcomes, alone(&failed(Some(10), "a", "timeout")).outcomes);
-    assert_eq!(together(&[Arc::new(call)], |_, _, _| ())[0].record, record);
+    assert_eq!(*together(&[Arc::new(call)], |_, _, _| ())[0].record, record);
 }
