@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::draw::Draw;
 use super::reason::{AdmissionRefusal, DeprecationReason, OpenReason, ReversalRefusal, StopReason, SuppressionReason};
+use super::tokens_left::TokensLeft;
 use crate::ids::{AttemptNo, CallId, ErrorId, EvidenceId, QueueId, ReasonId, RuleId, ServerId, VerdictId};
 use crate::time::{Duration, Instant};
 use crate::words;
@@ -174,6 +175,8 @@ pub enum Decision {
         draw: Option<Draw>,
         /// The upstream's wish, if it counted.
         told: Option<Duration>,
+        /// What the retry budget that paid for it has left, if it has tokens.
+        left: Option<TokensLeft>,
     },
     /// The retry budget is empty: the call waits as if there were a further attempt, and ends.
     RetryUnpaid {

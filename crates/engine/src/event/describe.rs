@@ -8,6 +8,7 @@ use super::draw::Draw;
 use super::field::FieldKey;
 use super::finding::FindingId;
 use super::reason::{DeprecationReason, ReversalRefusal};
+use super::tokens_left::TokensLeft;
 use crate::ids::{CallId, ErrorId, QueueId, ReasonId, RuleId, ServerId, VerdictId};
 use crate::time::{Duration, Instant};
 use crate::words;
@@ -57,6 +58,8 @@ pub enum FieldValue {
     OptionalSpan(Option<Duration>),
     /// A draw; goldens and JSON leave out none.
     Draw(Option<Draw>),
+    /// What a retry budget has left; goldens and JSON leave out none.
+    Left(Option<TokensLeft>),
     /// A moment.
     Instant(Instant),
     /// Where an answer comes from.
@@ -133,9 +136,11 @@ impl EventKind {
             ),
             EventKind::LateAnswer => (FieldKey::Attempt, &[FieldKey::Status], Role::Attempt),
             EventKind::FailureClassified => (FieldKey::Verdict, &[FieldKey::Rule, FieldKey::Ignored], Role::Attempt),
-            EventKind::RetryScheduled => {
-                (FieldKey::Attempt, &[FieldKey::Delay, FieldKey::Due, FieldKey::Draw, FieldKey::Told], Role::Resend)
-            }
+            EventKind::RetryScheduled => (
+                FieldKey::Attempt,
+                &[FieldKey::Delay, FieldKey::Due, FieldKey::Draw, FieldKey::Told, FieldKey::Left],
+                Role::Resend,
+            ),
             EventKind::RetryUnpaid => (FieldKey::Attempt, &[FieldKey::Delay], Role::Stop),
             EventKind::RetrySuppressed => (FieldKey::Why, &[], Role::Stop),
             EventKind::EvidenceRefreshed => (FieldKey::Evidence, &[FieldKey::Status, FieldKey::From], Role::Resend),
@@ -192,7 +197,7 @@ enum Role {
 }
 
 /// The largest number of fields of an event.
-const MOST: usize = 4;
+const MOST: usize = 5;
 
 /// The name and the fields of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -281,7 +286,7 @@ impl Decision {
                 FieldValue::Verdict(verdict),
                 [FieldValue::Rule(rule), FieldValue::Flag(ignored)],
             )),
-            Decision::RetryScheduled { attempt, delay, due, draw, told } => then(Description::new(
+            Decision::RetryScheduled { attempt, delay, due, draw, told, left } => then(Description::new(
                 Kind::RetryScheduled,
                 FieldValue::Number(attempt.get()),
                 [
@@ -289,6 +294,7 @@ impl Decision {
                     FieldValue::Instant(due),
                     FieldValue::Draw(draw),
                     FieldValue::OptionalSpan(told),
+                    FieldValue::Left(left),
                 ],
             )),
             Decision::RetrySuppressed { why } => {

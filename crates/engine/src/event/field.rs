@@ -19,6 +19,7 @@ words! {
         Due = "due_ms",
         Draw = "draw",
         Told = "told_ms",
+        Left = "left",
         Why = "why",
         Queue = "queue",
         Reason = "reason",
@@ -75,6 +76,7 @@ impl FieldKey {
             | FieldKey::Due
             | FieldKey::Draw
             | FieldKey::Told
+            | FieldKey::Left
             | FieldKey::Place
             | FieldKey::Age
             | FieldKey::RetryAfter

@@ -11,6 +11,7 @@ mod finding;
 mod headers;
 mod ledger;
 mod reason;
+mod tokens_left;
 mod transcript;
 mod words;
 
@@ -30,4 +31,5 @@ pub use reason::{
     AdmissionRefusal, DeprecationReason, ErrorFacts, KindFrom, OpenReason, ReversalRefusal, StatusFrom, StopReason,
     SuppressionReason,
 };
+pub use tokens_left::TokensLeft;
 pub use transcript::{PlaybookNames, Transcript, unnamed};

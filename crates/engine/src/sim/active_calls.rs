@@ -157,8 +157,8 @@ impl ActiveCall {
             (what, _) => what,
         };
         let what = match what {
-            Decision::RetryScheduled { attempt, delay, due, draw, told } => {
-                Decision::RetryScheduled { attempt, delay, due: self.recorded_time(due), draw, told }
+            Decision::RetryScheduled { attempt, delay, due, draw, told, left } => {
+                Decision::RetryScheduled { attempt, delay, due: self.recorded_time(due), draw, told, left }
             }
             Decision::Circuit { change: CircuitChange::Opened { why, until }, server } => {
                 let until = until.map(|until| self.recorded_time(until));

@@ -8,7 +8,7 @@ use playproof_engine::event::{
     AdmissionRefusal, CircuitChange, Decision, DecisionEvent, DeprecationReason, Description, EffectClaim, ErrorFacts,
     EventKind, FailureClass, FieldKey, Finding, FindingBy, FindingId, Intent, LedgerEntry, LedgerKind, OpenReason,
     Outcome, OutcomeKind, OutcomeWord, PlaybookNames, Provenance, RequestKind, ReversalRefusal, Status, StopReason,
-    SuppressionReason, Told, Transcript,
+    SuppressionReason, TokensLeft, Told, Transcript,
 };
 use playproof_engine::ids::{
     AttemptNo, CallId, ErrorId, EvidenceId, QueueId, ReasonId, RuleId, ServerId, ToolId, VerdictId,
@@ -61,6 +61,7 @@ fn decisions() -> Vec<Decision> {
             due: Instant::ZERO,
             draw: None,
             told: None,
+            left: Some(TokensLeft::from_thousandths(486_500)),
         },
         Decision::RetryUnpaid { attempt, delay: Duration::from_millis(20) },
         Decision::RetrySuppressed { why: SuppressionReason::HasActed },

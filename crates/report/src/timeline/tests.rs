@@ -61,6 +61,7 @@ fn lines(timed: bool, latency: Option<Duration>, off_tape: Option<OffTape>) -> V
                 due,
                 draw: None,
                 told: None,
+                left: None,
             },
         ),
         (due, sent(second)),

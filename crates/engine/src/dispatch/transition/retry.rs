@@ -39,7 +39,8 @@ impl Transition<'_> {
                 state.retries.count(verdict);
                 state.waits.add(&wait, failure.draw, !retry.uncounted);
                 let wait::NextWait { delay, draw, told } = wait;
-                self.emit(Decision::RetryScheduled { attempt, delay, due, draw, told });
+                let left = self.left_of(retry);
+                self.emit(Decision::RetryScheduled { attempt, delay, due, draw, told, left });
                 self.out.outputs.push(Output::Wake { call: self.call, at: due });
             }
         }

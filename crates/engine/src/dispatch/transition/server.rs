@@ -6,9 +6,9 @@ use crate::dispatch::calls::PaidRetry;
 use crate::dispatch::io::{Response, ResponseMeta};
 use crate::dispatch::purse::Purse;
 use crate::dispatch::shared::Server;
-use crate::event::{CircuitChange, Decision};
+use crate::event::{CircuitChange, Decision, TokensLeft};
 use crate::ids::{BreakerId, RetryBudgetId, ServerId};
-use crate::playbook::{BreakerMark, OnEmptyBudget, Retry, RetryBudget};
+use crate::playbook::{BreakerMark, OnEmptyBudget, Retry, RetryBudget, RetryBudgetKind};
 use crate::time::Instant;
 
 impl Transition<'_> {
@@ -128,6 +128,15 @@ impl Transition<'_> {
             }
             None => Err(budget.on_empty),
         }
+    }
+
+    /// What the budget of a retry that was just paid for has left; none: it has no tokens, or nobody pays.
+    pub(super) fn left_of(&mut self, retry: &Retry) -> Option<TokensLeft> {
+        let id = retry.retry_budget.filter(|_| !retry.uncounted)?;
+        let (now, kind) = (self.now, &self.playbook.retry_budget(id).kind);
+        let has_tokens =
+            !matches!(kind, RetryBudgetKind::ConcurrencyRatio { .. } | RetryBudgetKind::InflightShare { .. });
+        has_tokens.then(|| TokensLeft::from_thousandths(self.purse(id).left(kind, now).thousandths()))
     }
 
     /// The call's purse of a budget.
