@@ -205,7 +205,7 @@ fn a_rendered_body_reads_back() {
     assert_eq!(body.events.len(), decisions().len() + outcomes().len());
     let place = |what: fn(&Decision) -> bool| decisions().iter().position(what).expect("one of them");
     let retry = place(|what| matches!(what, Decision::RetryScheduled { .. }));
-    assert_eq!(body.events[retry].words(), "retry_scheduled: 2, delay_ms: 200.5");
+    assert_eq!(body.events[retry].words(), "retry_scheduled: 2, delay_ms: 200.5, left: 486.5");
     assert_eq!(body.events[retry].at, Instant::from_micros(1_500 * retry as u64));
     let ended = place(|what| matches!(what, Decision::AttemptFinished { .. }));
     assert_eq!(body.events[ended].field(FieldKey::Status), Some(&GoldenValue::Name("409: conflict".to_owned())));
