@@ -80,6 +80,30 @@ It is unsafe if the tool has declared facts and both calls succeeded; else it is
 What to do: derive the key from what the call is for, and send the same key again. Declare the tool `repeatable: true` \
 if each call is meant to act.",
         ),
+        FindingId::UnsafeAdvice => (
+            "an agent was told to make a call again that may act twice",
+            "\
+The error of a call told the agent that it may try again (`error.retriable: true`), and the agent made the identical call \
+again. The tool is a write that is not idempotent, the call has no key, and the failure may have followed an effect: the \
+advice was wrong, and following it may have acted twice. It is a doubt if the tool is not declared or the calls may be \
+different requests.
+
+Only recordings that say what the agent was told have this finding: `error.retriable` in a trace, `result.retriable` in a \
+mapping. What a playbook tells is computed, and is never this.
+
+What to do: let the harness compute `retriable` for the call, not for the kind of failure (`playproof help told`). Give \
+the call a key, and look upstream for a second effect.",
+        ),
+        FindingId::IgnoredAdvice => (
+            "an agent made a call again although it was told not to",
+            "\
+The error of a call told the agent not to try again (`error.retriable: false`), and the agent made the identical call \
+again before any of them succeeded. The advice may have been right and the call futile or dangerous; other findings say so. \
+Only recordings that say what the agent was told have this finding.
+
+What to do: say in the message what to do instead; agents follow prose more than a flag. If the second call succeeded, ask \
+whether the advice was too careful.",
+        ),
         FindingId::KeyReused => (
             "a key was used with other arguments before",
             "\

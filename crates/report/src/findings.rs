@@ -72,6 +72,8 @@ pub fn sentence(id: FindingId, count: u32, about: About) -> String {
             format!("the calls of its server took {} while it failed", counted(count, "request", "requests"))
         }
         FindingId::TokenReused => "another call redeemed its reversal token before".to_owned(),
+        FindingId::UnsafeAdvice => "its agent was told to make it again, and the call before may have acted".to_owned(),
+        FindingId::IgnoredAdvice => "its agent was told not to make it again".to_owned(),
         FindingId::ReadActed => format!("{} of a tool that only reads", counted(count, "effect", "effects")),
         FindingId::Unclassified => {
             format!("{} that no rule of the playbook matches", counted(count, "failure", "failures"))

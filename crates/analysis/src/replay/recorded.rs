@@ -426,7 +426,7 @@ fn repeated(closed: &CompletedCall, facts: ToolFacts, judges: &mut Judges<'_>) -
     };
     if counts.attempts > counts.succeeded {
         for (number, answer) in call.attempts() {
-            (seen.denied, seen.processed) = (false, false); // those of the last answer count
+            (seen.denied, seen.processed, seen.advice) = (false, false, None); // those of the last answer count
             seen.suspected = matches!(answer.reply, Reply::Suspected(_));
             seen.may_have_acted |= writes && seen.suspected;
             if let Reply::Failed(error) = &answer.reply {

@@ -229,6 +229,40 @@ fn a_failed_call_sent_again_unchanged_that_fails_again_is_futile_unless_somethin
 }
 
 #[test]
+fn advice_to_send_what_may_act_twice_is_unsafe_and_advice_that_is_not_taken_is_a_note() {
+    let failed = |tool: &str, key: &str, told: &str| {
+        format!(
+            r#"{{"tool":"{tool}","run_id":"r","args":{{"order":1}}{key},"status":"error","error":{{"kind":"timeout"{told}}}}}"#
+        )
+    };
+    let count = |tool: &str, key: &str, told: &str, id: FindingId| {
+        let first = failed(tool, key, told);
+        let again = failed(tool, key, "");
+        (recorded(&[&first, &again], id), recorded(&[&first], id))
+    };
+    let (told_to, told_not) = (r#","retriable":true"#, r#","retriable":false"#);
+    let key = r#","idempotency_key":"k""#;
+    assert_eq!(count("pay", "", told_to, FindingId::UnsafeAdvice), (1, 0), "one call has made nothing again");
+    assert_eq!(count("pay", key, told_to, FindingId::UnsafeAdvice), (0, 0));
+    assert_eq!(count("pay", "", "", FindingId::UnsafeAdvice), (0, 0));
+    assert_eq!(count("read.x", "", told_to, FindingId::UnsafeAdvice), (0, 0));
+    assert_eq!(count("other", "", told_to, FindingId::UnsafeAdvice), (1, 0));
+    for tool in ["pay", "read.x"] {
+        assert_eq!(count(tool, "", told_not, FindingId::IgnoredAdvice), (1, 0), "{tool}");
+        assert_eq!(count(tool, "", told_to, FindingId::IgnoredAdvice), (0, 0), "{tool}");
+    }
+    let refused =
+        r#"{"tool":"pay","run_id":"r","args":{"order":1},"status":"error","error":{"status":429,"retriable":true}}"#;
+    assert_eq!(recorded(&[refused, PAID], FindingId::UnsafeAdvice), 0, "it did nothing");
+    let other = failed("pay", "", told_not);
+    assert_eq!(recorded(&[&other, &other.replace(":1}", ":2}")], FindingId::IgnoredAdvice), 0, "another request");
+    let lost = failed("pay", "", told_to);
+    assert_eq!(severities(&[&lost, &lost], FindingId::UnsafeAdvice), [("unsafe", 1)]);
+    let undeclared = failed("other", "", told_to);
+    assert_eq!(severities(&[&undeclared, &undeclared], FindingId::UnsafeAdvice), [("doubt", 1)]);
+}
+
+#[test]
 fn one_call_more_than_ten_times_among_the_last_ten_thousand_is_a_loop() {
     let call = r#"{"tool":"read.x","run_id":"r","args":1,"status":"ok"}"#;
     assert_eq!(recorded(&[call; 10], FindingId::RunawayLoop), 0);

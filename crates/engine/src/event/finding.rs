@@ -52,6 +52,8 @@ words! {
         UnsafeRetry = "unsafe_retry",
         /// The same request of one run under another key, after one that acted or may have acted.
         ResentUnderNewKey = "resent_under_new_key",
+        /// Made again without a key because the agent was told that it may, after a call that may have acted.
+        UnsafeAdvice = "unsafe_advice",
         /// A tool that is declared or assumed a read has an effect in the ledger.
         ReadActed = "read_acted",
         /// A failure that no rule matches.
@@ -78,6 +80,8 @@ words! {
         RunawayLoop = "runaway_loop",
         /// A failed call that was sent again unchanged, with no write in between, and failed again.
         FutileRetry = "futile_retry",
+        /// Made again although the agent was told not to.
+        IgnoredAdvice = "ignored_advice",
         /// A recorded answer that came after the tool's timeout.
         OverTimeout = "over_timeout",
         /// A guard stopped an attempt that would have done no harm.
@@ -95,6 +99,7 @@ impl FindingId {
             | FindingId::RetriedAfterConflict
             | FindingId::UnsafeRetry
             | FindingId::ResentUnderNewKey
+            | FindingId::UnsafeAdvice
             | FindingId::ReadActed => FindingSeverity::Unsafe,
             FindingId::Unclassified
             | FindingId::Undetermined
@@ -107,7 +112,9 @@ impl FindingId {
             | FindingId::Abandoned
             | FindingId::RetryAmplification
             | FindingId::RunawayLoop => FindingSeverity::Doubt,
-            FindingId::FutileRetry | FindingId::OverTimeout | FindingId::GuardRedundant => FindingSeverity::Note,
+            FindingId::FutileRetry | FindingId::IgnoredAdvice | FindingId::OverTimeout | FindingId::GuardRedundant => {
+                FindingSeverity::Note
+            }
         }
     }
 }

@@ -213,6 +213,8 @@ pub struct ErrorFacts {
     pub retry_after: Option<Duration>,
     /// Whether the upstream says that the call should be sent again.
     pub should_retry: Option<bool>,
+    /// Whether the agent was told that it may make the call again: what a harness recorded, not what the upstream says.
+    pub retriable: Option<bool>,
     /// The headers of the answer, as far as the adapter kept them.
     pub headers: Headers,
     /// What an import took the kind from; none: the trace gives it.
@@ -255,9 +257,9 @@ impl PartialEq for ErrorFacts {
     fn eq(&self, other: &ErrorFacts) -> bool {
         crate::ids::comparisons::count();
         let all = |error: &ErrorFacts| {
-            let ErrorFacts { kind, message, status, code, retry_after, should_retry, headers, kind_from } =
+            let ErrorFacts { kind, message, status, code, retry_after, should_retry, retriable, headers, kind_from } =
                 error.clone();
-            (kind, message, status, code, retry_after, should_retry, headers, kind_from)
+            (kind, message, status, code, retry_after, should_retry, retriable, headers, kind_from)
         };
         all(self) == all(other)
     }

@@ -62,6 +62,8 @@ pub struct RepeatedCall {
     pub denied: bool,
     /// Whether its last answer says that the upstream had processed the key.
     pub processed: bool,
+    /// Whether its agent was told that it may make it again, by its last answer.
+    pub advice: Option<bool>,
 }
 
 /// How much the calls prove.
@@ -79,7 +81,7 @@ pub struct Repeats {
     keys: Vec<KeyRow>,
     /// The last one that has an end.
     last: Option<LastCall>,
-    /// Ends that a denial or a processed key depends on, in the order of their moments.
+    /// Ends that a denial, a processed key or advice depends on, in the order of their moments.
     ends: Vec<End>,
     /// The first ends of calls without a key that may have acted.
     lost_ends: Vec<Moment>,
@@ -98,13 +100,16 @@ struct KeyRow {
     lost: u32,
 }
 
-/// The end of a call that was denied, whose key had been processed, or that succeeded.
+/// The end of a call that was denied, whose key had been processed, whose agent got advice, or that succeeded.
 #[derive(Clone, Copy, Debug)]
 struct End {
     at: Moment,
     succeeded: bool,
     denied: bool,
     processed: bool,
+    advice: Option<bool>,
+    /// Whether making the call again may act twice: it has no key, and may have acted.
+    is_unsafe: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -132,6 +137,7 @@ impl RepeatedCall {
         self.may_have_acted |= failure.may_have_acted && acts;
         self.denied = failure.denied;
         self.processed = failure.processed;
+        self.advice = failure.advice;
         self
     }
 }
@@ -160,6 +166,13 @@ impl Repeats {
         }
         if let Some(count) = self.futile(call) {
             find(FindingId::FutileRetry, count);
+        }
+        match self.advice(call.made) {
+            Some(End { advice: Some(true), is_unsafe: true, .. }) if acts_again(evidence.facts) => {
+                find(FindingId::UnsafeAdvice, 1);
+            }
+            Some(End { advice: Some(false), .. }) => find(FindingId::IgnoredAdvice, 1),
+            _ => {}
         }
         if acts_again(evidence.facts) {
             let (said, count) = self.sent_again(call, certain);
@@ -192,6 +205,12 @@ impl Repeats {
     fn had(&self, made: Moment, is: impl Fn(&End) -> bool) -> bool {
         let known = self.ends.iter().rev().filter(|end| made.is_after(end.at));
         known.take_while(|end| !end.succeeded).any(is)
+    }
+
+    /// The latest end with advice that was known when a call was made, and no success after it.
+    fn advice(&self, made: Moment) -> Option<End> {
+        let known = self.ends.iter().rev().filter(|end| made.is_after(end.at));
+        known.take_while(|end| !end.succeeded).find(|end| end.advice.is_some()).copied()
     }
 
     /// Sent again without a key after one that may have acted: unsafe if that one had ended, else a doubt.
@@ -259,8 +278,10 @@ impl Repeats {
         let Some(ended) = call.ended else { return };
         let futile = self.futile(call).unwrap_or(0);
         self.last = Some(LastCall { ended, failed: call.failed, futile });
-        let end = End { at: ended, succeeded: call.succeeded(), denied: call.denied, processed: call.processed };
-        if end.denied || end.processed || end.succeeded {
+        let RepeatedCall { denied, processed, advice, .. } = *call;
+        let is_unsafe = call.key == 0 && (call.may_have_acted || call.effects > 0);
+        let end = End { at: ended, succeeded: call.succeeded(), denied, processed, advice, is_unsafe };
+        if end.denied || end.processed || end.succeeded || end.advice.is_some() {
             let place = self.ends.iter().rposition(|known| ended.is_after(known.at)).map_or(0, |before| before + 1);
             self.ends.insert(place, end);
             if self.ends.len() > MAX_ROWS {
@@ -327,9 +348,11 @@ fn seen_in(plan: &Plan, calls: &[ScenarioCall<'_>], record: &SimulationRecord) -
             }
             Decision::AttemptFinished { status: Status::Ok, .. } => {
                 (call.failed, call.denied, call.processed, call.ended) = (false, false, false, Some(now));
+                call.advice = None;
             }
             Decision::AttemptFinished { status: Status::Suspected(_), .. } => {
                 (call.failed, call.denied, call.processed, call.ended) = (false, false, false, Some(now));
+                call.advice = None;
                 (call.suspected, call.may_have_acted) = (true, true);
             }
             Decision::FailureClassified { verdict, .. } => {
@@ -390,6 +413,47 @@ mod tests {
     }
 
     #[test]
+    fn advice_to_make_a_call_again_is_unsafe_if_the_first_may_have_acted() {
+        let again = call(6, 9);
+        let advised = |call: RepeatedCall| RepeatedCall { failed: true, advice: Some(true), ..call };
+        let found = |calls: &[RepeatedCall], facts: ToolFacts| {
+            let all = last_of(calls, Evidence { facts, one_request: true });
+            all.into_iter().filter(|(_, id, _)| *id == "unsafe_advice").collect::<Vec<_>>()
+        };
+        let is = [("unsafe", "unsafe_advice", 1)];
+        assert_eq!(found(&[advised(lost(1, 5)), again], FACTS), is);
+        assert_eq!(found(&[advised(lost(1, 5)), again], ToolFacts::ASSUMED), [("doubt", "unsafe_advice", 1)]);
+        for calls in [
+            [lost(1, 5), again],                                                  // no advice
+            [RepeatedCall { advice: Some(false), ..advised(lost(1, 5)) }, again], // told not to
+            [advised(call(1, 5)), again],                                         // it did nothing
+            [under(7, advised(lost(1, 5))), under(7, again)],                     // the key makes it safe
+            [advised(lost(1, 8)), again],                                         // not known yet
+        ] {
+            assert_eq!(found(&calls, FACTS), [], "{calls:?}");
+        }
+        assert_eq!(found(&[advised(lost(1, 2)), ok(3, 4), again], FACTS), [], "a success ended it");
+        for facts in [ToolFacts { idempotent: true, ..FACTS }, ToolFacts { access: Access::Read, ..FACTS }] {
+            assert_eq!(found(&[advised(lost(1, 5)), again], facts), []);
+        }
+    }
+
+    #[test]
+    fn a_call_that_is_made_again_although_its_agent_was_told_not_to_ignores_advice() {
+        let told_not = RepeatedCall { failed: true, advice: Some(false), ..call(1, 5) };
+        let found = |calls: &[RepeatedCall]| {
+            let all = last_of(calls, CERTAIN);
+            all.into_iter().filter(|(_, id, _)| *id == "ignored_advice").collect::<Vec<_>>()
+        };
+        assert_eq!(found(&[told_not, call(6, 9)]), [("note", "ignored_advice", 1)]);
+        assert_eq!(found(&[told_not, call(4, 9)]), [], "made before the advice came");
+        assert_eq!(found(&[told_not, ok(6, 7), call(8, 9)]), [], "a success ended it");
+        let then_told_to = RepeatedCall { failed: true, advice: Some(true), ..call(6, 7) };
+        assert_eq!(found(&[told_not, then_told_to, call(8, 9)]), [], "the latest advice counts");
+        assert_eq!(found(&[call(1, 5), call(6, 9)]), []);
+    }
+
+    #[test]
     fn places_decide_where_times_are_equal_or_missing() {
         let at = |micros: u64, place| Moment { at: Some(Instant::from_micros(micros)), place };
         assert!(at(5, 2).is_after(at(5, 1)) && !at(5, 1).is_after(at(5, 1)));
@@ -399,11 +463,11 @@ mod tests {
 
     #[test]
     fn the_last_answer_of_a_call_counts_and_only_a_write_may_have_acted() {
-        let failure = FailureMeaning { may_have_acted: true, denied: true, processed: true };
+        let failure = FailureMeaning { may_have_acted: true, denied: true, processed: true, advice: Some(true) };
         let both = RepeatedCall::default().with(failure, true);
         assert!(both.may_have_acted && both.denied && both.processed);
         assert!(!RepeatedCall::default().with(failure, false).may_have_acted);
-        let nothing = FailureMeaning { may_have_acted: false, denied: false, processed: false };
+        let nothing = FailureMeaning { may_have_acted: false, denied: false, processed: false, advice: None };
         let last = both.with(nothing, true);
         assert!(last.may_have_acted && !last.denied && !last.processed);
     }

@@ -206,6 +206,9 @@ fn failure(out: &mut Vec<u8>, error: &ErrorFacts) {
     if let Some(should) = error.should_retry {
         raw(out, if should { ",\"should_retry\":true" } else { ",\"should_retry\":false" });
     }
+    if let Some(may) = error.retriable {
+        raw(out, if may { ",\"retriable\":true" } else { ",\"retriable\":false" });
+    }
     if !error.headers.is_empty() {
         headers(out, &error.headers);
     }

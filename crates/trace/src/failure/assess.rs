@@ -60,6 +60,8 @@ pub(crate) struct Failure {
     pub(crate) status: Option<u16>,
     pub(crate) code: Option<String>,
     pub(crate) retry_after_ms: Option<u64>,
+    /// Whether the agent was told that it may make the call again, if a mapping says where that stands.
+    pub(crate) retriable: Option<bool>,
     pub(crate) headers: Headers,
 }
 
@@ -153,5 +155,15 @@ fn failure(evidence: Evidence, found: Option<Found>, result: &ToolResult<'_>) ->
     };
     let message = text::cut(&details.message, MAX_MESSAGE).to_owned();
     let headers = result.headers.map(headers::foreign).unwrap_or(details.headers);
-    Failure { evidence, kind: kind.to_owned(), kind_from, message, status, code, retry_after_ms, headers }
+    Failure {
+        evidence,
+        kind: kind.to_owned(),
+        kind_from,
+        message,
+        status,
+        code,
+        retry_after_ms,
+        retriable: None,
+        headers,
+    }
 }

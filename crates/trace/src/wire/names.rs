@@ -138,9 +138,9 @@ const fn first_eight(text: &[u8; 8]) -> u64 {
     u64::from_le_bytes(*text)
 }
 
-pub(super) const ERROR_FIELDS: usize = 8;
+pub(super) const ERROR_FIELDS: usize = 9;
 pub(super) const ERROR_NAMES: [&str; ERROR_FIELDS] =
-    ["kind", "message", "status", "code", "retry_after_ms", "kind_from", "should_retry", "headers"];
+    ["kind", "message", "status", "code", "retry_after_ms", "kind_from", "should_retry", "headers", "retriable"];
 
 /// The fields of an error object.
 pub(super) enum ErrorFields {}
