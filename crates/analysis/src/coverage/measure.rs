@@ -206,6 +206,7 @@ fn place(loaded: &Loaded, target: Target) -> Option<Range<usize>> {
         Target::Outcome(_) | Target::Refusal(_) | Target::Stop(_) => None,
         Target::Queue(id) => places.queue(id),
         Target::Tool(row) => places.tool(row),
+        Target::Told(id) => places.tell(id).or_else(|| places.verdict(id)),
         Target::Cell(cell) => places.verdict(cell.verdict),
     }
 }

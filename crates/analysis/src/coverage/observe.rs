@@ -13,6 +13,8 @@ use playproof_engine::sim::{Scenario, ScenarioCall, SimulationRecord};
 /// Every target that the run exercises, except rows of tool facts, which its events do not show.
 pub(super) fn exercised(playbook: &Playbook, scenario: &Scenario<'_>, record: &SimulationRecord) -> BTreeSet<Target> {
     let mut targets = BTreeSet::new();
+    let told = record.told.iter().filter_map(|told| told.verdict);
+    targets.extend(told.filter(|verdict| playbook.verdict(*verdict).tell.is_some()).map(Target::Told));
     for (n, call) in scenario.calls.iter().enumerate() {
         let id = CallId(u32::try_from(n).unwrap_or(u32::MAX));
         let mut observer =

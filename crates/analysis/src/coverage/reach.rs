@@ -46,6 +46,7 @@ impl<'a> Reach<'a> {
             Target::Rule(id) => self.silent.get(id.index()).cloned().flatten(),
             Target::Otherwise => None,
             Target::Verdict(id) => self.ungiven(id),
+            Target::Told(id) => self.ungiven(id),
             Target::Compensation(id) => self.ungiven(id).or_else(|| self.not_carried_out(id)),
             Target::Guard { verdict, guard, stops } => {
                 self.ungiven(verdict).or_else(|| self.guard(verdict, guard, stops))

@@ -19,6 +19,8 @@ pub enum Target {
     Verdict(VerdictId),
     /// The verdict's own compensation ran (not a stand-in).
     Compensation(VerdictId),
+    /// A call that a failure with the verdict ended told the agent the verdict's class.
+    Told(VerdictId),
     /// A guard was asked about a failure with the verdict, and answered this way.
     Guard {
         /// The verdict.
@@ -94,6 +96,8 @@ words! {
         Verdicts = "verdicts",
         /// Compensations.
         Compensations = "compensations",
+        /// Classes that verdicts tell.
+        Told = "told",
         /// Guards, both ways.
         Guards = "guards",
         /// Outcomes.
@@ -120,6 +124,7 @@ impl Target {
             Target::Rule(_) | Target::Otherwise => TargetKind::Rules,
             Target::Verdict(_) => TargetKind::Verdicts,
             Target::Compensation(_) => TargetKind::Compensations,
+            Target::Told(_) => TargetKind::Told,
             Target::Guard { .. } => TargetKind::Guards,
             Target::Outcome(_) => TargetKind::Outcomes,
             Target::Refusal(_) => TargetKind::Refusals,
@@ -139,6 +144,10 @@ impl Target {
             Target::Otherwise => "otherwise".to_owned(),
             Target::Verdict(id) => format!("verdict {}", verdict(id)),
             Target::Compensation(id) => format!("compensation {} {}", verdict(id), playbook.verdict(id).then.as_str()),
+            Target::Told(id) => {
+                let class = playbook.verdict(id).tell.as_ref().map_or("", |tell| tell.class.as_str());
+                format!("told {} {class}", verdict(id))
+            }
             Target::Guard { verdict: id, guard, stops } => {
                 format!("{} {} {}", guard.as_str(), verdict(id), if stops { "stops" } else { "passes" })
             }
@@ -184,6 +193,7 @@ pub fn targets(playbook: &Playbook) -> Vec<Target> {
     targets.push(Target::Otherwise);
     targets.extend(verdicts().map(Target::Verdict));
     targets.extend(verdicts().map(Target::Compensation));
+    targets.extend(verdicts().filter(|id| playbook.verdict(*id).tell.is_some()).map(Target::Told));
     for verdict in verdicts() {
         for guard in guards_of(&playbook.verdict(verdict).then) {
             targets.extend([false, true].map(|stops| Target::Guard { verdict, guard, stops }));

@@ -5,7 +5,7 @@ use super::cause::{CauseKey, ChangeKind, Changes, Direction, RuleVerdict};
 use super::pairing::Pairing;
 use playproof_engine::event::{
     AdmissionRefusal, Decision, DecisionEvent, DeprecationReason, EventKind, FieldKey, FieldValue, FindingBy,
-    FindingId, GuardKind, Outcome, OutcomeKind, Status, StopReason,
+    FindingId, GuardKind, Outcome, OutcomeKind, Status, StopReason, Told,
 };
 use playproof_engine::ids::{CallId, ErrorId};
 use playproof_engine::playbook::{Access, LimitKind, ToolFacts};
@@ -25,6 +25,11 @@ impl<'a> CallRun<'a> {
     /// None for an empty simulation.
     pub fn of(record: &'a SimulationRecord, facts: ToolFacts) -> Option<CallRun<'a>> {
         Some(CallRun { record, outcome: record.outcomes.first()?, tally: *record.tallies.first()?, facts })
+    }
+
+    /// What its agent is told; none unless it failed.
+    fn told(&self) -> Option<&'a Told> {
+        self.record.told.first() // the only call of its simulation
     }
 
     fn events(&self) -> &'a [DecisionEvent] {
@@ -67,7 +72,8 @@ struct Sides<'a> {
 /// The difference; none if decisions, end and effects are the same.
 pub(super) fn compare(pairing: &Pairing, base: CallRun<'_>, candidate: CallRun<'_>) -> Option<CallDifference> {
     let sides = Sides { pairing, base, candidate };
-    let at = sides.first_difference()?;
+    let told_differs = || sides.told_differs().then(|| base.events().len().saturating_sub(1));
+    let at = sides.first_difference().or_else(told_differs)?;
     let changes = sides.changes();
     if changes.is_empty() {
         return None;
@@ -82,6 +88,12 @@ impl Sides<'_> {
         let differs = |(mine, theirs): (&DecisionEvent, &DecisionEvent)| !self.same(&mine.what, &theirs.what);
         let common = base.len().min(candidate.len());
         base.iter().zip(candidate).position(differs).or_else(|| (base.len() != candidate.len()).then_some(common))
+    }
+
+    /// Whether the agent is told another class, or something else about another try.
+    fn told_differs(&self) -> bool {
+        let said = |told: &Told| (told.class, told.boundary, told.retriable);
+        self.base.told().map(said) != self.candidate.told().map(said)
     }
 
     fn same(&self, base: &Decision, candidate: &Decision) -> bool {
@@ -195,17 +207,20 @@ impl Sides<'_> {
         changes.set(ChangeKind::Effect, booked(base) != booked(candidate));
         changes.set(ChangeKind::Upstream, base.tally.sends != candidate.tally.sends);
         changes.set(ChangeKind::Delay, base.tally.added_delay != candidate.tally.added_delay);
+        changes.set(ChangeKind::Told, self.told_differs());
         changes
     }
 }
 
-/// More writes or more reversals are widening, whatever else decreases.
+/// More writes or more reversals are widening, whatever else decreases; so is an agent that is told that it may try again.
 fn direction(base: CallRun<'_>, candidate: CallRun<'_>) -> Direction {
     let writes = base.facts.access == Access::Write || candidate.facts.access == Access::Write;
     let attempts = |ran: CallRun<'_>| if writes { ran.outcome.attempts } else { 0 };
     let (mine, theirs) = (attempts(base), attempts(candidate));
     let (taken_back, would_take_back) = (base.reversals(), candidate.reversals());
-    if theirs > mine || would_take_back > taken_back {
+    let may = |ran: CallRun<'_>| ran.told().map(|told| told.retriable);
+    let invites = may(base) == Some(false) && may(candidate) == Some(true);
+    if theirs > mine || would_take_back > taken_back || invites {
         Direction::Widening
     } else if theirs < mine || would_take_back < taken_back {
         Direction::Narrowing

@@ -227,6 +227,34 @@ fn an_undetermined_call_is_never_unchanged() {
     assert_eq!((one_sided.counts.changed, one_sided.counts.unchanged()), (0, 1));
 }
 
+/// Calls that fail with a 503 and are given up: told as the class of `tell` says.
+fn told(tell: &str) -> String {
+    format!(
+        "format: playbook/1\nname: p\nqueues: [q]\ndefault_queue: q\ntools: {{ look: {{ access: read }} }}\n\
+         classify: [{{ rule: down, when: {{ status: 503 }}, verdict: down }}]\n\
+         verdicts: {{ down: {{ means: m, effect: unknown, then: {{ deprecate_tool_call: {{ reason: r }} }}{tell} }} }}\n"
+    )
+}
+
+#[test]
+fn an_agent_that_is_newly_told_to_try_again_is_widening() {
+    let trace = r#"{"run_id":"r","tool":"look","args":{},"status":"error","error":{"status":503,"message":"down"}}"#;
+    let of = |base: &str, candidate: &str| {
+        let impact = impact_on(trace, &told(base), &told(candidate), MissingAnswerPolicy::Unanswered, 1);
+        impact
+            .causes
+            .iter()
+            .map(|cause| (row_name(cause).to_owned(), cause.direction, cause.changes.count(ChangeKind::Told)))
+            .collect::<Vec<_>>()
+    };
+    let stays = ", tell: { class: binding_failed, transient: false }";
+    let passes = ", tell: { class: binding_failed, transient: true }";
+    assert_eq!(of(stays, passes), [("verdict down".to_owned(), Direction::Widening, 1)]);
+    assert_eq!(of(passes, stays), [("verdict down".to_owned(), Direction::Neutral, 1)]);
+    assert_eq!(of(stays, ""), [("verdict down".to_owned(), Direction::Widening, 1)]);
+    assert_eq!(of("", ", tell: { class: external_api_error }"), [], "the same is told");
+}
+
 #[test]
 fn names_texts_and_layout_change_nothing() {
     let reworded =

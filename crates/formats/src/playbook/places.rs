@@ -128,6 +128,11 @@ impl PlaybookPlaces {
         Some(self.verdicts.get(id.index())?.as_ref()?.then.kind.clone())
     }
 
+    /// The class that a verdict tells, if it is written.
+    pub fn tell(&self, id: VerdictId) -> Option<Range<usize>> {
+        Some(self.verdicts.get(id.index())?.as_ref()?.tell.as_ref()?.class.clone())
+    }
+
     /// What replaces a verdict's compensation if a guard stops it, if it is written: `on_unsafe`, else `on_refused`.
     pub fn fallback(&self, id: VerdictId) -> Option<Range<usize>> {
         let then = &self.verdicts.get(id.index())?.as_ref()?.then;

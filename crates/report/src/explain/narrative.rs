@@ -4,7 +4,7 @@ use crate::{text, timeline};
 use playproof_analysis::explain::{Detail, Explanation, LetPass, NarrativeStep, Simulation, Subject};
 use playproof_engine::classify::RuleEvaluation;
 use playproof_engine::dispatch::wait_range;
-use playproof_engine::event::{Decision, EffectClaim, Provenance, Status};
+use playproof_engine::event::{Decision, EffectClaim, NoRetry, Provenance, Status};
 use playproof_engine::ids::{AttemptNo, CallId, RuleId, VerdictId};
 use playproof_engine::playbook::{AfterRefresh, Backoff, Compensation, Playbook, Retry};
 use playproof_engine::sim::Plan;
@@ -77,6 +77,24 @@ impl Narrator<'_> {
     /// The name of another call.
     fn named(&self, call: CallId) -> String {
         text::escape_unprintable(self.simulation.transcript(self.plan).call(call)).into_owned()
+    }
+
+    /// What the agent is told, if the call failed.
+    fn on_told(&mut self) {
+        let Some(told) = self.simulation.record.told_of(self.simulation.call) else { return };
+        let again = match (told.retriable, told.retry) {
+            (true, _) => match told.retry_after {
+                Some(wait) => format!("that it may make the call again in {} ms", timeline::millis(wait)),
+                None => "that it may make the call again".to_owned(),
+            },
+            (false, Some(NoRetry::Suppressed)) => "not to make the call again, because it may act twice".to_owned(),
+            (false, Some(NoRetry::Exhausted)) => {
+                "not to make the call again, because it was retried as often as it may be".to_owned()
+            }
+            (false, None) => "not to make the call again".to_owned(),
+        };
+        let (class, boundary) = (told.class.as_str(), told.boundary.as_str());
+        self.say(format!("The agent is told `{class}` (boundary `{boundary}`), and {again}."));
     }
 
     fn tell(&mut self, step: &NarrativeStep) {
@@ -152,11 +170,14 @@ impl Narrator<'_> {
                 "The call is deprecated: {}.",
                 text::escape_unprintable(self.plan.names.deprecated_why(why))
             )),
-            Decision::Outcome(outcome) => self.say(format!(
-                "The call ends {}. It claims that the effect is {}.",
-                timeline::outcome(&self.simulation.transcript(self.plan), outcome.kind),
-                claim_in_words(outcome.claim)
-            )),
+            Decision::Outcome(outcome) => {
+                self.say(format!(
+                    "The call ends {}. It claims that the effect is {}.",
+                    timeline::outcome(&self.simulation.transcript(self.plan), outcome.kind),
+                    claim_in_words(outcome.claim)
+                ));
+                self.on_told();
+            }
         }
     }
 
