@@ -34,7 +34,7 @@ use std::collections::BTreeSet;
 use super::calls::{CallSlab, CallState, Phase};
 use super::io::{Input, OutputBuffer};
 use super::purse::Purse;
-use super::shared::Shared;
+use super::shared::{PurseKey, Shared, SharedPurse, SpentBy};
 use super::transition::Transition;
 use crate::event::{Decision, Outcome, Status};
 use crate::ids::{CallId, KeyId, RetryBudgetId, RunId, ServerId, TokenId};
@@ -168,12 +168,20 @@ impl Machine {
     /// What a retry budget has left for calls of `server`; full before its first call.
     pub fn purse(&self, playbook: &Playbook, budget: RetryBudgetId, server: ServerId) -> Purse {
         let scope = (budget, playbook.retry_budget(budget).scope(server));
-        self.shared.as_ref().and_then(|shared| shared.purses.get(&scope).cloned()).unwrap_or_default()
+        let shared = self.shared.as_ref().and_then(|shared| shared.purses.get(&scope));
+        shared.map_or_else(Purse::default, |shared| shared.purse.clone())
+    }
+
+    /// Whether a call took the last of a retry budget at a moment.
+    pub fn has_spent(&self, budget: PurseKey, call: CallId, at: Instant) -> bool {
+        let purse = self.shared.as_ref().and_then(|shared| shared.purses.get(&budget));
+        purse.is_some_and(|purse| purse.spent_by == Some(SpentBy { call, at }))
     }
 
     /// Begins a retry budget with what another dispatcher has left.
     pub fn set_purse(&mut self, playbook: &Playbook, budget: RetryBudgetId, server: ServerId, purse: Purse) {
         let scope = (budget, playbook.retry_budget(budget).scope(server));
+        let purse = SharedPurse { purse, spent_by: None };
         self.shared.get_or_insert_default().purses.insert(scope, purse);
     }
 

@@ -27,5 +27,6 @@ pub use guard::retry_guard;
 pub use io::{CallFacts, ClassifiedFailure, Input, Output, OutputBuffer, RequestCheck, Response, ResponseMeta};
 pub use machine::Machine;
 pub use purse::{Purse, RetryLoad};
+pub use shared::PurseKey;
 pub use wait::{first_retry_fits, own_wait, wait_range};
 pub use window::{CountedCall, Tally, Window};

@@ -354,6 +354,16 @@ impl OutcomeKind {
         matches!(self, OutcomeKind::Succeeded | OutcomeKind::SucceededAfterCompensation)
     }
 
+    /// What calls share, if it is that which stopped the call.
+    pub const fn shared_stop(self) -> Option<StopReason> {
+        match self {
+            OutcomeKind::Exhausted(stop @ (StopReason::Budget | StopReason::CircuitOpen | StopReason::RetryBudget)) => {
+                Some(stop)
+            }
+            _ => None,
+        }
+    }
+
     /// The same outcome, whose leader is another call.
     #[must_use]
     pub const fn with_leader(self, leader: CallId) -> OutcomeKind {
@@ -383,4 +393,7 @@ pub struct Outcome {
     pub last_error: Option<ErrorId>,
     /// The first error, if it differs from the last.
     pub first_error: Option<ErrorId>,
+    /// The call that opened the circuit or took the last of the budget at which this one stopped. It explains the outcome,
+    /// and is no part of it in goldens and recordings.
+    pub stopped_by: Option<CallId>,
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::call::RecordedCall;
+use crate::dispatch::PurseKey;
 use crate::event::{CircuitChange, Decision, DecisionEvent, ErrorFacts, Outcome, Told};
 use crate::ids::{ArgsId, CallId, ErrorId, KeyId, RunId, ServerId, TokenId, ToolId};
 use crate::playbook::ToolFacts;
@@ -130,6 +131,20 @@ impl ActiveCall {
         Request { call: CallId(0), at: self.recorded_time(request.at), tool, key, args, intent, ..*request }
     }
 
+    /// The retry budget of the verdict of an event, or of the call's last one.
+    pub(super) fn retry_budget(&self, plan: &Plan, what: Decision) -> Option<PurseKey> {
+        if plan.playbook.retry_budgets.is_empty() {
+            return None;
+        }
+        let before = self.record.events.iter().rev().map(|event| event.what);
+        let verdict = std::iter::once(what).chain(before).find_map(|what| match what {
+            Decision::FailureClassified { verdict, .. } => Some(verdict),
+            _ => None,
+        })?;
+        let id = plan.playbook.verdict(verdict).then.retry()?.retry_budget?;
+        Some((id, plan.playbook.retry_budget(id).scope(self.shared?.server)))
+    }
+
     /// The id of a call outside the record.
     pub(super) fn other(&mut self, name: &str) -> CallId {
         let others = &mut self.record.others;
@@ -150,6 +165,10 @@ impl ActiveCall {
             (Decision::ServedFromCache { age, .. }, Some((leader, _))) => Decision::ServedFromCache { leader, age },
             (Decision::Refused { why, error, retry_after, .. }, by) => {
                 Decision::Refused { why, error, by: by.map(|(by, _)| by), retry_after }
+            }
+            (Decision::Outcome(outcome), by) if outcome.kind.shared_stop().is_some() => {
+                let own = (outcome.stopped_by == Some(event.call)).then_some(CallId(0));
+                Decision::Outcome(Outcome { stopped_by: own.or(by.map(|(by, _)| by)), ..outcome })
             }
             (Decision::Outcome(outcome), Some((leader, last_error))) => {
                 Decision::Outcome(Outcome { kind: outcome.kind.with_leader(leader), last_error, ..outcome })

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::pace::StartedCalls;
+use crate::dispatch::PurseKey;
 use crate::ids::{ArgsId, CallId, Interner, KeyId, RunId, ServerId};
 
 /// Up to this many unused names are kept.
@@ -131,6 +132,8 @@ pub(super) struct SharedNames {
     pub servers: Interner,
     /// The names of the calls that opened breakers last, by server.
     pub opened_by: BTreeMap<ServerId, String>,
+    /// The names of the calls that took the last of retry budgets.
+    pub spenders: BTreeMap<PurseKey, String>,
 }
 
 impl SharedNames {

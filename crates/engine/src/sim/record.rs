@@ -175,11 +175,15 @@ impl SimulationRecord {
 
     /// Derives the values that follow from the events.
     pub(super) fn close(&mut self) {
-        for event in &self.events {
-            if let (Decision::RetryScheduled { delay, .. }, Some(tally)) =
-                (event.what, self.tallies.get_mut(event.call.index()))
-            {
-                tally.added_delay = tally.added_delay.plus(delay);
+        for (n, event) in self.events.iter().enumerate() {
+            let Some(tally) = self.tallies.get_mut(event.call.index()) else { continue };
+            match event.what {
+                Decision::RetryScheduled { delay, .. } => tally.added_delay = tally.added_delay.plus(delay),
+                Decision::Cancelled => {
+                    let cut = cut_off(&self.events[..n], event);
+                    tally.added_delay = tally.added_delay.minus(cut);
+                }
+                _ => {}
             }
         }
         self.by_call.set(self.outcomes.len(), &self.events);
@@ -211,6 +215,18 @@ impl SimulationRecord {
         } else {
             None
         };
+    }
+}
+
+/// What a cancelled call did not wait any more of the wait before its next attempt.
+fn cut_off(before: &[DecisionEvent], cancelled: &DecisionEvent) -> Duration {
+    let own = before.iter().rev().filter(|event| event.call == cancelled.call);
+    let last = own.map(|event| event.what).find(|what| {
+        matches!(what, Decision::RetryScheduled { .. } | Decision::AttemptStarted { .. } | Decision::Queued { .. })
+    });
+    match last {
+        Some(Decision::RetryScheduled { due, .. }) => due.since(cancelled.at),
+        _ => Duration::ZERO,
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::classify::Memo;
 use crate::event::{
-    AdmissionRefusal, CircuitChange, Decision, DecisionEvent, Finding, FindingBy, Outcome, OutcomeKind,
+    AdmissionRefusal, CircuitChange, Decision, DecisionEvent, Finding, FindingBy, Outcome, OutcomeKind, StopReason,
 };
 use crate::ids::{ArgsId, CallId, ErrorId, Interner, KeyId, RunId, ServerId, TokenId, ToolId};
 use crate::time::Instant;
@@ -277,8 +277,8 @@ impl Session {
         let mut events = std::mem::take(&mut self.event_loop.buffer.events);
         let mut over = std::mem::take(&mut self.over);
         for event in events.drain(..) {
-            self.note_names(&event);
-            let mentioned = self.mentioned(&event);
+            self.note_names(plan, &event);
+            let mentioned = self.mentioned(plan, &event);
             self.note_told(plan, &event);
             let event = self.with_server(event);
             self.cast.live_mut(event.call).take(event, mentioned);
@@ -338,7 +338,7 @@ impl Session {
     }
 
     /// The other call that an event mentions.
-    fn mentioned(&self, event: &DecisionEvent) -> Option<Mentioned> {
+    fn mentioned(&self, plan: &Plan, event: &DecisionEvent) -> Option<Mentioned> {
         let of_live = |leader: CallId, error: Option<ErrorId>| {
             let live = self.cast.live.get(leader.index())?.as_ref()?;
             let error = error.and_then(|error| live.errors.get(error));
@@ -355,12 +355,14 @@ impl Session {
                 Some(Mentioned { name: self.names.keys.get(key.0)?.leader.clone(), error: None })
             }
             Decision::Refused { why, by: Some(by), .. } => {
-                let shared = self.shared_of(event.call)?;
-                let name = match why {
-                    AdmissionRefusal::CircuitOpen => self.names.opened_by.get(&shared.server)?,
-                    _ => self.names.runs.get(shared.run.0)?.takers.get(&by)?,
+                let stop = match why {
+                    AdmissionRefusal::CircuitOpen => StopReason::CircuitOpen,
+                    _ => StopReason::Budget,
                 };
-                Some(Mentioned { name: name.clone(), error: None })
+                self.stopped_by(plan, event, stop, by)
+            }
+            Decision::Outcome(Outcome { kind, stopped_by: Some(by), .. }) if by != event.call => {
+                self.stopped_by(plan, event, kind.shared_stop()?, by)
             }
             _ => None,
         }
@@ -371,6 +373,19 @@ impl Session {
         let Decision::Outcome(Outcome { kind: OutcomeKind::Joined { leader, .. }, .. }) = event.what else { return };
         let told = self.cast.live.get(leader.index()).and_then(Option::as_ref).and_then(|live| live.told(plan));
         self.cast.live_mut(event.call).leader_told = told;
+    }
+
+    /// The call that opened the circuit or took the last of the budget at which a call stopped. It may have left: its name
+    /// is kept.
+    fn stopped_by(&self, plan: &Plan, event: &DecisionEvent, stop: StopReason, by: CallId) -> Option<Mentioned> {
+        let live = self.cast.live.get(event.call.index())?.as_ref()?;
+        let shared = live.shared?;
+        let name = match stop {
+            StopReason::CircuitOpen => self.names.opened_by.get(&shared.server)?,
+            StopReason::RetryBudget => self.names.spenders.get(&live.retry_budget(plan, event.what)?)?,
+            _ => self.names.runs.get(shared.run.0)?.takers.get(&by)?,
+        };
+        Some(Mentioned { name: name.clone(), error: None })
     }
 
     /// The same event, whose server has the number that it has in the call's own record.
@@ -391,8 +406,14 @@ impl Session {
     }
 
     /// Keeps the names that later events mention.
-    fn note_names(&mut self, event: &DecisionEvent) {
+    fn note_names(&mut self, plan: &Plan, event: &DecisionEvent) {
         let Some(Some(live)) = self.cast.live.get(event.call.index()) else { return };
+        if let Decision::FailureClassified { .. } | Decision::RetryScheduled { .. } = event.what
+            && let Some(budget) = live.retry_budget(plan, event.what)
+            && self.event_loop.machine.has_spent(budget, event.call, event.at)
+        {
+            self.names.spenders.insert(budget, live.name.clone());
+        }
         match (event.what, live.shared) {
             (Decision::Circuit { server, change: CircuitChange::Opened { .. } }, _) => {
                 self.names.opened_by.insert(server, live.name.clone());

@@ -363,6 +363,25 @@ fn a_recorded_caller_that_goes_away_ends_its_call() {
 }
 
 #[test]
+fn a_wait_that_a_caller_cuts_off_is_added_delay_only_until_then() {
+    let added = |cancelled: Option<u64>| {
+        let mut call = (*failed(Some(10), "a", "stale")).clone();
+        let error = ErrorFacts { kind: Some("timeout".into()), ..ErrorFacts::default() };
+        call.answers[0].reply = Reply::Failed(Some(Arc::new(error)));
+        let texts = CallTexts { tool: "pay", key: Some("k"), ..CallTexts::default() };
+        let (at, answers) = (call.at, call.answers);
+        call = RecordedCall::new(texts, Place::default());
+        (call.at, call.answers) = (at, answers);
+        let cancelled = cancelled.map(|at| (Instant::from_millis(at), 2));
+        call.dispatch = Some(Box::new(RecordedDispatch { cancelled, ..RecordedDispatch::default() }));
+        alone(&call).tallies[0].added_delay.as_millis()
+    };
+    assert_eq!(added(None), 200, "the wait of the timeout");
+    assert_eq!(added(Some(90)), 40, "from its answer at 50 ms");
+    assert_eq!(added(Some(251)), 200, "after the wait");
+}
+
+#[test]
 fn a_recorded_late_answer_changes_no_decision() {
     let mut call = (*failed(Some(10), "a", "timeout")).clone();
     let late = RecordedAnswer { to: AnswerTo::Late, attempt: Some(1), reply: Reply::Ok, ..call.answers[0].clone() };

@@ -221,7 +221,7 @@ mod tests {
     }
 
     fn end(kind: OutcomeKind, claim: EffectClaim, error: Option<&ErrorFacts>) -> FailedEnd<'_> {
-        let outcome = Outcome { kind, claim, attempts: 3, last_error: None, first_error: None };
+        let outcome = Outcome { kind, claim, attempts: 3, last_error: None, first_error: None, stopped_by: None };
         FailedEnd {
             call: CallId(0),
             outcome,

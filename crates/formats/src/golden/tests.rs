@@ -93,6 +93,7 @@ fn outcomes() -> Vec<Outcome> {
         attempts: 2,
         last_error: Some(ErrorId(0)),
         first_error: Some(ErrorId(0)),
+        stopped_by: None,
     };
     kinds.map(outcome).to_vec()
 }

@@ -70,7 +70,8 @@ fn lines(timed: bool, latency: Option<Duration>, off_tape: Option<OffTape>) -> V
     let events = all.map(|(at, what)| DecisionEvent { at, call: CallId(0), what });
     let errors = [ErrorFacts { kind: Some("timeout".into()), ..ErrorFacts::default() }.into()];
     let kind = OutcomeKind::Escalated(QueueId(0));
-    let outcome = Outcome { kind, claim: EffectClaim::Unknown, attempts: 2, last_error: None, first_error: None };
+    let claim = EffectClaim::Unknown;
+    let outcome = Outcome { kind, claim, attempts: 2, last_error: None, first_error: None, stopped_by: None };
     let transcript = Transcript {
         names: &names,
         calls: &["#1".to_owned()],

@@ -6,7 +6,7 @@ use crate::dispatch::guard;
 use crate::dispatch::io::{ClassifiedFailure, Output};
 use crate::dispatch::wait::{self, CallUsage, RetryStop};
 use crate::event::{Decision, OutcomeKind, StopReason, SuppressionReason};
-use crate::ids::{AttemptNo, VerdictId};
+use crate::ids::{AttemptNo, CallId, VerdictId};
 use crate::playbook::{OnEmptyBudget, Retry, UnsafePolicy};
 use crate::time::Instant;
 
@@ -52,21 +52,26 @@ impl Transition<'_> {
     /// It cannot happen, and the call has ended or will.
     fn afford(&mut self, retry: &Retry, attempt: AttemptNo, due: Instant) -> Result<(), ()> {
         if self.breaker_blocks(due).is_some() {
-            self.finish(OutcomeKind::Exhausted(StopReason::CircuitOpen));
-        } else if !retry.uncounted && self.reserve_tool_call(attempt).is_err() {
-            self.finish(OutcomeKind::Exhausted(StopReason::Budget));
+            let by = self.opened_by();
+            self.stop(StopReason::CircuitOpen, by);
+        } else if let Err(by) = self.reserve_retry(retry, attempt) {
+            self.stop(StopReason::Budget, by);
         } else {
             match self.pay_retry(retry) {
                 Ok(()) => return Ok(()),
-                Err(OnEmptyBudget::Stop) => self.finish(OutcomeKind::Exhausted(StopReason::RetryBudget)),
-                Err(OnEmptyBudget::WaitAndStop) => {
+                Err((OnEmptyBudget::Stop, by)) => self.stop(StopReason::RetryBudget, by),
+                Err((OnEmptyBudget::WaitAndStop, by)) => {
                     self.emit(Decision::RetryUnpaid { attempt, delay: due.since(self.now) });
-                    self.state().phase = Phase::Resting { due };
+                    self.state().phase = Phase::Resting { due, by };
                     self.out.outputs.push(Output::Wake { call: self.call, at: due });
                 }
             }
         }
         Err(())
+    }
+
+    fn reserve_retry(&mut self, retry: &Retry, attempt: AttemptNo) -> Result<(), Option<CallId>> {
+        if retry.uncounted { Ok(()) } else { self.reserve_tool_call(attempt) }
     }
 
     /// Why the retry guard stops a further attempt; none: it passes.

@@ -64,11 +64,10 @@ impl Transition<'_> {
 
     /// The breaker lets no attempt pass.
     fn on_blocked(&mut self, attempt: AttemptNo, blocked: Blocked) {
+        let by = self.opened_by();
         if attempt != AttemptNo::FIRST {
-            return self.finish(OutcomeKind::Exhausted(StopReason::CircuitOpen));
+            return self.stop(StopReason::CircuitOpen, by);
         }
-        let server = self.state().facts.server;
-        let by = self.shared().servers.get(&server).and_then(|server| server.opened_by);
         self.refuse_by(AdmissionRefusal::CircuitOpen, by, blocked.retry_after);
     }
 
@@ -90,7 +89,7 @@ impl Transition<'_> {
         let since = self.state().facts.at;
         match phase {
             Phase::Backoff { attempt, due } if due <= self.now => self.start(attempt),
-            Phase::Resting { due } if due <= self.now => self.finish(OutcomeKind::Exhausted(StopReason::RetryBudget)),
+            Phase::Resting { due, by } if due <= self.now => self.stop(StopReason::RetryBudget, by),
             Phase::Queued { ticket, .. } => {
                 if let Err(stop) = wait::starts_in_time(&self.playbook.limits, since, self.now) {
                     self.shared().permits.leave(ticket);

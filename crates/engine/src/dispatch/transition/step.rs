@@ -5,7 +5,7 @@ use crate::dispatch::io::{CallFacts, Output, OutputBuffer, Response, ResponseMet
 use crate::dispatch::machine::Machine;
 use crate::dispatch::shared::Shared;
 use crate::dispatch::wait;
-use crate::event::{Decision, DeprecationReason, EffectClaim, Outcome, OutcomeKind, RequestKind};
+use crate::event::{Decision, DeprecationReason, EffectClaim, Outcome, OutcomeKind, RequestKind, StopReason};
 use crate::ids::{CallId, ErrorId, EvidenceId};
 use crate::playbook::{Access, Playbook, Terminal};
 use crate::time::{Duration, Instant};
@@ -93,6 +93,17 @@ impl Transition<'_> {
     }
 
     pub(super) fn finish(&mut self, kind: OutcomeKind) {
+        let outcome = self.outcome(kind);
+        self.conclude(outcome);
+    }
+
+    /// Ends the call at what it shares with others; `by` opened the circuit or took the last of the budget.
+    pub(super) fn stop(&mut self, why: StopReason, by: Option<CallId>) {
+        let outcome = self.outcome(OutcomeKind::Exhausted(why));
+        self.conclude(Outcome { stopped_by: by, ..outcome });
+    }
+
+    fn outcome(&mut self, kind: OutcomeKind) -> Outcome {
         let first_only = self.playbook.studies(|study| study.final_error_first);
         let state = self.state();
         let (first, last) = (state.first_error, state.last_error);
@@ -104,13 +115,12 @@ impl Transition<'_> {
             Access::Read => EffectClaim::NotApplied,
             Access::Write => state.claim(),
         };
-        let outcome = Outcome { kind, claim, attempts: state.attempts, last_error, first_error };
-        self.conclude(outcome);
+        Outcome { kind, claim, attempts: state.attempts, last_error, first_error, stopped_by: None }
     }
 
     /// Ends a call that another one with its key has answered.
     pub(super) fn finish_with(&mut self, kind: OutcomeKind, claim: EffectClaim, last_error: Option<ErrorId>) {
-        self.conclude(Outcome { kind, claim, attempts: 0, last_error, first_error: None });
+        self.conclude(Outcome { kind, claim, attempts: 0, last_error, first_error: None, stopped_by: None });
     }
 
     pub(super) fn conclude(&mut self, outcome: Outcome) {
