@@ -5,6 +5,7 @@ mod demo;
 mod dispatchers;
 mod explain;
 mod explain_intent;
+mod explain_shared;
 mod facts;
 mod feedback;
 mod impact;

@@ -62,6 +62,11 @@ pub enum Actor {
     Planner(PlannerStart),
     /// The caller: it got the last error.
     Caller,
+    /// The caller went away: whoever follows it, if the call may have acted.
+    Successor {
+        /// Whether the call may have acted.
+        may_have_acted: bool,
+    },
     /// An answer that the playbook needs is missing.
     Undetermined(RequestKind),
     /// The answer to this suggests a failure and does not prove one.
@@ -86,6 +91,8 @@ pub enum PlannerStart {
 pub struct ResendAdvice {
     /// The queue of the person who decides first.
     pub person: Option<QueueId>,
+    /// What calls share and has stopped this one: while it does, another call is of no use.
+    pub not_now: Option<StopReason>,
     /// The reason.
     pub reason: ResendReason,
 }
@@ -157,7 +164,7 @@ impl Advice {
         Advice {
             check: check(simulation.facts, outcome, &state),
             next: next(outcome, simulation.facts, &state),
-            resend: ResendAdvice { person: queue(outcome), reason },
+            resend: ResendAdvice { person: queue(outcome), not_now: outcome.kind.shared_stop(), reason },
             state,
         }
     }
@@ -166,7 +173,7 @@ impl Advice {
 impl ResendAdvice {
     /// Whether the answer is yes.
     pub const fn is_yes(&self) -> bool {
-        self.person.is_none() && self.reason.is_yes()
+        self.person.is_none() && self.not_now.is_none() && self.reason.is_yes()
     }
 }
 
@@ -290,10 +297,10 @@ fn next(outcome: &Outcome, facts: ToolFacts, state: &UpstreamState) -> Actor {
         {
             Actor::Nobody
         }
-        OutcomeKind::Exhausted(_)
-        | OutcomeKind::Cached { .. }
-        | OutcomeKind::Joined { .. }
-        | OutcomeKind::Cancelled => Actor::Caller,
+        OutcomeKind::Exhausted(_) | OutcomeKind::Cached { .. } | OutcomeKind::Joined { .. } => Actor::Caller,
+        OutcomeKind::Cancelled => {
+            Actor::Successor { may_have_acted: facts.access == Access::Write && state.known != EffectState::NotDone }
+        }
         OutcomeKind::Undetermined(asked) => Actor::Undetermined(asked),
         OutcomeKind::Suspected(asked) => Actor::Suspected(asked),
     }

@@ -59,7 +59,7 @@ fn advice(subject: &Subject) -> Advice {
 }
 
 const fn said(reason: ResendReason) -> ResendAdvice {
-    ResendAdvice { person: None, reason }
+    ResendAdvice { person: None, not_now: None, reason }
 }
 
 fn reference(name: &str) -> OtherName {

@@ -213,7 +213,7 @@ impl UpstreamState {
             Subject::Fixture { fixture, .. } => of_fixture(simulation, fixture.keys, outcome),
         };
         let finds = |id| simulation.findings.iter().any(|finding| finding.id == id);
-        state.contradicted |= finds(FindingId::UntruthfulOutcome);
+        state.contradicted = finds(FindingId::UntruthfulOutcome);
         state.keys_forgotten |= facts.ignores_keys;
         state.read_acted = finds(FindingId::ReadActed);
         state.shares_key = !is_reused && !other_arguments.is_empty();
@@ -313,16 +313,10 @@ fn of_fixture(simulation: &Simulation, keys: KeyDialect, outcome: &Outcome) -> U
     };
     let doubt = (!facts.declared).then_some(SurplusDoubt::ToolFacts);
     let surplus = Surplus { effects: truth.effects, doubt };
-    let contradicted = match claim {
-        EffectClaim::Applied => truth.effects == 0,
-        EffectClaim::NotApplied => truth.effects > 0,
-        EffectClaim::Unknown => false,
-    };
     UpstreamState {
         surplus: (truth.effects > 1 && adds_effects(facts)).then_some(surplus),
         taken_back: truth.effects == 0 && simulation.made() > 0,
         reversed: truth.reversed > 0,
-        contradicted: contradicted && facts.access == Access::Write,
         keys_forgotten: matches!(keys, KeyDialect::None | KeyDialect::Lossy),
         ..UpstreamState::new(known, Basis::Ledger(truth, claim))
     }

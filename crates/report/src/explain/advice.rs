@@ -111,6 +111,10 @@ fn may_be_there(state: &UpstreamState) -> bool {
 fn by_basis(state: &UpstreamState) -> String {
     match &state.basis {
         Basis::ReadOnly => "Nothing has changed: the tool only reads.".to_owned(),
+        Basis::Ledger(truth, EffectClaim::NotApplied) if truth.effects > 0 && !state.contradicted => {
+            let there = there(*truth, state.taken_back);
+            format!("{there}, and not by this call: the outcome claims that it did not act.")
+        }
         Basis::Ledger(truth, claim) => ledger(*truth, *claim, state.taken_back),
         Basis::SeveralOk { surplus, own, others } => several_ok(*surplus, *own, others),
         Basis::OkAfterProcessed(call) => format!(
@@ -149,20 +153,33 @@ fn ledger(truth: IntentBalance, claim: EffectClaim, taken_back: bool) -> String 
         EffectClaim::NotApplied => "the outcome claims that it is not there",
         EffectClaim::Unknown => "the outcome claims unknown",
     };
-    let reversal = match (truth.reversed, taken_back, truth.effects) {
-        (0, ..) => "",
-        (_, true, 0) => " (one was made and taken back)",
-        (_, _, 0) => " (a reversal was confirmed, and there was nothing to take back)",
-        _ => " (a reversal was confirmed too)",
-    };
-    let existed = if truth.existing > 0 { ", made before this call" } else { "" };
+    let reversal = confirmed(truth, taken_back);
     match truth.effects {
         0 if claim == EffectClaim::Unknown => {
             format!("The ledger has no effect{reversal}, but the answers do not show that; {claims}.")
         }
         0 => format!("The effect is not there{reversal}; {claims}."),
-        1 => format!("The effect is there, once{existed}{reversal}; {claims}."),
-        many => format!("The effect is there {}{existed}{reversal}; {claims}.", times(many)),
+        _ => format!("{}; {claims}.", there(truth, taken_back)),
+    }
+}
+
+/// That the effect is there, without a full stop.
+fn there(truth: IntentBalance, taken_back: bool) -> String {
+    let often = match truth.effects {
+        1 => ", once".to_owned(),
+        many => format!(" {}", times(many)),
+    };
+    let existed = if truth.existing > 0 { ", made before this call" } else { "" };
+    format!("The effect is there{often}{existed}{}", confirmed(truth, taken_back))
+}
+
+/// What a confirmed reversal found.
+const fn confirmed(truth: IntentBalance, taken_back: bool) -> &'static str {
+    match (truth.reversed, taken_back, truth.effects) {
+        (0, ..) => "",
+        (_, true, 0) => " (one was made and taken back)",
+        (_, _, 0) => " (a reversal was confirmed, and there was nothing to take back)",
+        _ => " (a reversal was confirmed too)",
     }
 }
 
@@ -286,7 +303,8 @@ fn next(advice: &Advice, tool: &str, in_fixture: bool, names: &PlaybookNames) ->
     format!("A person: {person}. By the playbook alone, {}", lower_first(&by_playbook))
 }
 
-fn lower_first(sentence: &str) -> String {
+/// A sentence that goes on within another one.
+pub(super) fn lower_first(sentence: &str) -> String {
     let mut chars = sentence.chars();
     chars.next().into_iter().flat_map(char::to_lowercase).chain(chars).collect()
 }
@@ -307,6 +325,10 @@ fn by_playbook(next: Actor, in_fixture: bool, names: &PlaybookNames) -> String {
         Actor::Planner(PlannerStart::Reversal) => "The planner: the effect was taken back, and it plans from there.",
         Actor::Planner(PlannerStart::Refusal) => "The planner: nothing was sent, and it plans without this call.",
         Actor::Caller => "The caller: it got the last error and must decide what follows.",
+        Actor::Successor { may_have_acted: true } => {
+            "Whoever follows the caller, which went away: it reads the upstream's state first, and plans from there."
+        }
+        Actor::Successor { may_have_acted: false } => "Nobody: the caller went away, and nothing has to be put right.",
         Actor::Suspected(asked) => {
             return format!(
                 "Unknown: the answer to {asked} suggests a failure and does not prove one. \

@@ -4,7 +4,7 @@ use crate::{text, timeline};
 use playproof_analysis::explain::{Detail, Explanation, LetPass, NarrativeStep, Simulation, Subject};
 use playproof_engine::classify::RuleEvaluation;
 use playproof_engine::dispatch::wait_range;
-use playproof_engine::event::{Decision, EffectClaim, NoRetry, Provenance, Status};
+use playproof_engine::event::{Decision, EffectClaim, NoRetry, Outcome, Provenance, Status};
 use playproof_engine::ids::{AttemptNo, CallId, RuleId, VerdictId};
 use playproof_engine::playbook::{AfterRefresh, Backoff, Compensation, Playbook, Retry};
 use playproof_engine::sim::Plan;
@@ -171,14 +171,25 @@ impl Narrator<'_> {
                 text::escape_unprintable(self.plan.names.deprecated_why(why))
             )),
             Decision::Outcome(outcome) => {
-                self.say(format!(
-                    "The call ends {}. It claims that the effect is {}.",
-                    timeline::outcome(&self.simulation.transcript(self.plan), outcome.kind),
-                    claim_in_words(outcome.claim)
-                ));
+                self.on_outcome(outcome);
                 self.on_told();
             }
         }
+    }
+
+    fn on_outcome(&mut self, outcome: Outcome) {
+        if let Some(stop) = outcome.kind.shared_stop() {
+            let by = outcome.stopped_by.map(|by| match by == self.simulation.call {
+                true => "this call itself".to_owned(),
+                false => self.named(by),
+            });
+            self.say(timeline::stopped(stop, by.as_deref()));
+        }
+        self.say(format!(
+            "The call ends {}. It claims that the effect is {}.",
+            timeline::outcome(&self.simulation.transcript(self.plan), outcome.kind),
+            claim_in_words(outcome.claim)
+        ));
     }
 
     /// The time of a step; without times in the source, the delay that the playbook added.

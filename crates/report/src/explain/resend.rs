@@ -1,22 +1,38 @@
 //! Whether to send a call again, in a sentence that names the key.
 
+use super::advice::lower_first;
 use super::others::{named, other_arguments, times, with_effects};
 use crate::findings::if_one_intent;
 use crate::text;
 use playproof_analysis::explain::{
     Advice, Basis, OtherCall, OwnEffect, Relation, ResendReason, Surplus, UpstreamState,
 };
-use playproof_engine::event::{IntentDoubt, PlaybookNames};
+use playproof_engine::event::{IntentDoubt, PlaybookNames, StopReason};
 
 /// The sentence. If a person decides first, it tells what they must know.
 pub fn resend(advice: &Advice, key: Option<&str>, names: &PlaybookNames) -> String {
     let key = key.map(|key| format!("`{}`", text::fitted(key, 60)));
     let ReasonWords { answer, to_a_person } = reason(advice.resend.reason, &advice.state, key.as_deref());
+    let not_now = advice.resend.not_now.filter(|_| advice.resend.reason.is_yes()).and_then(not_now);
     match advice.resend.person {
-        None => answer,
+        None => not_now.map_or_else(|| answer.clone(), |not_now| format!("{not_now} {}", lower_first(&answer))),
         Some(queue) => {
             format!("No, because a person decides first, in the queue `{}`; {to_a_person}.", names.queue(queue))
         }
+    }
+}
+
+/// That what calls share lets no other call help, and when one would.
+const fn not_now(stop: StopReason) -> Option<&'static str> {
+    match stop {
+        StopReason::CircuitOpen => {
+            Some("Not now, because the circuit breaker refuses it while it is open. When it lets a call pass:")
+        }
+        StopReason::RetryBudget => {
+            Some("Not now: the retry budget is there to spare the server, and is spent. When it allows retries again:")
+        }
+        StopReason::Budget => Some("Not in this run, because it has no tool calls left. With more of them:"),
+        _ => None,
     }
 }
 
@@ -267,7 +283,7 @@ mod tests {
             let (check, next) = (None, Actor::Nobody);
             let state = UpstreamState::new(known, Basis::Ok);
             resend(
-                &Advice { state, check, next, resend: ResendAdvice { person: None, reason } },
+                &Advice { state, check, next, resend: ResendAdvice { person: None, not_now: None, reason } },
                 key,
                 &PlaybookNames::default(),
             )
