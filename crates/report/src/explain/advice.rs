@@ -465,7 +465,7 @@ mod tests {
     fn a_person_checks_first_and_then_the_playbook_tells_who_acts() {
         let said = |check, next_is| {
             let state = upstream(EffectState::Done, Basis::Ok);
-            let resend = ResendAdvice { person: None, reason: ResendReason::Done };
+            let resend = ResendAdvice { person: None, not_now: None, reason: ResendReason::Done };
             next(&Advice { state, check, next: next_is, resend }, "pay", false, &PlaybookNames::default())
         };
         assert_eq!(said(None, Actor::Nobody), "The agent: it continues with the result.");
