@@ -1,7 +1,7 @@
 //! The list of all topics of `playproof help ID`.
 
-use super::{divergences, findings, words};
-use playproof_engine::event::FindingId;
+use super::{divergences, failures, findings, words};
+use playproof_engine::event::{FailureClass, FindingId};
 use playproof_formats::golden::Class;
 use playproof_formats::playbook::lint;
 
@@ -34,8 +34,14 @@ pub fn all() -> Vec<Topic> {
         title: class.means().to_owned(),
         text: divergences::explain(class),
     });
+    let failures = FailureClass::ALL.into_iter().map(|class| Topic {
+        id: class.as_str(),
+        sort: "failure",
+        title: class.means().to_owned(),
+        text: failures::explain(class),
+    });
     let words = words::WORDS.iter().map(|&(sort, id, title, text)| Topic { id, sort, title: title.to_owned(), text });
-    findings.chain(lints).chain(divergences).chain(words).collect()
+    findings.chain(lints).chain(divergences).chain(failures).chain(words).collect()
 }
 
 fn first_sentence(text: &str) -> String {

@@ -2,6 +2,7 @@
 
 mod catalogue;
 mod divergences;
+mod failures;
 mod findings;
 mod words;
 

@@ -163,6 +163,15 @@ pub const WORDS: &[(&str, &str, &str, &str)] = &[
     ),
     (
         "word",
+        "told",
+        "what the agent is told of a failed call",
+        "A class, the boundary that produced it, and `retriable`: whether the agent may make the call again now. A verdict can \
+         name the class (`tell`); else the error does. `retriable` is computed: the class passes, the retry guard lets the \
+         call pass, no limit but `max_wait` was hit, and nobody else decides. `retry: suppressed` or `exhausted` says why \
+         not. docs/what-the-agent-is-told.md has the rules and the envelopes.",
+    ),
+    (
+        "word",
         "verdict",
         "the meaning of a failure",
         "\
