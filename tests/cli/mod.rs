@@ -3,6 +3,7 @@
 mod bad_input;
 mod demo;
 mod dispatchers;
+mod envelopes;
 mod explain;
 mod explain_intent;
 mod explain_shared;
