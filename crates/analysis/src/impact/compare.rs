@@ -1,20 +1,23 @@
-//! Compares one call under two playbooks: the first different decision, its cause and its consequences. Times do not
+//! Compares one call under two playbooks: the first different decision and its consequences. Times do not
 //! count: a decision that only comes later is the same.
 
-use super::cause::{CauseKey, ChangeKind, Changes, Direction, RuleVerdict};
+use super::blame::{Blame, blame};
+use super::cause::{CauseKey, ChangeKind, Changes, Direction};
 use super::pairing::Pairing;
 use playproof_engine::event::{
-    AdmissionRefusal, Decision, DecisionEvent, DeprecationReason, EventKind, FieldKey, FieldValue, FindingBy,
-    FindingId, GuardKind, Outcome, OutcomeKind, Status, StopReason, Told,
+    Decision, DecisionEvent, DeprecationReason, EventKind, FieldKey, FieldValue, FindingBy, FindingId, Outcome,
+    OutcomeKind, Status, Told,
 };
 use playproof_engine::ids::{CallId, ErrorId};
-use playproof_engine::playbook::{Access, LimitKind, ToolFacts};
-use playproof_engine::sim::{CallTally, SimulationRecord};
+use playproof_engine::playbook::{Access, ToolFacts};
+use playproof_engine::sim::{CallTally, Plan, SimulationRecord};
 use playproof_engine::upstream::NetEffects;
 
 /// One call under one playbook.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CallRun<'a> {
+    pub plan: &'a Plan,
+    pub tool: &'a str,
     pub record: &'a SimulationRecord,
     pub outcome: &'a Outcome,
     pub tally: CallTally,
@@ -23,8 +26,9 @@ pub(super) struct CallRun<'a> {
 
 impl<'a> CallRun<'a> {
     /// None for an empty simulation.
-    pub fn of(record: &'a SimulationRecord, facts: ToolFacts) -> Option<CallRun<'a>> {
-        Some(CallRun { record, outcome: record.outcomes.first()?, tally: *record.tallies.first()?, facts })
+    pub fn of(plan: &'a Plan, tool: &'a str, record: &'a SimulationRecord, facts: ToolFacts) -> Option<CallRun<'a>> {
+        let (outcome, tally) = (record.outcomes.first()?, *record.tallies.first()?);
+        Some(CallRun { plan, tool, record, outcome, tally, facts })
     }
 
     /// What its agent is told; none unless it failed.
@@ -32,7 +36,7 @@ impl<'a> CallRun<'a> {
         self.record.told.first() // the only call of its simulation
     }
 
-    fn events(&self) -> &'a [DecisionEvent] {
+    pub(super) fn events(&self) -> &'a [DecisionEvent] {
         &self.record.events
     }
 
@@ -56,6 +60,8 @@ impl<'a> CallRun<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CallDifference {
     pub cause: CauseKey,
+    /// Whether it lies in what calls share: it then follows from an earlier call of the dispatcher that differs.
+    pub is_shared: bool,
     pub direction: Direction,
     /// Each is 0 or 1.
     pub changes: Changes,
@@ -78,7 +84,8 @@ pub(super) fn compare(pairing: &Pairing, base: CallRun<'_>, candidate: CallRun<'
     if changes.is_empty() {
         return None;
     }
-    Some(CallDifference { cause: cause(pairing, base, candidate, at), direction: direction(base, candidate), changes })
+    let Blame { cause, is_shared } = blame(pairing, base, candidate, at);
+    Some(CallDifference { cause, is_shared, direction: direction(base, candidate), changes })
 }
 
 impl Sides<'_> {
@@ -227,108 +234,4 @@ fn direction(base: CallRun<'_>, candidate: CallRun<'_>) -> Direction {
     } else {
         Direction::Neutral
     }
-}
-
-/// The cause of the difference at `at`.
-fn cause(pairing: &Pairing, base: CallRun<'_>, candidate: CallRun<'_>, at: usize) -> CauseKey {
-    let decision = |ran: CallRun<'_>| ran.events().get(at).map(|event| event.what);
-    let (mine, theirs) = (decision(base), decision(candidate));
-    if let (
-        Some(Decision::FailureClassified { verdict: left, rule: by, .. }),
-        Some(Decision::FailureClassified { verdict: right, rule: other, .. }),
-    ) = (mine, theirs)
-        && !pairing.same_verdict(left, right)
-    {
-        let candidate = RuleVerdict { rule: other, verdict: right };
-        return CauseKey::Classified { base: RuleVerdict { rule: by, verdict: left }, candidate };
-    }
-    if let Some(row) = [mine, theirs].into_iter().flatten().find_map(sharing_row) {
-        let row = row.and_then(|row| pairing.row(row));
-        return row.map_or(CauseKey::ToolFacts, CauseKey::Row);
-    }
-    let facts = |ran: CallRun<'_>| (ran.facts.access, ran.facts.idempotent, ran.facts.repeatable);
-    let other_facts = facts(base) != facts(candidate);
-    if let Some(guard) = guard(mine, theirs) {
-        if other_facts {
-            return CauseKey::ToolFacts;
-        }
-        if let Some(row) = pairing.row(guard) {
-            return CauseKey::Row(row);
-        }
-    }
-    let limit = [mine, theirs].into_iter().flatten().find_map(|what| limit_row(pairing, &what));
-    match limit.or_else(|| verdict_row(pairing, base, at)) {
-        Some(row) => CauseKey::Row(row),
-        None if other_facts => CauseKey::ToolFacts,
-        None => elsewhere(pairing).map_or(CauseKey::Several, CauseKey::Row),
-    }
-}
-
-/// The row of a playbook by which admission refuses a call; none: by the facts of its tool, or by a breaker of its server.
-const fn admission_row(why: AdmissionRefusal) -> Option<&'static str> {
-    match why {
-        AdmissionRefusal::NotFound => Some("registry"),
-        AdmissionRefusal::KeyLength | AdmissionRefusal::KeyReused | AdmissionRefusal::KeyInFlight => Some("dedupe"),
-        AdmissionRefusal::BudgetExceeded => Some("budget"),
-        AdmissionRefusal::QueueFull => Some("permits"),
-        AdmissionRefusal::CircuitOpen => Some("breaker default"),
-        AdmissionRefusal::UnknownAction
-        | AdmissionRefusal::InvalidTransition
-        | AdmissionRefusal::ValidationFailed
-        | AdmissionRefusal::Schema
-        | AdmissionRefusal::KeyMissing
-        | AdmissionRefusal::Unsettled => None,
-    }
-}
-
-/// The row of what calls share that made a decision; `Some(None)`: tool facts did.
-const fn sharing_row(what: Decision) -> Option<Option<&'static str>> {
-    match what {
-        Decision::Refused { why, .. } => Some(admission_row(why)),
-        Decision::Joined { .. } | Decision::ServedFromCache { .. } | Decision::TookOver { .. } => Some(Some("dedupe")),
-        Decision::Queued { .. } => Some(Some("permits")),
-        Decision::Circuit { .. } => Some(Some("breaker default")),
-        _ => None,
-    }
-}
-
-/// The switch of the guard that stopped only one side.
-fn guard(base: Option<Decision>, candidate: Option<Decision>) -> Option<&'static str> {
-    let spoke = |what: Decision| match what {
-        Decision::EvidenceRefreshed { .. } => Some((GuardKind::Retry, false)),
-        what => what.guard(),
-    };
-    match (spoke(base?)?, spoke(candidate?)?) {
-        ((mine, stops), (theirs, passes)) if mine == theirs && stops != passes => Some(match mine {
-            GuardKind::Retry => "study retry_guard",
-            GuardKind::Token => "study token_guard",
-        }),
-        _ => None,
-    }
-}
-
-/// The row of the limit that ended the call, if it differs.
-fn limit_row(pairing: &Pairing, what: &Decision) -> Option<usize> {
-    let Decision::Outcome(outcome) = what else { return None };
-    match outcome.kind {
-        OutcomeKind::Exhausted(StopReason::MaxAttempts) => pairing.row("limit max_attempts"),
-        OutcomeKind::Exhausted(StopReason::Deadline) => pairing.row("limit deadline_ms"),
-        OutcomeKind::Exhausted(StopReason::CallTimeout) => pairing.row("limit call_timeout_ms"),
-        _ => None,
-    }
-}
-
-/// The row of the last verdict before the difference whose row differs.
-fn verdict_row(pairing: &Pairing, base: CallRun<'_>, at: usize) -> Option<usize> {
-    let before = base.events().get(..at).unwrap_or_default();
-    before.iter().rev().find_map(|event| match event.what {
-        Decision::FailureClassified { verdict, .. } => pairing.verdict_row(verdict),
-        _ => None,
-    })
-}
-
-/// Another row that can change a decision.
-fn elsewhere(pairing: &Pairing) -> Option<usize> {
-    let limit = || LimitKind::ALL.into_iter().find_map(|kind| pairing.row(&format!("limit {}", kind.as_str())));
-    pairing.study_row().or_else(limit).or_else(|| pairing.row("default_queue"))
 }

@@ -342,9 +342,9 @@ impl<'a, W: Observer> Stages<'a, W> {
         for finding in &*findings {
             done.recorded.add(finding.kind(), FindingBy::Recorded, 1);
         }
-        let intent = closed.hashes.intent();
+        let (intent, dispatcher) = (closed.hashes.intent(), closed.hashes.dispatcher);
         let call = ShownCall { shown: closed.shown(), raw: call, facts };
-        let result = CallResult { call, intent, recorded: findings, plans: self.plans, records, facts };
+        let result = CallResult { call, intent, dispatcher, recorded: findings, plans: self.plans, records, facts };
         self.observer.on_call(&result, &mut done.part);
     }
 }
