@@ -871,6 +871,21 @@ fn the_summary_adds_up() {
 }
 
 #[test]
+fn what_a_dispatcher_did_not_send_is_no_recorded_request() {
+    let recorded = |lines: &[&str]| replay_lines(lines).0.summaries[0].requests_recorded;
+    let call = r#"{"type":"tool_call","run_id":"r","call_id":"1","tool":"pay","args":{}}"#;
+    let decision = |said: &str| format!(r#"{{"type":"decision","run_id":"r","call_id":"1","at_ms":0,"event":{said}}}"#);
+    let (joined, started) = (decision(r#""joined","leader":"2""#), decision(r#""attempt_started","attempt":1"#));
+    let refused = decision(r#""refused","why":"schema","error":{"kind":"attempt_started"}"#);
+    assert_eq!(recorded(&[call]), 1, "nobody says that it was not sent");
+    assert_eq!((recorded(&[call, &joined]), recorded(&[call, &refused]), recorded(&[call, &started])), (0, 0, 1));
+    let ok = r#"{"run_id":"r","call_id":"1","attempt":1,"status":"ok"}"#;
+    let late = r#"{"run_id":"r","call_id":"1","attempt":1,"answers":"late","status":"ok"}"#;
+    let second = late.replace("1,\"answers", "2,\"answers");
+    assert_eq!((recorded(&[call, ok, late]), recorded(&[call, ok, &second])), (1, 2), "it answers an attempt");
+}
+
+#[test]
 fn runs_off_tape_are_counted_once() {
     let fails = |run: &str| {
         format!(r#"{{"tool":"read.x","run_id":"{run}","args":1,"status":"error","error":{{"kind":"timeout"}}}}"#)
