@@ -51,14 +51,40 @@ pub const WORDS: &[(&str, &str, &str, &str)] = &[
         "a limit was hit",
         "The outcome has the last error, and the first one if it differs. The stop reason names the first limit that was hit: \
          `told_not_to` (a header of the upstream), `max_retries`, `max_attempts`, `deadline`, `call_timeout`, `max_wait`, \
-         `max_refreshes`, `refresh_failed` or `reversal_refused`.",
+         `budget` (the tool calls of the run), `circuit_open`, `retry_budget`, `max_refreshes`, `refresh_failed` or \
+         `reversal_refused`. `playproof help REASON` explains one.",
     ),
     (
         "outcome",
         "refused",
         "an admission check refused the call; nothing was sent",
-        "A check before the first attempt refused the call: the tool is not declared (`not_found`), or its arguments do not fit \
-         (`schema`). The dispatcher made no attempt, and the effect is `not_applied`. docs/admission.md has the checks.",
+        "A check before the first attempt refused the call. The checks in their order: the request (`not_found`, `schema`, \
+         `key_missing`, `key_length`), its key (`key_reused`, `key_in_flight`, `unsettled`), the tool calls of the run \
+         (`budget_exceeded`), the breaker (`circuit_open`) and the permits (`queue_full`). The dispatcher made no attempt, and \
+         the effect is `not_applied`. A refusal says what would be allowed instead. `playproof help REASON` explains one, \
+         docs/admission.md all.",
+    ),
+    (
+        "outcome",
+        "joined",
+        "another call with its key was in flight; it ended as that one did",
+        "`dedupe` makes two calls with one idempotency key one request: the second one, the follower, waits for the first, the \
+         leader, and ends with its result or error and its claim. It has no attempts and costs nothing.",
+    ),
+    (
+        "outcome",
+        "cached",
+        "another call with its key had succeeded; it got the same result",
+        "A call with the same key, tool and arguments succeeded within the window of `dedupe`. Nothing is sent, and the claim is \
+         that of the other call. Failures are never kept.",
+    ),
+    (
+        "outcome",
+        "cancelled",
+        "the caller went away",
+        "The dispatcher sends nothing more, and frees what the call held. What was sent may have acted: the claim is what is \
+         proved so far, `unknown` if an attempt was out. Nobody waits for the result, so whoever follows the caller must look \
+         upstream first. See the finding `abandoned`.",
     ),
     (
         "outcome",
@@ -246,6 +272,8 @@ See also `playproof help safe_to_send_again`.",
         "when `explain` says that a call may be sent again",
         "\
 The last block of `playproof explain` answers yes in four cases. The tool only reads. The tool is declared idempotent. According to the playbook, no attempt with this intent has acted. Or an attempt may have acted and the call has a key: then the same key, the same arguments, and an upstream that honours keys.
+
+If an open circuit breaker or an empty budget stopped the call, the answer is *not now*, with what holds when calls pass again.
 
 It never answers yes if one more call could add an effect, or would be an `unsafe` finding:
 
