@@ -281,7 +281,9 @@ It never answers yes if one more call could add an effect, or would be an `unsaf
     a person decides first, or the call was denied
     the upstream says that it has processed the key, or the same request under another one
     the message of a failure says that something was done
-    the call has no key, and the message of a failure says more than a refusal
+    the upstream says that a write is not to be sent again
+    the call has no key, or is given up, and a failure says more than a refusal
+    the client of the tool sends requests again by itself (`upstream_retries`), and the call has no key, or is given up
     an ok of the inputs belongs to no call, and may be the answer to this one
     an input cannot be read to its end, and the call has no key
     another call made the effect, or may have, and may be the same request
@@ -293,7 +295,9 @@ It never answers yes if one more call could add an effect, or would be an `unsaf
     the effect was reversed on purpose, or may still land after its reversal
     a reversal failed, or shared its token with another call, and may have taken the effect back
 
-A message says no more than a refusal in three cases. It is absent. It is one clause of at most 80 characters that begins or ends with the words of a refusal, such as `rate limited` or `not found`. Or it has at most 400 bytes, and its words are English words of refusals and of what to do next; names with a digit, addresses and names of errors are not read. Any other word, also one in another language, may tell of something done.
+A failure says no more than a refusal if all of it does. Its message is absent, or it has at most 400 bytes and only English words of refusals and of what to do next; names with a digit, addresses and names of errors are not read. Any other word, also one in another language, may tell of something done. So may any \"not\" that is not part of a refusal, and several attempts. Its status is absent, 503, or from 400 to 498 without 408 and 409. Its code is absent, a number, or the name of a refusal. The upstream does not say that the call should not be sent again.
+
+If a failure says more, or the client of the tool sends requests again by itself, the effect is unknown, whatever the playbook takes it for: the answer to the last request says nothing of those before it.
 
 An idempotent tool makes a second call harmless, not a late one: if another call has written the same object since, sending the first again undoes that. `explain` names later calls of the tool with other arguments; it cannot know whether they wrote the same object.
 

@@ -413,7 +413,8 @@ fn what_an_answer_tells_to_be_done_is_not_sent_again() {
         let one = failed(kind, message);
         for key in ["", r#""idempotency_key":"k","#] {
             let page = &known(&[&format!("{key}{one}")])[0];
-            assert!(page.contains("But an answer says that something was done: look upstream."), "{page}");
+            assert!(page.contains("Unknown: according to the playbook, no attempt with this intent can have acted, but an answer says that something was done."), "{page}");
+            assert!(!page.contains("is not there"), "{page}");
             assert!(page.contains("A person: check upstream what was done: an answer says"), "{page}");
             assert!(page.contains("send again? No, because the answer says that something was done."), "{page}");
         }
@@ -787,16 +788,18 @@ fn a_write_without_a_key_is_sent_again_only_after_a_plain_refusal() {
         format!(r#"{key}"args":{{"a":1}},"status":"error","error":{{"kind":"{kind}"{message}}}"#)
     };
     let with = |message: &str| format!(r#","message":"{message}""#);
-    let more = "No, because the message of the failure says more than a refusal: look upstream first.";
+    let more = "No, because the failure says more than a refusal: look upstream first.";
     for message in ["refund issued; rate limited now", "money sent, slow down", "Partial success: 1 of 2 refunds"] {
         let page = &known(&[&failed("", "429_rate_limited", &with(message))])[0];
-        assert!(page.contains(more) && page.contains("But the message of the failure says more"), "{page}");
+        assert!(page.contains(more) && page.contains("Unknown: ") && !page.contains("is not there"), "{page}");
         assert!(!page.contains("Yes") && !page.contains(message), "{page}");
         let page = &known(&[&failed("", "401_unauthorized", &with(message))])[0];
         assert!(page.contains("a person decides first") && page.contains("says more than a refusal."), "{page}");
-        // Look-alike: a key makes a second request harmless.
+        // Look-alike: a key makes a second request harmless, unless the request is given up.
         let page = &known(&[&failed(r#""idempotency_key":"k","#, "429_rate_limited", &with(message))])[0];
-        assert!(page.contains("Yes, with the same key `k`"), "{page}");
+        assert!(page.contains("Yes, but only with the same key `k`") && page.contains("Unknown: "), "{page}");
+        let page = &known(&[&failed(r#""idempotency_key":"k","#, "invalid_arguments", &with(message))])[0];
+        assert!(page.contains(more) && page.contains("Unknown: "), "{page}");
     }
     // The message of another call with the intent counts.
     let pages =
@@ -805,5 +808,52 @@ fn a_write_without_a_key_is_sent_again_only_after_a_plain_refusal() {
     for message in [String::new(), with("Too Many Requests"), with("Rate limit reached for gpt-4o. Try again in 2s.")] {
         let page = &known(&[&failed("", "429_rate_limited", &message)])[0];
         assert!(page.contains("send again? Yes: "), "{page}");
+    }
+    // What contradicts the refusal beside its message.
+    for beside in [r#","status":202"#, r#","status":500"#, r#","code":"charge_already_refunded""#] {
+        let page = &known(&[&failed("", "429_rate_limited", beside)])[0];
+        assert!(page.contains(more) && page.contains("Unknown: "), "{page}");
+    }
+    for beside in [r#","status":429"#, r#","status":503"#, r#","code":"rate_limit_exceeded""#] {
+        let page = &known(&[&failed("", "429_rate_limited", beside)])[0];
+        assert!(page.contains("send again? Yes: "), "{page}");
+    }
+}
+
+#[test]
+fn a_write_is_not_sent_again_if_the_upstream_says_so_itself() {
+    let failed = |key: &str, beside: &str| {
+        let error = format!(r#""error":{{"kind":"429_rate_limited","message":"rate limited"{beside}}}"#);
+        format!(r#"{key}"args":{{"a":1}},"status":"error",{error}"#)
+    };
+    let key = r#""idempotency_key":"k","#;
+    for beside in [r#","should_retry":false"#, r#","headers":{"x-should-retry":"false"}"#] {
+        let page = &known(&[&failed("", beside)])[0];
+        assert!(page.contains("send again? No") && page.contains("Unknown: "), "{page}");
+        let page = &known(&[&failed(key, beside)])[0];
+        assert!(page.contains("send again? No, because the upstream says not to send the call again."), "{page}");
+    }
+    let page = &known(&[&failed(key, r#","should_retry":true"#)])[0];
+    assert!(page.contains("Yes, with the same key `k`"), "{page}");
+}
+
+#[test]
+fn a_refusal_proves_nothing_of_what_a_client_sent_before_it() {
+    let page = |facts: &str, key: &str| {
+        let place = Place::new();
+        place.write("tools.yaml", format!("format: tools/1\ntools:\n  pay: {{ access: write{facts} }}\n"));
+        let error = r#""status":"error","error":{"kind":"429_rate_limited","message":"rate limited"}"#;
+        place.write("a.jsonl", format!("{{\"run_id\":\"r\",\"tool\":\"pay\",\"args\":{{}},{key}{error}}}\n"));
+        let run = place.run(&["explain", "a.jsonl", "--tools", "tools.yaml"]).exits(0);
+        run.out.split_once("What to know").expect("the last block").1.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let page_of_three = page(", upstream_retries: 3", "");
+    assert!(page_of_three.contains("send again? No, because the client of the tool sends"), "{page_of_three}");
+    assert!(page_of_three.contains("Unknown: ") && !page_of_three.contains("is not there"), "{page_of_three}");
+    let keyed = page(", upstream_retries: 3", r#""idempotency_key":"k","#);
+    assert!(keyed.contains("Yes, but only with the same key `k`"), "{keyed}");
+    for facts in ["", ", upstream_retries: 0"] {
+        let page = page(facts, "");
+        assert!(page.contains("send again? Yes: ") && page.contains("is not there"), "{page}");
     }
 }

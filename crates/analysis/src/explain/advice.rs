@@ -3,7 +3,7 @@
 
 use super::others::OtherCall;
 use super::subject::{Simulation, Subject};
-use super::upstream_state::{Basis, EffectState, Surplus, SurplusDoubt, UpstreamState};
+use super::upstream_state::{Basis, Distrust, EffectState, Surplus, SurplusDoubt, UpstreamState};
 use playproof_engine::event::{
     AdmissionRefusal, EffectClaim, IntentDoubt, Outcome, OutcomeKind, OutcomeWord, RequestKind, StopReason,
 };
@@ -144,8 +144,11 @@ pub enum ResendReason {
     RefusedForNow,
     /// No: an attempt may have acted, and no key would make a second one harmless.
     MayHaveActed,
-    /// No: no attempt has acted according to the playbook, but a message says more than a refusal, and there is no key.
+    /// No: no attempt has acted according to the playbook, but an error says more than a refusal, and there is no key, or
+    /// the playbook gives the request up.
     SaysMore,
+    /// No: an earlier request of the tool's client may have acted, and there is no key, or the playbook gives the request up.
+    Resent,
     /// No: the upstream said that the call is not to be sent again.
     ToldNotTo,
     /// Only if a later write of the tool need not stay: the tool is idempotent, and would overwrite it.
@@ -159,6 +162,8 @@ impl Advice {
         let is_keyed = subject.key().is_some() && !simulation.facts.ignores_keys;
         let reason = match ResendReason::of(&state, simulation.facts, is_keyed, outcome.kind) {
             reason if reason.is_yes() && is_told_not_to(outcome) => ResendReason::ToldNotTo,
+            // What is harmless in any case needs no leave.
+            ResendReason::NotDone | ResendReason::SameKey if state.said.told_not_to => ResendReason::ToldNotTo,
             reason => reason,
         };
         Advice {
@@ -208,12 +213,14 @@ impl ResendReason {
             {
                 refused
             }
+            _ if let Some(reason) = distrusted(state, is_keyed, ended) => reason,
             EffectState::NotDone if is_reversed => ResendReason::TakenBack,
             EffectState::NotDone if state.said.done => ResendReason::SaysDone,
             EffectState::NotDone if state.unclaimed_oks > 0 && !is_keyed => ResendReason::Unclaimed,
             EffectState::NotDone if state.unread_inputs > 0 && !is_keyed => ResendReason::Unread,
             EffectState::NotDone if matches!(ended, OutcomeKind::Deprecated(_)) => ResendReason::GivenUp,
             EffectState::NotDone if state.said.more && !is_keyed => ResendReason::SaysMore,
+            EffectState::NotDone if state.said.resent && !is_keyed => ResendReason::Resent,
             EffectState::NotDone => ResendReason::NotDone,
             _ if facts.repeatable => ResendReason::Repeatable,
             _ if is_keyed && !state.keys_forgotten && !is_reversed => match state.said.done {
@@ -227,6 +234,17 @@ impl ResendReason {
     /// Whether the answer is yes, if no person decides first.
     pub const fn is_yes(self) -> bool {
         matches!(self, ResendReason::Read | ResendReason::Idempotent | ResendReason::NotDone | ResendReason::SameKey)
+    }
+}
+
+/// Why a call is not sent again of which only a failure that proves little says that it has not acted.
+const fn distrusted(state: &UpstreamState, is_keyed: bool, ended: OutcomeKind) -> Option<ResendReason> {
+    let Basis::Distrusted(why) = state.basis else { return None };
+    match why {
+        Distrust::SaysDone => Some(ResendReason::SaysDone),
+        _ if is_keyed && !matches!(ended, OutcomeKind::Deprecated(_)) => None, // the same key makes it harmless
+        Distrust::SaysMore => Some(ResendReason::SaysMore),
+        Distrust::Resent => Some(ResendReason::Resent),
     }
 }
 
@@ -245,7 +263,8 @@ fn queue(outcome: &Outcome) -> Option<QueueId> {
 fn check(facts: ToolFacts, outcome: &Outcome, state: &UpstreamState) -> Option<ManualCheck> {
     let maybe_same = state.maybe_same.iter().any(OtherCall::may_have_acted);
     let other_key = state.other_keys.iter().any(OtherCall::may_have_acted) && !facts.idempotent;
-    let says_done = state.said.done && state.known == EffectState::NotDone && !state.reversed && !facts.idempotent;
+    let is_doubted = state.known == EffectState::NotDone || matches!(state.basis, Basis::Distrusted(_));
+    let says_done = state.said.done && is_doubted && !state.reversed && !facts.idempotent;
     match state.surplus {
         _ if facts.access == Access::Read => {
             (state.read_acted || state.known == EffectState::Done).then_some(ManualCheck::ReadActed)

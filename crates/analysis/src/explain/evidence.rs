@@ -92,7 +92,7 @@ impl AnswerEvidence {
                 Reply::Failed(error) => {
                     let signal = Signal::new(error.as_deref(), call.tool(), facts, call.is_keyed(), number);
                     let verdict = plan.classifier.classify(&signal).verdict;
-                    let said = UpstreamSaid::of(error.as_deref(), verdict, call.is_keyed(), plan);
+                    let said = UpstreamSaid::of(error.as_deref(), verdict, call.is_keyed(), facts, plan);
                     evidence.said = evidence.said.or(said);
                     plan.playbook.verdict(verdict).effect
                 }
@@ -279,7 +279,10 @@ impl CallBook {
     fn add(&mut self, closed: &CompletedCall, plan: &Plan, facts: ToolFacts) {
         let evidence = AnswerEvidence::of(closed.raw(), plan, facts);
         let writes = facts.access == Access::Write;
-        if !writes && (UpstreamSaid { more: false, ..evidence.said }) == UpstreamSaid::default() {
+        if !writes
+            && (UpstreamSaid { more: false, resent: false, told_not_to: false, ..evidence.said })
+                == UpstreamSaid::default()
+        {
             return;
         }
         self.0.push(BookedCall {

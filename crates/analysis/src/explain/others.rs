@@ -6,7 +6,7 @@ use playproof_engine::classify::reads_as_reused_key;
 use playproof_engine::event::{Decision, EffectClaim, ErrorFacts, IntentDoubt, Status};
 use playproof_engine::fixture::Fixture;
 use playproof_engine::ids::{ArgsId, CallId, KeyId, RunId, ToolId, VerdictId};
-use playproof_engine::playbook::Access;
+use playproof_engine::playbook::{Access, ToolFacts};
 use playproof_engine::sim::{FailureMeaning, Plan, Scenario, ScenarioCall, SimulationRecord};
 use playproof_trace::failure::{is_plain_refusal, tells_of_something_done};
 
@@ -83,8 +83,12 @@ pub struct UpstreamSaid {
     pub key_reused: bool,
     /// A message tells that something was done.
     pub done: bool,
-    /// A message says more than that the request was refused.
+    /// An error says more than that the request was refused.
     pub more: bool,
+    /// The client of the tool sends requests again by itself, so that an earlier one may have acted.
+    pub resent: bool,
+    /// The upstream says that the call should not be sent again.
+    pub told_not_to: bool,
 }
 
 /// What identifies a request, by numbers or hashes; 0 is no key.
@@ -135,17 +139,37 @@ impl RequestIdentity {
 
 impl UpstreamSaid {
     /// What one failure says.
-    pub fn of(error: Option<&ErrorFacts>, verdict: VerdictId, is_keyed: bool, plan: &Plan) -> UpstreamSaid {
+    pub fn of(
+        error: Option<&ErrorFacts>,
+        verdict: VerdictId,
+        is_keyed: bool,
+        facts: ToolFacts,
+        plan: &Plan,
+    ) -> UpstreamSaid {
         let FailureMeaning { denied, processed, .. } = FailureMeaning::under(plan, verdict, error, is_keyed);
         let key_reused = plan.reserved.key_reused == Some(verdict) || error.is_some_and(reads_as_reused_key);
         let message = error.and_then(|error| error.message.as_deref());
         let done = message.is_some_and(tells_of_something_done);
-        let more = message.is_some_and(|message| !is_plain_refusal(message));
-        UpstreamSaid { denied, processed, key_reused: is_keyed && key_reused, ok_after_processed: false, done, more }
+        UpstreamSaid {
+            denied,
+            processed,
+            key_reused: is_keyed && key_reused,
+            ok_after_processed: false,
+            done,
+            more: error.is_some_and(|error| !is_plain_refusal(error)),
+            resent: facts.resends,
+            told_not_to: error.and_then(ErrorFacts::says_to_retry) == Some(false),
+        }
     }
 
     /// What the failures of a simulated call say.
-    fn of_simulated(record: &SimulationRecord, id: CallId, is_keyed: bool, plan: &Plan) -> UpstreamSaid {
+    fn of_simulated(
+        record: &SimulationRecord,
+        id: CallId,
+        is_keyed: bool,
+        facts: ToolFacts,
+        plan: &Plan,
+    ) -> UpstreamSaid {
         let (mut said, mut last) = (UpstreamSaid::default(), None);
         for event in record.events_of(id) {
             match event.what {
@@ -153,7 +177,7 @@ impl UpstreamSaid {
                 Decision::AttemptFinished { .. } => last = None,
                 Decision::FailureClassified { verdict, .. } => {
                     let error = last.and_then(|id| record.error(id));
-                    said = said.or(UpstreamSaid::of(error, verdict, is_keyed, plan));
+                    said = said.or(UpstreamSaid::of(error, verdict, is_keyed, facts, plan));
                 }
                 _ => {}
             }
@@ -171,13 +195,16 @@ impl UpstreamSaid {
             key_reused: self.key_reused || other.key_reused,
             done: self.done || other.done,
             more: self.more || other.more,
+            resent: self.resent || other.resent,
+            told_not_to: self.told_not_to || other.told_not_to,
         }
     }
 }
 
 /// The other calls, in order, and what the upstream said to the call itself.
 pub fn others_of(subject: &Subject, plan: &Plan, simulation: &Simulation) -> (Vec<OtherCall>, UpstreamSaid) {
-    let said = UpstreamSaid::of_simulated(&simulation.record, simulation.call, subject.key().is_some(), plan);
+    let Simulation { record, call, facts, .. } = simulation;
+    let said = UpstreamSaid::of_simulated(record, *call, subject.key().is_some(), *facts, plan);
     match subject {
         Subject::Recorded { recorded, .. } => (recorded.others.clone(), said.or(recorded.said)),
         Subject::Fixture { fixture, .. } => (of_fixture(fixture, plan, simulation), said),
@@ -237,7 +264,7 @@ fn simulated(
         reversed: net.made > effects,
         maybe: effects == 0 && claim != EffectClaim::NotApplied && call.facts.access == Access::Write,
         claim,
-        said: UpstreamSaid::of_simulated(record, id, call.key.is_some(), plan),
+        said: UpstreamSaid::of_simulated(record, id, call.key.is_some(), call.facts, plan),
     })
 }
 

@@ -141,10 +141,34 @@ pub enum Basis {
     TakenBack(Vec<OtherCall>),
     /// According to the playbook, no attempt with the intent can have acted.
     NoneActed,
+    /// Unknown: according to the playbook, no attempt with the intent can have acted, and what a failure says is no proof.
+    Distrusted(Distrust),
     /// Unknown: the key was sent before with other arguments, so that its answers may belong to this call.
     KeyOfAnother(OtherName),
     /// Unknown: these other calls may have acted, or this call.
     Unknown(Vec<OtherCall>, OwnEffect),
+}
+
+/// Why the failures of an intent do not prove that nothing was done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Distrust {
+    /// A message tells that something was done.
+    SaysDone,
+    /// An error says more than that the request was refused.
+    SaysMore,
+    /// The client of the tool sends requests again by itself: an earlier one may have acted.
+    Resent,
+}
+
+impl Distrust {
+    const fn of(said: UpstreamSaid) -> Option<Distrust> {
+        match said {
+            UpstreamSaid { done: true, .. } => Some(Distrust::SaysDone),
+            UpstreamSaid { more: true, .. } => Some(Distrust::SaysMore),
+            UpstreamSaid { resent: true, .. } => Some(Distrust::Resent),
+            _ => None,
+        }
+    }
 }
 
 /// What this call may have done.
@@ -195,7 +219,8 @@ impl UpstreamState {
         let is_denied = own_said.denied || !denied.is_empty();
         let done = elsewhere.done || others.iter().filter(identical).any(|other| other.said.done);
         let more = elsewhere.more || others.iter().filter(identical).any(|other| other.said.more);
-        let said = UpstreamSaid { key_reused: said.key_reused, denied: is_denied, done, more, ..elsewhere };
+        let resent = elsewhere.resent || others.iter().filter(identical).any(|other| other.said.resent);
+        let said = UpstreamSaid { key_reused: said.key_reused, denied: is_denied, done, more, resent, ..elsewhere };
         let other_arguments = related(&others, Relation::OtherArguments);
         let by_key = |other: &&OtherCall| matches!(other.relation, Relation::Same | Relation::OtherArguments);
         let first = others.iter().find(by_key).filter(|first| !first.later);
@@ -219,6 +244,10 @@ impl UpstreamState {
         state.shares_key = !is_reused && !other_arguments.is_empty();
         state.takes_key = !state.shares_key && (is_reused || said.key_reused);
         state.said = said;
+        if let (Basis::NoneActed, Some(distrust)) = (&state.basis, Distrust::of(said)) {
+            (state.known, state.claims_less) = (EffectState::MaybeDone, false);
+            state.basis = Basis::Distrusted(distrust);
+        }
         state.denied = denied;
         state.processed = processed;
         state.other_arguments = other_arguments;

@@ -45,6 +45,9 @@ pub struct ToolFacts {
     pub ignores_keys: bool,
     /// Whether a call without an idempotency key is refused.
     pub needs_key: bool,
+    /// Whether the client of the tool sends a request again by itself: then the answer is the answer to the last one. It
+    /// decides nothing; `explain` tells.
+    pub resends: bool,
     /// Whether people declared the facts; otherwise they are assumed.
     pub declared: bool,
     /// Whether the name of a tool that people did not declare suggests that it only reads. It weakens findings, and decides
@@ -61,6 +64,7 @@ impl ToolFacts {
         timeout: DEFAULT_TIMEOUT,
         ignores_keys: false,
         needs_key: false,
+        resends: false,
         declared: false,
         seems_to_read: false,
     };
@@ -182,7 +186,8 @@ impl ToolRow {
     /// The same row, where the client of the tool sends a request again up to `upstream_retries` times.
     #[must_use]
     pub fn retried_upstream(self, upstream_retries: u32) -> ToolRow {
-        ToolRow { upstream_retries, ..self }
+        let facts = ToolFacts { resends: upstream_retries > 0, ..self.facts };
+        ToolRow { upstream_retries, facts, ..self }
     }
 
     /// How often the client of the tool itself sends a request again.
@@ -209,6 +214,7 @@ impl ToolRow {
             timeout: if timeout { weaker.timeout } else { self.facts.timeout },
             ignores_keys: if keys { weaker.ignores_keys } else { self.facts.ignores_keys },
             needs_key: if key { weaker.needs_key } else { self.facts.needs_key },
+            resends: self.facts.resends || weaker.resends,
             ..self.facts
         }
     }

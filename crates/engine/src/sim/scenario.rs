@@ -316,6 +316,7 @@ fn tool_row(row: &FixtureTool) -> Option<ToolRow> {
         timeout: row.timeout.unwrap_or(DEFAULT_TIMEOUT),
         ignores_keys: row.ignores_keys.unwrap_or_default(),
         needs_key: row.needs_key.unwrap_or_default(),
+        resends: false,
         declared: true,
         seems_to_read: false,
     };

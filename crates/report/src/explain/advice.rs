@@ -1,12 +1,12 @@
 //! The advice on a call, in sentences: the state of the upstream, who acts next, and whether to send again.
 
 use super::others::{NAMED, doubt, joined, made_by, name, named, other_arguments, times, with_effects};
-use super::resend::{SAYS_MORE, UNREAD, resend, unclaimed};
+use super::resend::{RESENT, SAYS_MORE, UNREAD, resend, unclaimed};
 use crate::findings::if_one_intent;
 use crate::text;
 use playproof_analysis::explain::{
-    Actor, Advice, Basis, ManualCheck, OnceMore, OtherCall, OwnEffect, PlannerStart, Subject, Surplus, SurplusDoubt,
-    UpstreamState,
+    Actor, Advice, Basis, Distrust, ManualCheck, OnceMore, OtherCall, OwnEffect, PlannerStart, Subject, Surplus,
+    SurplusDoubt, UpstreamState,
 };
 use playproof_engine::event::{EffectClaim, IntentBalance, IntentDoubt, PlaybookNames, RequestKind};
 
@@ -51,16 +51,11 @@ fn state(state: &UpstreamState, key: Option<&str>) -> String {
         said +=
             &format!(" Its reversal token was redeemed by {others} too: it is unknown whose effect was taken back.");
     }
-    if state.said.done && state.basis == Basis::NoneActed {
-        said += " But an answer says that something was done: look upstream.";
-    }
-    if state.said.more && !state.said.done && key.is_none() && state.basis == Basis::NoneActed {
-        said += &format!(" But {SAYS_MORE}.");
-    }
-    if state.unclaimed_oks > 0 && state.basis == Basis::NoneActed {
+    let none_acted = matches!(state.basis, Basis::NoneActed | Basis::Distrusted(_));
+    if state.unclaimed_oks > 0 && none_acted {
         said += &format!(" But {}.", unclaimed(state.unclaimed_oks));
     }
-    if state.unread_inputs > 0 && state.basis == Basis::NoneActed {
+    if state.unread_inputs > 0 && none_acted {
         said += &format!(" But {UNREAD}.");
     }
     if !matches!(state.basis, Basis::KeyOfAnother(_)) && !state.other_arguments.is_empty() {
@@ -138,6 +133,16 @@ fn by_basis(state: &UpstreamState) -> String {
         Basis::NoneActed => "The effect is not there: according to the playbook, no attempt with this intent can have \
                              acted."
             .to_owned(),
+        Basis::Distrusted(why) => {
+            let why = match why {
+                Distrust::SaysDone => "an answer says that something was done",
+                Distrust::SaysMore => SAYS_MORE,
+                Distrust::Resent => RESENT,
+            };
+            format!(
+                "Unknown: according to the playbook, no attempt with this intent can have acted, but {why}. Look upstream."
+            )
+        }
         Basis::KeyOfAnother(owner) => format!(
             "Unknown: the key was sent {} before, by {}, so its answers may be about that request. Look upstream.",
             other_arguments(&state.other_arguments),

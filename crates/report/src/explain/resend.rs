@@ -97,9 +97,10 @@ fn reason(reason: ResendReason, state: &UpstreamState, key: Option<&str>) -> Rea
             no("the playbook refuses this call now, and may let it pass later", ". Nothing was sent: send it then")
         }
         ResendReason::Denied => denied(state),
-        ResendReason::ToldNotTo => no("a header of the last answer says not to send the call again", ""),
+        ResendReason::ToldNotTo => no("the upstream says not to send the call again", ""),
         ResendReason::SaysDone => no("the answer says that something was done", ". Look upstream first"),
         ResendReason::SaysMore => no(SAYS_MORE, ": look upstream first"),
+        ResendReason::Resent => no(RESENT, ": look upstream first"),
         ResendReason::GivenUp => {
             let said = "according to the playbook, no attempt with this intent has acted, so it does no harm, but the \
                         playbook gives the request up, because the same request would be refused again";
@@ -153,7 +154,10 @@ fn other_key(others: &[OtherCall]) -> ReasonWords {
 }
 
 /// That a refusal is no plain one.
-pub(super) const SAYS_MORE: &str = "the message of the failure says more than a refusal";
+pub(super) const SAYS_MORE: &str = "the failure says more than a refusal";
+
+/// That a refusal is the answer to the last of several requests.
+pub(super) const RESENT: &str = "the client of the tool sends requests again by itself, and the answer to the last one says nothing of those before it";
 
 /// That inputs are incomplete.
 pub(super) const UNREAD: &str = "an input could not be read to its end, and may show that this request acted";
