@@ -128,8 +128,9 @@ fn failure(evidence: Evidence, found: Option<Found>, result: &ToolResult<'_>) ->
     };
     details.wait = result.retry_after.and_then(|wait| retry_after::of_header(wait, None)).or(details.wait);
     details.learn_from_message();
-    // A message that tells of something done proves by no status or code in its words that nothing was.
-    let is_proof = !text_kinds::tells_of_something_done(&details.message);
+    // A message that tells of something done, or of another tool, proves by no status or code in its words that nothing was.
+    let is_proof = !text_kinds::tells_of_something_done(&details.message)
+        && !text_kinds::is_about_another(&details.message, result.tool);
     let status = result.status.or(details.status.filter(|_| is_proof));
     let own = result.kind.map(str::trim).filter(|kind| !kind.is_empty() && !kinds::says_nothing(kind));
     let named = own.map(|kind| (kinds::of_name(kind).unwrap_or(kind), KindFrom::Flag));

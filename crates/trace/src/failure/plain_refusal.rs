@@ -24,8 +24,8 @@ const THINGS: &str = "balance bucket card charge city credit date file flight fu
     object order payment product reservation room row seat seats stock subscription table user";
 
 /// Other words of refusals: what they are about, and what to do next.
-const KNOWN: &str = "a about access accessible account address admin again allowed an and any api apis are as at \
-    authenticate authentication authorization authorized back be bearer been before billing busy by call caller \
+const KNOWN: &str = "a about access accessible account address admin again allowed an and any api apis are as \
+    at authenticate authentication authorization authorized back be bearer been before billing busy by call caller \
     calling calls can capacity check client clients code concurrency concurrent connect connection connections \
     consumer contact cookie current currently customer daily day days default demand details do docs documentation \
     does down due e econnreset endpoint error errors etag evidence exceeding expect expected experiencing fast few \
@@ -35,10 +35,10 @@ const KNOWN: &str = "a about access accessible account address admin again allow
     month monthly more most ms much name need needs number oauth occurred of off on operation or organization other \
     our output page password path per perform permission permissions permitted plan please precondition project \
     provided quickly quotas raise reached read reads refer region repository request requests resource resources \
-    retry rights role route rpd rpm s scope scopes second secondary seconds secret security see server \
-    service signature signed soon specified such sufficient support temporarily than that the there this tier time to \
-    token tokens too tpm traffic try type upgrade url use user username valid ve version visit wait was we web window \
-    with without would write writes x you your";
+    retry rights role route rpd rpm s scope scopes second secondary seconds secret security see server service \
+    signature signed snapshot soon specified such sufficient support temporarily than that the there this tier time \
+    to token tokens too tpm traffic try type upgrade url use user username valid ve version visit wait was we web \
+    window with without would write writes x you your";
 
 /// What is no word of a sentence: the call that was refused, an address, a name with a digit.
 static NAMES: LazyLock<Option<Regex>> = LazyLock::new(|| {
