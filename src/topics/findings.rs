@@ -230,7 +230,7 @@ arguments of one are not recorded. This also counts under different keys.
 An effect may have been taken back by a reversal that failed, and an identical call made it again.
 
 One call has a success and a later attempt that may have acted; or it has equal result lines, and neither a number nor a \
-time says whether they are one attempt or two.
+time says whether they are one attempt or two; or it has two results with one attempt number that say different things.
 
 What to do: look upstream if a call failed. `playproof tools TRACE -o tools.yaml` writes the facts of every tool seen, \
 with guesses to confirm; then run `playproof replay TRACE --tools tools.yaml`.",

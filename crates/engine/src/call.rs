@@ -1,5 +1,6 @@
 //! Recorded calls and answers as the rest of the product sees them. Knows no JSON and reads nothing.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::event::{Draw, ErrorFacts, IntentDoubt, StatusFrom};
@@ -317,6 +318,26 @@ impl RecordedCall {
             next = number.next();
             (number, answer)
         })
+    }
+
+    /// The attempts with late answers, each with these answers; none: the usual call.
+    pub fn late_answers(&self) -> BTreeMap<AttemptNo, Vec<&RecordedAnswer>> {
+        let mut late: BTreeMap<AttemptNo, Vec<&RecordedAnswer>> = BTreeMap::new();
+        for answer in self.answers.iter().filter(|answer| answer.to == AnswerTo::Late) {
+            late.entry(answer.attempt.map_or(AttemptNo::FIRST, AttemptNo::new)).or_default().push(answer);
+        }
+        late
+    }
+
+    /// Attempts whose only ok came late: each has one effect, as one that was answered with ok at once has.
+    pub fn late_successes(&self) -> u32 {
+        let late = self.late_answers();
+        let in_time =
+            |attempt: AttemptNo| self.attempts().any(|(number, answer)| number == attempt && answer.reply == Reply::Ok);
+        let succeeded = late
+            .iter()
+            .filter(|(attempt, answers)| answers.iter().any(|answer| answer.reply == Reply::Ok) && !in_time(**attempt));
+        u32::try_from(succeeded.count()).unwrap_or(u32::MAX)
     }
 
     /// The weakest evidence by which an importer read success or failure of one of its answers; none if all have flags.

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::others::{OtherCall, OtherName, Relation, RequestIdentity, UpstreamSaid};
 use crate::replay::{Judges, RecordingAnalysis, SentIn, SessionOptions, Sessions, finding, judge_attempts};
-use playproof_engine::call::{AnswerTo, Place, RecordedCall, Reply};
+use playproof_engine::call::{AnswerTo, Place, RecordedAnswer, RecordedCall, Reply};
 use playproof_engine::classify::{KnownFailures, Signal};
 use playproof_engine::event::{EffectClaim, Finding, FindingId};
 use playproof_engine::ids::AttemptNo;
@@ -20,7 +20,7 @@ use playproof_trace::origin::Sources;
 /// The effects that the recorded answers of one call prove, whatever the playbook uses of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProvedEffects {
-    /// Attempts answered with ok.
+    /// Attempts answered with ok, at once or late.
     pub made: u32,
     /// Reversals answered with ok.
     pub taken_back: u32,
@@ -35,7 +35,11 @@ impl ProvedEffects {
         let ok = |to| u32::try_from(ok(to)).unwrap_or(u32::MAX);
         let unclear = call.answers.iter().filter(|answer| is_unclear_reversal(answer)).count();
         let unclear = u32::try_from(unclear).unwrap_or(u32::MAX);
-        ProvedEffects { made: ok(AnswerTo::Attempt), taken_back: ok(AnswerTo::Reversal), unclear }
+        ProvedEffects {
+            made: ok(AnswerTo::Attempt).saturating_add(call.late_successes()),
+            taken_back: ok(AnswerTo::Reversal),
+            unclear,
+        }
     }
 
     /// The same if the reversals may have taken back the effects of another call.
@@ -77,29 +81,46 @@ impl AnswerEvidence {
     /// The evidence of the answers of a call.
     pub fn of(call: &RecordedCall, plan: &Plan, facts: ToolFacts) -> AnswerEvidence {
         let mut evidence = AnswerEvidence { proved: ProvedEffects::of(call), ..AnswerEvidence::default() };
+        let mut late = call.late_answers();
         let mut expected = AttemptNo::FIRST;
         for (number, answer) in call.attempts() {
             if number > expected {
                 evidence.add(EffectClaim::Unknown); // an attempt before it has no answer
             }
             expected = number.next();
-            let effect = match &answer.reply {
-                Reply::Ok => {
-                    evidence.said.ok_after_processed |= evidence.said.processed;
-                    EffectClaim::Applied
-                }
-                Reply::Suspected(_) => EffectClaim::Unknown,
-                Reply::Failed(error) => {
-                    let signal = Signal::new(error.as_deref(), call.tool(), facts, call.is_keyed(), number);
-                    let verdict = plan.classifier.classify(&signal).verdict;
-                    let said = UpstreamSaid::of(error.as_deref(), verdict, call.is_keyed(), facts, plan);
-                    evidence.said = evidence.said.or(said);
-                    plan.playbook.verdict(verdict).effect
-                }
-            };
-            evidence.add(effect);
+            let answers = std::iter::once(answer).chain(late.remove(&number).unwrap_or_default());
+            evidence.add_attempt(call, plan, facts, (number, answers));
+        }
+        for (number, answers) in late {
+            evidence.add_attempt(call, plan, facts, (number, answers.into_iter()));
         }
         evidence
+    }
+
+    /// Adds an attempt with its answers, of which all but the first came late: together they have one effect.
+    fn add_attempt<'a>(
+        &mut self,
+        call: &RecordedCall,
+        plan: &Plan,
+        facts: ToolFacts,
+        (number, answers): (AttemptNo, impl Iterator<Item = &'a RecordedAnswer>),
+    ) {
+        let effects = answers.map(|answer| match &answer.reply {
+            Reply::Ok => {
+                self.said.ok_after_processed |= self.said.processed;
+                EffectClaim::Applied
+            }
+            Reply::Suspected(_) => EffectClaim::Unknown,
+            Reply::Failed(error) => {
+                let signal = Signal::new(error.as_deref(), call.tool(), facts, call.is_keyed(), number);
+                let verdict = plan.classifier.classify(&signal).verdict;
+                let said = UpstreamSaid::of(error.as_deref(), verdict, call.is_keyed(), facts, plan);
+                self.said = self.said.or(said);
+                plan.playbook.verdict(verdict).effect
+            }
+        });
+        let effect = effects.reduce(EffectClaim::and);
+        effect.into_iter().for_each(|effect| self.add(effect));
     }
 
     /// The same if the call's reversal token was redeemed by another call too.
@@ -342,7 +363,7 @@ impl CallBook {
         // Where the facts are assumed, or an upstream may have honoured a key, the summary of `replay` counts by tool.
         let doubled = [FindingId::DuplicateEffect, FindingId::PossibleDuplicateEffect];
         let said = to.findings.iter().any(|finding| doubled.contains(&finding.id));
-        if until > 1 && !facts.idempotent && !said && closed.counts.succeeded > 0 {
+        if until > 1 && !facts.idempotent && !said && closed.counts.made() > 0 {
             to.findings.push(facts.weigh(finding(FindingId::PossibleDuplicateEffect, until)));
         }
         Finding::settle(&mut to.findings);

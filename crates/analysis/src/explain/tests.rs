@@ -346,3 +346,49 @@ fn a_key_that_the_upstream_ignores_makes_nothing_safe() {
     };
     assert_eq!((reason(false), reason(true)), (ResendReason::SameKey, ResendReason::MayHaveActed));
 }
+
+/// A call without an answer, and results of it; `call` says more of the call.
+fn with_results(call: &str, results: &[&str]) -> String {
+    let call =
+        format!(r#"{{"type":"tool_call","run_id":"r1","call_id":"c","tool":"pay","args":{{}},"at_ms":0{call}}}"#);
+    let result = |rest: &&str| format!("\n{{\"type\":\"tool_result\",\"run_id\":\"r1\",\"call_id\":\"c\",{rest}}}");
+    call + &results.iter().map(result).collect::<String>() + "\n"
+}
+
+const LIMITED: &str = r#""attempt":1,"at_ms":10,"status":"error","error":{"kind":"429_rate_limited"}"#;
+const LATER_OK: &str = r#""attempt":1,"at_ms":20,"status":"ok""#;
+
+#[test]
+fn a_second_answer_to_an_attempt_is_evidence_and_a_copy_of_the_first_is_not() {
+    let known = |results: &[&str]| {
+        let advice = advice(&found(&with_results("", results), "c"));
+        (advice.state.known, advice.resend.is_yes())
+    };
+    let limited_later = LIMITED.replace("\"at_ms\":10", "\"at_ms\":15");
+    let timeout_later = format!(r#""attempt":1,"at_ms":20,{TIMEOUT}"#);
+    assert_eq!(known(&[LIMITED]), (EffectState::NotDone, true));
+    assert_eq!(known(&[LIMITED, &limited_later]), (EffectState::NotDone, true), "a copy");
+    assert_eq!(known(&[LIMITED, LATER_OK]), (EffectState::Done, false));
+    assert_eq!(known(&[LATER_OK, LIMITED]), (EffectState::Done, false), "in the other order of lines");
+    assert_eq!(known(&[LIMITED, &timeout_later]), (EffectState::MaybeDone, false));
+}
+
+#[test]
+fn a_late_ok_is_an_effect_of_its_attempt() {
+    let state = |results: &[&str]| advice(&found(&with_results("", results), "c")).state;
+    let late = LATER_OK.replace("\"status\"", "\"answers\":\"late\",\"status\"");
+    let timeout = format!(r#""attempt":1,"at_ms":10,{TIMEOUT}"#);
+    for first in [LIMITED, &timeout] {
+        let state = state(&[first, &late]);
+        assert_eq!((state.known, state.basis, state.once_more), (EffectState::Done, Basis::Ok, None), "{first}");
+    }
+    let ok = LATER_OK.replace("20", "10");
+    assert_eq!(state(&[&ok, &late]).surplus, None, "one attempt has one effect");
+    let second = r#""attempt":2,"at_ms":30,"status":"ok""#;
+    assert_eq!(state(&[&timeout, &late, second]).surplus, Some(Surplus { effects: 2, doubt: None }));
+    assert_eq!(state(&[&timeout, second]).surplus, None);
+    let keyed = with_results(r#","idempotency_key":"k""#, &[&timeout, &late, second]);
+    let surplus = advice(&found(&keyed, "c")).state.surplus;
+    assert_eq!(surplus, Some(Surplus { effects: 2, doubt: Some(SurplusDoubt::Key) }));
+    assert_eq!(state(&[&late]).known, EffectState::Done, "also where the attempt has no other answer");
+}

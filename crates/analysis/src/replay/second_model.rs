@@ -23,8 +23,10 @@ impl StoryCall {
         self.tool != "read"
     }
 
+    /// Attempts that succeeded, at once or late.
     fn oks(&self) -> usize {
-        self.answers.iter().filter(|(said, _)| *said == "ok").count()
+        let succeeded = |n: usize, said: &str| said == "ok" || n == 0 && self.late.is_some();
+        self.answers.iter().enumerate().filter(|(n, (said, _))| succeeded(*n, said)).count()
     }
 
     /// Effects that were not reversed.
@@ -117,7 +119,7 @@ fn is_futile(story: &[StoryCall], call: &StoryCall, before: &[&StoryCall]) -> bo
     let ended = last.ended().unwrap_or(u64::MAX);
     let wrote = |other: &StoryCall| {
         let oks = other.answers.iter().filter(|(said, _)| *said == "ok").map(|(_, at)| *at);
-        oks.chain(other.reversed).any(|at| ended < at && at < call.made)
+        oks.chain(other.reversed).chain(other.late).any(|at| ended < at && at < call.made)
     };
     let writes = story.iter().filter(|other| other.run == call.run && other.writes());
     call.failed() && last.failed() && call.is_after(last) && !writes.into_iter().any(wrote)

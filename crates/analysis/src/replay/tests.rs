@@ -1145,3 +1145,30 @@ fn retries_that_multiply_the_requests_of_an_outage_are_found_over_all_runs() {
     one_works.insert(40, r#"{"tool":"read.it","run_id":"s","args":{},"at_ms":10,"status":"ok"}"#.to_owned());
     assert_eq!(of(one_works), 0, "the outage was over");
 }
+
+#[test]
+fn a_late_ok_counts_as_an_effect_and_a_key_that_may_have_been_honoured_is_a_doubt() {
+    let (late, timeout) = (r#""attempt":1,"answers":"late","status":"ok""#, format!(r#""attempt":1,{TIMEOUT}"#));
+    let refused = r#""attempt":1,"status":"error","error":{"kind":"429_rate_limited"}"#;
+    let second = r#""attempt":2,"status":"ok""#;
+    let shown = |key: &str, results: &[&str], again: bool| {
+        let mut lines = call_with("pay", results);
+        lines[0] = lines[0].replace(r#""tool""#, &format!(r#"{key}"tool""#));
+        if again {
+            lines.push(format!(r#"{{"tool":"pay","run_id":"r","args":{{}},{OK}}}"#));
+        }
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let rows = replay_lines(&lines).0.recorded;
+        rows.rows().map(|(kind, by, _)| (kind.id.as_str(), by)).collect::<Vec<_>>()
+    };
+    const KEYED: &str = r#""idempotency_key":"k","#;
+    let by_agent = FindingBy::Recorded;
+    assert_eq!(shown("", &[refused, late], true), [("duplicate_effect", by_agent)]);
+    assert_eq!(shown("", &[refused], true), []);
+    assert_eq!(
+        shown("", &[&timeout, late, second], false),
+        [("duplicate_effect", by_agent), ("unsafe_retry", by_agent)]
+    );
+    assert_eq!(shown(KEYED, &[&timeout, second], false), []);
+    assert_eq!(shown(KEYED, &[&timeout, late, second], false), [("possible_duplicate_effect", by_agent)]);
+}

@@ -119,7 +119,9 @@ fn duplicate_effects(
         let Some(so_far) = doubled.get_mut(&intent) else { continue };
         let is_further = so_far.effects > 0;
         so_far.effects = so_far.effects.saturating_add(own);
-        let duplicate = match call.facts.declared {
+        // What a recording shows of a key: an upstream that honours it repeats its first answer.
+        let may_repeat = call.key.is_some() && matches!(call.source, AnswerSource::Tape(_));
+        let duplicate = match call.facts.declared && !may_repeat {
             true => FindingId::DuplicateEffect,
             false => FindingId::PossibleDuplicateEffect,
         };

@@ -112,18 +112,22 @@ impl Upstream {
             AnswerSource::Script(script, outages) => self.answer_from_script(request, script, outages, earlier),
             AnswerSource::Tape(tape) => {
                 let CallProgress { refreshes, off_tape, .. } = *progress;
-                let answer = tape.answer((request.asked, request.at), earlier, refreshes, off_tape)?;
-                if matches!(request.asked, RequestKind::Refresh(_)) && answer.provenance != Provenance::Recorded {
+                let answer = tape.answer((request.asked, request.at), earlier, refreshes, off_tape);
+                let provenance = answer.as_ref().map_or(Provenance::Recorded, |answer| answer.provenance);
+                if matches!(request.asked, RequestKind::Refresh(_)) && provenance != Provenance::Recorded {
                     progress.off_tape = true;
                 }
-                match tape.late_answer(request.asked) {
-                    // The attempt timed out, and acted.
-                    Some((latency, UpstreamReply::Ok)) if request.writes && !tape.call.key_is_reused => {
-                        self.record_effect(request.at.plus(latency), request, answer.provenance);
+                match (tape.late_answer(request.asked), &answer) {
+                    // The attempt had ended, or nobody knows how it did, and acted.
+                    (Some((latency, UpstreamReply::Ok)), _)
+                        if request.writes && !tape.call.key_is_reused && !off_tape =>
+                    {
+                        self.record_effect(request.at.plus(latency), request, provenance);
                     }
-                    _ => self.record_from_tape(request, &answer, tape.call.key_is_reused),
+                    (_, Some(answer)) => self.record_from_tape(request, answer, tape.call.key_is_reused),
+                    (_, None) => {}
                 }
-                Some(answer)
+                answer
             }
         }
     }

@@ -13,7 +13,7 @@ use std::collections::{HashMap, VecDeque};
 use foldhash::fast::FixedState;
 
 use crate::assemble::account::InputLedger;
-use crate::assemble::answers::{drop_time, insert_index, order_by_lines};
+use crate::assemble::answers::{drop_time, insert_index, order_by_lines, set_late_apart};
 use crate::assemble::early::EarlyAnswers;
 use crate::assemble::ids::{AnswerTarget, BareIds, JoinedIds, JoinedResend, bare_id};
 use crate::assemble::keys::FirstUses;
@@ -410,6 +410,7 @@ impl<'a> Assembler<'a> {
         if answer.to == AnswerTo::Attempt && (answer.at.is_none() || answer.attempt.is_some()) {
             order_by_lines(call, counts);
         }
+        open.has_late |= set_late_apart(call, counts, open.highest_attempt, &mut answer);
         let Some(index) = insert_index(call, open.highest_attempt, &answer) else {
             self.ledger.duplicates += 1;
             let undecided = (answer.attempt, answer.at.or(answer.started)) == (None, None);
