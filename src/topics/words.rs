@@ -256,7 +256,7 @@ It is not the project lock, which a command holds while it writes.",
         "intent",
         "the change that a call wants, once",
         "\
-For a call with an idempotency key, the intent is the tool and the key. For a write without a key, it is the run, the tool and the canonical arguments. Different keys are different intents. Each call of a `repeatable` tool has its own intent: three equal partial refunds are then three changes, not one change made three times.
+For a call with an idempotency key, the intent is the tool and the key. For a write without a key, it is the run, the tool and the canonical arguments; so it is where the tool facts say that the upstream ignores keys (`keys: ignored`). Different keys are different intents. Each call of a `repeatable` tool has its own intent: three equal partial refunds are then three changes, not one change made three times.
 
 An upstream tells requests apart by their keys, and so do intents. A person may see one change where the upstream sees two, so `explain` also names the calls that are close to an intent:
 

@@ -133,6 +133,23 @@ fn a_key_is_reused_once_for_each_further_request_of_a_write() {
 }
 
 #[test]
+fn under_a_key_that_the_upstream_ignores_a_call_is_as_without_one() {
+    let calls = |key: &str, other: &str, tools: &str| {
+        let tool = "payments.issue_refund";
+        by_agent(&format!(
+            "{key} }}\n  two: {{ tool: {tool}, args: {{}}, at_ms: 90000{other} }}\n\
+             upstream: {{ one: [{{ timeout: {{}} }}], two: [{{ ok: {{}} }}] }}{tools}"
+        ))
+    };
+    let ignored = "\ntools: { payments.issue_refund: { access: write, keys: ignored } }";
+    let (k, l) = (", idempotency_key: k", ", idempotency_key: l");
+    let unsafe_retry = vec![("unsafe_retry", 1, 1), ("possible_duplicate_effect", 1, 2)];
+    assert_eq!(calls("", "", ""), unsafe_retry);
+    assert_eq!((calls(k, k, ignored), calls(k, l, ignored)), (unsafe_retry.clone(), unsafe_retry));
+    assert_eq!(calls(k, l, ""), [("resent_under_new_key", 1, 2)], "an upstream that honours keys looks at them");
+}
+
+#[test]
 fn a_call_was_made_with_its_first_attempt() {
     let calls = |at: u32| {
         format!(

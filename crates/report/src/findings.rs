@@ -10,8 +10,10 @@ use super::text::{counted, ordinal};
 pub struct About {
     /// There are several intents: a count is then the greatest of theirs.
     pub several: bool,
-    /// The call has an idempotency key.
+    /// The call has an idempotency key, which the upstream may honour.
     pub keyed: bool,
+    /// It has one that the upstream ignores.
+    pub key_ignored: bool,
     /// The tool is declared as a write.
     pub declared: bool,
     /// It is recorded, and names no run.
@@ -53,8 +55,9 @@ pub fn sentence(id: FindingId, count: u32, about: About) -> String {
             format!("sent {} more {after}{}", times(count), if_same_request(about.doubt))
         }
         FindingId::UnsafeRetry => {
+            let key = if about.key_ignored { "though the upstream ignores its key" } else { "without a key" };
             let after = "after an attempt that may have acted";
-            format!("sent {} more without a key, {after}{}", times(count), if_same_request(about.doubt))
+            format!("sent {} more {key}, {after}{}", times(count), if_same_request(about.doubt))
         }
         FindingId::ResentUnderNewKey => {
             let sent = format!("the same request was sent {} under different keys", times(count));
@@ -172,5 +175,10 @@ mod tests {
             sentence(FindingId::PossibleDuplicateEffect, 2, keyed),
             "one intent may have had 2 effects, if the upstream forgot its key"
         );
+        let after = "after an attempt that may have acted";
+        for (key_ignored, key) in [(false, "without a key"), (true, "though the upstream ignores its key")] {
+            let said = sentence(FindingId::UnsafeRetry, 1, About { key_ignored, ..About::default() });
+            assert_eq!(said, format!("sent once more {key}, {after}"));
+        }
     }
 }

@@ -307,8 +307,8 @@ impl CallBook {
             return;
         }
         self.0.push(BookedCall {
-            identity: identity(closed),
-            sent: SentIn::of(closed),
+            identity: identity(closed, facts),
+            sent: SentIn::of(closed, facts),
             place: closed.raw().place,
             at: closed.raw().at,
             number_in_run: closed.raw().number_in_run,
@@ -324,7 +324,7 @@ impl CallBook {
     /// Adds the other calls of all inputs to the evidence on a call, and the finding that those with its intent cause.
     pub fn add_others(&self, closed: &CompletedCall, facts: ToolFacts, sources: &Sources, to: &mut RecordingEvidence) {
         to.token_shared = self.sharing_token(closed, sources);
-        let (own, sent, place) = (identity(closed), SentIn::of(closed), closed.raw().place);
+        let (own, sent, place) = (identity(closed, facts), SentIn::of(closed, facts), closed.raw().place);
         let related = self.0.iter().filter_map(|booked| {
             let later = booked.is_later_than(closed.raw());
             let known = own.relation(&booked.identity, later);
@@ -408,7 +408,7 @@ impl BookedCall {
 
     fn name(&self, wanted: &CompletedCall, sources: &Sources) -> OtherName {
         let same_input = self.place.input == wanted.raw().place.input;
-        if same_input && self.identity.run == identity(wanted).run {
+        if same_input && self.identity.run == run_of(wanted) {
             let run = wanted.shown().run().unwrap_or("");
             return OtherName::Reference(format!("{run}#{}", self.number_in_run));
         }
@@ -420,13 +420,17 @@ impl BookedCall {
     }
 }
 
+fn run_of(closed: &CompletedCall) -> u128 {
+    closed.hashes.run ^ u128::from(closed.raw().place.input)
+}
+
 /// Calls with keys are compared over all inputs; whether runs of two inputs are one is unknown.
-fn identity(closed: &CompletedCall) -> RequestIdentity {
+fn identity(closed: &CompletedCall, facts: ToolFacts) -> RequestIdentity {
     RequestIdentity {
-        run: closed.hashes.run ^ u128::from(closed.raw().place.input),
+        run: run_of(closed),
         tool: closed.hashes.tool,
         args: closed.hashes.args,
-        key: closed.hashes.key,
+        key: closed.hashes.key_under(facts),
     }
 }
 

@@ -214,7 +214,7 @@ pub fn others_of(subject: &Subject, plan: &Plan, simulation: &Simulation) -> (Ve
 fn of_fixture(fixture: &Fixture, plan: &Plan, simulation: &Simulation) -> Vec<OtherCall> {
     let scenario = Scenario::of_fixture(fixture, plan);
     let Some(own) = scenario.calls.get(simulation.call.index()) else { return Vec::new() };
-    let own = identity(own.run, own.tool, own.args, own.key);
+    let own = identity(own.run, own.tool, own.args, own.honoured_key());
     let existing = scenario.before.iter().filter_map(|effect| {
         let relation = own.relation(&identity(effect.run, effect.tool, effect.args, effect.key), false)?;
         Some(OtherCall {
@@ -233,7 +233,7 @@ fn of_fixture(fixture: &Fixture, plan: &Plan, simulation: &Simulation) -> Vec<Ot
     });
     let calls = scenario.calls.iter().enumerate().filter_map(|(n, call)| {
         let (id, later) = (CallId::at(n), n > simulation.call.index());
-        let other = identity(call.run, call.tool, call.args, call.key);
+        let other = identity(call.run, call.tool, call.args, call.honoured_key());
         let other_run = || own.is_of_other_run(&other).then_some(Relation::OtherRun);
         let relation = own.relation(&other, later).or_else(other_run)?;
         (id != simulation.call).then(|| simulated(call, id, relation, later, plan, &simulation.record))?

@@ -347,6 +347,31 @@ fn a_key_that_the_upstream_ignores_makes_nothing_safe() {
     assert_eq!((reason(false), reason(true)), (ResendReason::SameKey, ResendReason::MayHaveActed));
 }
 
+#[test]
+fn effects_under_a_key_that_the_upstream_ignores_are_counted_as_without_one() {
+    let keyed = |id: &str, key: &str| {
+        line(id, OK).replace(r#""tool":"pay""#, &format!(r#""tool":"forgets","idempotency_key":"{key}""#))
+    };
+    let tools = Tools::new(vec![
+        ToolRow::new("forgets", ToolFacts { declared: true, ignores_keys: true, ..ToolFacts::ASSUMED }).unwrap(),
+    ]);
+    let state = |trace: &str| {
+        let (sources, plan) = (Sources::new(["t".to_owned()]), plan(&tools));
+        let wanted = Some(Wanted { name: "b", place: "b" });
+        let mut finder = CallFinder::new(&plan, wanted, &MissingAnswerPolicy::Unanswered, &sources);
+        let input = TraceInput::own("t", trace.as_bytes());
+        finder.take_trace(0, input, AssembleOptions::default(), &RedactionRules::default()).unwrap();
+        let subject = finder.finish().ok().unwrap();
+        Explanation::of(&subject, &plan, &tools).advice.unwrap().state
+    };
+    let twice = Some(Surplus { effects: 2, doubt: None });
+    assert_eq!(state(&(keyed("a", "k") + &keyed("b", "k"))).surplus, twice);
+    assert_eq!(state(&(keyed("a", "k") + &keyed("b", "l"))).surplus, twice, "under whatever key");
+    let other = keyed("a", "k").replace("o1", "o2") + &keyed("b", "k");
+    let other = state(&other);
+    assert_eq!((other.surplus, other.basis, other.takes_key), (None, Basis::Ok, false), "the key is nobody's");
+}
+
 /// A call without an answer, and results of it; `call` says more of the call.
 fn with_results(call: &str, results: &[&str]) -> String {
     let call =

@@ -384,15 +384,16 @@ fn of_recording(
             ..UpstreamState::new(EffectState::MaybeDone, Basis::KeyOfAnother(owner.name.clone()))
         };
     }
-    let if_same = call.intent_doubt().filter(|_| !call.is_keyed());
-    let doubt = match (call.is_keyed(), facts.declared) {
+    let is_keyed = call.is_keyed() && !facts.ignores_keys;
+    let if_same = call.intent_doubt().filter(|_| !is_keyed);
+    let doubt = match (is_keyed, facts.declared) {
         (true, _) => Some(SurplusDoubt::Key),
         (false, false) => Some(SurplusDoubt::ToolFacts),
         (false, true) => if_same.filter(|_| effects > evidence.proved.net()).map(SurplusDoubt::Intent),
     };
     let surplus = Surplus { effects, doubt };
     let surplus = (effects > 1 && adds_effects(facts)).then_some(surplus);
-    let may_be_doubled = known == EffectState::Done && adds_effects(facts) && call.key().is_none();
+    let may_be_doubled = known == EffectState::Done && adds_effects(facts) && !is_keyed;
     let taken_back = evidence.proved.all_taken_back() || same.iter().any(|other| other.taken_back);
     let basis = match surplus {
         Some(surplus) => {

@@ -33,7 +33,8 @@ pub fn judge(closed: &CompletedCall, facts: ToolFacts, judges: &mut Judges<'_>, 
     if facts.access == Access::Read || facts.idempotent {
         return false;
     }
-    let resent = if call.is_keyed() { 0 } else { sent_after(&attempts, |attempt| attempt.may_have_acted) };
+    let is_keyed = closed.hashes.key_under(facts) != 0;
+    let resent = if is_keyed { 0 } else { sent_after(&attempts, |attempt| attempt.may_have_acted) };
     let mut effects = 0;
     match facts.declared {
         true => add(FindingId::UnsafeRetry, resent),
@@ -42,7 +43,7 @@ pub fn judge(closed: &CompletedCall, facts: ToolFacts, judges: &mut Judges<'_>, 
         false => {}
     }
     if acts_again(facts) {
-        effects = effects.max(effects_in_doubt(&attempts, call.is_keyed(), counts));
+        effects = effects.max(effects_in_doubt(&attempts, is_keyed, counts));
     }
     let is_new = findings.iter().all(|known| known.id != FindingId::PossibleDuplicateEffect);
     let is_proved = findings.iter().any(|known| known.id == FindingId::DuplicateEffect);

@@ -2,6 +2,7 @@
 //! no run (also in another input), or the arguments of one are not recorded. Decides what may belong together; what follows is decided elsewhere.
 
 use playproof_engine::event::IntentDoubt;
+use playproof_engine::playbook::ToolFacts;
 use playproof_engine::sim::{Moment, RepeatedCall};
 use playproof_trace::call::CompletedCall;
 use playproof_trace::call_hashes::CallHashes;
@@ -24,7 +25,7 @@ pub struct SentIn {
     tool: u64,
     /// 0: they are not recorded.
     args: u64,
-    /// A mark of its key; 0: it has none.
+    /// A mark of its key; 0: it has none, or the upstream ignores it.
     key: u64,
     /// A mark of tool and arguments; arguments that are missing or `{}` are equal.
     request: u64,
@@ -32,15 +33,15 @@ pub struct SentIn {
 
 impl SentIn {
     /// Where a call was sent.
-    pub fn of(closed: &CompletedCall) -> SentIn {
-        let CallHashes { run, tool, args, key, .. } = closed.hashes;
+    pub fn of(closed: &CompletedCall, facts: ToolFacts) -> SentIn {
+        let CallHashes { run, tool, args, .. } = closed.hashes;
         let is_empty = args == canonical::EMPTY_OBJECT;
         SentIn {
             input: closed.raw().place.input,
             run: closed.raw().run().map(|_| half(run)),
             tool: half(tool),
             args: half(args),
-            key: half(key),
+            key: half(closed.hashes.key_under(facts)),
             request: hash::mixed(half(tool), if is_empty { 0 } else { half(args) }),
         }
     }

@@ -25,13 +25,14 @@ const PLAYBOOK: &str = "format: playbook/1\nname: p\nverdicts:\n\
     \x20 - { rule: l, when: { kind: [timeout, 409_conflict] }, verdict: lost }\n\
     default_queue: q\nqueues: [q]\n";
 
-const TOOLS: [&str; 5] = ["pay", "set", "mail", "read", "odd"];
+const TOOLS: [&str; 6] = ["pay", "set", "mail", "read", "odd", "void"];
 
-/// The plan; every tool is called `prefix` and its name. `odd` is not declared.
+/// The plan; every tool is called `prefix` and its name. `odd` is not declared; the upstream of `void` ignores keys.
 fn plan(prefix: &str) -> Plan {
     let playbook = playproof_formats::playbook::parse(Source::whole("p", PLAYBOOK)).unwrap().playbook;
     let row = |name: &str, access, idempotent, repeatable| {
         let facts = ToolFacts { access, idempotent, repeatable, declared: true, ..ToolFacts::ASSUMED };
+        let facts = ToolFacts { ignores_keys: name == "void", ..facts };
         ToolRow::new(format!("{prefix}{name}"), facts).unwrap()
     };
     let rows = vec![
@@ -39,6 +40,7 @@ fn plan(prefix: &str) -> Plan {
         row("set", Access::Write, true, false),
         row("mail", Access::Write, false, true),
         row("read", Access::Read, false, false),
+        row("void", Access::Write, false, false),
     ];
     Plan::new(playbook, &Tools::new(rows))
 }

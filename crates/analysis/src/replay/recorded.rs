@@ -256,7 +256,7 @@ impl RecordingAnalysis {
         if !may_be_refused && !acts {
             return; // the usual read
         }
-        let sent = SentIn::of(closed);
+        let sent = SentIn::of(closed, facts);
         let seen = (may_be_refused || effects == 0).then(|| repeated(closed, facts, judges));
         if let Some(seen) = &seen {
             let SentAfter { denial, conflict } = self.hidden.sent_after(sent, seen);
@@ -341,7 +341,7 @@ impl Recent {
             && let Some(first) = Shows::of(closed)
         {
             self.shows = first;
-            self.key = key_mark(closed);
+            self.key = key_mark(closed.hashes.key);
             self.ended_on = counts.ended_on;
             self.ended_at = counts.ended_at.map_or(NO_TIME, Instant::as_micros);
             return; // the usual call
@@ -380,7 +380,8 @@ impl Recent {
         let writes = facts.access == Access::Write;
         let at = Some(self.ended_at).filter(|&at| at != NO_TIME).map(Instant::from_micros);
         let ended = (self.ended_on > 0).then_some(Moment { at, place: self.ended_on });
-        let call = RepeatedCall { key: u64::from(self.key), ended, ..RepeatedCall::default() };
+        let key = if facts.ignores_keys { 0 } else { u64::from(self.key) };
+        let call = RepeatedCall { key, ended, ..RepeatedCall::default() };
         Some(match shows {
             Shows::Nothing | Shows::Several(_) => return None,
             Shows::Unanswered => RepeatedCall { may_have_acted: writes, ..call },
@@ -415,7 +416,7 @@ fn repeated(closed: &CompletedCall, facts: ToolFacts, judges: &mut Judges<'_>) -
     let writes = facts.access == Access::Write;
     let line = |place: u64, at| (place > 0).then_some(Moment { at, place });
     let mut seen = RepeatedCall {
-        key: u64::from(key_mark(closed)),
+        key: u64::from(key_mark(closed.hashes.key_under(facts))),
         made: Moment { at: call.at, place: call.place.line },
         ended: line(counts.ended_on, counts.ended_at),
         last_write: counts.last_write,
@@ -439,11 +440,8 @@ fn repeated(closed: &CompletedCall, facts: ToolFacts, judges: &mut Judges<'_>) -
 }
 
 /// A mark of a call's key; 0: it has none.
-fn key_mark(closed: &CompletedCall) -> u32 {
-    match closed.hashes.key {
-        0 => 0,
-        key => mark(key).max(1),
-    }
+fn key_mark(key: u128) -> u32 {
+    if key == 0 { 0 } else { mark(key).max(1) }
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "32 bits tell the few keys of one request apart")]
@@ -469,7 +467,7 @@ enum EffectScope {
 fn sum_of(closed: &CompletedCall, facts: ToolFacts) -> EffectScope {
     if facts.access == Access::Read {
         EffectScope::None
-    } else if closed.hashes.key != 0 {
+    } else if closed.hashes.key_under(facts) != 0 {
         EffectScope::Key
     } else if net_effects(&closed.counts, facts) == 0 || facts.idempotent {
         EffectScope::None

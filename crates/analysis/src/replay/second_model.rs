@@ -16,7 +16,7 @@ type Found = Vec<(&'static str, &'static str)>;
 
 impl StoryCall {
     fn acts_again(&self) -> bool {
-        matches!(self.tool, "pay" | "odd")
+        matches!(self.tool, "pay" | "odd" | "void")
     }
 
     fn writes(&self) -> bool {
@@ -59,8 +59,13 @@ impl StoryCall {
         (self.run, self.tool, self.args) == (other.run, other.tool, other.args)
     }
 
+    /// The key that its upstream looks at.
+    fn known_key(&self) -> Option<u8> {
+        if self.tool == "void" { None } else { self.key }
+    }
+
     fn has_key_of(&self, other: &StoryCall) -> bool {
-        self.key.is_some() && (self.tool, self.key) == (other.tool, other.key)
+        self.known_key().is_some() && (self.tool, self.key) == (other.tool, other.key)
     }
 }
 
@@ -92,12 +97,12 @@ fn model(story: &[StoryCall], n: usize) -> Found {
         found.push(("futile_retry", "Note"));
     }
     if call.acts_again() {
-        let others = || before.iter().filter(|other| other.key != call.key);
+        let others = || before.iter().filter(|other| other.known_key() != call.known_key());
         if others().any(|other| other.effects() > 0 || other.may_have_acted()) {
             let both = call.effects() > 0 && others().any(|other| other.effects() > 0);
             found.push(("resent_under_new_key", if both { certain } else { "Doubt" }));
         }
-        if call.key.is_none() {
+        if call.known_key().is_none() {
             found.extend(sent_again(call, &before));
         }
     }
@@ -127,12 +132,12 @@ fn is_futile(story: &[StoryCall], call: &StoryCall, before: &[&StoryCall]) -> bo
 
 /// Without a key: after calls that may have acted, or that acted.
 fn sent_again(call: &StoryCall, before: &[&StoryCall]) -> Found {
-    let unkeyed = || before.iter().filter(|other| other.key.is_none());
+    let unkeyed = || before.iter().filter(|other| other.known_key().is_none());
     let lost = || unkeyed().filter(|other| other.may_have_acted());
     let made: usize = unkeyed().map(|other| other.effects()).sum();
     let mut found = Found::new();
     if lost().next().is_some() {
-        found.push(match call.tool == "pay" && lost().any(|other| call.is_after(other)) {
+        found.push(match call.tool != "odd" && lost().any(|other| call.is_after(other)) {
             true => ("unsafe_retry", "Unsafe"),
             false => ("possible_duplicate_effect", "Doubt"),
         });
@@ -144,7 +149,7 @@ fn sent_again(call: &StoryCall, before: &[&StoryCall]) -> Found {
     }
     if call.effects() > 0 && made > 0 {
         found.push(match call.tool {
-            "pay" => ("duplicate_effect", "Unsafe"),
+            "pay" | "void" => ("duplicate_effect", "Unsafe"),
             _ => ("possible_duplicate_effect", "Doubt"),
         });
     }

@@ -21,14 +21,16 @@ fn facts(access: Access) -> ToolFacts {
 /// Read once, because reading it takes longer than a replay.
 static PLAN: LazyLock<Plan> = LazyLock::new(plan);
 
-/// The standard playbook, with `pay` a declared write, `mail` a repeatable one, `put` an idempotent one, `read.*` reads and the rest assumed.
+/// The standard playbook, with `pay` a declared write, `mail` a repeatable one, `put` an idempotent one, `forgets` one whose upstream ignores keys, `read.*` reads and the rest assumed.
 fn plan() -> Plan {
     let text = playproof_formats::playbook::embedded("standard").unwrap();
     let loaded = playproof_formats::playbook::parse(Source::whole("standard", text)).unwrap();
     let row = |pattern: &str, facts| ToolRow::new(pattern, facts).unwrap();
     let repeatable = ToolFacts { repeatable: true, ..facts(Access::Write) };
     let idempotent = ToolFacts { idempotent: true, ..facts(Access::Write) };
-    let writes = [row("pay", facts(Access::Write)), row("mail", repeatable), row("put", idempotent)];
+    let forgets = ToolFacts { ignores_keys: true, ..facts(Access::Write) };
+    let writes =
+        [row("pay", facts(Access::Write)), row("mail", repeatable), row("put", idempotent), row("forgets", forgets)];
     let rows = writes.into_iter().chain([row("read.*", facts(Access::Read))]).collect();
     Plan::new(loaded.playbook, &Tools::new(rows))
 }
@@ -1172,3 +1174,44 @@ fn a_late_ok_counts_as_an_effect_and_a_key_that_may_have_been_honoured_is_a_doub
     assert_eq!(shown(KEYED, &[&timeout, second], false), []);
     assert_eq!(shown(KEYED, &[&timeout, late, second], false), [("possible_duplicate_effect", by_agent)]);
 }
+
+#[test]
+fn a_key_that_the_upstream_ignores_is_none() {
+    let line = |key: &str, rest: &str| {
+        format!(r#"{{"tool":"forgets","run_id":"r","args":{{"n":1}},"idempotency_key":"{key}",{rest}}}"#)
+    };
+    let unkeyed = |lines: &[String]| {
+        let bare = |line: &String| {
+            let (before, after) = line.split_once(r#""idempotency_key":""#).unwrap();
+            format!("{before}{}", after.split_once("\",").unwrap().1)
+        };
+        lines.iter().map(bare).collect::<Vec<_>>()
+    };
+    let shown = |lines: &[String]| {
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let rows = replay_lines(&lines).0.recorded;
+        rows.rows().map(|(kind, _, count)| (kind.id.as_str(), count)).collect::<Vec<_>>()
+    };
+    let (ok, lost) = (|key| line(key, OK), |key| line(key, TIMEOUT));
+    let doubled = [("unsafe_retry", 1), ("possible_duplicate_effect", 1)];
+    for (lines, expected) in [
+        (vec![lost("k"), ok("k")], &doubled[..]),
+        (vec![lost("k"), ok("l")], &doubled),
+        (vec![ok("k"), ok("k")], &[("duplicate_effect", 1)]),
+        (vec![ok("k"), ok("k").replace(":1}", ":2}")], &[]),
+    ] {
+        assert_eq!(shown(&lines), expected, "{lines:?}");
+        assert_eq!(shown(&unkeyed(&lines)), expected, "{lines:?}");
+    }
+    let honoured = |line: String| line.replace("forgets", "pay");
+    assert_eq!(shown(&[honoured(lost("k")), honoured(ok("k"))]), []);
+    let attempts = call_with("forgets", &[r#""attempt":1,"status":"error","error":{"kind":"timeout"}"#, LAST_OK]);
+    let keyed = vec![
+        attempts[0].replace(r#""tool""#, r#""idempotency_key":"k","tool""#),
+        attempts[1].clone(),
+        attempts[2].clone(),
+    ];
+    assert_eq!((shown(&keyed), shown(&attempts)), (vec![("unsafe_retry", 1)], vec![("unsafe_retry", 1)]));
+}
+
+const LAST_OK: &str = r#""attempt":2,"status":"ok""#;

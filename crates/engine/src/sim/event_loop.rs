@@ -278,7 +278,7 @@ impl EventLoop {
 
 fn request(calls: &impl CallSource, at: Instant, id: CallId, asked: RequestKind, within: Duration) -> Request {
     let call = calls.call(id);
-    let ScenarioCall { tool, key, args, .. } = call;
+    let (ScenarioCall { tool, args, .. }, key) = (call, call.honoured_key());
     let (intent, writes) = (call.booked_intent(id), call.facts.access == Access::Write);
     Request { at, call: id, asked, tool, key, args, intent, writes, within }
 }

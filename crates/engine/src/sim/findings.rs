@@ -120,7 +120,7 @@ fn duplicate_effects(
         let is_further = so_far.effects > 0;
         so_far.effects = so_far.effects.saturating_add(own);
         // What a recording shows of a key: an upstream that honours it repeats its first answer.
-        let may_repeat = call.key.is_some() && matches!(call.source, AnswerSource::Tape(_));
+        let may_repeat = call.honoured_key().is_some() && matches!(call.source, AnswerSource::Tape(_));
         let duplicate = match call.facts.declared && !may_repeat {
             true => FindingId::DuplicateEffect,
             false => FindingId::PossibleDuplicateEffect,

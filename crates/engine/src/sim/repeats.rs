@@ -42,7 +42,7 @@ impl Moment {
 /// How one of the identical calls went.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RepeatedCall {
-    /// A mark of its idempotency key; 0: it has none.
+    /// A mark of its idempotency key; 0: it has none, or the upstream ignores it.
     pub key: u64,
     /// When it was made.
     pub made: Moment,
@@ -303,7 +303,7 @@ pub(super) fn of_fixture(
     let mut keys: BTreeMap<(ToolId, KeyId), BTreeSet<ArgsId>> = BTreeMap::new();
     for ((n, call), seen) in calls.iter().enumerate().zip(seen_in(plan, calls, record)) {
         let (id, facts) = (CallId::at(n), call.facts);
-        if let Some(key) = call.key.filter(|_| facts.access == Access::Write)
+        if let Some(key) = call.honoured_key().filter(|_| facts.access == Access::Write)
             && let known = keys.entry((call.tool, key)).or_default()
             && known.insert(call.args)
             && known.len() > 1
@@ -316,6 +316,9 @@ pub(super) fn of_fixture(
             findings.push(facts.weigh(Finding::new(FindingId::RunawayLoop, FindingBy::Recorded, id, *made)));
         }
         let seen = RepeatedCall { effects: effects(id), ..seen };
+        if seen.made.at.is_none() {
+            continue; // it was refused, or got the result of another call: nothing was sent
+        }
         let evidence = Evidence { facts, one_request: true };
         repeats.take(id, &seen, evidence, |finding| findings.push(finding));
     }
@@ -325,8 +328,9 @@ pub(super) fn of_fixture(
 fn seen_in(plan: &Plan, calls: &[ScenarioCall<'_>], record: &SimulationRecord) -> Vec<RepeatedCall> {
     let keyed = |id: CallId| calls.get(id.index()).is_some_and(|call| call.key.is_some());
     let mark = |key: KeyId| u64::from(key.0) + 1;
-    let mut seen: Vec<RepeatedCall> =
-        calls.iter().map(|call| RepeatedCall { key: call.key.map_or(0, mark), ..RepeatedCall::default() }).collect();
+    let unseen =
+        |call: &ScenarioCall<'_>| RepeatedCall { key: call.honoured_key().map_or(0, mark), ..RepeatedCall::default() };
+    let mut seen: Vec<RepeatedCall> = calls.iter().map(unseen).collect();
     let mut last_error = vec![None; calls.len()];
     let changes = record.ledger.entries().iter().filter(|entry| entry.kind != LedgerKind::Unobserved);
     let changes: Vec<Instant> = changes.map(|entry| entry.at).collect(); // a ledger is in the order of time

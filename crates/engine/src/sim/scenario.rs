@@ -108,12 +108,21 @@ impl<'a> ScenarioCall<'a> {
             args: ArgsId(0),
             at: call.at.unwrap_or(Instant::ZERO),
             timeout: call.timeout.unwrap_or(facts.timeout),
-            source: AnswerSource::Tape(Tape { call, missing: beyond }),
+            source: AnswerSource::Tape(Tape {
+                call,
+                missing: beyond,
+                is_key_reused: call.key_is_reused && !facts.ignores_keys,
+            }),
             written_args: "",
             written_key_len: 0,
             draws: &[],
             seed: None,
         }
+    }
+
+    /// The key by which the upstream knows its request: none if the tool facts say that it ignores keys.
+    pub fn honoured_key(&self) -> Option<KeyId> {
+        self.key.filter(|_| !self.facts.ignores_keys)
     }
 
     /// Its arguments as JSON text, if the recording has them.
@@ -190,7 +199,7 @@ impl<'a> ScenarioCall<'a> {
             ignores_keys: self.facts.ignores_keys,
             key_is_reused: match self.source {
                 AnswerSource::Script(..) => false, // the key dialect decides
-                AnswerSource::Tape(tape) => tape.call.key_is_reused,
+                AnswerSource::Tape(tape) => tape.is_key_reused,
             },
             args: self.args,
             token: self.token,
@@ -208,7 +217,7 @@ impl<'a> ScenarioCall<'a> {
 
     /// The intent for which the ledger books the call's effects, whatever the tool facts say.
     pub fn booked_intent(&self, id: CallId) -> Intent {
-        match self.key {
+        match self.honoured_key() {
             _ if self.facts.repeatable => Intent::Single(id),
             Some(key) => Intent::Keyed(self.tool, key),
             None => Intent::Unkeyed(self.run, self.tool, self.args),
@@ -263,6 +272,7 @@ impl<'a> Scenario<'a> {
         let calls: Vec<ScenarioCall<'_>> = calls.collect();
         let before = fixture.before.iter().map(|effect| {
             let key = effect.key.as_deref().map(|key| KeyId(key_names.intern(key)));
+            let key = key.filter(|_| !all_facts.facts(&effect.tool).ignores_keys);
             let (tool, args) = (ToolId(tools.intern(&effect.tool)), ArgsId(args.intern(&effect.args)));
             let asking = calls.iter().find(|call| (call.tool, call.args) == (tool, args));
             let run = asking.map_or_else(|| RunId(runs.intern("")), |call| call.run);

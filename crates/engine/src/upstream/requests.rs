@@ -29,7 +29,7 @@ pub struct Request {
     pub asked: RequestKind,
     /// The tool.
     pub tool: ToolId,
-    /// The idempotency key.
+    /// The idempotency key; none if the upstream ignores it.
     pub key: Option<KeyId>,
     /// The canonical arguments.
     pub args: ArgsId,
@@ -119,12 +119,10 @@ impl Upstream {
                 }
                 match (tape.late_answer(request.asked), &answer) {
                     // The attempt had ended, or nobody knows how it did, and acted.
-                    (Some((latency, UpstreamReply::Ok)), _)
-                        if request.writes && !tape.call.key_is_reused && !off_tape =>
-                    {
+                    (Some((latency, UpstreamReply::Ok)), _) if request.writes && !tape.is_key_reused && !off_tape => {
                         self.record_effect(request.at.plus(latency), request, provenance);
                     }
-                    (_, Some(answer)) => self.record_from_tape(request, answer, tape.call.key_is_reused),
+                    (_, Some(answer)) => self.record_from_tape(request, answer, tape.is_key_reused),
                     (_, None) => {}
                 }
                 answer

@@ -28,6 +28,8 @@ pub struct Tape<'a> {
     pub call: &'a RecordedCall,
     /// What supplies missing answers.
     pub missing: &'a MissingAnswerPolicy,
+    /// The key of the call belongs to another request: an ok may be the answer to that one.
+    pub is_key_reused: bool,
 }
 
 /// Whether an answer came after another one: by their times, else by their lines.
