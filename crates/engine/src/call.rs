@@ -358,13 +358,13 @@ impl RecordedCall {
         out.clear();
         out.push_str(self.run().unwrap_or(""));
         out.push('#');
-        let (mut rest, mut digits, mut first) = (self.number_in_run, ['0'; 10], 10);
+        let (mut rest, mut digits, mut first) = (self.number_in_run, [b'0'; 10], 10);
         while first == 10 || rest > 0 {
             first -= 1; // a number has at most ten digits
-            digits[first] = char::from_digit(rest % 10, 10).unwrap_or('0');
+            digits[first] = b'0' + (rest % 10).to_le_bytes()[0];
             rest /= 10;
         }
-        out.extend(&digits[first..]); // by hand: a trace has millions
+        out.push_str(std::str::from_utf8(&digits[first..]).unwrap_or_default()); // by hand: a trace has millions
     }
 }
 

@@ -71,6 +71,14 @@ pub(crate) struct NetList<K>(Vec<(K, NetEffects)>);
 impl<K: Ord + Copy> NetList<K> {
     /// Those of a ledger; entries without a key are left out.
     pub(crate) fn of(ledger: &Ledger, key: impl Fn(&LedgerEntry) -> Option<K>) -> NetList<K> {
+        let one = |key: K, entry: &LedgerEntry| {
+            let mut net = NetEffects::default();
+            count(&mut net, entry);
+            (key, net)
+        };
+        if let [only] = ledger.entries.as_slice() {
+            return NetList(key(only).map(|key| one(key, only)).into_iter().collect()); // by far the most common case
+        }
         let mut entries: Vec<(K, &LedgerEntry)> =
             ledger.entries.iter().filter_map(|entry| Some((key(entry)?, entry))).collect();
         entries.sort_by_key(|(key, _)| *key); // stable: a reversal takes back what came before it
@@ -78,11 +86,7 @@ impl<K: Ord + Copy> NetList<K> {
         for (key, entry) in entries {
             match all.last_mut() {
                 Some((last, net)) if *last == key => count(net, entry),
-                _ => {
-                    let mut net = NetEffects::default();
-                    count(&mut net, entry);
-                    all.push((key, net));
-                }
+                _ => all.push(one(key, entry)),
             }
         }
         NetList(all)
