@@ -285,14 +285,15 @@ It never answers yes if one more call could add an effect, or would be an `unsaf
     the call has no key, or is given up, and a failure says more than a refusal
     the client of the tool sends requests again by itself (`upstream_retries`), and the call has no key, or is given up
     an ok of the inputs belongs to no call, and may be the answer to this one
-    an input cannot be read to its end, and the call has no key
+    an input cannot be read to its end, or lines of it are skipped, and the call has no key
     another call made the effect, or may have, and may be the same request
     the playbook gives the request up, because it would be refused again
     the key belongs to a request with other arguments
     the same request under another key made the effect, or may have
     the outcome claims something else than the ledger
     the tool is declared a read, and it acted
-    the effect was reversed on purpose, or may still land after its reversal
+    the effect was reversed on purpose, also of an idempotent tool, or may still land after its reversal
+    an effect under its key was reversed, so that an answer may be the first one again
     a reversal failed, or shared its token with another call, and may have taken the effect back
 
 A failure says no more than a refusal if all of it does. Its message is absent, or it has at most 400 bytes and only English words of refusals and of what to do next; names with a digit, addresses and names of errors are not read. Any other word, also one in another language, may tell of something done. So may any \"not\" that is not part of a refusal, and several attempts. Its status is absent, 503, or from 400 to 498 without 408 and 409. Its code is absent, a number, or the name of a refusal. The upstream does not say that the call should not be sent again.

@@ -40,6 +40,8 @@ pub struct RecordedCall {
     pub timeout: Option<Duration>,
     /// Its key was used with other arguments before: an ok may be the answer to that request.
     pub key_is_reused: bool,
+    /// An effect under its key was reversed before: an ok may be the first answer again.
+    pub key_is_reversed: bool,
     /// Answers to attempts are in the order of the attempts, other answers in the order of the trace.
     pub answers: Vec<RecordedAnswer>,
     /// What its dispatcher recorded of it, beside the answers.
@@ -181,6 +183,7 @@ impl RecordedCall {
             at: None,
             timeout: None,
             key_is_reused: false,
+            key_is_reversed: false,
             answers: Vec::new(),
             dispatch: None,
         };
@@ -211,6 +214,7 @@ impl RecordedCall {
         self.at = None;
         self.timeout = None;
         self.key_is_reused = false;
+        self.key_is_reversed = false;
         self.answers.clear();
         self.dispatch = None;
     }

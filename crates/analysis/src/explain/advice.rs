@@ -138,6 +138,8 @@ pub enum ResendReason {
     Unclaimed,
     /// No: an input could not be read, and may show that the request acted.
     Unread,
+    /// No: lines of the inputs were skipped, and may show that the request acted.
+    Skipped,
     /// No: the playbook refuses the call as it stands.
     Refused,
     /// Not now: the playbook refuses the call until others have ended, or time has passed.
@@ -204,6 +206,8 @@ impl ResendReason {
             _ if state.said.processed => ResendReason::Processed,
             _ if is_read && let Some(refused) = refused => refused,
             _ if is_read => ResendReason::Read,
+            // Another call would make what was taken back, or may have been.
+            EffectState::NotDone | EffectState::MaybeDone if facts.idempotent && is_reversed => ResendReason::TakenBack,
             _ if facts.idempotent && !state.later_writes.is_empty() => ResendReason::Overwrites,
             _ if facts.idempotent => ResendReason::Idempotent,
             _ if state.other_keys.iter().any(OtherCall::may_have_acted) => ResendReason::OtherKey,
@@ -218,6 +222,7 @@ impl ResendReason {
             EffectState::NotDone if state.said.done => ResendReason::SaysDone,
             EffectState::NotDone if state.unclaimed_oks > 0 && !is_keyed => ResendReason::Unclaimed,
             EffectState::NotDone if state.unread_inputs > 0 && !is_keyed => ResendReason::Unread,
+            EffectState::NotDone if state.skipped_lines > 0 && !is_keyed => ResendReason::Skipped,
             EffectState::NotDone if matches!(ended, OutcomeKind::Deprecated(_)) => ResendReason::GivenUp,
             EffectState::NotDone if state.said.more && !is_keyed => ResendReason::SaysMore,
             EffectState::NotDone if state.said.resent && !is_keyed => ResendReason::Resent,

@@ -58,6 +58,11 @@ impl ProvedEffects {
         self.made > 0 && self.made <= self.taken_back
     }
 
+    /// Whether a reversal was confirmed, whatever it found, or may have taken back what was made.
+    pub const fn is_reversed(self) -> bool {
+        self.taken_back > 0 || self.may_be_taken_back()
+    }
+
     /// Whether there were effects, and it is unknown whether all were reversed.
     pub const fn may_be_taken_back(self) -> bool {
         self.made > self.taken_back && self.net() == 0
@@ -134,14 +139,21 @@ impl AnswerEvidence {
         self.claim = Some(self.claim.map_or(effect, |claim| claim.and(effect)));
     }
 
-    /// The claim less reversals. A reversal takes back one effect; an attempt that may still land is not reversed.
+    /// The claim less reversals. A reversal takes back one effect that an ok proves; an attempt that may still land is not
+    /// reversed, and neither is one whose key was processed before it.
     pub fn net_claim(&self) -> EffectClaim {
+        let may_stay = self.proved.made == 0 && self.claim != Some(EffectClaim::NotApplied);
         match (self.proved.taken_back, self.proved.net(), self.maybe) {
             _ if self.proved.may_be_taken_back() => EffectClaim::Unknown,
-            (1.., 0, 0) => EffectClaim::NotApplied,
+            (1.., 0, 0) if !may_stay => EffectClaim::NotApplied,
             (1.., 0, _) => EffectClaim::Unknown,
             _ => self.claim.unwrap_or(EffectClaim::Unknown),
         }
+    }
+
+    /// Whether an answer says that the request was processed, also one that only the playbook reads so.
+    pub fn says_processed(&self) -> bool {
+        self.said.processed || self.proved.made == 0 && self.claim == Some(EffectClaim::Applied)
     }
 
     /// Whether it may have an effect that is not proved: an attempt without ok may have acted, also one without an answer,
@@ -170,6 +182,8 @@ pub struct RecordingEvidence {
     pub unclaimed_oks: u64,
     /// Inputs that could not be read to their ends.
     pub unread_inputs: u32,
+    /// Lines of all inputs that could not be used and were skipped.
+    pub skipped_lines: u64,
 }
 
 /// What the calls of a run that share something make of one of them.
@@ -284,6 +298,7 @@ impl<'a> EvidenceCollector<'a> {
         RecordingEvidence {
             unclaimed_oks: 0, // known after the last input
             unread_inputs: 0, // likewise
+            skipped_lines: 0, // likewise
             findings,
             said: AnswerEvidence::of(call, self.plan, self.plan.facts(call.tool())).said,
             others: Vec::new(),
@@ -353,7 +368,7 @@ impl CallBook {
                     effects: proved.net(),
                     taken_back: proved.all_taken_back(),
                     may_be_taken_back: proved.may_be_taken_back(),
-                    reversed: proved.taken_back > 0 || proved.may_be_taken_back(),
+                    reversed: proved.is_reversed(),
                     maybe: booked.writes && booked.evidence.may_have_acted(),
                     claim: if booked.writes { booked.evidence.net_claim() } else { EffectClaim::NotApplied },
                     said: booked.evidence.said,

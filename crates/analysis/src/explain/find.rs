@@ -42,6 +42,7 @@ pub struct CallFinder<'a> {
     keys: FirstUses,
     unclaimed_oks: u64,
     unread_inputs: u32,
+    skipped_lines: u64,
 }
 
 /// A candidate.
@@ -92,6 +93,7 @@ impl<'a> CallFinder<'a> {
             keys: FirstUses::default(),
             unclaimed_oks: 0,
             unread_inputs: 0,
+            skipped_lines: 0,
         }
     }
 
@@ -126,7 +128,8 @@ impl<'a> CallFinder<'a> {
         options: AssembleOptions,
         redaction: &RedactionRules,
     ) -> Result<InputLedger, ReadError> {
-        let CallFinder { plan, wanted, beyond, sources, found, recording, book, keys, unclaimed_oks, .. } = self;
+        let CallFinder { plan, wanted, beyond, sources, found, recording, book, keys, .. } = self;
+        let (unclaimed_oks, skipped_lines) = (&mut self.unclaimed_oks, &mut self.skipped_lines);
         if let Some(origins) = input.origins.take() {
             sources.set_origins(number, origins);
         }
@@ -146,6 +149,7 @@ impl<'a> CallFinder<'a> {
             }
         });
         *unclaimed_oks += ledger.as_ref().map_or(0, |ledger| ledger.orphan_oks);
+        *skipped_lines += ledger.as_ref().map_or(0, |ledger| ledger.skipped);
         for (exact, closed, at_close) in kept {
             let recorded = observer.finish(&closed, at_close);
             let (reference, at) = (closed.shown().reference(), closed.shown().place);
@@ -169,13 +173,14 @@ impl<'a> CallFinder<'a> {
     /// # Errors
     /// No such call, or several.
     pub fn finish(self) -> Result<Subject, NotFound> {
-        let CallFinder { plan, sources, mut book, unclaimed_oks, unread_inputs, .. } = self;
+        let CallFinder { plan, sources, mut book, unclaimed_oks, unread_inputs, skipped_lines, .. } = self;
         let FoundCalls { exact, others, names } = self.found;
         let mut found = if exact.is_empty() { others } else { exact };
         match (found.len(), found.pop()) {
             (1, Some(CandidateCall { mut subject, .. })) => {
                 if let Subject::Recorded { call, recorded, .. } = &mut subject {
                     (recorded.unclaimed_oks, recorded.unread_inputs) = (unclaimed_oks, unread_inputs);
+                    recorded.skipped_lines = skipped_lines;
                     book.settle();
                     book.add_others(call, plan.facts(call.raw().tool()), sources, recorded);
                 }

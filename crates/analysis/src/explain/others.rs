@@ -110,6 +110,11 @@ impl OtherCall {
         self.effects > 0 || self.maybe || self.is_said_to_have_acted()
     }
 
+    /// Whether an answer without an ok says that the request was processed.
+    pub const fn says_processed(&self) -> bool {
+        self.said.processed || self.effects == 0 && matches!(self.claim, EffectClaim::Applied)
+    }
+
     /// Whether the upstream said that it has processed the request, without an ok, and no reversal followed.
     pub const fn is_said_to_have_acted(&self) -> bool {
         self.effects == 0 && !self.reversed && (matches!(self.claim, EffectClaim::Applied) || self.said.processed)

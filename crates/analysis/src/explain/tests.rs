@@ -417,3 +417,86 @@ fn a_late_ok_is_an_effect_of_its_attempt() {
     assert_eq!(surplus, Some(Surplus { effects: 2, doubt: Some(SurplusDoubt::Key) }));
     assert_eq!(state(&[&late]).known, EffectState::Done, "also where the attempt has no other answer");
 }
+
+#[test]
+fn after_a_reversal_under_its_key_an_answer_proves_no_effect() {
+    let call = |id: &str, said: &str, more: &str| {
+        let tool = format!(r#""tool":"pay","reversal_token":"t"{more}"#);
+        line(id, said).replace(r#""tool":"pay""#, &tool)
+    };
+    let reversed = |id: &str, at: u32| {
+        format!(
+            r#"{{"type":"tool_result","run_id":"r1","call_id":"{id}","answers":"reversal","at_ms":{at},"status":"ok"}}"#
+        ) + "\n"
+    };
+    let known = |trace: &str, wanted: &str| {
+        let Advice { state, resend, .. } = advice(&found(trace, wanted));
+        (state.known, state.basis == Basis::KeyReversed, resend.is_yes())
+    };
+    const KEY: &str = r#","idempotency_key":"k""#;
+    const PROCESSED: &str =
+        r#""status":"error","error":{"kind":"409_conflict","message":"idempotency key already processed"}"#;
+    let open = (EffectState::MaybeDone, true, false);
+    for again in [OK, PROCESSED] {
+        let trace = call("a", OK, KEY) + &reversed("a", 20) + &call("b", again, KEY);
+        assert_eq!((known(&trace, "a"), known(&trace, "b")), (open, open), "{again}");
+    }
+    let before = call("a", OK, KEY) + &call("b", OK, KEY) + &reversed("a", 20);
+    assert_eq!(known(&before, "b"), open, "which effect was it, if there were two?");
+    let conflict = call("a", PROCESSED, KEY) + &reversed("a", 20);
+    assert_eq!(known(&conflict, "a"), open, "the reversal may have found nothing");
+    // Look-alikes: one effect that was reversed; no key; another key.
+    let alone = call("a", OK, KEY) + &reversed("a", 20);
+    assert_eq!(known(&alone, "a"), (EffectState::NotDone, false, false));
+    let unkeyed = call("a", OK, "") + &reversed("a", 20) + &call("b", OK, "");
+    assert_eq!(known(&unkeyed, "b"), (EffectState::Done, false, false));
+    let other_key = alone + &call("b", OK, r#","idempotency_key":"l""#);
+    assert_eq!(known(&other_key, "b"), (EffectState::Done, false, false));
+}
+
+#[test]
+fn a_reversal_of_a_call_that_was_not_answered_proves_nothing() {
+    let basis = |results: &[&str]| {
+        let trace = with_results(r#","reversal_token":"t""#, results);
+        advice(&found(&trace, "c")).state.basis
+    };
+    const REVERSED: &str = r#""answers":"reversal","at_ms":20,"status":"ok""#;
+    assert_eq!(basis(&[REVERSED]), Basis::Unknown(Vec::new(), OwnEffect::MayLand));
+    assert_eq!(basis(&[LIMITED, REVERSED]), Basis::NoneActed, "it was refused");
+    assert_eq!(basis(&[r#""attempt":1,"at_ms":10,"status":"ok""#, REVERSED]), Basis::TakenBack(Vec::new()));
+}
+
+#[test]
+fn what_was_taken_back_is_not_made_again_because_its_tool_is_idempotent() {
+    let facts = ToolFacts { declared: true, idempotent: true, ..ToolFacts::ASSUMED };
+    let tools = Tools::new(vec![ToolRow::new("pay", facts).unwrap()]);
+    let reason = |results: &[&str]| {
+        let subject = found(&with_results(r#","reversal_token":"t""#, results), "c");
+        Explanation::of(&subject, &plan(&tools), &tools).advice.unwrap().resend.reason
+    };
+    const DONE: &str = r#""attempt":1,"at_ms":10,"status":"ok""#;
+    const REVERSED: &str = r#""answers":"reversal","at_ms":20,"status":"ok""#;
+    assert_eq!(reason(&[DONE, REVERSED]), ResendReason::TakenBack);
+    assert_eq!(reason(&[REVERSED]), ResendReason::TakenBack, "it may still land");
+    assert_eq!(reason(&[DONE]), ResendReason::Idempotent);
+    assert_eq!(reason(&[LIMITED]), ResendReason::Idempotent);
+}
+
+#[test]
+fn a_line_that_was_skipped_may_show_what_became_of_a_call() {
+    let reason = |trace: &str| {
+        let (sources, plan) = (Sources::new(["t".to_owned()]), plan(&tools()));
+        let wanted = Some(Wanted { name: "c", place: "c" });
+        let mut finder = CallFinder::new(&plan, wanted, &MissingAnswerPolicy::Unanswered, &sources);
+        let options = AssembleOptions { skip_invalid: true, ..AssembleOptions::default() };
+        finder.take_trace(0, TraceInput::own("t", trace.as_bytes()), options, &RedactionRules::default()).unwrap();
+        let advice = advice(&finder.finish().ok().unwrap());
+        (advice.state.skipped_lines, advice.resend.reason)
+    };
+    let refused = with_results("", &[LIMITED]);
+    assert_eq!(reason(&refused), (0, ResendReason::NotDone));
+    assert_eq!(reason(&(refused.clone() + r#"{"run_id":"r1","call_id":"c","status":"o"#)), (1, ResendReason::Skipped));
+    assert_eq!(reason(&(refused + r#"{"run_id":"r1","call_id":"c","status":"OK"}"#)), (1, ResendReason::Skipped));
+    let keyed = with_results(r#","idempotency_key":"k""#, &[LIMITED]) + "{";
+    assert_eq!(reason(&keyed), (1, ResendReason::NotDone), "the same key is harmless");
+}

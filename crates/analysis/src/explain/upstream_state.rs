@@ -90,6 +90,8 @@ pub struct UpstreamState {
     pub unclaimed_oks: u64,
     /// Inputs that could not be read to their ends: they may show what became of this call.
     pub unread_inputs: u32,
+    /// Lines of the inputs that were skipped: likewise.
+    pub skipped_lines: u64,
     /// The number of recorded answers that the playbook does not use.
     pub unused: u32,
     /// Whether the outcome claims less than is known, because a request has no recorded answer.
@@ -143,6 +145,8 @@ pub enum Basis {
     NoneActed,
     /// Unknown: according to the playbook, no attempt with the intent can have acted, and what a failure says is no proof.
     Distrusted(Distrust),
+    /// Unknown: a reversal under the key was confirmed, or may have been, and the upstream goes on giving its first answer.
+    KeyReversed,
     /// Unknown: the key was sent before with other arguments, so that its answers may belong to this call.
     KeyOfAnother(OtherName),
     /// Unknown: these other calls may have acted, or this call.
@@ -252,10 +256,10 @@ impl UpstreamState {
         state.processed = processed;
         state.other_arguments = other_arguments;
         if facts.access == Access::Write {
-            (state.unclaimed_oks, state.unread_inputs) = match subject {
-                Subject::Recorded { recorded, .. } => (recorded.unclaimed_oks, recorded.unread_inputs),
-                Subject::Fixture { .. } => (0, 0),
-            };
+            if let Subject::Recorded { recorded, .. } = subject {
+                (state.unclaimed_oks, state.unread_inputs) = (recorded.unclaimed_oks, recorded.unread_inputs);
+                state.skipped_lines = recorded.skipped_lines;
+            }
             state.other_keys = if facts.repeatable { Vec::new() } else { under_other_key };
             let maybe_same = |other: &&OtherCall| matches!(other.relation, Relation::MaybeSame(_));
             if !facts.repeatable && !facts.idempotent {
@@ -295,6 +299,7 @@ impl UpstreamState {
             basis,
             unclaimed_oks: 0,
             unread_inputs: 0,
+            skipped_lines: 0,
             unused: 0,
             claims_less: false,
             modelled: false,
@@ -323,7 +328,7 @@ impl OwnEffect {
     const fn of(evidence: AnswerEvidence) -> OwnEffect {
         match (evidence.proved.taken_back, evidence.claim, evidence.maybe) {
             _ if evidence.proved.may_be_taken_back() => OwnEffect::MayBeTakenBack,
-            (1.., _, 1..) => OwnEffect::MayLand,
+            (1.., _, 1..) | (1.., None, _) => OwnEffect::MayLand,
             (1.., ..) if evidence.proved.made > 0 => OwnEffect::TakenBack,
             (_, None, _) => OwnEffect::Unanswered,
             (_, Some(_), 1..) => OwnEffect::Maybe,
@@ -391,6 +396,16 @@ fn of_recording(
         (false, false) => Some(SurplusDoubt::ToolFacts),
         (false, true) => if_same.filter(|_| effects > evidence.proved.net()).map(SurplusDoubt::Intent),
     };
+    let says_done = effects > 0 || evidence.says_processed() || same.iter().any(OtherCall::says_processed);
+    let is_reversed = evidence.proved.is_reversed() || same.iter().any(|other| other.reversed);
+    if is_keyed && is_reversed && says_done {
+        return UpstreamState {
+            reversed: true,
+            unused: simulation.tally().tape_left,
+            modelled: asked_a_model(simulation),
+            ..UpstreamState::new(EffectState::MaybeDone, Basis::KeyReversed)
+        };
+    }
     let surplus = Surplus { effects, doubt };
     let surplus = (effects > 1 && adds_effects(facts)).then_some(surplus);
     let may_be_doubled = known == EffectState::Done && adds_effects(facts) && !is_keyed;
@@ -405,9 +420,7 @@ fn of_recording(
         surplus,
         taken_back: taken_back && known == EffectState::NotDone,
         if_same: if_same.filter(|_| basis.rests_on_others()),
-        reversed: evidence.proved.taken_back > 0
-            || evidence.proved.may_be_taken_back()
-            || same.iter().any(|other| other.reversed),
+        reversed: is_reversed,
         once_more: may_be_doubled.then(|| once_more(same, evidence, surplus.is_some())).flatten(),
         unused: simulation.tally().tape_left,
         claims_less: known == EffectState::NotDone && outcome.claim == EffectClaim::Unknown,

@@ -1215,3 +1215,27 @@ fn a_key_that_the_upstream_ignores_is_none() {
 }
 
 const LAST_OK: &str = r#""attempt":2,"status":"ok""#;
+
+#[test]
+fn an_ok_under_a_key_whose_effect_was_reversed_before_claims_unknown() {
+    let call = |id: &str, at: u32| {
+        format!(
+            r#"{{"tool":"pay","run_id":"r","call_id":"{id}","args":{{}},"idempotency_key":"k","at_ms":{at},"status":"ok"}}"#
+        )
+    };
+    let reversal = r#"{"run_id":"r","call_id":"1","answers":"reversal","at_ms":20,"status":"ok"}"#;
+    let claims = |texts: &[&str]| {
+        let summary = replay_all(texts, &options(1)).0.summaries.remove(0);
+        (summary.claim(EffectClaim::Applied), summary.claim(EffectClaim::Unknown))
+    };
+    let (first, second) = (call("1", 0), call("2", 30));
+    assert_eq!(claims(&[&[first.as_str(), reversal, &second].join("\n")]), (1, 1));
+    assert_eq!(claims(&[&[first.as_str(), &second, reversal].join("\n")]), (1, 1), "by times, not by lines");
+    assert_eq!(claims(&[&[first.as_str(), reversal].join("\n"), &second]), (1, 1), "in a later input, too");
+    let earlier = call("2", 10);
+    assert_eq!(claims(&[&[first.as_str(), reversal, &earlier].join("\n")]), (2, 0), "it was made before");
+    let failed = reversal.replace("ok", "error");
+    assert_eq!(claims(&[&[first.as_str(), &failed, &second].join("\n")]), (2, 0), "the reversal failed");
+    let no_key = |text: &str| text.replace(r#""idempotency_key":"k","#, "");
+    assert_eq!(claims(&[&[no_key(&first).as_str(), reversal, &no_key(&second)].join("\n")]), (2, 0));
+}

@@ -111,7 +111,7 @@ impl<'a> ScenarioCall<'a> {
             source: AnswerSource::Tape(Tape {
                 call,
                 missing: beyond,
-                is_key_reused: call.key_is_reused && !facts.ignores_keys,
+                is_key_reused: (call.key_is_reused || call.key_is_reversed) && !facts.ignores_keys,
             }),
             written_args: "",
             written_key_len: 0,

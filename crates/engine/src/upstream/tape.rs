@@ -28,7 +28,7 @@ pub struct Tape<'a> {
     pub call: &'a RecordedCall,
     /// What supplies missing answers.
     pub missing: &'a MissingAnswerPolicy,
-    /// The key of the call belongs to another request: an ok may be the answer to that one.
+    /// The key of the call belongs to another request, or to an effect that was reversed: an ok may be an earlier answer.
     pub is_key_reused: bool,
 }
 

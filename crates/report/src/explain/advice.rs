@@ -1,7 +1,7 @@
 //! The advice on a call, in sentences: the state of the upstream, who acts next, and whether to send again.
 
 use super::others::{NAMED, doubt, joined, made_by, name, named, other_arguments, times, with_effects};
-use super::resend::{RESENT, SAYS_MORE, UNREAD, resend, unclaimed};
+use super::resend::{RESENT, SAYS_MORE, UNREAD, resend, skipped, unclaimed};
 use crate::findings::if_one_intent;
 use crate::text;
 use playproof_analysis::explain::{
@@ -57,6 +57,9 @@ fn state(state: &UpstreamState, key: Option<&str>) -> String {
     }
     if state.unread_inputs > 0 && none_acted {
         said += &format!(" But {UNREAD}.");
+    }
+    if state.skipped_lines > 0 && none_acted {
+        said += &format!(" But {}.", skipped(state.skipped_lines));
     }
     if !matches!(state.basis, Basis::KeyOfAnother(_)) && !state.other_arguments.is_empty() {
         let others = &state.other_arguments;
@@ -148,6 +151,11 @@ fn by_basis(state: &UpstreamState) -> String {
             other_arguments(&state.other_arguments),
             text::fitted(&name(owner), 60)
         ),
+        Basis::KeyReversed => {
+            "Unknown: a reversal under this key was confirmed, or may have been, and an upstream that honours \
+                               keys goes on giving its first answer, whether the effect is there or not. Look upstream."
+                .to_owned()
+        }
         Basis::Unknown(others, own) => format!("Unknown: {}. Look upstream.", unknown(others, *own)),
     }
 }

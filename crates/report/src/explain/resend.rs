@@ -5,7 +5,7 @@ use super::others::{named, other_arguments, times, with_effects};
 use crate::findings::if_one_intent;
 use crate::text;
 use playproof_analysis::explain::{
-    Advice, Basis, OtherCall, OwnEffect, Relation, ResendReason, Surplus, UpstreamState,
+    Advice, Basis, EffectState, OtherCall, OwnEffect, Relation, ResendReason, Surplus, UpstreamState,
 };
 use playproof_engine::event::{IntentDoubt, PlaybookNames, StopReason};
 
@@ -92,6 +92,7 @@ fn reason(reason: ResendReason, state: &UpstreamState, key: Option<&str>) -> Rea
         }
         ResendReason::Unclaimed => no(unclaimed(state.unclaimed_oks), ". Look upstream first"),
         ResendReason::Unread => no(UNREAD, ". Mend it first"),
+        ResendReason::Skipped => no(skipped(state.skipped_lines), ". Mend what was skipped first"),
         ResendReason::Refused => no("the playbook refuses this call as it stands, and would refuse it again", ""),
         ResendReason::RefusedForNow => {
             no("the playbook refuses this call now, and may let it pass later", ". Nothing was sent: send it then")
@@ -162,6 +163,13 @@ pub(super) const RESENT: &str = "the client of the tool sends requests again by 
 /// That inputs are incomplete.
 pub(super) const UNREAD: &str = "an input could not be read to its end, and may show that this request acted";
 
+/// That lines were skipped.
+pub(super) fn skipped(lines: u64) -> String {
+    let skipped = if lines == 1 { "was skipped" } else { "were skipped" };
+    let lines = text::counted(lines, "line of these inputs", "lines of these inputs");
+    format!("{lines} {skipped}, and may show that this request acted")
+}
+
 /// The results that belong to no call.
 pub(super) fn unclaimed(oks: u64) -> String {
     match oks {
@@ -211,9 +219,10 @@ fn denied(state: &UpstreamState) -> ReasonWords {
 }
 
 fn taken_back(state: &UpstreamState, key: Option<&str>) -> ReasonWords {
-    let said = match state.taken_back {
-        true => "it was reversed on purpose",
-        false => "the call was given up with a confirmed reversal",
+    let said = match (state.taken_back, state.known) {
+        (_, EffectState::MaybeDone) => "it was reversed on purpose, or may have been",
+        (true, _) => "it was reversed on purpose",
+        (false, _) => "the call was given up with a confirmed reversal",
     };
     let then = match key {
         Some(key) => format!("Use a new idempotency key, because {key} belongs to the reversed request."),
@@ -256,6 +265,13 @@ fn may_have_acted(state: &UpstreamState, key: Option<&str>) -> ReasonWords {
         _ => false,
     };
     match key {
+        _ if state.basis == Basis::KeyReversed => {
+            let then = ". Look upstream first; if it is wanted and not there, it needs a new key";
+            no(
+                "a reversal under this key was confirmed, or may have been, and the key may bring the first answer again",
+                then,
+            )
+        }
         _ if may_be_taken_back => {
             no("the effect was made, and it is unknown whether a reversal took it back", ". Look upstream first")
         }
@@ -279,7 +295,7 @@ fn may_have_acted(state: &UpstreamState, key: Option<&str>) -> ReasonWords {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use playproof_analysis::explain::{Actor, Basis, EffectState, ResendAdvice};
+    use playproof_analysis::explain::{Actor, Basis, ResendAdvice};
 
     #[test]
     fn advice_on_a_resend_names_the_key() {

@@ -428,10 +428,10 @@ impl<'a> Assembler<'a> {
             counts.left_out = open.highest_attempt.saturating_sub(counts.attempts);
         } else {
             counts.add_other(&answer);
+            self.keys.note_reversal(hashes.key, &answer);
         }
-        let writes = self.writes;
         let acted = answer.reply == Reply::Ok && answer.to != AnswerTo::Refresh; // a refresh changes nothing upstream
-        if acted && *self.known_writes.entry(hashes.tool).or_insert_with(|| writes(call.tool())) {
+        if acted && *self.known_writes.entry(hashes.tool).or_insert_with(|| (self.writes)(call.tool())) {
             let (slot, write) = (open.run, writes::moment_of(&answer));
             let run = self.runs.run_mut(slot);
             run.last_write = writes::later(run.last_write, write);
@@ -476,7 +476,7 @@ impl<'a> Assembler<'a> {
     fn close(&mut self, number: u64, closed: &mut Vec<CompletedCall>) {
         let is_superseded = self.open.get(number).is_some_and(|open| open.superseded);
         let Some(mut call) = self.open.take(number, &mut self.runs) else { return };
-        call.call.key_is_reused = call.hashes.key != 0 && self.keys.is_reused_by(&call);
+        self.keys.mark(&mut call);
         if let Some(ids) = self.bare_ids.as_mut().filter(|_| !is_superseded) {
             ids.remove_call(&call, &self.joined);
         }
