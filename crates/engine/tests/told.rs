@@ -43,8 +43,11 @@ fn whether_to_try_again_follows_from_status_tool_key_and_end() {
     let own = [EffectClaim::Unknown, EffectClaim::NotApplied, EffectClaim::Applied];
     let own = own.map(|effect| plan(&gives_up(effect.as_str(), "")));
     let standard = plan(playbook::embedded("standard").unwrap());
+    let people =
+        gives_up("not_applied", "").replace("deprecate_tool_call: { reason: r }", "escalate_to_human: { queue: q }");
+    let people = plan(&people);
     let (mut may, mut may_not) = (0, 0);
-    for plan in own.iter().chain([&standard]) {
+    for plan in own.iter().chain([&standard, &people]) {
         for status in 400..=599_u16 {
             for (tool, is_safe) in CALLS {
                 let answer = format!("{{ error: {{ status: {status} }}, latency_ms: 5 }}");
