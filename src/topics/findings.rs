@@ -105,9 +105,10 @@ What to do: say in the message what to do instead; agents follow prose more than
 whether the advice was too careful.",
         ),
         FindingId::KeyReused => (
-            "a key was used with other arguments before",
+            "a key was also used with other arguments",
             "\
-A write has an idempotency key that an earlier call used with other arguments, in any run of any input. Most upstreams \
+A write has an idempotency key that an earlier call used with other arguments, in any run of any input; `replay` takes the \
+calls of an earlier input for earlier, and `explain` goes by times if all these calls have one. Most upstreams \
 answer such a call with the result of the first one, or refuse it. So an ok does not prove that this call acted: in a \
 recording its effect is `unknown`. The first call of each such request has this finding.
 

@@ -63,7 +63,7 @@ pub fn sentence(id: FindingId, count: u32, about: About) -> String {
             let sent = format!("the same request was sent {} under different keys", times(count));
             sent + &if_same_request(about.doubt)
         }
-        FindingId::KeyReused => "its key was used with other arguments before".to_owned(),
+        FindingId::KeyReused => "its key was also used with other arguments".to_owned(),
         FindingId::RetryAfterIgnored => {
             format!("sent {} more sooner than the upstream had asked for", times(count))
         }

@@ -108,6 +108,11 @@ impl CompletedCall {
         self.shown = Some(shown);
     }
 
+    /// Sets what all inputs show of its key. A replay, which reads one input after the other, knows those before it.
+    pub fn set_key_reused(&mut self, is_reused: bool) {
+        self.built.call.key_is_reused = is_reused;
+    }
+
     /// The errors as they are shown; empty where nothing is redacted. Errors of other calls stay as they are.
     pub fn shown_errors(&self, errors: &[Arc<ErrorFacts>]) -> Vec<Arc<ErrorFacts>> {
         let Some(shown) = &self.shown else { return Vec::new() };

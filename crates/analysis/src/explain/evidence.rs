@@ -341,7 +341,7 @@ impl CallBook {
         to.token_shared = self.sharing_token(closed, sources);
         let (own, sent, place) = (identity(closed, facts), SentIn::of(closed, facts), closed.raw().place);
         let related = self.0.iter().filter_map(|booked| {
-            let later = booked.is_later_than(closed.raw());
+            let later = booked.is_later_than(closed.raw(), own.has_key_of(&booked.identity));
             let known = own.relation(&booked.identity, later);
             let known = known.filter(|known| *known != Relation::LaterWrite || facts.idempotent);
             let maybe = || sent.doubt(&booked.sent).map(Relation::MaybeSame);
@@ -351,7 +351,8 @@ impl CallBook {
         });
         let mut related: Vec<(&BookedCall, bool, Relation)> = related.collect();
         if related.iter().all(|(booked, ..)| booked.at.is_some()) {
-            related.sort_by_key(|(booked, ..)| (booked.place.input, booked.at));
+            let input = |booked: &BookedCall| if own.has_key_of(&booked.identity) { 0 } else { booked.place.input };
+            related.sort_by_key(|(booked, ..)| (input(booked), booked.at));
         }
         let mut until = 0_u32;
         for (booked, later, relation) in related {
@@ -365,6 +366,7 @@ impl CallBook {
                     relation,
                     hides_args: sent.hides_args(&booked.sent),
                     later,
+                    order_unknown: place.input != booked.place.input && !booked.is_at_another_time(closed.raw()),
                     effects: proved.net(),
                     taken_back: proved.all_taken_back(),
                     may_be_taken_back: proved.may_be_taken_back(),
@@ -412,13 +414,19 @@ impl BookedCall {
         if self.writes { self.evidence.proved } else { ProvedEffects::default() }
     }
 
-    /// Whether it was made later: in a later input, or by its time, or by its line.
-    fn is_later_than(&self, call: &RecordedCall) -> bool {
+    /// Whether it was made later: in a later input, or by its time, or by its line. Inputs may have one upstream's `keys`,
+    /// which then see both calls: their times come first.
+    fn is_later_than(&self, call: &RecordedCall, keys: bool) -> bool {
         let moment = |place: Place, at| Moment { at, place: place.line };
         match self.place.input.cmp(&call.place.input) {
             Ordering::Equal => moment(self.place, self.at).is_after(moment(call.place, call.at)),
+            _ if keys && self.is_at_another_time(call) => self.at > call.at,
             order => order.is_gt(),
         }
+    }
+
+    fn is_at_another_time(&self, call: &RecordedCall) -> bool {
+        self.at.zip(call.at).is_some_and(|(own, other)| own != other)
     }
 
     fn name(&self, wanted: &CompletedCall, sources: &Sources) -> OtherName {

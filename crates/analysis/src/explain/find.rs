@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use super::evidence::{AtClose, CallBook, EvidenceCollector};
 use super::names::{CallNames, LISTED};
+use super::others::KeyOwner;
 use super::subject::Subject;
 use crate::replay::RecordingAnalysis;
 use playproof_engine::fixture::Fixture;
@@ -183,6 +184,7 @@ impl<'a> CallFinder<'a> {
                     recorded.skipped_lines = skipped_lines;
                     book.settle();
                     book.add_others(call, plan.facts(call.raw().tool()), sources, recorded);
+                    call.set_key_reused(KeyOwner::among(&recorded.others) != KeyOwner::Own);
                 }
                 Ok(subject)
             }

@@ -21,6 +21,8 @@ pub struct OtherCall {
     pub hides_args: bool,
     /// Whether it was made later than the call that is explained.
     pub later: bool,
+    /// Whether nothing shows which of the two was made first: they are in two inputs, and one has no time.
+    pub order_unknown: bool,
     /// Effects that its own answers prove.
     pub effects: u32,
     /// Whether it made effects, and all were reversed.
@@ -91,6 +93,32 @@ pub struct UpstreamSaid {
     pub told_not_to: bool,
 }
 
+/// Whose the key of the explained call is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyOwner<'a> {
+    /// Nobody sent another request under it before.
+    Own,
+    /// This call sent another request under it before.
+    Other(&'a OtherCall),
+    /// This call sent another request under it, and nothing shows which of both came first.
+    Unknown(&'a OtherCall),
+}
+
+impl<'a> KeyOwner<'a> {
+    /// Whose the key is, by the other calls in the order in which they were made.
+    pub fn among(others: &'a [OtherCall]) -> KeyOwner<'a> {
+        let is_other = |other: &OtherCall| other.relation == Relation::OtherArguments;
+        if let Some(unknown) = others.iter().find(|other| is_other(other) && other.order_unknown) {
+            return KeyOwner::Unknown(unknown);
+        }
+        let first = others.iter().find(|other| is_other(other) || other.relation == Relation::Same);
+        match first.filter(|first| !first.later && is_other(first)) {
+            Some(first) => KeyOwner::Other(first),
+            None => KeyOwner::Own,
+        }
+    }
+}
+
 /// What identifies a request, by numbers or hashes; 0 is no key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestIdentity {
@@ -122,6 +150,11 @@ impl OtherCall {
 }
 
 impl RequestIdentity {
+    /// Whether both have one key, which means the same in all runs and inputs.
+    pub fn has_key_of(&self, other: &RequestIdentity) -> bool {
+        self.key != 0 && (self.tool, self.key) == (other.tool, other.key)
+    }
+
     /// What a call has in common with `other`; none: nothing that matters.
     pub fn relation(&self, other: &RequestIdentity, later: bool) -> Option<Relation> {
         if self.tool != other.tool {
@@ -227,6 +260,7 @@ fn of_fixture(fixture: &Fixture, plan: &Plan, simulation: &Simulation) -> Vec<Ot
             relation,
             hides_args: false,
             later: false,
+            order_unknown: false,
             effects: 1,
             taken_back: false,
             may_be_taken_back: false,
@@ -263,6 +297,7 @@ fn simulated(
         relation,
         hides_args: false,
         later,
+        order_unknown: false,
         effects,
         taken_back: effects == 0 && net.made > 0,
         may_be_taken_back: false,

@@ -81,6 +81,7 @@ fn maybe(name: OtherName, later: bool) -> OtherCall {
         relation,
         hides_args: false,
         later,
+        order_unknown: false,
         effects: 0,
         taken_back,
         may_be_taken_back: false,
@@ -499,4 +500,35 @@ fn a_line_that_was_skipped_may_show_what_became_of_a_call() {
     assert_eq!(reason(&(refused + r#"{"run_id":"r1","call_id":"c","status":"OK"}"#)), (1, ResendReason::Skipped));
     let keyed = with_results(r#","idempotency_key":"k""#, &[LIMITED]) + "{";
     assert_eq!(reason(&keyed), (1, ResendReason::NotDone), "the same key is harmless");
+}
+
+#[test]
+fn whose_a_key_is_in_two_inputs_their_times_decide_and_never_the_order_of_files() {
+    let call = |id: &str, order: &str, at: &str| {
+        let args = format!(r#""idempotency_key":"k",{at}{OK}"#);
+        line(id, &args).replace("o1", order)
+    };
+    let advice_on = |traces: &[&str], wanted: &str| {
+        let subject = search(traces, Some(wanted), &MissingAnswerPolicy::Unanswered).ok().unwrap();
+        let explanation = explained(&subject);
+        let claim = explanation.simulation.outcome().unwrap().claim;
+        let Advice { state, resend, .. } = explanation.advice.unwrap();
+        ((state.known, resend.reason), claim, state.key_order_unknown)
+    };
+    let (monday, tuesday) = (call("mon", "o1", r#""at_ms":5,"#), call("tue", "o2", r#""at_ms":9,"#));
+    let (own, taken) = ((EffectState::Done, ResendReason::Done), (EffectState::MaybeDone, ResendReason::KeyOfAnother));
+    for traces in [[&*monday, &*tuesday], [&*tuesday, &*monday]] {
+        assert_eq!(advice_on(&traces, "mon"), (own, EffectClaim::Applied, false), "{traces:?}");
+        assert_eq!(advice_on(&traces, "tue"), (taken, EffectClaim::Unknown, false), "{traces:?}");
+    }
+    for untimed in [monday.replace(r#""at_ms":5,"#, ""), monday.replace(":5,", ":9,")] {
+        for traces in [[&*untimed, &*tuesday], [&*tuesday, &*untimed]] {
+            assert_eq!(advice_on(&traces, "mon"), (taken, EffectClaim::Unknown, true), "{traces:?}");
+            assert_eq!(advice_on(&traces, "tue"), (taken, EffectClaim::Unknown, true), "{traces:?}");
+        }
+    }
+    let one_input = monday.replace(r#""at_ms":5,"#, "") + &tuesday;
+    assert_eq!(advice_on(&[&one_input], "mon").0, own, "in one input, the lines decide");
+    let other_key = tuesday.replace(r#""k""#, r#""l""#);
+    assert_eq!(advice_on(&[&other_key, &monday], "tue").0, own);
 }

@@ -2,7 +2,7 @@
 //! count, also those that the playbook would not have requested; modelled answers prove nothing.
 
 use super::evidence::AnswerEvidence;
-use super::others::{OtherCall, OtherName, Relation, UpstreamSaid, others_of};
+use super::others::{KeyOwner, OtherCall, OtherName, Relation, UpstreamSaid, others_of};
 use super::subject::{Simulation, Subject};
 use playproof_engine::call::RecordedCall;
 use playproof_engine::event::{
@@ -78,6 +78,8 @@ pub struct UpstreamState {
     pub other_arguments: Vec<OtherCall>,
     /// The key belongs to another request: one that was sent before, or the upstream says so.
     pub takes_key: bool,
+    /// Another request was sent under the key, and nothing shows which came first.
+    pub key_order_unknown: bool,
     /// The request was the first with its key, and another one was sent under it later.
     pub shares_key: bool,
     /// Later calls of the tool with other arguments.
@@ -226,13 +228,14 @@ impl UpstreamState {
         let resent = elsewhere.resent || others.iter().filter(identical).any(|other| other.said.resent);
         let said = UpstreamSaid { key_reused: said.key_reused, denied: is_denied, done, more, resent, ..elsewhere };
         let other_arguments = related(&others, Relation::OtherArguments);
-        let by_key = |other: &&OtherCall| matches!(other.relation, Relation::Same | Relation::OtherArguments);
-        let first = others.iter().find(by_key).filter(|first| !first.later);
-        let is_reused = first.is_some_and(|first| first.relation == Relation::OtherArguments);
+        let key_owner = KeyOwner::among(&others);
+        let owner = match key_owner {
+            KeyOwner::Own => None,
+            KeyOwner::Other(owner) | KeyOwner::Unknown(owner) => Some(owner),
+        };
         let mut state = match subject {
             Subject::Recorded { call, recorded, .. } => {
                 let same = if facts.repeatable { Vec::new() } else { same };
-                let owner = first.filter(|_| is_reused);
                 let evidence = AnswerEvidence::of(call.raw(), plan, facts);
                 let evidence = if recorded.token_shared.is_empty() { evidence } else { evidence.with_shared_token() };
                 let intended = Intended { evidence, same, owner };
@@ -245,8 +248,9 @@ impl UpstreamState {
         state.contradicted = finds(FindingId::UntruthfulOutcome);
         state.keys_forgotten |= facts.ignores_keys;
         state.read_acted = finds(FindingId::ReadActed);
-        state.shares_key = !is_reused && !other_arguments.is_empty();
-        state.takes_key = !state.shares_key && (is_reused || said.key_reused);
+        state.shares_key = owner.is_none() && !other_arguments.is_empty();
+        state.takes_key = !state.shares_key && (owner.is_some() || said.key_reused);
+        state.key_order_unknown = matches!(key_owner, KeyOwner::Unknown(_));
         state.said = said;
         if let (Basis::NoneActed, Some(distrust)) = (&state.basis, Distrust::of(said)) {
             (state.known, state.claims_less) = (EffectState::MaybeDone, false);
@@ -294,6 +298,7 @@ impl UpstreamState {
             other_arguments: Vec::new(),
             takes_key: false,
             shares_key: false,
+            key_order_unknown: false,
             later_writes: Vec::new(),
             once_more: None,
             basis,
@@ -362,7 +367,7 @@ struct Intended<'a> {
     evidence: AnswerEvidence,
     /// By the other calls with the same arguments.
     same: Vec<OtherCall>,
-    /// The first with the key, if it has other arguments.
+    /// The first with the key, if it has other arguments, or may be the first.
     owner: Option<&'a OtherCall>,
 }
 

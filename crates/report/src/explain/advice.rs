@@ -146,6 +146,12 @@ fn by_basis(state: &UpstreamState) -> String {
                 "Unknown: according to the playbook, no attempt with this intent can have acted, but {why}. Look upstream."
             )
         }
+        Basis::KeyOfAnother(owner) if state.key_order_unknown => format!(
+            "Unknown: the key was also sent {}, by {}, and nothing shows which came first, so the answers to this call may \
+             be about that request. Look upstream.",
+            other_arguments(&state.other_arguments),
+            text::fitted(&name(owner), 60)
+        ),
         Basis::KeyOfAnother(owner) => format!(
             "Unknown: the key was sent {} before, by {}, so its answers may be about that request. Look upstream.",
             other_arguments(&state.other_arguments),
@@ -379,6 +385,7 @@ mod tests {
             relation,
             hides_args: false,
             later,
+            order_unknown: false,
             effects: 1,
             taken_back: false,
             may_be_taken_back: false,

@@ -134,6 +134,11 @@ fn key_of_another(state: &UpstreamState, key: &str) -> ReasonWords {
     let by = if others.is_empty() { String::new() } else { format!(", sent by {}", named(others)) };
     let then =
         ". Find out upstream first what both did; if none of it was this change, this one needs a key of its own";
+    if state.key_order_unknown {
+        let other = other_arguments(others);
+        let why = "and nothing shows which request it belongs to";
+        return no(format!("the key {key} was also sent {other}, by {}, {why}", named(others)), then);
+    }
     no(format!("the key {key} belongs to a request {}{by}", other_arguments(others)), then)
 }
 
