@@ -56,6 +56,8 @@ pub fn sentence(id: FindingId, count: u32, about: About) -> String {
         FindingId::Abandoned => "its caller went away while it may have acted".to_owned(),
         FindingId::TokenReused => "another call redeemed its reversal token before".to_owned(),
         FindingId::ReadActed => format!("{} of a tool that only reads", counted(count, "effect", "effects")),
+        FindingId::SentWhileRunning => "its action was still open from an earlier call when it was sent".to_owned(),
+        FindingId::OutOfOrder => "the graph does not let it through where it was made".to_owned(),
         FindingId::Unclassified => {
             format!("{} that no rule of the playbook matches", counted(count, "failure", "failures"))
         }

@@ -3,7 +3,7 @@
 use playproof_engine::event::{AdmissionRefusal, GuardKind, OutcomeWord, StopReason};
 use playproof_engine::ids::{QueueId, RuleId, VerdictId};
 use playproof_engine::playbook::{
-    Access, AfterRefresh, BudgetUnit, Compensation, InFlightKey, Playbook, Sharing, UnsafePolicy,
+    Access, AfterRefresh, BudgetUnit, Compensation, InFlightKey, Others, Playbook, Sharing, UnsafePolicy,
 };
 use playproof_engine::time::Duration;
 use playproof_engine::words;
@@ -183,9 +183,9 @@ pub(super) fn refusals(playbook: &Playbook) -> Vec<AdmissionRefusal> {
     let Sharing { dedupe, budget, permits } = playbook.sharing;
     let tools = playbook.tools.rows();
     let can = |why: &AdmissionRefusal| match why {
-        AdmissionRefusal::UnknownAction | AdmissionRefusal::InvalidTransition | AdmissionRefusal::ValidationFailed => {
-            false
-        }
+        AdmissionRefusal::UnknownAction => playbook.graph.as_ref().is_some_and(|graph| graph.others == Others::Refuse),
+        AdmissionRefusal::InvalidTransition => playbook.graph.is_some(),
+        AdmissionRefusal::ValidationFailed => playbook.actions.iter().any(|action| action.inputs.is_some()),
         AdmissionRefusal::NotFound => playbook.refuses_unknown_tools,
         AdmissionRefusal::Schema => tools.iter().any(|row| row.schema().is_some()),
         AdmissionRefusal::KeyMissing => tools.iter().any(|row| row.facts.needs_key),

@@ -41,6 +41,12 @@ impl<'a> CallRun<'a> {
         self.record.findings.iter().any(|finding| finding.by == FindingBy::Playbook && doubles.contains(&finding.id))
     }
 
+    /// Whether the gate refuses the call.
+    fn is_refused_at_gate(&self) -> bool {
+        let refuses = |event: &DecisionEvent| matches!(event.what, Decision::Refused { why, .. } if why.is_of_gate());
+        self.outcome.attempts == 0 && self.events().iter().any(refuses)
+    }
+
     /// Redemptions of the reversal token that reach the upstream.
     fn reversals(&self) -> usize {
         self.events().iter().filter(|event| event.what.sent_reversal()).count()
@@ -122,6 +128,7 @@ impl Sides<'_> {
             (FieldValue::Verdict(mine), FieldValue::Verdict(theirs)) => self.pairing.same_verdict(mine, theirs),
             (FieldValue::Queue(mine), FieldValue::Queue(theirs)) => self.pairing.same_queue(mine, theirs),
             (FieldValue::Reason(mine), FieldValue::Reason(theirs)) => self.pairing.same_reason(mine, theirs),
+            (FieldValue::Action(mine), FieldValue::Action(theirs)) => self.pairing.same_action(mine, theirs),
             (FieldValue::GivenUp(mine), FieldValue::GivenUp(theirs)) => self.same_why(mine, theirs),
             (FieldValue::Status(mine), FieldValue::Status(theirs)) => self.same_status(mine, theirs),
             (mine, theirs) => mine == theirs,
@@ -199,8 +206,13 @@ impl Sides<'_> {
     }
 }
 
-/// More writes or more reversals are widening, whatever else decreases.
+/// More writes or more reversals are widening, whatever else decreases; so is a call that the gate newly lets through.
 fn direction(base: CallRun<'_>, candidate: CallRun<'_>) -> Direction {
+    match (base.is_refused_at_gate(), candidate.is_refused_at_gate()) {
+        (true, false) => return Direction::Widening,
+        (false, true) => return Direction::Narrowing,
+        _ => {}
+    }
     let writes = base.facts.access == Access::Write || candidate.facts.access == Access::Write;
     let attempts = |ran: CallRun<'_>| if writes { ran.outcome.attempts } else { 0 };
     let (mine, theirs) = (attempts(base), attempts(candidate));
@@ -226,6 +238,16 @@ fn cause(pairing: &Pairing, base: CallRun<'_>, candidate: CallRun<'_>, at: usize
     {
         let candidate = RuleVerdict { rule: other, verdict: right };
         return CauseKey::Classified { base: RuleVerdict { rule: by, verdict: left }, candidate };
+    }
+    let by_gate = [(0, base, mine), (1, candidate, theirs)].into_iter().find_map(|(side, ran, what)| match what? {
+        Decision::Refused { why, .. } if why.is_of_gate() => {
+            let position = ran.record.valid_next.first().and_then(|valid| valid.position);
+            pairing.gate_row(side, why, position)
+        }
+        _ => None,
+    });
+    if let Some(row) = by_gate {
+        return CauseKey::Row(row);
     }
     if let Some(row) = [mine, theirs].into_iter().flatten().find_map(sharing_row) {
         let row = row.and_then(|row| pairing.row(row));
@@ -271,7 +293,7 @@ const fn sharing_row(what: Decision) -> Option<Option<&'static str>> {
     match what {
         Decision::Refused { why, .. } => Some(admission_row(why)),
         Decision::Joined { .. } | Decision::ServedFromCache { .. } | Decision::TookOver { .. } => Some(Some("dedupe")),
-        Decision::Queued { .. } => Some(Some("permits")),
+        Decision::Queued { behind: None, .. } => Some(Some("permits")),
         Decision::Circuit { .. } => Some(Some("breaker default")),
         _ => None,
     }

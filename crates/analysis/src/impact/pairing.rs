@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::rows;
-use playproof_engine::ids::{QueueId, ReasonId, VerdictId};
+use playproof_engine::event::AdmissionRefusal;
+use playproof_engine::ids::{ActionId, QueueId, ReasonId, VerdictId};
 use playproof_engine::sim::Plan;
 use playproof_formats::golden::RowChange;
 
@@ -13,6 +14,9 @@ pub(super) struct Pairing {
     verdicts: Vec<Option<VerdictId>>,
     queues: Vec<Option<QueueId>>,
     reasons: Vec<Option<ReasonId>>,
+    actions: Vec<Option<ActionId>>,
+    /// The names of the base's actions, then of the candidate's.
+    action_names: [Vec<Arc<str>>; 2],
     /// The rows in which the playbooks differ.
     pub rows: Vec<RowChange>,
     /// By the base's `VerdictId`: its place in `rows`, where the verdict is in both and differs.
@@ -28,6 +32,8 @@ impl Pairing {
             verdicts,
             queues: matched(&base.names.queues, &candidate.names.queues, QueueId),
             reasons: matched(&base.names.reasons, &candidate.names.reasons, ReasonId),
+            actions: matched(&base.names.actions, &candidate.names.actions, ActionId),
+            action_names: [base.names.actions.clone(), candidate.names.actions.clone()],
             rows,
             verdict_rows,
         }
@@ -46,6 +52,28 @@ impl Pairing {
     /// Whether two reasons are the same text.
     pub fn same_reason(&self, base: ReasonId, candidate: ReasonId) -> bool {
         self.reasons.get(base.index()) == Some(&Some(candidate))
+    }
+
+    /// Whether two actions have the same name.
+    pub fn same_action(&self, base: ActionId, candidate: ActionId) -> bool {
+        self.actions.get(base.index()) == Some(&Some(candidate))
+    }
+
+    /// The place of the row by which the gate of one side refuses a call, if it differs: `side` is 0 for the base.
+    pub fn gate_row(&self, side: usize, why: AdmissionRefusal, position: Option<ActionId>) -> Option<usize> {
+        let of_kind = |kind: &str| self.rows.iter().position(|row| row.name.starts_with(kind));
+        match why {
+            AdmissionRefusal::UnknownAction => self.row("graph others").or_else(|| of_kind("action ")),
+            AdmissionRefusal::ValidationFailed => of_kind("action "),
+            _ => {
+                let name = |id: ActionId| self.action_names.get(side)?.get(id.index());
+                let row = match position {
+                    None => Some("graph entry".to_owned()),
+                    Some(position) => name(position).map(|name| format!("graph next {name}")),
+                };
+                row.and_then(|row| self.row(&row)).or_else(|| of_kind("graph "))
+            }
+        }
     }
 
     /// The place of the row of a verdict that differs.

@@ -138,9 +138,9 @@ pub fn meaning(
 ) -> FailureMeaning {
     let signal = Signal::new(error, call.tool(), facts, keyed, attempt);
     let alone = FailureMeaning { may_have_acted: plans.is_empty(), ..FailureMeaning::of_error(error, keyed) };
-    plans
-        .iter()
-        .fold(alone, |meaning, plan| meaning.with_verdict(plan, plan.classifier.classify(&signal).verdict, keyed))
+    let is_refusal = error.is_some_and(|error| error.gate_refusal().is_some());
+    let plans = plans.iter().filter(|plan| !is_refusal || plan.playbook.graph.is_none()); // nothing reached an upstream
+    plans.fold(alone, |meaning, plan| meaning.with_verdict(plan, plan.classifier.classify(&signal).verdict, keyed))
 }
 
 /// Attempts whose answer came after the timeout, if their start is recorded.

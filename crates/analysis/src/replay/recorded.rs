@@ -23,6 +23,7 @@ use playproof_trace::window::Window;
 use super::attempts::{finding, meaning};
 use super::counts::Counts;
 use super::hidden_intent::{HiddenIntents, SentAfter};
+use super::open_actions::OpenActions;
 
 /// The window of calls for loops and resends.
 const WINDOW: u16 = 10_000;
@@ -123,6 +124,7 @@ pub struct RecordingAnalysis {
     /// Reversal tokens that calls redeemed, with their runs; they belong to one input.
     redeemed: HashSet<u128, FixedState>,
     recent: Window<Recent>,
+    open_actions: OpenActions,
     /// Of all inputs.
     hidden: HiddenIntents,
     possible_duplicates: PossibleDuplicates,
@@ -135,6 +137,7 @@ impl Default for RecordingAnalysis {
             keys: HashMap::default(),
             redeemed: HashSet::default(),
             recent: Window::new(usize::from(WINDOW)),
+            open_actions: OpenActions::default(),
             hidden: HiddenIntents::default(),
             possible_duplicates: PossibleDuplicates::default(),
         }
@@ -146,6 +149,7 @@ impl RecordingAnalysis {
     pub fn begin_input(&mut self) {
         self.effects.clear();
         self.redeemed.clear();
+        self.open_actions.clear();
         self.recent = Window::new(usize::from(WINDOW));
     }
 
@@ -163,6 +167,7 @@ impl RecordingAnalysis {
         {
             findings(finding(FindingId::TokenReused, 1));
         }
+        self.open_actions.take(closed, facts, plans).map(&mut findings);
         let recent = self.remember(closed.hashes.request);
         recent.count += 1;
         if recent.count > LOOP {

@@ -12,7 +12,9 @@ mod tests;
 
 pub use condition::{ConditionEvaluation, RuleEvaluation};
 pub use memo::{FailedAttempt, Memo};
-pub use reading::{IN_FLIGHT, reads_as_denial, reads_as_processed, reads_as_refusal, reads_as_reused_key};
+pub use reading::{
+    IN_FLIGHT, reads_as_denial, reads_as_processed, reads_as_refusal, reads_as_reused_key, reads_as_unanswered,
+};
 pub use rules::{Classification, Classifier};
 pub use server::server_says;
 pub use signal::Signal;

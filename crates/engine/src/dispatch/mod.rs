@@ -5,6 +5,9 @@ mod breaker;
 mod calls;
 #[cfg(test)]
 mod driver;
+mod gate;
+#[cfg(test)]
+mod gate_tests;
 mod io;
 mod keys;
 mod machine;
@@ -22,7 +25,9 @@ mod wait;
 mod window;
 
 pub use breaker::{Blocked, Breaker, BreakerState, Generation, MarkedAnswer};
-pub use io::{CallFacts, ClassifiedFailure, Input, Output, OutputBuffer, RequestCheck, Response, ResponseMeta};
+pub use io::{
+    CallFacts, ClassifiedFailure, GateFacts, Input, Output, OutputBuffer, RequestCheck, Response, ResponseMeta,
+};
 pub use machine::Machine;
 pub use purse::{Purse, RetryLoad};
 pub use wait::{first_retry_fits, own_wait, wait_range};

@@ -42,6 +42,9 @@ words! {
         RetryAfter = "retry_after_ms",
         Server = "server",
         Until = "until_ms",
+        Action = "action",
+        Next = "next",
+        Withheld = "withheld",
     }
 }
 
@@ -61,6 +64,7 @@ impl FieldKey {
             | FieldKey::Error
             | FieldKey::LastError
             | FieldKey::FirstError => Class::OutcomeChanged,
+            FieldKey::Action | FieldKey::Next | FieldKey::Withheld => Class::OutcomeChanged,
             FieldKey::Leader | FieldKey::Ended | FieldKey::By | FieldKey::Cause | FieldKey::Server => {
                 Class::OutcomeChanged
             }

@@ -54,6 +54,8 @@ words! {
         ResentUnderNewKey = "resent_under_new_key",
         /// A tool that is declared or assumed a read has an effect in the ledger.
         ReadActed = "read_acted",
+        /// A gated write that cannot be repeated safely was sent while an earlier call of its action was still open.
+        SentWhileRunning = "sent_while_running",
         /// A failure that no rule matches.
         Unclassified = "unclassified",
         /// An answer is missing.
@@ -68,6 +70,8 @@ words! {
         TokenReused = "token_reused",
         /// An attempt sent sooner than the upstream had asked for.
         RetryAfterIgnored = "retry_after_ignored",
+        /// The first recorded call of a run that the graph refuses and the recording does not.
+        OutOfOrder = "out_of_order",
         /// A call whose caller went away while it may have acted.
         Abandoned = "abandoned",
         /// One call repeated unchanged, implausibly often.
@@ -91,7 +95,8 @@ impl FindingId {
             | FindingId::RetriedAfterConflict
             | FindingId::UnsafeRetry
             | FindingId::ResentUnderNewKey
-            | FindingId::ReadActed => FindingSeverity::Unsafe,
+            | FindingId::ReadActed
+            | FindingId::SentWhileRunning => FindingSeverity::Unsafe,
             FindingId::Unclassified
             | FindingId::Undetermined
             | FindingId::SuspectedFailure
@@ -99,6 +104,7 @@ impl FindingId {
             | FindingId::KeyReused
             | FindingId::TokenReused
             | FindingId::RetryAfterIgnored
+            | FindingId::OutOfOrder
             | FindingId::Abandoned
             | FindingId::RunawayLoop => FindingSeverity::Doubt,
             FindingId::FutileRetry | FindingId::OverTimeout | FindingId::GuardRedundant => FindingSeverity::Note,

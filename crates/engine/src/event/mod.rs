@@ -11,6 +11,7 @@ mod headers;
 mod ledger;
 mod reason;
 mod transcript;
+mod valid_next;
 mod words;
 
 pub use class::Class;
@@ -29,3 +30,4 @@ pub use reason::{
     SuppressionReason,
 };
 pub use transcript::{PlaybookNames, Transcript, unnamed};
+pub use valid_next::ValidNext;

@@ -74,6 +74,18 @@ words! {
 }
 
 impl AdmissionRefusal {
+    /// The refusals of the gate.
+    pub const OF_GATE: [AdmissionRefusal; 3] =
+        [AdmissionRefusal::UnknownAction, AdmissionRefusal::InvalidTransition, AdmissionRefusal::ValidationFailed];
+
+    /// Whether the gate refuses for this reason.
+    pub const fn is_of_gate(self) -> bool {
+        matches!(
+            self,
+            AdmissionRefusal::UnknownAction | AdmissionRefusal::InvalidTransition | AdmissionRefusal::ValidationFailed
+        )
+    }
+
     /// The JSON-RPC code that the caller gets.
     pub const fn code(self) -> &'static str {
         match self {
@@ -229,6 +241,14 @@ impl ErrorFacts {
             kind: Some("timeout".into()),
             message: Some(format!("no answer within {within} ms").into()),
             ..ErrorFacts::default()
+        }
+    }
+
+    /// The check of a gate that it names, by its kind. Importers call an unknown action an unknown tool.
+    pub fn gate_refusal(&self) -> Option<AdmissionRefusal> {
+        match self.kind.as_deref()? {
+            "unknown_tool" => Some(AdmissionRefusal::UnknownAction),
+            kind => AdmissionRefusal::OF_GATE.into_iter().find(|why| why.as_str() == kind),
         }
     }
 

@@ -286,6 +286,9 @@ pub(super) fn of_fixture(
         {
             findings.push(Finding::new(FindingId::KeyReused, FindingBy::Recorded, id, 1));
         }
+        if record.events_of(id).any(|event| matches!(event.what, Decision::Refused { .. })) {
+            continue; // nothing was sent for it
+        }
         let seen = RepeatedCall { effects: effects(id), ..seen };
         let evidence = Evidence { facts, one_run: true };
         let request = requests.entry((call.tool, call.args)).or_default();

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::call::{RecordedAnswer, RecordedCall};
-use crate::dispatch::{CallFacts, RequestCheck};
+use crate::dispatch::{CallFacts, GateFacts, RequestCheck};
 use crate::event::{Draw, Intent, RequestKind};
 use crate::fixture::{Fixture, FixtureTool};
 use crate::ids::{ArgsId, AttemptNo, CallId, EvidenceId, Interner, KeyId, RunId, ServerId, TokenId, ToolId};
@@ -106,12 +106,21 @@ impl<'a> ScenarioCall<'a> {
             args: ArgsId(0),
             at: call.at.unwrap_or(Instant::ZERO),
             timeout: call.timeout.unwrap_or(facts.timeout),
-            source: AnswerSource::Tape(Tape { call, missing: beyond }),
+            source: AnswerSource::Tape(Tape { call, missing: beyond, is_gated: false }),
             written_args: "",
             written_key_len: 0,
             draws: &[],
             seed: None,
         }
+    }
+
+    /// The same call under a plan: under a graph, a recorded refusal of a gate is no answer of the upstream.
+    pub(super) fn under(self, plan: &Plan) -> ScenarioCall<'a> {
+        let source = match self.source {
+            AnswerSource::Tape(tape) => AnswerSource::Tape(Tape { is_gated: plan.playbook.graph.is_some(), ..tape }),
+            script => script,
+        };
+        ScenarioCall { source, ..self }
     }
 
     /// Its arguments as JSON text, if the recording has them.
@@ -189,6 +198,7 @@ impl<'a> ScenarioCall<'a> {
             evidence: EvidenceId(0),
             at: self.at,
             timeout: self.timeout,
+            gate: GateFacts::Free, // the plan knows
             request: RequestCheck::Fine,
         }
     }

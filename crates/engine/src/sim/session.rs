@@ -5,7 +5,9 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::classify::Memo;
-use crate::event::{AdmissionRefusal, CircuitChange, Decision, DecisionEvent, Outcome, OutcomeKind};
+use crate::event::{
+    AdmissionRefusal, CircuitChange, Decision, DecisionEvent, Finding, FindingBy, FindingId, Outcome, OutcomeKind,
+};
 use crate::ids::{ArgsId, CallId, ErrorId, Interner, KeyId, RunId, ServerId, TokenId, ToolId};
 use crate::time::Instant;
 use crate::upstream::{Answer, MissingAnswerPolicy, Request, Upstream};
@@ -13,9 +15,10 @@ use crate::upstream::{Answer, MissingAnswerPolicy, Request, Upstream};
 use super::active_calls::{ActiveCall, Mentioned, SessionCalls, SharedIds};
 use super::event_loop::{EventLoop, LoopStep, LoopStop};
 use super::findings;
+use super::gate_account::{GateAct, GateStep};
 use super::names::SharedNames;
 use super::pace::{Pace, RecordedMoment, StartedCalls};
-use super::plan::Plan;
+use super::plan::{GateJudgement, Plan};
 use super::record::{CallTally, Errors, SimulationRecord};
 use super::scenario::ScenarioCall;
 use super::session_call::SessionCall;
@@ -83,7 +86,12 @@ impl Session {
             let (run, tool) = (self.names.run(hashes.run), ToolId(self.names.tool(hashes.tool)));
             let server = ServerId(self.names.servers.intern(&hashes.server));
             let key = hashes.key.map(|key| self.names.key(key, hashes.args));
-            SharedIds { run, tool, server, key: key.map(|(key, _)| key), args: key.map_or(ArgsId(0), |(_, args)| args) }
+            let args = match (hashes.compares_args, key) {
+                (true, _) => self.names.args(hashes.args),
+                (false, Some((_, args))) => args,
+                (false, None) => ArgsId(0),
+            };
+            SharedIds { run, tool, server, key: key.map(|(key, _)| key), args }
         });
         let mut record = SimulationRecord::default();
         record.tallies.push(CallTally::default());
@@ -165,11 +173,11 @@ impl Session {
     }
 
     /// The recorded answer to a request of `next`.
-    pub fn recorded_answer(&mut self, request: &Request) -> Option<Answer> {
+    pub fn recorded_answer(&mut self, plan: &Plan, request: &Request) -> Option<Answer> {
         let SessionCalls { live, beyond, .. } = &mut self.cast;
         let live = live.get_mut(request.call.index())?.as_mut()?;
         let request = live.alone(request);
-        let source = ScenarioCall::recorded(&live.call, live.facts, beyond).source;
+        let source = ScenarioCall::recorded(&live.call, live.facts, beyond).under(plan).source;
         live.upstream.handle_request(&request, source)
     }
 
@@ -180,7 +188,7 @@ impl Session {
 
     fn run(&mut self, plan: &Plan, memo: &mut Memo, to_end: bool) {
         while let Some(request) = self.next(plan, memo, to_end) {
-            let answer = self.recorded_answer(&request);
+            let answer = self.recorded_answer(plan, &request);
             let live = self.cast.live_mut(request.call);
             let at = live.recorded_time(request.at);
             let call = ScenarioCall::recorded(&live.call, live.facts, &MissingAnswerPolicy::Unanswered);
@@ -251,7 +259,11 @@ impl Session {
     fn note(&mut self, plan: &Plan) {
         let mut ended = std::mem::take(&mut self.event_loop.quiet);
         let mut events = std::mem::take(&mut self.event_loop.buffer.events);
+        for (call, valid) in self.event_loop.buffer.valid_next.drain(..) {
+            self.cast.live_mut(call).record.valid_next = vec![valid];
+        }
         let mut over = Vec::new();
+        let is_ordered = plan.playbook.graph.is_some();
         for event in events.drain(..) {
             self.note_names(&event);
             let mentioned = self.mentioned(&event);
@@ -261,6 +273,9 @@ impl Session {
                 self.cast.live_mut(event.call).token_spent = self.is_spent_by_another(event.call);
                 ended.push(event.call);
                 over.push((event.call, event.at));
+                if is_ordered {
+                    self.note_gate(plan, event.call);
+                }
             }
         }
         self.event_loop.buffer.events = events; // its allocation
@@ -271,6 +286,18 @@ impl Session {
             if !self.event_loop.awaits(call) {
                 self.close(plan, call); // else when no event for it is left
             }
+        }
+    }
+
+    /// Keeps what the gate did to a call that has ended.
+    fn note_gate(&mut self, plan: &Plan, call: CallId) {
+        let Some(Some(ActiveCall { call, record, shared: Some(shared), .. })) = self.cast.live.get_mut(call.index())
+        else {
+            return;
+        };
+        let is_gated = plan.gate(call.tool(), None) != GateJudgement::Free;
+        if let (true, Some(outcome), Some(run)) = (is_gated, record.outcome(), self.names.runs.get_mut(shared.run.0)) {
+            record.gate = Some(run.gate.take(call, record, &outcome));
         }
     }
 
@@ -311,6 +338,7 @@ impl Session {
         };
         match event.what {
             Decision::Joined { leader } | Decision::TookOver { leader } => of_live(leader, None),
+            Decision::Queued { behind: Some(behind), .. } => of_live(behind, None),
             Decision::Outcome(Outcome { kind: OutcomeKind::Joined { leader, .. }, last_error, .. }) => {
                 of_live(leader, last_error)
             }
@@ -388,6 +416,10 @@ impl Session {
         record.close();
         findings::derive(plan, &[ScenarioCall::recorded(&call, facts, &self.cast.beyond)], &mut record);
         record.compare_with_tape(&call);
+        if let Some(GateStep { did: GateAct::First(_), .. }) = record.gate {
+            record.findings.push(Finding::new(FindingId::OutOfOrder, FindingBy::Recorded, CallId(0), 1));
+            Finding::settle(&mut record.findings);
+        }
         self.ended.push(FinishedCall { number, record, token_spent });
     }
 

@@ -47,8 +47,28 @@ impl Narrator<'_> {
                 let server = self.simulation.transcript(self.plan).server(server).to_owned();
                 self.say(format!("{when} {}.", timeline::circuit(&server, change)));
             }
-            Decision::Queued { place } => {
+            Decision::Queued { place, behind: None } => {
                 self.say(format!("{when} no permit is free: the next attempt waits, at place {place} of the queue."));
+            }
+            Decision::Queued { place, behind: Some(behind) } => {
+                let behind = self.named(behind);
+                self.say(format!(
+                    "{when} {behind} has not ended, and the actions of a run go one at a time: the call waits, at place \
+                     {place} of the line."
+                ));
+            }
+            Decision::ActionWithheld { action } => {
+                let action = self.plan.names.action(action).to_owned();
+                self.say(format!(
+                    "The last attempt may still be at work, and a second one could act again: the graph withholds `{action}` \
+                     until it is known to have failed."
+                ));
+            }
+            Decision::ActionReleased { action } => {
+                let action = self.plan.names.action(action).to_owned();
+                self.say(format!(
+                    "That attempt has failed, so it is not at work any more: the graph offers `{action}` again."
+                ));
             }
             Decision::Joined { leader } => {
                 let leader = self.named(leader);
@@ -107,6 +127,8 @@ impl Narrator<'_> {
             Decision::Refused { .. }
             | Decision::Circuit { .. }
             | Decision::Queued { .. }
+            | Decision::ActionWithheld { .. }
+            | Decision::ActionReleased { .. }
             | Decision::Joined { .. }
             | Decision::ServedFromCache { .. }
             | Decision::TookOver { .. }

@@ -67,6 +67,9 @@ impl Transition<'_> {
             }
             (Phase::Done(Outcome { kind: OutcomeKind::Cancelled, .. }), RequestKind::Attempt(attempt)) => {
                 self.emit(Decision::LateAnswer { attempt, status: response.status() });
+                if matches!(response, Response::Failed(failure) if !failure.unanswered) {
+                    self.release_action(attempt);
+                }
             }
             _ => {}
         }
@@ -129,6 +132,7 @@ impl Transition<'_> {
                 shared.ended.push(call);
             }
         }
+        self.leave_gate(&outcome);
         self.emit(Decision::Outcome(outcome));
     }
 }
