@@ -5,6 +5,7 @@ pub mod conform;
 pub mod coverage;
 pub mod explain;
 pub mod feedback;
+pub mod graph;
 pub mod impact;
 pub mod mining;
 pub mod mutation;

@@ -339,7 +339,8 @@ impl<'a, W: Observer> Stages<'a, W> {
         }
         let intent = closed.hashes.intent();
         let call = ShownCall { shown: closed.shown(), raw: call, facts };
-        let result = CallResult { call, intent, recorded: findings, plans: self.plans, records, facts };
+        let result =
+            CallResult { call, intent, run: closed.hashes.run, recorded: findings, plans: self.plans, records, facts };
         self.observer.on_call(&result, &mut done.part);
     }
 }

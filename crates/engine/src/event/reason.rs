@@ -244,12 +244,15 @@ impl ErrorFacts {
         }
     }
 
-    /// The check of a gate that it names, by its kind. Importers call an unknown action an unknown tool.
+    /// The check of a gate that it names, by its kind.
     pub fn gate_refusal(&self) -> Option<AdmissionRefusal> {
-        match self.kind.as_deref()? {
-            "unknown_tool" => Some(AdmissionRefusal::UnknownAction),
-            kind => AdmissionRefusal::OF_GATE.into_iter().find(|why| why.as_str() == kind),
-        }
+        let kind = self.kind.as_deref()?;
+        AdmissionRefusal::OF_GATE.into_iter().find(|why| why.as_str() == kind)
+    }
+
+    /// Whether it says that there is no such tool, which is what importers make of an unknown action.
+    pub fn is_of_unknown_tool(&self) -> bool {
+        self.kind.as_deref() == Some("unknown_tool")
     }
 
     /// Whether the upstream says that the call should be sent again: the error's own field, else a header.

@@ -1,7 +1,7 @@
 //! What the gate did to the recorded calls of a run, one after the other: whether the recording says the same, and how the
 //! agent went on after a refusal. Facts only; sums are made elsewhere.
 
-use crate::call::RecordedCall;
+use crate::call::{RecordedCall, Reply};
 use crate::event::{AdmissionRefusal, Decision, EffectClaim, Outcome, OutcomeKind};
 
 use super::record::SimulationRecord;
@@ -62,8 +62,9 @@ impl GateAccount {
     /// A gated call of the run has ended.
     pub(super) fn take(&mut self, call: &RecordedCall, record: &SimulationRecord, outcome: &Outcome) -> GateStep {
         self.calls = self.calls.saturating_add(1);
-        let recorded = recorded_refusal(call);
-        let did = match (gate_refusal(record), recorded) {
+        let refused = gate_refusal(record);
+        let recorded = recorded_refusal(call, refused);
+        let did = match (refused, recorded) {
             (None, _) => GateAct::Passed,
             (Some(why), Some(_)) => GateAct::Agreed(why),
             (Some(why), None) if self.has_left_tape => GateAct::Later(why),
@@ -83,11 +84,14 @@ impl GateAccount {
     }
 }
 
-/// The refusal that a recording has in place of an answer of the upstream.
-pub(super) fn recorded_refusal(call: &RecordedCall) -> Option<AdmissionRefusal> {
+/// The refusal that a recording has in place of an answer of the upstream. That there is no such tool is one only where the
+/// gate knows no such action either: else it may be an answer.
+pub(super) fn recorded_refusal(call: &RecordedCall, refused: Option<AdmissionRefusal>) -> Option<AdmissionRefusal> {
     let mut attempts = call.attempts();
     let (_, first) = attempts.next()?;
-    first.gate_refusal().filter(|_| attempts.next().is_none())
+    let Reply::Failed(Some(error)) = &first.reply else { return None };
+    let unknown = refused.filter(|why| *why == AdmissionRefusal::UnknownAction && error.is_of_unknown_tool());
+    error.gate_refusal().or(unknown).filter(|_| attempts.next().is_none())
 }
 
 /// Why the gate refused the record's only call.

@@ -187,7 +187,7 @@ impl SimulationRecord {
     /// Compares the run of the record's only call with its recording: unused answers, and the first departure.
     pub(super) fn compare_with_tape(&mut self, call: &RecordedCall) {
         let was_sent = self.outcomes.first().is_none_or(|outcome| outcome.attempts > 0);
-        if !was_sent && gate_refusal(self).is_some() && recorded_refusal(call).is_some() {
+        if !was_sent && gate_refusal(self).is_some_and(|why| recorded_refusal(call, Some(why)).is_some()) {
             return; // the recording says the same
         }
         let SimulationRecord { outcomes, tallies, events, .. } = self;
