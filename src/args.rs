@@ -84,7 +84,7 @@ pub enum ParsedCommand {
     Mine(mine::Args),
     /// Show accepted changes and their reasons, and verify the lock
     History(history::Args),
-    /// Show or draft the order of actions, and ask it about recorded runs
+    /// Show the order of actions, ask it about a run, or draft it
     Graph(graph_args::Args),
     /// Convert a foreign recording into a trace, and report what is lost
     Import(import::Args),

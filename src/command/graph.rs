@@ -104,7 +104,7 @@ fn history(args: &History, terminal: &Terminal, output: &mut Output) -> Result<E
 
 fn next(args: &Next, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let (plan, steps) = steps("graph next", &args.of, terminal)?;
-    let after = args.after.unwrap_or(steps.len());
+    let after = args.after.map_or(steps.len(), |after| usize::try_from(after).unwrap_or(usize::MAX));
     let valid = valid_at(&plan, &steps, after).ok_or_else(|| {
         Failure::new(format!("the run has {} calls, and `--after {after}` asks for more", steps.len()))
     })?;

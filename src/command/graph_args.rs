@@ -2,6 +2,10 @@
 
 use crate::format::Format;
 use crate::read_options::ReadOptions;
+use crate::values::whole;
+
+/// The most calls or runs.
+const MOST: u64 = 1_000_000_000;
 
 /// What is asked.
 #[derive(Debug, clap::Args)]
@@ -79,8 +83,8 @@ pub struct Next {
     pub of: Of,
 
     /// After so many calls of the run [default: all]
-    #[arg(long, value_name = "N")]
-    pub after: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(0..=MOST))]
+    pub after: Option<u32>,
 
     /// A call to try: an action, and its arguments as JSON
     #[arg(long = "try", value_name = "CALL")]
@@ -123,7 +127,7 @@ pub struct Draft {
     pub inputs: Vec<String>,
 
     /// Leave out edges that fewer runs took
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u64>(1..=MOST))]
     pub min_runs: u64,
 
     /// How traces are read.

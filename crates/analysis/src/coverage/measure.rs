@@ -205,6 +205,8 @@ fn place(loaded: &Loaded, target: Target) -> Option<Range<usize>> {
         Target::Outcome(_) | Target::Refusal(_) | Target::Stop(_) => None,
         Target::Queue(id) => places.queue(id),
         Target::Tool(row) => places.tool(row),
+        Target::Edge { from: Some(from), .. } => places.next_of(from),
+        Target::Edge { from: None, .. } => places.graph_entry(),
         Target::Cell(cell) => places.verdict(cell.verdict),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::edges;
 use super::target::{Cell, Target};
 use playproof_engine::event::{CompensationWord, Decision, GuardKind, OutcomeKind, RequestKind, StopReason};
 use playproof_engine::ids::{AttemptNo, CallId, VerdictId};
@@ -11,6 +12,7 @@ use playproof_engine::sim::{Scenario, ScenarioCall, SimulationRecord};
 /// Every target that the run exercises, except rows of tool facts, which its events do not show.
 pub(super) fn exercised(playbook: &Playbook, scenario: &Scenario<'_>, record: &SimulationRecord) -> BTreeSet<Target> {
     let mut targets = BTreeSet::new();
+    edges::taken(playbook, scenario, record, &mut targets);
     for (n, call) in scenario.calls.iter().enumerate() {
         let id = CallId(u32::try_from(n).unwrap_or(u32::MAX));
         let mut observer =
@@ -49,6 +51,9 @@ impl CallObserver<'_, '_> {
                 self.targets.insert(Target::Cell(self.cell(verdict)));
             }
             Decision::EvidenceRefreshed { .. } => self.passed_before_a_retry(),
+            Decision::Refused { why, .. } if why.is_of_gate() => {
+                self.targets.insert(Target::Refusal(why)); // the call may go to people
+            }
             Decision::Escalated { queue } => {
                 self.targets.insert(Target::Queue(queue));
             }

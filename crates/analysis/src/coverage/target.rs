@@ -1,7 +1,7 @@
 //! The targets of coverage: everything that a fixture can exercise of a playbook, with ids that do not depend on places.
 
 use playproof_engine::event::{AdmissionRefusal, GuardKind, OutcomeWord, StopReason};
-use playproof_engine::ids::{QueueId, RuleId, VerdictId};
+use playproof_engine::ids::{ActionId, QueueId, RuleId, VerdictId};
 use playproof_engine::playbook::{
     Access, AfterRefresh, BudgetUnit, Compensation, InFlightKey, Others, Playbook, Sharing, UnsafePolicy,
 };
@@ -38,6 +38,13 @@ pub enum Target {
     Queue(QueueId),
     /// A tool was called that this row of tool facts describes, by its index.
     Tool(usize),
+    /// A call of an action was sent after another one, or at the beginning.
+    Edge {
+        /// The action before; none: the run begins.
+        from: Option<ActionId>,
+        /// The action.
+        to: ActionId,
+    },
     /// A failure got the verdict in this cell.
     Cell(Cell),
 }
@@ -78,6 +85,8 @@ words! {
         Queues = "queues",
         /// Rows of tool facts.
         Tools = "tools",
+        /// Edges of the graph.
+        Edges = "edges",
         /// Cells.
         Cells = "cells",
     }
@@ -96,6 +105,7 @@ impl Target {
             Target::Stop(_) => TargetKind::Stops,
             Target::Queue(_) => TargetKind::Queues,
             Target::Tool(_) => TargetKind::Tools,
+            Target::Edge { .. } => TargetKind::Edges,
             Target::Cell(_) => TargetKind::Cells,
         }
     }
@@ -116,6 +126,10 @@ impl Target {
             Target::Stop(stop) => format!("stop {}", stop.as_str()),
             Target::Queue(id) => format!("queue {}", playbook.queues.get(id.index()).map_or("?", |name| name)),
             Target::Tool(row) => format!("tool {}", playbook.tools.rows().get(row).map_or("?", |row| &row.pattern)),
+            Target::Edge { from, to } => {
+                let name = |id: ActionId| playbook.actions.get(id.index()).map_or("?", |action| &action.name);
+                format!("edge {} {}", from.map_or("(begin)", name), name(to))
+            }
             Target::Cell(cell) => format!("cell {} {}", verdict(cell.verdict), cell.words()),
         }
     }
@@ -174,6 +188,12 @@ pub fn targets(playbook: &Playbook) -> Vec<Target> {
     targets.extend(stops.map(Target::Stop));
     targets.extend((0..).map(QueueId).take(playbook.queues.len()).map(Target::Queue));
     targets.extend((0..playbook.tools.rows().len()).map(Target::Tool));
+    if let Some(graph) = &playbook.graph {
+        let begins = graph.entry.iter().map(|to| (None, *to));
+        let rows = (0..).map(ActionId).zip(&graph.next);
+        let edges = begins.chain(rows.flat_map(|(from, row)| row.iter().map(move |to| (Some(from), *to))));
+        targets.extend(edges.map(|(from, to)| Target::Edge { from, to }));
+    }
     targets.extend(verdicts().flat_map(Cell::of).map(Target::Cell));
     targets
 }

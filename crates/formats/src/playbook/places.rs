@@ -102,6 +102,8 @@ pub(super) struct GraphPlaces {
     /// The whole graph; empty if there is none.
     pub graph: Range<usize>,
     pub entry: Option<Range<usize>>,
+    /// All rows.
+    pub next_all: Option<Range<usize>>,
     /// By `ActionId`: the name of its row.
     pub next: Vec<Range<usize>>,
     pub others: Option<Range<usize>>,
@@ -178,6 +180,16 @@ impl PlaybookPlaces {
     /// The name of an action.
     pub fn action(&self, id: ActionId) -> Option<Range<usize>> {
         Some(self.graph.actions.get(id.index())?.name.clone())
+    }
+
+    /// The actions with which a run begins.
+    pub fn graph_entry(&self) -> Option<Range<usize>> {
+        self.graph.entry.clone()
+    }
+
+    /// The rows of the graph.
+    pub fn graph_next(&self) -> Option<Range<usize>> {
+        self.graph.next_all.clone()
     }
 
     /// The row of an action in the graph.

@@ -4,6 +4,7 @@ mod all;
 mod calls;
 mod headers;
 mod limits;
+mod order;
 pub(super) mod sharing;
 
 pub use all::{Probe, probes};
