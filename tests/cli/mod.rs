@@ -6,6 +6,7 @@ mod explain;
 mod explain_intent;
 mod facts;
 mod feedback;
+mod graph;
 mod impact;
 mod input_paths;
 mod lint;

@@ -70,23 +70,30 @@ impl Observer for Drafter {
         }
         let succeeded = call.attempts().last().is_some_and(|(_, answer)| answer.reply == Reply::Ok);
         let run = result.run();
-        part.push(DraftedCall { run, tool: call.tool().to_owned(), succeeded: succeeded && !call.key_is_reused });
+        part.push(DraftedCall {
+            run,
+            tool: result.call.tool().to_owned(),
+            succeeded: succeeded && !call.key_is_reused,
+        });
     }
 }
+
+/// From an action (none: the beginning) to another, by the order of their first calls.
+type SeenEdge = (Option<usize>, usize);
 
 /// The edges as they are seen.
 #[derive(Debug, Default)]
 struct SeenEdges {
     /// In the order in which they were seen first.
-    order: Vec<(Option<usize>, usize)>,
-    runs: BTreeMap<(Option<usize>, usize), u64>,
+    order: Vec<SeenEdge>,
+    runs: BTreeMap<SeenEdge, u64>,
 }
 
 impl Draft {
     /// A draft from recorded calls; edges of fewer than `min_runs` runs are left out.
     pub fn of_calls(calls: impl IntoIterator<Item = DraftedCall>, min_runs: u64) -> Draft {
         let (mut tools, mut numbers) = (Vec::new(), BTreeMap::new());
-        let mut runs: BTreeMap<u128, (Option<usize>, BTreeSet<(Option<usize>, usize)>)> = BTreeMap::new();
+        let mut runs: BTreeMap<u128, (Option<usize>, BTreeSet<SeenEdge>)> = BTreeMap::new();
         let mut seen = SeenEdges::default();
         for DraftedCall { run, tool, succeeded } in calls {
             let number = *numbers.entry(tool.clone()).or_insert_with(|| {

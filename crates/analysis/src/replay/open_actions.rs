@@ -57,7 +57,7 @@ impl OpenActions {
 }
 
 /// Whether the recording has a refusal of a gate instead of an answer: nothing was sent.
-fn was_refused(closed: &CompletedCall) -> bool {
+pub fn was_refused(closed: &CompletedCall) -> bool {
     let mut answers = closed.raw().attempts();
     answers.next().is_some_and(|(_, answer)| answer.gate_refusal().is_some()) && answers.next().is_none()
 }

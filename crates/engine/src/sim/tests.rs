@@ -201,7 +201,7 @@ proptest! {
         prop_assert_eq!(&at_once, &one_by_one);
         let by_steps = together(&calls, |session, plan, memo| {
             while let Some(request) = session.next(plan, memo, false) {
-                let answer = session.recorded_answer(&plan, &request);
+                let answer = session.recorded_answer(plan, &request);
                 session.answer(&request, answer);
             }
         });

@@ -4,7 +4,7 @@ use crate::{text, timeline};
 use playproof_analysis::explain::{Detail, Explanation, LetPass, NarrativeStep, Simulation, Subject};
 use playproof_engine::classify::RuleEvaluation;
 use playproof_engine::dispatch::wait_range;
-use playproof_engine::event::{Decision, EffectClaim, Provenance, Status};
+use playproof_engine::event::{Decision, EffectClaim, Outcome, Provenance, Status};
 use playproof_engine::ids::{AttemptNo, CallId, RuleId, VerdictId};
 use playproof_engine::playbook::{AfterRefresh, Backoff, Compensation, Playbook, Retry};
 use playproof_engine::sim::Plan;
@@ -168,11 +168,27 @@ impl Narrator<'_> {
                 "The call is deprecated: {}.",
                 text::escape_unprintable(self.plan.names.deprecated_why(why))
             )),
-            Decision::Outcome(outcome) => self.say(format!(
-                "The call ends {}. It claims that the effect is {}.",
-                timeline::outcome(&self.simulation.transcript(self.plan), outcome.kind),
-                claim_in_words(outcome.claim)
-            )),
+            Decision::Outcome(outcome) => self.on_outcome(&outcome),
+        }
+    }
+
+    fn on_outcome(&mut self, outcome: &Outcome) {
+        let ends = timeline::outcome(&self.simulation.transcript(self.plan), outcome.kind);
+        let (claim, valid) = (claim_in_words(outcome.claim), self.valid_after());
+        self.say(format!("The call ends {ends}. It claims that the effect is {claim}.{valid}"));
+    }
+
+    /// Under a graph: what is valid after the call.
+    fn valid_after(&self) -> String {
+        let transcript = self.simulation.transcript(self.plan);
+        let Some(valid) = transcript.valid_after(self.simulation.call) else { return String::new() };
+        match valid.withheld.as_slice() {
+            [] => format!(" Valid after it: {}.", timeline::actions(&transcript, &valid.next)),
+            withheld => format!(
+                " Valid after it: {}. Withheld: {}.",
+                timeline::actions(&transcript, &valid.next),
+                timeline::actions(&transcript, withheld)
+            ),
         }
     }
 

@@ -7,7 +7,7 @@ use playproof_engine::event::{
     AdmissionRefusal, CircuitChange, Decision, Draw, ErrorFacts, OutcomeKind, Provenance, RequestKind, ReversalRefusal,
     Status, SuppressionReason, Transcript,
 };
-use playproof_engine::ids::AttemptNo;
+use playproof_engine::ids::{ActionId, AttemptNo};
 use playproof_engine::sim::OffTape;
 use playproof_engine::time::{Duration, Instant};
 
@@ -268,6 +268,12 @@ pub const fn suppressed(why: SuppressionReason) -> &'static str {
         SuppressionReason::MayHaveActed => "an earlier attempt may have acted",
         SuppressionReason::HasActed => "an earlier attempt has acted",
     }
+}
+
+/// Some actions by their names.
+pub fn actions(transcript: &Transcript<'_>, ids: &[ActionId]) -> String {
+    let names: Vec<&str> = ids.iter().map(|id| transcript.names.action(*id)).collect();
+    if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
 }
 
 /// Why a call was refused before its first attempt, in words.

@@ -30,10 +30,10 @@ pub(super) fn for_graph(generator: &Generator<'_>) -> Vec<NamedBuilder> {
         found.extend(unknown(playbook, &way, &name(playbook, from)));
     }
     found.extend(ids().filter_map(|action| unfit(playbook, graph, action)));
-    found.extend(graph.stuck.filter(|stuck| stuck.after <= MOST_REFUSALS).and_then(|stuck| {
+    found.extend(graph.stuck.filter(|stuck| stuck.after <= MOST_REFUSALS).map(|stuck| {
         let calls = (0..=stuck.after).map(|_| unknown_call(0)).enumerate();
         let calls = calls.map(|(n, call)| FixtureCall { name: format!("again-{n}"), at: at(n), ..call });
-        Some(("the-same-refusal-again".to_owned(), FixtureBuilder::of_run("The same refusal again", calls.collect())))
+        ("the-same-refusal-again".to_owned(), FixtureBuilder::of_run("The same refusal again", calls.collect()))
     }));
     found
 }
