@@ -174,8 +174,13 @@ fn a_write_that_may_still_be_at_work_is_withheld_until_a_late_failure() {
         CallFacts { idempotent: true, ..of(PAY) },
         CallFacts { key: Some(crate::ids::KeyId(0)), ..of(PAY) },
     ] {
-        let (run, _) = timed_out(safe);
-        assert_eq!(at(&run).withheld, [], "{safe:?}");
+        let (mut run, _) = timed_out(safe);
+        for (attempt, due) in [(2, 200), (3, 800)] {
+            run.at(due).input(Input::Woken(CallId(1)));
+            run.answer(1, attempt, failed(TIMEOUT));
+        }
+        assert_eq!(run.ended(1), Some(OutcomeKind::Exhausted(StopReason::MaxRetries)));
+        assert_eq!((at(&run).withheld, at(&run).next), (vec![], vec![PAY, CANCEL]), "{safe:?}");
     }
 }
 
@@ -218,7 +223,8 @@ fn equal_refusals_in_a_row_go_to_people() {
     assert_eq!(tries(&mut run, &[3, 4, 5, 6], of(PAY)), ["refused", "refused", "escalated", "escalated"]);
     assert_eq!((run.claim(5), run.sent()), (Some(EffectClaim::NotApplied), vec![]));
     done(&mut run, 7, ORDER);
-    assert_eq!(tries(&mut run, &[8], of(ORDER)), ["refused"], "an admitted call ends the row");
+    done(&mut run, 8, CANCEL);
+    assert_eq!(tries(&mut run, &[9], of(PAY)), ["refused"], "an admitted call ends the row");
 }
 
 #[test]
