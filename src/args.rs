@@ -4,8 +4,8 @@
 use clap::{Parser, Subcommand};
 
 use super::command::{
-    accept, check, completions, conform, coverage, demo, diff, explain, feedback, formats, help, history, impact,
-    import, init, lint, map, mine, mutate, propose, reject, replay, review, schema, tools,
+    accept, check, completions, conform, coverage, demo, diff, explain, feedback, formats, graph_args, help, history,
+    impact, import, init, lint, map, mine, mutate, propose, reject, replay, review, schema, tools,
 };
 use super::terminal::ColorChoice;
 
@@ -84,6 +84,8 @@ pub enum ParsedCommand {
     Mine(mine::Args),
     /// Show accepted changes and their reasons, and verify the lock
     History(history::Args),
+    /// Show the order of actions, ask it about a run, or draft it
+    Graph(graph_args::Args),
     /// Convert a foreign recording into a trace, and report what is lost
     Import(import::Args),
     /// List the formats of recordings that are recognised

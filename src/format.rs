@@ -17,6 +17,10 @@ pub enum Format {
     Markdown,
     /// The playbook's lines, marked
     Lines,
+    /// A state diagram of Mermaid
+    Mermaid,
+    /// A graph of Graphviz
+    Dot,
 }
 
 impl Format {

@@ -10,6 +10,8 @@ pub mod diff;
 pub mod explain;
 pub mod feedback;
 pub mod formats;
+pub mod graph;
+pub mod graph_args;
 pub mod help;
 pub mod history;
 pub mod impact;

@@ -6,16 +6,19 @@ use playproof_engine::event::{AdmissionRefusal, StopReason};
 pub const fn refusal(why: AdmissionRefusal) -> (&'static str, &'static str) {
     match why {
         AdmissionRefusal::UnknownAction => (
-            "the graph has no such action",
-            "The call asks for an action that the graph does not know. Nothing is sent.",
+            "no action of the playbook has the tool",
+            "The graph refuses tools that no action names (`others: refuse`, the default). A misspelt name, or an action that \
+             is missing in `actions`; `others: pass` lets such calls go by. Nothing is sent.",
         ),
         AdmissionRefusal::InvalidTransition => (
-            "the graph does not allow the action after the last one",
-            "The action exists, and is not valid in the state that the last action left. Nothing is sent.",
+            "the action is not valid now",
+            "The graph does not allow it after the action that the run did last, or withholds it because its last attempt may \
+             still be at work (`playproof help withheld`). `next` of the call before says what was valid. Nothing is sent.",
         ),
         AdmissionRefusal::ValidationFailed => (
-            "the validation of the action failed",
-            "The action's own check of its arguments refused them. Nothing is sent.",
+            "the arguments do not fit the `inputs` of the action",
+            "The message names the first place: `/modifier: expected one of \"oat\", \"soy\"`. Arguments that a recording does not \
+             have are not checked. Nothing is sent, and the run stays where it is.",
         ),
         AdmissionRefusal::NotFound => (
             "the tool is not declared",

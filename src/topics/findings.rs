@@ -178,6 +178,28 @@ the call that acted. `recorded` stands at the calls of a tool whose effect exist
 
 What to do: declare the tool `access: write`.",
         ),
+        FindingId::SentWhileRunning => (
+            "an action was sent again while an earlier call of it was still open",
+            "\
+The playbook orders actions (`graph`). The recording has a call of an action, a write without an effective key that is not \
+idempotent, that was made before an earlier call of the same action in its run had its last answer. Both may have acted. \
+A harness that gives up an action after a timeout and offers it again does this.
+
+On assumed tool facts, and where the calls name no run, it is a doubt.
+
+What to do: find out whether both acted, and take the surplus back. Give the action a key, or withhold it until its last \
+attempt is known to have ended, as the graph does.",
+        ),
+        FindingId::OutOfOrder => (
+            "a recorded call that the graph does not let through",
+            "\
+The graph of the playbook refuses this call, and in the recording it was made: the first such call of its run. From there \
+on, the run is off tape, and further refusals follow from the first. A call that the recording itself refused is no finding: \
+recording and graph agree.
+
+What to do: if the call was right, add the edge to `graph`, after `playproof graph next` has shown what was valid there. If \
+it was wrong, the graph would have stopped it.",
+        ),
         FindingId::Unclassified => (
             "no rule matched a failure",
             "\

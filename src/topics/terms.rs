@@ -162,6 +162,35 @@ pub const TERMS: &[(&str, &str, &str)] = &[
          multiplying the load of a server that is down. docs/breakers.md has the kinds.",
     ),
     (
+        "action",
+        "something that an agent can do",
+        "`actions` of a playbook names them. A call of an action is a call of its tool. docs/graph.md has the keys.",
+    ),
+    (
+        "graph",
+        "which action may follow which",
+        "`graph` of a playbook says with which actions a run begins (`entry`), and what may follow each (`next`). The position \
+         of a run is the action that it did last. `playproof graph` shows a graph, asks it about a recorded run, and drafts one.",
+    ),
+    (
+        "gate",
+        "the first check of admission",
+        "It refuses what the graph does not allow, before anything is sent: `unknown_action`, `invalid_transition`, \
+         `validation_failed`.",
+    ),
+    (
+        "gated_call",
+        "a call that the gate judges",
+        "A call of an action, or of a tool that no action has where `others` are refused. The gated calls of a run go one at a \
+         time, in the order in which they were made.",
+    ),
+    (
+        "withheld",
+        "of an action: not offered, because its last attempt may still be at work",
+        "The last attempt of a write had no answer, and a second one could act again: the tool is not idempotent, and has no key \
+         that the upstream heeds. A late failure releases the action; a late success does not, for it has been done.",
+    ),
+    (
         "draw",
         "a number from 0 to 1 that comes with a failed answer",
         "A wait with jitter depends on it. The dispatcher draws nothing itself: the draw comes from the fixture (`draws`), the \

@@ -58,11 +58,12 @@ pub const WORDS: &[(&str, &str, &str, &str)] = &[
         "outcome",
         "refused",
         "an admission check refused the call; nothing was sent",
-        "A check before the first attempt refused the call. The checks in their order: the request (`not_found`, `schema`, \
+        "A check before the first attempt refused the call. The checks in their order: the gate (`unknown_action`, \
+         `invalid_transition`, `validation_failed`), the request (`not_found`, `schema`, \
          `key_missing`, `key_length`), its key (`key_reused`, `key_in_flight`, `unsettled`), the tool calls of the run \
          (`budget_exceeded`), the breaker (`circuit_open`) and the permits (`queue_full`). The dispatcher made no attempt, and \
          the effect is `not_applied`. A refusal says what would be allowed instead. `playproof help REASON` explains one, \
-         docs/admission.md all.",
+         docs/graph.md and docs/admission.md all.",
     ),
     (
         "outcome",

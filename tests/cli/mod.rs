@@ -9,6 +9,7 @@ mod explain_intent;
 mod explain_shared;
 mod facts;
 mod feedback;
+mod graph;
 mod impact;
 mod input_paths;
 mod lint;

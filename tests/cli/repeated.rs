@@ -8,11 +8,12 @@ fn an_input_that_is_named_twice_is_refused_however_its_path_is_written() {
     let place = Place::with_trace();
     std::fs::create_dir(place.path().join("sub")).expect("a folder");
     place.copy_fixture("the-worked-refund.yaml");
-    let commands: [&[&str]; 6] = [
+    let commands: [&[&str]; 7] = [
         &["replay"],
         &["mine"],
         &["explain"],
         &["tools"],
+        &["graph", "draft"],
         &["impact", "--candidate", "study/retry-everything"],
         &["replay", "--skip-invalid"],
     ];

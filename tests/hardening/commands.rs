@@ -43,7 +43,7 @@ const ADD: [&str; 7] = ["feedback", "add", "trace.jsonl", "--call", "r1#1", "--n
 pub const ACCEPT: [&str; 4] = ["accept", "said-no", "--reason", "because"];
 
 /// Commands that write nothing, and `review`.
-const READING: [&str; 21] = [
+const READING: [&str; 25] = [
     "completions",
     "conform",
     "demo",
@@ -52,6 +52,10 @@ const READING: [&str; 21] = [
     "feedback list",
     "feedback show",
     "formats show",
+    "graph draft",
+    "graph history",
+    "graph next",
+    "graph show",
     "help",
     "history",
     "history verify",

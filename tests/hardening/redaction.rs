@@ -121,7 +121,7 @@ fn project() -> (Place, Vec<(&'static str, &'static [&'static str])>) {
 }
 
 /// Commands that read a trace: `TRACE` is one, with the flags that it is read with.
-const OF_A_TRACE: [&[&str]; 27] = [
+const OF_A_TRACE: [&[&str]; 32] = [
     &["replay", "TRACE", "--all"],
     &["replay", "TRACE", "--all", "--skip-invalid"],
     &["replay", "TRACE", "--all", "--format", "json"],
@@ -149,6 +149,11 @@ const OF_A_TRACE: [&[&str]; 27] = [
     &["propose", "new", "said_other", "--from-cluster", "2", "--trace", "TRACE"],
     &["init", "--from", "TRACE"],
     &["map", "try", "TRACE"],
+    &["graph", "next", "TRACE", "--playbook", "coffee", "--after", "0", "--try", "pay"],
+    &["graph", "draft", "TRACE"],
+    &["graph", "history", "TRACE", "--playbook", "coffee", "--format", "json"],
+    &["graph", "history", "TRACE", "--playbook", "coffee", "--run", "nope"],
+    &["replay", "TRACE", "--playbook", "coffee", "--all"],
 ];
 
 /// Commands that read what those have written.
@@ -175,12 +180,13 @@ const OF_A_PROJECT: [&[&str]; 19] = [
 ];
 
 /// Commands that are given no text of a trace but what the others have written into the project.
-const OTHERS: [&str; 12] = [
+const OTHERS: [&str; 13] = [
     "accept",
     "completions",
     "conform",
     "demo",
     "formats show",
+    "graph show",
     "help",
     "history verify",
     "mutate",
@@ -519,7 +525,7 @@ fn a_field_that_is_new_to_the_schema_must_get_a_secret_here() {
 #[test]
 fn a_new_command_must_say_whether_it_shows_text_of_a_trace() {
     let tried = OF_A_TRACE.iter().chain(&OF_A_PROJECT).map(|words| match words[0] {
-        "feedback" | "map" | "propose" => words[..2].join(" "),
+        "feedback" | "graph" | "map" | "propose" => words[..2].join(" "),
         command => command.to_owned(),
     });
     assert_eq!(all_commands(), tried.chain(OTHERS.map(str::to_owned)).collect());

@@ -6,6 +6,7 @@ pub mod coverage;
 pub mod envelope;
 pub mod explain;
 pub mod feedback;
+pub mod graph;
 pub mod impact;
 pub mod mining;
 pub mod mutation;

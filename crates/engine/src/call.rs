@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::event::{Draw, ErrorFacts, IntentDoubt, StatusFrom};
+use crate::event::{AdmissionRefusal, Draw, ErrorFacts, IntentDoubt, StatusFrom};
 use crate::ids::AttemptNo;
 use crate::time::{Duration, Instant};
 
@@ -158,6 +158,14 @@ const EVIDENCE: usize = 6;
 const ARGS: usize = 7;
 
 impl RecordedAnswer {
+    /// The check of a gate that refused the call, if the answer is such a refusal.
+    pub fn gate_refusal(&self) -> Option<AdmissionRefusal> {
+        match &self.reply {
+            Reply::Failed(Some(error)) if self.to == AnswerTo::Attempt => error.gate_refusal(),
+            _ => None,
+        }
+    }
+
     /// Whether the line of `other` has the same content, as far as the trace shows.
     pub fn is_duplicate_of(&self, other: &RecordedAnswer) -> bool {
         self.line_hash == other.line_hash && self.has_same_facts(other)

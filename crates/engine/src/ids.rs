@@ -46,6 +46,8 @@ ids! {
     RuleId(u16);
     /// A declared queue, by its place in the playbook.
     QueueId(u16);
+    /// An action, by its place in the playbook.
+    ActionId(u16);
     /// A retry budget, by its place in the playbook.
     RetryBudgetId(u16);
     /// The text of a `reason` in the playbook.

@@ -199,6 +199,14 @@ fn foot(run: &RunView<'_>, recorded: Option<&RecordedCall>, palette: Palette) ->
         ("outcome", palette.strong(&timeline::outcome(&run.transcript, outcome.kind))),
         ("effect", effect(outcome.claim, run, recorded)),
     ];
+    if let Some(valid) = run.transcript.valid_after(run.call) {
+        let next = timeline::actions(&run.transcript, &valid.next);
+        let withheld = match valid.withheld.as_slice() {
+            [] => String::new(),
+            withheld => format!("; withheld: {}", timeline::actions(&run.transcript, withheld)),
+        };
+        rows.push(("next", format!("{next}{withheld}")));
+    }
     if run.added_delay() > Duration::ZERO {
         rows.push(("delay", format!("{} ms added by the playbook", timeline::millis(run.added_delay()))));
     }

@@ -9,6 +9,7 @@ pub mod diagnostic;
 pub mod explain;
 pub mod feedback;
 pub mod findings;
+pub mod graph;
 pub mod history;
 pub mod impact;
 pub mod json;

@@ -1,8 +1,8 @@
 //! The summary of a replay as sections of rows, for whatever page: recorded beside every playbook.
 //! Rows in which nothing was counted are left out. Draws nothing.
 
-use playproof_analysis::replay::{Replayed, Summary};
-use playproof_engine::event::{EffectClaim, FindingBy, FindingKind, OutcomeWord, PlaybookNames};
+use playproof_analysis::replay::{GraphCounts, Refusals, Replayed, Summary};
+use playproof_engine::event::{AdmissionRefusal, EffectClaim, FindingBy, FindingKind, OutcomeWord, PlaybookNames};
 
 use super::text;
 use super::timeline::millis;
@@ -48,6 +48,7 @@ impl Totals<'_> {
             ("Verdicts of failures", self.verdicts()),
             ("Outcomes", self.outcomes()),
             ("Effects", self.effects()),
+            ("Graph", self.graph()),
         ];
         let sections = all.into_iter().map(|(title, rows)| Section { title, rows });
         sections.filter(|section| !section.rows.is_empty()).collect()
@@ -126,6 +127,42 @@ impl Totals<'_> {
         ];
         let upstream = all.into_iter().map(|(label, value)| self.row(label, |summary| counted(value(summary))));
         claims.chain(upstream).filter(is_said).collect()
+    }
+
+    /// What the graph refused, what the recordings say of it, and how agents went on.
+    fn graph(&self) -> Vec<Row> {
+        let of = |summary: &Summary, value: fn(&GraphCounts) -> u64| counted(summary.graph.as_ref().map_or(0, value));
+        let part = |part: u64, of: u64| match of {
+            0 => String::new(),
+            of => format!("{} of {}", text::count(part), text::count(of)),
+        };
+        let graph = |summary: &Summary, value: &dyn Fn(&GraphCounts) -> String| {
+            summary.graph.as_ref().map_or_else(String::new, value)
+        };
+        let mut rows = vec![
+            self.row("calls of actions", |summary| of(summary, |graph| graph.calls)),
+            self.row("recorded refusals that it agrees with", |summary| {
+                graph(summary, &|graph| part(graph.agreed.total(), graph.recorded))
+            }),
+        ];
+        for (n, why) in AdmissionRefusal::OF_GATE.into_iter().enumerate() {
+            let count = move |refusals: Refusals| refusals.rows().nth(n).map_or(0, |(_, count)| count);
+            let first = format!("refused first in its run: {}", why.as_str());
+            rows.push(self.row(&first, |summary| graph(summary, &|graph| counted(count(graph.first)))));
+            let later = format!("refused after that, off tape: {}", why.as_str());
+            rows.push(self.row(&later, |summary| graph(summary, &|graph| counted(count(graph.later)))));
+        }
+        rows.push(self.row("after a refusal or a failure, the next call was let through", |summary| {
+            graph(summary, &|graph| part(graph.valid_after_refusal, graph.after_refusal))
+        }));
+        rows.push(self.row("calls until one succeeded (how often)", |summary| {
+            graph(summary, &|graph| {
+                let each = graph.until_ok.iter().map(|(calls, count)| format!("{calls} ({})", text::count(*count)));
+                each.collect::<Vec<_>>().join(", ")
+            })
+        }));
+        rows.retain(is_said);
+        rows
     }
 
     fn findings(&self) -> Vec<Row> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::unmet::Unmet;
 use playproof_engine::classify::{Signal, server_says};
 use playproof_engine::dispatch::{
-    CallFacts, ClassifiedFailure, Input, Machine, Output, OutputBuffer, RequestCheck, Response, ResponseMeta,
+    CallFacts, ClassifiedFailure, GateFacts, Input, Machine, Output, OutputBuffer, RequestCheck, Response, ResponseMeta,
 };
 use playproof_engine::event::{AdmissionRefusal, Decision, Draw, ErrorFacts, Outcome, Provenance, RequestKind};
 use playproof_engine::ids::{ArgsId, AttemptNo, CallId, ErrorId, EvidenceId, KeyId, RunId, ServerId, ToolId};
@@ -94,6 +94,7 @@ impl Driver {
             evidence: EvidenceId(0),
             at: self.now,
             timeout: tool.timeout,
+            gate: GateFacts::Free,
             request: refusal.map_or(RequestCheck::Fine, |why| RequestCheck::Refused(why, ErrorId(0))),
         };
         (call, self.input(call, Input::Call(call, facts)))
@@ -115,8 +116,14 @@ impl Driver {
         let said = self.plan.classifier.classify(&Signal::new(Some(error), tool, facts, false, to.attempt));
         let dated = to.dated.or(Some(self.now));
         let says = server_says(error, &self.plan.playbook.server_delay_sources, dated);
-        let failure =
-            ClassifiedFailure { verdict: said.verdict, rule: said.rule, error: Some(ErrorId(0)), says, draw: to.draw };
+        let failure = ClassifiedFailure {
+            verdict: said.verdict,
+            rule: said.rule,
+            error: Some(ErrorId(0)),
+            says,
+            draw: to.draw,
+            unanswered: false,
+        };
         self.answer(to, Response::Failed(failure))
     }
 

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use super::edges::{action_of, arguments, call_of, way_to};
 use super::path::Generator;
 use super::shape::CallShape;
 use super::synthesize::SyntheticFailure;
 use playproof_engine::event::{EffectClaim, ErrorFacts};
 use playproof_engine::fixture::{Fixture, FixtureCall, FixtureTool};
-use playproof_engine::playbook::Access;
+use playproof_engine::playbook::{Access, Graph, Others, Playbook};
 use playproof_engine::sim::Plan;
 use playproof_engine::time::{Duration, Instant};
 use playproof_engine::upstream::{KeyDialect, Script, ScriptedAnswer, UpstreamReply};
@@ -27,6 +28,8 @@ pub(super) struct FixtureBuilder {
     pub title: String,
     pub calls: Vec<FixtureCall>,
     pub tools: Vec<FixtureTool>,
+    /// Whether its calls are in an order of their own: no call leads to them.
+    keeps_order: bool,
 }
 
 /// Success.
@@ -92,12 +95,23 @@ impl FixtureBuilder {
             timeout: Some(TIMEOUT),
             ..FixtureTool::default()
         };
-        FixtureBuilder { title: title.into(), calls: vec![call("call", shape, tool)], tools: vec![facts] }
+        FixtureBuilder {
+            title: title.into(),
+            calls: vec![call("call", shape, tool)],
+            tools: vec![facts],
+            keeps_order: false,
+        }
     }
 
     /// One call of a tool whose facts the playbook declares.
     pub fn of_declared(title: impl Into<String>, shape: CallShape, tool: &str) -> FixtureBuilder {
-        FixtureBuilder { title: title.into(), calls: vec![call("call", shape, tool)], tools: Vec::new() }
+        let calls = vec![call("call", shape, tool)];
+        FixtureBuilder { title: title.into(), calls, tools: Vec::new(), keeps_order: false }
+    }
+
+    /// Calls as they are, through a graph.
+    pub fn of_run(title: impl Into<String>, calls: Vec<FixtureCall>) -> FixtureBuilder {
+        FixtureBuilder { title: title.into(), calls, tools: Vec::new(), keeps_order: true }
     }
 
     /// The same, with no arguments in any call.
@@ -163,6 +177,9 @@ impl FixtureBuilder {
 
     /// The fixture, without an `expect`. Calls of tools with a schema get arguments that fit.
     pub fn build(mut self, plan: &Plan, playbook: &str) -> Fixture {
+        if let Some(graph) = plan.playbook.graph.as_ref().filter(|_| !self.keeps_order) {
+            self.lead_through(&plan.playbook, graph);
+        }
         for call in self.calls.iter_mut().filter(|call| call.args == ARGS) {
             if let Some(schema) = plan.schema(&call.tool) {
                 schema.example().clone_into(&mut call.args);
@@ -176,6 +193,35 @@ impl FixtureBuilder {
             tools: self.tools,
             ..Fixture::default()
         }
+    }
+}
+
+impl FixtureBuilder {
+    /// Gives the calls tools that the graph lets through, and puts calls before them that lead to the first.
+    fn lead_through(&mut self, playbook: &Playbook, graph: &Graph) {
+        let first = graph.entry.first().and_then(|entry| playbook.actions.get(entry.index()));
+        if let (Others::Refuse, Some(first)) = (graph.others, first) {
+            let is_unknown = |tool: &str| action_of(playbook, tool).is_none();
+            for call in self.calls.iter_mut().filter(|call| is_unknown(&call.tool)) {
+                first.tool.as_ref().clone_into(&mut call.tool);
+            }
+            for tool in self.tools.iter_mut().filter(|tool| is_unknown(&tool.pattern)) {
+                first.tool.as_ref().clone_into(&mut tool.pattern);
+            }
+        }
+        for call in self.calls.iter_mut().filter(|call| call.args == ARGS) {
+            if let Some(fitting) = arguments(playbook, &call.tool) {
+                fitting.clone_into(&mut call.args);
+            }
+        }
+        let wanted = self.calls.first().and_then(|call| action_of(playbook, &call.tool));
+        let Some(mut way) = wanted.and_then(|wanted| way_to(graph, wanted)) else { return };
+        way.pop(); // the call itself
+        let steps = (0..).zip(way).filter_map(|(place, action)| call_of(playbook, action, place));
+        let steps: Vec<FixtureCall> = steps.collect();
+        let later = Duration::from_millis(steps.len() as u64);
+        self.calls.iter_mut().for_each(|call| call.at = call.at.plus(later));
+        self.calls.splice(0..0, steps);
     }
 }
 

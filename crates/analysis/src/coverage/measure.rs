@@ -207,6 +207,8 @@ fn place(loaded: &Loaded, target: Target) -> Option<Range<usize>> {
         Target::Queue(id) => places.queue(id),
         Target::Tool(row) => places.tool(row),
         Target::Told(id) => places.tell(id).or_else(|| places.verdict(id)),
+        Target::Edge { from: Some(from), .. } => places.next_of(from),
+        Target::Edge { from: None, .. } => places.graph_entry(),
         Target::Cell(cell) => places.verdict(cell.verdict),
     }
 }

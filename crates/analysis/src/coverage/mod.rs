@@ -1,5 +1,6 @@
 //! Coverage: what the fixtures of a playbook exercise, what they do not, and fixtures that would.
 
+mod edges;
 mod fixture_builder;
 mod measure;
 mod observe;

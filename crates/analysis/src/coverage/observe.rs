@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::edges;
 use super::target::{Cell, CircuitStep, Target};
 use playproof_engine::event::{
     CircuitChange, CompensationWord, Decision, GuardKind, OutcomeKind, RequestKind, StopReason,
@@ -15,6 +16,7 @@ pub(super) fn exercised(playbook: &Playbook, scenario: &Scenario<'_>, record: &S
     let mut targets = BTreeSet::new();
     let told = record.told.iter().filter_map(|told| told.verdict);
     targets.extend(told.filter(|verdict| playbook.verdict(*verdict).tell.is_some()).map(Target::Told));
+    edges::taken(playbook, scenario, record, &mut targets);
     for (n, call) in scenario.calls.iter().enumerate() {
         let id = CallId(u32::try_from(n).unwrap_or(u32::MAX));
         let mut observer =
@@ -68,6 +70,9 @@ impl CallObserver<'_, '_> {
                 self.targets.insert(Target::Cell(self.cell(verdict)));
             }
             Decision::EvidenceRefreshed { .. } => self.passed_before_a_retry(),
+            Decision::Refused { why, .. } if why.is_of_gate() => {
+                self.targets.insert(Target::Refusal(why)); // the call may go to people
+            }
             Decision::Escalated { queue } => {
                 self.targets.insert(Target::Queue(queue));
             }

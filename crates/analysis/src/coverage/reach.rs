@@ -1,9 +1,10 @@
 //! The targets that no fixture can exercise, and why. Lists only what the playbook alone makes certain.
 
+use super::edges::way_to;
 use super::probes::sharing::MOST_CALLS;
 use super::target::{Cell, CircuitStep, Target};
 use playproof_engine::event::{AdmissionRefusal, GuardKind, OutcomeWord, StopReason, WishFaults};
-use playproof_engine::ids::{BreakerId, QueueId, VerdictId};
+use playproof_engine::ids::{ActionId, BreakerId, QueueId, VerdictId};
 use playproof_engine::playbook::{
     AfterRefresh, BreakerMark, Compensation, ConditionKind, GuardMode, NumberRange, OverMax, Playbook, Refresh, Retry,
     Reversal, Rule, ServerDelay, ServerDelayMode, Sharing, Terminal, UnsafePolicy,
@@ -57,6 +58,7 @@ impl<'a> Reach<'a> {
             Target::Circuit(id, step) => self.circuit(id, step),
             Target::Queue(id) => self.queue(id),
             Target::Tool(row) => self.tool(row),
+            Target::Edge { from, .. } => self.edge(from),
             Target::Cell(cell) => self.ungiven(cell.verdict).or_else(|| self.cell(cell)),
         }
     }
@@ -267,8 +269,15 @@ impl<'a> Reach<'a> {
     }
 
     fn queue(&self, id: QueueId) -> Why {
-        let used = self.finals().contains(&Terminal::Escalate(id));
+        let stuck = self.playbook().graph.as_ref().and_then(|graph| graph.stuck);
+        let used = self.finals().contains(&Terminal::Escalate(id)) || stuck.is_some_and(|stuck| stuck.queue == id);
         (!used).then(|| "nothing that can happen escalates to it".to_owned())
+    }
+
+    fn edge(&self, from: Option<ActionId>) -> Why {
+        let graph = self.playbook().graph.as_ref()?;
+        let is_reached = from.is_none_or(|from| way_to(graph, from).is_some());
+        (!is_reached).then(|| "no run can reach the action before it".to_owned())
     }
 
     fn tool(&self, row: usize) -> Why {

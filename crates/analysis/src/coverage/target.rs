@@ -1,9 +1,9 @@
 //! The targets of coverage: everything that a fixture can exercise of a playbook, with ids that do not depend on places.
 
 use playproof_engine::event::{AdmissionRefusal, CircuitChange, GuardKind, OutcomeWord, StopReason};
-use playproof_engine::ids::{BreakerId, QueueId, RuleId, VerdictId};
+use playproof_engine::ids::{ActionId, BreakerId, QueueId, RuleId, VerdictId};
 use playproof_engine::playbook::{
-    Access, AfterRefresh, BudgetUnit, Compensation, InFlightKey, Playbook, Sharing, UnsafePolicy,
+    Access, AfterRefresh, BudgetUnit, Compensation, InFlightKey, Others, Playbook, Sharing, UnsafePolicy,
 };
 use playproof_engine::time::Duration;
 use playproof_engine::words;
@@ -42,6 +42,13 @@ pub enum Target {
     Queue(QueueId),
     /// A tool was called that this row of tool facts describes, by its index.
     Tool(usize),
+    /// A call of an action was sent after another one, or at the beginning.
+    Edge {
+        /// The action before; none: the run begins.
+        from: Option<ActionId>,
+        /// The action.
+        to: ActionId,
+    },
     /// A failure got the verdict in this cell.
     Cell(Cell),
 }
@@ -112,6 +119,8 @@ words! {
         Queues = "queues",
         /// Rows of tool facts.
         Tools = "tools",
+        /// Edges of the graph.
+        Edges = "edges",
         /// Cells.
         Cells = "cells",
     }
@@ -132,6 +141,7 @@ impl Target {
             Target::Circuit(..) => TargetKind::Circuits,
             Target::Queue(_) => TargetKind::Queues,
             Target::Tool(_) => TargetKind::Tools,
+            Target::Edge { .. } => TargetKind::Edges,
             Target::Cell(_) => TargetKind::Cells,
         }
     }
@@ -160,6 +170,10 @@ impl Target {
             }
             Target::Queue(id) => format!("queue {}", playbook.queues.get(id.index()).map_or("?", |name| name)),
             Target::Tool(row) => format!("tool {}", playbook.tools.rows().get(row).map_or("?", |row| &row.pattern)),
+            Target::Edge { from, to } => {
+                let name = |id: ActionId| playbook.actions.get(id.index()).map_or("?", |action| &action.name);
+                format!("edge {} {}", from.map_or("(begin)", name), name(to))
+            }
             Target::Cell(cell) => format!("cell {} {}", verdict(cell.verdict), cell.words()),
         }
     }
@@ -221,6 +235,12 @@ pub fn targets(playbook: &Playbook) -> Vec<Target> {
     targets.extend(breakers.flat_map(|id| CircuitStep::ALL.map(|step| Target::Circuit(id, step))));
     targets.extend((0..).map(QueueId).take(playbook.queues.len()).map(Target::Queue));
     targets.extend((0..playbook.tools.rows().len()).map(Target::Tool));
+    if let Some(graph) = &playbook.graph {
+        let begins = graph.entry.iter().map(|to| (None, *to));
+        let rows = (0..).map(ActionId).zip(&graph.next);
+        let edges = begins.chain(rows.flat_map(|(from, row)| row.iter().map(move |to| (Some(from), *to))));
+        targets.extend(edges.map(|(from, to)| Target::Edge { from, to }));
+    }
     targets.extend(verdicts().flat_map(Cell::of).map(Target::Cell));
     targets
 }
@@ -230,9 +250,9 @@ pub(super) fn refusals(playbook: &Playbook) -> Vec<AdmissionRefusal> {
     let Sharing { dedupe, budget, permits } = playbook.sharing;
     let tools = playbook.tools.rows();
     let can = |why: &AdmissionRefusal| match why {
-        AdmissionRefusal::UnknownAction | AdmissionRefusal::InvalidTransition | AdmissionRefusal::ValidationFailed => {
-            false
-        }
+        AdmissionRefusal::UnknownAction => playbook.graph.as_ref().is_some_and(|graph| graph.others == Others::Refuse),
+        AdmissionRefusal::InvalidTransition => playbook.graph.is_some(),
+        AdmissionRefusal::ValidationFailed => playbook.actions.iter().any(|action| action.inputs.is_some()),
         AdmissionRefusal::NotFound => playbook.refuses_unknown_tools,
         AdmissionRefusal::Schema => tools.iter().any(|row| row.schema().is_some()),
         AdmissionRefusal::KeyMissing => tools.iter().any(|row| row.facts.needs_key),

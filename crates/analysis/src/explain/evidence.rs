@@ -5,7 +5,9 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::others::{OtherCall, OtherName, Relation, RequestIdentity, UpstreamSaid};
-use crate::replay::{Judges, RecordingAnalysis, SentIn, SessionOptions, Sessions, finding, judge_attempts};
+use crate::replay::{
+    Judges, RecordingAnalysis, SentIn, SessionOptions, Sessions, finding, judge_attempts, was_refused,
+};
 use playproof_engine::call::{AnswerTo, Place, RecordedAnswer, RecordedCall, Reply};
 use playproof_engine::classify::{KnownFailures, Signal};
 use playproof_engine::event::{EffectClaim, Finding, FindingId};
@@ -270,7 +272,9 @@ impl<'a> EvidenceCollector<'a> {
         let options = SessionOptions { beyond: self.beyond, pace: None };
         self.sessions.take(self.plan, options, number, closed);
         self.note_ended();
-        self.book.add(closed, self.plan, facts);
+        if self.plan.playbook.graph.is_none() || !was_refused(closed) {
+            self.book.add(closed, self.plan, facts); // what a recorded gate refused was never sent
+        }
         if is_wanted {
             let (plans, mut known) = (std::slice::from_ref(self.plan), KnownFailures::default());
             judge_attempts(closed, facts, &mut Judges::new(plans, &mut known), &mut findings);

@@ -30,6 +30,13 @@ pub(super) fn blame(pairing: &Pairing, base: CallRun<'_>, candidate: CallRun<'_>
     }
     let sides = [(theirs, candidate), (mine, base)].into_iter().filter_map(|(what, ran)| Some((what?, ran)));
     let is_shared = sides.clone().any(|(what, _)| is_shared(what));
+    let by_gate = sides.clone().find_map(|(what, ran)| match what {
+        Decision::Refused { why, .. } if why.is_of_gate() => pairing.gate_row(why, position(ran)),
+        _ => None,
+    });
+    if let Some(row) = by_gate {
+        return Blame { cause: CauseKey::Row(row), is_shared };
+    }
     let mut rows = sides.flat_map(|(what, ran)| rows_behind(what, ran, at));
     if let Some(row) = rows.find_map(|row| pairing.row(&row)) {
         return Blame { cause: CauseKey::Row(row), is_shared };
@@ -59,7 +66,8 @@ const fn is_shared(what: Decision) -> bool {
     match what {
         Decision::Refused { why, .. } => matches!(
             why,
-            AdmissionRefusal::KeyReused
+            AdmissionRefusal::InvalidTransition
+                | AdmissionRefusal::KeyReused
                 | AdmissionRefusal::KeyInFlight
                 | AdmissionRefusal::Unsettled
                 | AdmissionRefusal::BudgetExceeded
@@ -82,7 +90,7 @@ fn rows_behind(what: Decision, ran: CallRun<'_>, at: usize) -> Vec<String> {
     match what {
         Decision::Refused { why, .. } => admission_rows(why, ran),
         Decision::Joined { .. } | Decision::ServedFromCache { .. } | Decision::TookOver { .. } => named("dedupe"),
-        Decision::Queued { .. } => named("permits"),
+        Decision::Queued { behind: None, .. } => named("permits"),
         Decision::Circuit { .. } => breaker_row(ran),
         Decision::RetryUnpaid { .. } => retry_budget_row(ran, at),
         Decision::Outcome(outcome) => match outcome.kind {
@@ -129,6 +137,12 @@ fn stop_rows(stop: StopReason, ran: CallRun<'_>, at: usize) -> Vec<String> {
 
 fn named(row: &str) -> Vec<String> {
     vec![row.to_owned()]
+}
+
+/// The action at which the run is after a refused call; none: it has not begun.
+fn position<'a>(ran: CallRun<'a>) -> Option<&'a str> {
+    let position = ran.record.valid_next.first()?.position?;
+    Some(ran.plan.names.action(position))
 }
 
 /// The row of the tool's breaker: that of its server, else the default one.

@@ -50,6 +50,12 @@ impl<'a> CallRun<'a> {
         self.record.findings.iter().any(|finding| finding.by == FindingBy::Playbook && doubles.contains(&finding.id))
     }
 
+    /// Whether the gate refuses the call.
+    fn is_refused_at_gate(&self) -> bool {
+        let refuses = |event: &DecisionEvent| matches!(event.what, Decision::Refused { why, .. } if why.is_of_gate());
+        self.outcome.attempts == 0 && self.events().iter().any(refuses)
+    }
+
     /// Redemptions of the reversal token that reach the upstream.
     fn reversals(&self) -> usize {
         self.events().iter().filter(|event| event.what.sent_reversal()).count()
@@ -141,6 +147,7 @@ impl Sides<'_> {
             (FieldValue::Verdict(mine), FieldValue::Verdict(theirs)) => self.pairing.same_verdict(mine, theirs),
             (FieldValue::Queue(mine), FieldValue::Queue(theirs)) => self.pairing.same_queue(mine, theirs),
             (FieldValue::Reason(mine), FieldValue::Reason(theirs)) => self.pairing.same_reason(mine, theirs),
+            (FieldValue::Action(mine), FieldValue::Action(theirs)) => self.pairing.same_action(mine, theirs),
             (FieldValue::GivenUp(mine), FieldValue::GivenUp(theirs)) => self.same_why(mine, theirs),
             (FieldValue::Status(mine), FieldValue::Status(theirs)) => self.same_status(mine, theirs),
             (mine, theirs) => mine == theirs,
@@ -219,8 +226,14 @@ impl Sides<'_> {
     }
 }
 
-/// More writes or more reversals are widening, whatever else decreases; so is an agent that is told that it may try again.
+/// More writes or more reversals are widening, whatever else decreases; so is an agent that is told that it may try again,
+/// and a call that the gate newly lets through.
 fn direction(base: CallRun<'_>, candidate: CallRun<'_>) -> Direction {
+    match (base.is_refused_at_gate(), candidate.is_refused_at_gate()) {
+        (true, false) => return Direction::Widening,
+        (false, true) => return Direction::Narrowing,
+        _ => {}
+    }
     let writes = base.facts.access == Access::Write || candidate.facts.access == Access::Write;
     let attempts = |ran: CallRun<'_>| if writes { ran.outcome.attempts } else { 0 };
     let (mine, theirs) = (attempts(base), attempts(candidate));

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::rows;
-use playproof_engine::ids::{QueueId, ReasonId, VerdictId};
+use playproof_engine::event::AdmissionRefusal;
+use playproof_engine::ids::{ActionId, QueueId, ReasonId, VerdictId};
 use playproof_engine::sim::Plan;
 use playproof_formats::golden::RowChange;
 
@@ -13,6 +14,7 @@ pub(super) struct Pairing {
     verdicts: Vec<Option<VerdictId>>,
     queues: Vec<Option<QueueId>>,
     reasons: Vec<Option<ReasonId>>,
+    actions: Vec<Option<ActionId>>,
     /// The rows in which the playbooks differ.
     pub rows: Vec<RowChange>,
     /// By the base's `VerdictId`: its place in `rows`, where the verdict is in both and differs.
@@ -28,6 +30,7 @@ impl Pairing {
             verdicts,
             queues: matched(&base.names.queues, &candidate.names.queues, QueueId),
             reasons: matched(&base.names.reasons, &candidate.names.reasons, ReasonId),
+            actions: matched(&base.names.actions, &candidate.names.actions, ActionId),
             rows,
             verdict_rows,
         }
@@ -46,6 +49,24 @@ impl Pairing {
     /// Whether two reasons are the same text.
     pub fn same_reason(&self, base: ReasonId, candidate: ReasonId) -> bool {
         self.reasons.get(base.index()) == Some(&Some(candidate))
+    }
+
+    /// Whether two actions have the same name.
+    pub fn same_action(&self, base: ActionId, candidate: ActionId) -> bool {
+        self.actions.get(base.index()) == Some(&Some(candidate))
+    }
+
+    /// The place of the row by which a gate refuses a call of a run at `position`, if it differs.
+    pub fn gate_row(&self, why: AdmissionRefusal, position: Option<&str>) -> Option<usize> {
+        let of_kind = |kind: &str| self.rows.iter().position(|row| row.name.starts_with(kind));
+        match why {
+            AdmissionRefusal::UnknownAction => self.row("graph others").or_else(|| of_kind("action ")),
+            AdmissionRefusal::ValidationFailed => of_kind("action "),
+            _ => {
+                let row = position.map_or("graph entry".to_owned(), |position| format!("graph next {position}"));
+                self.row(&row).or_else(|| of_kind("graph "))
+            }
+        }
     }
 
     /// The place of the row of a verdict that differs.

@@ -38,6 +38,7 @@ fn same(nameless: &SimulationRecord, other: &SimulationRecord) -> bool {
     let events = || nameless.events.iter().zip(&other.events);
     nameless.events.len() == other.events.len()
         && nameless.outcomes == other.outcomes
+        && nameless.valid_next == other.valid_next
         && nameless.ledger == other.ledger
         && nameless.errors == other.errors
         && nameless.findings == other.findings

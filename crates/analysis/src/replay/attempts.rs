@@ -180,7 +180,9 @@ impl<'a> Judges<'a> {
         self.known.get(asked, &FailedAttempt { error, tool: call.tool(), facts, keyed, attempt }, |signal| {
             let of_error = FailureMeaning::of_error(error.map(|error| &**error), keyed);
             let alone = FailureMeaning { may_have_acted: plans.is_empty(), ..of_error };
-            plans.iter().fold(alone, |meaning, plan| {
+            let is_refusal = error.is_some_and(|error| error.gate_refusal().is_some());
+            let asked = plans.iter().filter(|plan| !is_refusal || plan.playbook.graph.is_none()); // else nothing was sent
+            asked.fold(alone, |meaning, plan| {
                 meaning.with_verdict(plan, plan.classifier.classify(signal).verdict, keyed)
             })
         })

@@ -63,6 +63,8 @@ pub struct CallResult<'a> {
     pub intent: u128,
     /// The hash of its dispatcher; unique within an input.
     pub dispatcher: u128,
+    /// The hash of its run, unique within an input.
+    pub(super) run: u128,
     /// The findings of the recording.
     pub recorded: &'a [Finding],
     /// The playbooks.
@@ -72,6 +74,11 @@ pub struct CallResult<'a> {
 }
 
 impl<'a> CallResult<'a> {
+    /// A mark of its run, unique among all inputs.
+    pub fn run(&self) -> u128 {
+        self.run ^ u128::from(self.call.raw().place.input)
+    }
+
     /// The records, in the order of the playbooks.
     pub fn records(&self) -> impl Iterator<Item = &'a SimulationRecord> + Clone + use<'a> {
         self.records.iter()

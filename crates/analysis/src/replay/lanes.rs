@@ -12,7 +12,7 @@ use foldhash::fast::FixedState;
 use super::facts_cache::FactsCache;
 use playproof_engine::call::RecordedCall;
 use playproof_engine::classify::Memo;
-use playproof_engine::event::Finding;
+use playproof_engine::event::{Finding, FindingId};
 use playproof_engine::sim::{FinishedCall, Pace, Plan, Session, SessionCall, SharedHashes, SimulationRecord};
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_trace::call::CompletedCall;
@@ -130,6 +130,7 @@ fn shared(plan: &Plan, closed: &CompletedCall) -> SharedHashes {
         server: plan.server(closed.raw().tool()).to_owned(),
         key,
         args: closed.hashes.args,
+        compares_args: plan.playbook.graph.as_ref().is_some_and(|graph| graph.stuck.is_some()),
         name: closed.shown().reference(),
     }
 }
@@ -207,6 +208,8 @@ impl Lanes {
             for FinishedCall { number, mut record, .. } in sessions.take_ended() {
                 let Some(waiting) = self.waiting.get_mut(&number) else { continue };
                 record.show(waiting.call.closed.shown_errors(&record.errors));
+                let of_order = record.findings.iter().filter(|finding| finding.id == FindingId::OutOfOrder);
+                waiting.call.recorded.extend(of_order);
                 waiting.call.records[plan] = Some(record); // made when it was taken
                 waiting.open -= 1; // counted then
                 if waiting.open == 0 {

@@ -7,10 +7,12 @@ mod counts;
 mod engine;
 mod facts_cache;
 mod frequent;
+mod graph_counts;
 mod hidden_intent;
 mod io;
 mod lanes;
 mod message_template;
+mod open_actions;
 mod pipeline;
 #[cfg(test)]
 mod properties;
@@ -28,10 +30,12 @@ pub use call_result::{CallResult, FactsUsed, ShownCall};
 pub use counts::Counts;
 pub use engine::replay;
 pub use frequent::{Frequent, FrequentRow};
+pub use graph_counts::{GraphCounts, Refusals};
 pub use hidden_intent::SentIn;
 pub use io::{InputAccount, Inputs, Observer, ReplayError, ReplayOptions, Replayed, UnreadInput};
 pub use lanes::{SessionOptions, Sessions};
 pub use message_template::{MessageTemplates, has_predicate, head, write_template};
+pub use open_actions::was_refused;
 pub use recorded::{PossibleDuplicates, RecordingAnalysis};
 pub use summary::{Effects, FindingCounts, Summary};
 

@@ -26,6 +26,7 @@ use playproof_trace::window::Window;
 use super::attempts::{Judges, finding};
 use super::counts::Counts;
 use super::hidden_intent::{HiddenIntents, SentAfter, SentIn};
+use super::open_actions::OpenActions;
 use super::recorded_outages::RecordedOutages;
 
 /// The window of calls for loops and resends.
@@ -124,6 +125,7 @@ pub struct RecordingAnalysis {
     /// Reversal tokens that calls redeemed, with their runs; they belong to one input.
     redeemed: HashSet<u128, FixedState>,
     recent: Window<Recent>,
+    open_actions: OpenActions,
     /// Of all inputs.
     hidden: HiddenIntents,
     outages: RecordedOutages,
@@ -139,6 +141,7 @@ impl Default for RecordingAnalysis {
             keys: HashMap::default(),
             redeemed: HashSet::default(),
             recent: Window::new(usize::from(WINDOW)),
+            open_actions: OpenActions::default(),
             hidden: HiddenIntents::default(),
             outages: RecordedOutages::default(),
             possible_duplicates: PossibleDuplicates::default(),
@@ -153,6 +156,7 @@ impl RecordingAnalysis {
         self.effects.clear();
         self.redeemed.clear();
         self.outages = RecordedOutages::default();
+        self.open_actions.clear();
         self.recent = Window::new(usize::from(WINDOW));
     }
 
@@ -173,6 +177,7 @@ impl RecordingAnalysis {
         let mut known_failures = std::mem::take(&mut self.known);
         let mut judges = Judges::new(plans, &mut known_failures);
         self.outages.take(closed, plans.first()).map(&mut findings);
+        self.open_actions.take(closed, facts, plans).map(&mut findings);
         let recent = self.remember(closed.hashes.request);
         recent.count += 1;
         if recent.count > MOST_IDENTICAL_CALLS {
@@ -196,7 +201,30 @@ impl RecordingAnalysis {
             };
             list.add(closed.shown().tool(), 1);
         }
+        self.take_effects(closed, facts, unkeyed_effects, &mut findings);
+        self.take_hidden(closed, facts, &mut judges, |finding| {
+            let duplicates = [FindingId::DuplicateEffect, FindingId::PossibleDuplicateEffect];
+            let is_known =
+                |id| known.contains(&id) || duplicates.contains(&id) && duplicates.iter().any(|id| known.contains(id));
+            let is_new = !is_known(finding.id);
+            if is_new {
+                found(finding);
+            }
+            is_new
+        });
+        self.known = known_failures;
+    }
+
+    /// Takes the effects of a call, with those of the calls that share its intent.
+    fn take_effects(
+        &mut self,
+        closed: &CompletedCall,
+        facts: ToolFacts,
+        unkeyed_effects: u32,
+        mut findings: impl FnMut(Finding),
+    ) {
         let effects = net_effects(&closed.counts, facts);
+        let doubt = closed.raw().intent_doubt();
         match sum_of(closed, facts) {
             EffectScope::None => {}
             EffectScope::Call => {
@@ -227,17 +255,6 @@ impl RecordingAnalysis {
             }
             EffectScope::Key => self.take_key(closed, facts, effects, &mut findings),
         }
-        self.take_hidden(closed, facts, &mut judges, |finding| {
-            let duplicates = [FindingId::DuplicateEffect, FindingId::PossibleDuplicateEffect];
-            let is_known =
-                |id| known.contains(&id) || duplicates.contains(&id) && duplicates.iter().any(|id| known.contains(id));
-            let is_new = !is_known(finding.id);
-            if is_new {
-                found(finding);
-            }
-            is_new
-        });
-        self.known = known_failures;
     }
 
     /// Takes a call that may be the same request as one of another input or run, or as one without recorded arguments.

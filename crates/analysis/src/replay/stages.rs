@@ -344,7 +344,9 @@ impl<'a, W: Observer> Stages<'a, W> {
         }
         let (intent, dispatcher) = (closed.hashes.intent(), closed.hashes.dispatcher);
         let call = ShownCall { shown: closed.shown(), raw: call, facts };
-        let result = CallResult { call, intent, dispatcher, recorded: findings, plans: self.plans, records, facts };
+        let run = closed.hashes.run;
+        let result =
+            CallResult { call, intent, run, dispatcher, recorded: findings, plans: self.plans, records, facts };
         self.observer.on_call(&result, &mut done.part);
     }
 }

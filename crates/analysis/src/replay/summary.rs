@@ -10,6 +10,7 @@ use playproof_engine::time::Duration;
 use serde_json::Value;
 
 use super::counts::Counts;
+use super::graph_counts::GraphCounts;
 use super::message_template::MessageTemplates;
 
 /// How often each finding was seen, recorded or by the playbook: the calls that show it.
@@ -104,6 +105,8 @@ pub struct Summary {
     pub suspected_calls: u64,
     /// The answers that only suggest a failure, by the template of their message.
     pub suspected: Counts,
+    /// What the graph did; none: the playbook has none.
+    pub graph: Option<GraphCounts>,
 }
 
 /// The attempts that a dispatcher recorded of a call; none: it recorded no decision. A call may have none: it was refused,
@@ -124,6 +127,7 @@ impl Summary {
         Summary {
             verdicts: vec![0; plan.playbook.verdicts.len()],
             queues: vec![0; plan.playbook.queues.len()],
+            graph: plan.playbook.graph.is_some().then(GraphCounts::default),
             ..Summary::default()
         }
     }
@@ -144,6 +148,9 @@ impl Summary {
             self.requests += u64::from(tally.sends);
             self.off_tape_calls += u64::from(tally.off_tape.is_some());
             self.tape_left += u64::from(tally.tape_left);
+        }
+        if let (Some(graph), Some(step)) = (&mut self.graph, &record.gate) {
+            graph.add(step);
         }
         self.add_effects(record);
         self.add_verdicts(plan, call, record, templates);
@@ -251,6 +258,9 @@ impl Summary {
         add_all(&mut self.undetermined, &later.undetermined);
         self.suspected_calls += later.suspected_calls;
         self.suspected.merge(&later.suspected);
+        if let (Some(graph), Some(later)) = (&mut self.graph, &later.graph) {
+            graph.merge(later);
+        }
     }
 
     /// How many calls ended in this outcome.

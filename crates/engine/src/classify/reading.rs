@@ -81,6 +81,15 @@ pub fn reads_as_refusal(error: &ErrorFacts) -> bool {
     client_error || reads_as_denial(error)
 }
 
+/// Kinds that adapters give to an attempt from which nothing came back.
+const AT_WORK: [&str; 6] =
+    ["timeout", "timed_out", "action_timeout", "gateway_timeout", "deadline_exceeded", "request_timeout"];
+
+/// Whether the error says that nothing came back from the upstream: the attempt may still be at work.
+pub fn reads_as_at_work(error: &ErrorFacts) -> bool {
+    matches!(error.status, Some(408 | 504 | 524)) || error.kind.as_deref().is_some_and(|kind| AT_WORK.contains(&kind))
+}
+
 /// Kinds that adapters give to a key that was used with other arguments.
 const REUSED: [&str; 2] = ["422_key_reused", "idempotency_mismatch"];
 

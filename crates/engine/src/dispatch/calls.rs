@@ -8,7 +8,7 @@ use super::io::CallFacts;
 use super::permits::Ticket;
 use super::wait::WaitHistory;
 use crate::event::{EffectClaim, Outcome};
-use crate::ids::{AttemptNo, CallId, ErrorId, EvidenceId, ReasonId, RetryBudgetId, VerdictId};
+use crate::ids::{ActionId, AttemptNo, CallId, ErrorId, EvidenceId, ReasonId, RetryBudgetId, VerdictId};
 use crate::playbook::{Access, AfterRefresh, Terminal, Tokens};
 use crate::time::Instant;
 
@@ -34,6 +34,8 @@ pub(super) enum Phase {
         /// What runs if the upstream refuses.
         on_refused: Terminal,
     },
+    /// It waits for a gated call of its run to end.
+    AtGate,
     /// Admission has yet to decide.
     Arrived,
     /// It has ended.
@@ -65,6 +67,10 @@ pub(super) struct CallState {
     pub claim: Option<EffectClaim>,
     /// Whether an attempt ended without proof of its effect: it may still take effect later.
     pub may_land: bool,
+    /// The last attempt, if nothing came back from it: it may still be at work.
+    pub at_work: Option<AttemptNo>,
+    /// The action that it withholds, because of `at_work`.
+    pub withholds: Option<ActionId>,
     /// The verdict of the first failure.
     pub first_verdict: Option<VerdictId>,
     pub first_error: Option<ErrorId>,
@@ -129,6 +135,8 @@ impl CallState {
             refreshes: 0,
             claim: None,
             may_land: false,
+            at_work: None,
+            withholds: None,
             first_verdict: None,
             first_error: None,
             last_error: None,

@@ -1,9 +1,11 @@
 //! The machine's inputs and outputs: a small, closed set, never a raw result.
 
-use crate::event::{AdmissionRefusal, Decision, DecisionEvent, Draw, Provenance, RequestKind, ServerSays, Status};
+use crate::event::{
+    AdmissionRefusal, Decision, DecisionEvent, Draw, Provenance, RequestKind, ServerSays, Status, ValidNext,
+};
 use crate::ids::{
-    ArgsId, AttemptNo, BreakerId, CallId, ErrorId, EvidenceId, KeyId, RuleId, RunId, ServerId, TokenId, ToolId,
-    VerdictId,
+    ActionId, ArgsId, AttemptNo, BreakerId, CallId, ErrorId, EvidenceId, KeyId, RuleId, RunId, ServerId, TokenId,
+    ToolId, VerdictId,
 };
 use crate::playbook::Access;
 use crate::time::{Duration, Instant};
@@ -42,8 +44,26 @@ pub struct CallFacts {
     pub at: Instant,
     /// The timeout of an attempt.
     pub timeout: Duration,
+    /// What the call is to the graph.
+    pub gate: GateFacts,
     /// What the registry says of the request.
     pub request: RequestCheck,
+}
+
+/// What a call is to the graph. Arguments are judged outside the machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum GateFacts {
+    /// Nothing orders it: there are no actions, or it goes by the graph.
+    Free,
+    /// No action has its tool, and the graph refuses such calls with this error.
+    Unknown(ErrorId),
+    /// An action.
+    Action {
+        /// Which.
+        id: ActionId,
+        /// The error of its caller, if its arguments do not fit.
+        fault: Option<ErrorId>,
+    },
 }
 
 /// What the registry says of a request. It is judged outside the machine, which sees no arguments.
@@ -75,6 +95,8 @@ pub struct ClassifiedFailure {
     pub says: ServerSays,
     /// The number that came with the answer, for a wait that needs one.
     pub draw: Draw,
+    /// Nothing came back: the attempt may still be at work.
+    pub unanswered: bool,
 }
 
 /// How a request of the machine ended.
@@ -151,6 +173,8 @@ pub enum Input {
         attempt: AttemptNo,
         /// The error, if the attempt failed.
         failed: Option<Option<ErrorId>>,
+        /// Whether the answer proves that the attempt is not at work any more.
+        proves_end: bool,
     },
     /// The moment at which the call asked to be woken.
     Woken(CallId),
@@ -189,6 +213,8 @@ pub struct OutputBuffer {
     pub events: Vec<DecisionEvent>,
     /// Requests to the driver.
     pub outputs: Vec<Output>,
+    /// Under a graph: what is valid after each call that ended.
+    pub valid_next: Vec<(CallId, ValidNext)>,
 }
 
 impl OutputBuffer {

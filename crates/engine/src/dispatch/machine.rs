@@ -3,6 +3,7 @@
 //! ```text
 //! input                 state          -> what happens                                   next state
 //! Call                  (none)            admission runs its checks:
+//!                                         . a gated call of its run has not ended: waits  AtGate
 //!                                         . none refuses: attempt 1 starts                InFlight | Queued
 //!                                         . its key is in flight: it follows that call    Following
 //!                                         . one refuses, or its result is kept: outcome   Done
@@ -13,7 +14,9 @@
 //!                                         . reversal passes the token guard: requested    Redeeming
 //!                                         . escalate, deprecate, a limit hit: outcome     Done
 //! Woken                 Backoff           the next attempt starts                         InFlight | Queued
-//! Woken                 Queued, Following too late: outcome                               Done
+//! Woken                 AtGate, Queued,   too late: outcome                               Done
+//!                       Following
+//! (the gate is free)    AtGate            admission runs its checks                       as after Call
 //! (a permit is free)    Queued            the next attempt starts                         InFlight
 //! (its leader ended)    Following         outcome as the leader's, or it leads now        Done | InFlight | Queued
 //! Woken                 Following         its leader is silent, it is safe: it leads now  InFlight | Queued | Done
@@ -32,11 +35,12 @@
 use std::collections::BTreeSet;
 
 use super::calls::{CallSlab, CallState, Phase};
+use super::gate::Gate;
 use super::io::{Input, OutputBuffer};
 use super::purse::Purse;
 use super::shared::{PurseKey, Shared, SharedPurse, SpentBy};
 use super::transition::Transition;
-use crate::event::{Decision, Outcome, Status};
+use crate::event::{Decision, Outcome, Status, ValidNext};
 use crate::ids::{CallId, KeyId, RetryBudgetId, RunId, ServerId, TokenId};
 use crate::playbook::Playbook;
 use crate::time::Instant;
@@ -78,9 +82,12 @@ impl Machine {
                     Transition { machine: self, playbook, now, call, out }.on_cancelled(phase);
                 }
             }
-            Input::Late { call, attempt, failed } => {
+            Input::Late { call, attempt, failed, proves_end } => {
                 let status = failed.map_or(Status::Ok, Status::Failed);
                 out.emit(now, call, Decision::LateAnswer { attempt, status });
+                if failed.is_some() && proves_end && self.phase(call).is_some() {
+                    Transition { machine: self, playbook, now, call, out }.release_action(attempt);
+                }
             }
         }
         if self.shared.is_some() {
@@ -95,6 +102,10 @@ impl Machine {
                 if let Some(outcome) = self.outcome(call) {
                     Transition { machine: self, playbook, now, call, out }.pass_on(outcome);
                 }
+                continue;
+            }
+            if let Some(call) = shared.gate.next_in_line() {
+                Transition { machine: self, playbook, now, call, out }.on_gate_free();
                 continue;
             }
             let permits = playbook.sharing.permits;
@@ -162,6 +173,7 @@ impl Machine {
     pub fn forget_run(&mut self, run: RunId) {
         if let Some(shared) = &mut self.shared {
             shared.budget.forget(run);
+            shared.gate.forget(run);
         }
     }
 
@@ -183,6 +195,15 @@ impl Machine {
         let scope = (budget, playbook.retry_budget(budget).scope(server));
         let purse = SharedPurse { purse, spent_by: None };
         self.shared.get_or_insert_default().purses.insert(scope, purse);
+    }
+
+    /// What is valid in a run now; none: the playbook has no graph.
+    pub fn valid_next(&self, playbook: &Playbook, run: RunId) -> Option<ValidNext> {
+        let graph = playbook.graph.as_ref()?;
+        Some(match &self.shared {
+            Some(shared) => shared.gate.valid_next(graph, run),
+            None => Gate::default().valid_next(graph, run),
+        })
     }
 
     fn phase(&self, call: CallId) -> Option<Phase> {

@@ -5,6 +5,9 @@ mod breaker;
 mod calls;
 #[cfg(test)]
 mod driver;
+mod gate;
+#[cfg(test)]
+mod gate_tests;
 mod guard;
 mod io;
 mod keys;
@@ -24,7 +27,9 @@ mod window;
 
 pub use breaker::{Blocked, Breaker, BreakerState, Generation, MarkedAnswer};
 pub use guard::retry_guard;
-pub use io::{CallFacts, ClassifiedFailure, Input, Output, OutputBuffer, RequestCheck, Response, ResponseMeta};
+pub use io::{
+    CallFacts, ClassifiedFailure, GateFacts, Input, Output, OutputBuffer, RequestCheck, Response, ResponseMeta,
+};
 pub use machine::Machine;
 pub use purse::{Purse, RetryLoad};
 pub use shared::PurseKey;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::breaker::Breaker;
+use super::gate::Gate;
 use super::keys::Keys;
 use super::permits::Permits;
 use super::purse::Purse;
@@ -17,6 +18,8 @@ pub(super) struct Shared {
     pub permits: Permits,
     /// Only of servers with a breaker.
     pub servers: BTreeMap<ServerId, Server>,
+    /// Only under a graph.
+    pub gate: Gate,
     /// What retry budgets have left, by server or for all of them.
     pub purses: BTreeMap<PurseKey, SharedPurse>,
     /// Keyed calls that have just ended, and whose followers do not know it yet. Empty between inputs.

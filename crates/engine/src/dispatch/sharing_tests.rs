@@ -167,7 +167,7 @@ fn a_follower_waits_no_longer_than_its_own_call_may_take() {
 fn the_key_is_registered_before_the_wait_for_a_permit() {
     let mut dispatcher = Dispatcher::of(with_permits(1, 10));
     dispatcher.call(0, other(0));
-    assert_eq!(dispatcher.call(1, keyed_write()), [(1, Decision::Queued { place: 1 })]);
+    assert_eq!(dispatcher.call(1, keyed_write()), [(1, Decision::Queued { place: 1, behind: None })]);
     assert_eq!(dispatcher.call(2, keyed_write()), [(2, Decision::Joined { leader: CallId(1) })]);
     dispatcher.answer(0, 1, Response::Ok);
     dispatcher.answer(1, 1, Response::Ok);
@@ -370,7 +370,7 @@ fn under_study_a_key_that_is_registered_after_the_permit_runs_twice() {
     dispatcher.call(0, other(0));
     dispatcher.call(4, other(4));
     dispatcher.call(1, keyed_write());
-    assert_eq!(dispatcher.call(2, keyed_write()), [(2, Decision::Queued { place: 2 })]);
+    assert_eq!(dispatcher.call(2, keyed_write()), [(2, Decision::Queued { place: 2, behind: None })]);
     dispatcher.answer(0, 1, Response::Ok);
     assert_eq!(
         dispatcher.call(3, keyed_write()),

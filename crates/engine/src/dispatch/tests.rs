@@ -2,7 +2,9 @@
 
 use std::hash::{BuildHasher, Hash};
 
-use super::{CallFacts, ClassifiedFailure, Input, Machine, Output, OutputBuffer, RequestCheck, Response, ResponseMeta};
+use super::{
+    CallFacts, ClassifiedFailure, GateFacts, Input, Machine, Output, OutputBuffer, RequestCheck, Response, ResponseMeta,
+};
 use crate::event::{
     AdmissionRefusal, Decision, DeprecationReason, Draw, EffectClaim, Outcome, OutcomeKind, Provenance, RequestKind,
     ReversalRefusal, StopReason, SuppressionReason,
@@ -38,6 +40,7 @@ pub(super) fn keyed_write() -> CallFacts {
         evidence: EvidenceId(0),
         at: Instant::ZERO,
         timeout: Duration::from_millis(30_000),
+        gate: GateFacts::Free,
         request: RequestCheck::Fine,
     }
 }
@@ -54,6 +57,7 @@ pub(super) fn failed(verdict: u16) -> Response {
         error,
         says: Default::default(),
         draw: Draw::ZERO,
+        unanswered: verdict == TIMEOUT,
     })
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use super::draw::Draw;
 use super::reason::{AdmissionRefusal, DeprecationReason, OpenReason, ReversalRefusal, StopReason, SuppressionReason};
 use super::tokens_left::TokensLeft;
-use crate::ids::{AttemptNo, CallId, ErrorId, EvidenceId, QueueId, ReasonId, RuleId, ServerId, VerdictId};
+use crate::ids::{ActionId, AttemptNo, CallId, ErrorId, EvidenceId, QueueId, ReasonId, RuleId, ServerId, VerdictId};
 use crate::time::{Duration, Instant};
 use crate::words;
 
@@ -96,10 +96,22 @@ pub enum Decision {
         /// How long to wait before another call, if that is known.
         retry_after: Option<Duration>,
     },
-    /// No permit is free: the next attempt waits.
+    /// No permit is free, or a gated call of the run has not ended: the next attempt waits.
     Queued {
         /// Its place in the queue, from 1.
         place: u32,
+        /// The gated call that it waits for; none: it waits for a permit.
+        behind: Option<CallId>,
+    },
+    /// The last attempt may still be at work, and a second one could act again: the graph does not offer the action.
+    ActionWithheld {
+        /// The action.
+        action: ActionId,
+    },
+    /// That attempt has failed: the graph offers the action again.
+    ActionReleased {
+        /// The action.
+        action: ActionId,
     },
     /// The call waits for another one with its key, and ends as that one does.
     Joined {

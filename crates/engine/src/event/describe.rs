@@ -9,7 +9,7 @@ use super::field::FieldKey;
 use super::finding::FindingId;
 use super::reason::{DeprecationReason, ReversalRefusal};
 use super::tokens_left::TokensLeft;
-use crate::ids::{CallId, ErrorId, QueueId, ReasonId, RuleId, ServerId, VerdictId};
+use crate::ids::{ActionId, CallId, ErrorId, QueueId, ReasonId, RuleId, ServerId, VerdictId};
 use crate::time::{Duration, Instant};
 use crate::words;
 
@@ -18,6 +18,8 @@ words! {
     pub enum EventKind {
         Refused = "refused",
         Queued = "queued",
+        ActionWithheld = "action_withheld",
+        ActionReleased = "action_released",
         Joined = "joined",
         ServedFromCache = "served_from_cache",
         TookOver = "took_over",
@@ -82,6 +84,8 @@ pub enum FieldValue {
     Lacks(RequestKind),
     /// A call.
     Call(CallId),
+    /// An action.
+    Action(ActionId),
     /// A server.
     Server(ServerId),
     /// An error.
@@ -121,7 +125,9 @@ impl EventKind {
             EventKind::Refused => {
                 (FieldKey::Why, &[FieldKey::Error, FieldKey::Cause, FieldKey::RetryAfter], Role::Admission)
             }
-            EventKind::Queued => (FieldKey::Place, &[], Role::Waiting),
+            EventKind::Queued => (FieldKey::Place, &[FieldKey::Cause], Role::Waiting),
+            EventKind::ActionWithheld => (FieldKey::Action, &[], Role::Offer),
+            EventKind::ActionReleased => (FieldKey::Action, &[], Role::Offer),
             EventKind::Joined => (FieldKey::Leader, &[], Role::Admission),
             EventKind::ServedFromCache => (FieldKey::Leader, &[FieldKey::Age], Role::Admission),
             EventKind::TookOver => (FieldKey::Leader, &[], Role::Attempt),
@@ -163,7 +169,7 @@ impl EventKind {
         match self.definition().2 {
             Role::Attempt | Role::Resend => Class::AttemptsChanged,
             Role::Waiting => Class::TimingOnly,
-            Role::Admission | Role::Stop | Role::GiveUp | Role::End => Class::OutcomeChanged,
+            Role::Admission | Role::Stop | Role::GiveUp | Role::Offer | Role::End => Class::OutcomeChanged,
         }
     }
 
@@ -192,6 +198,8 @@ enum Role {
     Stop,
     /// A compensation that ends the call without another attempt.
     GiveUp,
+    /// It changes what the graph offers after the call.
+    Offer,
     /// The end.
     End,
 }
@@ -255,6 +263,8 @@ impl Decision {
         match *self {
             Decision::Refused { .. }
             | Decision::Queued { .. }
+            | Decision::ActionWithheld { .. }
+            | Decision::ActionReleased { .. }
             | Decision::Joined { .. }
             | Decision::ServedFromCache { .. }
             | Decision::TookOver { .. }
@@ -334,7 +344,17 @@ impl Decision {
                     FieldValue::OptionalSpan(retry_after),
                 ],
             ),
-            Decision::Queued { place } => Description::new(Kind::Queued, FieldValue::Number(place), []),
+            Decision::Queued { place, behind } => Description::new(
+                Kind::Queued,
+                FieldValue::Number(place),
+                [behind.map_or(FieldValue::Flag(false), FieldValue::Call)],
+            ),
+            Decision::ActionWithheld { action } => {
+                Description::new(Kind::ActionWithheld, FieldValue::Action(action), [])
+            }
+            Decision::ActionReleased { action } => {
+                Description::new(Kind::ActionReleased, FieldValue::Action(action), [])
+            }
             Decision::Joined { leader } => Description::new(Kind::Joined, FieldValue::Call(leader), []),
             Decision::ServedFromCache { leader, age } => {
                 Description::new(Kind::ServedFromCache, FieldValue::Call(leader), [FieldValue::Span(age)])
@@ -389,6 +409,8 @@ impl Decision {
             Decision::Deprecated { .. } => (None, Some(Then::DeprecateToolCall)),
             Decision::Refused { .. }
             | Decision::Queued { .. }
+            | Decision::ActionWithheld { .. }
+            | Decision::ActionReleased { .. }
             | Decision::Joined { .. }
             | Decision::ServedFromCache { .. }
             | Decision::TookOver { .. }

@@ -45,6 +45,9 @@ words! {
         Until = "until_ms",
         Class = "told",
         Retriable = "retriable",
+        Action = "action",
+        Next = "next",
+        Withheld = "withheld",
     }
 }
 
@@ -66,6 +69,7 @@ impl FieldKey {
             | FieldKey::FirstError
             | FieldKey::Class
             | FieldKey::Retriable => Class::OutcomeChanged,
+            FieldKey::Action | FieldKey::Next | FieldKey::Withheld => Class::OutcomeChanged,
             FieldKey::Leader | FieldKey::Ended | FieldKey::By | FieldKey::Cause | FieldKey::Server => {
                 Class::OutcomeChanged
             }

@@ -56,6 +56,8 @@ words! {
         UnsafeAdvice = "unsafe_advice",
         /// A tool that is declared or assumed a read has an effect in the ledger.
         ReadActed = "read_acted",
+        /// A gated write that cannot be repeated safely was sent while an earlier call of its action was still open.
+        SentWhileRunning = "sent_while_running",
         /// A failure that no rule matches.
         Unclassified = "unclassified",
         /// An answer is missing.
@@ -72,6 +74,8 @@ words! {
         RetryAfterIgnored = "retry_after_ignored",
         /// An attempt of a write that was sent while an earlier one had not ended upstream.
         RacedItself = "raced_itself",
+        /// The first recorded call of a run that the graph refuses and the recording does not.
+        OutOfOrder = "out_of_order",
         /// A call whose caller went away while it may have acted.
         Abandoned = "abandoned",
         /// More than two requests a call while a server failed.
@@ -100,7 +104,8 @@ impl FindingId {
             | FindingId::UnsafeRetry
             | FindingId::ResentUnderNewKey
             | FindingId::UnsafeAdvice
-            | FindingId::ReadActed => FindingSeverity::Unsafe,
+            | FindingId::ReadActed
+            | FindingId::SentWhileRunning => FindingSeverity::Unsafe,
             FindingId::Unclassified
             | FindingId::Undetermined
             | FindingId::SuspectedFailure
@@ -109,6 +114,7 @@ impl FindingId {
             | FindingId::TokenReused
             | FindingId::RetryAfterIgnored
             | FindingId::RacedItself
+            | FindingId::OutOfOrder
             | FindingId::Abandoned
             | FindingId::RetryAmplification
             | FindingId::RunawayLoop => FindingSeverity::Doubt,

@@ -13,6 +13,7 @@ mod ledger;
 mod reason;
 mod tokens_left;
 mod transcript;
+mod valid_next;
 mod words;
 
 pub use class::Class;
@@ -33,3 +34,4 @@ pub use reason::{
 };
 pub use tokens_left::TokensLeft;
 pub use transcript::{PlaybookNames, Transcript, unnamed};
+pub use valid_next::ValidNext;

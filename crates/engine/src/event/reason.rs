@@ -74,6 +74,18 @@ words! {
 }
 
 impl AdmissionRefusal {
+    /// The refusals of the gate.
+    pub const OF_GATE: [AdmissionRefusal; 3] =
+        [AdmissionRefusal::UnknownAction, AdmissionRefusal::InvalidTransition, AdmissionRefusal::ValidationFailed];
+
+    /// Whether the gate refuses for this reason.
+    pub const fn is_of_gate(self) -> bool {
+        matches!(
+            self,
+            AdmissionRefusal::UnknownAction | AdmissionRefusal::InvalidTransition | AdmissionRefusal::ValidationFailed
+        )
+    }
+
     /// The JSON-RPC code that the caller gets.
     pub const fn code(self) -> &'static str {
         match self {
@@ -238,6 +250,17 @@ impl ErrorFacts {
     pub fn is_own_timeout(&self) -> bool {
         let says = self.message.as_deref().is_some_and(|message| message.starts_with("no answer within "));
         says && self.kind.as_deref() == Some("timeout")
+    }
+
+    /// The check of a gate that it names, by its kind.
+    pub fn gate_refusal(&self) -> Option<AdmissionRefusal> {
+        let kind = self.kind.as_deref()?;
+        AdmissionRefusal::OF_GATE.into_iter().find(|why| why.as_str() == kind)
+    }
+
+    /// Whether it says that there is no such tool, which is what importers make of an unknown action.
+    pub fn is_of_unknown_tool(&self) -> bool {
+        self.kind.as_deref() == Some("unknown_tool")
     }
 
     /// Whether the upstream says that the call should be sent again: the error's own field, else a header.

@@ -9,7 +9,8 @@ use super::finding::Finding;
 use super::ledger::{Intent, LedgerEntry};
 use super::reason::DeprecationReason;
 use super::reason::ErrorFacts;
-use crate::ids::{CallId, ErrorId, QueueId, ReasonId, RuleId, ServerId, VerdictId};
+use super::valid_next::ValidNext;
+use crate::ids::{ActionId, CallId, ErrorId, QueueId, ReasonId, RuleId, ServerId, VerdictId};
 
 /// The names behind the ids of a playbook, for reporters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,6 +27,8 @@ pub struct PlaybookNames {
     pub reasons: Vec<Arc<str>>,
     /// By `VerdictId`: the details that the agent is told, each a name and a text.
     pub details: Vec<Vec<(Arc<str>, Arc<str>)>>,
+    /// By `ActionId`.
+    pub actions: Vec<Arc<str>>,
 }
 
 impl PlaybookNames {
@@ -42,6 +45,11 @@ impl PlaybookNames {
     /// The queue's name.
     pub fn queue(&self, id: QueueId) -> &str {
         self.queues.get(id.index()).map_or("?", |name| name)
+    }
+
+    /// The action's name.
+    pub fn action(&self, id: ActionId) -> &str {
+        self.actions.get(id.index()).map_or("?", |name| name)
     }
 
     /// The reason's text.
@@ -81,6 +89,8 @@ pub struct Transcript<'a> {
     pub events: &'a [DecisionEvent],
     /// By `CallId`.
     pub outcomes: &'a [Outcome],
+    /// Under a graph, by `CallId`: what is valid after each call; else empty.
+    pub valid_next: &'a [ValidNext],
     /// In the order in which effects landed.
     pub ledger: &'a [LedgerEntry],
     /// By `ErrorId`.
@@ -120,6 +130,11 @@ impl<'a> Transcript<'a> {
     /// What the agent is told of a call; none unless it failed.
     pub fn told(&self, call: CallId) -> Option<&'a Told> {
         Told::of_call(self.told, call)
+    }
+
+    /// What is valid after a call; none: its playbook has no graph.
+    pub fn valid_after(&self, call: CallId) -> Option<&'a ValidNext> {
+        self.valid_next.get(call.index())
     }
 
     /// The verdicts of a call's failures, in order.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::breaker::{BreakerMark, BreakerRules};
 use super::facts::Tools;
+use super::graph::{Action, Graph};
 use super::retry_budget::{RetryBudget, Tokens};
 use super::sharing::Sharing;
 use super::tell::Tell;
@@ -42,6 +43,10 @@ pub struct Playbook {
     pub tools: Tools,
     /// `registry: { unknown_tools: refuse }`: a call of a tool without a row of tool facts is refused.
     pub refuses_unknown_tools: bool,
+    /// What an agent can do, in the order of the file.
+    pub actions: Vec<Action>,
+    /// Which action may follow which; none: nothing is ordered.
+    pub graph: Option<Graph>,
     /// What the calls of one dispatcher share.
     pub sharing: Sharing,
     /// The breakers by server; `default` is for servers without one of their own.
@@ -81,7 +86,7 @@ impl Playbook {
 
     /// Whether the calls of one dispatcher share something beside their reversal tokens.
     pub fn shares_state(&self) -> bool {
-        self.sharing.is_any() || !self.breakers.is_empty() || !self.retry_budgets.is_empty()
+        self.sharing.is_any() || !self.breakers.is_empty() || !self.retry_budgets.is_empty() || self.graph.is_some()
     }
 
     /// The retry budget behind an id of this playbook.
@@ -118,6 +123,7 @@ impl Playbook {
             queues: self.queues.clone(),
             reasons: self.reasons.clone(),
             details: self.verdicts.iter().map(Verdict::details).collect(),
+            actions: self.actions.iter().map(|action| Arc::clone(&action.name)).collect(),
         }
     }
 }

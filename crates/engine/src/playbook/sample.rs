@@ -62,6 +62,8 @@ pub(crate) fn playbook() -> Playbook {
         reasons: vec!["r".into()],
         tools: Tools::default(),
         refuses_unknown_tools: false,
+        actions: Vec::new(),
+        graph: None,
         sharing: Sharing::NONE,
         breakers: Vec::new(),
         retry_budgets: Vec::new(),

@@ -161,6 +161,9 @@ impl ActiveCall {
             leader.map(|Mentioned { name, error }| (self.other(&name), error.map(|error| self.errors.intern(error))));
         let what = match (event.what, leader) {
             (Decision::Joined { .. }, Some((leader, _))) => Decision::Joined { leader },
+            (Decision::Queued { place, .. }, behind) => {
+                Decision::Queued { place, behind: behind.map(|(behind, _)| behind) }
+            }
             (Decision::TookOver { .. }, Some((leader, _))) => Decision::TookOver { leader },
             (Decision::ServedFromCache { age, .. }, Some((leader, _))) => Decision::ServedFromCache { leader, age },
             (Decision::Refused { why, error, retry_after, .. }, by) => {

@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use crate::classify::{Classification, FailedAttempt, Memo, reads_as_refusal, server_says};
+use crate::classify::{Classification, FailedAttempt, Memo, reads_as_at_work, reads_as_refusal, server_says};
 use crate::clock::{EventPriority, EventQueue};
 use crate::dispatch::{
-    CallFacts, ClassifiedFailure, Input, Machine, Output, OutputBuffer, RequestCheck, Response, ResponseMeta,
+    CallFacts, ClassifiedFailure, GateFacts, Input, Machine, Output, OutputBuffer, RequestCheck, Response, ResponseMeta,
 };
 use crate::event::{Decision, Draw, EffectClaim, ErrorFacts, Provenance, RequestKind, ServerSays};
 use crate::ids::{AttemptNo, CallId, ErrorId};
@@ -14,7 +14,7 @@ use crate::playbook::Access;
 use crate::time::{Duration, Instant};
 use crate::upstream::{Answer, Request, UpstreamReply};
 
-use super::plan::Plan;
+use super::plan::{GateJudgement, Plan};
 use super::scenario::{LaterStart, ScenarioCall};
 
 /// Gives the loop access to its calls.
@@ -113,6 +113,7 @@ impl EventLoop {
         self.machine.clear();
         self.buffer.events.clear();
         self.buffer.outputs.clear();
+        self.buffer.valid_next.clear();
         self.queue.clear();
         self.now = Instant::ZERO;
         self.handled = 0;
@@ -300,7 +301,8 @@ impl<C: CallSource> InputBuilder<'_, C> {
                     next
                 });
                 let request = if self.plan.checks_requests { self.checked(call) } else { RequestCheck::Fine };
-                Input::Call(call, self.facts(call, now, request))
+                let gate = if self.plan.playbook.actions.is_empty() { GateFacts::Free } else { self.gated(call) };
+                Input::Call(call, CallFacts { gate, ..self.facts(call, now, request) })
             }
             PendingEvent::Wake(call) => Input::Woken(call),
             PendingEvent::Cancel(call) => Input::Cancelled(call),
@@ -315,11 +317,16 @@ impl<C: CallSource> InputBuilder<'_, C> {
                 Input::Answered { call, asked, response, meta }
             }
             PendingEvent::ArrivesLate { call, attempt, reply } => {
+                let proves_end = match &reply {
+                    UpstreamReply::Failed(error) => !error.as_deref().is_some_and(reads_as_at_work),
+                    UpstreamReply::Ok => true,
+                    UpstreamReply::Suspected(_) | UpstreamReply::Lost => false,
+                };
                 let failed = match reply {
                     UpstreamReply::Failed(error) | UpstreamReply::Suspected(error) => Some(self.intern(call, error)),
                     UpstreamReply::Ok | UpstreamReply::Lost => None,
                 };
-                Input::Late { call, attempt, failed }
+                Input::Late { call, attempt, failed, proves_end }
             }
         }
     }
@@ -331,6 +338,19 @@ impl<C: CallSource> InputBuilder<'_, C> {
         match self.plan.playbook.breakers.is_empty() {
             true => facts,
             false => CallFacts { breaker: self.plan.playbook.breaker_id(self.plan.server(call.tool_name)), ..facts },
+        }
+    }
+
+    /// What a call is to the graph.
+    fn gated(&mut self, id: CallId) -> GateFacts {
+        let call = self.calls.call(id);
+        match self.plan.gate(call.tool_name, call.args_text()) {
+            GateJudgement::Free => GateFacts::Free,
+            GateJudgement::Unknown(error) => GateFacts::Unknown(self.calls.intern_error(id, Arc::new(error))),
+            GateJudgement::Action(action, fault) => {
+                let fault = fault.map(|fault| self.calls.intern_error(id, Arc::new(fault)));
+                GateFacts::Action { id: action, fault }
+            }
         }
     }
 
@@ -380,9 +400,10 @@ impl<C: CallSource> InputBuilder<'_, C> {
     fn failed(&mut self, id: CallId, attempt: AttemptNo, error: Option<Arc<ErrorFacts>>) -> Response {
         let said = self.classify(id, attempt, error.as_ref());
         let says = error.as_deref().map(|error| self.says(id, attempt, error)).unwrap_or_default();
+        let unanswered = error.as_deref().is_some_and(reads_as_at_work);
         let error = self.intern(id, error);
         let draw = if self.plan.draws { self.calls.call(id).draw(attempt, self.plan.seed) } else { Draw::ZERO };
-        Response::Failed(ClassifiedFailure { verdict: said.verdict, rule: said.rule, error, says, draw })
+        Response::Failed(ClassifiedFailure { verdict: said.verdict, rule: said.rule, error, says, draw, unanswered })
     }
 
     /// What the upstream says of waiting.

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::event::{Decision, EffectClaim, FindingId, Outcome, OutcomeKind};
+use crate::event::{Decision, EffectClaim, FindingId, Outcome, OutcomeKind, ValidNext};
 use crate::fixture::{Expect, ExpectCall};
-use crate::ids::CallId;
+use crate::ids::{ActionId, CallId};
 
 use super::plan::Plan;
 use super::record::SimulationRecord;
@@ -101,10 +101,11 @@ fn check_call(
         OutcomeKind::Exhausted(stop) => stop.as_str(),
         _ => "none",
     };
-    let why = match outcome.kind {
-        OutcomeKind::Refused(why) => why.as_str(),
-        _ => "none",
-    };
+    let refused = record.events_of(id).find_map(|event| match event.what {
+        Decision::Refused { why, .. } => Some(why.as_str()),
+        _ => None,
+    });
+    let why = refused.unwrap_or("none");
     check.holds("why", expected.why.as_deref(), &why);
     check.holds("outcome", expected.outcome.as_deref(), &outcome.kind.as_str());
     check.holds("effect", expected.effect.map(EffectClaim::as_str), &outcome.claim.as_str());
@@ -124,6 +125,16 @@ fn check_call(
         check.holds("not_verdicts", Some(format!("any but {excluded}")), &verdicts.join(", "));
     }
     let verdicts = verdicts.join(", ");
+    if expected.next.is_some() || expected.withheld.is_some() {
+        let valid = record.valid_next.get(id.index());
+        let actions = |ids: fn(&ValidNext) -> &[ActionId]| -> String {
+            let Some(valid) = valid else { return "no graph".to_owned() };
+            ids(valid).iter().map(|id| plan.names.action(*id)).collect::<Vec<_>>().join(", ")
+        };
+        check.holds("next", expected.next.as_ref().map(|next| next.join(", ")), &actions(|valid| &valid.next));
+        let withheld = expected.withheld.as_ref().map(|withheld| withheld.join(", "));
+        check.holds("withheld", withheld, &actions(|valid| &valid.withheld));
+    }
     check.holds("verdicts", expected.verdicts.as_ref().map(|verdicts| verdicts.join(", ")), &verdicts);
 }
 

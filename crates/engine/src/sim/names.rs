@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::gate_account::GateAccount;
 use super::pace::StartedCalls;
 use crate::dispatch::PurseKey;
 use crate::ids::{ArgsId, CallId, Interner, KeyId, RunId, ServerId};
@@ -119,6 +120,7 @@ impl KeyRequests {
 #[derive(Debug, Default)]
 pub(super) struct RunNames {
     pub pace: StartedCalls,
+    pub gate: GateAccount,
     /// The names of the calls that took tool calls last, by their ids.
     pub takers: BTreeMap<CallId, String>,
 }
@@ -129,6 +131,7 @@ pub(super) struct SharedNames {
     pub keys: Numbers<KeyRequests>,
     pub runs: Numbers<RunNames>,
     tools: BTreeMap<u128, u32>,
+    args: BTreeMap<u128, u32>,
     pub servers: Interner,
     /// The names of the calls that opened breakers last, by server.
     pub opened_by: BTreeMap<ServerId, String>,
@@ -141,6 +144,12 @@ impl SharedNames {
     pub(super) fn tool(&mut self, name: u128) -> u32 {
         let next = u32::try_from(self.tools.len()).unwrap_or(u32::MAX);
         *self.tools.entry(name).or_insert(next)
+    }
+
+    /// The number of arguments among those of all calls.
+    pub(super) fn args(&mut self, args: u128) -> ArgsId {
+        let next = u32::try_from(self.args.len()).unwrap_or(u32::MAX);
+        ArgsId(*self.args.entry(args).or_insert(next))
     }
 
     /// The number of a key, and of the arguments with which it is used.

@@ -1,12 +1,13 @@
 //! A playbook prepared for simulation: compiled rules, tool facts, names.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::classify::Classifier;
 use crate::event::{AdmissionRefusal, ErrorFacts, PlaybookNames};
-use crate::ids::VerdictId;
+use crate::ids::{ActionId, VerdictId};
 use crate::playbook::{
-    ArgumentSchema, Compensation, Playbook, Retry, ToolFacts, ToolRow, Tools, UNCLASSIFIED, UnsafePolicy,
+    ArgumentSchema, Compensation, Others, Playbook, Retry, ToolFacts, ToolRow, Tools, UNCLASSIFIED, UnsafePolicy,
 };
 
 /// Everything that a simulation needs of a playbook.
@@ -31,6 +32,19 @@ pub struct Plan {
     /// The seed of draws that neither a fixture nor a trace gives.
     pub seed: Option<u64>,
     pub(super) tools: Tools,
+    /// The actions by their tools.
+    actions: Arc<BTreeMap<Arc<str>, ActionId>>,
+}
+
+/// What a call is to the actions and the graph of a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GateJudgement {
+    /// Nothing orders it.
+    Free,
+    /// No action has its tool, and the graph refuses such calls with this error.
+    Unknown(ErrorFacts),
+    /// An action, with what does not fit of its arguments.
+    Action(ActionId, Option<ErrorFacts>),
 }
 
 /// The verdicts with the same meaning in every playbook, if this one has them.
@@ -60,6 +74,7 @@ impl Plan {
                 || playbook.sharing.dedupe.is_some()
                 || tools.check_requests(),
             draws: playbook.verdicts.iter().any(|verdict| verdict.then.retry().is_some_and(Retry::is_drawn)),
+            actions: Arc::new(by_tool(&playbook)),
             seed: None,
             tools,
             playbook,
@@ -80,6 +95,7 @@ impl Plan {
             classifier: Arc::clone(&self.classifier),
             names: self.playbook.names(),
             tools: Tools::new(vec![row]).over(&self.tools),
+            actions: Arc::clone(&self.actions),
             ..*self
         })
     }
@@ -94,13 +110,30 @@ impl Plan {
         key_len: Option<usize>,
     ) -> Option<(AdmissionRefusal, ErrorFacts)> {
         let (why, message) = self.refusal(tool, facts, args, key_len)?;
-        let error = ErrorFacts {
-            kind: Some(why.as_str().into()),
-            message: Some(message.into()),
-            code: Some(why.code().into()),
-            ..ErrorFacts::default()
+        Some((why, refusal(why, message)))
+    }
+
+    /// What a call of `tool` is to the actions and the graph. Arguments that the recording does not have are not checked.
+    pub fn gate(&self, tool: &str, args: Option<&str>) -> GateJudgement {
+        let Some(id) = self.action(tool) else {
+            let is_refused = self.playbook.graph.as_ref().is_some_and(|graph| graph.others == Others::Refuse);
+            return match is_refused {
+                true => {
+                    // The name of the tool may be private, and stands with the call.
+                    let message = "no action has this tool".to_owned();
+                    GateJudgement::Unknown(refusal(AdmissionRefusal::UnknownAction, message))
+                }
+                false => GateJudgement::Free,
+            };
         };
-        Some((why, error))
+        let inputs = self.playbook.actions.get(id.index()).and_then(|action| action.inputs.as_ref());
+        let fault = inputs.zip(args).and_then(|(inputs, args)| inputs.check(args).err());
+        GateJudgement::Action(id, fault.map(|fault| refusal(AdmissionRefusal::ValidationFailed, fault)))
+    }
+
+    /// The action whose body is `tool`.
+    pub fn action(&self, tool: &str) -> Option<ActionId> {
+        self.actions.get(tool).copied()
     }
 
     fn refusal(
@@ -145,6 +178,21 @@ impl Plan {
     pub fn tool_row(&self, tool: &str) -> Option<usize> {
         self.playbook.tools.place(tool).filter(|_| self.tools.needs_weakest_row(tool))
     }
+}
+
+/// The error that the caller of a refused call gets.
+fn refusal(why: AdmissionRefusal, message: String) -> ErrorFacts {
+    ErrorFacts {
+        kind: Some(why.as_str().into()),
+        message: Some(message.into()),
+        code: Some(why.code().into()),
+        ..ErrorFacts::default()
+    }
+}
+
+fn by_tool(playbook: &Playbook) -> BTreeMap<Arc<str>, ActionId> {
+    let ids = (0..).map(ActionId); // fewer than 65,536 names are declared
+    playbook.actions.iter().zip(ids).map(|(action, id)| (Arc::clone(&action.tool), id)).collect()
 }
 
 fn may_redeem(then: &Compensation) -> bool {

@@ -10,11 +10,13 @@ use foldhash::fast::FixedState;
 use crate::call::{RecordedCall, Reply};
 use crate::event::{
     Decision, DecisionEvent, ErrorFacts, Finding, Intent, Outcome, OutcomeKind, PlaybookNames, Provenance, Told,
-    Transcript,
+    Transcript, ValidNext,
 };
 use crate::ids::{CallId, ErrorId};
 use crate::time::Duration;
 use crate::upstream::Ledger;
+
+use super::gate_account::{GateStep, gate_refusal, recorded_refusal};
 
 /// The result of one simulation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,6 +25,10 @@ pub struct SimulationRecord {
     pub events: Vec<DecisionEvent>,
     /// One for each call, in the order of the calls.
     pub outcomes: Vec<Outcome>,
+    /// Under a graph: what is valid after each call, in the order of the calls; else empty.
+    pub valid_next: Vec<ValidNext>,
+    /// Of a gated recorded call: what the gate did to it.
+    pub gate: Option<GateStep>,
     /// One for each call, in the order of the calls.
     pub tallies: Vec<CallTally>,
     /// The upstream's ledger.
@@ -135,6 +141,7 @@ impl SimulationRecord {
             intent_name,
             events: &self.events,
             outcomes: &self.outcomes,
+            valid_next: &self.valid_next,
             ledger: self.ledger.entries(),
             errors: self.errors_to_show(),
             findings: &self.findings,
@@ -191,6 +198,10 @@ impl SimulationRecord {
 
     /// Compares the run of the record's only call with its recording: unused answers, and the first departure.
     pub(super) fn compare_with_tape(&mut self, call: &RecordedCall) {
+        let was_sent = self.outcomes.first().is_none_or(|outcome| outcome.attempts > 0);
+        if !was_sent && gate_refusal(self).is_some_and(|why| recorded_refusal(call, Some(why)).is_some()) {
+            return; // the recording says the same
+        }
         let SimulationRecord { outcomes, tallies, events, .. } = self;
         let (Some(outcome), Some(tally)) = (outcomes.first(), tallies.first_mut()) else { return };
         let (mut recorded, mut last) = (0_u32, None);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::call::{RecordedAnswer, RecordedCall};
-use crate::dispatch::{CallFacts, RequestCheck};
+use crate::dispatch::{CallFacts, GateFacts, RequestCheck};
 use crate::event::{Draw, Intent, RequestKind};
 use crate::fixture::{Fixture, FixtureTool};
 use crate::ids::{ArgsId, AttemptNo, CallId, EvidenceId, Interner, KeyId, RunId, ServerId, TokenId, ToolId};
@@ -112,6 +112,7 @@ impl<'a> ScenarioCall<'a> {
                 call,
                 missing: beyond,
                 is_key_reused: (call.key_is_reused || call.key_is_reversed) && !facts.ignores_keys,
+                is_gated: false,
             }),
             written_args: "",
             written_key_len: 0,
@@ -123,6 +124,15 @@ impl<'a> ScenarioCall<'a> {
     /// The key by which the upstream knows its request: none if the tool facts say that it ignores keys.
     pub fn honoured_key(&self) -> Option<KeyId> {
         self.key.filter(|_| !self.facts.ignores_keys)
+    }
+
+    /// The same call under a plan: under a graph, a recorded refusal of a gate is no answer of the upstream.
+    pub(super) fn under(self, plan: &Plan) -> ScenarioCall<'a> {
+        let source = match self.source {
+            AnswerSource::Tape(tape) => AnswerSource::Tape(Tape { is_gated: plan.playbook.graph.is_some(), ..tape }),
+            script => script,
+        };
+        ScenarioCall { source, ..self }
     }
 
     /// Its arguments as JSON text, if the recording has them.
@@ -206,6 +216,7 @@ impl<'a> ScenarioCall<'a> {
             evidence: EvidenceId(0),
             at: self.at,
             timeout: self.timeout,
+            gate: GateFacts::Free, // the plan knows
             request: RequestCheck::Fine,
         }
     }

@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::classify::Memo;
 use crate::event::{
-    AdmissionRefusal, CircuitChange, Decision, DecisionEvent, Finding, FindingBy, Outcome, OutcomeKind, StopReason,
+    AdmissionRefusal, CircuitChange, Decision, DecisionEvent, Finding, FindingBy, FindingId, Outcome, OutcomeKind,
+    StopReason,
 };
 use crate::ids::{ArgsId, CallId, ErrorId, Interner, KeyId, RunId, ServerId, TokenId, ToolId};
 use crate::time::Instant;
@@ -16,9 +17,10 @@ use super::active_calls::{ActiveCall, Mentioned, SessionCalls, SharedIds};
 use super::amplification::{self, Outage};
 use super::event_loop::{EventLoop, LoopStep, LoopStop};
 use super::findings;
+use super::gate_account::{GateAct, GateStep};
 use super::names::SharedNames;
 use super::pace::{Pace, RecordedMoment, StartedCalls};
-use super::plan::Plan;
+use super::plan::{GateJudgement, Plan};
 use super::record::{CallTally, Errors, SimulationRecord};
 use super::scenario::ScenarioCall;
 use super::session_call::SessionCall;
@@ -95,7 +97,12 @@ impl Session {
             let (run, tool) = (self.names.run(hashes.run), ToolId(self.names.tool(hashes.tool)));
             let server = ServerId(self.names.servers.intern(&hashes.server));
             let key = hashes.key.map(|key| self.names.key(key, hashes.args));
-            SharedIds { run, tool, server, key: key.map(|(key, _)| key), args: key.map_or(ArgsId(0), |(_, args)| args) }
+            let args = match (hashes.compares_args, key) {
+                (true, _) => self.names.args(hashes.args),
+                (false, Some((_, args))) => args,
+                (false, None) => ArgsId(0),
+            };
+            SharedIds { run, tool, server, key: key.map(|(key, _)| key), args }
         });
         let mut record = Box::<SimulationRecord>::default();
         record.tallies = vec![CallTally::default()];
@@ -180,11 +187,11 @@ impl Session {
     }
 
     /// The recorded answer to a request of `next`.
-    pub fn recorded_answer(&mut self, request: &Request) -> Option<Answer> {
+    pub fn recorded_answer(&mut self, plan: &Plan, request: &Request) -> Option<Answer> {
         let SessionCalls { live, beyond, .. } = &mut self.cast;
         let live = live.get_mut(request.call.index())?.as_mut()?;
         let request = live.alone(request);
-        let source = ScenarioCall::recorded(&live.call, live.facts, beyond).source;
+        let source = ScenarioCall::recorded(&live.call, live.facts, beyond).under(plan).source;
         live.upstream.handle_request(&request, source)
     }
 
@@ -195,7 +202,7 @@ impl Session {
 
     fn run(&mut self, plan: &Plan, memo: &mut Memo, to_end: bool) {
         while let Some(request) = self.next(plan, memo, to_end) {
-            let answer = self.recorded_answer(&request);
+            let answer = self.recorded_answer(plan, &request);
             let live = self.cast.live_mut(request.call);
             let at = live.recorded_time(request.at);
             let call = ScenarioCall::recorded(&live.call, live.facts, &MissingAnswerPolicy::Unanswered);
@@ -276,6 +283,10 @@ impl Session {
         let mut ended = std::mem::take(&mut self.event_loop.quiet);
         let mut events = std::mem::take(&mut self.event_loop.buffer.events);
         let mut over = std::mem::take(&mut self.over);
+        for (call, valid) in self.event_loop.buffer.valid_next.drain(..) {
+            self.cast.live_mut(call).record.valid_next = vec![valid];
+        }
+        let is_ordered = plan.playbook.graph.is_some();
         for event in events.drain(..) {
             self.note_names(plan, &event);
             let mentioned = self.mentioned(plan, &event);
@@ -287,6 +298,9 @@ impl Session {
                 self.note_server(plan, event.call, event.at);
                 ended.push(event.call);
                 over.push((event.call, event.at));
+                if is_ordered {
+                    self.note_gate(plan, event.call);
+                }
             }
         }
         self.event_loop.buffer.events = events; // its allocation
@@ -307,6 +321,16 @@ impl Session {
         if let Some(shared) = live.shared {
             let outage = self.outages.entry(shared.server).or_default();
             live.amplified = outage.take(amplification::of_call(plan, &live.record, CallId(0), at));
+        }
+    }
+
+    /// Keeps what the gate did to a call that has ended.
+    fn note_gate(&mut self, plan: &Plan, call: CallId) {
+        let Some(Some(live)) = self.cast.live.get_mut(call.index()) else { return };
+        let ActiveCall { call, record, shared: Some(shared), .. } = &mut **live else { return };
+        let is_gated = plan.gate(call.tool(), None) != GateJudgement::Free;
+        if let (true, Some(outcome), Some(run)) = (is_gated, record.outcome(), self.names.runs.get_mut(shared.run.0)) {
+            record.gate = Some(run.gate.take(call, record, &outcome));
         }
     }
 
@@ -346,6 +370,7 @@ impl Session {
         };
         match event.what {
             Decision::Joined { leader } | Decision::TookOver { leader } => of_live(leader, None),
+            Decision::Queued { behind: Some(behind), .. } => of_live(behind, None),
             Decision::Outcome(Outcome { kind: OutcomeKind::Joined { leader, .. }, last_error, .. }) => {
                 of_live(leader, last_error)
             }
@@ -470,6 +495,10 @@ impl Session {
         }
         told::derive(plan, &alone, &mut record, leader_told);
         record.compare_with_tape(&call);
+        if let Some(GateStep { did: GateAct::First(_), .. }) = record.gate {
+            record.findings.push(Finding::new(FindingId::OutOfOrder, FindingBy::Recorded, CallId(0), 1));
+            Finding::settle(&mut record.findings);
+        }
         self.ended.push(FinishedCall { number, record, token_spent });
     }
 

@@ -33,6 +33,8 @@ pub struct SharedHashes {
     pub key: Option<u128>,
     /// Its arguments by meaning.
     pub args: u128,
+    /// Whether the arguments of calls without a key are compared too.
+    pub compares_args: bool,
     /// Its name for people.
     pub name: String,
 }

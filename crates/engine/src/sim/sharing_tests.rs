@@ -70,6 +70,7 @@ impl Made {
             server: "look".to_owned(),
             key: self.key.map(u128::from),
             args: self.args.into(),
+            compares_args: false,
             name: format!("call-{number}"),
         };
         SessionCall { shared: Some(shared), ..SessionCall::alone(number, self.call(), READ) }

@@ -71,7 +71,7 @@ impl Simulator {
         beyond: &MissingAnswerPolicy,
         token_spent: bool,
     ) -> &SimulationRecord {
-        let calls = [ScenarioCall::recorded(call, facts, beyond)];
+        let calls = [ScenarioCall::recorded(call, facts, beyond).under(plan)];
         self.clear(&calls, KeyDialect::None);
         self.event_loop.add_start(calls[0].at, Some(CallId(0)));
         if let Some(at) = call.cancelled_at() {
@@ -178,6 +178,7 @@ impl Simulator {
         self.upstream.clear(keys);
         self.errors.restart(&mut self.record.errors);
         self.record.outcomes.clear();
+        self.record.valid_next.clear();
         self.record.shown_errors.clear();
         self.record.tallies.clear();
         self.record.tallies.resize(calls.len(), CallTally::default());
@@ -203,6 +204,9 @@ impl Simulator {
         record.errors = errors.take();
         // The machine has all calls, and the queue is empty: each call has ended, so that outcome n belongs to call n.
         record.outcomes.extend((0..calls.len()).filter_map(|n| event_loop.machine.outcome(CallId::at(n))));
+        let mut valid_next = std::mem::take(&mut event_loop.buffer.valid_next);
+        valid_next.sort_unstable_by_key(|(call, _)| *call);
+        record.valid_next.extend(valid_next.into_iter().map(|(_, valid)| valid));
         debug_assert_eq!(record.outcomes.len(), calls.len(), "a call has not ended");
         record.close();
         findings::derive(plan, calls, record);

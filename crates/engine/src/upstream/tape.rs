@@ -30,6 +30,8 @@ pub struct Tape<'a> {
     pub missing: &'a MissingAnswerPolicy,
     /// The key of the call belongs to another request, or to an effect that was reversed: an ok may be an earlier answer.
     pub is_key_reused: bool,
+    /// Whether refusals of a gate are no answers of the upstream.
+    pub is_gated: bool,
 }
 
 /// Whether an answer came after another one: by their times, else by their lines.
@@ -59,7 +61,9 @@ impl<'a> Tape<'a> {
                 let refresh = refreshes.checked_sub(1).and_then(|last| self.to(AnswerTo::Refresh).nth(last));
                 let answers = self.call.attempts().filter(|(number, _)| *number == attempt).map(|(_, answer)| answer);
                 // What was recorded before the refresh was answered is no answer to an attempt after it.
-                answers.take(1).find(|answer| refresh.is_none_or(|refresh| is_later(answer, refresh)))
+                let is_answer = |answer: &&RecordedAnswer| !self.is_gated || answer.gate_refusal().is_none();
+                let mut answers = answers.take(1).filter(is_answer);
+                answers.find(|answer| refresh.is_none_or(|refresh| is_later(answer, refresh)))
             }
             RequestKind::Refresh(_) => self.to(AnswerTo::Refresh).nth(earlier),
             RequestKind::Reversal => self.to(AnswerTo::Reversal).nth(earlier),

@@ -7,4 +7,5 @@ mod schema;
 
 #[cfg(test)]
 pub(crate) use read::KEYS;
-pub(crate) use read::schema;
+pub(crate) use read::{inputs, schema};
+pub(crate) use schema::Schema;

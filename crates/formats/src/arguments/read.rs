@@ -78,6 +78,11 @@ pub(crate) fn schema(at: Cursor<'_>) -> Option<Schema> {
     Some(schema)
 }
 
+/// The same for the inputs of an action, which are an object.
+pub(crate) fn inputs(at: Cursor<'_>) -> Option<Schema> {
+    Some(Schema { types: vec![JsonType::Object], ..schema(at)? })
+}
+
 fn nested(at: Cursor<'_>, depth: usize) -> Option<Schema> {
     if depth > DEEPEST {
         at.wrong("bad_schema", format!("a schema has at most {DEEPEST} levels"), "too deep");

@@ -29,6 +29,8 @@ const CALL: &[FieldKey] = &[
     FieldKey::FirstError,
     FieldKey::Class,
     FieldKey::Retriable,
+    FieldKey::Next,
+    FieldKey::Withheld,
 ];
 
 /// Reads a golden's body.
@@ -186,7 +188,7 @@ fn fields<'a>(
 }
 
 fn said(key: FieldKey, value: Cursor<'_>) -> Option<GoldenValue> {
-    if let (FieldKey::Verdicts, NodeKind::List(_)) = (key, &value.node().kind) {
+    if let (FieldKey::Verdicts | FieldKey::Next | FieldKey::Withheld, NodeKind::List(_)) = (key, &value.node().kind) {
         return value.list()?.map(words).collect::<Option<_>>().map(GoldenValue::Names);
     }
     GoldenValue::read(key, &words(value)?).or_else(|| no_value(value, key.as_str()))

@@ -7,7 +7,7 @@ use super::body::{CallEnd, EventLine, FindingLine, GoldenBody, GoldenField, Ledg
 use super::value::{GoldenValue, is_written};
 use crate::yaml::scalar;
 use playproof_engine::event::{DecisionEvent, FieldKey, Intent, Outcome, Transcript};
-use playproof_engine::ids::CallId;
+use playproof_engine::ids::{ActionId, CallId};
 use playproof_engine::time::Instant;
 
 impl GoldenBody {
@@ -81,6 +81,13 @@ fn call_end(transcript: &Transcript<'_>, id: CallId, outcome: &Outcome) -> CallE
     if let Some(told) = transcript.told(id) {
         fields.push((FieldKey::Class, GoldenValue::Word(told.class.as_str())));
         fields.push((FieldKey::Retriable, GoldenValue::Flag(told.retriable)));
+    }
+    if let Some(valid) = transcript.valid_after(id) {
+        let actions = |ids: &[ActionId]| ids.iter().map(|id| transcript.names.action(*id).to_owned()).collect();
+        fields.push((FieldKey::Next, GoldenValue::Names(actions(&valid.next))));
+        if !valid.withheld.is_empty() {
+            fields.push((FieldKey::Withheld, GoldenValue::Names(actions(&valid.withheld))));
+        }
     }
     CallEnd { name: transcript.call(id).to_owned(), fields, span: 0..0 }
 }

@@ -8,10 +8,10 @@ use playproof_engine::event::{
     AdmissionRefusal, CircuitChange, Decision, DecisionEvent, DeprecationReason, Description, EffectClaim, ErrorFacts,
     EventKind, FailureClass, FieldKey, Finding, FindingBy, FindingId, Intent, LedgerEntry, LedgerKind, OpenReason,
     Outcome, OutcomeKind, OutcomeWord, PlaybookNames, Provenance, RequestKind, ReversalRefusal, Status, StopReason,
-    SuppressionReason, TokensLeft, Told, Transcript,
+    SuppressionReason, TokensLeft, Told, Transcript, ValidNext,
 };
 use playproof_engine::ids::{
-    AttemptNo, CallId, ErrorId, EvidenceId, QueueId, ReasonId, RuleId, ServerId, ToolId, VerdictId,
+    ActionId, AttemptNo, CallId, ErrorId, EvidenceId, QueueId, ReasonId, RuleId, ServerId, ToolId, VerdictId,
 };
 use playproof_engine::time::{Duration, Instant};
 
@@ -26,6 +26,7 @@ fn names() -> PlaybookNames {
         queues: one("people"),
         reasons: one(ODD),
         details: Vec::new(),
+        actions: vec!["take_order".into(), "pay".into()],
     }
 }
 
@@ -40,7 +41,9 @@ fn decisions() -> Vec<Decision> {
             by: Some(CallId(1)),
             retry_after: Some(Duration::from_millis(5)),
         },
-        Decision::Queued { place: 3 },
+        Decision::Queued { place: 3, behind: Some(CallId(0)) },
+        Decision::ActionWithheld { action: ActionId(0) },
+        Decision::ActionReleased { action: ActionId(0) },
         Decision::Joined { leader: CallId(1) },
         Decision::ServedFromCache { leader: CallId(1), age: Duration::from_micros(1_500) },
         Decision::TookOver { leader: CallId(1) },
@@ -133,6 +136,10 @@ fn shown() -> GoldenBody {
         intent_name: &|_| format!("pay{{\"note\":\"{ODD}\"}}"),
         events: &events,
         outcomes: &outcomes,
+        valid_next: &[
+            ValidNext { position: None, next: Vec::new(), withheld: vec![ActionId(1)] },
+            ValidNext { position: Some(ActionId(0)), next: vec![ActionId(1), ActionId(0)], withheld: Vec::new() },
+        ],
         ledger: &kinds.map(entry),
         errors: &errors,
         findings: &FindingId::ALL.map(finding),

@@ -32,7 +32,7 @@ pub enum GoldenValue {
     Lacks(RequestKind),
     /// A name or a text of the playbook or of the upstream.
     Name(String),
-    /// Verdicts, in order.
+    /// Verdicts or actions, in order.
     Names(Vec<String>),
 }
 
@@ -85,6 +85,7 @@ impl GoldenValue {
             FieldValue::GivenUp(why) => name(names.deprecated_why(why)),
             FieldValue::Lacks(asked) => GoldenValue::Lacks(asked),
             FieldValue::Call(call) => name(transcript.call(call)),
+            FieldValue::Action(action) => name(names.action(action)),
             FieldValue::Server(server) => name(transcript.server(server)),
             FieldValue::Error(error) => name(transcript.error_kind(Some(error))),
         }
@@ -121,7 +122,7 @@ impl GoldenValue {
             FieldKey::Stop => StopReason::parse(text).map(|stop| GoldenValue::Word(stop.as_str())),
             FieldKey::Effect => EffectClaim::parse(text).map(|claim| GoldenValue::Word(claim.as_str())),
             FieldKey::Lacks => text.strip_prefix("answer to ").and_then(RequestKind::parse).map(GoldenValue::Lacks),
-            FieldKey::Verdicts => Some(GoldenValue::Names(vec![text.to_owned()])),
+            FieldKey::Verdicts | FieldKey::Next | FieldKey::Withheld => Some(GoldenValue::Names(vec![text.to_owned()])),
             FieldKey::Status
             | FieldKey::Verdict
             | FieldKey::Rule
@@ -130,6 +131,7 @@ impl GoldenValue {
             | FieldKey::Leader
             | FieldKey::Cause
             | FieldKey::Server
+            | FieldKey::Action
             | FieldKey::LastError
             | FieldKey::FirstError => Some(GoldenValue::Name(text.to_owned())),
         }

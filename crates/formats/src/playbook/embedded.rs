@@ -5,6 +5,7 @@ pub const EMBEDDED: &[&str] = &[
     "standard",
     "reversing",
     "dispatcher",
+    "coffee",
     "preset/aws-2.0",
     "preset/aws-2.1",
     "preset/envoy",
@@ -20,7 +21,7 @@ pub const EMBEDDED: &[&str] = &[
 ];
 
 /// The error kinds in rules of the embedded playbooks, which known adapters give. Sorted.
-pub const KNOWN_KINDS: [&str; 24] = [
+pub const KNOWN_KINDS: [&str; 25] = [
     "401_unauthorized",
     "403_forbidden",
     "404_not_found",
@@ -29,6 +30,7 @@ pub const KNOWN_KINDS: [&str; 24] = [
     "422_key_reused",
     "429_rate_limited",
     "5xx",
+    "action_error",
     "application_failure",
     "auth_expired",
     "idempotency_mismatch",
@@ -53,6 +55,7 @@ pub fn embedded(name: &str) -> Option<&'static str> {
         "standard" => Some(include_str!("../../../../playbooks/standard.yaml")),
         "reversing" => Some(include_str!("../../../../playbooks/reversing.yaml")),
         "dispatcher" => Some(include_str!("../../../../playbooks/dispatcher.yaml")),
+        "coffee" => Some(include_str!("../../../../playbooks/coffee.yaml")),
         "preset/aws-2.0" => Some(include_str!("../../../../playbooks/preset/aws-2.0.yaml")),
         "preset/aws-2.1" => Some(include_str!("../../../../playbooks/preset/aws-2.1.yaml")),
         "preset/envoy" => Some(include_str!("../../../../playbooks/preset/envoy.yaml")),

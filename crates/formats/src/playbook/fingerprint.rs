@@ -10,11 +10,11 @@ use sha2::{Digest, Sha256};
 
 use super::{breaker, overlap, retry_budget, syntax, tell, waiting};
 use playproof_engine::glob::is_glob;
-use playproof_engine::ids::{QueueId, ReasonId};
+use playproof_engine::ids::{ActionId, QueueId, ReasonId};
 use playproof_engine::playbook::{
-    BreakerMark, Compensation, ConditionKind, ConditionTest, Dedupe, ElapsedRule, GuardMode, HeaderOp, HeaderTest,
-    LimitKind, Limits, MessageTest, PermitLimits, Playbook, Reversal, Sharing, Study, Terminal, ToolCallBudget,
-    ToolFacts, UnsafePolicy, When,
+    Action, BreakerMark, Compensation, ConditionKind, ConditionTest, Dedupe, ElapsedRule, Graph, GuardMode, HeaderOp,
+    HeaderTest, LimitKind, Limits, MessageTest, PermitLimits, Playbook, Reversal, Sharing, Stuck, Study, Terminal,
+    ToolCallBudget, ToolFacts, UnsafePolicy, When,
 };
 use playproof_engine::time::Duration;
 
@@ -75,6 +75,7 @@ pub fn rows(playbook: &Playbook) -> Vec<PlaybookRow> {
     if playbook.refuses_unknown_tools {
         rows.push(row("registry", "", &json!({ "unknown_tools": word(&syntax::UNKNOWN_TOOLS, &true) })));
     }
+    rows.extend(ordered(playbook));
     rows.extend(sharing(&playbook.sharing));
     if !playbook.server_delay_sources.is_empty() {
         rows.push(row("server_delay_sources", "", &waiting::sources(&playbook.server_delay_sources)));
@@ -119,6 +120,32 @@ fn limits(limits: &Limits) -> Vec<PlaybookRow> {
         rows.push(of(LimitKind::Elapsed, json!(elapsed.as_str())));
     }
     rows
+}
+
+/// Rows keep the author's order: callers see it.
+fn ordered(playbook: &Playbook) -> Vec<PlaybookRow> {
+    let names = |row: &[ActionId]| -> Value {
+        row.iter().filter_map(|id| playbook.actions.get(id.index())).map(|action| json!(&*action.name)).collect()
+    };
+    let mut rows: Vec<PlaybookRow> = playbook.actions.iter().map(action).collect();
+    if let Some(Graph { entry, next, others, stuck }) = &playbook.graph {
+        rows.push(row("graph", "entry", &names(entry)));
+        let each = playbook.actions.iter().zip(next);
+        rows.extend(each.map(|(action, next)| row("graph next", &action.name, &names(next))));
+        rows.push(row("graph", "others", &json!(others.as_str())));
+        rows.extend(stuck.map(|Stuck { after, queue }| {
+            row("graph", "stuck", &json!({ "after": after, "queue": queue_name(playbook, queue) }))
+        }));
+    }
+    rows
+}
+
+fn action(action: &Action) -> PlaybookRow {
+    let mut text = json!({ "tool": &*action.tool });
+    if let (Some(parts), Some(inputs)) = (text.as_object_mut(), &action.inputs) {
+        parts.insert("inputs".into(), serde_json::from_str(inputs.text()).unwrap_or_default());
+    }
+    row("action", &action.name, &text)
 }
 
 fn sharing(sharing: &Sharing) -> Vec<PlaybookRow> {

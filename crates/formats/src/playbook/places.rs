@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::syntax;
 use crate::diagnostic::Source;
 use crate::yaml::{Key, MapReader};
-use playproof_engine::ids::{BreakerId, QueueId, RuleId, VerdictId};
+use playproof_engine::ids::{ActionId, BreakerId, QueueId, RuleId, VerdictId};
 use playproof_engine::playbook::{LimitKind, Playbook};
 
 /// A playbook with the places of its parts.
@@ -31,6 +31,7 @@ pub struct PlaybookPlaces {
     pub(super) queues: Vec<Range<usize>>,
     /// By row.
     pub(super) tools: Vec<ToolPlaces>,
+    pub(super) graph: GraphPlaces,
     /// By place in the model, as below.
     pub(super) breakers: Vec<SharedPlaces>,
     pub(super) retry_budgets: Vec<SharedPlaces>,
@@ -103,6 +104,38 @@ pub(super) struct SharedPlaces {
     keys: Vec<(&'static str, Range<usize>)>,
 }
 
+/// The places of actions and graph.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct GraphPlaces {
+    /// By `ActionId`.
+    pub actions: Vec<SharedPlaces>,
+    /// The whole graph; empty if there is none.
+    pub graph: Range<usize>,
+    pub entry: Option<Range<usize>>,
+    /// All rows.
+    pub next_all: Option<Range<usize>>,
+    /// By `ActionId`: the name of its row.
+    pub next: Vec<Range<usize>>,
+    pub others: Option<Range<usize>>,
+    pub stuck: Option<Range<usize>>,
+}
+
+impl GraphPlaces {
+    /// The place of a row of the graph, if it is written: `entry`, `next pay`.
+    fn row(&self, playbook: &Playbook, row: &str) -> Option<Range<usize>> {
+        match row {
+            "entry" => self.entry.clone(),
+            "others" => self.others.clone(),
+            "stuck" => self.stuck.clone(),
+            _ => {
+                let name = row.strip_prefix("next ")?;
+                let place = playbook.actions.iter().position(|action| *action.name == *name)?;
+                self.next.get(place).cloned()
+            }
+        }
+    }
+}
+
 impl SharedPlaces {
     /// The places of `name` and of the written ones of `keys`.
     pub fn new(name: &Key<'_>, record: &MapReader<'_>, keys: &'static [&'static str]) -> SharedPlaces {
@@ -164,6 +197,26 @@ impl PlaybookPlaces {
         Some(self.breakers.get(id.index())?.name.clone())
     }
 
+    /// The name of an action.
+    pub fn action(&self, id: ActionId) -> Option<Range<usize>> {
+        Some(self.graph.actions.get(id.index())?.name.clone())
+    }
+
+    /// The actions with which a run begins.
+    pub fn graph_entry(&self) -> Option<Range<usize>> {
+        self.graph.entry.clone()
+    }
+
+    /// The rows of the graph.
+    pub fn graph_next(&self) -> Option<Range<usize>> {
+        self.graph.next_all.clone()
+    }
+
+    /// The row of an action in the graph.
+    pub fn next_of(&self, id: ActionId) -> Option<Range<usize>> {
+        self.graph.next.get(id.index()).cloned()
+    }
+
     /// The name or glob of the tool row at `row`, from 0.
     pub fn tool(&self, row: usize) -> Option<Range<usize>> {
         Some(self.tools.get(row)?.name.clone())
@@ -201,6 +254,11 @@ impl PlaybookPlaces {
                 };
                 Some(places.get(at?)?.of(path.split('.').next().unwrap_or_default()))
             }
+            "action" => {
+                let place = playbook.actions.iter().position(|action| *action.name == *name)?;
+                Some(self.graph.actions.get(place)?.of(path.split('.').next().unwrap_or_default()))
+            }
+            "graph" => self.graph.row(playbook, name),
             "queue" => place(playbook.queues.iter().position(|queue| **queue == *name), &self.queues),
             "limit" => self.limit(LimitKind::parse(name)?),
             "otherwise" => self.otherwise(),

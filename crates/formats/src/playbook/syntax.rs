@@ -25,6 +25,8 @@ pub(super) const PLAYBOOK: &[&str] = &[
     "queues",
     "tools",
     "registry",
+    "actions",
+    "graph",
     "dedupe",
     "budget",
     "permits",
@@ -86,6 +88,13 @@ pub(super) const REVERSAL: &[&str] = &["reason", "on_refused"];
 pub(super) const DEPRECATE: &[&str] = &["reason", "replan"];
 pub(super) const TOOL: &[&str] =
     &["access", "idempotent", "repeatable", "timeout_ms", "server", "keys", "key", "upstream_retries", "schema"];
+pub(super) const ACTION: &[&str] = &["tool", "inputs"];
+pub(super) const GRAPH: &[&str] = &["entry", "next", "others", "stuck"];
+pub(super) const STUCK: &[&str] = &["after", "queue"];
+/// In a row of the graph: every action.
+pub(super) const ANY_ACTION: &str = "*";
+/// The most refusals in a row.
+pub(super) const MOST_REFUSALS: u64 = 1_000;
 pub(super) const REGISTRY: &[&str] = &["unknown_tools"];
 pub(super) const BREAKER: &[&str] = &[
     "window",
@@ -270,7 +279,7 @@ mod tests {
     use playproof_engine::playbook::{
         AfterMaxWait, BreakerMark, BucketAlign, BudgetScope, BudgetUnit, Cap, ConditionKind, ConditionSyntax, Counter,
         DecorrelatedFrom, DelayFormat, DepositRounding, ElapsedRule, EvaluateOn, InFlightKey, JitterWord,
-        MOST_ATTEMPTS, OnEmptyBudget, OpenBoundary, OverMaxWord, Refund, ServerDelayWord,
+        MOST_ATTEMPTS, OnEmptyBudget, OpenBoundary, Others, OverMaxWord, Refund, ServerDelayWord,
     };
     use playproof_engine::time::Duration;
 
@@ -296,7 +305,7 @@ mod tests {
             .collect();
         let jitter_at = "/$defs/backoff/properties/jitter/anyOf/1";
         let breaker = "/properties/breakers/additionalProperties";
-        let lists: [(&str, &[&str]); 35] = [
+        let lists: [(&str, &[&str]); 38] = [
             ("", PLAYBOOK),
             ("/$defs/verdict", VERDICT),
             ("/$defs/tell", TELL),
@@ -326,6 +335,9 @@ mod tests {
             (&format!("{breaker}/properties/half_open"), HALF_OPEN),
             ("/properties/retry_budgets/additionalProperties", RETRY_BUDGET),
             ("/properties/registry", REGISTRY),
+            ("/properties/actions/additionalProperties", ACTION),
+            ("/properties/graph", GRAPH),
+            ("/properties/graph/properties/stuck", STUCK),
             ("/properties/dedupe", DEDUPE),
             ("/properties/budget", BUDGET),
             ("/properties/permits", PERMITS),
@@ -358,6 +370,9 @@ mod tests {
         };
         let millis = |at: &str, longest: Duration| bounds(at, 0, longest.as_millis());
         held("/properties/format/const", json!(FORMAT));
+        held("/properties/graph/properties/others/enum", json!(Others::WORDS));
+        held("/properties/graph/properties/next/additionalProperties/anyOf/0/const", json!(ANY_ACTION));
+        bounds("/properties/graph/properties/stuck/properties/after", 1, MOST_REFUSALS);
         assert_eq!(read(TOOLS_SCHEMA)["properties"]["format"]["const"], TOOLS_FORMAT);
         held("/$defs/verdict/properties/effect/enum", words(&EffectClaim::TABLE));
         held("/$defs/tell/properties/class/enum", json!(FailureClass::WORDS));

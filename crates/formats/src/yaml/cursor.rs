@@ -102,6 +102,11 @@ impl<'a> Cursor<'a> {
         None
     }
 
+    /// Whether this is the text `wanted`.
+    pub fn is_text(self, wanted: &str) -> bool {
+        matches!(&self.node.kind, NodeKind::Scalar { text, value: Scalar::Text } if **text == *wanted)
+    }
+
     /// A text that is not blank.
     pub fn words(self) -> Option<&'a str> {
         let text = self.string()?;

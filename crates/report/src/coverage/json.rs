@@ -62,6 +62,8 @@ struct SuggestionJson<'a> {
 /// The document; `source` is the playbook's text, for the lines of its parts.
 pub fn json(report: &CoverageReport, source: &Source) -> String {
     let (covered, coverable) = report.tally(None);
+    // Edges have a group only where a graph has some.
+    let has_some = |group: TargetKind| report.targets.iter().any(|result| result.target.kind() == group);
     let group = |group: TargetKind| {
         let (covered, coverable) = report.tally(Some(group));
         GroupJson { group: group.as_str(), covered, coverable }
@@ -71,6 +73,7 @@ pub fn json(report: &CoverageReport, source: &Source) -> String {
         adds: ids(report, &suggestion.adds),
         text: &suggestion.text,
     });
+    let groups = TargetKind::ALL.into_iter().filter(|group| *group != TargetKind::Edges || has_some(*group));
     document(&ReportJson {
         format: "coverage/1",
         playbook: &report.playbook,
@@ -78,7 +81,7 @@ pub fn json(report: &CoverageReport, source: &Source) -> String {
         covered,
         coverable,
         permille: report.permille(),
-        groups: TargetKind::ALL.into_iter().map(group).collect(),
+        groups: groups.map(group).collect(),
         goals: report.targets.iter().map(|result| target(result, report, source)).collect(),
         suggestions: suggestions.collect(),
     })

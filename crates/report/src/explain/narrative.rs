@@ -47,8 +47,28 @@ impl Narrator<'_> {
                 let server = self.simulation.transcript(self.plan).server(server).to_owned();
                 self.say(format!("{when} {}.", timeline::circuit(&server, change)));
             }
-            Decision::Queued { place } => {
+            Decision::Queued { place, behind: None } => {
                 self.say(format!("{when} no permit is free: the next attempt waits, at place {place} of the queue."));
+            }
+            Decision::Queued { place, behind: Some(behind) } => {
+                let behind = self.named(behind);
+                self.say(format!(
+                    "{when} {behind} has not ended, and the actions of a run go one at a time: the call waits, at place \
+                     {place} of the line."
+                ));
+            }
+            Decision::ActionWithheld { action } => {
+                let action = self.plan.names.action(action).to_owned();
+                self.say(format!(
+                    "The last attempt may still be at work, and a second one could act again: the graph withholds `{action}` \
+                     until it is known to have failed."
+                ));
+            }
+            Decision::ActionReleased { action } => {
+                let action = self.plan.names.action(action).to_owned();
+                self.say(format!(
+                    "That attempt has failed, so it is not at work any more: the graph offers `{action}` again."
+                ));
             }
             Decision::Joined { leader } => {
                 let leader = self.named(leader);
@@ -130,6 +150,8 @@ impl Narrator<'_> {
             Decision::Refused { .. }
             | Decision::Circuit { .. }
             | Decision::Queued { .. }
+            | Decision::ActionWithheld { .. }
+            | Decision::ActionReleased { .. }
             | Decision::Joined { .. }
             | Decision::ServedFromCache { .. }
             | Decision::TookOver { .. }
@@ -185,11 +207,26 @@ impl Narrator<'_> {
             });
             self.say(timeline::stopped(stop, by.as_deref()));
         }
+        let valid = self.valid_after();
         self.say(format!(
-            "The call ends {}. It claims that the effect is {}.",
+            "The call ends {}. It claims that the effect is {}.{valid}",
             timeline::outcome(&self.simulation.transcript(self.plan), outcome.kind),
             claim_in_words(outcome.claim)
         ));
+    }
+
+    /// Under a graph: what is valid after the call.
+    fn valid_after(&self) -> String {
+        let transcript = self.simulation.transcript(self.plan);
+        let Some(valid) = transcript.valid_after(self.simulation.call) else { return String::new() };
+        match valid.withheld.as_slice() {
+            [] => format!(" Valid after it: {}.", timeline::actions(&transcript, &valid.next)),
+            withheld => format!(
+                " Valid after it: {}. Withheld: {}.",
+                timeline::actions(&transcript, &valid.next),
+                timeline::actions(&transcript, withheld)
+            ),
+        }
     }
 
     /// The time of a step; without times in the source, the delay that the playbook added.

@@ -7,7 +7,7 @@ use crate::view::CallView;
 use playproof_analysis::envelope::{Details, EnvelopeCall, EnvelopeKind, audit_id, envelope};
 use playproof_engine::call::RecordedCall;
 use playproof_engine::event::{Finding, Told, Transcript};
-use playproof_engine::ids::CallId;
+use playproof_engine::ids::{ActionId, CallId};
 use playproof_engine::sim::{CallTally, OffTape};
 
 /// Where the events of a call are told.
@@ -72,6 +72,13 @@ pub fn write_call(
     }
     raw(out, ",\"verdicts\":");
     list(out, transcript.verdicts(call), quote);
+    if let Some(valid) = transcript.valid_after(call) {
+        let name = |id: &ActionId| transcript.names.action(*id);
+        raw(out, ",\"next\":");
+        list(out, valid.next.iter().map(name), quote);
+        raw(out, ",\"withheld\":");
+        list(out, valid.withheld.iter().map(name), quote);
+    }
     number(out, ",\"upstream_calls\":", tally.sends);
     span(out, ",\"added_delay_ms\":", tally.added_delay);
     number(out, ",\"tape_left\":", tally.tape_left);

@@ -4,7 +4,7 @@ use serde::{Serialize, Serializer};
 
 use super::write::{Map, Millis};
 use crate::overview::{InputNote, decides};
-use playproof_analysis::replay::{Counts, Effects, FindingCounts, Replayed, Summary};
+use playproof_analysis::replay::{Counts, Effects, FindingCounts, GraphCounts, Refusals, Replayed, Summary};
 use playproof_engine::call::Place;
 use playproof_engine::event::{EffectClaim, FindingBy, OutcomeWord, PlaybookNames};
 use playproof_trace::origin::Sources;
@@ -131,6 +131,38 @@ struct PlaybookJson<'a> {
     unclassified: CountsJson<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     suspected_failures: Option<SuspectedJson<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    graph: Option<GraphJson>,
+}
+
+/// What a graph did to the gated calls, and how agents went on.
+#[derive(Debug, Serialize)]
+struct GraphJson {
+    calls: u64,
+    agrees_with_recorded: AgreementJson,
+    refused_first: Map<u64>,
+    refused_after: Map<u64>,
+    after_refusal: AfterRefusalJson,
+}
+
+#[derive(Debug, Serialize)]
+struct AgreementJson {
+    refused: u64,
+    of: u64,
+    by_kind: Map<u64>,
+}
+
+#[derive(Debug, Serialize)]
+struct AfterRefusalJson {
+    valid: u64,
+    of: u64,
+    calls_until_ok: Vec<RecoveryJson>,
+}
+
+#[derive(Debug, Serialize)]
+struct RecoveryJson {
+    calls: u32,
+    count: u64,
 }
 
 /// The results that suggest a failure and do not prove one.
@@ -240,6 +272,30 @@ fn playbook<'a>(summary: &'a Summary, names: &'a PlaybookNames) -> PlaybookJson<
         undetermined_for_lack_of: Map(vec![("attempt", attempt), ("refresh", refresh), ("reversal", reversal)]),
         unclassified: CountsJson("unclassified_by_message", &summary.unclassified),
         suspected_failures: suspected(summary),
+        graph: summary.graph.as_ref().map(graph),
+    }
+}
+
+fn graph(graph: &GraphCounts) -> GraphJson {
+    let by_kind = |refusals: Refusals| {
+        let seen = refusals.rows().filter(|(_, count)| *count > 0);
+        Map(seen.map(|(why, count)| (why.as_str(), count)).collect())
+    };
+    let until_ok = graph.until_ok.iter().map(|(&calls, &count)| RecoveryJson { calls, count });
+    GraphJson {
+        calls: graph.calls,
+        agrees_with_recorded: AgreementJson {
+            refused: graph.agreed.total(),
+            of: graph.recorded,
+            by_kind: by_kind(graph.agreed),
+        },
+        refused_first: by_kind(graph.first),
+        refused_after: by_kind(graph.later),
+        after_refusal: AfterRefusalJson {
+            valid: graph.valid_after_refusal,
+            of: graph.after_refusal,
+            calls_until_ok: until_ok.collect(),
+        },
     }
 }
 

@@ -7,7 +7,7 @@ use playproof_engine::event::{
     AdmissionRefusal, CircuitChange, Decision, Draw, ErrorFacts, OutcomeKind, Provenance, RequestKind, ReversalRefusal,
     Status, StopReason, SuppressionReason, Transcript,
 };
-use playproof_engine::ids::AttemptNo;
+use playproof_engine::ids::{ActionId, AttemptNo};
 use playproof_engine::sim::OffTape;
 use playproof_engine::time::{Duration, Instant};
 
@@ -190,7 +190,20 @@ fn decided(transcript: &Transcript<'_>, decision: Decision) -> Option<(Tone, Str
             (Tone::Stopped, format!("admission: refused, {}{all}", turned_away(why)))
         }
         Decision::Circuit { server, change } => (Tone::Decided, circuit(transcript.server(server), change)),
-        Decision::Queued { place } => (Tone::Decided, format!("no permit is free: waits, place {place} in the queue")),
+        Decision::Queued { place, behind: None } => {
+            (Tone::Decided, format!("no permit is free: waits, place {place} in the queue"))
+        }
+        Decision::Queued { place, behind: Some(behind) } => {
+            let behind = text::escape_unprintable(transcript.call(behind));
+            (Tone::Decided, format!("gate: waits for {behind}, which has not ended; place {place} in the line"))
+        }
+        Decision::ActionWithheld { action } => {
+            let action = names.action(action);
+            (Tone::Stopped, format!("gate: {action} is withheld, because its last attempt may still be at work"))
+        }
+        Decision::ActionReleased { action } => {
+            (Tone::Decided, format!("gate: {} is offered again, because that attempt has failed", names.action(action)))
+        }
         Decision::Joined { leader } => (
             Tone::Decided,
             format!("its key is in flight: waits for {}", text::escape_unprintable(transcript.call(leader))),
@@ -268,6 +281,12 @@ pub const fn suppressed(why: SuppressionReason) -> &'static str {
         SuppressionReason::MayHaveActed => "an earlier attempt may have acted",
         SuppressionReason::HasActed => "an earlier attempt has acted",
     }
+}
+
+/// Some actions by their names.
+pub fn actions(transcript: &Transcript<'_>, ids: &[ActionId]) -> String {
+    let names: Vec<&str> = ids.iter().map(|id| transcript.names.action(*id)).collect();
+    if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
 }
 
 /// Why a call was refused before its first attempt, in words.

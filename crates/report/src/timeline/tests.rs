@@ -80,6 +80,7 @@ fn lines(timed: bool, latency: Option<Duration>, off_tape: Option<OffTape>) -> V
         intent_name: &|_| String::new(),
         events: &events,
         outcomes: &[outcome],
+        valid_next: &[],
         ledger: &[],
         errors: &errors,
         findings: &[],

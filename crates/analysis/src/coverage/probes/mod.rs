@@ -5,6 +5,7 @@ mod calls;
 mod circuits;
 mod headers;
 mod limits;
+mod order;
 pub(super) mod sharing;
 
 pub use all::{Probe, probes};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::mutant::Mutant;
-use super::{breakers, limits, retry_budgets, rules, sharing, verdicts};
+use super::{breakers, graph, limits, retry_budgets, rules, sharing, verdicts};
 use playproof_engine::playbook::Playbook;
 
 /// Every mutant of a playbook that is another playbook, row by row in the order of the file.
@@ -15,6 +15,7 @@ pub fn mutants(playbook: &Playbook) -> Vec<Mutant> {
     retry_budgets::add(playbook, &mut all);
     limits::add(playbook, &mut all);
     sharing::add(playbook, &mut all);
+    graph::add(playbook, &mut all);
     limits::add_tools(playbook, &mut all);
     let mut ids: BTreeMap<String, u32> = BTreeMap::new();
     for mutant in &mut all {

@@ -2,6 +2,7 @@
 
 mod all;
 mod breakers;
+mod graph;
 mod limits;
 mod mutant;
 mod retry_budgets;

@@ -1,5 +1,5 @@
-//! The checks before attempt 1, in their order (docs/adr/0023): the request itself, its key, the run's budget; then the
-//! attempt starts like any other. The first check that refuses decides; a refused call starts no attempt and costs nothing.
+//! The checks before attempt 1 behind the gate, in their order (docs/adr/0023): the request itself, its key, the run's
+//! budget; then the attempt starts like any other. The first check that refuses decides; a refused call starts no attempt and costs nothing.
 
 use super::Transition;
 use crate::dispatch::calls::Phase;
@@ -11,8 +11,8 @@ use crate::playbook::BudgetUnit;
 use crate::time::Duration;
 
 impl Transition<'_> {
-    /// Admits the call, or refuses it.
-    pub(in crate::dispatch) fn admit(&mut self) {
+    /// The checks behind the gate.
+    pub(super) fn check_request(&mut self) {
         if let RequestCheck::Refused(why, error) = self.state().facts.request {
             return self.refuse(why, Some(error));
         }

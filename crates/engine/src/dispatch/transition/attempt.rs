@@ -50,7 +50,7 @@ impl Transition<'_> {
 
     /// Emits the classification before anything else, then runs the compensation of the verdict that is obeyed.
     fn on_failed(&mut self, failure: ClassifiedFailure) {
-        let ClassifiedFailure { verdict, rule, error, .. } = failure;
+        let ClassifiedFailure { verdict, rule, error, unanswered, .. } = failure;
         let first = self.state().first_verdict;
         let ignored = self.playbook.obeys_first_failure_only() && first.is_some();
         self.emit(Decision::FailureClassified { verdict, rule, ignored });
@@ -62,6 +62,7 @@ impl Transition<'_> {
         state.note_error(error);
         state.first_verdict = first.or(Some(verdict));
         state.may_land |= effect == EffectClaim::Unknown;
+        state.at_work = unanswered.then_some(AttemptNo::new(state.attempts));
         if !ignored {
             state.add_claim(effect);
         }

@@ -3,6 +3,7 @@
 
 mod admission;
 mod attempt;
+mod gate;
 mod refresh;
 mod retry;
 mod reversal;

@@ -29,7 +29,7 @@ impl Transition<'_> {
             PermitUse::QueueFull => self.refuse(AdmissionRefusal::QueueFull, None),
             PermitUse::Waits(ticket, place) => {
                 self.state().phase = Phase::Queued { attempt, ticket };
-                self.emit(Decision::Queued { place });
+                self.emit(Decision::Queued { place, behind: None });
                 let since = self.state().facts.at;
                 if let Some(at) = wait::too_late_at(&self.playbook.limits, since) {
                     self.out.outputs.push(Output::Wake { call, at });
@@ -79,6 +79,7 @@ impl Transition<'_> {
         state.phase = Phase::InFlight(attempt);
         state.attempts = attempt.get();
         state.has_reserved = false;
+        state.at_work = None;
         let evidence = state.evidence;
         self.emit(Decision::AttemptStarted { attempt, evidence });
         self.ask(RequestKind::Attempt(attempt), evidence);
@@ -93,6 +94,12 @@ impl Transition<'_> {
             Phase::Queued { ticket, .. } => {
                 if let Err(stop) = wait::starts_in_time(&self.playbook.limits, since, self.now) {
                     self.shared().permits.leave(ticket);
+                    self.finish(OutcomeKind::Exhausted(stop));
+                }
+            }
+            Phase::AtGate => {
+                if let Err(stop) = wait::starts_in_time(&self.playbook.limits, since, self.now) {
+                    self.leave_line();
                     self.finish(OutcomeKind::Exhausted(stop));
                 }
             }
@@ -111,15 +118,17 @@ impl Transition<'_> {
     pub(in crate::dispatch) fn on_cancelled(&mut self, phase: Phase) {
         match phase {
             Phase::Done(_) => return,
-            Phase::InFlight(_) => {
+            Phase::InFlight(attempt) => {
                 self.release_permit();
                 self.release_probe();
                 let state = self.state();
                 state.may_land = true;
+                state.at_work = Some(attempt);
                 state.add_claim(EffectClaim::Unknown);
             }
             Phase::Queued { ticket, .. } => self.shared().permits.leave(ticket),
             Phase::Following(_) => self.leave_leader(),
+            Phase::AtGate => self.leave_line(),
             Phase::Redeeming { .. } => self.make_claim_unknown(),
             Phase::Arrived | Phase::Backoff { .. } | Phase::Resting { .. } | Phase::Refreshing(..) => {}
         }
@@ -139,6 +148,12 @@ impl Transition<'_> {
         self.playbook.studies(|study| study.holds_permit_in_backoff)
             && self.playbook.sharing.permits.is_some()
             && self.state().attempts > 0
+    }
+
+    /// A call at the gate stops waiting.
+    fn leave_line(&mut self) {
+        let (call, run) = (self.call, self.state().facts.run);
+        self.shared().gate.leave(run, call);
     }
 
     /// A follower stops waiting. What its leader did for the same request is not known to it.

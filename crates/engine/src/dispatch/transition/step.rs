@@ -72,6 +72,9 @@ impl Transition<'_> {
             }
             (Phase::Done(Outcome { kind: OutcomeKind::Cancelled, .. }), RequestKind::Attempt(attempt)) => {
                 self.emit(Decision::LateAnswer { attempt, status: response.status() });
+                if matches!(response, Response::Failed(failure) if !failure.unanswered) {
+                    self.release_action(attempt);
+                }
             }
             _ => {}
         }
@@ -128,6 +131,7 @@ impl Transition<'_> {
             self.give_back();
         }
         self.state().phase = Phase::Done(outcome);
+        self.leave_gate(&outcome);
         self.emit(Decision::Outcome(outcome));
     }
 

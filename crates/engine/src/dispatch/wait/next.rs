@@ -179,7 +179,7 @@ mod tests {
     fn failure(retry_after_ms: Option<u64>, draw: &str) -> ClassifiedFailure {
         let says = retry_after_ms.map(ms).into();
         let draw = Draw::parse(draw).unwrap();
-        ClassifiedFailure { verdict: VerdictId(0), rule: None, error: None, says, draw }
+        ClassifiedFailure { verdict: VerdictId(0), rule: None, error: None, says, draw, unanswered: false }
     }
 
     fn delay(mode: ServerDelayMode, spent: CallUsage, retry_after_ms: Option<u64>) -> Result<u64, RetryStop> {

@@ -54,16 +54,23 @@ fn fields(expected: &CallEnd, actual: &CallEnd, found: &mut Vec<Divergence>) {
     }
 }
 
-/// The class of a changed field; a list of verdicts that continues the other one means more or fewer attempts.
+/// The class of a changed field. A list of verdicts that continues the other one means more or fewer attempts; an action
+/// that is withheld no more is offered while it may still be at work.
 fn class_of(key: FieldKey, before: Option<&GoldenValue>, after: Option<&GoldenValue>) -> Class {
     let continues = |short: &[String], long: &[String]| !short.is_empty() && long.starts_with(short);
     match (before, after) {
-        (Some(GoldenValue::Names(a)), Some(GoldenValue::Names(b))) if continues(a, b) || continues(b, a) => {
+        (Some(GoldenValue::Names(a)), Some(GoldenValue::Names(b)))
+            if key == FieldKey::Verdicts && (continues(a, b) || continues(b, a)) =>
+        {
             Class::AttemptsChanged
         }
         // The agent acts on what it is told: now it would send what it was told not to.
         (Some(GoldenValue::Flag(false)), Some(GoldenValue::Flag(true))) if key == FieldKey::Retriable => {
             Class::GuardWeakened
+        }
+        (Some(GoldenValue::Names(before)), after) if key == FieldKey::Withheld => {
+            let withheld = |name: &String| matches!(after, Some(GoldenValue::Names(after)) if after.contains(name));
+            if before.iter().all(withheld) { Class::OutcomeChanged } else { Class::GuardWeakened }
         }
         _ => key.class(),
     }

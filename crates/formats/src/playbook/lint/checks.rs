@@ -1,6 +1,6 @@
 //! All lints of one playbook, in the order of their places.
 
-use super::{backoff, reach, refusals, shadow, shared, tells};
+use super::{backoff, graph, reach, refusals, shadow, shared, tells};
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::playbook::KNOWN_KINDS;
 use crate::playbook::overlap;
@@ -24,6 +24,7 @@ pub fn lint(loaded: &Loaded) -> Vec<Diagnostic> {
     found.extend(shared::takeover(loaded));
     shared::layers(loaded, &mut found);
     found.extend(backoff::sources(loaded));
+    graph::graph(loaded, &mut found);
     unused_queues(loaded, &mut found);
     shadowed_tools(loaded, &mut found);
     loose_schemas(loaded, &mut found);
@@ -45,6 +46,7 @@ fn unused_queues(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
     for verdict in &playbook.verdicts {
         used.extend(queues_of(&verdict.then));
     }
+    used.extend(playbook.graph.as_ref().and_then(|graph| graph.stuck).map(|stuck| stuck.queue));
     for (n, name) in playbook.queues.iter().enumerate() {
         let Some(place) = loaded.places.queues.get(n) else { continue };
         if !used.iter().any(|queue| queue.index() == n) {

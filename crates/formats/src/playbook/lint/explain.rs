@@ -19,11 +19,13 @@ pub const IDS: &[&str] = &[
     "layers_multiply",
     "loose_schema",
     "misspelt_kind",
+    "no_way_to_end",
     "retries_beyond_attempts",
     "shadow_undecided",
     "shadowed_rule",
     "shadowed_tool",
     "study_playbook",
+    "unreachable_action",
     "unreached_guard",
     "unreached_verdict",
     "unread_headers",
@@ -223,6 +225,18 @@ through to the rules below.
 Correct it. If your adapter gives both kinds, name both in one rule: `kind: [timeout, timeot]`.",
     ),
     (
+        "no_way_to_end",
+        "\
+From an action that a run can do, no run comes to an action that nothing follows (`[]`): it can only go on. That may be \
+meant for an agent that works for ever. More often an edge is missing, and the agent never learns that it is done.
+
+    graph:
+      entry: [order]
+      next: { order: [pay, cancel], pay: [pay], cancel: [] }   # who pays once can only pay again
+
+Add an edge to an action that ends a run, or write `[]` for one that does.",
+    ),
+    (
         "retries_beyond_attempts",
         "\
 A verdict allows more retries (or refreshes) than `limits.max_attempts` leaves. Attempts include the first one, retries
@@ -278,6 +292,18 @@ not for use. Commands skip it unless you name it. It is useful for comparison wi
     playproof replay TRACE --playbook study/retry-everything --playbook standard
 
 There is nothing to fix, unless you want to use the playbook: then remove the block with all its switches.",
+    ),
+    (
+        "unreachable_action",
+        "\
+No run can reach the action: neither `entry` names it, nor a row of `next` that a run can come to. Every call of it is \
+refused as `invalid_transition`.
+
+    graph:
+      entry: [order]
+      next: { order: [pay], pay: [], cancel: [] }   # nothing leads to `cancel`
+
+Name it where it may follow, or remove it.",
     ),
     (
         "unreached_guard",

@@ -4,6 +4,7 @@ mod backoff;
 mod checks;
 mod explain;
 mod globs;
+mod graph;
 mod reach;
 mod refusals;
 mod shadow;

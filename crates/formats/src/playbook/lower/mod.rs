@@ -2,6 +2,7 @@
 
 mod breakers;
 mod compensation;
+mod graph;
 mod header;
 mod kinds;
 mod names;

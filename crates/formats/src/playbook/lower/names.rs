@@ -54,7 +54,7 @@ impl Declared {
         let name = at.string()?;
         let found = self.number(name);
         if found.is_none() {
-            at.dangling(&Key { text: name, span: at.span() }, self.what, self.names.iter().map(|name| &**name));
+            at.dangling(&Key { text: name, span: at.span() }, self.what, self.names());
         }
         found
     }
@@ -63,6 +63,21 @@ impl Declared {
     pub fn number(&self, name: &str) -> Option<u16> {
         // At most `MOST_NAMES` names are declared.
         u16::try_from(self.names.iter().position(|known| **known == *name)?).ok()
+    }
+
+    /// How many are declared.
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// The names, by id.
+    pub fn names(&self) -> impl Iterator<Item = &str> + Clone {
+        self.names.iter().map(|name| &**name)
+    }
+
+    /// Their places, by id.
+    pub fn places(&self) -> impl Iterator<Item = &Range<usize>> {
+        self.places.iter()
     }
 
     /// The names and their places, by id.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::compensation::Context;
 use super::names::{Declared, Reasons};
-use super::{breakers, header, retry_budgets, rule, sharing, tools, verdict};
+use super::{breakers, graph, header, retry_budgets, rule, sharing, tools, verdict};
 use crate::diagnostic::{Diagnostic, Report, Source};
 use crate::playbook::places::{LimitPlaces, Loaded, PlaybookPlaces, RulePlaces, VerdictPlaces};
 use crate::playbook::syntax;
@@ -43,6 +43,7 @@ fn playbook(root: Cursor<'_>, source: Arc<Source>) -> Option<Loaded> {
     };
     let tools = record.optional("tools").map_or_else(|| Some((Tools::default(), Vec::new())), tools::tools);
     let refuses_unknown_tools = registry(&record);
+    let ordered = graph::ordered(&record, &context.queues);
     let sharing = sharing::sharing(&record);
     let breakers = breakers::breakers(&record);
     let sources = record.optional("server_delay_sources").map_or_else(|| Some(Vec::new()), header::sources);
@@ -58,6 +59,7 @@ fn playbook(root: Cursor<'_>, source: Arc<Source>) -> Option<Loaded> {
     let (queues, queue_places) = context.queues.into_parts();
     let (tools, tool_places) = tools?;
     let (breakers, breaker_places) = breakers?;
+    let graph::Ordered { actions, graph, places: graph_places } = ordered?;
     let playbook = Playbook {
         name: name?,
         verdicts,
@@ -68,6 +70,8 @@ fn playbook(root: Cursor<'_>, source: Arc<Source>) -> Option<Loaded> {
         reasons: context.reasons.into_texts(),
         tools,
         refuses_unknown_tools: refuses_unknown_tools?,
+        actions,
+        graph,
         sharing: sharing?,
         breakers,
         retry_budgets: context.retry_budgets.budgets?,
@@ -82,6 +86,7 @@ fn playbook(root: Cursor<'_>, source: Arc<Source>) -> Option<Loaded> {
         queues: queue_places,
         tools: tool_places,
         otherwise: record.optional("otherwise").map(Cursor::span),
+        graph: graph_places,
         breakers: breaker_places,
         retry_budgets: context.retry_budgets.places,
         limits: limit_places,

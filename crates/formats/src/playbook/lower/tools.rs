@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::arguments;
+use crate::arguments::Schema;
 use crate::diagnostic::Diagnostic;
 use crate::playbook::places::ToolPlaces;
 use crate::playbook::syntax;
@@ -30,6 +31,12 @@ pub(super) fn tools(at: Cursor<'_>) -> Option<(Tools, Vec<ToolPlaces>)> {
     let rows: Vec<Option<(ToolRow, ToolPlaces)>> = entries.map(|(name, facts)| row(&name, facts)).collect();
     let (rows, places) = rows.into_iter().collect::<Option<Vec<_>>>()?.into_iter().unzip();
     Some((Tools::new(rows), places))
+}
+
+/// The check of a schema, for the engine.
+pub(super) fn argument_schema(schema: Schema) -> ArgumentSchema {
+    let text = schema.canonical().to_string();
+    ArgumentSchema::new(text, schema.is_loose(), schema.example_object().to_string(), move |args| schema.check(args))
 }
 
 fn row(name: &Key<'_>, at: Cursor<'_>) -> Option<(ToolRow, ToolPlaces)> {
@@ -68,12 +75,7 @@ fn row(name: &Key<'_>, at: Cursor<'_>) -> Option<(ToolRow, ToolPlaces)> {
         key: is_omitted("key"),
     };
     let (server, upstream_retries) = (server?, upstream_retries?);
-    let schema = schema?.map(|schema| {
-        let text = schema.canonical().to_string();
-        ArgumentSchema::new(text, schema.is_loose(), schema.example_object().to_string(), move |args| {
-            schema.check(args)
-        })
-    });
+    let schema = schema?.map(argument_schema);
     let row = ToolRow::new(name.text, facts);
     let row = row.map(|row| row.omitting(omitted).taking(schema).of_server(server).retried_upstream(upstream_retries));
     match row {

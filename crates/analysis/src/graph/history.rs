@@ -1,0 +1,100 @@
+//! What a run did under a graph, call by call, and what a call would get at one moment of it.
+
+use crate::replay::{CallResult, Observer};
+use playproof_engine::event::{AdmissionRefusal, Decision, ValidNext};
+use playproof_engine::sim::{GateJudgement, Plan};
+
+/// One call of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HistoryStep {
+    /// Its run; empty if the trace names none.
+    pub run: String,
+    /// The name of the call.
+    pub reference: String,
+    /// Its action; a tool that no action has stands for itself.
+    pub action: String,
+    /// How it ended.
+    pub outcome: &'static str,
+    /// Why it was refused.
+    pub refused: Option<AdmissionRefusal>,
+    /// What is valid after it.
+    pub valid: ValidNext,
+}
+
+/// Collects the calls of all runs.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Historian;
+
+impl Observer for Historian {
+    type Part = Vec<HistoryStep>;
+
+    fn part(&self) -> Vec<HistoryStep> {
+        Vec::new()
+    }
+
+    fn on_call(&self, result: &CallResult<'_>, part: &mut Vec<HistoryStep>) {
+        let (Some(plan), Some(record)) = (result.plans.first(), result.records().next()) else { return };
+        let (Some(outcome), Some(valid)) = (record.outcomes.first(), record.valid_next.first()) else { return };
+        let refused = record.events.iter().find_map(|event| match event.what {
+            Decision::Refused { why, .. } => Some(why),
+            _ => None,
+        });
+        let tool = result.call.tool();
+        let action = plan.action(result.call.raw().tool()).map_or(tool, |id| plan.names.action(id));
+        part.push(HistoryStep {
+            run: result.call.run().unwrap_or_default().to_owned(),
+            reference: result.call.reference(),
+            action: action.to_owned(),
+            outcome: outcome.kind.as_str(),
+            refused,
+            valid: valid.clone(),
+        });
+    }
+}
+
+/// What is valid after the first `after` calls of a run; none: it has fewer.
+pub fn valid_at(plan: &Plan, steps: &[HistoryStep], after: usize) -> Option<ValidNext> {
+    match after.checked_sub(1) {
+        None => {
+            let graph = plan.playbook.graph.as_ref()?;
+            Some(ValidNext { next: graph.row(None).to_vec(), ..ValidNext::default() })
+        }
+        Some(last) => Some(steps.get(last)?.valid.clone()),
+    }
+}
+
+/// What the gate would say of a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tried {
+    /// The action or tool, as it was named.
+    pub name: String,
+    /// Why it would be refused, with what the caller would get; none: it would be let through.
+    pub refused: Option<(AdmissionRefusal, Option<String>)>,
+    /// What would be valid after it, if it did its action.
+    pub then: Vec<String>,
+}
+
+impl Tried {
+    /// Tries a call of an action or a tool where `valid` holds; `args` are JSON text.
+    pub fn of(plan: &Plan, valid: &ValidNext, name: &str, args: Option<&str>) -> Tried {
+        let actions = &plan.playbook.actions;
+        let tool = actions.iter().find(|action| *action.name == *name).map_or(name, |action| &action.tool);
+        let said = |error: playproof_engine::event::ErrorFacts| error.message.map(String::from);
+        let (refused, then) = match plan.gate(tool, args) {
+            GateJudgement::Free => (None, valid.next.clone()),
+            GateJudgement::Unknown(error) => (Some((AdmissionRefusal::UnknownAction, said(error))), valid.next.clone()),
+            GateJudgement::Action(id, _) if !valid.next.contains(&id) => {
+                (Some((AdmissionRefusal::InvalidTransition, None)), valid.next.clone())
+            }
+            GateJudgement::Action(_, Some(fault)) => {
+                (Some((AdmissionRefusal::ValidationFailed, said(fault))), valid.next.clone())
+            }
+            GateJudgement::Action(id, None) => {
+                let graph = plan.playbook.graph.as_ref();
+                (None, graph.map_or_else(Vec::new, |graph| graph.row(Some(id)).to_vec()))
+            }
+        };
+        let then = then.iter().map(|id| plan.names.action(*id).to_owned()).collect();
+        Tried { name: name.to_owned(), refused, then }
+    }
+}

@@ -1,0 +1,129 @@
+//! The first check of admission: the graph. A gated call waits for the one before it; then it is refused, or admitted and
+//! alone in its run until it ends.
+
+use super::Transition;
+use crate::dispatch::calls::Phase;
+use crate::dispatch::io::{GateFacts, Output};
+use crate::dispatch::wait;
+use crate::event::{AdmissionRefusal, Decision, EffectClaim, Outcome, OutcomeKind, OutcomeWord};
+use crate::ids::{AttemptNo, ErrorId};
+use crate::playbook::{Access, Stuck};
+
+impl Transition<'_> {
+    /// Admits the call, refuses it, or lets it wait.
+    pub(in crate::dispatch) fn admit(&mut self) {
+        let facts = self.state().facts;
+        if self.playbook.graph.is_none() || facts.gate == GateFacts::Free {
+            return self.pass_gate();
+        }
+        let (call, run) = (self.call, facts.run);
+        let Some(waits) = self.shared().gate.arrive(run, call) else { return self.pass_gate() };
+        self.state().phase = Phase::AtGate;
+        self.emit(Decision::Queued { place: waits.place, behind: Some(waits.behind) });
+        if let Some(at) = wait::too_late_at(&self.playbook.limits, facts.at) {
+            self.out.outputs.push(Output::Wake { call, at });
+        }
+    }
+
+    /// The call before it has ended.
+    pub(in crate::dispatch) fn on_gate_free(&mut self) {
+        let since = self.state().facts.at;
+        match wait::starts_in_time(&self.playbook.limits, since, self.now) {
+            Ok(()) => self.pass_gate(),
+            Err(stop) => self.finish(OutcomeKind::Exhausted(stop)),
+        }
+    }
+
+    fn pass_gate(&mut self) {
+        match self.gate_refusal() {
+            Some((why, error)) => self.refuse_at_gate(why, error),
+            None => {
+                let (call, facts) = (self.call, self.state().facts);
+                if self.playbook.graph.is_some() && facts.gate != GateFacts::Free {
+                    self.shared().gate.admit(facts.run, call);
+                }
+                self.check_request();
+            }
+        }
+    }
+
+    /// Why the gate refuses the call, with the error of its caller; none: it is admitted.
+    fn gate_refusal(&mut self) -> Option<(AdmissionRefusal, Option<ErrorId>)> {
+        let facts = self.state().facts;
+        match (facts.gate, &self.playbook.graph) {
+            (GateFacts::Free, _) => None,
+            (GateFacts::Unknown(error), _) => Some((AdmissionRefusal::UnknownAction, Some(error))),
+            (GateFacts::Action { id, fault }, graph) => {
+                if let Some(graph) = graph
+                    && let Err(why) = self.shared().gate.check(graph, facts.run, id)
+                {
+                    return Some((why, None));
+                }
+                fault.map(|error| (AdmissionRefusal::ValidationFailed, Some(error)))
+            }
+        }
+    }
+
+    /// Refuses the call; one that was refused too often in a row goes to people.
+    fn refuse_at_gate(&mut self, why: AdmissionRefusal, error: Option<ErrorId>) {
+        let facts = self.state().facts;
+        let Some(stuck) = self.playbook.graph.as_ref().and_then(|graph| graph.stuck) else {
+            return self.refuse(why, error);
+        };
+        let Stuck { after, queue } = stuck;
+        let in_a_row = self.shared().gate.note_refusal(facts.run, (facts.tool, facts.args));
+        if in_a_row < after {
+            return self.refuse(why, error);
+        }
+        self.emit(Decision::Refused { why, error, by: None, retry_after: None });
+        self.state().note_error(error);
+        self.emit(Decision::Escalated { queue });
+        self.finish(OutcomeKind::Escalated(queue));
+    }
+
+    /// The call ends: its run is where it brought it, and what it may still be doing is withheld.
+    pub(super) fn leave_gate(&mut self, outcome: &Outcome) {
+        let Some(graph) = &self.playbook.graph else { return };
+        let (call, facts) = (self.call, self.state().facts);
+        if let GateFacts::Action { id, .. } = facts.gate {
+            let withheld = self.state().at_work.filter(|_| outcome.attempts > 0);
+            if withheld.is_some() && self.retry_guard().is_some() {
+                self.shared().gate.withhold(facts.run, id);
+                self.state().withholds = Some(id);
+                self.emit(Decision::ActionWithheld { action: id });
+            }
+            self.shared().gate.note_end(facts.run, call, id, is_done(facts.access, outcome));
+        }
+        let valid = self.shared().gate.valid_next(graph, facts.run);
+        self.out.valid_next.push((call, valid));
+    }
+
+    /// A late answer proves that an attempt is not at work any more.
+    pub(in crate::dispatch) fn release_action(&mut self, attempt: AttemptNo) {
+        let state = self.state();
+        let (run, at_work) = (state.facts.run, state.at_work);
+        if at_work != Some(attempt) {
+            return;
+        }
+        state.at_work = None;
+        if let Some(action) = state.withholds.take() {
+            self.shared().gate.release(run, action);
+            self.emit(Decision::ActionReleased { action });
+        }
+    }
+}
+
+/// Whether a call that ended so did its action: its effect is applied, or, of a read, it succeeded.
+fn is_done(access: Access, outcome: &Outcome) -> bool {
+    let succeeded = match outcome.kind {
+        OutcomeKind::Joined { ended, .. } => {
+            matches!(ended, OutcomeWord::Succeeded | OutcomeWord::SucceededAfterCompensation)
+        }
+        OutcomeKind::Cached { .. } => true,
+        kind => kind.is_success(),
+    };
+    match access {
+        Access::Write => outcome.claim == EffectClaim::Applied,
+        Access::Read => succeeded,
+    }
+}

@@ -1,0 +1,60 @@
+//! What an agent can do, and in which order: the actions of a playbook and the graph over them. Decides nothing.
+
+use std::sync::Arc;
+
+use super::request::ArgumentSchema;
+use crate::ids::{ActionId, QueueId};
+use crate::words;
+
+/// Something that an agent can do. Its calls are the calls of its tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Action {
+    /// Its name.
+    pub name: Arc<str>,
+    /// The tool that does it; a tool is the body of one action at most.
+    pub tool: Arc<str>,
+    /// The arguments that it takes, if it says so. They are an object.
+    pub inputs: Option<ArgumentSchema>,
+}
+
+/// Which action may follow which. The position of a run is the action that it did last.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Graph {
+    /// The actions with which a run begins, in the author's order; at least one.
+    pub entry: Vec<ActionId>,
+    /// By `ActionId`: the actions that may follow, in the author's order; none: the action is terminal.
+    pub next: Vec<Vec<ActionId>>,
+    /// What becomes of calls of tools that no action names.
+    pub others: Others,
+    /// When an agent that repeats a refused call is handed to people; none: never.
+    pub stuck: Option<Stuck>,
+}
+
+words! {
+    /// What becomes of calls of tools that no action names.
+    pub enum Others {
+        /// They are refused.
+        Refuse = "refuse",
+        /// They go by the graph.
+        Pass = "pass",
+    }
+}
+
+/// When an agent that repeats a refused call is handed to people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stuck {
+    /// The number of equal refused calls in a row, from 1.
+    pub after: u32,
+    /// Who gets the call.
+    pub queue: QueueId,
+}
+
+impl Graph {
+    /// The actions that may follow a position, in the author's order; none: the run begins.
+    pub fn row(&self, position: Option<ActionId>) -> &[ActionId] {
+        match position {
+            None => &self.entry,
+            Some(action) => self.next.get(action.index()).map_or(&[], |row| row),
+        }
+    }
+}

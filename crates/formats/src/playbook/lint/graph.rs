@@ -1,0 +1,101 @@
+//! Lints of graphs: actions that no run can reach, and runs that cannot end.
+
+use crate::diagnostic::Diagnostic;
+use crate::playbook::places::Loaded;
+use playproof_engine::ids::ActionId;
+use playproof_engine::playbook::Graph;
+
+/// All lints of the graph.
+pub(super) fn graph(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
+    let Some(graph) = &loaded.playbook.graph else { return };
+    let reachable = closure(graph.next.len(), &graph.entry, |action| graph.row(Some(action)).to_vec());
+    unreachable(loaded, &reachable, found);
+    endless(loaded, graph, &reachable, found);
+}
+
+/// Whether an action is among `from`, or is reached from one of them: by `ActionId`.
+fn closure(count: usize, from: &[ActionId], next: impl Fn(ActionId) -> Vec<ActionId>) -> Vec<bool> {
+    let mut reached = vec![false; count];
+    let mut open = from.to_vec();
+    while let Some(action) = open.pop() {
+        match reached.get_mut(action.index()) {
+            Some(reached) if !*reached => *reached = true,
+            _ => continue,
+        }
+        open.extend(next(action));
+    }
+    reached
+}
+
+fn unreachable(loaded: &Loaded, reachable: &[bool], found: &mut Vec<Diagnostic>) {
+    let actions = (0..).map(ActionId).zip(&loaded.playbook.actions).zip(reachable);
+    for ((id, action), _) in actions.filter(|(_, reachable)| !**reachable) {
+        let Some(place) = loaded.places.action(id) else { continue };
+        found.push(
+            Diagnostic::warning("unreachable_action", format!("no run can reach the action `{}`", action.name))
+                .at(place, "every call of it is refused")
+                .help("name it in `entry`, or in a row of `next` that a run can reach"),
+        );
+    }
+}
+
+/// Actions from which no run comes to an action that nothing follows; if there is none at all, that is said once.
+fn endless(loaded: &Loaded, graph: &Graph, reachable: &[bool], found: &mut Vec<Diagnostic>) {
+    let ids = || (0..).map(ActionId).take(graph.next.len());
+    let ends: Vec<ActionId> = ids().filter(|action| graph.row(Some(*action)).is_empty()).collect();
+    if ends.is_empty() {
+        found.extend(loaded.places.graph_next().map(|place| {
+            Diagnostic::warning("no_way_to_end", "no action ends a run")
+                .at(place, "something may follow every action")
+                .help("write `[]` for an action that ends a run")
+        }));
+        return;
+    }
+    let before = |action| ids().filter(|other| graph.row(Some(*other)).contains(&action)).collect();
+    let can_end = closure(graph.next.len(), &ends, before);
+    for id in ids().filter(|id| reachable.get(id.index()) == Some(&true) && can_end.get(id.index()) == Some(&false)) {
+        let Some((place, action)) = loaded.places.next_of(id).zip(loaded.playbook.actions.get(id.index())) else {
+            continue;
+        };
+        found.push(
+            Diagnostic::warning("no_way_to_end", format!("no run that does `{}` comes to an end", action.name))
+                .at(place, "what follows it leads to no action that ends a run")
+                .help("add an edge to an action with `[]`"),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::diagnostic::Source;
+    use crate::playbook::lint::lint;
+    use crate::playbook::parse;
+
+    /// `id: what is underlined` of every lint of a playbook with this graph.
+    fn lints(next: &str) -> Vec<String> {
+        let text = format!(
+            "format: playbook/1\nname: test\nverdicts:\n  unclassified: {{ means: m, effect: unknown, then: \
+             {{ escalate_to_human: {{ queue: q }} }} }}\nclassify: []\nqueues: [q, people]\n\
+             actions: {{ order: {{}}, pay: {{}}, cancel: {{}} }}\n\
+             graph: {{ entry: [order], next: {{ {next} }}, stuck: {{ after: 2, queue: people }} }}\n"
+        );
+        let loaded = parse(Source::whole("t", text.clone())).unwrap_or_else(|report| panic!("{report}"));
+        let said = lint(&loaded);
+        said.iter().map(|said| format!("{}: {}", said.id, &text[said.labels[0].span.clone()])).collect()
+    }
+
+    #[test]
+    fn an_action_that_no_run_reaches_is_named_and_no_other() {
+        assert_eq!(lints("order: [pay], pay: [], cancel: [order]"), ["unreachable_action: cancel"]);
+        assert!(lints("order: [pay, cancel], pay: [], cancel: [order]").is_empty(), "and the queue is used");
+    }
+
+    #[test]
+    fn a_run_that_cannot_end_is_named_where_it_cannot() {
+        assert_eq!(lints("order: [pay, cancel], pay: [pay], cancel: []"), ["no_way_to_end: pay"]);
+        assert_eq!(lints("order: [pay, cancel], pay: [pay, cancel], cancel: []"), [""; 0]);
+        let none = lints("order: [pay, cancel], pay: [pay], cancel: [order]");
+        assert_eq!(none.len(), 1, "{none:?}");
+        assert!(none[0].starts_with("no_way_to_end: { order"), "{none:?}");
+    }
+}

@@ -1,0 +1,84 @@
+//! A draft of `actions` and `graph` as YAML for a playbook.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use playproof_analysis::graph::{Draft, DraftEdge};
+use playproof_engine::ids::first_free;
+use playproof_formats::text::escape_unprintable;
+use playproof_formats::yaml::scalar;
+
+/// The most characters of an action's name.
+const LONGEST: usize = 90;
+
+/// The two parts of a playbook. Names that no action can have are changed, and their tools written out.
+pub fn yaml(draft: &Draft, source: &str) -> String {
+    let mut names: BTreeMap<&str, String> = BTreeMap::new();
+    for action in &draft.actions {
+        let wanted = action_name(&action.tool);
+        let name = first_free(&wanted, |name| names.values().any(|known| known == name));
+        names.insert(&action.tool, name);
+    }
+    let name = |tool: &str| names.get(tool).map_or("?", |name| name.as_str());
+    let mut text = String::new();
+    let mut line = |words: std::fmt::Arguments<'_>| {
+        let _ = writeln!(text, "{words}"); // writing to a String cannot fail
+    };
+    let from = match draft.runs {
+        Some(1) => " (1 run)".to_owned(),
+        Some(runs) => format!(" ({runs} runs)"),
+        None => String::new(),
+    };
+    line(format_args!(
+        "# A draft from {}{from}: check each edge. The comment says in how many runs it was seen.",
+        escape_unprintable(source)
+    ));
+    for (from, to, condition) in &draft.conditions {
+        let condition = escape_unprintable(condition);
+        line(format_args!("# dropped: {} -> {} only if {condition}", name(from), name(to)));
+    }
+    for (from, edge) in &draft.rare {
+        let from = from.as_deref().map_or("(begin)", name);
+        line(format_args!("# left out: {from} -> {}{}", name(&edge.tool), seen(edge)));
+    }
+    line(format_args!("actions:"));
+    for action in &draft.actions {
+        let own = name(&action.tool);
+        match own == action.tool {
+            true => line(format_args!("  {}: {{}}", scalar(own))),
+            false => line(format_args!("  {}: {{ tool: {} }}", scalar(own), scalar(&action.tool))),
+        }
+    }
+    line(format_args!("graph:"));
+    edges(&mut text, "  entry", &draft.entry, name);
+    text.push_str("  next:\n");
+    for action in &draft.actions {
+        edges(&mut text, &format!("    {}", scalar(name(&action.tool))), &action.next, name);
+    }
+    text.push_str("  others: refuse\n");
+    text
+}
+
+fn edges<'a>(text: &mut String, key: &str, edges: &[DraftEdge], name: impl Fn(&str) -> &'a str) {
+    let indent = " ".repeat(key.len() - key.trim_start().len() + 2);
+    let end = if edges.is_empty() { " []" } else { "" };
+    let _ = writeln!(text, "{key}:{end}"); // as above
+    for edge in edges {
+        let _ = writeln!(text, "{indent}- {}{}", scalar(name(&edge.tool)), seen(edge)); // as above
+    }
+}
+
+fn seen(edge: &DraftEdge) -> String {
+    match edge.runs {
+        None => String::new(),
+        Some(1) => "   # 1 run".to_owned(),
+        Some(runs) => format!("   # {runs} runs"),
+    }
+}
+
+/// The tool's name with only what a name can have.
+fn action_name(tool: &str) -> String {
+    let fitted = |c: char| if c.is_alphanumeric() || "_-.".contains(c) { c } else { '_' };
+    let name: String = tool.chars().take(LONGEST).map(fitted).collect();
+    if name.is_empty() { "action".to_owned() } else { name }
+}

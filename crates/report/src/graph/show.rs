@@ -1,0 +1,123 @@
+//! A graph as a table, as JSON, and as drawings that other programs make: Mermaid and DOT.
+
+use std::fmt::Write;
+
+use crate::json::document;
+use crate::table::{self, Align};
+use playproof_engine::ids::ActionId;
+use playproof_engine::playbook::{Graph, Playbook};
+use serde::Serialize;
+
+/// The names of some actions.
+fn names<'a>(playbook: &'a Playbook, row: &[ActionId]) -> Vec<&'a str> {
+    row.iter().filter_map(|id| playbook.actions.get(id.index())).map(|action| &*action.name).collect()
+}
+
+/// Each action with its tool and what may follow it.
+pub fn table(playbook: &Playbook, graph: &Graph, width: usize) -> String {
+    let header = ["action", "tool", "next"].map(str::to_owned);
+    let mut rows = vec![vec!["(begin)".to_owned(), String::new(), names(playbook, &graph.entry).join(", ")]];
+    for (action, next) in playbook.actions.iter().zip(&graph.next) {
+        let next = if next.is_empty() { "(end)".to_owned() } else { names(playbook, next).join(", ") };
+        rows.push(vec![action.name.to_string(), action.tool.to_string(), next]);
+    }
+    let mut page = table::render(&header, &rows, &[Align::Left; 3], width);
+    let _ = write!(page, "\n\ntools that no action has: {}\n", graph.others.as_str()); // writing to a String cannot fail
+    if let Some(stuck) = graph.stuck {
+        let queue = playbook.queues.get(stuck.queue.index()).map_or("?", |name| name);
+        let _ = writeln!(page, "the same refused call {} times in a row: queue {queue}", stuck.after);
+    }
+    page
+}
+
+/// A state diagram of Mermaid.
+pub fn mermaid(playbook: &Playbook, graph: &Graph) -> String {
+    let mut text = "stateDiagram-v2\n".to_owned();
+    let mut line = |words: std::fmt::Arguments<'_>| {
+        let _ = writeln!(text, "    {words}"); // as above
+    };
+    for (n, action) in playbook.actions.iter().enumerate() {
+        line(format_args!("state \"{}\" as a{n}", action.name));
+    }
+    for entry in &graph.entry {
+        line(format_args!("[*] --> a{}", entry.index()));
+    }
+    for (n, next) in graph.next.iter().enumerate() {
+        for action in next {
+            line(format_args!("a{n} --> a{}", action.index()));
+        }
+        if next.is_empty() {
+            line(format_args!("a{n} --> [*]"));
+        }
+    }
+    text
+}
+
+/// A directed graph of Graphviz.
+pub fn dot(playbook: &Playbook, graph: &Graph) -> String {
+    let quoted = |name: &str| format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\""));
+    let mut text = format!("digraph {} {{\n", quoted(&playbook.name));
+    let mut line = |words: String| {
+        let _ = writeln!(text, "  {words};"); // as above
+    };
+    line("\"\" [shape=point]".to_owned());
+    for (action, next) in playbook.actions.iter().zip(&graph.next) {
+        let shape = if next.is_empty() { "doublecircle" } else { "box" };
+        line(format!("{} [shape={shape}]", quoted(&action.name)));
+    }
+    for name in names(playbook, &graph.entry) {
+        line(format!("\"\" -> {}", quoted(name)));
+    }
+    for (action, next) in playbook.actions.iter().zip(&graph.next) {
+        for name in names(playbook, next) {
+            line(format!("{} -> {}", quoted(&action.name), quoted(name)));
+        }
+    }
+    text.push_str("}\n");
+    text
+}
+
+#[derive(Serialize)]
+struct GraphJson<'a> {
+    playbook: &'a str,
+    actions: Vec<ActionJson<'a>>,
+    entry: Vec<&'a str>,
+    others: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stuck: Option<StuckJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct ActionJson<'a> {
+    action: &'a str,
+    tool: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    inputs: Option<serde_json::Value>,
+    next: Vec<&'a str>,
+}
+
+#[derive(Serialize)]
+struct StuckJson<'a> {
+    after: u32,
+    queue: &'a str,
+}
+
+/// The graph as JSON.
+pub fn json(playbook: &Playbook, graph: &Graph) -> String {
+    let actions = playbook.actions.iter().zip(&graph.next).map(|(action, next)| ActionJson {
+        action: &action.name,
+        tool: &action.tool,
+        inputs: action.inputs.as_ref().and_then(|inputs| serde_json::from_str(inputs.text()).ok()),
+        next: names(playbook, next),
+    });
+    document(&GraphJson {
+        playbook: &playbook.name,
+        actions: actions.collect(),
+        entry: names(playbook, &graph.entry),
+        others: graph.others.as_str(),
+        stuck: graph.stuck.map(|stuck| StuckJson {
+            after: stuck.after,
+            queue: playbook.queues.get(stuck.queue.index()).map_or("?", |name| name),
+        }),
+    })
+}

@@ -1,0 +1,169 @@
+//! `playproof graph`: shows the order of actions of a playbook, and asks it about recorded runs; drafts one.
+
+use crate::command::graph_args::{Args, Draft, History, Next, Of, Show, What};
+use crate::exit::{Exit, Failure};
+use crate::files;
+use crate::flags::Flags;
+use crate::format::Format;
+use crate::input_paths::InputPaths;
+use crate::output::Output;
+use crate::playbooks;
+use crate::project::Project;
+use crate::stream::Stream;
+use crate::terminal::Terminal;
+use playproof_analysis::graph::{self, DraftedCall, Drafter, Historian, HistoryStep, Tried, burr, valid_at};
+use playproof_engine::playbook::Graph;
+use playproof_engine::sim::Plan;
+use playproof_formats::diagnostic::did_you_mean;
+use playproof_report::graph as report;
+
+/// Runs one of them.
+pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    match &args.what {
+        What::Show(args) => show(args, terminal, output),
+        What::Next(args) => next(args, terminal, output),
+        What::History(args) => history(args, terminal, output),
+        What::Draft(args) => draft(args, terminal, output),
+    }
+}
+
+fn show(args: &Show, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    let name = playbooks::name(args.playbook.as_deref(), &Project::find()?);
+    let playbook = playbooks::load(&name)?.playbook;
+    let graph = graph_of(playbook.graph.as_ref(), &name)?;
+    match args.format {
+        Format::Json => output.json(report::json(&playbook, graph))?,
+        Format::Mermaid => output.page(&report::mermaid(&playbook, graph))?,
+        Format::Dot => output.page(&report::dot(&playbook, graph))?,
+        _ => output.page(&report::table(&playbook, graph, terminal.out.width))?,
+    }
+    Ok(Exit::Clean)
+}
+
+/// The graph of a playbook.
+fn graph_of<'a>(graph: Option<&'a Graph>, name: &str) -> Result<&'a Graph, Failure> {
+    graph.ok_or_else(|| {
+        Failure::new(format!("the playbook `{name}` has no graph"))
+            .help("`actions` and `graph` say what an agent can do, and in which order")
+            .next("playproof graph draft TRACE")
+    })
+}
+
+/// The calls of a run under the playbook.
+fn steps(name: &'static str, of: &Of, terminal: &Terminal) -> Result<(Plan, Vec<HistoryStep>), Failure> {
+    let paths = InputPaths::find(&of.inputs)?;
+    let stream = Stream { jobs: None, allow_empty: None, ..Stream::of(name, &paths, &of.reading, given(of)) };
+    let (project, tools) = stream.begin(of.tools.as_deref())?;
+    let named = playbooks::name(of.playbook.as_deref(), &project);
+    let plans = [Plan::new(playbooks::load(&named)?.playbook, &tools)];
+    graph_of(plans[0].playbook.graph.as_ref(), &named)?; // one plan
+    let mut all: Vec<HistoryStep> = Vec::new();
+    let streamed = stream.run(&plans, &Historian, &project, terminal, |part| all.extend(part))?;
+    streamed.all_read()?;
+    let [plan] = plans;
+    Ok((plan, of_run(of, all)?))
+}
+
+/// The steps of the wanted run, or of the only one.
+fn of_run(of: &Of, all: Vec<HistoryStep>) -> Result<Vec<HistoryStep>, Failure> {
+    let mut runs: Vec<&str> = all.iter().map(|step| step.run.as_str()).collect();
+    runs.sort_unstable();
+    runs.dedup();
+    let wanted = match (&of.run, runs.as_slice()) {
+        (Some(run), runs) if runs.contains(&run.as_str()) => run.clone(),
+        (Some(run), runs) => {
+            let failure = Failure::new(format!("no run is called `{run}`"));
+            return Err(match did_you_mean(run, runs.iter().copied()) {
+                Some(near) => failure.help(format!("did you mean `{near}`?")),
+                None => failure.help(some_of(runs)),
+            });
+        }
+        (None, [only]) => (*only).to_owned(),
+        (None, runs) => {
+            let failure = Failure::new(format!("there are {} runs: `--run` says which", runs.len()));
+            return Err(failure.help(some_of(runs)));
+        }
+    };
+    Ok(all.into_iter().filter(|step| step.run == wanted).collect())
+}
+
+/// A few of the runs.
+fn some_of(runs: &[&str]) -> String {
+    let few: Vec<&str> = runs.iter().copied().take(3).collect();
+    format!("runs: {}{}", few.join(", "), if runs.len() > few.len() { ", ..." } else { "" })
+}
+
+fn history(args: &History, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    let (plan, steps) = steps("graph history", &args.of, terminal)?;
+    match args.format {
+        Format::Json => output.json(report::history(&plan.names, &steps))?,
+        _ => output.page(&report::history_table(&plan.names, &steps, terminal.out.width))?,
+    }
+    Ok(Exit::Clean)
+}
+
+fn next(args: &Next, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    let (plan, steps) = steps("graph next", &args.of, terminal)?;
+    let after = args.after.map_or(steps.len(), |after| usize::try_from(after).unwrap_or(usize::MAX));
+    let valid = valid_at(&plan, &steps, after).ok_or_else(|| {
+        Failure::new(format!("the run has {} calls, and `--after {after}` asks for more", steps.len()))
+    })?;
+    let tried = args.tried.as_deref().map(|text| tried(&plan, &valid, text)).transpose()?;
+    match args.format {
+        Format::Json => output.json(report::next(&plan.names, after, &valid, tried.as_ref()))?,
+        _ => output.page(&report::next_page(&plan.names, after, &valid, tried.as_ref()))?,
+    }
+    Ok(Exit::Clean)
+}
+
+/// `pay {"amount":5}`: an action or a tool, and its arguments.
+fn tried(plan: &Plan, valid: &playproof_engine::event::ValidNext, text: &str) -> Result<Tried, Failure> {
+    let text = text.trim();
+    let (name, args) = text.split_once(char::is_whitespace).map_or((text, "{}"), |(name, args)| (name, args.trim()));
+    if serde_json::from_str::<serde_json::Value>(args).is_err() {
+        return Err(Failure::new(format!("`{args}` is no JSON"))
+            .help("write an action and its arguments: `--try 'pay {\"amount\":5}'`"));
+    }
+    Ok(Tried::of(plan, valid, name, Some(args)))
+}
+
+fn draft(args: &Draft, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    let paths = InputPaths::find(&args.inputs)?;
+    if let [path] = paths.files()
+        && args.reading.map.is_none()
+        && let Some(text) = graph_file(path)
+    {
+        let draft = burr(&text)
+            .map_err(|graph::NotABurrGraph(why)| Failure::new(format!("`{path}` is no graph of Burr: {why}")))?;
+        output.page(&report::yaml(&draft, &files::display_name(path)))?;
+        return Ok(Exit::Clean);
+    }
+    let flags =
+        Flags::default().number("--min-runs", Some(args.min_runs).filter(|runs| *runs > 1)).reading(&args.reading);
+    let stream = Stream { jobs: None, allow_empty: None, ..Stream::of("graph draft", &paths, &args.reading, flags) };
+    let (project, tools) = stream.begin(None)?;
+    let plans = [Plan::new(playbooks::load("standard")?.playbook, &tools)];
+    let mut calls: Vec<DraftedCall> = Vec::new();
+    let streamed = stream.run(&plans, &Drafter, &project, terminal, |part| calls.extend(part))?;
+    streamed.all_read()?;
+    let draft = graph::Draft::of_calls(calls, args.min_runs);
+    let names: Vec<String> = paths.files().iter().map(|path| files::display_name(path)).collect();
+    output.page(&report::yaml(&draft, &names.join(", ")))?;
+    Ok(Exit::Clean)
+}
+
+/// The text of a file that begins as a graph of Burr does; none: it is something else.
+fn graph_file(path: &str) -> Option<String> {
+    let is_graph = |text: &str| {
+        let value: serde_json::Value = serde_json::from_str(text).ok()?;
+        Some(value.get("entrypoint").is_some() && value.get("transitions").is_some())
+    };
+    let source = files::read_small(path).ok()?;
+    (is_graph(&source.text) == Some(true)).then(|| source.text.clone())
+}
+
+/// The flags that say which calls, and how they are read.
+fn given(of: &Of) -> Flags {
+    let flags = Flags::default().with("--playbook", of.playbook.as_deref()).with("--run", of.run.as_deref());
+    flags.with("--tools", of.tools.as_deref()).reading(&of.reading)
+}

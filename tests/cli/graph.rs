@@ -1,0 +1,183 @@
+//! `playproof graph`, and recordings under a graph: the run of a coffee order with a harness that refuses calls itself.
+
+use serde_json::{Value, json};
+
+use super::Place;
+
+/// A call and its result, 100 ms later.
+fn lines(id: &str, at: u64, tool: &str, args: &Value, error: Option<&str>) -> [String; 2] {
+    let call = json!({"type": "tool_call", "run_id": "r", "call_id": id, "tool": tool, "at_ms": at, "args": args});
+    let status = if error.is_some() { "error" } else { "ok" };
+    let mut result = json!({"type": "tool_result", "run_id": "r", "call_id": id, "at_ms": at + 100, "status": status});
+    if let Some(kind) = error {
+        result["error"] = json!({"kind": kind, "message": "no"});
+    }
+    [call.to_string(), result.to_string()]
+}
+
+/// Out of order, unknown, ordered, with a wrong modifier, timed out, paid at once, paid again, made.
+fn refusals() -> String {
+    let steps = [
+        ("payments.charge", json!({"amount": 5}), Some("invalid_transition")),
+        ("tako_order", json!({}), Some("unknown_action")),
+        ("take_order", json!({"item": "latte"}), None),
+        ("add_modifier", json!({"modifier": "moon"}), Some("validation_failed")),
+        ("payments.charge", json!({"amount": 500}), Some("timeout")),
+        ("payments.charge", json!({"amount": 6}), None),
+        ("payments.charge", json!({"amount": 6}), Some("invalid_transition")),
+        ("kitchen.make", json!({}), None),
+    ];
+    let each = steps
+        .into_iter()
+        .zip(1_u64..)
+        .map(|((tool, args, error), n)| lines(&format!("c{n}"), n * 1_000, tool, &args, error).join("\n"));
+    each.collect::<Vec<_>>().join("\n") + "\n"
+}
+
+fn replayed(place: &Place, trace: &str, playbook: &str) -> (Vec<Value>, Value) {
+    let out = place.run(&["replay", trace, "--playbook", playbook, "--format", "jsonl"]).out;
+    let lines: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let calls = lines.iter().filter(|line| line["type"] == "call").cloned().collect();
+    (calls, lines.last().expect("a summary").clone())
+}
+
+fn place() -> Place {
+    let place = Place::new();
+    place.write("t.jsonl", refusals());
+    let text = playproof_formats::playbook::embedded("coffee").expect("it is embedded");
+    let repeatable = "payments.charge: { access: write, timeout_ms: 500, idempotent: true }";
+    place.write("safe.yaml", text.replace("payments.charge: { access: write, timeout_ms: 500 }", repeatable));
+    place
+}
+
+#[test]
+fn a_recording_with_refusals_agrees_with_the_graph_that_refused_them() {
+    let (calls, summary) = replayed(&place(), "t.jsonl", "safe.yaml");
+    let next: Vec<&Value> = calls.iter().map(|call| &call["next"]).collect();
+    let (begin, ordered) = (json!(["show_menu", "take_order"]), json!(["add_modifier", "pay", "cancel"]));
+    let (paid, made) = (json!(["fulfill"]), json!([]));
+    assert_eq!(next, [&begin, &begin, &ordered, &ordered, &ordered, &paid, &paid, &made]);
+    let graph = &summary["playbooks"][0]["graph"];
+    assert_eq!(
+        (&graph["agrees_with_recorded"]["refused"], &graph["agrees_with_recorded"]["of"]),
+        (&json!(4), &json!(4))
+    );
+    assert_eq!((&graph["refused_first"], &graph["refused_after"]), (&json!({}), &json!({})));
+    assert!(calls.iter().filter(|call| call["outcome"] == "refused").all(|call| call["off_tape"].is_null()));
+}
+
+#[test]
+fn a_payment_that_may_still_run_is_withheld_and_the_next_one_is_out_of_order() {
+    let (calls, summary) = replayed(&place(), "t.jsonl", "coffee");
+    assert_eq!(calls[4]["withheld"], json!(["pay"]));
+    let ids = |call: &Value| {
+        call["findings"].as_array().expect("a list").iter().map(|one| one["id"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(ids(&calls[5]), ["out_of_order"], "the recording let it through");
+    assert!(ids(&calls[0]).is_empty() && ids(&calls[7]).is_empty(), "agreed, and off tape");
+    let graph = &summary["playbooks"][0]["graph"];
+    assert_eq!(graph["refused_first"], json!({"invalid_transition": 1}));
+    assert_eq!(graph["refused_after"], json!({"invalid_transition": 1}));
+}
+
+#[test]
+fn explain_and_the_page_of_a_call_say_what_is_valid_after_it() {
+    let place = place();
+    let words = |page: String| page.split_whitespace().collect::<Vec<_>>().join(" ");
+    let explained = words(place.run(&["explain", "t.jsonl", "r#5", "-p", "coffee"]).out);
+    assert!(explained.contains("Valid after it: add_modifier, cancel. Withheld: pay."), "{explained}");
+    let page = words(place.run(&["replay", "t.jsonl", "-p", "coffee", "--all"]).out);
+    assert!(page.contains("next add_modifier, cancel; withheld: pay"), "{page}");
+    let plain = place.run(&["explain", "t.jsonl", "r#5", "-p", "standard"]).out;
+    assert!(!plain.contains("Valid after it"), "{plain}");
+}
+
+#[test]
+fn a_recorded_refusal_that_the_graph_lets_pass_is_undetermined() {
+    let place = place();
+    let trace = lines("c1", 0, "take_order", &json!({"item": "latte"}), Some("invalid_transition")).join("\n");
+    place.write("one.jsonl", trace + "\n");
+    let (calls, _) = replayed(&place, "one.jsonl", "coffee");
+    assert_eq!((&calls[0]["outcome"], &calls[0]["lacks"]), (&json!("undetermined"), &json!("attempt 1")));
+    let (calls, _) = replayed(&place, "one.jsonl", "standard");
+    assert_eq!(calls[0]["outcome"], "escalated", "without a graph it is an answer");
+}
+
+#[test]
+fn an_action_sent_while_an_earlier_call_of_it_was_open_is_found_and_one_after_it_is_not() {
+    let place = place();
+    let order = lines("c1", 0, "take_order", &json!({"item": "latte"}), None);
+    let [first, first_ends] = lines("c2", 1_000, "payments.charge", &json!({"amount": 5}), None);
+    let [second, second_ends] = lines("c3", 1_050, "payments.charge", &json!({"amount": 6}), None);
+    let overlapping = [&order[0], &order[1], &first, &second, &first_ends, &second_ends].map(String::as_str).join("\n");
+    place.write("o.jsonl", overlapping + "\n");
+    let (calls, _) = replayed(&place, "o.jsonl", "coffee");
+    let ids = |call: &Value| {
+        call["findings"].as_array().expect("a list").iter().map(|one| one["id"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(calls[2]["why"], "invalid_transition", "it waits, and is refused then");
+    assert!(ids(&calls[2]).contains(&json!("sent_while_running")), "{:?}", ids(&calls[2]));
+    let (calls, _) = replayed(&place, "o.jsonl", "safe.yaml");
+    assert!(!ids(&calls[2]).contains(&json!("sent_while_running")), "a second one does no more");
+    let (calls, _) = replayed(&place, "t.jsonl", "coffee");
+    assert!(calls.iter().all(|call| !ids(call).contains(&json!("sent_while_running"))), "none overlapped");
+}
+
+#[test]
+fn history_and_next_tell_what_was_valid_and_what_a_call_would_get() {
+    let place = place();
+    let history =
+        place.run(&["graph", "history", "t.jsonl", "--run", "r", "-p", "coffee", "--format", "json"]).exits(0).out;
+    let steps: Value = serde_json::from_str(&history).expect("JSON");
+    assert_eq!(
+        (&steps[0]["seq"], &steps[0]["action"], &steps[0]["state_after"]),
+        (&json!(0), &json!("pay"), &Value::Null)
+    );
+    assert_eq!((&steps[2]["state_after"], &steps[2]["refused"]), (&json!("take_order"), &json!(false)));
+    assert_eq!(steps[3]["refusal_reason"], "validation_failed");
+    let next = |after: &str, call: &str| -> Value {
+        let args = ["graph", "next", "t.jsonl", "-p", "coffee", "--after", after, "--try", call, "--format", "json"];
+        serde_json::from_str(&place.run(&args).exits(0).out).expect("JSON")
+    };
+    assert_eq!(next("0", "pay")["tried"]["refusal_reason"], "invalid_transition");
+    assert_eq!(next("3", "pay")["tried"]["refusal_reason"], "validation_failed");
+    assert_eq!(next("3", r#"pay {"amount":5}"#)["tried"]["valid_next_actions"], json!(["fulfill"]));
+    assert_eq!(next("3", "tako_order")["tried"]["refusal_reason"], "unknown_action");
+    assert_eq!(next("5", r#"pay {"amount":5}"#)["tried"]["refused"], json!(true), "it is withheld");
+    place.run(&["graph", "next", "t.jsonl", "-p", "coffee", "--after", "9"]).exits(2);
+    place.run(&["graph", "next", "t.jsonl", "-p", "coffee", "--run", "s"]).exits(2);
+    place.run(&["graph", "history", "t.jsonl", "-p", "standard"]).exits(2);
+}
+
+#[test]
+fn a_draft_of_a_recording_refuses_nothing_of_it_and_a_dropped_edge_is_refused() {
+    let place = place();
+    let steps = [("take_order", None), ("pay card", None), ("pay card", Some("declined")), ("make", None)];
+    let each = steps
+        .into_iter()
+        .zip(1_u64..)
+        .map(|((tool, error), n)| lines(&format!("c{n}"), n * 1_000, tool, &json!({}), error).join("\n"));
+    place.write("d.jsonl", each.collect::<Vec<_>>().join("\n") + "\n");
+    let draft = place.run(&["graph", "draft", "d.jsonl"]).exits(0).out;
+    assert!(draft.contains("pay_card: { tool: pay card }"), "{draft}");
+    let head = "format: playbook/1\nname: drafted\nclassify: []\nqueues: [q]\nverdicts: { unclassified: { means: m, effect: \
+                unknown, then: { escalate_to_human: { queue: q } } } }\n";
+    place.write("drafted.yaml", format!("{head}{draft}"));
+    let (calls, _) = replayed(&place, "d.jsonl", "drafted.yaml");
+    assert!(calls.iter().all(|call| call["outcome"] != "refused"), "{calls:?}");
+    place.write("narrow.yaml", format!("{head}{}", draft.replace("      - make   # 1 run\n", "")));
+    let (calls, _) = replayed(&place, "d.jsonl", "narrow.yaml");
+    assert_eq!(calls[3]["why"], "invalid_transition", "{draft}");
+}
+
+#[test]
+fn a_graph_is_shown_as_a_table_a_drawing_or_json() {
+    let place = Place::new();
+    let show = |format: &str| place.run(&["graph", "show", "coffee", "--format", format]).exits(0).out;
+    assert!(show("table").contains("add_modifier, pay, cancel"));
+    assert!(show("mermaid").starts_with("stateDiagram-v2\n"));
+    assert!(show("dot").contains("\"pay\" -> \"fulfill\";"));
+    let graph: Value = serde_json::from_str(&show("json")).expect("JSON");
+    assert_eq!(graph["entry"], json!(["show_menu", "take_order"]));
+    place.run(&["graph", "show", "standard"]).exits(2);
+}
