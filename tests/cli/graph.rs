@@ -181,3 +181,32 @@ fn a_graph_is_shown_as_a_table_a_drawing_or_json() {
     assert_eq!(graph["entry"], json!(["show_menu", "take_order"]));
     place.run(&["graph", "show", "standard"]).exits(2);
 }
+
+#[test]
+fn an_envelope_says_what_the_graph_says_after_each_call() {
+    let place = place();
+    let run = ["replay", "t.jsonl", "--playbook", "safe.yaml", "--format", "jsonl", "--envelope", "refusal"];
+    let out = place.run(&run).out;
+    let lines = out.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let got: Vec<Value> = lines.filter(|line| line["type"] == "call").map(|call| call["envelope"].clone()).collect();
+    assert_eq!(
+        got[0],
+        json!({
+            "error": "invalid_transition",
+            "requested": "pay",
+            "message": "action 'pay' is not reachable from current state. Valid actions now: ['show_menu', 'take_order'].",
+            "valid_next_actions": ["show_menu", "take_order"],
+        })
+    );
+    let known = json!(["show_menu", "take_order", "add_modifier", "pay", "fulfill", "cancel"]);
+    assert_eq!((&got[1]["error"], &got[1]["known_actions"]), (&json!("unknown_action"), &known));
+    assert_eq!((&got[2]["action"], &got[2]["state"]), (&json!("take_order"), &json!("take_order")));
+    let schemas = got[2]["next_action_schemas"].as_object().expect("schemas");
+    let order =
+        ["\"next_action_schemas\":{\"add_modifier\":{", "},\"pay\":{", "},\"cancel\":null}"].map(|part| out.find(part));
+    assert!(order.iter().all(Option::is_some) && order.is_sorted(), "in the author's order: {order:?}");
+    assert_eq!(schemas["pay"]["required"], json!(["amount"]));
+    assert_eq!(schemas["cancel"], Value::Null);
+    assert_eq!(got[3]["details"], json!({"field": "modifier", "got": "moon"}));
+    assert_eq!((&got[7]["action"], &got[7]["valid_next_actions"]), (&json!("fulfill"), &json!([])));
+}

@@ -40,3 +40,23 @@ fn the_gateway_s_log_becomes_a_trace() {
     assert_eq!(limited["error"]["retry_after_ms"], 1500);
     assert_eq!(found.loss.unused, []);
 }
+
+#[test]
+fn the_log_of_a_state_machine_becomes_a_trace_in_which_a_payment_overlaps_itself() {
+    let map = std::fs::read_to_string(path("docs/examples/burr-log.mapping.yaml")).expect("the mapping");
+    let log = std::fs::read(path("docs/examples/burr-log.jsonl")).expect("the log");
+    let mapping =
+        mapping::parse(Source::whole("burr-log.mapping.yaml", map)).unwrap_or_else(|report| panic!("{report}"));
+    let found = mapping::apply(&mapping, &log, "burr-log.jsonl", &RedactionRules::default())
+        .unwrap_or_else(|report| panic!("{report}"));
+    assert_eq!(read_back(&found.lines), (5, 5, 1));
+    assert_eq!(found.loss.unused, []);
+    let text = String::from_utf8(found.lines).expect("text");
+    let lines = || text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).expect("a line"));
+    let error = lines().find(|line| line["status"] == "error").expect("the failure");
+    assert_eq!(error["error"]["message"], "ValueError: qty must be 1 or more");
+    let calls = |line: &serde_json::Value| format!("{} {}", line["type"], line["call_id"]).replace('"', "");
+    let order: Vec<String> =
+        lines().map(|line| calls(&line)).filter(|line| line.contains(" 2") || line.contains(" 3")).collect();
+    assert_eq!(order, ["tool_call 2", "tool_call 3", "tool_result 3", "tool_result 2"]);
+}

@@ -31,7 +31,7 @@ pub struct NextActions<'a> {
     /// The last action that is done; none at the start.
     pub position: Option<&'a str>,
     /// The actions that are valid now, in the author's order, each with the schema of its inputs, if it has one.
-    pub valid: &'a [(&'a str, Option<&'a Value>)],
+    pub valid: &'a [(&'a str, Option<Value>)],
     /// All actions, in the order of the file.
     pub known: &'a [&'a str],
 }

@@ -47,9 +47,19 @@ pub struct RefusalEnvelope {
     /// The actions that are valid now; none without a graph.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub valid_next_actions: Option<Vec<String>>,
-    /// The schemas of their inputs, after a success.
+    /// The schemas of their inputs, after a success, in the same order.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub next_action_schemas: Option<serde_json::Map<String, Value>>,
+    pub next_action_schemas: Option<ActionSchemas>,
+}
+
+/// Actions with the schemas of their inputs: an object in the author's order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ActionSchemas(Vec<(String, Option<Value>)>);
+
+impl Serialize for ActionSchemas {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, schema)| (name, schema)))
+    }
 }
 
 /// The input that does not fit.
@@ -87,13 +97,12 @@ impl Serialize for Seconds {
 impl RefusalEnvelope {
     pub(super) fn of_success(call: &EnvelopeCall<'_>) -> RefusalEnvelope {
         let position = call.next.and_then(|next| next.position);
-        let schema =
-            |(name, schema): &(&str, Option<&Value>)| ((*name).to_owned(), schema.cloned().unwrap_or_default());
+        let schema = |(name, schema): &(&str, Option<Value>)| ((*name).to_owned(), schema.clone());
         RefusalEnvelope {
             action: Some(call.name.to_owned()),
             state: position.map(str::to_owned),
             valid_next_actions: call.next.map(valid),
-            next_action_schemas: call.next.map(|next| next.valid.iter().map(schema).collect()),
+            next_action_schemas: call.next.map(|next| ActionSchemas(next.valid.iter().map(schema).collect())),
             ..RefusalEnvelope::default()
         }
     }

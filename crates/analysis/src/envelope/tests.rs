@@ -137,7 +137,7 @@ fn a_lost_answer_of_a_write_is_told_as_not_to_be_repeated() {
 fn a_success_is_told_only_by_a_graph() {
     let ok = ran(&playbook("unknown", ""), "report", "{ ok: {} }");
     let schema = json!({ "type": "object" });
-    let valid = [("pay", Some(&schema)), ("cancel", None)];
+    let valid = [("pay", Some(schema)), ("cancel", None)];
     let next = NextActions { position: Some("take_order"), valid: &valid, known: &["take_order", "pay", "cancel"] };
     let call = EnvelopeCall { next: Some(next), ..named("take_order") };
     for kind in EnvelopeKind::ALL.into_iter().filter(|kind| *kind != EnvelopeKind::Refusal) {

@@ -30,7 +30,7 @@ impl Pairing {
             verdicts,
             queues: matched(&base.names.queues, &candidate.names.queues, QueueId),
             reasons: matched(&base.names.reasons, &candidate.names.reasons, ReasonId),
-            actions: matched(&base.names.actions, &candidate.names.actions, ActionId),
+            actions: matched(&actions(base), &actions(candidate), ActionId),
             rows,
             verdict_rows,
         }
@@ -87,6 +87,11 @@ impl Pairing {
 
 fn place(rows: &[RowChange], name: &str) -> Option<usize> {
     rows.binary_search_by(|row| row.name.as_str().cmp(name)).ok()
+}
+
+/// The names of a playbook's actions, in their order.
+fn actions(plan: &Plan) -> Vec<Arc<str>> {
+    plan.names.actions.iter().map(|action| Arc::clone(&action.name)).collect()
 }
 
 /// For each name of the base, the candidate's number.

@@ -12,7 +12,7 @@ use playproof_trace::redact::RedactionRules;
 
 use super::call_result::CallResult;
 use super::lanes::SessionOptions;
-use super::recorded::PossibleDuplicates;
+use super::possible_duplicates::PossibleDuplicates;
 use super::summary::{FindingCounts, Summary};
 
 /// How to replay.

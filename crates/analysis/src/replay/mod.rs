@@ -14,6 +14,7 @@ mod lanes;
 mod message_template;
 mod open_actions;
 mod pipeline;
+mod possible_duplicates;
 #[cfg(test)]
 mod properties;
 mod recorded;
@@ -36,7 +37,8 @@ pub use io::{InputAccount, Inputs, Observer, ReplayError, ReplayOptions, Replaye
 pub use lanes::{SessionOptions, Sessions};
 pub use message_template::{MessageTemplates, has_predicate, head, write_template};
 pub use open_actions::was_refused;
-pub use recorded::{PossibleDuplicates, RecordingAnalysis};
+pub use possible_duplicates::PossibleDuplicates;
+pub use recorded::RecordingAnalysis;
 pub use summary::{Effects, FindingCounts, Summary};
 
 pub use playproof_trace::digest::FirstUnknown;

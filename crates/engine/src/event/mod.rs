@@ -33,5 +33,5 @@ pub use reason::{
     SuppressionReason,
 };
 pub use tokens_left::TokensLeft;
-pub use transcript::{PlaybookNames, Transcript, unnamed};
+pub use transcript::{ActionNames, PlaybookNames, Transcript, unnamed};
 pub use valid_next::ValidNext;

@@ -28,7 +28,18 @@ pub struct PlaybookNames {
     /// By `VerdictId`: the details that the agent is told, each a name and a text.
     pub details: Vec<Vec<(Arc<str>, Arc<str>)>>,
     /// By `ActionId`.
-    pub actions: Vec<Arc<str>>,
+    pub actions: Vec<ActionNames>,
+}
+
+/// What names an action.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ActionNames {
+    /// The action's name.
+    pub name: Arc<str>,
+    /// The tool that does it.
+    pub tool: Arc<str>,
+    /// The schema of its inputs as JSON text, if it has one.
+    pub inputs: Option<Arc<str>>,
 }
 
 impl PlaybookNames {
@@ -49,7 +60,17 @@ impl PlaybookNames {
 
     /// The action's name.
     pub fn action(&self, id: ActionId) -> &str {
-        self.actions.get(id.index()).map_or("?", |name| name)
+        self.actions.get(id.index()).map_or("?", |action| &action.name)
+    }
+
+    /// The schema of an action's inputs as JSON text, if it has one.
+    pub fn action_inputs(&self, id: ActionId) -> Option<&str> {
+        self.actions.get(id.index())?.inputs.as_deref()
+    }
+
+    /// The name of the action that `tool` does.
+    pub fn action_of(&self, tool: &str) -> Option<&str> {
+        self.actions.iter().find(|action| *action.tool == *tool).map(|action| &*action.name)
     }
 
     /// The reason's text.

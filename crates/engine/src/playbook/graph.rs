@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::request::ArgumentSchema;
+use crate::event::ActionNames;
 use crate::ids::{ActionId, QueueId};
 use crate::words;
 
@@ -15,6 +16,14 @@ pub struct Action {
     pub tool: Arc<str>,
     /// The arguments that it takes, if it says so. They are an object.
     pub inputs: Option<ArgumentSchema>,
+}
+
+impl Action {
+    /// What names it.
+    pub fn names(&self) -> ActionNames {
+        let inputs = self.inputs.as_ref().map(|inputs| inputs.text().into());
+        ActionNames { name: Arc::clone(&self.name), tool: Arc::clone(&self.tool), inputs }
+    }
 }
 
 /// Which action may follow which. The position of a run is the action that it did last.

@@ -123,7 +123,7 @@ impl Playbook {
             queues: self.queues.clone(),
             reasons: self.reasons.clone(),
             details: self.verdicts.iter().map(Verdict::details).collect(),
-            actions: self.actions.iter().map(|action| Arc::clone(&action.name)).collect(),
+            actions: self.actions.iter().map(Action::names).collect(),
         }
     }
 }

@@ -4,6 +4,9 @@
 use crate::call::{RecordedCall, Reply};
 use crate::event::{AdmissionRefusal, Decision, EffectClaim, Outcome, OutcomeKind};
 
+use super::active_calls::ActiveCall;
+use super::names::SharedNames;
+use super::plan::{GateJudgement, Plan};
 use super::record::SimulationRecord;
 
 /// The most calls without success whose recovery is awaited in one run.
@@ -81,6 +84,15 @@ impl GateAccount {
             true => {}
         }
         GateStep { recorded, did, follows_setback, recovered }
+    }
+}
+
+/// Keeps what the gate did to a call that has ended.
+pub(super) fn note(plan: &Plan, live: &mut ActiveCall, names: &mut SharedNames) {
+    let ActiveCall { call, record, shared: Some(shared), .. } = live else { return };
+    let is_gated = plan.gate(call.tool(), None) != GateJudgement::Free;
+    if let (true, Some(outcome), Some(run)) = (is_gated, record.outcome(), names.runs.get_mut(shared.run.0)) {
+        record.gate = Some(run.gate.take(call, record, &outcome));
     }
 }
 

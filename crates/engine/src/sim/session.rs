@@ -17,10 +17,10 @@ use super::active_calls::{ActiveCall, Mentioned, SessionCalls, SharedIds};
 use super::amplification::{self, Outage};
 use super::event_loop::{EventLoop, LoopStep, LoopStop};
 use super::findings;
-use super::gate_account::{GateAct, GateStep};
+use super::gate_account::{self, GateAct, GateStep};
 use super::names::SharedNames;
 use super::pace::{Pace, RecordedMoment, StartedCalls};
-use super::plan::{GateJudgement, Plan};
+use super::plan::Plan;
 use super::record::{CallTally, Errors, SimulationRecord};
 use super::scenario::ScenarioCall;
 use super::session_call::SessionCall;
@@ -299,7 +299,7 @@ impl Session {
                 ended.push(event.call);
                 over.push((event.call, event.at));
                 if is_ordered {
-                    self.note_gate(plan, event.call);
+                    gate_account::note(plan, self.cast.live_mut(event.call), &mut self.names);
                 }
             }
         }
@@ -321,16 +321,6 @@ impl Session {
         if let Some(shared) = live.shared {
             let outage = self.outages.entry(shared.server).or_default();
             live.amplified = outage.take(amplification::of_call(plan, &live.record, CallId(0), at));
-        }
-    }
-
-    /// Keeps what the gate did to a call that has ended.
-    fn note_gate(&mut self, plan: &Plan, call: CallId) {
-        let Some(Some(live)) = self.cast.live.get_mut(call.index()) else { return };
-        let ActiveCall { call, record, shared: Some(shared), .. } = &mut **live else { return };
-        let is_gated = plan.gate(call.tool(), None) != GateJudgement::Free;
-        if let (true, Some(outcome), Some(run)) = (is_gated, record.outcome(), self.names.runs.get_mut(shared.run.0)) {
-            record.gate = Some(run.gate.take(call, record, &outcome));
         }
     }
 

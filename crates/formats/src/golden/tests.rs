@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::{GoldenBody, GoldenValue, parse_body};
 use crate::diagnostic::{Report, Source};
 use playproof_engine::event::{
-    AdmissionRefusal, CircuitChange, Decision, DecisionEvent, DeprecationReason, Description, EffectClaim, ErrorFacts,
-    EventKind, FailureClass, FieldKey, Finding, FindingBy, FindingId, Intent, LedgerEntry, LedgerKind, OpenReason,
-    Outcome, OutcomeKind, OutcomeWord, PlaybookNames, Provenance, RequestKind, ReversalRefusal, Status, StopReason,
-    SuppressionReason, TokensLeft, Told, Transcript, ValidNext,
+    ActionNames, AdmissionRefusal, CircuitChange, Decision, DecisionEvent, DeprecationReason, Description, EffectClaim,
+    ErrorFacts, EventKind, FailureClass, FieldKey, Finding, FindingBy, FindingId, Intent, LedgerEntry, LedgerKind,
+    OpenReason, Outcome, OutcomeKind, OutcomeWord, PlaybookNames, Provenance, RequestKind, ReversalRefusal, Status,
+    StopReason, SuppressionReason, TokensLeft, Told, Transcript, ValidNext,
 };
 use playproof_engine::ids::{
     ActionId, AttemptNo, CallId, ErrorId, EvidenceId, QueueId, ReasonId, RuleId, ServerId, ToolId, VerdictId,
@@ -16,6 +16,10 @@ use playproof_engine::ids::{
 use playproof_engine::time::{Duration, Instant};
 
 const ODD: &str = "it's: {a}, \"b\"\n#c";
+
+fn action(name: &str) -> ActionNames {
+    ActionNames { name: name.into(), tool: name.into(), inputs: None }
+}
 
 fn names() -> PlaybookNames {
     let one = |text: &str| vec![Arc::<str>::from(text)];
@@ -26,7 +30,7 @@ fn names() -> PlaybookNames {
         queues: one("people"),
         reasons: one(ODD),
         details: Vec::new(),
-        actions: vec!["take_order".into(), "pay".into()],
+        actions: ["take_order", "pay"].map(action).to_vec(),
     }
 }
 

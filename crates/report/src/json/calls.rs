@@ -4,7 +4,7 @@ use super::events::{self, Said};
 use super::fragment::{list, number, quote, raw, span, text, text_if, word};
 use super::write::append;
 use crate::view::CallView;
-use playproof_analysis::envelope::{Details, EnvelopeCall, EnvelopeKind, audit_id, envelope};
+use playproof_analysis::envelope::{Details, EnvelopeCall, EnvelopeKind, GraphAnswer, audit_id, envelope};
 use playproof_engine::call::RecordedCall;
 use playproof_engine::event::{Finding, Told, Transcript};
 use playproof_engine::ids::{ActionId, CallId};
@@ -98,7 +98,11 @@ pub fn write_call(
     }
     if let Some(kind) = parts.envelope {
         raw(out, ",\"envelope\":");
-        append(out, &envelope(kind, transcript, call, &about(view)));
+        let graph = GraphAnswer::of(transcript, call, view.tool, view.args);
+        let about = about(view);
+        let name = graph.as_ref().and_then(|graph| graph.action).unwrap_or(about.name);
+        let (next, unfit) = (graph.as_ref().map(GraphAnswer::next), graph.as_ref().and_then(GraphAnswer::unfit));
+        append(out, &envelope(kind, transcript, call, &EnvelopeCall { name, next, unfit, ..about }));
     }
     raw(out, "}");
 }

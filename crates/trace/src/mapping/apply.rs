@@ -306,8 +306,8 @@ impl Applier {
         if id.is_none() && map.id.is_some() && !by_order {
             self.loss.warn(ImportWarning::CallWithoutId, placed.place);
         }
-        let id = id.or_else(|| self.scalar(result?.id.as_ref(), placed.row));
-        id.or_else(|| (result.is_some() || by_order).then(|| Cow::Owned(placed.place.to_owned())))
+        let of_result = self.scalar(result.and_then(|result| result.id.as_ref()), placed.row);
+        id.or(of_result).or_else(|| (result.is_some() || by_order).then(|| Cow::Owned(placed.place.to_owned())))
     }
 
     pub(super) fn find<'a>(&mut self, selector: Option<&Selector>, row: &SourceRow<'a>) -> Option<Cow<'a, RawValue>> {

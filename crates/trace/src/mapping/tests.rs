@@ -190,6 +190,17 @@ fn a_mapping_without_fitting_results_says_so_and_names_no_field_of_results() {
 }
 
 #[test]
+fn the_id_of_a_result_in_the_row_of_its_call_is_no_field_that_no_row_has() {
+    let map =
+        "format: mapping/1\ncall: { tool: t, id: id }\nresult: { where: { t: x }, id: id }\nfailed: { bad: true }\n";
+    let (found, _) = applied(map, "{\"t\":\"x\",\"id\":0,\"bad\":true}");
+    assert_eq!(found.loss.unused, []);
+    let (found, _) =
+        applied(&map.replace("id: id }\nfailed", "id: ids }\nfailed"), "{\"t\":\"x\",\"id\":0,\"bad\":true}");
+    assert_eq!(found.loss.unused.len(), 1);
+}
+
+#[test]
 fn a_source_without_rows_is_an_error() {
     let map = mapping("format: mapping/1\nrecords: spans\ncall: { tool: t }\n");
     let report = as_recorded(&map, b"{\"items\": []}").expect_err("a report");

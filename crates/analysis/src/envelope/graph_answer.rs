@@ -1,0 +1,60 @@
+//! What a graph says after a call, read from its simulation: the parts of an envelope that only a gate knows.
+
+use serde_json::Value;
+
+use super::call::{NextActions, UnfitInput};
+use playproof_engine::event::{AdmissionRefusal, OutcomeKind, Transcript};
+use playproof_engine::ids::CallId;
+
+/// What is valid after a call, and which of its inputs did not fit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GraphAnswer<'a> {
+    /// The action of the call; none: no action has its tool.
+    pub action: Option<&'a str>,
+    position: Option<&'a str>,
+    valid: Vec<(&'a str, Option<Value>)>,
+    known: Vec<&'a str>,
+    unfit: Option<(&'a str, String, Value)>,
+}
+
+impl<'a> GraphAnswer<'a> {
+    /// Of a call of `tool` with these arguments; none without a graph.
+    pub fn of(transcript: &Transcript<'a>, call: CallId, tool: &str, args: Option<&str>) -> Option<GraphAnswer<'a>> {
+        let after = transcript.valid_after(call)?;
+        let names = transcript.names;
+        let schema = |text: &str| serde_json::from_str(text).ok(); // canonical text that was checked before
+        let valid = |id: &_| (names.action(*id), names.action_inputs(*id).and_then(schema));
+        Some(GraphAnswer {
+            action: names.action_of(tool),
+            position: after.position.map(|id| names.action(id)),
+            valid: after.next.iter().map(valid).collect(),
+            known: names.actions.iter().map(|action| &*action.name).collect(),
+            unfit: unfit(transcript, call, args),
+        })
+    }
+
+    /// What is valid now.
+    pub fn next(&self) -> NextActions<'_> {
+        NextActions { position: self.position, valid: &self.valid, known: &self.known }
+    }
+
+    /// The input that did not fit, if that is why the call was refused.
+    pub fn unfit(&self) -> Option<UnfitInput<'_>> {
+        self.unfit.as_ref().map(|(reason, field, got)| UnfitInput { reason, field, got })
+    }
+}
+
+/// The reason, the input and its value. The message begins with the place: `/amount: expected integer, got string`.
+fn unfit<'a>(transcript: &Transcript<'a>, call: CallId, args: Option<&str>) -> Option<(&'a str, String, Value)> {
+    let outcome = transcript.outcomes.get(call.index())?;
+    let message = match outcome.kind {
+        OutcomeKind::Refused(AdmissionRefusal::ValidationFailed) => {
+            transcript.error(outcome.last_error?)?.message.as_deref()?
+        }
+        _ => return None,
+    };
+    let (place, _) = message.split_once(": ")?;
+    let args: Value = serde_json::from_str(args?).ok()?;
+    let got = args.pointer(place).cloned().unwrap_or_default(); // null: it is missing
+    Some((message, place.strip_prefix('/')?.to_owned(), got))
+}
