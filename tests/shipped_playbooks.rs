@@ -1,6 +1,6 @@
 //! What the shipped playbooks make of real error texts: a table of failures and the verdicts they get.
 
-use playproof_engine::classify::{Classifier, IN_FLIGHT, Signal, reads_as_processed};
+use playproof_engine::classify::{Classifier, PROCESSED, Signal, reads_as_processed};
 use playproof_engine::event::ErrorFacts;
 use playproof_engine::ids::AttemptNo;
 use playproof_engine::playbook::{Playbook, ToolFacts};
@@ -57,11 +57,14 @@ fn standard_names_each_failure_by_what_it_means() {
 }
 
 #[test]
-fn the_findings_and_the_rule_for_conflicts_know_the_same_words() {
+fn the_findings_and_the_rule_for_conflicts_know_the_same_sentence() {
+    let text =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/playbooks/standard.yaml")).expect("the playbook");
+    assert!(text.contains(&format!("matches: &sentence '{}'", PROCESSED.replace('\'', "''"))), "another pattern");
     let standard = load("standard");
     let conflict = |said: &str| error("409_conflict", Some(409), &format!("idempotency_key already processed{said}"));
     assert_eq!(verdict(&standard, Some(&conflict(""))), "idempotency_conflict");
-    for words in IN_FLIGHT {
+    for words in ["in flight", "in-flight", "inflight", "in progress", "outstanding", "pending", "being processed"] {
         let both = conflict(&format!("; {words}"));
         assert_eq!(verdict(&standard, Some(&both)), "unclassified", "{words}");
         assert!(!reads_as_processed(&both, true), "{words}");
@@ -94,6 +97,9 @@ fn under_standard_a_conflict_is_over_only_if_it_says_so() {
         ("idempotency key conflict", "unclassified"),
         ("order already processed", "unclassified"),
         ("version conflict", "unclassified"),
+        ("idempotency key already processed: insufficient funds", "unclassified"),
+        ("idempotency key already processed; its receipt is not found", "unclassified"),
+        ("check whether the idempotency key was already processed", "unclassified"),
     ] {
         assert_eq!(verdict(&standard, Some(&error("409_conflict", Some(409), message))), expected, "{message}");
     }

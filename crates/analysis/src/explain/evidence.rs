@@ -9,7 +9,7 @@ use crate::replay::{
     Judges, RecordingAnalysis, SentIn, SessionOptions, Sessions, finding, judge_attempts, was_refused,
 };
 use playproof_engine::call::{AnswerTo, Place, RecordedAnswer, RecordedCall, Reply};
-use playproof_engine::classify::{KnownFailures, Signal};
+use playproof_engine::classify::{KnownFailures, Signal, keyed_for};
 use playproof_engine::event::{EffectClaim, Finding, FindingId};
 use playproof_engine::ids::AttemptNo;
 use playproof_engine::playbook::{Access, ToolFacts};
@@ -119,9 +119,10 @@ impl AnswerEvidence {
             }
             Reply::Suspected(_) => EffectClaim::Unknown,
             Reply::Failed(error) => {
-                let signal = Signal::new(error.as_deref(), call.tool(), facts, call.is_keyed(), number);
+                let keyed = keyed_for(error.as_deref(), call.key());
+                let signal = Signal::new(error.as_deref(), call.tool(), facts, keyed, number);
                 let verdict = plan.classifier.classify(&signal).verdict;
-                let said = UpstreamSaid::of(error.as_deref(), verdict, call.is_keyed(), facts, plan);
+                let said = UpstreamSaid::of(error.as_deref(), verdict, call.key(), facts, plan);
                 self.said = self.said.or(said);
                 plan.playbook.verdict(verdict).effect
             }

@@ -2,7 +2,7 @@
 //! pass.
 
 use super::subject::{Simulation, Subject};
-use playproof_engine::classify::{RuleEvaluation, Signal};
+use playproof_engine::classify::{RuleEvaluation, Signal, keyed_for};
 use playproof_engine::event::{Decision, Status};
 use playproof_engine::ids::AttemptNo;
 use playproof_engine::playbook::{Access, GuardMode};
@@ -62,9 +62,11 @@ pub fn steps(subject: &Subject, plan: &Plan, simulation: &Simulation) -> Vec<Nar
                 Detail::Nothing
             }
             Decision::FailureClassified { .. } => {
-                let signal = |error, tool| Signal::new(error, tool, simulation.facts, subject.key().is_some(), attempt);
                 let record = &simulation.record;
-                let recorded = signal(error.and_then(|id| record.error(id)), subject.recorded_tool());
+                let failed = error.and_then(|id| record.error(id));
+                let keyed = keyed_for(failed, subject.recorded_key());
+                let signal = |error, tool| Signal::new(error, tool, simulation.facts, keyed, attempt);
+                let recorded = signal(failed, subject.recorded_tool());
                 let shown = signal(error.and_then(|id| record.shown_error(id)), subject.tool());
                 Detail::Tried(plan.classifier.explain(&recorded, &shown))
             }

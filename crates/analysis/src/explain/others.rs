@@ -2,7 +2,7 @@
 //! request, and later writes of its tool.
 
 use super::subject::{Simulation, Subject};
-use playproof_engine::classify::reads_as_reused_key;
+use playproof_engine::classify::{keyed_for, reads_as_reused_key};
 use playproof_engine::event::{Decision, EffectClaim, ErrorFacts, IntentDoubt, Status};
 use playproof_engine::fixture::Fixture;
 use playproof_engine::ids::{ArgsId, CallId, KeyId, RunId, ToolId, VerdictId};
@@ -180,18 +180,19 @@ impl UpstreamSaid {
     pub fn of(
         error: Option<&ErrorFacts>,
         verdict: VerdictId,
-        is_keyed: bool,
+        key: Option<&str>,
         facts: ToolFacts,
         plan: &Plan,
     ) -> UpstreamSaid {
-        let FailureMeaning { denied, processed, .. } = FailureMeaning::under(plan, verdict, error, is_keyed);
+        let is_about_key = keyed_for(error, key) == Some(true);
+        let FailureMeaning { denied, processed, .. } = FailureMeaning::under(plan, verdict, error, is_about_key);
         let key_reused = plan.reserved.key_reused == Some(verdict) || error.is_some_and(reads_as_reused_key);
         let message = error.and_then(|error| error.message.as_deref());
         let done = message.is_some_and(tells_of_something_done);
         UpstreamSaid {
             denied,
             processed,
-            key_reused: is_keyed && key_reused,
+            key_reused: key.is_some() && key_reused,
             ok_after_processed: false,
             done,
             more: error.is_some_and(|error| !is_plain_refusal(error)),
@@ -204,7 +205,7 @@ impl UpstreamSaid {
     fn of_simulated(
         record: &SimulationRecord,
         id: CallId,
-        is_keyed: bool,
+        key: Option<&str>,
         facts: ToolFacts,
         plan: &Plan,
     ) -> UpstreamSaid {
@@ -215,7 +216,7 @@ impl UpstreamSaid {
                 Decision::AttemptFinished { .. } => last = None,
                 Decision::FailureClassified { verdict, .. } => {
                     let error = last.and_then(|id| record.error(id));
-                    said = said.or(UpstreamSaid::of(error, verdict, is_keyed, facts, plan));
+                    said = said.or(UpstreamSaid::of(error, verdict, key, facts, plan));
                 }
                 _ => {}
             }
@@ -242,7 +243,7 @@ impl UpstreamSaid {
 /// The other calls, in order, and what the upstream said to the call itself.
 pub fn others_of(subject: &Subject, plan: &Plan, simulation: &Simulation) -> (Vec<OtherCall>, UpstreamSaid) {
     let Simulation { record, call, facts, .. } = simulation;
-    let said = UpstreamSaid::of_simulated(record, *call, subject.key().is_some(), *facts, plan);
+    let said = UpstreamSaid::of_simulated(record, *call, subject.recorded_key(), *facts, plan);
     match subject {
         Subject::Recorded { recorded, .. } => (recorded.others.clone(), said.or(recorded.said)),
         Subject::Fixture { fixture, .. } => (of_fixture(fixture, plan, simulation), said),
@@ -304,7 +305,7 @@ fn simulated(
         reversed: net.made > effects,
         maybe: effects == 0 && claim != EffectClaim::NotApplied && call.facts.access == Access::Write,
         claim,
-        said: UpstreamSaid::of_simulated(record, id, call.key.is_some(), call.facts, plan),
+        said: UpstreamSaid::of_simulated(record, id, call.key_text(), call.facts, plan),
     })
 }
 

@@ -129,6 +129,14 @@ impl Subject {
         }
     }
 
+    /// The idempotency key as it is recorded.
+    pub fn recorded_key(&self) -> Option<&str> {
+        match self {
+            Subject::Recorded { call, .. } => call.raw().key(),
+            Subject::Fixture { .. } => self.key(),
+        }
+    }
+
     /// The idempotency key as it is shown.
     pub fn key(&self) -> Option<&str> {
         match self {

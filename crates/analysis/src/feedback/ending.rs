@@ -2,7 +2,7 @@
 
 use crate::explain::InRun;
 use playproof_engine::call::{AnswerTo, RecordedCall, Reply};
-use playproof_engine::classify::Signal;
+use playproof_engine::classify::{Signal, keyed_for};
 use playproof_engine::event::{Decision, ErrorFacts};
 use playproof_engine::ids::AttemptNo;
 use playproof_engine::sim::{Plan, Simulator};
@@ -84,7 +84,8 @@ pub fn failure_at(call: &RecordedCall, attempt: u32) -> Option<Option<&ErrorFact
 pub fn verdict_now(plan: &Plan, call: &RecordedCall, attempt: u32) -> Option<(String, String)> {
     let error = failure_at(call, attempt)?;
     let attempt = AttemptNo::new(attempt);
-    let signal = Signal::new(error, call.tool(), plan.facts(call.tool()), call.key().is_some(), attempt);
+    let keyed = keyed_for(error, call.key());
+    let signal = Signal::new(error, call.tool(), plan.facts(call.tool()), keyed, attempt);
     let classified = plan.classifier.classify(&signal);
     Some((plan.names.verdict(classified.verdict).to_owned(), plan.names.rule(classified.rule).to_owned()))
 }

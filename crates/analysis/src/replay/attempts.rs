@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use playproof_engine::call::{AnswerTo, RecordedAnswer, RecordedCall, Reply};
-use playproof_engine::classify::{AskedTraits, FailedAttempt, KnownFailures, knows_key};
+use playproof_engine::classify::{AskedTraits, FailedAttempt, KnownFailures, keyed_for, knows_key};
 use playproof_engine::event::{ErrorFacts, Finding, FindingBy, FindingId};
 use playproof_engine::ids::{AttemptNo, CallId};
 use playproof_engine::playbook::{Access, ToolFacts};
@@ -85,9 +85,10 @@ fn course(call: &RecordedCall, facts: ToolFacts, judges: &mut Judges<'_>) -> Vec
             Reply::Ok => AttemptShows { ok: true, may_have_acted: false, ..unanswered },
             Reply::Suspected(_) => unanswered,
             Reply::Failed(error) => {
+                let keyed = keyed_for(error.as_deref(), call.key());
                 let FailureMeaning { denied, processed, .. } =
-                    FailureMeaning::of_error(error.as_deref(), call.is_keyed());
-                let meaning = judges.meaning(call, facts, (call.is_keyed(), number), error.as_ref());
+                    FailureMeaning::of_error(error.as_deref(), keyed == Some(true));
+                let meaning = judges.meaning(call, facts, (keyed, number), error.as_ref());
                 AttemptShows {
                     ok: false,
                     attempts: 1,
@@ -172,18 +173,18 @@ impl<'a> Judges<'a> {
         &mut self,
         call: &RecordedCall,
         facts: ToolFacts,
-        (keyed, attempt): (bool, AttemptNo),
+        (keyed, attempt): (Option<bool>, AttemptNo),
         error: Option<&Arc<ErrorFacts>>,
     ) -> FailureMeaning {
         let plans = self.plans;
         let asked = plans.iter().fold(AskedTraits::default(), |all, plan| all.or(plan.classifier.asks()));
         self.known.get(asked, &FailedAttempt { error, tool: call.tool(), facts, keyed, attempt }, |signal| {
-            let of_error = FailureMeaning::of_error(error.map(|error| &**error), keyed);
+            let of_error = FailureMeaning::of_error(error.map(|error| &**error), keyed == Some(true));
             let alone = FailureMeaning { may_have_acted: plans.is_empty(), ..of_error };
             let is_refusal = error.is_some_and(|error| error.gate_refusal().is_some());
             let asked = plans.iter().filter(|plan| !is_refusal || plan.playbook.graph.is_none()); // else nothing was sent
             asked.fold(alone, |meaning, plan| {
-                meaning.with_verdict(plan, plan.classifier.classify(signal).verdict, keyed)
+                meaning.with_verdict(plan, plan.classifier.classify(signal).verdict, keyed == Some(true))
             })
         })
     }

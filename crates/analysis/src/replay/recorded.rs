@@ -10,7 +10,7 @@ use std::sync::Arc;
 use foldhash::fast::FixedState;
 
 use playproof_engine::call::Reply;
-use playproof_engine::classify::KnownFailures;
+use playproof_engine::classify::{KnownFailures, keyed_for};
 use playproof_engine::event::{ErrorFacts, Finding, FindingId, IntentDoubt};
 use playproof_engine::ids::{AttemptNo, CallId};
 use playproof_engine::playbook::{Access, ToolFacts};
@@ -372,7 +372,8 @@ impl Recent {
             Shows::Unanswered => RepeatedCall { may_have_acted: writes, ..call },
             Shows::Ok => RepeatedCall { effects: u32::from(writes), ..call },
             Shows::Failed(error) => {
-                let failure = judges.meaning(closed.raw(), facts, (self.key != 0, AttemptNo::FIRST), error.as_ref());
+                let failure =
+                    judges.meaning(closed.raw(), facts, (Some(self.key != 0), AttemptNo::FIRST), error.as_ref());
                 RepeatedCall { failed: true, ..call }.with(failure, writes)
             }
         })
@@ -380,14 +381,17 @@ impl Recent {
 }
 
 impl Shows {
-    /// What a usual call shows; none if it has several answers, or leaves an attempt out.
+    /// What a usual call shows; none if it has several answers, leaves an attempt out, or failed with another call's key.
     fn of(closed: &CompletedCall) -> Option<Shows> {
         let AttemptCounts { answers, attempts, succeeded, left_out, .. } = closed.counts;
         match (answers, attempts, succeeded, left_out) {
             (0, ..) => Some(Shows::Unanswered),
             (1, 1, 1, 0) => Some(Shows::Ok),
             (1, 1, 0, 0) => match closed.raw().answers.first().map(|answer| &answer.reply) {
-                Some(Reply::Failed(error)) => Some(Shows::Failed(error.clone())),
+                Some(Reply::Failed(error)) => {
+                    let is_other_key = keyed_for(error.as_deref(), closed.raw().key()).is_none();
+                    (!is_other_key).then(|| Shows::Failed(error.clone()))
+                }
                 _ => None,
             },
             _ => None,
@@ -416,7 +420,8 @@ fn repeated(closed: &CompletedCall, facts: ToolFacts, judges: &mut Judges<'_>) -
             seen.suspected = matches!(answer.reply, Reply::Suspected(_));
             seen.may_have_acted |= writes && seen.suspected;
             if let Reply::Failed(error) = &answer.reply {
-                let failure = judges.meaning(call, facts, (call.is_keyed(), number), error.as_ref());
+                let keyed = keyed_for(error.as_deref(), call.key());
+                let failure = judges.meaning(call, facts, (keyed, number), error.as_ref());
                 seen = seen.with(failure, writes);
             }
         }

@@ -391,6 +391,9 @@ fn a_call_that_is_made_again_after_a_denial_or_a_conflict_is_found() {
     assert_eq!(conflicts(&unkeyed), []);
     assert_eq!(severities(&[&unkeyed, &processed, PAID], FindingId::RetriedAfterConflict), [("unsafe", 1)]);
     assert_eq!(conflicts(&processed.replace("processed\"", "processed; pending\"")), []);
+    let named = |key: &str| processed.replace("key already", &format!("idempotency key {key} was already"));
+    assert_eq!(conflicts(&named("'k'")), [("unsafe", 1)]);
+    assert_eq!(conflicts(&named("'l'")), [], "it is about another request");
 }
 
 #[test]

@@ -88,6 +88,7 @@ impl CompiledCondition {
                 *asked == is
             }
             (CompiledTest::Test(ConditionTest::Said(asked)), SignalValue::Said(Some(said))) => *asked == said,
+            (CompiledTest::Test(ConditionTest::Is(asked)), SignalValue::Keyed(Some(is))) => *asked == is,
             (CompiledTest::Test(ConditionTest::Headers(tests)), SignalValue::Headers(headers)) => {
                 let held = |test: &HeaderTest| headers.map_or_else(|| test.holds_for(None), |all| test.holds(all));
                 tests.iter().any(held)
@@ -152,7 +153,8 @@ impl CompiledCondition {
             SignalValue::Number(Some(number)) => format!("{ask} is {number}"),
             SignalValue::Text(None) | SignalValue::Number(None) => format!("there is no {ask}"),
             SignalValue::Access(access) => format!("tool {}", access_words(access)),
-            SignalValue::Is(is) | SignalValue::There(is) => is_words(self.ask, is),
+            SignalValue::Is(is) | SignalValue::There(is) | SignalValue::Keyed(Some(is)) => is_words(self.ask, is),
+            SignalValue::Keyed(None) => "error names another key".to_owned(),
         }
     }
 }

@@ -26,8 +26,8 @@ pub struct FailedAttempt<'a> {
     pub tool: &'a str,
     /// The tool facts.
     pub facts: ToolFacts,
-    /// Whether the call has an idempotency key.
-    pub keyed: bool,
+    /// Whether the call has an idempotency key; none: it has one, and the failure is about another key.
+    pub keyed: Option<bool>,
     /// The attempt that failed.
     pub attempt: AttemptNo,
 }
@@ -59,7 +59,7 @@ struct FailureKey<'a> {
 struct CallTraits {
     access: Access,
     idempotent: bool,
-    keyed: bool,
+    keyed: Option<bool>,
     attempt: Option<AttemptNo>,
 }
 

@@ -2,36 +2,26 @@
 //! denied the call, had processed its key already, refused its key as that of another request, or refused the request
 //! without acting on it.
 
+use std::sync::LazyLock;
+
+use regex::{Regex, RegexBuilder};
+
 use crate::event::ErrorFacts;
 
 /// Kinds that adapters give to a denial, by a policy or by a person.
 const DENIALS: [&str; 6] =
     ["403_forbidden", "forbidden", "policy_denied", "permission_denied", "access_denied", "user_rejected"];
 
-/// Words of a conflict with a request that has been processed.
-const PROCESSED: [&str; 4] = ["already processed", "already been processed", "already completed", "already executed"];
+/// The whole message of a conflict that proves that the request with the key of the call was done: one plain sentence. Any
+/// further word may take it back, or be about another key, tool or object. The rule `key-already-processed` of the standard
+/// playbook has the same pattern.
+pub const PROCESSED: &str = r#"^\s*((http|error|status|code|409|conflict|note)[\s:,-]+)*((the|this|that|your|an?)\s+)?(request\s+with\s+((the|this|that|your|an?)\s+)?)?idempotency[\s_-]?key(|\s+(['"`][^'"`\s]+['"`]|\S*\d\S*))(\s+(has|was|is))?\s+already(\s+been)?\s+(processed|completed|executed)(\s+successfully)?[.!\s]*$"#;
 
-/// Words of a conflict with a request in flight; a message with words of both kinds proves nothing.
-/// The rule `conflict-says-both` of the shipped playbooks has the same words.
-pub const IN_FLIGHT: [&str; 9] = [
-    "in flight",
-    "in-flight",
-    "inflight",
-    "in progress",
-    "in-progress",
-    "outstanding",
-    "pending",
-    "being processed",
-    "still processing",
-];
+/// The same without the words for an idempotency key: enough for a finding about a call with a key, not for a claim.
+const PROCESSED_BRIEFLY: &str = r"^\s*((http|error|status|code|409|conflict|note)[\s:,-]+)*(((the|this|that|your)\s+)?(request|key)\s+)?((has|was|is)\s+)?already(\s+been)?\s+(processed|completed|executed)(\s+successfully)?[.!\s]*$";
 
-/// Words that take back what [`PROCESSED`] says: it is another key that was processed, or what it asked for was not done.
-/// The rule `key-processed-otherwise` of the standard playbook has the same words.
-const OTHERWISE: [&str; 9] =
-    ["another", "different", "other key", "fail", "declin", "reject", "revers", "rolled back", "cancel"];
-
-/// Words that negate what follows in their clause.
-const NEGATIONS: [&str; 5] = ["not", "no", "never", "cannot", "without"];
+/// The key that a message names: a word in quotes, or one with a digit.
+const NAMED_KEY: &str = r#"idempotency[\s_-]?key[\s:=]+(?:['"`]([^'"`\s]+)['"`]|(\S*\d\S*))"#;
 
 /// Whether the error is a denial: status 403, or the kind of a denial.
 pub fn reads_as_denial(error: &ErrorFacts) -> bool {
@@ -39,14 +29,30 @@ pub fn reads_as_denial(error: &ErrorFacts) -> bool {
 }
 
 /// Whether the error says that the upstream has processed the idempotency key of the call: a conflict (by status 409 or
-/// by its kind) whose message says so and nothing else, such as "in flight", "not", "another key" or "failed". Without a key it says nothing of this call.
+/// by its kind) whose whole message says so. Without a key it says nothing of this call.
 pub fn reads_as_processed(error: &ErrorFacts, keyed: bool) -> bool {
-    if !knows_key(error, keyed) {
-        return false;
-    }
-    let message = error.message.as_deref().unwrap_or("").to_lowercase();
-    let has = |list: &[&str]| list.iter().any(|words| message.contains(words));
-    has(&PROCESSED) && !has(&IN_FLIGHT) && !has(&OTHERWISE) && !is_negated(&message)
+    static SENTENCES: LazyLock<[Option<Regex>; 2]> = LazyLock::new(|| [PROCESSED, PROCESSED_BRIEFLY].map(pattern));
+    let says = |said: &str| SENTENCES.iter().flatten().any(|sentence| sentence.is_match(said));
+    knows_key(error, keyed) && error.message.as_deref().is_some_and(says)
+}
+
+/// Whether a call with this idempotency key, or without one, counts as one with a key for what rules and findings make of
+/// its failure. None: a conflict names another key, and is about a request with that one.
+pub fn keyed_for(error: Option<&ErrorFacts>, key: Option<&str>) -> Option<bool> {
+    static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(NAMED_KEY));
+    let Some(key) = key else { return Some(false) };
+    let Some(message) = error.filter(|error| knows_key(error, true)).and_then(|error| error.message.as_deref()) else {
+        return Some(true);
+    };
+    let named = NAMED.as_ref().and_then(|named| named.captures(message));
+    let named = named.as_ref().and_then(|named| named.get(1).or_else(|| named.get(2)));
+    let is_own = |named: &str| [named, named.trim_end_matches(['.', ',', ';', ':', '!'])].contains(&key);
+    named.is_none_or(|named| is_own(named.as_str())).then_some(true)
+}
+
+/// The patterns are constants; a test compiles them.
+fn pattern(text: &str) -> Option<Regex> {
+    RegexBuilder::new(text).case_insensitive(true).build().ok()
 }
 
 /// Whether the error is a conflict with another request under the key: the upstream knows the key, whatever became of it.
@@ -63,13 +69,6 @@ pub fn reads_as_outage(error: Option<&ErrorFacts>) -> bool {
         Some(status) => !(400..500).contains(&status) || [408, 499].contains(&status),
         None => !kind.starts_with('4') && !kind.contains("rate_limit") && !reads_as_denial(error),
     }
-}
-
-/// Whether a clause negates before it says "already".
-fn is_negated(message: &str) -> bool {
-    let clause = |end: usize| message.get(..end).unwrap_or("").rsplit(['.', ';', ':', ',']).next().unwrap_or("");
-    let negates = |word: &str| NEGATIONS.contains(&word) || word.ends_with("n't") || word.ends_with("n’t");
-    message.match_indices("already").any(|(at, _)| clause(at).split_whitespace().any(negates))
 }
 
 /// Whether the error says that the upstream did not act on the request: a denial, or a client error by its status.
@@ -155,7 +154,7 @@ mod tests {
         assert!(reads_as_processed(&error("409_conflict", "Idempotency_key ALREADY processed", None), true));
         assert!(!reads_as_processed(&error("409_conflict", "order already processed", Some(409)), false), "no key");
         assert!(!reads_as_processed(&error("409_conflict", "a request is outstanding for this key", Some(409)), true));
-        for words in IN_FLIGHT {
+        for words in ["in flight", "in-flight", "in progress", "outstanding", "pending", "being processed"] {
             let message = format!("already processed; {words}");
             assert!(!reads_as_processed(&error("409_conflict", &message, Some(409)), true), "{message}");
         }
@@ -167,17 +166,52 @@ mod tests {
             "already processed under a different idempotency key",
             "idempotency key already processed: the original request failed",
             "idempotency key already processed, and the payment was reversed",
+            "idempotency key already processed: insufficient funds",
+            "idempotency key already processed with error",
+            "idempotency key already processed: 500 Internal Server Error",
+            "idempotency key already processed, payment voided",
+            "idempotency key already processed (status: timed_out)",
+            "idempotency key already processed?",
+            "idempotency key already processed; its receipt is not found",
+            "idempotency key already processed for order o_2",
+            "idempotency key already processed by pay.charge",
+            "the idempotency key of order 7 was already processed",
+            "idempotency key not already processed",
+            "idempotency key may be already processed",
+            "check whether the idempotency key was already processed",
+            "order already processed",
         ] {
             assert!(!reads_as_processed(&error("409_conflict", message, Some(409)), true), "{message}");
         }
         for message in [
             "this idempotency key was already processed",
             "Note: idempotency key already processed",
-            "idempotency key already processed; its receipt is not found",
+            "409 Conflict: idempotency key ik_91 was already processed",
+            "Idempotency-Key 'k' has ALREADY BEEN PROCESSED.",
+            "request with this idempotency key already completed",
+            "this idempotency key has already executed",
+            "already processed",
+            "Your request was already processed.",
         ] {
             assert!(reads_as_processed(&error("409_conflict", message, Some(409)), true), "{message}");
         }
         assert!(!reads_as_processed(&error("5xx", "already processed", Some(500)), true));
+    }
+
+    #[test]
+    fn a_conflict_that_names_another_key_is_not_about_the_call() {
+        let conflict = |message: &str| error("409_conflict", message, Some(409));
+        let keyed = |message: &str, key| keyed_for(Some(&conflict(message)), key);
+        for message in ["idempotency key k9 was already processed", "Idempotency-Key: \"other\" already completed"] {
+            assert_eq!((keyed(message, Some("k1")), keyed(message, None)), (None, Some(false)), "{message}");
+        }
+        for message in ["idempotency key k1 was already processed", "idempotency_key 'k1' is in flight", "k1", ""] {
+            assert_eq!((keyed(message, Some("k1")), keyed(message, None)), (Some(true), Some(false)), "{message}");
+        }
+        let outage = error("5xx", "idempotency key k9: 500", Some(500));
+        assert_eq!(keyed_for(Some(&outage), Some("k1")), Some(true), "no conflict");
+        assert_eq!((keyed_for(None, Some("k1")), keyed_for(None, None)), (Some(true), Some(false)));
+        assert!([PROCESSED, PROCESSED_BRIEFLY, NAMED_KEY].map(pattern).iter().all(Option::is_some));
     }
 
     #[test]

@@ -30,8 +30,8 @@ pub struct Signal<'a> {
     pub access: Access,
     /// Whether doing it twice has the effect of doing it once.
     pub idempotent: bool,
-    /// Whether the call has an idempotency key.
-    pub keyed: bool,
+    /// Whether the call has an idempotency key; none: it has one, and the failure is about another key.
+    pub keyed: Option<bool>,
     /// The attempt that failed.
     pub attempt: AttemptNo,
 }
@@ -42,7 +42,7 @@ impl<'a> Signal<'a> {
         error: Option<&'a ErrorFacts>,
         tool: &'a str,
         facts: ToolFacts,
-        keyed: bool,
+        keyed: impl Into<Option<bool>>,
         attempt: AttemptNo,
     ) -> Signal<'a> {
         Signal {
@@ -57,7 +57,7 @@ impl<'a> Signal<'a> {
             tool,
             access: facts.access,
             idempotent: facts.idempotent,
-            keyed,
+            keyed: keyed.into(),
             attempt,
         }
     }
@@ -72,6 +72,8 @@ pub(super) enum SignalValue<'a> {
     Is(bool),
     /// What the error says.
     Said(Option<bool>),
+    /// Whether there is a key that the failure can be about.
+    Keyed(Option<bool>),
     Headers(Option<&'a Headers>),
     /// Whether it is present.
     There(bool),
@@ -87,7 +89,7 @@ impl<'a> Signal<'a> {
             ConditionKind::Tool => SignalValue::Text(Some(self.tool)),
             ConditionKind::Access => SignalValue::Access(self.access),
             ConditionKind::Idempotent => SignalValue::Is(self.idempotent),
-            ConditionKind::Keyed => SignalValue::Is(self.keyed),
+            ConditionKind::Keyed => SignalValue::Keyed(self.keyed),
             ConditionKind::Attempt => SignalValue::Number(Some(self.attempt.get())),
             ConditionKind::RetryAfter => SignalValue::There(self.retry_after.is_some()),
             ConditionKind::ShouldRetry => SignalValue::Said(self.should_retry),

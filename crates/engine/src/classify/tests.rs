@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Classifier, FailedAttempt, Memo, Signal};
+use super::{Classifier, FailedAttempt, Memo, Signal, keyed_for};
 use crate::event::{EffectClaim, ErrorFacts};
 use crate::ids::{AttemptNo, QueueId, ReasonId, VerdictId};
 use crate::playbook::{
@@ -120,6 +120,20 @@ fn a_tool_is_matched_by_name_or_glob() {
 }
 
 #[test]
+fn a_failure_about_another_key_matches_no_rule_that_asks_for_a_key_or_for_none() {
+    let whens = [true, false].map(|is| asking(ConditionKind::Keyed, ConditionTest::Is(is)));
+    let classifier = Classifier::new(&playbook(whens.into()));
+    let failure = error("409_conflict", "idempotency key k9 was already processed", 409);
+    let rules = ["k9", "k1"].map(|key| {
+        let keyed = keyed_for(Some(&failure), Some(key));
+        let signal = Signal::new(Some(&failure), "t", ToolFacts::ASSUMED, keyed, AttemptNo::FIRST);
+        let explained = classifier.explain(&signal, &signal);
+        (explained.iter().filter(|rule| rule.matched).count(), explained[0].conditions[0].found.clone())
+    });
+    assert_eq!(rules, [(1, "call is keyed".to_owned()), (0, "error names another key".to_owned())]);
+}
+
+#[test]
 fn an_explanation_shows_what_each_condition_required_and_found() {
     let book = playbook(vec![
         contains("evidence", false),
@@ -153,7 +167,8 @@ fn a_cached_classification_equals_a_new_one_whatever_was_asked_before() {
                 [("pay.out", false, 1), ("pay.out", true, 1), ("read", false, 2), ("read", true, 1)]
             {
                 let (facts, attempt) = (ToolFacts::ASSUMED, AttemptNo::new(attempt));
-                let said = memo.classify(classifier, &FailedAttempt { error, tool, facts, keyed, attempt });
+                let said =
+                    memo.classify(classifier, &FailedAttempt { error, tool, facts, keyed: Some(keyed), attempt });
                 let signal = Signal::new(error.map(|error| &**error), tool, facts, keyed, attempt);
                 assert_eq!(said, classifier.classify(&signal));
                 rules.insert(said.rule);

@@ -416,8 +416,8 @@ impl<C: CallSource> InputBuilder<'_, C> {
 
     fn classify(&mut self, id: CallId, attempt: AttemptNo, error: Option<&Arc<ErrorFacts>>) -> Classification {
         let call = self.calls.call(id);
-        let failed =
-            FailedAttempt { error, tool: call.tool_name, facts: call.facts, keyed: call.key.is_some(), attempt };
+        let keyed = call.keyed_for(error.map(|error| &**error));
+        let failed = FailedAttempt { error, tool: call.tool_name, facts: call.facts, keyed, attempt };
         self.memo.classify(&self.plan.classifier, &failed)
     }
 

@@ -40,7 +40,7 @@ fn add_all(plan: &Plan, calls: &[ScenarioCall<'_>], record: &SimulationRecord, f
     }
     for (n, call) in calls.iter().enumerate() {
         let id = CallId::at(n);
-        let course = CallTrajectory::of(plan, id, call.key.is_some(), record);
+        let course = CallTrajectory::of(plan, id, call, record);
         findings.extend(CallReview { call, id, record, net: &net, course }.all());
     }
 }
@@ -167,7 +167,7 @@ struct CallTrajectory {
 }
 
 impl CallTrajectory {
-    fn of(plan: &Plan, id: CallId, keyed: bool, record: &SimulationRecord) -> CallTrajectory {
+    fn of(plan: &Plan, id: CallId, call: &ScenarioCall<'_>, record: &SimulationRecord) -> CallTrajectory {
         let mut course = CallTrajectory {
             after_denial: 0,
             after_conflict: 0,
@@ -203,7 +203,7 @@ impl CallTrajectory {
                     course.ignored_proof |= ignored && effect == EffectClaim::Applied;
                     course.unclassified += u32::from(plan.reserved.unclassified == Some(verdict));
                     if sent_again {
-                        let failure = FailureMeaning::under(plan, verdict, last, keyed);
+                        let failure = FailureMeaning::under(plan, verdict, last, call.keyed_for(last) == Some(true));
                         denied |= failure.denied;
                         processed |= failure.processed;
                     }

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::call::{RecordedAnswer, RecordedCall};
+use crate::classify::keyed_for;
 use crate::dispatch::{CallFacts, GateFacts, RequestCheck};
-use crate::event::{Draw, Intent, RequestKind};
+use crate::event::{Draw, ErrorFacts, Intent, RequestKind};
 use crate::fixture::{Fixture, FixtureTool};
 use crate::ids::{ArgsId, AttemptNo, CallId, EvidenceId, Interner, KeyId, RunId, ServerId, TokenId, ToolId};
 use crate::playbook::{Access, DEFAULT_TIMEOUT, OmittedFacts, ToolFacts, ToolRow, Tools};
@@ -84,8 +85,8 @@ pub struct ScenarioCall<'a> {
     pub source: AnswerSource<'a>,
     /// The arguments that a fixture gives, as JSON text.
     pub written_args: &'a str,
-    /// The length in bytes of the key that a fixture gives.
-    pub written_key_len: usize,
+    /// The key that a fixture gives.
+    pub written_key: &'a str,
     /// The draws that a fixture gives, by attempt.
     pub draws: &'a [Draw],
     /// The seed of its other draws that a fixture gives.
@@ -115,7 +116,7 @@ impl<'a> ScenarioCall<'a> {
                 is_gated: false,
             }),
             written_args: "",
-            written_key_len: 0,
+            written_key: "",
             draws: &[],
             seed: None,
         }
@@ -145,9 +146,19 @@ impl<'a> ScenarioCall<'a> {
 
     /// The length of its idempotency key in bytes, if it has one.
     pub(super) fn key_len(&self) -> Option<usize> {
+        self.key_text().map(str::len)
+    }
+
+    /// Whether it counts as a call with a key for what is made of its failure; none: the failure is about another key.
+    pub fn keyed_for(&self, error: Option<&ErrorFacts>) -> Option<bool> {
+        keyed_for(error, self.key_text())
+    }
+
+    /// Its idempotency key, if it has one.
+    pub fn key_text(&self) -> Option<&'a str> {
         match self.source {
-            AnswerSource::Script(..) => self.key.map(|_| self.written_key_len),
-            AnswerSource::Tape(tape) => tape.call.key().map(str::len),
+            AnswerSource::Script(..) => self.key.map(|_| self.written_key),
+            AnswerSource::Tape(tape) => tape.call.key(),
         }
     }
 
@@ -275,7 +286,7 @@ impl<'a> Scenario<'a> {
                 timeout: call.timeout.unwrap_or(facts.timeout),
                 source: AnswerSource::Script(&call.script, fixture.outages.get(&call.tool).map_or(&[], |all| all)),
                 written_args: &call.args,
-                written_key_len: call.key.as_deref().map_or(0, str::len),
+                written_key: call.key.as_deref().unwrap_or(""),
                 draws: &call.draws,
                 seed: fixture.seed,
             }

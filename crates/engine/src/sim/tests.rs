@@ -231,7 +231,7 @@ fn crowd(scripts: &[Script]) -> Scenario<'_> {
         timeout: Duration::from_millis(5_000),
         source: AnswerSource::Script(script, &[]),
         written_args: "{}",
-        written_key_len: 2,
+        written_key: "k1",
         draws: &[],
         seed: None,
     });
