@@ -4,7 +4,7 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use playproof_analysis::conform::{CaseCounts, CaseKind, CaseOutcome, read_cases, run_cases};
+use playproof_analysis::conform::{CaseCounts, CaseKind, CaseOutcome, CaseResult, read_cases, run_cases};
 use playproof_report::conform::markdown_tables;
 
 use crate::place::Place;
@@ -54,6 +54,19 @@ fn as_many_cases_pass_as_promised() {
     let cases = outcomes().into_iter().filter(|case| kinds.contains(&case.kind));
     let counts = CaseCounts::of(cases.map(|case| case.result));
     assert!(counts.all() > 200 && counts.reach(percent), "{counts:?}");
+}
+
+#[test]
+fn what_a_playbook_does_not_do_is_unsupported_and_every_other_case_passes() {
+    let outcomes = outcomes();
+    let of = |result: CaseResult| outcomes.iter().filter(move |case| case.result == result);
+    assert_eq!(of(CaseResult::Failed).map(|case| &case.id).collect::<Vec<_>>(), Vec::<&String>::new());
+    let kept = "a failed outcome is not kept: its request is executed again";
+    let kept: Vec<&str> = of(CaseResult::Unsupported)
+        .filter(|case| case.why.as_deref() == Some(kept))
+        .filter_map(|case| case.id.get(..8))
+        .collect();
+    assert_eq!(kept, ["idem-002", "idem-010", "idem-021"]);
 }
 
 #[test]

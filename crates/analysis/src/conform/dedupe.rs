@@ -103,12 +103,23 @@ impl<'a> Requests<'a> {
                 let key = step.input.get("key").and_then(Value::as_str).unwrap_or_default();
                 let status = step.input.get("status").and_then(Amount::of);
                 let is_error = status.is_some_and(|status| status >= Amount::whole(400));
+                if is_error && !self.is_left_out(&step.input) {
+                    return Err(Unmet::unsupported("a failed outcome is not kept: its request is executed again"));
+                }
                 self.complete(key, status, !is_error)?;
                 let stored = self.is_kept(key);
                 Ok(self.sight().with("stored", stored))
             }
             _ => Ok(self.sight()),
         }
+    }
+
+    /// Whether the policy keeps no failure of this kind.
+    fn is_left_out(&self, failure: &Map<String, Value>) -> bool {
+        let kind = failure.get("kind");
+        let not_stored = self.case.policy.get("dedupe").and_then(|dedupe| dedupe.get("not_stored"));
+        let kinds = not_stored.and_then(Value::as_array);
+        kind.is_some_and(|kind| kinds.is_some_and(|kinds| kinds.contains(kind)))
     }
 
     /// A request whose time is over is lost: its attempt failed without an answer.
