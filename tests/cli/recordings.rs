@@ -115,6 +115,37 @@ fn a_trace_without_decisions_has_none_to_compare() {
 }
 
 #[test]
+fn decisions_and_cancellations_that_cannot_have_happened_are_refused_where_they_stand() {
+    let place = place();
+    let call = r#"{"type":"tool_call","run_id":"r","call_id":"c","tool":"pay","at_ms":1000}"#;
+    let ok = r#"{"type":"tool_result","run_id":"r","call_id":"c","attempt":1,"at_ms":1100,"status":"ok"}"#;
+    let cancel = r#"{"type":"cancel","run_id":"r","call_id":"c","at_ms":9000}"#;
+    let late =
+        r#"{"type":"tool_result","run_id":"r","call_id":"c","attempt":9,"at_ms":1200,"status":"ok","answers":"late"}"#;
+    let decided = r#"{"type":"decision","run_id":"r","call_id":"c","at_ms":1000,"event":"attempt_started"}"#;
+    let replay = ["replay", "run.jsonl", "--playbook", "sharing.yaml"];
+    for (line, said) in [
+        (cancel.to_owned(), "the call was cancelled after its end"),
+        (cancel.replace("9000", "20"), "its time is before that of its call"),
+        (cancel.replace("\"c\"", "\"zz\""), "no call with this `call_id` is open in its run"),
+        (decided.replace("\"c\"", "\"zz\""), "no call with this `call_id` is open in its run"),
+        (decided.replace("1000", "3"), "its time is before that of its call"),
+    ] {
+        place.write("run.jsonl", format!("{call}\n{ok}\n{line}\n"));
+        let run = place.run(&replay).exits(2);
+        assert!(run.err.contains(said) && run.err.contains("run.jsonl:3:"), "{}", run.err);
+        place.run(&[&replay[..], &["--skip-invalid"]].concat()).exits(0);
+        let run = place.run(&[&replay[..], &["--skip-invalid", "--same-decisions"]].concat()).exits(2);
+        assert!(run.err.contains("no `decision` lines beside those that were skipped"), "{}", run.err);
+    }
+    place.write("run.jsonl", format!("{call}\n{ok}\n{late}\n"));
+    let run = place.run(&replay);
+    assert!(run.out.contains("not sent as far as is recorded, first in line 3"), "{}", run.out);
+    let run = place.run(&[&replay[..], &["--format", "json"]].concat());
+    assert!(run.out.contains("\"unsent\":1,\"first_unsent\":3"), "{}", run.out);
+}
+
+#[test]
 fn a_seed_moves_the_waits_and_those_that_contradict_the_fixture_are_named() {
     let place = place();
     let seeds = |seeds: &str| {

@@ -6,6 +6,7 @@ use super::table::{self, Align};
 use super::text;
 use playproof_analysis::replay::{Counts, FirstUnknown, InputAccount, Replayed, UnknownName, has_predicate};
 use playproof_engine::playbook::seems_to_read;
+use playproof_trace::assemble::InputLedger;
 
 /// The most templates of results that suggest a failure.
 const SUSPECTED: usize = 3;
@@ -141,11 +142,6 @@ fn input(account: &InputAccount, read_as: Option<&str>, width: usize, palette: P
         (ledger.unanswered, "call without a result", "calls without a result"),
         (ledger.joined, "call read as a resend", "calls read as resends"),
         (ledger.orphans, "orphan result", "orphan results"),
-        (
-            ledger.dispatch_orphans,
-            "decision or cancellation of an unknown call",
-            "decisions or cancellations of unknown calls",
-        ),
         (ledger.duplicates, "duplicate result", "duplicate results"),
         (ledger.surplus, "surplus result", "surplus results"),
         (ledger.backwards, "timestamp out of order", "timestamps out of order"),
@@ -159,9 +155,24 @@ fn input(account: &InputAccount, read_as: Option<&str>, width: usize, palette: P
     let mut lines = vec![format!("{}{read_as}", palette.strong(&name))];
     let counts = text::wrapped(&said.join(", "), width.saturating_sub(2));
     lines.extend(counts.iter().map(|line| palette.faint(&format!("  {line}"))));
-    let unknown = unknown_names(&account.first_unknown).into_iter().flat_map(|said| text::wrapped(&said, width - 2));
-    lines.extend(unknown.map(|line| palette.doubtful(&format!("  {line}"))));
+    let odd = unknown_names(&account.first_unknown).into_iter().chain(unsent(ledger));
+    let odd = odd.flat_map(|said| text::wrapped(&said, width - 2));
+    lines.extend(odd.map(|line| palette.doubtful(&format!("  {line}"))));
     lines
+}
+
+/// A remark on late answers to attempts that were not sent.
+fn unsent(ledger: &InputLedger) -> Option<String> {
+    let (one, many) = ("late answer is", "late answers are");
+    let first = if ledger.first_unsent == 0 {
+        String::new()
+    } else {
+        format!(", first in line {}", text::count(ledger.first_unsent))
+    };
+    (ledger.unsent > 0).then(|| {
+        let count = text::counted(ledger.unsent, one, many);
+        format!("{count} to attempts that were not sent as far as is recorded{first}: compare its `attempt` with the results")
+    })
 }
 
 /// The first unknown type and the first unknown field, each with their places and the nearest known name.

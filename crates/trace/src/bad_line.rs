@@ -92,12 +92,17 @@ impl BadLine {
     #[must_use]
     pub fn redacted(mut self, rules: &RedactionRules) -> BadLine {
         if !rules.is_empty() {
-            self.before += self.window.get(..self.error.span.start).map_or(0, |before| before.chars().count());
-            self.window = REDACTED.to_owned();
-            self.is_hidden = true;
-            self.error.span = 0..REDACTED.len();
+            self.hide();
         }
         self
+    }
+
+    /// Hides the line.
+    pub fn hide(&mut self) {
+        self.before += self.window.get(..self.error.span.start).map_or(0, |before| before.chars().count());
+        self.window = REDACTED.to_owned();
+        self.is_hidden = true;
+        self.error.span = 0..REDACTED.len();
     }
 
     /// The report for people. `first` says that no line before it is a line of a trace.

@@ -2,6 +2,7 @@
 //! line numbers are relative to the piece. Opens no files and pairs nothing.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use crate::bad_line::BadLine;
 use crate::call::{AttemptCounts, CallBuilder};
@@ -63,12 +64,20 @@ pub struct DispatchEntry {
     pub run: u128,
     /// The hash of its call id.
     pub id: u128,
-    /// When, and on which line.
-    pub at: (Instant, u64),
-    /// What it decided, as it is recorded; none: it heard that the caller went away.
-    pub decision: Option<Box<str>>,
-    /// Whether the call ended.
-    pub ends: bool,
+    /// When.
+    pub at: Instant,
+    /// What it did.
+    pub what: DispatchWhat,
+    /// Its line, from 1 at the start of the piece.
+    pub line: u64,
+    /// The line, as it is recorded.
+    pub text: Box<str>,
+    /// Whether nothing of the line may be shown.
+    pub is_hidden: bool,
+    /// The bytes of the line with its `call_id`.
+    pub id_span: Range<usize>,
+    /// Those with its time.
+    pub at_span: Range<usize>,
 }
 
 /// An answer that is not paired with its call yet.
@@ -232,13 +241,11 @@ impl<'a> Listener<'a> for DigestListener<'_, '_> {
     fn dispatch(&mut self, line: DispatchLine<'a>) {
         let run = call_hashes::run_hash(line.run.as_deref());
         let id = call_hashes::id_hash(run, &line.id);
-        let (decision, ends) = match line.what {
-            DispatchWhat::Cancelled => (None, false),
-            DispatchWhat::Decided(text) => (Some(text.into()), false),
-            DispatchWhat::Ended(text) => (Some(text.into()), true),
-        };
-        let at = (line.at, self.place.line);
-        self.digest.entries.push(DigestEntry::Dispatch(DispatchEntry { run, id, at, decision, ends }));
+        let DispatchLine { at, what, text, id_span, at_span, .. } = line;
+        let is_hidden = !self.context.redaction.is_empty();
+        let (line, text) = (self.place.line, text.into());
+        let entry = DispatchEntry { run, id, at, what, line, text, is_hidden, id_span, at_span };
+        self.digest.entries.push(DigestEntry::Dispatch(entry));
     }
 
     fn other(&mut self) {

@@ -107,9 +107,11 @@ pub fn compare(
         Ok(())
     })?;
     let compared = observer.total.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let is_whole = streamed.replayed.ledger().skipped == 0;
     streamed.all_read()?;
     if compared.calls == 0 {
-        return Err(Failure::new("the trace has no `decision` lines: there is nothing to compare")
+        let lacks = if is_whole { "no `decision` lines" } else { "no `decision` lines beside those that were skipped" };
+        return Err(Failure::new(format!("the trace has {lacks}: there is nothing to compare"))
             .help("`playproof replay FIXTURE --record FILE` writes a trace that has them")
             .next(
                 args.given()

@@ -1,5 +1,6 @@
 //! The account of an input: every line, call and answer is counted once, and the counts must balance.
 
+use crate::call::CallBuilder;
 use playproof_engine::call::{RecordedAnswer, Reply};
 
 /// How many lines, calls and answers an input held, and what became of them.
@@ -19,8 +20,11 @@ pub struct InputLedger {
     pub run_ends: u64,
     /// Lines that say what a dispatcher did with a call.
     pub dispatched: u64,
-    /// Those of them that match no open call.
-    pub dispatch_orphans: u64,
+    /// Late answers to attempts of which nothing else is recorded, nor of the attempts before them. They count in
+    /// `attached`, and are no row of the account where there are none.
+    pub unsent: u64,
+    /// The line of the first of them; 0: there is none.
+    pub first_unsent: u64,
     /// Lines of types that this version does not know.
     pub other: u64,
     /// Lines that cannot be used.
@@ -55,10 +59,8 @@ impl InputLedger {
     /// Whether everything is counted once: each line has one kind, each call closed or was joined, and each answer was
     /// attached or has a reason why not.
     pub fn balances(&self) -> bool {
-        let Self { blank, calls, results, combined, run_ends, dispatched, other, skipped, .. } = *self;
-        let kinds = [blank, calls, results, combined, run_ends, dispatched, other, skipped];
         let answers = [self.attached, self.orphans, self.duplicates, self.surplus];
-        self.lines == kinds.iter().sum::<u64>()
+        self.lines == self.read()
             && self.calls + self.combined == self.closed + self.joined
             && self.results + self.combined == answers.iter().sum::<u64>()
     }
@@ -67,6 +69,35 @@ impl InputLedger {
     pub(super) fn count_orphan(&mut self, answer: &RecordedAnswer) {
         self.orphans += 1;
         self.orphan_oks += u64::from(answer.reply == Reply::Ok);
+    }
+
+    /// The lines whose kind is known.
+    fn read(&self) -> u64 {
+        let Self { blank, calls, results, combined, run_ends, dispatched, other, skipped, .. } = *self;
+        [blank, calls, results, combined, run_ends, dispatched, other, skipped].iter().sum()
+    }
+
+    /// Leaves out the lines after one that cannot be used.
+    pub(super) fn end_early(&mut self) {
+        self.lines = self.read();
+    }
+
+    /// Counts the late answers of a closed call to attempts of which nothing else is recorded.
+    pub(super) fn count_unsent(&mut self, closed: &CallBuilder) {
+        if closed.counts.answers == closed.counts.attempts {
+            return; // nearly always
+        }
+        let mut highest = closed.call.attempts().last().map_or(0, |(number, _)| number.get());
+        for (number, answers) in closed.call.late_answers() {
+            if number.get() > highest.saturating_add(1) {
+                self.unsent += answers.len() as u64;
+                let lines = answers.iter().map(|answer| answer.place.line);
+                self.first_unsent =
+                    lines.chain((self.first_unsent > 0).then_some(self.first_unsent)).min().unwrap_or(0);
+            } else {
+                highest = highest.max(number.get());
+            }
+        }
     }
 
     /// Whether no line so far is a line of a trace.
@@ -82,18 +113,18 @@ impl InputLedger {
         }
         self.orphan_oks += other.orphan_oks;
         self.dispatched += other.dispatched;
-        self.dispatch_orphans += other.dispatch_orphans;
+        self.unsent += other.unsent;
         self
     }
 
     /// Every row with its name, in a fixed order.
-    /// Those of lines that say what a dispatcher did are left out where there are none.
+    /// Those of lines that say what a dispatcher did, and of late answers to attempts that were not sent, are left out where
+    /// there are none.
     pub fn rows(&self) -> Vec<(&'static str, u64)> {
         let mut copy = *self;
         let mut rows: Vec<(&str, u64)> = copy.rows_mut().map(|(name, value)| (name, *value)).into();
-        if self.dispatched > 0 {
-            rows.extend([("dispatched", self.dispatched), ("dispatch_orphans", self.dispatch_orphans)]);
-        }
+        let rare = [("dispatched", self.dispatched), ("unsent", self.unsent), ("first_unsent", self.first_unsent)];
+        rows.extend(rare.into_iter().filter(|row| row.1 > 0));
         rows
     }
 

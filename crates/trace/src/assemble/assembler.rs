@@ -14,6 +14,7 @@ use foldhash::fast::FixedState;
 
 use crate::assemble::account::InputLedger;
 use crate::assemble::answers::{drop_time, insert_index, order_by_lines, set_late_apart};
+use crate::assemble::dispatched;
 use crate::assemble::early::EarlyAnswers;
 use crate::assemble::ids::{AnswerTarget, BareIds, JoinedIds, JoinedResend, bare_id};
 use crate::assemble::keys::FirstUses;
@@ -21,6 +22,7 @@ use crate::assemble::open::{OpenCall, OpenCalls};
 use crate::assemble::options::{AssembleOptions, Writes};
 use crate::assemble::runs::{RunSlot, RunState, RunTable};
 use crate::assemble::writes;
+use crate::bad_line::BadLine;
 use crate::call::{AttemptCounts, CallBuilder, CompletedCall};
 use crate::call_hashes;
 use crate::call_hashes::CallHashes;
@@ -112,14 +114,7 @@ impl<'a> Assembler<'a> {
         let before = self.ledger.lines;
         for mut bad in digest.bad {
             bad.line += before;
-            let report = bad.report(&self.name, bad.is_first && self.ledger.is_without_entries());
-            if !self.options.skip_invalid {
-                return Err(report);
-            }
-            self.ledger.skipped += 1;
-            if self.reports.len() < MAX_REPORTS {
-                self.reports.push(report);
-            }
+            self.refuse(&bad)?;
         }
         self.ledger.lines += digest.lines;
         self.ledger.blank += digest.blank;
@@ -138,10 +133,25 @@ impl<'a> Assembler<'a> {
                 DigestEntry::Call(call) => self.call(call, before, closed),
                 DigestEntry::Answer(entry) => self.answer(entry, before),
                 DigestEntry::RunEnd(run) => self.run_end(run),
-                DigestEntry::Dispatch(entry) => self.dispatch(entry, before),
+                DigestEntry::Dispatch(entry) => {
+                    self.dispatch(entry, before).inspect_err(|_| self.ledger.end_early())?;
+                }
             }
         }
         self.count(closed.get(given_out..).unwrap_or_default());
+        Ok(())
+    }
+
+    /// Counts a line that cannot be used, or ends with its report.
+    fn refuse(&mut self, bad: &BadLine) -> Result<(), Report> {
+        let report = bad.report(&self.name, bad.is_first && self.ledger.is_without_entries());
+        if !self.options.skip_invalid {
+            return Err(report);
+        }
+        self.ledger.skipped += 1;
+        if self.reports.len() < MAX_REPORTS {
+            self.reports.push(report);
+        }
         Ok(())
     }
 
@@ -331,30 +341,18 @@ impl<'a> Assembler<'a> {
         self.attach(target, answer, late);
     }
 
-    /// Notes what a dispatcher did with an open call; the first cancellation and the first end count.
-    fn dispatch(&mut self, entry: DispatchEntry, lines_before: u64) {
-        let DispatchEntry { run, id, at: (at, line), decision, ends } = entry;
-        self.ledger.dispatched += 1;
-        let target = match self.find(id) {
-            None if run == self.nameless => self.find_in_any_run(id).map(|found| found.1),
+    /// Notes what a dispatcher did with an open call, or refuses a line that says what cannot have happened.
+    fn dispatch(&mut self, mut entry: DispatchEntry, lines_before: u64) -> Result<(), Report> {
+        entry.line += lines_before;
+        let target = match self.find(entry.id) {
+            None if entry.run == self.nameless => self.find_in_any_run(entry.id).map(|found| found.1),
             found => found,
         };
-        let Some(open) = target.and_then(|target| self.open.get_mut(target.number)) else {
-            self.ledger.dispatch_orphans += 1;
-            return;
-        };
-        let call = &mut open.built.call;
-        let backwards = call.at.is_some_and(|made| at < made);
-        self.ledger.backwards += u64::from(backwards);
-        let (dispatch, at) = (call.dispatch.get_or_insert_default(), (at, line + lines_before));
-        match decision {
-            Some(text) => dispatch.decisions.push((at.1, text)),
-            None if backwards => {} // an impossible time says nothing
-            None => drop(dispatch.cancelled.get_or_insert(at)),
+        match dispatched::note(target.and_then(|target| self.open.get_mut(target.number)), entry) {
+            Ok(()) => self.ledger.dispatched += 1,
+            Err(bad) => self.refuse(&bad)?,
         }
-        if ends && !backwards {
-            dispatch.ended.get_or_insert(at);
-        }
+        Ok(())
     }
 
     /// Hides an open call from later lines: a later call took its id.
@@ -476,6 +474,7 @@ impl<'a> Assembler<'a> {
     fn close(&mut self, number: u64, closed: &mut Vec<CompletedCall>) {
         let is_superseded = self.open.get(number).is_some_and(|open| open.superseded);
         let Some(mut call) = self.open.take(number, &mut self.runs) else { return };
+        self.ledger.count_unsent(&call);
         self.keys.mark(&mut call);
         if let Some(ids) = self.bare_ids.as_mut().filter(|_| !is_superseded) {
             ids.remove_call(&call, &self.joined);

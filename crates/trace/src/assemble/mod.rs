@@ -3,6 +3,7 @@
 mod account;
 mod answers;
 mod assembler;
+mod dispatched;
 mod early;
 mod ids;
 mod keys;

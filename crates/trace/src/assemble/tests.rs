@@ -18,12 +18,16 @@ struct Read {
 }
 
 fn try_assemble(text: &[u8], options: AssembleOptions) -> Result<Read, Report> {
+    try_redacted(text, options, &RedactionRules::default())
+}
+
+fn try_redacted(text: &[u8], options: AssembleOptions, rules: &RedactionRules) -> Result<Read, Report> {
     let writes = |tool: &str| !tool.starts_with("read");
     let mut assembler = Assembler::new(3, "t.jsonl", options, &writes);
     let mut closed = Vec::new();
     let mut chunks = Chunks::new(text);
     while let Some(piece) = chunks.next(Vec::new()).unwrap() {
-        assembler.take(read_piece(&piece, &RedactionRules::default()), &mut closed)?;
+        assembler.take(read_piece(&piece, rules), &mut closed)?;
     }
     let (ledger, reports, _) = assembler.finish(&mut closed);
     assert!(ledger.balances(), "{ledger:?}");
@@ -624,18 +628,75 @@ fn a_successful_refresh_is_no_write() {
 }
 
 #[test]
-fn what_a_dispatcher_did_is_noted_of_its_call_or_counted_as_an_orphan() {
+fn what_a_dispatcher_did_is_noted_of_its_call() {
     let call = r#"{"tool":"a","run_id":"r","call_id":"1","at_ms":10,"dispatcher_id":"d"}"#;
     let cancel = r#"{"type":"cancel","run_id":"r","call_id":"1","at_ms":20}"#;
     let end = r#"{"type":"decision","run_id":"r","call_id":"1","at_ms":30,"event":"outcome","outcome":"cancelled"}"#;
-    let read = assemble(&[call, cancel, end, &cancel.replace("\"1\"", "\"2\"")]);
+    let read = assemble(&[call, cancel, end]);
     let [one] = &read.calls[..] else { panic!() };
     let ms = playproof_engine::time::Instant::from_millis;
     assert_eq!((one.cancelled_at(), one.end(), one.dispatcher()), (Some(ms(20)), Some((ms(30), 3)), Some("d")));
     assert_eq!(one.dispatch.as_ref().unwrap().decisions, [(3, end.into())]);
-    assert_eq!((read.ledger.dispatched, read.ledger.dispatch_orphans, read.ledger.other), (3, 1, 0));
-    assert!(read.ledger.rows().contains(&("dispatch_orphans", 1)));
+    assert_eq!((read.ledger.dispatched, read.ledger.other), (2, 0));
+    assert!(read.ledger.rows().contains(&("dispatched", 2)));
+}
 
-    let before = assemble(&[call, &cancel.replace("20", "9")]);
-    assert_eq!((before.calls[0].cancelled_at(), before.ledger.backwards), (None, 1));
+#[test]
+fn what_cannot_have_happened_to_a_call_is_refused_where_it_stands() {
+    let call = r#"{"tool":"a","run_id":"r","call_id":"1","at_ms":10}"#;
+    let cancel = r#"{"type":"cancel","run_id":"r","call_id":"1","at_ms":20}"#;
+    let decision =
+        r#"{"type":"decision","run_id":"r","call_id":"1","at_ms":20,"event":"outcome","outcome":"cancelled"}"#;
+    let [ok, failed] = ["ok", "error"]
+        .map(|status| format!(r#"{{"type":"tool_result","run_id":"r","call_id":"1","status":"{status}","at_ms":15}}"#));
+    let refused = |lines: &[&str], rules: &[&str]| {
+        let rules = RedactionRules::new(rules, &[]).unwrap();
+        match try_redacted(lines.join("\n").as_bytes(), AssembleOptions::default(), &rules) {
+            Ok(_) => None,
+            Err(report) => {
+                let shown = report.source.text[report.diagnostics[0].labels[0].span.clone()].to_owned();
+                Some((report.source.first_line, report.diagnostics[0].id, shown))
+            }
+        }
+    };
+    let unknown = |line: usize, shown: &str| Some((line, "unknown_call", shown.to_owned()));
+    let impossible = |line: usize, shown: &str| Some((line, "impossible_time", shown.to_owned()));
+    let other = |line: &str| line.replace("\"call_id\":\"1\"", "\"call_id\":\"2\"");
+    assert_eq!(refused(&[call, &other(cancel)], &[]), unknown(2, "\"2\""));
+    assert_eq!(refused(&[call, &other(decision)], &[]), unknown(2, "\"2\""));
+    assert_eq!(refused(&[cancel, call], &[]), unknown(1, "\"1\""), "its call is not made yet");
+    assert_eq!(refused(&[call, &other(cancel)], &["ssn"]), unknown(2, "[redacted]"));
+    for early in [cancel, decision].map(|line| line.replace("20", "9")) {
+        assert_eq!(refused(&[call, &early], &[]), impossible(2, "9"));
+    }
+    assert_eq!(refused(&[call, &ok, cancel], &[]), impossible(3, "20"));
+    assert_eq!(refused(&[call, decision, &cancel.replace("20", "21")], &[]), impossible(3, "21"));
+    for lines in [&[call, &failed, cancel][..], &[call, cancel, &ok], &[call, &ok, &cancel.replace("20", "15")]] {
+        assert_eq!(refused(lines, &[]), None, "{lines:?}");
+    }
+
+    // An input that ends early has an account, too.
+    let text = [call, &other(cancel), call].join("\n");
+    let mut assembler = Assembler::new(0, "t.jsonl", AssembleOptions::default(), &|_| true);
+    let piece = Chunks::new(text.as_bytes()).next(Vec::new()).unwrap().unwrap();
+    assert!(assembler.take(read_piece(&piece, &RedactionRules::default()), &mut Vec::new()).is_err());
+    assert!(assembler.finish(&mut Vec::new()).0.balances());
+
+    let options = AssembleOptions { skip_invalid: true, ..AssembleOptions::default() };
+    let read = assemble_with(&[call, &other(cancel), cancel], options);
+    assert_eq!((read.ledger.skipped, read.ledger.dispatched), (1, 1));
+}
+
+#[test]
+fn a_late_answer_to_an_attempt_that_was_not_sent_is_counted_with_its_line() {
+    let unsent = |numbers: &[u32]| {
+        let late = |n: &u32| format!(r#"{{"call_id":"1","attempt":{n},"status":"ok","answers":"late"}}"#);
+        let first = [r#"{"tool":"a","call_id":"1"}"#, r#"{"call_id":"1","attempt":1,"status":"error"}"#];
+        let lines: Vec<String> = first.map(str::to_owned).into_iter().chain(numbers.iter().map(late)).collect();
+        let read = assemble(&lines.iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(read.ledger.rows().iter().any(|row| row.0 == "unsent"), read.ledger.unsent > 0);
+        (read.ledger.unsent, read.ledger.first_unsent)
+    };
+    assert_eq!((unsent(&[]), unsent(&[1]), unsent(&[2]), unsent(&[3, 2])), ((0, 0), (0, 0), (0, 0), (0, 0)));
+    assert_eq!((unsent(&[3]), unsent(&[2, 9, 9, 7])), ((1, 3), (2, 4)), "a repeated line counts once");
 }

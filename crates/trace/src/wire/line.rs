@@ -128,18 +128,24 @@ pub struct DispatchLine<'a> {
     /// `at_ms` or `at`.
     pub at: Instant,
     /// What it did.
-    pub what: DispatchWhat<'a>,
+    pub what: DispatchWhat,
+    /// The line.
+    pub text: &'a str,
+    /// The bytes of the line with its `call_id`.
+    pub id_span: Range<usize>,
+    /// Those with its time.
+    pub at_span: Range<usize>,
 }
 
 /// What a dispatcher did with a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DispatchWhat<'a> {
+pub enum DispatchWhat {
     /// It heard that the caller went away.
     Cancelled,
-    /// It decided what this line says.
-    Decided(&'a str),
+    /// It decided what the line says.
+    Decided,
     /// The same, and the call ended.
-    Ended(&'a str),
+    Ended,
 }
 
 /// What is wrong with a line, and where in it.

@@ -16,7 +16,7 @@ use crate::pieces::{BYTE_ORDER_MARK, REMOVE_MARKS, STRAY_MARK};
 use crate::wire::error_cache::ErrorCache;
 use crate::wire::fields;
 use crate::wire::fields::FieldSlices;
-use crate::wire::line::{AnswerLine, CallLine, DispatchLine, DispatchWhat, LineError, Listener, NonTrace};
+use crate::wire::line::{AnswerLine, CallLine, DispatchWhat, LineError, Listener, NonTrace};
 use crate::wire::names::{
     ANSWERS, ARGS, AT, AT_MS, ATTEMPT, DISPATCHER, DRAW, ENUM_FIELDS, ENUM_VALUES, ERROR, EVIDENCE, ID, KEY,
     LINE_FIELDS, NAMES, ROW, RUN, SOURCE, STARTED, STATUS, STATUS_FROM, TIMEOUT, TOKEN, TOOL, TYPE,
@@ -28,6 +28,9 @@ use playproof_engine::time::{Duration, Instant};
 use playproof_formats::diagnostic::did_you_mean;
 
 pub(super) type LineResult<T> = Result<T, Box<LineError>>;
+
+/// What a draw is.
+pub(super) const DRAW_VALUE: &str = "a number from 0 to 1 with at most nine decimal places";
 
 /// Distinguishes a line from others with the same known content.
 pub fn hash_of_line(line: &str) -> u32 {
@@ -43,7 +46,7 @@ struct LoweringState<'k> {
 /// Turns the fields of `line` into their meaning.
 #[derive(Clone, Copy)]
 pub(super) struct Lowering<'a> {
-    line: &'a str,
+    pub(super) line: &'a str,
 }
 
 impl<'a> Lowering<'a> {
@@ -72,10 +75,9 @@ impl<'a> Lowering<'a> {
                 listener.dispatch(self.dispatch_line(fields, DispatchWhat::Cancelled)?);
             }
             Some("\"decision\"") => {
-                let line = self.line.get(self.whole()).unwrap_or_default();
-                let what = match self.event(line)? {
-                    EventKind::Outcome => DispatchWhat::Ended(line),
-                    _ => DispatchWhat::Decided(line),
+                let what = match self.event()? {
+                    EventKind::Outcome => DispatchWhat::Ended,
+                    _ => DispatchWhat::Decided,
                 };
                 listener.dispatch(self.dispatch_line(fields, what)?);
                 return Ok(0); // its fields are those of an event
@@ -135,22 +137,6 @@ impl<'a> Lowering<'a> {
         })
     }
 
-    #[cold]
-    fn dispatch_line(
-        self,
-        fields: &FieldSlices<'a, LINE_FIELDS>,
-        what: DispatchWhat<'a>,
-    ) -> LineResult<DispatchLine<'a>> {
-        let lacks = |message: &str| Err(self.error("missing_field", self.whole(), message, "it is not here"));
-        let Some(id) = self.label(fields, ID)? else {
-            return lacks("a `cancel` or a `decision` needs a `call_id`: the call that it is about");
-        };
-        let Some(at) = self.time(fields)? else {
-            return lacks("a `cancel` or a `decision` needs a time: `at_ms` or `at`");
-        };
-        Ok(DispatchLine { run: self.label(fields, RUN)?, id, at, what })
-    }
-
     #[inline(always)]
     fn answer_line(
         self,
@@ -169,9 +155,14 @@ impl<'a> Lowering<'a> {
         state: &mut LoweringState<'_>,
     ) -> LineResult<RecordedAnswer> {
         let reply = self.reply(fields, state)?;
+        let to = self.enum_value(fields, ANSWERS).map_or(Ok(AnswerTo::Attempt), |raw| self.answer_to(raw))?;
+        let attempt = self.attempt(fields)?;
+        if to == AnswerTo::Late && attempt.is_none() {
+            return Err(self.late_without_attempt(fields));
+        }
         Ok(RecordedAnswer {
-            to: self.enum_value(fields, ANSWERS).map_or(Ok(AnswerTo::Attempt), |raw| self.answer_to(raw))?,
-            attempt: self.attempt(fields)?,
+            to,
+            attempt,
             started: self.millis_of(fields, STARTED)?.map(Instant::from_micros),
             at: self.time(fields)?,
             reply,
@@ -270,6 +261,13 @@ impl<'a> Lowering<'a> {
         }
     }
 
+    #[cold]
+    fn late_without_attempt(self, fields: &FieldSlices<'a, LINE_FIELDS>) -> Box<LineError> {
+        let message = "a `late` answer needs an `attempt`: the one that it came too late for";
+        let span = fields.field(ANSWERS).map_or_else(|| self.whole(), |raw| self.span(raw));
+        self.error("missing_field", span, message, "late for an attempt without a number")
+    }
+
     #[inline(always)]
     fn attempt(self, fields: &FieldSlices<'a, LINE_FIELDS>) -> LineResult<Option<u32>> {
         if let Some(number @ 1..=1_000) = fields.number(ATTEMPT) {
@@ -287,12 +285,12 @@ impl<'a> Lowering<'a> {
         // A JSON zero may be negative.
         let unsigned = raw.strip_prefix('-').filter(|number| number.trim_matches(['0', '.']).is_empty());
         let draw = Draw::parse(unsigned.unwrap_or(raw)).map(Some);
-        draw.ok_or_else(|| self.wrong_type(raw, "draw", "a number from 0 to 1 with at most nine decimal places"))
+        draw.ok_or_else(|| self.wrong_type(raw, "draw", DRAW_VALUE))
     }
 
     /// `at_ms`, else `at`, which must be a time even if it is not used.
     #[inline(always)]
-    fn time(self, fields: &FieldSlices<'a, LINE_FIELDS>) -> LineResult<Option<Instant>> {
+    pub(super) fn time(self, fields: &FieldSlices<'a, LINE_FIELDS>) -> LineResult<Option<Instant>> {
         let millis = self.millis_of(fields, AT_MS)?.map(Instant::from_micros);
         match fields.field(AT) {
             Some(raw) => self.moment(raw).map(|moment| Some(millis.unwrap_or(moment))),
@@ -356,7 +354,11 @@ impl<'a> Lowering<'a> {
 
     /// A name in a field; a number is a name too.
     #[inline(always)]
-    fn label(self, fields: &FieldSlices<'a, LINE_FIELDS>, number: usize) -> LineResult<Option<Cow<'a, str>>> {
+    pub(super) fn label(
+        self,
+        fields: &FieldSlices<'a, LINE_FIELDS>,
+        number: usize,
+    ) -> LineResult<Option<Cow<'a, str>>> {
         self.plain_or(fields, number, Self::name)
     }
 

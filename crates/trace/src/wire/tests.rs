@@ -405,9 +405,9 @@ fn lines_of_a_dispatcher_are_read() {
     assert_eq!((read.run.as_deref(), &*read.id, read.at), (Some("r"), "7", Instant::from_millis(40)));
     assert_eq!(read.what, DispatchWhat::Cancelled);
     let text = r#"{"type":"decision","call_id":"c","at_ms":1,"event":"outcome","outcome":"cached","to":"r#1"}"#;
-    assert_eq!(dispatch(text).what, DispatchWhat::Ended(text));
+    assert_eq!((dispatch(text).what, dispatch(text).text), (DispatchWhat::Ended, text));
     let text = r#"{"type":"decision","call_id":"c","at_ms":1,"event":"queued","place":1}"#;
-    assert_eq!((dispatch(text).what, parse_line(text).unwrap().unknown_fields), (DispatchWhat::Decided(text), 0));
+    assert_eq!((dispatch(text).what, parse_line(text).unwrap().unknown_fields), (DispatchWhat::Decided, 0));
 }
 
 #[test]
@@ -416,7 +416,7 @@ fn impossible_draws_cancellations_and_decisions_are_underlined() {
         let error = parse_line(text).unwrap_err();
         (error.id, text.get(error.span).unwrap_or_default().to_owned())
     };
-    for draw in ["1.5", "-0.1", "1e-1", "0.1234567891", "\"0.5\"", "true"] {
+    for draw in ["1.5", "-0.1", "1e-10", "0.1234567891", "\"0.5\"", "true"] {
         let text = format!(r#"{{"call_id":"c","status":"ok","draw":{draw}}}"#);
         assert_eq!(wrong(&text), ("wrong_type", draw.to_owned()));
     }
@@ -428,4 +428,24 @@ fn impossible_draws_cancellations_and_decisions_are_underlined() {
     assert_eq!(decision("").0, "missing_field");
     assert_eq!(decision(r#","event":"outcomes""#), ("unknown_value", r#""outcomes""#.to_owned()));
     assert_eq!(decision(r#","event":3"#), ("unknown_value", "3".to_owned()));
+    for (field, wrong) in [
+        ("attempt", "0"),
+        ("attempt", "-1"),
+        ("attempt", "\"x\""),
+        ("attempts", "-4"),
+        ("attempts", "0.5"),
+        ("draw", "5"),
+    ] {
+        let event = format!(r#","event":"outcome","{field}":{wrong}"#);
+        assert_eq!(decision(&event), ("wrong_type", wrong.to_owned()), "{field}");
+    }
+    let outcome = r#","event":"outcome","outcome":"succeded""#;
+    assert_eq!(decision(outcome), ("unknown_value", r#""succeded""#.to_owned()));
+    let late = r#"{"call_id":"c","status":"ok","answers":"late"}"#;
+    assert_eq!(wrong(late), ("missing_field", r#""late""#.to_owned()));
+    for right in
+        [r#","event":"outcome","outcome":"reversed","attempts":0"#, r#","event":"retry_scheduled","draw":1e-05"#]
+    {
+        assert!(parse_line(&format!(r#"{{"type":"decision","call_id":"c","at_ms":1{right}}}"#)).is_ok());
+    }
 }
