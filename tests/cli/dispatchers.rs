@@ -174,3 +174,41 @@ fn a_call_that_shares_state_with_too_many_others_is_not_kept_and_told_why() {
         run.err
     );
 }
+
+#[test]
+fn a_fixture_can_expect_how_circuits_and_retry_budgets_end() {
+    let place = Place::new();
+    let playbook = "format: playbook/1\nname: p\nqueues: [people]\ndefault_queue: people\nverdicts:\n  \
+        down: { means: m, effect: unknown, breaker: failure, then: { retry_with_backoff: { backoff_ms: [10], retry_budget: own } } }\n\
+        classify: [{ rule: down, when: { kind: down }, verdict: down }]\n\
+        breakers: { search: { window: { calls: 2 }, failure_count: 2, open_ms: 1000 } }\n\
+        retry_budgets: { own: { kind: token_bucket, capacity: 10, cost: 4 }, all: { kind: token_bucket, capacity: 5, cost: 1, per: dispatcher }, share: { kind: concurrency_ratio, budget_percent: 20, min_retry_concurrency: 1 } }\n\
+        tools: { find: { access: read, server: search }, note: { access: read, server: notes } }\n";
+    place.write("p.yaml", playbook);
+    let fixture = |expect: &str| {
+        format!(
+            "format: fixture/1\ntitle: t\nplaybooks: [p]\ncalls: {{ one: {{ tool: find }}, two: {{ tool: note }} }}\n\
+             upstream: {{ one: [{{ error: {{ kind: down }} }}, {{ error: {{ kind: down }} }}], two: [{{ ok: {{}} }}] }}\n\
+             expect: {{ p: {{ {expect} }} }}\n"
+        )
+    };
+    let run = |expect: &str, code| {
+        place.write("f.yaml", fixture(expect));
+        place.run(&["replay", "f.yaml", "--playbook", "p.yaml"]).exits(code).out
+    };
+    run("circuits: { search: open }, retry_budgets: { own: { search: 6, notes: 10 }, all: 5 }", 0);
+    for (expect, said) in [
+        ("circuits: { search: closed }", "circuits: expected search: closed, got search: open"),
+        ("circuits: { notes: closed }", "got notes: the server has no breaker"),
+        ("circuits: { serch: closed }", "got serch: no call uses this server"),
+        ("retry_budgets: { own: { search: 7 } }", "expected own of search: 7, got own of search: 6"),
+        ("retry_budgets: { own: 6 }", "got own: each server has its own"),
+        ("retry_budgets: { all: { search: 5 } }", "got all of search: all servers share it"),
+        ("retry_budgets: { own: { serch: 5 } }", "got own of serch: no call uses this server"),
+        ("retry_budgets: { share: { search: 0 } }", "got share of search: it has no tokens"),
+        ("retry_budgets: { non: 5 }", "got non: there is no such budget"),
+    ] {
+        let out = run(expect, 1);
+        assert!(out.split_whitespace().collect::<Vec<_>>().join(" ").contains(said), "{out}");
+    }
+}

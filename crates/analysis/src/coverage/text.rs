@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use playproof_engine::event::{Decision, Draw, ErrorFacts, Header, Headers, OutcomeKind};
+use playproof_engine::event::{Decision, Draw, ErrorFacts, Header, Headers, OutcomeKind, TokensLeft};
 use playproof_engine::fixture::{Expect, ExpectCall, Fixture, FixtureCall, FixtureTool};
 use playproof_engine::ids::CallId;
 use playproof_engine::sim::{Plan, Scenario, SimulationRecord};
@@ -225,10 +225,34 @@ fn expect(text: &mut String, expect: &BTreeMap<String, Expect>, names: &[&str]) 
                 line(text, format_args!("    {name}: {count}"));
             }
         }
+        if !expect.circuits.is_empty() {
+            let states = expect.circuits.iter().map(|(server, state)| format!("{}: {state}", scalar(server)));
+            line(text, format_args!("    circuits: {{ {} }}", states.collect::<Vec<_>>().join(", ")));
+        }
+        if !expect.retry_budgets.is_empty() {
+            line(text, format_args!("    retry_budgets: {{ {} }}", expected_budgets(&expect.retry_budgets)));
+        }
         if let Some(findings) = &expect.findings {
             line(text, format_args!("    findings: [{}]", listed(findings.iter().map(|id| id.as_str()))));
         }
     }
+}
+
+/// Budgets that all calls share, and those of servers.
+fn expected_budgets(left: &BTreeMap<(String, Option<String>), TokensLeft>) -> String {
+    let mut budgets: BTreeMap<&str, (Option<TokensLeft>, Vec<String>)> = BTreeMap::new();
+    for ((budget, server), left) in left {
+        let of = budgets.entry(budget).or_default();
+        match server {
+            None => of.0 = Some(*left),
+            Some(server) => of.1.push(format!("{}: {left}", scalar(server))),
+        }
+    }
+    let written = budgets.into_iter().map(|(budget, (shared, servers))| match shared {
+        Some(left) => format!("{}: {left}", scalar(budget)),
+        None => format!("{}: {{ {} }}", scalar(budget), servers.join(", ")),
+    });
+    written.collect::<Vec<_>>().join(", ")
 }
 
 fn expected_fields(expect: &ExpectCall) -> String {
@@ -305,6 +329,8 @@ expect:
     effects: 2
     sends: 5
     peak_in_flight: 3
+    circuits: { search: half_open, 's 2': closed }
+    retry_budgets: { quota: 13.5, 'per server': { search: 0, 's 2': 4 } }
     findings: [unclassified]
   b: { findings: [] }
 ";

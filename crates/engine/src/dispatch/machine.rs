@@ -184,6 +184,11 @@ impl Machine {
         shared.map_or_else(Purse::default, |shared| shared.purse.clone())
     }
 
+    /// What the retry budgets that were used have left.
+    pub fn purses(&self) -> impl Iterator<Item = (PurseKey, &Purse)> {
+        self.shared.iter().flat_map(|shared| &shared.purses).map(|(key, shared)| (*key, &shared.purse))
+    }
+
     /// Whether a call took the last of a retry budget at a moment.
     pub fn has_spent(&self, budget: PurseKey, call: CallId, at: Instant) -> bool {
         let purse = self.shared.as_ref().and_then(|shared| shared.purses.get(&budget));

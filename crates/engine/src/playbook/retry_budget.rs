@@ -97,6 +97,11 @@ words! {
 }
 
 impl RetryBudgetKind {
+    /// Whether something of it can be left: it has tokens, or deposits.
+    pub const fn has_tokens(&self) -> bool {
+        !matches!(self, RetryBudgetKind::ConcurrencyRatio { .. } | RetryBudgetKind::InflightShare { .. })
+    }
+
     /// Its name.
     pub const fn word(&self) -> RetryBudgetWord {
         match self {

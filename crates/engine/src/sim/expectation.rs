@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use crate::dispatch::Purse;
 use crate::event::{Decision, EffectClaim, FindingId, Outcome, OutcomeKind, ValidNext};
 use crate::fixture::{Expect, ExpectCall};
 use crate::ids::{ActionId, CallId};
+use crate::playbook::BudgetScope;
+use crate::time::Instant;
 
 use super::plan::Plan;
 use super::record::SimulationRecord;
@@ -66,7 +69,47 @@ pub fn contradictions(
     check.holds("peak_in_flight", expect.peak_in_flight, &record.peak_in_flight());
     check.holds("sends", expect.sends, &record.tallies.iter().map(|tally| tally.sends).sum());
     check_findings(&mut check, expect.findings.as_deref(), record);
+    for (server, state) in &expect.circuits {
+        let actual = format!("{server}: {}", circuit(server, plan, record));
+        check.holds("circuits", Some(format!("{server}: {state}")), &actual);
+    }
+    for ((budget, server), left) in &expect.retry_budgets {
+        let of = server.as_ref().map_or_else(|| budget.clone(), |server| format!("{budget} of {server}"));
+        let actual = format!("{of}: {}", budget_left(budget, server.as_deref(), plan, record));
+        check.holds("retry_budgets", Some(format!("{of}: {left}")), &actual);
+    }
     found
+}
+
+/// The state of a server's breaker at the end, or why there is none.
+fn circuit(server: &str, plan: &Plan, record: &SimulationRecord) -> &'static str {
+    match record.server(server) {
+        None => "no call uses this server",
+        Some(_) if plan.playbook.breaker_id(server).is_none() => "the server has no breaker",
+        Some(id) => record.circuit(id).as_str(),
+    }
+}
+
+/// What a retry budget has left at the end, or why it has nothing to show.
+fn budget_left(name: &str, server: Option<&str>, plan: &Plan, record: &SimulationRecord) -> String {
+    let Some(place) = plan.playbook.retry_budgets.iter().position(|(known, _)| **known == *name) else {
+        return "there is no such budget".to_owned();
+    };
+    let (_, budget) = &plan.playbook.retry_budgets[place]; // just found
+    let id = match (server, budget.per) {
+        (Some(server), BudgetScope::Server) => match record.server(server) {
+            Some(id) => Some(id),
+            None => return "no call uses this server".to_owned(),
+        },
+        (None, BudgetScope::Dispatcher) => None,
+        (None, BudgetScope::Server) => return "each server has its own".to_owned(),
+        (Some(_), BudgetScope::Dispatcher) => return "all servers share it".to_owned(),
+    };
+    if !budget.kind.has_tokens() {
+        return "it has no tokens".to_owned();
+    }
+    let used = record.budgets.iter().find(|used| used.budget.index() == place && used.server == id);
+    used.map_or_else(|| Purse::default().left(&budget.kind, Instant::ZERO).to_string(), |used| used.left.to_string())
 }
 
 /// How many calls of a group ended in which way.

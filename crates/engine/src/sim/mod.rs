@@ -30,7 +30,7 @@ pub use gate_account::{GateAct, GateStep};
 pub use meaning::FailureMeaning;
 pub use pace::Pace;
 pub use plan::{GateJudgement, Plan, Reserved};
-pub use record::{CallTally, OffTape, SimulationRecord};
+pub use record::{BudgetLeft, CallTally, OffTape, SimulationRecord};
 pub use recording::Recording;
 pub use repeats::{Evidence, MOST_IDENTICAL_CALLS, Moment, RepeatedCall, Repeats, acts_again};
 pub use scenario::{Scenario, ScenarioCall};

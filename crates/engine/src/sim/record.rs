@@ -8,11 +8,12 @@ use std::sync::Arc;
 use foldhash::fast::FixedState;
 
 use crate::call::{RecordedCall, Reply};
+use crate::dispatch::BreakerState;
 use crate::event::{
-    Decision, DecisionEvent, ErrorFacts, Finding, Intent, Outcome, OutcomeKind, PlaybookNames, Provenance, Told,
-    Transcript, ValidNext,
+    CircuitChange, Decision, DecisionEvent, ErrorFacts, Finding, Intent, Outcome, OutcomeKind, PlaybookNames,
+    Provenance, TokensLeft, Told, Transcript, ValidNext,
 };
-use crate::ids::{CallId, ErrorId};
+use crate::ids::{CallId, ErrorId, RetryBudgetId, ServerId};
 use crate::time::Duration;
 use crate::upstream::Ledger;
 
@@ -45,7 +46,21 @@ pub struct SimulationRecord {
     pub others: Vec<String>,
     /// The names of the servers that its events mention, by `ServerId`.
     pub servers: Vec<String>,
+    /// What the retry budgets with tokens that were used have left at the end of a scenario, with the servers that share
+    /// them.
+    pub budgets: Vec<BudgetLeft>,
     by_call: EventsByCall,
+}
+
+/// What a retry budget has left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BudgetLeft {
+    /// The budget.
+    pub budget: RetryBudgetId,
+    /// The server whose calls share it; none: all calls do.
+    pub server: Option<ServerId>,
+    /// Its tokens.
+    pub left: TokensLeft,
 }
 
 /// The places of each call's events. Empty for a single call.
@@ -178,6 +193,24 @@ impl SimulationRecord {
             peak = peak.max(out.len());
         }
         u32::try_from(peak).unwrap_or(u32::MAX)
+    }
+
+    /// The id of a server that a call uses.
+    pub fn server(&self, name: &str) -> Option<ServerId> {
+        self.servers.iter().zip(0..).find(|(known, _)| *known == name).map(|(_, id)| ServerId(id))
+    }
+
+    /// The state of the breaker of a server after the last event.
+    pub fn circuit(&self, server: ServerId) -> BreakerState {
+        let change = self.events.iter().rev().find_map(|event| match event.what {
+            Decision::Circuit { server: of, change } if of == server => Some(change),
+            _ => None,
+        });
+        match change {
+            Some(CircuitChange::Opened { .. }) => BreakerState::Open,
+            Some(CircuitChange::HalfOpen) => BreakerState::HalfOpen,
+            Some(CircuitChange::Closed) | None => BreakerState::Closed,
+        }
     }
 
     /// Derives the values that follow from the events.

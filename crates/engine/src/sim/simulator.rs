@@ -4,15 +4,16 @@ use std::sync::Arc;
 
 use crate::call::RecordedCall;
 use crate::classify::Memo;
-use crate::event::ErrorFacts;
+use crate::event::{ErrorFacts, TokensLeft};
 use crate::ids::{CallId, ErrorId};
 use crate::playbook::ToolFacts;
+use crate::time::Instant;
 use crate::upstream::{Answer, KeyDialect, Ledger, MissingAnswerPolicy, Request, Upstream};
 
 use super::event_loop::{CallSource, EventLoop, LoopStep, LoopStop};
 use super::findings;
 use super::plan::Plan;
-use super::record::{CallTally, Errors, SimulationRecord};
+use super::record::{BudgetLeft, CallTally, Errors, SimulationRecord};
 use super::scenario::{Scenario, ScenarioCall};
 use super::told;
 
@@ -120,7 +121,7 @@ impl Simulator {
             self.upstream.add_existing(effect);
         }
         self.run(plan, &scenario.calls, &mut observe);
-        self.record.servers = scenario.server_names();
+        self.note_shared(plan, scenario);
         std::mem::take(&mut self.record)
     }
 
@@ -143,9 +144,22 @@ impl Simulator {
     /// Ends a scenario without remaining events; `ledger` is the ledger of the caller's upstream.
     pub fn finish(&mut self, plan: &Plan, scenario: &Scenario<'_>, ledger: Ledger) -> &SimulationRecord {
         self.record.ledger = ledger;
-        self.record.servers = scenario.server_names();
         self.close(plan, &scenario.calls);
+        self.note_shared(plan, scenario);
         &self.record
+    }
+
+    /// Notes what the calls of a scenario shared.
+    fn note_shared(&mut self, plan: &Plan, scenario: &Scenario<'_>) {
+        let Simulator { record, event_loop, .. } = self;
+        record.servers = scenario.server_names();
+        let end = record.events.last().map_or(Instant::ZERO, |event| event.at);
+        record.budgets.clear();
+        record.budgets.extend(event_loop.machine.purses().filter_map(|((budget, server), purse)| {
+            let kind = plan.playbook.retry_budget(budget).kind;
+            let left = TokensLeft::from_thousandths(purse.left(&kind, end).thousandths());
+            kind.has_tokens().then_some(BudgetLeft { budget, server, left })
+        }));
     }
 
     /// Simulates calls from a cleared state.

@@ -147,9 +147,7 @@ impl Transition<'_> {
     pub(super) fn left_of(&mut self, retry: &Retry) -> Option<TokensLeft> {
         let id = retry.retry_budget.filter(|_| !retry.uncounted)?;
         let (now, kind) = (self.now, &self.playbook.retry_budget(id).kind);
-        let has_tokens =
-            !matches!(kind, RetryBudgetKind::ConcurrencyRatio { .. } | RetryBudgetKind::InflightShare { .. });
-        has_tokens.then(|| TokensLeft::from_thousandths(self.purse(id).left(kind, now).thousandths()))
+        kind.has_tokens().then(|| TokensLeft::from_thousandths(self.purse(id).left(kind, now).thousandths()))
     }
 
     /// The call's purse of a budget.
