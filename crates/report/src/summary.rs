@@ -1,8 +1,9 @@
 //! The summary of a replay as sections of rows, for whatever page: recorded beside every playbook.
 //! Rows in which nothing was counted are left out. Draws nothing.
 
-use playproof_analysis::replay::{GraphCounts, Refusals, Replayed, Summary};
+use playproof_analysis::replay::{GraphCounts, Percentiles, Refusals, Replayed, Summary};
 use playproof_engine::event::{AdmissionRefusal, EffectClaim, FindingBy, FindingKind, OutcomeWord, PlaybookNames};
+use playproof_engine::time::Duration;
 
 use super::text;
 use super::timeline::millis;
@@ -25,6 +26,24 @@ pub struct Row {
     pub recorded: String,
     /// Under each playbook; empty where that means nothing.
     pub values: Vec<String>,
+    /// What a page can link it with.
+    pub of: RowOf,
+}
+
+/// What a row counts calls of.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RowOf {
+    /// Nothing that a call has by itself.
+    #[default]
+    Other,
+    /// A finding.
+    Finding(FindingKind),
+    /// A verdict, by name.
+    Verdict(String),
+    /// Failures of a verdict with a message template.
+    Failure(String, String),
+    /// A queue, by name.
+    Queue(String),
 }
 
 /// A replay with the names of its playbooks.
@@ -48,6 +67,8 @@ impl Totals<'_> {
             ("Verdicts of failures", self.verdicts()),
             ("Outcomes", self.outcomes()),
             ("Effects", self.effects()),
+            ("Delay added per call, ms", self.delays()),
+            ("Upstream calls per call", self.requests()),
             ("Graph", self.graph()),
         ];
         let sections = all.into_iter().map(|(title, rows)| Section { title, rows });
@@ -89,14 +110,16 @@ impl Totals<'_> {
 
     /// By name, because two playbooks need not have the same verdicts.
     fn verdicts(&self) -> Vec<Row> {
-        self.by_name(|summary, names| {
-            names.verdicts.iter().map(|name| name.to_string()).zip(summary.verdicts.iter().copied()).collect()
+        let of = |name: &str| (name.to_owned(), RowOf::Verdict(name.to_owned()));
+        self.by_name(of, |summary, names| {
+            names.verdicts.iter().map(|name| &**name).zip(summary.verdicts.iter().copied()).collect()
         })
     }
 
     fn queues(&self) -> Vec<Row> {
-        self.by_name(|summary, names| {
-            names.queues.iter().map(|name| format!("  in queue {name}")).zip(summary.queues.iter().copied()).collect()
+        let of = |name: &str| (format!("  in queue {name}"), RowOf::Queue(name.to_owned()));
+        self.by_name(of, |summary, names| {
+            names.queues.iter().map(|name| &**name).zip(summary.queues.iter().copied()).collect()
         })
     }
 
@@ -170,39 +193,87 @@ impl Totals<'_> {
             let label = format!("{:6}  {}", kind.severity.as_str(), kind.id.as_str());
             let mut row = self.row(&label, |summary| counted(summary.findings.of_kind(kind, FindingBy::Playbook)));
             row.recorded = counted(self.replayed.recorded.of_kind(kind, FindingBy::Recorded));
+            row.of = RowOf::Finding(kind);
             row
         });
         rows.filter(is_said).collect()
     }
 
-    fn by_name(&self, counts: impl Fn(&Summary, &PlaybookNames) -> Vec<(String, u64)>) -> Vec<Row> {
-        let columns: Vec<Vec<(String, u64)>> =
+    /// How the added delay is spread over the calls; nothing where none is added.
+    fn delays(&self) -> Vec<Row> {
+        let all: Vec<Percentiles> =
+            self.replayed.summaries.iter().map(|summary| summary.delay_of_calls.percentiles()).collect();
+        if all.iter().all(|percentiles| percentiles.max == 0) {
+            return Vec::new();
+        }
+        let mut rows = vec![self.row("calls with a delay", |summary| text::count(summary.delay_of_calls.above_zero()))];
+        rows.extend(spread(&all, |micros| millis(Duration::from_micros(micros))));
+        rows
+    }
+
+    /// How the upstream calls are spread over the calls; nothing where each takes one at most.
+    fn requests(&self) -> Vec<Row> {
+        let mut all: Vec<Percentiles> =
+            self.replayed.summaries.iter().map(|summary| summary.requests_of_calls.percentiles()).collect();
+        // They are the same under every playbook.
+        let recorded = self.replayed.summaries.first().map(|summary| summary.requests_recorded_of_calls.percentiles());
+        all.extend(recorded);
+        if all.iter().all(|percentiles| percentiles.max <= 1) {
+            return Vec::new();
+        }
+        let with_recorded = |mut row: Row| Row { recorded: row.values.pop().unwrap_or_default(), ..row };
+        spread(&all, text::count).into_iter().map(with_recorded).collect()
+    }
+
+    /// A row for each name that any playbook has; `of` gives its label and what it counts.
+    fn by_name<'s>(
+        &'s self,
+        of: impl Fn(&str) -> (String, RowOf),
+        counts: impl Fn(&'s Summary, &'s PlaybookNames) -> Vec<(&'s str, u64)>,
+    ) -> Vec<Row> {
+        let columns: Vec<Vec<(&str, u64)>> =
             self.replayed.summaries.iter().zip(self.names).map(|(summary, names)| counts(summary, names)).collect();
-        let mut labels: Vec<&String> = Vec::new();
+        let mut all: Vec<&str> = Vec::new();
         for (name, _) in columns.iter().flatten() {
-            if !labels.contains(&name) {
-                labels.push(name);
+            if !all.contains(name) {
+                all.push(name);
             }
         }
-        let value = |column: &Vec<(String, u64)>, label: &String| {
-            column.iter().find(|(name, _)| name == label).map_or_else(String::new, |(_, count)| counted(*count))
+        let value = |column: &Vec<(&str, u64)>, wanted: &str| {
+            column.iter().find(|(name, _)| *name == wanted).map_or_else(String::new, |(_, count)| counted(*count))
         };
-        let row = |label: &String| Row {
-            label: label.clone(),
-            recorded: String::new(),
-            values: columns.iter().map(|column| value(column, label)).collect(),
+        let row = |name: &str| {
+            let (label, of) = of(name);
+            Row {
+                label,
+                recorded: String::new(),
+                values: columns.iter().map(|column| value(column, name)).collect(),
+                of,
+            }
         };
-        labels.into_iter().map(row).filter(is_said).collect()
+        all.into_iter().map(row).filter(is_said).collect()
     }
 
     fn row(&self, label: &str, value: impl Fn(&Summary) -> String) -> Row {
         let values = self.replayed.summaries.iter().map(value).collect();
-        Row { label: label.to_owned(), recorded: String::new(), values }
+        Row { label: label.to_owned(), recorded: String::new(), values, of: RowOf::Other }
     }
 
     fn recorded_only(&self, label: &str, recorded: String) -> Row {
-        Row { label: label.to_owned(), recorded, values: vec![String::new(); self.names.len()] }
+        Row { label: label.to_owned(), recorded, values: vec![String::new(); self.names.len()], of: RowOf::Other }
     }
+}
+
+/// A row for each percentile, with a value for each of `all`.
+fn spread(all: &[Percentiles], words: impl Fn(u64) -> String) -> Vec<Row> {
+    let names = Percentiles::default().rows();
+    let row = |(n, (name, _)): (usize, (&'static str, u64))| Row {
+        label: name.to_owned(),
+        recorded: String::new(),
+        values: all.iter().map(|percentiles| words(percentiles.rows()[n].1)).collect(),
+        of: RowOf::Other,
+    };
+    names.into_iter().enumerate().map(row).collect()
 }
 
 fn counted(count: u64) -> String {

@@ -10,6 +10,7 @@ use playproof_engine::time::Duration;
 use serde_json::Value;
 
 use super::counts::Counts;
+use super::distribution::Distribution;
 use super::graph_counts::GraphCounts;
 use super::message_template::MessageTemplates;
 
@@ -81,10 +82,16 @@ pub struct Summary {
     pub findings: FindingCounts,
     /// All the waiting that the playbook added.
     pub added_delay: Duration,
+    /// The same of each call, in microseconds.
+    pub delay_of_calls: Distribution,
     /// Requests to the upstream as recorded.
     pub requests_recorded: u64,
+    /// The same of each call.
+    pub requests_recorded_of_calls: Distribution,
     /// Requests to the upstream under the playbook.
     pub requests: u64,
+    /// The same of each call.
+    pub requests_of_calls: Distribution,
     /// What the ledgers hold.
     pub effects: Effects,
     /// Calls that wait for a human, by `QueueId`.
@@ -145,7 +152,9 @@ impl Summary {
         if let (Some(outcome), Some(tally)) = (record.outcomes.first(), record.tallies.first()) {
             self.add_outcome(outcome.kind, outcome.claim);
             self.added_delay = self.added_delay.plus(tally.added_delay);
+            self.delay_of_calls.add(tally.added_delay.as_micros());
             self.requests += u64::from(tally.sends);
+            self.requests_of_calls.add(tally.sends.into());
             self.off_tape_calls += u64::from(tally.off_tape.is_some());
             self.tape_left += u64::from(tally.tape_left);
         }
@@ -176,7 +185,9 @@ impl Summary {
             }
         }
         // Without a dispatcher's word, a call without an answer was sent once.
-        self.requests_recorded += others + attempts.max(started(call).unwrap_or(1));
+        let requests = others + attempts.max(started(call).unwrap_or(1));
+        self.requests_recorded += requests;
+        self.requests_recorded_of_calls.add(requests);
     }
 
     fn add_outcome(&mut self, kind: OutcomeKind, claim: EffectClaim) {
@@ -244,8 +255,11 @@ impl Summary {
         add_all(&mut self.claims, &later.claims);
         self.findings.merge(&later.findings);
         self.added_delay = self.added_delay.plus(later.added_delay);
+        self.delay_of_calls.merge(&later.delay_of_calls);
         self.requests_recorded += later.requests_recorded;
+        self.requests_recorded_of_calls.merge(&later.requests_recorded_of_calls);
         self.requests += later.requests;
+        self.requests_of_calls.merge(&later.requests_of_calls);
         self.effects.recorded += later.effects.recorded;
         self.effects.inferred += later.effects.inferred;
         self.effects.modelled += later.effects.modelled;

@@ -4,9 +4,12 @@ use serde::{Serialize, Serializer};
 
 use super::write::{Map, Millis};
 use crate::overview::{InputNote, decides};
-use playproof_analysis::replay::{Counts, Effects, FindingCounts, GraphCounts, Refusals, Replayed, Summary};
+use playproof_analysis::replay::{
+    Counts, Effects, FindingCounts, GraphCounts, Percentiles, Refusals, Replayed, Summary,
+};
 use playproof_engine::call::Place;
 use playproof_engine::event::{EffectClaim, FindingBy, OutcomeWord, PlaybookNames};
+use playproof_engine::time::Duration;
 use playproof_trace::origin::Sources;
 
 /// What became of the lines of one input.
@@ -117,8 +120,13 @@ struct PlaybookJson<'a> {
     claims: Map<u64>,
     findings: Vec<FindingJson>,
     added_delay_ms: Millis,
+    delayed_calls: u64,
+    added_delay_per_call_ms: Map<Millis>,
+    added_delay_per_delayed_call_ms: Map<Millis>,
     upstream_calls_recorded: u64,
+    upstream_calls_recorded_per_call: Map<u64>,
     upstream_calls: u64,
+    upstream_calls_per_call: Map<u64>,
     effects: EffectsJson,
     queues: Vec<NamedJson<'a>>,
     off_tape_calls: u64,
@@ -261,8 +269,13 @@ fn playbook<'a>(summary: &'a Summary, names: &'a PlaybookNames) -> PlaybookJson<
         claims: Map(EffectClaim::ALL.into_iter().map(|claim| (claim.as_str(), summary.claim(claim))).collect()),
         findings: findings(&summary.findings, FindingBy::Playbook),
         added_delay_ms: Millis(summary.added_delay),
+        delayed_calls: summary.delay_of_calls.above_zero(),
+        added_delay_per_call_ms: spread(summary.delay_of_calls.percentiles(), delay),
+        added_delay_per_delayed_call_ms: spread(summary.delay_of_calls.percentiles_above_zero(), delay),
         upstream_calls_recorded: summary.requests_recorded,
+        upstream_calls_recorded_per_call: spread(summary.requests_recorded_of_calls.percentiles(), |count| count),
         upstream_calls: summary.requests,
+        upstream_calls_per_call: spread(summary.requests_of_calls.percentiles(), |count| count),
         effects: EffectsJson { recorded, inferred, modelled, reversed, unobserved },
         queues: named(&names.queues, &summary.queues),
         off_tape_calls: summary.off_tape_calls,
@@ -297,6 +310,14 @@ fn graph(graph: &GraphCounts) -> GraphJson {
             calls_until_ok: until_ok.collect(),
         },
     }
+}
+
+fn spread<V>(percentiles: Percentiles, value: impl Fn(u64) -> V) -> Map<V> {
+    Map(percentiles.rows().map(|(name, count)| (name, value(count))).into())
+}
+
+fn delay(micros: u64) -> Millis {
+    Millis(Duration::from_micros(micros))
 }
 
 fn suspected(summary: &Summary) -> Option<SuspectedJson<'_>> {
