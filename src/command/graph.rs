@@ -66,6 +66,16 @@ fn steps(name: &'static str, of: &Of, terminal: &Terminal) -> Result<(Plan, Vec<
 
 /// The steps of the wanted run, or of the only one.
 fn of_run(of: &Of, all: Vec<HistoryStep>) -> Result<Vec<HistoryStep>, Failure> {
+    let steps = named_run(of, all)?;
+    if steps.iter().any(|step| step.id != steps[0].id) {
+        let failure = Failure::new("two inputs have the run, and a run is within one of them");
+        return Err(failure.help("name the input that is meant"));
+    }
+    Ok(steps)
+}
+
+/// The steps of all runs with the wanted name.
+fn named_run(of: &Of, all: Vec<HistoryStep>) -> Result<Vec<HistoryStep>, Failure> {
     let mut runs: Vec<&str> = all.iter().map(|step| step.run.as_str()).collect();
     runs.sort_unstable();
     runs.dedup();
@@ -147,6 +157,10 @@ fn draft(args: &Draft, terminal: &Terminal, output: &mut Output) -> Result<Exit,
     let streamed = stream.run(&plans, &Drafter, &project, terminal, |part| calls.extend(part))?;
     streamed.all_read()?;
     let draft = graph::Draft::of_calls(calls, args.min_runs);
+    if draft.entry.is_empty() {
+        let failure = Failure::new(format!("no run begins with an edge that {} runs took", args.min_runs));
+        return Err(failure.help("a graph needs an action to begin with: lower `--min-runs`"));
+    }
     let names: Vec<String> = paths.files().iter().map(|path| files::display_name(path)).collect();
     output.page(&report::yaml(&draft, &names.join(", ")))?;
     Ok(Exit::Clean)
@@ -158,6 +172,7 @@ fn graph_file(path: &str) -> Option<String> {
         let value: serde_json::Value = serde_json::from_str(text).ok()?;
         Some(value.get("entrypoint").is_some() && value.get("transitions").is_some())
     };
+    files::size(path).filter(|_| path != files::STDIN)?; // what is read of standard input or a pipe is gone
     let source = files::read_small(path).ok()?;
     (is_graph(&source.text) == Some(true)).then(|| source.text.clone())
 }

@@ -121,6 +121,83 @@ fn an_action_sent_while_an_earlier_call_of_it_was_open_is_found_and_one_after_it
     assert!(!ids(&calls[2]).contains(&json!("sent_while_running")), "a second one does no more");
     let (calls, _) = replayed(&place, "t.jsonl", "coffee");
     assert!(calls.iter().all(|call| !ids(call).contains(&json!("sent_while_running"))), "none overlapped");
+    let found = |trace: &str, playbook: &str| -> Vec<Value> {
+        place.write("k.jsonl", trace);
+        let (calls, _) = replayed(&place, "k.jsonl", playbook);
+        let findings = calls.last().expect("a call")["findings"].as_array().expect("a list").clone();
+        findings
+            .into_iter()
+            .filter(|one| one["id"] == "sent_while_running")
+            .map(|one| one["severity"].clone())
+            .collect()
+    };
+    let with_keys = |keys: [&str; 2]| {
+        let [first, second] = [(&first, keys[0]), (&second, keys[1])]
+            .map(|(line, key)| line.replace("\"call_id\"", &format!("\"idempotency_key\":\"{key}\",\"call_id\"")));
+        [&order[0], &order[1], &first, &second, &first_ends, &second_ends].map(String::as_str).join("\n") + "\n"
+    };
+    assert_eq!(found(&with_keys(["k1", "k1"]), "coffee"), Vec::<Value>::new(), "one key");
+    assert_eq!(found(&with_keys(["k1", "k2"]), "coffee"), ["unsafe"], "two keys");
+    let open = [&order[0], &order[1], &first, &second, &second_ends].map(String::as_str).join("\n") + "\n";
+    assert_eq!(found(&open, "coffee"), ["doubt"], "the first has no end");
+    let text = playproof_formats::playbook::embedded("coffee").expect("it is embedded");
+    let many = "payments.charge: { access: write, timeout_ms: 500, repeatable: true }";
+    place.write("many.yaml", text.replace("payments.charge: { access: write, timeout_ms: 500 }", many));
+    let overlapping = [&order[0], &order[1], &first, &second, &first_ends, &second_ends].map(String::as_str).join("\n");
+    assert_eq!(found(&(overlapping + "\n"), "many.yaml"), Vec::<Value>::new(), "each is wanted");
+}
+
+#[test]
+fn a_refusal_after_the_run_left_the_tape_is_no_finding() {
+    let place = place();
+    // The playbook gives the first order up, which the agent made again with success.
+    let trace = [
+        lines("c1", 0, "take_order", &json!({"item": "latte"}), Some("action_error")),
+        lines("c2", 1_000, "add_modifier", &json!({"modifier": "oat"}), None),
+    ];
+    let of_order = |trace: &[[String; 2]]| {
+        place.write("f.jsonl", trace.iter().map(|call| call.join("\n")).collect::<Vec<_>>().join("\n") + "\n");
+        let explained = place.run(&["explain", "f.jsonl", "c2", "-p", "coffee"]).out;
+        let (calls, _) = replayed(&place, "f.jsonl", "coffee");
+        let all = calls.last().expect("a call")["findings"].to_string();
+        assert_eq!(all.contains("out_of_order"), explained.contains("out_of_order"), "replay and explain agree");
+        all.contains("out_of_order")
+    };
+    assert!(of_order(&trace), "the recording says that the first call failed, and went on");
+    let lost = [[trace[0][0].clone(), String::new()], trace[1].clone()];
+    assert!(!of_order(&lost), "what became of the first call is not known");
+}
+
+#[test]
+fn a_draft_is_read_from_standard_input_and_needs_a_beginning() {
+    let place = place();
+    let trace = refusals();
+    let piped = place.run_with(&["graph", "draft", "-"], &trace).exits(0).out;
+    let named = place.run(&["graph", "draft", "t.jsonl"]).exits(0).out;
+    let body = |text: &str| text.lines().skip(1).map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(body(&piped), body(&named));
+    assert!(!named.contains("tako_order"), "the recording says that there is no such action");
+    place.run(&["graph", "draft", "t.jsonl", "--min-runs", "9"]).exits(2);
+}
+
+#[test]
+fn a_run_of_two_inputs_is_not_one_history() {
+    let place = place();
+    place.write("u.jsonl", refusals());
+    place.run(&["graph", "history", "t.jsonl", "u.jsonl", "-p", "coffee"]).exits(2);
+}
+
+#[test]
+fn the_agent_of_a_call_that_people_have_is_told_what_refused_it() {
+    let place = place();
+    let early = |n: u64| lines(&format!("c{n}"), n * 1_000, "payments.charge", &json!({"amount": 5}), None).join("\n");
+    place.write("s.jsonl", [early(1), early(2), early(3)].join("\n") + "\n");
+    let (calls, _) = replayed(&place, "s.jsonl", "coffee");
+    let told = &calls[2]["told"];
+    assert_eq!(
+        (&calls[2]["outcome"], &told["class"], &told["boundary"]),
+        (&json!("escalated"), &json!("capability_denied"), &json!("action"))
+    );
 }
 
 #[test]

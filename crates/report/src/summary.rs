@@ -8,6 +8,9 @@ use playproof_engine::time::Duration;
 use super::text;
 use super::timeline::millis;
 
+/// The most different spans that a cell has: those from a failure to the next success.
+const MOST_SPANS: usize = 8;
+
 /// Rows that belong together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
@@ -163,7 +166,7 @@ impl Totals<'_> {
             summary.graph.as_ref().map_or_else(String::new, value)
         };
         let mut rows = vec![
-            self.row("calls of actions", |summary| of(summary, |graph| graph.calls)),
+            self.row("calls that the gate judged", |summary| of(summary, |graph| graph.calls)),
             self.row("recorded refusals that it agrees with", |summary| {
                 graph(summary, &|graph| part(graph.agreed.total(), graph.recorded))
             }),
@@ -181,7 +184,10 @@ impl Totals<'_> {
         rows.push(self.row("calls until one succeeded (how often)", |summary| {
             graph(summary, &|graph| {
                 let each = graph.until_ok.iter().map(|(calls, count)| format!("{calls} ({})", text::count(*count)));
-                each.collect::<Vec<_>>().join(", ")
+                let mut each: Vec<String> = each.take(MOST_SPANS).collect();
+                let more: u64 = graph.until_ok.values().skip(MOST_SPANS).sum();
+                each.extend((more > 0).then(|| format!("more ({})", text::count(more))));
+                each.join(", ")
             })
         }));
         rows.retain(is_said);

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use playproof_engine::event::{AdmissionRefusal, ErrorFacts, OutcomeKind, Told, Transcript};
+use playproof_engine::event::{AdmissionRefusal, Decision, ErrorFacts, Told, Transcript};
 
 /// What is known of the call beside its simulation.
 #[derive(Clone, Copy, Debug, Default)]
@@ -63,10 +63,11 @@ impl<'a> ToldFailure<'a> {
 
     /// Why the call was refused, if it was.
     pub(super) fn refused(&self) -> Option<AdmissionRefusal> {
-        match self.transcript.outcomes.get(self.told.call.index())?.kind {
-            OutcomeKind::Refused(why) => Some(why),
+        let mut events = self.transcript.events.iter().filter(|event| event.call == self.told.call);
+        events.find_map(|event| match event.what {
+            Decision::Refused { why, .. } => Some(why), // people may have the call since
             _ => None,
-        }
+        })
     }
 
     /// What happened, for people: the message of the error, else why it was refused, else its kind or class.

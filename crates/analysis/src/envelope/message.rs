@@ -44,11 +44,19 @@ impl ToldFailure<'_> {
         self.call.id.unwrap_or(self.call.reference).to_owned()
     }
 
-    /// What failed, what to do next, and where to find it. The author's `suggestion` comes before a computed one.
+    /// What failed, what to do next, and where to find it, each on a line of its own. The author's `suggestion` comes before
+    /// the computed one; it takes its place unless that one forbids the same call, because a second one could act twice.
     fn prose(&self) -> String {
-        let (class, message) = (self.told.class.as_str(), self.message());
+        let one_line =
+            |text: &str| text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");
+        let (class, message) = (self.told.class.as_str(), one_line(&self.message()));
         let details = self.details();
-        let next = details.text("suggestion").map_or_else(|| self.suggestion(), str::to_owned);
+        let warns = self.told.retry == Some(NoRetry::Suppressed);
+        let next = match details.text("suggestion").map(one_line) {
+            Some(suggestion) if warns => format!("{suggestion}\n{}", self.suggestion()),
+            Some(suggestion) => suggestion,
+            None => self.suggestion(),
+        };
         let id = audit_id(self.call.run, self.call.reference);
         format!("Action '{}' failed: {class} ({message}).\n{next}\naudit_id: {id}", self.call.name)
     }

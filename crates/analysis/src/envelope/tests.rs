@@ -3,10 +3,11 @@
 use serde_json::{Value, json};
 
 use super::{EnvelopeCall, EnvelopeKind, NextActions, UnfitInput, audit_id, envelope};
-use playproof_engine::event::{ErrorFacts, OutcomeKind, unnamed};
+use playproof_engine::event::{Decision, DecisionEvent, ErrorFacts, OutcomeKind, unnamed};
 use playproof_engine::ids::{CallId, ErrorId};
 use playproof_engine::playbook::Tools;
 use playproof_engine::sim::{Plan, Scenario, SimulationRecord, Simulator};
+use playproof_engine::time::Instant;
 use playproof_formats::diagnostic::Source;
 use playproof_formats::{fixture, playbook};
 
@@ -55,6 +56,8 @@ impl Ran {
         outcome.attempts = 0;
         outcome.last_error = None;
         self.record.told[0].error = None;
+        let what = Decision::Refused { why, error: None, by: None, retry_after: None };
+        self.record.events.push(DecisionEvent { at: Instant::ZERO, call: CallId(0), what });
         self
     }
 }

@@ -118,6 +118,9 @@ impl AnswerEvidence {
                 EffectClaim::Applied
             }
             Reply::Suspected(_) => EffectClaim::Unknown,
+            Reply::Failed(_) if plan.playbook.graph.is_some() && answer.gate_refusal().is_some() => {
+                EffectClaim::NotApplied // nothing was sent
+            }
             Reply::Failed(error) => {
                 let keyed = keyed_for(error.as_deref(), call.key());
                 let signal = Signal::new(error.as_deref(), call.tool(), facts, keyed, number);

@@ -2,7 +2,8 @@
 
 use super::evidence::RecordingEvidence;
 use playproof_engine::event::{
-    Decision, Finding, FindingBy, Intent, IntentBalance, LedgerEntry, LedgerKind, Outcome, Transcript, unnamed,
+    Decision, Finding, FindingBy, FindingId, Intent, IntentBalance, LedgerEntry, LedgerKind, Outcome, Transcript,
+    unnamed,
 };
 use playproof_engine::fixture::{Fixture, FixtureCall};
 use playproof_engine::ids::CallId;
@@ -82,8 +83,10 @@ impl Subject {
                     }
                 };
                 let intent = ScenarioCall::recorded(raw, facts, beyond).intent(CallId(0));
-                // Findings of the recording come from the whole input.
-                let own = record.findings.iter().filter(|finding| finding.by == FindingBy::Playbook);
+                // Findings of the recording come from the whole input, but for the one that a graph makes.
+                let is_own =
+                    |finding: &&Finding| finding.by == FindingBy::Playbook || finding.id == FindingId::OutOfOrder;
+                let own = record.findings.iter().filter(is_own);
                 let findings = recorded.findings.iter().chain(own).copied().collect();
                 Simulation { record, call: CallId(0), calls: vec![call.shown().reference()], facts, intent, findings }
             }

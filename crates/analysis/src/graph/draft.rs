@@ -65,15 +65,16 @@ impl Observer for Drafter {
     fn on_call(&self, result: &CallResult<'_>, part: &mut Vec<DraftedCall>) {
         let call = result.call.raw();
         let refused = call.attempts().next().and_then(|(_, answer)| answer.gate_refusal());
-        if refused == Some(AdmissionRefusal::InvalidTransition) && call.attempts().count() == 1 {
-            return; // the recording's own gate says that there is no such edge
+        let is_no_edge = matches!(refused, Some(AdmissionRefusal::InvalidTransition | AdmissionRefusal::UnknownAction));
+        if is_no_edge && call.attempts().count() == 1 {
+            return; // the recording's own gate says so
         }
         let succeeded = call.attempts().last().is_some_and(|(_, answer)| answer.reply == Reply::Ok);
         let run = result.run();
         part.push(DraftedCall {
             run,
             tool: result.call.tool().to_owned(),
-            succeeded: succeeded && !call.key_is_reused,
+            succeeded: succeeded && !call.key_is_reused && !call.key_is_reversed,
         });
     }
 }

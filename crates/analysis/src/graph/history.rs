@@ -9,6 +9,8 @@ use playproof_engine::sim::{GateJudgement, Plan};
 pub struct HistoryStep {
     /// Its run; empty if the trace names none.
     pub run: String,
+    /// What tells runs of one name in several inputs apart.
+    pub id: u128,
     /// The name of the call.
     pub reference: String,
     /// Its action; a tool that no action has stands for itself.
@@ -43,6 +45,7 @@ impl Observer for Historian {
         let action = plan.action(result.call.raw().tool()).map_or(tool, |id| plan.names.action(id));
         part.push(HistoryStep {
             run: result.call.run().unwrap_or_default().to_owned(),
+            id: result.run(),
             reference: result.call.reference(),
             action: action.to_owned(),
             outcome: outcome.kind.as_str(),
@@ -91,7 +94,8 @@ impl Tried {
             }
             GateJudgement::Action(id, None) => {
                 let graph = plan.playbook.graph.as_ref();
-                (None, graph.map_or_else(Vec::new, |graph| graph.row(Some(id)).to_vec()))
+                let row = graph.map_or(&[][..], |graph| graph.row(Some(id)));
+                (None, row.iter().filter(|action| !valid.withheld.contains(action)).copied().collect())
             }
         };
         let then = then.iter().map(|id| plan.names.action(*id).to_owned()).collect();

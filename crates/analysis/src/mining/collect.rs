@@ -139,7 +139,10 @@ impl Observer for Miner {
             {
                 part.successes.add(result.call.tool(), text);
             }
-            if let (Reply::Failed(error), Reply::Failed(raw)) = (&answer.reply, &recorded.reply) {
+            let is_refusal = plan.playbook.graph.is_some() && recorded.gate_refusal().is_some(); // no upstream failed
+            if let (Reply::Failed(error), Reply::Failed(raw)) = (&answer.reply, &recorded.reply)
+                && !is_refusal
+            {
                 let (call, raw_call) = (&*result.call, result.call.raw());
                 let (error, raw) = (error.as_deref(), raw.as_deref());
                 let failure = RecordedFailure { call, error, raw_call, raw, facts, attempt, place: answer.place };

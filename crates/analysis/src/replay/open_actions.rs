@@ -1,5 +1,5 @@
 //! Actions that were sent while an earlier call of them was still open, as recorded. Playbooks only tell what an action is.
-//! Memory is bounded: of many runs, those that ended early are forgotten.
+//! Memory is bounded: beyond 65,536 actions of runs, all are forgotten.
 #![expect(clippy::disallowed_types, reason = "looked up by key only, never iterated into an output")]
 
 use std::collections::HashMap;
@@ -17,9 +17,10 @@ use super::attempts::finding;
 /// The most actions of runs that are kept; all are forgotten beyond that.
 const MOST: usize = 65_536;
 
-/// The latest end of each action of each run; they belong to one input.
+/// The latest end of each action of each run (none: a call of it has none), with the key of that call; they belong to one
+/// input.
 #[derive(Debug, Default)]
-pub(super) struct OpenActions(HashMap<u128, Moment, FixedState>);
+pub(super) struct OpenActions(HashMap<u128, (Option<Moment>, Option<u128>), FixedState>);
 
 impl OpenActions {
     /// Begins another input.
@@ -36,22 +37,26 @@ impl OpenActions {
         }
         let made = Moment { at: call.at, place: call.place.line };
         let action = hash::joined([closed.hashes.run, closed.hashes.tool]);
+        let key = call.key().map(|key| hash::bytes(key.as_bytes(), 0));
         let before = self.0.get(&action).copied();
-        if let Some(end) = end_of(closed) {
-            if self.0.len() >= MOST {
-                self.0.clear();
-            }
-            let latest = self.0.entry(action).or_insert(end);
-            if end.is_after(*latest) {
-                *latest = end;
-            }
+        if self.0.len() >= MOST {
+            self.0.clear();
         }
-        let is_safe = facts.access == Access::Read || facts.idempotent || (call.is_keyed() && !facts.ignores_keys);
-        if is_safe || !before?.is_after(made) {
+        let end = end_of(closed);
+        let latest = self.0.entry(action).or_insert((end, key));
+        match (latest.0, end) {
+            (Some(known), Some(end)) if !end.is_after(known) => {}
+            (None, _) => {}
+            _ => *latest = (end, key),
+        }
+        let (ended, key_before) = before?;
+        let is_repeated = key.is_some() && key == key_before && !facts.ignores_keys;
+        let is_safe = facts.access == Access::Read || facts.idempotent || facts.repeatable || is_repeated;
+        if is_safe || ended.is_some_and(|ended| !ended.is_after(made)) {
             return None;
         }
         let found = finding(FindingId::SentWhileRunning, 1);
-        let is_proved = facts.declared && call.run().is_some();
+        let is_proved = facts.declared && call.run().is_some() && ended.is_some();
         Some(if is_proved { found } else { found.in_doubt() })
     }
 }

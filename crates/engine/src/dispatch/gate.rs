@@ -1,10 +1,10 @@
 //! The gate: which gated call of a run is admitted. It keeps the position of each run in the graph, the line of its calls
 //! (one at a time, in the order in which they were made), the actions that are withheld, and equal refusals in a row.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 use crate::event::{AdmissionRefusal, ValidNext};
-use crate::ids::{ActionId, ArgsId, CallId, RunId, ToolId};
+use crate::ids::{ActionId, ArgsId, CallId, KeyId, RunId, ToolId};
 use crate::playbook::Graph;
 
 /// The gates of all runs.
@@ -23,8 +23,8 @@ struct RunGate {
     inside: Option<CallId>,
     /// Calls that wait for its end, in the order in which they were made.
     line: VecDeque<CallId>,
-    /// Actions with an attempt that may still be at work.
-    withheld: BTreeSet<ActionId>,
+    /// Actions with an attempt that may still be at work: only calls with its key are admitted; without one, none is.
+    at_work: BTreeMap<ActionId, Option<KeyId>>,
     /// The last refused call and how often it was refused in a row; none: a call was admitted since.
     refused: Option<(GatedRequest, u32)>,
 }
@@ -50,14 +50,22 @@ impl Gate {
         Some(PlaceInLine { place: u32::try_from(gate.line.len()).unwrap_or(u32::MAX), behind })
     }
 
-    /// Whether an action is valid now.
+    /// Whether a call of an action with this key, or with none, is valid now.
     ///
     /// # Errors
     /// It is not.
-    pub(super) fn check(&self, graph: &Graph, run: RunId, action: ActionId) -> Result<(), AdmissionRefusal> {
+    pub(super) fn check(
+        &self,
+        graph: &Graph,
+        run: RunId,
+        (action, key): (ActionId, Option<KeyId>),
+    ) -> Result<(), AdmissionRefusal> {
         let valid = match self.runs.get(&run) {
             None => graph.row(None).contains(&action),
-            Some(gate) => graph.row(gate.position).contains(&action) && !gate.withheld.contains(&action),
+            Some(gate) => {
+                let repeats = gate.at_work.get(&action).is_none_or(|at_work| at_work.is_some() && *at_work == key);
+                graph.row(gate.position).contains(&action) && repeats
+            }
         };
         if valid { Ok(()) } else { Err(AdmissionRefusal::InvalidTransition) }
     }
@@ -80,12 +88,15 @@ impl Gate {
         gate.refused = None;
     }
 
-    /// A gated call ends, with its effect applied if `done`.
-    pub(super) fn note_end(&mut self, run: RunId, call: CallId, action: ActionId, done: bool) {
+    /// A gated call ends, with its effect applied if `done`. What was at work under its key is then done, too.
+    pub(super) fn note_end(&mut self, run: RunId, call: CallId, (action, key): (ActionId, Option<KeyId>), done: bool) {
         let Some(gate) = self.runs.get_mut(&run).filter(|gate| gate.inside == Some(call)) else { return };
         gate.inside = None;
         if done {
             gate.position = Some(action);
+            if key.is_some() && gate.at_work.get(&action) == Some(&key) {
+                gate.at_work.remove(&action);
+            }
         }
         if !gate.line.is_empty() {
             self.free.push(run);
@@ -111,24 +122,22 @@ impl Gate {
         None
     }
 
-    /// An attempt of the action may still be at work, and a second one could act again.
-    pub(super) fn withhold(&mut self, run: RunId, action: ActionId) {
-        self.runs.entry(run).or_default().withheld.insert(action);
+    /// An attempt of the action may still be at work, and a second one could act again; one with the same key could not.
+    pub(super) fn withhold(&mut self, run: RunId, action: ActionId, key: Option<KeyId>) {
+        self.runs.entry(run).or_default().at_work.insert(action, key);
     }
 
-    /// That attempt has failed.
-    pub(super) fn release(&mut self, run: RunId, action: ActionId) {
-        if let Some(gate) = self.runs.get_mut(&run) {
-            gate.withheld.remove(&action);
-        }
+    /// That attempt has failed. Whether the action was withheld, and not only bound to a key.
+    pub(super) fn release(&mut self, run: RunId, action: ActionId) -> bool {
+        self.runs.get_mut(&run).and_then(|gate| gate.at_work.remove(&action)) == Some(None)
     }
 
     /// What is valid in a run now.
     pub(super) fn valid_next(&self, graph: &Graph, run: RunId) -> ValidNext {
-        let Some(RunGate { position, withheld, .. }) = self.runs.get(&run) else {
+        let Some(RunGate { position, at_work, .. }) = self.runs.get(&run) else {
             return ValidNext { next: graph.row(None).to_vec(), ..ValidNext::default() };
         };
-        let (withheld, next) = graph.row(*position).iter().partition(|action| withheld.contains(action));
+        let (withheld, next) = graph.row(*position).iter().partition(|action| at_work.get(action) == Some(&None));
         ValidNext { position: *position, next, withheld }
     }
 

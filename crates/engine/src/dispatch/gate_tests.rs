@@ -198,6 +198,48 @@ fn an_answer_that_failed_withholds_nothing_whatever_its_effect() {
 }
 
 #[test]
+fn a_key_makes_only_a_call_with_the_same_key_safe() {
+    let keyed = |key: u32| CallFacts { key: Some(crate::ids::KeyId(key)), ..of(PAY) };
+    let mut run = gated();
+    done(&mut run, 0, ORDER);
+    run.call(1, keyed(7));
+    run.cancel(1);
+    assert_eq!((at(&run).next, at(&run).withheld), (vec![PAY, CANCEL], vec![]), "it is offered");
+    run.call(2, of(PAY));
+    run.call(3, keyed(8));
+    assert_eq!(
+        (run.ended(2), run.ended(3)),
+        (refused(AdmissionRefusal::InvalidTransition), refused(AdmissionRefusal::InvalidTransition))
+    );
+    run.call(4, keyed(7));
+    run.answer(4, 1, Response::Ok);
+    run.call(5, keyed(8));
+    assert_eq!(run.sent(), [0, 1, 4, 5], "what was at work under the key has been done");
+    let mut failed_late = gated();
+    done(&mut failed_late, 0, ORDER);
+    failed_late.call(1, keyed(7));
+    failed_late.cancel(1);
+    let decisions = failed_late.answer(1, 1, failed(DENIED));
+    assert!(!decisions.contains(&(1, Decision::ActionReleased { action: PAY })), "it was offered all the time");
+    failed_late.call(2, keyed(8));
+    assert_eq!(failed_late.sent(), [0, 1, 2]);
+}
+
+#[test]
+fn a_write_without_any_answer_is_withheld() {
+    let mut run = gated();
+    done(&mut run, 0, ORDER);
+    run.call(1, of(PAY));
+    run.answer(1, 1, Response::Unanswered);
+    assert_eq!(at(&run).withheld, [PAY]);
+    let mut read = gated();
+    done(&mut read, 0, ORDER);
+    read.call(1, CallFacts { access: Access::Read, ..of(PAY) });
+    read.answer(1, 1, Response::Unanswered);
+    assert_eq!(at(&read).withheld, []);
+}
+
+#[test]
 fn a_write_whose_caller_went_away_is_withheld_too() {
     let mut run = gated();
     done(&mut run, 0, ORDER);

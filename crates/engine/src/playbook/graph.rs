@@ -44,7 +44,7 @@ words! {
     pub enum Others {
         /// They are refused.
         Refuse = "refuse",
-        /// They go by the graph.
+        /// The graph does not judge them.
         Pass = "pass",
     }
 }

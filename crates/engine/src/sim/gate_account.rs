@@ -33,7 +33,7 @@ pub enum GateAct {
     Passed,
     /// It refused the call, and so does the recording.
     Agreed(AdmissionRefusal),
-    /// The first refusal of its run that the recording does not have: the run leaves the tape.
+    /// The first refusal of its run that the recording does not have, and the run's first departure from the tape.
     First(AdmissionRefusal),
     /// The same, of a run that has left it.
     Later(AdmissionRefusal),
@@ -73,7 +73,9 @@ impl GateAccount {
             (Some(why), None) if self.has_left_tape => GateAct::Later(why),
             (Some(why), None) => GateAct::First(why),
         };
-        self.has_left_tape |= matches!(did, GateAct::First(_));
+        let is_open = matches!(outcome.kind, OutcomeKind::Undetermined(_) | OutcomeKind::Suspected(_));
+        let departs = record.tallies.iter().any(|tally| tally.off_tape.is_some());
+        self.has_left_tape |= matches!(did, GateAct::First(_)) || departs || is_open;
         let follows_setback = self.was_setback.then_some(did == GateAct::Passed);
         let number = self.calls;
         let mut recovered = Vec::new();
@@ -92,6 +94,7 @@ pub(super) fn note(plan: &Plan, live: &mut ActiveCall, names: &mut SharedNames) 
     let ActiveCall { call, record, shared: Some(shared), .. } = live else { return };
     let is_gated = plan.gate(call.tool(), None) != GateJudgement::Free;
     if let (true, Some(outcome), Some(run)) = (is_gated, record.outcome(), names.runs.get_mut(shared.run.0)) {
+        record.compare_with_tape(call);
         record.gate = Some(run.gate.take(call, record, &outcome));
     }
 }

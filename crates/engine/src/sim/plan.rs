@@ -120,7 +120,13 @@ impl Plan {
             return match is_refused {
                 true => {
                     // The name of the tool may be private, and stands with the call.
-                    let message = "no action has this tool".to_owned();
+                    let named = self.playbook.actions.iter().find(|action| *action.name == *tool);
+                    let message = named.map_or_else(
+                        || "no action has this tool".to_owned(),
+                        |action| {
+                            format!("no action has this tool; the action of this name has the tool {}", action.tool)
+                        },
+                    );
                     GateJudgement::Unknown(refusal(AdmissionRefusal::UnknownAction, message))
                 }
                 false => GateJudgement::Free,
@@ -144,13 +150,13 @@ impl Plan {
         key_len: Option<usize>,
     ) -> Option<(AdmissionRefusal, String)> {
         if self.playbook.refuses_unknown_tools && !facts.declared {
-            return Some((AdmissionRefusal::NotFound, format!("no tool is called {tool}")));
+            return Some((AdmissionRefusal::NotFound, "no tool facts declare this tool".to_owned()));
         }
         if let Some(Err(unfit)) = self.tools.schema(tool).map(|schema| args.map_or(Ok(()), |args| schema.check(args))) {
             return Some((AdmissionRefusal::Schema, unfit));
         }
         let Some(length) = key_len else {
-            let missing = || (AdmissionRefusal::KeyMissing, format!("{tool} needs an idempotency key"));
+            let missing = || (AdmissionRefusal::KeyMissing, "the tool needs an idempotency key".to_owned());
             return facts.needs_key.then(missing);
         };
         let rules = self.playbook.sharing.dedupe?;

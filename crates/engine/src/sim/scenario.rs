@@ -14,7 +14,7 @@ use crate::time::{Duration, Instant};
 use crate::upstream::{AnswerSource, ExistingEffect, KeyDialect, Ledger, MissingAnswerPolicy, Tape, UpstreamReply};
 
 use super::draws;
-use super::plan::Plan;
+use super::plan::{GateJudgement, Plan};
 
 /// The input of a simulation. Calls are in the order in which they are made.
 #[derive(Clone, Debug)]
@@ -130,7 +130,11 @@ impl<'a> ScenarioCall<'a> {
     /// The same call under a plan: under a graph, a recorded refusal of a gate is no answer of the upstream.
     pub(super) fn under(self, plan: &Plan) -> ScenarioCall<'a> {
         let source = match self.source {
-            AnswerSource::Tape(tape) => AnswerSource::Tape(Tape { is_gated: plan.playbook.graph.is_some(), ..tape }),
+            AnswerSource::Tape(tape) => {
+                let is_gated =
+                    plan.playbook.graph.is_some() && plan.gate(tape.call.tool(), None) != GateJudgement::Free;
+                AnswerSource::Tape(Tape { is_gated, ..tape })
+            }
             script => script,
         };
         ScenarioCall { source, ..self }

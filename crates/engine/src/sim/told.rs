@@ -22,6 +22,8 @@ pub struct FailedEnd<'a> {
     pub call: CallId,
     /// How it ended.
     pub outcome: Outcome,
+    /// Why admission refused the call, if it did; people may have it since.
+    pub refused: Option<AdmissionRefusal>,
     /// The verdict that decided, if one did, and what it tells.
     pub verdict: Option<(VerdictId, Option<&'a Tell>)>,
     /// The error that is told, if there is one.
@@ -97,12 +99,13 @@ pub(super) fn of_events<'e>(
         return None;
     }
     let (mut verdict, mut suppressed, mut refused_until, mut last) = (None, false, None, AttemptNo::FIRST);
+    let mut refused = None;
     for event in events {
         match event.what {
             Decision::AttemptStarted { attempt, .. } => last = attempt,
             Decision::FailureClassified { verdict: given, ignored: false, .. } => verdict = Some(given),
             Decision::RetrySuppressed { .. } => suppressed = true,
-            Decision::Refused { retry_after, .. } => refused_until = retry_after,
+            Decision::Refused { why, retry_after, .. } => (refused, refused_until) = (Some(why), retry_after),
             _ => {}
         }
     }
@@ -117,6 +120,7 @@ pub(super) fn of_events<'e>(
     Some(told(&FailedEnd {
         call: id,
         outcome,
+        refused,
         verdict: verdict.map(|verdict| (verdict, plan.playbook.verdict(verdict).tell.as_ref())),
         error,
         may_resend: guard.is_none(),
@@ -130,8 +134,8 @@ pub(super) fn of_events<'e>(
 pub fn told(end: &FailedEnd<'_>) -> Told {
     let tell = end.verdict.and_then(|(_, tell)| tell);
     let status = end.error.and_then(|error| error.status);
-    let (class, boundary) = match (end.outcome.kind, tell) {
-        (OutcomeKind::Refused(why), _) => refusal(why),
+    let (class, boundary) = match (end.refused, tell) {
+        (Some(why), _) => refusal(why),
         (_, Some(tell)) => (tell.class, tell.boundary),
         (_, None) => by_error(end.error),
     };
@@ -225,6 +229,7 @@ mod tests {
         FailedEnd {
             call: CallId(0),
             outcome,
+            refused: if let OutcomeKind::Refused(why) = kind { Some(why) } else { None },
             verdict: None,
             error,
             may_resend: true,

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use crate::json::document;
 use crate::table::{self, Align};
+use crate::text;
 use playproof_analysis::graph::{HistoryStep, Tried};
 use playproof_engine::event::{PlaybookNames, ValidNext};
 use playproof_engine::ids::ActionId;
@@ -109,7 +110,8 @@ pub fn next(names: &PlaybookNames, after: usize, valid: &ValidNext, tried: Optio
 pub fn next_page(names: &PlaybookNames, after: usize, valid: &ValidNext, tried: Option<&Tried>) -> String {
     let listed = |names: Vec<&str>| if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
     let state = valid.position.map_or("the beginning", |id| names.action(id));
-    let mut page = format!("after {after} calls, at {state}\nvalid now: {}\n", listed(actions(names, &valid.next)));
+    let calls = text::counted(after as u64, "call", "calls");
+    let mut page = format!("after {calls}, at {state}\nvalid now: {}\n", listed(actions(names, &valid.next)));
     if !valid.withheld.is_empty() {
         let withheld = listed(actions(names, &valid.withheld));
         let _ = writeln!(page, "withheld, because it may still be at work: {withheld}"); // writing to a String cannot fail

@@ -293,7 +293,7 @@ pub fn actions(transcript: &Transcript<'_>, ids: &[ActionId]) -> String {
 pub const fn turned_away(why: AdmissionRefusal) -> &'static str {
     match why {
         AdmissionRefusal::UnknownAction => "the graph has no such action",
-        AdmissionRefusal::InvalidTransition => "the graph does not allow it after the last action",
+        AdmissionRefusal::InvalidTransition => "the action is not valid now",
         AdmissionRefusal::ValidationFailed => "the validation of its action failed",
         AdmissionRefusal::NotFound => "the tool is not declared",
         AdmissionRefusal::Schema => "its arguments do not fit the schema of the tool",

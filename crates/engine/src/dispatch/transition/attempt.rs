@@ -31,7 +31,9 @@ impl Transition<'_> {
             }
             // The last two are responses to refreshes and reversals; for an attempt they are the same as no answer.
             Response::Unanswered | Response::Unclear(_) | Response::Refused(_) => {
-                self.state().add_claim(EffectClaim::Unknown);
+                let state = self.state();
+                state.at_work = Some(attempt);
+                state.add_claim(EffectClaim::Unknown);
                 self.finish(OutcomeKind::Undetermined(RequestKind::Attempt(attempt)));
             }
         }

@@ -55,7 +55,7 @@ impl Transition<'_> {
             (GateFacts::Unknown(error), _) => Some((AdmissionRefusal::UnknownAction, Some(error))),
             (GateFacts::Action { id, fault }, graph) => {
                 if let Some(graph) = graph
-                    && let Err(why) = self.shared().gate.check(graph, facts.run, id)
+                    && let Err(why) = self.shared().gate.check(graph, facts.run, (id, facts.key))
                 {
                     return Some((why, None));
                 }
@@ -86,13 +86,16 @@ impl Transition<'_> {
         let Some(graph) = &self.playbook.graph else { return };
         let (call, facts) = (self.call, self.state().facts);
         if let GateFacts::Action { id, .. } = facts.gate {
-            let withheld = self.state().at_work.filter(|_| outcome.attempts > 0);
-            if withheld.is_some() && self.retry_guard().is_some() {
-                self.shared().gate.withhold(facts.run, id);
+            let is_at_work = outcome.attempts > 0 && self.state().at_work.is_some();
+            if is_at_work && self.retry_guard().is_some() {
+                self.shared().gate.withhold(facts.run, id, None);
                 self.state().withholds = Some(id);
                 self.emit(Decision::ActionWithheld { action: id });
+            } else if is_at_work && facts.access == Access::Write && !facts.idempotent {
+                self.shared().gate.withhold(facts.run, id, facts.key); // its key is what makes a second one safe
+                self.state().withholds = Some(id);
             }
-            self.shared().gate.note_end(facts.run, call, id, is_done(facts.access, outcome));
+            self.shared().gate.note_end(facts.run, call, (id, facts.key), is_done(facts.access, outcome));
         }
         let valid = self.shared().gate.valid_next(graph, facts.run);
         self.out.valid_next.push((call, valid));
@@ -106,8 +109,9 @@ impl Transition<'_> {
             return;
         }
         state.at_work = None;
-        if let Some(action) = state.withholds.take() {
-            self.shared().gate.release(run, action);
+        if let Some(action) = state.withholds.take()
+            && self.shared().gate.release(run, action)
+        {
             self.emit(Decision::ActionReleased { action });
         }
     }
