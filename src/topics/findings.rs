@@ -126,9 +126,10 @@ What to do: look upstream for both effects. Give each call the token of its own 
         FindingId::RetryAfterIgnored => (
             "the upstream asked to wait, and was not heeded",
             "\
-A failed answer asked for a wait (`retry_after_ms`), and the next recorded attempt of the call was sent before that time \
-was over. An upstream that is asked again too soon may refuse for longer. Only recordings with times have this finding; a \
-playbook heeds the wish with `after: retry_after` or `server_delay`.
+A failed answer asked for a wait (`retry_after_ms`, or the headers `retry-after-ms` and `retry-after`), and before that \
+time was over the next recorded attempt of the call was sent, or the agent made the same call again. An upstream that is \
+asked again too soon may refuse for longer. Recordings without times do not have this finding; a playbook heeds the wish \
+with `after: retry_after` or `server_delay`.
 
 What to do: let the client wait as long as it is told.",
         ),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use playproof_engine::call::{AnswerTo, RecordedAnswer, RecordedCall, Reply};
-use playproof_engine::classify::{AskedTraits, FailedAttempt, KnownFailures, keyed_for, knows_key};
+use playproof_engine::classify::{AskedTraits, FailedAttempt, KnownFailures, asked_wait, keyed_for, knows_key};
 use playproof_engine::event::{ErrorFacts, Finding, FindingBy, FindingId};
 use playproof_engine::ids::{AttemptNo, CallId};
 use playproof_engine::playbook::{Access, ToolFacts};
@@ -105,16 +105,25 @@ fn course(call: &RecordedCall, facts: ToolFacts, judges: &mut Judges<'_>) -> Vec
 /// Attempts that were sent sooner than the answer before them had asked for. Without a recorded start, an attempt was sent
 /// before its own answer.
 fn sent_too_soon(call: &RecordedCall) -> u32 {
-    let due = |answer: &RecordedAnswer| match &answer.reply {
-        Reply::Failed(Some(error)) => Some(answer.at?.plus(error.retry_after?)),
-        _ => None,
-    };
     let pairs = call.attempts().zip(call.attempts().skip(1));
     let too_soon = pairs.filter(|((_, before), (_, next))| {
         let sent = next.started.or(next.at);
-        due(before).zip(sent).is_some_and(|(due, sent)| sent < due)
+        wait_until(before).zip(sent).is_some_and(|(due, sent)| sent < due)
     });
     u32::try_from(too_soon.count()).unwrap_or(u32::MAX)
+}
+
+/// Until when the upstream asked to wait with this answer.
+pub fn wait_until(answer: &RecordedAnswer) -> Option<Instant> {
+    match &answer.reply {
+        Reply::Failed(error) => wait_of(error.as_deref(), answer.at),
+        _ => None,
+    }
+}
+
+/// Until when a failure at this time asks to wait.
+pub fn wait_of(error: Option<&ErrorFacts>, at: Option<Instant>) -> Option<Instant> {
+    Some(at?.plus(asked_wait(error?, at)?))
 }
 
 /// Attempts that were sent before an earlier one had ended upstream, unless a conflict says that the upstream saw that.

@@ -23,7 +23,7 @@ use playproof_trace::hash;
 use playproof_trace::simd::prefetch;
 use playproof_trace::window::Window;
 
-use super::attempts::{Judges, finding};
+use super::attempts::{Judges, finding, wait_of, wait_until};
 use super::hidden_intent::{HiddenIntents, SentAfter, SentIn};
 use super::open_actions::OpenActions;
 use super::possible_duplicates::PossibleDuplicates;
@@ -374,7 +374,8 @@ impl Recent {
             Shows::Failed(error) => {
                 let failure =
                     judges.meaning(closed.raw(), facts, (Some(self.key != 0), AttemptNo::FIRST), error.as_ref());
-                RepeatedCall { failed: true, ..call }.with(failure, writes)
+                let wait_until = wait_of(error.as_deref(), at);
+                RepeatedCall { failed: true, wait_until, ..call }.with(failure, writes)
             }
         })
     }
@@ -417,6 +418,7 @@ fn repeated(closed: &CompletedCall, facts: ToolFacts, judges: &mut Judges<'_>) -
     if counts.attempts > counts.succeeded {
         for (number, answer) in call.attempts() {
             (seen.denied, seen.processed, seen.advice) = (false, false, None); // those of the last answer count
+            seen.wait_until = wait_until(answer);
             seen.suspected = matches!(answer.reply, Reply::Suspected(_));
             seen.may_have_acted |= writes && seen.suspected;
             if let Reply::Failed(error) = &answer.reply {

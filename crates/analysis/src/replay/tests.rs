@@ -1102,6 +1102,46 @@ fn an_attempt_that_is_sent_sooner_than_the_upstream_asked_for_is_found() {
 }
 
 #[test]
+fn a_wait_in_headers_and_the_same_call_made_within_it_are_found_too() {
+    let call = |id: &str, at: u32| {
+        format!(r#"{{"type":"tool_call","run_id":"r","call_id":"{id}","tool":"read.x","args":{{"q":1}},"at_ms":{at}}}"#)
+    };
+    let failed = |error: &str| {
+        format!(
+            r#"{{"type":"tool_result","run_id":"r","call_id":"a","attempt":1,"at_ms":10,"status":"error","error":{{"kind":"429_rate_limited",{error}}}}}"#
+        )
+    };
+    let again = |error: &str, at: u32, change: &dyn Fn(String) -> String| {
+        let ok = format!(
+            r#"{{"type":"tool_result","run_id":"r","call_id":"b","attempt":1,"at_ms":{},"status":"ok"}}"#,
+            at + 9
+        );
+        recorded(&[&call("a", 0), &failed(error), &change(call("b", at)), &ok], FindingId::RetryAfterIgnored)
+    };
+    let same = |line: String| line;
+    for error in
+        [r#""retry_after_ms":2000"#, r#""headers":{"Retry-After":"2"}"#, r#""headers":{"retry-after-ms":"2000"}"#]
+    {
+        assert_eq!((again(error, 2009, &same), again(error, 2010, &same)), (1, 0), "{error}");
+    }
+    let error = r#""headers":{"retry-after":"2"}"#;
+    for unlike in [r#""q":1"#, "read.x", r#""r""#] {
+        let other = |line: String| line.replace(unlike, &unlike.replace(['1', 'x', 'r'], "7"));
+        assert_eq!(again(error, 500, &other), 0, "{unlike}");
+    }
+    assert_eq!(again(r#""headers":{"x-wait":"2"}"#, 500, &same), 0);
+    let second =
+        r#"{"type":"tool_result","run_id":"r","call_id":"a","attempt":2,"started_ms":500,"at_ms":600,"status":"ok"}"#;
+    let found = recorded(&[&call("a", 0), &failed(error), second], FindingId::RetryAfterIgnored);
+    assert_eq!(found, 1, "an attempt of the call");
+    assert_eq!(
+        recorded(&[&call("a", 0), &failed(error), second, &call("b", 700)], FindingId::RetryAfterIgnored),
+        1,
+        "an ok came between"
+    );
+}
+
+#[test]
 fn an_attempt_that_is_sent_while_an_earlier_one_is_out_has_raced_itself() {
     let of = |made: &str, late_at: u32, second: &str| {
         let made = format!(r#"{{"type":"tool_call","call_id":"c",{made},"at_ms":0}}"#);

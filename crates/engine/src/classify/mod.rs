@@ -17,5 +17,5 @@ pub use reading::{
     reads_as_refusal, reads_as_reused_key, reads_as_unanswered,
 };
 pub use rules::{AskedTraits, Classification, Classifier};
-pub use server::server_says;
+pub use server::{asked_wait, server_says};
 pub use signal::Signal;

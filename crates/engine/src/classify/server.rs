@@ -1,5 +1,7 @@
 //! What a failed answer says of waiting: its headers, read by the playbook's sources. Pure; decides nothing.
 
+use std::sync::LazyLock;
+
 use super::http_date::parse_http_date;
 use crate::event::{ErrorFacts, ServerSays};
 use crate::playbook::{DelayFormat, DelaySource};
@@ -36,6 +38,19 @@ pub fn server_says(error: &ErrorFacts, sources: &[DelaySource], answered: Option
         }
     }
     if is_found { says } else { ServerSays::from(error.retry_after) }
+}
+
+/// The wait that `error` asks for under any playbook: the one that the adapter has read, else that of the usual headers.
+pub fn asked_wait(error: &ErrorFacts, answered: Option<Instant>) -> Option<Duration> {
+    static USUAL: LazyLock<[DelaySource; 3]> = LazyLock::new(|| {
+        let source = |header: &str, format, float| DelaySource { header: header.to_owned(), format, float };
+        [
+            source("retry-after-ms", DelayFormat::Millis, true),
+            source("retry-after", DelayFormat::Seconds, true),
+            source("retry-after", DelayFormat::HttpDate, false),
+        ]
+    });
+    error.retry_after.or_else(|| server_says(error, USUAL.as_slice(), answered).wait)
 }
 
 /// Whether a source with another format of the same header can read the value.

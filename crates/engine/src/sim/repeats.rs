@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::classify::asked_wait;
 use crate::event::{Decision, Finding, FindingBy, FindingId, LedgerKind, Outcome, OutcomeKind, RequestKind, Status};
 use crate::ids::{ArgsId, CallId, KeyId, RunId, ToolId};
 use crate::playbook::{Access, ToolFacts};
@@ -64,6 +65,8 @@ pub struct RepeatedCall {
     pub processed: bool,
     /// Whether its agent was told that it may make it again, by its last answer.
     pub advice: Option<bool>,
+    /// Until when the upstream asked to wait, by its last answer.
+    pub wait_until: Option<Instant>,
 }
 
 /// How much the calls prove.
@@ -100,7 +103,8 @@ struct KeyRow {
     lost: u32,
 }
 
-/// The end of a call that was denied, whose key had been processed, whose agent got advice, or that succeeded.
+/// The end of a call that was denied, whose key had been processed, whose agent got advice or was asked to wait, or that
+/// succeeded.
 #[derive(Clone, Copy, Debug)]
 struct End {
     at: Moment,
@@ -108,6 +112,7 @@ struct End {
     denied: bool,
     processed: bool,
     advice: Option<bool>,
+    wait_until: Option<Instant>,
     /// Whether making the call again may act twice: it has no key, and may have acted.
     is_unsafe: bool,
 }
@@ -163,6 +168,10 @@ impl Repeats {
         }
         if self.had(call.made, |end| end.processed) {
             find(FindingId::RetriedAfterConflict, 1);
+        }
+        let too_soon = |end: &End| end.wait_until.zip(call.made.at).is_some_and(|(until, made)| made < until);
+        if self.had(call.made, too_soon) {
+            find(FindingId::RetryAfterIgnored, 1);
         }
         if let Some(count) = self.futile(call) {
             find(FindingId::FutileRetry, count);
@@ -278,10 +287,10 @@ impl Repeats {
         let Some(ended) = call.ended else { return };
         let futile = self.futile(call).unwrap_or(0);
         self.last = Some(LastCall { ended, failed: call.failed, futile });
-        let RepeatedCall { denied, processed, advice, .. } = *call;
+        let RepeatedCall { denied, processed, advice, wait_until, .. } = *call;
         let is_unsafe = call.key == 0 && (call.may_have_acted || call.effects > 0);
-        let end = End { at: ended, succeeded: call.succeeded(), denied, processed, advice, is_unsafe };
-        if end.denied || end.processed || end.succeeded || end.advice.is_some() {
+        let end = End { at: ended, succeeded: call.succeeded(), denied, processed, advice, wait_until, is_unsafe };
+        if end.denied || end.processed || end.succeeded || end.advice.is_some() || end.wait_until.is_some() {
             let place = self.ends.iter().rposition(|known| ended.is_after(known.at)).map_or(0, |before| before + 1);
             self.ends.insert(place, end);
             if self.ends.len() > MAX_ROWS {
@@ -349,14 +358,16 @@ fn seen_in(plan: &Plan, calls: &[ScenarioCall<'_>], record: &SimulationRecord) -
             Decision::AttemptFinished { status: Status::Failed(failed), .. } => {
                 (call.failed, call.ended) = (true, Some(now));
                 *error = failed.and_then(|id| record.error(id));
+                let wait = error.and_then(|error| asked_wait(error, None));
+                call.wait_until = wait.map(|wait| event.at.plus(wait));
             }
             Decision::AttemptFinished { status: Status::Ok, .. } => {
                 (call.failed, call.denied, call.processed, call.ended) = (false, false, false, Some(now));
-                call.advice = None;
+                (call.advice, call.wait_until) = (None, None);
             }
             Decision::AttemptFinished { status: Status::Suspected(_), .. } => {
                 (call.failed, call.denied, call.processed, call.ended) = (false, false, false, Some(now));
-                call.advice = None;
+                (call.advice, call.wait_until) = (None, None);
                 (call.suspected, call.may_have_acted) = (true, true);
             }
             Decision::FailureClassified { verdict, .. } => {
