@@ -20,6 +20,7 @@ pub fn lint(loaded: &Loaded) -> Vec<Diagnostic> {
     backoff::waits(loaded, &mut found);
     shared::breakers(loaded, &mut found);
     shared::retry_budgets(loaded, &mut found);
+    found.extend(shared::budget(loaded));
     found.extend(shared::dedupe(loaded));
     found.extend(shared::takeover(loaded));
     shared::layers(loaded, &mut found);

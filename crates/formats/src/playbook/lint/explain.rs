@@ -6,6 +6,7 @@ pub const IDS: &[&str] = &[
     "backoff_repeats",
     "backoff_shrinks",
     "backoff_too_long",
+    "budget_allows_no_call",
     "budget_below_one_retry",
     "circuit_never_closes",
     "circuit_never_opens",
@@ -83,6 +84,16 @@ The list of waits is longer than `max_retries`: the waits at its end are never u
     { backoff_ms: [200, 600, 1800], max_retries: 2 }     # 1800 is never used
 
 Leave `max_retries` out (the list's length then counts), or shorten the list.",
+    ),
+    (
+        "budget_allows_no_call",
+        "\
+The budget of a run has no tool calls, so every call of every run is refused with `budget_exceeded`, and nothing is ever
+sent.
+
+    budget: { tool_calls: 0 }
+
+Raise `tool_calls` to what a run may use, or remove the budget.",
     ),
     (
         "budget_below_one_retry",

@@ -6,8 +6,8 @@ use crate::playbook::places::Loaded;
 use playproof_engine::dispatch::wait_range;
 use playproof_engine::ids::RetryBudgetId;
 use playproof_engine::playbook::{
-    AfterMaxWait, BreakerMark, BreakerRules, DEFAULT_BREAKER, DEFAULT_TIMEOUT, EvaluateOn, HalfOpen, Limits, Ratio,
-    Retry, RetryBudgetKind, ServerDelayMode, TokenBucket, Tokens, ToolRow,
+    AfterMaxWait, BreakerMark, BreakerRules, BudgetUnit, DEFAULT_BREAKER, DEFAULT_TIMEOUT, EvaluateOn, HalfOpen,
+    Limits, Ratio, Retry, RetryBudgetKind, ServerDelayMode, TokenBucket, Tokens, ToolRow,
 };
 use playproof_engine::time::Duration;
 
@@ -70,6 +70,17 @@ fn unused_marks(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
                 .help("declare `breakers`, or remove `breaker`"),
         );
     }
+}
+
+/// A budget of no tool calls.
+pub(super) fn budget(loaded: &Loaded) -> Option<Diagnostic> {
+    let budget = loaded.playbook.sharing.budget.filter(|budget| budget.tool_calls == 0)?;
+    let counted = if budget.counts == BudgetUnit::Calls { "call" } else { "attempt" };
+    Some(
+        Diagnostic::warning("budget_allows_no_call", "every call of every run is refused: the budget is spent at once")
+            .at(loaded.places.part("budget")?, format!("not one {counted}"))
+            .help("raise `tool_calls`, or remove the budget"),
+    )
 }
 
 /// A dedupe window that ends before a retry of another call with the key may come.

@@ -417,6 +417,14 @@ fn a_breaker_that_never_opens_or_closes_or_that_nobody_asks() {
 }
 
 #[test]
+fn a_budget_of_no_tool_calls() {
+    let of = |budget: &str| of_breakers("", &format!("budget: {{ {budget} }}"), "");
+    assert_eq!(of("tool_calls: 0"), ["budget_allows_no_call: { tool_calls: 0 }"]);
+    assert_eq!(of("tool_calls: 0, counts: calls"), ["budget_allows_no_call: { tool_calls: 0, counts: calls }"]);
+    assert_eq!(of("tool_calls: 1"), [""; 0]);
+}
+
+#[test]
 fn a_retry_budget_that_allows_no_retry_or_that_no_retry_names() {
     let of = |budget: &str, retry: &str| {
         let budgets = format!("retry_budgets: {{ b: {{ {budget} }} }}");
