@@ -91,7 +91,7 @@ const LINES: [&str; 12] = [
     r#"{"type":"crash","run_id":"r"}"#,
 ];
 
-const VALUES: [&str; 40] = [
+const VALUES: [&str; 41] = [
     "null",
     "true",
     "0",
@@ -114,6 +114,7 @@ const VALUES: [&str; 40] = [
     r#""run_end""#,
     r#""attempt""#,
     r#""reversal""#,
+    r#""late""#,
     r#""text""#,
     r#""503""#,
     r#""00065535""#,

@@ -70,6 +70,8 @@ pub enum FieldValue {
     Refused(ReversalRefusal),
     /// One of a closed set of words.
     Word(&'static str),
+    /// A whole number of a closed set, as its digits.
+    Code(&'static str),
     /// A verdict.
     Verdict(VerdictId),
     /// A rule; none: no rule matched.
@@ -451,7 +453,7 @@ impl Outcome {
             OutcomeKind::Escalated(queue) => take(FieldKey::Queue, FieldValue::Queue(queue)),
             OutcomeKind::Refused(why) => {
                 take(FieldKey::Why, FieldValue::Word(why.as_str()));
-                take(FieldKey::Code, FieldValue::Word(why.code()));
+                take(FieldKey::Code, FieldValue::Code(why.code()));
                 take(FieldKey::Instead, FieldValue::Word(why.instead()));
             }
             OutcomeKind::Exhausted(stop) => take(FieldKey::Stop, FieldValue::Word(stop.as_str())),

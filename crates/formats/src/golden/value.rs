@@ -77,7 +77,7 @@ impl GoldenValue {
             FieldValue::Instant(at) => GoldenValue::Span(at.since(Instant::ZERO)),
             FieldValue::Provenance(provenance) => GoldenValue::Word(provenance.as_str()),
             FieldValue::Refused(why) => GoldenValue::Refused(why),
-            FieldValue::Word(word) => GoldenValue::Word(word),
+            FieldValue::Word(word) | FieldValue::Code(word) => GoldenValue::Word(word),
             FieldValue::Verdict(verdict) => name(names.verdict(verdict)),
             FieldValue::Rule(rule) => name(names.rule(rule)),
             FieldValue::Queue(queue) => name(names.queue(queue)),

@@ -161,6 +161,7 @@ fn value(out: &mut Vec<u8>, transcript: &Transcript<'_>, value: FieldValue) {
         FieldValue::Provenance(provenance) => quoted(out, provenance.as_str()),
         FieldValue::Refused(why) => quoted(out, why.as_str()),
         FieldValue::Word(word) => quoted(out, word),
+        FieldValue::Code(code) => raw(out, code),
         FieldValue::Verdict(verdict) => quote(out, names.verdict(verdict)),
         FieldValue::Rule(rule) => quote(out, names.rule(rule)),
         FieldValue::Queue(queue) => quote(out, names.queue(queue)),

@@ -4,9 +4,9 @@ use serde_json::value::RawValue;
 
 use crate::number::Decimal;
 use crate::wire::fields::FieldSlices;
-use crate::wire::line::{DispatchLine, DispatchWhat};
+use crate::wire::line::{DispatchLine, DispatchWhat, LineError};
 use crate::wire::lower::{DRAW_VALUE, LineResult, Lowering};
-use crate::wire::names::{AT, AT_MS, ID, LINE_FIELDS, RUN};
+use crate::wire::names::{ANSWERS, AT, AT_MS, ID, LINE_FIELDS, RUN};
 use playproof_engine::event::{Draw, EventKind, OutcomeWord};
 use playproof_formats::diagnostic::did_you_mean;
 
@@ -43,6 +43,14 @@ impl<'a> Lowering<'a> {
         let id_span = span(fields.field(ID));
         let at_span = span(fields.field(AT_MS).or(fields.field(AT)));
         Ok(DispatchLine { run: self.label(fields, RUN)?, id, at, what, text: self.line, id_span, at_span })
+    }
+
+    /// What is wrong with a late answer to no attempt.
+    #[cold]
+    pub(super) fn late_without_attempt(self, fields: &FieldSlices<'a, LINE_FIELDS>) -> Box<LineError> {
+        let message = "a `late` answer needs an `attempt`: the one that it came too late for";
+        let span = fields.field(ANSWERS).map_or_else(|| self.whole(), |raw| self.span(raw));
+        self.error("missing_field", span, message, "late for an attempt without a number")
     }
 
     /// The event of a line with a decision.

@@ -68,7 +68,7 @@ impl<'a> Lowering<'a> {
         let answered = self.enum_value(fields, STATUS).or(fields.field(ERROR)).is_some();
         match self.enum_value(fields, TYPE) {
             Some("\"tool_call\"") if answered => self.both(fields, &mut state, listener)?,
-            Some("\"tool_call\"") => listener.call(self.call(fields)?, None),
+            Some("\"tool_call\"") => listener.call(self.only_call(fields)?, None),
             Some("\"tool_result\"") => listener.answer(self.answer_line(fields, &mut state)?),
             Some("\"run_end\"") => listener.run_end(self.label(fields, RUN)?),
             Some("\"cancel\"") => {
@@ -88,7 +88,7 @@ impl<'a> Lowering<'a> {
                 return Ok(0);
             }
             None if fields.field(TOOL).is_some() && answered => self.both(fields, &mut state, listener)?,
-            None if fields.field(TOOL).is_some() => listener.call(self.call(fields)?, None),
+            None if fields.field(TOOL).is_some() => listener.call(self.only_call(fields)?, None),
             None if answered && fields.field(ID).is_some() => {
                 listener.answer(self.answer_line(fields, &mut state)?);
             }
@@ -111,6 +111,17 @@ impl<'a> Lowering<'a> {
         }
         listener.call(call, Some(answer));
         Ok(())
+    }
+
+    #[inline(always)]
+    fn only_call(self, fields: &FieldSlices<'a, LINE_FIELDS>) -> LineResult<CallLine<'a>> {
+        match fields.field(DRAW) {
+            None => self.call(fields),
+            Some(draw) => {
+                let message = "a `draw` comes with a result, and this line has none";
+                Err(self.error("draw_of_call", self.span(draw), message, "write it with the result before the wait"))
+            }
+        }
     }
 
     #[inline(always)]
@@ -259,13 +270,6 @@ impl<'a> Lowering<'a> {
                 Err(error)
             }
         }
-    }
-
-    #[cold]
-    fn late_without_attempt(self, fields: &FieldSlices<'a, LINE_FIELDS>) -> Box<LineError> {
-        let message = "a `late` answer needs an `attempt`: the one that it came too late for";
-        let span = fields.field(ANSWERS).map_or_else(|| self.whole(), |raw| self.span(raw));
-        self.error("missing_field", span, message, "late for an attempt without a number")
     }
 
     #[inline(always)]

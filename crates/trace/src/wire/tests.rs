@@ -441,6 +441,9 @@ fn impossible_draws_cancellations_and_decisions_are_underlined() {
     }
     let outcome = r#","event":"outcome","outcome":"succeded""#;
     assert_eq!(decision(outcome), ("unknown_value", r#""succeded""#.to_owned()));
+    for call in [r#"{"type":"tool_call","tool":"a","draw":0.5}"#, r#"{"tool":"a","draw":0.5}"#] {
+        assert_eq!(wrong(call), ("draw_of_call", "0.5".to_owned()));
+    }
     let late = r#"{"call_id":"c","status":"ok","answers":"late"}"#;
     assert_eq!(wrong(late), ("missing_field", r#""late""#.to_owned()));
     for right in
