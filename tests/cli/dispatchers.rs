@@ -212,3 +212,61 @@ fn a_fixture_can_expect_how_circuits_and_retry_budgets_end() {
         assert!(out.split_whitespace().collect::<Vec<_>>().join(" ").contains(said), "{out}");
     }
 }
+
+#[test]
+fn json_says_what_calls_shared_and_how_long_they_waited_for_a_permit() {
+    let place = Place::new();
+    let playbook = "format: playbook/1\nname: p\nqueues: [people]\ndefault_queue: people\nverdicts:\n  \
+        down: { means: m, effect: unknown, breaker: failure, then: { retry_with_backoff: { backoff_ms: [10], max_retries: 1, retry_budget: own } } }\n\
+        classify: [{ rule: down, when: { kind: down }, verdict: down }]\n\
+        breakers: { search: { window: { calls: 3 }, failure_count: 2, open_ms: 1000 } }\n\
+        retry_budgets: { own: { kind: token_bucket, capacity: 10, cost: 4 } }\n\
+        permits: { max_in_flight: 1 }\n\
+        tools: { find: { access: read, server: search } }\n";
+    place.write("p.yaml", playbook);
+    place.write(
+        "alone.yaml",
+        playbook
+            .replace("permits: { max_in_flight: 1 }\n", "")
+            .replace("retry_budget: own", "")
+            .replace(
+                "breakers: { search: { window: { calls: 3 }, failure_count: 2, open_ms: 1000 } }\n\
+        retry_budgets: { own: { kind: token_bucket, capacity: 10, cost: 4 } }\n",
+                "",
+            )
+            .replace(", }", " }"),
+    );
+    place.write(
+        "f.yaml",
+        "format: fixture/1\ntitle: t\nseed: 7\ncalls: { one: { tool: find }, two: { tool: find, at_ms: 5 }, three: { tool: find, at_ms: 100 } }\n\
+         upstream: { one: [{ error: { kind: down }, latency_ms: 20 }, { error: { kind: down } }], two: [{ ok: {}, latency_ms: 1 }] }\n\
+         expect: { p: { peak_in_flight: 1 } }\n",
+    );
+    let json = |playbook: &str, more: &[&str]| -> serde_json::Value {
+        let args = [&["replay", "f.yaml", "--playbook", playbook, "--format", "json"], more].concat();
+        serde_json::from_str(&place.run(&args).out).expect("JSON")
+    };
+    let all = json("p.yaml", &[]);
+    let run = &all["fixtures"][0]["playbooks"][0];
+    assert_eq!(run["seed"], 7);
+    let shared = serde_json::json!({
+        "peak_in_flight": 1,
+        "turned_away": { "circuit_open": 1 },
+        "circuits": { "search": "open" },
+        "retry_budgets": [{ "name": "own", "server": "search", "left": 6 }],
+    });
+    assert_eq!(run["shared"], shared, "{run}");
+    let queued: Vec<_> =
+        run["calls"].as_array().expect("calls").iter().map(|call| call["queued_ms"].as_u64()).collect();
+    assert_eq!(queued, [None, Some(15), None], "{run}");
+    assert_eq!(json("p.yaml", &["--seed", "9"])["fixtures"][0]["playbooks"][0]["seed"], 9);
+    let alone = json("alone.yaml", &[]);
+    assert_eq!(alone["fixtures"][0]["playbooks"][0].get("shared"), None);
+
+    place.write(
+        "t.jsonl",
+        "{\"tool\":\"find\",\"call_id\":\"a\",\"dispatcher_id\":\"d1\",\"status\":\"ok\"}\n{\"tool\":\"find\",\"call_id\":\"b\",\"status\":\"ok\"}\n",
+    );
+    let out = place.run(&["replay", "t.jsonl", "--playbook", "p.yaml", "--format", "jsonl"]).exits(0).out;
+    assert_eq!(out.matches("\"dispatcher\":\"d1\"").count(), 1, "{out}");
+}

@@ -1,5 +1,7 @@
 //! Runs a fixture under several playbooks, and shows the end of each call side by side.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -8,7 +10,7 @@ use crate::flags::Flags;
 use crate::format::Format;
 use crate::{files, project};
 use playproof_analysis::envelope::EnvelopeKind;
-use playproof_engine::event::{Finding, FindingSeverity, Transcript, unnamed};
+use playproof_engine::event::{Finding, FindingSeverity, OutcomeKind, Transcript, unnamed};
 use playproof_engine::fixture::{Fixture, FixtureCall};
 use playproof_engine::ids::CallId;
 use playproof_engine::sim::{Contradiction, Plan, Scenario, SimulationRecord, Simulator, contradictions};
@@ -55,6 +57,11 @@ struct PlaybookJson<'a> {
     effects: u64,
     added_delay_ms: Millis,
     #[serde(skip_serializing_if = "Option::is_none")]
+    seed: Option<u64>,
+    /// None where the calls share nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shared: Option<SharedJson<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     contradictions: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     calls: Option<Box<RawValue>>,
@@ -70,6 +77,26 @@ struct Rehearsed<'a> {
     record: SimulationRecord,
     /// None where the fixture says nothing of this playbook.
     contradictions: Option<Vec<Contradiction>>,
+}
+
+/// What the calls of a run shared.
+#[derive(Debug, Serialize)]
+struct SharedJson<'a> {
+    peak_in_flight: u32,
+    /// Refused calls, by reason.
+    turned_away: BTreeMap<&'static str, u64>,
+    /// The states of breakers at the end, by server.
+    circuits: BTreeMap<&'a str, &'static str>,
+    /// What the retry budgets that were used have left at the end.
+    retry_budgets: Vec<BudgetJson<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct BudgetJson<'a> {
+    name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    server: Option<&'a str>,
+    left: Box<RawValue>,
 }
 
 impl<'a> Rehearsal<'a> {
@@ -177,6 +204,8 @@ impl<'a> Rehearsal<'a> {
             upstream_calls: run.sends(),
             effects: run.effects(),
             added_delay_ms: Millis(run.delay()),
+            seed: run.plan.seed.or(self.fixture.seed),
+            shared: run.shared(),
             contradictions: run.contradictions.as_ref().map(|all| all.iter().map(ToString::to_string).collect()),
             calls: Some(format).filter(|format| *format == Format::Json).and_then(|_| self.calls_json(run, wanted)),
         }
@@ -343,6 +372,30 @@ impl<'a> Rehearsed<'a> {
 
     fn delay(&self) -> Duration {
         self.record.tallies.iter().fold(Duration::ZERO, |sum, tally| sum.plus(tally.added_delay))
+    }
+
+    /// What the calls shared, if the playbook lets them share something.
+    fn shared(&self) -> Option<SharedJson<'_>> {
+        let (playbook, record) = (&self.plan.playbook, &self.record);
+        let mut turned_away = BTreeMap::new();
+        for outcome in &record.outcomes {
+            if let OutcomeKind::Refused(why) = outcome.kind {
+                *turned_away.entry(why.as_str()).or_default() += 1;
+            }
+        }
+        let servers = record.servers.iter().filter(|server| playbook.breaker_id(server).is_some());
+        let circuits = servers.filter_map(|server| Some((&**server, record.circuit(record.server(server)?).as_str())));
+        let budgets = record.budgets.iter().filter_map(|used| {
+            let (name, _) = playbook.retry_budgets.get(used.budget.index())?;
+            let server = used.server.and_then(|server| record.servers.get(server.0 as usize)).map(String::as_str);
+            Some(BudgetJson { name, server, left: raw(used.left.to_string().as_bytes())? })
+        });
+        playbook.shares_state().then(|| SharedJson {
+            peak_in_flight: record.peak_in_flight(),
+            turned_away,
+            circuits: circuits.collect(),
+            retry_budgets: budgets.collect(),
+        })
     }
 
     fn finding_words(&self) -> String {

@@ -88,6 +88,8 @@ pub struct CallTally {
     pub sends: u32,
     /// The waits that the playbook added between attempts.
     pub added_delay: Duration,
+    /// How long its attempts waited for a permit.
+    pub queued: Duration,
     /// Recorded answers to attempts that were not used.
     pub tape_left: u32,
     /// The first departure from the recording, if any.
@@ -219,6 +221,10 @@ impl SimulationRecord {
             let Some(tally) = self.tallies.get_mut(event.call.index()) else { continue };
             match event.what {
                 Decision::RetryScheduled { delay, .. } => tally.added_delay = tally.added_delay.plus(delay),
+                Decision::Queued { .. } => {
+                    let next = self.events[n + 1..].iter().find(|next| next.call == event.call);
+                    tally.queued = tally.queued.plus(next.map_or(Duration::ZERO, |next| next.at.since(event.at)));
+                }
                 Decision::Cancelled => {
                     let cut = cut_off(&self.events[..n], event);
                     tally.added_delay = tally.added_delay.minus(cut);

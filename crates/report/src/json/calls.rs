@@ -9,6 +9,7 @@ use playproof_engine::call::RecordedCall;
 use playproof_engine::event::{Finding, Told, Transcript};
 use playproof_engine::ids::{ActionId, CallId};
 use playproof_engine::sim::{CallTally, OffTape};
+use playproof_engine::time::Duration;
 
 /// Where the events of a call are told.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +53,7 @@ pub fn write_call(
     }
     text_if(out, ",\"id\":", view.id);
     text_if(out, ",\"run\":", view.run);
+    text_if(out, ",\"dispatcher\":", view.recorded.and_then(RecordedCall::dispatcher));
     text_if(out, ",\"input\":", view.input_from_root);
     if let Some(line) = view.line {
         number(out, ",\"line\":", line);
@@ -81,6 +83,9 @@ pub fn write_call(
     }
     number(out, ",\"upstream_calls\":", tally.sends);
     span(out, ",\"added_delay_ms\":", tally.added_delay);
+    if tally.queued > Duration::ZERO {
+        span(out, ",\"queued_ms\":", tally.queued);
+    }
     number(out, ",\"tape_left\":", tally.tape_left);
     off_tape(out, tally.off_tape);
     raw(out, ",\"findings\":");
