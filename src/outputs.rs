@@ -24,7 +24,7 @@ pub fn refuse_input<'a>(output: &str, inputs: impl IntoIterator<Item = &'a str>)
     match inputs.into_iter().find(|input| *input != files::STDIN && files::is_same(output, input)) {
         None => Ok(()),
         Some(_) => Err(Failure::new(format!("`{output}` is an input: it would be overwritten"))
-            .help("nothing was written; name another file after `-o`")),
+            .help("nothing was written; name another file")),
     }
 }
 

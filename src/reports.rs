@@ -16,10 +16,14 @@ use playproof_formats::shell::Command;
 use playproof_report::check::{
     CheckPage, Directions, Level, NOT_CHECKED, Problem, Spot, annotations, comment, is_report, json, junit, sarif,
 };
+use playproof_report::html;
 use playproof_report::style::Palette;
 
 /// The kinds of reports.
-const KINDS: [&str; 5] = ["junit", "sarif", "github", "markdown", "json"];
+const KINDS: [&str; 6] = ["junit", "sarif", "github", "markdown", "json", "html"];
+
+/// The kind of report that other commands than `check` write.
+const PAGE: [&str; 1] = ["html"];
 
 /// One `--report`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,20 +42,33 @@ impl FromStr for ReportTo {
     type Err = String;
 
     fn from_str(text: &str) -> Result<ReportTo, String> {
-        let (kind, file) = text.split_once('=').ok_or_else(|| example(text))?;
-        let Some(kind) = KINDS.into_iter().find(|known| *known == kind) else {
-            let near = did_you_mean(kind, KINDS).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-            return Err(format!("there is no report `{kind}`, only {}{near}", KINDS.join(", ")));
-        };
-        if file == files::STDOUT {
-            let usual = usual(kind);
-            return Err(format!("the page is written to standard output; name a file, such as `{kind}={usual}`"));
-        }
-        if file.is_empty() {
-            return Err(format!("name the file that the {kind} report is written to"));
-        }
-        Ok(ReportTo { kind, file: file.to_owned() })
+        parse(text, &KINDS)
     }
+}
+
+/// Reads the report of a command that has only a page.
+///
+/// # Errors
+/// Another kind, no file, standard output.
+pub fn page(text: &str) -> Result<ReportTo, String> {
+    parse(text, &PAGE)
+}
+
+fn parse(text: &str, kinds: &'static [&'static str]) -> Result<ReportTo, String> {
+    let (kind, file) = text.split_once('=').ok_or_else(|| example(text, kinds))?;
+    let Some(kind) = kinds.iter().copied().find(|known| *known == kind) else {
+        let near = did_you_mean(kind, kinds.iter().copied());
+        let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+        return Err(format!("there is no report `{kind}`, only {}{near}", kinds.join(", ")));
+    };
+    if file == files::STDOUT {
+        let usual = usual(kind);
+        return Err(format!("the page is written to standard output; name a file, such as `{kind}={usual}`"));
+    }
+    if file.is_empty() {
+        return Err(format!("name the file that the {kind} report is written to"));
+    }
+    Ok(ReportTo { kind, file: file.to_owned() })
 }
 
 /// The usual file name of a report of this kind.
@@ -61,16 +78,18 @@ fn usual(kind: &str) -> &'static str {
         "sarif" => "playproof.sarif",
         "github" => "playproof.txt",
         "markdown" => "playproof.md",
+        "html" => "playproof.html",
         _ => "playproof.json",
     }
 }
 
 /// The help for a kind without a file, or a file without a kind.
-fn example(text: &str) -> String {
-    match KINDS.into_iter().find(|kind| *kind == text) {
+fn example(text: &str, kinds: &[&'static str]) -> String {
+    let first = kinds.first().copied().unwrap_or_default();
+    match kinds.iter().find(|kind| **kind == text) {
         Some(kind) => format!("write KIND=FILE, such as `{kind}={}`", usual(kind)),
-        None if text.is_empty() => "write KIND=FILE, such as `junit=playproof.xml`".to_owned(),
-        None => format!("write KIND=FILE, such as `junit={text}`"),
+        None if text.is_empty() => format!("write KIND=FILE, such as `{first}={}`", usual(first)),
+        None => format!("write KIND=FILE, such as `{first}={text}`"),
     }
 }
 
@@ -87,7 +106,7 @@ pub fn refuse(reports: &[ReportTo]) -> Result<(), Failure> {
             return Err(Failure::new(said).help("name a file for each"));
         }
         outputs::refuse(file)?;
-        outputs::refuse_others(file, "report of a check", is_report)?;
+        outputs::refuse_others(file, "report of a check", |start| is_report(start) || html::is_page(start))?;
     }
     Ok(())
 }
@@ -109,11 +128,34 @@ pub fn write(
             "sarif" => sarif(shown, directions),
             "github" => annotations(shown, directions),
             "markdown" => comment(shown, directions, next),
+            "html" => html::check(shown, directions, next),
             _ => json(shown, directions, next) + "\n",
         };
         outputs::write(&report.file, text.as_bytes(), output)?;
     }
     Ok(())
+}
+
+/// Refuses the page of a command, as [`refuse`]; and one that is an input.
+///
+/// # Errors
+/// It would replace another file.
+pub fn refuse_page(page: Option<&ReportTo>, inputs: &[String]) -> Result<(), Failure> {
+    let Some(ReportTo { file, .. }) = page else { return Ok(()) };
+    outputs::refuse_input(file, inputs.iter().map(String::as_str))?;
+    outputs::refuse(file)?;
+    outputs::refuse_others(file, "page of Playproof", html::is_page)
+}
+
+/// Writes the page of a command, if it is asked for.
+///
+/// # Errors
+/// A file that cannot be written.
+pub fn write_page(page: Option<&ReportTo>, text: impl FnOnce() -> String, output: &mut Output) -> Result<(), Failure> {
+    match page {
+        Some(ReportTo { file, .. }) => outputs::write(file, text().as_bytes(), output),
+        None => Ok(()),
+    }
 }
 
 /// Writes into every report that nothing was checked, and why, so that no report of an earlier run remains.
@@ -221,5 +263,14 @@ mod tests {
         assert!(refused("sarif=").contains("name the file"));
         assert!(refused("junit").contains("`junit=playproof.xml`"));
         assert!(refused("sarif=-").contains("`sarif=playproof.sarif`"));
+        assert!(refused("").contains("`junit=playproof.xml`"));
+    }
+
+    #[test]
+    fn other_commands_have_only_a_page() {
+        assert_eq!(page("html=a.html").unwrap().to_string(), "html=a.html");
+        assert!(page("junit=x").unwrap_err().contains("there is no report `junit`, only html"));
+        assert!(page("a.html").unwrap_err().contains("`html=a.html`"));
+        assert!(page("html").unwrap_err().contains("`html=playproof.html`"));
     }
 }

@@ -74,11 +74,11 @@ pub struct Args {
     #[arg(long, value_parser = Format::one_of(&[Format::Table, Format::Json]), value_name = "FORMAT", default_value = "table")]
     pub format: Format,
 
-    /// Write a report too: junit, sarif, github, markdown or json; may be given several times
+    /// Write a report too: junit, sarif, github, markdown, json or html; may be given several times
     #[arg(long = "report", value_name = "KIND=FILE")]
     pub reports: Vec<ReportTo>,
 
-    /// Show arguments in Markdown and on GitHub, not only their keys and types
+    /// Show arguments in Markdown, on pages and on GitHub, not only their keys and types
     #[arg(long)]
     pub show_args: bool,
 

@@ -6,6 +6,7 @@ use crate::checking;
 use crate::exit::{Exit, Failure};
 use crate::format::Format;
 use crate::output::{Output, to_stderr};
+use crate::reports::{self, ReportTo};
 use crate::terminal::Terminal;
 use crate::values::{Permille, permille};
 use crate::workspace::Workspace;
@@ -13,6 +14,7 @@ use playproof_analysis::coverage::{NamedFixture, Suggestion, measure};
 use playproof_formats::diagnostic::counted;
 use playproof_formats::shell::Command;
 use playproof_report::coverage::{json, lines, page, percent};
+use playproof_report::html;
 use playproof_report::style::{Extent, Palette};
 
 /// What is measured.
@@ -43,13 +45,17 @@ pub struct Args {
     #[arg(long, value_parser = Format::one_of(&[Format::Table, Format::Json, Format::Lines]), value_name = "FORMAT", default_value = "table")]
     pub format: Format,
 
+    /// Write the result as a page for a browser too: one file without scripts
+    #[arg(long, value_name = "html=FILE", value_parser = reports::page)]
+    pub report: Option<ReportTo>,
+
     /// Show the text of every missing fixture
     #[arg(long)]
     pub all: bool,
 
     /// Write every missing fixture into this folder of the project, over no file: each `expect` is what the playbook does
     /// now, for you to review
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["format", "all", "fail_under"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["format", "all", "fail_under", "report"])]
     pub write: Option<String>,
 
     /// Exit with 1 if the fixtures exercise less than this
@@ -59,6 +65,7 @@ pub struct Args {
 
 /// Measures.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    reports::refuse_page(args.report.as_ref(), &[])?;
     let workspace = Workspace::open()?.with_fixtures(args.fixtures.as_deref());
     let project_lock = args.write.as_ref().map(|_| workspace.project_lock()).transpose()?;
     workspace.say_guesses()?;
@@ -73,6 +80,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let command = Command::new("playproof coverage").path(&typed).flag_if("--fixtures", args.fixtures.as_deref());
     let palette = Palette::new(terminal.out.colour);
     let source = &used.loaded.places.source;
+    reports::write_page(args.report.as_ref(), || html::coverage(&report, source), output)?;
     match args.format {
         Format::Json => output.json(json(&report, source))?,
         Format::Lines => output.page(&lines(&report, source, palette))?,

@@ -8,6 +8,7 @@ use crate::format::Format;
 use crate::input_paths::InputPaths;
 use crate::output::Output;
 use crate::read_options::ReadOptions;
+use crate::reports::{self, ReportTo};
 use crate::stream::{Stream, Streamed};
 use crate::terminal::Terminal;
 use crate::{missing_answer, playbooks, reason};
@@ -16,6 +17,7 @@ use playproof_engine::sim::Plan;
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::playbook::fingerprint;
 use playproof_formats::shell::Command;
+use playproof_report::html;
 use playproof_report::impact::{ImpactPage, json, markdown, page};
 use playproof_report::style::Palette;
 
@@ -97,6 +99,10 @@ pub struct Args {
     #[arg(long, value_parser = Format::one_of(&[Format::Table, Format::Json, Format::Markdown]), value_name = "FORMAT", default_value = "table")]
     pub format: Format,
 
+    /// Write the result as a page for a browser too: one file without scripts
+    #[arg(long, value_name = "html=FILE", value_parser = reports::page)]
+    pub report: Option<ReportTo>,
+
     /// Threads; the result is the same for any number [default: all cores]
     #[arg(short, long, value_name = "N", value_parser = crate::values::threads)]
     pub jobs: Option<std::num::NonZeroUsize>,
@@ -109,6 +115,7 @@ pub struct Args {
 /// Compares.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let paths = InputPaths::find(&args.inputs)?;
+    reports::refuse_page(args.report.as_ref(), paths.files())?;
     let stream = Stream {
         beyond: args.beyond_tape.clone().unwrap_or_default(),
         jobs: args.jobs,
@@ -132,6 +139,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let next = next(args, &paths, &base, &impact);
     let Streamed { replayed, notes, .. } = &streamed;
     let shown = ImpactPage { impact: &impact, replayed, notes, gate: &gate, next: next.as_ref() };
+    reports::write_page(args.report.as_ref(), || html::impact(&shown), output)?;
     match args.format {
         Format::Markdown => output.page(&markdown(&shown))?,
         Format::Json => output.json(json(&shown, paths.sources()))?,
@@ -191,6 +199,7 @@ fn given(args: &Args) -> Flags {
         .set("--strict", args.strict)
         .set("--allow-empty", args.allow_empty)
         .word("--format", args.format)
+        .with("--report", args.report.as_ref().map(ToString::to_string).as_deref())
         .number("--jobs", args.jobs)
 }
 

@@ -20,6 +20,7 @@ fn every_report_says_what_the_page_says() {
         "github=out/check.txt",
         "markdown=out/check.md",
         "json=out/check.json",
+        "html=out/check.html",
     ];
     std::fs::create_dir(project.path("out")).expect("a folder");
     let args: Vec<&str> = ["check", CASE].into_iter().chain(kinds.iter().flat_map(|kind| ["--report", kind])).collect();
@@ -120,7 +121,7 @@ fn a_report_that_cannot_be_written_or_is_not_known_is_wrong_use() {
 fn a_report_replaces_a_report_and_no_other_file() {
     let project = Project::few();
     project.write("notes.md", "mine\n");
-    let kinds = ["junit", "sarif", "github", "markdown", "json"];
+    let kinds = ["junit", "sarif", "github", "markdown", "json", "html"];
     for (file, said) in [
         ("playbooks/reversing.yaml", "would be read as a playbook"),
         ("goldens/playbook.lock", "would be read as a golden"),
@@ -160,7 +161,7 @@ fn two_reports_to_one_file_or_one_to_standard_output_are_wrong_use() {
 #[test]
 fn a_check_that_could_not_run_leaves_no_report_of_an_earlier_one() {
     let project = Project::few();
-    let kinds = ["junit=k.xml", "sarif=k.sarif", "github=k.txt", "markdown=k.md", "json=k.json"];
+    let kinds = ["junit=k.xml", "sarif=k.sarif", "github=k.txt", "markdown=k.md", "json=k.json", "html=k.html"];
     let args: Vec<&str> = ["check"].into_iter().chain(kinds.iter().flat_map(|kind| ["--report", kind])).collect();
     assert_eq!(project.run(&args).code, 0);
     let (fixture, told) = ("fixtures/the-worked-refund.yaml", "playproof.yaml");

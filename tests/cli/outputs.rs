@@ -165,6 +165,7 @@ fn an_output_that_a_project_would_read_as_its_own_file_is_refused() {
                 &["tools", a, "-o", &name][..],
                 &["import", chat, "-o", &name, "--replace"],
                 &["check", "--report", &format!("json={name}")],
+                &["replay", a, "--report", &format!("html={name}")],
             ] {
                 let ran = run(args);
                 assert!(ran.code == 2 && ran.err.contains(&said), "{args:?}: {}", ran.err);
@@ -201,6 +202,7 @@ fn a_pipe_that_nobody_reads_is_told_of_after_a_second() {
         &["import", "chat.json", "-o", "pipe"][..],
         &["tools", "a.jsonl", "-o", "pipe"],
         &["check", "--report", "json=pipe"],
+        &["replay", "a.jsonl", "--report", "html=pipe"],
     ] {
         let run = place.run(args).exits(2);
         assert!(run.err.contains(said), "{args:?}: {}", run.err);

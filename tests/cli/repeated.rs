@@ -124,6 +124,7 @@ fn value(flag: &str, value: Option<&str>) -> Option<String> {
         ("--pace", _) => "recorded",
         ("--envelope", _) => "failure",
         ("--seeds", _) => "1-7",
+        ("--report", _) => "html=a page.html",
         (_, "N" | "CALLS") => "7",
         (_, "VERDICT" | "failed|findings|VERDICT") => "policy_denied",
         (_, "REF|PLACE|ID" | "RUN" | "REASON") => "a name",

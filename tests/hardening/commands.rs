@@ -17,7 +17,7 @@ const TRACE: &str = "{\"run_id\":\"r1\",\"tool\":\"pay\",\"status\":\"error\",\"
 const KEPT: &str = "pay-odd-";
 
 /// Every command that writes. `review` asks at a terminal; what it writes, `accept` and `reject` write too.
-pub const WRITING: [Writing; 19] = [
+pub const WRITING: [Writing; 23] = [
     Writing { name: "init", args: &["init"], prepare: |_| {} },
     Writing { name: "init", args: &["init", "new/deep", "--from", "trace.jsonl"], prepare: with_trace },
     Writing { name: "check", args: &["check"], prepare: with_fixture },
@@ -35,15 +35,25 @@ pub const WRITING: [Writing; 19] = [
     Writing { name: "propose new", args: &["propose", "new", "another", "--when", "{ status: 418 }"], prepare: |_| {} },
     Writing { name: "propose rebase", args: &["propose", "rebase", "said-no"], prepare: with_edited_rows },
     Writing { name: "coverage", args: &["coverage", "--write", "fixtures"], prepare: |_| {} },
+    Writing { name: "coverage", args: &["coverage", "--report", "html=out/page.html"], prepare: with_out },
+    Writing {
+        name: "replay",
+        args: &["replay", "trace.jsonl", "--report", "html=out/page.html"],
+        prepare: with_trace_and_out,
+    },
+    Writing { name: "impact", args: &IMPACT, prepare: with_trace_and_out },
+    Writing { name: "propose check", args: &["propose", "check", "--report", "html=out/page.html"], prepare: with_out },
     Writing { name: "import", args: &["import", "chat.json", "-o", "out/trace.jsonl"], prepare: with_chat },
     Writing { name: "tools", args: &["tools", "trace.jsonl", "-o", "out/tools.yaml"], prepare: with_trace_and_out },
 ];
 
+const IMPACT: [&str; 6] =
+    ["impact", "trace.jsonl", "--candidate", "study/retry-everything", "--report", "html=out/page.html"];
 const ADD: [&str; 7] = ["feedback", "add", "trace.jsonl", "--call", "r1#1", "--note", "odd"];
 pub const ACCEPT: [&str; 4] = ["accept", "said-no", "--reason", "because"];
 
 /// Commands that write nothing, and `review`.
-const READING: [&str; 25] = [
+const READING: [&str; 22] = [
     "completions",
     "conform",
     "demo",
@@ -59,14 +69,11 @@ const READING: [&str; 25] = [
     "help",
     "history",
     "history verify",
-    "impact",
     "lint",
     "map try",
     "mine",
     "mutate",
-    "propose check",
     "propose list",
-    "replay",
     "review",
     "schema",
 ];

@@ -340,6 +340,8 @@ fn an_output_is_written_through_no_link_that_a_project_brings_but_through_one_th
         &["tools", "trace.jsonl", "-o", "fixtures/../out/x"],
         &["check", "--report", "junit=out.xml"],
         &["check", "--report", "junit=out/deep/x.xml"],
+        &["replay", "trace.jsonl", "--report", "html=out.xml"],
+        &["coverage", "--report", "html=out/x"],
     ] {
         let before = outside.0.everything();
         let (code, said) = project.refused(args);

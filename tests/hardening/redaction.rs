@@ -121,7 +121,7 @@ fn project() -> (Place, Vec<(&'static str, &'static [&'static str])>) {
 }
 
 /// Commands that read a trace: `TRACE` is one, with the flags that it is read with.
-const OF_A_TRACE: [&[&str]; 32] = [
+const OF_A_TRACE: [&[&str]; 34] = [
     &["replay", "TRACE", "--all"],
     &["replay", "TRACE", "--all", "--skip-invalid"],
     &["replay", "TRACE", "--all", "--format", "json"],
@@ -154,10 +154,12 @@ const OF_A_TRACE: [&[&str]; 32] = [
     &["graph", "history", "TRACE", "--playbook", "coffee", "--format", "json"],
     &["graph", "history", "TRACE", "--playbook", "coffee", "--run", "nope"],
     &["replay", "TRACE", "--playbook", "coffee", "--all"],
+    &["replay", "TRACE", "--all", "--show-args", "--report", "html=replay.html"],
+    &["impact", "TRACE", "--candidate", "reversing", "--report", "html=impact.html"],
 ];
 
 /// Commands that read what those have written.
-const OF_A_PROJECT: [&[&str]; 19] = [
+const OF_A_PROJECT: [&[&str]; 22] = [
     &["feedback", "list"],
     &["feedback", "list", "--format", "json"],
     &["feedback", "show", "ID"],
@@ -177,6 +179,9 @@ const OF_A_PROJECT: [&[&str]; 19] = [
     &["coverage"],
     &["history"],
     &["replay", "FIXTURE"],
+    &["replay", "FIXTURE", "--show-args", "--report", "html=fixture.html"],
+    &["check", "--show-args", "--report", "html=check.html"],
+    &["propose", "check", "--report", "html=propose.html"],
 ];
 
 /// Commands that are given no text of a trace but what the others have written into the project.

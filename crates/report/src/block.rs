@@ -1,5 +1,7 @@
 //! One call on a page: its findings, the recording beside each playbook, and the end of each.
 
+use std::borrow::Cow;
+
 use super::findings::{self, About};
 use super::style::Palette;
 use super::text;
@@ -69,14 +71,14 @@ pub fn render(number: usize, view: &CallView<'_>, runs: &[RunView<'_>], alike: &
     columns.extend(runs.iter().map(|run| Column {
         head: text::escape_unprintable(&run.transcript.names.playbook).into_owned(),
         lines: timeline::of_run(view, run),
-        foot: foot(run, view.recorded, style.palette),
+        foot: strong_first(foot(run, view.recorded), style.palette),
     }));
     lines.extend(beside(&columns, style).into_iter().map(|line| indented(&line)));
     lines.join("\n")
 }
 
 /// A recorded call that was answered with ok at once needs no timeline.
-fn uneventful(view: &CallView<'_>, runs: &[RunView<'_>]) -> Option<String> {
+pub(crate) fn uneventful(view: &CallView<'_>, runs: &[RunView<'_>]) -> Option<String> {
     let [answer] = view.recorded?.answers.as_slice() else { return None };
     let calm = |run: &RunView<'_>| run.outcome().is_some_and(|outcome| outcome.kind == OutcomeKind::Succeeded);
     if answer.reply != Reply::Ok || !runs.iter().all(calm) {
@@ -106,8 +108,17 @@ fn title(number: usize, view: &CallView<'_>, alike: u64, style: Style) -> String
     format!("{}{}", style.palette.strong(&said), style.palette.faint(&"─".repeat(rest)))
 }
 
-/// One line per finding; a finding of the recording is listed once, not once per playbook.
+/// One line per finding.
 fn found(view: &CallView<'_>, runs: &[RunView<'_>], several: bool, style: Style) -> Vec<String> {
+    let line = |(finding, said): (Finding, String)| {
+        let severity = findings::severity(finding.severity, style.palette);
+        text::hanging(&format!("{severity}  "), &said, style.width - INDENT)
+    };
+    findings_in_words(view, runs, several).into_iter().flat_map(line).map(|line| indented(&line)).collect()
+}
+
+/// The findings in words, worst first; a finding of the recording is listed once, not once per playbook.
+pub(crate) fn findings_in_words(view: &CallView<'_>, runs: &[RunView<'_>], several: bool) -> Vec<(Finding, String)> {
     let mut said: Vec<(Finding, String)> = Vec::new();
     for run in runs {
         for finding in &run.findings {
@@ -125,14 +136,12 @@ fn found(view: &CallView<'_>, runs: &[RunView<'_>], several: bool, style: Style)
     let key_ignored = view.key.is_some() && runs.iter().any(|run| matches!(run.intent, Some(Intent::Unkeyed(..))));
     let keyed = view.key.is_some() && !key_ignored;
     let about = About { several, keyed, key_ignored, declared: view.declared, without_run, doubt: None };
-    let line = |(finding, by): (Finding, String)| {
-        let severity = findings::severity(finding.severity, style.palette);
+    let in_words = |(finding, by): (Finding, String)| {
         let sentence = findings::sentence(finding.id, finding.count, About { doubt: finding.doubt, ..about });
         let advice = findings::advice(&finding).unwrap_or_default();
-        let said = format!("{}: {sentence}, {by}{advice}", finding.id.as_str());
-        text::hanging(&format!("{severity}  "), &said, style.width - INDENT)
+        (finding, format!("{}: {sentence}, {by}{advice}", finding.id.as_str()))
     };
-    said.into_iter().flat_map(line).map(|line| indented(&line)).collect()
+    said.into_iter().map(in_words).collect()
 }
 
 fn key(finding: &Finding) -> (playproof_engine::event::FindingKind, FindingBy, u32) {
@@ -140,6 +149,14 @@ fn key(finding: &Finding) -> (playproof_engine::event::FindingKind, FindingBy, u
 }
 
 fn facts(view: &CallView<'_>, style: Style) -> Vec<String> {
+    let mut lines = text::wrapped(&known(view, style.width / 2).join(" · "), style.width - INDENT);
+    let arguments = arguments(view, style.arguments);
+    lines.extend(arguments.map(|said| format!("args {}", text::fitted(&said, style.width - INDENT - 5))));
+    lines.into_iter().map(|line| style.palette.faint(&line)).collect()
+}
+
+/// What is known of a call before any playbook looks at it; its place takes `room` columns at most.
+pub(crate) fn known(view: &CallView<'_>, room: usize) -> Vec<String> {
     let mut parts = vec![view.facts.to_owned()];
     parts.push(match view.key {
         Some(key) => format!("key {}", text::fitted(key, 40)),
@@ -150,18 +167,19 @@ fn facts(view: &CallView<'_>, style: Style) -> Vec<String> {
     }
     if let (Some(input), Some(line)) = (view.input, view.line) {
         let place = Origin { line, path: view.path };
-        let room = (style.width / 2).saturating_sub(Origin { line, path: None }.to_string().len());
+        let room = room.saturating_sub(Origin { line, path: None }.to_string().len());
         parts.push(format!("{}{place}", text::fitted_path(input, room)));
     }
-    let mut lines = text::wrapped(&parts.join(" · "), style.width - INDENT);
-    if let Some(args) = view.args.filter(|args| !args.is_empty() && *args != "{}") {
-        let shown = match style.arguments {
-            Arguments::Values => text::readable_json(args),
-            Arguments::Types => shape(args).into(),
-        };
-        lines.push(format!("args {}", text::fitted(&shown, style.width - INDENT - 5)));
-    }
-    lines.into_iter().map(|line| style.palette.faint(&line)).collect()
+    parts
+}
+
+/// The arguments of a call; none if there are none.
+pub(crate) fn arguments<'a>(view: &CallView<'a>, how: Arguments) -> Option<Cow<'a, str>> {
+    let args = view.args.filter(|args| !args.is_empty() && *args != "{}")?;
+    Some(match how {
+        Arguments::Values => text::readable_json(args),
+        Arguments::Types => shape(args).into(),
+    })
 }
 
 /// The keys and types of arguments: `{amount: number, order: string}`.
@@ -186,17 +204,22 @@ pub fn shape(args: &str) -> String {
 }
 
 fn named(alike: &Alike, width: usize) -> String {
+    text::fitted(&alike_in_words(alike), width).into_owned()
+}
+
+/// Which other calls have the same course.
+pub(crate) fn alike_in_words(alike: &Alike) -> String {
     let shown: Vec<_> = alike.others.iter().map(|other| text::fitted(other, 40)).collect();
     let rest = if alike.more == 0 { String::new() } else { format!(" and {} more", text::count(alike.more)) };
     let which = if alike.is_mixed { "of other kinds, too many to list apart" } else { "the same way" };
-    text::fitted(&format!("{which}: {}{rest}", shown.join(", ")), width).into_owned()
+    format!("{which}: {}{rest}", shown.join(", "))
 }
 
 /// The end of a playbook's run: outcome, effect claim and ledger, cost.
-fn foot(run: &RunView<'_>, recorded: Option<&RecordedCall>, palette: Palette) -> Vec<(&'static str, String)> {
+pub(crate) fn foot(run: &RunView<'_>, recorded: Option<&RecordedCall>) -> Vec<(&'static str, String)> {
     let Some(outcome) = run.outcome() else { return Vec::new() };
     let mut rows = vec![
-        ("outcome", palette.strong(&timeline::outcome(&run.transcript, outcome.kind))),
+        ("outcome", timeline::outcome(&run.transcript, outcome.kind)),
         ("effect", effect(outcome.claim, run, recorded)),
     ];
     if let Some(valid) = run.transcript.valid_after(run.call) {
@@ -213,6 +236,14 @@ fn foot(run: &RunView<'_>, recorded: Option<&RecordedCall>, palette: Palette) ->
     if run.tally.tape_left > 0 {
         let left = text::counted(run.tally.tape_left.into(), "recorded answer", "recorded answers");
         rows.push(("unused", left));
+    }
+    rows
+}
+
+/// The rows with the first of them, the outcome, made strong.
+fn strong_first(mut rows: Vec<(&'static str, String)>, palette: Palette) -> Vec<(&'static str, String)> {
+    if let Some((_, outcome)) = rows.first_mut() {
+        *outcome = palette.strong(outcome);
     }
     rows
 }
@@ -353,7 +384,8 @@ fn top(column: &Column, width: usize, palette: Palette) -> Vec<String> {
     lines
 }
 
-fn stamp(line: &TimelineLine) -> String {
+/// When a line was, in milliseconds: `+200` if that is added delay, `?` if it is unknown.
+pub(crate) fn stamp(line: &TimelineLine) -> String {
     match line.at {
         Some(at) if line.added => format!("+{}", timeline::millis(at)),
         Some(at) => timeline::millis(at),

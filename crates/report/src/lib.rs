@@ -11,6 +11,7 @@ pub mod feedback;
 pub mod findings;
 pub mod graph;
 pub mod history;
+pub mod html;
 pub mod impact;
 pub mod json;
 pub mod listing;

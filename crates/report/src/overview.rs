@@ -67,6 +67,13 @@ pub fn markdown(totals: &Totals<'_>, notes: &[InputNote]) -> String {
     parts.join("\n\n")
 }
 
+/// What the recordings leave open: answers that only suggest a failure, and calls that may have made an effect again.
+pub fn doubts(totals: &Totals<'_>, width: usize, palette: Palette) -> Option<String> {
+    let said = [suspected(totals, width, palette), possible_duplicates(totals.replayed, width, palette)];
+    let said: Vec<String> = said.into_iter().flatten().collect();
+    (!said.is_empty()).then(|| said.join("\n\n"))
+}
+
 /// The account of the inputs: one line each, with remarks below it.
 pub fn inputs(replayed: &Replayed, notes: &[InputNote], width: usize, palette: Palette) -> String {
     let mut lines = Vec::new();

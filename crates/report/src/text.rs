@@ -99,6 +99,22 @@ pub fn markdown_block(page: &str) -> String {
     format!("{fence}text\n{page}\n{fence}")
 }
 
+/// The text as HTML in which nothing is markup, neither between tags nor in quotes.
+pub fn html(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 8);
+    for c in escape_unprintable(text).chars() {
+        match c {
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
 /// The text as Markdown prose in which nothing is markup, a link or a mention.
 pub fn markdown(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);

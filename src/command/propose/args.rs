@@ -8,6 +8,7 @@ use crate::flags::Flags;
 use crate::format::Format;
 use crate::read_options::ReadOptions;
 use crate::reason;
+use crate::reports::{self, ReportTo};
 use crate::values::whole;
 use playproof_analysis::proposal::DraftRequest;
 use playproof_engine::event::EffectClaim;
@@ -204,12 +205,16 @@ pub struct Check {
     #[arg(long, value_parser = Format::one_of(&[Format::Table, Format::Json, Format::Markdown]), value_name = "FORMAT", default_value = "table")]
     pub format: Format,
 
+    /// Write the result as a page for a browser too: one file without scripts
+    #[arg(long, value_name = "html=FILE", value_parser = reports::page)]
+    pub report: Option<ReportTo>,
+
     /// Show also what changes on these recorded calls; all paths up to the next flag
     #[arg(long, value_name = "TRACE", num_args = 1..)]
     pub corpus: Vec<String>,
 
     /// Print the changed playbook, and nothing else
-    #[arg(long, requires = "id", conflicts_with_all = ["format", "corpus"])]
+    #[arg(long, requires = "id", conflicts_with_all = ["format", "corpus", "report"])]
     pub playbook: bool,
 
     /// Accept that there are no proposals

@@ -12,6 +12,7 @@ use crate::input_paths::InputPaths;
 use crate::output::Output;
 use crate::playbooks;
 use crate::project::Project;
+use crate::reports;
 use crate::stream::{Stream, Streamed};
 use crate::terminal::Terminal;
 use crate::workspace::Workspace;
@@ -21,6 +22,7 @@ use playproof_engine::sim::Plan;
 use playproof_formats::diagnostic::Source;
 use playproof_formats::shell::Command;
 use playproof_formats::text::escape_page;
+use playproof_report::html::{self, Html, Proposed};
 use playproof_report::impact;
 use playproof_report::proposal::{json, markdown, page};
 use playproof_report::style::Palette;
@@ -30,6 +32,7 @@ use playproof_report::style::Palette;
 /// # Errors
 /// No proposals, one that cannot be used, a project or corpus that cannot be used.
 pub fn run(args: &Check, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    reports::refuse_page(args.report.as_ref(), &args.corpus)?;
     let workspace = Workspace::open()?;
     if !args.corpus.is_empty() && args.format == Format::Json {
         return Err(Failure::new("`--corpus` shows a page or Markdown; for JSON compare the two playbooks")
@@ -79,6 +82,7 @@ fn nothing(args: &Check, workspace: &Workspace, output: &mut Output) -> Result<E
             .help("`--allow-empty` if that is no error")
             .next("playproof propose new VERDICT"));
     }
+    reports::write_page(args.report.as_ref(), || html::proposals(&[]), output)?;
     match args.format {
         Format::Markdown => output.page(&markdown(&[]))?,
         Format::Json => output.json(json(&[]))?,
@@ -91,7 +95,16 @@ fn show(args: &Check, terminal: &Terminal, tried: &[TrialResult], output: &mut O
     let palette = Palette::new(terminal.out.colour);
     // An unreadable corpus is reported before any page.
     let asked = tried.iter().filter(|_| !args.corpus.is_empty());
-    let corpora = asked.map(|trial| corpus(args, terminal, trial)).collect::<Result<Vec<String>, Failure>>()?;
+    let corpora = asked.map(|trial| corpus(args, terminal, trial)).collect::<Result<Vec<Corpus>, Failure>>()?;
+    let opened = || {
+        let proposed = tried.iter().enumerate().map(|(n, trial)| Proposed {
+            judged: &trial.judged,
+            playbook: &trial.applied.loaded,
+            corpus: corpora.get(n).map(|corpus| corpus.html.clone()),
+        });
+        html::proposals(&proposed.collect::<Vec<_>>())
+    };
+    reports::write_page(args.report.as_ref(), opened, output)?;
     match args.format {
         Format::Markdown => {
             let judged: Vec<ProposalReport> = tried.iter().map(|trial| trial.judged.clone()).collect();
@@ -109,7 +122,7 @@ fn show(args: &Check, terminal: &Terminal, tried: &[TrialResult], output: &mut O
     }
     for (n, trial) in tried.iter().enumerate() {
         if let Some(corpus) = corpora.get(n) {
-            output.page(corpus)?;
+            output.page(&corpus.page)?;
         }
         if args.format == Format::Table && trial.judged.gates.is_empty() {
             let next = Command::new("playproof accept").name(&trial.judged.id).and("--reason '...'");
@@ -119,8 +132,15 @@ fn show(args: &Check, terminal: &Terminal, tried: &[TrialResult], output: &mut O
     Ok(())
 }
 
-/// What the proposal changes on recorded calls.
-fn corpus(args: &Check, terminal: &Terminal, trial: &TrialResult) -> Result<String, Failure> {
+/// What a proposal changes on recorded calls.
+struct Corpus {
+    /// In the format that was asked for.
+    page: String,
+    /// For `--report`.
+    html: Html,
+}
+
+fn corpus(args: &Check, terminal: &Terminal, trial: &TrialResult) -> Result<Corpus, Failure> {
     let project = Project::find()?;
     let tools = playbooks::facts(args.tools.as_deref(), &project)?;
     let mut proposed = trial.applied.loaded.playbook.clone();
@@ -133,6 +153,7 @@ fn corpus(args: &Check, terminal: &Terminal, trial: &TrialResult) -> Result<Stri
     let flags = Flags::default()
         .reading(&args.reading)
         .word("--format", args.format)
+        .with("--report", args.report.as_ref().map(ToString::to_string).as_deref())
         .set("--allow-empty", args.allow_empty)
         .number("--jobs", args.jobs);
     let stream = Stream {
@@ -150,7 +171,7 @@ fn corpus(args: &Check, terminal: &Terminal, trial: &TrialResult) -> Result<Stri
         Format::Markdown => impact::markdown(&shown),
         _ => impact::page(&shown, terminal.out.width, Palette::new(terminal.out.colour)),
     };
-    Ok(format!("\n{text}"))
+    Ok(Corpus { page: format!("\n{text}"), html: html::impact_part(&shown) })
 }
 
 /// The text of a playbook, which is a file for programs and must stay as it is.

@@ -6,6 +6,7 @@ use crate::flags::Flags;
 use crate::format::Format;
 use crate::missing_answer;
 use crate::read_options::ReadOptions;
+use crate::reports::{self, ReportTo};
 use playproof_analysis::envelope::EnvelopeKind;
 use playproof_engine::sim::Pace;
 use playproof_engine::upstream::MissingAnswerPolicy;
@@ -18,6 +19,8 @@ Examples:
       with declared tool facts, and only what was found
   playproof replay fixtures/refund.yaml --playbook study/retry-everything --playbook standard
       two playbooks side by side
+  playproof replay trace.jsonl --report html=replay.html
+      the same as a page for a browser: one file without scripts
   zcat trace.gz | playproof replay - --format json
       from a pipe, for a program
 
@@ -92,11 +95,15 @@ pub struct Args {
     #[arg(long, value_parser = Format::one_of(&[Format::Table, Format::Json, Format::Jsonl, Format::Markdown]), value_name = "FORMAT", default_value = "table", help_heading = "Showing")]
     pub format: Format,
 
+    /// Write the result as a page for a browser too: one file without scripts
+    #[arg(long, value_name = "html=FILE", value_parser = reports::page, conflicts_with_all = ["seeds", "same_decisions"], help_heading = "Showing")]
+    pub report: Option<ReportTo>,
+
     /// Add to each call of `--format json|jsonl` what its agent gets of it, in this form; null where it gets no such answer
     #[arg(long, value_name = "failure|refusal|dispatch|openai|anthropic", value_parser = crate::values::word(&EnvelopeKind::TABLE), conflicts_with_all = ["seeds", "same_decisions"], help_heading = "Showing")]
     pub envelope: Option<EnvelopeKind>,
 
-    /// Show arguments in Markdown, not only their keys and types
+    /// Show arguments in Markdown and on the page of `--report`, not only their keys and types
     #[arg(long, help_heading = "Showing")]
     pub show_args: bool,
 
@@ -140,6 +147,7 @@ impl Args {
             .with("--run", self.run.as_deref())
             .set("--all", self.all)
             .word("--format", self.format)
+            .with("--report", self.report.as_ref().map(ToString::to_string).as_deref())
             .with("--envelope", self.envelope.map(EnvelopeKind::as_str))
             .set("--show-args", self.show_args)
             .set("--strict", self.strict)

@@ -10,16 +10,20 @@ use crate::flags::Flags;
 use crate::format::Format;
 use crate::{files, project};
 use playproof_analysis::envelope::EnvelopeKind;
+use playproof_analysis::recorded::Arguments;
 use playproof_engine::event::{Finding, FindingSeverity, OutcomeKind, Transcript, unnamed};
 use playproof_engine::fixture::{Fixture, FixtureCall};
 use playproof_engine::ids::CallId;
 use playproof_engine::sim::{Contradiction, Plan, Scenario, SimulationRecord, Simulator, contradictions};
 use playproof_engine::time::Duration;
 use playproof_formats::diagnostic::did_you_mean;
+use playproof_formats::playbook::Loaded;
 use playproof_formats::shell::Command;
 use playproof_report::block;
 use playproof_report::block::{Alike, Style};
+use playproof_report::html::{self, CallShown, RehearsalPage};
 use playproof_report::json::{CallParts, Events, Millis, append, raw, write_call, write_events};
+use playproof_report::style::Palette;
 use playproof_report::table;
 use playproof_report::table::Align;
 use playproof_report::text;
@@ -176,6 +180,36 @@ impl<'a> Rehearsal<'a> {
         parts.join("\n\n")
     }
 
+    /// The same for a page, its calls numbered after `before` others.
+    pub fn html(
+        &self,
+        wanted: Option<&str>,
+        arguments: Arguments,
+        playbooks: &[Loaded],
+        before: usize,
+    ) -> RehearsalPage {
+        let plain = Style { width: 100, palette: Palette::new(false), arguments };
+        let playbooks: Vec<&Loaded> = playbooks.iter().collect();
+        let call = |(number, view): (usize, &CallView<'_>), runs: &[RunView<'_>]| {
+            let number = before + number;
+            html::call(&CallShown { number, view, runs, alike: &Alike::default(), arguments, playbooks: &playbooks })
+        };
+        RehearsalPage {
+            path: self.path.to_owned(),
+            title: self.fixture.title.clone(),
+            playbooks: self.runs.iter().map(|run| run.plan.names.playbook.to_string()).collect(),
+            rows: self.rows(),
+            contradictions: self
+                .contradictions(plain)
+                .iter()
+                .flat_map(|said| said.lines().skip(1))
+                .map(|line| line.trim().to_owned())
+                .collect(),
+            calls: self.each_call(wanted, call),
+            next: self.next(wanted),
+        }
+    }
+
     /// Events and calls and a summary, a line each.
     pub fn write_lines(&self, wanted: Option<&str>, out: &mut Vec<u8>) {
         for run in &self.runs {
@@ -274,14 +308,19 @@ impl<'a> Rehearsal<'a> {
     }
 
     fn calls(&self, wanted: Option<&str>, style: Style) -> Vec<String> {
+        self.each_call(wanted, |(number, view), runs| block::render(number, view, runs, &Alike::default(), style))
+    }
+
+    /// What `draw` makes of each wanted call, with its number, and of its runs.
+    fn each_call<T>(&self, wanted: Option<&str>, draw: impl Fn((usize, &CallView<'_>), &[RunView<'_>]) -> T) -> Vec<T> {
         let calls = self.fixture.calls.iter().filter(|call| wanted.is_none_or(|wanted| wanted == call.name));
-        let block = |(n, call): (usize, &FixtureCall)| {
+        let drawn = |(n, call): (usize, &FixtureCall)| {
             let runs: Vec<RunView<'_>> =
                 self.runs.iter().filter_map(|run| Some(run.view(run.id(&call.name)?))).collect();
             let facts = self.runs.first().and_then(|run| run.facts(&call.name)).unwrap_or_default();
-            block::render(n + 1, &self.view(call, &facts), &runs, &Alike::default(), style)
+            draw((n + 1, &self.view(call, &facts)), &runs)
         };
-        calls.enumerate().map(block).collect()
+        calls.enumerate().map(drawn).collect()
     }
 
     fn written(&self, name: &str) -> Option<&FixtureCall> {

@@ -15,13 +15,15 @@ use crate::output::Output;
 use crate::project::Project;
 use crate::terminal::Terminal;
 use crate::workspace::load_fixture;
-use crate::{duplicate_args, inputs, playbooks};
+use crate::{duplicate_args, inputs, playbooks, reports};
 use playproof_analysis::recorded::Arguments;
 use playproof_engine::fixture::Fixture;
 use playproof_engine::playbook::Tools;
 use playproof_engine::sim::Plan;
+use playproof_formats::playbook::Loaded;
 use playproof_formats::shell::Command;
 use playproof_report::block::Style;
+use playproof_report::html;
 use playproof_report::json::document;
 use playproof_report::style::Palette;
 
@@ -51,6 +53,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let project = Project::find()?;
     let tools = playbooks::facts_said(args.tools.as_deref(), &project)?;
     let paths = InputPaths::find(&args.inputs)?;
+    reports::refuse_page(args.report.as_ref(), paths.files())?;
     let (fixtures, traces): (Vec<String>, Vec<String>) =
         paths.files().iter().cloned().partition(|path| inputs::is_fixture(path));
     match (fixtures.is_empty(), traces.is_empty()) {
@@ -71,11 +74,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
 /// How pages are drawn.
 pub fn style(args: &Args, terminal: &Terminal) -> Style {
     match args.format {
-        Format::Markdown => Style {
-            width: 100,
-            palette: Palette::new(false),
-            arguments: if args.show_args { Arguments::Values } else { Arguments::Types },
-        },
+        Format::Markdown => Style { width: 100, palette: Palette::new(false), arguments: arguments_of_page(args) },
         _ => Style {
             width: terminal.out.width,
             palette: Palette::new(terminal.out.colour),
@@ -84,12 +83,18 @@ pub fn style(args: &Args, terminal: &Terminal) -> Style {
     }
 }
 
-/// The plans of playbooks by name, told apart.
-pub fn plans(names: &[String], tools: &Tools, seed: Option<u64>) -> Result<Vec<Plan>, Failure> {
-    let load = |name: &String| Ok(Plan::new(playbooks::load(name)?.playbook, tools).with_seed(seed));
-    let mut plans = names.iter().map(load).collect::<Result<Vec<Plan>, Failure>>()?;
+/// How much of the arguments the page of `--report` shows.
+pub fn arguments_of_page(args: &Args) -> Arguments {
+    if args.show_args { Arguments::Values } else { Arguments::Types }
+}
+
+/// The plans of playbooks by name, told apart, and the playbooks with the places of their rows.
+pub fn plans(names: &[String], tools: &Tools, seed: Option<u64>) -> Result<(Vec<Plan>, Vec<Loaded>), Failure> {
+    let loaded = names.iter().map(|name| playbooks::load(name)).collect::<Result<Vec<Loaded>, Failure>>()?;
+    let plan = |loaded: &Loaded| Plan::new(loaded.playbook.clone(), tools).with_seed(seed);
+    let mut plans: Vec<Plan> = loaded.iter().map(plan).collect();
     playbooks::tell_apart(&mut plans, names);
-    Ok(plans)
+    Ok((plans, loaded))
 }
 
 /// A fixture has no runs and is shown whole: what would select nothing there must not be passed over.
@@ -123,12 +128,13 @@ fn run_fixture(
             .help("`--record FILE` writes its run as a trace")
             .next(args.given().without(&["--same-decisions"]).after(Command::new("playproof replay").paths(paths))));
     }
-    let mut loaded = Vec::new();
+    let (mut loaded, mut places): (Vec<LoadedFixture<'_>>, Vec<Vec<Loaded>>) = Default::default();
     for path in paths {
         let fixture = load_fixture(path)?;
         let own = if args.playbooks.is_empty() { &fixture.playbooks } else { &args.playbooks };
         let names = playbooks::names(own, project);
-        let plans = plans(&names, tools, args.seed)?;
+        let (plans, with_places) = plans(&names, tools, args.seed)?;
+        places.push(with_places);
         loaded.push((path, fixture, names.into_iter().zip(plans).collect::<Vec<_>>()));
     }
     if let Some(seeds) = &args.seeds {
@@ -147,7 +153,19 @@ fn run_fixture(
     if let Some(wanted) = wanted.filter(|wanted| !rehearsals.iter().any(|one| one.has_call(wanted))) {
         return Err(no_such_call(wanted, &rehearsals, &args.given().without(&["--call"])));
     }
-    let shown = rehearsals.iter().filter(|one| wanted.is_none_or(|wanted| one.has_call(wanted)));
+    let is_shown = |one: &Rehearsal<'_>| wanted.is_none_or(|wanted| one.has_call(wanted));
+    let page = || {
+        let mut before = 0;
+        let mut pages = Vec::new();
+        for (one, places) in rehearsals.iter().zip(&places).filter(|(one, _)| is_shown(one)) {
+            let page = one.html(wanted, arguments_of_page(args), places, before);
+            before += page.calls.len();
+            pages.push(page);
+        }
+        html::rehearsals(&pages)
+    };
+    reports::write_page(args.report.as_ref(), page, output)?;
+    let shown = rehearsals.iter().filter(|one| is_shown(one));
     let style = style(args, terminal);
     match args.format {
         Format::Markdown => {

@@ -5,12 +5,15 @@ use serde_json::value::RawValue;
 
 use super::watch::of_playbook;
 use playproof_analysis::envelope::EnvelopeKind;
+use playproof_analysis::recorded::Arguments;
 use playproof_engine::event::{Finding, unnamed};
 use playproof_engine::ids::CallId;
 use playproof_engine::sim::{Plan, ScenarioCall, SimulationRecord};
 use playproof_engine::upstream::MissingAnswerPolicy;
+use playproof_formats::playbook::Loaded;
 use playproof_report::block;
 use playproof_report::block::Style;
+use playproof_report::html::{self, CallPiece, CallShown};
 use playproof_report::json::{CallParts, Events, raw, write_call};
 use playproof_report::listing::{Group, Only};
 use playproof_report::text;
@@ -47,6 +50,23 @@ impl CallDrawing<'_> {
     }
 
     fn block(&self, number: usize, group: &Group, style: Style) -> String {
+        self.draw(group, |view, runs| block::render(number, view, runs, &group.alike(), style))
+    }
+
+    /// The calls of a page, numbered from 1.
+    pub fn pieces(&self, groups: &[Group], arguments: Arguments, playbooks: &[Loaded]) -> Vec<CallPiece> {
+        let playbooks: Vec<&Loaded> = playbooks.iter().collect();
+        let piece = |(n, group): (usize, &Group)| {
+            let alike = group.alike();
+            self.draw(group, |view, runs| {
+                let playbooks = playbooks.as_slice();
+                html::call(&CallShown { number: n + 1, view, runs, alike: &alike, arguments, playbooks })
+            })
+        };
+        groups.iter().enumerate().map(piece).collect()
+    }
+
+    fn draw<T>(&self, group: &Group, draw: impl Fn(&CallView<'_>, &[RunView<'_>]) -> T) -> T {
         let detail = &group.detail;
         let reference = [detail.call.reference()];
         let known = detail.facts.under(0);
@@ -55,7 +75,7 @@ impl CallDrawing<'_> {
             declared: known.declared,
             ..CallView::recorded(&detail.call, &reference[0], &facts, self.sources)
         };
-        block::render(number, &view, &self.runs(group, &reference), &group.alike(), style)
+        draw(&view, &self.runs(group, &reference))
     }
 
     /// A group: the number of its calls, and the result of the shown one under each playbook.

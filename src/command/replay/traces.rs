@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::args::Args;
 use super::recording;
-use super::run::{plans, style};
+use super::run::{arguments_of_page, plans, style};
 use super::shown::{CallDrawing, GroupJson, heading};
 use super::watch::{Part, Watcher, of_playbook};
 use crate::exit::{Exit, Failure};
@@ -17,15 +17,17 @@ use crate::output::{Output, json_to_stdout, say};
 use crate::project::Project;
 use crate::stream::{Stream, Streamed};
 use crate::terminal::Terminal;
-use crate::{inputs, missing_answer, playbooks};
-use playproof_analysis::replay::Replayed;
+use crate::{inputs, missing_answer, playbooks, reports};
+use playproof_analysis::replay::{FailureCounts, Replayed};
 use playproof_engine::event::{Finding, FindingSeverity, PlaybookNames};
 use playproof_engine::playbook::Tools;
 use playproof_engine::sim::Plan;
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::diagnostic::did_you_mean;
+use playproof_formats::playbook::Loaded;
 use playproof_formats::shell;
 use playproof_formats::shell::Command;
+use playproof_report::html::{self, CallsShown, ReplayPage};
 use playproof_report::json;
 use playproof_report::json::{Map, ReplayedJson, document};
 use playproof_report::listing::{CallSelection, Group, ListedCall, Listing, Only};
@@ -49,7 +51,7 @@ pub fn run(
     terminal: &Terminal,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
-    let plans = plans(&playbooks::names(&args.playbooks, project), tools, args.seed)?;
+    let (plans, loaded) = plans(&playbooks::names(&args.playbooks, project), tools, args.seed)?;
     if args.same_decisions {
         return recording::compare(args, paths, &plans, project, terminal, output);
     }
@@ -62,6 +64,7 @@ pub fn run(
         listing: Listing::new(selection.clone()),
         sources: sources.clone(),
         envelope: args.envelope,
+        counts_failures: args.report.is_some(),
         spare: Mutex::default(),
     };
     let beyond = args.beyond_tape.clone().unwrap_or_default();
@@ -73,11 +76,12 @@ pub fn run(
         allow_empty: Some(args.allow_empty),
         ..Stream::of("replay", paths, &args.reading, args.given())
     };
-    let mut written = 0;
-    let streamed = stream.write(&plans, &watcher, project, terminal, |part: Part| {
+    let (mut written, mut failures) = (0, vec![FailureCounts::default(); plans.len()]);
+    let streamed = stream.write(&plans, &watcher, project, terminal, |mut part: Part| {
         // An empty selection is refused, so the head comes with the first selected call.
         let head = if written == 0 { FORMAT } else { b"" };
         written += part.written;
+        failures.iter_mut().zip(part.failures.drain(..)).for_each(|(all, later)| all.merge(later));
         let lines = &part.lines;
         let result = if lines.is_empty() { Ok(()) } else { json_to_stdout(head).and_then(|()| json_to_stdout(lines)) };
         watcher.keep(part);
@@ -91,6 +95,7 @@ pub fn run(
     say_ambiguous(args, &groups, sources);
     let page =
         Page { args, paths, terminal, plans: &plans, beyond: &beyond, only: &selection.only, streamed: &streamed };
+    reports::write_page(args.report.as_ref(), || page.html(&groups, &failures, &loaded), output)?;
     page.write(&groups, output)?;
     let exit = exit(&streamed.replayed, args.strict);
     streamed.all_read().map(|_| exit)
@@ -216,8 +221,12 @@ struct SummaryJson<'a> {
 }
 
 impl Page<'_> {
+    fn shown<'g>(&self, groups: &'g [Group]) -> &'g [Group] {
+        if self.args.all { groups } else { &groups[..groups.len().min(SHOWN)] }
+    }
+
     fn write(&self, groups: &[Group], output: &mut Output) -> Result<(), Failure> {
-        let shown = if self.args.all { groups } else { &groups[..groups.len().min(SHOWN)] };
+        let shown = self.shown(groups);
         match self.args.format {
             Format::Markdown => output.page(&self.markdown(groups, shown)),
             Format::Json => output.json(self.json(groups, shown)),
@@ -258,6 +267,21 @@ impl Page<'_> {
             parts.push(text::markdown_block(&format!("next: {next}")));
         }
         parts.join("\n\n")
+    }
+
+    fn html(&self, groups: &[Group], failures: &[FailureCounts], loaded: &[Loaded]) -> String {
+        let shown = self.shown(groups);
+        let playbooks = self.playbooks();
+        let (whole, next) = (self.whole(), self.next(shown));
+        let page = ReplayPage {
+            totals: Totals { replayed: self.replayed(), names: &playbooks },
+            notes: &self.streamed.notes,
+            failures,
+            whole: whole.as_deref(),
+            next: next.as_ref(),
+        };
+        let calls = self.drawing().pieces(shown, arguments_of_page(self.args), loaded);
+        html::replay(&page, CallsShown { calls, heading: &|count| heading(self.only, count, groups) })
     }
 
     fn json(&self, groups: &[Group], shown: &[Group]) -> String {

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use playproof_analysis::envelope::EnvelopeKind;
-use playproof_analysis::replay::{CallResult, MessageTemplates, Observer};
+use playproof_analysis::replay::{CallResult, FailureCounts, MessageTemplates, Observer};
 use playproof_engine::event::{Finding, FindingBy, PlaybookNames, unnamed};
 use playproof_engine::ids::CallId;
 use playproof_engine::sim::SimulationRecord;
@@ -22,6 +22,8 @@ pub struct Watcher {
     pub sources: Sources,
     /// The form of the envelopes in the lines, if they are wanted.
     pub envelope: Option<EnvelopeKind>,
+    /// Count failures by verdict and template, for the page of `--report`.
+    pub counts_failures: bool,
     /// Parts that were written out, to be filled again.
     pub spare: Mutex<Vec<Part>>,
 }
@@ -33,6 +35,8 @@ pub struct Part {
     pub lines: Vec<u8>,
     /// Calls that are in the lines.
     pub written: u64,
+    /// Failures by verdict and template, one a playbook, if they are counted.
+    pub failures: Vec<FailureCounts>,
     reference: [String; 1],
     templates: MessageTemplates,
     findings: Vec<Finding>,
@@ -47,6 +51,12 @@ impl Observer for Watcher {
 
     fn on_call(&self, seen: &CallResult<'_>, part: &mut Part) {
         let runs = seen.plans.iter().map(|plan| &plan.names).zip(seen.records());
+        if self.counts_failures {
+            part.failures.resize_with(seen.plans.len(), FailureCounts::default);
+            for (counts, record) in part.failures.iter_mut().zip(seen.records()) {
+                counts.add(&seen.call, record, &mut part.templates);
+            }
+        }
         match &self.lines {
             None => self.listing.take(seen.call, seen.intent, seen.recorded, runs, &mut part.templates),
             Some(wanted) if wanted.wants(seen.call, seen.recorded, runs.clone()) => {
@@ -63,6 +73,7 @@ impl Watcher {
     pub fn keep(&self, mut part: Part) {
         part.lines.clear();
         part.written = 0;
+        part.failures.clear();
         self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(part);
     }
 

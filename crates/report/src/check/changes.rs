@@ -105,7 +105,8 @@ pub(super) fn row_words(change: &RowChange) -> String {
     format!("{}: {}", change.name, parts.join("; "))
 }
 
-fn because(because: &PrecedingVerdict, compensation: Option<&str>) -> String {
+/// The verdict before a decision, in words.
+pub(crate) fn because(because: &PrecedingVerdict, compensation: Option<&str>) -> String {
     let rule = match because.rule.as_str() {
         "otherwise" => "no rule matched".to_owned(),
         rule => format!("rule `{}`", text::escape_unprintable(rule)),
@@ -165,7 +166,8 @@ fn columns(divergences: &[&Divergence], shown: &CheckPage<'_>) -> String {
     out.join("\n")
 }
 
-fn divergence(divergence: &Divergence, show_args: bool) -> Vec<String> {
+/// A divergence in five columns: class, where, field, golden, run.
+pub(crate) fn divergence(divergence: &Divergence, show_args: bool) -> Vec<String> {
     let (place, field) = place(divergence, show_args);
     let side = |side: &Option<String>| {
         side.as_deref().map_or_else(|| NOTHING.to_owned(), |side| text::escape_unprintable(side).into_owned())
@@ -237,7 +239,7 @@ pub fn rows(rows: &PlaybookRows, width: usize, palette: Palette) -> String {
     }
     let head = format!("{name}: {}", palette.doubtful(&waiting_rows(rows.changes.len())));
     let header = ["row", "what", "approved", "now"].map(str::to_owned);
-    let cells: Vec<Vec<String>> = rows.changes.iter().flat_map(row).collect();
+    let cells: Vec<Vec<String>> = rows.changes.iter().flat_map(row_cells).collect();
     let drawn = table::render(&header, &cells, &[Align::Left; 4], width.saturating_sub(2));
     let mut lines = vec![head];
     lines.extend(drawn.lines().map(|line| format!("  {line}")));
@@ -263,7 +265,8 @@ fn waiting_rows(count: usize) -> String {
     format!("{wait} to be accepted")
 }
 
-fn row(change: &RowChange) -> Vec<Vec<String>> {
+/// The changed parts of a row in four columns: row, part, approved, now.
+pub(crate) fn row_cells(change: &RowChange) -> Vec<Vec<String>> {
     let seen = |text: &str| text::escape_unprintable(text).into_owned();
     let side = |side: &Option<String>| side.as_deref().map_or_else(|| NOTHING.to_owned(), seen);
     let line = |part: PartChange| vec![seen(&change.name), seen(&part.path), side(&part.before), side(&part.after)];

@@ -3,7 +3,7 @@
 use super::changes::CheckPage;
 use super::problems::{Directions, NOT_CHECKED, Problem, problems};
 use crate::table::markdown_row;
-use crate::text::{counted, escape_unprintable, markdown, markdown_block, markdown_code};
+use crate::text::{counted, escape_unprintable, html, markdown, markdown_block, markdown_code};
 use playproof_formats::shell::Command;
 use playproof_formats::text::escape_page;
 
@@ -64,8 +64,4 @@ fn details(problem: &Problem) -> String {
     let text =
         format!("{}\n{file}:{}\nrun: {}", escape_page(problem.body.trim_end()), problem.spot.line, problem.command);
     format!("\n<details><summary>{}</summary>\n\n{}\n\n</details>\n", html(&problem.about), markdown_block(&text))
-}
-
-fn html(text: &str) -> String {
-    escape_unprintable(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

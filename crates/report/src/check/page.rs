@@ -73,7 +73,7 @@ fn without_golden(results: &[&CaseResult], shown: &CheckPage<'_>) -> Option<Stri
 }
 
 /// Groups results that differ in the same words, in the order of their first members.
-fn alike<'a>(failing: &[&'a CaseResult]) -> Vec<Vec<&'a CaseResult>> {
+pub(crate) fn alike<'a>(failing: &[&'a CaseResult]) -> Vec<Vec<&'a CaseResult>> {
     let mut groups: Vec<(Option<String>, Vec<&CaseResult>)> = Vec::new();
     for result in failing {
         let words = changes::in_words(result);
@@ -148,7 +148,7 @@ fn drawn_from(shown: &CheckPage<'_>, report: &Report) -> String {
 }
 
 /// The last line: counts.
-fn summary(report: &CheckReport, palette: Palette) -> String {
+pub(crate) fn summary(report: &CheckReport, palette: Palette) -> String {
     let counts = report.counts();
     let total = report.results.len();
     let mut line = format!(

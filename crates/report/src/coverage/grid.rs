@@ -8,7 +8,7 @@ use playproof_analysis::coverage::{Cell, CoverageReport, Target, TargetKind, Tar
 const NAME_MAX: usize = 32;
 
 /// The meaning of the marks.
-const LEGEND: &str = "\
+pub(crate) const LEGEND: &str = "\
 each group: no key, token, key, key and token
 # exercised  . not exercised  - cannot be  ? unknown";
 
@@ -32,7 +32,7 @@ pub(super) fn grid(report: &CoverageReport, palette: Palette) -> String {
 }
 
 /// The verdict's name, and a mark for each of its cells, in the order of the targets.
-fn rows(report: &CoverageReport) -> Vec<(String, Vec<char>)> {
+pub(crate) fn rows(report: &CoverageReport) -> Vec<(String, Vec<char>)> {
     let mut rows: Vec<(String, Vec<char>)> = Vec::new();
     let mut last = None;
     for result in report.targets.iter().filter(|result| result.target.kind() == TargetKind::Cells) {

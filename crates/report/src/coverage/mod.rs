@@ -5,6 +5,9 @@ mod json;
 mod lines;
 mod page;
 
+pub(crate) use grid::{LEGEND, rows};
 pub use json::json;
 pub use lines::lines;
+pub(crate) use lines::{LineMark, marks};
+pub(crate) use page::{is_cell, totals_rows};
 pub use page::{page, percent};

@@ -43,6 +43,11 @@ fn head(report: &CoverageReport, palette: Palette) -> String {
 
 fn totals(report: &CoverageReport, width: usize) -> String {
     let header = ["", "covered", "of", "cannot be"].map(str::to_owned);
+    table::render(&header, &totals_rows(report), &[Align::Left, Align::Right, Align::Right, Align::Right], width)
+}
+
+/// The totals of each kind: its name, covered, coverable, what cannot be exercised.
+pub(crate) fn totals_rows(report: &CoverageReport) -> Vec<Vec<String>> {
     let rows = TargetKind::ALL.into_iter().filter_map(|group| {
         let (covered, coverable) = report.tally(Some(group));
         let all = report.targets.iter().filter(|result| result.target.kind() == group).count();
@@ -51,11 +56,11 @@ fn totals(report: &CoverageReport, width: usize) -> String {
         let row = [word.to_owned(), covered.to_string(), coverable.to_string(), (all - coverable).to_string()];
         (all > 0).then(|| row.to_vec())
     });
-    let rows: Vec<Vec<String>> = rows.collect();
-    table::render(&header, &rows, &[Align::Left, Align::Right, Align::Right, Align::Right], width)
+    rows.collect()
 }
 
-fn is_cell(result: &TargetResult) -> bool {
+/// Whether a target is a cell of the grid.
+pub(crate) fn is_cell(result: &TargetResult) -> bool {
     result.target.kind() == TargetKind::Cells
 }
 

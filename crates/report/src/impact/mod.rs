@@ -3,9 +3,10 @@
 mod json;
 mod markdown;
 mod page;
-mod words;
+pub(crate) mod words;
 
 pub use json::json;
 pub use markdown::markdown;
 pub use page::page;
+pub(crate) use page::{TotalsLine, left_out, lines};
 pub use words::ImpactPage;

@@ -12,3 +12,4 @@ pub use json::json;
 pub use list::{Listed, list, since};
 pub use markdown::{MARKER, markdown};
 pub use page::page;
+pub(crate) use row::row;

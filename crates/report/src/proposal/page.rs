@@ -46,7 +46,7 @@ fn changed(change: &RowChange, width: usize, palette: Palette) -> String {
     for part in change.parts() {
         let said = match (&part.before, &part.after) {
             (Some(before), Some(after)) => format!("{}: {before} becomes {after}", part.path),
-            (None, Some(after)) | (Some(after), None) if part.path.is_empty() => row::row(after),
+            (None, Some(after)) | (Some(after), None) if part.path.is_empty() => row(after),
             (None, Some(after)) => format!("{}: {after} is new", part.path),
             (Some(before), None) => format!("{}: {before} is gone", part.path),
             (None, None) => continue,

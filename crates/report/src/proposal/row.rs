@@ -5,7 +5,7 @@ use serde_json::Value;
 use playproof_analysis::proposal::flow;
 
 /// The row in one line; a rule ends with the rule before it.
-pub(super) fn row(text: &str) -> String {
+pub(crate) fn row(text: &str) -> String {
     let Ok(Value::Object(mut parts)) = serde_json::from_str(text) else { return text.to_owned() };
     let Some(when) = parts.remove("when") else { return flow(&Value::Object(parts)) };
     let after = parts.remove("after").and_then(|after| match after {

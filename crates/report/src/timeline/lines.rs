@@ -47,6 +47,11 @@ impl TimelineLine {
     fn new(at: Option<Duration>, tone: Tone, text: impl Into<String>) -> TimelineLine {
         TimelineLine { at, unknown: false, added: false, text: text.into(), tone, departs: false }
     }
+
+    /// A line on which only the ledger has something.
+    pub(super) fn of_ledger(since: Duration, added: bool) -> TimelineLine {
+        TimelineLine { added, ..TimelineLine::new(Some(since), Tone::Sent, "") }
+    }
 }
 
 /// The timeline under a playbook.

@@ -1,9 +1,11 @@
 //! A call's attempts in virtual time, and the words for what was decided.
 
+mod ledger;
 mod lines;
 #[cfg(test)]
 mod tests;
 
+pub use ledger::{LedgerLine, ledger};
 pub use lines::{
     TimelineLine, Tone, actions, cause, circuit, failure, millis, of_recording, of_run, outcome, refused, stopped,
     suppressed, suspected, turned_away,

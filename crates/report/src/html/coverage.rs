@@ -1,0 +1,99 @@
+//! The page of coverage: totals by kind, the grid of cells, what is missing, the playbook's lines marked.
+
+use super::document::Document;
+use super::markup::Html;
+use super::table::{Cell, Table};
+use crate::coverage::{LEGEND, LineMark, is_cell, marks, percent, rows, totals_rows};
+use crate::text;
+use playproof_analysis::coverage::{CoverageReport, TargetState};
+use playproof_formats::diagnostic::Source;
+
+/// The most characters of a line of the playbook.
+const LINE: usize = 400;
+
+/// The page; `source` is the playbook's text.
+pub fn coverage(report: &CoverageReport, source: &Source) -> String {
+    let mut page = Document::new("Coverage", &text::fitted(&report.playbook, 200));
+    page.section("summary", "Summary", &summary(report));
+    page.section("cells", "Verdicts in each cell", &grid(report));
+    page.section("missing", "Not exercised", &missing(report));
+    let cannot = others(report, |state| match state {
+        TargetState::Unreachable(why) => Some(why),
+        _ => None,
+    });
+    page.section("cannot", "Cannot be exercised", &cannot);
+    let undecided = others(report, |state| (*state == TargetState::Undecided).then_some(""));
+    page.section("undecided", "Undecided: no synthetic failure reaches it", &undecided);
+    page.section("lines", "The playbook, line by line", &lines(report, source));
+    page.finish()
+}
+
+fn summary(report: &CoverageReport) -> Html {
+    let (covered, coverable) = report.tally(None);
+    let fixtures = text::counted(report.fixtures.len() as u64, "fixture", "fixtures");
+    let mut table = Table::new("fit", [("", false), ("covered", true), ("of", true), ("cannot be", true)]);
+    for row in totals_rows(report) {
+        let mut cells = row.into_iter();
+        let label = cells.next().map(Cell::Words);
+        table.row("", &label.into_iter().chain(cells.map(Cell::Number)).collect::<Vec<_>>());
+    }
+    Html::of(|html| {
+        html.element("p", "", |html| {
+            html.text(&format!("{fixtures} cover "));
+            html.line("span", if covered == coverable { "good strong" } else { "strong" }, &percent(report));
+            html.text(&format!(" ({covered} of {coverable})"));
+        });
+        html.add(&table.finish());
+    })
+}
+
+fn grid(report: &CoverageReport) -> Html {
+    let names = ["", "read, first", "read, later", "write, first", "write, later"];
+    let mut table = Table::new("fit", names.map(|name| (name, false)));
+    for (name, marks) in rows(report) {
+        let mut cells = vec![Cell::Words(name)];
+        for group in marks.chunks(4) {
+            let group: String = group.iter().collect();
+            let class = if group.contains('.') { "cells doubt" } else { "cells" };
+            cells.push(Cell::Drawn(Html::of(|html| html.line("code", class, &group))));
+        }
+        table.row("", &cells);
+    }
+    let mut all = table.finish();
+    if !all.is_empty() {
+        LEGEND.lines().for_each(|line| all.line("p", "soft", line));
+    }
+    all
+}
+
+fn missing(report: &CoverageReport) -> Html {
+    let mut table = Table::new("", [("what", false), ("a fixture that would", false)]);
+    for result in report.targets.iter().filter(|result| !is_cell(result)) {
+        if let TargetState::Reachable(place) = result.state {
+            let by = report.suggestions.get(place).map_or("?", |suggestion| &suggestion.name);
+            table.row("", &[Cell::Code(result.id.clone()), Cell::Code(by.to_owned())]);
+        }
+    }
+    table.finish()
+}
+
+fn others<'r>(report: &'r CoverageReport, why: impl Fn(&'r TargetState) -> Option<&'r str>) -> Html {
+    let mut table = Table::new("", [("what", false), ("why", false)]);
+    for result in report.targets.iter().filter(|result| !is_cell(result)) {
+        if let Some(why) = why(&result.state) {
+            table.row("", &[Cell::Code(result.id.clone()), Cell::Words(why.to_owned())]);
+        }
+    }
+    table.finish()
+}
+
+fn lines(report: &CoverageReport, source: &Source) -> Html {
+    let mut table = Table::new("lines mono", [("covered", false), ("", false), ("", false)]);
+    for ((line, mark), number) in source.text.lines().zip(marks(report, source)).zip(source.first_line..) {
+        let LineMark { share, sign } = mark;
+        let class = if sign == "!" { "changed" } else { "" };
+        let share = if sign == "x" { "cannot be".to_owned() } else { share };
+        table.listing(class, &share, &number.to_string(), &text::fitted(line, LINE));
+    }
+    Html::of(|html| html.element("div", "source", |html| html.add(&table.finish())))
+}

@@ -1,0 +1,307 @@
+//! The page of a replay of traces: the summary, failures, delays and queues, then the most serious calls.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use super::call::{CallPiece, anchor};
+use super::chart::{Bar, bars};
+use super::document::Document;
+use super::markup::Html;
+use super::table::{Cell, Table};
+use crate::overview::{self, InputNote};
+use crate::style::Palette;
+use crate::summary::{RowOf, Section, Totals};
+use crate::text;
+use crate::timeline::millis;
+use playproof_analysis::replay::{Distribution, FailureCounts, Percentiles, Summary};
+use playproof_engine::event::{FindingKind, FindingSeverity};
+use playproof_engine::time::Duration;
+use playproof_formats::shell::Command;
+
+/// The most links of a row of the summary to its calls.
+const LINKS: usize = 6;
+
+/// The most failures by verdict and template that are listed.
+const FAILURES: usize = 40;
+
+/// The most queues of a chart.
+const QUEUES: usize = 20;
+
+/// The contents of a page beside the calls.
+#[derive(Clone, Copy, Debug)]
+pub struct ReplayPage<'a> {
+    /// What was counted.
+    pub totals: Totals<'a>,
+    /// How the inputs were read.
+    pub notes: &'a [InputNote],
+    /// Failures by verdict and template, one a playbook.
+    pub failures: &'a [FailureCounts],
+    /// That a selection chooses only what is listed, if there is one.
+    pub whole: Option<&'a str>,
+    /// The one command to run next.
+    pub next: Option<&'a Command>,
+}
+
+/// The calls of a page.
+pub struct CallsShown<'a> {
+    /// The most serious first.
+    pub calls: Vec<CallPiece>,
+    /// The heading above so many of them.
+    pub heading: &'a dyn Fn(usize) -> String,
+}
+
+/// The page.
+pub fn replay(shown: &ReplayPage<'_>, calls: CallsShown<'_>) -> String {
+    let names: Vec<&str> = shown.totals.names.iter().map(|names| &*names.playbook).collect();
+    let mut page = Document::new("Replay", &text::fitted(&names.join(", "), 200));
+    let CallsShown { calls, heading } = calls;
+    let (pieces, about): (Vec<Html>, Vec<Vec<RowOf>>) = calls.into_iter().map(|call| (call.html, call.of)).unzip();
+    let sections = shown.totals.sections();
+    // The calls come last and take what room is left, so they are chosen before the summary links to them.
+    let before = before_calls(shown, &sections, &BTreeMap::new());
+    let pieces = page.fitting(pieces, before.iter().map(|(_, _, html)| html.len()).sum());
+    let links = links(&about, pieces.len());
+    for (id, title, inside) in before_calls(shown, &sections, &links) {
+        page.section(id, title, &inside);
+    }
+    let listed = Html::of(|html| {
+        html.element("p", "soft", |html| {
+            html.text(&heading(pieces.len()));
+        });
+        pieces.iter().for_each(|piece| html.add(piece));
+    });
+    if !pieces.is_empty() {
+        page.section("calls", "The most serious calls", &listed);
+    }
+    if let Some(next) = shown.next {
+        page.add(&super::document::next(next));
+    }
+    page.finish()
+}
+
+/// Every section but the calls: its name, its title and its contents.
+fn before_calls(
+    shown: &ReplayPage<'_>,
+    sections: &[Section],
+    links: &BTreeMap<RowOf, Vec<usize>>,
+) -> Vec<(&'static str, &'static str, Html)> {
+    vec![
+        ("summary", "Summary", summary(shown, sections, links)),
+        ("failures", "Failures by verdict and message", failures(shown, links)),
+        ("delays", "Delay and upstream calls", spreads(shown)),
+        ("queues", "Load of human queues", queues(shown)),
+        ("doubts", "What the recording leaves open", doubts(shown)),
+    ]
+}
+
+/// By what a row counts: the first calls of the page that it counts.
+fn links(about: &[Vec<RowOf>], shown: usize) -> BTreeMap<RowOf, Vec<usize>> {
+    let mut links: BTreeMap<RowOf, Vec<usize>> = BTreeMap::new();
+    for (n, about) in about.iter().take(shown).enumerate() {
+        for of in about {
+            let calls = links.entry(of.clone()).or_default();
+            if calls.last() != Some(&(n + 1)) {
+                calls.push(n + 1);
+            }
+        }
+    }
+    links
+}
+
+/// Links to the calls below that a row counts.
+fn link(html: &mut Html, of: &RowOf, links: &BTreeMap<RowOf, Vec<usize>>) {
+    let calls = links.get(of).map(Vec::as_slice).unwrap_or_default();
+    if calls.is_empty() {
+        return;
+    }
+    html.text(" ");
+    html.element("span", "links", |html| {
+        for call in calls.iter().take(LINKS) {
+            html.link(&anchor(*call), &format!("#{call}"));
+            html.text(" ");
+        }
+        if calls.len() > LINKS {
+            html.text("…");
+        }
+    });
+}
+
+fn summary(shown: &ReplayPage<'_>, sections: &[Section], links: &BTreeMap<RowOf, Vec<usize>>) -> Html {
+    let totals = &shown.totals;
+    let mut header = vec![(String::new(), false), ("recorded".to_owned(), true)];
+    header.extend(totals.names.iter().map(|names| (names.playbook.to_string(), true)));
+    let mut table = Table::new("", header);
+    for section in sections {
+        if !section.title.is_empty() {
+            table.head(section.title);
+        }
+        for row in &section.rows {
+            let mut cells = vec![label(&row.label, &row.of, links), Cell::Number(row.recorded.clone())];
+            cells.extend(row.values.iter().map(|value| Cell::Number(value.clone())));
+            table.row("", &cells);
+        }
+    }
+    Html::of(|html| {
+        html.add(&verdict(totals));
+        let inputs = overview::inputs(totals.replayed, shown.notes, 100, Palette::new(false));
+        html.line_pre(&inputs);
+        html.add(&table.finish());
+        if let Some(whole) = shown.whole {
+            html.line("p", "doubt", whole);
+        }
+    })
+}
+
+fn label(said: &str, of: &RowOf, links: &BTreeMap<RowOf, Vec<usize>>) -> Cell {
+    Cell::Drawn(Html::of(|html| {
+        match (of, said.strip_prefix("  ")) {
+            (RowOf::Finding(kind), _) => {
+                let class = format!("tag {}", super::call::severity_class(kind.severity));
+                html.line("span", &class, kind.severity.as_str());
+                html.name(kind.id.as_str());
+            }
+            (_, Some(below)) => html.name(&format!("· {}", text::fitted(below, 200))),
+            (_, None) => html.name(&text::fitted(said, 200)),
+        }
+        link(html, of, links);
+    }))
+}
+
+/// The first sentence: whether anything unsafe was found, by whom.
+fn verdict(totals: &Totals<'_>) -> Html {
+    let replayed = totals.replayed;
+    let seen = |counts: &playproof_analysis::replay::FindingCounts, severity: FindingSeverity| -> Vec<FindingKind> {
+        let mut kinds: Vec<FindingKind> =
+            counts.rows().map(|(kind, _, _)| kind).filter(|kind| kind.severity == severity).collect();
+        kinds.dedup();
+        kinds
+    };
+    let by = std::iter::once(("the recording".to_owned(), &replayed.recorded));
+    let playbooks = replayed.summaries.iter().zip(totals.names);
+    let by = by.chain(playbooks.map(|(summary, names)| (names.playbook.to_string(), &summary.findings)));
+    Html::of(|html| {
+        for (name, counts) in by {
+            let worst = [FindingSeverity::Unsafe, FindingSeverity::Doubt].map(|severity| seen(counts, severity));
+            let (class, severity, kinds) = match &worst {
+                [kinds, _] if !kinds.is_empty() => ("bad", "unsafe", kinds.as_slice()),
+                [_, kinds] if !kinds.is_empty() => ("doubt", "doubt", kinds.as_slice()),
+                _ => ("good", "clean", &[][..]),
+            };
+            html.element("p", "", |html| {
+                html.line("span", &format!("tag {class}"), severity);
+                html.line("span", "strong", &text::fitted(&name, 100));
+                let words: Vec<&str> = kinds.iter().map(|kind| kind.id.as_str()).collect();
+                let nothing = "no finding that is unsafe or a doubt".to_owned();
+                let said = if words.is_empty() { nothing } else { words.join(", ") };
+                html.text(&format!(": {said}"));
+            });
+        }
+    })
+}
+
+/// Failures by verdict and template, of each playbook.
+fn failures(shown: &ReplayPage<'_>, links: &BTreeMap<RowOf, Vec<usize>>) -> Html {
+    let of_playbooks = shown.failures.iter().zip(shown.totals.names).filter(|(counts, _)| counts.total() > 0);
+    Html::of(|html| {
+        for (counts, names) in of_playbooks {
+            if shown.totals.names.len() > 1 {
+                html.line("h3", "", &text::fitted(&names.playbook, 100));
+            }
+            let header = [("verdict", false), ("message, without its variable parts", false), ("failures", true)];
+            let mut table = Table::new("", header);
+            let rows = counts.rows();
+            for (verdict, template, count) in rows.iter().take(FAILURES) {
+                let verdict = names.verdict(*verdict);
+                let of = RowOf::Failure(verdict.to_owned(), (*template).to_owned());
+                let template = if template.is_empty() { "(no message)" } else { template };
+                let message = Html::of(|html| {
+                    html.line("code", "", &text::fitted(template, 400));
+                    link(html, &of, links);
+                });
+                let cells = [Cell::Words(verdict.to_owned()), Cell::Drawn(message), Cell::Number(text::count(*count))];
+                table.row("", &cells);
+            }
+            html.add(&table.finish());
+            let listed: u64 = rows.iter().take(FAILURES).map(|(_, _, count)| count).sum();
+            if counts.total() > listed {
+                let rest = text::counted(counts.total() - listed, "more failure", "more failures");
+                html.line("p", "soft", &format!("and {rest} with rarer messages"));
+            }
+        }
+    })
+}
+
+/// How delays and upstream calls are spread, as bars.
+fn spreads(shown: &ReplayPage<'_>) -> Html {
+    let summaries = &shown.totals.replayed.summaries;
+    let delay = |value: u64| format!("{} ms", millis(Duration::from_micros(value)));
+    let of = |of: fn(&Summary) -> &Distribution| summaries.iter().map(of).map(Distribution::percentiles);
+    let longest = of(|summary| &summary.delay_of_calls).map(|spread| spread.max).max().unwrap_or_default();
+    let recorded = summaries.first().map(|summary| summary.requests_recorded_of_calls.percentiles());
+    let requests = of(|summary| &summary.requests_of_calls).chain(recorded).map(|spread| spread.max);
+    let most = requests.max().unwrap_or_default();
+    if longest == 0 && most <= 1 {
+        return Html::default();
+    }
+    Html::of(|html| {
+        let several = summaries.len() > 1;
+        let named = |title: &str, name: &str| if several { format!("{title}: {name}") } else { title.to_owned() };
+        html.element("div", "grid", |html| {
+            for (summary, names) in summaries.iter().zip(shown.totals.names) {
+                let delayed = text::counted(summary.delay_of_calls.above_zero(), "delayed call", "delayed calls");
+                let all = summary.delay_of_calls.percentiles();
+                let waiting = summary.delay_of_calls.percentiles_above_zero();
+                if all.max > 0 {
+                    let delayed = named(&format!("Delay added, {delayed}"), &names.playbook);
+                    html.add(&spread(&named("Delay added, all calls", &names.playbook), all, delay, longest));
+                    html.add(&spread(&delayed, waiting, delay, longest));
+                }
+                if most > 1 {
+                    let requests = summary.requests_of_calls.percentiles();
+                    html.add(&spread(&named("Upstream calls per call", &names.playbook), requests, text::count, most));
+                }
+            }
+            if let Some(recorded) = recorded.filter(|_| most > 1) {
+                html.add(&spread("Upstream calls per call, recorded", recorded, text::count, most));
+            }
+        });
+        html.line("p", "soft", "p95: 95 of 100 calls have this or less. See the documentation for how exact that is.");
+    })
+}
+
+fn spread(title: &str, percentiles: Percentiles, words: impl Fn(u64) -> String, of: u64) -> Html {
+    let bar = |(name, value): (&str, u64)| Bar { label: name.to_owned(), value, said: words(value) };
+    bars("bars short", title, &percentiles.rows().map(bar), of)
+}
+
+/// The calls that wait for people, by queue.
+fn queues(shown: &ReplayPage<'_>) -> Html {
+    let summaries = &shown.totals.replayed.summaries;
+    let longest = summaries.iter().flat_map(|summary| &summary.queues).copied().max().unwrap_or_default();
+    if longest == 0 {
+        return Html::default();
+    }
+    Html::of(|html| {
+        html.element("div", "grid", |html| {
+            for (summary, names) in summaries.iter().zip(shown.totals.names) {
+                let waiting = names.queues.iter().zip(&summary.queues).filter(|(_, count)| **count > 0);
+                let mut all: Vec<Bar> = waiting
+                    .map(|(name, count)| Bar { label: name.to_string(), value: *count, said: text::count(*count) })
+                    .collect();
+                all.sort_by_key(|bar| Reverse(bar.value)); // stable
+                let calls = text::counted(summary.queues.iter().sum(), "call waits", "calls wait");
+                let more = all.len().saturating_sub(QUEUES) as u64;
+                all.truncate(QUEUES);
+                html.add(&bars("bars", &format!("{}: {calls} for people", names.playbook), &all, longest));
+                if more > 0 {
+                    html.line("p", "soft", &format!("and {}", text::counted(more, "more queue", "more queues")));
+                }
+            }
+        });
+    })
+}
+
+fn doubts(shown: &ReplayPage<'_>) -> Html {
+    let said = overview::doubts(&shown.totals, 100, Palette::new(false));
+    said.map(|said| Html::of(|html| html.line_pre(&said))).unwrap_or_default()
+}

@@ -1,0 +1,146 @@
+//! What pages say, and what they never hold.
+
+use super::markup::texts;
+use super::{COMMANDS, HOSTILE, page, place, trace};
+use crate::place::Place;
+
+#[test]
+fn every_page_is_one_file_that_runs_and_asks_for_nothing() {
+    let place = place(60, "plain");
+    for (name, args) in COMMANDS {
+        let page = page(&place, name, args);
+        let said = texts(&page).join("\n");
+        assert!(said.contains("This page holds no script"), "{name}");
+        for part in ["<script", "http:", "https:", "src=", "url(", "@import", "style=\"", "javascript:"] {
+            assert!(!page.contains(part), "{name} has {part}");
+        }
+        assert!(page.contains("content=\"default-src &#39;none&#39;; style-src &#39;sha256-"), "{name}");
+        assert!(page.contains("prefers-color-scheme: dark") && page.contains("@media print"), "{name}");
+    }
+}
+
+#[test]
+fn hostile_text_stays_text_on_every_page() {
+    let place = place(30, HOSTILE);
+    for (name, args) in COMMANDS {
+        let is_of_trace = ["replay", "impact"].contains(&name); // the proposal changes no call
+        let page = page(&place, name, args);
+        let all = texts(&page).concat();
+        assert_eq!(all.contains("<script>alert(1)</script>\"onload=\"x'"), is_of_trace, "{name}: {all}");
+        assert_eq!(all.contains("\\u{202e}"), is_of_trace, "{name}");
+        let is_odd = |c: &char| matches!(c, '\u{0}'..='\u{9}' | '\u{b}'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}');
+        let odd = page.chars().find(is_odd);
+        assert_eq!(odd, None, "{name}");
+    }
+    let shown = page(&place, "shown", &[COMMANDS[0].1, &["--show-args", "--all"]].concat());
+    assert!(texts(&shown).concat().contains("\"n\":"));
+    let types = page(&place, "types", COMMANDS[0].1);
+    assert!(!texts(&types).concat().contains("\"n\":"), "arguments are shown as keys and types");
+}
+
+#[test]
+fn a_page_has_a_link_from_the_summary_to_each_call_and_no_other() {
+    let place = place(60, "plain");
+    let page = page(&place, "replay", COMMANDS[0].1);
+    let ids: Vec<&str> = page.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    let mut once = ids.clone();
+    once.sort_unstable();
+    once.dedup();
+    assert_eq!(once.len(), ids.len(), "{ids:?}");
+    let links: Vec<&str> = page.split("href=\"#").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    let dangling = links.iter().find(|link| !ids.contains(link));
+    assert_eq!(dangling, None);
+    assert!(links.contains(&"call-1") && links.contains(&"top") && links.contains(&"delays"), "{links:?}");
+}
+
+#[test]
+fn failures_are_counted_by_verdict_and_message_and_numbers_stand_beside_bars() {
+    let place = place(60, "plain");
+    let page = page(&place, "replay", COMMANDS[0].1);
+    let said = texts(&page);
+    let mut row = said.iter().skip_while(|text| *text != "it went wrong: plain").skip(1);
+    let count = row.find(|text| !text.starts_with('#') && text.trim() != "…");
+    assert_eq!(count.map(String::as_str), Some("20"), "every third call fails with these words: {said:?}");
+    let mut bars = said.iter().skip_while(|text| *text != "Delay added, all calls: standard").skip(1);
+    let bars: Vec<&str> = bars.by_ref().take(8).map(String::as_str).collect();
+    assert_eq!(bars, ["p50", "0 ms", "p95", "200 ms", "p99", "200 ms", "max", "200 ms"], "{said:?}");
+    assert!(page.matches("<svg").count() > 8, "a bar for each percentile");
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_page() {
+    let place = place(400, "plain");
+    for (name, args) in COMMANDS.iter().filter(|(name, _)| !["fixture", "coverage"].contains(name)) {
+        let one = page(&place, name, &[*args, &["--jobs", "1"]].concat());
+        for jobs in ["2", "7"] {
+            assert_eq!(page(&place, name, &[*args, &["--jobs", jobs]].concat()), one, "{name} on {jobs} threads");
+        }
+    }
+}
+
+#[test]
+fn a_page_is_short_however_many_calls_there_are_and_says_what_it_leaves_out() {
+    let place = Place::new();
+    let texts_of = |n: usize| format!("word{} {}", n, "x".repeat(300));
+    let lines: Vec<String> = (0..5_000).map(|n| trace(1, &texts_of(n)).replace("r0", &format!("r{n}"))).collect();
+    place.write("long.jsonl", &lines.concat());
+    let folded = page(&place, "folded", &["replay", "long.jsonl", "--only", "failed"]);
+    let all = page(&place, "all", &["replay", "long.jsonl", "--all", "--show-args"]);
+    let impact = page(&place, "impact", &["impact", "long.jsonl", "--candidate", "study/retry-everything"]);
+    for (name, page) in [("folded", &folded), ("all", &all), ("impact", &impact)] {
+        assert!(page.len() < 1_000_000, "{name}: {}", page.len());
+    }
+    let said = texts(&all).join("\n");
+    let shown = all.matches("<article").count();
+    assert!((50..5_000).contains(&shown), "{shown}");
+    assert!(said.contains(&format!("5,000 calls; the most serious first; {shown} are shown")), "{shown}");
+    assert!(texts(&folded).join("\n").contains("--only failed"), "what the selection does not limit is said");
+}
+
+#[test]
+fn the_page_of_a_check_says_what_the_table_says() {
+    let place = place(3, "plain");
+    let table = place.run(&["check"]).exits(1).out;
+    let said = texts(&page(&place, "check", &["check"])).concat();
+    let counts = table.lines().find(|line| line.contains("as accepted")).expect("the counts");
+    assert!(said.contains(counts), "{counts}");
+    assert!(said.contains("backoff_ms") && said.contains("← `backoff_ms` was [200,600,1800]"), "{said}");
+    place.write("playproof.yaml", "fixture: x\n");
+    let unusable = place.run(&["check", "--report", "html=check.html"]).exits(2);
+    let said = texts(&place.read("check.html")).concat();
+    assert!(said.contains("Nothing was checked.") && said.contains("playproof.yaml"), "{unusable:?} {said}");
+}
+
+const PLAYBOOK: &str = "\
+format: playbook/1
+name: ours
+verdicts:
+  slow: { means: No answer in time., effect: unknown, then: { retry_with_backoff: { backoff_ms: [200] } } }
+  unclassified: { means: No rule knows it., effect: unknown, then: { escalate_to_human: { queue: people } } }
+classify:
+  - { rule: timeout, when: { kind: timeout }, verdict: slow }
+otherwise: unclassified
+default_queue: people
+queues: [people]
+";
+
+const FIXTURE: &str = "\
+format: fixture/1
+title: A charge with a key is sent again & <answered>
+calls:
+  charge: { tool: payments.charge, args: { amount: 5 }, idempotency_key: k1 }
+upstream:
+  charge: [{ timeout: {}, applied: true }, { ok: {} }]
+expect:
+  ours: { charge: { outcome: succeeded }, effects: 1 }
+";
+
+#[test]
+fn the_page_of_a_fixture_is_as_it_was() {
+    let place = Place::new();
+    place.write("ours.yaml", PLAYBOOK);
+    place.write("fixture.yaml", FIXTURE);
+    let page = page(&place, "page", &["replay", "fixture.yaml", "--playbook", "ours.yaml"]);
+    let (_, body) = page.split_once("<body>").expect("a body");
+    insta::assert_snapshot!(body.replace("><", ">\n<"));
+}
