@@ -32,6 +32,8 @@ fn hostile_text_stays_text_on_every_page() {
         let odd = page.chars().find(is_odd);
         assert_eq!(odd, None, "{name}");
     }
+    let streamed = page(&place, "streamed", &[COMMANDS[0].1, &["--format", "jsonl"]].concat());
+    assert!(streamed.contains("<article"), "calls that are written as lines are on the page too");
     let shown = page(&place, "shown", &[COMMANDS[0].1, &["--show-args", "--all"]].concat());
     assert!(texts(&shown).concat().contains("\"n\":"));
     let types = page(&place, "types", COMMANDS[0].1);
@@ -69,7 +71,7 @@ fn failures_are_counted_by_verdict_and_message_and_numbers_stand_beside_bars() {
 
 #[test]
 fn any_number_of_threads_gives_the_same_page() {
-    let place = place(400, "plain");
+    let place = place(2_000, "plain");
     for (name, args) in COMMANDS.iter().filter(|(name, _)| !["fixture", "coverage"].contains(name)) {
         let one = page(&place, name, &[*args, &["--jobs", "1"]].concat());
         for jobs in ["2", "7"] {

@@ -64,7 +64,7 @@ pub fn run(
         listing: Listing::new(selection.clone()),
         sources: sources.clone(),
         envelope: args.envelope,
-        counts_failures: args.report.is_some(),
+        has_page: args.report.is_some(),
         spare: Mutex::default(),
     };
     let beyond = args.beyond_tape.clone().unwrap_or_default();

@@ -22,8 +22,8 @@ pub struct Watcher {
     pub sources: Sources,
     /// The form of the envelopes in the lines, if they are wanted.
     pub envelope: Option<EnvelopeKind>,
-    /// Count failures by verdict and template, for the page of `--report`.
-    pub counts_failures: bool,
+    /// The page of `--report` is asked for: it needs the calls, and failures by verdict and template.
+    pub has_page: bool,
     /// Parts that were written out, to be filled again.
     pub spare: Mutex<Vec<Part>>,
 }
@@ -51,19 +51,21 @@ impl Observer for Watcher {
 
     fn on_call(&self, seen: &CallResult<'_>, part: &mut Part) {
         let runs = seen.plans.iter().map(|plan| &plan.names).zip(seen.records());
-        if self.counts_failures {
+        if self.has_page {
             part.failures.resize_with(seen.plans.len(), FailureCounts::default);
             for (counts, record) in part.failures.iter_mut().zip(seen.records()) {
                 counts.add(&seen.call, record, &mut part.templates);
             }
         }
+        if self.has_page || self.lines.is_none() {
+            self.listing.take(seen.call, seen.intent, seen.recorded, runs.clone(), &mut part.templates);
+        }
         match &self.lines {
-            None => self.listing.take(seen.call, seen.intent, seen.recorded, runs, &mut part.templates),
             Some(wanted) if wanted.wants(seen.call, seen.recorded, runs.clone()) => {
                 part.written += 1;
                 self.write(seen, runs, part);
             }
-            Some(_) => {}
+            _ => {}
         }
     }
 }

@@ -52,8 +52,7 @@ pub struct CallsShown<'a> {
 
 /// The page.
 pub fn replay(shown: &ReplayPage<'_>, calls: CallsShown<'_>) -> String {
-    let names: Vec<&str> = shown.totals.names.iter().map(|names| &*names.playbook).collect();
-    let mut page = Document::new("Replay", &text::fitted(&names.join(", "), 200));
+    let mut page = Document::new("Replay", &about(&shown.totals));
     let CallsShown { calls, heading } = calls;
     let (pieces, about): (Vec<Html>, Vec<Vec<RowOf>>) = calls.into_iter().map(|call| (call.html, call.of)).unzip();
     let sections = shown.totals.sections();
@@ -77,6 +76,16 @@ pub fn replay(shown: &ReplayPage<'_>, calls: CallsShown<'_>) -> String {
         page.add(&super::document::next(next));
     }
     page.finish()
+}
+
+/// The inputs and the playbooks.
+fn about(totals: &Totals<'_>) -> String {
+    let inputs = match totals.replayed.inputs.as_slice() {
+        [one] => text::fitted_path(&one.name, 80),
+        all => text::counted(all.len() as u64, "input", "inputs"),
+    };
+    let names: Vec<&str> = totals.names.iter().map(|names| &*names.playbook).collect();
+    format!("{inputs} under {}", text::fitted(&names.join(", "), 160))
 }
 
 /// Every section but the calls: its name, its title and its contents.
