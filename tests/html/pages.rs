@@ -96,7 +96,18 @@ fn a_page_is_short_however_many_calls_there_are_and_says_what_it_leaves_out() {
     let shown = all.matches("<article").count();
     assert!((50..5_000).contains(&shown), "{shown}");
     assert!(said.contains(&format!("5,000 calls; the most serious first; {shown} are shown")), "{shown}");
-    assert!(texts(&folded).join("\n").contains("--only failed"), "what the selection does not limit is said");
+    let folded_says = texts(&folded);
+    assert!(folded_says.join("\n").contains("--only failed"), "what the selection does not limit is said");
+    let mut failures = folded_says.iter().skip_while(|text| *text != "(no message)").skip(1);
+    assert_eq!(
+        failures.find(|text| !text.starts_with('#') && text.trim() != "…").map(String::as_str),
+        Some("5,000"),
+        "each call fails once"
+    );
+    for jobs in ["1", "3"] {
+        let again = page(&place, "again", &["replay", "long.jsonl", "--only", "failed", "--jobs", jobs]);
+        assert_eq!(again, folded, "on {jobs} threads");
+    }
 }
 
 #[test]
