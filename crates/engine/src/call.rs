@@ -43,6 +43,17 @@ pub struct RecordedCall {
     pub answers: Vec<RecordedAnswer>,
     /// What its dispatcher recorded of it, beside the answers.
     pub dispatch: Option<Box<RecordedDispatch>>,
+    /// Of which call it is a step.
+    pub parent: Option<Box<RecordedStep>>,
+}
+
+/// Of which call a recorded call is a step.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RecordedStep {
+    /// The id of the action's call.
+    pub call: Box<str>,
+    /// The name of the step.
+    pub step: Box<str>,
 }
 
 /// What a dispatcher recorded of a call.
@@ -190,6 +201,7 @@ impl RecordedCall {
             key_is_reused: false,
             answers: Vec::new(),
             dispatch: None,
+            parent: None,
         };
         call.reset(texts, place);
         call
@@ -220,6 +232,7 @@ impl RecordedCall {
         self.key_is_reused = false;
         self.answers.clear();
         self.dispatch = None;
+        self.parent = None;
     }
 
     /// Bytes allocated for its texts.
@@ -294,6 +307,11 @@ impl RecordedCall {
     /// The dispatcher that handled it, if the trace names dispatchers.
     pub fn dispatcher(&self) -> Option<&str> {
         self.part(DISPATCHER)
+    }
+
+    /// Of a step: the id of the action's call, and its own name.
+    pub fn step(&self) -> Option<(&str, &str)> {
+        self.parent.as_ref().map(|parent| (&*parent.call, &*parent.step))
     }
 
     /// When its caller went away, if that is recorded.

@@ -136,7 +136,7 @@ pub(super) fn targets_of(plan: &Plan, fixture: &Fixture, simulator: &mut Simulat
     let facts = plan.facts("");
     let rows = fixture.tools.iter().filter_map(|row| ToolRow::new(row.pattern.clone(), facts).ok());
     let own = Tools::new(rows.collect());
-    let declared = fixture.calls.iter().map(|call| call.tool.as_str());
+    let declared = scenario.calls.iter().map(|call| call.tool_name);
     let declared = declared.filter(|tool| own.place(tool).is_none());
     targets.extend(declared.filter_map(|tool| plan.tool_row(tool)).map(Target::Tool));
     targets

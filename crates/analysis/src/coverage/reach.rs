@@ -184,7 +184,7 @@ impl<'a> Reach<'a> {
             }
             OutcomeWord::Refused => None, // only listed where something refuses,
             // Only listed where the playbook makes them possible.
-            OutcomeWord::Joined | OutcomeWord::Cached | OutcomeWord::Cancelled => None,
+            OutcomeWord::Joined | OutcomeWord::Cached | OutcomeWord::Skipped | OutcomeWord::Cancelled => None,
             OutcomeWord::Succeeded | OutcomeWord::Undetermined => None,
         }
     }

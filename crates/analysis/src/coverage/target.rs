@@ -174,6 +174,7 @@ pub fn targets(playbook: &Playbook) -> Vec<Target> {
         OutcomeWord::Refused => !refusals.is_empty(),
         OutcomeWord::Joined => dedupe.is_some_and(|rules| rules.in_flight == InFlightKey::Join),
         OutcomeWord::Cached => dedupe.is_some_and(|rules| rules.window > Duration::ZERO),
+        OutcomeWord::Skipped => playbook.actions.iter().any(|action| action.steps.len() > 1),
         OutcomeWord::Cancelled => false, // its caller's act, whatever the playbook
         _ => true,
     });

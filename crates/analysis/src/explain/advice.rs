@@ -5,9 +5,9 @@ use super::others::OtherCall;
 use super::subject::{Simulation, Subject};
 use super::upstream_state::{Basis, EffectState, Surplus, SurplusDoubt, UpstreamState};
 use playproof_engine::event::{
-    AdmissionRefusal, EffectClaim, Outcome, OutcomeKind, OutcomeWord, RequestKind, StopReason,
+    AdmissionRefusal, EffectClaim, Outcome, OutcomeKind, OutcomeWord, RequestKind, StepsEnd, StopReason,
 };
-use playproof_engine::ids::QueueId;
+use playproof_engine::ids::{QueueId, StepId};
 use playproof_engine::playbook::{Access, ToolFacts};
 use playproof_engine::sim::Plan;
 
@@ -143,11 +143,22 @@ pub enum ResendReason {
     ToldNotTo,
     /// Only if a later write of the tool need not stay: the tool is idempotent, and would overwrite it.
     Overwrites,
+    /// Yes: the steps that had their turn only read.
+    StepsRead,
+    /// No: a step that has acted, or may have, would be done again.
+    StepsAct,
+    /// Perhaps: what became of each step decides.
+    Steps,
+    /// No: it is a step, and its action ended before its turn.
+    Skipped,
 }
 
 impl Advice {
     /// The advice on how a subject ended.
     pub fn of(subject: &Subject, plan: &Plan, simulation: &Simulation, outcome: &Outcome) -> Advice {
+        if let Some(steps) = simulation.steps() {
+            return Advice::of_action(plan, simulation, outcome, &steps);
+        }
         let state = UpstreamState::of(subject, plan, simulation, outcome);
         let is_keyed = subject.key().is_some() && !simulation.facts.ignores_keys;
         let reason = match ResendReason::of(&state, simulation.facts, is_keyed, outcome.kind) {
@@ -156,6 +167,38 @@ impl Advice {
         };
         Advice {
             check: check(simulation.facts, outcome, &state),
+            next: next(outcome, simulation.facts, &state),
+            resend: ResendAdvice { person: queue(outcome), reason },
+            state,
+        }
+    }
+}
+
+impl Advice {
+    /// The advice on an action with steps. What each did upstream stands with its own call.
+    fn of_action(plan: &Plan, simulation: &Simulation, outcome: &Outcome, steps: &StepsEnd) -> Advice {
+        let known = match outcome.claim {
+            EffectClaim::Applied => EffectState::Done,
+            EffectClaim::NotApplied => EffectState::NotDone,
+            EffectClaim::Unknown => EffectState::MaybeDone,
+        };
+        let names = |ids: &[StepId]| ids.iter().map(|id| plan.names.step(steps.action, *id).to_owned()).collect();
+        let failed = steps.failed.map(|id| plan.names.step(steps.action, id).to_owned());
+        let basis = Basis::Steps { completed: names(&steps.completed), failed, skipped: names(&steps.skipped) };
+        let state = UpstreamState::new(known, basis);
+        let action = plan.playbook.actions.get(steps.action.index());
+        let mut had_turn = steps.completed.iter().chain(&steps.failed);
+        let reads = |id: &StepId| {
+            let step = action.and_then(|action| action.steps.get(id.index()));
+            step.is_some_and(|step| plan.facts(&step.tool).access == Access::Read)
+        };
+        let reason = match had_turn.all(reads) {
+            true => ResendReason::StepsRead,
+            false if steps.acts_again => ResendReason::StepsAct,
+            false => ResendReason::Steps,
+        };
+        Advice {
+            check: None,
             next: next(outcome, simulation.facts, &state),
             resend: ResendAdvice { person: queue(outcome), reason },
             state,
@@ -180,6 +223,7 @@ impl ResendReason {
         let refused = match ended {
             OutcomeKind::Refused(CircuitOpen | QueueFull | KeyInFlight) => Some(ResendReason::RefusedForNow),
             OutcomeKind::Refused(_) => Some(ResendReason::Refused),
+            OutcomeKind::Skipped => Some(ResendReason::Skipped),
             _ => None,
         };
         match state.known {
@@ -219,7 +263,14 @@ impl ResendReason {
 
     /// Whether the answer is yes, if no person decides first.
     pub const fn is_yes(self) -> bool {
-        matches!(self, ResendReason::Read | ResendReason::Idempotent | ResendReason::NotDone | ResendReason::SameKey)
+        matches!(
+            self,
+            ResendReason::Read
+                | ResendReason::Idempotent
+                | ResendReason::NotDone
+                | ResendReason::SameKey
+                | ResendReason::StepsRead
+        )
     }
 }
 
@@ -285,6 +336,7 @@ fn next(outcome: &Outcome, facts: ToolFacts, state: &UpstreamState) -> Actor {
             Actor::Planner(PlannerStart::Refusal)
         }
         OutcomeKind::Refused(_) => Actor::Planner(PlannerStart::State),
+        OutcomeKind::Skipped => Actor::Planner(PlannerStart::Refusal),
         OutcomeKind::Cached { .. } | OutcomeKind::Joined { ended: SUCCEEDED | COMPENSATED, .. }
             if as_planned || outcome.claim == EffectClaim::Applied =>
         {

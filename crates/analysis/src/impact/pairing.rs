@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::rows;
 use playproof_engine::event::AdmissionRefusal;
-use playproof_engine::ids::{ActionId, QueueId, ReasonId, VerdictId};
+use playproof_engine::ids::{ActionId, QueueId, ReasonId, StepId, VerdictId};
 use playproof_engine::sim::Plan;
 use playproof_formats::golden::RowChange;
 
@@ -17,6 +17,8 @@ pub(super) struct Pairing {
     actions: Vec<Option<ActionId>>,
     /// The names of the base's actions, then of the candidate's.
     action_names: [Vec<Arc<str>>; 2],
+    /// The same of their steps.
+    step_names: [Vec<Vec<Arc<str>>>; 2],
     /// The rows in which the playbooks differ.
     pub rows: Vec<RowChange>,
     /// By the base's `VerdictId`: its place in `rows`, where the verdict is in both and differs.
@@ -34,6 +36,7 @@ impl Pairing {
             reasons: matched(&base.names.reasons, &candidate.names.reasons, ReasonId),
             actions: matched(&base.names.actions, &candidate.names.actions, ActionId),
             action_names: [base.names.actions.clone(), candidate.names.actions.clone()],
+            step_names: [base.names.steps.clone(), candidate.names.steps.clone()],
             rows,
             verdict_rows,
         }
@@ -57,6 +60,14 @@ impl Pairing {
     /// Whether two actions have the same name.
     pub fn same_action(&self, base: ActionId, candidate: ActionId) -> bool {
         self.actions.get(base.index()) == Some(&Some(candidate))
+    }
+
+    /// Whether two steps have the same name, in actions of the same name.
+    pub fn same_step(&self, base: (ActionId, StepId), candidate: (ActionId, StepId)) -> bool {
+        let name = |side: usize, (action, step): (ActionId, StepId)| {
+            self.step_names.get(side)?.get(action.index())?.get(step.index())
+        };
+        self.same_action(base.0, candidate.0) && name(0, base) == name(1, candidate)
     }
 
     /// The place of the row by which the gate of one side refuses a call, if it differs: `side` is 0 for the base.

@@ -12,9 +12,10 @@ use foldhash::fast::FixedState;
 use playproof_engine::call::RecordedCall;
 use playproof_engine::classify::Memo;
 use playproof_engine::event::{Finding, FindingId};
-use playproof_engine::sim::{FinishedCall, Pace, Plan, Session, SessionCall, SharedHashes, SimulationRecord};
+use playproof_engine::sim::{FinishedCall, Pace, Plan, Session, SessionCall, SharedHashes, SimulationRecord, StepTie};
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_trace::call::CompletedCall;
+use playproof_trace::call_hashes;
 use playproof_trace::hash;
 
 /// A dispatcher without a call among so many is ended.
@@ -70,9 +71,10 @@ impl Sessions {
             lane.session.feed(SessionCall {
                 number,
                 call: Arc::new(closed.raw().clone()),
-                facts: plan.facts(closed.raw().tool()),
+                facts: plan.facts_of(closed.raw()),
                 token_spent: token.is_some_and(|token| self.sent.contains(&mark(run, token))),
                 shared: plan.shares_state.then(|| shared(plan, closed)),
+                tie: tie(plan, closed),
             });
             lane.last = number;
             self.fed.push_back((number, run));
@@ -130,6 +132,17 @@ fn shared(plan: &Plan, closed: &CompletedCall) -> SharedHashes {
         args: closed.hashes.args,
         compares_args: plan.playbook.graph.as_ref().is_some_and(|graph| graph.stuck.is_some()),
         name: closed.shown().reference(),
+    }
+}
+
+/// What a call has to do with an action of several steps.
+fn tie(plan: &Plan, closed: &CompletedCall) -> StepTie {
+    let (call, hashes) = (closed.raw(), &closed.hashes);
+    match call.step() {
+        _ if !plan.has_steps => StepTie::None,
+        Some((parent, _)) => StepTie::Step(call_hashes::id_hash(hashes.run, parent)),
+        None if call.id().is_some() && !plan.steps_of(call.tool()).is_empty() => StepTie::Action(hashes.id),
+        None => StepTie::None,
     }
 }
 

@@ -4,7 +4,9 @@ use std::fmt;
 
 use super::draw::Draw;
 use super::reason::{AdmissionRefusal, DeprecationReason, OpenReason, ReversalRefusal, StopReason, SuppressionReason};
-use crate::ids::{ActionId, AttemptNo, CallId, ErrorId, EvidenceId, QueueId, ReasonId, RuleId, ServerId, VerdictId};
+use crate::ids::{
+    ActionId, AttemptNo, CallId, ErrorId, EvidenceId, QueueId, ReasonId, RuleId, ServerId, StepId, VerdictId,
+};
 use crate::time::{Duration, Instant};
 use crate::words;
 
@@ -111,6 +113,28 @@ pub enum Decision {
     ActionReleased {
         /// The action.
         action: ActionId,
+    },
+    /// A step of the action has ended.
+    StepEnded {
+        /// The action.
+        action: ActionId,
+        /// The step.
+        step: StepId,
+        /// How; of one that joined another call, how that one ended.
+        ended: OutcomeWord,
+        /// The claimed effect.
+        claim: EffectClaim,
+        /// The verdict of its last failure.
+        verdict: Option<VerdictId>,
+        /// Whether doing it once more could act again: a repetition of the action would.
+        acts_again: bool,
+    },
+    /// A step is not done, because one before it did not succeed.
+    StepSkipped {
+        /// The action.
+        action: ActionId,
+        /// The step.
+        step: StepId,
     },
     /// The call waits for another one with its key, and ends as that one does.
     Joined {
@@ -289,6 +313,8 @@ words! {
         Joined = "joined",
         /// Another call with its key had succeeded; it got the same result.
         Cached = "cached",
+        /// A step whose action had ended: nothing was sent.
+        Skipped = "skipped",
         /// The caller went away.
         Cancelled = "cancelled",
         /// An answer is missing, or only suggests a failure.
@@ -325,12 +351,21 @@ pub enum OutcomeKind {
         /// The other call.
         leader: CallId,
     },
+    /// A step whose action had ended: nothing was sent.
+    Skipped,
     /// The caller went away.
     Cancelled,
     /// An answer is missing.
     Undetermined(RequestKind),
     /// An answer suggests a failure and does not prove one.
     Suspected(RequestKind),
+}
+
+impl OutcomeWord {
+    /// Whether a step that ended so is done: the next one follows.
+    pub const fn completes_step(self) -> bool {
+        matches!(self, OutcomeWord::Succeeded | OutcomeWord::SucceededAfterCompensation | OutcomeWord::Cached)
+    }
 }
 
 impl OutcomeKind {
@@ -346,8 +381,17 @@ impl OutcomeKind {
             OutcomeKind::Refused(_) => OutcomeWord::Refused,
             OutcomeKind::Joined { .. } => OutcomeWord::Joined,
             OutcomeKind::Cached { .. } => OutcomeWord::Cached,
+            OutcomeKind::Skipped => OutcomeWord::Skipped,
             OutcomeKind::Cancelled => OutcomeWord::Cancelled,
             OutcomeKind::Undetermined(_) | OutcomeKind::Suspected(_) => OutcomeWord::Undetermined,
+        }
+    }
+
+    /// The name of the outcome; of a call that joined another one, that of the other one's.
+    pub const fn own_or_joined(self) -> OutcomeWord {
+        match self {
+            OutcomeKind::Joined { ended, .. } => ended,
+            kind => kind.word(),
         }
     }
 

@@ -8,7 +8,7 @@ use super::draw::Draw;
 use super::field::FieldKey;
 use super::finding::FindingId;
 use super::reason::{DeprecationReason, ReversalRefusal};
-use crate::ids::{ActionId, CallId, ErrorId, QueueId, ReasonId, RuleId, ServerId, VerdictId};
+use crate::ids::{ActionId, CallId, ErrorId, QueueId, ReasonId, RuleId, ServerId, StepId, VerdictId};
 use crate::time::{Duration, Instant};
 use crate::words;
 
@@ -19,6 +19,8 @@ words! {
         Queued = "queued",
         ActionWithheld = "action_withheld",
         ActionReleased = "action_released",
+        StepEnded = "step_ended",
+        StepSkipped = "step_skipped",
         Joined = "joined",
         ServedFromCache = "served_from_cache",
         TookOver = "took_over",
@@ -82,6 +84,8 @@ pub enum FieldValue {
     Call(CallId),
     /// An action.
     Action(ActionId),
+    /// A step of an action.
+    Step(ActionId, StepId),
     /// A server.
     Server(ServerId),
     /// An error.
@@ -124,6 +128,12 @@ impl EventKind {
             EventKind::Queued => (FieldKey::Place, &[FieldKey::Cause], Role::Waiting),
             EventKind::ActionWithheld => (FieldKey::Action, &[], Role::Offer),
             EventKind::ActionReleased => (FieldKey::Action, &[], Role::Offer),
+            EventKind::StepEnded => (
+                FieldKey::Step,
+                &[FieldKey::Ended, FieldKey::Effect, FieldKey::Verdict, FieldKey::ActsAgain],
+                Role::Attempt,
+            ),
+            EventKind::StepSkipped => (FieldKey::Step, &[], Role::Stop),
             EventKind::Joined => (FieldKey::Leader, &[], Role::Admission),
             EventKind::ServedFromCache => (FieldKey::Leader, &[FieldKey::Age], Role::Admission),
             EventKind::TookOver => (FieldKey::Leader, &[], Role::Attempt),
@@ -258,6 +268,8 @@ impl Decision {
             | Decision::Queued { .. }
             | Decision::ActionWithheld { .. }
             | Decision::ActionReleased { .. }
+            | Decision::StepEnded { .. }
+            | Decision::StepSkipped { .. }
             | Decision::Joined { .. }
             | Decision::ServedFromCache { .. }
             | Decision::TookOver { .. }
@@ -346,6 +358,19 @@ impl Decision {
             Decision::ActionReleased { action } => {
                 Description::new(Kind::ActionReleased, FieldValue::Action(action), [])
             }
+            Decision::StepEnded { action, step, ended, claim, verdict, acts_again } => Description::new(
+                Kind::StepEnded,
+                FieldValue::Step(action, step),
+                [
+                    FieldValue::Word(ended.as_str()),
+                    FieldValue::Word(claim.as_str()),
+                    verdict.map_or(FieldValue::Flag(false), FieldValue::Verdict),
+                    FieldValue::Flag(acts_again),
+                ],
+            ),
+            Decision::StepSkipped { action, step } => {
+                Description::new(Kind::StepSkipped, FieldValue::Step(action, step), [])
+            }
             Decision::Joined { leader } => Description::new(Kind::Joined, FieldValue::Call(leader), []),
             Decision::ServedFromCache { leader, age } => {
                 Description::new(Kind::ServedFromCache, FieldValue::Call(leader), [FieldValue::Span(age)])
@@ -398,6 +423,8 @@ impl Decision {
             | Decision::Queued { .. }
             | Decision::ActionWithheld { .. }
             | Decision::ActionReleased { .. }
+            | Decision::StepEnded { .. }
+            | Decision::StepSkipped { .. }
             | Decision::Joined { .. }
             | Decision::ServedFromCache { .. }
             | Decision::TookOver { .. }
@@ -429,7 +456,10 @@ impl Outcome {
     pub fn each_field(&self, mut take: impl FnMut(FieldKey, FieldValue)) {
         take(FieldKey::Outcome, FieldValue::Word(self.kind.as_str()));
         match self.kind {
-            OutcomeKind::Succeeded | OutcomeKind::SucceededAfterCompensation | OutcomeKind::Cancelled => {}
+            OutcomeKind::Succeeded
+            | OutcomeKind::SucceededAfterCompensation
+            | OutcomeKind::Skipped
+            | OutcomeKind::Cancelled => {}
             OutcomeKind::Joined { leader, ended } => {
                 take(FieldKey::Leader, FieldValue::Call(leader));
                 take(FieldKey::Ended, FieldValue::Word(ended.as_str()));

@@ -10,6 +10,7 @@ mod finding;
 mod headers;
 mod ledger;
 mod reason;
+mod steps;
 mod transcript;
 mod valid_next;
 mod words;
@@ -29,5 +30,6 @@ pub use reason::{
     AdmissionRefusal, DeprecationReason, ErrorFacts, KindFrom, OpenReason, ReversalRefusal, StatusFrom, StopReason,
     SuppressionReason,
 };
+pub use steps::StepsEnd;
 pub use transcript::{PlaybookNames, Transcript, unnamed};
 pub use valid_next::ValidNext;

@@ -8,8 +8,9 @@ use super::finding::Finding;
 use super::ledger::{Intent, LedgerEntry};
 use super::reason::DeprecationReason;
 use super::reason::ErrorFacts;
+use super::steps::StepsEnd;
 use super::valid_next::ValidNext;
-use crate::ids::{ActionId, CallId, ErrorId, QueueId, ReasonId, RuleId, ServerId, VerdictId};
+use crate::ids::{ActionId, CallId, ErrorId, QueueId, ReasonId, RuleId, ServerId, StepId, VerdictId};
 
 /// The names behind the ids of a playbook, for reporters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,6 +27,8 @@ pub struct PlaybookNames {
     pub reasons: Vec<Arc<str>>,
     /// By `ActionId`.
     pub actions: Vec<Arc<str>>,
+    /// The steps of each action, by `ActionId`.
+    pub steps: Vec<Vec<Arc<str>>>,
 }
 
 impl PlaybookNames {
@@ -47,6 +50,11 @@ impl PlaybookNames {
     /// The action's name.
     pub fn action(&self, id: ActionId) -> &str {
         self.actions.get(id.index()).map_or("?", |name| name)
+    }
+
+    /// The name of a step of an action.
+    pub fn step(&self, action: ActionId, step: StepId) -> &str {
+        self.steps.get(action.index()).and_then(|steps| steps.get(step.index())).map_or("?", |name| name)
     }
 
     /// The reason's text.
@@ -120,6 +128,12 @@ impl<'a> Transcript<'a> {
     /// What is valid after a call; none: its playbook has no graph.
     pub fn valid_after(&self, call: CallId) -> Option<&'a ValidNext> {
         self.valid_next.get(call.index())
+    }
+
+    /// How the steps of a call went; none: it has no steps, or none of them had its turn.
+    pub fn steps_of(&self, call: CallId) -> Option<StepsEnd> {
+        let has_steps = self.names.steps.iter().any(|steps| !steps.is_empty());
+        StepsEnd::of(self.events.iter().filter(|event| has_steps && event.call == call))
     }
 
     /// The verdicts of a call's failures, in order.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::breaker::{BreakerMark, BreakerRules};
 use super::facts::Tools;
-use super::graph::{Action, Graph};
+use super::graph::{Action, Graph, Step};
 use super::retry_budget::{RetryBudget, Tokens};
 use super::sharing::Sharing;
 use super::waiting::{Backoff, DelaySource, ElapsedRule, ServerDelay};
@@ -85,7 +85,16 @@ impl Playbook {
 
     /// Whether the calls of one dispatcher share something beside their reversal tokens.
     pub fn shares_state(&self) -> bool {
-        self.sharing.is_any() || !self.breakers.is_empty() || !self.retry_budgets.is_empty() || self.graph.is_some()
+        self.sharing.is_any()
+            || !self.breakers.is_empty()
+            || !self.retry_budgets.is_empty()
+            || self.graph.is_some()
+            || self.has_steps()
+    }
+
+    /// Whether some action has steps.
+    pub fn has_steps(&self) -> bool {
+        self.actions.iter().any(|action| !action.steps.is_empty())
     }
 
     /// The retry budget behind an id of this playbook.
@@ -122,8 +131,13 @@ impl Playbook {
             queues: self.queues.clone(),
             reasons: self.reasons.clone(),
             actions: self.actions.iter().map(|action| Arc::clone(&action.name)).collect(),
+            steps: self.actions.iter().map(|action| names(&action.steps)).collect(),
         }
     }
+}
+
+fn names(steps: &[Step]) -> Vec<Arc<str>> {
+    steps.iter().map(|step| Arc::clone(&step.name)).collect()
 }
 
 /// What a failure means, and its compensation.

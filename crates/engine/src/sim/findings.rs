@@ -34,7 +34,7 @@ fn add_all(plan: &Plan, calls: &[ScenarioCall<'_>], record: &SimulationRecord, f
     if calls.len() > 1 {
         repeats::of_fixture(plan, calls, record, |call| net.of_call(call).effects, findings);
     }
-    for (n, call) in calls.iter().enumerate() {
+    for (n, call) in calls.iter().enumerate().filter(|(_, call)| !call.has_steps(plan)) {
         let id = CallId::at(n);
         let course = CallTrajectory::of(plan, id, call.key.is_some(), record);
         findings.extend(CallReview { call, id, record, net: &net, course }.all());

@@ -286,7 +286,11 @@ pub(super) fn of_fixture(
         {
             findings.push(Finding::new(FindingId::KeyReused, FindingBy::Recorded, id, 1));
         }
-        if record.events_of(id).any(|event| matches!(event.what, Decision::Refused { .. })) {
+        let is_unsent = |what| {
+            matches!(what, Decision::Refused { .. })
+                || matches!(what, Decision::Outcome(outcome) if outcome.kind == OutcomeKind::Skipped)
+        };
+        if call.has_steps(plan) || record.events_of(id).any(|event| is_unsent(event.what)) {
             continue; // nothing was sent for it
         }
         let seen = RepeatedCall { effects: effects(id), ..seen };

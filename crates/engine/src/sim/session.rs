@@ -21,7 +21,7 @@ use super::pace::{Pace, RecordedMoment, StartedCalls};
 use super::plan::{GateJudgement, Plan};
 use super::record::{CallTally, Errors, SimulationRecord};
 use super::scenario::ScenarioCall;
-use super::session_call::SessionCall;
+use super::session_call::{SessionCall, StepTie};
 
 /// The calls of one dispatcher under one playbook.
 #[derive(Debug, Default)]
@@ -75,14 +75,16 @@ impl Session {
     /// Feeds a call. By its pace it starts at its recorded time or later, and not before a call that was fed earlier; a call
     /// without a time overlaps with no other.
     pub fn feed(&mut self, fed: SessionCall) {
-        let SessionCall { number, call, facts, token_spent, shared } = fed;
+        let SessionCall { number, call, facts, token_spent, shared, tie } = fed;
         let token = call.token().map(|token| TokenId(self.tokens.intern(token)));
         if let Some(token) = token.filter(|_| token_spent) {
             self.event_loop.machine.note_redeemed(token);
         }
         let mut name = String::new();
+        let mut in_run = 0;
         let shared = shared.map(|hashes| {
             name = hashes.name;
+            in_run = hashes.run;
             let (run, tool) = (self.names.run(hashes.run), ToolId(self.names.tool(hashes.tool)));
             let server = ServerId(self.names.servers.intern(&hashes.server));
             let key = hashes.key.map(|key| self.names.key(key, hashes.args));
@@ -98,7 +100,7 @@ impl Session {
         self.open += 1;
         let run = shared.map(|shared| shared.run);
         self.untimed |= call.at.is_none();
-        self.held.entry(run).or_default().push_back(ActiveCall {
+        let fed = ActiveCall {
             number,
             call,
             facts,
@@ -107,11 +109,39 @@ impl Session {
             name,
             token_spent: false,
             start: Instant::ZERO,
+            step: None,
+            step_errors: [None; 2],
             upstream: Upstream::default(), // a recording has no key dialect
             record,
             errors: Errors::default(),
-        });
-        self.release(run);
+        };
+        if let Some(fed) = self.tied(fed, tie, in_run) {
+            self.held.entry(run).or_default().push_back(fed);
+            self.release(run);
+        }
+    }
+
+    /// Keeps an action whose steps may follow, and takes a step of one; gives back any other call.
+    fn tied(&mut self, fed: ActiveCall, tie: StepTie, run: u128) -> Option<ActiveCall> {
+        let parent = match tie {
+            StepTie::Step(of) => self.cast.actions.find(of),
+            StepTie::None | StepTie::Action(_) => None,
+        };
+        for action in self.cast.actions.pass(run, fed.call.place.line, parent) {
+            self.event_loop.add_no_step(action);
+        }
+        if let StepTie::Action(id) = tie {
+            self.cast.actions.add(id, run, &fed);
+        }
+        let Some(parent) = parent else { return Some(fed) };
+        let run = fed.shared.map(|shared| shared.run);
+        if let Some(started) = self.started_calls(run) {
+            started.note_start(fed.number, fed.call.end());
+        }
+        if let Some(start) = self.cast.feed_step(parent, fed, self.event_loop.now()) {
+            self.event_loop.add_start(start, None);
+        }
+        None
     }
 
     /// Promises that no call before `at` will be fed; one that is fed nevertheless starts later.
@@ -165,8 +195,17 @@ impl Session {
                     self.cast.live_mut(request.call).record.tallies[0].sends += 1; // added when it was fed
                     return Some(request);
                 }
-                LoopStep::Idle if self.held.is_empty() || until.is_some() => return None,
-                LoopStep::Idle => self.release_all(),
+                LoopStep::Idle if self.held.is_empty() || until.is_some() => {
+                    if !to_end || !self.end_waits_for_steps() {
+                        return None;
+                    }
+                }
+                LoopStep::Idle => {
+                    self.release_all();
+                    if self.event_loop.is_idle() && (!to_end || !self.end_waits_for_steps()) {
+                        return None; // an action waits for a step that may yet be fed
+                    }
+                }
                 LoopStep::Ended => {}
             }
         }
@@ -255,6 +294,13 @@ impl Session {
         }
     }
 
+    /// Actions that wait for a step wait in vain; whether there is one.
+    fn end_waits_for_steps(&mut self) -> bool {
+        let in_vain = self.cast.actions.pass_all();
+        in_vain.iter().for_each(|action| self.event_loop.add_no_step(*action));
+        !in_vain.is_empty()
+    }
+
     /// Distributes the events to their calls, and closes calls that have ended.
     fn note(&mut self, plan: &Plan) {
         let mut ended = std::mem::take(&mut self.event_loop.quiet);
@@ -268,6 +314,7 @@ impl Session {
             self.note_names(&event);
             let mentioned = self.mentioned(&event);
             let event = self.with_server(event);
+            let event = if plan.has_steps { self.cast.with_step_errors(plan, event) } else { event };
             self.cast.live_mut(event.call).take(event, mentioned);
             if let Decision::Outcome(_) = event.what {
                 self.cast.live_mut(event.call).token_spent = self.is_spent_by_another(event.call);
@@ -291,11 +338,12 @@ impl Session {
 
     /// Keeps what the gate did to a call that has ended.
     fn note_gate(&mut self, plan: &Plan, call: CallId) {
-        let Some(Some(ActiveCall { call, record, shared: Some(shared), .. })) = self.cast.live.get_mut(call.index())
+        let Some(Some(ActiveCall { call, record, step, shared: Some(shared), .. })) =
+            self.cast.live.get_mut(call.index())
         else {
             return;
         };
-        let is_gated = plan.gate(call.tool(), None) != GateJudgement::Free;
+        let is_gated = step.is_none() && plan.gate(call.tool(), None) != GateJudgement::Free;
         if let (true, Some(outcome), Some(run)) = (is_gated, record.outcome(), self.names.runs.get_mut(shared.run.0)) {
             record.gate = Some(run.gate.take(call, record, &outcome));
         }
@@ -409,13 +457,16 @@ impl Session {
         self.open -= 1; // it was counted when it was fed
         let outcome = live.record.outcome();
         self.forget(&live);
-        let ActiveCall { number, call, facts, token_spent, mut upstream, mut record, mut errors, .. } = live;
+        let ActiveCall { number, call, facts, token_spent, step, mut upstream, mut record, mut errors, .. } = live;
         record.outcomes.extend(outcome);
         record.errors = errors.take();
         upstream.swap_ledger(&mut record.ledger);
         record.close();
-        findings::derive(plan, &[ScenarioCall::recorded(&call, facts, &self.cast.beyond)], &mut record);
-        record.compare_with_tape(&call);
+        let simulated = ScenarioCall { step, ..ScenarioCall::recorded(&call, facts, &self.cast.beyond) };
+        findings::derive(plan, &[simulated], &mut record);
+        if !simulated.has_steps(plan) {
+            record.compare_with_tape(&call); // each step is compared with its own
+        }
         if let Some(GateStep { did: GateAct::First(_), .. }) = record.gate {
             record.findings.push(Finding::new(FindingId::OutOfOrder, FindingBy::Recorded, CallId(0), 1));
             Finding::settle(&mut record.findings);

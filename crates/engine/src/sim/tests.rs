@@ -234,6 +234,7 @@ fn crowd(scripts: &[Script]) -> Scenario<'_> {
         written_key_len: 2,
         draws: &[],
         seed: None,
+        step: None,
     });
     Scenario {
         calls: calls.collect(),

@@ -11,7 +11,7 @@ use playproof_engine::event::{
     SuppressionReason, Transcript, ValidNext,
 };
 use playproof_engine::ids::{
-    ActionId, AttemptNo, CallId, ErrorId, EvidenceId, QueueId, ReasonId, RuleId, ServerId, ToolId, VerdictId,
+    ActionId, AttemptNo, CallId, ErrorId, EvidenceId, QueueId, ReasonId, RuleId, ServerId, StepId, ToolId, VerdictId,
 };
 use playproof_engine::time::{Duration, Instant};
 
@@ -26,6 +26,7 @@ fn names() -> PlaybookNames {
         queues: one("people"),
         reasons: one(ODD),
         actions: vec!["take_order".into(), "pay".into()],
+        steps: vec![one("find"), vec!["post".into(), "react".into()]],
     }
 }
 
@@ -43,6 +44,15 @@ fn decisions() -> Vec<Decision> {
         Decision::Queued { place: 3, behind: Some(CallId(0)) },
         Decision::ActionWithheld { action: ActionId(0) },
         Decision::ActionReleased { action: ActionId(0) },
+        Decision::StepEnded {
+            action: ActionId(1),
+            step: StepId(0),
+            ended: OutcomeWord::Escalated,
+            claim: EffectClaim::Unknown,
+            verdict: Some(VerdictId(0)),
+            acts_again: true,
+        },
+        Decision::StepSkipped { action: ActionId(1), step: StepId(1) },
         Decision::Joined { leader: CallId(1) },
         Decision::ServedFromCache { leader: CallId(1), age: Duration::from_micros(1_500) },
         Decision::TookOver { leader: CallId(1) },
@@ -84,6 +94,7 @@ fn outcomes() -> Vec<Outcome> {
         OutcomeKind::Refused(AdmissionRefusal::Schema),
         OutcomeKind::Joined { leader: CallId(1), ended: OutcomeWord::Escalated },
         OutcomeKind::Cached { leader: CallId(1) },
+        OutcomeKind::Skipped,
         OutcomeKind::Cancelled,
         OutcomeKind::Undetermined(RequestKind::Reversal),
     ];

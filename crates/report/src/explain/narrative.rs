@@ -70,6 +70,22 @@ impl Narrator<'_> {
                     "That attempt has failed, so it is not at work any more: the graph offers `{action}` again."
                 ));
             }
+            Decision::StepEnded { action, step, ended, claim, acts_again, .. } => {
+                let again = match acts_again {
+                    true => " Doing it again could act again.",
+                    false => "",
+                };
+                let step = self.plan.names.step(action, step).to_owned();
+                let claim = claim_in_words(claim);
+                self.say(format!(
+                    "Its step `{step}` ends {}, and claims that its effect is {claim}.{again}",
+                    ended.as_str()
+                ));
+            }
+            Decision::StepSkipped { action, step } => {
+                let step = self.plan.names.step(action, step).to_owned();
+                self.say(format!("Its step `{step}` is skipped, and what is done is not undone."));
+            }
             Decision::Joined { leader } => {
                 let leader = self.named(leader);
                 self.say(format!(
@@ -129,6 +145,8 @@ impl Narrator<'_> {
             | Decision::Queued { .. }
             | Decision::ActionWithheld { .. }
             | Decision::ActionReleased { .. }
+            | Decision::StepEnded { .. }
+            | Decision::StepSkipped { .. }
             | Decision::Joined { .. }
             | Decision::ServedFromCache { .. }
             | Decision::TookOver { .. }

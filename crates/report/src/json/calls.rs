@@ -4,7 +4,7 @@ use super::events::{self, Said};
 use super::fragment::{list, number, quote, raw, span, text, text_if, word};
 use crate::view::CallView;
 use playproof_engine::call::RecordedCall;
-use playproof_engine::event::{Finding, Transcript};
+use playproof_engine::event::{Decision, EffectClaim, Finding, OutcomeWord, Transcript};
 use playproof_engine::ids::{ActionId, CallId};
 use playproof_engine::sim::{CallTally, OffTape};
 
@@ -57,6 +57,7 @@ pub fn write_call(
     }
     raw(out, ",\"verdicts\":");
     list(out, transcript.verdicts(call), quote);
+    steps(out, transcript, call);
     if let Some(valid) = transcript.valid_after(call) {
         let name = |id: &ActionId| transcript.names.action(*id);
         raw(out, ",\"next\":");
@@ -82,6 +83,29 @@ pub fn write_call(
         list(out, own, |out, event| events::write_event(out, transcript, event));
     }
     raw(out, "}");
+}
+
+/// Of an action with steps: how each ended.
+fn steps(out: &mut Vec<u8>, transcript: &Transcript<'_>, call: CallId) {
+    if transcript.steps_of(call).is_none() {
+        return;
+    }
+    let ends = transcript.events.iter().filter(|event| event.call == call).filter_map(|event| match event.what {
+        Decision::StepEnded { action, step, ended, claim, acts_again, .. } => {
+            Some((transcript.names.step(action, step), ended, claim, acts_again))
+        }
+        Decision::StepSkipped { action, step } => {
+            Some((transcript.names.step(action, step), OutcomeWord::Skipped, EffectClaim::NotApplied, false))
+        }
+        _ => None,
+    });
+    raw(out, ",\"steps\":");
+    list(out, ends, |out, (step, ended, claim, acts_again)| {
+        text(out, "{\"step\":", step);
+        word(out, ",\"outcome\":\"", ended.as_str());
+        word(out, ",\"effect\":\"", claim.as_str());
+        raw(out, if acts_again { ",\"acts_again\":true}" } else { "}" });
+    });
 }
 
 fn off_tape(out: &mut Vec<u8>, departure: Option<OffTape>) {

@@ -6,7 +6,7 @@ use crate::dispatch::calls::Phase;
 use crate::dispatch::io::{GateFacts, Output};
 use crate::dispatch::wait;
 use crate::event::{AdmissionRefusal, Decision, EffectClaim, Outcome, OutcomeKind, OutcomeWord};
-use crate::ids::{AttemptNo, ErrorId};
+use crate::ids::{AttemptNo, ErrorId, StepId};
 use crate::playbook::{Access, Stuck};
 
 impl Transition<'_> {
@@ -42,7 +42,10 @@ impl Transition<'_> {
                 if self.playbook.graph.is_some() && facts.gate != GateFacts::Free {
                     self.shared().gate.admit(facts.run, call);
                 }
-                self.check_request();
+                match facts.steps {
+                    0 => self.check_request(),
+                    _ => self.next_step(StepId(0)),
+                }
             }
         }
     }
@@ -85,14 +88,15 @@ impl Transition<'_> {
     pub(super) fn leave_gate(&mut self, outcome: &Outcome) {
         let Some(graph) = &self.playbook.graph else { return };
         let (call, facts) = (self.call, self.state().facts);
+        let is_withheld = self.state().at_work.is_some() && outcome.attempts > 0 && self.retry_guard().is_some();
+        if let Some(id) = self.action().filter(|_| is_withheld) {
+            self.shared().gate.withhold(facts.run, id);
+            self.state().withholds = Some(id);
+            self.emit(Decision::ActionWithheld { action: id });
+        }
         if let GateFacts::Action { id, .. } = facts.gate {
-            let withheld = self.state().at_work.filter(|_| outcome.attempts > 0);
-            if withheld.is_some() && self.retry_guard().is_some() {
-                self.shared().gate.withhold(facts.run, id);
-                self.state().withholds = Some(id);
-                self.emit(Decision::ActionWithheld { action: id });
-            }
-            self.shared().gate.note_end(facts.run, call, id, is_done(facts.access, outcome));
+            let done = if facts.steps == 0 { is_done(facts.access, outcome) } else { !self.state().is_undone };
+            self.shared().gate.note_end(facts.run, call, id, done);
         }
         let valid = self.shared().gate.valid_next(graph, facts.run);
         self.out.valid_next.push((call, valid));
@@ -113,8 +117,8 @@ impl Transition<'_> {
     }
 }
 
-/// Whether a call that ended so did its action: its effect is applied, or, of a read, it succeeded.
-fn is_done(access: Access, outcome: &Outcome) -> bool {
+/// Whether a call that ended so did what it is there for: its effect is applied, or, of a read, it succeeded.
+pub(super) fn is_done(access: Access, outcome: &Outcome) -> bool {
     let succeeded = match outcome.kind {
         OutcomeKind::Joined { ended, .. } => {
             matches!(ended, OutcomeWord::Succeeded | OutcomeWord::SucceededAfterCompensation)

@@ -1,7 +1,7 @@
 //! One call at one moment: its state, what it emits and asks, and its end.
 
 use crate::dispatch::calls::{CallState, Phase};
-use crate::dispatch::io::{CallFacts, Output, OutputBuffer, Response, ResponseMeta};
+use crate::dispatch::io::{CallFacts, Output, OutputBuffer, Response, ResponseMeta, StepOf};
 use crate::dispatch::machine::Machine;
 use crate::dispatch::shared::Shared;
 use crate::dispatch::wait;
@@ -134,6 +134,9 @@ impl Transition<'_> {
         }
         self.leave_gate(&outcome);
         self.emit(Decision::Outcome(outcome));
+        if let Some(StepOf { action: Some(action), step }) = facts.step {
+            self.end_step(action, step, &outcome);
+        }
     }
 }
 

@@ -10,6 +10,7 @@ mod playbook;
 mod retry_budgets;
 mod rule;
 mod sharing;
+mod steps;
 mod tools;
 mod verdict;
 mod waiting;
