@@ -128,6 +128,27 @@ pub fn write_trace(out: &mut impl Write, shape: Shape, calls: u64) -> io::Result
     out.flush()
 }
 
+/// Writes `calls` calls of one run that are all out at once, one in ten of which fails.
+pub fn write_crowd(out: &mut impl Write, calls: u64) -> io::Result<()> {
+    let mut numbers = Numbers(2026);
+    for n in 0..calls {
+        let (tool, at) = (TOOLS[numbers.below(8) as usize], n / 100);
+        writeln!(
+            out,
+            r#"{{"type":"tool_call","run_id":"run","call_id":"c{n}","tool":"{tool}","at_ms":{at},"args":{{"n":{n}}},"idempotency_key":"k{n}"}}"#
+        )?;
+    }
+    for n in 0..calls {
+        let at = calls / 100 + 1_000 + n / 10;
+        let head = format!(r#"{{"type":"tool_result","run_id":"run","call_id":"c{n}","attempt":1,"at_ms":{at}"#);
+        match numbers.below(10) {
+            0 => writeln!(out, r#"{head},"status":"error","error":{}}}"#, ERRORS[numbers.below(6) as usize])?,
+            _ => writeln!(out, r#"{head},"status":"ok"}}"#)?,
+        }
+    }
+    out.flush()
+}
+
 fn call(numbers: &mut Numbers, shape: Shape, n: u64, run: u64, at: u64) -> String {
     let tool = TOOLS[numbers.below(8) as usize];
     let (order, amount, who) = (numbers.below(1_000_000), numbers.below(100_000), numbers.below(10_000));

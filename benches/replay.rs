@@ -1,5 +1,6 @@
 //! Times reading and replaying traces of four shapes against plain deserialisation of the same lines and against a plain
-//! dispatcher on Node, in one run: the ratios are what counts, for the machine's own speed cancels out. CPU time, not wall
+//! dispatcher on Node, in one run: the ratios are what counts, for the machine's own speed cancels out. So does what calls
+//! share: the same traces under a playbook that shares, and ten times as many calls at once. CPU time, not wall
 //! time. `cargo bench --bench replay [CALLS [read|table|jsonl]]`; Linux only.
 
 #![expect(
@@ -15,7 +16,7 @@ mod generate;
 mod plain;
 
 use std::fs::File;
-use std::io::BufWriter;
+use std::io::{self, BufWriter};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -49,16 +50,21 @@ fn main() {
         of_each.join(", "),
         slowest / fastest
     );
+    crowds();
     start_up();
 }
 
 /// The generated trace, made once.
 fn trace(shape: Shape, calls: u64) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("bench-{}-{calls}.jsonl", shape.name()));
+    made_once(&format!("{}-{calls}", shape.name()), |out| generate::write_trace(out, shape, calls))
+}
+
+fn made_once(name: &str, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("bench-{name}.jsonl"));
     if !path.exists() {
         let beside = path.with_extension("part");
         let mut out = BufWriter::new(File::create(&beside).expect("a file to write the trace to"));
-        generate::write_trace(&mut out, shape, calls).expect("the trace is written");
+        write(&mut out).expect("the trace is written");
         std::fs::rename(&beside, &path).expect("the trace is named");
     }
     path
@@ -85,12 +91,32 @@ fn call(entry: DigestEntry) -> Option<Box<CallBuilder>> {
     }
 }
 
+/// The playbook that shares everything that calls can share.
+const SHARING: &[&str] = &["--playbook", "dispatcher"];
+
+/// Ten times as many calls at once, all of one run.
+fn crowds() {
+    println!("\ncalls at once in one run under `dispatcher`, all events, 1 thread");
+    let mut before: Option<Timing> = None;
+    for calls in [1_000_u64, 10_000, 100_000] {
+        let path = made_once(&format!("crowd-{calls}"), |out| generate::write_crowd(out, calls));
+        let window = calls.to_string();
+        let more = [SHARING, &["--reorder-window", &window]].concat();
+        let timing = best((0..RUNS).map(|_| command(&path, 1, "jsonl", &more)));
+        let step = before.filter(|before| before.cpu > 0.0).map(|before| timing.cpu / before.cpu);
+        let step = step.map_or_else(String::new, |step| format!("{step:.1} times the step before"));
+        println!("{calls:>9} calls {:>7.2} CPU s {:>8.0} MB  {step}", timing.cpu, timing.peak_mb);
+        before = Some(timing);
+    }
+}
+
 /// What people run, its output thrown away.
-fn command(path: &Path, jobs: usize, format: &str) -> Timing {
+fn command(path: &Path, jobs: usize, format: &str, more: &[&str]) -> Timing {
     let start = std::time::Instant::now();
     let before = children_seconds();
     let mut child = Command::new(env!("CARGO_BIN_EXE_playproof"))
         .args(["replay", "--beyond-tape", "ok", "--format", format, "--jobs", &jobs.to_string()])
+        .args(more)
         .arg(path)
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -136,7 +162,7 @@ impl Table {
     fn profile(&self, only: &str) {
         let timing = match only {
             "read" => measure(|| read_all(&self.path)),
-            format => command(&self.path, 1, format),
+            format => command(&self.path, 1, format, &[]),
         };
         self.row(only, timing);
     }
@@ -162,15 +188,23 @@ impl Table {
             self.replay(cores, "table");
             self.replay(cores, "jsonl");
         }
+        self.sharing(all_events);
         self.dispatcher(all_events);
         all_events
     }
 
     fn replay(&self, jobs: usize, format: &str) -> Timing {
-        let timing = best((0..RUNS).map(|_| command(&self.path, jobs, format)));
+        let timing = best((0..RUNS).map(|_| command(&self.path, jobs, format, &[])));
         let shown = if format == "jsonl" { "all events" } else { "summary" };
         self.row(&format!("playproof replay, {shown}, {jobs} threads"), timing);
         timing
+    }
+
+    /// The same trace where the calls of a run share keys, permits, a breaker and budgets.
+    fn sharing(&self, alone: Timing) {
+        let timing = best((0..RUNS).map(|_| command(&self.path, 1, "jsonl", SHARING)));
+        self.row("the same under `dispatcher`, which shares", timing);
+        println!("  {:.2} times the CPU time of calls that share nothing", timing.cpu / alone.cpu);
     }
 
     fn row(&self, name: &str, timing: Timing) {

@@ -30,7 +30,7 @@ fn stem(path: &Path) -> String {
     path.file_stem().expect("a file name").to_string_lossy().into_owned()
 }
 
-fn read(path: &Path) -> Fixture {
+pub fn read(path: &Path) -> Fixture {
     let source = Source::whole(path.to_string_lossy(), fs::read_to_string(path).expect("readable"));
     fixture::parse(source).unwrap_or_else(|report| panic!("{report}"))
 }
@@ -41,12 +41,12 @@ fn plan(name: &str) -> Plan {
     Plan::new(loaded.playbook, &Tools::default())
 }
 
-fn playbooks(fixture: &Fixture) -> Vec<String> {
+pub fn playbooks(fixture: &Fixture) -> Vec<String> {
     if fixture.playbooks.is_empty() { vec![DEFAULT_PLAYBOOK.to_owned()] } else { fixture.playbooks.clone() }
 }
 
 /// What the fixture shows under the playbook, as a golden's text, and in what it contradicts its `expect`.
-fn run(fixture: &Fixture, name: &str) -> (String, Vec<String>) {
+pub fn run(fixture: &Fixture, name: &str) -> (String, Vec<String>) {
     let plan = plan(name);
     let scenario = Scenario::of_fixture(fixture, &plan);
     let mut simulator = Simulator::new();
@@ -103,8 +103,8 @@ fn a_run_that_is_driven_step_by_step_is_the_same() {
             let scenario = Scenario::of_fixture(&fixture, &plan);
             let (mut simulator, mut upstream) = (Simulator::new(), Upstream::default());
             upstream.clear(scenario.keys);
-            for &(tool, key, args) in &scenario.before {
-                upstream.add_existing(tool, key, args);
+            for &effect in &scenario.before {
+                upstream.add_existing(effect);
             }
             simulator.begin(&scenario);
             while let Some(request) = simulator.next(&plan, &scenario) {

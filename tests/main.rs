@@ -17,6 +17,7 @@ mod foreign;
 mod frozen;
 mod goldens;
 mod hardening;
+mod incidents;
 mod init;
 mod intake;
 mod place;

@@ -11,7 +11,9 @@ use playproof_engine::time::{Duration, Instant};
 use playproof_engine::upstream::{Outage, Script, ScriptedAnswer, UpstreamReply};
 use playproof_formats::diagnostic::Source;
 use playproof_formats::playbook;
+use playproof_report::decisions::trace_of;
 
+use crate::place::Place;
 use crate::recordings::compared;
 
 const PERMITS: u32 = 8;
@@ -60,7 +62,7 @@ fn plan() -> Plan {
     let window = Duration::from_millis(100);
     let (min_key_len, max_key_len, most_keys) = (1, 255, 100_000);
     let in_flight = InFlightKey::Join;
-    playbook.sharing.dedupe = Some(Dedupe { window, in_flight, min_key_len, max_key_len, most_keys });
+    playbook.sharing.dedupe = Some(Dedupe { window, in_flight, takeover: None, min_key_len, max_key_len, most_keys });
     playbook.sharing.budget = Some(ToolCallBudget { tool_calls: BUDGET, counts: BudgetUnit::Attempts });
     playbook.sharing.permits = Some(PermitLimits { max_in_flight: PERMITS, queue: 20 });
     Plan::new(playbook, &Tools::default())
@@ -247,6 +249,39 @@ fn storms_break_no_invariant_and_replay_to_the_same_events() {
         assert!(seen.get(what).is_some_and(|count| *count > 20), "storms show too little of `{what}`: {seen:?}");
     }
     assert!(seen.contains_key("budget_exceeded") && seen.contains_key("circuit_open"), "{seen:?}");
+}
+
+/// Many storms as one trace, each on a dispatcher of its own.
+fn many(plan: &Plan, seeds: std::ops::RangeInclusive<u64>) -> String {
+    let one = |seed: u64| {
+        let mut trace = trace_of(plan, &storm(seed));
+        for (from, to) in [("\"dispatcher_id\":\"", "d"), ("\"run_id\":\"", "s")] {
+            trace = trace.replace(from, &format!("{from}{to}{seed}-"));
+        }
+        trace
+    };
+    seeds.map(one).collect()
+}
+
+#[test]
+fn storms_have_the_same_bytes_with_any_number_of_threads() {
+    let place = Place::new();
+    let shared = "dedupe: { window_ms: 100 }\nbudget: { tool_calls: 12 }\npermits: { max_in_flight: 8, queue: 20 }\n";
+    place.write("storm.yaml", &format!("{}{shared}", PLAYBOOK.trim_start()));
+    place.write("storms.jsonl", &many(&plan(), 1..=120));
+    for format in ["jsonl", "json"] {
+        let replay =
+            ["replay", "storms.jsonl", "--playbook", "storm.yaml", "--format", format, "--seed", "7", "--jobs"];
+        let bytes = |jobs: &str| place.run(&[&replay[..], &[jobs]].concat()).exits(1).out; // agents send again
+        let one = bytes("1");
+        assert!(one.len() > 1_000);
+        for event in ["\"joined\"", "\"cached\"", "\"circuit_opened\""].into_iter().filter(|_| format == "jsonl") {
+            assert!(one.contains(event), "{event}");
+        }
+        for jobs in ["2", "3", "8"] {
+            assert!(bytes(jobs) == one, "--format {format} --jobs {jobs}");
+        }
+    }
 }
 
 #[test]

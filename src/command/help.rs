@@ -36,20 +36,23 @@ pub fn run(
     if args.topic.is_empty() {
         return page(&definition.render_help(), terminal, output);
     }
-    let command = args.topic.iter().try_fold(&mut *definition, |command, name| command.find_subcommand_mut(name));
-    if let Some(command) = command {
-        return page(&command.render_long_help(), terminal, output);
-    }
     let topic = args.topic.join(" ");
     let topic = topic.as_str();
     let palette = Palette::new(terminal.out.colour);
     let all = topics::all();
+    let command = args.topic.iter().try_fold(&mut *definition, |command, name| command.find_subcommand_mut(name));
+    if let Some(command) = command {
+        page(&command.render_long_help(), terminal, output)?;
+        for topic in all.iter().filter(|known| known.is(topic)) {
+            output.page(&format!("\n{}", explain(topic, palette, terminal.out.width)))?;
+        }
+        return Ok(Exit::Clean);
+    }
     if topic == "topics" {
         output.page(&list(&all, palette, terminal.out.width))?;
         return Ok(Exit::Clean);
     }
-    let wanted = topic.replace(' ', "_");
-    let known: Vec<&Topic> = all.iter().filter(|known| known.id.eq_ignore_ascii_case(&wanted)).collect();
+    let known: Vec<&Topic> = all.iter().filter(|known| known.is(topic)).collect();
     if known.is_empty() {
         return Err(unknown(topic, &all, definition));
     }

@@ -21,7 +21,8 @@ use playproof_report::style::Palette;
 
 const EXAMPLES: &str = "\
 Runs every recorded call under both playbooks and compares the two. A cause is the first decision that differs: another
-verdict for the same failure, or a changed row of the playbook.
+verdict for the same failure, or a changed row of the playbook. Where calls share keys, permits, budgets or breakers, the
+first call of a dispatcher that differs is the cause of later ones that differ only in what they share: these follow from it.
 
   widening    the candidate attempts a write (or redeems a reversal token) where the base does not
   narrowing   the base does, and the candidate does not

@@ -1,7 +1,7 @@
 //! The list of all topics of `playproof help ID`.
 
-use super::{divergences, findings, words};
-use playproof_engine::event::FindingId;
+use super::{divergences, ends, failures, findings, terms, words};
+use playproof_engine::event::{AdmissionRefusal, FailureClass, FindingId, StopReason};
 use playproof_formats::golden::Class;
 use playproof_formats::playbook::lint;
 
@@ -10,12 +10,20 @@ use playproof_formats::playbook::lint;
 pub struct Topic {
     /// What users type.
     pub id: &'static str,
-    /// The group: `finding`, `lint`, `outcome`, ...
+    /// The group: `finding`, `lint`, `outcome`, `refusal`, `stop`, ...
     pub sort: &'static str,
     /// The title, one line.
     pub title: String,
     /// The text, in paragraphs; lines that begin with four blanks keep their breaks.
     pub text: &'static str,
+}
+
+impl Topic {
+    /// Whether a user who types this means it: spaces, hyphens and underscores are the same.
+    pub fn is(&self, typed: &str) -> bool {
+        let plain = |text: &str| text.replace([' ', '-'], "_");
+        plain(self.id).eq_ignore_ascii_case(&plain(typed))
+    }
 }
 
 /// Every topic, sort by sort.
@@ -34,8 +42,22 @@ pub fn all() -> Vec<Topic> {
         title: class.means().to_owned(),
         text: divergences::explain(class),
     });
+    let failures = FailureClass::ALL.into_iter().map(|class| Topic {
+        id: class.as_str(),
+        sort: "failure",
+        title: class.means().to_owned(),
+        text: failures::explain(class),
+    });
     let words = words::WORDS.iter().map(|&(sort, id, title, text)| Topic { id, sort, title: title.to_owned(), text });
-    findings.chain(lints).chain(divergences).chain(words).collect()
+    let refusals = AdmissionRefusal::ALL.into_iter().map(|why| topic("refusal", why.as_str(), ends::refusal(why)));
+    let stops = StopReason::ALL.into_iter().map(|why| topic("stop", why.as_str(), ends::stop(why)));
+    let terms = terms::TERMS.iter().map(|&(id, title, text)| topic("word", id, (title, text)));
+    let ends = refusals.chain(stops);
+    findings.chain(lints).chain(divergences).chain(failures).chain(ends).chain(words).chain(terms).collect()
+}
+
+fn topic(sort: &'static str, id: &'static str, (title, text): (&str, &'static str)) -> Topic {
+    Topic { id, sort, title: title.to_owned(), text }
 }
 
 fn first_sentence(text: &str) -> String {
@@ -49,6 +71,7 @@ fn first_sentence(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use playproof_engine::event::OutcomeWord;
 
     #[test]
     fn every_topic_is_explained_and_a_pair_of_sort_and_id_is_unique() {
@@ -66,6 +89,43 @@ mod tests {
         for id in FindingId::ALL.iter().map(|id| id.as_str()).chain(lint::IDS.iter().copied()) {
             assert!(all.iter().any(|topic| topic.id == id), "{id}");
         }
+    }
+
+    #[test]
+    fn every_outcome_refusal_and_stop_has_a_topic() {
+        let all = all();
+        let has = |sort: &str, id: &str| assert!(all.iter().any(|topic| (topic.sort, topic.id) == (sort, id)), "{id}");
+        OutcomeWord::ALL.iter().for_each(|word| has("outcome", word.as_str()));
+        AdmissionRefusal::ALL.iter().for_each(|why| has("refusal", why.as_str()));
+        StopReason::ALL.iter().for_each(|why| has("stop", why.as_str()));
+        let text =
+            |id: &str| all.iter().find(|topic| topic.sort == "outcome" && topic.id == id).map(|topic| topic.text);
+        for why in AdmissionRefusal::ALL {
+            assert!(text("refused").is_some_and(|text| text.contains(why.as_str())), "{}", why.as_str());
+        }
+        for why in StopReason::ALL {
+            assert!(text("exhausted").is_some_and(|text| text.contains(why.as_str())), "{}", why.as_str());
+        }
+    }
+
+    /// The words of DESIGN.md, as ids.
+    fn words_of_design() -> Vec<String> {
+        let design = include_str!("../../DESIGN.md");
+        let table = design.split("\n## Words\n").nth(1).and_then(|rest| rest.split("\n## ").next()).unwrap();
+        let cells = table.lines().filter_map(|line| line.strip_prefix("| ")?.split(" | ").next());
+        let words = cells.skip(1).flat_map(|cell| cell.split(" (").next().unwrap_or(cell).split(", "));
+        words.map(|word| word.trim().replace(' ', "_")).collect()
+    }
+
+    #[test]
+    fn every_word_of_the_design_has_a_topic() {
+        let all = all();
+        let words = words_of_design();
+        assert!(words.len() > 30 && words.contains(&"retry_budget".to_owned()), "{words:?}");
+        for word in words {
+            assert!(all.iter().any(|topic| topic.sort != "stop" && topic.is(&word)), "{word}");
+        }
+        assert!(!all.iter().any(|topic| topic.is("jitterbug")));
     }
 
     #[test]

@@ -11,7 +11,8 @@ pub fn explain(class: Class) -> &'static str {
         }
         Class::GuardWeakened => {
             "The golden suppresses a retry, refuses a reversal or escalates, and the run then sends an attempt or redeems \
-             a token. A guard that stops one attempt later than before also counts as weakened. \
+             a token. A guard that stops one attempt later than before also counts as weakened. So does `retriable: true` \
+             where the golden has `false`: the agent acts on what it is told. \
              Accepting it needs a reason: playproof accept ID --reason '...'"
         }
         Class::OutcomeChanged => {

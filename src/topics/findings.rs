@@ -41,7 +41,7 @@ needs `effect: unknown`. Classify later failures too.",
             "\
 A policy, a permission or a person denied the call, and the same call was sent again: as a further attempt, or as a new \
 call with the same arguments in the same run. A success in between ends this. It is a doubt if the run id occurs in two \
-inputs, or if one of the calls names no run. Asking again does not change a \
+inputs, one of the calls names no run, or the arguments are not recorded. Asking again does not change a \
 denial. It bypasses a control, and may raise an alert or lock an account.
 
 What to do: give denials a verdict of their own whose compensation is `escalate_to_human`.",
@@ -80,10 +80,35 @@ It is unsafe if the tool has declared facts and both calls succeeded; else it is
 What to do: derive the key from what the call is for, and send the same key again. Declare the tool `repeatable: true` \
 if each call is meant to act.",
         ),
-        FindingId::KeyReused => (
-            "a key was used with other arguments before",
+        FindingId::UnsafeAdvice => (
+            "an agent was told to make a call again that may act twice",
             "\
-A write has an idempotency key that an earlier call used with other arguments, in any run of any input. Most upstreams \
+The error of a call told the agent that it may try again (`error.retriable: true`), and the agent made the identical call \
+again. The tool is a write that is not idempotent, the call has no key, and the failure may have followed an effect: the \
+advice was wrong, and following it may have acted twice. It is a doubt if the tool is not declared or the calls may be \
+different requests.
+
+Only recordings that say what the agent was told have this finding: `error.retriable` in a trace, `result.retriable` in a \
+mapping. What a playbook tells is computed, and is never this.
+
+What to do: let the harness compute `retriable` for the call, not for the kind of failure (`playproof help told`). Give \
+the call a key, and look upstream for a second effect.",
+        ),
+        FindingId::IgnoredAdvice => (
+            "an agent made a call again although it was told not to",
+            "\
+The error of a call told the agent not to try again (`error.retriable: false`), and the agent made the identical call \
+again before any of them succeeded. The advice may have been right and the call futile or dangerous; other findings say so. \
+Only recordings that say what the agent was told have this finding.
+
+What to do: say in the message what to do instead; agents follow prose more than a flag. If the second call succeeded, ask \
+whether the advice was too careful.",
+        ),
+        FindingId::KeyReused => (
+            "a key was also used with other arguments",
+            "\
+A write has an idempotency key that an earlier call used with other arguments, in any run of any input; `replay` takes the \
+calls of an earlier input for earlier, and `explain` goes by times if all these calls have one. Most upstreams \
 answer such a call with the result of the first one, or refuse it. So an ok does not prove that this call acted: in a \
 recording its effect is `unknown`. The first call of each such request has this finding.
 
@@ -107,6 +132,19 @@ playbook heeds the wish with `after: retry_after` or `server_delay`.
 
 What to do: let the client wait as long as it is told.",
         ),
+        FindingId::RacedItself => (
+            "an attempt was sent while an earlier one had not ended upstream",
+            "\
+An attempt of a write timed out and went on upstream, and the next attempt was sent before its answer came late \
+(`late_answer`). Two requests for one change were out at once: which of them acts, and in which order, is luck. That the \
+tool is idempotent or the call has a key does not settle it, because many upstreams only recognise a request that has \
+ended. A further attempt that the upstream answers with a conflict (409) does not count: it saw that both are one request. \
+Nor does a read.
+
+In a recording, the times of attempts and late answers (`\"answers\": \"late\"`) show it.
+
+What to do: give the tool a timeout that is longer than its slowest answer, or wait longer before the next attempt.",
+        ),
         FindingId::Abandoned => (
             "a caller went away while its call may have acted",
             "\
@@ -114,6 +152,20 @@ The caller of a write went away (`cancel_at_ms`) while an attempt was out, or af
 outcome is `cancelled`, and nobody learns from it what the upstream did.
 
 What to do: keep the key of the call, and look upstream before another one is made. Cancel between attempts where you can.",
+        ),
+        FindingId::RetryAmplification => (
+            "retries amplified the outage of a server",
+            "\
+A server failed, and its calls sent it more than two requests each: over at least 20 calls in a row whose first attempt \
+failed, with no quiet minute between their ends. Retries then multiply the load of a server that is down, and can keep it \
+down. A first attempt that works ends the outage. A refusal, a conflict and a limit of rate (400 to 499, but 408 and 499) \
+show that the server works. Retries that a retry budget pays for do not count, because it bounds them. The finding stands once an outage, at the call that made the requests too many.
+
+`recorded` counts the recorded attempts, over all runs of an input. `playbook` counts those of the simulation: over a \
+fixture, and in a recording over the calls of one dispatcher, if the playbook lets them share something; other playbooks \
+simulate each call of a recording alone.
+
+What to do: give the server a breaker, or its retries a budget.",
         ),
         FindingId::ReadActed => (
             "a tool that is declared a read changed something upstream",
@@ -201,7 +253,7 @@ arguments of one are not recorded. This also counts under different keys.
 An effect may have been taken back by a reversal that failed, and an identical call made it again.
 
 One call has a success and a later attempt that may have acted; or it has equal result lines, and neither a number nor a \
-time says whether they are one attempt or two.
+time says whether they are one attempt or two; or it has two results with one attempt number that say different things.
 
 What to do: look upstream if a call failed. `playproof tools TRACE -o tools.yaml` writes the facts of every tool seen, \
 with guesses to confirm; then run `playproof replay TRACE --tools tools.yaml`.",

@@ -2,7 +2,10 @@
 
 mod catalogue;
 mod divergences;
+mod ends;
+mod failures;
 mod findings;
+mod terms;
 mod words;
 
 pub use catalogue::{Topic, all};

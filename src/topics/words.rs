@@ -51,14 +51,41 @@ pub const WORDS: &[(&str, &str, &str, &str)] = &[
         "a limit was hit",
         "The outcome has the last error, and the first one if it differs. The stop reason names the first limit that was hit: \
          `told_not_to` (a header of the upstream), `max_retries`, `max_attempts`, `deadline`, `call_timeout`, `max_wait`, \
-         `max_refreshes`, `refresh_failed` or `reversal_refused`.",
+         `budget` (the tool calls of the run), `circuit_open`, `retry_budget`, `max_refreshes`, `refresh_failed` or \
+         `reversal_refused`. `playproof help REASON` explains one.",
     ),
     (
         "outcome",
         "refused",
         "an admission check refused the call; nothing was sent",
-        "A check before the first attempt refused the call: the tool is not declared (`not_found`), or its arguments do not fit \
-         (`schema`). The dispatcher made no attempt, and the effect is `not_applied`. docs/admission.md has the checks.",
+        "A check before the first attempt refused the call. The checks in their order: the gate (`unknown_action`, \
+         `invalid_transition`, `validation_failed`), the request (`not_found`, `schema`, \
+         `key_missing`, `key_length`), its key (`key_reused`, `key_in_flight`, `unsettled`), the tool calls of the run \
+         (`budget_exceeded`), the breaker (`circuit_open`) and the permits (`queue_full`). The dispatcher made no attempt, and \
+         the effect is `not_applied`. A refusal says what would be allowed instead. `playproof help REASON` explains one, \
+         docs/graph.md and docs/admission.md all.",
+    ),
+    (
+        "outcome",
+        "joined",
+        "another call with its key was in flight; it ended as that one did",
+        "`dedupe` makes two calls with one idempotency key one request: the second one, the follower, waits for the first, the \
+         leader, and ends with its result or error and its claim. It has no attempts and costs nothing.",
+    ),
+    (
+        "outcome",
+        "cached",
+        "another call with its key had succeeded; it got the same result",
+        "A call with the same key, tool and arguments succeeded within the window of `dedupe`. Nothing is sent, and the claim is \
+         that of the other call. Failures are never kept.",
+    ),
+    (
+        "outcome",
+        "cancelled",
+        "the caller went away",
+        "The dispatcher sends nothing more, and frees what the call held. What was sent may have acted: the claim is what is \
+         proved so far, `unknown` if an attempt was out. Nobody waits for the result, so whoever follows the caller must look \
+         upstream first. See the finding `abandoned`.",
     ),
     (
         "outcome",
@@ -163,6 +190,15 @@ pub const WORDS: &[(&str, &str, &str, &str)] = &[
     ),
     (
         "word",
+        "told",
+        "what the agent is told of a failed call",
+        "A class, the boundary that produced it, and `retriable`: whether the agent may make the call again now. A verdict can \
+         name the class (`tell`); else the error does. `retriable` is computed: the class passes, the retry guard lets the \
+         call pass, no limit but `max_wait` was hit, and nobody else decides. `retry: suppressed` or `exhausted` says why \
+         not. docs/what-the-agent-is-told.md has the rules and the envelopes.",
+    ),
+    (
+        "word",
         "verdict",
         "the meaning of a failure",
         "\
@@ -221,7 +257,7 @@ It is not the project lock, which a command holds while it writes.",
         "intent",
         "the change that a call wants, once",
         "\
-For a call with an idempotency key, the intent is the tool and the key. For a write without a key, it is the run, the tool and the canonical arguments. Different keys are different intents. Each call of a `repeatable` tool has its own intent: three equal partial refunds are then three changes, not one change made three times.
+For a call with an idempotency key, the intent is the tool and the key. For a write without a key, it is the run, the tool and the canonical arguments; so it is where the tool facts say that the upstream ignores keys (`keys: ignored`). Different keys are different intents. Each call of a `repeatable` tool has its own intent: three equal partial refunds are then three changes, not one change made three times.
 
 An upstream tells requests apart by their keys, and so do intents. A person may see one change where the upstream sees two, so `explain` also names the calls that are close to an intent:
 
@@ -238,29 +274,36 @@ See also `playproof help safe_to_send_again`.",
         "\
 The last block of `playproof explain` answers yes in four cases. The tool only reads. The tool is declared idempotent. According to the playbook, no attempt with this intent has acted. Or an attempt may have acted and the call has a key: then the same key, the same arguments, and an upstream that honours keys.
 
+If an open circuit breaker or an empty budget stopped the call, the answer is *not now*, with what holds when calls pass again.
+
 It never answers yes if one more call could add an effect, or would be an `unsafe` finding:
 
 \x20   the effect is there, or may be there without a key that makes a second request harmless
     a person decides first, or the call was denied
     the upstream says that it has processed the key, or the same request under another one
     the message of a failure says that something was done
-    the call has no key, and the message of a failure says more than a refusal
+    the upstream says that a write is not to be sent again
+    the call has no key, or is given up, and a failure says more than a refusal
+    the client of the tool sends requests again by itself (`upstream_retries`), and the call has no key, or is given up
     an ok of the inputs belongs to no call, and may be the answer to this one
-    an input cannot be read to its end, and the call has no key
+    an input cannot be read to its end, or lines of it are skipped, and the call has no key
     another call made the effect, or may have, and may be the same request
     the playbook gives the request up, because it would be refused again
     the key belongs to a request with other arguments
     the same request under another key made the effect, or may have
     the outcome claims something else than the ledger
     the tool is declared a read, and it acted
-    the effect was reversed on purpose, or may still land after its reversal
+    the effect was reversed on purpose, also of an idempotent tool, or may still land after its reversal
+    an effect under its key was reversed, so that an answer may be the first one again
     a reversal failed, or shared its token with another call, and may have taken the effect back
 
-A message says no more than a refusal in three cases. It is absent. It is one clause of at most 80 characters that begins or ends with the words of a refusal, such as `rate limited` or `not found`. Or it has at most 400 bytes, and its words are English words of refusals and of what to do next; names with a digit, addresses and names of errors are not read. Any other word, also one in another language, may tell of something done.
+A failure says no more than a refusal if all of it does. Its message is absent, or it has at most 400 bytes and only English words of refusals and of what to do next; names with a digit, addresses and names of errors are not read. Any other word, also one in another language, may tell of something done. So may any \"not\" that is not part of a refusal, and several attempts. Its status is absent, 503, or from 400 to 498 without 408 and 409. Its code is absent, a number, or the name of a refusal. The upstream does not say that the call should not be sent again.
+
+If a failure says more, or the client of the tool sends requests again by itself, the effect is unknown, whatever the playbook takes it for: the answer to the last request says nothing of those before it.
 
 An idempotent tool makes a second call harmless, not a late one: if another call has written the same object since, sending the first again undoes that. `explain` names later calls of the tool with other arguments; it cannot know whether they wrote the same object.
 
-A write without a key has its intent within its run. The same request in a run of another id is another intent: the page does not look for it.
+A write without a key has its intent within its run. The same request in a run of another id is another intent. The page names it if it acted or may have: an agent that begins again may have a new run id.
 
 Each call of a `repeatable` tool acts, so sending it again makes one more effect. The page then asks whether that is wanted.",
     ),

@@ -339,6 +339,25 @@ fn known_of(files: &[(&str, &str)], call: &str) -> String {
 }
 
 #[test]
+fn the_same_write_of_another_run_is_named_where_it_may_have_acted() {
+    let line = |run: u32, args: &str, answer: &str| {
+        format!("{{\"run_id\":\"{run}\",\"tool\":\"pay\",\"args\":{{\"a\":{args}}},{answer}}}\n")
+    };
+    let page_beside = |other: &str| known_of(&[("a.jsonl", &(line(1, "1", REFUSED) + other))], "1#1");
+    let page = page_beside(&line(2, "1", OK));
+    assert!(page.contains("Other runs sent the same: the call in line 2 made the effect."), "{page}");
+    assert!(
+        page_beside(&line(2, "1", TIMEOUT)).contains("Other runs sent the same: the call in line 2 may have made it.")
+    );
+    for other in [line(2, "1", REFUSED), line(2, "2", OK), String::new()] {
+        assert!(!page_beside(&other).contains("Other runs"), "{other}");
+    }
+    let without_args = |run| line(run, "1", OK).replace("\"args\":{\"a\":1},", "");
+    let page = known_of(&[("a.jsonl", &(without_args(1) + &without_args(2)))], "1#1");
+    assert!(!page.contains("Other runs"), "they may have asked for anything: {page}");
+}
+
+#[test]
 fn what_may_be_the_same_request_is_named_and_never_sent_again() {
     let line = |run: &str, args: &str, answer: &str| format!("{{{run}\"tool\":\"pay\"{args},{answer}}}\n");
     let (r, a) = (r#""run_id":"r","#, r#","args":{"a":1}"#);
@@ -365,10 +384,7 @@ fn what_may_be_the_same_request_is_named_and_never_sent_again() {
         // One line without its arguments.
         let lines = line(r, "", answer) + &line(r, r#","args":{}"#, REFUSED);
         let page = known_of(&[("a.jsonl", &lines)], "a.jsonl:2");
-        assert!(
-            page.contains(&format!("because the arguments of one of the calls are not recorded: r#1 {did}.")),
-            "{page}"
-        );
+        assert!(page.contains(&format!("because the arguments of a call are not recorded: r#1 {did}.")), "{page}");
         assert!(page.contains("No, because this may be"), "{page}");
     }
     let page = known_of(&[("a.jsonl", &paid), ("b.jsonl", &paid)], "b.jsonl:1");
@@ -397,7 +413,8 @@ fn what_an_answer_tells_to_be_done_is_not_sent_again() {
         let one = failed(kind, message);
         for key in ["", r#""idempotency_key":"k","#] {
             let page = &known(&[&format!("{key}{one}")])[0];
-            assert!(page.contains("But an answer says that something was done: look upstream."), "{page}");
+            assert!(page.contains("Unknown: according to the playbook, no attempt with this intent can have acted, but an answer says that something was done."), "{page}");
+            assert!(!page.contains("is not there"), "{page}");
             assert!(page.contains("A person: check upstream what was done: an answer says"), "{page}");
             assert!(page.contains("send again? No, because the answer says that something was done."), "{page}");
         }
@@ -491,7 +508,7 @@ fn a_call_whose_arguments_are_not_recorded_may_be_any_request_of_its_tool() {
     for answer in [OK, TIMEOUT] {
         for (first, second) in [("", a), (a, "")] {
             let page = known_of(&[("a.jsonl", &(line(first, answer) + &line(second, SLOW)))], "r#2");
-            assert!(page.contains("because the arguments of one of the calls are not recorded: r#1 "), "{page}");
+            assert!(page.contains("because the arguments of a call are not recorded: r#1 "), "{page}");
             assert!(page.contains("send again? No, because this may be a request that was sent before"), "{page}");
         }
     }
@@ -771,16 +788,18 @@ fn a_write_without_a_key_is_sent_again_only_after_a_plain_refusal() {
         format!(r#"{key}"args":{{"a":1}},"status":"error","error":{{"kind":"{kind}"{message}}}"#)
     };
     let with = |message: &str| format!(r#","message":"{message}""#);
-    let more = "No, because the message of the failure says more than a refusal: look upstream first.";
+    let more = "No, because the failure says more than a refusal: look upstream first.";
     for message in ["refund issued; rate limited now", "money sent, slow down", "Partial success: 1 of 2 refunds"] {
         let page = &known(&[&failed("", "429_rate_limited", &with(message))])[0];
-        assert!(page.contains(more) && page.contains("But the message of the failure says more"), "{page}");
+        assert!(page.contains(more) && page.contains("Unknown: ") && !page.contains("is not there"), "{page}");
         assert!(!page.contains("Yes") && !page.contains(message), "{page}");
         let page = &known(&[&failed("", "401_unauthorized", &with(message))])[0];
         assert!(page.contains("a person decides first") && page.contains("says more than a refusal."), "{page}");
-        // Look-alike: a key makes a second request harmless.
+        // Look-alike: a key makes a second request harmless, unless the request is given up.
         let page = &known(&[&failed(r#""idempotency_key":"k","#, "429_rate_limited", &with(message))])[0];
-        assert!(page.contains("Yes, with the same key `k`"), "{page}");
+        assert!(page.contains("Yes, but only with the same key `k`") && page.contains("Unknown: "), "{page}");
+        let page = &known(&[&failed(r#""idempotency_key":"k","#, "invalid_arguments", &with(message))])[0];
+        assert!(page.contains(more) && page.contains("Unknown: "), "{page}");
     }
     // The message of another call with the intent counts.
     let pages =
@@ -789,5 +808,52 @@ fn a_write_without_a_key_is_sent_again_only_after_a_plain_refusal() {
     for message in [String::new(), with("Too Many Requests"), with("Rate limit reached for gpt-4o. Try again in 2s.")] {
         let page = &known(&[&failed("", "429_rate_limited", &message)])[0];
         assert!(page.contains("send again? Yes: "), "{page}");
+    }
+    // What contradicts the refusal beside its message.
+    for beside in [r#","status":202"#, r#","status":500"#, r#","code":"charge_already_refunded""#] {
+        let page = &known(&[&failed("", "429_rate_limited", beside)])[0];
+        assert!(page.contains(more) && page.contains("Unknown: "), "{page}");
+    }
+    for beside in [r#","status":429"#, r#","status":503"#, r#","code":"rate_limit_exceeded""#] {
+        let page = &known(&[&failed("", "429_rate_limited", beside)])[0];
+        assert!(page.contains("send again? Yes: "), "{page}");
+    }
+}
+
+#[test]
+fn a_write_is_not_sent_again_if_the_upstream_says_so_itself() {
+    let failed = |key: &str, beside: &str| {
+        let error = format!(r#""error":{{"kind":"429_rate_limited","message":"rate limited"{beside}}}"#);
+        format!(r#"{key}"args":{{"a":1}},"status":"error",{error}"#)
+    };
+    let key = r#""idempotency_key":"k","#;
+    for beside in [r#","should_retry":false"#, r#","headers":{"x-should-retry":"false"}"#] {
+        let page = &known(&[&failed("", beside)])[0];
+        assert!(page.contains("send again? No") && page.contains("Unknown: "), "{page}");
+        let page = &known(&[&failed(key, beside)])[0];
+        assert!(page.contains("send again? No, because the upstream says not to send the call again."), "{page}");
+    }
+    let page = &known(&[&failed(key, r#","should_retry":true"#)])[0];
+    assert!(page.contains("Yes, with the same key `k`"), "{page}");
+}
+
+#[test]
+fn a_refusal_proves_nothing_of_what_a_client_sent_before_it() {
+    let page = |facts: &str, key: &str| {
+        let place = Place::new();
+        place.write("tools.yaml", format!("format: tools/1\ntools:\n  pay: {{ access: write{facts} }}\n"));
+        let error = r#""status":"error","error":{"kind":"429_rate_limited","message":"rate limited"}"#;
+        place.write("a.jsonl", format!("{{\"run_id\":\"r\",\"tool\":\"pay\",\"args\":{{}},{key}{error}}}\n"));
+        let run = place.run(&["explain", "a.jsonl", "--tools", "tools.yaml"]).exits(0);
+        run.out.split_once("What to know").expect("the last block").1.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let page_of_three = page(", upstream_retries: 3", "");
+    assert!(page_of_three.contains("send again? No, because the client of the tool sends"), "{page_of_three}");
+    assert!(page_of_three.contains("Unknown: ") && !page_of_three.contains("is not there"), "{page_of_three}");
+    let keyed = page(", upstream_retries: 3", r#""idempotency_key":"k","#);
+    assert!(keyed.contains("Yes, but only with the same key `k`"), "{keyed}");
+    for facts in ["", ", upstream_retries: 0"] {
+        let page = page(facts, "");
+        assert!(page.contains("send again? Yes: ") && page.contains("is not there"), "{page}");
     }
 }

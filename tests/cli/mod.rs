@@ -2,8 +2,11 @@
 
 mod bad_input;
 mod demo;
+mod dispatchers;
+mod envelopes;
 mod explain;
 mod explain_intent;
+mod explain_shared;
 mod facts;
 mod feedback;
 mod graph;

@@ -49,6 +49,64 @@ fn a_recorded_run_is_decided_in_the_same_way_until_the_playbook_changes() {
 }
 
 #[test]
+fn the_tool_facts_of_a_fixture_are_recorded_beside_its_run() {
+    let place = place();
+    let facts = "tools: { pay: { access: write, idempotent: true, timeout_ms: 700, server: 'its own' } }";
+    place.write("fixture.yaml", format!("{FIXTURE}{facts}\n"));
+    place.run(&["replay", "fixture.yaml", "--playbook", "sharing.yaml", "--record", "run.jsonl"]).exits(0);
+    let written =
+        "format: tools/1\ntools:\n  pay: { access: write, idempotent: true, timeout_ms: 700, server: its own }\n";
+    assert_eq!(place.read("run.tools.yaml"), written);
+    place
+        .run(&["replay", "run.jsonl", "--same-decisions", "--playbook", "sharing.yaml", "--tools", "run.tools.yaml"])
+        .exits(0);
+    place.write("run.tools.yaml", "mine");
+    let run = place.run(&["replay", "fixture.yaml", "--playbook", "sharing.yaml", "--record", "run.jsonl"]).exits(2);
+    assert!(run.err.contains("run.tools.yaml"), "{}", run.err);
+}
+
+/// A follower takes over a leader that is out for too long, and the next follower gets its result.
+const SILENT: &str = "\
+format: fixture/1
+title: A leader that is silent for too long is taken over
+calls:
+  slow: { tool: pay, args: { order: o_1 }, idempotency_key: k }
+  first: { tool: pay, args: { order: o_1 }, idempotency_key: k, at_ms: 10 }
+  second: { tool: pay, args: { order: o_1 }, idempotency_key: k, at_ms: 20 }
+upstream:
+  slow: [{ ok: {}, latency_ms: 900 }]
+  first: [{ ok: {}, latency_ms: 100, applied: false }]
+  second: [{ ok: {}, latency_ms: 100, applied: false }]
+expect:
+  sharing:
+    slow: { outcome: succeeded, attempts: 1 }
+    first: { outcome: OUTCOME, attempts: ATTEMPTS }
+    second: { outcome: joined, leader: LEADER }
+    effects: 1
+    findings: []
+";
+
+#[test]
+fn a_silent_leader_is_taken_over_and_the_recording_says_so_too() {
+    let place = place();
+    place.write("sharing.yaml", PLAYBOOK.replace("window_ms: 1000", "window_ms: 1000, takeover_ms: 500"));
+    let expecting = |outcome: &str, attempts: &str, leader: &str| {
+        SILENT.replace("OUTCOME", outcome).replace("ATTEMPTS", attempts).replace("LEADER", leader)
+    };
+    place.write("fixture.yaml", expecting("succeeded", "1", "first"));
+    place.run(&["replay", "fixture.yaml", "--playbook", "sharing.yaml", "--record", "run.jsonl"]).exits(0);
+    let same = ["replay", "run.jsonl", "--same-decisions", "--playbook"];
+    place.run(&[&same[..], &["sharing.yaml"]].concat()).exits(0);
+    let out = place.run(&["replay", "fixture.yaml", "--playbook", "sharing.yaml"]).exits(0).out;
+    assert!(out.contains("slow was lost: is sent itself"), "{out}");
+    // Without the time, both wait for it.
+    place.write("sharing.yaml", PLAYBOOK);
+    place.run(&[&same[..], &["sharing.yaml"]].concat()).exits(1);
+    place.write("fixture.yaml", expecting("joined", "0", "slow"));
+    place.run(&["replay", "fixture.yaml", "--playbook", "sharing.yaml"]).exits(0);
+}
+
+#[test]
 fn a_trace_without_decisions_has_none_to_compare() {
     let place = place();
     place.write("trace.jsonl", "{\"tool\":\"pay\",\"status\":\"ok\"}\n");
@@ -68,4 +126,33 @@ fn a_seed_moves_the_waits_and_those_that_contradict_the_fixture_are_named() {
     place.write("fixture.yaml", FIXTURE.replace("outcome: joined, leader: first", "outcome: refused"));
     seeds("1-2").exits(1);
     seeds("2-1").exits(2);
+}
+
+#[test]
+fn a_call_that_rests_because_its_retry_budget_is_empty_says_so() {
+    let place = Place::new();
+    let playbook = |on_empty: &str| {
+        let budget = format!("{{ kind: token_bucket, capacity: 1, cost: 1, on_empty: {on_empty} }}");
+        let text =
+            PLAYBOOK.replace("max_retries: 2", "max_retries: 2, retry_budget: all").replace(", jitter: full", "");
+        text.replace("dedupe: { window_ms: 1000 }", &format!("retry_budgets: {{ all: {budget} }}"))
+    };
+    let answers = "  first: [{ error: { kind: 5xx } }, { error: { kind: 5xx } }]";
+    place.write(
+        "fixture.yaml",
+        format!(
+            "format: fixture/1\ntitle: t\ncalls:\n  first: {{ tool: pay, args: {{}}, idempotency_key: k }}\nupstream:\n{answers}\n\
+             expect:\n  sharing: {{ first: {{ outcome: exhausted, stop: retry_budget, attempts: 2 }} }}\n"
+        ),
+    );
+    let run = ["replay", "fixture.yaml", "--playbook", "sharing.yaml", "--record", "run.jsonl"];
+    let shown = ["replay", "fixture.yaml", "--playbook", "sharing.yaml"];
+    let line = "retry budget: empty, waits 100 ms and ends";
+    place.write("sharing.yaml", playbook("wait_and_stop"));
+    assert!(place.run(&shown).exits(0).out.contains(line));
+    place.run(&run).exits(0);
+    assert!(place.read("run.jsonl").contains(r#""event":"retry_unpaid","attempt":3,"delay_ms":100"#));
+    place.run(&["replay", "run.jsonl", "--same-decisions", "--playbook", "sharing.yaml"]).exits(0);
+    place.write("sharing.yaml", playbook("stop"));
+    assert!(!place.run(&shown).exits(0).out.contains(line));
 }

@@ -122,6 +122,7 @@ fn value(flag: &str, value: Option<&str>) -> Option<String> {
         ("--fail-on", _) => "widening,effects",
         ("--beyond-tape", _) => "fail:timeout",
         ("--pace", _) => "recorded",
+        ("--envelope", _) => "failure",
         ("--seeds", _) => "1-7",
         (_, "N" | "CALLS") => "7",
         (_, "VERDICT" | "failed|findings|VERDICT") => "policy_denied",

@@ -2,8 +2,8 @@
 
 use super::Place;
 
-const CALLS: &str = r#"{"run_id":"r1","tool":"pay","status":"error","error":{"kind":"timeout","message":"t"}}
-{"run_id":"r1","tool":"pay","status":"error","error":{"kind":"timeout","message":"t"}}
+const CALLS: &str = r#"{"run_id":"r1","tool":"pay","args":{},"status":"error","error":{"kind":"timeout","message":"t"}}
+{"run_id":"r1","tool":"pay","args":{},"status":"error","error":{"kind":"timeout","message":"t"}}
 "#;
 const FACTS: &str = "format: tools/1\ntools:\n  pay: { access: write, idempotent: false }\n";
 

@@ -31,7 +31,7 @@ const STRUCTURE: [&str; 12] = [
 /// A call and its result with every field that the schema knows.
 fn native() -> Vec<Value> {
     let error = json!({"kind": "timeout", "message": "no answer", "code": "E", "status": 504, "retry_after_ms": 5,
-        "should_retry": false, "headers": {"retry-after": "soon", "x-a": ["1", "2"]}, "kind_from": "code"});
+        "should_retry": false, "retriable": true, "headers": {"retry-after": "soon", "x-a": ["1", "2"]}, "kind_from": "code"});
     vec![
         json!({"type": "tool_call", "run_id": "r", "call_id": "c", "tool": "pay", "at_ms": 0, "at": "2026-01-05T10:00:00Z",
             "args": {"order": "o"}, "idempotency_key": "k", "evidence_refs": ["e"], "reversal_token": "t", "timeout_ms": 9,

@@ -3,6 +3,7 @@
 pub mod check;
 pub mod conform;
 pub mod coverage;
+pub mod envelope;
 pub mod explain;
 pub mod feedback;
 pub mod graph;

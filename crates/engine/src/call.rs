@@ -1,8 +1,9 @@
 //! Recorded calls and answers as the rest of the product sees them. Knows no JSON and reads nothing.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::event::{AdmissionRefusal, Draw, ErrorFacts, StatusFrom};
+use crate::event::{AdmissionRefusal, Draw, ErrorFacts, IntentDoubt, StatusFrom};
 use crate::ids::AttemptNo;
 use crate::time::{Duration, Instant};
 
@@ -39,6 +40,8 @@ pub struct RecordedCall {
     pub timeout: Option<Duration>,
     /// Its key was used with other arguments before: an ok may be the answer to that request.
     pub key_is_reused: bool,
+    /// An effect under its key was reversed before: an ok may be the first answer again.
+    pub key_is_reversed: bool,
     /// Answers to attempts are in the order of the attempts, other answers in the order of the trace.
     pub answers: Vec<RecordedAnswer>,
     /// What its dispatcher recorded of it, beside the answers.
@@ -199,6 +202,7 @@ impl RecordedCall {
             at: None,
             timeout: None,
             key_is_reused: false,
+            key_is_reversed: false,
             answers: Vec::new(),
             dispatch: None,
             parent: None,
@@ -230,6 +234,7 @@ impl RecordedCall {
         self.at = None;
         self.timeout = None;
         self.key_is_reused = false;
+        self.key_is_reversed = false;
         self.answers.clear();
         self.dispatch = None;
         self.parent = None;
@@ -289,6 +294,15 @@ impl RecordedCall {
         self.part(ARGS)
     }
 
+    /// Why calls that look like this one may be other requests; none: tool, run and arguments are recorded.
+    pub fn intent_doubt(&self) -> Option<IntentDoubt> {
+        match (self.run(), self.args()) {
+            (None, _) => Some(IntentDoubt::NoRun),
+            (Some(_), None) => Some(IntentDoubt::NoArguments),
+            (Some(_), Some(_)) => None,
+        }
+    }
+
     /// The idempotency key.
     pub fn key(&self) -> Option<&str> {
         self.part(KEY)
@@ -336,6 +350,26 @@ impl RecordedCall {
         })
     }
 
+    /// The attempts with late answers, each with these answers; none: the usual call.
+    pub fn late_answers(&self) -> BTreeMap<AttemptNo, Vec<&RecordedAnswer>> {
+        let mut late: BTreeMap<AttemptNo, Vec<&RecordedAnswer>> = BTreeMap::new();
+        for answer in self.answers.iter().filter(|answer| answer.to == AnswerTo::Late) {
+            late.entry(answer.attempt.map_or(AttemptNo::FIRST, AttemptNo::new)).or_default().push(answer);
+        }
+        late
+    }
+
+    /// Attempts whose only ok came late: each has one effect, as one that was answered with ok at once has.
+    pub fn late_successes(&self) -> u32 {
+        let late = self.late_answers();
+        let in_time =
+            |attempt: AttemptNo| self.attempts().any(|(number, answer)| number == attempt && answer.reply == Reply::Ok);
+        let succeeded = late
+            .iter()
+            .filter(|(attempt, answers)| answers.iter().any(|answer| answer.reply == Reply::Ok) && !in_time(**attempt));
+        u32::try_from(succeeded.count()).unwrap_or(u32::MAX)
+    }
+
     /// The weakest evidence by which an importer read success or failure of one of its answers; none if all have flags.
     pub fn weakest_evidence(&self) -> Option<StatusFrom> {
         let all = self.answers.iter().map(|answer| answer.status_from);
@@ -344,7 +378,7 @@ impl RecordedCall {
 
     /// The name that is unique in an input and that `--call` takes: `RUN#3`, or `#3` if runs have no names.
     pub fn reference(&self) -> String {
-        let mut reference = String::new();
+        let mut reference = String::with_capacity(self.run().map_or(0, str::len) + 11); // `#` and ten digits at most
         self.write_reference(&mut reference);
         reference
     }
@@ -354,13 +388,13 @@ impl RecordedCall {
         out.clear();
         out.push_str(self.run().unwrap_or(""));
         out.push('#');
-        let (mut rest, mut digits, mut first) = (self.number_in_run, ['0'; 10], 10);
+        let (mut rest, mut digits, mut first) = (self.number_in_run, [b'0'; 10], 10);
         while first == 10 || rest > 0 {
             first -= 1; // a number has at most ten digits
-            digits[first] = char::from_digit(rest % 10, 10).unwrap_or('0');
+            digits[first] = b'0' + (rest % 10).to_le_bytes()[0];
             rest /= 10;
         }
-        out.extend(&digits[first..]); // by hand: a trace has millions
+        out.push_str(std::str::from_utf8(&digits[first..]).unwrap_or_default()); // by hand: a trace has millions
     }
 }
 

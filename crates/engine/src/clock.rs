@@ -79,7 +79,9 @@ impl<T> EventQueue<T> {
 
     /// Removes every event.
     pub fn clear(&mut self) {
-        self.events.clear();
+        if !self.events.is_empty() {
+            self.events.clear();
+        }
         self.next = 0;
     }
 }

@@ -50,6 +50,19 @@ fn agent_and_dispatcher_may_both_cause_duplicates_of_one_intent() {
 }
 
 #[test]
+fn a_tool_with_outages_knows_keys_as_soon_as_it_works() {
+    let effects = |keys: &str| {
+        let text = format!(
+            ", idempotency_key: k }}\n  two: {{ tool: payments.issue_refund, args: {{}}, idempotency_key: k, at_ms: 5000 }}\n\
+             outages: {{ payments.issue_refund: [{{ to_ms: 1000, answer: {{ ok: {{}} }} }}] }}\nkeys: {keys}"
+        );
+        let record = run("standard", &text);
+        record.ledger.net().values().map(|net| net.effects).sum::<u32>()
+    };
+    assert_eq!((effects("replay"), effects("none")), (1, 2));
+}
+
+#[test]
 fn a_lossy_upstream_forgets_a_key_only_with_the_answer_of_the_request_that_acted() {
     let text = ", idempotency_key: k }\n  two: { tool: payments.issue_refund, args: {}, idempotency_key: k, at_ms: 100 }\n\
                 upstream: { one: [FIRST], two: [{ timeout: {}, applied: false }] }\nkeys: lossy";
@@ -120,6 +133,23 @@ fn a_key_is_reused_once_for_each_further_request_of_a_write() {
 }
 
 #[test]
+fn under_a_key_that_the_upstream_ignores_a_call_is_as_without_one() {
+    let calls = |key: &str, other: &str, tools: &str| {
+        let tool = "payments.issue_refund";
+        by_agent(&format!(
+            "{key} }}\n  two: {{ tool: {tool}, args: {{}}, at_ms: 90000{other} }}\n\
+             upstream: {{ one: [{{ timeout: {{}} }}], two: [{{ ok: {{}} }}] }}{tools}"
+        ))
+    };
+    let ignored = "\ntools: { payments.issue_refund: { access: write, keys: ignored } }";
+    let (k, l) = (", idempotency_key: k", ", idempotency_key: l");
+    let unsafe_retry = vec![("unsafe_retry", 1, 1), ("possible_duplicate_effect", 1, 2)];
+    assert_eq!(calls("", "", ""), unsafe_retry);
+    assert_eq!((calls(k, k, ignored), calls(k, l, ignored)), (unsafe_retry.clone(), unsafe_retry));
+    assert_eq!(calls(k, l, ""), [("resent_under_new_key", 1, 2)], "an upstream that honours keys looks at them");
+}
+
+#[test]
 fn a_call_was_made_with_its_first_attempt() {
     let calls = |at: u32| {
         format!(
@@ -142,4 +172,20 @@ fn a_failed_call_is_not_futile_after_a_write() {
     };
     assert_eq!(by_agent(&calls("{ ok: {} }")), []);
     assert_eq!(by_agent(&calls("{ ok: {}, applied: false }")), [("futile_retry", 2, 1)]);
+}
+
+#[test]
+fn a_loop_is_more_than_ten_identical_calls_of_one_run() {
+    let loops = |calls: &str| -> Vec<(u32, u32)> {
+        let found = by_agent(&format!(", {calls}\nupstream: {{ one: [{{ ok: {{}}, applied: false }}] }}"));
+        found.into_iter().filter(|(id, ..)| *id == "runaway_loop").map(|(_, call, count)| (call, count)).collect()
+    };
+    let times = |n: u32| format!("times: {n}, every_ms: 100 }}");
+    assert_eq!(loops(&times(10)), []);
+    assert_eq!(loops(&times(12)), [(10, 11), (11, 12)]);
+    let other =
+        |more: &str| format!("{}\n  two: {{ tool: payments.issue_refund, args: {{}}{more}, at_ms: 9000 }}", times(10));
+    assert_eq!(loops(&other("")), [(10, 11)]);
+    assert_eq!(loops(&other(", run: other")), []);
+    assert_eq!(loops(&other("").replace("args: {}, at", "args: { n: 1 }, at")), []);
 }

@@ -153,16 +153,18 @@ pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>, limit: usize) -> Option<&'a str> {
     candidates
         .into_iter()
-        .map(|candidate| (edit_distance(word, candidate), candidate))
-        .filter(|&(distance, _)| distance <= limit)
+        .filter_map(|candidate| Some((edit_distance(word, candidate, limit)?, candidate)))
         .min_by_key(|&(distance, _)| distance)
         .map(|(_, candidate)| candidate)
 }
 
-/// The number of characters to change, add, remove or swap with a neighbour, ignoring case.
-fn edit_distance(a: &str, b: &str) -> usize {
+/// The number of characters to change, add, remove or swap with a neighbour, ignoring case; none if it is over `limit`.
+fn edit_distance(a: &str, b: &str, limit: usize) -> Option<usize> {
     let a: Vec<char> = a.chars().take(64).flat_map(char::to_lowercase).collect();
     let b: Vec<char> = b.chars().take(64).flat_map(char::to_lowercase).collect();
+    if a.len().abs_diff(b.len()) > limit {
+        return None; // so many are to be added or removed
+    }
     let mut before: Vec<usize> = Vec::new();
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for i in 1..=a.len() {
@@ -177,7 +179,7 @@ fn edit_distance(a: &str, b: &str) -> usize {
         }
         before = std::mem::replace(&mut row, next);
     }
-    row[b.len()]
+    Some(row[b.len()]).filter(|distance| *distance <= limit)
 }
 
 /// A count with separated thousands: `1,234,567`.
@@ -215,6 +217,7 @@ mod tests {
         let known = ["backoff_ms", "max_retries"];
         assert_eq!(did_you_mean("bakoff_ms", known), Some("backoff_ms"));
         assert_eq!(did_you_mean("queue", known), None);
+        assert_eq!((nearest("abcd", ["ab", "abcdef"], 1), nearest("abcd", ["ab", "abcdef"], 2)), (None, Some("ab")));
         assert_eq!(did_you_mean("titel", ["title"]), Some("title"));
     }
 

@@ -8,7 +8,9 @@ use super::view::{CallView, RunView};
 use playproof_analysis::explain::ProvedEffects;
 use playproof_analysis::recorded::Arguments;
 use playproof_engine::call::{AnswerTo, RecordedCall, Reply};
-use playproof_engine::event::{EffectClaim, Finding, FindingBy, IntentBalance, LedgerKind, OutcomeKind, Provenance};
+use playproof_engine::event::{
+    EffectClaim, Finding, FindingBy, Intent, IntentBalance, LedgerKind, OutcomeKind, Provenance,
+};
 use playproof_engine::ids::StepId;
 use playproof_engine::time::Duration;
 use playproof_trace::origin::Origin;
@@ -121,7 +123,9 @@ fn found(view: &CallView<'_>, runs: &[RunView<'_>], several: bool, style: Style)
     }
     said.sort_by_key(|(finding, _)| finding.kind());
     let without_run = view.recorded.is_some() && view.run.is_none();
-    let about = About { several, keyed: view.key.is_some(), declared: view.declared, without_run, doubt: None };
+    let key_ignored = view.key.is_some() && runs.iter().any(|run| matches!(run.intent, Some(Intent::Unkeyed(..))));
+    let keyed = view.key.is_some() && !key_ignored;
+    let about = About { several, keyed, key_ignored, declared: view.declared, without_run, doubt: None };
     let line = |(finding, by): (Finding, String)| {
         let severity = findings::severity(finding.severity, style.palette);
         let sentence = findings::sentence(finding.id, finding.count, About { doubt: finding.doubt, ..about });

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::json::event_objects;
 use crate::text::{self, counted};
+use playproof_analysis::coverage::tool_facts;
 use playproof_engine::call::RecordedCall;
 use playproof_engine::event::{Transcript, unnamed};
 use playproof_engine::fixture::Fixture;
@@ -27,6 +28,11 @@ pub fn trace_of(plan: &Plan, fixture: &Fixture) -> String {
         }
     }
     slice::lines(&calls.iter().collect::<Vec<_>>())
+}
+
+/// The tool facts of a fixture as a tool facts file; none if it has none.
+pub fn tools_of(fixture: &Fixture) -> Option<String> {
+    (!fixture.tools.is_empty()).then(|| format!("format: tools/1\n{}", tool_facts(&fixture.tools)))
 }
 
 /// The fields of a recorded decision that name its call.

@@ -10,8 +10,10 @@ use super::text::{counted, ordinal};
 pub struct About {
     /// There are several intents: a count is then the greatest of theirs.
     pub several: bool,
-    /// The call has an idempotency key.
+    /// The call has an idempotency key, which the upstream may honour.
     pub keyed: bool,
+    /// It has one that the upstream ignores.
+    pub key_ignored: bool,
     /// The tool is declared as a write.
     pub declared: bool,
     /// It is recorded, and names no run.
@@ -25,7 +27,16 @@ pub const fn intent_doubt(doubt: IntentDoubt) -> &'static str {
     match doubt {
         IntentDoubt::TwoInputs => "the run id occurs in two inputs",
         IntentDoubt::NoRun => "one of the calls names no run",
-        IntentDoubt::NoArguments => "the arguments of one of the calls are not recorded",
+        IntentDoubt::NoArguments => "the arguments of a call are not recorded",
+    }
+}
+
+/// What is true if calls that look alike have one intent.
+pub const fn if_one_intent(doubt: IntentDoubt) -> &'static str {
+    match doubt {
+        IntentDoubt::TwoInputs => "if the runs of both inputs are one",
+        IntentDoubt::NoRun => "if these calls belong to one run",
+        IntentDoubt::NoArguments => "if these calls have the same arguments",
     }
 }
 
@@ -44,17 +55,28 @@ pub fn sentence(id: FindingId, count: u32, about: About) -> String {
             format!("sent {} more {after}{}", times(count), if_same_request(about.doubt))
         }
         FindingId::UnsafeRetry => {
-            format!("sent {} more without a key, after an attempt that may have acted", times(count))
+            let key = if about.key_ignored { "though the upstream ignores its key" } else { "without a key" };
+            let after = "after an attempt that may have acted";
+            format!("sent {} more {key}, {after}{}", times(count), if_same_request(about.doubt))
         }
         FindingId::ResentUnderNewKey => {
-            format!("the same request was sent {} under different keys", times(count))
+            let sent = format!("the same request was sent {} under different keys", times(count));
+            sent + &if_same_request(about.doubt)
         }
-        FindingId::KeyReused => "its key was used with other arguments before".to_owned(),
+        FindingId::KeyReused => "its key was also used with other arguments".to_owned(),
         FindingId::RetryAfterIgnored => {
             format!("sent {} more sooner than the upstream had asked for", times(count))
         }
+        FindingId::RacedItself => {
+            format!("sent {} more while an earlier attempt had not ended upstream", times(count))
+        }
         FindingId::Abandoned => "its caller went away while it may have acted".to_owned(),
+        FindingId::RetryAmplification => {
+            format!("the calls of its server took {} while it failed", counted(count, "request", "requests"))
+        }
         FindingId::TokenReused => "another call redeemed its reversal token before".to_owned(),
+        FindingId::UnsafeAdvice => "its agent was told to make it again, and the call before may have acted".to_owned(),
+        FindingId::IgnoredAdvice => "its agent was told not to make it again".to_owned(),
         FindingId::ReadActed => format!("{} of a tool that only reads", counted(count, "effect", "effects")),
         FindingId::SentWhileRunning => "its action was still open from an earlier call when it was sent".to_owned(),
         FindingId::OutOfOrder => "the graph does not let it through where it was made".to_owned(),
@@ -155,5 +177,10 @@ mod tests {
             sentence(FindingId::PossibleDuplicateEffect, 2, keyed),
             "one intent may have had 2 effects, if the upstream forgot its key"
         );
+        let after = "after an attempt that may have acted";
+        for (key_ignored, key) in [(false, "without a key"), (true, "though the upstream ignores its key")] {
+            let said = sentence(FindingId::UnsafeRetry, 1, About { key_ignored, ..About::default() });
+            assert_eq!(said, format!("sent once more {key}, {after}"));
+        }
     }
 }

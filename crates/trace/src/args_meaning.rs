@@ -14,23 +14,24 @@ struct ArgsMeaning {
     key: Option<String>,
 }
 
-/// The hash of arguments by meaning (0: there are none) and the key of their call. `hash` is that of the arguments as
-/// written, if it is known; `own` is the key that the line names, which counts before an argument.
+/// The hash of arguments by meaning (0: there are none) and the key of their call. `read` is the hash of the arguments as
+/// written and whether one of them has the name of a key, if both are known; `own` is the key that the line names, which
+/// counts before an argument.
 #[inline]
-pub fn of<'a>(args: Option<&str>, hash: Option<u128>, own: Option<Cow<'a, str>>) -> (u128, Option<Cow<'a, str>>) {
+pub fn of<'a>(
+    args: Option<&str>,
+    read: Option<(u128, bool)>,
+    own: Option<Cow<'a, str>>,
+) -> (u128, Option<Cow<'a, str>>) {
     let Some(args) = args else { return (0, own) };
-    match meaning_of(args) {
+    let is_rare = args.starts_with('"') || read.map_or_else(|| args.contains("idempotency"), |(_, has_key)| has_key);
+    match if is_rare { rare_meaning(args) } else { None } {
         Some(ArgsMeaning { hash, key }) => (hash, own.or(key.map(Cow::Owned))),
-        None => (hash.unwrap_or_else(|| canonical::hash_of(args)), own),
+        None => (read.map_or_else(|| canonical::hash_of(args), |(hash, _)| hash), own),
     }
 }
 
 /// The meaning of arguments that are an object as JSON text, or that hold an idempotency key; none for all others.
-#[inline]
-fn meaning_of(args: &str) -> Option<ArgsMeaning> {
-    (args.starts_with('"') || args.contains("idempotency")).then(|| rare_meaning(args))?
-}
-
 #[cold]
 fn rare_meaning(args: &str) -> Option<ArgsMeaning> {
     let text: Option<String> = args.starts_with('"').then(|| serde_json::from_str(args).ok()).flatten();

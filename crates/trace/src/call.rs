@@ -47,14 +47,38 @@ pub struct AttemptCounts {
     pub attempts: u32,
     /// Attempts that succeeded.
     pub succeeded: u32,
+    /// Attempts whose only ok came late.
+    pub late: u32,
     /// Reversals that succeeded.
     pub reversed: u32,
     /// Reversals that failed and may have taken an effect back.
     pub unclear_reversals: u32,
     /// Attempts below the highest recorded number that have no answer.
     pub left_out: u32,
-    /// Equal lines of which neither a number nor a time says whether they are one attempt or several.
+    /// Lines of which it is unknown whether they are one attempt more: equal ones without a number and a time, and those
+    /// with the number of another answer that say something else and may have acted.
     pub ambiguous: u32,
+}
+
+impl CallBuilder {
+    /// Counts all answers again, because one came late: perhaps one that was counted as an attempt's own.
+    pub(crate) fn count_late(&mut self) {
+        let CallBuilder { call, counts, .. } = self;
+        *counts = AttemptCounts {
+            last_write: counts.last_write,
+            ambiguous: counts.ambiguous,
+            late: call.late_successes(),
+            ..AttemptCounts::default()
+        };
+        for answer in &call.answers {
+            match answer.to {
+                AnswerTo::Attempt => counts.add_attempt(answer, true),
+                AnswerTo::Refresh | AnswerTo::Reversal | AnswerTo::Late => counts.add_other(answer),
+            }
+        }
+        let highest = call.attempts().last().map_or(0, |(number, _)| number.get());
+        counts.left_out = highest.saturating_sub(counts.attempts);
+    }
 }
 
 impl CompletedCall {
@@ -82,6 +106,11 @@ impl CompletedCall {
 
     pub(crate) fn set_shown(&mut self, shown: Box<RecordedCall>) {
         self.shown = Some(shown);
+    }
+
+    /// Sets what all inputs show of its key. A replay, which reads one input after the other, knows those before it.
+    pub fn set_key_reused(&mut self, is_reused: bool) {
+        self.built.call.key_is_reused = is_reused;
     }
 
     /// The errors as they are shown; empty where nothing is redacted. Errors of other calls stay as they are.
@@ -133,24 +162,28 @@ impl std::ops::Deref for CompletedCall {
 /// Whether an answer is that of a reversal that failed, unless the upstream clearly refused it: it may have taken the
 /// effect back.
 pub fn is_unclear_reversal(answer: &RecordedAnswer) -> bool {
-    let refused = |error: &Option<Arc<ErrorFacts>>| error.as_deref().is_some_and(reads_as_refusal);
-    let is_unclear = match &answer.reply {
-        Reply::Ok => false,
-        Reply::Failed(error) => !refused(error),
-        Reply::Suspected(_) => true,
-    };
-    answer.to == AnswerTo::Reversal && is_unclear
+    answer.to == AnswerTo::Reversal && answer.reply != Reply::Ok && !is_refused(&answer.reply)
+}
+
+/// Whether the upstream clearly refused a request: its effect was not made.
+pub(crate) fn is_refused(reply: &Reply) -> bool {
+    reply.is_failure() && reply.error().is_some_and(|error| reads_as_refusal(error))
 }
 
 impl AttemptCounts {
     /// Effects that are proved: successful attempts of a write, less reversals that took one back or may have.
     pub const fn net_effects(&self) -> u32 {
-        self.succeeded.saturating_sub(self.reversed).saturating_sub(self.unclear_reversals)
+        self.made().saturating_sub(self.reversed).saturating_sub(self.unclear_reversals)
+    }
+
+    /// Attempts with a proved effect, reversed or not: those that succeeded, at once or late.
+    pub const fn made(&self) -> u32 {
+        self.succeeded.saturating_add(self.late)
     }
 
     /// Whether a successful attempt has an effect that may have been taken back.
     pub const fn may_be_taken_back(&self) -> bool {
-        self.succeeded > self.reversed && self.unclear_reversals > 0
+        self.made() > self.reversed && self.unclear_reversals > 0
     }
 
     /// Counts the answer to an attempt; `last` says that no answered attempt has a higher number.
@@ -169,7 +202,7 @@ impl AttemptCounts {
         }
     }
 
-    /// Counts the answer to a refresh or a reversal.
+    /// Counts the answer to a refresh or a reversal, or a late one.
     pub(crate) fn add_other(&mut self, answer: &RecordedAnswer) {
         self.answers += 1;
         self.reversed += u32::from(answer.to == AnswerTo::Reversal && answer.reply == Reply::Ok);

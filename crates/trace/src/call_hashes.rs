@@ -2,6 +2,7 @@
 //! 0 means that there is nothing to hash: no name hashes to 0 in practice (one in 2^128).
 
 use crate::hash;
+use playproof_engine::playbook::ToolFacts;
 
 /// The hashes of one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +74,11 @@ impl CallHashes {
     /// The intent: tool and key of a keyed call, else run, tool and arguments.
     pub fn intent(&self) -> u128 {
         if self.key == 0 { self.request } else { self.key }
+    }
+
+    /// The key by which the upstream knows the request; 0: the call has none, or the tool facts say that it is ignored.
+    pub const fn key_under(&self, facts: ToolFacts) -> u128 {
+        if facts.ignores_keys { 0 } else { self.key }
     }
 
     /// The request with its key: equal for a call and its unchanged resend.

@@ -27,6 +27,12 @@ pub fn joined<const N: usize>(hashes: [u128; N]) -> u128 {
     xxh3_128(hashes.map(u128::to_le_bytes).as_flattened())
 }
 
+/// Two hashes as one, in their order. Nothing is hashed again: both are spread already.
+#[inline]
+pub const fn mixed(first: u64, second: u64) -> u64 {
+    first.rotate_left(32) ^ second
+}
+
 /// The `row` of an imported line, from the text of its source row: the low half of 64-bit XXH3.
 #[expect(clippy::cast_possible_truncation, reason = "`row` is the low half")]
 pub fn row(text: &str) -> u32 {

@@ -79,6 +79,7 @@ fn output_result<'a>(call: &'a RecordedCall, id: &'a str, answer: &'a RecordedAn
         code: error.code.as_deref(),
         retry_after_ms: error.retry_after.map(playproof_engine::time::Duration::as_millis),
         should_retry: error.should_retry,
+        retriable: error.retriable,
         headers: Some(&error.headers),
         kind_from: error.kind_from,
     };
@@ -175,6 +176,7 @@ mod tests {
             code: Some("E1".into()),
             retry_after: Some(Duration::from_millis(30)),
             should_retry: Some(false),
+            retriable: Some(true),
             headers: Headers::new([("Retry-After", "1"), ("x \"a\"", "é"), ("retry-after", "2")]),
             kind_from: Some(KindFrom::Text),
         };

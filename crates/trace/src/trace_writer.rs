@@ -87,6 +87,7 @@ pub(crate) struct OutputError<'a> {
     pub(crate) code: Option<&'a str>,
     pub(crate) retry_after_ms: Option<u64>,
     pub(crate) should_retry: Option<bool>,
+    pub(crate) retriable: Option<bool>,
     pub(crate) headers: Option<&'a Headers>,
     pub(crate) kind_from: Option<KindFrom>,
 }
@@ -229,6 +230,7 @@ impl<'a> OutputError<'a> {
             code: failure.code.as_deref(),
             retry_after_ms: failure.retry_after_ms,
             should_retry: None, // its header says it
+            retriable: failure.retriable,
             headers: Some(&failure.headers),
             kind_from: failure.kind_from,
         }
@@ -241,6 +243,7 @@ impl<'a> OutputError<'a> {
             || self.code.is_some()
             || self.retry_after_ms.is_some()
             || self.should_retry.is_some()
+            || self.retriable.is_some()
             || self.headers.is_some_and(|headers| !headers.is_empty())
     }
 }
@@ -315,6 +318,7 @@ impl ObjectWriter<'_> {
         inner.number("retry_after_ms", error.retry_after_ms);
         inner.text("kind_from", error.kind_from.map(KindFrom::as_str));
         inner.json("should_retry", error.should_retry.map(|should| if should { "true" } else { "false" }));
+        inner.json("retriable", error.retriable.map(|may| if may { "true" } else { "false" }));
         if let Some(headers) = error.headers.filter(|headers| !headers.is_empty()) {
             inner.headers(headers);
         }

@@ -30,7 +30,8 @@ struct WindowSlot<T> {
 impl<T> Window<T> {
     /// An empty window with capacity for `usual` items; it grows where needed.
     pub fn new(usual: usize) -> Window<T> {
-        Window { slots: VecDeque::with_capacity(usual), first: 1, newest: vec![0; 256] }
+        let buckets = (usual * 2).next_power_of_two().max(256);
+        Window { slots: VecDeque::with_capacity(usual), first: 1, newest: vec![0; buckets] }
     }
 
     /// The number of the first item.

@@ -16,12 +16,12 @@ use crate::workspace::Workspace;
 use crate::{files, folders, inputs, playbooks, reason};
 use playproof_analysis::explain::{InRun, Subject};
 use playproof_analysis::feedback;
-use playproof_analysis::feedback::{CameFrom, Ending, Feedback, NotCut, Slice, earlier};
+use playproof_analysis::feedback::{CameFrom, Ending, Feedback, MOST_SHARING, NotCut, OtherCalls, Slice};
 use playproof_engine::sim::Plan;
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::shell::Command;
 use playproof_report::feedback::expectation;
-use playproof_report::text::counted;
+use playproof_report::text::{count, counted};
 use playproof_trace::call::CompletedCall;
 use playproof_trace::redact::RedactionRules;
 
@@ -29,8 +29,9 @@ use playproof_trace::redact::RedactionRules;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The slice holds the call with all its attempts, and at most 20 earlier calls of its run with the same intent (same tool
-and same key or arguments) or the same reversal token: other calls do not change what a playbook does with it. Text that
-the project redacts is taken out; nothing is kept if the playbook would then decide otherwise. You can keep a call that
+and same key or arguments) or the same reversal token: other calls do not change what a playbook does with it. If the
+playbook lets calls share keys, permits, budgets or breakers, the slice holds the calls of the dispatcher (in most traces:
+of the run), at most 1,000; a call that needs more is not kept. Text that the project redacts is taken out; nothing is kept if the playbook would then decide otherwise. You can keep a call that
 succeeded too, such as one that made its effect twice; it has no failure, so it takes no --expected.
 
 Exit codes: 0 kept, or kept already, 2 wrong usage, or nothing that can be kept.")]
@@ -77,8 +78,8 @@ struct Found {
     line: u64,
     /// What the calls of its run make of it.
     in_run: InRun,
-    /// The earlier calls of its slice.
-    earlier: Vec<CompletedCall>,
+    /// The other calls that its slice may hold.
+    others: OtherCalls,
 }
 
 /// Keeps a call.
@@ -96,7 +97,7 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         refuse_misspelt(expected, args.new, &plan.playbook, &name, again)?;
     }
     let about = find(args, &plan, &project.redaction)?;
-    let slice = Slice::cut(&plan, &about.call, &about.in_run, &about.earlier, &project.redaction)
+    let slice = Slice::cut(&plan, &about.call, &about.in_run, &about.others, &project.redaction)
         .map_err(|why| not_cut(args, &about, why))?;
     let call = about.call.shown();
     if args.expected.is_some() && slice.ending.failed.is_none() {
@@ -143,6 +144,7 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     ];
     project_lock.commit(&changes, output)?;
     let run = call.run().map_or_else(|| "a run without a name".to_owned(), |run| format!("run {run}"));
+    let run = call.dispatcher().filter(|_| plan.shares_state).map_or(run, |name| format!("dispatcher {name}"));
     let calls = counted(slice.calls as u64, "call", "calls");
     let lines = [
         format!("kept as {id}"),
@@ -219,10 +221,10 @@ fn find(args: &Args, plan: &Plan, redaction: &RedactionRules) -> Result<Found, F
         return Err(Failure::new(format!("`{}` is no recording", args.input)));
     };
     let input = inputs::trace(&args.input, &reading.reading()?, redaction)?;
-    let earlier = earlier(input, reading.options(), redaction, call.raw(), plan.shares_state)?;
+    let others = OtherCalls::of(input, reading.options(), redaction, call.raw(), plan.shares_state)?;
     let (name, line) =
         (sources.name_of(&call.shown().reference(), call.shown().place), sources.of(call.raw().place).line);
-    Ok(Found { call, name, line, in_run: recorded.in_run, earlier })
+    Ok(Found { call, name, line, in_run: recorded.in_run, others })
 }
 
 fn not_cut(args: &Args, about: &Found, why: NotCut) -> Failure {
@@ -231,7 +233,17 @@ fn not_cut(args: &Args, about: &Found, why: NotCut) -> Failure {
     let explain = flags.into_iter().fold(explain, |command, (flag, value)| command.flag_if(flag, value.as_deref()));
     match why {
         NotCut::Unreadable(error) => Failure::from(error),
-        NotCut::NotAlone => {
+        NotCut::NotAlone { left_out: 1.. } => {
+            let said =
+                format!("the call `{}` shares state with too many others to be kept", about.call.shown().reference());
+            let most = count(MOST_SHARING as u64);
+            Failure::new(said)
+                .help(format!(
+                    "a slice holds at most {most} other calls of a dispatcher, and does not replay as the trace does"
+                ))
+                .next(explain)
+        }
+        NotCut::NotAlone { left_out: 0 } => {
             Failure::new(format!("the call `{}` cannot be cut out of its trace", about.call.shown().reference()))
                 .help("its lines alone do not replay as the whole trace does; please report this with the trace")
                 .next(explain)

@@ -6,6 +6,7 @@ use crate::flags::Flags;
 use crate::format::Format;
 use crate::missing_answer;
 use crate::read_options::ReadOptions;
+use playproof_analysis::envelope::EnvelopeKind;
 use playproof_engine::sim::Pace;
 use playproof_engine::upstream::MissingAnswerPolicy;
 
@@ -60,7 +61,8 @@ pub struct Args {
     #[arg(long, value_name = "A-B", value_parser = super::seeds::range, conflicts_with_all = ["seed", "record", "call"])]
     pub seeds: Option<RangeInclusive<u64>>,
 
-    /// Write the run of a fixture under one playbook as a trace, with the decisions; it replays to the same events
+    /// Write the run of a fixture under one playbook as a trace, with the decisions; it replays to the same events. The
+    /// tool facts of the fixture are written beside it (`run.tools.yaml` beside `run.jsonl`), for `--tools`
     #[arg(long, value_name = "FILE")]
     pub record: Option<String>,
 
@@ -89,6 +91,10 @@ pub struct Args {
     /// How to write the result
     #[arg(long, value_parser = Format::one_of(&[Format::Table, Format::Json, Format::Jsonl, Format::Markdown]), value_name = "FORMAT", default_value = "table", help_heading = "Showing")]
     pub format: Format,
+
+    /// Add to each call of `--format json|jsonl` what its agent gets of it, in this form; null where it gets no such answer
+    #[arg(long, value_name = "failure|refusal|dispatch|openai|anthropic", value_parser = crate::values::word(&EnvelopeKind::TABLE), conflicts_with_all = ["seeds", "same_decisions"], help_heading = "Showing")]
+    pub envelope: Option<EnvelopeKind>,
 
     /// Show arguments in Markdown, not only their keys and types
     #[arg(long, help_heading = "Showing")]
@@ -134,6 +140,7 @@ impl Args {
             .with("--run", self.run.as_deref())
             .set("--all", self.all)
             .word("--format", self.format)
+            .with("--envelope", self.envelope.map(EnvelopeKind::as_str))
             .set("--show-args", self.show_args)
             .set("--strict", self.strict)
             .set("--allow-empty", self.allow_empty)

@@ -18,7 +18,7 @@ use playproof_engine::call::Place;
 use playproof_engine::event::unnamed;
 use playproof_engine::sim::Plan;
 use playproof_formats::shell::Command;
-use playproof_report::decisions::{ComparedDecisions, trace_of};
+use playproof_report::decisions::{ComparedDecisions, tools_of, trace_of};
 use playproof_trace::origin::Sources;
 
 /// Calls that differ and are shown.
@@ -36,15 +36,27 @@ pub fn record(args: &Args, file: &str, loaded: &[LoadedFixture<'_>], output: &mu
             .help(format!("the fixture is for {}", names.join(", ")))
             .next(first.after(Command::new("playproof replay").path(path))));
     };
-    outputs::refuse_input(file, [path.as_str()])?;
-    outputs::refuse(file)?;
+    let (facts, facts_file) = (tools_of(fixture), facts_file(file));
+    let files = std::iter::once(file).chain(facts.is_some().then_some(facts_file.as_str()));
+    for file in files {
+        outputs::refuse_input(file, [path.as_str()])?;
+        outputs::refuse(file)?;
+    }
+    if facts.is_some() {
+        outputs::refuse_others(&facts_file, "tool facts file", |beginning| beginning.starts_with(b"format: tools/1"))?;
+    }
     outputs::write(file, trace_of(plan, fixture).as_bytes(), output)?;
-    if !fixture.tools.is_empty() {
-        say(&format!(
-            "note: `{file}` does not have the tool facts of the fixture: `--tools FILE` gives them to a replay under `{name}`"
-        ));
+    if let Some(facts) = facts {
+        outputs::write(&facts_file, facts.as_bytes(), output)?;
+        let again = Command::new("playproof replay").path(file).flag("--playbook", name).flag("--tools", &facts_file);
+        say(&format!("note: `{facts_file}` has the tool facts of the fixture: `{again}`"));
     }
     Ok(())
+}
+
+/// The file for the tool facts of a recorded fixture: `run.tools.yaml` beside `run.jsonl`.
+fn facts_file(trace: &str) -> String {
+    format!("{}.tools.yaml", trace.strip_suffix(".jsonl").unwrap_or(trace))
 }
 
 /// Compares the decisions of every call.

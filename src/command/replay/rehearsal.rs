@@ -7,6 +7,7 @@ use crate::exit::{Exit, Failure};
 use crate::flags::Flags;
 use crate::format::Format;
 use crate::{files, project};
+use playproof_analysis::envelope::EnvelopeKind;
 use playproof_engine::event::{Finding, FindingSeverity, Transcript, unnamed};
 use playproof_engine::fixture::{Fixture, FixtureCall};
 use playproof_engine::ids::CallId;
@@ -16,7 +17,7 @@ use playproof_formats::diagnostic::did_you_mean;
 use playproof_formats::shell::Command;
 use playproof_report::block;
 use playproof_report::block::{Alike, Style};
-use playproof_report::json::{Events, Millis, append, raw, write_call, write_events};
+use playproof_report::json::{CallParts, Events, Millis, append, raw, write_call, write_events};
 use playproof_report::table;
 use playproof_report::table::Align;
 use playproof_report::text;
@@ -32,6 +33,8 @@ pub struct Rehearsal<'a> {
     /// The file of tool facts that was given.
     tools: Option<&'a str>,
     parts: Vec<Part<'a>>,
+    /// The form of the envelopes in JSON, if they are wanted.
+    envelope: Option<EnvelopeKind>,
     runs: Vec<Rehearsed<'a>>,
 }
 
@@ -98,7 +101,13 @@ impl<'a> Rehearsal<'a> {
         };
         let from_root = files::lasting(&project::root(), path);
         let runs: Vec<Rehearsed<'a>> = plans.iter().map(run).collect();
-        Rehearsal { path, from_root, fixture, tools, parts: parts(fixture, &runs), runs }
+        Rehearsal { path, from_root, fixture, tools, parts: parts(fixture, &runs), envelope: None, runs }
+    }
+
+    /// The same, whose JSON has envelopes.
+    #[must_use]
+    pub fn with_envelope(self, envelope: Option<EnvelopeKind>) -> Rehearsal<'a> {
+        Rehearsal { envelope, ..self }
     }
 
     /// The worst finding decides; a run that contradicts its fixture is a divergence.
@@ -197,7 +206,8 @@ impl<'a> Rehearsal<'a> {
             let Some(written) = self.parts.iter().find(|part| part.name == call) else { continue };
             let view = self.view(written, "");
             let seen = run.view(id);
-            write_call(out, &view, &seen.transcript, id, &seen.tally, &seen.findings, told);
+            let parts = CallParts { events: told.clone(), envelope: self.envelope };
+            write_call(out, &view, &seen.transcript, id, &seen.tally, &seen.findings, &parts);
             out.extend_from_slice(end);
         }
     }

@@ -42,6 +42,12 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         let inputs: Vec<&str> = args.inputs.iter().map(String::as_str).collect();
         replay(&inputs, &args.given_with(once))
     })?;
+    if args.envelope.is_some() && !matches!(args.format, Format::Json | Format::Jsonl) {
+        let inputs: Vec<&str> = args.inputs.iter().map(String::as_str).collect();
+        return Err(Failure::new("`--envelope` adds to JSON, and a page for people has no place for it")
+            .help("write it with `--format json` or `--format jsonl`")
+            .next(replay(&inputs, &args.given().without(&["--format"])).flag("--format", "json")));
+    }
     let project = Project::find()?;
     let tools = playbooks::facts_said(args.tools.as_deref(), &project)?;
     let paths = InputPaths::find(&args.inputs)?;
@@ -133,7 +139,9 @@ fn run_fixture(
     }
     let rehearsals: Vec<Rehearsal<'_>> = loaded
         .iter()
-        .map(|(path, fixture, plans)| Rehearsal::run(path, fixture, plans, args.tools.as_deref()))
+        .map(|(path, fixture, plans)| {
+            Rehearsal::run(path, fixture, plans, args.tools.as_deref()).with_envelope(args.envelope)
+        })
         .collect();
     let wanted = args.call.as_deref();
     if let Some(wanted) = wanted.filter(|wanted| !rehearsals.iter().any(|one| one.has_call(wanted))) {

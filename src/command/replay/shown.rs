@@ -4,13 +4,14 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::watch::of_playbook;
+use playproof_analysis::envelope::EnvelopeKind;
 use playproof_engine::event::{Finding, unnamed};
 use playproof_engine::ids::CallId;
 use playproof_engine::sim::{Plan, ScenarioCall, SimulationRecord};
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_report::block;
 use playproof_report::block::Style;
-use playproof_report::json::{Events, raw, write_call};
+use playproof_report::json::{CallParts, Events, raw, write_call};
 use playproof_report::listing::{Group, Only};
 use playproof_report::text;
 use playproof_report::view::{CallView, RunView, facts_of_recorded};
@@ -25,6 +26,8 @@ pub struct CallDrawing<'a> {
     pub beyond: &'a MissingAnswerPolicy,
     /// What the inputs are called, and where their lines come from.
     pub sources: &'a Sources,
+    /// The form of the envelopes in JSON, if they are wanted.
+    pub envelope: Option<EnvelopeKind>,
 }
 
 /// A group of calls that went the same way.
@@ -65,7 +68,8 @@ impl CallDrawing<'_> {
             let tally = record.tallies.first().copied().unwrap_or_default();
             let findings: Vec<Finding> = detail.recorded.iter().copied().chain(of_playbook(record)).collect();
             let mut out = Vec::new();
-            write_call(&mut out, &view, &transcript, CallId(0), &tally, &findings, &Events::Within);
+            let parts = CallParts { events: Events::Within, envelope: self.envelope };
+            write_call(&mut out, &view, &transcript, CallId(0), &tally, &findings, &parts);
             raw(&out)
         };
         GroupJson {

@@ -61,6 +61,7 @@ pub fn run(
         lines: wanted,
         listing: Listing::new(selection.clone()),
         sources: sources.clone(),
+        envelope: args.envelope,
         spare: Mutex::default(),
     };
     let beyond = args.beyond_tape.clone().unwrap_or_default();
@@ -309,7 +310,8 @@ impl Page<'_> {
     }
 
     fn drawing(&self) -> CallDrawing<'_> {
-        CallDrawing { plans: self.plans, beyond: self.beyond, sources: self.paths.sources() }
+        let sources = self.paths.sources();
+        CallDrawing { plans: self.plans, beyond: self.beyond, sources, envelope: self.args.envelope }
     }
 
     /// The place of the playbook under which the worst finding of a call was made.

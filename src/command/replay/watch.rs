@@ -2,11 +2,12 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use playproof_analysis::envelope::EnvelopeKind;
 use playproof_analysis::replay::{CallResult, MessageTemplates, Observer};
 use playproof_engine::event::{Finding, FindingBy, PlaybookNames, unnamed};
 use playproof_engine::ids::CallId;
 use playproof_engine::sim::SimulationRecord;
-use playproof_report::json::{Events, write_call, write_events};
+use playproof_report::json::{CallParts, Events, write_call, write_events};
 use playproof_report::listing::{CallSelection, Listing};
 use playproof_report::view::CallView;
 use playproof_trace::origin::Sources;
@@ -19,6 +20,8 @@ pub struct Watcher {
     pub lines: Option<CallSelection>,
     /// What the inputs are called, and where their lines come from.
     pub sources: Sources,
+    /// The form of the envelopes in the lines, if they are wanted.
+    pub envelope: Option<EnvelopeKind>,
     /// Parts that were written out, to be filled again.
     pub spare: Mutex<Vec<Part>>,
 }
@@ -79,7 +82,8 @@ impl Watcher {
             findings.extend(of_playbook(record));
             let said = write_events(lines, &transcript);
             let tally = record.tallies.first().copied().unwrap_or_default();
-            write_call(lines, &view, &transcript, CallId(0), &tally, findings, &Events::Before(said));
+            let parts = CallParts { events: Events::Before(said), envelope: self.envelope };
+            write_call(lines, &view, &transcript, CallId(0), &tally, findings, &parts);
             lines.push(b'\n');
         }
     }

@@ -16,5 +16,5 @@ mod text;
 
 pub use measure::{CoverageReport, NamedFixture, Suggestion, TargetResult, TargetState, measure};
 pub use probes::{Probe, probes};
-pub use target::{Cell, Target, TargetKind, targets};
-pub use text::{expected, to_yaml};
+pub use target::{Cell, CircuitStep, Target, TargetKind, targets};
+pub use text::{expected, to_yaml, tool_facts};

@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::edges;
-use super::target::{Cell, Target};
-use playproof_engine::event::{CompensationWord, Decision, GuardKind, OutcomeKind, RequestKind, StopReason};
+use super::target::{Cell, CircuitStep, Target};
+use playproof_engine::event::{
+    CircuitChange, CompensationWord, Decision, GuardKind, OutcomeKind, RequestKind, StopReason,
+};
 use playproof_engine::ids::{AttemptNo, CallId, VerdictId};
 use playproof_engine::playbook::Playbook;
 use playproof_engine::sim::{Scenario, ScenarioCall, SimulationRecord};
@@ -12,6 +14,8 @@ use playproof_engine::sim::{Scenario, ScenarioCall, SimulationRecord};
 /// Every target that the run exercises, except rows of tool facts, which its events do not show.
 pub(super) fn exercised(playbook: &Playbook, scenario: &Scenario<'_>, record: &SimulationRecord) -> BTreeSet<Target> {
     let mut targets = BTreeSet::new();
+    let told = record.told.iter().filter_map(|told| told.verdict);
+    targets.extend(told.filter(|verdict| playbook.verdict(*verdict).tell.is_some()).map(Target::Told));
     edges::taken(playbook, scenario, record, &mut targets);
     for (n, call) in scenario.calls.iter().enumerate() {
         let id = CallId(u32::try_from(n).unwrap_or(u32::MAX));
@@ -21,7 +25,22 @@ pub(super) fn exercised(playbook: &Playbook, scenario: &Scenario<'_>, record: &S
             observer.on_event(event.what);
         }
     }
+    circuits(playbook, record, &mut targets);
     targets
+}
+
+/// The transitions of breakers, over the events of all calls.
+fn circuits(playbook: &Playbook, record: &SimulationRecord, targets: &mut BTreeSet<Target>) {
+    let mut half_open = BTreeSet::new();
+    for event in &record.events {
+        let Decision::Circuit { server, change } = event.what else { continue };
+        let step = CircuitStep::of(change, half_open.remove(&server));
+        if change == CircuitChange::HalfOpen {
+            half_open.insert(server);
+        }
+        let breaker = record.servers.get(server.0 as usize).and_then(|server| playbook.breaker_id(server));
+        targets.extend(breaker.map(|breaker| Target::Circuit(breaker, step)));
+    }
 }
 
 /// Observes one call, event by event.

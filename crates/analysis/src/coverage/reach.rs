@@ -2,12 +2,12 @@
 
 use super::edges::way_to;
 use super::probes::sharing::MOST_CALLS;
-use super::target::{Cell, Target};
+use super::target::{Cell, CircuitStep, Target};
 use playproof_engine::event::{AdmissionRefusal, GuardKind, OutcomeWord, StopReason, WishFaults};
-use playproof_engine::ids::{ActionId, QueueId, VerdictId};
+use playproof_engine::ids::{ActionId, BreakerId, QueueId, VerdictId};
 use playproof_engine::playbook::{
-    AfterRefresh, Compensation, ConditionKind, GuardMode, NumberRange, OverMax, Playbook, Refresh, Retry, Reversal,
-    Rule, ServerDelay, ServerDelayMode, Sharing, Terminal, UnsafePolicy,
+    AfterRefresh, BreakerMark, Compensation, ConditionKind, GuardMode, NumberRange, OverMax, Playbook, Refresh, Retry,
+    Reversal, Rule, ServerDelay, ServerDelayMode, Sharing, Terminal, UnsafePolicy,
 };
 use playproof_formats::playbook::Loaded;
 use playproof_formats::playbook::lint::{lint, silent_rules, why_never_unsafe};
@@ -47,6 +47,7 @@ impl<'a> Reach<'a> {
             Target::Rule(id) => self.silent.get(id.index()).cloned().flatten(),
             Target::Otherwise => None,
             Target::Verdict(id) => self.ungiven(id),
+            Target::Told(id) => self.ungiven(id),
             Target::Compensation(id) => self.ungiven(id).or_else(|| self.not_carried_out(id)),
             Target::Guard { verdict, guard, stops } => {
                 self.ungiven(verdict).or_else(|| self.guard(verdict, guard, stops))
@@ -54,6 +55,7 @@ impl<'a> Reach<'a> {
             Target::Outcome(outcome) => self.outcome(outcome),
             Target::Refusal(why) => self.refusal(why),
             Target::Stop(stop) => self.stop(stop),
+            Target::Circuit(id, step) => self.circuit(id, step),
             Target::Queue(id) => self.queue(id),
             Target::Tool(row) => self.tool(row),
             Target::Edge { from, .. } => self.edge(from),
@@ -252,6 +254,18 @@ impl<'a> Reach<'a> {
                 none(refused, "a refused reversal goes on to `on_refused`")
             }
         }
+    }
+
+    /// A breaker that never opens makes no transition at all.
+    fn circuit(&self, id: BreakerId, step: CircuitStep) -> Why {
+        let rules = self.playbook().breaker_rules(id);
+        let verdicts = self.given().map(|(id, _)| self.playbook().verdict(id));
+        let marks_failures = verdicts.into_iter().any(|verdict| verdict.breaker == BreakerMark::Failure);
+        if !marks_failures && rules.opens_at.slow.is_none() {
+            return because("no verdict is a failure of its server");
+        }
+        let needed = rules.min_calls.max(rules.opens_at.failure_count.unwrap_or_default());
+        (needed >= MOST_CALLS && step == CircuitStep::Opens).then(|| format!("it takes more than {needed} calls"))
     }
 
     fn queue(&self, id: QueueId) -> Why {

@@ -162,6 +162,7 @@ fn simplest(when: &When, verdict: VerdictId, messages: &[String], statuses: &[u1
         code: text(when.texts(ConditionKind::Code)),
         retry_after: (when.is(ConditionKind::RetryAfter) == Some(true)).then_some(RETRY_AFTER),
         should_retry: when.said(),
+        retriable: None,
         headers: headers(when.headers().first()),
         kind_from: None,
     };

@@ -1,7 +1,7 @@
 //! The targets of coverage: everything that a fixture can exercise of a playbook, with ids that do not depend on places.
 
-use playproof_engine::event::{AdmissionRefusal, GuardKind, OutcomeWord, StopReason};
-use playproof_engine::ids::{ActionId, QueueId, RuleId, VerdictId};
+use playproof_engine::event::{AdmissionRefusal, CircuitChange, GuardKind, OutcomeWord, StopReason};
+use playproof_engine::ids::{ActionId, BreakerId, QueueId, RuleId, VerdictId};
 use playproof_engine::playbook::{
     Access, AfterRefresh, BudgetUnit, Compensation, InFlightKey, Others, Playbook, Sharing, UnsafePolicy,
 };
@@ -19,6 +19,8 @@ pub enum Target {
     Verdict(VerdictId),
     /// The verdict's own compensation ran (not a stand-in).
     Compensation(VerdictId),
+    /// A call that a failure with the verdict ended told the agent the verdict's class.
+    Told(VerdictId),
     /// A guard was asked about a failure with the verdict, and answered this way.
     Guard {
         /// The verdict.
@@ -34,6 +36,8 @@ pub enum Target {
     Refusal(AdmissionRefusal),
     /// A limit ended a call.
     Stop(StopReason),
+    /// A breaker made this transition.
+    Circuit(BreakerId, CircuitStep),
     /// A call was handed to this queue.
     Queue(QueueId),
     /// A tool was called that this row of tool facts describes, by its index.
@@ -65,6 +69,32 @@ pub struct Cell {
 }
 
 words! {
+    /// The transitions of a breaker.
+    pub enum CircuitStep {
+        /// Its server fails.
+        Opens = "closed_to_open",
+        /// The first probe passes.
+        Probes = "open_to_half_open",
+        /// The probes say that the server works.
+        Closes = "half_open_to_closed",
+        /// They say that it does not.
+        Reopens = "half_open_to_open",
+    }
+}
+
+impl CircuitStep {
+    /// The transition of a change of a breaker that is half open, or not.
+    pub const fn of(change: CircuitChange, is_half_open: bool) -> CircuitStep {
+        match change {
+            CircuitChange::Opened { .. } if is_half_open => CircuitStep::Reopens,
+            CircuitChange::Opened { .. } => CircuitStep::Opens,
+            CircuitChange::HalfOpen => CircuitStep::Probes,
+            CircuitChange::Closed => CircuitStep::Closes,
+        }
+    }
+}
+
+words! {
     /// The kinds of targets, in the order of reports.
     pub enum TargetKind {
         /// Rules, and `otherwise`.
@@ -73,6 +103,8 @@ words! {
         Verdicts = "verdicts",
         /// Compensations.
         Compensations = "compensations",
+        /// Classes that verdicts tell.
+        Told = "told",
         /// Guards, both ways.
         Guards = "guards",
         /// Outcomes.
@@ -81,6 +113,8 @@ words! {
         Refusals = "refusals",
         /// Stop reasons.
         Stops = "stops",
+        /// Transitions of breakers.
+        Circuits = "circuits",
         /// Queues.
         Queues = "queues",
         /// Rows of tool facts.
@@ -99,10 +133,12 @@ impl Target {
             Target::Rule(_) | Target::Otherwise => TargetKind::Rules,
             Target::Verdict(_) => TargetKind::Verdicts,
             Target::Compensation(_) => TargetKind::Compensations,
+            Target::Told(_) => TargetKind::Told,
             Target::Guard { .. } => TargetKind::Guards,
             Target::Outcome(_) => TargetKind::Outcomes,
             Target::Refusal(_) => TargetKind::Refusals,
             Target::Stop(_) => TargetKind::Stops,
+            Target::Circuit(..) => TargetKind::Circuits,
             Target::Queue(_) => TargetKind::Queues,
             Target::Tool(_) => TargetKind::Tools,
             Target::Edge { .. } => TargetKind::Edges,
@@ -118,12 +154,20 @@ impl Target {
             Target::Otherwise => "otherwise".to_owned(),
             Target::Verdict(id) => format!("verdict {}", verdict(id)),
             Target::Compensation(id) => format!("compensation {} {}", verdict(id), playbook.verdict(id).then.as_str()),
+            Target::Told(id) => {
+                let class = playbook.verdict(id).tell.as_ref().map_or("", |tell| tell.class.as_str());
+                format!("told {} {class}", verdict(id))
+            }
             Target::Guard { verdict: id, guard, stops } => {
                 format!("{} {} {}", guard.as_str(), verdict(id), if stops { "stops" } else { "passes" })
             }
             Target::Outcome(outcome) => format!("outcome {}", outcome.as_str()),
             Target::Refusal(why) => format!("refused {}", why.as_str()),
             Target::Stop(stop) => format!("stop {}", stop.as_str()),
+            Target::Circuit(id, step) => {
+                let server = playbook.breakers.get(id.index()).map_or("?", |(server, _)| server);
+                format!("circuit {server} {}", step.as_str())
+            }
             Target::Queue(id) => format!("queue {}", playbook.queues.get(id.index()).map_or("?", |name| name)),
             Target::Tool(row) => format!("tool {}", playbook.tools.rows().get(row).map_or("?", |row| &row.pattern)),
             Target::Edge { from, to } => {
@@ -163,6 +207,7 @@ pub fn targets(playbook: &Playbook) -> Vec<Target> {
     targets.push(Target::Otherwise);
     targets.extend(verdicts().map(Target::Verdict));
     targets.extend(verdicts().map(Target::Compensation));
+    targets.extend(verdicts().filter(|id| playbook.verdict(*id).tell.is_some()).map(Target::Told));
     for verdict in verdicts() {
         for guard in guards_of(&playbook.verdict(verdict).then) {
             targets.extend([false, true].map(|stops| Target::Guard { verdict, guard, stops }));
@@ -187,6 +232,8 @@ pub fn targets(playbook: &Playbook) -> Vec<Target> {
         _ => true,
     });
     targets.extend(stops.map(Target::Stop));
+    let breakers = (0..).map(BreakerId).take(playbook.breakers.len());
+    targets.extend(breakers.flat_map(|id| CircuitStep::ALL.map(|step| Target::Circuit(id, step))));
     targets.extend((0..).map(QueueId).take(playbook.queues.len()).map(Target::Queue));
     targets.extend((0..playbook.tools.rows().len()).map(Target::Tool));
     if let Some(graph) = &playbook.graph {

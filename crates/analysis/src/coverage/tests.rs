@@ -211,3 +211,49 @@ fn a_tool_row_counts_under_a_stronger_row_that_leaves_out_one_of_its_facts() {
     assert!(!covers("'t*': { access: read, timeout_ms: 5000 }", &format!("'t*': {all}")));
     assert!(covers("'t*': { access: read, timeout_ms: 5000 }", "t: { access: write }"));
 }
+
+/// `NARROW` with a breaker; `mark` is what the verdict `slow` says to it.
+fn breaking(mark: &str, half_open: &str) -> Loaded {
+    let breaker =
+        format!("{{ window: {{ calls: 4 }}, min_calls: 3, failure_rate: 0.5, open_ms: 900, half_open: {half_open} }}");
+    let text = NARROW.replace("slow: { means: m,", &format!("slow: {{ means: m,{mark}"));
+    load(&text.replace("limits:", &format!("breakers: {{ default: {breaker} }}\nlimits:")))
+}
+
+#[test]
+fn each_transition_of_a_breaker_is_a_target_and_a_missing_one_has_a_suggestion() {
+    let steps = ["closed_to_open", "open_to_half_open", "half_open_to_closed", "half_open_to_open"];
+    let ids = steps.map(|step| format!("circuit default {step}"));
+    let opens = "format: fixture/1\ntitle: t\nplaybooks: [narrow]\ncalls:\n  a: { tool: t, idempotency_key: k }\n\
+                 upstream:\n  a: [{ error: { kind: slow } }, { error: { kind: slow } }, { error: { kind: slow } }]\n\
+                 expect: { narrow: { effects: 0 } }\n";
+    for half_open in [
+        "{ mode: single_probe }",
+        "{ mode: evaluate_rate, permits: 3 }",
+        "{ mode: thresholds, capacity: 3, success_threshold: 2 }",
+    ] {
+        let loaded = breaking(" breaker: failure,", half_open);
+        let measured = |cases: &[NamedFixture]| measure("narrow", &loaded, &Tools::default(), cases);
+        let report = measured(&[case("opens", opens)]);
+        let covered = ids.each_ref().map(|id| matches!(state(&report, id), TargetState::Covered(_)));
+        assert_eq!(covered, [true, false, false, false], "{half_open}");
+        assert_eq!(report.tally(Some(TargetKind::Circuits)), (1, 4));
+        let rest = ids.iter().skip(1).all(|id| matches!(state(&report, id), TargetState::Reachable(_)));
+        assert!(rest, "{half_open}: {:?}", ids.each_ref().map(|id| state(&report, id)));
+        let suggested: Vec<NamedFixture> = report.suggestions.iter().map(|one| case(&one.name, &one.text)).collect();
+        assert_eq!(
+            measured(&[&suggested[..], &[case("opens", opens)]].concat()).tally(Some(TargetKind::Circuits)),
+            (4, 4)
+        );
+        let works: Vec<NamedFixture> = suggested.into_iter().filter(|one| !one.name.ends_with("fails-again")).collect();
+        assert_eq!(measured(&works).tally(Some(TargetKind::Circuits)), (3, 4), "{half_open}");
+    }
+}
+
+#[test]
+fn a_breaker_that_no_failure_opens_makes_no_transition() {
+    let report = bare(&breaking("", "{ mode: single_probe }"));
+    assert_eq!(why(&report, "circuit default half_open_to_open"), "no verdict is a failure of its server");
+    assert_eq!(report.tally(Some(TargetKind::Circuits)), (0, 0));
+    assert_eq!(bare(&load(NARROW)).tally(Some(TargetKind::Circuits)), (0, 0), "it has none");
+}

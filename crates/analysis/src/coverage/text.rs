@@ -77,10 +77,7 @@ pub fn to_yaml(fixture: &Fixture) -> String {
         line(&mut text, format_args!("  - {{ tool: {}{key}, args: {} }}", scalar(&effect.tool), flow(&effect.args)));
     }
     if !fixture.tools.is_empty() {
-        line(&mut text, format_args!("tools:"));
-    }
-    for tool in &fixture.tools {
-        line(&mut text, format_args!("  {}: {{ {} }}", scalar(&tool.pattern), tool_fields(tool)));
+        text += &tool_facts(&fixture.tools);
     }
     let names: Vec<&str> = fixture.calls.iter().map(|call| call.name.as_str()).collect();
     expect(&mut text, &fixture.expect, &names);
@@ -112,6 +109,12 @@ fn call_fields(call: &FixtureCall, calls: &[FixtureCall]) -> String {
     let draws: Vec<String> = call.draws.iter().map(Draw::to_string).collect();
     field("draws", (!draws.is_empty()).then(|| format!("[{}]", draws.join(", "))));
     fields
+}
+
+/// The `tools` of a fixture, as files have them.
+pub fn tool_facts(tools: &[FixtureTool]) -> String {
+    let row = |tool: &FixtureTool| format!("  {}: {{ {} }}\n", scalar(&tool.pattern), tool_fields(tool));
+    tools.iter().fold("tools:\n".to_owned(), |text, tool| text + &row(tool))
 }
 
 fn tool_fields(tool: &FixtureTool) -> String {
@@ -240,6 +243,8 @@ fn expected_fields(expect: &ExpectCall) -> String {
         expect.effect.map(|effect| format!("effect: {}", effect.as_str())),
         expect.attempts.map(|attempts| format!("attempts: {attempts}")),
         verdicts.map(|verdicts| format!("verdicts: [{}]", listed(verdicts.iter().map(String::as_str)))),
+        expect.told.as_ref().map(|told| format!("told: {told}")),
+        expect.retriable.map(|may| format!("retriable: {may}")),
         excluded.map(|verdicts| format!("not_verdicts: [{}]", listed(verdicts.iter().map(String::as_str)))),
     ];
     fields.into_iter().flatten().collect::<Vec<_>>().join(", ")
@@ -296,7 +301,7 @@ expect:
   study/a:
     one: { outcome: escalated, queue: q, effect: unknown, attempts: 3, verdicts: [v, w] }
     two: { outcome: exhausted, stop: max_retries }
-    three: { not_verdicts: [v, w], why: key_reused, leader: one }
+    three: { not_verdicts: [v, w], why: key_reused, leader: one, told: network_error, retriable: false }
     effects: 2
     sends: 5
     peak_in_flight: 3

@@ -3,9 +3,9 @@
 
 use super::others::OtherCall;
 use super::subject::{Simulation, Subject};
-use super::upstream_state::{Basis, EffectState, Surplus, SurplusDoubt, UpstreamState};
+use super::upstream_state::{Basis, Distrust, EffectState, Surplus, SurplusDoubt, UpstreamState};
 use playproof_engine::event::{
-    AdmissionRefusal, EffectClaim, Outcome, OutcomeKind, OutcomeWord, RequestKind, StepsEnd, StopReason,
+    AdmissionRefusal, EffectClaim, IntentDoubt, Outcome, OutcomeKind, OutcomeWord, RequestKind, StepsEnd, StopReason,
 };
 use playproof_engine::ids::{QueueId, StepId};
 use playproof_engine::playbook::{Access, ToolFacts};
@@ -35,8 +35,8 @@ pub enum ManualCheck {
     Key,
     /// Whether the tool writes.
     ToolFacts,
-    /// Whether the calls belong to one run.
-    Runs,
+    /// Whether the calls are one request.
+    Intent(IntentDoubt),
     /// The upstream's state: the outcome contradicts it.
     Claim,
     /// Which of the requests with the key has acted.
@@ -62,6 +62,11 @@ pub enum Actor {
     Planner(PlannerStart),
     /// The caller: it got the last error.
     Caller,
+    /// The caller went away: whoever follows it, if the call may have acted.
+    Successor {
+        /// Whether the call may have acted.
+        may_have_acted: bool,
+    },
     /// An answer that the playbook needs is missing.
     Undetermined(RequestKind),
     /// The answer to this suggests a failure and does not prove one.
@@ -86,6 +91,8 @@ pub enum PlannerStart {
 pub struct ResendAdvice {
     /// The queue of the person who decides first.
     pub person: Option<QueueId>,
+    /// What calls share and has stopped this one: while it does, another call is of no use.
+    pub not_now: Option<StopReason>,
     /// The reason.
     pub reason: ResendReason,
 }
@@ -131,14 +138,19 @@ pub enum ResendReason {
     Unclaimed,
     /// No: an input could not be read, and may show that the request acted.
     Unread,
+    /// No: lines of the inputs were skipped, and may show that the request acted.
+    Skipped,
     /// No: the playbook refuses the call as it stands.
     Refused,
     /// Not now: the playbook refuses the call until others have ended, or time has passed.
     RefusedForNow,
     /// No: an attempt may have acted, and no key would make a second one harmless.
     MayHaveActed,
-    /// No: no attempt has acted according to the playbook, but a message says more than a refusal, and there is no key.
+    /// No: no attempt has acted according to the playbook, but an error says more than a refusal, and there is no key, or
+    /// the playbook gives the request up.
     SaysMore,
+    /// No: an earlier request of the tool's client may have acted, and there is no key, or the playbook gives the request up.
+    Resent,
     /// No: the upstream said that the call is not to be sent again.
     ToldNotTo,
     /// Only if a later write of the tool need not stay: the tool is idempotent, and would overwrite it.
@@ -150,7 +162,7 @@ pub enum ResendReason {
     /// Perhaps: what became of each step decides.
     Steps,
     /// No: it is a step, and its action ended before its turn.
-    Skipped,
+    SkippedStep,
 }
 
 impl Advice {
@@ -163,12 +175,14 @@ impl Advice {
         let is_keyed = subject.key().is_some() && !simulation.facts.ignores_keys;
         let reason = match ResendReason::of(&state, simulation.facts, is_keyed, outcome.kind) {
             reason if reason.is_yes() && is_told_not_to(outcome) => ResendReason::ToldNotTo,
+            // What is harmless in any case needs no leave.
+            ResendReason::NotDone | ResendReason::SameKey if state.said.told_not_to => ResendReason::ToldNotTo,
             reason => reason,
         };
         Advice {
             check: check(simulation.facts, outcome, &state),
             next: next(outcome, simulation.facts, &state),
-            resend: ResendAdvice { person: queue(outcome), reason },
+            resend: ResendAdvice { person: queue(outcome), not_now: outcome.kind.shared_stop(), reason },
             state,
         }
     }
@@ -200,7 +214,7 @@ impl Advice {
         Advice {
             check: None,
             next: next(outcome, simulation.facts, &state),
-            resend: ResendAdvice { person: queue(outcome), reason },
+            resend: ResendAdvice { person: queue(outcome), not_now: outcome.kind.shared_stop(), reason },
             state,
         }
     }
@@ -209,7 +223,7 @@ impl Advice {
 impl ResendAdvice {
     /// Whether the answer is yes.
     pub const fn is_yes(&self) -> bool {
-        self.person.is_none() && self.reason.is_yes()
+        self.person.is_none() && self.not_now.is_none() && self.reason.is_yes()
     }
 }
 
@@ -223,7 +237,7 @@ impl ResendReason {
         let refused = match ended {
             OutcomeKind::Refused(CircuitOpen | QueueFull | KeyInFlight) => Some(ResendReason::RefusedForNow),
             OutcomeKind::Refused(_) => Some(ResendReason::Refused),
-            OutcomeKind::Skipped => Some(ResendReason::Skipped),
+            OutcomeKind::Skipped => Some(ResendReason::SkippedStep),
             _ => None,
         };
         match state.known {
@@ -236,6 +250,8 @@ impl ResendReason {
             _ if state.said.processed => ResendReason::Processed,
             _ if is_read && let Some(refused) = refused => refused,
             _ if is_read => ResendReason::Read,
+            // Another call would make what was taken back, or may have been.
+            EffectState::NotDone | EffectState::MaybeDone if facts.idempotent && is_reversed => ResendReason::TakenBack,
             _ if facts.idempotent && !state.later_writes.is_empty() => ResendReason::Overwrites,
             _ if facts.idempotent => ResendReason::Idempotent,
             _ if state.other_keys.iter().any(OtherCall::may_have_acted) => ResendReason::OtherKey,
@@ -245,12 +261,15 @@ impl ResendReason {
             {
                 refused
             }
+            _ if let Some(reason) = distrusted(state, is_keyed, ended) => reason,
             EffectState::NotDone if is_reversed => ResendReason::TakenBack,
             EffectState::NotDone if state.said.done => ResendReason::SaysDone,
             EffectState::NotDone if state.unclaimed_oks > 0 && !is_keyed => ResendReason::Unclaimed,
             EffectState::NotDone if state.unread_inputs > 0 && !is_keyed => ResendReason::Unread,
+            EffectState::NotDone if state.skipped_lines > 0 && !is_keyed => ResendReason::Skipped,
             EffectState::NotDone if matches!(ended, OutcomeKind::Deprecated(_)) => ResendReason::GivenUp,
             EffectState::NotDone if state.said.more && !is_keyed => ResendReason::SaysMore,
+            EffectState::NotDone if state.said.resent && !is_keyed => ResendReason::Resent,
             EffectState::NotDone => ResendReason::NotDone,
             _ if facts.repeatable => ResendReason::Repeatable,
             _ if is_keyed && !state.keys_forgotten && !is_reversed => match state.said.done {
@@ -274,6 +293,17 @@ impl ResendReason {
     }
 }
 
+/// Why a call is not sent again of which only a failure that proves little says that it has not acted.
+const fn distrusted(state: &UpstreamState, is_keyed: bool, ended: OutcomeKind) -> Option<ResendReason> {
+    let Basis::Distrusted(why) = state.basis else { return None };
+    match why {
+        Distrust::SaysDone => Some(ResendReason::SaysDone),
+        _ if is_keyed && !matches!(ended, OutcomeKind::Deprecated(_)) => None, // the same key makes it harmless
+        Distrust::SaysMore => Some(ResendReason::SaysMore),
+        Distrust::Resent => Some(ResendReason::Resent),
+    }
+}
+
 /// Whether the upstream said that the call is not to be sent again.
 fn is_told_not_to(outcome: &Outcome) -> bool {
     outcome.kind == OutcomeKind::Exhausted(StopReason::ToldNotTo)
@@ -289,7 +319,8 @@ fn queue(outcome: &Outcome) -> Option<QueueId> {
 fn check(facts: ToolFacts, outcome: &Outcome, state: &UpstreamState) -> Option<ManualCheck> {
     let maybe_same = state.maybe_same.iter().any(OtherCall::may_have_acted);
     let other_key = state.other_keys.iter().any(OtherCall::may_have_acted) && !facts.idempotent;
-    let says_done = state.said.done && state.known == EffectState::NotDone && !state.reversed && !facts.idempotent;
+    let is_doubted = state.known == EffectState::NotDone || matches!(state.basis, Basis::Distrusted(_));
+    let says_done = state.said.done && is_doubted && !state.reversed && !facts.idempotent;
     match state.surplus {
         _ if facts.access == Access::Read => {
             (state.read_acted || state.known == EffectState::Done).then_some(ManualCheck::ReadActed)
@@ -298,7 +329,7 @@ fn check(facts: ToolFacts, outcome: &Outcome, state: &UpstreamState) -> Option<M
             None => ManualCheck::Surplus(effects - 1),
             Some(SurplusDoubt::Key) => ManualCheck::Key,
             Some(SurplusDoubt::ToolFacts) => ManualCheck::ToolFacts,
-            Some(SurplusDoubt::NoRun) => ManualCheck::Runs,
+            Some(SurplusDoubt::Intent(doubt)) => ManualCheck::Intent(doubt),
         }),
         None if queue(outcome).is_some() => None, // a person decides already
         None if state.contradicted => Some(ManualCheck::Claim),
@@ -317,7 +348,7 @@ const SUCCEEDED: OutcomeWord = OutcomeWord::Succeeded;
 const COMPENSATED: OutcomeWord = OutcomeWord::SucceededAfterCompensation;
 
 fn next(outcome: &Outcome, facts: ToolFacts, state: &UpstreamState) -> Actor {
-    let is_made = state.known == EffectState::Done && !state.takes_key && !state.if_one_run;
+    let is_made = state.known == EffectState::Done && !state.takes_key && state.if_same.is_none();
     let as_planned = is_made || facts.access == Access::Read || state.modelled || state.contradicted;
     match outcome.kind {
         OutcomeKind::Succeeded | OutcomeKind::SucceededAfterCompensation if as_planned => Actor::Nobody,
@@ -342,10 +373,10 @@ fn next(outcome: &Outcome, facts: ToolFacts, state: &UpstreamState) -> Actor {
         {
             Actor::Nobody
         }
-        OutcomeKind::Exhausted(_)
-        | OutcomeKind::Cached { .. }
-        | OutcomeKind::Joined { .. }
-        | OutcomeKind::Cancelled => Actor::Caller,
+        OutcomeKind::Exhausted(_) | OutcomeKind::Cached { .. } | OutcomeKind::Joined { .. } => Actor::Caller,
+        OutcomeKind::Cancelled => {
+            Actor::Successor { may_have_acted: facts.access == Access::Write && state.known != EffectState::NotDone }
+        }
         OutcomeKind::Undetermined(asked) => Actor::Undetermined(asked),
         OutcomeKind::Suspected(asked) => Actor::Suspected(asked),
     }

@@ -5,9 +5,11 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::others::{OtherCall, OtherName, Relation, RequestIdentity, UpstreamSaid};
-use crate::replay::{RecordingAnalysis, SentIn, SessionOptions, Sessions, finding, judge_attempts, was_refused};
-use playproof_engine::call::{AnswerTo, Place, RecordedCall, Reply};
-use playproof_engine::classify::Signal;
+use crate::replay::{
+    Judges, RecordingAnalysis, SentIn, SessionOptions, Sessions, finding, judge_attempts, was_refused,
+};
+use playproof_engine::call::{AnswerTo, Place, RecordedAnswer, RecordedCall, Reply};
+use playproof_engine::classify::{KnownFailures, Signal};
 use playproof_engine::event::{EffectClaim, Finding, FindingId};
 use playproof_engine::ids::AttemptNo;
 use playproof_engine::playbook::{Access, ToolFacts};
@@ -20,7 +22,7 @@ use playproof_trace::origin::Sources;
 /// The effects that the recorded answers of one call prove, whatever the playbook uses of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProvedEffects {
-    /// Attempts answered with ok.
+    /// Attempts answered with ok, at once or late.
     pub made: u32,
     /// Reversals answered with ok.
     pub taken_back: u32,
@@ -35,7 +37,11 @@ impl ProvedEffects {
         let ok = |to| u32::try_from(ok(to)).unwrap_or(u32::MAX);
         let unclear = call.answers.iter().filter(|answer| is_unclear_reversal(answer)).count();
         let unclear = u32::try_from(unclear).unwrap_or(u32::MAX);
-        ProvedEffects { made: ok(AnswerTo::Attempt), taken_back: ok(AnswerTo::Reversal), unclear }
+        ProvedEffects {
+            made: ok(AnswerTo::Attempt).saturating_add(call.late_successes()),
+            taken_back: ok(AnswerTo::Reversal),
+            unclear,
+        }
     }
 
     /// The same if the reversals may have taken back the effects of another call.
@@ -52,6 +58,11 @@ impl ProvedEffects {
     /// Whether there were effects, and all were reversed.
     pub const fn all_taken_back(self) -> bool {
         self.made > 0 && self.made <= self.taken_back
+    }
+
+    /// Whether a reversal was confirmed, whatever it found, or may have taken back what was made.
+    pub const fn is_reversed(self) -> bool {
+        self.taken_back > 0 || self.may_be_taken_back()
     }
 
     /// Whether there were effects, and it is unknown whether all were reversed.
@@ -77,29 +88,46 @@ impl AnswerEvidence {
     /// The evidence of the answers of a call.
     pub fn of(call: &RecordedCall, plan: &Plan, facts: ToolFacts) -> AnswerEvidence {
         let mut evidence = AnswerEvidence { proved: ProvedEffects::of(call), ..AnswerEvidence::default() };
+        let mut late = call.late_answers();
         let mut expected = AttemptNo::FIRST;
         for (number, answer) in call.attempts() {
             if number > expected {
                 evidence.add(EffectClaim::Unknown); // an attempt before it has no answer
             }
             expected = number.next();
-            let effect = match &answer.reply {
-                Reply::Ok => {
-                    evidence.said.ok_after_processed |= evidence.said.processed;
-                    EffectClaim::Applied
-                }
-                Reply::Suspected(_) => EffectClaim::Unknown,
-                Reply::Failed(error) => {
-                    let signal = Signal::new(error.as_deref(), call.tool(), facts, call.is_keyed(), number);
-                    let verdict = plan.classifier.classify(&signal).verdict;
-                    let said = UpstreamSaid::of(error.as_deref(), verdict, call.is_keyed(), plan);
-                    evidence.said = evidence.said.or(said);
-                    plan.playbook.verdict(verdict).effect
-                }
-            };
-            evidence.add(effect);
+            let answers = std::iter::once(answer).chain(late.remove(&number).unwrap_or_default());
+            evidence.add_attempt(call, plan, facts, (number, answers));
+        }
+        for (number, answers) in late {
+            evidence.add_attempt(call, plan, facts, (number, answers.into_iter()));
         }
         evidence
+    }
+
+    /// Adds an attempt with its answers, of which all but the first came late: together they have one effect.
+    fn add_attempt<'a>(
+        &mut self,
+        call: &RecordedCall,
+        plan: &Plan,
+        facts: ToolFacts,
+        (number, answers): (AttemptNo, impl Iterator<Item = &'a RecordedAnswer>),
+    ) {
+        let effects = answers.map(|answer| match &answer.reply {
+            Reply::Ok => {
+                self.said.ok_after_processed |= self.said.processed;
+                EffectClaim::Applied
+            }
+            Reply::Suspected(_) => EffectClaim::Unknown,
+            Reply::Failed(error) => {
+                let signal = Signal::new(error.as_deref(), call.tool(), facts, call.is_keyed(), number);
+                let verdict = plan.classifier.classify(&signal).verdict;
+                let said = UpstreamSaid::of(error.as_deref(), verdict, call.is_keyed(), facts, plan);
+                self.said = self.said.or(said);
+                plan.playbook.verdict(verdict).effect
+            }
+        });
+        let effect = effects.reduce(EffectClaim::and);
+        effect.into_iter().for_each(|effect| self.add(effect));
     }
 
     /// The same if the call's reversal token was redeemed by another call too.
@@ -113,14 +141,21 @@ impl AnswerEvidence {
         self.claim = Some(self.claim.map_or(effect, |claim| claim.and(effect)));
     }
 
-    /// The claim less reversals. A reversal takes back one effect; an attempt that may still land is not reversed.
+    /// The claim less reversals. A reversal takes back one effect that an ok proves; an attempt that may still land is not
+    /// reversed, and neither is one whose key was processed before it.
     pub fn net_claim(&self) -> EffectClaim {
+        let may_stay = self.proved.made == 0 && self.claim != Some(EffectClaim::NotApplied);
         match (self.proved.taken_back, self.proved.net(), self.maybe) {
             _ if self.proved.may_be_taken_back() => EffectClaim::Unknown,
-            (1.., 0, 0) => EffectClaim::NotApplied,
+            (1.., 0, 0) if !may_stay => EffectClaim::NotApplied,
             (1.., 0, _) => EffectClaim::Unknown,
             _ => self.claim.unwrap_or(EffectClaim::Unknown),
         }
+    }
+
+    /// Whether an answer says that the request was processed, also one that only the playbook reads so.
+    pub fn says_processed(&self) -> bool {
+        self.said.processed || self.proved.made == 0 && self.claim == Some(EffectClaim::Applied)
     }
 
     /// Whether it may have an effect that is not proved: an attempt without ok may have acted, also one without an answer,
@@ -149,6 +184,8 @@ pub struct RecordingEvidence {
     pub unclaimed_oks: u64,
     /// Inputs that could not be read to their ends.
     pub unread_inputs: u32,
+    /// Lines of all inputs that could not be used and were skipped.
+    pub skipped_lines: u64,
 }
 
 /// What the calls of a run that share something make of one of them.
@@ -239,7 +276,8 @@ impl<'a> EvidenceCollector<'a> {
             self.book.add(closed, self.plan, facts); // what a recorded gate refused was never sent
         }
         if is_wanted {
-            judge_attempts(closed, facts, std::slice::from_ref(self.plan), &mut findings);
+            let (plans, mut known) = (std::slice::from_ref(self.plan), KnownFailures::default());
+            judge_attempts(closed, facts, &mut Judges::new(plans, &mut known), &mut findings);
         }
         AtClose { findings, number }
     }
@@ -250,7 +288,7 @@ impl<'a> EvidenceCollector<'a> {
                 self.spent.insert(ended.number);
             }
             if let Some(record) = self.joined.get_mut(&ended.number) {
-                *record = Some(ended.record);
+                *record = Some(*ended.record);
             }
         }
     }
@@ -264,6 +302,7 @@ impl<'a> EvidenceCollector<'a> {
         RecordingEvidence {
             unclaimed_oks: 0, // known after the last input
             unread_inputs: 0, // likewise
+            skipped_lines: 0, // likewise
             findings,
             said: AnswerEvidence::of(call, self.plan, self.plan.facts(call.tool())).said,
             others: Vec::new(),
@@ -280,12 +319,15 @@ impl CallBook {
     fn add(&mut self, closed: &CompletedCall, plan: &Plan, facts: ToolFacts) {
         let evidence = AnswerEvidence::of(closed.raw(), plan, facts);
         let writes = facts.access == Access::Write;
-        if !writes && (UpstreamSaid { more: false, ..evidence.said }) == UpstreamSaid::default() {
+        if !writes
+            && (UpstreamSaid { more: false, resent: false, told_not_to: false, ..evidence.said })
+                == UpstreamSaid::default()
+        {
             return;
         }
         self.0.push(BookedCall {
-            identity: identity(closed),
-            sent: SentIn::of(closed),
+            identity: identity(closed, facts),
+            sent: SentIn::of(closed, facts),
             place: closed.raw().place,
             at: closed.raw().at,
             number_in_run: closed.raw().number_in_run,
@@ -301,18 +343,20 @@ impl CallBook {
     /// Adds the other calls of all inputs to the evidence on a call, and the finding that those with its intent cause.
     pub fn add_others(&self, closed: &CompletedCall, facts: ToolFacts, sources: &Sources, to: &mut RecordingEvidence) {
         to.token_shared = self.sharing_token(closed, sources);
-        let (own, sent, place) = (identity(closed), SentIn::of(closed), closed.raw().place);
+        let (own, sent, place) = (identity(closed, facts), SentIn::of(closed, facts), closed.raw().place);
         let related = self.0.iter().filter_map(|booked| {
-            let later = booked.is_later_than(closed.raw());
+            let later = booked.is_later_than(closed.raw(), own.has_key_of(&booked.identity));
             let known = own.relation(&booked.identity, later);
             let known = known.filter(|known| *known != Relation::LaterWrite || facts.idempotent);
             let maybe = || sent.doubt(&booked.sent).map(Relation::MaybeSame);
-            let relation = known.or_else(maybe).or_else(|| own.relation(&booked.identity, later))?;
+            let other_run = || sent.is_of_other_run(&booked.sent).then_some(Relation::OtherRun);
+            let relation = known.or_else(maybe).or_else(|| own.relation(&booked.identity, later)).or_else(other_run)?;
             Some((booked, later, relation))
         });
         let mut related: Vec<(&BookedCall, bool, Relation)> = related.collect();
         if related.iter().all(|(booked, ..)| booked.at.is_some()) {
-            related.sort_by_key(|(booked, ..)| (booked.place.input, booked.at));
+            let input = |booked: &BookedCall| if own.has_key_of(&booked.identity) { 0 } else { booked.place.input };
+            related.sort_by_key(|(booked, ..)| (input(booked), booked.at));
         }
         let mut until = 0_u32;
         for (booked, later, relation) in related {
@@ -326,10 +370,11 @@ impl CallBook {
                     relation,
                     hides_args: sent.hides_args(&booked.sent),
                     later,
+                    order_unknown: place.input != booked.place.input && !booked.is_at_another_time(closed.raw()),
                     effects: proved.net(),
                     taken_back: proved.all_taken_back(),
                     may_be_taken_back: proved.may_be_taken_back(),
-                    reversed: proved.taken_back > 0 || proved.may_be_taken_back(),
+                    reversed: proved.is_reversed(),
                     maybe: booked.writes && booked.evidence.may_have_acted(),
                     claim: if booked.writes { booked.evidence.net_claim() } else { EffectClaim::NotApplied },
                     said: booked.evidence.said,
@@ -339,7 +384,7 @@ impl CallBook {
         // Where the facts are assumed, or an upstream may have honoured a key, the summary of `replay` counts by tool.
         let doubled = [FindingId::DuplicateEffect, FindingId::PossibleDuplicateEffect];
         let said = to.findings.iter().any(|finding| doubled.contains(&finding.id));
-        if until > 1 && !facts.idempotent && !said && closed.counts.succeeded > 0 {
+        if until > 1 && !facts.idempotent && !said && closed.counts.made() > 0 {
             to.findings.push(facts.weigh(finding(FindingId::PossibleDuplicateEffect, until)));
         }
         Finding::settle(&mut to.findings);
@@ -373,18 +418,24 @@ impl BookedCall {
         if self.writes { self.evidence.proved } else { ProvedEffects::default() }
     }
 
-    /// Whether it was made later: in a later input, or by its time, or by its line.
-    fn is_later_than(&self, call: &RecordedCall) -> bool {
+    /// Whether it was made later: in a later input, or by its time, or by its line. Inputs may have one upstream's `keys`,
+    /// which then see both calls: their times come first.
+    fn is_later_than(&self, call: &RecordedCall, keys: bool) -> bool {
         let moment = |place: Place, at| Moment { at, place: place.line };
         match self.place.input.cmp(&call.place.input) {
             Ordering::Equal => moment(self.place, self.at).is_after(moment(call.place, call.at)),
+            _ if keys && self.is_at_another_time(call) => self.at > call.at,
             order => order.is_gt(),
         }
     }
 
+    fn is_at_another_time(&self, call: &RecordedCall) -> bool {
+        self.at.zip(call.at).is_some_and(|(own, other)| own != other)
+    }
+
     fn name(&self, wanted: &CompletedCall, sources: &Sources) -> OtherName {
         let same_input = self.place.input == wanted.raw().place.input;
-        if same_input && self.identity.run == identity(wanted).run {
+        if same_input && self.identity.run == run_of(wanted) {
             let run = wanted.shown().run().unwrap_or("");
             return OtherName::Reference(format!("{run}#{}", self.number_in_run));
         }
@@ -396,13 +447,17 @@ impl BookedCall {
     }
 }
 
+fn run_of(closed: &CompletedCall) -> u128 {
+    closed.hashes.run ^ u128::from(closed.raw().place.input)
+}
+
 /// Calls with keys are compared over all inputs; whether runs of two inputs are one is unknown.
-fn identity(closed: &CompletedCall) -> RequestIdentity {
+fn identity(closed: &CompletedCall, facts: ToolFacts) -> RequestIdentity {
     RequestIdentity {
-        run: closed.hashes.run ^ u128::from(closed.raw().place.input),
+        run: run_of(closed),
         tool: closed.hashes.tool,
         args: closed.hashes.args,
-        key: closed.hashes.key,
+        key: closed.hashes.key_under(facts),
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use super::evidence::{AtClose, CallBook, EvidenceCollector};
 use super::names::{CallNames, LISTED};
+use super::others::KeyOwner;
 use super::subject::Subject;
 use crate::replay::RecordingAnalysis;
 use playproof_engine::fixture::Fixture;
@@ -42,6 +43,7 @@ pub struct CallFinder<'a> {
     keys: FirstUses,
     unclaimed_oks: u64,
     unread_inputs: u32,
+    skipped_lines: u64,
 }
 
 /// A candidate.
@@ -92,6 +94,7 @@ impl<'a> CallFinder<'a> {
             keys: FirstUses::default(),
             unclaimed_oks: 0,
             unread_inputs: 0,
+            skipped_lines: 0,
         }
     }
 
@@ -128,7 +131,8 @@ impl<'a> CallFinder<'a> {
         options: AssembleOptions,
         redaction: &RedactionRules,
     ) -> Result<InputLedger, ReadError> {
-        let CallFinder { plan, wanted, beyond, sources, found, recording, book, keys, unclaimed_oks, .. } = self;
+        let CallFinder { plan, wanted, beyond, sources, found, recording, book, keys, .. } = self;
+        let (unclaimed_oks, skipped_lines) = (&mut self.unclaimed_oks, &mut self.skipped_lines);
         if let Some(origins) = input.origins.take() {
             sources.set_origins(number, origins);
         }
@@ -148,6 +152,7 @@ impl<'a> CallFinder<'a> {
             }
         });
         *unclaimed_oks += ledger.as_ref().map_or(0, |ledger| ledger.orphan_oks);
+        *skipped_lines += ledger.as_ref().map_or(0, |ledger| ledger.skipped);
         for (exact, closed, at_close) in kept {
             let recorded = observer.finish(&closed, at_close);
             let (reference, at) = (closed.shown().reference(), closed.shown().place);
@@ -171,15 +176,17 @@ impl<'a> CallFinder<'a> {
     /// # Errors
     /// No such call, or several.
     pub fn finish(self) -> Result<Subject, NotFound> {
-        let CallFinder { plan, sources, mut book, unclaimed_oks, unread_inputs, .. } = self;
+        let CallFinder { plan, sources, mut book, unclaimed_oks, unread_inputs, skipped_lines, .. } = self;
         let FoundCalls { exact, others, names } = self.found;
         let mut found = if exact.is_empty() { others } else { exact };
         match (found.len(), found.pop()) {
             (1, Some(CandidateCall { mut subject, .. })) => {
                 if let Subject::Recorded { call, recorded, .. } = &mut subject {
                     (recorded.unclaimed_oks, recorded.unread_inputs) = (unclaimed_oks, unread_inputs);
+                    recorded.skipped_lines = skipped_lines;
                     book.settle();
                     book.add_others(call, plan.facts(call.raw().tool()), sources, recorded);
+                    call.set_key_reused(KeyOwner::among(&recorded.others) != KeyOwner::Own);
                 }
                 Ok(subject)
             }

@@ -25,4 +25,4 @@ pub use names::{CallNames, LISTED};
 pub use narrative::{Detail, LetPass, NarrativeStep};
 pub use others::{OtherCall, OtherName, Relation, UpstreamSaid};
 pub use subject::{Simulation, Subject};
-pub use upstream_state::{Basis, EffectState, OnceMore, OwnEffect, Surplus, SurplusDoubt, UpstreamState};
+pub use upstream_state::{Basis, Distrust, EffectState, OnceMore, OwnEffect, Surplus, SurplusDoubt, UpstreamState};

@@ -5,8 +5,8 @@ use super::subject::{Simulation, Subject};
 use playproof_engine::classify::reads_as_reused_key;
 use playproof_engine::event::{Decision, EffectClaim, ErrorFacts, IntentDoubt, Status};
 use playproof_engine::fixture::Fixture;
-use playproof_engine::ids::{CallId, VerdictId};
-use playproof_engine::playbook::Access;
+use playproof_engine::ids::{ArgsId, CallId, KeyId, RunId, ToolId, VerdictId};
+use playproof_engine::playbook::{Access, ToolFacts};
 use playproof_engine::sim::{FailureMeaning, Plan, Scenario, ScenarioCall, SimulationRecord};
 use playproof_trace::failure::{is_plain_refusal, tells_of_something_done};
 
@@ -21,6 +21,8 @@ pub struct OtherCall {
     pub hides_args: bool,
     /// Whether it was made later than the call that is explained.
     pub later: bool,
+    /// Whether nothing shows which of the two was made first: they are in two inputs, and one has no time.
+    pub order_unknown: bool,
     /// Effects that its own answers prove.
     pub effects: u32,
     /// Whether it made effects, and all were reversed.
@@ -66,6 +68,8 @@ pub enum Relation {
     MaybeSame(IntentDoubt),
     /// The run only, and the other call was made later.
     LaterWrite,
+    /// Tool and arguments, but not the run: another intent, unless an agent began again under a new run id.
+    OtherRun,
 }
 
 /// What the failures of a call say under any playbook.
@@ -81,8 +85,38 @@ pub struct UpstreamSaid {
     pub key_reused: bool,
     /// A message tells that something was done.
     pub done: bool,
-    /// A message says more than that the request was refused.
+    /// An error says more than that the request was refused.
     pub more: bool,
+    /// The client of the tool sends requests again by itself, so that an earlier one may have acted.
+    pub resent: bool,
+    /// The upstream says that the call should not be sent again.
+    pub told_not_to: bool,
+}
+
+/// Whose the key of the explained call is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyOwner<'a> {
+    /// Nobody sent another request under it before.
+    Own,
+    /// This call sent another request under it before.
+    Other(&'a OtherCall),
+    /// This call sent another request under it, and nothing shows which of both came first.
+    Unknown(&'a OtherCall),
+}
+
+impl<'a> KeyOwner<'a> {
+    /// Whose the key is, by the other calls in the order in which they were made.
+    pub fn among(others: &'a [OtherCall]) -> KeyOwner<'a> {
+        let is_other = |other: &OtherCall| other.relation == Relation::OtherArguments;
+        if let Some(unknown) = others.iter().find(|other| is_other(other) && other.order_unknown) {
+            return KeyOwner::Unknown(unknown);
+        }
+        let first = others.iter().find(|other| is_other(other) || other.relation == Relation::Same);
+        match first.filter(|first| !first.later && is_other(first)) {
+            Some(first) => KeyOwner::Other(first),
+            None => KeyOwner::Own,
+        }
+    }
 }
 
 /// What identifies a request, by numbers or hashes; 0 is no key.
@@ -104,6 +138,11 @@ impl OtherCall {
         self.effects > 0 || self.maybe || self.is_said_to_have_acted()
     }
 
+    /// Whether an answer without an ok says that the request was processed.
+    pub const fn says_processed(&self) -> bool {
+        self.said.processed || self.effects == 0 && matches!(self.claim, EffectClaim::Applied)
+    }
+
     /// Whether the upstream said that it has processed the request, without an ok, and no reversal followed.
     pub const fn is_said_to_have_acted(&self) -> bool {
         self.effects == 0 && !self.reversed && (matches!(self.claim, EffectClaim::Applied) || self.said.processed)
@@ -111,6 +150,11 @@ impl OtherCall {
 }
 
 impl RequestIdentity {
+    /// Whether both have one key, which means the same in all runs and inputs.
+    pub fn has_key_of(&self, other: &RequestIdentity) -> bool {
+        self.key != 0 && (self.tool, self.key) == (other.tool, other.key)
+    }
+
     /// What a call has in common with `other`; none: nothing that matters.
     pub fn relation(&self, other: &RequestIdentity, later: bool) -> Option<Relation> {
         if self.tool != other.tool {
@@ -124,21 +168,46 @@ impl RequestIdentity {
             _ => (same_run && later).then_some(Relation::LaterWrite),
         }
     }
+
+    /// Whether `other` has the same tool and arguments, and another run.
+    fn is_of_other_run(&self, other: &RequestIdentity) -> bool {
+        self.run != other.run && (self.tool, self.args) == (other.tool, other.args)
+    }
 }
 
 impl UpstreamSaid {
     /// What one failure says.
-    pub fn of(error: Option<&ErrorFacts>, verdict: VerdictId, is_keyed: bool, plan: &Plan) -> UpstreamSaid {
+    pub fn of(
+        error: Option<&ErrorFacts>,
+        verdict: VerdictId,
+        is_keyed: bool,
+        facts: ToolFacts,
+        plan: &Plan,
+    ) -> UpstreamSaid {
         let FailureMeaning { denied, processed, .. } = FailureMeaning::under(plan, verdict, error, is_keyed);
         let key_reused = plan.reserved.key_reused == Some(verdict) || error.is_some_and(reads_as_reused_key);
         let message = error.and_then(|error| error.message.as_deref());
         let done = message.is_some_and(tells_of_something_done);
-        let more = message.is_some_and(|message| !is_plain_refusal(message));
-        UpstreamSaid { denied, processed, key_reused: is_keyed && key_reused, ok_after_processed: false, done, more }
+        UpstreamSaid {
+            denied,
+            processed,
+            key_reused: is_keyed && key_reused,
+            ok_after_processed: false,
+            done,
+            more: error.is_some_and(|error| !is_plain_refusal(error)),
+            resent: facts.resends,
+            told_not_to: error.and_then(ErrorFacts::says_to_retry) == Some(false),
+        }
     }
 
     /// What the failures of a simulated call say.
-    fn of_simulated(record: &SimulationRecord, id: CallId, is_keyed: bool, plan: &Plan) -> UpstreamSaid {
+    fn of_simulated(
+        record: &SimulationRecord,
+        id: CallId,
+        is_keyed: bool,
+        facts: ToolFacts,
+        plan: &Plan,
+    ) -> UpstreamSaid {
         let (mut said, mut last) = (UpstreamSaid::default(), None);
         for event in record.events_of(id) {
             match event.what {
@@ -146,7 +215,7 @@ impl UpstreamSaid {
                 Decision::AttemptFinished { .. } => last = None,
                 Decision::FailureClassified { verdict, .. } => {
                     let error = last.and_then(|id| record.error(id));
-                    said = said.or(UpstreamSaid::of(error, verdict, is_keyed, plan));
+                    said = said.or(UpstreamSaid::of(error, verdict, is_keyed, facts, plan));
                 }
                 _ => {}
             }
@@ -164,13 +233,16 @@ impl UpstreamSaid {
             key_reused: self.key_reused || other.key_reused,
             done: self.done || other.done,
             more: self.more || other.more,
+            resent: self.resent || other.resent,
+            told_not_to: self.told_not_to || other.told_not_to,
         }
     }
 }
 
 /// The other calls, in order, and what the upstream said to the call itself.
 pub fn others_of(subject: &Subject, plan: &Plan, simulation: &Simulation) -> (Vec<OtherCall>, UpstreamSaid) {
-    let said = UpstreamSaid::of_simulated(&simulation.record, simulation.call, subject.key().is_some(), plan);
+    let Simulation { record, call, facts, .. } = simulation;
+    let said = UpstreamSaid::of_simulated(record, *call, subject.key().is_some(), *facts, plan);
     match subject {
         Subject::Recorded { recorded, .. } => (recorded.others.clone(), said.or(recorded.said)),
         Subject::Fixture { fixture, .. } => (of_fixture(fixture, plan, simulation), said),
@@ -180,14 +252,15 @@ pub fn others_of(subject: &Subject, plan: &Plan, simulation: &Simulation) -> (Ve
 fn of_fixture(fixture: &Fixture, plan: &Plan, simulation: &Simulation) -> Vec<OtherCall> {
     let scenario = Scenario::of_fixture(fixture, plan);
     let Some(own) = scenario.calls.get(simulation.call.index()) else { return Vec::new() };
-    let own = identity(own.tool.0, own.args.0, own.key.map(|key| key.0));
-    let existing = scenario.before.iter().filter_map(|&(tool, key, args)| {
-        let relation = own.relation(&identity(tool.0, args.0, key.map(|key| key.0)), false)?;
+    let own = identity(own.run, own.tool, own.args, own.honoured_key());
+    let existing = scenario.before.iter().filter_map(|effect| {
+        let relation = own.relation(&identity(effect.run, effect.tool, effect.args, effect.key), false)?;
         Some(OtherCall {
             name: OtherName::Existing,
             relation,
             hides_args: false,
             later: false,
+            order_unknown: false,
             effects: 1,
             taken_back: false,
             may_be_taken_back: false,
@@ -199,7 +272,9 @@ fn of_fixture(fixture: &Fixture, plan: &Plan, simulation: &Simulation) -> Vec<Ot
     });
     let calls = scenario.calls.iter().enumerate().filter_map(|(n, call)| {
         let (id, later) = (CallId::at(n), n > simulation.call.index());
-        let relation = own.relation(&identity(call.tool.0, call.args.0, call.key.map(|key| key.0)), later)?;
+        let other = identity(call.run, call.tool, call.args, call.honoured_key());
+        let other_run = || own.is_of_other_run(&other).then_some(Relation::OtherRun);
+        let relation = own.relation(&other, later).or_else(other_run)?;
         (id != simulation.call).then(|| simulated(call, id, relation, later, plan, &simulation.record))?
     });
     existing.chain(calls).collect()
@@ -222,16 +297,18 @@ fn simulated(
         relation,
         hides_args: false,
         later,
+        order_unknown: false,
         effects,
         taken_back: effects == 0 && net.made > 0,
         may_be_taken_back: false,
         reversed: net.made > effects,
         maybe: effects == 0 && claim != EffectClaim::NotApplied && call.facts.access == Access::Write,
         claim,
-        said: UpstreamSaid::of_simulated(record, id, call.key.is_some(), plan),
+        said: UpstreamSaid::of_simulated(record, id, call.key.is_some(), call.facts, plan),
     })
 }
 
-fn identity(tool: u32, args: u32, key: Option<u32>) -> RequestIdentity {
-    RequestIdentity { run: 0, tool: tool.into(), args: args.into(), key: key.map_or(0, |key| u128::from(key) + 1) }
+fn identity(run: RunId, tool: ToolId, args: ArgsId, key: Option<KeyId>) -> RequestIdentity {
+    let key = key.map_or(0, |key| u128::from(key.0) + 1);
+    RequestIdentity { run: run.0.into(), tool: tool.0.into(), args: args.0.into(), key }
 }

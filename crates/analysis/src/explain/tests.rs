@@ -59,7 +59,7 @@ fn advice(subject: &Subject) -> Advice {
 }
 
 const fn said(reason: ResendReason) -> ResendAdvice {
-    ResendAdvice { person: None, reason }
+    ResendAdvice { person: None, not_now: None, reason }
 }
 
 fn reference(name: &str) -> OtherName {
@@ -81,6 +81,7 @@ fn maybe(name: OtherName, later: bool) -> OtherCall {
         relation,
         hides_args: false,
         later,
+        order_unknown: false,
         effects: 0,
         taken_back,
         may_be_taken_back: false,
@@ -345,4 +346,189 @@ fn a_key_that_the_upstream_ignores_makes_nothing_safe() {
         Explanation::of(&subject, &plan(&tools), &tools).advice.unwrap().resend.reason
     };
     assert_eq!((reason(false), reason(true)), (ResendReason::SameKey, ResendReason::MayHaveActed));
+}
+
+#[test]
+fn effects_under_a_key_that_the_upstream_ignores_are_counted_as_without_one() {
+    let keyed = |id: &str, key: &str| {
+        line(id, OK).replace(r#""tool":"pay""#, &format!(r#""tool":"forgets","idempotency_key":"{key}""#))
+    };
+    let tools = Tools::new(vec![
+        ToolRow::new("forgets", ToolFacts { declared: true, ignores_keys: true, ..ToolFacts::ASSUMED }).unwrap(),
+    ]);
+    let state = |trace: &str| {
+        let (sources, plan) = (Sources::new(["t".to_owned()]), plan(&tools));
+        let wanted = Some(Wanted { name: "b", place: "b" });
+        let mut finder = CallFinder::new(&plan, wanted, &MissingAnswerPolicy::Unanswered, &sources);
+        let input = TraceInput::own("t", trace.as_bytes());
+        finder.take_trace(0, input, AssembleOptions::default(), &RedactionRules::default()).unwrap();
+        let subject = finder.finish().ok().unwrap();
+        Explanation::of(&subject, &plan, &tools).advice.unwrap().state
+    };
+    let twice = Some(Surplus { effects: 2, doubt: None });
+    assert_eq!(state(&(keyed("a", "k") + &keyed("b", "k"))).surplus, twice);
+    assert_eq!(state(&(keyed("a", "k") + &keyed("b", "l"))).surplus, twice, "under whatever key");
+    let other = keyed("a", "k").replace("o1", "o2") + &keyed("b", "k");
+    let other = state(&other);
+    assert_eq!((other.surplus, other.basis, other.takes_key), (None, Basis::Ok, false), "the key is nobody's");
+}
+
+/// A call without an answer, and results of it; `call` says more of the call.
+fn with_results(call: &str, results: &[&str]) -> String {
+    let call =
+        format!(r#"{{"type":"tool_call","run_id":"r1","call_id":"c","tool":"pay","args":{{}},"at_ms":0{call}}}"#);
+    let result = |rest: &&str| format!("\n{{\"type\":\"tool_result\",\"run_id\":\"r1\",\"call_id\":\"c\",{rest}}}");
+    call + &results.iter().map(result).collect::<String>() + "\n"
+}
+
+const LIMITED: &str = r#""attempt":1,"at_ms":10,"status":"error","error":{"kind":"429_rate_limited"}"#;
+const LATER_OK: &str = r#""attempt":1,"at_ms":20,"status":"ok""#;
+
+#[test]
+fn a_second_answer_to_an_attempt_is_evidence_and_a_copy_of_the_first_is_not() {
+    let known = |results: &[&str]| {
+        let advice = advice(&found(&with_results("", results), "c"));
+        (advice.state.known, advice.resend.is_yes())
+    };
+    let limited_later = LIMITED.replace("\"at_ms\":10", "\"at_ms\":15");
+    let timeout_later = format!(r#""attempt":1,"at_ms":20,{TIMEOUT}"#);
+    assert_eq!(known(&[LIMITED]), (EffectState::NotDone, true));
+    assert_eq!(known(&[LIMITED, &limited_later]), (EffectState::NotDone, true), "a copy");
+    assert_eq!(known(&[LIMITED, LATER_OK]), (EffectState::Done, false));
+    assert_eq!(known(&[LATER_OK, LIMITED]), (EffectState::Done, false), "in the other order of lines");
+    assert_eq!(known(&[LIMITED, &timeout_later]), (EffectState::MaybeDone, false));
+}
+
+#[test]
+fn a_late_ok_is_an_effect_of_its_attempt() {
+    let state = |results: &[&str]| advice(&found(&with_results("", results), "c")).state;
+    let late = LATER_OK.replace("\"status\"", "\"answers\":\"late\",\"status\"");
+    let timeout = format!(r#""attempt":1,"at_ms":10,{TIMEOUT}"#);
+    for first in [LIMITED, &timeout] {
+        let state = state(&[first, &late]);
+        assert_eq!((state.known, state.basis, state.once_more), (EffectState::Done, Basis::Ok, None), "{first}");
+    }
+    let ok = LATER_OK.replace("20", "10");
+    assert_eq!(state(&[&ok, &late]).surplus, None, "one attempt has one effect");
+    let second = r#""attempt":2,"at_ms":30,"status":"ok""#;
+    assert_eq!(state(&[&timeout, &late, second]).surplus, Some(Surplus { effects: 2, doubt: None }));
+    assert_eq!(state(&[&timeout, second]).surplus, None);
+    let keyed = with_results(r#","idempotency_key":"k""#, &[&timeout, &late, second]);
+    let surplus = advice(&found(&keyed, "c")).state.surplus;
+    assert_eq!(surplus, Some(Surplus { effects: 2, doubt: Some(SurplusDoubt::Key) }));
+    assert_eq!(state(&[&late]).known, EffectState::Done, "also where the attempt has no other answer");
+}
+
+#[test]
+fn after_a_reversal_under_its_key_an_answer_proves_no_effect() {
+    let call = |id: &str, said: &str, more: &str| {
+        let tool = format!(r#""tool":"pay","reversal_token":"t"{more}"#);
+        line(id, said).replace(r#""tool":"pay""#, &tool)
+    };
+    let reversed = |id: &str, at: u32| {
+        format!(
+            r#"{{"type":"tool_result","run_id":"r1","call_id":"{id}","answers":"reversal","at_ms":{at},"status":"ok"}}"#
+        ) + "\n"
+    };
+    let known = |trace: &str, wanted: &str| {
+        let Advice { state, resend, .. } = advice(&found(trace, wanted));
+        (state.known, state.basis == Basis::KeyReversed, resend.is_yes())
+    };
+    const KEY: &str = r#","idempotency_key":"k""#;
+    const PROCESSED: &str =
+        r#""status":"error","error":{"kind":"409_conflict","message":"idempotency key already processed"}"#;
+    let open = (EffectState::MaybeDone, true, false);
+    for again in [OK, PROCESSED] {
+        let trace = call("a", OK, KEY) + &reversed("a", 20) + &call("b", again, KEY);
+        assert_eq!((known(&trace, "a"), known(&trace, "b")), (open, open), "{again}");
+    }
+    let before = call("a", OK, KEY) + &call("b", OK, KEY) + &reversed("a", 20);
+    assert_eq!(known(&before, "b"), open, "which effect was it, if there were two?");
+    let conflict = call("a", PROCESSED, KEY) + &reversed("a", 20);
+    assert_eq!(known(&conflict, "a"), open, "the reversal may have found nothing");
+    // Look-alikes: one effect that was reversed; no key; another key.
+    let alone = call("a", OK, KEY) + &reversed("a", 20);
+    assert_eq!(known(&alone, "a"), (EffectState::NotDone, false, false));
+    let unkeyed = call("a", OK, "") + &reversed("a", 20) + &call("b", OK, "");
+    assert_eq!(known(&unkeyed, "b"), (EffectState::Done, false, false));
+    let other_key = alone + &call("b", OK, r#","idempotency_key":"l""#);
+    assert_eq!(known(&other_key, "b"), (EffectState::Done, false, false));
+}
+
+#[test]
+fn a_reversal_of_a_call_that_was_not_answered_proves_nothing() {
+    let basis = |results: &[&str]| {
+        let trace = with_results(r#","reversal_token":"t""#, results);
+        advice(&found(&trace, "c")).state.basis
+    };
+    const REVERSED: &str = r#""answers":"reversal","at_ms":20,"status":"ok""#;
+    assert_eq!(basis(&[REVERSED]), Basis::Unknown(Vec::new(), OwnEffect::MayLand));
+    assert_eq!(basis(&[LIMITED, REVERSED]), Basis::NoneActed, "it was refused");
+    assert_eq!(basis(&[r#""attempt":1,"at_ms":10,"status":"ok""#, REVERSED]), Basis::TakenBack(Vec::new()));
+}
+
+#[test]
+fn what_was_taken_back_is_not_made_again_because_its_tool_is_idempotent() {
+    let facts = ToolFacts { declared: true, idempotent: true, ..ToolFacts::ASSUMED };
+    let tools = Tools::new(vec![ToolRow::new("pay", facts).unwrap()]);
+    let reason = |results: &[&str]| {
+        let subject = found(&with_results(r#","reversal_token":"t""#, results), "c");
+        Explanation::of(&subject, &plan(&tools), &tools).advice.unwrap().resend.reason
+    };
+    const DONE: &str = r#""attempt":1,"at_ms":10,"status":"ok""#;
+    const REVERSED: &str = r#""answers":"reversal","at_ms":20,"status":"ok""#;
+    assert_eq!(reason(&[DONE, REVERSED]), ResendReason::TakenBack);
+    assert_eq!(reason(&[REVERSED]), ResendReason::TakenBack, "it may still land");
+    assert_eq!(reason(&[DONE]), ResendReason::Idempotent);
+    assert_eq!(reason(&[LIMITED]), ResendReason::Idempotent);
+}
+
+#[test]
+fn a_line_that_was_skipped_may_show_what_became_of_a_call() {
+    let reason = |trace: &str| {
+        let (sources, plan) = (Sources::new(["t".to_owned()]), plan(&tools()));
+        let wanted = Some(Wanted { name: "c", place: "c" });
+        let mut finder = CallFinder::new(&plan, wanted, &MissingAnswerPolicy::Unanswered, &sources);
+        let options = AssembleOptions { skip_invalid: true, ..AssembleOptions::default() };
+        finder.take_trace(0, TraceInput::own("t", trace.as_bytes()), options, &RedactionRules::default()).unwrap();
+        let advice = advice(&finder.finish().ok().unwrap());
+        (advice.state.skipped_lines, advice.resend.reason)
+    };
+    let refused = with_results("", &[LIMITED]);
+    assert_eq!(reason(&refused), (0, ResendReason::NotDone));
+    assert_eq!(reason(&(refused.clone() + r#"{"run_id":"r1","call_id":"c","status":"o"#)), (1, ResendReason::Skipped));
+    assert_eq!(reason(&(refused + r#"{"run_id":"r1","call_id":"c","status":"OK"}"#)), (1, ResendReason::Skipped));
+    let keyed = with_results(r#","idempotency_key":"k""#, &[LIMITED]) + "{";
+    assert_eq!(reason(&keyed), (1, ResendReason::NotDone), "the same key is harmless");
+}
+
+#[test]
+fn whose_a_key_is_in_two_inputs_their_times_decide_and_never_the_order_of_files() {
+    let call = |id: &str, order: &str, at: &str| {
+        let args = format!(r#""idempotency_key":"k",{at}{OK}"#);
+        line(id, &args).replace("o1", order)
+    };
+    let advice_on = |traces: &[&str], wanted: &str| {
+        let subject = search(traces, Some(wanted), &MissingAnswerPolicy::Unanswered).ok().unwrap();
+        let explanation = explained(&subject);
+        let claim = explanation.simulation.outcome().unwrap().claim;
+        let Advice { state, resend, .. } = explanation.advice.unwrap();
+        ((state.known, resend.reason), claim, state.key_order_unknown)
+    };
+    let (monday, tuesday) = (call("mon", "o1", r#""at_ms":5,"#), call("tue", "o2", r#""at_ms":9,"#));
+    let (own, taken) = ((EffectState::Done, ResendReason::Done), (EffectState::MaybeDone, ResendReason::KeyOfAnother));
+    for traces in [[&*monday, &*tuesday], [&*tuesday, &*monday]] {
+        assert_eq!(advice_on(&traces, "mon"), (own, EffectClaim::Applied, false), "{traces:?}");
+        assert_eq!(advice_on(&traces, "tue"), (taken, EffectClaim::Unknown, false), "{traces:?}");
+    }
+    for untimed in [monday.replace(r#""at_ms":5,"#, ""), monday.replace(":5,", ":9,")] {
+        for traces in [[&*untimed, &*tuesday], [&*tuesday, &*untimed]] {
+            assert_eq!(advice_on(&traces, "mon"), (taken, EffectClaim::Unknown, true), "{traces:?}");
+            assert_eq!(advice_on(&traces, "tue"), (taken, EffectClaim::Unknown, true), "{traces:?}");
+        }
+    }
+    let one_input = monday.replace(r#""at_ms":5,"#, "") + &tuesday;
+    assert_eq!(advice_on(&[&one_input], "mon").0, own, "in one input, the lines decide");
+    let other_key = tuesday.replace(r#""k""#, r#""l""#);
+    assert_eq!(advice_on(&[&other_key, &monday], "tue").0, own);
 }

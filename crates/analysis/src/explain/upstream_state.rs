@@ -2,10 +2,12 @@
 //! count, also those that the playbook would not have requested; modelled answers prove nothing.
 
 use super::evidence::AnswerEvidence;
-use super::others::{OtherCall, OtherName, Relation, UpstreamSaid, others_of};
+use super::others::{KeyOwner, OtherCall, OtherName, Relation, UpstreamSaid, others_of};
 use super::subject::{Simulation, Subject};
 use playproof_engine::call::RecordedCall;
-use playproof_engine::event::{EffectClaim, FieldKey, FieldValue, FindingId, IntentBalance, Outcome, Provenance};
+use playproof_engine::event::{
+    EffectClaim, FieldKey, FieldValue, FindingId, IntentBalance, IntentDoubt, Outcome, Provenance,
+};
 use playproof_engine::playbook::{Access, ToolFacts};
 use playproof_engine::sim::Plan;
 use playproof_engine::upstream::KeyDialect;
@@ -37,8 +39,8 @@ pub enum SurplusDoubt {
     Key,
     /// The tool is not declared as a write.
     ToolFacts,
-    /// The calls have no run: they may belong to several.
-    NoRun,
+    /// The calls may be different requests.
+    Intent(IntentDoubt),
 }
 
 /// The state of the upstream.
@@ -52,8 +54,8 @@ pub struct UpstreamState {
     pub taken_back: bool,
     /// A reversal was confirmed, whatever it found, or may have taken back what was made.
     pub reversed: bool,
-    /// This holds only if this call and others belong to one run: they name none.
-    pub if_one_run: bool,
+    /// This holds only if this call and others are one request, which is unknown.
+    pub if_same: Option<IntentDoubt>,
     /// The outcome contradicts what is known.
     pub contradicted: bool,
     /// What the upstream said to this call, and to calls with its intent.
@@ -70,10 +72,14 @@ pub struct UpstreamState {
     pub other_keys: Vec<OtherCall>,
     /// Calls that may be the same request, which the recording hides.
     pub maybe_same: Vec<OtherCall>,
+    /// Calls of other runs with this tool and these arguments that acted or may have: other intents.
+    pub other_runs: Vec<OtherCall>,
     /// The same key, for other requests.
     pub other_arguments: Vec<OtherCall>,
     /// The key belongs to another request: one that was sent before, or the upstream says so.
     pub takes_key: bool,
+    /// Another request was sent under the key, and nothing shows which came first.
+    pub key_order_unknown: bool,
     /// The request was the first with its key, and another one was sent under it later.
     pub shares_key: bool,
     /// Later calls of the tool with other arguments.
@@ -86,6 +92,8 @@ pub struct UpstreamState {
     pub unclaimed_oks: u64,
     /// Inputs that could not be read to their ends: they may show what became of this call.
     pub unread_inputs: u32,
+    /// Lines of the inputs that were skipped: likewise.
+    pub skipped_lines: u64,
     /// The number of recorded answers that the playbook does not use.
     pub unused: u32,
     /// Whether the outcome claims less than is known, because a request has no recorded answer.
@@ -137,6 +145,10 @@ pub enum Basis {
     TakenBack(Vec<OtherCall>),
     /// According to the playbook, no attempt with the intent can have acted.
     NoneActed,
+    /// Unknown: according to the playbook, no attempt with the intent can have acted, and what a failure says is no proof.
+    Distrusted(Distrust),
+    /// Unknown: a reversal under the key was confirmed, or may have been, and the upstream goes on giving its first answer.
+    KeyReversed,
     /// Unknown: the key was sent before with other arguments, so that its answers may belong to this call.
     KeyOfAnother(OtherName),
     /// What became of the steps of an action.
@@ -150,6 +162,28 @@ pub enum Basis {
     },
     /// Unknown: these other calls may have acted, or this call.
     Unknown(Vec<OtherCall>, OwnEffect),
+}
+
+/// Why the failures of an intent do not prove that nothing was done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Distrust {
+    /// A message tells that something was done.
+    SaysDone,
+    /// An error says more than that the request was refused.
+    SaysMore,
+    /// The client of the tool sends requests again by itself: an earlier one may have acted.
+    Resent,
+}
+
+impl Distrust {
+    const fn of(said: UpstreamSaid) -> Option<Distrust> {
+        match said {
+            UpstreamSaid { done: true, .. } => Some(Distrust::SaysDone),
+            UpstreamSaid { more: true, .. } => Some(Distrust::SaysMore),
+            UpstreamSaid { resent: true, .. } => Some(Distrust::Resent),
+            _ => None,
+        }
+    }
 }
 
 /// What this call may have done.
@@ -188,7 +222,10 @@ impl UpstreamState {
         // A denial, and a request that was processed, also count under another key.
         let under_other_key: Vec<OtherCall> = related(&others, Relation::OtherKey);
         let elsewhere = under_other_key.iter().fold(said, |said, other| said.or(other.said));
-        let identical = |other: &&OtherCall| !matches!(other.relation, Relation::OtherArguments | Relation::LaterWrite);
+        let identical = |other: &&OtherCall| match other.relation {
+            Relation::Same | Relation::OtherKey | Relation::MaybeSame(_) => true,
+            Relation::OtherArguments | Relation::LaterWrite | Relation::OtherRun => false,
+        };
         // A denial counts also where it is unknown whether the call is the same request.
         let denials = || others.iter().filter(identical).filter(|other| other.said.denied).cloned();
         let denied: Vec<OtherCall> = if own_said.denied { Vec::new() } else { denials().collect() };
@@ -197,15 +234,17 @@ impl UpstreamState {
         let is_denied = own_said.denied || !denied.is_empty();
         let done = elsewhere.done || others.iter().filter(identical).any(|other| other.said.done);
         let more = elsewhere.more || others.iter().filter(identical).any(|other| other.said.more);
-        let said = UpstreamSaid { key_reused: said.key_reused, denied: is_denied, done, more, ..elsewhere };
+        let resent = elsewhere.resent || others.iter().filter(identical).any(|other| other.said.resent);
+        let said = UpstreamSaid { key_reused: said.key_reused, denied: is_denied, done, more, resent, ..elsewhere };
         let other_arguments = related(&others, Relation::OtherArguments);
-        let by_key = |other: &&OtherCall| matches!(other.relation, Relation::Same | Relation::OtherArguments);
-        let first = others.iter().find(by_key).filter(|first| !first.later);
-        let is_reused = first.is_some_and(|first| first.relation == Relation::OtherArguments);
+        let key_owner = KeyOwner::among(&others);
+        let owner = match key_owner {
+            KeyOwner::Own => None,
+            KeyOwner::Other(owner) | KeyOwner::Unknown(owner) => Some(owner),
+        };
         let mut state = match subject {
             Subject::Recorded { call, recorded, .. } => {
                 let same = if facts.repeatable { Vec::new() } else { same };
-                let owner = first.filter(|_| is_reused);
                 let evidence = AnswerEvidence::of(call.raw(), plan, facts);
                 let evidence = if recorded.token_shared.is_empty() { evidence } else { evidence.with_shared_token() };
                 let intended = Intended { evidence, same, owner };
@@ -215,24 +254,31 @@ impl UpstreamState {
             Subject::Fixture { fixture, .. } => of_fixture(simulation, fixture.keys, outcome),
         };
         let finds = |id| simulation.findings.iter().any(|finding| finding.id == id);
-        state.contradicted |= finds(FindingId::UntruthfulOutcome);
+        state.contradicted = finds(FindingId::UntruthfulOutcome);
         state.keys_forgotten |= facts.ignores_keys;
         state.read_acted = finds(FindingId::ReadActed);
-        state.shares_key = !is_reused && !other_arguments.is_empty();
-        state.takes_key = !state.shares_key && (is_reused || said.key_reused);
+        state.shares_key = owner.is_none() && !other_arguments.is_empty();
+        state.takes_key = !state.shares_key && (owner.is_some() || said.key_reused);
+        state.key_order_unknown = matches!(key_owner, KeyOwner::Unknown(_));
         state.said = said;
+        if let (Basis::NoneActed, Some(distrust)) = (&state.basis, Distrust::of(said)) {
+            (state.known, state.claims_less) = (EffectState::MaybeDone, false);
+            state.basis = Basis::Distrusted(distrust);
+        }
         state.denied = denied;
         state.processed = processed;
         state.other_arguments = other_arguments;
         if facts.access == Access::Write {
-            (state.unclaimed_oks, state.unread_inputs) = match subject {
-                Subject::Recorded { recorded, .. } => (recorded.unclaimed_oks, recorded.unread_inputs),
-                Subject::Fixture { .. } => (0, 0),
-            };
+            if let Subject::Recorded { recorded, .. } = subject {
+                (state.unclaimed_oks, state.unread_inputs) = (recorded.unclaimed_oks, recorded.unread_inputs);
+                state.skipped_lines = recorded.skipped_lines;
+            }
             state.other_keys = if facts.repeatable { Vec::new() } else { under_other_key };
             let maybe_same = |other: &&OtherCall| matches!(other.relation, Relation::MaybeSame(_));
             if !facts.repeatable && !facts.idempotent {
                 state.maybe_same = others.iter().filter(maybe_same).cloned().collect();
+                state.other_runs = related(&others, Relation::OtherRun);
+                state.other_runs.retain(OtherCall::may_have_acted);
             }
             state.later_writes = if facts.idempotent { related(&others, Relation::LaterWrite) } else { Vec::new() };
         } else if state.known != EffectState::Done {
@@ -248,7 +294,7 @@ impl UpstreamState {
             surplus: None,
             taken_back: false,
             reversed: false,
-            if_one_run: false,
+            if_same: None,
             contradicted: false,
             said: UpstreamSaid::default(),
             token_shared: Vec::new(),
@@ -257,14 +303,17 @@ impl UpstreamState {
             processed: Vec::new(),
             other_keys: Vec::new(),
             maybe_same: Vec::new(),
+            other_runs: Vec::new(),
             other_arguments: Vec::new(),
             takes_key: false,
             shares_key: false,
+            key_order_unknown: false,
             later_writes: Vec::new(),
             once_more: None,
             basis,
             unclaimed_oks: 0,
             unread_inputs: 0,
+            skipped_lines: 0,
             unused: 0,
             claims_less: false,
             modelled: false,
@@ -293,7 +342,7 @@ impl OwnEffect {
     const fn of(evidence: AnswerEvidence) -> OwnEffect {
         match (evidence.proved.taken_back, evidence.claim, evidence.maybe) {
             _ if evidence.proved.may_be_taken_back() => OwnEffect::MayBeTakenBack,
-            (1.., _, 1..) => OwnEffect::MayLand,
+            (1.., _, 1..) | (1.., None, _) => OwnEffect::MayLand,
             (1.., ..) if evidence.proved.made > 0 => OwnEffect::TakenBack,
             (_, None, _) => OwnEffect::Unanswered,
             (_, Some(_), 1..) => OwnEffect::Maybe,
@@ -312,16 +361,10 @@ fn of_fixture(simulation: &Simulation, keys: KeyDialect, outcome: &Outcome) -> U
     };
     let doubt = (!facts.declared).then_some(SurplusDoubt::ToolFacts);
     let surplus = Surplus { effects: truth.effects, doubt };
-    let contradicted = match claim {
-        EffectClaim::Applied => truth.effects == 0,
-        EffectClaim::NotApplied => truth.effects > 0,
-        EffectClaim::Unknown => false,
-    };
     UpstreamState {
         surplus: (truth.effects > 1 && adds_effects(facts)).then_some(surplus),
         taken_back: truth.effects == 0 && simulation.made() > 0,
         reversed: truth.reversed > 0,
-        contradicted: contradicted && facts.access == Access::Write,
         keys_forgotten: matches!(keys, KeyDialect::None | KeyDialect::Lossy),
         ..UpstreamState::new(known, Basis::Ledger(truth, claim))
     }
@@ -333,7 +376,7 @@ struct Intended<'a> {
     evidence: AnswerEvidence,
     /// By the other calls with the same arguments.
     same: Vec<OtherCall>,
-    /// The first with the key, if it has other arguments.
+    /// The first with the key, if it has other arguments, or may be the first.
     owner: Option<&'a OtherCall>,
 }
 
@@ -360,15 +403,26 @@ fn of_recording(
             ..UpstreamState::new(EffectState::MaybeDone, Basis::KeyOfAnother(owner.name.clone()))
         };
     }
-    let doubt = match (call.is_keyed(), facts.declared, call.run()) {
-        (true, ..) => Some(SurplusDoubt::Key),
-        (false, false, _) => Some(SurplusDoubt::ToolFacts),
-        (false, true, None) => (effects > evidence.proved.net()).then_some(SurplusDoubt::NoRun),
-        (false, true, Some(_)) => None,
+    let is_keyed = call.is_keyed() && !facts.ignores_keys;
+    let if_same = call.intent_doubt().filter(|_| !is_keyed);
+    let doubt = match (is_keyed, facts.declared) {
+        (true, _) => Some(SurplusDoubt::Key),
+        (false, false) => Some(SurplusDoubt::ToolFacts),
+        (false, true) => if_same.filter(|_| effects > evidence.proved.net()).map(SurplusDoubt::Intent),
     };
+    let says_done = effects > 0 || evidence.says_processed() || same.iter().any(OtherCall::says_processed);
+    let is_reversed = evidence.proved.is_reversed() || same.iter().any(|other| other.reversed);
+    if is_keyed && is_reversed && says_done {
+        return UpstreamState {
+            reversed: true,
+            unused: simulation.tally().tape_left,
+            modelled: asked_a_model(simulation),
+            ..UpstreamState::new(EffectState::MaybeDone, Basis::KeyReversed)
+        };
+    }
     let surplus = Surplus { effects, doubt };
     let surplus = (effects > 1 && adds_effects(facts)).then_some(surplus);
-    let may_be_doubled = known == EffectState::Done && adds_effects(facts) && call.key().is_none();
+    let may_be_doubled = known == EffectState::Done && adds_effects(facts) && !is_keyed;
     let taken_back = evidence.proved.all_taken_back() || same.iter().any(|other| other.taken_back);
     let basis = match surplus {
         Some(surplus) => {
@@ -379,10 +433,8 @@ fn of_recording(
     UpstreamState {
         surplus,
         taken_back: taken_back && known == EffectState::NotDone,
-        if_one_run: call.run().is_none() && !call.is_keyed() && basis.rests_on_others(),
-        reversed: evidence.proved.taken_back > 0
-            || evidence.proved.may_be_taken_back()
-            || same.iter().any(|other| other.reversed),
+        if_same: if_same.filter(|_| basis.rests_on_others()),
+        reversed: is_reversed,
         once_more: may_be_doubled.then(|| once_more(same, evidence, surplus.is_some())).flatten(),
         unused: simulation.tally().tape_left,
         claims_less: known == EffectState::NotDone && outcome.claim == EffectClaim::Unknown,

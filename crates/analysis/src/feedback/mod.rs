@@ -13,4 +13,4 @@ pub use file::{SCHEMA, parse};
 pub use model::{
     CameFrom, EditRefused, Feedback, FeedbackPlaces, FeedbackState, JudgedFeedback, Kept, OpenFeedback, waiting,
 };
-pub use slice::{NotCut, Slice, earlier};
+pub use slice::{MOST_SHARING, NotCut, OtherCalls, Slice};

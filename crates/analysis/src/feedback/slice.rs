@@ -1,5 +1,6 @@
 //! The trace slice that replays one call: the call with all its attempts, and the earlier calls of its run with the same
-//! intent or the same reversal token. No other call can influence its simulation.
+//! intent or the same reversal token. No other call can influence its simulation, unless the calls of a dispatcher share more:
+//! then the slice holds those.
 
 use std::collections::BTreeMap;
 
@@ -17,9 +18,11 @@ use playproof_trace::input::{ReadError, TraceInput};
 use playproof_trace::redact::RedactionRules;
 use playproof_trace::{canonical, slice};
 
-/// The most earlier calls in a slice: the latest ones. More where all calls of a run share something.
+/// The most earlier calls in a slice: the latest ones.
 const MOST_EARLIER: usize = 20;
-const MOST_SHARING: usize = 1_000;
+
+/// The most other calls in a slice whose calls share something.
+pub const MOST_SHARING: usize = 1_000;
 
 /// Whether an earlier call of the same input belongs to the slice of `about`. Neither may be redacted.
 pub fn belongs(earlier: &RecordedCall, about: &RecordedCall) -> bool {
@@ -34,30 +37,55 @@ pub fn belongs(earlier: &RecordedCall, about: &RecordedCall) -> bool {
     token || one.request == other.request || one.key != 0 && one.key == other.key
 }
 
-/// The earlier calls of its input that belong to the slice of `about`, the latest ones, in their order; all of its run if
-/// they share something.
-///
-/// # Errors
-/// An input that cannot be read.
-pub fn earlier(
-    input: TraceInput<'_>,
-    options: AssembleOptions,
-    redaction: &RedactionRules,
-    about: &RecordedCall,
-    shares_state: bool,
-) -> Result<Vec<CompletedCall>, ReadError> {
-    let most = if shares_state { MOST_SHARING } else { MOST_EARLIER };
-    let shares = |call: &RecordedCall| shares_state && call.number < about.number && call.run() == about.run();
-    let mut latest: BTreeMap<u64, CompletedCall> = BTreeMap::new();
-    input.each_call(0, options, redaction, &|_| true, |closed| {
-        if shares(closed.raw()) || belongs(closed.raw(), about) {
-            latest.insert(closed.raw().number, closed);
-            if latest.len() > most {
-                latest.pop_first();
+/// The other calls of its input that a slice may hold, each part in the order of their lines.
+#[derive(Debug, Default)]
+pub struct OtherCalls {
+    /// Those before it that belong to its slice, the latest ones; where calls share something, all of its dispatcher.
+    pub earlier: Vec<CompletedCall>,
+    /// Where calls share something, those of its dispatcher that were made after it, and may have ended before.
+    pub later: Vec<CompletedCall>,
+    /// The calls of its dispatcher for which there is no room.
+    pub left_out: u64,
+}
+
+impl OtherCalls {
+    /// Those of `about` in its input.
+    ///
+    /// # Errors
+    /// An input that cannot be read.
+    pub fn of(
+        input: TraceInput<'_>,
+        options: AssembleOptions,
+        redaction: &RedactionRules,
+        about: &RecordedCall,
+        shares_state: bool,
+    ) -> Result<OtherCalls, ReadError> {
+        let most = if shares_state { MOST_SHARING } else { MOST_EARLIER };
+        let (mut earlier, mut later): (BTreeMap<u64, CompletedCall>, BTreeMap<u64, CompletedCall>) = Default::default();
+        let mut left_out = 0;
+        input.each_call(0, options, redaction, &|_| true, |closed| {
+            let (number, shares) = (closed.raw().number, shares_state && has_same_dispatcher(closed.raw(), about));
+            if number < about.number && (shares || belongs(closed.raw(), about)) {
+                earlier.insert(number, closed);
+                if earlier.len() > most {
+                    left_out += u64::from(earlier.pop_first().is_some());
+                }
+            } else if number > about.number && shares {
+                later.insert(number, closed);
+                if later.len() > most {
+                    left_out += u64::from(later.pop_last().is_some());
+                }
             }
-        }
-    })?;
-    Ok(latest.into_values().collect())
+        })?;
+        Ok(OtherCalls { earlier: earlier.into_values().collect(), later: later.into_values().collect(), left_out })
+    }
+}
+
+fn has_same_dispatcher(one: &RecordedCall, other: &RecordedCall) -> bool {
+    match (one.dispatcher(), other.dispatcher()) {
+        (None, None) => one.run() == other.run(),
+        (one, other) => one == other,
+    }
 }
 
 /// A call and its slice, ready to be written.
@@ -77,7 +105,10 @@ pub struct Slice {
 #[derive(Debug)]
 pub enum NotCut {
     /// Its lines alone end differently than in the whole trace.
-    NotAlone,
+    NotAlone {
+        /// The calls of its dispatcher for which the slice has no room.
+        left_out: u64,
+    },
     /// The redacted lines end differently.
     Redacted {
         /// What it makes of the call as recorded.
@@ -96,8 +127,8 @@ impl From<ReadError> for NotCut {
 }
 
 impl Slice {
-    /// The slice of `about` with its `earlier` calls, redacted and read back: the playbook must make the same of it as of
-    /// the trace, in which the calls of its run make `in_run` of it.
+    /// The slice of `about` with other calls, redacted and read back: the playbook must make the same of it as of the trace, in
+    /// which the calls of its dispatcher make `in_run` of it. Calls that were made after it are kept only if they are needed.
     ///
     /// # Errors
     /// It does not.
@@ -105,28 +136,53 @@ impl Slice {
         plan: &Plan,
         about: &CompletedCall,
         in_run: &InRun,
-        earlier: &[CompletedCall],
+        others: &OtherCalls,
+        redaction: &RedactionRules,
+    ) -> Result<Slice, NotCut> {
+        let OtherCalls { earlier, later, left_out } = others;
+        let wanted = Ending::of(plan, about.raw(), in_run);
+        let of = |later: &[CompletedCall]| Slice::of(plan, &wanted, (earlier, about, later), redaction);
+        let room = MOST_SHARING.saturating_sub(earlier.len());
+        let later = &later[..later.len().min(room)];
+        let left_out = left_out + (others.later.len() - later.len()) as u64;
+        let cut = match of(&[]) {
+            Err(NotCut::NotAlone { .. }) if !later.is_empty() => of(later),
+            cut => cut,
+        };
+        cut.map_err(|why| if let NotCut::NotAlone { .. } = why { NotCut::NotAlone { left_out } } else { why })
+    }
+
+    /// The slice of a call with the calls before and after it, if it ends as wanted.
+    fn of(
+        plan: &Plan,
+        wanted: &Ending,
+        (earlier, about, later): (&[CompletedCall], &CompletedCall, &[CompletedCall]),
         redaction: &RedactionRules,
     ) -> Result<Slice, NotCut> {
         let text = |call: fn(&CompletedCall) -> &RecordedCall| {
-            slice::lines(&earlier.iter().chain([about]).map(call).collect::<Vec<_>>())
+            slice::lines(&earlier.iter().chain([about]).chain(later).map(call).collect::<Vec<_>>())
         };
-        let wanted = Ending::of(plan, about.raw(), in_run);
-        match Slice::read_back(plan, text(CompletedCall::raw), redaction)? {
-            Some(slice) if slice.ending == wanted => {}
-            _ => return Err(NotCut::NotAlone),
+        let read_back = |call| Slice::read_back(plan, text(call), earlier.len(), redaction);
+        match read_back(CompletedCall::raw)? {
+            Some(slice) if slice.ending == *wanted => {}
+            _ => return Err(NotCut::NotAlone { left_out: 0 }),
         }
-        match Slice::read_back(plan, text(CompletedCall::shown), redaction)? {
-            Some(slice) if slice.ending == wanted => Ok(slice),
+        match read_back(CompletedCall::shown)? {
+            Some(slice) if slice.ending == *wanted => Ok(slice),
             other => {
                 let got = other.map(|slice| Box::new(slice.ending));
-                Err(NotCut::Redacted { wanted: Box::new(wanted), got })
+                Err(NotCut::Redacted { wanted: Box::new(wanted.clone()), got })
             }
         }
     }
 
-    /// The slice with this text, for its last call; none without a call.
-    fn read_back(plan: &Plan, text: String, redaction: &RedactionRules) -> Result<Option<Slice>, ReadError> {
+    /// The slice with this text, for the call at a place in the order of their lines; none without that call.
+    fn read_back(
+        plan: &Plan,
+        text: String,
+        about: usize,
+        redaction: &RedactionRules,
+    ) -> Result<Option<Slice>, ReadError> {
         let closed = TraceInput::own("the slice", text.as_bytes()).calls(redaction)?;
         let mut sessions = Sessions::default();
         for (number, closed) in (0..).zip(&closed) {
@@ -137,14 +193,15 @@ impl Slice {
         let ended: Vec<FinishedCall> = sessions.take_ended().collect();
         let in_run = |number| match ended.iter().find(|ended| ended.number == number) {
             Some(FinishedCall { token_spent, record, .. }) => {
-                InRun { token_spent: *token_spent, record: plan.shares_state.then(|| Box::new(record.clone())) }
+                InRun { token_spent: *token_spent, record: plan.shares_state.then(|| record.clone()) }
             }
             None => InRun::default(),
         };
-        let last = (0..).zip(&closed).max_by_key(|(_, closed)| closed.raw().number);
-        Ok(last.map(|(number, last)| Slice {
-            reference: last.raw().reference(),
-            ending: Ending::of(plan, last.raw(), &in_run(number)),
+        let mut by_line: Vec<(u64, &CompletedCall)> = (0..).zip(&closed).collect();
+        by_line.sort_by_key(|(_, closed)| closed.raw().number);
+        Ok(by_line.get(about).map(|(number, about)| Slice {
+            reference: about.raw().reference(),
+            ending: Ending::of(plan, about.raw(), &in_run(*number)),
             calls: closed.len(),
             text,
         }))

@@ -257,8 +257,8 @@ fn read(redaction: &RedactionRules) -> Vec<CompletedCall> {
 fn cut(about: usize, redaction: &RedactionRules) -> Result<Slice, NotCut> {
     let about = &read(redaction)[about];
     let input = TraceInput::own("t.jsonl", TRACE.as_bytes());
-    let earlier = earlier(input, AssembleOptions::default(), redaction, about.raw(), false).unwrap();
-    Slice::cut(&plan(), about, &InRun::default(), &earlier, redaction)
+    let others = OtherCalls::of(input, AssembleOptions::default(), redaction, about.raw(), false).unwrap();
+    Slice::cut(&plan(), about, &InRun::default(), &others, redaction)
 }
 
 #[test]
@@ -289,10 +289,17 @@ fn a_call_that_does_not_replay_alone_as_in_its_trace_is_not_cut() {
     let about = &TraceInput::own("t.jsonl", text.as_bytes()).calls(&RedactionRules::default()).unwrap()[0];
     let source = Source::whole("reversing", embedded("reversing").unwrap());
     let plan = Plan::new(parse_playbook(source).unwrap().playbook, &Tools::default());
-    let cut =
-        |token_spent| Slice::cut(&plan, about, &InRun { token_spent, record: None }, &[], &RedactionRules::default());
+    let cut = |token_spent| {
+        Slice::cut(
+            &plan,
+            about,
+            &InRun { token_spent, record: None },
+            &OtherCalls::default(),
+            &RedactionRules::default(),
+        )
+    };
     assert!(cut(false).is_ok());
-    assert!(matches!(cut(true), Err(NotCut::NotAlone)), "no call of the slice spends the token");
+    assert!(matches!(cut(true), Err(NotCut::NotAlone { left_out: 0 })), "no call of the slice spends the token");
 }
 
 #[test]

@@ -6,7 +6,8 @@ use playproof_engine::words;
 words! {
     /// Whether the candidate attempts more or less than the base.
     pub enum Direction {
-        /// It attempts a write (or redeems a reversal token) where the base does not.
+        /// It attempts a write (or redeems a reversal token) where the base does not, or tells the agent that it may try
+        /// again.
         Widening = "widening",
         /// It does not attempt a write (or a reversal) that the base attempts.
         Narrowing = "narrowing",
@@ -30,6 +31,8 @@ words! {
         Upstream = "upstream",
         /// How long it waited.
         Delay = "delay",
+        /// What its agent is told.
+        Told = "told",
     }
 }
 

@@ -1,20 +1,23 @@
-//! Compares one call under two playbooks: the first different decision, its cause and its consequences. Times do not
+//! Compares one call under two playbooks: the first different decision and its consequences. Times do not
 //! count: a decision that only comes later is the same.
 
-use super::cause::{CauseKey, ChangeKind, Changes, Direction, RuleVerdict};
+use super::blame::{Blame, blame};
+use super::cause::{CauseKey, ChangeKind, Changes, Direction};
 use super::pairing::Pairing;
 use playproof_engine::event::{
-    AdmissionRefusal, Decision, DecisionEvent, DeprecationReason, EventKind, FieldKey, FieldValue, FindingBy,
-    FindingId, GuardKind, Outcome, OutcomeKind, Status, StopReason,
+    Decision, DecisionEvent, DeprecationReason, EventKind, FieldKey, FieldValue, FindingBy, FindingId, Outcome,
+    OutcomeKind, Status, Told,
 };
 use playproof_engine::ids::{CallId, ErrorId};
-use playproof_engine::playbook::{Access, LimitKind, ToolFacts};
-use playproof_engine::sim::{CallTally, SimulationRecord};
+use playproof_engine::playbook::{Access, ToolFacts};
+use playproof_engine::sim::{CallTally, Plan, SimulationRecord};
 use playproof_engine::upstream::NetEffects;
 
 /// One call under one playbook.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CallRun<'a> {
+    pub plan: &'a Plan,
+    pub tool: &'a str,
     pub record: &'a SimulationRecord,
     pub outcome: &'a Outcome,
     pub tally: CallTally,
@@ -23,11 +26,17 @@ pub(super) struct CallRun<'a> {
 
 impl<'a> CallRun<'a> {
     /// None for an empty simulation.
-    pub fn of(record: &'a SimulationRecord, facts: ToolFacts) -> Option<CallRun<'a>> {
-        Some(CallRun { record, outcome: record.outcomes.first()?, tally: *record.tallies.first()?, facts })
+    pub fn of(plan: &'a Plan, tool: &'a str, record: &'a SimulationRecord, facts: ToolFacts) -> Option<CallRun<'a>> {
+        let (outcome, tally) = (record.outcomes.first()?, *record.tallies.first()?);
+        Some(CallRun { plan, tool, record, outcome, tally, facts })
     }
 
-    fn events(&self) -> &'a [DecisionEvent] {
+    /// What its agent is told; none unless it failed.
+    fn told(&self) -> Option<&'a Told> {
+        self.record.told.first() // the only call of its simulation
+    }
+
+    pub(super) fn events(&self) -> &'a [DecisionEvent] {
         &self.record.events
     }
 
@@ -57,6 +66,8 @@ impl<'a> CallRun<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CallDifference {
     pub cause: CauseKey,
+    /// Whether it lies in what calls share: it then follows from an earlier call of the dispatcher that differs.
+    pub is_shared: bool,
     pub direction: Direction,
     /// Each is 0 or 1.
     pub changes: Changes,
@@ -73,12 +84,14 @@ struct Sides<'a> {
 /// The difference; none if decisions, end and effects are the same.
 pub(super) fn compare(pairing: &Pairing, base: CallRun<'_>, candidate: CallRun<'_>) -> Option<CallDifference> {
     let sides = Sides { pairing, base, candidate };
-    let at = sides.first_difference()?;
+    let told_differs = || sides.told_differs().then(|| base.events().len().saturating_sub(1));
+    let at = sides.first_difference().or_else(told_differs)?;
     let changes = sides.changes();
     if changes.is_empty() {
         return None;
     }
-    Some(CallDifference { cause: cause(pairing, base, candidate, at), direction: direction(base, candidate), changes })
+    let Blame { cause, is_shared } = blame(pairing, base, candidate, at);
+    Some(CallDifference { cause, is_shared, direction: direction(base, candidate), changes })
 }
 
 impl Sides<'_> {
@@ -88,6 +101,12 @@ impl Sides<'_> {
         let differs = |(mine, theirs): (&DecisionEvent, &DecisionEvent)| !self.same(&mine.what, &theirs.what);
         let common = base.len().min(candidate.len());
         base.iter().zip(candidate).position(differs).or_else(|| (base.len() != candidate.len()).then_some(common))
+    }
+
+    /// Whether the agent is told another class, or something else about another try.
+    fn told_differs(&self) -> bool {
+        let said = |told: &Told| (told.class, told.boundary, told.retriable);
+        self.base.told().map(said) != self.candidate.told().map(said)
     }
 
     fn same(&self, base: &Decision, candidate: &Decision) -> bool {
@@ -205,11 +224,13 @@ impl Sides<'_> {
         changes.set(ChangeKind::Effect, booked(base) != booked(candidate));
         changes.set(ChangeKind::Upstream, base.tally.sends != candidate.tally.sends);
         changes.set(ChangeKind::Delay, base.tally.added_delay != candidate.tally.added_delay);
+        changes.set(ChangeKind::Told, self.told_differs());
         changes
     }
 }
 
-/// More writes or more reversals are widening, whatever else decreases; so is a call that the gate newly lets through.
+/// More writes or more reversals are widening, whatever else decreases; so is an agent that is told that it may try again,
+/// and a call that the gate newly lets through.
 fn direction(base: CallRun<'_>, candidate: CallRun<'_>) -> Direction {
     match (base.is_refused_at_gate(), candidate.is_refused_at_gate()) {
         (true, false) => return Direction::Widening,
@@ -220,125 +241,13 @@ fn direction(base: CallRun<'_>, candidate: CallRun<'_>) -> Direction {
     let attempts = |ran: CallRun<'_>| if writes { ran.outcome.attempts } else { 0 };
     let (mine, theirs) = (attempts(base), attempts(candidate));
     let (taken_back, would_take_back) = (base.reversals(), candidate.reversals());
-    if theirs > mine || would_take_back > taken_back {
+    let may = |ran: CallRun<'_>| ran.told().map(|told| told.retriable);
+    let invites = may(base) == Some(false) && may(candidate) == Some(true);
+    if theirs > mine || would_take_back > taken_back || invites {
         Direction::Widening
     } else if theirs < mine || would_take_back < taken_back {
         Direction::Narrowing
     } else {
         Direction::Neutral
     }
-}
-
-/// The cause of the difference at `at`.
-fn cause(pairing: &Pairing, base: CallRun<'_>, candidate: CallRun<'_>, at: usize) -> CauseKey {
-    let decision = |ran: CallRun<'_>| ran.events().get(at).map(|event| event.what);
-    let (mine, theirs) = (decision(base), decision(candidate));
-    if let (
-        Some(Decision::FailureClassified { verdict: left, rule: by, .. }),
-        Some(Decision::FailureClassified { verdict: right, rule: other, .. }),
-    ) = (mine, theirs)
-        && !pairing.same_verdict(left, right)
-    {
-        let candidate = RuleVerdict { rule: other, verdict: right };
-        return CauseKey::Classified { base: RuleVerdict { rule: by, verdict: left }, candidate };
-    }
-    let by_gate = [(0, base, mine), (1, candidate, theirs)].into_iter().find_map(|(side, ran, what)| match what? {
-        Decision::Refused { why, .. } if why.is_of_gate() => {
-            let position = ran.record.valid_next.first().and_then(|valid| valid.position);
-            pairing.gate_row(side, why, position)
-        }
-        _ => None,
-    });
-    if let Some(row) = by_gate {
-        return CauseKey::Row(row);
-    }
-    if let Some(row) = [mine, theirs].into_iter().flatten().find_map(sharing_row) {
-        let row = row.and_then(|row| pairing.row(row));
-        return row.map_or(CauseKey::ToolFacts, CauseKey::Row);
-    }
-    let facts = |ran: CallRun<'_>| (ran.facts.access, ran.facts.idempotent, ran.facts.repeatable);
-    let other_facts = facts(base) != facts(candidate);
-    if let Some(guard) = guard(mine, theirs) {
-        if other_facts {
-            return CauseKey::ToolFacts;
-        }
-        if let Some(row) = pairing.row(guard) {
-            return CauseKey::Row(row);
-        }
-    }
-    let limit = [mine, theirs].into_iter().flatten().find_map(|what| limit_row(pairing, &what));
-    match limit.or_else(|| verdict_row(pairing, base, at)) {
-        Some(row) => CauseKey::Row(row),
-        None if other_facts => CauseKey::ToolFacts,
-        None => elsewhere(pairing).map_or(CauseKey::Several, CauseKey::Row),
-    }
-}
-
-/// The row of a playbook by which admission refuses a call; none: by the facts of its tool, or by a breaker of its server.
-const fn admission_row(why: AdmissionRefusal) -> Option<&'static str> {
-    match why {
-        AdmissionRefusal::NotFound => Some("registry"),
-        AdmissionRefusal::KeyLength | AdmissionRefusal::KeyReused | AdmissionRefusal::KeyInFlight => Some("dedupe"),
-        AdmissionRefusal::BudgetExceeded => Some("budget"),
-        AdmissionRefusal::QueueFull => Some("permits"),
-        AdmissionRefusal::CircuitOpen => Some("breaker default"),
-        AdmissionRefusal::UnknownAction
-        | AdmissionRefusal::InvalidTransition
-        | AdmissionRefusal::ValidationFailed
-        | AdmissionRefusal::Schema
-        | AdmissionRefusal::KeyMissing
-        | AdmissionRefusal::Unsettled => None,
-    }
-}
-
-/// The row of what calls share that made a decision; `Some(None)`: tool facts did.
-const fn sharing_row(what: Decision) -> Option<Option<&'static str>> {
-    match what {
-        Decision::Refused { why, .. } => Some(admission_row(why)),
-        Decision::Joined { .. } | Decision::ServedFromCache { .. } | Decision::TookOver { .. } => Some(Some("dedupe")),
-        Decision::Queued { behind: None, .. } => Some(Some("permits")),
-        Decision::Circuit { .. } => Some(Some("breaker default")),
-        _ => None,
-    }
-}
-
-/// The switch of the guard that stopped only one side.
-fn guard(base: Option<Decision>, candidate: Option<Decision>) -> Option<&'static str> {
-    let spoke = |what: Decision| match what {
-        Decision::EvidenceRefreshed { .. } => Some((GuardKind::Retry, false)),
-        what => what.guard(),
-    };
-    match (spoke(base?)?, spoke(candidate?)?) {
-        ((mine, stops), (theirs, passes)) if mine == theirs && stops != passes => Some(match mine {
-            GuardKind::Retry => "study retry_guard",
-            GuardKind::Token => "study token_guard",
-        }),
-        _ => None,
-    }
-}
-
-/// The row of the limit that ended the call, if it differs.
-fn limit_row(pairing: &Pairing, what: &Decision) -> Option<usize> {
-    let Decision::Outcome(outcome) = what else { return None };
-    match outcome.kind {
-        OutcomeKind::Exhausted(StopReason::MaxAttempts) => pairing.row("limit max_attempts"),
-        OutcomeKind::Exhausted(StopReason::Deadline) => pairing.row("limit deadline_ms"),
-        OutcomeKind::Exhausted(StopReason::CallTimeout) => pairing.row("limit call_timeout_ms"),
-        _ => None,
-    }
-}
-
-/// The row of the last verdict before the difference whose row differs.
-fn verdict_row(pairing: &Pairing, base: CallRun<'_>, at: usize) -> Option<usize> {
-    let before = base.events().get(..at).unwrap_or_default();
-    before.iter().rev().find_map(|event| match event.what {
-        Decision::FailureClassified { verdict, .. } => pairing.verdict_row(verdict),
-        _ => None,
-    })
-}
-
-/// Another row that can change a decision.
-fn elsewhere(pairing: &Pairing) -> Option<usize> {
-    let limit = || LimitKind::ALL.into_iter().find_map(|kind| pairing.row(&format!("limit {}", kind.as_str())));
-    pairing.study_row().or_else(limit).or_else(|| pairing.row("default_queue"))
 }

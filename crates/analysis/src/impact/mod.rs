@@ -1,8 +1,10 @@
 //! Compares two playbooks on recorded calls, in one pass over the traces. Renders nothing; the totals of each playbook
 //! are replay's.
 
+mod blame;
 mod cause;
 mod compare;
+mod dispatchers;
 mod gate;
 mod pairing;
 mod result;

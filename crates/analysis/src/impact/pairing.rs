@@ -15,9 +15,7 @@ pub(super) struct Pairing {
     queues: Vec<Option<QueueId>>,
     reasons: Vec<Option<ReasonId>>,
     actions: Vec<Option<ActionId>>,
-    /// The names of the base's actions, then of the candidate's.
-    action_names: [Vec<Arc<str>>; 2],
-    /// The same of their steps.
+    /// The names of the steps of the base's actions, then of the candidate's.
     step_names: [Vec<Vec<Arc<str>>>; 2],
     /// The rows in which the playbooks differ.
     pub rows: Vec<RowChange>,
@@ -35,7 +33,6 @@ impl Pairing {
             queues: matched(&base.names.queues, &candidate.names.queues, QueueId),
             reasons: matched(&base.names.reasons, &candidate.names.reasons, ReasonId),
             actions: matched(&base.names.actions, &candidate.names.actions, ActionId),
-            action_names: [base.names.actions.clone(), candidate.names.actions.clone()],
             step_names: [base.names.steps.clone(), candidate.names.steps.clone()],
             rows,
             verdict_rows,
@@ -70,19 +67,15 @@ impl Pairing {
         self.same_action(base.0, candidate.0) && name(0, base) == name(1, candidate)
     }
 
-    /// The place of the row by which the gate of one side refuses a call, if it differs: `side` is 0 for the base.
-    pub fn gate_row(&self, side: usize, why: AdmissionRefusal, position: Option<ActionId>) -> Option<usize> {
+    /// The place of the row by which a gate refuses a call of a run at `position`, if it differs.
+    pub fn gate_row(&self, why: AdmissionRefusal, position: Option<&str>) -> Option<usize> {
         let of_kind = |kind: &str| self.rows.iter().position(|row| row.name.starts_with(kind));
         match why {
             AdmissionRefusal::UnknownAction => self.row("graph others").or_else(|| of_kind("action ")),
             AdmissionRefusal::ValidationFailed => of_kind("action "),
             _ => {
-                let name = |id: ActionId| self.action_names.get(side)?.get(id.index());
-                let row = match position {
-                    None => Some("graph entry".to_owned()),
-                    Some(position) => name(position).map(|name| format!("graph next {name}")),
-                };
-                row.and_then(|row| self.row(&row)).or_else(|| of_kind("graph "))
+                let row = position.map_or("graph entry".to_owned(), |position| format!("graph next {position}"));
+                self.row(&row).or_else(|| of_kind("graph "))
             }
         }
     }

@@ -103,6 +103,8 @@ pub struct CauseRow {
     pub direction: Direction,
     /// How many.
     pub calls: u64,
+    /// How many of them differ only because an earlier call of their dispatcher does: what they share has changed.
+    pub following: u64,
     /// How many of them end undetermined under either playbook.
     pub undetermined: u64,
     /// What differs.
@@ -111,7 +113,7 @@ pub struct CauseRow {
     pub load: Load,
     /// Their tools.
     pub tools: Counts,
-    /// The smallest of them: the fewest decisions, the shortest arguments, the earliest.
+    /// The smallest of them, first of those that follow from no other: the fewest decisions, the shortest arguments, the earliest.
     pub example: Option<ExampleCall>,
 }
 
@@ -222,6 +224,7 @@ fn causes(
         cause: name(cause, rows, plans),
         direction,
         calls: group.calls,
+        following: group.following,
         undetermined: group.undetermined,
         changes: group.changes,
         load: group.load,

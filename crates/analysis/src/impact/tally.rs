@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::cause::{CauseKey, Changes, Direction};
 use super::compare::{CallDifference, CallRun};
+use super::dispatchers::Dispatchers;
 use crate::replay::{Counts, FindingCounts, ShownCall};
 use playproof_engine::call::{Place, Reply};
 use playproof_engine::event::{FindingBy, FindingKind, Outcome, OutcomeKind};
@@ -107,6 +108,8 @@ fn less(a: Duration, b: Duration) -> Duration {
 #[derive(Clone, Debug, Default)]
 pub(super) struct CauseGroup {
     pub calls: u64,
+    /// Calls that differ because an earlier call of their dispatcher does.
+    pub following: u64,
     pub undetermined: u64,
     pub changes: Changes,
     pub load: Load,
@@ -117,8 +120,8 @@ pub(super) struct CauseGroup {
 /// The smallest call of a group.
 #[derive(Clone, Debug)]
 pub(super) struct SmallestCall {
-    /// Decisions under both playbooks; then the length of its arguments.
-    size: (usize, usize),
+    /// Whether it follows from an earlier call; then decisions under both playbooks; then the length of its arguments.
+    size: (bool, usize, usize),
     pub place: Place,
     pub reference: String,
     pub tool: String,
@@ -127,14 +130,15 @@ pub(super) struct SmallestCall {
 }
 
 impl CauseGroup {
-    fn add(&mut self, call: ShownCall<'_>, base: CallRun<'_>, candidate: CallRun<'_>, difference: &CallDifference) {
+    /// Adds a call.
+    pub fn add(&mut self, call: ShownCall<'_>, [base, candidate]: [CallRun<'_>; 2], difference: &CallDifference) {
         self.calls += 1;
         self.undetermined += u64::from(is_undetermined(base) || is_undetermined(candidate));
         self.changes.merge(&difference.changes);
         self.load.merge(&Load::of(base, candidate));
         self.tools.add(call.tool(), 1);
         let decisions = base.record.events.len() + candidate.record.events.len();
-        let size = (decisions, call.raw().args().map_or(0, str::len));
+        let size = (false, decisions, call.raw().args().map_or(0, str::len));
         if self.example.as_ref().is_none_or(|known| size < known.size) {
             self.example = Some(SmallestCall {
                 size,
@@ -147,8 +151,20 @@ impl CauseGroup {
         }
     }
 
-    fn merge(&mut self, later: CauseGroup) {
+    /// The same calls, all of which follow from an earlier one.
+    #[must_use]
+    pub fn that_follow(mut self) -> CauseGroup {
+        self.following = self.calls;
+        if let Some(example) = &mut self.example {
+            example.size.0 = true;
+        }
+        self
+    }
+
+    /// Adds later calls.
+    pub fn merge(&mut self, later: CauseGroup) {
         self.calls += later.calls;
+        self.following += later.following;
         self.undetermined += later.undetermined;
         self.changes.merge(&later.changes);
         self.load.merge(&later.load);
@@ -232,15 +248,17 @@ pub(super) struct Tallies {
     pub doubled: [u64; 2],
     pub findings: FindingSwings,
     pub groups: BTreeMap<(Direction, CauseKey), CauseGroup>,
+    /// Calls that may follow from earlier ones of their dispatchers.
+    dispatchers: Dispatchers,
 }
 
 impl Tallies {
-    /// Adds one call.
+    /// Adds one call; `dispatcher`, if its calls share something.
     pub fn add(
         &mut self,
         call: ShownCall<'_>,
-        base: CallRun<'_>,
-        candidate: CallRun<'_>,
+        dispatcher: Option<u128>,
+        [base, candidate]: [CallRun<'_>; 2],
         difference: Option<CallDifference>,
     ) {
         let (mine, theirs) = (is_undetermined(base), is_undetermined(candidate));
@@ -264,9 +282,28 @@ impl Tallies {
         self.counts.directions[difference.direction as usize] += 1;
         self.counts.changes.merge(&difference.changes);
         self.counts.load.merge(&Load::of(base, candidate));
-        match self.group((difference.direction, difference.cause)) {
-            Some(group) => group.add(call, base, candidate, &difference),
-            None => self.counts.overflow += 1,
+        let mut group = CauseGroup::default();
+        group.add(call, [base, candidate], &difference);
+        let group = match dispatcher {
+            Some(dispatcher) => self.dispatchers.take(dispatcher, &difference, group),
+            None => Some(group),
+        };
+        if let Some(group) = group {
+            self.add_group((difference.direction, difference.cause), group);
+        }
+    }
+
+    fn add_group(&mut self, key: (Direction, CauseKey), group: CauseGroup) {
+        match self.group(key) {
+            Some(mine) => mine.merge(group),
+            None => self.counts.overflow += group.calls,
+        }
+    }
+
+    /// Gives the calls that follow from others the causes of those: every earlier call is known.
+    pub fn settle(&mut self) {
+        for (key, group) in self.dispatchers.settle() {
+            self.add_group(key, group);
         }
     }
 
@@ -294,8 +331,9 @@ impl Tallies {
         Some(self.groups.entry(key).or_default())
     }
 
-    /// Adds what was counted over later calls.
+    /// Adds what was counted over the calls that come next; this is the sum over all calls before them.
     pub fn merge(&mut self, later: Tallies) {
+        self.settle();
         self.counts.merge(&later.counts);
         for (mine, later) in self.doubled.iter_mut().zip(later.doubled) {
             *mine += later;
@@ -303,11 +341,10 @@ impl Tallies {
         self.findings.gained.merge(&later.findings.gained);
         self.findings.lost.merge(&later.findings.lost);
         for (key, group) in later.groups {
-            match self.group(key) {
-                Some(mine) => mine.merge(group),
-                None => self.counts.overflow += group.calls,
-            }
+            self.add_group(key, group);
         }
+        self.dispatchers.add_later(later.dispatchers);
+        self.settle();
     }
 }
 

@@ -227,6 +227,34 @@ fn an_undetermined_call_is_never_unchanged() {
     assert_eq!((one_sided.counts.changed, one_sided.counts.unchanged()), (0, 1));
 }
 
+/// Calls that fail with a 503 and are given up: told as the class of `tell` says.
+fn told(tell: &str) -> String {
+    format!(
+        "format: playbook/1\nname: p\nqueues: [q]\ndefault_queue: q\ntools: {{ look: {{ access: read }} }}\n\
+         classify: [{{ rule: down, when: {{ status: 503 }}, verdict: down }}]\n\
+         verdicts: {{ down: {{ means: m, effect: unknown, then: {{ deprecate_tool_call: {{ reason: r }} }}{tell} }} }}\n"
+    )
+}
+
+#[test]
+fn an_agent_that_is_newly_told_to_try_again_is_widening() {
+    let trace = r#"{"run_id":"r","tool":"look","args":{},"status":"error","error":{"status":503,"message":"down"}}"#;
+    let of = |base: &str, candidate: &str| {
+        let impact = impact_on(trace, &told(base), &told(candidate), MissingAnswerPolicy::Unanswered, 1);
+        impact
+            .causes
+            .iter()
+            .map(|cause| (row_name(cause).to_owned(), cause.direction, cause.changes.count(ChangeKind::Told)))
+            .collect::<Vec<_>>()
+    };
+    let stays = ", tell: { class: binding_failed, transient: false }";
+    let passes = ", tell: { class: binding_failed, transient: true }";
+    assert_eq!(of(stays, passes), [("verdict down".to_owned(), Direction::Widening, 1)]);
+    assert_eq!(of(passes, stays), [("verdict down".to_owned(), Direction::Neutral, 1)]);
+    assert_eq!(of(stays, ""), [("verdict down".to_owned(), Direction::Widening, 1)]);
+    assert_eq!(of("", ", tell: { class: external_api_error }"), [], "the same is told");
+}
+
 #[test]
 fn names_texts_and_layout_change_nothing() {
     let reworded =
@@ -302,7 +330,8 @@ fn other_errors_are_other_errors_whatever_their_numbers() {
     };
     let (mine, theirs) = (call("no snapshot"), call("no room"));
     let pairing = super::pairing::Pairing::new(&base, &candidate);
-    let ran = |record| super::compare::CallRun::of(record, base.facts("search.web")).expect("a run");
+    let ran =
+        |record| super::compare::CallRun::of(&base, "search.web", record, base.facts("search.web")).expect("a run");
     assert_eq!(mine.outcomes[0].last_error, theirs.outcomes[0].last_error);
     let difference = super::compare::compare(&pairing, ran(&mine), ran(&theirs)).expect("another error");
     assert_eq!(
@@ -361,5 +390,94 @@ fn a_refusal_is_caused_by_the_registry_or_by_the_facts_of_its_tool() {
     };
     let mut causes: Vec<(String, u64)> = impact.causes.iter().map(|row| (name(&row.cause), row.calls)).collect();
     causes.sort();
-    assert_eq!(causes, [("ToolFacts".to_owned(), 2), ("registry".to_owned(), 1)]);
+    assert_eq!(causes, [("registry".to_owned(), 1), ("tool search.web".to_owned(), 2)]);
+}
+
+/// Reads of one server; what they share is appended.
+const SHARING: &str = "\
+format: playbook/1
+name: sharing
+queues: [people]
+default_queue: people
+verdicts:
+  again:
+    means: It did not work now.
+    effect: unknown
+    breaker: failure
+    then: { retry_with_backoff: { backoff_ms: [0], max_retries: 2, retry_budget: few } }
+  told:
+    means: It did not work now, and the answer may say more.
+    effect: unknown
+    then: { retry_with_backoff: { backoff_ms: [0], max_retries: 2, server_delay: { mode: exact, negative: stop } } }
+classify:
+  - { rule: down, when: { kind: down }, verdict: again }
+  - { rule: told, when: { kind: told }, verdict: told }
+tools:
+  s1: { access: read, server: s }
+retry_budgets:
+  few: { kind: token_bucket, capacity: 10, cost: 1 }
+breakers:
+  s: { window: { calls: 9 }, failure_count: 9, open_ms: 300 }
+";
+
+/// A call that fails once in each of two runs of a dispatcher, and one that works.
+fn two_runs(kind: &str, dispatchers: [&str; 3]) -> String {
+    let call = |n: usize, dispatcher: &str, fails: bool| {
+        let at = 20 * n;
+        let names = format!(r#""run_id":"r{n}","call_id":"c{n}","dispatcher_id":"{dispatcher}""#);
+        let ok = format!(
+            r#"{{"type":"tool_result",{names},"attempt":2,"started_ms":{},"at_ms":{},"status":"ok"}}"#,
+            at + 5,
+            at + 9
+        );
+        let first = match fails {
+            true => format!(r#""status":"error","error":{{"kind":"{kind}","headers":{{"pushback":"-1"}}}}"#),
+            false => r#""status":"ok""#.to_owned(),
+        };
+        let mut lines = vec![
+            format!(r#"{{"type":"tool_call",{names},"tool":"s1","args":{{"n":{n}}},"at_ms":{at}}}"#),
+            format!(r#"{{"type":"tool_result",{names},"attempt":1,"started_ms":{at},"at_ms":{},{first}}}"#, at + 5),
+        ];
+        lines.extend(fails.then_some(ok));
+        lines.join("\n") + "\n"
+    };
+    let [first, second, third] = dispatchers;
+    [call(1, first, true), call(2, second, true), call(3, third, false)].concat()
+}
+
+/// The row of each cause with its calls, and how many of them follow from another.
+fn sharing_causes(trace: &str, from: &str, to: &str) -> Vec<(String, u64, u64)> {
+    assert!(SHARING.contains(from), "{from}");
+    let impact = impact_on(trace, SHARING, &SHARING.replace(from, to), MissingAnswerPolicy::Unanswered, 1);
+    let row = |cause: &CauseRow| (row_name(cause).to_owned(), cause.calls, cause.following);
+    impact.causes.iter().map(row).collect()
+}
+
+#[test]
+fn what_calls_share_is_named_by_its_own_row_and_later_calls_follow_from_the_first() {
+    let together = two_runs("down", ["d"; 3]);
+    let causes = |from, to| sharing_causes(&together, from, to);
+    let row = |name: &str, calls, following| vec![(name.to_owned(), calls, following)];
+    assert_eq!(causes("failure_count: 9", "failure_count: 1"), row("breaker s", 3, 2));
+    assert_eq!(causes("cost: 1 ", "cost: 11 "), row("retry_budget few", 2, 1));
+    assert_eq!(causes("tools:\n", "limits: { call_timeout_ms: 5 }\ntools:\n"), row("limit call_timeout_ms", 2, 0));
+    assert_eq!(causes("breakers:\n", "budget: { tool_calls: 1 }\nbreakers:\n"), row("budget", 2, 1));
+    let sources = "server_delay_sources: [{ header: pushback, format: ms }]\nbreakers:\n";
+    let told = sharing_causes(&two_runs("told", ["d"; 3]), "breakers:\n", sources);
+    assert_eq!(told, row("server_delay_sources", 2, 0));
+}
+
+#[test]
+fn calls_of_other_dispatchers_have_a_cause_of_their_own() {
+    let apart = two_runs("down", ["d", "e", "f"]);
+    let causes = sharing_causes(&apart, "failure_count: 9", "failure_count: 1");
+    assert_eq!(causes, [("breaker s".to_owned(), 2, 0)], "the third call works, and its circuit is closed");
+}
+
+#[test]
+fn the_example_of_a_cause_follows_from_no_other_call() {
+    let wider = SHARING.replace("failure_count: 9", "failure_count: 1");
+    let impact = impact_on(&two_runs("down", ["d"; 3]), SHARING, &wider, MissingAnswerPolicy::Unanswered, 1);
+    let example = only(&impact).example.as_ref().map(|example| &*example.reference);
+    assert_eq!(example, Some("r1#1"), "the calls that are refused have fewer decisions");
 }

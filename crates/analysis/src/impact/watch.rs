@@ -11,6 +11,8 @@ use playproof_engine::sim::Plan;
 #[derive(Debug)]
 pub struct Comparer {
     pairing: Pairing,
+    /// Whether calls of one dispatcher share something under one of the playbooks.
+    shares_state: bool,
 }
 
 /// The result for a batch of calls.
@@ -20,11 +22,13 @@ pub struct ImpactPart(Tallies);
 impl Comparer {
     /// A watcher of a replay whose plans are these two.
     pub fn new(base: &Plan, candidate: &Plan) -> Comparer {
-        Comparer { pairing: Pairing::new(base, candidate) }
+        let shares_state = base.shares_state || candidate.shares_state;
+        Comparer { pairing: Pairing::new(base, candidate), shares_state }
     }
 
     /// The comparison; `part` is the sum of all parts.
-    pub fn finish(self, part: ImpactPart, plans: [&Plan; 2], replayed: &Replayed) -> Impact {
+    pub fn finish(self, mut part: ImpactPart, plans: [&Plan; 2], replayed: &Replayed) -> Impact {
+        part.0.settle();
         Impact::new(self.pairing.rows, part.0, plans, replayed)
     }
 }
@@ -44,9 +48,12 @@ impl Observer for Comparer {
     }
 
     fn on_call(&self, result: &CallResult<'_>, part: &mut ImpactPart) {
-        let mut runs = result.records().zip(result.facts()).filter_map(|(record, &facts)| CallRun::of(record, facts));
+        let runs = result.plans.iter().zip(result.records()).zip(result.facts());
+        let tool = result.call.raw().tool();
+        let mut runs = runs.filter_map(|((plan, record), &facts)| CallRun::of(plan, tool, record, facts));
         let (Some(base), Some(candidate)) = (runs.next(), runs.next()) else { return };
         let difference = compare(&self.pairing, base, candidate);
-        part.0.add(result.call, base, candidate, difference);
+        let dispatcher = self.shares_state.then_some(result.dispatcher);
+        part.0.add(result.call, dispatcher, [base, candidate], difference);
     }
 }

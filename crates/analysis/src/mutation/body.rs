@@ -42,6 +42,7 @@ fn same(nameless: &SimulationRecord, other: &SimulationRecord) -> bool {
         && nameless.ledger == other.ledger
         && nameless.errors == other.errors
         && nameless.findings == other.findings
+        && nameless.told == other.told
         && events().all(|(a, b)| a.at == b.at && a.call == b.call && a.what == without_rule(b.what))
 }
 

@@ -142,6 +142,30 @@ limits: { max_attempts: 3 }
 ";
 
 #[test]
+fn fixtures_notice_what_is_told_and_without_them_it_survives() {
+    let tell = "then: { deprecate_tool_call: { reason: busy } }, tell: { class: binding_failed, transient: true } }";
+    let text_with = HEADERS.replacen("then: { deprecate_tool_call: { reason: busy } } }", tell, 1);
+    assert_ne!(text_with, HEADERS);
+    let report = judged(&text_with, &[], &[], 1);
+    let of_tell: Vec<_> = report.mutants.iter().filter(|mutant| mutant.id.starts_with("verdict busy/tell-")).collect();
+    let ids: Vec<&str> = of_tell.iter().map(|mutant| mutant.id.as_str()).collect();
+    assert_eq!(
+        ids,
+        [
+            "verdict busy/tell-drop",
+            "verdict busy/tell-network_error",
+            "verdict busy/tell-external_api_error",
+            "verdict busy/tell-capability_denied",
+            "verdict busy/tell-transient-false",
+        ]
+    );
+    for mutant in of_tell {
+        assert!(matches!(mutant.judgement, Judgement::Survived { .. }), "{}: a fixture would notice", mutant.id);
+    }
+    assert!(report.mutants.iter().all(|mutant| !mutant.id.starts_with("verdict told/tell-")), "it has no `tell`");
+}
+
+#[test]
 fn a_made_up_fixture_shows_every_change_of_what_headers_say() {
     let report = judged(HEADERS, &[], &[], 1);
     let ids: Vec<&str> = report.mutants.iter().map(|mutant| mutant.id.as_str()).collect();

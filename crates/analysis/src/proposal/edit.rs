@@ -235,7 +235,12 @@ impl<'a> PlaybookText<'a> {
         let verdict = named(&verdicts, name, "verdict")?;
         // From last to first, so that offsets stay valid.
         let mut found: Vec<(&MapEntry, &FieldChange)> = Vec::new();
+        let mut text = self.text.to_owned();
         for part in parts {
+            if part.key == "tell" && verdict.value.entry(part.key).is_none() {
+                text = self.add_tell(verdict, &part.value)?; // behind all others
+                continue;
+            }
             let Some(value) = verdict.value.entry(part.key) else {
                 let said = format!("`{}` has no `{}` to change", name.text, part.key);
                 return Err(EditError::Text(
@@ -245,12 +250,33 @@ impl<'a> PlaybookText<'a> {
             found.push((value, part));
         }
         found.sort_by_key(|(value, _)| std::cmp::Reverse(value.key_span.start));
-        let mut text = self.text.to_owned();
         for (value, part) in found {
             let (span, new) = self.value(value, &part.value)?;
             text.replace_range(span, &new);
         }
         Ok(text)
+    }
+
+    /// What a verdict tells, behind its other parts.
+    fn add_tell(&self, verdict: &RowNode<'_>, tell: &Snippet) -> Edited {
+        let last = match &verdict.value.kind {
+            NodeKind::Map(parts) => parts.last(),
+            _ => None,
+        };
+        let Some(last) = last else { return Ok(self.text.to_owned()) }; // a verdict has parts
+        match (is_flow(self.text, verdict.value), tell.line()) {
+            (false, _) => {
+                let indent = indentation(self.text, last.key_span.start);
+                Ok(self.after(verdict, &keyed("tell", tell, indent, self.step()), false))
+            }
+            (true, Some(line)) => {
+                let end = last.value.span.end;
+                Ok(self.replaced(end..end, &format!(", tell: {line}")))
+            }
+            (true, None) => {
+                Err(by_hand(last, "is between brackets", "write `tell` in one line, `{ ... }`, in the proposal"))
+            }
+        }
     }
 
     fn change_limit(&self, name: &Spanned, value: &Snippet) -> Edited {

@@ -22,7 +22,7 @@ pub(super) const STEPS: &[&str] = &[
     "change_limit",
 ];
 /// Keys that belong to some steps only.
-pub(super) const OF_STEPS: [(&str, &[&str]); 7] = [
+pub(super) const OF_STEPS: [(&str, &[&str]); 8] = [
     ("comment", &["add_verdict", "add_rule"]),
     ("before", &["add_rule", "move_rule"]),
     ("after", &["add_rule", "move_rule"]),
@@ -30,6 +30,7 @@ pub(super) const OF_STEPS: [(&str, &[&str]); 7] = [
     ("means", &["change_verdict"]),
     ("effect", &["change_verdict"]),
     ("then", &["change_verdict"]),
+    ("tell", &["change_verdict"]),
 ];
 
 /// The keys of an operation: the steps, and the keys beside them.
@@ -208,7 +209,7 @@ fn add_verdict(value: Cursor<'_>, source: &Arc<Source>) -> Option<OperationKind>
     let first = verdicts.next();
     match (first, verdicts.next()) {
         (Some((key, verdict)), None) => {
-            let _ = verdict.record("a verdict", &["means", "effect", "then"])?;
+            let _ = verdict.record("a verdict", &["means", "effect", "then", "tell"])?;
             let named = Spanned { text: key.text.to_owned(), span: key.span.clone() };
             value.named(&key, "").then(|| OperationKind::AddVerdict(named, written(verdict, source)))
         }
@@ -248,9 +249,13 @@ fn place(record: &MapReader<'_>) -> Option<RulePosition> {
 
 fn change_verdict(value: Cursor<'_>, record: &MapReader<'_>, source: &Arc<Source>) -> Option<OperationKind> {
     let part = |key: &'static str| Some(FieldChange { key, value: written(record.optional(key)?, source) });
-    let parts: Vec<FieldChange> = ["means", "effect", "then"].into_iter().filter_map(part).collect();
+    let parts: Vec<FieldChange> = ["means", "effect", "then", "tell"].into_iter().filter_map(part).collect();
     if parts.is_empty() {
-        value.wrong("nothing_chosen", "`change_verdict` says what changes", "`means`, `effect` or `then` beside it");
+        value.wrong(
+            "nothing_chosen",
+            "`change_verdict` says what changes",
+            "`means`, `effect`, `then` or `tell` beside it",
+        );
         return None;
     }
     Some(OperationKind::ChangeVerdict(name(value)?, parts))

@@ -214,6 +214,30 @@ fn a_text_that_stands_below_its_key_is_replaced_and_the_next_key_stays_in_its_li
     }
 }
 
+#[test]
+fn what_a_verdict_tells_is_changed_or_added_behind_its_other_parts() {
+    let told = "  - change_verdict: slow\n    tell: { class: network_error }\n";
+    let added = applied(PLAYBOOK, told).unwrap();
+    let then = "        backoff_ms: [200]\n";
+    assert_eq!(added, PLAYBOOK.replacen(then, &format!("{then}    tell: {{ class: network_error }}\n"), 1));
+    let other = "  - change_verdict: slow\n    tell: { class: external_api_error }\n    effect: not_applied\n";
+    let changed = applied(&added, other).unwrap();
+    let expected =
+        added.replace("network_error", "external_api_error").replacen("effect: unknown", "effect: not_applied", 1);
+    assert_eq!(changed, expected);
+    let long =
+        "  - change_verdict: slow\n    tell:\n      class: network_error\n      details: { a: b }\n    means: Late.\n";
+    let text = applied(PLAYBOOK, long).unwrap();
+    let block = format!("{then}    tell:\n      class: network_error\n      details: {{ a: b }}\n");
+    assert_eq!(text, PLAYBOOK.replacen(then, &block, 1).replace("No answer in time.", "Late."));
+    let people = "then: { escalate_to_human: { queue: people } }";
+    let late = format!("  late: {{ means: m, effect: unknown, {people} }}\n");
+    let brackets = PLAYBOOK.replacen("  unclassified:", &format!("{late}\n  unclassified:"), 1);
+    let in_brackets = applied(&brackets, "  - change_verdict: late\n    tell: { class: network_error }\n").unwrap();
+    let told = late.replace(" }\n", ", tell: { class: network_error } }\n");
+    assert_eq!(in_brackets, brackets.replace(&late, &told));
+}
+
 fn refused(text: &str, operations: &str) -> String {
     let report = applied(text, operations).unwrap_err();
     report.to_string()

@@ -1,15 +1,18 @@
 //! Findings from the recorded attempts of one call. Looks at one call at a time.
 
-use playproof_engine::call::{RecordedAnswer, RecordedCall, Reply};
-use playproof_engine::classify::Signal;
+use std::sync::Arc;
+
+use playproof_engine::call::{AnswerTo, RecordedAnswer, RecordedCall, Reply};
+use playproof_engine::classify::{AskedTraits, FailedAttempt, KnownFailures, knows_key};
 use playproof_engine::event::{ErrorFacts, Finding, FindingBy, FindingId};
 use playproof_engine::ids::{AttemptNo, CallId};
 use playproof_engine::playbook::{Access, ToolFacts};
 use playproof_engine::sim::{FailureMeaning, Plan, acts_again};
+use playproof_engine::time::Instant;
 use playproof_trace::call::{AttemptCounts, CompletedCall};
 
 /// Adds the findings of the attempts to `findings`. True if one is a new possible duplicate.
-pub fn judge(closed: &CompletedCall, facts: ToolFacts, plans: &[Plan], findings: &mut Vec<Finding>) -> bool {
+pub fn judge(closed: &CompletedCall, facts: ToolFacts, judges: &mut Judges<'_>, findings: &mut Vec<Finding>) -> bool {
     let (call, counts) = (closed.raw(), closed.counts);
     let mut add = |id, count| {
         if count > 0 {
@@ -21,13 +24,17 @@ pub fn judge(closed: &CompletedCall, facts: ToolFacts, plans: &[Plan], findings:
         return false; // the usual call: one attempt
     }
     add(FindingId::RetryAfterIgnored, sent_too_soon(call));
-    let attempts = course(call, facts, plans);
+    if facts.access == Access::Write {
+        add(FindingId::RacedItself, raced(call));
+    }
+    let attempts = course(call, facts, judges);
     add(FindingId::RetriedAfterDenial, sent_after(&attempts, |attempt| attempt.reads_as_denial));
     add(FindingId::RetriedAfterConflict, sent_after(&attempts, |attempt| attempt.reads_as_processed));
     if facts.access == Access::Read || facts.idempotent {
         return false;
     }
-    let resent = if call.is_keyed() { 0 } else { sent_after(&attempts, |attempt| attempt.may_have_acted) };
+    let is_keyed = closed.hashes.key_under(facts) != 0;
+    let resent = if is_keyed { 0 } else { sent_after(&attempts, |attempt| attempt.may_have_acted) };
     let mut effects = 0;
     match facts.declared {
         true => add(FindingId::UnsafeRetry, resent),
@@ -36,7 +43,7 @@ pub fn judge(closed: &CompletedCall, facts: ToolFacts, plans: &[Plan], findings:
         false => {}
     }
     if acts_again(facts) {
-        effects = effects.max(effects_in_doubt(&attempts, call.is_keyed(), counts));
+        effects = effects.max(effects_in_doubt(&attempts, is_keyed, counts));
     }
     let is_new = findings.iter().all(|known| known.id != FindingId::PossibleDuplicateEffect);
     let is_proved = findings.iter().any(|known| known.id == FindingId::DuplicateEffect);
@@ -59,7 +66,7 @@ struct AttemptShows {
 }
 
 /// All attempts in order; one that the recording leaves out is unanswered.
-fn course(call: &RecordedCall, facts: ToolFacts, plans: &[Plan]) -> Vec<AttemptShows> {
+fn course(call: &RecordedCall, facts: ToolFacts, judges: &mut Judges<'_>) -> Vec<AttemptShows> {
     let mut attempts: Vec<AttemptShows> = Vec::new();
     let unanswered = AttemptShows {
         ok: false,
@@ -78,12 +85,13 @@ fn course(call: &RecordedCall, facts: ToolFacts, plans: &[Plan]) -> Vec<AttemptS
             Reply::Ok => AttemptShows { ok: true, may_have_acted: false, ..unanswered },
             Reply::Suspected(_) => unanswered,
             Reply::Failed(error) => {
-                let error = error.as_deref();
-                let FailureMeaning { denied, processed, .. } = FailureMeaning::of_error(error, call.is_keyed());
+                let FailureMeaning { denied, processed, .. } =
+                    FailureMeaning::of_error(error.as_deref(), call.is_keyed());
+                let meaning = judges.meaning(call, facts, (call.is_keyed(), number), error.as_ref());
                 AttemptShows {
                     ok: false,
                     attempts: 1,
-                    may_have_acted: meaning(call, facts, plans, (call.is_keyed(), number), error).may_have_acted,
+                    may_have_acted: meaning.may_have_acted,
                     reads_as_denial: denied,
                     reads_as_processed: processed,
                 }
@@ -108,6 +116,24 @@ fn sent_too_soon(call: &RecordedCall) -> u32 {
     u32::try_from(too_soon.count()).unwrap_or(u32::MAX)
 }
 
+/// Attempts that were sent before an earlier one had ended upstream, unless a conflict says that the upstream saw that.
+fn raced(call: &RecordedCall) -> u32 {
+    let is_answer = |answer: &&RecordedAnswer| matches!(answer.to, AnswerTo::Attempt | AnswerTo::Late);
+    let is_out = |number: AttemptNo, sent: Instant| {
+        let before = |answer: &&RecordedAnswer| answer.attempt.is_some_and(|earlier| earlier < number.get());
+        let mut earlier = call.answers.iter().filter(is_answer).filter(before);
+        earlier.any(|answer| answer.at.is_some_and(|at| at > sent))
+    };
+    let knows_key = |answer: &RecordedAnswer| {
+        let error = answer.reply.error().filter(|_| answer.reply.is_failure());
+        error.is_some_and(|error| knows_key(error, call.is_keyed()))
+    };
+    let further = call.attempts().skip(1);
+    let raced = further
+        .filter(|(number, answer)| !knows_key(answer) && answer.started.is_some_and(|sent| is_out(*number, sent)));
+    u32::try_from(raced.count()).unwrap_or(u32::MAX)
+}
+
 /// Attempts that were sent after one for which `is` holds.
 fn sent_after(attempts: &[AttemptShows], is: impl Fn(&AttemptShows) -> bool) -> u32 {
     let sent: u32 = attempts.iter().skip_while(|attempt| !is(attempt)).map(|attempt| attempt.attempts).sum();
@@ -127,20 +153,40 @@ fn effects_in_doubt(attempts: &[AttemptShows], keyed: bool, counts: AttemptCount
     all.max(doubted).saturating_sub(counts.reversed)
 }
 
-/// What the failure of an attempt means by itself or according to any of the playbooks; without playbooks, it may have
-/// acted. The call, with a key or without, is `call` or one that is identical but for its key.
-pub fn meaning(
-    call: &RecordedCall,
-    facts: ToolFacts,
-    plans: &[Plan],
-    (keyed, attempt): (bool, AttemptNo),
-    error: Option<&ErrorFacts>,
-) -> FailureMeaning {
-    let signal = Signal::new(error, call.tool(), facts, keyed, attempt);
-    let alone = FailureMeaning { may_have_acted: plans.is_empty(), ..FailureMeaning::of_error(error, keyed) };
-    let is_refusal = error.is_some_and(|error| error.gate_refusal().is_some());
-    let plans = plans.iter().filter(|plan| !is_refusal || plan.playbook.graph.is_none()); // nothing reached an upstream
-    plans.fold(alone, |meaning, plan| meaning.with_verdict(plan, plan.classifier.classify(&signal).verdict, keyed))
+/// The playbooks that tell what a failure means, and what they said: a trace repeats few errors many times.
+#[derive(Debug)]
+pub struct Judges<'a> {
+    plans: &'a [Plan],
+    known: &'a mut KnownFailures<FailureMeaning>,
+}
+
+impl<'a> Judges<'a> {
+    /// The judges of these playbooks; `known` keeps what the same ones said.
+    pub const fn new(plans: &'a [Plan], known: &'a mut KnownFailures<FailureMeaning>) -> Judges<'a> {
+        Judges { plans, known }
+    }
+
+    /// What the failure of an attempt means by itself or according to any of the playbooks; without playbooks, it may have
+    /// acted. The call, with a key or without, is `call` or one that is identical but for its key.
+    pub fn meaning(
+        &mut self,
+        call: &RecordedCall,
+        facts: ToolFacts,
+        (keyed, attempt): (bool, AttemptNo),
+        error: Option<&Arc<ErrorFacts>>,
+    ) -> FailureMeaning {
+        let plans = self.plans;
+        let asked = plans.iter().fold(AskedTraits::default(), |all, plan| all.or(plan.classifier.asks()));
+        self.known.get(asked, &FailedAttempt { error, tool: call.tool(), facts, keyed, attempt }, |signal| {
+            let of_error = FailureMeaning::of_error(error.map(|error| &**error), keyed);
+            let alone = FailureMeaning { may_have_acted: plans.is_empty(), ..of_error };
+            let is_refusal = error.is_some_and(|error| error.gate_refusal().is_some());
+            let asked = plans.iter().filter(|plan| !is_refusal || plan.playbook.graph.is_none()); // else nothing was sent
+            asked.fold(alone, |meaning, plan| {
+                meaning.with_verdict(plan, plan.classifier.classify(signal).verdict, keyed)
+            })
+        })
+    }
 }
 
 /// Attempts whose answer came after the timeout, if their start is recorded.

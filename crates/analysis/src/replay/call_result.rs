@@ -61,6 +61,8 @@ pub struct CallResult<'a> {
     pub call: ShownCall<'a>,
     /// The hash of its intent, as recorded; unique within an input.
     pub intent: u128,
+    /// The hash of its dispatcher; unique within an input.
+    pub dispatcher: u128,
     /// The hash of its run, unique within an input.
     pub(super) run: u128,
     /// The findings of the recording.

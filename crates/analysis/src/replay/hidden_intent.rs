@@ -2,6 +2,7 @@
 //! no run (also in another input), or the arguments of one are not recorded. Decides what may belong together; what follows is decided elsewhere.
 
 use playproof_engine::event::IntentDoubt;
+use playproof_engine::playbook::ToolFacts;
 use playproof_engine::sim::{Moment, RepeatedCall};
 use playproof_trace::call::CompletedCall;
 use playproof_trace::call_hashes::CallHashes;
@@ -10,7 +11,7 @@ use playproof_trace::window::Window;
 use playproof_trace::{canonical, hash};
 
 /// The last writes that are compared.
-const WINDOW: u64 = 65_536;
+const WINDOW: u32 = 65_536;
 
 /// The most runs, inputs and keys of one request that are told apart, from the newest.
 const MAX_ROWS: usize = 256;
@@ -24,7 +25,7 @@ pub struct SentIn {
     tool: u64,
     /// 0: they are not recorded.
     args: u64,
-    /// A mark of its key; 0: it has none.
+    /// A mark of its key; 0: it has none, or the upstream ignores it.
     key: u64,
     /// A mark of tool and arguments; arguments that are missing or `{}` are equal.
     request: u64,
@@ -32,16 +33,16 @@ pub struct SentIn {
 
 impl SentIn {
     /// Where a call was sent.
-    pub fn of(closed: &CompletedCall) -> SentIn {
-        let CallHashes { run, tool, args, key, .. } = closed.hashes;
-        let is_empty = args == canonical::hash_of("{}");
+    pub fn of(closed: &CompletedCall, facts: ToolFacts) -> SentIn {
+        let CallHashes { run, tool, args, .. } = closed.hashes;
+        let is_empty = args == canonical::EMPTY_OBJECT;
         SentIn {
             input: closed.raw().place.input,
             run: closed.raw().run().map(|_| half(run)),
             tool: half(tool),
             args: half(args),
-            key: half(key),
-            request: half(hash::joined([tool, if is_empty { 0 } else { args }])),
+            key: half(closed.hashes.key_under(facts)),
+            request: hash::mixed(half(tool), if is_empty { 0 } else { half(args) }),
         }
     }
 
@@ -59,6 +60,12 @@ impl SentIn {
             }
             _ => Some(IntentDoubt::NoRun), // a file that is split shows as much as the whole one
         }
+    }
+
+    /// Whether `other` has the same tool and recorded arguments, and names another run.
+    pub fn is_of_other_run(&self, other: &SentIn) -> bool {
+        let runs_differ = self.run.zip(other.run).is_some_and(|(own, other)| own != other);
+        runs_differ && self.request == other.request && self.args != 0 && other.args != 0
     }
 
     /// Whether the arguments of either are not recorded, and those of the other are.
@@ -80,11 +87,18 @@ impl SentIn {
 /// The last writes that acted or may have, and the last calls that were refused for good.
 #[derive(Debug)]
 pub struct HiddenIntents {
-    requests: Window<Vec<Row>>,
+    requests: Window<Rows>,
     /// Writes without a key, by run and tool.
     runs: Window<RunRow>,
     /// Whether any call was refused for good.
     any_refused: bool,
+}
+
+/// The rows of one request, the oldest first. Nearly all requests have one.
+#[derive(Debug, Default)]
+struct Rows {
+    first: Option<Row>,
+    more: Vec<Row>,
 }
 
 /// The calls of one request in one place, under one key or without.
@@ -94,7 +108,7 @@ struct Row {
     /// Effects, if each write that may have acted has. A key has one.
     effects: u32,
     /// The last denial or processed key, unless a success came after it.
-    refused: Option<Refused>,
+    refused: Option<Box<Refused>>,
 }
 
 /// A call that is not to be sent again.
@@ -123,15 +137,14 @@ pub struct SentAfter {
 
 impl Default for HiddenIntents {
     fn default() -> HiddenIntents {
-        HiddenIntents { requests: Window::new(0), runs: Window::new(0), any_refused: false }
+        HiddenIntents { requests: Window::new(WINDOW as usize), runs: Window::new(WINDOW as usize), any_refused: false }
     }
 }
 
 impl HiddenIntents {
     /// Takes a write that made `effects` or may have; gives the effects of it and of those that may share its intent, and
     /// why that is unknown.
-    pub fn take(&mut self, closed: &CompletedCall, effects: u32) -> Option<(u32, IntentDoubt)> {
-        let sent = SentIn::of(closed);
+    pub fn take(&mut self, closed: &CompletedCall, sent: SentIn, effects: u32) -> Option<(u32, IntentDoubt)> {
         let own = if sent.key == 0 { effects.max(1) } else { 1 };
         let (mut all, mut why) = (own, None);
         let other_args = if sent.key == 0 { self.other_arguments(closed, own) } else { 0 };
@@ -144,7 +157,7 @@ impl HiddenIntents {
             all = all.saturating_add(row.effects);
             why = why.max(Some(doubt));
         }
-        let row = Row::of(sent, &mut rows);
+        let row = rows.of(sent);
         row.effects = if sent.key == 0 { row.effects.saturating_add(own) } else { own };
         self.requests.push(sent.request.into(), rows);
         why.map(|why| (all, why))
@@ -157,18 +170,17 @@ impl HiddenIntents {
 
     /// Takes the end of a call; gives why one before it that was denied, or whose key had been processed, may be the same
     /// request. A success ends both.
-    pub fn sent_after(&mut self, closed: &CompletedCall, seen: &RepeatedCall) -> SentAfter {
+    pub fn sent_after(&mut self, sent: SentIn, seen: &RepeatedCall) -> SentAfter {
         let is_refused = seen.denied || seen.processed;
         let mut after = SentAfter::default();
         if !is_refused && !self.any_refused {
             return after; // the usual call
         }
-        let sent = SentIn::of(closed);
         let known = self.requests.find(sent.request.into()).and_then(|number| self.requests.get_mut(number));
-        for row in known.into_iter().flatten() {
+        for row in known.into_iter().flat_map(Rows::iter_mut) {
             let doubt = sent.doubt(&row.sent);
             let is_later = |ended| row.sent.input != sent.input || seen.made.is_after(ended);
-            if let Some(refused) = row.refused.filter(|refused| is_later(refused.ended)) {
+            if let Some(refused) = row.refused.as_deref().filter(|refused| is_later(refused.ended)) {
                 after.denial = after.denial.max(doubt.filter(|_| refused.denied));
                 after.conflict = after.conflict.max(doubt.filter(|_| refused.processed));
             }
@@ -179,7 +191,8 @@ impl HiddenIntents {
         if let Some(ended) = seen.ended.filter(|_| is_refused) {
             self.any_refused = true;
             let mut rows = self.rows_of(sent.request.into());
-            Row::of(sent, &mut rows).refused = Some(Refused { ended, denied: seen.denied, processed: seen.processed });
+            let refused = Refused { ended, denied: seen.denied, processed: seen.processed };
+            rows.of(sent).refused = Some(Box::new(refused));
             self.requests.push(sent.request.into(), rows);
         }
         after
@@ -189,12 +202,13 @@ impl HiddenIntents {
     /// only one of both. `{}` may be compared with those that are not recorded, which is done by request.
     fn other_arguments(&mut self, closed: &CompletedCall, own: u32) -> u32 {
         let CallHashes { run, tool, args, .. } = closed.hashes;
-        if args == canonical::hash_of("{}") {
+        if args == canonical::EMPTY_OBJECT {
             return 0;
         }
-        let place = hash::joined([tool, run, u128::from(closed.raw().run().is_some())]);
+        let place = hash::mixed(half(tool), half(run)) ^ u64::from(closed.raw().run().is_some());
+        let place = u128::from(place);
         if self.runs.find(place).is_none() {
-            if self.runs.next() - self.runs.first() >= WINDOW {
+            if self.runs.next() - self.runs.first() >= u64::from(WINDOW) {
                 self.runs.pop_first(|_| true);
             }
             self.runs.push(place, RunRow::default());
@@ -206,29 +220,38 @@ impl HiddenIntents {
         *others
     }
 
-    /// The rows of a request, taken from where they are; drops the oldest write of the window.
-    fn rows_of(&mut self, request: u128) -> Vec<Row> {
-        let is_full = self.requests.next() - self.requests.first() >= WINDOW;
-        let oldest = is_full.then(|| self.requests.pop_first(|_| true)).flatten();
-        let known = self.requests.find(request).and_then(|number| self.requests.get_mut(number)).map(std::mem::take);
-        known.unwrap_or_else(|| {
-            let mut rows = oldest.map_or_else(|| Vec::with_capacity(1), |(_, rows)| rows); // its memory, not its rows
-            rows.clear();
-            rows
-        })
+    /// The rows of a request, taken from where they are; drops the oldest request of the window.
+    fn rows_of(&mut self, request: u128) -> Rows {
+        if self.requests.next() - self.requests.first() >= u64::from(WINDOW) {
+            self.requests.pop_first(|_| true);
+        }
+        let known = self.requests.find(request).and_then(|number| self.requests.get_mut(number));
+        known.map(std::mem::take).unwrap_or_default()
     }
 }
 
-impl Row {
+impl Rows {
+    fn iter(&self) -> impl Iterator<Item = &Row> {
+        self.first.iter().chain(&self.more)
+    }
+
+    fn iter_mut(&mut self) -> impl Iterator<Item = &mut Row> {
+        self.first.iter_mut().chain(&mut self.more)
+    }
+
     /// The row of the calls that were sent so; the oldest makes room for a new one.
-    fn of(sent: SentIn, rows: &mut Vec<Row>) -> &mut Row {
-        let place = rows.iter().position(|row| row.sent == sent).unwrap_or_else(|| {
-            if rows.len() >= MAX_ROWS {
-                rows.remove(0);
+    fn of(&mut self, sent: SentIn) -> &mut Row {
+        let new = || Row { sent, effects: 0, refused: None };
+        if self.first.as_ref().is_none_or(|first| first.sent == sent) {
+            return self.first.get_or_insert_with(new);
+        }
+        let place = self.more.iter().position(|row| row.sent == sent).unwrap_or_else(|| {
+            if self.more.len() + 1 >= MAX_ROWS {
+                self.first = Some(self.more.remove(0));
             }
-            rows.push(Row { sent, effects: 0, refused: None });
-            rows.len() - 1
+            self.more.push(new());
+            self.more.len() - 1
         });
-        &mut rows[place] // it was found or pushed just now
+        &mut self.more[place] // it was found or pushed just now
     }
 }

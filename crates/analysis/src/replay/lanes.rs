@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use foldhash::fast::FixedState;
 
+use super::facts_cache::FactsCache;
 use playproof_engine::call::RecordedCall;
 use playproof_engine::classify::Memo;
 use playproof_engine::event::{Finding, FindingId};
@@ -43,6 +44,7 @@ pub struct Sessions {
     /// Hashes of tokens that ended sessions have sent.
     sent: HashSet<u128, FixedState>,
     memo: Memo,
+    facts: FactsCache,
     ended: Vec<FinishedCall>,
 }
 
@@ -71,7 +73,7 @@ impl Sessions {
             lane.session.feed(SessionCall {
                 number,
                 call: Arc::new(closed.raw().clone()),
-                facts: plan.facts_of(closed.raw()),
+                facts: self.facts.of(plan, closed.hashes.tool, closed.raw()),
                 token_spent: token.is_some_and(|token| self.sent.contains(&mark(run, token))),
                 shared: plan.shares_state.then(|| shared(plan, closed)),
                 tie: tie(plan, closed),
@@ -183,7 +185,7 @@ pub(super) struct NumberedCall {
     /// What the recording shows of it.
     pub recorded: Vec<Finding>,
     /// By plan: what its run's session left behind; none where it is simulated alone.
-    pub records: Vec<Option<SimulationRecord>>,
+    pub records: Vec<Option<Box<SimulationRecord>>>,
 }
 
 impl Lanes {

@@ -90,7 +90,7 @@ pub fn write_template(message: &str, args: Option<&str>, out: &mut String) {
     out.reserve(rest.len());
     let args = args.and_then(|args| serde_json::from_str::<Value>(args).ok()).unwrap_or_default();
     let mut texts = Vec::new();
-    add_texts(&args, &mut texts);
+    add_texts(&args, rest, &mut texts);
     while let Some((at, length)) =
         texts.iter().filter_map(|text| echo(rest, text)).min_by_key(|&(at, length)| (at, Reverse(length)))
     {
@@ -148,16 +148,21 @@ fn is_echo(value: &str) -> bool {
 
 /// Whether `text` has a word that says what failed, such as `not` or `invalid`.
 pub fn has_predicate(text: &str) -> bool {
-    let words = text.split(|c: char| !c.is_alphanumeric() && c != '\'');
-    let says = |word: &str| word.ends_with("n't") || PREDICATES.contains(&word);
-    words.into_iter().any(|word| says(&word.to_ascii_lowercase()))
+    let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '\'');
+    let ends_negated = |word: &str| word.len() >= 3 && is_same(word.get(word.len() - 3..).unwrap_or(""), "n't");
+    words.any(|word| ends_negated(word) || PREDICATES.iter().any(|known| is_same(known, word)))
 }
 
-fn add_texts<'v>(value: &'v Value, texts: &mut Vec<&'v str>) {
+fn is_same(a: &str, b: &str) -> bool {
+    a.eq_ignore_ascii_case(b)
+}
+
+/// Adds the texts of `value` that may be taken out of `message`, which has them.
+fn add_texts<'v>(value: &'v Value, message: &str, texts: &mut Vec<&'v str>) {
     match value {
-        Value::String(text) if is_echo(text) => texts.push(text),
-        Value::Array(items) => items.iter().for_each(|item| add_texts(item, texts)),
-        Value::Object(fields) => fields.values().for_each(|item| add_texts(item, texts)),
+        Value::String(text) if message.contains(text) && is_echo(text) => texts.push(text),
+        Value::Array(items) => items.iter().for_each(|item| add_texts(item, message, texts)),
+        Value::Object(fields) => fields.values().for_each(|item| add_texts(item, message, texts)),
         Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }

@@ -5,6 +5,7 @@ mod buffer_pool;
 mod call_result;
 mod counts;
 mod engine;
+mod facts_cache;
 mod frequent;
 mod graph_counts;
 mod hidden_intent;
@@ -16,6 +17,7 @@ mod pipeline;
 #[cfg(test)]
 mod properties;
 mod recorded;
+mod recorded_outages;
 #[cfg(test)]
 mod second_model;
 mod stages;
@@ -23,7 +25,7 @@ mod summary;
 #[cfg(test)]
 mod tests;
 
-pub use attempts::{finding, judge as judge_attempts};
+pub use attempts::{Judges, finding, judge as judge_attempts};
 pub use call_result::{CallResult, FactsUsed, ShownCall};
 pub use counts::Counts;
 pub use engine::replay;

@@ -25,13 +25,14 @@ const PLAYBOOK: &str = "format: playbook/1\nname: p\nverdicts:\n\
     \x20 - { rule: l, when: { kind: [timeout, 409_conflict] }, verdict: lost }\n\
     default_queue: q\nqueues: [q]\n";
 
-const TOOLS: [&str; 5] = ["pay", "set", "mail", "read", "odd"];
+const TOOLS: [&str; 6] = ["pay", "set", "mail", "read", "odd", "void"];
 
-/// The plan; every tool is called `prefix` and its name. `odd` is not declared.
+/// The plan; every tool is called `prefix` and its name. `odd` is not declared; the upstream of `void` ignores keys.
 fn plan(prefix: &str) -> Plan {
     let playbook = playproof_formats::playbook::parse(Source::whole("p", PLAYBOOK)).unwrap().playbook;
     let row = |name: &str, access, idempotent, repeatable| {
         let facts = ToolFacts { access, idempotent, repeatable, declared: true, ..ToolFacts::ASSUMED };
+        let facts = ToolFacts { ignores_keys: name == "void", ..facts };
         ToolRow::new(format!("{prefix}{name}"), facts).unwrap()
     };
     let rows = vec![
@@ -39,6 +40,7 @@ fn plan(prefix: &str) -> Plan {
         row("set", Access::Write, true, false),
         row("mail", Access::Write, false, true),
         row("read", Access::Read, false, false),
+        row("void", Access::Write, false, false),
     ];
     Plan::new(playbook, &Tools::new(rows))
 }
@@ -55,6 +57,8 @@ pub(super) struct StoryCall {
     pub(super) answers: Vec<(&'static str, u64)>,
     /// The time of a successful reversal.
     pub(super) reversed: Option<u64>,
+    /// The time of a late ok of the first attempt, which has another answer.
+    pub(super) late: Option<u64>,
 }
 
 /// How a story is written down.
@@ -83,14 +87,16 @@ pub(super) fn stories(shared: bool, attempts: usize) -> impl Strategy<Value = Ve
     let answers = proptest::collection::vec(answer, 0..=attempts);
     let reversal = proptest::option::weighted(0.1, 1..60_u64);
     let tool = prop_oneof![3 => Just("pay"), 2 => select(TOOLS.to_vec())];
-    let call = (0..3_usize, tool, 0..2_u8, proptest::option::weighted(0.4, 0..2_u8), 0..40_u64, answers, reversal);
+    let late = proptest::option::weighted(0.15, 1..60_u64);
+    let key = proptest::option::weighted(0.4, 0..2_u8);
+    let call = (0..3_usize, tool, 0..2_u8, key, 0..40_u64, answers, reversal, late);
     proptest::collection::vec(call, 1..9).prop_map(move |calls| {
         let (mut clock, mut ticks) = (0, 0);
         let mut tick = |at: u64| {
             ticks += 1;
             at * 100 + ticks
         };
-        let told = calls.into_iter().map(|(run, tool, args, key, gap, answers, reversal)| {
+        let told = calls.into_iter().map(|(run, tool, args, key, gap, answers, reversal, late)| {
             clock += gap;
             let mut at = clock;
             let made = tick(at);
@@ -108,7 +114,8 @@ pub(super) fn stories(shared: bool, attempts: usize) -> impl Strategy<Value = Ve
                 .collect();
             let key = key.map(|key| if shared { key } else { key + 2 * u8::try_from(run).unwrap_or(0) });
             let reversed = reversal.map(|gap| tick(at + gap));
-            StoryCall { run, tool, args, key, made, answers, reversed }
+            let late = late.filter(|_| !answers.is_empty()).map(|gap| tick(at + gap));
+            StoryCall { run, tool, args, key, made, answers, reversed, late }
         });
         told.collect()
     })
@@ -136,6 +143,11 @@ fn lines_of(story: &[StoryCall], wording: &Wording) -> Vec<Vec<(String, Option<u
             let at_ms = at + later;
             let line = format!(r#"{{"type":"tool_result",{name},"at_ms":{at_ms},"attempt":{attempt},{said}}}"#);
             lines.push((*at, call.run, line, None));
+        }
+        if let Some(at) = call.late {
+            let at_ms = at + later;
+            let said = r#""attempt":1,"answers":"late","status":"ok""#;
+            lines.push((at, call.run, format!(r#"{{"type":"tool_result",{name},"at_ms":{at_ms},{said}}}"#), None));
         }
         if let Some(at) = call.reversed {
             let at_ms = at + later;
@@ -262,14 +274,14 @@ proptest! {
 
     #[test]
     fn a_fixture_that_tells_the_story_of_a_trace_gives_its_findings(story in stories(true, 1)) {
-        let story: Vec<StoryCall> = (0..).zip(story).map(|(n, call)| StoryCall { run: 0, key: call.key.map(|_| n), reversed: None, ..call }).collect();
+        let story: Vec<StoryCall> = (0..).zip(story).map(|(n, call)| StoryCall { run: 0, key: call.key.map(|_| n), reversed: None, late: None, ..call }).collect();
         prop_assert_eq!(recorded_in_trace(&story), recorded_in_fixture(&story));
     }
 }
 
 /// A call of `pay` in the only run of a story.
 fn pay(made: u64, args: u8, key: Option<u8>, answers: &[(&'static str, u64)]) -> StoryCall {
-    StoryCall { run: 0, tool: "pay", args, key, made, answers: answers.to_vec(), reversed: None }
+    StoryCall { run: 0, tool: "pay", args, key, made, answers: answers.to_vec(), reversed: None, late: None }
 }
 
 /// The findings of the last call of a story, without their severities and counts.

@@ -10,26 +10,27 @@ use std::sync::Arc;
 use foldhash::fast::FixedState;
 
 use playproof_engine::call::Reply;
+use playproof_engine::classify::KnownFailures;
 use playproof_engine::event::{ErrorFacts, Finding, FindingId, IntentDoubt};
 use playproof_engine::ids::{AttemptNo, CallId};
 use playproof_engine::playbook::{Access, ToolFacts};
-use playproof_engine::sim::{Evidence, Moment, Plan, RepeatedCall, Repeats, acts_again};
+use playproof_engine::sim::{
+    Evidence, FailureMeaning, MOST_IDENTICAL_CALLS, Moment, Plan, RepeatedCall, Repeats, acts_again,
+};
 use playproof_engine::time::Instant;
 use playproof_trace::call::{AttemptCounts, CompletedCall};
 use playproof_trace::hash;
 use playproof_trace::simd::prefetch;
 use playproof_trace::window::Window;
 
-use super::attempts::{finding, meaning};
+use super::attempts::{Judges, finding};
 use super::counts::Counts;
-use super::hidden_intent::{HiddenIntents, SentAfter};
+use super::hidden_intent::{HiddenIntents, SentAfter, SentIn};
 use super::open_actions::OpenActions;
+use super::recorded_outages::RecordedOutages;
 
 /// The window of calls for loops and resends.
 const WINDOW: u16 = 10_000;
-
-/// More identical calls than this within the window are a loop.
-const LOOP: u32 = 10;
 
 /// The first 96 bits of an intent's hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,7 +98,7 @@ pub struct PossibleDuplicates {
     pub without_run: Counts,
     /// The id of their run occurs in two inputs.
     pub two_inputs: Counts,
-    /// The arguments of one of the calls are not recorded.
+    /// The arguments of a call are not recorded.
     pub without_arguments: Counts,
 }
 
@@ -127,7 +128,10 @@ pub struct RecordingAnalysis {
     open_actions: OpenActions,
     /// Of all inputs.
     hidden: HiddenIntents,
+    outages: RecordedOutages,
     possible_duplicates: PossibleDuplicates,
+    /// What failures mean according to the plans.
+    known: KnownFailures<FailureMeaning>,
 }
 
 impl Default for RecordingAnalysis {
@@ -139,7 +143,9 @@ impl Default for RecordingAnalysis {
             recent: Window::new(usize::from(WINDOW)),
             open_actions: OpenActions::default(),
             hidden: HiddenIntents::default(),
+            outages: RecordedOutages::default(),
             possible_duplicates: PossibleDuplicates::default(),
+            known: KnownFailures::default(),
         }
     }
 }
@@ -149,6 +155,7 @@ impl RecordingAnalysis {
     pub fn begin_input(&mut self) {
         self.effects.clear();
         self.redeemed.clear();
+        self.outages = RecordedOutages::default();
         self.open_actions.clear();
         self.recent = Window::new(usize::from(WINDOW));
     }
@@ -167,28 +174,57 @@ impl RecordingAnalysis {
         {
             findings(finding(FindingId::TokenReused, 1));
         }
+        let mut known_failures = std::mem::take(&mut self.known);
+        let mut judges = Judges::new(plans, &mut known_failures);
+        self.outages.take(closed, plans.first()).map(&mut findings);
         self.open_actions.take(closed, facts, plans).map(&mut findings);
         let recent = self.remember(closed.hashes.request);
         recent.count += 1;
-        if recent.count > LOOP {
+        if recent.count > MOST_IDENTICAL_CALLS {
             findings(finding(FindingId::RunawayLoop, recent.count));
         }
         let mut possible = 0;
-        recent.take(closed, facts, plans, |finding| {
+        let doubt = closed.raw().intent_doubt();
+        recent.take(closed, facts, &mut judges, |mut finding| {
+            finding.doubt = finding.doubt.or(doubt.filter(|&doubt| doubt == IntentDoubt::NoArguments));
             possible = if finding.id == FindingId::PossibleDuplicateEffect { finding.count } else { possible };
             findings(finding);
         });
         let unkeyed_effects = recent.unkeyed_effects();
         if possible > 0 {
             let lists = &mut self.possible_duplicates;
-            let list = match (closed.raw().run(), facts.declared) {
-                (None, true) => &mut lists.without_run,
+            let list = match (doubt, facts.declared) {
+                (Some(IntentDoubt::NoRun), true) => &mut lists.without_run,
+                (Some(IntentDoubt::NoArguments), true) => &mut lists.without_arguments,
                 (_, false) if closed.counts.succeeded == 0 && unkeyed_effects == 0 => &mut lists.resent,
                 _ => &mut lists.failed,
             };
             list.add(closed.shown().tool(), 1);
         }
+        self.take_effects(closed, facts, unkeyed_effects, &mut findings);
+        self.take_hidden(closed, facts, &mut judges, |finding| {
+            let duplicates = [FindingId::DuplicateEffect, FindingId::PossibleDuplicateEffect];
+            let is_known =
+                |id| known.contains(&id) || duplicates.contains(&id) && duplicates.iter().any(|id| known.contains(id));
+            let is_new = !is_known(finding.id);
+            if is_new {
+                found(finding);
+            }
+            is_new
+        });
+        self.known = known_failures;
+    }
+
+    /// Takes the effects of a call, with those of the calls that share its intent.
+    fn take_effects(
+        &mut self,
+        closed: &CompletedCall,
+        facts: ToolFacts,
+        unkeyed_effects: u32,
+        mut findings: impl FnMut(Finding),
+    ) {
         let effects = net_effects(&closed.counts, facts);
+        let doubt = closed.raw().intent_doubt();
         match sum_of(closed, facts) {
             EffectScope::None => {}
             EffectScope::Call => {
@@ -205,27 +241,20 @@ impl RecordingAnalysis {
             EffectScope::Input => {
                 let all = self.effects.entry(IntentKey::new(closed.hashes.request)).or_default();
                 *all = all.saturating_add(effects);
-                let proved = if closed.raw().run().is_some() { *all } else { effects };
+                let proved = if doubt.is_none() { *all } else { effects };
                 if proved > 1 {
                     findings(finding(FindingId::DuplicateEffect, proved));
                 }
                 if *all > proved.max(1) {
-                    findings(finding(FindingId::PossibleDuplicateEffect, *all));
-                    self.possible_duplicates.without_run.add(closed.shown().tool(), 1);
+                    let why = doubt.filter(|&doubt| doubt == IntentDoubt::NoArguments);
+                    findings(Finding { doubt: why, ..finding(FindingId::PossibleDuplicateEffect, *all) });
+                    let lists = &mut self.possible_duplicates;
+                    let list = if why.is_some() { &mut lists.without_arguments } else { &mut lists.without_run };
+                    list.add(closed.shown().tool(), 1);
                 }
             }
             EffectScope::Key => self.take_key(closed, facts, effects, &mut findings),
         }
-        self.take_hidden(closed, facts, plans, |finding| {
-            let duplicates = [FindingId::DuplicateEffect, FindingId::PossibleDuplicateEffect];
-            let is_known =
-                |id| known.contains(&id) || duplicates.contains(&id) && duplicates.iter().any(|id| known.contains(id));
-            let is_new = !is_known(finding.id);
-            if is_new {
-                found(finding);
-            }
-            is_new
-        });
     }
 
     /// Takes a call that may be the same request as one of another input or run, or as one without recorded arguments.
@@ -234,7 +263,7 @@ impl RecordingAnalysis {
         &mut self,
         closed: &CompletedCall,
         facts: ToolFacts,
-        plans: &[Plan],
+        judges: &mut Judges<'_>,
         mut found: impl FnMut(Finding) -> bool,
     ) {
         let mut doubted = |id, count, doubt| found(Finding { doubt: Some(doubt), ..finding(id, count).in_doubt() });
@@ -244,15 +273,16 @@ impl RecordingAnalysis {
         if !may_be_refused && !acts {
             return; // the usual read
         }
-        let seen = (may_be_refused || effects == 0).then(|| repeated(closed, facts, plans));
+        let sent = SentIn::of(closed, facts);
+        let seen = (may_be_refused || effects == 0).then(|| repeated(closed, facts, judges));
         if let Some(seen) = &seen {
-            let SentAfter { denial, conflict } = self.hidden.sent_after(closed, seen);
+            let SentAfter { denial, conflict } = self.hidden.sent_after(sent, seen);
             denial.map(|doubt| doubted(FindingId::RetriedAfterDenial, 1, doubt));
             conflict.map(|doubt| doubted(FindingId::RetriedAfterConflict, 1, doubt));
         }
         if acts
             && (effects > 0 || seen.is_some_and(|seen| seen.may_have_acted))
-            && let Some((count, doubt)) = self.hidden.take(closed, effects)
+            && let Some((count, doubt)) = self.hidden.take(closed, sent, effects)
             && doubted(FindingId::PossibleDuplicateEffect, count, doubt)
         {
             let lists = &mut self.possible_duplicates;
@@ -322,29 +352,29 @@ impl RecordingAnalysis {
 
 impl Recent {
     /// Takes a call, and gives what it shows beside the identical ones before it.
-    fn take(&mut self, closed: &CompletedCall, facts: ToolFacts, plans: &[Plan], found: impl FnMut(Finding)) {
+    fn take(&mut self, closed: &CompletedCall, facts: ToolFacts, judges: &mut Judges<'_>, found: impl FnMut(Finding)) {
         let counts = &closed.counts;
         if let Shows::Nothing = self.shows
             && let Some(first) = Shows::of(closed)
         {
             self.shows = first;
-            self.key = key_mark(closed);
+            self.key = key_mark(closed.hashes.key);
             self.ended_on = counts.ended_on;
             self.ended_at = counts.ended_at.map_or(NO_TIME, Instant::as_micros);
             return; // the usual call
         }
-        let evidence = Evidence { facts, one_run: closed.raw().run().is_some() };
+        let evidence = Evidence { facts, one_request: closed.raw().intent_doubt().is_none() };
         let mut repeats = match std::mem::take(&mut self.shows) {
             Shows::Several(repeats) => repeats,
             first => {
                 let mut repeats = Box::<Repeats>::default();
-                if let Some(first) = self.first(&first, closed, facts, plans) {
+                if let Some(first) = self.first(&first, closed, facts, judges) {
                     repeats.take(CallId(0), &first, evidence, |_| {});
                 }
                 repeats
             }
         };
-        repeats.take(CallId(0), &repeated(closed, facts, plans), evidence, found);
+        repeats.take(CallId(0), &repeated(closed, facts, judges), evidence, found);
         self.shows = Shows::Several(repeats);
     }
 
@@ -357,17 +387,24 @@ impl Recent {
     }
 
     /// The only call so far; `closed` is identical to it.
-    fn first(&self, shows: &Shows, closed: &CompletedCall, facts: ToolFacts, plans: &[Plan]) -> Option<RepeatedCall> {
+    fn first(
+        &self,
+        shows: &Shows,
+        closed: &CompletedCall,
+        facts: ToolFacts,
+        judges: &mut Judges<'_>,
+    ) -> Option<RepeatedCall> {
         let writes = facts.access == Access::Write;
         let at = Some(self.ended_at).filter(|&at| at != NO_TIME).map(Instant::from_micros);
         let ended = (self.ended_on > 0).then_some(Moment { at, place: self.ended_on });
-        let call = RepeatedCall { key: u64::from(self.key), ended, ..RepeatedCall::default() };
+        let key = if facts.ignores_keys { 0 } else { u64::from(self.key) };
+        let call = RepeatedCall { key, ended, ..RepeatedCall::default() };
         Some(match shows {
             Shows::Nothing | Shows::Several(_) => return None,
             Shows::Unanswered => RepeatedCall { may_have_acted: writes, ..call },
             Shows::Ok => RepeatedCall { effects: u32::from(writes), ..call },
             Shows::Failed(error) => {
-                let failure = meaning(closed.raw(), facts, plans, (self.key != 0, AttemptNo::FIRST), error.as_deref());
+                let failure = judges.meaning(closed.raw(), facts, (self.key != 0, AttemptNo::FIRST), error.as_ref());
                 RepeatedCall { failed: true, ..call }.with(failure, writes)
             }
         })
@@ -391,12 +428,12 @@ impl Shows {
 }
 
 /// A call, for comparison with identical ones.
-fn repeated(closed: &CompletedCall, facts: ToolFacts, plans: &[Plan]) -> RepeatedCall {
+fn repeated(closed: &CompletedCall, facts: ToolFacts, judges: &mut Judges<'_>) -> RepeatedCall {
     let (call, counts) = (closed.raw(), &closed.counts);
     let writes = facts.access == Access::Write;
     let line = |place: u64, at| (place > 0).then_some(Moment { at, place });
     let mut seen = RepeatedCall {
-        key: u64::from(key_mark(closed)),
+        key: u64::from(key_mark(closed.hashes.key_under(facts))),
         made: Moment { at: call.at, place: call.place.line },
         ended: line(counts.ended_on, counts.ended_at),
         last_write: counts.last_write,
@@ -407,11 +444,11 @@ fn repeated(closed: &CompletedCall, facts: ToolFacts, plans: &[Plan]) -> Repeate
     };
     if counts.attempts > counts.succeeded {
         for (number, answer) in call.attempts() {
-            (seen.denied, seen.processed) = (false, false); // those of the last answer count
+            (seen.denied, seen.processed, seen.advice) = (false, false, None); // those of the last answer count
             seen.suspected = matches!(answer.reply, Reply::Suspected(_));
             seen.may_have_acted |= writes && seen.suspected;
             if let Reply::Failed(error) = &answer.reply {
-                let failure = meaning(call, facts, plans, (call.is_keyed(), number), error.as_deref());
+                let failure = judges.meaning(call, facts, (call.is_keyed(), number), error.as_ref());
                 seen = seen.with(failure, writes);
             }
         }
@@ -420,11 +457,8 @@ fn repeated(closed: &CompletedCall, facts: ToolFacts, plans: &[Plan]) -> Repeate
 }
 
 /// A mark of a call's key; 0: it has none.
-fn key_mark(closed: &CompletedCall) -> u32 {
-    match closed.hashes.key {
-        0 => 0,
-        key => mark(key).max(1),
-    }
+fn key_mark(key: u128) -> u32 {
+    if key == 0 { 0 } else { mark(key).max(1) }
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "32 bits tell the few keys of one request apart")]
@@ -450,7 +484,7 @@ enum EffectScope {
 fn sum_of(closed: &CompletedCall, facts: ToolFacts) -> EffectScope {
     if facts.access == Access::Read {
         EffectScope::None
-    } else if closed.hashes.key != 0 {
+    } else if closed.hashes.key_under(facts) != 0 {
         EffectScope::Key
     } else if net_effects(&closed.counts, facts) == 0 || facts.idempotent {
         EffectScope::None

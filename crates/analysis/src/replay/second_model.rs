@@ -16,15 +16,17 @@ type Found = Vec<(&'static str, &'static str)>;
 
 impl StoryCall {
     fn acts_again(&self) -> bool {
-        matches!(self.tool, "pay" | "odd")
+        matches!(self.tool, "pay" | "odd" | "void")
     }
 
     fn writes(&self) -> bool {
         self.tool != "read"
     }
 
+    /// Attempts that succeeded, at once or late.
     fn oks(&self) -> usize {
-        self.answers.iter().filter(|(said, _)| *said == "ok").count()
+        let succeeded = |n: usize, said: &str| said == "ok" || n == 0 && self.late.is_some();
+        self.answers.iter().enumerate().filter(|(n, (said, _))| succeeded(*n, said)).count()
     }
 
     /// Effects that were not reversed.
@@ -57,8 +59,13 @@ impl StoryCall {
         (self.run, self.tool, self.args) == (other.run, other.tool, other.args)
     }
 
+    /// The key that its upstream looks at.
+    fn known_key(&self) -> Option<u8> {
+        if self.tool == "void" { None } else { self.key }
+    }
+
     fn has_key_of(&self, other: &StoryCall) -> bool {
-        self.key.is_some() && (self.tool, self.key) == (other.tool, other.key)
+        self.known_key().is_some() && (self.tool, self.key) == (other.tool, other.key)
     }
 }
 
@@ -90,12 +97,12 @@ fn model(story: &[StoryCall], n: usize) -> Found {
         found.push(("futile_retry", "Note"));
     }
     if call.acts_again() {
-        let others = || before.iter().filter(|other| other.key != call.key);
+        let others = || before.iter().filter(|other| other.known_key() != call.known_key());
         if others().any(|other| other.effects() > 0 || other.may_have_acted()) {
             let both = call.effects() > 0 && others().any(|other| other.effects() > 0);
             found.push(("resent_under_new_key", if both { certain } else { "Doubt" }));
         }
-        if call.key.is_none() {
+        if call.known_key().is_none() {
             found.extend(sent_again(call, &before));
         }
     }
@@ -117,7 +124,7 @@ fn is_futile(story: &[StoryCall], call: &StoryCall, before: &[&StoryCall]) -> bo
     let ended = last.ended().unwrap_or(u64::MAX);
     let wrote = |other: &StoryCall| {
         let oks = other.answers.iter().filter(|(said, _)| *said == "ok").map(|(_, at)| *at);
-        oks.chain(other.reversed).any(|at| ended < at && at < call.made)
+        oks.chain(other.reversed).chain(other.late).any(|at| ended < at && at < call.made)
     };
     let writes = story.iter().filter(|other| other.run == call.run && other.writes());
     call.failed() && last.failed() && call.is_after(last) && !writes.into_iter().any(wrote)
@@ -125,12 +132,12 @@ fn is_futile(story: &[StoryCall], call: &StoryCall, before: &[&StoryCall]) -> bo
 
 /// Without a key: after calls that may have acted, or that acted.
 fn sent_again(call: &StoryCall, before: &[&StoryCall]) -> Found {
-    let unkeyed = || before.iter().filter(|other| other.key.is_none());
+    let unkeyed = || before.iter().filter(|other| other.known_key().is_none());
     let lost = || unkeyed().filter(|other| other.may_have_acted());
     let made: usize = unkeyed().map(|other| other.effects()).sum();
     let mut found = Found::new();
     if lost().next().is_some() {
-        found.push(match call.tool == "pay" && lost().any(|other| call.is_after(other)) {
+        found.push(match call.tool != "odd" && lost().any(|other| call.is_after(other)) {
             true => ("unsafe_retry", "Unsafe"),
             false => ("possible_duplicate_effect", "Doubt"),
         });
@@ -142,7 +149,7 @@ fn sent_again(call: &StoryCall, before: &[&StoryCall]) -> Found {
     }
     if call.effects() > 0 && made > 0 {
         found.push(match call.tool {
-            "pay" => ("duplicate_effect", "Unsafe"),
+            "pay" | "void" => ("duplicate_effect", "Unsafe"),
             _ => ("possible_duplicate_effect", "Doubt"),
         });
     }

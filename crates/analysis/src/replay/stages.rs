@@ -2,16 +2,16 @@
 //! Opens no files, renders nothing, and knows no threads.
 #![expect(clippy::disallowed_types, reason = "looked up by key only, never iterated into an output")]
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::io::{self, Read};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use foldhash::fast::FixedState;
 
-use playproof_engine::call::RecordedCall;
+use playproof_engine::classify::KnownFailures;
 use playproof_engine::event::{ErrorFacts, Finding, FindingBy};
 use playproof_engine::playbook::ToolFacts;
-use playproof_engine::sim::{Plan, SimulationRecord, Simulator};
+use playproof_engine::sim::{FailureMeaning, Plan, SimulationRecord, Simulator};
 use playproof_trace::assemble::{Assembler, FirstUses, Writes};
 use playproof_trace::call::CompletedCall;
 use playproof_trace::digest;
@@ -20,10 +20,11 @@ use playproof_trace::input::{ReadError, TraceInput};
 use playproof_trace::pieces::{Chunks, InputPiece};
 use playproof_trace::simd;
 
-use super::attempts;
+use super::attempts::{self, Judges};
 use super::buffer_pool::BufferPool;
 use super::call_result::{CallResult, ShownCall};
 use super::counts::Counts;
+use super::facts_cache::FactsCache;
 use super::io::{InputAccount, Inputs, Observer, ReplayOptions, UnreadInput};
 use super::lanes::{Lanes, NumberedCall};
 use super::message_template::MessageTemplates;
@@ -49,7 +50,7 @@ pub(super) struct Batch {
     /// Findings of the recording.
     recorded: Vec<(usize, Finding)>,
     /// Calls that were simulated together with others of their run, with their records by plan.
-    joined: Vec<(usize, Vec<Option<SimulationRecord>>)>,
+    joined: Vec<(usize, Vec<Option<Box<SimulationRecord>>>)>,
 }
 
 /// The context of all stages, shared by all threads.
@@ -131,10 +132,16 @@ type Sink<'a, P> = Box<dyn FnMut(P) -> io::Result<()> + Send + 'a>;
 pub(super) struct WorkerState {
     /// By plan.
     sims: Vec<(Simulator, FactsCache)>,
-    /// The calls of the group.
-    simulated: Vec<SimulatedCall>,
+    simulated: Vec<SimulatedCall>, // the calls of the group
+    scratch: ReportScratch,
+}
+
+/// What the reports of calls reuse.
+#[derive(Default)]
+struct ReportScratch {
     findings: Vec<Finding>,
     templates: MessageTemplates,
+    known: KnownFailures<FailureMeaning>,
 }
 
 /// A call's facts and records, by plan.
@@ -226,8 +233,7 @@ impl<'a, W: Observer> Stages<'a, W> {
         WorkerState {
             sims: self.plans.iter().map(|_| Default::default()).collect(),
             simulated: vec![SimulatedCall::default(); GROUP],
-            findings: Vec::new(),
-            templates: MessageTemplates::default(),
+            scratch: ReportScratch::default(),
         }
     }
 
@@ -250,11 +256,10 @@ impl<'a, W: Observer> Stages<'a, W> {
                 self.simulate(&mut worker.sims, closed, records, simulated);
             }
             for ((n, closed), simulated) in numbered().zip(&worker.simulated) {
-                worker.findings.clear();
-                while let Some((_, finding)) = recorded.next_if(|(place, _)| *place == n) {
-                    worker.findings.push(finding);
-                }
-                self.report(closed, simulated, &mut worker.findings, &mut worker.templates, &mut done);
+                worker.scratch.findings.clear();
+                let own = std::iter::from_fn(|| recorded.next_if(|(place, _)| *place == n));
+                worker.scratch.findings.extend(own.map(|(_, finding)| finding));
+                self.report(closed, simulated, &mut worker.scratch, &mut done);
             }
         }
         self.pool.keep_calls(batch.calls.into_iter().map(CompletedCall::into_box));
@@ -285,7 +290,7 @@ impl<'a, W: Observer> Stages<'a, W> {
         &self,
         sims: &mut [(Simulator, FactsCache)],
         closed: &CompletedCall,
-        joined: Vec<Option<SimulationRecord>>,
+        joined: Vec<Option<Box<SimulationRecord>>>,
         simulated: &mut SimulatedCall,
     ) {
         let (call, SimulatedCall { facts, records }) = (closed.raw(), simulated);
@@ -296,7 +301,7 @@ impl<'a, W: Observer> Stages<'a, W> {
             let own = known.of(plan, closed.hashes.tool, call);
             facts.push(own);
             match joined.next().flatten() {
-                Some(finished) => *record = finished,
+                Some(finished) => *record = *finished,
                 None => {
                     sim.replay(plan, call, own, &self.options.beyond);
                     sim.show(|errors| closed.shown_errors(errors));
@@ -311,11 +316,11 @@ impl<'a, W: Observer> Stages<'a, W> {
         &self,
         closed: &CompletedCall,
         simulated: &SimulatedCall,
-        findings: &mut Vec<Finding>,
-        templates: &mut MessageTemplates,
+        scratch: &mut ReportScratch,
         done: &mut BatchResult<W::Part>,
     ) {
         let (call, SimulatedCall { facts, records }) = (closed.raw(), simulated);
+        let ReportScratch { findings, templates, known } = scratch;
         for (n, (plan, record)) in self.plans.iter().zip(records).enumerate() {
             if let Some(summary) = done.summaries.get_mut(n) {
                 summary.add(plan, call, record, templates);
@@ -329,7 +334,7 @@ impl<'a, W: Observer> Stages<'a, W> {
             }
         }
         if let Some(&facts) = facts.first()
-            && attempts::judge(closed, facts, self.plans, findings)
+            && attempts::judge(closed, facts, &mut Judges::new(self.plans, known), findings)
         {
             done.resent.add(closed.shown().tool(), 1);
         }
@@ -337,10 +342,11 @@ impl<'a, W: Observer> Stages<'a, W> {
         for finding in &*findings {
             done.recorded.add(finding.kind(), FindingBy::Recorded, 1);
         }
-        let intent = closed.hashes.intent();
+        let (intent, dispatcher) = (closed.hashes.intent(), closed.hashes.dispatcher);
         let call = ShownCall { shown: closed.shown(), raw: call, facts };
+        let run = closed.hashes.run;
         let result =
-            CallResult { call, intent, run: closed.hashes.run, recorded: findings, plans: self.plans, records, facts };
+            CallResult { call, intent, run, dispatcher, recorded: findings, plans: self.plans, records, facts };
         self.observer.on_call(&result, &mut done.part);
     }
 }
@@ -443,31 +449,6 @@ fn cut(calls: Vec<NumberedCall>, batches: &mut Vec<Batch>) {
             }
         }
         batches.push(batch);
-    }
-}
-
-/// Tool facts by tool hash, so that globs are matched once per tool.
-#[derive(Debug, Default)]
-struct FactsCache(HashMap<u128, ToolFacts, FixedState>);
-
-/// The most tools in the cache; it is cleared beyond that.
-const MAX_TOOLS: usize = 65_536;
-
-impl FactsCache {
-    /// The facts of the tool of `call`, whose hash is `tool`. Reads the call only if the tool is new.
-    fn of(&mut self, plan: &Plan, tool: u128, call: &RecordedCall) -> ToolFacts {
-        if plan.has_steps && call.step().is_some() {
-            return plan.facts_of(call); // it may be less than its tool
-        }
-        if let Some(&facts) = self.0.get(&tool) {
-            return facts;
-        }
-        if self.0.len() >= MAX_TOOLS {
-            self.0.clear();
-        }
-        let facts = plan.facts(call.tool());
-        self.0.insert(tool, facts);
-        facts
     }
 }
 

@@ -1,12 +1,13 @@
 //! The sums over all calls of a replay under one playbook. Made in parts that add up; decides nothing.
 
-use playproof_engine::call::RecordedCall;
+use playproof_engine::call::{AnswerTo, RecordedCall};
 use playproof_engine::event::{
-    Decision, EffectClaim, FindingBy, FindingId, FindingKind, FindingSeverity, LedgerKind, OutcomeKind, OutcomeWord,
-    Provenance, RequestKind, Status,
+    Decision, EffectClaim, EventKind, FindingBy, FindingId, FindingKind, FindingSeverity, LedgerKind, OutcomeKind,
+    OutcomeWord, Provenance, RequestKind, Status,
 };
 use playproof_engine::sim::{Plan, SimulationRecord};
 use playproof_engine::time::Duration;
+use serde_json::Value;
 
 use super::counts::Counts;
 use super::graph_counts::GraphCounts;
@@ -108,6 +109,18 @@ pub struct Summary {
     pub graph: Option<GraphCounts>,
 }
 
+/// The attempts that a dispatcher recorded of a call; none: it recorded no decision. A call may have none: it was refused,
+/// or another one answered it.
+fn started(call: &RecordedCall) -> Option<u64> {
+    let decisions = &call.dispatch.as_ref()?.decisions;
+    let started = EventKind::AttemptStarted.as_str();
+    let is_start = |decision: &str| {
+        decision.contains(started)
+            && serde_json::from_str::<Value>(decision).is_ok_and(|decision| decision["event"] == started)
+    };
+    (!decisions.is_empty()).then(|| decisions.iter().filter(|(_, decision)| is_start(decision)).count() as u64)
+}
+
 impl Summary {
     /// Nothing yet, under `plan`.
     pub fn new(plan: &Plan) -> Summary {
@@ -147,15 +160,23 @@ impl Summary {
     }
 
     fn add_recorded(&mut self, call: &RecordedCall) {
-        let (mut failed, mut attempts, mut others) = (0, 0, call.answers.len() as u64);
+        let (mut failed, mut attempts) = (0, 0);
         for (number, answer) in call.attempts() {
-            others -= 1;
             attempts = u64::from(number.get()); // those without an answer were sent too
             failed += u64::from(answer.reply.is_failure());
         }
         self.failed_calls += u64::from(failed > 0);
         self.failed_attempts += failed;
-        self.requests_recorded += others + attempts.max(1); // a call without an answer was sent once
+        let mut others = 0;
+        for answer in &call.answers {
+            match answer.to {
+                AnswerTo::Attempt => {}
+                AnswerTo::Late => attempts = attempts.max(answer.attempt.unwrap_or_default().into()),
+                AnswerTo::Refresh | AnswerTo::Reversal => others += 1,
+            }
+        }
+        // Without a dispatcher's word, a call without an answer was sent once.
+        self.requests_recorded += others + attempts.max(started(call).unwrap_or(1));
     }
 
     fn add_outcome(&mut self, kind: OutcomeKind, claim: EffectClaim) {

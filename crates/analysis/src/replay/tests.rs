@@ -21,14 +21,16 @@ fn facts(access: Access) -> ToolFacts {
 /// Read once, because reading it takes longer than a replay.
 static PLAN: LazyLock<Plan> = LazyLock::new(plan);
 
-/// The standard playbook, with `pay` a declared write, `mail` a repeatable one, `put` an idempotent one, `read.*` reads and the rest assumed.
+/// The standard playbook, with `pay` a declared write, `mail` a repeatable one, `put` an idempotent one, `forgets` one whose upstream ignores keys, `read.*` reads and the rest assumed.
 fn plan() -> Plan {
     let text = playproof_formats::playbook::embedded("standard").unwrap();
     let loaded = playproof_formats::playbook::parse(Source::whole("standard", text)).unwrap();
     let row = |pattern: &str, facts| ToolRow::new(pattern, facts).unwrap();
     let repeatable = ToolFacts { repeatable: true, ..facts(Access::Write) };
     let idempotent = ToolFacts { idempotent: true, ..facts(Access::Write) };
-    let writes = [row("pay", facts(Access::Write)), row("mail", repeatable), row("put", idempotent)];
+    let forgets = ToolFacts { ignores_keys: true, ..facts(Access::Write) };
+    let writes =
+        [row("pay", facts(Access::Write)), row("mail", repeatable), row("put", idempotent), row("forgets", forgets)];
     let rows = writes.into_iter().chain([row("read.*", facts(Access::Read))]).collect();
     Plan::new(loaded.playbook, &Tools::new(rows))
 }
@@ -229,6 +231,40 @@ fn a_failed_call_sent_again_unchanged_that_fails_again_is_futile_unless_somethin
 }
 
 #[test]
+fn advice_to_send_what_may_act_twice_is_unsafe_and_advice_that_is_not_taken_is_a_note() {
+    let failed = |tool: &str, key: &str, told: &str| {
+        format!(
+            r#"{{"tool":"{tool}","run_id":"r","args":{{"order":1}}{key},"status":"error","error":{{"kind":"timeout"{told}}}}}"#
+        )
+    };
+    let count = |tool: &str, key: &str, told: &str, id: FindingId| {
+        let first = failed(tool, key, told);
+        let again = failed(tool, key, "");
+        (recorded(&[&first, &again], id), recorded(&[&first], id))
+    };
+    let (told_to, told_not) = (r#","retriable":true"#, r#","retriable":false"#);
+    let key = r#","idempotency_key":"k""#;
+    assert_eq!(count("pay", "", told_to, FindingId::UnsafeAdvice), (1, 0), "one call has made nothing again");
+    assert_eq!(count("pay", key, told_to, FindingId::UnsafeAdvice), (0, 0));
+    assert_eq!(count("pay", "", "", FindingId::UnsafeAdvice), (0, 0));
+    assert_eq!(count("read.x", "", told_to, FindingId::UnsafeAdvice), (0, 0));
+    assert_eq!(count("other", "", told_to, FindingId::UnsafeAdvice), (1, 0));
+    for tool in ["pay", "read.x"] {
+        assert_eq!(count(tool, "", told_not, FindingId::IgnoredAdvice), (1, 0), "{tool}");
+        assert_eq!(count(tool, "", told_to, FindingId::IgnoredAdvice), (0, 0), "{tool}");
+    }
+    let refused =
+        r#"{"tool":"pay","run_id":"r","args":{"order":1},"status":"error","error":{"status":429,"retriable":true}}"#;
+    assert_eq!(recorded(&[refused, PAID], FindingId::UnsafeAdvice), 0, "it did nothing");
+    let other = failed("pay", "", told_not);
+    assert_eq!(recorded(&[&other, &other.replace(":1}", ":2}")], FindingId::IgnoredAdvice), 0, "another request");
+    let lost = failed("pay", "", told_to);
+    assert_eq!(severities(&[&lost, &lost], FindingId::UnsafeAdvice), [("unsafe", 1)]);
+    let undeclared = failed("other", "", told_to);
+    assert_eq!(severities(&[&undeclared, &undeclared], FindingId::UnsafeAdvice), [("doubt", 1)]);
+}
+
+#[test]
 fn one_call_more_than_ten_times_among_the_last_ten_thousand_is_a_loop() {
     let call = r#"{"tool":"read.x","run_id":"r","args":1,"status":"ok"}"#;
     assert_eq!(recorded(&[call; 10], FindingId::RunawayLoop), 0);
@@ -323,8 +359,8 @@ fn what_is_not_proved_of_a_repeated_write_is_a_doubt() {
 fn times_say_which_call_ended_before_another_was_made_where_there_are_any() {
     let lines = |made: u32| {
         [
-            r#"{"tool":"pay","run_id":"r","call_id":"1","at_ms":0}"#.to_owned(),
-            format!(r#"{{"tool":"pay","run_id":"r","call_id":"2","at_ms":{made}}}"#),
+            r#"{"tool":"pay","run_id":"r","call_id":"1","args":{"order":1},"at_ms":0}"#.to_owned(),
+            format!(r#"{{"tool":"pay","run_id":"r","call_id":"2","args":{{"order":1}},"at_ms":{made}}}"#),
             r#"{"run_id":"r","call_id":"1","at_ms":500,"status":"error","error":{"kind":"timeout"}}"#.to_owned(),
             r#"{"run_id":"r","call_id":"2","at_ms":9000,"status":"error","error":{"kind":"timeout"}}"#.to_owned(),
         ]
@@ -676,16 +712,20 @@ fn arguments_that_are_missing_null_or_empty_are_a_doubt() {
     let all = [with("{}"), with("null"), missing]; // the last two say the same
     for (n, first) in all.iter().enumerate() {
         for (m, second) in all.iter().enumerate() {
-            let found = if (n == 0) == (m == 0) {
-                ("unsafe", "duplicate_effect", 1)
-            } else {
-                ("doubt", "possible_duplicate_effect", 1)
+            let found = match (n, m) {
+                (0, 0) => ("unsafe", "duplicate_effect", 1),
+                _ => ("doubt", "possible_duplicate_effect", 1), // two without arguments may be two requests
             };
             assert_eq!(shown_by(&[&format!("{first}\n{second}")]), [found], "{first} {second}");
         }
     }
     assert_eq!(shown_by(&[&format!("{}\n{PAID}", all[0])]), [], "one with arguments is another request");
     let [empty, _, missing] = all;
+    let timed_out = failed("timeout").replace("\"args\":{\"order\":1},", "");
+    assert_eq!(severities(&[&timed_out, &timed_out], FindingId::UnsafeRetry), [], "both may be other requests");
+    assert_eq!(severities(&[&timed_out, &timed_out], FindingId::PossibleDuplicateEffect), [("doubt", 1)]);
+    let denied = failed("403_forbidden").replace("\"args\":{\"order\":1},", "");
+    assert_eq!(severities(&[&denied, &denied], FindingId::RetriedAfterDenial), [("doubt", 1)]);
     let no_run = |line: &str| line.replace(r#""run_id":"r","#, "");
     let together = |second: &str| format!("{}\n{second}", no_run(&empty));
     assert_eq!(shown_by(&[&together(&no_run(&missing))]), [("doubt", "possible_duplicate_effect", 1)], "without a run");
@@ -830,6 +870,21 @@ fn the_summary_adds_up() {
     assert_eq!(summary.added_delay, playproof_engine::time::Duration::from_millis(200));
     assert_eq!(summary.verdicts.iter().sum::<u64>(), 4);
     assert_eq!(replayed.ledger().unanswered, 1);
+}
+
+#[test]
+fn what_a_dispatcher_did_not_send_is_no_recorded_request() {
+    let recorded = |lines: &[&str]| replay_lines(lines).0.summaries[0].requests_recorded;
+    let call = r#"{"type":"tool_call","run_id":"r","call_id":"1","tool":"pay","args":{}}"#;
+    let decision = |said: &str| format!(r#"{{"type":"decision","run_id":"r","call_id":"1","at_ms":0,"event":{said}}}"#);
+    let (joined, started) = (decision(r#""joined","leader":"2""#), decision(r#""attempt_started","attempt":1"#));
+    let refused = decision(r#""refused","why":"schema","error":{"kind":"attempt_started"}"#);
+    assert_eq!(recorded(&[call]), 1, "nobody says that it was not sent");
+    assert_eq!((recorded(&[call, &joined]), recorded(&[call, &refused]), recorded(&[call, &started])), (0, 0, 1));
+    let ok = r#"{"run_id":"r","call_id":"1","attempt":1,"status":"ok"}"#;
+    let late = r#"{"run_id":"r","call_id":"1","attempt":1,"answers":"late","status":"ok"}"#;
+    let second = late.replace("1,\"answers", "2,\"answers");
+    assert_eq!((recorded(&[call, ok, late]), recorded(&[call, ok, &second])), (1, 2), "it answers an attempt");
 }
 
 #[test]
@@ -1041,4 +1096,146 @@ fn an_attempt_that_is_sent_sooner_than_the_upstream_asked_for_is_found() {
     assert_eq!(of(r#""started_ms":110,"at_ms":300"#), 0);
     assert_eq!(of(r#""at_ms":109"#), 1, "it was answered before it was due");
     assert_eq!(of(r#""at_ms":300"#), 0, "nobody knows when it was sent");
+}
+
+#[test]
+fn an_attempt_that_is_sent_while_an_earlier_one_is_out_has_raced_itself() {
+    let of = |made: &str, late_at: u32, second: &str| {
+        let made = format!(r#"{{"type":"tool_call","call_id":"c",{made},"at_ms":0}}"#);
+        let timed_out = r#"{"type":"tool_result","call_id":"c","attempt":1,"at_ms":100,"status":"error","error":{"kind":"timeout"}}"#;
+        let late = format!(
+            r#"{{"type":"tool_result","call_id":"c","attempt":1,"answers":"late","at_ms":{late_at},"status":"ok"}}"#
+        );
+        let second =
+            format!(r#"{{"type":"tool_result","call_id":"c","attempt":2,"started_ms":300,"at_ms":400,{second}}}"#);
+        recorded(&[&made, timed_out, &late, &second], FindingId::RacedItself)
+    };
+    let (pay, ok) = (r#""tool":"pay","idempotency_key":"k""#, r#""status":"ok""#);
+    let conflict = r#""status":"error","error":{"kind":"409_conflict","message":"the key is in use"}"#;
+    assert_eq!((of(pay, 301, ok), of(pay, 500, ok)), (1, 1));
+    assert_eq!(of(pay, 300, ok), 0, "it had ended when the next one was sent");
+    assert_eq!(of(pay, 500, conflict), 0, "the upstream saw that both are one request");
+    assert_eq!(of(r#""tool":"pay""#, 500, conflict), 1, "a conflict about something else");
+    assert_eq!(of(r#""tool":"read.it""#, 500, ok), 0, "a read changes nothing");
+}
+
+#[test]
+fn retries_that_multiply_the_requests_of_an_outage_are_found_over_all_runs() {
+    let calls = |attempts: u32, kind: &str| -> Vec<String> {
+        let of_call = |n: u32| {
+            let made = format!(
+                r#"{{"type":"tool_call","call_id":"c{n}","run_id":"r{n}","tool":"read.it","args":{{"n":{n}}},"at_ms":{n}}}"#
+            );
+            let answer = move |attempt: u32| {
+                let at = n + attempt;
+                format!(
+                    r#"{{"type":"tool_result","call_id":"c{n}","run_id":"r{n}","attempt":{attempt},"at_ms":{at},"status":"error","error":{{"kind":"{kind}"}}}}"#
+                )
+            };
+            std::iter::once(made).chain((1..=attempts).map(answer))
+        };
+        (0..25).flat_map(of_call).collect()
+    };
+    let of = |lines: Vec<String>| {
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        recorded(&lines, FindingId::RetryAmplification)
+    };
+    assert_eq!(of(calls(3, "5xx")), 1);
+    assert_eq!(of(calls(2, "5xx")), 0, "two requests a call");
+    assert_eq!(of(calls(3, "429_rate_limited")), 0, "a server that limits its rate works");
+    let mut one_works = calls(3, "5xx");
+    one_works.insert(40, r#"{"tool":"read.it","run_id":"s","args":{},"at_ms":10,"status":"ok"}"#.to_owned());
+    assert_eq!(of(one_works), 0, "the outage was over");
+}
+
+#[test]
+fn a_late_ok_counts_as_an_effect_and_a_key_that_may_have_been_honoured_is_a_doubt() {
+    let (late, timeout) = (r#""attempt":1,"answers":"late","status":"ok""#, format!(r#""attempt":1,{TIMEOUT}"#));
+    let refused = r#""attempt":1,"status":"error","error":{"kind":"429_rate_limited"}"#;
+    let second = r#""attempt":2,"status":"ok""#;
+    let shown = |key: &str, results: &[&str], again: bool| {
+        let mut lines = call_with("pay", results);
+        lines[0] = lines[0].replace(r#""tool""#, &format!(r#"{key}"tool""#));
+        if again {
+            lines.push(format!(r#"{{"tool":"pay","run_id":"r","args":{{}},{OK}}}"#));
+        }
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let rows = replay_lines(&lines).0.recorded;
+        rows.rows().map(|(kind, by, _)| (kind.id.as_str(), by)).collect::<Vec<_>>()
+    };
+    const KEYED: &str = r#""idempotency_key":"k","#;
+    let by_agent = FindingBy::Recorded;
+    assert_eq!(shown("", &[refused, late], true), [("duplicate_effect", by_agent)]);
+    assert_eq!(shown("", &[refused], true), []);
+    assert_eq!(
+        shown("", &[&timeout, late, second], false),
+        [("duplicate_effect", by_agent), ("unsafe_retry", by_agent)]
+    );
+    assert_eq!(shown(KEYED, &[&timeout, second], false), []);
+    assert_eq!(shown(KEYED, &[&timeout, late, second], false), [("possible_duplicate_effect", by_agent)]);
+}
+
+#[test]
+fn a_key_that_the_upstream_ignores_is_none() {
+    let line = |key: &str, rest: &str| {
+        format!(r#"{{"tool":"forgets","run_id":"r","args":{{"n":1}},"idempotency_key":"{key}",{rest}}}"#)
+    };
+    let unkeyed = |lines: &[String]| {
+        let bare = |line: &String| {
+            let (before, after) = line.split_once(r#""idempotency_key":""#).unwrap();
+            format!("{before}{}", after.split_once("\",").unwrap().1)
+        };
+        lines.iter().map(bare).collect::<Vec<_>>()
+    };
+    let shown = |lines: &[String]| {
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let rows = replay_lines(&lines).0.recorded;
+        rows.rows().map(|(kind, _, count)| (kind.id.as_str(), count)).collect::<Vec<_>>()
+    };
+    let (ok, lost) = (|key| line(key, OK), |key| line(key, TIMEOUT));
+    let doubled = [("unsafe_retry", 1), ("possible_duplicate_effect", 1)];
+    for (lines, expected) in [
+        (vec![lost("k"), ok("k")], &doubled[..]),
+        (vec![lost("k"), ok("l")], &doubled),
+        (vec![ok("k"), ok("k")], &[("duplicate_effect", 1)]),
+        (vec![ok("k"), ok("k").replace(":1}", ":2}")], &[]),
+    ] {
+        assert_eq!(shown(&lines), expected, "{lines:?}");
+        assert_eq!(shown(&unkeyed(&lines)), expected, "{lines:?}");
+    }
+    let honoured = |line: String| line.replace("forgets", "pay");
+    assert_eq!(shown(&[honoured(lost("k")), honoured(ok("k"))]), []);
+    let attempts = call_with("forgets", &[r#""attempt":1,"status":"error","error":{"kind":"timeout"}"#, LAST_OK]);
+    let keyed = vec![
+        attempts[0].replace(r#""tool""#, r#""idempotency_key":"k","tool""#),
+        attempts[1].clone(),
+        attempts[2].clone(),
+    ];
+    assert_eq!((shown(&keyed), shown(&attempts)), (vec![("unsafe_retry", 1)], vec![("unsafe_retry", 1)]));
+}
+
+const LAST_OK: &str = r#""attempt":2,"status":"ok""#;
+
+#[test]
+fn an_ok_under_a_key_whose_effect_was_reversed_before_claims_unknown() {
+    let call = |id: &str, at: u32| {
+        format!(
+            r#"{{"tool":"pay","run_id":"r","call_id":"{id}","args":{{}},"idempotency_key":"k","at_ms":{at},"status":"ok"}}"#
+        )
+    };
+    let reversal = r#"{"run_id":"r","call_id":"1","answers":"reversal","at_ms":20,"status":"ok"}"#;
+    let claims = |texts: &[&str]| {
+        let summary = replay_all(texts, &options(1)).0.summaries.remove(0);
+        (summary.claim(EffectClaim::Applied), summary.claim(EffectClaim::Unknown))
+    };
+    let (first, second) = (call("1", 0), call("2", 30));
+    assert_eq!(claims(&[&[first.as_str(), reversal, &second].join("\n")]), (1, 1));
+    assert_eq!(claims(&[&[first.as_str(), &second, reversal].join("\n")]), (1, 1), "by times, not by lines");
+    assert_eq!(claims(&[&[first.as_str(), reversal].join("\n"), &second]), (1, 1), "in a later input, too");
+    let earlier = call("2", 10);
+    assert_eq!(claims(&[&[first.as_str(), reversal, &earlier].join("\n")]), (2, 0), "it was made before");
+    let failed = reversal.replace("ok", "error");
+    assert_eq!(claims(&[&[first.as_str(), &failed, &second].join("\n")]), (2, 0), "the reversal failed");
+    let no_key = |text: &str| text.replace(r#""idempotency_key":"k","#, "");
+    assert_eq!(claims(&[&[no_key(&first).as_str(), reversal, &no_key(&second)].join("\n")]), (2, 0));
 }

@@ -11,10 +11,11 @@ mod signal;
 mod tests;
 
 pub use condition::{ConditionEvaluation, RuleEvaluation};
-pub use memo::{FailedAttempt, Memo};
+pub use memo::{FailedAttempt, KnownFailures, Memo};
 pub use reading::{
-    IN_FLIGHT, reads_as_denial, reads_as_processed, reads_as_refusal, reads_as_reused_key, reads_as_unanswered,
+    IN_FLIGHT, knows_key, reads_as_at_work, reads_as_denial, reads_as_outage, reads_as_processed, reads_as_refusal,
+    reads_as_reused_key, reads_as_unanswered,
 };
-pub use rules::{Classification, Classifier};
+pub use rules::{AskedTraits, Classification, Classifier};
 pub use server::server_says;
 pub use signal::Signal;

@@ -41,14 +41,28 @@ pub fn reads_as_denial(error: &ErrorFacts) -> bool {
 /// Whether the error says that the upstream has processed the idempotency key of the call: a conflict (by status 409 or
 /// by its kind) whose message says so and nothing else, such as "in flight", "not", "another key" or "failed". Without a key it says nothing of this call.
 pub fn reads_as_processed(error: &ErrorFacts, keyed: bool) -> bool {
-    let kind = error.kind.as_deref().unwrap_or("");
-    let conflict = error.status == Some(409) || kind.contains("409") || kind.contains("conflict");
-    if !keyed || !conflict {
+    if !knows_key(error, keyed) {
         return false;
     }
     let message = error.message.as_deref().unwrap_or("").to_lowercase();
     let has = |list: &[&str]| list.iter().any(|words| message.contains(words));
     has(&PROCESSED) && !has(&IN_FLIGHT) && !has(&OTHERWISE) && !is_negated(&message)
+}
+
+/// Whether the error is a conflict with another request under the key: the upstream knows the key, whatever became of it.
+pub fn knows_key(error: &ErrorFacts, keyed: bool) -> bool {
+    let kind = error.kind.as_deref().unwrap_or("");
+    keyed && (error.status == Some(409) || kind.contains("409") || kind.contains("conflict"))
+}
+
+/// Whether a failure shows that the server does not work: not if it answered with a refusal, a conflict or a limit of rate.
+pub fn reads_as_outage(error: Option<&ErrorFacts>) -> bool {
+    let Some(error) = error else { return true };
+    let kind = error.kind.as_deref().unwrap_or("");
+    match error.status {
+        Some(status) => !(400..500).contains(&status) || [408, 499].contains(&status),
+        None => !kind.starts_with('4') && !kind.contains("rate_limit") && !reads_as_denial(error),
+    }
 }
 
 /// Whether a clause negates before it says "already".
@@ -68,13 +82,12 @@ pub fn reads_as_refusal(error: &ErrorFacts) -> bool {
 }
 
 /// Kinds that adapters give to an attempt from which nothing came back.
-const UNANSWERED: [&str; 6] =
+const AT_WORK: [&str; 6] =
     ["timeout", "timed_out", "action_timeout", "gateway_timeout", "deadline_exceeded", "request_timeout"];
 
 /// Whether the error says that nothing came back from the upstream: the attempt may still be at work.
-pub fn reads_as_unanswered(error: &ErrorFacts) -> bool {
-    matches!(error.status, Some(408 | 504 | 524))
-        || error.kind.as_deref().is_some_and(|kind| UNANSWERED.contains(&kind))
+pub fn reads_as_at_work(error: &ErrorFacts) -> bool {
+    matches!(error.status, Some(408 | 504 | 524)) || error.kind.as_deref().is_some_and(|kind| AT_WORK.contains(&kind))
 }
 
 /// Kinds that adapters give to a key that was used with other arguments.
@@ -93,6 +106,40 @@ pub fn reads_as_reused_key(error: &ErrorFacts) -> bool {
     matches!(error.status, Some(400 | 409 | 422))
         && message.contains("idempoten")
         && OTHER_REQUEST.iter().any(|words| message.contains(words))
+}
+
+/// Kinds that adapters give to a request that got no answer.
+const UNANSWERED: [&str; 8] = [
+    "timeout",
+    "network_error",
+    "network",
+    "connection_error",
+    "connection_refused",
+    "connection_reset",
+    "dns_error",
+    "tls_error",
+];
+
+/// Codes of a connection that failed, as operating systems and their libraries write them.
+const NO_CONNECTION: [&str; 10] = [
+    "ECONNREFUSED",
+    "ECONNRESET",
+    "ECONNABORTED",
+    "ENOTFOUND",
+    "EAI_AGAIN",
+    "ENETUNREACH",
+    "EHOSTUNREACH",
+    "ETIMEDOUT",
+    "ESOCKETTIMEDOUT",
+    "EPIPE",
+];
+
+/// Whether the error says that no answer of the upstream came: by its kind or its code, and without a status, which only an
+/// answer has.
+pub fn reads_as_unanswered(error: &ErrorFacts) -> bool {
+    let is_kind = || error.kind.as_deref().is_some_and(|kind| UNANSWERED.contains(&kind));
+    let is_code = || error.code.as_deref().is_some_and(|code| NO_CONNECTION.contains(&code));
+    error.status.is_none() && (is_kind() || is_code())
 }
 
 #[cfg(test)]
@@ -148,6 +195,16 @@ mod tests {
         assert!(reads_as_reused_key(&error("x", "This Idempotency-Key was used with other arguments", Some(422))));
         assert!(!reads_as_reused_key(&error("x", "different currency", Some(422))), "not about a key");
         assert!(!reads_as_reused_key(&error("x", "idempotency_key: a different shard failed", Some(500))));
+    }
+
+    #[test]
+    fn only_an_error_without_a_status_reads_as_unanswered() {
+        assert!(reads_as_unanswered(&error("timeout", "", None)));
+        assert!(!reads_as_unanswered(&error("timeout", "", Some(504))), "a gateway answered");
+        assert!(!reads_as_unanswered(&error("tool_error", "connection refused", None)), "words alone");
+        let code = |code: &str| ErrorFacts { code: Some(code.into()), ..error("5xx", "", None) };
+        assert!(reads_as_unanswered(&code("ECONNREFUSED")));
+        assert!(!reads_as_unanswered(&code("EACCES")));
     }
 
     #[test]

@@ -17,6 +17,7 @@ fn playbook(whens: Vec<When>) -> Playbook {
         effect: EffectClaim::Unknown,
         breaker: BreakerMark::Ignored,
         then: Compensation::DeprecateToolCall(ReasonId(0)),
+        tell: None,
     };
     let rules = whens.into_iter().enumerate();
     Playbook {
@@ -160,4 +161,30 @@ fn a_cached_classification_equals_a_new_one_whatever_was_asked_before() {
         }
     }
     assert_eq!(rules.len(), 4, "every rule matched once, and once none did");
+}
+
+#[test]
+fn a_rule_that_names_kinds_is_a_candidate_for_these_alone() {
+    let kinds = |kinds: &[&str]| ConditionTest::AnyOf(kinds.iter().map(|kind| (*kind).to_owned()).collect());
+    let playbook = playbook(vec![
+        contains("now", false).with(ConditionKind::Kind, kinds(&["a", "b"])),
+        contains("soon", false),
+        asking(ConditionKind::Kind, kinds(&["b", "c"])),
+    ]);
+    let classifier = Classifier::new(&playbook);
+    let mut rules = Vec::new();
+    for (kind, message) in
+        [("a", "now"), ("b", "soon"), ("b", ""), ("c", "now"), ("a", ""), ("d", "soon"), ("d", "now")]
+    {
+        let error = ErrorFacts { kind: Some(kind.into()), message: Some(message.into()), ..ErrorFacts::default() };
+        for error in [Some(&error), None] {
+            let signal = Signal::new(error, "pay", ToolFacts::ASSUMED, false, AttemptNo::FIRST);
+            let explained = classifier.explain(&signal, &signal);
+            let matched = explained.iter().find(|rule| rule.matched).map(|rule| rule.rule.index());
+            assert_eq!(classifier.classify(&signal).rule.map(|rule| rule.index()), matched);
+            rules.push(matched);
+        }
+    }
+    let of_errors: Vec<Option<usize>> = rules.into_iter().step_by(2).collect();
+    assert_eq!(of_errors, [Some(0), Some(1), Some(2), Some(2), None, Some(1), None]);
 }

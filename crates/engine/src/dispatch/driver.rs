@@ -54,6 +54,10 @@ impl Dispatcher {
         self.machine.outcome(CallId(id)).map(|outcome| outcome.kind)
     }
 
+    pub(super) fn stopped_by(&self, id: u32) -> Option<CallId> {
+        self.machine.outcome(CallId(id)).and_then(|outcome| outcome.stopped_by)
+    }
+
     pub(super) fn claim(&self, id: u32) -> Option<EffectClaim> {
         self.machine.outcome(CallId(id)).map(|outcome| outcome.claim)
     }

@@ -31,7 +31,8 @@ pub struct CallFacts {
     pub key: Option<KeyId>,
     /// Whether the upstream pays no attention to keys: then a key makes nothing safe.
     pub ignores_keys: bool,
-    /// Whether the key was used with other arguments before: an ok may be the answer to that request.
+    /// Whether the key was used with other arguments before, or what was made under it reversed: an ok may be an earlier
+    /// answer.
     pub key_is_reused: bool,
     /// The canonical arguments.
     pub args: ArgsId,

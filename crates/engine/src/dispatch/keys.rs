@@ -26,7 +26,7 @@ struct Key {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Stage {
-    InFlight { leader: CallId, followers: VecDeque<CallId> },
+    InFlight { leader: CallId, since: Instant, followers: VecDeque<CallId> },
     Succeeded { leader: CallId, at: Instant, claim: EffectClaim },
     Failed { at: Instant, claim: EffectClaim },
 }
@@ -85,7 +85,7 @@ impl Keys {
             return KeyUse::Refused(AdmissionRefusal::KeyReused);
         }
         match &mut known.stage {
-            Stage::InFlight { leader, followers } => match rules.in_flight {
+            Stage::InFlight { leader, followers, .. } => match rules.in_flight {
                 InFlightKey::Refuse => KeyUse::Refused(AdmissionRefusal::KeyInFlight),
                 InFlightKey::Join => {
                     followers.push_back(call);
@@ -103,18 +103,18 @@ impl Keys {
     }
 
     /// Registers `key` for a call that leads. A key in flight stays with its leader.
-    pub(super) fn register(&mut self, call: CallId, key: KeyId, facts: &CallFacts) {
+    pub(super) fn register(&mut self, now: Instant, call: CallId, key: KeyId, facts: &CallFacts) {
         if let Some(Key { stage: Stage::InFlight { .. }, .. }) = self.known.get(&key) {
             return; // only a study switch registers so late
         }
-        let stage = Stage::InFlight { leader: call, followers: VecDeque::new() };
+        let stage = Stage::InFlight { leader: call, since: now, followers: VecDeque::new() };
         self.known.insert(key, Key { request: (facts.tool, facts.args), stage });
     }
 
     /// Notes the end of a call with `key`, and says what its followers do; none: it has none, or does not lead.
     pub(super) fn note_end(&mut self, now: Instant, key: KeyId, call: CallId, end: LeaderEnd) -> Option<Handover> {
         let known = self.known.get_mut(&key)?;
-        let Stage::InFlight { leader, followers } = &mut known.stage else { return None };
+        let Stage::InFlight { leader, followers, .. } = &mut known.stage else { return None };
         if *leader != call {
             return None;
         }
@@ -125,7 +125,7 @@ impl Keys {
                     self.known.remove(&key);
                     return None;
                 };
-                known.stage = Stage::InFlight { leader: first, followers };
+                known.stage = Stage::InFlight { leader: first, since: now, followers };
                 return Some(Handover::TakesOver(first));
             }
             LeaderEnd::Succeeded(claim) => {
@@ -139,6 +139,35 @@ impl Keys {
         known.stage = stage;
         self.ended.push_back((now, key));
         Some(handover)
+    }
+
+    /// Lets a follower lead if its leader has led for `after` and has not ended. The leader that it follows, and when it can
+    /// ask again; without that moment, it leads now. None: it follows nobody.
+    pub(super) fn take_over(
+        &mut self,
+        now: Instant,
+        key: KeyId,
+        follower: CallId,
+        after: Duration,
+    ) -> Option<(CallId, Option<Instant>)> {
+        let Stage::InFlight { leader, since, followers } = &mut self.known.get_mut(&key)?.stage else { return None };
+        let place = followers.iter().position(|call| *call == follower)?;
+        let silent = *leader;
+        let due = since.plus(after);
+        if now < due {
+            return Some((silent, Some(due)));
+        }
+        followers.remove(place);
+        (*leader, *since) = (follower, now);
+        Some((silent, None))
+    }
+
+    /// The call whose success is kept for a key.
+    pub(super) fn kept_by(&self, key: KeyId) -> Option<CallId> {
+        match self.known.get(&key)?.stage {
+            Stage::Succeeded { leader, .. } => Some(leader),
+            Stage::InFlight { .. } | Stage::Failed { .. } => None,
+        }
     }
 
     /// Takes a follower away from its leader.

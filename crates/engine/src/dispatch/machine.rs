@@ -21,6 +21,7 @@
 //! (the gate is free)    AtGate            admission runs its checks                       as after Call
 //! (a permit is free)    Queued            the next attempt starts                         InFlight
 //! (its leader ended)    Following         outcome as the leader's, or it leads now        Done | InFlight | Queued
+//! Woken                 Following         its leader is silent, it is safe: it leads now  InFlight | Queued | Done
 //! Call of a step        (none)            its turn: as after the gate                     InFlight | Queued | ...
 //!                                         not its turn: outcome `skipped`                 Done
 //! (its step succeeded)  Stepping          asks for the next step, or outcome              Stepping | Done
@@ -44,7 +45,7 @@ use super::calls::{CallSlab, CallState, Phase};
 use super::gate::Gate;
 use super::io::{Input, OutputBuffer};
 use super::purse::Purse;
-use super::shared::Shared;
+use super::shared::{PurseKey, Shared, SharedPurse, SpentBy};
 use super::transition::Transition;
 use crate::event::{Decision, Outcome, Status, ValidNext};
 use crate::ids::{CallId, KeyId, RetryBudgetId, RunId, ServerId, TokenId};
@@ -160,16 +161,28 @@ impl Machine {
         }
     }
 
+    /// Whether a call has ended.
+    pub fn has_ended(&self, call: CallId) -> bool {
+        self.calls.get(call).is_some_and(|state| matches!(state.phase, Phase::Done(_)))
+    }
+
     /// Removes every call and keeps the allocations.
     pub fn clear(&mut self) {
         self.calls.clear();
-        self.redeemed.clear();
+        if !self.redeemed.is_empty() {
+            self.redeemed.clear(); // to clear an empty map is slow
+        }
         self.shared = None;
     }
 
     /// Whether a key is in flight or kept.
     pub fn knows_key(&self, key: KeyId) -> bool {
         self.shared.as_ref().is_some_and(|shared| shared.keys.knows(key))
+    }
+
+    /// Whether the success of a call is what is kept for a key.
+    pub fn keeps_success_of(&self, key: KeyId, call: CallId) -> bool {
+        self.shared.as_ref().is_some_and(|shared| shared.keys.kept_by(key) == Some(call))
     }
 
     /// Forgets what a run has used: it makes no more calls.
@@ -183,12 +196,20 @@ impl Machine {
     /// What a retry budget has left for calls of `server`; full before its first call.
     pub fn purse(&self, playbook: &Playbook, budget: RetryBudgetId, server: ServerId) -> Purse {
         let scope = (budget, playbook.retry_budget(budget).scope(server));
-        self.shared.as_ref().and_then(|shared| shared.purses.get(&scope).cloned()).unwrap_or_default()
+        let shared = self.shared.as_ref().and_then(|shared| shared.purses.get(&scope));
+        shared.map_or_else(Purse::default, |shared| shared.purse.clone())
+    }
+
+    /// Whether a call took the last of a retry budget at a moment.
+    pub fn has_spent(&self, budget: PurseKey, call: CallId, at: Instant) -> bool {
+        let purse = self.shared.as_ref().and_then(|shared| shared.purses.get(&budget));
+        purse.is_some_and(|purse| purse.spent_by == Some(SpentBy { call, at }))
     }
 
     /// Begins a retry budget with what another dispatcher has left.
     pub fn set_purse(&mut self, playbook: &Playbook, budget: RetryBudgetId, server: ServerId, purse: Purse) {
         let scope = (budget, playbook.retry_budget(budget).scope(server));
+        let purse = SharedPurse { purse, spent_by: None };
         self.shared.get_or_insert_default().purses.insert(scope, purse);
     }
 

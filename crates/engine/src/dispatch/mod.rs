@@ -8,6 +8,7 @@ mod driver;
 mod gate;
 #[cfg(test)]
 mod gate_tests;
+mod guard;
 mod io;
 mod keys;
 mod machine;
@@ -27,10 +28,12 @@ mod wait;
 mod window;
 
 pub use breaker::{Blocked, Breaker, BreakerState, Generation, MarkedAnswer};
+pub use guard::retry_guard;
 pub use io::{
     CallFacts, ClassifiedFailure, GateFacts, Input, Output, OutputBuffer, RequestCheck, Response, ResponseMeta, StepOf,
 };
 pub use machine::Machine;
 pub use purse::{Purse, RetryLoad};
+pub use shared::PurseKey;
 pub use wait::{first_retry_fits, own_wait, wait_range};
 pub use window::{CountedCall, Tally, Window};

@@ -7,9 +7,9 @@ use crate::event::{AdmissionRefusal, CircuitChange, Decision, OutcomeKind, StopR
 use crate::ids::{ArgsId, BreakerId, CallId, RetryBudgetId, ServerId};
 use crate::playbook::sample::{DENIED, TIMEOUT, playbook};
 use crate::playbook::{
-    BreakerMark, BreakerRules, BreakerWindow, BudgetScope, Compensation, DEFAULT_BREAKER, EvaluateOn, HalfOpen,
-    OnEmptyBudget, OpenBoundary, OpenPeriod, OpenThresholds, PermitLimits, Playbook, Refund, RetryBudget,
-    RetryBudgetKind, Sharing, TokenBucket, Tokens,
+    BreakerMark, BreakerRules, BreakerWindow, BudgetScope, BudgetUnit, Compensation, DEFAULT_BREAKER, EvaluateOn,
+    HalfOpen, OnEmptyBudget, OpenBoundary, OpenPeriod, OpenThresholds, PermitLimits, Playbook, Ratio, Refund,
+    RetryBudget, RetryBudgetKind, Sharing, TokenBucket, Tokens, ToolCallBudget,
 };
 use crate::time::Duration;
 
@@ -149,6 +149,7 @@ fn retries_share_a_budget_and_a_success_gives_back() {
         [0, 1, 2].map(|call| dispatcher.ended(call)),
         [None, None, Some(OutcomeKind::Exhausted(StopReason::RetryBudget))]
     );
+    assert_eq!(dispatcher.stopped_by(2), Some(CallId(1)), "the last retry that took from it");
     dispatcher.at(200).input(Input::Woken(CallId(0)));
     dispatcher.answer(0, 2, Response::Ok);
     dispatcher.call(3, other(3));
@@ -185,6 +186,57 @@ fn an_empty_budget_can_let_the_call_wait_before_it_stops() {
     assert_eq!(dispatcher.ended(2), None, "a stale moment");
     dispatcher.at(200).input(Input::Woken(CallId(2)));
     assert_eq!(dispatcher.ended(2), Some(OutcomeKind::Exhausted(StopReason::RetryBudget)));
+    assert_eq!(dispatcher.stopped_by(2), Some(CallId(1)));
+}
+
+#[test]
+fn a_throttle_is_spent_by_the_failure_after_which_it_allows_no_retry() {
+    let mut book = budgeted(OnEmptyBudget::Stop);
+    book.retry_budgets[0].1.kind = RetryBudgetKind::Throttle {
+        max_tokens: Tokens::whole(4),
+        token_ratio: Tokens::ONE,
+        allow_above: Ratio(500_000),
+    };
+    let mut dispatcher = Dispatcher::of(book);
+    for call in 0..4 {
+        dispatcher.call(call, other(call));
+        dispatcher.answer(call, 1, failed(TIMEOUT));
+    }
+    let stopped = [0, 1, 2, 3].map(|call| dispatcher.stopped_by(call));
+    assert_eq!(stopped, [None, Some(CallId(1)), Some(CallId(1)), Some(CallId(1))], "the second of four, its own call");
+}
+
+#[test]
+fn a_call_that_stops_at_an_open_breaker_names_the_call_that_opened_it() {
+    let mut dispatcher = Dispatcher::of(breaking());
+    let served = |n| CallFacts { breaker: Some(BreakerId(0)), ..other(n) };
+    for call in 0..3 {
+        dispatcher.call(call, served(call));
+    }
+    for call in 1..3 {
+        dispatcher.at(10).answer(call, 1, failed(TIMEOUT));
+    }
+    let stop = Some(OutcomeKind::Exhausted(StopReason::CircuitOpen));
+    assert_eq!((dispatcher.ended(1), dispatcher.ended(2)), (None, stop), "the second failure opens it");
+    assert_eq!(dispatcher.stopped_by(2), Some(CallId(2)), "its own");
+    dispatcher.answer(0, 1, failed(TIMEOUT));
+    assert_eq!((dispatcher.ended(0), dispatcher.stopped_by(0)), (stop, Some(CallId(2))));
+    dispatcher.at(210).input(Input::Woken(CallId(1)));
+    assert_eq!((dispatcher.ended(1), dispatcher.stopped_by(1)), (stop, Some(CallId(2))), "at its start too");
+    dispatcher.at(1_010).call(3, served(3));
+    dispatcher.answer(3, 1, failed(DENIED));
+    assert_eq!(dispatcher.stopped_by(3), None, "the verdict ends it, and not the breaker");
+}
+
+#[test]
+fn a_retry_without_a_tool_call_left_names_the_call_that_took_the_last() {
+    let budget = Some(ToolCallBudget { tool_calls: 2, counts: BudgetUnit::Attempts });
+    let mut dispatcher = Dispatcher::of(Playbook { sharing: Sharing { budget, ..Sharing::NONE }, ..playbook() });
+    dispatcher.call(0, other(0));
+    dispatcher.call(1, other(1));
+    dispatcher.answer(0, 1, failed(TIMEOUT));
+    assert_eq!(dispatcher.ended(0), Some(OutcomeKind::Exhausted(StopReason::Budget)));
+    assert_eq!(dispatcher.stopped_by(0), Some(CallId(1)));
 }
 
 #[test]

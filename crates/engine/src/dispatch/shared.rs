@@ -8,6 +8,7 @@ use super::keys::Keys;
 use super::permits::Permits;
 use super::purse::Purse;
 use crate::ids::{CallId, RetryBudgetId, RunId, ServerId};
+use crate::time::Instant;
 
 /// The shared state of a machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -20,7 +21,7 @@ pub(super) struct Shared {
     /// Only under a graph.
     pub gate: Gate,
     /// What retry budgets have left, by server or for all of them.
-    pub purses: BTreeMap<(RetryBudgetId, Option<ServerId>), Purse>,
+    pub purses: BTreeMap<PurseKey, SharedPurse>,
     /// Keyed calls that have just ended, and whose followers do not know it yet. Empty between inputs.
     pub ended: Vec<CallId>,
 }
@@ -31,6 +32,24 @@ pub(super) struct Server {
     pub breaker: Breaker,
     /// The call whose answer opened the breaker last.
     pub opened_by: Option<CallId>,
+}
+
+/// A retry budget of a server, or of all.
+pub type PurseKey = (RetryBudgetId, Option<ServerId>);
+
+/// What a retry budget has left, and who took the last of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct SharedPurse {
+    pub purse: Purse,
+    /// The last retry that took from it; of a throttle, the failure after which it allowed no retry.
+    pub spent_by: Option<SpentBy>,
+}
+
+/// A call that spent a retry budget.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct SpentBy {
+    pub call: CallId,
+    pub at: Instant,
 }
 
 /// The tool calls that each run has used or reserved.

@@ -283,6 +283,54 @@ fn a_refused_leader_leaves_its_key_free() {
     assert!(!dispatcher.machine.knows_key(KeyId(0)));
 }
 
+fn taking_over(after: u64) -> Playbook {
+    let dedupe = Some(Dedupe { takeover: Some(Duration::from_millis(after)), ..DEDUPE });
+    sharing(Sharing { dedupe, ..Sharing::NONE })
+}
+
+#[test]
+fn a_follower_takes_over_a_silent_leader_and_the_next_one_follows_it() {
+    let mut dispatcher = Dispatcher::of(taking_over(100));
+    dispatcher.call(0, keyed_write());
+    dispatcher.at(10).call(1, keyed_write());
+    dispatcher.at(20).call(2, keyed_write());
+    assert_eq!(dispatcher.at(99).input(Input::Woken(CallId(1))), [], "too early");
+    dispatcher.at(100).input(Input::Woken(CallId(1)));
+    dispatcher.input(Input::Woken(CallId(2)));
+    assert_eq!(dispatcher.sent(), [0, 1], "one of them, and the new leader has just begun");
+    dispatcher.at(150).answer(0, 1, Response::Ok);
+    assert_eq!((dispatcher.ended(0), dispatcher.ended(2)), (Some(OutcomeKind::Succeeded), None), "it leads no more");
+    dispatcher.at(160).answer(1, 1, Response::Ok);
+    assert_eq!(dispatcher.ended(2), joined(1, OutcomeWord::Succeeded));
+    assert!(dispatcher.machine.keeps_success_of(KeyId(0), CallId(1)));
+}
+
+#[test]
+fn a_call_that_comes_after_the_silence_takes_over_at_once() {
+    let mut dispatcher = Dispatcher::of(taking_over(100));
+    dispatcher.call(0, keyed_write());
+    let decisions = dispatcher.at(100).call(1, keyed_write());
+    assert_eq!(
+        decisions[..2],
+        [(1, Decision::Joined { leader: CallId(0) }), (1, Decision::TookOver { leader: CallId(0) })]
+    );
+    assert_eq!(dispatcher.sent(), [0, 1]);
+}
+
+#[test]
+fn nobody_takes_over_a_silent_leader_where_keys_are_ignored_or_no_time_is_said() {
+    let ignored = CallFacts { ignores_keys: true, ..keyed_write() };
+    for (playbook, facts) in [(taking_over(100), ignored), (deduping(), keyed_write())] {
+        let mut dispatcher = Dispatcher::of(playbook);
+        dispatcher.call(0, facts);
+        dispatcher.at(10).call(1, facts);
+        dispatcher.at(5_000).input(Input::Woken(CallId(1)));
+        assert_eq!(dispatcher.sent(), [0]);
+        dispatcher.answer(0, 1, Response::Ok);
+        assert_eq!(dispatcher.ended(1), joined(0, OutcomeWord::Succeeded));
+    }
+}
+
 #[test]
 fn the_oldest_ended_keys_are_forgotten_first() {
     let dedupe = Some(Dedupe { most_keys: 2, ..DEDUPE });

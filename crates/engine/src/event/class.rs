@@ -9,7 +9,8 @@ words! {
     pub enum Class {
         /// An effect claim, ledger entry or finding changed.
         EffectChanged = "effect_changed",
-        /// The golden suppresses, refuses or escalates where the run attempts or redeems.
+        /// The golden suppresses, refuses or escalates where the run attempts or redeems; or the agent is told that it may try
+        /// again, and was told that it may not.
         GuardWeakened = "guard_weakened",
         /// A call ends differently, or a failure means something else.
         OutcomeChanged = "outcome_changed",
@@ -39,7 +40,9 @@ impl Class {
     pub const fn means(self) -> &'static str {
         match self {
             Class::EffectChanged => "an effect claim, ledger entry or finding changed",
-            Class::GuardWeakened => "the golden suppresses, refuses or escalates where the run attempts or redeems",
+            Class::GuardWeakened => {
+                "the golden stops where the run attempts or redeems, or the agent is now told that it may try again"
+            }
             Class::OutcomeChanged => "a call ends differently, or a failure means something else",
             Class::AttemptsChanged => "more, fewer or different attempts",
             Class::TimingOnly => "the same decisions at other times",

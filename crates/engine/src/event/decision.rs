@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::draw::Draw;
 use super::reason::{AdmissionRefusal, DeprecationReason, OpenReason, ReversalRefusal, StopReason, SuppressionReason};
+use super::tokens_left::TokensLeft;
 use crate::ids::{
     ActionId, AttemptNo, CallId, ErrorId, EvidenceId, QueueId, ReasonId, RuleId, ServerId, StepId, VerdictId,
 };
@@ -124,7 +125,9 @@ pub enum Decision {
         ended: OutcomeWord,
         /// The claimed effect.
         claim: EffectClaim,
-        /// The verdict of its last failure.
+        /// Its attempts.
+        attempts: u32,
+        /// The verdict of its last failure; shown with its own call.
         verdict: Option<VerdictId>,
         /// Whether doing it once more could act again: a repetition of the action would.
         acts_again: bool,
@@ -210,6 +213,15 @@ pub enum Decision {
         draw: Option<Draw>,
         /// The upstream's wish, if it counted.
         told: Option<Duration>,
+        /// What the retry budget that paid for it has left, if it has tokens.
+        left: Option<TokensLeft>,
+    },
+    /// The retry budget is empty: the call waits as if there were a further attempt, and ends.
+    RetryUnpaid {
+        /// The number of the attempt that will not be sent.
+        attempt: AttemptNo,
+        /// The wait before the end.
+        delay: Duration,
     },
     /// The retry guard stopped a further attempt.
     RetrySuppressed {
@@ -400,6 +412,16 @@ impl OutcomeKind {
         matches!(self, OutcomeKind::Succeeded | OutcomeKind::SucceededAfterCompensation)
     }
 
+    /// What calls share, if it is that which stopped the call.
+    pub const fn shared_stop(self) -> Option<StopReason> {
+        match self {
+            OutcomeKind::Exhausted(stop @ (StopReason::Budget | StopReason::CircuitOpen | StopReason::RetryBudget)) => {
+                Some(stop)
+            }
+            _ => None,
+        }
+    }
+
     /// The same outcome, whose leader is another call.
     #[must_use]
     pub const fn with_leader(self, leader: CallId) -> OutcomeKind {
@@ -429,4 +451,7 @@ pub struct Outcome {
     pub last_error: Option<ErrorId>,
     /// The first error, if it differs from the last.
     pub first_error: Option<ErrorId>,
+    /// The call that opened the circuit or took the last of the budget at which this one stopped. It explains the outcome,
+    /// and is no part of it in goldens and recordings.
+    pub stopped_by: Option<CallId>,
 }

@@ -8,6 +8,7 @@ use super::draw::Draw;
 use super::field::FieldKey;
 use super::finding::FindingId;
 use super::reason::{DeprecationReason, ReversalRefusal};
+use super::tokens_left::TokensLeft;
 use crate::ids::{ActionId, CallId, ErrorId, QueueId, ReasonId, RuleId, ServerId, StepId, VerdictId};
 use crate::time::{Duration, Instant};
 use crate::words;
@@ -33,6 +34,7 @@ words! {
         LateAnswer = "late_answer",
         FailureClassified = "failure_classified",
         RetryScheduled = "retry_scheduled",
+        RetryUnpaid = "retry_unpaid",
         RetrySuppressed = "retry_suppressed",
         EvidenceRefreshed = "evidence_refreshed",
         Escalated = "escalated",
@@ -60,6 +62,8 @@ pub enum FieldValue {
     OptionalSpan(Option<Duration>),
     /// A draw; goldens and JSON leave out none.
     Draw(Option<Draw>),
+    /// What a retry budget has left; goldens and JSON leave out none.
+    Left(Option<TokensLeft>),
     /// A moment.
     Instant(Instant),
     /// Where an answer comes from.
@@ -130,7 +134,7 @@ impl EventKind {
             EventKind::ActionReleased => (FieldKey::Action, &[], Role::Offer),
             EventKind::StepEnded => (
                 FieldKey::Step,
-                &[FieldKey::Ended, FieldKey::Effect, FieldKey::Verdict, FieldKey::ActsAgain],
+                &[FieldKey::Ended, FieldKey::Effect, FieldKey::Attempts, FieldKey::ActsAgain],
                 Role::Attempt,
             ),
             EventKind::StepSkipped => (FieldKey::Step, &[], Role::Stop),
@@ -148,9 +152,12 @@ impl EventKind {
             ),
             EventKind::LateAnswer => (FieldKey::Attempt, &[FieldKey::Status], Role::Attempt),
             EventKind::FailureClassified => (FieldKey::Verdict, &[FieldKey::Rule, FieldKey::Ignored], Role::Attempt),
-            EventKind::RetryScheduled => {
-                (FieldKey::Attempt, &[FieldKey::Delay, FieldKey::Due, FieldKey::Draw, FieldKey::Told], Role::Resend)
-            }
+            EventKind::RetryScheduled => (
+                FieldKey::Attempt,
+                &[FieldKey::Delay, FieldKey::Due, FieldKey::Draw, FieldKey::Told, FieldKey::Left],
+                Role::Resend,
+            ),
+            EventKind::RetryUnpaid => (FieldKey::Attempt, &[FieldKey::Delay], Role::Stop),
             EventKind::RetrySuppressed => (FieldKey::Why, &[], Role::Stop),
             EventKind::EvidenceRefreshed => (FieldKey::Evidence, &[FieldKey::Status, FieldKey::From], Role::Resend),
             EventKind::Escalated => (FieldKey::Queue, &[], Role::Stop),
@@ -208,7 +215,7 @@ enum Role {
 }
 
 /// The largest number of fields of an event.
-const MOST: usize = 4;
+const MOST: usize = 5;
 
 /// The name and the fields of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -274,6 +281,7 @@ impl Decision {
             | Decision::ServedFromCache { .. }
             | Decision::TookOver { .. }
             | Decision::Cancelled
+            | Decision::RetryUnpaid { .. }
             | Decision::Circuit { .. } => then(self.rare()),
             Decision::AttemptStarted { attempt, evidence } => then(Description::new(
                 Kind::AttemptStarted,
@@ -300,7 +308,7 @@ impl Decision {
                 FieldValue::Verdict(verdict),
                 [FieldValue::Rule(rule), FieldValue::Flag(ignored)],
             )),
-            Decision::RetryScheduled { attempt, delay, due, draw, told } => then(Description::new(
+            Decision::RetryScheduled { attempt, delay, due, draw, told, left } => then(Description::new(
                 Kind::RetryScheduled,
                 FieldValue::Number(attempt.get()),
                 [
@@ -308,6 +316,7 @@ impl Decision {
                     FieldValue::Instant(due),
                     FieldValue::Draw(draw),
                     FieldValue::OptionalSpan(told),
+                    FieldValue::Left(left),
                 ],
             )),
             Decision::RetrySuppressed { why } => {
@@ -358,13 +367,13 @@ impl Decision {
             Decision::ActionReleased { action } => {
                 Description::new(Kind::ActionReleased, FieldValue::Action(action), [])
             }
-            Decision::StepEnded { action, step, ended, claim, verdict, acts_again } => Description::new(
+            Decision::StepEnded { action, step, ended, claim, attempts, acts_again, .. } => Description::new(
                 Kind::StepEnded,
                 FieldValue::Step(action, step),
                 [
                     FieldValue::Word(ended.as_str()),
                     FieldValue::Word(claim.as_str()),
-                    verdict.map_or(FieldValue::Flag(false), FieldValue::Verdict),
+                    FieldValue::Number(attempts),
                     FieldValue::Flag(acts_again),
                 ],
             ),
@@ -376,6 +385,9 @@ impl Decision {
                 Description::new(Kind::ServedFromCache, FieldValue::Call(leader), [FieldValue::Span(age)])
             }
             Decision::TookOver { leader } => Description::new(Kind::TookOver, FieldValue::Call(leader), []),
+            Decision::RetryUnpaid { attempt, delay } => {
+                Description::new(Kind::RetryUnpaid, FieldValue::Number(attempt.get()), [FieldValue::Span(delay)])
+            }
             Decision::Circuit { server, change: CircuitChange::Opened { why, until } } => Description::new(
                 Kind::CircuitOpened,
                 FieldValue::Server(server),
@@ -411,6 +423,7 @@ impl Decision {
         const PASSED: bool = false;
         match self {
             Decision::RetryScheduled { .. } => (Some((GuardKind::Retry, PASSED)), Some(Then::RetryWithBackoff)),
+            Decision::RetryUnpaid { .. } => (Some((GuardKind::Retry, PASSED)), None),
             Decision::RetrySuppressed { .. } => (Some((GuardKind::Retry, !PASSED)), None),
             Decision::EvidenceRefreshed { .. } => (None, Some(Then::RefreshEvidence)),
             Decision::Escalated { .. } => (None, Some(Then::EscalateToHuman)),

@@ -19,6 +19,7 @@ words! {
         Due = "due_ms",
         Draw = "draw",
         Told = "told_ms",
+        Left = "left",
         Why = "why",
         Queue = "queue",
         Reason = "reason",
@@ -42,6 +43,8 @@ words! {
         RetryAfter = "retry_after_ms",
         Server = "server",
         Until = "until_ms",
+        Class = "told",
+        Retriable = "retriable",
         Action = "action",
         Next = "next",
         Withheld = "withheld",
@@ -75,7 +78,9 @@ impl FieldKey {
             | FieldKey::Lacks
             | FieldKey::Error
             | FieldKey::LastError
-            | FieldKey::FirstError => Class::OutcomeChanged,
+            | FieldKey::FirstError
+            | FieldKey::Class
+            | FieldKey::Retriable => Class::OutcomeChanged,
             FieldKey::Action | FieldKey::Next | FieldKey::Withheld => Class::OutcomeChanged,
             FieldKey::Step | FieldKey::Completed | FieldKey::Skipped => Class::OutcomeChanged,
             FieldKey::ActsAgain => Class::EffectChanged,
@@ -89,6 +94,7 @@ impl FieldKey {
             | FieldKey::Due
             | FieldKey::Draw
             | FieldKey::Told
+            | FieldKey::Left
             | FieldKey::Place
             | FieldKey::Age
             | FieldKey::RetryAfter

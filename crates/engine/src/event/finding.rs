@@ -28,7 +28,7 @@ words! {
 words! {
     /// Why it is unknown whether identical calls have one intent.
     pub enum IntentDoubt {
-        /// The arguments of one of two calls of a run are not recorded.
+        /// The arguments of a call are not recorded.
         NoArguments = "no_arguments",
         /// One of them names no run.
         NoRun = "no_run",
@@ -52,6 +52,8 @@ words! {
         UnsafeRetry = "unsafe_retry",
         /// The same request of one run under another key, after one that acted or may have acted.
         ResentUnderNewKey = "resent_under_new_key",
+        /// Made again without a key because the agent was told that it may, after a call that may have acted.
+        UnsafeAdvice = "unsafe_advice",
         /// A tool that is declared or assumed a read has an effect in the ledger.
         ReadActed = "read_acted",
         /// A gated write that cannot be repeated safely was sent while an earlier call of its action was still open.
@@ -70,14 +72,20 @@ words! {
         TokenReused = "token_reused",
         /// An attempt sent sooner than the upstream had asked for.
         RetryAfterIgnored = "retry_after_ignored",
+        /// An attempt of a write that was sent while an earlier one had not ended upstream.
+        RacedItself = "raced_itself",
         /// The first recorded call of a run that the graph refuses and the recording does not.
         OutOfOrder = "out_of_order",
         /// A call whose caller went away while it may have acted.
         Abandoned = "abandoned",
+        /// More than two requests a call while a server failed.
+        RetryAmplification = "retry_amplification",
         /// One call repeated unchanged, implausibly often.
         RunawayLoop = "runaway_loop",
         /// A failed call that was sent again unchanged, with no write in between, and failed again.
         FutileRetry = "futile_retry",
+        /// Made again although the agent was told not to.
+        IgnoredAdvice = "ignored_advice",
         /// A recorded answer that came after the tool's timeout.
         OverTimeout = "over_timeout",
         /// A guard stopped an attempt that would have done no harm.
@@ -95,6 +103,7 @@ impl FindingId {
             | FindingId::RetriedAfterConflict
             | FindingId::UnsafeRetry
             | FindingId::ResentUnderNewKey
+            | FindingId::UnsafeAdvice
             | FindingId::ReadActed
             | FindingId::SentWhileRunning => FindingSeverity::Unsafe,
             FindingId::Unclassified
@@ -104,10 +113,14 @@ impl FindingId {
             | FindingId::KeyReused
             | FindingId::TokenReused
             | FindingId::RetryAfterIgnored
+            | FindingId::RacedItself
             | FindingId::OutOfOrder
             | FindingId::Abandoned
+            | FindingId::RetryAmplification
             | FindingId::RunawayLoop => FindingSeverity::Doubt,
-            FindingId::FutileRetry | FindingId::OverTimeout | FindingId::GuardRedundant => FindingSeverity::Note,
+            FindingId::FutileRetry | FindingId::IgnoredAdvice | FindingId::OverTimeout | FindingId::GuardRedundant => {
+                FindingSeverity::Note
+            }
         }
     }
 }

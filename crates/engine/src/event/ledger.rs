@@ -1,7 +1,7 @@
 //! The entries of the upstream's ledger. The upstream owns the ledger itself.
 
 use super::decision::Provenance;
-use crate::ids::{ArgsId, AttemptNo, CallId, KeyId, ToolId};
+use crate::ids::{ArgsId, AttemptNo, CallId, KeyId, RunId, ToolId};
 use crate::time::Instant;
 use crate::words;
 
@@ -24,8 +24,8 @@ words! {
 pub enum Intent {
     /// A keyed call: tool and key.
     Keyed(ToolId, KeyId),
-    /// An unkeyed write: tool and canonical arguments.
-    Unkeyed(ToolId, ArgsId),
+    /// An unkeyed write: run, tool and canonical arguments.
+    Unkeyed(RunId, ToolId, ArgsId),
     /// A call of a repeatable tool: itself.
     Single(CallId),
 }
@@ -34,7 +34,7 @@ impl Intent {
     /// The tool; none for a call of a repeatable tool.
     pub const fn tool(self) -> Option<ToolId> {
         match self {
-            Intent::Keyed(tool, _) | Intent::Unkeyed(tool, _) => Some(tool),
+            Intent::Keyed(tool, _) | Intent::Unkeyed(_, tool, _) => Some(tool),
             Intent::Single(_) => None,
         }
     }

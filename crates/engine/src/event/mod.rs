@@ -5,12 +5,14 @@ mod class;
 mod decision;
 mod describe;
 mod draw;
+mod failure;
 mod field;
 mod finding;
 mod headers;
 mod ledger;
 mod reason;
 mod steps;
+mod tokens_left;
 mod transcript;
 mod valid_next;
 mod words;
@@ -22,6 +24,7 @@ pub use decision::{
 };
 pub use describe::{CompensationWord, Description, EventKind, FieldValue, GuardKind};
 pub use draw::Draw;
+pub use failure::{Boundary, FailureClass, NoRetry, Told, Transience};
 pub use field::FieldKey;
 pub use finding::{Finding, FindingBy, FindingId, FindingKind, FindingSeverity, IntentDoubt};
 pub use headers::{Header, Headers, ServerSays, WishFaults};
@@ -31,5 +34,6 @@ pub use reason::{
     SuppressionReason,
 };
 pub use steps::StepsEnd;
+pub use tokens_left::TokensLeft;
 pub use transcript::{PlaybookNames, Transcript, unnamed};
 pub use valid_next::ValidNext;

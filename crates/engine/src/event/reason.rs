@@ -225,6 +225,8 @@ pub struct ErrorFacts {
     pub retry_after: Option<Duration>,
     /// Whether the upstream says that the call should be sent again.
     pub should_retry: Option<bool>,
+    /// Whether the agent was told that it may make the call again: what a harness recorded, not what the upstream says.
+    pub retriable: Option<bool>,
     /// The headers of the answer, as far as the adapter kept them.
     pub headers: Headers,
     /// What an import took the kind from; none: the trace gives it.
@@ -242,6 +244,12 @@ impl ErrorFacts {
             message: Some(format!("no answer within {within} ms").into()),
             ..ErrorFacts::default()
         }
+    }
+
+    /// Whether it is an error of `timeout`, as a dispatcher of ours records it.
+    pub fn is_own_timeout(&self) -> bool {
+        let says = self.message.as_deref().is_some_and(|message| message.starts_with("no answer within "));
+        says && self.kind.as_deref() == Some("timeout")
     }
 
     /// The check of a gate that it names, by its kind.
@@ -262,7 +270,8 @@ impl ErrorFacts {
             value if value.eq_ignore_ascii_case("false") => Some(false),
             _ => None,
         };
-        self.should_retry.or_else(|| SHOULD_RETRY.iter().find_map(said))
+        let of_headers = || if self.headers.is_empty() { None } else { SHOULD_RETRY.iter().find_map(said) };
+        self.should_retry.or_else(of_headers)
     }
 }
 
@@ -271,9 +280,9 @@ impl PartialEq for ErrorFacts {
     fn eq(&self, other: &ErrorFacts) -> bool {
         crate::ids::comparisons::count();
         let all = |error: &ErrorFacts| {
-            let ErrorFacts { kind, message, status, code, retry_after, should_retry, headers, kind_from } =
+            let ErrorFacts { kind, message, status, code, retry_after, should_retry, retriable, headers, kind_from } =
                 error.clone();
-            (kind, message, status, code, retry_after, should_retry, headers, kind_from)
+            (kind, message, status, code, retry_after, should_retry, retriable, headers, kind_from)
         };
         all(self) == all(other)
     }

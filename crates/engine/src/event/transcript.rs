@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::decision::Outcome;
 use super::decision::{Decision, DecisionEvent};
+use super::failure::Told;
 use super::finding::Finding;
 use super::ledger::{Intent, LedgerEntry};
 use super::reason::DeprecationReason;
@@ -25,6 +26,8 @@ pub struct PlaybookNames {
     pub queues: Vec<Arc<str>>,
     /// By `ReasonId`.
     pub reasons: Vec<Arc<str>>,
+    /// By `VerdictId`: the details that the agent is told, each a name and a text.
+    pub details: Vec<Vec<(Arc<str>, Arc<str>)>>,
     /// By `ActionId`.
     pub actions: Vec<Arc<str>>,
     /// The steps of each action, by `ActionId`.
@@ -62,6 +65,11 @@ impl PlaybookNames {
         self.reasons.get(id.index()).map_or("?", |text| text)
     }
 
+    /// The details that a verdict tells.
+    pub fn details(&self, id: VerdictId) -> &[(Arc<str>, Arc<str>)] {
+        self.details.get(id.index()).map_or(&[], |details| details)
+    }
+
     /// Why a call was given up, in the playbook's words or the engine's.
     pub fn deprecated_why(&self, why: DeprecationReason) -> &str {
         match why {
@@ -97,6 +105,8 @@ pub struct Transcript<'a> {
     pub errors: &'a [Arc<ErrorFacts>],
     /// Worst first.
     pub findings: &'a [Finding],
+    /// What the agent is told, one for each failed call, in the order of the calls.
+    pub told: &'a [Told],
 }
 
 /// An empty intent name, for pages that show no intents.
@@ -123,6 +133,11 @@ impl<'a> Transcript<'a> {
     /// The error behind an id.
     pub fn error(&self, id: ErrorId) -> Option<&'a ErrorFacts> {
         self.errors.get(id.index()).map(|error| &**error)
+    }
+
+    /// What the agent is told of a call; none unless it failed.
+    pub fn told(&self, call: CallId) -> Option<&'a Told> {
+        Told::of_call(self.told, call)
     }
 
     /// What is valid after a call; none: its playbook has no graph.

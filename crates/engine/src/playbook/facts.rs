@@ -45,6 +45,9 @@ pub struct ToolFacts {
     pub ignores_keys: bool,
     /// Whether a call without an idempotency key is refused.
     pub needs_key: bool,
+    /// Whether the client of the tool sends a request again by itself: then the answer is the answer to the last one. It
+    /// decides nothing; `explain` tells.
+    pub resends: bool,
     /// Whether people declared the facts; otherwise they are assumed.
     pub declared: bool,
     /// Whether the name of a tool that people did not declare suggests that it only reads. It weakens findings, and decides
@@ -61,6 +64,7 @@ impl ToolFacts {
         timeout: DEFAULT_TIMEOUT,
         ignores_keys: false,
         needs_key: false,
+        resends: false,
         declared: false,
         seems_to_read: false,
     };
@@ -80,6 +84,10 @@ pub struct Tools {
     rows: Vec<ToolRow>,
     /// Weaker rows, the strongest first. They supply the facts that stronger rows omit.
     weaker: Vec<Vec<ToolRow>>,
+    /// Whether any row says what arguments its tool takes.
+    any_schema: bool,
+    /// Whether any row names a server.
+    any_server: bool,
 }
 
 /// The facts of one name or glob.
@@ -178,7 +186,8 @@ impl ToolRow {
     /// The same row, where the client of the tool sends a request again up to `upstream_retries` times.
     #[must_use]
     pub fn retried_upstream(self, upstream_retries: u32) -> ToolRow {
-        ToolRow { upstream_retries, ..self }
+        let facts = ToolFacts { resends: upstream_retries > 0, ..self.facts };
+        ToolRow { upstream_retries, facts, ..self }
     }
 
     /// How often the client of the tool itself sends a request again.
@@ -205,6 +214,7 @@ impl ToolRow {
             timeout: if timeout { weaker.timeout } else { self.facts.timeout },
             ignores_keys: if keys { weaker.ignores_keys } else { self.facts.ignores_keys },
             needs_key: if key { weaker.needs_key } else { self.facts.needs_key },
+            resends: self.facts.resends || weaker.resends,
             ..self.facts
         }
     }
@@ -213,7 +223,7 @@ impl ToolRow {
 impl Tools {
     /// The rows in the order of the file.
     pub fn new(rows: Vec<ToolRow>) -> Tools {
-        Tools { rows, weaker: Vec::new() }
+        Tools::of(rows, Vec::new())
     }
 
     /// The rows in the order of the file.
@@ -225,7 +235,13 @@ impl Tools {
     #[must_use]
     pub fn over(&self, weaker: &Tools) -> Tools {
         let weaker = self.weaker.iter().chain([&weaker.rows]).chain(&weaker.weaker).cloned().collect();
-        Tools { rows: self.rows.clone(), weaker }
+        Tools::of(self.rows.clone(), weaker)
+    }
+
+    fn of(rows: Vec<ToolRow>, weaker: Vec<Vec<ToolRow>>) -> Tools {
+        let any = |says: fn(&ToolRow) -> bool| rows.iter().chain(weaker.iter().flatten()).any(says);
+        let (any_schema, any_server) = (any(|row| row.schema.is_some()), any(|row| row.server.is_some()));
+        Tools { rows, weaker, any_schema, any_server }
     }
 
     /// The facts of `tool`: from the row of its name, else from the first glob that matches. Weaker rows supply omitted
@@ -237,19 +253,25 @@ impl Tools {
 
     /// The arguments that `tool` takes, from the strongest row that says so.
     pub fn schema(&self, tool: &str) -> Option<&ArgumentSchema> {
+        if !self.any_schema {
+            return None; // each call asks
+        }
         self.matching_rows(tool).filter_map(ToolRow::schema).last()
     }
 
     /// What the breaker and the retry budgets of `tool` are kept for: its server from the strongest row that says so, else
     /// the tool itself.
     pub fn server<'a>(&'a self, tool: &'a str) -> &'a str {
+        if !self.any_server {
+            return tool; // each call asks
+        }
         self.matching_rows(tool).filter_map(ToolRow::server).last().unwrap_or(tool)
     }
 
     /// Whether a row says what arguments its tool takes, or that it needs a key.
     pub fn check_requests(&self) -> bool {
         let mut rows = [&self.rows].into_iter().chain(&self.weaker).flatten();
-        rows.any(|row| row.schema.is_some() || row.facts.needs_key)
+        self.any_schema || rows.any(|row| row.facts.needs_key)
     }
 
     /// Whether the weakest matching row supplies a fact of `tool` that every stronger one omits.

@@ -13,6 +13,7 @@ mod retry_budget;
 #[cfg(test)]
 pub(crate) mod sample;
 mod sharing;
+mod tell;
 mod waiting;
 mod when;
 
@@ -34,6 +35,7 @@ pub use retry_budget::{
     Tokens,
 };
 pub use sharing::{BudgetUnit, Dedupe, InFlightKey, PermitLimits, Sharing, ToolCallBudget};
+pub use tell::Tell;
 pub use waiting::{
     Backoff, Cap, Counter, DecorrelatedFrom, DelayFormat, DelaySource, ElapsedRule, Family, FamilyWord, Formula,
     Jitter, JitterWord, OverMax, OverMaxWord, Ratio, ServerDelay, ServerDelayMode, ServerDelayWord,

@@ -8,6 +8,7 @@ use super::facts::Tools;
 use super::graph::{Action, Graph, Step};
 use super::retry_budget::{RetryBudget, Tokens};
 use super::sharing::Sharing;
+use super::tell::Tell;
 use super::waiting::{Backoff, DelaySource, ElapsedRule, ServerDelay};
 use super::when::When;
 use crate::event::{CompensationWord, EffectClaim, PlaybookNames};
@@ -130,6 +131,7 @@ impl Playbook {
             rules: self.rules.iter().map(|rule| Arc::clone(&rule.name)).collect(),
             queues: self.queues.clone(),
             reasons: self.reasons.clone(),
+            details: self.verdicts.iter().map(Verdict::details).collect(),
             actions: self.actions.iter().map(|action| Arc::clone(&action.name)).collect(),
             steps: self.actions.iter().map(|action| names(&action.steps)).collect(),
         }
@@ -153,6 +155,15 @@ pub struct Verdict {
     pub breaker: BreakerMark,
     /// The one compensation.
     pub then: Compensation,
+    /// What the agent is told; none: the error says it.
+    pub tell: Option<Tell>,
+}
+
+impl Verdict {
+    /// The details that it tells the agent.
+    fn details(&self) -> Vec<(Arc<str>, Arc<str>)> {
+        self.tell.as_ref().map(|tell| tell.details.clone()).unwrap_or_default()
+    }
 }
 
 /// The closed set of next actions (DESIGN.md section 2, *Compensations*).

@@ -22,12 +22,13 @@ pub(crate) const DEDUPE: Dedupe = Dedupe {
     min_key_len: 1,
     max_key_len: 255,
     most_keys: 100_000,
+    takeover: None,
 };
 
 pub(crate) fn playbook() -> Playbook {
     let verdict = |name: &str, effect, then| {
         let breaker = BreakerMark::Ignored;
-        Verdict { name: name.into(), means: "".into(), effect, breaker, then }
+        Verdict { name: name.into(), means: "".into(), effect, breaker, then, tell: None }
     };
     let retry = Retry {
         backoff: Backoff::Listed(vec![Duration::from_millis(200), Duration::from_millis(600)]),

@@ -31,6 +31,9 @@ pub struct Dedupe {
     pub window: Duration,
     /// What becomes of a call whose key is in flight.
     pub in_flight: InFlightKey,
+    /// After how long the first follower of a leader that has not ended takes over, where sending the request again can do
+    /// no harm; none: only when it is lost.
+    pub takeover: Option<Duration>,
     /// The shortest key, in bytes.
     pub min_key_len: u32,
     /// The longest key, in bytes.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::call::RecordedCall;
-use crate::dispatch::StepOf;
-use crate::event::{CircuitChange, Decision, DecisionEvent, ErrorFacts, Outcome};
+use crate::dispatch::{PurseKey, StepOf};
+use crate::event::{CircuitChange, Decision, DecisionEvent, ErrorFacts, Outcome, Told};
 use crate::ids::{ArgsId, CallId, ErrorId, KeyId, RunId, ServerId, StepId, TokenId, ToolId};
 use crate::playbook::ToolFacts;
 use crate::time::Instant;
@@ -16,16 +16,17 @@ use super::plan::Plan;
 use super::record::{Errors, SimulationRecord};
 use super::recorded_actions::{Asked, Fed, RecordedActions, Turn};
 use super::scenario::ScenarioCall;
+use super::told;
 
 /// The started calls of a session.
 #[derive(Debug, Default)]
 pub(super) struct SessionCalls {
     /// Calls that have a start in the future, by it and in the order in which they got it.
-    pub coming: BTreeMap<(Instant, u64), ActiveCall>,
+    pub coming: BTreeMap<(Instant, u64), Box<ActiveCall>>,
     /// The number of calls that have got a start.
     pub placed: u64,
     /// By `CallId`.
-    pub live: Vec<Option<ActiveCall>>,
+    pub live: Vec<Option<Box<ActiveCall>>>,
     pub actions: RecordedActions,
     pub beyond: MissingAnswerPolicy,
 }
@@ -41,13 +42,17 @@ pub(super) struct ActiveCall {
     pub name: String,
     /// Whether another call had sent its token when it ended.
     pub token_spent: bool,
+    /// The requests of the outage of its server, if this call makes them too many.
+    pub amplified: Option<u32>,
+    /// What is told of the call that it followed, which ended with a failure.
+    pub leader_told: Option<Told>,
     pub start: Instant,
     /// Of which action it is a step.
     pub step: Option<StepOf>,
     /// Of an action: the first and the last error of its steps.
     pub step_errors: [Option<ErrorId>; 2],
     pub upstream: Upstream,
-    pub record: SimulationRecord,
+    pub record: Box<SimulationRecord>,
     pub errors: Errors,
 }
 
@@ -87,21 +92,20 @@ impl CallSource for SessionCalls {
     }
 
     fn step(&mut self, plan: &Plan, now: Instant, action: CallId, step: StepId) -> StepSource {
-        let Some(Some(ActiveCall { number, call, .. })) = self.live.get(action.index()) else {
-            return StepSource::Missing;
-        };
+        let Some(Some(live)) = self.live.get(action.index()) else { return StepSource::Missing };
+        let ActiveCall { number, call, .. } = &**live;
         let Some(named) = plan.steps_of(call.tool()).get(step.index()) else { return StepSource::Missing };
         let turn = Turn { action, step, name: Arc::clone(&named.name), since: now };
         match self.actions.ask(*number, turn) {
-            Asked::Came(call, at) => StepSource::Starts(self.begin_step(*call, Some(action), step, at), None),
+            Asked::Came(call, at) => StepSource::Starts(self.begin_step(call, Some(action), step, at), None),
             Asked::Awaited => StepSource::Awaited,
             Asked::Missing => StepSource::Missing,
         }
     }
 
     fn end_steps(&mut self, now: Instant, action: CallId) -> Vec<(Instant, Option<CallId>)> {
-        let Some(Some(ActiveCall { number, .. })) = self.live.get(action.index()) else { return Vec::new() };
-        let Some(rest) = self.actions.end(*number) else { return Vec::new() };
+        let Some(Some(live)) = self.live.get(action.index()) else { return Vec::new() };
+        let Some(rest) = self.actions.end(live.number) else { return Vec::new() };
         for coming in self.coming.values_mut() {
             if let Some(of) = coming.step.as_mut().filter(|of| of.action == Some(action)) {
                 of.action = None; // another call may get the id
@@ -119,13 +123,13 @@ impl CallSource for SessionCalls {
 
 impl SessionCalls {
     /// Takes a step of the action with this number; its start, if it has its turn or comes too late.
-    pub(super) fn feed_step(&mut self, parent: u64, fed: ActiveCall, now: Instant) -> Option<Instant> {
+    pub(super) fn feed_step(&mut self, parent: u64, fed: Box<ActiveCall>, now: Instant) -> Option<Instant> {
         match self.actions.feed(parent, fed) {
             Fed::Kept => None,
             Fed::Starts(call, Turn { action, step, .. }, at) => {
-                Some(self.begin_step(*call, Some(action), step, at.max(now)))
+                Some(self.begin_step(call, Some(action), step, at.max(now)))
             }
-            Fed::TooLate(call) => Some(self.begin_step(*call, None, StepId(0), now)),
+            Fed::TooLate(call) => Some(self.begin_step(call, None, StepId(0), now)),
         }
     }
 
@@ -153,12 +157,12 @@ impl SessionCalls {
     /// Gives a start to a step, and returns it. Without an action, it is skipped.
     pub(super) fn begin_step(
         &mut self,
-        call: ActiveCall,
+        mut call: Box<ActiveCall>,
         action: Option<CallId>,
         step: StepId,
         at: Instant,
     ) -> Instant {
-        let call = ActiveCall { start: at, step: Some(StepOf { action, step }), ..call };
+        (call.start, call.step) = (at, Some(StepOf { action, step }));
         self.coming.insert((at, self.placed), call);
         self.placed += 1;
         at
@@ -181,6 +185,14 @@ impl ActiveCall {
         }
     }
 
+    /// What is told of the call, if it has ended with a failure.
+    pub(super) fn told(&self, plan: &Plan) -> Option<Told> {
+        let outcome = self.record.outcome()?;
+        let error = outcome.last_error.and_then(|error| self.errors.get(error));
+        let call = ScenarioCall::recorded(&self.call, self.facts, &MissingAnswerPolicy::Unanswered);
+        told::of_events(plan, &call, CallId(0), outcome, error.as_deref(), &self.record.events)
+    }
+
     /// Converts a moment of the simulation to the time of the recording: the call may have started later than recorded.
     pub(super) fn recorded_time(&self, at: Instant) -> Instant {
         self.call.at.unwrap_or(Instant::ZERO).plus(at.since(self.start))
@@ -192,6 +204,20 @@ impl ActiveCall {
         let intent = alone.booked_intent(CallId(0));
         let ScenarioCall { tool, key, args, .. } = alone;
         Request { call: CallId(0), at: self.recorded_time(request.at), tool, key, args, intent, ..*request }
+    }
+
+    /// The retry budget of the verdict of an event, or of the call's last one.
+    pub(super) fn retry_budget(&self, plan: &Plan, what: Decision) -> Option<PurseKey> {
+        if plan.playbook.retry_budgets.is_empty() {
+            return None;
+        }
+        let before = self.record.events.iter().rev().map(|event| event.what);
+        let verdict = std::iter::once(what).chain(before).find_map(|what| match what {
+            Decision::FailureClassified { verdict, .. } => Some(verdict),
+            _ => None,
+        })?;
+        let id = plan.playbook.verdict(verdict).then.retry()?.retry_budget?;
+        Some((id, plan.playbook.retry_budget(id).scope(self.shared?.server)))
     }
 
     /// The id of a call outside the record.
@@ -218,14 +244,18 @@ impl ActiveCall {
             (Decision::Refused { why, error, retry_after, .. }, by) => {
                 Decision::Refused { why, error, by: by.map(|(by, _)| by), retry_after }
             }
+            (Decision::Outcome(outcome), by) if outcome.kind.shared_stop().is_some() => {
+                let own = (outcome.stopped_by == Some(event.call)).then_some(CallId(0));
+                Decision::Outcome(Outcome { stopped_by: own.or(by.map(|(by, _)| by)), ..outcome })
+            }
             (Decision::Outcome(outcome), Some((leader, last_error))) => {
                 Decision::Outcome(Outcome { kind: outcome.kind.with_leader(leader), last_error, ..outcome })
             }
             (what, _) => what,
         };
         let what = match what {
-            Decision::RetryScheduled { attempt, delay, due, draw, told } => {
-                Decision::RetryScheduled { attempt, delay, due: self.recorded_time(due), draw, told }
+            Decision::RetryScheduled { attempt, delay, due, draw, told, left } => {
+                Decision::RetryScheduled { attempt, delay, due: self.recorded_time(due), draw, told, left }
             }
             Decision::Circuit { change: CircuitChange::Opened { why, until }, server } => {
                 let until = until.map(|until| self.recorded_time(until));

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::classify::{Classification, FailedAttempt, Memo, reads_as_refusal, reads_as_unanswered, server_says};
+use crate::classify::{Classification, FailedAttempt, Memo, reads_as_at_work, reads_as_refusal, server_says};
 use crate::clock::{EventPriority, EventQueue};
 use crate::dispatch::{
     CallFacts, ClassifiedFailure, GateFacts, Input, Machine, Output, OutputBuffer, RequestCheck, Response, ResponseMeta,
@@ -208,13 +208,13 @@ impl EventLoop {
             if let Some(count) = pending.call().and_then(|call| self.pending.get_mut(call.index())) {
                 *count -= 1; // it was counted when it was pushed
                 if let (0, Some(call)) = (*count, pending.call())
-                    && self.machine.outcome(call).is_some()
+                    && self.machine.has_ended(call)
                 {
                     self.quiet.push(call);
                 }
             }
             if let PendingEvent::TimesOut { call, .. } = pending
-                && self.machine.outcome(call).is_some()
+                && self.machine.has_ended(call)
             {
                 continue; // its caller went away: nobody waits for the answer
             }
@@ -327,7 +327,7 @@ impl EventLoop {
 
 fn request(calls: &impl CallSource, at: Instant, id: CallId, asked: RequestKind, within: Duration) -> Request {
     let call = calls.call(id);
-    let ScenarioCall { tool, key, args, .. } = call;
+    let (ScenarioCall { tool, args, .. }, key) = (call, call.honoured_key());
     let (intent, writes) = (call.booked_intent(id), call.facts.access == Access::Write);
     Request { at, call: id, asked, tool, key, args, intent, writes, within }
 }
@@ -368,7 +368,7 @@ impl<C: CallSource> InputBuilder<'_, C> {
             }
             PendingEvent::ArrivesLate { call, attempt, reply } => {
                 let proves_end = match &reply {
-                    UpstreamReply::Failed(error) => !error.as_deref().is_some_and(reads_as_unanswered),
+                    UpstreamReply::Failed(error) => !error.as_deref().is_some_and(reads_as_at_work),
                     UpstreamReply::Ok => true,
                     UpstreamReply::Suspected(_) | UpstreamReply::Lost => false,
                 };
@@ -435,9 +435,12 @@ impl<C: CallSource> InputBuilder<'_, C> {
         }
     }
 
-    /// A failed reversal did not happen if the upstream clearly refused it, or if the verdict of such a failure is
+    /// A failed reversal that a dispatcher of ours recorded as a timeout had no answer. Another one did not happen if the upstream clearly refused it, or if the verdict of such a failure is
     /// `not_applied`. Reversals have no attempts: rules that test the attempt see the first.
     fn failed_reversal(&mut self, id: CallId, error: Option<Arc<ErrorFacts>>) -> Response {
+        if self.calls.call(id).is_decided() && error.as_deref().is_some_and(ErrorFacts::is_own_timeout) {
+            return Response::Unclear(None);
+        }
         let said = self.classify(id, AttemptNo::FIRST, error.as_ref());
         let said = self.plan.playbook.verdict(said.verdict).effect;
         let refused = said == EffectClaim::NotApplied || error.as_deref().is_some_and(reads_as_refusal);
@@ -457,7 +460,7 @@ impl<C: CallSource> InputBuilder<'_, C> {
     fn failed(&mut self, id: CallId, attempt: AttemptNo, error: Option<Arc<ErrorFacts>>) -> Response {
         let said = self.classify(id, attempt, error.as_ref());
         let says = error.as_deref().map(|error| self.says(id, attempt, error)).unwrap_or_default();
-        let unanswered = error.as_deref().is_some_and(reads_as_unanswered);
+        let unanswered = error.as_deref().is_some_and(reads_as_at_work);
         let error = self.intern(id, error);
         let draw = if self.plan.draws { self.calls.call(id).draw(attempt, self.plan.seed) } else { Draw::ZERO };
         Response::Failed(ClassifiedFailure { verdict: said.verdict, rule: said.rule, error, says, draw, unanswered })

@@ -110,6 +110,10 @@ fn check_call(
     check.holds("outcome", expected.outcome.as_deref(), &outcome.kind.as_str());
     check.holds("effect", expected.effect.map(EffectClaim::as_str), &outcome.claim.as_str());
     check.holds("attempts", expected.attempts, &outcome.attempts);
+    let told = record.told_of(id);
+    check.holds("told", expected.told.as_deref(), &told.map_or("none", |told| told.class.as_str()));
+    let retriable = told.map_or_else(|| "none".to_owned(), |told| told.retriable.to_string());
+    check.holds("retriable", expected.retriable.map(|may| may.to_string()), &retriable);
     check.holds("queue", expected.queue.as_deref(), &queue);
     check.holds("stop", expected.stop.as_deref(), &stop);
     let verdicts = record.events_of(id).filter_map(|event| match event.what {

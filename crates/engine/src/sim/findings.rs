@@ -1,15 +1,18 @@
 //! Derives the findings of a simulation. One function for each finding, or one count of the `CallTrajectory`; each reads
 //! the record and changes nothing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use crate::classify::knows_key;
 use crate::event::{
     Decision, EffectClaim, Finding, FindingBy, FindingId, Intent, LedgerKind, OutcomeKind, Provenance, Status,
 };
-use crate::ids::CallId;
+use crate::ids::{AttemptNo, CallId};
 use crate::playbook::Access;
-use crate::upstream::{AnswerSource, Ledger, NetEffects};
+use crate::time::Instant;
+use crate::upstream::{AnswerSource, Ledger, NetEffects, NetList};
 
+use super::amplification;
 use super::meaning::FailureMeaning;
 use super::plan::Plan;
 use super::record::SimulationRecord;
@@ -29,10 +32,11 @@ fn add_all(plan: &Plan, calls: &[ScenarioCall<'_>], record: &SimulationRecord, f
     if calls.len() == 1 && matches!(calls[0].source, AnswerSource::Tape(_)) && is_calm(record) {
         return; // the most common call of a trace: one attempt without a failure
     }
-    let net = NetLedger::of(&record.ledger);
+    let net = NetLedger::of(&record.ledger, calls);
     duplicate_effects(calls, record, &net, findings);
     if calls.len() > 1 {
         repeats::of_fixture(plan, calls, record, |call| net.of_call(call).effects, findings);
+        amplification::of_fixture(plan, calls, record, findings);
     }
     for (n, call) in calls.iter().enumerate().filter(|(_, call)| !call.has_steps(plan)) {
         let id = CallId::at(n);
@@ -41,19 +45,38 @@ fn add_all(plan: &Plan, calls: &[ScenarioCall<'_>], record: &SimulationRecord, f
     }
 }
 
-/// The net effects of the ledger, by intent and by call.
+/// The net effects of the ledger, by intent and by call, and which calls made the effects of an intent.
 struct NetLedger {
-    by_intent: BTreeMap<Intent, NetEffects>,
-    by_call: BTreeMap<CallId, NetEffects>,
+    by_intent: NetList<Intent>,
+    by_call: NetList<CallId>,
+    /// The calls behind the effects, one entry an effect: by intent, then in the order in which they were made.
+    applied: Vec<(Intent, Instant, CallId)>,
 }
 
 impl NetLedger {
-    fn of(ledger: &Ledger) -> NetLedger {
-        NetLedger { by_intent: ledger.net(), by_call: ledger.net_by_call() }
+    fn of(ledger: &Ledger, calls: &[ScenarioCall<'_>]) -> NetLedger {
+        let applied = ledger.entries().iter().filter(|entry| entry.kind == LedgerKind::Applied);
+        let applied = applied.filter_map(|entry| {
+            let call = entry.call?;
+            Some((entry.intent, calls.get(call.index())?.at, call))
+        });
+        let mut applied: Vec<(Intent, Instant, CallId)> = applied.collect();
+        applied.sort_unstable();
+        NetLedger {
+            by_intent: NetList::of(ledger, |entry| Some(entry.intent)),
+            by_call: NetList::of(ledger, |entry| entry.call),
+            applied,
+        }
+    }
+
+    /// Effects of an intent by calls that were made after a call ended; of calls made at that moment, the later ones.
+    fn made_after(&self, intent: Intent, ended_at: Instant, call: CallId) -> usize {
+        let all = self.applied.partition_point(|(of, ..)| *of <= intent);
+        all - self.applied.partition_point(|by| *by <= (intent, ended_at, call))
     }
 
     fn of_call(&self, call: CallId) -> NetEffects {
-        self.by_call.get(&call).copied().unwrap_or_default()
+        self.by_call.get(call).unwrap_or_default()
     }
 }
 
@@ -76,15 +99,15 @@ fn duplicate_effects(
     net: &NetLedger,
     findings: &mut Vec<Finding>,
 ) {
+    if net.by_intent.iter().all(|(_, net)| net.effects < 2) {
+        return; // the most common calls
+    }
     let mut doubled: BTreeMap<Intent, EffectsSoFar> = net
         .by_intent
         .iter()
         .filter(|(_, net)| net.effects > 1)
-        .map(|(&intent, _)| (intent, EffectsSoFar::default()))
+        .map(|(intent, _)| (*intent, EffectsSoFar::default()))
         .collect();
-    if doubled.is_empty() {
-        return;
-    }
     for entry in record.ledger.entries().iter().filter(|entry| entry.kind == LedgerKind::Existing) {
         if let Some(so_far) = doubled.get_mut(&entry.intent) {
             so_far.effects += 1;
@@ -96,7 +119,9 @@ fn duplicate_effects(
         let Some(so_far) = doubled.get_mut(&intent) else { continue };
         let is_further = so_far.effects > 0;
         so_far.effects = so_far.effects.saturating_add(own);
-        let duplicate = match call.facts.declared {
+        // What a recording shows of a key: an upstream that honours it repeats its first answer.
+        let may_repeat = call.honoured_key().is_some() && matches!(call.source, AnswerSource::Tape(_));
+        let duplicate = match call.facts.declared && !may_repeat {
             true => FindingId::DuplicateEffect,
             false => FindingId::PossibleDuplicateEffect,
         };
@@ -108,7 +133,7 @@ fn duplicate_effects(
         }
     }
     for (intent, so_far) in doubled {
-        let count = net.by_intent.get(&intent).map_or(0, |net| net.effects);
+        let count = net.by_intent.get(intent).map_or(0, |net| net.effects);
         findings.extend(so_far.of_several.map(|finding| Finding { count, ..finding }));
     }
 }
@@ -133,6 +158,8 @@ struct CallTrajectory {
     unclassified: u32,
     over_timeout: u32,
     suppressed: u32,
+    /// Whether an answer to an attempt came after a later one was sent.
+    overlapped: bool,
     /// Whether all answers to attempts were scripted.
     scripted: bool,
     /// Whether a failure that was ignored proved an effect.
@@ -148,14 +175,17 @@ impl CallTrajectory {
             unclassified: 0,
             over_timeout: 0,
             suppressed: 0,
+            overlapped: false,
             scripted: true,
             ignored_proof: false,
         };
         let sent_again = record.outcomes.get(id.index()).is_none_or(|outcome| outcome.attempts > 1);
         let (mut denied, mut processed, mut acted, mut last) = (false, false, false, None);
+        let mut sent = AttemptNo::FIRST;
         for event in record.events_of(id) {
             match event.what {
-                Decision::AttemptStarted { .. } => {
+                Decision::AttemptStarted { attempt, .. } => {
+                    sent = attempt;
                     course.after_denial += u32::from(denied);
                     course.after_conflict += u32::from(processed);
                     course.after_act += u32::from(acted);
@@ -179,6 +209,7 @@ impl CallTrajectory {
                     }
                 }
                 Decision::RetrySuppressed { .. } => course.suppressed += 1,
+                Decision::LateAnswer { attempt, .. } => course.overlapped |= attempt < sent,
                 _ => {}
             }
         }
@@ -206,6 +237,7 @@ impl CallReview<'_> {
             self.read_acted(),
             self.read_had_acted(),
             self.finding(FindingId::Unclassified, unclassified),
+            self.raced_itself(),
             self.abandoned(),
             self.undetermined(),
             self.suspected_failure(),
@@ -231,17 +263,24 @@ impl CallReview<'_> {
         if has_answer && matches!(self.call.source, AnswerSource::Tape(_)) {
             return None; // the effect is in the ledger of the call that it followed
         }
-        let net = self.net.by_intent.get(&self.call.booked_intent(self.id)).copied().unwrap_or_default();
+        let net = self.net.by_intent.get(self.call.booked_intent(self.id)).unwrap_or_default();
         if net.unobserved > 0 {
             return None; // a recorded failure: it is unknown what the upstream did
         }
         let ignored_proof = self.course.ignored_proof && self.call.facts.access == Access::Write;
         let untruthful = match outcome.claim {
-            EffectClaim::NotApplied => net.effects > 0 || ignored_proof,
+            EffectClaim::NotApplied => net.effects > self.made_later() || ignored_proof,
             EffectClaim::Applied => net.effects == 0,
             EffectClaim::Unknown => ignored_proof,
         };
         self.finding(FindingId::UntruthfulOutcome, u32::from(untruthful))
+    }
+
+    /// Effects of the call's intent by calls that were made after it had ended: its claim says nothing of them.
+    fn made_later(&self) -> u32 {
+        let ended = self.record.events_of(self.id).find(|event| matches!(event.what, Decision::Outcome(_)));
+        let later = ended.map_or(0, |event| self.net.made_after(self.call.booked_intent(self.id), event.at, self.id));
+        u32::try_from(later).unwrap_or(u32::MAX)
     }
 
     /// Attempts that the retry guard would stop: an unkeyed write that is not idempotent, after attempts that may have
@@ -274,6 +313,28 @@ impl CallReview<'_> {
         let count = u32::try_from(count).unwrap_or(u32::MAX);
         let finding = self.finding(FindingId::ReadActed, count)?;
         Some(Finding { by: FindingBy::Recorded, ..finding })
+    }
+
+    /// Attempts that were sent while an earlier one had not ended upstream, as its late answer shows. Not where the upstream
+    /// answers the later attempt with a conflict: it saw that both are one request.
+    fn raced_itself(&self) -> Option<Finding> {
+        if !self.course.overlapped || self.call.facts.access == Access::Read {
+            return None; // the usual call
+        }
+        let (mut sent, mut raced, mut recognised) = (AttemptNo::FIRST, BTreeSet::new(), BTreeSet::new());
+        for event in self.record.events_of(self.id) {
+            match event.what {
+                Decision::AttemptStarted { attempt, .. } => sent = attempt,
+                Decision::LateAnswer { attempt, .. } => raced.extend(attempt.get() + 1..=sent.get()),
+                Decision::AttemptFinished { attempt, status: Status::Failed(Some(error)), .. } => {
+                    let is = self.record.error(error).is_some_and(|error| knows_key(error, self.call.key.is_some()));
+                    recognised.extend(is.then_some(attempt.get()));
+                }
+                _ => {}
+            }
+        }
+        let count = raced.difference(&recognised).count();
+        self.finding(FindingId::RacedItself, u32::try_from(count).unwrap_or(u32::MAX))
     }
 
     /// The caller went away while a write may have acted.

@@ -16,6 +16,8 @@ pub struct FailureMeaning {
     pub denied: bool,
     /// It says that the upstream had processed the key of the call.
     pub processed: bool,
+    /// Whether the agent was told that it may make the call again, if that is recorded.
+    pub advice: Option<bool>,
 }
 
 impl FailureMeaning {
@@ -25,6 +27,7 @@ impl FailureMeaning {
             may_have_acted: false,
             denied: error.is_some_and(reads_as_denial),
             processed: error.is_some_and(|error| reads_as_processed(error, keyed)),
+            advice: error.and_then(|error| error.retriable),
         }
     }
 
@@ -35,6 +38,7 @@ impl FailureMeaning {
             may_have_acted: self.may_have_acted || plan.playbook.verdict(verdict).effect != EffectClaim::NotApplied,
             denied: self.denied || plan.reserved.denied == Some(verdict),
             processed: self.processed || keyed && plan.reserved.processed == Some(verdict),
+            advice: self.advice,
         }
     }
 

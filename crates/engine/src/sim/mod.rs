@@ -1,6 +1,7 @@
 //! The one loop: upstream, classifier, dispatcher and event queue, on virtual time.
 
 mod active_calls;
+mod amplification;
 mod draws;
 mod event_loop;
 mod expectation;
@@ -22,7 +23,9 @@ mod sharing_tests;
 mod simulator;
 #[cfg(test)]
 mod tests;
+mod told;
 
+pub use amplification::{Outage, ServerCall, found as found_amplification};
 pub use expectation::{Contradiction, contradictions};
 pub use gate_account::{GateAct, GateStep};
 pub use meaning::FailureMeaning;
@@ -30,8 +33,9 @@ pub use pace::Pace;
 pub use plan::{GateJudgement, Plan, Reserved};
 pub use record::{CallTally, OffTape, SimulationRecord};
 pub use recording::Recording;
-pub use repeats::{Evidence, Moment, RepeatedCall, Repeats, acts_again};
+pub use repeats::{Evidence, MOST_IDENTICAL_CALLS, Moment, RepeatedCall, Repeats, acts_again};
 pub use scenario::{Scenario, ScenarioCall};
 pub use session::{FinishedCall, Session};
 pub use session_call::{SessionCall, SharedHashes, StepTie};
 pub use simulator::Simulator;
+pub use told::{FailedEnd, told};

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::gate_account::GateAccount;
 use super::pace::StartedCalls;
+use crate::dispatch::PurseKey;
 use crate::ids::{ArgsId, CallId, Interner, KeyId, RunId, ServerId};
 
 /// Up to this many unused names are kept.
@@ -96,8 +97,10 @@ impl<T: Default> Numbers<T> {
 /// What a session keeps of a key.
 #[derive(Debug, Default)]
 pub(super) struct KeyRequests {
-    /// The arguments with which it was used; few have more than one.
-    args: Vec<u128>,
+    /// The arguments with which it was used first.
+    first: Option<u128>,
+    /// Others with their numbers, from 1; few have any.
+    others: BTreeMap<u128, u32>,
     /// The name of the call that last succeeded with it.
     pub leader: String,
 }
@@ -105,11 +108,11 @@ pub(super) struct KeyRequests {
 impl KeyRequests {
     /// The number of arguments among those of the key.
     pub(super) fn number(&mut self, args: u128) -> ArgsId {
-        let place = self.args.iter().position(|known| *known == args).unwrap_or_else(|| {
-            self.args.push(args);
-            self.args.len() - 1
-        });
-        ArgsId(u32::try_from(place).unwrap_or(u32::MAX))
+        if *self.first.get_or_insert(args) == args {
+            return ArgsId(0);
+        }
+        let next = u32::try_from(self.others.len() + 1).unwrap_or(u32::MAX);
+        ArgsId(*self.others.entry(args).or_insert(next))
     }
 }
 
@@ -132,6 +135,8 @@ pub(super) struct SharedNames {
     pub servers: Interner,
     /// The names of the calls that opened breakers last, by server.
     pub opened_by: BTreeMap<ServerId, String>,
+    /// The names of the calls that took the last of retry budgets.
+    pub spenders: BTreeMap<PurseKey, String>,
 }
 
 impl SharedNames {

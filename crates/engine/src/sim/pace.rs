@@ -73,11 +73,11 @@ impl StartedCalls {
         }
     }
 
-    /// The same, where no start depends on ends any more.
-    pub(super) fn forget(&mut self, number: u64) {
-        if let Some(recorded) = self.ends.remove(&number) {
-            self.running.remove(&(recorded, number));
-        }
+    /// The same, where no start depends on ends any more; gives the recorded end.
+    pub(super) fn forget(&mut self, number: u64) -> Option<RecordedMoment> {
+        let recorded = self.ends.remove(&number)?;
+        self.running.remove(&(recorded, number));
+        Some(recorded)
     }
 }
 

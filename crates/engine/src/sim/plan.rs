@@ -6,14 +6,11 @@ use std::sync::Arc;
 use crate::call::RecordedCall;
 use crate::classify::Classifier;
 use crate::event::{AdmissionRefusal, ErrorFacts, PlaybookNames};
-use crate::fixture::Fixture;
 use crate::ids::{ActionId, VerdictId};
 use crate::playbook::{
     Access, ArgumentSchema, Compensation, Others, Playbook, Retry, Step, ToolFacts, ToolRow, Tools, UNCLASSIFIED,
     UnsafePolicy,
 };
-
-use super::scenario::tools_of;
 
 /// Everything that a simulation needs of a playbook.
 #[derive(Debug)]
@@ -106,21 +103,6 @@ impl Plan {
             actions: Arc::clone(&self.actions),
             ..*self
         })
-    }
-
-    /// The same plan with the tool facts of a fixture, which take precedence: for what is recorded of its run.
-    #[must_use]
-    pub fn with_tools_of(&self, fixture: &Fixture) -> Plan {
-        let tools = tools_of(fixture, self);
-        Plan {
-            playbook: self.playbook.clone(),
-            classifier: Arc::clone(&self.classifier),
-            names: self.playbook.names(),
-            checks_requests: self.checks_requests || tools.check_requests(),
-            tools,
-            actions: Arc::clone(&self.actions),
-            ..*self
-        }
     }
 
     /// What the registry says against a request, with the error that its caller gets; none: nothing. Arguments that the
@@ -243,6 +225,7 @@ fn both(one: ToolFacts, other: ToolFacts) -> ToolFacts {
         timeout: one.timeout.max(other.timeout),
         ignores_keys: one.ignores_keys || other.ignores_keys,
         needs_key: false, // the registry asks each step
+        resends: one.resends || other.resends,
         declared: one.declared && other.declared,
         seems_to_read: one.seems_to_read && other.seems_to_read,
     }

@@ -9,8 +9,8 @@ use foldhash::fast::FixedState;
 
 use crate::call::{RecordedCall, Reply};
 use crate::event::{
-    Decision, DecisionEvent, ErrorFacts, Finding, Intent, Outcome, OutcomeKind, PlaybookNames, Provenance, Transcript,
-    ValidNext,
+    Decision, DecisionEvent, ErrorFacts, Finding, Intent, Outcome, OutcomeKind, PlaybookNames, Provenance, Told,
+    Transcript, ValidNext,
 };
 use crate::ids::{CallId, ErrorId};
 use crate::time::Duration;
@@ -39,6 +39,8 @@ pub struct SimulationRecord {
     pub(super) shown_errors: Vec<Arc<ErrorFacts>>,
     /// Sorted: worst first, then by call.
     pub findings: Vec<Finding>,
+    /// What the agent is told, one for each failed call, in the order of the calls.
+    pub told: Vec<Told>,
     /// The names of calls outside the record that its events mention; their ids follow those of its calls.
     pub others: Vec<String>,
     /// The names of the servers that its events mention, by `ServerId`.
@@ -119,6 +121,11 @@ impl SimulationRecord {
         if self.shown_errors.is_empty() { &self.errors } else { &self.shown_errors }
     }
 
+    /// What the agent is told of a call; none unless it failed.
+    pub fn told_of(&self, call: CallId) -> Option<&Told> {
+        Told::of_call(&self.told, call)
+    }
+
     /// The record with the names behind its ids, for reporters: `calls` by `CallId`.
     pub fn transcript<'a>(
         &'a self,
@@ -138,6 +145,7 @@ impl SimulationRecord {
             ledger: self.ledger.entries(),
             errors: self.errors_to_show(),
             findings: &self.findings,
+            told: &self.told,
         }
     }
 
@@ -179,11 +187,15 @@ impl SimulationRecord {
 
     /// Derives the values that follow from the events.
     pub(super) fn close(&mut self) {
-        for event in &self.events {
-            if let (Decision::RetryScheduled { delay, .. }, Some(tally)) =
-                (event.what, self.tallies.get_mut(event.call.index()))
-            {
-                tally.added_delay = tally.added_delay.plus(delay);
+        for (n, event) in self.events.iter().enumerate() {
+            let Some(tally) = self.tallies.get_mut(event.call.index()) else { continue };
+            match event.what {
+                Decision::RetryScheduled { delay, .. } => tally.added_delay = tally.added_delay.plus(delay),
+                Decision::Cancelled => {
+                    let cut = cut_off(&self.events[..n], event);
+                    tally.added_delay = tally.added_delay.minus(cut);
+                }
+                _ => {}
             }
         }
         self.by_call.set(self.outcomes.len(), &self.events);
@@ -219,6 +231,18 @@ impl SimulationRecord {
         } else {
             None
         };
+    }
+}
+
+/// What a cancelled call did not wait any more of the wait before its next attempt.
+fn cut_off(before: &[DecisionEvent], cancelled: &DecisionEvent) -> Duration {
+    let own = before.iter().rev().filter(|event| event.call == cancelled.call);
+    let last = own.map(|event| event.what).find(|what| {
+        matches!(what, Decision::RetryScheduled { .. } | Decision::AttemptStarted { .. } | Decision::Queued { .. })
+    });
+    match last {
+        Some(Decision::RetryScheduled { due, .. }) => due.since(cancelled.at),
+        _ => Duration::ZERO,
     }
 }
 

@@ -1,7 +1,7 @@
 //! The recorded steps of the actions of a session. Calls are fed in the order in which they were made, so a step comes after
 //! its action, perhaps when the action waits for it. Simulates nothing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use super::active_calls::ActiveCall;
@@ -27,7 +27,7 @@ struct RecordedAction {
     /// The line of its recorded end: a call on a later line is none of its steps.
     end_line: Option<u64>,
     /// Steps that were fed and had no turn yet.
-    came: Vec<ActiveCall>,
+    came: VecDeque<Box<ActiveCall>>,
     /// The step that it waits for, and since when.
     waits: Option<Turn>,
     /// When the step before had ended in the recording, or the action was made.
@@ -84,7 +84,7 @@ impl RecordedActions {
             id,
             run,
             end_line: ended.or(answered),
-            came: Vec::new(),
+            came: VecDeque::new(),
             waits: None,
             last: recorded.at,
             has_all: false,
@@ -100,17 +100,17 @@ impl RecordedActions {
     }
 
     /// A step of an action is fed.
-    pub(super) fn feed(&mut self, number: u64, call: ActiveCall) -> Fed {
+    pub(super) fn feed(&mut self, number: u64, call: Box<ActiveCall>) -> Fed {
         let Some(action) = self.known.get_mut(&number).filter(|action| !action.has_ended) else {
-            return Fed::TooLate(Box::new(call));
+            return Fed::TooLate(call);
         };
         match action.waits.take_if(|turn| is_step(&call, &turn.name)) {
             Some(turn) => {
                 let start = action.start(&call, turn.since);
-                Fed::Starts(Box::new(call), turn, start)
+                Fed::Starts(call, turn, start)
             }
             None => {
-                action.came.push(call);
+                action.came.push_back(call);
                 Fed::Kept
             }
         }
@@ -149,11 +149,11 @@ impl RecordedActions {
     /// The action asks for a step.
     pub(super) fn ask(&mut self, number: u64, turn: Turn) -> Asked {
         let Some(action) = self.known.get_mut(&number) else { return Asked::Missing };
-        match action.came.iter().position(|call| is_step(call, &turn.name)) {
-            Some(place) => {
-                let call = action.came.remove(place);
+        let place = action.came.iter().position(|call| is_step(call, &turn.name));
+        match place.and_then(|place| action.came.remove(place)) {
+            Some(call) => {
                 let start = action.start(&call, turn.since);
-                Asked::Came(Box::new(call), start)
+                Asked::Came(call, start)
             }
             None if action.has_all => Asked::Missing,
             None => {
@@ -164,7 +164,7 @@ impl RecordedActions {
     }
 
     /// The action has ended: its steps that had no turn. None: the call is no action.
-    pub(super) fn end(&mut self, number: u64) -> Option<Vec<ActiveCall>> {
+    pub(super) fn end(&mut self, number: u64) -> Option<VecDeque<Box<ActiveCall>>> {
         let action = self.known.get_mut(&number)?;
         action.has_ended = true;
         action.waits = None;

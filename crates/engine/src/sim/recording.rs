@@ -149,7 +149,8 @@ fn recorded_answers(
     let mut answers = Vec::new();
     let is_heard = call.cancelled_at().is_none_or(|cancelled| cancelled > due);
     if is_heard {
-        let error = attempt.map(|_| Arc::new(ErrorFacts::timeout(request.within)));
+        let has_error = !matches!(request.asked, RequestKind::Refresh(_));
+        let error = has_error.then(|| Arc::new(ErrorFacts::timeout(request.within)));
         answers.push(recorded(to, due, Reply::Failed(error)));
     }
     if !is_lost && attempt.is_some() {

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::event::{Decision, Finding, FindingBy, FindingId, LedgerKind, Outcome, OutcomeKind, RequestKind, Status};
-use crate::ids::{ArgsId, CallId, KeyId, ToolId};
+use crate::ids::{ArgsId, CallId, KeyId, RunId, ToolId};
 use crate::playbook::{Access, ToolFacts};
 use crate::time::Instant;
 
@@ -16,6 +16,9 @@ use super::scenario::ScenarioCall;
 
 /// The most keys, and the most ends of calls, of one request that are remembered.
 const MAX_ROWS: usize = 16;
+
+/// The most identical calls of one run that are no loop.
+pub const MOST_IDENTICAL_CALLS: u32 = 10;
 
 /// A moment of a run: by its time where both of two moments have one, else by its place in the input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,7 +42,7 @@ impl Moment {
 /// How one of the identical calls went.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RepeatedCall {
-    /// A mark of its idempotency key; 0: it has none.
+    /// A mark of its idempotency key; 0: it has none, or the upstream ignores it.
     pub key: u64,
     /// When it was made.
     pub made: Moment,
@@ -59,6 +62,8 @@ pub struct RepeatedCall {
     pub denied: bool,
     /// Whether its last answer says that the upstream had processed the key.
     pub processed: bool,
+    /// Whether its agent was told that it may make it again, by its last answer.
+    pub advice: Option<bool>,
 }
 
 /// How much the calls prove.
@@ -66,8 +71,8 @@ pub struct RepeatedCall {
 pub struct Evidence {
     /// The facts of the tool.
     pub facts: ToolFacts,
-    /// Whether the calls are known to belong to one run.
-    pub one_run: bool,
+    /// Whether the calls are known to be one request: they name one run, and their arguments are recorded.
+    pub one_request: bool,
 }
 
 /// What the identical calls so far show.
@@ -76,7 +81,7 @@ pub struct Repeats {
     keys: Vec<KeyRow>,
     /// The last one that has an end.
     last: Option<LastCall>,
-    /// Ends that a denial or a processed key depends on, in the order of their moments.
+    /// Ends that a denial, a processed key or advice depends on, in the order of their moments.
     ends: Vec<End>,
     /// The first ends of calls without a key that may have acted.
     lost_ends: Vec<Moment>,
@@ -95,13 +100,16 @@ struct KeyRow {
     lost: u32,
 }
 
-/// The end of a call that was denied, whose key had been processed, or that succeeded.
+/// The end of a call that was denied, whose key had been processed, whose agent got advice, or that succeeded.
 #[derive(Clone, Copy, Debug)]
 struct End {
     at: Moment,
     succeeded: bool,
     denied: bool,
     processed: bool,
+    advice: Option<bool>,
+    /// Whether making the call again may act twice: it has no key, and may have acted.
+    is_unsafe: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -129,6 +137,7 @@ impl RepeatedCall {
         self.may_have_acted |= failure.may_have_acted && acts;
         self.denied = failure.denied;
         self.processed = failure.processed;
+        self.advice = failure.advice;
         self
     }
 }
@@ -143,8 +152,8 @@ impl KeyRow {
 impl Repeats {
     /// Takes the next identical call, and gives what the agent did by making it.
     pub fn take(&mut self, id: CallId, call: &RepeatedCall, evidence: Evidence, mut found: impl FnMut(Finding)) {
-        let certain = evidence.facts.declared && evidence.one_run;
-        // What several calls show together rests on facts and runs: where one is assumed, it is a doubt.
+        let certain = evidence.facts.declared && evidence.one_request;
+        // What several calls show together rests on facts, runs and arguments: where one is assumed, it is a doubt.
         let mut find = |finding, count| {
             let finding = Finding::new(finding, FindingBy::Recorded, id, count);
             found(evidence.facts.weigh(if certain { finding } else { finding.in_doubt() }));
@@ -157,6 +166,13 @@ impl Repeats {
         }
         if let Some(count) = self.futile(call) {
             find(FindingId::FutileRetry, count);
+        }
+        match self.advice(call.made) {
+            Some(End { advice: Some(true), is_unsafe: true, .. }) if acts_again(evidence.facts) => {
+                find(FindingId::UnsafeAdvice, 1);
+            }
+            Some(End { advice: Some(false), .. }) => find(FindingId::IgnoredAdvice, 1),
+            _ => {}
         }
         if acts_again(evidence.facts) {
             let (said, count) = self.sent_again(call, certain);
@@ -189,6 +205,12 @@ impl Repeats {
     fn had(&self, made: Moment, is: impl Fn(&End) -> bool) -> bool {
         let known = self.ends.iter().rev().filter(|end| made.is_after(end.at));
         known.take_while(|end| !end.succeeded).any(is)
+    }
+
+    /// The latest end with advice that was known when a call was made, and no success after it.
+    fn advice(&self, made: Moment) -> Option<End> {
+        let known = self.ends.iter().rev().filter(|end| made.is_after(end.at));
+        known.take_while(|end| !end.succeeded).find(|end| end.advice.is_some()).copied()
     }
 
     /// Sent again without a key after one that may have acted: unsafe if that one had ended, else a doubt.
@@ -256,8 +278,10 @@ impl Repeats {
         let Some(ended) = call.ended else { return };
         let futile = self.futile(call).unwrap_or(0);
         self.last = Some(LastCall { ended, failed: call.failed, futile });
-        let end = End { at: ended, succeeded: call.succeeded(), denied: call.denied, processed: call.processed };
-        if end.denied || end.processed || end.succeeded {
+        let RepeatedCall { denied, processed, advice, .. } = *call;
+        let is_unsafe = call.key == 0 && (call.may_have_acted || call.effects > 0);
+        let end = End { at: ended, succeeded: call.succeeded(), denied, processed, advice, is_unsafe };
+        if end.denied || end.processed || end.succeeded || end.advice.is_some() {
             let place = self.ends.iter().rposition(|known| ended.is_after(known.at)).map_or(0, |before| before + 1);
             self.ends.insert(place, end);
             if self.ends.len() > MAX_ROWS {
@@ -275,28 +299,31 @@ pub(super) fn of_fixture(
     effects: impl Fn(CallId) -> u32,
     findings: &mut Vec<Finding>,
 ) {
-    let mut requests: BTreeMap<(ToolId, ArgsId), Repeats> = BTreeMap::new();
+    let mut requests: BTreeMap<(RunId, ToolId, ArgsId), (u32, Repeats)> = BTreeMap::new();
     let mut keys: BTreeMap<(ToolId, KeyId), BTreeSet<ArgsId>> = BTreeMap::new();
     for ((n, call), seen) in calls.iter().enumerate().zip(seen_in(plan, calls, record)) {
         let (id, facts) = (CallId::at(n), call.facts);
-        if let Some(key) = call.key.filter(|_| facts.access == Access::Write)
+        if let Some(key) = call.honoured_key().filter(|_| facts.access == Access::Write)
             && let known = keys.entry((call.tool, key)).or_default()
             && known.insert(call.args)
             && known.len() > 1
         {
             findings.push(Finding::new(FindingId::KeyReused, FindingBy::Recorded, id, 1));
         }
-        let is_unsent = |what| {
-            matches!(what, Decision::Refused { .. })
-                || matches!(what, Decision::Outcome(outcome) if outcome.kind == OutcomeKind::Skipped)
-        };
-        if call.has_steps(plan) || record.events_of(id).any(|event| is_unsent(event.what)) {
+        if call.has_steps(plan) || record.outcomes.get(n).is_some_and(|end| end.kind == OutcomeKind::Skipped) {
             continue; // nothing was sent for it
         }
+        let (made, repeats) = requests.entry((call.run, call.tool, call.args)).or_default();
+        *made = made.saturating_add(1);
+        if *made > MOST_IDENTICAL_CALLS {
+            findings.push(facts.weigh(Finding::new(FindingId::RunawayLoop, FindingBy::Recorded, id, *made)));
+        }
         let seen = RepeatedCall { effects: effects(id), ..seen };
-        let evidence = Evidence { facts, one_run: true };
-        let request = requests.entry((call.tool, call.args)).or_default();
-        request.take(id, &seen, evidence, |finding| findings.push(finding));
+        if seen.made.at.is_none() {
+            continue; // it was refused, or got the result of another call: nothing was sent
+        }
+        let evidence = Evidence { facts, one_request: true };
+        repeats.take(id, &seen, evidence, |finding| findings.push(finding));
     }
 }
 
@@ -304,8 +331,9 @@ pub(super) fn of_fixture(
 fn seen_in(plan: &Plan, calls: &[ScenarioCall<'_>], record: &SimulationRecord) -> Vec<RepeatedCall> {
     let keyed = |id: CallId| calls.get(id.index()).is_some_and(|call| call.key.is_some());
     let mark = |key: KeyId| u64::from(key.0) + 1;
-    let mut seen: Vec<RepeatedCall> =
-        calls.iter().map(|call| RepeatedCall { key: call.key.map_or(0, mark), ..RepeatedCall::default() }).collect();
+    let unseen =
+        |call: &ScenarioCall<'_>| RepeatedCall { key: call.honoured_key().map_or(0, mark), ..RepeatedCall::default() };
+    let mut seen: Vec<RepeatedCall> = calls.iter().map(unseen).collect();
     let mut last_error = vec![None; calls.len()];
     let changes = record.ledger.entries().iter().filter(|entry| entry.kind != LedgerKind::Unobserved);
     let changes: Vec<Instant> = changes.map(|entry| entry.at).collect(); // a ledger is in the order of time
@@ -327,9 +355,11 @@ fn seen_in(plan: &Plan, calls: &[ScenarioCall<'_>], record: &SimulationRecord) -
             }
             Decision::AttemptFinished { status: Status::Ok, .. } => {
                 (call.failed, call.denied, call.processed, call.ended) = (false, false, false, Some(now));
+                call.advice = None;
             }
             Decision::AttemptFinished { status: Status::Suspected(_), .. } => {
                 (call.failed, call.denied, call.processed, call.ended) = (false, false, false, Some(now));
+                call.advice = None;
                 (call.suspected, call.may_have_acted) = (true, true);
             }
             Decision::FailureClassified { verdict, .. } => {
@@ -350,7 +380,7 @@ mod tests {
     use super::*;
 
     const FACTS: ToolFacts = ToolFacts { declared: true, ..ToolFacts::ASSUMED };
-    const CERTAIN: Evidence = Evidence { facts: FACTS, one_run: true };
+    const CERTAIN: Evidence = Evidence { facts: FACTS, one_request: true };
 
     fn on(place: u64) -> Moment {
         Moment { at: None, place }
@@ -390,6 +420,47 @@ mod tests {
     }
 
     #[test]
+    fn advice_to_make_a_call_again_is_unsafe_if_the_first_may_have_acted() {
+        let again = call(6, 9);
+        let advised = |call: RepeatedCall| RepeatedCall { failed: true, advice: Some(true), ..call };
+        let found = |calls: &[RepeatedCall], facts: ToolFacts| {
+            let all = last_of(calls, Evidence { facts, one_request: true });
+            all.into_iter().filter(|(_, id, _)| *id == "unsafe_advice").collect::<Vec<_>>()
+        };
+        let is = [("unsafe", "unsafe_advice", 1)];
+        assert_eq!(found(&[advised(lost(1, 5)), again], FACTS), is);
+        assert_eq!(found(&[advised(lost(1, 5)), again], ToolFacts::ASSUMED), [("doubt", "unsafe_advice", 1)]);
+        for calls in [
+            [lost(1, 5), again],                                                  // no advice
+            [RepeatedCall { advice: Some(false), ..advised(lost(1, 5)) }, again], // told not to
+            [advised(call(1, 5)), again],                                         // it did nothing
+            [under(7, advised(lost(1, 5))), under(7, again)],                     // the key makes it safe
+            [advised(lost(1, 8)), again],                                         // not known yet
+        ] {
+            assert_eq!(found(&calls, FACTS), [], "{calls:?}");
+        }
+        assert_eq!(found(&[advised(lost(1, 2)), ok(3, 4), again], FACTS), [], "a success ended it");
+        for facts in [ToolFacts { idempotent: true, ..FACTS }, ToolFacts { access: Access::Read, ..FACTS }] {
+            assert_eq!(found(&[advised(lost(1, 5)), again], facts), []);
+        }
+    }
+
+    #[test]
+    fn a_call_that_is_made_again_although_its_agent_was_told_not_to_ignores_advice() {
+        let told_not = RepeatedCall { failed: true, advice: Some(false), ..call(1, 5) };
+        let found = |calls: &[RepeatedCall]| {
+            let all = last_of(calls, CERTAIN);
+            all.into_iter().filter(|(_, id, _)| *id == "ignored_advice").collect::<Vec<_>>()
+        };
+        assert_eq!(found(&[told_not, call(6, 9)]), [("note", "ignored_advice", 1)]);
+        assert_eq!(found(&[told_not, call(4, 9)]), [], "made before the advice came");
+        assert_eq!(found(&[told_not, ok(6, 7), call(8, 9)]), [], "a success ended it");
+        let then_told_to = RepeatedCall { failed: true, advice: Some(true), ..call(6, 7) };
+        assert_eq!(found(&[told_not, then_told_to, call(8, 9)]), [], "the latest advice counts");
+        assert_eq!(found(&[call(1, 5), call(6, 9)]), []);
+    }
+
+    #[test]
     fn places_decide_where_times_are_equal_or_missing() {
         let at = |micros: u64, place| Moment { at: Some(Instant::from_micros(micros)), place };
         assert!(at(5, 2).is_after(at(5, 1)) && !at(5, 1).is_after(at(5, 1)));
@@ -399,18 +470,18 @@ mod tests {
 
     #[test]
     fn the_last_answer_of_a_call_counts_and_only_a_write_may_have_acted() {
-        let failure = FailureMeaning { may_have_acted: true, denied: true, processed: true };
+        let failure = FailureMeaning { may_have_acted: true, denied: true, processed: true, advice: Some(true) };
         let both = RepeatedCall::default().with(failure, true);
         assert!(both.may_have_acted && both.denied && both.processed);
         assert!(!RepeatedCall::default().with(failure, false).may_have_acted);
-        let nothing = FailureMeaning { may_have_acted: false, denied: false, processed: false };
+        let nothing = FailureMeaning { may_have_acted: false, denied: false, processed: false, advice: None };
         let last = both.with(nothing, true);
         assert!(last.may_have_acted && !last.denied && !last.processed);
     }
 
     #[test]
     fn a_doubt_counts_each_effect_that_there_may_be() {
-        let no_run = Evidence { one_run: false, ..CERTAIN };
+        let no_run = Evidence { one_request: false, ..CERTAIN };
         let doubt = |count| vec![("doubt", "possible_duplicate_effect", count)];
         assert_eq!(last_of(&[lost(1, 1), lost(2, 2)], no_run), doubt(2));
         assert_eq!(last_of(&[lost(1, 1), lost(2, 2), lost(3, 3)], no_run), doubt(3));

@@ -10,7 +10,9 @@ use crate::fixture::{Fixture, FixtureCall, FixtureTool};
 use crate::ids::{ArgsId, AttemptNo, CallId, EvidenceId, Interner, KeyId, RunId, ServerId, StepId, TokenId, ToolId};
 use crate::playbook::{Access, DEFAULT_TIMEOUT, OmittedFacts, ToolFacts, ToolRow, Tools};
 use crate::time::{Duration, Instant};
-use crate::upstream::{AnswerSource, KeyDialect, Ledger, MissingAnswerPolicy, Outage, Tape, UpstreamReply};
+use crate::upstream::{
+    AnswerSource, ExistingEffect, KeyDialect, Ledger, MissingAnswerPolicy, Outage, Tape, UpstreamReply,
+};
 
 use super::draws;
 use super::plan::Plan;
@@ -27,7 +29,9 @@ pub struct Scenario<'a> {
     /// How the upstream answers repeated keys.
     pub keys: KeyDialect,
     /// Effects that exist before the simulation.
-    pub before: Vec<(ToolId, Option<KeyId>, ArgsId)>,
+    pub before: Vec<ExistingEffect>,
+    /// By `RunId`.
+    pub runs: Interner,
     /// By `ToolId`.
     pub tools: Interner,
     /// By `ServerId`.
@@ -108,13 +112,23 @@ impl<'a> ScenarioCall<'a> {
             args: ArgsId(0),
             at: call.at.unwrap_or(Instant::ZERO),
             timeout: call.timeout.unwrap_or(facts.timeout),
-            source: AnswerSource::Tape(Tape { call, missing: beyond, is_gated: false }),
+            source: AnswerSource::Tape(Tape {
+                call,
+                missing: beyond,
+                is_key_reused: (call.key_is_reused || call.key_is_reversed) && !facts.ignores_keys,
+                is_gated: false,
+            }),
             written_args: "",
             written_key_len: 0,
             draws: &[],
             seed: None,
             step: None,
         }
+    }
+
+    /// The key by which the upstream knows its request: none if the tool facts say that it ignores keys.
+    pub fn honoured_key(&self) -> Option<KeyId> {
+        self.key.filter(|_| !self.facts.ignores_keys)
     }
 
     /// The same call under a plan: under a graph, a recorded refusal of a gate is no answer of the upstream.
@@ -175,6 +189,12 @@ impl<'a> ScenarioCall<'a> {
         tape.late_answer(asked)
     }
 
+    /// Whether a dispatcher of ours recorded it, with its decisions.
+    pub(super) fn is_decided(&self) -> bool {
+        let AnswerSource::Tape(tape) = self.source else { return false };
+        tape.call.dispatch.as_ref().is_some_and(|dispatch| !dispatch.decisions.is_empty())
+    }
+
     /// Whether its caller goes away before a request at `at`, which has no answer, would end.
     pub(super) fn is_cancelled_after(&self, at: Instant) -> bool {
         matches!(self.source, AnswerSource::Tape(tape) if tape.is_cancelled_after(at))
@@ -194,7 +214,7 @@ impl<'a> ScenarioCall<'a> {
             ignores_keys: self.facts.ignores_keys,
             key_is_reused: match self.source {
                 AnswerSource::Script(..) => false, // the key dialect decides
-                AnswerSource::Tape(tape) => tape.call.key_is_reused,
+                AnswerSource::Tape(tape) => tape.is_key_reused,
             },
             args: self.args,
             token: self.token,
@@ -220,10 +240,10 @@ impl<'a> ScenarioCall<'a> {
 
     /// The intent for which the ledger books the call's effects, whatever the tool facts say.
     pub fn booked_intent(&self, id: CallId) -> Intent {
-        match self.key {
+        match self.honoured_key() {
             _ if self.facts.repeatable => Intent::Single(id),
             Some(key) => Intent::Keyed(self.tool, key),
-            None => Intent::Unkeyed(self.tool, self.args),
+            None => Intent::Unkeyed(self.run, self.tool, self.args),
         }
     }
 }
@@ -256,11 +276,15 @@ impl<'a> Scenario<'a> {
         let later = later.collect();
         let before = fixture.before.iter().map(|effect| {
             let key = effect.key.as_deref().map(|key| KeyId(names.keys.intern(key)));
-            (ToolId(names.tools.intern(&effect.tool)), key, ArgsId(names.args.intern(&effect.args)))
+            let key = key.filter(|_| !names.all_facts.facts(&effect.tool).ignores_keys);
+            let (tool, args) = (ToolId(names.tools.intern(&effect.tool)), ArgsId(names.args.intern(&effect.args)));
+            let asking = calls.iter().find(|call| (call.tool, call.args) == (tool, args));
+            let run = asking.map_or_else(|| RunId(names.runs.intern("")), |call| call.run);
+            ExistingEffect { run, tool, key, args }
         });
         let before = before.collect();
-        let Names { tools, keys: key_names, args, servers, .. } = names;
-        Scenario { calls, later, cancelled, keys: fixture.keys, before, tools, servers, key_names, args }
+        let Names { tools, keys: key_names, args, servers, runs, .. } = names;
+        Scenario { calls, later, cancelled, keys: fixture.keys, before, runs, tools, servers, key_names, args }
     }
 
     /// The names of its servers, by `ServerId`.
@@ -275,12 +299,16 @@ impl<'a> Scenario<'a> {
         call.intent(id).or_else(|| ledger.entries().iter().any(|entry| entry.intent == booked).then_some(booked))
     }
 
-    /// The name of an intent: `tool/key`, or `tool` and its arguments, or the call's own name.
+    /// The name of an intent: `tool/key`, or `tool` and its arguments with the run if it has a name, or the call's own name.
     pub fn intent_name(&self, intent: Intent) -> String {
         let tool = |id: ToolId| self.tools.name(id.0).unwrap_or("?");
         match intent {
             Intent::Keyed(id, key) => format!("{}/{}", tool(id), self.key_names.name(key.0).unwrap_or("?")),
-            Intent::Unkeyed(id, args) => format!("{}{}", tool(id), self.args.name(args.0).unwrap_or("{}")),
+            Intent::Unkeyed(run, id, args) => {
+                let run = self.runs.name(run.0).filter(|run| !run.is_empty());
+                let of_run = run.map_or_else(String::new, |run| format!(" of {run}"));
+                format!("{}{}{of_run}", tool(id), self.args.name(args.0).unwrap_or("{}"))
+            }
             Intent::Single(call) => {
                 let call = self.calls.get(call.index());
                 call.map_or("?".to_owned(), |call| format!("{}:{}", call.tool_name, call.name))
@@ -385,6 +413,7 @@ fn tool_row(row: &FixtureTool) -> Option<ToolRow> {
         timeout: row.timeout.unwrap_or(DEFAULT_TIMEOUT),
         ignores_keys: row.ignores_keys.unwrap_or_default(),
         needs_key: row.needs_key.unwrap_or_default(),
+        resends: false,
         declared: true,
         seems_to_read: false,
     };

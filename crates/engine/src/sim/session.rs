@@ -2,17 +2,19 @@
 //! and given out as they end. Memory follows the active calls. Each call has its own recording as upstream, and its own
 //! record, as if it were alone; calls share only the machine.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::classify::Memo;
 use crate::event::{
     AdmissionRefusal, CircuitChange, Decision, DecisionEvent, Finding, FindingBy, FindingId, Outcome, OutcomeKind,
+    StopReason,
 };
 use crate::ids::{ArgsId, CallId, ErrorId, Interner, KeyId, RunId, ServerId, TokenId, ToolId};
 use crate::time::Instant;
 use crate::upstream::{Answer, MissingAnswerPolicy, Request, Upstream};
 
 use super::active_calls::{ActiveCall, Mentioned, SessionCalls, SharedIds};
+use super::amplification::{self, Outage};
 use super::event_loop::{EventLoop, LoopStep, LoopStop};
 use super::findings;
 use super::gate_account::{GateAct, GateStep};
@@ -22,6 +24,7 @@ use super::plan::{GateJudgement, Plan};
 use super::record::{CallTally, Errors, SimulationRecord};
 use super::scenario::ScenarioCall;
 use super::session_call::{SessionCall, StepTie};
+use super::told;
 
 /// The calls of one dispatcher under one playbook.
 #[derive(Debug, Default)]
@@ -29,7 +32,9 @@ pub struct Session {
     event_loop: EventLoop,
     cast: SessionCalls,
     /// Calls that were fed and have no start yet, by run: the first of a run waits until others are over.
-    held: BTreeMap<Option<RunId>, VecDeque<ActiveCall>>,
+    held: BTreeMap<Option<RunId>, VecDeque<Box<ActiveCall>>>,
+    /// The runs whose first held call waits for the end of calls that ended at the very moment at which it was made.
+    tied: BTreeMap<Instant, BTreeSet<Option<RunId>>>,
     /// Whether the last started call has no time: the next call waits until it is over.
     apart: bool,
     /// No call starts before this moment any more.
@@ -45,7 +50,13 @@ pub struct Session {
     untimed: bool,
     /// Calls that were fed and have not ended.
     open: usize,
+    outages: BTreeMap<ServerId, Outage>,
     ended: Vec<FinishedCall>,
+    /// Calls that have just ended, with their ends; empty between two steps.
+    over: Vec<(CallId, Instant)>,
+    /// How often a run was asked for calls that can start.
+    #[cfg(test)]
+    pub(super) releases: u64,
 }
 
 /// A call that has ended.
@@ -54,7 +65,7 @@ pub struct FinishedCall {
     /// The number with which it was fed.
     pub number: u64,
     /// The result of its simulation, in the times of its recording.
-    pub record: SimulationRecord,
+    pub record: Box<SimulationRecord>,
     /// Whether another call has sent its reversal token.
     pub token_spent: bool,
 }
@@ -95,12 +106,12 @@ impl Session {
             };
             SharedIds { run, tool, server, key: key.map(|(key, _)| key), args }
         });
-        let mut record = SimulationRecord::default();
-        record.tallies.push(CallTally::default());
+        let mut record = Box::<SimulationRecord>::default();
+        record.tallies = vec![CallTally::default()];
         self.open += 1;
         let run = shared.map(|shared| shared.run);
         self.untimed |= call.at.is_none();
-        let fed = ActiveCall {
+        let fed = Box::new(ActiveCall {
             number,
             call,
             facts,
@@ -108,13 +119,15 @@ impl Session {
             shared,
             name,
             token_spent: false,
+            amplified: None,
+            leader_told: None,
             start: Instant::ZERO,
             step: None,
             step_errors: [None; 2],
             upstream: Upstream::default(), // a recording has no key dialect
             record,
             errors: Errors::default(),
-        };
+        });
         if let Some(fed) = self.tied(fed, tie, in_run) {
             self.held.entry(run).or_default().push_back(fed);
             self.release(run);
@@ -122,7 +135,7 @@ impl Session {
     }
 
     /// Keeps an action whose steps may follow, and takes a step of one; gives back any other call.
-    fn tied(&mut self, fed: ActiveCall, tie: StepTie, run: u128) -> Option<ActiveCall> {
+    fn tied(&mut self, fed: Box<ActiveCall>, tie: StepTie, run: u128) -> Option<Box<ActiveCall>> {
         let parent = match tie {
             StepTie::Step(of) => self.cast.actions.find(of),
             StepTie::None | StepTie::Action(_) => None,
@@ -134,7 +147,7 @@ impl Session {
             self.cast.actions.add(id, run, &fed);
         }
         let Some(parent) = parent else { return Some(fed) };
-        let run = fed.shared.map(|shared| shared.run);
+        let run = fed.shared.as_ref().map(|shared| shared.run);
         if let Some(started) = self.started_calls(run) {
             started.note_start(fed.number, fed.call.end());
         }
@@ -249,6 +262,10 @@ impl Session {
 
     /// Gives a start to the held calls of a run that can start.
     fn release(&mut self, run: Option<RunId>) {
+        #[cfg(test)]
+        {
+            self.releases += 1;
+        }
         while let Some(first) = self.held.get(&run).and_then(VecDeque::front) {
             let made = first.call.at;
             let apart = self.apart || made.is_none();
@@ -256,7 +273,12 @@ impl Session {
                 return;
             }
             let made = (made.unwrap_or_default(), first.call.place.line);
-            let Some(start) = self.paced(run, made) else { return };
+            let Some(start) = self.paced(run, made) else {
+                if self.pace == Pace::Recorded {
+                    self.tied.entry(made.0).or_default().insert(run);
+                }
+                return;
+            };
             let now = self.event_loop.now();
             let earliest = if apart || self.joins_runs { now } else { Instant::ZERO };
             let Some(mut live) = self.held.get_mut(&run).and_then(VecDeque::pop_front) else { return };
@@ -305,19 +327,21 @@ impl Session {
     fn note(&mut self, plan: &Plan) {
         let mut ended = std::mem::take(&mut self.event_loop.quiet);
         let mut events = std::mem::take(&mut self.event_loop.buffer.events);
+        let mut over = std::mem::take(&mut self.over);
         for (call, valid) in self.event_loop.buffer.valid_next.drain(..) {
             self.cast.live_mut(call).record.valid_next = vec![valid];
         }
-        let mut over = Vec::new();
         let is_ordered = plan.playbook.graph.is_some();
         for event in events.drain(..) {
-            self.note_names(&event);
-            let mentioned = self.mentioned(&event);
+            self.note_names(plan, &event);
+            let mentioned = self.mentioned(plan, &event);
+            self.note_told(plan, &event);
             let event = self.with_server(event);
             let event = if plan.has_steps { self.cast.with_step_errors(plan, event) } else { event };
             self.cast.live_mut(event.call).take(event, mentioned);
             if let Decision::Outcome(_) = event.what {
                 self.cast.live_mut(event.call).token_spent = self.is_spent_by_another(event.call);
+                self.note_server(plan, event.call, event.at);
                 ended.push(event.call);
                 over.push((event.call, event.at));
                 if is_ordered {
@@ -326,23 +350,30 @@ impl Session {
             }
         }
         self.event_loop.buffer.events = events; // its allocation
-        for (call, at) in over {
+        for (call, at) in over.drain(..) {
             self.note_end(call, at);
         }
-        for call in ended {
+        for call in ended.drain(..) {
             if !self.event_loop.awaits(call) {
                 self.close(plan, call); // else when no event for it is left
             }
+        }
+        (self.event_loop.quiet, self.over) = (ended, over); // as above
+    }
+
+    /// Notes what a call that ends now shows of its server.
+    fn note_server(&mut self, plan: &Plan, call: CallId, at: Instant) {
+        let live = self.cast.live_mut(call);
+        if let Some(shared) = live.shared {
+            let outage = self.outages.entry(shared.server).or_default();
+            live.amplified = outage.take(amplification::of_call(plan, &live.record, CallId(0), at));
         }
     }
 
     /// Keeps what the gate did to a call that has ended.
     fn note_gate(&mut self, plan: &Plan, call: CallId) {
-        let Some(Some(ActiveCall { call, record, step, shared: Some(shared), .. })) =
-            self.cast.live.get_mut(call.index())
-        else {
-            return;
-        };
+        let Some(Some(live)) = self.cast.live.get_mut(call.index()) else { return };
+        let ActiveCall { call, record, step, shared: Some(shared), .. } = &mut **live else { return };
         let is_gated = step.is_none() && plan.gate(call.tool(), None) != GateJudgement::Free;
         if let (true, Some(outcome), Some(run)) = (is_gated, record.outcome(), self.names.runs.get_mut(shared.run.0)) {
             record.gate = Some(run.gate.take(call, record, &outcome));
@@ -351,10 +382,8 @@ impl Session {
 
     /// Lets calls start that waited for the end of this one; an answer that comes later moves no call.
     fn note_end(&mut self, call: CallId, at: Instant) {
-        let Some(Some(ActiveCall { number, shared: Some(shared), .. })) = self.cast.live.get(call.index()) else {
-            return;
-        };
-        let (number, run) = (*number, shared.run);
+        let Some(Some(live)) = self.cast.live.get(call.index()) else { return };
+        let (number, Some(SharedIds { run, .. })) = (live.number, live.shared) else { return };
         match self.pace {
             Pace::Causal => {
                 if let Some(run) = self.names.runs.get_mut(run.0) {
@@ -363,8 +392,9 @@ impl Session {
                 self.release(Some(run));
             }
             Pace::Recorded => {
-                self.started.forget(number);
-                self.release_all();
+                let recorded = self.started.forget(number);
+                let tied = recorded.and_then(|(at, _)| self.tied.remove(&at)).unwrap_or_default();
+                tied.into_iter().for_each(|run| self.release(run));
             }
         }
     }
@@ -378,7 +408,7 @@ impl Session {
     }
 
     /// The other call that an event mentions.
-    fn mentioned(&self, event: &DecisionEvent) -> Option<Mentioned> {
+    fn mentioned(&self, plan: &Plan, event: &DecisionEvent) -> Option<Mentioned> {
         let of_live = |leader: CallId, error: Option<ErrorId>| {
             let live = self.cast.live.get(leader.index())?.as_ref()?;
             let error = error.and_then(|error| live.errors.get(error));
@@ -396,15 +426,37 @@ impl Session {
                 Some(Mentioned { name: self.names.keys.get(key.0)?.leader.clone(), error: None })
             }
             Decision::Refused { why, by: Some(by), .. } => {
-                let shared = self.shared_of(event.call)?;
-                let name = match why {
-                    AdmissionRefusal::CircuitOpen => self.names.opened_by.get(&shared.server)?,
-                    _ => self.names.runs.get(shared.run.0)?.takers.get(&by)?,
+                let stop = match why {
+                    AdmissionRefusal::CircuitOpen => StopReason::CircuitOpen,
+                    _ => StopReason::Budget,
                 };
-                Some(Mentioned { name: name.clone(), error: None })
+                self.stopped_by(plan, event, stop, by)
+            }
+            Decision::Outcome(Outcome { kind, stopped_by: Some(by), .. }) if by != event.call => {
+                self.stopped_by(plan, event, kind.shared_stop()?, by)
             }
             _ => None,
         }
+    }
+
+    /// Keeps what is told of a call for one that ends as it did: it may have left when that one is closed.
+    fn note_told(&mut self, plan: &Plan, event: &DecisionEvent) {
+        let Decision::Outcome(Outcome { kind: OutcomeKind::Joined { leader, .. }, .. }) = event.what else { return };
+        let told = self.cast.live.get(leader.index()).and_then(Option::as_ref).and_then(|live| live.told(plan));
+        self.cast.live_mut(event.call).leader_told = told;
+    }
+
+    /// The call that opened the circuit or took the last of the budget at which a call stopped. It may have left: its name
+    /// is kept.
+    fn stopped_by(&self, plan: &Plan, event: &DecisionEvent, stop: StopReason, by: CallId) -> Option<Mentioned> {
+        let live = self.cast.live.get(event.call.index())?.as_ref()?;
+        let shared = live.shared?;
+        let name = match stop {
+            StopReason::CircuitOpen => self.names.opened_by.get(&shared.server)?,
+            StopReason::RetryBudget => self.names.spenders.get(&live.retry_budget(plan, event.what)?)?,
+            _ => self.names.runs.get(shared.run.0)?.takers.get(&by)?,
+        };
+        Some(Mentioned { name: name.clone(), error: None })
     }
 
     /// The same event, whose server has the number that it has in the call's own record.
@@ -425,8 +477,14 @@ impl Session {
     }
 
     /// Keeps the names that later events mention.
-    fn note_names(&mut self, event: &DecisionEvent) {
+    fn note_names(&mut self, plan: &Plan, event: &DecisionEvent) {
         let Some(Some(live)) = self.cast.live.get(event.call.index()) else { return };
+        if let Decision::FailureClassified { .. } | Decision::RetryScheduled { .. } = event.what
+            && let Some(budget) = live.retry_budget(plan, event.what)
+            && self.event_loop.machine.has_spent(budget, event.call, event.at)
+        {
+            self.names.spenders.insert(budget, live.name.clone());
+        }
         match (event.what, live.shared) {
             (Decision::Circuit { server, change: CircuitChange::Opened { .. } }, _) => {
                 self.names.opened_by.insert(server, live.name.clone());
@@ -440,7 +498,9 @@ impl Session {
                     taker.clone_from(&live.name);
                 }
             }
-            (Decision::Outcome(outcome), Some(SharedIds { key: Some(key), .. })) if outcome.kind.is_success() => {
+            (Decision::Outcome(outcome), Some(SharedIds { key: Some(key), .. }))
+                if outcome.kind.is_success() && self.event_loop.machine.keeps_success_of(key, event.call) =>
+            {
                 if let Some(requests) = self.names.keys.get_mut(key.0) {
                     requests.leader.clone_from(&live.name);
                 }
@@ -457,14 +517,31 @@ impl Session {
         self.open -= 1; // it was counted when it was fed
         let outcome = live.record.outcome();
         self.forget(&live);
-        let ActiveCall { number, call, facts, token_spent, step, mut upstream, mut record, mut errors, .. } = live;
+        let ActiveCall {
+            number,
+            call,
+            facts,
+            token_spent,
+            step,
+            amplified,
+            leader_told,
+            mut upstream,
+            mut record,
+            mut errors,
+            ..
+        } = *live;
         record.outcomes.extend(outcome);
         record.errors = errors.take();
         upstream.swap_ledger(&mut record.ledger);
         record.close();
-        let simulated = ScenarioCall { step, ..ScenarioCall::recorded(&call, facts, &self.cast.beyond) };
-        findings::derive(plan, &[simulated], &mut record);
-        if !simulated.has_steps(plan) {
+        let alone = [ScenarioCall { step, ..ScenarioCall::recorded(&call, facts, &self.cast.beyond) }];
+        findings::derive(plan, &alone, &mut record);
+        if let Some(requests) = amplified {
+            record.findings.push(amplification::found(FindingBy::Playbook, CallId(0), requests));
+            Finding::settle(&mut record.findings);
+        }
+        told::derive(plan, &alone, &mut record, leader_told);
+        if !alone[0].has_steps(plan) {
             record.compare_with_tape(&call); // each step is compared with its own
         }
         if let Some(GateStep { did: GateAct::First(_), .. }) = record.gate {

@@ -5,10 +5,13 @@ use std::sync::Arc;
 use super::{FinishedCall, Pace, Plan, Session, SessionCall, SharedHashes};
 use crate::call::{AnswerTo, CallTexts, Place, RecordedAnswer, RecordedCall, Reply};
 use crate::classify::Memo;
-use crate::event::{AdmissionRefusal, Decision, ErrorFacts, OutcomeKind, OutcomeWord, StatusFrom};
-use crate::ids::CallId;
-use crate::playbook::sample::{DEDUPE, playbook};
-use crate::playbook::{Access, BudgetUnit, Sharing, ToolCallBudget, ToolFacts, Tools};
+use crate::event::{AdmissionRefusal, Decision, ErrorFacts, OutcomeKind, OutcomeWord, StatusFrom, StopReason};
+use crate::ids::{CallId, RetryBudgetId};
+use crate::playbook::sample::{DEDUPE, TIMEOUT, playbook};
+use crate::playbook::{
+    Access, BudgetScope, BudgetUnit, Compensation, OnEmptyBudget, Ratio, RetryBudget, RetryBudgetKind, Sharing,
+    ToolCallBudget, ToolFacts, Tools,
+};
 use crate::time::{Duration, Instant};
 use crate::upstream::MissingAnswerPolicy;
 
@@ -153,6 +156,42 @@ fn a_budget_is_counted_by_run_and_names_who_took_the_last() {
     let refused = OutcomeKind::Refused(AdmissionRefusal::BudgetExceeded);
     assert_eq!(kinds(&ended), [OutcomeKind::Succeeded, OutcomeKind::Succeeded, refused, OutcomeKind::Succeeded]);
     assert_eq!(ended[2].record.others, ["call-1"]);
+}
+
+#[test]
+fn a_call_that_stops_for_a_budget_names_who_took_the_last() {
+    let stopped = |tool_calls, calls: &[Made]| {
+        let budget = Some(ToolCallBudget { tool_calls, counts: BudgetUnit::Attempts });
+        let ended = replayed(&plan(Sharing { budget, ..Sharing::NONE }), calls);
+        (ended[0].record.outcomes[0], ended[0].record.others.clone())
+    };
+    let (outcome, others) = stopped(2, &[TIMED_OUT, Made { at: 10, answered: 20, ..OK }]);
+    assert_eq!((outcome.kind, outcome.stopped_by), (OutcomeKind::Exhausted(StopReason::Budget), Some(CallId(1))));
+    assert_eq!(others, ["call-1"]);
+    let (outcome, others) = stopped(1, &[TIMED_OUT]);
+    assert_eq!((outcome.stopped_by, others), (Some(CallId(0)), Vec::new()), "it took the last itself");
+    let (outcome, _) = stopped(2, &[TIMED_OUT]);
+    assert_eq!((outcome.kind, outcome.stopped_by), (OutcomeKind::SucceededAfterCompensation, None));
+    assert!(stopped(1, &[TIMED_OUT]).0.last_error.is_some(), "it keeps its own error");
+}
+
+#[test]
+fn a_call_that_stops_for_a_retry_budget_names_who_spent_it() {
+    let mut book = playbook();
+    let kind = RetryBudgetKind::ConcurrencyRatio { budget_percent: Ratio(0), min_retry_concurrency: 1 };
+    let budget = RetryBudget { kind, per: BudgetScope::Server, on_empty: OnEmptyBudget::Stop };
+    book.retry_budgets.push(("one".into(), budget));
+    if let Compensation::RetryWithBackoff(retry) = &mut book.verdicts[usize::from(TIMEOUT)].then {
+        retry.retry_budget = Some(RetryBudgetId(0));
+    }
+    let plan = Plan::new(book, &Tools::default());
+    let ended = replayed(&plan, &[TIMED_OUT, Made { at: 10, answered: 60, ..TIMED_OUT }]);
+    let outcome = ended[1].record.outcomes[0];
+    assert_eq!((outcome.kind, outcome.stopped_by), (OutcomeKind::Exhausted(StopReason::RetryBudget), Some(CallId(1))));
+    assert_eq!(
+        (kinds(&ended)[0], &*ended[1].record.others),
+        (OutcomeKind::SucceededAfterCompensation, &["call-0".to_owned()][..])
+    );
 }
 
 #[test]

@@ -17,6 +17,7 @@ use super::findings;
 use super::plan::Plan;
 use super::record::{CallTally, Errors, SimulationRecord};
 use super::scenario::{Scenario, ScenarioCall};
+use super::told;
 
 /// Simulates scenarios one after the other, and keeps its allocations between them.
 #[derive(Debug, Default)]
@@ -142,8 +143,8 @@ impl Simulator {
     ) -> SimulationRecord {
         self.clear(&scenario.calls, scenario.keys);
         self.add_starts(scenario);
-        for &(tool, key, args) in &scenario.before {
-            self.upstream.add_existing(tool, key, args);
+        for &effect in &scenario.before {
+            self.upstream.add_existing(effect);
         }
         self.run(plan, &scenario.calls, &mut observe);
         self.record.servers = scenario.server_names();
@@ -237,5 +238,6 @@ impl Simulator {
         debug_assert_eq!(record.outcomes.len(), calls.len(), "a call has not ended");
         record.close();
         findings::derive(plan, calls, record);
+        told::derive(plan, calls, record, None);
     }
 }

@@ -76,7 +76,7 @@ fn a_token_that_calls_of_one_run_share_is_redeemed_once() {
     assert_eq!(ended.iter().map(|ended| ended.token_spent).collect::<Vec<_>>(), [false, true, false]);
     let refused = Decision::ReversalRefused { why: ReversalRefusal::TokenRedeemed };
     assert!(ended[1].record.events.iter().any(|event| event.what == refused && event.call == CallId(0)));
-    assert_eq!(ended[0].record, alone(&calls[0]), "nothing was shared before it");
+    assert_eq!(*ended[0].record, alone(&calls[0]), "nothing was shared before it");
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn of_two_overlapping_calls_the_first_to_reach_its_token_redeems_it() {
 fn calls_without_times_follow_one_another() {
     let calls = [failed(None, "a", "take_back"), failed(None, "a", "take_back")];
     let ended = together(&calls, |_, _, _| {});
-    assert_eq!(ended[0].record, alone(&calls[0]));
+    assert_eq!(*ended[0].record, alone(&calls[0]));
     assert_eq!(ends(&ended), ["reversed", "escalated"]);
 }
 
@@ -101,7 +101,7 @@ fn calls_without_times_follow_one_another() {
 fn a_call_fed_late_starts_later_and_its_record_has_the_recorded_times() {
     let calls = [failed(Some(90_000), "a", "timeout"), failed(Some(10), "b", "timeout")];
     let ended = together(&calls, |session, plan, memo| session.advance(plan, memo));
-    assert_eq!(ended[1].record, alone(&calls[1]));
+    assert_eq!(*ended[1].record, alone(&calls[1]));
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn a_retry_of_a_call_fed_late_is_due_in_the_recorded_times() {
     session.finish(&plan, &mut memo);
     let ended = session.take_ended().find(|ended| ended.number == 1).unwrap();
     assert!(ended.record.events.iter().any(|event| matches!(event.what, Decision::RetryScheduled { .. })));
-    assert_eq!(&ended.record, Simulator::new().replay(&plan, &late, read, &MissingAnswerPolicy::Ok));
+    assert_eq!(&*ended.record, Simulator::new().replay(&plan, &late, read, &MissingAnswerPolicy::Ok));
 }
 
 #[test]
@@ -208,7 +208,7 @@ proptest! {
         prop_assert_eq!(&at_once, &by_steps);
         let unshared = at_once.iter().zip(&calls).filter(|(ended, _)| !ended.token_spent);
         for (ended, call) in unshared {
-            prop_assert_eq!(&ended.record, &alone(call));
+            prop_assert_eq!(&*ended.record, &alone(call));
         }
     }
 }
@@ -237,6 +237,7 @@ fn crowd(scripts: &[Script]) -> Scenario<'_> {
         step: None,
     });
     Scenario {
+        runs: Interner::new(),
         calls: calls.collect(),
         later: Vec::new(),
         cancelled: Vec::new(),
@@ -302,6 +303,28 @@ fn ten_times_as_many_calls_of_one_session_take_ten_times_the_work() {
 }
 
 #[test]
+fn the_end_of_a_call_asks_only_runs_whose_calls_wait_for_it() {
+    let work = |count: u64| {
+        let (plan, mut memo) = (plan(), Memo::default());
+        let mut session = Session::new(&MissingAnswerPolicy::Ok, Pace::Recorded).of_several_runs();
+        // Each run makes a call at the very moment at which the call of another one ends.
+        for n in 0..count {
+            let (server, name) = (String::new(), String::new());
+            let shared =
+                Some(SharedHashes { run: n.into(), tool: 0, server, key: None, args: 0, compares_args: false, name });
+            let mut call = (*failed(Some(n / 2 * 40), "a", "denied")).clone();
+            (call.place.line, call.answers[0].place.line) = (n * 2 + 1, n * 2 + 2);
+            session.feed(SessionCall { shared, ..SessionCall::alone(n, Arc::new(call), FACTS) });
+        }
+        session.finish(&plan, &mut memo);
+        assert_eq!(session.take_ended().count() as u64, count);
+        session.releases
+    };
+    let (few, many) = (work(100), work(1_000));
+    assert!(few > 100 && many < few * 12, "{few} questions for 100 calls, {many} for 1,000");
+}
+
+#[test]
 fn a_held_call_of_one_run_does_not_hold_back_calls_of_another() {
     let read = ToolFacts { access: Access::Read, ..FACTS };
     let fed = |number, run, at| {
@@ -338,7 +361,26 @@ fn a_recorded_caller_that_goes_away_ends_its_call() {
     let record = alone(&call);
     let ended = record.events.last().unwrap();
     assert_eq!((record.outcomes[0].kind, ended.at), (OutcomeKind::Cancelled, Instant::from_millis(30)));
-    assert_eq!(together(&[Arc::new(call)], |_, _, _| ())[0].record, record);
+    assert_eq!(*together(&[Arc::new(call)], |_, _, _| ())[0].record, record);
+}
+
+#[test]
+fn a_wait_that_a_caller_cuts_off_is_added_delay_only_until_then() {
+    let added = |cancelled: Option<u64>| {
+        let mut call = (*failed(Some(10), "a", "stale")).clone();
+        let error = ErrorFacts { kind: Some("timeout".into()), ..ErrorFacts::default() };
+        call.answers[0].reply = Reply::Failed(Some(Arc::new(error)));
+        let texts = CallTexts { tool: "pay", key: Some("k"), ..CallTexts::default() };
+        let (at, answers) = (call.at, call.answers);
+        call = RecordedCall::new(texts, Place::default());
+        (call.at, call.answers) = (at, answers);
+        let cancelled = cancelled.map(|at| (Instant::from_millis(at), 2));
+        call.dispatch = Some(Box::new(RecordedDispatch { cancelled, ..RecordedDispatch::default() }));
+        alone(&call).tallies[0].added_delay.as_millis()
+    };
+    assert_eq!(added(None), 200, "the wait of the timeout");
+    assert_eq!(added(Some(90)), 40, "from its answer at 50 ms");
+    assert_eq!(added(Some(251)), 200, "after the wait");
 }
 
 #[test]
@@ -350,5 +392,5 @@ fn a_recorded_late_answer_changes_no_decision() {
     let late = |event: &&DecisionEvent| matches!(event.what, Decision::LateAnswer { .. });
     assert_eq!(record.events.iter().find(late).map(|event| event.at), Some(Instant::from_millis(90_000)));
     assert_eq!(record.outcomes, alone(&failed(Some(10), "a", "timeout")).outcomes);
-    assert_eq!(together(&[Arc::new(call)], |_, _, _| ())[0].record, record);
+    assert_eq!(*together(&[Arc::new(call)], |_, _, _| ())[0].record, record);
 }

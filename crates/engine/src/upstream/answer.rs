@@ -43,14 +43,14 @@ pub struct Outage {
     pub answer: ScriptedAnswer,
 }
 
-/// The answer of a tool that has outages to an attempt at `at`, which is in none of them: an `ok` at once.
-const NO_OUTAGE: &ScriptedAnswer = &ScriptedAnswer { reply: UpstreamReply::Ok, latency: Duration::ZERO, applied: None };
+/// The answer of a tool that has outages to an attempt in none of them, whose key it does not know: an `ok` at once.
+pub(super) const NO_OUTAGE: &ScriptedAnswer =
+    &ScriptedAnswer { reply: UpstreamReply::Ok, latency: Duration::ZERO, applied: None };
 
-/// The answer to an attempt at `at` of a tool with these outages; none: it has none.
+/// The answer to an attempt at `at`; none: it is in none of these outages.
 pub(super) fn in_outage(outages: &[Outage], at: Instant) -> Option<&ScriptedAnswer> {
     let lasts = |outage: &&Outage| outage.from <= at && outage.to.is_none_or(|to| at < to);
-    let found = outages.iter().find(lasts).map(|outage| &outage.answer);
-    found.or((!outages.is_empty()).then_some(NO_OUTAGE))
+    outages.iter().find(lasts).map(|outage| &outage.answer)
 }
 
 /// The content of an answer.

@@ -64,6 +64,45 @@ impl Ledger {
     }
 }
 
+/// Net effects by key, in the order of the keys: a list costs less than a map, because nearly all ledgers are short.
+#[derive(Debug)]
+pub(crate) struct NetList<K>(Vec<(K, NetEffects)>);
+
+impl<K: Ord + Copy> NetList<K> {
+    /// Those of a ledger; entries without a key are left out.
+    pub(crate) fn of(ledger: &Ledger, key: impl Fn(&LedgerEntry) -> Option<K>) -> NetList<K> {
+        let one = |key: K, entry: &LedgerEntry| {
+            let mut net = NetEffects::default();
+            count(&mut net, entry);
+            (key, net)
+        };
+        if let [only] = ledger.entries.as_slice() {
+            return NetList(key(only).map(|key| one(key, only)).into_iter().collect()); // by far the most common case
+        }
+        let mut entries: Vec<(K, &LedgerEntry)> =
+            ledger.entries.iter().filter_map(|entry| Some((key(entry)?, entry))).collect();
+        entries.sort_by_key(|(key, _)| *key); // stable: a reversal takes back what came before it
+        let mut all: Vec<(K, NetEffects)> = Vec::with_capacity(entries.len().min(1));
+        for (key, entry) in entries {
+            match all.last_mut() {
+                Some((last, net)) if *last == key => count(net, entry),
+                _ => all.push(one(key, entry)),
+            }
+        }
+        NetList(all)
+    }
+
+    /// The net effects of a key, if it has entries.
+    pub(crate) fn get(&self, key: K) -> Option<NetEffects> {
+        let place = self.0.binary_search_by_key(&key, |(known, _)| *known).ok()?;
+        self.0.get(place).map(|(_, net)| *net)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &(K, NetEffects)> {
+        self.0.iter()
+    }
+}
+
 fn count(net: &mut NetEffects, entry: &LedgerEntry) {
     match entry.kind {
         LedgerKind::Existing => net.effects += 1,
@@ -104,6 +143,10 @@ mod tests {
         ledger.add(entry(2, LedgerKind::Reversed, 1));
         assert_eq!(ledger.net()[&Intent::Single(CallId(0))].effects, 1);
         assert_eq!(ledger.net_by_call()[&CallId(1)].effects, 0);
+        let (intents, calls) =
+            (NetList::of(&ledger, |entry| Some(entry.intent)), NetList::of(&ledger, |entry| entry.call));
+        assert!(intents.iter().copied().eq(ledger.net()) && calls.iter().copied().eq(ledger.net_by_call()));
+        assert_eq!((calls.get(CallId(1)).map(|net| net.made), calls.get(CallId(2))), (Some(1), None));
     }
 
     #[test]

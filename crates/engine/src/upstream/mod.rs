@@ -8,6 +8,7 @@ mod tape;
 
 pub use answer::{Answer, Outage, Outages, Script, ScriptedAnswer, UpstreamReply};
 pub use keys::KeyDialect;
+pub(crate) use ledger::NetList;
 pub use ledger::{Ledger, NetEffects};
-pub use requests::{AnswerSource, Request, Upstream};
+pub use requests::{AnswerSource, ExistingEffect, Request, Upstream};
 pub use tape::{MissingAnswerPolicy, Tape};

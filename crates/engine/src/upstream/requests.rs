@@ -1,10 +1,10 @@
 //! The upstream itself: takes requests, answers from script, key dialect or tape, and records effects in its ledger.
 
 use crate::event::{Intent, LedgerEntry, LedgerKind, Provenance, RequestKind};
-use crate::ids::{ArgsId, AttemptNo, CallId, KeyId, ToolId};
+use crate::ids::{ArgsId, AttemptNo, CallId, KeyId, RunId, ToolId};
 use crate::time::{Duration, Instant};
 
-use super::answer::{Answer, Outage, Script, UpstreamReply, in_outage};
+use super::answer::{Answer, NO_OUTAGE, Outage, Script, ScriptedAnswer, UpstreamReply, in_outage};
 use super::keys::{KeyDialect, KeyStore, SentAttempt};
 use super::ledger::Ledger;
 use super::tape::Tape;
@@ -29,7 +29,7 @@ pub struct Request {
     pub asked: RequestKind,
     /// The tool.
     pub tool: ToolId,
-    /// The idempotency key.
+    /// The idempotency key; none if the upstream ignores it.
     pub key: Option<KeyId>,
     /// The canonical arguments.
     pub args: ArgsId,
@@ -56,6 +56,19 @@ impl Request {
     }
 }
 
+/// An effect that exists before the simulation.
+#[derive(Clone, Copy, Debug)]
+pub struct ExistingEffect {
+    /// The run to which it belongs, if it has no key: that of the first call that asks for it.
+    pub run: RunId,
+    /// The tool.
+    pub tool: ToolId,
+    /// The idempotency key.
+    pub key: Option<KeyId>,
+    /// The canonical arguments.
+    pub args: ArgsId,
+}
+
 /// The requests of a call so far.
 #[derive(Clone, Copy, Debug, Default)]
 struct CallProgress {
@@ -75,8 +88,9 @@ pub struct Upstream {
 
 impl Upstream {
     /// Adds an effect that existed before the simulation.
-    pub fn add_existing(&mut self, tool: ToolId, key: Option<KeyId>, args: ArgsId) {
-        let intent = key.map_or(Intent::Unkeyed(tool, args), |key| Intent::Keyed(tool, key));
+    pub fn add_existing(&mut self, effect: ExistingEffect) {
+        let ExistingEffect { run, tool, key, args } = effect;
+        let intent = key.map_or(Intent::Unkeyed(run, tool, args), |key| Intent::Keyed(tool, key));
         if let Some(key) = key {
             self.keys.note((tool, key, args), None, Instant::ZERO, true);
         }
@@ -98,18 +112,20 @@ impl Upstream {
             AnswerSource::Script(script, outages) => self.answer_from_script(request, script, outages, earlier),
             AnswerSource::Tape(tape) => {
                 let CallProgress { refreshes, off_tape, .. } = *progress;
-                let answer = tape.answer((request.asked, request.at), earlier, refreshes, off_tape)?;
-                if matches!(request.asked, RequestKind::Refresh(_)) && answer.provenance != Provenance::Recorded {
+                let answer = tape.answer((request.asked, request.at), earlier, refreshes, off_tape);
+                let provenance = answer.as_ref().map_or(Provenance::Recorded, |answer| answer.provenance);
+                if matches!(request.asked, RequestKind::Refresh(_)) && provenance != Provenance::Recorded {
                     progress.off_tape = true;
                 }
-                match tape.late_answer(request.asked) {
-                    // The attempt timed out, and acted.
-                    Some((latency, UpstreamReply::Ok)) if request.writes && !tape.call.key_is_reused => {
-                        self.record_effect(request.at.plus(latency), request, answer.provenance);
+                match (tape.late_answer(request.asked), &answer) {
+                    // The attempt had ended, or nobody knows how it did, and acted.
+                    (Some((latency, UpstreamReply::Ok)), _) if request.writes && !tape.is_key_reused && !off_tape => {
+                        self.record_effect(request.at.plus(latency), request, provenance);
                     }
-                    _ => self.record_from_tape(request, &answer, tape.call.key_is_reused),
+                    (_, Some(answer)) => self.record_from_tape(request, answer, tape.is_key_reused),
+                    (_, None) => {}
                 }
-                Some(answer)
+                answer
             }
         }
     }
@@ -131,22 +147,15 @@ impl Upstream {
         let is_attempt = matches!(request.asked, RequestKind::Attempt(_));
         let key = request.key.filter(|_| is_attempt);
         let in_outage = || in_outage(outages, request.at).filter(|_| is_attempt);
-        let (answer, acts) = match script.answer(request.asked, earlier).or_else(in_outage) {
-            Some(written) => {
-                let acts = written.applied.unwrap_or(written.reply == UpstreamReply::Ok && request.ok_acts());
-                let latency = Some(written.latency);
-                (Answer { reply: written.reply.clone(), latency, provenance: Provenance::Scripted }, acts)
-            }
-            None => {
-                let key = key.filter(|&key| self.keys.knows(request.tool, key))?;
-                let answer = self.keys.answer(self.dialect, (request.tool, key, request.args), request.at)?;
-                let latency = Some(answer.latency);
-                (
-                    Answer { reply: answer.reply, latency, provenance: Provenance::Modelled },
-                    answer.acts && request.writes,
-                )
-            }
+        let scripted = |written: &ScriptedAnswer| {
+            let acts = written.applied.unwrap_or(written.reply == UpstreamReply::Ok && request.ok_acts());
+            let latency = Some(written.latency);
+            (Answer { reply: written.reply.clone(), latency, provenance: Provenance::Scripted }, acts)
         };
+        let written = script.answer(request.asked, earlier).or_else(in_outage).map(scripted);
+        let works = is_attempt && !outages.is_empty();
+        let (answer, acts) =
+            written.or_else(|| self.answer_to_key(request, key?)).or_else(|| works.then(|| scripted(NO_OUTAGE)))?;
         let landed = request.at.plus(answer.latency.unwrap_or_default());
         if let Some(key) = key {
             self.keys.note((request.tool, key, request.args), request.sent(), landed, acts);
@@ -160,6 +169,16 @@ impl Upstream {
             self.record_effect(landed, request, answer.provenance);
         }
         Some(answer)
+    }
+
+    /// The key dialect's answer to an attempt whose key the upstream knows, and whether it acts.
+    fn answer_to_key(&self, request: &Request, key: KeyId) -> Option<(Answer, bool)> {
+        if !self.keys.knows(request.tool, key) {
+            return None;
+        }
+        let answer = self.keys.answer(self.dialect, (request.tool, key, request.args), request.at)?;
+        let (latency, acts) = (Some(answer.latency), answer.acts && request.writes);
+        Some((Answer { reply: answer.reply, latency, provenance: Provenance::Modelled }, acts))
     }
 
     fn record_effect(&mut self, at: Instant, request: &Request, provenance: Provenance) {

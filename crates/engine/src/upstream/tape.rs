@@ -1,7 +1,8 @@
 //! A recording as an upstream: recorded answer n answers attempt n; missing answers are modelled only on request.
 
-use crate::call::{AnswerTo, RecordedAnswer, RecordedCall};
+use crate::call::{AnswerTo, RecordedAnswer, RecordedCall, Reply};
 use crate::event::{ErrorFacts, Provenance, RequestKind};
+use crate::ids::AttemptNo;
 use crate::time::{Duration, Instant};
 
 use super::answer::{Answer, UpstreamReply};
@@ -27,6 +28,8 @@ pub struct Tape<'a> {
     pub call: &'a RecordedCall,
     /// What supplies missing answers.
     pub missing: &'a MissingAnswerPolicy,
+    /// The key of the call belongs to another request, or to an effect that was reversed: an ok may be an earlier answer.
+    pub is_key_reused: bool,
     /// Whether refusals of a gate are no answers of the upstream.
     pub is_gated: bool,
 }
@@ -84,11 +87,16 @@ impl<'a> Tape<'a> {
         (ended >= started).then(|| ended.since(started))
     }
 
-    /// The answer that came after the timeout of an attempt, and how long after the attempt's start.
+    /// The answer that came after the end of an attempt, and how long after the attempt's start; an ok before any other. If
+    /// the recording does not say how long, it came with the attempt's own answer.
     pub(crate) fn late_answer(&self, asked: RequestKind) -> Option<(Duration, UpstreamReply)> {
         let RequestKind::Attempt(attempt) = asked else { return None };
-        let late = self.to(AnswerTo::Late).find(|answer| answer.attempt == Some(attempt.get()))?;
-        Some((self.latency(asked, late)?, UpstreamReply::from(&late.reply)))
+        let of_attempt = |answer: &&RecordedAnswer| answer.attempt.map_or(AttemptNo::FIRST, AttemptNo::new) == attempt;
+        let late = || self.to(AnswerTo::Late).filter(of_attempt);
+        let late = late().find(|answer| answer.reply == Reply::Ok).or_else(|| late().next())?;
+        let own = || self.call.attempts().find(|(number, _)| *number == attempt);
+        let latency = self.latency(asked, late).or_else(|| self.latency(asked, own()?.1));
+        Some((latency.unwrap_or_default(), UpstreamReply::from(&late.reply)))
     }
 
     /// Whether a request at `at` that has no answer is still out when its caller goes away.

@@ -30,6 +30,8 @@ const CALL: &[FieldKey] = &[
     FieldKey::Step,
     FieldKey::Completed,
     FieldKey::Skipped,
+    FieldKey::Class,
+    FieldKey::Retriable,
     FieldKey::Next,
     FieldKey::Withheld,
 ];
@@ -70,6 +72,13 @@ fn call(key: &YamlKey<'_>, value: Cursor<'_>) -> Option<CallEnd> {
     for needed in [FieldKey::Outcome, FieldKey::Effect, FieldKey::Attempts, FieldKey::Verdicts] {
         if field(&fields, needed).is_none() {
             lacks(value, key, what, needed.as_str(), "of this call");
+            return None;
+        }
+    }
+    // Both or neither: a failed call is told both.
+    for (told, other) in [(FieldKey::Class, FieldKey::Retriable), (FieldKey::Retriable, FieldKey::Class)] {
+        if field(&fields, told).is_some() && field(&fields, other).is_none() {
+            lacks(value, key, what, other.as_str(), "of this call");
             return None;
         }
     }

@@ -92,6 +92,10 @@ fn call_end(transcript: &Transcript<'_>, id: CallId, outcome: &Outcome) -> CallE
             fields.push((FieldKey::Skipped, names(&steps.skipped)));
         }
     }
+    if let Some(told) = transcript.told(id) {
+        fields.push((FieldKey::Class, GoldenValue::Word(told.class.as_str())));
+        fields.push((FieldKey::Retriable, GoldenValue::Flag(told.retriable)));
+    }
     if let Some(valid) = transcript.valid_after(id) {
         let actions = |ids: &[ActionId]| ids.iter().map(|id| transcript.names.action(*id).to_owned()).collect();
         fields.push((FieldKey::Next, GoldenValue::Names(actions(&valid.next))));

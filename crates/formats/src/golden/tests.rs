@@ -6,9 +6,9 @@ use super::{GoldenBody, GoldenValue, parse_body};
 use crate::diagnostic::{Report, Source};
 use playproof_engine::event::{
     AdmissionRefusal, CircuitChange, Decision, DecisionEvent, DeprecationReason, Description, EffectClaim, ErrorFacts,
-    EventKind, FieldKey, Finding, FindingBy, FindingId, Intent, LedgerEntry, LedgerKind, OpenReason, Outcome,
-    OutcomeKind, OutcomeWord, PlaybookNames, Provenance, RequestKind, ReversalRefusal, Status, StopReason,
-    SuppressionReason, Transcript, ValidNext,
+    EventKind, FailureClass, FieldKey, Finding, FindingBy, FindingId, Intent, LedgerEntry, LedgerKind, OpenReason,
+    Outcome, OutcomeKind, OutcomeWord, PlaybookNames, Provenance, RequestKind, ReversalRefusal, Status, StopReason,
+    SuppressionReason, TokensLeft, Told, Transcript, ValidNext,
 };
 use playproof_engine::ids::{
     ActionId, AttemptNo, CallId, ErrorId, EvidenceId, QueueId, ReasonId, RuleId, ServerId, StepId, ToolId, VerdictId,
@@ -25,6 +25,7 @@ fn names() -> PlaybookNames {
         rules: one("timeout"),
         queues: one("people"),
         reasons: one(ODD),
+        details: Vec::new(),
         actions: vec!["take_order".into(), "pay".into()],
         steps: vec![one("find"), vec!["post".into(), "react".into()]],
     }
@@ -49,6 +50,7 @@ fn decisions() -> Vec<Decision> {
             step: StepId(0),
             ended: OutcomeWord::Escalated,
             claim: EffectClaim::Unknown,
+            attempts: 2,
             verdict: Some(VerdictId(0)),
             acts_again: true,
         },
@@ -73,7 +75,9 @@ fn decisions() -> Vec<Decision> {
             due: Instant::ZERO,
             draw: None,
             told: None,
+            left: Some(TokensLeft::from_thousandths(486_500)),
         },
+        Decision::RetryUnpaid { attempt, delay: Duration::from_millis(20) },
         Decision::RetrySuppressed { why: SuppressionReason::HasActed },
         Decision::EvidenceRefreshed { evidence: EvidenceId(1), status: Status::Ok, provenance },
         Decision::Escalated { queue: QueueId(0) },
@@ -104,6 +108,7 @@ fn outcomes() -> Vec<Outcome> {
         attempts: 2,
         last_error: Some(ErrorId(0)),
         first_error: Some(ErrorId(0)),
+        stopped_by: None,
     };
     kinds.map(outcome).to_vec()
 }
@@ -126,7 +131,7 @@ fn shown() -> GoldenBody {
     let kinds = [LedgerKind::Existing, LedgerKind::Applied, LedgerKind::Reversed, LedgerKind::Unobserved];
     let entry = |kind| LedgerEntry {
         at: Instant::ZERO,
-        intent: Intent::Unkeyed(ToolId(0), playproof_engine::ids::ArgsId(0)),
+        intent: Intent::Unkeyed(playproof_engine::ids::RunId(0), ToolId(0), playproof_engine::ids::ArgsId(0)),
         kind,
         call: None,
         attempt: None,
@@ -150,7 +155,43 @@ fn shown() -> GoldenBody {
         ledger: &kinds.map(entry),
         errors: &errors,
         findings: &FindingId::ALL.map(finding),
+        told: &outcomes
+            .iter()
+            .enumerate()
+            .filter(|(_, outcome)| !outcome.kind.is_success())
+            .map(told)
+            .collect::<Vec<_>>(),
     })
+}
+
+/// Of every second call that it may be tried again.
+fn told((n, outcome): (usize, &Outcome)) -> Told {
+    let class = FailureClass::ALL[n % FailureClass::ALL.len()];
+    Told {
+        call: CallId::at(n),
+        class,
+        boundary: class.boundaries()[0], // each class has one
+        retriable: n % 2 == 0,
+        retry: None,
+        retried: 1,
+        status: None,
+        retry_after: None,
+        verdict: None,
+        error: outcome.last_error,
+    }
+}
+
+#[test]
+fn a_call_is_told_a_class_and_whether_to_try_again_or_neither() {
+    let call = |told: &str| {
+        let end = format!("outcome: escalated, queue: q, effect: unknown, attempts: 1, verdicts: []{told}");
+        format!("a: {{ {end} }}\nledger: {{}}\nfindings: []\nevents: []\n")
+    };
+    assert!(parse(&call(", told: network_error, retriable: false")).is_ok());
+    assert!(refused(&call(", told: network_error")).contains("needs `retriable`"));
+    assert!(refused(&call(", retriable: true")).contains("needs `told`"));
+    assert!(refused(&call(", told: network, retriable: true")).contains("not a value of `told`"));
+    assert!(refused(&call(", told: network_error, retriable: perhaps")).contains("not a value of `retriable`"));
 }
 
 fn without_places(mut body: GoldenBody) -> GoldenBody {
@@ -184,7 +225,7 @@ fn a_rendered_body_reads_back() {
     assert_eq!(body.events.len(), decisions().len() + outcomes().len());
     let place = |what: fn(&Decision) -> bool| decisions().iter().position(what).expect("one of them");
     let retry = place(|what| matches!(what, Decision::RetryScheduled { .. }));
-    assert_eq!(body.events[retry].words(), "retry_scheduled: 2, delay_ms: 200.5");
+    assert_eq!(body.events[retry].words(), "retry_scheduled: 2, delay_ms: 200.5, left: 486.5");
     assert_eq!(body.events[retry].at, Instant::from_micros(1_500 * retry as u64));
     let ended = place(|what| matches!(what, Decision::AttemptFinished { .. }));
     assert_eq!(body.events[ended].field(FieldKey::Status), Some(&GoldenValue::Name("409: conflict".to_owned())));

@@ -4,8 +4,8 @@ use std::fmt;
 
 use crate::yaml::scalar;
 use playproof_engine::event::{
-    AdmissionRefusal, Draw, EffectClaim, FieldKey, FieldValue, OpenReason, OutcomeWord, Provenance, RequestKind,
-    ReversalRefusal, Status, StopReason, SuppressionReason, Transcript,
+    AdmissionRefusal, Draw, EffectClaim, FailureClass, FieldKey, FieldValue, OpenReason, OutcomeWord, Provenance,
+    RequestKind, ReversalRefusal, Status, StopReason, SuppressionReason, TokensLeft, Transcript,
 };
 use playproof_engine::time::{Duration, Instant};
 
@@ -22,6 +22,8 @@ pub enum GoldenValue {
     Unknown,
     /// A draw.
     Draw(Draw),
+    /// What a retry budget has left.
+    Left(TokensLeft),
     /// One of a closed set of words.
     Word(&'static str),
     /// Why a reversal was refused.
@@ -48,6 +50,7 @@ pub(super) fn is_written(field: &(FieldKey, FieldValue)) -> bool {
                     | FieldValue::Instant(_)
                     | FieldValue::OptionalSpan(_)
                     | FieldValue::Draw(None)
+                    | FieldValue::Left(None)
             )
     );
     !is_implied
@@ -70,6 +73,7 @@ impl GoldenValue {
             // These two are left out where there is nothing.
             FieldValue::OptionalSpan(span) => GoldenValue::Span(span.unwrap_or_default()),
             FieldValue::Draw(draw) => GoldenValue::Draw(draw.unwrap_or(Draw::ZERO)),
+            FieldValue::Left(left) => GoldenValue::Left(left.unwrap_or(TokensLeft::from_thousandths(0))),
             FieldValue::Instant(at) => GoldenValue::Span(at.since(Instant::ZERO)),
             FieldValue::Provenance(provenance) => GoldenValue::Word(provenance.as_str()),
             FieldValue::Refused(why) => GoldenValue::Refused(why),
@@ -105,12 +109,15 @@ impl GoldenValue {
             FieldKey::Code | FieldKey::Instead => None,
             FieldKey::Due | FieldKey::Told | FieldKey::Error | FieldKey::RetryAfter | FieldKey::Until => None,
             FieldKey::Draw => Draw::parse(text).map(GoldenValue::Draw),
+            FieldKey::Left => TokensLeft::parse(text).map(GoldenValue::Left),
             FieldKey::From => Provenance::parse(text).map(|from| GoldenValue::Word(from.as_str())),
             FieldKey::Why => SuppressionReason::parse(text)
                 .map(|why| GoldenValue::Word(why.as_str()))
                 .or_else(refused)
                 .or_else(turned_away)
                 .or_else(opened),
+            FieldKey::Class => FailureClass::parse(text).map(|class| GoldenValue::Word(class.as_str())),
+            FieldKey::Retriable => text.parse().ok().map(GoldenValue::Flag),
             FieldKey::By => (text == "caller").then_some(GoldenValue::Word("caller")),
             FieldKey::Outcome | FieldKey::Ended => {
                 OutcomeWord::parse(text).map(|outcome| GoldenValue::Word(outcome.as_str()))
@@ -154,6 +161,7 @@ impl fmt::Display for GoldenValue {
             GoldenValue::Span(span) => write!(f, "{span}"),
             GoldenValue::Unknown => f.write_str("?"),
             GoldenValue::Draw(draw) => write!(f, "{draw}"),
+            GoldenValue::Left(left) => write!(f, "{left}"),
             GoldenValue::Word(word) => f.write_str(word),
             GoldenValue::Refused(why) => f.write_str(why.as_str()),
             GoldenValue::Lacks(asked) => write!(f, "answer to {asked}"),

@@ -8,7 +8,7 @@ use std::fmt;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::{breaker, overlap, retry_budget, syntax, waiting};
+use super::{breaker, overlap, retry_budget, syntax, tell, waiting};
 use playproof_engine::glob::is_glob;
 use playproof_engine::ids::{ActionId, QueueId, ReasonId};
 use playproof_engine::playbook::{
@@ -86,6 +86,9 @@ pub fn rows(playbook: &Playbook) -> Vec<PlaybookRow> {
         if let (Some(parts), true) = (text.as_object_mut(), verdict.breaker != BreakerMark::Ignored) {
             parts.insert("breaker".into(), json!(verdict.breaker.as_str()));
         }
+        if let (Some(parts), Some(told)) = (text.as_object_mut(), &verdict.tell) {
+            parts.insert("tell".into(), tell::canonical(told));
+        }
         rows.push(row("verdict", &verdict.name, &text));
     }
     for (rule, after) in playbook.rules.iter().zip(orders(playbook)) {
@@ -158,14 +161,17 @@ fn step(step: &Step) -> Value {
 
 fn sharing(sharing: &Sharing) -> Vec<PlaybookRow> {
     let Sharing { dedupe, budget, permits } = sharing;
-    let dedupe = dedupe.map(|Dedupe { window, in_flight, min_key_len, max_key_len, most_keys }| {
-        let text = json!({
+    let dedupe = dedupe.map(|Dedupe { window, in_flight, takeover, min_key_len, max_key_len, most_keys }| {
+        let mut text = json!({
             "window_ms": window.as_millis(),
             "in_flight": in_flight.as_str(),
             "min_key_len": min_key_len,
             "max_key_len": max_key_len,
             "most_keys": most_keys,
         });
+        if let Some(takeover) = takeover {
+            text["takeover_ms"] = json!(takeover.as_millis());
+        }
         row("dedupe", "", &text)
     });
     let budget = budget.map(|ToolCallBudget { tool_calls, counts }| {

@@ -10,6 +10,7 @@ mod overlap;
 mod places;
 mod retry_budget;
 mod syntax;
+mod tell;
 #[cfg(test)]
 mod tests;
 pub mod tools;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::syntax;
 use crate::diagnostic::Source;
 use crate::yaml::{Key, MapReader};
-use playproof_engine::ids::{ActionId, QueueId, RuleId, VerdictId};
+use playproof_engine::ids::{ActionId, BreakerId, QueueId, RuleId, VerdictId};
 use playproof_engine::playbook::{LimitKind, Playbook};
 
 /// A playbook with the places of its parts.
@@ -52,6 +52,16 @@ pub(super) struct VerdictPlaces {
     pub effect: Range<usize>,
     pub breaker: Option<Range<usize>>,
     pub then: CompensationPlaces,
+    pub tell: Option<TellPlaces>,
+}
+
+/// The places of what a verdict tells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct TellPlaces {
+    pub whole: Range<usize>,
+    pub class: Range<usize>,
+    pub boundary: Option<Range<usize>>,
+    pub transient: Option<Range<usize>>,
 }
 
 /// The places of the written parts.
@@ -151,6 +161,11 @@ impl PlaybookPlaces {
         Some(self.verdicts.get(id.index())?.as_ref()?.then.kind.clone())
     }
 
+    /// The class that a verdict tells, if it is written.
+    pub fn tell(&self, id: VerdictId) -> Option<Range<usize>> {
+        Some(self.verdicts.get(id.index())?.as_ref()?.tell.as_ref()?.class.clone())
+    }
+
     /// What replaces a verdict's compensation if a guard stops it, if it is written: `on_unsafe`, else `on_refused`.
     pub fn fallback(&self, id: VerdictId) -> Option<Range<usize>> {
         let then = &self.verdicts.get(id.index())?.as_ref()?.then;
@@ -175,6 +190,11 @@ impl PlaybookPlaces {
     /// A queue in the list of queues.
     pub fn queue(&self, id: QueueId) -> Option<Range<usize>> {
         self.queues.get(id.index()).cloned()
+    }
+
+    /// The name of the breaker.
+    pub fn breaker(&self, id: BreakerId) -> Option<Range<usize>> {
+        Some(self.breakers.get(id.index())?.name.clone())
     }
 
     /// The name of an action.
@@ -280,7 +300,20 @@ impl VerdictPlaces {
             _ if has("max_refreshes") => then.max_refreshes.clone(),
             _ => None,
         };
+        let written = written.or_else(|| self.tell.as_ref()?.part(path));
         let compensation = path.starts_with("then").then(|| then.kind.clone());
         written.or(compensation).unwrap_or_else(|| self.name.clone())
+    }
+}
+
+impl TellPlaces {
+    fn part(&self, path: &str) -> Option<Range<usize>> {
+        let part = match path.strip_prefix("tell")? {
+            ".class" => Some(&self.class),
+            ".boundary" => self.boundary.as_ref(),
+            ".transient" => self.transient.as_ref(),
+            _ => None,
+        };
+        Some(part.unwrap_or(&self.whole).clone())
     }
 }

@@ -38,10 +38,12 @@ pub(super) const PLAYBOOK: &[&str] = &[
 ];
 /// The parts that have one row each.
 pub(super) const PARTS: [&str; 5] = ["registry", "dedupe", "budget", "permits", "server_delay_sources"];
-pub(super) const DEDUPE: &[&str] = &["window_ms", "in_flight", "min_key_len", "max_key_len", "most_keys"];
+pub(super) const DEDUPE: &[&str] =
+    &["window_ms", "in_flight", "takeover_ms", "min_key_len", "max_key_len", "most_keys"];
 pub(super) const BUDGET: &[&str] = &["tool_calls", "counts"];
 pub(super) const PERMITS: &[&str] = &["max_in_flight", "queue"];
-pub(super) const VERDICT: &[&str] = &["means", "effect", "breaker", "then"];
+pub(super) const VERDICT: &[&str] = &["means", "effect", "breaker", "then", "tell"];
+pub(super) const TELL: &[&str] = &["class", "boundary", "transient", "details"];
 pub(super) const RULE: &[&str] = &["rule", "when", "verdict"];
 pub(super) const MESSAGE: &[&str] = &["contains", "starts_with", "equals", "matches", "clause", "case"];
 pub(super) const RETRY: &[&str] = &[
@@ -246,6 +248,8 @@ pub(super) const SHORTEST_TTL: Duration = Duration::from_millis(1_000);
 pub(super) const MOST_EXPONENT: u64 = 10;
 /// The most headers that say how long to wait.
 pub(super) const MOST_SOURCES: usize = 100;
+/// The most details that a verdict tells.
+pub(super) const MOST_DETAILS: usize = 20;
 /// The longest list of waits.
 pub(super) const MOST_WAITS: usize = 100;
 /// The most verdicts, rules or queues; the fingerprint compares every pair of rules.
@@ -274,7 +278,7 @@ mod tests {
     use super::*;
     use crate::arguments;
     use crate::schema_check;
-    use playproof_engine::event::{CompensationWord, EffectClaim};
+    use playproof_engine::event::{Boundary, CompensationWord, EffectClaim, FailureClass};
     use playproof_engine::playbook::{
         AfterMaxWait, BreakerMark, BucketAlign, BudgetScope, BudgetUnit, Cap, ConditionKind, ConditionSyntax, Counter,
         DecorrelatedFrom, DelayFormat, DepositRounding, ElapsedRule, EvaluateOn, InFlightKey, JitterWord,
@@ -304,9 +308,10 @@ mod tests {
             .collect();
         let jitter_at = "/$defs/backoff/properties/jitter/anyOf/1";
         let breaker = "/properties/breakers/additionalProperties";
-        let lists: [(&str, &[&str]); 38] = [
+        let lists: [(&str, &[&str]); 39] = [
             ("", PLAYBOOK),
             ("/$defs/verdict", VERDICT),
+            ("/$defs/tell", TELL),
             ("/$defs/rule", RULE),
             ("/$defs/when", &ConditionKind::WORDS),
             ("/$defs/message", MESSAGE),
@@ -375,6 +380,9 @@ mod tests {
         bounds("/properties/graph/properties/stuck/properties/after", 1, MOST_REFUSALS);
         assert_eq!(read(TOOLS_SCHEMA)["properties"]["format"]["const"], TOOLS_FORMAT);
         held("/$defs/verdict/properties/effect/enum", words(&EffectClaim::TABLE));
+        held("/$defs/tell/properties/class/enum", json!(FailureClass::WORDS));
+        held("/$defs/tell/properties/boundary/enum", json!(Boundary::WORDS));
+        held("/$defs/tell/properties/details/maxProperties", json!(MOST_DETAILS));
         held("/$defs/message/properties/case/enum", words(&CASE_SENSITIVE));
         held("/$defs/tool/properties/access/enum", words(&ACCESS));
         held("/$defs/retry_with_backoff/properties/after/enum", words(&AFTER));
@@ -414,6 +422,7 @@ mod tests {
         held("/$defs/tool/properties/key/enum", words(&KEY));
         millis("/properties/dedupe/properties/window_ms", LONGEST_DEADLINE);
         held("/properties/dedupe/properties/in_flight/enum", words(&InFlightKey::TABLE));
+        bounds("/properties/dedupe/properties/takeover_ms", 1, LONGEST_DEADLINE.as_millis());
         bounds("/properties/dedupe/properties/min_key_len", 1, LONGEST_KEY);
         bounds("/properties/dedupe/properties/max_key_len", 1, LONGEST_KEY);
         bounds("/properties/dedupe/properties/most_keys", 1, MOST_KEYS);

@@ -1,13 +1,14 @@
 //! The advice on a call, in sentences: the state of the upstream, who acts next, and whether to send again.
 
 use super::others::{NAMED, doubt, joined, made_by, name, named, other_arguments, times, with_effects};
-use super::resend::{SAYS_MORE, UNREAD, resend, unclaimed};
+use super::resend::{RESENT, SAYS_MORE, UNREAD, resend, skipped, unclaimed};
+use crate::findings::if_one_intent;
 use crate::text;
 use playproof_analysis::explain::{
-    Actor, Advice, Basis, ManualCheck, OnceMore, OtherCall, OwnEffect, PlannerStart, Subject, Surplus, SurplusDoubt,
-    UpstreamState,
+    Actor, Advice, Basis, Distrust, ManualCheck, OnceMore, OtherCall, OwnEffect, PlannerStart, Subject, Surplus,
+    SurplusDoubt, UpstreamState,
 };
-use playproof_engine::event::{EffectClaim, IntentBalance, PlaybookNames, RequestKind};
+use playproof_engine::event::{EffectClaim, IntentBalance, IntentDoubt, PlaybookNames, RequestKind};
 
 /// The advice.
 pub struct Sentences {
@@ -40,8 +41,8 @@ fn state(state: &UpstreamState, key: Option<&str>) -> String {
     if state.basis == Basis::ReadOnly {
         return said;
     }
-    if state.if_one_run {
-        said += " All this holds only if these calls belong to one run, which is not recorded.";
+    if let Some(doubt) = state.if_same {
+        said += &format!(" All this holds only {}, which is not recorded.", if_one_intent(doubt));
     }
     if !state.token_shared.is_empty() {
         let others = joined(
@@ -50,17 +51,15 @@ fn state(state: &UpstreamState, key: Option<&str>) -> String {
         said +=
             &format!(" Its reversal token was redeemed by {others} too: it is unknown whose effect was taken back.");
     }
-    if state.said.done && state.basis == Basis::NoneActed {
-        said += " But an answer says that something was done: look upstream.";
-    }
-    if state.said.more && !state.said.done && key.is_none() && state.basis == Basis::NoneActed {
-        said += &format!(" But {SAYS_MORE}.");
-    }
-    if state.unclaimed_oks > 0 && state.basis == Basis::NoneActed {
+    let none_acted = matches!(state.basis, Basis::NoneActed | Basis::Distrusted(_));
+    if state.unclaimed_oks > 0 && none_acted {
         said += &format!(" But {}.", unclaimed(state.unclaimed_oks));
     }
-    if state.unread_inputs > 0 && state.basis == Basis::NoneActed {
+    if state.unread_inputs > 0 && none_acted {
         said += &format!(" But {UNREAD}.");
+    }
+    if state.skipped_lines > 0 && none_acted {
+        said += &format!(" But {}.", skipped(state.skipped_lines));
     }
     if !matches!(state.basis, Basis::KeyOfAnother(_)) && !state.other_arguments.is_empty() {
         let others = &state.other_arguments;
@@ -73,6 +72,10 @@ fn state(state: &UpstreamState, key: Option<&str>) -> String {
     if let Some(doubt) = doubt(&state.maybe_same) {
         let others = with_effects(&state.maybe_same);
         said += &format!(" The same request may have been sent elsewhere, because {doubt}: {others}.");
+    }
+    if !state.other_runs.is_empty() {
+        let others = with_effects(&state.other_runs);
+        said += &format!(" Other runs sent the same: {others}. That counts here only if the agent began again.");
     }
     if state.unused > 0 {
         let answers = text::counted(state.unused.into(), "recorded answer", "recorded answers");
@@ -120,6 +123,10 @@ fn may_be_there(state: &UpstreamState) -> bool {
 fn by_basis(state: &UpstreamState) -> String {
     match &state.basis {
         Basis::ReadOnly => "Nothing has changed: the tool only reads.".to_owned(),
+        Basis::Ledger(truth, EffectClaim::NotApplied) if truth.effects > 0 && !state.contradicted => {
+            let there = there(*truth, state.taken_back);
+            format!("{there}, and not by this call: the outcome claims that it did not act.")
+        }
         Basis::Ledger(truth, claim) => ledger(*truth, *claim, state.taken_back),
         Basis::SeveralOk { surplus, own, others } => several_ok(*surplus, *own, others),
         Basis::OkAfterProcessed(call) => format!(
@@ -143,12 +150,33 @@ fn by_basis(state: &UpstreamState) -> String {
         Basis::NoneActed => "The effect is not there: according to the playbook, no attempt with this intent can have \
                              acted."
             .to_owned(),
+        Basis::Distrusted(why) => {
+            let why = match why {
+                Distrust::SaysDone => "an answer says that something was done",
+                Distrust::SaysMore => SAYS_MORE,
+                Distrust::Resent => RESENT,
+            };
+            format!(
+                "Unknown: according to the playbook, no attempt with this intent can have acted, but {why}. Look upstream."
+            )
+        }
+        Basis::KeyOfAnother(owner) if state.key_order_unknown => format!(
+            "Unknown: the key was also sent {}, by {}, and nothing shows which came first, so the answers to this call may \
+             be about that request. Look upstream.",
+            other_arguments(&state.other_arguments),
+            text::fitted(&name(owner), 60)
+        ),
         Basis::KeyOfAnother(owner) => format!(
             "Unknown: the key was sent {} before, by {}, so its answers may be about that request. Look upstream.",
             other_arguments(&state.other_arguments),
             text::fitted(&name(owner), 60)
         ),
         Basis::Steps { completed, failed, skipped } => steps(completed, failed.as_deref(), skipped),
+        Basis::KeyReversed => {
+            "Unknown: a reversal under this key was confirmed, or may have been, and an upstream that honours \
+                               keys goes on giving its first answer, whether the effect is there or not. Look upstream."
+                .to_owned()
+        }
         Basis::Unknown(others, own) => format!("Unknown: {}. Look upstream.", unknown(others, *own)),
     }
 }
@@ -159,20 +187,33 @@ fn ledger(truth: IntentBalance, claim: EffectClaim, taken_back: bool) -> String 
         EffectClaim::NotApplied => "the outcome claims that it is not there",
         EffectClaim::Unknown => "the outcome claims unknown",
     };
-    let reversal = match (truth.reversed, taken_back, truth.effects) {
-        (0, ..) => "",
-        (_, true, 0) => " (one was made and taken back)",
-        (_, _, 0) => " (a reversal was confirmed, and there was nothing to take back)",
-        _ => " (a reversal was confirmed too)",
-    };
-    let existed = if truth.existing > 0 { ", made before this call" } else { "" };
+    let reversal = confirmed(truth, taken_back);
     match truth.effects {
         0 if claim == EffectClaim::Unknown => {
             format!("The ledger has no effect{reversal}, but the answers do not show that; {claims}.")
         }
         0 => format!("The effect is not there{reversal}; {claims}."),
-        1 => format!("The effect is there, once{existed}{reversal}; {claims}."),
-        many => format!("The effect is there {}{existed}{reversal}; {claims}.", times(many)),
+        _ => format!("{}; {claims}.", there(truth, taken_back)),
+    }
+}
+
+/// That the effect is there, without a full stop.
+fn there(truth: IntentBalance, taken_back: bool) -> String {
+    let often = match truth.effects {
+        1 => ", once".to_owned(),
+        many => format!(" {}", times(many)),
+    };
+    let existed = if truth.existing > 0 { ", made before this call" } else { "" };
+    format!("The effect is there{often}{existed}{}", confirmed(truth, taken_back))
+}
+
+/// What a confirmed reversal found.
+const fn confirmed(truth: IntentBalance, taken_back: bool) -> &'static str {
+    match (truth.reversed, taken_back, truth.effects) {
+        (0, ..) => "",
+        (_, true, 0) => " (one was made and taken back)",
+        (_, _, 0) => " (a reversal was confirmed, and there was nothing to take back)",
+        _ => " (a reversal was confirmed too)",
     }
 }
 
@@ -200,9 +241,9 @@ fn several_ok(surplus: Surplus, own: u32, others: &[OtherCall]) -> String {
         Some(SurplusDoubt::ToolFacts) => {
             format!("The effect is there {effects} if this tool writes, which is not declared. Answered with ok: {by}.")
         }
-        Some(SurplusDoubt::NoRun) => format!(
-            "The effect is there {effects} if these calls belong to one run, which is not recorded. Answered with ok: \
-             {by}."
+        Some(SurplusDoubt::Intent(doubt)) => format!(
+            "The effect is there {effects} {}, which is not recorded. Answered with ok: {by}.",
+            if_one_intent(doubt)
         ),
     }
 }
@@ -263,7 +304,10 @@ fn next(advice: &Advice, tool: &str, in_fixture: bool, names: &PlaybookNames) ->
                  `repeatable: true`"
             )
         }
-        Some(ManualCheck::Runs) => {
+        Some(ManualCheck::Intent(IntentDoubt::NoArguments)) => {
+            "find out what each call asked for and whether each was meant; the recording has no arguments".to_owned()
+        }
+        Some(ManualCheck::Intent(IntentDoubt::NoRun | IntentDoubt::TwoInputs)) => {
             "find out whether the calls belong to one run and whether each was meant; the recording has no run ids"
                 .to_owned()
         }
@@ -293,7 +337,8 @@ fn next(advice: &Advice, tool: &str, in_fixture: bool, names: &PlaybookNames) ->
     format!("A person: {person}. By the playbook alone, {}", lower_first(&by_playbook))
 }
 
-fn lower_first(sentence: &str) -> String {
+/// A sentence that goes on within another one.
+pub(super) fn lower_first(sentence: &str) -> String {
     let mut chars = sentence.chars();
     chars.next().into_iter().flat_map(char::to_lowercase).chain(chars).collect()
 }
@@ -314,6 +359,10 @@ fn by_playbook(next: Actor, in_fixture: bool, names: &PlaybookNames) -> String {
         Actor::Planner(PlannerStart::Reversal) => "The planner: the effect was taken back, and it plans from there.",
         Actor::Planner(PlannerStart::Refusal) => "The planner: nothing was sent, and it plans without this call.",
         Actor::Caller => "The caller: it got the last error and must decide what follows.",
+        Actor::Successor { may_have_acted: true } => {
+            "Whoever follows the caller, which went away: it reads the upstream's state first, and plans from there."
+        }
+        Actor::Successor { may_have_acted: false } => "Nobody: the caller went away, and nothing has to be put right.",
         Actor::Suspected(asked) => {
             return format!(
                 "Unknown: the answer to {asked} suggests a failure and does not prove one. \
@@ -351,6 +400,7 @@ mod tests {
             relation,
             hides_args: false,
             later,
+            order_unknown: false,
             effects: 1,
             taken_back: false,
             may_be_taken_back: false,
@@ -450,7 +500,7 @@ mod tests {
     fn a_person_checks_first_and_then_the_playbook_tells_who_acts() {
         let said = |check, next_is| {
             let state = upstream(EffectState::Done, Basis::Ok);
-            let resend = ResendAdvice { person: None, reason: ResendReason::Done };
+            let resend = ResendAdvice { person: None, not_now: None, reason: ResendReason::Done };
             next(&Advice { state, check, next: next_is, resend }, "pay", false, &PlaybookNames::default())
         };
         assert_eq!(said(None, Actor::Nobody), "The agent: it continues with the result.");

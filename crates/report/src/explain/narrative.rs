@@ -4,8 +4,8 @@ use crate::{text, timeline};
 use playproof_analysis::explain::{Detail, Explanation, LetPass, NarrativeStep, Simulation, Subject};
 use playproof_engine::classify::RuleEvaluation;
 use playproof_engine::dispatch::wait_range;
-use playproof_engine::event::{Decision, EffectClaim, Outcome, Provenance, Status};
-use playproof_engine::ids::{AttemptNo, CallId, RuleId, VerdictId};
+use playproof_engine::event::{Decision, EffectClaim, NoRetry, Outcome, Provenance, Status};
+use playproof_engine::ids::{AttemptNo, CallId, ReasonId, RuleId, VerdictId};
 use playproof_engine::playbook::{AfterRefresh, Backoff, Compensation, Playbook, Retry};
 use playproof_engine::sim::Plan;
 use playproof_engine::time::Duration;
@@ -100,6 +100,11 @@ impl Narrator<'_> {
                 let leader = self.named(leader);
                 self.say(format!("{when} {leader}, for which the call waited, is lost: the call is sent itself."));
             }
+            Decision::RetryUnpaid { attempt, delay } => self.say(format!(
+                "The retry budget is empty: attempt {attempt} is not sent, and the call ends after the {} ms that it would \
+                 have waited.",
+                timeline::millis(delay)
+            )),
             Decision::Cancelled => self.say(format!("{when} the caller goes away.")),
             _ => {}
         }
@@ -108,6 +113,24 @@ impl Narrator<'_> {
     /// The name of another call.
     fn named(&self, call: CallId) -> String {
         text::escape_unprintable(self.simulation.transcript(self.plan).call(call)).into_owned()
+    }
+
+    /// What the agent is told, if the call failed.
+    fn on_told(&mut self) {
+        let Some(told) = self.simulation.record.told_of(self.simulation.call) else { return };
+        let again = match (told.retriable, told.retry) {
+            (true, _) => match told.retry_after {
+                Some(wait) => format!("that it may make the call again in {} ms", timeline::millis(wait)),
+                None => "that it may make the call again".to_owned(),
+            },
+            (false, Some(NoRetry::Suppressed)) => "not to make the call again, because it may act twice".to_owned(),
+            (false, Some(NoRetry::Exhausted)) => {
+                "not to make the call again, because it was retried as often as it may be".to_owned()
+            }
+            (false, None) => "not to make the call again".to_owned(),
+        };
+        let (class, boundary) = (told.class.as_str(), told.boundary.as_str());
+        self.say(format!("The agent is told `{class}` (boundary `{boundary}`), and {again}."));
     }
 
     fn tell(&mut self, step: &NarrativeStep) {
@@ -150,6 +173,7 @@ impl Narrator<'_> {
             | Decision::Joined { .. }
             | Decision::ServedFromCache { .. }
             | Decision::TookOver { .. }
+            | Decision::RetryUnpaid { .. }
             | Decision::Cancelled => self.on_shared(&when, step.decision),
             Decision::RetrySuppressed { why } => {
                 let key = match self.subject.key() {
@@ -178,22 +202,37 @@ impl Narrator<'_> {
             Decision::ReversalRefused { why } => {
                 self.say(format!("The token guard refuses the reversal: {}.", timeline::refused(why)));
             }
-            Decision::ReversalRedeemed { reason, .. } => self.say(format!(
-                "{when} the reversal token is redeemed: {}.",
-                text::escape_unprintable(self.plan.names.reason(reason))
-            )),
+            Decision::ReversalRedeemed { reason, .. } => self.on_redeemed(&when, reason),
             Decision::Deprecated { why } => self.say(format!(
                 "The call is deprecated: {}.",
                 text::escape_unprintable(self.plan.names.deprecated_why(why))
             )),
-            Decision::Outcome(outcome) => self.on_outcome(&outcome),
+            Decision::Outcome(outcome) => {
+                self.on_outcome(outcome);
+                self.on_told();
+            }
         }
     }
 
-    fn on_outcome(&mut self, outcome: &Outcome) {
-        let ends = timeline::outcome(&self.simulation.transcript(self.plan), outcome.kind);
-        let (claim, valid) = (claim_in_words(outcome.claim), self.valid_after());
-        self.say(format!("The call ends {ends}. It claims that the effect is {claim}.{valid}"));
+    fn on_redeemed(&mut self, when: &str, reason: ReasonId) {
+        let reason = text::escape_unprintable(self.plan.names.reason(reason));
+        self.say(format!("{when} the reversal token is redeemed: {reason}."));
+    }
+
+    fn on_outcome(&mut self, outcome: Outcome) {
+        if let Some(stop) = outcome.kind.shared_stop() {
+            let by = outcome.stopped_by.map(|by| match by == self.simulation.call {
+                true => "this call itself".to_owned(),
+                false => self.named(by),
+            });
+            self.say(timeline::stopped(stop, by.as_deref()));
+        }
+        let valid = self.valid_after();
+        self.say(format!(
+            "The call ends {}. It claims that the effect is {}.{valid}",
+            timeline::outcome(&self.simulation.transcript(self.plan), outcome.kind),
+            claim_in_words(outcome.claim)
+        ));
     }
 
     /// Under a graph: what is valid after the call.

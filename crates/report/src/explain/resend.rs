@@ -1,21 +1,38 @@
 //! Whether to send a call again, in a sentence that names the key.
 
+use super::advice::lower_first;
 use super::others::{named, other_arguments, times, with_effects};
+use crate::findings::if_one_intent;
 use crate::text;
 use playproof_analysis::explain::{
-    Advice, Basis, OtherCall, OwnEffect, Relation, ResendReason, Surplus, UpstreamState,
+    Advice, Basis, EffectState, OtherCall, OwnEffect, Relation, ResendReason, Surplus, UpstreamState,
 };
-use playproof_engine::event::{IntentDoubt, PlaybookNames};
+use playproof_engine::event::{IntentDoubt, PlaybookNames, StopReason};
 
 /// The sentence. If a person decides first, it tells what they must know.
 pub fn resend(advice: &Advice, key: Option<&str>, names: &PlaybookNames) -> String {
     let key = key.map(|key| format!("`{}`", text::fitted(key, 60)));
     let ReasonWords { answer, to_a_person } = reason(advice.resend.reason, &advice.state, key.as_deref());
+    let not_now = advice.resend.not_now.filter(|_| advice.resend.reason.is_yes()).and_then(not_now);
     match advice.resend.person {
-        None => answer,
+        None => not_now.map_or_else(|| answer.clone(), |not_now| format!("{not_now} {}", lower_first(&answer))),
         Some(queue) => {
             format!("No, because a person decides first, in the queue `{}`; {to_a_person}.", names.queue(queue))
         }
+    }
+}
+
+/// That what calls share lets no other call help, and when one would.
+const fn not_now(stop: StopReason) -> Option<&'static str> {
+    match stop {
+        StopReason::CircuitOpen => {
+            Some("Not now, because the circuit breaker refuses it while it is open. When it lets a call pass:")
+        }
+        StopReason::RetryBudget => {
+            Some("Not now: the retry budget is there to spare the server, and is spent. When it allows retries again:")
+        }
+        StopReason::Budget => Some("Not in this run, because it has no tool calls left. With more of them:"),
+        _ => None,
     }
 }
 
@@ -75,14 +92,16 @@ fn reason(reason: ResendReason, state: &UpstreamState, key: Option<&str>) -> Rea
         }
         ResendReason::Unclaimed => no(unclaimed(state.unclaimed_oks), ". Look upstream first"),
         ResendReason::Unread => no(UNREAD, ". Mend it first"),
+        ResendReason::Skipped => no(skipped(state.skipped_lines), ". Mend what was skipped first"),
         ResendReason::Refused => no("the playbook refuses this call as it stands, and would refuse it again", ""),
         ResendReason::RefusedForNow => {
             no("the playbook refuses this call now, and may let it pass later", ". Nothing was sent: send it then")
         }
         ResendReason::Denied => denied(state),
-        ResendReason::ToldNotTo => no("a header of the last answer says not to send the call again", ""),
+        ResendReason::ToldNotTo => no("the upstream says not to send the call again", ""),
         ResendReason::SaysDone => no("the answer says that something was done", ". Look upstream first"),
         ResendReason::SaysMore => no(SAYS_MORE, ": look upstream first"),
+        ResendReason::Resent => no(RESENT, ": look upstream first"),
         ResendReason::GivenUp => {
             let said = "according to the playbook, no attempt with this intent has acted, so it does no harm, but the \
                         playbook gives the request up, because the same request would be refused again";
@@ -99,7 +118,7 @@ fn reason(reason: ResendReason, state: &UpstreamState, key: Option<&str>) -> Rea
             let said = "all steps would be done again, and what became of each says whether that does harm";
             ReasonWords { answer: format!("Only after a look at each step: {said}."), to_a_person: said.to_owned() }
         }
-        ResendReason::Skipped => no("it is a step, and its action ended before its turn", ". Send the action"),
+        ResendReason::SkippedStep => no("it is a step, and its action ended before its turn", ". Send the action"),
         ResendReason::Processed => processed(state, a_key),
         ResendReason::Contradicted => no("the outcome claims something else than the ledger", ". Look upstream first"),
         ResendReason::OtherKey => other_key(&state.other_keys),
@@ -127,6 +146,11 @@ fn key_of_another(state: &UpstreamState, key: &str) -> ReasonWords {
     let by = if others.is_empty() { String::new() } else { format!(", sent by {}", named(others)) };
     let then =
         ". Find out upstream first what both did; if none of it was this change, this one needs a key of its own";
+    if state.key_order_unknown {
+        let other = other_arguments(others);
+        let why = "and nothing shows which request it belongs to";
+        return no(format!("the key {key} was also sent {other}, by {}, {why}", named(others)), then);
+    }
     no(format!("the key {key} belongs to a request {}{by}", other_arguments(others)), then)
 }
 
@@ -148,10 +172,20 @@ fn other_key(others: &[OtherCall]) -> ReasonWords {
 }
 
 /// That a refusal is no plain one.
-pub(super) const SAYS_MORE: &str = "the message of the failure says more than a refusal";
+pub(super) const SAYS_MORE: &str = "the failure says more than a refusal";
+
+/// That a refusal is the answer to the last of several requests.
+pub(super) const RESENT: &str = "the client of the tool sends requests again by itself, and the answer to the last one says nothing of those before it";
 
 /// That inputs are incomplete.
 pub(super) const UNREAD: &str = "an input could not be read to its end, and may show that this request acted";
+
+/// That lines were skipped.
+pub(super) fn skipped(lines: u64) -> String {
+    let skipped = if lines == 1 { "was skipped" } else { "were skipped" };
+    let lines = text::counted(lines, "line of these inputs", "lines of these inputs");
+    format!("{lines} {skipped}, and may show that this request acted")
+}
 
 /// The results that belong to no call.
 pub(super) fn unclaimed(oks: u64) -> String {
@@ -202,9 +236,10 @@ fn denied(state: &UpstreamState) -> ReasonWords {
 }
 
 fn taken_back(state: &UpstreamState, key: Option<&str>) -> ReasonWords {
-    let said = match state.taken_back {
-        true => "it was reversed on purpose",
-        false => "the call was given up with a confirmed reversal",
+    let said = match (state.taken_back, state.known) {
+        (_, EffectState::MaybeDone) => "it was reversed on purpose, or may have been",
+        (true, _) => "it was reversed on purpose",
+        (false, _) => "the call was given up with a confirmed reversal",
     };
     let then = match key {
         Some(key) => format!("Use a new idempotency key, because {key} belongs to the reversed request."),
@@ -219,8 +254,10 @@ fn taken_back(state: &UpstreamState, key: Option<&str>) -> ReasonWords {
 fn done(state: &UpstreamState, key: Option<&str>) -> ReasonWords {
     let there = match state.surplus {
         Some(Surplus { effects, doubt: None }) => format!("the effect is there already, {}", times(effects)),
-        _ if state.if_one_run => "the effect is there already if these calls belong to one run".to_owned(),
-        _ => "the effect is there already".to_owned(),
+        _ => match state.if_same {
+            Some(doubt) => format!("the effect is there already {}", if_one_intent(doubt)),
+            None => "the effect is there already".to_owned(),
+        },
     };
     match key {
         Some(_) if state.keys_forgotten => {
@@ -245,6 +282,13 @@ fn may_have_acted(state: &UpstreamState, key: Option<&str>) -> ReasonWords {
         _ => false,
     };
     match key {
+        _ if state.basis == Basis::KeyReversed => {
+            let then = ". Look upstream first; if it is wanted and not there, it needs a new key";
+            no(
+                "a reversal under this key was confirmed, or may have been, and the key may bring the first answer again",
+                then,
+            )
+        }
         _ if may_be_taken_back => {
             no("the effect was made, and it is unknown whether a reversal took it back", ". Look upstream first")
         }
@@ -268,7 +312,7 @@ fn may_have_acted(state: &UpstreamState, key: Option<&str>) -> ReasonWords {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use playproof_analysis::explain::{Actor, Basis, EffectState, ResendAdvice};
+    use playproof_analysis::explain::{Actor, Basis, ResendAdvice};
 
     #[test]
     fn advice_on_a_resend_names_the_key() {
@@ -276,7 +320,7 @@ mod tests {
             let (check, next) = (None, Actor::Nobody);
             let state = UpstreamState::new(known, Basis::Ok);
             resend(
-                &Advice { state, check, next, resend: ResendAdvice { person: None, reason } },
+                &Advice { state, check, next, resend: ResendAdvice { person: None, not_now: None, reason } },
                 key,
                 &PlaybookNames::default(),
             )

@@ -103,6 +103,7 @@ struct CauseJson<'a> {
     #[serde(flatten)]
     cause: NameJson<'a>,
     calls: u64,
+    following: u64,
     undetermined: u64,
     differ_in: Map<u64>,
     load: LoadJson,
@@ -265,6 +266,7 @@ fn cause<'a>(found: &'a CauseRow, sources: &'a Sources) -> CauseJson<'a> {
         direction: found.direction.as_str(),
         cause,
         calls: found.calls,
+        following: found.following,
         undetermined: found.undetermined,
         differ_in: changes(&found.changes),
         load: load(&found.load),

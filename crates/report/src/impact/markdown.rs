@@ -59,13 +59,17 @@ fn causes(shown: &ImpactPage<'_>) -> Option<String> {
                 0 => String::new(),
                 calls => format!(", {} undetermined", count(calls)),
             };
+            let following = match row.following {
+                0 => String::new(),
+                calls => format!(", {} of them following from another", count(calls)),
+            };
             let example = row.example.as_ref().map_or_else(String::new, |example| {
                 let ends = format!(": {} → {}", words::end(&example.base), words::end(&example.candidate));
                 format!("{}{}", markdown_code(&example.reference), escaped(&ends))
             });
             vec![
                 row.direction.as_str().to_owned(),
-                format!("{}{undetermined}", count(row.calls)),
+                format!("{}{following}{undetermined}", count(row.calls)),
                 escaped(&words::cause(&row.cause)),
                 escaped(&words::tools(&row.tools)),
                 escaped(&words::changes(row)),

@@ -152,6 +152,9 @@ fn direction(direction: Direction, palette: Palette) -> String {
 
 fn cause(number: usize, row: &CauseRow, columns: usize, palette: Palette) -> String {
     let mut head = format!("{number}. {}  {}", direction(row.direction, palette), counted(row.calls, "call", "calls"));
+    if row.following > 0 {
+        head += &format!(", {} of them following from another", count(row.following));
+    }
     if row.undetermined > 0 {
         head += &format!(", {} undetermined", count(row.undetermined));
     }

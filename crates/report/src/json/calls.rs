@@ -2,10 +2,12 @@
 
 use super::events::{self, Said};
 use super::fragment::{list, number, quote, raw, span, text, text_if, word};
+use super::write::append;
 use crate::view::CallView;
+use playproof_analysis::envelope::{Details, EnvelopeCall, EnvelopeKind, audit_id, envelope};
 use playproof_engine::call::RecordedCall;
-use playproof_engine::event::{Decision, EffectClaim, Finding, OutcomeWord, Transcript};
-use playproof_engine::ids::{ActionId, CallId};
+use playproof_engine::event::{Decision, EffectClaim, Finding, OutcomeWord, Told, Transcript};
+use playproof_engine::ids::{ActionId, CallId, StepId};
 use playproof_engine::sim::{CallTally, OffTape};
 
 /// Where the events of a call are told.
@@ -19,6 +21,15 @@ pub enum Events {
     Before(Said),
 }
 
+/// What the object of a call has beside how it ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallParts {
+    /// Where its events are told.
+    pub events: Events,
+    /// The form of the envelope that its agent gets, if one is wanted.
+    pub envelope: Option<EnvelopeKind>,
+}
+
 /// Appends the call's object to `out`, without a line end.
 ///
 /// `findings` are those of this call, by whomever they were made.
@@ -29,8 +40,9 @@ pub fn write_call(
     call: CallId,
     tally: &CallTally,
     findings: &[Finding],
-    told: &Events,
+    parts: &CallParts,
 ) {
+    let told = &parts.events;
     raw(out, "{\"type\":\"call\"");
     if let Events::Before(said) = told {
         out.extend_from_within(said.head.clone());
@@ -54,6 +66,9 @@ pub fn write_call(
         (Events::Before(said), _) => out.extend_from_within(said.outcome.clone()),
         (_, Some(outcome)) => events::ended(out, transcript, outcome),
         (_, None) => {}
+    }
+    if let Some(told) = transcript.told(call) {
+        write_told(out, view, transcript, told);
     }
     raw(out, ",\"verdicts\":");
     list(out, transcript.verdicts(call), quote);
@@ -82,6 +97,10 @@ pub fn write_call(
         let own = transcript.events.iter().filter(|event| event.call == call);
         list(out, own, |out, event| events::write_event(out, transcript, event));
     }
+    if let Some(kind) = parts.envelope {
+        raw(out, ",\"envelope\":");
+        about(view, transcript, call, |about| append(out, &envelope(kind, transcript, call, about)));
+    }
     raw(out, "}");
 }
 
@@ -105,6 +124,37 @@ fn steps(out: &mut Vec<u8>, transcript: &Transcript<'_>, call: CallId) {
         word(out, ",\"outcome\":\"", ended.as_str());
         word(out, ",\"effect\":\"", claim.as_str());
         raw(out, if acts_again { ",\"acts_again\":true}" } else { "}" });
+    });
+}
+
+/// What the agent is told of a failed call.
+#[cold]
+fn write_told(out: &mut Vec<u8>, view: &CallView<'_>, transcript: &Transcript<'_>, told: &Told) {
+    word(out, ",\"told\":{\"class\":\"", told.class.as_str());
+    raw(out, if told.retriable { ",\"retriable\":true" } else { ",\"retriable\":false" });
+    word(out, ",\"boundary\":\"", told.boundary.as_str());
+    text(out, ",\"audit_id\":", &audit_id(view.run, view.reference));
+    raw(out, ",\"details\":");
+    about(view, transcript, told.call, |about| append(out, &Details::of(told, transcript, about)));
+    raw(out, "}");
+}
+
+/// Passes what an envelope says of the call itself to `then`.
+fn about(view: &CallView<'_>, transcript: &Transcript<'_>, call: CallId, then: impl FnOnce(&EnvelopeCall<'_>)) {
+    let steps = transcript.steps_of(call);
+    let name = |action: ActionId, step: StepId| transcript.names.step(action, step);
+    let completed: Vec<&str> = match &steps {
+        Some(steps) => steps.completed.iter().map(|step| name(steps.action, *step)).collect(),
+        None => Vec::new(),
+    };
+    then(&EnvelopeCall {
+        run: view.run,
+        reference: view.reference,
+        id: view.id,
+        name: view.tool,
+        step: steps.as_ref().and_then(|steps| Some(name(steps.action, steps.failed?))),
+        completed_steps: &completed,
+        ..EnvelopeCall::default()
     });
 }
 

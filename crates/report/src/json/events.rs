@@ -133,6 +133,7 @@ fn field(out: &mut Vec<u8>, transcript: &Transcript<'_>, key: FieldKey, said: Fi
         FieldValue::Flag(flag) => !flag,
         FieldValue::OptionalSpan(span) => span.is_none(),
         FieldValue::Draw(draw) => draw.is_none(),
+        FieldValue::Left(left) => left.is_none(),
         FieldValue::Error(error) => transcript.error(error).is_none(),
         _ => false,
     };
@@ -153,6 +154,8 @@ fn value(out: &mut Vec<u8>, transcript: &Transcript<'_>, value: FieldValue) {
         FieldValue::Latency(Some(value)) | FieldValue::OptionalSpan(Some(value)) | FieldValue::Span(value) => {
             millis(out, value.as_micros());
         }
+        FieldValue::Left(None) => raw(out, "null"),
+        FieldValue::Left(Some(left)) => out.extend_from_slice(left.to_string().as_bytes()),
         FieldValue::Draw(Some(draw)) => out.extend_from_slice(draw.to_string().as_bytes()),
         FieldValue::Instant(at) => millis(out, at.since(Instant::ZERO).as_micros()),
         FieldValue::Provenance(provenance) => quoted(out, provenance.as_str()),
@@ -204,6 +207,9 @@ fn failure(out: &mut Vec<u8>, error: &ErrorFacts) {
     }
     if let Some(should) = error.should_retry {
         raw(out, if should { ",\"should_retry\":true" } else { ",\"should_retry\":false" });
+    }
+    if let Some(may) = error.retriable {
+        raw(out, if may { ",\"retriable\":true" } else { ",\"retriable\":false" });
     }
     if !error.headers.is_empty() {
         headers(out, &error.headers);

@@ -127,8 +127,20 @@ fn is_plain(bytes: &[u8]) -> bool {
         return !blocks.iter().fold(is_odd(last), |odd, block| odd | is_odd(block)); // the last may overlap
     }
     let mut block = [b' '; BLOCK];
-    block.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+    if !put_ends::<8>(&mut block, bytes) && !put_ends::<4>(&mut block, bytes) {
+        block.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from); // three at most
+    }
     !is_odd(&block)
+}
+
+/// Puts the first and the last `N` bytes, which may overlap, into a block; false if there are fewer.
+#[inline]
+fn put_ends<const N: usize>(block: &mut [u8; BLOCK], bytes: &[u8]) -> bool {
+    let (Some(first), Some(last)) = (bytes.first_chunk::<N>(), bytes.last_chunk::<N>()) else { return false };
+    let (halves, _) = block.as_chunks_mut();
+    halves[0] = *first;
+    halves[1] = *last; // a block has room for both
+    true
 }
 
 /// Whether a byte of the block is a control character, a quote, a backslash, or beyond `~`. Without branches and as a function
@@ -180,25 +192,29 @@ pub(super) fn digits(out: &mut Vec<u8>, value: u64) {
     }
 }
 
+/// The numbers below 100 as two digits.
+const PAIRS: [[u8; 2]; 100] = {
+    let mut pairs = [*b"00"; 100];
+    let mut n: u8 = 0;
+    while n < 100 {
+        pairs[n as usize] = [b'0' + n / 10, b'0' + n % 10];
+        n += 1;
+    }
+    pairs
+};
+
 fn long_digits(out: &mut Vec<u8>, mut value: u64) {
     const LONGEST: usize = 20;
-    const PAIRS: &[u8; 200] =
-        b"0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546474849\
-        5051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899";
-    let mut buffer = [b'0'; 2 * LONGEST]; // the second half is padding
-    let mut at = LONGEST;
-    while value >= 10 {
-        let pair = (value % 100) as usize * 2;
+    let mut buffer = [*b"00"; LONGEST]; // the second half is padding
+    let mut at = LONGEST / 2;
+    while value > 0 {
+        at -= 1; // 20 digits are ten pairs
+        buffer[at] = PAIRS[(value % 100) as usize];
         value /= 100;
-        at -= 2;
-        buffer[at..at + 2].copy_from_slice(&PAIRS[pair..pair + 2]); // a pair is below 100, and 20 digits are ten pairs
     }
-    if value > 0 {
-        at -= 1;
-        buffer[at] += value.to_le_bytes()[0]; // one digit is left
-    }
-    let end = out.len() + LONGEST - at;
-    out.extend_from_slice(&buffer[at..at + LONGEST]); // `padded` has the reason
+    let start = at * 2 + usize::from(buffer[at][0] == b'0');
+    let end = out.len() + LONGEST - start;
+    out.extend_from_slice(&buffer.as_flattened()[start..start + LONGEST]); // `padded` has the reason
     out.truncate(end);
 }
 

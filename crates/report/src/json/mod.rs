@@ -8,7 +8,7 @@ mod row;
 mod summary;
 mod write;
 
-pub use calls::{Events, write_call};
+pub use calls::{CallParts, Events, write_call};
 pub use events::{event_objects, write_events};
 pub use row::RowJson;
 pub use summary::{InputJson, PlaceJson, ReplayedJson, inputs, place, replayed};

@@ -5,7 +5,7 @@ use crate::view::{CallView, RunView};
 use playproof_engine::call::{AnswerTo, Reply};
 use playproof_engine::event::{
     AdmissionRefusal, CircuitChange, Decision, Draw, ErrorFacts, OutcomeKind, Provenance, RequestKind, ReversalRefusal,
-    Status, SuppressionReason, Transcript,
+    Status, StopReason, SuppressionReason, Transcript,
 };
 use playproof_engine::ids::{ActionId, AttemptNo};
 use playproof_engine::sim::OffTape;
@@ -178,6 +178,9 @@ fn decided(transcript: &Transcript<'_>, decision: Decision) -> Option<(Tone, Str
             (Tone::Decided, format!("verdict {} ({by}){ignored}", names.verdict(verdict)))
         }
         Decision::RetryScheduled { delay, draw, told, .. } => (Tone::Decided, send_again(delay, draw, told)),
+        Decision::RetryUnpaid { delay, .. } => {
+            (Tone::Stopped, format!("retry budget: empty, waits {} ms and ends", millis(delay)))
+        }
         Decision::Refused { why, error, by, retry_after } => {
             let said = error.and_then(|error| transcript.error(error)?.message.as_deref());
             let cause = by.map(|call| cause(why, transcript.call(call)));
@@ -251,6 +254,16 @@ pub fn cause(why: AdmissionRefusal, call: &str) -> String {
         AdmissionRefusal::CircuitOpen => format!("opened by {call}"),
         _ => format!("the last went to {call}"),
     }
+}
+
+/// Why what calls share stopped a call, as a sentence; `by` opened the circuit or took the last of the budget.
+pub fn stopped(stop: StopReason, by: Option<&str>) -> String {
+    let (why, did) = match stop {
+        StopReason::CircuitOpen => ("The circuit breaker of its server lets no further attempt pass", "opened it"),
+        StopReason::Budget => ("The run has no tool call left for a further attempt", "took the last one"),
+        _ => ("The retry budget has nothing left for a further attempt", "spent the last of it"),
+    };
+    format!("{why}{}.", by.map_or_else(String::new, |by| format!(": {by} {did}")))
 }
 
 /// A change of a breaker, in words.

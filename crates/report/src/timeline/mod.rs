@@ -5,6 +5,6 @@ mod lines;
 mod tests;
 
 pub use lines::{
-    TimelineLine, Tone, actions, cause, circuit, failure, millis, of_recording, of_run, outcome, refused, suppressed,
-    suspected, turned_away,
+    TimelineLine, Tone, actions, cause, circuit, failure, millis, of_recording, of_run, outcome, refused, stopped,
+    suppressed, suspected, turned_away,
 };

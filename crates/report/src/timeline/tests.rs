@@ -61,6 +61,7 @@ fn lines(timed: bool, latency: Option<Duration>, off_tape: Option<OffTape>) -> V
                 due,
                 draw: None,
                 told: None,
+                left: None,
             },
         ),
         (due, sent(second)),
@@ -69,7 +70,8 @@ fn lines(timed: bool, latency: Option<Duration>, off_tape: Option<OffTape>) -> V
     let events = all.map(|(at, what)| DecisionEvent { at, call: CallId(0), what });
     let errors = [ErrorFacts { kind: Some("timeout".into()), ..ErrorFacts::default() }.into()];
     let kind = OutcomeKind::Escalated(QueueId(0));
-    let outcome = Outcome { kind, claim: EffectClaim::Unknown, attempts: 2, last_error: None, first_error: None };
+    let claim = EffectClaim::Unknown;
+    let outcome = Outcome { kind, claim, attempts: 2, last_error: None, first_error: None, stopped_by: None };
     let transcript = Transcript {
         names: &names,
         calls: &["#1".to_owned()],
@@ -82,6 +84,7 @@ fn lines(timed: bool, latency: Option<Duration>, off_tape: Option<OffTape>) -> V
         ledger: &[],
         errors: &errors,
         findings: &[],
+        told: &[],
     };
     let tally = CallTally { off_tape, ..CallTally::default() };
     let run = RunView { transcript, call: CallId(0), tally, findings: Vec::new(), intent: None };

@@ -13,7 +13,7 @@ use std::collections::{HashMap, VecDeque};
 use foldhash::fast::FixedState;
 
 use crate::assemble::account::InputLedger;
-use crate::assemble::answers::{drop_time, insert_index, order_by_lines};
+use crate::assemble::answers::{drop_time, insert_index, order_by_lines, set_late_apart};
 use crate::assemble::early::EarlyAnswers;
 use crate::assemble::ids::{AnswerTarget, BareIds, JoinedIds, JoinedResend, bare_id};
 use crate::assemble::keys::FirstUses;
@@ -410,6 +410,7 @@ impl<'a> Assembler<'a> {
         if answer.to == AnswerTo::Attempt && (answer.at.is_none() || answer.attempt.is_some()) {
             order_by_lines(call, counts);
         }
+        open.has_late |= set_late_apart(call, counts, open.highest_attempt, &mut answer);
         let Some(index) = insert_index(call, open.highest_attempt, &answer) else {
             self.ledger.duplicates += 1;
             let undecided = (answer.attempt, answer.at.or(answer.started)) == (None, None);
@@ -427,10 +428,10 @@ impl<'a> Assembler<'a> {
             counts.left_out = open.highest_attempt.saturating_sub(counts.attempts);
         } else {
             counts.add_other(&answer);
+            self.keys.note_reversal(hashes.key, &answer);
         }
-        let writes = self.writes;
         let acted = answer.reply == Reply::Ok && answer.to != AnswerTo::Refresh; // a refresh changes nothing upstream
-        if acted && *self.known_writes.entry(hashes.tool).or_insert_with(|| writes(call.tool())) {
+        if acted && *self.known_writes.entry(hashes.tool).or_insert_with(|| (self.writes)(call.tool())) {
             let (slot, write) = (open.run, writes::moment_of(&answer));
             let run = self.runs.run_mut(slot);
             run.last_write = writes::later(run.last_write, write);
@@ -475,7 +476,7 @@ impl<'a> Assembler<'a> {
     fn close(&mut self, number: u64, closed: &mut Vec<CompletedCall>) {
         let is_superseded = self.open.get(number).is_some_and(|open| open.superseded);
         let Some(mut call) = self.open.take(number, &mut self.runs) else { return };
-        call.call.key_is_reused = call.hashes.key != 0 && self.keys.is_reused_by(&call);
+        self.keys.mark(&mut call);
         if let Some(ids) = self.bare_ids.as_mut().filter(|_| !is_superseded) {
             ids.remove_call(&call, &self.joined);
         }

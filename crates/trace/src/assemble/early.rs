@@ -25,9 +25,12 @@ impl EarlyAnswers {
 
     /// The results that wait for a call with this id, which was made at this time; they came later.
     pub fn take(&mut self, id: u128, made: Option<Instant>) -> Vec<AnswerEntry> {
+        if self.0.is_empty() {
+            return Vec::new(); // nearly always
+        }
         let answers = |entry: &AnswerEntry| entry.id == id && made.is_some_and(|made| entry.answer.at >= Some(made));
         if !self.0.iter().any(answers) {
-            return Vec::new(); // the usual call
+            return Vec::new();
         }
         let (taken, kept) = std::mem::take(&mut self.0).into_iter().partition::<Vec<_>, _>(answers);
         self.0 = kept.into();

@@ -17,6 +17,8 @@ pub struct OpenCall {
     pub highest_attempt: u32,
     /// Its run ended, or a later call took its call id: no later line finds it, and it waits for its turn to close.
     pub superseded: bool,
+    /// Whether one of its answers came late.
+    pub has_late: bool,
     /// It closes in the place of the call with this number: calls of one run close in the order in which they were made.
     pub turn: u64,
     /// The call that was made before it in its run, which may have closed; 0: none.
@@ -93,7 +95,8 @@ impl OpenCalls {
         state.open += 1;
         let before = std::mem::replace(&mut state.last_open, number);
         let id = built.hashes.id;
-        let open = OpenCall { built, run, highest_attempt: 0, superseded: false, turn: number, before };
+        let open =
+            OpenCall { built, run, highest_attempt: 0, superseded: false, has_late: false, turn: number, before };
         self.0.push(id, Some(open));
     }
 
@@ -127,7 +130,10 @@ impl OpenCalls {
 
     /// Removes the open call of its run that was made first.
     pub fn take(&mut self, number: u64, runs: &mut RunTable) -> Option<Box<CallBuilder>> {
-        let OpenCall { built, run, .. } = self.0.get_mut(number)?.take()?;
+        let OpenCall { mut built, run, has_late, .. } = self.0.get_mut(number)?.take()?;
+        if has_late {
+            built.count_late();
+        }
         while self.0.pop_first(Option::is_none).is_some() {}
         let run = runs.run_mut(run);
         run.open -= 1; // it was counted when it was added

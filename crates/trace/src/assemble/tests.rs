@@ -3,14 +3,16 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::call::AttemptCounts;
 use crate::digest::read_piece;
 use crate::pieces::{Chunks, InputPiece};
 use crate::redact::RedactionRules;
-use playproof_engine::call::{RecordedCall, Reply};
+use playproof_engine::call::{AnswerTo, RecordedCall, Reply};
 use playproof_formats::diagnostic::Report;
 
 struct Read {
     calls: Vec<RecordedCall>,
+    counts: Vec<AttemptCounts>,
     ledger: InputLedger,
     reports: Vec<Report>,
 }
@@ -25,7 +27,8 @@ fn try_assemble(text: &[u8], options: AssembleOptions) -> Result<Read, Report> {
     }
     let (ledger, reports, _) = assembler.finish(&mut closed);
     assert!(ledger.balances(), "{ledger:?}");
-    Ok(Read { calls: closed.iter().map(|closed| closed.raw().clone()).collect(), ledger, reports })
+    let counts = closed.iter().map(|closed| closed.counts).collect();
+    Ok(Read { counts, calls: closed.iter().map(|closed| closed.raw().clone()).collect(), ledger, reports })
 }
 
 fn assemble_with(lines: &[&str], options: AssembleOptions) -> Read {
@@ -290,7 +293,7 @@ fn a_call_closes_a_window_later_and_a_result_after_that_is_an_orphan() {
 }
 
 #[test]
-fn an_attempt_that_is_answered_twice_keeps_its_first_answer() {
+fn an_attempt_that_is_answered_twice_keeps_its_first_answer_and_the_other_came_late() {
     let read = assemble(&[
         r#"{"tool":"a","call_id":"1"}"#,
         r#"{"call_id":"1","status":"error","attempt":1}"#,
@@ -298,7 +301,50 @@ fn an_attempt_that_is_answered_twice_keeps_its_first_answer() {
         r#"{"call_id":"1","status":"ok","attempt":1,"answers":"refresh"}"#,
         r#"{"call_id":"1","status":"ok","attempt":2}"#,
     ]);
-    assert_eq!((shape(&read), read.ledger.duplicates), (vec!["#1 a-++".to_owned()], 1));
+    assert_eq!((shape(&read), read.ledger.duplicates), (vec!["#1 a-+++".to_owned()], 0));
+    let counts = read.counts[0];
+    assert_eq!((counts.attempts, counts.succeeded, counts.late, counts.ambiguous), (2, 1, 1, 1));
+    assert_eq!(counts.net_effects(), 2);
+}
+
+#[test]
+fn of_two_answers_with_one_number_the_earlier_by_time_is_that_of_the_attempt() {
+    let ends = |results: [&str; 2]| {
+        let result = |rest: &str| format!(r#"{{"call_id":"1","attempt":1,{rest},"type":"tool_result"}}"#);
+        let [one, other] = results.map(result);
+        let read = assemble(&[r#"{"tool":"a","call_id":"1","at_ms":0}"#, &one, &other]);
+        let answers = read.calls[0].answers.iter().map(|answer| (answer.to, answer.reply == Reply::Ok)).collect();
+        let AttemptCounts { late, ambiguous, left_out, failed_on, .. } = read.counts[0];
+        (answers, read.ledger.duplicates, [late, ambiguous, left_out], failed_on)
+    };
+    const OK: &str = r#""at_ms":20,"status":"ok""#;
+    const REFUSED: &str = r#""at_ms":10,"status":"error","error":{"status":403}"#;
+    let refused_first: Vec<_> = vec![(AnswerTo::Attempt, false), (AnswerTo::Late, true)];
+    assert_eq!(ends([REFUSED, OK]), (refused_first.clone(), 0, [1, 1, 0], 2));
+    assert_eq!(ends([OK, REFUSED]), (refused_first, 0, [1, 1, 0], 3), "in either order of lines");
+    let ok_first: Vec<_> = vec![(AnswerTo::Attempt, true), (AnswerTo::Late, false)];
+    let refused_later = REFUSED.replace("10", "30");
+    assert_eq!(ends([OK, &refused_later]), (ok_first, 0, [0, 0, 0], 0), "what was refused was no attempt more");
+    let again = OK.replace("20", "25");
+    assert_eq!(ends([OK, &again]), (vec![(AnswerTo::Attempt, true)], 1, [0, 0, 0], 0), "a copy, shipped later");
+    let other = OK.replace("\"ok\"", "\"ok\",\"span\":2");
+    let both_ok: Vec<_> = vec![(AnswerTo::Attempt, true), (AnswerTo::Late, true)];
+    assert_eq!(ends([OK, &other]), (both_ok, 0, [0, 1, 0], 0), "it says something else");
+}
+
+#[test]
+fn a_reversal_that_says_something_else_under_its_number_is_another_one() {
+    let read = |again: &str| {
+        let read = assemble(&[
+            r#"{"tool":"a","call_id":"1","status":"ok"}"#,
+            r#"{"call_id":"1","status":"error","error":{"status":500},"attempt":1,"answers":"reversal"}"#,
+            again,
+        ]);
+        (read.counts[0].reversed, read.counts[0].unclear_reversals, read.ledger.duplicates)
+    };
+    let failed = r#"{"call_id":"1","status":"error","error":{"status":500},"attempt":1,"answers":"reversal"}"#;
+    assert_eq!(read(failed), (0, 1, 1));
+    assert_eq!(read(r#"{"call_id":"1","status":"ok","attempt":1,"answers":"reversal"}"#), (1, 1, 0));
 }
 
 #[test]
@@ -328,7 +374,8 @@ fn a_repeated_result_is_a_duplicate_and_a_different_one_is_an_attempt() {
     let row = odd.replace(":1}", ":1,\"row\":7}");
     assert_eq!(answers(&row, &row.replace(":1,", ":2,")), (2, 0), "beside a `row` that no import wrote too");
     let numbered = r#"{"call_id":"1","status":"error","attempt":1}"#;
-    assert_eq!(answers(numbered, &numbered.replace("error", "ok")), (1, 1));
+    assert_eq!(answers(numbered, numbered), (1, 1));
+    assert_eq!(answers(numbered, &numbered.replace("error", "ok")), (1, 0), "the number says that one came late");
     let refresh = r#"{"call_id":"1","status":"ok","answers":"refresh"}"#;
     assert_eq!(answers(refresh, refresh), (0, 1));
 }
@@ -527,9 +574,9 @@ fn answers_that_arrive_out_of_order_are_sorted_by_attempt() {
     let call = r#"{"tool":"a","call_id":"1"}"#.to_owned();
     let lines = [call, result(3, "ok"), result(1, "error"), result(2, "error"), result(2, "ok"), result(5, "error")];
     let read = assemble(&lines.each_ref().map(String::as_str));
-    assert_eq!(shape(&read), ["#1 a--+-"]);
+    assert_eq!(shape(&read), ["#1 a--++-"], "the second answer to attempt 2 came late");
     let numbers: Vec<u32> = read.calls[0].attempts().map(|(number, _)| number.get()).collect();
-    assert_eq!((numbers, read.ledger.duplicates), (vec![1, 2, 3, 5], 1));
+    assert_eq!((numbers, read.ledger.duplicates), (vec![1, 2, 3, 5], 0));
 }
 
 #[test]
@@ -541,9 +588,9 @@ fn an_answer_without_a_number_answers_the_attempt_after_the_highest_one() {
         r#"{"call_id":"1","status":"ok","attempt":1}"#,
         r#"{"call_id":"1","status":"error","attempt":2}"#,
     ]);
-    assert_eq!(shape(&read), ["#1 a---+"]);
+    assert_eq!(shape(&read), ["#1 a---++"], "the second answer to attempt 1 came late");
     let numbers: Vec<u32> = read.calls[0].attempts().map(|(number, _)| number.get()).collect();
-    assert_eq!((numbers, read.ledger.duplicates), (vec![1, 2, 3, 4], 1));
+    assert_eq!((numbers, read.ledger.duplicates), (vec![1, 2, 3, 4], 0));
 }
 
 #[test]

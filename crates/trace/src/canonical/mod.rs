@@ -7,4 +7,4 @@ mod text;
 mod value;
 
 pub use text::text_of;
-pub use value::{hash_of, hash_value};
+pub use value::{EMPTY_OBJECT, hash_and_note, hash_of};

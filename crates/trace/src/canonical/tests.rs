@@ -36,6 +36,11 @@ fn different_values_have_different_hashes_and_texts() {
 }
 
 #[test]
+fn the_hash_of_an_empty_object_is_known() {
+    assert_eq!(EMPTY_OBJECT, hash_of(" { } "));
+}
+
+#[test]
 fn the_text_is_sorted_and_short() {
     assert_eq!(text_of(r#"{ "b": 2.50, "a": {"d": [], "c": "x\n"} }"#), r#"{"a":{"c":"x\n","d":[]},"b":2.5}"#);
 }

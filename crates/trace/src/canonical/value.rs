@@ -21,6 +21,9 @@ mod tag {
     pub const UNREADABLE: u64 = 10;
 }
 
+/// The hash of `{}`: a trace has millions of calls whose arguments are compared with it.
+pub const EMPTY_OBJECT: u128 = 0xbf5e_9638_db72_80c0_953a_8051_5bdb_5235;
+
 /// The hash of JSON by meaning. Text that is not JSON, or nests too deep, is hashed as written.
 pub fn hash_of(json: &str) -> u128 {
     let mut cursor = JsonCursor::new(json);
@@ -35,12 +38,21 @@ pub fn hash_value(cursor: &mut JsonCursor<'_>, depth: u32) -> Option<u128> {
     value(cursor, depth, 0)
 }
 
+/// The same; gives the names at the top of an object to `note`.
+#[inline]
+pub fn hash_and_note(cursor: &mut JsonCursor<'_>, depth: u32, note: impl FnMut(&[u8])) -> Option<u128> {
+    match cursor.next_byte()? {
+        b'{' => object(cursor, depth.checked_sub(1)?, 0, note),
+        _ => value(cursor, depth, 0),
+    }
+}
+
 /// [`hash_value`] under a seed; the seed of an entry is its key.
 #[inline(always)]
 fn value(cursor: &mut JsonCursor<'_>, depth: u32, seed: u64) -> Option<u128> {
     match cursor.next_byte()? {
         b'"' => string(cursor, seed),
-        b'{' => object(cursor, depth.checked_sub(1)?, seed),
+        b'{' => object(cursor, depth.checked_sub(1)?, seed, |_| {}),
         b'[' => array(cursor, depth.checked_sub(1)?, seed),
         b't' => cursor.word("true").map(|()| hash::bytes(&[], seed ^ tag::TRUE)),
         b'f' => cursor.word("false").map(|()| hash::bytes(&[], seed ^ tag::FALSE)),
@@ -58,12 +70,16 @@ fn string(cursor: &mut JsonCursor<'_>, seed: u64) -> Option<u128> {
     }
 }
 
-/// The seed of the entry whose key is at `cursor`.
+/// The seed of the entry whose key is at `cursor`; gives the key to `note`.
 #[inline(always)]
-fn key(cursor: &mut JsonCursor<'_>) -> Option<u64> {
+fn key(cursor: &mut JsonCursor<'_>, note: &mut impl FnMut(&[u8])) -> Option<u64> {
+    let mut seed = |name: &[u8]| {
+        note(name);
+        hash::seed(name)
+    };
     match cursor.plain_string() {
-        Some((start, end)) => Some(hash::seed(cursor.bytes(start, end))),
-        None => escaped_string(cursor).map(|text| hash::seed(text.as_bytes())),
+        Some((start, end)) => Some(seed(cursor.bytes(start, end))),
+        None => escaped_string(cursor).map(|text| seed(text.as_bytes())),
     }
 }
 
@@ -108,13 +124,13 @@ fn array(cursor: &mut JsonCursor<'_>, depth: u32, seed: u64) -> Option<u128> {
 }
 
 /// Sums the hashes of the entries, so that their order does not matter.
-fn object(cursor: &mut JsonCursor<'_>, depth: u32, seed: u64) -> Option<u128> {
+fn object(cursor: &mut JsonCursor<'_>, depth: u32, seed: u64, mut note: impl FnMut(&[u8])) -> Option<u128> {
     let mut sum = 0_u128;
     cursor.skip(1); // the bracket
     let mut goes_on = !cursor.eat(b'}');
     while goes_on {
         cursor.skip_space();
-        let seed = key(cursor)?;
+        let seed = key(cursor, &mut note)?;
         if !cursor.eat(b':') {
             return None;
         }

@@ -60,6 +60,8 @@ pub(crate) struct Failure {
     pub(crate) status: Option<u16>,
     pub(crate) code: Option<String>,
     pub(crate) retry_after_ms: Option<u64>,
+    /// Whether the agent was told that it may make the call again, if a mapping says where that stands.
+    pub(crate) retriable: Option<bool>,
     pub(crate) headers: Headers,
 }
 
@@ -126,8 +128,9 @@ fn failure(evidence: Evidence, found: Option<Found>, result: &ToolResult<'_>) ->
     };
     details.wait = result.retry_after.and_then(|wait| retry_after::of_header(wait, None)).or(details.wait);
     details.learn_from_message();
-    // A message that tells of something done proves by no status or code in its words that nothing was.
-    let is_proof = !text_kinds::tells_of_something_done(&details.message);
+    // A message that tells of something done, or of another tool, proves by no status or code in its words that nothing was.
+    let is_proof = !text_kinds::tells_of_something_done(&details.message)
+        && !text_kinds::is_about_another(&details.message, result.tool);
     let status = result.status.or(details.status.filter(|_| is_proof));
     let own = result.kind.map(str::trim).filter(|kind| !kind.is_empty() && !kinds::says_nothing(kind));
     let named = own.map(|kind| (kinds::of_name(kind).unwrap_or(kind), KindFrom::Flag));
@@ -153,5 +156,15 @@ fn failure(evidence: Evidence, found: Option<Found>, result: &ToolResult<'_>) ->
     };
     let message = text::cut(&details.message, MAX_MESSAGE).to_owned();
     let headers = result.headers.map(headers::foreign).unwrap_or(details.headers);
-    Failure { evidence, kind: kind.to_owned(), kind_from, message, status, code, retry_after_ms, headers }
+    Failure {
+        evidence,
+        kind: kind.to_owned(),
+        kind_from,
+        message,
+        status,
+        code,
+        retry_after_ms,
+        retriable: None,
+        headers,
+    }
 }

@@ -147,6 +147,14 @@ pub(super) fn of_name(name: &str) -> Option<&'static str> {
     lookup(&plain).or_else(|| lookup(short.filter(|short| !short.is_empty())?))
 }
 
+/// Whether a name is that of an upstream that refused a request before it acted.
+pub(super) fn names_refusal(name: &str) -> bool {
+    of_name(name).is_some_and(|kind| {
+        [RATE, QUOTA, PRECONDITION, UNAUTHORIZED, FORBIDDEN, NOT_FOUND, ARGUMENTS, UNKNOWN_TOOL, REJECTED]
+            .contains(&kind)
+    })
+}
+
 /// Whether a text is an error code and no plain word: `rate_limit_exceeded`, `PERMISSION_DENIED`, `ECONNRESET`.
 pub(super) fn is_code(text: &str) -> bool {
     const ENDINGS: [&str; 6] = ["_error", "_exception", "_exceeded", "_exhausted", "_denied", "_declined"];

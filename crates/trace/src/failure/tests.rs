@@ -80,7 +80,7 @@ const TEXTS: &[(&str, &[&str])] = &[
     (
         "invalid_arguments",
         &[
-            "Error executing tool execute-tool: MCP error -32602: Invalid arguments for tool get-x: [\n {\"code\": \"invalid_type\"}]",
+            "Error executing tool execute-tool: MCP error -32602: Invalid arguments for tool do_it: [\n {\"code\": \"invalid_type\"}]",
             "422 Unprocessable Entity: units: value is not a valid integer",
             "2 validation errors for do_itArguments\na\n  Field required",
             "<tool_use_error>InputValidationError: Edit failed due to the following issue:\nThe required parameter `a` is missing</tool_use_error>",
@@ -99,10 +99,10 @@ const TEXTS: &[(&str, &[&str])] = &[
         "unknown_tool",
         &[
             "Unknown action do_it",
-            "MCP error -32602: Unknown tool: fly",
-            "Error: fly is not a valid tool, try one of [a].",
-            "Tool fly not found",
-            "unsupported call: fly",
+            "MCP error -32602: Unknown tool: do_it",
+            "Error: do_it is not a valid tool, try one of [a].",
+            "Tool do_it not found",
+            "unsupported call: do_it",
         ],
     ),
     (
@@ -500,7 +500,7 @@ fn a_message_that_tells_of_something_done_proves_by_none_of_its_words_that_nothi
     }
     for (text, kind) in [
         ("Error: 429 Too Many Requests: too many requests have been made", "429_rate_limited"),
-        ("Error: Invalid arguments for tool refund: amount was not an integer", "invalid_arguments"),
+        ("Error: Invalid arguments for tool do_it: amount was not an integer", "invalid_arguments"),
         ("Error: rate limit exceeded: refund re_1 not created", "429_rate_limited"),
     ] {
         assert_eq!(failure(text).kind, kind, "{text}");
@@ -618,4 +618,75 @@ fn titles_labels_and_paragraphs_that_begin_like_failures_are_none() {
         assert_eq!(said("do_it", text), "suspected", "{text}");
     }
     assert_eq!(said("bash", "prog: Failed to launch"), "failed");
+}
+
+#[test]
+fn a_failure_with_nothing_but_a_number_is_one() {
+    for (text, kind) in [("Error: 403", "403_forbidden"), ("error: 429", "429_rate_limited"), ("Error: 500", "5xx")] {
+        assert_eq!((said("do_it", text), &*failure(text).kind), ("failed", kind), "{text}");
+    }
+    for text in ["Error: null", "Error: None", "Exception: 5", "Error: 17", "Exception: null"] {
+        assert_eq!(said("do_it", text), "suspected", "{text}");
+    }
+    for text in ["Errors: 403", "errors: 5", "error: 0", "Error: 0.03", "Error: 5 ms", "Timeout: 500", "error: null"] {
+        assert_eq!(said("do_it", text), "ok", "{text}");
+    }
+}
+
+#[test]
+fn a_report_on_a_result_or_on_another_function_refuses_no_arguments() {
+    let kind = |text: &str| {
+        let failed =
+            ToolResult { flag: Some(true), body: Some(text), tool: Some("pay_refund"), ..ToolResult::default() };
+        failure_of(&failed).kind
+    };
+    for text in [
+        "Error executing tool pay_refund: 1 validation error for pay_refundOutput\nresult\n  Input should be a valid string",
+        "1 validation error for RefundResult\nid\n  Field required",
+        "1 validation error for send_mailArguments\nto\n  Field required",
+        "1 validation error for call[send_mail]\nto\n  Field required",
+        "Invalid structured content returned by tool pay_refund: 'id' is a required property",
+        "Output validation error: 'id' is a required property",
+        "send_receipt() missing 1 required positional argument: 'email'",
+        "TypeError: Mailer.send() got an unexpected keyword argument 'to'",
+        "Invalid response: missing required field refund.id",
+        "The response is missing required field id",
+        "jsonschema.exceptions.ValidationError: response does not fit",
+        "jsonschema.exceptions.ValidationError: 'id' is a required property",
+        "Unknown tool: send_mail",
+        "MCP error -32602: Unknown tool: send_mail",
+        "MCP error -32602: Tool send_mail not found",
+        "Tool send_mail not found",
+        "Error: Tool 'send_mail' not found.",
+        "No tool named send_mail",
+        "Invalid arguments for tool send_mail: to is required",
+    ] {
+        let kind = kind(text);
+        assert!(["schema_validation", "tool_error"].contains(&&*kind), "{text}: {kind}");
+    }
+    for text in [
+        "Error executing tool pay_refund: 1 validation error for pay_refundArguments\namount\n  Field required",
+        "1 validation error for call[pay_refund]\namount\n  Missing required argument",
+        "2 validation errors for RefundArgs\namount\n  Field required",
+        "pay_refund() missing 1 required positional argument: 'amount'",
+        "TypeError: Payments.pay_refund() got an unexpected keyword argument 'to'",
+        "RefundTool._run() got an unexpected keyword argument 'to'",
+        "Input validation error: 'amount' is a required property",
+        "Invalid arguments for tool pay_refund: amount is required",
+        "Missing required parameter: amount",
+    ] {
+        assert_eq!(kind(text), "invalid_arguments", "{text}");
+    }
+    for text in
+        ["Unknown tool: pay_refund", "Tool pay_refund not found", "Unknown tool: payments.pay_refund", "Tool not found"]
+    {
+        assert_eq!(kind(text), "unknown_tool", "{text}");
+    }
+    let through = |text: &str| {
+        let failed =
+            ToolResult { flag: Some(true), body: Some(text), tool: Some("execute-tool"), ..ToolResult::default() };
+        failure_of(&failed).kind
+    };
+    assert_eq!(through("MCP error -32602: Invalid arguments for tool get-x: a is required"), "invalid_arguments");
+    assert_eq!(through("Unknown tool: get-x"), "unknown_tool");
 }

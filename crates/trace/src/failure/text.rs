@@ -135,7 +135,7 @@ const HARMLESS: [&str; 12] = [
     r"(?i)^(errors?|failed|failures?|error count|failed tests?)\s*[:=]\s*(0|none|null|\[\]|false|n/a|-)\s*($|[\n,;.)|])",
     r"(?i)^no (errors?|failures?|issues?|problems?|exceptions?|warnings?)\b",
     r"(?i)^(error|timeout|exception)s?\s*:\s*\n\s+[\w-]+\s*:",
-    r"(?i)^(error|exception|timeout)s?\s*[=:]\s*\d+(\.\d+)?\s*(s|ms|%|seconds)?\s*$",
+    r"(?i)^(errors|exceptions|timeouts?)\s*[=:]\s*\d+(\.\d+)?\s*(s|ms|%|seconds)?\s*$|^(error|exception)\s*[=:]\s*(0|\d+\.\d+|\d+\s*(s|ms|%|seconds))\s*$",
     r"(?i)^(error (handling|messages?|codes|rates?|types?|logs?|reporting|boundar|correction|propagation|budget|pages?|classes)|failed (tests?|jobs?|runs?|logins?|builds?|payments?|orders?)\b|timeout (settings?|values?|config|in seconds))",
     // the strongest of praise
     r"(?i)^((i|we) )?(could not|couldn't|cannot|can't) (agree|wait|thank|recommend|be (happier|better|more))\b",
@@ -183,6 +183,9 @@ fn inspect_start<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>> {
         ["[stderr]", "stderr:", "STDERR:"].iter().find_map(|mark| text.strip_prefix(mark)).unwrap_or(text).trim();
     let plain = text.trim_start_matches(['*', '`', '"', '\u{feff}', ' ', '\n', '╷', '│', '×']).trim_start();
     let start = cut(plain, EXAMINED);
+    if let Some(sure) = bare_error(plain) {
+        return Some(Sign { sure, message: message(text) });
+    }
     let is_harmless = || matches(&HARMLESS_SET, start) || prose::is_title(start) || prose::is_labels(text);
     if start.is_empty() || is_harmless() || (counts_none(start) && trailer(text).is_none()) {
         return None;
@@ -218,6 +221,21 @@ fn inspect_start<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>> {
     }
     let is_suspicious = matches(&SUSPICIOUS_SET, start) && !prose::is_long(text) && !prose::is_knowledge(text, tool);
     complains(text).or(is_suspicious.then_some(false)).and_then(sign)
+}
+
+/// Whether a text is the word for a failure with nothing behind it but a number or no value. Only the status of an HTTP
+/// answer is a failure for sure: any other number may be a count or a measure.
+fn bare_error(text: &str) -> Option<bool> {
+    let (word, rest) = text.split_once(':')?;
+    let is_word = |words: [&str; 2]| words.contains(&word.trim());
+    match rest.trim() {
+        "null" | "None" | "undefined" | "nil" => is_word(["Error", "Exception"]).then_some(false),
+        number => {
+            let number: u32 = number.parse().ok().filter(|number| *number > 0 && !rest.contains('+'))?;
+            let is_word = ["error", "exception"].iter().any(|known| word.trim().eq_ignore_ascii_case(known));
+            is_word.then_some((400..=599).contains(&number))
+        }
+    }
 }
 
 /// Whether a text begins with a label and the count 0, as `Not found: 0` and `Invalid: 0, valid: 17` do.
@@ -426,10 +444,16 @@ pub(super) fn facts(message: &str) -> Facts {
             r"\b(E(?:CONN[A-Z]+|TIMEDOUT|NOTFOUND|PIPE|AI_AGAIN|NOENT|ACCES|PERM|XIST|HOSTUNREACH|NETUNREACH)|UND_ERR_[A-Z_]+|ERR_[A-Z_]+)\b",
         )
     });
+    facts.names.retain(|name| !is_bare_validation(name));
     facts.names.extend(leading_code(line).map(str::to_owned));
     let node = NODE.as_ref().and_then(|node| node.find(line));
     facts.names.extend(node.map(|name| name.as_str().to_owned()));
     facts
+}
+
+/// Whether an exception may be raised by whatever checks something, also a result.
+pub(super) fn is_bare_validation(name: &str) -> bool {
+    name.rsplit(['.', ':']).next() == Some("ValidationError")
 }
 
 /// Whether a text can be the name of an error: a word or a number.

@@ -9,6 +9,7 @@ use super::kinds::{
     ARGUMENTS, CONFLICT, FORBIDDEN, INTERRUPTED, NOT_FOUND, PRECONDITION, QUOTA, RATE, REJECTED, SCHEMA, SERVER,
     TIMEOUT, UNAUTHORIZED, UNKNOWN_TOOL,
 };
+use super::program::words;
 use super::{patterns, text};
 
 /// Characters of a message that are examined: its first line, at most this many.
@@ -28,7 +29,7 @@ const STARTS: [(&str, &str); 14] = [
     ),
     (
         SCHEMA,
-        r"(?i)^(output validation error|structured (output|content) (does|validation)|unexpected token\b|expecting value: line|invalid json response|json ?decode|tool .{1,60} has an output schema)",
+        r"(?i)^(output validation error|structured (output|content) (does|validation)|invalid (structured (content|output)|(tool )?(response|result))\b|unexpected token\b|expecting value: line|invalid json response|json ?decode|tool .{1,60} has an output schema)",
     ),
     (
         PRECONDITION,
@@ -130,15 +131,80 @@ fn named(message: &str, tool: Option<&str>) -> Option<&'static str> {
     if is_about_arguments_of(&inner, tool) {
         return Some(ARGUMENTS);
     }
+    let is_of_request = |kind: &&str| !speaks_of_another(kind, &inner, tool, &facts);
     if let Some(kind) = first(&inner).or_else(|| first(&whole)) {
-        return Some(kind);
+        return Some(kind).filter(is_of_request);
     }
     // A tool that fails half-way raises the same exceptions.
     let general = ["ValueError", "TypeError", "KeyError", "RuntimeError", "AssertionError"];
     let clause = is_clause(&inner) && !facts.names.iter().any(|name| general.contains(&name.as_str()));
     let found = ANYWHERE_SET.as_ref()?.matches(&inner);
     let kinds = found.iter().filter_map(|number| ANYWHERE.get(number)).map(|(kind, _)| *kind);
-    kinds.into_iter().find(|kind| clause || !proves_nothing_happened(kind))
+    kinds.into_iter().find(|kind| (clause || !proves_nothing_happened(kind)) && is_of_request(kind))
+}
+
+/// Words of answers: what is wrong with them was found after the tool acted.
+static ANSWER: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    patterns::one(
+        r"(?i)\b(answer|content|output|outputs|received|reply|respon[sd]\w*|results?|return(s|ed)?|structured)\b",
+    )
+});
+
+/// The function, the model or the tool of which a message speaks.
+static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    patterns::one(
+        r"(?i)(?:\b([\w.]+)\(\) (?:got|missing|takes)\b|\bvalidation errors? for (\w+)\b|^(?:unknown|unrecognized|unsupported|invalid|no such) (?:tool|function)(?: name)?(?: requested| called)?\s*[:'\x22`]?\s*['\x22`]?([\w.:/-]+)|^(?:tool|function) ['\x22`]?([\w.:/-]+?)['\x22`]? (?:was |is |does |could )?(?:not|unknown|disabled)\b|^['\x22`]?([\w.:/-]+?)['\x22`]? is not a valid tool|^no tool (?:named|called|with name) ['\x22`]?([\w.:/-]+)|\b(?:for|of|to) (?:the )?(?:tool|function):? ['\x22`]?([\w.:/-]+))",
+    )
+});
+
+/// Functions in which frameworks run a tool.
+const RUNNERS: [&str; 4] = ["run", "_run", "arun", "_arun"];
+
+/// Whether words that would refuse the request speak of something else: another tool or function, or an answer. A tool
+/// that has acted reads an answer, calls another function, or checks its own result.
+fn speaks_of_another(kind: &str, line: &str, tool: Option<&str>, facts: &text::Facts) -> bool {
+    if kind != ARGUMENTS && kind != UNKNOWN_TOOL {
+        return false;
+    }
+    let is_unframed = facts.names.iter().any(|name| text::is_bare_validation(name));
+    let is_of_arguments = |line: &str| is_about_arguments_of(line, tool);
+    names_another(line, tool)
+        || kind == ARGUMENTS
+            && (ANSWER.as_ref().is_some_and(|answer| answer.is_match(line)) || is_unframed && !is_of_arguments(line))
+}
+
+/// Whether a line names another function, model or tool than that of the call. A tool that calls tools names those.
+fn names_another(line: &str, tool: Option<&str>) -> bool {
+    let named = NAMED.as_ref().and_then(|named| named.captures(line));
+    let named = named.as_ref().and_then(|named| named.iter().skip(1).flatten().next()).map(|name| name.as_str());
+    let tool = tool.filter(|tool| !words(tool).iter().any(|word| word == "tool"));
+    named.zip(tool).is_some_and(|(name, tool)| !is_named_after(name.trim_end_matches(['.', ':']), tool))
+}
+
+/// Whether a message speaks of another function, model or tool than that of the call: then no code in it is about the call.
+pub(super) fn is_about_another(message: &str, tool: Option<&str>) -> bool {
+    let (inner, _) = text::unframed(text::cut(message, 4 * EXAMINED));
+    names_another(text::cut(inner.lines().next().unwrap_or_default(), EXAMINED), tool)
+}
+
+/// Whether a function, a model or a tool is that of the call, as far as its name tells: `pay.refund`, `pay_refund()`,
+/// `refundArguments`.
+fn is_named_after(name: &str, tool: &str) -> bool {
+    let plain = |text: &str| {
+        text.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect::<String>()
+    };
+    let last = name.rsplit('.').next().unwrap_or(name);
+    let (stem, tool) = (plain(name), plain(tool));
+    let stem = ["arguments", "args", "input", "params", "schema"]
+        .iter()
+        .find_map(|end| stem.strip_suffix(end))
+        .unwrap_or(&stem);
+    let is_part = |stem: &str| stem.len() > 2 && (tool.contains(stem) || stem.ends_with(&*tool));
+    stem.is_empty()
+        || ["tool", "function", "call"].contains(&stem)
+        || RUNNERS.contains(&last)
+        || is_part(stem)
+        || is_part(&plain(last))
 }
 
 /// Pydantic's report on the arguments of a tool names the model after the tool.
@@ -148,12 +214,10 @@ fn is_about_arguments_of(line: &str, tool: Option<&str>) -> bool {
         .trim_start_matches('s')
         .strip_prefix(" for ")
         .map(|rest| rest.split(['\n', ' ', ':']).next().unwrap_or(rest));
-    let plain = |text: &str| {
-        text.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect::<String>()
-    };
-    let of_tool =
-        |name: &str| tool.is_some_and(|tool| plain(name).starts_with(&plain(tool)) && !plain(tool).is_empty());
-    count.parse::<u32>().is_ok() && name.is_some_and(|name| of_tool(name) || name.starts_with("call["))
+    let called = |name: &str| name.strip_prefix("call[").and_then(|name| name.strip_suffix(']')).map(str::to_owned);
+    let of_tool = |name: &str| tool.is_some_and(|tool| is_named_after(name, tool));
+    let is_of_call = |name: &str| called(name).is_some_and(|called| tool.is_none() || of_tool(&called));
+    count.parse::<u32>().is_ok() && name.is_some_and(|name| of_tool(name) || is_of_call(name))
 }
 
 /// Whether a failure of this kind says that the call did nothing.

@@ -33,7 +33,7 @@ pub(super) const TOP: [&str; 15] = [
 /// The keys that say something else of a recognised format; a mapping without `call` has no others.
 const OVERRIDES: [&str; 6] = ["format", "failed", "not_failed", "kinds", "run", "tool"];
 pub(super) const CALL: [&str; 10] = ["records", "where", "run", "id", "tool", "args", "at", "key", "evidence", "token"];
-pub(super) const RESULT: [&str; 18] = [
+pub(super) const RESULT: [&str; 19] = [
     "records",
     "where",
     "run",
@@ -52,6 +52,7 @@ pub(super) const RESULT: [&str; 18] = [
     "retry_after_ms",
     "retry_after_s",
     "headers",
+    "retriable",
 ];
 pub(super) const VALUE: [&str; 4] = ["path", "value", "strip", "unit"];
 pub(super) const STRIP: [&str; 1] = ["prefix"];
@@ -220,6 +221,7 @@ impl MappingLowering {
         let [latency, latency_ms, body, message] = ["latency", "latency_ms", "body", "message"].map(&mut part);
         let [status, code, kind] = ["status", "code", "kind"].map(&mut part);
         let [after_ms, after_s, headers] = ["retry_after_ms", "retry_after_s", "headers"].map(&mut part);
+        let retriable = part("retriable");
         Some(ResultMap {
             records: records?,
             run: run?,
@@ -237,6 +239,7 @@ impl MappingLowering {
             retry_after_ms: after_ms?,
             retry_after_s: after_s?,
             headers: headers?,
+            retriable: retriable?,
             when: all_or_none(when)?,
         })
     }

@@ -164,6 +164,7 @@ pub(super) struct ResultMap {
     pub(super) retry_after_ms: Option<Selector>,
     pub(super) retry_after_s: Option<Selector>,
     pub(super) headers: Option<Selector>,
+    pub(super) retriable: Option<Selector>,
 }
 
 /// The unit of times in the source.
@@ -246,9 +247,10 @@ impl ResultMap {
     /// Its parts.
     pub(super) fn selectors(&self) -> Vec<&Selector> {
         let ResultMap { run, id, tool, attempt, started, at, latency, body, message, .. } = self;
-        let ResultMap { status, code, kind, retry_after_ms, retry_after_s, headers, .. } = self;
+        let ResultMap { status, code, kind, retry_after_ms, retry_after_s, headers, retriable, .. } = self;
         let first = [run, id, tool, attempt, started, at, latency, body, message];
-        first.into_iter().chain([status, code, kind, retry_after_ms, retry_after_s, headers]).flatten().collect()
+        let rest = [status, code, kind, retry_after_ms, retry_after_s, headers, retriable];
+        first.into_iter().chain(rest).flatten().collect()
     }
 }
 

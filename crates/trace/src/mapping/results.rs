@@ -145,6 +145,7 @@ impl Applier {
         let mut said = said;
         if let Assessment::Failed(failure) = &mut said {
             failure.retry_after_ms = self.retry_after(map, row, placed.place).or(failure.retry_after_ms);
+            failure.retriable = self.scalar(map.retriable.as_ref(), row).and_then(|said| flag_of(&said));
             if let Some(kind) = kind_of(&mapping.kinds, row, parts) {
                 kind.clone_into(&mut failure.kind);
                 failure.kind_from = None;
@@ -197,5 +198,14 @@ impl Applier {
                 None
             }
         }
+    }
+}
+
+/// A flag as logs write it; none: it says neither.
+fn flag_of(said: &str) -> Option<bool> {
+    match said {
+        said if said.eq_ignore_ascii_case("true") => Some(true),
+        said if said.eq_ignore_ascii_case("false") => Some(false),
+        _ => None,
     }
 }

@@ -118,6 +118,19 @@ fn of_start_end_and_latency_two_determine_the_third() {
 }
 
 #[test]
+fn what_the_agent_was_told_is_mapped_where_it_is_a_flag() {
+    let map = "format: mapping/1\ncall: { tool: t }\nresult: { retriable: told.retriable }\nfailed: { t: a }\n";
+    for (told, expected) in [
+        ("true", serde_json::json!(true)),
+        ("\"False\"", serde_json::json!(false)),
+        ("\"soon\"", serde_json::Value::Null),
+    ] {
+        let (_, lines) = applied(map, &format!("{{\"t\":\"a\",\"told\":{{\"retriable\":{told}}}}}"));
+        assert_eq!(lines[1]["error"]["retriable"], expected, "{told}");
+    }
+}
+
+#[test]
 fn unreadable_numbers_and_times_are_counted_and_left_out() {
     let map = "format: mapping/1\ntime: s\ncall: { tool: t, at: ts }\nresult: { status: s, retry_after_s: ra, attempt: n }\nfailed: { t: a }\n";
     let (found, lines) =

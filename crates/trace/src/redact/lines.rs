@@ -41,7 +41,9 @@ impl RedactionRules {
                 Some(rows.entry(value.get().to_owned()).or_insert(next).to_string())
             }
             "error" => object_of(value, |key, value| match key {
-                "status" | "retry_after_ms" | "kind_from" | "should_retry" => Some(value.get().to_owned()),
+                "status" | "retry_after_ms" | "kind_from" | "should_retry" | "retriable" => {
+                    Some(value.get().to_owned())
+                }
                 "headers" if self.hides(key) => Some("{}".to_owned()), // an object, as the reader requires
                 key => Some(self.json_under(key, value.get())),
             }),

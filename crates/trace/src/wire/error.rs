@@ -40,6 +40,7 @@ impl<'a> Lowering<'a> {
                 .map(Duration::from_micros),
             kind_from: fields.field(5).and_then(|raw| KindFrom::parse(raw.trim_matches('"'))),
             should_retry: fields.field(6).map(|raw| self.flag(raw, "should_retry")).transpose()?,
+            retriable: fields.field(8).map(|raw| self.flag(raw, "retriable")).transpose()?,
             headers: fields.field(7).map(|raw| self.headers(raw)).transpose()?.unwrap_or_default(),
         })
     }

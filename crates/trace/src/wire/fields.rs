@@ -22,6 +22,11 @@ pub trait KnownFields {
     /// The number of the field that is hashed by meaning while it is read; a number beyond all fields for none.
     const HASHED: usize;
 
+    /// Whether [`FieldSlices::noted`] tells of a name within the hashed field.
+    fn is_noted(_name: &[u8]) -> bool {
+        false
+    }
+
     /// A field's number by its name.
     fn find(name: &[u8]) -> Option<usize>;
 
@@ -45,6 +50,8 @@ pub struct FieldSlices<'a, const N: usize> {
     pub twice: Option<(usize, &'a str)>,
     /// The hash of the hashed field, if the fast lane read it.
     pub hash: Option<u128>,
+    /// Whether the hashed field, if the fast lane read it, is an object with a name that is noted.
+    pub noted: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +77,7 @@ impl<'a, const N: usize> FieldSlices<'a, N> {
             unknown: 0,
             twice: None,
             hash: None,
+            noted: false,
         }
     }
 
@@ -77,7 +85,7 @@ impl<'a, const N: usize> FieldSlices<'a, N> {
     #[inline]
     pub fn clear(&mut self) {
         self.presence = [FieldPresence::Absent; N];
-        (self.unknown, self.twice, self.hash) = (0, None, None);
+        (self.unknown, self.twice, self.hash, self.noted) = (0, None, None, false);
     }
 
     #[inline]
@@ -233,7 +241,9 @@ fn slow_value<'a, K: KnownFields, const N: usize>(
     let start = cursor.offset();
     let presence = if cursor.peek()? == b'n' { FieldPresence::Null } else { FieldPresence::Other };
     if number == K::HASHED {
-        fields.hash = Some(canonical::hash_value(cursor, MAX_DEPTH - 1)?); // the object itself is one level
+        let noted = &mut fields.noted;
+        let hash = canonical::hash_and_note(cursor, MAX_DEPTH - 1, |name| *noted |= K::is_noted(name));
+        fields.hash = Some(hash?); // the object itself is one level
     } else {
         cursor.pass_value(MAX_DEPTH - 1)?;
     }
@@ -326,7 +336,7 @@ mod tests {
 
     fn accepted(text: &str) -> Option<FieldSlices<'_, 3>> {
         let mut fields = accept_whole::<Abc, 3>(text)?;
-        fields.hash = None; // serde_json neither hashes nor examines values
+        (fields.hash, fields.noted) = (None, false); // serde_json neither hashes nor examines values
         for presence in &mut fields.presence {
             if let FieldPresence::Plain | FieldPresence::Number = presence {
                 *presence = FieldPresence::Other;

@@ -119,7 +119,7 @@ impl<'a> Lowering<'a> {
         };
         let args = fields.field(ARGS);
         let key = self.label(fields, KEY)?.filter(|key| !key.is_empty()); // an empty key identifies nothing
-        let (args_hash, key) = args_meaning::of(args, fields.hash, key);
+        let (args_hash, key) = args_meaning::of(args, fields.hash.map(|hash| (hash, fields.noted)), key);
         Ok(CallLine {
             run: self.label(fields, RUN)?,
             id: self.label(fields, ID)?,

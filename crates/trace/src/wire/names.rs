@@ -1,6 +1,7 @@
 //! The field names of a line and of an error object, and how the first bytes of a name select its field. Knows no meanings.
 
 use crate::wire::fields::{KnownFields, START};
+use playproof_engine::call::KEY_ARGUMENTS;
 
 /// The JSON Schema of one line of a trace, for editors.
 pub const SCHEMA: &str = include_str!("../../../../schemas/trace.json");
@@ -71,6 +72,10 @@ pub(super) enum LineFields {}
 impl KnownFields for LineFields {
     const HASHED: usize = ARGS;
 
+    fn is_noted(name: &[u8]) -> bool {
+        KEY_ARGUMENTS.iter().any(|key| key.as_bytes() == name)
+    }
+
     fn find(name: &[u8]) -> Option<usize> {
         NAMES.iter().position(|known| known.as_bytes() == name)
     }
@@ -133,9 +138,9 @@ const fn first_eight(text: &[u8; 8]) -> u64 {
     u64::from_le_bytes(*text)
 }
 
-pub(super) const ERROR_FIELDS: usize = 8;
+pub(super) const ERROR_FIELDS: usize = 9;
 pub(super) const ERROR_NAMES: [&str; ERROR_FIELDS] =
-    ["kind", "message", "status", "code", "retry_after_ms", "kind_from", "should_retry", "headers"];
+    ["kind", "message", "status", "code", "retry_after_ms", "kind_from", "should_retry", "headers", "retriable"];
 
 /// The fields of an error object.
 pub(super) enum ErrorFields {}

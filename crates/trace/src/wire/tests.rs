@@ -207,6 +207,18 @@ fn headers_are_sorted_by_name_and_leave_the_line_in_the_fast_lane() {
 }
 
 #[test]
+fn what_the_agent_was_told_is_no_unknown_field() {
+    for (told, expected) in [("true", Some(true)), ("false", Some(false)), ("null", None)] {
+        let text = format!(r#"{{"call_id":"1","error":{{"kind":"5xx","retriable":{told}}}}}"#);
+        let parsed = parse_line(&text).unwrap();
+        assert_eq!((parsed.unknown_fields, &parsed), (0, &parse_line_with_serde(&text).unwrap()));
+        let Reply::Failed(Some(error)) = answer(&text).reply else { panic!() };
+        assert_eq!((error.retriable, error.should_retry), (expected, None));
+    }
+    refused(r#"{"call_id":"c","error":{"retriable":«"yes"»}}"#, "wrong_type");
+}
+
+#[test]
 fn a_suspected_failure_keeps_its_error_and_its_evidence() {
     let read = answer(
         r#"{"call_id":"1","status":"suspected","status_from":"text","error":{"kind":"tool_error","kind_from":"text"}}"#,

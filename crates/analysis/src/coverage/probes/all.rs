@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{calls, headers, limits, order, sharing};
+use super::{calls, circuits, headers, limits, order, sharing};
 use crate::coverage::observe::exercised;
 use crate::coverage::path::Generator;
 use crate::coverage::target::Target;
@@ -34,6 +34,7 @@ pub fn probes(plan: &Plan, playbook: &str) -> Vec<Probe> {
     drafts.extend(calls::for_tools(&generator));
     drafts.extend(calls::for_registry(&generator));
     drafts.extend(sharing::for_sharing(&generator));
+    drafts.extend(circuits::for_circuits(&generator));
     drafts.extend(order::for_graph(&generator));
     let mut simulator = Simulator::new();
     let mut probes: Vec<Probe> = Vec::new();

@@ -2,6 +2,7 @@
 
 mod all;
 mod calls;
+mod circuits;
 mod headers;
 mod limits;
 mod order;

@@ -8,6 +8,7 @@ mod mutant;
 mod retry_budgets;
 mod rules;
 mod sharing;
+mod tells;
 mod verdicts;
 mod waits;
 

@@ -23,7 +23,10 @@ fn of_dedupe(rules: Dedupe, row: &mut MutantRow<'_>) {
         InFlightKey::Refuse => InFlightKey::Join,
     };
     let least = (rules.min_key_len < rules.max_key_len).then_some(rules.min_key_len + 1);
+    let longer = rules.takeover.map(|after| Some(after.plus(Duration::from_millis(1))));
     let others = [
+        ("takeover_ms-drop", rules.takeover.map(|_| Dedupe { takeover: None, ..rules }), true),
+        ("takeover_ms-longer", longer.map(|takeover| Dedupe { takeover, ..rules }), true),
         ("window_ms-none", Some(Dedupe { window: Duration::ZERO, ..rules }), rules.window > Duration::ZERO),
         ("in_flight-other", Some(Dedupe { in_flight, ..rules }), true),
         ("min_key_len-longer", least.map(|min_key_len| Dedupe { min_key_len, ..rules }), true),

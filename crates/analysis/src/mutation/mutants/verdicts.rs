@@ -2,7 +2,7 @@
 
 use super::mutant::{Mutant, MutantRow};
 use super::waits::{self, RetryMutant};
-use super::{breakers, retry_budgets};
+use super::{breakers, retry_budgets, tells};
 use playproof_engine::event::EffectClaim;
 use playproof_engine::ids::{QueueId, ReasonId, VerdictId};
 use playproof_engine::playbook::{
@@ -24,6 +24,7 @@ pub(super) fn add(playbook: &Playbook, all: &mut Vec<Mutant>) {
             row.compensations(verdict);
         }
         row.marks(verdict);
+        row.tells(verdict);
         row.parameters(&verdict.then);
     }
 }
@@ -54,6 +55,12 @@ impl VerdictRow<'_> {
         for mark in breakers::marks(self.playbook, verdict) {
             let what = format!("`breaker: {}` instead of `{}`", mark.as_str(), verdict.breaker.as_str());
             self.add(format!("breaker-{}", mark.as_str()), what, move |verdict| verdict.breaker = mark);
+        }
+    }
+
+    fn tells(&mut self, verdict: &Verdict) {
+        for (operation, what, tell) in tells::of_verdict(verdict) {
+            self.add(operation, what, move |verdict| verdict.tell.clone_from(&tell));
         }
     }
 

@@ -16,6 +16,9 @@ impl Transition<'_> {
         if let RequestCheck::Refused(why, error) = self.state().facts.request {
             return self.refuse(why, Some(error));
         }
+        if !self.shares() {
+            return self.send(AttemptNo::FIRST);
+        }
         match self.take_up_key() {
             KeyUse::Leads => self.enter(),
             KeyUse::Follows(leader) => self.follow(leader),
@@ -41,9 +44,9 @@ impl Transition<'_> {
 
     /// From now on, other calls with the key follow this one.
     pub(super) fn register_key(&mut self) {
-        let (call, facts) = (self.call, self.state().facts);
+        let (now, call, facts) = (self.now, self.call, self.state().facts);
         if let (Some(key), Some(_)) = (facts.key, &self.playbook.sharing.dedupe) {
-            self.shared().keys.register(call, key, &facts);
+            self.shared().keys.register(now, call, key, &facts);
         }
     }
 
@@ -53,6 +56,23 @@ impl Transition<'_> {
         self.emit(Decision::Joined { leader });
         if let Some(end) = self.playbook.limits.call_timeout {
             self.out.outputs.push(Output::Wake { call, at: at.plus(end) });
+        }
+        self.take_over_silent();
+    }
+
+    /// A follower leads if its leader has been silent for too long, or asks to be woken when it will have been. Only where
+    /// the request may be sent again: the leader is not lost for sure, and goes on.
+    pub(super) fn take_over_silent(&mut self) {
+        let Some(after) = self.playbook.sharing.dedupe.and_then(|rules| rules.takeover) else { return };
+        let (now, call, facts) = (self.now, self.call, self.state().facts);
+        let Some(key) = facts.key.filter(|_| facts.is_safe_to_resend()) else { return };
+        match self.shared().keys.take_over(now, key, call, after) {
+            None => {}
+            Some((_, Some(at))) => self.out.outputs.push(Output::Wake { call, at }),
+            Some((leader, None)) => {
+                self.emit(Decision::TookOver { leader });
+                self.enter();
+            }
         }
     }
 

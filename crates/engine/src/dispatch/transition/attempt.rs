@@ -8,12 +8,17 @@ use crate::playbook::{Compensation, Terminal};
 
 impl Transition<'_> {
     pub(super) fn on_attempt_ended(&mut self, attempt: AttemptNo, response: Response, meta: ResponseMeta) {
-        self.release_permit();
+        let shares = self.shares();
+        if shares {
+            self.release_permit();
+        }
         let status = response.status();
         let ResponseMeta { latency, provenance, over_timeout } = meta;
         self.emit(Decision::AttemptFinished { attempt, status, latency, provenance, over_timeout });
-        self.record_in_breaker(response, meta);
-        self.answer_retry_budgets(response == Response::Ok);
+        if shares {
+            self.record_in_breaker(response, meta);
+            self.answer_retry_budgets(response == Response::Ok);
+        }
         match response {
             Response::Ok => self.on_succeeded(),
             Response::Failed(failure) => self.on_failed(failure),

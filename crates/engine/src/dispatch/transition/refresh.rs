@@ -5,7 +5,7 @@ use crate::dispatch::calls::Phase;
 use crate::dispatch::io::{Response, ResponseMeta};
 use crate::dispatch::wait;
 use crate::event::{Decision, DeprecationReason, OutcomeKind, RequestKind, StopReason};
-use crate::ids::{AttemptNo, EvidenceId};
+use crate::ids::{AttemptNo, CallId, EvidenceId};
 use crate::playbook::{AfterRefresh, Refresh};
 
 impl Transition<'_> {
@@ -15,10 +15,10 @@ impl Transition<'_> {
         {
             return self.suppress(why, refresh.on_unsafe);
         }
-        if let Err(stop) = self.refresh_allowed(refresh) {
+        if let Err((stop, by)) = self.refresh_allowed(refresh) {
             return match stop == StopReason::MaxRefreshes && self.deprecates_after_futile_refresh() {
                 true => self.deprecate(DeprecationReason::RefreshFutile),
-                false => self.finish(OutcomeKind::Exhausted(stop)),
+                false => self.stop(stop, by),
             };
         }
         let state = self.state();
@@ -28,19 +28,24 @@ impl Transition<'_> {
         self.ask(RequestKind::Refresh(evidence), evidence);
     }
 
-    fn refresh_allowed(&mut self, refresh: &Refresh) -> Result<(), StopReason> {
+    /// Whether the limits leave room for a refresh and the attempt after it.
+    ///
+    /// # Errors
+    /// The first limit that does not, and the call that took the last of it.
+    fn refresh_allowed(&mut self, refresh: &Refresh) -> Result<(), (StopReason, Option<CallId>)> {
         let (now, limits) = (self.now, &self.playbook.limits);
         let state = self.state();
         if state.refreshes >= refresh.max_refreshes {
-            return Err(StopReason::MaxRefreshes);
+            return Err((StopReason::MaxRefreshes, None));
         }
         if refresh.then == AfterRefresh::Abort {
             return Ok(()); // the limits are those of attempts, and no attempt follows
         }
-        wait::attempts_left(limits, state.attempts)?;
         let next = AttemptNo::new(state.attempts).next();
-        wait::starts_in_time(limits, state.facts.at, now)?;
-        self.reserve_tool_call(next).map_err(|_| StopReason::Budget)
+        wait::attempts_left(limits, state.attempts)
+            .and_then(|()| wait::starts_in_time(limits, state.facts.at, now))
+            .map_err(|stop| (stop, None))?;
+        self.reserve_tool_call(next).map_err(|by| (StopReason::Budget, by))
     }
 
     pub(super) fn on_refresh_ended(

@@ -2,11 +2,12 @@
 
 use super::Transition;
 use crate::dispatch::calls::Phase;
+use crate::dispatch::guard;
 use crate::dispatch::io::{ClassifiedFailure, Output};
 use crate::dispatch::wait::{self, CallUsage, RetryStop};
-use crate::event::{Decision, EffectClaim, OutcomeKind, StopReason, SuppressionReason};
-use crate::ids::{AttemptNo, VerdictId};
-use crate::playbook::{GuardMode, OnEmptyBudget, Retry, UnsafePolicy};
+use crate::event::{Decision, OutcomeKind, StopReason, SuppressionReason};
+use crate::ids::{AttemptNo, CallId, VerdictId};
+use crate::playbook::{OnEmptyBudget, Retry, UnsafePolicy};
 use crate::time::Instant;
 
 impl Transition<'_> {
@@ -38,7 +39,8 @@ impl Transition<'_> {
                 state.retries.count(verdict);
                 state.waits.add(&wait, failure.draw, !retry.uncounted);
                 let wait::NextWait { delay, draw, told } = wait;
-                self.emit(Decision::RetryScheduled { attempt, delay, due, draw, told });
+                let left = self.left_of(retry);
+                self.emit(Decision::RetryScheduled { attempt, delay, due, draw, told, left });
                 self.out.outputs.push(Output::Wake { call: self.call, at: due });
             }
         }
@@ -50,15 +52,17 @@ impl Transition<'_> {
     /// It cannot happen, and the call has ended or will.
     fn afford(&mut self, retry: &Retry, attempt: AttemptNo, due: Instant) -> Result<(), ()> {
         if self.breaker_blocks(due).is_some() {
-            self.finish(OutcomeKind::Exhausted(StopReason::CircuitOpen));
-        } else if !retry.uncounted && self.reserve_tool_call(attempt).is_err() {
-            self.finish(OutcomeKind::Exhausted(StopReason::Budget));
+            let by = self.opened_by();
+            self.stop(StopReason::CircuitOpen, by);
+        } else if let Err(by) = self.reserve_retry(retry, attempt) {
+            self.stop(StopReason::Budget, by);
         } else {
             match self.pay_retry(retry) {
                 Ok(()) => return Ok(()),
-                Err(OnEmptyBudget::Stop) => self.finish(OutcomeKind::Exhausted(StopReason::RetryBudget)),
-                Err(OnEmptyBudget::WaitAndStop) => {
-                    self.state().phase = Phase::Resting { due };
+                Err((OnEmptyBudget::Stop, by)) => self.stop(StopReason::RetryBudget, by),
+                Err((OnEmptyBudget::WaitAndStop, by)) => {
+                    self.emit(Decision::RetryUnpaid { attempt, delay: due.since(self.now) });
+                    self.state().phase = Phase::Resting { due, by };
                     self.out.outputs.push(Output::Wake { call: self.call, at: due });
                 }
             }
@@ -66,18 +70,15 @@ impl Transition<'_> {
         Err(())
     }
 
+    fn reserve_retry(&mut self, retry: &Retry, attempt: AttemptNo) -> Result<(), Option<CallId>> {
+        if retry.uncounted { Ok(()) } else { self.reserve_tool_call(attempt) }
+    }
+
     /// Why the retry guard stops a further attempt; none: it passes.
     pub(super) fn retry_guard(&mut self) -> Option<SuppressionReason> {
-        let guard = self.playbook.retry_guard();
+        let mode = self.playbook.retry_guard();
         let state = self.state();
-        match (guard, state.claim()) {
-            (GuardMode::Off, _) => None,
-            (GuardMode::Stops, _) => Some(SuppressionReason::MayHaveActed),
-            (GuardMode::Checked, _) if state.facts.is_safe_to_resend() => None,
-            (GuardMode::Checked, EffectClaim::NotApplied) => None,
-            (GuardMode::Checked, EffectClaim::Unknown) => Some(SuppressionReason::MayHaveActed),
-            (GuardMode::Checked, EffectClaim::Applied) => Some(SuppressionReason::HasActed),
-        }
+        guard::retry_guard(mode, state.facts.is_safe_to_resend(), state.claim())
     }
 
     pub(super) fn suppress(&mut self, why: SuppressionReason, on_unsafe: UnsafePolicy) {

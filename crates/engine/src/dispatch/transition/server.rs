@@ -5,10 +5,10 @@ use crate::dispatch::breaker::{Blocked, MarkedAnswer};
 use crate::dispatch::calls::PaidRetry;
 use crate::dispatch::io::{Response, ResponseMeta};
 use crate::dispatch::purse::Purse;
-use crate::dispatch::shared::Server;
-use crate::event::{CircuitChange, Decision};
-use crate::ids::{BreakerId, RetryBudgetId, ServerId};
-use crate::playbook::{BreakerMark, OnEmptyBudget, Retry, RetryBudget};
+use crate::dispatch::shared::{Server, SharedPurse, SpentBy};
+use crate::event::{CircuitChange, Decision, TokensLeft};
+use crate::ids::{BreakerId, CallId, RetryBudgetId, ServerId};
+use crate::playbook::{BreakerMark, OnEmptyBudget, Retry, RetryBudget, RetryBudgetKind};
 use crate::time::Instant;
 
 impl Transition<'_> {
@@ -67,6 +67,12 @@ impl Transition<'_> {
         }
     }
 
+    /// The call that opened the breaker of the call's server last.
+    pub(super) fn opened_by(&mut self) -> Option<CallId> {
+        let server = self.state().facts.server;
+        self.shared().servers.get(&server)?.opened_by
+    }
+
     /// What the calls of a server share.
     fn server_state(&mut self, server: ServerId) -> &mut Server {
         self.shared().servers.entry(server).or_default()
@@ -109,29 +115,49 @@ impl Transition<'_> {
     /// A failure of a verdict that retries by a throttle.
     pub(super) fn charge_throttle(&mut self, retry: &Retry) {
         if let Some(id) = retry.retry_budget {
-            let kind = &self.playbook.retry_budget(id).kind;
-            self.purse(id).on_failure(kind);
+            let (now, call, kind) = (self.now, self.call, &self.playbook.retry_budget(id).kind);
+            let shared = self.shared_purse(id);
+            let could_retry = shared.purse.may_retry(kind, now, None);
+            shared.purse.on_failure(kind);
+            if could_retry && !shared.purse.may_retry(kind, now, None) {
+                shared.spent_by = Some(SpentBy { call, at: now });
+            }
         }
     }
 
     /// Pays for a retry.
     ///
     /// # Errors
-    /// What an empty budget does.
-    pub(super) fn pay_retry(&mut self, retry: &Retry) -> Result<(), OnEmptyBudget> {
+    /// What an empty budget does, and the call that took the last of it.
+    pub(super) fn pay_retry(&mut self, retry: &Retry) -> Result<(), (OnEmptyBudget, Option<CallId>)> {
         let Some(id) = retry.retry_budget.filter(|_| !retry.uncounted) else { return Ok(()) };
-        let (now, budget) = (self.now, self.playbook.retry_budget(id));
-        match self.purse(id).take(&budget.kind, now, retry.cost) {
-            Some(cost) => {
-                self.state().paid = Some(PaidRetry { budget: id, cost, is_open: true });
-                Ok(())
-            }
-            None => Err(budget.on_empty),
+        let (now, call, budget) = (self.now, self.call, self.playbook.retry_budget(id));
+        let shared = self.shared_purse(id);
+        let Some(cost) = shared.purse.take(&budget.kind, now, retry.cost) else {
+            return Err((budget.on_empty, shared.spent_by.map(|spent| spent.call)));
+        };
+        if !matches!(budget.kind, RetryBudgetKind::Throttle { .. }) {
+            shared.spent_by = Some(SpentBy { call, at: now }); // failures empty a throttle, and no retry
         }
+        self.state().paid = Some(PaidRetry { budget: id, cost, is_open: true });
+        Ok(())
+    }
+
+    /// What the budget of a retry that was just paid for has left; none: it has no tokens, or nobody pays.
+    pub(super) fn left_of(&mut self, retry: &Retry) -> Option<TokensLeft> {
+        let id = retry.retry_budget.filter(|_| !retry.uncounted)?;
+        let (now, kind) = (self.now, &self.playbook.retry_budget(id).kind);
+        let has_tokens =
+            !matches!(kind, RetryBudgetKind::ConcurrencyRatio { .. } | RetryBudgetKind::InflightShare { .. });
+        has_tokens.then(|| TokensLeft::from_thousandths(self.purse(id).left(kind, now).thousandths()))
     }
 
     /// The call's purse of a budget.
     fn purse(&mut self, id: RetryBudgetId) -> &mut Purse {
+        &mut self.shared_purse(id).purse
+    }
+
+    fn shared_purse(&mut self, id: RetryBudgetId) -> &mut SharedPurse {
         let server = self.state().facts.server;
         let scope = self.playbook.retry_budget(id).scope(server);
         self.shared().purses.entry((id, scope)).or_default()

@@ -12,6 +12,9 @@ use crate::ids::AttemptNo;
 impl Transition<'_> {
     /// Starts an attempt, or lets it wait for a permit.
     pub(super) fn start(&mut self, attempt: AttemptNo) {
+        if !self.shares() {
+            return self.send(attempt);
+        }
         let now = self.now;
         if let Some(blocked) = self.breaker_blocks(now) {
             return self.on_blocked(attempt, blocked);
@@ -61,16 +64,15 @@ impl Transition<'_> {
 
     /// The breaker lets no attempt pass.
     fn on_blocked(&mut self, attempt: AttemptNo, blocked: Blocked) {
+        let by = self.opened_by();
         if attempt != AttemptNo::FIRST {
-            return self.finish(OutcomeKind::Exhausted(StopReason::CircuitOpen));
+            return self.stop(StopReason::CircuitOpen, by);
         }
-        let server = self.state().facts.server;
-        let by = self.shared().servers.get(&server).and_then(|server| server.opened_by);
         self.refuse_by(AdmissionRefusal::CircuitOpen, by, blocked.retry_after);
     }
 
-    fn send(&mut self, attempt: AttemptNo) {
-        if attempt == AttemptNo::FIRST && self.playbook.studies(|study| study.registers_key_late) {
+    pub(super) fn send(&mut self, attempt: AttemptNo) {
+        if self.shares() && attempt == AttemptNo::FIRST && self.playbook.studies(|study| study.registers_key_late) {
             self.register_key();
         }
         let state = self.state();
@@ -88,7 +90,7 @@ impl Transition<'_> {
         let since = self.state().facts.at;
         match phase {
             Phase::Backoff { attempt, due } if due <= self.now => self.start(attempt),
-            Phase::Resting { due } if due <= self.now => self.finish(OutcomeKind::Exhausted(StopReason::RetryBudget)),
+            Phase::Resting { due, by } if due <= self.now => self.stop(StopReason::RetryBudget, by),
             Phase::Queued { ticket, .. } => {
                 if let Err(stop) = wait::starts_in_time(&self.playbook.limits, since, self.now) {
                     self.shared().permits.leave(ticket);
@@ -101,12 +103,13 @@ impl Transition<'_> {
                     self.finish(OutcomeKind::Exhausted(stop));
                 }
             }
-            Phase::Following(_) => {
-                if let Err(stop) = wait::starts_in_time(&self.playbook.limits, since, self.now) {
+            Phase::Following(_) => match wait::starts_in_time(&self.playbook.limits, since, self.now) {
+                Ok(()) => self.take_over_silent(),
+                Err(stop) => {
                     self.leave_leader();
                     self.finish(OutcomeKind::Exhausted(stop));
                 }
-            }
+            },
             _ => {}
         }
     }

@@ -5,7 +5,7 @@ use crate::dispatch::io::{CallFacts, Output, OutputBuffer, Response, ResponseMet
 use crate::dispatch::machine::Machine;
 use crate::dispatch::shared::Shared;
 use crate::dispatch::wait;
-use crate::event::{Decision, DeprecationReason, EffectClaim, Outcome, OutcomeKind, RequestKind};
+use crate::event::{Decision, DeprecationReason, EffectClaim, Outcome, OutcomeKind, RequestKind, StopReason};
 use crate::ids::{CallId, ErrorId, EvidenceId};
 use crate::playbook::{Access, Playbook, Terminal};
 use crate::time::{Duration, Instant};
@@ -28,6 +28,11 @@ impl Transition<'_> {
     /// The same moment for another call.
     pub(super) fn of(&mut self, call: CallId) -> Transition<'_> {
         Transition { machine: self.machine, playbook: self.playbook, now: self.now, call, out: self.out }
+    }
+
+    /// Whether calls share anything. Where they do not, no check of what is shared is made: a trace has millions of calls.
+    pub(super) const fn shares(&self) -> bool {
+        self.machine.shared.is_some()
     }
 
     pub(super) fn shared(&mut self) -> &mut Shared {
@@ -91,6 +96,17 @@ impl Transition<'_> {
     }
 
     pub(super) fn finish(&mut self, kind: OutcomeKind) {
+        let outcome = self.outcome(kind);
+        self.conclude(outcome);
+    }
+
+    /// Ends the call at what it shares with others; `by` opened the circuit or took the last of the budget.
+    pub(super) fn stop(&mut self, why: StopReason, by: Option<CallId>) {
+        let outcome = self.outcome(OutcomeKind::Exhausted(why));
+        self.conclude(Outcome { stopped_by: by, ..outcome });
+    }
+
+    fn outcome(&mut self, kind: OutcomeKind) -> Outcome {
         let first_only = self.playbook.studies(|study| study.final_error_first);
         let state = self.state();
         let (first, last) = (state.first_error, state.last_error);
@@ -102,40 +118,43 @@ impl Transition<'_> {
             Access::Read => EffectClaim::NotApplied,
             Access::Write => state.claim(),
         };
-        let outcome = Outcome { kind, claim, attempts: state.attempts, last_error, first_error };
-        self.conclude(outcome);
+        Outcome { kind, claim, attempts: state.attempts, last_error, first_error, stopped_by: None }
     }
 
     /// Ends a call that another one with its key has answered.
     pub(super) fn finish_with(&mut self, kind: OutcomeKind, claim: EffectClaim, last_error: Option<ErrorId>) {
-        self.conclude(Outcome { kind, claim, attempts: 0, last_error, first_error: None });
+        self.conclude(Outcome { kind, claim, attempts: 0, last_error, first_error: None, stopped_by: None });
     }
 
     pub(super) fn conclude(&mut self, outcome: Outcome) {
-        let call = self.call;
+        if self.shares() {
+            self.give_back();
+        }
+        self.state().phase = Phase::Done(outcome);
+        self.leave_gate(&outcome);
+        self.emit(Decision::Outcome(outcome));
+        if let Some(StepOf { action: Some(action), step }) = self.state().facts.step {
+            self.end_step(action, step, &outcome);
+        }
+    }
+
+    /// Gives back what the call holds of what calls share.
+    fn give_back(&mut self) {
         if self.keeps_permit() {
             self.shared().permits.release();
         }
-        let state = self.state();
-        state.phase = Phase::Done(outcome);
-        let facts = state.facts;
         if !self.playbook.retry_budgets.is_empty() {
             self.leave_retry_budgets();
         }
-        let state = self.state();
-        let unsent = std::mem::take(&mut state.has_reserved);
-        if let Some(shared) = &mut self.machine.shared {
-            if unsent {
-                shared.budget.give_back(facts.run);
-            }
-            if facts.key.is_some() {
-                shared.ended.push(call);
-            }
+        let (call, state) = (self.call, self.state());
+        let (unsent, run, is_keyed) =
+            (std::mem::take(&mut state.has_reserved), state.facts.run, state.facts.key.is_some());
+        let shared = self.shared();
+        if unsent {
+            shared.budget.give_back(run);
         }
-        self.leave_gate(&outcome);
-        self.emit(Decision::Outcome(outcome));
-        if let Some(StepOf { action: Some(action), step }) = facts.step {
-            self.end_step(action, step, &outcome);
+        if is_keyed {
+            shared.ended.push(call);
         }
     }
 }

@@ -42,7 +42,8 @@ impl Transition<'_> {
         let mut action = self.of(action);
         let acts_again = may_have_acted && !facts.is_safe_to_resend();
         let Some(id) = action.action() else { return };
-        action.emit(Decision::StepEnded { action: id, step, ended, claim, verdict, acts_again });
+        let attempts = outcome.attempts;
+        action.emit(Decision::StepEnded { action: id, step, ended, claim, attempts, verdict, acts_again });
         let total = action.state();
         total.attempts = total.attempts.saturating_add(outcome.attempts);
         total.add_claim(claim);
@@ -64,7 +65,7 @@ impl Transition<'_> {
         let (Phase::Stepping { step, call: None }, Some(action)) = (phase, self.action()) else { return };
         let ended = OutcomeWord::Undetermined;
         let claim = EffectClaim::Unknown;
-        self.emit(Decision::StepEnded { action, step, ended, claim, verdict: None, acts_again: false });
+        self.emit(Decision::StepEnded { action, step, ended, claim, attempts: 0, verdict: None, acts_again: false });
         let state = self.state();
         state.is_undone = true;
         state.add_claim(claim);

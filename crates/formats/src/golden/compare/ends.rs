@@ -64,6 +64,10 @@ fn class_of(key: FieldKey, before: Option<&GoldenValue>, after: Option<&GoldenVa
         {
             Class::AttemptsChanged
         }
+        // The agent acts on what it is told: now it would send what it was told not to.
+        (Some(GoldenValue::Flag(false)), Some(GoldenValue::Flag(true))) if key == FieldKey::Retriable => {
+            Class::GuardWeakened
+        }
         (Some(GoldenValue::Names(before)), after) if key == FieldKey::Withheld => {
             let withheld = |name: &String| matches!(after, Some(GoldenValue::Names(after)) if after.contains(name));
             if before.iter().all(withheld) { Class::OutcomeChanged } else { Class::GuardWeakened }

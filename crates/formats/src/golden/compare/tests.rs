@@ -140,6 +140,20 @@ fn a_reversal_counts_as_sent_even_if_the_upstream_refuses_it() {
 }
 
 #[test]
+fn an_agent_that_is_told_to_try_again_where_the_golden_forbids_it_is_a_weakened_guard() {
+    let told = |retriable: bool| format!("last_error: timeout, told: network_error, retriable: {retriable} }}");
+    let golden = |retriable| STOPPED.replacen("last_error: timeout }", &told(retriable), 1);
+    let weaker = changed(&golden(false), &[("retriable: false", "retriable: true")]);
+    assert_eq!(shown(&weaker), ["guard weakened: retriable: false | true"]);
+    let stronger = changed(&golden(true), &[("retriable: true", "retriable: false")]);
+    assert_eq!(shown(&stronger), ["outcome changed: retriable: true | false"]);
+    let other = changed(&golden(false), &[("told: network_error", "told: external_api_error")]);
+    assert_eq!(shown(&other), ["outcome changed: told: network_error | external_api_error"]);
+    let new = changed(STOPPED, &[("last_error: timeout }", &told(true))]);
+    assert_eq!(shown(&new), ["outcome changed: told: - | network_error", "outcome changed: retriable: - | true"]);
+}
+
+#[test]
 fn a_guard_that_stops_more_is_not_weaker() {
     let text = SENT_ON.iter().fold(STOPPED.to_owned(), |text, (old, new)| text.replacen(old, new, 1));
     let undo = SENT_ON.map(|(old, new)| (new, old));

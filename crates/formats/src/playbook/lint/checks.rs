@@ -1,6 +1,6 @@
 //! All lints of one playbook, in the order of their places.
 
-use super::{backoff, graph, reach, refusals, shadow, shared};
+use super::{backoff, graph, reach, refusals, shadow, shared, tells};
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::playbook::KNOWN_KINDS;
 use crate::playbook::overlap;
@@ -16,10 +16,12 @@ pub fn lint(loaded: &Loaded) -> Vec<Diagnostic> {
     reach::verdicts(loaded, &live, &mut found);
     reach::guards(loaded, &live, &mut found);
     refusals::by_words(loaded, &mut found);
+    tells::classes(loaded, &mut found);
     backoff::waits(loaded, &mut found);
     shared::breakers(loaded, &mut found);
     shared::retry_budgets(loaded, &mut found);
     found.extend(shared::dedupe(loaded));
+    found.extend(shared::takeover(loaded));
     shared::layers(loaded, &mut found);
     found.extend(backoff::sources(loaded));
     graph::graph(loaded, &mut found);

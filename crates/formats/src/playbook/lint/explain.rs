@@ -9,9 +9,11 @@ pub const IDS: &[&str] = &[
     "budget_below_one_retry",
     "circuit_never_closes",
     "circuit_never_opens",
+    "class_contradicts_effect",
     "deadline_leaves_no_retry",
     "dedupe_shorter_than_retries",
     "glob_stops_at_dot",
+    "hasty_takeover",
     "impossible_rule",
     "jitter_beyond_cap",
     "layers_multiply",
@@ -114,6 +116,17 @@ Write `breaker: failure` in the verdicts that mean that the server is down, and 
 that it works.",
     ),
     (
+        "class_contradicts_effect",
+        "\
+A verdict says `effect: applied`, and tells the agent a class that says the opposite: the upstream never saw the call, or
+the call was refused before it ran. An agent that trusts the class makes the call again under another key, and the
+effect exists twice.
+
+    duplicate: { means: m, effect: applied, tell: { class: network_error }, then: ... }
+
+If the upstream answered, write `class: external_api_error`. If nothing was done, write `effect: not_applied`.",
+    ),
+    (
         "deadline_leaves_no_retry",
         "\
 A verdict retries, but no retry can start in time: the first attempt and the shortest wait already reach
@@ -146,6 +159,17 @@ the traces after `--trace`. In earlier versions `*` crossed dots too.
     tools: { search.*: { access: read } }       # search.index.delete is not declared, so it counts as a write
 
 Write `search.**` if all of them are meant. If not, give each tool a row with its own name; the lint is then silent.",
+    ),
+    (
+        "hasty_takeover",
+        "\
+A follower takes over from its leader (`dedupe.takeover_ms`) before the first attempt of that call must have ended: the
+slowest tool has a longer timeout. A call that works is then sent a second time while it is out.
+
+    tools: { payments.charge: { access: write, timeout_ms: 5000 } }
+    dedupe: { window_ms: 60000, takeover_ms: 2000 }
+
+Raise `takeover_ms` above the longest timeout, better above the longest call with its retries.",
     ),
     (
         "impossible_rule",

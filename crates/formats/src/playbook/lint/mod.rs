@@ -9,6 +9,7 @@ mod reach;
 mod refusals;
 mod shadow;
 mod shared;
+mod tells;
 #[cfg(test)]
 mod tests;
 

@@ -6,8 +6,8 @@ use crate::playbook::places::Loaded;
 use playproof_engine::dispatch::wait_range;
 use playproof_engine::ids::RetryBudgetId;
 use playproof_engine::playbook::{
-    AfterMaxWait, BreakerMark, BreakerRules, DEFAULT_BREAKER, EvaluateOn, HalfOpen, Limits, Ratio, Retry,
-    RetryBudgetKind, ServerDelayMode, TokenBucket, Tokens, ToolRow,
+    AfterMaxWait, BreakerMark, BreakerRules, DEFAULT_BREAKER, DEFAULT_TIMEOUT, EvaluateOn, HalfOpen, Limits, Ratio,
+    Retry, RetryBudgetKind, ServerDelayMode, TokenBucket, Tokens, ToolRow,
 };
 use playproof_engine::time::Duration;
 
@@ -89,6 +89,24 @@ pub(super) fn dedupe(loaded: &Loaded) -> Option<Diagnostic> {
         Diagnostic::warning("dedupe_shorter_than_retries", message)
             .at(loaded.places.part("dedupe")?, "a late retry finds nothing")
             .help("raise `window_ms`, or retry for a shorter time"),
+    )
+}
+
+/// A leader that is taken over while its first attempt may still be answered in time.
+pub(super) fn takeover(loaded: &Loaded) -> Option<Diagnostic> {
+    let playbook = &loaded.playbook;
+    let takeover = playbook.sharing.dedupe?.takeover?;
+    let slowest = playbook.tools.rows().iter().max_by_key(|row| row.facts.timeout);
+    let (tool, timeout) = slowest.map_or(("", DEFAULT_TIMEOUT), |row| (&*row.pattern, row.facts.timeout));
+    if takeover >= timeout {
+        return None;
+    }
+    let tool = if tool.is_empty() { "a tool without tool facts".to_owned() } else { format!("`{tool}`") };
+    let message = format!("{tool} may take {timeout} ms to answer, and is taken over after {takeover} ms");
+    Some(
+        Diagnostic::warning("hasty_takeover", message)
+            .at(loaded.places.part("dedupe")?, "a call that works is sent twice")
+            .help("raise `takeover_ms` above the longest timeout"),
     )
 }
 

@@ -48,6 +48,22 @@ fn shipped_playbooks_have_no_lint_except_study_playbook() {
 }
 
 #[test]
+fn a_class_that_says_that_nothing_was_sent_contradicts_an_effect() {
+    let of = |effect: &str, tell: &str| {
+        let verdict = format!(
+            "  told: {{ means: m, effect: {effect}, then: {{ deprecate_tool_call: {{ reason: r }} }}, tell: {{ {tell} }} }}"
+        );
+        lints(&playbook(&verdict, "- { rule: told, when: { kind: told }, verdict: told }", ""))
+    };
+    assert_eq!(of("applied", "class: network_error"), ["class_contradicts_effect: network_error|applied"]);
+    assert_eq!(of("applied", "class: capability_denied, boundary: action").len(), 1);
+    assert_eq!(of("applied", "class: approval_denied").len(), 1);
+    assert!(of("applied", "class: external_api_error").is_empty());
+    assert!(of("unknown", "class: network_error").is_empty());
+    assert!(of("not_applied", "class: capability_denied, boundary: action").is_empty());
+}
+
+#[test]
 fn every_id_is_explained_and_no_other() {
     for id in IDS {
         let lines = explain(id).expect("an explanation").lines().count();
@@ -470,6 +486,20 @@ fn a_dedupe_window_below_the_waits_of_a_verdict_is_told() {
     let wish = "backoff_ms: [100], after: retry_after, max_wait_ms: 5000";
     assert_eq!(of(wish, 4999, "max_attempts: 6"), told(4999));
     assert!(of("backoff_ms: [100], after: retry_after", 4999, "max_attempts: 6").is_empty(), "nobody bounds the wish");
+}
+
+#[test]
+fn a_takeover_before_the_first_attempt_has_timed_out_is_told() {
+    let of = |takeover: u64, tools: &str| {
+        let parts = format!("{tools}\ndedupe: {{ window_ms: 60000, takeover_ms: {takeover} }}");
+        of_retry("not_applied", "backoff_ms: [100]", &parts)
+    };
+    let told = |takeover: u64| [format!("hasty_takeover: {{ window_ms: 60000, takeover_ms: {takeover} }}")];
+    let tools = "tools: { a: { access: read, timeout_ms: 2000 }, b: { access: write, timeout_ms: 5000 } }";
+    assert_eq!(of(4999, tools), told(4999));
+    assert!(of(5000, tools).is_empty());
+    assert_eq!(of(29_999, ""), told(29_999), "a tool that nobody declared has 30 s");
+    assert!(of(30_000, "").is_empty());
 }
 
 #[test]

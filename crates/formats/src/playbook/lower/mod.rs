@@ -11,6 +11,7 @@ mod retry_budgets;
 mod rule;
 mod sharing;
 mod steps;
+mod tell;
 mod tools;
 mod verdict;
 mod waiting;

@@ -4,6 +4,7 @@ use super::waiting::word;
 use crate::playbook::syntax;
 use crate::yaml::{Cursor, MapReader};
 use playproof_engine::playbook::{BudgetUnit, Dedupe, InFlightKey, PermitLimits, Sharing, ToolCallBudget};
+use playproof_engine::time::Duration;
 
 /// The shared parts of a playbook.
 pub(super) fn sharing(record: &MapReader<'_>) -> Option<Sharing> {
@@ -17,6 +18,14 @@ fn dedupe(at: Cursor<'_>) -> Option<Dedupe> {
     let record = at.record("`dedupe`", syntax::DEDUPE)?;
     let window = record.required("window_ms").and_then(|at| at.duration_ms(syntax::LONGEST_DEADLINE));
     let in_flight = word(&record, "in_flight", &InFlightKey::TABLE, InFlightKey::Join);
+    let takeover = match record.optional("takeover_ms") {
+        None => Some(None),
+        Some(at) if in_flight == Some(InFlightKey::Refuse) => {
+            at.wrong("no_followers", "no call follows another", "`in_flight: refuse` refuses it");
+            None
+        }
+        Some(at) => at.count(1..=syntax::LONGEST_DEADLINE.as_millis()).map(|ms| Some(Duration::from_millis(ms.into()))),
+    };
     let min_key_len = number(&record, "min_key_len", 1, syntax::LONGEST_KEY, syntax::SHORTEST_KEY);
     let max_key_len = number(&record, "max_key_len", 1, syntax::LONGEST_KEY, syntax::DEFAULT_LONGEST_KEY);
     let most_keys = number(&record, "most_keys", 1, syntax::MOST_KEYS, syntax::DEFAULT_MOST_KEYS);
@@ -26,7 +35,8 @@ fn dedupe(at: Cursor<'_>) -> Option<Dedupe> {
         at.wrong("no_key_fits", "no key is so long and so short", "more than `max_key_len`");
         return None;
     }
-    Some(Dedupe { window: window?, in_flight: in_flight?, min_key_len, max_key_len, most_keys: most_keys? })
+    let (window, in_flight, takeover) = (window?, in_flight?, takeover?);
+    Some(Dedupe { window, in_flight, takeover, min_key_len, max_key_len, most_keys: most_keys? })
 }
 
 fn budget(at: Cursor<'_>) -> Option<ToolCallBudget> {
@@ -53,7 +63,6 @@ mod tests {
     use crate::diagnostic::Source;
     use crate::playbook::tests::diagnostics;
     use crate::playbook::{parse, rows};
-    use playproof_engine::time::Duration;
 
     const HEAD: &str = "\
 format: playbook/1
@@ -82,6 +91,7 @@ queues: [q]
             min_key_len: 1,
             max_key_len: 255,
             most_keys: 100_000,
+            takeover: None,
         };
         assert_eq!(sharing.dedupe, Some(dedupe));
         assert_eq!(sharing.budget, Some(ToolCallBudget { tool_calls: 5, counts: BudgetUnit::Attempts }));
@@ -97,6 +107,9 @@ queues: [q]
             ("dedupe: { window_ms: 5s }", "5s"),
             ("dedupe: { in_flight: join }", "{ in_flight: join }"),
             ("dedupe: { window_ms: 1, in_flight: wait }", "wait"),
+            ("dedupe: { window_ms: 1, takeover_ms: 0 }", "0"),
+            ("dedupe: { window_ms: 1, takeover_ms: 604800001 }", "604800001"),
+            ("dedupe: { window_ms: 1, in_flight: refuse, takeover_ms: 9 }", "9"),
             ("dedupe: { window_ms: 1, min_key_len: 0 }", "0"),
             ("dedupe: { window_ms: 1, min_key_len: 9, max_key_len: 8 }", "9"),
             ("dedupe: { window_ms: 1, max_key_len: 65536 }", "65536"),
@@ -139,6 +152,7 @@ queues: [q]
             ("window_ms: 1", "window_ms: 1, min_key_len: 2"),
             ("window_ms: 1", "window_ms: 1, max_key_len: 9"),
             ("window_ms: 1", "window_ms: 1, most_keys: 9"),
+            ("window_ms: 1", "window_ms: 1, takeover_ms: 9"),
             ("tool_calls: 1", "tool_calls: 2"),
             ("tool_calls: 1", "tool_calls: 1, counts: calls"),
             ("max_in_flight: 1", "max_in_flight: 2"),

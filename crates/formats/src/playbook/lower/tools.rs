@@ -62,6 +62,7 @@ fn row(name: &Key<'_>, at: Cursor<'_>) -> Option<(ToolRow, ToolPlaces)> {
         timeout: timeout?,
         ignores_keys: ignores_keys?,
         needs_key: needs_key?,
+        resends: false, // `retried_upstream` says it
         declared: true,
         seems_to_read: false,
     };

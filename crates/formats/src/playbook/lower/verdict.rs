@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::compensation::Context;
+use super::tell;
 use crate::diagnostic::Diagnostic;
 use crate::playbook::places::VerdictPlaces;
 use crate::playbook::syntax;
@@ -22,6 +23,7 @@ pub(super) fn verdict(context: &Context<'_>, name: &Key<'_>, at: Cursor<'_>) -> 
     let breaker = written_breaker.map_or(Some(BreakerMark::Ignored), |mark| mark.word(&BreakerMark::TABLE));
     let written_then = record.required("then");
     let then = written_then.and_then(|then| context.compensation(then));
+    let told = record.optional("tell").map(tell::tell);
     if name.text == UNCLASSIFIED {
         if let (Some(at), Some(EffectClaim::Applied | EffectClaim::NotApplied)) = (written_effect, effect) {
             reserved(at, "the effect of a failure that no rule matches is always `unknown`");
@@ -33,7 +35,12 @@ pub(super) fn verdict(context: &Context<'_>, name: &Key<'_>, at: Cursor<'_>) -> 
         }
     }
     let (then, places) = then?;
-    let verdict = Verdict { name: name.text.into(), means: means?.into(), effect: effect?, breaker: breaker?, then };
+    let (tell, tell_places) = match told {
+        Some(told) => told.map(|(tell, places)| (Some(tell), Some(places)))?,
+        None => (None, None),
+    };
+    let verdict =
+        Verdict { name: name.text.into(), means: means?.into(), effect: effect?, breaker: breaker?, then, tell };
     let (means, effect) = (written_means?.span(), written_effect?.span());
     Some((
         verdict,
@@ -43,6 +50,7 @@ pub(super) fn verdict(context: &Context<'_>, name: &Key<'_>, at: Cursor<'_>) -> 
             effect,
             breaker: written_breaker.map(Cursor::span),
             then: places,
+            tell: tell_places,
         },
     ))
 }
@@ -75,5 +83,6 @@ pub(super) fn unclassified(context: &Context<'_>) -> Option<Verdict> {
         effect: EffectClaim::Unknown,
         breaker: BreakerMark::Ignored,
         then: Compensation::EscalateToHuman(queue),
+        tell: None,
     })
 }

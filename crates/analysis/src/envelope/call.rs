@@ -1,0 +1,84 @@
+//! What envelopes are made of: the told failure of a call, and what is known of the call beside its simulation.
+
+use serde_json::Value;
+
+use playproof_engine::event::{AdmissionRefusal, ErrorFacts, OutcomeKind, Told, Transcript};
+
+/// What is known of the call beside its simulation.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct EnvelopeCall<'a> {
+    /// The agent run.
+    pub run: Option<&'a str>,
+    /// The call's unique name.
+    pub reference: &'a str,
+    /// The agent's own id of the call.
+    pub id: Option<&'a str>,
+    /// The action, else the tool.
+    pub name: &'a str,
+    /// The step that failed, of an action of several.
+    pub step: Option<&'a str>,
+    /// The steps before it that are done.
+    pub completed_steps: &'a [&'a str],
+    /// What is valid after the call; none without a graph.
+    pub next: Option<NextActions<'a>>,
+    /// Which input of an action did not fit, if that is why the call was refused.
+    pub unfit: Option<UnfitInput<'a>>,
+}
+
+/// What a graph of actions says after a call.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NextActions<'a> {
+    /// The last action that is done; none at the start.
+    pub position: Option<&'a str>,
+    /// The actions that are valid now, in the author's order, each with the schema of its inputs, if it has one.
+    pub valid: &'a [(&'a str, Option<&'a Value>)],
+    /// All actions, in the order of the file.
+    pub known: &'a [&'a str],
+}
+
+/// An input that its schema refuses.
+#[derive(Clone, Copy, Debug)]
+pub struct UnfitInput<'a> {
+    /// Why.
+    pub reason: &'a str,
+    /// The input.
+    pub field: &'a str,
+    /// Its value.
+    pub got: &'a Value,
+}
+
+/// A told failure with everything that its envelopes say.
+#[derive(Clone, Copy)]
+pub(super) struct ToldFailure<'a> {
+    pub told: &'a Told,
+    pub transcript: &'a Transcript<'a>,
+    pub call: &'a EnvelopeCall<'a>,
+}
+
+impl<'a> ToldFailure<'a> {
+    /// The told error, if there is one.
+    pub(super) fn error(&self) -> Option<&'a ErrorFacts> {
+        self.transcript.error(self.told.error?)
+    }
+
+    /// Why the call was refused, if it was.
+    pub(super) fn refused(&self) -> Option<AdmissionRefusal> {
+        match self.transcript.outcomes.get(self.told.call.index())?.kind {
+            OutcomeKind::Refused(why) => Some(why),
+            _ => None,
+        }
+    }
+
+    /// What happened, for people: the message of the error, else why it was refused, else its kind or class.
+    pub(super) fn message(&self) -> String {
+        let error = self.error();
+        if let Some(message) = error.and_then(|error| error.message.as_deref()) {
+            return message.to_owned();
+        }
+        match (self.refused(), error.and_then(|error| error.kind.as_deref())) {
+            (Some(why), _) => format!("{}: {}", why.as_str(), why.instead()),
+            (None, Some(kind)) => kind.to_owned(),
+            (None, None) => self.told.class.means().to_owned(),
+        }
+    }
+}

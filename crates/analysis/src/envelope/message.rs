@@ -1,0 +1,71 @@
+//! A failure in prose, as the tool message or the tool result of a chat.
+
+use serde::Serialize;
+
+use super::audit_id::audit_id;
+use super::call::ToldFailure;
+use playproof_engine::event::NoRetry;
+
+/// A message with the role `tool`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ToolMessage {
+    /// The call that it answers.
+    pub tool_call_id: String,
+    /// `tool`.
+    pub role: &'static str,
+    /// The prose.
+    pub content: String,
+}
+
+/// A tool result that is an error.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ToolResult {
+    /// `tool_result`.
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    /// The call that it answers.
+    pub tool_use_id: String,
+    /// Always true.
+    pub is_error: bool,
+    /// The prose.
+    pub content: String,
+}
+
+impl ToldFailure<'_> {
+    pub(super) fn tool_message(&self) -> ToolMessage {
+        ToolMessage { tool_call_id: self.id(), role: "tool", content: self.prose() }
+    }
+
+    pub(super) fn tool_result(&self) -> ToolResult {
+        ToolResult { kind: "tool_result", tool_use_id: self.id(), is_error: true, content: self.prose() }
+    }
+
+    fn id(&self) -> String {
+        self.call.id.unwrap_or(self.call.reference).to_owned()
+    }
+
+    /// What failed, what to do next, and where to find it. The author's `suggestion` comes before a computed one.
+    fn prose(&self) -> String {
+        let (class, message) = (self.told.class.as_str(), self.message());
+        let details = self.details();
+        let next = details.text("suggestion").map_or_else(|| self.suggestion(), str::to_owned);
+        let id = audit_id(self.call.run, self.call.reference);
+        format!("Action '{}' failed: {class} ({message}).\n{next}\naudit_id: {id}", self.call.name)
+    }
+
+    /// Whether to make the call again, in words.
+    fn suggestion(&self) -> String {
+        let again = match (self.told.retriable, self.told.retry) {
+            (true, _) => match self.told.retry_after {
+                Some(wait) => return format!("The same call may be made again after {} ms.", wait.as_millis()),
+                None => "The same call may be made again.",
+            },
+            (false, Some(NoRetry::Suppressed)) => "Do not make the same call again: it may act twice.",
+            (false, Some(NoRetry::Exhausted)) => {
+                "Do not make the same call again: it was retried as often as it may be."
+            }
+            (false, None) => "Do not make the same call again.",
+        };
+        again.to_owned()
+    }
+}

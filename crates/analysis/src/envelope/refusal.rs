@@ -1,0 +1,173 @@
+//! The answers of a graph of actions: five refusals and the success, each with what is valid now.
+
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+use super::call::{EnvelopeCall, NextActions, ToldFailure};
+use playproof_engine::classify::reads_as_unanswered;
+use playproof_engine::event::{AdmissionRefusal, Decision};
+use playproof_engine::time::Duration;
+
+/// A refusal or a success. Absent fields are not written.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct RefusalEnvelope {
+    /// Which refusal; none of a success.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<&'static str>,
+    /// The action that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requested: Option<String>,
+    /// The action that succeeded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub action: Option<String>,
+    /// The last action that is done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
+    /// All actions, where the one asked for is none of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub known_actions: Option<Vec<String>>,
+    /// Why the inputs do not fit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Which input does not fit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub details: Option<RefusalDetails>,
+    /// How long an attempt may take.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout_seconds: Option<Seconds>,
+    /// The name of the error.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error_type: Option<String>,
+    /// The message of the error; redacted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error_message: Option<String>,
+    /// What happened, for people; redacted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// The actions that are valid now; none without a graph.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub valid_next_actions: Option<Vec<String>>,
+    /// The schemas of their inputs, after a success.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_action_schemas: Option<serde_json::Map<String, Value>>,
+}
+
+/// The input that does not fit.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RefusalDetails {
+    /// Its name.
+    pub field: String,
+    /// Its value.
+    pub got: Value,
+}
+
+/// A span in seconds: a whole number, else with decimals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seconds(Duration);
+
+impl Seconds {
+    /// `30`, `0.2`.
+    fn text(self) -> String {
+        let (whole, millis) = (self.0.as_millis() / 1_000, self.0.as_millis() % 1_000);
+        let decimals = format!("{millis:03}");
+        match decimals.trim_end_matches('0') {
+            "" => whole.to_string(),
+            decimals => format!("{whole}.{decimals}"),
+        }
+    }
+}
+
+impl Serialize for Seconds {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let number: Result<serde_json::Number, _> = self.text().parse();
+        number.map_err(serde::ser::Error::custom)?.serialize(serializer)
+    }
+}
+
+impl RefusalEnvelope {
+    pub(super) fn of_success(call: &EnvelopeCall<'_>) -> RefusalEnvelope {
+        let position = call.next.and_then(|next| next.position);
+        let schema =
+            |(name, schema): &(&str, Option<&Value>)| ((*name).to_owned(), schema.cloned().unwrap_or_default());
+        RefusalEnvelope {
+            action: Some(call.name.to_owned()),
+            state: position.map(str::to_owned),
+            valid_next_actions: call.next.map(valid),
+            next_action_schemas: call.next.map(|next| next.valid.iter().map(schema).collect()),
+            ..RefusalEnvelope::default()
+        }
+    }
+}
+
+impl ToldFailure<'_> {
+    pub(super) fn refusal(&self) -> RefusalEnvelope {
+        let (name, next) = (self.call.name, self.call.next);
+        let common = RefusalEnvelope {
+            requested: Some(name.to_owned()),
+            valid_next_actions: next.map(valid),
+            ..RefusalEnvelope::default()
+        };
+        match self.refused() {
+            Some(AdmissionRefusal::UnknownAction) => RefusalEnvelope {
+                error: Some("unknown_action"),
+                known_actions: next.map(|next| next.known.iter().map(|name| (*name).to_owned()).collect()),
+                ..common
+            },
+            Some(AdmissionRefusal::InvalidTransition) => {
+                RefusalEnvelope { error: Some("invalid_transition"), message: Some(unreachable(name, next)), ..common }
+            }
+            Some(AdmissionRefusal::ValidationFailed | AdmissionRefusal::Schema) => self.unfit(common),
+            Some(why) => RefusalEnvelope { error: Some(why.as_str()), message: Some(self.message()), ..common },
+            None if self.error().is_some_and(reads_as_unanswered) => self.timeout(common),
+            None => self.raised(common),
+        }
+    }
+
+    fn unfit(&self, common: RefusalEnvelope) -> RefusalEnvelope {
+        let unfit = self.call.unfit;
+        RefusalEnvelope {
+            error: Some("validation_failed"),
+            reason: Some(unfit.map_or_else(|| self.message(), |unfit| unfit.reason.to_owned())),
+            details: unfit.map(|unfit| RefusalDetails { field: unfit.field.to_owned(), got: unfit.got.clone() }),
+            ..common
+        }
+    }
+
+    /// The last attempt took as long as it may.
+    fn timeout(&self, common: RefusalEnvelope) -> RefusalEnvelope {
+        let of_call = |what: &Decision| match what {
+            Decision::AttemptFinished { latency, .. } => *latency,
+            _ => None,
+        };
+        let mut events = self.transcript.events.iter().rev().filter(|event| event.call == self.told.call);
+        let Some(span) = events.find_map(|event| of_call(&event.what)) else { return self.raised(common) };
+        let seconds = Seconds(span);
+        RefusalEnvelope {
+            error: Some("action_timeout"),
+            timeout_seconds: Some(seconds),
+            message: Some(format!("action '{}' exceeded its {}s timeout.", self.call.name, seconds.text())),
+            ..common
+        }
+    }
+
+    fn raised(&self, common: RefusalEnvelope) -> RefusalEnvelope {
+        let error = self.error();
+        let named = error.and_then(|error| error.code.as_deref().or(error.kind.as_deref()));
+        RefusalEnvelope {
+            error: Some("action_error"),
+            error_type: Some(named.unwrap_or(self.told.class.as_str()).to_owned()),
+            error_message: Some(self.message()),
+            ..common
+        }
+    }
+}
+
+fn valid(next: NextActions<'_>) -> Vec<String> {
+    next.valid.iter().map(|(name, _)| (*name).to_owned()).collect()
+}
+
+/// The message of a transition that does not exist, with the list as the library prints it.
+fn unreachable(name: &str, next: Option<NextActions<'_>>) -> String {
+    let valid: Vec<String> = next.map(valid).unwrap_or_default().iter().map(|name| format!("'{name}'")).collect();
+    format!("action '{name}' is not reachable from current state. Valid actions now: [{}].", valid.join(", "))
+}

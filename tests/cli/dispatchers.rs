@@ -1,0 +1,176 @@
+//! What a dispatcher's calls share is known to every command that simulates recorded calls: two runs of one dispatcher share,
+//! one run with two dispatchers does not.
+
+use super::{Place, Run};
+
+const PLAYBOOK: &str = "\
+format: playbook/1
+name: sharing
+queues: [people]
+default_queue: people
+verdicts:
+  down:
+    means: It did not work now.
+    effect: not_applied
+    then: { retry_with_backoff: { backoff_ms: [100], max_retries: 1 } }
+classify: [{ rule: down, when: { kind: 5xx }, verdict: down }]
+dedupe: { window_ms: 60000 }
+tools: { pay: { access: write } }
+";
+
+/// Two calls with one key; the second is made when the first has succeeded, and fails.
+fn place(first: &str, second: &str) -> Place {
+    let made = |names: &str, call: u32| {
+        let at = call * 1_000;
+        format!(
+            r#"{{"type":"tool_call",{names},"call_id":"c{call}","tool":"pay","args":{{}},"idempotency_key":"k","at_ms":{at}}}"#
+        )
+    };
+    let answered = |names: &str, call: u32, attempt: u32, answer: &str| {
+        let at = call * 1_000 + attempt * 100;
+        format!(r#"{{"type":"tool_result",{names},"call_id":"c{call}","attempt":{attempt},"at_ms":{at},{answer}}}"#)
+    };
+    let (ok, fails) = (r#""status":"ok""#, r#""status":"error","error":{"kind":"5xx"}"#);
+    let place = Place::new();
+    let lines = [
+        made(first, 1),
+        answered(first, 1, 1, ok),
+        made(second, 2),
+        answered(second, 2, 1, fails),
+        answered(second, 2, 2, fails),
+    ];
+    place.write("trace.jsonl", lines.join("\n") + "\n");
+    place.write("sharing.yaml", PLAYBOOK);
+    place.write("alone.yaml", PLAYBOOK.replace("dedupe: { window_ms: 60000 }\n", "").replace("sharing", "alone"));
+    place
+}
+
+const SHARED: [(&str, &str); 2] = [
+    (r#""run_id":"r1","dispatcher_id":"d""#, r#""run_id":"r2","dispatcher_id":"d""#),
+    (r#""run_id":"r1""#, r#""run_id":"r1""#),
+];
+
+const APART: [(&str, &str); 2] = [
+    (r#""run_id":"r1","dispatcher_id":"d""#, r#""run_id":"r1","dispatcher_id":"e""#),
+    (r#""run_id":"r1""#, r#""run_id":"r2""#),
+];
+
+/// What a command shows of the two calls where they share a dispatcher, and where they do not.
+fn shown(args: &[&str], says: impl Fn(&str) -> bool) -> [Vec<bool>; 2] {
+    let run = |(first, second): (&str, &str)| says(&place(first, second).run(args).out);
+    [SHARED.map(run).to_vec(), APART.map(run).to_vec()]
+}
+
+#[test]
+fn a_replay_asks_the_dispatcher_of_a_call() {
+    let args = ["replay", "trace.jsonl", "--playbook", "sharing.yaml", "--format", "jsonl"];
+    assert_eq!(shown(&args, |out| out.contains("served_from_cache")), [[true; 2], [false; 2]]);
+}
+
+#[test]
+fn explain_asks_the_dispatcher_of_a_call() {
+    let args = ["explain", "trace.jsonl", "c2", "--playbook", "sharing.yaml"];
+    assert_eq!(shown(&args, |out| out.contains("cached")), [[true; 2], [false; 2]]);
+}
+
+#[test]
+fn impact_asks_the_dispatcher_of_a_call() {
+    let args = ["impact", "--base", "alone.yaml", "--candidate", "sharing.yaml", "trace.jsonl"];
+    assert_eq!(shown(&args, |out| out.contains("cached")), [[true; 2], [false; 2]]);
+}
+
+#[test]
+fn mine_asks_the_dispatcher_of_a_call() {
+    let args = ["mine", "trace.jsonl", "--playbook", "sharing.yaml"];
+    assert_eq!(shown(&args, |out| out.contains(", 0 exhausted")), [[true; 2], [false; 2]]);
+}
+
+/// What `feedback add` says of the call `c2` of a trace under a playbook that shares this.
+fn kept(shared: &str, trace: &[String]) -> Run {
+    let place = Place::new();
+    let playbook = PLAYBOOK
+        .replace("dedupe: { window_ms: 60000 }", shared)
+        .replace("not_applied", "not_applied\n    breaker: failure");
+    place.write("sharing.yaml", playbook);
+    place.write("trace.jsonl", trace.join("\n") + "\n");
+    place.run(&["feedback", "add", "trace.jsonl", "--call", "c2", "--note", "x", "--playbook", "sharing.yaml"])
+}
+
+/// A call and the times and answers of its attempts, in one line each.
+fn called(names: &str, id: &str, at: u32, answers: &[(u32, &str)]) -> Vec<String> {
+    let call =
+        format!(r#"{{"type":"tool_call",{names},"call_id":"{id}","tool":"pay","args":{{"id":"{id}"}},"at_ms":{at}}}"#);
+    let answer = |(n, (at, answer)): (usize, &(u32, &str))| {
+        let attempt = n + 1;
+        format!(r#"{{"type":"tool_result",{names},"call_id":"{id}","attempt":{attempt},"at_ms":{at},{answer}}}"#)
+    };
+    std::iter::once(call).chain(answers.iter().enumerate().map(answer)).collect()
+}
+
+const OK: &str = r#""status":"ok""#;
+const DOWN: &str = r#""status":"error","error":{"kind":"5xx"}"#;
+const BREAKER: &str = "breakers:\n  pay: { window: { calls: 9 }, failure_count: 2, open_ms: 9000 }";
+
+#[test]
+fn feedback_keeps_the_calls_of_a_dispatcher_and_no_others() {
+    let trace = |second: &str| {
+        let first = called(r#""run_id":"r1","dispatcher_id":"d""#, "c1", 0, &[(5, DOWN), (120, DOWN)]);
+        let other = called(r#""run_id":"r3","dispatcher_id":"e""#, "c3", 500, &[(505, OK)]);
+        [first, other, called(second, "c2", 1_000, &[(1_005, OK)])].concat()
+    };
+    let run = kept(BREAKER, &trace(r#""run_id":"r2","dispatcher_id":"d""#));
+    assert!(
+        run.out.contains("kept as pay-refused-") && run.out.contains(": 2 calls of dispatcher d\n"),
+        "{}{}",
+        run.out,
+        run.err
+    );
+    let run = kept(BREAKER, &trace(r#""run_id":"r2","dispatcher_id":"f""#));
+    assert!(
+        run.out.contains("kept as pay-succeeded-") && run.out.contains(": 1 call of dispatcher f\n"),
+        "{}{}",
+        run.out,
+        run.err
+    );
+}
+
+#[test]
+fn feedback_keeps_a_later_call_if_it_decides_the_call() {
+    let (names, wait) = (r#""run_id":"r1""#, 50);
+    let trace = |later: &[(u32, &str)]| {
+        [
+            called(names, "c2", 0, &[(5, DOWN), (120, OK)])[..2].to_vec(),
+            called(names, "c4", wait, later),
+            called(names, "c2", 0, &[(5, DOWN), (120, OK)])[2..].to_vec(),
+        ]
+        .concat()
+    };
+    let run = kept(BREAKER, &trace(&[(wait + 5, DOWN)]));
+    assert!(
+        run.out.contains("kept as pay-5xx-") && run.out.contains(": 2 calls of run r1\n"),
+        "{}{}",
+        run.out,
+        run.err
+    );
+    let run = kept(BREAKER, &trace(&[(wait + 5, OK)]));
+    assert!(run.out.contains("kept as pay-5xx-") && run.out.contains(": 1 call of run r1\n"), "{}{}", run.out, run.err);
+}
+
+#[test]
+fn a_call_that_shares_state_with_too_many_others_is_not_kept_and_told_why() {
+    let trace = |calls: u32| {
+        let before = (0..calls).flat_map(|n| called(r#""run_id":"r1""#, &format!("b{n}"), 10 * n, &[(10 * n + 5, OK)]));
+        before.chain(called(r#""run_id":"r1""#, "c2", 90_000, &[(90_005, OK)])).collect::<Vec<_>>()
+    };
+    let run = kept("budget: { tool_calls: 1001 }", &trace(1_001));
+    assert_eq!(run.code, 2, "{}", run.out);
+    assert!(run.err.contains("the call `r1#1002` shares state with too many others to be kept"), "{}", run.err);
+    assert!(run.err.contains("a slice holds at most 1,000 other calls of a dispatcher"), "{}", run.err);
+    let run = kept("budget: { tool_calls: 1000 }", &trace(1_000));
+    assert!(
+        run.out.contains("kept as pay-refused-") && run.out.contains(": 1,001 calls of run r1\n"),
+        "{}{}",
+        run.out,
+        run.err
+    );
+}
