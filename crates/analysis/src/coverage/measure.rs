@@ -209,6 +209,7 @@ fn place(loaded: &Loaded, target: Target) -> Option<Range<usize>> {
         Target::Told(id) => places.tell(id).or_else(|| places.verdict(id)),
         Target::Edge { from: Some(from), .. } => places.next_of(from),
         Target::Edge { from: None, .. } => places.graph_entry(),
+        Target::Step(action, _) => places.action(action),
         Target::Cell(cell) => places.verdict(cell.verdict),
     }
 }

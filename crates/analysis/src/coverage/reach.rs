@@ -59,6 +59,7 @@ impl<'a> Reach<'a> {
             Target::Queue(id) => self.queue(id),
             Target::Tool(row) => self.tool(row),
             Target::Edge { from, .. } => self.edge(from),
+            Target::Step(action, _) => self.edge(Some(action)),
             Target::Cell(cell) => self.ungiven(cell.verdict).or_else(|| self.cell(cell)),
         }
     }

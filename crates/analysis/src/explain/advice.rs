@@ -198,7 +198,7 @@ impl Advice {
         };
         let names = |ids: &[StepId]| ids.iter().map(|id| plan.names.step(steps.action, *id).to_owned()).collect();
         let failed = steps.failed.map(|id| plan.names.step(steps.action, id).to_owned());
-        let basis = Basis::Steps { completed: names(&steps.completed), failed, skipped: names(&steps.skipped) };
+        let basis = Basis::Steps(names(&steps.completed), failed, names(&steps.skipped));
         let state = UpstreamState::new(known, basis);
         let action = plan.playbook.actions.get(steps.action.index());
         let mut had_turn = steps.completed.iter().chain(&steps.failed);

@@ -132,11 +132,7 @@ impl EventKind {
             EventKind::Queued => (FieldKey::Place, &[FieldKey::Cause], Role::Waiting),
             EventKind::ActionWithheld => (FieldKey::Action, &[], Role::Offer),
             EventKind::ActionReleased => (FieldKey::Action, &[], Role::Offer),
-            EventKind::StepEnded => (
-                FieldKey::Step,
-                &[FieldKey::Ended, FieldKey::Effect, FieldKey::Attempts, FieldKey::ActsAgain],
-                Role::Attempt,
-            ),
+            EventKind::StepEnded => (FieldKey::Step, STEP_END, Role::Attempt),
             EventKind::StepSkipped => (FieldKey::Step, &[], Role::Stop),
             EventKind::Joined => (FieldKey::Leader, &[], Role::Admission),
             EventKind::ServedFromCache => (FieldKey::Leader, &[FieldKey::Age], Role::Admission),
@@ -193,6 +189,8 @@ impl EventKind {
         matches!(self.definition().2, Role::Resend | Role::Stop | Role::GiveUp)
     }
 }
+
+const STEP_END: &[FieldKey] = &[FieldKey::Ended, FieldKey::Effect, FieldKey::Attempts, FieldKey::ActsAgain];
 
 /// The role of an event for its call.
 enum Role {

@@ -8,6 +8,7 @@ mod expectation;
 mod findings;
 mod gate_account;
 mod meaning;
+mod mentioned;
 mod names;
 mod pace;
 mod plan;
@@ -18,6 +19,7 @@ mod repeats;
 mod scenario;
 mod session;
 mod session_call;
+mod session_steps;
 #[cfg(test)]
 mod sharing_tests;
 mod simulator;

@@ -5,15 +5,12 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::classify::Memo;
-use crate::event::{
-    AdmissionRefusal, CircuitChange, Decision, DecisionEvent, Finding, FindingBy, FindingId, Outcome, OutcomeKind,
-    StopReason,
-};
-use crate::ids::{ArgsId, CallId, ErrorId, Interner, KeyId, RunId, ServerId, TokenId, ToolId};
+use crate::event::{CircuitChange, Decision, DecisionEvent, Finding, FindingBy, FindingId, Outcome, OutcomeKind};
+use crate::ids::{ArgsId, CallId, Interner, KeyId, RunId, ServerId, TokenId, ToolId};
 use crate::time::Instant;
 use crate::upstream::{Answer, MissingAnswerPolicy, Request, Upstream};
 
-use super::active_calls::{ActiveCall, Mentioned, SessionCalls, SharedIds};
+use super::active_calls::{ActiveCall, SessionCalls, SharedIds};
 use super::amplification::{self, Outage};
 use super::event_loop::{EventLoop, LoopStep, LoopStop};
 use super::findings;
@@ -23,14 +20,14 @@ use super::pace::{Pace, RecordedMoment, StartedCalls};
 use super::plan::{GateJudgement, Plan};
 use super::record::{CallTally, Errors, SimulationRecord};
 use super::scenario::ScenarioCall;
-use super::session_call::{SessionCall, StepTie};
+use super::session_call::SessionCall;
 use super::told;
 
 /// The calls of one dispatcher under one playbook.
 #[derive(Debug, Default)]
 pub struct Session {
-    event_loop: EventLoop,
-    cast: SessionCalls,
+    pub(super) event_loop: EventLoop,
+    pub(super) cast: SessionCalls,
     /// Calls that were fed and have no start yet, by run: the first of a run waits until others are over.
     held: BTreeMap<Option<RunId>, VecDeque<Box<ActiveCall>>>,
     /// The runs whose first held call waits for the end of calls that ended at the very moment at which it was made.
@@ -40,7 +37,7 @@ pub struct Session {
     /// No call starts before this moment any more.
     watermark: Instant,
     tokens: Interner,
-    names: SharedNames,
+    pub(super) names: SharedNames,
     pace: Pace,
     /// The calls of all runs, for the recorded pace.
     started: StartedCalls,
@@ -132,29 +129,6 @@ impl Session {
             self.held.entry(run).or_default().push_back(fed);
             self.release(run);
         }
-    }
-
-    /// Keeps an action whose steps may follow, and takes a step of one; gives back any other call.
-    fn tied(&mut self, fed: Box<ActiveCall>, tie: StepTie, run: u128) -> Option<Box<ActiveCall>> {
-        let parent = match tie {
-            StepTie::Step(of) => self.cast.actions.find(of),
-            StepTie::None | StepTie::Action(_) => None,
-        };
-        for action in self.cast.actions.pass(run, fed.call.place.line, parent) {
-            self.event_loop.add_no_step(action);
-        }
-        if let StepTie::Action(id) = tie {
-            self.cast.actions.add(id, run, &fed);
-        }
-        let Some(parent) = parent else { return Some(fed) };
-        let run = fed.shared.as_ref().map(|shared| shared.run);
-        if let Some(started) = self.started_calls(run) {
-            started.note_start(fed.number, fed.call.end());
-        }
-        if let Some(start) = self.cast.feed_step(parent, fed, self.event_loop.now()) {
-            self.event_loop.add_start(start, None);
-        }
-        None
     }
 
     /// Promises that no call before `at` will be fed; one that is fed nevertheless starts later.
@@ -309,18 +283,11 @@ impl Session {
     }
 
     /// The calls that the start of a call of this run may depend on.
-    fn started_calls(&mut self, run: Option<RunId>) -> Option<&mut StartedCalls> {
+    pub(super) fn started_calls(&mut self, run: Option<RunId>) -> Option<&mut StartedCalls> {
         match (run?, self.pace) {
             (_, Pace::Recorded) => Some(&mut self.started),
             (run, Pace::Causal) => self.names.runs.get_mut(run.0).map(|run| &mut run.pace),
         }
-    }
-
-    /// Actions that wait for a step wait in vain; whether there is one.
-    fn end_waits_for_steps(&mut self) -> bool {
-        let in_vain = self.cast.actions.pass_all();
-        in_vain.iter().for_each(|action| self.event_loop.add_no_step(*action));
-        !in_vain.is_empty()
     }
 
     /// Distributes the events to their calls, and closes calls that have ended.
@@ -407,56 +374,11 @@ impl Session {
             && !live.record.events.iter().any(sends)
     }
 
-    /// The other call that an event mentions.
-    fn mentioned(&self, plan: &Plan, event: &DecisionEvent) -> Option<Mentioned> {
-        let of_live = |leader: CallId, error: Option<ErrorId>| {
-            let live = self.cast.live.get(leader.index())?.as_ref()?;
-            let error = error.and_then(|error| live.errors.get(error));
-            Some(Mentioned { name: live.name.clone(), error })
-        };
-        match event.what {
-            Decision::Joined { leader } | Decision::TookOver { leader } => of_live(leader, None),
-            Decision::Queued { behind: Some(behind), .. } => of_live(behind, None),
-            Decision::Outcome(Outcome { kind: OutcomeKind::Joined { leader, .. }, last_error, .. }) => {
-                of_live(leader, last_error)
-            }
-            // The other calls may have left: their names are kept.
-            Decision::ServedFromCache { .. } | Decision::Outcome(Outcome { kind: OutcomeKind::Cached { .. }, .. }) => {
-                let key = self.shared_of(event.call)?.key?;
-                Some(Mentioned { name: self.names.keys.get(key.0)?.leader.clone(), error: None })
-            }
-            Decision::Refused { why, by: Some(by), .. } => {
-                let stop = match why {
-                    AdmissionRefusal::CircuitOpen => StopReason::CircuitOpen,
-                    _ => StopReason::Budget,
-                };
-                self.stopped_by(plan, event, stop, by)
-            }
-            Decision::Outcome(Outcome { kind, stopped_by: Some(by), .. }) if by != event.call => {
-                self.stopped_by(plan, event, kind.shared_stop()?, by)
-            }
-            _ => None,
-        }
-    }
-
     /// Keeps what is told of a call for one that ends as it did: it may have left when that one is closed.
     fn note_told(&mut self, plan: &Plan, event: &DecisionEvent) {
         let Decision::Outcome(Outcome { kind: OutcomeKind::Joined { leader, .. }, .. }) = event.what else { return };
         let told = self.cast.live.get(leader.index()).and_then(Option::as_ref).and_then(|live| live.told(plan));
         self.cast.live_mut(event.call).leader_told = told;
-    }
-
-    /// The call that opened the circuit or took the last of the budget at which a call stopped. It may have left: its name
-    /// is kept.
-    fn stopped_by(&self, plan: &Plan, event: &DecisionEvent, stop: StopReason, by: CallId) -> Option<Mentioned> {
-        let live = self.cast.live.get(event.call.index())?.as_ref()?;
-        let shared = live.shared?;
-        let name = match stop {
-            StopReason::CircuitOpen => self.names.opened_by.get(&shared.server)?,
-            StopReason::RetryBudget => self.names.spenders.get(&live.retry_budget(plan, event.what)?)?,
-            _ => self.names.runs.get(shared.run.0)?.takers.get(&by)?,
-        };
-        Some(Mentioned { name: name.clone(), error: None })
     }
 
     /// The same event, whose server has the number that it has in the call's own record.
@@ -472,7 +394,7 @@ impl Session {
         DecisionEvent { what: Decision::Circuit { server, change }, ..event }
     }
 
-    fn shared_of(&self, call: CallId) -> Option<SharedIds> {
+    pub(super) fn shared_of(&self, call: CallId) -> Option<SharedIds> {
         self.cast.live.get(call.index())?.as_ref()?.shared
     }
 

@@ -171,7 +171,7 @@ fn by_basis(state: &UpstreamState) -> String {
             other_arguments(&state.other_arguments),
             text::fitted(&name(owner), 60)
         ),
-        Basis::Steps { completed, failed, skipped } => steps(completed, failed.as_deref(), skipped),
+        Basis::Steps(completed, failed, skipped) => steps(completed, failed.as_deref(), skipped),
         Basis::KeyReversed => {
             "Unknown: a reversal under this key was confirmed, or may have been, and an upstream that honours \
                                keys goes on giving its first answer, whether the effect is there or not. Look upstream."
