@@ -91,7 +91,7 @@ pub(super) fn with_steps(playbook: &Playbook, call: &mut FixtureCall, place: usi
     let action = playbook.actions.iter().find(|action| *action.tool == *call.tool && !action.steps.is_empty());
     let Some(action) = action.filter(|_| call.steps.is_empty()) else { return };
     call.is_action = true;
-    let own = std::mem::take(&mut call.script);
+    let own = Script { reversal: Vec::new(), ..std::mem::take(&mut call.script) }; // a step has no token
     let steps = action.steps.iter().enumerate().map(|(n, step)| FixtureStep {
         step: step.name.to_string(),
         name: format!("{}/{}", call.name, step.name),
