@@ -50,7 +50,8 @@ impl KnownTools {
         for name in workspace.fixture_names().unwrap_or_default() {
             let Ok(source) = workspace.read(&workspace.fixture_path(&name)) else { continue };
             let Ok(fixture) = fixture::parse(source.clone()) else { continue };
-            let calls: BTreeSet<String> = fixture.calls.iter().map(|call| call.tool.clone()).collect();
+            let calls: BTreeSet<String> =
+                fixture.calls.iter().filter(|call| !call.is_action).map(|call| call.tool.clone()).collect();
             let rows = fixture.tools.iter().map(|row| (row.pattern.as_str(), place(&source, &row.pattern)));
             self.stop(&source, &stopped_globs_of_rows(&rows.collect::<Vec<_>>(), &calls));
             self.known.extend(calls);

@@ -191,6 +191,15 @@ On assumed tool facts, and where the calls name no run, it is a doubt.
 What to do: find out whether both acted, and take the surplus back. Give the action a key, or withhold it until its last \
 attempt is known to have ended, as the graph does.",
         ),
+        FindingId::RanAfterFailedStep => (
+            "a step that was sent after another step of its action had failed",
+            "\
+The recording has the steps of an action (`parent` and `step`), and one of them was sent after another one had failed. A \
+playbook ends an action at its first failure and skips the rest, so what this step did upstream stands without the steps \
+before it. It is looked for under playbooks in which an action has such a step.
+
+What to do: look upstream for what the step did. Let the harness end an action at its first failure.",
+        ),
         FindingId::OutOfOrder => (
             "a recorded call that the graph does not let through",
             "\

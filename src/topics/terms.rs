@@ -167,6 +167,11 @@ pub const TERMS: &[(&str, &str, &str)] = &[
         "`actions` of a playbook names them. A call of an action is a call of its tool. docs/graph.md has the keys.",
     ),
     (
+        "step",
+        "one of several calls of tools that an action makes, one after the other",
+        "`steps` of an action names them. The first that does not succeed ends the action. docs/steps.md has the keys.",
+    ),
+    (
         "graph",
         "which action may follow which",
         "`graph` of a playbook says with which actions a run begins (`entry`), and what may follow each (`next`). The position \

@@ -81,6 +81,13 @@ pub const WORDS: &[(&str, &str, &str, &str)] = &[
     ),
     (
         "outcome",
+        "skipped",
+        "a step whose action had ended before its turn",
+        "Nothing was sent for it, and its effect is `not_applied`. The first step of an action that does not succeed ends the \
+         action, and the rest is skipped; what was done before stays done. docs/steps.md has the rules.",
+    ),
+    (
+        "outcome",
         "cancelled",
         "the caller went away",
         "The dispatcher sends nothing more, and frees what the call held. What was sent may have acted: the claim is what is \

@@ -22,6 +22,7 @@ mod recordings;
 mod repeated;
 mod same_bytes;
 mod schema;
+mod steps;
 mod suggested;
 
 use std::ops::Deref;

@@ -46,6 +46,17 @@ pub struct RecordedCall {
     pub answers: Vec<RecordedAnswer>,
     /// What its dispatcher recorded of it, beside the answers.
     pub dispatch: Option<Box<RecordedDispatch>>,
+    /// Of which call it is a step.
+    pub parent: Option<Box<RecordedStep>>,
+}
+
+/// Of which call a recorded call is a step.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RecordedStep {
+    /// The id of the action's call.
+    pub call: Box<str>,
+    /// The name of the step.
+    pub step: Box<str>,
 }
 
 /// What a dispatcher recorded of a call.
@@ -194,6 +205,7 @@ impl RecordedCall {
             key_is_reversed: false,
             answers: Vec::new(),
             dispatch: None,
+            parent: None,
         };
         call.reset(texts, place);
         call
@@ -225,6 +237,7 @@ impl RecordedCall {
         self.key_is_reversed = false;
         self.answers.clear();
         self.dispatch = None;
+        self.parent = None;
     }
 
     /// Bytes allocated for its texts.
@@ -308,6 +321,11 @@ impl RecordedCall {
     /// The dispatcher that handled it, if the trace names dispatchers.
     pub fn dispatcher(&self) -> Option<&str> {
         self.part(DISPATCHER)
+    }
+
+    /// Of a step: the id of the action's call, and its own name.
+    pub fn step(&self) -> Option<(&str, &str)> {
+        self.parent.as_ref().map(|parent| (&*parent.call, &*parent.step))
     }
 
     /// When its caller went away, if that is recorded.

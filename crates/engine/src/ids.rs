@@ -48,6 +48,8 @@ ids! {
     QueueId(u16);
     /// An action, by its place in the playbook.
     ActionId(u16);
+    /// A step, by its place in its action.
+    StepId(u16);
     /// A retry budget, by its place in the playbook.
     RetryBudgetId(u16);
     /// The text of a `reason` in the playbook.

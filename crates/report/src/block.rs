@@ -13,6 +13,7 @@ use playproof_engine::call::{AnswerTo, RecordedCall, Reply};
 use playproof_engine::event::{
     EffectClaim, Finding, FindingBy, Intent, IntentBalance, LedgerKind, OutcomeKind, Provenance,
 };
+use playproof_engine::ids::StepId;
 use playproof_engine::time::Duration;
 use playproof_trace::origin::Origin;
 
@@ -222,6 +223,16 @@ pub(crate) fn foot(run: &RunView<'_>, recorded: Option<&RecordedCall>) -> Vec<(&
         ("outcome", timeline::outcome(&run.transcript, outcome.kind)),
         ("effect", effect(outcome.claim, run, recorded)),
     ];
+    if let Some(steps) = run.transcript.steps_of(run.call) {
+        let names = |ids: &[StepId]| {
+            let names: Vec<&str> = ids.iter().map(|id| run.transcript.names.step(steps.action, *id)).collect();
+            if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+        };
+        let failed = steps.failed.map_or_else(String::new, |failed| format!("; ended by {}", names(&[failed])));
+        let skipped =
+            if steps.skipped.is_empty() { String::new() } else { format!("; skipped: {}", names(&steps.skipped)) };
+        rows.push(("steps", format!("done: {}{failed}{skipped}", names(&steps.completed))));
+    }
     if let Some(valid) = run.transcript.valid_after(run.call) {
         let next = timeline::actions(&run.transcript, &valid.next);
         let withheld = match valid.withheld.as_slice() {
@@ -251,6 +262,9 @@ fn strong_first(mut rows: Vec<(&'static str, String)>, palette: Palette) -> Vec<
 /// The effect claim, and what the ledger holds.
 fn effect(claim: EffectClaim, run: &RunView<'_>, recorded: Option<&RecordedCall>) -> String {
     let claims = format!("claims {}", claim.as_str());
+    if run.transcript.steps_of(run.call).is_some() {
+        return format!("{claims}, by its steps");
+    }
     match (run.intent, recorded) {
         (None, _) => format!("{claims} (a read)"),
         (Some(_), Some(recorded)) if ProvedEffects::of(recorded).all_taken_back() && run.truth().modelled == 0 => {

@@ -79,6 +79,7 @@ pub fn sentence(id: FindingId, count: u32, about: About) -> String {
         FindingId::IgnoredAdvice => "its agent was told not to make it again".to_owned(),
         FindingId::ReadActed => format!("{} of a tool that only reads", counted(count, "effect", "effects")),
         FindingId::SentWhileRunning => "its action was still open from an earlier call when it was sent".to_owned(),
+        FindingId::RanAfterFailedStep => "it was sent although a step of its action had failed before".to_owned(),
         FindingId::OutOfOrder => "the graph does not let it through where it was made".to_owned(),
         FindingId::Unclassified => {
             format!("{} that no rule of the playbook matches", counted(count, "failure", "failures"))

@@ -13,7 +13,7 @@ use crate::redact::RedactionRules;
 use crate::simd;
 use crate::wire;
 use crate::wire::{AnswerLine, CallLine, DispatchLine, DispatchWhat, LineParser, Listener, UnknownName};
-use playproof_engine::call::{CallTexts, Place, RecordedAnswer, RecordedCall};
+use playproof_engine::call::{CallTexts, Place, RecordedAnswer, RecordedCall, RecordedStep};
 use playproof_engine::time::Instant;
 
 /// What the lines of one piece hold, in their order.
@@ -293,6 +293,9 @@ fn call_entry(
     };
     built.call.at = line.at;
     built.call.timeout = line.timeout;
+    if let Some((call, step)) = &line.step {
+        built.call.parent = Some(Box::new(RecordedStep { call: (&**call).into(), step: (&**step).into() }));
+    }
     if let Some(mut answer) = answer {
         answer.place = place;
         built.call.answers.push(answer);

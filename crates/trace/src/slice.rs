@@ -25,7 +25,10 @@ pub fn lines(calls: &[&RecordedCall]) -> String {
     for (_, n, said) in places {
         let (Some(call), Some(id)) = (calls.get(n), ids.get(n)) else { continue };
         match said {
-            Said::Call => out.call(&output_call(call, id)),
+            Said::Call => {
+                let parent = call.step().map(|(parent, step)| (new_id(calls, &ids, n, parent), step));
+                out.call(&OutputCall { step: parent, ..output_call(call, id) });
+            }
             Said::Answer(answer) => out.result(&output_result(call, id, answer)),
             Said::Cancelled(at) => out.cancel(call.run(), id, at),
             Said::Decided(event) => out.decision(call.run(), id, event),
@@ -53,6 +56,14 @@ fn unique_ids(calls: &[&RecordedCall]) -> Vec<String> {
         id
     };
     calls.iter().enumerate().map(&mut id).collect()
+}
+
+/// The id that the parent of call `n` has here: calls may get another id.
+fn new_id<'a>(calls: &[&RecordedCall], ids: &'a [String], n: usize, parent: &'a str) -> &'a str {
+    let run = calls.get(n).and_then(|call| call.run());
+    let line = calls.get(n).map(|call| call.place.line);
+    let is_it = |call: &RecordedCall| call.id() == Some(parent) && call.run() == run && Some(call.place.line) < line;
+    calls.iter().zip(ids).rfind(|(call, _)| is_it(call)).map_or(parent, |(_, id)| id)
 }
 
 fn output_call<'a>(call: &'a RecordedCall, id: &'a str) -> OutputCall<'a> {

@@ -39,6 +39,8 @@ pub(crate) struct OutputCall<'a> {
     pub(crate) evidence: Option<&'a str>,
     pub(crate) token: Option<&'a str>,
     pub(crate) dispatcher: Option<&'a str>,
+    /// Of a step: the id of the action's call, and its own name.
+    pub(crate) step: Option<(&'a str, &'a str)>,
     /// Microseconds.
     pub(crate) timeout: Option<u64>,
     pub(crate) source: &'a str,
@@ -135,6 +137,8 @@ impl TraceWriter {
         object.json("evidence_refs", call.evidence);
         object.text("reversal_token", call.token);
         object.text("dispatcher_id", call.dispatcher);
+        object.text("parent", call.step.map(|(parent, _)| parent));
+        object.text("step", call.step.map(|(_, step)| step));
         object.millis("timeout_ms", call.timeout);
         object.end(call.source);
         self.origins.push(call.span, call.source);

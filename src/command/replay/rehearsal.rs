@@ -15,7 +15,7 @@ use playproof_engine::event::{Finding, FindingSeverity, OutcomeKind, Transcript,
 use playproof_engine::fixture::{Fixture, FixtureCall};
 use playproof_engine::ids::CallId;
 use playproof_engine::sim::{Contradiction, Plan, Scenario, SimulationRecord, Simulator, contradictions};
-use playproof_engine::time::Duration;
+use playproof_engine::time::{Duration, Instant};
 use playproof_formats::diagnostic::did_you_mean;
 use playproof_formats::playbook::Loaded;
 use playproof_formats::shell::Command;
@@ -38,6 +38,7 @@ pub struct Rehearsal<'a> {
     fixture: &'a Fixture,
     /// The file of tool facts that was given.
     tools: Option<&'a str>,
+    parts: Vec<Part<'a>>,
     /// The form of the envelopes in JSON, if they are wanted.
     envelope: Option<EnvelopeKind>,
     runs: Vec<Rehearsed<'a>>,
@@ -69,6 +70,16 @@ struct PlaybookJson<'a> {
     contradictions: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     calls: Option<Box<RawValue>>,
+}
+
+/// A call of the fixture, or a step of one.
+struct Part<'a> {
+    name: &'a str,
+    tool: &'a str,
+    args: &'a str,
+    key: Option<String>,
+    token: Option<&'a str>,
+    at: Instant,
 }
 
 /// A fixture under one playbook.
@@ -120,7 +131,8 @@ impl<'a> Rehearsal<'a> {
             Rehearsed { plan, name, scenario, names, record, contradictions }
         };
         let from_root = files::lasting(&project::root(), path);
-        Rehearsal { path, from_root, fixture, tools, envelope: None, runs: plans.iter().map(run).collect() }
+        let runs: Vec<Rehearsed<'a>> = plans.iter().map(run).collect();
+        Rehearsal { path, from_root, fixture, tools, parts: parts(fixture, &runs), envelope: None, runs }
     }
 
     /// The same, whose JSON has envelopes.
@@ -144,7 +156,7 @@ impl<'a> Rehearsal<'a> {
 
     /// Whether the fixture has a call of this name.
     pub fn has_call(&self, name: &str) -> bool {
-        self.fixture.calls.iter().any(|call| call.name == name)
+        self.parts.iter().any(|part| part.name == name)
     }
 
     /// The page: what happens, and the command to run next.
@@ -254,7 +266,7 @@ impl<'a> Rehearsal<'a> {
 
     fn write_calls(&self, run: &Rehearsed<'_>, wanted: Option<&str>, told: &Events, end: &[u8], out: &mut Vec<u8>) {
         for (id, call) in run.calls().filter(|(_, name)| wanted.is_none_or(|wanted| wanted == *name)) {
-            let Some(written) = self.written(call) else { continue };
+            let Some(written) = self.parts.iter().find(|part| part.name == call) else { continue };
             let view = self.view(written, "");
             let seen = run.view(id);
             let parts = CallParts { events: told.clone(), envelope: self.envelope };
@@ -279,8 +291,8 @@ impl<'a> Rehearsal<'a> {
             cells.extend(self.runs.iter().map(value));
             rows.push(cells);
         };
-        for call in &self.fixture.calls {
-            row(format!("{}: outcome", call.name), &|run| run.outcome(&call.name));
+        for call in &self.parts {
+            row(format!("{}: outcome", call.name), &|run| run.outcome(call.name));
         }
         row("attempts".to_owned(), &|run| text::count(run.attempts()));
         row("upstream calls".to_owned(), &|run| text::count(run.sends()));
@@ -313,33 +325,29 @@ impl<'a> Rehearsal<'a> {
 
     /// What `draw` makes of each wanted call, with its number, and of its runs.
     fn each_call<T>(&self, wanted: Option<&str>, draw: impl Fn((usize, &CallView<'_>), &[RunView<'_>]) -> T) -> Vec<T> {
-        let calls = self.fixture.calls.iter().filter(|call| wanted.is_none_or(|wanted| wanted == call.name));
-        let drawn = |(n, call): (usize, &FixtureCall)| {
+        let calls = self.parts.iter().filter(|call| wanted.is_none_or(|wanted| wanted == call.name));
+        let drawn = |(n, call): (usize, &Part<'_>)| {
             let runs: Vec<RunView<'_>> =
-                self.runs.iter().filter_map(|run| Some(run.view(run.id(&call.name)?))).collect();
-            let facts = self.runs.first().and_then(|run| run.facts(&call.name)).unwrap_or_default();
+                self.runs.iter().filter_map(|run| Some(run.view(run.id(call.name)?))).collect();
+            let facts = self.runs.first().and_then(|run| run.facts(call.name)).unwrap_or_default();
             draw((n + 1, &self.view(call, &facts)), &runs)
         };
         calls.enumerate().map(drawn).collect()
     }
 
-    fn written(&self, name: &str) -> Option<&FixtureCall> {
-        self.fixture.calls.iter().find(|call| call.name == name)
-    }
-
-    fn view<'v>(&'v self, call: &'v FixtureCall, facts: &'v str) -> CallView<'v> {
+    fn view<'v>(&'v self, call: &'v Part<'_>, facts: &'v str) -> CallView<'v> {
         CallView {
-            reference: &call.name,
+            reference: call.name,
             id: None,
             run: None,
             input: Some(self.path),
             input_from_root: Some(&self.from_root),
             line: None,
             path: None,
-            tool: &call.tool,
-            args: Some(&call.args),
+            tool: call.tool,
+            args: Some(call.args),
             key: call.key.as_deref(),
-            token: call.token.as_deref(),
+            token: call.token,
             facts,
             declared: true,
             at: call.at,
@@ -361,6 +369,26 @@ impl<'a> Rehearsal<'a> {
         let explain = Command::new("playproof explain").path(self.path).names(call);
         explain.flag("--playbook", run.map_or("", |run| run.name)).flag_if("--tools", self.tools)
     }
+}
+
+/// The calls of a fixture, each followed by its steps that a run has.
+fn parts<'a>(fixture: &'a Fixture, runs: &[Rehearsed<'a>]) -> Vec<Part<'a>> {
+    let mut parts = Vec::new();
+    for call in &fixture.calls {
+        let FixtureCall { name, tool, args, key, token, at, .. } = call;
+        let tool_of = |name: &str| {
+            let mut all = runs.iter().flat_map(|run| &run.scenario.calls);
+            all.find(|call| call.name == name).map(|call| call.tool_name)
+        };
+        let tool = tool_of(name).unwrap_or(tool);
+        parts.push(Part { name, tool, args, key: key.clone(), token: token.as_deref(), at: *at });
+        for step in &call.steps {
+            let Some(tool) = tool_of(&step.name) else { continue };
+            let key = key.as_ref().map(|key| format!("{key}/{}", step.step));
+            parts.push(Part { name: &step.name, tool, args: &step.args, key, token: None, at: *at });
+        }
+    }
+    parts
 }
 
 impl<'a> Rehearsed<'a> {
@@ -398,7 +426,7 @@ impl<'a> Rehearsed<'a> {
     }
 
     fn attempts(&self) -> u64 {
-        self.record.outcomes.iter().map(|outcome| u64::from(outcome.attempts)).sum()
+        self.record.attempts()
     }
 
     fn sends(&self) -> u64 {
@@ -447,8 +475,7 @@ impl<'a> Rehearsed<'a> {
 
 /// Says that no fixture has the call that was asked for; `flags` are the others that were given.
 pub fn no_such_call(wanted: &str, rehearsals: &[Rehearsal<'_>], flags: &Flags) -> Failure {
-    let names: Vec<&str> =
-        rehearsals.iter().flat_map(|one| &one.fixture.calls).map(|call| call.name.as_str()).collect();
+    let names: Vec<&str> = rehearsals.iter().flat_map(|one| &one.parts).map(|part| part.name).collect();
     let paths: Vec<&str> = rehearsals.iter().map(|one| one.path).collect();
     let failure = Failure::new(format!("there is no call `{wanted}`"));
     match did_you_mean(wanted, names.iter().copied()) {

@@ -137,7 +137,7 @@ fn with_each_seed(name: &str, plan: &mut Plan, fixture: &Fixture, seeds: &RangeI
             wrong.push(SeedContradictions { seed, says });
         }
         ends.push(end(record));
-        attempts.push(record.outcomes.iter().map(|outcome| u64::from(outcome.attempts)).sum());
+        attempts.push(record.attempts());
         waits.push(record.tallies.iter().fold(Duration::ZERO, |sum, tally| sum.plus(tally.added_delay)));
     }
     PlaybookSeeds {

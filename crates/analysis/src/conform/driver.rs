@@ -95,6 +95,8 @@ impl Driver {
             at: self.now,
             timeout: tool.timeout,
             gate: GateFacts::Free,
+            steps: 0,
+            step: None,
             request: refusal.map_or(RequestCheck::Fine, |why| RequestCheck::Refused(why, ErrorId(0))),
         };
         (call, self.input(call, Input::Call(call, facts)))
@@ -143,7 +145,7 @@ impl Driver {
                     told.sent = Some((attempt, within));
                 }
                 Output::Wake { call: of, at } if of == call => told.wake = Some(at),
-                Output::Ask { .. } | Output::Wake { .. } => {}
+                Output::Ask { .. } | Output::Wake { .. } | Output::Step { .. } => {}
             }
         }
         told

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::target::Target;
 use playproof_engine::event::Decision;
-use playproof_engine::fixture::FixtureCall;
-use playproof_engine::ids::{ActionId, AttemptNo, RunId};
+use playproof_engine::fixture::{FixtureCall, FixtureStep};
+use playproof_engine::ids::{ActionId, AttemptNo, RunId, StepId};
 use playproof_engine::playbook::{Graph, Playbook};
 use playproof_engine::sim::{Scenario, SimulationRecord};
 use playproof_engine::time::{Duration, Instant};
-use playproof_engine::upstream::{ScriptedAnswer, UpstreamReply};
+use playproof_engine::upstream::{Script, ScriptedAnswer, UpstreamReply};
 
 /// Adds the edges that the calls of a run took: from where it was to each action that was sent.
 pub(super) fn taken(
@@ -25,9 +25,13 @@ pub(super) fn taken(
     for event in &record.events {
         let Some(call) = scenario.calls.get(event.call.index()) else { continue };
         match event.what {
-            Decision::AttemptStarted { attempt: AttemptNo::FIRST, .. } => {
+            Decision::AttemptStarted { attempt: AttemptNo::FIRST, .. } if call.step.is_none() => {
                 let from = positions.get(&call.run).copied().flatten();
                 targets.extend(action_of(playbook, call.tool_name).map(|to| Target::Edge { from, to }));
+            }
+            Decision::StepEnded { action: to, step: StepId(0), .. } => {
+                let from = positions.get(&call.run).copied().flatten();
+                targets.insert(Target::Edge { from, to });
             }
             Decision::Outcome(_) => {
                 if let Some(valid) = record.valid_next.get(event.call.index()) {
@@ -76,8 +80,27 @@ pub(super) fn call_of(playbook: &Playbook, action: ActionId, place: u64) -> Opti
         at: Instant::from_millis(place),
         ..FixtureCall::default()
     };
-    call.script.attempts.push(ScriptedAnswer { reply: UpstreamReply::Ok, latency: Duration::ZERO, applied: None });
+    call.script.attempts.push(OK);
     Some(call)
+}
+
+const OK: ScriptedAnswer = ScriptedAnswer { reply: UpstreamReply::Ok, latency: Duration::ZERO, applied: None };
+
+/// Gives a call of an action with steps their scripts: its own script answers the step at `place`, the others succeed.
+pub(super) fn with_steps(playbook: &Playbook, call: &mut FixtureCall, place: usize) {
+    let action = playbook.actions.iter().find(|action| *action.tool == *call.tool && !action.steps.is_empty());
+    let Some(action) = action.filter(|_| call.steps.is_empty()) else { return };
+    call.is_action = true;
+    let own = Script { reversal: Vec::new(), ..std::mem::take(&mut call.script) }; // a step has no token
+    let steps = action.steps.iter().enumerate().map(|(n, step)| FixtureStep {
+        step: step.name.to_string(),
+        name: format!("{}/{}", call.name, step.name),
+        group: None,
+        args: call.args.clone(),
+        key: call.key.as_ref().map(|key| format!("{key}/{}", step.name)),
+        script: if n == place { own.clone() } else { Script { attempts: vec![OK], ..Script::default() } },
+    });
+    call.steps = steps.collect();
 }
 
 /// Arguments that fit the action whose body is a tool, if it says what fits.

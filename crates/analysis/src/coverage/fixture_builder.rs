@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::edges::{action_of, arguments, call_of, way_to};
+use super::edges::{action_of, arguments, call_of, way_to, with_steps};
 use super::path::Generator;
 use super::shape::CallShape;
 use super::synthesize::SyntheticFailure;
@@ -185,6 +185,9 @@ impl FixtureBuilder {
                 schema.example().clone_into(&mut call.args);
             }
         }
+        for call in &mut self.calls {
+            with_steps(&plan.playbook, call, 0);
+        }
         Fixture {
             title: self.title,
             playbooks: vec![playbook.to_owned()],
@@ -206,7 +209,8 @@ impl FixtureBuilder {
                 first.tool.as_ref().clone_into(&mut call.tool);
             }
             for tool in self.tools.iter_mut().filter(|tool| is_unknown(&tool.pattern)) {
-                first.tool.as_ref().clone_into(&mut tool.pattern);
+                // A call of an action with steps is answered at its first one.
+                first.steps.first().map_or(&first.tool, |step| &step.tool).as_ref().clone_into(&mut tool.pattern);
             }
         }
         for call in self.calls.iter_mut().filter(|call| call.args == ARGS) {

@@ -136,7 +136,7 @@ pub(super) fn targets_of(plan: &Plan, fixture: &Fixture, simulator: &mut Simulat
     let facts = plan.facts("");
     let rows = fixture.tools.iter().filter_map(|row| ToolRow::new(row.pattern.clone(), facts).ok());
     let own = Tools::new(rows.collect());
-    let declared = fixture.calls.iter().map(|call| call.tool.as_str());
+    let declared = scenario.calls.iter().map(|call| call.tool_name);
     let declared = declared.filter(|tool| own.place(tool).is_none());
     targets.extend(declared.filter_map(|tool| plan.tool_row(tool)).map(Target::Tool));
     targets
@@ -209,6 +209,7 @@ fn place(loaded: &Loaded, target: Target) -> Option<Range<usize>> {
         Target::Told(id) => places.tell(id).or_else(|| places.verdict(id)),
         Target::Edge { from: Some(from), .. } => places.next_of(from),
         Target::Edge { from: None, .. } => places.graph_entry(),
+        Target::Step(action, _) => places.action(action),
         Target::Cell(cell) => places.verdict(cell.verdict),
     }
 }

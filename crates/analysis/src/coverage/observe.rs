@@ -76,6 +76,9 @@ impl CallObserver<'_, '_> {
             Decision::Escalated { queue } => {
                 self.targets.insert(Target::Queue(queue));
             }
+            Decision::StepEnded { action, step, ended, .. } if !ended.completes_step() => {
+                self.targets.insert(Target::Step(action, step));
+            }
             Decision::Outcome(outcome) => self.ended(outcome.kind),
             _ => {} // exercises only its guard and its compensation
         }

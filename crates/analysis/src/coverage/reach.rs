@@ -59,6 +59,7 @@ impl<'a> Reach<'a> {
             Target::Queue(id) => self.queue(id),
             Target::Tool(row) => self.tool(row),
             Target::Edge { from, .. } => self.edge(from),
+            Target::Step(action, _) => self.edge(Some(action)),
             Target::Cell(cell) => self.ungiven(cell.verdict).or_else(|| self.cell(cell)),
         }
     }
@@ -186,7 +187,7 @@ impl<'a> Reach<'a> {
             }
             OutcomeWord::Refused => None, // only listed where something refuses,
             // Only listed where the playbook makes them possible.
-            OutcomeWord::Joined | OutcomeWord::Cached | OutcomeWord::Cancelled => None,
+            OutcomeWord::Joined | OutcomeWord::Cached | OutcomeWord::Skipped | OutcomeWord::Cancelled => None,
             OutcomeWord::Succeeded | OutcomeWord::Undetermined => None,
         }
     }

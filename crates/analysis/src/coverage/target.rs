@@ -1,7 +1,7 @@
 //! The targets of coverage: everything that a fixture can exercise of a playbook, with ids that do not depend on places.
 
 use playproof_engine::event::{AdmissionRefusal, CircuitChange, GuardKind, OutcomeWord, StopReason};
-use playproof_engine::ids::{ActionId, BreakerId, QueueId, RuleId, VerdictId};
+use playproof_engine::ids::{ActionId, BreakerId, QueueId, RuleId, StepId, VerdictId};
 use playproof_engine::playbook::{
     Access, AfterRefresh, BudgetUnit, Compensation, InFlightKey, Others, Playbook, Sharing, UnsafePolicy,
 };
@@ -49,6 +49,8 @@ pub enum Target {
         /// The action.
         to: ActionId,
     },
+    /// The step ended its action.
+    Step(ActionId, StepId),
     /// A failure got the verdict in this cell.
     Cell(Cell),
 }
@@ -121,6 +123,8 @@ words! {
         Tools = "tools",
         /// Edges of the graph.
         Edges = "edges",
+        /// Steps of actions.
+        Steps = "steps",
         /// Cells.
         Cells = "cells",
     }
@@ -142,6 +146,7 @@ impl Target {
             Target::Queue(_) => TargetKind::Queues,
             Target::Tool(_) => TargetKind::Tools,
             Target::Edge { .. } => TargetKind::Edges,
+            Target::Step(..) => TargetKind::Steps,
             Target::Cell(_) => TargetKind::Cells,
         }
     }
@@ -173,6 +178,11 @@ impl Target {
             Target::Edge { from, to } => {
                 let name = |id: ActionId| playbook.actions.get(id.index()).map_or("?", |action| &action.name);
                 format!("edge {} {}", from.map_or("(begin)", name), name(to))
+            }
+            Target::Step(action, step) => {
+                let action = playbook.actions.get(action.index());
+                let step = action.and_then(|action| action.steps.get(step.index())).map_or("?", |step| &step.name);
+                format!("step {} {step} fails", action.map_or("?", |action| &action.name))
             }
             Target::Cell(cell) => format!("cell {} {}", verdict(cell.verdict), cell.words()),
         }
@@ -219,6 +229,7 @@ pub fn targets(playbook: &Playbook) -> Vec<Target> {
         OutcomeWord::Refused => !refusals.is_empty(),
         OutcomeWord::Joined => dedupe.is_some_and(|rules| rules.in_flight == InFlightKey::Join),
         OutcomeWord::Cached => dedupe.is_some_and(|rules| rules.window > Duration::ZERO),
+        OutcomeWord::Skipped => playbook.actions.iter().any(|action| action.steps.len() > 1),
         OutcomeWord::Cancelled => false, // its caller's act, whatever the playbook
         _ => true,
     });
@@ -240,6 +251,9 @@ pub fn targets(playbook: &Playbook) -> Vec<Target> {
         let rows = (0..).map(ActionId).zip(&graph.next);
         let edges = begins.chain(rows.flat_map(|(from, row)| row.iter().map(move |to| (Some(from), *to))));
         targets.extend(edges.map(|(from, to)| Target::Edge { from, to }));
+    }
+    for (id, action) in (0..).map(ActionId).zip(&playbook.actions) {
+        targets.extend((0..).map(StepId).take(action.steps.len()).map(|step| Target::Step(id, step)));
     }
     targets.extend(verdicts().flat_map(Cell::of).map(Target::Cell));
     targets

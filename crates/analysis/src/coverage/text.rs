@@ -59,11 +59,17 @@ pub fn to_yaml(fixture: &Fixture) -> String {
     for call in &fixture.calls {
         line(&mut text, format_args!("  {}: {{ {} }}", scalar(&call.name), call_fields(call, &fixture.calls)));
     }
-    if fixture.calls.iter().any(|call| call.script != Script::default()) {
+    if fixture.calls.iter().any(has_script) {
         line(&mut text, format_args!("upstream:"));
     }
-    for call in fixture.calls.iter().filter(|call| call.script != Script::default()) {
-        script(&mut text, &call.name, &call.script);
+    for call in fixture.calls.iter().filter(|call| has_script(call)) {
+        match call.steps.is_empty() {
+            true => script(&mut text, "", &call.name, &call.script),
+            false => {
+                line(&mut text, format_args!("  {}:\n    steps:", scalar(&call.name)));
+                call.steps.iter().for_each(|step| script(&mut text, "    ", &step.step, &step.script));
+            }
+        }
     }
     outages(&mut text, &fixture.outages);
     if fixture.keys != KeyDialect::default() {
@@ -88,8 +94,19 @@ fn line(text: &mut String, what: std::fmt::Arguments<'_>) {
     let _ = writeln!(text, "{what}"); // writing to a String cannot fail
 }
 
+fn has_script(call: &FixtureCall) -> bool {
+    call.script != Script::default() || !call.steps.is_empty()
+}
+
 fn call_fields(call: &FixtureCall, calls: &[FixtureCall]) -> String {
-    let mut fields = format!("tool: {}, args: {}", scalar(&call.tool), flow(&call.args));
+    let body = if call.is_action { "action" } else { "tool" };
+    let mut fields = format!("{body}: {}, args: {}", scalar(&call.tool), flow(&call.args));
+    let own = call.steps.iter().filter(|step| step.args != call.args);
+    let own: Vec<String> =
+        own.map(|step| format!("{}: {{ args: {} }}", scalar(&step.step), flow(&step.args))).collect();
+    if !own.is_empty() {
+        fields += &format!(", steps: {{ {} }}", own.join(", "));
+    }
     let mut field = |name: &str, value: Option<String>| {
         if let Some(value) = value {
             fields += &format!(", {name}: {value}");
@@ -139,17 +156,20 @@ fn tool_fields(tool: &FixtureTool) -> String {
     fields
 }
 
-fn script(text: &mut String, name: &str, script: &Script) {
-    line(text, format_args!("  {}:", scalar(name)));
+fn script(text: &mut String, indent: &str, name: &str, script: &Script) {
     let parts = [("attempts", &script.attempts), ("refresh", &script.refresh), ("reversal", &script.reversal)];
+    if parts.iter().all(|(_, answers)| answers.is_empty()) {
+        return line(text, format_args!("{indent}  {}: []", scalar(name)));
+    }
+    line(text, format_args!("{indent}  {}:", scalar(name)));
     let only_attempts = script.refresh.is_empty() && script.reversal.is_empty();
     for (part, answers) in parts.into_iter().filter(|(_, answers)| !answers.is_empty()) {
         if !only_attempts {
-            line(text, format_args!("    {part}:"));
+            line(text, format_args!("{indent}    {part}:"));
         }
-        let indent = if only_attempts { "    " } else { "      " };
+        let deeper = if only_attempts { "    " } else { "      " };
         for answer in answers {
-            line(text, format_args!("{indent}- {{ {} }}", answer_fields(answer)));
+            line(text, format_args!("{indent}{deeper}- {{ {} }}", answer_fields(answer)));
         }
     }
 }

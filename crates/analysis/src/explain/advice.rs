@@ -5,9 +5,9 @@ use super::others::OtherCall;
 use super::subject::{Simulation, Subject};
 use super::upstream_state::{Basis, Distrust, EffectState, Surplus, SurplusDoubt, UpstreamState};
 use playproof_engine::event::{
-    AdmissionRefusal, EffectClaim, IntentDoubt, Outcome, OutcomeKind, OutcomeWord, RequestKind, StopReason,
+    AdmissionRefusal, EffectClaim, IntentDoubt, Outcome, OutcomeKind, OutcomeWord, RequestKind, StepsEnd, StopReason,
 };
-use playproof_engine::ids::QueueId;
+use playproof_engine::ids::{QueueId, StepId};
 use playproof_engine::playbook::{Access, ToolFacts};
 use playproof_engine::sim::Plan;
 
@@ -155,11 +155,22 @@ pub enum ResendReason {
     ToldNotTo,
     /// Only if a later write of the tool need not stay: the tool is idempotent, and would overwrite it.
     Overwrites,
+    /// Yes: the steps that had their turn only read.
+    StepsRead,
+    /// No: a step that has acted, or may have, would be done again.
+    StepsAct,
+    /// Perhaps: what became of each step decides.
+    Steps,
+    /// No: it is a step, and its action ended before its turn.
+    SkippedStep,
 }
 
 impl Advice {
     /// The advice on how a subject ended.
     pub fn of(subject: &Subject, plan: &Plan, simulation: &Simulation, outcome: &Outcome) -> Advice {
+        if let Some(steps) = simulation.steps() {
+            return Advice::of_action(plan, simulation, outcome, &steps);
+        }
         let state = UpstreamState::of(subject, plan, simulation, outcome);
         let is_keyed = subject.key().is_some() && !simulation.facts.ignores_keys;
         let reason = match ResendReason::of(&state, simulation.facts, is_keyed, outcome.kind) {
@@ -170,6 +181,38 @@ impl Advice {
         };
         Advice {
             check: check(simulation.facts, outcome, &state),
+            next: next(outcome, simulation.facts, &state),
+            resend: ResendAdvice { person: queue(outcome), not_now: outcome.kind.shared_stop(), reason },
+            state,
+        }
+    }
+}
+
+impl Advice {
+    /// The advice on an action with steps. What each did upstream stands with its own call.
+    fn of_action(plan: &Plan, simulation: &Simulation, outcome: &Outcome, steps: &StepsEnd) -> Advice {
+        let known = match outcome.claim {
+            EffectClaim::Applied => EffectState::Done,
+            EffectClaim::NotApplied => EffectState::NotDone,
+            EffectClaim::Unknown => EffectState::MaybeDone,
+        };
+        let names = |ids: &[StepId]| ids.iter().map(|id| plan.names.step(steps.action, *id).to_owned()).collect();
+        let failed = steps.failed.map(|id| plan.names.step(steps.action, id).to_owned());
+        let basis = Basis::Steps(names(&steps.completed), failed, names(&steps.skipped));
+        let state = UpstreamState::new(known, basis);
+        let action = plan.playbook.actions.get(steps.action.index());
+        let mut had_turn = steps.completed.iter().chain(&steps.failed);
+        let reads = |id: &StepId| {
+            let step = action.and_then(|action| action.steps.get(id.index()));
+            step.is_some_and(|step| plan.facts(&step.tool).access == Access::Read)
+        };
+        let reason = match had_turn.all(reads) {
+            true => ResendReason::StepsRead,
+            false if steps.acts_again => ResendReason::StepsAct,
+            false => ResendReason::Steps,
+        };
+        Advice {
+            check: None,
             next: next(outcome, simulation.facts, &state),
             resend: ResendAdvice { person: queue(outcome), not_now: outcome.kind.shared_stop(), reason },
             state,
@@ -194,6 +237,7 @@ impl ResendReason {
         let refused = match ended {
             OutcomeKind::Refused(CircuitOpen | QueueFull | KeyInFlight) => Some(ResendReason::RefusedForNow),
             OutcomeKind::Refused(_) => Some(ResendReason::Refused),
+            OutcomeKind::Skipped => Some(ResendReason::SkippedStep),
             _ => None,
         };
         match state.known {
@@ -238,7 +282,14 @@ impl ResendReason {
 
     /// Whether the answer is yes, if no person decides first.
     pub const fn is_yes(self) -> bool {
-        matches!(self, ResendReason::Read | ResendReason::Idempotent | ResendReason::NotDone | ResendReason::SameKey)
+        matches!(
+            self,
+            ResendReason::Read
+                | ResendReason::Idempotent
+                | ResendReason::NotDone
+                | ResendReason::SameKey
+                | ResendReason::StepsRead
+        )
     }
 }
 
@@ -316,6 +367,7 @@ fn next(outcome: &Outcome, facts: ToolFacts, state: &UpstreamState) -> Actor {
             Actor::Planner(PlannerStart::Refusal)
         }
         OutcomeKind::Refused(_) => Actor::Planner(PlannerStart::State),
+        OutcomeKind::Skipped => Actor::Planner(PlannerStart::Refusal),
         OutcomeKind::Cached { .. } | OutcomeKind::Joined { ended: SUCCEEDED | COMPENSATED, .. }
             if as_planned || outcome.claim == EffectClaim::Applied =>
         {

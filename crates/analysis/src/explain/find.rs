@@ -105,14 +105,16 @@ impl<'a> CallFinder<'a> {
 
     /// Takes the calls of a fixture.
     pub fn take_fixture(&mut self, number: usize, fixture: &Fixture) {
-        for call in &fixture.calls {
-            self.found.names.remember(&call.name);
-            if self.wanted.is_none_or(|wanted| wanted.name == call.name) {
+        let names = fixture.calls.iter().map(|call| &call.name);
+        let steps = fixture.calls.iter().flat_map(|call| &call.steps).map(|step| &step.name);
+        for (name, is_step) in names.map(|name| (name, false)).chain(steps.map(|name| (name, true))) {
+            self.found.names.remember(name);
+            if self.wanted.map_or(!is_step, |wanted| wanted.name == *name) {
                 self.found.keep(self.wanted.is_some(), || CandidateCall {
                     input: number,
-                    reference: call.name.clone(),
+                    reference: name.clone(),
                     place: None,
-                    subject: Subject::Fixture { fixture: Box::new(fixture.clone()), name: call.name.clone() },
+                    subject: Subject::Fixture { fixture: Box::new(fixture.clone()), name: name.clone() },
                 });
             }
         }

@@ -2,8 +2,8 @@
 
 use super::evidence::RecordingEvidence;
 use playproof_engine::event::{
-    Decision, Finding, FindingBy, FindingId, Intent, IntentBalance, LedgerEntry, LedgerKind, Outcome, Transcript,
-    unnamed,
+    Decision, Finding, FindingBy, FindingId, Intent, IntentBalance, LedgerEntry, LedgerKind, Outcome, StepsEnd,
+    Transcript, unnamed,
 };
 use playproof_engine::fixture::{Fixture, FixtureCall};
 use playproof_engine::ids::CallId;
@@ -69,7 +69,7 @@ impl Subject {
         match self {
             Subject::Recorded { call, beyond, recorded, .. } => {
                 let raw = call.raw();
-                let facts = plan.facts(raw.tool());
+                let facts = plan.facts_of(raw);
                 let record = match recorded.in_run.record.clone().filter(|_| in_run) {
                     Some(record) => {
                         let mut record = *record;
@@ -159,13 +159,21 @@ impl Subject {
     /// The call as its fixture has it.
     pub fn written(&self) -> Option<&FixtureCall> {
         match self {
-            Subject::Fixture { fixture, name } => fixture.calls.iter().find(|call| call.name == *name),
+            Subject::Fixture { fixture, name } => {
+                let is = |call: &&FixtureCall| call.name == *name || call.steps.iter().any(|step| step.name == *name);
+                fixture.calls.iter().find(is)
+            }
             Subject::Recorded { .. } => None,
         }
     }
 }
 
 impl Simulation {
+    /// How its steps went; none: it has no steps, or none of them had its turn.
+    pub fn steps(&self) -> Option<StepsEnd> {
+        StepsEnd::of(self.record.events_of(self.call))
+    }
+
     /// The transcript for reporters. Intents have no names: no page of one call shows them.
     pub fn transcript<'a>(&'a self, plan: &'a Plan) -> Transcript<'a> {
         self.record.transcript(&plan.names, &self.calls, &unnamed)

@@ -151,6 +151,8 @@ pub enum Basis {
     KeyReversed,
     /// Unknown: the key was sent before with other arguments, so that its answers may belong to this call.
     KeyOfAnother(OtherName),
+    /// The steps of an action that are done, the one that ended it, and those that are not done.
+    Steps(Vec<String>, Option<String>, Vec<String>),
     /// Unknown: these other calls may have acted, or this call.
     Unknown(Vec<OtherCall>, OwnEffect),
 }

@@ -148,6 +148,9 @@ impl Sides<'_> {
             (FieldValue::Queue(mine), FieldValue::Queue(theirs)) => self.pairing.same_queue(mine, theirs),
             (FieldValue::Reason(mine), FieldValue::Reason(theirs)) => self.pairing.same_reason(mine, theirs),
             (FieldValue::Action(mine), FieldValue::Action(theirs)) => self.pairing.same_action(mine, theirs),
+            (FieldValue::Step(mine, step), FieldValue::Step(theirs, other)) => {
+                self.pairing.same_step((mine, step), (theirs, other))
+            }
             (FieldValue::GivenUp(mine), FieldValue::GivenUp(theirs)) => self.same_why(mine, theirs),
             (FieldValue::Status(mine), FieldValue::Status(theirs)) => self.same_status(mine, theirs),
             (mine, theirs) => mine == theirs,

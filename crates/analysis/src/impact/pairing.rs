@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::rows;
 use playproof_engine::event::AdmissionRefusal;
-use playproof_engine::ids::{ActionId, QueueId, ReasonId, VerdictId};
+use playproof_engine::ids::{ActionId, QueueId, ReasonId, StepId, VerdictId};
 use playproof_engine::sim::Plan;
 use playproof_formats::golden::RowChange;
 
@@ -15,6 +15,8 @@ pub(super) struct Pairing {
     queues: Vec<Option<QueueId>>,
     reasons: Vec<Option<ReasonId>>,
     actions: Vec<Option<ActionId>>,
+    /// The names of the steps of the base's actions, then of the candidate's.
+    step_names: [Vec<Vec<Arc<str>>>; 2],
     /// The rows in which the playbooks differ.
     pub rows: Vec<RowChange>,
     /// By the base's `VerdictId`: its place in `rows`, where the verdict is in both and differs.
@@ -31,6 +33,7 @@ impl Pairing {
             queues: matched(&base.names.queues, &candidate.names.queues, QueueId),
             reasons: matched(&base.names.reasons, &candidate.names.reasons, ReasonId),
             actions: matched(&actions(base), &actions(candidate), ActionId),
+            step_names: [base.names.steps.clone(), candidate.names.steps.clone()],
             rows,
             verdict_rows,
         }
@@ -54,6 +57,14 @@ impl Pairing {
     /// Whether two actions have the same name.
     pub fn same_action(&self, base: ActionId, candidate: ActionId) -> bool {
         self.actions.get(base.index()) == Some(&Some(candidate))
+    }
+
+    /// Whether two steps have the same name, in actions of the same name.
+    pub fn same_step(&self, base: (ActionId, StepId), candidate: (ActionId, StepId)) -> bool {
+        let name = |side: usize, (action, step): (ActionId, StepId)| {
+            self.step_names.get(side)?.get(action.index())?.get(step.index())
+        };
+        self.same_action(base.0, candidate.0) && name(0, base) == name(1, candidate)
     }
 
     /// The place of the row by which a gate refuses a call of a run at `position`, if it differs.

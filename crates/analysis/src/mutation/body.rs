@@ -62,6 +62,6 @@ fn forget_rules(record: &mut SimulationRecord) {
 }
 
 /// The scenario of a fixture under a plan.
-pub(super) fn scenario<'f>(plan: &Plan, fixture: &'f Fixture) -> Scenario<'f> {
+pub(super) fn scenario<'f>(plan: &'f Plan, fixture: &'f Fixture) -> Scenario<'f> {
     Scenario::of_fixture(fixture, plan)
 }

@@ -121,7 +121,8 @@ pub fn judge(
     most_calls: u64,
 ) -> MutationReport {
     let mutants = mutants(playbook);
-    let judge = MutantJudge::new(name, playbook, stronger, cases);
+    let plan = Plan::new(playbook.clone(), stronger);
+    let judge = MutantJudge::new(name, playbook, stronger, &plan, cases);
     let judgements = judge.judge_all(&mutants, jobs, most_calls);
     let mut judged: Vec<MutantResult> = mutants
         .into_iter()
@@ -149,7 +150,7 @@ struct MutantJudge<'a> {
     name: &'a str,
     playbook: &'a Playbook,
     stronger: &'a Tools,
-    plan: Plan,
+    plan: &'a Plan,
     cases: &'a [NamedFixture],
     runs: Vec<FixtureRun<'a>>,
     /// Made when the first mutant survives.
@@ -157,13 +158,18 @@ struct MutantJudge<'a> {
 }
 
 impl<'a> MutantJudge<'a> {
-    fn new(name: &'a str, playbook: &'a Playbook, stronger: &'a Tools, cases: &'a [NamedFixture]) -> MutantJudge<'a> {
-        let plan = Plan::new(playbook.clone(), stronger);
+    fn new(
+        name: &'a str,
+        playbook: &'a Playbook,
+        stronger: &'a Tools,
+        plan: &'a Plan,
+        cases: &'a [NamedFixture],
+    ) -> MutantJudge<'a> {
         let mut simulator = Simulator::new();
         let mut runs = CallBudget::new(&mut simulator, u64::MAX);
         let runs = cases.iter().map(|case| {
-            let scenario = scenario(&plan, &case.fixture);
-            let body = RunBody::of(&plan, &scenario, &mut runs);
+            let scenario = scenario(plan, &case.fixture);
+            let body = RunBody::of(plan, &scenario, &mut runs);
             FixtureRun { scenario, body }
         });
         let runs = runs.collect();
@@ -197,7 +203,7 @@ impl<'a> MutantJudge<'a> {
             if runs.are_spent() {
                 return Judgement::NotJudged;
             }
-            let catches = match mutant.changes_tools {
+            let catches = match mutant.changes_tools || self.plan.has_steps {
                 true => run.body.differs(&plan, &scenario(&plan, &case.fixture), runs),
                 false => run.body.differs(&plan, &run.scenario, runs),
             };
@@ -230,7 +236,7 @@ impl<'a> MutantJudge<'a> {
             if runs.are_spent() {
                 return None;
             }
-            let body = RunBody::of(&self.plan, &scenario(&self.plan, &probe.fixture), runs);
+            let body = RunBody::of(self.plan, &scenario(self.plan, &probe.fixture), runs);
             if body.differs(plan, &scenario(plan, &probe.fixture), runs) {
                 return Some(self.shown(mutant, probe, runs));
             }
@@ -243,8 +249,8 @@ impl<'a> MutantJudge<'a> {
         self.probes.get_or_init(|| {
             let mut simulator = Simulator::new();
             let mut runs = CallBudget::new(&mut simulator, u64::MAX);
-            let all = probes(&self.plan, self.name).into_iter().map(|probe| {
-                let body = RunBody::of(&self.plan, &scenario(&self.plan, &probe.fixture), &mut runs);
+            let all = probes(self.plan, self.name).into_iter().map(|probe| {
+                let body = RunBody::of(self.plan, &scenario(self.plan, &probe.fixture), &mut runs);
                 (probe, body)
             });
             all.collect()
@@ -254,8 +260,8 @@ impl<'a> MutantJudge<'a> {
     fn shown(&self, mutant: &Mutant, probe: &Probe, runs: &mut CallBudget<'_>) -> RevealingFixture {
         let mut fixture = probe.fixture.clone();
         fixture.title = format!("{} would show here: {}", mutant.row, mutant.what);
-        let scenario = scenario(&self.plan, &probe.fixture);
-        let expect = expected(&self.plan, &scenario, runs.run_fixture(&self.plan, &scenario));
+        let scenario = scenario(self.plan, &probe.fixture);
+        let expect = expected(self.plan, &scenario, runs.run_fixture(self.plan, &scenario));
         fixture.expect.insert(self.name.to_owned(), expect);
         RevealingFixture { name: slug(&mutant.id), text: to_yaml(&fixture) }
     }

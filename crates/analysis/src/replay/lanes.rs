@@ -13,9 +13,10 @@ use super::facts_cache::FactsCache;
 use playproof_engine::call::RecordedCall;
 use playproof_engine::classify::Memo;
 use playproof_engine::event::{Finding, FindingId};
-use playproof_engine::sim::{FinishedCall, Pace, Plan, Session, SessionCall, SharedHashes, SimulationRecord};
+use playproof_engine::sim::{FinishedCall, Pace, Plan, Session, SessionCall, SharedHashes, SimulationRecord, StepTie};
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_trace::call::CompletedCall;
+use playproof_trace::call_hashes;
 use playproof_trace::hash;
 
 /// A dispatcher without a call among so many is ended.
@@ -75,6 +76,7 @@ impl Sessions {
                 facts: self.facts.of(plan, closed.hashes.tool, closed.raw()),
                 token_spent: token.is_some_and(|token| self.sent.contains(&mark(run, token))),
                 shared: plan.shares_state.then(|| shared(plan, closed)),
+                tie: tie(plan, closed),
             });
             lane.last = number;
             self.fed.push_back((number, run));
@@ -132,6 +134,17 @@ fn shared(plan: &Plan, closed: &CompletedCall) -> SharedHashes {
         args: closed.hashes.args,
         compares_args: plan.playbook.graph.as_ref().is_some_and(|graph| graph.stuck.is_some()),
         name: closed.shown().reference(),
+    }
+}
+
+/// What a call has to do with an action of several steps.
+fn tie(plan: &Plan, closed: &CompletedCall) -> StepTie {
+    let (call, hashes) = (closed.raw(), &closed.hashes);
+    match call.step() {
+        _ if !plan.has_steps => StepTie::None,
+        Some((parent, _)) => StepTie::Step(call_hashes::id_hash(hashes.run, parent)),
+        None if call.id().is_some() && !plan.steps_of(call.tool()).is_empty() => StepTie::Action(hashes.id),
+        None => StepTie::None,
     }
 }
 

@@ -24,6 +24,7 @@ mod recorded_outages;
 #[cfg(test)]
 mod second_model;
 mod stages;
+mod step_order;
 mod summary;
 #[cfg(test)]
 mod tests;

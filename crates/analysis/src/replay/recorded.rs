@@ -28,6 +28,7 @@ use super::hidden_intent::{HiddenIntents, SentAfter, SentIn};
 use super::open_actions::OpenActions;
 use super::possible_duplicates::PossibleDuplicates;
 use super::recorded_outages::RecordedOutages;
+use super::step_order::{StepOrder, has_steps};
 
 /// The window of calls for loops and resends.
 const WINDOW: u16 = 10_000;
@@ -94,6 +95,7 @@ pub struct RecordingAnalysis {
     redeemed: HashSet<u128, FixedState>,
     recent: Window<Recent>,
     open_actions: OpenActions,
+    step_order: StepOrder,
     /// Of all inputs.
     hidden: HiddenIntents,
     outages: RecordedOutages,
@@ -110,6 +112,7 @@ impl Default for RecordingAnalysis {
             redeemed: HashSet::default(),
             recent: Window::new(usize::from(WINDOW)),
             open_actions: OpenActions::default(),
+            step_order: StepOrder::default(),
             hidden: HiddenIntents::default(),
             outages: RecordedOutages::default(),
             possible_duplicates: PossibleDuplicates::default(),
@@ -125,6 +128,7 @@ impl RecordingAnalysis {
         self.redeemed.clear();
         self.outages = RecordedOutages::default();
         self.open_actions.clear();
+        self.step_order.clear();
         self.recent = Window::new(usize::from(WINDOW));
     }
 
@@ -146,6 +150,11 @@ impl RecordingAnalysis {
         let mut judges = Judges::new(plans, &mut known_failures);
         self.outages.take(closed, plans.first()).map(&mut findings);
         self.open_actions.take(closed, facts, plans).map(&mut findings);
+        self.step_order.take(closed, plans).map(&mut findings);
+        if has_steps(closed, plans.first()) {
+            self.known = known_failures;
+            return; // it is sent nowhere itself: its steps are compared
+        }
         let recent = self.remember(closed.hashes.request);
         recent.count += 1;
         if recent.count > MOST_IDENTICAL_CALLS {

@@ -8,7 +8,7 @@ use super::io::CallFacts;
 use super::permits::Ticket;
 use super::wait::WaitHistory;
 use crate::event::{EffectClaim, Outcome};
-use crate::ids::{ActionId, AttemptNo, CallId, ErrorId, EvidenceId, ReasonId, RetryBudgetId, VerdictId};
+use crate::ids::{ActionId, AttemptNo, CallId, ErrorId, EvidenceId, ReasonId, RetryBudgetId, StepId, VerdictId};
 use crate::playbook::{Access, AfterRefresh, Terminal, Tokens};
 use crate::time::Instant;
 
@@ -36,6 +36,13 @@ pub(super) enum Phase {
     },
     /// It waits for a gated call of its run to end.
     AtGate,
+    /// One of its steps has its turn.
+    Stepping {
+        /// Which.
+        step: StepId,
+        /// Its call; none: the driver has yet to make it.
+        call: Option<CallId>,
+    },
     /// Admission has yet to decide.
     Arrived,
     /// It has ended.
@@ -71,8 +78,12 @@ pub(super) struct CallState {
     pub at_work: Option<AttemptNo>,
     /// The action that it withholds, because of `at_work`.
     pub withholds: Option<ActionId>,
+    /// Whether a step that ended did not do what it is there for.
+    pub is_undone: bool,
     /// The verdict of the first failure.
     pub first_verdict: Option<VerdictId>,
+    /// The verdict of the last failure.
+    pub last_verdict: Option<VerdictId>,
     pub first_error: Option<ErrorId>,
     pub last_error: Option<ErrorId>,
     pub retries: Retries,
@@ -137,7 +148,9 @@ impl CallState {
             may_land: false,
             at_work: None,
             withholds: None,
+            is_undone: false,
             first_verdict: None,
+            last_verdict: None,
             first_error: None,
             last_error: None,
             retries: Retries::default(),

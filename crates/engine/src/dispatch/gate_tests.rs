@@ -15,7 +15,7 @@ const CANCEL: ActionId = ActionId(2);
 
 /// An order, then payment or cancellation, as often as wanted; cancelling ends it.
 fn ordered(stuck: Option<Stuck>) -> Playbook {
-    let action = |name: &str| Action { name: name.into(), tool: name.into(), inputs: None };
+    let action = |name: &str| Action { name: name.into(), tool: name.into(), steps: Vec::new(), inputs: None };
     let next = vec![vec![PAY, CANCEL], vec![CANCEL, PAY], Vec::new()];
     let graph = Graph { entry: vec![ORDER], next, others: Others::Refuse, stuck };
     let actions = ["order", "pay", "cancel"].map(action).to_vec();

@@ -4,8 +4,8 @@ use crate::event::{
     AdmissionRefusal, Decision, DecisionEvent, Draw, Provenance, RequestKind, ServerSays, Status, ValidNext,
 };
 use crate::ids::{
-    ActionId, ArgsId, AttemptNo, BreakerId, CallId, ErrorId, EvidenceId, KeyId, RuleId, RunId, ServerId, TokenId,
-    ToolId, VerdictId,
+    ActionId, ArgsId, AttemptNo, BreakerId, CallId, ErrorId, EvidenceId, KeyId, RuleId, RunId, ServerId, StepId,
+    TokenId, ToolId, VerdictId,
 };
 use crate::playbook::Access;
 use crate::time::{Duration, Instant};
@@ -46,6 +46,10 @@ pub struct CallFacts {
     pub timeout: Duration,
     /// What the call is to the graph.
     pub gate: GateFacts,
+    /// The number of its steps; 0: its tool does it.
+    pub steps: u16,
+    /// Of a call that is a step: of which action.
+    pub step: Option<StepOf>,
     /// What the registry says of the request.
     pub request: RequestCheck,
 }
@@ -64,6 +68,15 @@ pub enum GateFacts {
         /// The error of its caller, if its arguments do not fit.
         fault: Option<ErrorId>,
     },
+}
+
+/// A step of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct StepOf {
+    /// The call of the action; none: it has ended.
+    pub action: Option<CallId>,
+    /// Which step.
+    pub step: StepId,
 }
 
 /// What the registry says of a request. It is judged outside the machine, which sees no arguments.
@@ -178,6 +191,8 @@ pub enum Input {
     },
     /// The moment at which the call asked to be woken.
     Woken(CallId),
+    /// Nothing is known of the step that the call asked for.
+    NoStep(CallId),
     /// The caller of the call goes away.
     Cancelled(CallId),
 }
@@ -195,6 +210,13 @@ pub enum Output {
         evidence: EvidenceId,
         /// How long to wait for the answer.
         within: Duration,
+    },
+    /// Make the call of a step: give `Input::Call` for it, or `Input::NoStep`.
+    Step {
+        /// The call of the action.
+        action: CallId,
+        /// Which step.
+        step: StepId,
     },
     /// Give `Input::Woken` at this moment.
     Wake {

@@ -5,6 +5,8 @@
 //! Call                  (none)            admission runs its checks:
 //!                                         . a gated call of its run has not ended: waits  AtGate
 //!                                         . none refuses: attempt 1 starts                InFlight | Queued
+//!                                         . the same, of an action with steps: it asks    Stepping
+//!                                           for its first step
 //!                                         . its key is in flight: it follows that call    Following
 //!                                         . one refuses, or its result is kept: outcome   Done
 //! Answered ok           InFlight          outcome                                         Done
@@ -20,6 +22,11 @@
 //! (a permit is free)    Queued            the next attempt starts                         InFlight
 //! (its leader ended)    Following         outcome as the leader's, or it leads now        Done | InFlight | Queued
 //! Woken                 Following         its leader is silent, it is safe: it leads now  InFlight | Queued | Done
+//! Call of a step        (none)            its turn: as after the gate                     InFlight | Queued | ...
+//!                                         not its turn: outcome `skipped`                 Done
+//! (its step succeeded)  Stepping          asks for the next step, or outcome              Stepping | Done
+//! (its step failed)     Stepping          outcome of the step                             Done
+//! NoStep                Stepping          outcome `undetermined`                          Done
 //! Cancelled             any               outcome `cancelled`                             Done
 //! Answered ok           Refreshing        the next attempt starts with the new evidence   InFlight | Done
 //! Answered ok           Redeeming         outcome `reversed`                              Done
@@ -64,7 +71,11 @@ impl Machine {
                     self.shared.get_or_insert_default();
                 }
                 self.calls.insert(call, CallState::new(facts));
-                Transition { machine: self, playbook, now, call, out }.admit();
+                let mut call = Transition { machine: self, playbook, now, call, out };
+                match facts.step {
+                    None => call.admit(),
+                    Some(of) => call.begin_as_step(of),
+                }
             }
             Input::Call(..) => {} // the id is taken: that is no call
             Input::Answered { call, asked, response, meta } => {
@@ -75,6 +86,11 @@ impl Machine {
             Input::Woken(call) => {
                 if let Some(phase) = self.phase(call) {
                     Transition { machine: self, playbook, now, call, out }.on_woken(phase);
+                }
+            }
+            Input::NoStep(call) => {
+                if let Some(phase) = self.phase(call) {
+                    Transition { machine: self, playbook, now, call, out }.on_no_step(phase);
                 }
             }
             Input::Cancelled(call) => {
@@ -211,7 +227,7 @@ impl Machine {
         })
     }
 
-    fn phase(&self, call: CallId) -> Option<Phase> {
+    pub(super) fn phase(&self, call: CallId) -> Option<Phase> {
         self.calls.get(call).map(|state| state.phase)
     }
 }

@@ -20,6 +20,8 @@ mod shared;
 #[cfg(test)]
 mod sharing_tests;
 #[cfg(test)]
+mod steps_tests;
+#[cfg(test)]
 mod tests;
 mod transition;
 mod wait;
@@ -28,7 +30,7 @@ mod window;
 pub use breaker::{Blocked, Breaker, BreakerState, Generation, MarkedAnswer};
 pub use guard::retry_guard;
 pub use io::{
-    CallFacts, ClassifiedFailure, GateFacts, Input, Output, OutputBuffer, RequestCheck, Response, ResponseMeta,
+    CallFacts, ClassifiedFailure, GateFacts, Input, Output, OutputBuffer, RequestCheck, Response, ResponseMeta, StepOf,
 };
 pub use machine::Machine;
 pub use purse::{Purse, RetryLoad};

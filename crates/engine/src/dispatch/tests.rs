@@ -41,6 +41,8 @@ pub(super) fn keyed_write() -> CallFacts {
         at: Instant::ZERO,
         timeout: Duration::from_millis(30_000),
         gate: GateFacts::Free,
+        steps: 0,
+        step: None,
         request: RequestCheck::Fine,
     }
 }
@@ -72,6 +74,7 @@ fn drive(playbook: &Playbook, facts: CallFacts, responses: &[Response]) -> (Vec<
                 now = at;
                 Input::Woken(CALL)
             }
+            Output::Step { action, .. } => Input::NoStep(action),
             Output::Ask { asked, .. } => {
                 now = now.plus(Duration::from_millis(10));
                 let response = responses.next().copied().unwrap_or(Response::Unanswered);

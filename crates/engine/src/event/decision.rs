@@ -5,7 +5,9 @@ use std::fmt;
 use super::draw::Draw;
 use super::reason::{AdmissionRefusal, DeprecationReason, OpenReason, ReversalRefusal, StopReason, SuppressionReason};
 use super::tokens_left::TokensLeft;
-use crate::ids::{ActionId, AttemptNo, CallId, ErrorId, EvidenceId, QueueId, ReasonId, RuleId, ServerId, VerdictId};
+use crate::ids::{
+    ActionId, AttemptNo, CallId, ErrorId, EvidenceId, QueueId, ReasonId, RuleId, ServerId, StepId, VerdictId,
+};
 use crate::time::{Duration, Instant};
 use crate::words;
 
@@ -112,6 +114,30 @@ pub enum Decision {
     ActionReleased {
         /// The action.
         action: ActionId,
+    },
+    /// A step of the action has ended.
+    StepEnded {
+        /// The action.
+        action: ActionId,
+        /// The step.
+        step: StepId,
+        /// How; of one that joined another call, how that one ended.
+        ended: OutcomeWord,
+        /// The claimed effect.
+        claim: EffectClaim,
+        /// Its attempts.
+        attempts: u32,
+        /// The verdict of its last failure; shown with its own call.
+        verdict: Option<VerdictId>,
+        /// Whether doing it once more could act again: a repetition of the action would.
+        acts_again: bool,
+    },
+    /// A step is not done, because one before it did not succeed.
+    StepSkipped {
+        /// The action.
+        action: ActionId,
+        /// The step.
+        step: StepId,
     },
     /// The call waits for another one with its key, and ends as that one does.
     Joined {
@@ -299,6 +325,8 @@ words! {
         Joined = "joined",
         /// Another call with its key had succeeded; it got the same result.
         Cached = "cached",
+        /// A step whose action had ended: nothing was sent.
+        Skipped = "skipped",
         /// The caller went away.
         Cancelled = "cancelled",
         /// An answer is missing, or only suggests a failure.
@@ -335,12 +363,21 @@ pub enum OutcomeKind {
         /// The other call.
         leader: CallId,
     },
+    /// A step whose action had ended: nothing was sent.
+    Skipped,
     /// The caller went away.
     Cancelled,
     /// An answer is missing.
     Undetermined(RequestKind),
     /// An answer suggests a failure and does not prove one.
     Suspected(RequestKind),
+}
+
+impl OutcomeWord {
+    /// Whether a step that ended so is done: the next one follows.
+    pub const fn completes_step(self) -> bool {
+        matches!(self, OutcomeWord::Succeeded | OutcomeWord::SucceededAfterCompensation | OutcomeWord::Cached)
+    }
 }
 
 impl OutcomeKind {
@@ -356,8 +393,17 @@ impl OutcomeKind {
             OutcomeKind::Refused(_) => OutcomeWord::Refused,
             OutcomeKind::Joined { .. } => OutcomeWord::Joined,
             OutcomeKind::Cached { .. } => OutcomeWord::Cached,
+            OutcomeKind::Skipped => OutcomeWord::Skipped,
             OutcomeKind::Cancelled => OutcomeWord::Cancelled,
             OutcomeKind::Undetermined(_) | OutcomeKind::Suspected(_) => OutcomeWord::Undetermined,
+        }
+    }
+
+    /// The name of the outcome; of a call that joined another one, that of the other one's.
+    pub const fn own_or_joined(self) -> OutcomeWord {
+        match self {
+            OutcomeKind::Joined { ended, .. } => ended,
+            kind => kind.word(),
         }
     }
 

@@ -9,7 +9,7 @@ use super::field::FieldKey;
 use super::finding::FindingId;
 use super::reason::{DeprecationReason, ReversalRefusal};
 use super::tokens_left::TokensLeft;
-use crate::ids::{ActionId, CallId, ErrorId, QueueId, ReasonId, RuleId, ServerId, VerdictId};
+use crate::ids::{ActionId, CallId, ErrorId, QueueId, ReasonId, RuleId, ServerId, StepId, VerdictId};
 use crate::time::{Duration, Instant};
 use crate::words;
 
@@ -20,6 +20,8 @@ words! {
         Queued = "queued",
         ActionWithheld = "action_withheld",
         ActionReleased = "action_released",
+        StepEnded = "step_ended",
+        StepSkipped = "step_skipped",
         Joined = "joined",
         ServedFromCache = "served_from_cache",
         TookOver = "took_over",
@@ -88,6 +90,8 @@ pub enum FieldValue {
     Call(CallId),
     /// An action.
     Action(ActionId),
+    /// A step of an action.
+    Step(ActionId, StepId),
     /// A server.
     Server(ServerId),
     /// An error.
@@ -130,6 +134,8 @@ impl EventKind {
             EventKind::Queued => (FieldKey::Place, &[FieldKey::Cause], Role::Waiting),
             EventKind::ActionWithheld => (FieldKey::Action, &[], Role::Offer),
             EventKind::ActionReleased => (FieldKey::Action, &[], Role::Offer),
+            EventKind::StepEnded => (FieldKey::Step, STEP_END, Role::Attempt),
+            EventKind::StepSkipped => (FieldKey::Step, &[], Role::Stop),
             EventKind::Joined => (FieldKey::Leader, &[], Role::Admission),
             EventKind::ServedFromCache => (FieldKey::Leader, &[FieldKey::Age], Role::Admission),
             EventKind::TookOver => (FieldKey::Leader, &[], Role::Attempt),
@@ -185,6 +191,8 @@ impl EventKind {
         matches!(self.definition().2, Role::Resend | Role::Stop | Role::GiveUp)
     }
 }
+
+const STEP_END: &[FieldKey] = &[FieldKey::Ended, FieldKey::Effect, FieldKey::Attempts, FieldKey::ActsAgain];
 
 /// The role of an event for its call.
 enum Role {
@@ -267,6 +275,8 @@ impl Decision {
             | Decision::Queued { .. }
             | Decision::ActionWithheld { .. }
             | Decision::ActionReleased { .. }
+            | Decision::StepEnded { .. }
+            | Decision::StepSkipped { .. }
             | Decision::Joined { .. }
             | Decision::ServedFromCache { .. }
             | Decision::TookOver { .. }
@@ -357,6 +367,19 @@ impl Decision {
             Decision::ActionReleased { action } => {
                 Description::new(Kind::ActionReleased, FieldValue::Action(action), [])
             }
+            Decision::StepEnded { action, step, ended, claim, attempts, acts_again, .. } => Description::new(
+                Kind::StepEnded,
+                FieldValue::Step(action, step),
+                [
+                    FieldValue::Word(ended.as_str()),
+                    FieldValue::Word(claim.as_str()),
+                    FieldValue::Number(attempts),
+                    FieldValue::Flag(acts_again),
+                ],
+            ),
+            Decision::StepSkipped { action, step } => {
+                Description::new(Kind::StepSkipped, FieldValue::Step(action, step), [])
+            }
             Decision::Joined { leader } => Description::new(Kind::Joined, FieldValue::Call(leader), []),
             Decision::ServedFromCache { leader, age } => {
                 Description::new(Kind::ServedFromCache, FieldValue::Call(leader), [FieldValue::Span(age)])
@@ -413,6 +436,8 @@ impl Decision {
             | Decision::Queued { .. }
             | Decision::ActionWithheld { .. }
             | Decision::ActionReleased { .. }
+            | Decision::StepEnded { .. }
+            | Decision::StepSkipped { .. }
             | Decision::Joined { .. }
             | Decision::ServedFromCache { .. }
             | Decision::TookOver { .. }
@@ -444,7 +469,10 @@ impl Outcome {
     pub fn each_field(&self, mut take: impl FnMut(FieldKey, FieldValue)) {
         take(FieldKey::Outcome, FieldValue::Word(self.kind.as_str()));
         match self.kind {
-            OutcomeKind::Succeeded | OutcomeKind::SucceededAfterCompensation | OutcomeKind::Cancelled => {}
+            OutcomeKind::Succeeded
+            | OutcomeKind::SucceededAfterCompensation
+            | OutcomeKind::Skipped
+            | OutcomeKind::Cancelled => {}
             OutcomeKind::Joined { leader, ended } => {
                 take(FieldKey::Leader, FieldValue::Call(leader));
                 take(FieldKey::Ended, FieldValue::Word(ended.as_str()));

@@ -48,10 +48,22 @@ words! {
         Action = "action",
         Next = "next",
         Withheld = "withheld",
+        Step = "step",
+        Completed = "completed_steps",
+        Skipped = "skipped",
+        ActsAgain = "acts_again",
     }
 }
 
 impl FieldKey {
+    /// Whether its value is a list of names.
+    pub const fn is_list(self) -> bool {
+        matches!(
+            self,
+            FieldKey::Verdicts | FieldKey::Next | FieldKey::Withheld | FieldKey::Completed | FieldKey::Skipped
+        )
+    }
+
     /// The class of a divergence in the value of this field.
     pub const fn class(self) -> Class {
         match self {
@@ -70,6 +82,8 @@ impl FieldKey {
             | FieldKey::Class
             | FieldKey::Retriable => Class::OutcomeChanged,
             FieldKey::Action | FieldKey::Next | FieldKey::Withheld => Class::OutcomeChanged,
+            FieldKey::Step | FieldKey::Completed | FieldKey::Skipped => Class::OutcomeChanged,
+            FieldKey::ActsAgain => Class::EffectChanged,
             FieldKey::Leader | FieldKey::Ended | FieldKey::By | FieldKey::Cause | FieldKey::Server => {
                 Class::OutcomeChanged
             }

@@ -76,6 +76,8 @@ words! {
         RacedItself = "raced_itself",
         /// The first recorded call of a run that the graph refuses and the recording does not.
         OutOfOrder = "out_of_order",
+        /// A recorded step of an action that was sent after another step of it had failed.
+        RanAfterFailedStep = "ran_after_failed_step",
         /// A call whose caller went away while it may have acted.
         Abandoned = "abandoned",
         /// More than two requests a call while a server failed.
@@ -115,6 +117,7 @@ impl FindingId {
             | FindingId::RetryAfterIgnored
             | FindingId::RacedItself
             | FindingId::OutOfOrder
+            | FindingId::RanAfterFailedStep
             | FindingId::Abandoned
             | FindingId::RetryAmplification
             | FindingId::RunawayLoop => FindingSeverity::Doubt,

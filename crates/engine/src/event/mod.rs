@@ -11,6 +11,7 @@ mod finding;
 mod headers;
 mod ledger;
 mod reason;
+mod steps;
 mod tokens_left;
 mod transcript;
 mod valid_next;
@@ -32,6 +33,7 @@ pub use reason::{
     AdmissionRefusal, DeprecationReason, ErrorFacts, KindFrom, OpenReason, ReversalRefusal, StatusFrom, StopReason,
     SuppressionReason,
 };
+pub use steps::StepsEnd;
 pub use tokens_left::TokensLeft;
 pub use transcript::{ActionNames, PlaybookNames, Transcript, unnamed};
 pub use valid_next::ValidNext;

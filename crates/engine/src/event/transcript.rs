@@ -9,8 +9,9 @@ use super::finding::Finding;
 use super::ledger::{Intent, LedgerEntry};
 use super::reason::DeprecationReason;
 use super::reason::ErrorFacts;
+use super::steps::StepsEnd;
 use super::valid_next::ValidNext;
-use crate::ids::{ActionId, CallId, ErrorId, QueueId, ReasonId, RuleId, ServerId, VerdictId};
+use crate::ids::{ActionId, CallId, ErrorId, QueueId, ReasonId, RuleId, ServerId, StepId, VerdictId};
 
 /// The names behind the ids of a playbook, for reporters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,6 +30,8 @@ pub struct PlaybookNames {
     pub details: Vec<Vec<(Arc<str>, Arc<str>)>>,
     /// By `ActionId`.
     pub actions: Vec<ActionNames>,
+    /// The steps of each action, by `ActionId`.
+    pub steps: Vec<Vec<Arc<str>>>,
 }
 
 /// What names an action.
@@ -71,6 +74,11 @@ impl PlaybookNames {
     /// The name of the action that `tool` does.
     pub fn action_of(&self, tool: &str) -> Option<&str> {
         self.actions.iter().find(|action| *action.tool == *tool).map(|action| &*action.name)
+    }
+
+    /// The name of a step of an action.
+    pub fn step(&self, action: ActionId, step: StepId) -> &str {
+        self.steps.get(action.index()).and_then(|steps| steps.get(step.index())).map_or("?", |name| name)
     }
 
     /// The reason's text.
@@ -156,6 +164,12 @@ impl<'a> Transcript<'a> {
     /// What is valid after a call; none: its playbook has no graph.
     pub fn valid_after(&self, call: CallId) -> Option<&'a ValidNext> {
         self.valid_next.get(call.index())
+    }
+
+    /// How the steps of a call went; none: it has no steps, or none of them had its turn.
+    pub fn steps_of(&self, call: CallId) -> Option<StepsEnd> {
+        let has_steps = self.names.steps.iter().any(|steps| !steps.is_empty());
+        StepsEnd::of(self.events.iter().filter(|event| has_steps && event.call == call))
     }
 
     /// The verdicts of a call's failures, in order.

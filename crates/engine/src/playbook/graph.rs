@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::facts::ToolFacts;
 use super::request::ArgumentSchema;
 use crate::event::ActionNames;
 use crate::ids::{ActionId, QueueId};
@@ -12,8 +13,10 @@ use crate::words;
 pub struct Action {
     /// Its name.
     pub name: Arc<str>,
-    /// The tool that does it; a tool is the body of one action at most.
+    /// The tool that does it; a tool is the body of one action at most. Of an action with steps, its own name.
     pub tool: Arc<str>,
+    /// What it does, in this order; empty: its tool does it.
+    pub steps: Vec<Step>,
     /// The arguments that it takes, if it says so. They are an object.
     pub inputs: Option<ArgumentSchema>,
 }
@@ -24,6 +27,17 @@ impl Action {
         let inputs = self.inputs.as_ref().map(|inputs| inputs.text().into());
         ActionNames { name: Arc::clone(&self.name), tool: Arc::clone(&self.tool), inputs }
     }
+}
+
+/// One step of an action: a call of a tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Its name, unique in the action.
+    pub name: Arc<str>,
+    /// The tool that does it; steps may share tools.
+    pub tool: Arc<str>,
+    /// Whether doing it twice does more than doing it once, whatever the facts of its tool say.
+    pub never_idempotent: bool,
 }
 
 /// Which action may follow which. The position of a run is the action that it did last.
@@ -56,6 +70,14 @@ pub struct Stuck {
     pub after: u32,
     /// Who gets the call.
     pub queue: QueueId,
+}
+
+impl Step {
+    /// The facts of its calls, from those of its tool.
+    #[must_use]
+    pub const fn facts(&self, tool: ToolFacts) -> ToolFacts {
+        ToolFacts { idempotent: tool.idempotent && !self.never_idempotent, ..tool }
+    }
 }
 
 impl Graph {

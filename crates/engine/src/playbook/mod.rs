@@ -22,7 +22,7 @@ pub use breaker::{
     OpenBoundary, OpenPeriod, OpenThresholds, ProbeThreshold, SlowCalls, TimeWindow,
 };
 pub use facts::{Access, DEFAULT_TIMEOUT, OmittedFacts, ToolFacts, ToolRow, Tools};
-pub use graph::{Action, Graph, Others, Stuck};
+pub use graph::{Action, Graph, Others, Step, Stuck};
 pub use guess::seems_to_read;
 pub use header::{HeaderOp, HeaderTest, joined};
 pub use model::{

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::breaker::{BreakerMark, BreakerRules};
 use super::facts::Tools;
-use super::graph::{Action, Graph};
+use super::graph::{Action, Graph, Step};
 use super::retry_budget::{RetryBudget, Tokens};
 use super::sharing::Sharing;
 use super::tell::Tell;
@@ -86,7 +86,16 @@ impl Playbook {
 
     /// Whether the calls of one dispatcher share something beside their reversal tokens.
     pub fn shares_state(&self) -> bool {
-        self.sharing.is_any() || !self.breakers.is_empty() || !self.retry_budgets.is_empty() || self.graph.is_some()
+        self.sharing.is_any()
+            || !self.breakers.is_empty()
+            || !self.retry_budgets.is_empty()
+            || self.graph.is_some()
+            || self.has_steps()
+    }
+
+    /// Whether some action has steps.
+    pub fn has_steps(&self) -> bool {
+        self.actions.iter().any(|action| !action.steps.is_empty())
     }
 
     /// The retry budget behind an id of this playbook.
@@ -124,8 +133,13 @@ impl Playbook {
             reasons: self.reasons.clone(),
             details: self.verdicts.iter().map(Verdict::details).collect(),
             actions: self.actions.iter().map(Action::names).collect(),
+            steps: self.actions.iter().map(|action| names(&action.steps)).collect(),
         }
     }
+}
+
+fn names(steps: &[Step]) -> Vec<Arc<str>> {
+    steps.iter().map(|step| Arc::clone(&step.name)).collect()
 }
 
 /// What a failure means, and its compensation.

@@ -4,16 +4,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::call::RecordedCall;
-use crate::dispatch::PurseKey;
+use crate::dispatch::{PurseKey, StepOf};
 use crate::event::{CircuitChange, Decision, DecisionEvent, ErrorFacts, Outcome, Told};
-use crate::ids::{ArgsId, CallId, ErrorId, KeyId, RunId, ServerId, TokenId, ToolId};
+use crate::ids::{ArgsId, CallId, ErrorId, KeyId, RunId, ServerId, StepId, TokenId, ToolId};
 use crate::playbook::ToolFacts;
 use crate::time::Instant;
 use crate::upstream::{MissingAnswerPolicy, Request, Upstream};
 
-use super::event_loop::CallSource;
+use super::event_loop::{CallSource, StepSource};
 use super::plan::Plan;
 use super::record::{Errors, SimulationRecord};
+use super::recorded_actions::{Asked, Fed, RecordedActions, Turn};
 use super::scenario::ScenarioCall;
 use super::told;
 
@@ -26,6 +27,7 @@ pub(super) struct SessionCalls {
     pub placed: u64,
     /// By `CallId`.
     pub live: Vec<Option<Box<ActiveCall>>>,
+    pub actions: RecordedActions,
     pub beyond: MissingAnswerPolicy,
 }
 
@@ -45,6 +47,10 @@ pub(super) struct ActiveCall {
     /// What is told of the call that it followed, which ended with a failure.
     pub leader_told: Option<Told>,
     pub start: Instant,
+    /// Of which action it is a step.
+    pub step: Option<StepOf>,
+    /// Of an action: the first and the last error of its steps.
+    pub step_errors: [Option<ErrorId>; 2],
     pub upstream: Upstream,
     pub record: Box<SimulationRecord>,
     pub errors: Errors,
@@ -85,6 +91,29 @@ impl CallSource for SessionCalls {
         self.live_mut(id).errors.intern(error)
     }
 
+    fn step(&mut self, plan: &Plan, now: Instant, action: CallId, step: StepId) -> StepSource {
+        let Some(Some(live)) = self.live.get(action.index()) else { return StepSource::Missing };
+        let ActiveCall { number, call, .. } = &**live;
+        let Some(named) = plan.steps_of(call.tool()).get(step.index()) else { return StepSource::Missing };
+        let turn = Turn { action, step, name: Arc::clone(&named.name), since: now };
+        match self.actions.ask(*number, turn) {
+            Asked::Came(call, at) => StepSource::Starts(self.begin_step(call, Some(action), step, at), None),
+            Asked::Awaited => StepSource::Awaited,
+            Asked::Missing => StepSource::Missing,
+        }
+    }
+
+    fn end_steps(&mut self, now: Instant, action: CallId) -> Vec<(Instant, Option<CallId>)> {
+        let Some(Some(live)) = self.live.get(action.index()) else { return Vec::new() };
+        let Some(rest) = self.actions.end(live.number) else { return Vec::new() };
+        for coming in self.coming.values_mut() {
+            if let Some(of) = coming.step.as_mut().filter(|of| of.action == Some(action)) {
+                of.action = None; // another call may get the id
+            }
+        }
+        rest.into_iter().map(|call| (self.begin_step(call, None, StepId(0), now), None)).collect()
+    }
+
     fn cancelled_at(&self, id: CallId) -> Option<Instant> {
         let live = self.live.get(id.index())?.as_ref()?;
         let cancelled = live.call.cancelled_at()?;
@@ -93,6 +122,52 @@ impl CallSource for SessionCalls {
 }
 
 impl SessionCalls {
+    /// Takes a step of the action with this number; its start, if it has its turn or comes too late.
+    pub(super) fn feed_step(&mut self, parent: u64, fed: Box<ActiveCall>, now: Instant) -> Option<Instant> {
+        match self.actions.feed(parent, fed) {
+            Fed::Kept => None,
+            Fed::Starts(call, Turn { action, step, .. }, at) => {
+                Some(self.begin_step(call, Some(action), step, at.max(now)))
+            }
+            Fed::TooLate(call) => Some(self.begin_step(call, None, StepId(0), now)),
+        }
+    }
+
+    /// The same event. An end of a step leaves its errors to the action's record, whose end then names them.
+    pub(super) fn with_step_errors(&mut self, plan: &Plan, event: DecisionEvent) -> DecisionEvent {
+        let Decision::Outcome(outcome) = event.what else { return event };
+        let live = self.live_mut(event.call);
+        if let Some(StepOf { action: Some(action), .. }) = live.step {
+            let of = |id: Option<ErrorId>| id.and_then(|id| live.errors.get(id));
+            let errors = [of(outcome.first_error), of(outcome.last_error)];
+            let Some(Some(action)) = self.live.get_mut(action.index()) else { return event };
+            for error in errors.into_iter().flatten() {
+                let id = action.errors.intern(error);
+                let [first, last] = &mut action.step_errors;
+                (*first, *last) = (first.or(Some(id)), Some(id));
+            }
+            return event;
+        }
+        let [Some(first), Some(last)] = live.step_errors else { return event };
+        let last = if plan.playbook.studies(|study| study.final_error_first) { first } else { last };
+        let (last_error, first_error) = (Some(last), Some(first).filter(|first| *first != last));
+        DecisionEvent { what: Decision::Outcome(Outcome { last_error, first_error, ..outcome }), ..event }
+    }
+
+    /// Gives a start to a step, and returns it. Without an action, it is skipped.
+    pub(super) fn begin_step(
+        &mut self,
+        mut call: Box<ActiveCall>,
+        action: Option<CallId>,
+        step: StepId,
+        at: Instant,
+    ) -> Instant {
+        (call.start, call.step) = (at, Some(StepOf { action, step }));
+        self.coming.insert((at, self.placed), call);
+        self.placed += 1;
+        at
+    }
+
     #[expect(clippy::expect_used, reason = "a call is removed when no event for it is left")]
     pub(super) fn live_mut(&mut self, id: CallId) -> &mut ActiveCall {
         self.live[id.index()].as_mut().expect("an active call")
@@ -103,7 +178,7 @@ impl ActiveCall {
     /// The call for the machine.
     pub(super) fn scenario<'a>(&'a self, beyond: &'a MissingAnswerPolicy) -> ScenarioCall<'a> {
         let alone = ScenarioCall::recorded(&self.call, self.facts, beyond);
-        let alone = ScenarioCall { token: self.token, at: self.start, ..alone };
+        let alone = ScenarioCall { token: self.token, at: self.start, step: self.step, ..alone };
         match self.shared {
             Some(SharedIds { run, tool, server, key, args }) => ScenarioCall { run, tool, server, key, args, ..alone },
             None => alone,

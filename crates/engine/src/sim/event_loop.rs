@@ -8,8 +8,8 @@ use crate::clock::{EventPriority, EventQueue};
 use crate::dispatch::{
     CallFacts, ClassifiedFailure, GateFacts, Input, Machine, Output, OutputBuffer, RequestCheck, Response, ResponseMeta,
 };
-use crate::event::{Decision, Draw, EffectClaim, ErrorFacts, Provenance, RequestKind, ServerSays};
-use crate::ids::{AttemptNo, CallId, ErrorId};
+use crate::event::{Decision, DecisionEvent, Draw, EffectClaim, ErrorFacts, Provenance, RequestKind, ServerSays};
+use crate::ids::{AttemptNo, CallId, ErrorId, StepId};
 use crate::playbook::Access;
 use crate::time::{Duration, Instant};
 use crate::upstream::{Answer, Request, UpstreamReply};
@@ -28,10 +28,27 @@ pub(super) trait CallSource {
     /// The id of an error of a call.
     fn intern_error(&mut self, id: CallId, error: Arc<ErrorFacts>) -> ErrorId;
 
+    /// The call of a step that an action asks for.
+    fn step(&mut self, plan: &Plan, now: Instant, action: CallId, step: StepId) -> StepSource;
+
+    /// An action has ended: the starts of its steps that had no turn, each with the id of its call if it has one.
+    fn end_steps(&mut self, now: Instant, action: CallId) -> Vec<(Instant, Option<CallId>)>;
+
     /// When the caller of a call that starts now goes away; only callers that were not added before.
     fn cancelled_at(&self, _: CallId) -> Option<Instant> {
         None
     }
+}
+
+/// Where the call of a step is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StepSource {
+    /// It starts then; it gets the next id if it has none.
+    Starts(Instant, Option<CallId>),
+    /// It may come later; its start is added then.
+    Awaited,
+    /// There is none.
+    Missing,
 }
 
 /// A future event.
@@ -41,6 +58,7 @@ enum PendingEvent {
     Start(Option<CallId>),
     Cancel(CallId),
     Wake(CallId),
+    NoStep(CallId),
     Arrives {
         call: CallId,
         asked: RequestKind,
@@ -66,6 +84,7 @@ impl PendingEvent {
             PendingEvent::Start(_) => None,
             PendingEvent::Cancel(call)
             | PendingEvent::Wake(call)
+            | PendingEvent::NoStep(call)
             | PendingEvent::Arrives { call, .. }
             | PendingEvent::TimesOut { call, .. }
             | PendingEvent::ArrivesLate { call, .. } => Some(*call),
@@ -168,6 +187,7 @@ impl EventLoop {
                 self.handled += 1;
                 match output {
                     Output::Wake { call, at } => self.push(at, call, PendingEvent::Wake(call)),
+                    Output::Step { action, step } => self.find_step(plan, calls, action, step),
                     Output::Ask { call, asked, within, .. } => {
                         return LoopStep::Asks(request(calls, self.now, call, asked, within));
                     }
@@ -208,6 +228,9 @@ impl EventLoop {
             self.machine.handle_input(&plan.playbook, now, input, &mut self.buffer);
             if !self.later.is_empty() {
                 self.start_later(known);
+            }
+            if plan.has_steps {
+                self.skip_steps(calls, known);
             }
         }
     }
@@ -262,6 +285,31 @@ impl EventLoop {
         }
     }
 
+    /// Starts the step that an action asks for, if it is there.
+    fn find_step(&mut self, plan: &Plan, calls: &mut impl CallSource, action: CallId, step: StepId) {
+        match calls.step(plan, self.now, action, step) {
+            StepSource::Starts(at, id) => self.add_start(at, id),
+            StepSource::Awaited => {}
+            StepSource::Missing => self.add_no_step(action),
+        }
+    }
+
+    /// Adds that nothing is known of the step that an action asks for.
+    pub(super) fn add_no_step(&mut self, action: CallId) {
+        self.push(self.now, action, PendingEvent::NoStep(action));
+    }
+
+    /// Starts the steps that had no turn in the actions whose ends are among the events from `known` on: they are skipped.
+    fn skip_steps(&mut self, calls: &mut impl CallSource, known: usize) {
+        let ends = |event: &&DecisionEvent| matches!(event.what, Decision::Outcome(_));
+        let ended: Vec<CallId> = self.buffer.events.iter().skip(known).filter(ends).map(|event| event.call).collect();
+        for action in ended {
+            for (at, id) in calls.end_steps(self.now, action) {
+                self.add_start(at, id);
+            }
+        }
+    }
+
     #[inline]
     fn push(&mut self, at: Instant, call: CallId, what: PendingEvent) {
         self.push_with(EventPriority::Other, at, call, what);
@@ -302,9 +350,11 @@ impl<C: CallSource> InputBuilder<'_, C> {
                 });
                 let request = if self.plan.checks_requests { self.checked(call) } else { RequestCheck::Fine };
                 let gate = if self.plan.playbook.actions.is_empty() { GateFacts::Free } else { self.gated(call) };
-                Input::Call(call, CallFacts { gate, ..self.facts(call, now, request) })
+                let facts = CallFacts { gate, ..self.facts(call, now, request) };
+                Input::Call(call, if self.plan.has_steps { self.with_steps(call, facts) } else { facts })
             }
             PendingEvent::Wake(call) => Input::Woken(call),
+            PendingEvent::NoStep(call) => Input::NoStep(call),
             PendingEvent::Cancel(call) => Input::Cancelled(call),
             PendingEvent::Arrives { call, asked, answer, over_timeout } => {
                 let response = self.response(call, asked, answer.reply);
@@ -338,6 +388,16 @@ impl<C: CallSource> InputBuilder<'_, C> {
         match self.plan.playbook.breakers.is_empty() {
             true => facts,
             false => CallFacts { breaker: self.plan.playbook.breaker_id(self.plan.server(call.tool_name)), ..facts },
+        }
+    }
+
+    /// The facts of an action with steps, or of a step: the gate lets a step pass, and the registry asks each step.
+    fn with_steps(&self, id: CallId, facts: CallFacts) -> CallFacts {
+        let call = self.calls.call(id);
+        match (facts.step, self.plan.steps(call.tool_name)) {
+            (Some(_), _) => CallFacts { gate: GateFacts::Free, ..facts },
+            (None, 0) => facts,
+            (None, steps) => CallFacts { steps, key: None, request: RequestCheck::Fine, ..facts },
         }
     }
 

@@ -38,7 +38,7 @@ fn add_all(plan: &Plan, calls: &[ScenarioCall<'_>], record: &SimulationRecord, f
         repeats::of_fixture(plan, calls, record, |call| net.of_call(call).effects, findings);
         amplification::of_fixture(plan, calls, record, findings);
     }
-    for (n, call) in calls.iter().enumerate() {
+    for (n, call) in calls.iter().enumerate().filter(|(_, call)| !call.has_steps(plan)) {
         let id = CallId::at(n);
         let course = CallTrajectory::of(plan, id, call, record);
         findings.extend(CallReview { call, id, record, net: &net, course }.all());

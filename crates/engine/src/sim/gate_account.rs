@@ -91,8 +91,8 @@ impl GateAccount {
 
 /// Keeps what the gate did to a call that has ended.
 pub(super) fn note(plan: &Plan, live: &mut ActiveCall, names: &mut SharedNames) {
-    let ActiveCall { call, record, shared: Some(shared), .. } = live else { return };
-    let is_gated = plan.gate(call.tool(), None) != GateJudgement::Free;
+    let ActiveCall { call, record, step, shared: Some(shared), .. } = live else { return };
+    let is_gated = step.is_none() && plan.gate(call.tool(), None) != GateJudgement::Free;
     if let (true, Some(outcome), Some(run)) = (is_gated, record.outcome(), names.runs.get_mut(shared.run.0)) {
         record.compare_with_tape(call);
         record.gate = Some(run.gate.take(call, record, &outcome));

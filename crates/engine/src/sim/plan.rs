@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::call::RecordedCall;
 use crate::classify::Classifier;
 use crate::event::{AdmissionRefusal, ErrorFacts, PlaybookNames};
 use crate::ids::{ActionId, VerdictId};
 use crate::playbook::{
-    ArgumentSchema, Compensation, Others, Playbook, Retry, ToolFacts, ToolRow, Tools, UNCLASSIFIED, UnsafePolicy,
+    Access, ArgumentSchema, Compensation, Others, Playbook, Retry, Step, ToolFacts, ToolRow, Tools, UNCLASSIFIED,
+    UnsafePolicy,
 };
 
 /// Everything that a simulation needs of a playbook.
@@ -32,6 +34,8 @@ pub struct Plan {
     /// The seed of draws that neither a fixture nor a trace gives.
     pub seed: Option<u64>,
     pub(super) tools: Tools,
+    /// Whether some action has steps.
+    pub has_steps: bool,
     /// The actions by their tools.
     actions: Arc<BTreeMap<Arc<str>, ActionId>>,
 }
@@ -75,6 +79,7 @@ impl Plan {
                 || tools.check_requests(),
             draws: playbook.verdicts.iter().any(|verdict| verdict.then.retry().is_some_and(Retry::is_drawn)),
             actions: Arc::new(by_tool(&playbook)),
+            has_steps: playbook.has_steps(),
             seed: None,
             tools,
             playbook,
@@ -175,14 +180,60 @@ impl Plan {
         self.tools.server(tool)
     }
 
-    /// The facts of `tool`.
+    /// The facts of `tool`; of an action with steps, those of all its steps.
     pub fn facts(&self, tool: &str) -> ToolFacts {
-        self.tools.facts(tool)
+        self.facts_among(&self.tools, tool)
+    }
+
+    /// The same, with the facts of tools from `tools`.
+    pub(super) fn facts_among(&self, tools: &Tools, tool: &str) -> ToolFacts {
+        let steps = self.steps_of(tool).iter().map(|step| step.facts(tools.facts(&step.tool)));
+        steps.reduce(both).unwrap_or_else(|| tools.facts(tool))
+    }
+
+    /// The facts of a recorded call. A step may be less than its tool.
+    pub fn facts_of(&self, call: &RecordedCall) -> ToolFacts {
+        let facts = self.facts(call.tool());
+        let Some((_, step)) = call.step().filter(|_| self.has_steps) else { return facts };
+        let mut steps = self.playbook.actions.iter().flat_map(|action| &action.steps);
+        let weaker = steps.find(|of| of.never_idempotent && *of.name == *step && *of.tool == *call.tool());
+        weaker.map_or(facts, |weaker| weaker.facts(facts))
+    }
+
+    /// The steps of the action with this body; none: its tool does it.
+    pub fn steps_of(&self, tool: &str) -> &[Step] {
+        if !self.has_steps {
+            return &[];
+        }
+        let action = self.action(tool).and_then(|id| self.playbook.actions.get(id.index()));
+        action.map_or(&[], |action| &action.steps)
+    }
+
+    /// The number of these steps.
+    pub(super) fn steps(&self, tool: &str) -> u16 {
+        u16::try_from(self.steps_of(tool).len()).unwrap_or(u16::MAX)
     }
 
     /// The place of the playbook's row for `tool`, if it supplies a fact that every stronger row omits.
     pub fn tool_row(&self, tool: &str) -> Option<usize> {
         self.playbook.tools.place(tool).filter(|_| self.tools.needs_weakest_row(tool))
+    }
+}
+
+/// The facts of two calls, taken together.
+fn both(one: ToolFacts, other: ToolFacts) -> ToolFacts {
+    let is_safe = |facts: ToolFacts| facts.access == Access::Read || facts.idempotent;
+    let reads = one.access == Access::Read && other.access == Access::Read;
+    ToolFacts {
+        access: if reads { Access::Read } else { Access::Write },
+        idempotent: is_safe(one) && is_safe(other),
+        repeatable: one.repeatable && other.repeatable,
+        timeout: one.timeout.max(other.timeout),
+        ignores_keys: one.ignores_keys || other.ignores_keys,
+        needs_key: false, // the registry asks each step
+        resends: one.resends || other.resends,
+        declared: one.declared && other.declared,
+        seems_to_read: one.seems_to_read && other.seems_to_read,
     }
 }
 

@@ -182,6 +182,11 @@ impl SimulationRecord {
         })
     }
 
+    /// The attempts that were sent.
+    pub fn attempts(&self) -> u64 {
+        self.events.iter().filter(|event| matches!(event.what, Decision::AttemptStarted { .. })).count() as u64
+    }
+
     /// The most attempts that were out at the same time.
     pub fn peak_in_flight(&self) -> u32 {
         let mut out = BTreeSet::new();

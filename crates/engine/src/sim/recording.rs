@@ -8,7 +8,7 @@ use super::plan::Plan;
 use super::record::SimulationRecord;
 use super::scenario::{Scenario, ScenarioCall};
 use super::simulator::Simulator;
-use crate::call::{AnswerTo, CallTexts, Place, RecordedAnswer, RecordedCall, Reply};
+use crate::call::{AnswerTo, CallTexts, Place, RecordedAnswer, RecordedCall, RecordedStep, Reply};
 use crate::event::{Decision, DecisionEvent, ErrorFacts, Provenance, RequestKind, StatusFrom};
 use crate::fixture::{Fixture, FixtureCall};
 use crate::ids::{AttemptNo, CallId};
@@ -39,12 +39,23 @@ impl Recording {
         runs.sort_unstable();
         runs.dedup();
         let dispatcher = (runs.len() > 1).then_some(DISPATCHER);
-        let mut calls: Vec<RecordedCall> = scenario
-            .calls
-            .iter()
-            .map(|call| recorded_call(call, by_name.get(call.name).copied(), dispatcher))
-            .collect();
+        let action_of = |call: &ScenarioCall<'_>| scenario.calls.get(call.step?.action?.index());
+        let all = scenario.calls.iter().map(|call| {
+            let action = action_of(call);
+            let written = by_name.get(action.unwrap_or(call).name).copied();
+            let recorded = recorded_call(call, written, dispatcher);
+            match action {
+                Some(action) => recorded_step(plan, recorded, call, action, written),
+                None => recorded,
+            }
+        });
+        let mut calls: Vec<RecordedCall> = all.collect();
         for (n, event) in record.events.iter().enumerate() {
+            let step = scenario.calls.get(event.call.index()).and_then(|call| call.step?.action);
+            if let Some(action) = step.and_then(|action| calls.get_mut(action.index())).filter(|call| call.at.is_none())
+            {
+                (action.at, action.place.line) = (Some(event.at), Recording::line(n) - LINES / 2 - 1);
+            }
             if let Some(call) = calls.get_mut(event.call.index()) {
                 note(call, event, Recording::line(n));
             }
@@ -90,6 +101,34 @@ fn recorded_call(call: &ScenarioCall<'_>, written: Option<&FixtureCall>, dispatc
     recorded.timeout = written.and_then(|written| written.timeout);
     recorded.dispatch = Some(Box::default());
     recorded
+}
+
+/// The same as a step of its action. With a key, it has one of its own.
+fn recorded_step(
+    plan: &Plan,
+    recorded: RecordedCall,
+    call: &ScenarioCall<'_>,
+    action: &ScenarioCall<'_>,
+    written: Option<&FixtureCall>,
+) -> RecordedCall {
+    let place = call.step.map_or(0, |of| of.step.index());
+    let step = plan.steps_of(action.tool_name).get(place).map_or("", |step| &step.name);
+    let key = written.and_then(|written| written.key.as_deref()).map(|key| format!("{key}/{step}"));
+    let texts = CallTexts {
+        run: recorded.run(),
+        id: Some(call.name),
+        tool: call.tool_name,
+        args: Some(call.written_args),
+        key: key.as_deref(),
+        evidence: None,
+        token: None,
+        dispatcher: recorded.dispatcher(),
+    };
+    let mut of_step = RecordedCall::new(texts, Place::default());
+    of_step.timeout = recorded.timeout;
+    of_step.dispatch = Some(Box::default());
+    of_step.parent = Some(Box::new(RecordedStep { call: action.name.into(), step: step.into() }));
+    of_step
 }
 
 /// Notes when a call was made, when its caller went away, and when it ended.

@@ -319,6 +319,9 @@ pub(super) fn of_fixture(
         {
             findings.push(Finding::new(FindingId::KeyReused, FindingBy::Recorded, id, 1));
         }
+        if call.has_steps(plan) || record.outcomes.get(n).is_some_and(|end| end.kind == OutcomeKind::Skipped) {
+            continue; // nothing was sent for it
+        }
         let (made, repeats) = requests.entry((call.run, call.tool, call.args)).or_default();
         *made = made.saturating_add(1);
         if *made > MOST_IDENTICAL_CALLS {

@@ -5,13 +5,15 @@ use std::sync::Arc;
 
 use crate::call::{RecordedAnswer, RecordedCall};
 use crate::classify::keyed_for;
-use crate::dispatch::{CallFacts, GateFacts, RequestCheck};
+use crate::dispatch::{CallFacts, GateFacts, RequestCheck, StepOf};
 use crate::event::{Draw, ErrorFacts, Intent, RequestKind};
-use crate::fixture::{Fixture, FixtureTool};
-use crate::ids::{ArgsId, AttemptNo, CallId, EvidenceId, Interner, KeyId, RunId, ServerId, TokenId, ToolId};
+use crate::fixture::{Fixture, FixtureCall, FixtureTool};
+use crate::ids::{ArgsId, AttemptNo, CallId, EvidenceId, Interner, KeyId, RunId, ServerId, StepId, TokenId, ToolId};
 use crate::playbook::{Access, DEFAULT_TIMEOUT, OmittedFacts, ToolFacts, ToolRow, Tools};
 use crate::time::{Duration, Instant};
-use crate::upstream::{AnswerSource, ExistingEffect, KeyDialect, Ledger, MissingAnswerPolicy, Tape, UpstreamReply};
+use crate::upstream::{
+    AnswerSource, ExistingEffect, KeyDialect, Ledger, MissingAnswerPolicy, Outage, Tape, UpstreamReply,
+};
 
 use super::draws;
 use super::plan::{GateJudgement, Plan};
@@ -91,6 +93,8 @@ pub struct ScenarioCall<'a> {
     pub draws: &'a [Draw],
     /// The seed of its other draws that a fixture gives.
     pub seed: Option<u64>,
+    /// Of which action it is a step.
+    pub step: Option<StepOf>,
 }
 
 impl<'a> ScenarioCall<'a> {
@@ -119,6 +123,7 @@ impl<'a> ScenarioCall<'a> {
             written_key: "",
             draws: &[],
             seed: None,
+            step: None,
         }
     }
 
@@ -131,8 +136,8 @@ impl<'a> ScenarioCall<'a> {
     pub(super) fn under(self, plan: &Plan) -> ScenarioCall<'a> {
         let source = match self.source {
             AnswerSource::Tape(tape) => {
-                let is_gated =
-                    plan.playbook.graph.is_some() && plan.gate(tape.call.tool(), None) != GateJudgement::Free;
+                let is_ordered = plan.playbook.graph.is_some() && self.step.is_none();
+                let is_gated = is_ordered && plan.gate(tape.call.tool(), None) != GateJudgement::Free;
                 AnswerSource::Tape(Tape { is_gated, ..tape })
             }
             script => script,
@@ -232,8 +237,15 @@ impl<'a> ScenarioCall<'a> {
             at: self.at,
             timeout: self.timeout,
             gate: GateFacts::Free, // the plan knows
+            steps: 0,              // the same
+            step: self.step,
             request: RequestCheck::Fine,
         }
+    }
+
+    /// Whether it is an action with steps: it is sent nowhere itself.
+    pub fn has_steps(&self, plan: &Plan) -> bool {
+        self.step.is_none() && !plan.steps_of(self.tool_name).is_empty()
     }
 
     /// What the call wants done once; none for a read, which wants nothing done.
@@ -253,58 +265,40 @@ impl<'a> ScenarioCall<'a> {
 
 impl<'a> Scenario<'a> {
     /// The scenario of a fixture; its own tool facts take precedence over those of the plan.
-    pub fn of_fixture(fixture: &'a Fixture, plan: &Plan) -> Scenario<'a> {
-        let all_facts = tools_of(fixture, plan);
-        let (mut tools, mut key_names, mut args) = (Interner::new(), Interner::new(), Interner::new());
-        let (mut tokens, mut runs, mut servers) = (Interner::new(), Interner::new(), Interner::new());
+    pub fn of_fixture(fixture: &'a Fixture, plan: &'a Plan) -> Scenario<'a> {
+        let mut names = Names { all_facts: tools_of(fixture, plan), ..Names::default() };
         let mut order: Vec<usize> = (0..fixture.calls.len()).collect();
         order.sort_by_key(|&n| fixture.calls[n].at);
         let mut places = vec![CallId(0); order.len()];
-        for (place, &n) in order.iter().enumerate() {
-            places[n] = CallId::at(place); // `order` has each place once
+        let (mut calls, mut later, mut cancelled) = (Vec::new(), Vec::new(), Vec::new());
+        for n in order {
+            let (id, call) = (CallId::at(calls.len()), &fixture.calls[n]);
+            places[n] = id; // `order` has each place once
+            let action = names.call(fixture, plan, call);
+            calls.push(action);
+            if plan.has_steps {
+                calls.extend(names.steps(fixture, plan, call, &action, id));
+            }
+            if !call.after.is_empty() {
+                later.push((id, call));
+            }
+            cancelled.extend(call.cancel_at.map(|at| (at, id)));
         }
-        let made_after = order.iter().enumerate().filter(|(_, n)| !fixture.calls[**n].after.is_empty());
-        let later = made_after.map(|(place, &n)| {
-            let call = &fixture.calls[n];
+        let later = later.into_iter().map(|(id, call)| {
             let after = call.after.iter().filter_map(|n| places.get(*n)).copied().collect();
-            LaterStart { call: CallId::at(place), after, delay: call.after_delay, earliest: call.at }
+            LaterStart { call: id, after, delay: call.after_delay, earliest: call.at }
         });
         let later = later.collect();
-        let cancelled = order.iter().zip(0..).filter_map(|(&n, id)| Some((fixture.calls[n].cancel_at?, CallId(id))));
-        let cancelled = cancelled.collect();
-        let calls = order.into_iter().map(|n| {
-            let call = &fixture.calls[n];
-            let facts = all_facts.facts(&call.tool);
-            ScenarioCall {
-                name: &call.name,
-                group: call.group.as_deref(),
-                tool_name: &call.tool,
-                facts,
-                tool: ToolId(tools.intern(&call.tool)),
-                server: ServerId(servers.intern(all_facts.server(&call.tool))),
-                run: RunId(runs.intern(call.run.as_deref().unwrap_or_default())),
-                key: call.key.as_deref().map(|key| KeyId(key_names.intern(key))),
-                token: call.token.as_deref().map(|token| TokenId(tokens.intern(token))),
-                args: ArgsId(args.intern(&call.args)),
-                at: call.at,
-                timeout: call.timeout.unwrap_or(facts.timeout),
-                source: AnswerSource::Script(&call.script, fixture.outages.get(&call.tool).map_or(&[], |all| all)),
-                written_args: &call.args,
-                written_key: call.key.as_deref().unwrap_or(""),
-                draws: &call.draws,
-                seed: fixture.seed,
-            }
-        });
-        let calls: Vec<ScenarioCall<'_>> = calls.collect();
         let before = fixture.before.iter().map(|effect| {
-            let key = effect.key.as_deref().map(|key| KeyId(key_names.intern(key)));
-            let key = key.filter(|_| !all_facts.facts(&effect.tool).ignores_keys);
-            let (tool, args) = (ToolId(tools.intern(&effect.tool)), ArgsId(args.intern(&effect.args)));
+            let key = effect.key.as_deref().map(|key| KeyId(names.keys.intern(key)));
+            let key = key.filter(|_| !names.all_facts.facts(&effect.tool).ignores_keys);
+            let (tool, args) = (ToolId(names.tools.intern(&effect.tool)), ArgsId(names.args.intern(&effect.args)));
             let asking = calls.iter().find(|call| (call.tool, call.args) == (tool, args));
-            let run = asking.map_or_else(|| RunId(runs.intern("")), |call| call.run);
+            let run = asking.map_or_else(|| RunId(names.runs.intern("")), |call| call.run);
             ExistingEffect { run, tool, key, args }
         });
         let before = before.collect();
+        let Names { tools, keys: key_names, args, servers, runs, .. } = names;
         Scenario { calls, later, cancelled, keys: fixture.keys, before, runs, tools, servers, key_names, args }
     }
 
@@ -336,6 +330,87 @@ impl<'a> Scenario<'a> {
             }
         }
     }
+}
+
+/// The names of a scenario as numbers.
+#[derive(Default)]
+struct Names {
+    all_facts: Tools,
+    tools: Interner,
+    keys: Interner,
+    args: Interner,
+    tokens: Interner,
+    runs: Interner,
+    servers: Interner,
+}
+
+impl Names {
+    /// The call that a fixture writes.
+    fn call<'a>(&mut self, fixture: &'a Fixture, plan: &'a Plan, call: &'a FixtureCall) -> ScenarioCall<'a> {
+        let named = plan.playbook.actions.iter().find(|action| call.is_action && *action.name == *call.tool);
+        let tool_name: &'a str = named.map_or(&call.tool, |action| &action.tool);
+        let facts = plan.facts_among(&self.all_facts, tool_name);
+        ScenarioCall {
+            name: &call.name,
+            group: call.group.as_deref(),
+            tool_name,
+            facts,
+            tool: ToolId(self.tools.intern(tool_name)),
+            server: ServerId(self.servers.intern(self.all_facts.server(tool_name))),
+            run: RunId(self.runs.intern(call.run.as_deref().unwrap_or_default())),
+            key: call.key.as_deref().map(|key| KeyId(self.keys.intern(key))),
+            token: call.token.as_deref().map(|token| TokenId(self.tokens.intern(token))),
+            args: ArgsId(self.args.intern(&call.args)),
+            at: call.at,
+            timeout: call.timeout.unwrap_or(facts.timeout),
+            source: AnswerSource::Script(&call.script, outages(fixture, tool_name)),
+            written_args: &call.args,
+            written_key: call.key.as_deref().unwrap_or(""),
+            draws: &call.draws,
+            seed: fixture.seed,
+            step: None,
+        }
+    }
+
+    /// The steps of a call that its fixture answers. With a key, each has one of its own: `KEY/STEP`.
+    fn steps<'a>(
+        &mut self,
+        fixture: &'a Fixture,
+        plan: &'a Plan,
+        call: &'a FixtureCall,
+        action: &ScenarioCall<'a>,
+        id: CallId,
+    ) -> Vec<ScenarioCall<'a>> {
+        let steps = plan.steps_of(action.tool_name).iter().zip((0..).map(StepId));
+        let answered =
+            steps.filter_map(|(step, id)| Some((step, id, call.steps.iter().find(|of| *of.step == *step.name)?)));
+        let calls = answered.map(|(step, place, of)| {
+            let facts = step.facts(self.all_facts.facts(&step.tool));
+            ScenarioCall {
+                name: &of.name,
+                group: of.group.as_deref(),
+                tool_name: &step.tool,
+                facts,
+                tool: ToolId(self.tools.intern(&step.tool)),
+                server: ServerId(self.servers.intern(self.all_facts.server(&step.tool))),
+                key: of.key.as_deref().map(|key| KeyId(self.keys.intern(key))),
+                token: None,
+                args: ArgsId(self.args.intern(&of.args)),
+                timeout: call.timeout.unwrap_or(facts.timeout),
+                source: AnswerSource::Script(&of.script, outages(fixture, &step.tool)),
+                written_args: &of.args,
+                written_key: of.key.as_deref().unwrap_or(""),
+                draws: &[],
+                step: Some(StepOf { action: Some(id), step: place }),
+                ..*action
+            }
+        });
+        calls.collect()
+    }
+}
+
+fn outages<'a>(fixture: &'a Fixture, tool: &str) -> &'a [Outage] {
+    fixture.outages.get(tool).map_or(&[], |all| all)
 }
 
 /// The tool facts under a plan; those of the fixture take precedence.

@@ -5,15 +5,12 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::classify::Memo;
-use crate::event::{
-    AdmissionRefusal, CircuitChange, Decision, DecisionEvent, Finding, FindingBy, FindingId, Outcome, OutcomeKind,
-    StopReason,
-};
-use crate::ids::{ArgsId, CallId, ErrorId, Interner, KeyId, RunId, ServerId, TokenId, ToolId};
+use crate::event::{CircuitChange, Decision, DecisionEvent, Finding, FindingBy, FindingId, Outcome, OutcomeKind};
+use crate::ids::{ArgsId, CallId, Interner, KeyId, RunId, ServerId, TokenId, ToolId};
 use crate::time::Instant;
 use crate::upstream::{Answer, MissingAnswerPolicy, Request, Upstream};
 
-use super::active_calls::{ActiveCall, Mentioned, SessionCalls, SharedIds};
+use super::active_calls::{ActiveCall, SessionCalls, SharedIds};
 use super::amplification::{self, Outage};
 use super::event_loop::{EventLoop, LoopStep, LoopStop};
 use super::findings;
@@ -29,8 +26,8 @@ use super::told;
 /// The calls of one dispatcher under one playbook.
 #[derive(Debug, Default)]
 pub struct Session {
-    event_loop: EventLoop,
-    cast: SessionCalls,
+    pub(super) event_loop: EventLoop,
+    pub(super) cast: SessionCalls,
     /// Calls that were fed and have no start yet, by run: the first of a run waits until others are over.
     held: BTreeMap<Option<RunId>, VecDeque<Box<ActiveCall>>>,
     /// The runs whose first held call waits for the end of calls that ended at the very moment at which it was made.
@@ -40,7 +37,7 @@ pub struct Session {
     /// No call starts before this moment any more.
     watermark: Instant,
     tokens: Interner,
-    names: SharedNames,
+    pub(super) names: SharedNames,
     pace: Pace,
     /// The calls of all runs, for the recorded pace.
     started: StartedCalls,
@@ -86,14 +83,16 @@ impl Session {
     /// Feeds a call. By its pace it starts at its recorded time or later, and not before a call that was fed earlier; a call
     /// without a time overlaps with no other.
     pub fn feed(&mut self, fed: SessionCall) {
-        let SessionCall { number, call, facts, token_spent, shared } = fed;
+        let SessionCall { number, call, facts, token_spent, shared, tie } = fed;
         let token = call.token().map(|token| TokenId(self.tokens.intern(token)));
         if let Some(token) = token.filter(|_| token_spent) {
             self.event_loop.machine.note_redeemed(token);
         }
         let mut name = String::new();
+        let mut in_run = 0;
         let shared = shared.map(|hashes| {
             name = hashes.name;
+            in_run = hashes.run;
             let (run, tool) = (self.names.run(hashes.run), ToolId(self.names.tool(hashes.tool)));
             let server = ServerId(self.names.servers.intern(&hashes.server));
             let key = hashes.key.map(|key| self.names.key(key, hashes.args));
@@ -109,7 +108,7 @@ impl Session {
         self.open += 1;
         let run = shared.map(|shared| shared.run);
         self.untimed |= call.at.is_none();
-        let held = Box::new(ActiveCall {
+        let fed = Box::new(ActiveCall {
             number,
             call,
             facts,
@@ -120,12 +119,16 @@ impl Session {
             amplified: None,
             leader_told: None,
             start: Instant::ZERO,
+            step: None,
+            step_errors: [None; 2],
             upstream: Upstream::default(), // a recording has no key dialect
             record,
             errors: Errors::default(),
         });
-        self.held.entry(run).or_default().push_back(held);
-        self.release(run);
+        if let Some(fed) = self.tied(fed, tie, in_run) {
+            self.held.entry(run).or_default().push_back(fed);
+            self.release(run);
+        }
     }
 
     /// Promises that no call before `at` will be fed; one that is fed nevertheless starts later.
@@ -179,8 +182,17 @@ impl Session {
                     self.cast.live_mut(request.call).record.tallies[0].sends += 1; // added when it was fed
                     return Some(request);
                 }
-                LoopStep::Idle if self.held.is_empty() || until.is_some() => return None,
-                LoopStep::Idle => self.release_all(),
+                LoopStep::Idle if self.held.is_empty() || until.is_some() => {
+                    if !to_end || !self.end_waits_for_steps() {
+                        return None;
+                    }
+                }
+                LoopStep::Idle => {
+                    self.release_all();
+                    if self.event_loop.is_idle() && (!to_end || !self.end_waits_for_steps()) {
+                        return None; // an action waits for a step that may yet be fed
+                    }
+                }
                 LoopStep::Ended => {}
             }
         }
@@ -271,7 +283,7 @@ impl Session {
     }
 
     /// The calls that the start of a call of this run may depend on.
-    fn started_calls(&mut self, run: Option<RunId>) -> Option<&mut StartedCalls> {
+    pub(super) fn started_calls(&mut self, run: Option<RunId>) -> Option<&mut StartedCalls> {
         match (run?, self.pace) {
             (_, Pace::Recorded) => Some(&mut self.started),
             (run, Pace::Causal) => self.names.runs.get_mut(run.0).map(|run| &mut run.pace),
@@ -292,6 +304,7 @@ impl Session {
             let mentioned = self.mentioned(plan, &event);
             self.note_told(plan, &event);
             let event = self.with_server(event);
+            let event = if plan.has_steps { self.cast.with_step_errors(plan, event) } else { event };
             self.cast.live_mut(event.call).take(event, mentioned);
             if let Decision::Outcome(_) = event.what {
                 self.cast.live_mut(event.call).token_spent = self.is_spent_by_another(event.call);
@@ -351,56 +364,11 @@ impl Session {
             && !live.record.events.iter().any(sends)
     }
 
-    /// The other call that an event mentions.
-    fn mentioned(&self, plan: &Plan, event: &DecisionEvent) -> Option<Mentioned> {
-        let of_live = |leader: CallId, error: Option<ErrorId>| {
-            let live = self.cast.live.get(leader.index())?.as_ref()?;
-            let error = error.and_then(|error| live.errors.get(error));
-            Some(Mentioned { name: live.name.clone(), error })
-        };
-        match event.what {
-            Decision::Joined { leader } | Decision::TookOver { leader } => of_live(leader, None),
-            Decision::Queued { behind: Some(behind), .. } => of_live(behind, None),
-            Decision::Outcome(Outcome { kind: OutcomeKind::Joined { leader, .. }, last_error, .. }) => {
-                of_live(leader, last_error)
-            }
-            // The other calls may have left: their names are kept.
-            Decision::ServedFromCache { .. } | Decision::Outcome(Outcome { kind: OutcomeKind::Cached { .. }, .. }) => {
-                let key = self.shared_of(event.call)?.key?;
-                Some(Mentioned { name: self.names.keys.get(key.0)?.leader.clone(), error: None })
-            }
-            Decision::Refused { why, by: Some(by), .. } => {
-                let stop = match why {
-                    AdmissionRefusal::CircuitOpen => StopReason::CircuitOpen,
-                    _ => StopReason::Budget,
-                };
-                self.stopped_by(plan, event, stop, by)
-            }
-            Decision::Outcome(Outcome { kind, stopped_by: Some(by), .. }) if by != event.call => {
-                self.stopped_by(plan, event, kind.shared_stop()?, by)
-            }
-            _ => None,
-        }
-    }
-
     /// Keeps what is told of a call for one that ends as it did: it may have left when that one is closed.
     fn note_told(&mut self, plan: &Plan, event: &DecisionEvent) {
         let Decision::Outcome(Outcome { kind: OutcomeKind::Joined { leader, .. }, .. }) = event.what else { return };
         let told = self.cast.live.get(leader.index()).and_then(Option::as_ref).and_then(|live| live.told(plan));
         self.cast.live_mut(event.call).leader_told = told;
-    }
-
-    /// The call that opened the circuit or took the last of the budget at which a call stopped. It may have left: its name
-    /// is kept.
-    fn stopped_by(&self, plan: &Plan, event: &DecisionEvent, stop: StopReason, by: CallId) -> Option<Mentioned> {
-        let live = self.cast.live.get(event.call.index())?.as_ref()?;
-        let shared = live.shared?;
-        let name = match stop {
-            StopReason::CircuitOpen => self.names.opened_by.get(&shared.server)?,
-            StopReason::RetryBudget => self.names.spenders.get(&live.retry_budget(plan, event.what)?)?,
-            _ => self.names.runs.get(shared.run.0)?.takers.get(&by)?,
-        };
-        Some(Mentioned { name: name.clone(), error: None })
     }
 
     /// The same event, whose server has the number that it has in the call's own record.
@@ -416,7 +384,7 @@ impl Session {
         DecisionEvent { what: Decision::Circuit { server, change }, ..event }
     }
 
-    fn shared_of(&self, call: CallId) -> Option<SharedIds> {
+    pub(super) fn shared_of(&self, call: CallId) -> Option<SharedIds> {
         self.cast.live.get(call.index())?.as_ref()?.shared
     }
 
@@ -466,6 +434,7 @@ impl Session {
             call,
             facts,
             token_spent,
+            step,
             amplified,
             leader_told,
             mut upstream,
@@ -477,14 +446,16 @@ impl Session {
         record.errors = errors.take();
         upstream.swap_ledger(&mut record.ledger);
         record.close();
-        let alone = [ScenarioCall::recorded(&call, facts, &self.cast.beyond)];
+        let alone = [ScenarioCall { step, ..ScenarioCall::recorded(&call, facts, &self.cast.beyond) }];
         findings::derive(plan, &alone, &mut record);
         if let Some(requests) = amplified {
             record.findings.push(amplification::found(FindingBy::Playbook, CallId(0), requests));
             Finding::settle(&mut record.findings);
         }
         told::derive(plan, &alone, &mut record, leader_told);
-        record.compare_with_tape(&call);
+        if !alone[0].has_steps(plan) {
+            record.compare_with_tape(&call); // each step is compared with its own
+        }
         if let Some(GateStep { did: GateAct::First(_), .. }) = record.gate {
             record.findings.push(Finding::new(FindingId::OutOfOrder, FindingBy::Recorded, CallId(0), 1));
             Finding::settle(&mut record.findings);

@@ -18,6 +18,20 @@ pub struct SessionCall {
     pub token_spent: bool,
     /// What it may share with other calls; none: only its token.
     pub shared: Option<SharedHashes>,
+    /// What it has to do with an action of several steps.
+    pub tie: StepTie,
+}
+
+/// What a call has to do with an action of several steps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StepTie {
+    /// Nothing.
+    #[default]
+    None,
+    /// It is one; with a hash of its id.
+    Action(u128),
+    /// It is a step of the call whose id has this hash.
+    Step(u128),
 }
 
 /// Hashes of what a call may share with others, and its name for them.
@@ -42,6 +56,6 @@ pub struct SharedHashes {
 impl SessionCall {
     /// A call that shares at most its token.
     pub fn alone(number: u64, call: Arc<RecordedCall>, facts: ToolFacts) -> SessionCall {
-        SessionCall { number, call, facts, token_spent: false, shared: None }
+        SessionCall { number, call, facts, token_spent: false, shared: None, tie: StepTie::None }
     }
 }

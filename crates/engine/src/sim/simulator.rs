@@ -1,16 +1,18 @@
 //! Simulates one recorded call or one fixture to its end: all calls are known from the start, and none is removed.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::call::RecordedCall;
 use crate::classify::Memo;
+use crate::dispatch::StepOf;
 use crate::event::{ErrorFacts, TokensLeft};
-use crate::ids::{CallId, ErrorId};
+use crate::ids::{CallId, ErrorId, StepId};
 use crate::playbook::ToolFacts;
 use crate::time::Instant;
 use crate::upstream::{Answer, KeyDialect, Ledger, MissingAnswerPolicy, Request, Upstream};
 
-use super::event_loop::{CallSource, EventLoop, LoopStep, LoopStop};
+use super::event_loop::{CallSource, EventLoop, LoopStep, LoopStop, StepSource};
 use super::findings;
 use super::plan::Plan;
 use super::record::{BudgetLeft, CallTally, Errors, SimulationRecord};
@@ -25,12 +27,24 @@ pub struct Simulator {
     memo: Memo,
     record: SimulationRecord,
     errors: Errors,
+    begun: BTreeSet<CallId>,
 }
 
 /// The calls of a scenario, which start in their order, and their errors.
 struct ScenarioCalls<'a, 'c> {
     calls: &'a [ScenarioCall<'c>],
     errors: &'a mut Errors,
+    /// The steps that had their turn.
+    begun: &'a mut BTreeSet<CallId>,
+}
+
+impl ScenarioCalls<'_, '_> {
+    /// The steps of an action that the scenario has, with their ids: they follow it.
+    fn steps(&self, action: CallId) -> impl Iterator<Item = (StepId, CallId)> {
+        let after = self.calls.iter().enumerate().skip(action.index() + 1);
+        let of_it = move |of: &StepOf| of.action == Some(action);
+        after.map_while(move |(n, call)| Some((call.step.filter(of_it)?.step, CallId::at(n))))
+    }
 }
 
 impl CallSource for ScenarioCalls<'_, '_> {
@@ -43,6 +57,18 @@ impl CallSource for ScenarioCalls<'_, '_> {
 
     fn intern_error(&mut self, _: CallId, error: Arc<ErrorFacts>) -> ErrorId {
         self.errors.intern(error)
+    }
+
+    fn step(&mut self, _: &Plan, now: Instant, action: CallId, step: StepId) -> StepSource {
+        let found = self.steps(action).find(|(of, _)| *of == step);
+        let Some((_, id)) = found else { return StepSource::Missing };
+        self.begun.insert(id);
+        StepSource::Starts(now, Some(id))
+    }
+
+    fn end_steps(&mut self, now: Instant, action: CallId) -> Vec<(Instant, Option<CallId>)> {
+        let had_no_turn = self.steps(action).filter(|(_, id)| !self.begun.contains(id));
+        had_no_turn.map(|(_, id)| (now, Some(id))).collect()
     }
 }
 
@@ -180,7 +206,7 @@ impl Simulator {
     }
 
     fn next_of(&mut self, plan: &Plan, calls: &[ScenarioCall<'_>]) -> Option<Request> {
-        let mut cast = ScenarioCalls { calls, errors: &mut self.errors };
+        let mut cast = ScenarioCalls { calls, errors: &mut self.errors, begun: &mut self.begun };
         let step = self.event_loop.next(plan, &mut self.memo, &mut cast, None, LoopStop::AtNone);
         let LoopStep::Asks(request) = step else { return None };
         self.record.tallies[request.call.index()].sends += 1; // one for each call
@@ -190,6 +216,7 @@ impl Simulator {
     fn clear(&mut self, calls: &[ScenarioCall<'_>], keys: KeyDialect) {
         self.event_loop.clear();
         self.upstream.clear(keys);
+        self.begun.clear();
         self.errors.restart(&mut self.record.errors);
         self.record.outcomes.clear();
         self.record.valid_next.clear();
@@ -201,7 +228,7 @@ impl Simulator {
     /// Adds the starts of a fixture's calls, and the moments at which callers go away.
     fn add_starts(&mut self, scenario: &Scenario<'_>) {
         let mut later = scenario.later.iter().cloned().peekable();
-        for (n, call) in scenario.calls.iter().enumerate() {
+        for (n, call) in scenario.calls.iter().enumerate().filter(|(_, call)| call.step.is_none()) {
             match later.next_if(|later| later.call == CallId::at(n)) {
                 Some(later) => self.event_loop.add_later_start(later),
                 None => self.event_loop.add_start(call.at, Some(CallId::at(n))),

@@ -234,6 +234,7 @@ fn crowd(scripts: &[Script]) -> Scenario<'_> {
         written_key: "k1",
         draws: &[],
         seed: None,
+        step: None,
     });
     Scenario {
         runs: Interner::new(),

@@ -65,6 +65,7 @@ const fn is_told(kind: OutcomeKind) -> bool {
         OutcomeKind::Succeeded
         | OutcomeKind::SucceededAfterCompensation
         | OutcomeKind::Cached { .. }
+        | OutcomeKind::Skipped
         | OutcomeKind::Cancelled
         | OutcomeKind::Undetermined(_)
         | OutcomeKind::Suspected(_) => false,
@@ -80,6 +81,7 @@ const fn is_told(kind: OutcomeKind) -> bool {
             | OutcomeWord::Refused
             | OutcomeWord::Joined
             | OutcomeWord::Cached
+            | OutcomeWord::Skipped
             | OutcomeWord::Cancelled
             | OutcomeWord::Undetermined => false,
         },
@@ -100,12 +102,18 @@ pub(super) fn of_events<'e>(
     }
     let (mut verdict, mut suppressed, mut refused_until, mut last) = (None, false, None, AttemptNo::FIRST);
     let mut refused = None;
+    let (mut failed_step, mut repeats_a_step, mut ended) = (None, false, outcome);
     for event in events {
         match event.what {
             Decision::AttemptStarted { attempt, .. } => last = attempt,
             Decision::FailureClassified { verdict: given, ignored: false, .. } => verdict = Some(given),
             Decision::RetrySuppressed { .. } => suppressed = true,
             Decision::Refused { why, retry_after, .. } => (refused, refused_until) = (Some(why), retry_after),
+            Decision::StepEnded { ended, acts_again, .. } if ended.completes_step() => repeats_a_step |= acts_again,
+            Decision::StepEnded { verdict: given, attempts, claim, acts_again, .. } => {
+                (failed_step, verdict) = (Some(acts_again), given);
+                ended = Outcome { attempts, claim, ..outcome }; // what is told is what the step says
+            }
             _ => {}
         }
     }
@@ -117,15 +125,17 @@ pub(super) fn of_events<'e>(
     let verdict = verdict.filter(|_| outcome.kind != OutcomeKind::Exhausted(StopReason::RefreshFailed));
     // A study playbook may send anything again; what it tells an agent outside rests on the facts alone.
     let guard = retry_guard(GuardMode::Checked, call.dispatched().is_safe_to_resend(), outcome.claim);
+    // Each step of an action has been asked for itself.
+    let may_resend = failed_step.map_or(guard.is_none(), |acts_again| !acts_again);
     Some(told(&FailedEnd {
         call: id,
-        outcome,
+        outcome: ended,
         refused,
         verdict: verdict.map(|verdict| (verdict, plan.playbook.verdict(verdict).tell.as_ref())),
         error,
-        may_resend: guard.is_none(),
+        may_resend,
         suppressed,
-        repeats_a_step: false,
+        repeats_a_step,
         retry_after: refused_until.or(asked),
     }))
 }

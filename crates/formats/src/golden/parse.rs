@@ -27,6 +27,9 @@ const CALL: &[FieldKey] = &[
     FieldKey::Verdicts,
     FieldKey::LastError,
     FieldKey::FirstError,
+    FieldKey::Step,
+    FieldKey::Completed,
+    FieldKey::Skipped,
     FieldKey::Class,
     FieldKey::Retriable,
     FieldKey::Next,
@@ -188,7 +191,7 @@ fn fields<'a>(
 }
 
 fn said(key: FieldKey, value: Cursor<'_>) -> Option<GoldenValue> {
-    if let (FieldKey::Verdicts | FieldKey::Next | FieldKey::Withheld, NodeKind::List(_)) = (key, &value.node().kind) {
+    if let (true, NodeKind::List(_)) = (key.is_list(), &value.node().kind) {
         return value.list()?.map(words).collect::<Option<_>>().map(GoldenValue::Names);
     }
     GoldenValue::read(key, &words(value)?).or_else(|| no_value(value, key.as_str()))

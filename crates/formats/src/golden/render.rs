@@ -6,8 +6,8 @@ use std::fmt::Write;
 use super::body::{CallEnd, EventLine, FindingLine, GoldenBody, GoldenField, LedgerLine};
 use super::value::{GoldenValue, is_written};
 use crate::yaml::scalar;
-use playproof_engine::event::{DecisionEvent, FieldKey, Intent, Outcome, Transcript};
-use playproof_engine::ids::{ActionId, CallId};
+use playproof_engine::event::{DecisionEvent, FieldKey, FieldValue, Intent, Outcome, Transcript};
+use playproof_engine::ids::{ActionId, CallId, StepId};
 use playproof_engine::time::Instant;
 
 impl GoldenBody {
@@ -78,6 +78,20 @@ fn call_end(transcript: &Transcript<'_>, id: CallId, outcome: &Outcome) -> CallE
             fields.push((FieldKey::Verdicts, GoldenValue::Names(transcript.verdicts(id).map(str::to_owned).collect())));
         }
     });
+    if let Some(steps) = transcript.steps_of(id) {
+        let names = |ids: &[StepId]| {
+            let names = ids.iter().map(|id| transcript.names.step(steps.action, *id).to_owned());
+            GoldenValue::Names(names.collect())
+        };
+        if let Some(failed) = steps.failed {
+            let failed = FieldValue::Step(steps.action, failed);
+            fields.push((FieldKey::Step, GoldenValue::of(failed, transcript)));
+        }
+        fields.push((FieldKey::Completed, names(&steps.completed)));
+        if !steps.skipped.is_empty() {
+            fields.push((FieldKey::Skipped, names(&steps.skipped)));
+        }
+    }
     if let Some(told) = transcript.told(id) {
         fields.push((FieldKey::Class, GoldenValue::Word(told.class.as_str())));
         fields.push((FieldKey::Retriable, GoldenValue::Flag(told.retriable)));

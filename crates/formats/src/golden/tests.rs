@@ -11,7 +11,7 @@ use playproof_engine::event::{
     StopReason, SuppressionReason, TokensLeft, Told, Transcript, ValidNext,
 };
 use playproof_engine::ids::{
-    ActionId, AttemptNo, CallId, ErrorId, EvidenceId, QueueId, ReasonId, RuleId, ServerId, ToolId, VerdictId,
+    ActionId, AttemptNo, CallId, ErrorId, EvidenceId, QueueId, ReasonId, RuleId, ServerId, StepId, ToolId, VerdictId,
 };
 use playproof_engine::time::{Duration, Instant};
 
@@ -31,6 +31,7 @@ fn names() -> PlaybookNames {
         reasons: one(ODD),
         details: Vec::new(),
         actions: ["take_order", "pay"].map(action).to_vec(),
+        steps: vec![one("find"), vec!["post".into(), "react".into()]],
     }
 }
 
@@ -48,6 +49,16 @@ fn decisions() -> Vec<Decision> {
         Decision::Queued { place: 3, behind: Some(CallId(0)) },
         Decision::ActionWithheld { action: ActionId(0) },
         Decision::ActionReleased { action: ActionId(0) },
+        Decision::StepEnded {
+            action: ActionId(1),
+            step: StepId(0),
+            ended: OutcomeWord::Escalated,
+            claim: EffectClaim::Unknown,
+            attempts: 2,
+            verdict: Some(VerdictId(0)),
+            acts_again: true,
+        },
+        Decision::StepSkipped { action: ActionId(1), step: StepId(1) },
         Decision::Joined { leader: CallId(1) },
         Decision::ServedFromCache { leader: CallId(1), age: Duration::from_micros(1_500) },
         Decision::TookOver { leader: CallId(1) },
@@ -91,6 +102,7 @@ fn outcomes() -> Vec<Outcome> {
         OutcomeKind::Refused(AdmissionRefusal::Schema),
         OutcomeKind::Joined { leader: CallId(1), ended: OutcomeWord::Escalated },
         OutcomeKind::Cached { leader: CallId(1) },
+        OutcomeKind::Skipped,
         OutcomeKind::Cancelled,
         OutcomeKind::Undetermined(RequestKind::Reversal),
     ];

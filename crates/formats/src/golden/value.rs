@@ -86,6 +86,7 @@ impl GoldenValue {
             FieldValue::Lacks(asked) => GoldenValue::Lacks(asked),
             FieldValue::Call(call) => name(transcript.call(call)),
             FieldValue::Action(action) => name(names.action(action)),
+            FieldValue::Step(action, step) => name(names.step(action, step)),
             FieldValue::Server(server) => name(transcript.server(server)),
             FieldValue::Error(error) => name(transcript.error_kind(Some(error))),
         }
@@ -100,7 +101,9 @@ impl GoldenValue {
             FieldKey::Attempt | FieldKey::Attempts | FieldKey::Evidence | FieldKey::Place => {
                 text.parse().ok().map(GoldenValue::Number)
             }
-            FieldKey::OverTimeout | FieldKey::Ignored => (text == "true").then_some(GoldenValue::Flag(true)),
+            FieldKey::OverTimeout | FieldKey::Ignored | FieldKey::ActsAgain => {
+                (text == "true").then_some(GoldenValue::Flag(true))
+            }
             FieldKey::Delay | FieldKey::Age => Duration::parse_millis(text).map(GoldenValue::Span),
             FieldKey::Latency => (text == "?").then_some(GoldenValue::Unknown),
             FieldKey::Code | FieldKey::Instead => None,
@@ -122,7 +125,8 @@ impl GoldenValue {
             FieldKey::Stop => StopReason::parse(text).map(|stop| GoldenValue::Word(stop.as_str())),
             FieldKey::Effect => EffectClaim::parse(text).map(|claim| GoldenValue::Word(claim.as_str())),
             FieldKey::Lacks => text.strip_prefix("answer to ").and_then(RequestKind::parse).map(GoldenValue::Lacks),
-            FieldKey::Verdicts | FieldKey::Next | FieldKey::Withheld => Some(GoldenValue::Names(vec![text.to_owned()])),
+            key if key.is_list() => Some(GoldenValue::Names(vec![text.to_owned()])),
+            FieldKey::Verdicts | FieldKey::Next | FieldKey::Withheld | FieldKey::Completed | FieldKey::Skipped => None,
             FieldKey::Status
             | FieldKey::Verdict
             | FieldKey::Rule
@@ -132,6 +136,7 @@ impl GoldenValue {
             | FieldKey::Cause
             | FieldKey::Server
             | FieldKey::Action
+            | FieldKey::Step
             | FieldKey::LastError
             | FieldKey::FirstError => Some(GoldenValue::Name(text.to_owned())),
         }

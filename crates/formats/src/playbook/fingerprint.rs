@@ -13,8 +13,8 @@ use playproof_engine::glob::is_glob;
 use playproof_engine::ids::{ActionId, QueueId, ReasonId};
 use playproof_engine::playbook::{
     Action, BreakerMark, Compensation, ConditionKind, ConditionTest, Dedupe, ElapsedRule, Graph, GuardMode, HeaderOp,
-    HeaderTest, LimitKind, Limits, MessageTest, PermitLimits, Playbook, Reversal, Sharing, Stuck, Study, Terminal,
-    ToolCallBudget, ToolFacts, UnsafePolicy, When,
+    HeaderTest, LimitKind, Limits, MessageTest, PermitLimits, Playbook, Reversal, Sharing, Step, Stuck, Study,
+    Terminal, ToolCallBudget, ToolFacts, UnsafePolicy, When,
 };
 use playproof_engine::time::Duration;
 
@@ -141,11 +141,22 @@ fn ordered(playbook: &Playbook) -> Vec<PlaybookRow> {
 }
 
 fn action(action: &Action) -> PlaybookRow {
-    let mut text = json!({ "tool": &*action.tool });
+    let mut text = match action.steps.is_empty() {
+        true => json!({ "tool": &*action.tool }),
+        false => json!({ "steps": action.steps.iter().map(step).collect::<Value>() }),
+    };
     if let (Some(parts), Some(inputs)) = (text.as_object_mut(), &action.inputs) {
         parts.insert("inputs".into(), serde_json::from_str(inputs.text()).unwrap_or_default());
     }
     row("action", &action.name, &text)
+}
+
+fn step(step: &Step) -> Value {
+    let mut text = json!({ "id": &*step.name, "tool": &*step.tool });
+    if let (Some(parts), true) = (text.as_object_mut(), step.never_idempotent) {
+        parts.insert("idempotent".into(), json!(false));
+    }
+    text
 }
 
 fn sharing(sharing: &Sharing) -> Vec<PlaybookRow> {

@@ -202,6 +202,11 @@ impl PlaybookPlaces {
         Some(self.graph.actions.get(id.index())?.name.clone())
     }
 
+    /// The steps of an action, else its name.
+    pub fn steps_of(&self, id: ActionId) -> Option<Range<usize>> {
+        Some(self.graph.actions.get(id.index())?.of("steps"))
+    }
+
     /// The actions with which a run begins.
     pub fn graph_entry(&self) -> Option<Range<usize>> {
         self.graph.entry.clone()

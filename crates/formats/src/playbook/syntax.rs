@@ -88,7 +88,10 @@ pub(super) const REVERSAL: &[&str] = &["reason", "on_refused"];
 pub(super) const DEPRECATE: &[&str] = &["reason", "replan"];
 pub(super) const TOOL: &[&str] =
     &["access", "idempotent", "repeatable", "timeout_ms", "server", "keys", "key", "upstream_retries", "schema"];
-pub(super) const ACTION: &[&str] = &["tool", "inputs"];
+pub(super) const ACTION: &[&str] = &["tool", "steps", "inputs"];
+pub(super) const STEP: &[&str] = &["id", "tool", "idempotent"];
+/// The most steps of an action.
+pub(super) const MOST_STEPS: usize = 100;
 pub(super) const GRAPH: &[&str] = &["entry", "next", "others", "stuck"];
 pub(super) const STUCK: &[&str] = &["after", "queue"];
 /// In a row of the graph: every action.
@@ -305,7 +308,7 @@ mod tests {
             .collect();
         let jitter_at = "/$defs/backoff/properties/jitter/anyOf/1";
         let breaker = "/properties/breakers/additionalProperties";
-        let lists: [(&str, &[&str]); 38] = [
+        let lists: [(&str, &[&str]); 39] = [
             ("", PLAYBOOK),
             ("/$defs/verdict", VERDICT),
             ("/$defs/tell", TELL),
@@ -336,6 +339,7 @@ mod tests {
             ("/properties/retry_budgets/additionalProperties", RETRY_BUDGET),
             ("/properties/registry", REGISTRY),
             ("/properties/actions/additionalProperties", ACTION),
+            ("/properties/actions/additionalProperties/properties/steps/items", STEP),
             ("/properties/graph", GRAPH),
             ("/properties/graph/properties/stuck", STUCK),
             ("/properties/dedupe", DEDUPE),
@@ -370,6 +374,7 @@ mod tests {
         };
         let millis = |at: &str, longest: Duration| bounds(at, 0, longest.as_millis());
         held("/properties/format/const", json!(FORMAT));
+        held("/properties/actions/additionalProperties/properties/steps/maxItems", json!(MOST_STEPS));
         held("/properties/graph/properties/others/enum", json!(Others::WORDS));
         held("/properties/graph/properties/next/additionalProperties/anyOf/0/const", json!(ANY_ACTION));
         bounds("/properties/graph/properties/stuck/properties/after", 1, MOST_REFUSALS);

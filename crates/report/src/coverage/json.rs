@@ -62,7 +62,7 @@ struct SuggestionJson<'a> {
 /// The document; `source` is the playbook's text, for the lines of its parts.
 pub fn json(report: &CoverageReport, source: &Source) -> String {
     let (covered, coverable) = report.tally(None);
-    // Edges have a group only where a graph has some.
+    // Edges and steps have a group only where there are some.
     let has_some = |group: TargetKind| report.targets.iter().any(|result| result.target.kind() == group);
     let group = |group: TargetKind| {
         let (covered, coverable) = report.tally(Some(group));
@@ -73,7 +73,8 @@ pub fn json(report: &CoverageReport, source: &Source) -> String {
         adds: ids(report, &suggestion.adds),
         text: &suggestion.text,
     });
-    let groups = TargetKind::ALL.into_iter().filter(|group| *group != TargetKind::Edges || has_some(*group));
+    let is_rare = |group: TargetKind| matches!(group, TargetKind::Edges | TargetKind::Steps);
+    let groups = TargetKind::ALL.into_iter().filter(|group| !is_rare(*group) || has_some(*group));
     document(&ReportJson {
         format: "coverage/1",
         playbook: &report.playbook,

@@ -5,7 +5,7 @@ use playproof_analysis::explain::{Detail, Explanation, LetPass, NarrativeStep, S
 use playproof_engine::classify::RuleEvaluation;
 use playproof_engine::dispatch::wait_range;
 use playproof_engine::event::{Decision, EffectClaim, NoRetry, Outcome, Provenance, Status};
-use playproof_engine::ids::{AttemptNo, CallId, RuleId, VerdictId};
+use playproof_engine::ids::{AttemptNo, CallId, ReasonId, RuleId, VerdictId};
 use playproof_engine::playbook::{AfterRefresh, Backoff, Compensation, Playbook, Retry};
 use playproof_engine::sim::Plan;
 use playproof_engine::time::Duration;
@@ -69,6 +69,22 @@ impl Narrator<'_> {
                 self.say(format!(
                     "That attempt has failed, so it is not at work any more: the graph offers `{action}` again."
                 ));
+            }
+            Decision::StepEnded { action, step, ended, claim, acts_again, .. } => {
+                let again = match acts_again {
+                    true => " Doing it again could act again.",
+                    false => "",
+                };
+                let step = self.plan.names.step(action, step).to_owned();
+                let claim = claim_in_words(claim);
+                self.say(format!(
+                    "Its step `{step}` ends {}, and claims that its effect is {claim}.{again}",
+                    ended.as_str()
+                ));
+            }
+            Decision::StepSkipped { action, step } => {
+                let step = self.plan.names.step(action, step).to_owned();
+                self.say(format!("Its step `{step}` is skipped, and what is done is not undone."));
             }
             Decision::Joined { leader } => {
                 let leader = self.named(leader);
@@ -152,6 +168,8 @@ impl Narrator<'_> {
             | Decision::Queued { .. }
             | Decision::ActionWithheld { .. }
             | Decision::ActionReleased { .. }
+            | Decision::StepEnded { .. }
+            | Decision::StepSkipped { .. }
             | Decision::Joined { .. }
             | Decision::ServedFromCache { .. }
             | Decision::TookOver { .. }
@@ -184,10 +202,7 @@ impl Narrator<'_> {
             Decision::ReversalRefused { why } => {
                 self.say(format!("The token guard refuses the reversal: {}.", timeline::refused(why)));
             }
-            Decision::ReversalRedeemed { reason, .. } => self.say(format!(
-                "{when} the reversal token is redeemed: {}.",
-                text::escape_unprintable(self.plan.names.reason(reason))
-            )),
+            Decision::ReversalRedeemed { reason, .. } => self.on_redeemed(&when, reason),
             Decision::Deprecated { why } => self.say(format!(
                 "The call is deprecated: {}.",
                 text::escape_unprintable(self.plan.names.deprecated_why(why))
@@ -197,6 +212,11 @@ impl Narrator<'_> {
                 self.on_told();
             }
         }
+    }
+
+    fn on_redeemed(&mut self, when: &str, reason: ReasonId) {
+        let reason = text::escape_unprintable(self.plan.names.reason(reason));
+        self.say(format!("{when} the reversal token is redeemed: {reason}."));
     }
 
     fn on_outcome(&mut self, outcome: Outcome) {

@@ -107,6 +107,18 @@ fn reason(reason: ResendReason, state: &UpstreamState, key: Option<&str>) -> Rea
                         playbook gives the request up, because the same request would be refused again";
             ReasonWords { answer: format!("Not as it stands: {said}."), to_a_person: said.to_owned() }
         }
+        ResendReason::StepsRead => {
+            let said = "the steps that had their turn only read";
+            ReasonWords { answer: format!("Yes, because {said}."), to_a_person: said.to_owned() }
+        }
+        ResendReason::StepsAct => {
+            no("a step that has acted, or may have, would be done again", ". Nothing undoes it, and no key protects it")
+        }
+        ResendReason::Steps => {
+            let said = "all steps would be done again, and what became of each says whether that does harm";
+            ReasonWords { answer: format!("Only after a look at each step: {said}."), to_a_person: said.to_owned() }
+        }
+        ResendReason::SkippedStep => no("it is a step, and its action ended before its turn", ". Send the action"),
         ResendReason::Processed => processed(state, a_key),
         ResendReason::Contradicted => no("the outcome claims something else than the ledger", ". Look upstream first"),
         ResendReason::OtherKey => other_key(&state.other_keys),

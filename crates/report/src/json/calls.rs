@@ -6,8 +6,8 @@ use super::write::append;
 use crate::view::CallView;
 use playproof_analysis::envelope::{Details, EnvelopeCall, EnvelopeKind, GraphAnswer, audit_id, envelope};
 use playproof_engine::call::RecordedCall;
-use playproof_engine::event::{Finding, Told, Transcript};
-use playproof_engine::ids::{ActionId, CallId};
+use playproof_engine::event::{Decision, EffectClaim, Finding, OutcomeWord, Told, Transcript};
+use playproof_engine::ids::{ActionId, CallId, StepId};
 use playproof_engine::sim::{CallTally, OffTape};
 use playproof_engine::time::Duration;
 
@@ -74,6 +74,7 @@ pub fn write_call(
     }
     raw(out, ",\"verdicts\":");
     list(out, transcript.verdicts(call), quote);
+    steps(out, transcript, call);
     if let Some(valid) = transcript.valid_after(call) {
         let name = |id: &ActionId| transcript.names.action(*id);
         raw(out, ",\"next\":");
@@ -104,12 +105,36 @@ pub fn write_call(
     if let Some(kind) = parts.envelope {
         raw(out, ",\"envelope\":");
         let graph = GraphAnswer::of(transcript, call, view.tool, view.args);
-        let about = about(view);
-        let name = graph.as_ref().and_then(|graph| graph.action).unwrap_or(about.name);
-        let (next, unfit) = (graph.as_ref().map(GraphAnswer::next), graph.as_ref().and_then(GraphAnswer::unfit));
-        append(out, &envelope(kind, transcript, call, &EnvelopeCall { name, next, unfit, ..about }));
+        about(view, transcript, call, |about| {
+            let name = graph.as_ref().and_then(|graph| graph.action).unwrap_or(about.name);
+            let (next, unfit) = (graph.as_ref().map(GraphAnswer::next), graph.as_ref().and_then(GraphAnswer::unfit));
+            append(out, &envelope(kind, transcript, call, &EnvelopeCall { name, next, unfit, ..*about }));
+        });
     }
     raw(out, "}");
+}
+
+/// Of an action with steps: how each ended.
+fn steps(out: &mut Vec<u8>, transcript: &Transcript<'_>, call: CallId) {
+    if transcript.steps_of(call).is_none() {
+        return;
+    }
+    let ends = transcript.events.iter().filter(|event| event.call == call).filter_map(|event| match event.what {
+        Decision::StepEnded { action, step, ended, claim, acts_again, .. } => {
+            Some((transcript.names.step(action, step), ended, claim, acts_again))
+        }
+        Decision::StepSkipped { action, step } => {
+            Some((transcript.names.step(action, step), OutcomeWord::Skipped, EffectClaim::NotApplied, false))
+        }
+        _ => None,
+    });
+    raw(out, ",\"steps\":");
+    list(out, ends, |out, (step, ended, claim, acts_again)| {
+        text(out, "{\"step\":", step);
+        word(out, ",\"outcome\":\"", ended.as_str());
+        word(out, ",\"effect\":\"", claim.as_str());
+        raw(out, if acts_again { ",\"acts_again\":true}" } else { "}" });
+    });
 }
 
 /// What the agent is told of a failed call.
@@ -120,13 +145,27 @@ fn write_told(out: &mut Vec<u8>, view: &CallView<'_>, transcript: &Transcript<'_
     word(out, ",\"boundary\":\"", told.boundary.as_str());
     text(out, ",\"audit_id\":", &audit_id(view.run, view.reference));
     raw(out, ",\"details\":");
-    append(out, &Details::of(told, transcript, &about(view)));
+    about(view, transcript, told.call, |about| append(out, &Details::of(told, transcript, about)));
     raw(out, "}");
 }
 
-/// What an envelope says of the call itself.
-fn about<'a>(view: &CallView<'a>) -> EnvelopeCall<'a> {
-    EnvelopeCall { run: view.run, reference: view.reference, id: view.id, name: view.tool, ..EnvelopeCall::default() }
+/// Passes what an envelope says of the call itself to `then`.
+fn about(view: &CallView<'_>, transcript: &Transcript<'_>, call: CallId, then: impl FnOnce(&EnvelopeCall<'_>)) {
+    let steps = transcript.steps_of(call);
+    let name = |action: ActionId, step: StepId| transcript.names.step(action, step);
+    let completed: Vec<&str> = match &steps {
+        Some(steps) => steps.completed.iter().map(|step| name(steps.action, *step)).collect(),
+        None => Vec::new(),
+    };
+    then(&EnvelopeCall {
+        run: view.run,
+        reference: view.reference,
+        id: view.id,
+        name: view.tool,
+        step: steps.as_ref().and_then(|steps| Some(name(steps.action, steps.failed?))),
+        completed_steps: &completed,
+        ..EnvelopeCall::default()
+    });
 }
 
 fn off_tape(out: &mut Vec<u8>, departure: Option<OffTape>) {

@@ -170,6 +170,7 @@ fn value(out: &mut Vec<u8>, transcript: &Transcript<'_>, value: FieldValue) {
         FieldValue::Lacks(asked) => quote(out, &asked.to_string()),
         FieldValue::Call(call) => quote(out, transcript.call(call)),
         FieldValue::Action(action) => quote(out, transcript.names.action(action)),
+        FieldValue::Step(action, step) => quote(out, transcript.names.step(action, step)),
         FieldValue::Server(server) => quote(out, transcript.server(server)),
         FieldValue::Error(error) => match transcript.error(error) {
             Some(error) => failure(out, error),

@@ -209,6 +209,15 @@ fn decided(transcript: &Transcript<'_>, decision: Decision) -> Option<(Tone, Str
         Decision::ActionReleased { action } => {
             (Tone::Decided, format!("gate: {} is offered again, because that attempt has failed", names.action(action)))
         }
+        Decision::StepEnded { action, step, ended, claim, acts_again, .. } => {
+            let again = if acts_again { "; doing it again could act again" } else { "" };
+            let tone = if ended.completes_step() { Tone::Good } else { Tone::Stopped };
+            let (step, ended, claim) = (names.step(action, step), ended.as_str(), claim.as_str());
+            (tone, format!("step {step}: {ended}, claims {claim}{again}"))
+        }
+        Decision::StepSkipped { action, step } => {
+            (Tone::Stopped, format!("step {}: skipped", names.step(action, step)))
+        }
         Decision::Joined { leader } => (
             Tone::Decided,
             format!("its key is in flight: waits for {}", text::escape_unprintable(transcript.call(leader))),
@@ -339,6 +348,7 @@ pub fn outcome(transcript: &Transcript<'_>, kind: OutcomeKind) -> String {
         OutcomeKind::Cached { leader } => {
             format!("cached: the result of {}", text::escape_unprintable(transcript.call(leader)))
         }
+        OutcomeKind::Skipped => "skipped: its action had ended".to_owned(),
         OutcomeKind::Cancelled => "cancelled: its caller went away".to_owned(),
         OutcomeKind::Exhausted(stop) => format!("exhausted: {}", stop.as_str()),
         OutcomeKind::Suspected(asked) => format!("undetermined: the answer to {asked} is perhaps a failure"),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::rules::{NameKind, REDACTED, RedactionRules};
 use crate::call::CompletedCall;
 use crate::wire::UnknownName;
-use playproof_engine::call::{CallTexts, RecordedCall, RecordedDispatch, Reply};
+use playproof_engine::call::{CallTexts, RecordedCall, RecordedDispatch, RecordedStep, Reply};
 use playproof_engine::event::{ErrorFacts, Headers};
 use playproof_formats::diagnostic::{Report, Source};
 
@@ -44,6 +44,10 @@ impl RedactionRules {
         shown.number_in_run = call.number_in_run;
         shown.at = call.at;
         shown.timeout = call.timeout;
+        shown.parent = call.step().map(|(parent, step)| {
+            let (call, step) = (self.name(NameKind::Call, parent), self.text_under("step", step));
+            Box::new(RecordedStep { call: (&*call).into(), step: (&*step).into() })
+        });
         shown.dispatch = call.dispatch.clone().map(|dispatch| {
             Box::new(RecordedDispatch {
                 decisions: dispatch

@@ -31,7 +31,7 @@ impl RedactionRules {
             "type" | "status" | "status_from" | "answers" | "attempt" | "at" | "at_ms" | "started_ms"
             | "timeout_ms" | "draw" | "event" => Some(value.get().to_owned()),
             "run_id" => self.name_in(NameKind::Run, value),
-            "call_id" => self.name_in(NameKind::Call, value),
+            "call_id" | "parent" => self.name_in(NameKind::Call, value),
             "tool" => self.name_in(NameKind::Tool, value),
             "idempotency_key" => self.name_in(NameKind::Key, value),
             "reversal_token" => self.name_in(NameKind::Token, value),

@@ -8,7 +8,7 @@ use playproof_engine::time::{Duration, Instant};
 
 /// Whether this field name suggests a line of a trace. `source` and `row` do not: many logs have them.
 pub fn is_field(name: &str) -> bool {
-    super::names::NAMES.contains(&name) && !["source", "row"].contains(&name)
+    super::names::NAMES.contains(&name) && !["source", "row", "parent", "step"].contains(&name)
 }
 
 /// The content of a line.
@@ -103,6 +103,8 @@ pub struct CallLine<'a> {
     pub token: Option<Cow<'a, str>>,
     /// `dispatcher_id`.
     pub dispatcher: Option<Cow<'a, str>>,
+    /// `parent` and `step`.
+    pub step: Option<(Cow<'a, str>, Cow<'a, str>)>,
 }
 
 /// The answer of a line.

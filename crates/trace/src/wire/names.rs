@@ -32,7 +32,10 @@ pub(super) const SOURCE: usize = 17;
 pub(super) const ROW: usize = 18;
 pub(super) const DRAW: usize = 19;
 pub(super) const DISPATCHER: usize = 20;
-pub(super) const LINE_FIELDS: usize = 21;
+/// Of a step of an action: the id of the action's call, and the name of the step.
+pub(super) const PARENT: usize = 21;
+pub(super) const STEP: usize = 22;
+pub(super) const LINE_FIELDS: usize = 23;
 
 pub(super) const NAMES: [&str; LINE_FIELDS] = [
     "at_ms",
@@ -56,6 +59,8 @@ pub(super) const NAMES: [&str; LINE_FIELDS] = [
     "row",
     "draw",
     "dispatcher_id",
+    "parent",
+    "step",
 ];
 
 /// The values of each enum field, as written.

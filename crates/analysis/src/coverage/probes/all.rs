@@ -36,6 +36,7 @@ pub fn probes(plan: &Plan, playbook: &str) -> Vec<Probe> {
     drafts.extend(sharing::for_sharing(&generator));
     drafts.extend(circuits::for_circuits(&generator));
     drafts.extend(order::for_graph(&generator));
+    drafts.extend(order::for_steps(&generator));
     let mut simulator = Simulator::new();
     let mut probes: Vec<Probe> = Vec::new();
     let mut names: BTreeMap<String, usize> = BTreeMap::new();
@@ -43,9 +44,11 @@ pub fn probes(plan: &Plan, playbook: &str) -> Vec<Probe> {
     for (name, draft) in drafts {
         let mut fixture = draft.build(plan, playbook);
         let scenario = Scenario::of_fixture(&fixture, plan);
+        let own = (0..).zip(&scenario.calls).filter(|(_, call)| call.step.is_none());
+        let places: Vec<usize> = own.map(|(place, _)| place).collect();
         let record = simulator.run_fixture(plan, &scenario);
         let exercises = exercised(&plan.playbook, &scenario, record);
-        remove_unused_answers(&mut fixture, record);
+        remove_unused_answers(&mut fixture, &places, record);
         if !known.insert(format!("{:?}{:?}", fixture.calls, fixture.tools)) {
             continue;
         }
@@ -57,11 +60,13 @@ pub fn probes(plan: &Plan, playbook: &str) -> Vec<Probe> {
     probes
 }
 
-/// Removes the answers that the run did not request.
-fn remove_unused_answers(fixture: &mut Fixture, record: &SimulationRecord) {
+/// Removes the answers that the run did not request; `places` are those of the fixture's calls. Those of steps stay.
+fn remove_unused_answers(fixture: &mut Fixture, places: &[usize], record: &SimulationRecord) {
     // The calls of a scenario are sorted by time, and synthetic calls are written in that order.
-    for ((call, outcome), n) in fixture.calls.iter_mut().zip(&record.outcomes).zip(0..) {
-        let count = |is: fn(&Decision) -> bool| record.events_of(CallId(n)).filter(|event| is(&event.what)).count();
+    for (call, &place) in fixture.calls.iter_mut().zip(places) {
+        let Some(outcome) = record.outcomes.get(place).filter(|_| call.steps.is_empty()) else { continue };
+        let count =
+            |is: fn(&Decision) -> bool| record.events_of(CallId::at(place)).filter(|event| is(&event.what)).count();
         let refreshes = count(|what| matches!(what, Decision::EvidenceRefreshed { .. }));
         let reversals = count(Decision::sent_reversal);
         call.script.attempts.truncate(outcome.attempts as usize);

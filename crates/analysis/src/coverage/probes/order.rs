@@ -1,13 +1,17 @@
 //! Probes of a graph: every action from everywhere, a tool that no action has, arguments that do not fit, the same refusal
 //! again and again.
 
-use crate::coverage::edges::{call_of, way_to};
+use std::sync::Arc;
+
+use crate::coverage::edges::{call_of, way_to, with_steps};
 use crate::coverage::fixture_builder::{FixtureBuilder, NamedBuilder};
 use crate::coverage::path::Generator;
+use playproof_engine::event::ErrorFacts;
 use playproof_engine::fixture::FixtureCall;
 use playproof_engine::ids::ActionId;
 use playproof_engine::playbook::{Graph, Playbook};
-use playproof_engine::time::Instant;
+use playproof_engine::time::{Duration, Instant};
+use playproof_engine::upstream::{ScriptedAnswer, UpstreamReply};
 
 /// The most probes of edges: a graph with more is not tried edge by edge.
 const MOST: usize = 2_000;
@@ -35,6 +39,31 @@ pub(super) fn for_graph(generator: &Generator<'_>) -> Vec<NamedBuilder> {
         let calls = calls.map(|(n, call)| FixtureCall { name: format!("again-{n}"), at: at(n), ..call });
         ("the-same-refusal-again".to_owned(), FixtureBuilder::of_run("The same refusal again", calls.collect()))
     }));
+    found
+}
+
+/// Each step of each action fails, has no answer, and succeeds.
+pub(super) fn for_steps(generator: &Generator<'_>) -> Vec<NamedBuilder> {
+    let playbook = &generator.plan.playbook;
+    let error = ErrorFacts { kind: Some("no_such_kind".into()), ..ErrorFacts::default() };
+    let failed = UpstreamReply::Failed(Some(Arc::new(error)));
+    let mut found = Vec::new();
+    for (id, action) in (0..).map(ActionId).zip(&playbook.actions) {
+        let way = playbook.graph.as_ref().map_or(Some(vec![id]), |graph| way_to(graph, id));
+        for (place, step) in action.steps.iter().enumerate() {
+            for (what, reply) in
+                [("fails", &failed), ("has no answer", &UpstreamReply::Lost), ("succeeds", &UpstreamReply::Ok)]
+            {
+                let Some(mut calls) = way.clone().and_then(|way| steps(playbook, way.into_iter())) else { continue };
+                let answer = ScriptedAnswer { reply: reply.clone(), latency: Duration::ZERO, applied: None };
+                let Some(last) = calls.last_mut() else { continue };
+                last.script.attempts = vec![answer.clone(), answer];
+                with_steps(playbook, last, place);
+                let title = format!("{} of {} {what}", step.name, action.name);
+                found.push(("a-step-that-fails".to_owned(), FixtureBuilder::of_run(title, calls)));
+            }
+        }
+    }
     found
 }
 

@@ -2,7 +2,7 @@
 
 use super::mutant::{Mutant, MutantRow, slug};
 use playproof_engine::ids::ActionId;
-use playproof_engine::playbook::{Graph, Others, Playbook};
+use playproof_engine::playbook::{Graph, Others, Playbook, Step};
 
 /// The row of a graph that is changed; none: the entry.
 type Place = Option<usize>;
@@ -14,6 +14,7 @@ pub(super) fn add(playbook: &Playbook, all: &mut Vec<Mutant>) {
             playbook.actions.iter_mut().skip(n).take(1).for_each(|action| action.inputs = None);
         });
     }
+    steps(playbook, all);
     let Some(graph) = &playbook.graph else { return };
     edges(playbook, None, &graph.entry, &mut MutantRow::new("graph entry".to_owned(), all));
     for (n, (action, next)) in playbook.actions.iter().zip(&graph.next).enumerate() {
@@ -34,6 +35,40 @@ pub(super) fn add(playbook: &Playbook, all: &mut Vec<Mutant>) {
         row.add("later", format!("`after: {after}`"), move |playbook| {
             change(playbook, |graph| graph.stuck.iter_mut().for_each(|stuck| stuck.after = after));
         });
+    }
+}
+
+/// Each step less, each before the one before it, and each that is less than its tool as its tool.
+fn steps(playbook: &Playbook, all: &mut Vec<Mutant>) {
+    for (n, action) in playbook.actions.iter().enumerate() {
+        let mut row = MutantRow::new(format!("action {}", action.name), all);
+        for (place, step) in action.steps.iter().enumerate() {
+            let name = slug(&step.name);
+            if action.steps.len() > 1 {
+                row.add(format!("without-{name}"), format!("without the step `{}`", step.name), move |playbook| {
+                    change_steps(playbook, n, |steps| drop(steps.remove(place)));
+                });
+            }
+            if let Some(before) = place.checked_sub(1) {
+                let what = format!("the step `{}` before the one before it", step.name);
+                row.add(format!("earlier-{name}"), what, move |playbook| {
+                    change_steps(playbook, n, |steps| steps.swap(before, place));
+                });
+            }
+            if step.never_idempotent {
+                let what = format!("the step `{}` without `idempotent: false`", step.name);
+                row.add(format!("as-its-tool-{name}"), what, move |playbook| {
+                    change_steps(playbook, n, |steps| steps[place].never_idempotent = false);
+                });
+            }
+        }
+    }
+}
+
+/// Changes the steps of an action, whose places are those of the playbook that the mutant was made of.
+fn change_steps(playbook: &mut Playbook, action: usize, change: impl FnOnce(&mut Vec<Step>)) {
+    if let Some(action) = playbook.actions.get_mut(action) {
+        change(&mut action.steps);
     }
 }
 

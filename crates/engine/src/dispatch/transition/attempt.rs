@@ -43,7 +43,12 @@ impl Transition<'_> {
         let state = self.state();
         let is_own_answer = !state.facts.key_is_reused;
         state.add_claim(if is_own_answer { EffectClaim::Applied } else { EffectClaim::Unknown });
-        let kind = match state.first_verdict {
+        self.succeed();
+    }
+
+    /// The call, or each of its steps, ended with a success.
+    pub(super) fn succeed(&mut self) {
+        let kind = match self.state().first_verdict {
             None => OutcomeKind::Succeeded,
             Some(_) => OutcomeKind::SucceededAfterCompensation,
         };
@@ -63,6 +68,7 @@ impl Transition<'_> {
         let state = self.state();
         state.note_error(error);
         state.first_verdict = first.or(Some(verdict));
+        state.last_verdict = Some(verdict);
         state.may_land |= effect == EffectClaim::Unknown;
         state.at_work = unanswered.then_some(AttemptNo::new(state.attempts));
         if !ignored {

@@ -6,7 +6,7 @@ use crate::dispatch::calls::Phase;
 use crate::dispatch::io::{GateFacts, Output};
 use crate::dispatch::wait;
 use crate::event::{AdmissionRefusal, Decision, EffectClaim, Outcome, OutcomeKind, OutcomeWord};
-use crate::ids::{AttemptNo, ErrorId};
+use crate::ids::{AttemptNo, ErrorId, StepId};
 use crate::playbook::{Access, Stuck};
 
 impl Transition<'_> {
@@ -42,7 +42,10 @@ impl Transition<'_> {
                 if self.playbook.graph.is_some() && facts.gate != GateFacts::Free {
                     self.shared().gate.admit(facts.run, call);
                 }
-                self.check_request();
+                match facts.steps {
+                    0 => self.check_request(),
+                    _ => self.next_step(StepId(0)),
+                }
             }
         }
     }
@@ -85,17 +88,21 @@ impl Transition<'_> {
     pub(super) fn leave_gate(&mut self, outcome: &Outcome) {
         let Some(graph) = &self.playbook.graph else { return };
         let (call, facts) = (self.call, self.state().facts);
-        if let GateFacts::Action { id, .. } = facts.gate {
-            let is_at_work = outcome.attempts > 0 && self.state().at_work.is_some();
-            if is_at_work && self.retry_guard().is_some() {
+        let is_at_work = self.state().at_work.is_some() && outcome.attempts > 0;
+        if let Some(id) = self.action().filter(|_| is_at_work) {
+            if self.retry_guard().is_some() {
                 self.shared().gate.withhold(facts.run, id, None);
                 self.state().withholds = Some(id);
                 self.emit(Decision::ActionWithheld { action: id });
-            } else if is_at_work && facts.access == Access::Write && !facts.idempotent {
-                self.shared().gate.withhold(facts.run, id, facts.key); // its key is what makes a second one safe
+            } else if facts.access == Access::Write && !facts.idempotent && facts.step.is_none() {
+                // Its key is what makes a second one safe; that of a step is made of the action call's.
+                self.shared().gate.withhold(facts.run, id, facts.key);
                 self.state().withholds = Some(id);
             }
-            self.shared().gate.note_end(facts.run, call, (id, facts.key), is_done(facts.access, outcome));
+        }
+        if let GateFacts::Action { id, .. } = facts.gate {
+            let done = if facts.steps == 0 { is_done(facts.access, outcome) } else { !self.state().is_undone };
+            self.shared().gate.note_end(facts.run, call, (id, facts.key), done);
         }
         let valid = self.shared().gate.valid_next(graph, facts.run);
         self.out.valid_next.push((call, valid));
@@ -117,8 +124,8 @@ impl Transition<'_> {
     }
 }
 
-/// Whether a call that ended so did its action: its effect is applied, or, of a read, it succeeded.
-fn is_done(access: Access, outcome: &Outcome) -> bool {
+/// Whether a call that ended so did what it is there for: its effect is applied, or, of a read, it succeeded.
+pub(super) fn is_done(access: Access, outcome: &Outcome) -> bool {
     let succeeded = match outcome.kind {
         OutcomeKind::Joined { ended, .. } => {
             matches!(ended, OutcomeWord::Succeeded | OutcomeWord::SucceededAfterCompensation)

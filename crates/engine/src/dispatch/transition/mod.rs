@@ -10,5 +10,6 @@ mod reversal;
 mod server;
 mod start;
 mod step;
+mod steps;
 
 pub(super) use step::Transition;

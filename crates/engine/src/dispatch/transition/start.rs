@@ -129,6 +129,7 @@ impl Transition<'_> {
             Phase::Queued { ticket, .. } => self.shared().permits.leave(ticket),
             Phase::Following(_) => self.leave_leader(),
             Phase::AtGate => self.leave_line(),
+            Phase::Stepping { .. } => return self.cancel_steps(phase),
             Phase::Redeeming { .. } => self.make_claim_unknown(),
             Phase::Arrived | Phase::Backoff { .. } | Phase::Resting { .. } | Phase::Refreshing(..) => {}
         }
@@ -148,6 +149,7 @@ impl Transition<'_> {
         self.playbook.studies(|study| study.holds_permit_in_backoff)
             && self.playbook.sharing.permits.is_some()
             && self.state().attempts > 0
+            && self.state().facts.steps == 0
     }
 
     /// A call at the gate stops waiting.

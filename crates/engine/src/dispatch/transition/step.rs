@@ -1,7 +1,7 @@
 //! One call at one moment: its state, what it emits and asks, and its end.
 
 use crate::dispatch::calls::{CallState, Phase};
-use crate::dispatch::io::{CallFacts, Output, OutputBuffer, Response, ResponseMeta};
+use crate::dispatch::io::{CallFacts, Output, OutputBuffer, Response, ResponseMeta, StepOf};
 use crate::dispatch::machine::Machine;
 use crate::dispatch::shared::Shared;
 use crate::dispatch::wait;
@@ -133,6 +133,9 @@ impl Transition<'_> {
         self.state().phase = Phase::Done(outcome);
         self.leave_gate(&outcome);
         self.emit(Decision::Outcome(outcome));
+        if let Some(StepOf { action: Some(action), step }) = self.state().facts.step {
+            self.end_step(action, step, &outcome);
+        }
     }
 
     /// Gives back what the call holds of what calls share.

@@ -1,6 +1,6 @@
 //! All lints of one playbook, in the order of their places.
 
-use super::{backoff, graph, reach, refusals, shadow, shared, tells};
+use super::{backoff, graph, reach, refusals, shadow, shared, steps, tells};
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::playbook::KNOWN_KINDS;
 use crate::playbook::overlap;
@@ -26,6 +26,7 @@ pub fn lint(loaded: &Loaded) -> Vec<Diagnostic> {
     shared::layers(loaded, &mut found);
     found.extend(backoff::sources(loaded));
     graph::graph(loaded, &mut found);
+    steps::repeated_writes(loaded, &mut found);
     unused_queues(loaded, &mut found);
     shadowed_tools(loaded, &mut found);
     loose_schemas(loaded, &mut found);

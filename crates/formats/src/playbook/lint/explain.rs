@@ -25,6 +25,7 @@ pub const IDS: &[&str] = &[
     "shadow_undecided",
     "shadowed_rule",
     "shadowed_tool",
+    "steps_repeat_a_write",
     "study_playbook",
     "unreachable_action",
     "unreached_guard",
@@ -293,6 +294,20 @@ A tool glob comes after a wider one, and the first glob that matches a tool appl
       search.web.*: { access: write }     # never
 
 Put the narrower glob first.",
+    ),
+    (
+        "steps_repeat_a_write",
+        "\
+An action has a step that is declared a write, is not idempotent, and is not the last. If a later step fails, what the write \
+did stays, and a call that repeats the action does it again. The agent is told that the action is not to be repeated, and \
+people must finish it by hand.
+
+    actions:
+      pay_and_tell:
+        steps: [ { id: pay, tool: payments.charge }, { id: tell, tool: mail.send } ]   # `tell` may fail after `pay`
+
+Make the write the last step, or give the calls of the action a key: each step then has a key of its own. Write \
+`idempotent: false` at the step if it is meant as it stands.",
     ),
     (
         "study_playbook",

@@ -9,6 +9,7 @@ mod reach;
 mod refusals;
 mod shadow;
 mod shared;
+mod steps;
 mod tells;
 #[cfg(test)]
 mod tests;

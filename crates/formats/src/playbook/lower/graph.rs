@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::names::Declared;
+use super::steps::steps;
 use super::tools::argument_schema;
 use super::waiting::word;
 use crate::arguments;
@@ -62,21 +63,41 @@ fn actions(at: Cursor<'_>, names: &mut Declared) -> Option<Vec<(Action, SharedPl
             written.push(None);
             continue;
         };
-        let (tool, place) = match record.optional("tool") {
+        let steps = record.optional("steps").map_or(Some(Vec::new()), |at| steps(at, &record));
+        let (tool, place) = match record.optional("tool").filter(|_| record.optional("steps").is_none()) {
             None => (Some(name.text), name.span.clone()),
             Some(at) => (at.words(), at.span()),
         };
         let tool = tool.filter(|tool| is_body(body, tool, &place, &mut bodies));
         let inputs = record.optional("inputs").map_or(Some(None), |at| arguments::inputs(at).map(Some));
         let places = SharedPlaces::new(&name, &record, syntax::ACTION);
-        let action = |(tool, inputs): (&str, Option<_>)| Action {
+        let tools = steps.iter().flatten().map(|(step, place)| (Arc::clone(&step.tool), place.clone())).collect();
+        let action = tool.zip(inputs).zip(steps).filter(|_| is_named).map(|((tool, inputs), steps)| Action {
             name: name.text.into(),
             tool: Arc::from(tool),
+            steps: steps.into_iter().map(|(step, _)| step).collect(),
             inputs: inputs.map(argument_schema),
-        };
-        written.push(tool.zip(inputs).filter(|_| is_named).map(action).map(|action| (action, places)));
+        });
+        written.push(action.map(|action| (action, places, tools)));
     }
-    written.into_iter().collect()
+    let written: Option<Vec<(Action, SharedPlaces, Vec<StepTool>)>> = written.into_iter().collect();
+    let written = written?;
+    let names: Vec<Arc<str>> = written.iter().filter(|(action, ..)| !action.steps.is_empty()).map(name_of).collect();
+    let mut good = true;
+    for (tool, place) in written.iter().flat_map(|(.., tools)| tools).filter(|(tool, _)| names.contains(tool)) {
+        let message = format!("`{}` is an action with steps, and a step is one call", shorten(tool));
+        let said = Diagnostic::error("nested_steps", message).at(place.clone(), "not a tool");
+        at.report(said.help("write its steps here"));
+        good = false;
+    }
+    good.then(|| written.into_iter().map(|(action, places, _)| (action, places)).collect())
+}
+
+/// The tool of a step, and its place.
+type StepTool = (Arc<str>, Range<usize>);
+
+fn name_of((action, ..): &(Action, SharedPlaces, Vec<StepTool>)) -> Arc<str> {
+    Arc::clone(&action.name)
 }
 
 /// Whether a tool can be the body of one more action.

@@ -10,6 +10,7 @@ mod playbook;
 mod retry_budgets;
 mod rule;
 mod sharing;
+mod steps;
 mod tell;
 mod tools;
 mod verdict;

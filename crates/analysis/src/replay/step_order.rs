@@ -1,0 +1,68 @@
+//! Recorded steps that were sent after another step of their action had failed. Playbooks only tell which calls are steps.
+//! Memory is bounded: of many actions, those that failed early are forgotten.
+#![expect(clippy::disallowed_types, reason = "looked up by key only, never iterated into an output")]
+
+use std::collections::HashMap;
+
+use foldhash::fast::FixedState;
+
+use playproof_engine::call::Reply;
+use playproof_engine::event::{Finding, FindingId};
+use playproof_engine::sim::{Moment, Plan};
+use playproof_trace::call::CompletedCall;
+use playproof_trace::call_hashes::id_hash;
+
+use super::attempts::finding;
+
+/// The most failed actions that are kept; all are forgotten beyond that.
+const MOST: usize = 65_536;
+
+/// By the id of an action's call: its step that failed, and when. They belong to one input.
+#[derive(Debug, Default)]
+pub(super) struct StepOrder(HashMap<u128, (Box<str>, Moment), FixedState>);
+
+/// Whether a call is one of an action with steps.
+pub(super) fn has_steps(closed: &CompletedCall, plan: Option<&Plan>) -> bool {
+    let call = closed.raw();
+    plan.is_some_and(|plan| plan.has_steps && call.step().is_none() && !plan.steps_of(call.tool()).is_empty())
+}
+
+impl StepOrder {
+    /// Begins another input.
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Takes the next closed call; calls of one run come in the order in which they were made. Another call of the step that
+    /// failed is another try of it.
+    pub(super) fn take(&mut self, closed: &CompletedCall, plans: &[Plan]) -> Option<Finding> {
+        let call = closed.raw();
+        let (parent, step) = call.step()?;
+        let has_it = |plan: &Plan| {
+            let mut steps = plan.playbook.actions.iter().flat_map(|action| &action.steps);
+            plan.has_steps && steps.any(|of| *of.name == *step)
+        };
+        if !plans.iter().any(has_it) {
+            return None;
+        }
+        let action = id_hash(closed.hashes.run, parent);
+        let made = Moment { at: call.at, place: call.place.line };
+        let known = self.0.get(&action);
+        let is_after = known.is_some_and(|(failed, end)| **failed != *step && made.is_after(*end));
+        let found = is_after.then(|| finding(FindingId::RanAfterFailedStep, 1));
+        match call.attempts().last() {
+            Some((_, last)) if matches!(last.reply, Reply::Failed(_)) => {
+                if self.0.len() >= MOST {
+                    self.0.clear();
+                }
+                let end = Moment { at: last.at, place: last.place.line };
+                self.0.entry(action).or_insert_with(|| (step.into(), end));
+            }
+            Some((_, last)) if last.reply == Reply::Ok && known.is_some_and(|(failed, _)| **failed == *step) => {
+                self.0.remove(&action);
+            }
+            _ => {}
+        }
+        found
+    }
+}
