@@ -77,7 +77,7 @@ impl<'a> Stream<'a> {
     pub fn of(name: &'static str, inputs: &'a InputPaths, reading: &'a ReadOptions, flags: Flags) -> Stream<'a> {
         Stream {
             name,
-            command: Command::new("playproof").name(name),
+            command: Command::new("playproof").and(name),
             flags,
             inputs,
             reading,

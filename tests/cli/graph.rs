@@ -287,3 +287,11 @@ fn an_envelope_says_what_the_graph_says_after_each_call() {
     assert_eq!(got[3]["details"], json!({"field": "modifier", "got": "moon"}));
     assert_eq!((&got[7]["action"], &got[7]["valid_next_actions"]), (&json!("fulfill"), &json!([])));
 }
+
+#[test]
+fn a_suggested_command_can_be_run_as_it_is_written() {
+    let place = place();
+    place.write("broken.jsonl", refusals() + "{\"type\":\n");
+    let said = place.run(&["graph", "history", "broken.jsonl", "-p", "coffee"]).exits(2).err;
+    assert!(said.contains("playproof graph history broken.jsonl") && said.contains("--skip-invalid"), "{said}");
+}

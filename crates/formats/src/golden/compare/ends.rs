@@ -42,9 +42,13 @@ fn whole_call(call: &CallEnd, expected: Option<String>, actual: Option<String>) 
 }
 
 fn fields(expected: &CallEnd, actual: &CallEnd, found: &mut Vec<Divergence>) {
+    let offered = match field(&actual.fields, FieldKey::Next) {
+        Some(GoldenValue::Names(names)) => names.as_slice(),
+        _ => &[],
+    };
     for (key, before, after) in changed(&expected.fields, &actual.fields) {
         found.push(Divergence {
-            class: class_of(key, before, after),
+            class: class_of(key, before, after, offered),
             place: DivergencePlace::Call(expected.name.clone()),
             field: key.as_str().to_owned(),
             expected: before.map(GoldenValue::to_string),
@@ -55,8 +59,8 @@ fn fields(expected: &CallEnd, actual: &CallEnd, found: &mut Vec<Divergence>) {
 }
 
 /// The class of a changed field. A list of verdicts that continues the other one means more or fewer attempts; an action
-/// that is withheld no more is offered while it may still be at work.
-fn class_of(key: FieldKey, before: Option<&GoldenValue>, after: Option<&GoldenValue>) -> Class {
+/// that was withheld and is `offered` now may still be at work.
+fn class_of(key: FieldKey, before: Option<&GoldenValue>, after: Option<&GoldenValue>, offered: &[String]) -> Class {
     let continues = |short: &[String], long: &[String]| !short.is_empty() && long.starts_with(short);
     match (before, after) {
         (Some(GoldenValue::Names(a)), Some(GoldenValue::Names(b)))
@@ -68,9 +72,8 @@ fn class_of(key: FieldKey, before: Option<&GoldenValue>, after: Option<&GoldenVa
         (Some(GoldenValue::Flag(false)), Some(GoldenValue::Flag(true))) if key == FieldKey::Retriable => {
             Class::GuardWeakened
         }
-        (Some(GoldenValue::Names(before)), after) if key == FieldKey::Withheld => {
-            let withheld = |name: &String| matches!(after, Some(GoldenValue::Names(after)) if after.contains(name));
-            if before.iter().all(withheld) { Class::OutcomeChanged } else { Class::GuardWeakened }
+        (Some(GoldenValue::Names(before)), _) if key == FieldKey::Withheld => {
+            if before.iter().any(|name| offered.contains(name)) { Class::GuardWeakened } else { Class::OutcomeChanged }
         }
         _ => key.class(),
     }

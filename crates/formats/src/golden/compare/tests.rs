@@ -154,6 +154,15 @@ fn an_agent_that_is_told_to_try_again_where_the_golden_forbids_it_is_a_weakened_
 }
 
 #[test]
+fn only_a_withheld_action_that_is_offered_now_is_a_weakened_guard() {
+    let golden = STOPPED.replacen("last_error: timeout }", "last_error: timeout, next: [cancel], withheld: [pay] }", 1);
+    let offered = changed(&golden, &[("next: [cancel], withheld: [pay]", "next: [pay, cancel]")]);
+    assert!(shown(&offered).contains(&"guard weakened: withheld: pay | -".to_owned()), "{:?}", shown(&offered));
+    let gone = changed(&golden, &[("next: [cancel], withheld: [pay]", "next: [cancel]")]);
+    assert_eq!(shown(&gone), ["outcome changed: withheld: pay | -"]);
+}
+
+#[test]
 fn a_guard_that_stops_more_is_not_weaker() {
     let text = SENT_ON.iter().fold(STOPPED.to_owned(), |text, (old, new)| text.replacen(old, new, 1));
     let undo = SENT_ON.map(|(old, new)| (new, old));
