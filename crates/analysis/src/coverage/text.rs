@@ -343,9 +343,9 @@ before: [{ tool: pay.refund, key: k, args: { order: o } }, { tool: look }]
 tools: { 'pay.*': { access: write, idempotent: true, repeatable: true, timeout_ms: 5, server: 's 1', keys: ignored, key: required }, look: { access: read } }
 expect:
   study/a:
-    one: { outcome: escalated, queue: q, effect: unknown, attempts: 3, verdicts: [v, w] }
+    one: { outcome: escalated, queue: q, why: key_reused, effect: unknown, attempts: 3, verdicts: [v, w] }
     two: { outcome: exhausted, stop: max_retries }
-    three: { not_verdicts: [v, w], why: key_reused, leader: one, told: network_error, retriable: false }
+    three: { not_verdicts: [v, w], leader: one, told: network_error, retriable: false }
     effects: 2
     sends: 5
     peak_in_flight: 3
