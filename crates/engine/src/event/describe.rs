@@ -7,43 +7,12 @@ use super::decision::{Outcome, OutcomeKind};
 use super::draw::Draw;
 use super::field::FieldKey;
 use super::finding::FindingId;
+use super::kind::EventKind;
 use super::reason::{DeprecationReason, ReversalRefusal};
 use super::tokens_left::TokensLeft;
 use crate::ids::{ActionId, CallId, ErrorId, QueueId, ReasonId, RuleId, ServerId, StepId, VerdictId};
 use crate::time::{Duration, Instant};
 use crate::words;
-
-words! {
-    /// The kinds of decision events, one for each [`Decision`].
-    pub enum EventKind {
-        Refused = "refused",
-        Queued = "queued",
-        ActionWithheld = "action_withheld",
-        ActionReleased = "action_released",
-        StepEnded = "step_ended",
-        StepSkipped = "step_skipped",
-        Joined = "joined",
-        ServedFromCache = "served_from_cache",
-        TookOver = "took_over",
-        Cancelled = "cancelled",
-        CircuitOpened = "circuit_opened",
-        CircuitHalfOpen = "circuit_half_open",
-        CircuitClosed = "circuit_closed",
-        AttemptStarted = "attempt_started",
-        AttemptFinished = "attempt_finished",
-        LateAnswer = "late_answer",
-        FailureClassified = "failure_classified",
-        RetryScheduled = "retry_scheduled",
-        RetryUnpaid = "retry_unpaid",
-        RetrySuppressed = "retry_suppressed",
-        EvidenceRefreshed = "evidence_refreshed",
-        Escalated = "escalated",
-        ReversalRefused = "reversal_refused",
-        ReversalRedeemed = "reversal_redeemed",
-        Deprecated = "deprecated",
-        Outcome = "outcome",
-    }
-}
 
 /// The value of a field. Names are still ids; the [`Transcript`](super::Transcript) resolves them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,6 +9,7 @@ mod failure;
 mod field;
 mod finding;
 mod headers;
+mod kind;
 mod ledger;
 mod reason;
 mod steps;
@@ -22,12 +23,13 @@ pub use decision::{
     CircuitChange, Decision, DecisionEvent, EffectClaim, Outcome, OutcomeKind, OutcomeWord, Provenance, RequestKind,
     Status,
 };
-pub use describe::{CompensationWord, Description, EventKind, FieldValue, GuardKind};
+pub use describe::{CompensationWord, Description, FieldValue, GuardKind};
 pub use draw::Draw;
 pub use failure::{Boundary, FailureClass, NoRetry, Told, Transience};
 pub use field::FieldKey;
 pub use finding::{Finding, FindingBy, FindingId, FindingKind, FindingSeverity, IntentDoubt};
 pub use headers::{Header, Headers, ServerSays, WishFaults};
+pub use kind::EventKind;
 pub use ledger::{Intent, IntentBalance, LedgerEntry, LedgerKind};
 pub use reason::{
     AdmissionRefusal, DeprecationReason, ErrorFacts, KindFrom, OpenReason, ReversalRefusal, StatusFrom, StopReason,

@@ -19,7 +19,7 @@ use crate::wire::fields::FieldSlices;
 use crate::wire::line::{AnswerLine, CallLine, DispatchWhat, LineError, Listener, NonTrace};
 use crate::wire::names::{
     ANSWERS, ARGS, AT, AT_MS, ATTEMPT, DISPATCHER, DRAW, ENUM_FIELDS, ENUM_VALUES, ERROR, EVIDENCE, ID, KEY,
-    LINE_FIELDS, NAMES, PARENT, ROW, RUN, SOURCE, STARTED, STATUS, STATUS_FROM, STEP, TIMEOUT, TOKEN, TOOL, TYPE,
+    LINE_FIELDS, NAMES, PARENT, ROW, RUN, SOURCE, STARTED, STATUS, STATUS_FROM, TIMEOUT, TOKEN, TOOL, TYPE,
 };
 use crate::{hash, iso};
 use playproof_engine::call::{AnswerTo, Place, RecordedAnswer, Reply};
@@ -147,16 +147,6 @@ impl<'a> Lowering<'a> {
             dispatcher: self.label(fields, DISPATCHER)?.filter(|id| !id.is_empty()),
             step: if fields.field(PARENT).is_some() { self.step(fields)? } else { None },
         })
-    }
-
-    /// Of which call a call is a step. Both words are common in logs: what is no text says nothing.
-    #[cold]
-    fn step(self, fields: &FieldSlices<'a, LINE_FIELDS>) -> LineResult<Option<(Cow<'a, str>, Cow<'a, str>)>> {
-        let is_text = |number| fields.field(number).is_some_and(|raw| raw.starts_with('"'));
-        if !is_text(PARENT) || !is_text(STEP) {
-            return Ok(None);
-        }
-        Ok(self.text_of(fields, PARENT)?.zip(self.text_of(fields, STEP)?))
     }
 
     #[inline(always)]
@@ -379,7 +369,11 @@ impl<'a> Lowering<'a> {
 
     /// The text in a field.
     #[inline(always)]
-    fn text_of(self, fields: &FieldSlices<'a, LINE_FIELDS>, number: usize) -> LineResult<Option<Cow<'a, str>>> {
+    pub(super) fn text_of(
+        self,
+        fields: &FieldSlices<'a, LINE_FIELDS>,
+        number: usize,
+    ) -> LineResult<Option<Cow<'a, str>>> {
         self.plain_or(fields, number, Self::text)
     }
 

@@ -9,6 +9,7 @@ mod line;
 mod lower;
 mod names;
 mod parser;
+mod step;
 #[cfg(test)]
 mod tests;
 mod unknown_names;
