@@ -3,7 +3,7 @@
 use crate::words;
 
 words! {
-    /// The kinds of decision events, one for each [`Decision`].
+    /// The kinds of decision events, one for each [`Decision`](super::Decision).
     pub enum EventKind {
         Refused = "refused",
         Queued = "queued",
