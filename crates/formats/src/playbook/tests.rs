@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::overlap::{self, Follows, Regexes};
-use super::{embedded, fingerprint, parse, rows, tools};
+use super::{Loaded, embedded, fingerprint, parse, rows, tools};
 use crate::diagnostic::{Diagnostic, Source};
 use playproof_engine::event::EffectClaim;
 use playproof_engine::ids::{QueueId, RuleId, VerdictId};
@@ -29,6 +29,26 @@ classify:
 tools:
   pay: { access: write, timeout_ms: 5000 }
 ";
+
+/// The least playbook; parts under test follow it.
+pub(super) const LEAST: &str = "\
+format: playbook/1
+name: test
+verdicts:
+  unclassified: { means: m, effect: unknown, then: { escalate_to_human: { queue: q } } }
+classify: []
+queues: [q, on_call]
+";
+
+/// The least playbook with these parts.
+pub(super) fn loaded(parts: &str) -> Loaded {
+    parse(Source::whole("t", format!("{LEAST}{parts}"))).unwrap_or_else(|report| panic!("{report}"))
+}
+
+/// What is underlined in the least playbook with these parts.
+pub(super) fn wrong(parts: &str) -> Vec<String> {
+    diagnostics(&format!("{LEAST}{parts}")).into_iter().map(|(_, underlined)| underlined).collect()
+}
 
 fn load(text: &str) -> Playbook {
     parse(Source::whole("t", text)).unwrap_or_else(|report| panic!("{report}")).playbook

@@ -225,18 +225,9 @@ fn stuck(at: Cursor<'_>, queues: &Declared) -> Option<Stuck> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnostic::Source;
-    use crate::playbook::tests::diagnostics;
-    use crate::playbook::{Loaded, fingerprint, parse, rows};
+    use crate::playbook::tests::{loaded, wrong};
+    use crate::playbook::{Loaded, fingerprint, rows};
 
-    const HEAD: &str = "\
-format: playbook/1
-name: test
-verdicts:
-  unclassified: { means: m, effect: unknown, then: { escalate_to_human: { queue: q } } }
-classify: []
-queues: [q, on_call]
-";
     const ORDERED: &str = "\
 actions:
   order: {}
@@ -248,15 +239,6 @@ graph:
   others: pass
   stuck: { after: 3, queue: on_call }
 ";
-
-    fn loaded(parts: &str) -> Loaded {
-        parse(Source::whole("t", format!("{HEAD}{parts}"))).unwrap_or_else(|report| panic!("{report}"))
-    }
-
-    /// What is underlined in a playbook with these parts.
-    fn wrong(parts: &str) -> Vec<String> {
-        diagnostics(&format!("{HEAD}{parts}")).into_iter().map(|(_, underlined)| underlined).collect()
-    }
 
     fn texts(parts: &str) -> Vec<String> {
         let all = rows(&loaded(parts).playbook).into_iter().map(|row| format!("{} {}", row.name, row.text));

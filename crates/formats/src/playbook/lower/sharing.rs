@@ -60,26 +60,11 @@ fn number(record: &MapReader<'_>, key: &str, least: u64, most: u64, default: u32
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnostic::Source;
-    use crate::playbook::tests::diagnostics;
-    use crate::playbook::{parse, rows};
-
-    const HEAD: &str = "\
-format: playbook/1
-name: test
-verdicts:
-  unclassified: { means: m, effect: unknown, then: { escalate_to_human: { queue: q } } }
-classify: []
-queues: [q]
-";
+    use crate::playbook::rows;
+    use crate::playbook::tests::{loaded, wrong};
 
     fn read(parts: &str) -> Sharing {
-        parse(Source::whole("t", format!("{HEAD}{parts}"))).unwrap_or_else(|report| panic!("{report}")).playbook.sharing
-    }
-
-    /// What is underlined in a playbook with these parts.
-    fn wrong(parts: &str) -> Vec<String> {
-        diagnostics(&format!("{HEAD}{parts}")).into_iter().map(|(_, underlined)| underlined).collect()
+        loaded(parts).playbook.sharing
     }
 
     #[test]
@@ -134,7 +119,7 @@ queues: [q]
     #[test]
     fn every_value_is_in_its_row_and_what_is_not_written_has_none() {
         let texts = |parts: &str| {
-            let playbook = parse(Source::whole("t", format!("{HEAD}{parts}"))).unwrap().playbook;
+            let playbook = loaded(parts).playbook;
             rows(&playbook).into_iter().map(|row| format!("{} {}", row.name, row.text)).collect::<Vec<_>>()
         };
         let plain = texts("tools: { pay: { access: write } }\n");

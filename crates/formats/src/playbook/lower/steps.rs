@@ -65,18 +65,9 @@ fn is_tool(name: &str, at: Cursor<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::diagnostic::Source;
-    use crate::playbook::tests::errors_of;
-    use crate::playbook::{fingerprint, parse, rows};
+    use crate::playbook::tests::{LEAST, errors_of, loaded};
+    use crate::playbook::{fingerprint, rows};
 
-    const HEAD: &str = "\
-format: playbook/1
-name: test
-verdicts:
-  unclassified: { means: m, effect: unknown, then: { escalate_to_human: { queue: q } } }
-classify: []
-queues: [q]
-";
     const STEPS: &str = "\
 actions:
   ship:
@@ -86,12 +77,11 @@ actions:
 ";
 
     fn wrong(parts: &str) -> Vec<String> {
-        errors_of(&format!("{HEAD}{parts}\n"))
+        errors_of(&format!("{LEAST}{parts}\n"))
     }
 
     fn texts(parts: &str) -> Vec<String> {
-        let loaded = parse(Source::whole("t", format!("{HEAD}{parts}"))).unwrap_or_else(|report| panic!("{report}"));
-        let all = rows(&loaded.playbook).into_iter().filter(|row| row.name.starts_with("action"));
+        let all = rows(&loaded(parts).playbook).into_iter().filter(|row| row.name.starts_with("action"));
         all.map(|row| format!("{} {}", row.name, row.text)).collect()
     }
 
@@ -110,11 +100,7 @@ actions:
 
     #[test]
     fn each_part_of_a_step_is_in_the_fingerprint() {
-        let print = |parts: &str| {
-            let loaded =
-                parse(Source::whole("t", format!("{HEAD}{parts}"))).unwrap_or_else(|report| panic!("{report}"));
-            fingerprint(&loaded.playbook)
-        };
+        let print = |parts: &str| fingerprint(&loaded(parts).playbook);
         for (from, to) in [
             ("id: post", "id: say"),
             ("slack.post", "slack.say"),
