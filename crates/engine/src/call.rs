@@ -350,6 +350,20 @@ impl RecordedCall {
         })
     }
 
+    /// The error of its only attempt; none: it has several attempts, or none that failed with an error.
+    pub fn only_error(&self) -> Option<&ErrorFacts> {
+        let mut attempts = self.attempts();
+        match (attempts.next(), attempts.next()) {
+            (Some((_, RecordedAnswer { reply: Reply::Failed(error), .. })), None) => error.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// The check of a gate that refused it, as recorded in place of an answer: nothing was sent.
+    pub fn gate_refusal(&self) -> Option<AdmissionRefusal> {
+        self.only_error()?.gate_refusal()
+    }
+
     /// The attempts with late answers, each with these answers; none: the usual call.
     pub fn late_answers(&self) -> BTreeMap<AttemptNo, Vec<&RecordedAnswer>> {
         let mut late: BTreeMap<AttemptNo, Vec<&RecordedAnswer>> = BTreeMap::new();

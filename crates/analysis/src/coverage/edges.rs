@@ -27,7 +27,7 @@ pub(super) fn taken(
         match event.what {
             Decision::AttemptStarted { attempt: AttemptNo::FIRST, .. } if call.step.is_none() => {
                 let from = positions.get(&call.run).copied().flatten();
-                targets.extend(action_of(playbook, call.tool_name).map(|to| Target::Edge { from, to }));
+                targets.extend(playbook.action_of(call.tool_name).map(|(to, _)| Target::Edge { from, to }));
             }
             Decision::StepEnded { action: to, step: StepId(0), .. } => {
                 let from = positions.get(&call.run).copied().flatten();
@@ -41,12 +41,6 @@ pub(super) fn taken(
             _ => {}
         }
     }
-}
-
-/// The action whose body is a tool.
-pub(super) fn action_of(playbook: &Playbook, tool: &str) -> Option<ActionId> {
-    let place = playbook.actions.iter().position(|action| *action.tool == *tool)?;
-    u16::try_from(place).ok().map(ActionId)
 }
 
 /// A shortest way of actions through a graph that ends with one; none: no run comes there.
@@ -88,8 +82,8 @@ const OK: ScriptedAnswer = ScriptedAnswer { reply: UpstreamReply::Ok, latency: D
 
 /// Gives a call of an action with steps their scripts: its own script answers the step at `place`, the others succeed.
 pub(super) fn with_steps(playbook: &Playbook, call: &mut FixtureCall, place: usize) {
-    let action = playbook.actions.iter().find(|action| *action.tool == *call.tool && !action.steps.is_empty());
-    let Some(action) = action.filter(|_| call.steps.is_empty()) else { return };
+    let action = playbook.action_of(&call.tool).map(|(_, action)| action);
+    let Some(action) = action.filter(|action| !action.steps.is_empty() && call.steps.is_empty()) else { return };
     call.is_action = true;
     let own = Script { reversal: Vec::new(), ..std::mem::take(&mut call.script) }; // a step has no token
     let steps = action.steps.iter().enumerate().map(|(n, step)| FixtureStep {
@@ -105,6 +99,6 @@ pub(super) fn with_steps(playbook: &Playbook, call: &mut FixtureCall, place: usi
 
 /// Arguments that fit the action whose body is a tool, if it says what fits.
 pub(super) fn arguments<'a>(playbook: &'a Playbook, tool: &str) -> Option<&'a str> {
-    let action = playbook.actions.iter().find(|action| *action.tool == *tool)?;
+    let (_, action) = playbook.action_of(tool)?;
     action.inputs.as_ref().map(|inputs| inputs.example())
 }

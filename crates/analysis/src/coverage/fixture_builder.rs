@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::edges::{action_of, arguments, call_of, way_to, with_steps};
+use super::edges::{arguments, call_of, way_to, with_steps};
 use super::path::Generator;
 use super::shape::CallShape;
 use super::synthesize::SyntheticFailure;
@@ -204,7 +204,7 @@ impl FixtureBuilder {
     fn lead_through(&mut self, playbook: &Playbook, graph: &Graph) {
         let first = graph.entry.first().and_then(|entry| playbook.actions.get(entry.index()));
         if let (Others::Refuse, Some(first)) = (graph.others, first) {
-            let is_unknown = |tool: &str| action_of(playbook, tool).is_none();
+            let is_unknown = |tool: &str| playbook.action_of(tool).is_none();
             for call in self.calls.iter_mut().filter(|call| is_unknown(&call.tool)) {
                 first.tool.as_ref().clone_into(&mut call.tool);
             }
@@ -218,7 +218,7 @@ impl FixtureBuilder {
                 fitting.clone_into(&mut call.args);
             }
         }
-        let wanted = self.calls.first().and_then(|call| action_of(playbook, &call.tool));
+        let wanted = self.calls.first().and_then(|call| playbook.action_of(&call.tool)).map(|(action, _)| action);
         let Some(mut way) = wanted.and_then(|wanted| way_to(graph, wanted)) else { return };
         way.pop(); // the call itself
         let steps = (0..).zip(way).filter_map(|(place, action)| call_of(playbook, action, place));

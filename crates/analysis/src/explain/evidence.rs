@@ -5,9 +5,7 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::others::{OtherCall, OtherName, Relation, RequestIdentity, UpstreamSaid};
-use crate::replay::{
-    Judges, RecordingAnalysis, SentIn, SessionOptions, Sessions, finding, judge_attempts, was_refused,
-};
+use crate::replay::{Judges, RecordingAnalysis, SentIn, SessionOptions, Sessions, finding, judge_attempts};
 use playproof_engine::call::{AnswerTo, Place, RecordedAnswer, RecordedCall, Reply};
 use playproof_engine::classify::{KnownFailures, Signal, keyed_for};
 use playproof_engine::event::{EffectClaim, Finding, FindingId};
@@ -276,7 +274,7 @@ impl<'a> EvidenceCollector<'a> {
         let options = SessionOptions { beyond: self.beyond, pace: None };
         self.sessions.take(self.plan, options, number, closed);
         self.note_ended();
-        if self.plan.playbook.graph.is_none() || !was_refused(closed) {
+        if self.plan.playbook.graph.is_none() || closed.raw().gate_refusal().is_none() {
             self.book.add(closed, self.plan, facts); // what a recorded gate refused was never sent
         }
         if is_wanted {

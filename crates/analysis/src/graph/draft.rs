@@ -64,10 +64,8 @@ impl Observer for Drafter {
 
     fn on_call(&self, result: &CallResult<'_>, part: &mut Vec<DraftedCall>) {
         let call = result.call.raw();
-        let refused = call.attempts().next().and_then(|(_, answer)| answer.gate_refusal());
-        let is_no_edge = matches!(refused, Some(AdmissionRefusal::InvalidTransition | AdmissionRefusal::UnknownAction));
-        if is_no_edge && call.attempts().count() == 1 {
-            return; // the recording's own gate says so
+        if let Some(AdmissionRefusal::InvalidTransition | AdmissionRefusal::UnknownAction) = call.gate_refusal() {
+            return; // the recording's own gate says that there is no such edge
         }
         let succeeded = call.attempts().last().is_some_and(|(_, answer)| answer.reply == Reply::Ok);
         let run = result.run();

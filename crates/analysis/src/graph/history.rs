@@ -83,8 +83,7 @@ pub struct Tried {
 impl Tried {
     /// Tries a call of an action or a tool where `valid` holds; `args` are JSON text.
     pub fn of(plan: &Plan, valid: &ValidNext, name: &str, args: Option<&str>) -> Tried {
-        let actions = &plan.playbook.actions;
-        let tool = actions.iter().find(|action| *action.name == *name).map_or(name, |action| &action.tool);
+        let tool = plan.playbook.action_named(name).map_or(name, |action| &action.tool);
         let said = |error: playproof_engine::event::ErrorFacts| error.message.map(String::from);
         let (refused, then) = match plan.gate(tool, args) {
             GateJudgement::Free => (None, valid.next.clone()),

@@ -41,7 +41,6 @@ pub use hidden_intent::SentIn;
 pub use io::{InputAccount, Inputs, Observer, ReplayError, ReplayOptions, Replayed, UnreadInput};
 pub use lanes::{SessionOptions, Sessions};
 pub use message_template::{MessageTemplates, has_predicate, head, write_template};
-pub use open_actions::was_refused;
 pub use possible_duplicates::PossibleDuplicates;
 pub use recorded::RecordingAnalysis;
 pub use summary::{Effects, FindingCounts, Summary};

@@ -32,7 +32,7 @@ impl OpenActions {
     pub(super) fn take(&mut self, closed: &CompletedCall, facts: ToolFacts, plans: &[Plan]) -> Option<Finding> {
         let call = closed.raw();
         let is_gated = |plan: &Plan| plan.playbook.graph.is_some() && plan.action(call.tool()).is_some();
-        if !plans.iter().any(is_gated) || was_refused(closed) {
+        if !plans.iter().any(is_gated) || call.gate_refusal().is_some() {
             return None;
         }
         let made = Moment { at: call.at, place: call.place.line };
@@ -59,12 +59,6 @@ impl OpenActions {
         let is_proved = facts.declared && call.run().is_some() && ended.is_some();
         Some(if is_proved { found } else { found.in_doubt() })
     }
-}
-
-/// Whether the recording has a refusal of a gate instead of an answer: nothing was sent.
-pub fn was_refused(closed: &CompletedCall) -> bool {
-    let mut answers = closed.raw().attempts();
-    answers.next().is_some_and(|(_, answer)| answer.gate_refusal().is_some()) && answers.next().is_none()
 }
 
 /// When its last answer came, a late one too; none: that is not recorded.

@@ -12,7 +12,7 @@ use super::tell::Tell;
 use super::waiting::{Backoff, DelaySource, ElapsedRule, ServerDelay};
 use super::when::When;
 use crate::event::{CompensationWord, EffectClaim, PlaybookNames};
-use crate::ids::{BreakerId, QueueId, ReasonId, RetryBudgetId, RuleId, VerdictId};
+use crate::ids::{ActionId, BreakerId, QueueId, ReasonId, RetryBudgetId, RuleId, VerdictId};
 use crate::time::Duration;
 use crate::words;
 
@@ -70,6 +70,17 @@ impl Playbook {
     /// The rule behind an id of this playbook.
     pub fn rule(&self, id: RuleId) -> &Rule {
         &self.rules[id.index()] // as above
+    }
+
+    /// The action with this name.
+    pub fn action_named(&self, name: &str) -> Option<&Action> {
+        self.actions.iter().find(|action| *action.name == *name)
+    }
+
+    /// The action whose body is `tool`.
+    pub fn action_of(&self, tool: &str) -> Option<(ActionId, &Action)> {
+        let mut actions = (0..).map(ActionId).zip(&self.actions); // fewer than 65,536 names are declared
+        actions.find(|(_, action)| *action.tool == *tool)
     }
 
     /// The id of a server's breaker: its own, else the default one.

@@ -1,12 +1,12 @@
 //! What the gate did to the recorded calls of a run, one after the other: whether the recording says the same, and how the
 //! agent went on after a refusal. Facts only; sums are made elsewhere.
 
-use crate::call::{RecordedCall, Reply};
+use crate::call::RecordedCall;
 use crate::event::{AdmissionRefusal, Decision, EffectClaim, Outcome, OutcomeKind};
 
 use super::active_calls::ActiveCall;
 use super::names::SharedNames;
-use super::plan::{GateJudgement, Plan};
+use super::plan::Plan;
 use super::record::SimulationRecord;
 
 /// The most calls without success whose recovery is awaited in one run.
@@ -37,16 +37,6 @@ pub enum GateAct {
     First(AdmissionRefusal),
     /// The same, of a run that has left it.
     Later(AdmissionRefusal),
-}
-
-impl GateAct {
-    /// Why it refused the call.
-    pub const fn refusal(self) -> Option<AdmissionRefusal> {
-        match self {
-            GateAct::Passed => None,
-            GateAct::Agreed(why) | GateAct::First(why) | GateAct::Later(why) => Some(why),
-        }
-    }
 }
 
 /// What a run did so far.
@@ -92,7 +82,7 @@ impl GateAccount {
 /// Keeps what the gate did to a call that has ended.
 pub(super) fn note(plan: &Plan, live: &mut ActiveCall, names: &mut SharedNames) {
     let ActiveCall { call, record, step, shared: Some(shared), .. } = live else { return };
-    let is_gated = step.is_none() && plan.gate(call.tool(), None) != GateJudgement::Free;
+    let is_gated = step.is_none() && plan.judges(call.tool());
     if let (true, Some(outcome), Some(run)) = (is_gated, record.outcome(), names.runs.get_mut(shared.run.0)) {
         record.compare_with_tape(call);
         record.gate = Some(run.gate.take(call, record, &outcome));
@@ -102,11 +92,9 @@ pub(super) fn note(plan: &Plan, live: &mut ActiveCall, names: &mut SharedNames) 
 /// The refusal that a recording has in place of an answer of the upstream. That there is no such tool is one only where the
 /// gate knows no such action either: else it may be an answer.
 pub(super) fn recorded_refusal(call: &RecordedCall, refused: Option<AdmissionRefusal>) -> Option<AdmissionRefusal> {
-    let mut attempts = call.attempts();
-    let (_, first) = attempts.next()?;
-    let Reply::Failed(Some(error)) = &first.reply else { return None };
+    let error = call.only_error()?;
     let unknown = refused.filter(|why| *why == AdmissionRefusal::UnknownAction && error.is_of_unknown_tool());
-    error.gate_refusal().or(unknown).filter(|_| attempts.next().is_none())
+    error.gate_refusal().or(unknown)
 }
 
 /// Why the gate refused the record's only call.

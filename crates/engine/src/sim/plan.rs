@@ -121,25 +121,25 @@ impl Plan {
     /// What a call of `tool` is to the actions and the graph. Arguments that the recording does not have are not checked.
     pub fn gate(&self, tool: &str, args: Option<&str>) -> GateJudgement {
         let Some(id) = self.action(tool) else {
-            let is_refused = self.playbook.graph.as_ref().is_some_and(|graph| graph.others == Others::Refuse);
-            return match is_refused {
-                true => {
-                    // The name of the tool may be private, and stands with the call.
-                    let named = self.playbook.actions.iter().find(|action| *action.name == *tool);
-                    let message = named.map_or_else(
-                        || "no action has this tool".to_owned(),
-                        |action| {
-                            format!("no action has this tool; the action of this name has the tool {}", action.tool)
-                        },
-                    );
-                    GateJudgement::Unknown(refusal(AdmissionRefusal::UnknownAction, message))
-                }
-                false => GateJudgement::Free,
-            };
+            if !self.judges(tool) {
+                return GateJudgement::Free;
+            }
+            // The name of the tool may be private, and stands with the call.
+            let message = self.playbook.action_named(tool).map_or_else(
+                || "no action has this tool".to_owned(),
+                |action| format!("no action has this tool; the action of this name has the tool {}", action.tool),
+            );
+            return GateJudgement::Unknown(refusal(AdmissionRefusal::UnknownAction, message));
         };
         let inputs = self.playbook.actions.get(id.index()).and_then(|action| action.inputs.as_ref());
         let fault = inputs.zip(args).and_then(|(inputs, args)| inputs.check(args).err());
         GateJudgement::Action(id, fault.map(|fault| refusal(AdmissionRefusal::ValidationFailed, fault)))
+    }
+
+    /// Whether the gate judges calls of `tool`.
+    pub fn judges(&self, tool: &str) -> bool {
+        let refuses = || self.playbook.graph.as_ref().is_some_and(|graph| graph.others == Others::Refuse);
+        self.action(tool).is_some() || refuses()
     }
 
     /// The action whose body is `tool`.

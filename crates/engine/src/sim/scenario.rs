@@ -16,7 +16,7 @@ use crate::upstream::{
 };
 
 use super::draws;
-use super::plan::{GateJudgement, Plan};
+use super::plan::Plan;
 
 /// The input of a simulation. Calls are in the order in which they are made.
 #[derive(Clone, Debug)]
@@ -137,7 +137,7 @@ impl<'a> ScenarioCall<'a> {
         let source = match self.source {
             AnswerSource::Tape(tape) => {
                 let is_ordered = plan.playbook.graph.is_some() && self.step.is_none();
-                let is_gated = is_ordered && plan.gate(tape.call.tool(), None) != GateJudgement::Free;
+                let is_gated = is_ordered && plan.judges(tape.call.tool());
                 AnswerSource::Tape(Tape { is_gated, ..tape })
             }
             script => script,
@@ -347,7 +347,7 @@ struct Names {
 impl Names {
     /// The call that a fixture writes.
     fn call<'a>(&mut self, fixture: &'a Fixture, plan: &'a Plan, call: &'a FixtureCall) -> ScenarioCall<'a> {
-        let named = plan.playbook.actions.iter().find(|action| call.is_action && *action.name == *call.tool);
+        let named = plan.playbook.action_named(&call.tool).filter(|_| call.is_action);
         let tool_name: &'a str = named.map_or(&call.tool, |action| &action.tool);
         let facts = plan.facts_among(&self.all_facts, tool_name);
         ScenarioCall {
