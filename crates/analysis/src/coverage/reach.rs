@@ -1,6 +1,5 @@
 //! The targets that no fixture can exercise, and why. Lists only what the playbook alone makes certain.
 
-use super::edges::way_to;
 use super::probes::sharing::MOST_CALLS;
 use super::target::{Cell, CircuitStep, Target};
 use playproof_engine::event::{AdmissionRefusal, GuardKind, OutcomeWord, StopReason, WishFaults};
@@ -10,7 +9,7 @@ use playproof_engine::playbook::{
     Reversal, Rule, ServerDelay, ServerDelayMode, Sharing, Terminal, UnsafePolicy,
 };
 use playproof_formats::playbook::Loaded;
-use playproof_formats::playbook::lint::{lint, silent_rules, why_never_unsafe};
+use playproof_formats::playbook::lint::{lint, reachable_actions, silent_rules, why_never_unsafe};
 
 /// Static facts of a playbook.
 pub(super) struct Reach<'a> {
@@ -20,6 +19,8 @@ pub(super) struct Reach<'a> {
     live: Vec<bool>,
     /// By `VerdictId`: why it is never given.
     ungiven: Vec<Option<String>>,
+    /// By `ActionId`: whether a run can reach it; empty without a graph.
+    reachable: Vec<bool>,
 }
 
 type Why = Option<String>;
@@ -38,7 +39,8 @@ impl<'a> Reach<'a> {
         };
         let verdicts = (0..).map(VerdictId).take(playbook.verdicts.len());
         let ungiven = verdicts.map(|id| (!given(id)).then(|| "no rule that can match gives it".to_owned())).collect();
-        Reach { loaded, silent, live, ungiven }
+        let reachable = playbook.graph.as_ref().map(reachable_actions).unwrap_or_default();
+        Reach { loaded, silent, live, ungiven, reachable }
     }
 
     /// Why the target can never be reached; none if it may be.
@@ -276,9 +278,8 @@ impl<'a> Reach<'a> {
     }
 
     fn edge(&self, from: Option<ActionId>) -> Why {
-        let graph = self.playbook().graph.as_ref()?;
-        let is_reached = from.is_none_or(|from| way_to(graph, from).is_some());
-        (!is_reached).then(|| "no run can reach the action before it".to_owned())
+        let is_unreachable = self.reachable.get(from?.index()) == Some(&false);
+        is_unreachable.then(|| "no run can reach the action before it".to_owned())
     }
 
     fn tool(&self, row: usize) -> Why {

@@ -1,6 +1,6 @@
 //! A draft of `actions` and `graph` as YAML for a playbook.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use playproof_analysis::graph::{Draft, DraftEdge};
@@ -14,9 +14,10 @@ const LONGEST: usize = 90;
 /// The two parts of a playbook. Names that no action can have are changed, and their tools written out.
 pub fn yaml(draft: &Draft, source: &str) -> String {
     let mut names: BTreeMap<&str, String> = BTreeMap::new();
+    let mut taken = BTreeSet::new();
     for action in &draft.actions {
-        let wanted = action_name(&action.tool);
-        let name = first_free(&wanted, |name| names.values().any(|known| known == name));
+        let name = first_free(&action_name(&action.tool), |name| taken.contains(name));
+        taken.insert(name.clone());
         names.insert(&action.tool, name);
     }
     let name = |tool: &str| names.get(tool).map_or("?", |name| name.as_str());

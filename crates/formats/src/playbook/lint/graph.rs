@@ -8,9 +8,14 @@ use playproof_engine::playbook::Graph;
 /// All lints of the graph.
 pub(super) fn graph(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
     let Some(graph) = &loaded.playbook.graph else { return };
-    let reachable = closure(graph.next.len(), &graph.entry, |action| graph.row(Some(action)).to_vec());
+    let reachable = reachable_actions(graph);
     unreachable(loaded, &reachable, found);
     endless(loaded, graph, &reachable, found);
+}
+
+/// Whether a run can reach an action: by `ActionId`.
+pub fn reachable_actions(graph: &Graph) -> Vec<bool> {
+    closure(graph.next.len(), &graph.entry, |action| graph.row(Some(action)).to_vec())
 }
 
 /// Whether an action is among `from`, or is reached from one of them: by `ActionId`.

@@ -17,5 +17,6 @@ mod tests;
 pub use checks::{likely_kind, lint};
 pub use explain::{IDS, explain};
 pub use globs::{stopped_globs, stopped_globs_of_rows};
+pub use graph::reachable_actions;
 pub use reach::why_never_unsafe;
 pub use shadow::silent_rules;
