@@ -18,7 +18,7 @@ use playproof_engine::sim::Plan;
 use playproof_formats::diagnostic::{Report, Source, did_you_mean};
 use playproof_formats::playbook;
 use playproof_formats::playbook::tools;
-use playproof_formats::playbook::tools::ToolsFile;
+use playproof_formats::playbook::tools::{LoadedTools, ToolsFile};
 use playproof_formats::playbook::{EMBEDDED, Loaded, embedded};
 use playproof_formats::shell::Command;
 use playproof_formats::yaml::GUESSED;
@@ -227,11 +227,19 @@ pub fn facts_said(asked: Option<&str>, project: &Project) -> Result<Tools, Failu
 fn facts_file(asked: Option<&str>, project: &Project) -> Result<Option<(String, ToolsFile)>, Failure> {
     let Some(path) = asked.or(project.tools.as_deref()) else { return Ok(None) };
     let path = files::near(&project::root(), path);
-    let source = files::read_small(&path)?;
-    input_kind::expect(InputKind::ToolFacts, &path, source.text.as_bytes())?;
-    reject_conflict_markers(&source)?;
-    let file = tools::parse(source).map_err(|report| Failure::from(report).next("playproof schema tools"))?;
+    let file = written_facts(&path)?.file;
     Ok(Some((path, file)))
+}
+
+/// A tool facts file with the places of its rows.
+///
+/// # Errors
+/// A path that cannot be read, and everything that is wrong in it.
+pub fn written_facts(path: &str) -> Result<LoadedTools, Failure> {
+    let source = files::read_small(path)?;
+    input_kind::expect(InputKind::ToolFacts, path, source.text.as_bytes())?;
+    reject_conflict_markers(&source)?;
+    tools::load(source).map_err(|report| Failure::from(report).next("playproof schema tools"))
 }
 
 fn unknown(name: &str, root: &Path) -> Failure {

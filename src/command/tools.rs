@@ -11,10 +11,11 @@ use crate::project;
 use crate::project::Project;
 use crate::read_options::ReadOptions;
 use crate::workspace::Workspace;
-use crate::{duplicate_args, files, inputs, outputs};
+use crate::{duplicate_args, files, inputs, outputs, playbooks};
 use playproof_analysis::replay::Frequent;
 use playproof_engine::call::Reply;
 use playproof_engine::glob::Glob;
+use playproof_formats::playbook::tools::LoadedTools;
 use playproof_formats::shell::Command;
 use playproof_report::text;
 use playproof_trace::tool_facts::{ToolCount, listed, render};
@@ -31,11 +32,12 @@ with a tool's exact name wins over a row with a glob.
 Examples:
   playproof tools trace.jsonl -o tools.yaml
   playproof replay trace.jsonl --tools tools.yaml
+  playproof tools tools.yaml --confirm
   playproof tools --confirm 'get_*'
 
 Exit codes: 0 written, 2 unusable input or usage, 3 more lines skipped than read.")]
 pub struct Args {
-    /// Traces or foreign recordings: files, folders or globs; `-` is standard input
+    /// Traces or foreign recordings: files, folders or globs; `-` is standard input. With `--confirm`: the tool facts file
     #[arg(required_unless_present = "confirm", value_name = "TRACE")]
     pub inputs: Vec<String>,
 
@@ -43,8 +45,9 @@ pub struct Args {
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<String>,
 
-    /// Remove the marks of the guesses in the project's tool facts file, for the rows that GLOB names [default: all]
-    #[arg(long, value_name = "GLOB", num_args = 0..=1, default_missing_value = "**", conflicts_with_all = ["inputs", "output"])]
+    /// Remove the marks of the guesses in a tool facts file, or else in the project's, for the rows that GLOB names
+    /// [default: all]
+    #[arg(long, value_name = "GLOB", num_args = 0..=1, default_missing_value = ALL, conflicts_with = "output")]
     pub confirm: Option<String>,
 
     /// How the traces are read.
@@ -52,13 +55,20 @@ pub struct Args {
     pub reading: ReadOptions,
 }
 
+/// The glob of every tool.
+const ALL: &str = "**";
+
 /// The most tools that are written. A trace with more probably names a tool anew in each call.
 const MOST_TOOLS: usize = 5_000;
 
 /// Drafts, or confirms what was drafted.
 pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     if let Some(glob) = &args.confirm {
-        return confirm(glob, output);
+        return match args.inputs.as_slice() {
+            [] => confirm_in_project(glob, output),
+            [path] => confirm_in(path, glob, output),
+            _ => Err(Failure::new("`--confirm` changes one tool facts file at a time")),
+        };
     }
     let project = Project::find()?;
     let flags = Flags::default().reading(&args.reading);
@@ -119,7 +129,11 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
             outputs::write(path, text.as_bytes(), output)?;
             if outputs::is_kept(path) {
                 let replay = Command::new("playproof replay").paths(&args.inputs).flag("--tools", path);
-                to_stderr(&format!("confirm the guesses, and take the marks away\nnext: {}\n", flags.after(replay)));
+                let confirm = Command::new("playproof tools").path(path).and("--confirm");
+                to_stderr(&format!(
+                    "read the guesses and correct them, then take the marks away: {confirm}\nnext: {}\n",
+                    flags.after(replay)
+                ));
             }
         }
     }
@@ -127,21 +141,40 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
 }
 
 /// Removes the marks of guesses in the project's tool facts file.
-fn confirm(glob: &str, output: &mut Output) -> Result<Exit, Failure> {
-    let meant = Glob::new(glob).map_err(|why| Failure::new(format!("`{glob}` is no glob: {why}")))?;
+fn confirm_in_project(glob: &str, output: &mut Output) -> Result<Exit, Failure> {
     let workspace = Workspace::open()?;
     let lock = workspace.project_lock()?;
     let (Some(path), Some(facts)) = (Project::find()?.tools, workspace.tools_file()?) else {
         return Err(Failure::new("the project names no tool facts file")
-            .help("write one, and name it in `playproof.yaml` as `tools`")
+            .help("name the file, or write one and name it in `playproof.yaml` as `tools`")
             .next("playproof tools TRACE -o tools.yaml"));
     };
+    let (confirmed, text) = confirmed(&facts, glob, &workspace.here(Path::new(&path)))?;
+    lock.commit(&[Change::Write(path.into(), text.into_bytes())], output)?;
+    said_of(&confirmed, output)
+}
+
+/// Removes the marks of guesses in a tool facts file.
+fn confirm_in(path: &str, glob: &str, output: &mut Output) -> Result<Exit, Failure> {
+    let facts = playbooks::written_facts(path)?;
+    let (confirmed, text) = confirmed(&facts, glob, &files::display_name(path))?;
+    outputs::write(path, text.as_bytes(), output)?;
+    said_of(&confirmed, output)
+}
+
+/// The rows that `glob` confirms, and the text without their marks.
+fn confirmed<'a>(facts: &'a LoadedTools, glob: &str, path: &str) -> Result<(Vec<&'a str>, String), Failure> {
+    let meant = Glob::new(glob).map_err(|why| Failure::new(format!("`{glob}` is no glob: {why}")))?;
     let (confirmed, text) = facts.confirmed(|row| row == glob || meant.is_match(row));
     if confirmed.is_empty() {
-        let here = workspace.here(Path::new(&path));
-        return Err(Failure::new(format!("no guess in {here} has a name like `{glob}`")).next("playproof lint"));
+        let named = if glob == ALL { String::new() } else { format!(" has a name like `{glob}`") };
+        let none = format!("no guess in {path}{named}");
+        return Err(Failure::new(none).help("a guess is a row with the mark `# guessed: confirm`"));
     }
-    lock.commit(&[Change::Write(path.into(), text.into_bytes())], output)?;
+    Ok((confirmed, text))
+}
+
+fn said_of(confirmed: &[&str], output: &mut Output) -> Result<Exit, Failure> {
     output.lines(&confirmed.iter().map(|row| format!("confirmed {row}")).collect::<Vec<_>>())?;
     Ok(Exit::Clean)
 }

@@ -180,3 +180,23 @@ fn trying_a_mapping_shows_what_each_path_finds() {
     let nothing = place.run(&["map", "try", "app-log-structlog.jsonl"]).exits(2).err;
     assert!(nothing.contains("playproof init --from app-log-structlog.jsonl"), "{nothing}");
 }
+
+#[test]
+fn guesses_are_confirmed_in_a_file_that_no_project_names() {
+    let place = Place::new();
+    place.write(
+        "t.jsonl",
+        "{\"tool\":\"pay\",\"args\":{},\"status\":\"ok\"}\n{\"tool\":\"get\",\"args\":{},\"status\":\"ok\"}\n",
+    );
+    place.run(&["tools", "t.jsonl", "-o", "facts.yaml"]).exits(0);
+    let said = place.run(&["tools", "facts.yaml", "--confirm", "pay"]).exits(0).out;
+    assert!(said.contains("confirmed pay") && !said.contains("get"), "{said}");
+    let facts = place.read("facts.yaml");
+    assert!(facts.contains("pay: { access: write }\n") && facts.contains("access: read }  # guessed"), "{facts}");
+    let said = place.run(&["tools", "facts.yaml", "--confirm", "pay"]).exits(2).err;
+    assert!(said.contains("no guess in facts.yaml has a name like `pay`"), "{said}");
+    let said = place.run(&["tools", "t.jsonl", "--confirm"]).exits(2).err;
+    assert!(said.contains("t.jsonl"), "{said}");
+    let said = place.run(&["tools", "facts.yaml", "t.jsonl", "--confirm"]).exits(2).err;
+    assert!(said.contains("one tool facts file at a time"), "{said}");
+}

@@ -185,7 +185,7 @@ fn columns(html: &mut Html, shown: &CallShown<'_>) {
 /// A timeline; that of a playbook with what the ledger booked beside it.
 fn lines(html: &mut Html, lines: &[TimelineLine], ledger: Option<&[LedgerLine]>) {
     let ledger_name = ledger.filter(|ledger| !ledger.is_empty()).map(|_| "ledger");
-    let header = ["ms", "", ""].into_iter().take(2).chain(ledger_name).map(|name| (name, false));
+    let header = [("ms", true), ("", false)].into_iter().chain(ledger_name.map(|name| (name, false)));
     let mut table = Table::new("lines", header);
     let booked = |at: usize| {
         let here = ledger.unwrap_or_default().iter().filter(move |line| line.beside == Some(at));

@@ -224,7 +224,7 @@ fn failures(shown: &ReplayPage<'_>, links: &BTreeMap<RowOf, Vec<usize>>) -> Html
                 let of = RowOf::Failure(verdict.to_owned(), (*template).to_owned());
                 let template = if template.is_empty() { "(no message)" } else { template };
                 let message = Html::of(|html| {
-                    html.line("code", "", &text::fitted(template, 400));
+                    html.line("code", "", &text::fitted(template, 300));
                     link(html, &of, links);
                 });
                 let cells = [Cell::Words(verdict.to_owned()), Cell::Drawn(message), Cell::Number(text::count(*count))];
