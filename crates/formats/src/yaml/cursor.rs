@@ -11,6 +11,9 @@ use super::quantity;
 use crate::diagnostic::{Diagnostic, did_you_mean};
 use playproof_engine::time::Duration;
 
+/// The longest label below a value, in bytes. The message above it says the same, and is wrapped.
+const LABEL: usize = 60;
+
 /// Typed access to a value. `None` always means that an error has been reported.
 #[derive(Clone, Copy, Debug)]
 pub struct Cursor<'a> {
@@ -85,8 +88,9 @@ impl<'a> Cursor<'a> {
     }
 
     fn expected(self, what: &str) -> Diagnostic {
+        let label = if what.len() > LABEL { "none of these".to_owned() } else { format!("expected {what}") };
         Diagnostic::error("wrong_type", format!("expected {what}, found {}", self.node.describe()))
-            .at(self.span(), format!("expected {what}"))
+            .at(self.span(), label)
     }
 
     /// A text. Numbers and other plain values need quotes, so that nothing is a text by accident.
