@@ -6,7 +6,7 @@ use regex::RegexBuilder;
 
 use super::condition::{Literal, ResultPart, RowCondition, TestedValue, TextComparison, ValueTest};
 use super::model::{
-    CallMap, FailedWhen, Mapping, Pairing, Prefix, ResultMap, Selector, SkippedRows, TimeUnit, ValueSource,
+    CallMap, FailedWhen, Mapping, Pairing, Prefix, ResultMap, Selector, SkippedRows, StepMap, TimeUnit, ValueSource,
 };
 use super::path::Path;
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
@@ -32,7 +32,8 @@ pub(super) const TOP: [&str; 15] = [
 ];
 /// The keys that say something else of a recognised format; a mapping without `call` has no others.
 const OVERRIDES: [&str; 6] = ["format", "failed", "not_failed", "kinds", "run", "tool"];
-pub(super) const CALL: [&str; 10] = ["records", "where", "run", "id", "tool", "args", "at", "key", "evidence", "token"];
+pub(super) const CALL: [&str; 12] =
+    ["records", "where", "run", "id", "tool", "args", "at", "key", "evidence", "token", "parent", "step"];
 pub(super) const RESULT: [&str; 19] = [
     "records",
     "where",
@@ -190,6 +191,7 @@ impl MappingLowering {
         // Reads all parts before it gives up, so that all errors are reported.
         let keys = ["run", "id", "args", "at", "key", "evidence", "token"];
         let [run, id, args, at, key, evidence, token] = keys.map(|key| self.part(&record, "call.", key));
+        let step_of = self.step_of(&record);
         Some(CallMap {
             records: records?,
             run: run?,
@@ -199,10 +201,28 @@ impl MappingLowering {
             key: key?,
             evidence: evidence?,
             token: token?,
+            step_of: step_of?,
             when: all_or_none(when)?,
             tool: tool?,
             span,
         })
+    }
+
+    /// Of a step: the action's call and the name of the step. One says nothing without the other.
+    fn step_of(&mut self, record: &MapReader<'_>) -> Option<Option<StepMap>> {
+        let [parent, step] = ["parent", "step"].map(|key| self.part(record, "call.", key));
+        match (parent?, step?) {
+            (Some(parent), Some(step)) => Some(Some(StepMap { parent, step })),
+            (None, None) => Some(None),
+            (parent, _) => {
+                let (there, lacks) = if parent.is_some() { ("parent", "step") } else { ("step", "parent") };
+                let span = record.key_span(there).unwrap_or_else(|| record.span());
+                let said = Diagnostic::error("missing_key", format!("`{there}` says nothing without `{lacks}`"));
+                let help = "a step has both: the id of the action's call, and its own name";
+                record.cursor().report(said.at(span, format!("`{lacks}` is missing")).help(help));
+                None
+            }
+        }
     }
 
     fn result(&mut self, result: Cursor<'_>) -> Option<ResultMap> {
