@@ -133,7 +133,7 @@ fn steps_of_a_foreign_log_answer_their_actions_and_one_behind_a_failed_step_is_f
     let place = Place::new();
     for name in ["step-log.jsonl", "step-log.mapping.yaml"] {
         let text = fs::read_to_string(format!("{}/docs/examples/{name}", env!("CARGO_MANIFEST_DIR")));
-        place.write(name, &text.expect("an example"));
+        place.write(name, text.expect("an example"));
     }
     let args = ["step-log.jsonl", "--map", "step-log.mapping.yaml", "--playbook", "steps", "--all"];
     let out = place.run(&[&["replay"], &args[..], &["--format", "jsonl"]].concat()).out;

@@ -191,7 +191,7 @@ impl MappingLowering {
         // Reads all parts before it gives up, so that all errors are reported.
         let keys = ["run", "id", "args", "at", "key", "evidence", "token"];
         let [run, id, args, at, key, evidence, token] = keys.map(|key| self.part(&record, "call.", key));
-        let step_of = self.step_of(&record);
+        let step_of = StepMap::of(["parent", "step"].map(|key| self.part(&record, "call.", key)), &record);
         Some(CallMap {
             records: records?,
             run: run?,
@@ -206,23 +206,6 @@ impl MappingLowering {
             tool: tool?,
             span,
         })
-    }
-
-    /// Of a step: the action's call and the name of the step. One says nothing without the other.
-    fn step_of(&mut self, record: &MapReader<'_>) -> Option<Option<StepMap>> {
-        let [parent, step] = ["parent", "step"].map(|key| self.part(record, "call.", key));
-        match (parent?, step?) {
-            (Some(parent), Some(step)) => Some(Some(StepMap { parent, step })),
-            (None, None) => Some(None),
-            (parent, _) => {
-                let (there, lacks) = if parent.is_some() { ("parent", "step") } else { ("step", "parent") };
-                let span = record.key_span(there).unwrap_or_else(|| record.span());
-                let said = Diagnostic::error("missing_key", format!("`{there}` says nothing without `{lacks}`"));
-                let help = "a step has both: the id of the action's call, and its own name";
-                record.cursor().report(said.at(span, format!("`{lacks}` is missing")).help(help));
-                None
-            }
-        }
     }
 
     fn result(&mut self, result: Cursor<'_>) -> Option<ResultMap> {
