@@ -318,7 +318,7 @@ fn actions_that_the_playbook_does_not_have_are_expected_in_vain() {
     assert!(known.code == 1 && !known.err.contains("no action"), "only its golden is missing: {known:?}");
     write("add_modifer, pay, cancl");
     let ran = project.run(&["check", "an-order"]).exits(2);
-    for (name, near, column) in [("add_modifer", "add_modifier", 38), ("cancl", "cancel", 56)] {
+    for (name, near, column) in [("add_modifer", "add_modifier", 37), ("cancl", "cancel", 55)] {
         assert!(ran.err.contains(&format!("no action of `coffee` is called `{name}`")), "{}", ran.err);
         assert!(ran.err.contains(&format!("did you mean `{near}`?")), "{}", ran.err);
         assert!(ran.err.contains(&format!("{fixture}:6:{column}]")), "{}", ran.err);
