@@ -318,8 +318,8 @@ Each call of a `repeatable` tool acts, so sending it again makes one more effect
         "word",
         "widening",
         "a changed playbook attempts a write that it did not attempt before",
-        "`playproof impact` reports it for a call if the candidate sends a write more often than the base, or redeems a \
-         reversal token that the base does not. The reverse is narrowing. Every other change, such as another queue or delay, \
+        "`playproof impact` reports it for a call if the candidate sends a write more often than the base, redeems a \
+         reversal token that the base does not, or lets a call or a step through that the base holds back. The reverse is narrowing. Every other change, such as another queue or delay, \
          is neutral. Widening can do harm: `--fail-on widening` fails on it, `--allow-widening REASON` accepts it.",
     ),
     (

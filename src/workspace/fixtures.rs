@@ -15,7 +15,7 @@ use playproof_analysis::check::map;
 use playproof_engine::fixture::{Expect, Fixture};
 use playproof_engine::playbook::Playbook;
 use playproof_formats::diagnostic::{Report, Source};
-use playproof_formats::fixture;
+use playproof_formats::fixture::{self, PlaybookNames};
 
 impl Workspace {
     /// The path of a fixture's file, which need not exist.
@@ -122,11 +122,11 @@ impl Workspace {
         parse(source, Some(self.usual_playbook()))
     }
 
-    /// Checks that the `not_verdicts` of fixtures exist in their playbooks.
+    /// Checks that the verdicts that fixtures exclude, and the actions that they expect, exist in their playbooks.
     ///
     /// # Errors
     /// Every name that a playbook does not have.
-    pub fn check_excluded_verdicts<'f>(
+    pub fn check_expected_names<'f>(
         &self,
         fixtures: impl IntoIterator<Item = (&'f str, &'f Fixture)>,
         used: &BTreeMap<String, Used>,
@@ -135,7 +135,7 @@ impl Workspace {
             let expected = fixture.expect.iter().filter_map(|(name, expect)| Some((name, expect, used.get(name)?)));
             for (playbook, expect, used) in expected {
                 let path = self.fixture_path(name);
-                self.check_excluded_verdicts_of(&path, (playbook, expect), &used.loaded.playbook)?;
+                self.check_expected_names_of(&path, (playbook, expect), &used.loaded.playbook)?;
             }
             Ok(())
         };
@@ -146,17 +146,17 @@ impl Workspace {
     ///
     /// # Errors
     /// Every name that the playbook does not have.
-    pub fn check_excluded_verdicts_of(
+    pub fn check_expected_names_of(
         &self,
         path: &Path,
         (name, expect): (&str, &Expect),
         playbook: &Playbook,
     ) -> Result<(), Failure> {
-        let verdicts: Vec<&str> = playbook.verdicts.iter().map(|verdict| &*verdict.name).collect();
-        match fixture::excludes_known_verdicts(expect, &verdicts) {
-            true => Ok(()),
-            false => Ok(fixture::check_excluded_verdicts(self.read(path)?, name, &verdicts)?),
+        let names = PlaybookNames::of(playbook);
+        if names.has_all_of(expect) {
+            return Ok(());
         }
+        Ok(fixture::check_expected_names(self.read(path)?, name, &names)?)
     }
 
     /// The playbook of fixtures that name none.

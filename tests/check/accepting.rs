@@ -72,10 +72,14 @@ fn what_is_rejected_is_forgotten_and_the_goldens_stay() {
     assert!(rows.out.ends_with("next: playproof accept standard --reason '...'\n"), "{}", rows.out);
 }
 
+/// Where denied calls wait, and another queue.
+const DENIED_QUEUE: &str = "{ queue: policy_review } }\n    tell: { class: external_api_error }";
+const OTHER_QUEUE: &str = "{ queue: unclassified } }\n    tell: { class: external_api_error }";
+
 #[test]
 fn rows_under_which_a_run_contradicts_its_fixture_are_accepted_with_a_warning() {
     let project = Project::few();
-    project.edit(PLAYBOOK, "{ queue: policy_review }", "{ queue: unclassified }");
+    project.edit(PLAYBOOK, DENIED_QUEUE, OTHER_QUEUE);
     let ran = project.run(&["accept"]).exits(2);
     assert!(ran.err.contains("rows are not accepted without a reason"), "{}", ran.err);
     assert!(ran.err.contains("it contradicts its fixture"), "{}", ran.err);
@@ -116,7 +120,7 @@ fn a_weakened_guard_wants_a_reason() {
 #[test]
 fn what_contradicts_its_fixture_cannot_be_accepted() {
     let project = Project::few();
-    project.edit(PLAYBOOK, "{ queue: policy_review }", "{ queue: unclassified }");
+    project.edit(PLAYBOOK, DENIED_QUEUE, OTHER_QUEUE);
     let before = project.files();
     let id = "standard/a-denial-escalates-and-is-never-retried";
     let checked = project.run(&["check"]);

@@ -30,8 +30,8 @@ const EDITS: &[Edit] = &[
     },
     Edit {
         what: "a queue",
-        old: "{ queue: policy_review }",
-        new: "{ queue: unclassified }",
+        old: "{ queue: policy_review } }\n    tell: { class: external_api_error }",
+        new: "{ queue: unclassified } }\n    tell: { class: external_api_error }",
         class: ("outcome_changed", "a-denial-escalates-and-is-never-retried"),
         row: "verdict policy_denied",
         place: "escalate_to_human",

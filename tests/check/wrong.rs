@@ -303,3 +303,24 @@ fn a_verdict_that_the_playbook_does_not_have_is_excluded_in_vain() {
     assert!(ran.err.contains("no verdict of `standard` is called `policy_denid`"), "{}", ran.err);
     assert!(ran.err.contains("did you mean `policy_denied`?"), "{}", ran.err);
 }
+
+#[test]
+fn actions_that_the_playbook_does_not_have_are_expected_in_vain() {
+    let project = Project::few();
+    let fixture = "fixtures/an-order.yaml";
+    let write = |next: &str| {
+        let expect = format!("expect: {{ coffee: {{ order: {{ next: [{next}], withheld: [] }} }} }}");
+        let call = "calls: { order: { tool: take_order, args: { item: latte } } }\nupstream: { order: [{ ok: {} }] }";
+        project.write(fixture, &format!("format: fixture/1\ntitle: t\nplaybooks: [coffee]\n{call}\n{expect}\n"));
+    };
+    write("add_modifier, pay, cancel");
+    let known = project.run(&["check", "an-order"]);
+    assert!(known.code == 1 && !known.err.contains("no action"), "only its golden is missing: {known:?}");
+    write("add_modifer, pay, cancl");
+    let ran = project.run(&["check", "an-order"]).exits(2);
+    for (name, near, column) in [("add_modifer", "add_modifier", 37), ("cancl", "cancel", 55)] {
+        assert!(ran.err.contains(&format!("no action of `coffee` is called `{name}`")), "{}", ran.err);
+        assert!(ran.err.contains(&format!("did you mean `{near}`?")), "{}", ran.err);
+        assert!(ran.err.contains(&format!("{fixture}:6:{column}]")), "{}", ran.err);
+    }
+}

@@ -127,3 +127,21 @@ fn a_recorded_run_of_each_fixture_replays_to_the_same_decisions() {
     }
     assert!(tried >= 7, "{tried}");
 }
+
+#[test]
+fn steps_of_a_foreign_log_answer_their_actions_and_one_behind_a_failed_step_is_found() {
+    let place = Place::new();
+    for name in ["step-log.jsonl", "step-log.mapping.yaml"] {
+        let text = fs::read_to_string(format!("{}/docs/examples/{name}", env!("CARGO_MANIFEST_DIR")));
+        place.write(name, text.expect("an example"));
+    }
+    let args = ["step-log.jsonl", "--map", "step-log.mapping.yaml", "--playbook", "steps", "--all"];
+    let out = place.run(&[&["replay"], &args[..], &["--format", "jsonl"]].concat()).out;
+    let lines = out.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let calls: Vec<Value> = lines.filter(|line| line["type"] == "call").collect();
+    let (done, stopped) = calls.split_at(4);
+    assert_eq!(ends(done), ["succeeded"; 4]);
+    assert_eq!(ends(stopped), ["escalated", "succeeded", "escalated", "skipped"]);
+    assert_eq!(stopped[0]["told"]["details"]["step"], "post");
+    assert_eq!(findings(&stopped[3]), ["ran_after_failed_step"]);
+}

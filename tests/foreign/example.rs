@@ -60,3 +60,34 @@ fn the_log_of_a_state_machine_becomes_a_trace_in_which_a_payment_overlaps_itself
         lines().map(|line| calls(&line)).filter(|line| line.contains(" 2") || line.contains(" 3")).collect();
     assert_eq!(order, ["tool_call 2", "tool_call 3", "tool_result 3", "tool_result 2"]);
 }
+
+#[test]
+fn the_log_of_a_runner_of_steps_becomes_a_trace_with_its_steps() {
+    let map = std::fs::read_to_string(path("docs/examples/step-log.mapping.yaml")).expect("the mapping");
+    let log = std::fs::read(path("docs/examples/step-log.jsonl")).expect("the log");
+    let mapping =
+        mapping::parse(Source::whole("step-log.mapping.yaml", map)).unwrap_or_else(|report| panic!("{report}"));
+    let found = mapping::apply(&mapping, &log, "step-log.jsonl", &RedactionRules::default())
+        .unwrap_or_else(|report| panic!("{report}"));
+    assert_eq!(read_back(&found.lines), (8, 8, 2));
+    assert_eq!(found.loss.unused, []);
+    let text = String::from_utf8(found.lines).expect("text");
+    let lines = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).expect("a line"));
+    let steps: Vec<String> = lines
+        .filter(|line| line["type"] == "tool_call")
+        .map(|line| format!("{} {} {}", line["call_id"], line["parent"], line["step"]).replace('"', ""))
+        .collect();
+    assert_eq!(
+        steps,
+        [
+            "t1 null null",
+            "t2 t1 find_pr",
+            "t3 t1 post",
+            "t4 t1 react",
+            "t5 null null",
+            "t6 t5 find_pr",
+            "t7 t5 post",
+            "t8 t5 react"
+        ]
+    );
+}

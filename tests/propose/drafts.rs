@@ -461,3 +461,29 @@ fn a_rule_that_earlier_ones_leave_nothing_to_stands_before_them() {
     let ran = project.run(&["propose", "new", "other", "--when", "{ kind: reset }"]);
     assert!(!ran.out.contains("stands before") && !project.read("proposals/other/proposal.yaml").contains("before:"));
 }
+
+#[test]
+fn the_fixtures_of_a_playbook_with_a_graph_lead_to_their_call_or_say_that_nothing_does() {
+    let project = Project::new();
+    let coffee = std::fs::read_to_string(format!("{}/playbooks/coffee.yaml", env!("CARGO_MANIFEST_DIR")));
+    project.write("playbooks/brew.yaml", &coffee.expect("a playbook").replace("name: coffee", "name: brew"));
+    let failed = |tool: &str| {
+        format!(
+            r#"{{"run_id":"r1","tool":"{tool}","args":{{}},"status":"error","error":{{"kind":"odd","message":"out of beans"}}}}"#
+        ) + "\n"
+    };
+    project.write("made.jsonl", &failed("kitchen.make"));
+    project.write("other.jsonl", &failed("kitchen.clean"));
+    let new = |verdict: &str, trace: &str| {
+        let args = ["propose", "new", verdict, "-p", "brew", "--from-cluster", "1", "--trace", trace];
+        project.run(&[&args[..], &["--effect", "not_applied"]].concat())
+    };
+    let made = new("out_of_beans", "made.jsonl");
+    assert!(made.code == 0 && !made.out.contains("refuses"), "{made:?}");
+    let fixture = project.read("proposals/out-of-beans/fixtures/out-of-beans.yaml");
+    for part in ["step-1: {", "step-2: {", "tool: kitchen.make", "verdicts: [out_of_beans]"] {
+        assert!(fixture.contains(part), "{part}: {fixture}");
+    }
+    let other = new("no_beans", "other.jsonl");
+    assert!(other.out.contains("the graph of brew refuses `kitchen.clean`"), "{other:?}");
+}

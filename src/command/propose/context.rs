@@ -62,7 +62,7 @@ impl<'a> Trials<'a> {
     /// be read.
     pub fn try_out(&self, stored: &Stored) -> Result<TrialResult, Failure> {
         let (name, used, applied) = applied(self.workspace, stored)?;
-        self.check_excluded_verdicts(stored, &name, &applied)?;
+        self.check_expected_names(stored, &name, &applied)?;
         let plan = Plan::new(applied.loaded.playbook.clone(), self.workspace.tools());
         let mut goldens = BTreeMap::new();
         for (id, _) in self.context.runs(&self.context.fixtures, &name) {
@@ -90,9 +90,9 @@ impl<'a> Trials<'a> {
         Ok(TrialResult { judged, used, applied, goldens })
     }
 
-    /// Holds the verdicts that fixtures, its own too, say are not given against the playbook as proposed: it may add
-    /// them, and it may take them away.
-    fn check_excluded_verdicts(&self, stored: &Stored, playbook: &str, applied: &Applied) -> Result<(), Failure> {
+    /// Checks the verdicts that fixtures, its own too, exclude, and the actions that they expect, under the playbook as
+    /// proposed: it may add them, and it may take them away.
+    fn check_expected_names(&self, stored: &Stored, playbook: &str, applied: &Applied) -> Result<(), Failure> {
         let own = stored
             .fixtures
             .iter()
@@ -102,7 +102,7 @@ impl<'a> Trials<'a> {
         for (path, fixture) in own.chain(others) {
             let Some(expect) = fixture.expect.get(playbook) else { continue };
             self.workspace
-                .check_excluded_verdicts_of(&path, (playbook, expect), &applied.loaded.playbook)
+                .check_expected_names_of(&path, (playbook, expect), &applied.loaded.playbook)
                 .map_err(|failure| failure.next(Command::new("playproof propose check").name(&stored.id)))?;
         }
         Ok(())

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::target::Target;
 use playproof_engine::event::Decision;
-use playproof_engine::fixture::{FixtureCall, FixtureStep};
+use playproof_engine::fixture::{Fixture, FixtureCall, FixtureStep};
 use playproof_engine::ids::{ActionId, AttemptNo, RunId, StepId};
-use playproof_engine::playbook::{Graph, Playbook};
+use playproof_engine::playbook::{Graph, Playbook, Step};
 use playproof_engine::sim::{Scenario, SimulationRecord};
 use playproof_engine::time::{Duration, Instant};
 use playproof_engine::upstream::{Script, ScriptedAnswer, UpstreamReply};
@@ -101,4 +101,86 @@ pub(super) fn with_steps(playbook: &Playbook, call: &mut FixtureCall, place: usi
 pub(super) fn arguments<'a>(playbook: &'a Playbook, tool: &str) -> Option<&'a str> {
     let (_, action) = playbook.action_of(tool)?;
     action.inputs.as_ref().map(|inputs| inputs.example())
+}
+
+/// The fixture of one call, with the calls before it that lead a run through the graph to it. A call of a tool that only a
+/// step has becomes a call of its action, in which that step gets the answers and the others succeed. Arguments that do
+/// not fit the action are replaced by some that do. Where no run comes to the call, or no action has its tool, the fixture
+/// stays as it is, and the gate refuses the call.
+pub fn led_in(playbook: &Playbook, mut fixture: Fixture) -> Fixture {
+    let (Some(graph), [call]) = (&playbook.graph, fixture.calls.as_mut_slice()) else { return fixture };
+    let mut actions = (0..).map(ActionId).zip(&playbook.actions);
+    let place_in = |steps: &[Step]| steps.iter().position(|step| *step.tool == *call.tool);
+    let found = match playbook.action_of(&call.tool) {
+        Some((id, action)) => Some((id, action, None)),
+        None => actions.find_map(|(id, action)| Some((id, action, Some(place_in(&action.steps)?)))),
+    };
+    let Some((id, action, step)) = found else { return fixture };
+    let Some(mut way) = way_to(graph, id) else { return fixture };
+    let recorded = call.args.clone();
+    if let Some(inputs) = action.inputs.as_ref().filter(|inputs| inputs.check(&recorded).is_err()) {
+        inputs.example().clone_into(&mut call.args);
+    }
+    if let Some(place) = step {
+        action.tool.as_ref().clone_into(&mut call.tool);
+        with_steps(playbook, call, place);
+        if let Some(own) = call.steps.get_mut(place) {
+            own.args = recorded;
+        }
+    }
+    way.pop(); // the call itself
+    let mut before: Vec<FixtureCall> =
+        (0..).zip(way).filter_map(|(place, action)| call_of(playbook, action, place)).collect();
+    before.iter_mut().for_each(|call| with_steps(playbook, call, 0));
+    call.at = call.at.plus(Duration::from_millis(before.len() as u64));
+    fixture.calls.splice(0..0, before);
+    fixture
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use playproof_engine::sim::{Plan, Simulator};
+    use playproof_formats::diagnostic::Source;
+    use playproof_formats::playbook;
+
+    /// How each call of the fixture of one call ends under an embedded playbook, once it is led in.
+    fn ends(name: &str, tool: &str, args: &str) -> Vec<String> {
+        let text = playbook::embedded(name).expect("an embedded playbook");
+        let loaded = playbook::parse(Source::whole("p", text)).unwrap_or_else(|report| panic!("{report}"));
+        let plan = Plan::new(loaded.playbook, &playproof_engine::playbook::Tools::default());
+        let mut call = FixtureCall {
+            name: "call".to_owned(),
+            tool: tool.to_owned(),
+            args: args.to_owned(),
+            ..FixtureCall::default()
+        };
+        call.script.attempts = vec![OK];
+        let fixture = led_in(&plan.playbook, Fixture { calls: vec![call], ..Fixture::default() });
+        let scenario = Scenario::of_fixture(&fixture, &plan);
+        let mut simulator = Simulator::new();
+        let record = simulator.run_fixture(&plan, &scenario);
+        let ends = scenario.calls.iter().zip(&record.outcomes);
+        ends.map(|(call, outcome)| format!("{} {}", call.name, outcome.kind.as_str())).collect()
+    }
+
+    #[test]
+    fn a_call_is_led_in_by_the_shortest_way() {
+        let way = ["step-1 succeeded", "step-2 succeeded", "call succeeded"];
+        assert_eq!(ends("coffee", "kitchen.make", "{}"), way);
+        assert_eq!(ends("coffee", "take_order", r#"{"item":"latte"}"#), ["call succeeded"]);
+        assert_eq!(ends("standard", "kitchen.make", "{}"), ["call succeeded"], "nothing is ordered");
+    }
+
+    #[test]
+    fn arguments_that_do_not_fit_are_replaced_and_an_unknown_tool_stays() {
+        assert_eq!(ends("coffee", "add_modifier", r#"{"modifier":"text"}"#), ["step-1 succeeded", "call succeeded"]);
+        assert_eq!(ends("coffee", "nobody.has_it", "{}"), ["call refused"]);
+    }
+
+    #[test]
+    fn a_call_of_a_step_becomes_one_of_its_action() {
+        let done = ["call succeeded", "call/find_pr succeeded", "call/post succeeded", "call/react succeeded"];
+        assert_eq!(ends("steps", "slack.react", r#"{"emoji":"tada"}"#), done);
+    }
 }

@@ -14,6 +14,7 @@ mod target;
 mod tests;
 mod text;
 
+pub use edges::led_in;
 pub use measure::{CoverageReport, NamedFixture, Suggestion, TargetResult, TargetState, measure};
 pub use probes::{Probe, probes};
 pub use target::{Cell, CircuitStep, Target, TargetKind, targets};

@@ -5,8 +5,8 @@ use super::blame::{Blame, blame};
 use super::cause::{CauseKey, ChangeKind, Changes, Direction};
 use super::pairing::Pairing;
 use playproof_engine::event::{
-    Decision, DecisionEvent, DeprecationReason, EventKind, FieldKey, FieldValue, FindingBy, FindingId, Outcome,
-    OutcomeKind, Status, Told,
+    Decision, DecisionEvent, DeprecationReason, EventKind, FieldKey, FieldValue, Finding, FindingBy, FindingId,
+    Outcome, OutcomeKind, Status, Told,
 };
 use playproof_engine::ids::{CallId, ErrorId};
 use playproof_engine::playbook::{Access, ToolFacts};
@@ -22,13 +22,31 @@ pub(super) struct CallRun<'a> {
     pub outcome: &'a Outcome,
     pub tally: CallTally,
     pub facts: ToolFacts,
+    /// The findings of the recording for this call, whatever the plan.
+    pub recorded: &'a [Finding],
 }
+
+/// The findings that say that an effect is made twice, or may be.
+const DOUBLES: [FindingId; 6] = [
+    FindingId::DuplicateEffect,
+    FindingId::PossibleDuplicateEffect,
+    FindingId::RetriedAfterConflict,
+    FindingId::UnsafeRetry,
+    FindingId::ResentUnderNewKey,
+    FindingId::SentWhileRunning,
+];
 
 impl<'a> CallRun<'a> {
     /// None for an empty simulation.
-    pub fn of(plan: &'a Plan, tool: &'a str, record: &'a SimulationRecord, facts: ToolFacts) -> Option<CallRun<'a>> {
+    pub fn of(
+        plan: &'a Plan,
+        tool: &'a str,
+        record: &'a SimulationRecord,
+        facts: ToolFacts,
+        recorded: &'a [Finding],
+    ) -> Option<CallRun<'a>> {
         let (outcome, tally) = (record.outcomes.first()?, *record.tallies.first()?);
-        Some(CallRun { plan, tool, record, outcome, tally, facts })
+        Some(CallRun { plan, tool, record, outcome, tally, facts, recorded })
     }
 
     /// What its agent is told; none unless it failed.
@@ -41,25 +59,46 @@ impl<'a> CallRun<'a> {
     }
 
     /// Whether the dispatcher makes an effect twice, or sends a write again that may have acted, or has.
-    pub fn may_double(&self) -> bool {
-        use FindingId::{DuplicateEffect, PossibleDuplicateEffect, RetriedAfterConflict, UnsafeRetry};
-        if self.facts.access == Access::Read || self.facts.idempotent {
-            return false;
-        }
-        let doubles = [DuplicateEffect, PossibleDuplicateEffect, RetriedAfterConflict, UnsafeRetry];
-        self.record.findings.iter().any(|finding| finding.by == FindingBy::Playbook && doubles.contains(&finding.id))
+    fn may_double(&self) -> bool {
+        let by_playbook = |finding: &Finding| finding.by == FindingBy::Playbook && DOUBLES.contains(&finding.id);
+        self.acts_again() && self.record.findings.iter().any(by_playbook)
     }
 
-    /// Whether the gate refuses the call.
+    /// The findings of the recording that come true under this plan only, because the other one does not send the call: a
+    /// gate, a kept result or a budget alone keeps an agent from making an effect twice.
+    pub fn let_through<'b>(&'b self, other: &CallRun<'_>) -> impl Iterator<Item = &'a Finding> + use<'a, 'b> {
+        let alone = self.outcome.attempts > 0 && other.holds_back() && self.acts_again();
+        self.recorded.iter().filter(move |finding| alone && DOUBLES.contains(&finding.id))
+    }
+
+    /// Whether doing it twice does more than doing it once.
+    const fn acts_again(&self) -> bool {
+        matches!(self.facts.access, Access::Write) && !self.facts.idempotent
+    }
+
+    /// Whether the call ends without being sent. One that is undetermined might be sent.
+    fn holds_back(&self) -> bool {
+        self.outcome.attempts == 0
+            && !matches!(self.outcome.kind, OutcomeKind::Undetermined(_) | OutcomeKind::Cancelled)
+    }
+
+    /// Whether the gate refuses the call, or it is a step that is skipped.
     fn is_refused_at_gate(&self) -> bool {
         let refuses = |event: &DecisionEvent| matches!(event.what, Decision::Refused { why, .. } if why.is_of_gate());
-        self.outcome.attempts == 0 && self.events().iter().any(refuses)
+        let is_skipped = self.outcome.kind == OutcomeKind::Skipped;
+        self.outcome.attempts == 0 && (is_skipped || self.events().iter().any(refuses))
     }
 
     /// Redemptions of the reversal token that reach the upstream.
     fn reversals(&self) -> usize {
         self.events().iter().filter(|event| event.what.sent_reversal()).count()
     }
+}
+
+/// Whether each side makes an effect twice, or may: by itself, or because it sends what the other one holds back.
+pub(super) fn doubled(base: &CallRun<'_>, candidate: &CallRun<'_>) -> [bool; 2] {
+    let doubles = |ran: &CallRun<'_>, other: &CallRun<'_>| ran.may_double() || ran.let_through(other).next().is_some();
+    [doubles(base, candidate), doubles(candidate, base)]
 }
 
 /// How a call differs under the two playbooks.
@@ -215,13 +254,14 @@ impl Sides<'_> {
             && self.same_error(base.outcome.last_error, candidate.outcome.last_error);
         changes.set(ChangeKind::Outcome, !ends_alike);
         let call = CallId(0); // the only one of its simulation
-        let booked = |ran: CallRun<'_>| {
+        let [doubles, would_double] = doubled(&base, &candidate);
+        let booked = |ran: CallRun<'_>, doubles: bool| {
             let NetEffects { effects, unobserved, .. } =
                 ran.record.ledger.net_by_call().get(&call).copied().unwrap_or_default();
             // The number of unobserved attempts is not an effect.
-            (ran.outcome.claim, effects, unobserved > 0, ran.may_double())
+            (ran.outcome.claim, effects, unobserved > 0, doubles)
         };
-        changes.set(ChangeKind::Effect, booked(base) != booked(candidate));
+        changes.set(ChangeKind::Effect, booked(base, doubles) != booked(candidate, would_double));
         changes.set(ChangeKind::Upstream, base.tally.sends != candidate.tally.sends);
         changes.set(ChangeKind::Delay, base.tally.added_delay != candidate.tally.added_delay);
         changes.set(ChangeKind::Told, self.told_differs());
@@ -230,7 +270,7 @@ impl Sides<'_> {
 }
 
 /// More writes or more reversals are widening, whatever else decreases; so is an agent that is told that it may try again,
-/// and a call that the gate newly lets through.
+/// and a call that the gate newly lets through, or a step that is newly sent.
 fn direction(base: CallRun<'_>, candidate: CallRun<'_>) -> Direction {
     match (base.is_refused_at_gate(), candidate.is_refused_at_gate()) {
         (true, false) => return Direction::Widening,

@@ -61,7 +61,7 @@ pub struct QueueLoad {
     pub candidate: u64,
 }
 
-/// Calls that show a finding by the playbook.
+/// Calls that show a finding by the playbook, or one of the recording that only one playbook lets through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FindingChange {
     /// What.
@@ -205,12 +205,16 @@ fn findings(swings: &FindingSwings, replayed: &Replayed) -> Vec<FindingChange> {
     let count = |n: usize, kind: FindingKind| {
         replayed.summaries.get(n).map_or(0, |summary| summary.findings.of_kind(kind, FindingBy::Playbook))
     };
-    let change = |kind: FindingKind| FindingChange {
-        kind,
-        base: count(0, kind),
-        candidate: count(1, kind),
-        gained: swings.gained.of_kind(kind, FindingBy::Playbook),
-        lost: swings.lost.of_kind(kind, FindingBy::Playbook),
+    let change = |kind: FindingKind| {
+        // What the recording shows, and only one of the playbooks sends.
+        let [lost, gained] = [&swings.lost, &swings.gained].map(|swings| swings.of_kind(kind, FindingBy::Recorded));
+        FindingChange {
+            kind,
+            base: count(0, kind) + lost,
+            candidate: count(1, kind) + gained,
+            gained: swings.gained.of_kind(kind, FindingBy::Playbook) + gained,
+            lost: swings.lost.of_kind(kind, FindingBy::Playbook) + lost,
+        }
     };
     FindingKind::all().map(change).filter(|change| change.base + change.candidate > 0).collect()
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::cause::{CauseKey, Changes, Direction};
-use super::compare::{CallDifference, CallRun};
+use super::compare::{CallDifference, CallRun, doubled};
 use super::dispatchers::Dispatchers;
 use crate::replay::{Counts, FindingCounts, ShownCall};
 use playproof_engine::call::{Place, Reply};
@@ -72,7 +72,7 @@ pub struct Load {
 impl Load {
     fn of(base: CallRun<'_>, candidate: CallRun<'_>) -> Load {
         let queued = |ran: CallRun<'_>| matches!(ran.outcome.kind, OutcomeKind::Escalated(_));
-        let (doubles, would_double) = (base.may_double(), candidate.may_double());
+        let [doubles, would_double] = doubled(&base, &candidate);
         let (mine, theirs) = (base.tally, candidate.tally);
         let only = |first: bool, second: bool| u64::from(first && !second);
         Load {
@@ -180,7 +180,8 @@ fn is_undetermined(ran: CallRun<'_>) -> bool {
     matches!(ran.outcome.kind, OutcomeKind::Undetermined(_))
 }
 
-/// Calls that gain or lose a finding by the playbook.
+/// Calls that gain or lose a finding by the playbook; or, as `Recorded`, one of the recording because one side alone sends
+/// the call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct FindingSwings {
     pub gained: FindingCounts,
@@ -269,10 +270,15 @@ impl Tallies {
         let is_judged = (failed || difference.is_some()) && !theirs && (!mine || goes_elsewhere);
         self.counts.decided += u64::from(is_judged);
         self.counts.undetermined.add(mine, theirs);
-        for (count, ran) in self.doubled.iter_mut().zip([base, candidate]) {
-            *count += u64::from(ran.may_double());
+        for (count, doubles) in self.doubled.iter_mut().zip(doubled(&base, &candidate)) {
+            *count += u64::from(doubles);
         }
         self.add_findings(base.record, candidate.record); // tool facts cause findings that no decision shows
+        for (swings, ran, other) in
+            [(&mut self.findings.gained, candidate, base), (&mut self.findings.lost, base, candidate)]
+        {
+            ran.let_through(&other).for_each(|finding| swings.add(finding.kind(), FindingBy::Recorded, 1));
+        }
         let Some(difference) = difference else { return };
         if mine || theirs {
             self.counts.undetermined_differing += 1;

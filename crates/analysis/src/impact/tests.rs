@@ -330,8 +330,9 @@ fn other_errors_are_other_errors_whatever_their_numbers() {
     };
     let (mine, theirs) = (call("no snapshot"), call("no room"));
     let pairing = super::pairing::Pairing::new(&base, &candidate);
-    let ran =
-        |record| super::compare::CallRun::of(&base, "search.web", record, base.facts("search.web")).expect("a run");
+    let ran = |record| {
+        super::compare::CallRun::of(&base, "search.web", record, base.facts("search.web"), &[]).expect("a run")
+    };
     assert_eq!(mine.outcomes[0].last_error, theirs.outcomes[0].last_error);
     let difference = super::compare::compare(&pairing, ran(&mine), ran(&theirs)).expect("another error");
     assert_eq!(
@@ -480,4 +481,77 @@ fn the_example_of_a_cause_follows_from_no_other_call() {
     let impact = impact_on(&two_runs("down", ["d"; 3]), SHARING, &wider, MissingAnswerPolicy::Unanswered, 1);
     let example = only(&impact).example.as_ref().map(|example| &*example.reference);
     assert_eq!(example, Some("r1#1"), "the calls that are refused have fewer decisions");
+}
+
+/// An order that can be paid once; what follows an action is appended.
+const ORDERED: &str = "\
+format: playbook/1
+name: ordered
+queues: [people]
+default_queue: people
+verdicts:
+  unclassified: { means: m, effect: unknown, then: { escalate_to_human: { queue: people } } }
+classify: []
+actions:
+  order: {}
+  pay: { tool: payments.charge }
+  ship: { steps: [{ id: look, tool: look }, { id: post, tool: post }] }
+graph:
+  entry: [order]
+  next: { order: [pay], pay: [], ship: [] }
+  others: refuse
+tools:
+  order: { access: write }
+  payments.charge: { access: write }
+  look: { access: read }
+  post: { access: write }
+";
+
+/// One call a tool, all ok, with the further fields of each.
+fn all_ok(calls: &[(&str, &str)]) -> String {
+    let line = |(n, (tool, further)): (usize, &(&str, &str))| {
+        format!(r#"{{"run_id":"r1","call_id":"c{n}","tool":"{tool}","args":{{"n":1}}{further},"status":"ok"}}"#) + "\n"
+    };
+    calls.iter().enumerate().map(line).collect()
+}
+
+#[test]
+fn what_a_gate_alone_kept_from_being_doubled_is_harm_without_it() {
+    let twice = all_ok(&[("order", ""), ("payments.charge", ""), ("payments.charge", "")]);
+    let open = ORDERED.replace("pay: []", "pay: [pay]");
+    let of = |trace: &str, base: &str, candidate: &str| {
+        impact_on(trace, base, candidate, MissingAnswerPolicy::Unanswered, 1)
+    };
+    let opened = of(&twice, ORDERED, &open);
+    let cause = only(&opened);
+    assert_eq!((row_name(cause), cause.direction, cause.calls), ("graph next pay", Direction::Widening, 1));
+    assert_eq!((opened.base.doubled, opened.candidate.doubled, opened.counts.load.doubled_more), (0, 1, 1));
+    let duplicate = opened.findings.iter().find(|change| change.kind.id == FindingId::DuplicateEffect);
+    assert_eq!(duplicate.map(|change| (change.base, change.candidate, change.gained)), Some((0, 1, 1)));
+    assert_eq!(ImpactGate::default().judge(&opened), [GateFailure::Unsafe(1)], "it fails without any gate");
+
+    let closed = of(&twice, &open, ORDERED);
+    assert_eq!((closed.base.doubled, closed.candidate.doubled, closed.counts.load.doubled_fewer), (1, 0, 1));
+    assert_eq!(closed.unsafe_gained(), 0);
+
+    // What both send, and what is another payment, is not the candidate's doing.
+    let both = of(&twice, &open, &open.replace("name: ordered", "name: other"));
+    assert_eq!((both.base.doubled, both.candidate.doubled, both.unsafe_gained()), (0, 0, 0));
+    let other = of(&twice.replacen(r#"{"n":1}"#, r#"{"n":2}"#, 2), ORDERED, &open);
+    assert_eq!((other.candidate.doubled, other.unsafe_gained(), other.counts.of(Direction::Widening)), (0, 0, 1));
+    let idempotent = |text: &str| text.replace("charge: { access: write", "charge: { access: write, idempotent: true");
+    let harmless = of(&twice, &idempotent(ORDERED), &idempotent(&open));
+    assert_eq!((harmless.candidate.doubled, harmless.counts.of(Direction::Widening)), (0, 1));
+}
+
+#[test]
+fn each_step_of_an_action_that_is_newly_let_through_is_widening() {
+    let steps = r#","parent":"c1","step":""#;
+    let (look, post) = (format!("{steps}look\""), format!("{steps}post\""));
+    let trace = all_ok(&[("order", ""), ("ship", ""), ("look", &look), ("post", &post)]);
+    let open = ORDERED.replace("order: [pay]", "order: [pay, ship]");
+    let impact = impact_on(&trace, ORDERED, &open, MissingAnswerPolicy::Unanswered, 1);
+    assert_eq!(impact.counts.directions, [3, 0, 0], "the action, the step that reads and the one that writes");
+    let narrower = impact_on(&trace, &open, ORDERED, MissingAnswerPolicy::Unanswered, 1);
+    assert_eq!(narrower.counts.directions, [0, 3, 0]);
 }

@@ -50,7 +50,8 @@ impl Observer for Comparer {
     fn on_call(&self, result: &CallResult<'_>, part: &mut ImpactPart) {
         let runs = result.plans.iter().zip(result.records()).zip(result.facts());
         let tool = result.call.raw().tool();
-        let mut runs = runs.filter_map(|((plan, record), &facts)| CallRun::of(plan, tool, record, facts));
+        let mut runs =
+            runs.filter_map(|((plan, record), &facts)| CallRun::of(plan, tool, record, facts, result.recorded));
         let (Some(base), Some(candidate)) = (runs.next(), runs.next()) else { return };
         let difference = compare(&self.pairing, base, candidate);
         let dispatcher = self.shares_state.then_some(result.dispatcher);

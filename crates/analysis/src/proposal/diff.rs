@@ -55,6 +55,10 @@ pub struct CallSummary {
     pub attempts: String,
     /// The delay that the playbook adds, in milliseconds.
     pub delay_ms: u64,
+    /// The class of the failure that the agent is told, and whether it may make the call again.
+    pub told: Option<(String, bool)>,
+    /// The actions that are valid after it; none without a graph.
+    pub next: Option<Vec<String>>,
 }
 
 impl FixtureDiff {
@@ -121,10 +125,12 @@ pub fn before_and_after(
 fn calls(body: &GoldenBody, playbook: &Playbook) -> Vec<CallSummary> {
     let facts = body.calls.iter().map(|call| {
         let field = |key: FieldKey| call.field(key).map(GoldenValue::to_string).unwrap_or_default();
-        let verdicts = match call.field(FieldKey::Verdicts) {
-            Some(GoldenValue::Names(names)) => names.clone(),
-            _ => Vec::new(),
+        let names = |key: FieldKey| match call.field(key) {
+            Some(GoldenValue::Names(names)) => Some(names.clone()),
+            _ => None,
         };
+        let verdicts = names(FieldKey::Verdicts).unwrap_or_default();
+        let is_retriable = matches!(call.field(FieldKey::Retriable), Some(GoldenValue::Flag(true)));
         let compensation =
             playbook.verdicts.iter().find(|verdict| verdicts.last().is_some_and(|last| **last == *verdict.name));
         let waits = body.events.iter().filter(|event| event.call == call.name);
@@ -141,6 +147,8 @@ fn calls(body: &GoldenBody, playbook: &Playbook) -> Vec<CallSummary> {
             effect: field(FieldKey::Effect),
             attempts: field(FieldKey::Attempts),
             delay_ms: delay.fold(Duration::ZERO, Duration::plus).as_millis(),
+            told: call.field(FieldKey::Class).map(|class| (class.to_string(), is_retriable)),
+            next: names(FieldKey::Next),
         }
     });
     facts.collect()

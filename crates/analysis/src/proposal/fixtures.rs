@@ -8,11 +8,12 @@ use super::draft::Draft;
 use super::evidence::{DraftEvidence, EvidenceSource};
 use super::request::{Note, WhySynthetic};
 use crate::check::CaseId;
-use crate::coverage::{expected, probes, to_yaml};
+use crate::coverage::{expected, led_in, probes, to_yaml};
 use crate::mining::FailureExample;
 use crate::recorded::{message_without_echoes, of_recorded, without_echoes};
 use playproof_engine::call::RecordedCall;
-use playproof_engine::fixture::{Expect, ExpectCall, Fixture, FixtureTool};
+use playproof_engine::event::AdmissionRefusal;
+use playproof_engine::fixture::{Expect, ExpectCall, Fixture, FixtureCall, FixtureTool};
 use playproof_engine::glob;
 use playproof_engine::ids::first_free;
 use playproof_engine::playbook::{Access, DEFAULT_TIMEOUT, UNCLASSIFIED};
@@ -100,6 +101,7 @@ pub fn fixtures(
         }
     }
     let caught = caught.map(|(title, fixture)| (title, plans.with_expectation(fixture)));
+    notes.extend(caught.as_ref().and_then(|(_, fixture)| plans.refused_at_gate(fixture)));
     let spared = spared.map(|(title, fixture)| (title, plans.with_exclusion(fixture)));
     let free = |name: &str| first_free(name, |name| taken.iter().any(|other| other == name));
     let named = [(free(id), caught), (free(&format!("not-{id}")), spared)];
@@ -123,6 +125,17 @@ impl TrialPlans<'_> {
         let shown = TrialPlans::shows(self.after, &fixture);
         fixture.expect.insert(self.draft.playbook.clone(), shown);
         fixture
+    }
+
+    /// Says that the gate refuses a call of the fixture, so that it shows nothing of the failure.
+    fn refused_at_gate(&self, fixture: &Fixture) -> Option<Note> {
+        let expect = fixture.expect.get(&self.draft.playbook)?;
+        let refused = |call: &&FixtureCall| {
+            let why = expect.calls.get(&call.name).and_then(|expect| expect.why.as_deref());
+            AdmissionRefusal::OF_GATE.into_iter().any(|refusal| why == Some(refusal.as_str()))
+        };
+        let call = fixture.calls.iter().find(refused)?;
+        Some(Note::RefusedAtGate { tool: call.tool.clone(), playbook: self.draft.playbook.clone() })
     }
 
     /// A look-alike only excludes the verdict: it may get another one later.
@@ -187,7 +200,8 @@ impl TrialPlans<'_> {
             ..of_recorded(call)
         };
         // A rule may ask for a word that the call sent.
-        let private = without_echoes(fixture.clone(), call);
+        let private = led_in(&self.after.playbook, without_echoes(fixture.clone(), call));
+        let fixture = led_in(&self.after.playbook, fixture);
         let shows = |fixture: &Fixture| [self.before, self.after].map(|plan| TrialPlans::shows(plan, fixture));
         if shows(&private) == shows(&fixture) { private } else { fixture }
     }

@@ -7,7 +7,7 @@ use playproof_engine::playbook::{ElapsedRule, LimitKind};
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 use playproof_formats::golden::{Class, merge_conflict};
 use playproof_formats::yaml;
-use playproof_formats::yaml::{Cursor, MapReader, NodeKind, lines, quoted};
+use playproof_formats::yaml::{Cursor, MapReader, NodeKind, lines, quoted, shorten};
 
 pub(super) const FORMAT: &str = "proposal/1";
 pub(super) const KEYS: &[&str] = &["format", "playbook", "base", "operations", "expect", "reason"];
@@ -148,7 +148,32 @@ fn operations(steps: Cursor<'_>, source: &Arc<Source>) -> Option<Vec<Operation>>
     read.into_iter().collect()
 }
 
+/// Words of keys that would change rows which are edited by hand.
+const BY_HAND: [&str; 7] = ["action", "graph", "edge", "next", "entry", "step", "others"];
+
+/// Whether an operation would change `actions` or `graph`. That is refused with what to do instead: a changed order shows
+/// in the runs that it lets through, not in a rule and a look-alike.
+fn is_by_hand(step: Cursor<'_>) -> bool {
+    let Some(entries) = step.is_map().then(|| step.entries("an operation")).flatten() else { return false };
+    let wanted = |key: &str| {
+        !STEP.contains(&key)
+            && key.split('_').any(|word| {
+                BY_HAND.iter().any(|by_hand| word.strip_suffix('s').unwrap_or(word) == by_hand.trim_end_matches('s'))
+            })
+    };
+    let Some((key, _)) = entries.into_iter().find(|(key, _)| wanted(key.text)) else { return false };
+    let message = format!("`{}`: rows of `actions` and `graph` cannot be proposed", shorten(key.text));
+    step.report(Diagnostic::error("edited_by_hand", message).at(key.span, "edited by hand").help(
+        "edit the playbook: `playproof impact` and `playproof check` show what that changes, and \
+                 `playproof accept PLAYBOOK --reason TEXT` accepts the rows and records them",
+    ));
+    true
+}
+
 fn operation(step: Cursor<'_>, source: &Arc<Source>) -> Option<Operation> {
+    if is_by_hand(step) {
+        return None;
+    }
     let record = step.record("an operation", &STEP)?;
     let chosen: Vec<&str> = STEPS.iter().copied().filter(|key| record.optional(key).is_some()).collect();
     let [key] = chosen.as_slice() else {

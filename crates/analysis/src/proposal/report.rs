@@ -71,6 +71,11 @@ impl super::CallSummary {
             Some(queue) => format!("{}: {queue}", self.outcome),
             None => self.outcome.clone(),
         };
+        let told = match &self.told {
+            None => String::new(),
+            Some((class, true)) => format!("{class}, may try again"),
+            Some((class, false)) => class.clone(),
+        };
         vec![
             ("verdicts", or_none(&self.verdicts)),
             ("compensation", or_none(&self.compensation)),
@@ -78,6 +83,8 @@ impl super::CallSummary {
             ("effect", self.effect.clone()),
             ("attempts", self.attempts.clone()),
             ("delay", format!("{} ms", self.delay_ms)),
+            ("told", or_none(&told)),
+            ("valid next", or_none(&self.next.as_ref().map(|next| next.join(", ")).unwrap_or_default())),
         ]
     }
 }

@@ -95,6 +95,13 @@ pub enum Note {
     LookAlikeMadeUp(WhySynthetic),
     /// Only feedback was searched for a look-alike.
     FeedbackAlone,
+    /// The gate refuses the failing call of the fixture, and no calls before it are known that lead to it.
+    RefusedAtGate {
+        /// Its tool.
+        tool: String,
+        /// The playbook.
+        playbook: String,
+    },
     /// The feedback expects another verdict.
     ExpectsAnother {
         /// The feedback.

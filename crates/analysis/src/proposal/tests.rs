@@ -645,3 +645,19 @@ fn what_changed_since_a_proposal_was_made_is_what_it_changes_too() {
     assert_eq!(rows.iter().map(|row| &*row.name).collect::<Vec<_>>(), ["verdict slow"]);
     assert_eq!(since(BASE), ChangedSince::Unknown(vec!["verdict slow".into()]));
 }
+
+#[test]
+fn rows_of_actions_and_graph_are_edited_by_hand_and_each_is_named() {
+    let refused = |operations: &str| {
+        let text = format!("format: proposal/1\nplaybook: ours\nbase: '{BASE}'\noperations:\n{operations}");
+        let report = parse(Source::whole("proposals/x/proposal.yaml", text.clone())).expect_err("not by proposal");
+        let said = report.diagnostics.iter();
+        said.map(|said| format!("{}: {}", said.id, &text[said.labels[0].span.clone()])).collect::<Vec<_>>()
+    };
+    let both = "  - add_action: { pay: { tool: charge } }\n  - change_graph: { next: { pay: [] } }\n";
+    assert_eq!(refused(both), ["edited_by_hand: add_action", "edited_by_hand: change_graph"]);
+    for key in ["actions", "graph", "add_edge", "change_next", "remove_step", "change_others"] {
+        assert_eq!(refused(&format!("  - {key}: a\n")), [format!("edited_by_hand: {key}")]);
+    }
+    assert_eq!(refused("  - add_rules: a\n")[0], "unknown_key: add_rules", "a misspelt key is only that");
+}

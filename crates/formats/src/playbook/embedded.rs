@@ -22,7 +22,7 @@ pub const EMBEDDED: &[&str] = &[
 ];
 
 /// The error kinds in rules of the embedded playbooks, which known adapters give. Sorted.
-pub const KNOWN_KINDS: [&str; 25] = [
+pub const KNOWN_KINDS: [&str; 26] = [
     "401_unauthorized",
     "403_forbidden",
     "404_not_found",
@@ -33,6 +33,7 @@ pub const KNOWN_KINDS: [&str; 25] = [
     "5xx",
     "action_error",
     "application_failure",
+    "approval_timeout",
     "auth_expired",
     "idempotency_mismatch",
     "internal",
@@ -119,6 +120,7 @@ mod tests {
             ("unknown_tool", NotApplied, "deprecate_tool_call"),
             ("quota_exhausted", NotApplied, "escalate_to_human"),
             ("user_rejected", NotApplied, "deprecate_tool_call"),
+            ("approval_unanswered", Unknown, "escalate_to_human"),
             ("unclassified", Unknown, "escalate_to_human"),
         ];
         assert_eq!(table, expected);

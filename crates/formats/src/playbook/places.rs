@@ -217,6 +217,11 @@ impl PlaybookPlaces {
         self.graph.next_all.clone()
     }
 
+    /// What becomes of calls that the graph does not know, if it is written.
+    pub fn graph_others(&self) -> Option<Range<usize>> {
+        self.graph.others.clone()
+    }
+
     /// The row of an action in the graph.
     pub fn next_of(&self, id: ActionId) -> Option<Range<usize>> {
         self.graph.next.get(id.index()).cloned()

@@ -150,6 +150,10 @@ pub fn note(note: &Note) -> String {
         Note::LookAlikeMadeUp(why) => {
             format!("{}: the look-alike is synthetic: write its title", why_synthetic(why))
         }
+        Note::RefusedAtGate { tool, playbook } => format!(
+            "the graph of {playbook} refuses `{tool}`, and no calls are known that lead to it, so that the fixture shows \
+             nothing of the failure: write the calls before it by hand, or give the tool an action that a run can reach"
+        ),
         Note::FeedbackAlone => "(`--trace FILE` may find a recorded one)".to_owned(),
         Note::ExpectsAnother { feedback, expected, verdict } => format!(
             "{feedback} expects `{expected}`, not `{verdict}`: accepting this does not answer it; to expect this one: \

@@ -52,6 +52,12 @@ struct CallJson<'a> {
     effect: &'a str,
     attempts: u64,
     delay_ms: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    told: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retriable: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<&'a [String]>,
 }
 
 /// The document, ending with a line break.
@@ -96,5 +102,8 @@ fn call(facts: &CallSummary) -> CallJson<'_> {
         effect: &facts.effect,
         attempts: facts.attempts.parse().unwrap_or(0),
         delay_ms: facts.delay_ms,
+        told: facts.told.as_ref().map(|(class, _)| class.as_str()),
+        retriable: facts.told.as_ref().map(|(_, retriable)| *retriable),
+        next: facts.next.as_deref(),
     }
 }

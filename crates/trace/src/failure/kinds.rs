@@ -21,11 +21,12 @@ pub(super) const SCHEMA: &str = "schema_validation";
 pub(super) const ARGUMENTS: &str = "invalid_arguments";
 pub(super) const UNKNOWN_TOOL: &str = "unknown_tool";
 pub(super) const REJECTED: &str = "user_rejected";
+pub(super) const APPROVAL_TIMEOUT: &str = "approval_timeout";
 pub(super) const INTERRUPTED: &str = "interrupted";
 
 /// Names of errors by kind: codes, types and exceptions, in lower case and without `Error`, `Exception` and marks. A name
 /// that ends with `*` is a prefix.
-const NAMES: [(&str, &str); 15] = [
+const NAMES: [(&str, &str); 16] = [
     (
         TIMEOUT,
         "timeout timedout readtimeout connecttimeout connectiontimeout pooltimeout writetimeout httptimeout sockettimeout \
@@ -98,6 +99,10 @@ const NAMES: [(&str, &str); 15] = [
         REJECTED,
         "userrejected userdenied userdeclined executiondenied outputdenied declined denied deny approval rejectedbyuser \
          permissionrejected usercancelled usercanceled tooluserejected approvaldenied notapproved toolexecutiondenied",
+    ),
+    (
+        APPROVAL_TIMEOUT,
+        "approvaltimeout approvaltimedout approvalexpired approvalrequesttimeout approvalrequestexpired confirmationtimeout",
     ),
     (
         INTERRUPTED,

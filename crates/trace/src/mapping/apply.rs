@@ -245,6 +245,12 @@ impl Applier {
         let (key, token) = (self.scalar(map.key.as_ref(), row), self.scalar(map.token.as_ref(), row));
         let evidence = self.find(map.evidence.as_ref(), row);
         let evidence = evidence.as_deref().map(listed);
+        let step_of = map.step_of.as_ref();
+        let step_of = step_of.map(|of| (self.scalar(Some(&of.parent), row), self.scalar(Some(&of.step), row)));
+        let step = match &step_of {
+            Some((Some(parent), Some(step))) if !parent.is_empty() && !step.is_empty() => Some((&**parent, &**step)),
+            _ => None,
+        };
         match &run {
             Some(run) => drop(self.runs.insert(hash::half(hash::bytes(run.as_bytes(), 0)))),
             None => drop(self.loss.missing.insert(Missing::Runs)),
@@ -264,6 +270,7 @@ impl Applier {
             key: key.as_deref(),
             evidence: evidence.as_deref(),
             token: token.as_deref(),
+            step,
             source: place,
             span,
             ..OutputCall::default()

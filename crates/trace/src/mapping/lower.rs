@@ -6,7 +6,7 @@ use regex::RegexBuilder;
 
 use super::condition::{Literal, ResultPart, RowCondition, TestedValue, TextComparison, ValueTest};
 use super::model::{
-    CallMap, FailedWhen, Mapping, Pairing, Prefix, ResultMap, Selector, SkippedRows, TimeUnit, ValueSource,
+    CallMap, FailedWhen, Mapping, Pairing, Prefix, ResultMap, Selector, SkippedRows, StepMap, TimeUnit, ValueSource,
 };
 use super::path::Path;
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
@@ -32,7 +32,8 @@ pub(super) const TOP: [&str; 15] = [
 ];
 /// The keys that say something else of a recognised format; a mapping without `call` has no others.
 const OVERRIDES: [&str; 6] = ["format", "failed", "not_failed", "kinds", "run", "tool"];
-pub(super) const CALL: [&str; 10] = ["records", "where", "run", "id", "tool", "args", "at", "key", "evidence", "token"];
+pub(super) const CALL: [&str; 12] =
+    ["records", "where", "run", "id", "tool", "args", "at", "key", "evidence", "token", "parent", "step"];
 pub(super) const RESULT: [&str; 19] = [
     "records",
     "where",
@@ -190,6 +191,7 @@ impl MappingLowering {
         // Reads all parts before it gives up, so that all errors are reported.
         let keys = ["run", "id", "args", "at", "key", "evidence", "token"];
         let [run, id, args, at, key, evidence, token] = keys.map(|key| self.part(&record, "call.", key));
+        let step_of = StepMap::of(["parent", "step"].map(|key| self.part(&record, "call.", key)), &record);
         Some(CallMap {
             records: records?,
             run: run?,
@@ -199,6 +201,7 @@ impl MappingLowering {
             key: key?,
             evidence: evidence?,
             token: token?,
+            step_of: step_of?,
             when: all_or_none(when)?,
             tool: tool?,
             span,

@@ -16,6 +16,7 @@ mod path;
 mod results;
 mod row;
 mod schema;
+mod step;
 #[cfg(test)]
 mod tests;
 mod time;

@@ -140,6 +140,16 @@ pub(super) struct CallMap {
     pub(super) key: Option<Selector>,
     pub(super) evidence: Option<Selector>,
     pub(super) token: Option<Selector>,
+    pub(super) step_of: Option<StepMap>,
+}
+
+/// Where a call says that it is a step of an action.
+#[derive(Clone, Debug)]
+pub(super) struct StepMap {
+    /// The id of the action's call.
+    pub(super) parent: Selector,
+    /// The name of the step.
+    pub(super) step: Selector,
 }
 
 /// Which rows are results, and the paths of their parts.
@@ -237,9 +247,10 @@ impl Mapping {
 impl CallMap {
     /// Its parts.
     pub(super) fn selectors(&self) -> Vec<&Selector> {
-        let CallMap { tool, run, id, args, at, key, evidence, token, .. } = self;
+        let CallMap { tool, run, id, args, at, key, evidence, token, step_of, .. } = self;
         let others = [run, id, args, at, key, evidence, token].into_iter().flatten();
-        [tool].into_iter().chain(others).collect()
+        let step = step_of.iter().flat_map(|of| [&of.parent, &of.step]);
+        [tool].into_iter().chain(others).chain(step).collect()
     }
 }
 

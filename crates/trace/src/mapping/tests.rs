@@ -131,6 +131,30 @@ fn what_the_agent_was_told_is_mapped_where_it_is_a_flag() {
 }
 
 #[test]
+fn a_step_needs_its_parent_and_its_name() {
+    let map = "format: mapping/1\ncall: { tool: t, id: i, parent: p, step: s }\n";
+    for (fields, expected) in [
+        (r#","p":"c1","s":"find""#, ("c1", "find")),
+        (r#","p":7,"s":"find""#, ("7", "find")),
+        (r#","p":"c1""#, ("", "")),
+        (r#","s":"find""#, ("", "")),
+        (r#","p":"","s":"find""#, ("", "")),
+        (r#","p":{},"s":"find""#, ("", "")),
+    ] {
+        let (_, lines) = applied(map, &format!("{{\"t\":\"a\",\"i\":\"c2\"{fields}}}"));
+        let said = |key: &str| lines[0][key].as_str().unwrap_or_default();
+        assert_eq!((said("parent"), said("step")), expected, "{fields}");
+    }
+    for (there, lacks) in [("parent", "step"), ("step", "parent")] {
+        let text = format!("format: mapping/1\ncall: {{ tool: t, {there}: p }}\n");
+        let report = parse(Source::whole("map.yaml", text.clone())).expect_err("half a step");
+        let said = &report.diagnostics[0];
+        assert_eq!((said.id, &text[said.labels[0].span.clone()]), ("missing_key", there));
+        assert_eq!(said.message, format!("`{there}` says nothing without `{lacks}`"));
+    }
+}
+
+#[test]
 fn unreadable_numbers_and_times_are_counted_and_left_out() {
     let map = "format: mapping/1\ntime: s\ncall: { tool: t, at: ts }\nresult: { status: s, retry_after_s: ra, attempt: n }\nfailed: { t: a }\n";
     let (found, lines) =

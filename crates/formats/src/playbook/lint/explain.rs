@@ -27,6 +27,7 @@ pub const IDS: &[&str] = &[
     "shadowed_tool",
     "steps_repeat_a_write",
     "study_playbook",
+    "ungated_write",
     "unreachable_action",
     "unreached_guard",
     "unreached_verdict",
@@ -318,6 +319,18 @@ not for use. Commands skip it unless you name it. It is useful for comparison wi
     playproof replay TRACE --playbook study/retry-everything --playbook standard
 
 There is nothing to fix, unless you want to use the playbook: then remove the block with all its switches.",
+    ),
+    (
+        "ungated_write",
+        "\
+With `others: pass` the graph does not judge the calls of tools that no action has, and one of them is declared a write: an \
+agent can make it at any time and in any order. A tool that only the steps of an action have is such a tool, when it is \
+called by itself.
+
+    graph: { entry: [order], next: { order: [pay], pay: [] }, others: pass }
+    tools: { payments.refund: { access: write } }   # before `order`, after `pay`, ten times in a row
+
+Give the write an action and a row in `next` (`'*'`: anything may follow), or write `others: refuse`.",
     ),
     (
         "unreachable_action",

@@ -1,9 +1,10 @@
-//! Lints of graphs: actions that no run can reach, and runs that cannot end.
+//! Lints of graphs: actions that no run can reach, runs that cannot end, and writes that the graph does not judge.
 
 use crate::diagnostic::Diagnostic;
+use crate::playbook::overlap;
 use crate::playbook::places::Loaded;
 use playproof_engine::ids::ActionId;
-use playproof_engine::playbook::Graph;
+use playproof_engine::playbook::{Access, Graph, Others};
 
 /// All lints of the graph.
 pub(super) fn graph(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
@@ -11,6 +12,9 @@ pub(super) fn graph(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
     let reachable = reachable_actions(graph);
     unreachable(loaded, &reachable, found);
     endless(loaded, graph, &reachable, found);
+    if graph.others == Others::Pass {
+        ungated_writes(loaded, found);
+    }
 }
 
 /// Whether a run can reach an action: by `ActionId`.
@@ -70,6 +74,27 @@ fn endless(loaded: &Loaded, graph: &Graph, reachable: &[bool], found: &mut Vec<D
     }
 }
 
+/// Tools that are declared writes, and that no action has, where the graph does not judge such calls. A glob that matches
+/// the tool of an action is there for that one.
+fn ungated_writes(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
+    let Some(others) = loaded.places.graph_others() else { return };
+    let playbook = &loaded.playbook;
+    let of_an_action = |row: &str| playbook.actions.iter().any(|action| overlap::tool_covers(row, &action.tool));
+    for (n, row) in playbook.tools.rows().iter().enumerate() {
+        if row.facts.access != Access::Write || of_an_action(&row.pattern) {
+            continue;
+        }
+        let Some(place) = loaded.places.tool(n) else { continue };
+        let message = format!("the graph lets every call of the write `{}` pass", row.pattern);
+        found.push(
+            Diagnostic::warning("ungated_write", message)
+                .at(place, "no action has this tool")
+                .at(others.clone(), "so the graph does not judge it")
+                .help("give it an action with a row in `next`, or write `others: refuse`"),
+        );
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use crate::diagnostic::Source;
@@ -84,7 +109,12 @@ mod tests {
              actions: {{ order: {{}}, pay: {{}}, cancel: {{}} }}\n\
              graph: {{ entry: [order], next: {{ {next} }}, stuck: {{ after: 2, queue: people }} }}\n"
         );
-        let loaded = parse(Source::whole("t", text.clone())).unwrap_or_else(|report| panic!("{report}"));
+        underlined(&text)
+    }
+
+    /// `id: what is underlined` of every lint of a playbook.
+    fn underlined(text: &str) -> Vec<String> {
+        let loaded = parse(Source::whole("t", text.to_owned())).unwrap_or_else(|report| panic!("{report}"));
         let said = lint(&loaded);
         said.iter().map(|said| format!("{}: {}", said.id, &text[said.labels[0].span.clone()])).collect()
     }
@@ -102,5 +132,28 @@ mod tests {
         let none = lints("order: [pay, cancel], pay: [pay], cancel: [order]");
         assert_eq!(none.len(), 1, "{none:?}");
         assert!(none[0].starts_with("no_way_to_end: { order"), "{none:?}");
+    }
+
+    #[test]
+    fn a_declared_write_that_goes_by_the_graph_is_named() {
+        let with = |others: &str, tools: &str| {
+            let text = format!(
+                "format: playbook/1\nname: test\nverdicts:\n  unclassified: {{ means: m, effect: unknown, then: \
+                 {{ escalate_to_human: {{ queue: q }} }} }}\nclassify: []\nqueues: [q]\n\
+                 actions: {{ order: {{}}, pay: {{ tool: payments.charge }}, ship: {{ steps: [{{ id: a, tool: slack.post }}] }} }}\n\
+                 graph: {{ entry: [order], next: {{ order: [pay, ship], pay: [], ship: [] }}{others} }}\ntools: {{ {tools} }}\n"
+            );
+            underlined(&text)
+        };
+        let write = |tool: &str| format!("{tool}: {{ access: write }}");
+        for tool in ["payments.refund", "mail.*", "slack.post"] {
+            assert_eq!(with(", others: pass", &write(tool)), [format!("ungated_write: {tool}")]);
+        }
+        for fine in ["order", "payments.charge", "payments.*", "ship"] {
+            assert_eq!(with(", others: pass", &write(fine)), [""; 0], "{fine} is there for an action");
+        }
+        assert_eq!(with(", others: pass", "mail.read: { access: read }"), [""; 0]);
+        assert_eq!(with(", others: refuse", &write("payments.refund")), [""; 0]);
+        assert_eq!(with("", &write("payments.refund")), [""; 0]);
     }
 }
