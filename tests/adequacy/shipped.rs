@@ -32,7 +32,7 @@ fn every_rule_verdict_compensation_guard_outcome_and_limit_is_exercised() {
 
 #[test]
 fn every_survivor_is_explained_and_every_explanation_is_needed() {
-    let run = Project::copy().run(&["mutate", "standard", "reversing", "coffee", "steps"]);
+    let run = Project::copy().run(&["mutate", "reversing", "coffee", "steps"]);
     assert_eq!(run.code, 0, "{}\n{}", run.out, run.err);
 }
 
