@@ -21,6 +21,7 @@ mod html;
 mod incidents;
 mod init;
 mod intake;
+mod packages;
 mod place;
 mod propose;
 mod readme;

@@ -93,9 +93,6 @@ fn by_hand(what: &ByHand) -> String {
         ByHand::OwnLayout => {
             "`playproof.yaml` names its own playbook, fixtures or goldens, so none were added".to_owned()
         }
-        ByHand::SaySource(workflow) => {
-            format!("set PLAYPROOF_GIT and PLAYPROOF_REV in `{workflow}`: CI gets Playproof from there")
-        }
         ByHand::MoveWorkflow(workflow) => {
             format!("GitHub reads `{workflow}` only at the root of the repository: move it there")
         }

@@ -116,8 +116,6 @@ pub enum ByHand {
     NameTools(String),
     /// Note that no playbook, fixtures and goldens were added: the settings name others.
     OwnLayout,
-    /// Set in this file where CI gets the program from.
-    SaySource(String),
     /// Move this file to the root of the repository.
     MoveWorkflow(String),
 }
@@ -170,7 +168,8 @@ pub fn plan<F: ProjectFolder>(
         planner.add_checked(recordings, tools_path.as_deref())?;
     }
     let below = folder.below_repository();
-    planner.add(WORKFLOW, Purpose::Workflow, starter::workflow(below.as_deref()))?;
+    let has_history = planner.has_history()?;
+    planner.add(WORKFLOW, Purpose::Workflow, starter::workflow(below.as_deref(), has_history))?;
     planner.say_what_is_left(tools_path, below.is_some());
     Ok(planner.planned)
 }
@@ -225,6 +224,12 @@ impl<F: ProjectFolder> Planner<'_, F> {
         Ok(())
     }
 
+    /// Whether the project will have a history.
+    fn has_history(&self) -> Result<bool, NoPlan<F::Error>> {
+        let is_planned = self.planned.files.iter().any(|file| file.purpose == Purpose::History);
+        Ok(is_planned || self.folder.has_history().map_err(NoPlan::Folder)?)
+    }
+
     /// The tool facts that the project will have.
     fn tools(&self, drawn: Option<&str>) -> Result<Tools, NoPlan<F::Error>> {
         let is_used = |path: &&str| self.folder.settings() == Settings::None || self.folder.names_tools(path);
@@ -237,12 +242,11 @@ impl<F: ProjectFolder> Planner<'_, F> {
     fn say_what_is_left(&mut self, tools_path: Option<String>, is_below_repository: bool) {
         let has_settings = self.folder.settings() != Settings::None;
         let unnamed = tools_path.filter(|path| has_settings && !self.folder.names_tools(path));
-        let workflow = self.file(WORKFLOW).filter(|file| !file.kept).map(|file| file.path.clone());
-        let moved = workflow.clone().filter(|_| is_below_repository);
+        let workflow = self.file(WORKFLOW).filter(|file| !file.kept && is_below_repository);
+        let moved = workflow.map(|file| file.path.clone());
         let by_hand = &mut self.planned.by_hand;
         by_hand.extend(unnamed.map(ByHand::NameTools));
         by_hand.extend((!self.planned.is_whole).then_some(ByHand::OwnLayout));
-        by_hand.extend(workflow.map(ByHand::SaySource));
         by_hand.extend(moved.map(ByHand::MoveWorkflow));
     }
 }

@@ -67,16 +67,20 @@ name: {PLAYBOOK}
     )
 }
 
-/// The CI job; `below` is the path of the project in its repository, if not at the root.
-pub fn workflow(below: Option<&str>) -> String {
-    let text = include_str!("starter/playproof.yml").replace("RUST_VERSION", env!("CARGO_PKG_RUST_VERSION"));
+/// The CI job; `below` is the path of the project in its repository, if not at the root. A project without a history has
+/// none to verify.
+pub fn workflow(below: Option<&str>, has_history: bool) -> String {
+    let mut text = include_str!("starter/playproof.yml").replace("PLAYPROOF_VERSION", env!("CARGO_PKG_VERSION"));
+    if !has_history && let Some(step) = text.find("      - name: Every accepted change") {
+        text.truncate(step);
+    }
     match below {
         None => text,
         Some(below) => {
             let folder = serde_json::Value::from(below);
             let place =
-                format!("    timeout-minutes: 30\n    defaults:\n      run:\n        working-directory: {folder}\n");
-            text.replace("    timeout-minutes: 30\n", &place)
+                format!("    timeout-minutes: 10\n    defaults:\n      run:\n        working-directory: {folder}\n");
+            text.replace("    timeout-minutes: 10\n", &place)
         }
     }
 }
@@ -113,12 +117,16 @@ mod tests {
     }
 
     #[test]
-    fn the_ci_job_names_our_toolchain_and_its_folder() {
-        let text = workflow(Some("agents/refunds"));
+    fn the_ci_job_names_our_version_and_its_folder() {
+        let text = workflow(Some("agents/refunds"), true);
         assert!(text.contains("        working-directory: \"agents/refunds\"\n"), "{text}");
-        assert!(
-            text.contains(&format!("cargo +{} install", env!("CARGO_PKG_RUST_VERSION")))
-                && !text.contains("RUST_VERSION")
-        );
+        assert!(text.contains(&format!("install playproof=={}\n", env!("CARGO_PKG_VERSION"))), "{text}");
+        assert!(!text.contains("PLAYPROOF_VERSION"), "{text}");
+    }
+
+    #[test]
+    fn the_ci_job_verifies_a_history_only_where_there_is_one() {
+        assert!(workflow(None, true).ends_with("        run: playproof history verify\n"));
+        assert!(workflow(None, false).ends_with("        run: playproof check\n"));
     }
 }

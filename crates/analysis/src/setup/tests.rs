@@ -109,7 +109,7 @@ const DENIED: &str = r#"{"kind":"403_forbidden","message":"not for you"}"#;
 const STRANGE: &str = r#"{"kind":"strange","message":"hm"}"#;
 
 #[test]
-fn an_empty_folder_gets_every_file_and_one_thing_is_left_to_do() {
+fn an_empty_folder_gets_every_file_and_nothing_is_left_to_do() {
     let planned = planned(&folder(&[]), &Recordings::default());
     assert_eq!(
         paths(&planned),
@@ -129,7 +129,7 @@ fn an_empty_folder_gets_every_file_and_one_thing_is_left_to_do() {
             ".github/workflows/playproof.yml",
         ]
     );
-    assert_eq!(planned.by_hand, [ByHand::SaySource(".github/workflows/playproof.yml".into())]);
+    assert_eq!(planned.by_hand, []);
     assert!(planned.is_whole);
 }
 
@@ -147,8 +147,10 @@ fn what_is_there_is_kept_and_the_lock_approves_the_playbook_that_is_kept() {
 fn a_lock_or_a_history_that_is_there_is_not_explained_anew() {
     let with_lock = planned(&folder(&[("goldens/playbook.lock", "")]), &Recordings::default());
     let with_history = planned(&Files { has_history: true, ..folder(&[]) }, &Recordings::default());
-    for planned in [with_lock, with_history] {
+    for (planned, has_history) in [(with_lock, false), (with_history, true)] {
         assert!(!planned.files.iter().any(|file| file.purpose == Purpose::History));
+        let verifies = file(&planned, Purpose::Workflow).source.text.contains("history verify");
+        assert_eq!(verifies, has_history);
     }
 }
 
@@ -158,14 +160,7 @@ fn a_project_that_lies_elsewhere_gets_neither_playbook_nor_goldens() {
     let folder = Files { settings, ..folder(&[("playproof.yaml", "playbook: mine.yaml")]) };
     let planned = planned(&folder, &recorded(&failure("r", "pay", DENIED), &RedactionRules::default()));
     assert_eq!(paths(&planned), ["kept playproof.yaml", "tools/t.yaml", ".github/workflows/playproof.yml"]);
-    assert_eq!(
-        planned.by_hand,
-        [
-            ByHand::NameTools("tools/t.yaml".into()),
-            ByHand::OwnLayout,
-            ByHand::SaySource(".github/workflows/playproof.yml".into()),
-        ]
-    );
+    assert_eq!(planned.by_hand, [ByHand::NameTools("tools/t.yaml".into()), ByHand::OwnLayout]);
     assert!(!planned.is_whole);
 }
 

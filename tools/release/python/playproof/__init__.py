@@ -1,0 +1,1 @@
+"""Playproof is a program; this package finds it. `python -m playproof` runs it."""
