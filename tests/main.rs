@@ -28,4 +28,5 @@ mod recordings;
 mod releases;
 mod shipped_playbooks;
 mod storms;
+mod storms_of_servers;
 mod tidy;
