@@ -87,7 +87,7 @@ fn read_all(path: &Path) -> u64 {
 fn call(entry: DigestEntry) -> Option<Box<CallBuilder>> {
     match entry {
         DigestEntry::Call(call) => Some(call),
-        DigestEntry::Answer(_) | DigestEntry::RunEnd(_) | DigestEntry::Dispatch(_) => None,
+        _ => None,
     }
 }
 

@@ -29,4 +29,5 @@ mod recordings;
 mod releases;
 mod shipped_playbooks;
 mod storms;
+mod storms_of_servers;
 mod tidy;

@@ -18,10 +18,10 @@ use crate::recordings::compared;
 
 const PERMITS: u32 = 8;
 const BUDGET: u32 = 12;
-const CALLS: usize = 40;
+pub const CALLS: usize = 40;
 const TOOLS: [&str; 3] = ["search.web", "pay.charge", "pay.note"];
 
-const PLAYBOOK: &str = "
+pub const PLAYBOOK: &str = "
 format: playbook/1
 name: storm
 verdicts:
@@ -57,7 +57,12 @@ limits: { max_attempts: 3 }
 ";
 
 fn plan() -> Plan {
-    let loaded = playbook::parse(Source::whole("storm", PLAYBOOK)).unwrap_or_else(|report| panic!("{report}"));
+    plan_of(PLAYBOOK)
+}
+
+/// The plan of a playbook whose calls share keys, a budget of tool calls, and permits.
+pub fn plan_of(text: &str) -> Plan {
+    let loaded = playbook::parse(Source::whole("storm", text)).unwrap_or_else(|report| panic!("{report}"));
     let mut playbook = loaded.playbook;
     let window = Duration::from_millis(100);
     let (min_key_len, max_key_len, most_keys) = (1, 255, 100_000);
@@ -69,31 +74,31 @@ fn plan() -> Plan {
 }
 
 /// Numbers of a small generator (Marsaglia's xorshift).
-struct Numbers(u64);
+pub struct Numbers(pub u64);
 
 impl Numbers {
-    fn below(&mut self, limit: u64) -> u64 {
+    pub fn below(&mut self, limit: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         (self.0 >> 11) % limit
     }
 
-    fn place(&mut self, length: usize) -> usize {
+    pub fn place(&mut self, length: usize) -> usize {
         usize::try_from(self.below(length as u64)).expect("a place")
     }
 
-    fn one_in(&mut self, many: u64) -> bool {
+    pub fn one_in(&mut self, many: u64) -> bool {
         self.below(many) == 0
     }
 }
 
-fn failure(kind: &str) -> UpstreamReply {
+pub fn failure(kind: &str) -> UpstreamReply {
     UpstreamReply::failed(ErrorFacts { kind: Some(kind.into()), ..ErrorFacts::default() })
 }
 
 /// A storm; seeds differ in the calls, their answers, keys, runs, cancellations and outages.
-fn storm(seed: u64) -> Fixture {
+pub fn storm(seed: u64) -> Fixture {
     let mut numbers = Numbers(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let calls = (0..CALLS).map(|n| {
         let at = Instant::from_millis(numbers.below(400));
@@ -205,7 +210,7 @@ fn broken(events: &[DecisionEvent], shown: &Shown<'_>) -> Vec<String> {
     broken
 }
 
-fn broken_by(recording: &Recording, plan: &Plan) -> Vec<String> {
+pub fn broken_by(recording: &Recording, plan: &Plan) -> Vec<String> {
     let run = |call: CallId| recording.calls[call.index()].run().unwrap_or_default().to_owned();
     let server = |call: CallId| plan.server(recording.calls[call.index()].tool()).to_owned();
     let shown = Shown { run: &run, server: &server, server_names: &recording.record.servers };
@@ -252,7 +257,7 @@ fn storms_break_no_invariant_and_replay_to_the_same_events() {
 }
 
 /// Many storms as one trace, each on a dispatcher of its own.
-fn many(plan: &Plan, seeds: std::ops::RangeInclusive<u64>) -> String {
+pub fn many(plan: &Plan, storm: fn(u64) -> Fixture, seeds: std::ops::RangeInclusive<u64>) -> String {
     let one = |seed: u64| {
         let mut trace = trace_of(plan, &storm(seed));
         for (from, to) in [("\"dispatcher_id\":\"", "d"), ("\"run_id\":\"", "s")] {
@@ -268,7 +273,7 @@ fn storms_have_the_same_bytes_with_any_number_of_threads() {
     let place = Place::new();
     let shared = "dedupe: { window_ms: 100 }\nbudget: { tool_calls: 12 }\npermits: { max_in_flight: 8, queue: 20 }\n";
     place.write("storm.yaml", &format!("{}{shared}", PLAYBOOK.trim_start()));
-    place.write("storms.jsonl", &many(&plan(), 1..=120));
+    place.write("storms.jsonl", &many(&plan(), storm, 1..=120));
     for format in ["jsonl", "json"] {
         let replay =
             ["replay", "storms.jsonl", "--playbook", "storm.yaml", "--format", format, "--seed", "7", "--jobs"];

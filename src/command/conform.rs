@@ -7,6 +7,7 @@ use crate::output::Output;
 use crate::terminal::Terminal;
 use crate::values::{Permille, permille};
 use playproof_analysis::conform::{self, CaseCounts, CaseFile, CaseResult};
+use playproof_formats::diagnostic::did_you_mean;
 use playproof_formats::shell::Command;
 use playproof_formats::text::escape_unprintable;
 use playproof_report::conform::{json, page};
@@ -31,7 +32,7 @@ pub struct Args {
     #[arg(long, value_parser = Format::one_of(&[Format::Table, Format::Json]), value_name = "FORMAT", default_value = "table")]
     pub format: Format,
 
-    /// Print the playbook of one case, and run nothing
+    /// Print the playbook of one case, and run nothing. The beginning of its id is enough: `grpc-013`
     #[arg(long, value_name = "ID", conflicts_with_all = ["format", "fail_under"])]
     pub show: Option<String>,
 
@@ -70,9 +71,25 @@ fn read(input: &str) -> Result<CaseFile, Failure> {
 }
 
 fn show(files: &[CaseFile], id: &str, output: &mut Output) -> Result<Exit, Failure> {
-    let Some(case) = files.iter().flat_map(|file| &file.cases).find(|case| case.id == id) else {
-        let message = format!("no case is called `{}`", escape_unprintable(id));
-        return Err(Failure::new(message).next(Command::new("playproof help conform")));
+    let cases = || files.iter().flat_map(|file| &file.cases);
+    let begins = |name: &str| name.strip_prefix(id).is_some_and(|rest| rest.starts_with('-'));
+    let exact: Vec<_> = cases().filter(|case| case.id == id).take(1).collect();
+    let found = if exact.is_empty() { cases().filter(|case| begins(&case.id)).collect() } else { exact };
+    let case = match found.as_slice() {
+        [case] => *case,
+        [] => {
+            let near = did_you_mean(id, cases().map(|case| &*case.id));
+            let failure = Failure::new(format!("no case is called `{}`", escape_unprintable(id)));
+            let help = near.map(|near| format!("did you mean `{}`?", escape_unprintable(near)));
+            let failure = help.into_iter().fold(failure, Failure::help);
+            return Err(failure.next(Command::new("playproof help conform")));
+        }
+        several => {
+            let names: Vec<_> = several.iter().take(5).map(|case| escape_unprintable(&case.id)).collect();
+            let message = format!("{} cases begin with `{}-`", several.len(), escape_unprintable(id));
+            let help = format!("such as {}", names.join(", "));
+            return Err(Failure::new(message).help(help).next(Command::new("playproof help conform")));
+        }
     };
     match conform::playbook_of(case) {
         Ok(playbook) => output.page(playbook.trim_end())?,

@@ -12,7 +12,8 @@ use crate::workspace::load_fixture;
 use crate::{duplicate_args, files, inputs, missing_answer, playbooks};
 use playproof_analysis::explain::{CallFinder, CallNames, CandidateCall, LISTED, NotFound, Subject, Wanted};
 use playproof_analysis::recorded::Arguments;
-use playproof_engine::sim::Plan;
+use playproof_analysis::replay::SessionOptions;
+use playproof_engine::sim::{Pace, Plan};
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::shell::Command;
 use playproof_report::block::Style;
@@ -62,6 +63,12 @@ pub struct Args {
     #[arg(long, value_name = "N", value_parser = crate::values::whole::<u64>(0..=u64::MAX))]
     pub seed: Option<u64>,
 
+    /// When a call starts under a playbook whose calls share something: `causal`, as long after the calls that it followed as
+    /// recorded, or `recorded`, at its recorded time [default: recorded if the trace says that this playbook decided it,
+    /// else causal]
+    #[arg(long, value_name = "causal|recorded", value_parser = crate::values::word(&Pace::TABLE))]
+    pub pace: Option<Pace>,
+
     /// How the trace is read.
     #[command(flatten)]
     pub reading: ReadOptions,
@@ -102,7 +109,8 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         .with("--tools", args.tools.as_deref())
         .reading(&args.reading)
         .beyond(&args.beyond_tape.clone().unwrap_or_default())
-        .number("--seed", args.seed);
+        .number("--seed", args.seed)
+        .with("--pace", args.pace.map(Pace::as_str));
     duplicate_args::refuse_inputs(inputs, &flags, |once, flags| {
         flags.after(Command::new("playproof explain").paths(once).names(call))
     })?;
@@ -120,6 +128,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         wanted: call,
         reading: &args.reading,
         beyond: args.beyond_tape.clone().unwrap_or_default(),
+        pace: args.pace,
         redaction: &project.redaction,
     };
     missing_answer::warn(&search.beyond, &[&plan]);
@@ -150,6 +159,8 @@ pub struct Search<'a> {
     pub reading: &'a ReadOptions,
     /// What answers where the recording ends.
     pub beyond: MissingAnswerPolicy,
+    /// When calls start that are simulated together.
+    pub pace: Option<Pace>,
     /// What must not be shown.
     pub redaction: &'a RedactionRules,
 }
@@ -179,7 +190,8 @@ pub fn find(search: &Search<'_>, plan: &Plan) -> Result<FoundCall, Failure> {
     let sources = inputs::sources(search.inputs);
     let place = search.wanted.map(inputs::place);
     let wanted = search.wanted.zip(place.as_deref()).map(|(name, place)| Wanted { name, place });
-    let mut finder = CallFinder::new(plan, wanted, &search.beyond, &sources);
+    let simulated = SessionOptions { beyond: &search.beyond, pace: search.pace };
+    let mut finder = CallFinder::new(plan, wanted, simulated, &sources);
     let reading = search.reading.reading()?;
     let mut failures = Vec::new();
     for (number, path) in search.inputs.iter().enumerate() {

@@ -13,7 +13,7 @@ use crate::stream::{Stream, Streamed};
 use crate::terminal::Terminal;
 use crate::{missing_answer, playbooks, reason};
 use playproof_analysis::impact::{Comparer, Impact, ImpactGate, ImpactPart};
-use playproof_engine::sim::Plan;
+use playproof_engine::sim::{Pace, Plan};
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::playbook::fingerprint;
 use playproof_formats::shell::Command;
@@ -78,6 +78,12 @@ pub struct Args {
     #[arg(long, value_name = "N", value_parser = crate::values::whole::<u64>(0..=u64::MAX))]
     pub seed: Option<u64>,
 
+    /// When a call starts under a playbook whose calls share something: `causal`, as long after the calls that it followed as
+    /// recorded, or `recorded`, at its recorded time [default: recorded under the playbook that the trace says decided it,
+    /// else causal]
+    #[arg(long, value_name = "causal|recorded", value_parser = crate::values::word(&Pace::TABLE))]
+    pub pace: Option<Pace>,
+
     /// Exit with 1 where a call widens or its effects change, and with 3 where no failed call can be decided; for both:
     /// `widening,effects`
     #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',')]
@@ -118,6 +124,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     reports::refuse_page(args.report.as_ref(), paths.files())?;
     let stream = Stream {
         beyond: args.beyond_tape.clone().unwrap_or_default(),
+        pace: args.pace,
         jobs: args.jobs,
         allow_empty: Some(args.allow_empty),
         ..Stream::of("impact", &paths, &args.reading, given(args))
@@ -206,5 +213,9 @@ fn given(args: &Args) -> Flags {
 /// With the flags that say how the recordings are read.
 fn reading(flags: Flags, args: &Args) -> Flags {
     let tools = flags.with("--tools", args.tools.as_deref());
-    tools.reading(&args.reading).beyond(&args.beyond_tape.clone().unwrap_or_default()).number("--seed", args.seed)
+    tools
+        .reading(&args.reading)
+        .beyond(&args.beyond_tape.clone().unwrap_or_default())
+        .number("--seed", args.seed)
+        .with("--pace", args.pace.map(Pace::as_str))
 }

@@ -65,6 +65,92 @@ fn the_tool_facts_of_a_fixture_are_recorded_beside_its_run() {
     assert!(run.err.contains("run.tools.yaml"), "{}", run.err);
 }
 
+/// A call after another one: it gets the kept result, unless the first is still out.
+const FOLLOWING: &str = "\
+format: fixture/1
+title: A call after another one with its key
+seed: 7
+calls:
+  first: { tool: pay, args: { order: o_1 }, idempotency_key: k }
+  second: { tool: pay, args: { order: o_1 }, idempotency_key: k, after: [first], after_ms: 10 }
+upstream:
+  first: [{ error: { kind: 5xx, status: 503 }, latency_ms: 20 }, { ok: {}, latency_ms: 20 }]
+expect:
+  sharing: { second: { outcome: cached, leader: first } }
+";
+
+#[test]
+fn only_the_playbook_that_decided_a_trace_has_its_recorded_pace() {
+    let place = place();
+    place.write("fixture.yaml", FOLLOWING);
+    place.write("slow.yaml", PLAYBOOK.replace("base_ms: 100, jitter: full", "base_ms: 500"));
+    place.run(&["replay", "fixture.yaml", "--playbook", "sharing.yaml", "--record", "run.jsonl"]).exits(0);
+    let first = place.read("run.jsonl").lines().next().expect("a line").to_owned();
+    let begins = r#"{"type":"recording","playbook":"sharing","fingerprint":""#;
+    assert!(first.starts_with(begins) && first.ends_with(r#"","seed":7}"#), "{first}");
+
+    let outcome = |said: &[&str]| place.run(&[said, &["run.jsonl"]].concat()).out;
+    let (replay, explain) = (["replay", "--all", "--playbook"], ["explain", "--playbook"]);
+    let says = |playbook: &str, pace: &[&str], word: &str| {
+        let page = outcome(&[&replay[..], &[playbook], pace].concat());
+        assert!(page.contains(word), "{playbook} {pace:?}: {page}");
+        let page = place.run(&[&explain[..], &[playbook], pace, &["run.jsonl", "second"]].concat()).exits(0).out;
+        assert!(page.contains(word), "{playbook} {pace:?}: {page}");
+    };
+    let (kept, joined) = ("outcome  cached", "outcome  joined");
+    for pace in [&[][..], &["--pace", "causal"], &["--pace", "recorded"]] {
+        says("sharing.yaml", pace, kept);
+    }
+    says("slow.yaml", &[], kept);
+    says("slow.yaml", &["--pace", "causal"], kept);
+    says("slow.yaml", &["--pace", "recorded"], joined);
+    // Whoever compares decisions compares them at the times that the trace has.
+    let same = place.run(&["replay", "--same-decisions", "--playbook", "slow.yaml", "run.jsonl"]).exits(1).out;
+    assert!(same.contains(r#""event":"joined""#), "{same}");
+}
+
+#[test]
+fn impact_has_the_pace_of_replay() {
+    let place = place();
+    place.write("fixture.yaml", FOLLOWING);
+    place.write("slow.yaml", PLAYBOOK.replace("base_ms: 100, jitter: full", "base_ms: 500"));
+    place.run(&["replay", "fixture.yaml", "--playbook", "sharing.yaml", "--record", "run.jsonl"]).exits(0);
+    let impact = |pace: &[&str]| {
+        let said = ["impact", "--base", "sharing.yaml", "--candidate", "slow.yaml", "--format", "json", "run.jsonl"];
+        place.run(&[&said[..], pace].concat()).exits(0).out
+    };
+    assert_eq!(impact(&[]), impact(&["--pace", "causal"]));
+    assert_ne!(impact(&[]), impact(&["--pace", "recorded"]));
+}
+
+#[test]
+fn another_playbook_or_seed_than_that_of_the_recording_is_named() {
+    let place = place();
+    place
+        .run(&["replay", "fixture.yaml", "--playbook", "sharing.yaml", "--seed", "7", "--record", "run.jsonl"])
+        .exits(0);
+    let same = ["replay", "run.jsonl", "--same-decisions", "--playbook"];
+    let page = |more: &[&str]| place.run(&[&same[..], more].concat()).out;
+    assert!(!page(&["sharing.yaml"]).contains("was recorded"));
+    assert!(!page(&["sharing.yaml", "--seed", "7"]).contains("was recorded"));
+    let other = page(&["alone.yaml"]);
+    assert!(other.contains("was recorded under another playbook: `sharing`, fingerprint "), "{other}");
+    let other = page(&["sharing.yaml", "--seed", "8"]);
+    assert!(other.contains("was recorded with seed 7: seed 8 gives only draws that it lacks"), "{other}");
+    assert!(
+        page(&["sharing.yaml", "--format", "json"]).contains(r#""recorder":{"playbook":"sharing","fingerprint":""#)
+    );
+    // A trace without the line is as readable as before.
+    let lines = place.read("run.jsonl");
+    let (first, rest) = lines.split_once('\n').expect("lines");
+    place.write("run.jsonl", rest);
+    place.run(&[&same[..], &["sharing.yaml"]].concat()).exits(0);
+    assert!(page(&["sharing.yaml", "--format", "json"]).contains(r#""recorder":null"#));
+    place.write("run.jsonl", format!("{}\n{rest}", first.replace("\"seed\":7", "\"seed\":-7")));
+    let run = place.run(&[&same[..], &["sharing.yaml"]].concat()).exits(2);
+    assert!(run.err.contains("`seed` must be a whole number") && run.err.contains("run.jsonl:1:"), "{}", run.err);
+}
+
 /// A follower takes over a leader that is out for too long, and the next follower gets its result.
 const SILENT: &str = "\
 format: fixture/1

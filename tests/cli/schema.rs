@@ -76,7 +76,7 @@ fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-const LINES: [&str; 12] = [
+const LINES: [&str; 14] = [
     r#"{}"#,
     r#"{"tool":"a"}"#,
     r#"{"tool":"a","status":"ok"}"#,
@@ -89,6 +89,8 @@ const LINES: [&str; 12] = [
     r#"{"call_id":"c","error":{"message":"m"}}"#,
     r#"{"type":"run_end","run_id":"r"}"#,
     r#"{"type":"crash","run_id":"r"}"#,
+    r#"{"type":"recording","playbook":"p","fingerprint":"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef","seed":0}"#,
+    r#"{"type":"recording","playbook":"p","fingerprint":"0f","seed":0}"#,
 ];
 
 const VALUES: [&str; 41] = [

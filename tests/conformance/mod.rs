@@ -100,6 +100,13 @@ fn the_exit_code_says_whether_a_case_failed() {
     let shown = place.run(&["conform", "good.json", "--show", "good"]).exits(0);
     assert!(shown.out.starts_with("format: playbook/1\n") && shown.out.contains("base_ms: 30"), "{}", shown.out);
     place.run(&["conform", "good.json", "--show", "none"]).exits(2);
+    // The beginning of an id is enough where one case has it, up to a dash.
+    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conformance/grpc.json");
+    let show = |id: &str| place.run(&["conform", cases.to_str().expect("a path"), "--show", id]);
+    assert!(show("grpc-013").exits(0).out.starts_with("format: playbook/1\n"));
+    let run = show("grpc").exits(2);
+    assert!(run.err.contains("cases begin with `grpc-`"), "{}", run.err);
+    show("grpc-01").exits(2);
     let json = place.run(&["conform", "bad.json", "--format", "json"]).exits(1);
     let json: serde_json::Value = serde_json::from_str(&json.out).expect("JSON");
     let expected = serde_json::json!({ "cases": 2, "failed": 1, "passed": 1, "unsupported": 0 });

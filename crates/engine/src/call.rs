@@ -68,6 +68,19 @@ pub struct RecordedDispatch {
     pub ended: Option<(Instant, u64)>,
     /// The decisions, each with its line: JSON objects, as they are recorded.
     pub decisions: Vec<(u64, Box<str>)>,
+    /// What decided them, if the trace says so.
+    pub recorder: Option<Arc<Recorder>>,
+}
+
+/// What made the decisions of a trace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recorder {
+    /// The name of the playbook.
+    pub playbook: Box<str>,
+    /// The fingerprint of the playbook.
+    pub fingerprint: Box<str>,
+    /// The seed of the draws.
+    pub seed: u64,
 }
 
 /// One recorded answer.
@@ -337,6 +350,11 @@ impl RecordedCall {
     pub fn end(&self) -> Option<(Instant, u64)> {
         let answers = || self.answers.iter().filter_map(|answer| Some((answer.at?, answer.place.line))).max();
         self.dispatch.as_ref().and_then(|dispatch| dispatch.ended).or_else(answers)
+    }
+
+    /// What made its recorded decisions, if the trace says so.
+    pub fn recorder(&self) -> Option<&Recorder> {
+        self.dispatch.as_ref()?.recorder.as_deref()
     }
 
     /// The answers to attempts in ascending order, each with its attempt's number. An answer without a number belongs to

@@ -2,6 +2,7 @@
 //! are what a playbook decides.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::Value;
@@ -9,10 +10,11 @@ use serde_json::Value;
 use crate::json::event_objects;
 use crate::text::{self, counted};
 use playproof_analysis::coverage::tool_facts;
-use playproof_engine::call::RecordedCall;
+use playproof_engine::call::{RecordedCall, Recorder};
 use playproof_engine::event::{Transcript, unnamed};
 use playproof_engine::fixture::Fixture;
 use playproof_engine::sim::{Plan, Recording, Scenario};
+use playproof_formats::playbook::fingerprint;
 use playproof_trace::slice;
 
 /// The run of a fixture as a trace, with the decisions.
@@ -20,6 +22,14 @@ pub fn trace_of(plan: &Plan, fixture: &Fixture) -> String {
     let scenario = Scenario::of_fixture(fixture, plan);
     let Recording { mut calls, record } = Recording::of_fixture(plan, fixture, &scenario);
     let references: Vec<String> = calls.iter().map(|call| call.reference()).collect();
+    let recorder = Arc::new(Recorder {
+        playbook: (&*plan.playbook.name).into(),
+        fingerprint: fingerprint(&plan.playbook).to_string().into(),
+        seed: plan.seed.or(fixture.seed).unwrap_or_default(),
+    });
+    for call in &mut calls {
+        call.dispatch.get_or_insert_default().recorder = Some(Arc::clone(&recorder));
+    }
     let objects = event_objects(&record.transcript(&plan.names, &references, &unnamed));
     for (n, (event, object)) in record.events.iter().zip(objects).enumerate() {
         if let Some(call) = calls.get_mut(event.call.index()) {
@@ -49,6 +59,8 @@ pub struct ComparedDecisions {
     pub decisions: u64,
     /// The first difference of each call that has one.
     pub differences: Vec<DecisionDifference>,
+    /// What decided the first call with decisions, if the trace says so.
+    pub recorder: Option<Recorder>,
 }
 
 /// The first decision about a call that differs.
@@ -73,6 +85,14 @@ struct ComparedJson<'a> {
     undecided: u64,
     decisions: u64,
     differences: &'a [DecisionDifference],
+    recorder: Option<RecorderJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct RecorderJson<'a> {
+    playbook: &'a str,
+    fingerprint: &'a str,
+    seed: u64,
 }
 
 impl ComparedDecisions {
@@ -82,6 +102,9 @@ impl ComparedDecisions {
         if recorded.is_empty() {
             self.undecided += 1;
             return;
+        }
+        if self.calls == 0 {
+            self.recorder = call.recorder().cloned();
         }
         self.calls += 1;
         self.decisions += recorded.len() as u64;
@@ -101,14 +124,18 @@ impl ComparedDecisions {
 
     /// Adds those of later calls.
     pub fn merge(&mut self, later: ComparedDecisions) {
+        if self.calls == 0 {
+            self.recorder = later.recorder;
+        }
         self.calls += later.calls;
         self.undecided += later.undecided;
         self.decisions += later.decisions;
         self.differences.extend(later.differences);
     }
 
-    /// The page: the counts, and at most `shown` differences.
-    pub fn page(&self, playbook: &str, shown: usize) -> String {
+    /// The page: the counts, what the plan does not share with what recorded the trace, and at most `shown` differences.
+    pub fn page(&self, plan: &Plan, shown: usize) -> String {
+        let playbook = &plan.playbook.name;
         let mut page = format!(
             "{} about {} compared with what `{playbook}` decides: ",
             counted(self.decisions, "decision", "decisions"),
@@ -121,6 +148,7 @@ impl ComparedDecisions {
         if self.undecided > 0 {
             let _ = write!(page, "\n{} no recorded decisions", counted(self.undecided, "call has", "calls have"));
         }
+        page += &self.recorder.as_ref().map(|recorder| of_another(recorder, plan)).unwrap_or_default();
         for one in self.differences.iter().take(shown) {
             let said = |value: &Option<Value>| value.as_ref().map_or("nothing more".to_owned(), Value::to_string);
             let (was, is) = (said(&one.recorded), said(&one.decided));
@@ -136,10 +164,31 @@ impl ComparedDecisions {
 
     /// The same for programs, with all differences.
     pub fn json(&self, playbook: &str) -> String {
-        let ComparedDecisions { calls, undecided, decisions, ref differences } = *self;
+        let ComparedDecisions { calls, undecided, decisions, ref differences, ref recorder } = *self;
+        let recorder = recorder.as_ref().map(|recorder| RecorderJson {
+            playbook: &recorder.playbook,
+            fingerprint: &recorder.fingerprint,
+            seed: recorder.seed,
+        });
         let format = "same-decisions/1";
-        crate::json::document(&ComparedJson { format, playbook, calls, undecided, decisions, differences })
+        crate::json::document(&ComparedJson { format, playbook, calls, undecided, decisions, differences, recorder })
     }
+}
+
+/// Says that the trace was recorded under another playbook or with another seed than the given one, if so.
+fn of_another(recorder: &Recorder, plan: &Plan) -> String {
+    let mut said = String::new();
+    let (was, is) = (&recorder.fingerprint, fingerprint(&plan.playbook));
+    if **was != is.to_string() {
+        let (name, was) = (&recorder.playbook, was.get(..12).unwrap_or(was));
+        let _ = write!(said, "\nthe trace was recorded under another playbook: `{name}`, fingerprint {was} (here ");
+        let _ = write!(said, "{})", is.short());
+    }
+    if let Some(seed) = plan.seed.filter(|seed| *seed != recorder.seed) {
+        let was = recorder.seed;
+        let _ = write!(said, "\nthe trace was recorded with seed {was}: seed {seed} gives only draws that it lacks");
+    }
+    said
 }
 
 /// The fields of a decision, without those that name its call.

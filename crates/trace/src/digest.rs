@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::bad_line::BadLine;
 use crate::call::{AttemptCounts, CallBuilder};
@@ -13,7 +14,7 @@ use crate::redact::RedactionRules;
 use crate::simd;
 use crate::wire;
 use crate::wire::{AnswerLine, CallLine, DispatchLine, DispatchWhat, LineParser, Listener, UnknownName};
-use playproof_engine::call::{CallTexts, Place, RecordedAnswer, RecordedCall, RecordedStep};
+use playproof_engine::call::{CallTexts, Place, RecordedAnswer, RecordedCall, RecordedStep, Recorder};
 use playproof_engine::time::Instant;
 
 /// What the lines of one piece hold, in their order.
@@ -55,6 +56,8 @@ pub enum DigestEntry {
     RunEnd(u128),
     /// What a dispatcher did with an earlier call.
     Dispatch(DispatchEntry),
+    /// What makes the decisions of the lines after it.
+    Recording(Arc<Recorder>),
 }
 
 /// What a dispatcher did with a call that is not found yet.
@@ -248,6 +251,10 @@ impl<'a> Listener<'a> for DigestListener<'_, '_> {
         self.digest.entries.push(DigestEntry::Dispatch(entry));
     }
 
+    fn recording(&mut self, recorder: Recorder) {
+        self.digest.entries.push(DigestEntry::Recording(Arc::new(recorder)));
+    }
+
     fn other(&mut self) {
         self.digest.other += 1;
     }
@@ -354,7 +361,7 @@ mod tests {
         else {
             panic!()
         };
-        assert!(std::sync::Arc::ptr_eq(one, two));
+        assert!(Arc::ptr_eq(one, two));
         assert_eq!(read.unknown_fields, 2);
     }
 }

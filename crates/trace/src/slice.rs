@@ -22,8 +22,13 @@ pub fn lines(calls: &[&RecordedCall]) -> String {
     }
     places.sort_by_key(|(line, ..)| *line);
     let mut out = TraceWriter::default();
+    let mut recorder = None;
     for (_, n, said) in places {
         let (Some(call), Some(id)) = (calls.get(n), ids.get(n)) else { continue };
+        if let Some(of_call) = call.recorder().filter(|of_call| recorder != Some(*of_call)) {
+            out.recording(of_call);
+            recorder = Some(of_call);
+        }
         match said {
             Said::Call => {
                 let parent = call.step().map(|(parent, step)| (new_id(calls, &ids, n, parent), step));
@@ -131,7 +136,9 @@ mod tests {
     use super::*;
     use crate::input::TraceInput;
     use crate::redact::RedactionRules;
-    use playproof_engine::call::{CallTexts, Place, RecordedDispatch};
+    use playproof_engine::call::{CallTexts, Place, RecordedDispatch, Recorder};
+    use std::sync::Arc;
+
     use playproof_engine::event::{Draw, Headers, KindFrom, StatusFrom};
 
     use playproof_engine::time::Duration;
@@ -171,6 +178,10 @@ mod tests {
         }
     }
 
+    fn recorder() -> Recorder {
+        Recorder { playbook: "a \"b\"".into(), fingerprint: "0f".repeat(32).into(), seed: u64::MAX }
+    }
+
     fn read(text: &str) -> Vec<RecordedCall> {
         let closed = TraceInput::own("slice", text.as_bytes()).calls(&RedactionRules::default()).unwrap();
         let mut calls: Vec<RecordedCall> = closed.into_iter().map(|closed| closed.raw().clone()).collect();
@@ -205,6 +216,7 @@ mod tests {
             cancelled: Some((Instant::from_millis(11), 11)),
             ended: Some((Instant::from_millis(12), 12)),
             decisions: vec![(12, decided.into())],
+            recorder: Some(Arc::new(recorder())),
         }));
         let third = call(Some("c3"), 8, vec![answer(AnswerTo::Attempt, 9, suspicion)]);
         let text = lines(&[&first, &second, &third]);
@@ -228,6 +240,7 @@ mod tests {
             assert_eq!(replies(was), replies(is), "{text}");
             assert_eq!(was.end().map(|end| end.0), is.end().map(|end| end.0), "{text}");
             assert_eq!(was.cancelled_at(), is.cancelled_at(), "{text}");
+            assert_eq!(was.recorder(), is.recorder(), "{text}");
         }
         assert_eq!((back[0].id(), back[1].id()), (Some("c1"), Some("call-2")));
     }

@@ -4,6 +4,7 @@ use crate::args_meaning::without_key;
 use crate::failure::{Assessment, Failure};
 use crate::json;
 use crate::origin::{Origins, SourceSpan};
+use playproof_engine::call::Recorder;
 use playproof_engine::event::{Draw, Headers, KindFrom, StatusFrom};
 use playproof_engine::time::Instant;
 use playproof_formats::text::escape_json;
@@ -171,6 +172,16 @@ impl TraceWriter {
         if let (OutputStatus::Ok, Some(text)) = (result.status, result.text) {
             self.origins.push_ok(text);
         }
+    }
+
+    /// What makes the decisions of the lines after it.
+    pub(crate) fn recording(&mut self, recorder: &Recorder) {
+        let mut object = self.begin("recording");
+        object.text("playbook", Some(&recorder.playbook));
+        object.text("fingerprint", Some(&recorder.fingerprint));
+        object.number("seed", Some(recorder.seed));
+        object.end("");
+        self.origins.push(SourceSpan::default(), "");
     }
 
     /// The caller of a call goes away.

@@ -213,6 +213,7 @@ fn find(args: &Args, plan: &Plan, redaction: &RedactionRules) -> Result<Found, F
         wanted: args.call.as_deref(),
         reading: &reading,
         beyond: MissingAnswerPolicy::Unanswered,
+        pace: None,
         redaction,
     };
     let Subject::Recorded { call, recorded, sources, .. } =

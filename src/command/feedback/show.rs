@@ -80,6 +80,7 @@ fn subject(workspace: &Workspace, project: &Project, kept: &Kept, plan: &Plan) -
         wanted: Some(&kept.feedback.call),
         reading: &ReadOptions::plain(None),
         beyond: MissingAnswerPolicy::Unanswered,
+        pace: None,
         redaction: &project.redaction,
     };
     Ok(explain::find(&search, plan)?.subject)

@@ -55,7 +55,8 @@ pub struct Args {
     pub seed: Option<u64>,
 
     /// When a call starts under a playbook whose calls share something: `causal`, as long after the calls that it followed as
-    /// recorded, or `recorded`, at its recorded time [default: recorded if the trace has decisions, else causal]
+    /// recorded, or `recorded`, at its recorded time [default: recorded under the playbook that the trace
+    /// says decided it and with `--same-decisions`, else causal]
     #[arg(long, value_name = "causal|recorded", value_parser = crate::values::word(&Pace::TABLE))]
     pub pace: Option<Pace>,
 

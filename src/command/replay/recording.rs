@@ -16,7 +16,7 @@ use crate::terminal::Terminal;
 use playproof_analysis::replay::{CallResult, Observer};
 use playproof_engine::call::Place;
 use playproof_engine::event::unnamed;
-use playproof_engine::sim::Plan;
+use playproof_engine::sim::{Pace, Plan};
 use playproof_formats::shell::Command;
 use playproof_report::decisions::{ComparedDecisions, tools_of, trace_of};
 use playproof_trace::origin::Sources;
@@ -97,7 +97,7 @@ pub fn compare(
     let observer = DecisionObserver { sources: paths.sources().clone(), total: Mutex::default() };
     let stream = Stream {
         beyond: args.beyond_tape.clone().unwrap_or_default(),
-        pace: args.pace,
+        pace: args.pace.or(Some(Pace::Recorded)),
         jobs: args.jobs,
         allow_empty: Some(args.allow_empty),
         ..Stream::of("replay", paths, &args.reading, args.given())
@@ -121,7 +121,7 @@ pub fn compare(
     }
     match args.format {
         Format::Json | Format::Jsonl => output.json(compared.json(&plan.playbook.name))?,
-        _ => output.page(&compared.page(&plan.playbook.name, SHOWN))?,
+        _ => output.page(&compared.page(plan, SHOWN))?,
     }
     Ok(if compared.differences.is_empty() { Exit::Clean } else { Exit::Found })
 }

@@ -21,7 +21,7 @@ use crate::{inputs, missing_answer, playbooks, reports};
 use playproof_analysis::replay::{FailureCounts, Replayed};
 use playproof_engine::event::{Finding, FindingSeverity, PlaybookNames};
 use playproof_engine::playbook::Tools;
-use playproof_engine::sim::Plan;
+use playproof_engine::sim::{Pace, Plan};
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::diagnostic::did_you_mean;
 use playproof_formats::playbook::Loaded;
@@ -358,6 +358,7 @@ impl Page<'_> {
         let command = Command::new("playproof explain").path(input).name(&name);
         let worst = self.args.playbooks.get(self.worst_under(&shown.first()?.detail));
         let flags = Flags::default().with("--tools", self.args.tools.as_deref()).reading(&self.args.reading);
-        Some(flags.with("--playbook", worst.map(String::as_str)).beyond(self.beyond).after(command))
+        let flags = flags.with("--playbook", worst.map(String::as_str)).beyond(self.beyond);
+        Some(flags.number("--seed", self.args.seed).with("--pace", self.args.pace.map(Pace::as_str)).after(command))
     }
 }

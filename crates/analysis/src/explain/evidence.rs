@@ -13,7 +13,6 @@ use playproof_engine::ids::AttemptNo;
 use playproof_engine::playbook::{Access, ToolFacts};
 use playproof_engine::sim::{Moment, Plan, SimulationRecord};
 use playproof_engine::time::Instant;
-use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_trace::call::{CompletedCall, is_unclear_reversal};
 use playproof_trace::origin::Sources;
 
@@ -220,7 +219,7 @@ struct BookedCall {
 /// Collects evidence over one input, call by call.
 pub struct EvidenceCollector<'a> {
     plan: &'a Plan,
-    beyond: &'a MissingAnswerPolicy,
+    options: SessionOptions<'a>,
     recording: &'a mut RecordingAnalysis,
     sessions: Sessions,
     /// The number of calls so far.
@@ -244,14 +243,14 @@ impl<'a> EvidenceCollector<'a> {
     /// inputs.
     pub fn new(
         plan: &'a Plan,
-        beyond: &'a MissingAnswerPolicy,
+        options: SessionOptions<'a>,
         recording: &'a mut RecordingAnalysis,
         book: &'a mut CallBook,
     ) -> EvidenceCollector<'a> {
         recording.begin_input();
         EvidenceCollector {
             plan,
-            beyond,
+            options,
             recording,
             sessions: Sessions::default(),
             taken: 0,
@@ -271,8 +270,7 @@ impl<'a> EvidenceCollector<'a> {
         if is_wanted && self.plan.shares_state {
             self.joined.insert(number, None);
         }
-        let options = SessionOptions { beyond: self.beyond, pace: None };
-        self.sessions.take(self.plan, options, number, closed);
+        self.sessions.take(self.plan, self.options, number, closed);
         self.note_ended();
         if self.plan.playbook.graph.is_none() || closed.raw().gate_refusal().is_none() {
             self.book.add(closed, self.plan, facts); // what a recorded gate refused was never sent

@@ -7,11 +7,10 @@ use super::evidence::{AtClose, CallBook, EvidenceCollector};
 use super::names::{CallNames, LISTED};
 use super::others::KeyOwner;
 use super::subject::Subject;
-use crate::replay::RecordingAnalysis;
+use crate::replay::{RecordingAnalysis, SessionOptions};
 use playproof_engine::fixture::Fixture;
 use playproof_engine::playbook::Access;
 use playproof_engine::sim::Plan;
-use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_trace::assemble::{AssembleOptions, FirstUses, InputLedger};
 use playproof_trace::call::CompletedCall;
 use playproof_trace::input::{ReadError, TraceInput};
@@ -33,8 +32,8 @@ pub struct CallFinder<'a> {
     pub plan: &'a Plan,
     /// The wanted call; none to take the only call.
     pub wanted: Option<Wanted<'a>>,
-    /// What answers beyond the recording.
-    pub beyond: &'a MissingAnswerPolicy,
+    /// How calls are simulated together.
+    pub options: SessionOptions<'a>,
     /// The names of the inputs; learns the origins of imported lines.
     pub sources: &'a Sources,
     found: FoundCalls,
@@ -80,13 +79,13 @@ impl<'a> CallFinder<'a> {
     pub fn new(
         plan: &'a Plan,
         wanted: Option<Wanted<'a>>,
-        beyond: &'a MissingAnswerPolicy,
+        simulated: SessionOptions<'a>,
         sources: &'a Sources,
     ) -> CallFinder<'a> {
         CallFinder {
             plan,
             wanted,
-            beyond,
+            options: simulated,
             sources,
             found: FoundCalls::default(),
             recording: RecordingAnalysis::default(),
@@ -131,13 +130,13 @@ impl<'a> CallFinder<'a> {
         options: AssembleOptions,
         redaction: &RedactionRules,
     ) -> Result<InputLedger, ReadError> {
-        let CallFinder { plan, wanted, beyond, sources, found, recording, book, keys, .. } = self;
+        let CallFinder { plan, wanted, options: simulated, sources, found, recording, book, keys, .. } = self;
         let (unclaimed_oks, skipped_lines) = (&mut self.unclaimed_oks, &mut self.skipped_lines);
         if let Some(origins) = input.origins.take() {
             sources.set_origins(number, origins);
         }
         let writes = |tool: &str| plan.facts(tool).access == Access::Write;
-        let mut observer = EvidenceCollector::new(plan, beyond, recording, book);
+        let mut observer = EvidenceCollector::new(plan, *simulated, recording, book);
         let mut kept: Vec<(bool, CompletedCall, AtClose)> = Vec::new();
         let place = u32::try_from(number).unwrap_or(u32::MAX);
         let ledger = input.each_call_after(keys, place, options, redaction, &writes, |closed| {
@@ -162,7 +161,7 @@ impl<'a> CallFinder<'a> {
                 place: Some(sources.describe(at)),
                 subject: Subject::Recorded {
                     call: Box::new(closed),
-                    beyond: beyond.clone(),
+                    beyond: simulated.beyond.clone(),
                     sources: sources.clone(),
                     recorded,
                 },

@@ -1,6 +1,7 @@
 //! Calls of small traces found and explained, as values.
 
 use super::*;
+use crate::replay::SessionOptions;
 use playproof_engine::event::{EffectClaim, GuardKind, IntentBalance, OutcomeKind, OutcomeWord};
 use playproof_engine::fixture::Fixture;
 use playproof_engine::playbook::{Access, GuardMode, ToolFacts, ToolRow, Tools};
@@ -23,6 +24,8 @@ fn plan(tools: &Tools) -> Plan {
     Plan::new(parse(Source::whole("standard", embedded("standard").unwrap())).unwrap().playbook, tools)
 }
 
+const OPTIONS: SessionOptions<'_> = SessionOptions { beyond: &MissingAnswerPolicy::Unanswered, pace: None };
+
 /// A line of run `r1`: a call `id` of `pay`, and what its answer says.
 fn line(id: &str, rest: &str) -> String {
     format!(r#"{{"run_id":"r1","call_id":"{id}","tool":"pay","args":{{"order":"o1"}},{rest}}}"#) + "\n"
@@ -36,7 +39,7 @@ fn search(traces: &[&str], wanted: Option<&str>, beyond: &MissingAnswerPolicy) -
     let names = (0..traces.len()).map(|n| format!("t{n}.jsonl"));
     let (sources, plan) = (Sources::new(names), plan(&tools()));
     let wanted = wanted.map(|name| Wanted { name, place: name });
-    let mut finder = CallFinder::new(&plan, wanted, beyond, &sources);
+    let mut finder = CallFinder::new(&plan, wanted, SessionOptions { beyond, pace: None }, &sources);
     for (n, trace) in traces.iter().enumerate() {
         let input = TraceInput::own(format!("t{n}.jsonl"), trace.as_bytes());
         finder.take_trace(n, input, AssembleOptions::default(), &RedactionRules::default()).unwrap();
@@ -138,7 +141,7 @@ fn a_call_of_a_fixture_is_found_and_its_ledger_is_the_truth() {
     let fixture: Fixture =
         playproof_formats::fixture::parse(Source::whole("f.yaml", text)).unwrap_or_else(|report| panic!("{report}"));
     let (sources, plan) = (Sources::new([]), plan(&Tools::default()));
-    let mut finder = CallFinder::new(&plan, None, &MissingAnswerPolicy::Unanswered, &sources);
+    let mut finder = CallFinder::new(&plan, None, OPTIONS, &sources);
     finder.take_fixture(0, &fixture);
     let subject = finder.finish().ok().unwrap();
     let truth = IntentBalance { effects: 1, ..IntentBalance::default() };
@@ -359,7 +362,7 @@ fn effects_under_a_key_that_the_upstream_ignores_are_counted_as_without_one() {
     let state = |trace: &str| {
         let (sources, plan) = (Sources::new(["t".to_owned()]), plan(&tools));
         let wanted = Some(Wanted { name: "b", place: "b" });
-        let mut finder = CallFinder::new(&plan, wanted, &MissingAnswerPolicy::Unanswered, &sources);
+        let mut finder = CallFinder::new(&plan, wanted, OPTIONS, &sources);
         let input = TraceInput::own("t", trace.as_bytes());
         finder.take_trace(0, input, AssembleOptions::default(), &RedactionRules::default()).unwrap();
         let subject = finder.finish().ok().unwrap();
@@ -488,7 +491,7 @@ fn a_line_that_was_skipped_may_show_what_became_of_a_call() {
     let reason = |trace: &str| {
         let (sources, plan) = (Sources::new(["t".to_owned()]), plan(&tools()));
         let wanted = Some(Wanted { name: "c", place: "c" });
-        let mut finder = CallFinder::new(&plan, wanted, &MissingAnswerPolicy::Unanswered, &sources);
+        let mut finder = CallFinder::new(&plan, wanted, OPTIONS, &sources);
         let options = AssembleOptions { skip_invalid: true, ..AssembleOptions::default() };
         finder.take_trace(0, TraceInput::own("t", trace.as_bytes()), options, &RedactionRules::default()).unwrap();
         let advice = advice(&finder.finish().ok().unwrap());

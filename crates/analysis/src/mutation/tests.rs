@@ -385,3 +385,25 @@ fn another_fact_of_a_tool_is_another_one_also_where_its_row_leaves_it_out() {
     assert_eq!(facts.len(), 5, "dropped, and each fact another");
     assert!(facts.iter().all(|facts| *facts != playbook.tools.facts("t")), "{facts:?}");
 }
+
+#[test]
+fn what_calls_share_and_the_facts_that_it_needs_have_mutants() {
+    let shares = "dedupe: { window_ms: 500 }\npermits: { max_in_flight: 2, queue: 3 }\n\
+                  tools: { t: { access: write, server: pay, key: required }, u: { access: write, keys: ignored } }\nlimits:";
+    let playbook = playbook(&SMALL.replace("limits:", shares));
+    let all = mutants(&playbook);
+    let changed = |id: &str| {
+        let mutant = all.iter().find(|mutant| mutant.id == id).unwrap_or_else(|| panic!("{id}"));
+        mutant.apply(&playbook)
+    };
+    let keys = |id: &str| changed(id).sharing.dedupe.map(|dedupe| (dedupe.window.as_millis(), dedupe.most_keys));
+    assert_eq!((keys("dedupe/window_ms-longer"), keys("dedupe/most_keys-one")), (Some((501, 100_000)), Some((500, 1))));
+    assert_eq!(changed("permits/queue-none").sharing.permits.map(|permits| permits.queue), Some(0));
+    assert_eq!((playbook.tools.server("t"), changed("tool t/server-drop").tools.server("t")), ("pay", "t"));
+    assert!(!changed("tool t/key-optional").tools.facts("t").needs_key);
+    assert!(changed("tool t/keys-other").tools.facts("t").ignores_keys);
+    assert!(!changed("tool u/keys-other").tools.facts("u").ignores_keys);
+    // Where no key is shared, only a fact that a row declares has a mutant.
+    let alone = self::playbook(&SMALL.replace("limits:", "tools: { t: { access: write } }\nlimits:"));
+    assert!(!mutants(&alone).iter().any(|mutant| mutant.id == "tool t/keys-other"));
+}

@@ -4,17 +4,19 @@
 //! tokens, all but those that may redeem one.
 #![expect(clippy::disallowed_types, reason = "a set of marks that is only asked, never iterated")]
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use foldhash::fast::FixedState;
 
 use super::facts_cache::FactsCache;
-use playproof_engine::call::RecordedCall;
+use playproof_engine::call::{RecordedCall, Recorder};
 use playproof_engine::classify::Memo;
 use playproof_engine::event::{Finding, FindingId};
 use playproof_engine::sim::{FinishedCall, Pace, Plan, Session, SessionCall, SharedHashes, SimulationRecord, StepTie};
 use playproof_engine::upstream::MissingAnswerPolicy;
+use playproof_formats::playbook::fingerprint;
 use playproof_trace::call::CompletedCall;
 use playproof_trace::call_hashes;
 use playproof_trace::hash;
@@ -31,7 +33,8 @@ const KEY: u64 = 31;
 pub struct SessionOptions<'a> {
     /// What answers beyond the recording.
     pub beyond: &'a MissingAnswerPolicy,
-    /// When recorded calls start; none: at their recorded times in a session whose first call has decisions.
+    /// When recorded calls start; none: at their recorded times in a session whose first call has decisions of this very
+    /// playbook.
     pub pace: Option<Pace>,
 }
 
@@ -46,6 +49,8 @@ pub struct Sessions {
     memo: Memo,
     facts: FactsCache,
     ended: Vec<FinishedCall>,
+    /// What recorded the dispatcher before, and whether that is the playbook.
+    recorder: Option<(Recorder, bool)>,
 }
 
 #[derive(Debug)]
@@ -67,8 +72,13 @@ impl Sessions {
         let run = closed.hashes.dispatcher;
         let joins = plan.shares_state || (plan.shares_tokens && token(closed).is_some());
         if joins {
-            let new = || Lane { session: session(options, closed.raw()), last: number };
-            let lane = self.by_lane.entry(run).or_insert_with(new);
+            let lane = match self.by_lane.entry(run) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(new) => {
+                    let pace = options.pace.unwrap_or_else(|| pace(plan, closed.raw(), &mut self.recorder));
+                    new.insert(Lane { session: session(options.beyond, pace, closed.raw()), last: number })
+                }
+            };
             let token = closed.raw().token();
             lane.session.feed(SessionCall {
                 number,
@@ -115,11 +125,23 @@ impl Sessions {
     }
 }
 
+/// The pace of the calls that follow `first`: recorded where the trace says that the playbook itself decided it. Another
+/// playbook may take longer, and pushes later calls back. `known` is what recorded the dispatcher before.
+fn pace(plan: &Plan, first: &RecordedCall, known: &mut Option<(Recorder, bool)>) -> Pace {
+    let Some(recorder) = first.recorder() else { return Pace::Causal };
+    let is_own = match known {
+        Some((last, is_own)) if last == recorder => *is_own,
+        _ => {
+            let is_own = fingerprint(&plan.playbook).to_string() == *recorder.fingerprint;
+            known.insert((recorder.clone(), is_own)).1
+        }
+    };
+    if is_own { Pace::Recorded } else { Pace::Causal }
+}
+
 /// A session for the lane of a call.
-fn session(options: SessionOptions<'_>, first: &RecordedCall) -> Session {
-    let is_decided = first.dispatch.as_ref().is_some_and(|dispatch| !dispatch.decisions.is_empty());
-    let pace = options.pace.unwrap_or(if is_decided { Pace::Recorded } else { Pace::Causal });
-    let session = Session::new(options.beyond, pace);
+fn session(beyond: &MissingAnswerPolicy, pace: Pace, first: &RecordedCall) -> Session {
+    let session = Session::new(beyond, pace);
     if first.dispatcher().is_some() { session.of_several_runs() } else { session }
 }
 

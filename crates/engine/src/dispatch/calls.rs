@@ -99,6 +99,8 @@ pub(super) struct PaidRetry {
     pub cost: Tokens,
     /// Whether it is scheduled or out.
     pub is_open: bool,
+    /// Whether it was sent: then its cost is spent, however it ends.
+    pub is_sent: bool,
 }
 
 /// Retries scheduled, by verdict, in the order of first use. The first two verdicts are stored inline: few calls have

@@ -175,6 +175,20 @@ fn a_scheduled_retry_that_is_never_sent_gives_its_cost_back() {
 }
 
 #[test]
+fn a_retry_that_was_sent_keeps_its_cost_although_its_caller_goes_away() {
+    let mut dispatcher = Dispatcher::of(budgeted(OnEmptyBudget::Stop));
+    for call in 0..2 {
+        dispatcher.call(call, other(call));
+        dispatcher.answer(call, 1, failed(TIMEOUT));
+    }
+    dispatcher.at(200).input(Input::Woken(CallId(0)));
+    dispatcher.cancel(0);
+    dispatcher.call(2, other(2));
+    dispatcher.answer(2, 1, failed(TIMEOUT));
+    assert_eq!(dispatcher.ended(2), Some(OutcomeKind::Exhausted(StopReason::RetryBudget)));
+}
+
+#[test]
 fn an_empty_budget_can_let_the_call_wait_before_it_stops() {
     let mut dispatcher = Dispatcher::of(budgeted(OnEmptyBudget::WaitAndStop));
     for call in 0..3 {

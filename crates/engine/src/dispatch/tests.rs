@@ -386,6 +386,20 @@ fn an_unexpected_answer_decides_nothing() {
 }
 
 #[test]
+fn a_late_answer_is_told_and_decides_nothing() {
+    let (book, mut machine, mut out) = (playbook(), Machine::default(), OutputBuffer::default());
+    machine.handle_input(&book, Instant::ZERO, Input::Call(CALL, keyed_write()), &mut out);
+    let (before, told) = (machine.clone(), out.events.len());
+    let attempt = AttemptNo::FIRST;
+    for (n, failed) in (1..).zip([None, Some(None)]) {
+        let late = Input::Late { call: CALL, attempt, failed, proves_end: true };
+        machine.handle_input(&book, Instant::ZERO, late, &mut out);
+        assert_eq!((&machine, out.events.len()), (&before, told + n), "{failed:?}");
+        assert!(matches!(out.events.last().map(|event| event.what), Some(Decision::LateAnswer { .. })));
+    }
+}
+
+#[test]
 fn equal_machines_have_equal_hashes_and_a_clone_is_independent() {
     let (book, mut machine, mut out) = (playbook(), Machine::default(), OutputBuffer::default());
     machine.handle_input(&book, Instant::ZERO, Input::Call(CALL, keyed_write()), &mut out);

@@ -1,6 +1,6 @@
 //! The account of an input: every line, call and answer is counted once, and the counts must balance.
 
-use crate::call::CallBuilder;
+use crate::call::{CallBuilder, CompletedCall};
 use playproof_engine::call::{RecordedAnswer, Reply};
 
 /// How many lines, calls and answers an input held, and what became of them.
@@ -56,6 +56,12 @@ pub struct InputLedger {
 }
 
 impl InputLedger {
+    /// Counts closed calls.
+    pub(super) fn count_closed(&mut self, closed: &[CompletedCall]) {
+        self.closed += closed.len() as u64;
+        self.unanswered += closed.iter().filter(|closed| closed.counts.answers == 0).count() as u64;
+    }
+
     /// Whether everything is counted once: each line has one kind, each call closed or was joined, and each answer was
     /// attached or has a reason why not.
     pub fn balances(&self) -> bool {

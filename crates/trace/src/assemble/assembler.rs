@@ -9,6 +9,7 @@
 #![expect(clippy::disallowed_types, reason = "looked up by key only, never iterated into an output")]
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 
 use foldhash::fast::FixedState;
 
@@ -30,7 +31,7 @@ use crate::digest::{AnswerEntry, Digest, DigestEntry, DispatchEntry, FirstUnknow
 use crate::hash::half;
 use crate::simd::prefetch;
 use crate::wire::UnknownName;
-use playproof_engine::call::{AnswerTo, Place, RecordedAnswer, RecordedCall, Reply};
+use playproof_engine::call::{AnswerTo, Place, RecordedAnswer, RecordedCall, Recorder, Reply};
 use playproof_engine::event::StatusFrom;
 use playproof_engine::time::Instant;
 use playproof_formats::diagnostic::Report;
@@ -69,6 +70,8 @@ pub struct Assembler<'a> {
     runs: RunTable,
     ledger: InputLedger,
     first_unknown: FirstUnknown,
+    /// What makes the decisions of the next lines.
+    recorder: Option<Arc<Recorder>>,
     reports: Vec<Report>,
 }
 
@@ -96,6 +99,7 @@ impl<'a> Assembler<'a> {
             runs: RunTable::default(),
             ledger: InputLedger::default(),
             first_unknown: FirstUnknown::default(),
+            recorder: None,
             reports: Vec::new(),
         }
     }
@@ -126,19 +130,23 @@ impl<'a> Assembler<'a> {
         let given_out = closed.len();
         self.open.prefetch(digest.entries.iter().filter_map(|entry| match entry {
             DigestEntry::Call(call) => Some(call.hashes.id),
-            DigestEntry::Answer(_) | DigestEntry::RunEnd(_) | DigestEntry::Dispatch(_) => None, // most calls are answered soon, while they are in the cache
+            _ => None, // most calls are answered soon, while they are in the cache
         }));
         for entry in digest.entries {
             match entry {
                 DigestEntry::Call(call) => self.call(call, before, closed),
                 DigestEntry::Answer(entry) => self.answer(entry, before),
                 DigestEntry::RunEnd(run) => self.run_end(run),
+                DigestEntry::Recording(recorder) => {
+                    self.ledger.dispatched += 1;
+                    self.recorder = Some(recorder);
+                }
                 DigestEntry::Dispatch(entry) => {
                     self.dispatch(entry, before).inspect_err(|_| self.ledger.end_early())?;
                 }
             }
         }
-        self.count(closed.get(given_out..).unwrap_or_default());
+        self.ledger.count_closed(closed.get(given_out..).unwrap_or_default());
         Ok(())
     }
 
@@ -171,7 +179,7 @@ impl<'a> Assembler<'a> {
         while !self.turns.is_empty() {
             self.close_next(closed);
         }
-        self.count(closed.get(given_out..).unwrap_or_default());
+        self.ledger.count_closed(closed.get(given_out..).unwrap_or_default());
         for orphan in self.early.take_all() {
             self.ledger.count_orphan(&orphan.answer);
         }
@@ -348,11 +356,10 @@ impl<'a> Assembler<'a> {
             None if entry.run == self.nameless => self.find_in_any_run(entry.id).map(|found| found.1),
             found => found,
         };
-        match dispatched::note(target.and_then(|target| self.open.get_mut(target.number)), entry) {
-            Ok(()) => self.ledger.dispatched += 1,
-            Err(bad) => self.refuse(&bad)?,
-        }
-        Ok(())
+        let open = target.and_then(|target| self.open.get_mut(target.number));
+        let noted = dispatched::note(open, entry, self.recorder.as_ref());
+        self.ledger.dispatched += u64::from(noted.is_ok());
+        noted.or_else(|bad| self.refuse(&bad))
     }
 
     /// Hides an open call from later lines: a later call took its id.
@@ -488,12 +495,6 @@ impl<'a> Assembler<'a> {
             }
         }
         closed.push(CompletedCall::new(call));
-    }
-
-    /// Counts closed calls.
-    fn count(&mut self, closed: &[CompletedCall]) {
-        self.ledger.closed += closed.len() as u64;
-        self.ledger.unanswered += closed.iter().filter(|closed| closed.counts.answers == 0).count() as u64;
     }
 }
 

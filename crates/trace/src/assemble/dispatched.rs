@@ -1,16 +1,23 @@
 //! What a dispatcher did with a call, beside the call. Refuses what cannot have happened. Finds no calls.
 
+use std::sync::Arc;
+
 use crate::assemble::open::OpenCall;
 use crate::bad_line::BadLine;
 use crate::digest::DispatchEntry;
 use crate::wire::{DispatchWhat, LineError};
+use playproof_engine::call::Recorder;
 use playproof_engine::time::Instant;
 
-/// Notes it beside its call, if that is open; the first cancellation and the first end count.
+/// Notes it beside its call, if that is open, and what decided it; the first cancellation and the first end count.
 ///
 /// # Errors
 /// A line about no open call, from before its call was made, or a cancellation of a call that had ended.
-pub fn note(open: Option<&mut OpenCall>, entry: DispatchEntry) -> Result<(), Box<BadLine>> {
+pub fn note(
+    open: Option<&mut OpenCall>,
+    entry: DispatchEntry,
+    recorder: Option<&Arc<Recorder>>,
+) -> Result<(), Box<BadLine>> {
     let open = match open {
         Some(open) => match impossible(open, &entry) {
             None => open,
@@ -30,6 +37,9 @@ pub fn note(open: Option<&mut OpenCall>, entry: DispatchEntry) -> Result<(), Box
     };
     let DispatchEntry { at, what, line, text, .. } = entry;
     let dispatch = open.built.call.dispatch.get_or_insert_default();
+    if dispatch.recorder.is_none() {
+        dispatch.recorder = recorder.cloned();
+    }
     match what {
         DispatchWhat::Cancelled => drop(dispatch.cancelled.get_or_insert((at, line))),
         DispatchWhat::Decided => dispatch.decisions.push((line, text.trim().into())),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::rules::{NameKind, REDACTED, RedactionRules};
 use crate::call::CompletedCall;
 use crate::wire::UnknownName;
-use playproof_engine::call::{CallTexts, RecordedCall, RecordedDispatch, RecordedStep, Reply};
+use playproof_engine::call::{CallTexts, RecordedCall, RecordedDispatch, RecordedStep, Recorder, Reply};
 use playproof_engine::event::{ErrorFacts, Headers};
 use playproof_formats::diagnostic::{Report, Source};
 
@@ -55,6 +55,10 @@ impl RedactionRules {
                     .iter()
                     .map(|(line, event)| (*line, self.json_under("decision", event).into()))
                     .collect(),
+                recorder: dispatch.recorder.as_deref().map(|recorder| {
+                    let playbook = self.text_under("playbook", &recorder.playbook);
+                    Arc::new(Recorder { playbook: (&*playbook).into(), ..recorder.clone() })
+                }),
                 ..*dispatch
             })
         });

@@ -1,4 +1,5 @@
-//! Lines that say what a dispatcher did. Of a decision its event, its numbers and its outcome are checked.
+//! Lines that say what a dispatcher did, and which playbook it had. Of a decision its event, its numbers and its outcome
+//! are checked.
 
 use serde_json::value::RawValue;
 
@@ -7,6 +8,7 @@ use crate::wire::fields::FieldSlices;
 use crate::wire::line::{DispatchLine, DispatchWhat, LineError};
 use crate::wire::lower::{DRAW_VALUE, LineResult, Lowering};
 use crate::wire::names::{ANSWERS, AT, AT_MS, ID, LINE_FIELDS, RUN};
+use playproof_engine::call::Recorder;
 use playproof_engine::event::{Draw, EventKind, OutcomeWord};
 use playproof_formats::diagnostic::did_you_mean;
 
@@ -24,7 +26,30 @@ struct DecisionFields<'r> {
     outcome: Option<&'r RawValue>,
 }
 
+#[derive(serde::Deserialize)]
+struct RecordingFields<'r> {
+    #[serde(borrow)]
+    playbook: Option<&'r RawValue>,
+    #[serde(borrow)]
+    fingerprint: Option<&'r RawValue>,
+    #[serde(borrow)]
+    seed: Option<&'r RawValue>,
+}
+
+/// The digits of a fingerprint.
+const FINGERPRINT: usize = 64;
+
 impl<'a> Lowering<'a> {
+    /// What a line says that a dispatcher decided.
+    #[cold]
+    pub(super) fn decision_line(self, fields: &FieldSlices<'a, LINE_FIELDS>) -> LineResult<DispatchLine<'a>> {
+        let what = match self.event()? {
+            EventKind::Outcome => DispatchWhat::Ended,
+            _ => DispatchWhat::Decided,
+        };
+        self.dispatch_line(fields, what)
+    }
+
     /// What a line says of a dispatcher and a call.
     #[cold]
     pub(super) fn dispatch_line(
@@ -55,7 +80,7 @@ impl<'a> Lowering<'a> {
 
     /// The event of a line with a decision.
     #[cold]
-    pub(super) fn event(self) -> LineResult<EventKind> {
+    fn event(self) -> LineResult<EventKind> {
         let fields: DecisionFields<'a> = serde_json::from_str(self.line).map_err(|error| self.no_object(&error))?;
         let Some(raw) = fields.event.map(RawValue::get) else {
             let message = "a `decision` needs an `event`: what was decided";
@@ -80,6 +105,29 @@ impl<'a> Lowering<'a> {
             self.known(raw, OutcomeWord::ALL.iter().map(|word| word.as_str()), message, "no such outcome")?;
         }
         Ok(event.unwrap_or(EventKind::Outcome))
+    }
+
+    /// What a `recording` line says made the decisions.
+    #[cold]
+    pub(super) fn recorder(self) -> LineResult<Recorder> {
+        let fields: RecordingFields<'a> = serde_json::from_str(self.line).map_err(|error| self.no_object(&error))?;
+        let raw = |name: &str, field: Option<&'a RawValue>| {
+            let message = format!("a `recording` needs a `{name}`: it says what made the decisions of the trace");
+            field.map(RawValue::get).ok_or_else(|| self.error("missing_field", self.whole(), message, "it is not here"))
+        };
+        let playbook = raw("playbook", fields.playbook)?;
+        let name = serde_json::from_str::<Box<str>>(playbook).ok().filter(|name| !name.is_empty());
+        let name = name.ok_or_else(|| self.wrong_type(playbook, "playbook", "the name of a playbook"))?;
+        let digits = raw("fingerprint", fields.fingerprint)?;
+        let is_digit = |digit: u8| matches!(digit, b'0'..=b'9' | b'a'..=b'f');
+        let of_playbook = |digits: &str| digits.len() == FINGERPRINT && digits.bytes().all(is_digit);
+        let fingerprint = serde_json::from_str::<Box<str>>(digits).ok().filter(|digits| of_playbook(digits));
+        let expected = "the fingerprint of a playbook: 64 digits from 0 to f";
+        let fingerprint = fingerprint.ok_or_else(|| self.wrong_type(digits, "fingerprint", expected))?;
+        let seed = raw("seed", fields.seed)?;
+        let expected = "a whole number from 0 to 18446744073709551615";
+        let seed = seed.parse::<u64>().map_err(|_| self.wrong_type(seed, "seed", expected))?;
+        Ok(Recorder { playbook: name, fingerprint, seed })
     }
 
     /// Refuses a value that is no text, or none of `words`.

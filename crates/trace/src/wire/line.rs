@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use playproof_engine::call::RecordedAnswer;
+use playproof_engine::call::{RecordedAnswer, Recorder};
 use playproof_engine::time::{Duration, Instant};
 
 /// Whether this field name suggests a line of a trace. `source` and `row` do not: many logs have them.
@@ -24,6 +24,8 @@ pub enum TraceLine<'a> {
     RunEnd(Option<Cow<'a, str>>),
     /// What a dispatcher did with an earlier call.
     Dispatch(DispatchLine<'a>),
+    /// What makes the decisions of the lines after it.
+    Recording(Recorder),
     /// A line of a type that this version does not know.
     Other,
 }
@@ -48,6 +50,8 @@ pub trait Listener<'a> {
     fn run_end(&mut self, run: Option<Cow<'a, str>>);
     /// What a dispatcher did with an earlier call.
     fn dispatch(&mut self, line: DispatchLine<'a>);
+    /// What makes the decisions of the lines after it.
+    fn recording(&mut self, recorder: Recorder);
     /// A line of a type that this version does not know.
     fn other(&mut self);
 }
@@ -71,6 +75,10 @@ impl<'a> Listener<'a> for Option<TraceLine<'a>> {
 
     fn dispatch(&mut self, line: DispatchLine<'a>) {
         *self = Some(TraceLine::Dispatch(line));
+    }
+
+    fn recording(&mut self, recorder: Recorder) {
+        *self = Some(TraceLine::Recording(recorder));
     }
 
     fn other(&mut self) {

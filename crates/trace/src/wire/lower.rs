@@ -23,7 +23,7 @@ use crate::wire::names::{
 };
 use crate::{hash, iso};
 use playproof_engine::call::{AnswerTo, Place, RecordedAnswer, Reply};
-use playproof_engine::event::{Draw, ErrorFacts, EventKind, StatusFrom};
+use playproof_engine::event::{Draw, ErrorFacts, StatusFrom};
 use playproof_engine::time::{Duration, Instant};
 use playproof_formats::diagnostic::did_you_mean;
 
@@ -75,12 +75,12 @@ impl<'a> Lowering<'a> {
                 listener.dispatch(self.dispatch_line(fields, DispatchWhat::Cancelled)?);
             }
             Some("\"decision\"") => {
-                let what = match self.event()? {
-                    EventKind::Outcome => DispatchWhat::Ended,
-                    _ => DispatchWhat::Decided,
-                };
-                listener.dispatch(self.dispatch_line(fields, what)?);
+                listener.dispatch(self.decision_line(fields)?);
                 return Ok(0); // its fields are those of an event
+            }
+            Some("\"recording\"") => {
+                listener.recording(self.recorder()?);
+                return Ok(0); // its fields are its own
             }
             Some(other) => {
                 self.text(other, "type")?;

@@ -411,6 +411,39 @@ fn lines_of_a_dispatcher_are_read() {
 }
 
 #[test]
+fn a_recording_says_what_decides_its_lines() {
+    let digits = "0123456789abcdef".repeat(4);
+    let text = |playbook: &str, fingerprint: &str, seed: &str| {
+        format!(r#"{{"type":"recording","playbook":{playbook},"fingerprint":{fingerprint},"seed":{seed},"more":[]}}"#)
+    };
+    let (quoted, most) = (format!("\"{digits}\""), u64::MAX.to_string());
+    let TraceLine::Recording(read) = line(&text("\"a b\"", &quoted, &most)) else { panic!() };
+    assert_eq!((&*read.playbook, &*read.fingerprint, read.seed), ("a b", &*digits, u64::MAX));
+    let wrong = |text: &str| {
+        let error = parse_line(text).unwrap_err();
+        (error.id, text.get(error.span).unwrap_or_default().to_owned())
+    };
+    for (name, bad) in [
+        ("playbook", "7"),
+        ("playbook", "\"\""),
+        ("fingerprint", "\"0f\""),
+        ("fingerprint", "1"),
+        ("seed", "-1"),
+        ("seed", "1.0"),
+        ("seed", "\"1\""),
+        ("seed", "18446744073709551616"),
+    ] {
+        let of = |field: &str, good: &str| if name == field { bad.to_owned() } else { good.to_owned() };
+        let text = text(&of("playbook", "\"a\""), &of("fingerprint", &quoted), &of("seed", "1"));
+        assert_eq!(wrong(&text), ("wrong_type", bad.to_owned()), "{name}");
+    }
+    for lacks in ["\"playbook\":\"a\",", "\"seed\":1,"] {
+        let text = text("\"a\"", &quoted, "1").replace(lacks, "");
+        assert_eq!(wrong(&text), ("missing_field", text.clone()));
+    }
+}
+
+#[test]
 fn impossible_draws_cancellations_and_decisions_are_underlined() {
     let wrong = |text: &str| {
         let error = parse_line(text).unwrap_err();

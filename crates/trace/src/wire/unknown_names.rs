@@ -11,7 +11,7 @@ use super::names::{ERROR_NAMES, NAMES};
 use playproof_formats::diagnostic::did_you_mean;
 
 /// The types that lines can have.
-const TYPES: [&str; 3] = ["tool_call", "tool_result", "run_end"];
+const TYPES: [&str; 6] = ["tool_call", "tool_result", "run_end", "cancel", "decision", "recording"];
 
 /// An unknown type or field.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -147,6 +147,13 @@ pub(super) fn add_tools(playbook: &Playbook, all: &mut Vec<Mutant>) {
                 playbook.tools = Tools::new(rows.collect());
             });
         }
+        if tool.server().is_some() {
+            row.add("server-drop", "each tool is a server of its own", move |playbook| {
+                let rows = playbook.tools.rows().iter().cloned().enumerate();
+                let rows = rows.map(|(at, row)| if at == n { row.of_server(None) } else { row });
+                playbook.tools = Tools::new(rows.collect());
+            });
+        }
         let mut vary = |operation: &str, what: String, other: ToolFacts| {
             row.add(operation, what, move |playbook| {
                 let mut rows: Vec<ToolRow> = playbook.tools.rows().to_vec();
@@ -156,6 +163,14 @@ pub(super) fn add_tools(playbook: &Playbook, all: &mut Vec<Mutant>) {
         };
         let timeout = facts.timeout.plus(Duration::from_millis(1));
         vary("timeout_ms-longer", format!("`timeout_ms: {timeout}`"), ToolFacts { timeout, ..facts });
+        if facts.needs_key {
+            vary("key-optional", "`key: optional`".into(), ToolFacts { needs_key: false, ..facts });
+        }
+        if facts.ignores_keys || playbook.sharing.dedupe.is_some() && facts.access == Access::Write {
+            let ignores_keys = !facts.ignores_keys;
+            let said = if ignores_keys { "ignored" } else { "honoured" };
+            vary("keys-other", format!("`keys: {said}`"), ToolFacts { ignores_keys, ..facts });
+        }
         match facts.access {
             Access::Read => {
                 vary("access-write", "`access: write`".into(), ToolFacts { access: Access::Write, ..facts });

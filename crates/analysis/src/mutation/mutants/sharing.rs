@@ -27,6 +27,8 @@ fn of_dedupe(rules: Dedupe, row: &mut MutantRow<'_>) {
     let others = [
         ("takeover_ms-drop", rules.takeover.map(|_| Dedupe { takeover: None, ..rules }), true),
         ("takeover_ms-longer", longer.map(|takeover| Dedupe { takeover, ..rules }), true),
+        ("window_ms-longer", Some(Dedupe { window: rules.window.plus(Duration::from_millis(1)), ..rules }), true),
+        ("most_keys-one", Some(Dedupe { most_keys: 1, ..rules }), rules.most_keys > 1 && rules.window > Duration::ZERO),
         ("window_ms-none", Some(Dedupe { window: Duration::ZERO, ..rules }), rules.window > Duration::ZERO),
         ("in_flight-other", Some(Dedupe { in_flight, ..rules }), true),
         ("min_key_len-longer", least.map(|min_key_len| Dedupe { min_key_len, ..rules }), true),
@@ -55,4 +57,10 @@ fn of_permits(permits: PermitLimits, row: &mut MutantRow<'_>) {
     row.add("drop", "attempts are not limited", |playbook| playbook.sharing.permits = None);
     let more = PermitLimits { max_in_flight: permits.max_in_flight.saturating_add(1), ..permits };
     row.add("more", "one more", move |playbook| playbook.sharing.permits = Some(more));
+    let (operation, what, queue) = match permits.queue {
+        0 => ("queue-one", "one call waits", 1),
+        _ => ("queue-none", "no call waits", 0),
+    };
+    let other = PermitLimits { queue, ..permits };
+    row.add(operation, what, move |playbook| playbook.sharing.permits = Some(other));
 }

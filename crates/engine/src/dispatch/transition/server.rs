@@ -104,8 +104,11 @@ impl Transition<'_> {
 
     /// The call ends, for every budget that counts calls; a retry that was never sent gives its cost back.
     pub(super) fn leave_retry_budgets(&mut self) {
-        if let Some(PaidRetry { budget, cost, is_open: true }) = self.state().paid {
-            self.purse(budget).give_back(cost);
+        if let Some(PaidRetry { budget, cost, is_open: true, is_sent }) = self.state().paid {
+            match is_sent {
+                true => self.purse(budget).on_retry_end(), // its caller went away
+                false => self.purse(budget).give_back(cost),
+            }
         }
         if std::mem::take(&mut self.state().is_counted) {
             self.each_purse(|_, purse, _, _| purse.on_call_end());
@@ -139,7 +142,7 @@ impl Transition<'_> {
         if !matches!(budget.kind, RetryBudgetKind::Throttle { .. }) {
             shared.spent_by = Some(SpentBy { call, at: now }); // failures empty a throttle, and no retry
         }
-        self.state().paid = Some(PaidRetry { budget: id, cost, is_open: true });
+        self.state().paid = Some(PaidRetry { budget: id, cost, is_open: true, is_sent: false });
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use super::Transition;
 use crate::dispatch::breaker::Blocked;
-use crate::dispatch::calls::Phase;
+use crate::dispatch::calls::{PaidRetry, Phase};
 use crate::dispatch::io::Output;
 use crate::dispatch::permits::PermitUse;
 use crate::dispatch::wait;
@@ -79,6 +79,7 @@ impl Transition<'_> {
         state.phase = Phase::InFlight(attempt);
         state.attempts = attempt.get();
         state.has_reserved = false;
+        state.paid = state.paid.map(|paid| PaidRetry { is_sent: true, ..paid });
         state.at_work = None;
         let evidence = state.evidence;
         self.emit(Decision::AttemptStarted { attempt, evidence });
