@@ -127,3 +127,65 @@ fn a_recorded_run_of_each_fixture_replays_to_the_same_decisions() {
     }
     assert!(tried >= 7, "{tried}");
 }
+
+/// A fixture of the shipped playbook whose second step is denied; `expect` is what it expects of the action.
+fn denied_fixture(expect: &str) -> String {
+    format!(
+        "format: fixture/1\ntitle: The second step is denied\nplaybooks: [steps]\n\
+         calls:\n  ship: {{ action: ship_update, args: {{ pr: 7 }}, idempotency_key: ik_7 }}\n\
+         upstream:\n  ship: {{ steps: {{ find_pr: [{{ ok: {{}} }}], post: [{{ error: {{ status: 403 }} }}], react: [{{ ok: {{}} }}] }} }}\n\
+         expect:\n  steps: {{ ship: {expect} }}\n"
+    )
+}
+
+#[test]
+fn what_a_fixture_expects_of_steps_is_compared() {
+    let place = Place::new();
+    for (expect, contradictions) in [
+        ("{ step: post, completed_steps: [find_pr], skipped: [react] }", vec![]),
+        (
+            "{ step: react, completed_steps: [post], skipped: [] }",
+            vec![
+                "ship.step: expected react, got post",
+                "ship.completed_steps: expected [post], got [find_pr]",
+                "ship.skipped: expected [], got [react]",
+            ],
+        ),
+        ("{ step: none }", vec!["ship.step: expected none, got post"]),
+    ] {
+        place.write("f.yaml", &denied_fixture(expect));
+        let ran = place.run(&["replay", "f.yaml", "--format", "json"]).exits(i32::from(!contradictions.is_empty()));
+        let json: Value = serde_json::from_str(&ran.out).expect("JSON");
+        assert_eq!(json["fixtures"][0]["playbooks"][0]["contradictions"], json!(contradictions), "{expect}");
+    }
+}
+
+#[test]
+fn an_action_or_a_step_that_no_playbook_of_the_fixture_has_is_underlined() {
+    let place = Place::new();
+    let right = denied_fixture("{ step: post }");
+    for (from, to, said) in [
+        ("action: ship_update", "action: ship_updat", "no action is called `ship_updat`"),
+        ("post: [{", "psot: [{", "no step of `ship_update` is called `psot`"),
+        (
+            ", idempotency_key",
+            ", steps: { raect: { args: {} } }, idempotency_key",
+            "step of `ship_update` is called `raect`",
+        ),
+        ("{ step: post }", "{ step: pots }", "no step of `ship_update` is called `pots`"),
+        ("{ step: post }", "{ skipped: [reactt] }", "no step of `ship_update` is called `reactt`"),
+    ] {
+        place.write("f.yaml", &right.replacen(from, to, 1));
+        let ran = place.run(&["replay", "f.yaml"]).exits(2);
+        assert!(ran.err.contains(said) && ran.err.contains("did you mean"), "{to}: {}", ran.err);
+    }
+    place.write("f.yaml", &right);
+    place.run(&["replay", "f.yaml"]).exits(0);
+    place.run(&["replay", "f.yaml", "--playbook", "standard"]).exits(0);
+    let other = right.replace("action: ship_update, args: { pr: 7 }", "tool: ship_updat").replace(
+        "{ steps: { find_pr: [{ ok: {} }], post: [{ error: { status: 403 } }], react: [{ ok: {} }] } }",
+        "[{ ok: {} }]",
+    );
+    place.write("f.yaml", &other.replace("{ step: post }", "{ why: unknown_action }"));
+    place.run(&["replay", "f.yaml"]).exits(0);
+}
