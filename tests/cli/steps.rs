@@ -189,3 +189,17 @@ fn an_action_or_a_step_that_no_playbook_of_the_fixture_has_is_underlined() {
     place.write("f.yaml", &other.replace("{ step: post }", "{ why: unknown_action }"));
     place.run(&["replay", "f.yaml"]).exits(0);
 }
+
+#[test]
+fn a_fixture_is_explained_under_its_own_playbook_and_a_step_by_its_own_tool_and_key() {
+    let place = Place::new();
+    place.write("f.yaml", &denied_fixture("{ step: post }"));
+    let page = place.run(&["explain", "f.yaml", "ship"]).exits(0).out;
+    assert!(page.contains("Its step `post` ends escalated"), "{page}");
+    let page = place.run(&["explain", "f.yaml", "ship/post"]).exits(0).out;
+    assert!(page.starts_with("1. slack.post  ship/post"), "{page}");
+    assert!(page.contains("ik_7/post"), "{page}");
+    let plain = place.run(&["explain", "f.yaml", "ship", "--playbook", "standard"]).exits(0).out;
+    assert!(!plain.contains("step"), "{plain}");
+    place.run(&["explain", "f.yaml", "ship/post", "--playbook", "standard"]).exits(2);
+}
