@@ -169,7 +169,7 @@ fn check_call(
     }
     let verdicts = verdicts.join(", ");
     if expected.next.is_some() || expected.withheld.is_some() {
-        let valid = record.valid_next.get(id.index());
+        let valid = record.valid_next.get(id.index()).and_then(Option::as_ref);
         let actions = |ids: fn(&ValidNext) -> &[ActionId]| -> String {
             let Some(valid) = valid else { return "no graph".to_owned() };
             ids(valid).iter().map(|id| plan.names.action(*id)).collect::<Vec<_>>().join(", ")

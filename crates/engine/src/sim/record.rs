@@ -26,8 +26,8 @@ pub struct SimulationRecord {
     pub events: Vec<DecisionEvent>,
     /// One for each call, in the order of the calls.
     pub outcomes: Vec<Outcome>,
-    /// Under a graph: what is valid after each call, in the order of the calls; else empty.
-    pub valid_next: Vec<ValidNext>,
+    /// Under a graph: what is valid after each call, in the order of the calls, and none for a step; else empty.
+    pub valid_next: Vec<Option<ValidNext>>,
     /// Of a gated recorded call: what the gate did to it.
     pub gate: Option<GateStep>,
     /// One for each call, in the order of the calls.

@@ -296,7 +296,7 @@ impl Session {
         let mut events = std::mem::take(&mut self.event_loop.buffer.events);
         let mut over = std::mem::take(&mut self.over);
         for (call, valid) in self.event_loop.buffer.valid_next.drain(..) {
-            self.cast.live_mut(call).record.valid_next = vec![valid];
+            self.cast.live_mut(call).record.valid_next = vec![Some(valid)];
         }
         let is_ordered = plan.playbook.graph.is_some();
         for event in events.drain(..) {
