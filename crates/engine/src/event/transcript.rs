@@ -46,6 +46,12 @@ pub struct ActionNames {
 }
 
 impl PlaybookNames {
+    /// Whether the action with this body has steps: its call is sent nowhere itself.
+    pub fn has_steps(&self, tool: &str) -> bool {
+        let mut actions = self.actions.iter().zip(&self.steps);
+        actions.any(|(action, steps)| *action.tool == *tool && !steps.is_empty())
+    }
+
     /// The verdict's name.
     pub fn verdict(&self, id: VerdictId) -> &str {
         self.verdicts.get(id.index()).map_or("?", |name| name)

@@ -17,7 +17,7 @@ use super::findings;
 use super::plan::Plan;
 use super::record::{BudgetLeft, CallTally, Errors, SimulationRecord};
 use super::scenario::{Scenario, ScenarioCall};
-use super::told;
+use super::{step_acts, told};
 
 /// Simulates scenarios one after the other, and keeps its allocations between them.
 #[derive(Debug, Default)]
@@ -254,6 +254,7 @@ impl Simulator {
         }
         debug_assert_eq!(record.outcomes.len(), calls.len(), "a call has not ended");
         record.close();
+        step_acts::of_scenario(plan, calls, record);
         findings::derive(plan, calls, record);
         told::derive(plan, calls, record, None);
     }
