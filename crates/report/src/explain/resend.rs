@@ -114,7 +114,10 @@ fn reason(reason: ResendReason, state: &UpstreamState, key: Option<&str>) -> Rea
         | ResendReason::StepsBefore
         | ResendReason::StepsUnknown
         | ResendReason::Steps => steps::reason(reason, state),
-        ResendReason::SkippedStep => no("it is a step, and its action ended before its turn", ". Whether to make the action again stands with its call"),
+        ResendReason::SkippedStep => no(
+            "it is a step, and its action ended before its turn",
+            ". Whether to make the action again stands with its call",
+        ),
         ResendReason::Processed => processed(state, a_key),
         ResendReason::Contradicted => no("the outcome claims something else than the ledger", ". Look upstream first"),
         ResendReason::OtherKey => other_key(&state.other_keys),
