@@ -61,6 +61,9 @@ pub struct Totals<'a> {
 /// A label, and what is counted under it.
 type Counter = (&'static str, fn(&Summary) -> u64);
 
+/// The same of calls that are not taken for steps.
+type OddCounter = (&'static str, fn(&OddSteps) -> OddStepCount);
+
 impl Totals<'_> {
     /// Every section that has rows.
     pub fn sections(&self) -> Vec<Section> {
@@ -197,11 +200,11 @@ impl Totals<'_> {
 
     /// Recorded calls that say that they are steps and are none, with the place of the first.
     fn odd_steps(&self) -> Vec<Row> {
-        let all: [(&str, fn(&OddSteps) -> OddStepCount); 2] = [
+        let all: [OddCounter; 2] = [
             ("calls that name a step that no action has with their tool", |odd| odd.no_step),
             ("calls that name a step of a call that is not found before them", |odd| odd.no_action),
         ];
-        let row = |(label, value): (&str, fn(&OddSteps) -> OddStepCount)| {
+        let row = |(label, value): OddCounter| {
             let firsts = self.replayed.summaries.iter().filter_map(|summary| value(&summary.odd_steps).first);
             let first = firsts.min().map_or_else(String::new, |place| match self.replayed.inputs.as_slice() {
                 [_] => format!(" (line {})", place.line),

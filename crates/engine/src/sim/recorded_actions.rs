@@ -255,7 +255,7 @@ impl RecordedActions {
         };
         if let Some(before) = before.or_else(among_known) {
             let is_same_request = before.is_keyed && key.is_some() && before.key == key;
-            acts.extend((!is_same_request).then(|| StepAct {
+            acts.extend((!is_same_request).then_some(StepAct {
                 before: Some(before.name),
                 acts_again: true,
                 ..before.act
