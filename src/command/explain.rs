@@ -13,6 +13,7 @@ use crate::{duplicate_args, files, inputs, missing_answer, playbooks};
 use playproof_analysis::explain::{CallFinder, CallNames, CandidateCall, LISTED, NotFound, Subject, Wanted};
 use playproof_analysis::recorded::Arguments;
 use playproof_analysis::replay::SessionOptions;
+use playproof_engine::fixture::Fixture;
 use playproof_engine::sim::{Pace, Plan};
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::shell::Command;
@@ -47,7 +48,8 @@ pub struct Args {
     #[arg(long, value_name = "CALL", allow_hyphen_values = true, hide = true)]
     pub call: Option<String>,
 
-    /// The playbook: a name (of `playbooks/`, else embedded) or a path [default: the project's, or standard]
+    /// The playbook: a name (of `playbooks/`, else embedded) or a path [default: the first that the fixture names, else
+    /// the project's, or standard]
     #[arg(short, long, value_name = "P")]
     pub playbook: Option<String>,
 
@@ -115,11 +117,11 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         flags.after(Command::new("playproof explain").paths(once).names(call))
     })?;
     let project = Project::find()?;
-    let asked: Vec<String> = args.playbook.iter().cloned().collect();
-    let name = playbooks::names(&asked, &project).into_iter().next().unwrap_or_default();
     let tools = playbooks::facts_said(args.tools.as_deref(), &project)?;
-    let plan = Plan::new(playbooks::load(&name)?.playbook, &tools).with_seed(args.seed);
     let paths = InputPaths::find(inputs)?;
+    let name = args.playbook.clone().or_else(|| playbook_of_fixture(paths.files(), call));
+    let name = name.unwrap_or_else(|| playbooks::name(None, &project));
+    let plan = Plan::new(playbooks::load(&name)?.playbook, &tools).with_seed(args.seed);
     let search = Search {
         command: "playproof explain",
         call_flag: None,
@@ -137,6 +139,17 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let style = Style { width: terminal.out.width, palette, arguments: Arguments::Values };
     output.page(&page(&subject, &plan, &tools, style))?;
     unread.map_or(Ok(Exit::Clean), Err)
+}
+
+/// The first playbook that the fixture with the call names, if one does.
+fn playbook_of_fixture(inputs: &[String], wanted: Option<&str>) -> Option<String> {
+    let fixtures = inputs.iter().filter(|path| inputs::is_fixture(path)).filter_map(|path| load_fixture(path).ok());
+    let has_call = |fixture: &Fixture| {
+        let steps = fixture.calls.iter().flat_map(|call| &call.steps).map(|step| &step.name);
+        let mut names = fixture.calls.iter().map(|call| &call.name).chain(steps);
+        wanted.is_none_or(|wanted| names.any(|name| name == wanted))
+    };
+    fixtures.filter(has_call).find_map(|fixture| fixture.playbooks.into_iter().next())
 }
 
 /// What helps where resends are joined and a name is not there.

@@ -159,6 +159,25 @@ impl Workspace {
         Ok(fixture::check_expected_names(self.read(path)?, name, &names)?)
     }
 
+    /// Checks that the actions and steps that fixtures name exist in the playbooks that run them.
+    ///
+    /// # Errors
+    /// Every name that no playbook has.
+    pub fn check_step_names<'f>(
+        &self,
+        fixtures: impl IntoIterator<Item = (&'f str, &'f Fixture)>,
+        used: &BTreeMap<String, Used>,
+    ) -> Result<(), Failure> {
+        let hold = |(name, fixture): (&str, &Fixture)| {
+            let playbooks = self.playbooks_of(fixture).into_iter();
+            let playbooks: Vec<_> =
+                playbooks.filter_map(|name| Some((name, &used.get(name)?.loaded.playbook))).collect();
+            Ok(fixture::check_step_names(self.read(&self.fixture_path(name))?, &playbooks)?)
+        };
+        gather(fixtures.into_iter().filter(|(_, fixture)| fixture::names_actions(fixture)).map(hold).collect())
+            .map(drop)
+    }
+
     /// The playbook of fixtures that name none.
     pub fn usual_playbook(&self) -> &str {
         &self.default.name
@@ -178,13 +197,22 @@ impl Workspace {
 /// # Errors
 /// A path that cannot be read, and everything that is wrong in it.
 pub fn load_fixture(path: &str) -> Result<Fixture, Failure> {
+    load_fixture_with_source(path).map(|(fixture, _)| fixture)
+}
+
+/// The same, with its text.
+///
+/// # Errors
+/// As [`load_fixture`].
+pub fn load_fixture_with_source(path: &str) -> Result<(Fixture, Arc<Source>), Failure> {
     let source = files::read_small(path)?;
     input_kind::expect(InputKind::Fixture, path, source.text.as_bytes())?;
     input_kind::refuse_list(path, &source.text)?;
     let root = project::root();
     let is_ours = files::real(Path::new(path)).is_some_and(|there| taken_for(&root, &there) == Some(A_FIXTURE));
     let default = if is_ours { Some(playbooks::usual(&root, &Project::find()?).name) } else { None };
-    parse(source, default.as_deref()).map_err(|report| Failure::from(report).next("playproof schema fixture"))
+    let fixture = parse(Arc::clone(&source), default.as_deref());
+    Ok((fixture.map_err(|report| Failure::from(report).next("playproof schema fixture"))?, source))
 }
 
 /// Parses a fixture; `default` is the playbook that runs it if it names none, where that is known.

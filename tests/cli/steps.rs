@@ -145,3 +145,307 @@ fn steps_of_a_foreign_log_answer_their_actions_and_one_behind_a_failed_step_is_f
     assert_eq!(stopped[0]["told"]["details"]["step"], "post");
     assert_eq!(findings(&stopped[3]), ["ran_after_failed_step"]);
 }
+
+/// A fixture of the shipped playbook whose second step is denied; `expect` is what it expects of the action.
+fn denied_fixture(expect: &str) -> String {
+    format!(
+        "format: fixture/1\ntitle: The second step is denied\nplaybooks: [steps]\n\
+         calls:\n  ship: {{ action: ship_update, args: {{ pr: 7 }}, idempotency_key: ik_7 }}\n\
+         upstream:\n  ship: {{ steps: {{ find_pr: [{{ ok: {{}} }}], post: [{{ error: {{ status: 403 }} }}], react: [{{ ok: {{}} }}] }} }}\n\
+         expect:\n  steps: {{ ship: {expect} }}\n"
+    )
+}
+
+#[test]
+fn what_a_fixture_expects_of_steps_is_compared() {
+    let place = Place::new();
+    for (expect, contradictions) in [
+        ("{ step: post, completed_steps: [find_pr], skipped: [react] }", vec![]),
+        (
+            "{ step: react, completed_steps: [post], skipped: [] }",
+            vec![
+                "ship.step: expected react, got post",
+                "ship.completed_steps: expected [post], got [find_pr]",
+                "ship.skipped: expected [], got [react]",
+            ],
+        ),
+        ("{ step: none }", vec!["ship.step: expected none, got post"]),
+    ] {
+        place.write("f.yaml", &denied_fixture(expect));
+        let ran = place.run(&["replay", "f.yaml", "--format", "json"]).exits(i32::from(!contradictions.is_empty()));
+        let json: Value = serde_json::from_str(&ran.out).expect("JSON");
+        assert_eq!(json["fixtures"][0]["playbooks"][0]["contradictions"], json!(contradictions), "{expect}");
+    }
+}
+
+#[test]
+fn an_action_or_a_step_that_no_playbook_of_the_fixture_has_is_underlined() {
+    let place = Place::new();
+    let right = denied_fixture("{ step: post }");
+    for (from, to, said) in [
+        ("action: ship_update", "action: ship_updat", "no action is called `ship_updat`"),
+        ("post: [{", "psot: [{", "no step of `ship_update` is called `psot`"),
+        (
+            ", idempotency_key",
+            ", steps: { raect: { args: {} } }, idempotency_key",
+            "step of `ship_update` is called `raect`",
+        ),
+        ("{ step: post }", "{ step: pots }", "no step of `ship_update` is called `pots`"),
+        ("{ step: post }", "{ skipped: [reactt] }", "no step of `ship_update` is called `reactt`"),
+    ] {
+        place.write("f.yaml", &right.replacen(from, to, 1));
+        let ran = place.run(&["replay", "f.yaml"]).exits(2);
+        assert!(ran.err.contains(said) && ran.err.contains("did you mean"), "{to}: {}", ran.err);
+    }
+    place.write("f.yaml", &right);
+    place.run(&["replay", "f.yaml"]).exits(0);
+    place.run(&["replay", "f.yaml", "--playbook", "standard"]).exits(0);
+    let other = right.replace("action: ship_update, args: { pr: 7 }", "tool: ship_updat").replace(
+        "{ steps: { find_pr: [{ ok: {} }], post: [{ error: { status: 403 } }], react: [{ ok: {} }] } }",
+        "[{ ok: {} }]",
+    );
+    place.write("f.yaml", &other.replace("{ step: post }", "{ why: unknown_action }"));
+    place.run(&["replay", "f.yaml"]).exits(0);
+}
+
+#[test]
+fn a_fixture_is_explained_under_its_own_playbook_and_a_step_by_its_own_tool_and_key() {
+    let place = Place::new();
+    place.write("f.yaml", &denied_fixture("{ step: post }"));
+    let page = place.run(&["explain", "f.yaml", "ship"]).exits(0).out;
+    assert!(page.contains("Its step `post` ends escalated"), "{page}");
+    let page = place.run(&["explain", "f.yaml", "ship/post"]).exits(0).out;
+    assert!(page.starts_with("1. slack.post  ship/post"), "{page}");
+    assert!(page.contains("ik_7/post"), "{page}");
+    let plain = place.run(&["explain", "f.yaml", "ship", "--playbook", "standard"]).exits(0).out;
+    assert!(!plain.contains("step"), "{plain}");
+    place.run(&["explain", "f.yaml", "ship/post", "--playbook", "standard"]).exits(2);
+}
+
+/// A call line; `of` is what it is a step of, and which.
+fn made(id: &str, tool: &str, of: Option<(&str, &str)>) -> String {
+    let mut line = json!({"type": "tool_call", "run_id": "r", "call_id": id, "tool": tool, "args": {"pr": 7}});
+    if let Some((parent, step)) = of {
+        line["parent"] = json!(parent);
+        line["step"] = json!(step);
+    }
+    format!("{line}\n")
+}
+
+/// A result line; none: ok.
+fn answered(id: &str, error: Option<Value>) -> String {
+    let mut line = json!({"type": "tool_result", "run_id": "r", "call_id": id, "status": "ok"});
+    if let Some(error) = error {
+        line["status"] = json!("error");
+        line["error"] = error;
+    }
+    format!("{line}\n")
+}
+
+fn busy() -> Option<Value> {
+    Some(json!({"status": 429, "message": "Too many requests"}))
+}
+
+fn timeout() -> Option<Value> {
+    Some(json!({"kind": "timeout", "message": "no answer within 5000 ms"}))
+}
+
+/// A call of a step with its answer.
+fn step(id: &str, tool: &str, of: (&str, &str), error: Option<Value>) -> String {
+    made(id, tool, Some(of)) + &answered(id, error)
+}
+
+/// What `explain` says of a call under the shipped playbook, its lines joined.
+fn explained(trace: &str, call: &str) -> String {
+    let place = Place::new();
+    place.write("t.jsonl", trace);
+    let out = place.run(&["explain", "t.jsonl", call, "--playbook", "steps"]).exits(0).out;
+    out.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn retriable(call: &Value) -> &Value {
+    &call["told"]["retriable"]
+}
+
+#[test]
+fn a_recorded_step_that_the_playbook_skips_counts_for_its_action() {
+    let busy_action = made("a", "ship_update", None) + &step("s1", "github.find_pr", ("a", "find_pr"), busy());
+    let page = explained(&busy_action, "r#1");
+    assert!(page.contains("send again? Yes") && page.contains("not done: `post`, `react`"), "{page}");
+    assert_eq!(retriable(&replayed(&busy_action, "steps")[0]), &json!(true), "nothing speaks against it");
+
+    let posted = busy_action.clone() + &step("s2", "slack.post", ("a", "post"), None);
+    let page = explained(&posted, "r#1");
+    assert!(page.contains("The effect is there: step `post` (r#3) was answered with ok, although"), "{page}");
+    assert!(page.contains("not done: `react`."), "{page}");
+    assert!(
+        page.contains("send again? No, because step `post` (r#3) has acted, although the playbook skips it"),
+        "{page}"
+    );
+    let calls = replayed(&posted, "steps");
+    assert_eq!((retriable(&calls[0]), &calls[0]["effect"]), (&json!(false), &json!("unknown")));
+
+    let maybe = busy_action.clone() + &step("s2", "slack.post", ("a", "post"), timeout());
+    let page = explained(&maybe, "r#1");
+    assert!(page.contains("send again? No, because step `post` (r#3) may have acted"), "{page}");
+    let of_step = explained(&maybe, "r#3");
+    assert!(of_step.contains("send again? No") && !of_step.contains("it is a step"), "{of_step}");
+    assert_eq!(retriable(&replayed(&maybe, "steps")[0]), &json!(false));
+
+    // A step that did nothing, and one that is idempotent, let the action be made again.
+    let denied = busy_action.clone() + &step("s2", "slack.post", ("a", "post"), Some(json!({"status": 403})));
+    assert!(explained(&denied, "r#1").contains("send again? Yes"));
+    assert_eq!(retriable(&replayed(&denied, "steps")[0]), &json!(true));
+    let reacted = busy_action + &step("s3", "slack.react", ("a", "react"), None);
+    assert_eq!(retriable(&replayed(&reacted, "steps")[0]), &json!(true));
+    assert!(explained(&reacted, "r#1").contains("send again? Only after a look at each step"));
+}
+
+#[test]
+fn a_step_of_an_identical_action_before_speaks_against_another_one() {
+    let first = |post: Option<Value>| {
+        made("a", "ship_update", None)
+            + &step("s1", "github.find_pr", ("a", "find_pr"), None)
+            + &step("s2", "slack.post", ("a", "post"), post)
+            + &step("s3", "slack.react", ("a", "react"), busy())
+    };
+    let second = made("b", "ship_update", None) + &step("t1", "github.find_pr", ("b", "find_pr"), busy());
+    let both = first(None) + &second;
+    let page = explained(&both, "r#5");
+    assert!(page.contains("No, because r#1 is the same action, and its step `post` (r#3) has acted"), "{page}");
+    let calls = replayed(&both, "steps");
+    let of = |id: &str| calls.iter().find(|call| call["id"] == id).expect("the call").clone();
+    assert_eq!(retriable(&of("b")), &json!(false));
+
+    let other = both.replacen(r#""call_id":"b","run_id":"r""#, r#""call_id":"b","run_id":"q""#, 1);
+    let other = if other == both {
+        both.replace(r#"{"args":{"pr":7},"call_id":"b""#, r#"{"args":{"pr":8},"call_id":"b""#)
+    } else {
+        other
+    };
+    assert_ne!(other, both, "another request");
+    let denied = first(Some(json!({"status": 403}))) + &second;
+    let calls = replayed(&denied, "steps");
+    let of = |id: &str| calls.iter().find(|call| call["id"] == id).expect("the call").clone();
+    assert_eq!(retriable(&of("b")), &json!(true), "nothing was posted");
+    assert!(explained(&denied, "r#5").contains("send again? Yes"));
+}
+
+#[test]
+fn an_action_without_an_answer_of_a_step_claims_no_less_than_its_recorded_steps() {
+    let again = made("a", "ship_update", None)
+        + &step("s1", "github.find_pr", ("a", "find_pr"), timeout())
+        + &step("s1b", "github.find_pr", ("a", "find_pr"), None);
+    let posted = again.clone() + &step("s2", "slack.post", ("a", "post"), None);
+    let calls = replayed(&posted, "steps");
+    assert_eq!((&calls[0]["outcome"], &calls[0]["effect"]), (&json!("undetermined"), &json!("unknown")));
+    assert_eq!(findings(&calls[0]), ["undetermined"]);
+    assert!(explained(&posted, "r#1").contains("send again? No, because step `post` (r#4) has acted"));
+    let page = explained(&again, "r#1");
+    assert!(page.contains("send again? Yes"), "{page}");
+    assert_eq!(replayed(&again, "steps")[0]["effect"], "not_applied");
+}
+
+#[test]
+fn a_step_after_the_caller_went_away_is_an_effect_that_nobody_waits_for() {
+    let timed = |line: String, at: u64| {
+        let mut line: Value = serde_json::from_str(&line).expect("JSON");
+        line["at_ms"] = json!(at);
+        format!("{line}\n")
+    };
+    let begun = timed(made("a", "ship_update", None), 0)
+        + &timed(made("s1", "github.find_pr", Some(("a", "find_pr"))), 0)
+        + &timed(answered("s1", None), 10)
+        + &timed(json!({"type": "cancel", "run_id": "r", "call_id": "a"}).to_string(), 15);
+    let posted =
+        begun.clone() + &timed(made("s2", "slack.post", Some(("a", "post"))), 20) + &timed(answered("s2", None), 30);
+    let calls = replayed(&posted, "steps");
+    assert_eq!((&calls[0]["outcome"], &calls[0]["effect"]), (&json!("cancelled"), &json!("unknown")));
+    assert_eq!(findings(&calls[0]), ["abandoned"]);
+    let page = explained(&posted, "r#1");
+    assert!(page.contains("The effect is there") && page.contains("it reads the upstream's state first"), "{page}");
+    assert!(page.contains("send again? No"), "{page}");
+    let calls = replayed(&begun, "steps");
+    assert_eq!((&calls[0]["effect"], findings(&calls[0])), (&json!("not_applied"), vec![]));
+    assert!(explained(&begun, "r#1").contains("Nobody: the caller went away"));
+}
+
+#[test]
+fn an_action_whose_steps_are_not_recorded_may_have_acted() {
+    let alone = made("a", "ship_update", None) + &answered("a", None);
+    let page = explained(&alone, "r#1");
+    assert!(
+        page.contains("Unknown: nothing is known of `find_pr`, `post`, `react`, and `post` may have acted."),
+        "{page}"
+    );
+    assert!(page.contains("send again? No, because nothing is known of"), "{page}");
+    let reads = made("a", "review", None) + &answered("a", None);
+    assert!(explained(&reads, "r#1").contains("send again? Yes"));
+
+    let without_run = |line: String| {
+        let mut line: Value = serde_json::from_str(&line).expect("JSON");
+        line.as_object_mut().expect("an object").remove("run_id");
+        format!("{line}\n")
+    };
+    let trace = alone + &without_run(made("s1", "github.find_pr", Some(("a", "find_pr"))));
+    let place = Place::new();
+    place.write("t.jsonl", &trace);
+    let out = place.run(&["replay", "t.jsonl", "--playbook", "steps"]).out;
+    let words = out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("name a step of a call that is not found before them (line 3) 1"), "{out}");
+    place.run(&["replay", "t.jsonl", "--playbook", "steps", "--strict"]).exits(3);
+}
+
+#[test]
+fn a_call_of_another_tool_or_of_an_unknown_step_is_not_taken_for_a_step() {
+    let begun = made("a", "ship_update", None) + &step("s1", "github.find_pr", ("a", "find_pr"), None);
+    let other = begun.clone()
+        + &step("x", "slack.erase_all", ("a", "post"), None)
+        + &step("s2", "slack.post", ("a", "psot"), None)
+        + &step("s2b", "slack.post", ("a", "post"), busy());
+    let calls = replayed(&other, "steps");
+    let of = |id: &str| calls.iter().find(|call| call["id"] == id).expect("the call").clone();
+    assert_eq!(of("a")["steps"][1]["outcome"], "deprecated", "the step itself was busy");
+    assert_ne!(of("s2")["outcome"], "skipped", "it is no step");
+    assert_eq!(retriable(&of("a")), &json!(false), "what names the action as its parent may have acted for it");
+    let place = Place::new();
+    place.write("t.jsonl", &other);
+    let out = place.run(&["replay", "t.jsonl", "--playbook", "steps"]).out;
+    let words = out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("name a step that no action has with their tool (line 4) 2"), "{out}");
+    let json = place.run(&["replay", "t.jsonl", "--playbook", "steps", "--format", "json"]).out;
+    let json: Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(json["playbooks"][0]["not_taken_for_steps"], json!({"no_step": 2, "no_action": 0}));
+    place.write("t.jsonl", &(begun + &step("s2", "slack.post", ("a", "post"), None)));
+    let out = place.run(&["replay", "t.jsonl", "--playbook", "steps"]).out;
+    assert!(!out.contains("name a step"), "{out}");
+}
+
+#[test]
+fn the_time_of_a_caller_is_no_time_of_an_upstream() {
+    let line = |mut line: Value, at: u64| {
+        line["run_id"] = json!("r");
+        line["at_ms"] = json!(at);
+        format!("{line}\n")
+    };
+    let call = |id: &str, tool: &str| json!({"type": "tool_call", "call_id": id, "tool": tool, "args": {"pr": 7}});
+    let mut find = call("s", "github.find_pr");
+    find["parent"] = json!("a");
+    find["step"] = json!("find_pr");
+    let ok = |id: &str| json!({"type": "tool_result", "call_id": id, "status": "ok"});
+    let trace = |find_took: u64| {
+        line(call("a", "ship_update"), 0)
+            + &line(find.clone(), 1)
+            + &line(ok("s"), 1 + find_took)
+            + &line(ok("a"), 60_000)
+    };
+    let calls = replayed(&trace(10), "steps");
+    assert!(!findings(&calls[0]).contains(&"over_timeout"), "{:?}", calls[0]);
+    let calls = replayed(&trace(40_000), "steps");
+    assert!(!findings(&calls[0]).contains(&"over_timeout") && findings(&calls[1]).contains(&"over_timeout"));
+    let place = Place::new();
+    place.write("t.jsonl", &trace(10));
+    let json = place.run(&["replay", "t.jsonl", "--playbook", "steps", "--format", "json"]).out;
+    let json: Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(json["playbooks"][0]["upstream_calls_recorded"], 1);
+}

@@ -265,7 +265,13 @@ fn effect(claim: EffectClaim, run: &RunView<'_>, recorded: Option<&RecordedCall>
     if run.transcript.steps_of(run.call).is_some() {
         return format!("{claims}, by its steps");
     }
+    let sends_nothing = |call: &RecordedCall| run.transcript.names.has_steps(call.tool()) && call.step().is_none();
+    if recorded.is_some_and(sends_nothing) {
+        return claims;
+    }
+    let was_skipped = run.outcome().is_some_and(|outcome| outcome.kind == OutcomeKind::Skipped);
     match (run.intent, recorded) {
+        (_, None) if was_skipped => claims, // another call may have this intent
         (None, _) => format!("{claims} (a read)"),
         (Some(_), Some(recorded)) if ProvedEffects::of(recorded).all_taken_back() && run.truth().modelled == 0 => {
             format!("{claims}; taken back")

@@ -1,7 +1,7 @@
 //! The summary of a replay as sections of rows, for whatever page: recorded beside every playbook.
 //! Rows in which nothing was counted are left out. Draws nothing.
 
-use playproof_analysis::replay::{GraphCounts, Percentiles, Refusals, Replayed, Summary};
+use playproof_analysis::replay::{GraphCounts, OddStepCount, OddSteps, Percentiles, Refusals, Replayed, Summary};
 use playproof_engine::event::{AdmissionRefusal, EffectClaim, FindingBy, FindingKind, OutcomeWord, PlaybookNames};
 use playproof_engine::time::Duration;
 
@@ -61,6 +61,9 @@ pub struct Totals<'a> {
 /// A label, and what is counted under it.
 type Counter = (&'static str, fn(&Summary) -> u64);
 
+/// The same of calls that are not taken for steps.
+type OddCounter = (&'static str, fn(&OddSteps) -> OddStepCount);
+
 impl Totals<'_> {
     /// Every section that has rows.
     pub fn sections(&self) -> Vec<Section> {
@@ -73,6 +76,7 @@ impl Totals<'_> {
             ("Delay added per call, ms", self.delays()),
             ("Upstream calls per call", self.requests()),
             ("Graph", self.graph()),
+            ("Steps", self.odd_steps()),
         ];
         let sections = all.into_iter().map(|(title, rows)| Section { title, rows });
         sections.filter(|section| !section.rows.is_empty()).collect()
@@ -192,6 +196,26 @@ impl Totals<'_> {
         }));
         rows.retain(is_said);
         rows
+    }
+
+    /// Recorded calls that say that they are steps and are none, with the place of the first.
+    fn odd_steps(&self) -> Vec<Row> {
+        let all: [OddCounter; 2] = [
+            ("calls that name a step that no action has with their tool", |odd| odd.no_step),
+            ("calls that name a step of a call that is not found before them", |odd| odd.no_action),
+        ];
+        let row = |(label, value): OddCounter| {
+            let firsts = self.replayed.summaries.iter().filter_map(|summary| value(&summary.odd_steps).first);
+            let first = firsts.min().map_or_else(String::new, |place| match self.replayed.inputs.as_slice() {
+                [_] => format!(" (line {})", place.line),
+                inputs => {
+                    let input = usize::try_from(place.input).ok().and_then(|n| inputs.get(n));
+                    format!(" ({}:{})", input.map_or("?", |input| &input.name), place.line)
+                }
+            });
+            self.row(&format!("{label}{first}"), |summary| counted(value(&summary.odd_steps).calls))
+        };
+        all.into_iter().map(row).filter(is_said).collect()
     }
 
     fn findings(&self) -> Vec<Row> {

@@ -14,12 +14,13 @@ use crate::input_paths::InputPaths;
 use crate::output::Output;
 use crate::project::Project;
 use crate::terminal::Terminal;
-use crate::workspace::load_fixture;
+use crate::workspace::load_fixture_with_source;
 use crate::{duplicate_args, inputs, playbooks, reports};
 use playproof_analysis::recorded::Arguments;
 use playproof_engine::fixture::Fixture;
 use playproof_engine::playbook::Tools;
 use playproof_engine::sim::Plan;
+use playproof_formats::fixture::{check_step_names, names_actions};
 use playproof_formats::playbook::Loaded;
 use playproof_formats::shell::Command;
 use playproof_report::block::Style;
@@ -130,10 +131,14 @@ fn run_fixture(
     }
     let (mut loaded, mut places): (Vec<LoadedFixture<'_>>, Vec<Vec<Loaded>>) = Default::default();
     for path in paths {
-        let fixture = load_fixture(path)?;
+        let (fixture, source) = load_fixture_with_source(path)?;
         let own = if args.playbooks.is_empty() { &fixture.playbooks } else { &args.playbooks };
         let names = playbooks::names(own, project);
         let (plans, with_places) = plans(&names, tools, args.seed)?;
+        if args.playbooks.is_empty() && names_actions(&fixture) {
+            let run_by: Vec<_> = with_places.iter().map(|one| (&*one.playbook.name, &one.playbook)).collect();
+            check_step_names(source, &run_by)?;
+        }
         places.push(with_places);
         loaded.push((path, fixture, names.into_iter().zip(plans).collect::<Vec<_>>()));
     }

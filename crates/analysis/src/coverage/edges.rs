@@ -34,7 +34,7 @@ pub(super) fn taken(
                 targets.insert(Target::Edge { from, to });
             }
             Decision::Outcome(_) => {
-                if let Some(valid) = record.valid_next.get(event.call.index()) {
+                if let Some(Some(valid)) = record.valid_next.get(event.call.index()) {
                     positions.insert(call.run, valid.position);
                 }
             }

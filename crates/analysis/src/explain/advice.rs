@@ -1,13 +1,14 @@
 //! The advice on a call: the state of the upstream, who acts next, and whether to send again. All three rest on one
 //! `UpstreamState`; `ResendReason::of` alone decides whether the answer is yes.
 
+use super::action_steps;
 use super::others::OtherCall;
 use super::subject::{Simulation, Subject};
 use super::upstream_state::{Basis, Distrust, EffectState, Surplus, SurplusDoubt, UpstreamState};
 use playproof_engine::event::{
-    AdmissionRefusal, EffectClaim, IntentDoubt, Outcome, OutcomeKind, OutcomeWord, RequestKind, StepsEnd, StopReason,
+    AdmissionRefusal, EffectClaim, IntentDoubt, Outcome, OutcomeKind, OutcomeWord, RequestKind, StopReason,
 };
-use playproof_engine::ids::{QueueId, StepId};
+use playproof_engine::ids::QueueId;
 use playproof_engine::playbook::{Access, ToolFacts};
 use playproof_engine::sim::Plan;
 
@@ -159,6 +160,12 @@ pub enum ResendReason {
     StepsRead,
     /// No: a step that has acted, or may have, would be done again.
     StepsAct,
+    /// No: the same of a step that is recorded, and that the playbook does not have made.
+    StepsMade,
+    /// No: a step of an identical action before it has acted, or may have.
+    StepsBefore,
+    /// No: a step that is not recorded may have acted.
+    StepsUnknown,
     /// Perhaps: what became of each step decides.
     Steps,
     /// No: it is a step, and its action ended before its turn.
@@ -169,7 +176,13 @@ impl Advice {
     /// The advice on how a subject ended.
     pub fn of(subject: &Subject, plan: &Plan, simulation: &Simulation, outcome: &Outcome) -> Advice {
         if let Some(steps) = simulation.steps() {
-            return Advice::of_action(plan, simulation, outcome, &steps);
+            let (state, reason) = action_steps::advise(plan, simulation, outcome, &steps);
+            return Advice {
+                check: None,
+                next: next(outcome, simulation.facts, &state),
+                resend: ResendAdvice { person: queue(outcome), not_now: outcome.kind.shared_stop(), reason },
+                state,
+            };
         }
         let state = UpstreamState::of(subject, plan, simulation, outcome);
         let is_keyed = subject.key().is_some() && !simulation.facts.ignores_keys;
@@ -181,38 +194,6 @@ impl Advice {
         };
         Advice {
             check: check(simulation.facts, outcome, &state),
-            next: next(outcome, simulation.facts, &state),
-            resend: ResendAdvice { person: queue(outcome), not_now: outcome.kind.shared_stop(), reason },
-            state,
-        }
-    }
-}
-
-impl Advice {
-    /// The advice on an action with steps. What each did upstream stands with its own call.
-    fn of_action(plan: &Plan, simulation: &Simulation, outcome: &Outcome, steps: &StepsEnd) -> Advice {
-        let known = match outcome.claim {
-            EffectClaim::Applied => EffectState::Done,
-            EffectClaim::NotApplied => EffectState::NotDone,
-            EffectClaim::Unknown => EffectState::MaybeDone,
-        };
-        let names = |ids: &[StepId]| ids.iter().map(|id| plan.names.step(steps.action, *id).to_owned()).collect();
-        let failed = steps.failed.map(|id| plan.names.step(steps.action, id).to_owned());
-        let basis = Basis::Steps(names(&steps.completed), failed, names(&steps.skipped));
-        let state = UpstreamState::new(known, basis);
-        let action = plan.playbook.actions.get(steps.action.index());
-        let mut had_turn = steps.completed.iter().chain(&steps.failed);
-        let reads = |id: &StepId| {
-            let step = action.and_then(|action| action.steps.get(id.index()));
-            step.is_some_and(|step| plan.facts(&step.tool).access == Access::Read)
-        };
-        let reason = match had_turn.all(reads) {
-            true => ResendReason::StepsRead,
-            false if steps.acts_again => ResendReason::StepsAct,
-            false => ResendReason::Steps,
-        };
-        Advice {
-            check: None,
             next: next(outcome, simulation.facts, &state),
             resend: ResendAdvice { person: queue(outcome), not_now: outcome.kind.shared_stop(), reason },
             state,
@@ -237,7 +218,8 @@ impl ResendReason {
         let refused = match ended {
             OutcomeKind::Refused(CircuitOpen | QueueFull | KeyInFlight) => Some(ResendReason::RefusedForNow),
             OutcomeKind::Refused(_) => Some(ResendReason::Refused),
-            OutcomeKind::Skipped => Some(ResendReason::SkippedStep),
+            // One that may have acted, as recorded, is like any other write.
+            OutcomeKind::Skipped if is_read || state.known == EffectState::NotDone => Some(ResendReason::SkippedStep),
             _ => None,
         };
         match state.known {

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::others::{OtherCall, OtherName, Relation, RequestIdentity, UpstreamSaid};
-use crate::replay::{Judges, RecordingAnalysis, SentIn, SessionOptions, Sessions, finding, judge_attempts};
+use crate::replay::{Judges, RecordingAnalysis, SentIn, SessionOptions, Sessions, finding, has_steps, judge_attempts};
 use playproof_engine::call::{AnswerTo, Place, RecordedAnswer, RecordedCall, Reply};
 use playproof_engine::classify::{KnownFailures, Signal, keyed_for};
 use playproof_engine::event::{EffectClaim, Finding, FindingId};
@@ -275,7 +275,7 @@ impl<'a> EvidenceCollector<'a> {
         if self.plan.playbook.graph.is_none() || closed.raw().gate_refusal().is_none() {
             self.book.add(closed, self.plan, facts); // what a recorded gate refused was never sent
         }
-        if is_wanted {
+        if is_wanted && !has_steps(closed.raw(), Some(self.plan)) {
             let (plans, mut known) = (std::slice::from_ref(self.plan), KnownFailures::default());
             judge_attempts(closed, facts, &mut Judges::new(plans, &mut known), &mut findings);
         }

@@ -102,18 +102,27 @@ impl<'a> CallFinder<'a> {
         self.unread_inputs += 1;
     }
 
-    /// Takes the calls of a fixture.
+    /// Takes the calls of a fixture, and those of its steps that the playbook has.
     pub fn take_fixture(&mut self, number: usize, fixture: &Fixture) {
-        let names = fixture.calls.iter().map(|call| &call.name);
-        let steps = fixture.calls.iter().flat_map(|call| &call.steps).map(|step| &step.name);
-        for (name, is_step) in names.map(|name| (name, false)).chain(steps.map(|name| (name, true))) {
+        let calls = fixture.calls.iter().map(|call| (&call.name, &*call.tool, false));
+        let steps = fixture.calls.iter().flat_map(|call| call.steps.iter().map(move |step| (call, step)));
+        let steps = steps.filter_map(|(call, step)| {
+            let action = self.plan.playbook.action_named(&call.tool).filter(|_| call.is_action)?;
+            let known = action.steps.iter().find(|known| *known.name == *step.step)?;
+            Some((&step.name, &*known.tool, true))
+        });
+        for (name, tool, is_step) in calls.chain(steps) {
             self.found.names.remember(name);
             if self.wanted.map_or(!is_step, |wanted| wanted.name == *name) {
                 self.found.keep(self.wanted.is_some(), || CandidateCall {
                     input: number,
                     reference: name.clone(),
                     place: None,
-                    subject: Subject::Fixture { fixture: Box::new(fixture.clone()), name: name.clone() },
+                    subject: Subject::Fixture {
+                        fixture: Box::new(fixture.clone()),
+                        name: name.clone(),
+                        tool: tool.to_owned(),
+                    },
                 });
             }
         }

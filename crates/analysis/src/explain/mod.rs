@@ -1,6 +1,7 @@
 //! Explains one call under a playbook: finds it, lists each step, tells the upstream's state, and simulates it again
 //! without each rule and guard involved.
 
+mod action_steps;
 mod advice;
 mod counterfactual;
 mod evidence;
@@ -16,6 +17,7 @@ mod subject;
 mod tests;
 mod upstream_state;
 
+pub use action_steps::StepsShown;
 pub use advice::{Actor, Advice, ManualCheck, PlannerStart, ResendAdvice, ResendReason};
 pub use counterfactual::{Counterfactual, OutcomeDifference, PlaybookChange};
 pub use evidence::{AnswerEvidence, InRun, ProvedEffects, RecordingEvidence};

@@ -136,7 +136,9 @@ fn fixtures() -> impl Strategy<Value = Fixture> {
 }
 
 fn subject(fixture: &Fixture, name: &str) -> Subject {
-    Subject::Fixture { fixture: Box::new(fixture.clone()), name: name.to_owned() }
+    let call = fixture.calls.iter().find(|call| call.name == name);
+    let tool = call.map(|call| call.tool.clone()).unwrap_or_default();
+    Subject::Fixture { fixture: Box::new(fixture.clone()), name: name.to_owned(), tool }
 }
 
 const RESENT: &str = "resent";

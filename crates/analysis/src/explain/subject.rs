@@ -5,7 +5,7 @@ use playproof_engine::event::{
     Decision, Finding, FindingBy, FindingId, Intent, IntentBalance, LedgerEntry, LedgerKind, Outcome, StepsEnd,
     Transcript, unnamed,
 };
-use playproof_engine::fixture::{Fixture, FixtureCall};
+use playproof_engine::fixture::{Fixture, FixtureCall, FixtureStep};
 use playproof_engine::ids::CallId;
 use playproof_engine::playbook::ToolFacts;
 use playproof_engine::sim::{CallTally, Plan, Scenario, ScenarioCall, SimulationRecord, Simulator};
@@ -33,6 +33,8 @@ pub enum Subject {
         fixture: Box<Fixture>,
         /// The call's name.
         name: String,
+        /// The name of its tool, or of its action.
+        tool: String,
     },
 }
 
@@ -90,7 +92,7 @@ impl Subject {
                 let findings = recorded.findings.iter().chain(own).copied().collect();
                 Simulation { record, call: CallId(0), calls: vec![call.shown().reference()], facts, intent, findings }
             }
-            Subject::Fixture { fixture, name } => {
+            Subject::Fixture { fixture, name, .. } => {
                 let scenario = Scenario::of_fixture(fixture, plan);
                 let record = simulator.run_fixture(plan, &scenario).clone();
                 let place = scenario.calls.iter().position(|call| call.name == name).unwrap_or(0);
@@ -120,7 +122,7 @@ impl Subject {
     pub fn tool(&self) -> &str {
         match self {
             Subject::Recorded { call, .. } => call.shown().tool(),
-            Subject::Fixture { .. } => self.written().map_or("", |call| &call.tool),
+            Subject::Fixture { tool, .. } => tool,
         }
     }
 
@@ -144,7 +146,10 @@ impl Subject {
     pub fn key(&self) -> Option<&str> {
         match self {
             Subject::Recorded { call, .. } => call.shown().key(),
-            Subject::Fixture { .. } => self.written()?.key.as_deref(),
+            Subject::Fixture { .. } => match self.written_step() {
+                Some(step) => step.key.as_deref(),
+                None => self.written()?.key.as_deref(),
+            },
         }
     }
 
@@ -156,10 +161,24 @@ impl Subject {
         }
     }
 
-    /// The call as its fixture has it.
+    /// The arguments as its fixture has them.
+    pub fn written_args(&self) -> Option<&str> {
+        match self.written_step() {
+            Some(step) => Some(&step.args),
+            None => Some(&self.written()?.args),
+        }
+    }
+
+    /// The step of a call that it is, as its fixture has it.
+    fn written_step(&self) -> Option<&FixtureStep> {
+        let Subject::Fixture { name, .. } = self else { return None };
+        self.written()?.steps.iter().find(|step| step.name == *name)
+    }
+
+    /// The call as its fixture has it; of a step, that of its action.
     pub fn written(&self) -> Option<&FixtureCall> {
         match self {
-            Subject::Fixture { fixture, name } => {
+            Subject::Fixture { fixture, name, .. } => {
                 let is = |call: &&FixtureCall| call.name == *name || call.steps.iter().any(|step| step.name == *name);
                 fixture.calls.iter().find(is)
             }

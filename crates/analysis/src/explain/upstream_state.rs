@@ -1,6 +1,7 @@
 //! The state of the upstream, as far as it is known: from a fixture's ledger, or from a recording. All recorded answers
 //! count, also those that the playbook would not have requested; modelled answers prove nothing.
 
+use super::action_steps::StepsShown;
 use super::evidence::AnswerEvidence;
 use super::others::{KeyOwner, OtherCall, OtherName, Relation, UpstreamSaid, others_of};
 use super::subject::{Simulation, Subject};
@@ -151,8 +152,8 @@ pub enum Basis {
     KeyReversed,
     /// Unknown: the key was sent before with other arguments, so that its answers may belong to this call.
     KeyOfAnother(OtherName),
-    /// The steps of an action that are done, the one that ended it, and those that are not done.
-    Steps(Vec<String>, Option<String>, Vec<String>),
+    /// What became of the steps of an action.
+    Steps(Box<StepsShown>),
     /// Unknown: these other calls may have acted, or this call.
     Unknown(Vec<OtherCall>, OwnEffect),
 }

@@ -25,7 +25,10 @@ pub fn burr(text: &str) -> Result<Draft, NotABurrGraph> {
     let edge = |tool: &str| DraftEdge { tool: tool.to_owned(), runs: None };
     let mut draft = Draft {
         entry: vec![edge(known(name(&read, "entrypoint")?)?)],
-        actions: actions.iter().map(|tool| DraftAction { tool: (*tool).to_owned(), next: Vec::new() }).collect(),
+        actions: actions
+            .iter()
+            .map(|tool| DraftAction { tool: (*tool).to_owned(), steps: Vec::new(), next: Vec::new() })
+            .collect(),
         ..Draft::default()
     };
     for transition in list(&read, "transitions")? {

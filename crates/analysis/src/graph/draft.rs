@@ -1,11 +1,12 @@
 //! A graph from recorded calls: an edge for every call that was made from where its run was, failed ones too. A run is at its
-//! last call that succeeded. Writes nothing.
+//! last call that succeeded; an action with recorded steps did if each of its steps did. Writes nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::replay::{CallResult, Observer};
 use playproof_engine::call::Reply;
 use playproof_engine::event::AdmissionRefusal;
+use playproof_trace::call_hashes::id_hash;
 
 /// A graph that is drafted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,6 +28,8 @@ pub struct Draft {
 pub struct DraftAction {
     /// Its tool.
     pub tool: String,
+    /// Its steps with their tools, in the order in which they were seen first.
+    pub steps: Vec<(String, String)>,
     /// What may follow it, in the order in which that was seen first.
     pub next: Vec<DraftEdge>,
 }
@@ -45,10 +48,53 @@ pub struct DraftEdge {
 pub struct DraftedCall {
     /// Its run.
     pub run: u128,
+    /// A hash of its id, if it has one.
+    pub id: Option<u128>,
+    /// If it says that it is a step: a hash of the id of its action's call, and its name.
+    pub step: Option<(u128, String)>,
     /// Its tool.
     pub tool: String,
     /// Whether it did its action.
     pub succeeded: bool,
+}
+
+/// The calls of steps, by those of their actions.
+#[derive(Debug, Default)]
+struct SeenSteps {
+    /// By the tool of the action: its steps with their tools.
+    steps: BTreeMap<String, Vec<(String, String)>>,
+    /// By the id of an action's call: whether the last call of each of its steps did it.
+    done: BTreeMap<u128, BTreeMap<(String, String), bool>>,
+}
+
+impl SeenSteps {
+    /// Takes the steps out of all calls. A step whose action is not there before it is a call like any other.
+    fn take(calls: impl IntoIterator<Item = DraftedCall>) -> (SeenSteps, Vec<DraftedCall>) {
+        let (mut seen, mut actions) = (SeenSteps::default(), BTreeMap::new());
+        let mut others = Vec::new();
+        for call in calls {
+            let of = call.step.as_ref().and_then(|(parent, name)| Some((*parent, name, actions.get(parent)?)));
+            let Some((parent, name, action)) = of else {
+                call.id.filter(|_| call.step.is_none()).map(|id| actions.insert(id, call.tool.clone()));
+                others.push(call);
+                continue;
+            };
+            let step = (name.clone(), call.tool);
+            let steps = seen.steps.entry(String::clone(action)).or_default();
+            if !steps.iter().any(|(known, _)| *known == step.0) {
+                steps.push(step.clone());
+            }
+            seen.done.entry(parent).or_default().insert(step, call.succeeded);
+        }
+        (seen, others)
+    }
+
+    /// Whether a call did its action.
+    fn succeeded(&self, call: &DraftedCall) -> bool {
+        let Some(steps) = self.steps.get(&call.tool) else { return call.succeeded };
+        let done = call.id.and_then(|id| self.done.get(&id));
+        done.is_some_and(|done| steps.iter().all(|step| done.get(step) == Some(&true)))
+    }
 }
 
 /// Collects the calls of a replay.
@@ -71,6 +117,8 @@ impl Observer for Drafter {
         let run = result.run();
         part.push(DraftedCall {
             run,
+            id: call.id().map(|id| id_hash(run, id)),
+            step: call.step().map(|(parent, step)| (id_hash(run, parent), step.to_owned())),
             tool: result.call.tool().to_owned(),
             succeeded: succeeded && !call.key_is_reused && !call.key_is_reversed,
         });
@@ -94,7 +142,10 @@ impl Draft {
         let (mut tools, mut numbers) = (Vec::new(), BTreeMap::new());
         let mut runs: BTreeMap<u128, (Option<usize>, BTreeSet<SeenEdge>)> = BTreeMap::new();
         let mut seen = SeenEdges::default();
-        for DraftedCall { run, tool, succeeded } in calls {
+        let (mut steps, calls) = SeenSteps::take(calls);
+        for call in calls {
+            let succeeded = steps.succeeded(&call);
+            let DraftedCall { run, tool, .. } = call;
             let number = *numbers.entry(tool.clone()).or_insert_with(|| {
                 tools.push(tool);
                 tools.len() - 1
@@ -112,14 +163,18 @@ impl Draft {
                 *position = Some(number);
             }
         }
-        seen.into_draft(&tools, runs.len() as u64, min_runs)
+        let mut draft = seen.into_draft(&tools, runs.len() as u64, min_runs);
+        for action in &mut draft.actions {
+            action.steps = steps.steps.remove(&action.tool).unwrap_or_default();
+        }
+        draft
     }
 }
 
 impl SeenEdges {
     fn into_draft(self, tools: &[String], runs: u64, min_runs: u64) -> Draft {
         let name = |number: usize| tools.get(number).cloned().unwrap_or_default();
-        let actions = tools.iter().map(|tool| DraftAction { tool: tool.clone(), next: Vec::new() });
+        let actions = tools.iter().map(|tool| DraftAction { tool: tool.clone(), steps: Vec::new(), next: Vec::new() });
         let mut draft = Draft { actions: actions.collect(), runs: Some(runs), ..Draft::default() };
         for edge in self.order {
             let count = self.runs.get(&edge).copied().unwrap_or_default();
@@ -143,11 +198,39 @@ mod tests {
     use super::*;
 
     fn call(run: u128, tool: &str, succeeded: bool) -> DraftedCall {
-        DraftedCall { run, tool: tool.to_owned(), succeeded }
+        DraftedCall { run, id: None, step: None, tool: tool.to_owned(), succeeded }
     }
 
     fn names(edges: &[DraftEdge]) -> Vec<(&str, u64)> {
         edges.iter().map(|edge| (edge.tool.as_str(), edge.runs.unwrap_or_default())).collect()
+    }
+
+    #[test]
+    fn a_step_is_part_of_its_action_and_a_run_is_at_an_action_whose_steps_are_done() {
+        let action = |run, id| DraftedCall { id: Some(id), ..call(run, "ship", true) };
+        let step = |run, parent, name: &str, succeeded| DraftedCall {
+            step: Some((parent, name.to_owned())),
+            ..call(run, &format!("tool.{name}"), succeeded)
+        };
+        let calls = [
+            action(1, 10),
+            step(1, 10, "find", true),
+            step(1, 10, "post", true),
+            call(1, "close", true),
+            action(2, 20),
+            step(2, 20, "find", true),
+            step(2, 20, "post", false),
+            call(2, "cancel", true),
+            step(3, 99, "find", true),
+        ];
+        let draft = Draft::of_calls(calls, 1);
+        let tools: Vec<&str> = draft.actions.iter().map(|action| action.tool.as_str()).collect();
+        assert_eq!(tools, ["ship", "close", "cancel", "tool.find"], "one step has no action");
+        let steps: Vec<&str> = draft.actions[0].steps.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(steps, ["find", "post"]);
+        assert_eq!(names(&draft.actions[0].next), [("close", 1)]);
+        assert_eq!(names(&draft.entry), [("ship", 2), ("cancel", 1), ("tool.find", 1)], "its second step failed");
+        assert!(draft.actions[1..].iter().all(|action| action.steps.is_empty()));
     }
 
     #[test]

@@ -36,10 +36,8 @@ impl Observer for Historian {
 
     fn on_call(&self, result: &CallResult<'_>, part: &mut Vec<HistoryStep>) {
         let (Some(plan), Some(record)) = (result.plans.first(), result.records().next()) else { return };
-        let (Some(outcome), Some(valid)) = (record.outcomes.first(), record.valid_next.first()) else { return };
-        if plan.has_steps && record.gate.is_none() && result.call.step().is_some() {
-            return; // a step is no move of its run: its action is
-        }
+        // A step is no move of its run: its action is.
+        let (Some(outcome), Some(Some(valid))) = (record.outcomes.first(), record.valid_next.first()) else { return };
         let refused = record.events.iter().find_map(|event| match event.what {
             Decision::Refused { why, .. } => Some(why),
             _ => None,

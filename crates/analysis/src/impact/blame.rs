@@ -141,7 +141,7 @@ fn named(row: &str) -> Vec<String> {
 
 /// The action at which the run is after a refused call; none: it has not begun.
 fn position<'a>(ran: CallRun<'a>) -> Option<&'a str> {
-    let position = ran.record.valid_next.first()?.position?;
+    let position = ran.record.valid_next.first()?.as_ref()?.position?;
     Some(ran.plan.names.action(position))
 }
 

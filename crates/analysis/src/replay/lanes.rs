@@ -164,8 +164,17 @@ fn tie(plan: &Plan, closed: &CompletedCall) -> StepTie {
     let (call, hashes) = (closed.raw(), &closed.hashes);
     match call.step() {
         _ if !plan.has_steps => StepTie::None,
-        Some((parent, _)) => StepTie::Step(call_hashes::id_hash(hashes.run, parent)),
-        None if call.id().is_some() && !plan.steps_of(call.tool()).is_empty() => StepTie::Action(hashes.id),
+        Some((parent, step)) => {
+            let id = call_hashes::id_hash(hashes.run, parent);
+            let mut steps = plan.playbook.actions.iter().flat_map(|action| &action.steps);
+            match steps.any(|known| *known.name == *step && *known.tool == *call.tool()) {
+                true => StepTie::Step(id),
+                false => StepTie::NoStep(id),
+            }
+        }
+        None if call.id().is_some() && !plan.steps_of(call.tool()).is_empty() => {
+            StepTie::Action { id: hashes.id, same: hashes.request, key: call.is_keyed().then_some(hashes.key) }
+        }
         None => StepTie::None,
     }
 }

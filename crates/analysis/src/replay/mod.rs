@@ -14,6 +14,7 @@ mod hidden_intent;
 mod io;
 mod lanes;
 mod message_template;
+mod odd_steps;
 mod open_actions;
 mod pipeline;
 mod possible_duplicates;
@@ -41,8 +42,10 @@ pub use hidden_intent::SentIn;
 pub use io::{InputAccount, Inputs, Observer, ReplayError, ReplayOptions, Replayed, UnreadInput};
 pub use lanes::{SessionOptions, Sessions};
 pub use message_template::{MessageTemplates, has_predicate, head, write_template};
+pub use odd_steps::{OddStepCount, OddSteps};
 pub use possible_duplicates::PossibleDuplicates;
 pub use recorded::RecordingAnalysis;
+pub use step_order::has_steps;
 pub use summary::{Effects, FindingCounts, Summary};
 
 pub use playproof_trace::digest::FirstUnknown;

@@ -151,7 +151,7 @@ impl RecordingAnalysis {
         self.outages.take(closed, plans.first()).map(&mut findings);
         self.open_actions.take(closed, facts, plans).map(&mut findings);
         self.step_order.take(closed, plans).map(&mut findings);
-        if has_steps(closed, plans.first()) {
+        if has_steps(closed.raw(), plans.first()) {
             self.known = known_failures;
             return; // it is sent nowhere itself: its steps are compared
         }

@@ -29,6 +29,7 @@ use super::io::{InputAccount, Inputs, Observer, ReplayOptions, UnreadInput};
 use super::lanes::{Lanes, NumberedCall};
 use super::message_template::MessageTemplates;
 use super::recorded::RecordingAnalysis;
+use super::step_order::has_steps;
 use super::summary::{FindingCounts, Summary};
 
 /// The number of calls after which jointly simulated calls are merged into the order.
@@ -333,7 +334,9 @@ impl<'a, W: Observer> Stages<'a, W> {
                 }
             }
         }
+        // What a harness made of the steps of an action is no attempt: each step is judged.
         if let Some(&facts) = facts.first()
+            && !has_steps(call, self.plans.first())
             && attempts::judge(closed, facts, &mut Judges::new(self.plans, known), findings)
         {
             done.resent.add(closed.shown().tool(), 1);

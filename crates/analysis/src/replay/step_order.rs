@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
 
-use playproof_engine::call::Reply;
+use playproof_engine::call::{RecordedCall, Reply};
 use playproof_engine::event::{Finding, FindingId};
 use playproof_engine::sim::{Moment, Plan};
 use playproof_trace::call::CompletedCall;
@@ -22,8 +22,7 @@ const MOST: usize = 65_536;
 pub(super) struct StepOrder(HashMap<u128, (Box<str>, Moment), FixedState>);
 
 /// Whether a call is one of an action with steps.
-pub(super) fn has_steps(closed: &CompletedCall, plan: Option<&Plan>) -> bool {
-    let call = closed.raw();
+pub fn has_steps(call: &RecordedCall, plan: Option<&Plan>) -> bool {
     plan.is_some_and(|plan| plan.has_steps && call.step().is_none() && !plan.steps_of(call.tool()).is_empty())
 }
 

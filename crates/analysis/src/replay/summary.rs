@@ -13,6 +13,8 @@ use super::counts::Counts;
 use super::distribution::Distribution;
 use super::graph_counts::GraphCounts;
 use super::message_template::MessageTemplates;
+use super::odd_steps::OddSteps;
+use super::step_order::has_steps;
 
 /// How often each finding was seen, recorded or by the playbook: the calls that show it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -114,6 +116,8 @@ pub struct Summary {
     pub suspected: Counts,
     /// What the graph did; none: the playbook has none.
     pub graph: Option<GraphCounts>,
+    /// Calls that say that they are steps and are none.
+    pub odd_steps: OddSteps,
 }
 
 /// The attempts that a dispatcher recorded of a call; none: it recorded no decision. A call may have none: it was refused,
@@ -148,7 +152,8 @@ impl Summary {
         templates: &mut MessageTemplates,
     ) {
         self.calls += 1;
-        self.add_recorded(call);
+        self.add_recorded(plan, call);
+        record.odd_step.into_iter().for_each(|why| self.odd_steps.add(why, call.place));
         if let (Some(outcome), Some(tally)) = (record.outcomes.first(), record.tallies.first()) {
             self.add_outcome(outcome.kind, outcome.claim);
             self.added_delay = self.added_delay.plus(tally.added_delay);
@@ -168,7 +173,7 @@ impl Summary {
         }
     }
 
-    fn add_recorded(&mut self, call: &RecordedCall) {
+    fn add_recorded(&mut self, plan: &Plan, call: &RecordedCall) {
         let (mut failed, mut attempts) = (0, 0);
         for (number, answer) in call.attempts() {
             attempts = u64::from(number.get()); // those without an answer were sent too
@@ -184,8 +189,11 @@ impl Summary {
                 AnswerTo::Refresh | AnswerTo::Reversal => others += 1,
             }
         }
-        // Without a dispatcher's word, a call without an answer was sent once.
-        let requests = others + attempts.max(started(call).unwrap_or(1));
+        // Without a dispatcher's word, a call without an answer was sent once. An action with steps is sent nowhere.
+        let requests = match has_steps(call, Some(plan)) {
+            true => 0,
+            false => others + attempts.max(started(call).unwrap_or(1)),
+        };
         self.requests_recorded += requests;
         self.requests_recorded_of_calls.add(requests);
     }
@@ -272,6 +280,7 @@ impl Summary {
         add_all(&mut self.undetermined, &later.undetermined);
         self.suspected_calls += later.suspected_calls;
         self.suspected.merge(&later.suspected);
+        self.odd_steps.merge(&later.odd_steps);
         if let (Some(graph), Some(later)) = (&mut self.graph, &later.graph) {
             graph.merge(later);
         }

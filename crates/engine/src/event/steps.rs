@@ -1,6 +1,6 @@
 //! How the steps of an action went, read from the events of its call.
 
-use super::decision::{Decision, DecisionEvent};
+use super::decision::{Decision, DecisionEvent, OutcomeWord};
 use crate::ids::{ActionId, StepId, VerdictId};
 
 /// How the steps of an action went. What is done stays done: no step is undone.
@@ -16,6 +16,8 @@ pub struct StepsEnd {
     pub verdict: Option<VerdictId>,
     /// The steps that are not done because of it.
     pub skipped: Vec<StepId>,
+    /// Whether nothing is known of that step: it is not recorded, or a fixture has no script for it.
+    pub is_unknown: bool,
     /// Whether a repetition of the action could act again: a write among the steps that had their turn has acted or may
     /// have, and can be repeated neither by itself nor by its key.
     pub acts_again: bool,
@@ -35,11 +37,13 @@ impl StepsEnd {
                 failed: None,
                 verdict: None,
                 skipped: Vec::new(),
+                is_unknown: false,
                 acts_again: false,
             });
             match event.what {
-                Decision::StepEnded { step, ended, verdict, acts_again, .. } => {
+                Decision::StepEnded { step, ended, verdict, attempts, acts_again, .. } => {
                     end.acts_again |= acts_again;
+                    end.is_unknown = ended == OutcomeWord::Undetermined && attempts == 0;
                     match ended.completes_step() {
                         true => end.completed.push(step),
                         false => (end.failed, end.verdict) = (Some(step), verdict),

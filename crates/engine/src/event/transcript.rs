@@ -46,6 +46,12 @@ pub struct ActionNames {
 }
 
 impl PlaybookNames {
+    /// Whether the action with this body has steps: its call is sent nowhere itself.
+    pub fn has_steps(&self, tool: &str) -> bool {
+        let mut actions = self.actions.iter().zip(&self.steps);
+        actions.any(|(action, steps)| *action.tool == *tool && !steps.is_empty())
+    }
+
     /// The verdict's name.
     pub fn verdict(&self, id: VerdictId) -> &str {
         self.verdicts.get(id.index()).map_or("?", |name| name)
@@ -119,7 +125,7 @@ pub struct Transcript<'a> {
     /// By `CallId`.
     pub outcomes: &'a [Outcome],
     /// Under a graph, by `CallId`: what is valid after each call; else empty.
-    pub valid_next: &'a [ValidNext],
+    pub valid_next: &'a [Option<ValidNext>],
     /// In the order in which effects landed.
     pub ledger: &'a [LedgerEntry],
     /// By `ErrorId`.
@@ -161,9 +167,9 @@ impl<'a> Transcript<'a> {
         Told::of_call(self.told, call)
     }
 
-    /// What is valid after a call; none: its playbook has no graph.
+    /// What is valid after a call; none: its playbook has no graph, or it is a step.
     pub fn valid_after(&self, call: CallId) -> Option<&'a ValidNext> {
-        self.valid_next.get(call.index())
+        self.valid_next.get(call.index())?.as_ref()
     }
 
     /// How the steps of a call went; none: it has no steps, or none of them had its turn.

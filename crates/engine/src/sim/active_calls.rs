@@ -95,7 +95,8 @@ impl CallSource for SessionCalls {
         let Some(Some(live)) = self.live.get(action.index()) else { return StepSource::Missing };
         let ActiveCall { number, call, .. } = &**live;
         let Some(named) = plan.steps_of(call.tool()).get(step.index()) else { return StepSource::Missing };
-        let turn = Turn { action, step, name: Arc::clone(&named.name), since: now };
+        let (name, tool) = (Arc::clone(&named.name), Arc::clone(&named.tool));
+        let turn = Turn { action, step, name, tool, since: now };
         match self.actions.ask(*number, turn) {
             Asked::Came(call, at) => StepSource::Starts(self.begin_step(call, Some(action), step, at), None),
             Asked::Awaited => StepSource::Awaited,
@@ -190,7 +191,7 @@ impl ActiveCall {
         let outcome = self.record.outcome()?;
         let error = outcome.last_error.and_then(|error| self.errors.get(error));
         let call = ScenarioCall::recorded(&self.call, self.facts, &MissingAnswerPolicy::Unanswered);
-        told::of_events(plan, &call, CallId(0), outcome, error.as_deref(), &self.record.events)
+        told::of_events(plan, &call, CallId(0), outcome, error.as_deref(), &self.record.events, false)
     }
 
     /// Converts a moment of the simulation to the time of the recording: the call may have started later than recorded.

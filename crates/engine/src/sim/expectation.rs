@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::dispatch::Purse;
-use crate::event::{Decision, EffectClaim, FindingId, Outcome, OutcomeKind, ValidNext};
+use crate::event::{Decision, EffectClaim, FindingId, Outcome, OutcomeKind, StepsEnd, ValidNext};
 use crate::fixture::{Expect, ExpectCall};
-use crate::ids::{ActionId, CallId};
+use crate::ids::{ActionId, CallId, StepId};
 use crate::playbook::BudgetScope;
 use crate::time::Instant;
 
@@ -169,7 +169,7 @@ fn check_call(
     }
     let verdicts = verdicts.join(", ");
     if expected.next.is_some() || expected.withheld.is_some() {
-        let valid = record.valid_next.get(id.index());
+        let valid = record.valid_next.get(id.index()).and_then(Option::as_ref);
         let actions = |ids: fn(&ValidNext) -> &[ActionId]| -> String {
             let Some(valid) = valid else { return "no graph".to_owned() };
             ids(valid).iter().map(|id| plan.names.action(*id)).collect::<Vec<_>>().join(", ")
@@ -179,6 +179,20 @@ fn check_call(
         check.holds("withheld", withheld, &actions(|valid| &valid.withheld));
     }
     check.holds("verdicts", expected.verdicts.as_ref().map(|verdicts| verdicts.join(", ")), &verdicts);
+    check_steps(check, expected, plan, StepsEnd::of(record.events_of(id)).as_ref());
+}
+
+/// The step that ended an action, and those that are done and not done. A call without steps has none of them.
+fn check_steps(check: &mut ExpectationCheck<'_>, expected: &ExpectCall, plan: &Plan, end: Option<&StepsEnd>) {
+    let failed = end.and_then(|end| Some(plan.names.step(end.action, end.failed?)));
+    check.holds("step", expected.step.as_deref(), &failed.unwrap_or("none"));
+    let actual = |ids: fn(&StepsEnd) -> &[StepId]| -> String {
+        let names = end.into_iter().flat_map(|end| ids(end).iter().map(|id| plan.names.step(end.action, *id)));
+        format!("[{}]", names.collect::<Vec<_>>().join(", "))
+    };
+    let wanted = |names: &Option<Vec<String>>| names.as_ref().map(|names| format!("[{}]", names.join(", ")));
+    check.holds("completed_steps", wanted(&expected.completed_steps), &actual(|end| &end.completed));
+    check.holds("skipped", wanted(&expected.skipped), &actual(|end| &end.skipped));
 }
 
 /// Every named finding is required; an empty list requires that there are none.

@@ -38,11 +38,29 @@ fn add_all(plan: &Plan, calls: &[ScenarioCall<'_>], record: &SimulationRecord, f
         repeats::of_fixture(plan, calls, record, |call| net.of_call(call).effects, findings);
         amplification::of_fixture(plan, calls, record, findings);
     }
-    for (n, call) in calls.iter().enumerate().filter(|(_, call)| !call.has_steps(plan)) {
+    for (n, call) in calls.iter().enumerate() {
         let id = CallId::at(n);
+        if call.has_steps(plan) {
+            findings.extend(of_action(id, call, record));
+            continue;
+        }
         let course = CallTrajectory::of(plan, id, call, record);
         findings.extend(CallReview { call, id, record, net: &net, course }.all());
     }
+}
+
+/// The findings of an action with steps: what else its steps show stands with their own calls.
+fn of_action(id: CallId, call: &ScenarioCall<'_>, record: &SimulationRecord) -> Option<Finding> {
+    let outcome = record.outcomes.get(id.index())?;
+    let found = match outcome.kind {
+        OutcomeKind::Undetermined(_) => FindingId::Undetermined,
+        // A step that was cancelled itself has the finding.
+        OutcomeKind::Cancelled if record.step_acts.iter().any(|act| act.call == id && act.before.is_none()) => {
+            FindingId::Abandoned
+        }
+        _ => return None,
+    };
+    Some(call.facts.weigh(Finding::new(found, FindingBy::Playbook, id, 1)))
 }
 
 /// The net effects of the ledger, by intent and by call, and which calls made the effects of an intent.

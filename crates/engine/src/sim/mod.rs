@@ -23,6 +23,7 @@ mod session_steps;
 #[cfg(test)]
 mod sharing_tests;
 mod simulator;
+mod step_acts;
 #[cfg(test)]
 mod tests;
 mod told;
@@ -33,11 +34,12 @@ pub use gate_account::{GateAct, GateStep};
 pub use meaning::FailureMeaning;
 pub use pace::Pace;
 pub use plan::{GateJudgement, Plan, Reserved};
-pub use record::{BudgetLeft, CallTally, OffTape, SimulationRecord};
+pub use record::{BudgetLeft, CallTally, OddStep, OffTape, SimulationRecord};
 pub use recording::Recording;
 pub use repeats::{Evidence, MOST_IDENTICAL_CALLS, Moment, RepeatedCall, Repeats, acts_again};
 pub use scenario::{Scenario, ScenarioCall};
 pub use session::{FinishedCall, Session};
 pub use session_call::{SessionCall, SharedHashes, StepTie};
 pub use simulator::Simulator;
+pub use step_acts::{StepAct, unknown_steps};
 pub use told::{FailedEnd, told};

@@ -18,6 +18,7 @@ use crate::time::Duration;
 use crate::upstream::Ledger;
 
 use super::gate_account::{GateStep, gate_refusal, recorded_refusal};
+use super::step_acts::StepAct;
 
 /// The result of one simulation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,10 +27,14 @@ pub struct SimulationRecord {
     pub events: Vec<DecisionEvent>,
     /// One for each call, in the order of the calls.
     pub outcomes: Vec<Outcome>,
-    /// Under a graph: what is valid after each call, in the order of the calls; else empty.
-    pub valid_next: Vec<ValidNext>,
+    /// Under a graph: what is valid after each call, in the order of the calls, and none for a step; else empty.
+    pub valid_next: Vec<Option<ValidNext>>,
     /// Of a gated recorded call: what the gate did to it.
     pub gate: Option<GateStep>,
+    /// Of actions: steps that have acted, or may have, beside those of the events.
+    pub step_acts: Vec<StepAct>,
+    /// Of a recorded call that says that it is a step: why it is none.
+    pub odd_step: Option<OddStep>,
     /// One for each call, in the order of the calls.
     pub tallies: Vec<CallTally>,
     /// The upstream's ledger.
@@ -50,6 +55,15 @@ pub struct SimulationRecord {
     /// them.
     pub budgets: Vec<BudgetLeft>,
     by_call: EventsByCall,
+}
+
+/// Why a recorded call that says that it is a step is none: it is a call like any other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OddStep {
+    /// No call before it has the id that it names, and is one of an action with steps.
+    NoAction,
+    /// No action has a step of this name with this tool.
+    NoStep,
 }
 
 /// What a retry budget has left.

@@ -21,7 +21,7 @@ use super::plan::Plan;
 use super::record::{CallTally, Errors, SimulationRecord};
 use super::scenario::ScenarioCall;
 use super::session_call::SessionCall;
-use super::told;
+use super::{step_acts, told};
 
 /// The calls of one dispatcher under one playbook.
 #[derive(Debug, Default)]
@@ -144,6 +144,7 @@ impl Session {
     /// Simulates all remaining events; calls that are fed later start later.
     pub fn finish(&mut self, plan: &Plan, memo: &mut Memo) {
         self.run(plan, memo, true);
+        self.close_complete(plan);
         self.watermark = self.watermark.max(self.event_loop.now());
     }
 
@@ -296,7 +297,7 @@ impl Session {
         let mut events = std::mem::take(&mut self.event_loop.buffer.events);
         let mut over = std::mem::take(&mut self.over);
         for (call, valid) in self.event_loop.buffer.valid_next.drain(..) {
-            self.cast.live_mut(call).record.valid_next = vec![valid];
+            self.cast.live_mut(call).record.valid_next = vec![Some(valid)];
         }
         let is_ordered = plan.playbook.graph.is_some();
         for event in events.drain(..) {
@@ -322,9 +323,10 @@ impl Session {
         }
         for call in ended.drain(..) {
             if !self.event_loop.awaits(call) {
-                self.close(plan, call); // else when no event for it is left
+                self.close_or_keep(plan, call); // else when no event for it is left
             }
         }
+        self.close_complete(plan);
         (self.event_loop.quiet, self.over) = (ended, over); // as above
     }
 
@@ -421,7 +423,7 @@ impl Session {
         }
     }
 
-    fn close(&mut self, plan: &Plan, call: CallId) {
+    pub(super) fn close(&mut self, plan: &Plan, call: CallId) {
         if self.event_loop.machine.take_outcome(call).is_none() {
             return;
         }
@@ -447,6 +449,9 @@ impl Session {
         upstream.swap_ledger(&mut record.ledger);
         record.close();
         let alone = [ScenarioCall { step, ..ScenarioCall::recorded(&call, facts, &self.cast.beyond) }];
+        if alone[0].has_steps(plan) {
+            step_acts::add(plan, self.cast.actions.close(plan, number, &record), &mut record);
+        }
         findings::derive(plan, &alone, &mut record);
         if let Some(requests) = amplified {
             record.findings.push(amplification::found(FindingBy::Playbook, CallId(0), requests));

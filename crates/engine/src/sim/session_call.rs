@@ -28,10 +28,19 @@ pub enum StepTie {
     /// Nothing.
     #[default]
     None,
-    /// It is one; with a hash of its id.
-    Action(u128),
+    /// It is one.
+    Action {
+        /// A hash of its id.
+        id: u128,
+        /// A hash of what identical calls of the action share.
+        same: u128,
+        /// A hash of its key.
+        key: Option<u128>,
+    },
     /// It is a step of the call whose id has this hash.
     Step(u128),
+    /// It says that it is one, and no action has this step with its tool.
+    NoStep(u128),
 }
 
 /// Hashes of what a call may share with others, and its name for them.

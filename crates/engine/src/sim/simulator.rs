@@ -17,7 +17,7 @@ use super::findings;
 use super::plan::Plan;
 use super::record::{BudgetLeft, CallTally, Errors, SimulationRecord};
 use super::scenario::{Scenario, ScenarioCall};
-use super::told;
+use super::{step_acts, told};
 
 /// Simulates scenarios one after the other, and keeps its allocations between them.
 #[derive(Debug, Default)]
@@ -246,10 +246,15 @@ impl Simulator {
         // The machine has all calls, and the queue is empty: each call has ended, so that outcome n belongs to call n.
         record.outcomes.extend((0..calls.len()).filter_map(|n| event_loop.machine.outcome(CallId::at(n))));
         let mut valid_next = std::mem::take(&mut event_loop.buffer.valid_next);
-        valid_next.sort_unstable_by_key(|(call, _)| *call);
-        record.valid_next.extend(valid_next.into_iter().map(|(_, valid)| valid));
+        if !valid_next.is_empty() {
+            record.valid_next.resize(calls.len(), None);
+        }
+        for (call, valid) in valid_next.drain(..) {
+            record.valid_next[call.index()] = Some(valid); // each is a call of the scenario
+        }
         debug_assert_eq!(record.outcomes.len(), calls.len(), "a call has not ended");
         record.close();
+        step_acts::of_scenario(plan, calls, record);
         findings::derive(plan, calls, record);
         told::derive(plan, calls, record, None);
     }

@@ -45,7 +45,8 @@ pub(super) fn derive(plan: &Plan, calls: &[ScenarioCall<'_>], record: &mut Simul
     told.clear();
     for (n, (call, outcome)) in calls.iter().zip(&record.outcomes).enumerate() {
         let (id, error) = (CallId::at(n), outcome.last_error.and_then(|error| record.error(error)));
-        told.extend(of_events(plan, call, id, *outcome, error, record.events_of(id)));
+        let acts_again = record.step_acts.iter().any(|act| act.call == id && act.acts_again);
+        told.extend(of_events(plan, call, id, *outcome, error, record.events_of(id), acts_again));
     }
     for n in 0..told.len() {
         let OutcomeKind::Joined { leader: id, .. } = record.outcomes[told[n].call.index()].kind else { continue };
@@ -88,7 +89,8 @@ const fn is_told(kind: OutcomeKind) -> bool {
     }
 }
 
-/// What is told of a call, by its events; none unless it failed.
+/// What is told of a call, by its events; none unless it failed. `acts_again`: of an action, whether a step that its events
+/// do not have would act again.
 pub(super) fn of_events<'e>(
     plan: &Plan,
     call: &ScenarioCall<'_>,
@@ -96,13 +98,14 @@ pub(super) fn of_events<'e>(
     outcome: Outcome,
     error: Option<&ErrorFacts>,
     events: impl IntoIterator<Item = &'e DecisionEvent>,
+    acts_again: bool,
 ) -> Option<Told> {
     if !is_told(outcome.kind) {
         return None;
     }
     let (mut verdict, mut suppressed, mut refused_until, mut last) = (None, false, None, AttemptNo::FIRST);
     let mut refused = None;
-    let (mut failed_step, mut repeats_a_step, mut ended) = (None, false, outcome);
+    let (mut failed_step, mut repeats_a_step, mut ended) = (None, acts_again, outcome);
     for event in events {
         match event.what {
             Decision::AttemptStarted { attempt, .. } => last = attempt,

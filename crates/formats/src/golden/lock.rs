@@ -186,9 +186,24 @@ fn differ(path: &str, before: Option<&Value>, after: Option<&Value>, parts: &mut
         }
         return;
     }
+    if let (Some(Value::Array(old)), Some(Value::Array(new))) = (before, after)
+        && let Some(steps) = same_steps(old, new)
+    {
+        for (id, old, new) in steps {
+            differ(&format!("{path}.{id}"), Some(old), Some(new), parts);
+        }
+        return;
+    }
     let text =
         |value: Option<&Value>| value.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
     parts.push(PartChange { path: path.to_owned(), before: text(before), after: text(after) });
+}
+
+/// The items of two lists with the same ids in the same order: the steps of an action.
+fn same_steps<'v>(old: &'v [Value], new: &'v [Value]) -> Option<Vec<(&'v str, &'v Value, &'v Value)>> {
+    let id = |value: &'v Value| value.get("id").and_then(Value::as_str);
+    let pairs = old.iter().zip(new).map(|(old, new)| Some((id(old).filter(|own| id(new) == Some(own))?, old, new)));
+    if old.len() == new.len() { pairs.collect() } else { None }
 }
 
 /// The id of the error of [`merge_conflict`].

@@ -153,8 +153,8 @@ fn shown() -> GoldenBody {
         events: &events,
         outcomes: &outcomes,
         valid_next: &[
-            ValidNext { position: None, next: Vec::new(), withheld: vec![ActionId(1)] },
-            ValidNext { position: Some(ActionId(0)), next: vec![ActionId(1), ActionId(0)], withheld: Vec::new() },
+            Some(ValidNext { position: None, next: Vec::new(), withheld: vec![ActionId(1)] }),
+            Some(ValidNext { position: Some(ActionId(0)), next: vec![ActionId(1), ActionId(0)], withheld: Vec::new() }),
         ],
         ledger: &kinds.map(entry),
         errors: &errors,

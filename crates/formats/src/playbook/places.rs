@@ -109,6 +109,8 @@ pub(super) struct SharedPlaces {
 pub(super) struct GraphPlaces {
     /// By `ActionId`.
     pub actions: Vec<SharedPlaces>,
+    /// By `ActionId`: its steps.
+    pub steps: Vec<Vec<Range<usize>>>,
     /// The whole graph; empty if there is none.
     pub graph: Range<usize>,
     pub entry: Option<Range<usize>>,
@@ -202,9 +204,9 @@ impl PlaybookPlaces {
         Some(self.graph.actions.get(id.index())?.name.clone())
     }
 
-    /// The steps of an action, else its name.
-    pub fn steps_of(&self, id: ActionId) -> Option<Range<usize>> {
-        Some(self.graph.actions.get(id.index())?.of("steps"))
+    /// A step of an action, by its place from 0.
+    pub fn step_of(&self, id: ActionId, step: usize) -> Option<Range<usize>> {
+        self.graph.steps.get(id.index())?.get(step).cloned()
     }
 
     /// The actions with which a run begins.
@@ -266,7 +268,13 @@ impl PlaybookPlaces {
             }
             "action" => {
                 let place = playbook.actions.iter().position(|action| *action.name == *name)?;
-                Some(self.graph.actions.get(place)?.of(path.split('.').next().unwrap_or_default()))
+                let step = path.strip_prefix("steps.").and_then(|rest| {
+                    let id = rest.split('.').next()?;
+                    let step = playbook.actions[place].steps.iter().position(|step| *step.name == *id)?; // found above
+                    self.graph.steps.get(place)?.get(step).cloned()
+                });
+                let whole = || Some(self.graph.actions.get(place)?.of(path.split('.').next().unwrap_or_default()));
+                step.or_else(whole)
             }
             "graph" => self.graph.row(playbook, name),
             "queue" => place(playbook.queues.iter().position(|queue| **queue == *name), &self.queues),

@@ -76,6 +76,7 @@ mod tests {
             ("class: binding_failed", "missing_transient: binding_failed"),
             ("class: connector_runtime_error, boundary: sandbox", "missing_transient: connector_runtime_error"),
             ("class: network_error, transient: true", "no_transient: transient|network_error"),
+            ("class: network_error, transient: yes", "no_transient: transient|network_error"), // and no word on its value
             ("class: binding_failed, transient: perhaps", "wrong_type: perhaps"),
             ("class: network_error, retriable: true", "unknown_key: retriable"),
             ("class: network_error, details: { status: '401' }", "computed_detail: status"),

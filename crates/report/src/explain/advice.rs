@@ -2,6 +2,7 @@
 
 use super::others::{NAMED, doubt, joined, made_by, name, named, other_arguments, times, with_effects};
 use super::resend::{RESENT, SAYS_MORE, UNREAD, resend, skipped, unclaimed};
+use super::steps;
 use crate::findings::if_one_intent;
 use crate::text;
 use playproof_analysis::explain::{
@@ -100,20 +101,6 @@ fn state(state: &UpstreamState, key: Option<&str>) -> String {
     said
 }
 
-/// What became of the steps of an action.
-fn steps(completed: &[String], failed: Option<&str>, skipped: &[String]) -> String {
-    let list = |names: &[String]| match names {
-        [] => "none".to_owned(),
-        names => format!("`{}`", names.join("`, `")),
-    };
-    let failed = failed.map_or_else(String::new, |failed| format!("; `{failed}` ended it"));
-    let skipped = if skipped.is_empty() { String::new() } else { format!("; not done: {}", list(skipped)) };
-    format!(
-        "Steps that are done: {}{failed}{skipped}. What each did upstream stands with its own call.",
-        list(completed)
-    )
-}
-
 /// Whether calls that are not known to have the intent may have made the effect.
 fn may_be_there(state: &UpstreamState) -> bool {
     state.other_keys.iter().chain(&state.maybe_same).any(OtherCall::may_have_acted)
@@ -171,7 +158,7 @@ fn by_basis(state: &UpstreamState) -> String {
             other_arguments(&state.other_arguments),
             text::fitted(&name(owner), 60)
         ),
-        Basis::Steps(completed, failed, skipped) => steps(completed, failed.as_deref(), skipped),
+        Basis::Steps(shown) => steps::state(shown),
         Basis::KeyReversed => {
             "Unknown: a reversal under this key was confirmed, or may have been, and an upstream that honours \
                                keys goes on giving its first answer, whether the effect is there or not. Look upstream."

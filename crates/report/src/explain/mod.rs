@@ -5,5 +5,6 @@ mod narrative;
 mod others;
 mod page;
 mod resend;
+mod steps;
 
 pub use page::page;

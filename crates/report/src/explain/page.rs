@@ -64,7 +64,7 @@ fn view<'a>(subject: &'a Subject, facts: &'a str, reference: &'a str) -> CallVie
                 line: None,
                 path: None,
                 tool: subject.tool(),
-                args: written.map(|call| call.args.as_str()),
+                args: subject.written_args(),
                 key: subject.key(),
                 token: written.and_then(|call| call.token.as_deref()),
                 facts,

@@ -2,6 +2,7 @@
 
 use super::advice::lower_first;
 use super::others::{named, other_arguments, times, with_effects};
+use super::steps;
 use crate::findings::if_one_intent;
 use crate::text;
 use playproof_analysis::explain::{
@@ -37,13 +38,13 @@ const fn not_now(stop: StopReason) -> Option<&'static str> {
 }
 
 /// A reason, as an answer of its own and as what a person who decides must know.
-struct ReasonWords {
-    answer: String,
-    to_a_person: String,
+pub(super) struct ReasonWords {
+    pub answer: String,
+    pub to_a_person: String,
 }
 
 /// No, because of this; and what to do, if anything.
-fn no(because: impl Into<String>, then: &str) -> ReasonWords {
+pub(super) fn no(because: impl Into<String>, then: &str) -> ReasonWords {
     let to_a_person = because.into();
     ReasonWords { answer: format!("No, because {to_a_person}{then}."), to_a_person }
 }
@@ -107,18 +108,16 @@ fn reason(reason: ResendReason, state: &UpstreamState, key: Option<&str>) -> Rea
                         playbook gives the request up, because the same request would be refused again";
             ReasonWords { answer: format!("Not as it stands: {said}."), to_a_person: said.to_owned() }
         }
-        ResendReason::StepsRead => {
-            let said = "the steps that had their turn only read";
-            ReasonWords { answer: format!("Yes, because {said}."), to_a_person: said.to_owned() }
-        }
-        ResendReason::StepsAct => {
-            no("a step that has acted, or may have, would be done again", ". Nothing undoes it, and no key protects it")
-        }
-        ResendReason::Steps => {
-            let said = "all steps would be done again, and what became of each says whether that does harm";
-            ReasonWords { answer: format!("Only after a look at each step: {said}."), to_a_person: said.to_owned() }
-        }
-        ResendReason::SkippedStep => no("it is a step, and its action ended before its turn", ". Send the action"),
+        ResendReason::StepsRead
+        | ResendReason::StepsAct
+        | ResendReason::StepsMade
+        | ResendReason::StepsBefore
+        | ResendReason::StepsUnknown
+        | ResendReason::Steps => steps::reason(reason, state),
+        ResendReason::SkippedStep => no(
+            "it is a step, and its action ended before its turn",
+            ". Whether to make the action again stands with its call",
+        ),
         ResendReason::Processed => processed(state, a_key),
         ResendReason::Contradicted => no("the outcome claims something else than the ledger", ". Look upstream first"),
         ResendReason::OtherKey => other_key(&state.other_keys),

@@ -45,7 +45,13 @@ pub fn yaml(draft: &Draft, source: &str) -> String {
     line(format_args!("actions:"));
     for action in &draft.actions {
         let own = name(&action.tool);
+        let step = |(id, tool): &(String, String)| format!("{{ id: {}, tool: {} }}", scalar(id), scalar(tool));
         match own == action.tool {
+            // The call of an action with steps is one of the action's own name.
+            _ if !action.steps.is_empty() => {
+                let steps: Vec<String> = action.steps.iter().map(step).collect();
+                line(format_args!("  {}: {{ steps: [ {} ] }}", scalar(own), steps.join(", ")));
+            }
             true => line(format_args!("  {}: {{}}", scalar(own))),
             false => line(format_args!("  {}: {{ tool: {} }}", scalar(own), scalar(&action.tool))),
         }

@@ -5,12 +5,23 @@ use std::fmt::Write;
 use crate::json::document;
 use crate::table::{self, Align};
 use playproof_engine::ids::ActionId;
-use playproof_engine::playbook::{Graph, Playbook};
+use playproof_engine::playbook::{Action, Graph, Playbook};
 use serde::Serialize;
 
 /// The names of some actions.
 fn names<'a>(playbook: &'a Playbook, row: &[ActionId]) -> Vec<&'a str> {
     row.iter().filter_map(|id| playbook.actions.get(id.index())).map(|action| &*action.name).collect()
+}
+
+/// The tool of an action, or its steps with theirs.
+fn body(action: &Action) -> String {
+    match action.steps.as_slice() {
+        [] => action.tool.to_string(),
+        steps => {
+            let steps: Vec<String> = steps.iter().map(|step| format!("{}: {}", step.name, step.tool)).collect();
+            format!("steps {}", steps.join(", "))
+        }
+    }
 }
 
 /// Each action with its tool and what may follow it.
@@ -19,7 +30,7 @@ pub fn table(playbook: &Playbook, graph: &Graph, width: usize) -> String {
     let mut rows = vec![vec!["(begin)".to_owned(), String::new(), names(playbook, &graph.entry).join(", ")]];
     for (action, next) in playbook.actions.iter().zip(&graph.next) {
         let next = if next.is_empty() { "(end)".to_owned() } else { names(playbook, next).join(", ") };
-        rows.push(vec![action.name.to_string(), action.tool.to_string(), next]);
+        rows.push(vec![action.name.to_string(), body(action), next]);
     }
     let mut page = table::render(&header, &rows, &[Align::Left; 3], width);
     let _ = write!(page, "\n\ntools that no action has: {}\n", graph.others.as_str()); // writing to a String cannot fail
@@ -91,9 +102,17 @@ struct GraphJson<'a> {
 struct ActionJson<'a> {
     action: &'a str,
     tool: &'a str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    steps: Vec<StepJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     inputs: Option<serde_json::Value>,
     next: Vec<&'a str>,
+}
+
+#[derive(Serialize)]
+struct StepJson<'a> {
+    step: &'a str,
+    tool: &'a str,
 }
 
 #[derive(Serialize)]
@@ -107,6 +126,7 @@ pub fn json(playbook: &Playbook, graph: &Graph) -> String {
     let actions = playbook.actions.iter().zip(&graph.next).map(|(action, next)| ActionJson {
         action: &action.name,
         tool: &action.tool,
+        steps: action.steps.iter().map(|step| StepJson { step: &step.name, tool: &step.tool }).collect(),
         inputs: action.inputs.as_ref().and_then(|inputs| serde_json::from_str(inputs.text()).ok()),
         next: names(playbook, next),
     });

@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 use super::write::{Map, Millis};
 use crate::overview::{InputNote, decides};
 use playproof_analysis::replay::{
-    Counts, Effects, FindingCounts, GraphCounts, Percentiles, Refusals, Replayed, Summary,
+    Counts, Effects, FindingCounts, GraphCounts, OddSteps, Percentiles, Refusals, Replayed, Summary,
 };
 use playproof_engine::call::Place;
 use playproof_engine::event::{EffectClaim, FindingBy, OutcomeWord, PlaybookNames};
@@ -141,6 +141,15 @@ struct PlaybookJson<'a> {
     suspected_failures: Option<SuspectedJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     graph: Option<GraphJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_taken_for_steps: Option<OddStepsJson>,
+}
+
+/// Calls that say that they are steps and are none.
+#[derive(Debug, Serialize)]
+struct OddStepsJson {
+    no_step: u64,
+    no_action: u64,
 }
 
 /// What a graph did to the gated calls, and how agents went on.
@@ -286,6 +295,9 @@ fn playbook<'a>(summary: &'a Summary, names: &'a PlaybookNames) -> PlaybookJson<
         unclassified: CountsJson("unclassified_by_message", &summary.unclassified),
         suspected_failures: suspected(summary),
         graph: summary.graph.as_ref().map(graph),
+        not_taken_for_steps: Some(summary.odd_steps)
+            .filter(|odd| *odd != OddSteps::default())
+            .map(|odd| OddStepsJson { no_step: odd.no_step.calls, no_action: odd.no_action.calls }),
     }
 }
 

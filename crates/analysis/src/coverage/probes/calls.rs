@@ -139,7 +139,7 @@ fn calls_of_tool(generator: &Generator<'_>, row: &ToolRow, keyed: bool, thorough
         let Some(made) = generator.failure(id, shape, 1, Some(&tool)) else { continue };
         let failed = failure(generator, made, shape, 1, &tool);
         let verdict = &verdict.name;
-        let title = format!("{verdict} on a {} call of {tool}", if keyed { "keyed" } else { "unkeyed" });
+        let title = format!("{verdict} on {} call of {tool}", if keyed { "a keyed" } else { "an unkeyed" });
         let builder = FixtureBuilder::of_declared(title, shape, &tool).answered([failed, ok()]).refreshed([ok()]);
         let name = format!("{verdict}-on-{}-call-of-{}", if keyed { "a-keyed" } else { "an-unkeyed" }, slug(&tool));
         found.push((name.clone(), builder.clone()));

@@ -104,8 +104,10 @@ impl Transition<'_> {
             let done = if facts.steps == 0 { is_done(facts.access, outcome) } else { !self.state().is_undone };
             self.shared().gate.note_end(facts.run, call, (id, facts.key), done);
         }
-        let valid = self.shared().gate.valid_next(graph, facts.run);
-        self.out.valid_next.push((call, valid));
+        if facts.step.is_none() {
+            let valid = self.shared().gate.valid_next(graph, facts.run);
+            self.out.valid_next.push((call, valid)); // of a step, its action says it
+        }
     }
 
     /// A late answer proves that an attempt is not at work any more.

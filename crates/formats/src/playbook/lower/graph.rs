@@ -42,16 +42,16 @@ pub(super) fn ordered(record: &MapReader<'_>, queues: &Declared) -> Option<Order
         }
         (Some(at), Some(_)) => graph(at, &names, queues).map(Some),
     };
-    let (actions, action_places) = actions?.into_iter().unzip();
+    let (actions, action_places): (_, Vec<ActionPlaces>) = actions?.into_iter().unzip();
     let (graph, mut places) = match graph? {
         Some((graph, places)) => (Some(graph), places),
         None => (None, GraphPlaces::default()),
     };
-    places.actions = action_places;
+    (places.actions, places.steps) = action_places.into_iter().unzip();
     Some(Ordered { actions, graph, places })
 }
 
-fn actions(at: Cursor<'_>, names: &mut Declared) -> Option<Vec<(Action, SharedPlaces)>> {
+fn actions(at: Cursor<'_>, names: &mut Declared) -> Option<Vec<(Action, ActionPlaces)>> {
     let mut bodies: BTreeMap<&str, Range<usize>> = BTreeMap::new();
     let mut written = Vec::new();
     for (name, body) in at.entries("`actions`")? {
@@ -71,16 +71,17 @@ fn actions(at: Cursor<'_>, names: &mut Declared) -> Option<Vec<(Action, SharedPl
         let tool = tool.filter(|tool| is_body(body, tool, &place, &mut bodies));
         let inputs = record.optional("inputs").map_or(Some(None), |at| arguments::inputs(at).map(Some));
         let places = SharedPlaces::new(&name, &record, syntax::ACTION);
-        let tools = steps.iter().flatten().map(|(step, place)| (Arc::clone(&step.tool), place.clone())).collect();
+        let step_places: Vec<Range<usize>> = steps.iter().flatten().map(|(_, place)| place.step.clone()).collect();
+        let tools = steps.iter().flatten().map(|(step, place)| (Arc::clone(&step.tool), place.tool.clone())).collect();
         let action = tool.zip(inputs).zip(steps).filter(|_| is_named).map(|((tool, inputs), steps)| Action {
             name: name.text.into(),
             tool: Arc::from(tool),
             steps: steps.into_iter().map(|(step, _)| step).collect(),
             inputs: inputs.map(argument_schema),
         });
-        written.push(action.map(|action| (action, places, tools)));
+        written.push(action.map(|action| (action, (places, step_places), tools)));
     }
-    let written: Option<Vec<(Action, SharedPlaces, Vec<StepTool>)>> = written.into_iter().collect();
+    let written: Option<Vec<(Action, ActionPlaces, Vec<StepTool>)>> = written.into_iter().collect();
     let written = written?;
     let names: Vec<Arc<str>> = written.iter().filter(|(action, ..)| !action.steps.is_empty()).map(name_of).collect();
     let mut good = true;
@@ -96,7 +97,10 @@ fn actions(at: Cursor<'_>, names: &mut Declared) -> Option<Vec<(Action, SharedPl
 /// The tool of a step, and its place.
 type StepTool = (Arc<str>, Range<usize>);
 
-fn name_of((action, ..): &(Action, SharedPlaces, Vec<StepTool>)) -> Arc<str> {
+/// The places of an action and of its steps.
+type ActionPlaces = (SharedPlaces, Vec<Range<usize>>);
+
+fn name_of((action, ..): &(Action, ActionPlaces, Vec<StepTool>)) -> Arc<str> {
     Arc::clone(&action.name)
 }
 
@@ -137,6 +141,7 @@ fn graph(at: Cursor<'_>, names: &Declared, queues: &Declared) -> Option<(Graph, 
     let graph = Graph { entry: entry?, next, others: others?, stuck: stuck? };
     let places = GraphPlaces {
         actions: Vec::new(),
+        steps: Vec::new(),
         graph: record.span(),
         entry: record.optional("entry").map(Cursor::span),
         next_all: record.optional("next").map(Cursor::span),

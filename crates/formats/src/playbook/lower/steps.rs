@@ -8,14 +8,26 @@ use crate::yaml::{Cursor, MapReader, shorten};
 use playproof_engine::glob::is_glob;
 use playproof_engine::playbook::Step;
 
-/// The steps of an action that has no tool; each with the place of its tool.
-pub(super) fn steps(at: Cursor<'_>, action: &MapReader<'_>) -> Option<Vec<(Step, Range<usize>)>> {
+/// The places of a step and of its tool.
+#[derive(Debug)]
+pub(super) struct StepPlaces {
+    pub step: Range<usize>,
+    pub tool: Range<usize>,
+}
+
+/// The steps of an action that has no tool, with their places.
+pub(super) fn steps(at: Cursor<'_>, action: &MapReader<'_>) -> Option<Vec<(Step, StepPlaces)>> {
+    let steps = written(at);
     if let Some(tool) = action.optional("tool") {
         let said = Diagnostic::error("tool_and_steps", "an action has a `tool` or `steps`, not both");
         let help = "make the tool the first of the steps";
         at.report(said.at(tool.span(), "does it").at(at.span(), "do it too").help(help));
         return None;
     }
+    steps
+}
+
+fn written(at: Cursor<'_>) -> Option<Vec<(Step, StepPlaces)>> {
     let items: Vec<Cursor<'_>> = at.list()?.collect();
     if items.is_empty() || items.len() > syntax::MOST_STEPS {
         let message = format!("an action has 1 to {} steps, not {}", syntax::MOST_STEPS, items.len());
@@ -23,11 +35,11 @@ pub(super) fn steps(at: Cursor<'_>, action: &MapReader<'_>) -> Option<Vec<(Step,
         return None;
     }
     let mut ids: Vec<(&str, Range<usize>)> = Vec::new();
-    let steps: Vec<Option<(Step, Range<usize>)>> = items.into_iter().map(|item| step(item, &mut ids)).collect();
+    let steps: Vec<Option<(Step, StepPlaces)>> = items.into_iter().map(|item| step(item, &mut ids)).collect();
     steps.into_iter().collect()
 }
 
-fn step<'a>(at: Cursor<'a>, ids: &mut Vec<(&'a str, Range<usize>)>) -> Option<(Step, Range<usize>)> {
+fn step<'a>(at: Cursor<'a>, ids: &mut Vec<(&'a str, Range<usize>)>) -> Option<(Step, StepPlaces)> {
     let record = at.record("a step", syntax::STEP)?;
     let id = record.required("id").and_then(Cursor::name);
     let tool = record.required("tool").and_then(|at| Some((at.words()?, at)));
@@ -51,7 +63,8 @@ fn step<'a>(at: Cursor<'a>, ids: &mut Vec<(&'a str, Range<usize>)>) -> Option<(S
     ids.push((id.text, id.span));
     let (tool, place) = tool?;
     let never_idempotent = never_idempotent?;
-    Some((Step { name: id.text.into(), tool: tool.into(), never_idempotent }, place.span()))
+    let places = StepPlaces { step: at.span(), tool: place.span() };
+    Some((Step { name: id.text.into(), tool: tool.into(), never_idempotent }, places))
 }
 
 fn is_tool(name: &str, at: Cursor<'_>) -> bool {
@@ -135,8 +148,29 @@ actions:
     }
 
     #[test]
+    fn a_changed_step_has_the_place_of_that_step() {
+        let (before, after) = (loaded(STEPS), loaded(&STEPS.replace(", idempotent: false", "")));
+        let text = |of: &crate::playbook::Loaded| {
+            rows(&of.playbook).into_iter().find(|row| row.name == "action ship").map(|row| row.text.to_string())
+        };
+        let change =
+            crate::golden::RowChange { name: "action ship".to_owned(), before: text(&before), after: text(&after) };
+        let parts = change.parts();
+        let paths: Vec<(&str, Option<&str>)> =
+            parts.iter().map(|part| (part.path.as_str(), part.before.as_deref())).collect();
+        assert_eq!(paths, [("steps.post.idempotent", Some("false"))]);
+        let place = after.places.row(&after.playbook, "action ship", "steps.post.idempotent").unwrap();
+        assert_eq!(&after.places.source.text[place], "{ id: post, tool: slack.post }");
+        let whole = after.places.row(&after.playbook, "action ship", "steps").unwrap();
+        assert!(after.places.source.text[whole].starts_with("[ { id: find"), "steps that come or go");
+    }
+
+    #[test]
     fn several_wrong_steps_are_underlined_at_once() {
         let found = wrong("actions: { a: { steps: [ { id: x }, { id: y, tool: '*' } ] }, b: { steps: [] } }");
         assert_eq!(found, ["missing_key: { id: x }", "glob_as_body: '*'", "bad_steps: []"]);
+        let found = wrong("actions: { a: { tool: t, steps: [ { id: x }, { id: y, tool: '*' } ] } }");
+        let both = "tool_and_steps: t|[ { id: x }, { id: y, tool: '*' } ]";
+        assert_eq!(found, [both, "missing_key: { id: x }", "glob_as_body: '*'"], "a tool beside them hides nothing");
     }
 }

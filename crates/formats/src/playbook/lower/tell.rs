@@ -18,11 +18,13 @@ pub(super) fn tell(at: Cursor<'_>) -> Option<(Tell, TellPlaces)> {
     let written_boundary = record.optional("boundary");
     let boundary = written_boundary.map(|boundary| boundary.word(&Boundary::TABLE));
     let written_transient = record.optional("transient");
-    let transient = written_transient.map(Cursor::bool);
     let details = record.optional("details").map_or_else(|| Some(Vec::new()), details);
+    if class.is_none() {
+        written_transient.and_then(Cursor::bool)?; // which class it is for is unknown, and its value can still be wrong
+    }
     let (class, class_place) = (class?, written_class?.span());
     let boundary = boundary_of(&record, class, &class_place, boundary);
-    let transient = transient_of(&record, class, &class_place, transient);
+    let transient = transient_of(&record, class, &class_place, written_transient);
     let tell = Tell { class, boundary: boundary?, transient: transient?, details: details? };
     Some((
         tell,
@@ -71,10 +73,10 @@ fn transient_of(
     record: &MapReader<'_>,
     class: FailureClass,
     class_place: &Range<usize>,
-    written: Option<Option<bool>>,
+    written: Option<Cursor<'_>>,
 ) -> Option<Option<bool>> {
     match (class.depends_on_cause(), written) {
-        (true, Some(transient)) => transient.map(Some),
+        (true, Some(transient)) => transient.bool().map(Some),
         (false, None) => Some(None),
         (true, None) => {
             let message = format!("whether `{}` passes depends on the cause: `tell` needs `transient`", class.as_str());
