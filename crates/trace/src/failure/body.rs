@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::assess::Found;
 use super::details::Details;
-use super::printed::printed_result;
+use super::printed::{printed_message, printed_result};
 use super::{kinds, prose, text};
 use crate::json;
 use crate::json::Fields;
@@ -163,7 +163,7 @@ fn inspect_text(body: &str, tool: Option<&str>, depth: usize) -> Option<Found> {
     if let Some(json) = json_of(trimmed) {
         return inspect_json(json::parse(&json).ok()?, tool, depth);
     }
-    if let Some(printed) = printed_result(trimmed) {
+    if let Some(printed) = printed_result(trimmed).or_else(|| printed_message(trimmed)) {
         let whole = printed.texts.join("\n");
         return mcp_result(printed.is_error, &[whole], tool, depth);
     }

@@ -690,3 +690,43 @@ fn a_report_on_a_result_or_on_another_function_refuses_no_arguments() {
     assert_eq!(through("MCP error -32602: Invalid arguments for tool get-x: a is required"), "invalid_arguments");
     assert_eq!(through("Unknown tool: get-x"), "unknown_tool");
 }
+
+#[test]
+fn a_call_that_was_held_back_or_cut_off_failed() {
+    for (tool, text) in [
+        ("shell", "This shell command requires approval"),
+        ("shell", "This command has several parts. The tool use requires explicit confirmation by the user."),
+        ("save", "The agent requested permissions to write to /a/b, but you haven't granted it yet."),
+        ("save", "Permission to use Save has been auto-denied (nobody can be asked)."),
+        ("save", "The permission request was denied"),
+        ("apply", "Not executed: nobody has confirmed the plan"),
+        ("read", "unexpected argument(s): depth"),
+        ("ask", "depth 3 is the limit; refusing to start another"),
+        ("probe", "backend internal error"),
+        ("do_it", "The server process exited unexpectedly"),
+        ("delegate", "Agent stopped early due to an API error: the limit is reached"),
+        ("do_it", "Error invoking the model: the pipe is closed"),
+        ("list_prs", "gh CLI not found or not authenticated"),
+        ("get_pr", "Pull request #17 not found"),
+        ("chart", r#"content='{"success": false, "error": "no axis"}' name='chart' tool_call_id='call_1'"#),
+        ("chart", "content='no axis' name='chart' tool_call_id='call_1' status='error'"),
+    ] {
+        assert_eq!(said(tool, text), "failed", "{text}");
+    }
+    for (tool, text) in [
+        ("create_order", "Order 17 was created and requires approval by a manager"),
+        ("ask_kb", "Every refund above 100 EUR requires approval"),
+        ("ask_kb", "Customers who requested access are informed by mail"),
+        ("get_status", "The worker process exited unexpectedly at 10:02"),
+        ("run_tests", "Not run: 3"),
+        ("search", "Unexpected options for lunch in Rome"),
+        ("list_requests", "Permission requests denied in May: 4"),
+        ("search", "Signs of stress: refusing to eat"),
+        ("search", "Internal error handling in Rust"),
+        ("ask_kb", "The gh CLI is not installed by default. An administrator installs it. Then sign in."),
+        ("chart", r#"content='{"success": true, "error": ""}' name='chart' tool_call_id='call_1'"#),
+        ("read", "content='Error: none' is what the page shows"),
+    ] {
+        assert_eq!(said(tool, text), "ok", "{text}");
+    }
+}
