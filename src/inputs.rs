@@ -16,8 +16,9 @@ use playproof_trace::input::{ReadError, TraceInput};
 use playproof_trace::known;
 use playproof_trace::known::{FormatOptions, KnownFormat};
 use playproof_trace::limits;
+use playproof_trace::lined::{ForeignLines, LinedError, Survey};
 use playproof_trace::mapping;
-use playproof_trace::mapping::{FoundRow, LinedError, MappedLines, Mapping};
+use playproof_trace::mapping::{FoundRow, Mapping};
 use playproof_trace::origin::Sources;
 use playproof_trace::pieces::decode;
 use playproof_trace::redact::RedactionRules;
@@ -158,8 +159,10 @@ pub fn trace(path: &str, reading: &Reading, redaction: &RedactionRules) -> Resul
     input_kind::expect(InputKind::Trace, &name, &start)?;
     let how = how(&name, &start, reading)?;
     input_kind::refuse_unreadable(&name, &start, how.is_some())?;
-    if let Some(mapping) = how.as_ref().and_then(How::applied).filter(|_| is_long_in_lines(path, &start)) {
-        return by_lines(path, &name, &mapping, redaction);
+    if let Some(how) = how.as_ref().filter(|how| how.is_read_by_lines() && is_long_in_lines(path, &start))
+        && let Some(input) = by_lines(path, &name, how, redaction)?
+    {
+        return Ok(input);
     }
     let whole = Cursor::new(start.clone()).chain(rest);
     match how {
@@ -174,8 +177,7 @@ pub fn trace(path: &str, reading: &Reading, redaction: &RedactionRules) -> Resul
             };
             if how.mapping().is_some() || reading.skip_invalid {
                 let (skipped, read) = checked.loss.skipped_and_read();
-                let allowed = how.mapping().map_or(reading.allow_skipped, Mapping::allowed_to_skip);
-                refuse_mostly_skipped(&name, skipped, read, allowed)?;
+                refuse_mostly_skipped(&name, skipped, read, how.allowed_to_skip())?;
             }
             let Imported { lines, origins, loss } = checked;
             Ok(TraceInput { name, lines: Box::new(Cursor::new(lines)), loss: Some(loss), origins: Some(origins) })
@@ -227,11 +229,35 @@ impl How<'_> {
         }
     }
 
+    /// Whether it can be read line by line.
+    fn is_read_by_lines(&self) -> bool {
+        match self {
+            How::Mapped(_) => true,
+            How::Known(format, options) => format.mapping().is_some() || format.is_chat_by_lines(*options),
+        }
+    }
+
+    /// How many lines may be skipped.
+    fn allowed_to_skip(&self) -> Option<u64> {
+        match self {
+            How::Mapped(mapping) => mapping.allowed_to_skip(),
+            How::Known(_, options) => options.overrides.map_or(options.allow_skipped, Mapping::allowed_to_skip),
+        }
+    }
+
     fn read(&self, bytes: &[u8], name: &str, redaction: &RedactionRules) -> Result<Imported, Failure> {
         Ok(match self {
             How::Mapped(mapping) => mapping::apply(mapping, bytes, name, redaction),
             How::Known(format, options) => format.read(bytes, name, *options, redaction),
         }?)
+    }
+
+    /// How a recognised format is read.
+    fn options(&self) -> FormatOptions<'_> {
+        match self {
+            How::Mapped(_) => FormatOptions::default(),
+            How::Known(_, options) => *options,
+        }
     }
 
     /// The mapping that the user gives.
@@ -291,25 +317,34 @@ fn is_long_in_lines(path: &str, start: &[u8]) -> bool {
     is_long && lines.next().is_some_and(is_document)
 }
 
-/// A long recording, line by line: first for what it lacks and for the places of its lines, then for the lines.
+/// A long recording, line by line: first for what it lacks and for the places of its lines, then for the lines. None: it is to
+/// be read as a whole, because its conversations are not each on a line, or to report what is wrong in it as in a short one.
 fn by_lines(
     path: &str,
     name: &str,
-    mapping: &Mapping,
+    how: &How<'_>,
     redaction: &RedactionRules,
-) -> Result<TraceInput<'static>, Failure> {
+) -> Result<Option<TraceInput<'static>>, Failure> {
     let unreadable = |error: std::io::Error| files::unreadable(name, &error);
+    let mapping = how.applied();
     let open = || -> Result<_, Failure> {
         let source = BufReader::new(decode(files::open(path)?).map_err(unreadable)?);
-        Ok(MappedLines::new(source, mapping, name, redaction))
+        Ok(match &mapping {
+            Some(mapping) => ForeignLines::mapped(source, mapping, name, redaction),
+            None => ForeignLines::chat(source, how.options(), name, redaction),
+        })
     };
-    let (loss, origins) = open()?.survey().map_err(|error| match error {
-        LinedError::Unreadable(error) => unreadable(error),
-        LinedError::Invalid(report) => Failure::from(*report),
-    })?;
+    let Survey { loss, origins, oks } = match open()?.survey() {
+        Ok(surveyed) => surveyed,
+        Err(LinedError::Unreadable(error)) => return Err(unreadable(error)),
+        Err(LinedError::Invalid(_)) if mapping.is_none() && files::size(path) <= Some(FOREIGN_MAX) => return Ok(None),
+        Err(LinedError::Invalid(report)) => return Err(Failure::from(*report)),
+    };
     let (skipped, read) = loss.skipped_and_read();
-    refuse_mostly_skipped(name, skipped, read, mapping.allowed_to_skip())?;
-    Ok(TraceInput { name: name.to_owned(), lines: Box::new(open()?), loss: Some(loss), origins: Some(origins) })
+    let allowed = mapping.as_ref().map_or_else(|| how.allowed_to_skip(), Mapping::allowed_to_skip);
+    refuse_mostly_skipped(name, skipped, read, allowed)?;
+    let (name, lines) = (name.to_owned(), Box::new(open()?.after(oks)));
+    Ok(Some(TraceInput { name, lines, loss: Some(loss), origins: Some(origins) }))
 }
 
 /// What the paths of a mapping find in a recording.

@@ -46,6 +46,9 @@ fn push_code(out: &mut String, c: char) {
 /// JSON with an escape (`\u001b`) for each character that is unsafe to print; its meaning is the same. Outside strings,
 /// JSON has no such characters except line ends and tabs, which stay.
 pub fn escape_json(json: &str) -> Cow<'_, str> {
+    if json.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\r' | b'\t')) {
+        return Cow::Borrowed(json); // nearly always, and quickly seen
+    }
     let is_suspect = |c: char| !matches!(c, '\n' | '\r' | '\t') && is_unsafe_to_print(c);
     if !json.contains(is_suspect) {
         return Cow::Borrowed(json);

@@ -6,7 +6,7 @@ use playproof_engine::ids::CallId;
 use playproof_engine::playbook::{Access, DEFAULT_TIMEOUT, ToolFacts};
 use playproof_engine::sim::CallTally;
 use playproof_engine::time::{Duration, Instant};
-use playproof_trace::origin::Sources;
+use playproof_trace::origin::{OriginPath, Sources};
 
 /// A call, before any playbook looked at it.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +24,7 @@ pub struct CallView<'a> {
     /// Its line there, from 1; none where lines mean nothing.
     pub line: Option<u64>,
     /// What leads to it in the document of that line, where the line alone does not tell it.
-    pub path: Option<&'a str>,
+    pub path: Option<OriginPath<'a>>,
     /// The tool.
     pub tool: &'a str,
     /// The arguments as JSON text.

@@ -8,9 +8,12 @@ use serde_json::value::RawValue;
 
 use crate::python;
 
+/// The fields of an object for which there is room at first.
+const USUAL_FIELDS: usize = 8;
+
 /// The fields of one object, in their order.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Fields<'a>(Vec<(String, &'a RawValue)>);
+pub(crate) struct Fields<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
 impl<'a> Fields<'a> {
     /// The value of `name`; none if it is missing or null. Of a repeated name the last value counts.
@@ -26,7 +29,7 @@ impl<'a> Fields<'a> {
 
     /// The names and values.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &'a RawValue)> {
-        self.0.iter().map(|(name, value)| (name.as_str(), *value))
+        self.0.iter().map(|(name, value)| (&**name, *value))
     }
 }
 
@@ -46,11 +49,38 @@ impl<'de> Visitor<'de> for FieldsVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields<'de>, A::Error> {
-        let mut fields = Vec::new();
-        while let Some(field) = map.next_entry()? {
-            fields.push(field);
+        let mut fields = Vec::with_capacity(USUAL_FIELDS);
+        while let Some((Name(name), value)) = map.next_entry()? {
+            fields.push((name, value));
         }
         Ok(Fields(fields))
+    }
+}
+
+/// The name of a field, borrowed unless it has an escape.
+struct Name<'a>(Cow<'a, str>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Name<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Name<'a>, D::Error> {
+        deserializer.deserialize_str(NameVisitor)
+    }
+}
+
+struct NameVisitor;
+
+impl<'de> Visitor<'de> for NameVisitor {
+    type Value = Name<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a name")
+    }
+
+    fn visit_borrowed_str<E: serde::de::Error>(self, name: &'de str) -> Result<Name<'de>, E> {
+        Ok(Name(Cow::Borrowed(name)))
+    }
+
+    fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<Name<'de>, E> {
+        Ok(Name(Cow::Owned(name.to_owned())))
     }
 }
 

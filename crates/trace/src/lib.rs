@@ -17,6 +17,7 @@ mod iso;
 mod json;
 pub mod known;
 pub mod limits;
+pub mod lined;
 pub mod mapping;
 mod number;
 mod ok_texts;

@@ -1,10 +1,13 @@
 //! Where imported lines come from: the line of the user's own file, and the path of the value in it; and the texts of
 //! successful results. Plain values; the readers of foreign formats fill them.
 
+use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use serde_json::value::RawValue;
 
+use crate::hash;
 use crate::ok_texts::OkTexts;
 use crate::redact::REDACTED;
 use playproof_engine::call::{Place, RecordedCall};
@@ -53,22 +56,29 @@ impl LineFinder {
     }
 }
 
+/// The most different paths that are looked up to be kept once.
+const MAX_KNOWN: usize = 65_536;
+
 /// The place in the user's file of every imported line.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Origins {
-    /// Of each line: its place, and the end of its path in `paths`.
     lines: Vec<PackedPlace>,
+    /// The different paths, one behind the other, and where each ends.
     paths: String,
+    ends: Vec<u32>,
+    /// The index of each path in `ends`, by its hash: the conversations of a long file have the same paths.
+    known: BTreeMap<u64, u32>,
     oks: OkTexts,
 }
 
 /// A place in 8 bytes: a long recording has millions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 struct PackedPlace {
     /// The line, from 1; 0: unknown, or too far.
     line: u32,
-    /// The end of its path in the text of all paths.
-    end: u32,
+    /// Twice the number of its path, from 1; 0: it has none. One more: the index of its document comes before the path, and
+    /// is that of its line.
+    path: u32,
 }
 
 /// A place in the user's file.
@@ -77,22 +87,76 @@ pub struct Origin<'a> {
     /// The line, from 1.
     pub line: u64,
     /// The path of the value in its document, where the line alone does not identify it.
-    pub path: Option<&'a str>,
+    pub path: Option<OriginPath<'a>>,
 }
+
+/// The path of a value, such as `[7].messages[2]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OriginPath<'a> {
+    /// The index of its document, if that is a part of the path.
+    document: Option<u32>,
+    rest: &'a str,
+}
+
+impl fmt::Display for OriginPath<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.document.map_or(Ok(()), |index| write!(f, "[{index}]"))?;
+        f.write_str(self.rest)
+    }
+}
+
+impl PartialEq for Origins {
+    fn eq(&self, other: &Origins) -> bool {
+        let all = |origins: &Origins| {
+            (0..=origins.lines.len() as u64).map(|line| Some(origins.of(line)?.to_string())).collect()
+        };
+        let (own, others): (Vec<_>, Vec<_>) = (all(self), all(other));
+        own == others && self.oks == other.oks
+    }
+}
+
+impl Eq for Origins {}
 
 impl Origins {
     /// Adds the place of the next line.
     pub(crate) fn push(&mut self, span: SourceSpan, path: &str) {
-        if !span.begins_line {
-            self.paths.push_str(in_document(path));
-        }
-        self.push_packed(u32::try_from(span.line).unwrap_or(0));
+        let line = u32::try_from(span.line).unwrap_or(0);
+        let path = if span.begins_line { "" } else { in_document(path) };
+        let (document, rest) = match after_index(path, line) {
+            Some(rest) => (line.checked_sub(1), rest),
+            None => (None, path),
+        };
+        self.push_packed(line, OriginPath { document, rest });
     }
 
-    fn push_packed(&mut self, line: u32) {
-        let end = u32::try_from(self.paths.len()).unwrap_or(u32::MAX);
-        self.paths.truncate(end as usize);
-        self.lines.push(PackedPlace { line, end });
+    fn push_packed(&mut self, line: u32, path: OriginPath<'_>) {
+        let has_path = path.document.is_some() || !path.rest.is_empty();
+        let number = if has_path { self.number_of(path.rest) } else { None };
+        let path = number.map_or(0, |number| number * 2 + u32::from(path.document.is_some()));
+        self.lines.push(PackedPlace { line, path });
+    }
+
+    /// The number of a path, from 1, which is kept once; none: there are too many.
+    fn number_of(&mut self, path: &str) -> Option<u32> {
+        let hash = hash::seed(path.as_bytes());
+        if let Some(known) = self.known.get(&hash).copied().filter(|known| self.path(*known) == Some(path)) {
+            return Some(known);
+        }
+        let end = u32::try_from(self.paths.len() + path.len()).ok()?;
+        let number = u32::try_from(self.ends.len() + 1).ok().filter(|number| *number < u32::MAX / 2)?;
+        self.paths.push_str(path);
+        self.ends.push(end);
+        if self.known.len() < MAX_KNOWN {
+            self.known.insert(hash, number);
+        }
+        Some(number)
+    }
+
+    /// The path with this number, from 1.
+    fn path(&self, number: u32) -> Option<&str> {
+        let index = usize::try_from(number.checked_sub(1)?).ok()?;
+        let start = index.checked_sub(1).and_then(|before| self.ends.get(before)).map_or(0, |end| *end as usize);
+        self.paths.get(start..*self.ends.get(index)? as usize)
     }
 
     /// Adds the text of a successful result on the last line.
@@ -108,37 +172,37 @@ impl Origins {
     /// Adds the places of `more` behind these.
     pub(crate) fn append(&mut self, more: &Origins) {
         self.oks.append(self.lines.len() as u64, &more.oks);
-        let mut start = 0;
-        for place in &more.lines {
-            self.paths.push_str(more.paths.get(start..place.end as usize).unwrap_or_default());
-            self.push_packed(place.line);
-            start = place.end as usize;
-        }
+        more.lines.iter().for_each(|place| self.push_packed(place.line, more.path_of(*place)));
     }
 
     /// A copy without the lines with these numbers, from 1.
     #[must_use]
     pub(crate) fn without(&self, dropped: &[u64]) -> Origins {
         let mut kept = Origins { oks: self.oks.without(dropped), ..Origins::default() };
-        let mut start = 0;
-        for (number, place) in (1u64..).zip(&self.lines) {
-            if dropped.binary_search(&number).is_err() {
-                kept.paths.push_str(self.paths.get(start..place.end as usize).unwrap_or_default());
-                kept.push_packed(place.line);
-            }
-            start = place.end as usize;
+        for (_, place) in (1u64..).zip(&self.lines).filter(|(number, _)| dropped.binary_search(number).is_err()) {
+            kept.push_packed(place.line, self.path_of(*place));
         }
         kept
     }
 
+    fn path_of(&self, place: PackedPlace) -> OriginPath<'_> {
+        let document = place.line.checked_sub(1).filter(|_| place.path % 2 == 1);
+        OriginPath { document, rest: self.path(place.path / 2).unwrap_or_default() }
+    }
+
     /// The place of line `line`, from 1.
     pub fn of(&self, line: u64) -> Option<Origin<'_>> {
-        let index = usize::try_from(line.checked_sub(1)?).ok()?;
-        let place = self.lines.get(index)?;
-        let start = index.checked_sub(1).and_then(|before| self.lines.get(before)).map_or(0, |before| before.end);
-        let path = self.paths.get(start as usize..place.end as usize).filter(|path| !path.is_empty());
+        let place = *self.lines.get(usize::try_from(line.checked_sub(1)?).ok()?)?;
+        let path = (place.path > 0).then(|| self.path_of(place));
         (place.line > 0).then_some(Origin { line: u64::from(place.line), path })
     }
+}
+
+/// A path behind the index of its document, if that is the one of line `line`: each line is a document.
+fn after_index(path: &str, line: u32) -> Option<&str> {
+    let (index, rest) = path.strip_prefix('[')?.split_once(']')?;
+    let is_written = index.bytes().all(|digit| digit.is_ascii_digit()) && (index == "0" || !index.starts_with('0'));
+    (is_written && index.parse() == Ok(line.checked_sub(1)?)).then_some(rest)
 }
 
 /// A path without its `line N: ` prefix: the line is known.
@@ -232,7 +296,8 @@ impl Sources {
         let Some(rest) = rest else { return false };
         let (line, path) = rest.split_once(',').map_or((rest, None), |(line, path)| (line, Some(path.trim())));
         let origin = self.of(place);
-        line.parse() == Ok(origin.line) && (path.is_none() || path == origin.path)
+        let is_path = |path: &str| origin.path.is_some_and(|own| own.to_string() == path);
+        line.parse() == Ok(origin.line) && path.is_none_or(is_path)
     }
 }
 
@@ -255,8 +320,8 @@ fn from_here(path: &str) -> &str {
 }
 
 /// `:LINE` or `:LINE, PATH`: the text after a file's name.
-impl std::fmt::Display for Origin<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Origin<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, ":{}", self.line)?;
         self.path.map_or(Ok(()), |path| write!(f, ", {path}"))
     }
@@ -278,6 +343,29 @@ mod tests {
     fn the_first_value_of_a_line_begins_it() {
         assert_eq!(found("[1, 2,\n  3,\n\t4, 5]"), [(1, false), (1, false), (2, true), (3, true), (3, false)]);
         assert_eq!(LineFinder::new("[]", 1).find(&RawValue::NULL.to_owned()), SourceSpan::default());
+    }
+
+    #[test]
+    fn the_paths_of_many_conversations_are_kept_once() {
+        let mut origins = Origins::default();
+        for line in 1..=10_000 {
+            let place = format!("[{}].messages[2].tool_calls[{}]", line - 1, line % 3);
+            origins.push(SourceSpan { line, begins_line: false }, &place);
+            origins.push(SourceSpan { line, begins_line: false }, &format!("[{line}].messages[2]"));
+        }
+        let path = |line| origins.of(line).and_then(|origin| origin.path).map(|path| path.to_string());
+        assert_eq!(path(1).as_deref(), Some("[0].messages[2].tool_calls[1]"));
+        assert_eq!(path(19_999).as_deref(), Some("[9999].messages[2].tool_calls[1]"));
+        assert_eq!(path(20_000).as_deref(), Some("[10000].messages[2]"), "not the index of its line: kept as it is");
+        assert_eq!(origins.ends.len(), 10_003);
+        let mut again = Origins::default();
+        again.append(&origins);
+        assert_eq!((again.ends.len(), again == origins), (10_003, true));
+        let strange = ["[00]x", "[+0]x", "[0]", "[]", "[0"];
+        let mut origins = Origins::default();
+        strange.iter().for_each(|path| origins.push(SourceSpan { line: 1, begins_line: false }, path));
+        let read = (1..).map_while(|line| origins.of(line)?.path).map(|path| path.to_string());
+        assert_eq!(read.collect::<Vec<_>>(), strange);
     }
 
     #[test]

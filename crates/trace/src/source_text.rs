@@ -34,6 +34,19 @@ impl<'a> SourceText<'a> {
         }
     }
 
+    /// Line `number` (from 1) of a source in JSON Lines, with its value.
+    pub(crate) fn line(
+        bytes: &'a [u8],
+        name: &'a str,
+        number: usize,
+    ) -> Result<(SourceText<'a>, &'a RawValue), Report> {
+        let read = SourceText::new(bytes, name).and_then(|source| Ok((source, source.document()?)));
+        read.map_err(|mut report| {
+            Arc::make_mut(&mut report.source).first_line += number.saturating_sub(1);
+            report
+        })
+    }
+
     /// A finder for values that are borrowed from the text.
     pub(crate) fn lines(&self) -> LineFinder {
         LineFinder::new(self.text, 1)

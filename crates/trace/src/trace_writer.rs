@@ -15,6 +15,19 @@ pub(crate) struct TraceWriter {
     bytes: Vec<u8>,
     origins: Origins,
     has_keys: bool,
+    kept: Kept,
+}
+
+/// What of each line is kept. A long recording is read twice: for what it lacks and the places of its lines, then for the lines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Kept {
+    /// The line and its place.
+    #[default]
+    Both,
+    /// Its place alone.
+    Place,
+    /// The line alone.
+    Line,
 }
 
 /// A time as our format writes it.
@@ -116,6 +129,16 @@ impl TraceWriter {
         std::mem::take(&mut self.origins)
     }
 
+    /// Keeps only a part of each line from now on.
+    pub(crate) fn keep(&mut self, kept: Kept) {
+        self.kept = kept;
+    }
+
+    /// What of each line is kept.
+    pub(crate) fn kept(&self) -> Kept {
+        self.kept
+    }
+
     /// Whether a call has an idempotency key.
     pub(crate) fn has_keys(&self) -> bool {
         self.has_keys
@@ -128,6 +151,10 @@ impl TraceWriter {
             _ => (call.args, call.key), // arguments are shown as they were, also with a key that is none
         };
         self.has_keys |= key.is_some();
+        self.place(call.span, call.source);
+        if self.kept == Kept::Place {
+            return;
+        }
         let mut object = self.begin("tool_call");
         object.text("run_id", call.run);
         object.text("call_id", call.id);
@@ -142,10 +169,16 @@ impl TraceWriter {
         object.text("step", call.step.map(|(_, step)| step));
         object.millis("timeout_ms", call.timeout);
         object.end(call.source);
-        self.origins.push(call.span, call.source);
     }
 
     pub(crate) fn result(&mut self, result: &OutputResult<'_>) {
+        self.place(result.span, result.source);
+        if let (OutputStatus::Ok, Some(text)) = (result.status, result.text.filter(|_| self.kept != Kept::Line)) {
+            self.origins.push_ok(text);
+        }
+        if self.kept == Kept::Place {
+            return;
+        }
         let mut object = self.begin("tool_result");
         object.text("run_id", result.run);
         object.text("call_id", result.id);
@@ -168,10 +201,6 @@ impl TraceWriter {
         object.raw("draw", result.draw.map(|draw| draw.to_string()));
         object.number("row", result.row.map(u64::from));
         object.end(result.source);
-        self.origins.push(result.span, result.source);
-        if let (OutputStatus::Ok, Some(text)) = (result.status, result.text) {
-            self.origins.push_ok(text);
-        }
     }
 
     /// What makes the decisions of the lines after it.
@@ -210,10 +239,20 @@ impl TraceWriter {
     }
 
     pub(crate) fn run_end(&mut self, run: &str) {
+        self.place(SourceSpan::default(), "");
+        if self.kept == Kept::Place {
+            return;
+        }
         let mut object = self.begin("run_end");
         object.text("run_id", Some(run));
         object.end("");
-        self.origins.push(SourceSpan::default(), "");
+    }
+
+    /// Adds the place of the next line.
+    fn place(&mut self, span: SourceSpan, path: &str) {
+        if self.kept != Kept::Line {
+            self.origins.push(span, path);
+        }
     }
 
     fn begin(&mut self, kind: &str) -> ObjectWriter<'_> {
@@ -368,6 +407,12 @@ impl ObjectWriter<'_> {
 
 /// `text` as a JSON string.
 fn quote(bytes: &mut Vec<u8>, text: &str) {
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\')) {
+        bytes.push(b'"');
+        bytes.extend_from_slice(text.as_bytes());
+        bytes.push(b'"');
+        return;
+    }
     let quoted = serde_json::to_string(text).unwrap_or_default(); // writing a text cannot fail
     bytes.extend_from_slice(escape_json(&quoted).as_bytes());
 }

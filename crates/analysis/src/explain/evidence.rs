@@ -443,7 +443,7 @@ impl BookedCall {
             return OtherName::Reference(sources.describe(self.place));
         }
         let origin = sources.of(self.place);
-        OtherName::Place { line: origin.line, path: origin.path.map(str::to_owned) }
+        OtherName::Place { line: origin.line, path: origin.path.map(|path| path.to_string()) }
     }
 }
 

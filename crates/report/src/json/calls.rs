@@ -58,7 +58,7 @@ pub fn write_call(
     if let Some(line) = view.line {
         number(out, ",\"line\":", line);
     }
-    text_if(out, ",\"path\":", view.path);
+    text_if(out, ",\"path\":", view.path.map(|path| path.to_string()).as_deref());
     text(out, ",\"tool\":", view.tool);
     if let Some(evidence) = view.recorded.and_then(RecordedCall::weakest_evidence) {
         text(out, ",\"status_from\":", evidence.as_str());

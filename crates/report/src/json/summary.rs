@@ -73,13 +73,17 @@ pub struct PlaceJson<'a> {
     input: Option<&'a str>,
     line: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    path: Option<&'a str>,
+    path: Option<String>,
 }
 
 /// Where a call stands.
 pub fn place(sources: &Sources, place: Place) -> PlaceJson<'_> {
     let origin = sources.of(place);
-    PlaceJson { input: sources.name_from_root(place.input), line: origin.line, path: origin.path }
+    PlaceJson {
+        input: sources.name_from_root(place.input),
+        line: origin.line,
+        path: origin.path.map(|path| path.to_string()),
+    }
 }
 
 /// A whole replay.

@@ -81,25 +81,14 @@ pub fn import_with(
         _ => Cow::Borrowed(written.text),
     };
     let source = SourceText { text: &text, name };
-    let mut output = ImportOutput::default();
+    let mut output = output_of(format, options);
     if format != SourceFormat::Cassette {
         for (n, _) in written.text.lines().zip(text.lines()).enumerate().filter(|(_, (before, after))| before != after)
         {
             output.loss.warn(ImportWarning::NotJson, &format!("line {}", n + 1));
         }
     }
-    output.overrides = options.overrides.cloned();
-    output.loss.is_overridden = options.overrides.is_some();
     output.finder = source.lines();
-    output.loss.read_as = format.as_str().to_owned();
-    output.loss.missing.extend([
-        Missing::Kinds,
-        Missing::Status,
-        Missing::Attempts,
-        Missing::Keys,
-        Missing::Tokens,
-        Missing::Effects,
-    ]);
     match format {
         SourceFormat::OpenAi => openai::read(&source, &mut output)?,
         SourceFormat::Tau => tau::read_tau(&source, &mut output)?,
@@ -111,6 +100,23 @@ pub fn import_with(
         return Err(source.report(0, Diagnostic::error("empty_import", "no runs in this file").help(help)));
     }
     Ok(output.finish())
+}
+
+/// The output of an import before its first line.
+pub(super) fn output_of(format: SourceFormat, options: FormatOptions<'_>) -> ImportOutput {
+    let mut output = ImportOutput::default();
+    output.overrides = options.overrides.cloned();
+    output.loss.is_overridden = options.overrides.is_some();
+    output.loss.read_as = format.as_str().to_owned();
+    output.loss.missing.extend([
+        Missing::Kinds,
+        Missing::Status,
+        Missing::Attempts,
+        Missing::Keys,
+        Missing::Tokens,
+        Missing::Effects,
+    ]);
+    output
 }
 
 /// Whether `beginning` is that of a trace in our own format: one of its first lines is ours.

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 
 use super::run::{ImportOutput, RunWriter, SourceCall, SourceResult};
-use crate::failure::{ToolResult, assess};
+use crate::failure::{Assessment, ToolResult, assess};
 use crate::imported::ImportWarning;
 use crate::iso;
 use crate::json;
@@ -15,32 +15,83 @@ use crate::json::{Fields, SourceArgs};
 /// Writes the runs of one conversation: the agent's, and the simulated user's if that calls tools too. Without a name it is
 /// unknown which messages belong to one run.
 pub(super) fn walk(run: Option<&str>, messages: &[&RawValue], place: &str, output: &mut ImportOutput) {
-    let mut walk = Walk { agent: RunWriter::of(run), user: None, name: run, output };
+    let mut speakers = Speakers::begin(run, output);
     for (n, raw) in messages.iter().enumerate() {
-        let place = format!("{place}[{n}]");
-        match json::object(raw) {
-            Some(message) => walk.message((&message, raw), &place),
-            None => walk.output.loss.warn(ImportWarning::NotReadable, &place),
-        }
+        speakers.message(raw, &format!("{place}[{n}]"), output);
     }
     if messages.is_empty() {
-        walk.output.loss.warn(ImportWarning::EmptyRun, place);
+        output.loss.warn(ImportWarning::EmptyRun, place);
     }
-    walk.agent.end(walk.output);
-    if let Some(user) = walk.user {
-        user.end(walk.output);
-    }
+    speakers.end(output);
 }
 
-/// The run of the simulated user beside an agent's run.
-fn user_run(agent: Option<&str>) -> RunWriter {
-    RunWriter::of(agent.map(|agent| format!("{agent}.user")).as_deref())
+/// The runs of one conversation that is being read.
+#[derive(Debug)]
+pub(super) struct Speakers {
+    agent: RunWriter,
+    user: Option<RunWriter>,
+    name: Option<String>,
+    /// The simulated user's run was counted.
+    pub(super) has_user: bool,
+}
+
+impl Speakers {
+    /// A conversation that begins.
+    pub(super) fn begin(name: Option<&str>, output: &mut ImportOutput) -> Speakers {
+        output.loss.runs += 1;
+        Speakers::resume(name, false)
+    }
+
+    /// A conversation that goes on, of which nothing else is known.
+    pub(super) fn resume(name: Option<&str>, has_user: bool) -> Speakers {
+        Speakers { agent: RunWriter::of(name), user: None, name: name.map(str::to_owned), has_user }
+    }
+
+    /// The next message.
+    pub(super) fn message(&mut self, raw: &RawValue, place: &str, output: &mut ImportOutput) {
+        match json::object(raw) {
+            Some(message) => self.fields((&message, raw), place, output),
+            None => output.loss.warn(ImportWarning::NotReadable, place),
+        }
+    }
+
+    /// The next message, whose fields are known.
+    pub(super) fn fields(&mut self, message: (&Fields<'_>, &RawValue), place: &str, output: &mut ImportOutput) {
+        Walk { speakers: self, output }.message(message, place);
+    }
+
+    /// The conversation has ended.
+    pub(super) fn end(self, output: &mut ImportOutput) {
+        self.agent.end(output);
+        if let Some(user) = self.user {
+            user.end(output);
+        }
+    }
+
+    /// Whether a call waits for its result.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.agent.is_waiting() || self.user.as_ref().is_some_and(RunWriter::is_waiting)
+    }
+
+    /// Forgets the conversation, which may go on.
+    pub(super) fn count_unanswered(&self, output: &mut ImportOutput) {
+        self.agent.count_unanswered(output);
+        self.user.iter().for_each(|user| user.count_unanswered(output));
+    }
+
+    /// The run of the agent, or of the simulated user.
+    fn run(&mut self, is_user: bool, runs: &mut u64) -> &mut RunWriter {
+        if !is_user {
+            return &mut self.agent;
+        }
+        *runs += u64::from(!std::mem::replace(&mut self.has_user, true));
+        let of_user = || self.name.as_ref().map(|agent| format!("{agent}.user"));
+        self.user.get_or_insert_with(|| RunWriter::of(of_user().as_deref()))
+    }
 }
 
 struct Walk<'w> {
-    agent: RunWriter,
-    user: Option<RunWriter>,
-    name: Option<&'w str>,
+    speakers: &'w mut Speakers,
     output: &'w mut ImportOutput,
 }
 
@@ -90,10 +141,7 @@ impl Walk<'_> {
         }
         let args = args.as_ref().and_then(SourceArgs::as_json);
         let id = call.text("id");
-        let run = match by_user {
-            true => self.user.get_or_insert_with(|| user_run(self.name)),
-            false => &mut self.agent,
-        };
+        let run = self.speakers.run(by_user, &mut self.output.loss.runs);
         let span = self.output.finder.find(raw);
         run.call(
             &SourceCall { id: id.as_deref(), tool: &tool, renamed: renamed.as_deref(), args, at, place, span },
@@ -120,10 +168,8 @@ impl Walk<'_> {
         let at = self.time(message, place);
         let id = message.text("tool_call_id").or_else(|| message.text("id"));
         let named = message.text("name");
-        let run = match message.text("requestor").as_deref() {
-            Some("user") => self.user.get_or_insert_with(|| user_run(self.name)),
-            _ => &mut self.agent,
-        };
+        let by_user = message.text("requestor").as_deref() == Some("user");
+        let run = self.speakers.run(by_user, &mut self.output.loss.runs);
         let waiting = id.as_deref().and_then(|id| run.tool_waiting_for(id));
         let content = message.get("content").map_or(Cow::Borrowed(""), json::content_text);
         let flagged = flag(message);
@@ -134,9 +180,12 @@ impl Walk<'_> {
             at: at.as_deref().and_then(|at| u64::try_from(iso::parse_micros(at)?).ok()),
             ..ToolResult::default()
         };
-        let mut assessment = assess(&result);
-        if let Some(own) = &self.output.overrides {
-            assessment = own.corrected_content(raw, &result, assessment, &mut self.output.loss.changed);
+        let assessment = match self.output.known_oks.next() {
+            Some(true) => Assessment::Ok,
+            Some(false) | None => assessment(raw, &result, self.output),
+        };
+        if let Some(oks) = &mut self.output.oks {
+            oks.push(assessment == Assessment::Ok);
         }
         let (id, tool, at) = (id.as_deref(), named.as_deref(), at.as_deref());
         let (text, flagged) = (&*content, flagged.is_some());
@@ -151,6 +200,15 @@ impl Walk<'_> {
             self.output.loss.warn(ImportWarning::UnreadableTime, place);
         }
         time
+    }
+}
+
+/// Whether a result failed, with what the user's mapping says.
+fn assessment(raw: &RawValue, result: &ToolResult<'_>, output: &mut ImportOutput) -> Assessment {
+    let found = assess(result);
+    match &output.overrides {
+        Some(own) => own.corrected_content(raw, result, found, &mut output.loss.changed),
+        None => found,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Imports foreign recordings: converts them into lines in our own trace format.
 
 mod cassette;
+mod chat_lines;
 mod form;
 mod format;
 mod messages;
@@ -13,5 +14,6 @@ mod tests;
 mod yaml_text;
 
 pub(crate) use cassette::{begins_yaml, is_cassette};
+pub(crate) use chat_lines::ChatLines;
 pub use format::{FormatOptions, SourceFormat, detect, import, import_with, is_own_format, looks_like_a_trace};
 pub(crate) use openai::is_chat_with_calls;

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::hash;
+
 /// The parts of a run's name in its source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct RunLabel {
@@ -11,29 +13,30 @@ pub(super) struct RunLabel {
     pub(super) trial: Option<String>,
 }
 
-/// Names in use, so that none is used twice.
+/// Names in use, so that none is used twice. Keeps a hash of each: a long file has millions. Two names with one hash, which
+/// no file has by chance, would give the second one a count that it does not need.
 #[derive(Debug, Default)]
 pub(super) struct UsedNames {
-    names: BTreeSet<String>,
-    counts: BTreeMap<String, u64>,
+    names: BTreeSet<u64>,
+    counts: BTreeMap<u64, u64>,
 }
 
 impl UsedNames {
     /// Whether `name` is in use.
     pub(super) fn has(&self, name: &str) -> bool {
-        self.names.contains(name)
+        self.names.contains(&hash::seed(name.as_bytes()))
     }
 
     /// Marks `name` as used.
     pub(super) fn add(&mut self, name: &str) {
-        self.names.insert(name.to_owned());
+        self.names.insert(hash::seed(name.as_bytes()));
     }
 
     /// Uses and returns `wanted`; if that is in use, `wanted` with `mark` and the first free count from 2.
     pub(super) fn free(&mut self, wanted: &str, mark: char) -> String {
         let mut name = wanted.to_owned();
-        while self.names.contains(&name) {
-            let count = self.counts.entry(wanted.to_owned()).or_insert(1);
+        while self.has(&name) {
+            let count = self.counts.entry(hash::seed(wanted.as_bytes())).or_insert(1);
             *count += 1; // ends: each round excludes one of the used names
             name = format!("{wanted}{mark}{count}");
         }

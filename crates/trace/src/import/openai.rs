@@ -21,11 +21,11 @@ const NAMES: [&str; 6] = ["run_id", "conversation_id", "session_id", "thread_id"
 const NAMES_OF_A_MESSAGE: [&str; 5] = ["run_id", "conversation_id", "session_id", "thread_id", "trace_id"];
 
 #[derive(Default)]
-struct Conversation<'a> {
-    label: RunLabel,
-    messages: Vec<&'a RawValue>,
+pub(super) struct Conversation<'a> {
+    pub(super) label: RunLabel,
+    pub(super) messages: Vec<&'a RawValue>,
     /// The path of the messages.
-    place: String,
+    pub(super) place: String,
     /// Its messages are on separate lines.
     is_one_a_line: bool,
 }
@@ -52,50 +52,86 @@ pub(super) fn read(source: &SourceText<'_>, output: &mut ImportOutput) -> Result
     Ok(())
 }
 
+/// What a document holds.
+pub(super) enum Found<'a> {
+    Conversations(Vec<Conversation<'a>>),
+    /// One message of the conversation with this name.
+    Message(Option<String>, Fields<'a>),
+}
+
+/// Reads a document; counts what it cannot read.
+pub(super) fn found<'a>(document: &'a RawValue, place: &str, output: &mut ImportOutput) -> Found<'a> {
+    if let Some(fields) = json::object(document) {
+        return match of_object(&fields, place) {
+            Some(conversation) => Found::Conversations(vec![conversation]),
+            None if fields.text("role").is_some() => Found::Message(name_of(&fields, &NAMES_OF_A_MESSAGE), fields),
+            None => unreadable(place, output),
+        };
+    }
+    let Some(items) = json::array(document) else { return unreadable(place, output) };
+    if is_conversation(&items) {
+        return Found::Conversations(vec![of_array(items, place)]);
+    }
+    let mut all = Vec::new();
+    for (n, item) in items.into_iter().enumerate() {
+        let place = format!("{place}[{n}]");
+        match conversation(item, &place) {
+            Some(conversation) => all.push(conversation),
+            None => output.loss.warn(ImportWarning::NotReadable, &place),
+        }
+    }
+    Found::Conversations(all)
+}
+
 fn gather<'a>(
     document: &'a RawValue,
     place: &str,
-    (found, lines): (&mut Vec<Conversation<'a>>, &mut BTreeMap<Option<String>, usize>),
+    (all, lines): (&mut Vec<Conversation<'a>>, &mut BTreeMap<Option<String>, usize>),
     output: &mut ImportOutput,
 ) {
-    if let Some(conversation) = conversation(document, place) {
-        found.push(conversation);
-    } else if is_message(document) {
-        let base = json::object(document).and_then(|message| name_of(&message, &NAMES_OF_A_MESSAGE));
-        let same = lines.get(&base).and_then(|number: &usize| found.get_mut(*number));
-        if let Some(same) = same {
-            same.messages.push(document);
-        } else {
-            lines.insert(base.clone(), found.len());
-            found.push(Conversation {
-                label: RunLabel { base, trial: None },
-                messages: vec![document],
-                is_one_a_line: true,
-                ..Conversation::default()
-            });
-        }
-    } else if let Some(items) = json::array(document) {
-        for (n, item) in items.into_iter().enumerate() {
-            let place = format!("{place}[{n}]");
-            match conversation(item, &place) {
-                Some(conversation) => found.push(conversation),
-                None => output.loss.warn(ImportWarning::NotReadable, &place),
+    match found(document, place, output) {
+        Found::Conversations(conversations) => all.extend(conversations),
+        Found::Message(base, _) => {
+            let same = lines.get(&base).and_then(|number: &usize| all.get_mut(*number));
+            if let Some(same) = same {
+                same.messages.push(document);
+            } else {
+                lines.insert(base.clone(), all.len());
+                all.push(Conversation {
+                    label: RunLabel { base, trial: None },
+                    messages: vec![document],
+                    is_one_a_line: true,
+                    ..Conversation::default()
+                });
             }
         }
-    } else {
-        output.loss.warn(ImportWarning::NotReadable, place);
     }
+}
+
+fn unreadable<'a>(place: &str, output: &mut ImportOutput) -> Found<'a> {
+    output.loss.warn(ImportWarning::NotReadable, place);
+    Found::Conversations(Vec::new())
 }
 
 /// Reads an array of messages, or an object with such an array.
 fn conversation<'a>(raw: &'a RawValue, place: &str) -> Option<Conversation<'a>> {
-    if let Some(messages) = json::array(raw) {
-        let found = messages.first().is_none_or(|first| is_message(first));
-        return found.then(|| Conversation { messages, place: place.to_owned(), ..Conversation::default() });
+    match json::array(raw) {
+        Some(messages) => is_conversation(&messages).then(|| of_array(messages, place)),
+        None => of_object(&json::object(raw)?, place),
     }
-    let fields = json::object(raw)?;
+}
+
+fn is_conversation(items: &[&RawValue]) -> bool {
+    items.first().is_none_or(|first| is_message(first))
+}
+
+fn of_array<'a>(messages: Vec<&'a RawValue>, place: &str) -> Conversation<'a> {
+    Conversation { messages, place: place.to_owned(), ..Conversation::default() }
+}
+
+fn of_object<'a>(fields: &Fields<'a>, place: &str) -> Option<Conversation<'a>> {
     let messages = fields.get("messages").and_then(json::array)?;
-    let label = RunLabel { base: name_of(&fields, &NAMES), trial: None };
+    let label = RunLabel { base: name_of(fields, &NAMES), trial: None };
     let dot = if place.is_empty() { "" } else { "." };
     Some(Conversation { label, messages, place: format!("{place}{dot}messages"), is_one_a_line: false })
 }

@@ -1,7 +1,7 @@
 //! Writes the lines of one run: pairs results with calls by id and order, and keeps the written ids unique. Knows no source
 //! format.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::names::UsedNames;
 use crate::failure::Assessment;
@@ -49,6 +49,10 @@ pub(super) struct ImportOutput {
     pub(super) finder: LineFinder,
     /// What the user's mapping says otherwise.
     pub(super) overrides: Option<Mapping>,
+    /// Of each result, whether it succeeded, as far as an earlier reading of the source knows: it is not judged again.
+    pub(super) known_oks: std::vec::IntoIter<bool>,
+    /// The same of this reading; none: it is not kept.
+    pub(super) oks: Option<Vec<bool>>,
     /// Results without a flag: their text tells whether they failed.
     unflagged: u64,
     /// Calls and results without a time.
@@ -70,28 +74,36 @@ impl ImportOutput {
     }
 }
 
-/// Writes one run.
+/// The most calls of one run that wait for a result.
+const MAX_WAITING: usize = 10_000;
+
+/// Writes one run. Keeps its unanswered calls, and a hash of each id that it wrote.
 #[derive(Debug, Default)]
 pub(super) struct RunWriter {
     /// None: the source does not tell which calls belong to one run.
     name: Option<String>,
-    calls: Vec<WrittenCall>,
-    /// Calls by source id, by tool, and all of them; a search drops answered calls.
-    by_id: BTreeMap<String, VecDeque<usize>>,
-    by_tool: BTreeMap<String, VecDeque<usize>>,
-    all: VecDeque<usize>,
-    /// Unanswered calls by their written id.
-    waiting: BTreeMap<String, usize>,
+    /// The unanswered calls by their number, and the numbers by source id and by tool.
+    waiting: BTreeMap<u64, WaitingCall>,
+    by_id: BTreeMap<String, BTreeSet<u64>>,
+    by_tool: BTreeMap<String, BTreeSet<u64>>,
+    /// The written ids of the unanswered calls.
+    waiting_ids: BTreeSet<String>,
+    /// Calls so far.
+    calls: u64,
+    /// Unanswered calls that were forgotten because too many waited.
+    forgotten: u64,
     used: UsedNames,
     /// Written ids that no later call may have: those of renamed calls and orphans.
     retired: UsedNames,
 }
 
 #[derive(Debug)]
-struct WrittenCall {
+struct WaitingCall {
+    /// The id in the source, or the place that stands for it.
+    wanted: String,
+    /// The written id.
     id: String,
     tool: String,
-    answered: bool,
 }
 
 impl RunWriter {
@@ -123,7 +135,7 @@ impl RunWriter {
     /// The source id, wherever our reader can identify the call by it. The reader closes a call when its id is used again,
     /// which is wrong only for a call that is still unanswered.
     fn call_id(&mut self, wanted: &str, place: &str, loss: &mut LossReport) -> String {
-        if !self.waiting.contains_key(wanted) && !self.retired.has(wanted) {
+        if !self.waiting_ids.contains(wanted) && !self.retired.has(wanted) {
             self.used.add(wanted);
             return wanted.to_owned();
         }
@@ -134,12 +146,33 @@ impl RunWriter {
     }
 
     fn remember(&mut self, wanted: &str, id: String, tool: &str) {
-        let number = self.calls.len();
-        self.by_id.entry(wanted.to_owned()).or_default().push_back(number);
-        self.by_tool.entry(tool.to_owned()).or_default().push_back(number);
-        self.all.push_back(number);
-        self.waiting.insert(id.clone(), number);
-        self.calls.push(WrittenCall { id, tool: tool.to_owned(), answered: false });
+        if self.waiting.len() == MAX_WAITING
+            && let Some(first) = self.waiting.keys().next().copied()
+        {
+            self.take(first);
+            self.forgotten += 1;
+        }
+        let number = self.calls;
+        self.calls += 1;
+        self.by_id.entry(wanted.to_owned()).or_default().insert(number);
+        self.by_tool.entry(tool.to_owned()).or_default().insert(number);
+        self.waiting_ids.insert(id.clone());
+        self.waiting.insert(number, WaitingCall { wanted: wanted.to_owned(), id, tool: tool.to_owned() });
+    }
+
+    /// Removes a waiting call.
+    fn take(&mut self, number: u64) -> Option<WaitingCall> {
+        let call = self.waiting.remove(&number)?;
+        for (numbers, name) in [(&mut self.by_id, &call.wanted), (&mut self.by_tool, &call.tool)] {
+            if let Some(of_name) = numbers.get_mut(name) {
+                of_name.remove(&number);
+                if of_name.is_empty() {
+                    numbers.remove(name);
+                }
+            }
+        }
+        self.waiting_ids.remove(&call.id);
+        Some(call)
     }
 
     pub(super) fn result(&mut self, result: &SourceResult<'_>, output: &mut ImportOutput) {
@@ -170,48 +203,43 @@ impl RunWriter {
         if answer.id.is_none() {
             loss.warn(ImportWarning::ResultWithoutId, answer.place);
         }
-        let queue = match (answer.id, answer.tool) {
-            (Some(id), _) => self.by_id.get_mut(id),
-            (None, Some(tool)) => self.by_tool.get_mut(tool),
-            (None, None) => Some(&mut self.all),
+        let first = match (answer.id, answer.tool) {
+            (Some(id), _) => self.by_id.get(id).and_then(BTreeSet::first),
+            (None, Some(tool)) => self.by_tool.get(tool).and_then(BTreeSet::first),
+            (None, None) => self.waiting.keys().next(),
         };
-        let waiting = queue.and_then(|queue| first_waiting(queue, &self.calls));
-        let Some(call) = waiting.and_then(|number| self.calls.get_mut(number)) else {
-            loss.warn(ImportWarning::ResultWithoutCall, answer.place);
-            let orphan = self.used.free(answer.id.unwrap_or(answer.place), '~');
-            self.retired.add(&orphan);
-            return orphan;
-        };
-        call.answered = true;
-        self.waiting.remove(&call.id);
-        call.id.clone()
+        if let Some(call) = first.copied().and_then(|first| self.take(first)) {
+            return call.id;
+        }
+        loss.warn(ImportWarning::ResultWithoutCall, answer.place);
+        let orphan = self.used.free(answer.id.unwrap_or(answer.place), '~');
+        self.retired.add(&orphan);
+        orphan
     }
 
     /// The tool of the call that waits for a result with this id.
     pub(super) fn tool_waiting_for(&self, id: &str) -> Option<&str> {
-        let waiting = |&&number: &&usize| self.calls.get(number).is_some_and(|call| !call.answered);
-        let number = self.by_id.get(id)?.iter().find(waiting)?;
-        self.calls.get(*number).map(|call| call.tool.as_str())
+        self.waiting.get(self.by_id.get(id)?.first()?).map(|call| call.tool.as_str())
     }
 
+    /// Whether a call waits for its result.
+    pub(super) fn is_waiting(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    /// Ends the run.
     pub(super) fn end(self, output: &mut ImportOutput) {
-        output.loss.runs += 1;
-        output.loss.unanswered += self.waiting.len() as u64;
+        self.count_unanswered(output);
         match self.name {
             Some(name) => output.lines.run_end(&name),
             None => drop(output.loss.missing.insert(Missing::Runs)),
         }
     }
-}
 
-/// Removes the first waiting call, and all answered calls before it, from the queue.
-fn first_waiting(queue: &mut VecDeque<usize>, calls: &[WrittenCall]) -> Option<usize> {
-    while let Some(number) = queue.pop_front() {
-        if calls.get(number).is_some_and(|call| !call.answered) {
-            return Some(number);
-        }
+    /// Forgets the run, which may go on.
+    pub(super) fn count_unanswered(&self, output: &mut ImportOutput) {
+        output.loss.unanswered += self.waiting.len() as u64 + self.forgotten;
     }
-    None
 }
 
 #[cfg(test)]
@@ -266,6 +294,24 @@ mod tests {
         run.result(&result(Some("a"), None, "p"), &mut output);
         assert_eq!(output.loss.count(ImportWarning::RepeatedId), 1);
         assert_eq!(ids(output), ["a", "a~2", ">a", ">a~2"]);
+    }
+
+    #[test]
+    fn what_a_run_keeps_does_not_grow_with_its_answered_calls() {
+        let (mut run, mut output) = (RunWriter::of(None), ImportOutput::default());
+        let kept = |run: &RunWriter| (run.waiting.len(), run.by_id.len(), run.by_tool.len(), run.waiting_ids.len());
+        for n in 0..3_000 {
+            run.call(&call(Some(&format!("c{n}")), &format!("t{n}"), "p"), &mut output);
+            run.result(&result(Some(&format!("c{n}")), None, "p"), &mut output);
+            assert_eq!(kept(&run), (0, 0, 0, 0));
+        }
+        for n in 0..MAX_WAITING + 7 {
+            run.call(&call(Some(&format!("d{n}")), &format!("t{n}"), "p"), &mut output);
+        }
+        assert_eq!(kept(&run), (MAX_WAITING, MAX_WAITING, MAX_WAITING, MAX_WAITING));
+        assert_eq!((run.tool_waiting_for("d6"), run.tool_waiting_for("d7")), (None, Some("t7")));
+        run.end(&mut output);
+        assert_eq!(output.loss.unanswered, MAX_WAITING as u64 + 7);
     }
 
     #[test]

@@ -129,6 +129,12 @@ impl KnownFormat {
 }
 
 impl KnownFormat {
+    /// Whether it is OpenAI chat messages that can be read line by line: no mapping names their runs, which is an error.
+    pub fn is_chat_by_lines(&self, options: FormatOptions<'_>) -> bool {
+        matches!(self.reader, Reader::BuiltIn(SourceFormat::OpenAi))
+            && options.overrides.is_none_or(|own| !own.names_runs())
+    }
+
     const fn is_cassette(&self) -> bool {
         matches!(self.reader, Reader::BuiltIn(SourceFormat::Cassette))
     }

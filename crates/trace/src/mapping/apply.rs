@@ -116,25 +116,19 @@ impl Applier {
             return Ok(());
         }
         let name = Arc::clone(&self.name);
-        let moved = |mut report: Report| {
-            let text = Arc::make_mut(&mut report.source);
-            text.first_line += number.saturating_sub(1);
-            report
-        };
-        let source = SourceText::new(bytes, &name).map_err(moved)?;
-        let document = source.document().map_err(moved)?;
+        let (source, document) = SourceText::line(bytes, &name, number)?;
         self.finder = LineFinder::new(source.text, number);
         self.document(document, &format!("line {number}"));
         Ok(())
     }
 
     /// Counts line `number` as one that is not JSON.
-    pub(super) fn skip(&mut self, number: usize) {
+    pub(crate) fn skip(&mut self, number: usize) {
         self.loss.warn(ImportWarning::NotJson, &format!("line {number}"));
     }
 
     /// What the source holds so far.
-    pub(super) fn loss(&mut self) -> &mut LossReport {
+    pub(crate) fn loss(&mut self) -> &mut LossReport {
         &mut self.loss
     }
 

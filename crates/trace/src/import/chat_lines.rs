@@ -1,0 +1,317 @@
+//! OpenAI chat messages, line by line: a conversation on a line of its own, or one message a line. Its memory follows the
+//! conversations that go on, not the length of the file. Of the others it keeps hashes, so that their names stay unique.
+//!
+//! A conversation on one line ends with it. One with a message a line goes on to the end of the file; if too many do, the
+//! one that was silent for longest is forgotten. If it speaks again, its results still name their calls by id; those that
+//! name none, and calls that use an id again, are no longer seen in the light of what was before.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+
+use super::format::{FormatOptions, SourceFormat, output_of};
+use super::messages::{Speakers, walk};
+use super::names::UsedNames;
+use super::openai::{Found, found};
+use super::run::ImportOutput;
+use crate::hash;
+use crate::imported::{ImportWarning, LossReport};
+use crate::json::Fields;
+use crate::origin::{LineFinder, Origins};
+use crate::source_text::SourceText;
+use crate::tool_hints;
+use crate::trace_writer::Kept;
+use playproof_formats::diagnostic::{Diagnostic, Report, Source};
+
+/// The most conversations with one message a line whose state is kept.
+const MAX_LIVE: usize = 1_000;
+
+/// Reads chat messages line by line.
+#[derive(Debug)]
+pub(crate) struct ChatLines {
+    name: Arc<str>,
+    output: ImportOutput,
+    names: UsedNames,
+    /// The documents so far.
+    documents: u64,
+    /// The lines so far that are no JSON.
+    skipped: u64,
+    /// The conversations so far.
+    conversations: u64,
+    /// Every conversation with one message a line, by the hash of its name.
+    known: BTreeMap<u64, KnownConversation>,
+    /// Those whose state is kept.
+    live: BTreeMap<u64, LiveConversation>,
+    /// The same by the number of their last document.
+    by_last: BTreeMap<u64, u64>,
+}
+
+#[derive(Debug)]
+struct KnownConversation {
+    /// Its messages so far.
+    messages: u64,
+    has_user: bool,
+    /// The name of its run, if it is not its own.
+    renamed: Option<Box<str>>,
+}
+
+#[derive(Debug)]
+struct LiveConversation {
+    speakers: Speakers,
+    first: u64,
+    last: u64,
+}
+
+impl ChatLines {
+    pub(crate) fn new(name: &str, options: FormatOptions<'_>) -> ChatLines {
+        ChatLines {
+            name: name.into(),
+            output: output_of(SourceFormat::OpenAi, options),
+            names: UsedNames::default(),
+            documents: 0,
+            skipped: 0,
+            conversations: 0,
+            known: BTreeMap::new(),
+            live: BTreeMap::new(),
+            by_last: BTreeMap::new(),
+        }
+    }
+
+    /// Reads for what the source holds and for the places of the lines alone; [`ChatLines::oks`] helps another reading.
+    pub(crate) fn survey(&mut self) {
+        self.output.lines.keep(Kept::Place);
+        self.output.oks = Some(Vec::new());
+    }
+
+    /// Of each result so far, whether it succeeded.
+    pub(crate) fn oks(&mut self) -> Vec<bool> {
+        self.output.oks.take().unwrap_or_default()
+    }
+
+    /// Reads for the lines alone, after a survey that found these results.
+    pub(crate) fn reread(&mut self, oks: Vec<bool>) {
+        self.output.lines.keep(Kept::Line);
+        self.output.known_oks = oks.into_iter();
+    }
+
+    /// Takes line `number` (from 1); ignores a blank line.
+    pub(crate) fn line(&mut self, number: usize, bytes: &[u8]) -> Result<(), Report> {
+        if bytes.trim_ascii().is_empty() {
+            return Ok(());
+        }
+        let name = Arc::clone(&self.name);
+        let (source, document) = SourceText::line(bytes, &name, number)?;
+        self.output.finder = LineFinder::new(source.text, number);
+        if self.output.lines.kept() != Kept::Line {
+            tool_hints::gather(document, &mut self.output.loss.hints);
+        }
+        match found(document, &format!("[{}]", self.documents), &mut self.output) {
+            Found::Conversations(conversations) => {
+                for conversation in conversations {
+                    let run = self.new_name(conversation.label.base.as_deref());
+                    walk(Some(&run), &conversation.messages, &conversation.place, &mut self.output);
+                }
+            }
+            Found::Message(base, fields) => self.message(base.as_deref(), (&fields, document)),
+        }
+        self.documents += 1;
+        Ok(())
+    }
+
+    /// Counts line `number` as one that is not JSON.
+    pub(crate) fn skip(&mut self, number: usize) {
+        self.skipped += 1;
+        self.output.loss.warn(ImportWarning::NotJson, &format!("line {number}"));
+    }
+
+    /// The name of the run of the next conversation.
+    fn new_name(&mut self, base: Option<&str>) -> String {
+        self.conversations += 1;
+        match base {
+            Some(base) => self.names.free(base, '.'),
+            None => self.names.free(&format!("run_{}", self.conversations), '.'),
+        }
+    }
+
+    /// A message on a line of its own, of the conversation called `base`.
+    fn message(&mut self, base: Option<&str>, message: (&Fields<'_>, &RawValue)) {
+        let key = base.map_or(0, |base| hash::seed(base.as_bytes()));
+        if !self.live.contains_key(&key) {
+            self.begin(base, key);
+        }
+        let (Some(known), Some(live)) = (self.known.get_mut(&key), self.live.get_mut(&key)) else { return };
+        live.speakers.fields(message, &format!("[{}]", known.messages), &mut self.output);
+        known.messages += 1;
+        known.has_user = live.speakers.has_user;
+        self.by_last.remove(&live.last);
+        live.last = self.documents;
+        self.by_last.insert(live.last, key);
+    }
+
+    /// Keeps the state of a conversation, which begins or goes on.
+    fn begin(&mut self, base: Option<&str>, key: u64) {
+        if self.live.len() == MAX_LIVE {
+            self.forget();
+        }
+        let speakers = match self.known.get(&key) {
+            Some(known) => Speakers::resume(known.renamed.as_deref().or(base), known.has_user),
+            None => {
+                let name = self.new_name(base);
+                let renamed = base.filter(|base| *base != name).map(|_| name.as_str().into());
+                self.known.insert(key, KnownConversation { messages: 0, has_user: false, renamed });
+                // Messages without a name may belong to several conversations.
+                Speakers::begin(base.map(|_| name.as_str()), &mut self.output)
+            }
+        };
+        self.live.insert(key, LiveConversation { speakers, first: self.documents, last: self.documents });
+    }
+
+    /// Forgets the conversation that was silent for longest. Its run ends, unless a result may come for one of its calls.
+    fn forget(&mut self) {
+        let oldest = self.by_last.pop_first().and_then(|(_, key)| self.live.remove(&key));
+        match oldest {
+            Some(LiveConversation { speakers, .. }) if speakers.is_waiting() => {
+                speakers.count_unanswered(&mut self.output);
+            }
+            Some(LiveConversation { speakers, .. }) => speakers.end(&mut self.output),
+            None => {}
+        }
+    }
+
+    /// The source has ended: writes the ends of the conversations that went on.
+    pub(crate) fn end(&mut self) {
+        let mut live: Vec<_> = std::mem::take(&mut self.live).into_values().collect();
+        live.sort_by_key(|live| live.first);
+        live.into_iter().for_each(|live| live.speakers.end(&mut self.output));
+        self.by_last.clear();
+    }
+
+    /// What the source holds so far.
+    pub(crate) fn loss(&mut self) -> &mut LossReport {
+        &mut self.output.loss
+    }
+
+    /// Takes the trace lines since the last call, with their origins.
+    pub(crate) fn take(&mut self) -> (Vec<u8>, Origins) {
+        (self.output.lines.take(), self.output.lines.take_origins())
+    }
+
+    /// The loss report.
+    ///
+    /// # Errors
+    /// The source has one document, or mostly lines that are no JSON, or no conversation: it is to be read as a whole.
+    pub(crate) fn finish(self) -> Result<LossReport, Report> {
+        if self.documents < 2 || self.documents < self.skipped || self.output.loss.runs == 0 {
+            let diagnostic = Diagnostic::error("empty_import", "no runs in the lines of this file");
+            return Err(Report::one(Source::whole(&*self.name, ""), diagnostic));
+        }
+        Ok(self.output.finish().loss)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::import::import;
+
+    fn read(lines: impl Iterator<Item = String>) -> ChatLines {
+        let mut chat = ChatLines::new("log", FormatOptions::default());
+        for (n, line) in (1..).zip(lines) {
+            chat.line(n, line.as_bytes()).unwrap_or_else(|report| panic!("{report}"));
+        }
+        chat
+    }
+
+    fn call(id: &str) -> String {
+        format!(
+            r#"{{"role":"assistant","tool_calls":[{{"id":"{id}","function":{{"name":"pay","arguments":"{{}}"}}}}]}}"#
+        )
+    }
+
+    fn answer(id: &str) -> String {
+        format!(r#"{{"role":"tool","tool_call_id":"{id}","content":"done"}}"#)
+    }
+
+    fn of(conversation: &str, message: &str) -> String {
+        message.replacen('{', &format!(r#"{{"thread_id":"{conversation}","#), 1)
+    }
+
+    /// The same lines read one by one and as a whole.
+    fn both(lines: &[String]) -> [(String, String, Origins); 2] {
+        let mut chat = read(lines.iter().cloned());
+        chat.end();
+        let (bytes, origins) = chat.take();
+        let loss = chat.finish().unwrap_or_else(|report| panic!("{report}"));
+        let text = |bytes| String::from_utf8(bytes).expect("text");
+        let lined = (text(bytes), loss.to_string(), origins);
+        let whole = import(SourceFormat::OpenAi, lines.join("\n").as_bytes(), "log");
+        let whole = whole.unwrap_or_else(|report| panic!("{report}"));
+        [lined, (text(whole.lines), whole.loss.to_string(), whole.origins)]
+    }
+
+    #[test]
+    fn conversations_read_line_by_line_are_those_of_the_whole_file() {
+        let messages = [call("a"), answer("a"), call("a"), call("a"), answer("a"), answer("b")].join(",");
+        let user = call("u").replace("assistant", "user");
+        let lines = [
+            format!(r#"{{"id":"one","messages":[{messages}]}}"#),
+            String::new(),
+            format!("[{messages}]"),
+            format!(r#"[{{"id":"one","messages":[]}},{{"id":"run_2","messages":[{user}]}},7]"#),
+            format!(r#"{{"id":"one","messages":[{messages}]}}"#),
+            "{}".to_owned(),
+        ];
+        let [lined, whole] = both(&lines);
+        assert_eq!(lined, whole);
+        assert!(whole.0.contains(r#""run_id":"one.3""#) && whole.0.contains("run_2.2.user"), "{}", whole.0);
+    }
+
+    #[test]
+    fn messages_on_lines_of_their_own_are_those_of_the_whole_file() {
+        let messages = [call("a"), answer("a"), call("a"), call("a"), answer("b")];
+        let [lined, whole] = both(&messages);
+        assert_eq!(lined, whole, "without names");
+        let named: Vec<String> =
+            ["x", "y"].iter().flat_map(|name| messages.iter().map(|message| of(name, message))).collect();
+        let [lined, whole] = both(&named);
+        let without_ends =
+            |text: &str| text.lines().filter(|line| !line.contains("run_end")).map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!((without_ends(&lined.0), &lined.1), (without_ends(&whole.0), &whole.1));
+        assert!(
+            lined.0.ends_with("{\"type\":\"run_end\",\"run_id\":\"x\"}\n{\"type\":\"run_end\",\"run_id\":\"y\"}\n")
+        );
+    }
+
+    #[test]
+    fn what_is_kept_does_not_grow_with_the_conversations() {
+        let on_a_line = |n: u32| format!(r#"{{"messages":[{},{}]}}"#, call(&format!("{n}")), answer(&format!("{n}")));
+        let mut chat = read((0..5_000).map(on_a_line));
+        assert_eq!((chat.live.len(), chat.known.len(), chat.by_last.len()), (0, 0, 0));
+        assert_eq!(chat.take().0.split(|byte| *byte == b'\n').count(), 15_001);
+        let of_many = |n: u32| of(&format!("c{}", n / 2), &if n.is_multiple_of(2) { call("a") } else { answer("a") });
+        let mut chat = read((0..5_000).map(of_many));
+        assert_eq!((chat.live.len(), chat.known.len(), chat.by_last.len()), (MAX_LIVE, 2_500, MAX_LIVE));
+        chat.end();
+        assert_eq!(chat.live.len(), 0);
+        let text = String::from_utf8(chat.take().0).expect("text");
+        assert_eq!(text.matches("run_end").count(), 2_500, "each that was forgotten had ended");
+        assert_eq!(chat.finish().map(|loss| (loss.runs, loss.unanswered)).ok(), Some((2_500, 0)));
+    }
+
+    #[test]
+    fn a_forgotten_conversation_goes_on_under_its_name() {
+        let others = (0..=MAX_LIVE).map(|n| of(&format!("o{n}"), &call("a")));
+        let lines =
+            std::iter::once(of("c", &call("a"))).chain(others).chain([of("c", &answer("a")), of("c", &call("b"))]);
+        let mut chat = read(lines);
+        chat.end();
+        let text = String::from_utf8(chat.take().0).expect("text");
+        let of_it: Vec<&str> = text.lines().filter(|line| line.contains(r#""run_id":"c""#)).collect();
+        assert_eq!(of_it.len(), 4, "{of_it:?}");
+        assert!(of_it[1].contains(r#""call_id":"a""#) && of_it[3].contains("run_end"), "{of_it:?}");
+        assert!(of_it[2].contains(r#""source":"[2].tool_calls[0]""#), "{of_it:?}");
+        let loss = chat.finish().unwrap_or_else(|report| panic!("{report}"));
+        assert_eq!(loss.runs, MAX_LIVE as u64 + 2);
+    }
+}
