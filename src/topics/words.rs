@@ -292,7 +292,7 @@ It never answers yes if one more call could add an effect, or would be an `unsaf
     the upstream says that a write is not to be sent again
     the call has no key, or is given up, and a failure says more than a refusal
     the client of the tool sends requests again by itself (`upstream_retries`), and the call has no key, or is given up
-    an ok of the inputs belongs to no call, and may be the answer to this one
+    an answer of the inputs belongs to no call, is no plain refusal, and may be one to this call
     an input cannot be read to its end, or lines of it are skipped, and the call has no key
     another call made the effect, or may have, and may be the same request
     the playbook gives the request up, because it would be refused again

@@ -1,9 +1,10 @@
 //! The advice on a call: the state of the upstream, who acts next, and whether to send again. All three rest on one
 //! `UpstreamState`; `ResendReason::of` alone decides whether the answer is yes.
 
+use super::distrust::Distrust;
 use super::others::OtherCall;
 use super::subject::{Simulation, Subject};
-use super::upstream_state::{Basis, Distrust, EffectState, Surplus, SurplusDoubt, UpstreamState};
+use super::upstream_state::{Basis, EffectState, Surplus, SurplusDoubt, UpstreamState};
 use playproof_engine::event::{
     AdmissionRefusal, EffectClaim, IntentDoubt, Outcome, OutcomeKind, OutcomeWord, RequestKind, StepsEnd, StopReason,
 };
@@ -134,7 +135,7 @@ pub enum ResendReason {
     Repeatable,
     /// Only if the effect is wanted again: it was taken back.
     TakenBack,
-    /// No: an ok belongs to no call, and may be the answer to this one.
+    /// No: an answer belongs to no call, and may be one to this.
     Unclaimed,
     /// No: an input could not be read, and may show that the request acted.
     Unread,
@@ -264,9 +265,6 @@ impl ResendReason {
             _ if let Some(reason) = distrusted(state, is_keyed, ended) => reason,
             EffectState::NotDone if is_reversed => ResendReason::TakenBack,
             EffectState::NotDone if state.said.done => ResendReason::SaysDone,
-            EffectState::NotDone if state.unclaimed_oks > 0 && !is_keyed => ResendReason::Unclaimed,
-            EffectState::NotDone if state.unread_inputs > 0 && !is_keyed => ResendReason::Unread,
-            EffectState::NotDone if state.skipped_lines > 0 && !is_keyed => ResendReason::Skipped,
             EffectState::NotDone if matches!(ended, OutcomeKind::Deprecated(_)) => ResendReason::GivenUp,
             EffectState::NotDone if state.said.more && !is_keyed => ResendReason::SaysMore,
             EffectState::NotDone if state.said.resent && !is_keyed => ResendReason::Resent,
@@ -296,11 +294,16 @@ impl ResendReason {
 /// Why a call is not sent again of which only a failure that proves little says that it has not acted.
 const fn distrusted(state: &UpstreamState, is_keyed: bool, ended: OutcomeKind) -> Option<ResendReason> {
     let Basis::Distrusted(why) = state.basis else { return None };
+    let is_over = state.reversed || matches!(ended, OutcomeKind::Deprecated(_) | OutcomeKind::Reversed(_));
     match why {
         Distrust::SaysDone => Some(ResendReason::SaysDone),
-        _ if is_keyed && !matches!(ended, OutcomeKind::Deprecated(_)) => None, // the same key makes it harmless
+        Distrust::Unclaimed if state.gaps.unclaimed_conflicts > 0 => Some(ResendReason::Unclaimed),
+        _ if is_keyed && !is_over => None, // the same key makes it harmless
         Distrust::SaysMore => Some(ResendReason::SaysMore),
         Distrust::Resent => Some(ResendReason::Resent),
+        Distrust::Unclaimed => Some(ResendReason::Unclaimed),
+        Distrust::Unread => Some(ResendReason::Unread),
+        Distrust::Skipped => Some(ResendReason::Skipped),
     }
 }
 

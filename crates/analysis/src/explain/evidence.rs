@@ -4,6 +4,7 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::distrust::InputGaps;
 use super::others::{OtherCall, OtherName, Relation, RequestIdentity, UpstreamSaid};
 use crate::replay::{Judges, RecordingAnalysis, SentIn, SessionOptions, Sessions, finding, judge_attempts};
 use playproof_engine::call::{AnswerTo, Place, RecordedAnswer, RecordedCall, Reply};
@@ -182,12 +183,8 @@ pub struct RecordingEvidence {
     pub in_run: InRun,
     /// The other calls of the run that redeemed the call's reversal token, if it did so itself.
     pub token_shared: Vec<OtherName>,
-    /// Results of all inputs that are an ok and belong to no call.
-    pub unclaimed_oks: u64,
-    /// Inputs that could not be read to their ends.
-    pub unread_inputs: u32,
-    /// Lines of all inputs that could not be used and were skipped.
-    pub skipped_lines: u64,
+    /// What all inputs leave open.
+    pub gaps: InputGaps,
 }
 
 /// What the calls of a run that share something make of one of them.
@@ -302,9 +299,7 @@ impl<'a> EvidenceCollector<'a> {
         self.note_ended();
         let call = closed.raw();
         RecordingEvidence {
-            unclaimed_oks: 0, // known after the last input
-            unread_inputs: 0, // likewise
-            skipped_lines: 0, // likewise
+            gaps: InputGaps::default(), // known after the last input
             findings,
             said: AnswerEvidence::of(call, self.plan, self.plan.facts(call.tool())).said,
             others: Vec::new(),

@@ -3,6 +3,7 @@
 
 mod advice;
 mod counterfactual;
+mod distrust;
 mod evidence;
 mod explanation;
 mod find;
@@ -18,6 +19,7 @@ mod upstream_state;
 
 pub use advice::{Actor, Advice, ManualCheck, PlannerStart, ResendAdvice, ResendReason};
 pub use counterfactual::{Counterfactual, OutcomeDifference, PlaybookChange};
+pub use distrust::{Distrust, InputGaps};
 pub use evidence::{AnswerEvidence, InRun, ProvedEffects, RecordingEvidence};
 pub use explanation::Explanation;
 pub use find::{CallFinder, CandidateCall, NotFound, Wanted};
@@ -25,4 +27,4 @@ pub use names::{CallNames, LISTED};
 pub use narrative::{Detail, LetPass, NarrativeStep};
 pub use others::{OtherCall, OtherName, Relation, UpstreamSaid};
 pub use subject::{Simulation, Subject};
-pub use upstream_state::{Basis, Distrust, EffectState, OnceMore, OwnEffect, Surplus, SurplusDoubt, UpstreamState};
+pub use upstream_state::{Basis, EffectState, OnceMore, OwnEffect, Surplus, SurplusDoubt, UpstreamState};

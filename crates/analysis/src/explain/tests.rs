@@ -306,16 +306,43 @@ fn an_ok_that_belongs_to_no_call_may_be_the_answer_to_a_call_that_was_refused() 
     let reason = |traces: &[&str]| {
         let subject = search(traces, Some("a"), &MissingAnswerPolicy::Unanswered).ok().unwrap();
         let advice = advice(&subject);
-        (advice.state.unclaimed_oks, advice.resend.reason)
+        let gaps = advice.state.gaps;
+        (gaps.unclaimed_oks + gaps.unclaimed_doubts, advice.resend.reason)
     };
     let refused = line("a", REFUSED);
     assert_eq!(reason(&[&refused]), (0, ResendReason::NotDone));
     assert_eq!(reason(&[&(refused.clone() + &result(OK))]), (1, ResendReason::Unclaimed));
     assert_eq!(reason(&[&refused, &(result(OK) + &result(OK))]), (2, ResendReason::Unclaimed), "in another input too");
-    assert_eq!(reason(&[&(refused.clone() + &result(TIMEOUT))]), (0, ResendReason::NotDone), "it made nothing sure");
     // The same key is harmless whatever the ok is about.
     let keyed = refused.replace(r#""tool":"pay""#, r#""tool":"pay","idempotency_key":"k""#);
-    assert_eq!(reason(&[&(keyed + &result(OK))]), (1, ResendReason::NotDone));
+    assert_eq!(reason(&[&(keyed + &result(OK))]), (1, ResendReason::SameKey));
+}
+
+#[test]
+fn a_failure_that_belongs_to_no_call_may_be_an_attempt_that_acted_unless_it_is_a_plain_refusal() {
+    const REFUSED: &str =
+        r#""status":"error","error":{"kind":"429_rate_limited","status":429,"message":"Too many requests"}"#;
+    const PROCESSED: &str = r#""status":"error","error":{"status":409,"message":"idempotency key already processed"}"#;
+    let result =
+        |rest: &str| format!(r#"{{"type":"tool_result","run_id":"r1","call_id":"a","attempt":2,{rest}}}"#) + "\n";
+    let of = |traces: &[&str]| {
+        let advice = advice(&search(traces, Some("a"), &MissingAnswerPolicy::Unanswered).ok().unwrap());
+        (advice.state.known, advice.state.basis, advice.resend.reason)
+    };
+    let unclaimed = (EffectState::MaybeDone, Basis::Distrusted(Distrust::Unclaimed), ResendReason::Unclaimed);
+    let (refused, lost) = (line("a", REFUSED), result(TIMEOUT));
+    assert_eq!(of(&[&refused, &lost]), unclaimed);
+    assert_eq!(of(&[&lost, &refused]), unclaimed, "in either order");
+    let suspected = result(r#""status":"suspected","error":{"message":"Error: 12 left"}"#);
+    assert_eq!(of(&[&refused, &suspected]), unclaimed);
+    assert_eq!(of(&[&refused, &result(r#""status":"error""#)]), unclaimed, "it says nothing");
+    assert_eq!(of(&[&refused, &result(REFUSED)]), (EffectState::NotDone, Basis::NoneActed, ResendReason::NotDone));
+    // A key makes another request harmless, unless the upstream may have said that it has processed this one.
+    let keyed = refused.replace(r#""tool":"pay""#, r#""tool":"pay","idempotency_key":"k""#);
+    assert_eq!(of(&[&keyed, &lost]), (unclaimed.0, unclaimed.1.clone(), ResendReason::SameKey));
+    assert_eq!(of(&[&keyed, &result(PROCESSED)]), unclaimed);
+    // What is known of the call itself comes first.
+    assert_eq!(of(&[&line("a", OK), &lost]), (EffectState::Done, Basis::Ok, ResendReason::Done));
 }
 
 #[test]
@@ -492,14 +519,14 @@ fn a_line_that_was_skipped_may_show_what_became_of_a_call() {
         let options = AssembleOptions { skip_invalid: true, ..AssembleOptions::default() };
         finder.take_trace(0, TraceInput::own("t", trace.as_bytes()), options, &RedactionRules::default()).unwrap();
         let advice = advice(&finder.finish().ok().unwrap());
-        (advice.state.skipped_lines, advice.resend.reason)
+        (advice.state.gaps.skipped_lines, advice.resend.reason)
     };
     let refused = with_results("", &[LIMITED]);
     assert_eq!(reason(&refused), (0, ResendReason::NotDone));
     assert_eq!(reason(&(refused.clone() + r#"{"run_id":"r1","call_id":"c","status":"o"#)), (1, ResendReason::Skipped));
     assert_eq!(reason(&(refused + r#"{"run_id":"r1","call_id":"c","status":"OK"}"#)), (1, ResendReason::Skipped));
     let keyed = with_results(r#","idempotency_key":"k""#, &[LIMITED]) + "{";
-    assert_eq!(reason(&keyed), (1, ResendReason::NotDone), "the same key is harmless");
+    assert_eq!(reason(&keyed), (1, ResendReason::SameKey), "the same key is harmless");
 }
 
 #[test]

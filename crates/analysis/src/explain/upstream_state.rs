@@ -1,6 +1,7 @@
 //! The state of the upstream, as far as it is known: from a fixture's ledger, or from a recording. All recorded answers
 //! count, also those that the playbook would not have requested; modelled answers prove nothing.
 
+use super::distrust::{Distrust, InputGaps};
 use super::evidence::AnswerEvidence;
 use super::others::{KeyOwner, OtherCall, OtherName, Relation, UpstreamSaid, others_of};
 use super::subject::{Simulation, Subject};
@@ -88,12 +89,8 @@ pub struct UpstreamState {
     pub once_more: Option<OnceMore>,
     /// The basis of this knowledge.
     pub basis: Basis,
-    /// Results of the inputs that are an ok and belong to no call: one may be the answer to this call.
-    pub unclaimed_oks: u64,
-    /// Inputs that could not be read to their ends: they may show what became of this call.
-    pub unread_inputs: u32,
-    /// Lines of the inputs that were skipped: likewise.
-    pub skipped_lines: u64,
+    /// What the inputs leave open of any write.
+    pub gaps: InputGaps,
     /// The number of recorded answers that the playbook does not use.
     pub unused: u32,
     /// Whether the outcome claims less than is known, because a request has no recorded answer.
@@ -145,7 +142,7 @@ pub enum Basis {
     TakenBack(Vec<OtherCall>),
     /// According to the playbook, no attempt with the intent can have acted.
     NoneActed,
-    /// Unknown: according to the playbook, no attempt with the intent can have acted, and what a failure says is no proof.
+    /// Unknown: according to the playbook, no attempt with the intent can have acted, and that is no proof.
     Distrusted(Distrust),
     /// Unknown: a reversal under the key was confirmed, or may have been, and the upstream goes on giving its first answer.
     KeyReversed,
@@ -155,28 +152,6 @@ pub enum Basis {
     Steps(Vec<String>, Option<String>, Vec<String>),
     /// Unknown: these other calls may have acted, or this call.
     Unknown(Vec<OtherCall>, OwnEffect),
-}
-
-/// Why the failures of an intent do not prove that nothing was done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Distrust {
-    /// A message tells that something was done.
-    SaysDone,
-    /// An error says more than that the request was refused.
-    SaysMore,
-    /// The client of the tool sends requests again by itself: an earlier one may have acted.
-    Resent,
-}
-
-impl Distrust {
-    const fn of(said: UpstreamSaid) -> Option<Distrust> {
-        match said {
-            UpstreamSaid { done: true, .. } => Some(Distrust::SaysDone),
-            UpstreamSaid { more: true, .. } => Some(Distrust::SaysMore),
-            UpstreamSaid { resent: true, .. } => Some(Distrust::Resent),
-            _ => None,
-        }
-    }
 }
 
 /// What this call may have done.
@@ -254,7 +229,10 @@ impl UpstreamState {
         state.takes_key = !state.shares_key && (owner.is_some() || said.key_reused);
         state.key_order_unknown = matches!(key_owner, KeyOwner::Unknown(_));
         state.said = said;
-        if let (Basis::NoneActed, Some(distrust)) = (&state.basis, Distrust::of(said)) {
+        if let (Access::Write, Subject::Recorded { recorded, .. }) = (facts.access, subject) {
+            state.gaps = recorded.gaps;
+        }
+        if let (Basis::NoneActed, Some(distrust)) = (&state.basis, Distrust::of(said, state.gaps)) {
             (state.known, state.claims_less) = (EffectState::MaybeDone, false);
             state.basis = Basis::Distrusted(distrust);
         }
@@ -262,10 +240,6 @@ impl UpstreamState {
         state.processed = processed;
         state.other_arguments = other_arguments;
         if facts.access == Access::Write {
-            if let Subject::Recorded { recorded, .. } = subject {
-                (state.unclaimed_oks, state.unread_inputs) = (recorded.unclaimed_oks, recorded.unread_inputs);
-                state.skipped_lines = recorded.skipped_lines;
-            }
             state.other_keys = if facts.repeatable { Vec::new() } else { under_other_key };
             let maybe_same = |other: &&OtherCall| matches!(other.relation, Relation::MaybeSame(_));
             if !facts.repeatable && !facts.idempotent {
@@ -304,9 +278,7 @@ impl UpstreamState {
             later_writes: Vec::new(),
             once_more: None,
             basis,
-            unclaimed_oks: 0,
-            unread_inputs: 0,
-            skipped_lines: 0,
+            gaps: InputGaps::default(),
             unused: 0,
             claims_less: false,
             modelled: false,

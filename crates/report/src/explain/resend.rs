@@ -5,7 +5,7 @@ use super::others::{named, other_arguments, times, with_effects};
 use crate::findings::if_one_intent;
 use crate::text;
 use playproof_analysis::explain::{
-    Advice, Basis, EffectState, OtherCall, OwnEffect, Relation, ResendReason, Surplus, UpstreamState,
+    Advice, Basis, EffectState, InputGaps, OtherCall, OwnEffect, Relation, ResendReason, Surplus, UpstreamState,
 };
 use playproof_engine::event::{IntentDoubt, PlaybookNames, StopReason};
 
@@ -90,9 +90,9 @@ fn reason(reason: ResendReason, state: &UpstreamState, key: Option<&str>) -> Rea
                 then,
             )
         }
-        ResendReason::Unclaimed => no(unclaimed(state.unclaimed_oks), ". Look upstream first"),
+        ResendReason::Unclaimed => no(unclaimed(state.gaps), ". Look upstream first"),
         ResendReason::Unread => no(UNREAD, ". Mend it first"),
-        ResendReason::Skipped => no(skipped(state.skipped_lines), ". Mend what was skipped first"),
+        ResendReason::Skipped => no(skipped(state.gaps.skipped_lines), ". Mend what was skipped first"),
         ResendReason::Refused => no("the playbook refuses this call as it stands, and would refuse it again", ""),
         ResendReason::RefusedForNow => {
             no("the playbook refuses this call now, and may let it pass later", ". Nothing was sent: send it then")
@@ -188,11 +188,20 @@ pub(super) fn skipped(lines: u64) -> String {
 }
 
 /// The results that belong to no call.
-pub(super) fn unclaimed(oks: u64) -> String {
-    match oks {
-        1 => "an ok of these inputs belongs to no call, and may be the answer to this one".to_owned(),
-        _ => {
+pub(super) fn unclaimed(gaps: InputGaps) -> String {
+    match (gaps.unclaimed_oks, gaps.unclaimed_doubts) {
+        (1, 0) => "an ok of these inputs belongs to no call, and may be the answer to this one".to_owned(),
+        (oks, 0) => {
             format!("{} oks of these inputs belong to no call, and one may be the answer to this one", text::count(oks))
+        }
+        (0, 1) => {
+            "an answer of these inputs belongs to no call, and may be to an attempt of this one that acted".to_owned()
+        }
+        (oks, doubts) => {
+            let answers = text::count(oks.saturating_add(doubts));
+            format!(
+                "{answers} answers of these inputs belong to no call, and one may be to an attempt of this one that acted"
+            )
         }
     }
 }
