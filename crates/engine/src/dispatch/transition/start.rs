@@ -79,7 +79,6 @@ impl Transition<'_> {
         state.phase = Phase::InFlight(attempt);
         state.attempts = attempt.get();
         state.has_reserved = false;
-        state.at_work = None;
         let evidence = state.evidence;
         self.emit(Decision::AttemptStarted { attempt, evidence });
         self.ask(RequestKind::Attempt(attempt), evidence);
@@ -123,7 +122,7 @@ impl Transition<'_> {
                 self.release_probe();
                 let state = self.state();
                 state.may_land = true;
-                state.at_work = Some(attempt);
+                state.at_work.push(attempt);
                 state.add_claim(EffectClaim::Unknown);
             }
             Phase::Queued { ticket, .. } => self.shared().permits.leave(ticket),
