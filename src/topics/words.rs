@@ -301,6 +301,8 @@ It never answers yes if one more call could add an effect, or would be an `unsaf
     the outcome claims something else than the ledger
     the tool is declared a read, and it acted
     the effect was reversed on purpose, also of an idempotent tool, or may still land after its reversal
+    a reversal was sent and not confirmed, so that it may land later
+    the only requests under its key were refused before the upstream said that it had processed the key
     an effect under its key was reversed, so that an answer may be the first one again
     a reversal failed, or shared its token with another call, and may have taken the effect back
 

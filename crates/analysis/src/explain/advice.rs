@@ -131,9 +131,9 @@ pub enum ResendReason {
     OtherKey,
     /// No: another call, which may be the same request, may have acted.
     MaybeSame,
-    /// Only if another effect is wanted: each call of the tool acts.
+    /// Only if another effect is wanted: each call of the tool acts, and this one has, or a later one.
     Repeatable,
-    /// Only if the effect is wanted again: it was taken back.
+    /// Only if the effect is wanted again: it was taken back, or a reversal may still land.
     TakenBack,
     /// No: an answer belongs to no call, and may be one to this.
     Unclaimed,
@@ -268,6 +268,7 @@ impl ResendReason {
             EffectState::NotDone if matches!(ended, OutcomeKind::Deprecated(_)) => ResendReason::GivenUp,
             EffectState::NotDone if state.said.more && !is_keyed => ResendReason::SaysMore,
             EffectState::NotDone if state.said.resent && !is_keyed => ResendReason::Resent,
+            EffectState::NotDone if !state.made_since.is_empty() => ResendReason::Repeatable,
             EffectState::NotDone => ResendReason::NotDone,
             _ if facts.repeatable => ResendReason::Repeatable,
             _ if is_keyed && !state.keys_forgotten && !is_reversed => match state.said.done {
@@ -376,7 +377,10 @@ fn next(outcome: &Outcome, facts: ToolFacts, state: &UpstreamState) -> Actor {
         {
             Actor::Nobody
         }
-        OutcomeKind::Exhausted(_) | OutcomeKind::Cached { .. } | OutcomeKind::Joined { .. } => Actor::Caller,
+        OutcomeKind::Cached { .. } | OutcomeKind::Joined { ended: SUCCEEDED | COMPENSATED, .. } => {
+            Actor::Planner(PlannerStart::State)
+        }
+        OutcomeKind::Exhausted(_) | OutcomeKind::Joined { .. } => Actor::Caller,
         OutcomeKind::Cancelled => {
             Actor::Successor { may_have_acted: facts.access == Access::Write && state.known != EffectState::NotDone }
         }

@@ -59,9 +59,9 @@ impl ProvedEffects {
         self.made > 0 && self.made <= self.taken_back
     }
 
-    /// Whether a reversal was confirmed, whatever it found, or may have taken back what was made.
+    /// Whether a reversal was confirmed, whatever it found, or may have been done, or may still be.
     pub const fn is_reversed(self) -> bool {
-        self.taken_back > 0 || self.may_be_taken_back()
+        self.taken_back > 0 || self.unclear > 0
     }
 
     /// Whether there were effects, and it is unknown whether all were reversed.
@@ -126,7 +126,10 @@ impl AnswerEvidence {
                 let verdict = plan.classifier.classify(&signal).verdict;
                 let said = UpstreamSaid::of(error.as_deref(), verdict, call.key(), facts, plan);
                 self.said = self.said.or(said);
-                plan.playbook.verdict(verdict).effect
+                match plan.playbook.verdict(verdict).effect {
+                    EffectClaim::Applied if call.key_was_refused => EffectClaim::Unknown,
+                    effect => effect,
+                }
             }
         });
         let effect = effects.reduce(EffectClaim::and);

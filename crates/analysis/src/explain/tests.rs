@@ -559,3 +559,76 @@ fn whose_a_key_is_in_two_inputs_their_times_decide_and_never_the_order_of_files(
     let other_key = tuesday.replace(r#""k""#, r#""l""#);
     assert_eq!(advice_on(&[&other_key, &monday], "tue").0, own);
 }
+
+/// A call of `pay` with the key `k`, and its answer.
+fn keyed(id: &str, answer: &str) -> String {
+    line(id, answer).replace(r#""tool":"pay""#, r#""tool":"pay","idempotency_key":"k""#)
+}
+
+#[test]
+fn a_key_under_which_all_was_refused_proves_no_effect_when_it_was_processed() {
+    const PROCESSED: &str = r#""status":"error","error":{"kind":"409_conflict","status":409,"message":"idempotency key already processed"}"#;
+    let after = |first: &str| {
+        let explanation = explained(&found(&(first.to_owned() + &keyed("c", PROCESSED)), "c"));
+        let claim = explanation.simulation.outcome().unwrap().claim;
+        let Advice { state, next, resend, .. } = explanation.advice.unwrap();
+        (claim, state.basis, next, resend.reason)
+    };
+    let effect_is_there =
+        |basis| (EffectClaim::Applied, basis, Actor::Planner(PlannerStart::Effect), ResendReason::Done);
+    for status in [400, 402, 403, 422] {
+        let refused = format!(r#""status":"error","error":{{"status":{status},"message":"Invalid request"}}"#);
+        let (claim, basis, next, reason) = after(&keyed("a", &refused));
+        assert_eq!((claim, basis), (EffectClaim::Unknown, Basis::RefusedBefore), "{status}");
+        assert_eq!(next, Actor::Planner(PlannerStart::State));
+        assert!(!reason.is_yes(), "{reason:?}");
+        let twice = keyed("a", &refused) + &keyed("b", PROCESSED);
+        assert_eq!(after(&twice).0, EffectClaim::Unknown, "said twice, it proves no more");
+        let other = keyed("a", &refused).replace(r#""idempotency_key":"k""#, r#""idempotency_key":"k2""#);
+        assert_eq!(after(&other), effect_is_there(Basis::Said), "another key says nothing of this one");
+    }
+    assert_eq!(after(""), effect_is_there(Basis::Said), "the request that was processed is not recorded");
+    assert_eq!(after(&keyed("a", TIMEOUT)).0, EffectClaim::Applied, "the first one may have been processed");
+}
+
+#[test]
+fn a_reversal_that_was_not_confirmed_may_land_later() {
+    const REVERSAL: &str = r#"{"type":"tool_result","run_id":"r1","call_id":"c","answers":"reversal","#;
+    let reason = |reversal: &str| {
+        let call = line("c", r#""status":"error","error":{"kind":"429_rate_limited"}"#);
+        let call = call.replace("\"args\"", "\"reversal_token\":\"t\",\"args\"");
+        let trace = if reversal.is_empty() { call } else { call + REVERSAL + reversal + "}\n" };
+        let advice = advice(&found(&trace, "c"));
+        (advice.state.known, advice.state.reversal_may_land, advice.resend.reason)
+    };
+    assert_eq!(reason(""), (EffectState::NotDone, false, ResendReason::NotDone));
+    assert_eq!(reason(TIMEOUT), (EffectState::NotDone, true, ResendReason::TakenBack));
+    assert_eq!(reason(OK), (EffectState::NotDone, false, ResendReason::TakenBack), "it found nothing");
+    let refused = r#""status":"error","error":{"status":404,"message":"Not Found"}"#;
+    assert_eq!(reason(refused), (EffectState::NotDone, false, ResendReason::NotDone), "it was refused");
+}
+
+#[test]
+fn a_refused_call_of_a_repeatable_tool_names_the_later_one_that_acted() {
+    let row = |tool| {
+        let facts = ToolFacts { access: Access::Write, declared: true, repeatable: true, ..ToolFacts::ASSUMED };
+        ToolRow::new(tool, facts).unwrap()
+    };
+    let tools = Tools::new(vec![row("pay")]);
+    let plan = plan(&tools);
+    let reason = |trace: &str| {
+        let sources = Sources::new(["t".to_owned()]);
+        let wanted = Some(Wanted { name: "a", place: "a" });
+        let mut finder = CallFinder::new(&plan, wanted, &MissingAnswerPolicy::Unanswered, &sources);
+        let input = TraceInput::own("t", trace.as_bytes());
+        finder.take_trace(0, input, AssembleOptions::default(), &RedactionRules::default()).unwrap();
+        let advice = Explanation::of(&finder.finish().ok().unwrap(), &plan, &tools).advice.unwrap();
+        (advice.resend.reason, advice.state.made_since.into_iter().map(|other| other.name).collect::<Vec<_>>())
+    };
+    let refused = |id| line(id, r#""status":"error","error":{"kind":"429_rate_limited"}"#);
+    let made = (ResendReason::Repeatable, vec![reference("r1#2")]);
+    assert_eq!(reason(&(refused("a") + &line("b", OK))), made);
+    let none = (ResendReason::NotDone, Vec::new());
+    assert_eq!(reason(&(refused("a") + &refused("b"))), none);
+    assert_eq!(reason(&(line("b", OK) + &refused("a"))), none, "the one before was asked for by itself");
+}

@@ -53,8 +53,10 @@ pub struct UpstreamState {
     pub surplus: Option<Surplus>,
     /// The effect was made and reversed.
     pub taken_back: bool,
-    /// A reversal was confirmed, whatever it found, or may have taken back what was made.
+    /// A reversal was confirmed, whatever it found, or may have been done, or may still be.
     pub reversed: bool,
+    /// Such a reversal of this call was not confirmed.
+    pub reversal_may_land: bool,
     /// This holds only if this call and others are one request, which is unknown.
     pub if_same: Option<IntentDoubt>,
     /// The outcome contradicts what is known.
@@ -85,6 +87,8 @@ pub struct UpstreamState {
     pub shares_key: bool,
     /// Later calls of the tool with other arguments.
     pub later_writes: Vec<OtherCall>,
+    /// Later identical calls of a `repeatable` tool that acted or may have.
+    pub made_since: Vec<OtherCall>,
     /// The effect is there, and failed requests may have made it again.
     pub once_more: Option<OnceMore>,
     /// The basis of this knowledge.
@@ -146,6 +150,8 @@ pub enum Basis {
     Distrusted(Distrust),
     /// Unknown: a reversal under the key was confirmed, or may have been, and the upstream goes on giving its first answer.
     KeyReversed,
+    /// Unknown: the upstream said that it had processed the key, under which it had only refused requests.
+    RefusedBefore,
     /// Unknown: the key was sent before with other arguments, so that its answers may belong to this call.
     KeyOfAnother(OtherName),
     /// The steps of an action that are done, the one that ended it, and those that are not done.
@@ -247,6 +253,10 @@ impl UpstreamState {
                 state.other_runs = related(&others, Relation::OtherRun);
                 state.other_runs.retain(OtherCall::may_have_acted);
             }
+            if facts.repeatable {
+                let made = others.iter().filter(identical).filter(|other| other.later && other.may_have_acted());
+                state.made_since = made.cloned().collect();
+            }
             state.later_writes = if facts.idempotent { related(&others, Relation::LaterWrite) } else { Vec::new() };
         } else if state.known != EffectState::Done {
             state.basis = Basis::ReadOnly;
@@ -261,6 +271,7 @@ impl UpstreamState {
             surplus: None,
             taken_back: false,
             reversed: false,
+            reversal_may_land: false,
             if_same: None,
             contradicted: false,
             said: UpstreamSaid::default(),
@@ -276,6 +287,7 @@ impl UpstreamState {
             shares_key: false,
             key_order_unknown: false,
             later_writes: Vec::new(),
+            made_since: Vec::new(),
             once_more: None,
             basis,
             gaps: InputGaps::default(),
@@ -393,13 +405,14 @@ fn of_recording(
         Some(surplus) => {
             Basis::SeveralOk { surplus, own: evidence.proved.net(), others: others(same, |other| other.effects > 0) }
         }
-        None => of_one_effect(same, evidence, known),
+        None => of_one_effect(same, evidence, known, call.key_was_refused && evidence.says_processed()),
     };
     UpstreamState {
         surplus,
         taken_back: taken_back && known == EffectState::NotDone,
         if_same: if_same.filter(|_| basis.rests_on_others()),
         reversed: is_reversed,
+        reversal_may_land: evidence.proved.taken_back == 0 && evidence.proved.unclear > 0,
         once_more: may_be_doubled.then(|| once_more(same, evidence, surplus.is_some())).flatten(),
         unused: simulation.tally().tape_left,
         claims_less: known == EffectState::NotDone && outcome.claim == EffectClaim::Unknown,
@@ -424,7 +437,7 @@ fn adds_effects(facts: ToolFacts) -> bool {
 }
 
 /// The basis for an intent with at most one effect.
-fn of_one_effect(same: &[OtherCall], evidence: AnswerEvidence, known: EffectState) -> Basis {
+fn of_one_effect(same: &[OtherCall], evidence: AnswerEvidence, known: EffectState, refused_before: bool) -> Basis {
     let made = others(same, |other| other.effects > 0);
     let reversed = others(same, |other| other.taken_back);
     match known {
@@ -441,6 +454,7 @@ fn of_one_effect(same: &[OtherCall], evidence: AnswerEvidence, known: EffectStat
         EffectState::NotDone if evidence.proved.all_taken_back() => Basis::TakenBack(Vec::new()),
         EffectState::NotDone if !reversed.is_empty() => Basis::TakenBack(reversed),
         EffectState::NotDone => Basis::NoneActed,
+        EffectState::MaybeDone if refused_before => Basis::RefusedBefore,
         EffectState::MaybeDone => Basis::Unknown(others(same, |other| other.maybe), OwnEffect::of(evidence)),
     }
 }

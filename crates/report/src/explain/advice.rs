@@ -5,8 +5,8 @@ use super::resend::{RESENT, SAYS_MORE, UNREAD, resend, skipped, unclaimed};
 use crate::findings::if_one_intent;
 use crate::text;
 use playproof_analysis::explain::{
-    Actor, Advice, Basis, Distrust, InputGaps, ManualCheck, OnceMore, OtherCall, OwnEffect, PlannerStart, Subject,
-    Surplus, SurplusDoubt, UpstreamState,
+    Actor, Advice, Basis, Distrust, EffectState, InputGaps, ManualCheck, OnceMore, OtherCall, OwnEffect, PlannerStart,
+    Subject, Surplus, SurplusDoubt, UpstreamState,
 };
 use playproof_engine::event::{EffectClaim, IntentBalance, IntentDoubt, PlaybookNames, RequestKind};
 
@@ -83,6 +83,9 @@ fn state(state: &UpstreamState, key: Option<&str>) -> String {
             (false, _) => format!("With the same intent, {}", named(others)),
         };
         said += &format!(" {who} may have made it again: look upstream.");
+    }
+    if state.reversal_may_land && state.known == EffectState::NotDone {
+        said += " A reversal was sent and not confirmed: it may still land.";
     }
     if state.claims_less {
         said += " The outcome still claims unknown, because the recording does not answer one of the playbook's \
@@ -180,6 +183,11 @@ fn by_basis(state: &UpstreamState) -> String {
             text::fitted(&name(owner), 60)
         ),
         Basis::Steps(completed, failed, skipped) => steps(completed, failed.as_deref(), skipped),
+        Basis::RefusedBefore => {
+            "Unknown: the upstream says that it has processed the key, under which it had only refused \
+                                 requests before; it may mean a refusal. Look upstream."
+                .to_owned()
+        }
         Basis::KeyReversed => {
             "Unknown: a reversal under this key was confirmed, or may have been, and an upstream that honours \
                                keys goes on giving its first answer, whether the effect is there or not. Look upstream."

@@ -72,8 +72,14 @@ fn reason(reason: ResendReason, state: &UpstreamState, key: Option<&str>) -> Rea
         },
         ResendReason::Overwrites => overwrites(state),
         ResendReason::Repeatable => {
-            let said = "each call of the tool is declared to make an effect of its own (`repeatable`)";
-            ReasonWords { answer: format!("Only if one more effect is wanted: {said}."), to_a_person: said.to_owned() }
+            let made = if state.made_since.iter().any(|other| other.effects > 0) { "made" } else { "may have made" };
+            let said = match (state.known, state.made_since.as_slice()) {
+                (EffectState::NotDone, [_, ..]) => {
+                    format!("{} {made} one with the same arguments afterwards", named(&state.made_since))
+                }
+                _ => "each call of the tool is declared to make an effect of its own (`repeatable`)".to_owned(),
+            };
+            ReasonWords { answer: format!("Only if one more effect is wanted: {said}."), to_a_person: said }
         }
         ResendReason::TakenBack => taken_back(state, key),
         ResendReason::Done => done(state, key),
@@ -247,6 +253,7 @@ fn denied(state: &UpstreamState) -> ReasonWords {
 fn taken_back(state: &UpstreamState, key: Option<&str>) -> ReasonWords {
     let said = match (state.taken_back, state.known) {
         (_, EffectState::MaybeDone) => "it was reversed on purpose, or may have been",
+        (false, _) if state.reversal_may_land => "a reversal of it was sent and not confirmed, and may still land",
         (true, _) => "it was reversed on purpose",
         (false, _) => "the call was given up with a confirmed reversal",
     };
@@ -256,7 +263,10 @@ fn taken_back(state: &UpstreamState, key: Option<&str>) -> ReasonWords {
     };
     ReasonWords {
         answer: format!("Only if the effect is wanted again: {said}. {then}"),
-        to_a_person: said.replace("it ", "the effect "),
+        to_a_person: match said.strip_prefix("it ") {
+            Some(was) => format!("the effect {was}"),
+            None => said.to_owned(),
+        },
     }
 }
 

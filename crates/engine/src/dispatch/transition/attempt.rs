@@ -65,7 +65,10 @@ impl Transition<'_> {
         if let Some(retry) = self.playbook.verdict(verdict).then.retry() {
             self.charge_throttle(retry);
         }
-        let effect = self.playbook.verdict(verdict).effect;
+        let effect = match self.playbook.verdict(verdict).effect {
+            EffectClaim::Applied if self.state().facts.key_was_refused => EffectClaim::Unknown,
+            effect => effect,
+        };
         let state = self.state();
         state.note_error(error);
         state.first_verdict = first.or(Some(verdict));
