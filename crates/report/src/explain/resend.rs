@@ -71,16 +71,7 @@ fn reason(reason: ResendReason, state: &UpstreamState, key: Option<&str>) -> Rea
             to_a_person: format!("if they want it sent, with the same key {a_key} and no other"),
         },
         ResendReason::Overwrites => overwrites(state),
-        ResendReason::Repeatable => {
-            let made = if state.made_since.iter().any(|other| other.effects > 0) { "made" } else { "may have made" };
-            let said = match (state.known, state.made_since.as_slice()) {
-                (EffectState::NotDone, [_, ..]) => {
-                    format!("{} {made} one with the same arguments afterwards", named(&state.made_since))
-                }
-                _ => "each call of the tool is declared to make an effect of its own (`repeatable`)".to_owned(),
-            };
-            ReasonWords { answer: format!("Only if one more effect is wanted: {said}."), to_a_person: said }
-        }
+        ResendReason::Repeatable => repeatable(state),
         ResendReason::TakenBack => taken_back(state, key),
         ResendReason::Done => done(state, key),
         ResendReason::MayHaveActed => may_have_acted(state, key),
@@ -133,6 +124,18 @@ fn reason(reason: ResendReason, state: &UpstreamState, key: Option<&str>) -> Rea
             no(format!("this may be a request that was sent before: {others}"), ". Look upstream first")
         }
     }
+}
+
+/// Each call makes an effect of its own: a later one may have made that of a refused one.
+fn repeatable(state: &UpstreamState) -> ReasonWords {
+    let made = if state.made_since.iter().any(|other| other.effects > 0) { "made" } else { "may have made" };
+    let said = match (state.known, state.made_since.as_slice()) {
+        (EffectState::NotDone, [_, ..]) => {
+            format!("{} {made} one with the same arguments afterwards", named(&state.made_since))
+        }
+        _ => "each call of the tool is declared to make an effect of its own (`repeatable`)".to_owned(),
+    };
+    ReasonWords { answer: format!("Only if one more effect is wanted: {said}."), to_a_person: said }
 }
 
 fn overwrites(state: &UpstreamState) -> ReasonWords {
