@@ -295,7 +295,7 @@ It never answers yes if one more call could add an effect, or would be an `unsaf
     an answer of the inputs belongs to no call, is no plain refusal, and may be one to this call
     an input cannot be read to its end, or lines of it are skipped, and the call has no key
     another call made the effect, or may have, and may be the same request
-    the playbook gives the request up, because it would be refused again
+    the playbook gives the request up, because it would be refused again (not after a failure that passes, such as 429)
     the key belongs to a request with other arguments
     the same request under another key made the effect, or may have
     the outcome claims something else than the ledger

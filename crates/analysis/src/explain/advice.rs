@@ -174,7 +174,10 @@ impl Advice {
         }
         let state = UpstreamState::of(subject, plan, simulation, outcome);
         let is_keyed = subject.key().is_some() && !simulation.facts.ignores_keys;
-        let reason = match ResendReason::of(&state, simulation.facts, is_keyed, outcome.kind) {
+        // What the agent is told and what a person reads rest on the same: the playbook gave the call up, and it passes.
+        let may_pass = simulation.record.told_of(simulation.call).is_some_and(|told| told.retriable);
+        let is_given_up = matches!(outcome.kind, OutcomeKind::Deprecated(_)) && !may_pass;
+        let reason = match ResendReason::of(&state, simulation.facts, (is_keyed, is_given_up), outcome.kind) {
             reason if reason.is_yes() && is_told_not_to(outcome) => ResendReason::ToldNotTo,
             // What is harmless in any case needs no leave.
             ResendReason::NotDone | ResendReason::SameKey if state.said.told_not_to => ResendReason::ToldNotTo,
@@ -231,7 +234,12 @@ impl ResendAdvice {
 impl ResendReason {
     /// The one function that decides whether one more identical call could do harm. It says yes only if that call would
     /// cause no `unsafe` finding.
-    fn of(state: &UpstreamState, facts: ToolFacts, is_keyed: bool, ended: OutcomeKind) -> ResendReason {
+    fn of(
+        state: &UpstreamState,
+        facts: ToolFacts,
+        (is_keyed, is_given_up): (bool, bool),
+        ended: OutcomeKind,
+    ) -> ResendReason {
         use AdmissionRefusal::{CircuitOpen, KeyInFlight, QueueFull};
         let is_read = facts.access == Access::Read;
         let is_reversed = state.reversed || matches!(ended, OutcomeKind::Reversed(_));
@@ -262,10 +270,10 @@ impl ResendReason {
             {
                 refused
             }
-            _ if let Some(reason) = distrusted(state, is_keyed, ended) => reason,
+            _ if let Some(reason) = distrusted(state, is_keyed, is_given_up, ended) => reason,
             EffectState::NotDone if is_reversed => ResendReason::TakenBack,
             EffectState::NotDone if state.said.done => ResendReason::SaysDone,
-            EffectState::NotDone if matches!(ended, OutcomeKind::Deprecated(_)) => ResendReason::GivenUp,
+            EffectState::NotDone if is_given_up => ResendReason::GivenUp,
             EffectState::NotDone if state.said.more && !is_keyed => ResendReason::SaysMore,
             EffectState::NotDone if state.said.resent && !is_keyed => ResendReason::Resent,
             EffectState::NotDone if !state.made_since.is_empty() => ResendReason::Repeatable,
@@ -293,9 +301,14 @@ impl ResendReason {
 }
 
 /// Why a call is not sent again of which only a failure that proves little says that it has not acted.
-const fn distrusted(state: &UpstreamState, is_keyed: bool, ended: OutcomeKind) -> Option<ResendReason> {
+const fn distrusted(
+    state: &UpstreamState,
+    is_keyed: bool,
+    is_given_up: bool,
+    ended: OutcomeKind,
+) -> Option<ResendReason> {
     let Basis::Distrusted(why) = state.basis else { return None };
-    let is_over = state.reversed || matches!(ended, OutcomeKind::Deprecated(_) | OutcomeKind::Reversed(_));
+    let is_over = is_given_up || state.reversed || matches!(ended, OutcomeKind::Reversed(_));
     match why {
         Distrust::SaysDone => Some(ResendReason::SaysDone),
         Distrust::Unclaimed if state.gaps.unclaimed_conflicts > 0 => Some(ResendReason::Unclaimed),

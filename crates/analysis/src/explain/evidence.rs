@@ -262,12 +262,14 @@ impl<'a> EvidenceCollector<'a> {
     }
 
     /// Takes the next closed call. Gives the evidence on it so far, in full if it `is_wanted`.
-    pub fn take(&mut self, closed: &CompletedCall, is_wanted: bool) -> AtClose {
+    pub fn take(&mut self, closed: &mut CompletedCall, is_wanted: bool) -> AtClose {
         let facts = self.plan.facts(closed.raw().tool());
         let number = self.taken;
         self.taken += 1;
         let mut findings = Vec::new();
-        self.recording.take(closed, facts, std::slice::from_ref(self.plan), |finding| findings.push(finding));
+        if self.recording.take(closed, facts, std::slice::from_ref(self.plan), |finding| findings.push(finding)) {
+            closed.set_repeat_unwise();
+        }
         if is_wanted && self.plan.shares_state {
             self.joined.insert(number, None);
         }

@@ -632,3 +632,49 @@ fn a_refused_call_of_a_repeatable_tool_names_the_later_one_that_acted() {
     assert_eq!(reason(&(refused("a") + &refused("b"))), none);
     assert_eq!(reason(&(line("b", OK) + &refused("a"))), none, "the one before was asked for by itself");
 }
+
+#[test]
+fn the_agent_is_not_told_to_do_what_the_page_warns_of() {
+    let tools = tools();
+    let stripe =
+        Plan::new(parse(Source::whole("stripe", embedded("preset/stripe").unwrap())).unwrap().playbook, &tools);
+    let limited = |message: &str| format!(r#""status":"error","error":{{"status":429,"message":"{message}"}}"#);
+    let refused = limited("Too many requests");
+    let said = |trace: &str| {
+        let sources = Sources::new(["t".to_owned()]);
+        let wanted = Some(Wanted { name: "c", place: "c" });
+        let mut finder = CallFinder::new(&stripe, wanted, &MissingAnswerPolicy::Unanswered, &sources);
+        let input = TraceInput::own("t", trace.as_bytes());
+        finder.take_trace(0, input, AssembleOptions::default(), &RedactionRules::default()).unwrap();
+        let explanation = Explanation::of(&finder.finish().ok().unwrap(), &stripe, &tools);
+        let told = explanation.simulation.record.told.first().is_some_and(|told| told.retriable);
+        (told, explanation.advice.unwrap().resend.is_yes())
+    };
+    let with_key = |id: &str, key: &str, answer: &str| {
+        line(id, answer).replace(r#""tool":"pay""#, &format!(r#""tool":"pay","idempotency_key":"{key}""#))
+    };
+    let yes = [
+        line("c", &refused),
+        line("a", &refused) + &line("c", &refused),
+        line("a", OK).replace("o1", "o2") + &line("c", &refused),
+        line("a", OK).replace("r1", "r2") + &line("c", &refused),
+        with_key("a", "k", TIMEOUT) + &with_key("c", "k", &refused),
+        line("c", &refused).replace("pay", "look"),
+    ];
+    for trace in yes {
+        assert_eq!(said(&trace), (true, true), "{trace}");
+    }
+    let no = [
+        line("a", OK) + &line("c", &refused),
+        line("a", TIMEOUT) + &line("c", &refused),
+        line("a", DENIED) + &line("c", &refused),
+        with_key("a", "k", OK) + &with_key("c", "k", &refused),
+        with_key("a", "k", TIMEOUT) + &with_key("c", "k2", &refused),
+        line("a", TIMEOUT) + &with_key("c", "k", &refused),
+        with_key("a", "k", OK).replace("o1", "o2") + &with_key("c", "k", &refused),
+        line("c", &limited("Transfer accepted, limit reached")),
+    ];
+    for trace in no {
+        assert_eq!(said(&trace), (false, false), "{trace}");
+    }
+}

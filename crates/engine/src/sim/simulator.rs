@@ -250,7 +250,7 @@ impl Simulator {
         record.valid_next.extend(valid_next.into_iter().map(|(_, valid)| valid));
         debug_assert_eq!(record.outcomes.len(), calls.len(), "a call has not ended");
         record.close();
-        findings::derive(plan, calls, record);
-        told::derive(plan, calls, record, None);
+        let unwise = findings::derive(plan, calls, record);
+        told::derive(plan, calls, record, None, &unwise);
     }
 }
