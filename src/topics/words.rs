@@ -292,15 +292,17 @@ It never answers yes if one more call could add an effect, or would be an `unsaf
     the upstream says that a write is not to be sent again
     the call has no key, or is given up, and a failure says more than a refusal
     the client of the tool sends requests again by itself (`upstream_retries`), and the call has no key, or is given up
-    an ok of the inputs belongs to no call, and may be the answer to this one
+    an answer of the inputs belongs to no call, is no plain refusal, and may be one to this call
     an input cannot be read to its end, or lines of it are skipped, and the call has no key
     another call made the effect, or may have, and may be the same request
-    the playbook gives the request up, because it would be refused again
+    the playbook gives the request up, because it would be refused again (not after a failure that passes, such as 429)
     the key belongs to a request with other arguments
     the same request under another key made the effect, or may have
     the outcome claims something else than the ledger
     the tool is declared a read, and it acted
     the effect was reversed on purpose, also of an idempotent tool, or may still land after its reversal
+    a reversal was sent and not confirmed, so that it may land later
+    the only requests under its key were refused before the upstream said that it had processed the key
     an effect under its key was reversed, so that an answer may be the first one again
     a reversal failed, or shared its token with another call, and may have taken the effect back
 

@@ -199,7 +199,7 @@ fn an_input_that_cannot_be_read_does_not_hide_the_others() {
         place.write("in/b.jsonl", line("c2", r#""status":"ok""#) + broken);
         let run = explain(&["in", "c1"]).exits(2);
         assert!(run.err.contains("b.jsonl:2"), "{}", run.err);
-        assert!(flat(&run.out).contains("But an input could not be read to its end"), "{}", run.out);
+        assert!(flat(&run.out).contains("but an input could not be read to its end"), "{}", run.out);
         assert!(flat(&run.out).contains(said), "{}", run.out);
     }
     // A call that is nowhere, and a single input, have no page.

@@ -42,6 +42,10 @@ pub struct RecordedCall {
     pub key_is_reused: bool,
     /// An effect under its key was reversed before: an ok may be the first answer again.
     pub key_is_reversed: bool,
+    /// All requests under its key before it were refused: that the key was processed may be said of a refusal.
+    pub key_was_refused: bool,
+    /// What identical calls of its run before it show speaks against making it once more.
+    pub is_repeat_unwise: bool,
     /// Answers to attempts are in the order of the attempts, other answers in the order of the trace.
     pub answers: Vec<RecordedAnswer>,
     /// What its dispatcher recorded of it, beside the answers.
@@ -216,6 +220,8 @@ impl RecordedCall {
             timeout: None,
             key_is_reused: false,
             key_is_reversed: false,
+            key_was_refused: false,
+            is_repeat_unwise: false,
             answers: Vec::new(),
             dispatch: None,
             parent: None,
@@ -248,6 +254,8 @@ impl RecordedCall {
         self.timeout = None;
         self.key_is_reused = false;
         self.key_is_reversed = false;
+        self.key_was_refused = false;
+        self.is_repeat_unwise = false;
         self.answers.clear();
         self.dispatch = None;
         self.parent = None;

@@ -113,6 +113,11 @@ impl CompletedCall {
         self.built.call.key_is_reused = is_reused;
     }
 
+    /// Sets that identical calls before it speak against making it once more.
+    pub fn set_repeat_unwise(&mut self) {
+        self.built.call.is_repeat_unwise = true;
+    }
+
     /// The errors as they are shown; empty where nothing is redacted. Errors of other calls stay as they are.
     pub fn shown_errors(&self, errors: &[Arc<ErrorFacts>]) -> Vec<Arc<ErrorFacts>> {
         let Some(shown) = &self.shown else { return Vec::new() };

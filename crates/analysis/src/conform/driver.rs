@@ -89,6 +89,7 @@ impl Driver {
             key: new.key,
             ignores_keys: tool.ignores_keys,
             key_is_reused: false,
+            key_was_refused: false,
             args: new.args,
             token: None,
             evidence: EvidenceId(0),

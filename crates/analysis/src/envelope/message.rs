@@ -44,21 +44,25 @@ impl ToldFailure<'_> {
         self.call.id.unwrap_or(self.call.reference).to_owned()
     }
 
-    /// What failed, what to do next, and where to find it, each on a line of its own. The author's `suggestion` comes before
-    /// the computed one; it takes its place unless that one forbids the same call, because a second one could act twice.
+    /// What failed, which steps are done, what to do next, and where to find it, each on a line of its own. The author's
+    /// `suggestion` comes before the computed one; it takes its place only where the same call may be made again.
     fn prose(&self) -> String {
         let one_line =
             |text: &str| text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");
         let (class, message) = (self.told.class.as_str(), one_line(&self.message()));
         let details = self.details();
-        let warns = self.told.retry == Some(NoRetry::Suppressed);
+        let forbids = !self.told.retriable;
         let next = match details.text("suggestion").map(one_line) {
-            Some(suggestion) if warns => format!("{suggestion}\n{}", self.suggestion()),
+            Some(suggestion) if forbids => format!("{suggestion}\n{}", self.suggestion()),
             Some(suggestion) => suggestion,
             None => self.suggestion(),
         };
         let id = audit_id(self.call.run, self.call.reference);
-        format!("Action '{}' failed: {class} ({message}).\n{next}\naudit_id: {id}", self.call.name)
+        let steps = match self.call.completed_steps {
+            [] => String::new(),
+            steps => format!("Steps that are done and stay done: {}.\n", steps.join(", ")),
+        };
+        format!("Action '{}' failed: {class} ({message}).\n{steps}{next}\naudit_id: {id}", self.call.name)
     }
 
     /// Whether to make the call again, in words.

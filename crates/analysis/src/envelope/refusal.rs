@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::call::{EnvelopeCall, NextActions, ToldFailure};
 use playproof_engine::classify::reads_as_unanswered;
-use playproof_engine::event::{AdmissionRefusal, Decision};
+use playproof_engine::event::{AdmissionRefusal, ErrorFacts};
 use playproof_engine::time::Duration;
 
 /// A refusal or a success. Absent fields are not written.
@@ -142,21 +142,15 @@ impl ToldFailure<'_> {
         }
     }
 
-    /// The last attempt took as long as it may.
+    /// The last attempt had no answer. How long it may take is said only if its error names it: how long it took is not how
+    /// long it may.
     fn timeout(&self, common: RefusalEnvelope) -> RefusalEnvelope {
-        let of_call = |what: &Decision| match what {
-            Decision::AttemptFinished { latency, .. } => *latency,
-            _ => None,
+        let (name, seconds) = (self.call.name, self.error().and_then(ErrorFacts::own_timeout).map(Seconds));
+        let message = match seconds {
+            Some(seconds) => format!("action '{name}' exceeded its {}s timeout.", seconds.text()),
+            None => format!("action '{name}' got no answer: {}", self.message()),
         };
-        let mut events = self.transcript.events.iter().rev().filter(|event| event.call == self.told.call);
-        let Some(span) = events.find_map(|event| of_call(&event.what)) else { return self.raised(common) };
-        let seconds = Seconds(span);
-        RefusalEnvelope {
-            error: Some("action_timeout"),
-            timeout_seconds: Some(seconds),
-            message: Some(format!("action '{}' exceeded its {}s timeout.", self.call.name, seconds.text())),
-            ..common
-        }
+        RefusalEnvelope { error: Some("action_timeout"), timeout_seconds: seconds, message: Some(message), ..common }
     }
 
     fn raised(&self, common: RefusalEnvelope) -> RefusalEnvelope {

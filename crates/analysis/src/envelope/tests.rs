@@ -105,13 +105,16 @@ fn a_revoked_token_is_told_with_its_binding_and_what_to_do() {
     has(&failure, &sample, &["/error/details"], "");
     assert_eq!(failure["error"]["details"]["retried"], 0);
     let prose = format!(
-        "Action 'ship-update' failed: external_api_error ({message}).\naileron binding rebind oauth2/slack/work\naudit_id: {}",
+        "Action 'ship-update' failed: external_api_error ({message}).\naileron binding rebind oauth2/slack/work\nDo not make the same call again.\naudit_id: {}",
         audit_id(Some("r1"), "r1#1")
     );
     let message = ran.envelope(EnvelopeKind::Openai, &named("ship-update")).unwrap();
     assert_eq!(message, json!({ "tool_call_id": "c1", "role": "tool", "content": prose }));
     let result = ran.envelope(EnvelopeKind::Anthropic, &named("ship-update")).unwrap();
     let expected = json!({ "type": "tool_result", "tool_use_id": "c1", "is_error": true, "content": prose });
+    let after_steps = EnvelopeCall { completed_steps: &["find_pr", "post"], ..named("ship-update") };
+    let prose = ran.envelope(EnvelopeKind::Openai, &after_steps).unwrap();
+    assert!(prose["content"].as_str().unwrap().contains("\nSteps that are done and stay done: find_pr, post.\n"));
     assert_eq!(result, expected);
 }
 
@@ -227,6 +230,11 @@ fn the_five_refusals_have_the_fields_of_their_samples() {
         })
     );
     assert_eq!(timed_out(200)["timeout_seconds"], json!(0.2));
+    let answer = "{ error: { kind: timeout, message: the service is slow }, latency_ms: 4900 }";
+    let slow = ran(&playbook("unknown", ""), "report", answer).envelope(EnvelopeKind::Refusal, &call).unwrap();
+    assert_eq!(slow["error"], json!("action_timeout"));
+    assert_eq!(slow["timeout_seconds"], json!(null), "how long it took is not how long it may");
+    assert_eq!(slow["message"], json!("action 'fetch_report' got no answer: the service is slow"));
 
     let edited = valid(&["read_file", "edit_file"]);
     let call = EnvelopeCall { next: Some(after(&edited)), ..named("edit_file") };

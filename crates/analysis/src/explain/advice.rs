@@ -2,9 +2,10 @@
 //! `UpstreamState`; `ResendReason::of` alone decides whether the answer is yes.
 
 use super::action_steps;
+use super::distrust::Distrust;
 use super::others::OtherCall;
 use super::subject::{Simulation, Subject};
-use super::upstream_state::{Basis, Distrust, EffectState, Surplus, SurplusDoubt, UpstreamState};
+use super::upstream_state::{Basis, EffectState, Surplus, SurplusDoubt, UpstreamState};
 use playproof_engine::event::{
     AdmissionRefusal, EffectClaim, IntentDoubt, Outcome, OutcomeKind, OutcomeWord, RequestKind, StopReason,
 };
@@ -131,11 +132,11 @@ pub enum ResendReason {
     OtherKey,
     /// No: another call, which may be the same request, may have acted.
     MaybeSame,
-    /// Only if another effect is wanted: each call of the tool acts.
+    /// Only if another effect is wanted: each call of the tool acts, and this one has, or a later one.
     Repeatable,
-    /// Only if the effect is wanted again: it was taken back.
+    /// Only if the effect is wanted again: it was taken back, or a reversal may still land.
     TakenBack,
-    /// No: an ok belongs to no call, and may be the answer to this one.
+    /// No: an answer belongs to no call, and may be one to this.
     Unclaimed,
     /// No: an input could not be read, and may show that the request acted.
     Unread,
@@ -186,7 +187,10 @@ impl Advice {
         }
         let state = UpstreamState::of(subject, plan, simulation, outcome);
         let is_keyed = subject.key().is_some() && !simulation.facts.ignores_keys;
-        let reason = match ResendReason::of(&state, simulation.facts, is_keyed, outcome.kind) {
+        // What the agent is told and what a person reads rest on the same: the playbook gave the call up, and it passes.
+        let may_pass = simulation.record.told_of(simulation.call).is_some_and(|told| told.retriable);
+        let is_given_up = matches!(outcome.kind, OutcomeKind::Deprecated(_)) && !may_pass;
+        let reason = match ResendReason::of(&state, simulation.facts, (is_keyed, is_given_up), outcome.kind) {
             reason if reason.is_yes() && is_told_not_to(outcome) => ResendReason::ToldNotTo,
             // What is harmless in any case needs no leave.
             ResendReason::NotDone | ResendReason::SameKey if state.said.told_not_to => ResendReason::ToldNotTo,
@@ -211,7 +215,12 @@ impl ResendAdvice {
 impl ResendReason {
     /// The one function that decides whether one more identical call could do harm. It says yes only if that call would
     /// cause no `unsafe` finding.
-    fn of(state: &UpstreamState, facts: ToolFacts, is_keyed: bool, ended: OutcomeKind) -> ResendReason {
+    fn of(
+        state: &UpstreamState,
+        facts: ToolFacts,
+        (is_keyed, is_given_up): (bool, bool),
+        ended: OutcomeKind,
+    ) -> ResendReason {
         use AdmissionRefusal::{CircuitOpen, KeyInFlight, QueueFull};
         let is_read = facts.access == Access::Read;
         let is_reversed = state.reversed || matches!(ended, OutcomeKind::Reversed(_));
@@ -243,15 +252,13 @@ impl ResendReason {
             {
                 refused
             }
-            _ if let Some(reason) = distrusted(state, is_keyed, ended) => reason,
+            _ if let Some(reason) = distrusted(state, is_keyed, is_given_up, ended) => reason,
             EffectState::NotDone if is_reversed => ResendReason::TakenBack,
             EffectState::NotDone if state.said.done => ResendReason::SaysDone,
-            EffectState::NotDone if state.unclaimed_oks > 0 && !is_keyed => ResendReason::Unclaimed,
-            EffectState::NotDone if state.unread_inputs > 0 && !is_keyed => ResendReason::Unread,
-            EffectState::NotDone if state.skipped_lines > 0 && !is_keyed => ResendReason::Skipped,
-            EffectState::NotDone if matches!(ended, OutcomeKind::Deprecated(_)) => ResendReason::GivenUp,
+            EffectState::NotDone if is_given_up => ResendReason::GivenUp,
             EffectState::NotDone if state.said.more && !is_keyed => ResendReason::SaysMore,
             EffectState::NotDone if state.said.resent && !is_keyed => ResendReason::Resent,
+            EffectState::NotDone if !state.made_since.is_empty() => ResendReason::Repeatable,
             EffectState::NotDone => ResendReason::NotDone,
             _ if facts.repeatable => ResendReason::Repeatable,
             _ if is_keyed && !state.keys_forgotten && !is_reversed => match state.said.done {
@@ -276,13 +283,23 @@ impl ResendReason {
 }
 
 /// Why a call is not sent again of which only a failure that proves little says that it has not acted.
-const fn distrusted(state: &UpstreamState, is_keyed: bool, ended: OutcomeKind) -> Option<ResendReason> {
+const fn distrusted(
+    state: &UpstreamState,
+    is_keyed: bool,
+    is_given_up: bool,
+    ended: OutcomeKind,
+) -> Option<ResendReason> {
     let Basis::Distrusted(why) = state.basis else { return None };
+    let is_over = is_given_up || state.reversed || matches!(ended, OutcomeKind::Reversed(_));
     match why {
         Distrust::SaysDone => Some(ResendReason::SaysDone),
-        _ if is_keyed && !matches!(ended, OutcomeKind::Deprecated(_)) => None, // the same key makes it harmless
+        Distrust::Unclaimed if state.gaps.unclaimed_conflicts > 0 => Some(ResendReason::Unclaimed),
+        _ if is_keyed && !is_over => None, // the same key makes it harmless
         Distrust::SaysMore => Some(ResendReason::SaysMore),
         Distrust::Resent => Some(ResendReason::Resent),
+        Distrust::Unclaimed => Some(ResendReason::Unclaimed),
+        Distrust::Unread => Some(ResendReason::Unread),
+        Distrust::Skipped => Some(ResendReason::Skipped),
     }
 }
 
@@ -355,7 +372,10 @@ fn next(outcome: &Outcome, facts: ToolFacts, state: &UpstreamState) -> Actor {
         {
             Actor::Nobody
         }
-        OutcomeKind::Exhausted(_) | OutcomeKind::Cached { .. } | OutcomeKind::Joined { .. } => Actor::Caller,
+        OutcomeKind::Cached { .. } | OutcomeKind::Joined { ended: SUCCEEDED | COMPENSATED, .. } => {
+            Actor::Planner(PlannerStart::State)
+        }
+        OutcomeKind::Exhausted(_) | OutcomeKind::Joined { .. } => Actor::Caller,
         OutcomeKind::Cancelled => {
             Actor::Successor { may_have_acted: facts.access == Access::Write && state.known != EffectState::NotDone }
         }

@@ -4,6 +4,7 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::distrust::InputGaps;
 use super::others::{OtherCall, OtherName, Relation, RequestIdentity, UpstreamSaid};
 use crate::replay::{Judges, RecordingAnalysis, SentIn, SessionOptions, Sessions, finding, has_steps, judge_attempts};
 use playproof_engine::call::{AnswerTo, Place, RecordedAnswer, RecordedCall, Reply};
@@ -57,9 +58,9 @@ impl ProvedEffects {
         self.made > 0 && self.made <= self.taken_back
     }
 
-    /// Whether a reversal was confirmed, whatever it found, or may have taken back what was made.
+    /// Whether a reversal was confirmed, whatever it found, or may have been done, or may still be.
     pub const fn is_reversed(self) -> bool {
-        self.taken_back > 0 || self.may_be_taken_back()
+        self.taken_back > 0 || self.unclear > 0
     }
 
     /// Whether there were effects, and it is unknown whether all were reversed.
@@ -124,7 +125,10 @@ impl AnswerEvidence {
                 let verdict = plan.classifier.classify(&signal).verdict;
                 let said = UpstreamSaid::of(error.as_deref(), verdict, call.key(), facts, plan);
                 self.said = self.said.or(said);
-                plan.playbook.verdict(verdict).effect
+                match plan.playbook.verdict(verdict).effect {
+                    EffectClaim::Applied if call.key_was_refused => EffectClaim::Unknown,
+                    effect => effect,
+                }
             }
         });
         let effect = effects.reduce(EffectClaim::and);
@@ -181,12 +185,8 @@ pub struct RecordingEvidence {
     pub in_run: InRun,
     /// The other calls of the run that redeemed the call's reversal token, if it did so itself.
     pub token_shared: Vec<OtherName>,
-    /// Results of all inputs that are an ok and belong to no call.
-    pub unclaimed_oks: u64,
-    /// Inputs that could not be read to their ends.
-    pub unread_inputs: u32,
-    /// Lines of all inputs that could not be used and were skipped.
-    pub skipped_lines: u64,
+    /// What all inputs leave open.
+    pub gaps: InputGaps,
 }
 
 /// What the calls of a run that share something make of one of them.
@@ -261,12 +261,14 @@ impl<'a> EvidenceCollector<'a> {
     }
 
     /// Takes the next closed call. Gives the evidence on it so far, in full if it `is_wanted`.
-    pub fn take(&mut self, closed: &CompletedCall, is_wanted: bool) -> AtClose {
+    pub fn take(&mut self, closed: &mut CompletedCall, is_wanted: bool) -> AtClose {
         let facts = self.plan.facts(closed.raw().tool());
         let number = self.taken;
         self.taken += 1;
         let mut findings = Vec::new();
-        self.recording.take(closed, facts, std::slice::from_ref(self.plan), |finding| findings.push(finding));
+        if self.recording.take(closed, facts, std::slice::from_ref(self.plan), |finding| findings.push(finding)) {
+            closed.set_repeat_unwise();
+        }
         if is_wanted && self.plan.shares_state {
             self.joined.insert(number, None);
         }
@@ -300,9 +302,7 @@ impl<'a> EvidenceCollector<'a> {
         self.note_ended();
         let call = closed.raw();
         RecordingEvidence {
-            unclaimed_oks: 0, // known after the last input
-            unread_inputs: 0, // likewise
-            skipped_lines: 0, // likewise
+            gaps: InputGaps::default(), // known after the last input
             findings,
             said: AnswerEvidence::of(call, self.plan, self.plan.facts(call.tool())).said,
             others: Vec::new(),

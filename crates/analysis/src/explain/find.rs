@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use super::distrust::InputGaps;
 use super::evidence::{AtClose, CallBook, EvidenceCollector};
 use super::names::{CallNames, LISTED};
 use super::others::KeyOwner;
@@ -40,9 +41,7 @@ pub struct CallFinder<'a> {
     recording: RecordingAnalysis,
     book: CallBook,
     keys: FirstUses,
-    unclaimed_oks: u64,
-    unread_inputs: u32,
-    skipped_lines: u64,
+    gaps: InputGaps,
 }
 
 /// A candidate.
@@ -91,15 +90,13 @@ impl<'a> CallFinder<'a> {
             recording: RecordingAnalysis::default(),
             book: CallBook::default(),
             keys: FirstUses::default(),
-            unclaimed_oks: 0,
-            unread_inputs: 0,
-            skipped_lines: 0,
+            gaps: InputGaps::default(),
         }
     }
 
     /// Notes an input that could not be read to its end.
     pub fn note_unread(&mut self) {
-        self.unread_inputs += 1;
+        self.gaps.unread_inputs += 1;
     }
 
     /// Takes the calls of a fixture, and those of its steps that the playbook has.
@@ -139,8 +136,7 @@ impl<'a> CallFinder<'a> {
         options: AssembleOptions,
         redaction: &RedactionRules,
     ) -> Result<InputLedger, ReadError> {
-        let CallFinder { plan, wanted, options: simulated, sources, found, recording, book, keys, .. } = self;
-        let (unclaimed_oks, skipped_lines) = (&mut self.unclaimed_oks, &mut self.skipped_lines);
+        let CallFinder { plan, wanted, options: simulated, sources, found, recording, book, keys, gaps, .. } = self;
         if let Some(origins) = input.origins.take() {
             sources.set_origins(number, origins);
         }
@@ -148,19 +144,18 @@ impl<'a> CallFinder<'a> {
         let mut observer = EvidenceCollector::new(plan, *simulated, recording, book);
         let mut kept: Vec<(bool, CompletedCall, AtClose)> = Vec::new();
         let place = u32::try_from(number).unwrap_or(u32::MAX);
-        let ledger = input.each_call_after(keys, place, options, redaction, &writes, |closed| {
+        let ledger = input.each_call_after(keys, place, options, redaction, &writes, |mut closed| {
             let exact = wanted.is_some_and(|wanted| wanted.is_exactly(&closed, sources));
             let is_wanted = exact || wanted.is_none_or(|wanted| closed.has_id(wanted.name));
             if kept.is_empty() && found.is_empty() {
                 found.names.remember_call(&closed, sources); // what is found needs no name that is near
             }
-            let at_close = observer.take(&closed, is_wanted);
+            let at_close = observer.take(&mut closed, is_wanted);
             if is_wanted && kept.iter().filter(|(kept, ..)| *kept == exact).count() <= LISTED {
                 kept.push((exact, closed, at_close));
             }
         });
-        *unclaimed_oks += ledger.as_ref().map_or(0, |ledger| ledger.orphan_oks);
-        *skipped_lines += ledger.as_ref().map_or(0, |ledger| ledger.skipped);
+        ledger.iter().for_each(|ledger| gaps.add(ledger));
         for (exact, closed, at_close) in kept {
             let recorded = observer.finish(&closed, at_close);
             let (reference, at) = (closed.shown().reference(), closed.shown().place);
@@ -184,14 +179,13 @@ impl<'a> CallFinder<'a> {
     /// # Errors
     /// No such call, or several.
     pub fn finish(self) -> Result<Subject, NotFound> {
-        let CallFinder { plan, sources, mut book, unclaimed_oks, unread_inputs, skipped_lines, .. } = self;
+        let CallFinder { plan, sources, mut book, gaps, .. } = self;
         let FoundCalls { exact, others, names } = self.found;
         let mut found = if exact.is_empty() { others } else { exact };
         match (found.len(), found.pop()) {
             (1, Some(CandidateCall { mut subject, .. })) => {
                 if let Subject::Recorded { call, recorded, .. } = &mut subject {
-                    (recorded.unclaimed_oks, recorded.unread_inputs) = (unclaimed_oks, unread_inputs);
-                    recorded.skipped_lines = skipped_lines;
+                    recorded.gaps = gaps;
                     book.settle();
                     book.add_others(call, plan.facts(call.raw().tool()), sources, recorded);
                     call.set_key_reused(KeyOwner::among(&recorded.others) != KeyOwner::Own);

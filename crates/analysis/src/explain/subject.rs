@@ -1,6 +1,7 @@
 //! The explained call, and its simulation under a playbook.
 
 use super::evidence::RecordingEvidence;
+use crate::replay::settle_told;
 use playproof_engine::event::{
     Decision, Finding, FindingBy, FindingId, Intent, IntentBalance, LedgerEntry, LedgerKind, Outcome, StepsEnd,
     Transcript, unnamed,
@@ -72,7 +73,7 @@ impl Subject {
             Subject::Recorded { call, beyond, recorded, .. } => {
                 let raw = call.raw();
                 let facts = plan.facts_of(raw);
-                let record = match recorded.in_run.record.clone().filter(|_| in_run) {
+                let mut record = match recorded.in_run.record.clone().filter(|_| in_run) {
                     Some(record) => {
                         let mut record = *record;
                         record.show(call.shown_errors(&record.errors));
@@ -84,6 +85,7 @@ impl Subject {
                         simulator.record().clone()
                     }
                 };
+                settle_told(&mut record, raw, facts);
                 let intent = ScenarioCall::recorded(raw, facts, beyond).intent(CallId(0));
                 // Findings of the recording come from the whole input, but for the one that a graph makes.
                 let is_own =

@@ -309,16 +309,43 @@ fn an_ok_that_belongs_to_no_call_may_be_the_answer_to_a_call_that_was_refused() 
     let reason = |traces: &[&str]| {
         let subject = search(traces, Some("a"), &MissingAnswerPolicy::Unanswered).ok().unwrap();
         let advice = advice(&subject);
-        (advice.state.unclaimed_oks, advice.resend.reason)
+        let gaps = advice.state.gaps;
+        (gaps.unclaimed_oks + gaps.unclaimed_doubts, advice.resend.reason)
     };
     let refused = line("a", REFUSED);
     assert_eq!(reason(&[&refused]), (0, ResendReason::NotDone));
     assert_eq!(reason(&[&(refused.clone() + &result(OK))]), (1, ResendReason::Unclaimed));
     assert_eq!(reason(&[&refused, &(result(OK) + &result(OK))]), (2, ResendReason::Unclaimed), "in another input too");
-    assert_eq!(reason(&[&(refused.clone() + &result(TIMEOUT))]), (0, ResendReason::NotDone), "it made nothing sure");
     // The same key is harmless whatever the ok is about.
     let keyed = refused.replace(r#""tool":"pay""#, r#""tool":"pay","idempotency_key":"k""#);
-    assert_eq!(reason(&[&(keyed + &result(OK))]), (1, ResendReason::NotDone));
+    assert_eq!(reason(&[&(keyed + &result(OK))]), (1, ResendReason::SameKey));
+}
+
+#[test]
+fn a_failure_that_belongs_to_no_call_may_be_an_attempt_that_acted_unless_it_is_a_plain_refusal() {
+    const REFUSED: &str =
+        r#""status":"error","error":{"kind":"429_rate_limited","status":429,"message":"Too many requests"}"#;
+    const PROCESSED: &str = r#""status":"error","error":{"status":409,"message":"idempotency key already processed"}"#;
+    let result =
+        |rest: &str| format!(r#"{{"type":"tool_result","run_id":"r1","call_id":"a","attempt":2,{rest}}}"#) + "\n";
+    let of = |traces: &[&str]| {
+        let advice = advice(&search(traces, Some("a"), &MissingAnswerPolicy::Unanswered).ok().unwrap());
+        (advice.state.known, advice.state.basis, advice.resend.reason)
+    };
+    let unclaimed = (EffectState::MaybeDone, Basis::Distrusted(Distrust::Unclaimed), ResendReason::Unclaimed);
+    let (refused, lost) = (line("a", REFUSED), result(TIMEOUT));
+    assert_eq!(of(&[&refused, &lost]), unclaimed);
+    assert_eq!(of(&[&lost, &refused]), unclaimed, "in either order");
+    let suspected = result(r#""status":"suspected","error":{"message":"Error: 12 left"}"#);
+    assert_eq!(of(&[&refused, &suspected]), unclaimed);
+    assert_eq!(of(&[&refused, &result(r#""status":"error""#)]), unclaimed, "it says nothing");
+    assert_eq!(of(&[&refused, &result(REFUSED)]), (EffectState::NotDone, Basis::NoneActed, ResendReason::NotDone));
+    // A key makes another request harmless, unless the upstream may have said that it has processed this one.
+    let keyed = refused.replace(r#""tool":"pay""#, r#""tool":"pay","idempotency_key":"k""#);
+    assert_eq!(of(&[&keyed, &lost]), (unclaimed.0, unclaimed.1.clone(), ResendReason::SameKey));
+    assert_eq!(of(&[&keyed, &result(PROCESSED)]), unclaimed);
+    // What is known of the call itself comes first.
+    assert_eq!(of(&[&line("a", OK), &lost]), (EffectState::Done, Basis::Ok, ResendReason::Done));
 }
 
 #[test]
@@ -495,14 +522,14 @@ fn a_line_that_was_skipped_may_show_what_became_of_a_call() {
         let options = AssembleOptions { skip_invalid: true, ..AssembleOptions::default() };
         finder.take_trace(0, TraceInput::own("t", trace.as_bytes()), options, &RedactionRules::default()).unwrap();
         let advice = advice(&finder.finish().ok().unwrap());
-        (advice.state.skipped_lines, advice.resend.reason)
+        (advice.state.gaps.skipped_lines, advice.resend.reason)
     };
     let refused = with_results("", &[LIMITED]);
     assert_eq!(reason(&refused), (0, ResendReason::NotDone));
     assert_eq!(reason(&(refused.clone() + r#"{"run_id":"r1","call_id":"c","status":"o"#)), (1, ResendReason::Skipped));
     assert_eq!(reason(&(refused + r#"{"run_id":"r1","call_id":"c","status":"OK"}"#)), (1, ResendReason::Skipped));
     let keyed = with_results(r#","idempotency_key":"k""#, &[LIMITED]) + "{";
-    assert_eq!(reason(&keyed), (1, ResendReason::NotDone), "the same key is harmless");
+    assert_eq!(reason(&keyed), (1, ResendReason::SameKey), "the same key is harmless");
 }
 
 #[test]
@@ -534,4 +561,123 @@ fn whose_a_key_is_in_two_inputs_their_times_decide_and_never_the_order_of_files(
     assert_eq!(advice_on(&[&one_input], "mon").0, own, "in one input, the lines decide");
     let other_key = tuesday.replace(r#""k""#, r#""l""#);
     assert_eq!(advice_on(&[&other_key, &monday], "tue").0, own);
+}
+
+/// A call of `pay` with the key `k`, and its answer.
+fn keyed(id: &str, answer: &str) -> String {
+    line(id, answer).replace(r#""tool":"pay""#, r#""tool":"pay","idempotency_key":"k""#)
+}
+
+#[test]
+fn a_key_under_which_all_was_refused_proves_no_effect_when_it_was_processed() {
+    const PROCESSED: &str = r#""status":"error","error":{"kind":"409_conflict","status":409,"message":"idempotency key already processed"}"#;
+    let after = |first: &str| {
+        let explanation = explained(&found(&(first.to_owned() + &keyed("c", PROCESSED)), "c"));
+        let claim = explanation.simulation.outcome().unwrap().claim;
+        let Advice { state, next, resend, .. } = explanation.advice.unwrap();
+        (claim, state.basis, next, resend.reason)
+    };
+    let effect_is_there =
+        |basis| (EffectClaim::Applied, basis, Actor::Planner(PlannerStart::Effect), ResendReason::Done);
+    for status in [400, 402, 403, 422] {
+        let refused = format!(r#""status":"error","error":{{"status":{status},"message":"Invalid request"}}"#);
+        let (claim, basis, next, reason) = after(&keyed("a", &refused));
+        assert_eq!((claim, basis), (EffectClaim::Unknown, Basis::RefusedBefore), "{status}");
+        assert_eq!(next, Actor::Planner(PlannerStart::State));
+        assert!(!reason.is_yes(), "{reason:?}");
+        let twice = keyed("a", &refused) + &keyed("b", PROCESSED);
+        assert_eq!(after(&twice).0, EffectClaim::Unknown, "said twice, it proves no more");
+        let other = keyed("a", &refused).replace(r#""idempotency_key":"k""#, r#""idempotency_key":"k2""#);
+        assert_eq!(after(&other), effect_is_there(Basis::Said), "another key says nothing of this one");
+    }
+    assert_eq!(after(""), effect_is_there(Basis::Said), "the request that was processed is not recorded");
+    assert_eq!(after(&keyed("a", TIMEOUT)).0, EffectClaim::Applied, "the first one may have been processed");
+}
+
+#[test]
+fn a_reversal_that_was_not_confirmed_may_land_later() {
+    const REVERSAL: &str = r#"{"type":"tool_result","run_id":"r1","call_id":"c","answers":"reversal","#;
+    let reason = |reversal: &str| {
+        let call = line("c", r#""status":"error","error":{"kind":"429_rate_limited"}"#);
+        let call = call.replace("\"args\"", "\"reversal_token\":\"t\",\"args\"");
+        let trace = if reversal.is_empty() { call } else { call + REVERSAL + reversal + "}\n" };
+        let advice = advice(&found(&trace, "c"));
+        (advice.state.known, advice.state.reversal_may_land, advice.resend.reason)
+    };
+    assert_eq!(reason(""), (EffectState::NotDone, false, ResendReason::NotDone));
+    assert_eq!(reason(TIMEOUT), (EffectState::NotDone, true, ResendReason::TakenBack));
+    assert_eq!(reason(OK), (EffectState::NotDone, false, ResendReason::TakenBack), "it found nothing");
+    let refused = r#""status":"error","error":{"status":404,"message":"Not Found"}"#;
+    assert_eq!(reason(refused), (EffectState::NotDone, false, ResendReason::NotDone), "it was refused");
+}
+
+#[test]
+fn a_refused_call_of_a_repeatable_tool_names_the_later_one_that_acted() {
+    let row = |tool| {
+        let facts = ToolFacts { access: Access::Write, declared: true, repeatable: true, ..ToolFacts::ASSUMED };
+        ToolRow::new(tool, facts).unwrap()
+    };
+    let tools = Tools::new(vec![row("pay")]);
+    let plan = plan(&tools);
+    let reason = |trace: &str| {
+        let sources = Sources::new(["t".to_owned()]);
+        let wanted = Some(Wanted { name: "a", place: "a" });
+        let mut finder = CallFinder::new(&plan, wanted, OPTIONS, &sources);
+        let input = TraceInput::own("t", trace.as_bytes());
+        finder.take_trace(0, input, AssembleOptions::default(), &RedactionRules::default()).unwrap();
+        let advice = Explanation::of(&finder.finish().ok().unwrap(), &plan, &tools).advice.unwrap();
+        (advice.resend.reason, advice.state.made_since.into_iter().map(|other| other.name).collect::<Vec<_>>())
+    };
+    let refused = |id| line(id, r#""status":"error","error":{"kind":"429_rate_limited"}"#);
+    let made = (ResendReason::Repeatable, vec![reference("r1#2")]);
+    assert_eq!(reason(&(refused("a") + &line("b", OK))), made);
+    let none = (ResendReason::NotDone, Vec::new());
+    assert_eq!(reason(&(refused("a") + &refused("b"))), none);
+    assert_eq!(reason(&(line("b", OK) + &refused("a"))), none, "the one before was asked for by itself");
+}
+
+#[test]
+fn the_agent_is_not_told_to_do_what_the_page_warns_of() {
+    let tools = tools();
+    let stripe =
+        Plan::new(parse(Source::whole("stripe", embedded("preset/stripe").unwrap())).unwrap().playbook, &tools);
+    let limited = |message: &str| format!(r#""status":"error","error":{{"status":429,"message":"{message}"}}"#);
+    let refused = limited("Too many requests");
+    let said = |trace: &str| {
+        let sources = Sources::new(["t".to_owned()]);
+        let wanted = Some(Wanted { name: "c", place: "c" });
+        let mut finder = CallFinder::new(&stripe, wanted, OPTIONS, &sources);
+        let input = TraceInput::own("t", trace.as_bytes());
+        finder.take_trace(0, input, AssembleOptions::default(), &RedactionRules::default()).unwrap();
+        let explanation = Explanation::of(&finder.finish().ok().unwrap(), &stripe, &tools);
+        let told = explanation.simulation.record.told.first().is_some_and(|told| told.retriable);
+        (told, explanation.advice.unwrap().resend.is_yes())
+    };
+    let with_key = |id: &str, key: &str, answer: &str| {
+        line(id, answer).replace(r#""tool":"pay""#, &format!(r#""tool":"pay","idempotency_key":"{key}""#))
+    };
+    let yes = [
+        line("c", &refused),
+        line("a", &refused) + &line("c", &refused),
+        line("a", OK).replace("o1", "o2") + &line("c", &refused),
+        line("a", OK).replace("r1", "r2") + &line("c", &refused),
+        with_key("a", "k", TIMEOUT) + &with_key("c", "k", &refused),
+        line("c", &refused).replace("pay", "look"),
+    ];
+    for trace in yes {
+        assert_eq!(said(&trace), (true, true), "{trace}");
+    }
+    let no = [
+        line("a", OK) + &line("c", &refused),
+        line("a", TIMEOUT) + &line("c", &refused),
+        line("a", DENIED) + &line("c", &refused),
+        with_key("a", "k", OK) + &with_key("c", "k", &refused),
+        with_key("a", "k", TIMEOUT) + &with_key("c", "k2", &refused),
+        line("a", TIMEOUT) + &with_key("c", "k", &refused),
+        with_key("a", "k", OK).replace("o1", "o2") + &with_key("c", "k", &refused),
+        line("c", &limited("Transfer accepted, limit reached")),
+    ];
+    for trace in no {
+        assert_eq!(said(&trace), (false, false), "{trace}");
+    }
 }

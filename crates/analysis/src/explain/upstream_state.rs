@@ -2,6 +2,7 @@
 //! count, also those that the playbook would not have requested; modelled answers prove nothing.
 
 use super::action_steps::StepsShown;
+use super::distrust::{Distrust, InputGaps};
 use super::evidence::AnswerEvidence;
 use super::others::{KeyOwner, OtherCall, OtherName, Relation, UpstreamSaid, others_of};
 use super::subject::{Simulation, Subject};
@@ -53,8 +54,10 @@ pub struct UpstreamState {
     pub surplus: Option<Surplus>,
     /// The effect was made and reversed.
     pub taken_back: bool,
-    /// A reversal was confirmed, whatever it found, or may have taken back what was made.
+    /// A reversal was confirmed, whatever it found, or may have been done, or may still be.
     pub reversed: bool,
+    /// Such a reversal of this call was not confirmed.
+    pub reversal_may_land: bool,
     /// This holds only if this call and others are one request, which is unknown.
     pub if_same: Option<IntentDoubt>,
     /// The outcome contradicts what is known.
@@ -85,16 +88,14 @@ pub struct UpstreamState {
     pub shares_key: bool,
     /// Later calls of the tool with other arguments.
     pub later_writes: Vec<OtherCall>,
+    /// Later identical calls of a `repeatable` tool that acted or may have.
+    pub made_since: Vec<OtherCall>,
     /// The effect is there, and failed requests may have made it again.
     pub once_more: Option<OnceMore>,
     /// The basis of this knowledge.
     pub basis: Basis,
-    /// Results of the inputs that are an ok and belong to no call: one may be the answer to this call.
-    pub unclaimed_oks: u64,
-    /// Inputs that could not be read to their ends: they may show what became of this call.
-    pub unread_inputs: u32,
-    /// Lines of the inputs that were skipped: likewise.
-    pub skipped_lines: u64,
+    /// What the inputs leave open of any write.
+    pub gaps: InputGaps,
     /// The number of recorded answers that the playbook does not use.
     pub unused: u32,
     /// Whether the outcome claims less than is known, because a request has no recorded answer.
@@ -146,38 +147,18 @@ pub enum Basis {
     TakenBack(Vec<OtherCall>),
     /// According to the playbook, no attempt with the intent can have acted.
     NoneActed,
-    /// Unknown: according to the playbook, no attempt with the intent can have acted, and what a failure says is no proof.
+    /// Unknown: according to the playbook, no attempt with the intent can have acted, and that is no proof.
     Distrusted(Distrust),
     /// Unknown: a reversal under the key was confirmed, or may have been, and the upstream goes on giving its first answer.
     KeyReversed,
+    /// Unknown: the upstream said that it had processed the key, under which it had only refused requests.
+    RefusedBefore,
     /// Unknown: the key was sent before with other arguments, so that its answers may belong to this call.
     KeyOfAnother(OtherName),
     /// What became of the steps of an action.
     Steps(Box<StepsShown>),
     /// Unknown: these other calls may have acted, or this call.
     Unknown(Vec<OtherCall>, OwnEffect),
-}
-
-/// Why the failures of an intent do not prove that nothing was done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Distrust {
-    /// A message tells that something was done.
-    SaysDone,
-    /// An error says more than that the request was refused.
-    SaysMore,
-    /// The client of the tool sends requests again by itself: an earlier one may have acted.
-    Resent,
-}
-
-impl Distrust {
-    const fn of(said: UpstreamSaid) -> Option<Distrust> {
-        match said {
-            UpstreamSaid { done: true, .. } => Some(Distrust::SaysDone),
-            UpstreamSaid { more: true, .. } => Some(Distrust::SaysMore),
-            UpstreamSaid { resent: true, .. } => Some(Distrust::Resent),
-            _ => None,
-        }
-    }
 }
 
 /// What this call may have done.
@@ -255,7 +236,10 @@ impl UpstreamState {
         state.takes_key = !state.shares_key && (owner.is_some() || said.key_reused);
         state.key_order_unknown = matches!(key_owner, KeyOwner::Unknown(_));
         state.said = said;
-        if let (Basis::NoneActed, Some(distrust)) = (&state.basis, Distrust::of(said)) {
+        if let (Access::Write, Subject::Recorded { recorded, .. }) = (facts.access, subject) {
+            state.gaps = recorded.gaps;
+        }
+        if let (Basis::NoneActed, Some(distrust)) = (&state.basis, Distrust::of(said, state.gaps)) {
             (state.known, state.claims_less) = (EffectState::MaybeDone, false);
             state.basis = Basis::Distrusted(distrust);
         }
@@ -263,16 +247,16 @@ impl UpstreamState {
         state.processed = processed;
         state.other_arguments = other_arguments;
         if facts.access == Access::Write {
-            if let Subject::Recorded { recorded, .. } = subject {
-                (state.unclaimed_oks, state.unread_inputs) = (recorded.unclaimed_oks, recorded.unread_inputs);
-                state.skipped_lines = recorded.skipped_lines;
-            }
             state.other_keys = if facts.repeatable { Vec::new() } else { under_other_key };
             let maybe_same = |other: &&OtherCall| matches!(other.relation, Relation::MaybeSame(_));
             if !facts.repeatable && !facts.idempotent {
                 state.maybe_same = others.iter().filter(maybe_same).cloned().collect();
                 state.other_runs = related(&others, Relation::OtherRun);
                 state.other_runs.retain(OtherCall::may_have_acted);
+            }
+            if facts.repeatable {
+                let made = others.iter().filter(identical).filter(|other| other.later && other.may_have_acted());
+                state.made_since = made.cloned().collect();
             }
             state.later_writes = if facts.idempotent { related(&others, Relation::LaterWrite) } else { Vec::new() };
         } else if state.known != EffectState::Done {
@@ -288,6 +272,7 @@ impl UpstreamState {
             surplus: None,
             taken_back: false,
             reversed: false,
+            reversal_may_land: false,
             if_same: None,
             contradicted: false,
             said: UpstreamSaid::default(),
@@ -303,11 +288,10 @@ impl UpstreamState {
             shares_key: false,
             key_order_unknown: false,
             later_writes: Vec::new(),
+            made_since: Vec::new(),
             once_more: None,
             basis,
-            unclaimed_oks: 0,
-            unread_inputs: 0,
-            skipped_lines: 0,
+            gaps: InputGaps::default(),
             unused: 0,
             claims_less: false,
             modelled: false,
@@ -422,13 +406,14 @@ fn of_recording(
         Some(surplus) => {
             Basis::SeveralOk { surplus, own: evidence.proved.net(), others: others(same, |other| other.effects > 0) }
         }
-        None => of_one_effect(same, evidence, known),
+        None => of_one_effect(same, evidence, known, call.key_was_refused && evidence.says_processed()),
     };
     UpstreamState {
         surplus,
         taken_back: taken_back && known == EffectState::NotDone,
         if_same: if_same.filter(|_| basis.rests_on_others()),
         reversed: is_reversed,
+        reversal_may_land: evidence.proved.taken_back == 0 && evidence.proved.unclear > 0,
         once_more: may_be_doubled.then(|| once_more(same, evidence, surplus.is_some())).flatten(),
         unused: simulation.tally().tape_left,
         claims_less: known == EffectState::NotDone && outcome.claim == EffectClaim::Unknown,
@@ -453,7 +438,7 @@ fn adds_effects(facts: ToolFacts) -> bool {
 }
 
 /// The basis for an intent with at most one effect.
-fn of_one_effect(same: &[OtherCall], evidence: AnswerEvidence, known: EffectState) -> Basis {
+fn of_one_effect(same: &[OtherCall], evidence: AnswerEvidence, known: EffectState, refused_before: bool) -> Basis {
     let made = others(same, |other| other.effects > 0);
     let reversed = others(same, |other| other.taken_back);
     match known {
@@ -470,6 +455,7 @@ fn of_one_effect(same: &[OtherCall], evidence: AnswerEvidence, known: EffectStat
         EffectState::NotDone if evidence.proved.all_taken_back() => Basis::TakenBack(Vec::new()),
         EffectState::NotDone if !reversed.is_empty() => Basis::TakenBack(reversed),
         EffectState::NotDone => Basis::NoneActed,
+        EffectState::MaybeDone if refused_before => Basis::RefusedBefore,
         EffectState::MaybeDone => Basis::Unknown(others(same, |other| other.maybe), OwnEffect::of(evidence)),
     }
 }

@@ -5,6 +5,7 @@ mod buffer_pool;
 mod call_result;
 mod counts;
 mod distribution;
+mod effect_scope;
 mod engine;
 mod facts_cache;
 mod failures;
@@ -29,6 +30,7 @@ mod step_order;
 mod summary;
 #[cfg(test)]
 mod tests;
+mod told_again;
 
 pub use attempts::{Judges, finding, judge as judge_attempts};
 pub use call_result::{CallResult, FactsUsed, ShownCall};
@@ -47,6 +49,7 @@ pub use possible_duplicates::PossibleDuplicates;
 pub use recorded::RecordingAnalysis;
 pub use step_order::has_steps;
 pub use summary::{Effects, FindingCounts, Summary};
+pub use told_again::settle_told;
 
 pub use playproof_trace::digest::FirstUnknown;
 pub use playproof_trace::input::TraceInput;

@@ -24,6 +24,7 @@ use playproof_trace::simd::prefetch;
 use playproof_trace::window::Window;
 
 use super::attempts::{Judges, finding, wait_of, wait_until};
+use super::effect_scope::{EffectScope, net_effects, sum_of};
 use super::hidden_intent::{HiddenIntents, SentAfter, SentIn};
 use super::open_actions::OpenActions;
 use super::possible_duplicates::PossibleDuplicates;
@@ -132,8 +133,15 @@ impl RecordingAnalysis {
         self.recent = Window::new(usize::from(WINDOW));
     }
 
-    /// Takes the next closed call, and adds its findings. `plans` tell what a failure means.
-    pub fn take(&mut self, closed: &CompletedCall, facts: ToolFacts, plans: &[Plan], mut found: impl FnMut(Finding)) {
+    /// Takes the next closed call, and adds its findings. `plans` tell what a failure means. True if identical calls of its
+    /// run before it speak against making it once more.
+    pub fn take(
+        &mut self,
+        closed: &CompletedCall,
+        facts: ToolFacts,
+        plans: &[Plan],
+        mut found: impl FnMut(Finding),
+    ) -> bool {
         let mut found = |finding| found(facts.weigh(finding));
         let mut known = Vec::new();
         let mut findings = |finding: Finding| {
@@ -153,7 +161,7 @@ impl RecordingAnalysis {
         self.step_order.take(closed, plans).map(&mut findings);
         if has_steps(closed.raw(), plans.first()) {
             self.known = known_failures;
-            return; // it is sent nowhere itself: its steps are compared
+            return false; // it is sent nowhere itself: its steps are compared
         }
         let recent = self.remember(closed.hashes.request);
         recent.count += 1;
@@ -162,7 +170,7 @@ impl RecordingAnalysis {
         }
         let mut possible = 0;
         let doubt = closed.raw().intent_doubt();
-        recent.take(closed, facts, &mut judges, |mut finding| {
+        let is_unwise = recent.take(closed, facts, &mut judges, |mut finding| {
             finding.doubt = finding.doubt.or(doubt.filter(|&doubt| doubt == IntentDoubt::NoArguments));
             possible = if finding.id == FindingId::PossibleDuplicateEffect { finding.count } else { possible };
             findings(finding);
@@ -190,6 +198,7 @@ impl RecordingAnalysis {
             is_new
         });
         self.known = known_failures;
+        is_unwise
     }
 
     /// Takes the effects of a call, with those of the calls that share its intent.
@@ -328,8 +337,14 @@ impl RecordingAnalysis {
 }
 
 impl Recent {
-    /// Takes a call, and gives what it shows beside the identical ones before it.
-    fn take(&mut self, closed: &CompletedCall, facts: ToolFacts, judges: &mut Judges<'_>, found: impl FnMut(Finding)) {
+    /// Takes a call, and gives what it shows beside the identical ones before it; true if these speak against one more.
+    fn take(
+        &mut self,
+        closed: &CompletedCall,
+        facts: ToolFacts,
+        judges: &mut Judges<'_>,
+        found: impl FnMut(Finding),
+    ) -> bool {
         let counts = &closed.counts;
         if let Shows::Nothing = self.shows
             && let Some(first) = Shows::of(closed)
@@ -338,7 +353,7 @@ impl Recent {
             self.key = key_mark(closed.hashes.key);
             self.ended_on = counts.ended_on;
             self.ended_at = counts.ended_at.map_or(NO_TIME, Instant::as_micros);
-            return; // the usual call
+            return false; // the usual call
         }
         let evidence = Evidence { facts, one_request: closed.raw().intent_doubt().is_none() };
         let mut repeats = match std::mem::take(&mut self.shows) {
@@ -351,8 +366,9 @@ impl Recent {
                 repeats
             }
         };
-        repeats.take(CallId(0), &repeated(closed, facts, judges), evidence, found);
+        let is_unwise = repeats.take(CallId(0), &repeated(closed, facts, judges), evidence, found);
         self.shows = Shows::Several(repeats);
+        is_unwise
     }
 
     /// Proved effects of the calls without a key, as far as they may be more than one.
@@ -448,45 +464,6 @@ fn key_mark(key: u128) -> u32 {
 #[expect(clippy::cast_possible_truncation, reason = "32 bits tell the few keys of one request apart")]
 const fn mark(hash: u128) -> u32 {
     hash as u32
-}
-
-/// The scope in which the effects of an intent are summed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum EffectScope {
-    /// None: it had no effect, or may have several.
-    None,
-    /// One call, because each call of the tool is an intent.
-    Call,
-    /// Among the last calls.
-    Recent,
-    /// Over the whole input.
-    Input,
-    /// Over all inputs, with its key.
-    Key,
-}
-
-fn sum_of(closed: &CompletedCall, facts: ToolFacts) -> EffectScope {
-    if facts.access == Access::Read {
-        EffectScope::None
-    } else if closed.hashes.key_under(facts) != 0 {
-        EffectScope::Key
-    } else if net_effects(&closed.counts, facts) == 0 || facts.idempotent {
-        EffectScope::None
-    } else if facts.repeatable {
-        EffectScope::Call
-    } else if facts.declared {
-        EffectScope::Input
-    } else {
-        EffectScope::Recent
-    }
-}
-
-/// Proved effects of a call, which a read never has.
-fn net_effects(counts: &AttemptCounts, facts: ToolFacts) -> u32 {
-    match facts.access {
-        Access::Read => 0,
-        Access::Write => counts.net_effects(),
-    }
 }
 
 #[cfg(test)]

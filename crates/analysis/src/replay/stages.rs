@@ -31,6 +31,7 @@ use super::message_template::MessageTemplates;
 use super::recorded::RecordingAnalysis;
 use super::step_order::has_steps;
 use super::summary::{FindingCounts, Summary};
+use super::told_again::settle_told;
 
 /// The number of calls after which jointly simulated calls are merged into the order.
 const ROUND: usize = 4_096;
@@ -309,6 +310,7 @@ impl<'a, W: Observer> Stages<'a, W> {
                     sim.swap_record(record);
                 }
             }
+            settle_told(record, call, own);
         }
     }
 
@@ -401,8 +403,10 @@ impl Order<'_> {
             };
             let facts: Vec<ToolFacts> = calls.iter().map(of_tool).collect();
             self.recording.prepare(&calls, &facts);
-            for (n, (closed, &facts)) in calls.iter().zip(&facts).enumerate() {
-                self.recording.take(closed, facts, plans, |finding| recorded.push((n, finding)));
+            for (n, (closed, &facts)) in calls.iter_mut().zip(&facts).enumerate() {
+                if self.recording.take(closed, facts, plans, |finding| recorded.push((n, finding))) {
+                    closed.set_repeat_unwise();
+                }
             }
             match &mut self.lanes {
                 None => batches.push(Batch { calls, recorded, joined: Vec::new() }),

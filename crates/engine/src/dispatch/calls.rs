@@ -74,9 +74,11 @@ pub(super) struct CallState {
     pub claim: Option<EffectClaim>,
     /// Whether an attempt ended without proof of its effect: it may still take effect later.
     pub may_land: bool,
-    /// The last attempt, if nothing came back from it: it may still be at work.
-    pub at_work: Option<AttemptNo>,
-    /// The action that it withholds, because of `at_work`.
+    /// The attempts from which nothing came back: they may still be at work.
+    pub at_work: Vec<AttemptNo>,
+    /// Whether an attempt was answered, and its effect is unknown.
+    pub is_unknown: bool,
+    /// The action that it withholds, because of the two.
     pub withholds: Option<ActionId>,
     /// Whether a step that ended did not do what it is there for.
     pub is_undone: bool,
@@ -148,7 +150,8 @@ impl CallState {
             refreshes: 0,
             claim: None,
             may_land: false,
-            at_work: None,
+            at_work: Vec::new(),
+            is_unknown: false,
             withholds: None,
             is_undone: false,
             first_verdict: None,

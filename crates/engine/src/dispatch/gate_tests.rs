@@ -185,16 +185,47 @@ fn a_write_that_may_still_be_at_work_is_withheld_until_a_late_failure() {
 }
 
 #[test]
-fn an_answer_that_failed_withholds_nothing_whatever_its_effect() {
-    let mut run = gated();
-    done(&mut run, 0, ORDER);
-    run.call(1, of(PAY));
-    run.answer(1, 1, failed(DENIED));
-    run.call(2, CallFacts { key: Some(crate::ids::KeyId(0)), ignores_keys: false, ..of(PAY) });
-    run.answer(2, 1, failed(TIMEOUT)); // its retry waits
-    run.at(200).input(Input::Woken(CallId(2)));
-    run.answer(2, 2, failed(DENIED));
-    assert_eq!(at(&run), ValidNext { position: Some(ORDER), next: vec![PAY, CANCEL], withheld: Vec::new() });
+fn an_answer_withholds_its_action_while_its_effect_is_unknown_and_a_refusal_does_not() {
+    let answered = |response| {
+        let mut run = gated();
+        done(&mut run, 0, ORDER);
+        run.call(1, of(PAY));
+        run.answer(1, 1, response);
+        run
+    };
+    assert_eq!(at(&answered(failed(DENIED))).withheld, [], "it did nothing");
+    let Response::Failed(failure) = failed(TIMEOUT) else { panic!() };
+    let of_unknown_effect = Response::Failed(super::ClassifiedFailure { unanswered: false, ..failure });
+    for response in [of_unknown_effect, Response::Suspected(None)] {
+        let mut run = answered(response);
+        assert_eq!(at(&run).withheld, [PAY], "{response:?}");
+        late(&mut run, 1, true, true);
+        assert_eq!(at(&run).withheld, [PAY], "it was answered: its late failure ends nothing");
+    }
+}
+
+#[test]
+fn what_is_unanswered_withholds_its_action_whatever_a_later_attempt_got() {
+    let keyed = |key: u32| CallFacts { key: Some(crate::ids::KeyId(key)), ignores_keys: false, ..of(PAY) };
+    let twice = |second| {
+        let mut run = gated();
+        done(&mut run, 0, ORDER);
+        run.call(1, keyed(0));
+        run.answer(1, 1, failed(TIMEOUT)); // its retry waits
+        run.at(200).input(Input::Woken(CallId(1)));
+        run.answer(1, 2, second);
+        run
+    };
+    let mut run = twice(failed(DENIED));
+    run.call(2, keyed(1));
+    assert_eq!(run.ended(2), refused(AdmissionRefusal::InvalidTransition), "attempt 1 may act under its own key");
+    late(&mut run, 1, true, true);
+    run.call(3, keyed(1));
+    assert_eq!(run.sent(), [0, 1, 1, 3], "it has failed since");
+    let mut run = twice(Response::Ok);
+    assert_eq!(at(&run).position, Some(PAY));
+    run.call(2, keyed(1));
+    assert_eq!(run.sent(), [0, 1, 1, 2], "the key made both one");
 }
 
 #[test]

@@ -34,6 +34,8 @@ pub struct CallFacts {
     /// Whether the key was used with other arguments before, or what was made under it reversed: an ok may be an earlier
     /// answer.
     pub key_is_reused: bool,
+    /// Whether all requests under the key before were refused: that it was processed then proves no effect.
+    pub key_was_refused: bool,
     /// The canonical arguments.
     pub args: ArgsId,
     /// The reversal token.

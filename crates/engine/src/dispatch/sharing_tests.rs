@@ -51,6 +51,18 @@ fn a_key_in_flight_is_joined_and_a_finished_one_is_kept_until_its_window_is_over
 }
 
 #[test]
+fn a_kept_result_proves_no_effect_that_was_reversed_since() {
+    let mut dispatcher = Dispatcher::of(deduping());
+    dispatcher.call(0, keyed_write());
+    dispatcher.at(10).answer(0, 1, Response::Ok);
+    let kept = Some(OutcomeKind::Cached { leader: CallId(0) });
+    dispatcher.at(20).call(1, CallFacts { key_is_reused: true, ..keyed_write() });
+    assert_eq!((dispatcher.ended(1), dispatcher.claim(1)), (kept, Some(EffectClaim::Unknown)));
+    dispatcher.at(30).call(2, keyed_write());
+    assert_eq!((dispatcher.ended(2), dispatcher.claim(2)), (kept, Some(EffectClaim::Applied)));
+}
+
+#[test]
 fn a_window_of_zero_keeps_nothing() {
     let dedupe = Some(Dedupe { window: Duration::ZERO, ..DEDUPE });
     let mut dispatcher = Dispatcher::of(sharing(Sharing { dedupe, ..Sharing::NONE }));

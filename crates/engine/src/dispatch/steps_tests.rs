@@ -176,7 +176,7 @@ fn an_action_that_the_gate_refuses_asks_for_no_step() {
     let fault = Some(crate::ids::ErrorId(0));
     run.call(0, CallFacts { gate: GateFacts::Action { id: SHIP, fault }, ..ship(2) });
     assert_eq!(run.ended(0), super::driver::refused(AdmissionRefusal::ValidationFailed));
-    assert_eq!(asked(&run), []);
+    assert!(asked(&run).is_empty());
 }
 
 /// How the step at a place is answered, and what it is.

@@ -34,6 +34,7 @@ pub(super) fn keyed_write() -> CallFacts {
         idempotent: false,
         repeatable: false,
         key_is_reused: false,
+        key_was_refused: false,
         key: Some(KeyId(0)),
         args: ArgsId(0),
         token: None,

@@ -252,6 +252,13 @@ impl ErrorFacts {
         says && self.kind.as_deref() == Some("timeout")
     }
 
+    /// The timeout that such an error names.
+    pub fn own_timeout(&self) -> Option<Duration> {
+        let message = self.message.as_deref().filter(|_| self.is_own_timeout())?;
+        let within = message.strip_prefix("no answer within ")?.strip_suffix(" ms")?;
+        Some(Duration::from_millis(within.replace(',', "").parse().ok()?))
+    }
+
     /// The check of a gate that it names, by its kind.
     pub fn gate_refusal(&self) -> Option<AdmissionRefusal> {
         let kind = self.kind.as_deref()?;

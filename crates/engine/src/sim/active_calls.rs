@@ -191,7 +191,8 @@ impl ActiveCall {
         let outcome = self.record.outcome()?;
         let error = outcome.last_error.and_then(|error| self.errors.get(error));
         let call = ScenarioCall::recorded(&self.call, self.facts, &MissingAnswerPolicy::Unanswered);
-        told::of_events(plan, &call, CallId(0), outcome, error.as_deref(), &self.record.events, false)
+        let against = told::Against::default();
+        told::of_events(plan, &call, CallId(0), outcome, error.as_deref(), against, &self.record.events)
     }
 
     /// Converts a moment of the simulation to the time of the recording: the call may have started later than recorded.

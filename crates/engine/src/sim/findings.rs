@@ -19,23 +19,31 @@ use super::record::SimulationRecord;
 use super::repeats;
 use super::scenario::ScenarioCall;
 
-/// Fills the record's findings: worst first, then by call.
-pub(super) fn derive(plan: &Plan, calls: &[ScenarioCall<'_>], record: &mut SimulationRecord) {
+/// Fills the record's findings: worst first, then by call. Gives the calls of which those before speak against making them
+/// once more.
+pub(super) fn derive(plan: &Plan, calls: &[ScenarioCall<'_>], record: &mut SimulationRecord) -> BTreeSet<CallId> {
     let mut findings = std::mem::take(&mut record.findings);
     findings.clear();
-    add_all(plan, calls, record, &mut findings);
+    let unwise = add_all(plan, calls, record, &mut findings);
     Finding::settle(&mut findings);
     record.findings = findings;
+    unwise
 }
 
-fn add_all(plan: &Plan, calls: &[ScenarioCall<'_>], record: &SimulationRecord, findings: &mut Vec<Finding>) {
+fn add_all(
+    plan: &Plan,
+    calls: &[ScenarioCall<'_>],
+    record: &SimulationRecord,
+    findings: &mut Vec<Finding>,
+) -> BTreeSet<CallId> {
     if calls.len() == 1 && matches!(calls[0].source, AnswerSource::Tape(_)) && is_calm(record) {
-        return; // the most common call of a trace: one attempt without a failure
+        return BTreeSet::new(); // the most common call of a trace: one attempt without a failure
     }
     let net = NetLedger::of(&record.ledger, calls);
     duplicate_effects(calls, record, &net, findings);
+    let mut unwise = BTreeSet::new();
     if calls.len() > 1 {
-        repeats::of_fixture(plan, calls, record, |call| net.of_call(call).effects, findings);
+        unwise = repeats::of_fixture(plan, calls, record, |call| net.of_call(call).effects, findings);
         amplification::of_fixture(plan, calls, record, findings);
     }
     for (n, call) in calls.iter().enumerate() {
@@ -47,6 +55,7 @@ fn add_all(plan: &Plan, calls: &[ScenarioCall<'_>], record: &SimulationRecord, f
         let course = CallTrajectory::of(plan, id, call, record);
         findings.extend(CallReview { call, id, record, net: &net, course }.all());
     }
+    unwise
 }
 
 /// The findings of an action with steps: what else its steps show stands with their own calls.

@@ -88,6 +88,8 @@ pub struct Repeats {
     ends: Vec<End>,
     /// The first ends of calls without a key that may have acted.
     lost_ends: Vec<Moment>,
+    /// Whether a call of a key that is no longer remembered acted or may have.
+    acted_long_ago: bool,
 }
 
 /// The calls with one key, or without.
@@ -155,18 +157,29 @@ impl KeyRow {
 }
 
 impl Repeats {
-    /// Takes the next identical call, and gives what the agent did by making it.
-    pub fn take(&mut self, id: CallId, call: &RepeatedCall, evidence: Evidence, mut found: impl FnMut(Finding)) {
+    /// Takes the next identical call, and gives what the agent did by making it. True if what the calls before it show
+    /// speaks against making it once more: one acted or may have, where this key makes that no harmless repetition; or one
+    /// was denied, or its key was processed.
+    pub fn take(
+        &mut self,
+        id: CallId,
+        call: &RepeatedCall,
+        evidence: Evidence,
+        mut found: impl FnMut(Finding),
+    ) -> bool {
         let certain = evidence.facts.declared && evidence.one_request;
         // What several calls show together rests on facts, runs and arguments: where one is assumed, it is a doubt.
         let mut find = |finding, count| {
             let finding = Finding::new(finding, FindingBy::Recorded, id, count);
             found(evidence.facts.weigh(if certain { finding } else { finding.in_doubt() }));
         };
-        if self.had(call.made, |end| end.denied) {
+        let after_denial = self.had(call.made, |end| end.denied);
+        let after_conflict = self.had(call.made, |end| end.processed);
+        let is_unwise = after_denial || after_conflict || acts_again(evidence.facts) && self.may_be_done(call.key);
+        if after_denial {
             find(FindingId::RetriedAfterDenial, 1);
         }
-        if self.had(call.made, |end| end.processed) {
+        if after_conflict {
             find(FindingId::RetriedAfterConflict, 1);
         }
         let too_soon = |end: &End| end.wait_until.zip(call.made.at).is_some_and(|(until, made)| made < until);
@@ -199,6 +212,13 @@ impl Repeats {
             self.add(call);
         }
         self.note_end(call);
+        is_unwise
+    }
+
+    /// Whether the change is made, or may be, by a call that a further one with this key would repeat.
+    fn may_be_done(&self, key: u64) -> bool {
+        let is_done = |row: &KeyRow| if row.key == key && key != 0 { row.effects > 0 } else { row.acted > 0 };
+        self.acted_long_ago || self.keys.iter().any(is_done)
     }
 
     /// Proved effects of the calls without a key.
@@ -254,7 +274,7 @@ impl Repeats {
         let known = self.keys.iter().position(|row| row.key == call.key);
         let place = known.unwrap_or_else(|| {
             if self.keys.len() >= MAX_ROWS {
-                self.keys.remove(0);
+                self.acted_long_ago |= self.keys.remove(0).acted > 0;
             }
             self.keys.push(KeyRow { key: call.key, ..KeyRow::default() });
             self.keys.len() - 1
@@ -300,14 +320,16 @@ impl Repeats {
     }
 }
 
-/// Adds what the agent of a fixture did over several calls.
+/// Adds what the agent of a fixture did over several calls. Gives the calls of which those before speak against making them
+/// once more.
 pub(super) fn of_fixture(
     plan: &Plan,
     calls: &[ScenarioCall<'_>],
     record: &SimulationRecord,
     effects: impl Fn(CallId) -> u32,
     findings: &mut Vec<Finding>,
-) {
+) -> BTreeSet<CallId> {
+    let mut unwise = BTreeSet::new();
     let mut requests: BTreeMap<(RunId, ToolId, ArgsId), (u32, Repeats)> = BTreeMap::new();
     let mut keys: BTreeMap<(ToolId, KeyId), BTreeSet<ArgsId>> = BTreeMap::new();
     for ((n, call), seen) in calls.iter().enumerate().zip(seen_in(plan, calls, record)) {
@@ -332,8 +354,11 @@ pub(super) fn of_fixture(
             continue; // it was refused, or got the result of another call: nothing was sent
         }
         let evidence = Evidence { facts, one_request: true };
-        repeats.take(id, &seen, evidence, |finding| findings.push(finding));
+        if repeats.take(id, &seen, evidence, |finding| findings.push(finding)) {
+            unwise.insert(id);
+        }
     }
+    unwise
 }
 
 /// How the calls of a fixture went; their effects are known elsewhere.
@@ -428,6 +453,37 @@ mod tests {
             });
         }
         shown
+    }
+
+    #[test]
+    fn what_was_done_or_may_have_been_speaks_against_once_more_unless_its_own_key_protects_it() {
+        let is_unwise = |calls: &[RepeatedCall], facts: ToolFacts| {
+            let mut repeats = Repeats::default();
+            let take = |call| repeats.take(CallId(0), call, Evidence { facts, one_request: true }, |_| ());
+            calls.iter().map(take).last()
+        };
+        for (before, now) in [
+            (ok(1, 5), call(6, 9)),
+            (lost(1, 5), call(6, 9)),
+            (denied(1, 5), call(6, 9)),
+            (under(1, ok(1, 5)), under(1, call(6, 9))),
+            (under(1, lost(1, 5)), under(2, call(6, 9))),
+            (under(1, lost(1, 5)), call(6, 9)),
+        ] {
+            assert_eq!(is_unwise(&[before, now], FACTS), Some(true), "{before:?}");
+        }
+        assert_eq!(is_unwise(&[call(1, 5), call(6, 9)], FACTS), Some(false), "it did nothing");
+        assert_eq!(is_unwise(&[under(1, lost(1, 5)), under(1, call(6, 9))], FACTS), Some(false), "the same key");
+        for facts in [
+            ToolFacts { idempotent: true, ..FACTS },
+            ToolFacts { repeatable: true, ..FACTS },
+            ToolFacts { access: Access::Read, ..FACTS },
+        ] {
+            assert_eq!(is_unwise(&[ok(1, 5), call(6, 9)], facts), Some(false), "{facts:?}");
+        }
+        let long_ago: Vec<RepeatedCall> = (1..=20).map(|key| under(key, call(key, key))).collect();
+        let first = std::iter::once(under(99, lost(0, 0))).chain(long_ago).collect::<Vec<_>>();
+        assert_eq!(is_unwise(&first, FACTS), Some(true), "its key is forgotten, and it is not");
     }
 
     #[test]

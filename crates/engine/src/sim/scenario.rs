@@ -231,6 +231,7 @@ impl<'a> ScenarioCall<'a> {
                 AnswerSource::Script(..) => false, // the key dialect decides
                 AnswerSource::Tape(tape) => tape.is_key_reused,
             },
+            key_was_refused: matches!(self.source, AnswerSource::Tape(tape) if tape.call.key_was_refused),
             args: self.args,
             token: self.token,
             evidence: EvidenceId(0),

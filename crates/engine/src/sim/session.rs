@@ -457,7 +457,7 @@ impl Session {
             record.findings.push(amplification::found(FindingBy::Playbook, CallId(0), requests));
             Finding::settle(&mut record.findings);
         }
-        told::derive(plan, &alone, &mut record, leader_told);
+        told::derive(plan, &alone, &mut record, leader_told, &BTreeSet::new());
         if !alone[0].has_steps(plan) {
             record.compare_with_tape(&call); // each step is compared with its own
         }

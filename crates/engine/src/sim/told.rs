@@ -1,6 +1,8 @@
 //! What the agent is told of each failed call. A pure function of how the call ended: a playbook gives class and details,
 //! and never whether the agent may try again.
 
+use std::collections::BTreeSet;
+
 use crate::classify::{reads_as_unanswered, server_says};
 use crate::dispatch::retry_guard;
 use crate::event::{
@@ -10,6 +12,7 @@ use crate::event::{
 use crate::ids::{AttemptNo, CallId, VerdictId};
 use crate::playbook::{GuardMode, Tell};
 use crate::time::Duration;
+use crate::upstream::AnswerSource;
 
 use super::plan::Plan;
 use super::record::SimulationRecord;
@@ -40,13 +43,23 @@ pub struct FailedEnd<'a> {
 
 /// Fills what is told of the record's failed calls. `leader`: what is told of the call outside the record that the only
 /// call of the record followed.
-pub(super) fn derive(plan: &Plan, calls: &[ScenarioCall<'_>], record: &mut SimulationRecord, leader: Option<Told>) {
+/// `unwise`: the calls of a fixture of which those before speak against making them once more.
+pub(super) fn derive(
+    plan: &Plan,
+    calls: &[ScenarioCall<'_>],
+    record: &mut SimulationRecord,
+    leader: Option<Told>,
+    unwise: &BTreeSet<CallId>,
+) {
     let mut told = std::mem::take(&mut record.told);
     told.clear();
     for (n, (call, outcome)) in calls.iter().zip(&record.outcomes).enumerate() {
         let (id, error) = (CallId::at(n), outcome.last_error.and_then(|error| record.error(error)));
-        let acts_again = record.step_acts.iter().any(|act| act.call == id && act.acts_again);
-        told.extend(of_events(plan, call, id, *outcome, error, record.events_of(id), acts_again));
+        let against = Against {
+            earlier_call: unwise.contains(&id),
+            step_beside: record.step_acts.iter().any(|act| act.call == id && act.acts_again),
+        };
+        told.extend(of_events(plan, call, id, *outcome, error, against, record.events_of(id)));
     }
     for n in 0..told.len() {
         let OutcomeKind::Joined { leader: id, .. } = record.outcomes[told[n].call.index()].kind else { continue };
@@ -89,23 +102,31 @@ const fn is_told(kind: OutcomeKind) -> bool {
     }
 }
 
-/// What is told of a call, by its events; none unless it failed. `acts_again`: of an action, whether a step that its events
-/// do not have would act again.
+/// What speaks against making a call once more, beside its own events.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Against {
+    /// Identical calls before it.
+    pub earlier_call: bool,
+    /// Of an action: a step that its events do not have would act again.
+    pub step_beside: bool,
+}
+
+/// What is told of a call, by its events; none unless it failed.
 pub(super) fn of_events<'e>(
     plan: &Plan,
     call: &ScenarioCall<'_>,
     id: CallId,
     outcome: Outcome,
     error: Option<&ErrorFacts>,
+    against: Against,
     events: impl IntoIterator<Item = &'e DecisionEvent>,
-    acts_again: bool,
 ) -> Option<Told> {
     if !is_told(outcome.kind) {
         return None;
     }
     let (mut verdict, mut suppressed, mut refused_until, mut last) = (None, false, None, AttemptNo::FIRST);
     let mut refused = None;
-    let (mut failed_step, mut repeats_a_step, mut ended) = (None, acts_again, outcome);
+    let (mut failed_step, mut repeats_a_step, mut ended) = (None, against.step_beside, outcome);
     for event in events {
         match event.what {
             Decision::AttemptStarted { attempt, .. } => last = attempt,
@@ -129,7 +150,8 @@ pub(super) fn of_events<'e>(
     // A study playbook may send anything again; what it tells an agent outside rests on the facts alone.
     let guard = retry_guard(GuardMode::Checked, call.dispatched().is_safe_to_resend(), outcome.claim);
     // Each step of an action has been asked for itself.
-    let may_resend = failed_step.map_or(guard.is_none(), |acts_again| !acts_again);
+    let is_safe = guard.is_none() && !against.earlier_call && !is_in_doubt(call, outcome);
+    let may_resend = failed_step.map_or(is_safe, |acts_again| !acts_again);
     Some(told(&FailedEnd {
         call: id,
         outcome: ended,
@@ -141,6 +163,17 @@ pub(super) fn of_events<'e>(
         repeats_a_step,
         retry_after: refused_until.or(asked),
     }))
+}
+
+/// Whether more than the call's own answers speaks against making it once more: identical calls before it, its key, which
+/// belongs to another request or to an effect that was reversed, or a client that sends requests again by itself.
+fn is_in_doubt(call: &ScenarioCall<'_>, outcome: Outcome) -> bool {
+    let by_tape = match call.source {
+        AnswerSource::Script(..) => false, // the record knows
+        AnswerSource::Tape(tape) => tape.is_key_reused || tape.call.is_repeat_unwise,
+    };
+    let resends = call.facts.resends && outcome.attempts > 0 && !call.dispatched().is_safe_to_resend();
+    by_tape || resends
 }
 
 /// What the agent is told of a failed call.

@@ -6,8 +6,8 @@ use super::steps;
 use crate::findings::if_one_intent;
 use crate::text;
 use playproof_analysis::explain::{
-    Actor, Advice, Basis, Distrust, ManualCheck, OnceMore, OtherCall, OwnEffect, PlannerStart, Subject, Surplus,
-    SurplusDoubt, UpstreamState,
+    Actor, Advice, Basis, Distrust, EffectState, InputGaps, ManualCheck, OnceMore, OtherCall, OwnEffect, PlannerStart,
+    Subject, Surplus, SurplusDoubt, UpstreamState,
 };
 use playproof_engine::event::{EffectClaim, IntentBalance, IntentDoubt, PlaybookNames, RequestKind};
 
@@ -52,15 +52,9 @@ fn state(state: &UpstreamState, key: Option<&str>) -> String {
         said +=
             &format!(" Its reversal token was redeemed by {others} too: it is unknown whose effect was taken back.");
     }
-    let none_acted = matches!(state.basis, Basis::NoneActed | Basis::Distrusted(_));
-    if state.unclaimed_oks > 0 && none_acted {
-        said += &format!(" But {}.", unclaimed(state.unclaimed_oks));
-    }
-    if state.unread_inputs > 0 && none_acted {
-        said += &format!(" But {UNREAD}.");
-    }
-    if state.skipped_lines > 0 && none_acted {
-        said += &format!(" But {}.", skipped(state.skipped_lines));
+    if let Basis::Distrusted(why) = state.basis {
+        let more = gaps(state.gaps).filter(|(gap, _)| *gap != why);
+        said.extend(more.map(|(_, gap)| format!(" Besides, {gap}.")));
     }
     if !matches!(state.basis, Basis::KeyOfAnother(_)) && !state.other_arguments.is_empty() {
         let others = &state.other_arguments;
@@ -91,6 +85,9 @@ fn state(state: &UpstreamState, key: Option<&str>) -> String {
         };
         said += &format!(" {who} may have made it again: look upstream.");
     }
+    if state.reversal_may_land && state.known == EffectState::NotDone {
+        said += " A reversal was sent and not confirmed: it may still land.";
+    }
     if state.claims_less {
         said += " The outcome still claims unknown, because the recording does not answer one of the playbook's \
                  requests.";
@@ -99,6 +96,17 @@ fn state(state: &UpstreamState, key: Option<&str>) -> String {
         said += " Modelled answers prove nothing and are not counted.";
     }
     said
+}
+
+/// What the inputs leave open, in sentences without an end.
+fn gaps(gaps: InputGaps) -> impl Iterator<Item = (Distrust, String)> {
+    let is_unclaimed = gaps.unclaimed_oks + gaps.unclaimed_doubts > 0;
+    let all = [
+        is_unclaimed.then(|| (Distrust::Unclaimed, unclaimed(gaps))),
+        (gaps.unread_inputs > 0).then(|| (Distrust::Unread, UNREAD.to_owned())),
+        (gaps.skipped_lines > 0).then(|| (Distrust::Skipped, skipped(gaps.skipped_lines))),
+    ];
+    all.into_iter().flatten()
 }
 
 /// Whether calls that are not known to have the intent may have made the effect.
@@ -139,9 +147,12 @@ fn by_basis(state: &UpstreamState) -> String {
             .to_owned(),
         Basis::Distrusted(why) => {
             let why = match why {
-                Distrust::SaysDone => "an answer says that something was done",
-                Distrust::SaysMore => SAYS_MORE,
-                Distrust::Resent => RESENT,
+                Distrust::SaysDone => "an answer says that something was done".to_owned(),
+                Distrust::SaysMore => SAYS_MORE.to_owned(),
+                Distrust::Resent => RESENT.to_owned(),
+                Distrust::Unclaimed => unclaimed(state.gaps),
+                Distrust::Unread => UNREAD.to_owned(),
+                Distrust::Skipped => skipped(state.gaps.skipped_lines),
             };
             format!(
                 "Unknown: according to the playbook, no attempt with this intent can have acted, but {why}. Look upstream."
@@ -159,6 +170,11 @@ fn by_basis(state: &UpstreamState) -> String {
             text::fitted(&name(owner), 60)
         ),
         Basis::Steps(shown) => steps::state(shown),
+        Basis::RefusedBefore => {
+            "Unknown: the upstream says that it has processed the key, under which it had only refused \
+                                 requests before; it may mean a refusal. Look upstream."
+                .to_owned()
+        }
         Basis::KeyReversed => {
             "Unknown: a reversal under this key was confirmed, or may have been, and an upstream that honours \
                                keys goes on giving its first answer, whether the effect is there or not. Look upstream."

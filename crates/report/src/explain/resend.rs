@@ -6,7 +6,7 @@ use super::steps;
 use crate::findings::if_one_intent;
 use crate::text;
 use playproof_analysis::explain::{
-    Advice, Basis, EffectState, OtherCall, OwnEffect, Relation, ResendReason, Surplus, UpstreamState,
+    Advice, Basis, EffectState, InputGaps, OtherCall, OwnEffect, Relation, ResendReason, Surplus, UpstreamState,
 };
 use playproof_engine::event::{IntentDoubt, PlaybookNames, StopReason};
 
@@ -72,10 +72,7 @@ fn reason(reason: ResendReason, state: &UpstreamState, key: Option<&str>) -> Rea
             to_a_person: format!("if they want it sent, with the same key {a_key} and no other"),
         },
         ResendReason::Overwrites => overwrites(state),
-        ResendReason::Repeatable => {
-            let said = "each call of the tool is declared to make an effect of its own (`repeatable`)";
-            ReasonWords { answer: format!("Only if one more effect is wanted: {said}."), to_a_person: said.to_owned() }
-        }
+        ResendReason::Repeatable => repeatable(state),
         ResendReason::TakenBack => taken_back(state, key),
         ResendReason::Done => done(state, key),
         ResendReason::MayHaveActed => may_have_acted(state, key),
@@ -91,9 +88,9 @@ fn reason(reason: ResendReason, state: &UpstreamState, key: Option<&str>) -> Rea
                 then,
             )
         }
-        ResendReason::Unclaimed => no(unclaimed(state.unclaimed_oks), ". Look upstream first"),
+        ResendReason::Unclaimed => no(unclaimed(state.gaps), ". Look upstream first"),
         ResendReason::Unread => no(UNREAD, ". Mend it first"),
-        ResendReason::Skipped => no(skipped(state.skipped_lines), ". Mend what was skipped first"),
+        ResendReason::Skipped => no(skipped(state.gaps.skipped_lines), ". Mend what was skipped first"),
         ResendReason::Refused => no("the playbook refuses this call as it stands, and would refuse it again", ""),
         ResendReason::RefusedForNow => {
             no("the playbook refuses this call now, and may let it pass later", ". Nothing was sent: send it then")
@@ -126,6 +123,18 @@ fn reason(reason: ResendReason, state: &UpstreamState, key: Option<&str>) -> Rea
             no(format!("this may be a request that was sent before: {others}"), ". Look upstream first")
         }
     }
+}
+
+/// Each call makes an effect of its own: a later one may have made that of a refused one.
+fn repeatable(state: &UpstreamState) -> ReasonWords {
+    let made = if state.made_since.iter().any(|other| other.effects > 0) { "made" } else { "may have made" };
+    let said = match (state.known, state.made_since.as_slice()) {
+        (EffectState::NotDone, [_, ..]) => {
+            format!("{} {made} one with the same arguments afterwards", named(&state.made_since))
+        }
+        _ => "each call of the tool is declared to make an effect of its own (`repeatable`)".to_owned(),
+    };
+    ReasonWords { answer: format!("Only if one more effect is wanted: {said}."), to_a_person: said }
 }
 
 fn overwrites(state: &UpstreamState) -> ReasonWords {
@@ -187,11 +196,20 @@ pub(super) fn skipped(lines: u64) -> String {
 }
 
 /// The results that belong to no call.
-pub(super) fn unclaimed(oks: u64) -> String {
-    match oks {
-        1 => "an ok of these inputs belongs to no call, and may be the answer to this one".to_owned(),
-        _ => {
+pub(super) fn unclaimed(gaps: InputGaps) -> String {
+    match (gaps.unclaimed_oks, gaps.unclaimed_doubts) {
+        (1, 0) => "an ok of these inputs belongs to no call, and may be the answer to this one".to_owned(),
+        (oks, 0) => {
             format!("{} oks of these inputs belong to no call, and one may be the answer to this one", text::count(oks))
+        }
+        (0, 1) => {
+            "an answer of these inputs belongs to no call, and may be to an attempt of this one that acted".to_owned()
+        }
+        (oks, doubts) => {
+            let answers = text::count(oks.saturating_add(doubts));
+            format!(
+                "{answers} answers of these inputs belong to no call, and one may be to an attempt of this one that acted"
+            )
         }
     }
 }
@@ -237,6 +255,7 @@ fn denied(state: &UpstreamState) -> ReasonWords {
 fn taken_back(state: &UpstreamState, key: Option<&str>) -> ReasonWords {
     let said = match (state.taken_back, state.known) {
         (_, EffectState::MaybeDone) => "it was reversed on purpose, or may have been",
+        (false, _) if state.reversal_may_land => "a reversal of it was sent and not confirmed, and may still land",
         (true, _) => "it was reversed on purpose",
         (false, _) => "the call was given up with a confirmed reversal",
     };
@@ -246,7 +265,10 @@ fn taken_back(state: &UpstreamState, key: Option<&str>) -> ReasonWords {
     };
     ReasonWords {
         answer: format!("Only if the effect is wanted again: {said}. {then}"),
-        to_a_person: said.replace("it ", "the effect "),
+        to_a_person: match said.strip_prefix("it ") {
+            Some(was) => format!("the effect {was}"),
+            None => said.to_owned(),
+        },
     }
 }
 

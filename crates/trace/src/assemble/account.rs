@@ -1,7 +1,9 @@
 //! The account of an input: every line, call and answer is counted once, and the counts must balance.
 
 use crate::call::{CallBuilder, CompletedCall};
-use playproof_engine::call::{RecordedAnswer, Reply};
+use crate::failure::is_plain_refusal;
+use playproof_engine::call::{AnswerTo, RecordedAnswer, Reply};
+use playproof_engine::classify::reads_as_processed;
 
 /// How many lines, calls and answers an input held, and what became of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,6 +47,10 @@ pub struct InputLedger {
     pub orphans: u64,
     /// Those of them that are an ok. They count in `orphans`, and are no row of the account.
     pub orphan_oks: u64,
+    /// Those of them that are neither an ok nor a plain refusal, so that their attempt may have acted; likewise.
+    pub orphan_doubts: u64,
+    /// Those of them that say that the upstream had processed a key. They count in `orphan_doubts`.
+    pub orphan_conflicts: u64,
     /// Second answers to one attempt, and repeated lines; the first one counts.
     pub duplicates: u64,
     /// Answers beyond the 1,000 that one call may have.
@@ -74,7 +80,15 @@ impl InputLedger {
     /// Counts an answer that no call takes.
     pub(super) fn count_orphan(&mut self, answer: &RecordedAnswer) {
         self.orphans += 1;
-        self.orphan_oks += u64::from(answer.reply == Reply::Ok);
+        match &answer.reply {
+            Reply::Ok => self.orphan_oks += 1,
+            _ if answer.to == AnswerTo::Refresh => {} // a refresh acts on nothing
+            Reply::Suspected(_) | Reply::Failed(None) => self.orphan_doubts += 1,
+            Reply::Failed(Some(error)) => {
+                self.orphan_doubts += u64::from(!is_plain_refusal(error));
+                self.orphan_conflicts += u64::from(reads_as_processed(error, true));
+            }
+        }
     }
 
     /// The lines whose kind is known.
@@ -118,6 +132,8 @@ impl InputLedger {
             *mine += theirs;
         }
         self.orphan_oks += other.orphan_oks;
+        self.orphan_doubts += other.orphan_doubts;
+        self.orphan_conflicts += other.orphan_conflicts;
         self.dispatched += other.dispatched;
         self.unsent += other.unsent;
         self

@@ -1,5 +1,5 @@
-//! Which request used an idempotency key first, by when the calls were made, and when an effect under a key was reversed
-//! first. An earlier input comes first. Keeps 24 bytes for each key, in a table that is at least half full, and more for
+//! Which request used an idempotency key first, by when the calls were made, whether all requests under it were refused, and
+//! when an effect under a key was reversed first. An earlier input comes first. Keeps 24 bytes for each key, in a table that is at least half full, and more for
 //! each reversed one.
 #![expect(clippy::disallowed_types, reason = "looked up by key only, never iterated into an output")]
 
@@ -12,6 +12,8 @@ use super::writes::moment_of;
 use crate::call::CallBuilder;
 use crate::hash::half;
 use playproof_engine::call::{AnswerTo, RecordedAnswer, Reply};
+use playproof_engine::classify::{reads_as_processed, reads_as_refusal};
+use playproof_engine::event::ErrorFacts;
 use playproof_engine::sim::Moment;
 use playproof_engine::time::Instant;
 
@@ -29,30 +31,64 @@ struct FirstUse {
     input: u32,
     /// A mark of its arguments.
     args: u32,
-    at: Option<Instant>,
+    /// In microseconds.
+    at: u64,
+    /// How the calls with it ended that have closed.
+    ended: KeyEnds,
+}
+
+/// In `at`: the time is not known.
+const NO_TIME: u64 = u64::MAX;
+
+/// How the closed calls with one key ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum KeyEnds {
+    /// None has closed.
+    None,
+    /// The upstream refused all requests; it may have said later that it had processed the key.
+    Refused,
+    /// A request may have acted.
+    MayHaveActed,
 }
 
 impl FirstUses {
     /// Notes a call with a key, in the order of the lines.
     pub(crate) fn note(&mut self, built: &CallBuilder) {
-        let new = FirstUse { input: built.call.place.input, args: mark(built), at: built.call.at };
+        let at = built.call.at.map_or(NO_TIME, Instant::as_micros);
+        let new = FirstUse { input: built.call.place.input, args: mark(built), at, ended: KeyEnds::None };
         match self.uses.entry(half(built.hashes.key)) {
             Entry::Vacant(none) => drop(none.insert(new)),
             Entry::Occupied(mut known) => {
                 let first = known.get_mut();
-                if first.input == new.input && new.at.zip(first.at).is_some_and(|(new, first)| new < first) {
-                    *first = new;
+                if first.input == new.input && first.at != NO_TIME && new.at < first.at {
+                    *first = FirstUse { ended: first.ended, ..new };
                 }
             }
         }
     }
 
-    /// Marks a call whose key was used with other arguments, or whose effect was reversed, before.
-    pub(crate) fn mark(&self, built: &mut CallBuilder) {
+    /// Marks a call that closes if its key was used with other arguments, its effect was reversed, or all requests under the
+    /// key were refused, before.
+    pub(crate) fn mark(&mut self, built: &mut CallBuilder) {
         if built.hashes.key != 0 {
             built.call.key_is_reused = self.is_reused_by(built);
             built.call.key_is_reversed = self.is_reversed_before(built);
+            built.call.key_was_refused = self.note_end(built) == KeyEnds::Refused;
         }
+    }
+
+    /// Notes how a call ended, and says how those with its key before it did.
+    fn note_end(&mut self, built: &CallBuilder) -> KeyEnds {
+        let Some(known) = self.uses.get_mut(&half(built.hashes.key)) else { return KeyEnds::None };
+        let before = known.ended;
+        known.ended = match before {
+            KeyEnds::None if all_say(built, reads_as_refusal) => KeyEnds::Refused,
+            KeyEnds::Refused if all_say(built, |error| reads_as_refusal(error) || reads_as_processed(error, true)) => {
+                KeyEnds::Refused
+            }
+            _ => KeyEnds::MayHaveActed,
+        };
+        before
     }
 
     /// Notes an answer to a call that is not to an attempt, if it is a successful reversal and there is a key.
@@ -80,6 +116,15 @@ impl FirstUses {
     fn is_reused_by(&self, built: &CallBuilder) -> bool {
         self.uses.get(&half(built.hashes.key)).is_some_and(|first| first.args != mark(built))
     }
+}
+
+/// Whether all answers to a call, of which there are some, are failures that say this.
+fn all_say(built: &CallBuilder, says: impl Fn(&ErrorFacts) -> bool) -> bool {
+    let is = |answer: &RecordedAnswer| matches!(&answer.reply, Reply::Failed(Some(error)) if says(error));
+    built.counts.succeeded == 0
+        && built.counts.left_out == 0
+        && !built.call.answers.is_empty()
+        && built.call.answers.iter().all(is)
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "32 bits tell the few requests of one key apart")]

@@ -25,6 +25,9 @@ impl Transition<'_> {
             KeyUse::Refused(why) => self.refuse(why, None),
             KeyUse::Kept { leader, age, claim } => {
                 self.emit(Decision::ServedFromCache { leader, age });
+                // The effect may have been reversed since.
+                let is_own = !self.state().facts.key_is_reused;
+                let claim = if is_own { claim } else { EffectClaim::Unknown };
                 self.finish_with(OutcomeKind::Cached { leader }, claim, None);
             }
         }

@@ -26,13 +26,14 @@ impl Transition<'_> {
                 let state = self.state();
                 state.note_error(error);
                 state.may_land = true;
+                state.is_unknown = true;
                 state.add_claim(EffectClaim::Unknown);
                 self.finish(OutcomeKind::Suspected(RequestKind::Attempt(attempt)));
             }
             // The last two are responses to refreshes and reversals; for an attempt they are the same as no answer.
             Response::Unanswered | Response::Unclear(_) | Response::Refused(_) => {
                 let state = self.state();
-                state.at_work = Some(attempt);
+                state.at_work.push(attempt);
                 state.add_claim(EffectClaim::Unknown);
                 self.finish(OutcomeKind::Undetermined(RequestKind::Attempt(attempt)));
             }
@@ -64,13 +65,20 @@ impl Transition<'_> {
         if let Some(retry) = self.playbook.verdict(verdict).then.retry() {
             self.charge_throttle(retry);
         }
-        let effect = self.playbook.verdict(verdict).effect;
+        let effect = match self.playbook.verdict(verdict).effect {
+            EffectClaim::Applied if self.state().facts.key_was_refused => EffectClaim::Unknown,
+            effect => effect,
+        };
         let state = self.state();
         state.note_error(error);
         state.first_verdict = first.or(Some(verdict));
         state.last_verdict = Some(verdict);
         state.may_land |= effect == EffectClaim::Unknown;
-        state.at_work = unanswered.then_some(AttemptNo::new(state.attempts));
+        if unanswered {
+            state.at_work.push(AttemptNo::new(state.attempts));
+        } else {
+            state.is_unknown |= effect == EffectClaim::Unknown;
+        }
         if !ignored {
             state.add_claim(effect);
         }

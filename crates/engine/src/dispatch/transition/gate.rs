@@ -88,8 +88,9 @@ impl Transition<'_> {
     pub(super) fn leave_gate(&mut self, outcome: &Outcome) {
         let Some(graph) = &self.playbook.graph else { return };
         let (call, facts) = (self.call, self.state().facts);
-        let is_at_work = self.state().at_work.is_some() && outcome.attempts > 0;
-        if let Some(id) = self.action().filter(|_| is_at_work) {
+        let state = self.state();
+        let may_act = outcome.attempts > 0 && (!state.at_work.is_empty() || state.is_unknown);
+        if let Some(id) = self.action().filter(|_| may_act) {
             if self.retry_guard().is_some() {
                 self.shared().gate.withhold(facts.run, id, None);
                 self.state().withholds = Some(id);
@@ -110,14 +111,15 @@ impl Transition<'_> {
         }
     }
 
-    /// A late answer proves that an attempt is not at work any more.
+    /// A late answer proves that an attempt is not at work any more. The action stays withheld if another one may be, or if
+    /// one was answered and its effect is unknown.
     pub(in crate::dispatch) fn release_action(&mut self, attempt: AttemptNo) {
         let state = self.state();
-        let (run, at_work) = (state.facts.run, state.at_work);
-        if at_work != Some(attempt) {
+        let run = state.facts.run;
+        state.at_work.retain(|at_work| *at_work != attempt);
+        if !state.at_work.is_empty() || state.is_unknown {
             return;
         }
-        state.at_work = None;
         if let Some(action) = state.withholds.take()
             && self.shared().gate.release(run, action)
         {

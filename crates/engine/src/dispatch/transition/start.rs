@@ -80,7 +80,6 @@ impl Transition<'_> {
         state.attempts = attempt.get();
         state.has_reserved = false;
         state.paid = state.paid.map(|paid| PaidRetry { is_sent: true, ..paid });
-        state.at_work = None;
         let evidence = state.evidence;
         self.emit(Decision::AttemptStarted { attempt, evidence });
         self.ask(RequestKind::Attempt(attempt), evidence);
@@ -124,7 +123,7 @@ impl Transition<'_> {
                 self.release_probe();
                 let state = self.state();
                 state.may_land = true;
-                state.at_work = Some(attempt);
+                state.at_work.push(attempt);
                 state.add_claim(EffectClaim::Unknown);
             }
             Phase::Queued { ticket, .. } => self.shared().permits.leave(ticket),
