@@ -19,7 +19,7 @@ fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-fn fixtures() -> Vec<(String, Fixture)> {
+pub fn fixtures() -> Vec<(String, Fixture)> {
     let mut paths: Vec<PathBuf> =
         fs::read_dir(root().join("fixtures")).expect("fixtures/").map(|entry| entry.expect("entry").path()).collect();
     paths.sort();
@@ -35,7 +35,7 @@ pub fn read(path: &Path) -> Fixture {
     fixture::parse(source).unwrap_or_else(|report| panic!("{report}"))
 }
 
-fn plan(name: &str) -> Plan {
+pub fn plan(name: &str) -> Plan {
     let text = playbook::embedded(name).unwrap_or_else(|| panic!("no playbook `{name}`"));
     let loaded = playbook::parse(Source::whole(name, text)).unwrap_or_else(|report| panic!("{report}"));
     Plan::new(loaded.playbook, &Tools::default())

@@ -15,6 +15,7 @@ mod conformance;
 mod corpus;
 mod foreign;
 mod frozen;
+mod gallery;
 mod goldens;
 mod hardening;
 mod html;

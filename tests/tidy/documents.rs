@@ -1,4 +1,5 @@
-//! What the documents name must exist: files and folders in backticks, and the targets of relative links.
+//! What the documents name must exist: files and folders in backticks, and the targets of relative links with their
+//! anchors. The book has every page of `docs/`.
 
 use std::collections::BTreeSet;
 
@@ -24,6 +25,12 @@ const ROOTS: [&str; 13] = [
 /// Endings of files that stand at the root.
 const ROOT_FILES: [&str; 4] = [".md", ".toml", ".lock", "LICENSE"];
 
+/// The contents of the book.
+const SUMMARY: &str = "docs/SUMMARY.md";
+
+/// Where links of the book lead: the book itself, and the folder that is copied beside it.
+const BESIDE_THE_BOOK: [&str; 2] = ["docs/", "fixtures/"];
+
 /// Every name in a document to which nothing corresponds.
 pub fn check(tree: &Tree) -> Vec<Violation> {
     let mut violations = Vec::new();
@@ -33,10 +40,36 @@ pub fn check(tree: &Tree) -> Vec<Violation> {
                 violations.push(Violation::at(path, text, offset, format!("`{name}` does not exist")));
             }
         }
-        for (offset, target) in links_in(text) {
-            let from_here = path.rsplit_once('/').map_or(target.to_owned(), |(folder, _)| format!("{folder}/{target}"));
-            if !tree.has(&normal(&from_here)) {
-                violations.push(Violation::at(path, text, offset, format!("the link to `{target}` leads nowhere")));
+        for Link { offset, file, part } in links_in(text) {
+            let target = if file.is_empty() { path.to_owned() } else { from_page(path, file) };
+            let anchored = |part| tree.text(&target).is_none_or(|text| anchors(text).contains(part));
+            if !tree.has(&target) {
+                violations.push(Violation::at(path, text, offset, format!("the link to `{file}` leads nowhere")));
+            } else if part.is_some_and(|part| target.ends_with(".md") && !anchored(part)) {
+                let part = part.unwrap_or_default();
+                violations.push(Violation::at(path, text, offset, format!("`{target}` has no heading `#{part}`")));
+            }
+        }
+    }
+    violations
+}
+
+/// Every page of `docs/` that the book does not have under its own heading, and every link out of the book to what does
+/// not lie beside it. A link in the book that leads nowhere is a link like others.
+pub fn book(tree: &Tree) -> Vec<Violation> {
+    let Some(summary) = tree.text(SUMMARY) else { return vec![Violation::of_file(SUMMARY, "is missing")] };
+    let mut violations = Vec::new();
+    for (path, text) in tree.texts().filter(|(path, _)| path.ends_with(".md") && *path != SUMMARY) {
+        let Some(page) = path.strip_prefix("docs/") else { continue };
+        let heading = text.lines().find_map(|line| line.strip_prefix("# ")).unwrap_or_default();
+        if summary.matches(&format!("- [{heading}]({page})\n")).count() != 1 {
+            violations.push(Violation::of_file(path, format!("`{SUMMARY}` does not have `[{heading}]({page})` once")));
+        }
+        for Link { offset, file, .. } in links_in(text) {
+            let target = from_page(path, file);
+            if !file.is_empty() && !BESIDE_THE_BOOK.iter().any(|folder| target.starts_with(folder)) {
+                let message = format!("the link to `{file}` leads out of the book");
+                violations.push(Violation::at(path, text, offset, message));
             }
         }
     }
@@ -104,17 +137,51 @@ fn exists(tree: &Tree, name: &str) -> bool {
     tree.has(&certain) || is_generated(&certain)
 }
 
-/// The relative targets of `[text](target)` outside of code, without `#parts`.
-fn links_in(text: &str) -> Vec<(usize, &str)> {
+/// A relative link.
+struct Link<'a> {
+    offset: usize,
+    /// Empty: the page itself.
+    file: &'a str,
+    /// Behind `#`.
+    part: Option<&'a str>,
+}
+
+/// The relative targets of `[text](target)`.
+fn links_in(text: &str) -> Vec<Link<'_>> {
     let mut links = Vec::new();
-    for (start, _) in text.match_indices("](") {
-        let target = text[start + 2..].split([')', '\n']).next().unwrap_or("");
-        let file = target.split('#').next().unwrap_or("");
-        if !file.is_empty() && !file.contains("://") && !file.starts_with("mailto:") {
-            links.push((start, file));
+    for (offset, _) in text.match_indices("](") {
+        let target = text[offset + 2..].split([')', '\n']).next().unwrap_or("");
+        let (file, part) = target.split_once('#').map_or((target, None), |(file, part)| (file, Some(part)));
+        if !target.is_empty() && !file.contains("://") && !file.starts_with("mailto:") {
+            links.push(Link { offset, file, part });
         }
     }
     links
+}
+
+/// The anchors of a page's headings: in lower case, without punctuation, a hyphen for each space, and a number behind
+/// each repetition.
+fn anchors(text: &str) -> BTreeSet<String> {
+    let mut anchors = BTreeSet::new();
+    let mut fenced = false;
+    for line in text.lines() {
+        fenced ^= line.starts_with("```");
+        let heading = line.trim_start_matches('#');
+        if fenced || heading.len() == line.len() || !heading.starts_with(' ') {
+            continue;
+        }
+        let kept = heading.trim().chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+        let anchor = kept.collect::<String>().to_lowercase().replace(' ', "-");
+        let again = (1..).map(|n| format!("{anchor}-{n}"));
+        let free = std::iter::once(anchor.clone()).chain(again).find(|one| !anchors.contains(one));
+        anchors.extend(free);
+    }
+    anchors
+}
+
+/// A path that is written in the page `path`, from the root.
+fn from_page(path: &str, file: &str) -> String {
+    normal(&path.rsplit_once('/').map_or(file.to_owned(), |(folder, _)| format!("{folder}/{file}")))
 }
 
 /// `docs/adr/../x.md` is `docs/x.md`.
@@ -189,9 +256,47 @@ mod tests {
 
     #[test]
     fn a_link_that_leads_nowhere_is_caught() {
-        let good = "[a](0002-b.md#part) [c](../../README.md) [d](https://e.f)";
+        let good = "[a](0002-b.md) [c](../../README.md) [d](https://e.f)";
         assert_none(&check(&Tree::of(&[("docs/adr/0001-a.md", good), ("docs/adr/0002-b.md", ""), ("README.md", "")])));
         let bad = Tree::of(&[("docs/adr/0001-a.md", "\n[a](README.md)")]);
         assert_one(&check(&bad), "docs/adr/0001-a.md", 2, "leads nowhere");
+    }
+    #[test]
+    fn an_anchor_without_its_heading_is_caught() {
+        let page = ("docs/b.md", "# B\n## `x`, and Y_z\n```\n# c\n```\n## B\n#!no\n");
+        let to = |part: &str| format!("\n[a](b.md#{part})");
+        for good in ["b", "x-and-y_z", "b-1"] {
+            assert_none(&check(&Tree::of(&[("docs/a.md", &to(good)), page])));
+        }
+        for bad in ["c", "x", "b-2", "no", "B"] {
+            assert_one(&check(&Tree::of(&[("docs/a.md", &to(bad)), page])), "docs/a.md", 2, "has no heading `#");
+        }
+        assert_none(&check(&Tree::of(&[("docs/a.md", "# A\n[a](#a)")])));
+        assert_one(
+            &check(&Tree::of(&[("docs/a.md", "# A\n[a](#b)")])),
+            "docs/a.md",
+            2,
+            "`docs/a.md` has no heading `#b`",
+        );
+    }
+
+    #[test]
+    fn the_book_has_every_page() {
+        assert_none(&book(&Tree::of_this_package()));
+    }
+
+    #[test]
+    fn a_page_that_the_book_lacks_is_caught_and_so_is_a_link_out_of_it() {
+        let summary = ("docs/SUMMARY.md", "# Summary\n\n- [A](a.md)\n  - [B: `c`](adr/b.md)\n");
+        let page = ("docs/a.md", "# A\n[f](../fixtures/f.yaml) [b](adr/b.md#x) [w](https://x.y)");
+        let decision = ("docs/adr/b.md", "<!-- x -->\n# B: `c`\n[a](../a.md)");
+        assert_none(&book(&Tree::of(&[summary, page, decision])));
+        let absent = Tree::of(&[summary, page, decision, ("docs/c.md", "# C")]);
+        assert_one(&book(&absent), "docs/c.md", 1, "does not have `[C](c.md)` once");
+        let renamed = Tree::of(&[summary, page, ("docs/adr/b.md", "# D")]);
+        assert_one(&book(&renamed), "docs/adr/b.md", 1, "`[D](adr/b.md)`");
+        let out = Tree::of(&[summary, page, ("docs/adr/b.md", "# B: `c`\n[r](../../README.md)")]);
+        assert_one(&book(&out), "docs/adr/b.md", 2, "leads out of the book");
+        assert_one(&book(&Tree::of(&[page])), "docs/SUMMARY.md", 1, "is missing");
     }
 }
