@@ -171,7 +171,7 @@ fn what_a_fixture_expects_of_steps_is_compared() {
         ),
         ("{ step: none }", vec!["ship.step: expected none, got post"]),
     ] {
-        place.write("f.yaml", &denied_fixture(expect));
+        place.write("f.yaml", denied_fixture(expect));
         let ran = place.run(&["replay", "f.yaml", "--format", "json"]).exits(i32::from(!contradictions.is_empty()));
         let json: Value = serde_json::from_str(&ran.out).expect("JSON");
         assert_eq!(json["fixtures"][0]["playbooks"][0]["contradictions"], json!(contradictions), "{expect}");
@@ -193,7 +193,7 @@ fn an_action_or_a_step_that_no_playbook_of_the_fixture_has_is_underlined() {
         ("{ step: post }", "{ step: pots }", "no step of `ship_update` is called `pots`"),
         ("{ step: post }", "{ skipped: [reactt] }", "no step of `ship_update` is called `reactt`"),
     ] {
-        place.write("f.yaml", &right.replacen(from, to, 1));
+        place.write("f.yaml", right.replacen(from, to, 1));
         let ran = place.run(&["replay", "f.yaml"]).exits(2);
         assert!(ran.err.contains(said) && ran.err.contains("did you mean"), "{to}: {}", ran.err);
     }
@@ -204,14 +204,14 @@ fn an_action_or_a_step_that_no_playbook_of_the_fixture_has_is_underlined() {
         "{ steps: { find_pr: [{ ok: {} }], post: [{ error: { status: 403 } }], react: [{ ok: {} }] } }",
         "[{ ok: {} }]",
     );
-    place.write("f.yaml", &other.replace("{ step: post }", "{ why: unknown_action }"));
+    place.write("f.yaml", other.replace("{ step: post }", "{ why: unknown_action }"));
     place.run(&["replay", "f.yaml"]).exits(0);
 }
 
 #[test]
 fn a_fixture_is_explained_under_its_own_playbook_and_a_step_by_its_own_tool_and_key() {
     let place = Place::new();
-    place.write("f.yaml", &denied_fixture("{ step: post }"));
+    place.write("f.yaml", denied_fixture("{ step: post }"));
     let page = place.run(&["explain", "f.yaml", "ship"]).exits(0).out;
     assert!(page.contains("Its step `post` ends escalated"), "{page}");
     let page = place.run(&["explain", "f.yaml", "ship/post"]).exits(0).out;
@@ -444,7 +444,7 @@ fn the_time_of_a_caller_is_no_time_of_an_upstream() {
     let calls = replayed(&trace(40_000), "steps");
     assert!(!findings(&calls[0]).contains(&"over_timeout") && findings(&calls[1]).contains(&"over_timeout"));
     let place = Place::new();
-    place.write("t.jsonl", &trace(10));
+    place.write("t.jsonl", trace(10));
     let json = place.run(&["replay", "t.jsonl", "--playbook", "steps", "--format", "json"]).out;
     let json: Value = serde_json::from_str(&json).expect("JSON");
     assert_eq!(json["playbooks"][0]["upstream_calls_recorded"], 1);

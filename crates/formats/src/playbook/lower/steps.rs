@@ -151,7 +151,7 @@ actions:
     fn a_changed_step_has_the_place_of_that_step() {
         let (before, after) = (loaded(STEPS), loaded(&STEPS.replace(", idempotent: false", "")));
         let text = |of: &crate::playbook::Loaded| {
-            rows(&of.playbook).into_iter().find(|row| row.name == "action ship").map(|row| row.text.to_string())
+            rows(&of.playbook).into_iter().find(|row| row.name == "action ship").map(|row| row.text.clone())
         };
         let change =
             crate::golden::RowChange { name: "action ship".to_owned(), before: text(&before), after: text(&after) };
