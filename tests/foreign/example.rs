@@ -1,18 +1,24 @@
 //! The worked example of a mapping does what its comments say.
 
 use playproof_formats::diagnostic::Source;
+use playproof_trace::imported::Imported;
 use playproof_trace::mapping;
 use playproof_trace::redact::RedactionRules;
 
 use super::{path, read_back};
 
+/// What the mapping of an example makes of its log.
+fn converted(name: &str) -> Imported {
+    let (map, log) = (format!("docs/examples/{name}.mapping.yaml"), format!("docs/examples/{name}.jsonl"));
+    let text = std::fs::read_to_string(path(&map)).expect("the mapping");
+    let mapping = mapping::parse(Source::whole(&map, text)).unwrap_or_else(|report| panic!("{report}"));
+    let bytes = std::fs::read(path(&log)).expect("the log");
+    mapping::apply(&mapping, &bytes, &log, &RedactionRules::default()).unwrap_or_else(|report| panic!("{report}"))
+}
+
 #[test]
 fn the_gateway_s_log_becomes_a_trace() {
-    let map = std::fs::read_to_string(path("docs/examples/my-log.mapping.yaml")).expect("the mapping");
-    let log = std::fs::read(path("docs/examples/my-log.jsonl")).expect("the log");
-    let mapping = mapping::parse(Source::whole("my-log.mapping.yaml", map)).unwrap_or_else(|report| panic!("{report}"));
-    let found = mapping::apply(&mapping, &log, "my-log.jsonl", &RedactionRules::default())
-        .unwrap_or_else(|report| panic!("{report}"));
+    let found = converted("my-log");
     assert_eq!(read_back(&found.lines), (9, 12, 7));
     let lines: Vec<serde_json::Value> = String::from_utf8(found.lines)
         .expect("text")
@@ -43,12 +49,7 @@ fn the_gateway_s_log_becomes_a_trace() {
 
 #[test]
 fn the_log_of_a_state_machine_becomes_a_trace_in_which_a_payment_overlaps_itself() {
-    let map = std::fs::read_to_string(path("docs/examples/burr-log.mapping.yaml")).expect("the mapping");
-    let log = std::fs::read(path("docs/examples/burr-log.jsonl")).expect("the log");
-    let mapping =
-        mapping::parse(Source::whole("burr-log.mapping.yaml", map)).unwrap_or_else(|report| panic!("{report}"));
-    let found = mapping::apply(&mapping, &log, "burr-log.jsonl", &RedactionRules::default())
-        .unwrap_or_else(|report| panic!("{report}"));
+    let found = converted("burr-log");
     assert_eq!(read_back(&found.lines), (5, 5, 1));
     assert_eq!(found.loss.unused, []);
     let text = String::from_utf8(found.lines).expect("text");
@@ -63,12 +64,7 @@ fn the_log_of_a_state_machine_becomes_a_trace_in_which_a_payment_overlaps_itself
 
 #[test]
 fn the_log_of_a_runner_of_steps_becomes_a_trace_with_its_steps() {
-    let map = std::fs::read_to_string(path("docs/examples/step-log.mapping.yaml")).expect("the mapping");
-    let log = std::fs::read(path("docs/examples/step-log.jsonl")).expect("the log");
-    let mapping =
-        mapping::parse(Source::whole("step-log.mapping.yaml", map)).unwrap_or_else(|report| panic!("{report}"));
-    let found = mapping::apply(&mapping, &log, "step-log.jsonl", &RedactionRules::default())
-        .unwrap_or_else(|report| panic!("{report}"));
+    let found = converted("step-log");
     assert_eq!(read_back(&found.lines), (8, 8, 2));
     assert_eq!(found.loss.unused, []);
     let text = String::from_utf8(found.lines).expect("text");

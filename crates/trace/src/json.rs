@@ -50,37 +50,37 @@ impl<'de> Visitor<'de> for FieldsVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields<'de>, A::Error> {
         let mut fields = Vec::with_capacity(USUAL_FIELDS);
-        while let Some((Name(name), value)) = map.next_entry()? {
+        while let Some((BorrowedText(name), value)) = map.next_entry()? {
             fields.push((name, value));
         }
         Ok(Fields(fields))
     }
 }
 
-/// The name of a field, borrowed unless it has an escape.
-struct Name<'a>(Cow<'a, str>);
+/// A string that is copied only if it has escapes. (A `Cow` inside an `Option` would always be copied.)
+pub(crate) struct BorrowedText<'a>(pub(crate) Cow<'a, str>);
 
-impl<'de: 'a, 'a> Deserialize<'de> for Name<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Name<'a>, D::Error> {
-        deserializer.deserialize_str(NameVisitor)
+impl<'de: 'a, 'a> Deserialize<'de> for BorrowedText<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<BorrowedText<'a>, D::Error> {
+        deserializer.deserialize_str(TextVisitor)
     }
 }
 
-struct NameVisitor;
+struct TextVisitor;
 
-impl<'de> Visitor<'de> for NameVisitor {
-    type Value = Name<'de>;
+impl<'de> Visitor<'de> for TextVisitor {
+    type Value = BorrowedText<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a name")
+        f.write_str("a string")
     }
 
-    fn visit_borrowed_str<E: serde::de::Error>(self, name: &'de str) -> Result<Name<'de>, E> {
-        Ok(Name(Cow::Borrowed(name)))
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<BorrowedText<'de>, E> {
+        Ok(BorrowedText(Cow::Borrowed(text)))
     }
 
-    fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<Name<'de>, E> {
-        Ok(Name(Cow::Owned(name.to_owned())))
+    fn visit_str<E>(self, text: &str) -> Result<BorrowedText<'de>, E> {
+        Ok(BorrowedText(Cow::Owned(text.to_owned())))
     }
 }
 

@@ -8,7 +8,7 @@ use super::distrust::InputGaps;
 use super::others::{OtherCall, OtherName, Relation, RequestIdentity, UpstreamSaid};
 use crate::replay::{Judges, RecordingAnalysis, SentIn, SessionOptions, Sessions, finding, has_steps, judge_attempts};
 use playproof_engine::call::{AnswerTo, Place, RecordedAnswer, RecordedCall, Reply};
-use playproof_engine::classify::{KnownFailures, Signal, keyed_for};
+use playproof_engine::classify::KnownFailures;
 use playproof_engine::event::{EffectClaim, Finding, FindingId};
 use playproof_engine::ids::AttemptNo;
 use playproof_engine::playbook::{Access, ToolFacts};
@@ -116,13 +116,10 @@ impl AnswerEvidence {
                 EffectClaim::Applied
             }
             Reply::Suspected(_) => EffectClaim::Unknown,
-            Reply::Failed(_) if plan.playbook.graph.is_some() && answer.gate_refusal().is_some() => {
-                EffectClaim::NotApplied // nothing was sent
-            }
             Reply::Failed(error) => {
-                let keyed = keyed_for(error.as_deref(), call.key());
-                let signal = Signal::new(error.as_deref(), call.tool(), facts, keyed, number);
-                let verdict = plan.classifier.classify(&signal).verdict;
+                let Some(verdict) = plan.recorded_verdict(call, facts, answer, number) else {
+                    return EffectClaim::NotApplied;
+                };
                 let said = UpstreamSaid::of(error.as_deref(), verdict, call.key(), facts, plan);
                 self.said = self.said.or(said);
                 match plan.playbook.verdict(verdict).effect {

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::call::RecordedCall;
-use crate::classify::Classifier;
+use crate::call::{RecordedAnswer, RecordedCall, Reply};
+use crate::classify::{Classifier, Signal, keyed_for};
 use crate::event::{AdmissionRefusal, ErrorFacts, PlaybookNames};
-use crate::ids::{ActionId, VerdictId};
+use crate::ids::{ActionId, AttemptNo, VerdictId};
 use crate::playbook::{
     Access, ArgumentSchema, Compensation, Others, Playbook, Retry, Step, ToolFacts, ToolRow, Tools, UNCLASSIFIED,
     UnsafePolicy,
@@ -65,6 +65,23 @@ pub struct Reserved {
 }
 
 impl Plan {
+    /// The verdict on the recorded failure of an attempt; none: it is no failure, or one of the gate, which sent nothing.
+    pub fn recorded_verdict(
+        &self,
+        call: &RecordedCall,
+        facts: ToolFacts,
+        answer: &RecordedAnswer,
+        attempt: AttemptNo,
+    ) -> Option<VerdictId> {
+        let Reply::Failed(error) = &answer.reply else { return None };
+        if self.playbook.graph.is_some() && answer.gate_refusal().is_some() {
+            return None;
+        }
+        let keyed = keyed_for(error.as_deref(), call.key());
+        let signal = Signal::new(error.as_deref(), call.tool(), facts, keyed, attempt);
+        Some(self.classifier.classify(&signal).verdict)
+    }
+
     /// A plan from a playbook, with tool facts that take precedence over the playbook's own.
     pub fn new(playbook: Playbook, stronger: &Tools) -> Plan {
         let tools = stronger.over(&playbook.tools);

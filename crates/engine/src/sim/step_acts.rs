@@ -9,7 +9,6 @@ use super::plan::Plan;
 use super::record::SimulationRecord;
 use super::scenario::ScenarioCall;
 use crate::call::{AnswerTo, RecordedCall, Reply};
-use crate::classify::{Signal, keyed_for};
 use crate::event::{Decision, EffectClaim, StepsEnd};
 use crate::ids::{AttemptNo, CallId};
 use crate::playbook::{Access, ToolFacts};
@@ -84,14 +83,10 @@ fn recorded_claim(plan: &Plan, call: &RecordedCall, facts: ToolFacts) -> EffectC
             _ if is_gap => EffectClaim::Unknown, // an attempt before it has no answer
             Reply::Ok => EffectClaim::Applied,
             Reply::Suspected(_) => EffectClaim::Unknown,
-            Reply::Failed(_) if plan.playbook.graph.is_some() && answer.gate_refusal().is_some() => {
-                EffectClaim::NotApplied // nothing was sent
-            }
-            Reply::Failed(error) => {
-                let keyed = keyed_for(error.as_deref(), call.key());
-                let signal = Signal::new(error.as_deref(), call.tool(), facts, keyed, number);
-                plan.playbook.verdict(plan.classifier.classify(&signal).verdict).effect
-            }
+            Reply::Failed(_) => match plan.recorded_verdict(call, facts, answer, number) {
+                Some(verdict) => plan.playbook.verdict(verdict).effect,
+                None => EffectClaim::NotApplied,
+            },
         };
         claim = Some(claim.map_or(said, |claim: EffectClaim| claim.and(said)));
     }

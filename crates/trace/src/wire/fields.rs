@@ -1,7 +1,6 @@
 //! The known fields of one JSON object as slices of its line, filled by a fast lane or by serde_json. The fast lane accepts
 //! strict JSON; everything else goes to serde_json. Knows no meanings.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -9,6 +8,7 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::canonical;
+use crate::json::BorrowedText;
 use crate::scan::{JsonCursor, MAX_DEPTH};
 
 /// The first bytes of an entry that [`KnownFields::match_start`] compares.
@@ -284,33 +284,6 @@ impl<'de, K: KnownFields, const N: usize> Visitor<'de> for FieldSlicesVisitor<'d
             }
         }
         Ok(fields)
-    }
-}
-
-/// A string that is copied only if it has escapes. (A `Cow` inside an `Option` would always be copied.)
-pub struct BorrowedText<'a>(pub Cow<'a, str>);
-
-impl<'de> serde::Deserialize<'de> for BorrowedText<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<BorrowedText<'de>, D::Error> {
-        deserializer.deserialize_str(TextVisitor)
-    }
-}
-
-struct TextVisitor;
-
-impl<'de> Visitor<'de> for TextVisitor {
-    type Value = BorrowedText<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a string")
-    }
-
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<BorrowedText<'de>, E> {
-        Ok(BorrowedText(Cow::Borrowed(text)))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<BorrowedText<'de>, E> {
-        Ok(BorrowedText(Cow::Owned(text.to_owned())))
     }
 }
 

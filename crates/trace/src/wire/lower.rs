@@ -11,10 +11,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::args_meaning;
+use crate::json::BorrowedText;
 use crate::number::Decimal;
 use crate::pieces::{BYTE_ORDER_MARK, REMOVE_MARKS, STRAY_MARK};
 use crate::wire::error_cache::ErrorCache;
-use crate::wire::fields;
 use crate::wire::fields::FieldSlices;
 use crate::wire::line::{AnswerLine, CallLine, DispatchWhat, LineError, Listener, NonTrace};
 use crate::wire::names::{
@@ -404,7 +404,7 @@ impl<'a> Lowering<'a> {
         let inner = raw.strip_prefix('"').and_then(|raw| raw.strip_suffix('"'));
         match inner {
             Some(inner) if memchr::memchr(b'\\', inner.as_bytes()).is_none() => Ok(Cow::Borrowed(inner)),
-            _ => serde_json::from_str::<fields::BorrowedText<'a>>(raw).map(|text| text.0).map_err(|_| {
+            _ => serde_json::from_str::<BorrowedText<'a>>(raw).map(|text| text.0).map_err(|_| {
                 let expected =
                     if raw.starts_with('"') { "valid text: an escape stands for no character" } else { "a string" };
                 self.wrong_type(raw, name, expected)

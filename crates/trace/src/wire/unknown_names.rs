@@ -6,8 +6,8 @@ use std::fmt;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::fields::BorrowedText;
 use super::names::{ERROR_NAMES, NAMES};
+use crate::json::BorrowedText;
 use playproof_formats::diagnostic::did_you_mean;
 
 /// The types that lines can have.
