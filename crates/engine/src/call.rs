@@ -317,10 +317,10 @@ impl RecordedCall {
 
     /// Why calls that look like this one may be other requests; none: tool, run and arguments are recorded.
     pub fn intent_doubt(&self) -> Option<IntentDoubt> {
-        match (self.run(), self.args()) {
-            (None, _) => Some(IntentDoubt::NoRun),
-            (Some(_), None) => Some(IntentDoubt::NoArguments),
-            (Some(_), Some(_)) => None,
+        match (self.has(RUN), self.has(ARGS)) {
+            (false, _) => Some(IntentDoubt::NoRun),
+            (true, false) => Some(IntentDoubt::NoArguments),
+            (true, true) => None,
         }
     }
 

@@ -26,9 +26,12 @@ pub struct RecordedOutages {
 impl RecordedOutages {
     /// Takes the next closed call. `plan` knows the server of its tool; without one, each tool is a server.
     pub fn take(&mut self, closed: &CompletedCall, plan: Option<&Plan>) -> Option<Finding> {
+        if self.failing == 0 && closed.counts.attempts == closed.counts.succeeded {
+            return None; // the usual call
+        }
         let shows = shows(closed.raw())?;
         if !shows.failed && self.failing == 0 {
-            return None; // the usual call
+            return None;
         }
         let server = self.server(closed, plan)?;
         let outage = self.servers.get_mut(server)?;

@@ -95,6 +95,7 @@ words! {
 
 impl EventKind {
     /// The key of its value, the keys of its fields, and its role for the call.
+    #[inline]
     const fn definition(self) -> (FieldKey, &'static [FieldKey], Role) {
         match self {
             EventKind::Refused => {
@@ -136,6 +137,7 @@ impl EventKind {
     }
 
     /// The key of its value, and the keys of its fields.
+    #[inline]
     pub const fn keys(self) -> (FieldKey, &'static [FieldKey]) {
         let (value, fields, _) = self.definition();
         (value, fields)

@@ -175,7 +175,7 @@ impl<'a> Transcript<'a> {
     /// How the steps of a call went; none: it has no steps, or none of them had its turn.
     pub fn steps_of(&self, call: CallId) -> Option<StepsEnd> {
         let has_steps = self.names.steps.iter().any(|steps| !steps.is_empty());
-        StepsEnd::of(self.events.iter().filter(|event| has_steps && event.call == call))
+        has_steps.then(|| StepsEnd::of(self.events.iter().filter(|event| event.call == call)))?
     }
 
     /// The verdicts of a call's failures, in order.

@@ -245,12 +245,11 @@ impl Simulator {
         record.errors = errors.take();
         // The machine has all calls, and the queue is empty: each call has ended, so that outcome n belongs to call n.
         record.outcomes.extend((0..calls.len()).filter_map(|n| event_loop.machine.outcome(CallId::at(n))));
-        let mut valid_next = std::mem::take(&mut event_loop.buffer.valid_next);
-        if !valid_next.is_empty() {
+        if !event_loop.buffer.valid_next.is_empty() {
             record.valid_next.resize(calls.len(), None);
-        }
-        for (call, valid) in valid_next.drain(..) {
-            record.valid_next[call.index()] = Some(valid); // each is a call of the scenario
+            for (call, valid) in event_loop.buffer.valid_next.drain(..) {
+                record.valid_next[call.index()] = Some(valid); // each is a call of the scenario
+            }
         }
         debug_assert_eq!(record.outcomes.len(), calls.len(), "a call has not ended");
         record.close();

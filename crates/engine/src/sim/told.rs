@@ -54,6 +54,9 @@ pub(super) fn derive(
     let mut told = std::mem::take(&mut record.told);
     told.clear();
     for (n, (call, outcome)) in calls.iter().zip(&record.outcomes).enumerate() {
+        if !is_told(outcome.kind) {
+            continue; // most calls of a trace
+        }
         let (id, error) = (CallId::at(n), outcome.last_error.and_then(|error| record.error(error)));
         let against = Against {
             earlier_call: unwise.contains(&id),

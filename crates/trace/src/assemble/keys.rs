@@ -70,25 +70,14 @@ impl FirstUses {
     /// Marks a call that closes if its key was used with other arguments, its effect was reversed, or all requests under the
     /// key were refused, before.
     pub(crate) fn mark(&mut self, built: &mut CallBuilder) {
-        if built.hashes.key != 0 {
-            built.call.key_is_reused = self.is_reused_by(built);
-            built.call.key_is_reversed = self.is_reversed_before(built);
-            built.call.key_was_refused = self.note_end(built) == KeyEnds::Refused;
+        if built.hashes.key == 0 {
+            return;
         }
-    }
-
-    /// Notes how a call ended, and says how those with its key before it did.
-    fn note_end(&mut self, built: &CallBuilder) -> KeyEnds {
-        let Some(known) = self.uses.get_mut(&half(built.hashes.key)) else { return KeyEnds::None };
-        let before = known.ended;
-        known.ended = match before {
-            KeyEnds::None if all_say(built, reads_as_refusal) => KeyEnds::Refused,
-            KeyEnds::Refused if all_say(built, |error| reads_as_refusal(error) || reads_as_processed(error, true)) => {
-                KeyEnds::Refused
-            }
-            _ => KeyEnds::MayHaveActed,
-        };
-        before
+        built.call.key_is_reversed = self.is_reversed_before(built);
+        if let Some(first) = self.uses.get_mut(&half(built.hashes.key)) {
+            built.call.key_is_reused = first.args != mark(built);
+            built.call.key_was_refused = first.note_end(built) == KeyEnds::Refused;
+        }
     }
 
     /// Notes an answer to a call that is not to an attempt, if it is a successful reversal and there is a key.
@@ -111,10 +100,20 @@ impl FirstUses {
             input < call.place.input || input == call.place.input && made.is_after(reversed)
         })
     }
+}
 
-    /// Whether the first call with the key of this one had other arguments.
-    fn is_reused_by(&self, built: &CallBuilder) -> bool {
-        self.uses.get(&half(built.hashes.key)).is_some_and(|first| first.args != mark(built))
+impl FirstUse {
+    /// Notes how a call with the key ended, and says how those before it did.
+    fn note_end(&mut self, built: &CallBuilder) -> KeyEnds {
+        let before = self.ended;
+        self.ended = match before {
+            KeyEnds::None if all_say(built, reads_as_refusal) => KeyEnds::Refused,
+            KeyEnds::Refused if all_say(built, |error| reads_as_refusal(error) || reads_as_processed(error, true)) => {
+                KeyEnds::Refused
+            }
+            _ => KeyEnds::MayHaveActed,
+        };
+        before
     }
 }
 
