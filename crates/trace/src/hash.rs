@@ -1,5 +1,5 @@
 //! Hashes of names, arguments and lines: XXH3 as specified, 128 bits wide. They do not resist an attacker. Only `row`, in
-//! imported lines, is ever written to a file.
+//! imported lines, and the ids of failed calls in an audit log are ever written to a file.
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128, xxh3_128_with_seed};
 
