@@ -302,6 +302,32 @@ fn a_recorded_step_that_the_playbook_skips_counts_for_its_action() {
 }
 
 #[test]
+fn a_step_whose_key_was_only_ever_refused_is_not_proved_by_its_key() {
+    let keyed =
+        |lines: String| lines.replacen(r#""tool":"slack.post""#, r#""idempotency_key":"k","tool":"slack.post""#, 1);
+    let refused = keyed(step("p", "slack.post", ("none", "none"), Some(json!({"status": 403}))));
+    let processed = Some(json!({"kind": "409_conflict", "message": "key already processed"}));
+    let action = made("a", "ship_update", None)
+        + &step("s1", "github.find_pr", ("a", "find_pr"), busy())
+        + &keyed(step("s2", "slack.post", ("a", "post"), processed.clone()));
+    assert!(explained(&action, "r#1").contains("The effect is there: step `post` (r#3)"));
+    let page = explained(&(refused + &action), "r#2");
+    assert!(page.contains("Unknown: step `post` (r#4)"), "{page}");
+
+    // The same where the refusal is an attempt of the step itself.
+    let first = json!({"type": "tool_result", "run_id": "r", "call_id": "s2", "attempt": 1, "status": "error",
+        "error": {"status": 429, "message": "Too many requests"}});
+    let second = json!({"type": "tool_result", "run_id": "r", "call_id": "s2", "attempt": 2, "status": "error",
+        "error": processed});
+    let twice = made("a", "ship_update", None)
+        + &step("s1", "github.find_pr", ("a", "find_pr"), busy())
+        + &keyed(made("s2", "slack.post", Some(("a", "post"))))
+        + &format!("{first}\n{second}\n");
+    let page = explained(&twice, "r#1");
+    assert!(page.contains("Unknown: step `post` (r#3)"), "{page}");
+}
+
+#[test]
 fn a_step_of_an_identical_action_before_speaks_against_another_one() {
     let first = |post: Option<Value>| {
         made("a", "ship_update", None)
