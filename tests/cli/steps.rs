@@ -196,7 +196,21 @@ fn an_action_or_a_step_that_no_playbook_of_the_fixture_has_is_underlined() {
         place.write("f.yaml", right.replacen(from, to, 1));
         let ran = place.run(&["replay", "f.yaml"]).exits(2);
         assert!(ran.err.contains(said) && ran.err.contains("did you mean"), "{to}: {}", ran.err);
+        // Neither another command nor another playbook hides it.
+        for playbook in [&[][..], &["--playbook", "steps"], &["--playbook", "standard"]] {
+            for command in [&["explain", "f.yaml", "ship"][..], &["replay", "f.yaml"]] {
+                let ran = place.run(&[command, playbook].concat()).exits(2);
+                assert!(ran.err.contains(said) && ran.err.contains("did you mean"), "{to} {command:?}: {}", ran.err);
+            }
+        }
     }
+    // A playbook that is given instead may have actions of its own.
+    let mine = playproof_formats::playbook::embedded("steps").expect("embedded").replace("name: steps", "name: mine");
+    place.write("mine.yaml", mine.replace("ship_update", "ship_it"));
+    place.write("f.yaml", right.replace("ship_update", "ship_it"));
+    place.run(&["replay", "f.yaml"]).exits(2);
+    place.run(&["replay", "f.yaml", "--playbook", "mine.yaml"]).exits(0);
+    place.run(&["explain", "f.yaml", "ship", "--playbook", "mine.yaml"]).exits(0);
     place.write("f.yaml", &right);
     place.run(&["replay", "f.yaml"]).exits(0);
     place.run(&["replay", "f.yaml", "--playbook", "standard"]).exits(0);
