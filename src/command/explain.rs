@@ -8,7 +8,7 @@ use crate::output::Output;
 use crate::project::Project;
 use crate::read_options::ReadOptions;
 use crate::terminal::Terminal;
-use crate::workspace::load_fixture;
+use crate::workspace::{check_step_names, load_fixture, load_fixture_with_source};
 use crate::{duplicate_args, files, inputs, missing_answer, playbooks};
 use playproof_analysis::explain::{CallFinder, CallNames, CandidateCall, LISTED, NotFound, Subject, Wanted};
 use playproof_analysis::recorded::Arguments;
@@ -208,7 +208,7 @@ pub fn find(search: &Search<'_>, plan: &Plan) -> Result<FoundCall, Failure> {
     let reading = search.reading.reading()?;
     let mut failures = Vec::new();
     for (number, path) in search.inputs.iter().enumerate() {
-        if let Err(failure) = take(search, &mut finder, (number, path), &reading) {
+        if let Err(failure) = take(search, plan, &mut finder, (number, path), &reading) {
             finder.note_unread();
             failures.push(failure);
         }
@@ -232,12 +232,15 @@ pub fn find(search: &Search<'_>, plan: &Plan) -> Result<FoundCall, Failure> {
 /// Takes the calls of one input.
 fn take(
     search: &Search<'_>,
+    plan: &Plan,
     finder: &mut CallFinder<'_>,
     (number, path): (usize, &str),
     reading: &Reading,
 ) -> Result<(), Failure> {
     if inputs::is_fixture(path) {
-        finder.take_fixture(number, &load_fixture(path)?);
+        let (fixture, source) = load_fixture_with_source(path)?;
+        check_step_names((&fixture, source), &[&plan.playbook], &Project::find()?)?;
+        finder.take_fixture(number, &fixture);
         return Ok(());
     }
     let input = inputs::trace(path, reading, search.redaction)?;

@@ -16,6 +16,7 @@ use playproof_engine::fixture::{Expect, Fixture};
 use playproof_engine::playbook::Playbook;
 use playproof_formats::diagnostic::{Report, Source};
 use playproof_formats::fixture::{self, PlaybookNames};
+use playproof_formats::playbook::Loaded;
 
 impl Workspace {
     /// The path of a fixture's file, which need not exist.
@@ -213,6 +214,28 @@ pub fn load_fixture_with_source(path: &str) -> Result<(Fixture, Arc<Source>), Fa
     let default = if is_ours { Some(playbooks::usual(&root, &Project::find()?).name) } else { None };
     let fixture = parse(Arc::clone(&source), default.as_deref());
     Ok((fixture.map_err(|report| Failure::from(report).next("playproof schema fixture"))?, source))
+}
+
+/// Checks that the actions and steps that a fixture names exist in its own playbooks, or in those that it is run under
+/// instead. Own playbooks that cannot be loaded may have any.
+///
+/// # Errors
+/// Every name that none of them has.
+pub fn check_step_names(
+    (fixture, source): (&Fixture, Arc<Source>),
+    instead: &[&Playbook],
+    project: &Project,
+) -> Result<(), Failure> {
+    if !fixture::names_actions(fixture) {
+        return Ok(());
+    }
+    let own = playbooks::names(&fixture.playbooks, project);
+    let own: Result<Vec<Loaded>, Failure> = own.iter().map(|name| playbooks::load(name)).collect();
+    let Ok(own) = own else { return Ok(()) };
+    let is_own = |one: &&Playbook| own.iter().any(|other| other.playbook.name == one.name);
+    let instead = instead.iter().copied().filter(|one| !is_own(one));
+    let all: Vec<_> = own.iter().map(|one| &one.playbook).chain(instead).map(|one| (&*one.name, one)).collect();
+    Ok(fixture::check_step_names(source, &all)?)
 }
 
 /// Parses a fixture; `default` is the playbook that runs it if it names none, where that is known.

@@ -110,6 +110,25 @@ fn only_the_playbook_that_decided_a_trace_has_its_recorded_pace() {
 }
 
 #[test]
+fn the_suggested_explain_repeats_seed_and_pace() {
+    let place = place();
+    let suggests = |said: &[&str], flags: &str| {
+        let page = place.run(&[&["replay"], said].concat()).out;
+        let next =
+            page.lines().rfind(|line| line.starts_with("next: playproof explain")).unwrap_or_default().to_owned();
+        assert!(next.ends_with(flags), "{said:?}: {next}");
+        let words: Vec<&str> = next.split_whitespace().skip(2).map(|word| word.trim_matches('\'')).collect();
+        place.run(&words).exits(0);
+    };
+    let playbook = ["--playbook", "sharing.yaml"];
+    suggests(&[&["fixture.yaml"], &playbook[..]].concat(), "--playbook sharing.yaml");
+    suggests(&[&["fixture.yaml", "--seed", "9"], &playbook[..]].concat(), "--playbook sharing.yaml --seed 9");
+    place.run(&[&["replay", "fixture.yaml", "--record", "run.jsonl"], &playbook[..]].concat()).exits(0);
+    let of_trace = ["run.jsonl", "--all", "--seed", "9", "--pace", "causal"];
+    suggests(&[&of_trace[..], &playbook].concat(), "--playbook sharing.yaml --seed 9 --pace causal");
+}
+
+#[test]
 fn impact_has_the_pace_of_replay() {
     let place = place();
     place.write("fixture.yaml", FOLLOWING);

@@ -196,7 +196,21 @@ fn an_action_or_a_step_that_no_playbook_of_the_fixture_has_is_underlined() {
         place.write("f.yaml", right.replacen(from, to, 1));
         let ran = place.run(&["replay", "f.yaml"]).exits(2);
         assert!(ran.err.contains(said) && ran.err.contains("did you mean"), "{to}: {}", ran.err);
+        // Neither another command nor another playbook hides it.
+        for playbook in [&[][..], &["--playbook", "steps"], &["--playbook", "standard"]] {
+            for command in [&["explain", "f.yaml", "ship"][..], &["replay", "f.yaml"]] {
+                let ran = place.run(&[command, playbook].concat()).exits(2);
+                assert!(ran.err.contains(said) && ran.err.contains("did you mean"), "{to} {command:?}: {}", ran.err);
+            }
+        }
     }
+    // A playbook that is given instead may have actions of its own.
+    let mine = playproof_formats::playbook::embedded("steps").expect("embedded").replace("name: steps", "name: mine");
+    place.write("mine.yaml", mine.replace("ship_update", "ship_it"));
+    place.write("f.yaml", right.replace("ship_update", "ship_it"));
+    place.run(&["replay", "f.yaml"]).exits(2);
+    place.run(&["replay", "f.yaml", "--playbook", "mine.yaml"]).exits(0);
+    place.run(&["explain", "f.yaml", "ship", "--playbook", "mine.yaml"]).exits(0);
     place.write("f.yaml", &right);
     place.run(&["replay", "f.yaml"]).exits(0);
     place.run(&["replay", "f.yaml", "--playbook", "standard"]).exits(0);
@@ -299,6 +313,32 @@ fn a_recorded_step_that_the_playbook_skips_counts_for_its_action() {
     let reacted = busy_action + &step("s3", "slack.react", ("a", "react"), None);
     assert_eq!(retriable(&replayed(&reacted, "steps")[0]), &json!(true));
     assert!(explained(&reacted, "r#1").contains("send again? Only after a look at each step"));
+}
+
+#[test]
+fn a_step_whose_key_was_only_ever_refused_is_not_proved_by_its_key() {
+    let keyed =
+        |lines: String| lines.replacen(r#""tool":"slack.post""#, r#""idempotency_key":"k","tool":"slack.post""#, 1);
+    let refused = keyed(step("p", "slack.post", ("none", "none"), Some(json!({"status": 403}))));
+    let processed = Some(json!({"kind": "409_conflict", "message": "key already processed"}));
+    let action = made("a", "ship_update", None)
+        + &step("s1", "github.find_pr", ("a", "find_pr"), busy())
+        + &keyed(step("s2", "slack.post", ("a", "post"), processed.clone()));
+    assert!(explained(&action, "r#1").contains("The effect is there: step `post` (r#3)"));
+    let page = explained(&(refused + &action), "r#2");
+    assert!(page.contains("Unknown: step `post` (r#4)"), "{page}");
+
+    // The same where the refusal is an attempt of the step itself.
+    let first = json!({"type": "tool_result", "run_id": "r", "call_id": "s2", "attempt": 1, "status": "error",
+        "error": {"status": 429, "message": "Too many requests"}});
+    let second = json!({"type": "tool_result", "run_id": "r", "call_id": "s2", "attempt": 2, "status": "error",
+        "error": processed});
+    let twice = made("a", "ship_update", None)
+        + &step("s1", "github.find_pr", ("a", "find_pr"), busy())
+        + &keyed(made("s2", "slack.post", Some(("a", "post"))))
+        + &format!("{first}\n{second}\n");
+    let page = explained(&twice, "r#1");
+    assert!(page.contains("Unknown: step `post` (r#3)"), "{page}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::event::{AdmissionRefusal, Draw, ErrorFacts, IntentDoubt, StatusFrom};
+use crate::event::{AdmissionRefusal, Draw, ErrorFacts, IntentDoubt, KeyHistory, StatusFrom};
 use crate::ids::AttemptNo;
 use crate::time::{Duration, Instant};
 
@@ -42,8 +42,8 @@ pub struct RecordedCall {
     pub key_is_reused: bool,
     /// An effect under its key was reversed before: an ok may be the first answer again.
     pub key_is_reversed: bool,
-    /// All requests under its key before it were refused: that the key was processed may be said of a refusal.
-    pub key_was_refused: bool,
+    /// How the calls under its key before it ended: that the key was processed may be said of a refusal.
+    pub key_history: KeyHistory,
     /// What identical calls of its run before it show speaks against making it once more.
     pub is_repeat_unwise: bool,
     /// Answers to attempts are in the order of the attempts, other answers in the order of the trace.
@@ -220,7 +220,7 @@ impl RecordedCall {
             timeout: None,
             key_is_reused: false,
             key_is_reversed: false,
-            key_was_refused: false,
+            key_history: KeyHistory::Unknown,
             is_repeat_unwise: false,
             answers: Vec::new(),
             dispatch: None,
@@ -254,7 +254,7 @@ impl RecordedCall {
         self.timeout = None;
         self.key_is_reused = false;
         self.key_is_reversed = false;
-        self.key_was_refused = false;
+        self.key_history = KeyHistory::Unknown;
         self.is_repeat_unwise = false;
         self.answers.clear();
         self.dispatch = None;

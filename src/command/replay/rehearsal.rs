@@ -367,7 +367,9 @@ impl<'a> Rehearsal<'a> {
         let call = wanted.map(str::to_owned).or(call).unwrap_or_default();
         let call = (self.fixture.calls.len() > 1).then_some(&*call);
         let explain = Command::new("playproof explain").path(self.path).names(call);
-        explain.flag("--playbook", run.map_or("", |run| run.name)).flag_if("--tools", self.tools)
+        let seed = run.and_then(|run| run.plan.seed).map(|seed| seed.to_string());
+        let explain = explain.flag("--playbook", run.map_or("", |run| run.name)).flag_if("--tools", self.tools);
+        explain.flag_if("--seed", seed.as_deref())
     }
 }
 

@@ -14,13 +14,12 @@ use crate::input_paths::InputPaths;
 use crate::output::Output;
 use crate::project::Project;
 use crate::terminal::Terminal;
-use crate::workspace::load_fixture_with_source;
+use crate::workspace::{check_step_names, load_fixture_with_source};
 use crate::{duplicate_args, inputs, playbooks, reports};
 use playproof_analysis::recorded::Arguments;
 use playproof_engine::fixture::Fixture;
 use playproof_engine::playbook::Tools;
 use playproof_engine::sim::Plan;
-use playproof_formats::fixture::{check_step_names, names_actions};
 use playproof_formats::playbook::Loaded;
 use playproof_formats::shell::Command;
 use playproof_report::block::Style;
@@ -135,10 +134,8 @@ fn run_fixture(
         let own = if args.playbooks.is_empty() { &fixture.playbooks } else { &args.playbooks };
         let names = playbooks::names(own, project);
         let (plans, with_places) = plans(&names, tools, args.seed)?;
-        if args.playbooks.is_empty() && names_actions(&fixture) {
-            let run_by: Vec<_> = with_places.iter().map(|one| (&*one.playbook.name, &one.playbook)).collect();
-            check_step_names(source, &run_by)?;
-        }
+        let run_by: Vec<_> = with_places.iter().map(|one| &one.playbook).collect();
+        check_step_names((&fixture, source), &run_by, project)?;
         places.push(with_places);
         loaded.push((path, fixture, names.into_iter().zip(plans).collect::<Vec<_>>()));
     }

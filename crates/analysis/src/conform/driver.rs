@@ -7,7 +7,9 @@ use playproof_engine::classify::{Signal, server_says};
 use playproof_engine::dispatch::{
     CallFacts, ClassifiedFailure, GateFacts, Input, Machine, Output, OutputBuffer, RequestCheck, Response, ResponseMeta,
 };
-use playproof_engine::event::{AdmissionRefusal, Decision, Draw, ErrorFacts, Outcome, Provenance, RequestKind};
+use playproof_engine::event::{
+    AdmissionRefusal, Decision, Draw, ErrorFacts, KeyHistory, Outcome, Provenance, RequestKind,
+};
 use playproof_engine::ids::{ArgsId, AttemptNo, CallId, ErrorId, EvidenceId, KeyId, RunId, ServerId, ToolId};
 use playproof_engine::playbook::DEFAULT_BREAKER;
 use playproof_engine::sim::Plan;
@@ -89,7 +91,7 @@ impl Driver {
             key: new.key,
             ignores_keys: tool.ignores_keys,
             key_is_reused: false,
-            key_was_refused: false,
+            key_history: KeyHistory::Unknown,
             args: new.args,
             token: None,
             evidence: EvidenceId(0),

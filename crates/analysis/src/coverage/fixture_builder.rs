@@ -5,10 +5,11 @@ use std::sync::Arc;
 use super::edges::{arguments, call_of, way_to, with_steps};
 use super::path::Generator;
 use super::shape::CallShape;
+use super::stand_in::{is_true_of, other_example, stand_in};
 use super::synthesize::SyntheticFailure;
 use playproof_engine::event::{EffectClaim, ErrorFacts};
 use playproof_engine::fixture::{Fixture, FixtureCall, FixtureTool};
-use playproof_engine::playbook::{Access, Graph, Others, Playbook};
+use playproof_engine::playbook::{Access, Graph, Others};
 use playproof_engine::sim::Plan;
 use playproof_engine::time::{Duration, Instant};
 use playproof_engine::upstream::{KeyDialect, Script, ScriptedAnswer, UpstreamReply};
@@ -175,10 +176,15 @@ impl FixtureBuilder {
         self
     }
 
-    /// The fixture, without an `expect`. Calls of tools with a schema get arguments that fit.
-    pub fn build(mut self, plan: &Plan, playbook: &str) -> Fixture {
+    /// The fixture, without an `expect`. Calls of tools with a schema get arguments that fit. None: the playbook declares a
+    /// tool to be something else, or lets no run come to it.
+    pub fn build(mut self, plan: &Plan, playbook: &str) -> Option<Fixture> {
         if let Some(graph) = plan.playbook.graph.as_ref().filter(|_| !self.keeps_order) {
-            self.lead_through(&plan.playbook, graph);
+            self.lead_through(plan, graph)?;
+        }
+        self.rename_examples(plan);
+        if !self.tools.iter().all(|row| is_true_of(plan, row)) {
+            return None;
         }
         for call in self.calls.iter_mut().filter(|call| call.args == ARGS) {
             if let Some(schema) = plan.schema(&call.tool) {
@@ -188,44 +194,66 @@ impl FixtureBuilder {
         for call in &mut self.calls {
             with_steps(&plan.playbook, call, 0);
         }
-        Fixture {
+        Some(Fixture {
             title: self.title,
             playbooks: vec![playbook.to_owned()],
             calls: self.calls,
             keys: KeyDialect::None,
             tools: self.tools,
             ..Fixture::default()
-        }
+        })
     }
 }
 
 impl FixtureBuilder {
-    /// Gives the calls tools that the graph lets through, and puts calls before them that lead to the first.
-    fn lead_through(&mut self, playbook: &Playbook, graph: &Graph) {
-        let first = graph.entry.first().and_then(|entry| playbook.actions.get(entry.index()));
-        if let (Others::Refuse, Some(first)) = (graph.others, first) {
-            let is_unknown = |tool: &str| playbook.action_of(tool).is_none();
-            for call in self.calls.iter_mut().filter(|call| is_unknown(&call.tool)) {
-                first.tool.as_ref().clone_into(&mut call.tool);
-            }
-            for tool in self.tools.iter_mut().filter(|tool| is_unknown(&tool.pattern)) {
-                // A call of an action with steps is answered at its first one.
-                first.steps.first().map_or(&first.tool, |step| &step.tool).as_ref().clone_into(&mut tool.pattern);
-            }
-        }
-        for call in self.calls.iter_mut().filter(|call| call.args == ARGS) {
-            if let Some(fitting) = arguments(playbook, &call.tool) {
+    /// Gives the calls tools that the graph lets through, and puts calls before them that lead to the first. None: the graph
+    /// lets no such call through.
+    fn lead_through(&mut self, plan: &Plan, graph: &Graph) -> Option<()> {
+        let playbook = &plan.playbook;
+        let step = self.stand_in(plan, graph)?;
+        for call in &mut self.calls {
+            if let Some(fitting) = arguments(playbook, &call.tool).filter(|_| call.args == ARGS) {
                 fitting.clone_into(&mut call.args);
             }
+            with_steps(playbook, call, step);
         }
         let wanted = self.calls.first().and_then(|call| playbook.action_of(&call.tool)).map(|(action, _)| action);
-        let Some(mut way) = wanted.and_then(|wanted| way_to(graph, wanted)) else { return };
+        let Some(mut way) = wanted.and_then(|wanted| way_to(graph, wanted)) else { return Some(()) };
         way.pop(); // the call itself
         let steps = (0..).zip(way).filter_map(|(place, action)| call_of(playbook, action, place));
         let steps: Vec<FixtureCall> = steps.collect();
         let later = Duration::from_millis(steps.len() as u64);
         self.calls.iter_mut().for_each(|call| call.at = call.at.plus(later));
         self.calls.splice(0..0, steps);
+        Some(())
+    }
+
+    fn rename_examples(&mut self, plan: &Plan) {
+        for row in &mut self.tools {
+            let Some(other) = other_example(plan, row) else { continue };
+            for call in self.calls.iter_mut().filter(|call| call.tool == row.pattern) {
+                other.clone_into(&mut call.tool);
+            }
+            row.pattern = other;
+        }
+    }
+
+    /// Gives the calls, which are all of one tool, an action that the graph knows, and returns which of its steps meets their
+    /// answers. The fixture leaves facts that are declared to the playbook.
+    fn stand_in(&mut self, plan: &Plan, graph: &Graph) -> Option<usize> {
+        let tool = self.calls.first()?.tool.clone();
+        if graph.others == Others::Pass || plan.playbook.action_of(&tool).is_some() {
+            return Some(0);
+        }
+        let row = self.tools.iter().find(|row| row.pattern == tool);
+        let has_token = self.calls.iter().any(|call| call.token.is_some());
+        let stand_in = stand_in(plan, graph, &tool, row, has_token)?;
+        self.tools.retain(|row| row.pattern != tool || !plan.facts(stand_in.tool()).declared);
+        for row in self.tools.iter_mut().filter(|row| row.pattern == tool) {
+            stand_in.tool().clone_into(&mut row.pattern);
+        }
+        self.calls.iter_mut().for_each(|call| stand_in.action.tool.as_ref().clone_into(&mut call.tool));
+        Some(stand_in.step)
     }
 }
 

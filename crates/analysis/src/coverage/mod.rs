@@ -8,6 +8,7 @@ mod path;
 mod probes;
 mod reach;
 mod shape;
+mod stand_in;
 mod synthesize;
 mod target;
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::shape::CallShape;
+use super::stand_in::may_have;
 use super::synthesize::{self, SyntheticFailure};
 use playproof_engine::event::EffectClaim;
 use playproof_engine::ids::VerdictId;
@@ -51,6 +52,7 @@ impl<'a> Generator<'a> {
         made.filter(|made| made.fits(shape)).find(|made| {
             let tool_of = made.tool_for(shape);
             tool.is_none_or(|tool| made.tool.is_none() || tool == tool_of)
+                && may_have(self.plan, tool.unwrap_or(tool_of), shape)
                 && made.attempt(attempt) == Some(attempt)
                 && made.classified_at(self.plan, shape, attempt, tool.unwrap_or(tool_of)).verdict == verdict
         })

@@ -1,11 +1,12 @@
 //! Suggestions cover what they list, unreachable targets are unreachable, and missing targets are noticed.
 
 use super::measure::targets_of;
-use super::probes::probes;
+use super::probes::{Probe, probes};
 use super::reach::Reach;
 use super::target::{Target, TargetKind};
-use super::{CoverageReport, NamedFixture, TargetState, measure};
-use playproof_engine::playbook::Tools;
+use super::{CoverageReport, NamedFixture, TargetState, measure, to_yaml};
+use playproof_engine::fixture::{Fixture, FixtureTool};
+use playproof_engine::playbook::{Access, Tools};
 use playproof_engine::sim::{Plan, Scenario, Simulator, contradictions};
 use playproof_formats::diagnostic::Source;
 use playproof_formats::fixture;
@@ -256,4 +257,74 @@ fn a_breaker_that_no_failure_opens_makes_no_transition() {
     assert_eq!(why(&report, "circuit default half_open_to_open"), "no verdict is a failure of its server");
     assert_eq!(report.tally(Some(TargetKind::Circuits)), (0, 0));
     assert_eq!(bare(&load(NARROW)).tally(Some(TargetKind::Circuits)), (0, 0), "it has none");
+}
+
+/// The playbook's facts of the tools that the calls of a fixture are made of, and what the fixture says of them instead.
+fn untrue_facts(plan: &Plan, fixture: &Fixture) -> Vec<String> {
+    let told = |row: &&FixtureTool| plan.facts(&row.pattern).declared;
+    let is_true = |row: &FixtureTool| plan.facts(&row.pattern).access == access(row.writes);
+    fixture.tools.iter().filter(told).filter(|row| !is_true(row)).map(|row| row.pattern.clone()).collect()
+}
+
+fn access(writes: bool) -> Access {
+    if writes { Access::Write } else { Access::Read }
+}
+
+#[test]
+fn no_probe_turns_a_declared_read_into_a_write_or_the_other_way_round() {
+    let declared = "tools: { 'orders.*': { access: read }, ask: { access: read } }\nlimits:";
+    let asks = "- { rule: asked, when: { kind: asked, tool: ask }, verdict: slow }\notherwise:";
+    let breaker = "breakers: { ask: { window: { calls: 4 }, min_calls: 3, failure_rate: 0.5, open_ms: 900 } }\nlimits:";
+    let text = NARROW.replace("limits:", declared).replace("otherwise:", asks).replace("limits:", breaker);
+    let own = load(&text.replace("slow: { means: m,", "slow: { means: m, breaker: failure,"));
+    for loaded in shipped().into_iter().chain([own]) {
+        let plan = Plan::new(loaded.playbook, &Tools::default());
+        for probe in probes(&plan, "x") {
+            assert_eq!(
+                untrue_facts(&plan, &probe.fixture),
+                [""; 0],
+                "{}: {}",
+                plan.playbook.name,
+                to_yaml(&probe.fixture)
+            );
+        }
+    }
+}
+
+#[test]
+fn an_example_tool_that_is_declared_otherwise_gives_way_to_another() {
+    let loaded = load(&NARROW.replace("limits:", "tools: { 'orders.*': { access: read } }\nlimits:"));
+    let report = bare(&loaded);
+    assert!(matches!(state(&report, "cell slow write keyed tokenless first"), TargetState::Reachable(_)));
+    assert!(matches!(state(&report, "cell slow read keyed tokenless first"), TargetState::Reachable(_)));
+    let all = load(&NARROW.replace("limits:", "tools: { '*.*': { access: read } }\nlimits:"));
+    assert_eq!(*state(&bare(&all), "cell slow write keyed tokenless first"), TargetState::Undecided);
+}
+
+#[test]
+fn a_suggestion_calls_the_tool_that_its_title_names() {
+    for name in ["coffee", "steps"] {
+        let plan = Plan::new(load(embedded(name).expect("embedded")).playbook, &Tools::default());
+        let mut named = 0;
+        for Probe { fixture, .. } in probes(&plan, name) {
+            let rows = plan.playbook.tools.rows().iter().filter(|row| fixture.title.contains(&row.pattern));
+            for row in rows {
+                let scenario = Scenario::of_fixture(&fixture, &plan);
+                let scripted = scenario.calls.iter().filter(|call| call.tool_name == row.pattern);
+                assert!(scripted.count() > 0, "{}", to_yaml(&fixture));
+                named += 1;
+            }
+        }
+        assert!(named > 3, "{name}: {named}");
+    }
+}
+
+#[test]
+fn the_answers_of_a_step_are_those_that_the_title_speaks_of() {
+    let plan = Plan::new(load(embedded("steps").expect("embedded")).playbook, &Tools::default());
+    let all = probes(&plan, "steps");
+    let found = all.iter().find(|probe| probe.fixture.title == "no_answer on an unkeyed call of slack.post");
+    let text = to_yaml(&found.expect("a probe of the step").fixture);
+    assert!(text.contains("action: ship_update"), "{text}");
+    assert!(text.contains("      post:\n        attempts:\n          - { timeout: {} }"), "{text}");
 }

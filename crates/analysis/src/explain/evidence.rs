@@ -8,7 +8,7 @@ use super::distrust::InputGaps;
 use super::others::{OtherCall, OtherName, Relation, RequestIdentity, UpstreamSaid};
 use crate::replay::{Judges, RecordingAnalysis, SentIn, SessionOptions, Sessions, finding, has_steps, judge_attempts};
 use playproof_engine::call::{AnswerTo, Place, RecordedAnswer, RecordedCall, Reply};
-use playproof_engine::classify::KnownFailures;
+use playproof_engine::classify::{Classification, KnownFailures};
 use playproof_engine::event::{EffectClaim, Finding, FindingId};
 use playproof_engine::ids::AttemptNo;
 use playproof_engine::playbook::{Access, ToolFacts};
@@ -80,6 +80,8 @@ pub struct AnswerEvidence {
     pub claim: Option<EffectClaim>,
     /// What its failures say under any playbook.
     pub said: UpstreamSaid,
+    /// Only refusals are known of its key when the playbook reads that the key was processed: that proves nothing.
+    pub refused_before: bool,
 }
 
 impl AnswerEvidence {
@@ -117,15 +119,14 @@ impl AnswerEvidence {
             }
             Reply::Suspected(_) => EffectClaim::Unknown,
             Reply::Failed(error) => {
-                let Some(verdict) = plan.recorded_verdict(call, facts, answer, number) else {
+                let Some(Classification { verdict, rule }) = plan.recorded_verdict(call, facts, answer, number) else {
                     return EffectClaim::NotApplied;
                 };
                 let said = UpstreamSaid::of(error.as_deref(), verdict, call.key(), facts, plan);
                 self.said = self.said.or(said);
-                match plan.playbook.verdict(verdict).effect {
-                    EffectClaim::Applied if call.key_was_refused => EffectClaim::Unknown,
-                    effect => effect,
-                }
+                let claimed = plan.playbook.claimed((verdict, rule), call.key_history, self.claim);
+                self.refused_before |= claimed != plan.playbook.verdict(verdict).effect;
+                claimed
             }
         });
         let effect = effects.reduce(EffectClaim::and);

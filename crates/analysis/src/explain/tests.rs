@@ -592,6 +592,26 @@ fn a_key_under_which_all_was_refused_proves_no_effect_when_it_was_processed() {
     }
     assert_eq!(after(""), effect_is_there(Basis::Said), "the request that was processed is not recorded");
     assert_eq!(after(&keyed("a", TIMEOUT)).0, EffectClaim::Applied, "the first one may have been processed");
+
+    // The same within one call: of its own requests, too, only refusals are known.
+    let own = |first: &str| {
+        let answers = [first, PROCESSED].into_iter().zip(1..).map(|(answer, n)| {
+            format!(r#"{{"type":"tool_result","run_id":"r1","call_id":"c","attempt":{n},{answer}}}"#) + "\n"
+        });
+        let call = r#"{"type":"tool_call","run_id":"r1","call_id":"c","tool":"pay","args":{"order":"o1"},"idempotency_key":"k"}"#;
+        format!("{call}\n{}", answers.collect::<String>())
+    };
+    let of = |trace: &str| {
+        let explanation = explained(&found(trace, "c"));
+        (explanation.simulation.outcome().unwrap().claim, explanation.advice.unwrap().state.basis)
+    };
+    const BUSY: &str = r#""status":"error","error":{"kind":"429_rate_limited","status":429}"#;
+    assert_eq!(of(&own(BUSY)), (EffectClaim::Unknown, Basis::RefusedBefore));
+    assert_eq!(of(&own(TIMEOUT)), (EffectClaim::Applied, Basis::Said), "its first request may have been processed");
+    let lost_before = keyed("a", TIMEOUT) + &own(BUSY);
+    assert_eq!(of(&lost_before).0, EffectClaim::Applied, "the other call may have been processed");
+    let again = own(BUSY).replace(r#""call_id":"c""#, r#""call_id":"b""#) + &keyed("c", PROCESSED);
+    assert_eq!(of(&again), (EffectClaim::Unknown, Basis::RefusedBefore), "said of the first call, it proves no more");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use super::others::{KeyOwner, OtherCall, OtherName, Relation, UpstreamSaid, othe
 use super::subject::{Simulation, Subject};
 use playproof_engine::call::RecordedCall;
 use playproof_engine::event::{
-    EffectClaim, FieldKey, FieldValue, FindingId, IntentBalance, IntentDoubt, Outcome, Provenance,
+    EffectClaim, FieldKey, FieldValue, FindingId, IntentBalance, IntentDoubt, KeyHistory, Outcome, Provenance,
 };
 use playproof_engine::playbook::{Access, ToolFacts};
 use playproof_engine::sim::Plan;
@@ -406,7 +406,12 @@ fn of_recording(
         Some(surplus) => {
             Basis::SeveralOk { surplus, own: evidence.proved.net(), others: others(same, |other| other.effects > 0) }
         }
-        None => of_one_effect(same, evidence, known, call.key_was_refused && evidence.says_processed()),
+        None => of_one_effect(
+            same,
+            evidence,
+            known,
+            evidence.refused_before || call.key_history == KeyHistory::Refused && evidence.says_processed(),
+        ),
     };
     UpstreamState {
         surplus,

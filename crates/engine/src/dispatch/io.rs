@@ -1,7 +1,7 @@
 //! The machine's inputs and outputs: a small, closed set, never a raw result.
 
 use crate::event::{
-    AdmissionRefusal, Decision, DecisionEvent, Draw, Provenance, RequestKind, ServerSays, Status, ValidNext,
+    AdmissionRefusal, Decision, DecisionEvent, Draw, KeyHistory, Provenance, RequestKind, ServerSays, Status, ValidNext,
 };
 use crate::ids::{
     ActionId, ArgsId, AttemptNo, BreakerId, CallId, ErrorId, EvidenceId, KeyId, RuleId, RunId, ServerId, StepId,
@@ -34,8 +34,8 @@ pub struct CallFacts {
     /// Whether the key was used with other arguments before, or what was made under it reversed: an ok may be an earlier
     /// answer.
     pub key_is_reused: bool,
-    /// Whether all requests under the key before were refused: that it was processed then proves no effect.
-    pub key_was_refused: bool,
+    /// How the requests of other calls under the key ended: it says whether "already processed" proves an effect.
+    pub key_history: KeyHistory,
     /// The canonical arguments.
     pub args: ArgsId,
     /// The reversal token.

@@ -6,8 +6,8 @@ use super::{
     CallFacts, ClassifiedFailure, GateFacts, Input, Machine, Output, OutputBuffer, RequestCheck, Response, ResponseMeta,
 };
 use crate::event::{
-    AdmissionRefusal, Decision, DeprecationReason, Draw, EffectClaim, Outcome, OutcomeKind, Provenance, RequestKind,
-    ReversalRefusal, StopReason, SuppressionReason,
+    AdmissionRefusal, Decision, DeprecationReason, Draw, EffectClaim, KeyHistory, Outcome, OutcomeKind, Provenance,
+    RequestKind, ReversalRefusal, StopReason, SuppressionReason,
 };
 use crate::ids::{
     ArgsId, AttemptNo, CallId, ErrorId, EvidenceId, KeyId, QueueId, ReasonId, RunId, ServerId, TokenId, ToolId,
@@ -34,7 +34,7 @@ pub(super) fn keyed_write() -> CallFacts {
         idempotent: false,
         repeatable: false,
         key_is_reused: false,
-        key_was_refused: false,
+        key_history: KeyHistory::Unknown,
         key: Some(KeyId(0)),
         args: ArgsId(0),
         token: None,

@@ -9,6 +9,7 @@ mod failure;
 mod field;
 mod finding;
 mod headers;
+mod key_history;
 mod kind;
 mod ledger;
 mod reason;
@@ -29,6 +30,7 @@ pub use failure::{Boundary, FailureClass, NoRetry, Told, Transience};
 pub use field::FieldKey;
 pub use finding::{Finding, FindingBy, FindingId, FindingKind, FindingSeverity, IntentDoubt};
 pub use headers::{Header, Headers, ServerSays, WishFaults};
+pub use key_history::KeyHistory;
 pub use kind::EventKind;
 pub use ledger::{Intent, IntentBalance, LedgerEntry, LedgerKind};
 pub use reason::{

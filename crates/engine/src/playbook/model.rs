@@ -10,8 +10,8 @@ use super::retry_budget::{RetryBudget, Tokens};
 use super::sharing::Sharing;
 use super::tell::Tell;
 use super::waiting::{Backoff, DelaySource, ElapsedRule, ServerDelay};
-use super::when::When;
-use crate::event::{CompensationWord, EffectClaim, PlaybookNames};
+use super::when::{ConditionKind, When};
+use crate::event::{CompensationWord, EffectClaim, KeyHistory, PlaybookNames};
 use crate::ids::{ActionId, BreakerId, QueueId, ReasonId, RetryBudgetId, RuleId, VerdictId};
 use crate::time::Duration;
 use crate::words;
@@ -81,6 +81,22 @@ impl Playbook {
     pub fn action_of(&self, tool: &str) -> Option<(ActionId, &Action)> {
         let mut actions = (0..).map(ActionId).zip(&self.actions); // fewer than 65,536 names are declared
         actions.find(|(_, action)| *action.tool == *tool)
+    }
+
+    /// What a failure claims by its verdict and rule. `own` is the claim of the requests of the same call before, if there
+    /// were any: it counts where the rule speaks of the key, which is where it asks for one.
+    pub fn claimed(
+        &self,
+        (verdict, rule): (VerdictId, Option<RuleId>),
+        key: KeyHistory,
+        own: Option<EffectClaim>,
+    ) -> EffectClaim {
+        let speaks_of_key = |rule| self.rule(rule).when.is(ConditionKind::Keyed) == Some(true);
+        let said = self.verdict(verdict).effect;
+        match said {
+            EffectClaim::Applied => key.weigh(said, own.filter(|_| rule.is_some_and(speaks_of_key))),
+            said => said,
+        }
     }
 
     /// The id of a server's breaker: its own, else the default one.

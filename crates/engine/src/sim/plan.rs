@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::call::{RecordedAnswer, RecordedCall, Reply};
-use crate::classify::{Classifier, Signal, keyed_for};
+use crate::classify::{Classification, Classifier, Signal, keyed_for};
 use crate::event::{AdmissionRefusal, ErrorFacts, PlaybookNames};
 use crate::ids::{ActionId, AttemptNo, VerdictId};
 use crate::playbook::{
@@ -65,21 +65,21 @@ pub struct Reserved {
 }
 
 impl Plan {
-    /// The verdict on the recorded failure of an attempt; none: it is no failure, or one of the gate, which sent nothing.
+    /// The verdict on the recorded failure of an attempt, and its rule; none: it is no failure, or one of the gate, which sent nothing.
     pub fn recorded_verdict(
         &self,
         call: &RecordedCall,
         facts: ToolFacts,
         answer: &RecordedAnswer,
         attempt: AttemptNo,
-    ) -> Option<VerdictId> {
+    ) -> Option<Classification> {
         let Reply::Failed(error) = &answer.reply else { return None };
         if self.playbook.graph.is_some() && answer.gate_refusal().is_some() {
             return None;
         }
         let keyed = keyed_for(error.as_deref(), call.key());
         let signal = Signal::new(error.as_deref(), call.tool(), facts, keyed, attempt);
-        Some(self.classifier.classify(&signal).verdict)
+        Some(self.classifier.classify(&signal))
     }
 
     /// A plan from a playbook, with tool facts that take precedence over the playbook's own.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::call::{RecordedAnswer, RecordedCall};
 use crate::classify::keyed_for;
 use crate::dispatch::{CallFacts, GateFacts, RequestCheck, StepOf};
-use crate::event::{Draw, ErrorFacts, Intent, RequestKind};
+use crate::event::{Draw, ErrorFacts, Intent, KeyHistory, RequestKind};
 use crate::fixture::{Fixture, FixtureCall, FixtureTool};
 use crate::ids::{ArgsId, AttemptNo, CallId, EvidenceId, Interner, KeyId, RunId, ServerId, StepId, TokenId, ToolId};
 use crate::playbook::{Access, DEFAULT_TIMEOUT, OmittedFacts, ToolFacts, ToolRow, Tools};
@@ -231,7 +231,10 @@ impl<'a> ScenarioCall<'a> {
                 AnswerSource::Script(..) => false, // the key dialect decides
                 AnswerSource::Tape(tape) => tape.is_key_reused,
             },
-            key_was_refused: matches!(self.source, AnswerSource::Tape(tape) if tape.call.key_was_refused),
+            key_history: match self.source {
+                AnswerSource::Script(..) => KeyHistory::Unknown,
+                AnswerSource::Tape(tape) => tape.call.key_history,
+            },
             args: self.args,
             token: self.token,
             evidence: EvidenceId(0),

@@ -9,6 +9,7 @@ use super::plan::Plan;
 use super::record::SimulationRecord;
 use super::scenario::ScenarioCall;
 use crate::call::{AnswerTo, RecordedCall, Reply};
+use crate::classify::Classification;
 use crate::event::{Decision, EffectClaim, StepsEnd};
 use crate::ids::{AttemptNo, CallId};
 use crate::playbook::{Access, ToolFacts};
@@ -84,7 +85,9 @@ fn recorded_claim(plan: &Plan, call: &RecordedCall, facts: ToolFacts) -> EffectC
             Reply::Ok => EffectClaim::Applied,
             Reply::Suspected(_) => EffectClaim::Unknown,
             Reply::Failed(_) => match plan.recorded_verdict(call, facts, answer, number) {
-                Some(verdict) => plan.playbook.verdict(verdict).effect,
+                Some(Classification { verdict, rule }) => {
+                    plan.playbook.claimed((verdict, rule), call.key_history, claim)
+                }
                 None => EffectClaim::NotApplied,
             },
         };

@@ -13,7 +13,7 @@ use crate::call::CallBuilder;
 use crate::hash::half;
 use playproof_engine::call::{AnswerTo, RecordedAnswer, Reply};
 use playproof_engine::classify::{reads_as_processed, reads_as_refusal};
-use playproof_engine::event::ErrorFacts;
+use playproof_engine::event::{ErrorFacts, KeyHistory};
 use playproof_engine::sim::Moment;
 use playproof_engine::time::Instant;
 
@@ -34,28 +34,17 @@ struct FirstUse {
     /// In microseconds.
     at: u64,
     /// How the calls with it ended that have closed.
-    ended: KeyEnds,
+    ended: KeyHistory,
 }
 
 /// In `at`: the time is not known.
 const NO_TIME: u64 = u64::MAX;
 
-/// How the closed calls with one key ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum KeyEnds {
-    /// None has closed.
-    None,
-    /// The upstream refused all requests; it may have said later that it had processed the key.
-    Refused,
-    /// A request may have acted.
-    MayHaveActed,
-}
-
 impl FirstUses {
     /// Notes a call with a key, in the order of the lines.
     pub(crate) fn note(&mut self, built: &CallBuilder) {
         let at = built.call.at.map_or(NO_TIME, Instant::as_micros);
-        let new = FirstUse { input: built.call.place.input, args: mark(built), at, ended: KeyEnds::None };
+        let new = FirstUse { input: built.call.place.input, args: mark(built), at, ended: KeyHistory::Unknown };
         match self.uses.entry(half(built.hashes.key)) {
             Entry::Vacant(none) => drop(none.insert(new)),
             Entry::Occupied(mut known) => {
@@ -76,7 +65,7 @@ impl FirstUses {
         built.call.key_is_reversed = self.is_reversed_before(built);
         if let Some(first) = self.uses.get_mut(&half(built.hashes.key)) {
             built.call.key_is_reused = first.args != mark(built);
-            built.call.key_was_refused = first.note_end(built) == KeyEnds::Refused;
+            built.call.key_history = first.note_end(built);
         }
     }
 
@@ -104,26 +93,32 @@ impl FirstUses {
 
 impl FirstUse {
     /// Notes how a call with the key ended, and says how those before it did.
-    fn note_end(&mut self, built: &CallBuilder) -> KeyEnds {
+    fn note_end(&mut self, built: &CallBuilder) -> KeyHistory {
         let before = self.ended;
-        self.ended = match before {
-            KeyEnds::None if all_say(built, reads_as_refusal) => KeyEnds::Refused,
-            KeyEnds::Refused if all_say(built, |error| reads_as_refusal(error) || reads_as_processed(error, true)) => {
-                KeyEnds::Refused
-            }
-            _ => KeyEnds::MayHaveActed,
+        let begins_refused = match before {
+            KeyHistory::Unknown => built.call.answers.first().is_some_and(|answer| says(answer, reads_as_refusal)),
+            KeyHistory::Refused => true,
+            KeyHistory::MayHaveActed => false,
+        };
+        let all = |error: &ErrorFacts| reads_as_refusal(error) || reads_as_processed(error, true);
+        self.ended = match begins_refused && all_say(built, all) {
+            true => KeyHistory::Refused,
+            false => KeyHistory::MayHaveActed,
         };
         before
     }
 }
 
 /// Whether all answers to a call, of which there are some, are failures that say this.
-fn all_say(built: &CallBuilder, says: impl Fn(&ErrorFacts) -> bool) -> bool {
-    let is = |answer: &RecordedAnswer| matches!(&answer.reply, Reply::Failed(Some(error)) if says(error));
+fn all_say(built: &CallBuilder, what: impl Fn(&ErrorFacts) -> bool) -> bool {
     built.counts.succeeded == 0
         && built.counts.left_out == 0
         && !built.call.answers.is_empty()
-        && built.call.answers.iter().all(is)
+        && built.call.answers.iter().all(|answer| says(answer, &what))
+}
+
+fn says(answer: &RecordedAnswer, what: impl Fn(&ErrorFacts) -> bool) -> bool {
+    matches!(&answer.reply, Reply::Failed(Some(error)) if what(error))
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "32 bits tell the few requests of one key apart")]

@@ -42,7 +42,7 @@ pub fn probes(plan: &Plan, playbook: &str) -> Vec<Probe> {
     let mut names: BTreeMap<String, usize> = BTreeMap::new();
     let mut known = BTreeSet::new();
     for (name, draft) in drafts {
-        let mut fixture = draft.build(plan, playbook);
+        let Some(mut fixture) = draft.build(plan, playbook) else { continue };
         let scenario = Scenario::of_fixture(&fixture, plan);
         let own = (0..).zip(&scenario.calls).filter(|(_, call)| call.step.is_none());
         let places: Vec<usize> = own.map(|(place, _)| place).collect();

@@ -3,6 +3,7 @@
 use crate::coverage::fixture_builder::{FixtureBuilder, NamedBuilder, failure, lost, ok, refused};
 use crate::coverage::path::Generator;
 use crate::coverage::shape::{CallShape, KEYED, UNKEYED};
+use crate::coverage::stand_in::may_have;
 use playproof_engine::event::EffectClaim;
 use playproof_engine::ids::VerdictId;
 use playproof_engine::playbook::{Access, Compensation, ToolRow, UnsafePolicy};
@@ -19,7 +20,8 @@ pub(super) fn for_rules(generator: &Generator<'_>) -> Vec<NamedBuilder> {
     let mut found = vec![("a-call-that-works".into(), works), ("a-call-that-nothing-answers".into(), silent)];
     for made in &generator.made {
         let Some(attempt) = made.attempt(1) else { continue };
-        let Some(shape) = CallShape::all().into_iter().find(|&shape| made.fits(shape)) else { continue };
+        let may = |shape: &CallShape| made.fits(*shape) && may_have(generator.plan, made.tool_for(*shape), *shape);
+        let Some(shape) = CallShape::all().into_iter().find(may) else { continue };
         let tool = made.tool_for(shape).to_owned();
         let Some(path) = generator.path_to(attempt, shape, &tool, Some(made.verdict)) else { continue };
         let playbook = &generator.plan.playbook;

@@ -4,7 +4,7 @@ use super::Transition;
 use crate::dispatch::io::{ClassifiedFailure, Response, ResponseMeta};
 use crate::event::{Decision, EffectClaim, OutcomeKind, RequestKind};
 use crate::ids::{AttemptNo, VerdictId};
-use crate::playbook::{Compensation, Terminal};
+use crate::playbook::{Access, Compensation, Terminal};
 
 impl Transition<'_> {
     pub(super) fn on_attempt_ended(&mut self, attempt: AttemptNo, response: Response, meta: ResponseMeta) {
@@ -65,11 +65,10 @@ impl Transition<'_> {
         if let Some(retry) = self.playbook.verdict(verdict).then.retry() {
             self.charge_throttle(retry);
         }
-        let effect = match self.playbook.verdict(verdict).effect {
-            EffectClaim::Applied if self.state().facts.key_was_refused => EffectClaim::Unknown,
-            effect => effect,
-        };
+        let playbook = self.playbook;
         let state = self.state();
+        let own = state.claim.filter(|_| state.facts.access == Access::Write);
+        let effect = playbook.claimed((verdict, rule), state.facts.key_history, own);
         state.note_error(error);
         state.first_verdict = first.or(Some(verdict));
         state.last_verdict = Some(verdict);
