@@ -200,3 +200,26 @@ fn guesses_are_confirmed_in_a_file_that_no_project_names() {
     let said = place.run(&["tools", "facts.yaml", "t.jsonl", "--confirm"]).exits(2).err;
     assert!(said.contains("one tool facts file at a time"), "{said}");
 }
+
+#[test]
+fn an_error_text_counts_where_an_mcp_server_says_that_there_is_none() {
+    let place = place(&[]);
+    let call = |id: u8| {
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"t","arguments":{{}}}}}}"#)
+    };
+    let answer = |id: u8, text: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"result":{{"isError":false,"content":[{{"type":"text","text":{text:?}}}]}}}}"#
+        )
+    };
+    let texts = ["Error: no such order", "{\"error\":\"no such order\"}", "Errors: 0", "order o_1 is paid"];
+    let lines = (0..).zip(texts).flat_map(|(id, text)| [call(id), answer(id, text)]);
+    place.write("mcp.jsonl", &lines.map(|line| line + "\n").collect::<String>());
+    let read = place.run(&["import", "mcp.jsonl"]).exits(0).out;
+    let results: Vec<_> = read.lines().filter(|line| line.contains("tool_result")).collect();
+    let has = |result: &str, status: &str, from: &str| {
+        result.contains(&format!("\"status\":\"{status}\"")) && result.contains(&format!("\"status_from\":\"{from}\""))
+    };
+    assert!(has(results[0], "error", "text") && has(results[1], "error", "body"), "{read}");
+    assert!(has(results[2], "ok", "text") && has(results[3], "ok", "text"), "{read}");
+}

@@ -59,13 +59,13 @@ const NAMES: [(&str, &str); 16] = [
         "unauthenticated unauthorized authentication authenticationfailed invalidapikey expiredtoken* \
          tokenexpired invalidtoken unrecognizedclient* invalidclienttokenid nocredentials invalidaccesskeyid \
          signaturedoesnotmatch incompletesignature missingauthenticationtoken authfailure invalidauth notauthed \
-         authenticationrequired credentialsexpired",
+         authenticationrequired credentialsexpired authinvalid authmissing",
     ),
     (
         FORBIDDEN,
         "permissiondenied permission forbidden accessdenied* unauthorizedoperation eacces eperm \
          insufficientpermissions insufficientscope missingscope notallowed 42501 authorizationfailed accessforbidden \
-         insufficientprivilege urlnotallowed",
+         insufficientprivilege urlnotallowed authzdenied policydenied policyviolation blockedbypolicy",
     ),
     (
         NOT_FOUND,
