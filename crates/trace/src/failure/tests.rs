@@ -36,6 +36,7 @@ const TEXTS: &[(&str, &[&str])] = &[
             "Error: 429 Too Many Requests: rate limit exceeded, retry after 2 s",
             "An error occurred (ThrottlingException) when calling the Invoke operation (reached max retries: 4): Rate exceeded",
             "RateLimitError: slow",
+            "Error response 429 while fetching https://a.b/c: {\"object\":\"error\",\"message\":\"no\"}",
             "Error code: 429 - {'error': {'message': 'Rate limit reached', 'type': 'requests', 'code': 'rate_limit_exceeded'}}",
         ],
     ),
@@ -62,6 +63,7 @@ const TEXTS: &[(&str, &[&str])] = &[
             "The command was denied by the sandbox policy.",
             "Write path blocked: ~/a/**",
             "Hard-blocked: 'sudo'",
+            "Помилка: [Errno 13] Permission denied: 'a'",
             r#"{"ok":false,"error":{"code":"AUTHZ_DENIED","message":"Access is limited to the account's holder."}}"#,
         ],
     ),
@@ -759,5 +761,27 @@ fn a_call_that_was_held_back_or_cut_off_failed() {
         ("read", "content='Error: none' is what the page shows"),
     ] {
         assert_eq!(said(tool, text), "ok", "{text}");
+    }
+}
+
+#[test]
+fn an_entry_of_a_reference_work_on_errors_is_an_answer_of_a_tool_that_searches() {
+    let entry = "Gate Error Code: -651\nMeaning: Duplicate object name\nCause: It exists\nFix: Use a different name";
+    let assessed = |tool, body| assess(&ToolResult { body: Some(body), tool: Some(tool), ..ToolResult::default() });
+    assert_eq!(assessed("search_knowledge", entry), Assessment::Ok);
+    assert!(matches!(assessed("create_policy", entry), Assessment::Failed(_)));
+    let failed = "Search Error: index closed\nquery: pumps\nretry: later";
+    assert!(matches!(assessed("search_knowledge", failed), Assessment::Failed(_)));
+}
+
+#[test]
+fn a_status_behind_http_and_an_error_number_name_the_kind() {
+    for (code, kind) in [("HTTP_500", "5xx"), ("HTTP 429", "429_rate_limited"), ("http-404", "404_not_found")] {
+        let named = ToolResult { flag: Some(true), code: Some(code), body: Some("x"), ..ToolResult::default() };
+        assert_eq!(failure_of(&named).kind, kind, "{code}");
+    }
+    for code in ["HTTP", "HTTPS_5000", "http_x"] {
+        let named = ToolResult { flag: Some(true), code: Some(code), body: Some("x"), ..ToolResult::default() };
+        assert_eq!(failure_of(&named).kind, "tool_error", "{code}");
     }
 }

@@ -321,6 +321,9 @@ impl Content {
             return Content::Document;
         }
         let reads = tool.is_some_and(is_reader);
+        if reads && prose::is_reference(text) {
+            return Content::Document;
+        }
         match (urls > 0, reads) {
             (true, true) => Content::Document,
             (true, false) => Content::Unclear,
@@ -384,6 +387,7 @@ static FRAMES: LazyLock<Option<Regex>> = LazyLock::new(|| {
         | (?i:mcp\s+error):?\s*(?P<rpc>-?\d+)?\s*:?\s*
         | (?i:(?:tool|function)\s+(?:execution|call|invocation)?\s*(?:failed|error)(?:\s+for\s+\S+)?)\s*[:-]\s*
         | (?i:error\s+code:?)\s+(?P<code>[45]\d\d)\s*[-:]\s*
+        | (?i:error\s+(?:response|status))\s+(?P<response>[45]\d\d)\b(?:\s+(?i:while|when|from)\s+(?:[a-z]+\s+)?\S+)?\s*[-:]?\s*
         | (?i:http(?:/[\d.]+)?(?:\s+(?:error|status)(?:\s+code)?)?)[\s:]+(?P<http>[45]\d\d)\b[\s:-]*
         | (?i:(?:client|server)\s+error)\s+'?(?P<requests>[45]\d\d)\s*
         | (?i:(?:the\s+)?(?:api\s+|http\s+)?(?:request|call|query)\s+failed\s+with)\s+(?i:http\s+)?(?i:status|code|error)(?i:\s+code)?:?\s*(?P<axios>[45]\d\d)[\s:-]*
@@ -409,7 +413,7 @@ pub(super) fn unframed(message: &str) -> (&str, Facts) {
     let mut rest = message.trim();
     for _ in 0..FRAME_STEPS {
         let Some(found) = FRAMES.as_ref().and_then(|frames| frames.captures(rest)) else { break };
-        for group in ["code", "http", "requests", "axios", "status", "api"] {
+        for group in ["code", "response", "http", "requests", "axios", "status", "api"] {
             facts.status = facts.status.or_else(|| found.name(group)?.as_str().parse().ok());
         }
         for group in ["rpc", "aws", "grpc", "grpcpy", "node", "named"] {
@@ -454,6 +458,9 @@ pub(super) fn facts(message: &str) -> Facts {
     static CAUSE: LazyLock<Option<Regex>> = LazyLock::new(|| patterns::one(r"\bCaused by ([A-Z]\w+)\("));
     let cause = CAUSE.as_ref().and_then(|cause| cause.captures(cut(message, EXAMINED))?.get(1));
     facts.names.extend(cause.map(|name| name.as_str().to_owned()));
+    static ERRNO: LazyLock<Option<Regex>> = LazyLock::new(|| patterns::one(r"\[Errno (\d{1,3})\]"));
+    let errno = ERRNO.as_ref().and_then(|errno| errno.captures(line)?.get(1)?.as_str().parse().ok());
+    facts.names.extend(errno.and_then(kinds::of_errno).map(str::to_owned));
     facts.names.extend(leading_code(line).map(str::to_owned));
     let node = NODE.as_ref().and_then(|node| node.find(line));
     facts.names.extend(node.map(|name| name.as_str().to_owned()));
