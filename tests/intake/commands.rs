@@ -223,3 +223,15 @@ fn an_error_text_counts_where_an_mcp_server_says_that_there_is_none() {
     assert!(has(results[0], "error", "text") && has(results[1], "error", "body"), "{read}");
     assert!(has(results[2], "ok", "text") && has(results[3], "ok", "text"), "{read}");
 }
+
+#[test]
+fn a_session_log_is_not_the_stream_of_a_run_without_a_person() {
+    let place = place(&["claude-code-session.jsonl", "claude-stream.jsonl"]);
+    let both = place.read("claude-code-session.jsonl").replace("\"sessionId\":", "\"session_id\":\"s\",\"sessionId\":");
+    place.write("both.jsonl", &both);
+    for (name, title) in [("both.jsonl", "Claude Code session log"), ("claude-stream.jsonl", "Claude Code stream-json")]
+    {
+        let said = place.run(&["import", name]).exits(0).err;
+        assert!(said.contains(title), "{name}: {said}");
+    }
+}

@@ -785,3 +785,12 @@ fn a_status_behind_http_and_an_error_number_name_the_kind() {
         assert_eq!(failure_of(&named).kind, "tool_error", "{code}");
     }
 }
+
+#[test]
+fn an_id_beside_an_error_is_that_of_something_made_unless_the_error_names_it() {
+    let named = r#"{"error":"Order #789 not found","order_id":"789"}"#;
+    assert!(matches!(of_body(named), Assessment::Failed(_)));
+    for made in [r#"{"error":"mail not sent","order_id":"789"}"#, r#"{"error":"only 7890 left","order_id":"789"}"#] {
+        assert!(matches!(of_body(made), Assessment::Suspected(_)), "{made}");
+    }
+}
