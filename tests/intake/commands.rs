@@ -200,3 +200,38 @@ fn guesses_are_confirmed_in_a_file_that_no_project_names() {
     let said = place.run(&["tools", "facts.yaml", "t.jsonl", "--confirm"]).exits(2).err;
     assert!(said.contains("one tool facts file at a time"), "{said}");
 }
+
+#[test]
+fn an_error_text_counts_where_an_mcp_server_says_that_there_is_none() {
+    let place = place(&[]);
+    let call = |id: u8| {
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"t","arguments":{{}}}}}}"#)
+    };
+    let answer = |id: u8, text: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"result":{{"isError":false,"content":[{{"type":"text","text":{text:?}}}]}}}}"#
+        )
+    };
+    let texts = ["Error: no such order", "{\"error\":\"no such order\"}", "Errors: 0", "order o_1 is paid"];
+    let lines = (0..).zip(texts).flat_map(|(id, text)| [call(id), answer(id, text)]);
+    place.write("mcp.jsonl", &lines.map(|line| line + "\n").collect::<String>());
+    let read = place.run(&["import", "mcp.jsonl"]).exits(0).out;
+    let results: Vec<_> = read.lines().filter(|line| line.contains("tool_result")).collect();
+    let has = |result: &str, status: &str, from: &str| {
+        result.contains(&format!("\"status\":\"{status}\"")) && result.contains(&format!("\"status_from\":\"{from}\""))
+    };
+    assert!(has(results[0], "error", "text") && has(results[1], "error", "body"), "{read}");
+    assert!(has(results[2], "ok", "text") && has(results[3], "ok", "text"), "{read}");
+}
+
+#[test]
+fn a_session_log_is_not_the_stream_of_a_run_without_a_person() {
+    let place = place(&["claude-code-session.jsonl", "claude-stream.jsonl"]);
+    let both = place.read("claude-code-session.jsonl").replace("\"sessionId\":", "\"session_id\":\"s\",\"sessionId\":");
+    place.write("both.jsonl", &both);
+    for (name, title) in [("both.jsonl", "Claude Code session log"), ("claude-stream.jsonl", "Claude Code stream-json")]
+    {
+        let said = place.run(&["import", name]).exits(0).err;
+        assert!(said.contains(title), "{name}: {said}");
+    }
+}

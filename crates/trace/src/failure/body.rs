@@ -290,7 +290,9 @@ fn structure(fields: &Fields<'_>) -> Option<Found> {
         }
         // Something useful beside the error: a record, or a part that failed. What has an id may have been made.
         let has = |is: fn(&str) -> bool| fields.iter().any(|(name, value)| is(name) && !is_empty(value));
-        let is_record = has(is_id) && fields.get("jsonrpc").is_none(); // that is the id of the request
+        // The id of the request, or one that the error names, is none of something made.
+        let made = || fields.iter().any(|(name, value)| is_id(name) && !is_empty(value) && !is_named_in(error, value));
+        let is_record = fields.get("jsonrpc").is_none() && made();
         let sure = !is_record && (!has(is_data) || is_first(name));
         return Some(found(sure, Details::of_error(error, Some(fields))));
     }
@@ -387,6 +389,17 @@ fn exit_code(fields: &Fields<'_>) -> Option<i64> {
 /// Whether a field beside an error holds something that the call was made for.
 fn is_data(name: &str) -> bool {
     matches!(name, "data" | "result" | "results" | "items" | "output" | "rows" | "records" | "content" | "stdout")
+}
+
+/// Whether the words of an error name an id.
+fn is_named_in(error: &RawValue, id: &RawValue) -> bool {
+    let Some(error) = json::string(error) else { return false };
+    let id = own_text(id);
+    let is_apart = |text: Option<char>| !text.is_some_and(char::is_alphanumeric);
+    error.match_indices(id.as_str()).any(|(at, found)| {
+        let (before, after) = (error.get(..at).unwrap_or_default(), error.get(at + found.len()..).unwrap_or_default());
+        is_apart(before.chars().next_back()) && is_apart(after.chars().next())
+    })
 }
 
 /// Whether a field is the id of something, other than of the request and of the error.

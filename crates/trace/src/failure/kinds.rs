@@ -59,13 +59,13 @@ const NAMES: [(&str, &str); 16] = [
         "unauthenticated unauthorized authentication authenticationfailed invalidapikey expiredtoken* \
          tokenexpired invalidtoken unrecognizedclient* invalidclienttokenid nocredentials invalidaccesskeyid \
          signaturedoesnotmatch incompletesignature missingauthenticationtoken authfailure invalidauth notauthed \
-         authenticationrequired credentialsexpired",
+         authenticationrequired credentialsexpired authinvalid authmissing",
     ),
     (
         FORBIDDEN,
         "permissiondenied permission forbidden accessdenied* unauthorizedoperation eacces eperm \
          insufficientpermissions insufficientscope missingscope notallowed 42501 authorizationfailed accessforbidden \
-         insufficientprivilege urlnotallowed",
+         insufficientprivilege urlnotallowed authzdenied policydenied policyviolation blockedbypolicy",
     ),
     (
         NOT_FOUND,
@@ -142,6 +142,12 @@ pub(super) fn of_name(name: &str) -> Option<&'static str> {
     if let Some(status) = name.trim().parse().ok().filter(|status| (400..=599).contains(status)) {
         return of_status(status);
     }
+    // `HTTP_500`, `HTTP 429`
+    let status =
+        name.trim().get(..4).filter(|head| head.eq_ignore_ascii_case("http")).and_then(|_| name.trim().get(4..));
+    if let Some(status) = status.and_then(|rest| rest.trim_start_matches(['_', '-', ' ']).parse().ok()) {
+        return of_status(status);
+    }
     // `requests.exceptions.ReadTimeout`, `com.amazonaws#ThrottlingException`, `StatusCode.UNAVAILABLE`
     let last = name.trim().rsplit(['.', '#', '/', ':']).next().unwrap_or(name);
     let plain: String = last.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
@@ -150,6 +156,21 @@ pub(super) fn of_name(name: &str) -> Option<&'static str> {
     }
     let short = ["exception", "error", "fault"].iter().find_map(|ending| plain.strip_suffix(ending));
     lookup(&plain).or_else(|| lookup(short.filter(|short| !short.is_empty())?))
+}
+
+/// The name of an error number of Linux, as Python prints it.
+pub(super) fn of_errno(number: u16) -> Option<&'static str> {
+    Some(match number {
+        1 => "EPERM",
+        2 => "ENOENT",
+        13 => "EACCES",
+        17 => "EEXIST",
+        32 => "EPIPE",
+        104 => "ECONNRESET",
+        110 => "ETIMEDOUT",
+        111 => "ECONNREFUSED",
+        _ => return None,
+    })
 }
 
 /// Whether a name is that of an upstream that refused a request before it acted.

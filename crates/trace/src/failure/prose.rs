@@ -44,6 +44,14 @@ pub(super) fn is_labels(text: &str) -> bool {
     lines().all(is_key) && are_labels(lines().filter_map(|line| Some(line.split_once([':', '='])?.0.trim())))
 }
 
+/// Whether a text is an entry of a reference work on errors: a code, what it means, its cause and its remedy.
+pub(super) fn is_reference(text: &str) -> bool {
+    let has = |labels: &[&str]| {
+        text.lines().skip(1).take(60).any(|line| labels.iter().any(|label| line.trim_start().starts_with(label)))
+    };
+    has(&["Meaning:", "Definition:"]) || has(&["Cause:"]) && has(&["Fix:", "Solution:", "Resolution:", "Remedy:"])
+}
+
 /// Whether a text has more sentences than a message: what it asks the reader to do does not count.
 pub(super) fn is_long(text: &str) -> bool {
     sentences(text) > 2

@@ -27,6 +27,7 @@ const TEXTS: &[(&str, &[&str])] = &[
             "504 Gateway Timeout",
             "HTTP error 408: slow",
             "Tool 'x' timed out after 3 seconds.",
+            "HTTPSConnectionPool(host='a.b', port=443): Max retries exceeded with url: /c (Caused by ConnectTimeoutError(<x>, 'no'))",
         ],
     ),
     (
@@ -35,6 +36,7 @@ const TEXTS: &[(&str, &[&str])] = &[
             "Error: 429 Too Many Requests: rate limit exceeded, retry after 2 s",
             "An error occurred (ThrottlingException) when calling the Invoke operation (reached max retries: 4): Rate exceeded",
             "RateLimitError: slow",
+            "Error response 429 while fetching https://a.b/c: {\"object\":\"error\",\"message\":\"no\"}",
             "Error code: 429 - {'error': {'message': 'Rate limit reached', 'type': 'requests', 'code': 'rate_limit_exceeded'}}",
         ],
     ),
@@ -54,9 +56,26 @@ const TEXTS: &[(&str, &[&str])] = &[
     ),
     (
         "403_forbidden",
-        &["403 Forbidden: agents may not close tickets", "PermissionError: [Errno 13] Permission denied: 'a'"],
+        &[
+            "403 Forbidden: agents may not close tickets",
+            "PermissionError: [Errno 13] Permission denied: 'a'",
+            "Path blocked by rule: ~/a/**",
+            "The command was denied by the sandbox policy.",
+            "Write path blocked: ~/a/**",
+            "Hard-blocked: 'sudo'",
+            "Помилка: [Errno 13] Permission denied: 'a'",
+            r#"{"ok":false,"error":{"code":"AUTHZ_DENIED","message":"Access is limited to the account's holder."}}"#,
+        ],
     ),
-    ("401_unauthorized", &["HTTP 401 Unauthorized", "Error: Invalid API key provided"]),
+    (
+        "401_unauthorized",
+        &[
+            "HTTP 401 Unauthorized",
+            "Error: Invalid API key provided",
+            "Error: Session token signature is invalid.",
+            r#"{"ok":false,"error":{"code":"AUTH_MISSING","message":"No session token supplied with the tool call."}}"#,
+        ],
+    ),
     (
         "404_not_found",
         &[
@@ -133,6 +152,10 @@ const TEXTS: &[(&str, &[&str])] = &[
             "Traceback (most recent call last):\n  File \"a.py\"\nKeyError: 'x'",
             "Process exited with code 2",
             "Could not parse the page",
+            "[错误] DB error: (1054, \"Unknown column 'a' in 'field list'\")",
+            "工具错误：城市不存在",
+            "Помилка: файл відсутній",
+            "Erro: pedido inexistente",
             "bash: fly: command not found",
         ],
     ),
@@ -226,6 +249,16 @@ fn ordinary_answers_are_no_failures() {
         "Failed: 0, passed: 12",
         "no errors",
         "Fehler sind menschlich",
+        "Fehler: 0",
+        "Lỗi: 0, cảnh báo: 2",
+        "错误处理指南：如何处理失败",
+        "[错误处理] 如何捕获异常",
+        "错误：3",
+        "Erro médio: 0,3",
+        "Blocked by rules of the road, a short film",
+        "2 requests were blocked by policy today",
+        "Ads blocked by filter today: 12",
+        "Hard-blocked requests: 3",
         "Error handling in Rust: a guide\nhttps://a.b/c",
         "1. TypeError: x is not a function - Stack Overflow\nhttps://stackoverflow.com/q/1",
         "FAILED tests/test_a.py::test_b - assert 1 == 2\n1 failed, 3 passed",
@@ -728,5 +761,36 @@ fn a_call_that_was_held_back_or_cut_off_failed() {
         ("read", "content='Error: none' is what the page shows"),
     ] {
         assert_eq!(said(tool, text), "ok", "{text}");
+    }
+}
+
+#[test]
+fn an_entry_of_a_reference_work_on_errors_is_an_answer_of_a_tool_that_searches() {
+    let entry = "Gate Error Code: -651\nMeaning: Duplicate object name\nCause: It exists\nFix: Use a different name";
+    let assessed = |tool, body| assess(&ToolResult { body: Some(body), tool: Some(tool), ..ToolResult::default() });
+    assert_eq!(assessed("search_knowledge", entry), Assessment::Ok);
+    assert!(matches!(assessed("create_policy", entry), Assessment::Failed(_)));
+    let failed = "Search Error: index closed\nquery: pumps\nretry: later";
+    assert!(matches!(assessed("search_knowledge", failed), Assessment::Failed(_)));
+}
+
+#[test]
+fn a_status_behind_http_and_an_error_number_name_the_kind() {
+    for (code, kind) in [("HTTP_500", "5xx"), ("HTTP 429", "429_rate_limited"), ("http-404", "404_not_found")] {
+        let named = ToolResult { flag: Some(true), code: Some(code), body: Some("x"), ..ToolResult::default() };
+        assert_eq!(failure_of(&named).kind, kind, "{code}");
+    }
+    for code in ["HTTP", "HTTPS_5000", "http_x"] {
+        let named = ToolResult { flag: Some(true), code: Some(code), body: Some("x"), ..ToolResult::default() };
+        assert_eq!(failure_of(&named).kind, "tool_error", "{code}");
+    }
+}
+
+#[test]
+fn an_id_beside_an_error_is_that_of_something_made_unless_the_error_names_it() {
+    let named = r#"{"error":"Order #789 not found","order_id":"789"}"#;
+    assert!(matches!(of_body(named), Assessment::Failed(_)));
+    for made in [r#"{"error":"mail not sent","order_id":"789"}"#, r#"{"error":"only 7890 left","order_id":"789"}"#] {
+        assert!(matches!(of_body(made), Assessment::Suspected(_)), "{made}");
     }
 }

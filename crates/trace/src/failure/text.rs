@@ -75,14 +75,16 @@ const SURE: [&str; 34] = [
 ];
 
 /// Beginnings that report a failure, unless the text is a list, a log or a document.
-const LIKELY: [&str; 24] = [
+const LIKELY: [&str; 25] = [
     r"(?i)^error\s*:",
-    r"(?i)^\[(mcp |tool )?(error|timeout|failed|failure|exception|fatal)\b|^error(\s*[:\[-]|\s*\((?-i:[A-Z0-9_ .-]+|code[^)\n]{0,40})\)|!)|^(fehler|erreur|errore|错误|エラー|오류|ошибка)\s*[:：]",
+    r"(?i)^\[(mcp |tool )?(error|timeout|failed|failure|exception|fatal)\b|^error(\s*[:\[-]|\s*\((?-i:[A-Z0-9_ .-]+|code[^)\n]{0,40})\)|!)",
+    // the word for an error as the label of a message, in other languages
+    r"(?i)^(fehler|erreur|errore|erro|fout|hata|błąd|chyba|lỗi|kesalahan|ошибка|помилка|エラー|오류|خطأ)\s*[:：]\s*[^\s\d]|^[^\x00-\x7f\s]{0,6}(错误|錯誤|失败|失敗|异常|異常)\s*[:：]\s*[^\s\d]|^(\[|【)(错误|錯誤|失败|失敗|エラー|오류|ошибка|помилка|lỗi|fehler|erreur|errore|erro)(\]|】)\s*[^\s\d]",
     r"(?i)^([a-z][\w.'-]* ){1,3}(error|failure|exception)( ?\(?[\w-]{1,20}\)?)?\s*:",
     r"(?i)^([a-z][\w.'-]* ){1,2}(error|exception|failure) (in|at|during|while|from|for|on|near) [^:\n]{1,80}:\s",
     r"(?i)^(the |your |this )?(api key|token|credentials?|password|signature|session)( \S+)? (is |was |are )?(not valid|invalid|expired|revoked|missing|incorrect|not recognized)\b",
     r"(?i)^(the )?(maximum|max) (number of )?[\w ]{1,40} (reached|exceeded|exhausted)\b|^(the )?(execution context|target|page|browser|frame|session) (was |has been |is )?(destroyed|closed|detached|crashed|disconnected)\b",
-    r"(?i)^([a-z][\w'-]* ){1,3}(rejected|denied|declined|refused|blocked):\s*[^\s\d]",
+    r"(?i)^([a-z][\w'-]* ){1,3}(rejected|denied|declined|refused|blocked):\s*[^\s\d]|^(hard|auto)-(blocked|denied|rejected)\b *($|[.:(])",
     r"(?i)^error (while|when|during|in|on|at|from|with|invoking|initializing|starting|launching|establishing|authenticating|submitting|scheduling|publishing|exporting|importing|serializing|deserializing|formatting|rendering|compiling|deploying|installing|cloning|copying|moving|renaming|merging|committing|pushing|pulling|scrolling|typing|capturing|encoding|extracting|storing|preparing|verifying|calculating|computing|fetching|reading|writing|creating|updating|deleting|getting|parsing|loading|opening|connecting|performing|sending|searching|retrieving|occurred|response|accessing|making|processing|executing|running|calling|code|message|querying|listing|finding|adding|removing|setting|downloading|uploading|generating|saving|inserting|editing|applying|evaluating|decoding|resolving|navigating|clicking|taking|converting|building|checking|validating)\b[^\n]{0,300}?(:|\.$|$)|^error \d+\s*($|[:.,(\n–—-]|(?-i:[A-Z])|(occurred|while|when|during|in|at|from)\b)",
     r"(?i)^((an?|the|some) )?([\w'-]+ ){0,3}(error|exception)( has| was)? (occurred|raised|thrown|encountered)\b",
     r"(?i)^(an? )?(unexpected|internal|internal server|server|network|connection|runtime|api|http|validation|request|authentication|authorization|permission|tool|execution|database|sql|query|syntax|parse|parsing|timeout|fatal|system|unknown|unhandled|rate limit|function|command|ssl|tls|dns|socket|io|i/o|os|proxy|gateway|client|configuration|input|type|value|key|import|compilation|compile|import|upstream|provider|service|search|protocol|evaluation|target|cell|browser|navigation|graphql|oauth|token|resource|user|shell) (error|exception|failure)\b *([(\[][^)\]\n]{0,60}[)\]]|-?\d+|code)?\s*([:\n–—-]|$|(during|while|when|processing)\b)",
@@ -103,7 +105,7 @@ const LIKELY: [&str; 24] = [
 ];
 
 /// Beginnings of a short message in plain words: a refusal or a lack.
-const SHORT_SURE: [&str; 13] = [
+const SHORT_SURE: [&str; 14] = [
     r"(?i)^((we|i) )?((were|are|was|am) )?(cannot|can't|can ?not|could not|couldn't|unable to|not able to|not allowed to|must not|refus(ed|ing) to|you (cannot|can't|must|are not allowed|may not)|i (cannot|can't)) \w",
     r"(?i)^(the |this |requested |specified |given )*(file|directory|folder|path|page|resource|url|module|endpoint|host|repository|branch|command|tool|key|index|table|column|session|element|model|route|method|function|ref|selector|relation|role|database|schema|service|entity|namespace|secret|container|device|workspace|channel)s?( with [^\n]{1,80}| [`'\x22:(]?[^\n]{1,160}?)? (was |were |is |are )?(does not exist|do not exist|not found|doesn't exist|could not be found|cannot be found|not exist|missing|not available|not supported|unavailable)\b",
     r"(?i)^[^\n]{1,120} (is|are) not authorized to \w|^[^\n]{0,60}\b(budget|quota|limit|retries|attempts) (is |was |were |has been |have been )?exhausted\b",
@@ -115,6 +117,7 @@ const SHORT_SURE: [&str; 13] = [
     r"(?i)^(file has not been read yet|file has been (unexpectedly )?modified since|you must (use your )?read|read the file|the file must be read|(the )?string to replace (was )?not found|old_?str(ing)?\b[^\n]{0,80}(not found|did not|does not|is not unique|must|appears)|no match(es)? found for (the )?(old|replacement|search|string)|found \d+ matches of the string|no replacement was performed|no changes to make|file already exists|path already exists|is a directory|eisdir|the (old|search|replace)\w* (string|block|text|content) )",
     r"(?i)^[a-z'\x22`/@](\S*[^\s:])? (\S+ ){0,4}(already exists|is not allowed|is not permitted|not permitted|is not supported|is invalid|are invalid|is not valid|must be (a|an|one|at|in|between|greater|less|positive|non|of|provided|specified|set|either|valid|unique|>=?|<=?)\b[^\n]{0,60}|has been rejected|was rejected|was denied|has expired|is disabled|is locked|not enough \w+|insufficient \w+|exceeds? (the )?(maximum|limit)|is too (large|long|short|big|old)|has been (disabled|suspended|revoked|blocked)|failed(\s*[:.!]|\s*$| to| with| because| due| after| at| on))",
     r"(?i)^((the )?(element|node|locator|button|link) (is |was )?(not (clickable|visible|attached|interactable|enabled)|obscured|detached)|directory not empty)|^(cancell?ed|aborted|interrupted|killed|terminated)( *$|[.:!,]| (by|after|due|because)\b)|^(operation (was )?(cancell?ed|aborted)|the operation was aborted|request (was )?(cancell?ed|aborted)|this operation was aborted|tool execution cancell?ed|tool call cancell?ed|sibling tool call errored|aborted by user)\b",
+    r"(?i)^(the |this |your )?([a-z]+ )?(path|file|command|tool|tool call|action|request|call|url|domain|host|operation|access|write|read|execution|input|output)( \S+)? (is |was |has been )?(blocked|denied|disallowed|forbidden|prohibited) (by|under) (an? |the |your |our )?([\w-]+ ){0,2}(rules?|policy|policies|firewall|guardrails?|filters?|hooks?|sandbox|allowlist|denylist|blocklist)\b *($|[.:;,(])",
     r"(?i)^(segmentation fault|out of memory|killed$|disk (is )?full|no space left|stack overflow|bus error|core dumped|oom\b)",
     r"(?i)^(insufficient|not enough|out of) (funds|balance|credits?|permissions?|privileges|memory|quota|stock|inventory|space|arguments|seats|tickets)",
 ];
@@ -318,6 +321,9 @@ impl Content {
             return Content::Document;
         }
         let reads = tool.is_some_and(is_reader);
+        if reads && prose::is_reference(text) {
+            return Content::Document;
+        }
         match (urls > 0, reads) {
             (true, true) => Content::Document,
             (true, false) => Content::Unclear,
@@ -381,6 +387,7 @@ static FRAMES: LazyLock<Option<Regex>> = LazyLock::new(|| {
         | (?i:mcp\s+error):?\s*(?P<rpc>-?\d+)?\s*:?\s*
         | (?i:(?:tool|function)\s+(?:execution|call|invocation)?\s*(?:failed|error)(?:\s+for\s+\S+)?)\s*[:-]\s*
         | (?i:error\s+code:?)\s+(?P<code>[45]\d\d)\s*[-:]\s*
+        | (?i:error\s+(?:response|status))\s+(?P<response>[45]\d\d)\b(?:\s+(?i:while|when|from)\s+(?:[a-z]+\s+)?\S+)?\s*[-:]?\s*
         | (?i:http(?:/[\d.]+)?(?:\s+(?:error|status)(?:\s+code)?)?)[\s:]+(?P<http>[45]\d\d)\b[\s:-]*
         | (?i:(?:client|server)\s+error)\s+'?(?P<requests>[45]\d\d)\s*
         | (?i:(?:the\s+)?(?:api\s+|http\s+)?(?:request|call|query)\s+failed\s+with)\s+(?i:http\s+)?(?i:status|code|error)(?i:\s+code)?:?\s*(?P<axios>[45]\d\d)[\s:-]*
@@ -406,7 +413,7 @@ pub(super) fn unframed(message: &str) -> (&str, Facts) {
     let mut rest = message.trim();
     for _ in 0..FRAME_STEPS {
         let Some(found) = FRAMES.as_ref().and_then(|frames| frames.captures(rest)) else { break };
-        for group in ["code", "http", "requests", "axios", "status", "api"] {
+        for group in ["code", "response", "http", "requests", "axios", "status", "api"] {
             facts.status = facts.status.or_else(|| found.name(group)?.as_str().parse().ok());
         }
         for group in ["rpc", "aws", "grpc", "grpcpy", "node", "named"] {
@@ -447,6 +454,13 @@ pub(super) fn facts(message: &str) -> Facts {
         )
     });
     facts.names.retain(|name| !is_bare_validation(name));
+    // `Max retries exceeded with url: / (Caused by ConnectTimeoutError(...))`
+    static CAUSE: LazyLock<Option<Regex>> = LazyLock::new(|| patterns::one(r"\bCaused by ([A-Z]\w+)\("));
+    let cause = CAUSE.as_ref().and_then(|cause| cause.captures(cut(message, EXAMINED))?.get(1));
+    facts.names.extend(cause.map(|name| name.as_str().to_owned()));
+    static ERRNO: LazyLock<Option<Regex>> = LazyLock::new(|| patterns::one(r"\[Errno (\d{1,3})\]"));
+    let errno = ERRNO.as_ref().and_then(|errno| errno.captures(line)?.get(1)?.as_str().parse().ok());
+    facts.names.extend(errno.and_then(kinds::of_errno).map(str::to_owned));
     facts.names.extend(leading_code(line).map(str::to_owned));
     let node = NODE.as_ref().and_then(|node| node.find(line));
     facts.names.extend(node.map(|name| name.as_str().to_owned()));

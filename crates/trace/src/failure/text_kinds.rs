@@ -21,7 +21,7 @@ const CLAUSE: usize = 160;
 const STARTS: [(&str, &str); 14] = [
     (
         REJECTED,
-        r"(?i)^(the user (doesn't|does not|didn't) want to (proceed|take this action)|user (has )?(rejected|denied|declined|refused|cancell?ed)|(the )?(tool|tool use|tool call|action|operation|command|exec command|patch|request) (was |were )?(rejected|denied|declined|cancell?ed) by (the )?user|(tool execution|execution|tool call) (was )?(not approved|denied)|permission to use \S+ (with command .{0,120} )?has been (rejected|denied)|rejected by user|denied by user)",
+        r"(?i)^(the user (doesn't|does not|didn't) want to (proceed|take this action)|user (has )?(rejected|denied|declined|refused|cancell?ed)|user blocked( \(| the | this |$)|(the )?(tool|tool use|tool call|action|operation|command|exec command|patch|request) (was |were )?(rejected|denied|declined|cancell?ed) by (the )?user|(tool execution|execution|tool call) (was )?(not approved|denied)|permission to use \S+ (with command .{0,120} )?has been (rejected|denied)|rejected by user|denied by user)",
     ),
     (
         UNKNOWN_TOOL,
@@ -45,11 +45,11 @@ const STARTS: [(&str, &str); 14] = [
     ),
     (
         UNAUTHORIZED,
-        r"(?i)^(401\b|unauthori[sz]ed|unauthenticated|not authenticated|([\w'-]+ ){0,3}(invalid|incorrect|expired|missing) (api[ _-]?key|access token|auth(entication|orization)? token|token|credentials?|authentication)|(no |missing )?(api[ _-]?key|credentials?|access token|auth token) (is |are |was |were )?(missing|invalid|required|not (set|valid|found|provided|configured)|expired|provided|found)|authentication (failed|required|error|is required)|bad credentials|(your )?(session|token|access token) (has )?expired|not logged in|login required|unable to locate credentials)",
+        r"(?i)^(401\b|unauthori[sz]ed|unauthenticated|not authenticated|([\w'-]+ ){0,3}(invalid|incorrect|expired|missing) (api[ _-]?key|access token|auth(entication|orization)? token|token|credentials?|authentication)|(no |missing )?(api[ _-]?key|credentials?|(access|auth|session|bearer|refresh) token|token signature|session token signature) (is |are |was |were )?(missing|invalid|required|not (set|valid|found|provided|configured)|expired|provided|supplied|found)|authentication (failed|required|error|is required)|bad credentials|(your )?(session|token|access token) (has )?expired|not logged in|login required|unable to locate credentials)",
     ),
     (
         FORBIDDEN,
-        r"(?i)^(403\b|forbidden|(\w+: )?permission (to [^:]{1,120} )?(is |was |has been )?denied|access( to [^:]{1,120})? (is |was |has been )?(denied|forbidden)|not (authorized|permitted|allowed) to|(you|user) (do|does)(n't| not) have (the )?(\w+ )?(permission|access)|insufficient (permissions?|privileges|scope)|operation not permitted|eacces|eperm|[^:\n]{1,80}: permission denied)",
+        r"(?i)^(403\b|forbidden|(\w+ ){0,3}(is |was )?(blocked|denied|disallowed|not allowed|not permitted|forbidden|prohibited) (by|under) (an? |the |your |our )?([\w-]+ ){0,2}(rules?|policy|policies|firewall|guardrails?|filters?|hooks?|sandbox|allowlist|denylist|blocklist)\b|(write |read )?(path|command|tool|tool call|action|request|url|domain|access|operation) (blocked|denied):|(hard|auto)-(blocked|denied)\b(: | by)|(\w+: )?permission (to [^:]{1,120} )?(is |was |has been )?denied|access( to [^:]{1,120})? (is |was |has been )?(denied|forbidden)|not (authorized|permitted|allowed) to|(you|user) (do|does)(n't| not) have (the )?(\w+ )?(permission|access)|insufficient (permissions?|privileges|scope)|operation not permitted|eacces|eperm|[^:\n]{1,80}: permission denied)",
     ),
     (
         NOT_FOUND,

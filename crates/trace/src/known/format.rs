@@ -47,11 +47,12 @@ const fn built_in(name: &'static str, format: SourceFormat) -> KnownFormat {
 const MESSAGES: &str = "mcp-jsonrpc";
 
 /// Every known format, by name.
-pub static FORMATS: [KnownFormat; 23] = [
+pub static FORMATS: [KnownFormat; 24] = [
     mapped!("anthropic-messages", "Anthropic Messages"),
     mapped!("bedrock-converse", "Amazon Bedrock Converse"),
     mapped!("burr-log", "Burr tracking log"),
     mapped!("claude-code", "Claude Code session log"),
+    mapped!("claude-stream", "Claude Code stream-json output"),
     mapped!("codex-rollout", "Codex CLI rollout"),
     mapped!("gemini-contents", "Gemini contents"),
     mapped!("inspect-log", "Inspect evaluation log"),

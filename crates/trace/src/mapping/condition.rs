@@ -88,10 +88,10 @@ impl RowCondition {
         })
     }
 
-    /// The names in the paths that it tests.
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        let paths = self.0.iter().filter_map(|(subject, _)| match subject {
-            TestedValue::Path(path) => Some(path),
+    /// The names in the paths to values that a row has where this holds.
+    pub(super) fn needed_names(&self) -> impl Iterator<Item = &str> {
+        let paths = self.0.iter().filter_map(|(subject, tests)| match subject {
+            TestedValue::Path(path) => (!tests.iter().all(|test| test.holds(None))).then_some(path),
             TestedValue::ResultParts(_) => None,
         });
         paths.flat_map(Path::names)

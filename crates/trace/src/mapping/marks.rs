@@ -9,10 +9,10 @@ use super::model::Mapping;
 use super::row::rows_of;
 
 impl Mapping {
-    /// Whether a text can hold rows of this format: it has the names of one of its marks.
+    /// Whether a text can hold rows of this format: it has the names that one of its marks needs.
     pub(crate) fn may_recognise(&self, text: &str) -> bool {
         let has = |name: &str| memchr::memmem::find(text.as_bytes(), name.as_bytes()).is_some();
-        self.detect.iter().any(|mark| mark.names().all(has))
+        self.detect.iter().any(|mark| mark.needed_names().all(has))
     }
 
     /// Whether `document` has a row of this format.
