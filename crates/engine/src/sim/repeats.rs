@@ -175,7 +175,7 @@ impl Repeats {
         };
         let after_denial = self.had(call.made, |end| end.denied);
         let after_conflict = self.had(call.made, |end| end.processed);
-        let is_unwise = after_denial || after_conflict || acts_again(evidence.facts) && self.may_be_done(call.key);
+        let is_unwise = self.speaks_against(call, evidence.facts);
         if after_denial {
             find(FindingId::RetriedAfterDenial, 1);
         }
@@ -213,6 +213,11 @@ impl Repeats {
         }
         self.note_end(call);
         is_unwise
+    }
+
+    /// Whether the calls so far speak against making this one.
+    fn speaks_against(&self, call: &RepeatedCall, facts: ToolFacts) -> bool {
+        self.had(call.made, |end| end.denied || end.processed) || acts_again(facts) && self.may_be_done(call.key)
     }
 
     /// Whether the change is made, or may be, by a call that a further one with this key would repeat.
@@ -341,8 +346,16 @@ pub(super) fn of_fixture(
         {
             findings.push(Finding::new(FindingId::KeyReused, FindingBy::Recorded, id, 1));
         }
-        if call.has_steps(plan) || record.outcomes.get(n).is_some_and(|end| end.kind == OutcomeKind::Skipped) {
+        if call.has_steps(plan) {
             continue; // nothing was sent for it
+        }
+        if record.outcomes.get(n).is_some_and(|end| end.kind == OutcomeKind::Skipped) {
+            let next_time = RepeatedCall { made: Moment { at: None, place: u64::MAX }, ..seen };
+            let known = requests.get(&(call.run, call.tool, call.args));
+            if known.is_some_and(|(_, repeats)| repeats.speaks_against(&next_time, facts)) {
+                unwise.insert(id);
+            }
+            continue;
         }
         let (made, repeats) = requests.entry((call.run, call.tool, call.args)).or_default();
         *made = made.saturating_add(1);

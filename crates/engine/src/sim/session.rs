@@ -449,7 +449,9 @@ impl Session {
         upstream.swap_ledger(&mut record.ledger);
         record.close();
         let alone = [ScenarioCall { step, ..ScenarioCall::recorded(&call, facts, &self.cast.beyond) }];
+        let mut unwise = BTreeSet::new();
         if alone[0].has_steps(plan) {
+            unwise.extend(self.cast.actions.is_repeat_unwise(number).then_some(CallId(0)));
             step_acts::add(plan, self.cast.actions.close(plan, number, &record), &mut record);
         }
         findings::derive(plan, &alone, &mut record);
@@ -457,7 +459,7 @@ impl Session {
             record.findings.push(amplification::found(FindingBy::Playbook, CallId(0), requests));
             Finding::settle(&mut record.findings);
         }
-        told::derive(plan, &alone, &mut record, leader_told, &BTreeSet::new());
+        told::derive(plan, &alone, &mut record, leader_told, &unwise);
         if !alone[0].has_steps(plan) {
             record.compare_with_tape(&call); // each step is compared with its own
         }

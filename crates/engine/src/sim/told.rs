@@ -43,7 +43,7 @@ pub struct FailedEnd<'a> {
 
 /// Fills what is told of the record's failed calls. `leader`: what is told of the call outside the record that the only
 /// call of the record followed.
-/// `unwise`: the calls of a fixture of which those before speak against making them once more.
+/// `unwise`: the calls of which those before speak against making them once more, as far as their recording does not say so.
 pub(super) fn derive(
     plan: &Plan,
     calls: &[ScenarioCall<'_>],
@@ -59,7 +59,7 @@ pub(super) fn derive(
         }
         let (id, error) = (CallId::at(n), outcome.last_error.and_then(|error| record.error(error)));
         let against = Against {
-            earlier_call: unwise.contains(&id),
+            earlier_call: unwise.contains(&id) || steps_of(calls, id).any(|step| unwise.contains(&step)),
             step_beside: record.step_acts.iter().any(|act| act.call == id && act.acts_again),
         };
         told.extend(of_events(plan, call, id, *outcome, error, against, record.events_of(id)));
@@ -73,6 +73,13 @@ pub(super) fn derive(
         }
     }
     record.told = told;
+}
+
+/// The calls of an action's steps, which follow it.
+fn steps_of(calls: &[ScenarioCall<'_>], action: CallId) -> impl Iterator<Item = CallId> {
+    let after = calls.iter().enumerate().skip(action.index() + 1);
+    let of_it = move |call: &ScenarioCall<'_>| call.step.is_some_and(|of| of.action == Some(action));
+    after.take_while(move |(_, call)| of_it(call)).map(|(n, _)| CallId::at(n))
 }
 
 /// Whether the agent is told of a failure. It gets the result of a success; a caller that went away gets nothing; and where
@@ -108,7 +115,7 @@ const fn is_told(kind: OutcomeKind) -> bool {
 /// What speaks against making a call once more, beside its own events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Against {
-    /// Identical calls before it.
+    /// Identical calls before it, or before a step of it.
     pub earlier_call: bool,
     /// Of an action: a step that its events do not have would act again.
     pub step_beside: bool,
@@ -153,8 +160,8 @@ pub(super) fn of_events<'e>(
     // A study playbook may send anything again; what it tells an agent outside rests on the facts alone.
     let guard = retry_guard(GuardMode::Checked, call.dispatched().is_safe_to_resend(), outcome.claim);
     // Each step of an action has been asked for itself.
-    let is_safe = guard.is_none() && !against.earlier_call && !is_in_doubt(call, outcome);
-    let may_resend = failed_step.map_or(is_safe, |acts_again| !acts_again);
+    let is_safe = guard.is_none() && !is_in_doubt(call, outcome);
+    let may_resend = !against.earlier_call && failed_step.map_or(is_safe, |acts_again| !acts_again);
     Some(told(&FailedEnd {
         call: id,
         outcome: ended,
