@@ -371,6 +371,49 @@ fn a_step_of_an_identical_action_before_speaks_against_another_one() {
     assert!(explained(&denied, "r#5").contains("send again? Yes"));
 }
 
+/// A fixture of two identical actions without keys; `first` and `second` are the answers to their steps.
+fn two_actions(first: &str, second: &str) -> String {
+    format!(
+        "format: fixture/1\ntitle: An action is made twice\nplaybooks: [steps]\n\
+         calls:\n  a: {{ action: ship_update, args: {{ pr: 7 }} }}\n  b: {{ action: ship_update, args: {{ pr: 7 }}, after: [a] }}\n\
+         upstream:\n  a: {{ steps: {{ {first} }} }}\n  b: {{ steps: {{ {second} }} }}\n\
+         expect: {{ steps: {{ b: {{ told: network_error }} }} }}\n"
+    )
+}
+
+/// What the agent of a fixture is told of its second action.
+fn second_is_retriable(fixture: &str) -> Value {
+    let place = Place::new();
+    place.write("f.yaml", fixture);
+    let calls = place.run(&["replay", "f.yaml", "--format", "jsonl"]).out;
+    let calls = calls.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let second = calls.into_iter().find(|line| line["type"] == "call" && line["ref"] == "b").expect("the call");
+    retriable(&second).clone()
+}
+
+#[test]
+fn what_calls_before_a_step_show_speaks_against_its_action() {
+    let busy_post = "find_pr: [{ ok: {} }], post: [{ error: { status: 429 } }], react: []";
+    let denied_post = "find_pr: [{ ok: {} }], post: [{ error: { status: 403 } }], react: []";
+    let busy_find = "find_pr: [{ error: { status: 429 } }], post: [], react: []";
+    assert_eq!(second_is_retriable(&two_actions(busy_post, busy_post)), json!(true), "nothing was done or denied");
+    assert_eq!(second_is_retriable(&two_actions(denied_post, busy_post)), json!(false), "the step was denied");
+    assert_eq!(second_is_retriable(&two_actions(denied_post, busy_find)), json!(false), "it would come to that step");
+
+    let action = |id: &str, (find, post): (&str, &str), error: Option<Value>| {
+        made(id, "ship_update", None)
+            + &step(find, "github.find_pr", (id, "find_pr"), None)
+            + &step(post, "slack.post", (id, "post"), error)
+    };
+    let told = |first: Option<Value>| {
+        let both = action("a", ("s1", "s2"), first) + &action("b", ("t1", "t2"), busy());
+        let calls = replayed(&both, "steps");
+        retriable(calls.iter().find(|call| call["id"] == "b").expect("the call")).clone()
+    };
+    assert_eq!(told(busy()), json!(true));
+    assert_eq!(told(Some(json!({"status": 403}))), json!(false));
+}
+
 #[test]
 fn an_action_without_an_answer_of_a_step_claims_no_less_than_its_recorded_steps() {
     let again = made("a", "ship_update", None)

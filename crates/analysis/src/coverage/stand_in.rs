@@ -28,7 +28,7 @@ impl StandIn<'_> {
     }
 }
 
-/// Whether a call of `tool` can have this shape: nobody declares the tool, it is declared so, or it is only an example.
+/// Whether a call of `tool` can have this shape: the tool is not declared, is declared with it, or is only an example.
 pub(super) fn may_have(plan: &Plan, tool: &str, shape: CallShape) -> bool {
     tool == shape.tool() || agree(plan.facts(tool), shape.access == Access::Write, shape.idempotent)
 }
@@ -44,7 +44,7 @@ pub(super) fn other_example(plan: &Plan, row: &FixtureTool) -> Option<String> {
     is_free.then(|| format!("other_{}", row.pattern))
 }
 
-/// Whether a row of a fixture says of its tool what is declared of it.
+/// Whether the facts in a fixture's row agree with those that the playbook declares for the tool.
 pub(super) fn is_true_of(plan: &Plan, row: &FixtureTool) -> bool {
     agree(plan.facts(&row.pattern), row.writes, row.idempotent == Some(true))
 }

@@ -61,8 +61,7 @@ pub fn knows_key(error: &ErrorFacts, keyed: bool) -> bool {
     keyed && (error.status == Some(409) || has(kind, b"409") || has(kind, b"conflict"))
 }
 
-/// Whether a short text contains a word. For what is asked of each failure of a trace: a search of the standard library
-/// is made for long texts.
+/// Whether a short text contains a word. `str::contains` is slow for short texts, and each failure of a trace is asked.
 fn has<const N: usize>(text: &str, word: &[u8; N]) -> bool {
     text.as_bytes().windows(N).any(|part| part == word)
 }

@@ -1,4 +1,4 @@
-//! What is known of the requests under an idempotency key before a call, and what "already processed" proves then (ADR 0037).
+//! How the requests under an idempotency key ended before a call, and what "already processed" then proves (ADR 0037).
 
 use super::EffectClaim;
 

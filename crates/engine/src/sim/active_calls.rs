@@ -191,7 +191,7 @@ impl ActiveCall {
         let outcome = self.record.outcome()?;
         let error = outcome.last_error.and_then(|error| self.errors.get(error));
         let call = ScenarioCall::recorded(&self.call, self.facts, &MissingAnswerPolicy::Unanswered);
-        let against = told::Against::default();
+        let against = told::Against::default;
         told::of_events(plan, &call, CallId(0), outcome, error.as_deref(), against, &self.record.events)
     }
 

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use crate::call::RecordedCall;
 use crate::classify::Memo;
-use crate::dispatch::StepOf;
 use crate::event::{ErrorFacts, TokensLeft};
 use crate::ids::{CallId, ErrorId, StepId};
 use crate::playbook::ToolFacts;
@@ -16,7 +15,7 @@ use super::event_loop::{CallSource, EventLoop, LoopStep, LoopStop, StepSource};
 use super::findings;
 use super::plan::Plan;
 use super::record::{BudgetLeft, CallTally, Errors, SimulationRecord};
-use super::scenario::{Scenario, ScenarioCall};
+use super::scenario::{Scenario, ScenarioCall, steps_of};
 use super::{step_acts, told};
 
 /// Simulates scenarios one after the other, and keeps its allocations between them.
@@ -41,9 +40,7 @@ struct ScenarioCalls<'a, 'c> {
 impl ScenarioCalls<'_, '_> {
     /// The steps of an action that the scenario has, with their ids: they follow it.
     fn steps(&self, action: CallId) -> impl Iterator<Item = (StepId, CallId)> {
-        let after = self.calls.iter().enumerate().skip(action.index() + 1);
-        let of_it = move |of: &StepOf| of.action == Some(action);
-        after.map_while(move |(n, call)| Some((call.step.filter(of_it)?.step, CallId::at(n))))
+        steps_of(self.calls, action)
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::active_calls::ActiveCall;
 use super::plan::Plan;
 use super::record::SimulationRecord;
-use super::scenario::ScenarioCall;
+use super::scenario::{ScenarioCall, steps_of};
 use crate::call::{AnswerTo, RecordedCall, Reply};
 use crate::classify::Classification;
 use crate::event::{Decision, EffectClaim, StepsEnd};
@@ -160,9 +160,8 @@ pub(super) fn of_scenario(plan: &Plan, calls: &[ScenarioCall<'_>], record: &mut 
             }));
             continue;
         }
-        let steps = calls.iter().enumerate().skip(n + 1);
-        let steps = steps.take_while(|(_, step)| step.step.is_some_and(|of| of.action == Some(id)));
-        let claims = steps.filter_map(|(n, step)| Some((step, record.outcomes.get(n)?.claim)));
+        let steps = steps_of(calls, id).map(|(_, step)| step.index());
+        let claims = steps.filter_map(|place| Some((calls.get(place)?, record.outcomes.get(place)?.claim)));
         let act = claims.into_iter().find(|(step, claim)| {
             let may_repeat = step.facts.access == Access::Write && !step.facts.idempotent;
             may_repeat && *claim != EffectClaim::NotApplied

@@ -16,7 +16,7 @@ use crate::upstream::AnswerSource;
 
 use super::plan::Plan;
 use super::record::SimulationRecord;
-use super::scenario::ScenarioCall;
+use super::scenario::{ScenarioCall, steps_of};
 
 /// How a failed call ended, as far as what is told depends on it.
 #[derive(Clone, Copy, Debug)]
@@ -54,12 +54,9 @@ pub(super) fn derive(
     let mut told = std::mem::take(&mut record.told);
     told.clear();
     for (n, (call, outcome)) in calls.iter().zip(&record.outcomes).enumerate() {
-        if !is_told(outcome.kind) {
-            continue; // most calls of a trace
-        }
         let (id, error) = (CallId::at(n), outcome.last_error.and_then(|error| record.error(error)));
-        let against = Against {
-            earlier_call: unwise.contains(&id) || steps_of(calls, id).any(|step| unwise.contains(&step)),
+        let against = || Against {
+            earlier_call: unwise.contains(&id) || steps_of(calls, id).any(|(_, step)| unwise.contains(&step)),
             step_beside: record.step_acts.iter().any(|act| act.call == id && act.acts_again),
         };
         told.extend(of_events(plan, call, id, *outcome, error, against, record.events_of(id)));
@@ -73,13 +70,6 @@ pub(super) fn derive(
         }
     }
     record.told = told;
-}
-
-/// The calls of an action's steps, which follow it.
-fn steps_of(calls: &[ScenarioCall<'_>], action: CallId) -> impl Iterator<Item = CallId> {
-    let after = calls.iter().enumerate().skip(action.index() + 1);
-    let of_it = move |call: &ScenarioCall<'_>| call.step.is_some_and(|of| of.action == Some(action));
-    after.take_while(move |(_, call)| of_it(call)).map(|(n, _)| CallId::at(n))
 }
 
 /// Whether the agent is told of a failure. It gets the result of a success; a caller that went away gets nothing; and where
@@ -128,12 +118,13 @@ pub(super) fn of_events<'e>(
     id: CallId,
     outcome: Outcome,
     error: Option<&ErrorFacts>,
-    against: Against,
+    against: impl FnOnce() -> Against,
     events: impl IntoIterator<Item = &'e DecisionEvent>,
 ) -> Option<Told> {
     if !is_told(outcome.kind) {
-        return None;
+        return None; // most calls of a trace
     }
+    let against = against();
     let (mut verdict, mut suppressed, mut refused_until, mut last) = (None, false, None, AttemptNo::FIRST);
     let mut refused = None;
     let (mut failed_step, mut repeats_a_step, mut ended) = (None, against.step_beside, outcome);
