@@ -92,11 +92,7 @@ impl Playbook {
         own: Option<EffectClaim>,
     ) -> EffectClaim {
         let speaks_of_key = |rule| self.rule(rule).when.is(ConditionKind::Keyed) == Some(true);
-        let said = self.verdict(verdict).effect;
-        match said {
-            EffectClaim::Applied => key.weigh(said, own.filter(|_| rule.is_some_and(speaks_of_key))),
-            said => said,
-        }
+        key.weigh(self.verdict(verdict).effect, own.filter(|_| rule.is_some_and(speaks_of_key)))
     }
 
     /// The id of a server's breaker: its own, else the default one.
