@@ -28,7 +28,12 @@ fn a_suspected_failure_is_imported_replayed_and_counted() {
     );
 
     let page = place.run(&["replay", "chat.json"]).exits(0).out;
-    assert!(page.contains("1 result suggests a failure") && page.contains("starts_with: User not found"), "{page}");
+    assert!(
+        page.contains("1 result suggests a failure; its effect is unknown")
+            && page.contains("`--map FILE`")
+            && page.contains("starts_with: User not found"),
+        "{page}"
+    );
     place.run(&["replay", "chat.json", "--strict"]).exits(3);
 
     let json = place.run(&["replay", "chat.json", "--format", "json"]).exits(0).out;

@@ -1,5 +1,7 @@
 //! What pages say, and what they never hold.
 
+use serde_json::json;
+
 use super::markup::texts;
 use super::{COMMANDS, HOSTILE, page, place, trace};
 use crate::place::Place;
@@ -67,6 +69,84 @@ fn failures_are_counted_by_verdict_and_message_and_numbers_stand_beside_bars() {
     let bars: Vec<&str> = bars.by_ref().take(8).map(String::as_str).collect();
     assert_eq!(bars, ["p50", "0 ms", "p95", "200 ms", "p99", "200 ms", "max", "200 ms"], "{said:?}");
     assert!(page.matches("<svg").count() > 8, "a bar for each percentile");
+}
+
+/// A refund that is answered with 500 and sent again without a key, and a cancellation that is denied and sent again.
+fn two_mistakes() -> Place {
+    let place = Place::begun();
+    let call = |run: &str, id: &str, tool: &str| {
+        json!({ "run_id": run, "call_id": id, "tool": tool, "args": { "order": run } }).to_string()
+    };
+    let answer = |run: &str, id: &str, attempt: u32, kind: &str| {
+        json!({ "run_id": run, "call_id": id, "attempt": attempt, "error": { "kind": kind } }).to_string()
+    };
+    let lines = [
+        call("c3", "a", "cancel"),
+        answer("c3", "a", 1, "403_forbidden"),
+        answer("c3", "a", 2, "403_forbidden"),
+        call("c1", "b", "issue_refund"),
+        answer("c1", "b", 1, "5xx"),
+        json!({ "run_id": "c1", "call_id": "b", "attempt": 2, "status": "ok" }).to_string(),
+        call("c4", "c", "issue_refund"),
+        answer("c4", "c", 1, "timeout"),
+    ];
+    let tools = "format: tools/1\ntools:\n  cancel: { access: write }\n  issue_refund: { access: write }\n";
+    place.write("tools.yaml", tools);
+    place.write("trace.jsonl", &(lines.join("\n") + "\n"));
+    place
+}
+
+const MISTAKES: &[&str] = &["replay", "trace.jsonl", "--tools", "tools.yaml", "--playbook", "standard"];
+
+#[test]
+fn a_page_begins_with_what_went_wrong_the_possible_double_before_the_denial() {
+    let page = page(&two_mistakes(), "wrong", MISTAKES);
+    let said = texts(&page).join(" ");
+    let at = |part: &str| said.find(part).unwrap_or_else(|| panic!("{part}: {said}"));
+    let double =
+        at("issue_refund of c1 was sent twice (answered with the failure 5xx, then ok): it may have acted twice.");
+    let denial = at("cancel of c3 was denied, and was sent again all the same");
+    assert!(at("What went wrong") < double && double < denial && denial < at("the recording"), "{said}");
+    assert_eq!(page.matches("it may have acted twice.").count(), 2, "on top, and on the call's timeline");
+    assert!(!said.contains("issue_refund of c4 was sent"), "what was sent once is told as it is");
+}
+
+#[test]
+fn a_page_without_a_mistake_says_nothing_of_one() {
+    let place = Place::begun();
+    let call = json!({ "run_id": "r", "call_id": "a", "tool": "t" });
+    let ok = json!({ "run_id": "r", "call_id": "a", "attempt": 1, "status": "ok" });
+    place.write("trace.jsonl", &format!("{call}\n{ok}\n"));
+    assert!(!texts(&page(&place, "well", &["replay", "trace.jsonl"])).contains(&"What went wrong".to_owned()));
+}
+
+#[test]
+fn the_branch_that_acted_is_underlined_in_its_whole_row() {
+    let page = page(&two_mistakes(), "rows", MISTAKES);
+    let branch = "on_unsafe: <mark>{ escalate_to_human: { queue: ambiguous_effects } }</mark>";
+    assert_eq!(page.matches(branch).count(), 1, "only where the guard stopped a retry");
+    assert!(page.contains("the retry guard stopped the retry: this acted"), "{page}");
+    assert!(!page.contains("<mark>retry_with_backoff</mark>"), "what was stopped did not decide");
+    let when = "when: <mark>{ kind: timeout, access: write, idempotent: false, keyed: false }</mark>";
+    assert!(page.contains(when) && page.contains("- rule: unanswered-write"), "{page}");
+}
+
+#[test]
+fn the_row_of_a_budget_that_refused_a_call_is_shown_and_of_one_that_did_not_is_not() {
+    for (calls, refused) in [(1, true), (2, false)] {
+        let place = Place::begun();
+        let budget = format!("name: ours\nbudget:\n  tool_calls: {calls}\n");
+        place.edit_first("playbooks/ours.yaml", "name: ours\n", &budget);
+        let line = |id: &str, at: u32| {
+            let call = json!({ "run_id": "r", "call_id": id, "tool": "t", "args": { "n": at }, "at_ms": at });
+            let ok = json!({ "run_id": "r", "call_id": id, "attempt": 1, "status": "ok", "at_ms": at + 5 });
+            format!("{call}\n{ok}\n")
+        };
+        place.write("trace.jsonl", &(line("a", 0) + &line("b", 10)));
+        let page = page(&place, "budget", &["replay", "trace.jsonl", "--playbook", "ours", "--all"]);
+        assert_eq!(page.contains("← refused it"), refused, "{calls}: {page}");
+        assert_eq!(page.contains(&format!("tool_calls: {calls}</mark>")), refused, "{calls}: {page}");
+    }
 }
 
 #[test]

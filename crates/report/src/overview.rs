@@ -263,9 +263,13 @@ fn unclassified(totals: &Totals<'_>, width: usize, palette: Palette) -> Option<S
 fn suspected(totals: &Totals<'_>, width: usize, palette: Palette) -> Option<String> {
     let summary = totals.replayed.summaries.iter().find(|summary| summary.suspected.total() > 0)?;
     let rows = summary.suspected.rows();
-    let results = text::counted(summary.suspected.total(), "result suggests", "results suggest");
-    let title =
-        format!("{results} a failure; their effect is unknown until a mapping decides (`failed`, `not_failed`)");
+    let count = summary.suspected.total();
+    let results = text::counted(count, "result suggests", "results suggest");
+    let its = if count == 1 { "its" } else { "their" };
+    let title = format!(
+        "{results} a failure; {its} effect is unknown until `failed` or `not_failed` in the mapping file (`--map FILE`) \
+         decides"
+    );
     let mut lines: Vec<String> = text::wrapped(&title, width).iter().map(|line| palette.strong(line)).collect();
     for (template, count) in rows.iter().take(SUSPECTED) {
         let condition = decides(template);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::rows::PlaybookRows;
 use playproof_engine::playbook::Playbook;
-use playproof_formats::diagnostic::{Diagnostic, Label, Report};
+use playproof_formats::diagnostic::{Diagnostic, Report};
 use playproof_formats::golden::{Comparison, PartChange, PrecedingVerdict, RowChange};
 use playproof_formats::playbook::Loaded;
 
@@ -117,11 +117,6 @@ fn moved(before: &[String], after: &[String]) -> String {
 }
 
 /// The rows of a playbook that give a verdict and its compensation, each with what it does.
-pub fn rows_in_force(loaded: &Loaded, because: &PrecedingVerdict) -> Vec<Label> {
-    let places = places_in_force(loaded, because).into_iter();
-    places.map(|(_, (span, text))| Label { span, text }).collect()
-}
-
 fn places_in_force(loaded: &Loaded, because: &PrecedingVerdict) -> Vec<InRow> {
     let playbook = &loaded.playbook;
     let verdict = playbook.verdicts.iter().find(|verdict| *verdict.name == *because.verdict);

@@ -10,7 +10,7 @@ mod rows;
 mod tests;
 
 pub use case::{Case, CaseId, CaseResult, Diverged, GoldenState, body_of, check_one};
-pub use cause::{Cause, cause, row_places, rows_in_force};
+pub use cause::{Cause, cause, row_places};
 pub use facts::cause_in_facts;
 pub use pool::map;
 pub use report::{CheckCounts, CheckReport, CheckStatus};

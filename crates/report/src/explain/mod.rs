@@ -1,10 +1,12 @@
 //! One call explained in sentences.
 
 mod advice;
+mod course;
 mod narrative;
 mod others;
 mod page;
 mod resend;
 mod steps;
 
+pub use course::{Wrong, what_went_wrong};
 pub use page::page;

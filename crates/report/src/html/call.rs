@@ -1,18 +1,17 @@
 //! One call, or several with the same course: what was found, and the recording beside each playbook.
 
+use super::deciding::deciding;
 use super::markup::Html;
-use super::source;
 use super::table::Table;
 use crate::block::{self, Alike};
+use crate::explain::{Wrong, what_went_wrong};
 use crate::summary::RowOf;
 use crate::text;
 use crate::timeline::{self, LedgerLine, TimelineLine, Tone};
 use crate::view::{CallView, RunView};
-use playproof_analysis::check::rows_in_force;
 use playproof_analysis::recorded::Arguments;
 use playproof_analysis::replay::MessageTemplates;
 use playproof_engine::event::{Decision, FindingSeverity, Outcome, OutcomeKind, Status};
-use playproof_formats::golden::PrecedingVerdict;
 use playproof_formats::playbook::Loaded;
 
 /// The most lines of a timeline.
@@ -23,9 +22,6 @@ const LINE: usize = 400;
 
 /// The most characters of the arguments.
 const ARGUMENTS: usize = 1_000;
-
-/// The most rows that are shown as deciding.
-const ROWS_MAX: usize = 3;
 
 /// What is shown of a call.
 #[derive(Clone, Copy)]
@@ -65,11 +61,17 @@ pub struct CallPiece {
     pub html: Html,
     /// Its findings, failures, verdicts and queues.
     pub of: Vec<RowOf>,
+    /// What went wrong, if anything did.
+    pub wrong: Option<Wrong>,
+    /// The number of calls with this course.
+    pub calls: u64,
 }
 
 /// The call.
 pub fn call(shown: &CallShown<'_>) -> CallPiece {
-    CallPiece { html: drawn(shown), of: counted_under(shown.view, shown.runs) }
+    let wrong = what_went_wrong(shown.view, shown.runs);
+    let calls = shown.alike.others.len() as u64 + shown.alike.more + 1;
+    CallPiece { html: drawn(shown, wrong.as_ref()), of: counted_under(shown.view, shown.runs), wrong, calls }
 }
 
 fn counted_under(view: &CallView<'_>, runs: &[RunView<'_>]) -> Vec<RowOf> {
@@ -98,11 +100,14 @@ fn counted_under(view: &CallView<'_>, runs: &[RunView<'_>]) -> Vec<RowOf> {
     all
 }
 
-fn drawn(shown: &CallShown<'_>) -> Html {
+fn drawn(shown: &CallShown<'_>, wrong: Option<&Wrong>) -> Html {
     let CallShown { view, runs, alike, .. } = *shown;
     Html::of(|html| {
         html.tag("article", &[("class", "card"), ("id", &anchor(shown.number))], |html| {
             html.element("h3", "", |html| title(html, shown));
+            if let Some(wrong) = wrong {
+                html.line("p", "strong", &wrong.said);
+            }
             for (finding, said) in block::findings_in_words(view, runs, alike.several_intents) {
                 html.element("p", "", |html| {
                     let class = format!("tag {}", severity_class(finding.severity));
@@ -176,7 +181,7 @@ fn columns(html: &mut Html, shown: &CallShown<'_>) {
                 }
             });
             if let Some(loaded) = shown.playbooks.get(n) {
-                html.add(&deciding(run, loaded));
+                html.add(&deciding(run, view.tool, loaded));
             }
         });
     }
@@ -185,8 +190,13 @@ fn columns(html: &mut Html, shown: &CallShown<'_>) {
 /// A timeline; that of a playbook with what the ledger booked beside it.
 fn lines(html: &mut Html, lines: &[TimelineLine], ledger: Option<&[LedgerLine]>) {
     let ledger_name = ledger.filter(|ledger| !ledger.is_empty()).map(|_| "ledger");
-    let header = [("ms", true), ("", false)].into_iter().chain(ledger_name.map(|name| (name, false)));
+    let apart = ledger.unwrap_or_default().iter().filter(|line| line.beside.is_none());
+    let mut stamps = lines.iter().map(block::stamp).chain(apart.map(|line| block::stamp(&line.at())));
+    let with_times = stamps.any(|stamp| !stamp.is_empty());
+    let times = with_times.then_some(("ms", true));
+    let header = times.into_iter().chain([("", false)]).chain(ledger_name.map(|name| (name, false)));
     let mut table = Table::new("lines", header);
+    let stamp = |line: &TimelineLine| with_times.then(|| block::stamp(line));
     let booked = |at: usize| {
         let here = ledger.unwrap_or_default().iter().filter(move |line| line.beside == Some(at));
         here.map(|line| line.text.as_str()).collect::<Vec<_>>().join(", ")
@@ -194,14 +204,14 @@ fn lines(html: &mut Html, lines: &[TimelineLine], ledger: Option<&[LedgerLine]>)
     let with_ledger = ledger_name.is_some();
     for (n, line) in lines.iter().enumerate().take(LINES_MAX) {
         let before = ledger.unwrap_or_default().iter().filter(|line| line.beside.is_none() && line.before == n);
-        before.for_each(|line| table.timeline("", &block::stamp(&line.at()), "", "", Some(&line.text)));
+        before.for_each(|line| table.timeline("", stamp(&line.at()).as_deref(), "", "", Some(&line.text)));
         let booked = booked(n);
         let class = if line.departs { "departs" } else { "" };
         let said = text::fitted(&line.text, LINE);
-        table.timeline(class, &block::stamp(line), tone(line.tone), &said, with_ledger.then_some(booked.as_str()));
+        table.timeline(class, stamp(line).as_deref(), tone(line.tone), &said, with_ledger.then_some(booked.as_str()));
     }
     let after = ledger.unwrap_or_default().iter().filter(|line| line.beside.is_none() && line.before >= lines.len());
-    after.for_each(|line| table.timeline("", &block::stamp(&line.at()), "", "", Some(&line.text)));
+    after.for_each(|line| table.timeline("", stamp(&line.at()).as_deref(), "", "", Some(&line.text)));
     html.add(&table.finish());
     if lines.len() > LINES_MAX {
         let more = (lines.len() - LINES_MAX) as u64;
@@ -216,23 +226,4 @@ const fn tone(tone: Tone) -> &'static str {
         Tone::Good => "good",
         Tone::Sent | Tone::Decided => "",
     }
-}
-
-/// The rows of the playbook behind the verdicts of a run.
-fn deciding(run: &RunView<'_>, loaded: &Loaded) -> Html {
-    let names = run.transcript.names;
-    let mut verdicts: Vec<PrecedingVerdict> = Vec::new();
-    for (_, decision) in run.decisions() {
-        let Decision::FailureClassified { verdict, rule, .. } = decision else { continue };
-        let rule = rule.map_or("otherwise", |_| names.rule(rule));
-        let verdict = PrecedingVerdict { verdict: names.verdict(verdict).to_owned(), rule: rule.to_owned() };
-        if !verdicts.contains(&verdict) {
-            verdicts.push(verdict);
-        }
-    }
-    Html::of(|html| {
-        for verdict in verdicts.iter().take(ROWS_MAX) {
-            html.add(&source::underlined(&loaded.places.source, &rows_in_force(loaded, verdict), 0));
-        }
-    })
 }

@@ -4,6 +4,7 @@ mod call;
 mod chart;
 mod check;
 mod coverage;
+mod deciding;
 mod document;
 mod impact;
 mod markup;

@@ -8,6 +8,7 @@ use super::chart::{Bar, bars};
 use super::document::Document;
 use super::markup::Html;
 use super::table::{Cell, Table};
+use crate::explain::Wrong;
 use crate::overview::{self, InputNote};
 use crate::style::Palette;
 use crate::summary::{RowOf, Section, Totals};
@@ -20,6 +21,9 @@ use playproof_formats::shell::Command;
 
 /// The most links of a row of the summary to its calls.
 const LINKS: usize = 6;
+
+/// The most sentences on what went wrong.
+const WRONG: usize = 5;
 
 /// The most failures by verdict and template that are listed.
 const FAILURES: usize = 40;
@@ -54,15 +58,15 @@ pub struct CallsShown<'a> {
 pub fn replay(shown: &ReplayPage<'_>, calls: CallsShown<'_>) -> String {
     let mut page = Document::new("Replay", &about(&shown.totals));
     let CallsShown { calls, heading } = calls;
+    let wrong: Vec<(Option<Wrong>, u64)> = calls.iter().map(|call| (call.wrong.clone(), call.calls)).collect();
     let (pieces, about): (Vec<Html>, Vec<Vec<RowOf>>) = calls.into_iter().map(|call| (call.html, call.of)).unzip();
     let sections = shown.totals.sections();
-    // The calls come last and take what room is left, so they are chosen before the summary links to them.
-    let before = before_calls(shown, &sections, &BTreeMap::new());
-    let pieces = page.fitting(pieces, before.iter().map(|(_, _, html)| html.len()).sum());
+    page.section("wrong", "What went wrong", &went_wrong(&wrong));
+    page.section("summary", "Summary", &summary(shown));
+    // The calls take what room is left, so they are chosen before the numbers link to them.
+    let others = numbers(shown, &sections, &BTreeMap::new());
+    let pieces = page.fitting(pieces, others.iter().map(|(_, _, html)| html.len()).sum());
     let links = links(&about, pieces.len());
-    for (id, title, inside) in before_calls(shown, &sections, &links) {
-        page.section(id, title, &inside);
-    }
     let listed = Html::of(|html| {
         html.element("p", "soft", |html| {
             html.text(&heading(pieces.len()));
@@ -71,6 +75,9 @@ pub fn replay(shown: &ReplayPage<'_>, calls: CallsShown<'_>) -> String {
     });
     if !pieces.is_empty() {
         page.section("calls", "The most serious calls", &listed);
+    }
+    for (id, title, inside) in numbers(shown, &sections, &links) {
+        page.section(id, title, &inside);
     }
     if let Some(next) = shown.next {
         page.add(&super::document::next(next));
@@ -88,14 +95,47 @@ fn about(totals: &Totals<'_>) -> String {
     format!("{inputs} under {}", text::fitted(&names.join(", "), 160))
 }
 
-/// Every section but the calls: its name, its title and its contents.
-fn before_calls(
+/// The worst calls, one sentence each, with a link to the call.
+fn went_wrong(calls: &[(Option<Wrong>, u64)]) -> Html {
+    let found = calls.iter().enumerate().filter_map(|(n, (wrong, alike))| Some((n + 1, wrong.as_ref()?, *alike)));
+    let mut found: Vec<(usize, &Wrong, u64)> = found.collect();
+    let worst = found.iter().map(|(_, wrong, _)| wrong.severity).min();
+    found.retain(|(_, wrong, _)| Some(wrong.severity) == worst);
+    found.sort_by_key(|(_, wrong, _)| wrong.rank); // stable
+    if found.is_empty() {
+        return Html::default();
+    }
+    Html::of(|html| {
+        html.element("ul", "", |html| {
+            for (number, wrong, alike) in found.iter().take(WRONG) {
+                html.element("li", "", |html| {
+                    html.link(&anchor(*number), &format!("#{number}"));
+                    html.text(" ").text(&wrong.said);
+                    if *alike > 1 {
+                        html.text(&format!(
+                            " {} went the same way.",
+                            text::counted(alike - 1, "more call", "more calls")
+                        ));
+                    }
+                    html.text(" ");
+                    html.line("span", "soft", &format!("({})", wrong.id.as_str()));
+                });
+            }
+        });
+        if let Some(more) = found.len().checked_sub(WRONG).filter(|more| *more > 0) {
+            html.line("p", "soft", &format!("and {} below", text::counted(more as u64, "more call", "more calls")));
+        }
+    })
+}
+
+/// Every section behind the calls: its name, its title and its contents.
+fn numbers(
     shown: &ReplayPage<'_>,
     sections: &[Section],
     links: &BTreeMap<RowOf, Vec<usize>>,
 ) -> Vec<(&'static str, &'static str, Html)> {
     vec![
-        ("summary", "Summary", summary(shown, sections, links)),
+        ("numbers", "Numbers", counts(shown, sections, links)),
         ("failures", "Failures by verdict and message", failures(shown, links)),
         ("delays", "Delay and upstream calls", spreads(shown)),
         ("queues", "Load of human queues", queues(shown)),
@@ -135,7 +175,18 @@ fn link(html: &mut Html, of: &RowOf, links: &BTreeMap<RowOf, Vec<usize>>) {
     });
 }
 
-fn summary(shown: &ReplayPage<'_>, sections: &[Section], links: &BTreeMap<RowOf, Vec<usize>>) -> Html {
+fn summary(shown: &ReplayPage<'_>) -> Html {
+    Html::of(|html| {
+        html.add(&verdict(&shown.totals));
+        let inputs = overview::inputs(shown.totals.replayed, shown.notes, 100, Palette::new(false));
+        html.line_pre(&inputs);
+        if let Some(whole) = shown.whole {
+            html.line("p", "doubt", whole);
+        }
+    })
+}
+
+fn counts(shown: &ReplayPage<'_>, sections: &[Section], links: &BTreeMap<RowOf, Vec<usize>>) -> Html {
     let totals = &shown.totals;
     let mut header = vec![(String::new(), false), ("recorded".to_owned(), true)];
     header.extend(totals.names.iter().map(|names| (names.playbook.to_string(), true)));
@@ -150,15 +201,7 @@ fn summary(shown: &ReplayPage<'_>, sections: &[Section], links: &BTreeMap<RowOf,
             table.row("", &cells);
         }
     }
-    Html::of(|html| {
-        html.add(&verdict(totals));
-        let inputs = overview::inputs(totals.replayed, shown.notes, 100, Palette::new(false));
-        html.line_pre(&inputs);
-        html.add(&table.finish());
-        if let Some(whole) = shown.whole {
-            html.line("p", "doubt", whole);
-        }
-    })
+    table.finish()
 }
 
 fn label(said: &str, of: &RowOf, links: &BTreeMap<RowOf, Vec<usize>>) -> Cell {

@@ -10,6 +10,9 @@ use playproof_formats::diagnostic::{Label, Report, Source};
 /// The most lines that are shown of a file at once.
 const LINES_MAX: usize = 24;
 
+/// The most lines of one row, beside those with labels.
+const ROW_LINES_MAX: usize = 20;
+
 /// The most characters of a line.
 const LINE: usize = 400;
 
@@ -31,45 +34,67 @@ pub(super) fn report(report: &Report, said: &str) -> Html {
 /// The lines of a source that have labels, with `context` lines around each; nothing without labels.
 pub(super) fn underlined(source: &Source, labels: &[Label], context: usize) -> Html {
     let lines = Lines::of(&source.text);
-    let placed: Vec<(usize, &Label)> = labels.iter().map(|label| (lines.at(label.span.start), label)).collect();
-    let Some((first, _)) = placed.first() else { return Html::default() };
+    let labelled: BTreeSet<usize> = labels.iter().map(|label| lines.at(label.span.start)).collect();
     let around = |line: &usize| line.saturating_sub(context)..=(line + context).min(lines.0.len().saturating_sub(1));
-    let shown: BTreeSet<usize> = placed.iter().flat_map(|(line, _)| around(line)).take(LINES_MAX).collect();
+    let shown: BTreeSet<usize> = labelled.iter().flat_map(around).take(LINES_MAX).collect();
+    let numbers: Vec<String> = labelled.iter().map(|line| (source.first_line + line).to_string()).collect();
+    drawn(source, &lines, labels, &shown, &numbers.join(", "))
+}
+
+/// The whole row of a playbook that begins at `begins`, with its labels.
+pub(super) fn row(source: &Source, begins: &Range<usize>, labels: &[Label]) -> Html {
+    let lines = Lines::of(&source.text);
+    let (first, last) = lines.row(&source.text, begins);
+    let labelled = labels.iter().map(|label| lines.at(label.span.start));
+    let shown: BTreeSet<usize> = (first..=last).take(ROW_LINES_MAX).chain(labelled).collect();
+    let (from, to) = (source.first_line + first, source.first_line + last);
+    let numbers = if from == to { from.to_string() } else { format!("{from}-{to}") };
+    drawn(source, &lines, labels, &shown, &numbers)
+}
+
+/// The lines `shown`, of which `numbers` tells the numbers.
+fn drawn(source: &Source, lines: &Lines, labels: &[Label], shown: &BTreeSet<usize>, numbers: &str) -> Html {
+    if shown.is_empty() {
+        return Html::default();
+    }
     Html::of(|html| {
         html.element("div", "source", |html| {
-            let place = format!("{}:{}", text::fitted_path(&source.name, 100), source.first_line + first);
+            let place = format!("{}:{}", text::fitted_path(&source.name, 100), text::fitted(numbers, 60));
             html.line("div", "file mono", &place);
             html.element("table", "mono", |html| {
                 let mut before = None;
-                for line in shown {
+                for &line in shown {
                     if before.is_some_and(|before| before + 1 < line) {
-                        row(html, "⋮", |_| {});
+                        numbered(html, "⋮", |_| {});
                     }
                     before = Some(line);
-                    let here: Vec<&Label> =
-                        placed.iter().filter(|(at, _)| *at == line).map(|(_, label)| *label).collect();
+                    let here = |label: &&Label| {
+                        (lines.at(label.span.start)..=lines.at(label.span.end.max(1) - 1)).contains(&line)
+                    };
+                    let here: Vec<&Label> = labels.iter().filter(here).collect();
                     let number = (source.first_line + line).to_string();
-                    row(html, &number, |html| draw(html, &source.text, lines.range(line), &here));
+                    numbered(html, &number, |html| draw(html, &source.text, lines.range(line), &here));
                 }
             });
         });
     })
 }
 
-fn row(html: &mut Html, number: &str, inside: impl FnOnce(&mut Html)) {
+fn numbered(html: &mut Html, number: &str, inside: impl FnOnce(&mut Html)) {
     html.element("tr", "", |html| {
         html.line("td", "at", number);
         html.element("td", "", inside);
     });
 }
 
-/// A line with its places underlined, then their reasons.
+/// A line with its places underlined, then the reasons of those that begin here.
 fn draw(html: &mut Html, source: &str, line: Range<usize>, labels: &[&Label]) {
     let said = source.get(line.clone()).unwrap_or_default();
+    let indent = line.start + said.len() - said.trim_start().len();
     let mut spans: Vec<Range<usize>> = labels
         .iter()
         .map(|label| {
-            label.span.start.max(line.start) - line.start..label.span.end.min(line.end).max(line.start) - line.start
+            label.span.start.max(indent) - line.start..label.span.end.min(line.end).max(line.start) - line.start
         })
         .filter(|span| !span.is_empty())
         .collect();
@@ -86,7 +111,8 @@ fn draw(html: &mut Html, source: &str, line: Range<usize>, labels: &[&Label]) {
         at = span.end.max(at);
     }
     html.text(&text::fitted(said.get(at..).unwrap_or_default(), LINE));
-    for label in labels.iter().filter(|label| !label.text.is_empty()) {
+    let begins = |label: &&&Label| label.span.start >= line.start && !label.text.is_empty();
+    for label in labels.iter().filter(begins) {
         html.text("  ");
         html.line("span", "why", &format!("← {}", text::fitted(&label.text, LINE)));
     }
@@ -111,6 +137,24 @@ impl Lines {
         self.0.partition_point(|line| line.start <= offset).saturating_sub(1)
     }
 
+    /// The first and the last line of the row that begins at `begins`: what is indented further belongs to it, and the
+    /// key above a value that begins a line of its own.
+    fn row(&self, text: &str, begins: &Range<usize>) -> (usize, usize) {
+        let said = |line: usize| text.get(self.range(line)).unwrap_or_default();
+        let indent = |line: usize| said(line).len() - said(line).trim_start().len();
+        let is_written = |line: &usize| !matches!(said(*line).trim_start().chars().next(), None | Some('#'));
+        let own = self.at(begins.start);
+        let is_value = self.range(own).start + indent(own) == begins.start && !said(own)[indent(own)..].contains(": {");
+        let above = (0..own).rev().filter(is_written).find(|line| indent(*line) < indent(own));
+        let first =
+            match above.filter(|above| is_value && begins.end > self.range(own).end && said(*above).ends_with(':')) {
+                Some(above) => above,
+                None => own,
+            };
+        let within = (first + 1..self.0.len()).take_while(|line| !is_written(line) || indent(*line) > indent(first));
+        (first, within.filter(is_written).last().unwrap_or(first).max(self.at(begins.end.max(1) - 1)))
+    }
+
     fn range(&self, line: usize) -> Range<usize> {
         self.0.get(line).cloned().unwrap_or_default()
     }
@@ -133,6 +177,31 @@ mod tests {
             assert!(page.contains(part), "{part}: {page}");
         }
         assert_eq!(underlined(&source, &[], 1), Html::default());
+    }
+
+    #[test]
+    fn a_row_is_shown_whole_and_what_follows_is_not() {
+        let rules = "classify:\n  - rule: a\n    when: { kind: x }\n\n    verdict: v\n  # of b\n  - { rule: b }\n";
+        let source = Source::whole("p.yaml", rules);
+        let (name, when) = (rules.find("a\n").unwrap(), rules.find("{ kind").unwrap());
+        let label = Label { span: when..when + 11, text: "gave `v`".to_owned() };
+        let page = format!("{:?}", row(&source, &(name..name + 1), &[label]));
+        for part in ["p.yaml:2-5", "- rule: a", "when: <mark>{ kind: x }</mark>", "verdict: v"] {
+            assert!(page.contains(part), "{part}: {page}");
+        }
+        assert!(!page.contains("rule: b") && !page.contains("of b") && !page.contains("classify"), "{page}");
+    }
+
+    #[test]
+    fn a_part_whose_value_begins_a_line_is_shown_with_its_name() {
+        let text = "budget:\n  tool_calls: 3\n  counts: attempts\nlimits: { max_attempts: 4 }\n";
+        let source = Source::whole("p.yaml", text);
+        let value = text.find("tool_calls").unwrap()..text.find("limits").unwrap() - 1;
+        let page = format!("{:?}", row(&source, &value, &[]));
+        assert!(page.contains("p.yaml:1-3") && page.contains("budget:") && !page.contains("limits"), "{page}");
+        let limit = text.find("4 }").unwrap();
+        let page = format!("{:?}", row(&source, &(limit..limit + 1), &[]));
+        assert!(page.contains("p.yaml:4") && !page.contains("budget:"), "{page}");
     }
 
     #[test]

@@ -50,11 +50,13 @@ impl Table {
         self.push(&row);
     }
 
-    /// A line of a timeline: when, what in the class `tone`, and what the ledger booked, if that has a column.
-    pub fn timeline(&mut self, class: &str, at: &str, tone: &str, said: &str, ledger: Option<&str>) {
+    /// A line of a timeline: when, if that has a column, what in the class `tone`, and what the ledger booked, if that has a column.
+    pub fn timeline(&mut self, class: &str, at: Option<&str>, tone: &str, said: &str, ledger: Option<&str>) {
         let row = Html::of(|html| {
             html.element("tr", class, |html| {
-                html.line("td", "at", at);
+                if let Some(at) = at {
+                    html.line("td", "at", at);
+                }
                 html.line("td", tone, said);
                 if let Some(ledger) = ledger {
                     html.line("td", "ledger", ledger);
