@@ -3,6 +3,7 @@
 mod assess;
 mod body;
 mod details;
+mod exit;
 mod held;
 mod kinds;
 mod patterns;

@@ -156,6 +156,10 @@ const TEXTS: &[(&str, &[&str])] = &[
             "工具错误：城市不存在",
             "Помилка: файл відсутній",
             "Erro: pedido inexistente",
+            "[Erro ao executar adicione_tarefas: o título falta]",
+            "Lỗi khi cào bằng Playwright: không có trình duyệt",
+            "Fehler beim Lesen der Datei: kein Zugriff",
+            "Processing -File 'a.sh' is no script.\n\n⚠️ Exit code: 4294770688\n\nWorkspace:\n  a.sh",
             "bash: fly: command not found",
         ],
     ),
@@ -255,6 +259,10 @@ fn ordinary_answers_are_no_failures() {
         "[错误处理] 如何捕获异常",
         "错误：3",
         "Erro médio: 0,3",
+        "Erro ao quadrado: 0,3",
+        "Fehler bei der Messung: 2 %",
+        "done\n\n⚠️ Exit code: 0",
+        "Run it. A code is shown:\nExit code: 2\nThat is the end of the chapter",
         "Blocked by rules of the road, a short film",
         "2 requests were blocked by policy today",
         "Ads blocked by filter today: 12",
@@ -793,4 +801,20 @@ fn an_id_beside_an_error_is_that_of_something_made_unless_the_error_names_it() {
     for made in [r#"{"error":"mail not sent","order_id":"789"}"#, r#"{"error":"only 7890 left","order_id":"789"}"#] {
         assert!(matches!(of_body(made), Assessment::Suspected(_)), "{made}");
     }
+}
+
+#[test]
+fn the_words_behind_a_label_in_another_language_name_the_kind() {
+    let kind = |text| {
+        let failed = ToolResult { flag: Some(true), body: Some(text), tool: Some("add_task"), ..ToolResult::default() };
+        failure_of(&failed).kind
+    };
+    for message in [
+        "[Erro ao executar add_task: add_task() missing 1 required positional argument: 'title']",
+        "Fehler: missing required field `title`",
+    ] {
+        assert_eq!(kind(message), "invalid_arguments", "{message}");
+    }
+    let other = "[Erro ao executar add_task: log_result() missing 1 required positional argument: 'id']";
+    assert_eq!(kind(other), "tool_error");
 }

@@ -5,12 +5,13 @@ use std::sync::LazyLock;
 
 use regex::{Regex, RegexSet};
 
+use super::exit::{marked_exit, trailer};
 use super::held::is_held;
 use super::program::{SHORT, complains, ends_in_error, is_reader, says_a_program, spoken};
 use super::{kinds, patterns, prose};
 
 /// Characters of a text that are examined.
-const EXAMINED: usize = 600;
+pub(super) const EXAMINED: usize = 600;
 /// Lines above which a text of a tool that reads is content, whatever it begins with.
 const READ_LINES: usize = 12;
 
@@ -75,11 +76,12 @@ const SURE: [&str; 34] = [
 ];
 
 /// Beginnings that report a failure, unless the text is a list, a log or a document.
-const LIKELY: [&str; 25] = [
+const LIKELY: [&str; 26] = [
     r"(?i)^error\s*:",
     r"(?i)^\[(mcp |tool )?(error|timeout|failed|failure|exception|fatal)\b|^error(\s*[:\[-]|\s*\((?-i:[A-Z0-9_ .-]+|code[^)\n]{0,40})\)|!)",
     // the word for an error as the label of a message, in other languages
     r"(?i)^(fehler|erreur|errore|erro|fout|hata|błąd|chyba|lỗi|kesalahan|ошибка|помилка|エラー|오류|خطأ)\s*[:：]\s*[^\s\d]|^[^\x00-\x7f\s]{0,6}(错误|錯誤|失败|失敗|异常|異常)\s*[:：]\s*[^\s\d]|^(\[|【)(错误|錯誤|失败|失敗|エラー|오류|ошибка|помилка|lỗi|fehler|erreur|errore|erro)(\]|】)\s*[^\s\d]",
+    r"(?i)^[\[【]?(erro (ao|na|no|em|durante)|error (al|en la|en el|durante)|erreur (lors|pendant|dans|durant)|fehler (beim|bei|im|während)|errore (durante|nel|nella|nell)|fout (bij|tijdens)|lỗi (khi|trong)|ошибка (при|во время)|помилка (при|під час)|błąd (podczas|przy)|chyba při|kesalahan (saat|ketika)) [^\n:：]{1,80}[:：]\s*[^\s\d]",
     r"(?i)^([a-z][\w.'-]* ){1,3}(error|failure|exception)( ?\(?[\w-]{1,20}\)?)?\s*:",
     r"(?i)^([a-z][\w.'-]* ){1,2}(error|exception|failure) (in|at|during|while|from|for|on|near) [^:\n]{1,80}:\s",
     r"(?i)^(the |your |this )?(api key|token|credentials?|password|signature|session)( \S+)? (is |was |are )?(not valid|invalid|expired|revoked|missing|incorrect|not recognized)\b",
@@ -207,7 +209,7 @@ fn inspect_start<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>> {
             Content::Document => None,
         };
     }
-    if let Some(code) = trailer(text) {
+    if let Some(code) = trailer(text).or_else(|| marked_exit(text, tool)) {
         return sign(code);
     }
     if !short {
@@ -266,33 +268,6 @@ fn is_named_unknown(text: &str, tool: Option<&str>) -> bool {
     let rest =
         ["Unknown action ", "Unknown tool ", "Unknown function "].iter().find_map(|head| text.strip_prefix(head));
     rest.is_some_and(|name| tool.is_some_and(|tool| name.trim_matches(['\'', '"', '`', '.']) == tool))
-}
-
-/// The exit code of a command in the frame that some programs put around its output; `true`: it failed for sure.
-fn trailer(text: &str) -> Option<bool> {
-    static FRAME: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        patterns::one(
-            r"(?im)^(?:\[?(?:the )?(?:command|process) (?:finished|completed|exited) with (?:exit )?code (-?\d+)|(?:process )?exit(?:ed)?(?: with)?(?: exit)? code:? (-?\d+))[\].]*\s*$",
-        )
-    });
-    let framed = text.starts_with("Command: ")
-        || text.starts_with("Chunk ID: ")
-        || text.starts_with("Wall time: ")
-        || text.starts_with("Output: ");
-    let head = framed.then(|| cut(text, EXAMINED));
-    let tail = text.len().checked_sub(200).map_or(text, |at| text.get(ceil(text, at)..).unwrap_or(text));
-    let tail_only =
-        tail.lines().rev().find(|line| !line.trim().is_empty()).filter(|line| line.starts_with('[') || framed);
-    let found = head.into_iter().chain(tail_only).chain(framed.then_some(tail)).find_map(|part| {
-        let code = FRAME.as_ref()?.captures(part)?;
-        code.get(1).or_else(|| code.get(2))?.as_str().parse::<i64>().ok()
-    })?;
-    match found {
-        0 => None,
-        // Programs such as `grep` end with 1 if they find nothing.
-        1 => Some(text.len() > 120),
-        _ => Some(true),
-    }
 }
 
 /// What a text that begins like a failure is.
@@ -384,6 +359,8 @@ static FRAMES: LazyLock<Option<Regex>> = LazyLock::new(|| {
         | <(?:tool_use_error|tool_call_error|tool_error|error)>
         | (?i:\[?error\]?)\s*[:!-]\s*
         | (?i:error\s+(?:executing|calling|running|invoking)(?:\s+(?:the|mcp))?(?:\s+(?:tool|function))?)\s*['"`]?[\w.:/-]*['"`]?\s*[:-]\s*
+        | \[?(?i:erro\s+ao\s+(?:executar|chamar)|error\s+al\s+(?:ejecutar|llamar)|erreur\s+lors\s+de\s+l['’](?:exécution|appel)|fehler\s+beim\s+(?:ausführen|aufruf)|ошибка\s+при\s+(?:выполнении|вызове)|lỗi\s+khi\s+(?:chạy|gọi))[^:\n]{0,60}:\s*
+        | (?i:erro|fehler|erreur|errore|ошибка|помилка|lỗi|错误)\s*[:：]\s*
         | (?i:mcp\s+error):?\s*(?P<rpc>-?\d+)?\s*:?\s*
         | (?i:(?:tool|function)\s+(?:execution|call|invocation)?\s*(?:failed|error)(?:\s+for\s+\S+)?)\s*[:-]\s*
         | (?i:error\s+code:?)\s+(?P<code>[45]\d\d)\s*[-:]\s*
@@ -489,7 +466,7 @@ pub(super) fn cut(text: &str, bytes: usize) -> &str {
     text.get(..end).unwrap_or(text)
 }
 
-fn ceil(text: &str, mut at: usize) -> usize {
+pub(super) fn ceil(text: &str, mut at: usize) -> usize {
     while !text.is_char_boundary(at) {
         at += 1;
     }
