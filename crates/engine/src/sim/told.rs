@@ -53,6 +53,10 @@ pub(super) fn derive(
 ) {
     let mut told = std::mem::take(&mut record.told);
     told.clear();
+    if !record.outcomes.iter().any(|outcome| is_told(outcome.kind)) {
+        record.told = told;
+        return; // most calls of a trace
+    }
     for (n, (call, outcome)) in calls.iter().zip(&record.outcomes).enumerate() {
         let (id, error) = (CallId::at(n), outcome.last_error.and_then(|error| record.error(error)));
         let against = || Against {
@@ -122,7 +126,7 @@ pub(super) fn of_events<'e>(
     events: impl IntoIterator<Item = &'e DecisionEvent>,
 ) -> Option<Told> {
     if !is_told(outcome.kind) {
-        return None; // most calls of a trace
+        return None;
     }
     let against = against();
     let (mut verdict, mut suppressed, mut refused_until, mut last) = (None, false, None, AttemptNo::FIRST);
