@@ -121,6 +121,8 @@ mod tests {
             ("quota_exhausted", NotApplied, "escalate_to_human"),
             ("user_rejected", NotApplied, "deprecate_tool_call"),
             ("approval_unanswered", Unknown, "escalate_to_human"),
+            ("target_missing", Unknown, "deprecate_tool_call"),
+            ("program_failed", Unknown, "deprecate_tool_call"),
             ("unclassified", Unknown, "escalate_to_human"),
         ];
         assert_eq!(table, expected);

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use super::assess::Found;
 use super::details::Details;
 use super::printed::{printed_message, printed_result};
-use super::{kinds, prose, text};
+use super::{exit, kinds, prose, text};
 use crate::json;
 use crate::json::Fields;
 use crate::python;
@@ -180,6 +180,9 @@ fn inspect_text(body: &str, tool: Option<&str>, depth: usize) -> Option<Found> {
             details.message = inner.message;
         }
     }
+    if exit::says_nonzero(trimmed, tool) {
+        details = details.named(exit::NONZERO_EXIT);
+    }
     Some(Found { evidence: Evidence::Text, sure: sign.sure, details })
 }
 
@@ -317,12 +320,10 @@ fn structure(fields: &Fields<'_>) -> Option<Found> {
     if let Some(exit) = exit_code(fields).filter(|exit| *exit != 0) {
         // Programs such as `grep` and `diff` end with 1 if they find nothing.
         let silent = exit == 1 && get("stderr").is_none() && get("stdout").is_none() && get("output").is_none();
-        return Some(found(!silent, whole()));
+        return Some(found(!silent, whole().named(exit::NONZERO_EXIT)));
     }
     if flag("timed_out") == Some(true) || flag("timedOut") == Some(true) {
-        let mut details = whole();
-        details.names.push("timeout".into());
-        return Some(found(true, details));
+        return Some(found(true, whole().named("timeout")));
     }
     if let Some(status) = text("status").or_else(|| text("outcome")) {
         let failed = matches!(

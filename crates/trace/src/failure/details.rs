@@ -93,6 +93,12 @@ impl Details {
         details
     }
 
+    /// These details, with one more name.
+    pub(super) fn named(mut self, name: &str) -> Details {
+        self.names.push(name.to_owned());
+        self
+    }
+
     /// These details; `other` adds what they lack.
     pub(super) fn or(mut self, other: Details) -> Details {
         if self.message.trim().is_empty() {

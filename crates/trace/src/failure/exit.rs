@@ -8,6 +8,19 @@ use super::patterns;
 use super::program::is_reader;
 use super::text::{EXAMINED, ceil, cut};
 
+/// The error code of a failure that nothing but the exit code of a program tells: what the program did before stays done.
+pub(super) const NONZERO_EXIT: &str = "nonzero_exit";
+
+/// A text that begins with an exit code other than 0.
+pub(super) const AT_START: &str = r"(?i)^((the )?(process|command|script|program|shell|task) )?(exited|exit|finished|completed|failed|terminated|returned)( with)?( non-zero)?( exit)? (code|status)[: ]+(\d*[1-9]\d*|-\d+)\b|^exit [1-9]\d*\s*(\n|$)|^command '.{1,200}' returned non-zero";
+
+/// Whether a text says, at its start or behind an output, that a program ended with another exit code than 0.
+pub(super) fn says_nonzero(text: &str, tool: Option<&str>) -> bool {
+    static START: LazyLock<Option<Regex>> = LazyLock::new(|| patterns::one(AT_START));
+    let starts = START.as_ref().is_some_and(|start| start.is_match(cut(text, EXAMINED)));
+    starts || trailer(text).is_some() || marked_exit(text, tool).is_some()
+}
+
 /// The exit code of a command in the frame that some programs put around its output; `true`: it failed for sure.
 pub(super) fn trailer(text: &str) -> Option<bool> {
     static FRAME: LazyLock<Option<Regex>> = LazyLock::new(|| {

@@ -58,6 +58,10 @@ const TEXTS: &[(&str, &[&str])] = &[
         "403_forbidden",
         &[
             "403 Forbidden: agents may not close tickets",
+            "Error: Auto-blocked (timeout)",
+            "Error: Unmatched action blocked (non-interactive mode)",
+            "Error: Only SELECT queries are allowed. No INSERT.",
+            "Error: scope not in agent's registered permissions",
             "PermissionError: [Errno 13] Permission denied: 'a'",
             "Path blocked by rule: ~/a/**",
             "The command was denied by the sandbox policy.",
@@ -130,6 +134,7 @@ const TEXTS: &[(&str, &[&str])] = &[
             "The user doesn't want to proceed with this tool use. The tool use was rejected.",
             "Permission to use mcp__a__b has been rejected. Rejection message: no.",
             "exec command rejected by user",
+            "Error: you declined this",
             "Tool execution was not approved.",
         ],
     ),
@@ -164,6 +169,27 @@ const TEXTS: &[(&str, &[&str])] = &[
         ],
     ),
 ];
+
+#[test]
+fn a_failure_that_only_an_exit_code_tells_has_a_code_of_its_own() {
+    for body in [
+        "Exit code 2\nboom",
+        "Process exited with code 2",
+        "Command '['make']' returned non-zero exit status 2.",
+        "Building.\n\n⚠️ Exit code: 4\n\nWorkspace:\n  a.sh",
+        "[the long output of a build that says nothing by itself]\n[The command completed with exit code 2.]",
+        r#"{"exit_code":2,"stdout":"","stderr":"table not found"}"#,
+        r#"{"output":"boom","metadata":{"exit_code":127}}"#,
+    ] {
+        let failure = failure(body);
+        assert_eq!((&*failure.kind, failure.code.as_deref()), ("tool_error", Some("nonzero_exit")), "{body}");
+    }
+    for body in ["Error: the build had exit code 2", "Failed to push", r#"{"error":"the exit code was 2"}"#] {
+        assert_eq!(failure(body).code.as_deref(), None, "{body}");
+    }
+    let named = failure(r#"{"error":{"code":"E_BUILD","message":"no"},"exit_code":2}"#);
+    assert_eq!(named.code.as_deref(), Some("E_BUILD"), "the source names it");
+}
 
 #[test]
 fn the_start_of_a_text_tells_a_failure_and_its_kind() {

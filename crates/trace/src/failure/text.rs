@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::{Regex, RegexSet};
 
-use super::exit::{marked_exit, trailer};
+use super::exit::{AT_START, marked_exit, trailer};
 use super::held::is_held;
 use super::program::{SHORT, complains, ends_in_error, is_reader, says_a_program, spoken};
 use super::{kinds, patterns, prose};
@@ -55,8 +55,8 @@ const SURE: [&str; 34] = [
     r"(?i)^[45]\d\d: [a-z]|^(response|got|received|returned|http)( an?| the| http)? (status|code|response)( code)?:? [45]\d\d\b|^error code: [45]\d\d\b|^(status|status code|response status)[: ]+[45]\d\d\b",
     r"(?i)^[45]\d\d[ :,-]+(bad request|unauthorized|payment required|forbidden|not found|method not allowed|request timeout|conflict|gone|precondition|payload|request entity|unprocessable|too many|internal server|not implemented|bad gateway|service (temporarily )?unavailable|gateway time|server error|client error|error\b|\{)",
     // shells and build tools
-    r"(?i)^((the )?(process|command|script|program|shell|task) )?(exited|exit|finished|completed|failed|terminated|returned)( with)?( non-zero)?( exit)? (code|status)[: ]+(\d*[1-9]\d*|-\d+)\b",
-    r"(?i)^command failed( with| \(exit|:)|^command '.{1,200}' returned non-zero|^command timed out\b",
+    AT_START,
+    r"(?i)^command failed( with| \(exit|:)|^command timed out\b",
     r"^(/(usr/)?bin/)?(ba|z|da|k)?sh: [^\n]*(not found|No such file|Permission denied|error|cannot)|^error\[E\d{4}\]|^(npm|yarn|pnpm) (ERR!|error) |^zsh: ",
     r"^[\w./-]{1,40}: [^\n]{0,200}: (No such file or directory|Permission denied|Is a directory|Not a directory|command not found|Operation not permitted|Connection refused)",
     r"^\(\d{4}, ['\x22]|^\(error\) |^(WRONGTYPE|NOAUTH|NOSCRIPT|ERR|READONLY|OOM|BUSY|MISCONF) \w",
@@ -64,7 +64,7 @@ const SURE: [&str; 34] = [
     r"(?i)^(no healthy upstream|build failed\b|this model's maximum context length|(sorry|oops)\b[^\n]{0,80}\b(error occurred|went wrong|failed|could not|couldn't|unable))",
     r"(?i)^an error occurred \(\w+\) when calling the \w+ operation",
     r"(?i)^(<!doctype[^>\n]{0,200}>)?\s*<html[^>\n]{0,200}>\s*<head>\s*(<meta[^>\n]{0,200}>\s*)?<title>\s*(error\b|[45]\d\d\b|forbidden|not found|unauthorized|bad gateway|bad request|service unavailable|internal server error|access denied|too many requests)",
-    r"(?i)^<httperror [45]\d\d\b|^net::err_|^e: (unable|could|failed|package|the)\b|^error [a-z]{1,6}\d{2,6}:|^exit [1-9]\d*\s*(\n|$)",
+    r"(?i)^<httperror [45]\d\d\b|^net::err_|^e: (unable|could|failed|package|the)\b|^error [a-z]{1,6}\d{2,6}:",
     // compilers and notebooks: a place, then an error
     r"^[\w./\\-]{1,200}(\(\d+,\d+\)|:\d+(:\d+)?): (fatal )?error\b|^-{20,}\n\w+(Error|Exception)\s+Traceback",
     // databases, mail and Azure: a number or name of the vendor before the words

@@ -21,7 +21,7 @@ const CLAUSE: usize = 160;
 const STARTS: [(&str, &str); 14] = [
     (
         REJECTED,
-        r"(?i)^(the user (doesn't|does not|didn't) want to (proceed|take this action)|user (has )?(rejected|denied|declined|refused|cancell?ed)|user blocked( \(| the | this |$)|(the )?(tool|tool use|tool call|action|operation|command|exec command|patch|request) (was |were )?(rejected|denied|declined|cancell?ed) by (the )?user|(tool execution|execution|tool call) (was )?(not approved|denied)|permission to use \S+ (with command .{0,120} )?has been (rejected|denied)|rejected by user|denied by user)",
+        r"(?i)^(the user (doesn't|does not|didn't) want to (proceed|take this action)|user (has )?(rejected|denied|declined|refused|cancell?ed)|you (have )?(rejected|denied|declined) (this|it|the|that)\b|user blocked( \(| the | this |$)|(the )?(tool|tool use|tool call|action|operation|command|exec command|patch|request) (was |were )?(rejected|denied|declined|cancell?ed) by (the )?user|(tool execution|execution|tool call) (was )?(not approved|denied)|permission to use \S+ (with command .{0,120} )?has been (rejected|denied)|rejected by user|denied by user)",
     ),
     (
         UNKNOWN_TOOL,
@@ -49,7 +49,7 @@ const STARTS: [(&str, &str); 14] = [
     ),
     (
         FORBIDDEN,
-        r"(?i)^(403\b|forbidden|(\w+ ){0,3}(is |was )?(blocked|denied|disallowed|not allowed|not permitted|forbidden|prohibited) (by|under) (an? |the |your |our )?([\w-]+ ){0,2}(rules?|policy|policies|firewall|guardrails?|filters?|hooks?|sandbox|allowlist|denylist|blocklist)\b|(write |read )?(path|command|tool|tool call|action|request|url|domain|access|operation) (blocked|denied):|(hard|auto)-(blocked|denied)\b(: | by)|(\w+: )?permission (to [^:]{1,120} )?(is |was |has been )?denied|access( to [^:]{1,120})? (is |was |has been )?(denied|forbidden)|not (authorized|permitted|allowed) to|(you|user) (do|does)(n't| not) have (the )?(\w+ )?(permission|access)|insufficient (permissions?|privileges|scope)|operation not permitted|eacces|eperm|[^:\n]{1,80}: permission denied)",
+        r"(?i)^(403\b|forbidden|(\w+ ){0,3}(is |was )?(blocked|denied|disallowed|not allowed|not permitted|forbidden|prohibited) (by|under) (an? |the |your |our )?([\w-]+ ){0,2}(rules?|policy|policies|firewall|guardrails?|filters?|hooks?|sandbox|allowlist|denylist|blocklist)\b|(write |read )?(path|command|tool|tool call|action|request|url|domain|access|operation) (blocked|denied):|((hard|auto)-|(\w+ ){0,2}(action|command|tool|tool call|request) )(blocked|denied)\b(: | by | \()|only (\w+ ){1,3}(is|are) (allowed|permitted)\b|(scope|tool|command|path) not in (the |this )?([\w'-]+ ){0,3}(permissions?|allowlist|whitelist|scopes?)\b|(\w+: )?permission (to [^:]{1,120} )?(is |was |has been )?denied|access( to [^:]{1,120})? (is |was |has been )?(denied|forbidden)|not (authorized|permitted|allowed) to|(you|user) (do|does)(n't| not) have (the )?(\w+ )?(permission|access)|insufficient (permissions?|privileges|scope)|operation not permitted|eacces|eperm|[^:\n]{1,80}: permission denied)",
     ),
     (
         NOT_FOUND,
