@@ -229,7 +229,8 @@ fn history_and_next_tell_what_was_valid_and_what_a_call_would_get() {
 #[test]
 fn a_draft_of_a_recording_refuses_nothing_of_it_and_a_dropped_edge_is_refused() {
     let place = place();
-    let steps = [("take_order", None), ("pay card", None), ("pay card", Some("declined")), ("make", None)];
+    let declined = ("pay card", Some("declined"));
+    let steps = [("take_order", None), ("pay card", None), declined, declined, ("make", None)];
     let each = steps
         .into_iter()
         .zip(1_u64..)
@@ -244,7 +245,10 @@ fn a_draft_of_a_recording_refuses_nothing_of_it_and_a_dropped_edge_is_refused() 
     assert!(calls.iter().all(|call| call["outcome"] != "refused"), "{calls:?}");
     place.write("narrow.yaml", format!("{head}{}", draft.replace("      - make   # 1 run\n", "")));
     let (calls, _) = replayed(&place, "d.jsonl", "narrow.yaml");
-    assert_eq!(calls[3]["why"], "invalid_transition", "{draft}");
+    assert_eq!(calls[4]["why"], "invalid_transition", "{draft}");
+    place.write("declared.yaml", format!("{head}{draft}tools: {{ pay card: {{ access: write, timeout_ms: 9 }} }}\n"));
+    let (calls, _) = replayed(&place, "d.jsonl", "declared.yaml");
+    assert_eq!(calls[3]["why"], "invalid_transition", "someone says that it writes, and it may have");
 }
 
 #[test]

@@ -85,6 +85,7 @@ impl Driver {
             access: tool.access,
             idempotent: tool.idempotent,
             repeatable: tool.repeatable,
+            declared: true,
             server: new.server,
             breaker: self.plan.playbook.breaker_id(DEFAULT_BREAKER),
             run: RunId(0),

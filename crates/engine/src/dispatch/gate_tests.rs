@@ -202,6 +202,18 @@ fn an_answer_withholds_its_action_while_its_effect_is_unknown_and_a_refusal_does
         late(&mut run, 1, true, true);
         assert_eq!(at(&run).withheld, [PAY], "it was answered: its late failure ends nothing");
     }
+    let assumed = |response| {
+        let mut run = gated();
+        done(&mut run, 0, ORDER);
+        run.call(1, CallFacts { declared: false, ..of(PAY) });
+        run.answer(1, 1, response);
+        run
+    };
+    assert_eq!(at(&assumed(of_unknown_effect)).withheld, [], "nobody says that it writes");
+    let mut run = assumed(failed(TIMEOUT));
+    assert_eq!(at(&run).withheld, [PAY], "it may still be at work");
+    late(&mut run, 1, true, true);
+    assert_eq!(at(&run).withheld, []);
 }
 
 #[test]

@@ -89,7 +89,9 @@ impl Transition<'_> {
         let Some(graph) = &self.playbook.graph else { return };
         let (call, facts) = (self.call, self.state().facts);
         let state = self.state();
-        let may_act = outcome.attempts > 0 && (!state.at_work.is_empty() || state.is_unknown);
+        // On assumed facts, every failed read would withhold its action as a write that may have acted.
+        let may_have_acted = state.is_unknown && facts.declared;
+        let may_act = outcome.attempts > 0 && (!state.at_work.is_empty() || may_have_acted);
         if let Some(id) = self.action().filter(|_| may_act) {
             if self.retry_guard().is_some() {
                 self.shared().gate.withhold(facts.run, id, None);
@@ -117,7 +119,7 @@ impl Transition<'_> {
         let state = self.state();
         let run = state.facts.run;
         state.at_work.retain(|at_work| *at_work != attempt);
-        if !state.at_work.is_empty() || state.is_unknown {
+        if !state.at_work.is_empty() || state.is_unknown && state.facts.declared {
             return;
         }
         if let Some(action) = state.withholds.take()
