@@ -77,3 +77,59 @@ fn every_fixture_replays_from_its_recording_to_the_same_events() {
     }
     assert!(different.is_empty() && runs > 0, "of {runs} runs\n{}", different.join("\n"));
 }
+
+/// A playbook with a graph, an action with steps, and a tool that looks at its arguments.
+const SHOP: &str = "format: playbook/1
+name: shop
+verdicts: { timed_out: { means: no answer, effect: unknown, then: { deprecate_tool_call: { reason: slow } } } }
+classify: [{ rule: timeout, when: { kind: timeout }, verdict: timed_out }]
+default_queue: q
+queues: [q]
+tools:
+  find: { access: read }
+  post: { access: write }
+  pay: { access: write, schema: { type: object, properties: { x: { type: integer } } } }
+actions: { ship: { steps: [{ id: find, tool: find }, { id: post, tool: post }] }, pay: {} }
+graph: { entry: [ship, pay], next: { ship: [], pay: [ship] } }
+";
+
+/// The recorded run of a fixture of the shop, which has to replay to the same events.
+fn recorded_in_the_shop(calls: &str, upstream: &str) -> String {
+    let loaded = playbook::parse(Source::whole("shop", SHOP)).unwrap_or_else(|report| panic!("{report}"));
+    let plan = Plan::new(loaded.playbook, &Tools::default());
+    let text = format!(
+        "format: fixture/1\ntitle: t\nplaybooks: [shop]\ncalls: {{ {calls} }}\nupstream: {{ {upstream} }}\nexpect: {{ shop: {{ sends: 0 }} }}\n"
+    );
+    let fixture = fixture::parse(Source::whole("f", text)).unwrap_or_else(|report| panic!("{report}"));
+    let (trace, compared) = compared(&plan, &fixture, 1);
+    assert_eq!(compared.differences, [], "{trace}");
+    trace
+}
+
+#[test]
+fn an_action_with_steps_stands_before_the_call_that_was_made_after_it_at_the_same_time() {
+    let steps = "steps: { find: [{ ok: {}, latency_ms: 10 }], post: [{ ok: {}, latency_ms: 10 }] }";
+    let pay = "pay: [{ ok: {}, latency_ms: 10 }]";
+    let trace =
+        recorded_in_the_shop("ship: { action: ship }, pay: { tool: pay }", &format!("ship: {{ {steps} }}, {pay}"));
+    assert!(trace.find(r#""tool":"ship""#) < trace.find(r#""tool":"pay""#), "{trace}");
+    assert!(trace.contains(r#""why":"invalid_transition""#), "the shipped order is not paid: {trace}");
+    // An action that waits at the gate makes its steps when it has its turn, and not later.
+    let trace =
+        recorded_in_the_shop("pay: { tool: pay }, ship: { action: ship }", &format!("{pay}, ship: {{ {steps} }}"));
+    assert!(trace.contains(r#""call_id":"ship/post","at_ms":20"#), "{trace}");
+}
+
+#[test]
+fn a_key_of_a_call_that_was_never_sent_is_free() {
+    let calls = "a: { tool: pay, args: { x: a }, idempotency_key: k }, \
+                 b: { tool: pay, args: { x: 1 }, idempotency_key: k, at_ms: 100 }";
+    let trace = recorded_in_the_shop(calls, "b: [{ ok: {}, latency_ms: 1 }]");
+    assert!(trace.contains(r#""outcome":"succeeded","effect":"applied""#), "{trace}");
+}
+
+#[test]
+fn nothing_comes_late_of_an_answer_that_is_missing() {
+    let trace = recorded_in_the_shop("c: { tool: pay, at_ms: 50, cancel_at_ms: 50 }", "");
+    assert!(trace.contains(r#""outcome":"cancelled""#) && !trace.contains("late_answer"), "{trace}");
+}

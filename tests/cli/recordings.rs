@@ -227,7 +227,8 @@ fn decisions_and_cancellations_that_cannot_have_happened_are_refused_where_they_
     let cancel = r#"{"type":"cancel","run_id":"r","call_id":"c","at_ms":9000}"#;
     let late =
         r#"{"type":"tool_result","run_id":"r","call_id":"c","attempt":9,"at_ms":1200,"status":"ok","answers":"late"}"#;
-    let decided = r#"{"type":"decision","run_id":"r","call_id":"c","at_ms":1000,"event":"attempt_started"}"#;
+    let decided =
+        r#"{"type":"decision","run_id":"r","call_id":"c","at_ms":1000,"event":"attempt_started","attempt":1}"#;
     let replay = ["replay", "run.jsonl", "--playbook", "sharing.yaml"];
     for (line, said) in [
         (cancel.to_owned(), "the call was cancelled after its end"),

@@ -70,6 +70,8 @@ pub struct RecordedDispatch {
     pub cancelled: Option<(Instant, u64)>,
     /// When it ended, and the line that says so.
     pub ended: Option<(Instant, u64)>,
+    /// Whether the decisions have an attempt.
+    pub was_sent: bool,
     /// The decisions, each with its line: JSON objects, as they are recorded.
     pub decisions: Vec<(u64, Box<str>)>,
     /// What decided them, if the trace says so.

@@ -124,6 +124,8 @@ pub(super) struct EventLoop {
     later: Vec<LaterStart>,
     /// Calls that had ended before their last event; the caller takes them.
     pub quiet: Vec<CallId>,
+    /// When each action with steps was made, and how many events there were before.
+    pub actions: Vec<(CallId, Instant, usize)>,
 }
 
 impl EventLoop {
@@ -139,6 +141,7 @@ impl EventLoop {
         self.pending.clear();
         self.later.clear();
         self.quiet.clear();
+        self.actions.clear();
     }
 
     /// Adds the start of a call, which gets the next id if it has none. Calls with the same start time start in the order
@@ -225,6 +228,9 @@ impl EventLoop {
                 self.add_cancel(at, call);
             }
             let known = self.buffer.events.len();
+            if let Input::Call(call, CallFacts { steps: 1.., .. }) = input {
+                self.actions.push((call, now, known));
+            }
             self.machine.handle_input(&plan.playbook, now, input, &mut self.buffer);
             if !self.later.is_empty() {
                 self.start_later(known);

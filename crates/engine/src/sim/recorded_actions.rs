@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use super::active_calls::ActiveCall;
+use super::pace::Pace;
 use super::plan::Plan;
 use super::record::SimulationRecord;
 use super::step_acts::{StepAct, StepCall, unknown_steps};
@@ -22,6 +23,7 @@ const MOST_ACTED: usize = 65_536;
 /// The actions of a session that may get more steps.
 #[derive(Debug, Default)]
 pub(super) struct RecordedActions {
+    pace: Pace,
     /// By the number of their calls.
     known: BTreeMap<u64, RecordedAction>,
     /// The numbers by the hashes of their ids; the latest call with an id has it.
@@ -106,6 +108,11 @@ pub(super) enum Fed {
 }
 
 impl RecordedActions {
+    /// No actions yet.
+    pub(super) fn new(pace: Pace) -> RecordedActions {
+        RecordedActions { pace, ..RecordedActions::default() }
+    }
+
     /// An action is fed; `id` and `run` are hashes, and so is what identical actions share, and its key.
     pub(super) fn add(&mut self, id: u128, run: u128, (same, key): (u128, Option<u128>), call: &ActiveCall) {
         if self.known.len() >= MOST {
@@ -154,7 +161,7 @@ impl RecordedActions {
         };
         match action.waits.take_if(|turn| is_step(&call, turn)) {
             Some(turn) => {
-                let start = action.start(&call, turn.since);
+                let start = action.start(&call, turn.since, self.pace);
                 Fed::Starts(call, turn, start)
             }
             None => {
@@ -209,7 +216,7 @@ impl RecordedActions {
         let place = action.came.iter().position(|call| is_step(call, &turn));
         match place.and_then(|place| action.came.remove(place)) {
             Some(call) => {
-                let start = action.start(&call, turn.since);
+                let start = action.start(&call, turn.since, self.pace);
                 Asked::Came(call, start)
             }
             None if action.has_all => Asked::Missing,
@@ -303,8 +310,11 @@ impl RecordedAction {
         ActedBefore { number, name: self.name.clone(), key: self.key, is_keyed, act }
     }
 
-    /// When a step starts that has its turn since a moment: as long after it as recorded.
-    fn start(&mut self, call: &ActiveCall, since: Instant) -> Instant {
+    /// When a step starts that has its turn since a moment: as long after it as recorded, or at its recorded time.
+    fn start(&mut self, call: &ActiveCall, since: Instant, pace: Pace) -> Instant {
+        if pace == Pace::Recorded {
+            return call.call.at.map_or(since, |made| made.max(since)); // its action may have waited in the recording
+        }
         let gap = call.call.at.zip(self.last).map(|(made, last)| made.since(last)).unwrap_or_default();
         self.last = call.call.end().map(|(end, _)| end).or(call.call.at).or(self.last);
         since.plus(gap)

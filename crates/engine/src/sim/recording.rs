@@ -50,12 +50,12 @@ impl Recording {
             }
         });
         let mut calls: Vec<RecordedCall> = all.collect();
-        for (n, event) in record.events.iter().enumerate() {
-            let step = scenario.calls.get(event.call.index()).and_then(|call| call.step?.action);
-            if let Some(action) = step.and_then(|action| calls.get_mut(action.index())).filter(|call| call.at.is_none())
-            {
-                (action.at, action.place.line) = (Some(event.at), Recording::line(n) - LINES / 2 - 1);
+        for ((action, at, before), place) in simulator.actions().iter().zip(1..) {
+            if let Some(call) = calls.get_mut(action.index()) {
+                (call.at, call.place.line) = (Some(*at), *before as u64 * LINES + place); // behind the event before it
             }
+        }
+        for (n, event) in record.events.iter().enumerate() {
             if let Some(call) = calls.get_mut(event.call.index()) {
                 note(call, event, Recording::line(n));
             }
@@ -83,8 +83,8 @@ impl Recording {
     }
 }
 
-/// Lines between two events: for the call, its answer and its cancellation.
-const LINES: u64 = 4;
+/// Lines between two events: for actions, the call, its answer and its cancellation. A fixture has fewer actions than half.
+const LINES: u64 = 1 << 20;
 
 fn recorded_call(call: &ScenarioCall<'_>, written: Option<&FixtureCall>, dispatcher: Option<&str>) -> RecordedCall {
     let texts = CallTexts {

@@ -19,6 +19,7 @@ use super::names::SharedNames;
 use super::pace::{Pace, RecordedMoment, StartedCalls};
 use super::plan::Plan;
 use super::record::{CallTally, Errors, SimulationRecord};
+use super::recorded_actions::RecordedActions;
 use super::scenario::ScenarioCall;
 use super::session_call::SessionCall;
 use super::{step_acts, told};
@@ -70,7 +71,8 @@ pub struct FinishedCall {
 impl Session {
     /// A session without calls; `beyond` supplies missing answers.
     pub fn new(beyond: &MissingAnswerPolicy, pace: Pace) -> Session {
-        let cast = SessionCalls { beyond: beyond.clone(), ..SessionCalls::default() };
+        let actions = RecordedActions::new(pace);
+        let cast = SessionCalls { beyond: beyond.clone(), actions, ..SessionCalls::default() };
         Session { cast, pace, ..Session::default() }
     }
 
@@ -293,6 +295,7 @@ impl Session {
 
     /// Distributes the events to their calls, and closes calls that have ended.
     fn note(&mut self, plan: &Plan) {
+        self.event_loop.actions.clear();
         let mut ended = std::mem::take(&mut self.event_loop.quiet);
         let mut events = std::mem::take(&mut self.event_loop.buffer.events);
         let mut over = std::mem::take(&mut self.over);

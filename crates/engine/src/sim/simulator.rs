@@ -109,6 +109,11 @@ impl Simulator {
         &self.record
     }
 
+    /// When each action with steps was made in the latest simulation, and how many events there were before, in their order.
+    pub(super) fn actions(&self) -> &[(CallId, Instant, usize)] {
+        &self.event_loop.actions
+    }
+
     /// The record of the latest simulation.
     pub fn record(&self) -> &SimulationRecord {
         &self.record

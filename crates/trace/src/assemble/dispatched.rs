@@ -43,6 +43,10 @@ pub fn note(
     match what {
         DispatchWhat::Cancelled => drop(dispatch.cancelled.get_or_insert((at, line))),
         DispatchWhat::Decided => dispatch.decisions.push((line, text.trim().into())),
+        DispatchWhat::Sent => {
+            dispatch.was_sent = true;
+            dispatch.decisions.push((line, text.trim().into()));
+        }
         DispatchWhat::Ended => {
             dispatch.ended.get_or_insert((at, line));
             dispatch.decisions.push((line, text.trim().into()));

@@ -11,7 +11,7 @@ use foldhash::fast::FixedState;
 use super::writes::moment_of;
 use crate::call::CallBuilder;
 use crate::hash::half;
-use playproof_engine::call::{AnswerTo, RecordedAnswer, Reply};
+use playproof_engine::call::{AnswerTo, RecordedAnswer, RecordedCall, RecordedDispatch, Reply};
 use playproof_engine::classify::{reads_as_processed, reads_as_refusal};
 use playproof_engine::event::{ErrorFacts, KeyHistory};
 use playproof_engine::sim::Moment;
@@ -35,6 +35,8 @@ struct FirstUse {
     at: u64,
     /// How the calls with it ended that have closed.
     ended: KeyHistory,
+    /// Whether it has used the key: a dispatcher that refused it sent nothing.
+    was_sent: bool,
 }
 
 /// In `at`: the time is not known.
@@ -44,12 +46,19 @@ impl FirstUses {
     /// Notes a call with a key, in the order of the lines.
     pub(crate) fn note(&mut self, built: &CallBuilder) {
         let at = built.call.at.map_or(NO_TIME, Instant::as_micros);
-        let new = FirstUse { input: built.call.place.input, args: mark(built), at, ended: KeyHistory::Unknown };
+        let new = FirstUse {
+            input: built.call.place.input,
+            args: mark(built),
+            at,
+            ended: KeyHistory::Unknown,
+            was_sent: true,
+        };
         match self.uses.entry(half(built.hashes.key)) {
             Entry::Vacant(none) => drop(none.insert(new)),
             Entry::Occupied(mut known) => {
                 let first = known.get_mut();
-                if first.input == new.input && first.at != NO_TIME && new.at < first.at {
+                let is_earlier = first.input == new.input && first.at != NO_TIME && new.at < first.at;
+                if is_earlier || !first.was_sent {
                     *first = FirstUse { ended: first.ended, ..new };
                 }
             }
@@ -64,6 +73,13 @@ impl FirstUses {
         }
         built.call.key_is_reversed = self.is_reversed_before(built);
         if let Some(first) = self.uses.get_mut(&half(built.hashes.key)) {
+            if was_never_sent(&built.call) {
+                first.was_sent &= first.args != mark(built);
+                return;
+            }
+            if !first.was_sent {
+                (first.args, first.was_sent) = (mark(built), true); // the first that did
+            }
             built.call.key_is_reused = first.args != mark(built);
             built.call.key_history = first.note_end(built);
         }
@@ -107,6 +123,12 @@ impl FirstUse {
         };
         before
     }
+}
+
+/// Whether its dispatcher says how the call ended, and of no attempt.
+fn was_never_sent(call: &RecordedCall) -> bool {
+    let says = |dispatch: &RecordedDispatch| dispatch.ended.is_some() && !dispatch.was_sent;
+    call.answers.is_empty() && call.dispatch.as_deref().is_some_and(says)
 }
 
 /// Whether all answers to a call, of which there are some, are failures that say this.

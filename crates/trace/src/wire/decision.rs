@@ -1,30 +1,16 @@
-//! Lines that say what a dispatcher did, and which playbook it had. Of a decision its event, its numbers and its outcome
-//! are checked.
+//! Lines that say what a dispatcher did, and which playbook it had.
 
 use serde_json::value::RawValue;
 
-use crate::number::Decimal;
+use crate::json::Fields;
+use crate::wire::decision_fields::{FieldShape, is_word, required};
 use crate::wire::fields::FieldSlices;
 use crate::wire::line::{DispatchLine, DispatchWhat, LineError};
-use crate::wire::lower::{DRAW_VALUE, LineResult, Lowering};
+use crate::wire::lower::{LineResult, Lowering};
 use crate::wire::names::{ANSWERS, AT, AT_MS, ID, LINE_FIELDS, RUN};
 use playproof_engine::call::Recorder;
-use playproof_engine::event::{Draw, EventKind, OutcomeWord};
+use playproof_engine::event::{EventKind, FieldKey};
 use playproof_formats::diagnostic::did_you_mean;
-
-#[derive(serde::Deserialize)]
-struct DecisionFields<'r> {
-    #[serde(borrow)]
-    event: Option<&'r RawValue>,
-    #[serde(borrow)]
-    attempt: Option<&'r RawValue>,
-    #[serde(borrow)]
-    attempts: Option<&'r RawValue>,
-    #[serde(borrow)]
-    draw: Option<&'r RawValue>,
-    #[serde(borrow)]
-    outcome: Option<&'r RawValue>,
-}
 
 #[derive(serde::Deserialize)]
 struct RecordingFields<'r> {
@@ -45,6 +31,7 @@ impl<'a> Lowering<'a> {
     pub(super) fn decision_line(self, fields: &FieldSlices<'a, LINE_FIELDS>) -> LineResult<DispatchLine<'a>> {
         let what = match self.event()? {
             EventKind::Outcome => DispatchWhat::Ended,
+            EventKind::AttemptStarted => DispatchWhat::Sent,
             _ => DispatchWhat::Decided,
         };
         self.dispatch_line(fields, what)
@@ -78,33 +65,40 @@ impl<'a> Lowering<'a> {
         self.error("missing_field", span, message, "late for an attempt without a number")
     }
 
-    /// The event of a line with a decision.
+    /// The event of a line with a decision, whose fields are checked.
     #[cold]
     fn event(self) -> LineResult<EventKind> {
-        let fields: DecisionFields<'a> = serde_json::from_str(self.line).map_err(|error| self.no_object(&error))?;
-        let Some(raw) = fields.event.map(RawValue::get) else {
-            let message = "a `decision` needs an `event`: what was decided";
-            return Err(self.error("missing_field", self.whole(), message, "it is not here"));
+        let fields: Fields<'a> = serde_json::from_str(self.line).map_err(|error| self.no_object(&error))?;
+        let lacks = |message: String| Err(self.error("missing_field", self.whole(), message, "it is not here"));
+        let Some(raw) = fields.get("event").map(RawValue::get) else {
+            return lacks("a `decision` needs an `event`: what was decided".to_owned());
         };
-        let message = "the `event` of a `decision` is none of the dispatcher's";
-        let events = || EventKind::ALL.iter().map(|kind| kind.as_str());
-        self.known(raw, events(), message, "no such event")?;
-        let event = EventKind::ALL.iter().copied().find(|kind| kind.as_str() == raw.trim_matches('"'));
-        for (name, raw, least) in [("attempt", fields.attempt, 1), ("attempts", fields.attempts, 0)] {
-            let Some(raw) = raw.map(RawValue::get) else { continue };
-            let number = Decimal::parse(raw).and_then(|number| number.small());
-            if number.is_none_or(|number| number < least) {
-                return Err(self.wrong_type(raw, name, &format!("a number from {least}")));
+        let kind = |raw: &str| EventKind::ALL.iter().copied().find(|kind| is_word(raw, kind.as_str()));
+        let Some(event) = kind(raw) else {
+            let events: Vec<&str> = EventKind::ALL.iter().map(|kind| kind.as_str()).collect();
+            let message = "the `event` of a `decision` is none of the dispatcher's";
+            return Err(self.no_word(raw, &events, message, "no such event"));
+        };
+        for (name, value) in fields.iter() {
+            let Some(key) = FieldKey::ALL.iter().find(|key| key.as_str() == name) else { continue };
+            let (shape, raw) = (FieldShape::of(*key), value.get());
+            if !shape.fits(raw) {
+                let words = shape.words();
+                return Err(match words.as_slice() {
+                    [] => self.wrong_type(raw, name, &shape.expected()),
+                    words => self.no_word(
+                        raw,
+                        words,
+                        format!("the `{name}` of a `decision` must be {}", shape.expected()),
+                        "none of them",
+                    ),
+                });
             }
         }
-        if let Some(raw) = fields.draw.map(RawValue::get).filter(|raw| Draw::parse(raw).is_none()) {
-            return Err(self.wrong_type(raw, "draw", DRAW_VALUE));
+        match required(event).filter(|key| fields.get(key.as_str()).is_none()) {
+            None => Ok(event),
+            Some(key) => lacks(format!("a decision `{}` needs `{}`", event.as_str(), key.as_str())),
         }
-        if let Some(raw) = fields.outcome.map(RawValue::get) {
-            let message = "the `outcome` of a `decision` is none of the dispatcher's";
-            self.known(raw, OutcomeWord::ALL.iter().map(|word| word.as_str()), message, "no such outcome")?;
-        }
-        Ok(event.unwrap_or(EventKind::Outcome))
     }
 
     /// What a `recording` line says made the decisions.
@@ -130,20 +124,11 @@ impl<'a> Lowering<'a> {
         Ok(Recorder { playbook: name, fingerprint, seed })
     }
 
-    /// Refuses a value that is no text, or none of `words`.
-    fn known<'w>(
-        self,
-        raw: &str,
-        words: impl Iterator<Item = &'w str> + Clone,
-        message: &str,
-        label: &'static str,
-    ) -> LineResult<()> {
-        let word = raw.trim_matches('"');
-        if raw.starts_with('"') && words.clone().any(|known| known == word) {
-            return Ok(());
-        }
+    /// What is wrong with a value that is none of `words`.
+    fn no_word(self, raw: &str, words: &[&str], message: impl Into<String>, label: &'static str) -> Box<LineError> {
         let mut error = self.error("unknown_value", self.span(raw), message, label);
-        error.help = did_you_mean(word, words).map(|near| format!("did you mean `{near}`?"));
-        Err(error)
+        let near = did_you_mean(raw.trim_matches('"'), words.iter().copied());
+        error.help = near.map(|near| format!("did you mean `{near}`?"));
+        error
     }
 }

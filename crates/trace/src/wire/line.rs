@@ -154,6 +154,8 @@ pub enum DispatchWhat {
     Cancelled,
     /// It decided what the line says.
     Decided,
+    /// The same, and an attempt was sent.
+    Sent,
     /// The same, and the call ended.
     Ended,
 }

@@ -434,7 +434,9 @@ impl<'a> Lowering<'a> {
     }
 
     pub(super) fn wrong_type(self, raw: &str, name: &str, expected: &str) -> Box<LineError> {
-        self.error("wrong_type", self.span(raw), format!("`{name}` must be {expected}"), "wrong type")
+        let is_number = raw.starts_with(|c: char| c == '-' || c.is_ascii_digit()) && expected.starts_with("a number");
+        let label = if is_number { "out of range" } else { "wrong type" };
+        self.error("wrong_type", self.span(raw), format!("`{name}` must be {expected}"), label)
     }
 
     pub(super) fn twice(self, name: &str, value: &str) -> Box<LineError> {

@@ -2,6 +2,7 @@
 //! for a single line.
 
 mod decision;
+mod decision_fields;
 mod error;
 mod error_cache;
 mod fields;

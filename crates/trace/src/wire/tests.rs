@@ -472,6 +472,23 @@ fn impossible_draws_cancellations_and_decisions_are_underlined() {
         let event = format!(r#","event":"outcome","{field}":{wrong}"#);
         assert_eq!(decision(&event), ("wrong_type", wrong.to_owned()), "{field}");
     }
+    for (event, wrong) in [
+        (r#","event":"queued","place":-1"#, "-1"),
+        (r#","event":"queued","place":1,"cause":7"#, "7"),
+        (r#","event":"outcome","outcome":"succeeded","effect":"zzz""#, r#""zzz""#),
+        (r#","event":"attempt_finished","attempt":1,"status":"weird""#, r#""weird""#),
+        (r#","event":"attempt_finished","attempt":1,"status":"ok","latency_ms":-3"#, "-3"),
+        (r#","event":"attempt_finished","attempt":1,"status":"ok","from":"elsewhere""#, r#""elsewhere""#),
+        (r#","event":"failure_classified","verdict":7"#, "7"),
+        (r#","event":"step_ended","step":"a","ended":"done""#, r#""done""#),
+        (r#","event":"refused","why":"schema","error":"no""#, r#""no""#),
+        (r#","event":"attempt_finished","attempt":1,"over_timeout":1"#, "1"),
+    ] {
+        assert_eq!(decision(event).1, wrong, "{event}");
+    }
+    for lacks in ["outcome", "attempt_started", "queued", "failure_classified", "escalated", "circuit_opened"] {
+        assert_eq!(decision(&format!(r#","event":"{lacks}""#)).0, "missing_field", "{lacks}");
+    }
     let outcome = r#","event":"outcome","outcome":"succeded""#;
     assert_eq!(decision(outcome), ("unknown_value", r#""succeded""#.to_owned()));
     for call in [r#"{"type":"tool_call","tool":"a","draw":0.5}"#, r#"{"tool":"a","draw":0.5}"#] {
@@ -479,9 +496,10 @@ fn impossible_draws_cancellations_and_decisions_are_underlined() {
     }
     let late = r#"{"call_id":"c","status":"ok","answers":"late"}"#;
     assert_eq!(wrong(late), ("missing_field", r#""late""#.to_owned()));
-    for right in
-        [r#","event":"outcome","outcome":"reversed","attempts":0"#, r#","event":"retry_scheduled","draw":1e-05"#]
-    {
+    for right in [
+        r#","event":"outcome","outcome":"reversed","attempts":0"#,
+        r#","event":"retry_scheduled","attempt":2,"draw":1e-05"#,
+    ] {
         assert!(parse_line(&format!(r#"{{"type":"decision","call_id":"c","at_ms":1{right}}}"#)).is_ok());
     }
 }

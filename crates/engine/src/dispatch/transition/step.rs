@@ -70,7 +70,9 @@ impl Transition<'_> {
             (Phase::Redeeming { reason, on_refused }, RequestKind::Reversal) => {
                 self.on_reversal_ended(reason, on_refused, response, meta);
             }
-            (Phase::Done(Outcome { kind: OutcomeKind::Cancelled, .. }), RequestKind::Attempt(attempt)) => {
+            (Phase::Done(Outcome { kind: OutcomeKind::Cancelled, .. }), RequestKind::Attempt(attempt))
+                if response != Response::Unanswered =>
+            {
                 self.emit(Decision::LateAnswer { attempt, status: response.status() });
                 if matches!(response, Response::Failed(failure) if !failure.unanswered) {
                     self.release_action(attempt);
