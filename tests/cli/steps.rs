@@ -532,3 +532,34 @@ fn the_time_of_a_caller_is_no_time_of_an_upstream() {
     let json: Value = serde_json::from_str(&json).expect("JSON");
     assert_eq!(json["playbooks"][0]["upstream_calls_recorded"], 1);
 }
+
+#[test]
+fn the_agent_of_an_action_is_told_what_refused_its_step() {
+    let place = Place::new();
+    place.write(
+        "p.yaml",
+        "format: playbook/1
+name: p
+classify: []
+queues: [q]
+default_queue: q
+verdicts: { unclassified: { means: m, effect: unknown, then: { escalate_to_human: { queue: q } } } }
+tools: { pay: { access: write, schema: { type: object, properties: { x: { type: integer } } } } }
+actions: { order: { steps: [{ id: pay, tool: pay }] } }
+",
+    );
+    place.write(
+        "f.yaml",
+        "format: fixture/1
+title: t
+playbooks: [p]
+calls: { order: { action: order, args: { x: a } } }
+upstream: { order: { steps: { pay: [{ ok: {} }] } } }
+expect: { p: { order: { outcome: refused, why: schema, told: capability_denied, retriable: false } } }
+",
+    );
+    let run = ["replay", "f.yaml", "--playbook", "p.yaml", "--format", "json", "--envelope", "refusal"];
+    let out = place.run(&run).exits(0).out;
+    assert!(out.contains(r#""error":"validation_failed""#), "{out}");
+    assert!(out.contains("/x: expected integer, got string") && out.contains(r#""turned_away":{"schema":1}"#), "{out}");
+}

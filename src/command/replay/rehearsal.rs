@@ -11,7 +11,7 @@ use crate::format::Format;
 use crate::{files, project};
 use playproof_analysis::envelope::EnvelopeKind;
 use playproof_analysis::recorded::Arguments;
-use playproof_engine::event::{Finding, FindingSeverity, OutcomeKind, Transcript, unnamed};
+use playproof_engine::event::{Decision, Finding, FindingSeverity, OutcomeKind, Transcript, unnamed};
 use playproof_engine::fixture::{Fixture, FixtureCall};
 use playproof_engine::ids::CallId;
 use playproof_engine::sim::{Contradiction, Plan, Scenario, SimulationRecord, Simulator, contradictions};
@@ -447,9 +447,10 @@ impl<'a> Rehearsed<'a> {
     fn shared(&self) -> Option<SharedJson<'_>> {
         let (playbook, record) = (&self.plan.playbook, &self.record);
         let mut turned_away = BTreeMap::new();
-        for outcome in &record.outcomes {
-            if let OutcomeKind::Refused(why) = outcome.kind {
-                *turned_away.entry(why.as_str()).or_default() += 1;
+        for event in &record.events {
+            let outcome = record.outcomes.get(event.call.index()).map(|outcome| outcome.kind);
+            if let (Decision::Refused { why, .. }, Some(OutcomeKind::Refused(_))) = (event.what, outcome) {
+                *turned_away.entry(why.as_str()).or_default() += 1; // an action whose step was refused has no such event
             }
         }
         let servers = record.servers.iter().filter(|server| playbook.breaker_id(server).is_some());

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use playproof_engine::event::{AdmissionRefusal, Decision, ErrorFacts, Told, Transcript};
+use playproof_engine::event::{AdmissionRefusal, Decision, ErrorFacts, Outcome, OutcomeKind, Told, Transcript};
 
 /// What is known of the call beside its simulation.
 #[derive(Clone, Copy, Debug, Default)]
@@ -66,6 +66,7 @@ impl<'a> ToldFailure<'a> {
         let mut events = self.transcript.events.iter().filter(|event| event.call == self.told.call);
         events.find_map(|event| match event.what {
             Decision::Refused { why, .. } => Some(why), // people may have the call since
+            Decision::Outcome(Outcome { kind: OutcomeKind::Refused(why), .. }) => Some(why), // a step of it was refused
             _ => None,
         })
     }

@@ -4,7 +4,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::call::{EnvelopeCall, NextActions, ToldFailure};
-use playproof_engine::classify::reads_as_unanswered;
+use playproof_engine::classify::{reads_as_at_work, reads_as_unanswered};
 use playproof_engine::event::{AdmissionRefusal, ErrorFacts};
 use playproof_engine::time::Duration;
 
@@ -127,7 +127,9 @@ impl ToldFailure<'_> {
             }
             Some(AdmissionRefusal::ValidationFailed | AdmissionRefusal::Schema) => self.unfit(common),
             Some(why) => RefusalEnvelope { error: Some(why.as_str()), message: Some(self.message()), ..common },
-            None if self.error().is_some_and(reads_as_unanswered) => self.timeout(common),
+            None if self.error().is_some_and(|error| reads_as_unanswered(error) || reads_as_at_work(error)) => {
+                self.timeout(common)
+            }
             None => self.raised(common),
         }
     }
@@ -145,12 +147,16 @@ impl ToldFailure<'_> {
     /// The last attempt had no answer. How long it may take is said only if its error names it: how long it took is not how
     /// long it may.
     fn timeout(&self, common: RefusalEnvelope) -> RefusalEnvelope {
-        let (name, seconds) = (self.call.name, self.error().and_then(ErrorFacts::own_timeout).map(Seconds));
-        let message = match seconds {
-            Some(seconds) => format!("action '{name}' exceeded its {}s timeout.", seconds.text()),
-            None => format!("action '{name}' got no answer: {}", self.message()),
+        let (name, said) = (self.call.name, self.message());
+        let own = self.error().and_then(ErrorFacts::own_timeout).map(Seconds);
+        let named = own.or_else(|| seconds_in(&said));
+        let message = match (own, named) {
+            (Some(seconds), _) => format!("action '{name}' exceeded its {}s timeout.", seconds.text()),
+            (None, Some(_)) if said.starts_with("action ") => said,
+            (None, Some(_)) => format!("action '{name}' {said}"),
+            (None, None) => format!("action '{name}' got no answer: {said}"),
         };
-        RefusalEnvelope { error: Some("action_timeout"), timeout_seconds: seconds, message: Some(message), ..common }
+        RefusalEnvelope { error: Some("action_timeout"), timeout_seconds: named, message: Some(message), ..common }
     }
 
     fn raised(&self, common: RefusalEnvelope) -> RefusalEnvelope {
@@ -163,6 +169,17 @@ impl ToldFailure<'_> {
             ..common
         }
     }
+}
+
+/// The timeout in a message of the library: `exceeded the 0.5s timeout`.
+fn seconds_in(message: &str) -> Option<Seconds> {
+    let (_, behind) = message.split_once("exceeded the ").or_else(|| message.split_once("exceeded its "))?;
+    let (seconds, _) = behind.split_once("s timeout")?;
+    let (whole, decimals) = seconds.split_once('.').unwrap_or((seconds, "0"));
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let millis: u64 = format!("{decimals:0<3}").parse().ok().filter(|_| decimals.len() <= 3 && digits(decimals))?;
+    let whole: u32 = whole.parse().ok().filter(|_| digits(whole))?;
+    Some(Seconds(Duration::from_millis(u64::from(whole) * 1_000 + millis)))
 }
 
 fn valid(next: NextActions<'_>) -> Vec<String> {

@@ -235,6 +235,25 @@ fn the_five_refusals_have_the_fields_of_their_samples() {
     assert_eq!(slow["error"], json!("action_timeout"));
     assert_eq!(slow["timeout_seconds"], json!(null), "how long it took is not how long it may");
     assert_eq!(slow["message"], json!("action 'fetch_report' got no answer: the service is slow"));
+    for (said, seconds, message) in [
+        ("exceeded the 0.5s timeout", json!(0.5), "action 'fetch_report' exceeded the 0.5s timeout"),
+        ("action 'x' exceeded the 30s timeout", json!(30), "action 'x' exceeded the 30s timeout"),
+        (
+            "exceeded the many-s timeout",
+            json!(null),
+            "action 'fetch_report' got no answer: exceeded the many-s timeout",
+        ),
+        (
+            "exceeded the 0.12345s timeout",
+            json!(null),
+            "action 'fetch_report' got no answer: exceeded the 0.12345s timeout",
+        ),
+    ] {
+        let answer = format!("{{ error: {{ kind: action_timeout, message: \"{said}\" }} }}");
+        let recorded = ran(&playbook("unknown", ""), "report", &answer).envelope(EnvelopeKind::Refusal, &call).unwrap();
+        assert_eq!(recorded["error"], json!("action_timeout"), "as the library records it");
+        assert_eq!((&recorded["timeout_seconds"], recorded["message"].as_str()), (&seconds, Some(message)));
+    }
 
     let edited = valid(&["read_file", "edit_file"]);
     let call = EnvelopeCall { next: Some(after(&edited)), ..named("edit_file") };

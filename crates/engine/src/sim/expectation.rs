@@ -146,6 +146,7 @@ fn check_call(
     };
     let refused = record.events_of(id).find_map(|event| match event.what {
         Decision::Refused { why, .. } => Some(why.as_str()),
+        Decision::Outcome(Outcome { kind: OutcomeKind::Refused(why), .. }) => Some(why.as_str()), // of a step
         _ => None,
     });
     let why = refused.unwrap_or("none");

@@ -150,6 +150,9 @@ pub(super) fn of_events<'e>(
         [] => error.retry_after,
         sources => server_says(error, sources, call.answered_at(last)).wait,
     });
+    if let OutcomeKind::Refused(why) = outcome.kind {
+        refused = Some(why); // of an action whose step was refused, only the step has the event
+    }
     // The error of a failed refresh has no verdict.
     let verdict = verdict.filter(|_| outcome.kind != OutcomeKind::Exhausted(StopReason::RefreshFailed));
     // A study playbook may send anything again; what it tells an agent outside rests on the facts alone.
