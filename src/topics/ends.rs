@@ -13,7 +13,7 @@ pub const fn refusal(why: AdmissionRefusal) -> (&'static str, &'static str) {
         AdmissionRefusal::InvalidTransition => (
             "the action is not valid now",
             "The graph does not allow it after the action that the run did last, or withholds it because an attempt of it \
-             may act or have acted (`playproof help withheld`). `next` of the call before says what was valid. Nothing is sent.",
+             may still be at work (`playproof help withheld`). `next` of the call before says what was valid. Nothing is sent.",
         ),
         AdmissionRefusal::ValidationFailed => (
             "the arguments do not fit the `inputs` of the action",

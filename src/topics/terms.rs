@@ -191,10 +191,10 @@ pub const TERMS: &[(&str, &str, &str)] = &[
     ),
     (
         "withheld",
-        "of an action: not offered, because an attempt of it may act or have acted",
-        "An attempt of a write had no answer, or one that leaves its effect unknown, and a second one could act again: the tool \
-         is not idempotent, and has no key that the upstream heeds. If answers are missing, their late failures release the \
-         action; a late success does not, for it has been done. What was answered stays withheld in its run.",
+        "of an action: not offered, because an attempt of it may still be at work",
+        "An attempt of a write had no answer, and a second one could act again: the tool is not idempotent, and has no key that \
+         the upstream heeds. Late failures release the action; a late success does not, for it has been done. An answer \
+         withholds nothing, whatever it says.",
     ),
     (
         "draw",

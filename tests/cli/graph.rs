@@ -246,9 +246,6 @@ fn a_draft_of_a_recording_refuses_nothing_of_it_and_a_dropped_edge_is_refused() 
     place.write("narrow.yaml", format!("{head}{}", draft.replace("      - make   # 1 run\n", "")));
     let (calls, _) = replayed(&place, "d.jsonl", "narrow.yaml");
     assert_eq!(calls[4]["why"], "invalid_transition", "{draft}");
-    place.write("declared.yaml", format!("{head}{draft}tools: {{ pay card: {{ access: write, timeout_ms: 9 }} }}\n"));
-    let (calls, _) = replayed(&place, "d.jsonl", "declared.yaml");
-    assert_eq!(calls[3]["why"], "invalid_transition", "someone says that it writes, and it may have");
 }
 
 #[test]

@@ -75,6 +75,12 @@ impl<'a> Decimal<'a> {
     }
 }
 
+/// What is wrong with a JSON value that is not what was expected, in two words.
+pub(super) fn misfit(raw: &str, expected: &str) -> &'static str {
+    let is_number = expected.starts_with("a number") && raw.parse::<f64>().is_ok();
+    if is_number { "out of range" } else { "wrong type" }
+}
+
 /// The count and the value of the digits that a block begins with.
 ///
 /// Tests all eight bytes at once: only a digit has 3 in its high half before and after adding 6. Then it combines digits to

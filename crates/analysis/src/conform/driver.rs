@@ -85,7 +85,6 @@ impl Driver {
             access: tool.access,
             idempotent: tool.idempotent,
             repeatable: tool.repeatable,
-            declared: true,
             server: new.server,
             breaker: self.plan.playbook.breaker_id(DEFAULT_BREAKER),
             run: RunId(0),

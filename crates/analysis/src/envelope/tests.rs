@@ -235,25 +235,6 @@ fn the_five_refusals_have_the_fields_of_their_samples() {
     assert_eq!(slow["error"], json!("action_timeout"));
     assert_eq!(slow["timeout_seconds"], json!(null), "how long it took is not how long it may");
     assert_eq!(slow["message"], json!("action 'fetch_report' got no answer: the service is slow"));
-    for (said, seconds, message) in [
-        ("exceeded the 0.5s timeout", json!(0.5), "action 'fetch_report' exceeded the 0.5s timeout"),
-        ("action 'x' exceeded the 30s timeout", json!(30), "action 'x' exceeded the 30s timeout"),
-        (
-            "exceeded the many-s timeout",
-            json!(null),
-            "action 'fetch_report' got no answer: exceeded the many-s timeout",
-        ),
-        (
-            "exceeded the 0.12345s timeout",
-            json!(null),
-            "action 'fetch_report' got no answer: exceeded the 0.12345s timeout",
-        ),
-    ] {
-        let answer = format!("{{ error: {{ kind: action_timeout, message: \"{said}\" }} }}");
-        let recorded = ran(&playbook("unknown", ""), "report", &answer).envelope(EnvelopeKind::Refusal, &call).unwrap();
-        assert_eq!(recorded["error"], json!("action_timeout"), "as the library records it");
-        assert_eq!((&recorded["timeout_seconds"], recorded["message"].as_str()), (&seconds, Some(message)));
-    }
 
     let edited = valid(&["read_file", "edit_file"]);
     let call = EnvelopeCall { next: Some(after(&edited)), ..named("edit_file") };
@@ -297,6 +278,30 @@ fn a_dispatch_error_has_the_code_and_the_kind_of_its_failure() {
     assert_eq!(data(&schema, "report", ""), (-32_602, "schema".to_owned(), 0));
     let spent = format!("{own}budget: {{ tool_calls: 0 }}\n");
     assert_eq!(data(&spent, "report", ""), (-32_603, "budget_exceeded".to_owned(), 0));
+}
+
+#[test]
+fn a_timeout_that_the_library_recorded_is_written_as_it_was() {
+    let call = named("fetch_report");
+    for (said, seconds, message) in [
+        ("exceeded the 0.5s timeout", json!(0.5), "action 'fetch_report' exceeded the 0.5s timeout"),
+        ("action 'x' exceeded the 30s timeout", json!(30), "action 'x' exceeded the 30s timeout"),
+        (
+            "exceeded the many-s timeout",
+            json!(null),
+            "action 'fetch_report' got no answer: exceeded the many-s timeout",
+        ),
+        (
+            "exceeded the 0.12345s timeout",
+            json!(null),
+            "action 'fetch_report' got no answer: exceeded the 0.12345s timeout",
+        ),
+    ] {
+        let answer = format!("{{ error: {{ kind: action_timeout, message: \"{said}\" }} }}");
+        let recorded = ran(&playbook("unknown", ""), "report", &answer).envelope(EnvelopeKind::Refusal, &call).unwrap();
+        assert_eq!(recorded["error"], json!("action_timeout"), "as the library records it");
+        assert_eq!((&recorded["timeout_seconds"], recorded["message"].as_str()), (&seconds, Some(message)));
+    }
 }
 
 #[test]

@@ -76,9 +76,7 @@ pub(super) struct CallState {
     pub may_land: bool,
     /// The attempts from which nothing came back: they may still be at work.
     pub at_work: Vec<AttemptNo>,
-    /// Whether an attempt was answered, and its effect is unknown.
-    pub is_unknown: bool,
-    /// The action that it withholds, because of the two.
+    /// The action that it withholds because of them.
     pub withholds: Option<ActionId>,
     /// Whether a step that ended did not do what it is there for.
     pub is_undone: bool,
@@ -151,7 +149,6 @@ impl CallState {
             claim: None,
             may_land: false,
             at_work: Vec::new(),
-            is_unknown: false,
             withholds: None,
             is_undone: false,
             first_verdict: None,

@@ -23,7 +23,7 @@ struct RunGate {
     inside: Option<CallId>,
     /// Calls that wait for its end, in the order in which they were made.
     line: VecDeque<CallId>,
-    /// Actions with an attempt that may act or have acted: only calls with its key are admitted; without one, none is.
+    /// Actions with an attempt that may still be at work: only calls with its key are admitted; without one, none is.
     at_work: BTreeMap<ActionId, Option<KeyId>>,
     /// The last refused call and how often it was refused in a row; none: a call was admitted since.
     refused: Option<(GatedRequest, u32)>,
@@ -122,7 +122,7 @@ impl Gate {
         None
     }
 
-    /// An attempt of the action may act or have acted, and a second one could act again; one with the same key could not.
+    /// An attempt of the action may still be at work, and a second one could act again; one with the same key could not.
     pub(super) fn withhold(&mut self, run: RunId, action: ActionId, key: Option<KeyId>) {
         self.runs.entry(run).or_default().at_work.insert(action, key);
     }

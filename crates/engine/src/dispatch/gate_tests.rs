@@ -185,35 +185,18 @@ fn a_write_that_may_still_be_at_work_is_withheld_until_a_late_failure() {
 }
 
 #[test]
-fn an_answer_withholds_its_action_while_its_effect_is_unknown_and_a_refusal_does_not() {
-    let answered = |response| {
+fn an_answer_withholds_nothing_whatever_it_says_of_the_effect() {
+    let Response::Failed(failure) = failed(TIMEOUT) else { panic!() };
+    let of_unknown_effect = Response::Failed(super::ClassifiedFailure { unanswered: false, ..failure });
+    for response in [failed(DENIED), of_unknown_effect, Response::Suspected(None)] {
         let mut run = gated();
         done(&mut run, 0, ORDER);
         run.call(1, of(PAY));
         run.answer(1, 1, response);
-        run
-    };
-    assert_eq!(at(&answered(failed(DENIED))).withheld, [], "it did nothing");
-    let Response::Failed(failure) = failed(TIMEOUT) else { panic!() };
-    let of_unknown_effect = Response::Failed(super::ClassifiedFailure { unanswered: false, ..failure });
-    for response in [of_unknown_effect, Response::Suspected(None)] {
-        let mut run = answered(response);
-        assert_eq!(at(&run).withheld, [PAY], "{response:?}");
-        late(&mut run, 1, true, true);
-        assert_eq!(at(&run).withheld, [PAY], "it was answered: its late failure ends nothing");
+        assert_eq!(at(&run).withheld, [], "{response:?}");
+        run.call(2, of(PAY));
+        assert_eq!(run.sent(), [0, 1, 2], "{response:?}");
     }
-    let assumed = |response| {
-        let mut run = gated();
-        done(&mut run, 0, ORDER);
-        run.call(1, CallFacts { declared: false, ..of(PAY) });
-        run.answer(1, 1, response);
-        run
-    };
-    assert_eq!(at(&assumed(of_unknown_effect)).withheld, [], "nobody says that it writes");
-    let mut run = assumed(failed(TIMEOUT));
-    assert_eq!(at(&run).withheld, [PAY], "it may still be at work");
-    late(&mut run, 1, true, true);
-    assert_eq!(at(&run).withheld, []);
 }
 
 #[test]

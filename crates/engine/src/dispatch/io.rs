@@ -21,8 +21,6 @@ pub struct CallFacts {
     pub idempotent: bool,
     /// Whether each call is a new intent.
     pub repeatable: bool,
-    /// Whether someone said so: the facts of other tools are assumed.
-    pub declared: bool,
     /// What its breaker and its retry budgets are kept for.
     pub server: ServerId,
     /// The breaker of that server.

@@ -33,7 +33,6 @@ pub(super) fn keyed_write() -> CallFacts {
         access: Access::Write,
         idempotent: false,
         repeatable: false,
-        declared: true,
         key_is_reused: false,
         key_history: KeyHistory::Unknown,
         key: Some(KeyId(0)),

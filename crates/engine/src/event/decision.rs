@@ -105,7 +105,7 @@ pub enum Decision {
         /// The gated call that it waits for; none: it waits for a permit.
         behind: Option<CallId>,
     },
-    /// An attempt may act or have acted, and a second one could act again: the graph does not offer the action.
+    /// An attempt may still be at work, and a second one could act again: the graph does not offer the action.
     ActionWithheld {
         /// The action.
         action: ActionId,

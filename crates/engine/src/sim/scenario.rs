@@ -222,7 +222,6 @@ impl<'a> ScenarioCall<'a> {
             access: self.facts.access,
             idempotent: self.facts.idempotent,
             repeatable: self.facts.repeatable,
-            declared: self.facts.declared,
             server: self.server,
             breaker: None, // the plan knows
             run: self.run,

@@ -60,7 +60,7 @@ impl Narrator<'_> {
             Decision::ActionWithheld { action } => {
                 let action = self.plan.names.action(action).to_owned();
                 self.say(format!(
-                    "An attempt may act or have acted, and a second one could act again: the graph withholds `{action}` \
+                    "An attempt may still be at work, and a second one could act again: the graph withholds `{action}` \
                      until it is known to have failed."
                 ));
             }

@@ -204,7 +204,7 @@ fn decided(transcript: &Transcript<'_>, decision: Decision) -> Option<(Tone, Str
         }
         Decision::ActionWithheld { action } => {
             let action = names.action(action);
-            (Tone::Stopped, format!("gate: {action} is withheld, because an attempt may act or have acted"))
+            (Tone::Stopped, format!("gate: {action} is withheld, because an attempt may still be at work"))
         }
         Decision::ActionReleased { action } => {
             (Tone::Decided, format!("gate: {} is offered again, because that attempt has failed", names.action(action)))

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use crate::args_meaning;
 use crate::json::BorrowedText;
-use crate::number::Decimal;
+use crate::number::{Decimal, misfit};
 use crate::pieces::{BYTE_ORDER_MARK, REMOVE_MARKS, STRAY_MARK};
 use crate::wire::error_cache::ErrorCache;
 use crate::wire::fields::FieldSlices;
@@ -434,9 +434,7 @@ impl<'a> Lowering<'a> {
     }
 
     pub(super) fn wrong_type(self, raw: &str, name: &str, expected: &str) -> Box<LineError> {
-        let is_number = raw.starts_with(|c: char| c == '-' || c.is_ascii_digit()) && expected.starts_with("a number");
-        let label = if is_number { "out of range" } else { "wrong type" };
-        self.error("wrong_type", self.span(raw), format!("`{name}` must be {expected}"), label)
+        self.error("wrong_type", self.span(raw), format!("`{name}` must be {expected}"), misfit(raw, expected))
     }
 
     pub(super) fn twice(self, name: &str, value: &str) -> Box<LineError> {

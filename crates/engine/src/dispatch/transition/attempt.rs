@@ -26,7 +26,6 @@ impl Transition<'_> {
                 let state = self.state();
                 state.note_error(error);
                 state.may_land = true;
-                state.is_unknown = true;
                 state.add_claim(EffectClaim::Unknown);
                 self.finish(OutcomeKind::Suspected(RequestKind::Attempt(attempt)));
             }
@@ -75,8 +74,6 @@ impl Transition<'_> {
         state.may_land |= effect == EffectClaim::Unknown;
         if unanswered {
             state.at_work.push(AttemptNo::new(state.attempts));
-        } else {
-            state.is_unknown |= effect == EffectClaim::Unknown;
         }
         if !ignored {
             state.add_claim(effect);

@@ -84,15 +84,13 @@ impl Transition<'_> {
         self.finish(OutcomeKind::Escalated(queue));
     }
 
-    /// The call ends: its run is where it brought it, and what it may still be doing is withheld.
+    /// The call ends: its run is where it brought it, and an action that may still be at work is withheld.
     pub(super) fn leave_gate(&mut self, outcome: &Outcome) {
         let Some(graph) = &self.playbook.graph else { return };
         let (call, facts) = (self.call, self.state().facts);
         let state = self.state();
-        // On assumed facts, every failed read would withhold its action as a write that may have acted.
-        let may_have_acted = state.is_unknown && facts.declared;
-        let may_act = outcome.attempts > 0 && (!state.at_work.is_empty() || may_have_acted);
-        if let Some(id) = self.action().filter(|_| may_act) {
+        let is_at_work = outcome.attempts > 0 && !state.at_work.is_empty();
+        if let Some(id) = self.action().filter(|_| is_at_work) {
             if self.retry_guard().is_some() {
                 self.shared().gate.withhold(facts.run, id, None);
                 self.state().withholds = Some(id);
@@ -113,13 +111,12 @@ impl Transition<'_> {
         }
     }
 
-    /// A late answer proves that an attempt is not at work any more. The action stays withheld if another one may be, or if
-    /// one was answered and its effect is unknown.
+    /// A late answer proves that an attempt is not at work any more. The action stays withheld while another one may be.
     pub(in crate::dispatch) fn release_action(&mut self, attempt: AttemptNo) {
         let state = self.state();
         let run = state.facts.run;
         state.at_work.retain(|at_work| *at_work != attempt);
-        if !state.at_work.is_empty() || state.is_unknown && state.facts.declared {
+        if !state.at_work.is_empty() {
             return;
         }
         if let Some(action) = state.withholds.take()
