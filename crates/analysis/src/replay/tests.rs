@@ -256,6 +256,9 @@ fn advice_to_send_what_may_act_twice_is_unsafe_and_advice_that_is_not_taken_is_a
     let refused =
         r#"{"tool":"pay","run_id":"r","args":{"order":1},"status":"error","error":{"status":429,"retriable":true}}"#;
     assert_eq!(recorded(&[refused, PAID], FindingId::UnsafeAdvice), 0, "it did nothing");
+    let unadvised = failed("pay", "", "");
+    let all = recorded(&[&unadvised, refused, PAID], FindingId::UnsafeAdvice);
+    assert_eq!(all, 1, "the refusal did nothing, and the call before it may have");
     let other = failed("pay", "", told_not);
     assert_eq!(recorded(&[&other, &other.replace(":1}", ":2}")], FindingId::IgnoredAdvice), 0, "another request");
     let lost = failed("pay", "", told_to);

@@ -115,7 +115,7 @@ struct End {
     processed: bool,
     advice: Option<bool>,
     wait_until: Option<Instant>,
-    /// Whether making the call again may act twice: it has no key, and may have acted.
+    /// Whether making the call again may act twice: it has no key, and it or one before it may have acted.
     is_unsafe: bool,
 }
 
@@ -313,7 +313,7 @@ impl Repeats {
         let futile = self.futile(call).unwrap_or(0);
         self.last = Some(LastCall { ended, failed: call.failed, futile });
         let RepeatedCall { denied, processed, advice, wait_until, .. } = *call;
-        let is_unsafe = call.key == 0 && (call.may_have_acted || call.effects > 0);
+        let is_unsafe = call.key == 0 && self.row(0).acted > 0; // it was added: an earlier one counts, too
         let end = End { at: ended, succeeded: call.succeeded(), denied, processed, advice, wait_until, is_unsafe };
         if end.denied || end.processed || end.succeeded || end.advice.is_some() || end.wait_until.is_some() {
             let place = self.ends.iter().rposition(|known| ended.is_after(known.at)).map_or(0, |before| before + 1);
