@@ -19,6 +19,10 @@ use playproof_engine::event::{FindingKind, FindingSeverity};
 use playproof_engine::time::Duration;
 use playproof_formats::shell::Command;
 
+/// How to read the calls.
+const LEGEND: &str = ". What was recorded stands beside what each playbook decides. Times are milliseconds since the start of \
+                      the call. What decided is underlined in the rows of the playbook.";
+
 /// The most links of a row of the summary to its calls.
 const LINKS: usize = 6;
 
@@ -69,15 +73,15 @@ pub fn replay(shown: &ReplayPage<'_>, calls: CallsShown<'_>) -> String {
     let links = links(&about, pieces.len());
     let listed = Html::of(|html| {
         html.element("p", "soft", |html| {
-            html.text(&heading(pieces.len()));
+            html.text(&heading(pieces.len())).text(LEGEND);
         });
         pieces.iter().for_each(|piece| html.add(piece));
     });
-    if !pieces.is_empty() {
-        page.section("calls", "The most serious calls", &listed);
-    }
     for (id, title, inside) in numbers(shown, &sections, &links) {
         page.section(id, title, &inside);
+    }
+    if !pieces.is_empty() {
+        page.section("calls", "The most serious calls", &listed);
     }
     if let Some(next) = shown.next {
         page.add(&super::document::next(next));
