@@ -17,9 +17,10 @@ pub struct Theme {
 
 /// From what is common to what is special: of several themes that hold a run, the last one has it.
 #[rustfmt::skip]
-pub const THEMES: [Theme; 17] = [
+pub const THEMES: [Theme; 18] = [
     Theme { file: "success", title: "Calls that succeed", about: "No attempt fails.", holds: |run| ends_with(run, OutcomeWord::Succeeded) },
     Theme { file: "retries", title: "Sent again until it works", about: "A later attempt succeeds.", holds: |run| ends_with(run, OutcomeWord::SucceededAfterCompensation) },
+    Theme { file: "jitter", title: "Waits with a random part", about: "A later attempt succeeds, and a draw decides how long each wait is.", holds: |run| ends_with(run, OutcomeWord::SucceededAfterCompensation) && any(run, |what| matches!(what, Decision::RetryScheduled { draw: Some(_), .. })) },
     Theme { file: "limits", title: "Stopped by a limit", about: "Attempts, waits and deadlines are bounded.", holds: |run| ends_with(run, OutcomeWord::Exhausted) },
     Theme { file: "planner", title: "Back to the planner", about: "Sending the same call again would not help: it is given up, and the planner goes on from what is known.", holds: |run| ends_with(run, OutcomeWord::Deprecated) },
     Theme { file: "people", title: "Given to people", about: "People decide what happens next.", holds: |run| ends_with(run, OutcomeWord::Escalated) },
