@@ -75,7 +75,8 @@ impl<'a> Decimal<'a> {
     }
 }
 
-/// What is wrong with a JSON value that is not what was expected, in two words.
+/// The label under a JSON value that is not what was `expected`: a number may be out of range, another value has the wrong
+/// type.
 pub(super) fn misfit(raw: &str, expected: &str) -> &'static str {
     let is_number = expected.starts_with("a number") && raw.parse::<f64>().is_ok();
     if is_number { "out of range" } else { "wrong type" }

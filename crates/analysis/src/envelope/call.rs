@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use playproof_engine::event::{AdmissionRefusal, Decision, ErrorFacts, Outcome, OutcomeKind, Told, Transcript};
+use playproof_engine::event::{AdmissionRefusal, ErrorFacts, Told, Transcript};
 
 /// What is known of the call beside its simulation.
 #[derive(Clone, Copy, Debug, Default)]
@@ -61,14 +61,10 @@ impl<'a> ToldFailure<'a> {
         self.transcript.error(self.told.error?)
     }
 
-    /// Why the call was refused, if it was.
+    /// Why the call was refused, if it was; people may have it since.
     pub(super) fn refused(&self) -> Option<AdmissionRefusal> {
         let mut events = self.transcript.events.iter().filter(|event| event.call == self.told.call);
-        events.find_map(|event| match event.what {
-            Decision::Refused { why, .. } => Some(why), // people may have the call since
-            Decision::Outcome(Outcome { kind: OutcomeKind::Refused(why), .. }) => Some(why), // a step of it was refused
-            _ => None,
-        })
+        events.find_map(|event| event.what.refusal())
     }
 
     /// What happened, for people: the message of the error, else why it was refused, else its kind or class.

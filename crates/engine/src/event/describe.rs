@@ -8,7 +8,7 @@ use super::draw::Draw;
 use super::field::FieldKey;
 use super::finding::FindingId;
 use super::kind::EventKind;
-use super::reason::{DeprecationReason, ReversalRefusal};
+use super::reason::{AdmissionRefusal, DeprecationReason, ReversalRefusal};
 use super::tokens_left::TokensLeft;
 use crate::ids::{ActionId, CallId, ErrorId, QueueId, ReasonId, RuleId, ServerId, StepId, VerdictId};
 use crate::time::{Duration, Instant};
@@ -419,6 +419,19 @@ impl Decision {
             | Decision::LateAnswer { .. }
             | Decision::FailureClassified { .. }
             | Decision::Outcome(_) => (None, None),
+        }
+    }
+
+    /// Why the call is refused, if this refuses it or ends it so: where a step of an action was refused, only the end of the
+    /// action says it.
+    pub const fn refusal(&self) -> Option<AdmissionRefusal> {
+        match self {
+            Decision::Refused { why, .. } => Some(*why),
+            Decision::Outcome(outcome) => match outcome.kind {
+                OutcomeKind::Refused(why) => Some(why),
+                _ => None,
+            },
+            _ => None,
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::dispatch::Purse;
-use crate::event::{Decision, EffectClaim, FindingId, Outcome, OutcomeKind, StepsEnd, ValidNext};
+use crate::event::{AdmissionRefusal, Decision, EffectClaim, FindingId, Outcome, OutcomeKind, StepsEnd, ValidNext};
 use crate::fixture::{Expect, ExpectCall};
 use crate::ids::{ActionId, CallId, StepId};
 use crate::playbook::BudgetScope;
@@ -144,12 +144,7 @@ fn check_call(
         OutcomeKind::Exhausted(stop) => stop.as_str(),
         _ => "none",
     };
-    let refused = record.events_of(id).find_map(|event| match event.what {
-        Decision::Refused { why, .. } => Some(why.as_str()),
-        Decision::Outcome(Outcome { kind: OutcomeKind::Refused(why), .. }) => Some(why.as_str()), // of a step
-        _ => None,
-    });
-    let why = refused.unwrap_or("none");
+    let why = record.events_of(id).find_map(|event| event.what.refusal()).map_or("none", AdmissionRefusal::as_str);
     check.holds("why", expected.why.as_deref(), &why);
     check.holds("outcome", expected.outcome.as_deref(), &outcome.kind.as_str());
     check.holds("effect", expected.effect.map(EffectClaim::as_str), &outcome.claim.as_str());

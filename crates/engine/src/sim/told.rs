@@ -133,11 +133,12 @@ pub(super) fn of_events<'e>(
     let mut refused = None;
     let (mut failed_step, mut repeats_a_step, mut ended) = (None, against.step_beside, outcome);
     for event in events {
+        refused = refused.or(event.what.refusal());
         match event.what {
             Decision::AttemptStarted { attempt, .. } => last = attempt,
             Decision::FailureClassified { verdict: given, ignored: false, .. } => verdict = Some(given),
             Decision::RetrySuppressed { .. } => suppressed = true,
-            Decision::Refused { why, retry_after, .. } => (refused, refused_until) = (Some(why), retry_after),
+            Decision::Refused { retry_after, .. } => refused_until = retry_after,
             Decision::StepEnded { ended, acts_again, .. } if ended.completes_step() => repeats_a_step |= acts_again,
             Decision::StepEnded { verdict: given, attempts, claim, acts_again, .. } => {
                 (failed_step, verdict) = (Some(acts_again), given);
@@ -150,9 +151,6 @@ pub(super) fn of_events<'e>(
         [] => error.retry_after,
         sources => server_says(error, sources, call.answered_at(last)).wait,
     });
-    if let OutcomeKind::Refused(why) = outcome.kind {
-        refused = Some(why); // of an action whose step was refused, only the step has the event
-    }
     // The error of a failed refresh has no verdict.
     let verdict = verdict.filter(|_| outcome.kind != OutcomeKind::Exhausted(StopReason::RefreshFailed));
     // A study playbook may send anything again; what it tells an agent outside rests on the facts alone.

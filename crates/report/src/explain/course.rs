@@ -14,7 +14,7 @@ const ANSWERS: usize = 3;
 pub struct Wrong {
     /// The worst finding.
     pub severity: FindingSeverity,
-    /// What is told first: less is worse.
+    /// Its place among findings of one severity: the lowest is told first.
     pub rank: u8,
     /// The sentence.
     pub said: String,
@@ -37,7 +37,7 @@ pub fn what_went_wrong(view: &CallView<'_>, runs: &[RunView<'_>]) -> Option<Wron
     Some(Wrong { severity: finding.severity, rank: rank(finding.id), said, id: finding.id })
 }
 
-/// What may have been done twice comes before what was only asked again.
+/// A possible double effect comes before a mere repetition.
 const fn rank(id: FindingId) -> u8 {
     match id {
         FindingId::DuplicateEffect | FindingId::UntruthfulOutcome => 0,

@@ -20,7 +20,7 @@ use playproof_engine::time::Duration;
 use playproof_formats::shell::Command;
 
 /// How to read the calls.
-const LEGEND: &str = ". What was recorded stands beside what each playbook decides. Times are milliseconds since the start of \
+const LEGEND: &str = "What was recorded stands beside what each playbook decides. Times are milliseconds since the start of \
                       the call. What decided is underlined in the rows of the playbook.";
 
 /// The most links of a row of the summary to its calls.
@@ -73,7 +73,7 @@ pub fn replay(shown: &ReplayPage<'_>, calls: CallsShown<'_>) -> String {
     let links = links(&about, pieces.len());
     let listed = Html::of(|html| {
         html.element("p", "soft", |html| {
-            html.text(&heading(pieces.len())).text(LEGEND);
+            html.text(&heading(pieces.len())).text(". ").text(LEGEND);
         });
         pieces.iter().for_each(|piece| html.add(piece));
     });
@@ -132,7 +132,7 @@ fn went_wrong(calls: &[(Option<Wrong>, u64)]) -> Html {
     })
 }
 
-/// Every section behind the calls: its name, its title and its contents.
+/// Every section between the summary and the calls: its name, its title and its contents.
 fn numbers(
     shown: &ReplayPage<'_>,
     sections: &[Section],

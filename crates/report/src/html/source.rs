@@ -137,8 +137,8 @@ impl Lines {
         self.0.partition_point(|line| line.start <= offset).saturating_sub(1)
     }
 
-    /// The first and the last line of the row that begins at `begins`: what is indented further belongs to it, and the
-    /// key above a value that begins a line of its own.
+    /// The first and the last line of the row that begins at `begins`. Lines that are indented further belong to the row.
+    /// If a value begins a line of its own, the line of its key belongs to the row, too.
     fn row(&self, text: &str, begins: &Range<usize>) -> (usize, usize) {
         let said = |line: usize| text.get(self.range(line)).unwrap_or_default();
         let indent = |line: usize| said(line).len() - said(line).trim_start().len();

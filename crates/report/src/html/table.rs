@@ -50,7 +50,8 @@ impl Table {
         self.push(&row);
     }
 
-    /// A line of a timeline: when, if that has a column, what in the class `tone`, and what the ledger booked, if that has a column.
+    /// A line of a timeline: what happened, in the class `tone`. Its time and what the ledger booked are none where they
+    /// have no column.
     pub fn timeline(&mut self, class: &str, at: Option<&str>, tone: &str, said: &str, ledger: Option<&str>) {
         let row = Html::of(|html| {
             html.element("tr", class, |html| {

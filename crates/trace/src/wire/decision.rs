@@ -124,7 +124,7 @@ impl<'a> Lowering<'a> {
         Ok(Recorder { playbook: name, fingerprint, seed })
     }
 
-    /// What is wrong with a value that is none of `words`.
+    /// The error for a value that is none of `words`.
     fn no_word(self, raw: &str, words: &[&str], message: impl Into<String>, label: &'static str) -> Box<LineError> {
         let mut error = self.error("unknown_value", self.span(raw), message, label);
         let near = did_you_mean(raw.trim_matches('"'), words.iter().copied());

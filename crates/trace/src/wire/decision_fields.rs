@@ -23,13 +23,7 @@ pub(super) enum FieldShape {
     /// A JSON object, or `null`.
     Object,
     /// One of these words.
-    Word(&'static [&'static str]),
-    /// An outcome.
-    Outcome,
-    /// What is known of an effect.
-    Effect,
-    /// Where an answer comes from.
-    Provenance,
+    Word(fn() -> Vec<&'static str>),
     /// Anything: it is compared and never read.
     Any,
 }
@@ -49,10 +43,12 @@ impl FieldShape {
             FieldKey::Latency => FieldShape::OptionalMillis,
             FieldKey::Draw => FieldShape::Draw,
             FieldKey::OverTimeout | FieldKey::Ignored | FieldKey::ActsAgain => FieldShape::Flag,
-            FieldKey::Status => FieldShape::Word(&STATUSES),
-            FieldKey::From => FieldShape::Provenance,
-            FieldKey::Outcome | FieldKey::Ended => FieldShape::Outcome,
-            FieldKey::Effect => FieldShape::Effect,
+            FieldKey::Status => FieldShape::Word(|| STATUSES.to_vec()),
+            FieldKey::From => FieldShape::Word(|| Provenance::ALL.iter().map(|word| word.as_str()).collect()),
+            FieldKey::Outcome | FieldKey::Ended => {
+                FieldShape::Word(|| OutcomeWord::ALL.iter().map(|word| word.as_str()).collect())
+            }
+            FieldKey::Effect => FieldShape::Word(|| EffectClaim::ALL.iter().map(|word| word.as_str()).collect()),
             FieldKey::Error | FieldKey::LastError | FieldKey::FirstError => FieldShape::Object,
             FieldKey::Verdict
             | FieldKey::Rule
@@ -93,9 +89,7 @@ impl FieldShape {
             FieldShape::Flag => matches!(raw, "true" | "false"),
             FieldShape::Text => raw.starts_with('"'),
             FieldShape::Object => raw == "null" || raw.starts_with('{'),
-            FieldShape::Word(_) | FieldShape::Outcome | FieldShape::Effect | FieldShape::Provenance => {
-                self.words().iter().any(|word| is_word(raw, word))
-            }
+            FieldShape::Word(words) => words().iter().any(|word| is_word(raw, word)),
             FieldShape::Any => true,
         }
     }
@@ -103,10 +97,7 @@ impl FieldShape {
     /// The words of which it holds one; empty if it holds something else.
     pub(super) fn words(self) -> Vec<&'static str> {
         match self {
-            FieldShape::Word(words) => words.to_vec(),
-            FieldShape::Outcome => OutcomeWord::ALL.iter().map(|word| word.as_str()).collect(),
-            FieldShape::Effect => EffectClaim::ALL.iter().map(|word| word.as_str()).collect(),
-            FieldShape::Provenance => Provenance::ALL.iter().map(|word| word.as_str()).collect(),
+            FieldShape::Word(words) => words(),
             _ => Vec::new(),
         }
     }
@@ -121,7 +112,8 @@ impl FieldShape {
             FieldShape::Flag => "`true` or `false`".to_owned(),
             FieldShape::Text => "a text".to_owned(),
             FieldShape::Object => "an object or `null`".to_owned(),
-            _ => format!("one of {}", self.words().join(", ")),
+            FieldShape::Word(words) => format!("one of {}", words().join(", ")),
+            FieldShape::Any => "any value".to_owned(),
         }
     }
 }
