@@ -61,7 +61,7 @@ impl<'a> ToldFailure<'a> {
         self.transcript.error(self.told.error?)
     }
 
-    /// Why the call was refused, if it was; people may have it since.
+    /// Why the call was refused, if it was. A refused call may have been escalated since.
     pub(super) fn refused(&self) -> Option<AdmissionRefusal> {
         let mut events = self.transcript.events.iter().filter(|event| event.call == self.told.call);
         events.find_map(|event| event.what.refusal())

@@ -422,8 +422,8 @@ impl Decision {
         }
     }
 
-    /// Why the call is refused, if this refuses it or ends it so: where a step of an action was refused, only the end of the
-    /// action says it.
+    /// Why the call was refused, if this event says so. If a step of an action was refused, only the outcome of the action
+    /// says so.
     pub const fn refusal(&self) -> Option<AdmissionRefusal> {
         match self {
             Decision::Refused { why, .. } => Some(*why),

@@ -75,16 +75,14 @@ impl<'a> Lowering<'a> {
         };
         let kind = |raw: &str| EventKind::ALL.iter().copied().find(|kind| is_word(raw, kind.as_str()));
         let Some(event) = kind(raw) else {
-            let events: Vec<&str> = EventKind::ALL.iter().map(|kind| kind.as_str()).collect();
             let message = "the `event` of a `decision` is none of the dispatcher's";
-            return Err(self.no_word(raw, &events, message, "no such event"));
+            return Err(self.no_word(raw, &EventKind::WORDS, message, "no such event"));
         };
         for (name, value) in fields.iter() {
             let Some(key) = FieldKey::ALL.iter().find(|key| key.as_str() == name) else { continue };
             let (shape, raw) = (FieldShape::of(*key), value.get());
             if !shape.fits(raw) {
-                let words = shape.words();
-                return Err(match words.as_slice() {
+                return Err(match shape.words() {
                     [] => self.wrong_type(raw, name, &shape.expected()),
                     words => self.no_word(
                         raw,

@@ -23,7 +23,7 @@ pub(super) enum FieldShape {
     /// A JSON object, or `null`.
     Object,
     /// One of these words.
-    Word(fn() -> Vec<&'static str>),
+    Word(&'static [&'static str]),
     /// Anything: it is compared and never read.
     Any,
 }
@@ -43,12 +43,10 @@ impl FieldShape {
             FieldKey::Latency => FieldShape::OptionalMillis,
             FieldKey::Draw => FieldShape::Draw,
             FieldKey::OverTimeout | FieldKey::Ignored | FieldKey::ActsAgain => FieldShape::Flag,
-            FieldKey::Status => FieldShape::Word(|| STATUSES.to_vec()),
-            FieldKey::From => FieldShape::Word(|| Provenance::ALL.iter().map(|word| word.as_str()).collect()),
-            FieldKey::Outcome | FieldKey::Ended => {
-                FieldShape::Word(|| OutcomeWord::ALL.iter().map(|word| word.as_str()).collect())
-            }
-            FieldKey::Effect => FieldShape::Word(|| EffectClaim::ALL.iter().map(|word| word.as_str()).collect()),
+            FieldKey::Status => FieldShape::Word(&STATUSES),
+            FieldKey::From => FieldShape::Word(&Provenance::WORDS),
+            FieldKey::Outcome | FieldKey::Ended => FieldShape::Word(&OutcomeWord::WORDS),
+            FieldKey::Effect => FieldShape::Word(&EffectClaim::WORDS),
             FieldKey::Error | FieldKey::LastError | FieldKey::FirstError => FieldShape::Object,
             FieldKey::Verdict
             | FieldKey::Rule
@@ -89,16 +87,16 @@ impl FieldShape {
             FieldShape::Flag => matches!(raw, "true" | "false"),
             FieldShape::Text => raw.starts_with('"'),
             FieldShape::Object => raw == "null" || raw.starts_with('{'),
-            FieldShape::Word(words) => words().iter().any(|word| is_word(raw, word)),
+            FieldShape::Word(words) => words.iter().any(|word| is_word(raw, word)),
             FieldShape::Any => true,
         }
     }
 
     /// The words of which it holds one; empty if it holds something else.
-    pub(super) fn words(self) -> Vec<&'static str> {
+    pub(super) const fn words(self) -> &'static [&'static str] {
         match self {
-            FieldShape::Word(words) => words(),
-            _ => Vec::new(),
+            FieldShape::Word(words) => words,
+            _ => &[],
         }
     }
 
@@ -112,7 +110,7 @@ impl FieldShape {
             FieldShape::Flag => "`true` or `false`".to_owned(),
             FieldShape::Text => "a text".to_owned(),
             FieldShape::Object => "an object or `null`".to_owned(),
-            FieldShape::Word(words) => format!("one of {}", words().join(", ")),
+            FieldShape::Word(words) => format!("one of {}", words.join(", ")),
             FieldShape::Any => "any value".to_owned(),
         }
     }
