@@ -20,8 +20,8 @@ use playproof_engine::time::Duration;
 use playproof_formats::shell::Command;
 
 /// How to read the calls.
-const LEGEND: &str = "What was recorded stands beside what each playbook decides. Times are milliseconds since the start of \
-                      the call. What decided is underlined in the rows of the playbook.";
+const LEGEND: &str = "The recording stands beside the decisions of each playbook. Times are milliseconds since the start of \
+                      the call. Underlined rows of the playbook decided.";
 
 /// The most links of a row of the summary to its calls.
 const LINKS: usize = 6;
