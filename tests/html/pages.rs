@@ -22,6 +22,22 @@ fn every_page_is_one_file_that_runs_and_asks_for_nothing() {
 }
 
 #[test]
+fn the_page_of_coverage_has_the_fixtures_that_the_terminal_lists() {
+    let place = Place::new();
+    place.write("fixtures/one.yaml", include_str!("../../fixtures/a-keyed-refund-times-out-after-it-landed.yaml"));
+    let page = page(&place, "coverage", &["coverage", "standard"]);
+    let said = texts(&page).concat();
+    let listed = place.run(&["coverage", "standard", "--all"]).out;
+    let heads: Vec<&str> =
+        listed.lines().filter_map(|line| line.strip_prefix("# ")?.split_once(" adds ")).map(|head| head.0).collect();
+    assert!(heads.len() > 3, "{listed}");
+    for head in heads.iter().take(40) {
+        assert!(said.contains(head), "{head}");
+    }
+    assert!(said.contains("upstream:\n"), "with their lines");
+}
+
+#[test]
 fn hostile_text_stays_text_on_every_page() {
     let place = place(30, HOSTILE);
     for (name, args) in COMMANDS {

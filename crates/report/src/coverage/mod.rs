@@ -9,5 +9,5 @@ pub(crate) use grid::{LEGEND, rows};
 pub use json::json;
 pub use lines::lines;
 pub(crate) use lines::{LineMark, marks};
-pub(crate) use page::{is_cell, totals_rows};
+pub(crate) use page::{REVIEW, adds, is_cell, totals_rows};
 pub use page::{page, percent};

@@ -11,6 +11,9 @@ use playproof_formats::shell::Command;
 /// The number of fixture texts shown by default.
 const TEXTS_SHOWN: usize = 2;
 
+/// What to do with suggested fixtures.
+pub(crate) const REVIEW: &str = "each `expect` is what the playbook does now: review it before you keep it";
+
 /// The page, without a line break at its end. `command` is the current command, for the hint how to see more.
 pub fn page(report: &CoverageReport, extent: Extent, width: usize, palette: Palette, command: &Command) -> String {
     let mut sections = vec![head(report, palette), totals(report, width)];
@@ -101,8 +104,7 @@ fn texts(report: &CoverageReport, extent: Extent, width: usize, palette: Palette
     }
     let shown = if extent == Extent::All { all } else { TEXTS_SHOWN.min(all) };
     let title = format!("{} would exercise the rest", counted(all as u64, "fixture", "fixtures"));
-    let note = "each `expect` is what the playbook does now: review it before you keep it";
-    let mut sections = vec![format!("{}\n({note})", palette.strong(&title))];
+    let mut sections = vec![format!("{}\n({REVIEW})", palette.strong(&title))];
     sections.extend(report.suggestions.iter().take(shown).map(|suggestion| text(report, suggestion, width, palette)));
     if shown < all {
         let more = format!("... and {} more: {command} --all", all - shown);
@@ -112,19 +114,21 @@ fn texts(report: &CoverageReport, extent: Extent, width: usize, palette: Palette
 }
 
 fn text(report: &CoverageReport, suggestion: &Suggestion, width: usize, palette: Palette) -> String {
-    let adds: Vec<&str> = suggestion
-        .adds
-        .iter()
-        .filter_map(|&place| report.targets.get(place))
-        .map(|result| result.id.as_str())
-        .collect();
-    let listed = match adds.as_slice() {
-        [first, second, _, _, ..] => format!("{first}, {second} and {} more", adds.len() - 2),
-        few => few.join(", "),
-    };
-    let head = format!("{}.yaml adds {}", escape_unprintable(&suggestion.name), escape_unprintable(&listed));
+    let head = format!("{}.yaml adds {}", escape_unprintable(&suggestion.name), adds(report, suggestion));
     let head = wrapped(&head, width.saturating_sub(2)).into_iter().map(|line| palette.faint(&format!("# {line}")));
     let head: String = head.collect::<Vec<_>>().join("\n");
     let body: Vec<String> = suggestion.text.lines().map(|line| escape_unprintable(line).into_owned()).collect();
     format!("{head}\n{}", body.join("\n"))
+}
+
+/// The targets that a suggested fixture adds.
+pub(crate) fn adds(report: &CoverageReport, suggestion: &Suggestion) -> String {
+    let places = suggestion.adds.iter();
+    let adds: Vec<&str> =
+        places.filter_map(|&place| report.targets.get(place)).map(|result| result.id.as_str()).collect();
+    let listed = match adds.as_slice() {
+        [first, second, _, _, ..] => format!("{first}, {second} and {} more", adds.len() - 2),
+        few => few.join(", "),
+    };
+    escape_unprintable(&listed).into_owned()
 }

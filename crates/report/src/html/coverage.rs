@@ -3,13 +3,16 @@
 use super::document::Document;
 use super::markup::Html;
 use super::table::{Cell, Table};
-use crate::coverage::{LEGEND, LineMark, is_cell, marks, percent, rows, totals_rows};
+use crate::coverage::{LEGEND, LineMark, REVIEW, adds, is_cell, marks, percent, rows, totals_rows};
 use crate::text;
 use playproof_analysis::coverage::{CoverageReport, TargetState};
 use playproof_formats::diagnostic::Source;
 
 /// The most characters of a line of the playbook.
 const LINE: usize = 400;
+
+/// The most suggested fixtures.
+const SUGGESTED: usize = 40;
 
 /// The page; `source` is the playbook's text.
 pub fn coverage(report: &CoverageReport, source: &Source) -> String {
@@ -24,6 +27,7 @@ pub fn coverage(report: &CoverageReport, source: &Source) -> String {
     page.section("cannot", "Cannot be exercised", &cannot);
     let undecided = others(report, |state| (*state == TargetState::Undecided).then_some(""));
     page.section("undecided", "Undecided: no synthetic failure reaches it", &undecided);
+    page.section("fixtures", "Fixtures that would exercise the rest", &suggested(report));
     page.section("lines", "The playbook, line by line", &lines(report, source));
     page.finish()
 }
@@ -85,6 +89,29 @@ fn others<'r>(report: &'r CoverageReport, why: impl Fn(&'r TargetState) -> Optio
         }
     }
     table.finish()
+}
+
+fn suggested(report: &CoverageReport) -> Html {
+    let all = report.suggestions.as_slice();
+    if all.is_empty() {
+        return Html::default();
+    }
+    Html::of(|html| {
+        html.line("p", "soft", REVIEW);
+        for suggestion in all.iter().take(SUGGESTED) {
+            html.element("details", "", |html| {
+                html.element("summary", "", |html| {
+                    html.line("code", "", &format!("{}.yaml", suggestion.name));
+                    html.text(&format!(" adds {}", adds(report, suggestion)));
+                });
+                html.line_pre(&suggestion.text);
+            });
+        }
+        if let Some(more) = all.len().checked_sub(SUGGESTED).filter(|more| *more > 0) {
+            let more = text::counted(more as u64, "more fixture", "more fixtures");
+            html.line("p", "soft", &format!("and {more}; `playproof coverage --write DIR` writes all of them"));
+        }
+    })
 }
 
 fn lines(report: &CoverageReport, source: &Source) -> Html {

@@ -9,6 +9,7 @@ use playproof_analysis::impact::{
 use playproof_analysis::replay::{Counts, Replayed};
 use playproof_formats::golden::PartChange;
 use playproof_formats::shell::Command;
+use serde_json::Value;
 
 /// The most causes on a page.
 const CAUSES: usize = 12;
@@ -103,12 +104,20 @@ pub fn cause(cause: &CauseName) -> String {
 }
 
 fn part(part: &PartChange) -> String {
-    let value = |value: &Option<String>| {
-        value.as_deref().map_or("nothing".into(), |text| escape_unprintable(text).into_owned())
+    let value = |value: &Option<String>| match value.as_deref() {
+        None => "nothing".to_owned(),
+        Some(text) => escape_unprintable(&steps(text).unwrap_or_else(|| text.to_owned())).into_owned(),
     };
     let name = part.path.rsplit_once('.').map_or(part.path.as_str(), |(_, last)| last);
     let values = format!("{} → {}", value(&part.before), value(&part.after));
     if name.is_empty() { values } else { format!("{} {values}", escape_unprintable(name)) }
+}
+
+/// Of a part that lists the steps of an action: their ids.
+fn steps(list: &str) -> Option<String> {
+    let steps: Vec<Value> = serde_json::from_str(list).ok()?;
+    let ids: Option<Vec<&str>> = steps.iter().map(|step| step.get("id")?.as_str()).collect();
+    Some(ids?.join(", "))
 }
 
 /// How a call ends: `escalated (policy_review), effect unknown, 1 attempt`.
@@ -191,4 +200,20 @@ pub fn gate(gate: &ImpactGate, impact: &Impact) -> (Vec<String>, Option<String>)
         )
     });
     (refused, allowed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_steps_of_an_action_are_named_and_other_values_are_shown_as_they_are() {
+        let steps = |ids: &[&str]| {
+            let steps = ids.iter().map(|id| format!(r#"{{"id":"{id}","tool":"t"}}"#)).collect::<Vec<_>>();
+            Some(format!("[{}]", steps.join(",")))
+        };
+        let said = |before, after| part(&PartChange { path: "ship.steps".to_owned(), before, after });
+        assert_eq!(said(steps(&["find", "post"]), steps(&["post"])), "steps find, post → post");
+        assert_eq!(said(None, Some("[100,400]".to_owned())), "steps nothing → [100,400]");
+    }
 }

@@ -212,7 +212,7 @@ impl<'a> Assembler<'a> {
         let line = call.place.line;
         let early = self.early.take(hashes.id, call.at);
         match resend {
-            Some(resend) => self.join(resend, &built),
+            Some(resend) => self.join(resend, &built, run),
             None => self.open(built, run, late, closed),
         }
         for answer in &mut answers {
@@ -227,9 +227,8 @@ impl<'a> Assembler<'a> {
     fn open(&mut self, mut built: Box<CallBuilder>, slot: RunSlot, late: bool, closed: &mut Vec<CompletedCall>) {
         let number = self.open.next();
         let run = self.runs.run_mut(slot);
-        run.calls = run.calls.saturating_add(1);
         built.call.number = number;
-        built.call.number_in_run = run.calls;
+        built.call.number_in_run = run.next_number();
         built.counts = AttemptCounts { last_write: run.last_write, ..AttemptCounts::default() };
         if self.options.join_resends {
             self.by_resend.insert(half(built.hashes.resend()), number);
@@ -289,8 +288,9 @@ impl<'a> Assembler<'a> {
         (failed && unchanged && !written).then_some(number)
     }
 
-    fn join(&mut self, resend: JoinedResend, call: &CallBuilder) {
+    fn join(&mut self, resend: JoinedResend, call: &CallBuilder, slot: RunSlot) {
         self.ledger.joined += 1;
+        self.runs.run_mut(slot).next_number(); // later calls have the numbers that they have where none is joined
         let Some(earlier) = self.open.get_mut(resend.of) else { return };
         earlier.built.counts.failed_on = 0; // only an answer to this resend allows the next one
         let id = call.hashes.id;

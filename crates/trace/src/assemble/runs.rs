@@ -34,6 +34,14 @@ pub struct RunState {
     touched: u64,
 }
 
+impl RunState {
+    /// The number of the next call made in the run, from 1.
+    pub(super) fn next_number(&mut self) -> u32 {
+        self.calls = self.calls.saturating_add(1);
+        self.calls
+    }
+}
+
 /// The runs that are not forgotten.
 #[derive(Debug, Default)]
 pub struct RunTable {

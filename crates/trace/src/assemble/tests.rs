@@ -429,7 +429,7 @@ fn an_identical_call_after_a_failed_one_is_its_next_attempt_where_resends_are_jo
         r#"{"tool":"pay","args":{"a":1,"b":2},"status":"ok","at_ms":11}"#,
         r#"{"tool":"pay","args":{"a":1,"b":2},"status":"error","at_ms":12}"#,
     ]);
-    assert_eq!(shape(&read), ["#1 pay--i+i", "#2 read+", "#3 pay-"]);
+    assert_eq!(shape(&read), ["#1 pay--i+i", "#2 read+", "#5 pay-"]);
     assert_eq!((read.ledger.joined, read.ledger.closed), (2, 3));
     let millis = playproof_engine::time::Instant::from_millis;
     assert_eq!((read.calls[0].answers[2].started, read.calls[0].answers[1].attempt), (Some(millis(11)), None));
