@@ -119,7 +119,7 @@ fn where_resends_are_joined_a_name_that_is_not_there_says_that_they_have_none() 
     place.write("t.jsonl", [line(1, "r", "a", "pay"), line(2, "r", "b", "pay"), line(3, "r", "c", "see")].concat());
     let said =
         "with `--join-resends` a call that was sent again is an attempt of the first, and has no name of its own";
-    for wanted in ["b", "t.jsonl:2", "r#3"] {
+    for wanted in ["b", "t.jsonl:2", "r#2"] {
         let run = place.run(&["explain", "t.jsonl", "--join-resends", wanted]).exits(2);
         let words = run.err.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(words.contains(said), "{}", run.err);

@@ -177,7 +177,14 @@ fn write_words(mut rest: &str, out: &mut String) {
             out.push(' ');
             rest.len() - rest.trim_start().len()
         } else if let Some(length) = quoted(rest, first) {
-            out.push_str("<text>");
+            let (text, behind) = (rest.get(1..length - 1).unwrap_or(""), rest.get(length..).unwrap_or(""));
+            if text.contains(' ') && behind.starts_with(')') && is_exception(out) {
+                out.push(first);
+                write_words(text, out);
+                out.push(first);
+            } else {
+                out.push_str("<text>");
+            }
             length
         } else if is_word(first) {
             let length = word_length(rest);
@@ -189,6 +196,12 @@ fn write_words(mut rest: &str, out: &mut String) {
         };
         rest = rest.get(taken..).unwrap_or("");
     }
+}
+
+/// Whether a text that ends here, such as `ToolException(`, begins the printed form of an exception: its message is quoted.
+fn is_exception(before: &str) -> bool {
+    let name = before.strip_suffix('(').and_then(|call| call.rsplit(|c: char| !is_word(c)).next());
+    name.is_some_and(|name| name.ends_with("Error") || name.ends_with("Exception"))
 }
 
 /// The length of the words at the start that are of nothing but letters without accents, and of the single spaces
@@ -281,6 +294,18 @@ mod tests {
         assert_eq!(template("user 550e8400-e29b-41d4-a716-446655440000: denied"), "user <id>: denied");
         assert_eq!(template("Error: Reservation ZFA04Y (\"first class\")"), "Error: Reservation <id> (<text>)");
         assert_eq!(template("status=503; -1.5% and/or"), "status=<n>; <n>% and/or");
+    }
+
+    #[test]
+    fn the_message_of_a_printed_exception_is_no_quoted_text() {
+        assert_eq!(template("ToolException('order o_91 is closed')"), "ToolException('order <id> is closed')");
+        assert_eq!(
+            template("Error: a.ApiError(\"the card 'x' expired\")"),
+            "Error: a.ApiError(\"the card <text> expired\")"
+        );
+        for look_alike in ["KeyError('b')", "TypeError('a b', 1)", "refund('order one')"] {
+            assert!(template(look_alike).contains("(<text>"), "{look_alike}");
+        }
     }
 
     #[test]
