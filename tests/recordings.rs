@@ -121,6 +121,20 @@ fn an_action_with_steps_stands_before_the_call_that_was_made_after_it_at_the_sam
 }
 
 #[test]
+fn skipped_steps_stand_before_the_end_of_their_action_and_the_call_that_waited_for_it() {
+    let upstream = "one: { steps: { find_pr: [{ error: { status: 403 }, latency_ms: 40 }], post: [], react: [] } }, two: { steps: { find_pr: [{ ok: {} }], read_checks: [{ ok: {} }] } }";
+    let calls = "one: { action: ship_update, args: { pr: 7 } }, two: { action: review, args: { pr: 7 }, after: [one] }";
+    let text = format!(
+        "format: fixture/1\ntitle: t\ncalls: {{ {calls} }}\nupstream: {{ {upstream} }}\nexpect: {{ steps: {{ effects: 0 }} }}\n"
+    );
+    let fixture = fixture::parse(Source::whole("f", text)).unwrap_or_else(|report| panic!("{report}"));
+    let (trace, compared) = compared(&plan("steps"), &fixture, 1);
+    let line = |part: &str| trace.lines().position(|line| line.contains(part)).expect("a line");
+    assert!(line("\"call_id\":\"one/react\"") < line("\"call_id\":\"two\""), "{trace}");
+    assert!(compared.decisions > 10 && compared.differences.is_empty(), "{trace}{compared:?}");
+}
+
+#[test]
 fn a_key_of_a_call_that_was_never_sent_is_free() {
     let calls = "a: { tool: pay, args: { x: a }, idempotency_key: k }, \
                  b: { tool: pay, args: { x: 1 }, idempotency_key: k, at_ms: 100 }";
