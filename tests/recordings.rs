@@ -135,6 +135,20 @@ fn skipped_steps_stand_before_the_end_of_their_action_and_the_call_that_waited_f
 }
 
 #[test]
+fn a_call_made_at_the_end_of_one_of_another_run_follows_it_however_that_one_was_held_itself() {
+    let calls = "a: { tool: payments.charge, args: { order: o, amount: 1 }, run: r1 }, \
+                 b: { tool: db.write, idempotency_key: k, after: [a], run: r2 }, \
+                 c: { tool: db.write, idempotency_key: k, after: [b], run: r3 }";
+    let upstream = "a: [{ ok: {}, latency_ms: 50 }], b: [{ error: { status: 403 }, latency_ms: 10 }], c: [{ ok: {} }]";
+    let text = format!(
+        "format: fixture/1\ntitle: t\ncalls: {{ {calls} }}\nupstream: {{ {upstream} }}\nexpect: {{ dispatcher: {{ effects: 0 }} }}\n"
+    );
+    let fixture = fixture::parse(Source::whole("f", text)).unwrap_or_else(|report| panic!("{report}"));
+    let (trace, compared) = compared(&plan("dispatcher"), &fixture, 1);
+    assert!(compared.decisions > 10 && compared.differences.is_empty(), "{trace}{compared:?}");
+}
+
+#[test]
 fn a_key_of_a_call_that_was_never_sent_is_free() {
     let calls = "a: { tool: pay, args: { x: a }, idempotency_key: k }, \
                  b: { tool: pay, args: { x: 1 }, idempotency_key: k, at_ms: 100 }";

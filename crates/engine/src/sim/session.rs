@@ -128,6 +128,10 @@ impl Session {
             errors: Errors::default(),
         });
         if let Some(fed) = self.tied(fed, tie, in_run) {
+            // At its recorded time it starts whatever other runs do, so calls of those may follow it before that.
+            if let (Pace::Recorded, Some(started)) = (self.pace, self.started_calls(run)) {
+                started.note_start(fed.number, fed.call.end());
+            }
             self.held.entry(run).or_default().push_back(fed);
             self.release(run);
         }
@@ -265,7 +269,7 @@ impl Session {
                 live.start = self.watermark;
             }
             self.apart = live.call.at.is_none();
-            if let Some(started) = self.started_calls(run) {
+            if let (Pace::Causal, Some(started)) = (self.pace, self.started_calls(run)) {
                 started.note_start(live.number, live.call.end());
             }
             self.event_loop.add_start(live.start, None);
