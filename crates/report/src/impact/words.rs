@@ -117,7 +117,7 @@ fn part(part: &PartChange) -> String {
 fn steps(list: &str) -> Option<String> {
     let steps: Vec<Value> = serde_json::from_str(list).ok()?;
     let ids: Option<Vec<&str>> = steps.iter().map(|step| step.get("id")?.as_str()).collect();
-    Some(ids?.join(", "))
+    ids.filter(|ids| !ids.is_empty()).map(|ids| ids.join(", "))
 }
 
 /// How a call ends: `escalated (policy_review), effect unknown, 1 attempt`.
@@ -215,5 +215,6 @@ mod tests {
         let said = |before, after| part(&PartChange { path: "ship.steps".to_owned(), before, after });
         assert_eq!(said(steps(&["find", "post"]), steps(&["post"])), "steps find, post → post");
         assert_eq!(said(None, Some("[100,400]".to_owned())), "steps nothing → [100,400]");
+        assert_eq!(said(Some("[]".to_owned()), Some("[\"pay\"]".to_owned())), "steps [] → [\"pay\"]");
     }
 }
