@@ -93,17 +93,22 @@ actions: { ship: { steps: [{ id: find, tool: find }, { id: post, tool: post }] }
 graph: { entry: [ship, pay], next: { ship: [], pay: [ship] } }
 ";
 
-/// The recorded run of a fixture of the shop, which has to replay to the same events.
-fn recorded_in_the_shop(calls: &str, upstream: &str) -> String {
-    let loaded = playbook::parse(Source::whole("shop", SHOP)).unwrap_or_else(|report| panic!("{report}"));
-    let plan = Plan::new(loaded.playbook, &Tools::default());
+/// The recorded run of calls, which has to replay to the same events; and how many decisions it has.
+fn recorded(plan: &Plan, calls: &str, upstream: &str) -> (String, u64) {
     let text = format!(
-        "format: fixture/1\ntitle: t\nplaybooks: [shop]\ncalls: {{ {calls} }}\nupstream: {{ {upstream} }}\nexpect: {{ shop: {{ sends: 0 }} }}\n"
+        "format: fixture/1\ntitle: t\ncalls: {{ {calls} }}\nupstream: {{ {upstream} }}\nexpect: {{ {}: {{ sends: 0 }} }}\n",
+        plan.playbook.name
     );
     let fixture = fixture::parse(Source::whole("f", text)).unwrap_or_else(|report| panic!("{report}"));
-    let (trace, compared) = compared(&plan, &fixture, 1);
+    let (trace, compared) = compared(plan, &fixture, 1);
     assert_eq!(compared.differences, [], "{trace}");
-    trace
+    (trace, compared.decisions)
+}
+
+/// The same under the playbook of the shop.
+fn recorded_in_the_shop(calls: &str, upstream: &str) -> String {
+    let loaded = playbook::parse(Source::whole("shop", SHOP)).unwrap_or_else(|report| panic!("{report}"));
+    recorded(&Plan::new(loaded.playbook, &Tools::default()), calls, upstream).0
 }
 
 #[test]
@@ -124,28 +129,20 @@ fn an_action_with_steps_stands_before_the_call_that_was_made_after_it_at_the_sam
 fn skipped_steps_stand_before_the_end_of_their_action_and_the_call_that_waited_for_it() {
     let upstream = "one: { steps: { find_pr: [{ error: { status: 403 }, latency_ms: 40 }], post: [], react: [] } }, two: { steps: { find_pr: [{ ok: {} }], read_checks: [{ ok: {} }] } }";
     let calls = "one: { action: ship_update, args: { pr: 7 } }, two: { action: review, args: { pr: 7 }, after: [one] }";
-    let text = format!(
-        "format: fixture/1\ntitle: t\ncalls: {{ {calls} }}\nupstream: {{ {upstream} }}\nexpect: {{ steps: {{ effects: 0 }} }}\n"
-    );
-    let fixture = fixture::parse(Source::whole("f", text)).unwrap_or_else(|report| panic!("{report}"));
-    let (trace, compared) = compared(&plan("steps"), &fixture, 1);
+    let (trace, decisions) = recorded(&plan("steps"), calls, upstream);
     let line = |part: &str| trace.lines().position(|line| line.contains(part)).expect("a line");
     assert!(line("\"call_id\":\"one/react\"") < line("\"call_id\":\"two\""), "{trace}");
-    assert!(compared.decisions > 10 && compared.differences.is_empty(), "{trace}{compared:?}");
+    assert!(decisions > 10, "{trace}");
 }
 
 #[test]
-fn a_call_made_at_the_end_of_one_of_another_run_follows_it_however_that_one_was_held_itself() {
+fn a_call_made_at_the_end_of_a_held_call_of_another_run_follows_it() {
     let calls = "a: { tool: payments.charge, args: { order: o, amount: 1 }, run: r1 }, \
                  b: { tool: db.write, idempotency_key: k, after: [a], run: r2 }, \
                  c: { tool: db.write, idempotency_key: k, after: [b], run: r3 }";
     let upstream = "a: [{ ok: {}, latency_ms: 50 }], b: [{ error: { status: 403 }, latency_ms: 10 }], c: [{ ok: {} }]";
-    let text = format!(
-        "format: fixture/1\ntitle: t\ncalls: {{ {calls} }}\nupstream: {{ {upstream} }}\nexpect: {{ dispatcher: {{ effects: 0 }} }}\n"
-    );
-    let fixture = fixture::parse(Source::whole("f", text)).unwrap_or_else(|report| panic!("{report}"));
-    let (trace, compared) = compared(&plan("dispatcher"), &fixture, 1);
-    assert!(compared.decisions > 10 && compared.differences.is_empty(), "{trace}{compared:?}");
+    let (trace, decisions) = recorded(&plan("dispatcher"), calls, upstream);
+    assert!(decisions > 10, "{trace}");
 }
 
 #[test]

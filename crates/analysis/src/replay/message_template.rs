@@ -82,8 +82,9 @@ impl MessageTemplates {
     }
 }
 
-/// Writes the template of the [`head`] of `message` into `out`: numbers become `<n>`, ids `<id>`, quoted text `<text>`,
-/// paths `<path>`, and texts of `args` (JSON) that the message repeats `<arg>`; white space is one space.
+/// Writes the template of the [`head`] of `message` into `out`: numbers become `<n>`, ids `<id>`, quoted text `<text>`
+/// (but for the message of a printed exception), paths `<path>`, and texts of `args` (JSON) that the message repeats
+/// `<arg>`; white space is one space.
 pub fn write_template(message: &str, args: Option<&str>, out: &mut String) {
     out.clear();
     let mut rest = head(message);

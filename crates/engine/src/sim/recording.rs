@@ -6,10 +6,9 @@ use std::sync::Arc;
 
 use super::plan::Plan;
 use super::record::SimulationRecord;
-use super::scenario::{Scenario, ScenarioCall};
+use super::scenario::{Scenario, ScenarioCall, steps_of};
 use super::simulator::Simulator;
 use crate::call::{AnswerTo, CallTexts, Place, RecordedAnswer, RecordedCall, RecordedStep, Reply};
-use crate::dispatch::StepOf;
 use crate::event::{Decision, DecisionEvent, ErrorFacts, Provenance, RequestKind, StatusFrom};
 use crate::fixture::{Fixture, FixtureCall};
 use crate::ids::{AttemptNo, CallId};
@@ -57,13 +56,11 @@ impl Recording {
             }
         }
         for (n, event) in record.events.iter().enumerate() {
-            let skipped = match event.what {
-                Decision::StepSkipped { step, .. } => Some(StepOf { action: Some(event.call), step }),
-                _ => None,
-            };
-            let place = skipped.and_then(|of| scenario.calls.iter().position(|call| call.step == Some(of)));
-            if let Some(step) = place.and_then(|place| calls.get_mut(place)) {
-                note(step, event, Recording::line(n)); // before its action ends
+            if let Decision::StepSkipped { step, .. } = event.what
+                && let Some((_, skipped)) = steps_of(&scenario.calls, event.call).find(|(of, _)| *of == step)
+                && let Some(call) = calls.get_mut(skipped.index())
+            {
+                note(call, event, Recording::line(n)); // before its action ends
             }
             if let Some(call) = calls.get_mut(event.call.index()) {
                 note(call, event, Recording::line(n));

@@ -128,7 +128,7 @@ impl Session {
             errors: Errors::default(),
         });
         if let Some(fed) = self.tied(fed, tie, in_run) {
-            // At its recorded time it starts whatever other runs do, so calls of those may follow it before that.
+            // At recorded times, a call of another run may follow this one and be fed before this one has started.
             if let (Pace::Recorded, Some(started)) = (self.pace, self.started_calls(run)) {
                 started.note_start(fed.number, fed.call.end());
             }

@@ -107,8 +107,8 @@ fn suggested(report: &CoverageReport) -> Html {
                 html.line_pre(&suggestion.text);
             });
         }
-        if let Some(more) = all.len().checked_sub(SUGGESTED).filter(|more| *more > 0) {
-            let more = text::counted(more as u64, "more fixture", "more fixtures");
+        if all.len() > SUGGESTED {
+            let more = text::counted((all.len() - SUGGESTED) as u64, "more fixture", "more fixtures");
             html.line("p", "soft", &format!("and {more}; `playproof coverage --write DIR` writes all of them"));
         }
     })
