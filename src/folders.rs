@@ -18,8 +18,18 @@ const MOST_DEEP: usize = 8;
 /// # Errors
 /// A folder that cannot be read; a link to a folder in it.
 pub fn files_under(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, Failure> {
+    files_within(folder, MOST_DEEP, |file| file.as_os_str().as_encoded_bytes().ends_with(ending.as_bytes()))
+}
+
+/// The wanted files under `folder`, at most `deepest` folders below it, as paths below it, sorted. What is not wanted
+/// at the deepest level is not looked at: it is no file to find, and no folder to enter.
+///
+/// # Errors
+/// A folder that cannot be read; a link to a folder in it.
+pub fn files_within(folder: &Path, deepest: usize, is_wanted: impl Fn(&Path) -> bool) -> Result<Vec<PathBuf>, Failure> {
     let mut found = Vec::new();
-    collect(folder, Path::new(""), ending, 0, &mut found)?;
+    let search = Search { root: folder, deepest: deepest.min(MOST_DEEP), is_wanted: &is_wanted };
+    search.collect(Path::new(""), 0, &mut found)?;
     found.sort();
     Ok(found)
 }
@@ -45,38 +55,59 @@ pub fn other_ending(path: &Path) -> Failure {
     }
 }
 
-fn collect(root: &Path, below: &Path, ending: &str, deep: usize, found: &mut Vec<PathBuf>) -> Result<(), Failure> {
-    let folder = root.join(below);
-    // An empty path is the working directory; the system needs a name for it.
-    let folder = if folder.as_os_str().is_empty() { Path::new(".").to_path_buf() } else { folder };
-    let refuse = |error: &std::io::Error| unreadable(&folder.to_string_lossy(), error);
-    let entries = match fs::read_dir(&folder) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == ErrorKind::NotFound && dangling(&folder).is_none() => return Ok(()),
-        Err(error) => return Err(refuse(&error)),
-    };
-    for entry in entries {
-        let entry = entry.map_err(|error| refuse(&error))?;
-        let path = below.join(entry.file_name());
-        let facts = fs::metadata(entry.path());
-        let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
-        // It may lead to a folder, whose files must not be skipped. Editors leave hidden links that lead nowhere.
-        if let Err(error) = facts.as_ref()
-            && !is_hidden
-        {
-            return Err(unreadable(&entry.path().to_string_lossy(), error));
+/// Which files are looked for, and where.
+struct Search<'a> {
+    root: &'a Path,
+    deepest: usize,
+    is_wanted: &'a dyn Fn(&Path) -> bool,
+}
+
+impl Search<'_> {
+    fn collect(&self, below: &Path, deep: usize, found: &mut Vec<PathBuf>) -> Result<(), Failure> {
+        let folder = self.root.join(below);
+        // An empty path is the working directory; the system needs a name for it.
+        let folder = if folder.as_os_str().is_empty() { Path::new(".").to_path_buf() } else { folder };
+        let refuse = |error: &std::io::Error| unreadable(&folder.to_string_lossy(), error);
+        let entries = match fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == ErrorKind::NotFound && dangling(&folder).is_none() => return Ok(()),
+            Err(error) => return Err(refuse(&error)),
+        };
+        for entry in entries {
+            let entry = entry.map_err(|error| refuse(&error))?;
+            let path = below.join(entry.file_name());
+            let (is_wanted, is_deepest) = ((self.is_wanted)(&path), deep == self.deepest);
+            if is_deepest && !is_wanted {
+                continue;
+            }
+            if is_folder(&entry)? {
+                if !is_deepest {
+                    self.collect(&path, deep + 1, found)?;
+                }
+            } else if is_wanted {
+                found.push(path);
+            }
         }
-        let is_folder = facts.is_ok_and(|facts| facts.is_dir());
-        if is_folder && entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
-            return Err(linked_folder(&entry.path()));
-        }
-        if is_folder && deep < MOST_DEEP {
-            collect(root, &path, ending, deep + 1, found)?;
-        } else if !is_folder && entry.file_name().to_string_lossy().ends_with(ending) {
-            found.push(path);
-        }
+        Ok(())
     }
-    Ok(())
+}
+
+/// Whether an entry is a folder to enter.
+///
+/// # Errors
+/// A link to a folder; one that leads nowhere, because it may be meant to lead to a folder, whose files must not be
+/// skipped. Editors leave hidden links that lead nowhere.
+fn is_folder(entry: &fs::DirEntry) -> Result<bool, Failure> {
+    let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+    let is_folder = match fs::metadata(entry.path()) {
+        Ok(facts) => facts.is_dir(),
+        Err(_) if is_hidden => false,
+        Err(error) => return Err(unreadable(&entry.path().to_string_lossy(), &error)),
+    };
+    match is_folder && entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
+        true => Err(linked_folder(&entry.path())),
+        false => Ok(is_folder),
+    }
 }
 
 /// The refusal of a link to a folder: it may lead anywhere, also upwards.

@@ -92,7 +92,7 @@ fn is_folder(input: &str) -> bool {
 }
 
 fn in_folder(folder: &str) -> Result<Option<Vec<String>>, Failure> {
-    let all = below(folder)?;
+    let all = paths_in(folder, &folders::files_under(Path::new(folder), "")?);
     let with = |endings: &[&str]| -> Vec<String> {
         all.iter().filter(|file| endings.iter().any(|ending| file.ends_with(ending))).cloned().collect()
     };
@@ -107,10 +107,12 @@ fn in_folder(folder: &str) -> Result<Option<Vec<String>>, Failure> {
 fn matching(input: &str) -> Result<Option<Vec<String>>, Failure> {
     let Some(at) = input.find(WILDCARDS).filter(|_| !files::exists(input)) else { return Ok(None) };
     let Ok(glob) = GlobBuilder::new(input).literal_separator(true).build() else { return Ok(None) };
-    let (fixed, _) = input.split_at(at);
+    let (fixed, variable) = input.split_at(at);
     let folder = fixed.rfind('/').and_then(|slash| input.get(..=slash)).unwrap_or("");
+    let deepest = if variable.contains("**") { usize::MAX } else { variable.matches('/').count() };
     let matcher: GlobMatcher = glob.compile_matcher();
-    let found: Vec<String> = below(folder)?.into_iter().filter(|file| matcher.is_match(file)).collect();
+    let is_match = |file: &Path| matcher.is_match(Path::new(folder).join(file));
+    let found = paths_in(folder, &folders::files_within(Path::new(folder), deepest, is_match)?);
     if found.is_empty() {
         return Err(
             Failure::source(input, "no_files", "no file matches").help("`*` stops at a `/`, and `**` crosses it")
@@ -119,9 +121,7 @@ fn matching(input: &str) -> Result<Option<Vec<String>>, Failure> {
     Ok(Some(found))
 }
 
-/// All files below a folder, by their paths from where the command runs.
-fn below(folder: &str) -> Result<Vec<String>, Failure> {
-    let found = folders::files_under(Path::new(folder), "")?;
-    let path = |file: &PathBuf| Path::new(folder).join(file).to_string_lossy().into_owned();
-    Ok(found.iter().map(path).collect())
+/// Files below a folder, by their paths from where the command runs.
+fn paths_in(folder: &str, found: &[PathBuf]) -> Vec<String> {
+    found.iter().map(|file| Path::new(folder).join(file).to_string_lossy().into_owned()).collect()
 }

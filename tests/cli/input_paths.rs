@@ -33,6 +33,23 @@ fn folders_and_globs_stand_for_their_files_and_each_file_counts_once() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn a_glob_looks_only_where_it_can_match() {
+    let place = Place::new();
+    place.write("a.jsonl", CALLS);
+    place.write("deep/b.jsonl", CALLS);
+    for link in ["deep/nowhere", "nowhere"] {
+        std::os::unix::fs::symlink("gone", place.path().join(link)).expect("a link that leads nowhere");
+    }
+    assert_eq!(read(&place, &["*.jsonl"]), ["a.jsonl"]);
+    assert_eq!(read(&place, &["./[ab].jsonl"]), ["a.jsonl"]);
+    for input in ["**/*.jsonl", "n*", "deep"] {
+        let ran = place.run(&["replay", input]).exits(2);
+        assert!(ran.err.contains("nowhere"), "{input}: {}", ran.err);
+    }
+}
+
 #[test]
 fn a_folder_without_traces_stands_for_its_fixtures() {
     let place = Place::new();
