@@ -49,6 +49,26 @@ fn a_lock_that_does_not_hold_the_rows_is_kept_and_the_way_out_is_said() {
     place.run(&["init"]).exits(0);
 }
 
+/// The rows are edited, so a lock or a golden of them would accept the edit without a reason.
+#[test]
+fn a_project_with_a_history_gets_no_lock_and_no_golden_that_nobody_accepted() {
+    let place = Place::begun();
+    let edited = place.read("playbooks/ours.yaml").replace("[200, 600, 1800]", "[250, 600]");
+    let golden = "goldens/ours/a-keyed-refund-meets-its-own-effect.snap";
+    place.write("playbooks/ours.yaml", &edited);
+    for missing in ["goldens/playbook.lock", golden] {
+        place.remove(missing);
+    }
+    let page = place.run(&["init"]).exits(1).out;
+    assert!(page.contains("kept   goldens/ours/") && !page.contains("playbook.lock  "), "{page}");
+    assert!(!place.path("goldens/playbook.lock").exists() && !place.path(golden).exists());
+    place.run(&["accept", "--reason", "waits a little longer"]).exits(0);
+    assert!(place.run(&["history"]).exits(0).out.contains("waits a little longer"));
+    place.run(&["check"]).exits(1);
+    place.run(&["accept"]).exits(0);
+    place.run(&["init"]).exits(0);
+}
+
 #[test]
 fn what_is_there_and_cannot_be_used_stops_it_before_anything_is_written() {
     for (name, text, said) in [

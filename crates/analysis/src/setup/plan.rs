@@ -188,6 +188,16 @@ impl<F: ProjectFolder> Planner<'_, F> {
         Ok(source)
     }
 
+    /// Adds what people accept. In a project with a history only people can accept it again, so there a missing file
+    /// stays missing, and `check` says so.
+    fn add_accepted(&mut self, path: &str, purpose: Purpose, text: String) -> Result<(), NoPlan<F::Error>> {
+        let is_there = self.folder.file(path).map_err(NoPlan::Folder)?.is_some();
+        if is_there || !self.folder.has_history().map_err(NoPlan::Folder)? {
+            self.add(path, purpose, text)?;
+        }
+        Ok(())
+    }
+
     fn file(&self, path: &str) -> Option<&ProjectFile> {
         self.planned.files.iter().find(|file| file.path == path)
     }
@@ -211,11 +221,10 @@ impl<F: ProjectFolder> Planner<'_, F> {
             sources.push((name, source));
         }
         for (name, text) in goldens(&plan, &sources).map_err(NoPlan::File)? {
-            self.add(&format!("goldens/{PLAYBOOK}/{name}.snap"), Purpose::Golden, text)?;
+            self.add_accepted(&format!("goldens/{PLAYBOOK}/{name}.snap"), Purpose::Golden, text)?;
         }
-        self.add(LOCK, Purpose::Lock, lock(&loaded))?;
-        let has_history = self.folder.has_history().map_err(NoPlan::Folder)?;
-        if !has_history && self.file(LOCK).is_some_and(|lock| !lock.kept) {
+        self.add_accepted(LOCK, Purpose::Lock, lock(&loaded))?;
+        if self.file(LOCK).is_some_and(|lock| !lock.kept) {
             let (name, text) = record(&loaded);
             self.add(&format!("{HISTORY}/{name}"), Purpose::History, text)?;
         }

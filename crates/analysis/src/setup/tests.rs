@@ -148,7 +148,9 @@ fn a_lock_or_a_history_that_is_there_is_not_explained_anew() {
     let with_lock = planned(&folder(&[("goldens/playbook.lock", "")]), &Recordings::default());
     let with_history = planned(&Files { has_history: true, ..folder(&[]) }, &Recordings::default());
     for (planned, has_history) in [(with_lock, false), (with_history, true)] {
-        assert!(!planned.files.iter().any(|file| file.purpose == Purpose::History));
+        let is_planned = |purpose| planned.files.iter().any(|file| file.purpose == purpose);
+        assert!(!is_planned(Purpose::History));
+        assert_eq!((is_planned(Purpose::Golden), is_planned(Purpose::Lock)), (!has_history, !has_history));
         let verifies = file(&planned, Purpose::Workflow).source.text.contains("history verify");
         assert_eq!(verifies, has_history);
     }
