@@ -29,13 +29,14 @@ const SENT: Tells = Tells { times: true, ..RUNS };
 const ALL: Tells = Tells { latencies: true, ..SENT };
 
 /// Each sample, its format, and what it tells.
-const SAMPLES: [(&str, &str, Tells); 21] = [
+const SAMPLES: [(&str, &str, Tells); 22] = [
     ("anthropic-messages.jsonl", "anthropic-messages", RUNS),
     ("bedrock-converse.jsonl", "bedrock-converse", RUNS),
     ("claude-code-session.jsonl", "claude-code", ALL),
     ("claude-stream.jsonl", "claude-stream", RUNS),
     ("gemini-contents.jsonl", "gemini-contents", RUNS),
     ("langfuse-observations.json", "langfuse-observations", ALL),
+    ("langsmith-nested.json", "langsmith-runs", ALL),
     ("langsmith-runs.jsonl", "langsmith-runs", ALL),
     ("mcp-jsonrpc-bare.jsonl", "mcp-jsonrpc", RUNS),
     ("mcp-jsonrpc-enveloped.jsonl", "mcp-jsonrpc", ALL),

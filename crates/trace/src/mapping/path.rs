@@ -1,5 +1,6 @@
-//! Paths into JSON: `a.b[0]`, `a["b.c"]`, `a[*].b` for every item, `a[key=K].value.*` into a list of keys and values, `^.a` for
-//! the object around a row, `$file` for the name of the file. Knows no mapping.
+//! Paths into JSON: `a.b[0]`, `a["b.c"]`, `a[*].b` for every item, `a[**]` for every item and those of its own `a`,
+//! `a[key=K].value.*` into a list of keys and values, `^.a` for the object around a row, `$file` for the name of the
+//! file. Knows no mapping.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -38,6 +39,8 @@ pub(super) enum PathStep {
     Index(usize),
     /// Every item of a list.
     Each,
+    /// Every item of the list that the step before names, and of the list of that name in each item.
+    EachNested,
     /// The first item of a list whose field has this value.
     Lookup {
         field: String,
@@ -61,7 +64,7 @@ impl PathStep {
                 };
                 json::array(raw)?.into_iter().find(has)?
             }
-            PathStep::Each => return None,
+            PathStep::Each | PathStep::EachNested => return None,
         };
         (!is_null(found)).then_some(found)
     }
@@ -91,8 +94,10 @@ impl PathStep {
 
     /// What stands between `[` and `]`.
     fn in_list(inner: &str) -> Result<PathStep, String> {
-        if inner == "*" {
-            return Ok(PathStep::Each);
+        match inner {
+            "*" => return Ok(PathStep::Each),
+            "**" => return Ok(PathStep::EachNested),
+            _ => {}
         }
         match inner.split_once('=') {
             Some((field, value)) if !field.trim().is_empty() && !value.trim().is_empty() => {
@@ -122,6 +127,9 @@ impl Path {
         let mut rest = inner;
         while !rest.is_empty() {
             let (step, after) = PathStep::parse(rest, steps.is_empty() && ups == 0)?;
+            if step == PathStep::EachNested && !matches!(steps.last(), Some(PathStep::Key(_))) {
+                return Err("`[**]` must follow the name of a list, such as `children[**]`".into());
+            }
             steps.push(step);
             rest = after;
         }
@@ -149,7 +157,7 @@ impl Path {
 
     /// Whether it may lead to several values.
     pub(super) fn is_many(&self) -> bool {
-        self.steps.contains(&PathStep::Each)
+        self.steps.iter().any(|step| matches!(step, PathStep::Each | PathStep::EachNested))
     }
 
     /// Whether it leads from the row into the row.
@@ -162,7 +170,7 @@ impl Path {
         self.steps.iter().filter_map(|step| match step {
             PathStep::Key(key) => Some(key.as_str()),
             PathStep::Lookup { value, .. } => Some(value.as_str()),
-            PathStep::Index(_) | PathStep::Each | PathStep::AnyField => None,
+            PathStep::Index(_) | PathStep::Each | PathStep::EachNested | PathStep::AnyField => None,
         })
     }
 
@@ -208,6 +216,7 @@ impl fmt::Display for PathStep {
             PathStep::Key(key) => f.write_str(key),
             PathStep::Index(index) => write!(f, "[{index}]"),
             PathStep::Each => f.write_str("[*]"),
+            PathStep::EachNested => f.write_str("[**]"),
             PathStep::Lookup { field, value } => write!(f, "[{field}={value}]"),
             PathStep::AnyField => f.write_str("*"),
         }
@@ -268,8 +277,10 @@ mod tests {
 
     #[test]
     fn an_invalid_path_is_refused() {
-        for bad in ["", ".a", "a..b", "a.", "a[", "a[x]", "a[\"b\"", "a[-1]", "^a", "^.", "a[=x]", "a[k=]", "$file.a."]
-        {
+        for bad in [
+            "", ".a", "a..b", "a.", "a[", "a[x]", "a[\"b\"", "a[-1]", "^a", "^.", "a[=x]", "a[k=]", "$file.a.", "[**]",
+            "a[*][**]",
+        ] {
             assert!(Path::parse(bad).is_err(), "{bad}");
         }
         assert!(Path::parse(&"a.".repeat(40)[..79]).is_err());
@@ -278,7 +289,17 @@ mod tests {
 
     #[test]
     fn a_path_prints_as_it_is_written() {
-        for text in ["a[\"b.c\"].d", "[0].a", "a[*].b[*]", "^.id", "^^", "^[\"a.b\"]", "$file", "a[key=x].value.*"] {
+        for text in [
+            "a[\"b.c\"].d",
+            "[0].a",
+            "a[*].b[*]",
+            "^.id",
+            "^^",
+            "^[\"a.b\"]",
+            "$file",
+            "a[key=x].value.*",
+            "a[*].b[**]",
+        ] {
             assert_eq!(Path::parse(text).map(|path| path.to_string()).as_deref(), Ok(text));
         }
         assert_eq!((child("", "a"), child("a", "b.c")), ("a".into(), "a[\"b.c\"]".into()));

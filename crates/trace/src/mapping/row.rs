@@ -105,6 +105,9 @@ pub(super) fn rows_of<'a>(
     rows
 }
 
+/// The most objects around a row in lists that lie in one another.
+const MAX_NESTED: usize = 64;
+
 /// A value on the way to rows.
 struct Spread<'a, 'p> {
     raw: &'a RawValue,
@@ -136,7 +139,11 @@ impl<'a> Spread<'a, '_> {
                     around: self.around.clone(),
                 };
                 let path = joined(self.path, step);
-                Spread { raw, path: &path, around: Some(Rc::new(around)), file: self.file }.rows(rest, found);
+                let inner = Spread { raw, path: &path, around: Some(Rc::new(around)), file: self.file };
+                match rest.split_first() {
+                    Some((PathStep::EachNested, rest)) => inner.nested(rest, steps, found),
+                    _ => inner.rows(rest, found),
+                }
             }
             _ => {
                 let Some(raw) = step.of(self.raw) else { return };
@@ -144,6 +151,18 @@ impl<'a> Spread<'a, '_> {
                 Spread { raw, path: &path, around: self.around.clone(), file: self.file }.rows(rest, found);
             }
         }
+    }
+
+    /// The rows at `rest` in every item, and those at `again` in it: the lists of the same name.
+    fn nested(&self, rest: &[PathStep], again: &[PathStep], found: &mut Vec<SourceRow<'a>>) {
+        let around = std::iter::successors(self.around.as_deref(), |around| around.around.as_deref());
+        let is_deep = around.count() > MAX_NESTED;
+        self.items(json::array(self.raw).unwrap_or_default(), |item| {
+            item.rows(rest, found);
+            if !is_deep {
+                item.rows(again, found);
+            }
+        });
     }
 
     fn items(&self, items: Vec<&'a RawValue>, mut each: impl FnMut(Spread<'a, '_>)) {
@@ -195,6 +214,19 @@ mod tests {
         assert_eq!(rows[1].0.place_around(&Path::parse("^").expect("a path")), Some("a[0]"));
         assert_eq!(rows[1].0.place_around(&Path::parse("^^").expect("a path")), Some(""));
         assert_eq!(rows[1].0.place_around(&Path::parse("^.id").expect("a path")), None);
+    }
+
+    #[test]
+    fn lists_in_lists_of_the_same_name_are_entered_up_to_a_depth() {
+        let raw = json::parse(r#"{"c":[{"n":1,"c":[{"n":2,"c":[]},{"n":3}]},{"n":4,"c":7}]}"#).expect("valid");
+        let rows = rows_of(raw, &[paths(&["c[**]"])], &"".into());
+        let places: Vec<_> = rows.iter().map(|(row, _)| row.path.as_str()).collect();
+        assert_eq!(places, ["c[0]", "c[0].c[0]", "c[0].c[1]", "c[1]"]);
+        let up = rows[2].0.find(&Path::parse("^.n").expect("a path")).map(|found| found.get().to_owned());
+        assert_eq!(up.as_deref(), Some("1"));
+        let deep = format!("{}{}", "{\"c\":[".repeat(100_000), "]}".repeat(100_000));
+        let rows = rows_of(json::parse(&deep).expect("valid"), &[paths(&["c[**]"])], &"".into());
+        assert_eq!(rows.len(), MAX_NESTED + 1);
     }
 
     #[test]
