@@ -27,6 +27,12 @@ SIZE_MAX = 6_000_000  # bytes of a wheel and of an archive
 DOCUMENTS = ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"]
 
 
+def manual():
+    """The documents that the README and the help of the program name: they are in the archive."""
+    files = [*ROOT.glob("docs/*.md"), *(ROOT / "docs" / "examples").iterdir()]
+    return sorted(path.relative_to(ROOT).as_posix() for path in files)
+
+
 def version():
     """The version of the workspace: the only place where one is written."""
     text = (ROOT / "Cargo.toml").read_text(encoding="utf-8")
@@ -175,7 +181,8 @@ def pack(name, build, out):
     (out / files["sbom"]).write_text(bom, encoding="utf-8", newline="\n")
     folder = re.sub(r"\.(tar\.gz|zip)$", "", files["archive"])
     entries = [(f"{folder}/{program(target)}", binary, True), (f"{folder}/sbom.cdx.json", bom.encode(), False)]
-    archive(out / files["archive"], entries + [(f"{folder}/{name}", data, False) for name, data in texts.items()])
+    documents = {**texts, **{name: (ROOT / name).read_bytes() for name in manual()}}
+    archive(out / files["archive"], entries + [(f"{folder}/{name}", data, False) for name, data in documents.items()])
     wheel(built[0], out / files["wheel"], notices)
     npm_platform(out / files["npm"], target, binary, texts)
     npm_launcher(out / common()["npm"])

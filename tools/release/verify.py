@@ -96,7 +96,7 @@ def verify_contents(target, folder):
     """Every archive has its documents, and the program names no folder of this machine."""
     files = pack.files_of(target)
     path = folder / files["archive"]
-    wanted = {pack.program(target), "sbom.cdx.json", "THIRD-PARTY.md", *pack.DOCUMENTS}
+    wanted = {pack.program(target), "sbom.cdx.json", "THIRD-PARTY.md", *pack.DOCUMENTS, *pack.manual()}
     if path.name.endswith(".zip"):
         with zipfile.ZipFile(path) as opened:
             content = {name.split("/", 1)[1]: opened.read(name) for name in opened.namelist()}

@@ -123,6 +123,8 @@ mod tests {
             ("approval_unanswered", Unknown, "escalate_to_human"),
             ("target_missing", Unknown, "deprecate_tool_call"),
             ("program_failed", Unknown, "deprecate_tool_call"),
+            ("read_failed", NotApplied, "deprecate_tool_call"),
+            ("tool_raised", Unknown, "escalate_to_human"),
             ("unclassified", Unknown, "escalate_to_human"),
         ];
         assert_eq!(table, expected);

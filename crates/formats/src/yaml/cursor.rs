@@ -399,6 +399,15 @@ impl<'a> MapReader<'a> {
         value
     }
 
+    /// Reads the key `format`: a file of another format or version is read no further. Without the key, what is inside
+    /// is none, so that other errors are found too.
+    pub fn format(&self, format: &str) -> Option<Option<()>> {
+        match self.required("format") {
+            Some(found) => found.word(&[(format, ())]).map(Some),
+            None => Some(None),
+        }
+    }
+
     /// Whether the map is empty.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()

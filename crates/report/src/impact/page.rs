@@ -79,11 +79,11 @@ pub fn lines(impact: &Impact) -> Vec<TotalsLine> {
     );
     for queue in &impact.queues {
         let label = format!("  in queue {}", fitted(&queue.queue, 40));
-        lines.push(line(&label, number_if(queue.base), number_if(queue.candidate)));
+        lines.push(line(&label, number(queue.base), number(queue.candidate)));
     }
     for finding in &impact.findings {
         let label = format!("{:6}  {}", finding.kind.severity.as_str(), finding.kind.id.as_str());
-        let line = line(&label, number_if(finding.base), number_if(finding.candidate));
+        let line = line(&label, number(finding.base), number(finding.candidate));
         lines.push(line.swing(number_if(finding.gained), number_if(finding.lost)));
     }
     lines

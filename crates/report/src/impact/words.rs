@@ -104,13 +104,14 @@ pub fn cause(cause: &CauseName) -> String {
 }
 
 fn part(part: &PartChange) -> String {
-    let value = |value: &Option<String>| match value.as_deref() {
-        None => "nothing".to_owned(),
-        Some(text) => escape_unprintable(&steps(text).unwrap_or_else(|| text.to_owned())).into_owned(),
-    };
+    let value = |text: &str| escape_unprintable(&steps(text).unwrap_or_else(|| text.to_owned())).into_owned();
     let name = part.path.rsplit_once('.').map_or(part.path.as_str(), |(_, last)| last);
-    let values = format!("{} → {}", value(&part.before), value(&part.after));
-    if name.is_empty() { values } else { format!("{} {values}", escape_unprintable(name)) }
+    let changed = match [&part.before, &part.after].map(|side| side.as_deref().map(value)) {
+        [Some(before), Some(after)] => format!("{before} → {after}"),
+        [None, after] => format!("added: {}", after.unwrap_or_default()),
+        [before, None] => format!("removed: {}", before.unwrap_or_default()),
+    };
+    if name.is_empty() { changed } else { format!("{} {changed}", escape_unprintable(name)) }
 }
 
 /// Of a part that lists the steps of an action: their ids.
@@ -214,7 +215,7 @@ mod tests {
         };
         let said = |before, after| part(&PartChange { path: "ship.steps".to_owned(), before, after });
         assert_eq!(said(steps(&["find", "post"]), steps(&["post"])), "steps find, post → post");
-        assert_eq!(said(None, Some("[100,400]".to_owned())), "steps nothing → [100,400]");
+        assert_eq!(said(None, Some("[100,400]".to_owned())), "steps added: [100,400]");
         assert_eq!(said(Some("[]".to_owned()), Some("[\"pay\"]".to_owned())), "steps [] → [\"pay\"]");
     }
 }

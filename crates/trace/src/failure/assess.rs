@@ -4,6 +4,7 @@
 use super::body;
 use super::details::Details;
 use super::kinds;
+use super::raised::{self, TOOL_RAISED};
 use super::retry_after;
 use super::text;
 use super::text_kinds;
@@ -147,7 +148,8 @@ fn failure(evidence: Evidence, found: Option<Found>, result: &ToolResult<'_>) ->
         },
         None => text.map_or((kinds::TOOL_ERROR, None), |kind| (kind, Some(KindFrom::Text))),
     };
-    let code = codes().next().map(str::to_owned);
+    let only_raised = || (kind == kinds::TOOL_ERROR && raised::is_raised(&details.message)).then_some(TOOL_RAISED);
+    let code = codes().next().or_else(only_raised).map(str::to_owned);
     let retry_after_ms = details.retry_after(result.at);
     // A quota that comes back within the hour is a limit of rate.
     let kind = match retry_after_ms {

@@ -11,6 +11,7 @@ mod plain_refusal;
 mod printed;
 mod program;
 mod prose;
+mod raised;
 mod retry_after;
 #[cfg(test)]
 mod tests;

@@ -95,7 +95,7 @@ struct MappingLowering {
 impl MappingLowering {
     fn mapping(&mut self, root: Cursor<'_>, source: Arc<Source>) -> Option<Mapping> {
         let record = root.record("a mapping", &TOP)?;
-        let format = record.required("format").and_then(|format| format.word(&[("mapping/1", ())]));
+        let format = record.format("mapping/1")?;
         let has = |key: &str| record.key_span(key).is_some();
         let is_override = !has("call")
             && OVERRIDES[1..].iter().any(|key| has(key))

@@ -28,7 +28,7 @@ pub fn parse(source: Arc<Source>) -> Result<Loaded, Report> {
 /// The playbook of `source`. Every part is read before any is unwrapped, so that all errors are found at once.
 fn playbook(root: Cursor<'_>, source: Arc<Source>) -> Option<Loaded> {
     let record = root.record("a playbook", syntax::PLAYBOOK)?;
-    let format = record.required("format").and_then(|format| format.word(&[(syntax::FORMAT, ())]));
+    let format = record.format(syntax::FORMAT)?;
     let name = name(&record);
     let study = study_block(&record, name.as_deref(), &source.name);
     let limits = limits(&record);

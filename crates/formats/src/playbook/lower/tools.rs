@@ -15,7 +15,7 @@ use playproof_engine::playbook::{
 /// A tool facts file.
 pub(in crate::playbook) fn tools_file(root: Cursor<'_>) -> Option<(Tools, Vec<ToolPlaces>)> {
     let record = root.record("a tool facts file", syntax::TOOLS_FILE)?;
-    let format = record.required("format").and_then(|format| format.word(&[(syntax::TOOLS_FORMAT, ())]));
+    let format = record.format(syntax::TOOLS_FORMAT)?;
     let tools = record.required("tools").and_then(tools);
     format?;
     tools

@@ -1,0 +1,61 @@
+//! Whether an exception of the tool's own code is all that tells of a failure. Names no kinds.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::patterns;
+use super::text::{EXAMINED, cut};
+
+/// The error code of a failure of which only an exception tells: the tool may have acted before it was raised.
+pub(super) const TOOL_RAISED: &str = "tool_raised";
+
+/// Whether `message` begins with the name of an exception, an error number of the system, or the words with which
+/// frameworks for tools report one.
+pub(super) fn is_raised(message: &str) -> bool {
+    static RAISED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        patterns::one(
+            r"(?x)^(?:[Ee]rror:\s*)?(?:
+                (?i:error\s(?:executing|calling|invoking|running)\s(?:the\s)?tool\b)
+              | (?i:(?:an\s)?(?:unexpected\s)?error\soccurred\swhile\s(?:running|executing|calling)\s(?:the\s)?tool\b)
+              | (?i:tool\sexecution\sfailed\b)
+              | Traceback\s\(most\srecent\scall\slast\)
+              | (?:[A-Za-z_]\w*(?:\.|::))*(?:[A-Z]\w*(?:Error|Exception|Expired)|Exception)\s*(?:[:(]|$)
+              | E(?:BADF|BUSY|EXIST|INVAL|ISDIR|LOOP|MFILE|NOSPC|NOTDIR|NOTEMPTY|ROFS|SRCH|XDEV):\s
+              | \[Errno\s-?\d+\]\s
+            )",
+        )
+    });
+    RAISED.as_ref().is_some_and(|raised| raised.is_match(cut(message.trim_start(), EXAMINED)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_exception_of_a_tool_is_known_by_how_it_is_reported() {
+        for raised in [
+            "Error executing tool git_show: Ref 'deadbeef' did not resolve to an object",
+            "An error occurred while running the tool. Please try again.",
+            "Tool execution failed. Error details are redacted.",
+            "ZeroDivisionError('division by zero')\n Please fix your mistakes.",
+            "Error: sqlite3.IntegrityError: NOT NULL constraint failed: users.email",
+            "Traceback (most recent call last):\n  File \"a.py\", line 1\nKeyError: 'x'",
+            "EISDIR: illegal operation on a directory, read",
+            "[Errno 21] Is a directory: 'src'",
+        ] {
+            assert!(is_raised(raised), "{raised}");
+        }
+        for refusal in [
+            "order o_91 not found",
+            "Error: the refund failed",
+            "An Exception to the rule: members pay half",
+            "ERROR: permission denied for table users",
+            "the tool execution failed",
+            "Exceptional circumstances: closed",
+        ] {
+            assert!(!is_raised(refusal), "{refusal}");
+        }
+    }
+}
