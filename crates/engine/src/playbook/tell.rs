@@ -18,8 +18,21 @@ pub struct Tell {
 }
 
 impl Tell {
-    /// The details that are computed; no playbook gives them.
-    pub const COMPUTED: [&str; 6] = ["status", "retried", "retry", "step", "completed_steps", "retry_after_ms"];
+    /// What is computed for each call, as details or beside them; the details of a playbook cannot give it: an agent that
+    /// finds `retriable` in them might believe it.
+    pub const COMPUTED: [&str; 11] = [
+        "class",
+        "message",
+        "retriable",
+        "boundary",
+        "audit_id",
+        "status",
+        "retried",
+        "retry",
+        "step",
+        "completed_steps",
+        "retry_after_ms",
+    ];
 
     /// Failures of `class` without details, at its only or first boundary; what depends on the cause does not pass.
     pub fn of(class: FailureClass) -> Tell {

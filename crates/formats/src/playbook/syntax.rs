@@ -282,7 +282,7 @@ mod tests {
     use playproof_engine::playbook::{
         AfterMaxWait, BreakerMark, BucketAlign, BudgetScope, BudgetUnit, Cap, ConditionKind, ConditionSyntax, Counter,
         DecorrelatedFrom, DelayFormat, DepositRounding, ElapsedRule, EvaluateOn, InFlightKey, JitterWord,
-        MOST_ATTEMPTS, OnEmptyBudget, OpenBoundary, Others, OverMaxWord, Refund, ServerDelayWord,
+        MOST_ATTEMPTS, OnEmptyBudget, OpenBoundary, Others, OverMaxWord, Refund, ServerDelayWord, Tell,
     };
     use playproof_engine::time::Duration;
 
@@ -383,6 +383,7 @@ mod tests {
         held("/$defs/tell/properties/class/enum", json!(FailureClass::WORDS));
         held("/$defs/tell/properties/boundary/enum", json!(Boundary::WORDS));
         held("/$defs/tell/properties/details/maxProperties", json!(MOST_DETAILS));
+        held("/$defs/tell/properties/details/propertyNames/not/enum", json!(Tell::COMPUTED));
         held("/$defs/message/properties/case/enum", words(&CASE_SENSITIVE));
         held("/$defs/tool/properties/access/enum", words(&ACCESS));
         held("/$defs/retry_with_backoff/properties/after/enum", words(&AFTER));

@@ -89,6 +89,19 @@ mod tests {
     }
 
     #[test]
+    fn no_detail_contradicts_what_is_computed() {
+        for key in Tell::COMPUTED {
+            let tell = format!("class: network_error, details: {{ {key}: 'true' }}");
+            assert_eq!(errors_of(&playbook(&tell)), [format!("computed_detail: {key}")]);
+        }
+        let both = "class: network_error, details: { retriable: 'true', boundary: user }";
+        assert_eq!(errors_of(&playbook(both)), ["computed_detail: retriable", "computed_detail: boundary"]);
+        for fine in ["retriable_after", "suggestion", "binding", "cause"] {
+            assert!(told(&format!("class: network_error, details: {{ {fine}: 'true' }}")).is_some(), "{fine}");
+        }
+    }
+
+    #[test]
     fn several_errors_of_one_tell_are_found_at_once() {
         let all = "class: capability_denied, boundary: user, transient: true, details: { retried: '3' }";
         let mut found = errors_of(&playbook(all));
