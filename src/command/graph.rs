@@ -6,7 +6,7 @@ use crate::files;
 use crate::flags::Flags;
 use crate::format::Format;
 use crate::input_paths::InputPaths;
-use crate::output::Output;
+use crate::output::{Output, say};
 use crate::playbooks;
 use crate::project::Project;
 use crate::stream::Stream;
@@ -15,7 +15,11 @@ use playproof_analysis::graph::{self, DraftedCall, Drafter, Historian, HistorySt
 use playproof_engine::playbook::Graph;
 use playproof_engine::sim::Plan;
 use playproof_formats::diagnostic::did_you_mean;
+use playproof_formats::shell::Command;
 use playproof_report::graph as report;
+
+/// The most names that a message lists.
+const SHOWN: usize = 3;
 
 /// Runs one of them.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
@@ -28,6 +32,10 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
 }
 
 fn show(args: &Show, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    if let Some(option) = &args.option {
+        let failure = Failure::new("`graph show` takes the playbook as its argument; there is no `--playbook`");
+        return Err(failure.next(Command::new("playproof graph show").path(option)));
+    }
     let name = playbooks::name(args.playbook.as_deref(), &Project::find()?);
     let playbook = playbooks::load(&name)?.playbook;
     let graph = graph_of(playbook.graph.as_ref(), &name)?;
@@ -61,7 +69,33 @@ fn steps(name: &'static str, of: &Of, terminal: &Terminal) -> Result<(Plan, Vec<
     let streamed = stream.run(&plans, &Historian, &project, terminal, |part| all.extend(part))?;
     streamed.all_read()?;
     let [plan] = plans;
-    Ok((plan, of_run(of, all)?))
+    let steps = of_run(of, all)?;
+    if let Some(said) = of_no_action(&plan, &steps) {
+        say(&said);
+    }
+    Ok((plan, steps))
+}
+
+/// Says which tools of a run no action has, and what to write where an action has the name of one.
+fn of_no_action(plan: &Plan, steps: &[HistoryStep]) -> Option<String> {
+    let mut tools: Vec<&str> = Vec::new();
+    for step in steps.iter().filter(|step| step.is_of_no_action) {
+        if !tools.contains(&step.action.as_str()) {
+            tools.push(&step.action);
+        }
+    }
+    let listed: Vec<String> = tools.iter().take(SHOWN).map(|tool| format!("`{tool}`")).collect();
+    let (listed, more) = (listed.join(", "), if tools.len() > SHOWN { ", ..." } else { "" });
+    let same_name = tools.iter().find_map(|tool| plan.playbook.action_named(tool));
+    let hint = same_name.map_or_else(
+        || "an action names its tool with `tool:`".to_owned(),
+        |action| {
+            let (name, tool) = (&action.name, &action.tool);
+            format!("the action `{name}` has the tool `{tool}`; for this recording write `tool: {name}`")
+        },
+    );
+    let said = format!("note: no action of `{}` has a tool of these: {listed}{more}; {hint}", plan.names.playbook);
+    (!tools.is_empty()).then_some(said)
 }
 
 /// The steps of the wanted run, or of the only one.
@@ -97,10 +131,15 @@ fn named_run(of: &Of, all: Vec<HistoryStep>) -> Result<Vec<HistoryStep>, Failure
     Ok(all.into_iter().filter(|step| step.run == wanted).collect())
 }
 
-/// A few of the runs.
+/// A few of the runs. Calls whose line names no run are one run for each input.
 fn some_of(runs: &[&str]) -> String {
-    let few: Vec<&str> = runs.iter().copied().take(3).collect();
-    format!("runs: {}{}", few.join(", "), if runs.len() > few.len() { ", ..." } else { "" })
+    let named: Vec<&str> = runs.iter().copied().filter(|run| !run.is_empty()).collect();
+    if named.is_empty() {
+        return "no call names its run: give one input, without `--run`; a mapping can read the run (`run: $file`)"
+            .to_owned();
+    }
+    let (few, more) = named.split_at(named.len().min(SHOWN));
+    format!("runs: {}{}", few.join(", "), if more.is_empty() { "" } else { ", ..." })
 }
 
 fn history(args: &History, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
@@ -113,12 +152,13 @@ fn history(args: &History, terminal: &Terminal, output: &mut Output) -> Result<E
 }
 
 fn next(args: &Next, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    let call = args.tried.as_deref().map(named_call).transpose()?;
     let (plan, steps) = steps("graph next", &args.of, terminal)?;
     let after = args.after.map_or(steps.len(), |after| usize::try_from(after).unwrap_or(usize::MAX));
     let valid = valid_at(&plan, &steps, after).ok_or_else(|| {
         Failure::new(format!("the run has {} calls, and `--after {after}` asks for more", steps.len()))
     })?;
-    let tried = args.tried.as_deref().map(|text| tried(&plan, &valid, text)).transpose()?;
+    let tried = call.map(|(name, args)| Tried::of(&plan, &valid, name, Some(args)));
     match args.format {
         Format::Json => output.json(report::next(&plan.names, after, &valid, tried.as_ref()))?,
         _ => output.page(&report::next_page(&plan.names, after, &valid, tried.as_ref()))?,
@@ -127,14 +167,16 @@ fn next(args: &Next, terminal: &Terminal, output: &mut Output) -> Result<Exit, F
 }
 
 /// `pay {"amount":5}`: an action or a tool, and its arguments.
-fn tried(plan: &Plan, valid: &playproof_engine::event::ValidNext, text: &str) -> Result<Tried, Failure> {
+fn named_call(text: &str) -> Result<(&str, &str), Failure> {
     let text = text.trim();
     let (name, args) = text.split_once(char::is_whitespace).map_or((text, "{}"), |(name, args)| (name, args.trim()));
-    if serde_json::from_str::<serde_json::Value>(args).is_err() {
-        return Err(Failure::new(format!("`{args}` is no JSON"))
-            .help("write an action and its arguments: `--try 'pay {\"amount\":5}'`"));
-    }
-    Ok(Tried::of(plan, valid, name, Some(args)))
+    let wrong = match serde_json::from_str(args) {
+        _ if name.is_empty() => "`--try` names no call".to_owned(),
+        Ok(serde_json::Value::Object(_)) => return Ok((name, args)),
+        Ok(_) => format!("the arguments `{args}` are no JSON object"),
+        Err(_) => format!("the arguments `{args}` are no JSON"),
+    };
+    Err(Failure::new(wrong).help("write an action and its arguments: `--try 'pay {\"amount\":5}'`"))
 }
 
 fn draft(args: &Draft, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {

@@ -42,6 +42,10 @@ pub struct Show {
     /// How to write the result
     #[arg(long, value_parser = Format::one_of(&[Format::Table, Format::Mermaid, Format::Dot, Format::Json]), value_name = "FORMAT", default_value = "table")]
     pub format: Format,
+
+    /// Not an option of this command, but of those beside it; named so that its refusal can say what to do.
+    #[arg(short = 'p', long = "playbook", hide = true, value_name = "P")]
+    pub option: Option<String>,
 }
 
 /// Which run of which recordings, under which playbook.

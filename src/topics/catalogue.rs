@@ -18,11 +18,24 @@ pub struct Topic {
     pub text: &'static str,
 }
 
+/// Keys of a playbook that another word explains.
+const KEYS: [(&str, &str); 7] = [
+    ("tell", "told"),
+    ("actions", "action"),
+    ("steps", "step"),
+    ("entry", "graph"),
+    ("next", "graph"),
+    ("others", "graph"),
+    ("stuck", "graph"),
+];
+
 impl Topic {
     /// Whether a user who types this means it: spaces, hyphens and underscores are the same.
     pub fn is(&self, typed: &str) -> bool {
-        let plain = |text: &str| text.replace([' ', '-'], "_");
-        plain(self.id).eq_ignore_ascii_case(&plain(typed))
+        let plain = |text: &str| text.replace([' ', '-'], "_").to_lowercase();
+        let typed = plain(typed);
+        let meant = KEYS.iter().find(|(key, _)| *key == typed).map_or(typed.as_str(), |(_, word)| word);
+        plain(self.id) == meant
     }
 }
 
@@ -126,6 +139,19 @@ mod tests {
             assert!(all.iter().any(|topic| topic.sort != "stop" && topic.is(&word)), "{word}");
         }
         assert!(!all.iter().any(|topic| topic.is("jitterbug")));
+    }
+
+    #[test]
+    fn a_key_that_another_word_explains_leads_to_it() {
+        let all = all();
+        for (key, word) in KEYS {
+            let found: Vec<&Topic> = all.iter().filter(|topic| topic.is(key)).collect();
+            assert!(!found.is_empty() && found.iter().all(|topic| topic.id == word), "{key}: {found:?}");
+            assert!(all.iter().all(|topic| topic.id != key), "{key} has a topic of its own");
+        }
+        let graph = all.iter().find(|topic| topic.is("next")).unwrap();
+        assert!(graph.text.contains("`\"*\"` for every action"), "{}", graph.text);
+        assert!(!all.iter().any(|topic| topic.is("tells")));
     }
 
     #[test]

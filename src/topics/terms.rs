@@ -174,7 +174,9 @@ pub const TERMS: &[(&str, &str, &str)] = &[
     (
         "graph",
         "which action may follow which",
-        "`graph` of a playbook says with which actions a run begins (`entry`), and what may follow each (`next`). The position \
+        "`graph` of a playbook says with which actions a run begins (`entry`), and what may follow each (`next`): a list of \
+         actions, or `\"*\"` for every action; after `[]` nothing follows. `others` is what becomes of calls of tools that no \
+         action has, `stuck` who gets an agent that repeats a refused call. The position \
          of a run is the action that it did last. `playproof graph` shows a graph, asks it about a recorded run, and drafts one.",
     ),
     (

@@ -296,3 +296,96 @@ fn a_suggested_command_can_be_run_as_it_is_written() {
     let said = place.run(&["graph", "history", "broken.jsonl", "-p", "coffee"]).exits(2).err;
     assert!(said.contains("playproof graph history broken.jsonl") && said.contains("--skip-invalid"), "{said}");
 }
+
+#[test]
+fn a_call_to_try_has_a_name_and_an_object() {
+    let place = place();
+    let tried = |call: &str| place.run(&["graph", "next", "t.jsonl", "-p", "coffee", "--after", "3", "--try", call]);
+    for (call, said) in [
+        ("pay [1]", "the arguments `[1]` are no JSON object"),
+        ("pay 5", "the arguments `5` are no JSON object"),
+        ("pay {", "the arguments `{` are no JSON"),
+        ("  ", "`--try` names no call"),
+        ("\u{a0}", "`--try` names no call"),
+    ] {
+        let run = tried(call).exits(2);
+        assert!(run.err.contains(&format!("error: {said}\n")) && run.out.is_empty(), "{call}: {}", run.err);
+    }
+    for fine in ["pay", " pay  {} ", "pay { \"amount\": 5 }"] {
+        tried(fine).exits(0);
+    }
+}
+
+#[test]
+fn a_tool_of_the_run_that_no_action_has_is_named_with_what_to_write() {
+    let place = place();
+    let own = ["take_order", "pay", "menu.shw"].iter().zip(1_u64..).map(|(tool, n)| {
+        lines(&format!("c{n}"), n * 1_000, tool, &json!({"item": "tea", "amount": 5}), None).join("\n")
+    });
+    place.write("own.jsonl", own.collect::<Vec<_>>().join("\n") + "\n");
+    let said = |command: &str, trace: &str, playbook: &str| {
+        place.run(&["graph", command, trace, "-p", playbook, "--format", "json"]).exits(0).err
+    };
+    for command in ["history", "next"] {
+        assert_eq!(
+            said(command, "own.jsonl", "coffee"),
+            "note: no action of `coffee` has a tool of these: `pay`, `menu.shw`; the action `pay` has the tool \
+             `payments.charge`; for this recording write `tool: pay`\n"
+        );
+    }
+    let text = playproof_formats::playbook::embedded("coffee").expect("it is embedded");
+    place.write("pay.yaml", text.replace("tool: payments.charge", "tool: pay"));
+    let named = said("history", "own.jsonl", "pay.yaml");
+    assert_eq!(
+        named,
+        "note: no action of `coffee` has a tool of these: `menu.shw`; an action names its tool with `tool:`\n"
+    );
+    place.write("pass.yaml", text.replace("others: refuse", "others: pass"));
+    assert_eq!(said("history", "own.jsonl", "pass.yaml"), "", "the graph does not judge them");
+    assert_eq!(said("history", "t.jsonl", "coffee"), "", "the recording refuses `tako_order` itself");
+}
+
+#[test]
+fn a_recording_without_runs_says_how_to_ask_for_one() {
+    let place = place();
+    let without = refusals().replace("\"run_id\":\"r\",", "").replace(",\"run_id\":\"r\"", "");
+    place.write("a.jsonl", &without);
+    place.write("b.jsonl", &without);
+    let asked = |args: &[&str]| place.run(&[&["graph", "history", "-p", "coffee"], args].concat());
+    let said = asked(&["a.jsonl", "b.jsonl", "--run", "nope"]).exits(2).err;
+    assert!(said.contains("no call names its run: give one input, without `--run`"), "{said}");
+    asked(&["a.jsonl"]).exits(0);
+    let named = asked(&["a.jsonl", "t.jsonl", "--run", "nope"]).exits(2).err;
+    assert!(named.contains("help: runs: r\n"), "{named}");
+}
+
+#[test]
+fn the_playbook_of_a_shown_graph_is_an_argument() {
+    let place = Place::new();
+    for option in ["--playbook", "-p"] {
+        let said = place.run(&["graph", "show", option, "coffee"]).exits(2).err;
+        assert!(
+            said.contains("takes the playbook as its argument") && said.contains("playproof graph show coffee"),
+            "{said}"
+        );
+    }
+    let help = place.run(&["help", "graph", "show"]).exits(0).out;
+    assert!(!help.contains("--playbook"), "it is no option: {help}");
+}
+
+#[test]
+fn a_draft_says_that_it_is_a_part_and_counts_runs_only_where_there_are_some() {
+    let place = place();
+    let burr =
+        r#"{"entrypoint":"a","actions":[{"name":"a"}],"transitions":[{"from_":"a","to":"a","condition":"default"}]}"#;
+    place.write("graph.json", burr);
+    let head = |file: &str| {
+        let draft = place.run(&["graph", "draft", file]).exits(0).out;
+        draft.lines().take_while(|line| line.starts_with('#')).collect::<Vec<_>>().join("\n")
+    };
+    let (topology, recorded) = (head("graph.json"), head("t.jsonl"));
+    assert!(!topology.contains("how many runs") && recorded.contains("how many runs"), "{topology}\n{recorded}");
+    for head in [topology, recorded] {
+        assert!(head.contains("put `actions` and `graph` into one"), "{head}");
+    }
+}

@@ -19,6 +19,8 @@ pub struct HistoryStep {
     pub outcome: &'static str,
     /// Why it was refused.
     pub refused: Option<AdmissionRefusal>,
+    /// Whether no action has its tool, and the recording does not say so itself.
+    pub is_of_no_action: bool,
     /// What is valid after it.
     pub valid: ValidNext,
 }
@@ -51,6 +53,8 @@ impl Observer for Historian {
             action: action.to_owned(),
             outcome: outcome.kind.as_str(),
             refused,
+            is_of_no_action: refused == Some(AdmissionRefusal::UnknownAction)
+                && result.call.raw().gate_refusal().is_none(),
             valid: valid.clone(),
         });
     }

@@ -243,10 +243,15 @@ impl<'a> Cursor<'a> {
 
     /// The values of a list.
     pub fn list(self) -> Option<impl Iterator<Item = Cursor<'a>> + Clone> {
+        self.list_of("a list")
+    }
+
+    /// The same, where the error says more of what is expected.
+    pub fn list_of(self, what: &str) -> Option<impl Iterator<Item = Cursor<'a>> + Clone + use<'a>> {
         match &self.node.kind {
             NodeKind::List(items) => Some(items.iter().map(move |node| Cursor { node, ..self })),
             _ => {
-                self.report(self.expected("a list"));
+                self.report(self.expected(what));
                 None
             }
         }

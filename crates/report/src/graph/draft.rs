@@ -30,9 +30,10 @@ pub fn yaml(draft: &Draft, source: &str) -> String {
         Some(runs) => format!(" ({runs} runs)"),
         None => String::new(),
     };
+    let counts = if draft.runs.is_some() { " The comment says in how many runs it was seen." } else { "" };
+    line(format_args!("# A draft from {}{from}: check each edge.{counts}", escape_unprintable(source)));
     line(format_args!(
-        "# A draft from {}{from}: check each edge. The comment says in how many runs it was seen.",
-        escape_unprintable(source)
+        "# These are parts of a playbook: put `actions` and `graph` into one, beside its verdicts and rules."
     ));
     for (from, to, condition) in &draft.conditions {
         let condition = escape_unprintable(condition);

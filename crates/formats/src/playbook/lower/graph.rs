@@ -204,7 +204,7 @@ fn row(at: Cursor<'_>, names: &Declared) -> Option<Vec<ActionId>> {
     }
     let mut row: Vec<(ActionId, Range<usize>)> = Vec::new();
     let mut good = true;
-    for item in at.list()? {
+    for item in at.list_of("a list of actions, or `\"*\"` for every action")? {
         match names.find(item).map(ActionId) {
             Some(action) => match row.iter().find(|(known, _)| *known == action) {
                 None => row.push((action, item.span())),
@@ -230,7 +230,7 @@ fn stuck(at: Cursor<'_>, queues: &Declared) -> Option<Stuck> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::playbook::tests::{loaded, wrong};
+    use crate::playbook::tests::{LEAST, diagnostics, loaded, wrong};
     use crate::playbook::{Loaded, fingerprint, rows};
 
     const ORDERED: &str = "\
@@ -341,6 +341,16 @@ graph:
         ] {
             assert_eq!(wrong(&format!("{parts}\n")), [underlined], "{parts}");
         }
+    }
+
+    #[test]
+    fn an_error_in_a_row_says_how_to_name_every_action() {
+        let message = |row: &str| {
+            let text = format!("{LEAST}actions: {{ a: {{}} }}\ngraph: {{ entry: {row}, next: {{ a: [] }} }}\n");
+            diagnostics(&text).into_iter().map(|(said, _)| said.message).collect::<Vec<_>>()
+        };
+        assert_eq!(message("a"), ["expected a list of actions, or `\"*\"` for every action, found `a`"]);
+        assert!(!message("[b]")[0].contains('*'), "a name that is none is another matter");
     }
 
     #[test]
