@@ -389,3 +389,14 @@ fn a_draft_says_that_it_is_a_part_and_counts_runs_only_where_there_are_some() {
         assert!(head.contains("put `actions` and `graph` into one"), "{head}");
     }
 }
+
+#[test]
+fn a_call_of_a_tool_that_is_only_a_step_is_refused_with_the_name_of_its_action() {
+    let place = Place::new();
+    let trace = [lines("c1", 0, "slack.post", &json!({}), None), lines("c2", 1_000, "slack.erase", &json!({}), None)];
+    place.write("p.jsonl", trace.concat().join("\n") + "\n");
+    let out = place.run(&["replay", "p.jsonl", "-p", "steps", "--all"]).out;
+    let words = out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("(this tool is only the step post of the action ship_update)"), "{out}");
+    assert_eq!(words.matches("(no action has this tool)").count(), 1, "{out}");
+}

@@ -141,16 +141,25 @@ impl Plan {
             if !self.judges(tool) {
                 return GateJudgement::Free;
             }
-            // The name of the tool may be private, and stands with the call.
-            let message = self.playbook.action_named(tool).map_or_else(
-                || "no action has this tool".to_owned(),
-                |action| format!("no action has this tool; the action of this name has the tool {}", action.tool),
-            );
-            return GateJudgement::Unknown(refusal(AdmissionRefusal::UnknownAction, message));
+            return GateJudgement::Unknown(refusal(AdmissionRefusal::UnknownAction, self.why_unknown(tool)));
         };
         let inputs = self.playbook.actions.get(id.index()).and_then(|action| action.inputs.as_ref());
         let fault = inputs.zip(args).and_then(|(inputs, args)| inputs.check(args).err());
         GateJudgement::Action(id, fault.map(|fault| refusal(AdmissionRefusal::ValidationFailed, fault)))
+    }
+
+    /// Why a call of `tool` is of no action. The name of the tool may be private, and stands with the call.
+    fn why_unknown(&self, tool: &str) -> String {
+        let steps = self.playbook.actions.iter().flat_map(|action| action.steps.iter().map(move |step| (action, step)));
+        match (self.playbook.action_named(tool), steps.into_iter().find(|(_, step)| *step.tool == *tool)) {
+            (Some(action), _) => {
+                format!("no action has this tool; the action of this name has the tool {}", action.tool)
+            }
+            (None, Some((action, step))) => {
+                format!("this tool is only the step {} of the action {}", step.name, action.name)
+            }
+            (None, None) => "no action has this tool".to_owned(),
+        }
     }
 
     /// Whether the gate judges calls of `tool`.

@@ -209,6 +209,11 @@ impl PlaybookPlaces {
         self.graph.steps.get(id.index())?.get(step).cloned()
     }
 
+    /// The tool of an action; its name, if the tool is not written.
+    pub fn action_tool(&self, id: ActionId) -> Option<Range<usize>> {
+        Some(self.graph.actions.get(id.index())?.of("tool"))
+    }
+
     /// The actions with which a run begins.
     pub fn graph_entry(&self) -> Option<Range<usize>> {
         self.graph.entry.clone()

@@ -27,6 +27,7 @@ pub fn lint(loaded: &Loaded) -> Vec<Diagnostic> {
     found.extend(backoff::sources(loaded));
     graph::graph(loaded, &mut found);
     steps::repeated_writes(loaded, &mut found);
+    steps::also_actions(loaded, &mut found);
     unused_queues(loaded, &mut found);
     shadowed_tools(loaded, &mut found);
     loose_schemas(loaded, &mut found);

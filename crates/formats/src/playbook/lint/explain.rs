@@ -27,6 +27,7 @@ pub const IDS: &[&str] = &[
     "shadowed_tool",
     "steps_repeat_a_write",
     "study_playbook",
+    "tool_of_action_and_step",
     "ungated_write",
     "unreachable_action",
     "unreached_guard",
@@ -319,6 +320,20 @@ not for use. Commands skip it unless you name it. It is useful for comparison wi
     playproof replay TRACE --playbook study/retry-everything --playbook standard
 
 There is nothing to fix, unless you want to use the playbook: then remove the block with all its switches.",
+    ),
+    (
+        "tool_of_action_and_step",
+        "\
+A write is the tool of one action and a step of another, and it is neither idempotent nor repeatable. A call that says that \
+it is the step is the step; any other call of the tool is the action. The graph does not connect the two: it offers the \
+action while the step may still be at work, and after the step has acted.
+
+    actions:
+      post: { tool: slack.post }
+      ship: { steps: [ { id: post, tool: slack.post }, ... ] }   # then `post` posts once more
+
+Let the step have a tool of its own. If a second call is wanted or does nothing more, say so in the tool facts \
+(`repeatable` or `idempotent`).",
     ),
     (
         "ungated_write",

@@ -1,4 +1,6 @@
-//! Lints of actions with steps: a repetition of the action would do a write once more.
+//! Lints of actions with steps: a repetition of the action, or another action, would do a write of a step once more.
+
+use std::ops::Range;
 
 use crate::diagnostic::Diagnostic;
 use crate::playbook::places::Loaded;
@@ -30,23 +32,58 @@ fn repeated<'a>(action: &'a Action, tools: &Tools) -> Option<(&'a Step, &'a Step
     })
 }
 
+/// Actions whose tool is also a step of another action, unless it may be called again: the graph does not connect the two.
+pub(super) fn also_actions(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
+    let (actions, tools) = (&loaded.playbook.actions, &loaded.playbook.tools);
+    for (id, action) in (0..).map(ActionId).zip(actions).filter(|(_, action)| action.steps.is_empty()) {
+        let facts = tools.facts(&action.tool);
+        if facts.access == Access::Read || facts.idempotent || facts.repeatable {
+            continue;
+        }
+        let Some((with_steps, place)) = first_step(loaded, &action.tool) else { continue };
+        let message =
+            format!("`{}` is the tool of `{}` and of a step of `{}`", action.tool, action.name, with_steps.name);
+        found.extend(loaded.places.action_tool(id).map(|own| {
+            Diagnostic::warning("tool_of_action_and_step", message)
+                .at(own, "offered while the step may be at work")
+                .at(place, "the step")
+                .help("let the step have a tool of its own, or say that the tool is `idempotent` or `repeatable`, if it is")
+        }));
+    }
+}
+
+/// The first step that `tool` does, with its action and its place.
+fn first_step<'a>(loaded: &'a Loaded, tool: &str) -> Option<(&'a Action, Range<usize>)> {
+    (0..).map(ActionId).zip(&loaded.playbook.actions).find_map(|(id, action)| {
+        let step = action.steps.iter().position(|step| *step.tool == *tool)?;
+        Some((action, loaded.places.step_of(id, step)?))
+    })
+}
+
 #[cfg(test)]
 mod tests {
-    use crate::diagnostic::Source;
+    use crate::diagnostic::{Diagnostic, Source};
     use crate::playbook::lint::lint;
     use crate::playbook::parse;
 
     /// `id: what is underlined` of every lint of a playbook with these steps.
     fn lints(steps: &str) -> Vec<String> {
+        underlined(&format!("a: {{ steps: {steps} }}"))
+    }
+
+    /// `id: what is underlined` of every lint of a playbook with these actions.
+    fn underlined(actions: &str) -> Vec<String> {
         let text = format!(
             "format: playbook/1\nname: test\nverdicts:\n  unclassified: {{ means: m, effect: unknown, then: \
-             {{ escalate_to_human: {{ queue: q }} }} }}\nclassify: []\nqueues: [q]\nactions: {{ a: {{ steps: {steps} }} }}\n\
+             {{ escalate_to_human: {{ queue: q }} }} }}\nclassify: []\nqueues: [q]\nactions: {{ {actions} }}\n\
              tools:\n  find: {{ access: read }}\n  pay: {{ access: write }}\n  put: {{ access: write, idempotent: true }}\n  \
              keyed: {{ access: write, key: required }}\n"
         );
         let loaded = parse(Source::whole("t", text.clone())).unwrap_or_else(|report| panic!("{report}"));
         let said = lint(&loaded);
-        said.iter().map(|said| format!("{}: {}", said.id, &text[said.labels[0].span.clone()])).collect()
+        let places =
+            |said: &Diagnostic| -> Vec<&str> { said.labels.iter().map(|label| &text[label.span.clone()]).collect() };
+        said.iter().map(|said| format!("{}: {}", said.id, places(said).join("|"))).collect()
     }
 
     #[test]
@@ -62,5 +99,22 @@ mod tests {
         ] {
             assert!(lints(fine).is_empty(), "{fine}");
         }
+    }
+
+    #[test]
+    fn a_write_that_is_an_action_and_a_step_is_named_unless_it_may_be_called_again() {
+        let with = |action: &str, tool: &str| {
+            underlined(&format!("{action}, other: {{ steps: [ {{ id: x, tool: find }}, {{ id: y, tool: {tool} }} ] }}"))
+        };
+        let place = "{ id: y, tool: pay }";
+        assert_eq!(with("charge: { tool: pay }", "pay"), [format!("tool_of_action_and_step: pay|{place}")]);
+        assert_eq!(with("pay: {}", "pay"), [format!("tool_of_action_and_step: pay|{place}")], "its own name");
+        assert_eq!(with("any: {}", "any").len(), 1, "of which nothing is known");
+        for fine in ["find", "put"] {
+            assert!(with("charge: { tool: pay }", fine).is_empty(), "{fine} is no action");
+            assert!(with(&format!("charge: {{ tool: {fine} }}"), fine).is_empty(), "{fine} may be called again");
+        }
+        let steps = "a: { steps: [ { id: y, tool: pay } ] }, b: { steps: [ { id: y, tool: pay } ] }";
+        assert!(underlined(steps).is_empty(), "steps may share tools");
     }
 }
