@@ -454,6 +454,32 @@ fn a_step_after_the_caller_went_away_is_an_effect_that_nobody_waits_for() {
 }
 
 #[test]
+fn a_step_that_is_missing_ends_its_action_when_it_is_asked_for_on_a_replay_too() {
+    let place = Place::new();
+    let steps = playproof_formats::playbook::embedded("steps").expect("it is embedded");
+    let (actions, rest) = steps.split_once("graph:\n").expect("a graph");
+    let (_, tools) = rest.split_once("tools:\n").expect("tool facts");
+    place.write("unordered.yaml", format!("{actions}tools:\n{tools}"));
+    place.write("steps.yaml", steps);
+    for (playbook, made) in [("unordered", 50), ("steps", 50), ("unordered", 5_000), ("steps", 5_000)] {
+        let fixture = format!(
+            "format: fixture/1\ntitle: t\ncalls:\n  ship: {{ action: ship_update, args: {{ pr: 7 }} }}\n  \
+             other: {{ tool: github.close_pr, at_ms: {made} }}\nupstream:\n  ship: {{ steps: {{ find_pr: \
+             [{{ ok: {{}}, latency_ms: 100 }}] }} }}\n  other: [{{ ok: {{}}, latency_ms: 5000 }}]\n\
+             expect: {{ steps: {{ ship: {{ step: post }} }} }}\n"
+        );
+        place.write("f.yaml", fixture);
+        let file = format!("{playbook}.yaml");
+        place.run(&["replay", "f.yaml", "--playbook", &file, "--record", "run.jsonl"]);
+        place.run(&["replay", "run.jsonl", "--same-decisions", "--playbook", &file]).exits(0);
+        let events = place.run(&["replay", "run.jsonl", "--playbook", &file, "--format", "jsonl"]).out;
+        let ended = r#""at_ms":100,"event":"step_ended","step":"post","ended":"undetermined""#;
+        assert!(events.contains(ended), "{playbook} {made}: {events}");
+        fs::remove_file(place.path().join("run.jsonl")).expect("it was written");
+    }
+}
+
+#[test]
 fn an_action_whose_steps_are_not_recorded_may_have_acted() {
     let alone = made("a", "ship_update", None) + &answered("a", None);
     let page = explained(&alone, "r#1");

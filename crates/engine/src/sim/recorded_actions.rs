@@ -56,6 +56,8 @@ struct RecordedAction {
     /// When the step before had ended in the recording, or the action was made.
     last: Option<Instant>,
     has_all: bool,
+    /// Whether its caller went away: until then it waits for its steps.
+    is_cancelled: bool,
     has_ended: bool,
     /// Whether its record is closed.
     is_closed: bool,
@@ -141,6 +143,7 @@ impl RecordedActions {
             waits: None,
             last: recorded.at,
             has_all: false,
+            is_cancelled: recorded.cancelled_at().is_some(),
             has_ended: false,
             is_closed: false,
         };
@@ -199,13 +202,13 @@ impl RecordedActions {
         in_vain
     }
 
-    /// No more calls are fed: those that wait for a step wait in vain.
+    /// No more calls are fed: those that wait for a step wait in vain, unless their caller goes away later.
     pub(super) fn pass_all(&mut self) -> Vec<CallId> {
         let all = self.known.values_mut();
         let waiting = all.filter_map(|action| {
             action.has_all = true;
             self.complete.extend(action.kept.take());
-            action.waits.take()
+            action.waits.take_if(|_| !action.is_cancelled)
         });
         waiting.map(|turn| turn.action).collect()
     }
@@ -219,7 +222,7 @@ impl RecordedActions {
                 let start = action.start(&call, turn.since, self.pace);
                 Asked::Came(call, start)
             }
-            None if action.has_all => Asked::Missing,
+            None if action.has_all && !action.is_cancelled => Asked::Missing,
             None => {
                 action.waits = Some(turn);
                 Asked::Awaited

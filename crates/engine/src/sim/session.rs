@@ -149,6 +149,7 @@ impl Session {
 
     /// Simulates all remaining events; calls that are fed later start later.
     pub fn finish(&mut self, plan: &Plan, memo: &mut Memo) {
+        self.end_waits_for_steps(); // before the rest runs: a step that is missing ends its action when it is asked for
         self.run(plan, memo, true);
         self.close_complete(plan);
         self.watermark = self.watermark.max(self.event_loop.now());
@@ -189,14 +190,10 @@ impl Session {
                     self.cast.live_mut(request.call).record.tallies[0].sends += 1; // added when it was fed
                     return Some(request);
                 }
-                LoopStep::Idle if self.held.is_empty() || until.is_some() => {
-                    if !to_end || !self.end_waits_for_steps() {
-                        return None;
-                    }
-                }
+                LoopStep::Idle if self.held.is_empty() || until.is_some() => return None,
                 LoopStep::Idle => {
                     self.release_all();
-                    if self.event_loop.is_idle() && (!to_end || !self.end_waits_for_steps()) {
+                    if self.event_loop.is_idle() {
                         return None; // an action waits for a step that may yet be fed
                     }
                 }

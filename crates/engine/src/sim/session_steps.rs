@@ -54,10 +54,10 @@ impl Session {
         }
     }
 
-    /// Actions that wait for a step wait in vain; whether there is one.
-    pub(super) fn end_waits_for_steps(&mut self) -> bool {
-        let in_vain = self.cast.actions.pass_all();
-        in_vain.iter().for_each(|action| self.event_loop.add_no_step(*action));
-        !in_vain.is_empty()
+    /// All recorded steps are fed: actions that wait for one, or will, wait in vain.
+    pub(super) fn end_waits_for_steps(&mut self) {
+        for action in self.cast.actions.pass_all() {
+            self.event_loop.add_no_step(action);
+        }
     }
 }
