@@ -249,6 +249,33 @@ fn a_draft_of_a_recording_refuses_nothing_of_it_and_a_dropped_edge_is_refused() 
 }
 
 #[test]
+fn a_draft_refuses_nothing_behind_a_call_that_the_recording_refused() {
+    let place = place();
+    let ran = |trace: String| {
+        place.write("w.jsonl", trace);
+        let draft = place.run(&["graph", "draft", "w.jsonl"]).exits(0).out;
+        let head = "format: playbook/1\nname: drafted\nclassify: []\nqueues: [q]\nverdicts: { unclassified: { means: m, \
+                    effect: unknown, then: { escalate_to_human: { queue: q } } } }\n";
+        place.write("drafted.yaml", format!("{head}{draft}"));
+        replayed(&place, "w.jsonl", "drafted.yaml").0
+    };
+    let steps =
+        [("take_order", None), ("add_modifier", Some("validation_failed")), ("add_modifier", None), ("pay", None)];
+    let each: Vec<[String; 2]> = steps
+        .into_iter()
+        .zip(1_u64..)
+        .map(|((tool, error), n)| lines(&format!("c{n}"), n * 1_000, tool, &json!({}), error))
+        .collect();
+    let calls = ran(each.concat().join("\n") + "\n");
+    let outcomes: Vec<&Value> = calls.iter().map(|call| &call["outcome"]).collect();
+    assert_eq!(outcomes, ["succeeded", "undetermined", "succeeded", "succeeded"], "the draft has no `inputs`");
+    assert_eq!(calls[1]["withheld"], json!([]), "nothing was sent");
+    let lost: Vec<&String> = each.iter().flatten().enumerate().filter(|(n, _)| *n != 3).map(|(_, line)| line).collect();
+    let calls = ran(lost.into_iter().map(|line| format!("{line}\n")).collect());
+    assert_eq!(calls[1]["withheld"], json!(["add_modifier"]), "one without an answer may be at work");
+}
+
+#[test]
 fn a_graph_is_shown_as_a_table_a_drawing_or_json() {
     let place = Place::new();
     let show = |format: &str| place.run(&["graph", "show", "coffee", "--format", format]).exits(0).out;
@@ -342,7 +369,10 @@ fn a_tool_of_the_run_that_no_action_has_is_named_with_what_to_write() {
     );
     place.write("pass.yaml", text.replace("others: refuse", "others: pass"));
     assert_eq!(said("history", "own.jsonl", "pass.yaml"), "", "the graph does not judge them");
-    assert_eq!(said("history", "t.jsonl", "coffee"), "", "the recording refuses `tako_order` itself");
+    for kind in ["unknown_action", "unknown_tool"] {
+        place.write("own.jsonl", refusals().replace("unknown_action", kind));
+        assert_eq!(said("history", "own.jsonl", "coffee"), "", "the recording refuses `tako_order` itself: {kind}");
+    }
 }
 
 #[test]

@@ -100,6 +100,7 @@ impl Driver {
             gate: GateFacts::Free,
             steps: 0,
             step: None,
+            was_refused: false,
             request: refusal.map_or(RequestCheck::Fine, |why| RequestCheck::Refused(why, ErrorId(0))),
         };
         (call, self.input(call, Input::Call(call, facts)))

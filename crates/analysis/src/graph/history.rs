@@ -54,7 +54,7 @@ impl Observer for Historian {
             outcome: outcome.kind.as_str(),
             refused,
             is_of_no_action: refused == Some(AdmissionRefusal::UnknownAction)
-                && result.call.raw().gate_refusal().is_none(),
+                && record.gate.as_ref().is_some_and(|gate| gate.recorded.is_none()),
             valid: valid.clone(),
         });
     }

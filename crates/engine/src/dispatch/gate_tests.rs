@@ -3,7 +3,7 @@
 use super::driver::{Dispatcher, refused};
 use super::tests::{failed, keyed_write};
 use super::{CallFacts, GateFacts, Input, Response};
-use crate::event::{AdmissionRefusal, Decision, EffectClaim, OutcomeKind, StopReason, ValidNext};
+use crate::event::{AdmissionRefusal, Decision, EffectClaim, OutcomeKind, RequestKind, StopReason, ValidNext};
 use crate::ids::{ActionId, ArgsId, AttemptNo, CallId, ErrorId, QueueId, RunId, ToolId};
 use crate::playbook::sample::{DEDUPE, DENIED, TIMEOUT, playbook};
 use crate::playbook::{Access, Action, Graph, Limits, Others, Playbook, Sharing, Stuck};
@@ -145,6 +145,19 @@ fn a_call_leaves_the_line_with_its_caller_or_when_it_is_too_late() {
     run.at(101).call(3, of(PAY));
     run.at(102).answer(0, 1, Response::Ok);
     assert_eq!(run.sent(), [0, 3]);
+}
+
+#[test]
+fn a_write_whose_recording_refused_it_is_not_at_work_and_one_without_an_answer_may_be() {
+    let unanswered = |was_refused: bool| {
+        let mut run = gated();
+        done(&mut run, 0, ORDER);
+        run.call(1, CallFacts { was_refused, ..of(PAY) });
+        run.answer(1, 1, Response::Unanswered);
+        assert_eq!(run.ended(1), Some(OutcomeKind::Undetermined(RequestKind::Attempt(AttemptNo::FIRST))));
+        at(&run).withheld
+    };
+    assert_eq!((unanswered(true), unanswered(false)), (vec![], vec![PAY]));
 }
 
 #[test]

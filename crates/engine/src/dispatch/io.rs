@@ -52,6 +52,8 @@ pub struct CallFacts {
     pub steps: u16,
     /// Of a call that is a step: of which action.
     pub step: Option<StepOf>,
+    /// Whether a gate refused it in its recording: nothing was sent, so an attempt without an answer is not at work.
+    pub was_refused: bool,
     /// What the registry says of the request.
     pub request: RequestCheck,
 }

@@ -44,6 +44,7 @@ pub(super) fn keyed_write() -> CallFacts {
         gate: GateFacts::Free,
         steps: 0,
         step: None,
+        was_refused: false,
         request: RequestCheck::Fine,
     }
 }

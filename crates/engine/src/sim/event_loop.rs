@@ -356,7 +356,8 @@ impl<C: CallSource> InputBuilder<'_, C> {
                 });
                 let request = if self.plan.checks_requests { self.checked(call) } else { RequestCheck::Fine };
                 let gate = if self.plan.playbook.actions.is_empty() { GateFacts::Free } else { self.gated(call) };
-                let facts = CallFacts { gate, ..self.facts(call, now, request) };
+                let was_refused = gate != GateFacts::Free && self.calls.call(call).was_refused();
+                let facts = CallFacts { gate, was_refused, ..self.facts(call, now, request) };
                 Input::Call(call, if self.plan.has_steps { self.with_steps(call, facts) } else { facts })
             }
             PendingEvent::Wake(call) => Input::Woken(call),

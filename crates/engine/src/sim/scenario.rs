@@ -210,6 +210,11 @@ impl<'a> ScenarioCall<'a> {
         tape.call.dispatch.as_ref().is_some_and(|dispatch| !dispatch.decisions.is_empty())
     }
 
+    /// Whether a gate refused it in its recording.
+    pub(super) fn was_refused(&self) -> bool {
+        matches!(self.source, AnswerSource::Tape(tape) if tape.call.gate_refusal().is_some())
+    }
+
     /// Whether its caller goes away before a request at `at`, which has no answer, would end.
     pub(super) fn is_cancelled_after(&self, at: Instant) -> bool {
         matches!(self.source, AnswerSource::Tape(tape) if tape.is_cancelled_after(at))
@@ -243,6 +248,7 @@ impl<'a> ScenarioCall<'a> {
             gate: GateFacts::Free, // the plan knows
             steps: 0,              // the same
             step: self.step,
+            was_refused: false, // asked only where a gate judges
             request: RequestCheck::Fine,
         }
     }

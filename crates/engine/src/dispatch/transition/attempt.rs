@@ -32,7 +32,9 @@ impl Transition<'_> {
             // The last two are responses to refreshes and reversals; for an attempt they are the same as no answer.
             Response::Unanswered | Response::Unclear(_) | Response::Refused(_) => {
                 let state = self.state();
-                state.at_work.push(attempt);
+                if !state.facts.was_refused {
+                    state.at_work.push(attempt);
+                }
                 state.add_claim(EffectClaim::Unknown);
                 self.finish(OutcomeKind::Undetermined(RequestKind::Attempt(attempt)));
             }
