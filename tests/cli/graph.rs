@@ -312,6 +312,7 @@ fn an_envelope_says_what_the_graph_says_after_each_call() {
     assert!(order.iter().all(Option::is_some) && order.is_sorted(), "in the author's order: {order:?}");
     assert_eq!(schemas["pay"]["required"], json!(["amount"]));
     assert_eq!(schemas["cancel"], Value::Null);
+    assert_eq!(got[3]["reason"], "modifier must be one of: oat, soy, almond");
     assert_eq!(got[3]["details"], json!({"field": "modifier", "got": "moon"}));
     assert_eq!((&got[7]["action"], &got[7]["valid_next_actions"]), (&json!("fulfill"), &json!([])));
 }
@@ -429,4 +430,23 @@ fn a_call_of_a_tool_that_is_only_a_step_is_refused_with_the_name_of_its_action()
     let words = out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("(this tool is only the step post of the action ship_update)"), "{out}");
     assert_eq!(words.matches("(no action has this tool)").count(), 1, "{out}");
+}
+
+#[test]
+fn the_reason_of_a_refused_input_lists_what_it_may_be() {
+    let place = place();
+    let asked = |args: &Value| {
+        let trace = [
+            lines("c1", 0, "take_order", &json!({"item": "tea"}), None),
+            lines("c2", 1_000, "add_modifier", args, None),
+        ];
+        place.write("u.jsonl", trace.concat().join("\n") + "\n");
+        let run = ["replay", "u.jsonl", "--playbook", "coffee", "--format", "jsonl", "--envelope", "refusal"];
+        let out = place.run(&run).out;
+        let calls = out.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+        calls.filter(|line| line["type"] == "call").nth(1).expect("a call")["envelope"]["reason"].clone()
+    };
+    assert_eq!(asked(&json!({})), "/modifier: is missing", "no value that is none of them");
+    assert_eq!(asked(&json!({"modifier": 5})), "modifier must be one of: oat, soy, almond");
+    assert_eq!(asked(&json!({"modifier": "oat"})), Value::Null);
 }

@@ -6,6 +6,9 @@ use super::call::{NextActions, UnfitInput};
 use playproof_engine::event::{AdmissionRefusal, OutcomeKind, Transcript};
 use playproof_engine::ids::CallId;
 
+/// A reason, the input that does not fit, and its value.
+type Unfit = (String, String, Value);
+
 /// What is valid after a call, and which of its inputs did not fit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GraphAnswer<'a> {
@@ -14,7 +17,7 @@ pub struct GraphAnswer<'a> {
     position: Option<&'a str>,
     valid: Vec<(&'a str, Option<Value>)>,
     known: Vec<&'a str>,
-    unfit: Option<(&'a str, String, Value)>,
+    unfit: Option<Unfit>,
 }
 
 impl<'a> GraphAnswer<'a> {
@@ -24,12 +27,14 @@ impl<'a> GraphAnswer<'a> {
         let names = transcript.names;
         let schema = |text: &str| serde_json::from_str(text).ok(); // canonical text that was checked before
         let valid = |id: &_| (names.action(*id), names.action_inputs(*id).and_then(schema));
+        let action = names.actions.iter().find(|action| *action.tool == *tool);
+        let inputs = action.and_then(|action| schema(action.inputs.as_deref()?));
         Some(GraphAnswer {
-            action: names.action_of(tool),
+            action: action.map(|action| &*action.name),
             position: after.position.map(|id| names.action(id)),
             valid: after.next.iter().map(valid).collect(),
             known: names.actions.iter().map(|action| &*action.name).collect(),
-            unfit: unfit(transcript, call, args),
+            unfit: unfit(transcript, call, inputs.as_ref(), args),
         })
     }
 
@@ -45,7 +50,7 @@ impl<'a> GraphAnswer<'a> {
 }
 
 /// The reason, the input and its value. The message begins with the place: `/amount: expected integer, got string`.
-fn unfit<'a>(transcript: &Transcript<'a>, call: CallId, args: Option<&str>) -> Option<(&'a str, String, Value)> {
+fn unfit(transcript: &Transcript<'_>, call: CallId, inputs: Option<&Value>, args: Option<&str>) -> Option<Unfit> {
     let outcome = transcript.outcomes.get(call.index())?;
     let message = match outcome.kind {
         OutcomeKind::Refused(AdmissionRefusal::ValidationFailed) => {
@@ -55,6 +60,15 @@ fn unfit<'a>(transcript: &Transcript<'a>, call: CallId, args: Option<&str>) -> O
     };
     let (place, _) = message.split_once(": ")?;
     let args: Value = serde_json::from_str(args?).ok()?;
-    let got = args.pointer(place).cloned().unwrap_or_default(); // null: it is missing
-    Some((message, place.strip_prefix('/')?.to_owned(), got))
+    let (field, got) = (place.strip_prefix('/')?.to_owned(), args.pointer(place).cloned());
+    let listed = inputs.zip(got.as_ref()).and_then(|(inputs, got)| allowed(inputs, place, got));
+    let reason = listed.map_or_else(|| message.to_owned(), |listed| format!("{field} must be one of: {listed}"));
+    Some((reason, field, got.unwrap_or_default())) // null: it is missing
+}
+
+/// The values that the input at `place` may have, if the schema lists them and `got` is none of them.
+fn allowed(inputs: &Value, place: &str, got: &Value) -> Option<String> {
+    let values = inputs.pointer(&format!("{}/enum", place.replace('/', "/properties/")))?.as_array()?;
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    (!values.contains(got)).then(|| values.iter().map(text).collect::<Vec<_>>().join(", "))
 }
