@@ -316,6 +316,16 @@ mod tests {
                         let is_open = kind == OutcomeKind::Exhausted(StopReason::MaxWait)
                             || (kind == GIVEN_UP && claim != EffectClaim::Applied);
                         assert_eq!(said.retriable, passes && is_safe && is_open, "{status} {bits} {claim:?} {kind:?}");
+                        let is_exhausted = matches!(kind, OutcomeKind::Exhausted(stop) if stop != StopReason::MaxWait);
+                        let retry = match (passes && !is_safe, is_exhausted) {
+                            (true, _) => Some(NoRetry::Suppressed),
+                            (false, true) => Some(NoRetry::Exhausted), // 408 too: a playbook may retry what the class does not
+                            (false, false) => None,
+                        };
+                        assert_eq!(said.retry, retry, "{status} {bits} {claim:?} {kind:?}");
+                        let stopped =
+                            FailedEnd { may_resend: is_safe, suppressed: true, ..end(kind, claim, Some(&facts)) };
+                        assert_eq!(told(&stopped).retry, Some(NoRetry::Suppressed), "{status}: a retry was stopped");
                         assert_eq!((said.class, said.boundary), (FailureClass::ExternalApiError, Boundary::External));
                         assert_eq!((said.status, said.retried), (Some(status), 2));
                         retriable += u32::from(said.retriable);
