@@ -33,15 +33,20 @@ impl Observer for Decisions {
 /// What differs between a recorded run and its replay under the same plan.
 pub fn compared(plan: &Plan, fixture: &Fixture, jobs: usize) -> (String, ComparedDecisions) {
     let trace = trace_of(plan, fixture);
+    let facts = tools_of(fixture).map(|text| tools::parse(Source::whole("facts", text)));
+    let facts = facts.map(|facts| facts.unwrap_or_else(|report| panic!("{report}")).tools).unwrap_or_default();
+    let compared = compared_trace(&Plan::new(plan.playbook.clone(), &facts), &trace, jobs);
+    (trace, compared)
+}
+
+/// What differs between the decisions of a trace and those of a plan.
+fn compared_trace(plan: &Plan, trace: &str, jobs: usize) -> ComparedDecisions {
     let observer = Decisions(Mutex::default());
     let input = std::iter::once(TraceInput::own("run", trace.as_bytes()));
     let options = ReplayOptions { jobs, ..ReplayOptions::default() };
-    let facts = tools_of(fixture).map(|text| tools::parse(Source::whole("facts", text)));
-    let facts = facts.map(|facts| facts.unwrap_or_else(|report| panic!("{report}")).tools).unwrap_or_default();
-    let plan = Plan::new(plan.playbook.clone(), &facts);
-    replay(std::slice::from_ref(&plan), Box::new(input), &options, &observer, |()| Ok(()))
+    replay(std::slice::from_ref(plan), Box::new(input), &options, &observer, |()| Ok(()))
         .unwrap_or_else(|error| panic!("{error:?}\n{trace}"));
-    (trace, observer.0.into_inner().expect("no panic"))
+    observer.0.into_inner().expect("no panic")
 }
 
 fn plan(name: &str) -> Plan {
@@ -95,8 +100,13 @@ graph: { entry: [ship, pay], next: { ship: [], pay: [ship] } }
 
 /// The recorded run of calls, which has to replay to the same events; and how many decisions it has.
 fn recorded(plan: &Plan, calls: &str, upstream: &str) -> (String, u64) {
+    recorded_where(plan, "none", calls, upstream)
+}
+
+/// The same with a key dialect.
+fn recorded_where(plan: &Plan, keys: &str, calls: &str, upstream: &str) -> (String, u64) {
     let text = format!(
-        "format: fixture/1\ntitle: t\ncalls: {{ {calls} }}\nupstream: {{ {upstream} }}\nexpect: {{ {}: {{ sends: 0 }} }}\n",
+        "format: fixture/1\ntitle: t\nkeys: {keys}\ncalls: {{ {calls} }}\nupstream: {{ {upstream} }}\nexpect: {{ {}: {{ sends: 0 }} }}\n",
         plan.playbook.name
     );
     let fixture = fixture::parse(Source::whole("f", text)).unwrap_or_else(|report| panic!("{report}"));
@@ -105,7 +115,14 @@ fn recorded(plan: &Plan, calls: &str, upstream: &str) -> (String, u64) {
     (trace, compared.decisions)
 }
 
-/// The same under the playbook of the shop.
+/// The playbook of the shop, with `more` in place of its graph.
+fn shop(more: &str) -> Plan {
+    let (ordered, _) = SHOP.split_once("graph: ").expect("a graph");
+    let loaded = playbook::parse(Source::whole("shop", format!("{ordered}{more}")));
+    Plan::new(loaded.unwrap_or_else(|report| panic!("{report}")).playbook, &Tools::default())
+}
+
+/// The recorded run of calls under the playbook of the shop.
 fn recorded_in_the_shop(calls: &str, upstream: &str) -> String {
     let loaded = playbook::parse(Source::whole("shop", SHOP)).unwrap_or_else(|report| panic!("{report}"));
     recorded(&Plan::new(loaded.playbook, &Tools::default()), calls, upstream).0
@@ -157,4 +174,33 @@ fn a_key_of_a_call_that_was_never_sent_is_free() {
 fn nothing_comes_late_of_an_answer_that_is_missing() {
     let trace = recorded_in_the_shop("c: { tool: pay, at_ms: 50, cancel_at_ms: 50 }", "");
     assert!(trace.contains(r#""outcome":"cancelled""#) && !trace.contains("late_answer"), "{trace}");
+}
+
+#[test]
+fn a_key_that_comes_again_with_other_arguments_claims_what_the_fixture_claims() {
+    let upstream = "a: [{ ok: {}, latency_ms: 1 }], b: [{ ok: {}, latency_ms: 1 }]";
+    let calls = "a: { tool: pay, args: { x: 1 }, idempotency_key: k }, \
+                 b: { tool: pay, args: { x: 2 }, idempotency_key: k, after: [a] }";
+    let plan = shop("");
+    for keys in ["replay", "ietf", "conflict", "lossy", "none"] {
+        let (trace, _) = recorded_where(&plan, keys, calls, upstream);
+        assert!(trace.lines().next().is_some_and(|line| line.ends_with(&format!(r#","seed":0,"keys":"{keys}"}}"#))));
+        assert_eq!(trace.matches(r#""outcome":"succeeded","effect":"applied""#).count(), 2, "{trace}");
+        // Where the upstream was not simulated, it is unknown what it did with the key.
+        let differences = compared_trace(&plan, &trace.replace(&format!(r#","keys":"{keys}""#), ""), 1).differences;
+        let decided = differences.first().and_then(|one| one.decided.as_ref()).expect("a difference");
+        assert_eq!((&decided["event"], &decided["effect"]), (&"outcome".into(), &"unknown".into()), "{keys}");
+    }
+}
+
+#[test]
+fn a_processed_key_claims_what_the_fixture_claims_after_a_refusal_under_it() {
+    let processed = "{ error: { kind: 409_conflict, status: 409, message: idempotency_key already processed } }";
+    let upstream = format!("a: [{{ error: {{ status: 403 }} }}], b: [{processed}]");
+    let calls = "a: { tool: pay, args: { x: 1 }, idempotency_key: k }, \
+                 b: { tool: pay, args: { x: 1 }, idempotency_key: k, after: [a] }";
+    let (trace, _) = recorded(&plan("standard"), calls, &upstream);
+    assert!(trace.contains(r#""effect":"applied""#), "{trace}");
+    let differences = compared_trace(&plan("standard"), &trace.replace(r#","keys":"none""#, ""), 1).differences;
+    assert!(!differences.is_empty(), "a real upstream may keep refusals: {trace}");
 }

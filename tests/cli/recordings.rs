@@ -87,7 +87,7 @@ fn only_the_playbook_that_decided_a_trace_has_its_recorded_pace() {
     place.run(&["replay", "fixture.yaml", "--playbook", "sharing.yaml", "--record", "run.jsonl"]).exits(0);
     let first = place.read("run.jsonl").lines().next().expect("a line").to_owned();
     let begins = r#"{"type":"recording","playbook":"sharing","fingerprint":""#;
-    assert!(first.starts_with(begins) && first.ends_with(r#"","seed":7}"#), "{first}");
+    assert!(first.starts_with(begins) && first.ends_with(r#"","seed":7,"keys":"none"}"#), "{first}");
 
     let outcome = |said: &[&str]| place.run(&[said, &["run.jsonl"]].concat()).out;
     let (replay, explain) = (["replay", "--all", "--playbook"], ["explain", "--playbook"]);

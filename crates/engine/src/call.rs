@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::event::{AdmissionRefusal, Draw, ErrorFacts, IntentDoubt, KeyHistory, StatusFrom};
+use crate::event::{AdmissionRefusal, Draw, ErrorFacts, IntentDoubt, KeyDialect, KeyHistory, StatusFrom};
 use crate::ids::AttemptNo;
 use crate::time::{Duration, Instant};
 
@@ -87,6 +87,8 @@ pub struct Recorder {
     pub fingerprint: Box<str>,
     /// The seed of the draws.
     pub seed: u64,
+    /// How the upstream answered repeated keys, if it was simulated.
+    pub keys: Option<KeyDialect>,
 }
 
 /// One recorded answer.
@@ -365,6 +367,11 @@ impl RecordedCall {
     /// What made its recorded decisions, if the trace says so.
     pub fn recorder(&self) -> Option<&Recorder> {
         self.dispatch.as_ref()?.recorder.as_deref()
+    }
+
+    /// How its upstream answered repeated keys, if that was simulated and the trace says so.
+    pub fn simulated_keys(&self) -> Option<KeyDialect> {
+        self.recorder()?.keys
     }
 
     /// The answers to attempts in ascending order, each with its attempt's number. An answer without a number belongs to

@@ -11,7 +11,7 @@ use crate::json::event_objects;
 use crate::text::{self, counted};
 use playproof_analysis::coverage::tool_facts;
 use playproof_engine::call::{RecordedCall, Recorder};
-use playproof_engine::event::{Transcript, unnamed};
+use playproof_engine::event::{KeyDialect, Transcript, unnamed};
 use playproof_engine::fixture::Fixture;
 use playproof_engine::sim::{Plan, Recording, Scenario};
 use playproof_formats::playbook::fingerprint;
@@ -26,6 +26,7 @@ pub fn trace_of(plan: &Plan, fixture: &Fixture) -> String {
         playbook: (&*plan.playbook.name).into(),
         fingerprint: fingerprint(&plan.playbook).to_string().into(),
         seed: plan.seed.or(fixture.seed).unwrap_or_default(),
+        keys: Some(fixture.keys),
     });
     for call in &mut calls {
         call.dispatch.get_or_insert_default().recorder = Some(Arc::clone(&recorder));
@@ -93,6 +94,8 @@ struct RecorderJson<'a> {
     playbook: &'a str,
     fingerprint: &'a str,
     seed: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    keys: Option<&'static str>,
 }
 
 impl ComparedDecisions {
@@ -169,6 +172,7 @@ impl ComparedDecisions {
             playbook: &recorder.playbook,
             fingerprint: &recorder.fingerprint,
             seed: recorder.seed,
+            keys: recorder.keys.map(KeyDialect::as_str),
         });
         let format = "same-decisions/1";
         crate::json::document(&ComparedJson { format, playbook, calls, undecided, decisions, differences, recorder })

@@ -139,7 +139,7 @@ mod tests {
     use playproof_engine::call::{CallTexts, Place, RecordedDispatch, Recorder};
     use std::sync::Arc;
 
-    use playproof_engine::event::{Draw, Headers, KindFrom, StatusFrom};
+    use playproof_engine::event::{Draw, Headers, KeyDialect, KindFrom, StatusFrom};
 
     use playproof_engine::time::Duration;
 
@@ -179,7 +179,12 @@ mod tests {
     }
 
     fn recorder() -> Recorder {
-        Recorder { playbook: "a \"b\"".into(), fingerprint: "0f".repeat(32).into(), seed: u64::MAX }
+        Recorder {
+            playbook: "a \"b\"".into(),
+            fingerprint: "0f".repeat(32).into(),
+            seed: u64::MAX,
+            keys: Some(KeyDialect::Lossy),
+        }
     }
 
     fn read(text: &str) -> Vec<RecordedCall> {

@@ -5,7 +5,7 @@ use crate::failure::{Assessment, Failure};
 use crate::json;
 use crate::origin::{Origins, SourceSpan};
 use playproof_engine::call::Recorder;
-use playproof_engine::event::{Draw, Headers, KindFrom, StatusFrom};
+use playproof_engine::event::{Draw, Headers, KeyDialect, KindFrom, StatusFrom};
 use playproof_engine::time::Instant;
 use playproof_formats::text::escape_json;
 
@@ -209,6 +209,7 @@ impl TraceWriter {
         object.text("playbook", Some(&recorder.playbook));
         object.text("fingerprint", Some(&recorder.fingerprint));
         object.number("seed", Some(recorder.seed));
+        object.text("keys", recorder.keys.map(KeyDialect::as_str));
         object.end("");
         self.origins.push(SourceSpan::default(), "");
     }

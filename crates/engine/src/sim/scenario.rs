@@ -116,7 +116,9 @@ impl<'a> ScenarioCall<'a> {
             source: AnswerSource::Tape(Tape {
                 call,
                 missing: beyond,
-                is_key_reused: (call.key_is_reused || call.key_is_reversed) && !facts.ignores_keys,
+                is_key_reused: (call.key_is_reused || call.key_is_reversed)
+                    && !facts.ignores_keys
+                    && call.simulated_keys().is_none_or(KeyDialect::repeats_its_ok),
                 is_gated: false,
             }),
             written_args: "",
@@ -221,7 +223,7 @@ impl<'a> ScenarioCall<'a> {
     }
 
     /// The facts for the dispatcher.
-    pub(super) const fn dispatched(&self) -> CallFacts {
+    pub(super) fn dispatched(&self) -> CallFacts {
         CallFacts {
             tool: self.tool,
             access: self.facts.access,
@@ -234,7 +236,7 @@ impl<'a> ScenarioCall<'a> {
             ignores_keys: self.facts.ignores_keys,
             key_is_reused: match self.source {
                 AnswerSource::Script(..) => false, // the key dialect decides
-                AnswerSource::Tape(tape) => tape.is_key_reused,
+                AnswerSource::Tape(tape) => tape.may_answer_another(),
             },
             key_history: match self.source {
                 AnswerSource::Script(..) => KeyHistory::Unknown,

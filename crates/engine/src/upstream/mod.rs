@@ -6,8 +6,8 @@ mod ledger;
 mod requests;
 mod tape;
 
+pub use crate::event::KeyDialect;
 pub use answer::{Answer, Outage, Outages, Script, ScriptedAnswer, UpstreamReply};
-pub use keys::KeyDialect;
 pub(crate) use ledger::NetList;
 pub use ledger::{Ledger, NetEffects};
 pub use requests::{AnswerSource, ExistingEffect, Request, Upstream};

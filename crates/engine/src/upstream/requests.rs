@@ -1,11 +1,11 @@
 //! The upstream itself: takes requests, answers from script, key dialect or tape, and records effects in its ledger.
 
-use crate::event::{Intent, LedgerEntry, LedgerKind, Provenance, RequestKind};
+use crate::event::{Intent, KeyDialect, LedgerEntry, LedgerKind, Provenance, RequestKind};
 use crate::ids::{ArgsId, AttemptNo, CallId, KeyId, RunId, ToolId};
 use crate::time::{Duration, Instant};
 
 use super::answer::{Answer, NO_OUTAGE, Outage, Script, ScriptedAnswer, UpstreamReply, in_outage};
-use super::keys::{KeyDialect, KeyStore, SentAttempt};
+use super::keys::{KeyStore, SentAttempt};
 use super::ledger::Ledger;
 use super::tape::Tape;
 

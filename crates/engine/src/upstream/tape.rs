@@ -43,6 +43,12 @@ fn is_later(answer: &RecordedAnswer, other: &RecordedAnswer) -> bool {
 }
 
 impl<'a> Tape<'a> {
+    /// Whether an ok may be the answer to another request, as far as the dispatcher of the call could know: that of a
+    /// fixture takes each answer for the call's own, and its recording repeats what it did.
+    pub(crate) fn may_answer_another(&self) -> bool {
+        self.is_key_reused && self.call.simulated_keys().is_none()
+    }
+
     fn to(&self, to: AnswerTo) -> impl Iterator<Item = &'a RecordedAnswer> + use<'a> {
         self.call.answers.iter().filter(move |answer| answer.to == to)
     }

@@ -9,7 +9,7 @@ use crate::wire::line::{DispatchLine, DispatchWhat, LineError};
 use crate::wire::lower::{LineResult, Lowering};
 use crate::wire::names::{ANSWERS, AT, AT_MS, ID, LINE_FIELDS, RUN};
 use playproof_engine::call::Recorder;
-use playproof_engine::event::{EventKind, FieldKey};
+use playproof_engine::event::{EventKind, FieldKey, KeyDialect};
 use playproof_formats::diagnostic::did_you_mean;
 
 #[derive(serde::Deserialize)]
@@ -20,6 +20,8 @@ struct RecordingFields<'r> {
     fingerprint: Option<&'r RawValue>,
     #[serde(borrow)]
     seed: Option<&'r RawValue>,
+    #[serde(borrow)]
+    keys: Option<&'r RawValue>,
 }
 
 /// The digits of a fingerprint.
@@ -119,7 +121,16 @@ impl<'a> Lowering<'a> {
         let seed = raw("seed", fields.seed)?;
         let expected = "a whole number from 0 to 18446744073709551615";
         let seed = seed.parse::<u64>().map_err(|_| self.wrong_type(seed, "seed", expected))?;
-        Ok(Recorder { playbook: name, fingerprint, seed })
+        let keys = match fields.keys.map(RawValue::get) {
+            None => None,
+            Some(raw) => {
+                let dialect = KeyDialect::ALL.iter().copied().find(|dialect| is_word(raw, dialect.as_str()));
+                let message = "the `keys` of a `recording` must be the key dialect of a simulated upstream";
+                let words = KeyDialect::ALL.map(KeyDialect::as_str);
+                Some(dialect.ok_or_else(|| self.no_word(raw, &words, message, "no such key dialect"))?)
+            }
+        };
+        Ok(Recorder { playbook: name, fingerprint, seed, keys })
     }
 
     /// The error for a value that is none of `words`.

@@ -7,7 +7,7 @@ use super::parser::parse_line_with_serde;
 use super::*;
 use crate::canonical;
 use playproof_engine::call::{AnswerTo, RecordedAnswer, Reply};
-use playproof_engine::event::{Draw, KindFrom, StatusFrom};
+use playproof_engine::event::{Draw, KeyDialect, KindFrom, StatusFrom};
 use playproof_engine::time::{Duration, Instant};
 
 fn line(text: &str) -> TraceLine<'_> {
@@ -436,6 +436,15 @@ fn a_recording_says_what_decides_its_lines() {
         let of = |field: &str, good: &str| if name == field { bad.to_owned() } else { good.to_owned() };
         let text = text(&of("playbook", "\"a\""), &of("fingerprint", &quoted), &of("seed", "1"));
         assert_eq!(wrong(&text), ("wrong_type", bad.to_owned()), "{name}");
+    }
+    let keyed = |keys: &str| text("\"a\"", &quoted, "1").replace("\"more\"", &format!("\"keys\":{keys},\"more\""));
+    let keys = |text: &str| match line(text) {
+        TraceLine::Recording(read) => read.keys,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!((keys(&keyed("\"ietf\"")), keys(&keyed("null"))), (Some(KeyDialect::Ietf), None));
+    for bad in ["\"honest\"", "true", "[]", "1", "\"\""] {
+        assert_eq!(wrong(&keyed(bad)), ("unknown_value", bad.to_owned()));
     }
     for lacks in ["\"playbook\":\"a\",", "\"seed\":1,"] {
         let text = text("\"a\"", &quoted, "1").replace(lacks, "");
