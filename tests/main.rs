@@ -25,6 +25,7 @@ mod intake;
 mod packages;
 mod place;
 mod propose;
+mod random_recordings;
 mod readme;
 mod recordings;
 mod releases;

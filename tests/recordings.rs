@@ -204,3 +204,49 @@ fn a_processed_key_claims_what_the_fixture_claims_after_a_refusal_under_it() {
     let differences = compared_trace(&plan("standard"), &trace.replace(r#","keys":"none""#, ""), 1).differences;
     assert!(!differences.is_empty(), "a real upstream may keep refusals: {trace}");
 }
+
+#[test]
+fn steps_of_a_refused_action_stand_before_its_end() {
+    let calls = "one: { action: ship }, two: { action: ship }, last: { tool: pay, after: [one] }";
+    let steps = "{ steps: { find: [{ ok: {}, latency_ms: 10 }], post: [{ ok: {} }] } }";
+    let trace = recorded_in_the_shop(calls, &format!("one: {steps}, two: {steps}, last: []"));
+    let line = |part: &str| trace.lines().position(|line| line.contains(part)).expect("a line");
+    let end = line(r#""call_id":"two","at_ms":10,"event":"outcome","outcome":"refused""#);
+    assert!(
+        line(r#""call_id":"two/post""#) < end && end < line(r#""call_id":"two/post","at_ms":10,"event":"outcome""#)
+    );
+}
+
+#[test]
+fn a_step_whose_caller_goes_away_in_the_queue_has_done_nothing() {
+    let calls = "a: { tool: pay }, ship: { action: ship, cancel_at_ms: 20 }";
+    let upstream = "a: [{ ok: {}, latency_ms: 50 }], ship: { steps: { find: [{ ok: {} }], post: [{ ok: {} }] } }";
+    let (trace, _) = recorded(&shop("permits: { max_in_flight: 1 }\n"), calls, upstream);
+    let ends = trace.matches(r#""outcome":"cancelled","effect":"not_applied","attempts":0"#).count();
+    assert_eq!(ends, 2, "the action and its step: {trace}");
+}
+
+#[test]
+fn an_action_has_the_errors_of_the_call_that_its_step_followed() {
+    let calls = "one: { action: ship, idempotency_key: k }, two: { action: ship, idempotency_key: k, at_ms: 5 }";
+    let failing = "{ steps: { find: [{ ok: {} }], post: [{ error: { status: 403 }, latency_ms: 20 }] } }";
+    let (trace, _) = recorded(&shop("dedupe: { window_ms: 30 }\n"), calls, &format!("one: {failing}, two: {failing}"));
+    let joined = trace.lines().filter(|line| line.contains(r#""outcome":"joined""#));
+    let with_error = joined.filter(|line| line.contains(r#""last_error":{"status":403}"#)).count();
+    assert_eq!(with_error, 2, "the action and its step: {trace}");
+}
+
+#[test]
+fn of_calls_that_start_at_one_moment_the_earlier_line_starts_first() {
+    let calls = "a: { tool: pay, run: r1, idempotency_key: k }, \
+                 ship: { action: ship, run: r1, at_ms: 10 }, \
+                 b: { tool: find, run: r1, idempotency_key: k, at_ms: 10 }, \
+                 c: { tool: find, run: r2, after: [a], after_ms: 10 }";
+    let upstream = "a: [{ ok: {} }], b: [], c: [{ ok: {}, latency_ms: 10 }], \
+                    ship: { steps: { find: [{ ok: {}, latency_ms: 10 }], post: [{ ok: {} }] } }";
+    let more = "dedupe: { window_ms: 30 }\npermits: { max_in_flight: 1 }\n";
+    let (trace, _) = recorded(&shop(more), calls, upstream);
+    let line = |part: &str| trace.lines().position(|line| line.contains(part)).expect("a line");
+    assert!(line(r#""call_id":"c","tool""#) < line(r#""call_id":"ship/find","tool""#), "{trace}");
+    assert!(trace.contains(r#""call_id":"ship/find","at_ms":10,"event":"queued""#), "{trace}");
+}

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::call::RecordedCall;
 use crate::dispatch::{PurseKey, StepOf};
-use crate::event::{CircuitChange, Decision, DecisionEvent, ErrorFacts, Outcome, Told};
+use crate::event::{CircuitChange, Decision, DecisionEvent, ErrorFacts, Outcome, OutcomeKind, Told};
 use crate::ids::{ArgsId, CallId, ErrorId, KeyId, RunId, ServerId, StepId, TokenId, ToolId};
 use crate::playbook::ToolFacts;
 use crate::time::Instant;
@@ -21,8 +21,8 @@ use super::told;
 /// The started calls of a session.
 #[derive(Debug, Default)]
 pub(super) struct SessionCalls {
-    /// Calls that have a start in the future, by it and in the order in which they got it.
-    pub coming: BTreeMap<(Instant, u64), Box<ActiveCall>>,
+    /// Calls that have a start in the future, by it, by their lines, and in the order in which they got it.
+    pub coming: BTreeMap<(Instant, u64, u64), Box<ActiveCall>>,
     /// The number of calls that have got a start.
     pub placed: u64,
     /// By `CallId`.
@@ -134,13 +134,23 @@ impl SessionCalls {
         }
     }
 
-    /// The same event. An end of a step leaves its errors to the action's record, whose end then names them.
-    pub(super) fn with_step_errors(&mut self, plan: &Plan, event: DecisionEvent) -> DecisionEvent {
+    /// The same event. An end of a step leaves its errors to the action's record, whose end then names them. The error of a
+    /// step that followed another call is that of the `leader`; an action that ends with such a step has one of its own.
+    pub(super) fn with_step_errors(
+        &mut self,
+        plan: &Plan,
+        event: DecisionEvent,
+        leader: Option<&mut Mentioned>,
+    ) -> DecisionEvent {
         let Decision::Outcome(outcome) = event.what else { return event };
+        let follows = matches!(outcome.kind, OutcomeKind::Joined { .. });
         let live = self.live_mut(event.call);
         if let Some(StepOf { action: Some(action), .. }) = live.step {
             let of = |id: Option<ErrorId>| id.and_then(|id| live.errors.get(id));
-            let errors = [of(outcome.first_error), of(outcome.last_error)];
+            let errors = match leader.filter(|_| follows) {
+                Some(leader) => [None, leader.error.clone()],
+                None => [of(outcome.first_error), of(outcome.last_error)],
+            };
             let Some(Some(action)) = self.live.get_mut(action.index()) else { return event };
             for error in errors.into_iter().flatten() {
                 let id = action.errors.intern(error);
@@ -149,10 +159,22 @@ impl SessionCalls {
             }
             return event;
         }
-        let [Some(first), Some(last)] = live.step_errors else { return event };
-        let last = if plan.playbook.studies(|study| study.final_error_first) { first } else { last };
+        let first_only = plan.playbook.studies(|study| study.final_error_first);
+        let [first, last] = live.step_errors.map(|error| error.filter(|_| live.step.is_none()));
+        let last = if first_only { first } else { last };
+        if let Some(leader) = leader.filter(|_| follows && !plan.steps_of(live.call.tool()).is_empty()) {
+            leader.error = last.and_then(|last| live.errors.get(last));
+        }
+        let Some((first, last)) = first.zip(last) else { return event };
         let (last_error, first_error) = (Some(last), Some(first).filter(|first| *first != last));
         DecisionEvent { what: Decision::Outcome(Outcome { last_error, first_error, ..outcome }), ..event }
+    }
+
+    /// Puts a call that has a start among those that come. Of equal starts, the call on the earlier line is the first, in
+    /// whatever order the starts became known.
+    pub(super) fn place(&mut self, call: Box<ActiveCall>) {
+        self.coming.insert((call.start, call.call.place.line, self.placed), call);
+        self.placed += 1;
     }
 
     /// Gives a start to a step, and returns it. Without an action, it is skipped.
@@ -164,8 +186,7 @@ impl SessionCalls {
         at: Instant,
     ) -> Instant {
         (call.start, call.step) = (at, Some(StepOf { action, step }));
-        self.coming.insert((at, self.placed), call);
-        self.placed += 1;
+        self.place(call);
         at
     }
 

@@ -11,7 +11,7 @@ use super::simulator::Simulator;
 use crate::call::{AnswerTo, CallTexts, Place, RecordedAnswer, RecordedCall, RecordedStep, Reply};
 use crate::event::{Decision, DecisionEvent, ErrorFacts, Provenance, RequestKind, StatusFrom};
 use crate::fixture::{Fixture, FixtureCall};
-use crate::ids::{AttemptNo, CallId};
+use crate::ids::{AttemptNo, CallId, StepId};
 use crate::time::Instant;
 use crate::upstream::{Answer, Request, UpstreamReply};
 
@@ -56,11 +56,15 @@ impl Recording {
             }
         }
         for (n, event) in record.events.iter().enumerate() {
-            if let Decision::StepSkipped { step, .. } = event.what
-                && let Some((_, skipped)) = steps_of(&scenario.calls, event.call).find(|(of, _)| *of == step)
-                && let Some(call) = calls.get_mut(skipped.index())
-            {
-                note(call, event, Recording::line(n)); // before its action ends
+            let is_skipped = |of: StepId| match event.what {
+                Decision::StepSkipped { step, .. } => step == of,
+                Decision::Outcome(_) => true, // those that have not been made
+                _ => false,
+            };
+            for (_, skipped) in steps_of(&scenario.calls, event.call).filter(|(of, _)| is_skipped(*of)) {
+                if let Some(call) = calls.get_mut(skipped.index()) {
+                    note_made(call, event.at, Recording::line(n)); // before its action ends
+                }
             }
             if let Some(call) = calls.get_mut(event.call.index()) {
                 note(call, event, Recording::line(n));
@@ -137,12 +141,17 @@ fn recorded_step(
     of_step
 }
 
-/// Notes when a call was made, when its caller went away, and when it ended.
-fn note(call: &mut RecordedCall, event: &DecisionEvent, line: u64) {
+/// Notes when a call was made, if that is not noted yet: right before the event on `line`.
+fn note_made(call: &mut RecordedCall, at: Instant, line: u64) {
     if call.at.is_none() {
-        call.at = Some(event.at);
+        call.at = Some(at);
         call.place.line = line - LINES / 2;
     }
+}
+
+/// Notes when a call was made, when its caller went away, and when it ended.
+fn note(call: &mut RecordedCall, event: &DecisionEvent, line: u64) {
+    note_made(call, event.at, line);
     let dispatch = call.dispatch.get_or_insert_default();
     match event.what {
         Decision::Cancelled => dispatch.cancelled = Some((event.at, line - 1)),

@@ -270,8 +270,7 @@ impl Session {
                 started.note_start(live.number, live.call.end());
             }
             self.event_loop.add_start(live.start, None);
-            self.cast.coming.insert((live.start, self.cast.placed), live);
-            self.cast.placed += 1;
+            self.cast.place(live);
         }
         self.held.remove(&run);
     }
@@ -306,10 +305,11 @@ impl Session {
         let is_ordered = plan.playbook.graph.is_some();
         for event in events.drain(..) {
             self.note_names(plan, &event);
-            let mentioned = self.mentioned(plan, &event);
+            let mut mentioned = self.mentioned(plan, &event);
             self.note_told(plan, &event);
             let event = self.with_server(event);
-            let event = if plan.has_steps { self.cast.with_step_errors(plan, event) } else { event };
+            let event =
+                if plan.has_steps { self.cast.with_step_errors(plan, event, mentioned.as_mut()) } else { event };
             self.cast.live_mut(event.call).take(event, mentioned);
             if let Decision::Outcome(_) = event.what {
                 self.cast.live_mut(event.call).token_spent = self.is_spent_by_another(event.call);

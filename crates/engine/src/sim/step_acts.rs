@@ -99,8 +99,8 @@ fn recorded_claim(plan: &Plan, call: &RecordedCall, facts: ToolFacts) -> EffectC
         claim = Some(claim.map_or(said, |claim: EffectClaim| claim.and(said)));
     }
     // A dispatcher of ours notes the end of a step that it did not send.
-    let was_skipped = call.dispatch.as_ref().is_some_and(|of| of.ended.is_some() && of.cancelled.is_none());
-    claim.unwrap_or(if was_skipped { EffectClaim::NotApplied } else { EffectClaim::Unknown })
+    let was_unsent = call.dispatch.as_ref().is_some_and(|of| of.ended.is_some() && !of.was_sent);
+    claim.unwrap_or(if was_unsent { EffectClaim::NotApplied } else { EffectClaim::Unknown })
 }
 
 /// The steps that may have acted although nothing is known of them: the one that an action asked for in vain, and those
