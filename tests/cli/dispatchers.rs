@@ -270,3 +270,66 @@ fn json_says_what_calls_shared_and_how_long_they_waited_for_a_permit() {
     let out = place.run(&["replay", "t.jsonl", "--playbook", "p.yaml", "--format", "jsonl"]).exits(0).out;
     assert_eq!(out.matches("\"dispatcher\":\"d1\"").count(), 1, "{out}");
 }
+
+#[test]
+fn json_of_a_trace_says_what_each_dispatcher_shared() {
+    let place = Place::new();
+    place.write(
+        "p.yaml",
+        "format: playbook/1\nname: p\nqueues: [people]\ndefault_queue: people\nverdicts:\n  \
+        down: { means: m, effect: unknown, breaker: failure, then: { retry_with_backoff: { backoff_ms: [10], max_retries: 1, retry_budget: own } } }\n\
+        classify: [{ rule: down, when: { kind: down }, verdict: down }]\n\
+        breakers: { search: { window: { calls: 3 }, failure_count: 2, open_ms: 1000 } }\n\
+        retry_budgets: { own: { kind: token_bucket, capacity: 10, cost: 4 } }\n\
+        budget: { tool_calls: 4 }\n\
+        tools: { find: { access: read, server: search }, read: { access: read } }\n",
+    );
+    let failing = |id: &str, run: &str, more: &str, at: u64| {
+        let named = format!(r#""call_id":"{id}","run_id":"{run}""#);
+        format!(
+            "{{\"type\":\"tool_call\",{named},\"tool\":\"find\",\"at_ms\":{at}{more}}}\n\
+             {{\"type\":\"tool_result\",{named},\"attempt\":1,\"at_ms\":{},\"error\":{{\"kind\":\"down\"}}}}\n\
+             {{\"type\":\"tool_result\",{named},\"attempt\":2,\"started_ms\":{},\"at_ms\":{},\"error\":{{\"kind\":\"down\"}}}}\n",
+            at + 5,
+            at + 15,
+            at + 20
+        )
+    };
+    let of_d = ",\"dispatcher_id\":\"d\"";
+    let refused = "{\"type\":\"tool_call\",\"call_id\":\"b\",\"run_id\":\"r2\",\"tool\":\"find\",\"at_ms\":100,\"dispatcher_id\":\"d\"}\n";
+    let reads: String = (0..6)
+        .map(|n| {
+            format!("{{\"tool\":\"read\",\"run_id\":\"r3\",\"call_id\":\"c{n}\",\"at_ms\":{n},\"status\":\"ok\"}}\n")
+        })
+        .collect();
+    place.write("t.jsonl", &format!("{}{refused}{reads}", failing("a", "r1", of_d, 0)));
+    let json = |playbook: &str| -> serde_json::Value {
+        let out = place.run(&["replay", "t.jsonl", "--playbook", playbook, "--format", "json"]).out;
+        serde_json::from_str(&out).expect("JSON")
+    };
+    let all = json("p.yaml");
+    let shared = serde_json::json!({
+        "turned_away": { "budget_exceeded": 2, "circuit_open": 1 },
+        "circuits": {
+            "opened": 1, "half_open": 0, "closed": 0, "stopped": 1,
+            "by_dispatcher": [
+                { "input": "t.jsonl", "dispatcher": "d", "server": "search", "opened": 1, "half_open": 0, "closed": 0, "stopped": 1 },
+            ],
+        },
+        "retry_budgets": [{
+            "name": "own", "retries": 1, "tokens": 4, "stopped": 0,
+            "by_dispatcher": [
+                { "input": "t.jsonl", "dispatcher": "d", "server": "search", "retries": 1, "tokens": 4, "stopped": 0 },
+            ],
+        }],
+        "tool_calls": {
+            "taken": 6, "stopped": 2,
+            "by_dispatcher": [
+                { "input": "t.jsonl", "run": "r3", "taken": 4, "stopped": 2 },
+                { "input": "t.jsonl", "run": "r1", "taken": 2, "stopped": 0 },
+            ],
+        },
+    });
+    assert_eq!(all["playbooks"][0]["shared"], shared, "{all}");
+    assert_eq!(json("standard")["playbooks"][0].get("shared"), None, "its calls share nothing");
+}

@@ -25,6 +25,7 @@ mod recorded;
 mod recorded_outages;
 #[cfg(test)]
 mod second_model;
+mod shared_counts;
 mod stages;
 mod step_order;
 mod summary;
@@ -47,6 +48,9 @@ pub use message_template::{MessageTemplates, has_predicate, head, write_template
 pub use odd_steps::{OddStepCount, OddSteps};
 pub use possible_duplicates::PossibleDuplicates;
 pub use recorded::RecordingAnalysis;
+pub use shared_counts::{
+    ByDispatcher, CircuitCounts, DispatcherName, RetryBudgetCounts, SharedCounts, Sum, ToolCallCounts,
+};
 pub use step_order::has_steps;
 pub use summary::{Effects, FindingCounts, Summary};
 pub use told_again::settle_told;

@@ -327,6 +327,9 @@ impl<'a, W: Observer> Stages<'a, W> {
         for (n, (plan, record)) in self.plans.iter().zip(records).enumerate() {
             if let Some(summary) = done.summaries.get_mut(n) {
                 summary.add(plan, call, record, templates);
+                if let Some(shared) = &mut summary.shared {
+                    shared.add(plan, closed.shown(), record);
+                }
             }
             let off_tape = record.tallies.iter().any(|tally| tally.off_tape.is_some());
             if let Some(runs) = done.off_tape.get_mut(n).filter(|_| off_tape) {

@@ -14,6 +14,7 @@ use super::distribution::Distribution;
 use super::graph_counts::GraphCounts;
 use super::message_template::MessageTemplates;
 use super::odd_steps::OddSteps;
+use super::shared_counts::SharedCounts;
 use super::step_order::has_steps;
 
 /// How often each finding was seen, recorded or by the playbook: the calls that show it.
@@ -118,6 +119,8 @@ pub struct Summary {
     pub graph: Option<GraphCounts>,
     /// Calls that say that they are steps and are none.
     pub odd_steps: OddSteps,
+    /// What calls shared; none: they share nothing.
+    pub shared: Option<SharedCounts>,
 }
 
 /// The attempts that a dispatcher recorded of a call; none: it recorded no decision. A call may have none: it was refused,
@@ -139,6 +142,7 @@ impl Summary {
             verdicts: vec![0; plan.playbook.verdicts.len()],
             queues: vec![0; plan.playbook.queues.len()],
             graph: plan.playbook.graph.is_some().then(GraphCounts::default),
+            shared: SharedCounts::new(plan),
             ..Summary::default()
         }
     }
@@ -283,6 +287,9 @@ impl Summary {
         self.odd_steps.merge(&later.odd_steps);
         if let (Some(graph), Some(later)) = (&mut self.graph, &later.graph) {
             graph.merge(later);
+        }
+        if let (Some(shared), Some(later)) = (&mut self.shared, &later.shared) {
+            shared.merge(later);
         }
     }
 

@@ -21,9 +21,14 @@ pub struct RetryBudget {
 }
 
 impl RetryBudget {
+    /// Whether each server has one of its own.
+    pub fn is_of_server(&self) -> bool {
+        self.per == BudgetScope::Server
+    }
+
     /// The server whose calls share it; none: all calls do.
     pub fn scope(&self, server: ServerId) -> Option<ServerId> {
-        (self.per == BudgetScope::Server).then_some(server)
+        self.is_of_server().then_some(server)
     }
 }
 

@@ -5,6 +5,7 @@ mod calls;
 mod events;
 mod fragment;
 mod row;
+mod shared;
 mod summary;
 mod write;
 

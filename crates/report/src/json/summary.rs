@@ -2,6 +2,7 @@
 
 use serde::{Serialize, Serializer};
 
+use super::shared::{self, SharedJson};
 use super::write::{Map, Millis};
 use crate::overview::{InputNote, decides};
 use playproof_analysis::replay::{
@@ -147,6 +148,8 @@ struct PlaybookJson<'a> {
     graph: Option<GraphJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
     not_taken_for_steps: Option<OddStepsJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shared: Option<SharedJson<'a>>,
 }
 
 /// Calls that say that they are steps and are none.
@@ -256,7 +259,12 @@ pub fn replayed<'a>(
             two_inputs: CountsJson("possible_duplicates_by_tool_in_two_inputs", &possible.two_inputs),
             without_arguments: CountsJson("possible_duplicates_by_tool_without_arguments", &possible.without_arguments),
         },
-        playbooks: replayed.summaries.iter().zip(names).map(|(summary, names)| playbook(summary, names)).collect(),
+        playbooks: replayed
+            .summaries
+            .iter()
+            .zip(names)
+            .map(|(summary, names)| playbook(summary, names, sources))
+            .collect(),
     }
 }
 
@@ -266,7 +274,7 @@ const fn is_rare(outcome: OutcomeWord) -> bool {
     matches!(outcome, Refused | Joined | Cached | Cancelled)
 }
 
-fn playbook<'a>(summary: &'a Summary, names: &'a PlaybookNames) -> PlaybookJson<'a> {
+fn playbook<'a>(summary: &'a Summary, names: &'a PlaybookNames, sources: &'a Sources) -> PlaybookJson<'a> {
     let said = OutcomeWord::ALL.into_iter().zip(summary.outcomes);
     // The outcomes of admission have a key only where a playbook uses it.
     let outcomes = said.filter(|(outcome, count)| !is_rare(*outcome) || *count > 0);
@@ -302,6 +310,7 @@ fn playbook<'a>(summary: &'a Summary, names: &'a PlaybookNames) -> PlaybookJson<
         not_taken_for_steps: Some(summary.odd_steps)
             .filter(|odd| *odd != OddSteps::default())
             .map(|odd| OddStepsJson { no_step: odd.no_step.calls, no_action: odd.no_action.calls }),
+        shared: summary.shared.as_ref().map(|counts| shared::shared(counts, sources)),
     }
 }
 
