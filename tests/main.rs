@@ -33,3 +33,4 @@ mod shipped_playbooks;
 mod storms;
 mod storms_of_servers;
 mod tidy;
+mod wrong_values;

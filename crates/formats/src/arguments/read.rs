@@ -109,7 +109,11 @@ fn nested(at: Cursor<'_>, depth: usize) -> Option<Schema> {
         let fields = at.entries("`properties`")?.map(|(key, at)| Some((key.text.to_owned(), nested(at, depth + 1)?)));
         fields.collect::<Vec<_>>().into_iter().collect()
     });
+    // These say nothing about what fits, but are no place for anything else.
+    let texts = ["title", "description"].map(|key| record.optional(key).map_or(Some(()), |at| at.string().map(drop)));
+    let examples = record.optional("examples").map_or(Some(()), |at| at.list().map(drop));
     let closed = record.optional("additionalProperties").map_or(Some(false), |at| at.bool().map(|open| !open));
+    texts.into_iter().chain([examples]).collect::<Option<()>>()?;
     let schema = Schema {
         types: types?,
         any_of: any_of?,
