@@ -72,6 +72,13 @@ impl<'a> Lowering<'a> {
     fn event(self) -> LineResult<EventKind> {
         let fields: Fields<'a> = serde_json::from_str(self.line).map_err(|error| self.no_object(&error))?;
         let lacks = |message: String| Err(self.error("missing_field", self.whole(), message, "it is not here"));
+        let mut names: Vec<&str> = Vec::new();
+        for (name, value) in fields.iter() {
+            if names.contains(&name) {
+                return Err(self.twice(name, value.get()));
+            }
+            names.push(name);
+        }
         let Some(raw) = fields.get("event").map(RawValue::get) else {
             return lacks("a `decision` needs an `event`: what was decided".to_owned());
         };

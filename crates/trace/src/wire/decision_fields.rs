@@ -16,6 +16,11 @@ pub(super) enum FieldShape {
     Millis,
     /// The same, or `null`.
     OptionalMillis,
+    /// Tokens of a budget.
+    Tokens,
+    /// A code of JSON-RPC.
+    Code,
+    List,
     /// A number from 0 to 1.
     Draw,
     Flag,
@@ -24,8 +29,6 @@ pub(super) enum FieldShape {
     Object,
     /// One of these words.
     Word(&'static [&'static str]),
-    /// Anything: it is compared and never read.
-    Any,
 }
 
 impl FieldShape {
@@ -42,7 +45,7 @@ impl FieldShape {
             | FieldKey::Until => FieldShape::Millis,
             FieldKey::Latency => FieldShape::OptionalMillis,
             FieldKey::Draw => FieldShape::Draw,
-            FieldKey::OverTimeout | FieldKey::Ignored | FieldKey::ActsAgain => FieldShape::Flag,
+            FieldKey::OverTimeout | FieldKey::Ignored | FieldKey::ActsAgain | FieldKey::Retriable => FieldShape::Flag,
             FieldKey::Status => FieldShape::Word(&STATUSES),
             FieldKey::From => FieldShape::Word(&Provenance::WORDS),
             FieldKey::Outcome | FieldKey::Ended => FieldShape::Word(&OutcomeWord::WORDS),
@@ -61,34 +64,35 @@ impl FieldShape {
             | FieldKey::Instead
             | FieldKey::Server
             | FieldKey::Action
-            | FieldKey::Step => FieldShape::Text,
-            FieldKey::Left
-            | FieldKey::Code
-            | FieldKey::Verdicts
-            | FieldKey::Class
-            | FieldKey::Retriable
+            | FieldKey::Step
+            | FieldKey::Class => FieldShape::Text,
+            FieldKey::Left => FieldShape::Tokens,
+            FieldKey::Code => FieldShape::Code,
+            FieldKey::Verdicts
             | FieldKey::Next
             | FieldKey::Withheld
             | FieldKey::Completed
-            | FieldKey::Skipped => FieldShape::Any,
+            | FieldKey::Skipped => FieldShape::List,
         }
     }
 
     /// Whether it may hold this JSON value.
     pub(super) fn fits(self, raw: &str) -> bool {
-        let millis = || Decimal::parse(raw).is_some() && !raw.starts_with('-');
+        let number = || Decimal::parse(raw).filter(|number| number.scaled(3).is_some());
+        let millis = || number().is_some_and(|number| !number.negative);
         match self {
             FieldShape::Number(least) => {
                 Decimal::parse(raw).and_then(|number| number.small()).is_some_and(|number| number >= least.into())
             }
-            FieldShape::Millis => millis(),
+            FieldShape::Millis | FieldShape::Tokens => millis(),
             FieldShape::OptionalMillis => raw == "null" || millis(),
             FieldShape::Draw => Draw::parse(raw).is_some(),
             FieldShape::Flag => matches!(raw, "true" | "false"),
             FieldShape::Text => raw.starts_with('"'),
             FieldShape::Object => raw == "null" || raw.starts_with('{'),
             FieldShape::Word(words) => words.iter().any(|word| is_word(raw, word)),
-            FieldShape::Any => true,
+            FieldShape::Code => Decimal::parse(raw).is_some(),
+            FieldShape::List => raw.starts_with('['),
         }
     }
 
@@ -111,7 +115,9 @@ impl FieldShape {
             FieldShape::Text => "a text".to_owned(),
             FieldShape::Object => "an object or `null`".to_owned(),
             FieldShape::Word(words) => format!("one of {}", words.join(", ")),
-            FieldShape::Any => "any value".to_owned(),
+            FieldShape::Tokens => "a number from 0".to_owned(),
+            FieldShape::Code => "a number".to_owned(),
+            FieldShape::List => "a list".to_owned(),
         }
     }
 }

@@ -492,6 +492,12 @@ fn impossible_draws_cancellations_and_decisions_are_underlined() {
         (r#","event":"step_ended","step":"a","ended":"done""#, r#""done""#),
         (r#","event":"refused","why":"schema","error":"no""#, r#""no""#),
         (r#","event":"attempt_finished","attempt":1,"over_timeout":1"#, "1"),
+        (r#","event":"retry_scheduled","attempt":2,"delay_ms":1e300"#, "1e300"),
+        (r#","event":"retry_scheduled","attempt":2,"left":{"a":1}"#, r#"{"a":1}"#),
+        (r#","event":"retry_scheduled","attempt":2,"left":-1"#, "-1"),
+        (r#","event":"outcome","outcome":"refused","code":"x""#, r#""x""#),
+        (r#","event":"queued","place":1,"place":2"#, "2"),
+        (r#","event":"queued","place":1,"event":"queued""#, r#""queued""#),
     ] {
         assert_eq!(decision(event).1, wrong, "{event}");
     }
