@@ -302,7 +302,7 @@ fn json_of_a_trace_says_what_each_dispatcher_shared() {
             format!("{{\"tool\":\"read\",\"run_id\":\"r3\",\"call_id\":\"c{n}\",\"at_ms\":{n},\"status\":\"ok\"}}\n")
         })
         .collect();
-    place.write("t.jsonl", &format!("{}{refused}{reads}", failing("a", "r1", of_d, 0)));
+    place.write("t.jsonl", format!("{}{refused}{reads}", failing("a", "r1", of_d, 0)));
     let json = |playbook: &str| -> serde_json::Value {
         let out = place.run(&["replay", "t.jsonl", "--playbook", playbook, "--format", "json"]).out;
         serde_json::from_str(&out).expect("JSON")

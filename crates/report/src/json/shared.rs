@@ -100,9 +100,7 @@ pub(super) fn shared<'a>(counts: &'a SharedCounts, sources: &'a Sources) -> Shar
     SharedJson {
         turned_away: Map(refused.map(|(why, count)| (why.as_str(), count)).collect()),
         circuits: counts.circuits.as_ref().map(|circuits| sums(circuits, sources)),
-        retry_budgets: budgets
-            .map(|(name, budget)| RetryBudgetJson { name: &**name, sums: sums(budget, sources) })
-            .collect(),
+        retry_budgets: budgets.map(|(name, budget)| RetryBudgetJson { name, sums: sums(budget, sources) }).collect(),
         tool_calls: counts.tool_calls.as_ref().map(|calls| sums(calls, sources)),
     }
 }

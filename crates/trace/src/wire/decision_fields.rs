@@ -68,11 +68,9 @@ impl FieldShape {
             | FieldKey::Class => FieldShape::Text,
             FieldKey::Left => FieldShape::Tokens,
             FieldKey::Code => FieldShape::Code,
-            FieldKey::Verdicts
-            | FieldKey::Next
-            | FieldKey::Withheld
-            | FieldKey::Completed
-            | FieldKey::Skipped => FieldShape::List,
+            FieldKey::Verdicts | FieldKey::Next | FieldKey::Withheld | FieldKey::Completed | FieldKey::Skipped => {
+                FieldShape::List
+            }
         }
     }
 
