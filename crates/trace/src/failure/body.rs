@@ -194,11 +194,33 @@ fn inspect_json(raw: &RawValue, tool: Option<&str>, depth: usize) -> Option<Foun
             [one] if json::object(one).is_some_and(|fields| fields.get("errorCode").is_some()) => {
                 inspect_json(one, tool, depth)
             }
-            _ => parts(raw)?.iter().find_map(|part| inspect_text(part, tool, depth)),
+            items => {
+                validation_report(items).or_else(|| parts(raw)?.iter().find_map(|part| inspect_text(part, tool, depth)))
+            }
         },
         b'{' => inspect_object(&json::object(raw)?, tool, depth),
         _ => None,
     }
+}
+
+/// The report of a validation, as Pydantic and FastAPI give it: each item has a place, a message and a type. Only places in a
+/// request say that the arguments were refused; others may be in what the tool got after it acted.
+fn validation_report(items: &[&RawValue]) -> Option<Found> {
+    const REQUEST: [&str; 5] = ["body", "query", "path", "header", "cookie"];
+    let first = items.first()?;
+    let of_item = |item: &&RawValue| {
+        let fields = json::object(item)?;
+        let has = |name: &str| fields.get(name).is_some_and(|value| !is_empty(value));
+        let place = fields.get("loc").and_then(json::array)?;
+        let place = place.first().and_then(|place| json::string(place));
+        let is_of_request = place.is_some_and(|place| REQUEST.contains(&&*place));
+        (has("msg") && has("type")).then_some(is_of_request)
+    };
+    let is_of_request = items.iter().map(of_item).collect::<Option<Vec<bool>>>()?.into_iter().all(|is| is);
+    let mut details = json::object(first).map(|fields| Details::of_object(&fields)).unwrap_or_default();
+    let name = if is_of_request { "request_validation" } else { "response_validation" };
+    details.names.insert(0, name.to_owned());
+    Some(found(true, details))
 }
 
 /// An MCP result: its flag, or a failure in its texts.
@@ -317,13 +339,8 @@ fn structure(fields: &Fields<'_>) -> Option<Found> {
     if is_error_type && (has_message || get("error_code").is_some()) {
         return Some(found(true, whole()));
     }
-    if let Some(exit) = exit_code(fields).filter(|exit| *exit != 0) {
-        // Programs such as `grep` and `diff` end with 1 if they find nothing.
-        let silent = exit == 1 && get("stderr").is_none() && get("stdout").is_none() && get("output").is_none();
-        return Some(found(!silent, whole().named(exit::NONZERO_EXIT)));
-    }
-    if flag("timed_out") == Some(true) || flag("timedOut") == Some(true) {
-        return Some(found(true, whole().named("timeout")));
+    if let Some(ended) = command_end(fields) {
+        return Some(ended);
     }
     if let Some(status) = text("status").or_else(|| text("outcome")) {
         let failed = matches!(
@@ -379,11 +396,46 @@ fn sole_words(fields: &Fields<'_>) -> Option<Found> {
     (sure || sign.is_some()).then(|| found(sure, whole()))
 }
 
+/// How a command ended, if it failed: with an exit code, by a timeout, or by a signal.
+fn command_end(fields: &Fields<'_>) -> Option<Found> {
+    let get = |name: &str| fields.get(name).filter(|value| !is_empty(value));
+    let is_true = |name: &str| fields.text(name).is_some_and(|flag| flag.eq_ignore_ascii_case("true"));
+    let whole = || Details::of_object(fields);
+    if exit_code(fields).is_some_and(|exit| exit != 0) {
+        // Programs such as `grep` and `diff` end with 1 if they find nothing.
+        let silent =
+            exit_code(fields) == Some(1) && ["stderr", "stdout", "output"].iter().all(|name| get(name).is_none());
+        return Some(found(!silent, whole().named(exit::NONZERO_EXIT)));
+    }
+    if is_true("timed_out") || is_true("timedOut") {
+        return Some(found(true, whole().named("timeout")));
+    }
+    let signal = ending_signal(fields)?;
+    let mut details = whole().named("interrupted");
+    if details.message.trim().is_empty() {
+        details.message = format!("ended by {signal}");
+    }
+    Some(found(true, details))
+}
+
+/// The fields that hold the exit code of a command.
+const EXIT_CODES: [&str; 7] =
+    ["exit_code", "exitCode", "exit_status", "returncode", "return_code", "returnCode", "exit"];
+
+/// The signal that ended a command, which then has no exit code.
+fn ending_signal<'a>(fields: &Fields<'a>) -> Option<Cow<'a, str>> {
+    let has_none = |name: &&str| fields.iter().any(|(own, value)| own == *name && value.get() == "null");
+    let has_no_code = EXIT_CODES.iter().chain(&["code"]).any(has_none);
+    let is_signal = |signal: &str| signal.starts_with("SIG") && signal.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    ["signal", "signalCode", "termsig"]
+        .iter()
+        .find_map(|name| fields.text(name))
+        .filter(|signal| has_no_code && is_signal(signal))
+}
+
 /// The exit code of a command.
 fn exit_code(fields: &Fields<'_>) -> Option<i64> {
-    const NAMES: [&str; 7] =
-        ["exit_code", "exitCode", "exit_status", "returncode", "return_code", "returnCode", "exit"];
-    let own = |fields: &Fields<'_>| NAMES.iter().find_map(|name| fields.text(name)?.parse().ok());
+    let own = |fields: &Fields<'_>| EXIT_CODES.iter().find_map(|name| fields.text(name)?.parse().ok());
     own(fields).or_else(|| own(&fields.get("metadata").and_then(json::object)?))
 }
 

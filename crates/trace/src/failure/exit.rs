@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::patterns;
-use super::program::is_reader;
+use super::program::{is_complaint, is_reader, is_shell};
 use super::text::{EXAMINED, ceil, cut};
 
 /// The error code of a failure that nothing but the exit code of a program tells: what the program did before stays done.
@@ -14,53 +14,113 @@ pub(super) const NONZERO_EXIT: &str = "nonzero_exit";
 /// A text that begins with an exit code other than 0.
 pub(super) const AT_START: &str = r"(?i)^((the )?(process|command|script|program|shell|task) )?(exited|exit|finished|completed|failed|terminated|returned)( with)?( non-zero)?( exit)? (code|status)[: ]+(\d*[1-9]\d*|-\d+)\b|^exit [1-9]\d*\s*(\n|$)|^command '.{1,200}' returned non-zero";
 
+/// How a command ended, as the text around its output says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Exit {
+    Ok,
+    /// `sure`: it failed for sure. Programs such as `grep` end with 1 if they find nothing.
+    Failed {
+        sure: bool,
+    },
+}
+
 /// Whether a text says, at its start or behind an output, that a program ended with another exit code than 0.
 pub(super) fn says_nonzero(text: &str, tool: Option<&str>) -> bool {
     static START: LazyLock<Option<Regex>> = LazyLock::new(|| patterns::one(AT_START));
     let starts = START.as_ref().is_some_and(|start| start.is_match(cut(text, EXAMINED)));
-    starts || trailer(text).is_some() || marked_exit(text, tool).is_some()
+    starts || matches!(Exit::of(text, tool), Some(Exit::Failed { .. }))
 }
 
-/// The exit code of a command in the frame that some programs put around its output; `true`: it failed for sure.
-pub(super) fn trailer(text: &str) -> Option<bool> {
+impl Exit {
+    /// What the exit code in the frame or behind the output of a command says.
+    pub(super) fn of(text: &str, tool: Option<&str>) -> Option<Exit> {
+        let text = text.trim();
+        let framed = framed(text).or_else(|| marked(text, tool)).map(|code| (code, true));
+        let (code, sure) = framed.or_else(|| last_line(text, tool))?;
+        Some(match code {
+            0 => Exit::Ok,
+            1 => Exit::Failed { sure: sure && (text.len() > 120 || complains_before_end(text)) },
+            _ => Exit::Failed { sure },
+        })
+    }
+}
+
+fn end_of(text: &str, bytes: usize) -> &str {
+    text.len().checked_sub(bytes).map_or(text, |at| text.get(ceil(text, at)..).unwrap_or(text))
+}
+
+/// The exit code in the frame that some programs put around the output of a command.
+fn framed(text: &str) -> Option<i64> {
     static FRAME: LazyLock<Option<Regex>> = LazyLock::new(|| {
         patterns::one(
             r"(?im)^(?:\[?(?:the )?(?:command|process) (?:finished|completed|exited) with (?:exit )?code (-?\d+)|(?:process )?exit(?:ed)?(?: with)?(?: exit)? code:? (-?\d+))[\].]*\s*$",
         )
     });
-    let framed = text.starts_with("Command: ")
-        || text.starts_with("Chunk ID: ")
-        || text.starts_with("Wall time: ")
-        || text.starts_with("Output: ");
+    let framed = ["Command: ", "Chunk ID: ", "Wall time: ", "Output: "].iter().any(|head| text.starts_with(head));
     let head = framed.then(|| cut(text, EXAMINED));
-    let tail = text.len().checked_sub(200).map_or(text, |at| text.get(ceil(text, at)..).unwrap_or(text));
-    let tail_only =
-        tail.lines().rev().find(|line| !line.trim().is_empty()).filter(|line| line.starts_with('[') || framed);
-    let found = head.into_iter().chain(tail_only).chain(framed.then_some(tail)).find_map(|part| {
+    let tail = end_of(text, 200);
+    let last = tail.lines().next_back().filter(|line| line.starts_with('[') || framed);
+    head.into_iter().chain(last).chain(framed.then_some(tail)).find_map(|part| {
         let code = FRAME.as_ref()?.captures(part)?;
-        code.get(1).or_else(|| code.get(2))?.as_str().parse::<i64>().ok()
-    })?;
-    failed(found, text)
+        code.get(1).or_else(|| code.get(2))?.as_str().parse().ok()
+    })
 }
 
 /// The exit code that a tool marks with a sign, on a line of its own behind the output of a command: `⚠️ Exit code: 2`.
-pub(super) fn marked_exit(text: &str, tool: Option<&str>) -> Option<bool> {
+fn marked(text: &str, tool: Option<&str>) -> Option<i64> {
     static MARKED: LazyLock<Option<Regex>> = LazyLock::new(|| {
         patterns::one(
             r"(?im)^(?:⚠\x{fe0f}?|❌|✗|✘|⛔) ?(?:process |command )?(?:exit|exited with|return)(?: exit)? (?:code|status):? (-?\d+)\s*$",
         )
     });
-    let tail = text.len().checked_sub(400).map_or(text, |at| text.get(ceil(text, at)..).unwrap_or(text));
-    let code = MARKED.as_ref()?.captures_iter(tail).last().filter(|_| !tool.is_some_and(is_reader))?;
-    failed(code.get(1)?.as_str().parse().ok()?, text)
+    let code = MARKED.as_ref()?.captures_iter(end_of(text, 400)).last().filter(|_| !tool.is_some_and(is_reader))?;
+    code.get(1)?.as_str().parse().ok()
 }
 
-/// Whether a command with this exit code and output failed for sure.
-fn failed(code: i64, text: &str) -> Option<bool> {
-    match code {
-        0 => None,
-        // Programs such as `grep` end with 1 if they find nothing.
-        1 => Some(text.len() > 120),
-        _ => Some(true),
+/// The exit code that is the last line behind an output, and whether that line is the tool's own for sure: a program may
+/// print such a line too, but no sentence of the tool and no empty line before it.
+fn last_line(text: &str, tool: Option<&str>) -> Option<(i64, bool)> {
+    static LAST: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        patterns::one(
+            r"(?i)^(?:((?:the )?(?:command|process|script|program|shell|task) (?:finished|completed|exited|failed|terminated) with (?:exit )?(?:code|status):? |\((?:exit|return) (?:code|status):? ?)|(?:exit|return|exit with|exited with)(?: exit)? (?:code|status):? ?)(-?\d+)[).]*$",
+        )
+    });
+    let (before, last) = end_of(text, 400).rsplit_once('\n').filter(|_| !tool.is_some_and(is_reader))?;
+    let found = LAST.as_ref()?.captures(last.trim())?;
+    let is_own = found.get(1).is_some() || before.ends_with("\n") || tool.is_some_and(is_shell);
+    Some((found.get(2)?.as_str().parse().ok()?, is_own))
+}
+
+/// Whether the output before the last line ends with the complaint of a program.
+fn complains_before_end(text: &str) -> bool {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.next_back();
+    lines.next_back().is_some_and(is_complaint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_exit_code_behind_an_output_counts() {
+        let failed = |sure| Some(Exit::Failed { sure });
+        let bash = Some("bash");
+        for (text, exit) in [
+            ("(no output)\n\nCommand exited with code 3", failed(true)),
+            ("(no output)\n\nCommand exited with code 1", failed(false)),
+            ("/usr/bin/python3: No module named a\n\nCommand exited with code 1", failed(true)),
+            ("a\nb\nExit code: 2", failed(true)),
+            ("a\n(exit code 2)", failed(true)),
+            ("Error: printed\n(exit code 0)", Some(Exit::Ok)),
+            ("Exit code: 2\nThat is the end of the chapter", None),
+            ("The value is the exit code 2", None),
+            ("a\nexit codes: 2", None),
+        ] {
+            assert_eq!(Exit::of(text, bash), exit, "{text}");
+        }
+        assert_eq!(Exit::of("a\nExit code: 2", Some("do_it")), failed(false), "a program may print it");
+        assert_eq!(Exit::of("a\n\nExit code: 2", Some("do_it")), failed(true));
+        assert_eq!(Exit::of("a\n\nCommand exited with code 2", Some("read_file")), None, "a file may end with it");
     }
 }

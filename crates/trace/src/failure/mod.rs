@@ -2,6 +2,7 @@
 
 mod assess;
 mod body;
+mod coded;
 mod details;
 mod exit;
 mod held;
@@ -11,12 +12,14 @@ mod plain_refusal;
 mod printed;
 mod program;
 mod prose;
+mod quoted;
 mod raised;
 mod retry_after;
 #[cfg(test)]
 mod tests;
 mod text;
 mod text_kinds;
+mod undone;
 
 pub(crate) use assess::{Assessment, Failure, ToolResult, assess, failure_of};
 pub use plain_refusal::is_plain_refusal;

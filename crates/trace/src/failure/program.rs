@@ -21,13 +21,19 @@ pub(super) fn spoken(text: &str) -> Option<&str> {
     let text = text.trim();
     let is_short = text.len() <= SHORT && text.lines().count() <= 4;
     let speaker = SPEAKER.as_ref().filter(|_| is_short)?.find(text)?;
-    let is_file = || FILES.iter().any(|ending| speaker.as_str().trim_end_matches(": ").ends_with(ending));
-    text.get(speaker.end()..).filter(|_| !is_file())
+    text.get(speaker.end()..).filter(|_| !is_file(speaker.as_str().trim_end_matches(": ")))
 }
 
 /// Endings of files, which are no functions.
-const FILES: [&str; 14] =
-    [".rs", ".py", ".js", ".ts", ".go", ".md", ".txt", ".log", ".json", ".yaml", ".yml", ".java", ".c", ".html"];
+const FILES: [&str; 25] = [
+    ".rs", ".py", ".js", ".ts", ".go", ".md", ".txt", ".log", ".json", ".yaml", ".yml", ".java", ".c", ".html", ".tsx",
+    ".jsx", ".cpp", ".h", ".rb", ".php", ".sh", ".toml", ".css", ".sql", ".cs",
+];
+
+/// Whether a name is that of a file.
+pub(super) fn is_file(name: &str) -> bool {
+    FILES.iter().any(|ending| name.ends_with(ending))
+}
 
 /// Words before a colon that are no programs.
 const REMARKS: [&str; 9] = ["note", "notice", "hint", "help", "info", "status", "todo", "version", "warning"];
@@ -49,27 +55,30 @@ pub(super) fn complains(text: &str) -> Option<bool> {
     let is_one_line = text.lines().filter(|line| !line.trim().is_empty()).count() <= 1;
     let complaint = COMPLAINT.as_ref()?.captures(text)?;
     let speaker = complaint.get(1)?.as_str();
-    let is_other = FILES.iter().any(|ending| speaker.ends_with(ending)) || REMARKS.contains(&speaker);
+    let is_other = is_file(speaker) || REMARKS.contains(&speaker);
     let is_program = PROGRAMS.contains(&speaker.rsplit('/').next().unwrap_or(speaker));
     (is_program || (is_one_line && !is_other)).then_some(is_program)
 }
 
 /// Whether the whole output of a command is a complaint of a program: `gzip: stdin: not in gzip format`.
 pub(super) fn says_a_program(text: &str, tool: Option<&str>) -> bool {
-    static COMPLAINT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        patterns::one(
-            r"(?i)^[a-z][a-z0-9_.+-]{1,20}: [^\n]*(\bnot (found|in|a|an|allowed|permitted|valid|supported|installed|recognized|running|open|defined|authorized)\b|\b(no such|cannot|can't|could not|unable|invalid|failed|error|denied|required|unknown|missing|refused|illegal|expired|unterminated|timed out)\b|: [45]\d\d [a-z])",
-        )
-    });
-    const SHELLS: [&str; 9] = ["shell", "bash", "sh", "exec", "execute", "command", "cmd", "terminal", "run"];
-    let is_shell = tool.is_some_and(|tool| words(tool).iter().any(|word| SHELLS.contains(&word.as_str())));
     let text = text.trim();
     let speaker = text.split(':').next().unwrap_or_default();
-    is_shell
+    tool.is_some_and(is_shell)
         && text.lines().count() <= 2
         && !REMARKS.iter().chain(&FILES).any(|head| speaker.to_ascii_lowercase().ends_with(head))
         && text.len() <= SHORT
-        && COMPLAINT.as_ref().is_some_and(|complaint| complaint.is_match(text))
+        && is_complaint(text)
+}
+
+/// Whether a line is the complaint of a program, which may be named by its path.
+pub(super) fn is_complaint(line: &str) -> bool {
+    static COMPLAINT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        patterns::one(
+            r"(?i)^((\.{0,2}|~)/[\w./+-]{0,200}/)?[a-z][a-z0-9_.+-]{1,20}: [^\n]*(\bnot (found|in|a|an|allowed|permitted|valid|supported|installed|recognized|running|open|defined|authorized)\b|\b(no such|no module|cannot|can't|could not|unable|invalid|failed|error|denied|required|unknown|missing|refused|illegal|expired|unterminated|timed out)\b|: [45]\d\d [a-z])",
+        )
+    });
+    COMPLAINT.as_ref().is_some_and(|complaint| complaint.is_match(line))
 }
 
 /// The longest output of a command whose last line tells that it failed, in lines.
@@ -95,6 +104,70 @@ pub(super) fn is_reader(tool: &str) -> bool {
         "logs", "docs", "doc", "scrape", "crawl", "query", "lookup", "get", "show", "tail", "head",
     ];
     words(tool).iter().any(|word| WORDS.contains(&word.as_str()))
+}
+
+/// Whether a tool's name says that it runs commands, whose output may be anything.
+pub(super) fn is_shell(tool: &str) -> bool {
+    const WORDS: [&str; 9] = ["shell", "bash", "sh", "exec", "execute", "command", "cmd", "terminal", "run"];
+    words(tool).iter().any(|word| WORDS.contains(&word.as_str()))
+}
+
+/// Whether a tool's name says that it changes, sends or ends something, and not that it tells of that.
+pub(super) fn is_writer(tool: &str) -> bool {
+    const WORDS: [&str; 46] = [
+        "add",
+        "append",
+        "apply",
+        "assign",
+        "book",
+        "cancel",
+        "charge",
+        "close",
+        "commit",
+        "copy",
+        "create",
+        "delete",
+        "deploy",
+        "disable",
+        "edit",
+        "enable",
+        "insert",
+        "install",
+        "kill",
+        "merge",
+        "modify",
+        "move",
+        "overwrite",
+        "patch",
+        "pay",
+        "post",
+        "publish",
+        "push",
+        "put",
+        "refund",
+        "remove",
+        "rename",
+        "replace",
+        "restart",
+        "save",
+        "send",
+        "set",
+        "stop",
+        "submit",
+        "terminate",
+        "transfer",
+        "uninstall",
+        "update",
+        "upload",
+        "upsert",
+        "write",
+    ];
+    const ASKS: [&str; 12] =
+        ["check", "count", "fetch", "get", "is", "list", "lookup", "preview", "query", "read", "show", "view"];
+    let words = words(tool);
+    let first = words.iter().find(|word| !word.is_empty());
+    let is_in = |list: &[&str], word: &String| list.contains(&word.as_str());
+    words.iter().any(|word| is_in(&WORDS, word)) && !first.is_some_and(|word| is_in(&ASKS, word))
 }
 
 /// The words of a tool's name in small letters.

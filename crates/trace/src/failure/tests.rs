@@ -844,3 +844,88 @@ fn the_words_behind_a_label_in_another_language_name_the_kind() {
     let other = "[Erro ao executar add_task: log_result() missing 1 required positional argument: 'id']";
     assert_eq!(kind(other), "tool_error");
 }
+
+#[test]
+fn a_call_of_any_kind_that_is_unsupported_is_of_an_unknown_tool() {
+    for text in ["unsupported call: do_it", "unsupported custom tool call: do_it", "Unsupported mcp call: do_it"] {
+        assert_eq!(failure(text).kind, "unknown_tool", "{text}");
+    }
+    for text in ["unsupported calls: 3", "Unsupported by most, the call: a poem"] {
+        assert_eq!(of_body(text), Assessment::Ok, "{text}");
+    }
+}
+
+#[test]
+fn a_command_that_a_signal_ended_failed() {
+    for (body, kind) in [
+        (r#"{"stdout":"","stderr":"","exitCode":null,"signal":"SIGTERM"}"#, "interrupted"),
+        (r#"{"code":null,"signal":"SIGKILL","stdout":"a"}"#, "interrupted"),
+        (r#"{"exit_code":null,"signal":"SIGTERM","timed_out":true,"output":"a"}"#, "timeout"),
+    ] {
+        assert_eq!(failure(body).kind, kind, "{body}");
+    }
+    assert_eq!(failure(r#"{"exitCode":null,"signal":"SIGTERM"}"#).message, "ended by SIGTERM");
+    for body in [
+        r#"{"exitCode":null,"signal":null,"stdout":"it runs"}"#,
+        r#"{"exitCode":0,"signal":"SIGTERM","stdout":"a"}"#,
+        r#"{"code":null,"signal":"buy","price":3}"#,
+        r#"{"pid":3,"signal":"SIGTERM"}"#,
+    ] {
+        assert_eq!(of_body(body), Assessment::Ok, "{body}");
+    }
+}
+
+#[test]
+fn a_list_of_places_messages_and_types_is_the_report_of_a_validation() {
+    let item = |place: &str| format!(r#"{{"type":"missing","loc":[{place}],"msg":"Field required","input":{{}}}}"#);
+    let request = format!("[{},{}]", item("\"body\",\"n\""), item("\"query\",\"q\""));
+    assert_eq!((failure(&request).kind.as_str(), &*failure(&request).message), ("invalid_arguments", "Field required"));
+    // A place that is none of a request may be in what the tool got after it acted.
+    for other in [format!("[{}]", item("\"n\"")), format!("[{},{}]", item("\"body\""), item("0"))] {
+        assert_eq!(failure(&other).kind, "schema_validation", "{other}");
+    }
+    for body in [
+        format!("[{},{{\"type\":\"note\"}}]", item("\"body\"")),
+        r#"[{"type":"place","loc":"Berlin","msg":"hello"}]"#.to_owned(),
+        r#"[{"loc":["a"],"msg":"hello"}]"#.to_owned(),
+    ] {
+        assert_eq!(of_body(&body), Assessment::Ok, "{body}");
+    }
+}
+
+#[test]
+fn a_heading_that_is_the_word_for_an_error_is_the_frame_of_one() {
+    assert_eq!(failure("### Error\nError: page.goto: Timeout 3000ms exceeded.").kind, "timeout");
+    for text in ["### Error\nThis chapter is about errors.", "# Errors\nError: printed", "### Result\nError: printed"] {
+        assert_eq!(of_body(text), Assessment::Ok, "{text}");
+    }
+}
+
+#[test]
+fn what_a_tool_quotes_is_no_failure_and_what_it_says_itself_is() {
+    let list = "Error: this page lists errors\n\n- Error 404: no such page\n- Permission denied";
+    for (tool, text) in [
+        ("read_file", list),
+        ("bash", "1:ERROR 2026-01-01 connection refused"),
+        ("bash", "ERROR 2026-01-01 connection refused\nException in thread main"),
+        ("bash", "Traceback (most recent call last):\nTraceback (most recent call last):"),
+        ("bash", "Error: printed\n(exit code 0)"),
+        ("read_file", "a\nCommand exited with code 3"),
+    ] {
+        assert_eq!(said(tool, text), "ok", "{text}");
+    }
+    for (tool, text) in [
+        ("get_order", "Error: the order is not valid:\n- no id\n- no date"),
+        ("do_it", list),
+        ("bash", "KeyError: 'a'\n\nCommand exited with code 1"),
+        ("bash", "Tests: 1 failed, 3 passed\n\nCommand exited with code 2"),
+        ("bash", "404: Not Found"),
+        ("read_file", "[Errno 2] No such file or directory: 'a'"),
+    ] {
+        assert_eq!(said(tool, text), "failed", "{text}");
+    }
+    assert_eq!(failure("[Errno 2] No such file or directory: 'a'").kind, "404_not_found");
+    assert_eq!(failure("Tool 'a' has reached its usage limit of 2 times").kind, "quota_exhausted");
+    assert_eq!(said("delete_user", "No user found with id 5"), "suspected");
+    assert_eq!(said("find_user", "No user found with id 5"), "ok");
+}

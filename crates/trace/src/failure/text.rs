@@ -5,10 +5,12 @@ use std::sync::LazyLock;
 
 use regex::{Regex, RegexSet};
 
-use super::exit::{AT_START, marked_exit, trailer};
+use super::coded::{is_coded, leading_code};
+use super::exit::{AT_START, Exit};
 use super::held::is_held;
-use super::program::{SHORT, complains, ends_in_error, is_reader, says_a_program, spoken};
-use super::{kinds, patterns, prose};
+use super::program::{SHORT, complains, ends_in_error, is_reader, is_shell, says_a_program, spoken};
+use super::quoted::{is_log_line, is_quoted};
+use super::{kinds, patterns, prose, undone};
 
 /// Characters of a text that are examined.
 pub(super) const EXAMINED: usize = 600;
@@ -44,7 +46,7 @@ const SURE: [&str; 34] = [
     r"(?i)^<(tool_use_error|tool_call_error|tool_error|error)>",
     r"(?i)^(input|output) validation error\b",
     r"^\d+ validation errors? (for|detected)",
-    r"(?i)^(unsupported call:|model tried to call unavailable tool|no such tool|(error: )?[\w.:/-]+ is not a valid tool\b)",
+    r"(?i)^(unsupported ([\w-]+ ){0,3}call:|model tried to call unavailable tool|no such tool|(error: )?[\w.:/-]+ is not a valid tool\b)",
     r"(?i)^(unknown|unrecognized|unsupported|invalid) (tool|function)( name)?( requested| called)?\s*[:'\x22`]",
     r"(?i)^tool ['\x22`]?[\w.:/-]+['\x22`]? (was |is |does |did |could )?(not (found|exist|available|registered|enabled|be found)|unknown|disabled|failed|timed out|returned an error)\b",
     r"(?i)^(the user (doesn't|does not|didn't) want to (proceed|take this action)|(the )?user (has )?(rejected|denied|declined|refused|cancell?ed|aborted)\b|\[request interrupted by user|(the )?(tool|tool use|tool call|tool execution|execution|action|operation|command|exec command|patch|request) (was |were )?(rejected|denied|declined|cancell?ed|aborted) by (the )?user|tool execution was not approved|permission to use \S+ (with command .{0,200} )?has been (rejected|denied))",
@@ -166,7 +168,16 @@ fn matches(set: &LazyLock<Option<RegexSet>>, text: &str) -> bool {
 
 /// What the beginning of `text` says; none if it does not speak of a failure.
 pub(super) fn inspect<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>> {
-    let own = inspect_start(text, tool);
+    let exit = Exit::of(text, tool);
+    if exit == Some(Exit::Ok) {
+        return None; // whatever a command prints, its exit code says that it succeeded
+    }
+    let start = || inspect_start(text, tool);
+    let own = match exit {
+        Some(Exit::Failed { sure: true }) => Some(Sign { sure: true, message: message(text.trim()) }),
+        Some(_) => start().or(Some(Sign { sure: false, message: message(text.trim()) })),
+        None => start(),
+    };
     let spoken =
         || Some(Sign { message: message(text.trim()), ..inspect_start(spoken(text)?, tool).filter(|sign| sign.sure)? });
     let sure = || Some(Sign { sure: true, message: message(text.trim()) });
@@ -184,7 +195,10 @@ pub(super) fn inspect<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>>
 fn inspect_start<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>> {
     let text = text.trim();
     if text.starts_with('#') {
-        return None; // a heading: the text is a document
+        // A heading: the text is a document, unless the heading is the word for an error.
+        let (heading, rest) = text.split_once('\n')?;
+        let is_error = heading.trim_start_matches('#').trim().eq_ignore_ascii_case("error");
+        return inspect_start(rest, tool).filter(|sign| is_error && sign.sure);
     }
     let text =
         ["[stderr]", "stderr:", "STDERR:"].iter().find_map(|mark| text.strip_prefix(mark)).unwrap_or(text).trim();
@@ -193,27 +207,32 @@ fn inspect_start<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>> {
     if let Some(sure) = bare_error(plain) {
         return Some(Sign { sure, message: message(text) });
     }
-    let is_harmless = || matches(&HARMLESS_SET, start) || prose::is_title(start) || prose::is_labels(text);
-    if start.is_empty() || is_harmless() || (counts_none(start) && trailer(text).is_none()) {
+    let sign = |sure| Some(Sign { sure, message: message(text) });
+    if start.is_empty() || is_quoted(text, tool) {
         return None;
     }
-    let sign = |sure| Some(Sign { sure, message: message(text) });
+    let undone = undone::says(text, tool);
+    if undone == Some(true) {
+        return sign(true);
+    }
+    let is_harmless = || matches(&HARMLESS_SET, start) || prose::is_title(start) || prose::is_labels(text);
+    if is_harmless() || counts_none(start) {
+        return undone.and_then(sign);
+    }
     if matches(&SURE_SET, start) {
         return sign(true);
     }
     let short = text.len() <= SHORT && text.lines().filter(|line| !line.trim().is_empty()).count() <= 3;
     if matches(&LIKELY_SET, start) {
         return match Content::of(text, tool) {
-            Content::Message => sign(true),
+            // A command may print the bare word.
+            Content::Message => sign(text.contains(' ') || !tool.is_some_and(is_shell)),
             Content::Unclear => sign(false),
             Content::Document => None,
         };
     }
-    if let Some(code) = trailer(text).or_else(|| marked_exit(text, tool)) {
-        return sign(code);
-    }
     if !short {
-        return None;
+        return undone.and_then(sign);
     }
     if matches(&SHORT_SET, start) || is_held(start, tool) {
         return match Content::of(text, tool) {
@@ -223,11 +242,11 @@ fn inspect_start<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>> {
             Content::Document => None,
         };
     }
-    if leading_code(start).is_some() || is_named_unknown(start, tool) {
+    if is_coded(text) || leading_code(start).is_some() || is_named_unknown(start, tool) {
         return sign(true);
     }
     let is_suspicious = matches(&SUSPICIOUS_SET, start) && !prose::is_long(text) && !prose::is_knowledge(text, tool);
-    complains(text).or(is_suspicious.then_some(false)).and_then(sign)
+    complains(text).or(undone).or(is_suspicious.then_some(false)).and_then(sign)
 }
 
 /// Whether a text is the word for a failure with nothing behind it but a number or no value. Only the status of an HTTP
@@ -252,15 +271,6 @@ fn counts_none(text: &str) -> bool {
     let is_label = label.len() <= 60 && label.chars().all(|c| c.is_ascii_alphanumeric() || " _-'/".contains(c));
     let rest = value.trim().strip_prefix('0').map(str::trim_start);
     is_label && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([',', ';', '|', ')']))
-}
-
-/// The error code that is the whole text, or that words follow: `rate_limit_exceeded`, `INVALID_ARGUMENT: x`.
-fn leading_code(text: &str) -> Option<&str> {
-    let (code, words) = text.split_once(':').map_or((text, None), |(code, words)| (code, Some(words.trim_start())));
-    let is_followed =
-        |words: &str| !code.contains(|c: char| c.is_ascii_lowercase()) && words.starts_with(char::is_alphabetic);
-    let code = code.trim_end_matches(['.', '!']);
-    (words.is_none_or(is_followed) && kinds::is_code(code)).then_some(code)
 }
 
 /// `Unknown action NAME` of the tool that was called.
@@ -289,14 +299,14 @@ impl Content {
         }
         let later = || lines().skip(1);
         let share = |hits: usize| hits * 3 >= count;
-        let levels = later().filter(|line| is_log_line(line)).count();
+        let levels = later().filter(|line| has_level(line)).count();
         let ticks = later().filter(|line| line.trim_start().starts_with(['✅', '✓', '✔'])).count();
         let urls = later().take(8).filter(|line| is_link_line(line)).count();
         if (levels > 1 && share(levels)) || ticks > 0 {
             return Content::Document;
         }
         let reads = tool.is_some_and(is_reader);
-        if reads && prose::is_reference(text) {
+        if reads && (prose::is_reference(text) || is_headed_list(text)) {
             return Content::Document;
         }
         match (urls > 0, reads) {
@@ -314,7 +324,7 @@ fn has_stack(text: &str) -> bool {
 }
 
 /// A line such as `INFO: started`, `[WARN] x` or `2026-11-23 10:00:00 ERROR x`.
-fn is_log_line(line: &str) -> bool {
+fn has_level(line: &str) -> bool {
     let line = line.trim_start().trim_start_matches('[');
     let level = ["INFO", "WARN", "DEBUG", "ERROR", "TRACE", "NOTICE", "CRITICAL", "FATAL", "LOG"];
     let dated = line.get(..10).is_some_and(|date| {
@@ -322,7 +332,15 @@ fn is_log_line(line: &str) -> bool {
             .enumerate()
             .all(|(n, byte)| if n == 4 || n == 7 { matches!(byte, b'-' | b'/') } else { byte.is_ascii_digit() })
     });
-    dated || level.iter().any(|level| line.starts_with(level))
+    dated || is_log_line(line) || level.iter().any(|level| line.starts_with(level))
+}
+
+/// Whether a text is a headline over a list: a message ends with a colon before its list.
+fn is_headed_list(text: &str) -> bool {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let is_headline = lines.next().is_some_and(|line| !line.ends_with(':'));
+    let items = lines.take(8).filter(|line| line.starts_with(['-', '*', '•']) && line.contains(' '));
+    is_headline && items.count() >= 2
 }
 
 /// A line that begins a search result: a link, or its label.

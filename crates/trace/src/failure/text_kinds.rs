@@ -25,7 +25,7 @@ const STARTS: [(&str, &str); 14] = [
     ),
     (
         UNKNOWN_TOOL,
-        r"(?i)^(unknown (tool|function|action|command|method)\b|(tool|function) ['\x22`]?[\w.:/-]+['\x22`]? (was |is |does |could )?(not (found|exist|available|registered|enabled|be found)|unknown|disabled)|[\w.:/'\x22`-]+ is not a valid tool|model tried to call unavailable tool|unsupported call:|no such tool|no tool (named|called|with|found)|method not found|tool not found|invalid tool( name)?\b)",
+        r"(?i)^(unknown (tool|function|action|command|method)\b|(tool|function) ['\x22`]?[\w.:/-]+['\x22`]? (was |is |does |could )?(not (found|exist|available|registered|enabled|be found)|unknown|disabled)|[\w.:/'\x22`-]+ is not a valid tool|model tried to call unavailable tool|unsupported ([\w-]+ ){0,3}call:|no such tool|no tool (named|called|with|found)|method not found|tool not found|invalid tool( name)?\b)",
     ),
     (
         SCHEMA,
@@ -37,7 +37,7 @@ const STARTS: [(&str, &str); 14] = [
     ),
     (
         QUOTA,
-        r"(?i)^(you('ve| have)? exceeded your (current |monthly |daily |free )?(quota|usage|plan|credit)|insufficient[_ ](quota|credits)|(\w+ ){0,2}quota (has been |was |is )?(exceeded|exhausted|reached)|your credit balance|(monthly|daily|weekly) (usage |request |api )?(quota|limit)|usage limit (reached|exceeded)|you have (run out of|no) (credits|remaining)|out of credits|exceeded .{0,40}quota)",
+        r"(?i)^(you('ve| have)? exceeded your (current |monthly |daily |free )?(quota|usage|plan|credit)|insufficient[_ ](quota|credits)|(\w+ ){0,2}quota (has been |was |is )?(exceeded|exhausted|reached)|your credit balance|(monthly|daily|weekly) (usage |request |api )?(quota|limit)|usage limit (reached|exceeded)|(tool|function) \S{1,80} has (already )?(reached|exceeded|used up) its ([\w-]+ ){0,3}limit\b|you have (run out of|no) (credits|remaining)|out of credits|exceeded .{0,40}quota)",
     ),
     (
         RATE,

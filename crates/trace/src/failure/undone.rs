@@ -1,0 +1,168 @@
+//! Plain sentences that say that what the call asked for was not done: an edit that found no place, a handle of nothing, a
+//! limit that was reached, a value that cannot be read. Some are ordinary answers of a tool that reads: the tool's name decides.
+
+use std::sync::LazyLock;
+
+use regex::{Regex, RegexSet};
+
+use super::program::{SHORT, is_reader, is_shell, is_writer};
+use super::{patterns, prose};
+
+/// The longest report on an edit, in bytes: it may repeat what it looked for.
+const LONGEST_REPORT: usize = 4_000;
+
+/// Reports on an edit that was not applied. A tool that reads may tell of such things.
+const EDITS: [&str; 4] = [
+    r"(?i)^expected (exactly |at least |at most |only )?(\d+|one|a single) [^\n]{0,80}?(,|;| but| yet| and)+ (only |it |we )*(found|got|received|saw|had|matched|there (is|are|was|were))\b",
+    r"(?i)^(the |your )?((search|old|original|target|anchor|replacement|expected|given|provided|requested|exact) ){1,3}(content|text|string|block|snippet|pattern|hunk|context|lines?|code|match|value)s?( to [a-z]+)? (was |were |is |are )?(not found|not present|not unique|does(n't| not) (exist|match|appear|occur)|did(n't| not) (match|appear|occur)|could not be (found|matched|located|applied))\b",
+    r"(?i)^found (\d+|multiple|several|two|more than one) (matches|occurrences|instances|candidates|places)\b[^\n]{0,120}?(\bbut|\bexpected|\bmust|\bambiguous|\bnot unique)\b",
+    // what stands in the way, and what cannot be done for it
+    r"(?i)^[^\n]{1,120}\b(is|are|was|were|has|have) (not|no|already|never) [^\n]{1,60}?(,|;| so| and| —)+ (so |and |thus |therefore )?(it |they |this |that )?(cannot|can't|could not|couldn't) be [a-z]+\b",
+];
+
+/// A handle that names nothing that runs or is open.
+const HANDLE: &str = r"(?i)^(no|there is no) ((such|active|running|open|matching|live|existing) )*((search|shell|browser|terminal|background) )?(session|process|job|task|shell|terminal|thread|tab|worker|container|transaction|connection)( (was |is )?(found|exists|running|active|open))? (for|with|by|under) (the |this |given )*(pid|id|handle|ref|identifier|process id|session id|\S*\d)\b";
+
+/// Nothing was found: an ordinary answer, unless the call was to change what was found.
+const NOTHING_FOUND: &str = r"(?i)^no [\w '\x22-]{1,80}?\b(was |were |is |are )?(found|matched|exists?|running|active|available)\b[^\n]{0,160}$";
+
+/// A limit of the caller or the tool is used up.
+const LIMIT: &str = r"(?i)^((the|your|this) )?(tool|function|account|user|agent|api key|key|workspace|organi[sz]ation|project|plan|session|subscription|team|client|app|you)\b[^\n]{0,80}? (has |have )?(already )?(reached|exceeded|hit|used up) (its|the|their|your) ([\w-]+ ){0,4}(limit|quota|allowance)\b";
+
+/// A place outside of what is there.
+const OUTSIDE: &str = r"(?i)^(the )?(start |end )?(offset|line|page|position|index|row|column|cell)( number)? \(?-?\d+\)? (is |was |lies )?(beyond|past|behind|after) (the )?(end|last|length|total|maximum|number)\b";
+
+/// A value that cannot be read as what it should be.
+const UNREADABLE: &str = r"(?i)^(invalid|malformed|unsupported|unknown|unrecogni[sz]ed|unexpected|illegal|bad) [a-z][\w() -]{1,60}: ?['\x22`][^\n]{0,200}$";
+
+/// What interpreters say without the name of their exception: Python, JavaScript, SQLite.
+const INTERPRETERS: [&str; 5] = [
+    r#"^(near "[^"\n]{1,80}": syntax error|no such (table|column|function): \S+|unrecognized token: "[^\n]{1,80})$"#,
+    r"^(Expecting (value|property name|',' delimiter|':' delimiter)|Extra data|Unterminated string starting at|Invalid control character at|Invalid \\escape)\b[^\n]{0,60}: line \d+ column \d+ \(char \d+\)$",
+    r"^((integer |float |complex )?(division|modulo|division or modulo) by zero|name '\w+' is not defined|\w+ is not defined|\w+(\.\w+)* is not a function)$",
+    r"^('\w+' object (has no attribute '\w+'|is not (subscriptable|callable|iterable))|(list|string|tuple|index) (index )?out of range|unsupported operand type\(s\) for [^\n]{1,60})$",
+    r"^(invalid literal for int\(\) with base \d+: |could not convert string to float: |unterminated string literal |unmatched '.'|Cannot read propert(y|ies) of (undefined|null)\b)[^\n]{0,120}$",
+];
+
+static EDIT_SET: LazyLock<Option<RegexSet>> = LazyLock::new(|| patterns::set(EDITS));
+static INTERPRETER_SET: LazyLock<Option<RegexSet>> = LazyLock::new(|| patterns::set(INTERPRETERS));
+static HANDLE_PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| patterns::one(HANDLE));
+static NOTHING_PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| patterns::one(NOTHING_FOUND));
+static LIMIT_PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| patterns::one(LIMIT));
+static OUTSIDE_PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| patterns::one(OUTSIDE));
+static UNREADABLE_PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| patterns::one(UNREADABLE));
+
+fn matches(pattern: &LazyLock<Option<Regex>>, text: &str) -> bool {
+    pattern.as_ref().is_some_and(|pattern| pattern.is_match(text))
+}
+
+/// Whether a text says that the call was not done; `true`: it says so for sure.
+pub(super) fn says(text: &str, tool: Option<&str>) -> Option<bool> {
+    let text = text.trim();
+    let writes = tool.is_some_and(is_writer);
+    let prints = !writes && tool.is_some_and(|tool| is_reader(tool) || is_shell(tool));
+    if !prints && text.len() <= LONGEST_REPORT && EDIT_SET.as_ref().is_some_and(|set| set.is_match(text)) {
+        return Some(writes);
+    }
+    let is_line = text.len() <= SHORT && !text.contains('\n');
+    if !is_line || prose::is_long(text) || prose::is_knowledge(text, tool) {
+        return None;
+    }
+    let is_shell = !writes && tool.is_some_and(is_shell);
+    if INTERPRETER_SET.as_ref().is_some_and(|set| set.is_match(text)) {
+        return Some(true);
+    }
+    if !is_shell && (matches(&LIMIT_PATTERN, text) || matches(&OUTSIDE_PATTERN, text)) {
+        return Some(true);
+    }
+    if matches(&UNREADABLE_PATTERN, text) {
+        return Some(writes || !tool.is_some_and(is_reader));
+    }
+    if !is_shell && matches(&HANDLE_PATTERN, text) {
+        return Some(writes);
+    }
+    (writes && matches(&NOTHING_PATTERN, text)).then_some(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(tool: &str, texts: &[&str]) -> Vec<Option<bool>> {
+        texts.iter().map(|text| says(text, Some(tool))).collect()
+    }
+
+    #[test]
+    fn an_edit_that_found_no_place_was_not_applied() {
+        let texts = [
+            "Expected 3 occurrences but found 1 in a.txt. Set expected_replacements to 1.",
+            "Expected exactly one match, found 4",
+            "Search content not found in a.txt. The closest match was \"x\".\n\nA log was saved",
+            "Found 2 matches of the string to replace, but replace_all is false.\nString: a\nb\nc\nd",
+            "Shell s_1 is not running, so cannot be killed (status: killed)",
+            "The order was already shipped and cannot be changed",
+        ];
+        assert_eq!(said("edit_file", &texts), [Some(true); 6]);
+        assert_eq!(said("do_it", &texts), [Some(false); 6]);
+        assert_eq!(said("read_file", &texts), [None; 6], "a file may tell of it");
+        assert_eq!(said("bash", &texts), [None; 6]);
+        let others = [
+            "Expected delivery: 3 days",
+            "Expected 3 guests for dinner",
+            "Found 12 matches for 'a'",
+            "The search text field is now blue",
+            "The order is not urgent, so take your time",
+        ];
+        assert_eq!(said("edit_file", &others), [None; 5]);
+    }
+
+    #[test]
+    fn nothing_found_is_an_answer_unless_the_call_was_to_change_it() {
+        let handles =
+            ["No active session found for PID 17", "No process with id 3", "There is no open tab with handle t_1"];
+        assert_eq!(said("force_terminate", &handles), [Some(true); 3]);
+        assert_eq!(said("read_process_output", &handles), [Some(false); 3]);
+        let answers = ["No results found for shoes", "No user found with that mail", "No files matched *.rs"];
+        assert_eq!(said("delete_user", &answers), [Some(false); 3]);
+        for tool in ["search", "get_user", "list_files", "bash", "do_it"] {
+            assert_eq!(said(tool, &answers), [None; 3], "{tool}");
+        }
+        assert_eq!(said("delete_user", &["No problem: the user was deleted", "Not much happened"]), [None; 2]);
+    }
+
+    #[test]
+    fn limits_places_and_values_are_refused_in_one_line() {
+        for text in [
+            "Tool 'count' has reached its usage limit of 2 times and cannot be used anymore.",
+            "You have exceeded your daily request quota",
+            "Offset 500 is beyond end of file (5 lines total)",
+            "Line 12 is past the end of the file",
+        ] {
+            assert_eq!(says(text, Some("read_file")), Some(true), "{text}");
+        }
+        for text in ["Invalid isoformat string: 'tomorrow'", "unknown url type: 'nope'"] {
+            assert_eq!((says(text, Some("plan")), says(text, Some("http_get"))), (Some(true), Some(false)), "{text}");
+        }
+        for text in [
+            "near \"selec\": syntax error",
+            "Expecting value: line 1 column 1 (char 0)",
+            "division by zero",
+            "name 'x' is not defined",
+            "'int' object is not subscriptable",
+        ] {
+            assert_eq!(says(text, Some("calc")), Some(true), "{text}");
+        }
+        for text in [
+            "The glacier has reached its limit",
+            "The tool has reached its users",
+            "Offset 500 is the end of the file",
+            "Line 12 is beyond doubt the best line",
+            "Invalid logins: 12",
+            "invalid user names: none",
+            "Division by zero is not defined for numbers. It is for wheels.",
+            "value is not defined here",
+        ] {
+            assert_eq!(says(text, Some("do_it")), None, "{text}");
+        }
+    }
+}
