@@ -11,7 +11,7 @@ use super::condition::{ResultParts, any};
 use super::documents::{Document, Documents};
 use super::hint::RowSample;
 use super::model::{CallMap, Mapping, Pairing, ResultMap, Selector, SkippedRows, ValueSource};
-use super::pairing::WaitingCalls;
+use super::pairing::{CalledTools, WaitingCalls};
 use super::path::Path;
 use super::row::{SourceRow, rows_of};
 use super::time;
@@ -70,6 +70,7 @@ pub struct Applier {
     /// The hashes of the names of runs.
     runs: BTreeSet<u64>,
     pub(super) waiting: WaitingCalls,
+    pub(super) called: CalledTools,
     /// The hashes of the values of `unique`.
     seen: BTreeSet<u64>,
     /// The run that the last row for `new_run` began.
@@ -102,6 +103,7 @@ impl Applier {
             rows: 0,
             runs: BTreeSet::new(),
             waiting: WaitingCalls::default(),
+            called: CalledTools::default(),
             seen: BTreeSet::new(),
             begun_run: None,
         }
@@ -168,7 +170,8 @@ impl Applier {
 
     fn document(&mut self, document: &RawValue, place: &str) {
         tool_hints::gather(document, &mut self.loss.hints);
-        for (row, lists) in rows_of(document, &self.mapping.records, &self.name) {
+        let mapping = Arc::clone(&self.mapping);
+        for (row, lists) in rows_of(document, &mapping.records, |list| mapping.has_only_results(list), &self.name) {
             let place = of_document(place, &row.path);
             self.row(&row, &lists, &place);
         }
@@ -249,10 +252,14 @@ impl Applier {
             Some(run) => drop(self.runs.insert(hash::half(hash::bytes(run.as_bytes(), 0)))),
             None => drop(self.loss.missing.insert(Missing::Runs)),
         }
-        if self.mapping.pair != Pairing::Id && result.is_none() {
+        if result.is_none() {
             // A result names the tool as the source does.
             let named = named.as_deref().unwrap_or(tool);
-            self.waiting.add(run.as_deref().unwrap_or_default(), id.as_deref().unwrap_or_default(), named);
+            let (run, id) = (run.as_deref().unwrap_or_default(), id.as_deref().unwrap_or_default());
+            match self.mapping.pair {
+                Pairing::Id => self.called.add(run, id, named),
+                _ => self.waiting.add(run, id, named),
+            }
         }
         self.loss.calls += 1;
         self.lines.call(&OutputCall {

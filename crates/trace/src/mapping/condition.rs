@@ -53,6 +53,8 @@ impl ResultParts<'_> {
 pub(super) enum ValueTest {
     /// The value is one of these.
     Is(Vec<Literal>),
+    /// The value is none of these, or missing.
+    IsNot(Vec<Literal>),
     /// The comparison holds for one of the texts, which are in lower case where case does not count.
     Text { comparison: TextComparison, texts: Vec<String>, case: bool },
     /// One of the regular expressions matches.
@@ -136,6 +138,7 @@ impl ValueTest {
         match self {
             ValueTest::Absent(absent) => value.is_none() == *absent,
             ValueTest::Is(literals) => literals.iter().any(|literal| literal.is(value)),
+            ValueTest::IsNot(literals) => !literals.iter().any(|literal| literal.is(value)),
             ValueTest::Matches(regexes) => value.is_some_and(|value| regexes.iter().any(|regex| regex.is_match(value))),
             ValueTest::Text { comparison, texts, case } => value.is_some_and(|value| {
                 let value = if *case { Cow::Borrowed(value) } else { Cow::Owned(value.to_lowercase()) };

@@ -59,7 +59,7 @@ pub fn first_rows(
         };
         let whole = raw.get().len() == source.text.trim().len();
         let document = if whole { String::new() } else { format!("line {line}") };
-        for (row, lists) in rows_of(raw, &mapping.records, &file) {
+        for (row, lists) in rows_of(raw, &mapping.records, |list| mapping.has_only_results(list), &file) {
             let place = of_document(&document, &row.path);
             let call = mapping.calls.iter().find(|call| lists.contains(&call.records) && call.is_for(&row));
             let result = mapping.results.iter().find(|result| lists.contains(&result.records) && result.is_for(&row));

@@ -57,7 +57,7 @@ pub(super) const RESULT: [&str; 19] = [
 ];
 pub(super) const VALUE: [&str; 4] = ["path", "value", "strip", "unit"];
 pub(super) const STRIP: [&str; 1] = ["prefix"];
-pub(super) const TEST: [&str; 6] = ["equals", "contains", "starts_with", "matches", "absent", "case"];
+pub(super) const TEST: [&str; 7] = ["equals", "contains", "starts_with", "matches", "absent", "not", "case"];
 pub(super) const UNITS: [(&str, TimeUnit); 5] = [
     ("s", TimeUnit::Seconds),
     ("ms", TimeUnit::Millis),
@@ -420,7 +420,9 @@ fn tests(cursor: Cursor<'_>) -> Option<Vec<ValueTest>> {
     });
     let matches = record.optional("matches").map(|value| regexes(value, case).map(ValueTest::Matches));
     let absent = record.optional("absent").map(|value| value.bool().map(ValueTest::Absent));
-    let tests = collect(text_tests.chain(matches).chain(absent))?;
+    let others = |value: Cursor<'_>| collect(value.one_or_many().into_iter().map(literal)).map(ValueTest::IsNot);
+    let others = record.optional("not").map(others);
+    let tests = collect(text_tests.chain(matches).chain(absent).chain(others))?;
     if tests.is_empty() {
         let known = cursor.entries("a test")?.all(|(key, _)| TEST.contains(&key.text));
         if known {

@@ -221,6 +221,13 @@ impl Mapping {
         mapping
     }
 
+    /// Whether the rows of a list of paths can be results, and neither calls nor the beginnings of runs.
+    pub(super) fn has_only_results(&self, list: usize) -> bool {
+        self.new_run.is_empty()
+            && !self.calls.iter().any(|call| call.records == list)
+            && self.results.iter().any(|result| result.records == list)
+    }
+
     /// Whether it says how its format is recognised.
     #[cfg(test)]
     pub(crate) fn has_mark(&self) -> bool {

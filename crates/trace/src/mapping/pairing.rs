@@ -1,6 +1,9 @@
-//! The calls that wait for a result, where ids alone do not tell which call a result answers. Holds a bounded number of them.
+//! The calls that wait for a result, where ids alone do not tell which call a result answers, and the tools of the calls
+//! before. Holds a bounded number of both.
 
 use std::collections::{BTreeMap, VecDeque};
+
+use crate::hash;
 
 /// The most waiting calls of one run.
 const MAX_WAITING: usize = 10_000;
@@ -49,9 +52,55 @@ impl WaitingCalls {
     }
 }
 
+/// The most calls whose tools are kept.
+const MAX_CALLED: usize = 10_000;
+
+/// The tools of the last calls by the hash of run and id: what a result says depends on what was called.
+#[derive(Debug, Default)]
+pub(super) struct CalledTools {
+    tools: BTreeMap<u64, Box<str>>,
+    oldest_first: VecDeque<u64>,
+}
+
+impl CalledTools {
+    /// A call of `run` was made.
+    pub(super) fn add(&mut self, run: &str, id: &str, tool: &str) {
+        let key = key(run, id);
+        if self.tools.insert(key, tool.into()).is_some() {
+            return;
+        }
+        self.oldest_first.push_back(key);
+        if self.oldest_first.len() > MAX_CALLED
+            && let Some(oldest) = self.oldest_first.pop_front()
+        {
+            self.tools.remove(&oldest);
+        }
+    }
+
+    /// The tool of the call of `run` with this id; none: there was no such call, or it was long ago.
+    pub(super) fn tool(&self, run: &str, id: &str) -> Option<String> {
+        self.tools.get(&key(run, id)).map(|tool| tool.to_string())
+    }
+}
+
+fn key(run: &str, id: &str) -> u64 {
+    hash::half(hash::bytes(id.as_bytes(), hash::seed(run.as_bytes())))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_tools_of_the_last_calls_are_known_by_run_and_id() {
+        let mut called = CalledTools::default();
+        called.add("r", "1", "a");
+        called.add("s", "1", "b");
+        assert_eq!((called.tool("r", "1").as_deref(), called.tool("s", "1").as_deref()), (Some("a"), Some("b")));
+        assert_eq!((called.tool("r", "2"), called.tool("", "1")), (None, None));
+        (0..MAX_CALLED).for_each(|n| called.add("t", &n.to_string(), "c"));
+        assert_eq!((called.tool("s", "1"), called.tool("t", "0").as_deref()), (None, Some("c")));
+    }
 
     #[test]
     fn a_result_without_an_id_answers_the_first_call_of_its_run_and_tool() {

@@ -98,7 +98,10 @@ impl Applier {
                 }
                 Some((None, None))
             }
-            (Pairing::Id, id) => Some((id, None)),
+            (Pairing::Id, Some(id)) => {
+                let tool = self.called.tool(run, &id);
+                Some((Some(id), tool))
+            }
         }
     }
 

@@ -74,11 +74,13 @@ fn within<'a>(raw: &'a RawValue, fields: Option<&Fields<'a>>, steps: &[PathStep]
     }
 }
 
-/// The rows of `document`, in the file called `file`, by several lists of paths, in their order in the document; each with the numbers of the lists that
-/// lead to it. An empty list leads to the items of an array, or to the document itself.
+/// The rows of `document`, in the file called `file`, by several lists of paths, in their order in the document; each with the
+/// numbers of the lists that lead to it. An empty list leads to the items of an array, or to the document itself. A row that
+/// only lists with results lead to comes after the rows inside it: a result is read after its call.
 pub(super) fn rows_of<'a>(
     document: &'a RawValue,
     lists: &[Vec<Path>],
+    has_only_results: impl Fn(usize) -> bool,
     file: &Arc<str>,
 ) -> Vec<(SourceRow<'a>, Vec<usize>)> {
     let mut found: Vec<(SourceRow<'a>, usize)> = Vec::new();
@@ -101,6 +103,13 @@ pub(super) fn rows_of<'a>(
             Some((_, numbers)) => numbers.push(number),
             None => rows.push((row, vec![number])),
         }
+    }
+    if (0..lists.len()).any(&has_only_results) {
+        rows.sort_by_key(|(row, numbers)| {
+            let start = row.raw.get().as_ptr().addr();
+            let is_result = numbers.iter().all(|number| has_only_results(*number));
+            if is_result { start + row.raw.get().len() } else { start }
+        });
     }
     rows
 }
@@ -126,20 +135,18 @@ impl<'a> Spread<'a, '_> {
             return;
         };
         match step {
-            PathStep::Each => {
-                self.items(json::array(self.raw).unwrap_or_default(), |item| item.rows(rest, found));
-            }
+            PathStep::Each => match json::array(self.raw) {
+                Some(items) => self.items(items, |item| item.rows(rest, found)),
+                // A document that is an object is one row: it may be a line of many.
+                None if self.path.is_empty() => {}
+                None => self.values(|value| value.rows(rest, found)),
+            },
             PathStep::Key(key) => {
                 let Some(fields) = json::object(self.raw) else { return };
                 let Some(raw) = fields.get(key) else { return };
-                let around = Enclosing {
-                    raw: self.raw,
-                    fields: Some(fields),
-                    path: self.path.to_owned(),
-                    around: self.around.clone(),
-                };
                 let path = joined(self.path, step);
-                let inner = Spread { raw, path: &path, around: Some(Rc::new(around)), file: self.file };
+                let around = Some(Rc::new(self.enclosing(fields)));
+                let inner = Spread { raw, path: &path, around, file: self.file };
                 match rest.split_first() {
                     Some((PathStep::EachNested, rest)) => inner.nested(rest, steps, found),
                     _ => inner.rows(rest, found),
@@ -172,6 +179,20 @@ impl<'a> Spread<'a, '_> {
         }
     }
 
+    /// Enters each value of an object.
+    fn values(&self, mut each: impl FnMut(Spread<'a, '_>)) {
+        let Some(fields) = json::object(self.raw) else { return };
+        let around = Rc::new(self.enclosing(fields.clone()));
+        for (name, raw) in fields.iter() {
+            let path = joined(self.path, &PathStep::Key(name.to_owned()));
+            each(Spread { raw, path: &path, around: Some(Rc::clone(&around)), file: self.file });
+        }
+    }
+
+    fn enclosing(&self, fields: Fields<'a>) -> Enclosing<'a> {
+        Enclosing { raw: self.raw, fields: Some(fields), path: self.path.to_owned(), around: self.around.clone() }
+    }
+
     fn row(&self) -> SourceRow<'a> {
         SourceRow {
             raw: self.raw,
@@ -200,7 +221,7 @@ mod tests {
     #[test]
     fn each_row_has_its_place_and_knows_what_is_around_it() {
         let raw = json::parse(r#"{"s":"S","a":[{"b":[1,{"c":5}],"id":"i"},{},{"b":[3]}]}"#).expect("valid");
-        let rows = rows_of(raw, &[paths(&["a[*].b[*]"])], &"dir/log.jsonl.gz".into());
+        let rows = rows_of(raw, &[paths(&["a[*].b[*]"])], |_| false, &"dir/log.jsonl.gz".into());
         let brief: Vec<_> = rows.iter().map(|(row, _)| (row.path.as_str(), row.raw.get())).collect();
         assert_eq!(brief, [("a[0].b[0]", "1"), ("a[0].b[1]", "{\"c\":5}"), ("a[2].b[0]", "3")]);
         let find = |n: usize, path: &str| {
@@ -219,21 +240,45 @@ mod tests {
     #[test]
     fn lists_in_lists_of_the_same_name_are_entered_up_to_a_depth() {
         let raw = json::parse(r#"{"c":[{"n":1,"c":[{"n":2,"c":[]},{"n":3}]},{"n":4,"c":7}]}"#).expect("valid");
-        let rows = rows_of(raw, &[paths(&["c[**]"])], &"".into());
+        let rows = rows_of(raw, &[paths(&["c[**]"])], |_| false, &"".into());
         let places: Vec<_> = rows.iter().map(|(row, _)| row.path.as_str()).collect();
         assert_eq!(places, ["c[0]", "c[0].c[0]", "c[0].c[1]", "c[1]"]);
         let up = rows[2].0.find(&Path::parse("^.n").expect("a path")).map(|found| found.get().to_owned());
         assert_eq!(up.as_deref(), Some("1"));
         let deep = format!("{}{}", "{\"c\":[".repeat(100_000), "]}".repeat(100_000));
-        let rows = rows_of(json::parse(&deep).expect("valid"), &[paths(&["c[**]"])], &"".into());
+        let rows = rows_of(json::parse(&deep).expect("valid"), &[paths(&["c[**]"])], |_| false, &"".into());
         assert_eq!(rows.len(), MAX_NESTED + 1);
     }
 
     #[test]
     fn rows_of_several_paths_come_in_the_order_of_the_document() {
         let raw = json::parse(r#"{"m":[{"r":1,"t":[{"x":1},{"x":2}]},{"r":2}]}"#).expect("valid");
-        let rows = rows_of(raw, &[paths(&["m[*]"]), paths(&["m[*].t[*]", "m[0].t"])], &"".into());
+        let rows = rows_of(raw, &[paths(&["m[*]"]), paths(&["m[*].t[*]", "m[0].t"])], |_| false, &"".into());
         let brief: Vec<_> = rows.iter().map(|(row, lists)| (row.path.as_str(), lists.as_slice())).collect();
         assert_eq!(brief, [("m[0]", &[0][..]), ("m[0].t[0]", &[1]), ("m[0].t[1]", &[1]), ("m[1]", &[0])]);
+    }
+
+    #[test]
+    fn a_row_of_a_result_comes_after_the_calls_inside_it() {
+        let raw =
+            json::parse(r#"[{"out":1,"x":{"calls":[{"n":1},{"n":2}]}},{"out":2,"x":{"calls":[]}}]"#).expect("valid");
+        let lists = [paths(&["[*].x.calls[*]"]), paths(&["[*]"])];
+        let places = |has_only_results: fn(usize) -> bool| {
+            let rows = rows_of(raw, &lists, has_only_results, &"".into());
+            rows.into_iter().map(|(row, _)| row.path).collect::<Vec<_>>()
+        };
+        assert_eq!(places(|list| list == 1), ["[0].x.calls[0]", "[0].x.calls[1]", "[0]", "[1]"]);
+        assert_eq!(places(|_| false), ["[0]", "[0].x.calls[0]", "[0].x.calls[1]", "[1]"], "a row may be a call too");
+    }
+
+    #[test]
+    fn a_star_enters_the_values_of_an_object_which_lies_around_them() {
+        let raw = json::parse(r#"{"id":"i","log":{"step_0":[{"c":1}],"step.1":[{"c":2},3]}}"#).expect("valid");
+        let rows = rows_of(raw, &[paths(&["log[*][*]"])], |_| false, &"".into());
+        let places: Vec<_> = rows.iter().map(|(row, _)| row.path.as_str()).collect();
+        assert_eq!(places, ["log.step_0[0]", "log.[\"step.1\"][0]", "log.[\"step.1\"][1]"]);
+        let up = rows[0].0.find(&Path::parse("^^.id").expect("a path")).map(|found| found.get().to_owned());
+        assert_eq!(up.as_deref(), Some("\"i\""));
+        assert!(rows_of(raw, &[paths(&["[*][*]"])], |_| false, &"".into()).is_empty(), "a document is no list");
     }
 }

@@ -596,3 +596,34 @@ fn a_mapping_leads_to_the_headers_of_failed_answers() {
         (&serde_json::Value::Null, &serde_json::Value::Null)
     );
 }
+
+#[test]
+fn a_result_that_holds_its_calls_is_read_after_them_and_judged_by_their_tool() {
+    let map = "format: mapping/1
+call: { records: \"[*].step.calls[*]\", run: { value: r }, id: id, tool: name }
+result: { records: \"[*]\", run: { value: r }, id: \"step.calls[0].id\", body: out }
+skip: rest
+failed: [text]
+";
+    let rows = r#"[{"out":"Expected 2 matches but found 1","step":{"calls":[{"id":"1","name":"edit_file"}]}},
+{"out":"Expected 2 matches but found 1","step":{"calls":[{"id":"2","name":"search"}]}}]"#;
+    let (found, lines) = applied(map, rows);
+    let brief: Vec<_> = lines.iter().map(|line| (line["call_id"].as_str(), line["status"].as_str())).collect();
+    assert_eq!(brief, [(Some("1"), None), (Some("1"), Some("error")), (Some("2"), None), (Some("2"), Some("ok"))]);
+    assert_eq!((found.loss.results, found.loss.failures), (2, 1));
+}
+
+#[test]
+fn a_value_that_is_none_of_several_or_missing_fits_not() {
+    let map = "format: mapping/1
+call: { run: { value: r }, id: id, tool: tool }
+result: { body: out }
+failed: [text]
+not_failed: { tool: { not: [bash, python] } }
+";
+    let row = |tool: &str| format!("{{\"id\":\"{tool}\",\"tool\":\"{tool}\",\"out\":\"Error: boom\"}}\n");
+    let (_, lines) = applied(map, &["bash", "read", "python"].map(row).concat());
+    let results = lines.iter().filter(|line| line["type"] == "tool_result");
+    let failed: Vec<_> = results.map(|line| line["status"] == "error").collect();
+    assert_eq!(failed, [true, false, true]);
+}
