@@ -148,6 +148,9 @@ fn guess(survey: &Survey) -> Result<DraftContent, Unmapped> {
     if failing.is_empty() && roles.failed.is_none() && has_text {
         failed.push(("text".to_owned(), roles.results.len()));
     }
+    if failed.is_empty() {
+        return Err(unmapped(survey, NO_FAILURES)); // a mapping needs a condition
+    }
     let guess = DraftContent {
         records: None,
         time: time.and_then(|(_, unit)| unit).filter(|unit| *unit != "iso"),

@@ -237,3 +237,10 @@ fn results_of_several_sorts_answer_the_calls_by_their_own_ids() {
     assert_eq!((imported.loss.calls, imported.loss.results, imported.loss.failures), (3, 3, 1), "{text}");
     assert_eq!(String::from_utf8_lossy(&imported.lines).matches("\"call_id\":\"e1\"").count(), 2, "{text}");
 }
+
+#[test]
+fn a_log_whose_answers_are_no_texts_and_that_has_no_flag_gives_no_draft() {
+    let log = r#"{"messages":[{"role":"assistant","tool_calls":[{"function":"pay","args":{},"id":"1"},{"function":"pay","args":{"a":1},"id":"2"}]},{"role":"tool","tool_call_id":"1","content":[{"type":"text","content":"ok"}],"error":null}]}"#;
+    let missing = draft(log.as_bytes(), "log").expect("JSON").map_err(|why| why.missing);
+    assert_eq!(missing.map(|draft| draft.text), Err("whether a call failed"));
+}
