@@ -226,16 +226,21 @@ fn a_sample_cut_at_any_byte_gives_an_account_or_an_error_with_its_place() {
 }
 
 /// Samples with another story: a call that succeeds, then one that fails.
-const OTHERS: [(&str, &str, &str); 9] = [
+const OTHERS: [(&str, &str, &str); 14] = [
     ("burr-log.jsonl", "burr-log", "timeout"),
     ("codex-rollout.jsonl", "codex-rollout", "tool_error"),
+    ("gemini-cli.json", "gemini-cli", "timeout"),
     ("inspect-log.json", "inspect-log", "timeout"),
     ("jaeger-genai.json", "jaeger-genai", "timeout"),
     ("langgraph-events.jsonl", "langgraph-events", "timeout"),
     ("livemcpbench.json", "livemcpbench", "timeout"),
     ("openai-agents-traces.jsonl", "openai-agents-traces", "timeout"),
+    ("otlp-openinference.jsonl", "otlp-genai", "timeout"),
+    ("pi-session.jsonl", "pi-session", "timeout"),
+    ("vcr-cassette-json-rpc.yaml", "vcr-cassette", "timeout"),
     ("vcr-cassette.json", "vcr-cassette", "timeout"),
     ("vcr-cassette.yaml", "vcr-cassette", "429_rate_limited"),
+    ("vercel-ai-sdk-5-step-a-line.jsonl", "vercel-ai-sdk-5", "timeout"),
 ];
 
 #[test]

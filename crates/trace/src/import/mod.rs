@@ -16,4 +16,4 @@ mod yaml_text;
 pub(crate) use cassette::{begins_yaml, is_cassette};
 pub(crate) use chat_lines::ChatLines;
 pub use format::{FormatOptions, SourceFormat, detect, import, import_with, is_own_format, looks_like_a_trace};
-pub(crate) use openai::is_chat_with_calls;
+pub(crate) use openai::{is_chat_with_calls, is_other_chat};

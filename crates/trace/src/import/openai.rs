@@ -150,17 +150,39 @@ pub(crate) fn is_chat_with_calls(document: &RawValue) -> bool {
     }
 }
 
+/// Whether the messages of documents have another form than this format: calls, but none that names a function as it does, or
+/// no message with a role.
+pub(crate) fn is_other_chat(documents: &[&RawValue]) -> bool {
+    let messages: Vec<Fields<'_>> = documents.iter().flat_map(|document| messages_in(document)).collect();
+    let calls = || messages.iter().flat_map(calls_of);
+    let has_no_role = !messages.is_empty() && messages.iter().all(|message| message.text("role").is_none());
+    has_no_role || calls().next().is_some() && !calls().any(names_function)
+}
+
+/// The messages of a document: its own, those of its conversations, or itself.
+fn messages_in(document: &RawValue) -> Vec<Fields<'_>> {
+    let own = |raw| json::object(raw).and_then(|fields| fields.get("messages").and_then(json::array));
+    let items = own(document).or_else(|| json::array(document)).unwrap_or_else(|| vec![document]);
+    let inner =
+        items.into_iter().flat_map(|item| own(item).or_else(|| json::array(item)).unwrap_or_else(|| vec![item]));
+    inner.filter_map(json::object).collect()
+}
+
+fn calls_of<'a>(message: &Fields<'a>) -> Vec<&'a RawValue> {
+    let is_assistant = message.text("role").as_deref() == Some("assistant");
+    message.get("tool_calls").filter(|_| is_assistant).and_then(json::array).unwrap_or_default()
+}
+
+fn names_function(call: &RawValue) -> bool {
+    json::object(call)
+        .and_then(|call| call.get("function").or_else(|| call.get("custom")).and_then(json::object))
+        .is_some_and(|function| function.text("name").is_some())
+}
+
 fn calls_or_answers(message: &RawValue) -> bool {
     let Some(fields) = json::object(message) else { return false };
-    let names_function = |call: &RawValue| {
-        json::object(call)
-            .and_then(|call| call.get("function").or_else(|| call.get("custom")).and_then(json::object))
-            .is_some_and(|function| function.text("name").is_some())
-    };
     match fields.text("role").as_deref() {
-        Some("assistant") => {
-            fields.get("tool_calls").and_then(json::array).unwrap_or_default().into_iter().any(names_function)
-        }
+        Some("assistant") => calls_of(&fields).into_iter().any(names_function),
         Some("tool") => fields.text("tool_call_id").is_some(),
         _ => false,
     }

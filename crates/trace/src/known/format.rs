@@ -47,13 +47,14 @@ const fn built_in(name: &'static str, format: SourceFormat) -> KnownFormat {
 const MESSAGES: &str = "mcp-jsonrpc";
 
 /// Every known format, by name.
-pub static FORMATS: [KnownFormat; 24] = [
+pub static FORMATS: [KnownFormat; 26] = [
     mapped!("anthropic-messages", "Anthropic Messages"),
     mapped!("bedrock-converse", "Amazon Bedrock Converse"),
     mapped!("burr-log", "Burr tracking log"),
     mapped!("claude-code", "Claude Code session log"),
     mapped!("claude-stream", "Claude Code stream-json output"),
     mapped!("codex-rollout", "Codex CLI rollout"),
+    mapped!("gemini-cli", "Gemini CLI session"),
     mapped!("gemini-contents", "Gemini contents"),
     mapped!("inspect-log", "Inspect evaluation log"),
     mapped!("jaeger-genai", "Jaeger spans of the GenAI conventions"),
@@ -67,6 +68,7 @@ pub static FORMATS: [KnownFormat; 24] = [
     mapped!("openai-responses", "OpenAI Responses items"),
     mapped!("openhands", "OpenHands events"),
     mapped!("otlp-genai", "OpenTelemetry spans of the GenAI conventions"),
+    mapped!("pi-session", "pi session"),
     built_in("tau-bench", SourceFormat::Tau),
     built_in("tau2-bench", SourceFormat::Tau2),
     built_in("vcr-cassette", SourceFormat::Cassette),
@@ -155,13 +157,17 @@ pub fn nearest(name: &str) -> Option<&'static str> {
 /// The formats that a file which begins with `start` may have. More than one: the user decides. A trace of our own has none.
 pub fn detect(start: &[u8]) -> Vec<&'static KnownFormat> {
     let first = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start().first();
+    // A text in a cassette may hold messages.
+    let is_yaml_cassette = !matches!(first, Some(b'{' | b'[')) && import::begins_yaml(start);
+    if is_yaml_cassette {
+        return FORMATS.iter().filter(|format| format.is_cassette()).collect();
+    }
     if let Some(messages) = prefixed::messages(start) {
         let found = detect(&messages.bytes);
         return found.into_iter().filter(|format| format.name == MESSAGES).collect();
     }
     if !matches!(first, Some(b'{' | b'[')) {
-        let is_cassette = import::begins_yaml(start);
-        return FORMATS.iter().filter(|format| is_cassette && format.is_cassette()).collect();
+        return Vec::new();
     }
     if import::is_own_format(start) {
         return Vec::new();
@@ -183,7 +189,8 @@ pub fn detect(start: &[u8]) -> Vec<&'static KnownFormat> {
         };
         return FORMATS.iter().filter(is_found).collect();
     }
-    let built_in = import::detect(start);
+    let is_other = |format: &SourceFormat| *format == SourceFormat::OpenAi && import::is_other_chat(&documents);
+    let built_in = import::detect(start).filter(|format| !is_other(format));
     let is = |format: &&KnownFormat| matches!(format.reader, Reader::BuiltIn(format) if Some(format) == built_in);
     FORMATS.iter().filter(is).collect()
 }
@@ -251,7 +258,7 @@ mod tests {
     #[test]
     fn the_beginning_of_a_name_and_a_misspelt_one_are_enough_for_a_suggestion() {
         assert_eq!(
-            ["gemini", "otlp-genia", "vcr", "", "zzz"].map(nearest),
+            ["gemini-con", "otlp-genia", "vcr", "", "zzz"].map(nearest),
             [Some("gemini-contents"), Some("otlp-genai"), Some("vcr-cassette"), None, None]
         );
     }
@@ -276,6 +283,35 @@ mod tests {
         let own = r#"{"type":"tool_call","tool":"x","call_id":"c","args":{"type":"function_call","call_id":"c"}}"#;
         assert_eq!(names(own), Vec::<&str>::new());
         assert_eq!(names(r#"{"messages":[{"role":"user","content":"use toolUse"}]}"#), ["openai-chat"]);
+    }
+
+    #[test]
+    fn a_cassette_whose_bodies_are_messages_is_a_cassette() {
+        let body = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"pay"}}"#;
+        let cassette =
+            format!("interactions:\n- request:\n    body: '{body}'\n    method: POST\n    uri: http://a/b\n");
+        assert_eq!(names(&cassette), ["vcr-cassette"]);
+        let log = format!("interactions: 3\nSTDIN: {body}\n");
+        assert_eq!(names(&log), ["mcp-jsonrpc"], "no cassette");
+    }
+
+    #[test]
+    fn chats_whose_calls_have_another_form_are_not_claimed() {
+        let call = r#"{"function":"pay","args":{},"id":"1"}"#;
+        let answer = r#"{"role":"tool","tool_call_id":"1","content":"ok"}"#;
+        let chat = format!(r#"{{"messages":[{{"role":"assistant","tool_calls":[{call}]}},{answer}]}}"#);
+        assert_eq!(names(&chat), Vec::<&str>::new());
+        assert_eq!(
+            names(r#"{"id":"s","messages":[{"type":"user","content":"hi"},{"type":"model"}]}"#),
+            Vec::<&str>::new()
+        );
+        // Look-alikes: answers alone, calls that are empty, and a chat in which one call has the known form.
+        assert_eq!(names(&format!(r#"{{"messages":[{answer}]}}"#)), ["openai-chat"]);
+        let empty = r#"{"messages":[{"role":"assistant","tool_calls":[]},{"role":"user"}]}"#;
+        assert_eq!(names(empty), ["openai-chat"]);
+        let known = r#"{"id":"2","function":{"name":"pay","arguments":"{}"}}"#;
+        let mixed = format!(r#"{{"messages":[{{"role":"assistant","tool_calls":[{call},{known}]}},{answer}]}}"#);
+        assert_eq!(names(&mixed), ["openai-chat"]);
     }
 
     #[test]
