@@ -17,8 +17,11 @@ pub(super) fn is_raised(message: &str) -> bool {
         patterns::one(
             r"(?x)^(?:[Ee]rror:\s*)?(?:
                 (?i:error\s(?:executing|calling|invoking|running)\s(?:the\s)?tool\b)
-              | (?i:(?:an\s)?(?:unexpected\s)?error\soccurred\swhile\s(?:running|executing|calling)\s(?:the\s)?tool\b)
-              | (?i:tool\sexecution\sfailed\b)
+              | (?i:(?:an\s)?(?:unexpected\s)?error\soccurred\s(?:while|when)\s(?:running|executing|calling|invoking)\b)
+              | (?i:(?:tool|function|execution)\s(?:execution\s|call\s)?failed\b)
+              | (?i:failed\sto\s(?:invoke|execute|call|run)\s(?:the\s)?(?:tool|function)\b)
+              | (?i:execution\serror\s(?:in|of|while)\b)
+              | (?i:mcp\serror\s-32603\b)
               | Traceback\s\(most\srecent\scall\slast\)
               | (?:[A-Za-z_]\w*(?:\.|::))*(?:[A-Z]\w*(?:Error|Exception|Expired)|Exception)\s*(?:[:(]|$)
               | E(?:BADF|BUSY|EXIST|INVAL|ISDIR|LOOP|MFILE|NOSPC|NOTDIR|NOTEMPTY|ROFS|SRCH|XDEV):\s
@@ -39,6 +42,9 @@ mod tests {
             "Error executing tool git_show: Ref 'deadbeef' did not resolve to an object",
             "An error occurred while running the tool. Please try again.",
             "Tool execution failed. Error details are redacted.",
+            "Failed to invoke Tool `look_up` with parameters {}. Error: 'B-9'",
+            "Function failed.",
+            "MCP error -32603: the file has no page 7",
             "ZeroDivisionError('division by zero')\n Please fix your mistakes.",
             "Error: sqlite3.IntegrityError: NOT NULL constraint failed: users.email",
             "Traceback (most recent call last):\n  File \"a.py\", line 1\nKeyError: 'x'",
@@ -53,6 +59,8 @@ mod tests {
             "An Exception to the rule: members pay half",
             "ERROR: permission denied for table users",
             "the tool execution failed",
+            "failed to run the report",
+            "MCP error -32602: no such tool",
             "Exceptional circumstances: closed",
         ] {
             assert!(!is_raised(refusal), "{refusal}");

@@ -929,3 +929,63 @@ fn what_a_tool_quotes_is_no_failure_and_what_it_says_itself_is() {
     assert_eq!(said("delete_user", "No user found with id 5"), "suspected");
     assert_eq!(said("find_user", "No user found with id 5"), "ok");
 }
+
+#[test]
+fn a_word_in_capitals_is_an_error_number_only_if_the_system_has_it() {
+    for text in ["EISDIR: illegal operation on a directory, read", "ENOSPC: no space", "read ECONNRESET"] {
+        assert_eq!(said("save", text), "failed", "{text}");
+    }
+    for text in [
+        "EXECUTION RESULT of [create]:\nFile created",
+        "EXPORT finished: 12 rows",
+        "EDITED file a.py successfully",
+        "EVENTS: 3 found",
+        "EMPTY result set",
+        "EUROPE: 44 countries",
+    ] {
+        assert_eq!(said("do_it", text), "ok", "{text}");
+    }
+}
+
+#[test]
+fn a_header_or_an_element_around_a_result_says_nothing() {
+    for text in [
+        "[edit_file for 'a.txt'] Result:\nThe tool execution failed with the following error:\nError: no match",
+        "<untrusted_context>\nOutput: boom\nExit Code: 2\n</untrusted_context>",
+        "<tool_output>Error: gone</tool_output>",
+    ] {
+        assert_eq!(said("do_it", text), "failed", "{text}");
+    }
+    for text in [
+        "[edit_file for 'a.txt'] Result:\nSaved.",
+        "[a list]\nError: printed in a list",
+        "<untrusted_context>\nOutput: done\nExit Code: 0\n</untrusted_context>",
+        "<chapter>Error: what it is</chapter>",
+    ] {
+        assert_eq!(said("do_it", text), "ok", "{text}");
+    }
+}
+
+#[test]
+fn values_and_calls_that_are_refused_in_a_sentence_are_failures() {
+    for text in [
+        "Invalid paragraph index.",
+        "Invalid regular expression pattern: a(",
+        "Command cannot be empty.",
+        "The 'pattern' parameter cannot be empty.",
+        "Activity input JSON validation error: Key 'a'",
+    ] {
+        assert_eq!(said("format_text", text), "failed", "{text}");
+    }
+    for text in ["Tool erase does not exists.", "The tool call with name erase is not part of the provided tools"] {
+        let result = ToolResult { body: Some(text), tool: Some("erase"), ..ToolResult::default() };
+        let Assessment::Failed(failure) = assess(&result) else { panic!("{text}") };
+        assert_eq!(failure.kind, "unknown_tool", "{text}");
+    }
+    assert_eq!(said("do_it", "The arguments provided to the tool are invalid: no field `a`"), "failed");
+    let edit = "Your proposed edit has introduced new syntax errors.\nF999\nYour changes have NOT been applied.";
+    assert_eq!(said("edit", edit), "failed");
+    for text in ["Invalid cells and rows are shown in red", "Changes of plan were not uncommon"] {
+        assert_eq!(said("format_text", text), "ok", "{text}");
+    }
+}

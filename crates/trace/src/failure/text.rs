@@ -48,7 +48,7 @@ const SURE: [&str; 34] = [
     r"^\d+ validation errors? (for|detected)",
     r"(?i)^(unsupported ([\w-]+ ){0,3}call:|model tried to call unavailable tool|no such tool|(error: )?[\w.:/-]+ is not a valid tool\b)",
     r"(?i)^(unknown|unrecognized|unsupported|invalid) (tool|function)( name)?( requested| called)?\s*[:'\x22`]",
-    r"(?i)^tool ['\x22`]?[\w.:/-]+['\x22`]? (was |is |does |did |could )?(not (found|exist|available|registered|enabled|be found)|unknown|disabled|failed|timed out|returned an error)\b",
+    r"(?i)^tool ['\x22`]?[\w.:/-]+['\x22`]? (was |is |does |did |could )?(not (found|exists?|available|registered|enabled|be found)|unknown|disabled|failed|timed out|returned an error)\b|^(the )?tool call (with (the )?name|named|to) \S+ (is|was) not\b|^the arguments (provided |given )?(to|for) (the )?tool( \S+)? (are|were) (invalid|malformed)\b",
     r"(?i)^(the user (doesn't|does not|didn't) want to (proceed|take this action)|(the )?user (has )?(rejected|denied|declined|refused|cancell?ed|aborted)\b|\[request interrupted by user|(the )?(tool|tool use|tool call|tool execution|execution|action|operation|command|exec command|patch|request) (was |were )?(rejected|denied|declined|cancell?ed|aborted) by (the )?user|tool execution was not approved|permission to use \S+ (with command .{0,200} )?has been (rejected|denied))",
     // HTTP
     r"(?i)^http(/[\d.]+)?( (error|status)( code)?)?[ :]+[45]\d\d\b",
@@ -84,7 +84,7 @@ const LIKELY: [&str; 26] = [
     // the word for an error as the label of a message, in other languages
     r"(?i)^(fehler|erreur|errore|erro|fout|hata|błąd|chyba|lỗi|kesalahan|ошибка|помилка|エラー|오류|خطأ)\s*[:：]\s*[^\s\d]|^[^\x00-\x7f\s]{0,6}(错误|錯誤|失败|失敗|异常|異常)\s*[:：]\s*[^\s\d]|^(\[|【)(错误|錯誤|失败|失敗|エラー|오류|ошибка|помилка|lỗi|fehler|erreur|errore|erro)(\]|】)\s*[^\s\d]",
     r"(?i)^[\[【]?(erro (ao|na|no|em|durante)|error (al|en la|en el|durante)|erreur (lors|pendant|dans|durant)|fehler (beim|bei|im|während)|errore (durante|nel|nella|nell)|fout (bij|tijdens)|lỗi (khi|trong)|ошибка (при|во время)|помилка (при|під час)|błąd (podczas|przy)|chyba při|kesalahan (saat|ketika)) [^\n:：]{1,80}[:：]\s*[^\s\d]",
-    r"(?i)^([a-z][\w.'-]* ){1,3}(error|failure|exception)( ?\(?[\w-]{1,20}\)?)?\s*:",
+    r"(?i)^([a-z][\w.'-]* ){1,4}(error|failure|exception)( ?\(?[\w-]{1,20}\)?)?\s*:",
     r"(?i)^([a-z][\w.'-]* ){1,2}(error|exception|failure) (in|at|during|while|from|for|on|near) [^:\n]{1,80}:\s",
     r"(?i)^(the |your |this )?(api key|token|credentials?|password|signature|session)( \S+)? (is |was |are )?(not valid|invalid|expired|revoked|missing|incorrect|not recognized)\b",
     r"(?i)^(the )?(maximum|max) (number of )?[\w ]{1,40} (reached|exceeded|exhausted)\b|^(the )?(execution context|target|page|browser|frame|session) (was |has been |is )?(destroyed|closed|detached|crashed|disconnected)\b",
@@ -99,12 +99,12 @@ const LIKELY: [&str; 26] = [
     r"(?i)^(fatal( error)?|exception|abort(ed)?|denied|rejected|invalid|forbidden|unauthorized|timeout)\s*:",
     r"(?i)^(time(d)?[- ]?out)( error)?( (after|waiting|while|exceeded|expired|of|for|reached|\d)|\s*[:.!]|\s*$)|^timeout \d+",
     r"(?i)^(deadline|rate limit|quota|request limit|usage limit|token limit|time limit|tool[- ]call limit|api rate limit|monthly limit|daily limit|context length|maximum context length|resource)s? (has been |was |is )?(exceeded|reached|exhausted|hit)\b|^(too many requests|you('ve| have)? (exceeded|reached|hit)|throttl|rate[- ]?limit(ed|ing)?\b *([:.(]|$)|(\w+ )?limit exceeded\b|(reached|exceeded) (the )?max\w* )",
-    r"^(E[A-Z]{4,}\d?)\b[: ,]|^(?i:connect|read|write|getaddrinfo|spawn|open|scandir|stat|unlink|mkdir|rmdir) E[A-Z]{4,}",
+    r"^(E(ACCES|ADDRINUSE|ADDRNOTAVAIL|AGAIN|ALREADY|BADF|BUSY|CANCELED|CONNABORTED|CONNREFUSED|CONNRESET|DQUOT|EXIST|FAULT|FBIG|HOSTUNREACH|INTEGRITY|INTR|INVAL|ISDIR|LOOP|MFILE|NAMETOOLONG|NETDOWN|NETUNREACH|NFILE|NOBUFS|NODEV|NOENT|NOMEM|NOSPC|NOSYS|NOTCONN|NOTDIR|NOTEMPTY|NOTFOUND|NOTSUP|PERM|PIPE|PROTO|RANGE|RESOLVE|ROFS|SRCH|TIMEDOUT|TXTBSY|USAGE|XDEV))\b[: ,]|^(?i:connect|read|write|getaddrinfo|spawn|open|scandir|stat|unlink|mkdir|rmdir) E[A-Z]{4,}",
     r"(?i)^(the )?(connection|socket|connect|network|host|server|ssl|tls|upstream)( to [^\n]{1,80}?)?( \S+)? (refused|reset|closed|aborted|timed out|error|lost|failed|hang up|terminated|disconnected|unreachable|is unreachable|is not responding|is down)|^fetch failed|^socket hang up|^remote end closed|^server disconnected",
     r"(?i)^(permission|access)( to [^\n]{1,120})?( has been| was| is)? (denied|forbidden|rejected)( (to|for|by|while|when|on|from)\b|\s*[:.,(!-]|\s*$)|^(you|user) (do|does)(n't| not) have (the )?(\w+ )?(permission|access|sufficient|necessary|required|enough)|^(operation not permitted|insufficient permissions?|not (authorized|authenticated|permitted|allowed|logged in|implemented|signed in)\b|(user|you|caller|client)( \S+)? (is|are) (not (authorized|allowed|permitted|a member)|being rate limited)|authentication (required|failed|is required)|unauthorized\b *($|[.:-])|forbidden\b *($|[.:-]))",
     r"(?i)^(something went wrong|an unknown error|internal server error|bad gateway|service (is |temporarily )?(temporarily )?unavailable|gateway time-?out|bad request\b|method not allowed|unprocessable entity|payment required)\b",
     r"(?i)^(❌|✗|✘|🚫|⛔|💥|❗|🛑|⚠️?)\s*\S",
-    r"(?i)^invalid \w+:|^(invalid|malformed|unsupported|unrecognized|unrecognised|illegal) (argument|parameter|input|param|request|json|url|uri|value|format|token|api[ _-]?key|credential|option|date|time|type|id\b|identifier|path|query|syntax|command|action|operation|method|name|state|transition|response|regex|pattern|session|user|email|selector|line|range|key|field|file|arguments|tool|expression|account|schema|data|payload|sql|address|code|cursor|ref\b|reference)",
+    r"(?i)^invalid \w+:|^invalid ([a-z]+ ){1,4}(index|position|range|path|format|value|id|name|type|url|expression|pattern|number|count|reference)(es|s)?\b *($|[.:,(])|^(invalid|malformed|unsupported|unrecognized|unrecognised|illegal) (argument|parameter|input|param|request|json|url|uri|value|format|token|api[ _-]?key|credential|option|date|time|type|id\b|identifier|path|query|syntax|command|action|operation|method|name|state|transition|response|regex|pattern|session|user|email|selector|line|range|key|field|file|arguments|tool|expression|account|schema|data|payload|sql|address|code|cursor|ref\b|reference)",
     r"(?i)^(missing|no) (required|mandatory|permissions?\b|argument|parameter|field|api[ _-]?key|credentials?|value for|authentication|token|input|property)\b|^(required|mandatory) (argument|parameter|field|property|input|value)s?\b|^[\w.`'\x22-]{1,60} (is|are) (a )?(required|mandatory)\b|^(fatal|error)$",
 ];
 
@@ -119,7 +119,7 @@ const SHORT_SURE: [&str; 14] = [
     r"(?i)^no such \w+|^(not found|page not found|unavailable|unknown error|unknown (action|command|method|operation|argument|option|parameter|column|table|host|user))\b *($|[:.'\x22`(])",
     r"(?i)^[^\n]{0,160}\b(timed out|time[d]? ?out after \d|deadline exceeded|connection refused|connection reset by peer|host unreachable|no route to host)\b[^\n]{0,120}$",
     r"(?i)^(file has not been read yet|file has been (unexpectedly )?modified since|you must (use your )?read|read the file|the file must be read|(the )?string to replace (was )?not found|old_?str(ing)?\b[^\n]{0,80}(not found|did not|does not|is not unique|must|appears)|no match(es)? found for (the )?(old|replacement|search|string)|found \d+ matches of the string|no replacement was performed|no changes to make|file already exists|path already exists|is a directory|eisdir|the (old|search|replace)\w* (string|block|text|content) )",
-    r"(?i)^[a-z'\x22`/@](\S*[^\s:])? (\S+ ){0,4}(already exists|is not allowed|is not permitted|not permitted|is not supported|is invalid|are invalid|is not valid|must be (a|an|one|at|in|between|greater|less|positive|non|of|provided|specified|set|either|valid|unique|>=?|<=?)\b[^\n]{0,60}|has been rejected|was rejected|was denied|has expired|is disabled|is locked|not enough \w+|insufficient \w+|exceeds? (the )?(maximum|limit)|is too (large|long|short|big|old)|has been (disabled|suspended|revoked|blocked)|failed(\s*[:.!]|\s*$| to| with| because| due| after| at| on))",
+    r"(?i)^[a-z'\x22`/@](\S*[^\s:])? (\S+ ){0,4}(already exists|(cannot|can't|must not|may not) be (empty|null|blank|negative|zero)\b *($|[.:;,(!])|is not allowed|is not permitted|not permitted|is not supported|is invalid|are invalid|is not valid|must be (a|an|one|at|in|between|greater|less|positive|non|of|provided|specified|set|either|valid|unique|>=?|<=?)\b[^\n]{0,60}|has been rejected|was rejected|was denied|has expired|is disabled|is locked|not enough \w+|insufficient \w+|exceeds? (the )?(maximum|limit)|is too (large|long|short|big|old)|has been (disabled|suspended|revoked|blocked)|failed(\s*[:.!]|\s*$| to| with| because| due| after| at| on))",
     r"(?i)^((the )?(element|node|locator|button|link) (is |was )?(not (clickable|visible|attached|interactable|enabled)|obscured|detached)|directory not empty)|^(cancell?ed|aborted|interrupted|killed|terminated)( *$|[.:!,]| (by|after|due|because)\b)|^(operation (was )?(cancell?ed|aborted)|the operation was aborted|request (was )?(cancell?ed|aborted)|this operation was aborted|tool execution cancell?ed|tool call cancell?ed|sibling tool call errored|aborted by user)\b",
     r"(?i)^(the |this |your )?([a-z]+ )?(path|file|command|tool|tool call|action|request|call|url|domain|host|operation|access|write|read|execution|input|output)( \S+)? (is |was |has been )?(blocked|denied|disallowed|forbidden|prohibited) (by|under) (an? |the |your |our )?([\w-]+ ){0,2}(rules?|policy|policies|firewall|guardrails?|filters?|hooks?|sandbox|allowlist|denylist|blocklist)\b *($|[.:;,(])",
     r"(?i)^(segmentation fault|out of memory|killed$|disk (is )?full|no space left|stack overflow|bus error|core dumped|oom\b)",
@@ -168,6 +168,7 @@ fn matches(set: &LazyLock<Option<RegexSet>>, text: &str) -> bool {
 
 /// What the beginning of `text` says; none if it does not speak of a failure.
 pub(super) fn inspect<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>> {
+    let text = inside(text);
     let exit = Exit::of(text, tool);
     if exit == Some(Exit::Ok) {
         return None; // whatever a command prints, its exit code says that it succeeded
@@ -189,6 +190,21 @@ pub(super) fn inspect<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>>
         }
         own => spoken().or_else(ended).or(own),
     }
+}
+
+/// A text without the header (`[read_file for 'a.txt'] Result:`) or the element (`<output>`) that some programs put around
+/// every result.
+fn inside(text: &str) -> &str {
+    let text = text.trim();
+    if let Some((header, rest)) = text.split_once('\n').filter(|(header, _)| header.starts_with('[')) {
+        return if header.trim_end().ends_with("] Result:") { rest.trim() } else { text };
+    }
+    let element = text.strip_prefix('<').and_then(|rest| rest.split_once('>'));
+    let inner = element.and_then(|(name, rest)| {
+        let is_frame = ["context", "output", "response", "result"].iter().any(|end| name.ends_with(end));
+        rest.strip_suffix('>')?.strip_suffix(name)?.strip_suffix("</").filter(|_| is_frame)
+    });
+    inner.map_or(text, str::trim)
 }
 
 /// What the first words of `text` say.

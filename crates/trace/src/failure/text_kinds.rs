@@ -25,7 +25,7 @@ const STARTS: [(&str, &str); 14] = [
     ),
     (
         UNKNOWN_TOOL,
-        r"(?i)^(unknown (tool|function|action|command|method)\b|(tool|function) ['\x22`]?[\w.:/-]+['\x22`]? (was |is |does |could )?(not (found|exist|available|registered|enabled|be found)|unknown|disabled)|[\w.:/'\x22`-]+ is not a valid tool|model tried to call unavailable tool|unsupported ([\w-]+ ){0,3}call:|no such tool|no tool (named|called|with|found)|method not found|tool not found|invalid tool( name)?\b)",
+        r"(?i)^(unknown (tool|function|action|command|method)\b|(tool|function) ['\x22`]?[\w.:/-]+['\x22`]? (was |is |does |could )?(not (found|exists?|available|registered|enabled|be found)|unknown|disabled)|(the )?tool call (with (the )?name|named|to) \S+ (is|was) not\b|[\w.:/'\x22`-]+ is not a valid tool|model tried to call unavailable tool|unsupported ([\w-]+ ){0,3}call:|no such tool|no tool (named|called|with|found)|method not found|tool not found|invalid tool( name)?\b)",
     ),
     (
         SCHEMA,
@@ -57,7 +57,7 @@ const STARTS: [(&str, &str); 14] = [
     ),
     (
         ARGUMENTS,
-        r"(?i)^(400\b|422\b|bad request|unprocessable|input ?validation ?error|inputvalidationerror|invalid (arguments?|parameters?|params|input|tool (arguments|input|parameters|params))\b|\d+ validation errors? for \w*(arguments|args|input|params|schema)\b|missing (\d+ )?(required|mandatory)|required (argument|parameter|property|field|input)s?\b|[\w.`'\x22-]{1,60} (is|are) (a )?required\b|[\w.`'\x22-]{1,60}\(\) (got an unexpected keyword|missing \d+ required|takes \d+)|strict mode violation|unexpected keyword argument|failed to parse (the )?(arguments|input|parameters)|arguments? (validation|must|is|are)|parameter ['\x22`]?\w+['\x22`]? (is|must|should)|expected (string|number|integer|boolean|object|array)\b)",
+        r"(?i)^(400\b|422\b|bad request|unprocessable|input ?validation ?error|inputvalidationerror|invalid (arguments?|parameters?|params|input|tool (arguments|input|parameters|params))\b|\d+ validation errors? for \w*(arguments|args|input|params|schema)\b|the arguments (provided |given )?(to|for) (the )?tool( \S+)? (are|were) (invalid|malformed)\b|missing (\d+ )?(required|mandatory)|required (argument|parameter|property|field|input)s?\b|[\w.`'\x22-]{1,60} (is|are) (a )?required\b|[\w.`'\x22-]{1,60}\(\) (got an unexpected keyword|missing \d+ required|takes \d+)|strict mode violation|unexpected keyword argument|failed to parse (the )?(arguments|input|parameters)|arguments? (validation|must|is|are)|parameter ['\x22`]?\w+['\x22`]? (is|must|should)|expected (string|number|integer|boolean|object|array)\b)",
     ),
     // The report on any other model than the arguments.
     (SCHEMA, r"(?i)^\d+ validation errors? for \w"),
