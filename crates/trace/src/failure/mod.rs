@@ -5,6 +5,7 @@ mod body;
 mod coded;
 mod details;
 mod exit;
+mod frame;
 mod held;
 mod kinds;
 mod patterns;

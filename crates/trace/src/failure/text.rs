@@ -10,7 +10,7 @@ use super::exit::{AT_START, Exit};
 use super::held::is_held;
 use super::program::{SHORT, complains, ends_in_error, is_reader, is_shell, says_a_program, spoken};
 use super::quoted::{is_log_line, is_quoted};
-use super::{kinds, patterns, prose, undone};
+use super::{frame, kinds, patterns, prose, undone};
 
 /// Characters of a text that are examined.
 pub(super) const EXAMINED: usize = 600;
@@ -168,7 +168,7 @@ fn matches(set: &LazyLock<Option<RegexSet>>, text: &str) -> bool {
 
 /// What the beginning of `text` says; none if it does not speak of a failure.
 pub(super) fn inspect<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>> {
-    let text = inside(text);
+    let text = frame::inside(text);
     let exit = Exit::of(text, tool);
     if exit == Some(Exit::Ok) {
         return None; // whatever a command prints, its exit code says that it succeeded
@@ -190,21 +190,6 @@ pub(super) fn inspect<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>>
         }
         own => spoken().or_else(ended).or(own),
     }
-}
-
-/// A text without the header (`[read_file for 'a.txt'] Result:`) or the element (`<output>`) that some programs put around
-/// every result.
-fn inside(text: &str) -> &str {
-    let text = text.trim();
-    if let Some((header, rest)) = text.split_once('\n').filter(|(header, _)| header.starts_with('[')) {
-        return if header.trim_end().ends_with("] Result:") { rest.trim() } else { text };
-    }
-    let element = text.strip_prefix('<').and_then(|rest| rest.split_once('>'));
-    let inner = element.and_then(|(name, rest)| {
-        let is_frame = ["context", "output", "response", "result"].iter().any(|end| name.ends_with(end));
-        rest.strip_suffix('>')?.strip_suffix(name)?.strip_suffix("</").filter(|_| is_frame)
-    });
-    inner.map_or(text, str::trim)
 }
 
 /// What the first words of `text` say.

@@ -16,7 +16,7 @@ const EDITS: [&str; 5] = [
     r"(?i)^expected (exactly |at least |at most |only )?(\d+|one|a single) [^\n]{0,80}?(,|;| but| yet| and)+ (only |it |we )*(found|got|received|saw|had|matched|there (is|are|was|were))\b",
     r"(?i)^(the |your )?((search|old|original|target|anchor|replacement|expected|given|provided|requested|exact) ){1,3}(content|text|string|block|snippet|pattern|hunk|context|lines?|code|match|value)s?( to [a-z]+)? (was |were |is |are )?(not found|not present|not unique|does(n't| not) (exist|match|appear|occur)|did(n't| not) (match|appear|occur)|could not be (found|matched|located|applied))\b",
     r"(?i)^found (\d+|multiple|several|two|more than one) (matches|occurrences|instances|candidates|places)\b[^\n]{0,120}?(\bbut|\bexpected|\bmust|\bambiguous|\bnot unique)\b",
-    r"(?is)^.{0,400}?\b(changes?|edits?|patch|modifications?|replacement) (has|have|was|were) not (been )?(applied|saved|made|written)\b",
+    r"(?is)^.{0,900}?\b(changes?|edits?|patch|modifications?|replacement) (has|have|was|were) not (been )?(applied|saved|made|written)\b",
     // what stands in the way, and what cannot be done for it
     r"(?i)^[^\n]{1,120}\b(is|are|was|were|has|have) (not|no|already|never) [^\n]{1,60}?(,|;| so| and| —)+ (so |and |thus |therefore )?(it |they |this |that )?(cannot|can't|could not|couldn't) be [a-z]+\b",
 ];
@@ -24,8 +24,8 @@ const EDITS: [&str; 5] = [
 /// A handle that names nothing that runs or is open.
 const HANDLE: &str = r"(?i)^(no|there is no) ((such|active|running|open|matching|live|existing) )*((search|shell|browser|terminal|background) )?(session|process|job|task|shell|terminal|thread|tab|worker|container|transaction|connection)( (was |is )?(found|exists|running|active|open))? (for|with|by|under) (the |this |given )*(pid|id|handle|ref|identifier|process id|session id|\S*\d)\b";
 
-/// Nothing was found: an ordinary answer, unless the call was to change what was found.
-const NOTHING_FOUND: &str = r"(?i)^no [\w '\x22-]{1,80}?\b(was |were |is |are )?(found|matched|exists?|running|active|available)\b[^\n]{0,160}$";
+/// Nothing of what the call named was found: an ordinary answer, unless the call was to change it.
+const NOTHING_FOUND: &str = r"(?i)^no [\w '\x22-]{1,80}?\b((was |were |is |are )?(found|available|running|active) (with|for|matching|named|called|by|having|under|in|at|that)|exists? (with|for|named|called|by|under|in|at)|matched|matching) \S[^\n]{0,160}$";
 
 /// A limit of the caller or the tool is used up.
 const LIMIT: &str = r"(?i)^((the|your|this) )?(tool|function|account|user|agent|api key|key|workspace|organi[sz]ation|project|plan|session|subscription|team|client|app|you)\b[^\n]{0,80}? (has |have )?(already )?(reached|exceeded|hit|used up) (its|the|their|your) ([\w-]+ ){0,4}(limit|quota|allowance)\b";
@@ -128,7 +128,8 @@ mod tests {
         for tool in ["search", "get_user", "list_files", "bash", "do_it"] {
             assert_eq!(said(tool, &answers), [None; 3], "{tool}");
         }
-        assert_eq!(said("delete_user", &["No problem: the user was deleted", "Not much happened"]), [None; 2]);
+        let others = ["No orders found", "No problem: the user was deleted", "Not much happened"];
+        assert_eq!(said("delete_user", &others), [None; 3], "an answer that names nothing");
     }
 
     #[test]

@@ -1,0 +1,16 @@
+//! What some programs put around every result, whether it failed or not. Knows no words of failures.
+
+/// A text without the header (`[read_file for 'a.txt'] Result:`) or the element (`<output>`) that some programs put around
+/// every result.
+pub(super) fn inside(text: &str) -> &str {
+    let text = text.trim();
+    if let Some((header, rest)) = text.split_once('\n').filter(|(header, _)| header.starts_with('[')) {
+        return if header.trim_end().ends_with("] Result:") { rest.trim() } else { text };
+    }
+    let element = text.strip_prefix('<').and_then(|rest| rest.split_once('>'));
+    let inner = element.and_then(|(name, rest)| {
+        let is_frame = ["context", "output", "response", "result"].iter().any(|end| name.ends_with(end));
+        rest.strip_suffix('>')?.strip_suffix(name)?.strip_suffix("</").filter(|_| is_frame)
+    });
+    inner.map_or(text, str::trim)
+}
