@@ -2,60 +2,59 @@
 
 use serde::{Serialize, Serializer};
 
-use playproof_engine::event::{NoRetry, Told, Transcript};
+use playproof_engine::event::{Told, Transcript};
 
 use super::call::{EnvelopeCall, ToldFailure};
 
 /// Details by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Details(pub Vec<(String, Detail)>);
+pub struct Details<'a>(pub Vec<(&'a str, Detail<'a>)>);
 
 /// The value of a detail.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
-pub enum Detail {
+pub enum Detail<'a> {
     /// A number.
     Number(u64),
     /// A text.
-    Text(String),
+    Text(&'a str),
     /// Several texts.
-    Texts(Vec<String>),
+    Texts(&'a [&'a str]),
 }
 
-impl Details {
+impl<'a> Details<'a> {
     /// The details of a failed call.
-    pub fn of(told: &Told, transcript: &Transcript<'_>, call: &EnvelopeCall<'_>) -> Details {
+    pub fn of(told: &Told, transcript: &Transcript<'a>, call: &EnvelopeCall<'a>) -> Details<'a> {
         let mut details = Vec::new();
-        let mut add = |name: &str, value: Option<Detail>| details.extend(value.map(|value| (name.to_owned(), value)));
+        let mut add = |name, value: Option<Detail<'a>>| details.extend(value.map(|value| (name, value)));
         add("status", told.status.map(|status| Detail::Number(status.into())));
         add("retried", Some(Detail::Number(told.retried.into())));
-        add("retry", told.retry.map(NoRetry::as_str).map(|retry| Detail::Text(retry.to_owned())));
+        add("retry", told.retry.map(|retry| Detail::Text(retry.as_str())));
         add("retry_after_ms", told.retry_after.map(|wait| Detail::Number(wait.as_millis())));
-        add("step", call.step.map(|step| Detail::Text(step.to_owned())));
-        let completed = call.completed_steps.iter().map(|step| (*step).to_owned()).collect::<Vec<_>>();
-        add("completed_steps", Some(completed).filter(|steps| !steps.is_empty()).map(Detail::Texts));
+        add("step", call.step.map(Detail::Text));
+        add("completed_steps", Some(call.completed_steps).filter(|steps| !steps.is_empty()).map(Detail::Texts));
         for (name, text) in told.verdict.map(|verdict| transcript.names.details(verdict)).unwrap_or_default() {
-            add(name, Some(Detail::Text(text.to_string())));
+            add(name, Some(Detail::Text(text)));
         }
         Details(details)
     }
 
     /// The text of a detail.
-    pub fn text(&self, wanted: &str) -> Option<&str> {
+    pub fn text(&self, wanted: &str) -> Option<&'a str> {
         self.0.iter().find_map(|(name, value)| match value {
-            Detail::Text(text) if name == wanted => Some(text.as_str()),
+            Detail::Text(text) if *name == wanted => Some(*text),
             _ => None,
         })
     }
 }
 
-impl ToldFailure<'_> {
-    pub(super) fn details(&self) -> Details {
+impl<'a> ToldFailure<'a> {
+    pub(super) fn details(&self) -> Details<'a> {
         Details::of(self.told, self.transcript, self.call)
     }
 }
 
-impl Serialize for Details {
+impl Serialize for Details<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
     }

@@ -8,14 +8,14 @@ use super::details::Details;
 
 /// `{ "error": ... }`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct FailureEnvelope {
+pub struct FailureEnvelope<'a> {
     /// The failure.
-    pub error: FailureBody,
+    pub error: FailureBody<'a>,
 }
 
 /// The content of the object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct FailureBody {
+pub struct FailureBody<'a> {
     /// The class.
     pub class: &'static str,
     /// What happened, for people; redacted.
@@ -27,11 +27,11 @@ pub struct FailureBody {
     /// Its id in an audit log.
     pub audit_id: String,
     /// What else there is to know.
-    pub details: Details,
+    pub details: Details<'a>,
 }
 
-impl ToldFailure<'_> {
-    pub(super) fn envelope(&self) -> FailureEnvelope {
+impl<'a> ToldFailure<'a> {
+    pub(super) fn envelope(&self) -> FailureEnvelope<'a> {
         let error = FailureBody {
             class: self.told.class.as_str(),
             message: self.message(),

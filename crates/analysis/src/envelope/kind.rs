@@ -31,9 +31,9 @@ words! {
 /// An envelope, ready to be written.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
-pub enum Envelope {
+pub enum Envelope<'a> {
     /// See [`EnvelopeKind::Failure`].
-    Failure(FailureEnvelope),
+    Failure(FailureEnvelope<'a>),
     /// See [`EnvelopeKind::Refusal`].
     Refusal(Box<RefusalEnvelope>),
     /// See [`EnvelopeKind::Dispatch`].
@@ -46,12 +46,12 @@ pub enum Envelope {
 
 /// The envelope that the agent gets of a call. None where it gets none: the result of a success is not kept, so that only
 /// [`EnvelopeKind::Refusal`] has a form for it; and a call without an answer has no end.
-pub fn envelope(
+pub fn envelope<'a>(
     kind: EnvelopeKind,
-    transcript: &Transcript<'_>,
+    transcript: &'a Transcript<'a>,
     id: CallId,
-    call: &EnvelopeCall<'_>,
-) -> Option<Envelope> {
+    call: &'a EnvelopeCall<'a>,
+) -> Option<Envelope<'a>> {
     let Some(told) = transcript.told(id) else {
         let has_result = |outcome: OutcomeKind| outcome.is_success() || matches!(outcome, OutcomeKind::Cached { .. });
         let succeeded = transcript.outcomes.get(id.index()).is_some_and(|outcome| has_result(outcome.kind));

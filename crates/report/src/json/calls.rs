@@ -1,10 +1,10 @@
 //! One object a call: how it ended under one playbook, and what was found. Written in whole fragments, as events are.
 
 use super::events::{self, Said};
-use super::fragment::{list, number, quote, raw, span, text, text_if, word};
+use super::fragment::{digits, list, number, quote, raw, span, text, text_if, word};
 use super::write::append;
 use crate::view::CallView;
-use playproof_analysis::envelope::{Details, EnvelopeCall, EnvelopeKind, GraphAnswer, audit_id, envelope};
+use playproof_analysis::envelope::{Detail, Details, EnvelopeCall, EnvelopeKind, GraphAnswer, audit_id, envelope};
 use playproof_engine::call::RecordedCall;
 use playproof_engine::event::{Decision, EffectClaim, Finding, OutcomeWord, Told, Transcript};
 use playproof_engine::ids::{ActionId, CallId, StepId};
@@ -144,9 +144,20 @@ fn write_told(out: &mut Vec<u8>, view: &CallView<'_>, transcript: &Transcript<'_
     raw(out, if told.retriable { ",\"retriable\":true" } else { ",\"retriable\":false" });
     word(out, ",\"boundary\":\"", told.boundary.as_str());
     text(out, ",\"audit_id\":", &audit_id(view.run, view.reference));
-    raw(out, ",\"details\":");
-    about(view, transcript, told.call, |about| append(out, &Details::of(told, transcript, about)));
-    raw(out, "}");
+    raw(out, ",\"details\":{");
+    about(view, transcript, told.call, |about| {
+        for (n, (name, detail)) in Details::of(told, transcript, about).0.into_iter().enumerate() {
+            raw(out, if n > 0 { "," } else { "" });
+            quote(out, name);
+            out.push(b':');
+            match detail {
+                Detail::Number(value) => digits(out, value),
+                Detail::Text(text) => quote(out, text),
+                Detail::Texts(texts) => list(out, texts.iter().copied(), quote),
+            }
+        }
+    });
+    raw(out, "}}");
 }
 
 /// Passes what an envelope says of the call itself to `then`.
