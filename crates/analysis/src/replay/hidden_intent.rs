@@ -168,6 +168,12 @@ impl HiddenIntents {
         self.any_refused
     }
 
+    /// The same, of a call that did not fail: whether a call of its request was refused.
+    pub fn has_refused_of(&self, sent: &SentIn) -> bool {
+        let known = self.requests.find(sent.request.into()).and_then(|number| self.requests.get(number));
+        known.is_some_and(|rows| rows.iter().any(|row| row.refused.is_some()))
+    }
+
     /// Takes the end of a call; gives why one before it that was denied, or whose key had been processed, may be the same
     /// request. A success ends both.
     pub fn sent_after(&mut self, sent: SentIn, seen: &RepeatedCall) -> SentAfter {

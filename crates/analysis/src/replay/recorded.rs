@@ -255,12 +255,15 @@ impl RecordingAnalysis {
         let mut doubted = |id, count, doubt| found(Finding { doubt: Some(doubt), ..finding(id, count).in_doubt() });
         let effects = net_effects(&closed.counts, facts);
         let acts = acts_again(facts);
-        let may_be_refused = closed.counts.failed_on != 0 || self.hidden.has_refused();
-        if !may_be_refused && !acts {
+        let AttemptCounts { attempts, succeeded, failed_on, .. } = closed.counts;
+        if failed_on == 0 && !acts && !self.hidden.has_refused() {
             return; // the usual read
         }
         let sent = SentIn::of(closed, facts);
-        let seen = (may_be_refused || effects == 0).then(|| repeated(closed, facts, judges));
+        // A success matters only to a refusal of its own request.
+        let may_be_refused =
+            failed_on != 0 || self.hidden.has_refused() && (attempts > succeeded || self.hidden.has_refused_of(&sent));
+        let seen = (may_be_refused || acts && effects == 0).then(|| repeated(closed, facts, judges));
         if let Some(seen) = &seen {
             let SentAfter { denial, conflict } = self.hidden.sent_after(sent, seen);
             denial.map(|doubt| doubted(FindingId::RetriedAfterDenial, 1, doubt));
