@@ -53,7 +53,7 @@ fn add_all(
             continue;
         }
         let course = CallTrajectory::of(plan, id, call, record);
-        findings.extend(CallReview { call, id, record, net: &net, course }.all());
+        CallReview { call, id, record, net: &net, course }.add_to(findings);
     }
     unwise
 }
@@ -76,13 +76,15 @@ fn of_action(id: CallId, call: &ScenarioCall<'_>, record: &SimulationRecord) -> 
 struct NetLedger {
     by_intent: NetList<Intent>,
     by_call: NetList<CallId>,
-    /// The calls behind the effects, one entry an effect: by intent, then in the order in which they were made.
+    /// The calls behind the effects, one entry an effect: by intent, then in the order in which they were made. Empty for a
+    /// single call.
     applied: Vec<(Intent, Instant, CallId)>,
 }
 
 impl NetLedger {
     fn of(ledger: &Ledger, calls: &[ScenarioCall<'_>]) -> NetLedger {
-        let applied = ledger.entries().iter().filter(|entry| entry.kind == LedgerKind::Applied);
+        let others = if calls.len() > 1 { ledger.entries() } else { &[] }; // none is made after the only call
+        let applied = others.iter().filter(|entry| entry.kind == LedgerKind::Applied);
         let applied = applied.filter_map(|entry| {
             let call = entry.call?;
             Some((entry.intent, calls.get(call.index())?.at, call))
@@ -254,25 +256,22 @@ struct CallReview<'a> {
 }
 
 impl CallReview<'_> {
-    fn all(&self) -> impl Iterator<Item = Finding> {
+    fn add_to(&self, findings: &mut Vec<Finding>) {
         let CallTrajectory { after_denial, after_conflict, unclassified, over_timeout, .. } = self.course;
-        [
-            self.untruthful_outcome(),
-            self.finding(FindingId::RetriedAfterDenial, after_denial),
-            self.finding(FindingId::RetriedAfterConflict, after_conflict),
-            self.unsafe_retry(),
-            self.read_acted(),
-            self.read_had_acted(),
-            self.finding(FindingId::Unclassified, unclassified),
-            self.raced_itself(),
-            self.abandoned(),
-            self.undetermined(),
-            self.suspected_failure(),
-            self.finding(FindingId::OverTimeout, over_timeout),
-            self.guard_redundant(),
-        ]
-        .into_iter()
-        .flatten()
+        let mut add = |found: Option<Finding>| findings.extend(found);
+        add(self.untruthful_outcome());
+        add(self.finding(FindingId::RetriedAfterDenial, after_denial));
+        add(self.finding(FindingId::RetriedAfterConflict, after_conflict));
+        add(self.unsafe_retry());
+        add(self.read_acted());
+        add(self.read_had_acted());
+        add(self.finding(FindingId::Unclassified, unclassified));
+        add(self.raced_itself());
+        add(self.abandoned());
+        add(self.undetermined());
+        add(self.suspected_failure());
+        add(self.finding(FindingId::OverTimeout, over_timeout));
+        add(self.guard_redundant());
     }
 
     fn finding(&self, id: FindingId, count: u32) -> Option<Finding> {

@@ -64,9 +64,13 @@ impl Ledger {
     }
 }
 
-/// Net effects by key, in the order of the keys: a list costs less than a map, because nearly all ledgers are short.
+/// Net effects by key, in the order of the keys: a list costs less than a map, because nearly all ledgers are short. The
+/// first entry is stored inline: most ledgers have no other.
 #[derive(Debug)]
-pub(crate) struct NetList<K>(Vec<(K, NetEffects)>);
+pub(crate) struct NetList<K> {
+    first: Option<(K, NetEffects)>,
+    more: Vec<(K, NetEffects)>,
+}
 
 impl<K: Ord + Copy> NetList<K> {
     /// Those of a ledger; entries without a key are left out.
@@ -76,30 +80,35 @@ impl<K: Ord + Copy> NetList<K> {
             count(&mut net, entry);
             (key, net)
         };
+        let mut all = NetList { first: None, more: Vec::new() };
         if let [only] = ledger.entries.as_slice() {
-            return NetList(key(only).map(|key| one(key, only)).into_iter().collect()); // by far the most common case
+            all.first = key(only).map(|key| one(key, only));
+            return all; // by far the most common case
         }
         let mut entries: Vec<(K, &LedgerEntry)> =
             ledger.entries.iter().filter_map(|entry| Some((key(entry)?, entry))).collect();
         entries.sort_by_key(|(key, _)| *key); // stable: a reversal takes back what came before it
-        let mut all: Vec<(K, NetEffects)> = Vec::with_capacity(entries.len().min(1));
         for (key, entry) in entries {
-            match all.last_mut() {
+            match all.more.last_mut().or(all.first.as_mut()) {
                 Some((last, net)) if *last == key => count(net, entry),
-                _ => all.push(one(key, entry)),
+                Some(_) => all.more.push(one(key, entry)),
+                None => all.first = Some(one(key, entry)),
             }
         }
-        NetList(all)
+        all
     }
 
     /// The net effects of a key, if it has entries.
     pub(crate) fn get(&self, key: K) -> Option<NetEffects> {
-        let place = self.0.binary_search_by_key(&key, |(known, _)| *known).ok()?;
-        self.0.get(place).map(|(_, net)| *net)
+        if let Some((_, net)) = self.first.as_ref().filter(|(first, _)| *first == key) {
+            return Some(*net);
+        }
+        let place = self.more.binary_search_by_key(&key, |(known, _)| *known).ok()?;
+        self.more.get(place).map(|(_, net)| *net)
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &(K, NetEffects)> {
-        self.0.iter()
+        self.first.iter().chain(&self.more)
     }
 }
 
