@@ -61,6 +61,7 @@ pub struct MessageTemplates {
 impl MessageTemplates {
     /// The template of `message`, as [`write_template`] writes it.
     pub fn of(&mut self, message: &str, args: Option<&str>) -> &str {
+        let args = args.filter(|args| may_repeat(message, args)); // without them, calls share the template of a message
         let is_same = |[known, with]: &[String; 2]| known == message && with == args.unwrap_or("");
         let known = self.known.iter().position(|(known, _)| is_same(known));
         let place = known.unwrap_or_else(|| self.remember(message, args));
@@ -80,6 +81,28 @@ impl MessageTemplates {
         }
         place
     }
+}
+
+/// Whether a message may repeat a text of arguments (JSON). Most repeat none, and parsing arguments is slow: this looks at
+/// what is between quotes, and of a text with an escape at what is before that.
+fn may_repeat(message: &str, args: &str) -> bool {
+    let mut rest = args;
+    let mut texts = std::iter::from_fn(|| {
+        let (_, text) = rest.split_once('"')?;
+        let mut ends = text.match_indices('"').map(|(end, _)| text.split_at(end));
+        let (text, behind) = ends.find(|(text, _)| !ends_in_escape(text))?;
+        rest = behind.strip_prefix('"')?;
+        Some(text)
+    });
+    texts.any(|text| match text.split_once('\\') {
+        Some((before, _)) => message.contains(before),
+        None => ECHO.contains(&text.len()) && message.contains(text) && is_echo(text),
+    })
+}
+
+/// Whether a backslash at the end of a text escapes what follows.
+fn ends_in_escape(text: &str) -> bool {
+    text.bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1
 }
 
 /// Writes the template of the [`head`] of `message` into `out`: numbers become `<n>`, ids `<id>`, quoted text `<text>`
@@ -353,6 +376,18 @@ mod tests {
             of("a card of Ada Lovelace in Paris", r#"{"a":{"b":"Ada Lovelace in Paris"},"c":"Ada"}"#),
             "a card of <arg>"
         );
+    }
+
+    #[test]
+    fn only_arguments_that_a_message_may_repeat_are_parsed() {
+        let message = "no train from New York to Ulm; oat";
+        let escaped = [r#"["a \"b\"", "Ulm"]"#, r#"["\u0055lm"]"#, r#"["New\u0020York"]"#, r#"["a \\", "Ulm"]"#];
+        for args in ["{\"to\":\"Ulm\"}", "\"New York\"", "{\"Ulm\":1}"].into_iter().chain(escaped) {
+            assert!(may_repeat(message, args), "{args}");
+        }
+        for args in ["{}", "{\"to\":\"Bonn\",\"n\":7}", "[\"oat\", \"no\", \"\"]", "", r#"["say \"Ulm\""]"#] {
+            assert!(!may_repeat(message, args), "{args}");
+        }
     }
 
     #[test]
