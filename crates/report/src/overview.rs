@@ -187,7 +187,7 @@ pub fn unknown_names(unknown: &FirstUnknown) -> Vec<String> {
     let unknown = [("type", &unknown.kind), ("field", &unknown.field)].into_iter();
     let unknown = unknown.filter_map(|(what, first)| first.as_ref().map(|(line, first)| (what, line, first)));
     let said = |(what, line, first): (&str, &u64, &UnknownName)| {
-        let near = first.near.map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"));
+        let near = first.near().map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"));
         let name = first.to_string();
         let name = text::fitted(&name, 40);
         format!("unknown {what} `{name}`, first in line {}{near}", text::count(*line))

@@ -326,8 +326,9 @@ mod tests {
         assert_eq!((read.lines, read.blank, read.other, read.unknown_fields, read.bad.len()), (5, 2, 1, 1, 0));
         let [DigestEntry::Call(call), DigestEntry::Answer(answer)] = &read.entries[..] else { panic!("{read:?}") };
         assert_eq!((call.call.place.line, answer.answer.place.line), (2, 5));
-        let first = |line, name: &str| Some((line, UnknownName { within: "", name: name.to_owned(), near: None }));
-        assert_eq!(read.first_unknown, FirstUnknown { kind: first(4, "crash"), field: first(5, "x") });
+        let FirstUnknown { kind, field } = read.first_unknown;
+        let name = |first: Option<(u64, UnknownName)>| first.map(|(line, name)| (line, name.to_string()));
+        assert_eq!((name(kind), name(field)), (Some((4, "crash".to_owned())), Some((5, "x".to_owned()))));
         assert_eq!(answer.id, call_hashes::id_hash(call_hashes::run_hash(None), "c"));
     }
 

@@ -122,7 +122,7 @@ impl RedactionRules {
         let name = self.text_under(key, &unknown.name);
         match name == unknown.name {
             true => unknown,
-            false => UnknownName { name: name.into_owned(), near: None, ..unknown },
+            false => UnknownName { name: name.into_owned(), known: &[], ..unknown },
         }
     }
 }

@@ -20,18 +20,20 @@ pub struct UnknownName {
     pub within: &'static str,
     /// The name as written.
     pub name: String,
-    /// The known name that is nearest to it.
-    pub near: Option<&'static str>,
+    /// The names that are known there; none if the name is redacted.
+    pub(crate) known: &'static [&'static str],
 }
 
 impl UnknownName {
-    fn new(within: &'static str, name: &str, known: &[&'static str]) -> UnknownName {
-        let near = did_you_mean(name, known.iter().copied());
-        UnknownName {
-            within,
-            name: name.to_owned(),
-            near: near.and_then(|near| known.iter().copied().find(|one| *one == near)),
-        }
+    fn new(within: &'static str, name: &str, known: &'static [&'static str]) -> UnknownName {
+        UnknownName { within, name: name.to_owned(), known }
+    }
+
+    /// The known name that is nearest to it. To compare it with all takes longer than reading the lines of a piece, and only
+    /// the first unknown name of an input is shown.
+    pub fn near(&self) -> Option<&'static str> {
+        let near = did_you_mean(&self.name, self.known.iter().copied())?;
+        self.known.iter().copied().find(|known| *known == near)
     }
 }
 
@@ -93,7 +95,7 @@ mod tests {
 
     #[test]
     fn the_first_unknown_field_is_named_and_a_field_of_an_error_has_a_prefix() {
-        let first = |line| unknown_field(line).map(|first| (first.to_string(), first.near));
+        let first = |line| unknown_field(line).map(|first| (first.to_string(), first.near()));
         assert_eq!(first(r#"{"tool":"a","zeta":1,"alpha":2}"#), Some(("zeta".to_owned(), None)));
         assert_eq!(first(r#"{"tool":"a","arg":{}}"#), Some(("arg".to_owned(), Some("args"))));
         let line = r#"{"tool":"a","error":{"kind":"x","mesage":"y"}}"#;
@@ -103,7 +105,7 @@ mod tests {
 
     #[test]
     fn an_unknown_type_is_named() {
-        let first = |line| unknown_type(line).map(|first| (first.name, first.near));
+        let first = |line| unknown_type(line).map(|first| (first.name.clone(), first.near()));
         assert_eq!(first(r#"{"a":1,"type":"tool_cal"}"#), Some(("tool_cal".to_owned(), Some("tool_call"))));
         assert_eq!(first(r#"{"a":1,"type":"crash"}"#), Some(("crash".to_owned(), None)));
         assert_eq!(first(r#"{"a":1}"#), None);
