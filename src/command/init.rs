@@ -87,7 +87,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let planned = setup::plan(&folder, &recordings, recordings.tools(&names)).map_err(no_plan)?;
     folder.write(&planned, output)?;
     let (check, ended) = match planned.is_whole {
-        true => checked(&root, &planned),
+        true => checked(&root),
         false => (None, Ok(Exit::Clean)),
     };
     let palette = Palette::new(terminal.out.colour);
@@ -128,7 +128,7 @@ fn no_plan(why: NoPlan<Failure>) -> Failure {
 }
 
 /// What `check` says of the project, and how the command ends for it.
-fn checked(root: &Path, planned: &ProjectFiles) -> (Option<SetupCheck>, Result<Exit, Failure>) {
+fn checked(root: &Path) -> (Option<SetupCheck>, Result<Exit, Failure>) {
     let check = || {
         let workspace = Workspace::at(root)?;
         checking::check(&workspace, &Selection::default(), checking::jobs(None), false)
@@ -140,8 +140,7 @@ fn checked(root: &Path, planned: &ProjectFiles) -> (Option<SetupCheck>, Result<E
     if report.verdict() == CheckStatus::Clean {
         return (Some(SetupCheck::Clean(report.results.len())), Ok(Exit::Clean));
     }
-    let has_kept = planned.files.iter().any(|file| file.kept);
-    (Some(SetupCheck::Found { has_kept, rows_differ: !report.rows.is_empty() }), Ok(Exit::Found))
+    (Some(SetupCheck::Found { rows_differ: !report.rows.is_empty() }), Ok(Exit::Found))
 }
 
 /// Reads the recordings.

@@ -18,9 +18,10 @@ pub struct Topic {
     pub text: &'static str,
 }
 
-/// Keys of a playbook that another word explains.
-const KEYS: [(&str, &str); 7] = [
+/// Keys of a playbook, and a flag, that another word explains.
+const KEYS: [(&str, &str); 8] = [
     ("tell", "told"),
+    ("envelope", "told"),
     ("actions", "action"),
     ("steps", "step"),
     ("entry", "graph"),

@@ -212,3 +212,33 @@ fn an_input_that_cannot_be_read_does_not_hide_the_others() {
     let run = explain(&["in/b.jsonl"]).exits(2);
     assert!(run.out.is_empty(), "{}", run.out);
 }
+
+/// A tool that may be called twice is no reason to make a call again that the playbook refuses.
+#[test]
+fn a_refused_call_of_an_idempotent_tool_is_not_advised_to_be_made_again() {
+    let place = Place::new();
+    place.write(
+        "p.yaml",
+        "format: playbook/1
+name: p
+verdicts: { odd: { means: It failed., effect: unknown, then: { escalate_to_human: { queue: q } } } }
+classify: []
+otherwise: odd
+queues: [q]
+default_queue: q
+tools: { set: { access: write, idempotent: true, schema: { type: object, properties: { x: { type: integer } } } } }
+",
+    );
+    let advice = |x: &str, ends: &str| {
+        let fixture = format!(
+            "format: fixture/1\ntitle: set\nplaybooks: [p]\ncalls: {{ set: {{ tool: set, args: {{ x: {x} }} }} }}\n\
+             upstream: {{ set: [{{ ok: {{}}, latency_ms: 1 }}] }}\nexpect: {{ p: {{ set: {{ outcome: {ends} }} }} }}\n"
+        );
+        place.write("f.yaml", &fixture);
+        place.run(&["explain", "f.yaml", "set", "--playbook", "p.yaml"]).exits(0).out
+    };
+    let refused = advice("a", "refused");
+    assert!(refused.contains("send again? No, because the playbook refuses this call as it stands"), "{refused}");
+    let sent = advice("1", "succeeded");
+    assert!(sent.contains("send again? Yes, because the tool is declared idempotent"), "{sent}");
+}

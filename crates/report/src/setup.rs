@@ -31,8 +31,6 @@ pub enum SetupCheck {
     Clean(usize),
     /// Something differs.
     Found {
-        /// Some files were kept.
-        has_kept: bool,
         /// The rows of the playbook are not those of the lock.
         rows_differ: bool,
     },
@@ -72,15 +70,14 @@ fn checked(checked: SetupCheck) -> String {
     match checked {
         SetupCheck::Unusable => "an existing file cannot be used; see below".to_owned(),
         SetupCheck::Clean(runs) => format!("clean, {}", counted(runs as u64, "run", "runs")),
-        SetupCheck::Found { has_kept, rows_differ } => {
-            let what = if has_kept { "existing files do not fit the new ones" } else { "not clean" };
+        SetupCheck::Found { rows_differ } => {
             let help = match rows_differ {
                 false => "`playproof check` shows what differs",
                 true => {
-                    "the playbook's rows differ from the lock; if that is intended: playproof accept --reason '...'"
+                    "the lock lacks rows of the playbook, or has others; if that is intended: playproof accept --reason '...'"
                 }
             };
-            format!("{what}: {help}")
+            format!("not clean: {help}")
         }
     }
 }

@@ -94,7 +94,7 @@ pub fn row_places(loaded: &Loaded, change: &RowChange) -> Vec<(Range<usize>, Str
 /// A changed part of a row in words. It is named, because not every part has a place.
 fn changed(path: &str, before: &str, after: Option<&str>) -> String {
     match path.rsplit('.').next() {
-        Some("after") => moved(&names(before), &names(after.unwrap_or_default())),
+        _ if path == "after" => moved(&names(before), &names(after.unwrap_or_default())), // of a rule
         Some(part) if !part.is_empty() => format!("`{part}` was {before}"),
         _ => format!("was {before}"),
     }

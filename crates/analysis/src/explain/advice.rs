@@ -243,6 +243,11 @@ impl ResendReason {
             _ if is_read => ResendReason::Read,
             // Another call would make what was taken back, or may have been.
             EffectState::NotDone | EffectState::MaybeDone if facts.idempotent && is_reversed => ResendReason::TakenBack,
+            _ if facts.idempotent
+                && let Some(refused) = refused =>
+            {
+                refused
+            }
             _ if facts.idempotent && !state.later_writes.is_empty() => ResendReason::Overwrites,
             _ if facts.idempotent => ResendReason::Idempotent,
             _ if state.other_keys.iter().any(OtherCall::may_have_acted) => ResendReason::OtherKey,

@@ -188,14 +188,19 @@ impl<F: ProjectFolder> Planner<'_, F> {
         Ok(source)
     }
 
-    /// Adds what people accept. In a project with a history only people can accept it again, so there a missing file
-    /// stays missing, and `check` says so.
-    fn add_accepted(&mut self, path: &str, purpose: Purpose, text: String) -> Result<(), NoPlan<F::Error>> {
+    /// Adds what people accept, and the fixtures of it. In a project with a history only people can accept it again, so
+    /// there a missing file stays missing, and `check` says so.
+    fn add_accepted(
+        &mut self,
+        path: &str,
+        purpose: Purpose,
+        text: String,
+    ) -> Result<Option<Arc<Source>>, NoPlan<F::Error>> {
         let is_there = self.folder.file(path).map_err(NoPlan::Folder)?.is_some();
-        if is_there || !self.folder.has_history().map_err(NoPlan::Folder)? {
-            self.add(path, purpose, text)?;
+        match is_there || !self.folder.has_history().map_err(NoPlan::Folder)? {
+            true => self.add(path, purpose, text).map(Some),
+            false => Ok(None),
         }
-        Ok(())
     }
 
     fn file(&self, path: &str) -> Option<&ProjectFile> {
@@ -217,8 +222,8 @@ impl<F: ProjectFolder> Planner<'_, F> {
         let purposes = [Purpose::EffectProved, Purpose::RetryGuard, third];
         let mut sources = Vec::new();
         for ((name, text), purpose) in fixtures.into_iter().zip(purposes) {
-            let source = self.add(&format!("fixtures/{name}.yaml"), purpose, text)?;
-            sources.push((name, source));
+            let source = self.add_accepted(&format!("fixtures/{name}.yaml"), purpose, text)?;
+            sources.extend(source.map(|source| (name, source)));
         }
         for (name, text) in goldens(&plan, &sources).map_err(NoPlan::File)? {
             self.add_accepted(&format!("goldens/{PLAYBOOK}/{name}.snap"), Purpose::Golden, text)?;

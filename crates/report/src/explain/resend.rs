@@ -91,7 +91,7 @@ fn reason(reason: ResendReason, state: &UpstreamState, key: Option<&str>) -> Rea
         ResendReason::Unclaimed => no(unclaimed(state.gaps), ". Look upstream first"),
         ResendReason::Unread => no(UNREAD, ". Mend it first"),
         ResendReason::Skipped => no(skipped(state.gaps.skipped_lines), ". Mend what was skipped first"),
-        ResendReason::Refused => no("the playbook refuses this call as it stands, and would refuse it again", ""),
+        ResendReason::Refused => no("the playbook refuses this call as it stands", ""),
         ResendReason::RefusedForNow => {
             no("the playbook refuses this call now, and may let it pass later", ". Nothing was sent: send it then")
         }
