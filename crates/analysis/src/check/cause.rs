@@ -57,20 +57,21 @@ type InRow = (String, (Range<usize>, String));
 /// The places of the changed rows that explain this divergence: of its verdicts and rules, otherwise of rows that
 /// concern every call.
 fn changed_places(loaded: &Loaded, changes: &[RowChange], because: &[Option<&PrecedingVerdict>]) -> Vec<InRow> {
+    // What a verdict means is for people, as the reason of a study is, and changes no decision.
+    let decides = |change: &&RowChange| change.parts().iter().any(|part| part.path != "means");
     let is_near = |change: &&RowChange| {
         let names = |because: &&PrecedingVerdict| {
             change.name == format!("verdict {}", because.verdict) || change.name == format!("rule {}", because.rule)
         };
         because.iter().flatten().any(names)
     };
-    // The reason of a study changes no decision.
     let is_wide = |change: &&RowChange| {
         !change.name.starts_with("verdict ") && !change.name.starts_with("rule ") && change.name != "study why"
     };
     let places = |change: &RowChange| {
         row_places(loaded, change).into_iter().map(|place| (change.name.clone(), place)).collect::<Vec<_>>()
     };
-    let near: Vec<_> = changes.iter().filter(is_near).flat_map(places).collect();
+    let near: Vec<_> = changes.iter().filter(is_near).filter(decides).flat_map(places).collect();
     match near.is_empty() {
         false => near,
         true => changes.iter().filter(is_wide).flat_map(places).collect(),

@@ -185,6 +185,15 @@ fn the_row_that_changed_is_underlined_with_what_was_there() {
 }
 
 #[test]
+fn other_words_for_a_verdict_explain_no_divergence() {
+    let found = underlined(
+        &[("access: write,", "access: write, idempotent: true,"), ("means: No answer came.", "means: Other words.")],
+        false,
+    );
+    assert_eq!(found, [("true".to_owned(), "`idempotent` was false".to_owned())]);
+}
+
+#[test]
 fn once_the_row_is_approved_the_compensation_and_the_rule_in_force_are_underlined() {
     let found = underlined(&[("effect: unknown", "effect: not_applied")], true);
     let texts: Vec<&str> = found.iter().map(|(text, _)| text.as_str()).collect();
