@@ -168,7 +168,7 @@ impl HiddenIntents {
         self.any_refused
     }
 
-    /// The same, of a call that did not fail: whether a call of its request was refused.
+    /// Whether a call of this request was refused.
     pub fn has_refused_of(&self, sent: &SentIn) -> bool {
         let known = self.requests.find(sent.request.into()).and_then(|number| self.requests.get(number));
         known.is_some_and(|rows| rows.iter().any(|row| row.refused.is_some()))

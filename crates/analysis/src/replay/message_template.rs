@@ -83,8 +83,8 @@ impl MessageTemplates {
     }
 }
 
-/// Whether a message may repeat a text of arguments (JSON). Most repeat none, and parsing arguments is slow: this looks at
-/// what is between quotes, and of a text with an escape at what is before that.
+/// Whether a message may repeat a text of arguments (JSON). Most repeat none, and parsing arguments is slow, so this only
+/// compares what stands between quotes. Of a text with an escape it compares the part before the escape.
 fn may_repeat(message: &str, args: &str) -> bool {
     let mut rest = args;
     let mut texts = std::iter::from_fn(|| {

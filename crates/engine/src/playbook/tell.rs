@@ -18,8 +18,8 @@ pub struct Tell {
 }
 
 impl Tell {
-    /// What is computed for each call, as details or beside them; the details of a playbook cannot give it: an agent that
-    /// finds `retriable` in them might believe it.
+    /// The keys that are computed for each call, in the details or beside them. The details of a playbook cannot have them:
+    /// an agent that finds `retriable` there might believe it.
     pub const COMPUTED: [&str; 11] = [
         "class",
         "message",

@@ -246,7 +246,7 @@ impl<'a> Cursor<'a> {
         self.list_of("a list")
     }
 
-    /// The same, where the error says more of what is expected.
+    /// The values of a list; the error of anything else says that `what` is expected.
     pub fn list_of(self, what: &str) -> Option<impl Iterator<Item = Cursor<'a>> + Clone + use<'a>> {
         match &self.node.kind {
             NodeKind::List(items) => Some(items.iter().map(move |node| Cursor { node, ..self })),
@@ -404,8 +404,8 @@ impl<'a> MapReader<'a> {
         value
     }
 
-    /// Reads the key `format`: a file of another format or version is read no further. Without the key, what is inside
-    /// is none, so that other errors are found too.
+    /// Reads the key `format`. None: the file has another format or version, and is read no further. `Some(None)`: the key
+    /// is missing, and the file is read on, so that its other errors are found too.
     pub fn format(&self, format: &str) -> Option<Option<()>> {
         match self.required("format") {
             Some(found) => found.word(&[(format, ())]).map(Some),

@@ -30,7 +30,7 @@ const NOTHING_FOUND: &str = r"(?i)^no [\w '\x22-]{1,80}?\b((was |were |is |are )
 /// A limit of the caller or the tool is used up.
 const LIMIT: &str = r"(?i)^((the|your|this) )?(tool|function|account|user|agent|api key|key|workspace|organi[sz]ation|project|plan|session|subscription|team|client|app|you)\b[^\n]{0,80}? (has |have )?(already )?(reached|exceeded|hit|used up) (its|the|their|your) ([\w-]+ ){0,4}(limit|quota|allowance)\b";
 
-/// A place outside of what is there.
+/// A place behind the end of a file or a list.
 const OUTSIDE: &str = r"(?i)^(the )?(start |end )?(offset|line|page|position|index|row|column|cell)( number)? \(?-?\d+\)? (is |was |lies )?(beyond|past|behind|after) (the )?(end|last|length|total|maximum|number)\b";
 
 /// A value that cannot be read as what it should be.
