@@ -4,7 +4,8 @@
 use super::body;
 use super::details::Details;
 use super::kinds;
-use super::raised::{self, TOOL_RAISED};
+use super::program_error::{PROGRAM_ERROR, is_program_error};
+use super::raised::{TOOL_RAISED, is_raised};
 use super::retry_after;
 use super::text;
 use super::text_kinds;
@@ -128,6 +129,8 @@ fn failure(evidence: Evidence, found: Option<Found>, result: &ToolResult<'_>) ->
         (None, None) => result.body.map(body::content).unwrap_or_default(),
     };
     details.wait = result.retry_after.and_then(|wait| retry_after::of_header(wait, None)).or(details.wait);
+    let stated = result.code.into_iter().chain(details.names.iter().map(String::as_str));
+    let is_coded = stated.filter(|name| !kinds::says_nothing(name)).count() > 0;
     details.learn_from_message();
     // A message that tells of something done, or of another tool, proves by no status or code in its words that nothing was.
     let is_proof = !text_kinds::tells_of_something_done(&details.message)
@@ -148,8 +151,14 @@ fn failure(evidence: Evidence, found: Option<Found>, result: &ToolResult<'_>) ->
         },
         None => text.map_or((kinds::TOOL_ERROR, None), |kind| (kind, Some(KindFrom::Text))),
     };
-    let only_raised = || (kind == kinds::TOOL_ERROR && raised::is_raised(&details.message)).then_some(TOOL_RAISED);
-    let code = codes().next().or_else(only_raised).map(str::to_owned);
+    // The name of an exception says no more than its words do: what tells of the failure is that it was raised.
+    let teller = || match details.message.as_str() {
+        complaint if is_program_error(complaint, result.tool) => Some(PROGRAM_ERROR),
+        exception if is_raised(exception) => Some(TOOL_RAISED),
+        _ => None,
+    };
+    let only_told = if is_coded || kind != kinds::TOOL_ERROR { None } else { teller() };
+    let code = only_told.or_else(|| codes().next()).map(str::to_owned);
     let retry_after_ms = details.retry_after(result.at);
     // A quota that comes back within the hour is a limit of rate.
     let kind = match retry_after_ms {

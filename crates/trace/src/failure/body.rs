@@ -252,7 +252,17 @@ fn inspect_object(fields: &Fields<'_>, tool: Option<&str>, depth: usize) -> Opti
     if are_labels(fields) {
         return None;
     }
-    structure(fields).or_else(|| inside(fields, tool, depth))
+    structure(fields).or_else(|| inside(fields, tool, depth)).or_else(|| all_parts(fields))
+}
+
+/// The failure of the first part, where an answer has nothing but parts, by their paths, and all of them failed.
+fn all_parts(fields: &Fields<'_>) -> Option<Found> {
+    let part = |(name, value): (&str, &RawValue)| {
+        let found = json::object(value).and_then(|part| structure(&part));
+        found.filter(|found| found.sure && name.contains(['/', '.', '\\']))
+    };
+    let parts: Option<Vec<Found>> = fields.iter().map(part).collect();
+    parts?.into_iter().next()
 }
 
 /// A failure inside the only answer of an envelope.
@@ -342,7 +352,11 @@ fn structure(fields: &Fields<'_>) -> Option<Found> {
     if let Some(ended) = command_end(fields) {
         return Some(ended);
     }
-    if let Some(status) = text("status").or_else(|| text("outcome")) {
+    if let Some(status) = text("status").or_else(|| text("outcome")).or_else(|| text("result")) {
+        const ENDS: [&str; 6] = ["_denied", "_error", "_failed", "_forbidden", "_not_found", "_rejected"];
+        if others == 0 && has_message && ENDS.iter().any(|end| status.ends_with(end)) {
+            return Some(found(true, whole()));
+        }
         let failed = matches!(
             &*status,
             "error" | "failure" | "failed" | "fail" | "timeout" | "timed_out" | "denied" | "rejected" | "declined"

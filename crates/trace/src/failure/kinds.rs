@@ -114,7 +114,7 @@ const NAMES: [(&str, &str); 16] = [
 
 /// Names that say no more than that there was an error.
 const EMPTY_NAMES: &str = "error exception tool runtime value type key attribute index assertion failure failed unknown other mcp \
-                           toolexecution execution null none true false object";
+                           toolexecution execution null none true false object general completed 32603";
 
 /// The kind of an HTTP status.
 pub(super) fn of_status(status: u16) -> Option<&'static str> {

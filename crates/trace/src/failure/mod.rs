@@ -12,6 +12,7 @@ mod patterns;
 mod plain_refusal;
 mod printed;
 mod program;
+mod program_error;
 mod prose;
 mod quoted;
 mod raised;

@@ -4,14 +4,14 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::patterns;
 use super::text::{EXAMINED, cut};
+use super::{patterns, undone};
 
 /// The error code of a failure of which only an exception tells: the tool may have acted before it was raised.
 pub(super) const TOOL_RAISED: &str = "tool_raised";
 
 /// Whether `message` begins with the name of an exception, an error number of the system, or the words with which
-/// frameworks for tools report one.
+/// frameworks for tools report one; or is what an interpreter says without a name, such as the key that was missing.
 pub(super) fn is_raised(message: &str) -> bool {
     static RAISED: LazyLock<Option<Regex>> = LazyLock::new(|| {
         patterns::one(
@@ -23,13 +23,16 @@ pub(super) fn is_raised(message: &str) -> bool {
               | (?i:execution\serror\s(?:in|of|while)\b)
               | (?i:mcp\serror\s-32603\b)
               | Traceback\s\(most\srecent\scall\slast\)
-              | (?:[A-Za-z_]\w*(?:\.|::))*(?:[A-Z]\w*(?:Error|Exception|Expired)|Exception)\s*(?:[:(]|$)
+              | (?:[A-Za-z_]\w*(?:\.|::))*(?:[A-Z]\w*(?:Error|Exception|Expired)|Exception)(?:\s*(?:[:(]|$)|\s-\s)
               | E(?:BADF|BUSY|EXIST|INVAL|ISDIR|LOOP|MFILE|NOSPC|NOTDIR|NOTEMPTY|ROFS|SRCH|XDEV):\s
               | \[Errno\s-?\d+\]\s
+              | (?i:the\stool\s(?:execution\s)?failed\swith\s(?:the\sfollowing\serror|an?\s\w*(?:error|exception)):)
+              | '[^'\n]{1,60}'$
             )",
         )
     });
-    RAISED.as_ref().is_some_and(|raised| raised.is_match(cut(message.trim_start(), EXAMINED)))
+    let text = cut(message.trim(), EXAMINED);
+    RAISED.as_ref().is_some_and(|raised| raised.is_match(text)) || undone::is_nameless(text)
 }
 
 #[cfg(test)]
@@ -50,6 +53,13 @@ mod tests {
             "Traceback (most recent call last):\n  File \"a.py\", line 1\nKeyError: 'x'",
             "EISDIR: illegal operation on a directory, read",
             "[Errno 21] Is a directory: 'src'",
+            "ValueError: nights must be at least 1",
+            "An error occurred when calling tool `book`:\nKeyError: 'x'\nTraceback: ...",
+            "The tool execution failed with the following error:\n<error>\n</error>",
+            "'B-999'",
+            "KeyError - 'B-999'",
+            "list index out of range",
+            "'utf-8' codec can't decode byte 0xff in position 0: invalid start byte",
         ] {
             assert!(is_raised(raised), "{raised}");
         }
@@ -62,6 +72,7 @@ mod tests {
             "failed to run the report",
             "MCP error -32602: no such tool",
             "Exceptional circumstances: closed",
+            "'express' is no shipping method",
         ] {
             assert!(!is_raised(refusal), "{refusal}");
         }

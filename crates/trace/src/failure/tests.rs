@@ -989,3 +989,119 @@ fn values_and_calls_that_are_refused_in_a_sentence_are_failures() {
         assert_eq!(said("format_text", text), "ok", "{text}");
     }
 }
+
+#[test]
+fn an_edit_or_a_value_that_does_not_fit_is_of_the_arguments_and_a_place_that_is_missing_is_not_found() {
+    let flagged = |text| {
+        let failed = ToolResult { flag: Some(true), body: Some(text), tool: Some("edit"), ..ToolResult::default() };
+        failure_of(&failed).kind
+    };
+    let kinds: &[(&str, &[&str])] = &[
+        (
+            "invalid_arguments",
+            &[
+                "Missing insight argument",
+                "No command provided",
+                "Invalid URL: not a url",
+                "Invalid heading level: 99. Level must be between 1 and 9.",
+                "Invalid `insert_line` parameter: 99.",
+                "The 'pattern' parameter cannot be empty.",
+                "start_line cannot be greater than end_line",
+                "URL must start with http:// or https://",
+                "Offset 900 is out of range for this file (3 lines)",
+                "Path is a directory, not a file: /a/b",
+                "No changes to apply: oldString and newString are identical.",
+                "Failed to edit. Found 7 occurrences for old_string in /a.md but replace_all was not enabled.",
+                "guest name is too long",
+            ],
+        ),
+        (
+            "404_not_found",
+            &[
+                "String to replace not found in file.\nString: a",
+                "Could not find an exact match for 'old_string' in '/a.md'.",
+                "No replacement was performed, old_str `zebra` did not appear verbatim in /n.txt.",
+                "Failed to edit, 0 occurrences found for old_string in /n.md.",
+                "Schema 'nowhere' does not exist. Available schemas: public",
+                "Paper 1706.03762 not found in storage. You may need to download it first.",
+            ],
+        ),
+        (
+            "403_forbidden",
+            &[
+                "Command not allowed: rm",
+                "Path not in workspace: Attempted path \"/x\" resolves outside the allowed workspace directories: /w",
+                "Claude requested permissions to write to /a, but you haven't granted it yet.",
+                "Permission to use Write has been auto-denied (prompts unavailable).",
+                "Tool \"read_file\" is not allowed in orchestrator mode.",
+            ],
+        ),
+        (
+            "tool_error",
+            &[
+                "order o_91 not found",
+                "the content must match the answer that was received",
+                "the refund was sent, and the receipt does not exist",
+                "room 101 is taken",
+                "Missing the train was the reason",
+            ],
+        ),
+    ];
+    for (kind, texts) in kinds {
+        for text in *texts {
+            assert_eq!(flagged(text), *kind, "{text}");
+        }
+    }
+}
+
+#[test]
+fn what_alone_tells_of_a_failure_gives_it_a_code_unless_the_source_names_one() {
+    let code = |tool, text, code| {
+        let failed = ToolResult { flag: Some(true), body: Some(text), tool: Some(tool), code, ..ToolResult::default() };
+        failure_of(&failed).code
+    };
+    let is = |name: &str| Some(name.to_owned());
+    assert_eq!(code("book", "ValueError: nights must not be 0", None), is("tool_raised"));
+    assert_eq!(code("query", "syntax error at or near \"selec\"", None), is("program_error"));
+    assert_eq!(code("query", "syntax error at or near \"selec\"", Some("EXECUTION_ERROR")), is("program_error"));
+    assert_eq!(code("query", "syntax error at or near \"selec\"", Some("42601")), is("42601"));
+    assert_eq!(code("bash", "", None), is("program_error"), "a command line hands on what programs print");
+    assert_eq!(code("book", "room 101 is taken", None), None);
+}
+
+#[test]
+fn a_refusal_or_a_lack_that_names_what_was_asked_for_is_a_failure() {
+    let failures = [
+        "Document /a/b.docx does not exist",
+        "Image file not found: /none.png",
+        "Skill \"nope\" not found. Available skills: batch, loop",
+        "Task not found: t99",
+        "Incorrect password: try again.",
+        "Blocked: standalone sleep 20.",
+        "Directory '/x' is not within any of the registered workspace directories.",
+        "storage quota of 5 GB exceeded (used 5.2 GB)",
+        "'10.0.0.300/24' does not appear to be an IPv4 or IPv6 network",
+        r#"{"status": "task_not_found", "message": "No such task found"}"#,
+        r#"{"/a/b.txt": {"result": "error", "reason": "Hash mismatch"}}"#,
+        "(no output)\n\n<shell_metadata>\nshell tool terminated command after exceeding timeout 700 ms.",
+    ];
+    for text in failures {
+        assert_eq!(said("do_it", text), "failed", "{text}");
+    }
+    let answers = [
+        "Incorrect answers: 3 of 10",
+        "Wrong type of snow for skiing today",
+        "Blocked: 3 tasks",
+        "The directory of the town is not under the trees",
+        "The monthly quota of fish is 5 tons",
+        r#"{"status": "task_found", "message": "It is the third task"}"#,
+        r#"{"/a/b.txt": {"result": "error", "reason": "x"}, "/a/c.txt": {"result": "ok"}}"#,
+        r#"{"first": {"result": "error", "reason": "x"}}"#,
+        "The conductor terminated the concert after two hours",
+    ];
+    for text in answers {
+        assert_eq!(said("do_it", text), "ok", "{text}");
+    }
+    assert_ne!(said("get_user", "User u_17 not found"), "failed", "a tool that looks for it may answer so");
+    assert_eq!(said("delete_user", "User u_17 not found"), "failed");
+}

@@ -78,7 +78,7 @@ const SURE: [&str; 34] = [
 ];
 
 /// Beginnings that report a failure, unless the text is a list, a log or a document.
-const LIKELY: [&str; 26] = [
+const LIKELY: [&str; 28] = [
     r"(?i)^error\s*:",
     r"(?i)^\[(mcp |tool )?(error|timeout|failed|failure|exception|fatal)\b|^error(\s*[:\[-]|\s*\((?-i:[A-Z0-9_ .-]+|code[^)\n]{0,40})\)|!)",
     // the word for an error as the label of a message, in other languages
@@ -105,14 +105,17 @@ const LIKELY: [&str; 26] = [
     r"(?i)^(something went wrong|an unknown error|internal server error|bad gateway|service (is |temporarily )?(temporarily )?unavailable|gateway time-?out|bad request\b|method not allowed|unprocessable entity|payment required)\b",
     r"(?i)^(❌|✗|✘|🚫|⛔|💥|❗|🛑|⚠️?)\s*\S",
     r"(?i)^invalid \w+:|^invalid ([a-z]+ ){1,4}(index|position|range|path|format|value|id|name|type|url|expression|pattern|number|count|reference)(es|s)?\b *($|[.:,(])|^(invalid|malformed|unsupported|unrecognized|unrecognised|illegal) (argument|parameter|input|param|request|json|url|uri|value|format|token|api[ _-]?key|credential|option|date|time|type|id\b|identifier|path|query|syntax|command|action|operation|method|name|state|transition|response|regex|pattern|session|user|email|selector|line|range|key|field|file|arguments|tool|expression|account|schema|data|payload|sql|address|code|cursor|ref\b|reference)",
+    r"(?i)^(incorrect|wrong) (pass\w*|pin|credentials?|user ?name|login|token|(api )?key|arguments?|parameters?|format|type|syntax|usage|number of \w+)\b *[:.,(!]|^blocked: (standalone|the|this|a|an|tool|command|request|access|call|use|by|unsafe|dangerous)\b",
+    r"(?i)^(\(no output\)\s*)?(<\w+_metadata>\s*)?(the )?([\w-]+ ){0,2}(terminated|killed|aborted|stopped|cancell?ed) (the )?(command|process|script|program|call) after (exceeding |reaching )?(the )?([\w-]+ ){0,2}(timeout|limit|\d+)",
     r"(?i)^(missing|no) (required|mandatory|permissions?\b|argument|parameter|field|api[ _-]?key|credentials?|value for|authentication|token|input|property)\b|^(required|mandatory) (argument|parameter|field|property|input|value)s?\b|^[\w.`'\x22-]{1,60} (is|are) (a )?(required|mandatory)\b|^(fatal|error)$",
 ];
 
 /// Beginnings of a short message in plain words: a refusal or a lack.
-const SHORT_SURE: [&str; 14] = [
+const SHORT_SURE: [&str; 15] = [
     r"(?i)^((we|i) )?((were|are|was|am) )?(cannot|can't|can ?not|could not|couldn't|unable to|not able to|not allowed to|must not|refus(ed|ing) to|you (cannot|can't|must|are not allowed|may not)|i (cannot|can't)) \w",
-    r"(?i)^(the |this |requested |specified |given )*(file|directory|folder|path|page|resource|url|module|endpoint|host|repository|branch|command|tool|key|index|table|column|session|element|model|route|method|function|ref|selector|relation|role|database|schema|service|entity|namespace|secret|container|device|workspace|channel)s?( with [^\n]{1,80}| [`'\x22:(]?[^\n]{1,160}?)? (was |were |is |are )?(does not exist|do not exist|not found|doesn't exist|could not be found|cannot be found|not exist|missing|not available|not supported|unavailable)\b",
+    r"(?i)^(the |this |requested |specified |given |source |image )*(file|document|image|picture|directory|folder|path|page|resource|url|module|endpoint|host|repository|branch|command|tool|key|index|table|column|session|element|model|route|method|function|ref|selector|relation|role|database|schema|service|entity|namespace|secret|container|device|workspace|channel)s?( with [^\n]{1,80}| [`'\x22:(]?[^\n]{1,160}?)? (was |were |is |are )?(does not exist|do not exist|not found|doesn't exist|could not be found|cannot be found|not exist|missing|not available|not supported|unavailable)\b",
     r"(?i)^[^\n]{1,120} (is|are) not authorized to \w|^[^\n]{0,60}\b(budget|quota|limit|retries|attempts) (is |was |were |has been |have been )?exhausted\b",
+    r"(?i)^(the )?(working )?(path|directory|file|folder|url|location)\b[^\n]{0,160}? (is |was |resolves |lies )?(not (in|within|inside|under)|outside)( of)? (any |one |the |of |your )*([\w-]+ ){0,2}(workspace|allowed|permitted|registered|sandbox|project|root)\b|^[\w ]{0,40}\bquota\b[\w .]{0,30} exceeded\b",
     r"(?i)^[^\n]{0,40}\b(token|session|key|certificate|credentials?|link|password)\b[^\n]{0,60} (is|are|has|have) expired\b",
     r"(?i)^duplicate (key|entry)\b|^\w+ timeout of \d+",
     r"(?i)^([\w.-]+ ){1,2}(cli|binary|executable) (is |was )?not (found|installed|authenticated|configured|available)( or [\w ]{1,40})?\s*([.!:;(]|$)|^\w+( \w+){0,3} #\d+ (is |was |could )?(not (be )?found|does not exist)\b",

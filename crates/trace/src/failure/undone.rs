@@ -9,14 +9,15 @@ use super::program::{SHORT, is_reader, is_shell, is_writer};
 use super::{patterns, prose};
 
 /// The longest report on an edit, in bytes: it may repeat what it looked for.
-const LONGEST_REPORT: usize = 4_000;
+const LONGEST_REPORT: usize = 20_000;
 
 /// Reports on an edit that was not applied. A tool that reads may tell of such things.
-const EDITS: [&str; 5] = [
+const EDITS: [&str; 6] = [
     r"(?i)^expected (exactly |at least |at most |only )?(\d+|one|a single) [^\n]{0,80}?(,|;| but| yet| and)+ (only |it |we )*(found|got|received|saw|had|matched|there (is|are|was|were))\b",
     r"(?i)^(the |your )?((search|old|original|target|anchor|replacement|expected|given|provided|requested|exact) ){1,3}(content|text|string|block|snippet|pattern|hunk|context|lines?|code|match|value)s?( to [a-z]+)? (was |were |is |are )?(not found|not present|not unique|does(n't| not) (exist|match|appear|occur)|did(n't| not) (match|appear|occur)|could not be (found|matched|located|applied))\b",
     r"(?i)^found (\d+|multiple|several|two|more than one) (matches|occurrences|instances|candidates|places)\b[^\n]{0,120}?(\bbut|\bexpected|\bmust|\bambiguous|\bnot unique)\b",
     r"(?is)^.{0,900}?\b(changes?|edits?|patch|modifications?|replacement) (has|have|was|were) not (been )?(applied|saved|made|written)\b",
+    r"(?i)^your (proposed |suggested )?(edit|change|patch)s? (has |have |had )?(introduced|caused|contained|contains) [^\n]{0,80}\berror",
     // what stands in the way, and what cannot be done for it
     r"(?i)^[^\n]{1,120}\b(is|are|was|were|has|have) (not|no|already|never) [^\n]{1,60}?(,|;| so| and| —)+ (so |and |thus |therefore )?(it |they |this |that )?(cannot|can't|could not|couldn't) be [a-z]+\b",
 ];
@@ -26,6 +27,9 @@ const HANDLE: &str = r"(?i)^(no|there is no) ((such|active|running|open|matching
 
 /// Nothing of what the call named was found: an ordinary answer, unless the call was to change it.
 const NOTHING_FOUND: &str = r"(?i)^no [\w '\x22-]{1,80}?\b((was |were |is |are )?(found|available|running|active) (with|for|matching|named|called|by|having|under|in|at|that)|exists? (with|for|named|called|by|under|in|at)|matched|matching) \S[^\n]{0,160}$";
+
+/// What the call named is not there, with its name: an ordinary answer of a tool that looks for it.
+const ABSENT: &str = r"(?i)^(the |this |source |target |requested )?(account|agent|board|booking|card|cart|channel|cluster|contact|coupon|customer|event|group|instance|invoice|item|job|member|message|node|note|object|order|payment|plan|pod|product|project|record|reservation|sheet|skill|subscription|task|team|template|ticket|user|volume)( id| number| named| called| with (id|name|number))?[: ]+(['\x22`#]?[\w./@:-]{1,120}['\x22`]? (was |is |does |could )?(not found|doesn't exist|not exist|not be found)\b|not found: \S+$)";
 
 /// A limit of the caller or the tool is used up.
 const LIMIT: &str = r"(?i)^((the|your|this) )?(tool|function|account|user|agent|api key|key|workspace|organi[sz]ation|project|plan|session|subscription|team|client|app|you)\b[^\n]{0,80}? (has |have )?(already )?(reached|exceeded|hit|used up) (its|the|their|your) ([\w-]+ ){0,4}(limit|quota|allowance)\b";
@@ -37,17 +41,20 @@ const OUTSIDE: &str = r"(?i)^(the )?(start |end )?(offset|line|page|position|ind
 const UNREADABLE: &str = r"(?i)^(invalid|malformed|unsupported|unknown|unrecogni[sz]ed|unexpected|illegal|bad) [a-z][\w() -]{1,60}: ?['\x22`][^\n]{0,200}$";
 
 /// What interpreters say without the name of their exception: Python, JavaScript, SQLite.
-const INTERPRETERS: [&str; 5] = [
+const INTERPRETERS: [&str; 7] = [
     r#"^(near "[^"\n]{1,80}": syntax error|no such (table|column|function): \S+|unrecognized token: "[^\n]{1,80})$"#,
     r"^(Expecting (value|property name|',' delimiter|':' delimiter)|Extra data|Unterminated string starting at|Invalid control character at|Invalid \\escape)\b[^\n]{0,60}: line \d+ column \d+ \(char \d+\)$",
     r"^((integer |float |complex )?(division|modulo|division or modulo) by zero|name '\w+' is not defined|\w+ is not defined|\w+(\.\w+)* is not a function)$",
     r"^('\w+' object (has no attribute '\w+'|is not (subscriptable|callable|iterable))|(list|string|tuple|index) (index )?out of range|unsupported operand type\(s\) for [^\n]{1,60})$",
     r"^(invalid literal for int\(\) with base \d+: |could not convert string to float: |unterminated string literal |unmatched '.'|Cannot read propert(y|ies) of (undefined|null)\b)[^\n]{0,120}$",
+    r"^('[\w-]+' codec can't (de|en)code |bad operand type for |badly formed hexadecimal UUID string$|invalid syntax \(|\[<class 'decimal\.\w+'>\]$|mismatched tag: line \d|not well-formed \(|(File is |zip: )?not a (valid )?zip file$)[^\n]{0,120}",
+    r"^('[^'\n]{1,80}' does not appear to be an? [^\n]{1,60}|(missing|unbalanced) [()\[\]]+(, | parenthesis)[^\n]{0,40}(position \d+)?|[Oo]nly base64 data is allowed|Incorrect padding|Non-(base(16|32|64)|hexadecimal)[^\n]{0,60} found[^\n]{0,40})$",
 ];
 
 static EDIT_SET: LazyLock<Option<RegexSet>> = LazyLock::new(|| patterns::set(EDITS));
 static INTERPRETER_SET: LazyLock<Option<RegexSet>> = LazyLock::new(|| patterns::set(INTERPRETERS));
 static HANDLE_PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| patterns::one(HANDLE));
+static ABSENT_PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| patterns::one(ABSENT));
 static NOTHING_PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| patterns::one(NOTHING_FOUND));
 static LIMIT_PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| patterns::one(LIMIT));
 static OUTSIDE_PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| patterns::one(OUTSIDE));
@@ -55,6 +62,11 @@ static UNREADABLE_PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| patterns::
 
 fn matches(pattern: &LazyLock<Option<Regex>>, text: &str) -> bool {
     pattern.as_ref().is_some_and(|pattern| pattern.is_match(text))
+}
+
+/// Whether a text is what an interpreter says without the name of its exception.
+pub(super) fn is_nameless(text: &str) -> bool {
+    INTERPRETER_SET.as_ref().is_some_and(|set| set.is_match(text))
 }
 
 /// Whether a text says that the call was not done; `true`: it says so for sure.
@@ -70,7 +82,7 @@ pub(super) fn says(text: &str, tool: Option<&str>) -> Option<bool> {
         return None;
     }
     let is_shell = !writes && tool.is_some_and(is_shell);
-    if INTERPRETER_SET.as_ref().is_some_and(|set| set.is_match(text)) {
+    if is_nameless(text) {
         return Some(true);
     }
     if !is_shell && (matches(&LIMIT_PATTERN, text) || matches(&OUTSIDE_PATTERN, text)) {
@@ -78,6 +90,9 @@ pub(super) fn says(text: &str, tool: Option<&str>) -> Option<bool> {
     }
     if matches(&UNREADABLE_PATTERN, text) {
         return Some(writes || !tool.is_some_and(is_reader));
+    }
+    if !prints && matches(&ABSENT_PATTERN, text) {
+        return Some(true);
     }
     if !is_shell && matches(&HANDLE_PATTERN, text) {
         return Some(writes);
