@@ -95,6 +95,26 @@ pub(super) fn ends_in_error(text: &str, tool: Option<&str>) -> bool {
     let count = lines().count();
     let last = lines().next_back().filter(|_| (2..=OUTPUT_LINES).contains(&count) && !tool.is_some_and(is_reader));
     last.is_some_and(|last| ENDING.as_ref().is_some_and(|ending| ending.is_match(last)))
+        || !tool.is_some_and(is_reader) && (ends_in_traceback(text) || has_error_section(text))
+}
+
+/// Whether the output of code ends with the exception that ended it, below its traceback or the mark of its place.
+fn ends_in_traceback(text: &str) -> bool {
+    static EXCEPTION: LazyLock<Option<Regex>> =
+        LazyLock::new(|| patterns::one(r"^([A-Za-z_]\w*\.)*\w*(Error|Exception|Interrupt|Exit)\b(:|$)"));
+    let is_fence = |line: &&str| line.is_empty() || line.chars().all(|c| c == '`');
+    let mut lines = text.lines().rev().map(str::trim).skip_while(is_fence);
+    let last = lines.next().unwrap_or_default();
+    let mut is_marked = || lines.next().is_some_and(|mark| !mark.is_empty() && mark.chars().all(|c| "^~ ".contains(c)));
+    EXCEPTION.as_ref().is_some_and(|exception| exception.is_match(last))
+        && (text.contains("Traceback (most recent call last)") || is_marked())
+}
+
+/// Whether a tool that runs code puts the error below a heading of its own, behind what it ran.
+fn has_error_section(text: &str) -> bool {
+    static SECTION: LazyLock<Option<Regex>> =
+        LazyLock::new(|| patterns::one(r"(?im)^[^\n]{1,120}\n+-{2,} ?(error|exception)( \([^)\n]{1,60}\))? ?-{2,}$"));
+    SECTION.as_ref().is_some_and(|section| section.find(text).is_some_and(|found| found.start() == 0))
 }
 
 /// Whether a tool's name says that it reads documents or searches.

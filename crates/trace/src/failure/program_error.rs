@@ -16,7 +16,7 @@ const PROGRAMS: [&str; 5] = [
     r"^(/(usr/)?bin/)?(ba|z|da|k)?sh: |^[\w./+-]{1,60}: (line \d+: )?[^\n]{0,200}: ?(command not found|No such file or directory|Permission denied|Is a directory|Not a directory)\s*($|\n)",
     r"^(fatal|warning): [^\n]{1,200}\b(git|repository|remote|branch|ref|commit|pathspec|destination|revision)\b|^pathspec '[^'\n]+' did not match\b|^git: '[^'\n]+' is not a git command\b",
     r"(?m)^make(\[\d+\])?: \*\*\* |^npm (ERR!|error) |^error\[E\d{4}\]: |^error: could not compile\b",
-    r"(?i)^[^\n]{0,200}\bcommand failed: [a-z./]|\breturned (a )?non-zero (exit )?(status|code)\b|^(ripgrep|grep|git|docker|kubectl|npm|cargo|pip) (execution|command) failed\b",
+    r"(?i)^[^\n]{0,200}\bcommand failed: [a-z./]|\breturned (a )?non-zero (exit )?(status|code)\b|^[^\n]{0,80}\b(failed|exited|terminated):? (with )?exit code:? [1-9]\d*\b|^(ripgrep|grep|git|docker|kubectl|npm|cargo|pip) (execution|command) failed\b",
     r"^(cc1(plus)?|ld|rustc|tsc|g?cc|clang|javac): (fatal )?error: |^[\w./-]{1,60}/(python[\d.]*|node|ruby|perl): ",
 ];
 

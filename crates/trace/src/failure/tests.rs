@@ -1105,3 +1105,45 @@ fn a_refusal_or_a_lack_that_names_what_was_asked_for_is_a_failure() {
     assert_ne!(said("get_user", "User u_17 not found"), "failed", "a tool that looks for it may answer so");
     assert_eq!(said("delete_user", "User u_17 not found"), "failed");
 }
+
+#[test]
+fn code_that_ends_with_its_exception_or_below_a_heading_for_errors_failed() {
+    let failures = [
+        "exitcode: 1 (execution failed)\nCode output:\nx",
+        "Error: Exit code 1\n\n   INFO  key set\n\n   ERROR  no such command",
+        "out\n\nCommand completed with return code: 3",
+        "Executed code block.\n\n````stdout\n-----\nValueError   Traceback (most recent call last)\nValueError: x\n````\n\n",
+        "Ran it:\n\n  File <ipython-input-1>:1\n    def f(:\n          ^\nSyntaxError: invalid syntax\n```",
+        "Execution in session 's':\n\n--- Error (status code: 4) ---\n(No error message)",
+        "search_student() got an unexpected keyword argument 'student_id'",
+        "[PHASE ERROR] Tool 'a' is not available yet.",
+        "Error turning off data collection: no connection",
+        "Security violation: Empty command",
+        "Error (API_ERROR): no answer",
+        "File '/w/note.txt' exists. Use overwrite=True to replace.",
+        "Environment 'ghost' not found. Available: system",
+        "No command provided",
+    ];
+    for text in failures {
+        assert_eq!(said("do_it", text), "failed", "{text}");
+    }
+    let answers = [
+        "Error: could not open display\nError: retrying (2/5)\nconnected",
+        "Error: only a text\n\nCommand completed with return code: 0",
+        "[(1, 'ERROR', 'connection refused to db-7'), (2, 'INFO', 'started')]",
+        "Caught it:\nTraceback (most recent call last):\nValueError: x\nand went on",
+        "The chapters:\n\n--- Errors ---\nSome are made twice",
+        "Error (baseball): an act of a player",
+        "Error bars: drawn",
+        "The file '/w/note.txt' exists in two places",
+        "No reason given to the guests, and none was needed",
+    ];
+    for text in answers {
+        assert_eq!(said("do_it", text), "ok", "{text}");
+    }
+    assert_eq!(
+        said("read_file", "x:\nTraceback (most recent call last):\nValueError: x"),
+        "ok",
+        "a file may end with it"
+    );
+}

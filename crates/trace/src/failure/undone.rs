@@ -31,6 +31,9 @@ const NOTHING_FOUND: &str = r"(?i)^no [\w '\x22-]{1,80}?\b((was |were |is |are )
 /// What the call named is not there, with its name: an ordinary answer of a tool that looks for it.
 const ABSENT: &str = r"(?i)^(the |this |source |target |requested )?(account|agent|board|booking|card|cart|channel|cluster|contact|coupon|customer|event|group|instance|invoice|item|job|member|message|node|note|object|order|payment|plan|pod|product|project|record|reservation|sheet|skill|subscription|task|team|template|ticket|user|volume)( id| number| named| called| with (id|name|number))?[: ]+(['\x22`#]?[\w./@:-]{1,120}['\x22`]? (was |is |does |could )?(not found|doesn't exist|not exist|not be found)\b|not found: \S+$)";
 
+/// What the call needs was not given.
+const NOT_GIVEN: &str = r"(?i)^no [\w-]{1,30}( [\w-]{1,30})? (was |were )?(provided|specified|given|supplied)[.!]?$";
+
 /// A limit of the caller or the tool is used up.
 const LIMIT: &str = r"(?i)^((the|your|this) )?(tool|function|account|user|agent|api key|key|workspace|organi[sz]ation|project|plan|session|subscription|team|client|app|you)\b[^\n]{0,80}? (has |have )?(already )?(reached|exceeded|hit|used up) (its|the|their|your) ([\w-]+ ){0,4}(limit|quota|allowance)\b";
 
@@ -41,13 +44,14 @@ const OUTSIDE: &str = r"(?i)^(the )?(start |end )?(offset|line|page|position|ind
 const UNREADABLE: &str = r"(?i)^(invalid|malformed|unsupported|unknown|unrecogni[sz]ed|unexpected|illegal|bad) [a-z][\w() -]{1,60}: ?['\x22`][^\n]{0,200}$";
 
 /// What interpreters say without the name of their exception: Python, JavaScript, SQLite.
-const INTERPRETERS: [&str; 7] = [
+const INTERPRETERS: [&str; 8] = [
     r#"^(near "[^"\n]{1,80}": syntax error|no such (table|column|function): \S+|unrecognized token: "[^\n]{1,80})$"#,
     r"^(Expecting (value|property name|',' delimiter|':' delimiter)|Extra data|Unterminated string starting at|Invalid control character at|Invalid \\escape)\b[^\n]{0,60}: line \d+ column \d+ \(char \d+\)$",
     r"^((integer |float |complex )?(division|modulo|division or modulo) by zero|name '\w+' is not defined|\w+ is not defined|\w+(\.\w+)* is not a function)$",
     r"^('\w+' object (has no attribute '\w+'|is not (subscriptable|callable|iterable))|(list|string|tuple|index) (index )?out of range|unsupported operand type\(s\) for [^\n]{1,60})$",
     r"^(invalid literal for int\(\) with base \d+: |could not convert string to float: |unterminated string literal |unmatched '.'|Cannot read propert(y|ies) of (undefined|null)\b)[^\n]{0,120}$",
     r"^('[\w-]+' codec can't (de|en)code |bad operand type for |badly formed hexadecimal UUID string$|invalid syntax \(|\[<class 'decimal\.\w+'>\]$|mismatched tag: line \d|not well-formed \(|(File is |zip: )?not a (valid )?zip file$)[^\n]{0,120}",
+    r"^\w+\(\) (got an unexpected keyword argument|missing \d+ required|takes (from )?\d+ )[^\n]{0,160}$",
     r"^('[^'\n]{1,80}' does not appear to be an? [^\n]{1,60}|(missing|unbalanced) [()\[\]]+(, | parenthesis)[^\n]{0,40}(position \d+)?|[Oo]nly base64 data is allowed|Incorrect padding|Non-(base(16|32|64)|hexadecimal)[^\n]{0,60} found[^\n]{0,40})$",
 ];
 
@@ -55,6 +59,7 @@ static EDIT_SET: LazyLock<Option<RegexSet>> = LazyLock::new(|| patterns::set(EDI
 static INTERPRETER_SET: LazyLock<Option<RegexSet>> = LazyLock::new(|| patterns::set(INTERPRETERS));
 static HANDLE_PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| patterns::one(HANDLE));
 static ABSENT_PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| patterns::one(ABSENT));
+static NOT_GIVEN_PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| patterns::one(NOT_GIVEN));
 static NOTHING_PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| patterns::one(NOTHING_FOUND));
 static LIMIT_PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| patterns::one(LIMIT));
 static OUTSIDE_PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| patterns::one(OUTSIDE));
@@ -91,7 +96,7 @@ pub(super) fn says(text: &str, tool: Option<&str>) -> Option<bool> {
     if matches(&UNREADABLE_PATTERN, text) {
         return Some(writes || !tool.is_some_and(is_reader));
     }
-    if !prints && matches(&ABSENT_PATTERN, text) {
+    if !prints && (matches(&ABSENT_PATTERN, text) || matches(&NOT_GIVEN_PATTERN, text)) {
         return Some(true);
     }
     if !is_shell && matches(&HANDLE_PATTERN, text) {
