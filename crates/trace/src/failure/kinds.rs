@@ -4,6 +4,9 @@
 //! pages of OpenAI, Anthropic and Stripe; botocore's `retries/standard.py` and the AWS "common errors"; PostgreSQL's
 //! "error codes"; Inspect's `ToolCallError`; the exception names of Python, requests, httpx, Node, undici and Playwright.
 
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
 use super::text_kinds;
 
 /// The kind of a failure that nothing names.
@@ -200,13 +203,24 @@ pub(super) fn says_nothing(name: &str) -> bool {
     short.is_empty() || EMPTY_NAMES.split_ascii_whitespace().any(|known| known == short || known == plain)
 }
 
+/// The place in [`NAMES`] of each whole name, and of each beginning of names.
+static PLACES: LazyLock<(BTreeMap<&str, usize>, Vec<(&str, usize)>)> = LazyLock::new(|| {
+    let names_of = |(place, (_, names)): (usize, &(&str, &'static str))| {
+        names.split_ascii_whitespace().map(move |name| (name, place))
+    };
+    let all = || NAMES.iter().enumerate().flat_map(names_of);
+    let whole = all().rev().collect();
+    (whole, all().filter_map(|(name, place)| Some((name.strip_suffix('*')?, place))).collect())
+});
+
 fn lookup(plain: &str) -> Option<&'static str> {
-    let is_prefix = |known: &str| known.strip_suffix('*').is_some_and(|prefix| plain.starts_with(prefix));
-    let has = |names: &str| names.split_ascii_whitespace().any(|known| known == plain || is_prefix(known));
-    if has(EMPTY_NAMES) {
+    if EMPTY_NAMES.split_ascii_whitespace().any(|known| known == plain) {
         return None;
     }
-    NAMES.iter().find(|(_, names)| has(names)).map(|(kind, _)| *kind)
+    let (whole, beginnings) = &*PLACES;
+    let begun = beginnings.iter().find(|(beginning, _)| plain.starts_with(beginning)).map(|(_, place)| *place);
+    let place = whole.get(plain).copied().into_iter().chain(begun).min()?;
+    NAMES.get(place).map(|(kind, _)| *kind)
 }
 
 /// The kind that the words of a message name.
