@@ -91,7 +91,9 @@ impl Tried {
             GateJudgement::Free => (None, valid.next.clone()),
             GateJudgement::Unknown(error) => (Some((AdmissionRefusal::UnknownAction, said(error))), valid.next.clone()),
             GateJudgement::Action(id, _) if !valid.next.contains(&id) => {
-                (Some((AdmissionRefusal::InvalidTransition, None)), valid.next.clone())
+                let withheld = "an earlier call of it may still be at work, so it is withheld";
+                let said = valid.withheld.contains(&id).then(|| withheld.to_owned());
+                (Some((AdmissionRefusal::InvalidTransition, said)), valid.next.clone())
             }
             GateJudgement::Action(_, Some(fault)) => {
                 (Some((AdmissionRefusal::ValidationFailed, said(fault))), valid.next.clone())

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::event::{AdmissionRefusal, ValidNext};
+use crate::event::ValidNext;
 use crate::ids::{ActionId, ArgsId, CallId, KeyId, RunId, ToolId};
 use crate::playbook::Graph;
 
@@ -23,10 +23,18 @@ struct RunGate {
     inside: Option<CallId>,
     /// Calls that wait for its end, in the order in which they were made.
     line: VecDeque<CallId>,
-    /// Actions with an attempt that may still be at work: only calls with its key are admitted; without one, none is.
-    at_work: BTreeMap<ActionId, Option<KeyId>>,
+    /// Actions with an attempt that may still be at work.
+    at_work: BTreeMap<ActionId, AtWork>,
     /// The last refused call and how often it was refused in a row; none: a call was admitted since.
     refused: Option<(GatedRequest, u32)>,
+}
+
+/// An attempt that may still be at work: only calls with its key are admitted; without one, none is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct AtWork {
+    key: Option<KeyId>,
+    /// The call that made it.
+    call: CallId,
 }
 
 /// What makes two refused calls equal.
@@ -53,21 +61,21 @@ impl Gate {
     /// Whether a call of an action with this key, or with none, is valid now.
     ///
     /// # Errors
-    /// It is not.
+    /// It is not; the call that may still be at work, if only that is why.
     pub(super) fn check(
         &self,
         graph: &Graph,
         run: RunId,
         (action, key): (ActionId, Option<KeyId>),
-    ) -> Result<(), AdmissionRefusal> {
-        let valid = match self.runs.get(&run) {
-            None => graph.row(None).contains(&action),
-            Some(gate) => {
-                let repeats = gate.at_work.get(&action).is_none_or(|at_work| at_work.is_some() && *at_work == key);
-                graph.row(gate.position).contains(&action) && repeats
-            }
-        };
-        if valid { Ok(()) } else { Err(AdmissionRefusal::InvalidTransition) }
+    ) -> Result<(), Option<CallId>> {
+        let gate = self.runs.get(&run);
+        if !graph.row(gate.and_then(|gate| gate.position)).contains(&action) {
+            return Err(None);
+        }
+        match gate.and_then(|gate| gate.at_work.get(&action)) {
+            Some(at_work) if at_work.key.is_none() || at_work.key != key => Err(Some(at_work.call)),
+            _ => Ok(()),
+        }
     }
 
     /// Counts a refusal, and says how many equal ones there were in a row.
@@ -94,7 +102,7 @@ impl Gate {
         gate.inside = None;
         if done {
             gate.position = Some(action);
-            if key.is_some() && gate.at_work.get(&action) == Some(&key) {
+            if key.is_some() && gate.at_work.get(&action).is_some_and(|at_work| at_work.key == key) {
                 gate.at_work.remove(&action);
             }
         }
@@ -123,13 +131,14 @@ impl Gate {
     }
 
     /// An attempt of the action may still be at work, and a second one could act again; one with the same key could not.
-    pub(super) fn withhold(&mut self, run: RunId, action: ActionId, key: Option<KeyId>) {
-        self.runs.entry(run).or_default().at_work.insert(action, key);
+    pub(super) fn withhold(&mut self, run: RunId, call: CallId, (action, key): (ActionId, Option<KeyId>)) {
+        self.runs.entry(run).or_default().at_work.insert(action, AtWork { key, call });
     }
 
     /// That attempt has failed. Whether the action was withheld, and not only bound to a key.
     pub(super) fn release(&mut self, run: RunId, action: ActionId) -> bool {
-        self.runs.get_mut(&run).and_then(|gate| gate.at_work.remove(&action)) == Some(None)
+        let released = self.runs.get_mut(&run).and_then(|gate| gate.at_work.remove(&action));
+        released.is_some_and(|at_work| at_work.key.is_none())
     }
 
     /// What is valid in a run now.
@@ -137,7 +146,8 @@ impl Gate {
         let Some(RunGate { position, at_work, .. }) = self.runs.get(&run) else {
             return ValidNext { next: graph.row(None).to_vec(), ..ValidNext::default() };
         };
-        let (withheld, next) = graph.row(*position).iter().partition(|action| at_work.get(action) == Some(&None));
+        let is_withheld = |action: &ActionId| at_work.get(action).is_some_and(|at_work| at_work.key.is_none());
+        let (withheld, next) = graph.row(*position).iter().partition(|action| is_withheld(action));
         ValidNext { position: *position, next, withheld }
     }
 

@@ -47,6 +47,27 @@ fn late(dispatcher: &mut Dispatcher, id: u32, failed: bool, proves_end: bool) ->
     dispatcher.input(Input::Late { call: CallId(id), attempt: AttemptNo::FIRST, failed, proves_end })
 }
 
+/// Of each refusal: the call that is why.
+fn refused_by(decisions: &[(u32, Decision)]) -> Vec<Option<CallId>> {
+    let by = |(_, what): &(u32, Decision)| match what {
+        Decision::Refused { by, .. } => Some(*by),
+        _ => None,
+    };
+    decisions.iter().filter_map(by).collect()
+}
+
+#[test]
+fn a_refusal_names_the_call_that_may_still_be_at_work_only_if_the_graph_allows_its_action() {
+    let mut run = gated();
+    done(&mut run, 0, ORDER);
+    run.call(1, of(PAY));
+    run.cancel(1);
+    assert_eq!(refused_by(&run.call(2, of(PAY))), [Some(CallId(1))]);
+    assert_eq!(refused_by(&run.call(3, of(ORDER))), [None], "the graph forbids it");
+    done(&mut run, 4, CANCEL);
+    assert_eq!(refused_by(&run.call(5, of(PAY))), [None], "nothing may follow");
+}
+
 #[test]
 fn only_what_the_graph_allows_now_is_sent_and_a_refusal_moves_nothing() {
     let mut run = gated();
@@ -225,8 +246,7 @@ fn what_is_unanswered_withholds_its_action_whatever_a_later_attempt_got() {
         run
     };
     let mut run = twice(failed(DENIED));
-    run.call(2, keyed(1));
-    assert_eq!(run.ended(2), refused(AdmissionRefusal::InvalidTransition), "attempt 1 may act under its own key");
+    assert_eq!(refused_by(&run.call(2, keyed(1))), [Some(CallId(1))], "attempt 1 may act under its own key");
     late(&mut run, 1, true, true);
     run.call(3, keyed(1));
     assert_eq!(run.sent(), [0, 1, 1, 3], "it has failed since");

@@ -48,7 +48,7 @@ use super::purse::Purse;
 use super::shared::{PurseKey, Shared, SharedPurse, SpentBy};
 use super::transition::Transition;
 use crate::event::{Decision, Outcome, Status, ValidNext};
-use crate::ids::{CallId, KeyId, RetryBudgetId, RunId, ServerId, TokenId};
+use crate::ids::{ActionId, CallId, KeyId, RetryBudgetId, RunId, ServerId, TokenId};
 use crate::playbook::Playbook;
 use crate::time::Instant;
 
@@ -183,6 +183,11 @@ impl Machine {
     /// Whether the success of a call is what is kept for a key.
     pub fn keeps_success_of(&self, key: KeyId, call: CallId) -> bool {
         self.shared.as_ref().is_some_and(|shared| shared.keys.kept_by(key) == Some(call))
+    }
+
+    /// The action that a call withholds, because an attempt of it may still be at work.
+    pub fn withheld_by(&self, call: CallId) -> Option<ActionId> {
+        self.calls.get(call)?.withholds
     }
 
     /// Forgets what a run has used: it makes no more calls.

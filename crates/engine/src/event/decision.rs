@@ -93,7 +93,7 @@ pub enum Decision {
         why: AdmissionRefusal,
         /// What the caller gets.
         error: Option<ErrorId>,
-        /// The call that opened the circuit, or took the last tool call of the run.
+        /// The call that opened the circuit, took the last tool call of the run, or withholds the action.
         by: Option<CallId>,
         /// How long to wait before another call, if that is known.
         retry_after: Option<Duration>,

@@ -25,6 +25,11 @@ impl Session {
                 let key = self.shared_of(event.call)?.key?;
                 Some(Mentioned { name: self.names.keys.get(key.0)?.leader.clone(), error: None })
             }
+            Decision::Refused { why: AdmissionRefusal::InvalidTransition, by: Some(_), .. } => {
+                let live = self.cast.live.get(event.call.index())?.as_ref()?;
+                let name = self.names.runs.get(live.shared?.run.0)?.at_work.get(&plan.action(live.call.tool())?)?;
+                Some(Mentioned { name: name.clone(), error: None })
+            }
             Decision::Refused { why, by: Some(by), .. } => {
                 let stop = match why {
                     AdmissionRefusal::CircuitOpen => StopReason::CircuitOpen,

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::gate_account::GateAccount;
 use super::pace::StartedCalls;
 use crate::dispatch::PurseKey;
-use crate::ids::{ArgsId, CallId, Interner, KeyId, RunId, ServerId};
+use crate::ids::{ActionId, ArgsId, CallId, Interner, KeyId, RunId, ServerId};
 
 /// Up to this many unused names are kept.
 const FEW: usize = 1_024;
@@ -123,6 +123,8 @@ pub(super) struct RunNames {
     pub gate: GateAccount,
     /// The names of the calls that took tool calls last, by their ids.
     pub takers: BTreeMap<CallId, String>,
+    /// The names of the calls of which an attempt may still be at work, by their actions.
+    pub at_work: BTreeMap<ActionId, String>,
 }
 
 /// The numbers of a session.

@@ -403,6 +403,12 @@ impl Session {
         {
             self.names.spenders.insert(budget, live.name.clone());
         }
+        if let (Decision::Outcome(_), Some(shared)) = (event.what, live.shared)
+            && let Some(action) = self.event_loop.machine.withheld_by(event.call)
+            && let Some(run) = self.names.runs.get_mut(shared.run.0)
+        {
+            run.at_work.insert(action, live.name.clone());
+        }
         match (event.what, live.shared) {
             (Decision::Circuit { server, change: CircuitChange::Opened { .. } }, _) => {
                 self.names.opened_by.insert(server, live.name.clone());

@@ -4,7 +4,7 @@ use crate::{text, timeline};
 use playproof_analysis::explain::{Detail, Explanation, LetPass, NarrativeStep, Simulation, Subject};
 use playproof_engine::classify::RuleEvaluation;
 use playproof_engine::dispatch::wait_range;
-use playproof_engine::event::{Decision, EffectClaim, NoRetry, Outcome, Provenance, Status};
+use playproof_engine::event::{AdmissionRefusal, Decision, EffectClaim, NoRetry, Outcome, Provenance, Status};
 use playproof_engine::ids::{AttemptNo, CallId, ReasonId, RuleId, VerdictId};
 use playproof_engine::playbook::{AfterRefresh, Backoff, Compensation, Playbook, Retry};
 use playproof_engine::sim::Plan;
@@ -33,13 +33,21 @@ impl Narrator<'_> {
             Decision::Refused { why, error, by, retry_after } => {
                 let said = error.and_then(|error| self.simulation.record.shown_error(error)?.message.as_deref());
                 let said = said.map(|said| text::escape_unprintable(said).into_owned());
-                let cause = by.map(|call| timeline::cause(why, &self.named(call)));
+                let by = by.map(|call| self.simulation.transcript(self.plan).call(call));
+                let cause = by.and_then(|by| timeline::cause(why, by));
                 let all: Vec<String> = said.into_iter().chain(cause).collect();
                 let all = if all.is_empty() { String::new() } else { format!(" ({})", all.join("; ")) };
                 let wait = retry_after.map_or_else(String::new, |wait| format!(" in {} ms", timeline::millis(wait)));
-                let (turned_away, instead) = (timeline::turned_away(why), why.instead());
+                let until = match (why, by) {
+                    (AdmissionRefusal::InvalidTransition, Some(_)) if self.is_offered() => {
+                        " from calls without its key until that call is known to have failed"
+                    }
+                    (AdmissionRefusal::InvalidTransition, Some(_)) => " until that call is known to have failed",
+                    _ => "",
+                };
+                let (turned_away, instead) = (timeline::turned_away(why, by), why.instead());
                 self.say(format!(
-                    "The call is refused before its first attempt: {turned_away}{all}. Nothing is sent. Instead: \
+                    "The call is refused before its first attempt: {turned_away}{until}{all}. Nothing is sent. Instead: \
                      {instead}{wait}."
                 ));
             }
@@ -108,6 +116,13 @@ impl Narrator<'_> {
             Decision::Cancelled => self.say(format!("{when} the caller goes away.")),
             _ => {}
         }
+    }
+
+    /// Whether the graph offers the action of the call after it.
+    fn is_offered(&self) -> bool {
+        let valid = self.simulation.transcript(self.plan).valid_after(self.simulation.call);
+        let action = self.plan.action(self.subject.tool());
+        valid.zip(action).is_some_and(|(valid, action)| valid.next.contains(&action))
     }
 
     /// The name of another call.

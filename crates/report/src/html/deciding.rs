@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::markup::Html;
 use super::source;
-use crate::text;
 use crate::view::RunView;
+use crate::{text, timeline};
 use playproof_engine::event::{AdmissionRefusal, Decision, Outcome, OutcomeKind, StopReason};
 use playproof_engine::ids::VerdictId;
 use playproof_engine::playbook::{Compensation, Playbook};
@@ -79,6 +79,10 @@ impl Rows<'_> {
             Decision::RetrySuppressed { .. } => self.instead("on_unsafe", "the retry guard stopped the retry"),
             Decision::ReversalRefused { .. } => self.instead("on_refused", "the reversal was refused"),
             Decision::RetryUnpaid { .. } => self.retry_budget(),
+            Decision::Refused { why: AdmissionRefusal::InvalidTransition, by: Some(by), .. } => {
+                let said = timeline::withheld(run.transcript.call(by));
+                self.mark(&format!("action {}", names.action_of(tool).unwrap_or_default()), "", said);
+            }
             Decision::Refused { why, .. } => self.refused(why, tool, names.action_of(tool)),
             Decision::Circuit { server, .. } => {
                 let server = run.transcript.server(server).to_owned();

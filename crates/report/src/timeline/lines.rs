@@ -188,11 +188,12 @@ fn decided(transcript: &Transcript<'_>, decision: Decision) -> Option<(Tone, Str
         }
         Decision::Refused { why, error, by, retry_after } => {
             let said = error.and_then(|error| transcript.error(error)?.message.as_deref());
-            let cause = by.map(|call| cause(why, transcript.call(call)));
+            let by = by.map(|call| transcript.call(call));
+            let cause = by.and_then(|by| cause(why, by));
             let wait = retry_after.map(|wait| format!("again in {} ms", millis(wait)));
             let all: Vec<String> = said.map(escaped).into_iter().chain(cause).chain(wait).collect();
             let all = if all.is_empty() { String::new() } else { format!(" ({})", all.join("; ")) };
-            (Tone::Stopped, format!("admission: refused, {}{all}", turned_away(why)))
+            (Tone::Stopped, format!("admission: refused, {}{all}", turned_away(why, by)))
         }
         Decision::Circuit { server, change } => (Tone::Decided, circuit(transcript.server(server), change)),
         Decision::Queued { place, behind: None } => {
@@ -252,12 +253,13 @@ fn escaped(said: &str) -> String {
     text::escape_unprintable(said).into_owned()
 }
 
-/// What another call did so that this one is refused.
-pub fn cause(why: AdmissionRefusal, call: &str) -> String {
+/// What another call did so that this one is refused; none: [`turned_away`] says it.
+pub fn cause(why: AdmissionRefusal, call: &str) -> Option<String> {
     let call = escaped(call);
     match why {
-        AdmissionRefusal::CircuitOpen => format!("opened by {call}"),
-        _ => format!("the last went to {call}"),
+        AdmissionRefusal::CircuitOpen => Some(format!("opened by {call}")),
+        AdmissionRefusal::InvalidTransition => None,
+        _ => Some(format!("the last went to {call}")),
     }
 }
 
@@ -303,11 +305,24 @@ pub fn actions(transcript: &Transcript<'_>, ids: &[ActionId]) -> String {
     if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
 }
 
-/// Why a call was refused before its first attempt, in words.
-pub const fn turned_away(why: AdmissionRefusal) -> &'static str {
+/// Why a call was refused before its first attempt, in words; `by` is the other call that is why.
+pub fn turned_away(why: AdmissionRefusal, by: Option<&str>) -> String {
+    match (why, by) {
+        (AdmissionRefusal::InvalidTransition, Some(by)) => withheld(by),
+        (why, _) => turned_away_alone(why).to_owned(),
+    }
+}
+
+/// Why an action is withheld; `by` is its call that has no answer.
+pub fn withheld(by: &str) -> String {
+    let by = escaped(by);
+    format!("an earlier call of its action, {by}, may still be at work or has acted since, so the action is withheld")
+}
+
+const fn turned_away_alone(why: AdmissionRefusal) -> &'static str {
     match why {
         AdmissionRefusal::UnknownAction => "the graph has no such action",
-        AdmissionRefusal::InvalidTransition => "the action is not valid now",
+        AdmissionRefusal::InvalidTransition => "the graph does not allow the action now",
         AdmissionRefusal::ValidationFailed => "the validation of its action failed",
         AdmissionRefusal::NotFound => "the tool is not declared",
         AdmissionRefusal::Schema => "its arguments do not fit the schema of the tool",

@@ -6,8 +6,17 @@ use crate::dispatch::calls::Phase;
 use crate::dispatch::io::{GateFacts, Output};
 use crate::dispatch::wait;
 use crate::event::{AdmissionRefusal, Decision, EffectClaim, Outcome, OutcomeKind, OutcomeWord};
-use crate::ids::{AttemptNo, ErrorId, StepId};
+use crate::ids::{AttemptNo, CallId, ErrorId, StepId};
 use crate::playbook::{Access, Stuck};
+
+/// Why the gate refuses a call.
+struct GateRefusal {
+    why: AdmissionRefusal,
+    /// What its caller gets.
+    error: Option<ErrorId>,
+    /// The call that withholds its action.
+    by: Option<CallId>,
+}
 
 impl Transition<'_> {
     /// Admits the call, refuses it, or lets it wait.
@@ -36,7 +45,7 @@ impl Transition<'_> {
 
     fn pass_gate(&mut self) {
         match self.gate_refusal() {
-            Some((why, error)) => self.refuse_at_gate(why, error),
+            Some(refusal) => self.refuse_at_gate(refusal),
             None => {
                 let (call, facts) = (self.call, self.state().facts);
                 if self.playbook.graph.is_some() && facts.gate != GateFacts::Free {
@@ -50,38 +59,36 @@ impl Transition<'_> {
         }
     }
 
-    /// Why the gate refuses the call, with the error of its caller; none: it is admitted.
-    fn gate_refusal(&mut self) -> Option<(AdmissionRefusal, Option<ErrorId>)> {
+    /// Why the gate refuses the call; none: it is admitted.
+    fn gate_refusal(&mut self) -> Option<GateRefusal> {
+        let with_error = |why, error| GateRefusal { why, error: Some(error), by: None };
         let facts = self.state().facts;
         match (facts.gate, &self.playbook.graph) {
             (GateFacts::Free, _) => None,
-            (GateFacts::Unknown(error), _) => Some((AdmissionRefusal::UnknownAction, Some(error))),
+            (GateFacts::Unknown(error), _) => Some(with_error(AdmissionRefusal::UnknownAction, error)),
             (GateFacts::Action { id, fault }, graph) => {
                 if let Some(graph) = graph
-                    && let Err(why) = self.shared().gate.check(graph, facts.run, (id, facts.key))
+                    && let Err(by) = self.shared().gate.check(graph, facts.run, (id, facts.key))
                 {
-                    return Some((why, None));
+                    return Some(GateRefusal { why: AdmissionRefusal::InvalidTransition, error: None, by });
                 }
-                fault.map(|error| (AdmissionRefusal::ValidationFailed, Some(error)))
+                fault.map(|error| with_error(AdmissionRefusal::ValidationFailed, error))
             }
         }
     }
 
     /// Refuses the call; one that was refused too often in a row goes to people.
-    fn refuse_at_gate(&mut self, why: AdmissionRefusal, error: Option<ErrorId>) {
+    fn refuse_at_gate(&mut self, GateRefusal { why, error, by }: GateRefusal) {
         let facts = self.state().facts;
-        let Some(stuck) = self.playbook.graph.as_ref().and_then(|graph| graph.stuck) else {
-            return self.refuse(why, error);
-        };
-        let Stuck { after, queue } = stuck;
-        let in_a_row = self.shared().gate.note_refusal(facts.run, (facts.tool, facts.args));
-        if in_a_row < after {
-            return self.refuse(why, error);
-        }
-        self.emit(Decision::Refused { why, error, by: None, retry_after: None });
+        self.emit(Decision::Refused { why, error, by, retry_after: None });
         self.state().note_error(error);
-        self.emit(Decision::Escalated { queue });
-        self.finish(OutcomeKind::Escalated(queue));
+        if let Some(Stuck { after, queue }) = self.playbook.graph.as_ref().and_then(|graph| graph.stuck)
+            && self.shared().gate.note_refusal(facts.run, (facts.tool, facts.args)) >= after
+        {
+            self.emit(Decision::Escalated { queue });
+            return self.finish(OutcomeKind::Escalated(queue));
+        }
+        self.finish(OutcomeKind::Refused(why));
     }
 
     /// The call ends: its run is where it brought it, and an action that may still be at work is withheld.
@@ -92,12 +99,12 @@ impl Transition<'_> {
         let is_at_work = outcome.attempts > 0 && !state.at_work.is_empty();
         if let Some(id) = self.action().filter(|_| is_at_work) {
             if self.retry_guard().is_some() {
-                self.shared().gate.withhold(facts.run, id, None);
+                self.shared().gate.withhold(facts.run, call, (id, None));
                 self.state().withholds = Some(id);
                 self.emit(Decision::ActionWithheld { action: id });
             } else if facts.access == Access::Write && !facts.idempotent && facts.step.is_none() {
                 // Its key is what makes a second one safe; that of a step is made of the action call's.
-                self.shared().gate.withhold(facts.run, id, facts.key);
+                self.shared().gate.withhold(facts.run, call, (id, facts.key));
                 self.state().withholds = Some(id);
             }
         }
