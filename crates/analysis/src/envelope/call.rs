@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use playproof_engine::event::{AdmissionRefusal, ErrorFacts, Told, Transcript};
+use playproof_engine::event::{AdmissionRefusal, Decision, ErrorFacts, Told, Transcript};
 
 /// What is known of the call beside its simulation.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,8 +32,29 @@ pub struct NextActions<'a> {
     pub position: Option<&'a str>,
     /// The actions that are valid now, in the author's order, each with the schema of its inputs, if it has one.
     pub valid: &'a [(&'a str, Option<Value>)],
+    /// The actions that would be valid, but may still be at work.
+    pub withheld: &'a [&'a str],
     /// All actions, in the order of the file.
     pub known: &'a [&'a str],
+}
+
+impl NextActions<'_> {
+    /// The names of the valid actions.
+    pub(super) fn names(&self) -> Vec<&str> {
+        self.valid.iter().map(|(name, _)| *name).collect()
+    }
+
+    /// What is valid now and what is withheld, for people.
+    fn in_words(&self) -> String {
+        let valid = match self.valid {
+            [] => "none".to_owned(),
+            _ => self.names().join(", "),
+        };
+        match self.withheld {
+            [] => format!("valid actions now: {valid}"),
+            withheld => format!("valid actions now: {valid}; withheld: {}", withheld.join(", ")),
+        }
+    }
 }
 
 /// An input that its schema refuses.
@@ -67,8 +88,40 @@ impl<'a> ToldFailure<'a> {
         events.find_map(|event| event.what.refusal())
     }
 
-    /// What happened, for people: the message of the error, else why it was refused, else its kind or class.
+    /// Whether the graph allows the action, and an earlier call of it is why this one was refused.
+    pub(super) fn is_withheld(&self) -> bool {
+        let why = AdmissionRefusal::InvalidTransition;
+        let by_another = |what| matches!(what, Decision::Refused { why: is, by: Some(_), .. } if is == why);
+        self.transcript.events.iter().any(|event| event.call == self.told.call && by_another(event.what))
+    }
+
+    /// Why the action is not valid now, as the rest of a sentence about it.
+    pub(super) fn out_of_order(&self) -> &'static str {
+        let is_offered = |next: NextActions<'_>| next.valid.iter().any(|(name, _)| *name == self.call.name);
+        match (self.is_withheld(), self.call.next.is_some_and(is_offered)) {
+            (true, true) => {
+                "is withheld from calls without the key of an earlier call of it, which may still be at work or has acted \
+                 since"
+            }
+            (true, false) => "is withheld, because an earlier call of it may still be at work or has acted since",
+            (false, _) => "is not reachable from current state",
+        }
+    }
+
+    /// What happened, for people: the message of the error, else why it was refused, else its kind or class. Where the
+    /// order is why, it says what is valid instead.
     pub(super) fn message(&self) -> String {
+        match (self.refused(), self.call.next) {
+            (Some(AdmissionRefusal::UnknownAction), Some(next)) => format!("{}; {}", self.reason(), next.in_words()),
+            (Some(why @ AdmissionRefusal::InvalidTransition), Some(next)) => {
+                let (why, name) = (why.as_str(), self.call.name);
+                format!("{why}: action '{name}' {}; {}", self.out_of_order(), next.in_words())
+            }
+            _ => self.reason(),
+        }
+    }
+
+    fn reason(&self) -> String {
         let error = self.error();
         if let Some(message) = error.and_then(|error| error.message.as_deref()) {
             return message.to_owned();

@@ -2,7 +2,7 @@
 
 use serde::{Serialize, Serializer};
 
-use playproof_engine::event::{Told, Transcript};
+use playproof_engine::event::{AdmissionRefusal, Told, Transcript};
 
 use super::call::{EnvelopeCall, ToldFailure};
 
@@ -11,7 +11,7 @@ use super::call::{EnvelopeCall, ToldFailure};
 pub struct Details<'a>(pub Vec<(&'a str, Detail<'a>)>);
 
 /// The value of a detail.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum Detail<'a> {
     /// A number.
@@ -19,7 +19,7 @@ pub enum Detail<'a> {
     /// A text.
     Text(&'a str),
     /// Several texts.
-    Texts(&'a [&'a str]),
+    Texts(Vec<&'a str>),
 }
 
 impl<'a> Details<'a> {
@@ -32,7 +32,8 @@ impl<'a> Details<'a> {
         add("retry", told.retry.map(|retry| Detail::Text(retry.as_str())));
         add("retry_after_ms", told.retry_after.map(|wait| Detail::Number(wait.as_millis())));
         add("step", call.step.map(Detail::Text));
-        add("completed_steps", Some(call.completed_steps).filter(|steps| !steps.is_empty()).map(Detail::Texts));
+        let texts = |texts: &[&'a str]| (!texts.is_empty()).then(|| Detail::Texts(texts.to_vec()));
+        add("completed_steps", texts(call.completed_steps));
         for (name, text) in told.verdict.map(|verdict| transcript.names.details(verdict)).unwrap_or_default() {
             add(name, Some(Detail::Text(text)));
         }
@@ -49,8 +50,17 @@ impl<'a> Details<'a> {
 }
 
 impl<'a> ToldFailure<'a> {
+    /// The details; where the order of actions is why the call was refused, also what is valid now.
     pub(super) fn details(&self) -> Details<'a> {
-        Details::of(self.told, self.transcript, self.call)
+        let mut details = Details::of(self.told, self.transcript, self.call);
+        let refused = self.refused();
+        let order = matches!(refused, Some(AdmissionRefusal::InvalidTransition | AdmissionRefusal::UnknownAction));
+        if let Some(next) = self.call.next.filter(|_| order) {
+            let valid = next.valid.iter().map(|(name, _)| *name).collect();
+            details.0.push(("valid_next_actions", Detail::Texts(valid)));
+            details.0.push(("withheld", Detail::Texts(next.withheld.to_vec())));
+        }
+        details
     }
 }
 

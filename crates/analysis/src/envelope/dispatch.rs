@@ -9,7 +9,7 @@ use playproof_engine::event::{AdmissionRefusal, Transience};
 /// A JSON-RPC error object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DispatchError {
-    /// -32601: no such tool; -32602: wrong arguments; -32603: anything else.
+    /// -32601: no such tool or action; -32602: wrong arguments or key; -32603: anything else.
     pub code: i32,
     /// What happened, for people; redacted.
     pub message: String,
@@ -20,7 +20,7 @@ pub struct DispatchError {
 /// The data of the error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct DispatchData {
-    /// `timeout`, `transient`, `schema`, `not_found`, `internal`, `budget_exceeded` or `circuit_open`.
+    /// `timeout`, `transient`, `schema`, `not_found`, `internal`, `budget_exceeded`, `circuit_open` or `invalid_transition`.
     pub kind: &'static str,
     /// Attempts that were made.
     pub attempts: u32,
@@ -68,12 +68,12 @@ impl ToldFailure<'_> {
 const fn kind_of_refusal(why: AdmissionRefusal) -> (&'static str, i32) {
     match why {
         AdmissionRefusal::UnknownAction | AdmissionRefusal::NotFound => NOT_FOUND,
-        AdmissionRefusal::InvalidTransition
-        | AdmissionRefusal::ValidationFailed
+        AdmissionRefusal::ValidationFailed
         | AdmissionRefusal::Schema
         | AdmissionRefusal::KeyMissing
         | AdmissionRefusal::KeyLength
         | AdmissionRefusal::KeyReused => SCHEMA,
+        AdmissionRefusal::InvalidTransition => ("invalid_transition", INTERNAL), // its arguments may be right
         AdmissionRefusal::BudgetExceeded => ("budget_exceeded", INTERNAL),
         AdmissionRefusal::CircuitOpen => ("circuit_open", INTERNAL),
         AdmissionRefusal::QueueFull | AdmissionRefusal::KeyInFlight => ("transient", INTERNAL),

@@ -16,6 +16,7 @@ pub struct GraphAnswer<'a> {
     pub action: Option<&'a str>,
     position: Option<&'a str>,
     valid: Vec<(&'a str, Option<Value>)>,
+    withheld: Vec<&'a str>,
     known: Vec<&'a str>,
     unfit: Option<Unfit>,
 }
@@ -33,6 +34,7 @@ impl<'a> GraphAnswer<'a> {
             action: action.map(|action| &*action.name),
             position: after.position.map(|id| names.action(id)),
             valid: after.next.iter().map(valid).collect(),
+            withheld: after.withheld.iter().map(|id| names.action(*id)).collect(),
             known: names.actions.iter().map(|action| &*action.name).collect(),
             unfit: unfit(transcript, call, inputs.as_ref(), args),
         })
@@ -40,7 +42,7 @@ impl<'a> GraphAnswer<'a> {
 
     /// What is valid now.
     pub fn next(&self) -> NextActions<'_> {
-        NextActions { position: self.position, valid: &self.valid, known: &self.known }
+        NextActions { position: self.position, valid: &self.valid, withheld: &self.withheld, known: &self.known }
     }
 
     /// The input that did not fit, if that is why the call was refused.

@@ -47,6 +47,9 @@ pub struct RefusalEnvelope {
     /// The actions that are valid now; none without a graph.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub valid_next_actions: Option<Vec<String>>,
+    /// The actions that would be valid, but may still be at work.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub withheld: Vec<String>,
     /// The schemas of their inputs, after a success, in the same order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_action_schemas: Option<ActionSchemas>,
@@ -102,6 +105,7 @@ impl RefusalEnvelope {
             action: Some(call.name.to_owned()),
             state: position.map(str::to_owned),
             valid_next_actions: call.next.map(valid),
+            withheld: withheld(call.next),
             next_action_schemas: call.next.map(|next| ActionSchemas(next.valid.iter().map(schema).collect())),
             ..RefusalEnvelope::default()
         }
@@ -114,6 +118,7 @@ impl ToldFailure<'_> {
         let common = RefusalEnvelope {
             requested: Some(name.to_owned()),
             valid_next_actions: next.map(valid),
+            withheld: withheld(next),
             ..RefusalEnvelope::default()
         };
         match self.refused() {
@@ -123,7 +128,7 @@ impl ToldFailure<'_> {
                 ..common
             },
             Some(AdmissionRefusal::InvalidTransition) => {
-                RefusalEnvelope { error: Some("invalid_transition"), message: Some(unreachable(name, next)), ..common }
+                RefusalEnvelope { error: Some("invalid_transition"), message: Some(self.not_valid()), ..common }
             }
             Some(AdmissionRefusal::ValidationFailed | AdmissionRefusal::Schema) => self.unfit(common),
             Some(why) => RefusalEnvelope { error: Some(why.as_str()), message: Some(self.message()), ..common },
@@ -132,6 +137,14 @@ impl ToldFailure<'_> {
             }
             None => self.raised(common),
         }
+    }
+
+    /// The message of a transition that does not exist, with the list as the library prints it.
+    fn not_valid(&self) -> String {
+        let valid = self.call.next.map(valid).unwrap_or_default();
+        let valid: Vec<String> = valid.iter().map(|name| format!("'{name}'")).collect();
+        let (name, why) = (self.call.name, self.out_of_order());
+        format!("action '{name}' {why}. Valid actions now: [{}].", valid.join(", "))
     }
 
     fn unfit(&self, common: RefusalEnvelope) -> RefusalEnvelope {
@@ -183,11 +196,9 @@ fn seconds_in(message: &str) -> Option<Seconds> {
 }
 
 fn valid(next: NextActions<'_>) -> Vec<String> {
-    next.valid.iter().map(|(name, _)| (*name).to_owned()).collect()
+    next.names().into_iter().map(str::to_owned).collect()
 }
 
-/// The message of a transition that does not exist, with the list as the library prints it.
-fn unreachable(name: &str, next: Option<NextActions<'_>>) -> String {
-    let valid: Vec<String> = next.map(valid).unwrap_or_default().iter().map(|name| format!("'{name}'")).collect();
-    format!("action '{name}' is not reachable from current state. Valid actions now: [{}].", valid.join(", "))
+fn withheld(next: Option<NextActions<'_>>) -> Vec<String> {
+    next.map(|next| next.withheld.iter().map(|name| (*name).to_owned()).collect()).unwrap_or_default()
 }

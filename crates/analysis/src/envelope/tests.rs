@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{EnvelopeCall, EnvelopeKind, NextActions, UnfitInput, audit_id, envelope};
-use playproof_engine::event::{Decision, DecisionEvent, ErrorFacts, OutcomeKind, unnamed};
+use playproof_engine::event::{AdmissionRefusal, Decision, DecisionEvent, ErrorFacts, OutcomeKind, unnamed};
 use playproof_engine::ids::{CallId, ErrorId};
 use playproof_engine::playbook::Tools;
 use playproof_engine::sim::{Plan, Scenario, SimulationRecord, Simulator};
@@ -50,7 +50,7 @@ impl Ran {
     }
 
     /// The same call, refused.
-    fn refused(mut self, why: playproof_engine::event::AdmissionRefusal) -> Ran {
+    fn refused(mut self, why: AdmissionRefusal) -> Ran {
         let outcome = &mut self.record.outcomes[0];
         outcome.kind = OutcomeKind::Refused(why);
         outcome.attempts = 0;
@@ -144,7 +144,12 @@ fn a_success_is_told_only_by_a_graph() {
     let ok = ran(&playbook("unknown", ""), "report", "{ ok: {} }");
     let schema = json!({ "type": "object" });
     let valid = [("pay", Some(schema)), ("cancel", None)];
-    let next = NextActions { position: Some("take_order"), valid: &valid, known: &["take_order", "pay", "cancel"] };
+    let next = NextActions {
+        position: Some("take_order"),
+        valid: &valid,
+        withheld: &[],
+        known: &["take_order", "pay", "cancel"],
+    };
     let call = EnvelopeCall { next: Some(next), ..named("take_order") };
     for kind in EnvelopeKind::ALL.into_iter().filter(|kind| *kind != EnvelopeKind::Refusal) {
         assert_eq!(ok.envelope(kind, &call), None, "{kind:?}");
@@ -170,7 +175,7 @@ fn the_five_refusals_have_the_fields_of_their_samples() {
     let failed = || ran(&playbook("unknown", ""), "report", "{ error: { status: 500 } }");
     let known = ["take_order", "add_modifier", "pay", "fulfill", "cancel"];
     let valid = |names: &[&'static str]| names.iter().map(|name| (*name, None)).collect::<Vec<_>>();
-    let after = |valid| NextActions { position: None, valid, known: &known };
+    let after = |valid| NextActions { position: None, valid, withheld: &[], known: &known };
 
     let start = valid(&["take_order"]);
     let call = EnvelopeCall { next: Some(after(&start)), ..named("pay") };
@@ -278,6 +283,62 @@ fn a_dispatch_error_has_the_code_and_the_kind_of_its_failure() {
     assert_eq!(data(&schema, "report", ""), (-32_602, "schema".to_owned(), 0));
     let spent = format!("{own}budget: {{ tool_calls: 0 }}\n");
     assert_eq!(data(&spent, "report", ""), (-32_603, "budget_exceeded".to_owned(), 0));
+}
+
+#[test]
+fn each_envelope_of_an_invalid_transition_names_what_is_valid_and_what_is_withheld() {
+    let refused = |by| {
+        let mut failed = ran(&playbook("unknown", ""), "report", "{ error: { status: 500 } }")
+            .refused(AdmissionRefusal::InvalidTransition);
+        if let Some(Decision::Refused { by: place, .. }) = failed.record.events.last_mut().map(|event| &mut event.what)
+        {
+            *place = by;
+        }
+        failed
+    };
+    let valid = [("cancel", None), ("add", None)];
+    let next = NextActions { position: None, valid: &valid, withheld: &["pay"], known: &["add", "pay", "cancel"] };
+    let of = |name| EnvelopeCall { next: Some(next), ..named(name) };
+    let (valid, withheld) = (json!(["cancel", "add"]), json!(["pay"]));
+    for (name, by, said) in [
+        ("take", None, "action 'take' is not reachable from current state"),
+        (
+            "pay",
+            Some(CallId(1)),
+            "action 'pay' is withheld, because an earlier call of it may still be at work or has acted since",
+        ),
+        (
+            "add",
+            Some(CallId(1)),
+            "action 'add' is withheld from calls without the key of an earlier call of it, which may still be at work or \
+             has acted since",
+        ),
+    ] {
+        let message = format!("invalid_transition: {said}; valid actions now: cancel, add; withheld: pay");
+        let failed = refused(by);
+        let failure = failed.envelope(EnvelopeKind::Failure, &of(name)).unwrap();
+        assert_eq!(failure["error"]["message"], json!(message));
+        let details = &failure["error"]["details"];
+        assert_eq!((&details["valid_next_actions"], &details["withheld"]), (&valid, &withheld));
+        let dispatch = failed.envelope(EnvelopeKind::Dispatch, &of(name)).unwrap();
+        let data = json!({ "kind": "invalid_transition", "attempts": 0 });
+        assert_eq!(
+            dispatch,
+            json!({ "code": -32_603, "message": message, "data": data }),
+            "its arguments may be right"
+        );
+        for kind in [EnvelopeKind::Openai, EnvelopeKind::Anthropic] {
+            let prose = failed.envelope(kind, &of(name)).unwrap();
+            assert!(prose["content"].as_str().unwrap().contains(&message), "{prose}");
+        }
+        let refusal = failed.envelope(EnvelopeKind::Refusal, &of(name)).unwrap();
+        assert_eq!(refusal["message"], json!(format!("{said}. Valid actions now: ['cancel', 'add'].")));
+        assert_eq!((&refusal["valid_next_actions"], &refusal["withheld"]), (&valid, &withheld));
+    }
+    let unknown = ran(&playbook("unknown", ""), "report", "{ error: { status: 500 } }");
+    let unknown = unknown.refused(AdmissionRefusal::UnknownAction);
+    let prose = unknown.envelope(EnvelopeKind::Openai, &of("tako")).unwrap();
+    assert!(prose["content"].as_str().unwrap().contains("; valid actions now: cancel, add; withheld: pay)"), "{prose}");
 }
 
 #[test]

@@ -46,7 +46,7 @@ words! {
     pub enum AdmissionRefusal {
         /// The graph has no such action.
         UnknownAction = "unknown_action",
-        /// The graph does not allow the action after the last one.
+        /// The graph does not allow the action after the last one, or withholds it.
         InvalidTransition = "invalid_transition",
         /// The action's own validation failed.
         ValidationFailed = "validation_failed",
@@ -90,13 +90,13 @@ impl AdmissionRefusal {
     pub const fn code(self) -> &'static str {
         match self {
             AdmissionRefusal::UnknownAction | AdmissionRefusal::NotFound => "-32601",
-            AdmissionRefusal::InvalidTransition
-            | AdmissionRefusal::ValidationFailed
+            AdmissionRefusal::ValidationFailed
             | AdmissionRefusal::Schema
             | AdmissionRefusal::KeyMissing
             | AdmissionRefusal::KeyLength
             | AdmissionRefusal::KeyReused => "-32602",
-            AdmissionRefusal::KeyInFlight
+            AdmissionRefusal::InvalidTransition
+            | AdmissionRefusal::KeyInFlight
             | AdmissionRefusal::Unsettled
             | AdmissionRefusal::BudgetExceeded
             | AdmissionRefusal::CircuitOpen
