@@ -118,8 +118,29 @@ fn a_payment_with_a_key_is_withheld_from_calls_without_that_key() {
     place.write("t.jsonl", paid);
     let page = place.run(&["explain", "t.jsonl", "r#6", "-p", "coffee"]).out;
     let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
-    let from = "is withheld from calls without its key until that call is known to have failed";
+    let from = "is withheld from calls without the key of that call until it is known to have failed";
     assert!(page.contains(from), "{page}");
+}
+
+#[test]
+fn a_refused_call_that_came_too_often_is_explained_by_stuck() {
+    let place = place();
+    let args = json!({"amount": 5});
+    let thrice = (1..=3).map(|n| lines(&format!("c{n}"), n * 1_000, "payments.charge", &args, Some("500")).join("\n"));
+    place.write("t.jsonl", thrice.collect::<Vec<_>>().join("\n") + "\n");
+    let words = |page: String| page.split_whitespace().collect::<Vec<_>>().join(" ");
+    let explained = |call: &str| words(place.run(&["explain", "t.jsonl", call, "-p", "coffee"]).out);
+    let page = explained("r#3");
+    for said in [
+        "The same call was refused 3 times in a row or more, so `stuck` hands it to people: it waits in the queue `barista`.",
+        "No, because a person decides first, in the queue `barista`; the playbook refuses this call, and the same one came \
+         3 times in a row or more.",
+    ] {
+        assert!(page.contains(said), "{page}");
+        assert!(!explained("r#2").contains(said));
+    }
+    place.run(&["replay", "t.jsonl", "-p", "coffee", "--all", "--report", "html=t.html"]);
+    assert!(words(place.read("t.html")).contains("handed the refused call to people"));
 }
 
 #[test]

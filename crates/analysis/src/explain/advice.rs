@@ -144,6 +144,8 @@ pub enum ResendReason {
     Skipped,
     /// No: the playbook refuses the call as it stands.
     Refused,
+    /// No: the playbook refuses the call, and handed it to people when it came so many times in a row, or more.
+    Stuck(u32),
     /// Not now: the playbook refuses the call until others have ended, or time has passed.
     RefusedForNow,
     /// No: an attempt may have acted, and no key would make a second one harmless.
@@ -190,7 +192,9 @@ impl Advice {
         // What the agent is told and what a person reads rest on the same: the playbook gave the call up, and it passes.
         let may_pass = simulation.record.told_of(simulation.call).is_some_and(|told| told.retriable);
         let is_given_up = matches!(outcome.kind, OutcomeKind::Deprecated(_)) && !may_pass;
-        let reason = match ResendReason::of(&state, simulation.facts, (is_keyed, is_given_up), outcome.kind) {
+        let refused = refused(plan, outcome, simulation.facts, &state);
+        let reason = match ResendReason::of(&state, simulation.facts, (is_keyed, is_given_up), (outcome.kind, refused))
+        {
             reason if reason.is_yes() && is_told_not_to(outcome) => ResendReason::ToldNotTo,
             // What is harmless in any case needs no leave.
             ResendReason::NotDone | ResendReason::SameKey if state.said.told_not_to => ResendReason::ToldNotTo,
@@ -219,18 +223,10 @@ impl ResendReason {
         state: &UpstreamState,
         facts: ToolFacts,
         (is_keyed, is_given_up): (bool, bool),
-        ended: OutcomeKind,
+        (ended, refused): (OutcomeKind, Option<ResendReason>),
     ) -> ResendReason {
-        use AdmissionRefusal::{CircuitOpen, KeyInFlight, QueueFull};
         let is_read = facts.access == Access::Read;
         let is_reversed = state.reversed || matches!(ended, OutcomeKind::Reversed(_));
-        let refused = match ended {
-            OutcomeKind::Refused(CircuitOpen | QueueFull | KeyInFlight) => Some(ResendReason::RefusedForNow),
-            OutcomeKind::Refused(_) => Some(ResendReason::Refused),
-            // One that may have acted, as recorded, is like any other write.
-            OutcomeKind::Skipped if is_read || state.known == EffectState::NotDone => Some(ResendReason::SkippedStep),
-            _ => None,
-        };
         match state.known {
             _ if state.read_acted || is_read && state.known == EffectState::Done => ResendReason::ReadActed,
             _ if state.takes_key => ResendReason::KeyOfAnother,
@@ -239,15 +235,14 @@ impl ResendReason {
             _ if state.shares_key => ResendReason::KeyShared,
             _ if state.contradicted => ResendReason::Contradicted,
             _ if state.said.processed => ResendReason::Processed,
-            _ if is_read && let Some(refused) = refused => refused,
-            _ if is_read => ResendReason::Read,
-            // Another call would make what was taken back, or may have been.
-            EffectState::NotDone | EffectState::MaybeDone if facts.idempotent && is_reversed => ResendReason::TakenBack,
-            _ if facts.idempotent
+            _ if (is_read || facts.idempotent)
                 && let Some(refused) = refused =>
             {
                 refused
             }
+            _ if is_read => ResendReason::Read,
+            // Another call would make what was taken back, or may have been.
+            EffectState::NotDone | EffectState::MaybeDone if facts.idempotent && is_reversed => ResendReason::TakenBack,
             _ if facts.idempotent && !state.later_writes.is_empty() => ResendReason::Overwrites,
             _ if facts.idempotent => ResendReason::Idempotent,
             _ if state.other_keys.iter().any(OtherCall::may_have_acted) => ResendReason::OtherKey,
@@ -284,6 +279,22 @@ impl ResendReason {
                 | ResendReason::SameKey
                 | ResendReason::StepsRead
         )
+    }
+}
+
+/// Why a call that was never sent would not be sent now either; none: it was sent.
+fn refused(plan: &Plan, outcome: &Outcome, facts: ToolFacts, state: &UpstreamState) -> Option<ResendReason> {
+    use AdmissionRefusal::{CircuitOpen, KeyInFlight, QueueFull};
+    let stuck = plan.playbook.graph.as_ref().and_then(|graph| graph.stuck);
+    match outcome.kind {
+        OutcomeKind::Refused(CircuitOpen | QueueFull | KeyInFlight) => Some(ResendReason::RefusedForNow),
+        OutcomeKind::Refused(_) => Some(ResendReason::Refused),
+        OutcomeKind::Escalated(_) if outcome.attempts == 0 => stuck.map(|stuck| ResendReason::Stuck(stuck.after)),
+        // One that may have acted, as recorded, is like any other write.
+        OutcomeKind::Skipped if facts.access == Access::Read || state.known == EffectState::NotDone => {
+            Some(ResendReason::SkippedStep)
+        }
+        _ => None,
     }
 }
 

@@ -5,7 +5,7 @@ use playproof_analysis::explain::{Detail, Explanation, LetPass, NarrativeStep, S
 use playproof_engine::classify::RuleEvaluation;
 use playproof_engine::dispatch::wait_range;
 use playproof_engine::event::{AdmissionRefusal, Decision, EffectClaim, NoRetry, Outcome, Provenance, Status};
-use playproof_engine::ids::{AttemptNo, CallId, ReasonId, RuleId, VerdictId};
+use playproof_engine::ids::{AttemptNo, CallId, ErrorId, QueueId, ReasonId, RuleId, VerdictId};
 use playproof_engine::playbook::{AfterRefresh, Backoff, Compensation, Playbook, Retry};
 use playproof_engine::sim::Plan;
 use playproof_engine::time::Duration;
@@ -30,27 +30,7 @@ impl Narrator<'_> {
     /// What admission decides, what the call shares with others, or what its caller does.
     fn on_shared(&mut self, when: &str, decision: Decision) {
         match decision {
-            Decision::Refused { why, error, by, retry_after } => {
-                let said = error.and_then(|error| self.simulation.record.shown_error(error)?.message.as_deref());
-                let said = said.map(|said| text::escape_unprintable(said).into_owned());
-                let by = by.map(|call| self.simulation.transcript(self.plan).call(call));
-                let cause = by.and_then(|by| timeline::cause(why, by));
-                let all: Vec<String> = said.into_iter().chain(cause).collect();
-                let all = if all.is_empty() { String::new() } else { format!(" ({})", all.join("; ")) };
-                let wait = retry_after.map_or_else(String::new, |wait| format!(" in {} ms", timeline::millis(wait)));
-                let until = match (why, by) {
-                    (AdmissionRefusal::InvalidTransition, Some(_)) if self.is_offered() => {
-                        " from calls without its key until that call is known to have failed"
-                    }
-                    (AdmissionRefusal::InvalidTransition, Some(_)) => " until that call is known to have failed",
-                    _ => "",
-                };
-                let (turned_away, instead) = (timeline::turned_away(why, by), why.instead());
-                self.say(format!(
-                    "The call is refused before its first attempt: {turned_away}{until}{all}. Nothing is sent. Instead: \
-                     {instead}{wait}."
-                ));
-            }
+            Decision::Refused { why, error, by, retry_after } => self.on_refused(why, (error, by), retry_after),
             Decision::Circuit { server, change } => {
                 let server = self.simulation.transcript(self.plan).server(server).to_owned();
                 self.say(format!("{when} {}.", timeline::circuit(&server, change)));
@@ -116,6 +96,33 @@ impl Narrator<'_> {
             Decision::Cancelled => self.say(format!("{when} the caller goes away.")),
             _ => {}
         }
+    }
+
+    fn on_refused(
+        &mut self,
+        why: AdmissionRefusal,
+        (error, by): (Option<ErrorId>, Option<CallId>),
+        retry_after: Option<Duration>,
+    ) {
+        let said = error.and_then(|error| self.simulation.record.shown_error(error)?.message.as_deref());
+        let said = said.map(|said| text::escape_unprintable(said).into_owned());
+        let by = by.map(|call| self.simulation.transcript(self.plan).call(call));
+        let cause = by.and_then(|by| timeline::cause(why, by));
+        let all: Vec<String> = said.into_iter().chain(cause).collect();
+        let all = if all.is_empty() { String::new() } else { format!(" ({})", all.join("; ")) };
+        let wait = retry_after.map_or_else(String::new, |wait| format!(" in {} ms", timeline::millis(wait)));
+        let until = match (why, by) {
+            (AdmissionRefusal::InvalidTransition, Some(_)) if self.is_offered() => {
+                " from calls without the key of that call until it is known to have failed"
+            }
+            (AdmissionRefusal::InvalidTransition, Some(_)) => " until that call is known to have failed",
+            _ => "",
+        };
+        let (turned_away, instead) = (timeline::turned_away(why, by), why.instead());
+        self.say(format!(
+            "The call is refused before its first attempt: {turned_away}{until}{all}. Nothing is sent. Instead: \
+             {instead}{wait}."
+        ));
     }
 
     /// Whether the graph offers the action of the call after it.
@@ -204,10 +211,7 @@ impl Narrator<'_> {
                 let said = self.answer(status);
                 self.say(format!("{when} the upstream is asked for a new snapshot of the evidence: {said}."));
             }
-            Decision::Escalated { queue } => self.say(format!(
-                "The call is escalated: it waits for a person in the queue `{}`, and no further attempt is made.",
-                self.plan.names.queue(queue)
-            )),
+            Decision::Escalated { queue } => self.on_escalated(queue),
             Decision::ReversalRefused { why } if why.was_sent() => {
                 self.say(format!(
                     "{when} the reversal token is sent, but the reversal is not confirmed: {}.",
@@ -227,6 +231,24 @@ impl Narrator<'_> {
                 self.on_told();
             }
         }
+    }
+
+    /// A call that was refused before its first attempt is escalated only because it was refused so often.
+    fn on_escalated(&mut self, queue: QueueId) {
+        let queue = self.plan.names.queue(queue);
+        let mut own = self.simulation.record.events.iter().filter(|event| event.call == self.simulation.call);
+        let refused = own.any(|event| event.what.refusal().is_some());
+        let stuck = self.plan.playbook.graph.as_ref().and_then(|graph| graph.stuck).filter(|_| refused);
+        self.say(match stuck {
+            Some(stuck) => format!(
+                "The same call was refused {} times in a row or more, so `stuck` hands it to people: it waits in the queue \
+                 `{queue}`.",
+                stuck.after
+            ),
+            None => format!(
+                "The call is escalated: it waits for a person in the queue `{queue}`, and no further attempt is made."
+            ),
+        });
     }
 
     fn on_redeemed(&mut self, when: &str, reason: ReasonId) {

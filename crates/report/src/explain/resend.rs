@@ -92,6 +92,9 @@ fn reason(reason: ResendReason, state: &UpstreamState, key: Option<&str>) -> Rea
         ResendReason::Unread => no(UNREAD, ". Mend it first"),
         ResendReason::Skipped => no(skipped(state.gaps.skipped_lines), ". Mend what was skipped first"),
         ResendReason::Refused => no("the playbook refuses this call as it stands", ""),
+        ResendReason::Stuck(after) => {
+            no(format!("the playbook refuses this call, and the same one came {after} times in a row or more"), "")
+        }
         ResendReason::RefusedForNow => {
             no("the playbook refuses this call now, and may let it pass later", ". Nothing was sent: send it then")
         }

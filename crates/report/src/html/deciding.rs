@@ -67,6 +67,9 @@ impl Rows<'_> {
                     None => self.mark("otherwise", "", gave),
                 }
             }
+            Decision::Escalated { .. } if self.verdict.is_none() => {
+                self.mark("graph stuck", "", "handed the refused call to people".to_owned());
+            }
             Decision::RetryScheduled { .. }
             | Decision::EvidenceRefreshed { .. }
             | Decision::Escalated { .. }

@@ -153,7 +153,7 @@ fn write_told(out: &mut Vec<u8>, view: &CallView<'_>, transcript: &Transcript<'_
             match detail {
                 Detail::Number(value) => digits(out, value),
                 Detail::Text(text) => quote(out, text),
-                Detail::Texts(texts) => list(out, texts.into_iter(), quote),
+                Detail::Texts(texts) => list(out, texts, quote),
             }
         }
     });
