@@ -205,7 +205,7 @@ What to do: look upstream for what the step did. Let the harness end an action a
             "\
 The graph of the playbook refuses this call, and in the recording it was made: the first such call of its run. From there \
 on, the run is off tape, and further refusals follow from the first. A call that the recording itself refused is no finding: \
-recording and graph agree.
+recording and graph agree. Nor is a call whose inputs alone do not fit: its turn was right.
 
 What to do: if the call was right, add the edge to `graph`, after `playproof graph next` has shown what was valid there. If \
 it was wrong, the graph would have stopped it.",

@@ -144,6 +144,19 @@ fn a_refused_call_that_came_too_often_is_explained_by_stuck() {
 }
 
 #[test]
+fn inputs_that_only_the_playbook_refuses_are_not_out_of_order() {
+    let place = place();
+    let unfit = [
+        lines("c1", 1_000, "take_order", &json!({"item": "latte"}), None),
+        lines("c2", 2_000, "add_modifier", &json!({"modifier": "moon"}), None),
+    ];
+    place.write("t.jsonl", unfit.map(|call| call.join("\n")).join("\n") + "\n");
+    let (calls, summary) = replayed(&place, "t.jsonl", "coffee");
+    assert_eq!((&calls[1]["outcome"], &calls[1]["findings"]), (&json!("refused"), &json!([])), "its turn was right");
+    assert_eq!(summary["playbooks"][0]["graph"]["refused_first"], json!({"validation_failed": 1}), "it is counted");
+}
+
+#[test]
 fn a_recorded_refusal_that_the_graph_lets_pass_is_undetermined() {
     let place = place();
     let trace = lines("c1", 0, "take_order", &json!({"item": "latte"}), Some("invalid_transition")).join("\n");

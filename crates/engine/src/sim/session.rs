@@ -5,7 +5,9 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::classify::Memo;
-use crate::event::{CircuitChange, Decision, DecisionEvent, Finding, FindingBy, FindingId, Outcome, OutcomeKind};
+use crate::event::{
+    AdmissionRefusal, CircuitChange, Decision, DecisionEvent, Finding, FindingBy, FindingId, Outcome, OutcomeKind,
+};
 use crate::ids::{ArgsId, CallId, Interner, KeyId, RunId, ServerId, TokenId, ToolId};
 use crate::time::Instant;
 use crate::upstream::{Answer, MissingAnswerPolicy, Request, Upstream};
@@ -473,7 +475,9 @@ impl Session {
         if !alone[0].has_steps(plan) {
             record.compare_with_tape(&call); // each step is compared with its own
         }
-        if let Some(GateStep { did: GateAct::First(_), .. }) = record.gate {
+        if let Some(GateStep { did: GateAct::First(why), .. }) = record.gate
+            && why != AdmissionRefusal::ValidationFailed
+        {
             record.findings.push(Finding::new(FindingId::OutOfOrder, FindingBy::Recorded, CallId(0), 1));
             Finding::settle(&mut record.findings);
         }
