@@ -196,18 +196,26 @@ fn change(pairs: &[EventPair], at: usize, golden: Option<String>, run: Option<St
     let pair = pairs.get(at)?;
     let event = pair.expected.as_ref().or(pair.actual.as_ref())?;
     let before = || pairs.iter().take(at + 1).rev();
+    let all = || pairs.iter().rev(); // the steps of an action come after it
+    let own = |line: &EventLine| line.call == event.call;
+    let of_step = |line: &EventLine| line.call.strip_prefix(&*event.call).is_some_and(|step| step.starts_with('/'));
     Some(FirstChange {
         call: event.call.clone(),
         at: event.at,
         golden,
         run,
-        expected: because(before().filter_map(|pair| pair.expected.as_ref()), &event.call),
-        actual: because(before().filter_map(|pair| pair.actual.as_ref()), &event.call),
+        expected: because(before().filter_map(|pair| pair.expected.as_ref()), own)
+            .or_else(|| because(all().filter_map(|pair| pair.expected.as_ref()), of_step)),
+        actual: because(before().filter_map(|pair| pair.actual.as_ref()), own)
+            .or_else(|| because(all().filter_map(|pair| pair.actual.as_ref()), of_step)),
     })
 }
 
-fn because<'a>(mut latest_first: impl Iterator<Item = &'a EventLine>, call: &str) -> Option<PrecedingVerdict> {
-    let classified = latest_first.find(|event| event.call == call && event.kind == EventKind::FailureClassified)?;
+fn because<'a>(
+    mut latest_first: impl Iterator<Item = &'a EventLine>,
+    of_call: impl Fn(&EventLine) -> bool,
+) -> Option<PrecedingVerdict> {
+    let classified = latest_first.find(|event| of_call(event) && event.kind == EventKind::FailureClassified)?;
     let rule = classified.field(FieldKey::Rule).map(GoldenValue::to_string).unwrap_or_default();
     Some(PrecedingVerdict { verdict: classified.value.to_string(), rule })
 }

@@ -306,3 +306,27 @@ fn long_lists_are_compared_within_a_bound() {
     let body = |text: &str| parse_body(Source::whole("golden", text)).unwrap();
     assert_eq!(compare(&body(&golden), &body(&other)).worst(), Some(Class::OutcomeChanged));
 }
+
+#[test]
+fn the_end_of_an_action_is_because_of_the_last_verdict_of_its_steps() {
+    let golden = "\
+ship: { outcome: escalated, queue: q, effect: unknown, attempts: 1, verdicts: [], last_error: timeout, step: post, told: network_error, retriable: false }
+ship/post: { outcome: escalated, queue: q, effect: unknown, attempts: 1, verdicts: [slow], last_error: timeout, told: network_error, retriable: false }
+ledger: {}
+findings: []
+events:
+- { +0:    ship/post, attempt_started: 1 }
+- { +5000: ship/post, attempt_finished: 1, status: timeout, from: scripted }
+- { +0:    ship/post, failure_classified: slow, rule: timeout }
+- { +0:    ship/post, escalated: q }
+- { +0:    ship/post, outcome: escalated }
+- { +0:    ship, outcome: escalated }
+";
+    let found = changed(golden, &[("told: network_error", "told: connector_runtime_error")]);
+    let first = found.first.unwrap();
+    assert_eq!((&*first.call, first.run.as_deref()), ("ship", Some("told: connector_runtime_error")));
+    for because in [first.expected, first.actual] {
+        let because = because.unwrap();
+        assert_eq!((&*because.verdict, &*because.rule), ("slow", "timeout"));
+    }
+}
