@@ -69,13 +69,23 @@ const DEEPEST: usize = 32;
 
 /// The schema written at `at`, for a whole object of arguments.
 pub(crate) fn schema(at: Cursor<'_>) -> Option<Schema> {
-    let schema = nested(at, 0)?;
-    if !schema.types.is_empty() && !schema.types.contains(&JsonType::Object) {
-        let place = at.entry("type").unwrap_or(at);
+    let schema = nested(at, 0);
+    if let Some(place) = at.is_map().then(|| at.entry("type")).flatten().filter(|place| takes_no_object(*place)) {
         place.wrong("bad_schema", "arguments are an object, and this schema takes none", "expected `object`");
         return None;
     }
-    Some(schema)
+    schema
+}
+
+/// Whether the types at `at` are all known, and none is an object.
+fn takes_no_object(at: Cursor<'_>) -> bool {
+    let is_other = |word: &Value| {
+        JsonType::TABLE.iter().any(|(known, one)| word.as_str() == Some(known) && *one != JsonType::Object)
+    };
+    match at.json() {
+        Some(Value::Array(words)) => !words.is_empty() && words.iter().all(is_other),
+        word => word.is_some_and(|word| is_other(&word)),
+    }
 }
 
 /// The same for the inputs of an action, which are an object.
@@ -88,10 +98,8 @@ fn nested(at: Cursor<'_>, depth: usize) -> Option<Schema> {
         at.wrong("bad_schema", format!("a schema has at most {DEEPEST} levels"), "too deep");
         return None;
     }
-    if refuse_unsupported(at) {
-        return None;
-    }
-    let record = at.record("a schema", KEYS)?;
+    let is_refused = refuse_unsupported(at);
+    let record = at.record_beside("a schema", KEYS, UNSUPPORTED)?;
     let types = record.optional("type").map_or(Some(Vec::new()), types);
     let any_of = any_of(&record);
     let number = |key| record.optional(key).map_or(Some(None), |at: Cursor<'_>| number(at).map(Some));
@@ -127,7 +135,7 @@ fn nested(at: Cursor<'_>, depth: usize) -> Option<Schema> {
         properties: properties?,
         closed: closed?,
     };
-    (!is_impossible(&record, &schema)).then_some(schema)
+    (!is_impossible(&record, &schema) && !is_refused).then_some(schema)
 }
 
 /// Reports what no value fits.

@@ -93,6 +93,7 @@ mod tests {
         for key in Tell::COMPUTED {
             let tell = format!("class: network_error, details: {{ {key}: 'true' }}");
             assert_eq!(errors_of(&playbook(&tell)), [format!("computed_detail: {key}")]);
+            assert_eq!(errors_of(&playbook(&tell.replace("'true'", "true"))), [format!("computed_detail: {key}")]);
         }
         let both = "class: network_error, details: { retriable: 'true', boundary: user }";
         assert_eq!(errors_of(&playbook(both)), ["computed_detail: retriable", "computed_detail: boundary"]);

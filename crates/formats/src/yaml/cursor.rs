@@ -294,9 +294,14 @@ impl<'a> Cursor<'a> {
 
     /// A map with only the given keys; `what` names the map in messages, as in `a rule`.
     pub fn record(self, what: &'a str, keys: &'a [&'a str]) -> Option<MapReader<'a>> {
+        self.record_beside(what, keys, &[])
+    }
+
+    /// The same; the caller reports the `refused` keys.
+    pub fn record_beside(self, what: &'a str, keys: &'a [&'a str], refused: &[&str]) -> Option<MapReader<'a>> {
         let entries = self.map(what)?;
         let record = MapReader { at: self, what, keys, entries, suggested: RefCell::default() };
-        for entry in entries.iter().filter(|entry| !keys.contains(&&*entry.key)) {
+        for entry in entries.iter().filter(|entry| !keys.contains(&&*entry.key) && !refused.contains(&&*entry.key)) {
             record.report_unknown(entry);
         }
         Some(record)

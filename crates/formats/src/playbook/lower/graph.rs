@@ -205,6 +205,13 @@ fn row(at: Cursor<'_>, names: &Declared) -> Option<Vec<ActionId>> {
     let mut row: Vec<(ActionId, Range<usize>)> = Vec::new();
     let mut good = true;
     for item in at.list_of("a list of actions, or `\"*\"` for every action")? {
+        if item.is_text(syntax::ANY_ACTION) {
+            let message = "`\"*\"` is every action, and stands alone in place of the list";
+            let said = Diagnostic::error("any_in_list", message).at(item.span(), "not in a list");
+            item.report(said.help("write `\"*\"` without brackets, or the names of the actions"));
+            good = false;
+            continue;
+        }
         match names.find(item).map(ActionId) {
             Some(action) => match row.iter().find(|(known, _)| *known == action) {
                 None => row.push((action, item.span())),
@@ -324,6 +331,22 @@ graph:
     }
 
     #[test]
+    fn all_errors_of_inputs_are_underlined_at_once() {
+        let parts = "\
+actions:
+  order:
+    inputs:
+      type: array
+      oneOf: []
+      minimum: few
+      properties: { a: { type: strin, format: date }, b: { enum: [] } }
+";
+        let mut found = wrong(parts);
+        found.sort();
+        assert_eq!(found, ["[]", "array", "few", "format", "oneOf", "strin"]);
+    }
+
+    #[test]
     fn each_wrong_value_is_underlined() {
         for (parts, underlined) in [
             ("graph: { entry: [a], next: { a: [] } }", "{ entry: [a], next: { a: [] } }"),
@@ -336,6 +359,8 @@ graph:
             ("actions: { a: { tool: '' } }", "''"),
             ("actions: { 'a b': {} }", "'a b'"),
             ("actions: [a]", "[a]"),
+            ("actions: { a: {} }\ngraph: { entry: [a], next: { a: ['*'] } }", "'*'"),
+            ("actions: { a: {} }\ngraph: { entry: ['*', a], next: { a: [] } }", "'*'"),
             ("actions: { a: { inputs: { type: array } } }", "array"),
             ("actions: { a: { inputs: { oneOf: [] } } }", "oneOf"),
         ] {

@@ -105,7 +105,6 @@ fn details(at: Cursor<'_>) -> Option<Vec<(Arc<str>, Arc<str>)>> {
     let mut details = Vec::new();
     let mut good = true;
     for (n, (key, value)) in at.entries("`details`")?.enumerate() {
-        let (is_name, text) = (at.named(&key, ""), value.words());
         if n == syntax::MOST_DETAILS {
             let message = format!("there are more than {} details", syntax::MOST_DETAILS);
             at.report(Diagnostic::error("too_many", message).at(key.span.clone(), "one too many"));
@@ -119,7 +118,9 @@ fn details(at: Cursor<'_>) -> Option<Vec<(Arc<str>, Arc<str>)>> {
                     .help("remove it, or choose another name"),
             );
             good = false;
+            continue; // no value would be right
         }
+        let (is_name, text) = (at.named(&key, ""), value.words());
         match text.filter(|_| is_name) {
             Some(text) => details.push((key.text.into(), text.into())),
             None => good = false,
