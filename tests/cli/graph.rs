@@ -313,6 +313,14 @@ fn a_draft_of_a_recording_refuses_nothing_of_it_and_a_dropped_edge_is_refused() 
 }
 
 #[test]
+fn a_draft_has_no_action_that_its_recording_does_not_know() {
+    let place = place();
+    place.write("t.jsonl", refusals().replace("\"kind\":\"unknown_action\"", "\"kind\":\"unknown_tool\""));
+    let drafted = place.run(&["graph", "draft", "t.jsonl"]).exits(0).out;
+    assert!(drafted.contains("take_order") && !drafted.contains("tako_order"), "{drafted}");
+}
+
+#[test]
 fn a_draft_refuses_nothing_behind_a_call_that_the_recording_refused() {
     let place = place();
     let ran = |trace: String| {

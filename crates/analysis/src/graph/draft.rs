@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::replay::{CallResult, Observer};
 use playproof_engine::call::Reply;
-use playproof_engine::event::AdmissionRefusal;
+use playproof_engine::event::{AdmissionRefusal, ErrorFacts};
 use playproof_trace::call_hashes::id_hash;
 
 /// A graph that is drafted.
@@ -112,6 +112,9 @@ impl Observer for Drafter {
         let call = result.call.raw();
         if let Some(AdmissionRefusal::InvalidTransition | AdmissionRefusal::UnknownAction) = call.gate_refusal() {
             return; // the recording's own gate says that there is no such edge
+        }
+        if call.only_error().is_some_and(ErrorFacts::is_of_unknown_tool) {
+            return; // nor is there an action that does not exist
         }
         let succeeded = call.attempts().last().is_some_and(|(_, answer)| answer.reply == Reply::Ok);
         let run = result.run();
