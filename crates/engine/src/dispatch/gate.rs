@@ -29,12 +29,12 @@ struct RunGate {
     refused: Option<(GatedRequest, u32)>,
 }
 
-/// An attempt that may still be at work: only calls with its key are admitted; without one, none is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// Attempts that may still be at work: only calls with their key are admitted; without one, none is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct AtWork {
     key: Option<KeyId>,
-    /// The call that made it.
-    call: CallId,
+    /// The calls that made them, in the order in which they ended.
+    calls: Vec<CallId>,
 }
 
 /// What makes two refused calls equal.
@@ -73,7 +73,7 @@ impl Gate {
             return Err(None);
         }
         match gate.and_then(|gate| gate.at_work.get(&action)) {
-            Some(at_work) if at_work.key.is_none() || at_work.key != key => Err(Some(at_work.call)),
+            Some(at_work) if at_work.key.is_none() || at_work.key != key => Err(at_work.calls.last().copied()),
             _ => Ok(()),
         }
     }
@@ -132,13 +132,21 @@ impl Gate {
 
     /// An attempt of the action may still be at work, and a second one could act again; one with the same key could not.
     pub(super) fn withhold(&mut self, run: RunId, call: CallId, (action, key): (ActionId, Option<KeyId>)) {
-        self.runs.entry(run).or_default().at_work.insert(action, AtWork { key, call });
+        let at_work = &mut self.runs.entry(run).or_default().at_work;
+        at_work.entry(action).or_insert(AtWork { key, calls: Vec::new() }).calls.push(call);
     }
 
-    /// That attempt has failed. Whether the action was withheld, and not only bound to a key.
-    pub(super) fn release(&mut self, run: RunId, action: ActionId) -> bool {
-        let released = self.runs.get_mut(&run).and_then(|gate| gate.at_work.remove(&action));
-        released.is_some_and(|at_work| at_work.key.is_none())
+    /// The attempts of that call have failed. Whether the action was withheld, and not only bound to a key.
+    pub(super) fn release(&mut self, run: RunId, call: CallId, action: ActionId) -> bool {
+        let Some(gate) = self.runs.get_mut(&run) else { return false };
+        let Some(at_work) = gate.at_work.get_mut(&action) else { return false };
+        at_work.calls.retain(|other| *other != call);
+        let is_released = at_work.calls.is_empty();
+        let is_withheld = at_work.key.is_none();
+        if is_released {
+            gate.at_work.remove(&action);
+        }
+        is_released && is_withheld
     }
 
     /// What is valid in a run now.

@@ -285,6 +285,22 @@ fn a_key_makes_only_a_call_with_the_same_key_safe() {
 }
 
 #[test]
+fn a_late_failure_releases_only_what_its_own_call_holds() {
+    let keyed = |key: u32| CallFacts { key: Some(crate::ids::KeyId(key)), ..of(PAY) };
+    let mut run = gated();
+    done(&mut run, 0, ORDER);
+    for id in [1, 2] {
+        run.call(id, keyed(7));
+        run.cancel(id);
+    }
+    run.answer(2, 1, failed(DENIED));
+    assert_eq!(refused_by(&run.call(3, keyed(8))), [Some(CallId(1))], "the first may still act");
+    run.answer(1, 1, failed(DENIED));
+    run.call(4, keyed(8));
+    assert_eq!(run.sent(), [0, 1, 2, 4]);
+}
+
+#[test]
 fn a_write_without_any_answer_is_withheld() {
     let mut run = gated();
     done(&mut run, 0, ORDER);

@@ -25,9 +25,10 @@ impl Session {
                 let key = self.shared_of(event.call)?.key?;
                 Some(Mentioned { name: self.names.keys.get(key.0)?.leader.clone(), error: None })
             }
-            Decision::Refused { why: AdmissionRefusal::InvalidTransition, by: Some(_), .. } => {
+            Decision::Refused { why: AdmissionRefusal::InvalidTransition, by: Some(by), .. } => {
                 let live = self.cast.live.get(event.call.index())?.as_ref()?;
-                let name = self.names.runs.get(live.shared?.run.0)?.at_work.get(&plan.action(live.call.tool())?)?;
+                let action = plan.action(live.call.tool())?;
+                let name = self.names.runs.get(live.shared?.run.0)?.at_work.get(&(action, by))?;
                 Some(Mentioned { name: name.clone(), error: None })
             }
             Decision::Refused { why, by: Some(by), .. } => {

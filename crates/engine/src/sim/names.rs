@@ -123,8 +123,8 @@ pub(super) struct RunNames {
     pub gate: GateAccount,
     /// The names of the calls that took tool calls last, by their ids.
     pub takers: BTreeMap<CallId, String>,
-    /// The names of the calls of which an attempt may still be at work, by their actions.
-    pub at_work: BTreeMap<ActionId, String>,
+    /// The names of the calls of which an attempt may still be at work, by their actions and ids.
+    pub at_work: BTreeMap<(ActionId, CallId), String>,
 }
 
 /// The numbers of a session.

@@ -409,7 +409,7 @@ impl Session {
             && let Some(action) = self.event_loop.machine.withheld_by(event.call)
             && let Some(run) = self.names.runs.get_mut(shared.run.0)
         {
-            run.at_work.insert(action, live.name.clone());
+            run.at_work.insert((action, event.call), live.name.clone());
         }
         match (event.what, live.shared) {
             (Decision::Circuit { server, change: CircuitChange::Opened { .. } }, _) => {

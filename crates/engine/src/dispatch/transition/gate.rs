@@ -120,6 +120,7 @@ impl Transition<'_> {
 
     /// A late answer proves that an attempt is not at work any more. The action stays withheld while another one may be.
     pub(in crate::dispatch) fn release_action(&mut self, attempt: AttemptNo) {
+        let call = self.call;
         let state = self.state();
         let run = state.facts.run;
         state.at_work.retain(|at_work| *at_work != attempt);
@@ -127,7 +128,7 @@ impl Transition<'_> {
             return;
         }
         if let Some(action) = state.withholds.take()
-            && self.shared().gate.release(run, action)
+            && self.shared().gate.release(run, call, action)
         {
             self.emit(Decision::ActionReleased { action });
         }
