@@ -36,11 +36,12 @@ fn a_replay_says_first_what_was_counted_and_then_the_worst_call_with_its_first_d
     assert_eq!(run.code, 1, "{}", run.err);
     for said in [
         "8 lines, 2 runs, 3 calls, 5 results, all accounted for",
-        "1. crm.close  r2#1 (c1)",
+        "1. payments.issue_refund  r1#1 (c1)",
+        "≠        → escalate_to_human: ambiguous_effects",
+        "2. crm.close  r2#1 (c1)",
         "retried_after_denial: sent once more after a denial, as recorded",
         "≠ 200  attempt 2: 403_forbidden",
-        "≠        → escalate_to_human: ambiguous_effects",
-        "next: playproof explain trace.jsonl 'r2#1'",
+        "next: playproof explain trace.jsonl 'r1#1'",
     ] {
         assert!(run.out.contains(said), "{said}\n{}", run.out);
     }

@@ -128,6 +128,29 @@ fn a_page_begins_with_what_went_wrong_the_possible_double_before_the_denial() {
 }
 
 #[test]
+fn a_page_counts_the_mistakes_that_it_does_not_tell_and_tells_them_in_the_order_of_the_calls() {
+    let place = two_mistakes();
+    let again = |n: usize| {
+        let id = format!("e{n}");
+        let call = json!({ "run_id": id, "call_id": id, "tool": "cancel", "args": { "n": n } });
+        let answer = |attempt: u32| json!({ "run_id": id, "call_id": id, "attempt": attempt, "error": { "kind": "403_forbidden" } });
+        [call, answer(1), answer(2)].map(|line| format!("{line}\n")).concat()
+    };
+    place.write("trace.jsonl", &(place.read("trace.jsonl") + &(0..28).map(again).collect::<String>()));
+    let page = page(&place, "wrong", MISTAKES);
+    let said = texts(&page).join(" ");
+    let end = said.find(" and 25 more of 30, 15 of them below").unwrap_or_else(|| panic!("{said}"));
+    let told = &said[said.find("#1 ").expect("the first")..end];
+    let places: Vec<usize> = (1..=5).map(|n| told.find(&format!("#{n} ")).expect("in order")).collect();
+    assert!(places.is_sorted() && told.starts_with("#1  issue_refund of c1"), "{told}");
+    let first = page.split("id=\"call-1\"").nth(1).and_then(|rest| rest.split("id=\"call-2\"").next());
+    assert!(
+        first.expect("the first call").contains("issue_refund of c1 was sent twice"),
+        "the same call is first below"
+    );
+}
+
+#[test]
 fn a_page_without_a_mistake_says_nothing_of_one() {
     let place = Place::begun();
     let call = json!({ "run_id": "r", "call_id": "a", "tool": "t" });

@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use foldhash::fast::FixedState;
 
 use super::block::Alike;
+use super::findings::seriousness;
 use playproof_analysis::replay::{FactsUsed, MessageTemplates, ShownCall};
 use playproof_engine::call::{Place, RecordedCall, Reply};
 use playproof_engine::event::{
@@ -132,7 +133,7 @@ pub struct Group {
 /// How serious a group is; the least is shown first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
-    severity: Option<FindingSeverity>,
+    seriousness: Option<(FindingSeverity, u8)>,
     id: Option<FindingId>,
     /// More is worse.
     spared: u32,
@@ -140,22 +141,26 @@ struct Rank {
 
 impl Rank {
     fn of<'a>(findings: impl Iterator<Item = &'a Finding>) -> Rank {
-        let worst = findings.min_by_key(|finding| (finding.kind(), u32::MAX - finding.count));
+        let worst = findings.min_by_key(|finding| (seriousness(finding), finding.id, u32::MAX - finding.count));
         Rank {
-            severity: worst.map(|worst| worst.severity),
+            seriousness: worst.map(seriousness),
             id: worst.map(|worst| worst.id),
             spared: u32::MAX - worst.map_or(0, |worst| worst.count),
         }
     }
 
     /// What was found at worst; calls of one kind have it in common.
-    const fn worst(self) -> (Option<FindingSeverity>, Option<FindingId>) {
-        (self.severity, self.id)
+    fn worst(self) -> (Option<FindingSeverity>, Option<FindingId>) {
+        (self.severity(), self.id)
     }
 
     /// A call in which something was found comes before one that merely failed.
     fn key(self) -> (bool, Rank) {
-        (self.severity.is_none(), self)
+        (self.seriousness.is_none(), self)
+    }
+
+    fn severity(self) -> Option<FindingSeverity> {
+        self.seriousness.map(|(severity, _)| severity)
     }
 }
 
@@ -208,7 +213,7 @@ impl Listing {
             Box::new(ListedCall { call, facts, recorded: recorded.to_vec(), records })
         };
         // Harm to one thing is not harm to another.
-        let apart = (rank.severity == Some(FindingSeverity::Unsafe) && !self.selection.unfolded)
+        let apart = (rank.severity() == Some(FindingSeverity::Unsafe) && !self.selection.unfolded)
             .then(|| FixedState::default().hash_one((kind, intent)));
         let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
         let apart = apart.filter(|apart| groups.beyond.is_none_or(|beyond| *apart < beyond));
@@ -362,6 +367,11 @@ impl Group {
         (self.rank.key(), self.shown)
     }
 
+    /// The severity of the worst that was found.
+    pub fn severity(&self) -> Option<FindingSeverity> {
+        self.rank.severity()
+    }
+
     /// Takes in a group of the same kind.
     fn merge(&mut self, other: Group) {
         self.count += other.count;
@@ -483,6 +493,21 @@ mod tests {
         ];
         let names: Vec<String> = shown(listing(&calls)).into_iter().map(|(name, ..)| name).collect();
         assert_eq!(names, ["#5", "#4", "#3", "#2"]);
+    }
+
+    #[test]
+    fn what_may_have_acted_twice_comes_before_what_was_only_sent_again() {
+        let calls = [
+            (call(1, "a", Reply::Ok), vec![found(FindingId::RetriedAfterDenial, 1)]),
+            (
+                call(2, "b", Reply::Ok),
+                vec![found(FindingId::RetriedAfterConflict, 1), found(FindingId::UnsafeRetry, 1)],
+            ),
+        ];
+        let groups = listing(&calls).into_groups();
+        let of = |group: &Group| (group.detail.call.reference(), group.severity());
+        let unsafe_ones = ["#2", "#1"].map(|name| (name.to_owned(), Some(FindingSeverity::Unsafe)));
+        assert_eq!(groups.iter().map(of).collect::<Vec<_>>(), unsafe_ones);
     }
 
     #[test]

@@ -281,7 +281,9 @@ impl Page<'_> {
             next: next.as_ref(),
         };
         let calls = self.drawing().pieces(shown, arguments_of_page(self.args), loaded);
-        html::replay(&page, CallsShown { calls, heading: &|count| heading(self.only, count, groups) })
+        let worst = groups.first().and_then(Group::severity);
+        let of_worst = groups.iter().filter(|group| group.severity() == worst).count();
+        html::replay(&page, CallsShown { calls, of_worst, heading: &|count| heading(self.only, count, groups) })
     }
 
     fn json(&self, groups: &[Group], shown: &[Group]) -> String {

@@ -14,8 +14,6 @@ const ANSWERS: usize = 3;
 pub struct Wrong {
     /// The worst finding.
     pub severity: FindingSeverity,
-    /// Its place among findings of one severity: the lowest is told first.
-    pub rank: u8,
     /// The sentence.
     pub said: String,
     /// The finding's id.
@@ -26,7 +24,7 @@ pub struct Wrong {
 pub fn what_went_wrong(view: &CallView<'_>, runs: &[RunView<'_>]) -> Option<Wrong> {
     let found = runs.iter().flat_map(|run| run.findings.iter().map(move |finding| (run, finding)));
     let serious = found.filter(|(_, finding)| finding.severity != FindingSeverity::Note);
-    let (run, finding) = serious.min_by_key(|(_, finding)| (finding.severity, rank(finding.id), finding.kind()))?;
+    let (run, finding) = serious.min_by_key(|(_, finding)| (findings::seriousness(finding), finding.kind()))?;
     let of = view.run.filter(|run| !run.is_empty()).unwrap_or(view.reference);
     let call = format!("{} of {}", text::fitted(view.tool, 60), text::fitted(of, 60));
     let said = match (finding.by, view.recorded) {
@@ -34,17 +32,7 @@ pub fn what_went_wrong(view: &CallView<'_>, runs: &[RunView<'_>]) -> Option<Wron
         _ => plainly(&call, view, finding, &findings::by(finding, &run.transcript.names.playbook)),
     };
     let said = text::escape_unprintable(&said).into_owned();
-    Some(Wrong { severity: finding.severity, rank: rank(finding.id), said, id: finding.id })
-}
-
-/// A possible double effect comes before a mere repetition.
-const fn rank(id: FindingId) -> u8 {
-    match id {
-        FindingId::DuplicateEffect | FindingId::UntruthfulOutcome => 0,
-        FindingId::UnsafeRetry | FindingId::ResentUnderNewKey | FindingId::PossibleDuplicateEffect => 1,
-        FindingId::RetriedAfterDenial | FindingId::RetriedAfterConflict => 3,
-        _ => 2,
-    }
+    Some(Wrong { severity: finding.severity, said, id: finding.id })
 }
 
 fn as_recorded(call: &str, view: &CallView<'_>, recorded: &RecordedCall, finding: &Finding) -> String {
@@ -163,6 +151,5 @@ mod tests {
         let said = said(FindingId::RetriedAfterDenial, 1, &[Some("403_forbidden"), Some("403_forbidden")]);
         assert!(said.starts_with("issue_refund of c1 was denied, and was sent again"), "{said}");
         assert!(!said.contains("acted"), "{said}");
-        assert!(rank(FindingId::UnsafeRetry) < rank(FindingId::RetriedAfterDenial));
     }
 }

@@ -54,6 +54,8 @@ pub struct ReplayPage<'a> {
 pub struct CallsShown<'a> {
     /// The most serious first.
     pub calls: Vec<CallPiece>,
+    /// How many there are, also of those that are not shown, with the severity of the first.
+    pub of_worst: usize,
     /// The heading above so many of them.
     pub heading: &'a dyn Fn(usize) -> String,
 }
@@ -61,15 +63,17 @@ pub struct CallsShown<'a> {
 /// The page.
 pub fn replay(shown: &ReplayPage<'_>, calls: CallsShown<'_>) -> String {
     let mut page = Document::new("Replay", &about(&shown.totals));
-    let CallsShown { calls, heading } = calls;
+    let CallsShown { calls, of_worst, heading } = calls;
     let wrong: Vec<(Option<Wrong>, u64)> = calls.iter().map(|call| (call.wrong.clone(), call.calls)).collect();
     let (pieces, about): (Vec<Html>, Vec<Vec<RowOf>>) = calls.into_iter().map(|call| (call.html, call.of)).unzip();
     let sections = shown.totals.sections();
-    page.section("wrong", "What went wrong", &went_wrong(&wrong));
-    page.section("summary", "Summary", &summary(shown));
-    // The calls take what room is left, so they are chosen before the numbers link to them.
+    // The calls take what room is left, so they are chosen before anything counts them or links to them.
+    let (first, summary) = (went_wrong(&wrong, wrong.len(), of_worst), summary(shown));
     let others = numbers(shown, &sections, &BTreeMap::new());
-    let pieces = page.fitting(pieces, others.iter().map(|(_, _, html)| html.len()).sum());
+    let room = others.iter().map(|(_, _, html)| html.len()).sum::<usize>() + first.len() + summary.len();
+    let pieces = page.fitting(pieces, room);
+    page.section("wrong", "What went wrong", &went_wrong(&wrong, pieces.len(), of_worst));
+    page.section("summary", "Summary", &summary);
     let links = links(&about, pieces.len());
     let listed = Html::of(|html| {
         html.element("p", "soft", |html| {
@@ -99,13 +103,13 @@ fn about(totals: &Totals<'_>) -> String {
     format!("{inputs} under {}", text::fitted(&names.join(", "), 160))
 }
 
-/// The worst calls, one sentence each, with a link to the call.
-fn went_wrong(calls: &[(Option<Wrong>, u64)]) -> Html {
-    let found = calls.iter().enumerate().filter_map(|(n, (wrong, alike))| Some((n + 1, wrong.as_ref()?, *alike)));
+/// The worst calls in their order, one sentence each, with a link to the call. The page shows `shown` of `calls`, and
+/// `of_worst` calls, which may be more, are as bad as the first.
+fn went_wrong(calls: &[(Option<Wrong>, u64)], shown: usize, of_worst: usize) -> Html {
+    let found = calls.iter().take(shown).zip(1..).filter_map(|((wrong, alike), n)| Some((n, wrong.as_ref()?, *alike)));
     let mut found: Vec<(usize, &Wrong, u64)> = found.collect();
-    let worst = found.iter().map(|(_, wrong, _)| wrong.severity).min();
+    let worst = found.first().map(|(_, wrong, _)| wrong.severity);
     found.retain(|(_, wrong, _)| Some(wrong.severity) == worst);
-    found.sort_by_key(|(_, wrong, _)| wrong.rank); // stable
     if found.is_empty() {
         return Html::default();
     }
@@ -126,10 +130,21 @@ fn went_wrong(calls: &[(Option<Wrong>, u64)]) -> Html {
                 });
             }
         });
-        if let Some(more) = found.len().checked_sub(WRONG).filter(|more| *more > 0) {
-            html.line("p", "soft", &format!("and {} below", text::counted(more as u64, "more call", "more calls")));
-        }
+        let said = more(found.len().min(WRONG), found.len(), of_worst);
+        said.iter().for_each(|said| html.line("p", "soft", said));
     })
+}
+
+/// How many calls of `all` are not `told` here, and how many of these are below with the `shown` ones; none if none.
+fn more(told: usize, shown: usize, all: usize) -> Option<String> {
+    let [left, below] = [all, shown].map(|count| count.saturating_sub(told));
+    let [left_said, below_said, all] = [left, below, all].map(|count| text::count(count as u64));
+    match below {
+        _ if left == 0 => None,
+        0 => Some(format!("and {left_said} more of {all}, which are not on this page")),
+        _ if below == left => Some(format!("and {left_said} more of {all} below")),
+        _ => Some(format!("and {left_said} more of {all}, {below_said} of them below")),
+    }
 }
 
 /// Every section between the summary and the calls: its name, its title and its contents.
@@ -360,4 +375,17 @@ fn queues(shown: &ReplayPage<'_>) -> Html {
 fn doubts(shown: &ReplayPage<'_>) -> Html {
     let said = overview::doubts(&shown.totals, 100, Palette::new(false));
     said.map(|said| Html::of(|html| html.line_pre(&said))).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::more;
+
+    #[test]
+    fn what_is_not_told_is_counted_with_all_and_with_what_is_below() {
+        assert_eq!(more(5, 5, 5), None);
+        assert_eq!(more(5, 8, 8).unwrap(), "and 3 more of 8 below");
+        assert_eq!(more(5, 20, 35).unwrap(), "and 30 more of 35, 15 of them below");
+        assert_eq!(more(2, 2, 1_035).unwrap(), "and 1,033 more of 1,035, which are not on this page");
+    }
 }
