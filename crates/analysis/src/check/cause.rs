@@ -5,9 +5,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::rows::PlaybookRows;
+use playproof_engine::event::{EventKind, FieldKey, StopReason};
 use playproof_engine::playbook::Playbook;
 use playproof_formats::diagnostic::{Diagnostic, Report};
-use playproof_formats::golden::{Comparison, PartChange, PrecedingVerdict, RowChange};
+use playproof_formats::golden::{
+    Comparison, EventLine, EventPair, FirstChange, GoldenValue, PartChange, PrecedingVerdict, RowChange,
+};
 use playproof_formats::playbook::Loaded;
 
 /// The most places of a cause.
@@ -32,7 +35,7 @@ pub fn cause(loaded: &Loaded, rows: Option<&PlaybookRows>, comparison: &Comparis
     let run = first.and_then(|first| first.actual.as_ref());
     let golden = first.and_then(|first| first.expected.as_ref());
     let changes = rows.map_or(&[][..], |rows| &rows.changes);
-    let mut labels = changed_places(loaded, changes, &[run, golden]);
+    let mut labels = first.map_or_else(Vec::new, |first| changed_places(loaded, changes, first));
     if labels.is_empty() {
         labels = places_in_force(loaded, run.or(golden)?);
     }
@@ -55,31 +58,68 @@ pub(super) fn compensation(playbook: &Playbook, run: Option<&PrecedingVerdict>) 
 type InRow = (String, (Range<usize>, String));
 
 /// The places of the changed rows that explain this divergence: of its verdicts and rules, otherwise of rows that
-/// concern every call.
-fn changed_places(loaded: &Loaded, changes: &[RowChange], because: &[Option<&PrecedingVerdict>]) -> Vec<InRow> {
-    // What a verdict means is for people, as the reason of a study is, and changes no decision.
-    let decides = |change: &&RowChange| change.parts().iter().any(|part| part.path != "means");
+/// concern every call. A changed part of its verdict that does not explain it counts only where no other row changed.
+fn changed_places(loaded: &Loaded, changes: &[RowChange], first: &FirstChange) -> Vec<InRow> {
     let is_near = |change: &&RowChange| {
-        let names = |because: &&PrecedingVerdict| {
+        let names = |because: &PrecedingVerdict| {
             change.name == format!("verdict {}", because.verdict) || change.name == format!("rule {}", because.rule)
         };
-        because.iter().flatten().any(names)
+        first.expected.iter().chain(&first.actual).any(names)
     };
     let is_wide = |change: &&RowChange| {
         !change.name.starts_with("verdict ") && !change.name.starts_with("rule ") && change.name != "study why"
     };
-    let places = |change: &RowChange| {
-        row_places(loaded, change).into_iter().map(|place| (change.name.clone(), place)).collect::<Vec<_>>()
+    let places = |of: &dyn Fn(&&RowChange) -> bool, which: &dyn Fn(&PartChange) -> bool| -> Vec<InRow> {
+        let in_row = |change: &RowChange| -> Vec<InRow> {
+            let places = part_places(loaded, change, which).into_iter();
+            places.map(|place| (change.name.clone(), place)).collect()
+        };
+        changes.iter().filter(of).flat_map(in_row).collect()
     };
-    let near: Vec<_> = changes.iter().filter(is_near).filter(decides).flat_map(places).collect();
-    match near.is_empty() {
-        false => near,
-        true => changes.iter().filter(is_wide).flat_map(places).collect(),
+    let found = [
+        places(&is_near, &|part| explains(part, &first.pair)),
+        places(&is_wide, &|_| true),
+        places(&is_near, &|part| part.path != "means"),
+    ];
+    found.into_iter().find(|places| !places.is_empty()).unwrap_or_default()
+}
+
+/// Whether a changed part of the verdict in force, or of its rule, can be why two decisions differ.
+fn explains(part: &PartChange, pair: &EventPair) -> bool {
+    let wait = part.path.strip_prefix("then.retry_with_backoff.").and_then(|rest| rest.split('.').next());
+    let is_end = |event: &EventLine| event.kind == EventKind::Outcome;
+    match (part.path.split('.').next(), wait) {
+        // For people, as the reason of a study is.
+        (Some("means"), _) => false,
+        (Some("tell"), _) => pair.expected.iter().chain(&pair.actual).all(is_end),
+        (_, Some("after" | "backoff_ms" | "backoff" | "max_wait_ms" | "server_delay")) => shows_a_wait(pair),
+        _ => true,
+    }
+}
+
+/// Whether two decisions may differ because a retry waits for another time.
+fn shows_a_wait(pair: &EventPair) -> bool {
+    let waits_too_long = |event: &EventLine| {
+        let too_long = [StopReason::ToldNotTo, StopReason::Deadline, StopReason::CallTimeout, StopReason::MaxWait];
+        matches!(event.field(FieldKey::Stop), Some(GoldenValue::Word(why)) if too_long.iter().any(|stop| stop.as_str() == *why))
+    };
+    match (&pair.expected, &pair.actual) {
+        (Some(golden), Some(run)) if golden.words() == run.words() => true, // at another time
+        (Some(golden), Some(run)) if [golden.kind, run.kind] == [EventKind::RetryScheduled; 2] => true,
+        (golden, run) => golden.iter().chain(run).any(waits_too_long),
     }
 }
 
 /// The changed places of a row, each with its former value.
 pub fn row_places(loaded: &Loaded, change: &RowChange) -> Vec<(Range<usize>, String)> {
+    part_places(loaded, change, &|_| true)
+}
+
+fn part_places(
+    loaded: &Loaded,
+    change: &RowChange,
+    which: &dyn Fn(&PartChange) -> bool,
+) -> Vec<(Range<usize>, String)> {
     let place = |part: &PartChange| {
         let span = loaded.places.row(&loaded.playbook, &change.name, &part.path)?;
         let text = match (&change.before, &part.before) {
@@ -89,7 +129,7 @@ pub fn row_places(loaded: &Loaded, change: &RowChange) -> Vec<(Range<usize>, Str
         };
         Some((span, text))
     };
-    change.parts().iter().filter_map(place).collect()
+    change.parts().iter().filter(|part| which(part)).filter_map(place).collect()
 }
 
 /// A changed part of a row in words. It is named, because not every part has a place.

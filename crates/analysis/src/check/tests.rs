@@ -194,6 +194,31 @@ fn other_words_for_a_verdict_explain_no_divergence() {
 }
 
 #[test]
+fn another_wait_explains_no_retry_that_another_row_lets_pass() {
+    let idempotent = ("access: write,", "access: write, idempotent: true,");
+    let found = underlined(&[idempotent, ("[200]", "[300]")], false);
+    assert_eq!(found, [("true".to_owned(), "`idempotent` was false".to_owned())]);
+    // By itself it is the only row that changed.
+    let retries = underlined(&[UNGUARDED, ("[200]", "[300]")], true);
+    assert_eq!(retries[0].0, "retry_with_backoff", "{retries:?}");
+}
+
+#[test]
+fn another_wait_explains_a_retry_that_was_always_let_pass() {
+    let idempotent = ("access: write,", "access: write, idempotent: true,");
+    let later = [idempotent, ("[200]", "[300]")];
+    let mut lock = Lock::default();
+    let locked = rows(&playbook(&[]));
+    lock.approve("small", locked.iter().map(|row| (&*row.name, &*row.text)), "first");
+    let golden = GoldenFile::new("pay", "small", &check(&[idempotent], None).body.render()).render();
+    let (now, result) = (loaded(&later), check(&later, Some(&golden)));
+    let changes = row_changes(Some(&lock), &BTreeMap::from([("small".to_owned(), &now.playbook)]), true);
+    let found = cause(&now, changes.first(), result.comparison().unwrap()).unwrap();
+    assert_eq!(found.row, "verdict slow");
+    assert_eq!(found.report.diagnostics[0].labels[0].text, "`backoff_ms` was [200]");
+}
+
+#[test]
 fn once_the_row_is_approved_the_compensation_and_the_rule_in_force_are_underlined() {
     let found = underlined(&[("effect: unknown", "effect: not_applied")], true);
     let texts: Vec<&str> = found.iter().map(|(text, _)| text.as_str()).collect();

@@ -56,6 +56,8 @@ pub struct FirstChange {
     pub call: String,
     /// The moment in virtual time.
     pub at: Instant,
+    /// The decision on both sides; if all decisions are the same, the last one of the call that ended differently.
+    pub pair: EventPair,
     /// The golden's decision; none if only the run decides something.
     pub golden: Option<String>,
     /// The run's decision; none if only the golden decides something.

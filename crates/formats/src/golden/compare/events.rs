@@ -202,6 +202,7 @@ fn change(pairs: &[EventPair], at: usize, golden: Option<String>, run: Option<St
     Some(FirstChange {
         call: event.call.clone(),
         at: event.at,
+        pair: pair.clone(),
         golden,
         run,
         expected: because(before().filter_map(|pair| pair.expected.as_ref()), own)
