@@ -4,7 +4,7 @@ use crate::exit::{Exit, Failure};
 use crate::flags::Flags;
 use crate::input_paths::InputPaths;
 use crate::inputs::Reading;
-use crate::output::Output;
+use crate::output::{Output, say};
 use crate::project::Project;
 use crate::read_options::ReadOptions;
 use crate::terminal::Terminal;
@@ -14,6 +14,7 @@ use playproof_analysis::explain::{CallFinder, CallNames, CandidateCall, LISTED, 
 use playproof_analysis::recorded::Arguments;
 use playproof_analysis::replay::SessionOptions;
 use playproof_engine::fixture::Fixture;
+use playproof_engine::playbook::Tools;
 use playproof_engine::sim::{Pace, Plan};
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::shell::Command;
@@ -34,7 +35,8 @@ Examples:
   playproof explain trace.jsonl call_Zx81 --playbook my.yaml --tools tools.yaml
   playproof explain fixtures/refund.yaml             the only call of a fixture
 
-The last word names the call, unless a file has that name: then it is one more input.
+The last of several words names the call. It is one more input only if the inputs before it have no such call, and a file
+or folder has that name; `./NAME` is always an input.
 
 Exit codes: 0 explained, 2 no such call, unusable input or usage, 3 more lines skipped than read."
 )]
@@ -77,14 +79,75 @@ pub struct Args {
 }
 
 impl Args {
-    /// The inputs, and the call where one is named: the last word, unless it is one more input.
-    fn inputs_and_call(&self) -> (&[String], Option<&str>) {
-        match (&self.call, self.inputs.split_last()) {
-            (Some(call), _) => (&self.inputs, Some(call)),
-            (None, Some((last, inputs))) if !inputs.is_empty() && !is_input(last) => (inputs, Some(last)),
-            (None, _) => (&self.inputs, None),
+    /// The inputs, and the call where one is named: the last word, unless it is one more input. A file may have the name
+    /// of a call, so that the inputs are looked through first.
+    fn inputs_and_call(&self) -> Result<(&[String], Option<&str>), Failure> {
+        let (last, before) = match self.inputs.split_last() {
+            Some((last, before)) if self.call.is_none() && !before.is_empty() => (last, before),
+            _ => return Ok((&self.inputs, self.call.as_deref())),
+        };
+        if !is_input(last) {
+            return Ok((before, Some(last)));
+        }
+        if is_path(last) {
+            return Ok((&self.inputs, None));
+        }
+        if self.is_call(last, before)? {
+            return Ok((before, Some(last)));
+        }
+        say(&format!("note: no call is named `{last}`, so that it is one more input"));
+        Ok((&self.inputs, None))
+    }
+
+    /// Whether the inputs have a call of this name. What can be read only once is taken to have it.
+    fn is_call(&self, name: &str, inputs: &[String]) -> Result<bool, Failure> {
+        let paths = InputPaths::find(inputs)?;
+        if paths.files().iter().any(|path| files::size(path).is_none()) {
+            return Ok(true);
+        }
+        let project = Project::find()?;
+        let plan = self.plan(&project, paths.files(), Some(name), &Tools::default())?;
+        Ok(match look(&self.search(&project, paths.files(), Some(name)), &plan)?.0 {
+            Ok(_) | Err(NotFound::Several(_)) => true,
+            Err(NotFound::Unknown(_)) => false,
+        })
+    }
+
+    /// The playbook with the tool facts.
+    fn plan(&self, project: &Project, inputs: &[String], call: Option<&str>, tools: &Tools) -> Result<Plan, Failure> {
+        let name = self.playbook.clone().or_else(|| playbook_of_fixture(inputs, call));
+        let name = name.unwrap_or_else(|| playbooks::name(None, project));
+        Ok(Plan::new(playbooks::load(&name)?.playbook, tools).with_seed(self.seed))
+    }
+
+    fn flags(&self) -> Flags {
+        Flags::default()
+            .with("--playbook", self.playbook.as_deref())
+            .with("--tools", self.tools.as_deref())
+            .reading(&self.reading)
+            .beyond(&self.beyond_tape.clone().unwrap_or_default())
+            .number("--seed", self.seed)
+            .with("--pace", self.pace.map(Pace::as_str))
+    }
+
+    fn search<'a>(&'a self, project: &'a Project, inputs: &'a [String], wanted: Option<&'a str>) -> Search<'a> {
+        Search {
+            command: "playproof explain",
+            call_flag: None,
+            flags: self.flags(),
+            inputs,
+            wanted,
+            reading: &self.reading,
+            beyond: self.beyond_tape.clone().unwrap_or_default(),
+            pace: self.pace,
+            redaction: &project.redaction,
         }
     }
+}
+
+/// Whether a word is a path, which no call is named like.
+fn is_path(word: &str) -> bool {
+    word == files::STDIN || word.contains(['/', std::path::MAIN_SEPARATOR]) || looks_like_a_file(word)
 }
 
 fn is_input(word: &str) -> bool {
@@ -104,35 +167,16 @@ fn refuse_call_first(inputs: &[String], call: Option<&str>) -> Result<(), Failur
 
 /// Explains.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
-    let (inputs, call) = args.inputs_and_call();
+    let (inputs, call) = args.inputs_and_call()?;
     refuse_call_first(inputs, call)?;
-    let flags = Flags::default()
-        .with("--playbook", args.playbook.as_deref())
-        .with("--tools", args.tools.as_deref())
-        .reading(&args.reading)
-        .beyond(&args.beyond_tape.clone().unwrap_or_default())
-        .number("--seed", args.seed)
-        .with("--pace", args.pace.map(Pace::as_str));
-    duplicate_args::refuse_inputs(inputs, &flags, |once, flags| {
+    duplicate_args::refuse_inputs(inputs, &args.flags(), |once, flags| {
         flags.after(Command::new("playproof explain").paths(once).names(call))
     })?;
     let project = Project::find()?;
     let tools = playbooks::facts_said(args.tools.as_deref(), &project)?;
     let paths = InputPaths::find(inputs)?;
-    let name = args.playbook.clone().or_else(|| playbook_of_fixture(paths.files(), call));
-    let name = name.unwrap_or_else(|| playbooks::name(None, &project));
-    let plan = Plan::new(playbooks::load(&name)?.playbook, &tools).with_seed(args.seed);
-    let search = Search {
-        command: "playproof explain",
-        call_flag: None,
-        flags,
-        inputs: paths.files(),
-        wanted: call,
-        reading: &args.reading,
-        beyond: args.beyond_tape.clone().unwrap_or_default(),
-        pace: args.pace,
-        redaction: &project.redaction,
-    };
+    let plan = args.plan(&project, paths.files(), call, &tools)?;
+    let search = args.search(&project, paths.files(), call);
     missing_answer::warn(&search.beyond, &[&plan]);
     let FoundCall { subject, unread } = find(&search, &plan)?;
     let palette = Palette::new(terminal.out.colour);
@@ -200,6 +244,23 @@ pub struct FoundCall {
 /// # Errors
 /// No input can be read; no such call, or several.
 pub fn find(search: &Search<'_>, plan: &Plan) -> Result<FoundCall, Failure> {
+    let (found, unread) = look(search, plan)?;
+    let found = found.map_err(|why| match why {
+        NotFound::Unknown(names) => unknown(search, &names),
+        NotFound::Several(found) => several(search, &found),
+    });
+    match (found, unread) {
+        (Ok(subject), unread) => Ok(FoundCall { subject, unread }),
+        (Err(failure), Some(unread)) => Err(unread.and(failure)),
+        (Err(failure), None) => Err(failure),
+    }
+}
+
+/// The call or why there is none, and why some of the inputs could not be read to their ends.
+type Looked = (Result<Subject, NotFound>, Option<Failure>);
+
+/// Looks for the call in all inputs that can be read; an error if none can.
+fn look(search: &Search<'_>, plan: &Plan) -> Result<Looked, Failure> {
     let sources = inputs::sources(search.inputs);
     let place = search.wanted.map(inputs::place);
     let wanted = search.wanted.zip(place.as_deref()).map(|(name, place)| Wanted { name, place });
@@ -218,15 +279,7 @@ pub fn find(search: &Search<'_>, plan: &Plan) -> Result<FoundCall, Failure> {
     if is_nothing_read && let Some(unread) = unread {
         return Err(unread);
     }
-    let found = finder.finish().map_err(|why| match why {
-        NotFound::Unknown(names) => unknown(search, &names),
-        NotFound::Several(found) => several(search, &found),
-    });
-    match (found, unread) {
-        (Ok(subject), unread) => Ok(FoundCall { subject, unread }),
-        (Err(failure), Some(unread)) => Err(unread.and(failure)),
-        (Err(failure), None) => Err(failure),
-    }
+    Ok((finder.finish(), unread))
 }
 
 /// Takes the calls of one input.

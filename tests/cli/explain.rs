@@ -242,3 +242,25 @@ tools: { set: { access: write, idempotent: true, schema: { type: object, propert
     let sent = advice("1", "succeeded");
     assert!(sent.contains("send again? Yes, because the tool is declared idempotent"), "{sent}");
 }
+
+#[test]
+fn the_last_word_is_a_call_also_where_a_folder_has_its_name() {
+    let place = Place::with_trace();
+    place.write("r1#1/other.jsonl", TRACE);
+    let run = place.run(&["explain", "trace.jsonl", "r1#1"]);
+    assert_eq!((run.code, run.err.as_str()), (0, ""), "{run:?}");
+    assert!(run.out.contains("trace.jsonl:1") && !run.out.contains("other.jsonl"), "{}", run.out);
+    let several = place.run(&["explain", "trace.jsonl", "./r1#1"]);
+    assert_eq!(several.code, 2, "{several:?}");
+    assert!(several.err.contains("error: say which call"), "{}", several.err);
+}
+
+#[test]
+fn the_last_word_is_one_more_input_only_if_no_call_has_that_name() {
+    let place = Place::with_trace();
+    place.write("monday/other.jsonl", TRACE);
+    let run = place.run(&["explain", "trace.jsonl", "monday"]);
+    assert_eq!(run.code, 2, "{run:?}");
+    let note = "note: no call is named `monday`, so that it is one more input";
+    assert!(run.err.starts_with(note) && run.err.contains("error: say which call"), "{}", run.err);
+}
