@@ -84,6 +84,38 @@ pub struct DecisionEvent {
     pub what: Decision,
 }
 
+words! {
+    /// The kinds of decision events, one for each [`Decision`].
+    pub enum EventKind {
+        Refused = "refused",
+        Queued = "queued",
+        ActionWithheld = "action_withheld",
+        ActionReleased = "action_released",
+        StepEnded = "step_ended",
+        StepSkipped = "step_skipped",
+        Joined = "joined",
+        ServedFromCache = "served_from_cache",
+        TookOver = "took_over",
+        Cancelled = "cancelled",
+        CircuitOpened = "circuit_opened",
+        CircuitHalfOpen = "circuit_half_open",
+        CircuitClosed = "circuit_closed",
+        AttemptStarted = "attempt_started",
+        AttemptFinished = "attempt_finished",
+        LateAnswer = "late_answer",
+        FailureClassified = "failure_classified",
+        RetryScheduled = "retry_scheduled",
+        RetryUnpaid = "retry_unpaid",
+        RetrySuppressed = "retry_suppressed",
+        EvidenceRefreshed = "evidence_refreshed",
+        Escalated = "escalated",
+        ReversalRefused = "reversal_refused",
+        ReversalRedeemed = "reversal_redeemed",
+        Deprecated = "deprecated",
+        Outcome = "outcome",
+    }
+}
+
 /// The kinds of decision events (DESIGN.md section 2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Decision {

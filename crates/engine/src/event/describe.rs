@@ -2,12 +2,11 @@
 //! no layout and no sentences.
 
 use super::class::Class;
-use super::decision::{CircuitChange, Decision, Provenance, RequestKind, Status};
+use super::decision::{CircuitChange, Decision, EventKind, Provenance, RequestKind, Status};
 use super::decision::{Outcome, OutcomeKind};
 use super::draw::Draw;
 use super::field::FieldKey;
 use super::finding::FindingId;
-use super::kind::EventKind;
 use super::reason::{AdmissionRefusal, DeprecationReason, ReversalRefusal};
 use super::tokens_left::TokensLeft;
 use crate::ids::{ActionId, CallId, ErrorId, QueueId, ReasonId, RuleId, ServerId, StepId, VerdictId};

@@ -11,7 +11,6 @@ mod finding;
 mod headers;
 mod key_dialect;
 mod key_history;
-mod kind;
 mod ledger;
 mod reason;
 mod steps;
@@ -22,8 +21,8 @@ mod words;
 
 pub use class::Class;
 pub use decision::{
-    CircuitChange, Decision, DecisionEvent, EffectClaim, Outcome, OutcomeKind, OutcomeWord, Provenance, RequestKind,
-    Status,
+    CircuitChange, Decision, DecisionEvent, EffectClaim, EventKind, Outcome, OutcomeKind, OutcomeWord, Provenance,
+    RequestKind, Status,
 };
 pub use describe::{CompensationWord, Description, FieldValue, GuardKind};
 pub use draw::Draw;
@@ -33,7 +32,6 @@ pub use finding::{Finding, FindingBy, FindingId, FindingKind, FindingSeverity, I
 pub use headers::{Header, Headers, ServerSays, WishFaults};
 pub use key_dialect::KeyDialect;
 pub use key_history::KeyHistory;
-pub use kind::EventKind;
 pub use ledger::{Intent, IntentBalance, LedgerEntry, LedgerKind};
 pub use reason::{
     AdmissionRefusal, DeprecationReason, ErrorFacts, KindFrom, OpenReason, ReversalRefusal, StatusFrom, StopReason,

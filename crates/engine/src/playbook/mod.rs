@@ -26,8 +26,8 @@ pub use graph::{Action, Graph, Others, Step, Stuck};
 pub use guess::seems_to_read;
 pub use header::{HeaderOp, HeaderTest, joined};
 pub use model::{
-    AfterRefresh, Compensation, DEFAULT_BREAKER, GuardMode, LimitKind, Limits, Playbook, Refresh, Retry, Reversal,
-    Rule, Study, Terminal, UNCLASSIFIED, UnsafePolicy, Verdict,
+    AfterRefresh, Compensation, DEFAULT_BREAKER, GuardMode, LimitKind, LimitValue, Limits, Playbook, Refresh, Retry,
+    Reversal, Rule, Study, Terminal, UNCLASSIFIED, UnsafePolicy, Verdict,
 };
 pub use request::ArgumentSchema;
 pub use retry_budget::{

@@ -350,7 +350,30 @@ pub struct Limits {
     pub elapsed: ElapsedRule,
 }
 
+/// The value of a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LimitValue {
+    /// A number.
+    Count(u32),
+    /// A span of time.
+    Span(Duration),
+    /// What another limit bounds.
+    Elapsed(ElapsedRule),
+}
+
 impl Limits {
+    /// The value of a limit; none: no limit, or what holds where nothing is written.
+    pub fn value(&self, kind: LimitKind) -> Option<LimitValue> {
+        match kind {
+            LimitKind::MaxAttempts => Some(LimitValue::Count(self.max_attempts)),
+            LimitKind::Deadline => self.deadline.map(LimitValue::Span),
+            LimitKind::CallTimeout => self.call_timeout.map(LimitValue::Span),
+            LimitKind::Elapsed => {
+                Some(self.elapsed).filter(|elapsed| *elapsed != ElapsedRule::NextStart).map(LimitValue::Elapsed)
+            }
+        }
+    }
+
     /// One attempt, and no other limit.
     pub const NONE: Limits =
         Limits { max_attempts: 1, deadline: None, call_timeout: None, elapsed: ElapsedRule::NextStart };

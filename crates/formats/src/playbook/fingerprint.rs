@@ -12,11 +12,10 @@ use super::{breaker, overlap, retry_budget, syntax, tell, waiting};
 use playproof_engine::glob::is_glob;
 use playproof_engine::ids::{ActionId, QueueId, ReasonId};
 use playproof_engine::playbook::{
-    Action, BreakerMark, Compensation, ConditionKind, ConditionTest, Dedupe, ElapsedRule, Graph, GuardMode, HeaderOp,
-    HeaderTest, LimitKind, Limits, MessageTest, PermitLimits, Playbook, Reversal, Sharing, Step, Stuck, Study,
+    Action, BreakerMark, Compensation, ConditionKind, ConditionTest, Dedupe, Graph, GuardMode, HeaderOp, HeaderTest,
+    LimitKind, LimitValue, Limits, MessageTest, PermitLimits, Playbook, Reversal, Sharing, Step, Stuck, Study,
     Terminal, ToolCallBudget, ToolFacts, UnsafePolicy, When,
 };
-use playproof_engine::time::Duration;
 
 /// One part of a playbook in canonical form.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -109,17 +108,17 @@ pub fn rows(playbook: &Playbook) -> Vec<PlaybookRow> {
 
 /// What later versions added has no row unless it is written.
 fn limits(limits: &Limits) -> Vec<PlaybookRow> {
-    let Limits { max_attempts, deadline, call_timeout, elapsed } = limits;
-    let of = |kind: LimitKind, value: Value| row("limit", kind.as_str(), &value);
-    let mut rows = vec![
-        of(LimitKind::MaxAttempts, json!(max_attempts)),
-        of(LimitKind::Deadline, json!(deadline.map(Duration::as_millis))),
-    ];
-    rows.extend(call_timeout.map(|end| of(LimitKind::CallTimeout, json!(end.as_millis()))));
-    if *elapsed != ElapsedRule::NextStart {
-        rows.push(of(LimitKind::Elapsed, json!(elapsed.as_str())));
-    }
-    rows
+    let of = |kind: LimitKind| {
+        let value = match limits.value(kind) {
+            Some(LimitValue::Count(count)) => json!(count),
+            Some(LimitValue::Span(span)) => json!(span.as_millis()),
+            Some(LimitValue::Elapsed(elapsed)) => json!(elapsed.as_str()),
+            None if kind == LimitKind::Deadline => Value::Null,
+            None => return None,
+        };
+        Some(row("limit", kind.as_str(), &value))
+    };
+    LimitKind::ALL.into_iter().filter_map(of).collect()
 }
 
 /// Rows keep the author's order: callers see it.

@@ -74,10 +74,10 @@ impl Rows<'_> {
             | Decision::EvidenceRefreshed { .. }
             | Decision::Escalated { .. }
             | Decision::Deprecated { .. }
-            | Decision::ReversalRedeemed { .. } => {
-                if !self.is_replaced {
-                    self.branch("then", "this acted".to_owned());
-                }
+            | Decision::ReversalRedeemed { .. }
+                if !self.is_replaced =>
+            {
+                self.branch("then", "this acted".to_owned());
             }
             Decision::RetrySuppressed { .. } => self.instead("on_unsafe", "the retry guard stopped the retry"),
             Decision::ReversalRefused { .. } => self.instead("on_refused", "the reversal was refused"),
@@ -100,13 +100,7 @@ impl Rows<'_> {
                 self.mark(&format!("action {}", names.action(action)), "", String::new());
             }
             Decision::Outcome(Outcome { kind: OutcomeKind::Exhausted(stop), .. }) => self.stopped(stop, tool),
-            Decision::Outcome(_)
-            | Decision::ActionReleased { .. }
-            | Decision::StepEnded { .. }
-            | Decision::Cancelled
-            | Decision::AttemptStarted { .. }
-            | Decision::AttemptFinished { .. }
-            | Decision::LateAnswer { .. } => {}
+            _ => {} // what was sent and answered: no row decided it
         }
     }
 
