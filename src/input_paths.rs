@@ -7,7 +7,10 @@ use std::path::{Path, PathBuf};
 use globset::{GlobBuilder, GlobMatcher};
 
 use super::exit::Failure;
+use super::output::say;
 use super::{files, folders, inputs};
+use playproof_formats::diagnostic::counted;
+use playproof_report::text;
 use playproof_trace::origin::Sources;
 
 /// Endings of files with calls. A folder without such files may hold fixtures.
@@ -20,6 +23,27 @@ const FIXTURES: [&str; 2] = [".yaml", ".yml"];
 /// Characters that make a path a glob, unless a file has that name.
 const WILDCARDS: [char; 4] = ['*', '?', '[', '{'];
 
+/// How JSON that Playproof writes begins: a page for programs, or a SARIF file.
+const REPORTS: [&str; 17] = [
+    r#"{"$schema":"https://json.schemastore.org/sarif"#,
+    r#"{"format":"check/"#,
+    r#"{"format":"conform/"#,
+    r#"{"format":"coverage/"#,
+    r#"{"format":"feedback-list/"#,
+    r#"{"format":"feedback-shown/"#,
+    r#"{"format":"history-report/"#,
+    r#"{"format":"history-verification/"#,
+    r#"{"format":"impact/"#,
+    r#"{"format":"lint/"#,
+    r#"{"format":"mapping/"#,
+    r#"{"format":"mining/"#,
+    r#"{"format":"mutation/"#,
+    r#"{"format":"propose-check/"#,
+    r#"{"format":"rehearsal/"#,
+    r#"{"format":"replay/"#,
+    r#"{"format":"seeds/"#,
+];
+
 /// The inputs of a command.
 #[derive(Clone, Debug)]
 pub struct InputPaths {
@@ -30,14 +54,16 @@ pub struct InputPaths {
 
 impl InputPaths {
     /// Finds the files: a folder stands for the traces in it and below, sorted; a glob for the files that it matches.
-    /// A file that several of them name counts once.
+    /// A file that several of them name counts once. Reports of Playproof that lie beside them are left out, and said so.
     ///
     /// # Errors
     /// A folder or a glob without files; a folder that cannot be read.
     pub fn find(typed: &[String]) -> Result<InputPaths, Failure> {
         let mut found: Vec<String> = Vec::new();
+        let mut reports = Vec::new();
         for input in typed {
-            let several = if is_folder(input) { in_folder(input)? } else { matching(input)? };
+            let several =
+                if is_folder(input) { in_folder(input, &mut reports)? } else { matching(input, &mut reports)? };
             match several {
                 None => found.push(input.clone()),
                 Some(several) => {
@@ -46,6 +72,10 @@ impl InputPaths {
                     found.extend(new);
                 }
             }
+        }
+        if !reports.is_empty() {
+            let count = counted(reports.len() as u64, "report", "reports");
+            say(&format!("note: {count} of Playproof left out: {}", text::fitted(&reports.join(", "), 200)));
         }
         let sources = inputs::sources(&found);
         Ok(InputPaths { typed: typed.to_vec(), files: found, sources })
@@ -64,7 +94,7 @@ impl InputPaths {
             (2.., Some(folder)) if parents.len() == 1 && !folder.is_empty() => folder.into_owned(),
             _ => return self.typed.clone(),
         };
-        let all: BTreeSet<String> = in_folder(&folder).ok().flatten().into_iter().flatten().collect();
+        let all: BTreeSet<String> = in_folder(&folder, &mut Vec::new()).ok().flatten().into_iter().flatten().collect();
         match all == self.files.iter().cloned().collect() {
             true => vec![folder],
             false => self.typed.clone(),
@@ -91,12 +121,24 @@ fn is_folder(input: &str) -> bool {
     input != files::STDIN && folders::has_folder(Path::new(input))
 }
 
-fn in_folder(folder: &str) -> Result<Option<Vec<String>>, Failure> {
+/// Whether a file is a report that Playproof wrote.
+fn is_report(path: &str) -> bool {
+    files::beginning(path, 64).is_some_and(|start| REPORTS.iter().any(|report| start.starts_with(report.as_bytes())))
+}
+
+/// The files without reports, which join `reports`.
+fn without_reports(found: Vec<String>, reports: &mut Vec<String>) -> Vec<String> {
+    let (own, others): (Vec<String>, Vec<String>) = found.into_iter().partition(|file| is_report(file));
+    reports.extend(own);
+    others
+}
+
+fn in_folder(folder: &str, reports: &mut Vec<String>) -> Result<Option<Vec<String>>, Failure> {
     let all = paths_in(folder, &folders::files_under(Path::new(folder), "")?);
     let with = |endings: &[&str]| -> Vec<String> {
         all.iter().filter(|file| endings.iter().any(|ending| file.ends_with(ending))).cloned().collect()
     };
-    let found = [with(&TRACES), with(&FIXTURES)].into_iter().find(|found| !found.is_empty());
+    let found = [without_reports(with(&TRACES), reports), with(&FIXTURES)].into_iter().find(|found| !found.is_empty());
     found.map(Some).ok_or_else(|| {
         Failure::source(folder, "no_files", "there is no trace and no fixture in this folder")
             .help("traces end in `.jsonl`, `.json` or `.log`, perhaps with `.gz` or `.zst`; fixtures end in `.yaml`")
@@ -104,7 +146,7 @@ fn in_folder(folder: &str) -> Result<Option<Vec<String>>, Failure> {
 }
 
 /// The files that a glob matches; none for the path of a file.
-fn matching(input: &str) -> Result<Option<Vec<String>>, Failure> {
+fn matching(input: &str, reports: &mut Vec<String>) -> Result<Option<Vec<String>>, Failure> {
     let Some(at) = input.find(WILDCARDS).filter(|_| !files::exists(input)) else { return Ok(None) };
     let Ok(glob) = GlobBuilder::new(input).literal_separator(true).build() else { return Ok(None) };
     let (fixed, variable) = input.split_at(at);
@@ -118,7 +160,7 @@ fn matching(input: &str) -> Result<Option<Vec<String>>, Failure> {
             Failure::source(input, "no_files", "no file matches").help("`*` stops at a `/`, and `**` crosses it")
         );
     }
-    Ok(Some(found))
+    Ok(Some(without_reports(found, reports)))
 }
 
 /// Files below a folder, by their paths from where the command runs.

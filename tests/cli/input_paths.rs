@@ -168,3 +168,20 @@ fn an_input_without_calls_beside_others_is_noted() {
     assert!(ran.code != 2 && ran.err.contains("note: no calls in ends.jsonl"), "{}", ran.err);
     place.run(&["replay", "ends.jsonl"]).exits(2);
 }
+
+#[test]
+fn reports_that_lie_beside_the_traces_are_left_out_and_said_so() {
+    let place = Place::new();
+    place.run(&["init"]);
+    place.write("a.jsonl", CALLS);
+    let page = place.run(&["replay", "a.jsonl", "--format", "json"]).out;
+    place.write("replay.json", &page);
+    place.write("coverage.json", &place.run(&["coverage", "--format", "json"]).out);
+    place.run(&["check", "--report", "sarif=found.sarif.json", "--report", "json=check.json"]);
+    let ran = place.run(&["replay", ".", "--format", "json"]);
+    let left_out = "4 reports of Playproof left out: ./check.json, ./coverage.json, ./found.sarif.json, ./replay.json";
+    assert_eq!((ran.code, ran.err.trim_end()), (0, format!("note: {left_out}").as_str()), "{ran:?}");
+    assert!(ran.out.contains(r#""name":"a.jsonl""#), "{}", ran.out);
+    assert_eq!(read(&place, &["*.json*"]), ["a.jsonl"]);
+    assert_eq!(place.run(&["replay", "replay.json"]).code, 2, "what is named is read");
+}
