@@ -39,6 +39,9 @@ Examples:
 Where a run differs, what it shows is left beside its golden as `.snap.new`, for `playproof review`, `accept` or
 `reject`; in CI nothing is written. To see what another playbook would change, edit the playbook and check.
 
+A fixture is checked under the playbooks that it names: `playbooks: [NAME]`. One that names none is checked under the
+project's playbook.
+
 Exit codes: 0 all is as accepted, 1 something differs, 2 something could not be checked, or nothing was.";
 
 /// The arguments of `check`.
@@ -151,7 +154,10 @@ fn examine(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<(Wor
 fn refuse_playbook(args: &Args) -> Result<(), Failure> {
     let Some(playbook) = &args.playbook else { return Ok(()) };
     Err(Failure::new("`check` runs each fixture under the playbooks that it names; there is no `--playbook`")
-        .help("what a fixture shows under another playbook is a question for `replay`")
+        .help(format!(
+            "a fixture names them (`playbooks: [{playbook}]`), or else the project's playbook runs it; what it shows under \
+             another one is a question for `replay`"
+        ))
         .next(Command::new("playproof replay fixtures/NAME.yaml").flag("--playbook", playbook)))
 }
 

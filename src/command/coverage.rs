@@ -21,7 +21,7 @@ use playproof_report::style::{Extent, Palette};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  playproof coverage                            the project's playbook, by the fixtures that name it
+  playproof coverage                            the project's playbook, by the fixtures that run under it
   playproof coverage reversing --format lines   the playbook's lines, marked
   playproof coverage --all                      with the text of every fixture that is missing
   playproof coverage --write fixtures           write every fixture that is missing; then review them
@@ -31,11 +31,17 @@ Counts rules, verdicts, compensations, guards (passed and stopped), outcomes, st
 (a verdict on a read or write, with or without key and token, on the first or a later attempt). What no fixture can
 exercise does not count.
 
+A fixture counts for the playbooks that it names: `playbooks: [NAME]`. One that names none counts for the project's.
+
 Exit codes: 0 measured or written, 1 below --fail-under, 2 no fixture, unusable input, or a file that is there already.")]
 pub struct Args {
     /// The playbook: a name (of `playbooks/`, else embedded) or a path [default: the project's, or standard]
     #[arg(value_name = "PLAYBOOK")]
     pub playbook: Option<String>,
+
+    /// The same as PLAYBOOK, as other commands spell it
+    #[arg(short = 'p', long = "playbook", value_name = "P", hide = true, conflicts_with = "playbook")]
+    pub playbook_flag: Option<String>,
 
     /// The folder of the fixtures [default: the project's, or fixtures]
     #[arg(long, value_name = "DIR")]
@@ -69,14 +75,15 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let workspace = Workspace::open()?.with_fixtures(args.fixtures.as_deref());
     let project_lock = args.write.as_ref().map(|_| workspace.project_lock()).transpose()?;
     workspace.say_guesses()?;
-    let (name, used) = workspace.playbook(args.playbook.as_deref())?;
+    let typed = args.playbook.as_ref().or(args.playbook_flag.as_ref());
+    let (name, used) = workspace.playbook(typed.map(String::as_str))?;
     let fixtures = workspace.fixtures_of(&name, checking::jobs(None))?;
     let cases: Vec<NamedFixture> = fixtures.into_iter().map(|(name, fixture)| NamedFixture { name, fixture }).collect();
     let report = measure(&name, &used.loaded, workspace.tools(), &cases);
     if let (Some(folder), Some(project_lock)) = (&args.write, project_lock) {
         return write(&workspace.with_fixtures(Some(folder)), &report.suggestions, &project_lock, output);
     }
-    let typed = args.playbook.clone().unwrap_or_else(|| workspace.playbook_argument(&name));
+    let typed = typed.cloned().unwrap_or_else(|| workspace.playbook_argument(&name));
     let command = Command::new("playproof coverage").path(&typed).flag_if("--fixtures", args.fixtures.as_deref());
     let palette = Palette::new(terminal.out.colour);
     let source = &used.loaded.places.source;

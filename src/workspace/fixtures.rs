@@ -14,7 +14,7 @@ use crate::{files, folders, playbooks};
 use playproof_analysis::check::map;
 use playproof_engine::fixture::{Expect, Fixture};
 use playproof_engine::playbook::Playbook;
-use playproof_formats::diagnostic::{Report, Source};
+use playproof_formats::diagnostic::{Report, Source, counted};
 use playproof_formats::fixture::{self, PlaybookNames};
 use playproof_formats::playbook::Loaded;
 
@@ -94,11 +94,17 @@ impl Workspace {
     /// Everything that is wrong in any fixture; no fixture runs under it.
     pub fn fixtures_of(&self, playbook: &str, jobs: NonZeroUsize) -> Result<Vec<(String, Fixture)>, Failure> {
         let mut fixtures = self.load_fixtures(&self.fixture_names()?, jobs)?;
+        let unnamed = fixtures.iter().filter(|(_, fixture)| fixture.playbooks.is_empty()).count();
         fixtures.retain(|(_, fixture)| self.playbooks_of(fixture).contains(&playbook));
         if fixtures.is_empty() {
             self.refuse_empty()?;
             let said = Failure::new(format!("no fixture in `{}` runs under `{playbook}`", self.fixtures_name()));
-            let help = format!("write `playbooks: [{playbook}]` in a fixture, or name the folder with `--fixtures`");
+            let mut help =
+                format!("write `playbooks: [{playbook}]` in a fixture, or name the folder with `--fixtures`");
+            if unnamed > 0 {
+                let names = counted(unnamed as u64, "fixture names", "fixtures name");
+                help += &format!("; {names} no playbook, and so the project's runs them");
+            }
             return Err(said.help(help).next("playproof schema fixture"));
         }
         Ok(fixtures)

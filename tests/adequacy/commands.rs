@@ -32,6 +32,10 @@ fn a_playbook_that_no_fixture_names_has_nothing_to_measure() {
         assert!(run.err.contains("did you mean `standard`?"), "{}", run.err);
         assert_eq!(project.run(&[command, "standard", "--fixtures", "nowhere"]).code, 2);
     }
+    let run = project.run(&["coverage", "--playbook", "mine"]);
+    let err = run.err.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(err.contains("write `playbooks: [mine]` in a fixture"), "{err}");
+    assert!(err.contains(" fixtures name no playbook, and so the project's runs them"), "{err}");
 }
 
 #[test]
