@@ -1,5 +1,7 @@
 //! Formats on the command line: listed, shown, tried, named, and changed by a mapping of the user.
 
+use serde_json::json;
+
 use crate::place::Place;
 
 /// A chat in which a tool fails in words of its own.
@@ -234,4 +236,16 @@ fn a_session_log_is_not_the_stream_of_a_run_without_a_person() {
         let said = place.run(&["import", name]).exits(0).err;
         assert!(said.contains(title), "{name}: {said}");
     }
+}
+
+#[test]
+fn rows_of_langsmith_without_the_tool_s_name_are_told_what_they_lack() {
+    let place = Place::new();
+    let row = json!({ "id": "1", "run_type": "tool", "trace_id": "t", "start_time": "2024-01-01T00:00:00",
+        "end_time": "2024-01-01T00:00:01", "inputs": { "q": "a" }, "outputs": { "output": "b" } });
+    place.write("runs.jsonl", &format!("{row}\n{row}\n"));
+    let err = place.run(&["replay", "runs.jsonl"]).exits(2).err;
+    assert!(err.contains("`runs.jsonl` has no calls, read as LangSmith runs"), "{err}");
+    let err = err.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(err.contains("a row of it is a call without `name`, the name of the tool: export that field too"), "{err}");
 }

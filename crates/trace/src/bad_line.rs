@@ -126,6 +126,7 @@ impl BadLine {
         };
         let help = match (id, foreign) {
             (FOREIGN_LINE, _) => ONE_OBJECT_A_LINE.to_owned(),
+            (_, Some(NonTrace::Text)) if first && is_table(&self.window) => TABLE.to_owned(),
             (_, Some(NonTrace::Text)) if first => {
                 format!("a trace has one JSON object a line; if only this line is wrong, {}", fix_hint(None))
             }
@@ -143,6 +144,19 @@ pub fn fix_hint(help: Option<&str>) -> String {
         None => skip,
         Some(help) => format!("{help} Otherwise {skip}"),
     }
+}
+
+/// What helps with a table.
+const TABLE: &str = "this looks like a table (CSV), which has no place for nested arguments and results: export JSON Lines \
+                     instead, one object a line, as LangSmith and most tools can";
+
+/// Whether a line is the header of a table: names between commas, semicolons or tabs.
+fn is_table(line: &str) -> bool {
+    let is_name = |cell: &str| {
+        let cell = cell.trim().trim_matches('"');
+        !cell.is_empty() && cell.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | ' ' | '-'))
+    };
+    [',', ';', '\t'].into_iter().any(|comma| line.matches(comma).count() > 1 && line.trim().split(comma).all(is_name))
 }
 
 /// `span`, cut at `end`, relative to a window that begins at `start`.
@@ -238,6 +252,17 @@ mod tests {
         assert_eq!(message(bad("order,amount").report("t", false)), "a line of a trace is a JSON object");
         assert_eq!(message(byte.report("t", false)), "the line is not UTF-8 text: its byte 1 is 0x89");
         assert!(message(bad("{\"tool\":\"a\",}").report("t", true)).starts_with("the line is not JSON"));
+    }
+
+    #[test]
+    fn a_table_is_told_to_be_exported_as_json_lines() {
+        let help = |text: &str| bad(text).report("runs.csv", true).diagnostics[0].help.clone().unwrap();
+        for header in ["id,name,run_type,inputs.input", "\"Run ID\";\"Name\";\"Status\"", "id\tname\tinputs"] {
+            assert!(help(header).contains("export JSON Lines instead"), "{header}");
+        }
+        for other in ["order,amount", "it failed, and then: again, and again", "a,b,,c"] {
+            assert!(!help(other).contains("export JSON Lines"), "{other}");
+        }
     }
 
     #[test]

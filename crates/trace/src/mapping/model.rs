@@ -274,7 +274,7 @@ impl ResultMap {
 
 impl Selector {
     /// Its paths that lead into the row.
-    fn inside(&self) -> Option<String> {
+    pub(super) fn inside(&self) -> Option<String> {
         match self.sources.as_slice() {
             [ValueSource::Path(path)] if path.is_inside() => Some(path.to_string()),
             _ => None,
