@@ -276,7 +276,10 @@ fn word(word: &str, out: &mut String) {
     let is_tail = |byte: &u8| matches!(byte, b'.' | b'\'' | b'-' | b'/');
     let (core, tail) = word.split_at(bytes.iter().rposition(|byte| !is_tail(byte)).map_or(0, |last| last + 1));
     let slashes = core.bytes().filter(|byte| matches!(byte, b'/' | b'\\')).count();
-    if core.starts_with(['/', '\\', '.']) && core.len() > 1 || slashes > 1 {
+    // Behind a `<` stands the end of an element (`</script>`), and no path.
+    let ends_element = out.ends_with('<') && slashes == 1;
+    let is_path = core.starts_with(['/', '\\', '.']) && core.len() > 1 && !ends_element || slashes > 1;
+    if is_path {
         out.push_str("<path>");
     } else if core.bytes().any(|byte| byte.is_ascii_digit()) {
         number_or_id(core, out);
@@ -315,6 +318,7 @@ mod tests {
         assert_eq!(template("no answer within 5000ms."), "no answer within <n>ms.");
         assert_eq!(template("order o_91 not found,  try again\n"), "order <id> not found, try again");
         assert_eq!(template("can't open '/etc/x' or /var/log/a.txt"), "can't open <text> or <path>");
+        assert_eq!(template("<b>no</b> </script> <br/> at /etc/x"), "<b>no</b> </script> <br/> at <path>");
         assert_eq!(template("user 550e8400-e29b-41d4-a716-446655440000: denied"), "user <id>: denied");
         assert_eq!(template("Error: Reservation ZFA04Y (\"first class\")"), "Error: Reservation <id> (<text>)");
         assert_eq!(template("status=503; -1.5% and/or"), "status=<n>; <n>% and/or");
