@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use super::changed_rows::changed_rows;
 use super::document::{Document, next};
 use super::markup::Html;
 use super::source;
 use super::table::{Cell, Table};
-use crate::check::{CheckPage, Directions, alike, because, divergence, row_cells, summary};
+use crate::check::{CheckPage, Directions, alike, because, divergence, summary};
 use crate::style::Palette;
 use crate::text;
 use playproof_analysis::check::{CaseResult, Cause, GoldenState, PlaybookRows};
@@ -243,10 +244,6 @@ fn rows_of(rows: &PlaybookRows) -> Html {
             html.line("p", "", &format!("this playbook is not approved yet ({count})"));
             return;
         }
-        let mut table = Table::new("", ["row", "what", "approved", "now"].map(|name| (name, false)));
-        for cells in rows.changes.iter().flat_map(row_cells) {
-            table.row("", &cells.into_iter().map(Cell::Code).collect::<Vec<_>>());
-        }
-        html.add(&table.finish());
+        html.add(&changed_rows(&rows.changes, ["approved", "now"]));
     })
 }

@@ -1,6 +1,7 @@
 //! HTML pages: one file each, without scripts and requests. Nothing in them comes from a trace as markup.
 
 mod call;
+mod changed_rows;
 mod chart;
 mod check;
 mod coverage;

@@ -1,12 +1,11 @@
 //! The page of proposals: the rows that change, underlined, and every fixture before and after, worst first.
 
+use super::changed_rows::changed_rows;
 use super::check::{class_of, difference};
 use super::document::Document;
 use super::markup::Html;
 use super::source;
 use super::table::{Cell, Table};
-use crate::check::row_cells;
-use crate::proposal::row;
 use crate::text;
 use playproof_analysis::check::row_places;
 use playproof_analysis::proposal::{FixtureDiff, ProposalGate, ProposalReport};
@@ -61,14 +60,7 @@ fn head(one: &Proposed<'_>) -> Html {
             html.line("p", "good strong", "ready to accept");
         }
         judged.gates.iter().take(50).for_each(|one| html.add(&gate(one)));
-        let mut table = Table::new("", ["row", "what", "before", "after"].map(|name| (name, false)));
-        for mut cells in judged.rows.iter().flat_map(row_cells) {
-            if cells.get(1).is_some_and(String::is_empty) {
-                cells.iter_mut().skip(2).for_each(|cell| *cell = row(cell)); // a whole row
-            }
-            table.row("", &cells.into_iter().map(Cell::Code).collect::<Vec<_>>());
-        }
-        html.add(&table.finish());
+        html.add(&changed_rows(&judged.rows, ["before", "after"]));
         let places = judged.rows.iter().flat_map(|change| row_places(one.playbook, change));
         let labels: Vec<Label> = places.map(|(span, text)| Label { span, text }).collect();
         html.add(&source::underlined(&one.playbook.places.source, &labels, 1));

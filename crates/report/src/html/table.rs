@@ -92,6 +92,19 @@ impl Table {
         self.push(&row);
     }
 
+    /// A row of one cell of code, as wide as the table.
+    pub fn whole(&mut self, code: &str) {
+        let columns = self.header.len().max(1).to_string();
+        let row = Html::of(|html| {
+            html.element("tr", "", |html| {
+                html.tag("td", &[("colspan", &columns)], |html| {
+                    html.code(&text::fitted(code, CELL));
+                });
+            });
+        });
+        self.push(&row);
+    }
+
     fn push(&mut self, row: &Html) {
         match self.rows.len() + row.len() <= BYTES_MAX {
             true => self.rows.add(row),
