@@ -356,6 +356,11 @@ impl setup::ProjectFolder for Folder {
         Ok(!folders::files_under(&self.root.join(HISTORY), ".yaml")?.is_empty())
     }
 
+    fn has_goldens(&self) -> Result<bool, Failure> {
+        let goldens = self.root.join("goldens");
+        Ok(folders::has_folder(&goldens) && !folders::files_under(&goldens, ".snap")?.is_empty())
+    }
+
     fn settings(&self) -> Settings {
         let Some(project) = &self.project else { return Settings::None };
         let is_usual = |named: &Option<String>, usual: &str| {

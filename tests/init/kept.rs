@@ -69,6 +69,23 @@ fn a_project_with_a_history_gets_no_lock_and_no_golden_that_nobody_accepted() {
     place.run(&["init"]).exits(0);
 }
 
+/// The goldens show that rows were accepted once, so that a lock of the edited ones would accept the edit.
+#[test]
+fn a_project_whose_lock_and_history_are_gone_gets_no_lock_without_a_reason() {
+    let place = Place::begun();
+    let edited = place.read("playbooks/ours.yaml").replace("[200, 600, 1800]", "[250, 600]");
+    place.write("playbooks/ours.yaml", &edited);
+    let is_gone = |name: &String| {
+        name == "goldens/playbook.lock" || name.starts_with("proposals/history/") && !name.ends_with('/')
+    };
+    place.everything().into_keys().filter(is_gone).for_each(|name| place.remove(&name));
+    let page = place.run(&["init"]).exits(1).out;
+    assert!(page.contains("playproof accept --reason"), "{page}");
+    assert!(!place.path("goldens/playbook.lock").exists(), "{page}");
+    place.run(&["accept", "--reason", "waits a little longer"]).exits(0);
+    assert!(place.run(&["history"]).exits(0).out.contains("waits a little longer"));
+}
+
 #[test]
 fn what_is_there_and_cannot_be_used_stops_it_before_anything_is_written() {
     for (name, text, said) in [

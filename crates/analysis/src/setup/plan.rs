@@ -55,6 +55,12 @@ pub trait ProjectFolder {
     /// A folder that cannot be read.
     fn has_history(&self) -> Result<bool, Self::Error>;
 
+    /// Whether it has a golden: something of it was accepted, even if the history is gone.
+    ///
+    /// # Errors
+    /// A folder that cannot be read.
+    fn has_goldens(&self) -> Result<bool, Self::Error>;
+
     /// Its own settings.
     fn settings(&self) -> Settings;
 
@@ -188,8 +194,8 @@ impl<F: ProjectFolder> Planner<'_, F> {
         Ok(source)
     }
 
-    /// Adds what people accept, and the fixtures of it. In a project with a history only people can accept it again, so
-    /// there a missing file stays missing, and `check` says so.
+    /// Adds what people accept, and the fixtures of it. In a project with a history or goldens only people can accept it
+    /// again, so there a missing file stays missing, and `check` says so.
     fn add_accepted(
         &mut self,
         path: &str,
@@ -197,7 +203,8 @@ impl<F: ProjectFolder> Planner<'_, F> {
         text: String,
     ) -> Result<Option<Arc<Source>>, NoPlan<F::Error>> {
         let is_there = self.folder.file(path).map_err(NoPlan::Folder)?.is_some();
-        match is_there || !self.folder.has_history().map_err(NoPlan::Folder)? {
+        let was_accepted = || Ok(self.folder.has_history()? || self.folder.has_goldens()?);
+        match is_there || !was_accepted().map_err(NoPlan::Folder)? {
             true => self.add(path, purpose, text).map(Some),
             false => Ok(None),
         }

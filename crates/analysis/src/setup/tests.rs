@@ -43,6 +43,10 @@ impl ProjectFolder for Files {
         Ok(Tools::default())
     }
 
+    fn has_goldens(&self) -> Result<bool, Self::Error> {
+        Ok(false)
+    }
+
     fn has_history(&self) -> Result<bool, String> {
         Ok(self.has_history)
     }
