@@ -236,15 +236,35 @@ fn expression(pieces: &[Piece<'_>], spelling: Spelling) -> String {
 /// A rule name from the words of the template, else of the error kind.
 fn name(template: &str, key: &GroupKey) -> String {
     let of = |text: &str| -> Vec<String> {
-        let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '<' && c != '>');
-        let words =
-            words.filter(|word| word.starts_with(|c: char| c.is_ascii_alphabetic()) && !word.contains(['<', '>']));
-        words.take(NAME_WORDS).map(str::to_ascii_lowercase).collect()
+        let text = without_elements(text).replace('\'', ""); // `doesn't` is one word
+        let words = text.split(|c: char| !c.is_ascii_alphanumeric());
+        let words = words.filter(|word| word.starts_with(|c: char| c.is_ascii_alphabetic()));
+        let mut words: Vec<String> = words.take(NAME_WORDS).map(str::to_ascii_lowercase).collect();
+        while words.len() > 1 && words.last().is_some_and(|last| LINKS.contains(&last.as_str())) {
+            words.pop();
+        }
+        words
     };
     let template = template.replace(REDACTED, " ");
     let words = [&template, key.kind.as_deref().unwrap_or(""), "failure"].map(of);
     let words = words.into_iter().find(|words| !words.is_empty()).unwrap_or_default();
     words.join("-")
+}
+
+/// Words that end no name: something follows them.
+const LINKS: [&str; 14] = ["a", "an", "and", "at", "by", "for", "from", "in", "is", "of", "on", "the", "to", "with"];
+
+/// The text without placeholders (`<n>`) and elements (`</title>`), with a blank for each.
+fn without_elements(text: &str) -> String {
+    let mut kept = String::new();
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once('<') {
+        kept += before;
+        kept.push(' ');
+        let begins = behind.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!'));
+        rest = behind.split_once('>').filter(|_| begins).map_or(behind, |(_, after)| after);
+    }
+    kept + rest
 }
 
 #[cfg(test)]
@@ -285,6 +305,8 @@ mod tests {
         };
         assert_eq!(name("Payment method <id> not found", &key), "payment-method-not-found");
         assert_eq!(name("<n>", &key), "failure");
+        assert_eq!(name("<html><head><title><n> Bad Gateway</title></head>", &key), "bad-gateway");
+        assert_eq!(name("Table <text> doesn't exist in <n>", &key), "table-doesnt-exist");
         assert_eq!(name("", &GroupKey { kind: Some("tool_error".into()), ..key }), "tool-error");
     }
 
