@@ -141,7 +141,7 @@ fn parse(source: Arc<Source>, root: &Path) -> Result<Project, Report> {
     let whole = Arc::clone(&source);
     yaml::parse(source, |file| {
         let record = file.record("a project", &KEYS)?;
-        record.required("format")?.word(&[(FORMAT, ())])?;
+        let format = record.format(FORMAT)?;
         let place = |key: &str| record.optional(key).and_then(Cursor::words).map(|path| below(root, path));
         let mut project = Project {
             playbook: record.optional("playbook").and_then(Cursor::words).map(|name| playbook(root, name)),
@@ -174,7 +174,7 @@ fn parse(source: Arc<Source>, root: &Path) -> Result<Project, Report> {
             }
         }
         project.named = named.into_iter().map(|(_, named)| named).collect();
-        Some(project)
+        format.map(|()| project)
     })
 }
 

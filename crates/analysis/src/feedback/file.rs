@@ -77,7 +77,7 @@ pub fn parse(source: Arc<Source>) -> Result<(Feedback, FeedbackPlaces), Report> 
 
 fn read(root: Cursor<'_>) -> Option<(Feedback, FeedbackPlaces)> {
     let map = root.record("a feedback", &KEYS)?;
-    map.required("format")?.word(&[(FORMAT, ())])?;
+    let format = map.format(FORMAT)?;
     let text = |key: &'static str| map.required(key).and_then(Cursor::words).map(str::to_owned);
     let (note, playbook, call) = (text("note"), text("playbook"), text("call"));
     let expected = map.optional("expected").map(|expected| expected.name().map(|name| name.text.to_owned()));
@@ -97,6 +97,7 @@ fn read(root: Cursor<'_>) -> Option<(Feedback, FeedbackPlaces)> {
         came_from: came_from?,
         before: before?,
     };
+    format?;
     Some((feedback, places))
 }
 
@@ -149,6 +150,16 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
+
+    #[test]
+    fn a_file_without_a_format_is_told_what_else_it_lacks() {
+        let said = |text: &str| {
+            let report = parse(Source::whole("f.yaml", text)).unwrap_err();
+            report.diagnostics.iter().map(|said| said.id).collect::<Vec<_>>()
+        };
+        assert_eq!(said("note: it was paid twice\n"), ["missing_key"; 5]);
+        assert_eq!(said("format: feedback/9\nnote: it was paid twice\n").len(), 1, "another version is not read on");
+    }
 
     #[test]
     fn the_schema_has_every_key_that_the_reader_knows_and_no_other() {

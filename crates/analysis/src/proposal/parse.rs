@@ -94,7 +94,7 @@ pub fn with_base(source: Arc<Source>) -> Arc<Source> {
 
 fn read(root: Cursor<'_>, source: Arc<Source>) -> Option<Proposal> {
     let record = root.record("a proposal", KEYS)?;
-    record.required("format")?.word(&[(FORMAT, ())])?;
+    let format = record.format(FORMAT)?;
     let playbook = record.required("playbook").and_then(|at| at.words().map(|text| named(at, text)));
     let base = match record.optional("base") {
         Some(base) => fingerprint(base),
@@ -108,6 +108,7 @@ fn read(root: Cursor<'_>, source: Arc<Source>) -> Option<Proposal> {
     let expect = record.optional("expect").map_or(Some(Vec::new()), expectations);
     let reason =
         record.optional("reason").map_or(Some(None), |reason| reason.words().map(|text| Some(text.to_owned())));
+    format?;
     Some(Proposal {
         playbook: playbook?,
         base: base?,

@@ -59,7 +59,7 @@ pub fn parse(source: Arc<Source>) -> Result<(Record, RecordPlaces), Report> {
 
 fn read(root: Cursor<'_>) -> Option<(Record, RecordPlaces)> {
     let map = root.record("a record", &KEYS)?;
-    map.required("format")?.word(&[(FORMAT, ())])?;
+    let format = map.format(FORMAT)?;
     let is_proposal = map.required("kind")?.word(&[("approval", false), ("proposal", true)])?;
     let text = |key: &'static str| map.required(key).and_then(Cursor::words).map(str::to_owned);
     let (playbook, reason) = (text("playbook"), text("reason"));
@@ -75,6 +75,7 @@ fn read(root: Cursor<'_>) -> Option<(Record, RecordPlaces)> {
         explained: explained.into_iter().flatten().map(Cursor::span).collect(),
         rows: row_places,
     };
+    format?;
     Some((Record { kind: kind?, playbook: playbook?, reason: reason?, rows }, places))
 }
 
