@@ -203,23 +203,27 @@ pub(super) fn says_nothing(name: &str) -> bool {
     short.is_empty() || EMPTY_NAMES.split_ascii_whitespace().any(|known| known == short || known == plain)
 }
 
-/// The place in [`NAMES`] of each whole name, and of each beginning of names.
-static PLACES: LazyLock<(BTreeMap<&str, usize>, Vec<(&str, usize)>)> = LazyLock::new(|| {
-    let names_of = |(place, (_, names)): (usize, &(&str, &'static str))| {
-        names.split_ascii_whitespace().map(move |name| (name, place))
-    };
-    let all = || NAMES.iter().enumerate().flat_map(names_of);
-    let whole = all().rev().collect();
-    (whole, all().filter_map(|(name, place)| Some((name.strip_suffix('*')?, place))).collect())
-});
+/// The names and beginnings in [`NAMES`], each with the place of its kind.
+fn places() -> impl DoubleEndedIterator<Item = (&'static str, usize)> {
+    NAMES
+        .iter()
+        .enumerate()
+        .flat_map(|(place, (_, names))| names.split_ascii_whitespace().map(move |name| (name, place)))
+}
+
+/// The place of each whole name; the first counts.
+static WHOLE: LazyLock<BTreeMap<&str, usize>> = LazyLock::new(|| places().rev().collect());
+
+/// The place of each beginning of names.
+static BEGINNINGS: LazyLock<Vec<(&str, usize)>> =
+    LazyLock::new(|| places().filter_map(|(name, place)| Some((name.strip_suffix('*')?, place))).collect());
 
 fn lookup(plain: &str) -> Option<&'static str> {
     if EMPTY_NAMES.split_ascii_whitespace().any(|known| known == plain) {
         return None;
     }
-    let (whole, beginnings) = &*PLACES;
-    let begun = beginnings.iter().find(|(beginning, _)| plain.starts_with(beginning)).map(|(_, place)| *place);
-    let place = whole.get(plain).copied().into_iter().chain(begun).min()?;
+    let begun = BEGINNINGS.iter().find(|(beginning, _)| plain.starts_with(beginning)).map(|(_, place)| *place);
+    let place = WHOLE.get(plain).copied().into_iter().chain(begun).min()?;
     NAMES.get(place).map(|(kind, _)| *kind)
 }
 
