@@ -290,7 +290,7 @@ fn no_rule_asks_for_what_stands_in_place_of_redacted_text() {
     let frozen = r"{ kind: tool_error, message: { matches: '(?s)^slot \S+ is frozen by .+$' } }";
     assert_eq!(when(&mined.shown[0]), frozen);
     let draft = mined.shown[0].rule.as_ref().map(|draft| &*draft.name);
-    assert_eq!(draft, Ok("slot-is-frozen-by"));
+    assert_eq!(draft, Ok("slot-is-frozen"));
     // What stands between is any text, where the words beside it do not tell.
     let both = mine(&said("book", &["no [redacted] here", "no way"]));
     assert_eq!(when(of(&both, "no [redacted] here")), "{ kind: tool_error, message: { matches: '(?s)^no .+ here$' } }");
