@@ -5,7 +5,7 @@ use super::body;
 use super::details::Details;
 use super::kinds;
 use super::program_error::{PROGRAM_ERROR, is_program_error};
-use super::raised::{TOOL_RAISED, is_raised};
+use super::raised::{self, TOOL_RAISED, is_raised};
 use super::retry_after;
 use super::text;
 use super::text_kinds;
@@ -151,7 +151,7 @@ fn failure(evidence: Evidence, found: Option<Found>, result: &ToolResult<'_>) ->
         },
         None => text.map_or((kinds::TOOL_ERROR, None), |kind| (kind, Some(KindFrom::Text))),
     };
-    // The name of an exception says no more than its words do: what tells of the failure is that it was raised.
+    // The name of an exception is in the message already, so the code is only that one was raised.
     let teller = || match details.message.as_str() {
         complaint if is_program_error(complaint, result.tool) => Some(PROGRAM_ERROR),
         exception if is_raised(exception) => Some(TOOL_RAISED),
@@ -165,7 +165,8 @@ fn failure(evidence: Evidence, found: Option<Found>, result: &ToolResult<'_>) ->
         Some(0..3_600_000) if kind == kinds::QUOTA => kinds::RATE,
         _ => kind,
     };
-    let message = text::cut(&details.message, MAX_MESSAGE).to_owned();
+    let bare = raised::message_before_traceback(&details.message).filter(|_| kind != kinds::TOOL_ERROR);
+    let message = text::cut(bare.unwrap_or(&details.message), MAX_MESSAGE).to_owned();
     let headers = result.headers.map(headers::foreign).unwrap_or(details.headers);
     Failure {
         evidence,

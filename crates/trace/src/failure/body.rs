@@ -258,8 +258,9 @@ fn inspect_object(fields: &Fields<'_>, tool: Option<&str>, depth: usize) -> Opti
 /// The failure of the first part, where an answer has nothing but parts, by their paths, and all of them failed.
 fn all_parts(fields: &Fields<'_>) -> Option<Found> {
     let part = |(name, value): (&str, &RawValue)| {
-        let found = json::object(value).and_then(|part| structure(&part));
-        found.filter(|found| found.sure && name.contains(['/', '.', '\\']))
+        let part = json::object(value).filter(|_| name.contains(['/', '.', '\\']))?;
+        let is_error = part.text("result").is_some_and(|result| result == "error");
+        structure(&part).filter(|found| found.sure).or_else(|| is_error.then(|| found(true, Details::of_object(&part))))
     };
     let parts: Option<Vec<Found>> = fields.iter().map(part).collect();
     parts?.into_iter().next()
@@ -352,10 +353,11 @@ fn structure(fields: &Fields<'_>) -> Option<Found> {
     if let Some(ended) = command_end(fields) {
         return Some(ended);
     }
-    if let Some(status) = text("status").or_else(|| text("outcome")).or_else(|| text("result")) {
-        const ENDS: [&str; 6] = ["_denied", "_error", "_failed", "_forbidden", "_not_found", "_rejected"];
+    if let Some(status) = text("status").or_else(|| text("outcome")) {
+        const ENDS: [&str; 5] = ["_denied", "_failed", "_forbidden", "_not_found", "_rejected"];
         if others == 0 && has_message && ENDS.iter().any(|end| status.ends_with(end)) {
-            return Some(found(true, whole()));
+            // Other states may be those of what was asked for.
+            return Some(found(status.ends_with("_not_found"), whole()));
         }
         let failed = matches!(
             &*status,

@@ -20,10 +20,14 @@ const HELD: [&str; 6] = [
     r"(?i)^[^\n]{1,160}[;–—] ?refusing( to [^\n]{1,80})?[.!]?$|^([\w.-]+ ){0,3}internal( server)? error[.!]?$",
 ];
 
+/// A place that the tool may not enter.
+pub(super) const OUTSIDE_WORKSPACE: &str = r"(?i)^(path not in workspace\b|(the )?(working )?(path|directory|file|folder|url)( ['\x22`]?[^\s'\x22`]+['\x22`]?)? (is|was|resolves|lies) (not (in|within|inside|under)|outside)( of)? (any |one |the |of |your )*([\w-]+ ){0,2}(workspace|allowed|permitted|registered|sandbox)\b[^\n,;]*$)";
+
 /// What ran is gone, and with it the call.
 const CUT_OFF: &str = r"(?i)^([\w'/.-]+ ){0,4}(process|server|agent|subagent|sub-agent|program|worker|sandbox|kernel|interpreter|shell|subprocess|browser|command|script)( \S+)? (was |has )?(been )?(terminated|stopped|aborted|crashed|exited|ended|died|quit|killed) (early|unexpectedly|prematurely|abnormally|(because of|due to|with|by) (an? )?([\w-]+ ){0,2}(error|exception|failure|crash|signal))\b";
 
-static HELD_SET: LazyLock<Option<RegexSet>> = LazyLock::new(|| patterns::set(HELD));
+static HELD_SET: LazyLock<Option<RegexSet>> =
+    LazyLock::new(|| patterns::set(HELD.into_iter().chain([OUTSIDE_WORKSPACE])));
 static CUT_OFF_PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| patterns::one(CUT_OFF));
 
 /// Whether the message of a tool says that its call was held back or cut off. A tool that reads may tell of another program.

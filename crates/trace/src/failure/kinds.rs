@@ -203,28 +203,28 @@ pub(super) fn says_nothing(name: &str) -> bool {
     short.is_empty() || EMPTY_NAMES.split_ascii_whitespace().any(|known| known == short || known == plain)
 }
 
-/// The names and beginnings in [`NAMES`], each with the place of its kind.
-fn places() -> impl DoubleEndedIterator<Item = (&'static str, usize)> {
+/// The names and beginnings in [`NAMES`], each with the index of its kind.
+fn indexed() -> impl DoubleEndedIterator<Item = (&'static str, usize)> {
     NAMES
         .iter()
         .enumerate()
-        .flat_map(|(place, (_, names))| names.split_ascii_whitespace().map(move |name| (name, place)))
+        .flat_map(|(index, (_, names))| names.split_ascii_whitespace().map(move |name| (name, index)))
 }
 
-/// The place of each whole name; the first counts.
-static WHOLE: LazyLock<BTreeMap<&str, usize>> = LazyLock::new(|| places().rev().collect());
+/// The index of each whole name; the first counts.
+static WHOLE: LazyLock<BTreeMap<&str, usize>> = LazyLock::new(|| indexed().rev().collect());
 
-/// The place of each beginning of names.
+/// The index of each beginning of names.
 static BEGINNINGS: LazyLock<Vec<(&str, usize)>> =
-    LazyLock::new(|| places().filter_map(|(name, place)| Some((name.strip_suffix('*')?, place))).collect());
+    LazyLock::new(|| indexed().filter_map(|(name, index)| Some((name.strip_suffix('*')?, index))).collect());
 
 fn lookup(plain: &str) -> Option<&'static str> {
     if EMPTY_NAMES.split_ascii_whitespace().any(|known| known == plain) {
         return None;
     }
-    let begun = BEGINNINGS.iter().find(|(beginning, _)| plain.starts_with(beginning)).map(|(_, place)| *place);
-    let place = WHOLE.get(plain).copied().into_iter().chain(begun).min()?;
-    NAMES.get(place).map(|(kind, _)| *kind)
+    let begun = BEGINNINGS.iter().find(|(beginning, _)| plain.starts_with(beginning)).map(|(_, index)| *index);
+    let index = WHOLE.get(plain).copied().into_iter().chain(begun).min()?;
+    NAMES.get(index).map(|(kind, _)| *kind)
 }
 
 /// The kind that the words of a message name.

@@ -16,6 +16,7 @@ mod program_error;
 mod prose;
 mod quoted;
 mod raised;
+mod refused_values;
 mod retry_after;
 #[cfg(test)]
 mod tests;

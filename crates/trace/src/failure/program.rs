@@ -95,7 +95,8 @@ pub(super) fn ends_in_error(text: &str, tool: Option<&str>) -> bool {
     let count = lines().count();
     let last = lines().next_back().filter(|_| (2..=OUTPUT_LINES).contains(&count) && !tool.is_some_and(is_reader));
     last.is_some_and(|last| ENDING.as_ref().is_some_and(|ending| ending.is_match(last)))
-        || !tool.is_some_and(is_reader) && (ends_in_traceback(text) || has_error_section(text))
+        || !tool.is_some_and(|tool| is_reader(tool) || is_command_line(tool)) && ends_in_traceback(text)
+        || !tool.is_some_and(is_reader) && has_error_section(text)
 }
 
 /// Whether the output of code ends with the exception that ended it, below its traceback or the mark of its place.
@@ -112,9 +113,10 @@ fn ends_in_traceback(text: &str) -> bool {
 
 /// Whether a tool that runs code puts the error below a heading of its own, behind what it ran.
 fn has_error_section(text: &str) -> bool {
-    static SECTION: LazyLock<Option<Regex>> =
-        LazyLock::new(|| patterns::one(r"(?im)^[^\n]{1,120}\n+-{2,} ?(error|exception)( \([^)\n]{1,60}\))? ?-{2,}$"));
-    SECTION.as_ref().is_some_and(|section| section.find(text).is_some_and(|found| found.start() == 0))
+    static SECTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        patterns::one(r"(?i)\A[^\n]{1,120}\n+-{2,} ?(error|exception)( \([^)\n]{1,60}\))? ?-{2,}(?m:$)")
+    });
+    SECTION.as_ref().is_some_and(|section| section.is_match(text))
 }
 
 /// Whether a tool's name says that it reads documents or searches.
@@ -130,6 +132,26 @@ pub(super) fn is_reader(tool: &str) -> bool {
 pub(super) fn is_shell(tool: &str) -> bool {
     const WORDS: [&str; 9] = ["shell", "bash", "sh", "exec", "execute", "command", "cmd", "terminal", "run"];
     words(tool).iter().any(|word| WORDS.contains(&word.as_str()))
+}
+
+/// Whether a tool's name says that it is a command line, which hands on whatever programs print.
+pub(super) fn is_command_line(tool: &str) -> bool {
+    const WORDS: [&str; 7] = ["bash", "cmd", "powershell", "sh", "shell", "terminal", "zsh"];
+    const RUNS: [&str; 4] = ["exec", "execute", "run", "start"];
+    let words = words(tool);
+    let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+    has(&WORDS) || has(&["command"]) && has(&RUNS)
+}
+
+/// Whether a tool's name says that it asks how something is, and changes nothing.
+pub(super) fn asks(tool: &str) -> bool {
+    const WORDS: [&str; 20] = [
+        "check", "count", "exists", "fetch", "find", "get", "has", "is", "list", "lookup", "preview", "query", "read",
+        "search", "show", "status", "track", "validate", "verify", "view",
+    ];
+    let words = words(tool);
+    words.iter().find(|word| !word.is_empty()).is_some_and(|word| WORDS.contains(&word.as_str()))
+        || ["exists", "status"].iter().any(|end| words.last().is_some_and(|word| word == end))
 }
 
 /// Whether a tool's name says that it changes, sends or ends something, and not that it tells of that.

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::{Regex, RegexSet};
 
 use super::patterns;
-use super::program::{complains, says_a_program, words};
+use super::program::{complains, is_command_line, says_a_program};
 use super::text::{EXAMINED, cut};
 
 /// The error code of a failure of which only a program or a database tells: what it did before stays done.
@@ -16,7 +16,7 @@ const PROGRAMS: [&str; 5] = [
     r"^(/(usr/)?bin/)?(ba|z|da|k)?sh: |^[\w./+-]{1,60}: (line \d+: )?[^\n]{0,200}: ?(command not found|No such file or directory|Permission denied|Is a directory|Not a directory)\s*($|\n)",
     r"^(fatal|warning): [^\n]{1,200}\b(git|repository|remote|branch|ref|commit|pathspec|destination|revision)\b|^pathspec '[^'\n]+' did not match\b|^git: '[^'\n]+' is not a git command\b",
     r"(?m)^make(\[\d+\])?: \*\*\* |^npm (ERR!|error) |^error\[E\d{4}\]: |^error: could not compile\b",
-    r"(?i)^[^\n]{0,200}\bcommand failed: [a-z./]|\breturned (a )?non-zero (exit )?(status|code)\b|^[^\n]{0,80}\b(failed|exited|terminated):? (with )?exit code:? [1-9]\d*\b|^(ripgrep|grep|git|docker|kubectl|npm|cargo|pip) (execution|command) failed\b",
+    r"(?i)^([^\n]{0,200}: |kubectl |docker |git )?command failed: [a-z./]|\breturned (a )?non-zero (exit )?(status|code)\b|^[^\n]{0,80}\b(failed|exited|terminated):? (with )?exit code:? [1-9]\d*\b|^(ripgrep|grep|git|docker|kubectl|npm|cargo|pip) (execution|command) failed\b",
     r"^(cc1(plus)?|ld|rustc|tsc|g?cc|clang|javac): (fatal )?error: |^[\w./-]{1,60}/(python[\d.]*|node|ruby|perl): ",
 ];
 
@@ -36,12 +36,6 @@ static DATABASE_SET: LazyLock<Option<RegexSet>> = LazyLock::new(|| patterns::set
 static FRAME: LazyLock<Option<Regex>> = LazyLock::new(|| {
     patterns::one(r"(?i)^(?:(?:mcp error -\d+|error(?: executing [^:\n]{1,80})?|tool execution failed): ?)+")
 });
-
-/// Whether a tool's name says that it is a command line, which hands on whatever programs print.
-fn is_command_line(tool: &str) -> bool {
-    const WORDS: [&str; 8] = ["bash", "cmd", "command", "powershell", "sh", "shell", "terminal", "zsh"];
-    words(tool).iter().any(|word| WORDS.contains(&word.as_str()))
-}
 
 /// Whether `message` is the complaint of a program or of a database.
 pub(super) fn is_program_error(message: &str, tool: Option<&str>) -> bool {

@@ -31,18 +31,19 @@ pub(super) fn is_quoted(text: &str, tool: Option<&str>) -> bool {
     is_found_line(first, second)
         || names_line_of_file(first)
         || is_bare_traceback(text)
-        || first.starts_with("[(")
+        || first.starts_with("[(") // the rows of a table, as Python prints them
         || is_overcome(text)
         || (is_log_line(first) && !tool.is_some_and(is_writer))
         || (quotes && is_piece_of_prose(first, second))
 }
 
-/// Whether a text tells of several errors, and of something else at its end: they were overcome.
+/// Whether a text tells of several errors, of another try, and of something else at its end: they were overcome.
 fn is_overcome(text: &str) -> bool {
+    let retries = |line: &str| ["retry", "trying again"].iter().any(|word| line.to_ascii_lowercase().contains(word));
     let tells = |line: &&str| line.get(..6).is_some_and(|start| start.eq_ignore_ascii_case("error:"));
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let last = lines.next_back();
-    lines.filter(tells).count() > 1 && last.is_some_and(|last| !tells(&last))
+    text.lines().any(retries) && lines.filter(tells).count() > 1 && last.is_some_and(|last| !tells(&last))
 }
 
 /// Whether a line begins with a level and a time, as the lines of a log do.

@@ -35,6 +35,16 @@ pub(super) fn is_raised(message: &str) -> bool {
     RAISED.as_ref().is_some_and(|raised| raised.is_match(text)) || undone::is_nameless(text)
 }
 
+/// The message of an exception that is printed in front of its traceback: `ConflictError('taken')Traceback ...`.
+pub(super) fn message_before_traceback(text: &str) -> Option<&str> {
+    let (printed, _) = text.split_once(")Traceback (most recent call last)")?;
+    let (name, quoted) = printed.split_once('(')?;
+    let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.'));
+    let mark = quoted.chars().next().filter(|mark| is_name && matches!(mark, '\'' | '"'))?;
+    let message = quoted.strip_prefix(mark)?.strip_suffix(mark)?;
+    (!message.contains([mark, '\\'])).then_some(message)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1061,7 +1061,9 @@ fn what_alone_tells_of_a_failure_gives_it_a_code_unless_the_source_names_one() {
         failure_of(&failed).code
     };
     let is = |name: &str| Some(name.to_owned());
-    assert_eq!(code("book", "ValueError: nights must not be 0", None), is("tool_raised"));
+    for exception in ["ValueError: amount must be positive", "IndexError: index 5 is out of bounds for axis 0"] {
+        assert_eq!(code("book", exception, None), is("tool_raised"), "{exception}: a tool raises it half-way, too");
+    }
     assert_eq!(code("query", "syntax error at or near \"selec\"", None), is("program_error"));
     assert_eq!(code("query", "syntax error at or near \"selec\"", Some("EXECUTION_ERROR")), is("program_error"));
     assert_eq!(code("query", "syntax error at or near \"selec\"", Some("42601")), is("42601"));
@@ -1146,4 +1148,71 @@ fn code_that_ends_with_its_exception_or_below_a_heading_for_errors_failed() {
         "ok",
         "a file may end with it"
     );
+}
+
+#[test]
+fn what_a_tool_did_or_found_out_is_no_refusal_of_the_call() {
+    for (tool, answer) in [
+        ("cancel_booking", "No refund was given."),
+        ("cancel_booking", "No tip was provided"),
+        ("write_file", "File saved outside the workspace at /home/u/a.txt"),
+        ("write_file", "Path /srv/data is outside the project, so it was added."),
+        ("set_quota", "Quota not exceeded"),
+        ("validate_coupon", "Coupon SAVE10 not found"),
+        ("user_exists", "User bob does not exist"),
+        ("send_mail", "Template footer not found, mail sent without it"),
+        ("audit", "No policy violation: all 12 rules passed"),
+        ("audit", "Parking violation: meter expired, $45"),
+        ("build", "[no error] build finished"),
+        ("kill_process", "Killed the process after 5 seconds"),
+        ("get_ticket", "Blocked: the vendor has not answered yet"),
+        ("file_exists", "File exists. Use read_file to see it."),
+        ("label", "Image alt text missing"),
+        ("ask", "No response from the customer yet"),
+    ] {
+        assert_ne!(said(tool, answer), "failed", "{tool}: {answer}");
+    }
+    let kind = |text| {
+        let failed = ToolResult { flag: Some(true), body: Some(text), tool: Some("refund"), ..ToolResult::default() };
+        failure_of(&failed).kind
+    };
+    for half_way in [
+        "The refunded amount must match the ledger total",
+        "Captured payment must have a receipt",
+        "No confirmation was provided by the airline",
+        "Ledger total is too small",
+        "row 3 is past due",
+        "Command 'deploy' is blocked by review",
+        "Refund command failed: card declined",
+    ] {
+        assert_eq!(kind(half_way), "tool_error", "{half_way}");
+    }
+}
+
+#[test]
+fn a_server_that_does_not_answer_is_a_failure() {
+    for (text, kind) in [
+        ("The server did not respond within 30 seconds.", "timeout"),
+        ("No response from server", "tool_error"),
+        ("request timeout", "timeout"),
+        ("TLS handshake timeout", "tool_error"),
+        ("broken pipe", "tool_error"),
+        ("Duplicate request: already processed", "409_conflict"),
+    ] {
+        assert_eq!((said("pay", text), &*failure(text).kind), ("failed", kind), "{text}");
+    }
+    let git = "error: pathspec 'a' did not match\nerror: pathspec 'b' did not match\nAborting";
+    assert_eq!(said("do_it", git), "failed", "nothing overcame these errors");
+}
+
+#[test]
+fn the_message_of_an_exception_is_kept_without_its_traceback_if_its_kind_is_known() {
+    let trace = "Traceback (most recent call last):\n  File x\nConflictError: 409";
+    let told = |name: &str, message: &str| failure(&format!("{name}({message}){trace}")).message;
+    assert_eq!(
+        told("ConflictError", "'409 Conflict: key k was already processed'"),
+        "409 Conflict: key k was already processed"
+    );
+    assert!(told("LookupError", "'order not found'").starts_with("LookupError('order"), "its words prove nothing");
+    assert!(told("ConflictError", "'a\\'b'").starts_with("ConflictError("), "as printed, if it is not plain");
 }

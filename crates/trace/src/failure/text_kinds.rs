@@ -10,7 +10,7 @@ use super::kinds::{
     TIMEOUT, UNAUTHORIZED, UNKNOWN_TOOL,
 };
 use super::program::words;
-use super::{patterns, text};
+use super::{held, patterns, refused_values, text};
 
 /// Characters of a message that are examined: its first line, at most this many.
 const EXAMINED: usize = 240;
@@ -18,7 +18,7 @@ const EXAMINED: usize = 240;
 const CLAUSE: usize = 160;
 
 /// Words at the start of a message.
-const STARTS: [(&str, &str); 14] = [
+const STARTS: [(&str, &str); 15] = [
     (
         REJECTED,
         r"(?i)^(the user (doesn't|does not|didn't) want to (proceed|take this action)|user (has )?(rejected|denied|declined|refused|cancell?ed)|you (have )?(rejected|denied|declined) (this|it|the|that)\b|user blocked( \(| the | this |$)|(the )?(tool|tool use|tool call|action|operation|command|exec command|patch|request) (was |were )?(rejected|denied|declined|cancell?ed) by (the )?user|(tool execution|execution|tool call) (was )?(not approved|denied)|permission to use \S+ (with command .{0,120} )?has been (rejected|denied)|rejected by user|denied by user)",
@@ -49,15 +49,16 @@ const STARTS: [(&str, &str); 14] = [
     ),
     (
         FORBIDDEN,
-        r"(?i)^(403\b|forbidden|(\w+ ){0,3}(is |was )?(blocked|denied|disallowed|not allowed|not permitted|forbidden|prohibited) (by|under) (an? |the |your |our )?([\w-]+ ){0,2}(rules?|policy|policies|firewall|guardrails?|filters?|hooks?|sandbox|allowlist|denylist|blocklist)\b|(write |read )?(path|command|tool|tool call|action|request|url|domain|access|operation) (blocked|denied):|((hard|auto)-|(\w+ ){0,2}(action|command|tool|tool call|request) )(blocked|denied)\b(: | by | \()|only (\w+ ){1,3}(is|are) (allowed|permitted)\b|(scope|tool|command|path) not in (the |this )?([\w'-]+ ){0,3}(permissions?|allowlist|whitelist|scopes?)\b|(\w+: )?permission (to [^:]{1,120} )?(is |was |has been )?denied|access( to [^:]{1,120})? (is |was |has been )?(denied|forbidden)|not (authorized|permitted|allowed) to|(you|user) (do|does)(n't| not) have (the )?(\w+ )?(permission|access)|insufficient (permissions?|privileges|scope)|operation not permitted|eacces|eperm|[^:\n]{1,80}: permission denied|(command|operation|tool|action|path|url|domain|method)( ['\x22`]\S+['\x22`])? (is )?(not allowed|not permitted|disallowed|rejected by|blocked by)\b|[^\n]{1,160}\brequested permissions? to\b.{1,160}\b(haven't|have not|hasn't) (been )?granted|permissions? to \S.{0,80} has been auto-?denied|security violation: |path traversal not allowed|cannot access paths outside|this [\w-]+ command (contains|requires)\b.{0,120}\brequires? approval|(the )?(path|directory|file|folder|url|location)\b.{0,160}? (is |was |resolves |lies )?(not (in|within|inside|under)|outside)( of)? (any |one |the |of |your )*([\w-]+ ){0,2}(workspace|allowed|permitted|registered|sandbox|project|root)\b)",
+        r"(?i)^(403\b|forbidden|(\w+ ){0,3}(is |was )?(blocked|denied|disallowed|not allowed|not permitted|forbidden|prohibited) (by|under) (an? |the |your |our )?([\w-]+ ){0,2}(rules?|policy|policies|firewall|guardrails?|filters?|hooks?|sandbox|allowlist|denylist|blocklist)\b|(write |read )?(path|command|tool|tool call|action|request|url|domain|access|operation) (blocked|denied):|((hard|auto)-|(\w+ ){0,2}(action|command|tool|tool call|request) )(blocked|denied)\b(: | by | \()|only (\w+ ){1,3}(is|are) (allowed|permitted)\b|(scope|tool|command|path) not in (the |this )?([\w'-]+ ){0,3}(permissions?|allowlist|whitelist|scopes?)\b|(\w+: )?permission (to [^:]{1,120} )?(is |was |has been )?denied|access( to [^:]{1,120})? (is |was |has been )?(denied|forbidden)|not (authorized|permitted|allowed) to|(you|user) (do|does)(n't| not) have (the )?(\w+ )?(permission|access)|insufficient (permissions?|privileges|scope)|operation not permitted|eacces|eperm|[^:\n]{1,80}: permission denied|(command|operation|tool|action|path|url|domain|method)( ['\x22`]\S+['\x22`])? (is )?(not allowed|not permitted|disallowed|rejected by)\b|[^\n]{1,160}\brequested permissions? to\b.{1,160}\b(haven't|have not|hasn't) (been )?granted|permissions? to \S.{0,80} has been auto-?denied|security violation: |path traversal not allowed|cannot access paths outside|this [\w-]+ command (contains|requires)\b.{0,120}\brequires? approval)",
     ),
+    (FORBIDDEN, held::OUTSIDE_WORKSPACE),
     (
         NOT_FOUND,
         r"(?i)^(404\b|not found\b|enoent|no such (file|directory|table|key|object|entity|column|user|bucket|host)|(the |this |requested |specified )*(file|directory|folder|path|page|resource|url|module|endpoint|repository)s?( [^\n]{1,160}?)? (was |were |is |are )?(does not exist|do not exist|not found|doesn't exist|could not be found|cannot be found)|([^:\n]{1,80}: ){1,2}no such file or directory|(cannot|could not|can't) find (the )?(file|module|page|path|directory)|(failed to edit, )?((could not|cannot|can't|failed to|unable to) (find|locate)|0 occurrences found for) (an? |the )?(exact )?(match for )?['\x22`]?(old|search|target|text|string|hunk|context)|(the )?(string to replace|(old|search|target)[ _]?(str(ing)?|text|block|content|snippet)) (was |is )?(not found|did not (appear|match)|does not (exist|appear|match))|no replacement was performed, \S+ .{1,160} did not appear|string not found in file\b|(block \d+: )?old_str not found|[^\n:;.,]{1,120} (does not|doesn't|do not|don't) exist\b|[^\n:;]{1,120} not found(\. [A-Z]| in (the )?[\w ]{1,40}[.,]|\n))",
     ),
     (
         ARGUMENTS,
-        r"(?i)^(400\b|422\b|bad request|unprocessable|input ?validation ?error|inputvalidationerror|invalid (arguments?|parameters?|params|input|tool (arguments|input|parameters|params))\b|\d+ validation errors? for \w*(arguments|args|input|params|schema)\b|the arguments (provided |given )?(to|for) (the )?tool( \S+)? (are|were) (invalid|malformed)\b|missing (\d+ )?(required|mandatory)|required (argument|parameter|property|field|input)s?\b|[\w.`'\x22-]{1,60} (is|are) (a )?required\b|[\w.`'\x22-]{1,60}\(\) (got an unexpected keyword|missing \d+ required|takes \d+)|strict mode violation|unexpected keyword argument|failed to parse (the )?(arguments|input|parameters)|arguments? (validation|must|is|are)|parameter ['\x22`]?\w+['\x22`]? (is|must|should)|expected (string|number|integer|boolean|object|array)\b|missing [\w.'`-]{1,40} (arguments?|parameters?|fields?|input)\b|missing (arguments|parameters)\b|no [\w-]{1,30} (was |were )?(provided|specified|given|supplied)\b|error validating (the )?(tool|arguments|input|parameters)\b|([\w-]+ ){0,3}(input|arguments?|parameters?) (json )?validation error|invalid (['\x22`]\w+['\x22`] parameter|([a-z]+ ){0,3}(url|uri|regular expression|regex|path|index|range|level|name|format|e-?mail|address|date|time|timezone|number|position|positions|offset|type|syntax|option|argument|value|pattern|selector|query|expression|id|identifier|currency|amount|quantity))\b *([:.,(]|$|['\x22`])|(the )?[\w.`'\x22-]{1,40}( \w+){0,2} (cannot|can't|must not|may not|should not) be (empty|null|blank|negative|zero|greater|less|larger|smaller|before|after|longer|shorter|in the (past|future))\b|[\w.`'\x22-]{1,40}( \w+){0,2} must (be (a|an|at|one|between|greater|less|positive|non-|numeric|unique|in|within|either|>=?|<=?)|start with|end with|contain|match|have)\b|(offset|line|page|position|index|row|column|cell|start|end)( \S+){0,2} (is|was|lies) (out of (range|bounds)|beyond|past|behind|after)\b|(the )?path\b.{0,160}? is (not )?(a|an absolute) (directory|file|path)\b|no changes to (apply|make)\b|tool arguments do(es)? not (satisfy|match)|invalid \S{1,60} arguments: |unsupported ([\w-]+ ){0,3}(type|value|format|option)s?: |(limit|offset|count|size|page|number|index|value) must be\b|\w+ required for \w+|string ['\x22`][^\n]{1,80}['\x22`] appears \d+ times|(block \d+: )?old_str is not unique|line offset \d+ exceeds|(failed to edit[,.] )?(expected \d+ occurrences? but found|found (multiple|several|\d+) (matches|occurrences))\b|no replacement was performed\. multiple occurrences|[\w'\x22`-]{1,40}( \w+){0,2} is too (long|short|large|small|big)\b)",
+        r"(?i)^(400\b|422\b|bad request|unprocessable|input ?validation ?error|inputvalidationerror|invalid (arguments?|parameters?|params|input|tool (arguments|input|parameters|params))\b|\d+ validation errors? for \w*(arguments|args|input|params|schema)\b|the arguments (provided |given )?(to|for) (the )?tool( \S+)? (are|were) (invalid|malformed)\b|missing (\d+ )?(required|mandatory)|required (argument|parameter|property|field|input)s?\b|[\w.`'\x22-]{1,60} (is|are) (a )?required\b|[\w.`'\x22-]{1,60}\(\) (got an unexpected keyword|missing \d+ required|takes \d+)|strict mode violation|unexpected keyword argument|failed to parse (the )?(arguments|input|parameters)|arguments? (validation|must|is|are)|parameter ['\x22`]?\w+['\x22`]? (is|must|should)|expected (string|number|integer|boolean|object|array)\b)",
     ),
     // The report on any other model than the arguments.
     (SCHEMA, r"(?i)^\d+ validation errors? for \w"),
@@ -136,8 +137,13 @@ fn named(message: &str, tool: Option<&str>) -> Option<&'static str> {
         return Some(kind).filter(is_of_request);
     }
     // A tool that fails half-way raises the same exceptions.
-    let general = ["ValueError", "TypeError", "KeyError", "RuntimeError", "AssertionError"];
-    let clause = is_clause(&inner) && !facts.names.iter().any(|name| general.contains(&name.as_str()));
+    let general =
+        ["AssertionError", "IndexError", "KeyError", "LookupError", "RuntimeError", "TypeError", "ValueError"];
+    let is_general = facts.names.iter().any(|name| general.contains(&name.as_str()));
+    let clause = is_clause(&inner) && !is_general;
+    if !is_general && refused_values::refuses(&inner, clause) {
+        return Some(ARGUMENTS).filter(is_of_request);
+    }
     let found = ANYWHERE_SET.as_ref()?.matches(&inner);
     let kinds = found.iter().filter_map(|number| ANYWHERE.get(number)).map(|(kind, _)| *kind);
     kinds.into_iter().find(|kind| (clause || !proves_nothing_happened(kind)) && is_of_request(kind))

@@ -5,19 +5,18 @@ use std::sync::LazyLock;
 
 use regex::{Regex, RegexSet};
 
-use super::program::{SHORT, is_reader, is_shell, is_writer};
+use super::program::{SHORT, asks, is_reader, is_shell, is_writer};
 use super::{patterns, prose};
 
 /// The longest report on an edit, in bytes: it may repeat what it looked for.
 const LONGEST_REPORT: usize = 20_000;
 
 /// Reports on an edit that was not applied. A tool that reads may tell of such things.
-const EDITS: [&str; 6] = [
+const EDITS: [&str; 5] = [
     r"(?i)^expected (exactly |at least |at most |only )?(\d+|one|a single) [^\n]{0,80}?(,|;| but| yet| and)+ (only |it |we )*(found|got|received|saw|had|matched|there (is|are|was|were))\b",
     r"(?i)^(the |your )?((search|old|original|target|anchor|replacement|expected|given|provided|requested|exact) ){1,3}(content|text|string|block|snippet|pattern|hunk|context|lines?|code|match|value)s?( to [a-z]+)? (was |were |is |are )?(not found|not present|not unique|does(n't| not) (exist|match|appear|occur)|did(n't| not) (match|appear|occur)|could not be (found|matched|located|applied))\b",
     r"(?i)^found (\d+|multiple|several|two|more than one) (matches|occurrences|instances|candidates|places)\b[^\n]{0,120}?(\bbut|\bexpected|\bmust|\bambiguous|\bnot unique)\b",
     r"(?is)^.{0,900}?\b(changes?|edits?|patch|modifications?|replacement) (has|have|was|were) not (been )?(applied|saved|made|written)\b",
-    r"(?i)^your (proposed |suggested )?(edit|change|patch)s? (has |have |had )?(introduced|caused|contained|contains) [^\n]{0,80}\berror",
     // what stands in the way, and what cannot be done for it
     r"(?i)^[^\n]{1,120}\b(is|are|was|were|has|have) (not|no|already|never) [^\n]{1,60}?(,|;| so| and| —)+ (so |and |thus |therefore )?(it |they |this |that )?(cannot|can't|could not|couldn't) be [a-z]+\b",
 ];
@@ -29,10 +28,10 @@ const HANDLE: &str = r"(?i)^(no|there is no) ((such|active|running|open|matching
 const NOTHING_FOUND: &str = r"(?i)^no [\w '\x22-]{1,80}?\b((was |were |is |are )?(found|available|running|active) (with|for|matching|named|called|by|having|under|in|at|that)|exists? (with|for|named|called|by|under|in|at)|matched|matching) \S[^\n]{0,160}$";
 
 /// What the call named is not there, with its name: an ordinary answer of a tool that looks for it.
-const ABSENT: &str = r"(?i)^(the |this |source |target |requested )?(account|agent|board|booking|card|cart|channel|cluster|contact|coupon|customer|event|group|instance|invoice|item|job|member|message|node|note|object|order|payment|plan|pod|product|project|record|reservation|sheet|skill|subscription|task|team|template|ticket|user|volume)( id| number| named| called| with (id|name|number))?[: ]+(['\x22`#]?[\w./@:-]{1,120}['\x22`]? (was |is |does |could )?(not found|doesn't exist|not exist|not be found)\b|not found: \S+$)";
+const ABSENT: &str = r"(?i)^(the |this |source |target |requested )?(account|agent|board|booking|card|cart|channel|cluster|contact|coupon|customer|event|group|instance|invoice|item|job|member|message|node|note|object|order|payment|plan|pod|product|project|record|reservation|sheet|skill|subscription|task|team|template|ticket|user|volume)( id| number| named| called| with (id|name|number))?[: ]+(['\x22`#]?[\w./@:-]{1,120}['\x22`]? (was |is |does |could )?(not found|doesn't exist|not exist|not be found)[.!]?$|not found: \S+$)";
 
 /// What the call needs was not given.
-const NOT_GIVEN: &str = r"(?i)^no [\w-]{1,30}( [\w-]{1,30})? (was |were )?(provided|specified|given|supplied)[.!]?$";
+const NOT_GIVEN: &str = r"(?i)^no (api[ _-]?key|arguments?|code|command|content|data|file|id|input|message|name|parameters?|path|pattern|prompt|query|text|url|value)( [\w-]{1,30})? (was |were )?(provided|specified|given|supplied)[.!]?$";
 
 /// A limit of the caller or the tool is used up.
 const LIMIT: &str = r"(?i)^((the|your|this) )?(tool|function|account|user|agent|api key|key|workspace|organi[sz]ation|project|plan|session|subscription|team|client|app|you)\b[^\n]{0,80}? (has |have )?(already )?(reached|exceeded|hit|used up) (its|the|their|your) ([\w-]+ ){0,4}(limit|quota|allowance)\b";
@@ -96,7 +95,7 @@ pub(super) fn says(text: &str, tool: Option<&str>) -> Option<bool> {
     if matches(&UNREADABLE_PATTERN, text) {
         return Some(writes || !tool.is_some_and(is_reader));
     }
-    if !prints && (matches(&ABSENT_PATTERN, text) || matches(&NOT_GIVEN_PATTERN, text)) {
+    if !prints && !tool.is_some_and(asks) && (matches(&ABSENT_PATTERN, text) || matches(&NOT_GIVEN_PATTERN, text)) {
         return Some(true);
     }
     if !is_shell && matches(&HANDLE_PATTERN, text) {
