@@ -104,9 +104,13 @@ fn whole(path: &Path) -> PathBuf {
 }
 
 fn outside(root: &Path, path: &Path) -> Failure {
-    Failure::new(leads_out(root, path)).help(
-        "put the file itself there; `--allow-outside` covers files and folders that playproof.yaml names, not links in a folder",
-    )
+    let (root_path, whole_path) = (whole(root), whole(path));
+    Failure::new(leads_out(root, path)).help(match is_below(&root_path, &whole_path) {
+        true => {
+            "put the file itself there; `--allow-outside` covers files and folders that playproof.yaml names, not links in a folder"
+        }
+        false => "name a path in the project",
+    })
 }
 
 /// The message that a path leads out of the project in `root`, with the link that does so.

@@ -147,16 +147,19 @@ pub fn fix_hint(help: Option<&str>) -> String {
 }
 
 /// What helps with a table.
-const TABLE: &str = "this looks like a table (CSV), which has no place for nested arguments and results: export JSON Lines \
+pub(crate) const TABLE: &str = "this looks like a table (CSV), which has no place for nested arguments and results: export JSON Lines \
                      instead, one object a line, as LangSmith and most tools can";
 
 /// Whether a line is the header of a table: names between commas, semicolons or tabs.
-fn is_table(line: &str) -> bool {
+pub(crate) fn is_table(line: &str) -> bool {
     let is_name = |cell: &str| {
         let cell = cell.trim().trim_matches('"');
         !cell.is_empty() && cell.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | ' ' | '-'))
     };
-    [',', ';', '\t'].into_iter().any(|comma| line.matches(comma).count() > 1 && line.trim().split(comma).all(is_name))
+    // A sentence has a comma, too.
+    let least = |comma| if comma == ',' && !line.starts_with('"') { 2 } else { 1 };
+    let has_cells = |comma: char| line.matches(comma).count() >= least(comma) && line.trim().split(comma).all(is_name);
+    [',', ';', '\t'].into_iter().any(has_cells)
 }
 
 /// `span`, cut at `end`, relative to a window that begins at `start`.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
+use crate::bad_line::{TABLE, is_table};
 use crate::origin::LineFinder;
 use crate::pieces::{BYTE_ORDER_MARK, BYTE_ORDER_MARK_BYTES, REMOVE_MARKS, STRAY_MARK};
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
@@ -97,7 +98,11 @@ impl<'a> SourceText<'a> {
             _ if is_mark => Diagnostic::error(STRAY_MARK, "a byte order mark inside the file").help(REMOVE_MARKS),
             true => Diagnostic::error("cut_short", "the JSON ends before it is complete")
                 .help("the file was cut short, or is still being written"),
-            false => Diagnostic::error("not_json", format!("this is not JSON: {}", message_of(error))),
+            false => {
+                let diagnostic = Diagnostic::error("not_json", format!("this is not JSON: {}", message_of(error)));
+                let header = self.text.lines().next().filter(|header| error.line() == 1 && is_table(header));
+                if header.is_some() { diagnostic.help(TABLE) } else { diagnostic }
+            }
         };
         self.report(offset, diagnostic)
     }
