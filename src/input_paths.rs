@@ -23,26 +23,31 @@ const FIXTURES: [&str; 2] = [".yaml", ".yml"];
 /// Characters that make a path a glob, unless a file has that name.
 const WILDCARDS: [char; 4] = ['*', '?', '[', '{'];
 
-/// How JSON that Playproof writes begins: a page for programs, or a SARIF file.
-const REPORTS: [&str; 17] = [
-    r#"{"$schema":"https://json.schemastore.org/sarif"#,
-    r#"{"format":"check/"#,
-    r#"{"format":"conform/"#,
-    r#"{"format":"coverage/"#,
-    r#"{"format":"feedback-list/"#,
-    r#"{"format":"feedback-shown/"#,
-    r#"{"format":"history-report/"#,
-    r#"{"format":"history-verification/"#,
-    r#"{"format":"impact/"#,
-    r#"{"format":"lint/"#,
-    r#"{"format":"mapping/"#,
-    r#"{"format":"mining/"#,
-    r#"{"format":"mutation/"#,
-    r#"{"format":"propose-check/"#,
-    r#"{"format":"rehearsal/"#,
-    r#"{"format":"replay/"#,
-    r#"{"format":"seeds/"#,
+/// The formats of the JSON that Playproof writes, by their names. The pages of `graph` name none.
+const REPORTS: [&str; 16] = [
+    "check",
+    "conform",
+    "coverage",
+    "feedback-list",
+    "feedback-shown",
+    "history-report",
+    "history-verification",
+    "impact",
+    "lint",
+    "mining",
+    "mutation",
+    "propose-check",
+    "rehearsal",
+    "replay",
+    "same-decisions",
+    "seeds",
 ];
+
+/// What stands before the name of the format: in a document, and in the first of several lines.
+const BEFORE_NAME: [&str; 2] = [r#"{"format":""#, r#"{"type":"format","format":""#];
+
+/// How a SARIF file begins.
+const SARIF: &str = r#"{"$schema":"https://json.schemastore.org/sarif"#;
 
 /// The inputs of a command.
 #[derive(Clone, Debug)]
@@ -54,14 +59,24 @@ pub struct InputPaths {
 
 impl InputPaths {
     /// Finds the files: a folder stands for the traces in it and below, sorted; a glob for the files that it matches.
-    /// A file that several of them name counts once. Reports of Playproof that lie beside them are left out, and said so.
+    /// A file that several of them name counts once. Reports of Playproof that lie beside them are left out, with a
+    /// note.
     ///
     /// # Errors
-    /// A folder or a glob without files; a folder that cannot be read.
+    /// A folder or a glob without files, or with nothing but reports; a folder that cannot be read.
     pub fn find(typed: &[String]) -> Result<InputPaths, Failure> {
-        let mut found: Vec<String> = Vec::new();
+        let none = InputPaths { typed: Vec::new(), files: Vec::new(), sources: inputs::sources(&[]) };
+        none.and(typed)
+    }
+
+    /// With more inputs behind these.
+    ///
+    /// # Errors
+    /// As for [`InputPaths::find`].
+    pub fn and(self, more: &[String]) -> Result<InputPaths, Failure> {
+        let (mut typed, mut found) = (self.typed, self.files);
         let mut reports = Vec::new();
-        for input in typed {
+        for input in more {
             let several =
                 if is_folder(input) { in_folder(input, &mut reports)? } else { matching(input, &mut reports)? };
             match several {
@@ -77,8 +92,9 @@ impl InputPaths {
             let count = counted(reports.len() as u64, "report", "reports");
             say(&format!("note: {count} of Playproof left out: {}", text::fitted(&reports.join(", "), 200)));
         }
+        typed.extend_from_slice(more);
         let sources = inputs::sources(&found);
-        Ok(InputPaths { typed: typed.to_vec(), files: found, sources })
+        Ok(InputPaths { typed, files: found, sources })
     }
 
     /// The inputs as typed.
@@ -123,14 +139,29 @@ fn is_folder(input: &str) -> bool {
 
 /// Whether a file is a report that Playproof wrote.
 fn is_report(path: &str) -> bool {
-    files::beginning(path, 64).is_some_and(|start| REPORTS.iter().any(|report| start.starts_with(report.as_bytes())))
+    let Some(start) = files::beginning(path, 64) else { return false };
+    let start = String::from_utf8_lossy(&start);
+    let mut named = BEFORE_NAME.iter().filter_map(|before| start.strip_prefix(before)?.split_once('/'));
+    start.starts_with(SARIF) || named.any(|(name, _)| REPORTS.contains(&name))
 }
 
 /// The files without reports, which join `reports`.
-fn without_reports(found: Vec<String>, reports: &mut Vec<String>) -> Vec<String> {
-    let (own, others): (Vec<String>, Vec<String>) = found.into_iter().partition(|file| is_report(file));
+///
+/// # Errors
+/// There are only reports, and no file of `others`.
+fn without_reports(
+    input: &str,
+    found: Vec<String>,
+    others: Vec<String>,
+    reports: &mut Vec<String>,
+) -> Result<Vec<String>, Failure> {
+    let (own, wanted): (Vec<String>, Vec<String>) = found.into_iter().partition(|file| is_report(file));
+    if wanted.is_empty() && others.is_empty() && !own.is_empty() {
+        return Err(Failure::source(input, "only_reports", "there are only reports of Playproof here")
+            .help("name a trace, or a report by its own path"));
+    }
     reports.extend(own);
-    others
+    Ok(if wanted.is_empty() { others } else { wanted })
 }
 
 fn in_folder(folder: &str, reports: &mut Vec<String>) -> Result<Option<Vec<String>>, Failure> {
@@ -138,11 +169,12 @@ fn in_folder(folder: &str, reports: &mut Vec<String>) -> Result<Option<Vec<Strin
     let with = |endings: &[&str]| -> Vec<String> {
         all.iter().filter(|file| endings.iter().any(|ending| file.ends_with(ending))).cloned().collect()
     };
-    let found = [without_reports(with(&TRACES), reports), with(&FIXTURES)].into_iter().find(|found| !found.is_empty());
-    found.map(Some).ok_or_else(|| {
-        Failure::source(folder, "no_files", "there is no trace and no fixture in this folder")
-            .help("traces end in `.jsonl`, `.json` or `.log`, perhaps with `.gz` or `.zst`; fixtures end in `.yaml`")
-    })
+    let found = without_reports(folder, with(&TRACES), with(&FIXTURES), reports)?;
+    if found.is_empty() {
+        return Err(Failure::source(folder, "no_files", "there is no trace and no fixture in this folder")
+            .help("traces end in `.jsonl`, `.json` or `.log`, perhaps with `.gz` or `.zst`; fixtures end in `.yaml`"));
+    }
+    Ok(Some(found))
 }
 
 /// The files that a glob matches; none for the path of a file.
@@ -160,7 +192,7 @@ fn matching(input: &str, reports: &mut Vec<String>) -> Result<Option<Vec<String>
             Failure::source(input, "no_files", "no file matches").help("`*` stops at a `/`, and `**` crosses it")
         );
     }
-    Ok(Some(without_reports(found, reports)))
+    without_reports(input, found, Vec::new(), reports).map(Some)
 }
 
 /// Files below a folder, by their paths from where the command runs.

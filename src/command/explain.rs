@@ -78,30 +78,40 @@ pub struct Args {
     pub reading: ReadOptions,
 }
 
+/// The inputs, and the call if it is named.
+struct InputsAndCall<'a> {
+    typed: &'a [String],
+    /// Their files, if they were looked for.
+    paths: Option<InputPaths>,
+    call: Option<&'a str>,
+}
+
 impl Args {
     /// The inputs, and the call where one is named: the last word, unless it is one more input. A file may have the name
-    /// of a call, so that the inputs are looked through first.
-    fn inputs_and_call(&self) -> Result<(&[String], Option<&str>), Failure> {
+    /// of a call, so the inputs are searched for it first.
+    fn inputs_and_call(&self) -> Result<InputsAndCall<'_>, Failure> {
+        let whole = InputsAndCall { typed: &self.inputs, paths: None, call: self.call.as_deref() };
         let (last, before) = match self.inputs.split_last() {
             Some((last, before)) if self.call.is_none() && !before.is_empty() => (last, before),
-            _ => return Ok((&self.inputs, self.call.as_deref())),
+            _ => return Ok(whole),
         };
         if !is_input(last) {
-            return Ok((before, Some(last)));
+            return Ok(InputsAndCall { typed: before, paths: None, call: Some(last) });
         }
         if is_path(last) {
-            return Ok((&self.inputs, None));
+            return Ok(whole);
         }
-        if self.is_call(last, before)? {
-            return Ok((before, Some(last)));
+        let paths = InputPaths::find(before)?;
+        if self.is_call(last, &paths)? {
+            return Ok(InputsAndCall { typed: before, paths: Some(paths), call: Some(last) });
         }
-        say(&format!("note: no call is named `{last}`, so that it is one more input"));
-        Ok((&self.inputs, None))
+        say(&format!("note: no call is named `{last}`, so it is read as one more input"));
+        Ok(InputsAndCall { paths: Some(paths.and(std::slice::from_ref(last))?), ..whole })
     }
 
-    /// Whether the inputs have a call of this name. What can be read only once is taken to have it.
-    fn is_call(&self, name: &str, inputs: &[String]) -> Result<bool, Failure> {
-        let paths = InputPaths::find(inputs)?;
+    /// Whether the inputs have a call of this name. Standard input and pipes can be read only once: they are taken to have
+    /// it.
+    fn is_call(&self, name: &str, paths: &InputPaths) -> Result<bool, Failure> {
         if paths.files().iter().any(|path| files::size(path).is_none()) {
             return Ok(true);
         }
@@ -167,14 +177,14 @@ fn refuse_call_first(inputs: &[String], call: Option<&str>) -> Result<(), Failur
 
 /// Explains.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
-    let (inputs, call) = args.inputs_and_call()?;
+    let InputsAndCall { typed: inputs, paths, call } = args.inputs_and_call()?;
     refuse_call_first(inputs, call)?;
     duplicate_args::refuse_inputs(inputs, &args.flags(), |once, flags| {
         flags.after(Command::new("playproof explain").paths(once).names(call))
     })?;
     let project = Project::find()?;
     let tools = playbooks::facts_said(args.tools.as_deref(), &project)?;
-    let paths = InputPaths::find(inputs)?;
+    let paths = paths.map_or_else(|| InputPaths::find(inputs), Ok)?;
     let plan = args.plan(&project, paths.files(), call, &tools)?;
     let search = args.search(&project, paths.files(), call);
     missing_answer::warn(&search.beyond, &[&plan]);
@@ -256,7 +266,7 @@ pub fn find(search: &Search<'_>, plan: &Plan) -> Result<FoundCall, Failure> {
     }
 }
 
-/// The call or why there is none, and why some of the inputs could not be read to their ends.
+/// The call, or why there is none; and why some inputs could not be read to their end.
 type Looked = (Result<Subject, NotFound>, Option<Failure>);
 
 /// Looks for the call in all inputs that can be read; an error if none can.

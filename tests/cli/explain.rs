@@ -261,6 +261,20 @@ fn the_last_word_is_one_more_input_only_if_no_call_has_that_name() {
     place.write("monday/other.jsonl", TRACE);
     let run = place.run(&["explain", "trace.jsonl", "monday"]);
     assert_eq!(run.code, 2, "{run:?}");
-    let note = "note: no call is named `monday`, so that it is one more input";
+    let note = "note: no call is named `monday`, so it is read as one more input";
     assert!(run.err.starts_with(note) && run.err.contains("error: say which call"), "{}", run.err);
+}
+
+#[test]
+fn reports_beside_the_trace_are_noted_once_also_where_a_folder_has_the_name_of_a_call() {
+    let place = Place::new();
+    place.write("in/trace.jsonl", TRACE);
+    place.write("in/check.json", r#"{"format":"check/1"}"#);
+    place.write("r1#1/other.jsonl", TRACE);
+    place.write("monday/other.jsonl", TRACE);
+    let left_out = "note: 1 report of Playproof left out: in/check.json\n";
+    let run = place.run(&["explain", "in", "r1#1"]).exits(0);
+    assert_eq!(run.err, left_out);
+    let run = place.run(&["explain", "in", "monday"]).exits(2);
+    assert_eq!(run.err.matches(left_out).count(), 1, "{}", run.err);
 }

@@ -1,6 +1,9 @@
 //! Folders and globs as inputs.
 
+use std::collections::BTreeSet;
+
 use super::Place;
+use crate::hardening::commands::all_commands;
 
 const CALLS: &str = r#"{"run_id":"r1","tool":"pay","status":"error","error":{"kind":"timeout","message":"t"}}
 "#;
@@ -170,7 +173,7 @@ fn an_input_without_calls_beside_others_is_noted() {
 }
 
 #[test]
-fn reports_that_lie_beside_the_traces_are_left_out_and_said_so() {
+fn reports_that_lie_beside_the_traces_are_left_out_with_a_note() {
     let place = Place::new();
     place.run(&["init"]);
     place.write("a.jsonl", CALLS);
@@ -184,4 +187,68 @@ fn reports_that_lie_beside_the_traces_are_left_out_and_said_so() {
     assert!(ran.out.contains(r#""name":"a.jsonl""#), "{}", ran.out);
     assert_eq!(read(&place, &["*.json*"]), ["a.jsonl"]);
     assert_eq!(place.run(&["replay", "replay.json"]).code, 2, "what is named is read");
+}
+
+#[test]
+fn inputs_that_are_only_reports_are_an_error_that_says_so() {
+    let place = Place::new();
+    place.write("out/check.json", r#"{"format":"check/1"}"#);
+    for input in ["out", "out/*.json"] {
+        let ran = place.run(&["replay", input]).exits(2);
+        let said = "there are only reports of Playproof here";
+        assert!(ran.err.contains(said) && ran.err.contains("or a report by its own path"), "{input}: {}", ran.err);
+    }
+    place.write("out/f.yaml", &place.run(&["schema", "fixture"]).out);
+    let ran = place.run(&["replay", "out"]).exits(2);
+    assert!(!ran.err.contains("only reports") && ran.err.contains("1 report of Playproof left out"), "{}", ran.err);
+}
+
+/// Commands whose JSON has no `format`, so that nothing tells it from another program's.
+const WITHOUT_FORMAT: [&str; 3] = ["graph show", "graph history", "graph next"];
+
+#[test]
+fn whatever_a_command_writes_as_json_is_known_as_a_report() {
+    let place = Place::new();
+    place.run(&["init"]).exits(0);
+    place.write("a.jsonl", CALLS);
+    place.copy("tests/conformance/grpc.json", "cases.json");
+    let fixture = "fixtures/a-denial-goes-to-people.yaml";
+    place.run(&["replay", fixture, "--record", "run.jsonl"]).exits(0);
+    place.run(&["feedback", "add", "a.jsonl", "--call", "r1#1", "--note", "n"]).exits(0);
+    let list: serde_json::Value =
+        serde_json::from_str(&place.run(&["feedback", "list", "--format", "json"]).out).expect("JSON");
+    let id = list["feedback"][0]["id"].as_str().expect("an id").to_owned();
+    let written: [(&str, &[&str]); 16] = [
+        ("check", &[]),
+        ("conform", &["cases.json"]),
+        ("coverage", &[]),
+        ("feedback list", &[]),
+        ("feedback show", &[&id]),
+        ("history", &[]),
+        ("history verify", &[]),
+        ("impact", &["a.jsonl", "--base", "standard", "--candidate", "reversing"]),
+        ("lint", &[]),
+        ("mine", &["a.jsonl"]),
+        ("mutate", &["--max-calls", "1"]),
+        ("propose check", &["--allow-empty"]),
+        ("replay", &["a.jsonl"]),
+        ("replay", &[fixture]),
+        ("replay", &[fixture, "--seeds", "1-2"]),
+        ("replay", &["run.jsonl", "--same-decisions"]),
+    ];
+    let with_json = all_commands().into_iter().filter(|command| {
+        let help = [&command.split(' ').collect::<Vec<_>>()[..], &["--help"]].concat();
+        place.run(&help).out.contains("- json:")
+    });
+    let known = written.iter().map(|(command, _)| *command).chain(WITHOUT_FORMAT).map(str::to_owned);
+    assert_eq!(with_json.collect::<BTreeSet<_>>(), known.collect());
+    for (command, args) in written {
+        let formats: &[&str] = if command == "replay" { &["json", "jsonl"] } else { &["json"] };
+        for format in formats {
+            let ran = place.run(&[&command.split(' ').collect::<Vec<_>>()[..], args, &["--format", format]].concat());
+            place.write("out/report.json", &ran.out);
+            let read = place.run(&["replay", "out"]);
+            assert!(read.err.contains("only reports of Playproof"), "{command} {args:?}: {ran:?}");
+        }
+    }
 }
