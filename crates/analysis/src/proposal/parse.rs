@@ -292,7 +292,8 @@ fn change_limit(value: Cursor<'_>, record: &MapReader<'_>, source: &Arc<Source>)
     let to = record.required("to")?;
     match kind {
         LimitKind::Elapsed => to.word(&ElapsedRule::TABLE).map(drop)?,
-        _ => to.whole(0..=u64::MAX).map(drop)?, // the changed playbook is read, and its limits with it
+        // The changed playbook is read, and its limits with it.
+        LimitKind::MaxAttempts | LimitKind::Deadline | LimitKind::CallTimeout => to.whole(0..=u64::MAX).map(drop)?,
     }
     Some(OperationKind::ChangeLimit(name(value)?, written(to, source)))
 }

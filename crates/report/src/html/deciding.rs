@@ -100,7 +100,7 @@ impl Rows<'_> {
                 self.mark(&format!("action {}", names.action(action)), "", String::new());
             }
             Decision::Outcome(Outcome { kind: OutcomeKind::Exhausted(stop), .. }) => self.stopped(stop, tool),
-            _ => {} // what was sent and answered: no row decided it
+            _ => {} // what was sent and answered: no row decided it (the test below lists these events)
         }
     }
 
@@ -218,5 +218,52 @@ impl Rows<'_> {
             Some(row) => row.decided.push(decided),
             None => self.rows.push(Row { name: name.to_owned(), begins, decided: vec![decided] }),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use playproof_engine::event::EventKind;
+
+    /// Events that a row of the playbook decides: [`super::Rows::take`] marks it.
+    const DECIDED_BY_A_ROW: [EventKind; 20] = [
+        EventKind::Refused,
+        EventKind::Queued,
+        EventKind::ActionWithheld,
+        EventKind::StepSkipped,
+        EventKind::Joined,
+        EventKind::ServedFromCache,
+        EventKind::TookOver,
+        EventKind::CircuitOpened,
+        EventKind::CircuitHalfOpen,
+        EventKind::CircuitClosed,
+        EventKind::FailureClassified,
+        EventKind::RetryScheduled,
+        EventKind::RetryUnpaid,
+        EventKind::RetrySuppressed,
+        EventKind::EvidenceRefreshed,
+        EventKind::Escalated,
+        EventKind::ReversalRefused,
+        EventKind::ReversalRedeemed,
+        EventKind::Deprecated,
+        EventKind::Outcome,
+    ];
+
+    /// What was sent and answered, and what follows from it.
+    const DECIDED_BY_NONE: [EventKind; 6] = [
+        EventKind::ActionReleased,
+        EventKind::StepEnded,
+        EventKind::Cancelled,
+        EventKind::AttemptStarted,
+        EventKind::AttemptFinished,
+        EventKind::LateAnswer,
+    ];
+
+    #[test]
+    fn a_new_event_says_whether_a_row_decides_it() {
+        let known: BTreeSet<EventKind> = DECIDED_BY_A_ROW.into_iter().chain(DECIDED_BY_NONE).collect();
+        assert_eq!(known, BTreeSet::from(EventKind::ALL), "`Rows::take` marks the row of an event that one decides");
     }
 }
