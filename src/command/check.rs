@@ -155,8 +155,8 @@ fn refuse_playbook(args: &Args) -> Result<(), Failure> {
     let Some(playbook) = &args.playbook else { return Ok(()) };
     Err(Failure::new("`check` runs each fixture under the playbooks that it names; there is no `--playbook`")
         .help(format!(
-            "a fixture names them (`playbooks: [{playbook}]`), or else the project's playbook runs it; what it shows under \
-             another one is a question for `replay`"
+            "a fixture names its playbooks (`playbooks: [{playbook}]`), and without them runs under the project's; to see it \
+             under another one, replay it"
         ))
         .next(Command::new("playproof replay fixtures/NAME.yaml").flag("--playbook", playbook)))
 }

@@ -103,7 +103,7 @@ impl Workspace {
                 format!("write `playbooks: [{playbook}]` in a fixture, or name the folder with `--fixtures`");
             if unnamed > 0 {
                 let names = counted(unnamed as u64, "fixture names", "fixtures name");
-                help += &format!("; {names} no playbook, and so the project's runs them");
+                help += &format!("; {names} no playbook, so they run under the project's");
             }
             return Err(said.help(help).next("playproof schema fixture"));
         }

@@ -35,7 +35,7 @@ fn a_playbook_that_no_fixture_names_has_nothing_to_measure() {
     let run = project.run(&["coverage", "--playbook", "mine"]);
     let err = run.err.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(err.contains("write `playbooks: [mine]` in a fixture"), "{err}");
-    assert!(err.contains(" fixtures name no playbook, and so the project's runs them"), "{err}");
+    assert!(err.contains(" fixtures name no playbook, so they run under the project's"), "{err}");
 }
 
 #[test]

@@ -247,5 +247,5 @@ fn rows_of_langsmith_without_the_tool_s_name_are_told_what_they_lack() {
     let err = place.run(&["replay", "runs.jsonl"]).exits(2).err;
     assert!(err.contains("`runs.jsonl` has no calls, read as LangSmith runs"), "{err}");
     let err = err.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(err.contains("a row of it is a call without `name`, the name of the tool: export that field too"), "{err}");
+    assert!(err.contains("rows that would be calls lack `name`, the name of the tool: export that field too"), "{err}");
 }

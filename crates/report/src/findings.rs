@@ -22,15 +22,15 @@ pub struct About {
     pub doubt: Option<IntentDoubt>,
 }
 
-/// How serious a finding is: the least is told and listed first. A possible double effect comes before a mere repetition.
-pub const fn seriousness(finding: &Finding) -> (FindingSeverity, u8) {
-    let rank = match finding.id {
+/// The order in which findings are told: the severity, then a possible double effect before a repetition.
+pub const fn order(finding: &Finding) -> (FindingSeverity, u8) {
+    let effect = match finding.id {
         FindingId::DuplicateEffect | FindingId::UntruthfulOutcome => 0,
         FindingId::UnsafeRetry | FindingId::ResentUnderNewKey | FindingId::PossibleDuplicateEffect => 1,
         FindingId::RetriedAfterDenial | FindingId::RetriedAfterConflict => 3,
         _ => 2,
     };
-    (finding.severity, rank)
+    (finding.severity, effect)
 }
 
 /// Why it is unknown whether identical calls have one intent.

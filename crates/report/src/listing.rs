@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use foldhash::fast::FixedState;
 
 use super::block::Alike;
-use super::findings::seriousness;
+use super::findings::order;
 use playproof_analysis::replay::{FactsUsed, MessageTemplates, ShownCall};
 use playproof_engine::call::{Place, RecordedCall, Reply};
 use playproof_engine::event::{
@@ -130,10 +130,10 @@ pub struct Group {
     until: Option<(Place, u64)>,
 }
 
-/// How serious a group is; the least is shown first.
+/// The place of a group among the others; the least is shown first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
-    seriousness: Option<(FindingSeverity, u8)>,
+    order: Option<(FindingSeverity, u8)>,
     id: Option<FindingId>,
     /// More is worse.
     spared: u32,
@@ -141,9 +141,9 @@ struct Rank {
 
 impl Rank {
     fn of<'a>(findings: impl Iterator<Item = &'a Finding>) -> Rank {
-        let worst = findings.min_by_key(|finding| (seriousness(finding), finding.id, u32::MAX - finding.count));
+        let worst = findings.min_by_key(|finding| (order(finding), finding.id, u32::MAX - finding.count));
         Rank {
-            seriousness: worst.map(seriousness),
+            order: worst.map(order),
             id: worst.map(|worst| worst.id),
             spared: u32::MAX - worst.map_or(0, |worst| worst.count),
         }
@@ -156,11 +156,11 @@ impl Rank {
 
     /// A call in which something was found comes before one that merely failed.
     fn key(self) -> (bool, Rank) {
-        (self.seriousness.is_none(), self)
+        (self.order.is_none(), self)
     }
 
     fn severity(self) -> Option<FindingSeverity> {
-        self.seriousness.map(|(severity, _)| severity)
+        self.order.map(|(severity, _)| severity)
     }
 }
 

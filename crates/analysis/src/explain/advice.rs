@@ -144,7 +144,7 @@ pub enum ResendReason {
     Skipped,
     /// No: the playbook refuses the call as it stands.
     Refused,
-    /// No: the playbook refuses the call, and handed it to people when it came so many times in a row, or more.
+    /// No: the playbook refuses the call, and handed it to people after so many equal refusals in a row, or more.
     Stuck(u32),
     /// Not now: the playbook refuses the call until others have ended, or time has passed.
     RefusedForNow,

@@ -17,12 +17,13 @@ struct Files {
     there: BTreeMap<&'static str, String>,
     settings: Settings,
     has_history: bool,
+    has_goldens: bool,
     below: Option<&'static str>,
 }
 
 fn folder(there: &[(&'static str, &str)]) -> Files {
     let there = there.iter().map(|(path, text)| (*path, (*text).to_owned())).collect();
-    Files { there, settings: Settings::None, has_history: false, below: None }
+    Files { there, settings: Settings::None, has_history: false, has_goldens: false, below: None }
 }
 
 impl ProjectFolder for Files {
@@ -43,8 +44,8 @@ impl ProjectFolder for Files {
         Ok(Tools::default())
     }
 
-    fn has_goldens(&self) -> Result<bool, Self::Error> {
-        Ok(false)
+    fn has_goldens(&self) -> Result<bool, String> {
+        Ok(self.has_goldens)
     }
 
     fn has_history(&self) -> Result<bool, String> {
@@ -151,10 +152,13 @@ fn what_is_there_is_kept_and_the_lock_approves_the_playbook_that_is_kept() {
 fn a_lock_or_a_history_that_is_there_is_not_explained_anew() {
     let with_lock = planned(&folder(&[("goldens/playbook.lock", "")]), &Recordings::default());
     let with_history = planned(&Files { has_history: true, ..folder(&[]) }, &Recordings::default());
-    for (planned, has_history) in [(with_lock, false), (with_history, true)] {
+    let with_goldens = planned(&Files { has_goldens: true, ..folder(&[]) }, &Recordings::default());
+    for (planned, was_accepted, has_history) in
+        [(with_lock, false, false), (with_history, true, true), (with_goldens, true, false)]
+    {
         let is_planned = |purpose| planned.files.iter().any(|file| file.purpose == purpose);
         assert!(!is_planned(Purpose::History));
-        assert_eq!((is_planned(Purpose::Golden), is_planned(Purpose::Lock)), (!has_history, !has_history));
+        assert_eq!((is_planned(Purpose::Golden), is_planned(Purpose::Lock)), (!was_accepted, !was_accepted));
         let verifies = file(&planned, Purpose::Workflow).source.text.contains("history verify");
         assert_eq!(verifies, has_history);
     }

@@ -357,12 +357,16 @@ pub enum LimitValue {
     Count(u32),
     /// A span of time.
     Span(Duration),
-    /// What another limit bounds.
+    /// What `deadline` bounds.
     Elapsed(ElapsedRule),
 }
 
 impl Limits {
-    /// The value of a limit; none: no limit, or what holds where nothing is written.
+    /// One attempt, and no other limit.
+    pub const NONE: Limits =
+        Limits { max_attempts: 1, deadline: None, call_timeout: None, elapsed: ElapsedRule::NextStart };
+
+    /// The value of a limit. None: there is no such limit, or it has its default.
     pub fn value(&self, kind: LimitKind) -> Option<LimitValue> {
         match kind {
             LimitKind::MaxAttempts => Some(LimitValue::Count(self.max_attempts)),
@@ -373,10 +377,6 @@ impl Limits {
             }
         }
     }
-
-    /// One attempt, and no other limit.
-    pub const NONE: Limits =
-        Limits { max_attempts: 1, deadline: None, call_timeout: None, elapsed: ElapsedRule::NextStart };
 }
 
 /// The mode of a guard. Only a study playbook, or the counterfactual run of `explain`, has another one than `Checked`.

@@ -418,8 +418,8 @@ fn seen_in(plan: &Plan, calls: &[ScenarioCall<'_>], record: &SimulationRecord) -
             Decision::Outcome(Outcome { kind: OutcomeKind::Undetermined(RequestKind::Attempt(_)), .. }) => {
                 (call.ended, call.failed, call.may_have_acted) = (None, false, true); // of a read the last means nothing
             }
-            // A late failure has no verdict, and says no more of the effect than the timeout before it: a till that crashed
-            // may have charged. That a graph offers the action again says that nothing is at work, not that a call is safe.
+            // A late failure has no verdict, and says no more of the effect than the timeout before it: the tool may have
+            // acted before it failed. That a graph offers the action again says that nothing is at work, not that a call is safe.
             _ => {}
         }
     }

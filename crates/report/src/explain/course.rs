@@ -24,7 +24,7 @@ pub struct Wrong {
 pub fn what_went_wrong(view: &CallView<'_>, runs: &[RunView<'_>]) -> Option<Wrong> {
     let found = runs.iter().flat_map(|run| run.findings.iter().map(move |finding| (run, finding)));
     let serious = found.filter(|(_, finding)| finding.severity != FindingSeverity::Note);
-    let (run, finding) = serious.min_by_key(|(_, finding)| (findings::seriousness(finding), finding.kind()))?;
+    let (run, finding) = serious.min_by_key(|(_, finding)| (findings::order(finding), finding.kind()))?;
     let of = view.run.filter(|run| !run.is_empty()).unwrap_or(view.reference);
     let call = format!("{} of {}", text::fitted(view.tool, 60), text::fitted(of, 60));
     let said = match (finding.by, view.recorded) {

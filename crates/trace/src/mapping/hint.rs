@@ -117,11 +117,8 @@ impl RowSample {
         if let Some(format) = mapping.title {
             let said = Diagnostic::error("nothing_fits", format!("`{name}` has no calls, read as {format}"));
             let tool = call.tool.inside().into_iter().next().filter(|_| fitting > 0);
-            let help = tool.map(|tool| match fitting {
-                1 => format!("a row of it is a call without `{tool}`, the name of the tool: export that field too"),
-                many => {
-                    format!("{many} rows of it are calls without `{tool}`, the name of the tool: export that field too")
-                }
+            let help = tool.map(|tool| {
+                format!("rows that would be calls lack `{tool}`, the name of the tool: export that field too")
             });
             let said = help.into_iter().fold(said, Diagnostic::help);
             return Report::one(Source::whole(name, ""), said);
