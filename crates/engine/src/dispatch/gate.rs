@@ -61,7 +61,7 @@ impl Gate {
     /// Whether a call of an action with this key, or with none, is valid now.
     ///
     /// # Errors
-    /// It is not; the call that may still be at work, if only that is why.
+    /// The graph does not allow the action (`None`), or an earlier call of it withholds it (that call).
     pub(super) fn check(
         &self,
         graph: &Graph,
@@ -133,10 +133,15 @@ impl Gate {
     /// An attempt of the action may still be at work, and a second one could act again; one with the same key could not.
     pub(super) fn withhold(&mut self, run: RunId, call: CallId, (action, key): (ActionId, Option<KeyId>)) {
         let at_work = &mut self.runs.entry(run).or_default().at_work;
-        at_work.entry(action).or_insert(AtWork { key, calls: Vec::new() }).calls.push(call);
+        let entry = at_work.entry(action).or_insert(AtWork { key, calls: Vec::new() });
+        if entry.key != key {
+            entry.key = None; // the key did not make this call safe, so it makes none safe
+        }
+        entry.calls.push(call);
     }
 
-    /// The attempts of that call have failed. Whether the action was withheld, and not only bound to a key.
+    /// The attempts of that call have failed. Whether the action is offered again now: it was withheld, and no other call
+    /// withholds it.
     pub(super) fn release(&mut self, run: RunId, call: CallId, action: ActionId) -> bool {
         let Some(gate) = self.runs.get_mut(&run) else { return false };
         let Some(at_work) = gate.at_work.get_mut(&action) else { return false };
@@ -162,5 +167,24 @@ impl Gate {
     /// Forgets a run that makes no more calls.
     pub(super) fn forget(&mut self, run: RunId) {
         self.runs.remove(&run);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::playbook::Others;
+
+    #[test]
+    fn an_attempt_that_its_key_does_not_make_safe_withholds_the_action_from_that_key_too() {
+        let (run, pay, key) = (RunId(0), ActionId(0), Some(KeyId(1)));
+        let graph = Graph { entry: vec![pay], next: vec![vec![]], others: Others::Refuse, stuck: None };
+        let mut gate = Gate::default();
+        gate.withhold(run, CallId(0), (pay, key));
+        assert_eq!(gate.check(&graph, run, (pay, key)), Ok(()));
+        assert_eq!(gate.check(&graph, run, (pay, None)), Err(Some(CallId(0))));
+        gate.withhold(run, CallId(1), (pay, None));
+        assert_eq!(gate.check(&graph, run, (pay, key)), Err(Some(CallId(1))));
+        assert_eq!(gate.valid_next(&graph, run).withheld, [pay]);
     }
 }
