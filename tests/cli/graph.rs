@@ -96,10 +96,12 @@ fn explain_and_the_page_of_a_call_say_what_is_valid_after_it() {
 fn a_withheld_call_is_told_apart_from_one_that_the_graph_forbids() {
     let place = place();
     let words = |page: String| page.split_whitespace().collect::<Vec<_>>().join(" ");
-    let withheld =
-        "an earlier call of its action, r#5, may still be at work or has acted since, so the action is withheld";
+    let withheld = "an earlier call of this action has no answer, or was done late (r#5), so the action is withheld";
     let explained = words(place.run(&["explain", "t.jsonl", "r#6", "-p", "coffee"]).out);
-    assert!(explained.contains(&format!("{withheld} until that call is known to have failed.")), "{explained}");
+    assert!(
+        explained.contains(&format!("{withheld}; it is offered again only if that call is known to have failed.")),
+        "{explained}"
+    );
     let list = words(place.run(&["replay", "t.jsonl", "-p", "coffee", "--all"]).out);
     assert!(list.contains(&format!("admission: refused, {withheld}")), "{list}");
     assert_eq!(list.matches("the graph does not allow the action now").count(), 2, "c1 and c8: {list}");
@@ -108,7 +110,10 @@ fn a_withheld_call_is_told_apart_from_one_that_the_graph_forbids() {
     assert_eq!(page.matches(&format!("← {withheld}")).count(), 2, "the rows of c6 and c7: {page}");
     let next = ["graph", "next", "t.jsonl", "-p", "coffee", "--after", "5", "--try", r#"pay {"amount":5}"#];
     let said = place.run(&next).out;
-    assert!(said.contains("(an earlier call of it may still be at work, so it is withheld)"), "{said}");
+    assert!(
+        said.contains("(an earlier call of this action has no answer, or was done late, so it is withheld)"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -118,7 +123,8 @@ fn a_payment_with_a_key_is_withheld_from_calls_without_that_key() {
     place.write("t.jsonl", paid);
     let page = place.run(&["explain", "t.jsonl", "r#6", "-p", "coffee"]).out;
     let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
-    let from = "is withheld from calls without the key of that call until it is known to have failed";
+    let from =
+        "is withheld, from calls without its key, until one with it is done or that call is known to have failed";
     assert!(page.contains(from), "{page}");
 }
 

@@ -25,6 +25,9 @@ pub struct EnvelopeCall<'a> {
     pub unfit: Option<UnfitInput<'a>>,
 }
 
+/// Why a graph withholds an action, in a sentence.
+pub const WITHHELD: &str = "an earlier call of this action has no answer, or was done late";
+
 /// What a graph of actions says after a call.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NextActions<'a> {
@@ -32,15 +35,15 @@ pub struct NextActions<'a> {
     pub position: Option<&'a str>,
     /// The actions that are valid now, in the author's order, each with the schema of its inputs, if it has one.
     pub valid: &'a [(&'a str, Option<Value>)],
-    /// The actions that would be valid, but may still be at work.
+    /// The withheld actions: the graph allows them, but an attempt may still be at work.
     pub withheld: &'a [&'a str],
     /// All actions, in the order of the file.
     pub known: &'a [&'a str],
 }
 
-impl NextActions<'_> {
+impl<'a> NextActions<'a> {
     /// The names of the valid actions.
-    pub(super) fn names(&self) -> Vec<&str> {
+    pub(super) fn names(&self) -> Vec<&'a str> {
         self.valid.iter().map(|(name, _)| *name).collect()
     }
 
@@ -96,15 +99,12 @@ impl<'a> ToldFailure<'a> {
     }
 
     /// Why the action is not valid now, as the rest of a sentence about it.
-    pub(super) fn out_of_order(&self) -> &'static str {
+    pub(super) fn out_of_order(&self) -> String {
         let is_offered = |next: NextActions<'_>| next.valid.iter().any(|(name, _)| *name == self.call.name);
         match (self.is_withheld(), self.call.next.is_some_and(is_offered)) {
-            (true, true) => {
-                "is withheld from calls without the key of an earlier call of it, which may still be at work or has acted \
-                 since"
-            }
-            (true, false) => "is withheld, because an earlier call of it may still be at work or has acted since",
-            (false, _) => "is not reachable from current state",
+            (true, true) => format!("is withheld from calls without its key: {WITHHELD}"),
+            (true, false) => format!("is withheld: {WITHHELD}"),
+            (false, _) => "is not reachable from current state".to_owned(),
         }
     }
 

@@ -32,7 +32,7 @@ impl<'a> Details<'a> {
         add("retry", told.retry.map(|retry| Detail::Text(retry.as_str())));
         add("retry_after_ms", told.retry_after.map(|wait| Detail::Number(wait.as_millis())));
         add("step", call.step.map(Detail::Text));
-        let texts = |texts: &[&'a str]| (!texts.is_empty()).then(|| Detail::Texts(texts.to_vec()));
+        let texts = |all: &[&'a str]| (!all.is_empty()).then(|| Detail::Texts(all.to_vec()));
         add("completed_steps", texts(call.completed_steps));
         for (name, text) in told.verdict.map(|verdict| transcript.names.details(verdict)).unwrap_or_default() {
             add(name, Some(Detail::Text(text)));
@@ -56,8 +56,7 @@ impl<'a> ToldFailure<'a> {
         let refused = self.refused();
         let order = matches!(refused, Some(AdmissionRefusal::InvalidTransition | AdmissionRefusal::UnknownAction));
         if let Some(next) = self.call.next.filter(|_| order) {
-            let valid = next.valid.iter().map(|(name, _)| *name).collect();
-            details.0.push(("valid_next_actions", Detail::Texts(valid)));
+            details.0.push(("valid_next_actions", Detail::Texts(next.names())));
             details.0.push(("withheld", Detail::Texts(next.withheld.to_vec())));
         }
         details

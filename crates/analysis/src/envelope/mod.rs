@@ -14,7 +14,7 @@ mod refusal;
 mod tests;
 
 pub use audit_id::audit_id;
-pub use call::{EnvelopeCall, NextActions, UnfitInput};
+pub use call::{EnvelopeCall, NextActions, UnfitInput, WITHHELD};
 pub use details::{Detail, Details};
 pub use dispatch::{DispatchData, DispatchError};
 pub use failure::{FailureBody, FailureEnvelope};

@@ -47,7 +47,7 @@ pub struct RefusalEnvelope {
     /// The actions that are valid now; none without a graph.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub valid_next_actions: Option<Vec<String>>,
-    /// The actions that would be valid, but may still be at work.
+    /// The withheld actions: the graph allows them, but an attempt may still be at work.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub withheld: Vec<String>,
     /// The schemas of their inputs, after a success, in the same order.

@@ -305,13 +305,13 @@ fn each_envelope_of_an_invalid_transition_names_what_is_valid_and_what_is_withhe
         (
             "pay",
             Some(CallId(1)),
-            "action 'pay' is withheld, because an earlier call of it may still be at work or has acted since",
+            "action 'pay' is withheld: an earlier call of this action has no answer, or was done late",
         ),
         (
             "add",
             Some(CallId(1)),
-            "action 'add' is withheld from calls without the key of an earlier call of it, which may still be at work or \
-             has acted since",
+            "action 'add' is withheld from calls without its key: an earlier call of this action has no answer, or was \
+             done late",
         ),
     ] {
         let message = format!("invalid_transition: {said}; valid actions now: cancel, add; withheld: pay");

@@ -1,5 +1,6 @@
 //! What a run did under a graph, call by call, and what a call would get at one moment of it.
 
+use crate::envelope::WITHHELD;
 use crate::replay::{CallResult, Observer};
 use playproof_engine::event::{AdmissionRefusal, Decision, ValidNext};
 use playproof_engine::sim::{GateJudgement, Plan};
@@ -91,8 +92,7 @@ impl Tried {
             GateJudgement::Free => (None, valid.next.clone()),
             GateJudgement::Unknown(error) => (Some((AdmissionRefusal::UnknownAction, said(error))), valid.next.clone()),
             GateJudgement::Action(id, _) if !valid.next.contains(&id) => {
-                let withheld = "an earlier call of it may still be at work, so it is withheld";
-                let said = valid.withheld.contains(&id).then(|| withheld.to_owned());
+                let said = valid.withheld.contains(&id).then(|| format!("{WITHHELD}, so it is withheld"));
                 (Some((AdmissionRefusal::InvalidTransition, said)), valid.next.clone())
             }
             GateJudgement::Action(_, Some(fault)) => {

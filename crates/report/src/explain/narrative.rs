@@ -113,9 +113,11 @@ impl Narrator<'_> {
         let wait = retry_after.map_or_else(String::new, |wait| format!(" in {} ms", timeline::millis(wait)));
         let until = match (why, by) {
             (AdmissionRefusal::InvalidTransition, Some(_)) if self.is_offered() => {
-                " from calls without the key of that call until it is known to have failed"
+                ", from calls without its key, until one with it is done or that call is known to have failed"
             }
-            (AdmissionRefusal::InvalidTransition, Some(_)) => " until that call is known to have failed",
+            (AdmissionRefusal::InvalidTransition, Some(_)) => {
+                "; it is offered again only if that call is known to have failed"
+            }
             _ => "",
         };
         let (turned_away, instead) = (timeline::turned_away(why, by), why.instead());

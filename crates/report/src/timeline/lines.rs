@@ -2,6 +2,7 @@
 
 use crate::text;
 use crate::view::{CallView, RunView};
+use playproof_analysis::envelope::WITHHELD;
 use playproof_engine::call::{AnswerTo, Reply};
 use playproof_engine::event::{
     AdmissionRefusal, CircuitChange, Decision, Draw, ErrorFacts, OutcomeKind, Provenance, RequestKind, ReversalRefusal,
@@ -313,10 +314,9 @@ pub fn turned_away(why: AdmissionRefusal, by: Option<&str>) -> String {
     }
 }
 
-/// Why an action is withheld; `by` is its call that has no answer.
+/// Why an action is withheld; `by` is its call.
 pub fn withheld(by: &str) -> String {
-    let by = escaped(by);
-    format!("an earlier call of its action, {by}, may still be at work or has acted since, so the action is withheld")
+    format!("{WITHHELD} ({}), so the action is withheld", escaped(by))
 }
 
 const fn turned_away_alone(why: AdmissionRefusal) -> &'static str {
