@@ -129,6 +129,21 @@ fn a_payment_with_a_key_is_withheld_from_calls_without_that_key() {
 }
 
 #[test]
+fn an_action_stays_bound_to_its_key_after_thousands_of_other_keys() {
+    let place = place();
+    let mut trace = refusals().lines().skip(4).take(2).collect::<Vec<_>>().join("\n") + "\n";
+    for n in 0..2_100_u64 {
+        let error = (n == 0).then_some("timeout");
+        let args = json!({"amount": 5, "idempotency_key": format!("k{n}")});
+        trace += &(lines(&format!("p{n}"), (n + 5) * 1_000, "payments.charge", &args, error).join("\n") + "\n");
+    }
+    place.write("t.jsonl", trace);
+    let (calls, _) = replayed(&place, "t.jsonl", "coffee");
+    let unsent = calls.iter().filter(|call| call["attempts"] == 0).count();
+    assert_eq!((calls.len(), unsent), (2_101, 2_099), "{}", calls[2]);
+}
+
+#[test]
 fn a_refused_call_that_came_too_often_is_explained_by_stuck() {
     let place = place();
     let args = json!({"amount": 5});

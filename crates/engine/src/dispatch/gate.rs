@@ -23,18 +23,43 @@ struct RunGate {
     inside: Option<CallId>,
     /// Calls that wait for its end, in the order in which they were made.
     line: VecDeque<CallId>,
-    /// Actions with an attempt that may still be at work.
+    /// Actions with attempts that may still be at work.
     at_work: BTreeMap<ActionId, AtWork>,
     /// The last refused call and how often it was refused in a row; none: a call was admitted since.
     refused: Option<(GatedRequest, u32)>,
 }
 
-/// Attempts that may still be at work: only calls with their key are admitted; without one, none is.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct AtWork {
-    key: Option<KeyId>,
-    /// The calls that made them, in the order in which they ended.
-    calls: Vec<CallId>,
+/// The calls of an action, or of its steps, whose attempts may still be at work, in the order in which they ended. Each has
+/// the key under which the action repeats it safely, or none. Never empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct AtWork(Vec<(CallId, Option<KeyId>)>);
+
+impl AtWork {
+    /// Whether no call is admitted, whatever its key.
+    fn is_withheld(&self) -> bool {
+        self.0.iter().any(|(_, key)| key.is_none())
+    }
+
+    /// The last call that a call with this key, or with none, could do twice.
+    fn refuses(&self, key: Option<KeyId>) -> Option<CallId> {
+        let (call, _) = self.0.iter().rev().find(|(_, of)| of.is_none() || *of != key)?;
+        Some(*call)
+    }
+}
+
+impl RunGate {
+    fn is_withheld(&self, action: ActionId) -> bool {
+        self.at_work.get(&action).is_some_and(AtWork::is_withheld)
+    }
+
+    /// Takes out the calls of an action that are not at work any more.
+    fn end_work(&mut self, action: ActionId, has_ended: impl Fn(CallId, Option<KeyId>) -> bool) {
+        let Some(AtWork(calls)) = self.at_work.get_mut(&action) else { return };
+        calls.retain(|(call, key)| !has_ended(*call, *key));
+        if calls.is_empty() {
+            self.at_work.remove(&action);
+        }
+    }
 }
 
 /// What makes two refused calls equal.
@@ -72,10 +97,8 @@ impl Gate {
         if !graph.row(gate.and_then(|gate| gate.position)).contains(&action) {
             return Err(None);
         }
-        match gate.and_then(|gate| gate.at_work.get(&action)) {
-            Some(at_work) if at_work.key.is_none() || at_work.key != key => Err(at_work.calls.last().copied()),
-            _ => Ok(()),
-        }
+        let by = gate.and_then(|gate| gate.at_work.get(&action)?.refuses(key));
+        by.map_or(Ok(()), |by| Err(Some(by)))
     }
 
     /// Counts a refusal, and says how many equal ones there were in a row.
@@ -102,8 +125,8 @@ impl Gate {
         gate.inside = None;
         if done {
             gate.position = Some(action);
-            if key.is_some() && gate.at_work.get(&action).is_some_and(|at_work| at_work.key == key) {
-                gate.at_work.remove(&action);
+            if key.is_some() {
+                gate.end_work(action, |_, of| of == key);
             }
         }
         if !gate.line.is_empty() {
@@ -133,35 +156,31 @@ impl Gate {
     /// An attempt of the action may still be at work, and a second one could act again; one with the same key could not.
     pub(super) fn withhold(&mut self, run: RunId, call: CallId, (action, key): (ActionId, Option<KeyId>)) {
         let at_work = &mut self.runs.entry(run).or_default().at_work;
-        let entry = at_work.entry(action).or_insert(AtWork { key, calls: Vec::new() });
-        if entry.key != key {
-            entry.key = None; // the key did not make this call safe, so it makes none safe
-        }
-        entry.calls.push(call);
+        at_work.entry(action).or_default().0.push((call, key));
     }
 
     /// The attempts of that call have failed. Whether the action is offered again now: it was withheld, and no other call
     /// withholds it.
     pub(super) fn release(&mut self, run: RunId, call: CallId, action: ActionId) -> bool {
         let Some(gate) = self.runs.get_mut(&run) else { return false };
-        let Some(at_work) = gate.at_work.get_mut(&action) else { return false };
-        at_work.calls.retain(|other| *other != call);
-        let is_released = at_work.calls.is_empty();
-        let is_withheld = at_work.key.is_none();
-        if is_released {
-            gate.at_work.remove(&action);
-        }
-        is_released && is_withheld
+        let was_withheld = gate.is_withheld(action);
+        gate.end_work(action, |other, _| other == call);
+        was_withheld && !gate.is_withheld(action)
+    }
+
+    /// The keys to which actions are bound.
+    pub(super) fn bound_keys(&self) -> impl Iterator<Item = KeyId> {
+        let at_work = self.runs.values().flat_map(|gate| gate.at_work.values());
+        at_work.flat_map(|AtWork(calls)| calls.iter().filter_map(|(_, key)| *key))
     }
 
     /// What is valid in a run now.
     pub(super) fn valid_next(&self, graph: &Graph, run: RunId) -> ValidNext {
-        let Some(RunGate { position, at_work, .. }) = self.runs.get(&run) else {
+        let Some(gate) = self.runs.get(&run) else {
             return ValidNext { next: graph.row(None).to_vec(), ..ValidNext::default() };
         };
-        let is_withheld = |action: &ActionId| at_work.get(action).is_some_and(|at_work| at_work.key.is_none());
-        let (withheld, next) = graph.row(*position).iter().partition(|action| is_withheld(action));
-        ValidNext { position: *position, next, withheld }
+        let (withheld, next) = graph.row(gate.position).iter().partition(|action| gate.is_withheld(**action));
+        ValidNext { position: gate.position, next, withheld }
     }
 
     /// Forgets a run that makes no more calls.

@@ -180,6 +180,11 @@ impl Machine {
         self.shared.as_ref().is_some_and(|shared| shared.keys.knows(key))
     }
 
+    /// The keys to which actions are bound, because a call with the key may still be at work.
+    pub fn bound_keys(&self) -> BTreeSet<KeyId> {
+        self.shared.iter().flat_map(|shared| shared.gate.bound_keys()).collect()
+    }
+
     /// Whether the success of a call is what is kept for a key.
     pub fn keeps_success_of(&self, key: KeyId, call: CallId) -> bool {
         self.shared.as_ref().is_some_and(|shared| shared.keys.kept_by(key) == Some(call))

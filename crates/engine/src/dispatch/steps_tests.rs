@@ -128,6 +128,53 @@ fn a_step_that_may_still_be_at_work_withholds_its_action_until_it_has_failed() {
 }
 
 #[test]
+fn a_keyed_step_that_may_still_be_at_work_binds_its_action_to_the_key_of_the_call() {
+    let keyed = |key| CallFacts { key: Some(KeyId(key)), ..plain() };
+    let valid = |run: &Dispatcher| run.machine.valid_next(&run.playbook, RunId(0)).unwrap();
+    let refused = super::driver::refused(AdmissionRefusal::InvalidTransition);
+    let mut run = Dispatcher::of(playbook_of(1));
+    run.call(0, CallFacts { key: Some(KeyId(9)), ..ship(1) });
+    step(&mut run, 1, 0, keyed(10));
+    run.cancel(0);
+    assert_eq!((valid(&run).next, valid(&run).withheld), (vec![SHIP], vec![]), "it is offered");
+    run.call(2, ship(1));
+    run.call(3, CallFacts { key: Some(KeyId(8)), ..ship(1) });
+    assert_eq!((run.ended(2), run.ended(3)), (refused, refused));
+    run.call(4, CallFacts { key: Some(KeyId(9)), ..ship(1) });
+    run.call(5, CallFacts { step: Some(StepOf { action: Some(CallId(4)), step: StepId(0) }), ..keyed(10) });
+    run.answer(5, 1, Response::Ok);
+    run.call(6, ship(1));
+    assert_eq!((run.ended(4), run.ended(6)), (Some(OutcomeKind::Succeeded), None), "the key made both one");
+    let mut failed_late = Dispatcher::of(playbook_of(1));
+    failed_late.call(0, CallFacts { key: Some(KeyId(9)), ..ship(1) });
+    step(&mut failed_late, 1, 0, keyed(10));
+    failed_late.cancel(0);
+    failed_late.answer(1, 1, failed(DENIED));
+    failed_late.call(2, ship(1));
+    assert_eq!(failed_late.ended(2), None, "it has failed since");
+}
+
+#[test]
+fn a_step_that_no_key_of_its_action_repeats_withholds_it() {
+    let withheld = |run: &Dispatcher| run.machine.valid_next(&run.playbook, RunId(0)).unwrap().withheld;
+    let mut run = Dispatcher::of(playbook_of(2));
+    run.call(0, ship(2));
+    step(&mut run, 1, 0, keyed_write());
+    let decisions = run.cancel(0);
+    assert!(decisions.contains(&(1, Decision::ActionWithheld { action: SHIP })), "the key is the step's alone");
+    assert_eq!(withheld(&run), [SHIP]);
+    let mut run = Dispatcher::of(playbook_of(2));
+    run.call(0, CallFacts { key: Some(KeyId(9)), ..ship(2) });
+    step(&mut run, 1, 0, keyed_write());
+    run.answer(1, 1, failed(TIMEOUT));
+    run.at(200).input(Input::Woken(CallId(1)));
+    run.answer(1, 2, Response::Ok);
+    step(&mut run, 2, 1, plain());
+    run.cancel(0);
+    assert_eq!(withheld(&run), [SHIP], "an earlier step with a key does not offer it");
+}
+
+#[test]
 fn other_actions_of_the_run_wait_for_all_steps() {
     let mut run = Dispatcher::of(playbook_of(2));
     run.call(0, ship(2));
@@ -264,7 +311,6 @@ proptest! {
         prop_assert_eq!(end.acts_again, unsafe_again);
         let valid = run.machine.valid_next(&run.playbook, RunId(0)).unwrap();
         prop_assert_eq!(valid.position, done.then_some(SHIP));
-        let withheld = steps.get(prefix).is_some_and(|step| !step.read && !step.keyed);
-        prop_assert_eq!(valid.withheld.contains(&SHIP), withheld);
+        prop_assert_eq!(valid.withheld.contains(&SHIP), lost, "the action has no key");
     }
 }

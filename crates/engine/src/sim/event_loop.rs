@@ -404,7 +404,7 @@ impl<C: CallSource> InputBuilder<'_, C> {
         match (facts.step, self.plan.steps(call.tool_name)) {
             (Some(_), _) => CallFacts { gate: GateFacts::Free, ..facts },
             (None, 0) => facts,
-            (None, steps) => CallFacts { steps, key: None, request: RequestCheck::Fine, ..facts },
+            (None, steps) => CallFacts { steps, request: RequestCheck::Fine, ..facts },
         }
     }
 

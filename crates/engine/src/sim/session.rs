@@ -492,7 +492,12 @@ impl Session {
         names.runs.sweep(|_, _| true); // what a run has used is needed as long as the session
         if let Some(key) = key {
             names.keys.release(key.0);
-            names.keys.sweep(|key, _| event_loop.machine.knows_key(KeyId(key)));
+            let machine = &event_loop.machine;
+            let mut bound: Option<BTreeSet<KeyId>> = None; // few sweeps ask
+            names.keys.sweep(|key, _| {
+                let key = KeyId(key);
+                machine.knows_key(key) || bound.get_or_insert_with(|| machine.bound_keys()).contains(&key)
+            });
         }
     }
 }

@@ -3,10 +3,10 @@
 
 use super::Transition;
 use crate::dispatch::calls::Phase;
-use crate::dispatch::io::{GateFacts, Output};
+use crate::dispatch::io::{GateFacts, Output, StepOf};
 use crate::dispatch::wait;
 use crate::event::{AdmissionRefusal, Decision, EffectClaim, Outcome, OutcomeKind, OutcomeWord};
-use crate::ids::{AttemptNo, CallId, ErrorId, StepId};
+use crate::ids::{ActionId, AttemptNo, CallId, ErrorId, StepId};
 use crate::playbook::{Access, Stuck};
 
 /// Why the gate refuses a call.
@@ -98,15 +98,7 @@ impl Transition<'_> {
         let state = self.state();
         let is_at_work = outcome.attempts > 0 && !state.at_work.is_empty();
         if let Some(id) = self.action().filter(|_| is_at_work) {
-            if self.retry_guard().is_some() {
-                self.shared().gate.withhold(facts.run, call, (id, None));
-                self.state().withholds = Some(id);
-                self.emit(Decision::ActionWithheld { action: id });
-            } else if facts.access == Access::Write && !facts.idempotent && facts.step.is_none() {
-                // Its key is what makes a second one safe; that of a step is made of the action call's.
-                self.shared().gate.withhold(facts.run, call, (id, facts.key));
-                self.state().withholds = Some(id);
-            }
+            self.withhold(id);
         }
         if let GateFacts::Action { id, .. } = facts.gate {
             let done = if facts.steps == 0 { is_done(facts.access, outcome) } else { !self.state().is_undone };
@@ -115,6 +107,26 @@ impl Transition<'_> {
         if facts.step.is_none() {
             let valid = self.shared().gate.valid_next(graph, facts.run);
             self.out.valid_next.push((call, valid)); // of a step, its action says it
+        }
+    }
+
+    /// An attempt of the call may still be at work: its action is withheld, or bound to the key of the action's call. The key
+    /// of a step is made of that one, so that only a call of the action with the same key repeats the step safely.
+    fn withhold(&mut self, action: ActionId) {
+        let (call, facts) = (self.call, self.state().facts);
+        let is_repeatable = self.retry_guard().is_none();
+        if is_repeatable && (facts.access == Access::Read || facts.idempotent) {
+            return;
+        }
+        let key = match facts.step {
+            None => facts.key,
+            Some(StepOf { action, .. }) => action.and_then(|action| self.machine.calls.get(action)?.facts.key),
+        };
+        let is_bound = is_repeatable && (key.is_some() || facts.step.is_none());
+        self.shared().gate.withhold(facts.run, call, (action, key.filter(|_| is_bound)));
+        self.state().withholds = Some(action);
+        if !is_bound {
+            self.emit(Decision::ActionWithheld { action });
         }
     }
 
