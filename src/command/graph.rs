@@ -155,13 +155,13 @@ fn next(args: &Next, terminal: &Terminal, output: &mut Output) -> Result<Exit, F
     let call = args.tried.as_deref().map(named_call).transpose()?;
     let (plan, steps) = steps("graph next", &args.of, terminal)?;
     let after = args.after.map_or(steps.len(), |after| usize::try_from(after).unwrap_or(usize::MAX));
-    let valid = valid_at(&plan, &steps, after).ok_or_else(|| {
+    let at = valid_at(&plan, &steps, after).ok_or_else(|| {
         Failure::new(format!("the run has {} calls, and `--after {after}` asks for more", steps.len()))
     })?;
-    let tried = call.map(|(name, args)| Tried::of(&plan, &valid, name, Some(args)));
+    let tried = call.map(|(name, args)| Tried::of(&plan, &at, name, Some(args)));
     match args.format {
-        Format::Json => output.json(report::next(&plan.names, after, &valid, tried.as_ref()))?,
-        _ => output.page(&report::next_page(&plan.names, after, &valid, tried.as_ref()))?,
+        Format::Json => output.json(report::next(&plan.names, after, &at.valid, tried.as_ref()))?,
+        _ => output.page(&report::next_page(&plan.names, after, &at.valid, tried.as_ref()))?,
     }
     Ok(Exit::Clean)
 }

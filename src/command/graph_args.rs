@@ -76,11 +76,13 @@ pub struct Of {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The calls of the run are simulated as `replay` does. `--try` asks what one more call would get there: nothing is sent, and \
-the run goes on in no other way.
+the run goes on in no other way. An argument `idempotency_key` or `idempotencyKey` is the key of the call, as in recordings; \
+`inputs` are checked without it.
 
 Examples:
   playproof graph next trace.jsonl --run r_1 --playbook coffee
-  playproof graph next trace.jsonl --run r_1 --playbook coffee --after 2 --try 'pay {\"amount\":5}'")]
+  playproof graph next trace.jsonl --run r_1 --playbook coffee --after 2 --try 'pay {\"amount\":5}'
+  playproof graph next trace.jsonl --run r_1 --playbook coffee --try 'pay {\"amount\":5,\"idempotency_key\":\"k1\"}'")]
 pub struct Next {
     /// The run
     #[command(flatten)]

@@ -129,6 +129,30 @@ fn a_payment_with_a_key_is_withheld_from_calls_without_that_key() {
 }
 
 #[test]
+fn a_tried_call_without_the_key_of_one_that_may_still_be_at_work_is_refused() {
+    let place = place();
+    let paid = refusals().replace("\"args\":{\"amount\":500}", "\"args\":{\"amount\":500},\"idempotency_key\":\"k1\"");
+    place.write("t.jsonl", paid);
+    let tried = |after: &str, call: &str| {
+        place.run(&["graph", "next", "t.jsonl", "-p", "coffee", "--after", after, "--try", call]).out
+    };
+    let only = "refused: invalid_transition (an earlier call of it may still be at work: only a call with the key of that \
+                call is let through)";
+    for args in ["", r#" {"amount":5}"#, r#" {"amount":5,"idempotency_key":"zz"}"#] {
+        let said = tried("5", &format!("pay{args}"));
+        assert!(said.contains(only), "{args}: {said}");
+    }
+    for (after, args) in [
+        ("4", r#"{"amount":5}"#),
+        ("5", r#"{"amount":5,"idempotency_key":"k1"}"#),
+        ("5", r#"{"amount":5,"idempotencyKey":"k1"}"#),
+    ] {
+        let said = tried(after, &format!("pay {args}"));
+        assert!(said.contains("a call of pay would be let through"), "{after} {args}: {said}");
+    }
+}
+
+#[test]
 fn an_action_stays_bound_to_its_key_after_thousands_of_other_keys() {
     let place = place();
     let mut trace = refusals().lines().skip(4).take(2).collect::<Vec<_>>().join("\n") + "\n";

@@ -1,6 +1,6 @@
 //! Traces: reads recorded calls and answers in our own format and in foreign ones.
 
-mod args_meaning;
+pub mod args_meaning;
 pub mod assemble;
 pub mod bad_line;
 pub mod call;

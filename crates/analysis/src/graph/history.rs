@@ -1,9 +1,11 @@
 //! What a run did under a graph, call by call, and what a call would get at one moment of it.
 
 use crate::envelope::WITHHELD;
-use crate::replay::{CallResult, Observer};
+use crate::replay::{CallResult, Observer, key_hash};
 use playproof_engine::event::{AdmissionRefusal, Decision, ValidNext};
+use playproof_engine::ids::ActionId;
 use playproof_engine::sim::{GateJudgement, Plan};
+use playproof_trace::args_meaning::without_key;
 
 /// One call of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +26,16 @@ pub struct HistoryStep {
     pub is_of_no_action: bool,
     /// What is valid after it.
     pub valid: ValidNext,
+    /// The actions that only a call with a key may do then, with the hashes of these keys.
+    pub bound: Vec<(ActionId, u128)>,
+}
+
+/// What is valid at one moment of a run.
+#[derive(Clone, Debug, Default)]
+pub struct ValidAt {
+    /// The actions.
+    pub valid: ValidNext,
+    bound: Vec<(ActionId, u128)>,
 }
 
 /// Collects the calls of all runs.
@@ -57,18 +69,19 @@ impl Observer for Historian {
             is_of_no_action: refused == Some(AdmissionRefusal::UnknownAction)
                 && record.gate.as_ref().is_some_and(|gate| gate.recorded.is_none()),
             valid: valid.clone(),
+            bound: record.bound.clone(),
         });
     }
 }
 
 /// What is valid after the first `after` calls of a run; none: it has fewer.
-pub fn valid_at(plan: &Plan, steps: &[HistoryStep], after: usize) -> Option<ValidNext> {
+pub fn valid_at(plan: &Plan, steps: &[HistoryStep], after: usize) -> Option<ValidAt> {
     match after.checked_sub(1) {
         None => {
-            let graph = plan.playbook.graph.as_ref()?;
-            Some(ValidNext { next: graph.row(None).to_vec(), ..ValidNext::default() })
+            let next = plan.playbook.graph.as_ref()?.row(None).to_vec();
+            Some(ValidAt { valid: ValidNext { next, ..ValidNext::default() }, bound: Vec::new() })
         }
-        Some(last) => Some(steps.get(last)?.valid.clone()),
+        Some(last) => steps.get(last).map(|step| ValidAt { valid: step.valid.clone(), bound: step.bound.clone() }),
     }
 }
 
@@ -84,9 +97,11 @@ pub struct Tried {
 }
 
 impl Tried {
-    /// Tries a call of an action or a tool where `valid` holds; `args` are JSON text.
-    pub fn of(plan: &Plan, valid: &ValidNext, name: &str, args: Option<&str>) -> Tried {
+    /// Tries a call of an action or a tool at one moment; `args` are JSON text, and may hold the key of the call.
+    pub fn of(plan: &Plan, at: &ValidAt, name: &str, args: Option<&str>) -> Tried {
+        let ValidAt { valid, bound } = at;
         let tool = plan.playbook.action_named(name).map_or(name, |action| &action.tool);
+        let key = args.and_then(without_key).and_then(|(_, key)| key).map(|key| key_hash(&key));
         let said = |error: playproof_engine::event::ErrorFacts| error.message.map(String::from);
         let (refused, then) = match plan.gate(tool, args) {
             GateJudgement::Free => (None, valid.next.clone()),
@@ -94,6 +109,11 @@ impl Tried {
             GateJudgement::Action(id, _) if !valid.next.contains(&id) => {
                 let said = valid.withheld.contains(&id).then(|| format!("{WITHHELD}, so it is withheld"));
                 (Some((AdmissionRefusal::InvalidTransition, said)), valid.next.clone())
+            }
+            GateJudgement::Action(id, _) if bound.iter().any(|(of, by)| *of == id && Some(*by) != key) => {
+                let bound =
+                    "an earlier call of it may still be at work: only a call with the key of that call is let through";
+                (Some((AdmissionRefusal::InvalidTransition, Some(bound.to_owned()))), valid.next.clone())
             }
             GateJudgement::Action(_, Some(fault)) => {
                 (Some((AdmissionRefusal::ValidationFailed, said(fault))), valid.next.clone())

@@ -7,4 +7,4 @@ mod history;
 
 pub use burr::{NotABurrGraph, burr};
 pub use draft::{Draft, DraftAction, DraftEdge, DraftedCall, Drafter};
-pub use history::{Historian, HistoryStep, Tried, valid_at};
+pub use history::{Historian, HistoryStep, Tried, ValidAt, valid_at};

@@ -145,9 +145,14 @@ fn session(beyond: &MissingAnswerPolicy, pace: Pace, first: &RecordedCall) -> Se
     if first.dispatcher().is_some() { session.of_several_runs() } else { session }
 }
 
+/// The hash by which a session knows a key.
+pub fn key_hash(key: &str) -> u128 {
+    hash::bytes(key.as_bytes(), KEY)
+}
+
 /// What a call may share with others of its dispatcher.
 fn shared(plan: &Plan, closed: &CompletedCall) -> SharedHashes {
-    let key = closed.raw().key().map(|key| hash::bytes(key.as_bytes(), KEY));
+    let key = closed.raw().key().map(key_hash);
     SharedHashes {
         run: closed.hashes.run,
         tool: closed.hashes.tool,

@@ -43,7 +43,7 @@ pub use frequent::{Frequent, FrequentRow};
 pub use graph_counts::{GraphCounts, Refusals};
 pub use hidden_intent::SentIn;
 pub use io::{InputAccount, Inputs, Observer, ReplayError, ReplayOptions, Replayed, UnreadInput};
-pub use lanes::{SessionOptions, Sessions};
+pub use lanes::{SessionOptions, Sessions, key_hash};
 pub use message_template::{MessageTemplates, has_predicate, head, write_template};
 pub use odd_steps::{OddStepCount, OddSteps};
 pub use possible_duplicates::PossibleDuplicates;

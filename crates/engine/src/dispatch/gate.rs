@@ -168,6 +168,12 @@ impl Gate {
         was_withheld && !gate.is_withheld(action)
     }
 
+    /// Actions of a run with the keys of calls that may still be at work: only a call with the key may do them.
+    pub(super) fn bound_in(&self, run: RunId) -> impl Iterator<Item = (ActionId, KeyId)> {
+        let at_work = self.runs.get(&run).into_iter().flat_map(|gate| &gate.at_work);
+        at_work.flat_map(|(action, AtWork(calls))| calls.iter().filter_map(|(_, key)| Some((*action, (*key)?))))
+    }
+
     /// The keys to which actions are bound.
     pub(super) fn bound_keys(&self) -> impl Iterator<Item = KeyId> {
         let at_work = self.runs.values().flat_map(|gate| gate.at_work.values());

@@ -241,6 +241,8 @@ pub struct OutputBuffer {
     pub outputs: Vec<Output>,
     /// Under a graph: what is valid after each call that ended.
     pub valid_next: Vec<(CallId, ValidNext)>,
+    /// Actions that only calls with this key may do, after a call that ended.
+    pub bound: Vec<(CallId, ActionId, KeyId)>,
 }
 
 impl OutputBuffer {

@@ -135,6 +135,7 @@ impl EventLoop {
         self.buffer.events.clear();
         self.buffer.outputs.clear();
         self.buffer.valid_next.clear();
+        self.buffer.bound.clear();
         self.queue.clear();
         self.now = Instant::ZERO;
         self.handled = 0;

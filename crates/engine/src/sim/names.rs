@@ -67,6 +67,11 @@ impl<T: Default> Numbers<T> {
         }
     }
 
+    /// The name of a number.
+    pub(super) fn name(&self, number: u32) -> Option<u128> {
+        Some(self.values.get(number as usize)?.as_ref()?.name)
+    }
+
     /// What is kept for a name.
     pub(super) fn get(&self, number: u32) -> Option<&T> {
         self.values.get(number as usize)?.as_ref().map(|entry| &entry.value)

@@ -13,7 +13,7 @@ use crate::event::{
     CircuitChange, Decision, DecisionEvent, ErrorFacts, Finding, Intent, Outcome, OutcomeKind, PlaybookNames,
     Provenance, TokensLeft, Told, Transcript, ValidNext,
 };
-use crate::ids::{CallId, ErrorId, RetryBudgetId, ServerId};
+use crate::ids::{ActionId, CallId, ErrorId, RetryBudgetId, ServerId};
 use crate::time::Duration;
 use crate::upstream::Ledger;
 
@@ -29,6 +29,8 @@ pub struct SimulationRecord {
     pub outcomes: Vec<Outcome>,
     /// Under a graph: what is valid after each call, in the order of the calls, and none for a step; else empty.
     pub valid_next: Vec<Option<ValidNext>>,
+    /// Of a gated recorded call: the actions that only a call with a key may do after it, with the hashes of these keys.
+    pub bound: Vec<(ActionId, u128)>,
     /// Of a gated recorded call: what the gate did to it.
     pub gate: Option<GateStep>,
     /// Of actions: steps that have acted, or may have, beside those of the events.

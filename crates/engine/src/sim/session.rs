@@ -304,6 +304,10 @@ impl Session {
         for (call, valid) in self.event_loop.buffer.valid_next.drain(..) {
             self.cast.live_mut(call).record.valid_next = vec![Some(valid)];
         }
+        for (call, action, key) in self.event_loop.buffer.bound.drain(..) {
+            let key = self.names.keys.name(key.0);
+            self.cast.live_mut(call).record.bound.extend(key.map(|key| (action, key)));
+        }
         let is_ordered = plan.playbook.graph.is_some();
         for event in events.drain(..) {
             self.note_names(plan, &event);

@@ -105,7 +105,9 @@ impl Transition<'_> {
             self.shared().gate.note_end(facts.run, call, (id, facts.key), done);
         }
         if facts.step.is_none() {
-            let valid = self.shared().gate.valid_next(graph, facts.run);
+            let gate = &self.machine.shared.get_or_insert_default().gate;
+            let valid = gate.valid_next(graph, facts.run);
+            self.out.bound.extend(gate.bound_in(facts.run).map(|(action, key)| (call, action, key)));
             self.out.valid_next.push((call, valid)); // of a step, its action says it
         }
     }
