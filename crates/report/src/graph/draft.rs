@@ -37,7 +37,7 @@ pub fn yaml(draft: &Draft, source: &str) -> String {
     ));
     for (from, to, condition) in &draft.conditions {
         let condition = escape_unprintable(condition);
-        line(format_args!("# dropped: {} -> {} only if {condition}", name(from), name(to)));
+        line(format_args!("# condition dropped: {} -> {} only if {condition}", name(from), name(to)));
     }
     for (from, edge) in &draft.rare {
         let from = from.as_deref().map_or("(begin)", name);
