@@ -32,7 +32,8 @@ impl fmt::Display for Contradiction {
         if let Some(call) = &self.call {
             write!(f, "{call}.")?;
         }
-        write!(f, "{}: expected {}, got {}", self.field, self.expected, self.actual)
+        let said = |value: &str| if value.is_empty() { "none".to_owned() } else { value.to_owned() }; // an empty list
+        write!(f, "{}: expected {}, got {}", self.field, said(&self.expected), said(&self.actual))
     }
 }
 
@@ -225,5 +226,21 @@ impl ExpectationCheck<'_> {
                 actual: actual.to_string(),
             });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_list_is_said_to_be_none() {
+        let of = |expected: &str, actual: &str| {
+            let field = "withheld";
+            let (expected, actual) = (expected.to_owned(), actual.to_owned());
+            Contradiction { call: Some("m".into()), field, expected, actual }.to_string()
+        };
+        assert_eq!(of("pay", ""), "m.withheld: expected pay, got none");
+        assert_eq!(of("", "pay"), "m.withheld: expected none, got pay");
     }
 }
