@@ -1155,7 +1155,7 @@ fn what_a_tool_did_or_found_out_is_no_refusal_of_the_call() {
     for (tool, answer) in [
         ("cancel_booking", "No refund was given."),
         ("cancel_booking", "No tip was provided"),
-        ("write_file", "File saved outside the workspace at /home/u/a.txt"),
+        ("write_file", "File saved outside the workspace at /data/u/a.txt"),
         ("write_file", "Path /srv/data is outside the project, so it was added."),
         ("set_quota", "Quota not exceeded"),
         ("validate_coupon", "Coupon SAVE10 not found"),
