@@ -104,8 +104,9 @@ fn whole(path: &Path) -> PathBuf {
 }
 
 fn outside(root: &Path, path: &Path) -> Failure {
-    let (root_path, whole_path) = (whole(root), whole(path));
-    Failure::new(leads_out(root, path)).help(match is_below(&root_path, &whole_path) {
+    // Then a link leads out.
+    let is_inside = is_below(&whole(root), &whole(path));
+    Failure::new(leads_out(root, path)).help(match is_inside {
         true => {
             "put the file itself there; `--allow-outside` covers files and folders that playproof.yaml names, not links in a folder"
         }

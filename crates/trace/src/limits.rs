@@ -11,7 +11,7 @@ use crate::pieces::MAX_LINE;
 use crate::wire;
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 
-/// A line with fewer opening brackets is never too deep. Counting them costs a tenth of parsing the line again.
+/// A line with fewer opening brackets is never too deep, however they are nested.
 const SURE_DEPTH: usize = 64;
 
 /// Bytes of the user's line that are shown.

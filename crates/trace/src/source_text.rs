@@ -100,8 +100,8 @@ impl<'a> SourceText<'a> {
                 .help("the file was cut short, or is still being written"),
             false => {
                 let diagnostic = Diagnostic::error("not_json", format!("this is not JSON: {}", message_of(error)));
-                let header = self.text.lines().next().filter(|header| error.line() == 1 && is_table(header));
-                if header.is_some() { diagnostic.help(TABLE) } else { diagnostic }
+                let has_header = error.line() == 1 && self.text.lines().next().is_some_and(is_table);
+                if has_header { diagnostic.help(TABLE) } else { diagnostic }
             }
         };
         self.report(offset, diagnostic)

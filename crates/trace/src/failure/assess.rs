@@ -129,8 +129,8 @@ fn failure(evidence: Evidence, found: Option<Found>, result: &ToolResult<'_>) ->
         (None, None) => result.body.map(body::content).unwrap_or_default(),
     };
     details.wait = result.retry_after.and_then(|wait| retry_after::of_header(wait, None)).or(details.wait);
-    let stated = result.code.into_iter().chain(details.names.iter().map(String::as_str));
-    let is_coded = stated.filter(|name| !kinds::says_nothing(name)).count() > 0;
+    let mut stated = result.code.into_iter().chain(details.names.iter().map(String::as_str));
+    let is_coded = stated.any(|name| !kinds::says_nothing(name));
     details.learn_from_message();
     // A message that tells of something done, or of another tool, proves by no status or code in its words that nothing was.
     let is_proof = !text_kinds::tells_of_something_done(&details.message)
@@ -152,13 +152,14 @@ fn failure(evidence: Evidence, found: Option<Found>, result: &ToolResult<'_>) ->
         None => text.map_or((kinds::TOOL_ERROR, None), |kind| (kind, Some(KindFrom::Text))),
     };
     // The name of an exception is in the message already, so the code is only that one was raised.
-    let teller = || match details.message.as_str() {
-        complaint if is_program_error(complaint, result.tool) => Some(PROGRAM_ERROR),
-        exception if is_raised(exception) => Some(TOOL_RAISED),
-        _ => None,
+    let teller = if is_coded || kind != kinds::TOOL_ERROR {
+        None
+    } else if is_program_error(&details.message, result.tool) {
+        Some(PROGRAM_ERROR)
+    } else {
+        is_raised(&details.message).then_some(TOOL_RAISED)
     };
-    let only_told = if is_coded || kind != kinds::TOOL_ERROR { None } else { teller() };
-    let code = only_told.or_else(|| codes().next()).map(str::to_owned);
+    let code = teller.or_else(|| codes().next()).map(str::to_owned);
     let retry_after_ms = details.retry_after(result.at);
     // A quota that comes back within the hour is a limit of rate.
     let kind = match retry_after_ms {

@@ -258,7 +258,7 @@ fn inspect_object(fields: &Fields<'_>, tool: Option<&str>, depth: usize) -> Opti
 /// The failure of the first part, where an answer has nothing but parts, by their paths, and all of them failed.
 fn all_parts(fields: &Fields<'_>) -> Option<Found> {
     let part = |(name, value): (&str, &RawValue)| {
-        let part = json::object(value).filter(|_| name.contains(['/', '.', '\\']))?;
+        let part = name.contains(['/', '.', '\\']).then(|| json::object(value))??;
         let is_error = part.text("result").is_some_and(|result| result == "error");
         structure(&part).filter(|found| found.sure).or_else(|| is_error.then(|| found(true, Details::of_object(&part))))
     };
@@ -356,7 +356,7 @@ fn structure(fields: &Fields<'_>) -> Option<Found> {
     if let Some(status) = text("status").or_else(|| text("outcome")) {
         const ENDS: [&str; 5] = ["_denied", "_failed", "_forbidden", "_not_found", "_rejected"];
         if others == 0 && has_message && ENDS.iter().any(|end| status.ends_with(end)) {
-            // Other states may be those of what was asked for.
+            // Any other state may be that of the record that was asked for.
             return Some(found(status.ends_with("_not_found"), whole()));
         }
         let failed = matches!(

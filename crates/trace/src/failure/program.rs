@@ -91,12 +91,15 @@ pub(super) fn ends_in_error(text: &str, tool: Option<&str>) -> bool {
             r"^(?:(?:[\w.+-]{1,20}: )?(?:error|fatal): \S|(?:unknown|unrecognized|invalid) (?:option|argument|command|flag)\b|Automatic merge failed|make(?:\[\d+\])?: \*\*\* |npm (?:ERR!|error) )",
         )
     });
+    if tool.is_some_and(is_reader) {
+        return false;
+    }
     let lines = || text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with("hint:"));
     let count = lines().count();
-    let last = lines().next_back().filter(|_| (2..=OUTPUT_LINES).contains(&count) && !tool.is_some_and(is_reader));
+    let last = lines().next_back().filter(|_| (2..=OUTPUT_LINES).contains(&count));
     last.is_some_and(|last| ENDING.as_ref().is_some_and(|ending| ending.is_match(last)))
-        || !tool.is_some_and(|tool| is_reader(tool) || is_command_line(tool)) && ends_in_traceback(text)
-        || !tool.is_some_and(is_reader) && has_error_section(text)
+        || !tool.is_some_and(is_command_line) && ends_in_traceback(text)
+        || has_error_section(text)
 }
 
 /// Whether the output of code ends with the exception that ended it, below its traceback or the mark of its place.

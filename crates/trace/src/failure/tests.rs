@@ -1071,6 +1071,13 @@ fn what_alone_tells_of_a_failure_gives_it_a_code_unless_the_source_names_one() {
     assert_eq!(code("book", "room 101 is taken", None), None);
 }
 
+/// Asserts the answer of `do_it` to each text.
+fn assert_said(answer: &str, texts: &[&str]) {
+    for text in texts {
+        assert_eq!(said("do_it", text), answer, "{text}");
+    }
+}
+
 #[test]
 fn a_refusal_or_a_lack_that_names_what_was_asked_for_is_a_failure() {
     let failures = [
@@ -1087,9 +1094,7 @@ fn a_refusal_or_a_lack_that_names_what_was_asked_for_is_a_failure() {
         r#"{"/a/b.txt": {"result": "error", "reason": "Hash mismatch"}}"#,
         "(no output)\n\n<shell_metadata>\nshell tool terminated command after exceeding timeout 700 ms.",
     ];
-    for text in failures {
-        assert_eq!(said("do_it", text), "failed", "{text}");
-    }
+    assert_said("failed", &failures);
     let answers = [
         "Incorrect answers: 3 of 10",
         "Wrong type of snow for skiing today",
@@ -1101,9 +1106,7 @@ fn a_refusal_or_a_lack_that_names_what_was_asked_for_is_a_failure() {
         r#"{"first": {"result": "error", "reason": "x"}}"#,
         "The conductor terminated the concert after two hours",
     ];
-    for text in answers {
-        assert_eq!(said("do_it", text), "ok", "{text}");
-    }
+    assert_said("ok", &answers);
     assert_ne!(said("get_user", "User u_17 not found"), "failed", "a tool that looks for it may answer so");
     assert_eq!(said("delete_user", "User u_17 not found"), "failed");
 }
@@ -1126,9 +1129,7 @@ fn code_that_ends_with_its_exception_or_below_a_heading_for_errors_failed() {
         "Environment 'ghost' not found. Available: system",
         "No command provided",
     ];
-    for text in failures {
-        assert_eq!(said("do_it", text), "failed", "{text}");
-    }
+    assert_said("failed", &failures);
     let answers = [
         "Error: could not open display\nError: retrying (2/5)\nconnected",
         "Error: only a text\n\nCommand completed with return code: 0",
@@ -1140,9 +1141,7 @@ fn code_that_ends_with_its_exception_or_below_a_heading_for_errors_failed() {
         "The file '/w/note.txt' exists in two places",
         "No reason given to the guests, and none was needed",
     ];
-    for text in answers {
-        assert_eq!(said("do_it", text), "ok", "{text}");
-    }
+    assert_said("ok", &answers);
     assert_eq!(
         said("read_file", "x:\nTraceback (most recent call last):\nValueError: x"),
         "ok",
