@@ -1,6 +1,13 @@
-//! Compiles the patterns of this module. Words, digits and spaces are ASCII, which keeps the compiled tables small.
+//! Compiles the patterns of this module. Words, digits and spaces are ASCII, and a set reads bytes unless a pattern of it has
+//! letters of other languages: both keep the compiled tables small.
 
-use regex::{Regex, RegexSet, RegexSetBuilder};
+use std::sync::LazyLock;
+
+use regex::Regex;
+use regex::bytes::RegexSet;
+
+/// A set that is compiled when it is first needed.
+pub(super) type LazySet = LazyLock<Option<RegexSet>>;
 
 /// `pattern` with the ASCII forms of its classes.
 fn ascii(pattern: &str) -> String {
@@ -13,9 +20,18 @@ pub(super) fn one(pattern: &str) -> Option<Regex> {
     compiled(Regex::new(&ascii(pattern)))
 }
 
-/// Several patterns; none if one is invalid, which a test excludes.
+/// Several patterns, whose repetitions count bytes; none if one is invalid, which a test excludes.
 pub(super) fn set<'p>(patterns: impl IntoIterator<Item = &'p str>) -> Option<RegexSet> {
-    compiled(RegexSetBuilder::new(patterns.into_iter().map(ascii)).build())
+    let of_bytes = |pattern: &str| match pattern.is_ascii() {
+        true => format!("(?-u:{})", ascii(pattern)),
+        false => ascii(pattern),
+    };
+    compiled(RegexSet::new(patterns.into_iter().map(of_bytes)))
+}
+
+/// Whether a pattern of a set matches `text`.
+pub(super) fn matches(set: &LazySet, text: &str) -> bool {
+    set.as_ref().is_some_and(|set| set.is_match(text.as_bytes()))
 }
 
 fn compiled<R>(result: Result<R, regex::Error>) -> Option<R> {

@@ -217,7 +217,14 @@ pub(super) fn is_writer(tool: &str) -> bool {
 
 /// The words of a tool's name in small letters.
 pub(super) fn words(tool: &str) -> Vec<String> {
-    let spaced: String =
-        tool.chars().flat_map(|c| if c.is_uppercase() { vec![' ', c.to_ascii_lowercase()] } else { vec![c] }).collect();
-    spaced.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_owned).collect()
+    let mut words = vec![String::new()];
+    for c in tool.chars() {
+        if c.is_uppercase() || !c.is_ascii_alphanumeric() {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut().filter(|_| c.is_ascii_alphanumeric()) {
+            word.push(c.to_ascii_lowercase());
+        }
+    }
+    words
 }

@@ -2,9 +2,10 @@
 
 use std::sync::LazyLock;
 
-use regex::{Regex, RegexSet};
+use regex::Regex;
 
 use super::patterns;
+use super::patterns::LazySet;
 use super::program::{complains, is_command_line, says_a_program};
 use super::text::{EXAMINED, cut};
 
@@ -29,8 +30,8 @@ const DATABASES: [&str; 5] = [
     r"^(Parser|Binder|Catalog|Conversion|Constraint|Invalid Input|Out of Range|Transaction|Dependency|IO) Error: |^[Dd]atabase error: |(^|: )(WRONGTYPE|NOSCRIPT|EXECABORT) \w|(^|: )(ERR )?unknown command '",
 ];
 
-static PROGRAM_SET: LazyLock<Option<RegexSet>> = LazyLock::new(|| patterns::set(PROGRAMS));
-static DATABASE_SET: LazyLock<Option<RegexSet>> = LazyLock::new(|| patterns::set(DATABASES));
+static PROGRAM_SET: LazySet = LazyLock::new(|| patterns::set(PROGRAMS));
+static DATABASE_SET: LazySet = LazyLock::new(|| patterns::set(DATABASES));
 
 /// What frameworks put before the words of a tool that ran a program.
 static FRAME: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -43,8 +44,8 @@ pub(super) fn is_program_error(message: &str, tool: Option<&str>) -> bool {
     let frame = FRAME.as_ref().and_then(|frame| frame.find(text)).map_or(0, |frame| frame.end());
     let inner = text.get(frame..).unwrap_or(text);
     let first = inner.lines().next().unwrap_or_default();
-    PROGRAM_SET.as_ref().is_some_and(|set| set.is_match(inner))
-        || DATABASE_SET.as_ref().is_some_and(|set| set.is_match(first))
+    patterns::matches(&PROGRAM_SET, inner)
+        || patterns::matches(&DATABASE_SET, first)
         || complains(inner) == Some(true)
         || says_a_program(text, tool)
         || tool.is_some_and(is_command_line)

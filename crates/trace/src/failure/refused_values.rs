@@ -3,9 +3,8 @@
 
 use std::sync::LazyLock;
 
-use regex::RegexSet;
-
 use super::patterns;
+use super::patterns::LazySet;
 
 /// Beginnings that speak of the request.
 const OF_REQUEST: [&str; 6] = [
@@ -26,11 +25,10 @@ const OF_VALUE: [&str; 4] = [
     r"(?i)^(line )?(offset|line|page|position)( \S+){0,2} ((is|was|lies) (out of (range|bounds)|beyond|past the)|exceeds)\b|^[\w'\x22`-]{1,40}( \w+){0,2} is too (long|short|large|big)\b",
 ];
 
-static REQUEST_SET: LazyLock<Option<RegexSet>> = LazyLock::new(|| patterns::set(OF_REQUEST));
-static VALUE_SET: LazyLock<Option<RegexSet>> = LazyLock::new(|| patterns::set(OF_VALUE));
+static REQUEST_SET: LazySet = LazyLock::new(|| patterns::set(OF_REQUEST));
+static VALUE_SET: LazySet = LazyLock::new(|| patterns::set(OF_VALUE));
 
 /// Whether a line, of which no exception was taken off, refuses a value of the request. `is_clause`: it is one clause.
 pub(super) fn refuses(line: &str, is_clause: bool) -> bool {
-    let matches = |set: &LazyLock<Option<RegexSet>>| set.as_ref().is_some_and(|set| set.is_match(line));
-    matches(&REQUEST_SET) || is_clause && matches(&VALUE_SET)
+    patterns::matches(&REQUEST_SET, line) || is_clause && patterns::matches(&VALUE_SET, line)
 }

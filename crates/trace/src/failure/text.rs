@@ -3,11 +3,12 @@
 
 use std::sync::LazyLock;
 
-use regex::{Regex, RegexSet};
+use regex::Regex;
 
 use super::coded::{is_coded, leading_code};
 use super::exit::{AT_START, Exit};
 use super::held::is_held;
+use super::patterns::{LazySet, matches};
 use super::program::{SHORT, complains, ends_in_error, is_reader, is_shell, says_a_program, spoken};
 use super::quoted::{is_log_line, is_quoted};
 use super::{frame, kinds, patterns, prose, undone};
@@ -162,15 +163,11 @@ const HARMLESS: [&str; 12] = [
     r"(?i)^no [\w '-]{1,60} (was |were )?(found|available|matched|match|returned)\b",
 ];
 
-static SURE_SET: LazyLock<Option<RegexSet>> = LazyLock::new(|| patterns::set(SURE));
-static LIKELY_SET: LazyLock<Option<RegexSet>> = LazyLock::new(|| patterns::set(LIKELY));
-static SHORT_SET: LazyLock<Option<RegexSet>> = LazyLock::new(|| patterns::set(SHORT_SURE));
-static SUSPICIOUS_SET: LazyLock<Option<RegexSet>> = LazyLock::new(|| patterns::set(SUSPICIOUS));
-static HARMLESS_SET: LazyLock<Option<RegexSet>> = LazyLock::new(|| patterns::set(HARMLESS));
-
-fn matches(set: &LazyLock<Option<RegexSet>>, text: &str) -> bool {
-    set.as_ref().is_some_and(|set| set.is_match(text))
-}
+static SURE_SET: LazySet = LazyLock::new(|| patterns::set(SURE));
+static LIKELY_SET: LazySet = LazyLock::new(|| patterns::set(LIKELY));
+static SHORT_SET: LazySet = LazyLock::new(|| patterns::set(SHORT_SURE));
+static SUSPICIOUS_SET: LazySet = LazyLock::new(|| patterns::set(SUSPICIOUS));
+static HARMLESS_SET: LazySet = LazyLock::new(|| patterns::set(HARMLESS));
 
 /// What the beginning of `text` says; none if it does not speak of a failure.
 pub(super) fn inspect<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>> {

@@ -3,12 +3,13 @@
 
 use std::sync::LazyLock;
 
-use regex::{Regex, RegexSet};
+use regex::Regex;
 
 use super::kinds::{
     ARGUMENTS, CONFLICT, FORBIDDEN, INTERRUPTED, NOT_FOUND, PRECONDITION, QUOTA, RATE, REJECTED, SCHEMA, SERVER,
     TIMEOUT, UNAUTHORIZED, UNKNOWN_TOOL,
 };
+use super::patterns::LazySet;
 use super::program::words;
 use super::{held, patterns, refused_values, text};
 
@@ -114,10 +115,8 @@ const ANYWHERE: [(&str, &str); 10] = [
     ),
 ];
 
-static START_SET: LazyLock<Option<RegexSet>> =
-    LazyLock::new(|| patterns::set(STARTS.iter().map(|(_, pattern)| *pattern)));
-static ANYWHERE_SET: LazyLock<Option<RegexSet>> =
-    LazyLock::new(|| patterns::set(ANYWHERE.iter().map(|(_, pattern)| *pattern)));
+static START_SET: LazySet = LazyLock::new(|| patterns::set(STARTS.iter().map(|(_, pattern)| *pattern)));
+static ANYWHERE_SET: LazySet = LazyLock::new(|| patterns::set(ANYWHERE.iter().map(|(_, pattern)| *pattern)));
 
 /// The kind that the words of `message` name.
 fn named(message: &str, tool: Option<&str>) -> Option<&'static str> {
@@ -126,7 +125,7 @@ fn named(message: &str, tool: Option<&str>) -> Option<&'static str> {
     // A frame can be the words, as in `Input validation error: ...`.
     let (inner, whole) = (line(inner), line(message));
     let first = |text: &str| {
-        let found = START_SET.as_ref()?.matches(text).iter().next()?;
+        let found = START_SET.as_ref()?.matches(text.as_bytes()).iter().next()?;
         STARTS.get(found).map(|(kind, _)| *kind)
     };
     if is_about_arguments_of(&inner, tool) {
@@ -144,7 +143,7 @@ fn named(message: &str, tool: Option<&str>) -> Option<&'static str> {
     if !is_general && refused_values::refuses(&inner, clause) {
         return Some(ARGUMENTS).filter(is_of_request);
     }
-    let found = ANYWHERE_SET.as_ref()?.matches(&inner);
+    let found = ANYWHERE_SET.as_ref()?.matches(inner.as_bytes());
     let kinds = found.iter().filter_map(|number| ANYWHERE.get(number)).map(|(kind, _)| *kind);
     kinds.into_iter().find(|kind| (clause || !proves_nothing_happened(kind)) && is_of_request(kind))
 }

@@ -3,8 +3,9 @@
 
 use std::sync::LazyLock;
 
-use regex::{Regex, RegexSet};
+use regex::Regex;
 
+use super::patterns::LazySet;
 use super::program::{SHORT, asks, is_reader, is_shell, is_writer};
 use super::{patterns, prose};
 
@@ -54,8 +55,8 @@ const INTERPRETERS: [&str; 8] = [
     r"^('[^'\n]{1,80}' does not appear to be an? [^\n]{1,60}|(missing|unbalanced) [()\[\]]+(, | parenthesis)[^\n]{0,40}(position \d+)?|[Oo]nly base64 data is allowed|Incorrect padding|Non-(base(16|32|64)|hexadecimal)[^\n]{0,60} found[^\n]{0,40})$",
 ];
 
-static EDIT_SET: LazyLock<Option<RegexSet>> = LazyLock::new(|| patterns::set(EDITS));
-static INTERPRETER_SET: LazyLock<Option<RegexSet>> = LazyLock::new(|| patterns::set(INTERPRETERS));
+static EDIT_SET: LazySet = LazyLock::new(|| patterns::set(EDITS));
+static INTERPRETER_SET: LazySet = LazyLock::new(|| patterns::set(INTERPRETERS));
 static HANDLE_PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| patterns::one(HANDLE));
 static ABSENT_PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| patterns::one(ABSENT));
 static NOT_GIVEN_PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| patterns::one(NOT_GIVEN));
@@ -70,7 +71,7 @@ fn matches(pattern: &LazyLock<Option<Regex>>, text: &str) -> bool {
 
 /// Whether a text is what an interpreter says without the name of its exception.
 pub(super) fn is_nameless(text: &str) -> bool {
-    INTERPRETER_SET.as_ref().is_some_and(|set| set.is_match(text))
+    patterns::matches(&INTERPRETER_SET, text)
 }
 
 /// Whether a text says that the call was not done; `true`: it says so for sure.
@@ -78,7 +79,7 @@ pub(super) fn says(text: &str, tool: Option<&str>) -> Option<bool> {
     let text = text.trim();
     let writes = tool.is_some_and(is_writer);
     let prints = !writes && tool.is_some_and(|tool| is_reader(tool) || is_shell(tool));
-    if !prints && text.len() <= LONGEST_REPORT && EDIT_SET.as_ref().is_some_and(|set| set.is_match(text)) {
+    if !prints && text.len() <= LONGEST_REPORT && patterns::matches(&EDIT_SET, text) {
         return Some(writes);
     }
     let is_line = text.len() <= SHORT && !text.contains('\n');
