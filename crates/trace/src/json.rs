@@ -175,19 +175,30 @@ pub(crate) fn compact(json: &str) -> Cow<'_, str> {
         return Cow::Borrowed(json);
     }
     let mut tight = String::with_capacity(json.len());
-    let (mut quoted, mut escaped) = (false, false);
-    for c in json.chars() {
-        if quoted {
-            quoted = escaped || c != '"';
-            escaped = !escaped && c == '\\';
-        } else if matches!(c, ' ' | '\n' | '\r' | '\t') {
-            continue;
-        } else {
-            quoted = c == '"';
-        }
-        tight.push(c);
+    let mut rest = json;
+    while let Some(at) = rest.find(['"', ' ', '\n', '\r', '\t']) {
+        let (before, after) = rest.split_at(at);
+        tight.push_str(before);
+        let string = string_length(after);
+        tight.push_str(after.get(..string).unwrap_or_default());
+        rest = after.get(string.max(1)..).unwrap_or_default();
     }
+    tight.push_str(rest);
     Cow::Owned(tight)
+}
+
+/// The length of the string with which `json` begins, with its quotes; 0 if it does not begin with one.
+fn string_length(json: &str) -> usize {
+    let Some(inner) = json.strip_prefix('"') else { return 0 };
+    let mut escaped = None;
+    let mut marks = memchr::memchr2_iter(b'"', b'\\', inner.as_bytes());
+    let end = marks.find(|at| {
+        let is_escaped = escaped == Some(*at);
+        let is_quote = inner.as_bytes().get(*at) == Some(&b'"');
+        escaped = (!is_escaped && !is_quote).then_some(*at + 1);
+        is_quote && !is_escaped
+    });
+    end.map_or(json.len(), |end| end + 2)
 }
 
 /// The arguments of a foreign call: JSON, or a string that holds JSON or a Python literal.

@@ -38,7 +38,7 @@ pub(crate) fn checked_from(
 ) -> Result<Imported, Report> {
     let Imported { lines, origins, mut loss } = imported;
     let mut dropped = Vec::new();
-    for (number, line) in (1u64..).zip(lines.split_inclusive(|byte| *byte == b'\n')) {
+    for (number, line) in numbered(&lines) {
         let Some(error) = error_of(line) else { continue };
         let origin = origins.of(number).unwrap_or(Origin { line: 0, path: None });
         if !skip {
@@ -50,10 +50,17 @@ pub(crate) fn checked_from(
     if dropped.is_empty() {
         return Ok(Imported { lines, origins, loss });
     }
-    let kept = (1u64..).zip(lines.split_inclusive(|byte| *byte == b'\n'));
-    let kept = kept.filter(|(number, _)| dropped.binary_search(number).is_err());
+    let kept = numbered(&lines).filter(|(number, _)| dropped.binary_search(number).is_err());
     let lines: Vec<u8> = kept.flat_map(|(_, line)| line.iter().copied()).collect();
     Ok(Imported { lines, origins: origins.without(&dropped), loss })
+}
+
+/// The lines with their ends, numbered from 1.
+fn numbered(lines: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
+    let ends = memchr::memchr_iter(b'\n', lines).map(|newline| newline + 1);
+    let mut start = 0;
+    let line = move |end| lines.get(std::mem::replace(&mut start, end)..end).unwrap_or_default();
+    (1u64..).zip(ends.map(line))
 }
 
 fn error_of(line: &[u8]) -> Option<String> {
@@ -61,11 +68,10 @@ fn error_of(line: &[u8]) -> Option<String> {
         let mib = |bytes: usize| bytes.div_ceil(1 << 20);
         return Some(format!("it makes {} MiB, and the limit of a line is {} MiB", mib(line.len()), mib(MAX_LINE)));
     }
-    let text = std::str::from_utf8(line).ok()?;
-    let refused = || wire::parse_line(text.trim_end()).err().map(|error| error.message);
+    let refused = || wire::parse_line(std::str::from_utf8(line).ok()?.trim_end()).err().map(|error| error.message);
     // Our own writer made the line: nothing but its depth can be wrong.
-    if line.iter().filter(|byte| matches!(byte, b'[' | b'{')).count() < SURE_DEPTH {
-        debug_assert_eq!(refused(), None, "{text}");
+    if memchr::memchr2_iter(b'[', b'{', line).take(SURE_DEPTH).count() < SURE_DEPTH {
+        debug_assert_eq!(refused(), None, "{}", String::from_utf8_lossy(line));
         return None;
     }
     refused()

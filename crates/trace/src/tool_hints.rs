@@ -2,14 +2,16 @@
 //! (`readOnlyHint`, `idempotentHint`, `destructiveHint`), which are guesses for a tool facts file. Decides nothing.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
+use memchr::memmem::Finder;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::redact::RedactionRules;
 
 /// What every hint's name ends with, and what a list is called, in JSON.
-const MARKS: [&[u8]; 2] = [b"Hint\"", b"\"tools\""];
+static MARKS: LazyLock<[Finder<'_>; 2]> = LazyLock::new(|| ["Hint\"", "\"tools\""].map(Finder::new));
 /// The fields of a listed tool that tell its arguments.
 const SCHEMAS: [&str; 3] = ["parameters", "inputSchema", "input_schema"];
 /// The most tools that are kept.
@@ -36,7 +38,7 @@ pub type HintsByTool = BTreeMap<String, ToolHints>;
 /// Adds the tools in the lists of `document`.
 pub(crate) fn gather(document: &RawValue, hints: &mut HintsByTool) {
     let text = document.get().as_bytes();
-    if MARKS.iter().any(|mark| memchr::memmem::find(text, mark).is_some())
+    if MARKS.iter().any(|mark| mark.find(text).is_some())
         && let Ok(document) = serde_json::from_str(document.get())
     {
         search(&document, MAX_DEPTH, hints);

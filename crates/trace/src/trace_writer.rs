@@ -232,7 +232,8 @@ impl TraceWriter {
         let fields = json::parse(event).ok().and_then(json::object);
         for (key, value) in fields.iter().flat_map(|fields| fields.iter()) {
             if !["type", "run_id", "call_id"].contains(&key) {
-                object.json(key, Some(value.get()));
+                object.foreign_name(key);
+                object.value(value.get());
             }
         }
         object.end("");
@@ -309,7 +310,14 @@ struct ObjectWriter<'l> {
 }
 
 impl ObjectWriter<'_> {
-    fn name(&mut self, name: &str) {
+    /// A name of the format: it has no letter to escape.
+    fn name(&mut self, name: &'static str) {
+        self.bytes.extend_from_slice(if std::mem::take(&mut self.first) { b"\"" } else { b",\"" });
+        self.bytes.extend_from_slice(name.as_bytes());
+        self.bytes.extend_from_slice(b"\":");
+    }
+
+    fn foreign_name(&mut self, name: &str) {
         if !std::mem::take(&mut self.first) {
             self.bytes.push(b',');
         }
@@ -317,35 +325,40 @@ impl ObjectWriter<'_> {
         self.bytes.push(b':');
     }
 
-    fn text(&mut self, name: &str, value: Option<&str>) {
+    fn text(&mut self, name: &'static str, value: Option<&str>) {
         if let Some(value) = value {
             self.name(name);
             quote(self.bytes, value);
         }
     }
 
-    fn raw(&mut self, name: &str, value: Option<String>) {
+    fn raw(&mut self, name: &'static str, value: Option<String>) {
         if let Some(value) = value {
             self.name(name);
             self.bytes.extend_from_slice(value.as_bytes());
         }
     }
 
-    fn number(&mut self, name: &str, value: Option<u64>) {
+    fn number(&mut self, name: &'static str, value: Option<u64>) {
         if let Some(value) = value {
             self.name(name);
             self.bytes.extend_from_slice(value.to_string().as_bytes());
         }
     }
 
-    fn json(&mut self, name: &str, value: Option<&str>) {
+    fn json(&mut self, name: &'static str, value: Option<&str>) {
         if let Some(value) = value {
             self.name(name);
-            self.bytes.extend_from_slice(escape_json(&json::compact(value)).as_bytes());
+            self.value(value);
         }
     }
 
-    fn at(&mut self, at: Option<At<'_>>, millis_name: &str) {
+    /// JSON text.
+    fn value(&mut self, value: &str) {
+        self.bytes.extend_from_slice(escape_json(&json::compact(value)).as_bytes());
+    }
+
+    fn at(&mut self, at: Option<At<'_>>, millis_name: &'static str) {
         match at {
             None => {}
             Some(At::Text(text)) => self.text("at", Some(text)),
@@ -354,7 +367,7 @@ impl ObjectWriter<'_> {
     }
 
     /// Microseconds, written as milliseconds.
-    fn millis(&mut self, name: &str, micros: Option<u64>) {
+    fn millis(&mut self, name: &'static str, micros: Option<u64>) {
         if let Some(micros) = micros {
             self.name(name);
             let millis = playproof_engine::time::Duration::from_micros(micros).to_string();
@@ -385,7 +398,7 @@ impl ObjectWriter<'_> {
         self.bytes.push(b'{');
         let mut inner = ObjectWriter { bytes: self.bytes, first: true };
         for values in headers.by_name() {
-            inner.name(&values[0].name); // each name has a value
+            inner.foreign_name(&values[0].name); // each name has a value
             match values {
                 [one] => quote(inner.bytes, &one.value),
                 several => {
@@ -408,7 +421,9 @@ impl ObjectWriter<'_> {
 
 /// `text` as a JSON string.
 fn quote(bytes: &mut Vec<u8>, text: &str) {
-    if text.bytes().all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\')) {
+    // Not `all`: without a way out, the loop looks at many bytes at once.
+    let is_plain = |byte: u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\');
+    if text.bytes().fold(true, |plain, byte| plain & is_plain(byte)) {
         bytes.push(b'"');
         bytes.extend_from_slice(text.as_bytes());
         bytes.push(b'"');

@@ -62,6 +62,8 @@ pub(crate) struct Failure {
     pub(crate) status: Option<u16>,
     pub(crate) code: Option<String>,
     pub(crate) retry_after_ms: Option<u64>,
+    /// It says until when to wait: how long that is depends on the time of the answer.
+    is_until: bool,
     /// Whether the agent was told that it may make the call again, if a mapping says where that stands.
     pub(crate) retriable: Option<bool>,
     pub(crate) headers: Headers,
@@ -82,6 +84,14 @@ impl Assessment {
             Assessment::Failed(failure) | Assessment::Suspected(failure) => failure.evidence,
             Assessment::Ok if flagged => Evidence::Flag,
             Assessment::Ok => Evidence::Text,
+        }
+    }
+
+    /// Whether the same answer at another time is assessed alike.
+    pub(super) fn is_timeless(&self) -> bool {
+        match self {
+            Assessment::Failed(failure) | Assessment::Suspected(failure) => !failure.is_until,
+            Assessment::Ok => true,
         }
     }
 }
@@ -177,6 +187,7 @@ fn failure(evidence: Evidence, found: Option<Found>, result: &ToolResult<'_>) ->
         status,
         code,
         retry_after_ms,
+        is_until: matches!(details.wait, Some(retry_after::Wait::Until { .. })),
         retriable: None,
         headers,
     }

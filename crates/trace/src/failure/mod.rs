@@ -8,6 +8,7 @@ mod exit;
 mod frame;
 mod held;
 mod kinds;
+mod latest;
 mod patterns;
 mod plain_refusal;
 mod printed;
@@ -25,5 +26,6 @@ mod text_kinds;
 mod undone;
 
 pub(crate) use assess::{Assessment, Failure, ToolResult, assess, failure_of};
+pub(crate) use latest::LatestFailures;
 pub use plain_refusal::is_plain_refusal;
 pub use text_kinds::tells_of_something_done;

@@ -50,7 +50,7 @@ impl<'t> Documents<'t> {
                 let end = self.at + stream.byte_offset();
                 self.advance(end.saturating_sub(raw.get().len()));
                 let line = self.line;
-                self.one_a_line &= !raw.get().contains('\n');
+                self.one_a_line &= memchr::memchr(b'\n', raw.get().as_bytes()).is_none();
                 self.advance(end);
                 Some(Ok(Document { raw, line }))
             }
@@ -74,7 +74,8 @@ impl<'t> Documents<'t> {
     }
 
     fn advance(&mut self, to: usize) {
-        self.line += self.source.text.get(self.at..to).map_or(0, |passed| passed.matches('\n').count());
+        let passed = self.source.text.get(self.at..to).unwrap_or_default();
+        self.line += memchr::memchr_iter(b'\n', passed.as_bytes()).count();
         self.at = to;
     }
 

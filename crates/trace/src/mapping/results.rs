@@ -9,7 +9,7 @@ use super::model::{CallMap, Pairing, ResultMap, TimeUnit};
 use super::row::SourceRow;
 use super::time;
 use super::values::{content, kind_of, scalar_in, scalar_of};
-use crate::failure::{Assessment, ToolResult, assess, failure_of};
+use crate::failure::{Assessment, ToolResult};
 use crate::imported::{ImportWarning, Missing};
 use crate::trace_writer::{At, OutputResult, OutputStatus};
 use crate::wire;
@@ -141,8 +141,7 @@ impl Applier {
             ..ToolResult::default()
         };
         let said = match (mapping.failed.by_text, flag) {
-            (true, _) => assess(&found),
-            (false, Some(true)) => Assessment::Failed(failure_of(&found)),
+            (true, _) | (false, Some(true)) => self.latest.assess(&found),
             (false, _) => Assessment::Ok,
         };
         let mut said = said;

@@ -35,6 +35,7 @@ pub(super) fn micros(raw: &RawValue, unit: Option<TimeUnit>) -> Option<u64> {
     let text = text.trim();
     match unit {
         Some(unit) => unit.micros(text),
+        None if !raw.get().starts_with('"') => TimeUnit::Millis.micros(text),
         None => TimeUnit::Iso
             .micros(text)
             .or_else(|| u64::try_from(iso::parse_rfc2822(text)?).ok())

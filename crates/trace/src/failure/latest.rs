@@ -1,0 +1,106 @@
+//! The latest failures by what their source told: a recording repeats few, and judging one costs more than reading it. Judges
+//! nothing.
+
+use super::assess::{Assessment, ToolResult, assess};
+
+/// Kept failures: a search must cost less than judging.
+const MAX: usize = 64;
+/// Longer failures, in bytes, are not kept.
+const MAX_TEXT: usize = 4_096;
+
+/// The latest failures.
+#[derive(Debug, Default)]
+pub(crate) struct LatestFailures {
+    failures: Vec<KnownFailure>,
+    /// The index of the entry that is replaced next.
+    oldest: usize,
+}
+
+#[derive(Debug)]
+struct KnownFailure {
+    flag: Option<bool>,
+    status: Option<u16>,
+    texts: Vec<Option<String>>,
+    assessment: Assessment,
+}
+
+impl LatestFailures {
+    /// Whether a result failed: as [`assess`] says.
+    pub(crate) fn assess(&mut self, result: &ToolResult<'_>) -> Assessment {
+        let texts = [result.code, result.kind, result.message, result.body, result.tool, result.retry_after];
+        let is_same = |known: &&KnownFailure| {
+            (known.flag, known.status) == (result.flag, result.status)
+                && known.texts.iter().map(Option::as_deref).eq(texts)
+        };
+        let length: usize = texts.iter().flatten().map(|text| text.len()).sum();
+        let may_be_known = length <= MAX_TEXT && result.headers.is_none();
+        if let Some(known) = self.failures.iter().find(is_same).filter(|_| may_be_known) {
+            return known.assessment.clone();
+        }
+        let assessment = assess(result);
+        if may_be_known && assessment.is_timeless() && assessment != Assessment::Ok {
+            let texts = texts.map(|text| text.map(str::to_owned)).into();
+            let known =
+                KnownFailure { flag: result.flag, status: result.status, texts, assessment: assessment.clone() };
+            match self.failures.get_mut(self.oldest) {
+                Some(oldest) => *oldest = known,
+                None => self.failures.push(known), // there is room
+            }
+            self.oldest = (self.oldest + 1) % MAX;
+        }
+        assessment
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_known_failure_is_what_judging_it_again_says() {
+        let plain = ToolResult { body: Some("Error: boom"), tool: Some("pay"), ..ToolResult::default() };
+        let results = [
+            plain,
+            ToolResult { flag: Some(true), ..plain },
+            ToolResult { flag: Some(false), ..plain },
+            ToolResult { status: Some(429), ..plain },
+            ToolResult { code: Some("rate_limited"), ..plain },
+            ToolResult { kind: Some("timeout"), ..plain },
+            ToolResult { message: Some("no such tool: x"), ..plain },
+            ToolResult { body: Some("Permission denied"), ..plain },
+            ToolResult { tool: Some("bash"), ..plain },
+            ToolResult { retry_after: Some("7"), ..plain },
+        ];
+        let mut latest = LatestFailures::default();
+        for result in results.iter().chain(results.iter().rev()) {
+            assert_eq!(latest.assess(result), assess(result), "{result:?}");
+        }
+        let bodies: Vec<String> = (0..2 * MAX).map(|n| format!("Error: {n}")).collect();
+        for body in bodies.iter().chain(&bodies) {
+            let result = ToolResult { body: Some(body), ..plain };
+            assert_eq!(latest.assess(&result), assess(&result), "{body}");
+        }
+        assert_eq!(latest.failures.len(), MAX);
+    }
+
+    #[test]
+    fn a_wait_until_a_time_is_computed_for_each_answer() {
+        let mut latest = LatestFailures::default();
+        let waits = [Some(1_782_907_200_000_000), Some(1_782_907_230_000_000), None].map(|at| {
+            let wait = Some("Wed, 01 Jul 2026 12:01:00 GMT");
+            match latest.assess(&ToolResult { status: Some(429), retry_after: wait, at, ..ToolResult::default() }) {
+                Assessment::Failed(failure) => failure.retry_after_ms,
+                Assessment::Ok | Assessment::Suspected(_) => None,
+            }
+        });
+        assert_eq!(waits, [Some(60_000), Some(30_000), None]);
+    }
+
+    #[test]
+    fn a_long_failure_is_not_kept() {
+        let mut latest = LatestFailures::default();
+        let body = format!("Error: {}", "x".repeat(MAX_TEXT));
+        latest.assess(&ToolResult { body: Some(&body), ..ToolResult::default() });
+        assert!(latest.failures.is_empty());
+    }
+}
