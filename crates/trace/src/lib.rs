@@ -16,6 +16,7 @@ pub mod input;
 mod iso;
 mod json;
 pub mod known;
+mod latest;
 pub mod limits;
 pub mod lined;
 pub mod mapping;

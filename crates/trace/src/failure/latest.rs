@@ -2,6 +2,7 @@
 //! nothing.
 
 use super::assess::{Assessment, ToolResult, assess};
+use crate::latest::Latest;
 
 /// Kept failures: a search must cost less than judging.
 const MAX: usize = 64;
@@ -10,11 +11,7 @@ const MAX_TEXT: usize = 4_096;
 
 /// The latest failures.
 #[derive(Debug, Default)]
-pub(crate) struct LatestFailures {
-    failures: Vec<KnownFailure>,
-    /// The index of the entry that is replaced next.
-    oldest: usize,
-}
+pub(crate) struct LatestFailures(Latest<KnownFailure, MAX>);
 
 #[derive(Debug)]
 struct KnownFailure {
@@ -28,25 +25,20 @@ impl LatestFailures {
     /// Whether a result failed: as [`assess`] says.
     pub(crate) fn assess(&mut self, result: &ToolResult<'_>) -> Assessment {
         let texts = [result.code, result.kind, result.message, result.body, result.tool, result.retry_after];
-        let is_same = |known: &&KnownFailure| {
+        let is_same = |known: &KnownFailure| {
             (known.flag, known.status) == (result.flag, result.status)
                 && known.texts.iter().map(Option::as_deref).eq(texts)
         };
         let length: usize = texts.iter().flatten().map(|text| text.len()).sum();
         let may_be_known = length <= MAX_TEXT && result.headers.is_none();
-        if let Some(known) = self.failures.iter().find(is_same).filter(|_| may_be_known) {
+        if let Some(known) = self.0.find(is_same).filter(|_| may_be_known) {
             return known.assessment.clone();
         }
         let assessment = assess(result);
         if may_be_known && assessment.is_timeless() && assessment != Assessment::Ok {
             let texts = texts.map(|text| text.map(str::to_owned)).into();
-            let known =
-                KnownFailure { flag: result.flag, status: result.status, texts, assessment: assessment.clone() };
-            match self.failures.get_mut(self.oldest) {
-                Some(oldest) => *oldest = known,
-                None => self.failures.push(known), // there is room
-            }
-            self.oldest = (self.oldest + 1) % MAX;
+            let assessment = assessment.clone();
+            self.0.insert(KnownFailure { flag: result.flag, status: result.status, texts, assessment });
         }
         assessment
     }
@@ -80,7 +72,6 @@ mod tests {
             let result = ToolResult { body: Some(body), ..plain };
             assert_eq!(latest.assess(&result), assess(&result), "{body}");
         }
-        assert_eq!(latest.failures.len(), MAX);
     }
 
     #[test]
@@ -97,10 +88,12 @@ mod tests {
     }
 
     #[test]
-    fn a_long_failure_is_not_kept() {
-        let mut latest = LatestFailures::default();
-        let body = format!("Error: {}", "x".repeat(MAX_TEXT));
-        latest.assess(&ToolResult { body: Some(&body), ..ToolResult::default() });
-        assert!(latest.failures.is_empty());
+    fn a_failure_is_kept_unless_it_is_long() {
+        let long = format!("Error: {}", "x".repeat(MAX_TEXT));
+        for (body, kept) in [("Error: boom", true), (long.as_str(), false)] {
+            let mut latest = LatestFailures::default();
+            latest.assess(&ToolResult { body: Some(body), ..ToolResult::default() });
+            assert_eq!(latest.0.find(|_| true).is_some(), kept, "{body}");
+        }
     }
 }
