@@ -9,7 +9,8 @@ use playproof_engine::sim::Plan;
 use super::buffer_pool::BufferPool;
 use super::io::{Inputs, Observer, ReplayError, ReplayOptions, Replayed};
 use super::pipeline;
-use super::stages::{Feed, Order, Stages, Total};
+use super::pipeline::Sink;
+use super::stages::{Feed, Order, Stages, Sums};
 
 /// Replays `inputs` under each of `plans`, and gives every part that `watch` makes to `sink`, in order.
 /// Tool facts for what the recordings show come from the first plan.
@@ -25,20 +26,17 @@ pub fn replay<W: Observer, S: FnMut(W::Part) -> io::Result<()> + Send>(
     sink: S,
 ) -> Result<Replayed, ReplayError> {
     let writes = |tool: &str| plans.first().is_none_or(|plan| plan.facts(tool).access == Access::Write);
-    let stages =
-        Stages { plans, options, observer, writes: &writes, pool: BufferPool::default(), ended: AtomicUsize::new(0) };
-    let total = Total::new(plans, Box::new(sink));
-    let finished = pipeline::run(&stages, options.jobs, Feed::new(inputs), Order::new(plans), total);
+    let stages = Stages { plans, options, writes: &writes, pool: BufferPool::default(), ended: AtomicUsize::new(0) };
+    let start = (Feed::new(inputs), Order::new(plans));
+    let finished = pipeline::run(&stages, observer, options.jobs, start, Sink::new(Sums::new(plans), sink));
     if let Some(error) = finished.error {
         return Err(ReplayError::Output(error));
     }
     let (inputs, unread, mut possible_duplicates) = finished.order.map_or_else(Default::default, |order| {
         (order.accounts, order.unread, order.recording.possible_duplicates().clone())
     });
-    let (summaries, recorded) = finished.sink.map_or_else(Default::default, |total| {
-        possible_duplicates.resent.merge(&total.resent);
-        (total.summaries, total.recorded)
-    });
+    let Sums { summaries, recorded, resent, .. } = finished.sums;
+    possible_duplicates.resent.merge(&resent);
     let replayed = Replayed { summaries, inputs, recorded, possible_duplicates };
     match unread.is_empty() {
         true => Ok(replayed),

@@ -6,29 +6,44 @@ use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+use super::call_result::CallResult;
 use super::io::Observer;
-use super::stages::{Batch, BatchResult, Feed, Order, ParsedPiece, Stages, Total};
+use super::stages::{Batch, BatchSums, Feed, Order, ParsedPiece, Stages, Sums};
 
 /// The final state of a pipeline.
-pub(super) struct Finished<'a, P> {
+pub(super) struct Finished<'a> {
     /// The order's last state.
     pub order: Option<Order<'a>>,
-    /// The sink's last state.
-    pub sink: Option<Total<'a, P>>,
+    /// The sums of what was sunk.
+    pub sums: Sums,
     /// The error of the sink, which ended the run early.
     pub error: Option<io::Error>,
 }
 
-/// Runs `stages` on `jobs` threads, the calling one included.
+/// The end of a pipeline.
+pub(super) struct Sink<'a, P> {
+    sums: Sums,
+    /// Takes the observer's partial result of each batch.
+    take: Box<dyn FnMut(P) -> io::Result<()> + Send + 'a>,
+}
+
+/// A batch that was worked.
+struct Done<P> {
+    sums: BatchSums,
+    part: P,
+}
+
+/// Runs `stages` on `jobs` threads, the calling one included; `observer` sees each call, and `sink` takes its results.
 pub(super) fn run<'a, W: Observer>(
-    stages: &Stages<'a, W>,
+    stages: &Stages<'a>,
+    observer: &W,
     jobs: usize,
-    source: Feed<'_>,
-    order: Order<'a>,
-    sink: Total<'a, W::Part>,
-) -> Finished<'a, W::Part> {
+    (source, order): (Feed<'_>, Order<'a>),
+    sink: Sink<'a, W::Part>,
+) -> Finished<'a> {
     let jobs = jobs.clamp(1, 1_024);
-    let shared = Shared { stages, state: Mutex::new(State::new(source, order, sink, jobs)), changed: Condvar::new() };
+    let state = Mutex::new(State::new(source, order, sink, jobs));
+    let shared = Shared { stages, observer, state, changed: Condvar::new() };
     std::thread::scope(|scope| {
         for _ in 1..jobs {
             scope.spawn(|| shared.worker());
@@ -36,17 +51,24 @@ pub(super) fn run<'a, W: Observer>(
         shared.worker();
     });
     let state = shared.state.into_inner().unwrap_or_else(PoisonError::into_inner);
-    Finished { order: state.order, sink: state.sink, error: state.error }
+    let sums = state.sink.map_or_else(Sums::default, |sink| sink.sums);
+    Finished { order: state.order, sums, error: state.error }
+}
+
+impl<'a, P> Sink<'a, P> {
+    pub(super) fn new(sums: Sums, take: impl FnMut(P) -> io::Result<()> + Send + 'a) -> Sink<'a, P> {
+        Sink { sums, take: Box::new(take) }
+    }
 }
 
 /// The shared state of the workers. A stage is absent while a worker runs it.
 struct State<'a, 'i, P> {
     source: Option<Feed<'i>>,
     order: Option<Order<'a>>,
-    sink: Option<Total<'a, P>>,
+    sink: Option<Sink<'a, P>>,
     parsed: BTreeMap<u64, ParsedPiece>,
     batches: VecDeque<Batch>,
-    done: BTreeMap<u64, BatchResult<P>>,
+    done: BTreeMap<u64, Done<P>>,
     error: Option<io::Error>,
     /// Pieces read, pieces ordered, batches taken up, batches sunk.
     read: u64,
@@ -70,11 +92,11 @@ enum Task<'a, 'i, P> {
     Read(Feed<'i>),
     Order(Order<'a>, Option<ParsedPiece>),
     Work(u64, Batch),
-    Sink(Total<'a, P>, BatchResult<P>),
+    Sink(Sink<'a, P>, Done<P>),
 }
 
 impl<'a, 'i, P> State<'a, 'i, P> {
-    fn new(source: Feed<'i>, order: Order<'a>, sink: Total<'a, P>, jobs: usize) -> Self {
+    fn new(source: Feed<'i>, order: Order<'a>, sink: Sink<'a, P>, jobs: usize) -> Self {
         State {
             source: Some(source),
             order: Some(order),
@@ -128,7 +150,8 @@ impl<'a, 'i, P> State<'a, 'i, P> {
 }
 
 struct Shared<'s, 'a, 'i, W: Observer> {
-    stages: &'s Stages<'a, W>,
+    stages: &'s Stages<'a>,
+    observer: &'s W,
     state: Mutex<State<'a, 'i, W::Part>>,
     changed: Condvar,
 }
@@ -158,7 +181,10 @@ impl<'a, 'i, W: Observer> Shared<'_, 'a, 'i, W> {
                 Task::Read(source) => self.read_and_parse(source),
                 Task::Order(order, parsed) => self.order(order, parsed),
                 Task::Work(number, batch) => {
-                    let done = self.stages.work(&mut worker, batch);
+                    let mut part = self.observer.part();
+                    let mut on_call = |result: &CallResult<'_>| self.observer.on_call(result, &mut part);
+                    let sums = self.stages.work(&mut worker, batch, &mut on_call);
+                    let done = Done { sums, part };
                     self.change(|state| {
                         state.working -= 1;
                         state.done.insert(number, done);
@@ -230,8 +256,9 @@ impl<'a, 'i, W: Observer> Shared<'_, 'a, 'i, W> {
         });
     }
 
-    fn sink(&self, mut sink: Total<'a, W::Part>, done: BatchResult<W::Part>) {
-        let result = self.stages.sink(&mut sink, done);
+    fn sink(&self, mut sink: Sink<'a, W::Part>, done: Done<W::Part>) {
+        sink.sums.add(&done.sums);
+        let result = (sink.take)(done.part);
         self.change(|state| {
             state.sink = Some(sink);
             state.sunk += 1;

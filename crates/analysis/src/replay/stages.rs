@@ -1,9 +1,9 @@
-//! The stages of a replay: read pieces, parse them, close calls in order, simulate batches, sink the results in order.
-//! Opens no files, renders nothing, and knows no threads.
+//! The stages of a replay: read pieces, parse them, close calls in order, simulate batches, add the sums in order.
+//! Opens no files, renders nothing, and knows no threads and no observers: it is compiled once for all of them.
 #![expect(clippy::disallowed_types, reason = "looked up by key only, never iterated into an output")]
 
 use std::collections::HashSet;
-use std::io::{self, Read};
+use std::io::Read;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use foldhash::fast::FixedState;
@@ -25,7 +25,7 @@ use super::buffer_pool::BufferPool;
 use super::call_result::{CallResult, ShownCall};
 use super::counts::Counts;
 use super::facts_cache::FactsCache;
-use super::io::{InputAccount, Inputs, Observer, ReplayOptions, UnreadInput};
+use super::io::{InputAccount, Inputs, ReplayOptions, UnreadInput};
 use super::lanes::{Lanes, NumberedCall};
 use super::message_template::MessageTemplates;
 use super::recorded::RecordingAnalysis;
@@ -56,10 +56,9 @@ pub(super) struct Batch {
 }
 
 /// The context of all stages, shared by all threads.
-pub(super) struct Stages<'a, W> {
+pub(super) struct Stages<'a> {
     pub plans: &'a [Plan],
     pub options: &'a ReplayOptions,
-    pub observer: &'a W,
     pub writes: &'a Writes<'a>,
     /// Reusable buffers and calls.
     pub pool: BufferPool,
@@ -107,9 +106,8 @@ pub(super) struct Order<'a> {
     pub unread: Vec<UnreadInput>,
 }
 
-/// The result of one batch.
-pub(super) struct BatchResult<P> {
-    part: P,
+/// The sums of one batch.
+pub(super) struct BatchSums {
     summaries: Vec<Summary>,
     recorded: FindingCounts,
     /// Attempts that may have made an effect again, by tool.
@@ -118,17 +116,17 @@ pub(super) struct BatchResult<P> {
     off_tape: Vec<Vec<u128>>,
 }
 
-/// The sum of all batches.
-pub(super) struct Total<'a, P> {
+/// The sums of all batches.
+#[derive(Default)]
+pub(super) struct Sums {
     pub summaries: Vec<Summary>,
     pub recorded: FindingCounts,
     pub resent: Counts,
     off_tape: Vec<HashSet<u128, FixedState>>,
-    sink: Sink<'a, P>,
 }
 
-/// Takes the partial result of each batch, in order.
-type Sink<'a, P> = Box<dyn FnMut(P) -> io::Result<()> + Send + 'a>;
+/// Takes each call of a batch.
+type OnCall<'c> = dyn FnMut(&CallResult<'_>) + 'c;
 
 /// What a worker keeps between batches.
 pub(super) struct WorkerState {
@@ -180,7 +178,7 @@ impl<'i> Feed<'i> {
     }
 }
 
-impl<'a, W: Observer> Stages<'a, W> {
+impl<'a> Stages<'a> {
     /// The next piece; none at the end.
     pub(super) fn read(&self, source: &mut Feed<'_>) -> Option<RawPiece> {
         source.next(self.pool.buffer(), self.ended.load(Ordering::Relaxed))
@@ -239,10 +237,9 @@ impl<'a, W: Observer> Stages<'a, W> {
         }
     }
 
-    /// Simulates a batch.
-    pub(super) fn work(&self, worker: &mut WorkerState, batch: Batch) -> BatchResult<W::Part> {
-        let mut done = BatchResult {
-            part: self.observer.part(),
+    /// Simulates a batch, and shows each of its calls.
+    pub(super) fn work(&self, worker: &mut WorkerState, batch: Batch, on_call: &mut OnCall<'_>) -> BatchSums {
+        let mut done = BatchSums {
             summaries: self.plans.iter().map(Summary::new).collect(),
             recorded: FindingCounts::default(),
             resent: Counts::default(),
@@ -261,30 +258,11 @@ impl<'a, W: Observer> Stages<'a, W> {
                 worker.scratch.findings.clear();
                 let own = std::iter::from_fn(|| recorded.next_if(|(place, _)| *place == n));
                 worker.scratch.findings.extend(own.map(|(_, finding)| finding));
-                self.report(closed, simulated, &mut worker.scratch, &mut done);
+                self.report(closed, simulated, &mut worker.scratch, &mut done, on_call);
             }
         }
         self.pool.keep_calls(batch.calls.into_iter().map(CompletedCall::into_box));
         done
-    }
-
-    /// Adds the result of a batch, in order.
-    pub(super) fn sink(&self, total: &mut Total<'_, W::Part>, done: BatchResult<W::Part>) -> io::Result<()> {
-        for (mine, later) in total.summaries.iter_mut().zip(&done.summaries) {
-            mine.merge(later);
-        }
-        total.recorded.merge(&done.recorded);
-        total.resent.merge(&done.resent);
-        for ((summary, known), runs) in total.summaries.iter_mut().zip(&mut total.off_tape).zip(&done.off_tape) {
-            for &run in runs {
-                match known.len() < MAX_RUNS_OFF_TAPE {
-                    true => drop(known.insert(run)),
-                    false => summary.off_tape_runs_bound |= !known.contains(&run),
-                }
-            }
-            summary.off_tape_runs = known.len() as u64;
-        }
-        (total.sink)(done.part)
     }
 
     /// Simulates a call under each plan. `joined` are its records if it was simulated together with others.
@@ -314,13 +292,14 @@ impl<'a, W: Observer> Stages<'a, W> {
         }
     }
 
-    /// Adds a simulated call to the sums, and passes it to the observer.
+    /// Adds a simulated call to the sums, and shows it.
     fn report(
         &self,
         closed: &CompletedCall,
         simulated: &SimulatedCall,
         scratch: &mut ReportScratch,
-        done: &mut BatchResult<W::Part>,
+        done: &mut BatchSums,
+        on_call: &mut OnCall<'_>,
     ) {
         let (call, SimulatedCall { facts, records }) = (closed.raw(), simulated);
         let ReportScratch { findings, templates, known } = scratch;
@@ -355,7 +334,7 @@ impl<'a, W: Observer> Stages<'a, W> {
         let run = closed.hashes.run;
         let result =
             CallResult { call, intent, run, dispatcher, recorded: findings, plans: self.plans, records, facts };
-        self.observer.on_call(&result, &mut done.part);
+        on_call(&result);
     }
 }
 
@@ -434,14 +413,30 @@ impl Order<'_> {
     }
 }
 
-impl<'a, P> Total<'a, P> {
-    pub(super) fn new(plans: &[Plan], sink: Sink<'a, P>) -> Total<'a, P> {
-        Total {
+impl Sums {
+    pub(super) fn new(plans: &[Plan]) -> Sums {
+        Sums {
             summaries: plans.iter().map(Summary::new).collect(),
-            recorded: FindingCounts::default(),
-            resent: Counts::default(),
             off_tape: plans.iter().map(|_| HashSet::default()).collect(),
-            sink,
+            ..Sums::default()
+        }
+    }
+
+    /// Adds those of the next batch.
+    pub(super) fn add(&mut self, done: &BatchSums) {
+        for (mine, later) in self.summaries.iter_mut().zip(&done.summaries) {
+            mine.merge(later);
+        }
+        self.recorded.merge(&done.recorded);
+        self.resent.merge(&done.resent);
+        for ((summary, known), runs) in self.summaries.iter_mut().zip(&mut self.off_tape).zip(&done.off_tape) {
+            for &run in runs {
+                match known.len() < MAX_RUNS_OFF_TAPE {
+                    true => drop(known.insert(run)),
+                    false => summary.off_tape_runs_bound |= !known.contains(&run),
+                }
+            }
+            summary.off_tape_runs = known.len() as u64;
         }
     }
 }
