@@ -110,6 +110,57 @@ impl<'de> Visitor<'de> for ItemsVisitor {
     }
 }
 
+/// A value as written, with its fields if it is an object.
+#[derive(Clone, Debug)]
+pub(crate) struct Parsed<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) fields: Option<Fields<'a>>,
+}
+
+impl<'a> Parsed<'a> {
+    /// The only value of `text`.
+    pub(crate) fn of(text: &'a str) -> Result<Parsed<'a>, serde_json::Error> {
+        let value = text.trim_matches(SPACE);
+        // One pass finds the end of an object and its fields.
+        if value.starts_with('{')
+            && let Ok(fields) = serde_json::from_str(value)
+        {
+            return Ok(Parsed { text: value, fields: Some(fields) });
+        }
+        parse(text).map(Parsed::from)
+    }
+
+    /// The first value of `text`, which begins with it, and the text behind it; none if there is nothing but white space.
+    pub(crate) fn first_of(text: &'a str) -> Option<Result<(Parsed<'a>, &'a str), serde_json::Error>> {
+        let value = text.trim_start_matches(SPACE);
+        let mut objects = serde_json::Deserializer::from_str(value).into_iter::<Fields<'a>>();
+        if value.starts_with('{')
+            && let Some(Ok(fields)) = objects.next()
+            && let Some((text, rest)) = value.split_at_checked(objects.byte_offset())
+        {
+            return Some(Ok((Parsed { text, fields: Some(fields) }, rest)));
+        }
+        let mut values = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
+        let raw = values.next()?;
+        Some(raw.map(|raw| (Parsed::from(raw), text.get(values.byte_offset()..).unwrap_or_default())))
+    }
+
+    /// The items, if it is an array.
+    pub(crate) fn items(&self) -> Option<Vec<&'a RawValue>> {
+        let items: Option<Items<'a>> = self.text.starts_with('[').then(|| serde_json::from_str(self.text).ok())?;
+        items.map(|items| items.0)
+    }
+}
+
+impl<'a> From<&'a RawValue> for Parsed<'a> {
+    fn from(raw: &'a RawValue) -> Parsed<'a> {
+        Parsed { text: raw.get(), fields: object(raw) }
+    }
+}
+
+/// The white space of JSON.
+const SPACE: [char; 4] = [' ', '\n', '\r', '\t'];
+
 /// The fields, if `raw` is an object.
 pub(crate) fn object(raw: &RawValue) -> Option<Fields<'_>> {
     raw.get().starts_with('{').then(|| serde_json::from_str(raw.get()).ok())?
@@ -171,7 +222,7 @@ pub(crate) fn parse(text: &str) -> Result<&RawValue, serde_json::Error> {
 
 /// The same JSON value in one line: without white space between its parts.
 pub(crate) fn compact(json: &str) -> Cow<'_, str> {
-    if !json.contains([' ', '\n', '\r', '\t']) {
+    if !json.contains(SPACE) {
         return Cow::Borrowed(json);
     }
     let mut tight = String::with_capacity(json.len());

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 
 use crate::bad_line::{TABLE, is_table};
+use crate::json::Parsed;
 use crate::origin::LineFinder;
 use crate::pieces::{BYTE_ORDER_MARK, BYTE_ORDER_MARK_BYTES, REMOVE_MARKS, STRAY_MARK};
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
@@ -35,13 +36,14 @@ impl<'a> SourceText<'a> {
         }
     }
 
-    /// Line `number` (from 1) of a source in JSON Lines, with its value.
-    pub(crate) fn line(
+    /// Line `number` (from 1) of a source in JSON Lines, with what `read` makes of it.
+    pub(crate) fn line<T>(
         bytes: &'a [u8],
         name: &'a str,
         number: usize,
-    ) -> Result<(SourceText<'a>, &'a RawValue), Report> {
-        let read = SourceText::new(bytes, name).and_then(|source| Ok((source, source.document()?)));
+        read: impl FnOnce(&SourceText<'a>) -> Result<T, Report>,
+    ) -> Result<(SourceText<'a>, T), Report> {
+        let read = SourceText::new(bytes, name).and_then(|source| Ok((source, read(&source)?)));
         read.map_err(|mut report| {
             Arc::make_mut(&mut report.source).first_line += number.saturating_sub(1);
             report
@@ -56,6 +58,11 @@ impl<'a> SourceText<'a> {
     /// The text as one JSON value.
     pub(crate) fn document(&self) -> Result<&'a RawValue, Report> {
         serde_json::from_str(self.text).map_err(|error| self.not_json(&error))
+    }
+
+    /// The text as one JSON value, with its fields.
+    pub(crate) fn value(&self) -> Result<Parsed<'a>, Report> {
+        Parsed::of(self.text).map_err(|error| self.not_json(&error))
     }
 
     /// The text as JSON values in a row.

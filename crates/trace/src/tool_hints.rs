@@ -6,7 +6,6 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use crate::redact::RedactionRules;
 
@@ -36,10 +35,10 @@ pub struct ToolHints {
 pub type HintsByTool = BTreeMap<String, ToolHints>;
 
 /// Adds the tools in the lists of `document`.
-pub(crate) fn gather(document: &RawValue, hints: &mut HintsByTool) {
-    let text = document.get().as_bytes();
+pub(crate) fn gather(document: &str, hints: &mut HintsByTool) {
+    let text = document.as_bytes();
     if MARKS.iter().any(|mark| mark.find(text).is_some())
-        && let Ok(document) = serde_json::from_str(document.get())
+        && let Ok(document) = serde_json::from_str(document)
     {
         search(&document, MAX_DEPTH, hints);
     }
@@ -97,7 +96,6 @@ pub fn append(more: &HintsByTool, redaction: &RedactionRules, hints: &mut HintsB
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::json;
 
     #[test]
     fn a_tool_list_anywhere_in_a_document_gives_hints() {
@@ -106,7 +104,7 @@ mod tests {
             {"name":"find","annotations":{"readOnlyHint":true}},
             {"name":"pay","annotations":{"readOnlyHint":false,"destructiveHint":true,"idempotentHint":true}},
             {"name":"plain","description":"see readOnlyHint"}]}}"#;
-        gather(json::parse(list).expect("valid"), &mut hints);
+        gather(list, &mut hints);
         assert_eq!(hints["find"], ToolHints { read_only: Some(true), ..ToolHints::default() });
         let pay = ToolHints {
             read_only: Some(false),
@@ -116,11 +114,11 @@ mod tests {
         };
         assert_eq!((hints["pay"], hints.len()), (pay, 2));
         let other = r#"[{"name":"find","annotations":{"readOnlyHint":false}}]"#;
-        gather(json::parse(other).expect("valid"), &mut hints);
+        gather(other, &mut hints);
         assert_eq!(hints["find"].read_only, None, "two lists contradict each other");
-        gather(json::parse(list).expect("valid"), &mut hints);
+        gather(list, &mut hints);
         assert_eq!(hints["find"].read_only, None, "they still do");
-        gather(json::parse("{\"name\":\"x\",\"annotations\":{\"title\":\"t\"}}").expect("valid"), &mut hints);
+        gather("{\"name\":\"x\",\"annotations\":{\"title\":\"t\"}}", &mut hints);
         assert!(!hints.contains_key("x"));
     }
 
@@ -133,7 +131,7 @@ mod tests {
             r#"{"request":{"tools":[{"type":"function","name":"find","parameters":{}},{"name":"mail","input_schema":{}}]}}"#,
             r#"{"tools":[{"name":"hammer","weight":3}],"user":{"name":"x","parameters":{}}}"#,
         ] {
-            gather(json::parse(document).expect("valid"), &mut hints);
+            gather(document, &mut hints);
         }
         assert_eq!(hints.keys().collect::<Vec<_>>(), ["find", "mail", "pay"]);
         assert_eq!(hints["find"].read_only, Some(true));

@@ -87,7 +87,7 @@ fn write(
     (raw, run, place): (&RawValue, &str, &str),
     output: &mut ImportOutput,
 ) {
-    let (run, span) = (Some(run), output.finder.find(raw));
+    let (run, span) = (Some(run), output.finder.find(raw.get()));
     let address = address(request).unwrap_or_default();
     let named = tool(&request.text("method").unwrap_or_default(), &address);
     let own = output.overrides.as_ref();

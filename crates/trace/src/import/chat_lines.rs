@@ -101,10 +101,10 @@ impl ChatLines {
             return Ok(());
         }
         let name = Arc::clone(&self.name);
-        let (source, document) = SourceText::line(bytes, &name, number)?;
+        let (source, document) = SourceText::line(bytes, &name, number, SourceText::document)?;
         self.output.finder = LineFinder::new(source.text, number);
         if self.output.lines.kept() != Kept::Line {
-            tool_hints::gather(document, &mut self.output.loss.hints);
+            tool_hints::gather(document.get(), &mut self.output.loss.hints);
         }
         match found(document, &format!("[{}]", self.documents), &mut self.output) {
             Found::Conversations(conversations) => {

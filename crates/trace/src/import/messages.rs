@@ -142,7 +142,7 @@ impl Walk<'_> {
         let args = args.as_ref().and_then(SourceArgs::as_json);
         let id = call.text("id");
         let run = self.speakers.run(by_user, &mut self.output.loss.runs);
-        let span = self.output.finder.find(raw);
+        let span = self.output.finder.find(raw.get());
         run.call(
             &SourceCall { id: id.as_deref(), tool: &tool, renamed: renamed.as_deref(), args, at, place, span },
             self.output,
@@ -164,7 +164,7 @@ impl Walk<'_> {
     }
 
     fn result(&mut self, (message, raw): (&Fields<'_>, &RawValue), place: &str) {
-        let span = self.output.finder.find(raw);
+        let span = self.output.finder.find(raw.get());
         let at = self.time(message, place);
         let id = message.text("tool_call_id").or_else(|| message.text("id"));
         let named = message.text("name");

@@ -39,7 +39,7 @@ pub(super) fn read(source: &SourceText<'_>, output: &mut ImportOutput) -> Result
     for (n, document) in documents.into_iter().enumerate() {
         // The index that `jq --slurp` would give.
         let place = if several { format!("[{n}]") } else { String::new() };
-        tool_hints::gather(document, &mut output.loss.hints);
+        tool_hints::gather(document.get(), &mut output.loss.hints);
         gather(document, &place, (&mut found, &mut lines), output);
     }
     let labels: Vec<RunLabel> = found.iter().map(|conversation| conversation.label.clone()).collect();

@@ -20,7 +20,7 @@ use crate::failure::LatestFailures;
 use crate::hash;
 use crate::imported::{ImportWarning, Imported, LossReport, Missing};
 use crate::json;
-use crate::json::SourceArgs;
+use crate::json::{Parsed, SourceArgs};
 use crate::origin::{LineFinder, Origins, SourceSpan};
 use crate::redact::RedactionRules;
 use crate::source_text::SourceText;
@@ -39,9 +39,9 @@ pub fn apply(mapping: &Mapping, bytes: &[u8], name: &str, redaction: &RedactionR
     let mut documents = Documents::new(source);
     while let Some(next) = documents.next() {
         match next {
-            Ok(Document { raw, line }) => {
-                let whole = raw.get().len() == source.text.trim().len();
-                applier.document(raw, &if whole { String::new() } else { format!("line {line}") });
+            Ok(Document { value, line }) => {
+                let whole = value.text.len() == source.text.trim().len();
+                applier.document(&value, &if whole { String::new() } else { format!("line {line}") });
             }
             Err(broken) if broken.is_line && mapping.skip_invalid => {
                 applier.loss.warn(ImportWarning::NotJson, &format!("line {}", broken.line));
@@ -121,9 +121,9 @@ impl Applier {
             return Ok(());
         }
         let name = Arc::clone(&self.name);
-        let (source, document) = SourceText::line(bytes, &name, number)?;
+        let (source, document) = SourceText::line(bytes, &name, number, SourceText::value)?;
         self.finder = LineFinder::new(source.text, number);
-        self.document(document, &format!("line {number}"));
+        self.document(&document, &format!("line {number}"));
         Ok(())
     }
 
@@ -171,8 +171,8 @@ impl Applier {
         Ok(self.loss)
     }
 
-    fn document(&mut self, document: &RawValue, place: &str) {
-        tool_hints::gather(document, &mut self.loss.hints);
+    fn document(&mut self, document: &Parsed<'_>, place: &str) {
+        tool_hints::gather(document.text, &mut self.loss.hints);
         let mapping = Arc::clone(&self.mapping);
         for (row, lists) in rows_of(document, &mapping.records, |list| mapping.has_only_results(list), &self.name) {
             let place = of_document(place, &row.path);
@@ -182,7 +182,7 @@ impl Applier {
 
     fn row(&mut self, row: &SourceRow<'_>, lists: &[usize], place: &str) {
         self.rows += 1;
-        self.sample.add(row.raw);
+        self.sample.add(row.value.text);
         let mapping = Arc::clone(&self.mapping);
         if self.is_copy(row) {
             self.loss.warn(ImportWarning::Copy, place);
@@ -197,7 +197,7 @@ impl Applier {
         {
             return;
         }
-        let placed = PlacedRow { row, place, span: self.finder.find(row.raw) };
+        let placed = PlacedRow { row, place, span: self.finder.find(row.value.text) };
         let call = mapping.calls.iter().find(|call| lists.contains(&call.records) && call.is_for(row));
         let result = mapping.results.iter().find(|result| lists.contains(&result.records) && result.is_for(row));
         let call = call.filter(|call| self.call(call, &placed, result));

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 
 use crate::bad_line::fix_hint;
+use crate::json::Parsed;
 use crate::pieces::{REMOVE_MARKS, STRAY_MARK};
 use crate::source_text::SourceText;
 use playproof_formats::diagnostic::Report;
@@ -23,7 +24,7 @@ pub(super) struct Documents<'t> {
 /// A document and the number of its first line, from 1.
 #[derive(Debug)]
 pub(super) struct Document<'t> {
-    pub(super) raw: &'t RawValue,
+    pub(super) value: Parsed<'t>,
     pub(super) line: usize,
 }
 
@@ -43,16 +44,14 @@ impl<'t> Documents<'t> {
 
     /// The next document; none at the end.
     pub(super) fn next(&mut self) -> Option<Result<Document<'t>, BrokenDocument>> {
-        let text = self.source.text;
-        let mut stream = serde_json::Deserializer::from_str(text.get(self.at..)?).into_iter::<&RawValue>();
-        match stream.next()? {
-            Ok(raw) => {
-                let end = self.at + stream.byte_offset();
-                self.advance(end.saturating_sub(raw.get().len()));
+        match Parsed::first_of(self.source.text.get(self.at..)?)? {
+            Ok((value, rest)) => {
+                let end = self.source.text.len() - rest.len();
+                self.advance(end.saturating_sub(value.text.len()));
                 let line = self.line;
-                self.one_a_line &= memchr::memchr(b'\n', raw.get().as_bytes()).is_none();
+                self.one_a_line &= memchr::memchr(b'\n', value.text.as_bytes()).is_none();
                 self.advance(end);
-                Some(Ok(Document { raw, line }))
+                Some(Ok(Document { value, line }))
             }
             Err(error) => {
                 let bad = self.first_line();

@@ -52,14 +52,14 @@ pub fn first_rows(
     let mut found: Vec<FoundRow> = Vec::new();
     let is_enough = |found: &[FoundRow], role: &str| found.iter().filter(|row| row.role == role).count() >= most;
     while let Some(next) = documents.next() {
-        let Document { raw, line } = match next {
+        let Document { value, line } = match next {
             Ok(document) => document,
             Err(broken) if broken.is_line && mapping.skip_invalid => continue,
             Err(broken) => return Err(redaction.report(broken.report)),
         };
-        let whole = raw.get().len() == source.text.trim().len();
+        let whole = value.text.len() == source.text.trim().len();
         let document = if whole { String::new() } else { format!("line {line}") };
-        for (row, lists) in rows_of(raw, &mapping.records, |list| mapping.has_only_results(list), &file) {
+        for (row, lists) in rows_of(&value, &mapping.records, |list| mapping.has_only_results(list), &file) {
             let place = of_document(&document, &row.path);
             let call = mapping.calls.iter().find(|call| lists.contains(&call.records) && call.is_for(&row));
             let result = mapping.results.iter().find(|result| lists.contains(&result.records) && result.is_for(&row));

@@ -33,8 +33,10 @@ impl RowSample {
         RowSample { rows: 0, paths: BTreeSet::new(), redaction: redaction.clone() }
     }
 
-    pub(super) fn add(&mut self, raw: &RawValue) {
-        if self.rows < ROWS {
+    pub(super) fn add(&mut self, row: &str) {
+        if self.rows < ROWS
+            && let Ok(raw) = json::parse(row)
+        {
             self.rows += 1;
             self.enter(raw, "", DEPTH);
         }

@@ -17,7 +17,7 @@ impl Mapping {
 
     /// Whether `document` has a row of this format.
     pub(crate) fn recognises(&self, document: &RawValue) -> bool {
-        let rows = rows_of(document, &self.records, |_| false, &Arc::from(""));
+        let rows = rows_of(&document.into(), &self.records, |_| false, &Arc::from(""));
         rows.iter().any(|(row, _)| any(&self.detect, row, &ResultParts::default()))
     }
 }

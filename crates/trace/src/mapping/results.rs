@@ -54,7 +54,7 @@ impl Applier {
             status: OutputStatus::of(&assessment),
             status_from: Some(assessment.evidence(flagged)),
             text: parts.body.as_deref(),
-            row: Some(wire::hash_of_line(row.raw.get())),
+            row: Some(wire::hash_of_line(row.value.text)),
             source: place,
             span,
             ..OutputResult::default()

@@ -8,13 +8,12 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::path::{Path, PathStep, Root, follow, joined};
 use crate::json;
-use crate::json::Fields;
+use crate::json::{Fields, Parsed};
 
 /// A row.
 #[derive(Clone, Debug)]
 pub(super) struct SourceRow<'a> {
-    pub(super) raw: &'a RawValue,
-    fields: Option<Fields<'a>>,
+    pub(super) value: Parsed<'a>,
     around: Option<Rc<Enclosing<'a>>>,
     /// Its place in its document.
     pub(super) path: String,
@@ -25,8 +24,7 @@ pub(super) struct SourceRow<'a> {
 /// An object around a row.
 #[derive(Debug)]
 struct Enclosing<'a> {
-    raw: &'a RawValue,
-    fields: Option<Fields<'a>>,
+    value: Parsed<'a>,
     path: String,
     around: Option<Rc<Enclosing<'a>>>,
 }
@@ -34,17 +32,17 @@ struct Enclosing<'a> {
 impl<'a> SourceRow<'a> {
     /// A row of which nothing else is known.
     pub(super) fn alone(raw: &'a RawValue) -> SourceRow<'a> {
-        SourceRow { raw, fields: json::object(raw), around: None, path: String::new(), file: Arc::from("") }
+        SourceRow { value: raw.into(), around: None, path: String::new(), file: Arc::from("") }
     }
 
     /// The value at `path`; none if it is missing or null.
     pub(super) fn find(&self, path: &Path) -> Option<Cow<'a, RawValue>> {
         match path.root {
             Root::File => to_raw_value(stem(&self.file)).ok().map(Cow::Owned),
-            Root::Row(0) => within(self.raw, self.fields.as_ref(), &path.steps),
+            Root::Row(0) => within(&self.value, &path.steps),
             Root::Row(ups) => {
                 let around = self.around(ups)?;
-                within(around.raw, around.fields.as_ref(), &path.steps)
+                within(&around.value, &path.steps)
             }
         }
     }
@@ -66,11 +64,11 @@ impl<'a> SourceRow<'a> {
     }
 }
 
-/// The value at the end of `steps` in `raw`, whose `fields` are parsed already.
-fn within<'a>(raw: &'a RawValue, fields: Option<&Fields<'a>>, steps: &[PathStep]) -> Option<Cow<'a, RawValue>> {
-    match (steps.split_first(), fields) {
+/// The value at the end of `steps`.
+fn within<'a>(value: &Parsed<'a>, steps: &[PathStep]) -> Option<Cow<'a, RawValue>> {
+    match (steps.split_first(), &value.fields) {
         (Some((PathStep::Key(key), rest)), Some(fields)) => follow(fields.get(key)?, rest),
-        _ => follow(raw, steps),
+        _ => follow(json::parse(value.text).ok()?, steps),
     }
 }
 
@@ -78,7 +76,7 @@ fn within<'a>(raw: &'a RawValue, fields: Option<&Fields<'a>>, steps: &[PathStep]
 /// numbers of the lists that lead to it. An empty list leads to the items of an array, or to the document itself. A row that
 /// only lists with results lead to comes after the rows inside it: a result is read after its call.
 pub(super) fn rows_of<'a>(
-    document: &'a RawValue,
+    document: &Parsed<'a>,
     lists: &[Vec<Path>],
     has_only_results: impl Fn(usize) -> bool,
     file: &Arc<str>,
@@ -86,19 +84,21 @@ pub(super) fn rows_of<'a>(
     let mut found: Vec<(SourceRow<'a>, usize)> = Vec::new();
     for (number, list) in lists.iter().enumerate() {
         let mut rows = Vec::new();
-        let start = Spread { raw: document, path: "", around: None, file };
-        if list.is_empty() {
-            start.rows(&[], &mut rows);
+        let mut enter = |steps: &[PathStep]| {
+            Spread { value: document.clone(), path: "", around: None, file }.rows(steps, &mut rows);
+        };
+        match list.as_slice() {
+            [] => enter(&[]),
+            paths => paths.iter().for_each(|path| enter(&path.steps)),
         }
-        list.iter().for_each(|path| start.rows(&path.steps, &mut rows));
         found.extend(rows.into_iter().map(|row| (row, number)));
     }
     if lists.len() > 1 || lists.iter().any(|list| list.len() > 1) {
-        found.sort_by_key(|(row, _)| row.raw.get().as_ptr().addr());
+        found.sort_by_key(|(row, _)| row.value.text.as_ptr().addr());
     }
     let mut rows: Vec<(SourceRow<'a>, Vec<usize>)> = Vec::with_capacity(found.len());
     for (row, number) in found {
-        match rows.last_mut().filter(|(last, _)| std::ptr::eq(last.raw, row.raw)) {
+        match rows.last_mut().filter(|(last, _)| std::ptr::eq(last.value.text, row.value.text)) {
             Some((_, numbers)) if numbers.contains(&number) => {}
             Some((_, numbers)) => numbers.push(number),
             None => rows.push((row, vec![number])),
@@ -106,9 +106,9 @@ pub(super) fn rows_of<'a>(
     }
     if (0..lists.len()).any(&has_only_results) {
         rows.sort_by_key(|(row, numbers)| {
-            let start = row.raw.get().as_ptr().addr();
+            let start = row.value.text.as_ptr().addr();
             let is_result = numbers.iter().all(|number| has_only_results(*number));
-            if is_result { start + row.raw.get().len() } else { start }
+            if is_result { start + row.value.text.len() } else { start }
         });
     }
     rows
@@ -118,44 +118,44 @@ pub(super) fn rows_of<'a>(
 const MAX_NESTED: usize = 64;
 
 /// A value on the way to rows.
+#[derive(Clone)]
 struct Spread<'a, 'p> {
-    raw: &'a RawValue,
+    value: Parsed<'a>,
     path: &'p str,
     around: Option<Rc<Enclosing<'a>>>,
     file: &'p Arc<str>,
 }
 
 impl<'a> Spread<'a, '_> {
-    fn rows(&self, steps: &[PathStep], found: &mut Vec<SourceRow<'a>>) {
+    fn rows(self, steps: &[PathStep], found: &mut Vec<SourceRow<'a>>) {
         let Some((step, rest)) = steps.split_first() else {
-            match json::array(self.raw) {
+            match self.value.items() {
                 Some(items) => self.items(items, |item| found.push(item.row())),
                 None => found.push(self.row()),
             }
             return;
         };
         match step {
-            PathStep::Each => match json::array(self.raw) {
+            PathStep::Each => match self.value.items() {
                 Some(items) => self.items(items, |item| item.rows(rest, found)),
                 // A document that is an object is one row: it may be a line of many.
                 None if self.path.is_empty() => {}
                 None => self.values(|value| value.rows(rest, found)),
             },
             PathStep::Key(key) => {
-                let Some(fields) = json::object(self.raw) else { return };
-                let Some(raw) = fields.get(key) else { return };
+                let Some(raw) = self.value.fields.as_ref().and_then(|fields| fields.get(key)) else { return };
                 let path = joined(self.path, step);
-                let around = Some(Rc::new(self.enclosing(fields)));
-                let inner = Spread { raw, path: &path, around, file: self.file };
+                let (around, file) = (Some(Rc::new(self.enclosing())), self.file);
+                let inner = Spread { value: raw.into(), path: &path, around, file };
                 match rest.split_first() {
                     Some((PathStep::EachNested, rest)) => inner.nested(rest, steps, found),
                     _ => inner.rows(rest, found),
                 }
             }
             _ => {
-                let Some(raw) = step.of(self.raw) else { return };
+                let Some(raw) = json::parse(self.value.text).ok().and_then(|raw| step.of(raw)) else { return };
                 let path = joined(self.path, step);
-                Spread { raw, path: &path, around: self.around.clone(), file: self.file }.rows(rest, found);
+                Spread { value: raw.into(), path: &path, around: self.around, file: self.file }.rows(rest, found);
             }
         }
     }
@@ -164,9 +164,11 @@ impl<'a> Spread<'a, '_> {
     fn nested(&self, rest: &[PathStep], again: &[PathStep], found: &mut Vec<SourceRow<'a>>) {
         let around = std::iter::successors(self.around.as_deref(), |around| around.around.as_deref());
         let is_deep = around.count() > MAX_NESTED;
-        self.items(json::array(self.raw).unwrap_or_default(), |item| {
-            item.rows(rest, found);
-            if !is_deep {
+        self.items(self.value.items().unwrap_or_default(), |item| {
+            if is_deep {
+                item.rows(rest, found);
+            } else {
+                item.clone().rows(rest, found);
                 item.rows(again, found);
             }
         });
@@ -175,32 +177,26 @@ impl<'a> Spread<'a, '_> {
     fn items(&self, items: Vec<&'a RawValue>, mut each: impl FnMut(Spread<'a, '_>)) {
         for (n, raw) in items.into_iter().enumerate() {
             let path = joined(self.path, &PathStep::Index(n));
-            each(Spread { raw, path: &path, around: self.around.clone(), file: self.file });
+            each(Spread { value: raw.into(), path: &path, around: self.around.clone(), file: self.file });
         }
     }
 
     /// Enters each value of an object.
     fn values(&self, mut each: impl FnMut(Spread<'a, '_>)) {
-        let Some(fields) = json::object(self.raw) else { return };
-        let around = Rc::new(self.enclosing(fields.clone()));
-        for (name, raw) in fields.iter() {
+        let around = Rc::new(self.enclosing());
+        for (name, raw) in self.value.fields.iter().flat_map(Fields::iter) {
             let path = joined(self.path, &PathStep::Key(name.to_owned()));
-            each(Spread { raw, path: &path, around: Some(Rc::clone(&around)), file: self.file });
+            each(Spread { value: raw.into(), path: &path, around: Some(Rc::clone(&around)), file: self.file });
         }
     }
 
-    fn enclosing(&self, fields: Fields<'a>) -> Enclosing<'a> {
-        Enclosing { raw: self.raw, fields: Some(fields), path: self.path.to_owned(), around: self.around.clone() }
+    fn enclosing(&self) -> Enclosing<'a> {
+        Enclosing { value: self.value.clone(), path: self.path.to_owned(), around: self.around.clone() }
     }
 
-    fn row(&self) -> SourceRow<'a> {
-        SourceRow {
-            raw: self.raw,
-            fields: json::object(self.raw),
-            around: self.around.clone(),
-            path: self.path.to_owned(),
-            file: Arc::clone(self.file),
-        }
+    fn row(self) -> SourceRow<'a> {
+        let (path, file) = (self.path.to_owned(), Arc::clone(self.file));
+        SourceRow { value: self.value, around: self.around, path, file }
     }
 }
 
@@ -220,9 +216,9 @@ mod tests {
 
     #[test]
     fn each_row_has_its_place_and_knows_what_is_around_it() {
-        let raw = json::parse(r#"{"s":"S","a":[{"b":[1,{"c":5}],"id":"i"},{},{"b":[3]}]}"#).expect("valid");
-        let rows = rows_of(raw, &[paths(&["a[*].b[*]"])], |_| false, &"dir/log.jsonl.gz".into());
-        let brief: Vec<_> = rows.iter().map(|(row, _)| (row.path.as_str(), row.raw.get())).collect();
+        let raw = Parsed::of(r#"{"s":"S","a":[{"b":[1,{"c":5}],"id":"i"},{},{"b":[3]}]}"#).expect("valid");
+        let rows = rows_of(&raw, &[paths(&["a[*].b[*]"])], |_| false, &"dir/log.jsonl.gz".into());
+        let brief: Vec<_> = rows.iter().map(|(row, _)| (row.path.as_str(), row.value.text)).collect();
         assert_eq!(brief, [("a[0].b[0]", "1"), ("a[0].b[1]", "{\"c\":5}"), ("a[2].b[0]", "3")]);
         let find = |n: usize, path: &str| {
             let path = Path::parse(path).expect("a path");
@@ -239,21 +235,21 @@ mod tests {
 
     #[test]
     fn lists_in_lists_of_the_same_name_are_entered_up_to_a_depth() {
-        let raw = json::parse(r#"{"c":[{"n":1,"c":[{"n":2,"c":[]},{"n":3}]},{"n":4,"c":7}]}"#).expect("valid");
-        let rows = rows_of(raw, &[paths(&["c[**]"])], |_| false, &"".into());
+        let raw = Parsed::of(r#"{"c":[{"n":1,"c":[{"n":2,"c":[]},{"n":3}]},{"n":4,"c":7}]}"#).expect("valid");
+        let rows = rows_of(&raw, &[paths(&["c[**]"])], |_| false, &"".into());
         let places: Vec<_> = rows.iter().map(|(row, _)| row.path.as_str()).collect();
         assert_eq!(places, ["c[0]", "c[0].c[0]", "c[0].c[1]", "c[1]"]);
         let up = rows[2].0.find(&Path::parse("^.n").expect("a path")).map(|found| found.get().to_owned());
         assert_eq!(up.as_deref(), Some("1"));
         let deep = format!("{}{}", "{\"c\":[".repeat(100_000), "]}".repeat(100_000));
-        let rows = rows_of(json::parse(&deep).expect("valid"), &[paths(&["c[**]"])], |_| false, &"".into());
+        let rows = rows_of(&Parsed::of(&deep).expect("valid"), &[paths(&["c[**]"])], |_| false, &"".into());
         assert_eq!(rows.len(), MAX_NESTED + 1);
     }
 
     #[test]
     fn rows_of_several_paths_come_in_the_order_of_the_document() {
-        let raw = json::parse(r#"{"m":[{"r":1,"t":[{"x":1},{"x":2}]},{"r":2}]}"#).expect("valid");
-        let rows = rows_of(raw, &[paths(&["m[*]"]), paths(&["m[*].t[*]", "m[0].t"])], |_| false, &"".into());
+        let raw = Parsed::of(r#"{"m":[{"r":1,"t":[{"x":1},{"x":2}]},{"r":2}]}"#).expect("valid");
+        let rows = rows_of(&raw, &[paths(&["m[*]"]), paths(&["m[*].t[*]", "m[0].t"])], |_| false, &"".into());
         let brief: Vec<_> = rows.iter().map(|(row, lists)| (row.path.as_str(), lists.as_slice())).collect();
         assert_eq!(brief, [("m[0]", &[0][..]), ("m[0].t[0]", &[1]), ("m[0].t[1]", &[1]), ("m[1]", &[0])]);
     }
@@ -261,10 +257,10 @@ mod tests {
     #[test]
     fn a_row_of_a_result_comes_after_the_calls_inside_it() {
         let raw =
-            json::parse(r#"[{"out":1,"x":{"calls":[{"n":1},{"n":2}]}},{"out":2,"x":{"calls":[]}}]"#).expect("valid");
+            Parsed::of(r#"[{"out":1,"x":{"calls":[{"n":1},{"n":2}]}},{"out":2,"x":{"calls":[]}}]"#).expect("valid");
         let lists = [paths(&["[*].x.calls[*]"]), paths(&["[*]"])];
         let places = |has_only_results: fn(usize) -> bool| {
-            let rows = rows_of(raw, &lists, has_only_results, &"".into());
+            let rows = rows_of(&raw, &lists, has_only_results, &"".into());
             rows.into_iter().map(|(row, _)| row.path).collect::<Vec<_>>()
         };
         assert_eq!(places(|list| list == 1), ["[0].x.calls[0]", "[0].x.calls[1]", "[0]", "[1]"]);
@@ -273,12 +269,12 @@ mod tests {
 
     #[test]
     fn a_star_enters_the_values_of_an_object_which_lies_around_them() {
-        let raw = json::parse(r#"{"id":"i","log":{"step_0":[{"c":1}],"step.1":[{"c":2},3]}}"#).expect("valid");
-        let rows = rows_of(raw, &[paths(&["log[*][*]"])], |_| false, &"".into());
+        let raw = Parsed::of(r#"{"id":"i","log":{"step_0":[{"c":1}],"step.1":[{"c":2},3]}}"#).expect("valid");
+        let rows = rows_of(&raw, &[paths(&["log[*][*]"])], |_| false, &"".into());
         let places: Vec<_> = rows.iter().map(|(row, _)| row.path.as_str()).collect();
         assert_eq!(places, ["log.step_0[0]", "log.[\"step.1\"][0]", "log.[\"step.1\"][1]"]);
         let up = rows[0].0.find(&Path::parse("^^.id").expect("a path")).map(|found| found.get().to_owned());
         assert_eq!(up.as_deref(), Some("\"i\""));
-        assert!(rows_of(raw, &[paths(&["[*][*]"])], |_| false, &"".into()).is_empty(), "a document is no list");
+        assert!(rows_of(&raw, &[paths(&["[*][*]"])], |_| false, &"".into()).is_empty(), "a document is no list");
     }
 }
