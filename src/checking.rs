@@ -65,8 +65,7 @@ pub fn check(
     let fixtures = workspace.load_fixtures(&names, jobs)?;
     let all = ids(workspace, &fixtures);
     let mut used = workspace.load_playbooks(&fixtures)?;
-    workspace.check_expected_names(fixtures.iter().map(|(name, fixture)| (name.as_str(), fixture)), &used)?;
-    workspace.check_step_names(fixtures.iter().map(|(name, fixture)| (name.as_str(), fixture)), &used)?;
+    workspace.check_names(fixtures.iter().map(|(name, fixture)| (name.as_str(), fixture)), &used)?;
     let lock = workspace.read_lock()?;
     for asked in &selection.named {
         if !all.iter().any(|(id, _)| workspace.names_run(asked, id)) {

@@ -8,7 +8,7 @@ use crate::output::{Output, say};
 use crate::project::Project;
 use crate::read_options::ReadOptions;
 use crate::terminal::Terminal;
-use crate::workspace::{check_step_names, load_fixture, load_fixture_with_source};
+use crate::workspace::{check_names, load_fixture, load_fixture_with_source};
 use crate::{duplicate_args, files, inputs, missing_answer, playbooks};
 use playproof_analysis::explain::{CallFinder, CallNames, CandidateCall, LISTED, NotFound, Subject, Wanted};
 use playproof_analysis::recorded::Arguments;
@@ -302,7 +302,7 @@ fn take(
 ) -> Result<(), Failure> {
     if inputs::is_fixture(path) {
         let (fixture, source) = load_fixture_with_source(path)?;
-        check_step_names((&fixture, source), &[&plan.playbook], &Project::find()?)?;
+        check_names((&fixture, source), &[&plan.playbook], &Project::find()?)?;
         finder.take_fixture(number, &fixture);
         return Ok(());
     }

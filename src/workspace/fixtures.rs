@@ -12,10 +12,10 @@ use crate::input_kind::{self, InputKind, reject_conflict_markers};
 use crate::project::{self, Project};
 use crate::{files, folders, playbooks};
 use playproof_analysis::check::map;
-use playproof_engine::fixture::{Expect, Fixture};
+use playproof_engine::fixture::Fixture;
 use playproof_engine::playbook::Playbook;
 use playproof_formats::diagnostic::{Report, Source, counted};
-use playproof_formats::fixture::{self, PlaybookNames};
+use playproof_formats::fixture;
 use playproof_formats::playbook::Loaded;
 
 impl Workspace {
@@ -129,48 +129,11 @@ impl Workspace {
         parse(source, Some(self.usual_playbook()))
     }
 
-    /// Checks that the verdicts that fixtures exclude, and the actions that they expect, exist in their playbooks.
-    ///
-    /// # Errors
-    /// Every name that a playbook does not have.
-    pub fn check_expected_names<'f>(
-        &self,
-        fixtures: impl IntoIterator<Item = (&'f str, &'f Fixture)>,
-        used: &BTreeMap<String, Used>,
-    ) -> Result<(), Failure> {
-        let hold = |(name, fixture): (&str, &Fixture)| {
-            let expected = fixture.expect.iter().filter_map(|(name, expect)| Some((name, expect, used.get(name)?)));
-            for (playbook, expect, used) in expected {
-                let path = self.fixture_path(name);
-                self.check_expected_names_of(&path, (playbook, expect), &used.loaded.playbook)?;
-            }
-            Ok(())
-        };
-        gather(fixtures.into_iter().map(hold).collect()).map(drop)
-    }
-
-    /// The same for one fixture, in the file at `path`, and one playbook.
-    ///
-    /// # Errors
-    /// Every name that the playbook does not have.
-    pub fn check_expected_names_of(
-        &self,
-        path: &Path,
-        (name, expect): (&str, &Expect),
-        playbook: &Playbook,
-    ) -> Result<(), Failure> {
-        let names = PlaybookNames::of(playbook);
-        if names.has_all_of(expect) {
-            return Ok(());
-        }
-        Ok(fixture::check_expected_names(self.read(path)?, name, &names)?)
-    }
-
-    /// Checks that the actions and steps that fixtures name exist in the playbooks that run them.
+    /// Checks that the playbooks of fixtures have what the fixtures name of them.
     ///
     /// # Errors
     /// Every name that no playbook has.
-    pub fn check_step_names<'f>(
+    pub fn check_names<'f>(
         &self,
         fixtures: impl IntoIterator<Item = (&'f str, &'f Fixture)>,
         used: &BTreeMap<String, Used>,
@@ -179,10 +142,9 @@ impl Workspace {
             let playbooks = self.playbooks_of(fixture).into_iter();
             let playbooks: Vec<_> =
                 playbooks.filter_map(|name| Some((name, &used.get(name)?.loaded.playbook))).collect();
-            Ok(fixture::check_step_names(self.read(&self.fixture_path(name))?, &playbooks)?)
+            Ok(fixture::check_names(fixture, self.read(&self.fixture_path(name))?, &playbooks)?)
         };
-        gather(fixtures.into_iter().filter(|(_, fixture)| fixture::names_actions(fixture)).map(hold).collect())
-            .map(drop)
+        gather(fixtures.into_iter().map(hold).collect()).map(drop)
     }
 
     /// The playbook of fixtures that name none.
@@ -222,26 +184,24 @@ pub fn load_fixture_with_source(path: &str) -> Result<(Fixture, Arc<Source>), Fa
     Ok((fixture.map_err(|report| Failure::from(report).next("playproof schema fixture"))?, source))
 }
 
-/// Checks that the actions and steps that a fixture names exist in its own playbooks, or in those that it is run under
-/// instead. Own playbooks that cannot be loaded may have any.
+/// Checks that the playbooks that run a fixture, or its own ones, have what it names of them. Own playbooks that cannot be
+/// loaded may have anything.
 ///
 /// # Errors
 /// Every name that none of them has.
-pub fn check_step_names(
+pub fn check_names(
     (fixture, source): (&Fixture, Arc<Source>),
-    instead: &[&Playbook],
+    run_by: &[&Playbook],
     project: &Project,
 ) -> Result<(), Failure> {
-    if !fixture::names_actions(fixture) {
-        return Ok(());
-    }
     let own = playbooks::names(&fixture.playbooks, project);
-    let own: Result<Vec<Loaded>, Failure> = own.iter().map(|name| playbooks::load(name)).collect();
-    let Ok(own) = own else { return Ok(()) };
-    let is_own = |one: &&Playbook| own.iter().any(|other| other.playbook.name == one.name);
-    let instead = instead.iter().copied().filter(|one| !is_own(one));
-    let all: Vec<_> = own.iter().map(|one| &one.playbook).chain(instead).map(|one| (&*one.name, one)).collect();
-    Ok(fixture::check_step_names(source, &all)?)
+    let Ok(own) = own.iter().map(|name| playbooks::load(name)).collect::<Result<Vec<Loaded>, Failure>>() else {
+        return Ok(());
+    };
+    let is_other = |one: &&Playbook| run_by.iter().all(|other| other.name != one.name);
+    let own = own.iter().map(|one| &one.playbook).filter(is_other);
+    let all: Vec<_> = run_by.iter().copied().chain(own).map(|one| (&*one.name, one)).collect();
+    Ok(fixture::check_names(fixture, source, &all)?)
 }
 
 /// Parses a fixture; `default` is the playbook that runs it if it names none, where that is known.

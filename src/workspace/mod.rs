@@ -8,6 +8,6 @@ mod playbooks;
 mod records;
 mod root;
 
-pub use fixtures::{check_step_names, load_fixture, load_fixture_with_source};
+pub use fixtures::{check_names, load_fixture, load_fixture_with_source};
 pub use playbooks::Used;
 pub use root::{STAGING, Workspace, begin, begin_here, staging, taken_for};

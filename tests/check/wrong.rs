@@ -324,3 +324,29 @@ fn actions_that_the_playbook_does_not_have_are_expected_in_vain() {
         assert!(ran.err.contains(&format!("{fixture}:6:{column}]")), "{}", ran.err);
     }
 }
+
+#[test]
+fn replay_refuses_the_names_that_check_refuses_and_all_at_once() {
+    let project = Project::few();
+    let fixture = "fixtures/an-order.yaml";
+    project.write(
+        fixture,
+        "format: fixture/1
+title: t
+playbooks: [coffee]
+calls: { order: { action: take_ordr, args: { item: latte } }, pay: { tool: pay, args: {} } }
+upstream: { order: [{ ok: {} }], pay: [{ ok: {} }] }
+expect: { coffee: { pay: { next: [cancl], withheld: [pya], verdicts: [alredy_paid], queue: nobdy } } }
+",
+    );
+    let unknown = |err: &str| err.matches(" is called `").count();
+    let [check, replay] = [["check", "an-order"], ["replay", fixture]].map(|args| project.run(&args).exits(2));
+    let explain = project.run(&["explain", fixture, "pay"]).exits(2);
+    for ran in [check, replay, explain] {
+        assert_eq!(unknown(&ran.err), 5, "{}", ran.err);
+        for near in ["take_order", "cancel", "pay", "already_paid"] {
+            assert!(ran.err.contains(&format!("did you mean `{near}`?")), "{near}: {}", ran.err);
+        }
+        assert!(ran.err.contains("no queue of `coffee` is called `nobdy`"), "{}", ran.err);
+    }
+}

@@ -12,6 +12,7 @@ use playproof_analysis::check::CaseId;
 use playproof_analysis::proposal::{Applied, ProposalContext, ProposalReport, TrialInput, apply, touched};
 use playproof_engine::sim::Plan;
 use playproof_formats::diagnostic::Source;
+use playproof_formats::fixture;
 use playproof_formats::shell::Command;
 
 /// A project in which proposals are tried.
@@ -90,8 +91,8 @@ impl<'a> Trials<'a> {
         Ok(TrialResult { judged, used, applied, goldens })
     }
 
-    /// Checks the verdicts that fixtures, its own too, exclude, and the actions that they expect, under the playbook as
-    /// proposed: it may add them, and it may take them away.
+    /// Checks what fixtures, its own too, expect by name under the playbook as proposed: it may add verdicts, queues and
+    /// actions, and it may take them away.
     fn check_expected_names(&self, stored: &Stored, playbook: &str, applied: &Applied) -> Result<(), Failure> {
         let own = stored
             .fixtures
@@ -101,9 +102,10 @@ impl<'a> Trials<'a> {
         let others = others.iter().map(|(name, fixture)| (self.workspace.fixture_path(name), fixture));
         for (path, fixture) in own.chain(others) {
             let Some(expect) = fixture.expect.get(playbook) else { continue };
-            self.workspace
-                .check_expected_names_of(&path, (playbook, expect), &applied.loaded.playbook)
-                .map_err(|failure| failure.next(Command::new("playproof propose check").name(&stored.id)))?;
+            fixture::check_expected_names(expect, self.workspace.read(&path)?, playbook, &applied.loaded.playbook)
+                .map_err(|report| {
+                    Failure::from(report).next(Command::new("playproof propose check").name(&stored.id))
+                })?;
         }
         Ok(())
     }

@@ -14,7 +14,7 @@ use crate::input_paths::InputPaths;
 use crate::output::Output;
 use crate::project::Project;
 use crate::terminal::Terminal;
-use crate::workspace::{check_step_names, load_fixture_with_source};
+use crate::workspace::{check_names, load_fixture_with_source};
 use crate::{duplicate_args, inputs, playbooks, reports};
 use playproof_analysis::recorded::Arguments;
 use playproof_engine::fixture::Fixture;
@@ -135,7 +135,7 @@ fn run_fixture(
         let names = playbooks::names(own, project);
         let (plans, with_places) = plans(&names, tools, args.seed)?;
         let run_by: Vec<_> = with_places.iter().map(|one| &one.playbook).collect();
-        check_step_names((&fixture, source), &run_by, project)?;
+        check_names((&fixture, source), &run_by, project)?;
         places.push(with_places);
         loaded.push((path, fixture, names.into_iter().zip(plans).collect::<Vec<_>>()));
     }
