@@ -212,6 +212,18 @@ fn a_silent_leader_is_taken_over_and_the_recording_says_so_too() {
 }
 
 #[test]
+fn the_command_for_one_of_several_playbooks_records_once() {
+    let place = place();
+    let several = ["--playbook", "sharing.yaml", "--playbook", "standard"];
+    let run = place.run(&[&["replay", "fixture.yaml", "--record", "x"], &several[..]].concat()).exits(2);
+    assert!(
+        run.err.contains("next: playproof replay fixture.yaml --playbook sharing.yaml --record x\n"),
+        "{}",
+        run.err
+    );
+}
+
+#[test]
 fn a_trace_without_decisions_has_none_to_compare() {
     let place = place();
     place.write("trace.jsonl", "{\"tool\":\"pay\",\"status\":\"ok\"}\n");

@@ -31,7 +31,7 @@ pub fn record(args: &Args, file: &str, loaded: &[LoadedFixture<'_>], output: &mu
     };
     let [(name, plan)] = plans.as_slice() else {
         let names: Vec<&str> = plans.iter().map(|(name, _)| name.as_str()).collect();
-        let first = args.given_with(&names[..names.len().min(1)]).with("--record", Some(file));
+        let first = args.given_with(&names[..names.len().min(1)]);
         return Err(Failure::new("`--record` takes one playbook: a trace has the decisions of one dispatcher")
             .help(format!("the fixture is for {}", names.join(", ")))
             .next(first.after(Command::new("playproof replay").path(path))));
