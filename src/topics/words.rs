@@ -375,7 +375,7 @@ Redaction does not cover times, statuses (`ok`, `error`, status numbers), number
         "the meaning of each exit code",
         "\
 \x20   0    clean
-    1    an `unsafe` finding (replay, demo), a difference that is not accepted (check, init), something that still waits (review), a failed gate (impact, coverage, mutate), an objection to a proposal (propose check, accept), a row that no record explains (history verify), or a warning (lint)
+    1    an `unsafe` finding (replay, demo), a difference that is not accepted (check, init), something that still waits (review), a failed gate (impact, coverage, mutate), an objection to a proposal (propose check, accept), a run that contradicts its fixture under accepted rows (accept), a row that no record explains (history verify), or a warning (lint)
     2    wrong usage, input that cannot be read or is empty (the results of other inputs are shown), nothing that waits (diff, accept, reject), no terminal (review), or a gate that cannot run
     3    inconclusive: a doubt under `--strict`, a gate with nothing to decide (impact --fail-on, coverage --fail-under), a limit that was hit (mutate --max-calls), or more lines skipped than read (--skip-invalid)
     70   a bug in Playproof: please report it with the input

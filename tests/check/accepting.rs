@@ -77,13 +77,13 @@ const DENIED_QUEUE: &str = "{ queue: policy_review } }\n    tell: { class: exter
 const OTHER_QUEUE: &str = "{ queue: unclassified } }\n    tell: { class: external_api_error }";
 
 #[test]
-fn rows_under_which_a_run_contradicts_its_fixture_are_accepted_with_a_warning() {
+fn rows_under_which_a_run_contradicts_its_fixture_are_accepted_and_the_exit_code_says_so() {
     let project = Project::few();
     project.edit(PLAYBOOK, DENIED_QUEUE, OTHER_QUEUE);
     let ran = project.run(&["accept"]).exits(2);
     assert!(ran.err.contains("rows are not accepted without a reason"), "{}", ran.err);
     assert!(ran.err.contains("it contradicts its fixture"), "{}", ran.err);
-    let ran = project.run(&["accept", "standard", "--reason", "why"]).exits(0);
+    let ran = project.run(&["accept", "standard", "--reason", "why"]).exits(1);
     assert!(ran.out.ends_with("\n\n1 run contradicts its fixture\nnext: playproof check\n"), "{}", ran.out);
 }
 

@@ -98,7 +98,7 @@ fn a_corpus_shows_what_changes_on_recorded_calls() {
 fn a_moved_base_is_told_and_a_rebase_moves_the_proposal_on() {
     let project = Project::with_proposal();
     project.edit(PLAYBOOK, "[200]", "[300]");
-    assert_eq!(project.run(&["accept", "--reason", "slower"]).code, 0);
+    assert_eq!(project.run(&["accept", "--reason", "slower"]).code, 1);
     let (code, said) = project.refused(&["propose", "check"]);
     assert_eq!(code, 1, "{said}");
     assert!(said.contains("base moved:") && said.contains("next: playproof propose rebase said-no"), "{said}");
@@ -116,7 +116,7 @@ fn a_rebase_says_what_became_of_the_rows_that_the_proposal_changes() {
     let file = "proposals/said-no/proposal.yaml";
     project.edit(file, "operations:\n", "operations:\n  - change_verdict: slow\n    means: It took too long.\n");
     project.edit(PLAYBOOK, "    effect: unknown\n    then: { retry", "    effect: not_applied\n    then: { retry");
-    assert_eq!(project.run(&["accept", "--reason", "it is known"]).code, 0);
+    assert_eq!(project.run(&["accept", "--reason", "it is known"]).code, 1);
     let ran = project.run(&["propose", "rebase", "said-no"]).exits(0);
     assert!(ran.out.contains("`verdict slow` has changed since the proposal was made"), "{}", ran.out);
     assert!(
@@ -125,7 +125,7 @@ fn a_rebase_says_what_became_of_the_rows_that_the_proposal_changes() {
         ran.out
     );
     project.edit(PLAYBOOK, "queues: [people]", "queues: [people, night]");
-    assert_eq!(project.run(&["accept", "--reason", "another row"]).code, 0);
+    assert_eq!(project.run(&["accept", "--reason", "another row"]).code, 1);
     let ran = project.run(&["propose", "rebase", "said-no"]).exits(0);
     assert!(!ran.out.contains("has changed"), "{}", ran.out);
 }

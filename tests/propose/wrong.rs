@@ -79,7 +79,7 @@ fn rows_that_nobody_approved_and_an_edited_lock_are_refused() {
 fn a_moved_base_is_not_accepted() {
     let project = Project::with_proposal();
     project.edit(PLAYBOOK, "[200]", "[300]");
-    assert_eq!(project.run(&["accept", "--reason", "slower"]).code, 0);
+    assert_eq!(project.run(&["accept", "--reason", "slower"]).code, 1);
     both_refuse(&project, 1, &["base moved:", "playproof propose rebase said-no"]);
 }
 
@@ -87,7 +87,7 @@ fn a_moved_base_is_not_accepted() {
 fn a_rebase_that_no_longer_fits_is_refused_at_its_place() {
     let project = Project::with_proposal();
     project.edit(PLAYBOOK, "rule: gateway", "rule: said-no");
-    assert_eq!(project.run(&["accept", "--reason", "a better name"]).code, 0);
+    assert_eq!(project.run(&["accept", "--reason", "a better name"]).code, 1);
     let (code, said) = project.refused(&["propose", "rebase", "said-no"]);
     assert_eq!(code, 2);
     assert!(
@@ -297,7 +297,7 @@ fn rows_that_the_history_does_not_explain_are_no_proposal_s_own() {
     let (code, said) = project.refused(&ACCEPT);
     assert!(code == 2 && said.contains("the history does not explain"), "{said}");
     assert!(said.contains("next: playproof accept ours --reason '...'"), "{said}");
-    assert_eq!(project.run(&["accept", "ours", "--reason", "as it was"]).code, 0);
+    assert_eq!(project.run(&["accept", "ours", "--reason", "as it was"]).code, 1);
     assert_eq!(project.run(&ACCEPT).code, 0);
     assert_eq!(project.run(&["history", "verify"]).code, 0);
 }

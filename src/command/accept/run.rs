@@ -31,11 +31,13 @@ Rows, proposals, a changed effect and a weakened guard need a reason. It is kept
 in the golden, and in the history (`playproof history`). A proposal is accepted by its name alone, one at a time.
 
 All that is named is accepted, or nothing is. A run that contradicts the `expect` of its fixture cannot be accepted,
-and neither can a proposal that `playproof propose check` objects to.
+and neither can a proposal that `playproof propose check` objects to. Rows can, for their reason is another one; the
+exit code then says that a run under them contradicts its fixture.
 
 Where a name has two meanings, say which: `fixtures/NAME`, `playbooks/NAME` or `proposals/NAME`.
 
-Exit codes: 0 accepted, 1 a proposal has objections, 2 nothing waits, or something may not be accepted.")]
+Exit codes: 0 accepted, 1 a proposal has objections, or a run under accepted rows contradicts its fixture, 2 nothing
+waits, or something may not be accepted.")]
 pub struct Args {
     /// Runs as PLAYBOOK/FIXTURE, fixtures, playbooks or a proposal [default: all waiting goldens and, with --reason, edited rows]
     #[arg(value_name = "ID")]
@@ -162,6 +164,7 @@ impl AcceptBatch {
                 format!("{} its fixture", counted(self.contradicting as u64, "run contradicts", "runs contradict"));
             let palette = Palette::new(terminal.out.colour);
             output.page(&format!("\n{}\n{} playproof check", palette.bad(&said), palette.strong("next:")))?;
+            return Ok(Exit::Found);
         }
         Ok(Exit::Clean)
     }
