@@ -8,6 +8,7 @@ use crate::terminal::Terminal;
 use crate::topics;
 use crate::topics::Topic;
 use playproof_formats::diagnostic::did_you_mean;
+use playproof_formats::shell::Command;
 use playproof_report::style::Palette;
 use playproof_report::text;
 
@@ -118,5 +119,11 @@ fn unknown(topic: &str, all: &[Topic], definition: &clap::Command) -> Failure {
     let commands: Vec<String> = definition.get_subcommands().map(|one| one.get_name().to_owned()).collect();
     let names = all.iter().map(|topic| topic.id).chain(commands.iter().map(String::as_str));
     let failure = Failure::new(format!("nothing is known of `{topic}`"));
-    failure.next("playproof help topics").near(did_you_mean(topic, names), "playproof help")
+    let near = did_you_mean(topic, names);
+    match all.iter().rev().find(|known| near.is_none() && known.names(topic)) {
+        Some(known) => failure
+            .help(format!("the text of `{}` speaks of it", known.id))
+            .next(Command::new("playproof help").name(known.id)),
+        None => failure.next("playproof help topics").near(near, "playproof help"),
+    }
 }

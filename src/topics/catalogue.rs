@@ -19,7 +19,7 @@ pub struct Topic {
 }
 
 /// Keys of a playbook, and a flag, that another word explains.
-const KEYS: [(&str, &str); 8] = [
+const KEYS: [(&str, &str); 11] = [
     ("tell", "told"),
     ("envelope", "told"),
     ("actions", "action"),
@@ -28,9 +28,17 @@ const KEYS: [(&str, &str); 8] = [
     ("next", "graph"),
     ("others", "graph"),
     ("stuck", "graph"),
+    ("keys", "key"),
+    ("idempotency_key", "key"),
+    ("queues", "queue"),
 ];
 
 impl Topic {
+    /// Whether its text names this word, as a key or a value.
+    pub fn names(&self, typed: &str) -> bool {
+        self.text.contains(&format!("`{typed}`"))
+    }
+
     /// Whether a user who types this means it: spaces, hyphens and underscores are the same.
     pub fn is(&self, typed: &str) -> bool {
         let plain = |text: &str| text.replace([' ', '-'], "_").to_lowercase();

@@ -1,4 +1,4 @@
-//! The help texts of the words of DESIGN.md that the other lists do not have.
+//! The help texts of words of DESIGN.md and of outputs that the other lists do not have.
 
 /// Id, title, text.
 pub const TERMS: &[(&str, &str, &str)] = &[
@@ -214,5 +214,57 @@ pub const TERMS: &[(&str, &str, &str)] = &[
         "something that a run shows",
         "It has a stable id, a severity (`unsafe`, `doubt`, `note`) and a cause (`recorded`: the agent, `playbook`: the \
          dispatcher). `playproof help topics` lists them.",
+    ),
+    (
+        "retriable",
+        "whether the agent may make a failed call again",
+        "It is computed, never written: the class of the failure passes by itself, the retry guard lets the call pass, no limit \
+         was hit, and nobody else decides. `playproof help told` has the rest.",
+    ),
+    (
+        "audit_id",
+        "the name of a failed call in an envelope",
+        "It is made of the run and the call alone, so that the same call has the same one in each replay: an agent can give it to \
+         people, and they find the call by it.",
+    ),
+    (
+        "idempotent",
+        "of a tool: the same request sent twice changes as much as one",
+        "A tool fact. The retry guard lets calls of such a tool be sent again, with or without a key.",
+    ),
+    (
+        "repeatable",
+        "of a tool: each call of it is meant",
+        "A tool fact: two calls with the same arguments are two intents (a counter, a message), not one that was sent twice. An \
+         attempt more of one call is still a repetition.",
+    ),
+    (
+        "key",
+        "the idempotency key of a call: attempts under one key are one request",
+        "An upstream that honours keys acts once for a key, however often the request is sent, so that the retry guard lets such a \
+         call be sent again. The tool facts `keys` and `key` say whether the upstream heeds keys, and where a call has its own.",
+    ),
+    (
+        "queue",
+        "where calls wait for people",
+        "`queues` of a playbook declares them, `escalate_to_human` names one, and `default_queue` takes what guards stop.",
+    ),
+    (
+        "mapping",
+        "a file that says how a JSON log is read as calls and results",
+        "`--map FILE` uses it, `playproof map` tries it, and `playproof init --from LOG` drafts it. Known formats need none \
+         (`playproof formats`). docs/mappings.md has the keys.",
+    ),
+    (
+        "seed",
+        "the number from which draws are computed that a fixture or recording does not give",
+        "`--seed`, else the fixture's `seed`, else 0. The same seed gives the same waits; `replay FIXTURE --seeds 1-1000` tries \
+         many. `playproof help draw` says what a draw is.",
+    ),
+    (
+        "pace",
+        "when a call of a recording starts under a playbook whose calls share something",
+        "`causal`: as long after the calls that it followed as recorded, however long the playbook lets those wait. `recorded`: at \
+         its recorded time.",
     ),
 ];
