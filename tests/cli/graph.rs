@@ -314,7 +314,9 @@ fn history_and_next_tell_what_was_valid_and_what_a_call_would_get() {
     let place = place();
     let history =
         place.run(&["graph", "history", "t.jsonl", "--run", "r", "-p", "coffee", "--format", "json"]).exits(0).out;
-    let steps: Value = serde_json::from_str(&history).expect("JSON");
+    let history: Value = serde_json::from_str(&history).expect("JSON");
+    let steps = &history["steps"];
+    assert_eq!(history["format"], "graph-history/1");
     assert_eq!(
         (&steps[0]["seq"], &steps[0]["action"], &steps[0]["state_after"]),
         (&json!(0), &json!("pay"), &Value::Null)
@@ -325,6 +327,7 @@ fn history_and_next_tell_what_was_valid_and_what_a_call_would_get() {
         let args = ["graph", "next", "t.jsonl", "-p", "coffee", "--after", after, "--try", call, "--format", "json"];
         serde_json::from_str(&place.run(&args).exits(0).out).expect("JSON")
     };
+    assert_eq!(next("0", "pay")["format"], "graph-next/1");
     assert_eq!(next("0", "pay")["tried"]["refusal_reason"], "invalid_transition");
     assert_eq!(next("3", "pay")["tried"]["refusal_reason"], "validation_failed");
     assert_eq!(next("3", r#"pay {"amount":5}"#)["tried"]["valid_next_actions"], json!(["fulfill"]));
@@ -400,7 +403,7 @@ fn a_graph_is_shown_as_a_table_a_drawing_or_json() {
     assert!(show("mermaid").starts_with("stateDiagram-v2\n"));
     assert!(show("dot").contains("\"pay\" -> \"fulfill\";"));
     let graph: Value = serde_json::from_str(&show("json")).expect("JSON");
-    assert_eq!(graph["entry"], json!(["show_menu", "take_order"]));
+    assert_eq!((&graph["format"], &graph["entry"]), (&json!("graph/1"), &json!(["show_menu", "take_order"])));
     place.run(&["graph", "show", "standard"]).exits(2);
 }
 

@@ -12,6 +12,12 @@ use playproof_formats::text::escape_unprintable;
 use serde::Serialize;
 
 #[derive(Serialize)]
+struct HistoryJson<'a> {
+    format: &'static str,
+    steps: Vec<StepJson<'a>>,
+}
+
+#[derive(Serialize)]
 struct StepJson<'a> {
     seq: usize,
     call: &'a str,
@@ -41,7 +47,7 @@ pub fn history(names: &PlaybookNames, steps: &[HistoryStep]) -> String {
         refused: step.refused.is_some(),
         refusal_reason: step.refused.map(|why| why.as_str()),
     });
-    document(&steps.collect::<Vec<_>>())
+    document(&HistoryJson { format: "graph-history/1", steps: steps.collect() })
 }
 
 /// The same as a table.
@@ -67,6 +73,7 @@ pub fn history_table(names: &PlaybookNames, steps: &[HistoryStep], width: usize)
 
 #[derive(Serialize)]
 struct NextJson<'a> {
+    format: &'static str,
     after: usize,
     state: Option<&'a str>,
     valid_next_actions: Vec<&'a str>,
@@ -91,6 +98,7 @@ struct TriedJson<'a> {
 /// What is valid after some calls of a run, as JSON.
 pub fn next(names: &PlaybookNames, after: usize, valid: &ValidNext, tried: Option<&Tried>) -> String {
     document(&NextJson {
+        format: "graph-next/1",
         after,
         state: valid.position.map(|id| names.action(id)),
         valid_next_actions: actions(names, &valid.next),

@@ -90,6 +90,7 @@ pub fn dot(playbook: &Playbook, graph: &Graph) -> String {
 
 #[derive(Serialize)]
 struct GraphJson<'a> {
+    format: &'static str,
     playbook: &'a str,
     actions: Vec<ActionJson<'a>>,
     entry: Vec<&'a str>,
@@ -131,6 +132,7 @@ pub fn json(playbook: &Playbook, graph: &Graph) -> String {
         next: names(playbook, next),
     });
     document(&GraphJson {
+        format: "graph/1",
         playbook: &playbook.name,
         actions: actions.collect(),
         entry: names(playbook, &graph.entry),
