@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use regex::{Regex, RegexBuilder};
 
 use crate::event::ErrorFacts;
+use crate::playbook::clause;
 
 /// Kinds that adapters give to a denial, by a policy or by a person.
 const DENIALS: [&str; 6] =
@@ -138,12 +139,34 @@ const NO_CONNECTION: [&str; 10] = [
     "EPIPE",
 ];
 
-/// Whether the error says that no answer of the upstream came: by its kind or its code, and without a status, which only an
-/// answer has.
+/// The same in their words.
+const NO_CONNECTION_WORDS: [&str; 13] = [
+    "connection refused",
+    "connection reset",
+    "connection aborted",
+    "connection closed",
+    "connection timed out",
+    "software caused connection abort",
+    "name or service not known",
+    "temporary failure in name resolution",
+    "network is unreachable",
+    "no route to host",
+    "broken pipe",
+    "socket hang up",
+    "server disconnected",
+];
+
+/// Whether the error says that no answer of the upstream came: by its kind or its code, or, as trouble of a server, in its
+/// last clause (`dial tcp: connect: connection refused`); and without a status, which only an answer has.
 pub fn reads_as_unanswered(error: &ErrorFacts) -> bool {
-    let is_kind = || error.kind.as_deref().is_some_and(|kind| UNANSWERED.contains(&kind));
+    let kind = error.kind.as_deref().unwrap_or_default();
     let is_code = || error.code.as_deref().is_some_and(|code| NO_CONNECTION.contains(&code));
-    error.status.is_none() && (is_kind() || is_code())
+    let in_words = || {
+        let message = error.message.as_deref().unwrap_or_default().to_lowercase();
+        let last = message.rsplit(": ").next().unwrap_or_default();
+        kind == "5xx" && NO_CONNECTION_WORDS.iter().any(|words| clause::is_framed(last, words))
+    };
+    error.status.is_none() && (UNANSWERED.contains(&kind) || NO_CONNECTION.contains(&kind) || is_code() || in_words())
 }
 
 #[cfg(test)]
@@ -244,6 +267,23 @@ mod tests {
         let code = |code: &str| ErrorFacts { code: Some(code.into()), ..error("5xx", "", None) };
         assert!(reads_as_unanswered(&code("ECONNREFUSED")));
         assert!(!reads_as_unanswered(&code("EACCES")));
+        assert!(reads_as_unanswered(&error("ECONNRESET", "", None)), "a code as the kind");
+    }
+
+    #[test]
+    fn trouble_of_a_server_reads_as_unanswered_in_words_too() {
+        for message in
+            ["connection reset by peer", "Connection refused.", "dial tcp 10.0.0.1:80: connect: connection refused"]
+        {
+            assert!(reads_as_unanswered(&error("5xx", message, None)), "{message}");
+            assert!(!reads_as_unanswered(&error("5xx", message, Some(502))), "{message}: a gateway answered");
+            assert!(!reads_as_unanswered(&error("program_error", message, None)), "{message}: of a program");
+        }
+        for message in
+            ["connection refused by the bank, payment declined", "internal server error", "connection refusedly"]
+        {
+            assert!(!reads_as_unanswered(&error("5xx", message, None)), "{message}");
+        }
     }
 
     #[test]
