@@ -316,6 +316,22 @@ fn a_cut_short_line_of_a_mapped_source_has_its_place_and_can_be_skipped() {
 }
 
 #[test]
+fn a_cut_short_line_of_a_recognised_source_can_be_skipped() {
+    let place = Place::new();
+    let call = r#"{"id":"w","type":"function","function":{"name":"water","arguments":"{}"}}"#;
+    let asked = format!(r#"{{"role":"assistant","tool_calls":[{call}]}}"#);
+    let line = format!(r#"{{"messages":[{asked},{{"role":"tool","tool_call_id":"w","content":"done"}}]}}"#);
+    place.write("log.jsonl", format!("{line}\n{line}\n{}", &line[..60]));
+    for command in ["replay", "import"] {
+        let run = place.run(&[command, "log.jsonl"]).exits(2);
+        assert!(run.err.contains("or is still being written; fix the line, or pass `--skip-invalid`"), "{}", run.err);
+        place.run(&[command, "log.jsonl", "--skip-invalid"]).exits(0);
+    }
+    let run = place.run(&["init", "--from", "log.jsonl"]).exits(2);
+    assert!(!run.err.contains("--skip-invalid"), "{}", run.err);
+}
+
+#[test]
 fn a_file_of_another_kind_is_told_in_one_line_with_the_command_that_takes_it() {
     let place = Place::with_trace();
     place.copy_fixture("the-worked-refund.yaml");

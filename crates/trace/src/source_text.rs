@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
-use crate::bad_line::{TABLE, is_table};
+use crate::bad_line::{TABLE, fix_hint, is_table};
 use crate::json::Parsed;
 use crate::origin::LineFinder;
 use crate::pieces::{BYTE_ORDER_MARK, BYTE_ORDER_MARK_BYTES, REMOVE_MARKS, STRAY_MARK};
@@ -46,7 +46,8 @@ impl<'a> SourceText<'a> {
         let read = SourceText::new(bytes, name).and_then(|source| Ok((source, read(&source)?)));
         read.map_err(|mut report| {
             Arc::make_mut(&mut report.source).first_line += number.saturating_sub(1);
-            report
+            // A first line that is not JSON: the whole file is probably something else.
+            if number > 1 { skippable(report) } else { report }
         })
     }
 
@@ -68,7 +69,9 @@ impl<'a> SourceText<'a> {
     /// The text as JSON values in a row.
     pub(crate) fn documents(&self) -> Result<Vec<&'a RawValue>, Report> {
         let stream = serde_json::Deserializer::from_str(self.text).into_iter();
-        stream.collect::<Result<_, _>>().map_err(|error| self.not_json(&error))
+        let is_skippable = || self.without_bad_lines() != self.text;
+        let said = |report: Report| if is_skippable() { skippable(report) } else { report };
+        stream.collect::<Result<_, _>>().map_err(|error| said(self.not_json(&error)))
     }
 
     /// The text of JSON Lines with blanks for the lines that are not JSON; any other text as it is.
@@ -135,6 +138,15 @@ impl<'a> SourceText<'a> {
         let underlined = here..here + width;
         Report::one(Arc::new(source), diagnostic.at(underlined, "here"))
     }
+}
+
+/// The report of a line that can be skipped.
+fn skippable(mut report: Report) -> Report {
+    for said in &mut report.diagnostics {
+        let help = said.help.take().map(|help| format!("{help}; ")).unwrap_or_default();
+        said.help = Some(help + &fix_hint(None));
+    }
+    report
 }
 
 /// The nearest character boundary at or before `offset`.
