@@ -102,6 +102,11 @@ fn an_input_that_cannot_be_read_does_not_stop_the_others() {
         );
         let calls = "\ncalls                                             1\n";
         assert!(alone.out.contains(calls) && ran.out.contains(calls), "{}", ran.out);
+        assert!(
+            !ran.out.contains("\nall inputs\n") && ran.out.contains("\nwhat was read of all inputs\n  "),
+            "{}",
+            ran.out
+        );
         assert_eq!(place.run(&["replay", name]).exits(2).out, "", "it is read alone");
     }
     let names: Vec<&str> = UNREADABLE.iter().map(|(name, ..)| *name).chain(["gone.jsonl", "a.jsonl"]).collect();

@@ -100,8 +100,9 @@ pub fn inputs(replayed: &Replayed, notes: &[InputNote], width: usize, palette: P
         if notes.iter().any(|note| note.read_as.is_some()) {
             ledger.lines = 0;
         }
+        let all_read = !notes.iter().any(|note| note.unread);
         let all = InputAccount {
-            name: "all inputs".to_owned(),
+            name: if all_read { "all inputs" } else { "what was read of all inputs" }.to_owned(),
             ledger,
             first_unknown: FirstUnknown::default(),
             skipped: Vec::new(),
