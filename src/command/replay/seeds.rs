@@ -21,7 +21,7 @@ use playproof_report::text;
 /// The most seeds of one command.
 const MOST: u64 = 100_000;
 
-/// Contradicting seeds that the table shows.
+/// Groups of contradicting seeds that the table shows.
 const SHOWN: usize = 10;
 
 /// Reads a range of seeds: `1-1000`.
@@ -66,6 +66,13 @@ struct PlaybookSeeds {
 struct SeedContradictions {
     seed: u64,
     says: Vec<String>,
+}
+
+impl SeedContradictions {
+    /// Whether the next seed contradicts in the same words.
+    fn goes_on(&self, next: &SeedContradictions) -> bool {
+        self.seed.checked_add(1) == Some(next.seed) && self.says == next.says
+    }
 }
 
 /// The lowest, the median (of an even number the lower one) and the highest value.
@@ -179,10 +186,16 @@ fn page(fixture: &FixtureSeeds<'_>, seeds: &RangeInclusive<u64>, width: usize) -
             let said = text::counted(count, "seed contradicts", "seeds contradict");
             page.push(format!("\n{said} what the fixture expects under {}:", one.playbook));
         }
-        let said = one.contradictions.iter().take(SHOWN).map(|one| format!("  {}: {}", one.seed, one.says.join("; ")));
+        let alike: Vec<&[SeedContradictions]> = one.contradictions.chunk_by(SeedContradictions::goes_on).collect();
+        let said = alike.iter().take(SHOWN).filter_map(|alike| {
+            let (first, last) = (alike.first()?, alike.last()?);
+            let seeds = if alike.len() > 1 { format!("{}-{}", first.seed, last.seed) } else { first.seed.to_string() };
+            Some(format!("  {seeds}: {}", first.says.join("; ")))
+        });
         page.extend(said.map(|line| text::escape_unprintable(&line).into_owned()));
-        if one.contradictions.len() > SHOWN {
-            page.push(format!("  and {} more", text::count(count.saturating_sub(SHOWN as u64))));
+        let more: usize = alike.iter().skip(SHOWN).map(|alike| alike.len()).sum();
+        if more > 0 {
+            page.push(format!("  and {} more", text::count(more as u64)));
         }
     }
     page.join("\n")
