@@ -284,3 +284,15 @@ fn a_golden_that_was_changed_dangerously_by_hand_is_seen_against_what_it_was() {
     let ran = project.run(&["history", "verify", "--since", "nowhere"]);
     assert!(ran.code == 2 && ran.err.contains("nowhere"), "{ran:?}");
 }
+
+#[test]
+fn objections_with_one_cause_are_drawn_once_and_counted() {
+    let project = Project::few();
+    let first = records(&project).remove(0);
+    let text = project.read(&first);
+    let reason = text.lines().find(|line| line.starts_with("reason: ")).expect("a reason");
+    project.edit(&first, reason, "reason: 'other'");
+    let ran = verify(&project);
+    objects(&ran, &["was approved for another reason", " more of the same\n", " objections: "]);
+    assert_eq!(ran.out.matches(" was approved for another reason").count(), 1, "{}", ran.out);
+}

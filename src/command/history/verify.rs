@@ -23,7 +23,7 @@ use playproof_report::style::Palette;
 use playproof_report::text::{counted, wrapped};
 use playproof_report::{diagnostic, text};
 
-/// Objections that are drawn.
+/// Objections that are drawn, those with one cause as one.
 const DRAWN: usize = 20;
 
 /// How it is verified.
@@ -199,6 +199,16 @@ fn next(objections: &[Violation]) -> Option<Command> {
     })
 }
 
+/// Whether two objections say the same of rows of one playbook: a record that was edited makes one of each of its rows.
+fn have_one_cause(one: &Violation, other: &Violation) -> bool {
+    let labels = |objection: &Violation| -> Vec<String> {
+        let labels = objection.report.diagnostics.iter().flat_map(|said| &said.labels);
+        labels.map(|label| label.text.clone()).collect()
+    };
+    (one.id(), &one.playbook, &one.report.source.name) == (other.id(), &other.playbook, &other.report.source.name)
+        && labels(one) == labels(other)
+}
+
 fn page(
     looked: &Looked,
     objections: &[Violation],
@@ -208,13 +218,17 @@ fn page(
 ) -> String {
     let palette = Palette::new(terminal.out.colour);
     let width = terminal.out.width;
-    let mut parts: Vec<String> = objections
-        .iter()
-        .take(DRAWN)
-        .map(|objection| diagnostic::render(&objection.report, width, terminal.out.colour).trim_end().to_owned())
-        .collect();
-    if objections.len() > DRAWN {
-        parts.push(format!("and {} more", objections.len() - DRAWN));
+    let alike: Vec<&[Violation]> = objections.chunk_by(have_one_cause).collect();
+    let draw = |alike: &&[Violation]| {
+        let first = diagnostic::render(&alike.first()?.report, width, terminal.out.colour);
+        let others = alike.len().saturating_sub(1) as u64;
+        let more = if others > 0 { format!("\n  and {} more of the same", text::count(others)) } else { String::new() };
+        Some(format!("{}{more}", first.trim_end()))
+    };
+    let mut parts: Vec<String> = alike.iter().take(DRAWN).filter_map(draw).collect();
+    let more: usize = alike.iter().skip(DRAWN).map(|alike| alike.len()).sum();
+    if more > 0 {
+        parts.push(format!("and {more} more"));
     }
     let count = |n: usize, one, many| counted(n as u64, one, many);
     let rows = format!(
