@@ -137,7 +137,10 @@ impl<'s> FieldFinder<'s> {
             let value = format!("{{ path: {}, unit: {} }}", scalar(&field.path), duration_unit(field)?);
             Some(DraftLine { value, ..self.line("latency", Some(field), rows)? })
         });
-        let message = self.message(failing);
+        // A reason is a kind if it is one of a few names, and else a message.
+        let is_name = |field: &FieldStats| field.texts > 0 && !field.values.keys().any(|text| text.contains(' '));
+        let kind = self.best(FieldRole::Kind, rows, rows.len(), is_name);
+        let message = self.message(failing).filter(|field| kind.is_none_or(|kind| kind.path != field.path));
         let body = self.best(FieldRole::Body, rows, rows.len(), |field| field.scalars() + field.objects > 0);
         let status = self.best(FieldRole::Status, rows, rows.len(), |field| field.numbers_within(100.0, 599.0));
         let words = |field: &FieldStats| field.texts > 0;
@@ -155,7 +158,7 @@ impl<'s> FieldFinder<'s> {
             latency,
             self.line("status", status, rows),
             self.line("code", self.best(FieldRole::Code, rows, rows.len(), words), rows),
-            self.line("kind", self.best(FieldRole::Kind, rows, rows.len(), words), rows),
+            self.line("kind", kind, rows),
             self.line("message", message, rows),
             self.line("body", body.filter(|_| message.is_none()), rows),
             self.line(

@@ -53,7 +53,7 @@ const NAMES: [(FieldRole, &[&str]); 20] = [
     (FieldRole::Status, &["statuscode", "httpstatus", "httpstatuscode", "httpcode", "responsestatus", "responsecode",
         "http", "status", "code"]),
     (FieldRole::Code, &["errorcode", "errcode", "errortype", "exceptiontype", "exceptionclass", "errorclass", "errorname"]),
-    (FieldRole::Kind, &["errorkind", "errkind", "failurekind"]),
+    (FieldRole::Kind, &["errorkind", "errkind", "failurekind", "refusalreason", "rejectionreason", "failurereason"]),
     (FieldRole::RetryAfterMs, &["retryafterms", "waitms"]),
     (FieldRole::RetryAfterS, &["retryafters", "retryafterseconds", "retryafter"]),
 ];

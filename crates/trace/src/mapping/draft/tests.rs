@@ -200,7 +200,10 @@ fn a_ledger_of_refusals_is_read() {
     let (text, imported) = read(log);
     assert_eq!((imported.loss.runs, imported.loss.calls, imported.loss.failures), (2, 3, 2), "{text}");
     let lines = String::from_utf8_lossy(&imported.lines).into_owned();
-    assert!(lines.contains("invalid_transition") && lines.contains("TimeoutError"), "{text}\n{lines}");
+    assert!(lines.contains("\"kind\":\"invalid_transition\"") && lines.contains("TimeoutError"), "{text}\n{lines}");
+    assert!(text.contains("  kind: refusal_reason") && !text.contains("message:"), "{text}");
+    let in_words = read(&log.replace("invalid_transition", "the order is not open")).0;
+    assert!(in_words.contains("  message: refusal_reason") && !in_words.contains("kind:"), "{in_words}");
 }
 
 #[test]
