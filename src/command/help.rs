@@ -8,6 +8,7 @@ use crate::terminal::Terminal;
 use crate::topics;
 use crate::topics::Topic;
 use playproof_formats::diagnostic::did_you_mean;
+use playproof_formats::playbook::{EMBEDDED, embedded};
 use playproof_formats::shell::Command;
 use playproof_report::style::Palette;
 use playproof_report::text;
@@ -20,6 +21,7 @@ Examples:
   playproof help replay             one command
   playproof help propose new        a command of `propose`
   playproof help duplicate_effect   a finding
+  playproof help playbook standard  the text of an embedded playbook
   playproof help topics             everything that can be explained")]
 pub struct Args {
     /// A command, the id of a finding or a lint, an outcome, a compensation, or `topics`
@@ -36,6 +38,12 @@ pub fn run(
 ) -> Result<Exit, Failure> {
     if args.topic.is_empty() {
         return page(&definition.render_help(), terminal, output);
+    }
+    if let [word, name] = args.topic.as_slice()
+        && word == "playbook"
+    {
+        output.page(embedded(name).ok_or_else(|| no_playbook(name))?)?;
+        return Ok(Exit::Clean);
     }
     let topic = args.topic.join(" ");
     let topic = topic.as_str();
@@ -113,6 +121,13 @@ fn list(all: &[Topic], palette: Palette, width: usize) -> String {
         lines.extend(title.iter().zip(names).map(|(piece, name)| format!("  {name:longest$}  {piece}")));
     }
     lines.join("\n")
+}
+
+/// That no playbook of this name is embedded.
+fn no_playbook(name: &str) -> Failure {
+    let failure = Failure::new(format!("no embedded playbook is called `{name}`"));
+    let failure = failure.help(format!("there are {}", EMBEDDED.join(", "))).next("playproof help playbook standard");
+    failure.near(did_you_mean(name, EMBEDDED.iter().copied()), "playproof help playbook")
 }
 
 fn unknown(topic: &str, all: &[Topic], definition: &clap::Command) -> Failure {

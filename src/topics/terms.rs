@@ -57,8 +57,8 @@ pub const TERMS: &[(&str, &str, &str)] = &[
     (
         "playbook",
         "the file with verdicts, rules, compensations, tool facts and limits",
-        "A file in `playbooks/`, or one that is built in. `playproof schema playbook` lists all keys, `playproof lint` finds \
-         mistakes.",
+        "A file in `playbooks/`, or one that is embedded: `playproof help playbook NAME` prints the text of one, such as \
+         `standard`, to read or to copy. `playproof schema playbook` lists all keys, `playproof lint` finds mistakes.",
     ),
     (
         "guard",

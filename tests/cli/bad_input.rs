@@ -401,6 +401,7 @@ fn wrong_usage() {
         (&["replay", "-p", "standrd", "trace.jsonl"], "next: playproof replay -p standard trace.jsonl"),
         (&["replay", "--playbook=standrd", "trace.jsonl"], "next: playproof replay --playbook=standard trace.jsonl"),
         (&["help", "duplicat_effect"], "did you mean `duplicate_effect`?"),
+        (&["help", "playbook", "dispatchr"], "next: playproof help playbook dispatcher"),
         (&["help", "default_queue"], "the text of `queue` speaks of it"),
         (&["import", "trace.jsonl"], "no recording that is recognised"),
     ] {

@@ -229,6 +229,7 @@ fn help_is_a_result_and_explains_commands_findings_and_lints() {
         (&["help"][..], "Usage: playproof"),
         (&["--help"], "Usage: playproof"),
         (&["help", "replay"], "Usage: playproof replay"),
+        (&["help", "playbook", "preset/stripe"], "\nname: preset/stripe\n"),
         (&["replay", "--help"], "Usage: playproof replay"),
         (&["help", "duplicate_effect"], "one intent had more than one effect"),
         (&["help", "shadowed_rule"], "shadowed_rule (lint)"),
