@@ -148,13 +148,18 @@ pub(super) fn is_command_line(tool: &str) -> bool {
 
 /// Whether a tool's name says that it asks how something is, and changes nothing.
 pub(super) fn asks(tool: &str) -> bool {
+    let words = words(tool);
+    begins_asking(&words) || ["exists", "status"].iter().any(|end| words.last().is_some_and(|word| word == end))
+}
+
+/// Whether a name begins with a word that asks, and goes on with no second one (`find_and_replace`).
+fn begins_asking(words: &[String]) -> bool {
     const WORDS: [&str; 20] = [
         "check", "count", "exists", "fetch", "find", "get", "has", "is", "list", "lookup", "preview", "query", "read",
         "search", "show", "status", "track", "validate", "verify", "view",
     ];
-    let words = words(tool);
     words.iter().find(|word| !word.is_empty()).is_some_and(|word| WORDS.contains(&word.as_str()))
-        || ["exists", "status"].iter().any(|end| words.last().is_some_and(|word| word == end))
+        && !words.iter().any(|word| word == "and")
 }
 
 /// Whether a tool's name says that it changes, sends or ends something, and not that it tells of that.
@@ -207,12 +212,8 @@ pub(super) fn is_writer(tool: &str) -> bool {
         "upsert",
         "write",
     ];
-    const ASKS: [&str; 12] =
-        ["check", "count", "fetch", "get", "is", "list", "lookup", "preview", "query", "read", "show", "view"];
     let words = words(tool);
-    let first = words.iter().find(|word| !word.is_empty());
-    let is_in = |list: &[&str], word: &String| list.contains(&word.as_str());
-    words.iter().any(|word| is_in(&WORDS, word)) && !first.is_some_and(|word| is_in(&ASKS, word))
+    words.iter().any(|word| WORDS.contains(&word.as_str())) && !begins_asking(&words)
 }
 
 /// The words of a tool's name in small letters.
@@ -227,4 +228,24 @@ pub(super) fn words(tool: &str) -> Vec<String> {
         }
     }
     words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tool_asks_or_writes_by_the_first_word_of_its_name() {
+        for (tool, is_asking, is_writing) in [
+            ("get_payment_update", true, false),
+            ("verifyRefundUpdate", true, false),
+            ("order_status", true, false),
+            ("set_status", true, true), // the last word decides for one, the first for the other
+            ("find_and_replace", false, true),
+            ("delete_user", false, true),
+            ("frobnicate", false, false),
+        ] {
+            assert_eq!((asks(tool), is_writer(tool)), (is_asking, is_writing), "{tool}");
+        }
+    }
 }

@@ -3,6 +3,8 @@
 
 use std::sync::LazyLock;
 
+use regex::Regex;
+
 use super::patterns;
 use super::patterns::LazySet;
 
@@ -19,16 +21,26 @@ const OF_REQUEST: [&str; 6] = [
 
 /// Whole messages about a value.
 const OF_VALUE: [&str; 4] = [
-    r"(?i)^no (api[ _-]?key|arguments?|code|command|content|data|file|id|input|message|name|parameters?|path|pattern|prompt|query|text|url|value)( [\w-]{1,30})? (was |were )?(provided|specified|given|supplied)\b|^\w+ required for \w+$",
+    r"(?i)^\w+ required for \w+$",
     r"(?i)^(the )?[\w.`'\x22-]{1,40}( \w+){0,2} (cannot|can't|must not|may not|should not) be (empty|null|blank|negative|zero|greater|less|larger|smaller|before|longer|shorter|in the (past|future))\b",
     r"(?i)^[\w.`'\x22-]{1,40}( \w+){0,2} must (be (a|an|at|one|between|greater|less|positive|non-|numeric|unique|in|within|either|>=?|<=?|\d)|start with|end with|contain)",
     r"(?i)^(line )?(offset|line|page|position)( \S+){0,2} ((is|was|lies) (out of (range|bounds)|beyond|past the)|exceeds)\b|^[\w'\x22`-]{1,40}( \w+){0,2} is too (long|short|large|big)\b",
 ];
 
+/// What the call needs was not given.
+const NOT_GIVEN: &str = r"(?i)^no (api[ _-]?key|arguments?|code|command|content|data|file|id|input|message|name|parameters?|path|pattern|prompt|query|text|url|value)( [\w-]{1,30})? (was |were )?(provided|specified|given|supplied)\b";
+
+static NOT_GIVEN_PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| patterns::one(NOT_GIVEN));
 static REQUEST_SET: LazySet = LazyLock::new(|| patterns::set(OF_REQUEST));
 static VALUE_SET: LazySet = LazyLock::new(|| patterns::set(OF_VALUE));
 
 /// Whether a line, of which no exception was taken off, refuses a value of the request. `is_clause`: it is one clause.
 pub(super) fn refuses(line: &str, is_clause: bool) -> bool {
-    patterns::matches(&REQUEST_SET, line) || is_clause && patterns::matches(&VALUE_SET, line)
+    let matches = |set| patterns::matches(set, line);
+    matches(&REQUEST_SET) || is_clause && (matches(&VALUE_SET) || after_not_given(line).is_some())
+}
+
+/// What follows the words that a value was not given; none: the text does not begin with them.
+pub(super) fn after_not_given(text: &str) -> Option<&str> {
+    text.get(NOT_GIVEN_PATTERN.as_ref()?.find(text)?.end()..)
 }

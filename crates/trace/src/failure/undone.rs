@@ -7,7 +7,7 @@ use regex::Regex;
 
 use super::patterns::LazySet;
 use super::program::{SHORT, asks, is_reader, is_shell, is_writer};
-use super::{patterns, prose};
+use super::{patterns, prose, refused_values};
 
 /// The longest report on an edit, in bytes: it may repeat what it looked for.
 const LONGEST_REPORT: usize = 20_000;
@@ -30,9 +30,6 @@ const NOTHING_FOUND: &str = r"(?i)^no [\w '\x22-]{1,80}?\b((was |were |is |are )
 
 /// What the call named is not there, with its name: an ordinary answer of a tool that looks for it.
 const ABSENT: &str = r"(?i)^(the |this |source |target |requested )?(account|agent|board|booking|card|cart|channel|cluster|contact|coupon|customer|event|group|instance|invoice|item|job|member|message|node|note|object|order|payment|plan|pod|product|project|record|reservation|sheet|skill|subscription|task|team|template|ticket|user|volume)( id| number| named| called| with (id|name|number))?[: ]+(['\x22`#]?[\w./@:-]{1,120}['\x22`]? (was |is |does |could )?(not found|doesn't exist|not exist|not be found)[.!]?$|not found: \S+$)";
-
-/// What the call needs was not given.
-const NOT_GIVEN: &str = r"(?i)^no (api[ _-]?key|arguments?|code|command|content|data|file|id|input|message|name|parameters?|path|pattern|prompt|query|text|url|value)( [\w-]{1,30})? (was |were )?(provided|specified|given|supplied)[.!]?$";
 
 /// A limit of the caller or the tool is used up.
 const LIMIT: &str = r"(?i)^((the|your|this) )?(tool|function|account|user|agent|api key|key|workspace|organi[sz]ation|project|plan|session|subscription|team|client|app|you)\b[^\n]{0,80}? (has |have )?(already )?(reached|exceeded|hit|used up) (its|the|their|your) ([\w-]+ ){0,4}(limit|quota|allowance)\b";
@@ -59,7 +56,6 @@ static EDIT_SET: LazySet = LazyLock::new(|| patterns::set(EDITS));
 static INTERPRETER_SET: LazySet = LazyLock::new(|| patterns::set(INTERPRETERS));
 static HANDLE_PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| patterns::one(HANDLE));
 static ABSENT_PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| patterns::one(ABSENT));
-static NOT_GIVEN_PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| patterns::one(NOT_GIVEN));
 static NOTHING_PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| patterns::one(NOTHING_FOUND));
 static LIMIT_PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| patterns::one(LIMIT));
 static OUTSIDE_PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| patterns::one(OUTSIDE));
@@ -96,7 +92,8 @@ pub(super) fn says(text: &str, tool: Option<&str>) -> Option<bool> {
     if matches(&UNREADABLE_PATTERN, text) {
         return Some(writes || !tool.is_some_and(is_reader));
     }
-    if !prints && !tool.is_some_and(asks) && (matches(&ABSENT_PATTERN, text) || matches(&NOT_GIVEN_PATTERN, text)) {
+    let lacks_a_value = || refused_values::after_not_given(text).is_some_and(|rest| ["", ".", "!"].contains(&rest));
+    if !prints && !tool.is_some_and(asks) && (matches(&ABSENT_PATTERN, text) || lacks_a_value()) {
         return Some(true);
     }
     if !is_shell && matches(&HANDLE_PATTERN, text) {
