@@ -10,7 +10,7 @@ use super::patterns::LazySet;
 use super::program::is_reader;
 
 /// Whole short messages of this kind. Each names what was called or what ran: an order may wait for an approval too.
-const HELD: [&str; 6] = [
+pub(super) const HELD: [&str; 6] = [
     // who runs the agent has not allowed the call
     r"(?i)^(this|the|your) ([\w-]+ ){0,3}(command|tool|tool call|tool use|function|function call|script|action|operation)\b[^\n]{0,300}\brequires? (an? )?((user|your|human|manual|explicit|prior) )*(approval|confirmation|permission|authorization|consent)\b",
     r"(?i)^[^\n]{1,300}\brequest(ed|s|ing)? (your )?(permissions?|approval|access)\b[^\n]{0,300}\b(you|user|it) (haven't|hasn't|have not|has not|did not|didn't) (been )?(grant|approv|allow|confirm)",

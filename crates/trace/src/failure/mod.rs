@@ -9,6 +9,8 @@ mod frame;
 mod held;
 mod kinds;
 mod latest;
+#[cfg(test)]
+mod needed;
 mod patterns;
 mod plain_refusal;
 mod printed;

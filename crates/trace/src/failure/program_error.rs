@@ -13,7 +13,7 @@ use super::text::{EXAMINED, cut};
 pub(super) const PROGRAM_ERROR: &str = "program_error";
 
 /// Words that only a program says of itself, or a tool of the program that it ran.
-const PROGRAMS: [&str; 5] = [
+pub(super) const PROGRAMS: [&str; 5] = [
     r"^(/(usr/)?bin/)?(ba|z|da|k)?sh: |^[\w./+-]{1,60}: (line \d+: )?[^\n]{0,200}: ?(command not found|No such file or directory|Permission denied|Is a directory|Not a directory)\s*($|\n)",
     r"^(fatal|warning): [^\n]{1,200}\b(git|repository|remote|branch|ref|commit|pathspec|destination|revision)\b|^pathspec '[^'\n]+' did not match\b|^git: '[^'\n]+' is not a git command\b",
     r"(?m)^make(\[\d+\])?: \*\*\* |^npm (ERR!|error) |^error\[E\d{4}\]: |^error: could not compile\b",
@@ -22,7 +22,7 @@ const PROGRAMS: [&str; 5] = [
 ];
 
 /// Words of a database about a statement.
-const DATABASES: [&str; 5] = [
+pub(super) const DATABASES: [&str; 5] = [
     r#"(?i)\bsyntax error at or near "|\bnear "[^"\n]{1,80}": syntax error|\b(have|had|is) an error in your sql syntax\b"#,
     r"(?i)\bno such (table|column|index|view|function|savepoint): |\bunknown (column|table|database) '|\btable '[^'\n]+' doesn't exist",
     r#"(?i)^(error: )?(relation|column|table|view|function|operator|type|schema|role|database|sequence|constraint|index) ("[^"\n]+"|\w+(\.\w+)+|[\w.]+\([^)\n]*\))( of relation "[^"\n]+")? (does not exist|already exists|is ambiguous)"#,

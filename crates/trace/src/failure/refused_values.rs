@@ -9,7 +9,7 @@ use super::patterns;
 use super::patterns::LazySet;
 
 /// Beginnings that speak of the request.
-const OF_REQUEST: [&str; 6] = [
+pub(super) const OF_REQUEST: [&str; 6] = [
     r"(?i)^missing ([\w.'`-]{1,40} )?(arguments?|parameters?|fields?|input)\b",
     r"(?i)^error validating (the )?(tool|arguments|input|parameters)\b|^([\w-]+ ){0,3}(input|arguments?|parameters?) (json )?validation error",
     r"(?i)^tool arguments do(es)? not (satisfy|match)\b|^invalid \S{1,60} arguments: |^unsupported ([\w-]+ ){0,3}(type|value|format|option)s?: ",
@@ -20,7 +20,7 @@ const OF_REQUEST: [&str; 6] = [
 ];
 
 /// Whole messages about a value.
-const OF_VALUE: [&str; 4] = [
+pub(super) const OF_VALUE: [&str; 4] = [
     r"(?i)^\w+ required for \w+$",
     r"(?i)^(the )?[\w.`'\x22-]{1,40}( \w+){0,2} (cannot|can't|must not|may not|should not) be (empty|null|blank|negative|zero|greater|less|larger|smaller|before|longer|shorter|in the (past|future))\b",
     r"(?i)^[\w.`'\x22-]{1,40}( \w+){0,2} must (be (a|an|at|one|between|greater|less|positive|non-|numeric|unique|in|within|either|>=?|<=?|\d)|start with|end with|contain)",

@@ -1215,3 +1215,29 @@ fn the_message_of_an_exception_is_kept_without_its_traceback_if_its_kind_is_know
     assert!(told("LookupError", "'order not found'").starts_with("LookupError('order"), "its words prove nothing");
     assert!(told("ConflictError", "'a\\'b'").starts_with("ConflictError("), "as printed, if it is not plain");
 }
+
+#[test]
+fn words_that_one_pattern_alone_knows_decide() {
+    for (text, verdict) in [
+        ("Exception in thread \"main\" java.lang.Oops", "failed"),
+        ("Unhandled promise rejection: x", "failed"),
+        ("thread 'main' panicked at src/main.rs:2", "failed"),
+        ("zsh: x", "failed"),
+        ("File \"a.py\", line 3", "failed"),
+        ("no healthy upstream", "failed"),
+        ("<html><head><title>Service Unavailable</title></head></html>", "failed"),
+        ("The API key is not valid", "failed"),
+        ("The agent is not authorized to refund", "failed"),
+        ("The link you followed is expired", "failed"),
+        ("Segmentation fault", "failed"),
+        ("Insufficient funds", "failed"),
+        ("The amount exceeds the balance", "suspected"),
+        ("Warning: the upload is invalid", "suspected"),
+        ("We could not agree more", "ok"),
+    ] {
+        assert_eq!(said("do_it", text), verdict, "{text}");
+    }
+    for text in ["Error: Tool arguments do not satisfy the schema", "Error: amount required for refund"] {
+        assert_eq!(failure(text).kind, "invalid_arguments", "{text}");
+    }
+}

@@ -34,7 +34,7 @@ pub(super) struct Facts {
 }
 
 /// Beginnings by which programs and frameworks report a failure, whatever follows.
-const SURE: [&str; 34] = [
+pub(super) const SURE: [&str; 34] = [
     // Python, JavaScript, Java, Go, Rust
     r"^Traceback \(most recent call last\)",
     r#"^Exception in thread ""#,
@@ -79,7 +79,7 @@ const SURE: [&str; 34] = [
 ];
 
 /// Beginnings that report a failure, unless the text is a list, a log or a document.
-const LIKELY: [&str; 28] = [
+pub(super) const LIKELY: [&str; 28] = [
     r"(?i)^error\s*:|^security violation: |^[^\s:]{1,200}\.[a-z]{1,5}: error - [^\n]*$|^error \((?-i:[A-Z_]+)\): \S",
     r"(?i)^\[(mcp |tool |phase |api |runtime |system |internal )?(error|timeout|failed|failure|exception|fatal)\b|^error(\s*[:\[-]|\s*\((?-i:[A-Z0-9_ .-]+|code[^)\n]{0,40})\)|!)",
     // the word for an error as the label of a message, in other languages
@@ -112,7 +112,7 @@ const LIKELY: [&str; 28] = [
 ];
 
 /// Beginnings of a short message in plain words: a refusal or a lack.
-const SHORT_SURE: [&str; 18] = [
+pub(super) const SHORT_SURE: [&str; 18] = [
     r"(?i)^((we|i) )?((were|are|was|am) )?(cannot|can't|can ?not|could not|couldn't|unable to|not able to|not allowed to|must not|refus(ed|ing) to|you (cannot|can't|must|are not allowed|may not)|i (cannot|can't)) \w",
     r"(?i)^(the |this |requested |specified |given |source )*(file|directory|folder|path|page|resource|url|module|endpoint|host|repository|branch|command|tool|key|index|table|column|session|element|model|route|method|function|ref|selector|relation|role|database|schema|service|entity|namespace|secret|container|device|workspace|channel)s?( with [^\n]{1,80}| [`'\x22:(]?[^\n]{1,160}?)? (was |were |is |are )?(does not exist|do not exist|not found|doesn't exist|could not be found|cannot be found|not exist|missing|not available|not supported|unavailable)\b",
     r"(?i)^[^\n]{1,120} (is|are) not authorized to \w|^[^\n]{0,60}\b(budget|quota|limit|retries|attempts) (is |was |were |has been |have been )?exhausted\b",
@@ -134,7 +134,7 @@ const SHORT_SURE: [&str; 18] = [
 ];
 
 /// Beginnings that suggest a failure and may be an ordinary answer.
-const SUSPICIOUS: [&str; 7] = [
+pub(super) const SUSPICIOUS: [&str; 7] = [
     r"(?i)^error\b *($|[\n-])|^404$",
     r"(?i)^(sorry|unfortunately|oops|we('re| are) sorry|i('m| am) sorry|apologies)\b",
     r"(?i)^[^\n]{1,100}\b(not found|does not exist|doesn't exist|is not available|is unavailable|not available|no longer available)\b[^\n]{0,60}$",
@@ -145,7 +145,7 @@ const SUSPICIOUS: [&str; 7] = [
 ];
 
 /// Beginnings that look like failures and are not.
-const HARMLESS: [&str; 12] = [
+pub(super) const HARMLESS: [&str; 12] = [
     r"(?i)^(test result|tests?)\b",
     r"(?i)^cannot (is|was|be)\b|^\d+ (failed|errors?|failures?|passed)\b",
     r"(?i)^(errors?|failed|failures?|error count|failed tests?)\s*[:=]\s*(0|none|null|\[\]|false|n/a|-)\s*($|[\n,;.)|])",

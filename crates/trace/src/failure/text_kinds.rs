@@ -19,7 +19,7 @@ const EXAMINED: usize = 240;
 const CLAUSE: usize = 160;
 
 /// Words at the start of a message.
-const STARTS: [(&str, &str); 15] = [
+pub(super) const STARTS: [(&str, &str); 15] = [
     (
         REJECTED,
         r"(?i)^(the user (doesn't|does not|didn't) want to (proceed|take this action)|user (has )?(rejected|denied|declined|refused|cancell?ed)|you (have )?(rejected|denied|declined) (this|it|the|that)\b|user blocked( \(| the | this |$)|(the )?(tool|tool use|tool call|action|operation|command|exec command|patch|request) (was |were )?(rejected|denied|declined|cancell?ed) by (the )?user|(tool execution|execution|tool call) (was )?(not approved|denied)|permission to use \S+ (with command .{0,120} )?has been (rejected|denied)|rejected by user|denied by user)",
@@ -78,7 +78,7 @@ const STARTS: [(&str, &str); 15] = [
 ];
 
 /// Words that prove nothing about the effect, anywhere in the first line; words that do, only if the line is one clause.
-const ANYWHERE: [(&str, &str); 10] = [
+pub(super) const ANYWHERE: [(&str, &str); 10] = [
     (
         CONFLICT,
         r"(?i)\b(already (been )?(processed|completed|executed)|duplicate key value|unique constraint|etag mismatch|version conflict|idempotency[ _-]key)\b",

@@ -13,7 +13,7 @@ use super::{patterns, prose, refused_values};
 const LONGEST_REPORT: usize = 20_000;
 
 /// Reports on an edit that was not applied. A tool that reads may tell of such things.
-const EDITS: [&str; 5] = [
+pub(super) const EDITS: [&str; 5] = [
     r"(?i)^expected (exactly |at least |at most |only )?(\d+|one|a single) [^\n]{0,80}?(,|;| but| yet| and)+ (only |it |we )*(found|got|received|saw|had|matched|there (is|are|was|were))\b",
     r"(?i)^(the |your )?((search|old|original|target|anchor|replacement|expected|given|provided|requested|exact) ){1,3}(content|text|string|block|snippet|pattern|hunk|context|lines?|code|match|value)s?( to [a-z]+)? (was |were |is |are )?(not found|not present|not unique|does(n't| not) (exist|match|appear|occur)|did(n't| not) (match|appear|occur)|could not be (found|matched|located|applied))\b",
     r"(?i)^found (\d+|multiple|several|two|more than one) (matches|occurrences|instances|candidates|places)\b[^\n]{0,120}?(\bbut|\bexpected|\bmust|\bambiguous|\bnot unique)\b",
@@ -41,7 +41,7 @@ const OUTSIDE: &str = r"(?i)^(the )?(start |end )?(offset|line|page|position|ind
 const UNREADABLE: &str = r"(?i)^(invalid|malformed|unsupported|unknown|unrecogni[sz]ed|unexpected|illegal|bad) [a-z][\w() -]{1,60}: ?['\x22`][^\n]{0,200}$";
 
 /// What interpreters say without the name of their exception: Python, JavaScript, SQLite.
-const INTERPRETERS: [&str; 8] = [
+pub(super) const INTERPRETERS: [&str; 8] = [
     r#"^(near "[^"\n]{1,80}": syntax error|no such (table|column|function): \S+|unrecognized token: "[^\n]{1,80})$"#,
     r"^(Expecting (value|property name|',' delimiter|':' delimiter)|Extra data|Unterminated string starting at|Invalid control character at|Invalid \\escape)\b[^\n]{0,60}: line \d+ column \d+ \(char \d+\)$",
     r"^((integer |float |complex )?(division|modulo|division or modulo) by zero|name '\w+' is not defined|\w+ is not defined|\w+(\.\w+)* is not a function)$",
