@@ -96,6 +96,19 @@ fn a_guard_that_is_switched_off_makes_no_call_safe() {
     assert!(run(&study, "'pay', idempotency_key: k", "{ timeout: {} }").told[0].retriable);
 }
 
+/// The graph refuses a call of a withheld action, whatever the verdict says of the attempt without an answer.
+#[test]
+fn an_action_that_is_withheld_is_not_told_to_be_made_again() {
+    let text = gives_up("not_applied", "");
+    let lost = |text: &str, answer: &str| run(&plan(text), "pay", answer).told[0];
+    let timeout = "{ timeout: {} }";
+    assert!(lost(&text, timeout).retriable, "nothing was done, and no graph withholds it");
+    let ordered = format!("{text}actions: {{ pay: {{}} }}\ngraph: {{ entry: [pay], next: {{ pay: [pay] }} }}\n");
+    let withheld = lost(&ordered, timeout);
+    assert_eq!((withheld.retriable, withheld.retry), (false, Some(NoRetry::Suppressed)));
+    assert!(lost(&ordered, "{ error: { status: 503 } }").retriable, "an answer withholds nothing");
+}
+
 #[test]
 fn a_success_a_cancelled_call_and_a_missing_answer_are_told_nothing() {
     let standard = plan(playbook::embedded("standard").unwrap());

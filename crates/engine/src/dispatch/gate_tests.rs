@@ -219,6 +219,21 @@ fn a_write_that_may_still_be_at_work_is_withheld_until_a_late_failure() {
 }
 
 #[test]
+fn an_unanswered_write_that_its_verdict_says_did_nothing_is_withheld_and_says_so() {
+    let Response::Failed(failure) = failed(DENIED) else { panic!() };
+    let unanswered = Response::Failed(super::ClassifiedFailure { unanswered: true, ..failure });
+    let mut run = gated();
+    done(&mut run, 0, ORDER);
+    run.call(1, of(PAY));
+    let decisions = run.answer(1, 1, unanswered);
+    assert_eq!(run.claim(1), Some(EffectClaim::NotApplied));
+    assert_eq!(at(&run).withheld, [PAY]);
+    assert!(decisions.contains(&(1, Decision::ActionWithheld { action: PAY })), "{decisions:?}");
+    let released = late(&mut run, 1, true, true);
+    assert_eq!(released.last(), Some(&(1, Decision::ActionReleased { action: PAY })));
+}
+
+#[test]
 fn an_answer_withholds_nothing_whatever_it_says_of_the_effect() {
     let Response::Failed(failure) = failed(TIMEOUT) else { panic!() };
     let of_unknown_effect = Response::Failed(super::ClassifiedFailure { unanswered: false, ..failure });

@@ -7,7 +7,7 @@ use crate::classify::{reads_as_unanswered, server_says};
 use crate::dispatch::retry_guard;
 use crate::event::{
     AdmissionRefusal, Boundary, Decision, DecisionEvent, EffectClaim, ErrorFacts, FailureClass, NoRetry, Outcome,
-    OutcomeKind, OutcomeWord, StopReason, Told,
+    OutcomeKind, OutcomeWord, StopReason, Told, ValidNext,
 };
 use crate::ids::{AttemptNo, CallId, VerdictId};
 use crate::playbook::{GuardMode, Tell};
@@ -62,6 +62,7 @@ pub(super) fn derive(
         let against = || Against {
             earlier_call: unwise.contains(&id) || steps_of(calls, id).any(|(_, step)| unwise.contains(&step)),
             step_beside: record.step_acts.iter().any(|act| act.call == id && act.acts_again),
+            withheld: is_withheld(plan, call, record.valid_next.get(n).and_then(Option::as_ref)),
         };
         told.extend(of_events(plan, call, id, *outcome, error, against, record.events_of(id)));
     }
@@ -113,6 +114,13 @@ pub(super) struct Against {
     pub earlier_call: bool,
     /// Of an action: a step that its events do not have would act again.
     pub step_beside: bool,
+    /// The graph withholds its action after it, whatever the key of a call.
+    pub withheld: bool,
+}
+
+/// Whether the graph withholds the action of a call after it.
+fn is_withheld(plan: &Plan, call: &ScenarioCall<'_>, after: Option<&ValidNext>) -> bool {
+    after.zip(plan.action(call.tool_name)).is_some_and(|(after, action)| after.withheld.contains(&action))
 }
 
 /// What is told of a call, by its events; none unless it failed.
@@ -157,7 +165,8 @@ pub(super) fn of_events<'e>(
     let guard = retry_guard(GuardMode::Checked, call.dispatched().is_safe_to_resend(), outcome.claim);
     // Each step of an action has been asked for itself.
     let is_safe = guard.is_none() && !is_in_doubt(call, outcome);
-    let may_resend = !against.earlier_call && failed_step.map_or(is_safe, |acts_again| !acts_again);
+    let may_resend =
+        !against.earlier_call && !against.withheld && failed_step.map_or(is_safe, |acts_again| !acts_again);
     Some(told(&FailedEnd {
         call: id,
         outcome: ended,

@@ -124,10 +124,10 @@ impl Transition<'_> {
             None => facts.key,
             Some(StepOf { action, .. }) => action.and_then(|action| self.machine.calls.get(action)?.facts.key),
         };
-        let is_bound = is_repeatable && (key.is_some() || facts.step.is_none());
-        self.shared().gate.withhold(facts.run, call, (action, key.filter(|_| is_bound)));
+        let key = key.filter(|_| is_repeatable);
+        self.shared().gate.withhold(facts.run, call, (action, key));
         self.state().withholds = Some(action);
-        if !is_bound {
+        if key.is_none() {
             self.emit(Decision::ActionWithheld { action });
         }
     }
