@@ -87,7 +87,8 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let command = Command::new("playproof coverage").path(&typed).flag_if("--fixtures", args.fixtures.as_deref());
     let palette = Palette::new(terminal.out.colour);
     let source = &used.loaded.places.source;
-    reports::write_page(args.report.as_ref(), || html::coverage(&report, source), output)?;
+    let write = command.clone().flag("--write", &workspace.fixtures_here());
+    reports::write_page(args.report.as_ref(), || html::coverage(&report, source, &write), output)?;
     match args.format {
         Format::Json => output.json(json(&report, source))?,
         Format::Lines => output.page(&lines(&report, source, palette))?,

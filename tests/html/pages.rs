@@ -35,6 +35,9 @@ fn the_page_of_coverage_has_the_fixtures_that_the_terminal_lists() {
         assert!(said.contains(head), "{head}");
     }
     assert!(said.contains("upstream:\n"), "with their lines");
+    let args = ["coverage", "standard", "--write", "fixtures"];
+    assert!(said.contains(&format!("This command writes all of them: playproof {}", args.join(" "))), "{said}");
+    place.run(&args).exits(0);
 }
 
 #[test]
@@ -148,6 +151,37 @@ fn a_page_counts_the_mistakes_that_it_does_not_tell_and_tells_them_in_the_order_
         first.expect("the first call").contains("issue_refund of c1 was sent twice"),
         "the same call is first below"
     );
+}
+
+/// A payment without an answer, and the same one in a second call.
+fn paid_twice() -> Place {
+    let place = two_mistakes();
+    place.write("tools.yaml", "format: tools/1\ntools: { pay: { access: write } }\n");
+    let call = |id: &str| json!({ "run_id": "r", "call_id": id, "tool": "pay", "args": { "amount": 5 } });
+    let lost = json!({ "run_id": "r", "call_id": "a", "attempt": 1, "error": { "kind": "timeout" } });
+    let ok = json!({ "run_id": "r", "call_id": "b", "attempt": 1, "status": "ok" });
+    place.write("trace.jsonl", &[call("a"), lost, call("b"), ok].map(|line| format!("{line}\n")).concat());
+    place
+}
+
+#[test]
+fn a_playbook_that_sends_what_may_have_acted_twice_is_not_clean() {
+    let both = [MISTAKES, &["--playbook", "reversing"]].concat();
+    let said = texts(&page(&paid_twice(), "twice", &both)).join(" ");
+    for name in ["standard", "reversing"] {
+        let kept = format!("unsafe {name} : it sends calls as recorded that show unsafe_retry");
+        assert!(said.contains(&kept), "{said}");
+    }
+    let stopped = texts(&page(&two_mistakes(), "stopped", MISTAKES)).join(" ");
+    assert!(stopped.contains("clean standard : no finding"), "it sends each of them once: {stopped}");
+}
+
+#[test]
+fn a_call_that_was_sent_again_is_told_with_the_end_of_the_call_before_it() {
+    let said = texts(&page(&paid_twice(), "again", MISTAKES)).join(" ");
+    let again = "pay of r was sent again after an equal call that may have acted, and was answered ok: it may have acted \
+                 twice. The equal call before it, r#1, was answered with a timeout.";
+    assert_eq!(said.matches(again).count(), 2, "on top, and on the call's card: {said}");
 }
 
 #[test]

@@ -204,7 +204,8 @@ impl<'a> Rehearsal<'a> {
         let playbooks: Vec<&Loaded> = playbooks.iter().collect();
         let call = |(number, view): (usize, &CallView<'_>), runs: &[RunView<'_>]| {
             let number = before + number;
-            html::call(&CallShown { number, view, runs, alike: &Alike::default(), arguments, playbooks: &playbooks })
+            let (alike, playbooks) = (&Alike::default(), playbooks.as_slice());
+            html::call(&CallShown { number, view, runs, alike, before: None, arguments, playbooks })
         };
         RehearsalPage {
             path: self.path.to_owned(),

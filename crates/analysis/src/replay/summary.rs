@@ -2,8 +2,8 @@
 
 use playproof_engine::call::{AnswerTo, RecordedCall};
 use playproof_engine::event::{
-    Decision, EffectClaim, EventKind, FindingBy, FindingId, FindingKind, FindingSeverity, LedgerKind, OutcomeKind,
-    OutcomeWord, Provenance, RequestKind, Status,
+    Decision, EffectClaim, EventKind, Finding, FindingBy, FindingId, FindingKind, FindingSeverity, LedgerKind,
+    OutcomeKind, OutcomeWord, Provenance, RequestKind, Status,
 };
 use playproof_engine::sim::{Plan, SimulationRecord};
 use playproof_engine::time::Duration;
@@ -83,6 +83,8 @@ pub struct Summary {
     pub claims: [u64; EffectClaim::ALL.len()],
     /// Findings by the playbook.
     pub findings: FindingCounts,
+    /// Findings of the recording in calls that the playbook sends as often as they were sent.
+    pub let_through: FindingCounts,
     /// All the waiting that the playbook added.
     pub added_delay: Duration,
     /// The same of each call, in microseconds.
@@ -177,6 +179,16 @@ impl Summary {
         }
     }
 
+    /// Adds what the recording shows of a call, if the playbook sends it as often as it was sent or more often: then it
+    /// comes true under the playbook, too.
+    pub fn add_let_through(&mut self, call: &RecordedCall, record: &SimulationRecord, recorded: &[Finding]) {
+        let sent = record.outcomes.first().map_or(0, |outcome| outcome.attempts);
+        let was_sent = call.attempts().last().map_or(0, |(number, _)| number.get());
+        if sent > 0 && sent >= was_sent {
+            recorded.iter().for_each(|finding| self.let_through.add(finding.kind(), finding.by, 1));
+        }
+    }
+
     fn add_recorded(&mut self, plan: &Plan, call: &RecordedCall) {
         let (mut failed, mut attempts) = (0, 0);
         for (number, answer) in call.attempts() {
@@ -266,6 +278,7 @@ impl Summary {
         add_all(&mut self.outcomes, &later.outcomes);
         add_all(&mut self.claims, &later.claims);
         self.findings.merge(&later.findings);
+        self.let_through.merge(&later.let_through);
         self.added_delay = self.added_delay.plus(later.added_delay);
         self.delay_of_calls.merge(&later.delay_of_calls);
         self.requests_recorded += later.requests_recorded;

@@ -20,8 +20,18 @@ pub struct Wrong {
     pub id: FindingId,
 }
 
-/// The worst finding of a call in one sentence; none if nothing worse than a note was found.
-pub fn what_went_wrong(view: &CallView<'_>, runs: &[RunView<'_>]) -> Option<Wrong> {
+/// The equal call before a call that was made again.
+#[derive(Clone, Copy, Debug)]
+pub struct Earlier<'a> {
+    /// The name that `--call` takes.
+    pub reference: &'a str,
+    /// The call.
+    pub call: &'a RecordedCall,
+}
+
+/// The worst finding of a call in one sentence; none if nothing worse than a note was found. Where the finding rests on an
+/// equal call before it, a second sentence says how that one ended, if it is known.
+pub fn what_went_wrong(view: &CallView<'_>, runs: &[RunView<'_>], before: Option<Earlier<'_>>) -> Option<Wrong> {
     let found = runs.iter().flat_map(|run| run.findings.iter().map(move |finding| (run, finding)));
     let serious = found.filter(|(_, finding)| finding.severity != FindingSeverity::Note);
     let (run, finding) = serious.min_by_key(|(_, finding)| (findings::order(finding), finding.kind()))?;
@@ -31,7 +41,10 @@ pub fn what_went_wrong(view: &CallView<'_>, runs: &[RunView<'_>]) -> Option<Wron
         (FindingBy::Recorded, Some(recorded)) => as_recorded(&call, view, recorded, finding),
         _ => plainly(&call, view, finding, &findings::by(finding, &run.transcript.names.playbook)),
     };
-    let said = text::escape_unprintable(&said).into_owned();
+    let before = before.filter(|_| rests_on_another(finding)).map_or_else(String::new, |before| {
+        format!(" The equal call before it, {}, {}.", text::fitted(before.reference, 60), ended(before.call))
+    });
+    let said = text::escape_unprintable(&(said + &before)).into_owned();
     Some(Wrong { severity: finding.severity, said, id: finding.id })
 }
 
@@ -40,20 +53,27 @@ fn as_recorded(call: &str, view: &CallView<'_>, recorded: &RecordedCall, finding
     if finding.doubt.is_some() || sent == 0 {
         return plainly(call, view, finding, &findings::by(finding, ""));
     }
-    let again = match sent {
-        1 => "sent again".to_owned(), // the calls before it have names of their own
-        many => format!("sent {}", times(many)),
-    };
-    match finding.id {
-        FindingId::UnsafeRetry => {
-            let after = if sent == 1 { " after a call that may have acted" } else { "" };
-            let often = if finding.count == 1 { "twice" } else { "more than once" };
-            format!("{call} was {again}{after} ({answers}): it may have acted {often}.")
+    let often = if finding.count == 1 { "twice" } else { "more than once" };
+    // The answers of a call that was sent once say nothing of the calls before it.
+    match (finding.id, sent) {
+        (FindingId::UnsafeRetry, 1) => {
+            let after = "after an equal call that may have acted";
+            format!("{call} was sent again {after}, and was {answers}: it may have acted {often}.")
         }
-        FindingId::RetriedAfterDenial => {
+        (FindingId::UnsafeRetry, _) => {
+            format!("{call} was sent {} ({answers}): it may have acted {often}.", times(sent))
+        }
+        (FindingId::RetriedAfterDenial, 1) => {
+            format!("{call} was sent again although an equal call was denied, and was {answers}.")
+        }
+        (FindingId::RetriedAfterDenial, _) => {
             format!("{call} was denied, and was sent again all the same ({answers}).")
         }
-        FindingId::RetriedAfterConflict => {
+        (FindingId::RetriedAfterConflict, 1) => {
+            let done = "the upstream had said of an equal call that it was processed";
+            format!("{call} was sent again although {done}, and was {answers}.")
+        }
+        (FindingId::RetriedAfterConflict, _) => {
             let done = "the upstream had said that it was processed";
             format!("{call} was sent again although {done} ({answers}).")
         }
@@ -67,6 +87,25 @@ fn plainly(call: &str, view: &CallView<'_>, finding: &Finding, by: &str) -> Stri
     let (keyed, declared, doubt) = (view.key.is_some(), view.declared, finding.doubt);
     let about = About { keyed, declared, without_run, doubt, ..About::default() };
     format!("{call}: {}, {by}.", findings::sentence(finding.id, finding.count, about))
+}
+
+/// Whether an equal call before is part of what was found.
+const fn rests_on_another(finding: &Finding) -> bool {
+    use FindingId::{DuplicateEffect, PossibleDuplicateEffect, RetriedAfterConflict, RetriedAfterDenial, UnsafeRetry};
+    let by_agent = matches!(finding.by, FindingBy::Recorded);
+    by_agent
+        && matches!(
+            finding.id,
+            UnsafeRetry | RetriedAfterDenial | RetriedAfterConflict | DuplicateEffect | PossibleDuplicateEffect
+        )
+}
+
+/// How a call ended, as recorded.
+fn ended(recorded: &RecordedCall) -> String {
+    match recorded.attempts().count() {
+        0 => "has no answer".to_owned(),
+        _ => format!("was {}", answers(recorded)),
+    }
 }
 
 /// What the attempts were answered, in their order.
@@ -143,7 +182,11 @@ mod tests {
              more than once."
         );
         let alone = said(FindingId::UnsafeRetry, 1, &[None]);
-        assert!(alone.contains("sent again after a call that may have acted (answered ok)"), "{alone}");
+        assert_eq!(
+            alone,
+            "issue_refund of c1 was sent again after an equal call that may have acted, and was answered ok: it may have \
+             acted twice."
+        );
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::deciding::deciding;
 use super::markup::Html;
 use super::table::Table;
 use crate::block::{self, Alike};
-use crate::explain::{Wrong, what_went_wrong};
+use crate::explain::{Earlier, Wrong, what_went_wrong};
 use crate::summary::RowOf;
 use crate::text;
 use crate::timeline::{self, LedgerLine, TimelineLine, Tone};
@@ -34,6 +34,8 @@ pub struct CallShown<'a> {
     pub runs: &'a [RunView<'a>],
     /// The calls with the same course.
     pub alike: &'a Alike,
+    /// The equal call before it, if it is on the page.
+    pub before: Option<Earlier<'a>>,
     /// How much of the arguments is shown.
     pub arguments: Arguments,
     /// The playbooks with the places of their rows, in the order of `runs`.
@@ -69,7 +71,7 @@ pub struct CallPiece {
 
 /// The call.
 pub fn call(shown: &CallShown<'_>) -> CallPiece {
-    let wrong = what_went_wrong(shown.view, shown.runs);
+    let wrong = what_went_wrong(shown.view, shown.runs, shown.before);
     let calls = shown.alike.others.len() as u64 + shown.alike.more + 1;
     CallPiece { html: drawn(shown, wrong.as_ref()), of: counted_under(shown.view, shown.runs), wrong, calls }
 }

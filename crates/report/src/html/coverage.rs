@@ -7,6 +7,7 @@ use crate::coverage::{LEGEND, LineMark, REVIEW, adds, is_cell, marks, percent, r
 use crate::text;
 use playproof_analysis::coverage::{CoverageReport, TargetState};
 use playproof_formats::diagnostic::Source;
+use playproof_formats::shell::Command;
 
 /// The most characters of a line of the playbook.
 const LINE: usize = 400;
@@ -14,8 +15,8 @@ const LINE: usize = 400;
 /// The most suggested fixtures.
 const SUGGESTED: usize = 40;
 
-/// The page; `source` is the playbook's text.
-pub fn coverage(report: &CoverageReport, source: &Source) -> String {
+/// The page; `source` is the playbook's text, and `write` the command that writes every suggested fixture.
+pub fn coverage(report: &CoverageReport, source: &Source, write: &Command) -> String {
     let mut page = Document::new("Coverage", &text::fitted(&report.playbook, 200));
     page.section("summary", "Summary", &summary(report));
     page.section("cells", "Verdicts in each cell", &grid(report));
@@ -27,7 +28,7 @@ pub fn coverage(report: &CoverageReport, source: &Source) -> String {
     page.section("cannot", "Cannot be exercised", &cannot);
     let undecided = others(report, |state| (*state == TargetState::Undecided).then_some(""));
     page.section("undecided", "Undecided: no synthetic failure reaches it", &undecided);
-    page.section("fixtures", "Fixtures that would exercise the rest", &suggested(report));
+    page.section("fixtures", "Fixtures that would exercise the rest", &suggested(report, write));
     page.section("lines", "The playbook, line by line", &lines(report, source));
     page.finish()
 }
@@ -91,7 +92,7 @@ fn others<'r>(report: &'r CoverageReport, why: impl Fn(&'r TargetState) -> Optio
     table.finish()
 }
 
-fn suggested(report: &CoverageReport) -> Html {
+fn suggested(report: &CoverageReport, write: &Command) -> Html {
     let all = report.suggestions.as_slice();
     if all.is_empty() {
         return Html::default();
@@ -109,8 +110,12 @@ fn suggested(report: &CoverageReport) -> Html {
         }
         if all.len() > SUGGESTED {
             let more = text::counted((all.len() - SUGGESTED) as u64, "more fixture", "more fixtures");
-            html.line("p", "soft", &format!("and {more}; `playproof coverage --write DIR` writes all of them"));
+            html.line("p", "soft", &format!("and {more}"));
         }
+        html.element("p", "", |html| {
+            html.text("This command writes all of them: ");
+            html.line("code", "", &write.to_string());
+        });
     })
 }
 

@@ -14,7 +14,7 @@ use crate::style::Palette;
 use crate::summary::{RowOf, Section, Totals};
 use crate::text;
 use crate::timeline::millis;
-use playproof_analysis::replay::{Distribution, FailureCounts, Percentiles, Summary};
+use playproof_analysis::replay::{Distribution, FailureCounts, FindingCounts, Percentiles, Summary};
 use playproof_engine::event::{FindingKind, FindingSeverity};
 use playproof_engine::time::Duration;
 use playproof_formats::shell::Command;
@@ -238,32 +238,41 @@ fn label(said: &str, of: &RowOf, links: &BTreeMap<RowOf, Vec<usize>>) -> Cell {
     }))
 }
 
-/// The first sentence: whether anything unsafe was found, by whom.
+/// The first sentence: whether anything unsafe was found, by whom. A playbook that sends what the recording shows is not
+/// clean of it.
 fn verdict(totals: &Totals<'_>) -> Html {
     let replayed = totals.replayed;
-    let seen = |counts: &playproof_analysis::replay::FindingCounts, severity: FindingSeverity| -> Vec<FindingKind> {
+    let words = |kinds: Vec<FindingKind>| kinds.iter().map(|kind| kind.id.as_str()).collect::<Vec<_>>().join(", ");
+    let seen = |counts: &FindingCounts, severity: FindingSeverity| -> Vec<FindingKind> {
         let mut kinds: Vec<FindingKind> =
             counts.rows().map(|(kind, _, _)| kind).filter(|kind| kind.severity == severity).collect();
         kinds.dedup();
         kinds
     };
-    let by = std::iter::once(("the recording".to_owned(), &replayed.recorded));
+    let none = FindingCounts::default();
+    let by = std::iter::once(("the recording".to_owned(), &replayed.recorded, &none));
     let playbooks = replayed.summaries.iter().zip(totals.names);
-    let by = by.chain(playbooks.map(|(summary, names)| (names.playbook.to_string(), &summary.findings)));
+    let by = by
+        .chain(playbooks.map(|(summary, names)| (names.playbook.to_string(), &summary.findings, &summary.let_through)));
     Html::of(|html| {
-        for (name, counts) in by {
-            let worst = [FindingSeverity::Unsafe, FindingSeverity::Doubt].map(|severity| seen(counts, severity));
-            let (class, severity, kinds) = match &worst {
-                [kinds, _] if !kinds.is_empty() => ("bad", "unsafe", kinds.as_slice()),
-                [_, kinds] if !kinds.is_empty() => ("doubt", "doubt", kinds.as_slice()),
-                _ => ("good", "clean", &[][..]),
+        for (name, own, let_through) in by {
+            let found = [FindingSeverity::Unsafe, FindingSeverity::Doubt]
+                .map(|severity| (severity, [own, let_through].map(|counts| seen(counts, severity))));
+            let worst = found.into_iter().find(|(_, kinds)| kinds.iter().any(|kinds| !kinds.is_empty()));
+            let (class, severity) = match worst {
+                Some((severity, _)) => (super::call::severity_class(severity), severity.as_str()),
+                None => ("good", "clean"),
             };
+            let [own, let_through] = worst.map(|(_, kinds)| kinds.map(words)).unwrap_or_default();
             html.element("p", "", |html| {
                 html.line("span", &format!("tag {class}"), severity);
                 html.line("span", "strong", &text::fitted(&name, 100));
-                let words: Vec<&str> = kinds.iter().map(|kind| kind.id.as_str()).collect();
-                let nothing = "no finding that is unsafe or a doubt".to_owned();
-                let said = if words.is_empty() { nothing } else { words.join(", ") };
+                let said = match (own.is_empty(), let_through.is_empty()) {
+                    (true, true) => "no finding that is unsafe or a doubt".to_owned(),
+                    (false, true) => own,
+                    (true, false) => format!("it sends calls as recorded that show {let_through}"),
+                    (false, false) => format!("{own}; it also sends calls as recorded that show {let_through}"),
+                };
                 html.text(&format!(": {said}"));
             });
         }
