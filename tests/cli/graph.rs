@@ -126,6 +126,57 @@ fn a_payment_with_a_key_is_withheld_from_calls_without_that_key() {
     let from =
         "is withheld, from calls without its key, until one with it is done or that call is known to have failed";
     assert!(page.contains(from), "{page}");
+    let list = place.run(&["replay", "t.jsonl", "-p", "coffee", "--all"]).out;
+    let list = list.split_whitespace().collect::<Vec<_>>().join(" ");
+    let refused = "was done late (r#5), so the action is withheld from calls without its key outcome refused";
+    assert!(list.contains(refused), "it is offered to calls with the key: {list}");
+}
+
+#[test]
+fn an_agent_is_told_when_a_call_that_came_too_early_may_be_made() {
+    let place = place();
+    let paid = refusals().replace("\"args\":{\"amount\":500}", "\"args\":{\"amount\":500},\"idempotency_key\":\"k1\"");
+    place.write("k.jsonl", paid);
+    let told = |trace: &str, call: usize| {
+        let args = ["replay", trace, "-p", "coffee", "--all", "--format", "jsonl", "--envelope", "openai"];
+        let out = place.run(&args).out;
+        let lines = out.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+        let calls: Vec<Value> = lines.filter(|line| line["type"] == "call").collect();
+        calls[call]["envelope"]["content"].as_str().expect("prose").to_owned()
+    };
+    for (trace, call, when) in [
+        ("t.jsonl", 0, "Do not make the same call again before 'pay' is one of the valid actions.\n"),
+        ("t.jsonl", 1, "Do not make the same call again.\n"),
+        ("t.jsonl", 5, "Do not make the same call again before that earlier call is known to have failed.\n"),
+        (
+            "k.jsonl",
+            5,
+            "Do not make the same call again without the key of that earlier call, unless one with it is done",
+        ),
+    ] {
+        let said = told(trace, call);
+        assert!(said.contains(when), "{trace} {call}: {said}");
+    }
+}
+
+#[test]
+fn history_says_that_people_have_a_call_that_was_refused_too_often() {
+    let place = place();
+    let args = json!({"amount": 5});
+    let thrice = (1..=3).map(|n| lines(&format!("c{n}"), n * 1_000, "payments.charge", &args, None).join("\n"));
+    place.write("s.jsonl", thrice.collect::<Vec<_>>().join("\n") + "\n");
+    let history =
+        |format: &str| place.run(&["graph", "history", "s.jsonl", "-p", "coffee", "--format", format]).exits(0).out;
+    let table = history("table");
+    assert!(
+        table.contains("1    pay     refused: invalid_transition ")
+            && table.contains("2    pay     escalated: queue barista (refused: "),
+        "{table}"
+    );
+    let steps: Value = serde_json::from_str(&history("json")).expect("JSON");
+    assert_eq!((&steps[2]["outcome"], &steps[2]["queue"]), (&json!("escalated"), &json!("barista")));
+    assert_eq!((&steps[2]["refused"], &steps[2]["refusal_reason"]), (&json!(true), &json!("invalid_transition")));
+    assert!(steps[1].get("queue").is_none(), "nobody has it");
 }
 
 #[test]

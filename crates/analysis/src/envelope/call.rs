@@ -98,10 +98,14 @@ impl<'a> ToldFailure<'a> {
         self.transcript.events.iter().any(|event| event.call == self.told.call && by_another(event.what))
     }
 
+    /// Whether the graph offers the action after the call.
+    pub(super) fn is_offered(&self) -> bool {
+        self.call.next.is_some_and(|next| next.valid.iter().any(|(name, _)| *name == self.call.name))
+    }
+
     /// Why the action is not valid now, as the rest of a sentence about it.
     pub(super) fn out_of_order(&self) -> String {
-        let is_offered = |next: NextActions<'_>| next.valid.iter().any(|(name, _)| *name == self.call.name);
-        match (self.is_withheld(), self.call.next.is_some_and(is_offered)) {
+        match (self.is_withheld(), self.is_offered()) {
             (true, true) => format!("is withheld from calls without its key: {WITHHELD}"),
             (true, false) => format!("is withheld: {WITHHELD}"),
             (false, _) => "is not reachable from current state".to_owned(),

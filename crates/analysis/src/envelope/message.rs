@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::audit_id::audit_id;
 use super::call::ToldFailure;
-use playproof_engine::event::NoRetry;
+use playproof_engine::event::{AdmissionRefusal, NoRetry, OutcomeKind};
 
 /// A message with the role `tool`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -76,8 +76,30 @@ impl ToldFailure<'_> {
             (false, Some(NoRetry::Exhausted)) => {
                 "Do not make the same call again: it was retried as often as it may be."
             }
-            (false, None) => "Do not make the same call again.",
+            (false, None) => {
+                return self.refused_for_now().unwrap_or_else(|| "Do not make the same call again.".to_owned());
+            }
         };
         again.to_owned()
+    }
+
+    /// When a call that was refused only for now may be made; none: it was not, or people have it since.
+    fn refused_for_now(&self) -> Option<String> {
+        use AdmissionRefusal::{CircuitOpen, InvalidTransition, KeyInFlight, QueueFull};
+        let OutcomeKind::Refused(why) = self.transcript.outcomes.get(self.told.call.index())?.kind else { return None };
+        let when = match why {
+            InvalidTransition if self.is_withheld() && self.is_offered() => {
+                "without the key of that earlier call, unless one with it is done or that call is known to have failed"
+                    .to_owned()
+            }
+            InvalidTransition if self.is_withheld() => "before that earlier call is known to have failed".to_owned(),
+            InvalidTransition => format!("before '{}' is one of the valid actions", self.call.name),
+            CircuitOpen | QueueFull | KeyInFlight => match self.told.retry_after {
+                Some(wait) => format!("before {} ms have passed", wait.as_millis()),
+                None => "now: it may be let through later".to_owned(),
+            },
+            _ => return None,
+        };
+        Some(format!("Do not make the same call again {when}."))
     }
 }

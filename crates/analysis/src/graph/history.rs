@@ -2,8 +2,8 @@
 
 use crate::envelope::WITHHELD;
 use crate::replay::{CallResult, Observer, key_hash};
-use playproof_engine::event::{AdmissionRefusal, Decision, ValidNext};
-use playproof_engine::ids::ActionId;
+use playproof_engine::event::{AdmissionRefusal, Decision, OutcomeKind, ValidNext};
+use playproof_engine::ids::{ActionId, QueueId};
 use playproof_engine::sim::{GateJudgement, Plan};
 use playproof_trace::args_meaning::without_key;
 
@@ -22,6 +22,8 @@ pub struct HistoryStep {
     pub outcome: &'static str,
     /// Why it was refused.
     pub refused: Option<AdmissionRefusal>,
+    /// The people that have it, if it was escalated: also a call that was refused too often in a row.
+    pub queue: Option<QueueId>,
     /// Whether no action has its tool, and the recording does not say so itself.
     pub is_of_no_action: bool,
     /// What is valid after it.
@@ -66,6 +68,10 @@ impl Observer for Historian {
             action: action.to_owned(),
             outcome: outcome.kind.as_str(),
             refused,
+            queue: match outcome.kind {
+                OutcomeKind::Escalated(queue) => Some(queue),
+                _ => None,
+            },
             is_of_no_action: refused == Some(AdmissionRefusal::UnknownAction)
                 && record.gate.as_ref().is_some_and(|gate| gate.recorded.is_none()),
             valid: valid.clone(),

@@ -129,9 +129,7 @@ impl Narrator<'_> {
 
     /// Whether the graph offers the action of the call after it.
     fn is_offered(&self) -> bool {
-        let valid = self.simulation.transcript(self.plan).valid_after(self.simulation.call);
-        let action = self.plan.action(self.subject.tool());
-        valid.zip(action).is_some_and(|(valid, action)| valid.next.contains(&action))
+        timeline::offers(&self.simulation.transcript(self.plan), self.simulation.call, self.subject.tool())
     }
 
     /// The name of another call.

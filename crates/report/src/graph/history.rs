@@ -23,6 +23,8 @@ struct StepJson<'a> {
     call: &'a str,
     action: &'a str,
     outcome: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    queue: Option<&'a str>,
     state_after: Option<&'a str>,
     valid_next_actions: Vec<&'a str>,
     withheld: Vec<&'a str>,
@@ -41,6 +43,7 @@ pub fn history(names: &PlaybookNames, steps: &[HistoryStep]) -> String {
         call: &step.reference,
         action: &step.action,
         outcome: step.outcome,
+        queue: step.queue.map(|queue| names.queue(queue)),
         state_after: step.valid.position.filter(|_| step.refused.is_none()).map(|id| names.action(id)),
         valid_next_actions: actions(names, &step.valid.next),
         withheld: actions(names, &step.valid.withheld),
@@ -55,9 +58,12 @@ pub fn history_table(names: &PlaybookNames, steps: &[HistoryStep], width: usize)
     let header = ["seq", "action", "ended", "valid next", "withheld"].map(str::to_owned);
     let mut rows = Vec::new();
     for (seq, step) in steps.iter().enumerate() {
-        let ended = match step.refused {
-            Some(why) => format!("refused: {}", why.as_str()),
-            None => step.outcome.to_owned(),
+        let refused = step.refused.map(|why| format!("refused: {}", why.as_str()));
+        let ended = match (step.queue, refused) {
+            (Some(queue), Some(refused)) => format!("{}: queue {} ({refused})", step.outcome, names.queue(queue)),
+            (Some(queue), None) => format!("{}: queue {}", step.outcome, names.queue(queue)),
+            (None, Some(refused)) => refused,
+            (None, None) => step.outcome.to_owned(),
         };
         let row = [
             seq.to_string(),

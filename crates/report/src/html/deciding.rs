@@ -83,7 +83,8 @@ impl Rows<'_> {
             Decision::ReversalRefused { .. } => self.instead("on_refused", "the reversal was refused"),
             Decision::RetryUnpaid { .. } => self.retry_budget(),
             Decision::Refused { why: AdmissionRefusal::InvalidTransition, by: Some(by), .. } => {
-                let said = timeline::withheld(run.transcript.call(by));
+                let said =
+                    timeline::withheld(run.transcript.call(by), timeline::offers(&run.transcript, run.call, tool));
                 self.mark(&format!("action {}", names.action_of(tool).unwrap_or_default()), "", said);
             }
             Decision::Refused { why, .. } => self.refused(why, tool, names.action_of(tool)),

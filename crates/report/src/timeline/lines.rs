@@ -8,7 +8,7 @@ use playproof_engine::event::{
     AdmissionRefusal, CircuitChange, Decision, Draw, ErrorFacts, OutcomeKind, Provenance, RequestKind, ReversalRefusal,
     Status, StopReason, SuppressionReason, Transcript,
 };
-use playproof_engine::ids::{ActionId, AttemptNo};
+use playproof_engine::ids::{ActionId, AttemptNo, CallId};
 use playproof_engine::sim::OffTape;
 use playproof_engine::time::{Duration, Instant};
 
@@ -87,7 +87,9 @@ pub fn of_run(view: &CallView<'_>, run: &RunView<'_>) -> Vec<TimelineLine> {
                 }
             }
             other => {
-                if let Some((tone, said)) = decided(&run.transcript, other) {
+                if let Some((tone, said)) =
+                    decided(&run.transcript, offers(&run.transcript, run.call, view.tool), other)
+                {
                     lines.push(TimelineLine::new(since, tone, said));
                 }
             }
@@ -170,7 +172,8 @@ const fn note(provenance: Provenance) -> &'static str {
     }
 }
 
-fn decided(transcript: &Transcript<'_>, decision: Decision) -> Option<(Tone, String)> {
+/// A decision in words; `is_offered`: the graph offers the action of the call after it.
+fn decided(transcript: &Transcript<'_>, is_offered: bool, decision: Decision) -> Option<(Tone, String)> {
     let names = transcript.names;
     Some(match decision {
         Decision::AttemptStarted { .. } | Decision::AttemptFinished { .. } | Decision::Outcome(_) => return None,
@@ -194,7 +197,11 @@ fn decided(transcript: &Transcript<'_>, decision: Decision) -> Option<(Tone, Str
             let wait = retry_after.map(|wait| format!("again in {} ms", millis(wait)));
             let all: Vec<String> = said.map(escaped).into_iter().chain(cause).chain(wait).collect();
             let all = if all.is_empty() { String::new() } else { format!(" ({})", all.join("; ")) };
-            (Tone::Stopped, format!("admission: refused, {}{all}", turned_away(why, by)))
+            let turned_away = match (why, by) {
+                (AdmissionRefusal::InvalidTransition, Some(by)) => withheld(by, is_offered),
+                _ => turned_away(why, by),
+            };
+            (Tone::Stopped, format!("admission: refused, {turned_away}{all}"))
         }
         Decision::Circuit { server, change } => (Tone::Decided, circuit(transcript.server(server), change)),
         Decision::Queued { place, behind: None } => {
@@ -309,14 +316,23 @@ pub fn actions(transcript: &Transcript<'_>, ids: &[ActionId]) -> String {
 /// Why a call was refused before its first attempt, in words; `by` is the other call that is why.
 pub fn turned_away(why: AdmissionRefusal, by: Option<&str>) -> String {
     match (why, by) {
-        (AdmissionRefusal::InvalidTransition, Some(by)) => withheld(by),
+        (AdmissionRefusal::InvalidTransition, Some(by)) => withheld(by, false),
         (why, _) => turned_away_alone(why).to_owned(),
     }
 }
 
-/// Why an action is withheld; `by` is its call.
-pub fn withheld(by: &str) -> String {
-    format!("{WITHHELD} ({}), so the action is withheld", escaped(by))
+/// Whether the graph offers the action of a tool after a call. If a call of it was refused all the same, only calls with
+/// the key of the earlier one may do it.
+pub fn offers(transcript: &Transcript<'_>, call: CallId, tool: &str) -> bool {
+    let action = transcript.names.action_of(tool);
+    let valid = transcript.valid_after(call).map_or(&[][..], |valid| &valid.next);
+    valid.iter().any(|id| Some(transcript.names.action(*id)) == action)
+}
+
+/// Why an action is withheld; `by` is its call. If it `is_offered` all the same, calls with the key of that one may do it.
+pub fn withheld(by: &str, is_offered: bool) -> String {
+    let from = if is_offered { " from calls without its key" } else { "" };
+    format!("{WITHHELD} ({}), so the action is withheld{from}", escaped(by))
 }
 
 const fn turned_away_alone(why: AdmissionRefusal) -> &'static str {
