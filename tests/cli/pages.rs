@@ -31,6 +31,22 @@ fn two_playbooks_side_by_side_show_three_refunds_and_one() {
 }
 
 #[test]
+fn a_refused_call_is_not_given_the_effect_of_an_equal_one() {
+    let place = Place::new();
+    let fixture = "format: fixture/1\ntitle: t\nplaybooks: [coffee]\ncalls:\n  \
+                   early: { tool: payments.charge, args: { amount: 5 } }\n  \
+                   order: { tool: take_order, args: { item: latte }, after: [early] }\n  \
+                   paid: { tool: payments.charge, args: { amount: 5 }, after: [order] }\n\
+                   upstream: { order: [{ ok: {} }], paid: [{ ok: {} }] }\n\
+                   expect: { coffee: { early: { outcome: refused }, effects: 2 } }\n";
+    place.write("f.yaml", fixture);
+    let page = place.run(&["replay", "f.yaml"]).out;
+    let effects: Vec<&str> = page.lines().map(str::trim).filter(|line| line.starts_with("effect  ")).collect();
+    let made = "effect   claims applied; 1 effect upstream";
+    assert_eq!(effects, ["effect   claims not_applied", made, made], "{page}");
+}
+
+#[test]
 fn a_replay_says_first_what_was_counted_and_then_the_worst_call_with_its_first_difference() {
     let run = Place::with_trace().run(&["replay", "trace.jsonl"]);
     assert_eq!(run.code, 1, "{}", run.err);

@@ -11,7 +11,7 @@ use playproof_analysis::explain::ProvedEffects;
 use playproof_analysis::recorded::Arguments;
 use playproof_engine::call::{AnswerTo, RecordedCall, Reply};
 use playproof_engine::event::{
-    EffectClaim, Finding, FindingBy, Intent, IntentBalance, LedgerKind, OutcomeKind, Provenance,
+    EffectClaim, Finding, FindingBy, Intent, IntentBalance, LedgerKind, Outcome, OutcomeKind, Provenance,
 };
 use playproof_engine::ids::StepId;
 use playproof_engine::time::Duration;
@@ -265,13 +265,12 @@ fn effect(claim: EffectClaim, run: &RunView<'_>, recorded: Option<&RecordedCall>
     if run.transcript.steps_of(run.call).is_some() {
         return format!("{claims}, by its steps");
     }
-    let sends_nothing = |call: &RecordedCall| run.transcript.names.has_steps(call.tool()) && call.step().is_none();
-    if recorded.is_some_and(sends_nothing) {
+    let is_of_steps = |call: &RecordedCall| run.transcript.names.has_steps(call.tool()) && call.step().is_none();
+    if recorded.is_some_and(is_of_steps) {
         return claims;
     }
-    let was_skipped = run.outcome().is_some_and(|outcome| outcome.kind == OutcomeKind::Skipped);
     match (run.intent, recorded) {
-        (_, None) if was_skipped => claims, // another call may have this intent
+        (_, None) if run.outcome().is_some_and(sent_nothing) => claims, // the intent's effect is another call's
         (None, _) => format!("{claims} (a read)"),
         (Some(_), Some(recorded)) if ProvedEffects::of(recorded).all_taken_back() && run.truth().modelled == 0 => {
             format!("{claims}; taken back")
@@ -288,6 +287,11 @@ fn effect(claim: EffectClaim, run: &RunView<'_>, recorded: Option<&RecordedCall>
         }
         (Some(_), None) => format!("{claims}; {}", truth(run.truth())),
     }
+}
+
+/// Whether the call was sent nowhere, and got no result of another call either.
+const fn sent_nothing(outcome: &Outcome) -> bool {
+    outcome.attempts == 0 && !matches!(outcome.kind, OutcomeKind::Joined { .. } | OutcomeKind::Cached { .. })
 }
 
 /// The number of recorded answers that prove an effect and that the playbook did not use.

@@ -7,7 +7,8 @@ use super::compare::{CallDifference, CallRun, doubled};
 use super::dispatchers::Dispatchers;
 use crate::replay::{Counts, FindingCounts, ShownCall};
 use playproof_engine::call::{Place, Reply};
-use playproof_engine::event::{FindingBy, FindingKind, Outcome, OutcomeKind};
+use playproof_engine::event::{EffectClaim, FindingBy, FindingKind, Outcome, OutcomeKind};
+use playproof_engine::ids::CallId;
 use playproof_engine::sim::SimulationRecord;
 use playproof_engine::time::Duration;
 
@@ -48,7 +49,7 @@ impl Undetermined {
     }
 }
 
-/// The additional and the saved load of differing calls: upstream calls, waiting, people.
+/// The additional and the saved load of differing calls: upstream calls, waiting, people, effects and claims.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Load {
     /// Upstream calls that only the candidate makes.
@@ -67,6 +68,14 @@ pub struct Load {
     pub doubled_more: u64,
     /// The same under the base only.
     pub doubled_fewer: u64,
+    /// Effects that only the candidate makes.
+    pub effects_more: u64,
+    /// Effects that only the base makes.
+    pub effects_fewer: u64,
+    /// Calls with a claim under the candidate only, by [`EffectClaim::ALL`].
+    pub claims_more: [u64; EffectClaim::ALL.len()],
+    /// The same under the base only.
+    pub claims_fewer: [u64; EffectClaim::ALL.len()],
 }
 
 impl Load {
@@ -74,16 +83,23 @@ impl Load {
         let queued = |ran: CallRun<'_>| matches!(ran.outcome.kind, OutcomeKind::Escalated(_));
         let [doubles, would_double] = doubled(&base, &candidate);
         let (mine, theirs) = (base.tally, candidate.tally);
+        let claims = |ran: CallRun<'_>, claim: EffectClaim| ran.outcome.claim == claim;
+        let effects = |ran: CallRun<'_>| ran.record.ledger.net_by_call().get(&CallId(0)).map_or(0, |net| net.effects);
+        let more = |first: u32, second: u32| u64::from(first.saturating_sub(second));
         let only = |first: bool, second: bool| u64::from(first && !second);
         Load {
-            upstream_more: u64::from(theirs.sends.saturating_sub(mine.sends)),
-            upstream_fewer: u64::from(mine.sends.saturating_sub(theirs.sends)),
+            upstream_more: more(theirs.sends, mine.sends),
+            upstream_fewer: more(mine.sends, theirs.sends),
             delay_more: less(theirs.added_delay, mine.added_delay),
             delay_fewer: less(mine.added_delay, theirs.added_delay),
             people_more: only(queued(candidate), queued(base)),
             people_fewer: only(queued(base), queued(candidate)),
             doubled_more: only(would_double, doubles),
             doubled_fewer: only(doubles, would_double),
+            effects_more: more(effects(candidate), effects(base)),
+            effects_fewer: more(effects(base), effects(candidate)),
+            claims_more: EffectClaim::ALL.map(|claim| only(claims(candidate, claim), claims(base, claim))),
+            claims_fewer: EffectClaim::ALL.map(|claim| only(claims(base, claim), claims(candidate, claim))),
         }
     }
 
@@ -96,6 +112,13 @@ impl Load {
         self.people_fewer += later.people_fewer;
         self.doubled_more += later.doubled_more;
         self.doubled_fewer += later.doubled_fewer;
+        self.effects_more += later.effects_more;
+        self.effects_fewer += later.effects_fewer;
+        for (mine, later) in
+            [(&mut self.claims_more, &later.claims_more), (&mut self.claims_fewer, &later.claims_fewer)]
+        {
+            mine.iter_mut().zip(later).for_each(|(mine, later)| *mine += later);
+        }
     }
 }
 

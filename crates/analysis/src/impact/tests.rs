@@ -86,6 +86,21 @@ fn a_loop_against_typed_verdicts_widens_and_the_reverse_narrows() {
 }
 
 #[test]
+fn what_more_and_fewer_say_of_effects_and_claims_is_the_difference_of_both_sides() {
+    for [base, candidate] in [["standard", "study/retry-everything"], ["study/retry-everything", "standard"]] {
+        let impact = impact(&text(base), &text(candidate));
+        let load = impact.counts.load;
+        let sum = |before: u64, more: u64, fewer: u64| before + more - fewer;
+        assert_eq!(sum(impact.base.effects, load.effects_more, load.effects_fewer), impact.candidate.effects);
+        for n in 0..3 {
+            let claims = sum(impact.base.claims[n], load.claims_more[n], load.claims_fewer[n]);
+            assert_eq!(claims, impact.candidate.claims[n], "{base}, claim {n}");
+        }
+        assert!(load.claims_more.iter().chain(&load.claims_fewer).any(|calls| *calls > 0), "{base}");
+    }
+}
+
+#[test]
 fn causes_name_both_readings_of_a_failure_widening_first() {
     let impact = impact(&text("standard"), &text("study/retry-everything"));
     let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());

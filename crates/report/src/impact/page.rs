@@ -63,11 +63,14 @@ pub fn lines(impact: &Impact) -> Vec<TotalsLine> {
             .swing(number_if(load.upstream_more), number_if(load.upstream_fewer)),
         line("delay added, ms", millis(base.added_delay), millis(candidate.added_delay))
             .swing(delay_if(load.delay_more), delay_if(load.delay_fewer)),
-        line("effects in the ledger", number(base.effects), number(candidate.effects)),
+        line("effects in the ledger", number(base.effects), number(candidate.effects))
+            .swing(number_if(load.effects_more), number_if(load.effects_fewer)),
     ];
     let claims = [EffectClaim::Applied, EffectClaim::NotApplied, EffectClaim::Unknown];
     for ((claim, mine), theirs) in claims.into_iter().zip(base.claims).zip(candidate.claims) {
-        lines.push(line(&format!("  claimed {}", claim.as_str()), number(mine), number(theirs)));
+        let swing = [load.claims_more, load.claims_fewer].map(|calls| number_if(calls[claim as usize]));
+        let [more, fewer] = swing;
+        lines.push(line(&format!("  claimed {}", claim.as_str()), number(mine), number(theirs)).swing(more, fewer));
     }
     lines.push(
         line("effects that may be doubled", number(base.doubled), number(candidate.doubled))
