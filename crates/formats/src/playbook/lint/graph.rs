@@ -48,7 +48,7 @@ fn unreachable(loaded: &Loaded, reachable: &[bool], found: &mut Vec<Diagnostic>)
     }
 }
 
-/// Actions from which no run comes to an action that nothing follows; if there is none at all, that is said once.
+/// Actions from which no run comes to an action that nothing follows, said once for all of them: one edge may mend several.
 fn endless(loaded: &Loaded, graph: &Graph, reachable: &[bool], found: &mut Vec<Diagnostic>) {
     let ids = || (0..).map(ActionId).take(graph.next.len());
     let ends: Vec<ActionId> = ids().filter(|action| graph.row(Some(*action)).is_empty()).collect();
@@ -62,15 +62,23 @@ fn endless(loaded: &Loaded, graph: &Graph, reachable: &[bool], found: &mut Vec<D
     }
     let before = |action| ids().filter(|other| graph.row(Some(*other)).contains(&action)).collect();
     let can_end = closure(graph.next.len(), &ends, before);
-    for id in ids().filter(|id| reachable.get(id.index()) == Some(&true) && can_end.get(id.index()) == Some(&false)) {
-        let Some((place, action)) = loaded.places.next_of(id).zip(loaded.playbook.actions.get(id.index())) else {
-            continue;
-        };
-        found.push(
-            Diagnostic::warning("no_way_to_end", format!("no run that does `{}` comes to an end", action.name))
-                .at(place, "what follows it leads to no action that ends a run")
-                .help("add an edge to an action with `[]`"),
-        );
+    let is_stuck = |id: &ActionId| reachable.get(id.index()) == Some(&true) && can_end.get(id.index()) == Some(&false);
+    let named = |id| loaded.places.next_of(id).zip(loaded.playbook.actions.get(id.index()));
+    let stuck: Vec<_> = ids().filter(is_stuck).filter_map(named).collect();
+    let Some(((first, _), rest)) = stuck.split_first() else { return };
+    let names: Vec<String> = stuck.iter().map(|(_, action)| format!("`{}`", action.name)).collect();
+    let message = format!("no run that does {} comes to an end", one_of(&names));
+    let diagnostic = Diagnostic::warning("no_way_to_end", message)
+        .at(first.clone(), "what follows it leads to no action that ends a run")
+        .help("add an edge to an action with `[]`");
+    found.push(rest.iter().fold(diagnostic, |all, (place, _)| all.at(place.clone(), "nor does what follows this one")));
+}
+
+/// `a`, `a or b`, `a, b or c`.
+fn one_of(names: &[String]) -> String {
+    match names {
+        [first @ .., before, last] => [first, &[format!("{before} or {last}")]].concat().join(", "),
+        few => few.concat(),
     }
 }
 
@@ -129,6 +137,9 @@ mod tests {
     fn a_run_that_cannot_end_is_named_where_it_cannot() {
         assert_eq!(lints("order: [pay, cancel], pay: [pay], cancel: []"), ["no_way_to_end: pay"]);
         assert_eq!(lints("order: [pay, cancel], pay: [pay, cancel], cancel: []"), [""; 0]);
+        let both = lints("order: [pay], pay: [order], cancel: []");
+        assert_eq!(both.len(), 2, "the end is unreachable, and the two before it are told at once: {both:?}");
+        assert!(both[1].starts_with("no_way_to_end: "), "{both:?}");
         let none = lints("order: [pay, cancel], pay: [pay], cancel: [order]");
         assert_eq!(none.len(), 1, "{none:?}");
         assert!(none[0].starts_with("no_way_to_end: { order"), "{none:?}");
