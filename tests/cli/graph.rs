@@ -482,6 +482,7 @@ fn an_envelope_says_what_the_graph_says_after_each_call() {
         ["\"next_action_schemas\":{\"add_modifier\":{", "},\"pay\":{", "},\"cancel\":null}"].map(|part| out.find(part));
     assert!(order.iter().all(Option::is_some) && order.is_sorted(), "in the author's order: {order:?}");
     assert_eq!(schemas["pay"]["required"], json!(["amount"]));
+    assert_eq!(schemas["pay"]["properties"]["amount"], json!({"type": "number"}), "one type is no list");
     assert_eq!(schemas["cancel"], Value::Null);
     assert_eq!(got[3]["reason"], "modifier must be one of: oat, soy, almond");
     assert_eq!(got[3]["details"], json!({"field": "modifier", "got": "moon"}));

@@ -26,7 +26,7 @@ impl<'a> GraphAnswer<'a> {
     pub fn of(transcript: &Transcript<'a>, call: CallId, tool: &str, args: Option<&str>) -> Option<GraphAnswer<'a>> {
         let after = transcript.valid_after(call)?;
         let names = transcript.names;
-        let schema = |text: &str| serde_json::from_str(text).ok(); // canonical text that was checked before
+        let schema = |text: &str| serde_json::from_str(text).ok().map(written); // canonical text that was checked before
         let valid = |id: &_| (names.action(*id), names.action_inputs(*id).and_then(schema));
         let action = names.actions.iter().find(|action| *action.tool == *tool);
         let inputs = action.and_then(|action| schema(action.inputs.as_deref()?));
@@ -49,6 +49,24 @@ impl<'a> GraphAnswer<'a> {
     pub fn unfit(&self) -> Option<UnfitInput<'_>> {
         self.unfit.as_ref().map(|(reason, field, got)| UnfitInput { reason, field, got })
     }
+}
+
+/// A canonical schema as people write it: one type is no list.
+fn written(schema: Value) -> Value {
+    let Value::Object(keys) = schema else { return schema };
+    let key = |(key, value): (String, Value)| {
+        let value = match (key.as_str(), value) {
+            ("type", Value::Array(types)) => match <[Value; 1]>::try_from(types) {
+                Ok([only]) => only,
+                Err(types) => Value::Array(types),
+            },
+            ("items", item) => written(item),
+            ("properties", Value::Object(all)) => all.into_iter().map(|(name, one)| (name, written(one))).collect(),
+            (_, value) => value,
+        };
+        (key, value)
+    };
+    keys.into_iter().map(key).collect()
 }
 
 /// The reason, the input and its value. The message begins with the place: `/amount: expected integer, got string`.
