@@ -43,7 +43,7 @@ fn a_refused_call_is_not_given_the_effect_of_an_equal_one() {
     let page = place.run(&["replay", "f.yaml"]).out;
     let effects: Vec<&str> = page.lines().map(str::trim).filter(|line| line.starts_with("effect  ")).collect();
     let made = "effect   claims applied; 1 effect upstream";
-    assert_eq!(effects, ["effect   claims not_applied", made, made], "{page}");
+    assert_eq!(effects, ["effect   claims not_applied; nothing was sent", made, made], "{page}");
 }
 
 #[test]

@@ -41,6 +41,40 @@ fn the_page_of_coverage_has_the_fixtures_that_the_terminal_lists() {
 }
 
 #[test]
+fn the_marks_of_coverage_are_explained_where_they_stand() {
+    let page = page(&Place::begun(), "coverage", &["coverage"]);
+    let said = texts(&page).join(" ");
+    for legend in
+        ["The four marks stand for a call with no key", "Before a line: how many of the things that it declares"]
+    {
+        assert!(said.contains(legend), "{said}");
+    }
+}
+
+#[test]
+fn a_page_of_fixtures_lists_them_first_and_shows_the_calls_of_times_once() {
+    let place = Place::new();
+    let loop_of = "a-loop-of-one-call-ends-with-the-budget.yaml";
+    place.write(loop_of, include_str!("../../fixtures/a-loop-of-one-call-ends-with-the-budget.yaml"));
+    place.write("refund.yaml", include_str!("../../fixtures/a-keyed-refund-times-out-after-it-landed.yaml"));
+    let page = page(&place, "fixtures", &["replay", loop_of, "refund.yaml"]);
+    let said = texts(&page);
+    for (id, title) in
+        [("fixture-1", "An agent makes the same read again and again"), ("fixture-2", "A refund times out")]
+    {
+        assert!(page.contains(&format!("<a href=\"#{id}\">{title}")) && page.contains(&format!("id=\"{id}\"")), "{id}");
+    }
+    let of_loop = said.iter().position(|text| text == "refund.yaml").map_or(&said[..], |end| &said[..end]).join(" ");
+    for once in ["same- 1 to same- 50: outcome", "same- 51 to same- 60: outcome", "×10", "×40", "and 35 more"] {
+        assert!(of_loop.contains(once), "{once}: {of_loop}");
+    }
+    assert!(of_loop.contains("the same call was made up to 60 times in one run"), "the greatest count: {of_loop}");
+    assert!(!of_loop.contains("this is the"), "a count of several calls is no place of one: {of_loop}");
+    let one = place.run(&["replay", loop_of, "--call", "same-12"]).out;
+    assert!(one.contains("1. search.web  same-12 ──"), "a call that was asked for stands by itself: {one}");
+}
+
+#[test]
 fn hostile_text_stays_text_on_every_page() {
     let place = place(30, HOSTILE);
     for (name, args) in COMMANDS {
@@ -88,6 +122,9 @@ fn failures_are_counted_by_verdict_and_message_and_numbers_stand_beside_bars() {
     let bars: Vec<&str> = bars.by_ref().take(8).map(String::as_str).collect();
     assert_eq!(bars, ["p50", "0 ms", "p95", "200 ms", "p99", "200 ms", "max", "200 ms"], "{said:?}");
     assert!(page.matches("<svg").count() > 8, "a bar for each percentile");
+    let count = |is: &dyn Fn(&str) -> bool| said.iter().filter(|text| is(text)).count();
+    let charts = count(&|text| text.starts_with("Delay added, ") || text.starts_with("Upstream calls per call"));
+    assert_eq!(count(&|text| text == "p99"), charts, "none is in the table, too");
 }
 
 /// A refund that is answered with 500 and sent again without a key, and a cancellation that is denied and sent again.

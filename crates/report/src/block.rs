@@ -145,6 +145,20 @@ pub(crate) fn findings_in_words(view: &CallView<'_>, runs: &[RunView<'_>], sever
     said.into_iter().map(in_words).collect()
 }
 
+/// Whether two calls went the same way under each playbook: their timelines, ends and findings are equal, whatever the
+/// counts of these.
+pub fn went_alike(calls: [(&CallView<'_>, &[RunView<'_>]); 2]) -> bool {
+    let course = |(view, runs): (&CallView<'_>, &[RunView<'_>])| {
+        let of = |run: &RunView<'_>| {
+            let findings: Vec<_> = run.findings.iter().map(|finding| (finding.kind(), finding.by)).collect();
+            (timeline::of_run(view, run), foot(run, view.recorded), findings)
+        };
+        runs.iter().map(of).collect::<Vec<_>>()
+    };
+    let [one, other] = calls.map(course);
+    one == other
+}
+
 fn key(finding: &Finding) -> (playproof_engine::event::FindingKind, FindingBy, u32) {
     (finding.kind(), finding.by, finding.count)
 }
@@ -270,8 +284,9 @@ fn effect(claim: EffectClaim, run: &RunView<'_>, recorded: Option<&RecordedCall>
         return claims;
     }
     match (run.intent, recorded) {
-        (_, None) if run.outcome().is_some_and(sent_nothing) => claims, // the intent's effect is another call's
         (None, _) => format!("{claims} (a read)"),
+        // An effect of its intent is another call's.
+        (Some(_), None) if run.outcome().is_some_and(sent_nothing) => format!("{claims}; nothing was sent"),
         (Some(_), Some(recorded)) if ProvedEffects::of(recorded).all_taken_back() && run.truth().modelled == 0 => {
             format!("{claims}; taken back")
         }

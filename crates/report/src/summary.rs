@@ -11,6 +11,12 @@ use super::timeline::millis;
 /// The most different spans that a cell has: those from a failure to the next success.
 const MOST_SPANS: usize = 8;
 
+/// The title of the rows that say how delays are spread over the calls.
+pub(crate) const DELAYS: &str = "Delay added per call, ms";
+
+/// The title of the rows that say how upstream calls are.
+pub(crate) const REQUESTS: &str = "Upstream calls per call";
+
 /// Rows that belong together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
@@ -73,8 +79,8 @@ impl Totals<'_> {
             ("Verdicts of failures", self.verdicts()),
             ("Outcomes", self.outcomes()),
             ("Effects", self.effects()),
-            ("Delay added per call, ms", self.delays()),
-            ("Upstream calls per call", self.requests()),
+            (DELAYS, self.delays()),
+            (REQUESTS, self.requests()),
             ("Graph", self.graph()),
             ("Steps", self.odd_steps()),
         ];

@@ -1,5 +1,6 @@
 //! `playproof replay INPUT...`: runs recorded calls and fixtures under one or several playbooks.
 
+mod alike;
 mod args;
 mod recording;
 mod rehearsal;

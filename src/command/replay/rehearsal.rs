@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use super::alike::{CallRuns, folded};
 use crate::exit::{Exit, Failure};
 use crate::flags::Flags;
 use crate::format::Format;
@@ -75,6 +76,8 @@ struct PlaybookJson<'a> {
 /// A call of the fixture, or a step of one.
 struct Part<'a> {
     name: &'a str,
+    /// The name of the calls that the fixture writes as one, if it is one of several.
+    group: Option<&'a str>,
     tool: &'a str,
     args: &'a str,
     key: Option<String>,
@@ -202,9 +205,9 @@ impl<'a> Rehearsal<'a> {
     ) -> RehearsalPage {
         let plain = Style { width: 100, palette: Palette::new(false), arguments };
         let playbooks: Vec<&Loaded> = playbooks.iter().collect();
-        let call = |(number, view): (usize, &CallView<'_>), runs: &[RunView<'_>]| {
+        let call = |(number, view): (usize, &CallView<'_>), runs: &[RunView<'_>], alike: &Alike| {
             let number = before + number;
-            let (alike, playbooks) = (&Alike::default(), playbooks.as_slice());
+            let playbooks = playbooks.as_slice();
             html::call(&CallShown { number, view, runs, alike, before: None, arguments, playbooks })
         };
         RehearsalPage {
@@ -292,8 +295,14 @@ impl<'a> Rehearsal<'a> {
             cells.extend(self.runs.iter().map(value));
             rows.push(cells);
         };
-        for call in &self.parts {
-            row(format!("{}: outcome", call.name), &|run| run.outcome(call.name));
+        let outcomes = |call: &Part<'_>| self.runs.iter().map(|run| run.outcome(call.name)).collect::<Vec<_>>();
+        let are_alike = |one: &Part<'_>, other: &Part<'_>| {
+            one.group.is_some() && one.group == other.group && outcomes(one) == outcomes(other)
+        };
+        for calls in self.parts.chunk_by(are_alike) {
+            let [first, rest @ ..] = calls else { continue };
+            let until = rest.last().map_or_else(String::new, |last| format!(" to {}", last.name));
+            row(format!("{}{until}: outcome", first.name), &|run| run.outcome(first.name));
         }
         row("attempts".to_owned(), &|run| text::count(run.attempts()));
         row("upstream calls".to_owned(), &|run| text::count(run.sends()));
@@ -321,19 +330,25 @@ impl<'a> Rehearsal<'a> {
     }
 
     fn calls(&self, wanted: Option<&str>, style: Style) -> Vec<String> {
-        self.each_call(wanted, |(number, view), runs| block::render(number, view, runs, &Alike::default(), style))
+        self.each_call(wanted, |(number, view), runs, alike| block::render(number, view, runs, alike, style))
     }
 
-    /// What `draw` makes of each wanted call, with its number, and of its runs.
-    fn each_call<T>(&self, wanted: Option<&str>, draw: impl Fn((usize, &CallView<'_>), &[RunView<'_>]) -> T) -> Vec<T> {
-        let calls = self.parts.iter().filter(|call| wanted.is_none_or(|wanted| wanted == call.name));
-        let drawn = |(n, call): (usize, &Part<'_>)| {
-            let runs: Vec<RunView<'_>> =
-                self.runs.iter().filter_map(|run| Some(run.view(run.id(call.name)?))).collect();
-            let facts = self.runs.first().and_then(|run| run.facts(call.name)).unwrap_or_default();
-            draw((n + 1, &self.view(call, &facts)), &runs)
-        };
-        calls.enumerate().map(drawn).collect()
+    /// What `draw` makes of each wanted call, with its number, of its runs and of the calls that went the same way.
+    fn each_call<T>(
+        &self,
+        wanted: Option<&str>,
+        draw: impl Fn((usize, &CallView<'_>), &[RunView<'_>], &Alike) -> T,
+    ) -> Vec<T> {
+        let facts = |call: &Part<'_>| self.runs.first().and_then(|run| run.facts(call.name)).unwrap_or_default();
+        let wanted = self.parts.iter().filter(|call| wanted.is_none_or(|wanted| wanted == call.name));
+        let parts: Vec<(&Part<'_>, String)> = wanted.map(|call| (call, facts(call))).collect();
+        let runs = |name: &str| self.runs.iter().filter_map(|run| Some(run.view(run.id(name)?))).collect();
+        let mut calls = Vec::with_capacity(parts.len());
+        for (call, facts) in &parts {
+            calls.push(CallRuns { group: call.group, view: self.view(call, facts), runs: runs(call.name) });
+        }
+        let drawn = folded(&calls).into_iter().zip(1..);
+        drawn.map(|((view, runs, alike), n)| draw((n, &view), &runs, &alike)).collect()
     }
 
     fn view<'v>(&'v self, call: &'v Part<'_>, facts: &'v str) -> CallView<'v> {
@@ -378,17 +393,19 @@ impl<'a> Rehearsal<'a> {
 fn parts<'a>(fixture: &'a Fixture, runs: &[Rehearsed<'a>]) -> Vec<Part<'a>> {
     let mut parts = Vec::new();
     for call in &fixture.calls {
-        let FixtureCall { name, tool, args, key, token, at, .. } = call;
+        let FixtureCall { name, group, tool, args, key, token, at, .. } = call;
+        let group = group.as_deref();
         let tool_of = |name: &str| {
             let mut all = runs.iter().flat_map(|run| &run.scenario.calls);
             all.find(|call| call.name == name).map(|call| call.tool_name)
         };
         let tool = tool_of(name).unwrap_or(tool);
-        parts.push(Part { name, tool, args, key: key.clone(), token: token.as_deref(), at: *at });
+        parts.push(Part { name, group, tool, args, key: key.clone(), token: token.as_deref(), at: *at });
         for step in &call.steps {
             let Some(tool) = tool_of(&step.name) else { continue };
             let key = key.as_ref().map(|key| format!("{key}/{}", step.step));
-            parts.push(Part { name: &step.name, tool, args: &step.args, key, token: None, at: *at });
+            let group = step.group.as_deref();
+            parts.push(Part { name: &step.name, group, tool, args: &step.args, key, token: None, at: *at });
         }
     }
     parts

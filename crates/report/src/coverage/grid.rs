@@ -8,7 +8,7 @@ use playproof_analysis::coverage::{Cell, CoverageReport, Target, TargetKind, Tar
 const NAME_MAX: usize = 32;
 
 /// The meaning of the marks.
-pub(crate) const LEGEND: &str = "\
+const LEGEND: &str = "\
 each group: no key, token, key, key and token
 # exercised  . not exercised  - cannot be  ? unknown";
 

@@ -5,7 +5,7 @@ mod json;
 mod lines;
 mod page;
 
-pub(crate) use grid::{LEGEND, rows};
+pub(crate) use grid::rows;
 pub use json::json;
 pub use lines::lines;
 pub(crate) use lines::{LineMark, marks};

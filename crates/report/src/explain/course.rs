@@ -30,16 +30,22 @@ pub struct Earlier<'a> {
 }
 
 /// The worst finding of a call in one sentence; none if nothing worse than a note was found. Where the finding rests on an
-/// equal call before it, a second sentence says how that one ended, if it is known.
-pub fn what_went_wrong(view: &CallView<'_>, runs: &[RunView<'_>], before: Option<Earlier<'_>>) -> Option<Wrong> {
+/// equal call before it, a second sentence says how that one ended, if it is known. `several`: the counts are the greatest of
+/// several calls.
+pub fn what_went_wrong(
+    view: &CallView<'_>,
+    runs: &[RunView<'_>],
+    several: bool,
+    before: Option<Earlier<'_>>,
+) -> Option<Wrong> {
     let found = runs.iter().flat_map(|run| run.findings.iter().map(move |finding| (run, finding)));
     let serious = found.filter(|(_, finding)| finding.severity != FindingSeverity::Note);
     let (run, finding) = serious.min_by_key(|(_, finding)| (findings::order(finding), finding.kind()))?;
     let of = view.run.filter(|run| !run.is_empty()).unwrap_or(view.reference);
     let call = format!("{} of {}", text::fitted(view.tool, 60), text::fitted(of, 60));
     let said = match (finding.by, view.recorded) {
-        (FindingBy::Recorded, Some(recorded)) => as_recorded(&call, view, recorded, finding),
-        _ => plainly(&call, view, finding, &findings::by(finding, &run.transcript.names.playbook)),
+        (FindingBy::Recorded, Some(recorded)) => as_recorded(&call, view, recorded, finding, several),
+        _ => plainly(&call, view, finding, &findings::by(finding, &run.transcript.names.playbook), several),
     };
     let before = before.filter(|_| rests_on_another(finding)).map_or_else(String::new, |before| {
         format!(" The equal call before it, {}, {}.", text::fitted(before.reference, 60), ended(before.call))
@@ -48,10 +54,10 @@ pub fn what_went_wrong(view: &CallView<'_>, runs: &[RunView<'_>], before: Option
     Some(Wrong { severity: finding.severity, said, id: finding.id })
 }
 
-fn as_recorded(call: &str, view: &CallView<'_>, recorded: &RecordedCall, finding: &Finding) -> String {
+fn as_recorded(call: &str, view: &CallView<'_>, recorded: &RecordedCall, finding: &Finding, several: bool) -> String {
     let (sent, answers) = (recorded.attempts().count(), answers(recorded));
     if finding.doubt.is_some() || sent == 0 {
-        return plainly(call, view, finding, &findings::by(finding, ""));
+        return plainly(call, view, finding, &findings::by(finding, ""), several);
     }
     let often = if finding.count == 1 { "twice" } else { "more than once" };
     // The answers of a call that was sent once say nothing of the calls before it.
@@ -77,15 +83,15 @@ fn as_recorded(call: &str, view: &CallView<'_>, recorded: &RecordedCall, finding
             let done = "the upstream had said that it was processed";
             format!("{call} was sent again although {done} ({answers}).")
         }
-        _ => plainly(call, view, finding, &findings::by(finding, "")),
+        _ => plainly(call, view, finding, &findings::by(finding, ""), several),
     }
 }
 
 /// The sentence of the finding itself.
-fn plainly(call: &str, view: &CallView<'_>, finding: &Finding, by: &str) -> String {
+fn plainly(call: &str, view: &CallView<'_>, finding: &Finding, by: &str, several: bool) -> String {
     let without_run = view.recorded.is_some() && view.run.is_none();
     let (keyed, declared, doubt) = (view.key.is_some(), view.declared, finding.doubt);
-    let about = About { keyed, declared, without_run, doubt, ..About::default() };
+    let about = About { several, keyed, declared, without_run, doubt, ..About::default() };
     format!("{call}: {}, {by}.", findings::sentence(finding.id, finding.count, about))
 }
 
@@ -166,7 +172,7 @@ mod tests {
         let view = CallView::recorded(&call, "c1#2", "", &sources);
         let (severity, by, doubt) = (FindingSeverity::Unsafe, FindingBy::Recorded, None);
         let finding = Finding { call: CallId(0), id, severity, by, count, doubt };
-        as_recorded("issue_refund of c1", &view, &call, &finding)
+        as_recorded("issue_refund of c1", &view, &call, &finding, false)
     }
 
     #[test]

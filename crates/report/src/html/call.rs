@@ -71,7 +71,7 @@ pub struct CallPiece {
 
 /// The call.
 pub fn call(shown: &CallShown<'_>) -> CallPiece {
-    let wrong = what_went_wrong(shown.view, shown.runs, shown.before);
+    let wrong = what_went_wrong(shown.view, shown.runs, shown.alike.several_intents, shown.before);
     let calls = shown.alike.others.len() as u64 + shown.alike.more + 1;
     CallPiece { html: drawn(shown, wrong.as_ref()), of: counted_under(shown.view, shown.runs), wrong, calls }
 }

@@ -28,7 +28,7 @@ pub(super) fn bars(class: &'static str, title: &str, bars: &[Bar], of: u64) -> H
             html.element("table", class, |html| {
                 for bar in bars {
                     html.element("tr", "", |html| {
-                        html.line("th", "", &text::fitted(&bar.label, 160));
+                        html.element("th", "", |html| html.name(&text::fitted(&bar.label, 160)));
                         html.element("td", "bar", |html| draw(html, bar.value, of));
                         html.line("td", "n", &bar.said);
                     });

@@ -3,7 +3,7 @@
 use super::document::Document;
 use super::markup::Html;
 use super::table::{Cell, Table};
-use crate::coverage::{LEGEND, LineMark, REVIEW, adds, is_cell, marks, percent, rows, totals_rows};
+use crate::coverage::{LineMark, REVIEW, adds, is_cell, marks, percent, rows, totals_rows};
 use crate::text;
 use playproof_analysis::coverage::{CoverageReport, TargetState};
 use playproof_formats::diagnostic::Source;
@@ -11,6 +11,17 @@ use playproof_formats::shell::Command;
 
 /// The most characters of a line of the playbook.
 const LINE: usize = 400;
+
+/// What the marks of a cell are for.
+const LEGEND: &str = "A verdict on the first or a later attempt of a read or a write. The four marks stand for a call with no \
+                      key, with a reversal token, with a key, and with both.";
+
+/// What each mark means.
+const MARKS: [(&str, &str); 4] = [("#", "exercised"), (".", "not exercised"), ("-", "cannot be"), ("?", "unknown")];
+
+/// What the first column of the playbook's lines says.
+const LINES_LEGEND: &str = "Before a line: how many of the things that it declares fixtures exercise, of how many they can. \
+                            Some are missing where a line is marked.";
 
 /// The most suggested fixtures.
 const SUGGESTED: usize = 40;
@@ -54,7 +65,7 @@ fn summary(report: &CoverageReport) -> Html {
 
 fn grid(report: &CoverageReport) -> Html {
     let names = ["", "read, first", "read, later", "write, first", "write, later"];
-    let mut table = Table::new("fit", names.map(|name| (name, false)));
+    let mut table = Table::new("fit narrow", names.map(|name| (name, false)));
     for (name, marks) in rows(report) {
         let mut cells = vec![Cell::Words(name)];
         for group in marks.chunks(4) {
@@ -66,7 +77,13 @@ fn grid(report: &CoverageReport) -> Html {
     }
     let mut all = table.finish();
     if !all.is_empty() {
-        LEGEND.lines().for_each(|line| all.line("p", "soft", line));
+        all.line("p", "soft", LEGEND);
+        all.element("p", "soft", |html| {
+            for (mark, meaning) in MARKS {
+                html.line("code", "strong", mark);
+                html.text(&format!(" {meaning}   "));
+            }
+        });
     }
     all
 }
@@ -127,5 +144,8 @@ fn lines(report: &CoverageReport, source: &Source) -> Html {
         let share = if sign == "x" { "cannot be".to_owned() } else { share };
         table.listing(class, &share, &number.to_string(), &text::fitted(line, LINE));
     }
-    Html::of(|html| html.element("div", "source", |html| html.add(&table.finish())))
+    Html::of(|html| {
+        html.line("p", "soft", LINES_LEGEND);
+        html.element("div", "source", |html| html.add(&table.finish()));
+    })
 }

@@ -33,8 +33,10 @@ pub fn rehearsals(all: &[RehearsalPage]) -> String {
         all => text::counted(all.len() as u64, "fixture", "fixtures"),
     };
     let mut page = Document::new("Replay", &text::fitted_path(&about, 200));
-    for shown in all {
-        page.add(&fixture(shown));
+    for (shown, n) in all.iter().zip(1..) {
+        let id = format!("fixture-{n}");
+        page.listed(&id, &text::fitted(&shown.title, 100));
+        page.add(&fixture(shown, &id));
         let calls: Vec<Html> = shown.calls.iter().map(|call| call.html.clone()).collect();
         let (count, calls) = (calls.len(), page.fitting(calls, 0));
         calls.iter().for_each(|call| page.add(call));
@@ -44,9 +46,9 @@ pub fn rehearsals(all: &[RehearsalPage]) -> String {
     page.finish()
 }
 
-fn fixture(shown: &RehearsalPage) -> Html {
+fn fixture(shown: &RehearsalPage, id: &str) -> Html {
     Html::of(|html| {
-        html.element("section", "", |html| {
+        html.tag("section", &[("id", id)], |html| {
             html.line("h2", "", &text::fitted(&shown.title, 400));
             html.element("p", "soft", |html| html.line("code", "", &text::fitted_path(&shown.path, 200)));
             let header = std::iter::once(String::new()).chain(shown.playbooks.iter().cloned());

@@ -379,7 +379,7 @@ pub fn outcome(transcript: &Transcript<'_>, kind: OutcomeKind) -> String {
         OutcomeKind::Cached { leader } => {
             format!("cached: the result of {}", text::escape_unprintable(transcript.call(leader)))
         }
-        OutcomeKind::Skipped => "skipped: its action had ended".to_owned(),
+        OutcomeKind::Skipped => "skipped: its action was refused, or had ended".to_owned(),
         OutcomeKind::Cancelled => "cancelled: its caller went away".to_owned(),
         OutcomeKind::Exhausted(stop) => format!("exhausted: {}", stop.as_str()),
         OutcomeKind::Suspected(asked) => format!("undetermined: the answer to {asked} is perhaps a failure"),
@@ -397,9 +397,10 @@ pub fn outcome(transcript: &Transcript<'_>, kind: OutcomeKind) -> String {
 
 /// A span in milliseconds with its thousands separated.
 pub fn millis(span: Duration) -> String {
-    match span.as_micros() % 1_000 {
-        0 => text::count(span.as_millis()),
-        _ => span.to_string(),
+    let (whole, written) = (text::count(span.as_millis()), span.to_string());
+    match written.split_once('.') {
+        Some((_, decimals)) => format!("{whole}.{decimals}"),
+        None => whole,
     }
 }
 

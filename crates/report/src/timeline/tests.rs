@@ -150,3 +150,9 @@ fn the_first_attempt_that_the_playbook_does_not_make_is_marked_in_the_recording(
     ];
     assert_eq!(said(&lines), expected);
 }
+
+#[test]
+fn a_span_has_its_thousands_apart_with_and_without_a_fraction() {
+    let said = [1_000, 1_000_000, 1_102_431, 999_500].map(|micros| super::millis(Duration::from_micros(micros)));
+    assert_eq!(said, ["1", "1,000", "1,102.431", "999.5"]);
+}
