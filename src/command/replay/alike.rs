@@ -1,6 +1,7 @@
 //! Calls of a fixture beside their runs, with those that it writes as one (`times`) and that went the same way folded into
 //! one. Draws nothing.
 
+use super::part::Part;
 use playproof_engine::event::Finding;
 use playproof_report::block::{self, Alike};
 use playproof_report::view::{CallView, RunView};
@@ -10,8 +11,8 @@ const OTHERS: usize = 4;
 
 /// A call and what became of it, by playbook.
 pub struct CallRuns<'a> {
-    /// The name of the calls that the fixture writes as one, if it is one of several.
-    pub group: Option<&'a str>,
+    /// The call in the fixture.
+    pub part: &'a Part<'a>,
     /// The call.
     pub view: CallView<'a>,
     /// What became of it.
@@ -24,8 +25,7 @@ pub fn folded<'a>(calls: &[CallRuns<'a>]) -> Vec<(CallView<'a>, Vec<RunView<'a>>
 }
 
 fn are_alike(one: &CallRuns<'_>, other: &CallRuns<'_>) -> bool {
-    let is_one_group = one.group.is_some() && one.group == other.group;
-    is_one_group && block::went_alike([one, other].map(|call| (&call.view, call.runs.as_slice())))
+    one.part.is_one_with(other.part) && block::went_alike([one, other].map(|call| (&call.view, call.runs.as_slice())))
 }
 
 fn fold<'a>(calls: &[CallRuns<'a>]) -> Option<(CallView<'a>, Vec<RunView<'a>>, Alike)> {

@@ -2,6 +2,7 @@
 
 mod alike;
 mod args;
+mod part;
 mod recording;
 mod rehearsal;
 mod run;

@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::alike::{CallRuns, folded};
+use super::part::{Part, parts};
 use crate::exit::{Exit, Failure};
 use crate::flags::Flags;
 use crate::format::Format;
@@ -13,10 +14,10 @@ use crate::{files, project};
 use playproof_analysis::envelope::EnvelopeKind;
 use playproof_analysis::recorded::Arguments;
 use playproof_engine::event::{Decision, Finding, FindingSeverity, OutcomeKind, Transcript, unnamed};
-use playproof_engine::fixture::{Fixture, FixtureCall};
+use playproof_engine::fixture::Fixture;
 use playproof_engine::ids::CallId;
 use playproof_engine::sim::{Contradiction, Plan, Scenario, SimulationRecord, Simulator, contradictions};
-use playproof_engine::time::{Duration, Instant};
+use playproof_engine::time::Duration;
 use playproof_formats::diagnostic::did_you_mean;
 use playproof_formats::playbook::Loaded;
 use playproof_formats::shell::Command;
@@ -73,18 +74,6 @@ struct PlaybookJson<'a> {
     calls: Option<Box<RawValue>>,
 }
 
-/// A call of the fixture, or a step of one.
-struct Part<'a> {
-    name: &'a str,
-    /// The name of the calls that the fixture writes as one, if it is one of several.
-    group: Option<&'a str>,
-    tool: &'a str,
-    args: &'a str,
-    key: Option<String>,
-    token: Option<&'a str>,
-    at: Instant,
-}
-
 /// A fixture under one playbook.
 struct Rehearsed<'a> {
     plan: &'a Plan,
@@ -135,7 +124,12 @@ impl<'a> Rehearsal<'a> {
         };
         let from_root = files::lasting(&project::root(), path);
         let runs: Vec<Rehearsed<'a>> = plans.iter().map(run).collect();
-        Rehearsal { path, from_root, fixture, tools, parts: parts(fixture, &runs), envelope: None, runs }
+        let tool_of = |name: &str| {
+            let mut calls = runs.iter().flat_map(|run| &run.scenario.calls);
+            calls.find(|call| call.name == name).map(|call| call.tool_name)
+        };
+        let parts = parts(fixture, tool_of);
+        Rehearsal { path, from_root, fixture, tools, parts, envelope: None, runs }
     }
 
     /// The same, whose JSON has envelopes.
@@ -296,9 +290,7 @@ impl<'a> Rehearsal<'a> {
             rows.push(cells);
         };
         let outcomes = |call: &Part<'_>| self.runs.iter().map(|run| run.outcome(call.name)).collect::<Vec<_>>();
-        let are_alike = |one: &Part<'_>, other: &Part<'_>| {
-            one.group.is_some() && one.group == other.group && outcomes(one) == outcomes(other)
-        };
+        let are_alike = |one: &Part<'_>, other: &Part<'_>| one.is_one_with(other) && outcomes(one) == outcomes(other);
         for calls in self.parts.chunk_by(are_alike) {
             let [first, rest @ ..] = calls else { continue };
             let until = rest.last().map_or_else(String::new, |last| format!(" to {}", last.name));
@@ -345,7 +337,7 @@ impl<'a> Rehearsal<'a> {
         let runs = |name: &str| self.runs.iter().filter_map(|run| Some(run.view(run.id(name)?))).collect();
         let mut calls = Vec::with_capacity(parts.len());
         for (call, facts) in &parts {
-            calls.push(CallRuns { group: call.group, view: self.view(call, facts), runs: runs(call.name) });
+            calls.push(CallRuns { part: call, view: self.view(call, facts), runs: runs(call.name) });
         }
         let drawn = folded(&calls).into_iter().zip(1..);
         drawn.map(|((view, runs, alike), n)| draw((n, &view), &runs, &alike)).collect()
@@ -387,28 +379,6 @@ impl<'a> Rehearsal<'a> {
         let explain = explain.flag("--playbook", run.map_or("", |run| run.name)).flag_if("--tools", self.tools);
         explain.flag_if("--seed", seed.as_deref())
     }
-}
-
-/// The calls of a fixture, each followed by its steps that a run has.
-fn parts<'a>(fixture: &'a Fixture, runs: &[Rehearsed<'a>]) -> Vec<Part<'a>> {
-    let mut parts = Vec::new();
-    for call in &fixture.calls {
-        let FixtureCall { name, group, tool, args, key, token, at, .. } = call;
-        let group = group.as_deref();
-        let tool_of = |name: &str| {
-            let mut all = runs.iter().flat_map(|run| &run.scenario.calls);
-            all.find(|call| call.name == name).map(|call| call.tool_name)
-        };
-        let tool = tool_of(name).unwrap_or(tool);
-        parts.push(Part { name, group, tool, args, key: key.clone(), token: token.as_deref(), at: *at });
-        for step in &call.steps {
-            let Some(tool) = tool_of(&step.name) else { continue };
-            let key = key.as_ref().map(|key| format!("{key}/{}", step.step));
-            let group = step.group.as_deref();
-            parts.push(Part { name: &step.name, group, tool, args: &step.args, key, token: None, at: *at });
-        }
-    }
-    parts
 }
 
 impl<'a> Rehearsed<'a> {
