@@ -120,7 +120,7 @@ impl Narrator<'_> {
             }
             _ => "",
         };
-        let (turned_away, instead) = (timeline::turned_away(why, by), why.instead());
+        let (turned_away, instead) = (timeline::turned_away(why, by, false), why.instead());
         self.say(format!(
             "The call is refused before its first attempt: {turned_away}{until}{all}. Nothing is sent. Instead: \
              {instead}{wait}."

@@ -197,11 +197,7 @@ fn decided(transcript: &Transcript<'_>, is_offered: bool, decision: Decision) ->
             let wait = retry_after.map(|wait| format!("again in {} ms", millis(wait)));
             let all: Vec<String> = said.map(escaped).into_iter().chain(cause).chain(wait).collect();
             let all = if all.is_empty() { String::new() } else { format!(" ({})", all.join("; ")) };
-            let turned_away = match (why, by) {
-                (AdmissionRefusal::InvalidTransition, Some(by)) => withheld(by, is_offered),
-                _ => turned_away(why, by),
-            };
-            (Tone::Stopped, format!("admission: refused, {turned_away}{all}"))
+            (Tone::Stopped, format!("admission: refused, {}{all}", turned_away(why, by, is_offered)))
         }
         Decision::Circuit { server, change } => (Tone::Decided, circuit(transcript.server(server), change)),
         Decision::Queued { place, behind: None } => {
@@ -313,10 +309,10 @@ pub fn actions(transcript: &Transcript<'_>, ids: &[ActionId]) -> String {
     if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
 }
 
-/// Why a call was refused before its first attempt, in words; `by` is the other call that is why.
-pub fn turned_away(why: AdmissionRefusal, by: Option<&str>) -> String {
+/// Why a call was refused before its first attempt, in words; `by` is the other call that is why; see [`withheld`].
+pub fn turned_away(why: AdmissionRefusal, by: Option<&str>, is_offered: bool) -> String {
     match (why, by) {
-        (AdmissionRefusal::InvalidTransition, Some(by)) => withheld(by, false),
+        (AdmissionRefusal::InvalidTransition, Some(by)) => withheld(by, is_offered),
         (why, _) => turned_away_alone(why).to_owned(),
     }
 }
