@@ -173,7 +173,8 @@ fn history_says_that_people_have_a_call_that_was_refused_too_often() {
             && table.contains("2    pay     escalated: queue barista (refused: "),
         "{table}"
     );
-    let steps: Value = serde_json::from_str(&history("json")).expect("JSON");
+    let history: Value = serde_json::from_str(&history("json")).expect("JSON");
+    let steps = &history["steps"];
     assert_eq!((&steps[2]["outcome"], &steps[2]["queue"]), (&json!("escalated"), &json!("barista")));
     assert_eq!((&steps[2]["refused"], &steps[2]["refusal_reason"]), (&json!(true), &json!("invalid_transition")));
     assert!(steps[1].get("queue").is_none(), "nobody has it");
