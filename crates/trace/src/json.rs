@@ -115,6 +115,8 @@ impl<'de> Visitor<'de> for ItemsVisitor {
 pub(crate) struct Parsed<'a> {
     pub(crate) text: &'a str,
     pub(crate) fields: Option<Fields<'a>>,
+    /// None: it was read for its fields, and not yet for itself.
+    raw: Option<&'a RawValue>,
 }
 
 impl<'a> Parsed<'a> {
@@ -125,12 +127,12 @@ impl<'a> Parsed<'a> {
         if value.starts_with('{')
             && let Ok(fields) = serde_json::from_str(value)
         {
-            return Ok(Parsed { text: value, fields: Some(fields) });
+            return Ok(Parsed { text: value, fields: Some(fields), raw: None });
         }
         parse(text).map(Parsed::from)
     }
 
-    /// The first value of `text`, which begins with it, and the text behind it; none if there is nothing but white space.
+    /// The first value of `text`, and the text behind it; none if there is nothing but white space.
     pub(crate) fn first_of(text: &'a str) -> Option<Result<(Parsed<'a>, &'a str), serde_json::Error>> {
         let value = text.trim_start_matches(SPACE);
         let mut objects = serde_json::Deserializer::from_str(value).into_iter::<Fields<'a>>();
@@ -138,23 +140,32 @@ impl<'a> Parsed<'a> {
             && let Some(Ok(fields)) = objects.next()
             && let Some((text, rest)) = value.split_at_checked(objects.byte_offset())
         {
-            return Some(Ok((Parsed { text, fields: Some(fields) }, rest)));
+            return Some(Ok((Parsed { text, fields: Some(fields), raw: None }, rest)));
         }
         let mut values = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
         let raw = values.next()?;
         Some(raw.map(|raw| (Parsed::from(raw), text.get(values.byte_offset()..).unwrap_or_default())))
     }
 
+    /// The value itself.
+    pub(crate) fn raw(&self) -> Option<&'a RawValue> {
+        self.raw.or_else(|| parse(self.text).ok())
+    }
+
+    /// The same, ready to be asked for itself many times.
+    pub(crate) fn with_raw(self) -> Parsed<'a> {
+        Parsed { raw: self.raw(), ..self }
+    }
+
     /// The items, if it is an array.
     pub(crate) fn items(&self) -> Option<Vec<&'a RawValue>> {
-        let items: Option<Items<'a>> = self.text.starts_with('[').then(|| serde_json::from_str(self.text).ok())?;
-        items.map(|items| items.0)
+        items(self.text)
     }
 }
 
 impl<'a> From<&'a RawValue> for Parsed<'a> {
     fn from(raw: &'a RawValue) -> Parsed<'a> {
-        Parsed { text: raw.get(), fields: object(raw) }
+        Parsed { text: raw.get(), fields: object(raw), raw: Some(raw) }
     }
 }
 
@@ -168,7 +179,11 @@ pub(crate) fn object(raw: &RawValue) -> Option<Fields<'_>> {
 
 /// The items, if `raw` is an array.
 pub(crate) fn array(raw: &RawValue) -> Option<Vec<&RawValue>> {
-    let items: Option<Items<'_>> = raw.get().starts_with('[').then(|| serde_json::from_str(raw.get()).ok())?;
+    items(raw.get())
+}
+
+fn items(text: &str) -> Option<Vec<&RawValue>> {
+    let items: Option<Items<'_>> = text.starts_with('[').then(|| serde_json::from_str(text).ok())?;
     items.map(|items| items.0)
 }
 

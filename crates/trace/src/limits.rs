@@ -55,8 +55,9 @@ pub(crate) fn checked_from(
     Ok(Imported { lines, origins: origins.without(&dropped), loss })
 }
 
-/// The lines with their ends, numbered from 1.
+/// The lines with their ends, numbered from 1. Our own writer ends each.
 fn numbered(lines: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
+    debug_assert!(lines.is_empty() || lines.ends_with(b"\n"), "the last line has no end");
     let ends = memchr::memchr_iter(b'\n', lines).map(|newline| newline + 1);
     let mut start = 0;
     let line = move |end| lines.get(std::mem::replace(&mut start, end)..end).unwrap_or_default();

@@ -43,12 +43,15 @@ impl<'a> SourceText<'a> {
         number: usize,
         read: impl FnOnce(&SourceText<'a>) -> Result<T, Report>,
     ) -> Result<(SourceText<'a>, T), Report> {
-        let read = SourceText::new(bytes, name).and_then(|source| Ok((source, read(&source)?)));
-        read.map_err(|mut report| {
+        let at_line = |mut report: Report| {
             Arc::make_mut(&mut report.source).first_line += number.saturating_sub(1);
-            // A first line that is not JSON: the whole file is probably something else.
-            if number > 1 { skippable(report) } else { report }
-        })
+            report
+        };
+        let source = SourceText::new(bytes, name).map_err(at_line)?; // text that is not UTF-8 cannot be skipped
+        // A first line that is not JSON: the whole file is probably something else.
+        let may_skip = |report| if number > 1 { skippable(report) } else { report };
+        let read = read(&source).map_err(|report| may_skip(at_line(report)))?;
+        Ok((source, read))
     }
 
     /// A finder for values that are borrowed from the text.
@@ -140,11 +143,14 @@ impl<'a> SourceText<'a> {
     }
 }
 
-/// The report of a line that can be skipped.
-fn skippable(mut report: Report) -> Report {
+/// The report of a line that can be skipped: beside what to do, or why it is so.
+pub(crate) fn skippable(mut report: Report) -> Report {
     for said in &mut report.diagnostics {
-        let help = said.help.take().map(|help| format!("{help}; ")).unwrap_or_default();
-        said.help = Some(help + &fix_hint(None));
+        said.help = Some(match said.help.take() {
+            Some(advice) if said.id == STRAY_MARK => fix_hint(Some(&format!("{advice}."))),
+            Some(cause) => format!("{cause}; {}", fix_hint(None)),
+            None => fix_hint(None),
+        });
     }
     report
 }

@@ -12,7 +12,7 @@ use super::pipeline;
 use super::pipeline::Sink;
 use super::stages::{Feed, Order, Stages, Sums};
 
-/// Replays `inputs` under each of `plans`, and gives every part that `watch` makes to `sink`, in order.
+/// Replays `inputs` under each of `plans`, and gives every part that `observer` makes to `sink`, in order.
 /// Tool facts for what the recordings show come from the first plan.
 ///
 /// # Errors
@@ -27,8 +27,8 @@ pub fn replay<W: Observer, S: FnMut(W::Part) -> io::Result<()> + Send>(
 ) -> Result<Replayed, ReplayError> {
     let writes = |tool: &str| plans.first().is_none_or(|plan| plan.facts(tool).access == Access::Write);
     let stages = Stages { plans, options, writes: &writes, pool: BufferPool::default(), ended: AtomicUsize::new(0) };
-    let start = (Feed::new(inputs), Order::new(plans));
-    let finished = pipeline::run(&stages, observer, options.jobs, start, Sink::new(Sums::new(plans), sink));
+    let sink = Sink::new(Sums::new(plans), sink);
+    let finished = pipeline::run(&stages, observer, Feed::new(inputs), Order::new(plans), sink);
     if let Some(error) = finished.error {
         return Err(ReplayError::Output(error));
     }

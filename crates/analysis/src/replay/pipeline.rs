@@ -1,6 +1,6 @@
 //! Runs the stages of a replay on any number of threads: read, parse, order, work, sink. Reading, ordering and sinking
-//! are sequential; parsing and working are parallel. So the result is the same for any number of threads. Does not
-//! inspect what it passes on; reads no clock.
+//! are sequential; parsing and working are parallel. So the result is the same for any number of threads. Reads
+//! no clock.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
@@ -20,7 +20,7 @@ pub(super) struct Finished<'a> {
     pub error: Option<io::Error>,
 }
 
-/// The end of a pipeline.
+/// Adds the sums of the batches, and hands on what the observer made of each, in order.
 pub(super) struct Sink<'a, P> {
     sums: Sums,
     /// Takes the observer's partial result of each batch.
@@ -33,15 +33,15 @@ struct Done<P> {
     part: P,
 }
 
-/// Runs `stages` on `jobs` threads, the calling one included; `observer` sees each call, and `sink` takes its results.
+/// Runs `stages` on the threads that their options want; `observer` sees each call, and `sink` takes what it makes of them.
 pub(super) fn run<'a, W: Observer>(
     stages: &Stages<'a>,
     observer: &W,
-    jobs: usize,
-    (source, order): (Feed<'_>, Order<'a>),
+    source: Feed<'_>,
+    order: Order<'a>,
     sink: Sink<'a, W::Part>,
 ) -> Finished<'a> {
-    let jobs = jobs.clamp(1, 1_024);
+    let jobs = stages.options.jobs.clamp(1, 1_024);
     let state = Mutex::new(State::new(source, order, sink, jobs));
     let shared = Shared { stages, observer, state, changed: Condvar::new() };
     std::thread::scope(|scope| {

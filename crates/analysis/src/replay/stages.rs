@@ -1,5 +1,5 @@
 //! The stages of a replay: read pieces, parse them, close calls in order, simulate batches, add the sums in order.
-//! Opens no files, renders nothing, and knows no threads and no observers: it is compiled once for all of them.
+//! Opens no files, renders nothing, and knows no threads and no kind of observer: it is compiled once for all of them.
 #![expect(clippy::disallowed_types, reason = "looked up by key only, never iterated into an output")]
 
 use std::collections::HashSet;

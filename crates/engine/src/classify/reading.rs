@@ -139,7 +139,7 @@ const NO_CONNECTION: [&str; 10] = [
     "EPIPE",
 ];
 
-/// The same in their words.
+/// What clients say of these in words.
 const NO_CONNECTION_WORDS: [&str; 13] = [
     "connection refused",
     "connection reset",
@@ -162,9 +162,9 @@ pub fn reads_as_unanswered(error: &ErrorFacts) -> bool {
     let kind = error.kind.as_deref().unwrap_or_default();
     let is_code = || error.code.as_deref().is_some_and(|code| NO_CONNECTION.contains(&code));
     let in_words = || {
-        let message = error.message.as_deref().unwrap_or_default().to_lowercase();
-        let last = message.rsplit(": ").next().unwrap_or_default();
-        kind == "5xx" && NO_CONNECTION_WORDS.iter().any(|words| clause::is_framed(last, words))
+        let message = error.message.as_deref().filter(|_| kind == "5xx").unwrap_or_default();
+        let last = message.rsplit(": ").next().unwrap_or_default().to_lowercase();
+        NO_CONNECTION_WORDS.iter().any(|words| clause::is_framed(&last, words))
     };
     error.status.is_none() && (UNANSWERED.contains(&kind) || NO_CONNECTION.contains(&kind) || is_code() || in_words())
 }

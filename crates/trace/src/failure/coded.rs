@@ -2,8 +2,7 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
-
+use super::patterns::LazyPattern;
 use super::{kinds, patterns};
 
 /// Single words that are codes in brackets. Others are levels of a log, marks and states.
@@ -38,8 +37,8 @@ pub(super) fn leading_code(text: &str) -> Option<&str> {
 /// Whether a text begins with an error code in brackets, or with the number that a system gives its errors; and no list of
 /// such lines.
 pub(super) fn is_coded(text: &str) -> bool {
-    static NUMBER: LazyLock<Option<Regex>> = LazyLock::new(|| patterns::one(r"^\[(Errno|WinError) -?\d{1,6}\] [^\s]"));
-    let is_numbered = NUMBER.as_ref().is_some_and(|number| number.is_match(text));
+    static NUMBER: LazyPattern = LazyLock::new(|| patterns::one(r"^\[(Errno|WinError) -?\d{1,6}\] [^\s]"));
+    let is_numbered = patterns::matches(&NUMBER, text);
     let is_coded = is_numbered || bracketed(text).is_some_and(|(_, words)| !words.is_empty());
     is_coded && !text.lines().skip(1).any(|line| line.starts_with('['))
 }

@@ -2,9 +2,8 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
-
 use super::patterns;
+use super::patterns::LazyPattern;
 use super::program::{is_complaint, is_reader, is_shell};
 use super::text::{EXAMINED, ceil, cut};
 
@@ -26,8 +25,8 @@ pub(super) enum Exit {
 
 /// Whether a text says, at its start or behind an output, that a program ended with another exit code than 0.
 pub(super) fn says_nonzero(text: &str, tool: Option<&str>) -> bool {
-    static START: LazyLock<Option<Regex>> = LazyLock::new(|| patterns::one(AT_START));
-    let starts = START.as_ref().is_some_and(|start| start.is_match(cut(text, EXAMINED)));
+    static START: LazyPattern = LazyLock::new(|| patterns::one(AT_START));
+    let starts = patterns::matches(&START, cut(text, EXAMINED));
     starts || matches!(Exit::of(text, tool), Some(Exit::Failed { .. }))
 }
 
@@ -51,7 +50,7 @@ fn end_of(text: &str, bytes: usize) -> &str {
 
 /// The exit code in the frame that some programs put around the output of a command.
 fn framed(text: &str) -> Option<i64> {
-    static FRAME: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static FRAME: LazyPattern = LazyLock::new(|| {
         patterns::one(
             r"(?im)^(?:\[?(?:the )?(?:command|process) (?:finished|completed|exited) with (?:exit )?code (-?\d+)|(?:process )?exit(?:ed)?(?: with)?(?: exit)? code:? (-?\d+))[\].]*\s*$",
         )
@@ -68,7 +67,7 @@ fn framed(text: &str) -> Option<i64> {
 
 /// The exit code that a tool marks with a sign, on a line of its own behind the output of a command: `⚠️ Exit code: 2`.
 fn marked(text: &str, tool: Option<&str>) -> Option<i64> {
-    static MARKED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static MARKED: LazyPattern = LazyLock::new(|| {
         patterns::one(
             r"(?im)^(?:⚠\x{fe0f}?|❌|✗|✘|⛔) ?(?:process |command )?(?:exit|exited with|return)(?: exit)? (?:code|status):? (-?\d+)\s*$",
         )
@@ -80,7 +79,7 @@ fn marked(text: &str, tool: Option<&str>) -> Option<i64> {
 /// The exit code that is the last line behind an output, and whether that line is the tool's own for sure: a program may
 /// print such a line too, but no sentence of the tool and no empty line before it.
 fn last_line(text: &str, tool: Option<&str>) -> Option<(i64, bool)> {
-    static LAST: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static LAST: LazyPattern = LazyLock::new(|| {
         patterns::one(
             r"(?i)^(?:((?:the )?(?:command|process|script|program|shell|task) (?:finished|completed|exited|failed|terminated) with (?:exit |return )?(?:code|status):? |\((?:exit|return) (?:code|status):? ?)|(?:exit|return|exit with|exited with)(?: exit)? (?:code|status):? ?)(-?\d+)[).]*$",
         )

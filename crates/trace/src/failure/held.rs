@@ -3,10 +3,8 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
-
 use super::patterns;
-use super::patterns::LazySet;
+use super::patterns::{LazyPattern, LazySet};
 use super::program::is_reader;
 
 /// Whole short messages of this kind. Each names what was called or what ran: an order may wait for an approval too.
@@ -28,11 +26,10 @@ pub(super) const OUTSIDE_WORKSPACE: &str = r"(?i)^(path not in workspace\b|(the 
 const CUT_OFF: &str = r"(?i)^([\w'/.-]+ ){0,4}(process|server|agent|subagent|sub-agent|program|worker|sandbox|kernel|interpreter|shell|subprocess|browser|command|script)( \S+)? (was |has )?(been )?(terminated|stopped|aborted|crashed|exited|ended|died|quit|killed) (early|unexpectedly|prematurely|abnormally|(because of|due to|with|by) (an? )?([\w-]+ ){0,2}(error|exception|failure|crash|signal))\b";
 
 static HELD_SET: LazySet = LazyLock::new(|| patterns::set(HELD.into_iter().chain([OUTSIDE_WORKSPACE])));
-static CUT_OFF_PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| patterns::one(CUT_OFF));
+static CUT_OFF_PATTERN: LazyPattern = LazyLock::new(|| patterns::one(CUT_OFF));
 
 /// Whether the message of a tool says that its call was held back or cut off. A tool that reads may tell of another program.
 pub(super) fn is_held(text: &str, tool: Option<&str>) -> bool {
-    let is_cut_off =
-        || !tool.is_some_and(is_reader) && CUT_OFF_PATTERN.as_ref().is_some_and(|pattern| pattern.is_match(text));
-    patterns::matches(&HELD_SET, text) || is_cut_off()
+    let is_cut_off = || !tool.is_some_and(is_reader) && patterns::matches(&CUT_OFF_PATTERN, text);
+    patterns::any_matches(&HELD_SET, text) || is_cut_off()
 }

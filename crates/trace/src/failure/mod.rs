@@ -5,10 +5,10 @@ mod body;
 mod coded;
 mod details;
 mod exit;
+mod failure_cache;
 mod frame;
 mod held;
 mod kinds;
-mod latest;
 #[cfg(test)]
 mod needed;
 mod patterns;
@@ -28,6 +28,6 @@ mod text_kinds;
 mod undone;
 
 pub(crate) use assess::{Assessment, Failure, ToolResult, assess, failure_of};
-pub(crate) use latest::LatestFailures;
+pub(crate) use failure_cache::FailureCache;
 pub use plain_refusal::is_plain_refusal;
 pub use text_kinds::tells_of_something_done;

@@ -1,4 +1,4 @@
-//! Compiles the patterns of this module. Words, digits and spaces are ASCII, and a set reads bytes unless a pattern of it has
+//! Compiles the patterns of this module. Words, digits and spaces are ASCII, and a pattern of a set counts bytes unless it has
 //! letters of other languages: both keep the compiled tables small.
 
 use std::sync::LazyLock;
@@ -6,6 +6,8 @@ use std::sync::LazyLock;
 use regex::Regex;
 use regex::bytes::RegexSet;
 
+/// A pattern that is compiled when it is first needed.
+pub(super) type LazyPattern = LazyLock<Option<Regex>>;
 /// A set that is compiled when it is first needed.
 pub(super) type LazySet = LazyLock<Option<RegexSet>>;
 
@@ -20,7 +22,7 @@ pub(super) fn one(pattern: &str) -> Option<Regex> {
     compiled(Regex::new(&ascii(pattern)))
 }
 
-/// Several patterns, whose repetitions count bytes; none if one is invalid, which a test excludes.
+/// Several patterns; none if one is invalid, which a test excludes.
 pub(super) fn set<'p>(patterns: impl IntoIterator<Item = &'p str>) -> Option<RegexSet> {
     let of_bytes = |pattern: &str| match pattern.is_ascii() {
         true => format!("(?-u:{})", ascii(pattern)),
@@ -29,8 +31,13 @@ pub(super) fn set<'p>(patterns: impl IntoIterator<Item = &'p str>) -> Option<Reg
     compiled(RegexSet::new(patterns.into_iter().map(of_bytes)))
 }
 
+/// Whether a pattern matches `text`.
+pub(super) fn matches(pattern: &LazyPattern, text: &str) -> bool {
+    pattern.as_ref().is_some_and(|pattern| pattern.is_match(text))
+}
+
 /// Whether a pattern of a set matches `text`.
-pub(super) fn matches(set: &LazySet, text: &str) -> bool {
+pub(super) fn any_matches(set: &LazySet, text: &str) -> bool {
     set.as_ref().is_some_and(|set| set.is_match(text.as_bytes()))
 }
 

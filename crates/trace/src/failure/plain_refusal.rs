@@ -3,10 +3,9 @@
 
 use std::sync::LazyLock;
 
-use playproof_engine::event::ErrorFacts;
-use regex::Regex;
-
+use super::patterns::LazyPattern;
 use super::{kinds, patterns};
+use playproof_engine::event::ErrorFacts;
 
 /// The longest refusal in several sentences, in bytes.
 const LONGEST: usize = 400;
@@ -41,7 +40,7 @@ const KNOWN: &str = "a about access accessible account address admin again allow
     window with without would write writes x you your";
 
 /// What is no word of a sentence: the call that was refused, an address, a name with a digit.
-static NAMES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+static NAMES: LazyPattern = LazyLock::new(|| {
     patterns::one(
         r#"in a given amount of time|\b(used|requested|status|status code):? \d\S*|when calling the \w+ operation|https?://\S+|\S*[0-9*]\S*|\S+\.\S+\.\S+|\b\w+(error|exception)\b"#,
     )
@@ -49,21 +48,21 @@ static NAMES: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// Where a refusal says "after" and "not": what it says of other times, and whatever else it denies, may be about what was
 /// done, or about sending again.
-static PHRASES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+static PHRASES: LazyPattern = LazyLock::new(|| {
     patterns::one(
         r"\b(retry|again|wait|reset|resets)[ -]after\b|\b(does|do|did|could|can|was|were|is|are) not (exist|be found|found|have( (access|permission|permissions|sufficient|enough|the|required|role|scope))*|authorized|authenticated|accessible|allowed|permitted|valid|available|supported|enough)\b|\bnot (found|authorized|authenticated|accessible|allowed|permitted|valid|available|enough|exist)\b|\bno such\b",
     )
 });
 
 /// The whole report of a tool that checks its arguments before it begins.
-static ARGUMENTS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+static ARGUMENTS: LazyPattern = LazyLock::new(|| {
     patterns::one(
         r"^(input validation error: ('\w+' is a required property|\S{1,40} is not of type '\w+')|missing required (argument|parameter)s?:? ['\x22`]?\w+['\x22`]?|(argument|parameter) ['\x22`]?\w+['\x22`]? is required)\.?$",
     )
 });
 
 /// A part of a whole that was not refused.
-static PART: LazyLock<Option<Regex>> = LazyLock::new(|| patterns::one(r"\d (out )?of \d|\d/\d"));
+static PART: LazyPattern = LazyLock::new(|| patterns::one(r"\d (out )?of \d|\d/\d"));
 
 /// Whether an error says no more than that the request was refused: its message, its status and its code do, and the
 /// upstream does not say that the call should not be sent again.
@@ -100,7 +99,7 @@ pub(super) fn is_plain_message(message: &str) -> bool {
     let message = ["have been made", "were made", "made", "sent", "received"].iter().fold(message, |text, did| {
         text.replace(&format!("{did} too many requests"), MANY).replace(&format!("{MANY} {did}"), MANY)
     });
-    let reports = || ARGUMENTS.as_ref().is_some_and(|report| report.is_match(&message));
+    let reports = || patterns::matches(&ARGUMENTS, &message);
     message.is_empty() || message.len() <= LONGEST && (has_only_known_words(&message) || reports())
 }
 

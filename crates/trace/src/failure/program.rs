@@ -3,9 +3,8 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
-
 use super::patterns;
+use super::patterns::LazyPattern;
 
 /// The longest message of a failure in plain words, in bytes.
 pub(super) const SHORT: usize = 400;
@@ -13,7 +12,7 @@ pub(super) const SHORT: usize = 400;
 /// The words of a message behind its speaker: a function (`page.goto: ...`), an interface (`GraphQL: ...`) or a status
 /// (`[HTTP 400] ...`, `550 ...`).
 pub(super) fn spoken(text: &str) -> Option<&str> {
-    static SPEAKER: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static SPEAKER: LazyPattern = LazyLock::new(|| {
         patterns::one(
             r"^(?:[a-z]\w*(?:\.[a-z]\w*)+(?:\(\))?: |[a-z]+_\w+: |[A-Z]+[a-z]+[A-Z]\w*: |\[HTTP [45]\d\d\]:? |[45]\d\d )",
         )
@@ -41,7 +40,7 @@ const REMARKS: [&str; 9] = ["note", "notice", "hint", "help", "info", "status", 
 /// Whether a text is the complaint of a program, which only a well-known program proves: `curl: (6) Could not resolve`.
 /// From any other name, such words are a failure or a note.
 pub(super) fn complains(text: &str) -> Option<bool> {
-    static COMPLAINT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static COMPLAINT: LazyPattern = LazyLock::new(|| {
         patterns::one(
             r"^([a-z][a-z0-9_./+-]{0,30}):\s+(?i:(can't|cannot|could not|unable to|unrecognized|invalid option|illegal|unknown option|missing|no such|error|fatal|failed|connect to)\b|'[^'\n]{1,120}': no such|\*\*\*|\(\d+\))",
         )
@@ -73,12 +72,12 @@ pub(super) fn says_a_program(text: &str, tool: Option<&str>) -> bool {
 
 /// Whether a line is the complaint of a program, which may be named by its path.
 pub(super) fn is_complaint(line: &str) -> bool {
-    static COMPLAINT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static COMPLAINT: LazyPattern = LazyLock::new(|| {
         patterns::one(
             r"(?i)^((\.{0,2}|~)/[\w./+-]{0,200}/)?[a-z][a-z0-9_.+-]{1,20}: [^\n]*(\bnot (found|in|a|an|allowed|permitted|valid|supported|installed|recognized|running|open|defined|authorized)\b|\b(no such|no module|cannot|can't|could not|unable|invalid|failed|error|denied|required|unknown|missing|refused|illegal|expired|unterminated|timed out)\b|: [45]\d\d [a-z])",
         )
     });
-    COMPLAINT.as_ref().is_some_and(|complaint| complaint.is_match(line))
+    patterns::matches(&COMPLAINT, line)
 }
 
 /// The longest output of a command whose last line tells that it failed, in lines.
@@ -86,7 +85,7 @@ const OUTPUT_LINES: usize = 15;
 
 /// Whether the output of a command ends with the line by which it reports its failure.
 pub(super) fn ends_in_error(text: &str, tool: Option<&str>) -> bool {
-    static ENDING: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static ENDING: LazyPattern = LazyLock::new(|| {
         patterns::one(
             r"^(?:(?:[\w.+-]{1,20}: )?(?:error|fatal): \S|(?:unknown|unrecognized|invalid) (?:option|argument|command|flag)\b|Automatic merge failed|make(?:\[\d+\])?: \*\*\* |npm (?:ERR!|error) )",
         )
@@ -97,29 +96,28 @@ pub(super) fn ends_in_error(text: &str, tool: Option<&str>) -> bool {
     let lines = || text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with("hint:"));
     let count = lines().count();
     let last = lines().next_back().filter(|_| (2..=OUTPUT_LINES).contains(&count));
-    last.is_some_and(|last| ENDING.as_ref().is_some_and(|ending| ending.is_match(last)))
+    last.is_some_and(|last| patterns::matches(&ENDING, last))
         || !tool.is_some_and(is_command_line) && ends_in_traceback(text)
         || has_error_section(text)
 }
 
 /// Whether the output of code ends with the exception that ended it, below its traceback or the mark of its place.
 fn ends_in_traceback(text: &str) -> bool {
-    static EXCEPTION: LazyLock<Option<Regex>> =
+    static EXCEPTION: LazyPattern =
         LazyLock::new(|| patterns::one(r"^([A-Za-z_]\w*\.)*\w*(Error|Exception|Interrupt|Exit)\b(:|$)"));
     let is_fence = |line: &&str| line.is_empty() || line.chars().all(|c| c == '`');
     let mut lines = text.lines().rev().map(str::trim).skip_while(is_fence);
     let last = lines.next().unwrap_or_default();
     let mut is_marked = || lines.next().is_some_and(|mark| !mark.is_empty() && mark.chars().all(|c| "^~ ".contains(c)));
-    EXCEPTION.as_ref().is_some_and(|exception| exception.is_match(last))
-        && (text.contains("Traceback (most recent call last)") || is_marked())
+    patterns::matches(&EXCEPTION, last) && (text.contains("Traceback (most recent call last)") || is_marked())
 }
 
 /// Whether a tool that runs code puts the error below a heading of its own, behind what it ran.
 fn has_error_section(text: &str) -> bool {
-    static SECTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static SECTION: LazyPattern = LazyLock::new(|| {
         patterns::one(r"(?i)\A[^\n]{1,120}\n+-{2,} ?(error|exception)( \([^)\n]{1,60}\))? ?-{2,}(?m:$)")
     });
-    SECTION.as_ref().is_some_and(|section| section.is_match(text))
+    patterns::matches(&SECTION, text)
 }
 
 /// Whether a tool's name says that it reads documents or searches.
@@ -146,24 +144,30 @@ pub(super) fn is_command_line(tool: &str) -> bool {
     has(&WORDS) || has(&["command"]) && has(&RUNS)
 }
 
+/// First words that ask, whatever the name goes on with: `get_payment_update`.
+const ASKS: [&str; 12] =
+    ["check", "count", "fetch", "get", "is", "list", "lookup", "preview", "query", "read", "show", "view"];
+/// First words that ask, unless the name goes on with what it does then: `find_and_replace`.
+const FINDS: [&str; 8] = ["exists", "find", "has", "search", "status", "track", "validate", "verify"];
+
 /// Whether a tool's name says that it asks how something is, and changes nothing.
 pub(super) fn asks(tool: &str) -> bool {
     let words = words(tool);
-    begins_asking(&words) || ["exists", "status"].iter().any(|end| words.last().is_some_and(|word| word == end))
+    let tells = || words.last().is_some_and(|word| ["exists", "status"].contains(&word.as_str()));
+    begins_with(&words, &ASKS) || (begins_with(&words, &FINDS) || tells()) && !writes(&words)
 }
 
-/// Whether a name begins with a word that asks, and goes on with no second one (`find_and_replace`).
-fn begins_asking(words: &[String]) -> bool {
-    const WORDS: [&str; 20] = [
-        "check", "count", "exists", "fetch", "find", "get", "has", "is", "list", "lookup", "preview", "query", "read",
-        "search", "show", "status", "track", "validate", "verify", "view",
-    ];
-    words.iter().find(|word| !word.is_empty()).is_some_and(|word| WORDS.contains(&word.as_str()))
-        && !words.iter().any(|word| word == "and")
+fn begins_with(words: &[String], list: &[&str]) -> bool {
+    words.iter().find(|word| !word.is_empty()).is_some_and(|word| list.contains(&word.as_str()))
 }
 
 /// Whether a tool's name says that it changes, sends or ends something, and not that it tells of that.
 pub(super) fn is_writer(tool: &str) -> bool {
+    let words = words(tool);
+    writes(&words) && !begins_with(&words, &ASKS)
+}
+
+fn writes(words: &[String]) -> bool {
     const WORDS: [&str; 46] = [
         "add",
         "append",
@@ -212,8 +216,7 @@ pub(super) fn is_writer(tool: &str) -> bool {
         "upsert",
         "write",
     ];
-    let words = words(tool);
-    words.iter().any(|word| WORDS.contains(&word.as_str())) && !begins_asking(&words)
+    words.iter().any(|word| WORDS.contains(&word.as_str()))
 }
 
 /// The words of a tool's name in small letters.
@@ -235,13 +238,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tool_asks_or_writes_by_the_first_word_of_its_name() {
+    fn a_tool_asks_or_writes_by_the_words_of_its_name() {
         for (tool, is_asking, is_writing) in [
             ("get_payment_update", true, false),
-            ("verifyRefundUpdate", true, false),
+            ("get_terms_and_conditions", true, false),
             ("order_status", true, false),
-            ("set_status", true, true), // the last word decides for one, the first for the other
+            ("set_status", false, true),
+            ("verifyRefundUpdate", false, true),
             ("find_and_replace", false, true),
+            ("search_replace", false, true),
+            ("status_update", false, true),
+            ("search_orders", true, false),
             ("delete_user", false, true),
             ("frobnicate", false, false),
         ] {

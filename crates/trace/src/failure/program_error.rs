@@ -2,10 +2,8 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
-
 use super::patterns;
-use super::patterns::LazySet;
+use super::patterns::{LazyPattern, LazySet};
 use super::program::{complains, is_command_line, says_a_program};
 use super::text::{EXAMINED, cut};
 
@@ -34,7 +32,7 @@ static PROGRAM_SET: LazySet = LazyLock::new(|| patterns::set(PROGRAMS));
 static DATABASE_SET: LazySet = LazyLock::new(|| patterns::set(DATABASES));
 
 /// What frameworks put before the words of a tool that ran a program.
-static FRAME: LazyLock<Option<Regex>> = LazyLock::new(|| {
+static FRAME: LazyPattern = LazyLock::new(|| {
     patterns::one(r"(?i)^(?:(?:mcp error -\d+|error(?: executing [^:\n]{1,80})?|tool execution failed): ?)+")
 });
 
@@ -44,8 +42,8 @@ pub(super) fn is_program_error(message: &str, tool: Option<&str>) -> bool {
     let frame = FRAME.as_ref().and_then(|frame| frame.find(text)).map_or(0, |frame| frame.end());
     let inner = text.get(frame..).unwrap_or(text);
     let first = inner.lines().next().unwrap_or_default();
-    patterns::matches(&PROGRAM_SET, inner)
-        || patterns::matches(&DATABASE_SET, first)
+    patterns::any_matches(&PROGRAM_SET, inner)
+        || patterns::any_matches(&DATABASE_SET, first)
         || complains(inner) == Some(true)
         || says_a_program(text, tool)
         || tool.is_some_and(is_command_line)

@@ -2,19 +2,18 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
-
 use super::patterns;
+use super::patterns::LazyPattern;
 use super::program::words;
 
 /// Whether a text is the title or the definition of a work: `Access Denied (1948 film)`, `Bad Gateway is a band`.
 pub(super) fn is_title(text: &str) -> bool {
-    static WORK: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static WORK: LazyPattern = LazyLock::new(|| {
         patterns::one(
             r"(?i)^[^\n:.(]{1,80} (\(|(is|was|are) (an?|the) )([\w-]+ ){0,4}(film|movie|album|song|single|band|novel|book|poem|play|musical|story|game|series|episode|magazine|painting|disambiguation)\b",
         )
     });
-    WORK.as_ref().is_some_and(|work| work.is_match(text))
+    patterns::matches(&WORK, text)
 }
 
 /// Whether a text is a title with its author, such as `Cannot Buy Me Love - The Beatles`.

@@ -3,9 +3,8 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
-
 use super::patterns;
+use super::patterns::LazyPattern;
 use super::program::{is_file, is_reader, is_shell, is_writer};
 
 /// Lines that are looked at.
@@ -14,7 +13,7 @@ const LINES: usize = 60;
 const TRACEBACK: &str = "Traceback (most recent call last)";
 
 /// A line with a level and a time at its start, in either order: `ERROR 2026-01-01 x`, `2026-01-01 10:00:00 [main] ERROR x`.
-static LOG_LINE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+static LOG_LINE: LazyPattern = LazyLock::new(|| {
     const LEVEL: &str = "(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERR(?:OR)?|CRIT(?:ICAL)?|FATAL|SEVERE)";
     const TIME: &str =
         r"(?:\d{4}[-/]\d\d[-/]\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?|\d\d:\d\d:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d)";
@@ -48,7 +47,7 @@ fn is_overcome(text: &str) -> bool {
 
 /// Whether a line begins with a level and a time, as the lines of a log do.
 pub(super) fn is_log_line(line: &str) -> bool {
-    LOG_LINE.as_ref().is_some_and(|log| log.is_match(line))
+    patterns::matches(&LOG_LINE, line)
 }
 
 /// Whether a line is one that a search found, behind its number: `12:text`, or `12-text` beside it. A status (`404: no such

@@ -2,8 +2,7 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
-
+use super::patterns::LazyPattern;
 use super::text::{EXAMINED, cut};
 use super::{patterns, undone};
 
@@ -13,7 +12,7 @@ pub(super) const TOOL_RAISED: &str = "tool_raised";
 /// Whether `message` begins with the name of an exception, an error number of the system, or the words with which
 /// frameworks for tools report one; or is what an interpreter says without a name, such as the key that was missing.
 pub(super) fn is_raised(message: &str) -> bool {
-    static RAISED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static RAISED: LazyPattern = LazyLock::new(|| {
         patterns::one(
             r"(?x)^(?:[Ee]rror:\s*)?(?:
                 (?i:error\s(?:executing|calling|invoking|running)\s(?:the\s)?tool\b)
@@ -32,7 +31,7 @@ pub(super) fn is_raised(message: &str) -> bool {
         )
     });
     let text = cut(message.trim(), EXAMINED);
-    RAISED.as_ref().is_some_and(|raised| raised.is_match(text)) || undone::is_nameless(text)
+    patterns::matches(&RAISED, text) || undone::is_nameless(text)
 }
 
 /// The message of an exception that is printed in front of its traceback: `ConflictError('taken')Traceback ...`.

@@ -3,10 +3,8 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
-
 use super::patterns;
-use super::patterns::LazySet;
+use super::patterns::{LazyPattern, LazySet};
 
 /// Beginnings that speak of the request.
 pub(super) const OF_REQUEST: [&str; 6] = [
@@ -30,13 +28,13 @@ pub(super) const OF_VALUE: [&str; 4] = [
 /// What the call needs was not given.
 const NOT_GIVEN: &str = r"(?i)^no (api[ _-]?key|arguments?|code|command|content|data|file|id|input|message|name|parameters?|path|pattern|prompt|query|text|url|value)( [\w-]{1,30})? (was |were )?(provided|specified|given|supplied)\b";
 
-static NOT_GIVEN_PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| patterns::one(NOT_GIVEN));
+static NOT_GIVEN_PATTERN: LazyPattern = LazyLock::new(|| patterns::one(NOT_GIVEN));
 static REQUEST_SET: LazySet = LazyLock::new(|| patterns::set(OF_REQUEST));
 static VALUE_SET: LazySet = LazyLock::new(|| patterns::set(OF_VALUE));
 
 /// Whether a line, of which no exception was taken off, refuses a value of the request. `is_clause`: it is one clause.
 pub(super) fn refuses(line: &str, is_clause: bool) -> bool {
-    let matches = |set| patterns::matches(set, line);
+    let matches = |set| patterns::any_matches(set, line);
     matches(&REQUEST_SET) || is_clause && (matches(&VALUE_SET) || after_not_given(line).is_some())
 }
 

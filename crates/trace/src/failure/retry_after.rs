@@ -2,10 +2,10 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
 use serde_json::value::RawValue;
 
 use super::patterns;
+use super::patterns::LazyPattern;
 use crate::iso;
 use crate::json;
 use crate::json::Fields;
@@ -87,7 +87,7 @@ fn first(raw: &RawValue) -> Option<String> {
 
 /// `34.4s`, `1m30s`, `500ms`, `2 minutes`.
 fn of_duration(text: &str) -> Option<Wait> {
-    static PART: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static PART: LazyPattern = LazyLock::new(|| {
         patterns::one(
             r"(?i)^\s*(\d+(?:\.\d+)?)\s*(ms|milliseconds?|msecs?|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s)",
         )
@@ -111,7 +111,7 @@ fn of_duration(text: &str) -> Option<Wait> {
 
 /// The wait that a message asks for: `retry after 2 s`, `Please try again in 20s`, `retry in 34.4s`.
 pub(super) fn of_text(message: &str) -> Option<Wait> {
-    static ASKED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static ASKED: LazyPattern = LazyLock::new(|| {
         patterns::one(
             r#"(?i)\b(?:(?:re)?try(?:ing)?(?:\s+(?:again|your request|the request|this request))?\s+(?:in|after)|retry[-_ ]?after(?:[-_ ]?(?:seconds|secs?))?["']?\s*[:=]?|retry[-_]?delay["']?\s*[:=]|wait(?:\s+for)?(?:\s+(?:at least|about|another))?|available\s+(?:again\s+)?in|resets?\s+in)\s*["']?\s*(?:about\s+|at least\s+|approximately\s+)?(\d+(?:\.\d+)?\s*(?:[a-z]+)?(?:\s*\d+(?:\.\d+)?\s*s\b)?)"#,
         )

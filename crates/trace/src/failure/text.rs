@@ -3,12 +3,10 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
-
 use super::coded::{is_coded, leading_code};
 use super::exit::{AT_START, Exit};
 use super::held::is_held;
-use super::patterns::{LazySet, matches};
+use super::patterns::{LazyPattern, LazySet, any_matches};
 use super::program::{SHORT, complains, ends_in_error, is_reader, is_shell, says_a_program, spoken};
 use super::quoted::{is_log_line, is_quoted};
 use super::{frame, kinds, patterns, prose, undone};
@@ -188,7 +186,7 @@ pub(super) fn inspect<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>>
     let ended = || sure().filter(|_| ends_in_error(text, tool));
     match own {
         Some(sign) if sign.sure => Some(sign),
-        own if says_a_program(text, tool) && !matches(&HARMLESS_SET, text.trim()) => {
+        own if says_a_program(text, tool) && !any_matches(&HARMLESS_SET, text.trim()) => {
             own.map(|sign| Sign { sure: true, ..sign }).or_else(sure)
         }
         own => spoken().or_else(ended).or(own),
@@ -219,15 +217,15 @@ fn inspect_start<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>> {
     if undone == Some(true) {
         return sign(true);
     }
-    let is_harmless = || matches(&HARMLESS_SET, start) || prose::is_title(start) || prose::is_labels(text);
+    let is_harmless = || any_matches(&HARMLESS_SET, start) || prose::is_title(start) || prose::is_labels(text);
     if is_harmless() || counts_none(start) {
         return undone.and_then(sign);
     }
-    if matches(&SURE_SET, start) {
+    if any_matches(&SURE_SET, start) {
         return sign(true);
     }
     let short = text.len() <= SHORT && text.lines().filter(|line| !line.trim().is_empty()).count() <= 3;
-    if matches(&LIKELY_SET, start) {
+    if any_matches(&LIKELY_SET, start) {
         return match Content::of(text, tool) {
             // A command may print the bare word.
             Content::Message => sign(text.contains(' ') || !tool.is_some_and(is_shell)),
@@ -238,7 +236,7 @@ fn inspect_start<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>> {
     if !short {
         return undone.and_then(sign);
     }
-    if matches(&SHORT_SET, start) || is_held(start, tool) {
+    if any_matches(&SHORT_SET, start) || is_held(start, tool) {
         return match Content::of(text, tool) {
             Content::Message if prose::is_knowledge(text, tool) => None,
             Content::Message => sign(!prose::is_authored(start) && !prose::is_long(text)),
@@ -249,7 +247,8 @@ fn inspect_start<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>> {
     if is_coded(text) || leading_code(start).is_some() || is_named_unknown(start, tool) {
         return sign(true);
     }
-    let is_suspicious = matches(&SUSPICIOUS_SET, start) && !prose::is_long(text) && !prose::is_knowledge(text, tool);
+    let is_suspicious =
+        any_matches(&SUSPICIOUS_SET, start) && !prose::is_long(text) && !prose::is_knowledge(text, tool);
     complains(text).or(undone).or(is_suspicious.then_some(false)).and_then(sign)
 }
 
@@ -374,7 +373,7 @@ fn message(text: &str) -> &str {
 }
 
 /// The frames before the words of an innermost error, in any order and number.
-static FRAMES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+static FRAMES: LazyPattern = LazyLock::new(|| {
     patterns::one(
         r#"(?x)^(?:
           [*\#`"'❌✗✘🚫⛔💥❗🛑⚠️\s]+
@@ -434,7 +433,7 @@ pub(super) fn is_only_a_frame(message: &str) -> bool {
 
 /// The codes that a message tells.
 pub(super) fn facts(message: &str) -> Facts {
-    static STATUS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static STATUS: LazyPattern = LazyLock::new(|| {
         patterns::one(
             r"(?i)^\(?([45]\d\d)\)?\b(?:\s*[:,-]|\s+[A-Z]|\s*$)|\b(?:http|status|status code|statuscode|error code|code)[ :=/(]+([45]\d\d)\b|\(([45]\d\d)\)",
         )
@@ -447,17 +446,17 @@ pub(super) fn facts(message: &str) -> Facts {
             found.and_then(|found| found.iter().skip(1).flatten().next().map(|number| number.as_str().to_owned()));
         facts.status = number.and_then(|number| number.parse().ok());
     }
-    static NODE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static NODE: LazyPattern = LazyLock::new(|| {
         patterns::one(
             r"\b(E(?:CONN[A-Z]+|TIMEDOUT|NOTFOUND|PIPE|AI_AGAIN|NOENT|ACCES|PERM|XIST|HOSTUNREACH|NETUNREACH)|UND_ERR_[A-Z_]+|ERR_[A-Z_]+)\b",
         )
     });
     facts.names.retain(|name| !is_bare_validation(name));
     // `Max retries exceeded with url: / (Caused by ConnectTimeoutError(...))`
-    static CAUSE: LazyLock<Option<Regex>> = LazyLock::new(|| patterns::one(r"\bCaused by ([A-Z]\w+)\("));
+    static CAUSE: LazyPattern = LazyLock::new(|| patterns::one(r"\bCaused by ([A-Z]\w+)\("));
     let cause = CAUSE.as_ref().and_then(|cause| cause.captures(cut(message, EXAMINED))?.get(1));
     facts.names.extend(cause.map(|name| name.as_str().to_owned()));
-    static ERRNO: LazyLock<Option<Regex>> = LazyLock::new(|| patterns::one(r"\[Errno (\d{1,3})\]"));
+    static ERRNO: LazyPattern = LazyLock::new(|| patterns::one(r"\[Errno (\d{1,3})\]"));
     let errno = ERRNO.as_ref().and_then(|errno| errno.captures(line)?.get(1)?.as_str().parse().ok());
     facts.names.extend(errno.and_then(kinds::of_errno).map(str::to_owned));
     facts.names.extend(leading_code(line).map(str::to_owned));

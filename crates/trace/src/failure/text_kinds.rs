@@ -3,13 +3,11 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
-
 use super::kinds::{
     ARGUMENTS, CONFLICT, FORBIDDEN, INTERRUPTED, NOT_FOUND, PRECONDITION, QUOTA, RATE, REJECTED, SCHEMA, SERVER,
     TIMEOUT, UNAUTHORIZED, UNKNOWN_TOOL,
 };
-use super::patterns::LazySet;
+use super::patterns::{LazyPattern, LazySet};
 use super::program::words;
 use super::{held, patterns, refused_values, text};
 
@@ -149,14 +147,14 @@ fn named(message: &str, tool: Option<&str>) -> Option<&'static str> {
 }
 
 /// Words of answers: what is wrong with them was found after the tool acted.
-static ANSWER: LazyLock<Option<Regex>> = LazyLock::new(|| {
+static ANSWER: LazyPattern = LazyLock::new(|| {
     patterns::one(
         r"(?i)\b(answer|content|output|outputs|received|reply|respon[sd]\w*|results?|return(s|ed)?|structured)\b",
     )
 });
 
 /// The function, the model or the tool of which a message speaks.
-static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+static NAMED: LazyPattern = LazyLock::new(|| {
     patterns::one(
         r"(?i)(?:\b([\w.]+)\(\) (?:got|missing|takes)\b|\bvalidation errors? for (\w+)\b|^(?:unknown|unrecognized|unsupported|invalid|no such) (?:tool|function)(?: name)?(?: requested| called)?\s*[:'\x22`]?\s*['\x22`]?([\w.:/-]+)|^(?:tool|function) ['\x22`]?([\w.:/-]+?)['\x22`]? (?:was |is |does |could )?(?:not|unknown|disabled)\b|^['\x22`]?([\w.:/-]+?)['\x22`]? is not a valid tool|^no tool (?:named|called|with name) ['\x22`]?([\w.:/-]+)|\b(?:for|of|to) (?:the )?(?:tool|function):? ['\x22`]?([\w.:/-]+))",
     )
@@ -173,14 +171,13 @@ fn speaks_of_another(kind: &str, line: &str, tool: Option<&str>, facts: &text::F
     }
     let is_unframed = facts.names.iter().any(|name| text::is_bare_validation(name));
     // A schema says what it expected, and what it received of the request.
-    static RECEIVED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static RECEIVED: LazyPattern = LazyLock::new(|| {
         patterns::one(r#"expected [\w ]{1,40}, received \w+|"received": ?"[^"\n]*"|(declared )?input schema"#)
     });
     let plain = RECEIVED.as_ref().map_or(line.into(), |received| received.replace_all(line, ""));
     let is_of_arguments = |line: &str| is_about_arguments_of(line, tool);
     names_another(line, tool)
-        || kind == ARGUMENTS
-            && (ANSWER.as_ref().is_some_and(|answer| answer.is_match(&plain)) || is_unframed && !is_of_arguments(line))
+        || kind == ARGUMENTS && (patterns::matches(&ANSWER, &plain) || is_unframed && !is_of_arguments(line))
 }
 
 /// Whether a line names another function, model or tool than that of the call. A tool that calls tools names those.
@@ -236,7 +233,7 @@ fn proves_nothing_happened(kind: &str) -> bool {
 }
 
 /// Words that tell of something done, or of a moment in the middle of it.
-static DONE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+static DONE: LazyPattern = LazyLock::new(|| {
     patterns::one(
         r"\b(was|were|is|been|already|successfully) (created|sent|submitted|made|completed|issued|refunded|charged|paid|saved|posted|placed|booked|applied)\b|\b[a-z]+[_-]\w*\d\w* (created|sent|submitted|made|completed|issued|refunded|charged|paid|saved|posted|placed|booked|applied)\b|: (sent|submitted|created|done|completed)\b|\b(while|when|after) (mailing|emailing|notifying|polling|submitting|logging)\b|\bafter submit",
     )
@@ -246,7 +243,7 @@ static DONE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 pub fn tells_of_something_done(message: &str) -> bool {
     let message = text::cut(message, 4 * EXAMINED).to_lowercase();
     let message = message.replace("requests have been", "requests").replace("requests were", "requests");
-    DONE.as_ref().is_some_and(|done| done.is_match(&message))
+    patterns::matches(&DONE, &message)
 }
 
 /// The kind that the words of `message` name, unless the message tells of something done and the kind would deny it.

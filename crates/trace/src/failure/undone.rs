@@ -3,9 +3,7 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
-
-use super::patterns::LazySet;
+use super::patterns::{LazyPattern, LazySet};
 use super::program::{SHORT, asks, is_reader, is_shell, is_writer};
 use super::{patterns, prose, refused_values};
 
@@ -54,20 +52,16 @@ pub(super) const INTERPRETERS: [&str; 8] = [
 
 static EDIT_SET: LazySet = LazyLock::new(|| patterns::set(EDITS));
 static INTERPRETER_SET: LazySet = LazyLock::new(|| patterns::set(INTERPRETERS));
-static HANDLE_PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| patterns::one(HANDLE));
-static ABSENT_PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| patterns::one(ABSENT));
-static NOTHING_PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| patterns::one(NOTHING_FOUND));
-static LIMIT_PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| patterns::one(LIMIT));
-static OUTSIDE_PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| patterns::one(OUTSIDE));
-static UNREADABLE_PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| patterns::one(UNREADABLE));
-
-fn matches(pattern: &LazyLock<Option<Regex>>, text: &str) -> bool {
-    pattern.as_ref().is_some_and(|pattern| pattern.is_match(text))
-}
+static HANDLE_PATTERN: LazyPattern = LazyLock::new(|| patterns::one(HANDLE));
+static ABSENT_PATTERN: LazyPattern = LazyLock::new(|| patterns::one(ABSENT));
+static NOTHING_PATTERN: LazyPattern = LazyLock::new(|| patterns::one(NOTHING_FOUND));
+static LIMIT_PATTERN: LazyPattern = LazyLock::new(|| patterns::one(LIMIT));
+static OUTSIDE_PATTERN: LazyPattern = LazyLock::new(|| patterns::one(OUTSIDE));
+static UNREADABLE_PATTERN: LazyPattern = LazyLock::new(|| patterns::one(UNREADABLE));
 
 /// Whether a text is what an interpreter says without the name of its exception.
 pub(super) fn is_nameless(text: &str) -> bool {
-    patterns::matches(&INTERPRETER_SET, text)
+    patterns::any_matches(&INTERPRETER_SET, text)
 }
 
 /// Whether a text says that the call was not done; `true`: it says so for sure.
@@ -75,7 +69,7 @@ pub(super) fn says(text: &str, tool: Option<&str>) -> Option<bool> {
     let text = text.trim();
     let writes = tool.is_some_and(is_writer);
     let prints = !writes && tool.is_some_and(|tool| is_reader(tool) || is_shell(tool));
-    if !prints && text.len() <= LONGEST_REPORT && patterns::matches(&EDIT_SET, text) {
+    if !prints && text.len() <= LONGEST_REPORT && patterns::any_matches(&EDIT_SET, text) {
         return Some(writes);
     }
     let is_line = text.len() <= SHORT && !text.contains('\n');
@@ -86,20 +80,20 @@ pub(super) fn says(text: &str, tool: Option<&str>) -> Option<bool> {
     if is_nameless(text) {
         return Some(true);
     }
-    if !is_shell && (matches(&LIMIT_PATTERN, text) || matches(&OUTSIDE_PATTERN, text)) {
+    if !is_shell && (patterns::matches(&LIMIT_PATTERN, text) || patterns::matches(&OUTSIDE_PATTERN, text)) {
         return Some(true);
     }
-    if matches(&UNREADABLE_PATTERN, text) {
+    if patterns::matches(&UNREADABLE_PATTERN, text) {
         return Some(writes || !tool.is_some_and(is_reader));
     }
     let lacks_a_value = || refused_values::after_not_given(text).is_some_and(|rest| ["", ".", "!"].contains(&rest));
-    if !prints && !tool.is_some_and(asks) && (matches(&ABSENT_PATTERN, text) || lacks_a_value()) {
+    if !prints && !tool.is_some_and(asks) && (patterns::matches(&ABSENT_PATTERN, text) || lacks_a_value()) {
         return Some(true);
     }
-    if !is_shell && matches(&HANDLE_PATTERN, text) {
+    if !is_shell && patterns::matches(&HANDLE_PATTERN, text) {
         return Some(writes);
     }
-    (writes && matches(&NOTHING_PATTERN, text)).then_some(false)
+    (writes && patterns::matches(&NOTHING_PATTERN, text)).then_some(false)
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use super::path::Path;
 use super::row::{SourceRow, rows_of};
 use super::time;
 use super::values::{listed, missing, of_document, stripped, value_of};
-use crate::failure::LatestFailures;
+use crate::failure::FailureCache;
 use crate::hash;
 use crate::imported::{ImportWarning, Imported, LossReport, Missing};
 use crate::json;
@@ -72,7 +72,7 @@ pub struct Applier {
     runs: BTreeSet<u64>,
     pub(super) waiting: WaitingCalls,
     pub(super) called: CalledTools,
-    pub(super) latest: LatestFailures,
+    pub(super) failures: FailureCache,
     /// The hashes of the values of `unique`.
     seen: BTreeSet<u64>,
     /// The run that the last row for `new_run` began.
@@ -106,7 +106,7 @@ impl Applier {
             runs: BTreeSet::new(),
             waiting: WaitingCalls::default(),
             called: CalledTools::default(),
-            latest: LatestFailures::default(),
+            failures: FailureCache::default(),
             seen: BTreeSet::new(),
             begun_run: None,
         }

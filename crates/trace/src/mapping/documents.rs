@@ -6,10 +6,8 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
-use crate::bad_line::fix_hint;
 use crate::json::Parsed;
-use crate::pieces::{REMOVE_MARKS, STRAY_MARK};
-use crate::source_text::SourceText;
+use crate::source_text::{SourceText, skippable};
 use playproof_formats::diagnostic::Report;
 
 /// Reads the documents of a source.
@@ -96,11 +94,7 @@ impl<'t> Documents<'t> {
         }
         let mut report = SourceText { text, name: self.source.name }.document().err()?;
         Arc::make_mut(&mut report.source).first_line += self.line - 1;
-        if let Some(diagnostic) = report.diagnostics.first_mut() {
-            let help = (diagnostic.id == STRAY_MARK).then(|| format!("{REMOVE_MARKS}."));
-            diagnostic.help = Some(fix_hint(help.as_deref()));
-        }
-        Some(report)
+        Some(skippable(report))
     }
 
     /// Whether the next line after `at` is a document.

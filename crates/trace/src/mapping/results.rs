@@ -140,11 +140,10 @@ impl Applier {
             at,
             ..ToolResult::default()
         };
-        let said = match (mapping.failed.by_text, flag) {
-            (true, _) | (false, Some(true)) => self.latest.assess(&found),
+        let mut said = match (mapping.failed.by_text, flag) {
+            (true, _) | (false, Some(true)) => self.failures.assess(&found),
             (false, _) => Assessment::Ok,
         };
-        let mut said = said;
         if let Assessment::Failed(failure) = &mut said {
             failure.retry_after_ms = self.retry_after(map, row, placed.place).or(failure.retry_after_ms);
             failure.retriable = self.scalar(map.retriable.as_ref(), row).and_then(|said| flag_of(&said));

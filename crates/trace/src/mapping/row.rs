@@ -7,7 +7,6 @@ use std::sync::Arc;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::path::{Path, PathStep, Root, follow, joined};
-use crate::json;
 use crate::json::{Fields, Parsed};
 
 /// A row.
@@ -68,7 +67,7 @@ impl<'a> SourceRow<'a> {
 fn within<'a>(value: &Parsed<'a>, steps: &[PathStep]) -> Option<Cow<'a, RawValue>> {
     match (steps.split_first(), &value.fields) {
         (Some((PathStep::Key(key), rest)), Some(fields)) => follow(fields.get(key)?, rest),
-        _ => follow(json::parse(value.text).ok()?, steps),
+        _ => follow(value.raw()?, steps),
     }
 }
 
@@ -153,7 +152,7 @@ impl<'a> Spread<'a, '_> {
                 }
             }
             _ => {
-                let Some(raw) = json::parse(self.value.text).ok().and_then(|raw| step.of(raw)) else { return };
+                let Some(raw) = self.value.raw().and_then(|raw| step.of(raw)) else { return };
                 let path = joined(self.path, step);
                 Spread { value: raw.into(), path: &path, around: self.around, file: self.file }.rows(rest, found);
             }
@@ -191,7 +190,7 @@ impl<'a> Spread<'a, '_> {
     }
 
     fn enclosing(&self) -> Enclosing<'a> {
-        Enclosing { value: self.value.clone(), path: self.path.to_owned(), around: self.around.clone() }
+        Enclosing { value: self.value.clone().with_raw(), path: self.path.to_owned(), around: self.around.clone() }
     }
 
     fn row(self) -> SourceRow<'a> {
@@ -216,8 +215,8 @@ mod tests {
 
     #[test]
     fn each_row_has_its_place_and_knows_what_is_around_it() {
-        let raw = Parsed::of(r#"{"s":"S","a":[{"b":[1,{"c":5}],"id":"i"},{},{"b":[3]}]}"#).expect("valid");
-        let rows = rows_of(&raw, &[paths(&["a[*].b[*]"])], |_| false, &"dir/log.jsonl.gz".into());
+        let document = Parsed::of(r#"{"s":"S","a":[{"b":[1,{"c":5}],"id":"i"},{},{"b":[3]}]}"#).expect("valid");
+        let rows = rows_of(&document, &[paths(&["a[*].b[*]"])], |_| false, &"dir/log.jsonl.gz".into());
         let brief: Vec<_> = rows.iter().map(|(row, _)| (row.path.as_str(), row.value.text)).collect();
         assert_eq!(brief, [("a[0].b[0]", "1"), ("a[0].b[1]", "{\"c\":5}"), ("a[2].b[0]", "3")]);
         let find = |n: usize, path: &str| {
@@ -235,8 +234,8 @@ mod tests {
 
     #[test]
     fn lists_in_lists_of_the_same_name_are_entered_up_to_a_depth() {
-        let raw = Parsed::of(r#"{"c":[{"n":1,"c":[{"n":2,"c":[]},{"n":3}]},{"n":4,"c":7}]}"#).expect("valid");
-        let rows = rows_of(&raw, &[paths(&["c[**]"])], |_| false, &"".into());
+        let document = Parsed::of(r#"{"c":[{"n":1,"c":[{"n":2,"c":[]},{"n":3}]},{"n":4,"c":7}]}"#).expect("valid");
+        let rows = rows_of(&document, &[paths(&["c[**]"])], |_| false, &"".into());
         let places: Vec<_> = rows.iter().map(|(row, _)| row.path.as_str()).collect();
         assert_eq!(places, ["c[0]", "c[0].c[0]", "c[0].c[1]", "c[1]"]);
         let up = rows[2].0.find(&Path::parse("^.n").expect("a path")).map(|found| found.get().to_owned());
@@ -248,19 +247,19 @@ mod tests {
 
     #[test]
     fn rows_of_several_paths_come_in_the_order_of_the_document() {
-        let raw = Parsed::of(r#"{"m":[{"r":1,"t":[{"x":1},{"x":2}]},{"r":2}]}"#).expect("valid");
-        let rows = rows_of(&raw, &[paths(&["m[*]"]), paths(&["m[*].t[*]", "m[0].t"])], |_| false, &"".into());
+        let document = Parsed::of(r#"{"m":[{"r":1,"t":[{"x":1},{"x":2}]},{"r":2}]}"#).expect("valid");
+        let rows = rows_of(&document, &[paths(&["m[*]"]), paths(&["m[*].t[*]", "m[0].t"])], |_| false, &"".into());
         let brief: Vec<_> = rows.iter().map(|(row, lists)| (row.path.as_str(), lists.as_slice())).collect();
         assert_eq!(brief, [("m[0]", &[0][..]), ("m[0].t[0]", &[1]), ("m[0].t[1]", &[1]), ("m[1]", &[0])]);
     }
 
     #[test]
     fn a_row_of_a_result_comes_after_the_calls_inside_it() {
-        let raw =
+        let document =
             Parsed::of(r#"[{"out":1,"x":{"calls":[{"n":1},{"n":2}]}},{"out":2,"x":{"calls":[]}}]"#).expect("valid");
         let lists = [paths(&["[*].x.calls[*]"]), paths(&["[*]"])];
         let places = |has_only_results: fn(usize) -> bool| {
-            let rows = rows_of(&raw, &lists, has_only_results, &"".into());
+            let rows = rows_of(&document, &lists, has_only_results, &"".into());
             rows.into_iter().map(|(row, _)| row.path).collect::<Vec<_>>()
         };
         assert_eq!(places(|list| list == 1), ["[0].x.calls[0]", "[0].x.calls[1]", "[0]", "[1]"]);
@@ -269,12 +268,12 @@ mod tests {
 
     #[test]
     fn a_star_enters_the_values_of_an_object_which_lies_around_them() {
-        let raw = Parsed::of(r#"{"id":"i","log":{"step_0":[{"c":1}],"step.1":[{"c":2},3]}}"#).expect("valid");
-        let rows = rows_of(&raw, &[paths(&["log[*][*]"])], |_| false, &"".into());
+        let document = Parsed::of(r#"{"id":"i","log":{"step_0":[{"c":1}],"step.1":[{"c":2},3]}}"#).expect("valid");
+        let rows = rows_of(&document, &[paths(&["log[*][*]"])], |_| false, &"".into());
         let places: Vec<_> = rows.iter().map(|(row, _)| row.path.as_str()).collect();
         assert_eq!(places, ["log.step_0[0]", "log.[\"step.1\"][0]", "log.[\"step.1\"][1]"]);
         let up = rows[0].0.find(&Path::parse("^^.id").expect("a path")).map(|found| found.get().to_owned());
         assert_eq!(up.as_deref(), Some("\"i\""));
-        assert!(rows_of(&raw, &[paths(&["[*][*]"])], |_| false, &"".into()).is_empty(), "a document is no list");
+        assert!(rows_of(&document, &[paths(&["[*][*]"])], |_| false, &"".into()).is_empty(), "a document is no list");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::latest::Latest;
+use crate::recent_cache::RecentCache;
 use playproof_engine::event::ErrorFacts;
 
 /// Cached errors: a trace repeats few errors, and a search must cost less than parsing.
@@ -13,7 +13,7 @@ const MAX_RAW: usize = 4_096;
 
 /// The latest errors.
 #[derive(Debug, Default)]
-pub(super) struct ErrorCache(Latest<CachedError, MAX>);
+pub(super) struct ErrorCache(RecentCache<CachedError, MAX>);
 
 #[derive(Debug)]
 struct CachedError {

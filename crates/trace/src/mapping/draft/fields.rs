@@ -10,6 +10,9 @@ use super::text::{DraftLine, flow};
 use crate::iso;
 use playproof_formats::yaml::scalar;
 
+/// The most different reasons that can be kinds.
+const MAX_KINDS: usize = 30;
+
 /// The survey in which fields are found.
 pub(super) struct FieldFinder<'s> {
     pub(super) survey: &'s Survey,
@@ -137,10 +140,8 @@ impl<'s> FieldFinder<'s> {
             let value = format!("{{ path: {}, unit: {} }}", scalar(&field.path), duration_unit(field)?);
             Some(DraftLine { value, ..self.line("latency", Some(field), rows)? })
         });
-        // A reason is a kind if it is one of a few names, and else a message.
-        let is_name = |field: &FieldStats| field.texts > 0 && !field.values.keys().any(|text| text.contains(' '));
-        let kind = self.best(FieldRole::Kind, rows, rows.len(), is_name);
-        let message = self.message(failing).filter(|field| kind.is_none_or(|kind| kind.path != field.path));
+        let kind = self.best(FieldRole::Kind, rows, rows.len(), is_kind);
+        let message = self.message(failing, kind);
         let body = self.best(FieldRole::Body, rows, rows.len(), |field| field.scalars() + field.objects > 0);
         let status = self.best(FieldRole::Status, rows, rows.len(), |field| field.numbers_within(100.0, 599.0));
         let words = |field: &FieldStats| field.texts > 0;
@@ -182,11 +183,13 @@ impl<'s> FieldFinder<'s> {
     }
 
     /// The message of a failure: a text in the failing rows, or an object if there is no text.
-    fn message(&self, failing: &BTreeSet<usize>) -> Option<&'s FieldStats> {
+    fn message(&self, failing: &BTreeSet<usize>, kind: Option<&FieldStats>) -> Option<&'s FieldStats> {
         let rows = if failing.is_empty() { &self.roles.results } else { failing };
         let share = rows.len();
         let event = |field: &FieldStats| self.roles.call_where.iter().any(|(path, _)| *path == field.path);
-        let text = self.best(FieldRole::Message, rows, share, |field| field.texts > 0 && !event(field));
+        let is_kind = |field: &FieldStats| kind.is_some_and(|kind| kind.path == field.path);
+        let text =
+            self.best(FieldRole::Message, rows, share, |field| field.texts > 0 && !event(field) && !is_kind(field));
         text.or_else(|| self.best(FieldRole::Message, rows, share, |field| field.objects > 0))
             .filter(|field| !failing.is_empty() || field.path.contains("err"))
     }
@@ -210,6 +213,13 @@ impl<'s> FieldFinder<'s> {
         let from_zero = self.best(FieldRole::Attempt, rows, rows.len(), |field| field.values.contains_key("0"));
         from_zero.map(|field| field.path.clone())
     }
+}
+
+/// Whether a field names kinds of errors; a reason does so if it is one of a few names, and else is a message.
+fn is_kind(field: &FieldStats) -> bool {
+    let is_name = |text: &String| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte));
+    let are_names = || field.values.len() <= MAX_KINDS && field.values.keys().all(is_name);
+    field.texts > 0 && (!field.path.to_ascii_lowercase().ends_with("reason") || are_names())
 }
 
 fn condition(conditions: &[(String, String)]) -> Option<DraftLine> {

@@ -1,8 +1,7 @@
-//! The latest failures by what their source told: a recording repeats few, and judging one costs more than reading it. Judges
-//! nothing.
+//! The latest failures by what their source told: a recording repeats few, and judging one costs more than reading it.
 
 use super::assess::{Assessment, ToolResult, assess};
-use crate::latest::Latest;
+use crate::recent_cache::RecentCache;
 
 /// Kept failures: a search must cost less than judging.
 const MAX: usize = 64;
@@ -11,17 +10,17 @@ const MAX_TEXT: usize = 4_096;
 
 /// The latest failures.
 #[derive(Debug, Default)]
-pub(crate) struct LatestFailures(Latest<KnownFailure, MAX>);
+pub(crate) struct FailureCache(RecentCache<KnownFailure, MAX>);
 
 #[derive(Debug)]
 struct KnownFailure {
     flag: Option<bool>,
     status: Option<u16>,
-    texts: Vec<Option<String>>,
+    texts: [Option<String>; 6],
     assessment: Assessment,
 }
 
-impl LatestFailures {
+impl FailureCache {
     /// Whether a result failed: as [`assess`] says.
     pub(crate) fn assess(&mut self, result: &ToolResult<'_>) -> Assessment {
         let texts = [result.code, result.kind, result.message, result.body, result.tool, result.retry_after];
@@ -31,12 +30,12 @@ impl LatestFailures {
         };
         let length: usize = texts.iter().flatten().map(|text| text.len()).sum();
         let may_be_known = length <= MAX_TEXT && result.headers.is_none();
-        if let Some(known) = self.0.find(is_same).filter(|_| may_be_known) {
+        if may_be_known && let Some(known) = self.0.find(is_same) {
             return known.assessment.clone();
         }
         let assessment = assess(result);
         if may_be_known && assessment.is_timeless() && assessment != Assessment::Ok {
-            let texts = texts.map(|text| text.map(str::to_owned)).into();
+            let texts = texts.map(|text| text.map(str::to_owned));
             let assessment = assessment.clone();
             self.0.insert(KnownFailure { flag: result.flag, status: result.status, texts, assessment });
         }
@@ -63,23 +62,23 @@ mod tests {
             ToolResult { tool: Some("bash"), ..plain },
             ToolResult { retry_after: Some("7"), ..plain },
         ];
-        let mut latest = LatestFailures::default();
+        let mut cache = FailureCache::default();
         for result in results.iter().chain(results.iter().rev()) {
-            assert_eq!(latest.assess(result), assess(result), "{result:?}");
+            assert_eq!(cache.assess(result), assess(result), "{result:?}");
         }
         let bodies: Vec<String> = (0..2 * MAX).map(|n| format!("Error: {n}")).collect();
         for body in bodies.iter().chain(&bodies) {
             let result = ToolResult { body: Some(body), ..plain };
-            assert_eq!(latest.assess(&result), assess(&result), "{body}");
+            assert_eq!(cache.assess(&result), assess(&result), "{body}");
         }
     }
 
     #[test]
     fn a_wait_until_a_time_is_computed_for_each_answer() {
-        let mut latest = LatestFailures::default();
+        let mut cache = FailureCache::default();
         let waits = [Some(1_782_907_200_000_000), Some(1_782_907_230_000_000), None].map(|at| {
             let wait = Some("Wed, 01 Jul 2026 12:01:00 GMT");
-            match latest.assess(&ToolResult { status: Some(429), retry_after: wait, at, ..ToolResult::default() }) {
+            match cache.assess(&ToolResult { status: Some(429), retry_after: wait, at, ..ToolResult::default() }) {
                 Assessment::Failed(failure) => failure.retry_after_ms,
                 Assessment::Ok | Assessment::Suspected(_) => None,
             }
@@ -91,9 +90,9 @@ mod tests {
     fn a_failure_is_kept_unless_it_is_long() {
         let long = format!("Error: {}", "x".repeat(MAX_TEXT));
         for (body, kept) in [("Error: boom", true), (long.as_str(), false)] {
-            let mut latest = LatestFailures::default();
-            latest.assess(&ToolResult { body: Some(body), ..ToolResult::default() });
-            assert_eq!(latest.0.find(|_| true).is_some(), kept, "{body}");
+            let mut cache = FailureCache::default();
+            cache.assess(&ToolResult { body: Some(body), ..ToolResult::default() });
+            assert_eq!(cache.0.find(|_| true).is_some(), kept, "{body}");
         }
     }
 }
