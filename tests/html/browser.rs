@@ -21,13 +21,18 @@ const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "g
 /// How long the browser may take for one answer.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// What is wrong with the page that is open: what is wider than the window, scripts, images, and what markup ran.
+/// What is wrong with the page that is open: what is wider than the window, short words in cells that are cut into lines,
+/// scripts, images, and what markup ran.
 const EXAMINE: &str = "(() => {
     const width = document.documentElement.clientWidth;
     const wide = [...document.querySelectorAll('body *')].filter(e => !e.closest('svg') && !e.closest('.scroll')
         && e.getBoundingClientRect().right > width + 1).map(e => e.outerHTML.slice(0, 200));
+    const lines = e => { const r = document.createRange(); r.selectNodeContents(e);
+        return new Set([...r.getClientRects()].map(b => Math.round(b.top))).size; };
+    const cut = [...document.querySelectorAll('th, td')].filter(e => /^\\w{2,6}$/.test(e.textContent) && lines(e) > 1)
+        .map(e => e.outerHTML.slice(0, 200));
     const foreign = [...document.querySelectorAll('script, img, iframe, object, embed, link, base, form')];
-    return JSON.stringify({ wide, scroll: document.documentElement.scrollWidth - width, foreign: foreign.length,
+    return JSON.stringify({ wide, cut, scroll: document.documentElement.scrollWidth - width, foreign: foreign.length,
         back: getComputedStyle(document.body).backgroundColor, title: document.title.length > 0 });
 })()";
 
@@ -46,7 +51,9 @@ fn pages_open_in_a_browser_without_requests_messages_and_overflow() {
                 let seen = browser.open(&place.path(&format!("{name}.html")), width, scheme);
                 let about = format!("{kind} {name} at {width}, {scheme}: {seen:?}");
                 assert_eq!((seen.requests, seen.messages.len()), (1, 0), "{about}");
-                assert_eq!((&seen.found["wide"], &seen.found["foreign"]), (&json!([]), &json!(0)), "{about}");
+                let none = &json!([]);
+                assert_eq!((&seen.found["wide"], &seen.found["cut"]), (none, none), "{about}");
+                assert_eq!(seen.found["foreign"], 0, "{about}");
                 assert!(seen.found["scroll"].as_i64().is_some_and(|more| more <= 0), "{about}");
                 let back = if scheme == "light" { "rgb(255, 255, 255)" } else { "rgb(18, 22, 29)" };
                 assert_eq!(seen.found["back"], back, "the style sheet counts: {about}");

@@ -346,7 +346,7 @@ fn spreads(shown: &ReplayPage<'_>) -> Html {
                 html.add(&spread("Upstream calls per call, recorded", recorded, text::count, most));
             }
         });
-        html.line("p", "soft", "p95: 95 of 100 calls have this or less. See the documentation for how exact that is.");
+        html.line("p", "soft", "p95: 95 of 100 calls have this or less. At most one percent too high; max is exact.");
     })
 }
 
