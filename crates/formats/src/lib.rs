@@ -6,6 +6,7 @@ pub mod diagnostic;
 pub mod fixture;
 pub mod golden;
 pub mod history;
+pub mod plain;
 pub mod playbook;
 #[cfg(test)]
 mod schema_check;

@@ -7,6 +7,7 @@ use crate::origin::{Origins, SourceSpan};
 use playproof_engine::call::Recorder;
 use playproof_engine::event::{Draw, Headers, KeyDialect, KindFrom, StatusFrom};
 use playproof_engine::time::Instant;
+use playproof_formats::plain::is_plain;
 use playproof_formats::text::escape_json;
 
 /// Writes lines of a trace, one object each.
@@ -421,9 +422,7 @@ impl ObjectWriter<'_> {
 
 /// `text` as a JSON string.
 fn quote(bytes: &mut Vec<u8>, text: &str) {
-    // Not `all`: without a way out, the loop looks at many bytes at once.
-    let is_plain = |byte: u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\');
-    if text.bytes().fold(true, |plain, byte| plain & is_plain(byte)) {
+    if is_plain(text.as_bytes()) {
         bytes.push(b'"');
         bytes.extend_from_slice(text.as_bytes());
         bytes.push(b'"');

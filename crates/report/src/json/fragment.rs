@@ -4,6 +4,7 @@
 use std::io::{self, Write};
 
 use playproof_engine::time::Duration;
+use playproof_formats::plain::is_plain;
 use playproof_formats::text::{JsonEscape, is_unsafe_to_print};
 
 /// A fragment as it stands.
@@ -116,41 +117,6 @@ pub(super) fn quote(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
 }
 
-/// Bytes that are examined at once.
-const BLOCK: usize = 16;
-
-/// Whether all bytes are printable ASCII that JSON takes as they are.
-#[inline]
-fn is_plain(bytes: &[u8]) -> bool {
-    if let Some(last) = bytes.last_chunk() {
-        let (blocks, _) = bytes.as_chunks();
-        return !blocks.iter().fold(is_odd(last), |odd, block| odd | is_odd(block)); // the last may overlap
-    }
-    let mut block = [b' '; BLOCK];
-    if !put_ends::<8>(&mut block, bytes) && !put_ends::<4>(&mut block, bytes) {
-        block.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from); // three at most
-    }
-    !is_odd(&block)
-}
-
-/// Puts the first and the last `N` bytes, which may overlap, into a block; false if there are fewer.
-#[inline]
-fn put_ends<const N: usize>(block: &mut [u8; BLOCK], bytes: &[u8]) -> bool {
-    let (Some(first), Some(last)) = (bytes.first_chunk::<N>(), bytes.last_chunk::<N>()) else { return false };
-    let (halves, _) = block.as_chunks_mut();
-    halves[0] = *first;
-    halves[1] = *last; // a block has room for both
-    true
-}
-
-/// Whether a byte of the block is a control character, a quote, a backslash, or beyond `~`. Without branches and as a function
-/// of its own, so that the compiler compares all bytes at once.
-#[inline(never)]
-fn is_odd(block: &[u8; BLOCK]) -> bool {
-    let odd = |odd, &byte: &u8| odd | !(b' '..=b'~').contains(&byte) | (byte == b'"') | (byte == b'\\');
-    block.iter().fold(false, odd)
-}
-
 #[cold]
 fn quote_carefully(out: &mut Vec<u8>, text: &str) {
     for c in text.chars() {
@@ -229,20 +195,6 @@ mod tests {
             let mut out = Vec::new();
             digits(&mut out, value);
             assert_eq!(String::from_utf8(out).unwrap(), value.to_string());
-        }
-    }
-
-    #[test]
-    fn a_text_is_plain_exactly_if_each_of_its_bytes_is() {
-        for length in 0..50 {
-            for at in 0..length {
-                for byte in 0..=255 {
-                    let mut text = vec![b'a'; length];
-                    text[at] = byte;
-                    let plain = (b' '..=b'~').contains(&byte) && byte != b'"' && byte != b'\\';
-                    assert_eq!(is_plain(&text), plain, "{byte} at {at} of {length}");
-                }
-            }
         }
     }
 }
