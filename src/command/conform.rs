@@ -22,6 +22,7 @@ Examples:
   playproof conform cases.json --fail-under 95
 
 Each case is written as a playbook and run on the engine. A case that a playbook cannot say is unsupported.
+The files in `tests/conformance` of the repository are examples; `docs/conformance.md` says what a case becomes.
 Exit codes: 0 no case failed, 1 one did, or fewer passed than --fail-under, 2 unusable input or no case.")]
 pub struct Args {
     /// Files of cases (`retry-case/1`)
