@@ -21,7 +21,6 @@ use playproof_formats::playbook::tools;
 use playproof_formats::playbook::tools::{LoadedTools, ToolsFile};
 use playproof_formats::playbook::{EMBEDDED, Loaded, embedded};
 use playproof_formats::shell::Command;
-use playproof_formats::yaml::GUESSED;
 use playproof_report::text::counted;
 
 /// The folder of the project's own playbooks, below its root.
@@ -215,10 +214,11 @@ pub fn facts_said(asked: Option<&str>, project: &Project) -> Result<Tools, Failu
         let rows = guessed + tools.rows().len();
         let (are, they) = if guessed == 1 { ("is a guess", "it declares") } else { ("are guesses", "they declare") };
         say(&format!(
-            "note: {guessed} of {} in {} {are} without confirmation; until you remove the mark `{GUESSED}`, {they} \
-             nothing, and an undeclared tool counts as a write that must not be repeated",
+            "note: {guessed} of {} in {} {are}; until you confirm (`{}`), {they} nothing, and an undeclared tool \
+             counts as a write that must not be repeated",
             counted(rows as u64, "row", "rows"),
-            path
+            path,
+            Command::new("playproof tools").path(&path).and("--confirm"),
         ));
     }
     Ok(tools)
