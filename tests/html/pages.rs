@@ -217,7 +217,7 @@ fn a_playbook_that_sends_what_may_have_acted_twice_is_not_clean() {
 fn a_call_that_was_sent_again_is_told_with_the_end_of_the_call_before_it() {
     let said = texts(&page(&paid_twice(), "again", MISTAKES)).join(" ");
     let again = "pay of r was sent again after an equal call that may have acted, and was answered ok: it may have acted \
-                 twice. The equal call before it, r#1, was answered with a timeout.";
+                 twice. An equal call before it, r#1, was answered with a timeout.";
     assert_eq!(said.matches(again).count(), 2, "on top, and on the call's card: {said}");
 }
 

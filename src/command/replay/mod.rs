@@ -2,6 +2,7 @@
 
 mod alike;
 mod args;
+mod equal;
 mod part;
 mod recording;
 mod rehearsal;

@@ -1,10 +1,9 @@
 //! Renders the calls on a page of a replay, in the format of the page.
 
-use std::collections::BTreeMap;
-
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use super::equal::equal_before;
 use super::watch::of_playbook;
 use playproof_analysis::envelope::EnvelopeKind;
 use playproof_analysis::recorded::Arguments;
@@ -16,7 +15,7 @@ use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::playbook::Loaded;
 use playproof_report::block;
 use playproof_report::block::Style;
-use playproof_report::explain::Earlier;
+use playproof_report::explain::EqualCall;
 use playproof_report::html::{self, CallPiece, CallShown};
 use playproof_report::json::{CallParts, Events, raw, write_call};
 use playproof_report::listing::{Group, Only};
@@ -60,11 +59,12 @@ impl CallDrawing<'_> {
     /// The calls of a page, numbered from 1.
     pub fn pieces(&self, groups: &[Group], arguments: Arguments, playbooks: &[Loaded]) -> Vec<CallPiece> {
         let playbooks: Vec<&Loaded> = playbooks.iter().collect();
-        let before = equal_before(groups);
+        let calls: Vec<&RecordedCall> = groups.iter().map(|group| &group.detail.call).collect();
+        let before = equal_before(&calls);
         let piece = |(n, group): (usize, &Group)| {
             let alike = group.alike();
-            let before = before.get(&n).map(|call| (call.reference(), *call));
-            let before = before.as_ref().map(|(reference, call)| Earlier { reference, call });
+            let before = before.get(n).copied().flatten().map(|call| (call.reference(), call));
+            let before = before.as_ref().map(|(reference, call)| EqualCall { reference, call });
             self.draw(group, |view, runs| {
                 let playbooks = playbooks.as_slice();
                 html::call(&CallShown { number: n + 1, view, runs, alike: &alike, before, arguments, playbooks })
@@ -122,21 +122,6 @@ impl CallDrawing<'_> {
         };
         detail.records.iter().zip(self.plans).enumerate().map(run).collect()
     }
-}
-
-/// By its place on the page: of each call, the last equal call of its run before it that is on the page, too.
-fn equal_before(groups: &[Group]) -> BTreeMap<usize, &RecordedCall> {
-    let mut equal: BTreeMap<_, Vec<(usize, &RecordedCall)>> = BTreeMap::new();
-    for (n, call) in groups.iter().map(|group| &group.detail.call).enumerate() {
-        let request = (call.place.input, call.run(), call.tool(), call.args());
-        equal.entry(request).or_default().push((n, call));
-    }
-    let mut before = BTreeMap::new();
-    for mut calls in equal.into_values() {
-        calls.sort_by_key(|(_, call)| (call.place, call.number));
-        before.extend(calls.windows(2).map(|pair| (pair[1].0, pair[0].1)));
-    }
-    before
 }
 
 /// The heading over the blocks: their number and kind, and the number of all.

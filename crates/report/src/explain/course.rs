@@ -9,59 +9,68 @@ use playproof_engine::event::{ErrorFacts, Finding, FindingBy, FindingId, Finding
 /// The most answers that a sentence lists.
 const ANSWERS: usize = 3;
 
-/// What went wrong with a call.
+/// The worst finding of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wrong {
-    /// The worst finding.
+pub struct WorstFinding {
+    /// How bad it is.
     pub severity: FindingSeverity,
-    /// The sentence.
+    /// What went wrong, in a sentence.
     pub said: String,
-    /// The finding's id.
+    /// Its id.
     pub id: FindingId,
 }
 
-/// The equal call before a call that was made again.
+/// A call that was made before an equal one.
 #[derive(Clone, Copy, Debug)]
-pub struct Earlier<'a> {
+pub struct EqualCall<'a> {
     /// The name that `--call` takes.
     pub reference: &'a str,
     /// The call.
     pub call: &'a RecordedCall,
 }
 
-/// The worst finding of a call in one sentence; none if nothing worse than a note was found. Where the finding rests on an
-/// equal call before it, a second sentence says how that one ended, if it is known. `several`: the counts are the greatest of
-/// several calls.
-pub fn what_went_wrong(
-    view: &CallView<'_>,
-    runs: &[RunView<'_>],
-    several: bool,
-    before: Option<Earlier<'_>>,
-) -> Option<Wrong> {
+/// What a page knows of the calls beside the one that it tells of.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CallsBeside<'a> {
+    /// Whether the call stands for several, so that the counts are the greatest of them all.
+    pub several: bool,
+    /// A call of the same run that is equal, and was made before.
+    pub before: Option<EqualCall<'a>>,
+}
+
+/// The worst finding of a call in one sentence; none if nothing worse than a note was found. Where other calls are why it was
+/// found, a second sentence says how an equal one before it ended, if one is known.
+pub fn what_went_wrong(view: &CallView<'_>, runs: &[RunView<'_>], beside: CallsBeside<'_>) -> Option<WorstFinding> {
     let found = runs.iter().flat_map(|run| run.findings.iter().map(move |finding| (run, finding)));
     let serious = found.filter(|(_, finding)| finding.severity != FindingSeverity::Note);
     let (run, finding) = serious.min_by_key(|(_, finding)| (findings::order(finding), finding.kind()))?;
     let of = view.run.filter(|run| !run.is_empty()).unwrap_or(view.reference);
     let call = format!("{} of {}", text::fitted(view.tool, 60), text::fitted(of, 60));
-    let said = match (finding.by, view.recorded) {
-        (FindingBy::Recorded, Some(recorded)) => as_recorded(&call, view, recorded, finding, several),
-        _ => plainly(&call, view, finding, &findings::by(finding, &run.transcript.names.playbook), several),
-    };
-    let before = before.filter(|_| rests_on_another(finding)).map_or_else(String::new, |before| {
-        format!(" The equal call before it, {}, {}.", text::fitted(before.reference, 60), ended(before.call))
+    let recorded = view.recorded.filter(|_| finding.by == FindingBy::Recorded);
+    let said = recorded.and_then(|recorded| as_recorded(&call, recorded, finding)).unwrap_or_else(|| {
+        let by = findings::by(finding, &run.transcript.names.playbook);
+        format!(
+            "{call}: {}, {by}.",
+            findings::sentence(finding.id, finding.count, about(view, finding, beside.several))
+        )
+    });
+    let before = beside.before.filter(|_| recorded.is_some_and(|recorded| rests_on_others(finding, recorded)));
+    let before = before.map_or_else(String::new, |before| {
+        format!(" An equal call before it, {}, {}.", text::fitted(before.reference, 60), ended(before.call))
     });
     let said = text::escape_unprintable(&(said + &before)).into_owned();
-    Some(Wrong { severity: finding.severity, said, id: finding.id })
+    Some(WorstFinding { severity: finding.severity, said, id: finding.id })
 }
 
-fn as_recorded(call: &str, view: &CallView<'_>, recorded: &RecordedCall, finding: &Finding, several: bool) -> String {
+/// What the answers of a call add to a finding of its recording; none if they add nothing.
+fn as_recorded(call: &str, recorded: &RecordedCall, finding: &Finding) -> Option<String> {
     let (sent, answers) = (recorded.attempts().count(), answers(recorded));
     if finding.doubt.is_some() || sent == 0 {
-        return plainly(call, view, finding, &findings::by(finding, ""), several);
+        return None;
     }
     let often = if finding.count == 1 { "twice" } else { "more than once" };
     // The answers of a call that was sent once say nothing of the calls before it.
-    match (finding.id, sent) {
+    Some(match (finding.id, sent) {
         (FindingId::UnsafeRetry, 1) => {
             let after = "after an equal call that may have acted";
             format!("{call} was sent again {after}, and was {answers}: it may have acted {often}.")
@@ -83,27 +92,33 @@ fn as_recorded(call: &str, view: &CallView<'_>, recorded: &RecordedCall, finding
             let done = "the upstream had said that it was processed";
             format!("{call} was sent again although {done} ({answers}).")
         }
-        _ => plainly(call, view, finding, &findings::by(finding, ""), several),
+        _ => return None,
+    })
+}
+
+/// What is known of a call when the sentence of its finding is written.
+fn about(view: &CallView<'_>, finding: &Finding, several: bool) -> About {
+    About {
+        several,
+        keyed: view.key.is_some(),
+        declared: view.declared,
+        without_run: view.recorded.is_some() && view.run.is_none(),
+        doubt: finding.doubt,
+        ..About::default()
     }
 }
 
-/// The sentence of the finding itself.
-fn plainly(call: &str, view: &CallView<'_>, finding: &Finding, by: &str, several: bool) -> String {
-    let without_run = view.recorded.is_some() && view.run.is_none();
-    let (keyed, declared, doubt) = (view.key.is_some(), view.declared, finding.doubt);
-    let about = About { several, keyed, declared, without_run, doubt, ..About::default() };
-    format!("{call}: {}, {by}.", findings::sentence(finding.id, finding.count, about))
-}
-
-/// Whether an equal call before is part of what was found.
-const fn rests_on_another(finding: &Finding) -> bool {
+/// Whether other calls are why a finding of a recording was found. Attempts of the call itself are another reason for most
+/// findings, so that a call that was sent more than once says enough.
+fn rests_on_others(finding: &Finding, recorded: &RecordedCall) -> bool {
     use FindingId::{DuplicateEffect, PossibleDuplicateEffect, RetriedAfterConflict, RetriedAfterDenial, UnsafeRetry};
-    let by_agent = matches!(finding.by, FindingBy::Recorded);
-    by_agent
-        && matches!(
-            finding.id,
-            UnsafeRetry | RetriedAfterDenial | RetriedAfterConflict | DuplicateEffect | PossibleDuplicateEffect
-        )
+    match finding.id {
+        DuplicateEffect => true,
+        PossibleDuplicateEffect | RetriedAfterConflict | RetriedAfterDenial | UnsafeRetry => {
+            recorded.attempts().count() <= 1
+        }
+        _ => false,
+    }
 }
 
 /// How a call ended, as recorded.
@@ -150,9 +165,8 @@ fn times(count: usize) -> String {
 mod tests {
     use super::*;
     use playproof_engine::call::{AnswerTo, CallTexts, Place, RecordedAnswer};
-    use playproof_engine::event::StatusFrom;
+    use playproof_engine::event::{IntentDoubt, StatusFrom};
     use playproof_engine::ids::CallId;
-    use playproof_trace::origin::Sources;
 
     fn answer(kind: Option<&str>) -> RecordedAnswer {
         let reply = kind.map_or(Reply::Ok, |kind| {
@@ -164,15 +178,20 @@ mod tests {
         RecordedAnswer { to, attempt, started, at, reply, inferred: false, status_from, draw, line_hash: 0, place }
     }
 
-    fn said(id: FindingId, count: u32, answers: &[Option<&str>]) -> String {
+    fn call(answers: &[Option<&str>]) -> RecordedCall {
         let texts = CallTexts { run: Some("c1"), tool: "issue_refund", ..CallTexts::default() };
         let mut call = RecordedCall::new(texts, Place::default());
         call.answers = answers.iter().map(|kind| answer(*kind)).collect();
-        let sources = Sources::new(["t".to_owned()]);
-        let view = CallView::recorded(&call, "c1#2", "", &sources);
+        call
+    }
+
+    fn finding(id: FindingId, count: u32) -> Finding {
         let (severity, by, doubt) = (FindingSeverity::Unsafe, FindingBy::Recorded, None);
-        let finding = Finding { call: CallId(0), id, severity, by, count, doubt };
-        as_recorded("issue_refund of c1", &view, &call, &finding, false)
+        Finding { call: CallId(0), id, severity, by, count, doubt }
+    }
+
+    fn said(id: FindingId, count: u32, answers: &[Option<&str>]) -> String {
+        as_recorded("issue_refund of c1", &call(answers), &finding(id, count)).unwrap_or_default()
     }
 
     #[test]
@@ -200,5 +219,39 @@ mod tests {
         let said = said(FindingId::RetriedAfterDenial, 1, &[Some("403_forbidden"), Some("403_forbidden")]);
         assert!(said.starts_with("issue_refund of c1 was denied, and was sent again"), "{said}");
         assert!(!said.contains("acted"), "{said}");
+    }
+    #[test]
+    fn a_call_that_was_sent_once_is_not_told_as_if_it_had_been_refused_itself() {
+        let ok = [None];
+        assert_eq!(
+            said(FindingId::RetriedAfterDenial, 1, &ok),
+            "issue_refund of c1 was sent again although an equal call was denied, and was answered ok."
+        );
+        assert_eq!(
+            said(FindingId::RetriedAfterConflict, 1, &ok),
+            "issue_refund of c1 was sent again although the upstream had said of an equal call that it was processed, and \
+             was answered ok."
+        );
+        assert!(
+            said(FindingId::RetriedAfterConflict, 1, &[Some("409"), None]).contains("had said that it was processed")
+        );
+    }
+
+    #[test]
+    fn answers_add_nothing_to_a_doubt_nor_to_a_call_without_any() {
+        assert_eq!(said(FindingId::UnsafeRetry, 1, &[]), "");
+        let doubt = Finding { doubt: Some(IntentDoubt::TwoInputs), ..finding(FindingId::UnsafeRetry, 1) };
+        assert_eq!(as_recorded("a", &call(&[None]), &doubt), None);
+    }
+
+    #[test]
+    fn other_calls_are_the_reason_only_where_the_attempts_of_the_call_itself_are_none() {
+        let rests = |id, answers: &[Option<&str>]| rests_on_others(&finding(id, 1), &call(answers));
+        let (once, twice) = ([None], [Some("timeout"), None]);
+        for id in [FindingId::UnsafeRetry, FindingId::RetriedAfterDenial, FindingId::PossibleDuplicateEffect] {
+            assert!(rests(id, &once) && rests(id, &[]) && !rests(id, &twice), "{}", id.as_str());
+        }
+        assert!(rests(FindingId::DuplicateEffect, &twice), "each call has one effect");
+        assert!(!rests(FindingId::UnsafeAdvice, &once), "it rests on what an agent was told");
     }
 }

@@ -8,5 +8,5 @@ mod page;
 mod resend;
 mod steps;
 
-pub use course::{Earlier, Wrong, what_went_wrong};
+pub use course::{CallsBeside, EqualCall, WorstFinding, what_went_wrong};
 pub use page::page;

@@ -4,7 +4,7 @@ use super::deciding::deciding;
 use super::markup::Html;
 use super::table::Table;
 use crate::block::{self, Alike};
-use crate::explain::{Earlier, Wrong, what_went_wrong};
+use crate::explain::{CallsBeside, EqualCall, WorstFinding, what_went_wrong};
 use crate::summary::RowOf;
 use crate::text;
 use crate::timeline::{self, LedgerLine, TimelineLine, Tone};
@@ -34,8 +34,8 @@ pub struct CallShown<'a> {
     pub runs: &'a [RunView<'a>],
     /// The calls with the same course.
     pub alike: &'a Alike,
-    /// The equal call before it, if it is on the page.
-    pub before: Option<Earlier<'a>>,
+    /// An equal call before it, if one is on the page.
+    pub before: Option<EqualCall<'a>>,
     /// How much of the arguments is shown.
     pub arguments: Arguments,
     /// The playbooks with the places of their rows, in the order of `runs`.
@@ -64,14 +64,15 @@ pub struct CallPiece {
     /// Its findings, failures, verdicts and queues.
     pub of: Vec<RowOf>,
     /// What went wrong, if anything did.
-    pub wrong: Option<Wrong>,
+    pub wrong: Option<WorstFinding>,
     /// The number of calls with this course.
     pub calls: u64,
 }
 
 /// The call.
 pub fn call(shown: &CallShown<'_>) -> CallPiece {
-    let wrong = what_went_wrong(shown.view, shown.runs, shown.alike.several_intents, shown.before);
+    let beside = CallsBeside { several: shown.alike.several_intents, before: shown.before };
+    let wrong = what_went_wrong(shown.view, shown.runs, beside);
     let calls = shown.alike.others.len() as u64 + shown.alike.more + 1;
     CallPiece { html: drawn(shown, wrong.as_ref()), of: counted_under(shown.view, shown.runs), wrong, calls }
 }
@@ -102,7 +103,7 @@ fn counted_under(view: &CallView<'_>, runs: &[RunView<'_>]) -> Vec<RowOf> {
     all
 }
 
-fn drawn(shown: &CallShown<'_>, wrong: Option<&Wrong>) -> Html {
+fn drawn(shown: &CallShown<'_>, wrong: Option<&WorstFinding>) -> Html {
     let CallShown { view, runs, alike, .. } = *shown;
     Html::of(|html| {
         html.tag("article", &[("class", "card"), ("id", &anchor(shown.number))], |html| {

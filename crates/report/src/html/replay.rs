@@ -8,7 +8,7 @@ use super::chart::{Bar, bars};
 use super::document::Document;
 use super::markup::Html;
 use super::table::{Cell, Table};
-use crate::explain::Wrong;
+use crate::explain::WorstFinding;
 use crate::overview::{self, InputNote};
 use crate::style::Palette;
 use crate::summary::{DELAYS, REQUESTS, RowOf, Section, Totals};
@@ -64,7 +64,7 @@ pub struct CallsShown<'a> {
 pub fn replay(shown: &ReplayPage<'_>, calls: CallsShown<'_>) -> String {
     let mut page = Document::new("Replay", &about(&shown.totals));
     let CallsShown { calls, of_worst, heading } = calls;
-    let wrong: Vec<(Option<Wrong>, u64)> = calls.iter().map(|call| (call.wrong.clone(), call.calls)).collect();
+    let wrong: Vec<(Option<WorstFinding>, u64)> = calls.iter().map(|call| (call.wrong.clone(), call.calls)).collect();
     let (pieces, about): (Vec<Html>, Vec<Vec<RowOf>>) = calls.into_iter().map(|call| (call.html, call.of)).unzip();
     let sections = shown.totals.sections();
     // The calls take what room is left, so they are chosen before anything counts them or links to them.
@@ -105,9 +105,9 @@ fn about(totals: &Totals<'_>) -> String {
 
 /// The worst calls in their order, one sentence each, with a link to the call. The page shows `shown` of `calls`, and
 /// `of_worst` calls, which may be more, are as bad as the first.
-fn went_wrong(calls: &[(Option<Wrong>, u64)], shown: usize, of_worst: usize) -> Html {
+fn went_wrong(calls: &[(Option<WorstFinding>, u64)], shown: usize, of_worst: usize) -> Html {
     let found = calls.iter().take(shown).zip(1..).filter_map(|((wrong, alike), n)| Some((n, wrong.as_ref()?, *alike)));
-    let mut found: Vec<(usize, &Wrong, u64)> = found.collect();
+    let mut found: Vec<(usize, &WorstFinding, u64)> = found.collect();
     let worst = found.first().map(|(_, wrong, _)| wrong.severity);
     found.retain(|(_, wrong, _)| Some(wrong.severity) == worst);
     if found.is_empty() {
