@@ -66,7 +66,7 @@ impl<'a> CallRun<'a> {
 
     /// The findings of the recording that come true under this plan only, because the other one does not send the call: a
     /// gate, a kept result or a budget alone keeps an agent from making an effect twice.
-    pub fn let_through<'b>(&'b self, other: &CallRun<'_>) -> impl Iterator<Item = &'a Finding> + use<'a, 'b> {
+    pub fn sent_here_alone<'b>(&'b self, other: &CallRun<'_>) -> impl Iterator<Item = &'a Finding> + use<'a, 'b> {
         let alone = self.outcome.attempts > 0 && other.holds_back() && self.acts_again();
         self.recorded.iter().filter(move |finding| alone && DOUBLES.contains(&finding.id))
     }
@@ -97,7 +97,8 @@ impl<'a> CallRun<'a> {
 
 /// Whether each side makes an effect twice, or may: by itself, or because it sends what the other one holds back.
 pub(super) fn doubled(base: &CallRun<'_>, candidate: &CallRun<'_>) -> [bool; 2] {
-    let doubles = |ran: &CallRun<'_>, other: &CallRun<'_>| ran.may_double() || ran.let_through(other).next().is_some();
+    let doubles =
+        |ran: &CallRun<'_>, other: &CallRun<'_>| ran.may_double() || ran.sent_here_alone(other).next().is_some();
     [doubles(base, candidate), doubles(candidate, base)]
 }
 

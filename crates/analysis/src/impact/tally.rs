@@ -84,7 +84,8 @@ impl Load {
         let [doubles, would_double] = doubled(&base, &candidate);
         let (mine, theirs) = (base.tally, candidate.tally);
         let claims = |ran: CallRun<'_>, claim: EffectClaim| ran.outcome.claim == claim;
-        let effects = |ran: CallRun<'_>| ran.record.ledger.net_by_call().get(&CallId(0)).map_or(0, |net| net.effects);
+        let [made, would_make] =
+            [base, candidate].map(|ran| ran.record.ledger.net_by_call().get(&CallId(0)).map_or(0, |net| net.effects));
         let more = |first: u32, second: u32| u64::from(first.saturating_sub(second));
         let only = |first: bool, second: bool| u64::from(first && !second);
         Load {
@@ -96,8 +97,8 @@ impl Load {
             people_fewer: only(queued(base), queued(candidate)),
             doubled_more: only(would_double, doubles),
             doubled_fewer: only(doubles, would_double),
-            effects_more: more(effects(candidate), effects(base)),
-            effects_fewer: more(effects(base), effects(candidate)),
+            effects_more: more(would_make, made),
+            effects_fewer: more(made, would_make),
             claims_more: EffectClaim::ALL.map(|claim| only(claims(candidate, claim), claims(base, claim))),
             claims_fewer: EffectClaim::ALL.map(|claim| only(claims(base, claim), claims(candidate, claim))),
         }
@@ -300,7 +301,7 @@ impl Tallies {
         for (swings, ran, other) in
             [(&mut self.findings.gained, candidate, base), (&mut self.findings.lost, base, candidate)]
         {
-            ran.let_through(&other).for_each(|finding| swings.add(finding.kind(), FindingBy::Recorded, 1));
+            ran.sent_here_alone(&other).for_each(|finding| swings.add(finding.kind(), FindingBy::Recorded, 1));
         }
         let Some(difference) = difference else { return };
         if mine || theirs {

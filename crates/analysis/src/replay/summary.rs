@@ -83,8 +83,11 @@ pub struct Summary {
     pub claims: [u64; EffectClaim::ALL.len()],
     /// Findings by the playbook.
     pub findings: FindingCounts,
-    /// Findings of the recording in calls that the playbook sends as often as they were sent.
-    pub let_through: FindingCounts,
+    /// Findings of the recording in calls that the playbook sends as often as they were sent, or more often. They come true
+    /// under the playbook for sure only if it sends the calls before, on which they may rest, as often, too: see `sent_less`.
+    pub recorded_findings_sent: FindingCounts,
+    /// Calls that the playbook sends less often than they were sent, or that end undetermined before.
+    pub sent_less: u64,
     /// All the waiting that the playbook added.
     pub added_delay: Duration,
     /// The same of each call, in microseconds.
@@ -137,6 +140,15 @@ fn started(call: &RecordedCall) -> Option<u64> {
     (!decisions.is_empty()).then(|| decisions.iter().filter(|(_, decision)| is_start(decision)).count() as u64)
 }
 
+/// The attempts of a call as recorded: those without an answer were sent, too, and so was the one of a late answer. Without a
+/// dispatcher's word, a call without an answer was sent once.
+fn attempts_recorded(call: &RecordedCall) -> u64 {
+    let numbered = call.attempts().last().map_or(0, |(number, _)| u64::from(number.get()));
+    let late = call.answers.iter().filter(|answer| answer.to == AnswerTo::Late);
+    let late = late.map(|answer| u64::from(answer.attempt.unwrap_or_default())).max().unwrap_or(0);
+    numbered.max(late).max(started(call).unwrap_or(1))
+}
+
 impl Summary {
     /// Nothing yet, under `plan`.
     pub fn new(plan: &Plan) -> Summary {
@@ -158,7 +170,7 @@ impl Summary {
         templates: &mut MessageTemplates,
     ) {
         self.calls += 1;
-        self.add_recorded(plan, call);
+        let attempts = self.add_recorded(plan, call);
         record.odd_step.into_iter().for_each(|why| self.odd_steps.add(why, call.place));
         if let (Some(outcome), Some(tally)) = (record.outcomes.first(), record.tallies.first()) {
             self.add_outcome(outcome.kind, outcome.claim);
@@ -166,6 +178,7 @@ impl Summary {
             self.delay_of_calls.add(tally.added_delay.as_micros());
             self.requests += u64::from(tally.sends);
             self.requests_of_calls.add(tally.sends.into());
+            self.sent_less += u64::from(u64::from(outcome.attempts) < attempts);
             self.off_tape_calls += u64::from(tally.off_tape.is_some());
             self.tape_left += u64::from(tally.tape_left);
         }
@@ -179,39 +192,27 @@ impl Summary {
         }
     }
 
-    /// Adds what the recording shows of a call, if the playbook sends it as often as it was sent or more often: then it
-    /// comes true under the playbook, too.
+    /// Adds what the recording shows of a call, if the playbook sends it as often as it was sent, or more often.
     pub fn add_let_through(&mut self, call: &RecordedCall, record: &SimulationRecord, recorded: &[Finding]) {
         let sent = record.outcomes.first().map_or(0, |outcome| outcome.attempts);
-        let was_sent = call.attempts().last().map_or(0, |(number, _)| number.get());
-        if sent > 0 && sent >= was_sent {
-            recorded.iter().for_each(|finding| self.let_through.add(finding.kind(), finding.by, 1));
+        if sent > 0 && !recorded.is_empty() && u64::from(sent) >= attempts_recorded(call) {
+            recorded.iter().for_each(|finding| self.recorded_findings_sent.add(finding.kind(), finding.by, 1));
         }
     }
 
-    fn add_recorded(&mut self, plan: &Plan, call: &RecordedCall) {
-        let (mut failed, mut attempts) = (0, 0);
-        for (number, answer) in call.attempts() {
-            attempts = u64::from(number.get()); // those without an answer were sent too
-            failed += u64::from(answer.reply.is_failure());
-        }
+    /// Adds what was recorded; gives the attempts. An action with steps has none: it is sent nowhere.
+    fn add_recorded(&mut self, plan: &Plan, call: &RecordedCall) -> u64 {
+        let failed = call.attempts().filter(|(_, answer)| answer.reply.is_failure()).count() as u64;
         self.failed_calls += u64::from(failed > 0);
         self.failed_attempts += failed;
-        let mut others = 0;
-        for answer in &call.answers {
-            match answer.to {
-                AnswerTo::Attempt => {}
-                AnswerTo::Late => attempts = attempts.max(answer.attempt.unwrap_or_default().into()),
-                AnswerTo::Refresh | AnswerTo::Reversal => others += 1,
-            }
-        }
-        // Without a dispatcher's word, a call without an answer was sent once. An action with steps is sent nowhere.
-        let requests = match has_steps(call, Some(plan)) {
-            true => 0,
-            false => others + attempts.max(started(call).unwrap_or(1)),
+        let beside = call.answers.iter().filter(|answer| matches!(answer.to, AnswerTo::Refresh | AnswerTo::Reversal));
+        let [attempts, beside] = match has_steps(call, Some(plan)) {
+            true => [0, 0],
+            false => [attempts_recorded(call), beside.count() as u64],
         };
-        self.requests_recorded += requests;
-        self.requests_recorded_of_calls.add(requests);
+        self.requests_recorded += attempts + beside;
+        self.requests_recorded_of_calls.add(attempts + beside);
+        attempts
     }
 
     fn add_outcome(&mut self, kind: OutcomeKind, claim: EffectClaim) {
@@ -278,7 +279,8 @@ impl Summary {
         add_all(&mut self.outcomes, &later.outcomes);
         add_all(&mut self.claims, &later.claims);
         self.findings.merge(&later.findings);
-        self.let_through.merge(&later.let_through);
+        self.recorded_findings_sent.merge(&later.recorded_findings_sent);
+        self.sent_less += later.sent_less;
         self.added_delay = self.added_delay.plus(later.added_delay);
         self.delay_of_calls.merge(&later.delay_of_calls);
         self.requests_recorded += later.requests_recorded;

@@ -251,33 +251,41 @@ fn verdict(totals: &Totals<'_>) -> Html {
         kinds
     };
     let none = FindingCounts::default();
-    let by = std::iter::once(("the recording".to_owned(), &replayed.recorded, &none));
-    let playbooks = replayed.summaries.iter().zip(totals.names);
-    let by = by
-        .chain(playbooks.map(|(summary, names)| (names.playbook.to_string(), &summary.findings, &summary.let_through)));
+    let by = std::iter::once(("the recording".to_owned(), &replayed.recorded, &none, true));
+    let playbooks = replayed.summaries.iter().zip(totals.names).map(|(summary, names)| {
+        (names.playbook.to_string(), &summary.findings, &summary.recorded_findings_sent, summary.sent_less == 0)
+    });
     Html::of(|html| {
-        for (name, own, let_through) in by {
+        for (name, own, sent, is_sure) in by.chain(playbooks) {
             let found = [FindingSeverity::Unsafe, FindingSeverity::Doubt]
-                .map(|severity| (severity, [own, let_through].map(|counts| seen(counts, severity))));
+                .map(|severity| (severity, [own, sent].map(|counts| seen(counts, severity))));
             let worst = found.into_iter().find(|(_, kinds)| kinds.iter().any(|kinds| !kinds.is_empty()));
-            let (class, severity) = match worst {
-                Some((severity, _)) => (super::call::severity_class(severity), severity.as_str()),
+            let (class, severity) = match &worst {
+                // What it does not send may be what the findings rest on.
+                Some((FindingSeverity::Unsafe, [own, _])) if own.is_empty() && !is_sure => tag(FindingSeverity::Doubt),
+                Some((severity, _)) => tag(*severity),
                 None => ("good", "clean"),
             };
-            let [own, let_through] = worst.map(|(_, kinds)| kinds.map(words)).unwrap_or_default();
+            let [own, sent] = worst.map(|(_, kinds)| kinds.map(words)).unwrap_or_default();
+            let unless = if is_sure { "" } else { ", unless these rest on calls that it sends less often" };
             html.element("p", "", |html| {
                 html.line("span", &format!("tag {class}"), severity);
                 html.line("span", "strong", &text::fitted(&name, 100));
-                let said = match (own.is_empty(), let_through.is_empty()) {
+                let said = match (own.is_empty(), sent.is_empty()) {
                     (true, true) => "no finding that is unsafe or a doubt".to_owned(),
                     (false, true) => own,
-                    (true, false) => format!("it sends calls as recorded that show {let_through}"),
-                    (false, false) => format!("{own}; it also sends calls as recorded that show {let_through}"),
+                    (true, false) => format!("it sends calls as recorded that show {sent}{unless}"),
+                    (false, false) => format!("{own}; it also sends calls as recorded that show {sent}{unless}"),
                 };
                 html.text(&format!(": {said}"));
             });
         }
     })
+}
+
+/// The class and the word of a severity.
+const fn tag(severity: FindingSeverity) -> (&'static str, &'static str) {
+    (super::call::severity_class(severity), severity.as_str())
 }
 
 /// Failures by verdict and template, of each playbook.

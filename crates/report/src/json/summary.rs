@@ -124,6 +124,12 @@ struct PlaybookJson<'a> {
     outcomes: Map<u64>,
     claims: Map<u64>,
     findings: Vec<FindingJson>,
+    /// Findings of the recording in calls that it sends as often as they were sent, or more often.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    recorded_findings_sent: Vec<FindingJson>,
+    /// Calls that it sends less often, where there are such findings: they may rest on these.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    calls_sent_less: Option<u64>,
     added_delay_ms: Millis,
     delayed_calls: u64,
     added_delay_per_call_ms: Map<Millis>,
@@ -279,6 +285,7 @@ fn playbook<'a>(summary: &'a Summary, names: &'a PlaybookNames, sources: &'a Sou
     // The outcomes of admission have a key only where a playbook uses it.
     let outcomes = said.filter(|(outcome, count)| !is_rare(*outcome) || *count > 0);
     let [attempt, refresh, reversal] = summary.undetermined;
+    let sent = findings(&summary.recorded_findings_sent, FindingBy::Recorded);
     let Effects { recorded, inferred, modelled, reversed, unobserved } = summary.effects;
     PlaybookJson {
         playbook: &names.playbook,
@@ -289,6 +296,8 @@ fn playbook<'a>(summary: &'a Summary, names: &'a PlaybookNames, sources: &'a Sou
         outcomes: Map(outcomes.map(|(outcome, count)| (outcome.as_str(), count)).collect()),
         claims: Map(EffectClaim::ALL.into_iter().map(|claim| (claim.as_str(), summary.claim(claim))).collect()),
         findings: findings(&summary.findings, FindingBy::Playbook),
+        calls_sent_less: (!sent.is_empty()).then_some(summary.sent_less),
+        recorded_findings_sent: sent,
         added_delay_ms: Millis(summary.added_delay),
         delayed_calls: summary.delay_of_calls.above_zero(),
         added_delay_per_call_ms: spread(summary.delay_of_calls.percentiles(), delay),
