@@ -24,7 +24,7 @@ Examples:
   playproof help playbook standard  the text of an embedded playbook
   playproof help topics             everything that can be explained")]
 pub struct Args {
-    /// A command, the id of a finding or a lint, an outcome, a compensation, or `topics`
+    /// A command, the id of a finding or a lint, an outcome, a compensation, `playbook NAME`, or `topics`
     #[arg(value_name = "TOPIC")]
     pub topic: Vec<String>,
 }
@@ -135,10 +135,11 @@ fn unknown(topic: &str, all: &[Topic], definition: &clap::Command) -> Failure {
     let names = all.iter().map(|topic| topic.id).chain(commands.iter().map(String::as_str));
     let failure = Failure::new(format!("nothing is known of `{topic}`"));
     let near = did_you_mean(topic, names);
-    match all.iter().rev().find(|known| near.is_none() && known.names(topic)) {
-        Some(known) => failure
-            .help(format!("the text of `{}` speaks of it", known.id))
-            .next(Command::new("playproof help").name(known.id)),
-        None => failure.next("playproof help topics").near(near, "playproof help"),
+    if near.is_none()
+        && let Some(known) = all.iter().rev().find(|known| known.names(topic))
+    {
+        let failure = failure.help(format!("the text of `{}` speaks of it", known.id));
+        return failure.next(Command::new("playproof help").name(known.id));
     }
+    failure.next("playproof help topics").near(near, "playproof help")
 }

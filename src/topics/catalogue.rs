@@ -36,16 +36,21 @@ const KEYS: [(&str, &str); 11] = [
 impl Topic {
     /// Whether its text names this word, as a key or a value.
     pub fn names(&self, typed: &str) -> bool {
-        self.text.contains(&format!("`{typed}`"))
+        let mut words = self.text.split('`').skip(1).step_by(2);
+        words.any(|word| plain(word) == plain(typed))
     }
 
     /// Whether a user who types this means it: spaces, hyphens and underscores are the same.
     pub fn is(&self, typed: &str) -> bool {
-        let plain = |text: &str| text.replace([' ', '-'], "_").to_lowercase();
         let typed = plain(typed);
         let meant = KEYS.iter().find(|(key, _)| *key == typed).map_or(typed.as_str(), |(_, word)| word);
         plain(self.id) == meant
     }
+}
+
+/// A word however it is written.
+fn plain(text: &str) -> String {
+    text.replace([' ', '-'], "_").to_lowercase()
 }
 
 /// Every topic, sort by sort.

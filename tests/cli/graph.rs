@@ -151,7 +151,7 @@ fn an_agent_is_told_when_a_call_that_came_too_early_may_be_made() {
         (
             "k.jsonl",
             5,
-            "Do not make the same call again without the key of that earlier call, unless one with it is done",
+            "Do not make the same call without the key of that earlier call until the call with that key is done or has failed.\n",
         ),
     ] {
         let said = told(trace, call);

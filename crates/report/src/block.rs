@@ -11,7 +11,7 @@ use playproof_analysis::explain::ProvedEffects;
 use playproof_analysis::recorded::Arguments;
 use playproof_engine::call::{AnswerTo, RecordedCall, Reply};
 use playproof_engine::event::{
-    EffectClaim, Finding, FindingBy, Intent, IntentBalance, LedgerKind, Outcome, OutcomeKind, Provenance,
+    EffectClaim, Finding, FindingBy, FindingKind, Intent, IntentBalance, LedgerKind, Outcome, OutcomeKind, Provenance,
 };
 use playproof_engine::ids::StepId;
 use playproof_engine::time::Duration;
@@ -145,21 +145,22 @@ pub(crate) fn findings_in_words(view: &CallView<'_>, runs: &[RunView<'_>], sever
     said.into_iter().map(in_words).collect()
 }
 
-/// Whether two calls went the same way under each playbook: their timelines, ends and findings are equal, whatever the
-/// counts of these.
-pub fn went_alike(calls: [(&CallView<'_>, &[RunView<'_>]); 2]) -> bool {
-    let course = |(view, runs): (&CallView<'_>, &[RunView<'_>])| {
-        let of = |run: &RunView<'_>| {
-            let findings: Vec<_> = run.findings.iter().map(|finding| (finding.kind(), finding.by)).collect();
-            (timeline::of_run(view, run), foot(run, view.recorded), findings)
-        };
-        runs.iter().map(of).collect::<Vec<_>>()
+/// How a call went under each playbook: its timeline, its end and its findings, whatever the counts of these.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Course(Vec<CourseOfRun>);
+
+type CourseOfRun = (Vec<TimelineLine>, Vec<(&'static str, String)>, Vec<(FindingKind, FindingBy)>);
+
+/// How a call went.
+pub fn course(view: &CallView<'_>, runs: &[RunView<'_>]) -> Course {
+    let of = |run: &RunView<'_>| {
+        let findings = run.findings.iter().map(|finding| (finding.kind(), finding.by)).collect();
+        (timeline::of_run(view, run), foot(run, view.recorded), findings)
     };
-    let [one, other] = calls.map(course);
-    one == other
+    Course(runs.iter().map(of).collect())
 }
 
-fn key(finding: &Finding) -> (playproof_engine::event::FindingKind, FindingBy, u32) {
+fn key(finding: &Finding) -> (FindingKind, FindingBy, u32) {
     (finding.kind(), finding.by, finding.count)
 }
 
@@ -284,9 +285,9 @@ fn effect(claim: EffectClaim, run: &RunView<'_>, recorded: Option<&RecordedCall>
         return claims;
     }
     match (run.intent, recorded) {
-        (None, _) => format!("{claims} (a read)"),
         // An effect of its intent is another call's.
-        (Some(_), None) if run.outcome().is_some_and(sent_nothing) => format!("{claims}; nothing was sent"),
+        (_, None) if run.outcome().is_some_and(sent_nothing) => format!("{claims}; nothing was sent"),
+        (None, _) => format!("{claims} (a read)"),
         (Some(_), Some(recorded)) if ProvedEffects::of(recorded).all_taken_back() && run.truth().modelled == 0 => {
             format!("{claims}; taken back")
         }

@@ -11,17 +11,13 @@ use super::timeline::millis;
 /// The most different spans that a cell has: those from a failure to the next success.
 const MOST_SPANS: usize = 8;
 
-/// The title of the rows that say how delays are spread over the calls.
-pub(crate) const DELAYS: &str = "Delay added per call, ms";
-
-/// The title of the rows that say how upstream calls are.
-pub(crate) const REQUESTS: &str = "Upstream calls per call";
-
 /// Rows that belong together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
     /// What they are about; empty for the first one.
     pub title: &'static str,
+    /// Whether they say how something is spread over the calls, which a page draws as bars.
+    pub is_spread: bool,
     /// Never empty.
     pub rows: Vec<Row>,
 }
@@ -74,17 +70,17 @@ impl Totals<'_> {
     /// Every section that has rows.
     pub fn sections(&self) -> Vec<Section> {
         let all = [
-            ("", self.calls()),
-            ("Findings, by the calls that show them", self.findings()),
-            ("Verdicts of failures", self.verdicts()),
-            ("Outcomes", self.outcomes()),
-            ("Effects", self.effects()),
-            (DELAYS, self.delays()),
-            (REQUESTS, self.requests()),
-            ("Graph", self.graph()),
-            ("Steps", self.odd_steps()),
+            (false, "", self.calls()),
+            (false, "Findings, by the calls that show them", self.findings()),
+            (false, "Verdicts of failures", self.verdicts()),
+            (false, "Outcomes", self.outcomes()),
+            (false, "Effects", self.effects()),
+            (true, "Delay added per call, ms", self.delays()),
+            (true, "Upstream calls per call", self.requests()),
+            (false, "Graph", self.graph()),
+            (false, "Steps", self.odd_steps()),
         ];
-        let sections = all.into_iter().map(|(title, rows)| Section { title, rows });
+        let sections = all.into_iter().map(|(is_spread, title, rows)| Section { title, is_spread, rows });
         sections.filter(|section| !section.rows.is_empty()).collect()
     }
 

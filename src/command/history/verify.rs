@@ -218,17 +218,18 @@ fn page(
 ) -> String {
     let palette = Palette::new(terminal.out.colour);
     let width = terminal.out.width;
+    // One record's rows are judged one after the other, so that objections with one cause are neighbours.
     let alike: Vec<&[Violation]> = objections.chunk_by(have_one_cause).collect();
-    let draw = |alike: &&[Violation]| {
-        let first = diagnostic::render(&alike.first()?.report, width, terminal.out.colour);
-        let others = alike.len().saturating_sub(1) as u64;
+    let draw = |violations: &&[Violation]| {
+        let first = diagnostic::render(&violations.first()?.report, width, terminal.out.colour);
+        let others = violations.len().saturating_sub(1) as u64;
         let more = if others > 0 { format!("\n  and {} more of the same", text::count(others)) } else { String::new() };
         Some(format!("{}{more}", first.trim_end()))
     };
     let mut parts: Vec<String> = alike.iter().take(DRAWN).filter_map(draw).collect();
     let more: usize = alike.iter().skip(DRAWN).map(|alike| alike.len()).sum();
     if more > 0 {
-        parts.push(format!("and {more} more"));
+        parts.push(format!("and {} more", text::count(more as u64)));
     }
     let count = |n: usize, one, many| counted(n as u64, one, many);
     let rows = format!(

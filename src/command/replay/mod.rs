@@ -3,7 +3,7 @@
 mod alike;
 mod args;
 mod equal;
-mod part;
+mod page_call;
 mod recording;
 mod rehearsal;
 mod run;

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::alike::{CallRuns, folded};
-use super::part::{Part, parts};
+use super::alike::{CallRuns, folded, gathered};
+use super::page_call::{PageCall, page_calls};
 use crate::exit::{Exit, Failure};
 use crate::flags::Flags;
 use crate::format::Format;
@@ -40,7 +40,7 @@ pub struct Rehearsal<'a> {
     fixture: &'a Fixture,
     /// The file of tool facts that was given.
     tools: Option<&'a str>,
-    parts: Vec<Part<'a>>,
+    page_calls: Vec<PageCall<'a>>,
     /// The form of the envelopes in JSON, if they are wanted.
     envelope: Option<EnvelopeKind>,
     runs: Vec<Rehearsed<'a>>,
@@ -128,8 +128,8 @@ impl<'a> Rehearsal<'a> {
             let mut calls = runs.iter().flat_map(|run| &run.scenario.calls);
             calls.find(|call| call.name == name).map(|call| call.tool_name)
         };
-        let parts = parts(fixture, tool_of);
-        Rehearsal { path, from_root, fixture, tools, parts, envelope: None, runs }
+        let page_calls = page_calls(fixture, tool_of);
+        Rehearsal { path, from_root, fixture, tools, page_calls, envelope: None, runs }
     }
 
     /// The same, whose JSON has envelopes.
@@ -153,7 +153,7 @@ impl<'a> Rehearsal<'a> {
 
     /// Whether the fixture has a call of this name.
     pub fn has_call(&self, name: &str) -> bool {
-        self.parts.iter().any(|part| part.name == name)
+        self.page_calls.iter().any(|call| call.name == name)
     }
 
     /// The page: what happens, and the command to run next.
@@ -264,7 +264,7 @@ impl<'a> Rehearsal<'a> {
 
     fn write_calls(&self, run: &Rehearsed<'_>, wanted: Option<&str>, told: &Events, end: &[u8], out: &mut Vec<u8>) {
         for (id, call) in run.calls().filter(|(_, name)| wanted.is_none_or(|wanted| wanted == *name)) {
-            let Some(written) = self.parts.iter().find(|part| part.name == call) else { continue };
+            let Some(written) = self.page_calls.iter().find(|known| known.name == call) else { continue };
             let view = self.view(written, "");
             let seen = run.view(id);
             let parts = CallParts { events: told.clone(), envelope: self.envelope };
@@ -289,10 +289,11 @@ impl<'a> Rehearsal<'a> {
             cells.extend(self.runs.iter().map(value));
             rows.push(cells);
         };
-        let outcomes = |call: &Part<'_>| self.runs.iter().map(|run| run.outcome(call.name)).collect::<Vec<_>>();
-        let are_alike = |one: &Part<'_>, other: &Part<'_>| one.is_one_with(other) && outcomes(one) == outcomes(other);
-        for calls in self.parts.chunk_by(are_alike) {
-            let [first, rest @ ..] = calls else { continue };
+        let outcomes = |call: &PageCall<'_>| self.runs.iter().map(|run| run.outcome(call.name)).collect::<Vec<_>>();
+        let are_alike =
+            |one: &PageCall<'_>, other: &PageCall<'_>| one.is_one_with(other) && outcomes(one) == outcomes(other);
+        for calls in gathered(&self.page_calls, |call| call.is_step, are_alike) {
+            let [first, rest @ ..] = calls.as_slice() else { continue };
             let until = rest.last().map_or_else(String::new, |last| format!(" to {}", last.name));
             row(format!("{}{until}: outcome", first.name), &|run| run.outcome(first.name));
         }
@@ -331,19 +332,19 @@ impl<'a> Rehearsal<'a> {
         wanted: Option<&str>,
         draw: impl Fn((usize, &CallView<'_>), &[RunView<'_>], &Alike) -> T,
     ) -> Vec<T> {
-        let facts = |call: &Part<'_>| self.runs.first().and_then(|run| run.facts(call.name)).unwrap_or_default();
-        let wanted = self.parts.iter().filter(|call| wanted.is_none_or(|wanted| wanted == call.name));
-        let parts: Vec<(&Part<'_>, String)> = wanted.map(|call| (call, facts(call))).collect();
+        let facts = |call: &PageCall<'_>| self.runs.first().and_then(|run| run.facts(call.name)).unwrap_or_default();
+        let wanted = self.page_calls.iter().filter(|call| wanted.is_none_or(|wanted| wanted == call.name));
+        let wanted: Vec<(&PageCall<'_>, String)> = wanted.map(|call| (call, facts(call))).collect();
         let runs = |name: &str| self.runs.iter().filter_map(|run| Some(run.view(run.id(name)?))).collect();
-        let mut calls = Vec::with_capacity(parts.len());
-        for (call, facts) in &parts {
-            calls.push(CallRuns { part: call, view: self.view(call, facts), runs: runs(call.name) });
+        let mut calls = Vec::with_capacity(wanted.len());
+        for (call, facts) in &wanted {
+            calls.push(CallRuns::new(call, self.view(call, facts), runs(call.name)));
         }
         let drawn = folded(&calls).into_iter().zip(1..);
         drawn.map(|((view, runs, alike), n)| draw((n, &view), &runs, &alike)).collect()
     }
 
-    fn view<'v>(&'v self, call: &'v Part<'_>, facts: &'v str) -> CallView<'v> {
+    fn view<'v>(&'v self, call: &'v PageCall<'_>, facts: &'v str) -> CallView<'v> {
         CallView {
             reference: call.name,
             id: None,
@@ -466,7 +467,7 @@ impl<'a> Rehearsed<'a> {
 
 /// Says that no fixture has the call that was asked for; `flags` are the others that were given.
 pub fn no_such_call(wanted: &str, rehearsals: &[Rehearsal<'_>], flags: &Flags) -> Failure {
-    let names: Vec<&str> = rehearsals.iter().flat_map(|one| &one.parts).map(|part| part.name).collect();
+    let names: Vec<&str> = rehearsals.iter().flat_map(|one| &one.page_calls).map(|call| call.name).collect();
     let paths: Vec<&str> = rehearsals.iter().map(|one| one.path).collect();
     let failure = Failure::new(format!("there is no call `{wanted}`"));
     match did_you_mean(wanted, names.iter().copied()) {

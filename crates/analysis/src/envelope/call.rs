@@ -100,7 +100,7 @@ impl<'a> ToldFailure<'a> {
 
     /// Whether the graph offers the action after the call.
     pub(super) fn is_offered(&self) -> bool {
-        self.call.next.is_some_and(|next| next.valid.iter().any(|(name, _)| *name == self.call.name))
+        self.transcript.offers_action(self.told.call, self.call.name)
     }
 
     /// Why the action is not valid now, as the rest of a sentence about it.

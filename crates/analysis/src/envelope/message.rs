@@ -85,12 +85,15 @@ impl ToldFailure<'_> {
 
     /// When a call that was refused only for now may be made; none: it was not, or people have it since.
     fn refused_for_now(&self) -> Option<String> {
-        use AdmissionRefusal::{CircuitOpen, InvalidTransition, KeyInFlight, QueueFull};
+        use AdmissionRefusal::{
+            BudgetExceeded, CircuitOpen, InvalidTransition, KeyInFlight, KeyLength, KeyMissing, KeyReused, NotFound,
+            QueueFull, Schema, UnknownAction, Unsettled, ValidationFailed,
+        };
         let OutcomeKind::Refused(why) = self.transcript.outcomes.get(self.told.call.index())?.kind else { return None };
         let when = match why {
             InvalidTransition if self.is_withheld() && self.is_offered() => {
-                "without the key of that earlier call, unless one with it is done or that call is known to have failed"
-                    .to_owned()
+                let until = "until the call with that key is done or has failed";
+                return Some(format!("Do not make the same call without the key of that earlier call {until}."));
             }
             InvalidTransition if self.is_withheld() => "before that earlier call is known to have failed".to_owned(),
             InvalidTransition => format!("before '{}' is one of the valid actions", self.call.name),
@@ -98,7 +101,8 @@ impl ToldFailure<'_> {
                 Some(wait) => format!("before {} ms have passed", wait.as_millis()),
                 None => "now: it may be let through later".to_owned(),
             },
-            _ => return None,
+            UnknownAction | ValidationFailed | NotFound | Schema | KeyMissing | KeyLength | Unsettled | KeyReused
+            | BudgetExceeded => return None,
         };
         Some(format!("Do not make the same call again {when}."))
     }

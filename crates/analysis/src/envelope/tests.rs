@@ -3,8 +3,10 @@
 use serde_json::{Value, json};
 
 use super::{EnvelopeCall, EnvelopeKind, NextActions, UnfitInput, audit_id, envelope};
-use playproof_engine::event::{AdmissionRefusal, Decision, DecisionEvent, ErrorFacts, OutcomeKind, unnamed};
-use playproof_engine::ids::{CallId, ErrorId};
+use playproof_engine::event::{
+    ActionNames, AdmissionRefusal, Decision, DecisionEvent, ErrorFacts, OutcomeKind, ValidNext, unnamed,
+};
+use playproof_engine::ids::{ActionId, CallId, ErrorId};
 use playproof_engine::playbook::Tools;
 use playproof_engine::sim::{Plan, Scenario, SimulationRecord, Simulator};
 use playproof_engine::time::Instant;
@@ -294,6 +296,10 @@ fn each_envelope_of_an_invalid_transition_names_what_is_valid_and_what_is_withhe
         {
             *place = by;
         }
+        let action = |name: &str| ActionNames { name: name.into(), tool: name.into(), inputs: None };
+        failed.plan.names.actions = ["add", "pay", "cancel"].map(action).to_vec();
+        let (next, withheld) = (vec![ActionId(2), ActionId(0)], vec![ActionId(1)]);
+        failed.record.valid_next = vec![Some(ValidNext { position: None, next, withheld })];
         failed
     };
     let valid = [("cancel", None), ("add", None)];

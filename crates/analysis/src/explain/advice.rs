@@ -171,6 +171,8 @@ pub enum ResendReason {
     StepsUnknown,
     /// Perhaps: what became of each step decides.
     Steps,
+    /// No: the graph withholds the action after the call.
+    Withheld,
     /// No: it is a step, and its action ended before its turn.
     SkippedStep,
 }
@@ -178,12 +180,22 @@ pub enum ResendReason {
 impl Advice {
     /// The advice on how a subject ended.
     pub fn of(subject: &Subject, plan: &Plan, simulation: &Simulation, outcome: &Outcome) -> Advice {
+        // Whatever the call itself leaves open, the gate refuses the next one.
+        let is_withheld = simulation.transcript(plan).withholds(simulation.call, subject.tool());
+        let unless_withheld = |reason: ResendReason| match reason {
+            reason if is_withheld && (reason.is_yes() || reason == ResendReason::GivenUp) => ResendReason::Withheld,
+            reason => reason,
+        };
         if let Some(steps) = simulation.steps() {
             let (state, reason) = action_steps::advise(plan, simulation, outcome, &steps);
             return Advice {
                 check: None,
                 next: next(outcome, simulation.facts, &state),
-                resend: ResendAdvice { person: queue(outcome), not_now: outcome.kind.shared_stop(), reason },
+                resend: ResendAdvice {
+                    person: queue(outcome),
+                    not_now: outcome.kind.shared_stop(),
+                    reason: unless_withheld(reason),
+                },
                 state,
             };
         }
@@ -198,7 +210,7 @@ impl Advice {
             reason if reason.is_yes() && is_told_not_to(outcome) => ResendReason::ToldNotTo,
             // What is harmless in any case needs no leave.
             ResendReason::NotDone | ResendReason::SameKey if state.said.told_not_to => ResendReason::ToldNotTo,
-            reason => reason,
+            reason => unless_withheld(reason),
         };
         Advice {
             check: check(simulation.facts, outcome, &state),

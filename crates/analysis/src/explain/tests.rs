@@ -657,6 +657,27 @@ fn a_refused_call_of_a_repeatable_tool_names_the_later_one_that_acted() {
 }
 
 #[test]
+fn a_write_that_the_graph_withholds_is_not_to_be_sent_again() {
+    let tools = tools();
+    let text = "format: playbook/1\nname: p\nqueues: [q]\ndefault_queue: q\notherwise: unclassified\n\
+                classify: [{ rule: late, when: { kind: timeout }, verdict: v }]\n\
+                verdicts: { v: { means: m, effect: not_applied, then: { deprecate_tool_call: { reason: r } } } }\n";
+    let advised = |text: &str| {
+        let plan = Plan::new(parse(Source::whole("p", text)).unwrap().playbook, &tools);
+        let sources = Sources::new(["t".to_owned()]);
+        let mut finder = CallFinder::new(&plan, Some(Wanted { name: "a", place: "a" }), OPTIONS, &sources);
+        let trace = line("a", r#""status":"error","error":{"kind":"timeout"}"#);
+        let input = TraceInput::own("t", trace.as_bytes());
+        finder.take_trace(0, input, AssembleOptions::default(), &RedactionRules::default()).unwrap();
+        let explanation = Explanation::of(&finder.finish().ok().unwrap(), &plan, &tools);
+        (explanation.simulation.record.told[0].retriable, explanation.advice.unwrap().resend.reason)
+    };
+    assert_eq!(advised(text), (true, ResendReason::NotDone), "nothing was done, and no graph withholds it");
+    let ordered = format!("{text}actions: {{ pay: {{}} }}\ngraph: {{ entry: [pay], next: {{ pay: [pay] }} }}\n");
+    assert_eq!(advised(&ordered), (false, ResendReason::Withheld));
+}
+
+#[test]
 fn the_agent_is_not_told_to_do_what_the_page_warns_of() {
     let tools = tools();
     let stripe =

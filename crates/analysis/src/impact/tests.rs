@@ -93,7 +93,7 @@ fn what_more_and_fewer_say_of_effects_and_claims_is_the_difference_of_both_sides
         let load = impact.counts.load;
         let sum = |before: u64, more: u64, fewer: u64| before + more - fewer;
         assert_eq!(sum(impact.base.effects, load.effects_more, load.effects_fewer), impact.candidate.effects);
-        for n in 0..3 {
+        for n in 0..EffectClaim::ALL.len() {
             let claims = sum(impact.base.claims[n], load.claims_more[n], load.claims_fewer[n]);
             assert_eq!(claims, impact.candidate.claims[n], "claim {n}");
         }

@@ -172,6 +172,27 @@ impl<'a> Transcript<'a> {
         self.valid_next.get(call.index())?.as_ref()
     }
 
+    /// Whether the graph offers an action after a call. If a call of it was refused all the same, only calls with the key of
+    /// an earlier one may do it.
+    pub fn offers_action(&self, call: CallId, action: &str) -> bool {
+        self.valid_after(call).is_some_and(|valid| self.has_action(&valid.next, action))
+    }
+
+    /// The same of the action of a tool.
+    pub fn offers(&self, call: CallId, tool: &str) -> bool {
+        self.names.action_of(tool).is_some_and(|action| self.offers_action(call, action))
+    }
+
+    /// Whether the graph withholds the action of a tool after a call, from calls with any key.
+    pub fn withholds(&self, call: CallId, tool: &str) -> bool {
+        let action = self.names.action_of(tool);
+        self.valid_after(call).zip(action).is_some_and(|(valid, action)| self.has_action(&valid.withheld, action))
+    }
+
+    fn has_action(&self, actions: &[ActionId], action: &str) -> bool {
+        actions.iter().any(|id| self.names.action(*id) == action)
+    }
+
     /// How the steps of a call went; none: it has no steps, or none of them had its turn.
     pub fn steps_of(&self, call: CallId) -> Option<StepsEnd> {
         let has_steps = self.names.steps.iter().any(|steps| !steps.is_empty());

@@ -129,7 +129,7 @@ impl Narrator<'_> {
 
     /// Whether the graph offers the action of the call after it.
     fn is_offered(&self) -> bool {
-        timeline::offers(&self.simulation.transcript(self.plan), self.simulation.call, self.subject.tool())
+        self.simulation.transcript(self.plan).offers(self.simulation.call, self.subject.tool())
     }
 
     /// The name of another call.

@@ -114,6 +114,9 @@ fn reason(reason: ResendReason, state: &UpstreamState, key: Option<&str>) -> Rea
         | ResendReason::StepsBefore
         | ResendReason::StepsUnknown
         | ResendReason::Steps => steps::reason(reason, state),
+        ResendReason::Withheld => {
+            no("an attempt may still be at work, so that the graph withholds the action after the call", "")
+        }
         ResendReason::SkippedStep => no(
             "it is a step, and its action ended before its turn",
             ". Whether to make the action again stands with its call",

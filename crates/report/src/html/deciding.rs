@@ -83,8 +83,7 @@ impl Rows<'_> {
             Decision::ReversalRefused { .. } => self.instead("on_refused", "the reversal was refused"),
             Decision::RetryUnpaid { .. } => self.retry_budget(),
             Decision::Refused { why: AdmissionRefusal::InvalidTransition, by: Some(by), .. } => {
-                let said =
-                    timeline::withheld(run.transcript.call(by), timeline::offers(&run.transcript, run.call, tool));
+                let said = timeline::withheld(run.transcript.call(by), run.transcript.offers(run.call, tool));
                 self.mark(&format!("action {}", names.action_of(tool).unwrap_or_default()), "", said);
             }
             Decision::Refused { why, .. } => self.refused(why, tool, names.action_of(tool)),

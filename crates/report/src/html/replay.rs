@@ -11,7 +11,7 @@ use super::table::{Cell, Table};
 use crate::explain::WorstFinding;
 use crate::overview::{self, InputNote};
 use crate::style::Palette;
-use crate::summary::{DELAYS, REQUESTS, RowOf, Section, Totals};
+use crate::summary::{RowOf, Section, Totals};
 use crate::text;
 use crate::timeline::millis;
 use playproof_analysis::replay::{Distribution, FailureCounts, FindingCounts, Percentiles, Summary};
@@ -210,8 +210,7 @@ fn counts(shown: &ReplayPage<'_>, sections: &[Section], links: &BTreeMap<RowOf, 
     let mut header = vec![(String::new(), false), ("recorded".to_owned(), true)];
     header.extend(totals.names.iter().map(|names| (names.playbook.to_string(), true)));
     let mut table = Table::new("", header);
-    // How delays and requests are spread is drawn as bars.
-    for section in sections.iter().filter(|section| ![DELAYS, REQUESTS].contains(&section.title)) {
+    for section in sections.iter().filter(|section| !section.is_spread) {
         if !section.title.is_empty() {
             table.head(section.title);
         }

@@ -68,8 +68,7 @@ pub fn lines(impact: &Impact) -> Vec<TotalsLine> {
     ];
     let claims = [EffectClaim::Applied, EffectClaim::NotApplied, EffectClaim::Unknown];
     for ((claim, mine), theirs) in claims.into_iter().zip(base.claims).zip(candidate.claims) {
-        let swing = [load.claims_more, load.claims_fewer].map(|calls| number_if(calls[claim as usize]));
-        let [more, fewer] = swing;
+        let [more, fewer] = [load.claims_more, load.claims_fewer].map(|calls| number_if(calls[claim as usize]));
         lines.push(line(&format!("  claimed {}", claim.as_str()), number(mine), number(theirs)).swing(more, fewer));
     }
     lines.push(

@@ -87,9 +87,7 @@ pub fn of_run(view: &CallView<'_>, run: &RunView<'_>) -> Vec<TimelineLine> {
                 }
             }
             other => {
-                if let Some((tone, said)) =
-                    decided(&run.transcript, offers(&run.transcript, run.call, view.tool), other)
-                {
+                if let Some((tone, said)) = decided(&run.transcript, (run.call, view.tool), other) {
                     lines.push(TimelineLine::new(since, tone, said));
                 }
             }
@@ -172,8 +170,8 @@ const fn note(provenance: Provenance) -> &'static str {
     }
 }
 
-/// A decision in words; `is_offered`: the graph offers the action of the call after it.
-fn decided(transcript: &Transcript<'_>, is_offered: bool, decision: Decision) -> Option<(Tone, String)> {
+/// A decision about a call of a tool, in words.
+fn decided(transcript: &Transcript<'_>, (call, tool): (CallId, &str), decision: Decision) -> Option<(Tone, String)> {
     let names = transcript.names;
     Some(match decision {
         Decision::AttemptStarted { .. } | Decision::AttemptFinished { .. } | Decision::Outcome(_) => return None,
@@ -197,7 +195,7 @@ fn decided(transcript: &Transcript<'_>, is_offered: bool, decision: Decision) ->
             let wait = retry_after.map(|wait| format!("again in {} ms", millis(wait)));
             let all: Vec<String> = said.map(escaped).into_iter().chain(cause).chain(wait).collect();
             let all = if all.is_empty() { String::new() } else { format!(" ({})", all.join("; ")) };
-            (Tone::Stopped, format!("admission: refused, {}{all}", turned_away(why, by, is_offered)))
+            (Tone::Stopped, format!("admission: refused, {}{all}", turned_away(why, by, transcript.offers(call, tool))))
         }
         Decision::Circuit { server, change } => (Tone::Decided, circuit(transcript.server(server), change)),
         Decision::Queued { place, behind: None } => {
@@ -317,14 +315,6 @@ pub fn turned_away(why: AdmissionRefusal, by: Option<&str>, is_offered: bool) ->
     }
 }
 
-/// Whether the graph offers the action of a tool after a call. If a call of it was refused all the same, only calls with
-/// the key of the earlier one may do it.
-pub fn offers(transcript: &Transcript<'_>, call: CallId, tool: &str) -> bool {
-    let action = transcript.names.action_of(tool);
-    let valid = transcript.valid_after(call).map_or(&[][..], |valid| &valid.next);
-    valid.iter().any(|id| Some(transcript.names.action(*id)) == action)
-}
-
 /// Why an action is withheld; `by` is its call. If it `is_offered` all the same, calls with the key of that one may do it.
 pub fn withheld(by: &str, is_offered: bool) -> String {
     let from = if is_offered { " from calls without its key" } else { "" };
@@ -393,10 +383,10 @@ pub fn outcome(transcript: &Transcript<'_>, kind: OutcomeKind) -> String {
 
 /// A span in milliseconds with its thousands separated.
 pub fn millis(span: Duration) -> String {
-    let (whole, written) = (text::count(span.as_millis()), span.to_string());
-    match written.split_once('.') {
-        Some((_, decimals)) => format!("{whole}.{decimals}"),
-        None => whole,
+    let whole = text::count(span.as_millis());
+    match span.as_micros() % 1_000 {
+        0 => whole,
+        part => format!("{whole}.{}", format!("{part:03}").trim_end_matches('0')),
     }
 }
 
