@@ -162,7 +162,13 @@ fn guesses_that_nobody_confirmed_declare_nothing_and_are_told_of_once() {
     place.write("t.jsonl", twice + CALLS.lines().next().expect("a line"));
     place.run(&["tools", "t.jsonl", "-o", "f.yaml"]).exits(0);
     let run = place.run(&["replay", "t.jsonl", "--tools", "f.yaml"]).exits(0);
-    assert!(run.err.contains("note: 2 of 2 rows in f.yaml are guesses; until you confirm (`playproof tools f.yaml --confirm`)"), "{}", run.err);
+    assert!(
+        run.err.contains(
+            "note: 2 of 2 rows in f.yaml are guesses; until you confirm (`playproof tools f.yaml --confirm`)"
+        ),
+        "{}",
+        run.err
+    );
     assert_eq!(run.err.matches("note:").count(), 1, "{}", run.err);
     assert_eq!(run.out, place.run(&["replay", "t.jsonl"]).exits(0).out.replace("'r#2'\n", "'r#2' --tools f.yaml\n"));
     assert!(run.out.contains("write, not idempotent (assumed)"), "{}", run.out);

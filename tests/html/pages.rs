@@ -220,6 +220,18 @@ fn a_playbook_that_sends_what_may_have_acted_twice_is_not_clean() {
 }
 
 #[test]
+fn a_playbook_that_waits_as_it_was_asked_is_not_blamed_for_a_recording_that_did_not() {
+    let place = two_mistakes();
+    let call = json!({ "run_id": "r", "call_id": "a", "tool": "pay", "at_ms": 0, "args": {}, "idempotency_key": "k" });
+    let busy = json!({ "kind": "429_rate_limited", "retry_after_ms": 5_000 });
+    let failed = json!({ "run_id": "r", "call_id": "a", "attempt": 1, "at_ms": 100, "error": busy });
+    let ok = json!({ "run_id": "r", "call_id": "a", "attempt": 2, "started_ms": 300, "at_ms": 400, "status": "ok" });
+    place.write("trace.jsonl", &[call, failed, ok].map(|line| format!("{line}\n")).concat());
+    let said = texts(&page(&place, "waits", MISTAKES)).join(" ");
+    assert!(said.contains("retry_after_ignored") && said.contains("clean standard : no finding"), "{said}");
+}
+
+#[test]
 fn a_call_that_was_sent_again_is_told_with_the_end_of_the_call_before_it() {
     let said = texts(&page(&paid_twice(), "again", MISTAKES)).join(" ");
     let again = "pay of r was sent again after an equal call that may have acted, and was answered ok: it may have acted \

@@ -330,7 +330,7 @@ impl<'a> Stages<'a> {
             done.recorded.add(finding.kind(), FindingBy::Recorded, 1);
         }
         for (summary, record) in done.summaries.iter_mut().zip(records) {
-            summary.add_let_through(call, record, findings);
+            summary.add_recorded_findings(call, record, findings);
         }
         let (intent, dispatcher) = (closed.hashes.intent(), closed.hashes.dispatcher);
         let call = ShownCall { shown: closed.shown(), raw: call, facts };

@@ -149,6 +149,9 @@ fn attempts_recorded(call: &RecordedCall) -> u64 {
     numbered.max(late).max(started(call).unwrap_or(1))
 }
 
+/// Findings of when an attempt was sent, which a playbook decides itself.
+const OF_TIMES: [FindingId; 2] = [FindingId::RetryAfterIgnored, FindingId::RacedItself];
+
 impl Summary {
     /// Nothing yet, under `plan`.
     pub fn new(plan: &Plan) -> Summary {
@@ -193,10 +196,12 @@ impl Summary {
     }
 
     /// Adds what the recording shows of a call, if the playbook sends it as often as it was sent, or more often.
-    pub fn add_let_through(&mut self, call: &RecordedCall, record: &SimulationRecord, recorded: &[Finding]) {
+    pub fn add_recorded_findings(&mut self, call: &RecordedCall, record: &SimulationRecord, recorded: &[Finding]) {
         let sent = record.outcomes.first().map_or(0, |outcome| outcome.attempts);
         if sent > 0 && !recorded.is_empty() && u64::from(sent) >= attempts_recorded(call) {
-            recorded.iter().for_each(|finding| self.recorded_findings_sent.add(finding.kind(), finding.by, 1));
+            for finding in recorded.iter().filter(|finding| !OF_TIMES.contains(&finding.id)) {
+                self.recorded_findings_sent.add(finding.kind(), finding.by, 1);
+            }
         }
     }
 
