@@ -303,7 +303,10 @@ fn a_page_is_short_however_many_calls_there_are_and_says_what_it_leaves_out() {
     let said = texts(&all).join("\n");
     let shown = all.matches("<article").count();
     assert!((50..5_000).contains(&shown), "{shown}");
-    assert!(said.contains(&format!("5,000 calls; the most serious first; {shown} are shown")), "{shown}");
+    assert!(
+        said.contains(&format!("5,000 calls; the most serious first; {shown} are shown (a page has no room for more)")),
+        "{shown}"
+    );
     let folded_says = texts(&folded);
     assert!(folded_says.join("\n").contains("--only failed"), "what the selection does not limit is said");
     let mut failures = folded_says.iter().skip_while(|text| *text != "(no message)").skip(1);

@@ -124,8 +124,8 @@ impl CallDrawing<'_> {
     }
 }
 
-/// The heading over the blocks: their number and kind, and the number of all.
-pub fn heading(only: &Only, shown: usize, groups: &[Group]) -> String {
+/// The heading over the blocks: their number and kind, and the number of all; `why` some are missing.
+pub fn heading(only: &Only, shown: usize, groups: &[Group], why: &str) -> String {
     let calls = groups.iter().map(|group| group.count).sum();
     let said = match only {
         Only::FailedOrFound => text::counted(calls, "call failed or shows a finding", "calls failed or show a finding"),
@@ -140,6 +140,6 @@ pub fn heading(only: &Only, shown: usize, groups: &[Group]) -> String {
     };
     match shown == groups.len() {
         true => format!("{said}; {folded}"),
-        false => format!("{said}; {folded}; {shown} are shown (--all shows every call)"),
+        false => format!("{said}; {folded}; {shown} are shown ({why})"),
     }
 }

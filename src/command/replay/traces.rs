@@ -225,6 +225,15 @@ impl Page<'_> {
         if self.args.all { groups } else { &groups[..groups.len().min(SHOWN)] }
     }
 
+    fn heading(&self, shown: usize, groups: &[Group]) -> String {
+        heading(
+            self.only,
+            shown,
+            groups,
+            if self.args.all { "a page has no room for more" } else { "--all shows every call" },
+        )
+    }
+
     fn write(&self, groups: &[Group], output: &mut Output) -> Result<(), Failure> {
         let shown = self.shown(groups);
         match self.args.format {
@@ -242,7 +251,7 @@ impl Page<'_> {
         let mut parts = vec![overview::render(&totals, &self.streamed.notes, style.width, style.palette)];
         parts.extend(self.whole().map(|said| text::wrapped(&said, style.width).join("\n")));
         if !shown.is_empty() {
-            let heading = heading(self.only, shown.len(), groups);
+            let heading = self.heading(shown.len(), groups);
             let lines = text::wrapped(&heading, style.width);
             parts.push(lines.iter().map(|line| style.palette.strong(line)).collect::<Vec<_>>().join("\n"));
             parts.extend(self.drawing().blocks(shown, style));
@@ -260,7 +269,7 @@ impl Page<'_> {
         let mut parts = vec!["## Replay".to_owned(), overview::markdown(&totals, &self.streamed.notes)];
         parts.extend(self.whole().map(|said| text::markdown(&said)));
         if !shown.is_empty() {
-            parts.push(format!("### {}", text::markdown(&heading(self.only, shown.len(), groups))));
+            parts.push(format!("### {}", text::markdown(&self.heading(shown.len(), groups))));
             parts.extend(self.drawing().blocks(shown, style).iter().map(|block| text::markdown_block(block)));
         }
         if let Some(next) = self.next(shown) {
@@ -283,7 +292,7 @@ impl Page<'_> {
         let calls = self.drawing().pieces(shown, arguments_of_page(self.args), loaded);
         let worst = groups.first().and_then(Group::severity);
         let of_worst = groups.iter().filter(|group| group.severity() == worst).count();
-        html::replay(&page, CallsShown { calls, of_worst, heading: &|count| heading(self.only, count, groups) })
+        html::replay(&page, CallsShown { calls, of_worst, heading: &|count| self.heading(count, groups) })
     }
 
     fn json(&self, groups: &[Group], shown: &[Group]) -> String {
