@@ -39,7 +39,7 @@ impl ImpactGate {
             if self.widening && self.allow_widening.is_none() { impact.counts.of(Direction::Widening) } else { 0 };
         let effects = if self.effects { impact.counts.changes.count(ChangeKind::Effect) } else { 0 };
         let all = [
-            (GateFailure::Unsafe as fn(u64) -> GateFailure, impact.unsafe_gained()),
+            (GateFailure::Unsafe as fn(u64) -> GateFailure, impact.unsafe_gained),
             (GateFailure::Widening, widening),
             (GateFailure::Effects, effects),
         ];

@@ -4,7 +4,7 @@ use super::cause::{CauseKey, Changes, Direction, RuleVerdict};
 use super::tally::{CallCounts, CauseGroup, FindingSwings, Load, SmallestCall, Tallies};
 use crate::replay::{Counts, Replayed};
 use playproof_engine::call::Place;
-use playproof_engine::event::{EffectClaim, FindingBy, FindingKind, FindingSeverity, Outcome, OutcomeKind};
+use playproof_engine::event::{EffectClaim, FindingBy, FindingKind, Outcome, OutcomeKind};
 use playproof_engine::sim::Plan;
 use playproof_engine::time::Duration;
 use playproof_formats::golden::RowChange;
@@ -23,6 +23,8 @@ pub struct Impact {
     pub queues: Vec<QueueLoad>,
     /// Every finding by either playbook, worst first.
     pub findings: Vec<FindingChange>,
+    /// Calls that show at least one unsafe finding under the candidate only.
+    pub unsafe_gained: u64,
     /// The causes, widening first, then by frequency.
     pub causes: Vec<CauseRow>,
     /// The rows in which the playbooks differ, sorted by name.
@@ -155,15 +157,10 @@ impl Impact {
             counts: tallies.counts,
             queues: queues(plans, replayed),
             findings: findings(&tallies.findings, replayed),
+            unsafe_gained: tallies.unsafe_gained,
             causes,
             rows,
         }
-    }
-
-    /// Calls that show an unsafe finding under the candidate only, finding by finding.
-    pub fn unsafe_gained(&self) -> u64 {
-        let of_severity = |change: &&FindingChange| change.kind.severity == FindingSeverity::Unsafe;
-        self.findings.iter().filter(of_severity).map(|change| change.gained).sum()
     }
 }
 

@@ -7,9 +7,8 @@ use super::compare::{CallDifference, CallRun, doubled};
 use super::dispatchers::Dispatchers;
 use crate::replay::{Counts, FindingCounts, ShownCall};
 use playproof_engine::call::{Place, Reply};
-use playproof_engine::event::{EffectClaim, FindingBy, FindingKind, Outcome, OutcomeKind};
+use playproof_engine::event::{EffectClaim, FindingBy, FindingKind, FindingSeverity, Outcome, OutcomeKind};
 use playproof_engine::ids::CallId;
-use playproof_engine::sim::SimulationRecord;
 use playproof_engine::time::Duration;
 
 /// The most causes that are told apart. More than one batch of calls can have, so that only the order of the calls
@@ -272,6 +271,8 @@ pub(super) struct Tallies {
     /// Calls that make an effect twice, or may: under the base, under the candidate.
     pub doubled: [u64; 2],
     pub findings: FindingSwings,
+    /// Calls that gain at least one unsafe finding.
+    pub unsafe_gained: u64,
     pub groups: BTreeMap<(Direction, CauseKey), CauseGroup>,
     /// Calls that may follow from earlier ones of their dispatchers.
     dispatchers: Dispatchers,
@@ -297,12 +298,7 @@ impl Tallies {
         for (count, doubles) in self.doubled.iter_mut().zip(doubled(&base, &candidate)) {
             *count += u64::from(doubles);
         }
-        self.add_findings(base.record, candidate.record); // tool facts cause findings that no decision shows
-        for (swings, ran, other) in
-            [(&mut self.findings.gained, candidate, base), (&mut self.findings.lost, base, candidate)]
-        {
-            ran.sent_here_alone(&other).for_each(|finding| swings.add(finding.kind(), FindingBy::Recorded, 1));
-        }
+        self.add_findings(base, candidate); // tool facts cause findings that no decision shows
         let Some(difference) = difference else { return };
         if mine || theirs {
             self.counts.undetermined_differing += 1;
@@ -337,20 +333,34 @@ impl Tallies {
         }
     }
 
-    fn add_findings(&mut self, base: &SimulationRecord, candidate: &SimulationRecord) {
-        if base.findings.is_empty() && candidate.findings.is_empty() {
-            return; // the usual call
+    /// Counts the findings that the call gains and loses; of each kind once, however often and by whomever it is shown.
+    fn add_findings(&mut self, base: CallRun<'_>, candidate: CallRun<'_>) {
+        let is_usual = |ran: CallRun<'_>| ran.record.findings.is_empty() && ran.recorded.is_empty();
+        if is_usual(base) && is_usual(candidate) {
+            return;
         }
-        let has = |record: &SimulationRecord, kind: FindingKind| {
-            record.findings.iter().any(|finding| finding.by == FindingBy::Playbook && finding.kind() == kind)
+        let by_playbook = |ran: CallRun<'_>, kind: FindingKind| {
+            ran.record.findings.iter().any(|finding| finding.by == FindingBy::Playbook && finding.kind() == kind)
         };
+        let only = |ran: CallRun<'_>, other: CallRun<'_>, kind: FindingKind| {
+            let lets_through = || ran.sent_here_alone(&other).any(|finding| finding.kind() == kind);
+            match (by_playbook(ran, kind), by_playbook(other, kind)) {
+                (_, true) => None,
+                (true, false) => Some(FindingBy::Playbook),
+                (false, false) => lets_through().then_some(FindingBy::Recorded),
+            }
+        };
+        let mut gains_unsafe = false;
         for kind in FindingKind::all() {
-            match (has(base, kind), has(candidate, kind)) {
-                (false, true) => self.findings.gained.add(kind, FindingBy::Playbook, 1),
-                (true, false) => self.findings.lost.add(kind, FindingBy::Playbook, 1),
-                _ => {}
+            if let Some(by) = only(candidate, base, kind) {
+                self.findings.gained.add(kind, by, 1);
+                gains_unsafe |= kind.severity == FindingSeverity::Unsafe;
+            }
+            if let Some(by) = only(base, candidate, kind) {
+                self.findings.lost.add(kind, by, 1);
             }
         }
+        self.unsafe_gained += u64::from(gains_unsafe);
     }
 
     /// The group of a cause; none where there are too many to tell apart.
@@ -370,6 +380,7 @@ impl Tallies {
         }
         self.findings.gained.merge(&later.findings.gained);
         self.findings.lost.merge(&later.findings.lost);
+        self.unsafe_gained += later.unsafe_gained;
         for (key, group) in later.groups {
             self.add_group(key, group);
         }

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use super::{CauseName, CauseRow, ChangeKind, Comparer, Direction, GateFailure, Impact, ImpactGate, ImpactPart};
 use crate::replay::{CallResult, Inputs, Observer, ReplayOptions, TraceInput, replay};
-use playproof_engine::event::{EffectClaim, FindingId};
+use playproof_engine::event::{EffectClaim, FindingId, FindingSeverity};
 use playproof_engine::playbook::Tools;
 use playproof_engine::sim::{Plan, SimulationRecord};
 use playproof_engine::upstream::MissingAnswerPolicy;
@@ -163,7 +163,7 @@ fn a_guard_that_is_switched_off_is_the_switch_s_row_and_widens() {
     );
     let cause = only(&impact);
     assert_eq!((row_name(cause), cause.direction, cause.calls), ("study retry_guard", Direction::Widening, 2));
-    assert_eq!(impact.unsafe_gained(), 2);
+    assert_eq!(impact.unsafe_gained, 2);
 }
 
 #[test]
@@ -308,6 +308,17 @@ fn any_number_of_threads_finds_the_same() {
     for jobs in [2, 5, 16] {
         assert_eq!(run(jobs), one);
     }
+}
+
+#[test]
+fn a_call_that_gains_two_unsafe_findings_is_one_call() {
+    let denied = r#"{"tool":"payments.issue_refund","args":{},"status":"error","error":{"kind":"403_forbidden","message":"403 Forbidden"}}"#;
+    let fails = MissingAnswerPolicy::Fail("timeout".into());
+    let impact = impact_on(denied, &text("standard"), &text("study/retry-everything"), fails, 1);
+    let of_severity = |severity| impact.findings.iter().filter(move |change| change.kind.severity == severity);
+    assert_eq!(of_severity(FindingSeverity::Unsafe).map(|change| change.gained).collect::<Vec<_>>(), [1, 1]);
+    assert_eq!(impact.unsafe_gained, 1);
+    assert_eq!(ImpactGate::default().judge(&impact), [GateFailure::Unsafe(1)]);
 }
 
 #[test]
@@ -549,13 +560,13 @@ fn what_a_gate_alone_kept_from_being_doubled_is_harm_without_it() {
 
     let closed = of(&twice, &open, ORDERED);
     assert_eq!((closed.base.doubled, closed.candidate.doubled, closed.counts.load.doubled_fewer), (1, 0, 1));
-    assert_eq!(closed.unsafe_gained(), 0);
+    assert_eq!(closed.unsafe_gained, 0);
 
     // What both send, and what is another payment, is not the candidate's doing.
     let both = of(&twice, &open, &open.replace("name: ordered", "name: other"));
-    assert_eq!((both.base.doubled, both.candidate.doubled, both.unsafe_gained()), (0, 0, 0));
+    assert_eq!((both.base.doubled, both.candidate.doubled, both.unsafe_gained), (0, 0, 0));
     let other = of(&twice.replacen(r#"{"n":1}"#, r#"{"n":2}"#, 2), ORDERED, &open);
-    assert_eq!((other.candidate.doubled, other.unsafe_gained(), other.counts.of(Direction::Widening)), (0, 0, 1));
+    assert_eq!((other.candidate.doubled, other.unsafe_gained, other.counts.of(Direction::Widening)), (0, 0, 1));
     let idempotent = |text: &str| text.replace("charge: { access: write", "charge: { access: write, idempotent: true");
     let harmless = of(&twice, &idempotent(ORDERED), &idempotent(&open));
     assert_eq!((harmless.candidate.doubled, harmless.counts.of(Direction::Widening)), (0, 1));
