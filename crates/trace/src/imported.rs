@@ -162,6 +162,10 @@ pub enum ImportWarning {
     NotJson,
     /// A status or a wait that is not a number in range.
     UnreadableNumber,
+    /// An answer with an id that both a call and another request have.
+    AnswerToEither,
+    /// A result that says that its call is not finished.
+    Unfinished,
     /// A row whose trace line would be too long or too deep.
     BeyondLimits,
 }
@@ -297,6 +301,14 @@ impl ImportWarning {
             ImportWarning::UnreadableNumber => {
                 ("number that could not be read, left out", "numbers that could not be read, left out")
             }
+            ImportWarning::AnswerToEither => (
+                "answer that may be a call's or another request's, which have one id and no direction, taken as the other's",
+                "answers that may be a call's or another request's, which have one id and no direction, taken as the other's",
+            ),
+            ImportWarning::Unfinished => (
+                "result that says that its call is not finished, left out",
+                "results that say that their calls are not finished, left out",
+            ),
             ImportWarning::BeyondLimits => {
                 ("row that is too large for a trace, left out", "rows that are too large for a trace, left out")
             }

@@ -77,6 +77,14 @@ pub(super) struct Found {
     pub(super) details: Details,
 }
 
+impl Failure {
+    /// Forgets a code that only says who told of a failure without a kind: it has one now.
+    pub(crate) fn forget_teller(&mut self) {
+        self.code
+            .take_if(|code| self.kind != kinds::TOOL_ERROR && [PROGRAM_ERROR, TOOL_RAISED].contains(&code.as_str()));
+    }
+}
+
 impl Assessment {
     /// What tells whether the result failed; for a success of a source without a flag, its text.
     pub(crate) fn evidence(&self, flagged: bool) -> Evidence {

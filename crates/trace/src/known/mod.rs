@@ -3,6 +3,8 @@
 mod beginning;
 mod format;
 mod prefixed;
+#[cfg(test)]
+mod tests;
 
 pub use crate::import::FormatOptions;
 pub use format::{FORMATS, KnownFormat, detect, find, nearest};

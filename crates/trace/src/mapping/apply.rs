@@ -13,6 +13,7 @@ use super::hint::RowSample;
 use super::model::{CallMap, Mapping, Pairing, ResultMap, Selector, SkippedRows, ValueSource};
 use super::pairing::{CalledTools, WaitingCalls};
 use super::path::Path;
+use super::requests::OpenRequests;
 use super::row::{SourceRow, rows_of};
 use super::time;
 use super::values::{listed, missing, of_document, stripped, value_of};
@@ -72,6 +73,7 @@ pub struct Applier {
     runs: BTreeSet<u64>,
     pub(super) waiting: WaitingCalls,
     pub(super) called: CalledTools,
+    pub(super) requests: OpenRequests,
     pub(super) failures: FailureCache,
     /// The hashes of the values of `unique`.
     seen: BTreeSet<u64>,
@@ -106,6 +108,7 @@ impl Applier {
             runs: BTreeSet::new(),
             waiting: WaitingCalls::default(),
             called: CalledTools::default(),
+            requests: OpenRequests::default(),
             failures: FailureCache::default(),
             seen: BTreeSet::new(),
             begun_run: None,
@@ -205,6 +208,10 @@ impl Applier {
             self.untested.retain(|(_, path)| row.find(path).is_none());
             self.result(result, &placed, call);
         }
+        if call.is_none() && result.is_none() && any(&mapping.other_request, row, &nothing) {
+            self.other_request(&placed);
+            return;
+        }
         match mapping.skip {
             _ if call.is_some() || result.is_some() => {}
             SkippedRows::Rest => self.loss.passed += u64::from(mapping.title.is_none()),
@@ -234,7 +241,7 @@ impl Applier {
             return true;
         };
         let run = self.run_of(map.run.as_ref(), placed);
-        let id = self.call_id(map, placed, result);
+        let mut id = self.call_id(map, placed, result);
         let args = self.find(map.args.as_ref(), row);
         let args = args.as_deref().map(SourceArgs::of);
         if matches!(args, Some(SourceArgs::Text(_))) {
@@ -258,10 +265,11 @@ impl Applier {
         if result.is_none() {
             // A result names the tool as the source does.
             let named = named.as_deref().unwrap_or(tool);
-            let (run, id) = (run.as_deref().unwrap_or_default(), id.as_deref().unwrap_or_default());
+            let (run, wanted) = (run.as_deref().unwrap_or_default(), id.as_deref().unwrap_or_default());
             match self.mapping.pair {
-                Pairing::Id => self.called.add(run, id, named),
-                _ => self.waiting.add(run, id, named),
+                Pairing::Id => self.called.add(run, wanted, named),
+                Pairing::Order => self.waiting.add(run, wanted, named),
+                Pairing::Known => id = self.request(map, row, [run, wanted, named]).map(Cow::Owned).or(id),
             }
         }
         self.loss.calls += 1;

@@ -86,6 +86,7 @@ impl RowSample {
         mapping
             .unique
             .iter()
+            .chain(&mapping.direction)
             .chain(maps)
             .filter(|selector| !selector.is_constant())
             .filter(looked_for)

@@ -13,7 +13,7 @@ use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 use playproof_formats::yaml;
 use playproof_formats::yaml::{Cursor, MapReader, NodeKind, Scalar};
 
-pub(super) const TOP: [&str; 15] = [
+pub(super) const TOP: [&str; 18] = [
     "format",
     "records",
     "time",
@@ -21,6 +21,9 @@ pub(super) const TOP: [&str; 15] = [
     "unique",
     "new_run",
     "pair",
+    "other_request",
+    "direction",
+    "unfinished",
     "call",
     "result",
     "failed",
@@ -106,6 +109,9 @@ impl MappingLowering {
         let unique = self.part(&record, "", "unique");
         let new_run = record.optional("new_run").map(|when| conditions(when, &[]));
         let pair = record.optional("pair").map(|pair| pair.word(&PAIRS));
+        let other_request = record.optional("other_request").map(|when| conditions(when, &[]));
+        let direction = self.part(&record, "", "direction");
+        let unfinished = record.optional("unfinished").map(|when| conditions(when, &[]));
         let (mut calls, mut results) = (Some(Vec::new()), Some(Vec::new()));
         if !is_override {
             let maps = record.required("call").map(Cursor::one_or_many);
@@ -144,6 +150,9 @@ impl MappingLowering {
             unique: unique?,
             new_run: all_or_none(new_run)?.unwrap_or_default(),
             pair: all_or_none(pair)?.unwrap_or_default(),
+            other_request: all_or_none(other_request)?.unwrap_or_default(),
+            direction: direction?,
+            unfinished: all_or_none(unfinished)?.unwrap_or_default(),
             calls: calls?,
             results: results?,
             failed: failed?,

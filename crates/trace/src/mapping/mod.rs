@@ -12,6 +12,7 @@ mod model;
 mod overrides;
 mod pairing;
 mod path;
+mod requests;
 mod results;
 mod row;
 mod schema;

@@ -25,6 +25,12 @@ pub struct Mapping {
     /// A row that fits begins a new run, where rows name none.
     pub(super) new_run: Vec<RowCondition>,
     pub(super) pair: Pairing,
+    /// A row that fits asks for something else than a call, by an id that a call may have too.
+    pub(super) other_request: Vec<RowCondition>,
+    /// Which way a row went, between those who ask and answer each other.
+    pub(super) direction: Option<Selector>,
+    /// A result that fits says that its call is not finished: it has no result yet.
+    pub(super) unfinished: Vec<RowCondition>,
     /// The first that fits a row makes its call.
     pub(super) calls: Vec<CallMap>,
     /// The first that fits a row makes its result.

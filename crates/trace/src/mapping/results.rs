@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use super::apply::{Applier, PlacedRow};
 use super::condition::{ResultParts, any};
-use super::model::{CallMap, Pairing, ResultMap, TimeUnit};
+use super::model::{CallMap, Pairing, ResultMap, Selector, TimeUnit};
+use super::requests::Answered;
 use super::row::SourceRow;
 use super::time;
 use super::values::{content, kind_of, scalar_in, scalar_of};
@@ -33,6 +34,10 @@ impl Applier {
                 None => return,
             },
         };
+        if any(&mapping.unfinished, row, &ResultParts::default()) {
+            self.loss.warn(ImportWarning::Unfinished, place);
+            return;
+        }
         let (id, tool) = (answered.0, named.map(Cow::into_owned).or(answered.1));
         let (started, at) = self.times(map, placed, call);
         let attempt = self.whole(map.attempt.as_ref(), row, place);
@@ -71,14 +76,12 @@ impl Applier {
         tool: Option<&str>,
     ) -> Option<(Option<String>, Option<String>)> {
         let by_calls = like.and_then(|call| call.id.as_ref());
+        if self.mapping.pair == Pairing::Known {
+            return self.answered_request(map.id.as_ref().or(by_calls), placed, run.unwrap_or_default());
+        }
         let id = self.scalar(map.id.as_ref().or(by_calls), placed.row).map(Cow::into_owned);
         let run = run.unwrap_or_default();
         match (self.mapping.pair, id) {
-            (Pairing::Known, id) => {
-                let id = id?;
-                let tool = self.waiting.answer(run, &id)?;
-                Some((Some(id), Some(tool)))
-            }
             (Pairing::Order, Some(id)) => {
                 let tool = self.waiting.answer(run, &id);
                 Some((Some(id), tool))
@@ -90,7 +93,7 @@ impl Applier {
                     Some((Some(placed.place.to_owned()), None))
                 }
             },
-            (Pairing::Id, None) => {
+            (Pairing::Id | Pairing::Known, None) => {
                 match (map.id.is_some(), by_calls) {
                     (true, _) => self.loss.warn(ImportWarning::ResultWithoutId, placed.place),
                     (false, None) => drop(self.loss.missing.insert(Missing::Ids)),
@@ -98,11 +101,59 @@ impl Applier {
                 }
                 Some((None, None))
             }
-            (Pairing::Id, Some(id)) => {
+            (Pairing::Id | Pairing::Known, Some(id)) => {
                 let tool = self.called.tool(run, &id);
                 Some((Some(id), tool))
             }
         }
+    }
+
+    /// The id and the tool of the call that an answer is for; none: it answers something else, or nothing that is known.
+    fn answered_request(
+        &mut self,
+        id: Option<&Selector>,
+        placed: &PlacedRow<'_, '_>,
+        run: &str,
+    ) -> Option<(Option<String>, Option<String>)> {
+        let source_id = self.find(id, placed.row)?;
+        let direction = self.direction(placed.row);
+        match self.requests.answer(run, source_id.get(), direction.as_deref()) {
+            Answered::Call(call) => Some((Some(call.id), Some(call.tool))),
+            Answered::Other { is_sure } => {
+                if !is_sure {
+                    self.loss.warn(ImportWarning::AnswerToEither, placed.place);
+                }
+                None
+            }
+            Answered::Nothing => None,
+        }
+    }
+
+    /// A call whose answer carries its id: gives the id to write.
+    pub(super) fn request(
+        &mut self,
+        map: &CallMap,
+        row: &SourceRow<'_>,
+        [run, wanted, tool]: [&str; 3],
+    ) -> Option<String> {
+        let source_id = self.find(map.id.as_ref(), row)?;
+        let direction = self.direction(row);
+        Some(self.requests.call(run, source_id.get(), wanted, tool, direction.as_deref()))
+    }
+
+    /// A request that is no call.
+    pub(super) fn other_request(&mut self, placed: &PlacedRow<'_, '_>) {
+        let mapping = Arc::clone(&self.mapping);
+        let Some(call) = mapping.calls.first() else { return };
+        let Some(source_id) = self.find(call.id.as_ref(), placed.row) else { return };
+        let run = self.run_of(call.run.as_ref(), placed).unwrap_or_default();
+        let direction = self.direction(placed.row);
+        self.requests.other(&run, source_id.get(), direction.as_deref());
+    }
+
+    fn direction<'a>(&mut self, row: &SourceRow<'a>) -> Option<Cow<'a, str>> {
+        let mapping = Arc::clone(&self.mapping);
+        self.scalar(mapping.direction.as_ref(), row)
     }
 
     /// The flag of the source: whether a result failed.
@@ -150,6 +201,7 @@ impl Applier {
             if let Some(kind) = kind_of(&mapping.kinds, row, parts) {
                 kind.clone_into(&mut failure.kind);
                 failure.kind_from = None;
+                failure.forget_teller();
             }
         }
         match mapping.overrides.as_deref() {

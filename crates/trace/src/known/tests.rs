@@ -1,0 +1,116 @@
+//! What logs of recognised formats say of calls: which answer is whose, and what is not finished.
+
+use serde_json::Value;
+
+use super::format::detect;
+use crate::import::FormatOptions;
+use crate::imported::{ImportWarning, Imported};
+use crate::redact::RedactionRules;
+
+fn read(log: &str) -> Imported {
+    let formats = detect(log.as_bytes());
+    assert_eq!(formats.len(), 1, "{log}");
+    let read = formats[0].read(log.as_bytes(), "log", FormatOptions::default(), &RedactionRules::default());
+    read.unwrap_or_else(|report| panic!("{report}"))
+}
+
+/// The results, each with the id of its call, its status and the kind of its failure.
+fn results(imported: &Imported) -> Vec<(String, String, String)> {
+    let text = std::str::from_utf8(&imported.lines).expect("text");
+    let lines = text.lines().map(|line| serde_json::from_str(line).expect("one object a line"));
+    let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    lines
+        .filter(|line: &Value| line["type"] == "tool_result")
+        .map(|line| (word(&line["call_id"]), word(&line["status"]), word(&line["error"]["kind"])))
+        .collect()
+}
+
+fn said(imported: &Imported) -> Vec<String> {
+    results(imported).into_iter().map(|(id, status, kind)| format!("{id} {status} {kind}").trim().to_owned()).collect()
+}
+
+const PAY: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"pay","arguments":{"x":1}}}"#;
+const FAILED: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"isError":true,"content":[{"type":"text","text":"503 Service Unavailable"}]}}"#;
+
+#[test]
+fn the_answer_to_a_request_of_the_server_is_no_result_of_the_tool() {
+    for [asked, answer] in [
+        [r#""method":"ping""#, r#""result":{}"#],
+        [r#""method":"sampling/createMessage","params":{}"#, r#""result":{"role":"assistant","content":{}}"#],
+        [r#""method":"roots/list""#, r#""error":{"code":-32601,"message":"no roots"}"#],
+        [r#""method":"elicitation/create","params":{}"#, r#""result":{"action":"accept"}"#],
+    ] {
+        let [asked, answer] = [asked, answer].map(|part| format!(r#"{{"jsonrpc":"2.0","id":1,{part}}}"#));
+        let messages = [("out", PAY), ("in", &*asked), ("out", &*answer), ("in", FAILED)];
+        let enveloped = |(way, message): (&str, &str)| format!(r#"{{"direction":"{way}","message":{message}}}"#);
+        let with_ways = read(&messages.map(enveloped).join("\n"));
+        assert_eq!(said(&with_ways), ["1 error 5xx"], "{asked}");
+        assert_eq!(with_ways.loss.count(ImportWarning::AnswerToEither), 0);
+        let bare = read(&messages.map(|(_, message)| message.to_owned()).join("\n"));
+        assert_eq!(said(&bare), ["1 error 5xx"], "{asked}");
+        assert_eq!(bare.loss.count(ImportWarning::AnswerToEither), 1);
+        // The server asked before the call, and answers the call first.
+        let crossed = [messages[1], messages[0], messages[3], messages[2]];
+        assert_eq!(said(&read(&crossed.map(enveloped).join("\n"))), ["1 error 5xx"], "{asked}");
+    }
+}
+
+#[test]
+fn a_request_with_another_id_and_one_that_is_answered_take_no_result() {
+    let ping = |id: u8| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#);
+    let pong = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
+    for before in [ping(2), format!("{}\n{pong}", ping(1))] {
+        let found = read(&format!("{before}\n{PAY}\n{FAILED}\n"));
+        assert_eq!(
+            (said(&found), found.loss.count(ImportWarning::AnswerToEither)),
+            (vec!["1 error 5xx".to_owned()], 0)
+        );
+    }
+}
+
+#[test]
+fn a_number_and_a_text_are_two_ids_of_a_protocol() {
+    let other = PAY.replace("\"id\":1", "\"id\":\"1\"").replace("pay", "look");
+    let fine = r#"{"jsonrpc":"2.0","id":"1","result":{"content":[]}}"#;
+    assert_eq!(said(&read(&format!("{PAY}\n{other}\n{fine}\n{FAILED}\n"))), ["1~2 ok", "1 error 5xx"]);
+}
+
+#[test]
+fn a_call_that_is_not_finished_has_no_result() {
+    let asks = r#"{"jsonrpc":"2.0","id":1,"result":{"resultType":"input_required","inputRequests":{}}}"#;
+    let graph = [
+        r#"{"event":"on_tool_start","name":"pay","run_id":"a","metadata":{"thread_id":"t"},"data":{"input":{}}}"#,
+        r#"{"event":"on_tool_error","name":"pay","run_id":"a","data":{"error":"GraphInterrupt((Interrupt(value='ok?'),))"}}"#,
+    ];
+    let run = r#"{"id":"r","name":"pay","run_type":"tool","start_time":"2026-03-02T09:15:03","end_time":"2026-03-02T09:15:04","inputs":{},"error":"GraphInterrupt(())","status":"error","trace_id":"T"}"#;
+    for log in [format!("{PAY}\n{asks}"), graph.join("\n"), run.to_owned()] {
+        let found = read(&log);
+        assert_eq!((found.loss.calls, results(&found).len()), (1, 0), "{log}");
+        assert_eq!(found.loss.count(ImportWarning::Unfinished), 1, "{log}");
+    }
+    for log in [format!("{PAY}\n{FAILED}"), graph.join("\n").replace("GraphI", "I"), run.replace("GraphI", "I")] {
+        assert_eq!(results(&read(&log)).len(), 1, "{log}");
+    }
+}
+
+/// The result of a Claude Code session in which a tool answers `ok` and the program notes `noted`.
+fn noted(noted: &str) -> Vec<String> {
+    let line = |kind: &str, content: &str, noted: &str| {
+        format!(
+            r#"{{"sessionId":"s","uuid":"{kind}","type":"{kind}","message":{{"role":"{kind}","content":[{content}]}}{noted}}}"#
+        )
+    };
+    let call = line("assistant", r#"{"type":"tool_use","id":"t","name":"Bash","input":{}}"#, "");
+    let answer = r#"{"type":"tool_result","tool_use_id":"t","content":"ok"}"#;
+    said(&read(&format!("{call}\n{}\n", line("user", answer, &format!(r#","toolUseResult":{noted}"#)))))
+}
+
+#[test]
+fn what_claude_code_notes_beside_a_result_counts() {
+    assert_eq!(noted(r#"{"stdout":"","interrupted":true}"#), ["t error interrupted"]);
+    assert_eq!(noted(r#"{"code":503,"codeText":"Service Unavailable","result":"x"}"#), ["t error 5xx"]);
+    assert_eq!(noted(r#"{"code":200,"codeText":"OK","result":"x"}"#), ["t ok"]);
+    assert_eq!(noted(r#"{"status":"async_launched","agentId":"a"}"#), Vec::<String>::new());
+    assert_eq!(noted(r#"{"backgroundTaskId":"b"}"#), Vec::<String>::new());
+    assert_eq!(noted(r#"{"status":"completed","code":503}"#), ["t ok"]);
+}

@@ -1,0 +1,154 @@
+//! The requests of a protocol whose answers carry ids: which one an answer is for, where both sides ask and count on their
+//! own. Holds a bounded number of requests.
+
+use std::collections::{BTreeMap, VecDeque};
+
+/// The most open requests of one run.
+const MAX_OPEN: usize = 10_000;
+
+/// The open requests of each run, oldest first.
+#[derive(Debug, Default)]
+pub(super) struct OpenRequests {
+    open: BTreeMap<String, VecDeque<OpenRequest>>,
+    /// The first way that was recorded, and whether there was another.
+    first_way: Option<String>,
+    has_two_ways: bool,
+}
+
+#[derive(Debug)]
+struct OpenRequest {
+    /// The id as the source writes it: 1 and "1" differ.
+    source_id: String,
+    /// Which way it went, if that is recorded.
+    way: Option<String>,
+    /// None: another request than a call.
+    call: Option<RequestedCall>,
+}
+
+/// A call that waits for its answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct RequestedCall {
+    /// The written id.
+    pub(super) id: String,
+    pub(super) tool: String,
+}
+
+/// What an answer is for.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Answered {
+    Call(RequestedCall),
+    /// A request that is no call; `is_sure`: no call waits that the answer could be for as well.
+    Other {
+        is_sure: bool,
+    },
+    Nothing,
+}
+
+impl OpenRequests {
+    /// A call was made. Gives the id to write, which no open call has that is another one in the source.
+    pub(super) fn call(&mut self, run: &str, source_id: &str, id: &str, tool: &str, way: Option<&str>) -> String {
+        let open = self.open.get(run);
+        let others = || open.into_iter().flatten().filter(|request| request.source_id != source_id);
+        let is_taken = |id: &str| others().filter_map(|request| request.call.as_ref()).any(|call| call.id == id);
+        let renamed = || (2u64..).map(|n| format!("{id}~{n}")).find(|id| !is_taken(id));
+        let id = is_taken(id).then(renamed).flatten().unwrap_or_else(|| id.to_owned());
+        self.add(run, source_id, way, Some(RequestedCall { id: id.clone(), tool: tool.to_owned() }));
+        id
+    }
+
+    /// Another request was made, whose answer is no result.
+    pub(super) fn other(&mut self, run: &str, source_id: &str, way: Option<&str>) {
+        self.add(run, source_id, way, None);
+    }
+
+    fn add(&mut self, run: &str, source_id: &str, way: Option<&str>, call: Option<RequestedCall>) {
+        self.learn(way);
+        if !self.open.contains_key(run) {
+            self.open.insert(run.to_owned(), VecDeque::new());
+        }
+        let Some(open) = self.open.get_mut(run) else { return };
+        if open.len() == MAX_OPEN {
+            open.pop_front();
+        }
+        open.push_back(OpenRequest { source_id: source_id.to_owned(), way: way.map(str::to_owned), call });
+    }
+
+    /// Closes the request that an answer is for. An answer goes the other way than its request. If no way is recorded, an
+    /// answer is for the other request: whoever is asked during a call answers before the call ends.
+    pub(super) fn answer(&mut self, run: &str, source_id: &str, way: Option<&str>) -> Answered {
+        self.learn(way);
+        let knows_ways = self.has_two_ways;
+        let Some(open) = self.open.get_mut(run) else { return Answered::Nothing };
+        let fits = |request: &OpenRequest| {
+            let goes_alike = knows_ways && way.is_some() && request.way.as_deref() == way;
+            request.source_id == source_id && !goes_alike
+        };
+        let call = open.iter().position(|request| request.call.is_some() && fits(request));
+        let other = open.iter().position(|request| request.call.is_none() && fits(request));
+        let closed = other.or(call).and_then(|found| open.remove(found));
+        if open.is_empty() {
+            self.open.remove(run);
+        }
+        match closed.map(|request| request.call) {
+            None => Answered::Nothing,
+            Some(None) => Answered::Other { is_sure: call.is_none() },
+            Some(Some(call)) => Answered::Call(call),
+        }
+    }
+
+    /// Notes a way. A log whose messages all go one way tells none.
+    fn learn(&mut self, way: Option<&str>) {
+        match (way, &self.first_way) {
+            (Some(way), Some(first)) => self.has_two_ways |= way != first,
+            (Some(way), None) => self.first_way = Some(way.to_owned()),
+            (None, _) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(id: &str) -> Answered {
+        Answered::Call(RequestedCall { id: id.into(), tool: "t".into() })
+    }
+
+    #[test]
+    fn an_answer_goes_the_other_way_than_its_request() {
+        let mut requests = OpenRequests::default();
+        requests.call("r", "1", "1", "t", Some("out"));
+        requests.other("r", "1", Some("in"));
+        assert_eq!(requests.answer("r", "1", Some("in")), call("1"));
+        assert_eq!(requests.answer("r", "1", Some("out")), Answered::Other { is_sure: true });
+        assert_eq!(requests.answer("r", "1", Some("out")), Answered::Nothing);
+    }
+
+    #[test]
+    fn without_a_way_the_next_answer_is_for_the_other_request_and_that_is_not_sure() {
+        let mut requests = OpenRequests::default();
+        requests.call("r", "1", "1", "t", None);
+        requests.other("r", "1", None);
+        assert_eq!(requests.answer("r", "1", None), Answered::Other { is_sure: false });
+        assert_eq!(requests.answer("r", "1", None), call("1"));
+        requests.other("r", "2", None);
+        assert_eq!(requests.answer("r", "2", None), Answered::Other { is_sure: true });
+    }
+
+    #[test]
+    fn messages_that_all_go_one_way_tell_none() {
+        let mut requests = OpenRequests::default();
+        requests.call("r", "1", "1", "t", Some("stdio"));
+        assert_eq!(requests.answer("r", "1", Some("stdio")), call("1"));
+    }
+
+    #[test]
+    fn a_number_and_a_text_are_two_ids() {
+        let mut requests = OpenRequests::default();
+        assert_eq!(requests.call("r", "1", "1", "t", None), "1");
+        assert_eq!(requests.call("r", "\"1\"", "1", "t", None), "1~2");
+        assert_eq!(requests.answer("r", "\"1\"", None), call("1~2"));
+        assert_eq!(requests.answer("r", "1", None), call("1"));
+        assert_eq!(requests.call("r", "\"1\"", "1", "t", None), "1", "nothing else waits");
+    }
+}
