@@ -21,6 +21,7 @@ mod quoted;
 mod raised;
 mod refused_values;
 mod retry_after;
+mod searched;
 #[cfg(test)]
 mod tests;
 mod text;

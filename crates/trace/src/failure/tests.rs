@@ -1241,3 +1241,54 @@ fn words_that_one_pattern_alone_knows_decide() {
         assert_eq!(failure(text).kind, "invalid_arguments", "{text}");
     }
 }
+
+#[test]
+fn what_was_looked_for_a_limit_and_a_count_are_no_certain_failures() {
+    assert_said(
+        "ok",
+        &[
+            "I could not find any problems.",
+            "I could not find an error in this order",
+            "Couldn't find any duplicate payments issues",
+            "Unable to find any outstanding balance; account is settled",
+            "Could not find a cheaper flight",
+            "Rate limit: 100 per minute",
+            "API rate limit: 5,000 requests per hour",
+        ],
+    );
+    assert_said(
+        "suspected",
+        &["Invalid tickets: 4", "Rejected rows = 12", "Could not find any orders of this customer"],
+    );
+    assert_said(
+        "failed",
+        &[
+            "Could not find an error handler",
+            "Could not find the order",
+            "Unable to find a seat",
+            "Could not find any order: the database timed out",
+            "Rate limit: exceeded",
+            "Rate limit: 100 requests per minute exceeded",
+            "Invalid ticket: 4",
+            "Invalid tickets: 4 is not a number",
+        ],
+    );
+}
+
+#[test]
+fn an_unknown_tool_with_a_short_name_is_unknown() {
+    let of = |tool| {
+        assess(&ToolResult {
+            flag: Some(true),
+            code: Some("-32602"),
+            message: Some("Unknown tool: d"),
+            tool: Some(tool),
+            ..ToolResult::default()
+        })
+    };
+    let kind = |tool| match of(tool) {
+        Assessment::Failed(failure) => failure.kind,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!((kind("d").as_str(), kind("pay").as_str()), ("unknown_tool", "invalid_arguments"));
+}

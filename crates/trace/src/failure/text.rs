@@ -9,7 +9,7 @@ use super::held::is_held;
 use super::patterns::{LazyPattern, LazySet, any_matches};
 use super::program::{SHORT, complains, ends_in_error, is_reader, is_shell, says_a_program, spoken};
 use super::quoted::{is_log_line, is_quoted};
-use super::{frame, kinds, patterns, prose, undone};
+use super::{frame, kinds, patterns, prose, searched, undone};
 
 /// Characters of a text that are examined.
 pub(super) const EXAMINED: usize = 600;
@@ -218,8 +218,11 @@ fn inspect_start<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>> {
         return sign(true);
     }
     let is_harmless = || any_matches(&HARMLESS_SET, start) || prose::is_title(start) || prose::is_labels(text);
-    if is_harmless() || counts_none(start) {
+    if is_harmless() || counts_none(start) || searched::is_good(start) {
         return undone.and_then(sign);
+    }
+    if searched::is_doubtful(start) {
+        return sign(false);
     }
     if any_matches(&SURE_SET, start) {
         return sign(true);

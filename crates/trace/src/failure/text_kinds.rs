@@ -208,6 +208,7 @@ fn is_named_after(name: &str, tool: &str) -> bool {
         .unwrap_or(&stem);
     let is_part = |stem: &str| stem.len() > 2 && (tool.contains(stem) || stem.ends_with(&*tool));
     stem.is_empty()
+        || stem == tool
         || ["tool", "function", "call"].contains(&stem)
         || RUNNERS.contains(&last)
         || is_part(stem)
