@@ -111,8 +111,10 @@ pub enum Missing {
     Latencies,
     /// Which results are failures.
     FailureFlags,
-    /// Error kinds.
+    /// Error kinds, where only messages tell them.
     Kinds,
+    /// Error kinds, where statuses and codes tell them too.
+    KindNames,
     /// Status numbers and upstream codes.
     Status,
     /// Which calls are attempts of one call.
@@ -245,6 +247,7 @@ impl Missing {
                 "which results are failures, because none has a status: the structure of the answer and the beginning of its text tell"
             }
             Missing::Kinds => "error kinds: a failure is known by its message alone",
+            Missing::KindNames => "error kinds: the status, the code and the message of a failure tell its kind",
             Missing::Status => "status numbers and codes of errors",
             Missing::Attempts => "which calls are attempts of one call",
             Missing::Keys => "idempotency keys",

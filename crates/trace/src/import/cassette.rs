@@ -61,6 +61,8 @@ pub(super) fn read(source: &SourceText<'_>, output: &mut ImportOutput) -> Result
     if output.loss.calls > 0 {
         output.loss.runs = 1;
         output.loss.missing.remove(&Missing::Status);
+        output.loss.missing.remove(&Missing::Kinds);
+        output.loss.missing.insert(Missing::KindNames);
         output.lines.run_end(run);
     }
     Ok(())

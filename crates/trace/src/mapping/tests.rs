@@ -627,3 +627,21 @@ not_failed: { tool: { not: [bash, python] } }
     let failed: Vec<_> = results.map(|line| line["status"] == "error").collect();
     assert_eq!(failed, [true, false, true]);
 }
+
+#[test]
+fn what_two_of_three_times_and_a_status_tell_is_not_missing() {
+    let row = r#"{"tool":"pay","end":"2026-03-02T09:15:02Z","took":1500,"http":500}"#;
+    let lacks = |result: &str| {
+        let map =
+            format!("format: mapping/1\ncall: {{ tool: tool }}\nresult: {{ {result} }}\nfailed: {{ http: 500 }}\n");
+        let (found, lines) = applied(&map, row);
+        let all = [Missing::Times, Missing::Kinds, Missing::KindNames, Missing::Status];
+        (lines[0]["at_ms"].clone(), all.map(|missing| found.loss.missing.contains(&missing)))
+    };
+    assert_eq!(
+        lacks("at: end, latency: took, status: http"),
+        (1_772_442_900_500_u64.into(), [false, false, true, false])
+    );
+    assert_eq!(lacks("started: end, code: http"), (1_772_442_902_000_u64.into(), [false, false, true, false]));
+    assert_eq!(lacks("at: end"), (serde_json::Value::Null, [true, true, false, true]));
+}

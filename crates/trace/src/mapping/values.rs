@@ -95,11 +95,17 @@ pub(super) fn missing(mapping: &Mapping) -> BTreeSet<Missing> {
     let call = |part: fn(&CallMap) -> &Option<Selector>| mapping.calls.iter().any(|call| part(call).is_some());
     let part = |part: fn(&ResultMap) -> &Option<Selector>| mapping.results.iter().any(|result| part(result).is_some());
     let timed = part(|result| &result.at) || part(|result| &result.latency);
+    // An end and a latency make a start.
+    let ends = mapping.results.iter().any(|result| result.at.is_some() && result.latency.is_some());
+    let starts = call(|call| &call.at) || part(|result| &result.started) || ends;
+    let kinds = !mapping.kinds.is_empty() || part(|result| &result.kind);
+    let coded = part(|result| &result.status) || part(|result| &result.code);
     let provided = [
-        (Missing::Times, call(|call| &call.at)),
+        (Missing::Times, starts),
         (Missing::Latencies, timed),
-        (Missing::Kinds, !mapping.kinds.is_empty() || part(|result| &result.kind)),
-        (Missing::Status, part(|result| &result.status) || part(|result| &result.code)),
+        (Missing::Kinds, kinds || coded),
+        (Missing::KindNames, kinds || !coded),
+        (Missing::Status, coded),
         (Missing::Attempts, part(|result| &result.attempt)),
         (Missing::Keys, call(|call| &call.key)),
         (Missing::Tokens, call(|call| &call.evidence) && call(|call| &call.token)),
