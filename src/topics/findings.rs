@@ -60,7 +60,8 @@ with a request *in flight* is different: it may be retried.",
             "a write was sent again without a key, after an attempt that may have acted",
             "\
 A write was sent again although an earlier attempt may have acted. The tool is not idempotent, and the call has no \
-idempotency key. Only luck decides whether it did harm. `recorded` may also mean that the agent made the same call again, \
+idempotency key. Only luck decides whether it did harm. With several \
+playbooks, a recorded attempt may have acted if one of them says so. `recorded` may also mean that the agent made the same call again, \
 unchanged in the same run, after one that may have acted and had ended.
 
 The retry guard stops further attempts of one call, but no new call of the agent. The finding appears if the guard is off \

@@ -30,6 +30,7 @@ pub fn judge(closed: &CompletedCall, facts: ToolFacts, judges: &mut Judges<'_>, 
     let attempts = course(call, facts, judges);
     add(FindingId::RetriedAfterDenial, sent_after(&attempts, |attempt| attempt.reads_as_denial));
     add(FindingId::RetriedAfterConflict, sent_after(&attempts, |attempt| attempt.reads_as_processed));
+    add(FindingId::FutileRetry, sent_in_vain(call));
     if facts.access == Access::Read || facts.idempotent {
         return false;
     }
@@ -142,6 +143,14 @@ fn raced(call: &RecordedCall) -> u32 {
     let raced = further
         .filter(|(number, answer)| !knows_key(answer) && answer.started.is_some_and(|sent| is_out(*number, sent)));
     u32::try_from(raced.count()).unwrap_or(u32::MAX)
+}
+
+/// Calls of the agent, read as attempts of an identical one before them, that failed after a failure.
+fn sent_in_vain(call: &RecordedCall) -> u32 {
+    let pairs = call.attempts().zip(call.attempts().skip(1));
+    let in_vain =
+        pairs.filter(|((_, before), (_, next))| next.inferred && next.reply.is_failure() && before.reply.is_failure());
+    u32::try_from(in_vain.count()).unwrap_or(u32::MAX)
 }
 
 /// Attempts that were sent after one for which `is` holds.

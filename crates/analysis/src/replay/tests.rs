@@ -203,6 +203,25 @@ fn of_an_evident_read_a_repeated_effect_is_a_note_and_the_claim_stays() {
 }
 
 #[test]
+fn a_call_that_is_read_as_an_attempt_of_the_one_before_it_is_as_futile() {
+    let fails = r#"{"tool":"read.x","run_id":"r","args":{"q":1},"status":"error"}"#;
+    let attempts = [
+        r#"{"tool":"read.x","run_id":"s","call_id":"1","args":{"q":1}}"#,
+        r#"{"run_id":"s","call_id":"1","status":"error"}"#,
+        r#"{"run_id":"s","call_id":"1","status":"error"}"#,
+    ];
+    let found = |lines: &[&str]| {
+        let assemble = AssembleOptions { join_resends: true, ..AssembleOptions::default() };
+        let (_, out) = replay_all(&[&lines.join("\n")], &ReplayOptions { assemble, ..options(1) });
+        let ids = out.split('"').filter(|id| id.starts_with("futile_retry"));
+        ids.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(found(&[fails, fails, fails]), ["futile_retry x2"]);
+    assert_eq!(found(&[fails, &fails.replace("error", "ok")]), Vec::<String>::new());
+    assert_eq!(found(&attempts), Vec::<String>::new(), "the harness sent these, not the agent");
+}
+
+#[test]
 fn a_failed_call_sent_again_unchanged_that_fails_again_is_futile_unless_something_was_written() {
     let fails = r#"{"tool":"read.x","run_id":"r","args":{"q":1},"status":"error"}"#;
     let wrote = r#"{"tool":"mail","run_id":"r","status":"ok"}"#;
