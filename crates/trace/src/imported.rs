@@ -168,6 +168,8 @@ pub enum ImportWarning {
     AnswerToEither,
     /// A result that says that its call is not finished.
     Unfinished,
+    /// A conversation that begins with all messages of an earlier one.
+    RepeatedHistory,
     /// A row whose trace line would be too long or too deep.
     BeyondLimits,
 }
@@ -311,6 +313,10 @@ impl ImportWarning {
             ImportWarning::Unfinished => (
                 "result that says that its call is not finished, left out",
                 "results that say that their calls are not finished, left out",
+            ),
+            ImportWarning::RepeatedHistory => (
+                "conversation that begins with all of an earlier one, whose calls count again: keep the last of each",
+                "conversations that begin with all of an earlier one, whose calls count again: keep the last of each",
             ),
             ImportWarning::BeyondLimits => {
                 ("row that is too large for a trace, left out", "rows that are too large for a trace, left out")

@@ -10,6 +10,7 @@ pub mod digest;
 pub mod failure;
 pub mod hash;
 mod headers;
+mod histories;
 pub mod import;
 pub mod imported;
 pub mod input;

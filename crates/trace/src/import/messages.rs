@@ -15,6 +15,9 @@ use crate::json::{Fields, SourceArgs};
 /// Writes the runs of one conversation: the agent's, and the simulated user's if that calls tools too. Without a name it is
 /// unknown which messages belong to one run.
 pub(super) fn walk(run: Option<&str>, messages: &[&RawValue], place: &str, output: &mut ImportOutput) {
+    if output.histories.goes_on(messages) {
+        output.loss.warn(ImportWarning::RepeatedHistory, place);
+    }
     let mut speakers = Speakers::begin(run, output);
     for (n, raw) in messages.iter().enumerate() {
         speakers.message(raw, &format!("{place}[{n}]"), output);

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::names::UsedNames;
 use crate::failure::Assessment;
+use crate::histories::Histories;
 use crate::imported::{ImportWarning, Imported, LossReport, Missing};
 use crate::mapping::Mapping;
 use crate::origin::{LineFinder, SourceSpan};
@@ -53,6 +54,7 @@ pub(super) struct ImportOutput {
     pub(super) known_oks: std::vec::IntoIter<bool>,
     /// The same of this reading; none: it is not kept.
     pub(super) oks: Option<Vec<bool>>,
+    pub(super) histories: Histories,
     /// Results without a flag: their text tells whether they failed.
     unflagged: u64,
     /// Calls and results without a time.

@@ -114,3 +114,22 @@ fn what_claude_code_notes_beside_a_result_counts() {
     assert_eq!(noted(r#"{"backgroundTaskId":"b"}"#), Vec::<String>::new());
     assert_eq!(noted(r#"{"status":"completed","code":503}"#), ["t ok"]);
 }
+
+#[test]
+fn a_request_log_whose_lines_repeat_the_history_is_warned_of() {
+    let chat = [
+        r#"{"role":"assistant","tool_calls":[{"id":"a","function":{"name":"pay","arguments":"{}"}}]},{"role":"tool","tool_call_id":"a","content":"ok"}"#,
+        r#"{"role":"assistant","tool_calls":[{"id":"b","function":{"name":"pay","arguments":"{}"}}]}"#,
+    ];
+    let blocks = [
+        r#"{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"pay","input":{}}]}"#,
+        r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"ok"}]}"#,
+    ];
+    for [first, second] in [chat, blocks] {
+        let repeated = read(&format!("{{\"messages\":[{first}]}}\n{{\"messages\":[{first},{second}]}}\n"));
+        assert_eq!(repeated.loss.count(ImportWarning::RepeatedHistory), 1, "{first}");
+        let other = first.replace("\"a\"", "\"c\"");
+        let apart = read(&format!("{{\"messages\":[{first}]}}\n{{\"messages\":[{other},{second}]}}\n"));
+        assert_eq!(apart.loss.count(ImportWarning::RepeatedHistory), 0, "{first}");
+    }
+}

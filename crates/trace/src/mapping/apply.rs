@@ -19,6 +19,7 @@ use super::time;
 use super::values::{listed, missing, of_document, stripped, value_of};
 use crate::failure::FailureCache;
 use crate::hash;
+use crate::histories::Histories;
 use crate::imported::{ImportWarning, Imported, LossReport, Missing};
 use crate::json;
 use crate::json::{Parsed, SourceArgs};
@@ -74,6 +75,7 @@ pub struct Applier {
     pub(super) waiting: WaitingCalls,
     pub(super) called: CalledTools,
     pub(super) requests: OpenRequests,
+    histories: Histories,
     pub(super) failures: FailureCache,
     /// The hashes of the values of `unique`.
     seen: BTreeSet<u64>,
@@ -109,6 +111,7 @@ impl Applier {
             waiting: WaitingCalls::default(),
             called: CalledTools::default(),
             requests: OpenRequests::default(),
+            histories: Histories::default(),
             failures: FailureCache::default(),
             seen: BTreeSet::new(),
             begun_run: None,
@@ -176,6 +179,10 @@ impl Applier {
 
     fn document(&mut self, document: &Parsed<'_>, place: &str) {
         tool_hints::gather(document.text, &mut self.loss.hints);
+        let messages = document.fields.as_ref().and_then(|fields| fields.get("messages").or(fields.get("contents")));
+        if messages.and_then(json::array).is_some_and(|messages| self.histories.goes_on(&messages)) {
+            self.loss.warn(ImportWarning::RepeatedHistory, place);
+        }
         let mapping = Arc::clone(&self.mapping);
         for (row, lists) in rows_of(document, &mapping.records, |list| mapping.has_only_results(list), &self.name) {
             let place = of_document(place, &row.path);
