@@ -19,7 +19,7 @@ pub struct Topic {
 }
 
 /// Keys of a playbook, and a flag, that another word explains.
-const KEYS: [(&str, &str); 11] = [
+const KEYS: [(&str, &str); 14] = [
     ("tell", "told"),
     ("envelope", "told"),
     ("actions", "action"),
@@ -31,6 +31,9 @@ const KEYS: [(&str, &str); 11] = [
     ("keys", "key"),
     ("idempotency_key", "key"),
     ("queues", "queue"),
+    ("resends", "resend"),
+    ("join_resends", "resend"),
+    ("__join_resends", "resend"),
 ];
 
 impl Topic {

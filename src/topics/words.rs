@@ -197,6 +197,15 @@ pub const WORDS: &[(&str, &str, &str, &str)] = &[
     ),
     (
         "word",
+        "resend",
+        "an identical call after a failed one",
+        "A chat log does not say which calls are retries. `--join-resends` reads a call as the next attempt of the one before \
+         it in its run if both have the same tool, arguments and key, the one before failed, and no successful write lies \
+         between them. Such an attempt is `inferred`, and has no reference of its own. What it shows of the agent stays: a \
+         resend that failed again is `futile_retry`, one after a write that may have acted is `unsafe_retry`.",
+    ),
+    (
+        "word",
         "told",
         "what the agent is told of a failed call",
         "A class, the boundary that produced it, and `retriable`: whether the agent may make the call again now. A verdict can \

@@ -321,7 +321,10 @@ fn a_feedback_is_edited_closed_and_opened_again() {
     let id = keep_shelf(&place);
     let run = place.run(&["feedback", "edit", &id, "--expected", "empty_shelf", "--note", "wait: it's refilled"]);
     assert!(
-        run.code == 0 && run.out.contains(&format!("{id} expects empty_shelf, and has another note\n")),
+        run.code == 0
+            && run.out.contains(&format!(
+                "{id} expects empty_shelf, which standard does not have yet, and has another note\n"
+            )),
         "{}{}",
         run.out,
         run.err

@@ -71,7 +71,7 @@ impl Totals<'_> {
     pub fn sections(&self) -> Vec<Section> {
         let all = [
             (false, "", self.calls()),
-            (false, "Findings, by the calls that show them", self.findings()),
+            (false, self.findings_title(), self.findings()),
             (false, "Verdicts of failures", self.verdicts()),
             (false, "Outcomes", self.outcomes()),
             (false, "Effects", self.effects()),
@@ -218,6 +218,16 @@ impl Totals<'_> {
             self.row(&format!("{label}{first}"), |summary| counted(value(&summary.odd_steps).calls))
         };
         all.into_iter().map(row).filter(is_said).collect()
+    }
+
+    /// A failure of a recorded attempt means what any of the playbooks says, so that their order does not matter.
+    fn findings_title(&self) -> &'static str {
+        let has_recorded =
+            || FindingKind::all().any(|kind| self.replayed.recorded.of_kind(kind, FindingBy::Recorded) > 0);
+        match self.names.len() > 1 && has_recorded() {
+            true => "Findings; recorded ones by any playbook",
+            false => "Findings, by the calls that show them",
+        }
     }
 
     fn findings(&self) -> Vec<Row> {

@@ -63,14 +63,19 @@ pub fn edit(args: &Edit, output: &mut Output) -> Result<Exit, Failure> {
     change(&args.id, output, |workspace, kept| {
         let edited = kept.feedback.edit(args.expected.as_deref(), args.note.as_deref());
         let feedback = edited.map_err(|why| refused(kept, why))?;
-        if let Some(expected) = &args.expected {
-            refuse_expected(args, expected, workspace, kept)?;
-        }
+        let is_new = match &args.expected {
+            Some(expected) => is_new(args, expected, workspace, kept)?,
+            None => false,
+        };
         let is_noted = feedback.note != kept.feedback.note;
         let said = match &feedback.expected {
             Some(expected) if feedback.expected != kept.feedback.expected => {
                 let noted = if is_noted { ", and has another note" } else { "" };
-                format!("{} expects {expected}{noted}", kept.id)
+                let new = match is_new {
+                    true => format!(", which {} does not have yet", kept.feedback.playbook),
+                    false => String::new(),
+                };
+                format!("{} expects {expected}{new}{noted}", kept.id)
             }
             _ => format!("{} has another note", kept.id),
         };
@@ -78,7 +83,8 @@ pub fn edit(args: &Edit, output: &mut Output) -> Result<Exit, Failure> {
     })
 }
 
-fn refuse_expected(args: &Edit, expected: &str, workspace: &Workspace, kept: &Kept) -> Result<(), Failure> {
+/// Whether the playbook does not have the expected verdict. Refuses one that is likely misspelt or that nothing can have.
+fn is_new(args: &Edit, expected: &str, workspace: &Workspace, kept: &Kept) -> Result<bool, Failure> {
     let used = feedback_store::playbook(workspace, kept)?;
     if kept.feedback.before.failed.as_ref().is_some_and(|failed| failed.verdict == expected) {
         return Err(Failure::new(format!(
@@ -92,7 +98,9 @@ fn refuse_expected(args: &Edit, expected: &str, workspace: &Workspace, kept: &Ke
         let edit = Command::new("playproof feedback edit").name(&kept.id).flag("--expected", near);
         edit.flag_if("--note", args.note.as_deref())
     };
-    refuse_misspelt(expected, args.new, &used.loaded.playbook, &kept.feedback.playbook, again)
+    let playbook = &used.loaded.playbook;
+    refuse_misspelt(expected, args.new, playbook, &kept.feedback.playbook, again)?;
+    Ok(playbook.verdicts.iter().all(|verdict| *verdict.name != *expected))
 }
 
 /// Closes.
