@@ -22,6 +22,7 @@ mod recordings;
 mod repeated;
 mod same_bytes;
 mod schema;
+mod step_actions;
 mod steps;
 mod suggested;
 

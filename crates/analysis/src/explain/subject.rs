@@ -85,7 +85,7 @@ impl Subject {
                         simulator.record().clone()
                     }
                 };
-                settle_told(&mut record, raw, facts);
+                settle_told(plan, &mut record, raw, facts);
                 let intent = ScenarioCall::recorded(raw, facts, beyond).intent(CallId(0));
                 // Findings of the recording come from the whole input, but for the one that a graph makes.
                 let is_own =

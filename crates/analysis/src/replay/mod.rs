@@ -23,6 +23,7 @@ mod possible_duplicates;
 mod properties;
 mod recorded;
 mod recorded_outages;
+mod repeated_actions;
 #[cfg(test)]
 mod second_model;
 mod shared_counts;

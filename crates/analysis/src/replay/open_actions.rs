@@ -8,8 +8,9 @@ use foldhash::fast::FixedState;
 
 use playproof_engine::event::{Finding, FindingId};
 use playproof_engine::playbook::{Access, ToolFacts};
-use playproof_engine::sim::{Moment, Plan};
+use playproof_engine::sim::{Moment, Plan, acts_again};
 use playproof_trace::call::CompletedCall;
+use playproof_trace::call_hashes::id_hash;
 use playproof_trace::hash;
 
 use super::attempts::finding;
@@ -17,20 +18,31 @@ use super::attempts::finding;
 /// The most actions of runs that are kept; all are forgotten beyond that.
 const MOST: usize = 65_536;
 
-/// The latest end of each action of each run (none: a call of it has none), with the key of that call; they belong to one
-/// input.
+/// The latest end of a call of an action, or of a step of it that acts again (none: one of them has no end), with the key of
+/// that call.
+type LatestEnd = (Option<Moment>, Option<u128>);
+
+/// The actions of each run; they belong to one input.
 #[derive(Debug, Default)]
-pub(super) struct OpenActions(HashMap<u128, (Option<Moment>, Option<u128>), FixedState>);
+pub(super) struct OpenActions {
+    ends: HashMap<u128, LatestEnd, FixedState>,
+    /// By the ids of calls of actions with steps: their actions and their keys.
+    ids: HashMap<u128, (u128, Option<u128>), FixedState>,
+}
 
 impl OpenActions {
     /// Begins another input.
     pub(super) fn clear(&mut self) {
-        self.0.clear();
+        self.ends.clear();
+        self.ids.clear();
     }
 
     /// Takes the next closed call; calls of one run come in the order in which they were made.
     pub(super) fn take(&mut self, closed: &CompletedCall, facts: ToolFacts, plans: &[Plan]) -> Option<Finding> {
         let call = closed.raw();
+        if let Some((parent, _)) = call.step() {
+            self.take_step(closed, facts, id_hash(closed.hashes.run, parent));
+        }
         let is_gated = |plan: &Plan| plan.playbook.graph.is_some() && plan.action(call.tool()).is_some();
         if !plans.iter().any(is_gated) || call.gate_refusal().is_some() {
             return None;
@@ -38,17 +50,17 @@ impl OpenActions {
         let made = Moment { at: call.at, place: call.place.line };
         let action = hash::joined([closed.hashes.run, closed.hashes.tool]);
         let key = call.key().map(|key| hash::bytes(key.as_bytes(), 0));
-        let before = self.0.get(&action).copied();
-        if self.0.len() >= MOST {
-            self.0.clear();
+        let before = self.ends.get(&action).copied();
+        if self.ends.len() >= MOST || self.ids.len() >= MOST {
+            self.clear();
         }
-        let end = end_of(closed);
-        let latest = self.0.entry(action).or_insert((end, key));
-        match (latest.0, end) {
-            (Some(known), Some(end)) if !end.is_after(known) => {}
-            (None, _) => {}
-            _ => *latest = (end, key),
+        if call.id().is_some()
+            && call.step().is_none()
+            && plans.iter().any(|plan| !plan.steps_of(call.tool()).is_empty())
+        {
+            self.ids.insert(closed.hashes.id, (action, key));
         }
+        note_end(self.ends.entry(action).or_insert((end_of(closed), key)), (end_of(closed), key));
         let (ended, key_before) = before?;
         let is_repeated = key.is_some() && key == key_before && !facts.ignores_keys;
         let is_safe = facts.access == Access::Read || facts.idempotent || facts.repeatable || is_repeated;
@@ -58,6 +70,25 @@ impl OpenActions {
         let found = finding(FindingId::SentWhileRunning, 1);
         let is_proved = facts.declared && call.run().is_some() && ended.is_some();
         Some(if is_proved { found } else { found.in_doubt() })
+    }
+
+    /// A step may be at work when its action has answered: a harness that gives up does not stop it.
+    fn take_step(&mut self, closed: &CompletedCall, facts: ToolFacts, of: u128) {
+        if acts_again(facts)
+            && let Some((action, key)) = self.ids.get(&of).copied()
+            && let Some(latest) = self.ends.get_mut(&action)
+        {
+            note_end(latest, (end_of(closed), key));
+        }
+    }
+}
+
+/// Keeps the later one of two ends; none is later than any.
+fn note_end(latest: &mut LatestEnd, (end, key): LatestEnd) {
+    match (latest.0, end) {
+        (Some(known), Some(end)) if !end.is_after(known) => {}
+        (None, _) => {}
+        _ => *latest = (end, key),
     }
 }
 

@@ -29,6 +29,7 @@ use super::hidden_intent::{HiddenIntents, SentAfter, SentIn};
 use super::open_actions::OpenActions;
 use super::possible_duplicates::PossibleDuplicates;
 use super::recorded_outages::RecordedOutages;
+use super::repeated_actions::RepeatedActions;
 use super::step_order::{StepOrder, has_steps};
 
 /// The window of calls for loops and resends.
@@ -96,6 +97,7 @@ pub struct RecordingAnalysis {
     redeemed: HashSet<u128, FixedState>,
     recent: Window<Recent>,
     open_actions: OpenActions,
+    repeated_actions: RepeatedActions,
     step_order: StepOrder,
     /// Of all inputs.
     hidden: HiddenIntents,
@@ -113,6 +115,7 @@ impl Default for RecordingAnalysis {
             redeemed: HashSet::default(),
             recent: Window::new(usize::from(WINDOW)),
             open_actions: OpenActions::default(),
+            repeated_actions: RepeatedActions::default(),
             step_order: StepOrder::default(),
             hidden: HiddenIntents::default(),
             outages: RecordedOutages::default(),
@@ -129,6 +132,7 @@ impl RecordingAnalysis {
         self.redeemed.clear();
         self.outages = RecordedOutages::default();
         self.open_actions.clear();
+        self.repeated_actions.clear();
         self.step_order.clear();
         self.recent = Window::new(usize::from(WINDOW));
     }
@@ -159,6 +163,10 @@ impl RecordingAnalysis {
         self.outages.take(closed, plans.first()).map(&mut findings);
         self.open_actions.take(closed, facts, plans).map(&mut findings);
         self.step_order.take(closed, plans).map(&mut findings);
+        if plans.first().is_some_and(|plan| plan.has_steps) {
+            let shows = || repeated(closed, facts, &mut judges);
+            self.repeated_actions.take(closed, facts, plans, shows, &mut findings);
+        }
         if has_steps(closed.raw(), plans.first()) {
             self.known = known_failures;
             return false; // it is sent nowhere itself: its steps are compared

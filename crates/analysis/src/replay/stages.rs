@@ -288,7 +288,7 @@ impl<'a> Stages<'a> {
                     sim.swap_record(record);
                 }
             }
-            settle_told(record, call, own);
+            settle_told(plan, record, call, own);
         }
     }
 

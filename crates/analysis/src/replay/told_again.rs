@@ -2,16 +2,16 @@
 //! what `explain` asks, and only where the call would otherwise count as one that may be made again.
 
 use playproof_engine::call::{RecordedCall, Reply};
-use playproof_engine::event::{ErrorFacts, NoRetry};
+use playproof_engine::event::{ErrorFacts, NoRetry, StepsEnd};
 use playproof_engine::playbook::{Access, ToolFacts};
-use playproof_engine::sim::SimulationRecord;
+use playproof_engine::sim::{Plan, SimulationRecord};
 use playproof_trace::failure::{is_plain_refusal, tells_of_something_done};
 
 /// Takes back that a write may be made again, if an answer to it says that something was done, or, without a key, more than
-/// a refusal.
-pub fn settle_told(record: &mut SimulationRecord, call: &RecordedCall, facts: ToolFacts) {
-    let [told] = record.told.as_mut_slice() else { return };
-    if !told.retriable || facts.access == Access::Read || facts.idempotent {
+/// a refusal. Of an action, the answers of the step that ended it are asked: its own is what a harness made of them.
+pub fn settle_told(plan: &Plan, record: &mut SimulationRecord, call: &RecordedCall, facts: ToolFacts) {
+    let [told] = record.told.as_slice() else { return };
+    if !told.retriable {
         return;
     }
     let is_keyed = call.is_keyed() && !facts.ignores_keys;
@@ -19,7 +19,20 @@ pub fn settle_told(record: &mut SimulationRecord, call: &RecordedCall, facts: To
         error.message.as_deref().is_some_and(tells_of_something_done) || !is_keyed && !is_plain_refusal(error)
     };
     let doubts = |reply: &Reply| matches!(reply, Reply::Failed(Some(error)) if says_more(error));
-    if call.attempts().any(|(_, answer)| doubts(&answer.reply)) {
+    let steps = if call.step().is_none() { plan.steps_of(call.tool()) } else { &[] };
+    let is_doubted = if steps.is_empty() {
+        acts_again(facts) && call.attempts().any(|(_, answer)| doubts(&answer.reply))
+    } else {
+        let failed = StepsEnd::of(record.events.iter()).and_then(|end| steps.get(end.failed?.index()));
+        let acts = failed.is_some_and(|step| acts_again(step.facts(plan.facts(&step.tool))));
+        acts && record.errors.iter().any(|error| says_more(error))
+    };
+    if is_doubted && let [told] = record.told.as_mut_slice() {
         (told.retriable, told.retry) = (false, Some(NoRetry::Suppressed));
     }
+}
+
+/// Whether a second call may do more than the first.
+fn acts_again(facts: ToolFacts) -> bool {
+    facts.access == Access::Write && !facts.idempotent
 }

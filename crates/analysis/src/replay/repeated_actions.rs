@@ -1,0 +1,130 @@
+//! Identical calls of an action with steps, as recorded. Steps are compared among themselves; here stands what only the
+//! action's own answers show: what the agent was told, for it never sees those of a step; and of calls without recorded
+//! steps, all that they show. Memory is bounded: beyond 65,536 actions, all are forgotten.
+#![expect(clippy::disallowed_types, reason = "looked up by key only, never iterated into an output")]
+
+use std::collections::HashMap;
+
+use foldhash::fast::FixedState;
+
+use playproof_engine::event::{Finding, FindingId};
+use playproof_engine::ids::CallId;
+use playproof_engine::playbook::{Access, ToolFacts};
+use playproof_engine::sim::{Evidence, Plan, RepeatedCall, Repeats, acts_again};
+use playproof_trace::call::CompletedCall;
+use playproof_trace::call_hashes::id_hash;
+
+use super::step_order::has_steps;
+
+/// The most actions that are kept; all are forgotten beyond that.
+const MOST: usize = 65_536;
+
+/// The most identical calls of an action that are remembered.
+const MOST_IDENTICAL: usize = 16;
+
+/// The calls of actions with steps; they belong to one input.
+#[derive(Debug, Default)]
+pub(super) struct RepeatedActions {
+    /// By request: its calls, in the order in which they were made.
+    calls: HashMap<u128, Vec<ActionCall>, FixedState>,
+    /// The requests by the ids of their calls.
+    requests: HashMap<u128, u128, FixedState>,
+}
+
+#[derive(Debug)]
+struct ActionCall {
+    id: u128,
+    /// What its own answers show.
+    own: RepeatedCall,
+    /// Whether a step of it is recorded.
+    has_steps: bool,
+    /// Whether a recorded step without a key acted, or may have, and acts again.
+    has_acted: bool,
+}
+
+impl RepeatedActions {
+    /// Begins another input.
+    pub(super) fn clear(&mut self) {
+        self.calls.clear();
+        self.requests.clear();
+    }
+
+    /// Takes the next closed call, if it is an action with steps or one of these; `repeated` is what it shows as a call of
+    /// its own. Calls of one run come in the order in which they were made.
+    pub(super) fn take(
+        &mut self,
+        closed: &CompletedCall,
+        facts: ToolFacts,
+        plans: &[Plan],
+        repeated: impl FnOnce() -> RepeatedCall,
+        found: impl FnMut(Finding),
+    ) {
+        let call = closed.raw();
+        if let Some((parent, _)) = call.step() {
+            let id = id_hash(closed.hashes.run, parent);
+            let calls = self.requests.get(&id).and_then(|request| self.calls.get_mut(request));
+            if let Some(action) = calls.and_then(|calls| calls.iter_mut().rfind(|action| action.id == id)) {
+                action.has_steps = true;
+                if acts_again(facts) {
+                    let step = repeated();
+                    action.has_acted |= step.key == 0 && (step.effects > 0 || step.may_have_acted);
+                }
+            }
+        } else if has_steps(call, plans.first()) {
+            let own = repeated();
+            let is_one_request = call.intent_doubt().is_none();
+            if let Some(before) = self.calls.get(&closed.hashes.request) {
+                judge(before, &own, Evidence { facts, one_request: is_one_request }, found);
+            }
+            if self.requests.len() >= MOST {
+                self.clear();
+            }
+            let calls = self.calls.entry(closed.hashes.request).or_default();
+            if calls.len() >= MOST_IDENTICAL {
+                let oldest = calls.remove(0);
+                self.requests.remove(&oldest.id);
+            }
+            calls.push(ActionCall { id: closed.hashes.id, own, has_steps: false, has_acted: false });
+            self.requests.insert(closed.hashes.id, closed.hashes.request);
+        }
+    }
+}
+
+/// Adds what a call shows after identical ones. What rests on a call without recorded steps is a doubt: the recording does
+/// not say how far it came.
+fn judge(before: &[ActionCall], now: &RepeatedCall, evidence: Evidence, mut found: impl FnMut(Finding)) {
+    let in_doubt = Evidence { one_request: false, ..evidence };
+    let is_advice = |finding: &Finding| matches!(finding.id, FindingId::UnsafeAdvice | FindingId::IgnoredAdvice);
+    let is_proved = before.iter().any(|action| action.has_acted);
+    let advised = before.iter().map(|action| match action.has_steps {
+        // The key of a step is its own: what it protects is no act here.
+        true => RepeatedCall { key: 0, effects: 0, may_have_acted: action.has_acted, ..action.own },
+        false => without_steps(&action.own, evidence.facts),
+    });
+    let mut shown = after(advised, now, if is_proved { evidence } else { in_doubt });
+    shown.retain(is_advice);
+    shown.into_iter().for_each(&mut found);
+    let alone = before.iter().filter(|action| !action.has_steps);
+    let mut alone = alone.map(|action| without_steps(&action.own, evidence.facts)).peekable();
+    if alone.peek().is_some() {
+        let mut shown = after(alone, &without_steps(now, evidence.facts), in_doubt);
+        shown.retain(|finding| !is_advice(finding));
+        shown.into_iter().for_each(found);
+    }
+}
+
+/// What a call shows after others.
+fn after(before: impl Iterator<Item = RepeatedCall>, now: &RepeatedCall, evidence: Evidence) -> Vec<Finding> {
+    let (mut repeats, mut shown) = (Repeats::default(), Vec::new());
+    for call in before {
+        repeats.take(CallId(0), &call, evidence, |_| ());
+    }
+    repeats.take(CallId(0), now, evidence, |finding| shown.push(finding));
+    shown
+}
+
+/// A call of which no step is recorded. That it succeeded does not say which of its steps acted.
+fn without_steps(own: &RepeatedCall, facts: ToolFacts) -> RepeatedCall {
+    let acted = facts.access == Access::Write && own.effects > 0;
+    RepeatedCall { effects: 0, may_have_acted: own.may_have_acted || acted, ..*own }
+}
