@@ -12,6 +12,7 @@ mod feedback;
 mod graph;
 mod impact;
 mod input_paths;
+mod late_failures;
 mod lint;
 mod mapped;
 mod mine;

@@ -8,7 +8,7 @@ use super::distrust::InputGaps;
 use super::others::{OtherCall, OtherName, Relation, RequestIdentity, UpstreamSaid};
 use crate::replay::{Judges, RecordingAnalysis, SentIn, SessionOptions, Sessions, finding, has_steps, judge_attempts};
 use playproof_engine::call::{AnswerTo, Place, RecordedAnswer, RecordedCall, Reply};
-use playproof_engine::classify::{Classification, KnownFailures};
+use playproof_engine::classify::{Classification, KnownFailures, reads_as_unanswered};
 use playproof_engine::event::{EffectClaim, Finding, FindingId};
 use playproof_engine::ids::AttemptNo;
 use playproof_engine::playbook::{Access, ToolFacts};
@@ -104,7 +104,8 @@ impl AnswerEvidence {
         evidence
     }
 
-    /// Adds an attempt with its answers, of which all but the first came late: together they have one effect.
+    /// Adds an attempt with its answers, of which all but the first came late: together they have one effect. After a timeout,
+    /// the late ones say what it is.
     fn add_attempt<'a>(
         &mut self,
         call: &RecordedCall,
@@ -112,7 +113,13 @@ impl AnswerEvidence {
         facts: ToolFacts,
         (number, answers): (AttemptNo, impl Iterator<Item = &'a RecordedAnswer>),
     ) {
-        let effects = answers.map(|answer| match &answer.reply {
+        let mut answers = answers.peekable();
+        let is_silent = answers.peek().is_some_and(|first| {
+            first.to == AnswerTo::Attempt
+                && first.reply.is_failure()
+                && first.reply.error().is_some_and(|error| reads_as_unanswered(error))
+        });
+        let mut effects = answers.map(|answer| match &answer.reply {
             Reply::Ok => {
                 self.said.ok_after_processed |= self.said.processed;
                 EffectClaim::Applied
@@ -129,7 +136,9 @@ impl AnswerEvidence {
                 claimed
             }
         });
-        let effect = effects.reduce(EffectClaim::and);
+        // What came late is the answer that a timeout waited for.
+        let silence = if is_silent { effects.next() } else { None };
+        let effect = effects.reduce(EffectClaim::and).or(silence);
         effect.into_iter().for_each(|effect| self.add(effect));
     }
 

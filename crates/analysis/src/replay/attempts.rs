@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use playproof_engine::call::{AnswerTo, RecordedAnswer, RecordedCall, Reply};
-use playproof_engine::classify::{AskedTraits, FailedAttempt, KnownFailures, asked_wait, keyed_for, knows_key};
+use playproof_engine::classify::{
+    AskedTraits, FailedAttempt, KnownFailures, asked_wait, keyed_for, knows_key, reads_as_unanswered,
+};
 use playproof_engine::event::{ErrorFacts, Finding, FindingBy, FindingId};
 use playproof_engine::ids::{AttemptNo, CallId};
 use playproof_engine::playbook::{Access, ToolFacts};
-use playproof_engine::sim::{FailureMeaning, Plan, acts_again};
+use playproof_engine::sim::{FailureMeaning, Moment, Plan, acts_again};
 use playproof_engine::time::Instant;
 use playproof_trace::call::{AttemptCounts, CompletedCall};
 
@@ -112,6 +114,37 @@ fn sent_too_soon(call: &RecordedCall) -> u32 {
         wait_until(before).zip(sent).is_some_and(|(due, sent)| sent < due)
     });
     u32::try_from(too_soon.count()).unwrap_or(u32::MAX)
+}
+
+/// When it was known that no attempt has acted: each one that had no answer failed late, and what the playbooks say of that
+/// failure is that nothing was done.
+pub fn settled(call: &RecordedCall, facts: ToolFacts, judges: &mut Judges<'_>) -> Option<Moment> {
+    let late = call.late_answers();
+    let mut settled: Option<Moment> = None;
+    let mut may_have_acted = |reply: &Reply, number| match reply {
+        Reply::Failed(error) => {
+            judges
+                .meaning(call, facts, (keyed_for(error.as_deref(), call.key()), number), error.as_ref())
+                .may_have_acted
+        }
+        Reply::Ok | Reply::Suspected(_) => true,
+    };
+    for (number, answer) in call.attempts() {
+        if !may_have_acted(&answer.reply, number) {
+            continue;
+        }
+        if !answer.reply.error().is_some_and(|error| reads_as_unanswered(error)) {
+            return None; // what came later cannot be the answer to it
+        }
+        for answer in late.get(&number)? {
+            if may_have_acted(&answer.reply, number) {
+                return None;
+            }
+            let came = Moment { at: answer.at, place: answer.place.line };
+            settled = Some(settled.filter(|known| !came.is_after(*known)).unwrap_or(came));
+        }
+    }
+    settled
 }
 
 /// Until when the upstream asked to wait with this answer.

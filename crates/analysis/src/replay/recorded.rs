@@ -23,7 +23,7 @@ use playproof_trace::hash;
 use playproof_trace::simd::prefetch;
 use playproof_trace::window::Window;
 
-use super::attempts::{Judges, finding, wait_of, wait_until};
+use super::attempts::{Judges, finding, settled, wait_of, wait_until};
 use super::effect_scope::{EffectScope, net_effects, sum_of};
 use super::hidden_intent::{HiddenIntents, SentAfter, SentIn};
 use super::open_actions::OpenActions;
@@ -463,6 +463,9 @@ fn repeated(closed: &CompletedCall, facts: ToolFacts, judges: &mut Judges<'_>) -
                 seen = seen.with(failure, writes);
             }
         }
+    }
+    if seen.may_have_acted && seen.effects == 0 && counts.attempts > 0 && counts.left_out + counts.ambiguous == 0 {
+        seen.settled = settled(call, facts, judges);
     }
     seen
 }

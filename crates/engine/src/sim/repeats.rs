@@ -4,9 +4,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::classify::asked_wait;
-use crate::event::{Decision, Finding, FindingBy, FindingId, LedgerKind, Outcome, OutcomeKind, RequestKind, Status};
-use crate::ids::{ArgsId, CallId, KeyId, RunId, ToolId};
+use crate::classify::{Signal, asked_wait, reads_as_unanswered};
+use crate::event::{
+    Decision, EffectClaim, Finding, FindingBy, FindingId, LedgerKind, Outcome, OutcomeKind, RequestKind, Status,
+};
+use crate::ids::{ArgsId, AttemptNo, CallId, KeyId, RunId, ToolId};
 use crate::playbook::{Access, ToolFacts};
 use crate::time::Instant;
 
@@ -59,6 +61,8 @@ pub struct RepeatedCall {
     pub effects: u32,
     /// Whether an attempt without ok may have acted; another attempt may have succeeded.
     pub may_have_acted: bool,
+    /// When it was known that it has not acted: each attempt that had no answer failed late, with a verdict that says so.
+    pub settled: Option<Moment>,
     /// Whether its last answer is a denial.
     pub denied: bool,
     /// Whether its last answer says that the upstream had processed the key.
@@ -88,6 +92,8 @@ pub struct Repeats {
     ends: Vec<End>,
     /// The first ends of calls without a key that may have acted.
     lost_ends: Vec<Moment>,
+    /// Calls that are known not to have acted from some moment on.
+    settled: Vec<RepeatedCall>,
     /// Whether a call of a key that is no longer remembered acted or may have.
     acted_long_ago: bool,
 }
@@ -99,8 +105,8 @@ struct KeyRow {
     effects: u32,
     /// Calls that acted or may have acted.
     acted: u32,
-    /// Whether a failed attempt of a call may have acted.
-    maybe: bool,
+    /// Calls of which a failed attempt may have acted.
+    maybe: u32,
     /// Calls that may have acted, without a proved effect.
     lost: u32,
 }
@@ -167,6 +173,7 @@ impl Repeats {
         evidence: Evidence,
         mut found: impl FnMut(Finding),
     ) -> bool {
+        self.settle(call.made);
         let certain = evidence.facts.declared && evidence.one_request;
         // What several calls show together rests on facts, runs and arguments: where one is assumed, it is a doubt.
         let mut find = |finding, count| {
@@ -250,7 +257,7 @@ impl Repeats {
     /// Sent again without a key after one that may have acted: unsafe if that one had ended, else a doubt.
     fn sent_again(&self, call: &RepeatedCall, certain: bool) -> (FindingId, u32) {
         let row = self.row(0);
-        if call.key != 0 || !row.maybe {
+        if call.key != 0 || row.maybe == 0 {
             return (FindingId::UnsafeRetry, 0);
         }
         match certain && self.lost_ends.iter().any(|&ended| call.made.is_after(ended)) {
@@ -262,8 +269,8 @@ impl Repeats {
     /// The effects if the call acted and another one, of which that is unknown, acted too; 0: nothing new.
     fn may_be_doubled(&self, call: &RepeatedCall) -> u32 {
         let row = self.row(0);
-        let now = call.effects > 0 && row.maybe && row.effects == 0;
-        let before = call.effects == 0 && call.may_have_acted && !row.maybe && row.effects > 0;
+        let now = call.effects > 0 && row.maybe > 0 && row.effects == 0;
+        let before = call.effects == 0 && call.may_have_acted && row.maybe == 0 && row.effects > 0;
         if call.key == 0 && (now || before) { row.possible_effects(call) } else { 0 }
     }
 
@@ -288,11 +295,28 @@ impl Repeats {
         row.effects = row.effects.saturating_add(call.effects);
         row.acted = row.acted.saturating_add(u32::from(call.effects > 0 || call.may_have_acted));
         if call.may_have_acted {
-            row.maybe = true;
+            row.maybe = row.maybe.saturating_add(1);
             row.lost = row.lost.saturating_add(u32::from(call.effects == 0));
         }
         if call.may_have_acted && call.key == 0 && self.lost_ends.len() < MAX_ROWS {
             self.lost_ends.extend(call.ended);
+        }
+        if call.may_have_acted && call.effects == 0 && call.settled.is_some() && self.settled.len() < MAX_ROWS {
+            self.settled.push(*call);
+        }
+    }
+
+    /// Takes back that calls may have acted, of which it was known when one was made that they had not.
+    fn settle(&mut self, made: Moment) {
+        let is_known = |call: &mut RepeatedCall| call.settled.is_some_and(|settled| made.is_after(settled));
+        for call in self.settled.extract_if(.., is_known) {
+            if let Some(row) = self.keys.iter_mut().find(|row| row.key == call.key) {
+                row.acted = row.acted.saturating_sub(1);
+                row.maybe = row.maybe.saturating_sub(1);
+                row.lost = row.lost.saturating_sub(1);
+            }
+            let of_call = self.lost_ends.iter().position(|end| call.key == 0 && Some(*end) == call.ended);
+            of_call.map(|place| self.lost_ends.remove(place));
         }
     }
 
@@ -382,6 +406,8 @@ fn seen_in(plan: &Plan, calls: &[ScenarioCall<'_>], record: &SimulationRecord) -
         |call: &ScenarioCall<'_>| RepeatedCall { key: call.honoured_key().map_or(0, mark), ..RepeatedCall::default() };
     let mut seen: Vec<RepeatedCall> = calls.iter().map(unseen).collect();
     let mut last_error = vec![None; calls.len()];
+    let mut last_attempt: BTreeMap<CallId, AttemptNo> = BTreeMap::new();
+    let mut open: BTreeSet<(CallId, Option<AttemptNo>)> = BTreeSet::new(); // none: an answer left it open
     let changes = record.ledger.entries().iter().filter(|entry| entry.kind != LedgerKind::Unobserved);
     let changes: Vec<Instant> = changes.map(|entry| entry.at).collect(); // a ledger is in the order of time
     for (place, event) in (1_u64..).zip(&record.events) {
@@ -390,6 +416,9 @@ fn seen_in(plan: &Plan, calls: &[ScenarioCall<'_>], record: &SimulationRecord) -
             continue;
         };
         let now = Moment { at: Some(event.at), place };
+        if let Decision::AttemptStarted { attempt, .. } = event.what {
+            last_attempt.insert(event.call, attempt);
+        }
         match event.what {
             Decision::AttemptStarted { attempt, .. } if attempt.get() == 1 => {
                 call.made = now;
@@ -413,13 +442,25 @@ fn seen_in(plan: &Plan, calls: &[ScenarioCall<'_>], record: &SimulationRecord) -
             }
             Decision::FailureClassified { verdict, .. } => {
                 let failure = FailureMeaning::under(plan, verdict, *error, keyed(event.call));
+                if failure.may_have_acted {
+                    let silent = last_attempt.get(&event.call).filter(|_| error.is_some_and(reads_as_unanswered));
+                    open.insert((event.call, silent.copied()));
+                }
                 *call = call.with(failure, calls[event.call.index()].facts.access == Access::Write); // as above
             }
             Decision::Outcome(Outcome { kind: OutcomeKind::Undetermined(RequestKind::Attempt(_)), .. }) => {
                 (call.ended, call.failed, call.may_have_acted) = (None, false, true); // of a read the last means nothing
             }
-            // A late failure has no verdict, and says no more of the effect than the timeout before it: the tool may have
-            // acted before it failed. That a graph offers the action again says that nothing is at work, not that a call is safe.
+            // A late failure changes no decision, but what it says of the effect counts for the calls after it.
+            Decision::LateAnswer { attempt, status: Status::Failed(Some(late)) } => {
+                let of = &calls[event.call.index()]; // as above
+                let signal = Signal::new(record.error(late), of.tool_name, of.facts, Some(of.key.is_some()), attempt);
+                if plan.playbook.verdict(plan.classifier.classify(&signal).verdict).effect == EffectClaim::NotApplied {
+                    open.remove(&(event.call, Some(attempt)));
+                    let is_open = open.range((event.call, None)..).next().is_some_and(|(of, _)| *of == event.call);
+                    call.settled = (!is_open && !call.suspected).then_some(now);
+                }
+            }
             _ => {}
         }
     }
@@ -468,6 +509,17 @@ mod tests {
             });
         }
         shown
+    }
+
+    #[test]
+    fn a_call_that_is_known_not_to_have_acted_speaks_against_none_that_was_made_after_that() {
+        let settled = RepeatedCall { settled: Some(on(10)), failed: true, ..lost(1, 5) };
+        assert_eq!(last_of(&[settled, call(11, 12)], CERTAIN), []);
+        assert_eq!(last_of(&[settled, ok(11, 12)], CERTAIN), []);
+        assert_eq!(last_of(&[settled, call(9, 12)], CERTAIN), [("unsafe", "unsafe_retry", 1)], "not known yet");
+        let both = [settled, lost(2, 6), call(11, 12)];
+        assert_eq!(last_of(&both, CERTAIN), [("unsafe", "unsafe_retry", 1)], "another one may have acted");
+        assert_eq!(last_of(&[RepeatedCall { effects: 1, ..settled }, call(11, 12)], CERTAIN).len(), 1, "it acted");
     }
 
     #[test]

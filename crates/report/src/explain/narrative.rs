@@ -168,9 +168,9 @@ impl Narrator<'_> {
             }
             Decision::LateAnswer { attempt, status } => {
                 let said = self.answer(status);
+                let counts = if status == Status::Ok { "its effect" } else { "what it says of the effect" };
                 self.say(format!(
-                    "{when} the answer to attempt {attempt} arrives late: {said}. It changes no decision, but its effect \
-                     counts."
+                    "{when} the answer to attempt {attempt} arrives late: {said}. It changes no decision, but {counts} counts."
                 ));
             }
             Decision::FailureClassified { verdict, rule, ignored } => {
