@@ -1,11 +1,13 @@
 //! A graph from recorded calls: an edge for every call that was made from where its run was, failed ones too. A run is at its
 //! last call that succeeded; an action with recorded steps did if each of its steps did. Writes nothing.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::replay::{CallResult, Observer};
 use playproof_engine::call::Reply;
 use playproof_engine::event::{AdmissionRefusal, ErrorFacts};
+use playproof_engine::playbook::Access;
+use playproof_engine::time::Instant;
 use playproof_trace::call_hashes::id_hash;
 
 /// A graph that is drafted.
@@ -56,6 +58,8 @@ pub struct DraftedCall {
     pub tool: String,
     /// Whether it did its action.
     pub succeeded: bool,
+    /// When it was made and when it ended, where it matters: a read may overlap itself.
+    pub span: Option<(Instant, Instant)>,
 }
 
 /// The calls of steps, by those of their actions.
@@ -124,7 +128,35 @@ impl Observer for Drafter {
             step: call.step().map(|(parent, step)| (id_hash(run, parent), step.to_owned())),
             tool: result.call.tool().to_owned(),
             succeeded: succeeded && !call.key_is_reused && !call.key_is_reversed,
+            span: call.at.zip(call.end()).map(|(made, (ended, _))| (made, ended)).filter(|_| {
+                let facts = result.facts().first();
+                facts.is_none_or(|facts| facts.access == Access::Write && !facts.idempotent)
+            }),
         });
+    }
+}
+
+/// The most positions of a run that are remembered.
+const MOST_POSITIONS: usize = 16;
+
+/// The calls of a run that succeeded last, with their ends where they are known.
+#[derive(Debug, Default)]
+struct Positions(VecDeque<(usize, Option<Instant>)>);
+
+impl Positions {
+    fn push(&mut self, number: usize, ended: Option<Instant>) {
+        if self.0.len() >= MOST_POSITIONS {
+            self.0.pop_front();
+        }
+        self.0.push_back((number, ended));
+    }
+
+    /// Where the run was when a call of an action was made: calls of the same action that still ran had done nothing yet.
+    fn at(&self, number: usize, made: Option<Instant>) -> Option<usize> {
+        let still_ran = |of: usize, ended: Option<Instant>| {
+            of == number && ended.zip(made).is_some_and(|(ended, made)| ended > made)
+        };
+        self.0.iter().rev().find(|(of, ended)| !still_ran(*of, *ended)).map(|(of, _)| *of)
     }
 }
 
@@ -143,18 +175,18 @@ impl Draft {
     /// A draft from recorded calls; edges of fewer than `min_runs` runs are left out.
     pub fn of_calls(calls: impl IntoIterator<Item = DraftedCall>, min_runs: u64) -> Draft {
         let (mut tools, mut numbers) = (Vec::new(), BTreeMap::new());
-        let mut runs: BTreeMap<u128, (Option<usize>, BTreeSet<SeenEdge>)> = BTreeMap::new();
+        let mut runs: BTreeMap<u128, (Positions, BTreeSet<SeenEdge>)> = BTreeMap::new();
         let mut seen = SeenEdges::default();
         let (mut steps, calls) = SeenSteps::take(calls);
         for call in calls {
             let succeeded = steps.succeeded(&call);
-            let DraftedCall { run, tool, .. } = call;
+            let DraftedCall { run, tool, span, .. } = call;
             let number = *numbers.entry(tool.clone()).or_insert_with(|| {
                 tools.push(tool);
                 tools.len() - 1
             });
-            let (position, taken) = runs.entry(run).or_default();
-            let edge = (*position, number);
+            let (positions, taken) = runs.entry(run).or_default();
+            let edge = (positions.at(number, span.map(|(made, _)| made)), number);
             if taken.insert(edge) {
                 let count = seen.runs.entry(edge).or_default();
                 if *count == 0 {
@@ -163,7 +195,7 @@ impl Draft {
                 *count += 1;
             }
             if succeeded {
-                *position = Some(number);
+                positions.push(number, span.map(|(_, ended)| ended));
             }
         }
         let mut draft = seen.into_draft(&tools, runs.len() as u64, min_runs);
@@ -201,7 +233,7 @@ mod tests {
     use super::*;
 
     fn call(run: u128, tool: &str, succeeded: bool) -> DraftedCall {
-        DraftedCall { run, id: None, step: None, tool: tool.to_owned(), succeeded }
+        DraftedCall { run, id: None, step: None, tool: tool.to_owned(), succeeded, span: None }
     }
 
     fn names(edges: &[DraftEdge]) -> Vec<(&str, u64)> {
@@ -234,6 +266,24 @@ mod tests {
         assert_eq!(names(&draft.actions[0].next), [("close", 1)]);
         assert_eq!(names(&draft.entry), [("ship", 2), ("cancel", 1), ("tool.find", 1)], "its second step failed");
         assert!(draft.actions[1..].iter().all(|action| action.steps.is_empty()));
+    }
+
+    #[test]
+    fn a_write_that_was_sent_while_it_still_ran_does_not_follow_itself() {
+        let span = |made, ended| Some((Instant::from_millis(made), Instant::from_millis(ended)));
+        let calls = |first_ended| {
+            [
+                call(1, "order", true),
+                DraftedCall { span: span(10, first_ended), ..call(1, "pay", true) },
+                DraftedCall { span: span(510, 520), ..call(1, "pay", true) },
+                call(1, "fulfill", true),
+            ]
+        };
+        let draft = Draft::of_calls(calls(1_010), 1);
+        assert_eq!(names(&draft.actions[0].next), [("pay", 1)]);
+        assert_eq!(names(&draft.actions[1].next), [("fulfill", 1)]);
+        let one_by_one = Draft::of_calls(calls(20), 1);
+        assert_eq!(names(&one_by_one.actions[1].next), [("pay", 1), ("fulfill", 1)]);
     }
 
     #[test]
