@@ -28,6 +28,7 @@ pub fn lint(loaded: &Loaded) -> Vec<Diagnostic> {
     graph::graph(loaded, &mut found);
     steps::repeated_writes(loaded, &mut found);
     steps::also_actions(loaded, &mut found);
+    steps::of_two_actions(loaded, &mut found);
     unused_queues(loaded, &mut found);
     shadowed_tools(loaded, &mut found);
     loose_schemas(loaded, &mut found);

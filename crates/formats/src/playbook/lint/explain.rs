@@ -28,6 +28,7 @@ pub const IDS: &[&str] = &[
     "steps_repeat_a_write",
     "study_playbook",
     "tool_of_action_and_step",
+    "tool_of_two_actions",
     "ungated_write",
     "unreachable_action",
     "unreached_guard",
@@ -334,6 +335,19 @@ action while the step may still be at work, and after the step has acted.
 
 Let the step have a tool of its own. If a second call is wanted or does nothing more, say so in the tool facts \
 (`repeatable` or `idempotent`).",
+    ),
+    (
+        "tool_of_two_actions",
+        "\
+Steps may share tools, and a write that does a step of two actions is neither idempotent nor repeatable. The graph does not \
+connect the two: while the step of one may still be at work, only that action is withheld, and the other is offered.
+
+    actions:
+      ship: { steps: [ { id: find, tool: github.find_pr }, { id: post, tool: slack.post } ] }
+      tell: { steps: [ { id: post, tool: slack.post } ] }   # `post` of `ship` timed out, and `tell` posts again
+
+If the second write is another one (other arguments), nothing is wrong. Else let one of them have a tool of its own, or say \
+so in the tool facts (`repeatable` or `idempotent`).",
     ),
     (
         "ungated_write",

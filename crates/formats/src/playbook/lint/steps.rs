@@ -52,6 +52,34 @@ pub(super) fn also_actions(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
     }
 }
 
+/// Writes that are steps of two actions, unless they may be done again: while the step of one is at work, the graph offers
+/// the other.
+pub(super) fn of_two_actions(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
+    let actions = &loaded.playbook.actions;
+    let mut named: Vec<&str> = Vec::new();
+    for (n, action) in actions.iter().enumerate() {
+        let Ok(id) = u16::try_from(n).map(ActionId) else { return };
+        for (step, place) in action.steps.iter().zip(0..) {
+            let facts = step.facts(loaded.playbook.tools.facts(&step.tool));
+            if facts.access == Access::Read || facts.idempotent || facts.repeatable || named.contains(&&*step.tool) {
+                continue;
+            }
+            let others = actions.get(..n).unwrap_or_default();
+            let does_it = |step_of: &Step| *step_of.tool == *step.tool;
+            let Some(other) = others.iter().find(|other| other.steps.iter().any(does_it)) else { continue };
+            let Some((_, first)) = first_step(loaded, &step.tool) else { continue };
+            named.push(&step.tool);
+            let message = format!("`{}` does a step of `{}` and one of `{}`", step.tool, other.name, action.name);
+            found.extend(loaded.places.step_of(id, place).map(|own| {
+                Diagnostic::warning("tool_of_two_actions", message)
+                    .at(own, format!("offered while the step of `{}` may be at work", other.name))
+                    .at(first, "the other step")
+                    .help("give one of them a tool of its own, or say that the tool is `idempotent` or `repeatable`, if it is")
+            }));
+        }
+    }
+}
+
 /// The first step that `tool` does, with its action and its place.
 fn first_step<'a>(loaded: &'a Loaded, tool: &str) -> Option<(&'a Action, Range<usize>)> {
     (0..).map(ActionId).zip(&loaded.playbook.actions).find_map(|(id, action)| {
@@ -114,7 +142,21 @@ mod tests {
             assert!(with("charge: { tool: pay }", fine).is_empty(), "{fine} is no action");
             assert!(with(&format!("charge: {{ tool: {fine} }}"), fine).is_empty(), "{fine} may be called again");
         }
-        let steps = "a: { steps: [ { id: y, tool: pay } ] }, b: { steps: [ { id: y, tool: pay } ] }";
-        assert!(underlined(steps).is_empty(), "steps may share tools");
+    }
+
+    #[test]
+    fn a_write_that_is_a_step_of_two_actions_is_named_unless_it_may_be_done_again() {
+        let both = |tool: &str| {
+            let one = format!("{{ steps: [ {{ id: y, tool: {tool} }} ] }}");
+            underlined(&format!("a: {one}, b: {one}, c: {one}"))
+        };
+        let place = "{ id: y, tool: pay }";
+        assert_eq!(both("pay"), [format!("tool_of_two_actions: {place}|{place}")], "once for each tool");
+        for fine in ["find", "put"] {
+            assert!(both(fine).is_empty(), "{fine} may be done again");
+        }
+        let once =
+            "a: { steps: [ { id: x, tool: find }, { id: y, tool: pay } ] }, b: { steps: [ { id: x, tool: find } ] }";
+        assert!(underlined(once).is_empty());
     }
 }
