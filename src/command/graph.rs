@@ -172,6 +172,7 @@ fn named_call(text: &str) -> Result<(&str, &str), Failure> {
     let (name, args) = text.split_once(char::is_whitespace).map_or((text, "{}"), |(name, args)| (name, args.trim()));
     let wrong = match serde_json::from_str(args) {
         _ if name.is_empty() => "`--try` names no call".to_owned(),
+        _ if name.starts_with(['{', '[']) => "`--try` has arguments, and no action before them".to_owned(),
         Ok(serde_json::Value::Object(_)) => return Ok((name, args)),
         Ok(_) => format!("the arguments `{args}` are no JSON object"),
         Err(_) => format!("the arguments `{args}` are no JSON"),

@@ -623,3 +623,28 @@ fn the_reason_of_a_refused_input_lists_what_it_may_be() {
     assert_eq!(asked(&json!({"modifier": 5})), "modifier must be one of: oat, soy, almond");
     assert_eq!(asked(&json!({"modifier": "oat"})), Value::Null);
 }
+
+#[test]
+fn a_call_to_try_without_its_action_is_told_that_the_action_is_missing() {
+    let place = Place::new();
+    place.write("t.jsonl", "{\"type\":\"tool_call\",\"run_id\":\"r\",\"call_id\":\"a\",\"tool\":\"take_order\"}\n");
+    for call in ["{\"a\":1}", "{\"a\": 1}", "[1]"] {
+        let error =
+            place.run(&["graph", "next", "t.jsonl", "--run", "r", "--playbook", "coffee", "--try", call]).exits(2).err;
+        assert!(error.contains("no action before them"), "{call}: {error}");
+    }
+}
+
+#[test]
+fn a_refused_call_that_people_have_says_in_json_why_it_was_refused() {
+    let place = Place::new();
+    let call = |n: u8| {
+        format!("{{\"type\":\"tool_call\",\"run_id\":\"r\",\"call_id\":\"c{n}\",\"tool\":\"fulfill\",\"args\":{{}}}}\n")
+    };
+    place.write("t.jsonl", &(0..4).map(call).collect::<String>());
+    let out = place.run(&["replay", "t.jsonl", "--playbook", "coffee", "--all", "--format", "jsonl"]).out;
+    let calls = out.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let escalated: Vec<_> = calls.filter(|line| line["type"] == "call" && line["outcome"] == "escalated").collect();
+    assert!(!escalated.is_empty(), "{out}");
+    assert!(escalated.iter().all(|call| call["why"] == "unknown_action"), "{out}");
+}

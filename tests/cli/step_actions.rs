@@ -116,3 +116,41 @@ fn whether_an_action_may_be_made_again_depends_on_its_steps_and_not_on_the_words
     let says_more = json!({"status": 429, "message": "Too many requests; your message was posted"});
     assert_eq!(told(says_more, json!({"status": 429})), json!(false), "the step says that it may have acted");
 }
+
+/// A fixture of one action with steps; `answers` is what stands for its call under `upstream`.
+fn fixture(answers: &str) -> Place {
+    let place = Place::new();
+    let text =
+        "format: fixture/1\ntitle: t\nplaybooks: [steps]\ncalls:\n  ship: { action: ship_update, args: { pr: 7 } }\n";
+    place.write(
+        "f.yaml",
+        &format!("{text}upstream:\n  ship: {answers}\nexpect: {{ steps: {{ ship: {{ attempts: 1 }} }} }}\n"),
+    );
+    place
+}
+
+#[test]
+fn answers_that_a_fixture_gives_an_action_and_not_its_steps_are_refused() {
+    for answers in ["[ { ok: {} } ]", "{ attempts: [ { ok: {} } ] }"] {
+        let place = fixture(answers);
+        let error = place.run(&["replay", "f.yaml", "--playbook", "steps"]).exits(2).err;
+        assert!(error.contains("is sent nowhere itself") && error.contains("write `steps:`"), "{error}");
+    }
+    fixture("{ steps: { find_pr: [ { error: { status: 403 } } ] } }").run(&["replay", "f.yaml"]).exits(0);
+}
+
+#[test]
+fn a_step_has_no_envelope_because_its_action_answers_the_agent() {
+    let envelopes = |place: &Place, input: &str| {
+        let args = ["replay", input, "--playbook", "steps", "--all", "--format", "jsonl", "--envelope", "failure"];
+        let out = place.run(&args).out;
+        let lines = out.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+        lines.filter(|line| line["type"] == "call").map(|call| call["envelope"].is_null()).collect::<Vec<_>>()
+    };
+    let denied = json!({"status": 403, "message": "no"});
+    let run = Run::default().call("a", 0).step("a", "find_pr", 1).ended("a/find_pr", 10, Some(denied.clone()));
+    let place = fixture("{ steps: { find_pr: [ { error: { status: 403 } } ] } }");
+    place.write("t.jsonl", &run.ended("a", 20, Some(denied)).0);
+    assert_eq!(envelopes(&place, "t.jsonl"), [false, true]);
+    assert_eq!(envelopes(&place, "f.yaml")[..2], [false, true]);
+}

@@ -6,7 +6,7 @@ use super::write::append;
 use crate::view::CallView;
 use playproof_analysis::envelope::{Detail, Details, EnvelopeCall, EnvelopeKind, GraphAnswer, audit_id, envelope};
 use playproof_engine::call::RecordedCall;
-use playproof_engine::event::{Decision, EffectClaim, Finding, OutcomeWord, Told, Transcript};
+use playproof_engine::event::{Decision, EffectClaim, Finding, OutcomeKind, OutcomeWord, Told, Transcript};
 use playproof_engine::ids::{ActionId, CallId, StepId};
 use playproof_engine::sim::{CallTally, OffTape};
 use playproof_engine::time::Duration;
@@ -69,6 +69,12 @@ pub fn write_call(
         (_, Some(outcome)) => events::ended(out, transcript, outcome),
         (_, None) => {}
     }
+    if let Some(OutcomeKind::Escalated(_)) = transcript.outcomes.get(call.index()).map(|outcome| outcome.kind)
+        && let Some(why) =
+            transcript.events.iter().find_map(|event| event.what.refusal().filter(|_| event.call == call))
+    {
+        text(out, ",\"why\":", why.as_str()); // the refusal that people have now
+    }
     if let Some(told) = transcript.told(call) {
         write_told(out, view, transcript, told);
     }
@@ -104,6 +110,9 @@ pub fn write_call(
     }
     if let Some(kind) = parts.envelope {
         raw(out, ",\"envelope\":");
+        if is_step(view, transcript, call) {
+            return raw(out, "null}"); // its action answers the agent
+        }
         let graph = GraphAnswer::of(transcript, call, view.tool, view.args);
         about(view, transcript, call, |about| {
             let name = graph.as_ref().and_then(|graph| graph.action).unwrap_or(about.name);
@@ -112,6 +121,24 @@ pub fn write_call(
         });
     }
     raw(out, "}");
+}
+
+/// Whether a call is a step of an action of the playbook.
+fn is_step(view: &CallView<'_>, transcript: &Transcript<'_>, call: CallId) -> bool {
+    match view.recorded {
+        Some(recorded) => {
+            let mut steps = transcript.names.steps.iter().flatten();
+            recorded.step().is_some_and(|(_, step)| steps.any(|known| **known == *step))
+        }
+        None => view.reference.rsplit_once('/').is_some_and(|(_, name)| {
+            transcript.events.iter().filter(|event| event.call != call).any(|event| match event.what {
+                Decision::StepEnded { action, step, .. } | Decision::StepSkipped { action, step } => {
+                    transcript.names.step(action, step) == name
+                }
+                _ => false,
+            })
+        }),
+    }
 }
 
 /// Of an action with steps: how each ended.
