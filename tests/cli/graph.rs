@@ -648,3 +648,23 @@ fn a_refused_call_that_people_have_says_in_json_why_it_was_refused() {
     assert!(!escalated.is_empty(), "{out}");
     assert!(escalated.iter().all(|call| call["why"] == "unknown_action"), "{out}");
 }
+
+#[test]
+fn a_call_that_came_too_early_and_is_made_again_in_its_turn_ignores_no_advice() {
+    let ignored = |between: Option<&str>, kind: &str| {
+        let pay =
+            |id: &str, at: u64, error: Option<&str>| lines(id, at, "payments.charge", &json!({"amount": 5}), error);
+        let mut early = pay("a", 0, Some(kind));
+        early[1] = early[1].replace("\"kind\"", "\"retriable\":false,\"kind\"");
+        let order = between.map(|tool| lines("o", 200, tool, &json!({"item": "latte"}), None));
+        let all = [Some(early), order, Some(pay("b", 400, None))].into_iter().flatten().flatten();
+        let text: String = all.map(|line| line + "\n").collect();
+        let place = Place::new();
+        place.write("t.jsonl", &text);
+        let out = place.run(&["replay", "t.jsonl", "--playbook", "coffee", "--all", "--format", "jsonl"]).out;
+        out.contains("\"id\":\"ignored_advice\"")
+    };
+    assert!(!ignored(Some("take_order"), "invalid_transition"), "it did what was needed first");
+    assert!(ignored(None, "invalid_transition"));
+    assert!(ignored(Some("take_order"), "validation_failed"), "the arguments are as wrong as before");
+}

@@ -29,6 +29,7 @@ mod second_model;
 mod shared_counts;
 mod stages;
 mod step_order;
+mod successes;
 mod summary;
 #[cfg(test)]
 mod tests;

@@ -31,6 +31,7 @@ use super::possible_duplicates::PossibleDuplicates;
 use super::recorded_outages::RecordedOutages;
 use super::repeated_actions::RepeatedActions;
 use super::step_order::{StepOrder, has_steps};
+use super::successes::Successes;
 
 /// The window of calls for loops and resends.
 const WINDOW: u16 = 10_000;
@@ -99,6 +100,7 @@ pub struct RecordingAnalysis {
     open_actions: OpenActions,
     repeated_actions: RepeatedActions,
     step_order: StepOrder,
+    successes: Successes,
     /// Of all inputs.
     hidden: HiddenIntents,
     outages: RecordedOutages,
@@ -117,6 +119,7 @@ impl Default for RecordingAnalysis {
             open_actions: OpenActions::default(),
             repeated_actions: RepeatedActions::default(),
             step_order: StepOrder::default(),
+            successes: Successes::default(),
             hidden: HiddenIntents::default(),
             outages: RecordedOutages::default(),
             possible_duplicates: PossibleDuplicates::default(),
@@ -134,6 +137,7 @@ impl RecordingAnalysis {
         self.open_actions.clear();
         self.repeated_actions.clear();
         self.step_order.clear();
+        self.successes.clear();
         self.recent = Window::new(usize::from(WINDOW));
     }
 
@@ -163,8 +167,9 @@ impl RecordingAnalysis {
         self.outages.take(closed, plans.first()).map(&mut findings);
         self.open_actions.take(closed, facts, plans).map(&mut findings);
         self.step_order.take(closed, plans).map(&mut findings);
+        let last_success = self.successes.take(closed, plans);
         if plans.first().is_some_and(|plan| plan.has_steps) {
-            let shows = || repeated(closed, facts, &mut judges);
+            let shows = || RepeatedCall { last_success, ..repeated(closed, facts, &mut judges) };
             self.repeated_actions.take(closed, facts, plans, shows, &mut findings);
         }
         if has_steps(closed.raw(), plans.first()) {
@@ -178,7 +183,7 @@ impl RecordingAnalysis {
         }
         let mut possible = 0;
         let doubt = closed.raw().intent_doubt();
-        let is_unwise = recent.take(closed, facts, &mut judges, |mut finding| {
+        let is_unwise = recent.take(closed, facts, last_success, &mut judges, |mut finding| {
             finding.doubt = finding.doubt.or(doubt.filter(|&doubt| doubt == IntentDoubt::NoArguments));
             possible = if finding.id == FindingId::PossibleDuplicateEffect { finding.count } else { possible };
             findings(finding);
@@ -353,6 +358,7 @@ impl Recent {
         &mut self,
         closed: &CompletedCall,
         facts: ToolFacts,
+        last_success: Option<Moment>,
         judges: &mut Judges<'_>,
         found: impl FnMut(Finding),
     ) -> bool {
@@ -377,7 +383,8 @@ impl Recent {
                 repeats
             }
         };
-        let is_unwise = repeats.take(CallId(0), &repeated(closed, facts, judges), evidence, found);
+        let is_unwise =
+            repeats.take(CallId(0), &RepeatedCall { last_success, ..repeated(closed, facts, judges) }, evidence, found);
         self.shows = Shows::Several(repeats);
         is_unwise
     }
@@ -453,7 +460,7 @@ fn repeated(closed: &CompletedCall, facts: ToolFacts, judges: &mut Judges<'_>) -
     };
     if counts.attempts > counts.succeeded {
         for (number, answer) in call.attempts() {
-            (seen.denied, seen.processed, seen.advice) = (false, false, None); // those of the last answer count
+            (seen.denied, seen.processed, seen.advice, seen.out_of_order) = (false, false, None, false); // those of the last answer count
             seen.wait_until = wait_until(answer);
             seen.suspected = matches!(answer.reply, Reply::Suspected(_));
             seen.may_have_acted |= writes && seen.suspected;

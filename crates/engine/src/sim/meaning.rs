@@ -2,7 +2,7 @@
 //! and explanations ask here.
 
 use crate::classify::{reads_as_denial, reads_as_processed};
-use crate::event::{EffectClaim, ErrorFacts};
+use crate::event::{AdmissionRefusal, EffectClaim, ErrorFacts};
 use crate::ids::VerdictId;
 
 use super::plan::Plan;
@@ -18,6 +18,8 @@ pub struct FailureMeaning {
     pub processed: bool,
     /// Whether the agent was told that it may make the call again, if that is recorded.
     pub advice: Option<bool>,
+    /// It says that the call came out of order.
+    pub out_of_order: bool,
 }
 
 impl FailureMeaning {
@@ -28,6 +30,10 @@ impl FailureMeaning {
             denied: error.is_some_and(reads_as_denial),
             processed: error.is_some_and(|error| reads_as_processed(error, keyed)),
             advice: error.and_then(|error| error.retriable),
+            out_of_order: error.is_some_and(|error| {
+                use AdmissionRefusal::{InvalidTransition, UnknownAction};
+                matches!(error.gate_refusal(), Some(InvalidTransition | UnknownAction))
+            }),
         }
     }
 
@@ -38,7 +44,7 @@ impl FailureMeaning {
             may_have_acted: self.may_have_acted || plan.playbook.verdict(verdict).effect != EffectClaim::NotApplied,
             denied: self.denied || plan.reserved.denied == Some(verdict),
             processed: self.processed || keyed && plan.reserved.processed == Some(verdict),
-            advice: self.advice,
+            ..self
         }
     }
 

@@ -69,6 +69,10 @@ pub struct RepeatedCall {
     pub processed: bool,
     /// Whether its agent was told that it may make it again, by its last answer.
     pub advice: Option<bool>,
+    /// Whether its last answer says that it came out of order: that was true of that moment only.
+    pub out_of_order: bool,
+    /// The last success of another call of the run before it, where that is known.
+    pub last_success: Option<Moment>,
     /// Until when the upstream asked to wait, by its last answer.
     pub wait_until: Option<Instant>,
 }
@@ -120,6 +124,7 @@ struct End {
     denied: bool,
     processed: bool,
     advice: Option<bool>,
+    out_of_order: bool,
     wait_until: Option<Instant>,
     /// Whether making the call again may act twice: it has no key, and it or one before it may have acted.
     is_unsafe: bool,
@@ -151,6 +156,7 @@ impl RepeatedCall {
         self.denied = failure.denied;
         self.processed = failure.processed;
         self.advice = failure.advice;
+        self.out_of_order = failure.out_of_order;
         self
     }
 }
@@ -200,6 +206,9 @@ impl Repeats {
             Some(End { advice: Some(true), is_unsafe: true, .. }) if acts_again(evidence.facts) => {
                 find(FindingId::UnsafeAdvice, 1);
             }
+            // What was needed first may have been done since.
+            Some(End { at, advice: Some(false), out_of_order: true, .. })
+                if call.last_success.is_some_and(|success| success.is_after(at)) => {}
             Some(End { advice: Some(false), .. }) => find(FindingId::IgnoredAdvice, 1),
             _ => {}
         }
@@ -336,9 +345,10 @@ impl Repeats {
         let Some(ended) = call.ended else { return };
         let futile = self.futile(call).unwrap_or(0);
         self.last = Some(LastCall { ended, failed: call.failed, futile });
-        let RepeatedCall { denied, processed, advice, wait_until, .. } = *call;
+        let RepeatedCall { denied, processed, advice, out_of_order, wait_until, .. } = *call;
         let is_unsafe = call.key == 0 && self.row(0).acted > 0; // it was added: an earlier one counts, too
-        let end = End { at: ended, succeeded: call.succeeded(), denied, processed, advice, wait_until, is_unsafe };
+        let succeeded = call.succeeded();
+        let end = End { at: ended, succeeded, denied, processed, advice, out_of_order, wait_until, is_unsafe };
         if end.denied || end.processed || end.succeeded || end.advice.is_some() || end.wait_until.is_some() {
             let place = self.ends.iter().rposition(|known| ended.is_after(known.at)).map_or(0, |before| before + 1);
             self.ends.insert(place, end);
@@ -589,6 +599,13 @@ mod tests {
         assert_eq!(found(&[told_not, call(6, 9)]), [("note", "ignored_advice", 1)]);
         assert_eq!(found(&[told_not, call(4, 9)]), [], "made before the advice came");
         assert_eq!(found(&[told_not, ok(6, 7), call(8, 9)]), [], "a success ended it");
+        let came_early = RepeatedCall { out_of_order: true, ..told_not };
+        let after_success = RepeatedCall { last_success: Some(on(5)), ..call(6, 9) };
+        assert_eq!(found(&[came_early, call(6, 9)]), [("note", "ignored_advice", 1)]);
+        assert_eq!(found(&[came_early, after_success]), [("note", "ignored_advice", 1)], "that was known");
+        let after_later = RepeatedCall { last_success: Some(on(7)), ..call(8, 9) };
+        assert_eq!(found(&[came_early, after_later]), [], "what was needed was done");
+        assert_eq!(found(&[told_not, after_later]), [("note", "ignored_advice", 1)], "it was no matter of order");
         let then_told_to = RepeatedCall { failed: true, advice: Some(true), ..call(6, 7) };
         assert_eq!(found(&[told_not, then_told_to, call(8, 9)]), [], "the latest advice counts");
         assert_eq!(found(&[call(1, 5), call(6, 9)]), []);
@@ -604,11 +621,23 @@ mod tests {
 
     #[test]
     fn the_last_answer_of_a_call_counts_and_only_a_write_may_have_acted() {
-        let failure = FailureMeaning { may_have_acted: true, denied: true, processed: true, advice: Some(true) };
+        let failure = FailureMeaning {
+            may_have_acted: true,
+            denied: true,
+            processed: true,
+            advice: Some(true),
+            out_of_order: false,
+        };
         let both = RepeatedCall::default().with(failure, true);
         assert!(both.may_have_acted && both.denied && both.processed);
         assert!(!RepeatedCall::default().with(failure, false).may_have_acted);
-        let nothing = FailureMeaning { may_have_acted: false, denied: false, processed: false, advice: None };
+        let nothing = FailureMeaning {
+            may_have_acted: false,
+            denied: false,
+            processed: false,
+            advice: None,
+            out_of_order: false,
+        };
         let last = both.with(nothing, true);
         assert!(last.may_have_acted && !last.denied && !last.processed);
     }
