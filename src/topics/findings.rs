@@ -86,8 +86,9 @@ if each call is meant to act.",
             "\
 The error of a call told the agent that it may try again (`error.retriable: true`), and the agent made the identical call \
 again. The tool is a write that is not idempotent, the call has no key, and the failure may have followed an effect: the \
-advice was wrong, and following it may have acted twice. It is a doubt if the tool is not declared or the calls may be \
-different requests.
+advice was wrong, and following it may have acted twice. It is a doubt if the tool is not declared, if the calls may be \
+different requests, or if the call is an action of which no step is recorded. The advice of an action with steps is its own: \
+the agent does not see that of a step.
 
 Only recordings that say what the agent was told have this finding: `error.retriable` in a trace, `result.retriable` in a \
 mapping. What a playbook tells is computed, and is never this.
@@ -100,6 +101,7 @@ the call a key, and look upstream for a second effect.",
             "\
 The error of a call told the agent not to try again (`error.retriable: false`), and the agent made the identical call \
 again before any of them succeeded. The advice may have been right and the call futile or dangerous; other findings say so. \
+A refusal of the order (`invalid_transition`, `unknown_action`) is advice until another call of the run succeeds. \
 Only recordings that say what the agent was told have this finding.
 
 What to do: say in the message what to do instead; agents follow prose more than a flag. If the second call succeeded, ask \
