@@ -641,7 +641,7 @@ fn a_refused_call_that_people_have_says_in_json_why_it_was_refused() {
     let call = |n: u8| {
         format!("{{\"type\":\"tool_call\",\"run_id\":\"r\",\"call_id\":\"c{n}\",\"tool\":\"fulfill\",\"args\":{{}}}}\n")
     };
-    place.write("t.jsonl", &(0..4).map(call).collect::<String>());
+    place.write("t.jsonl", (0..4).map(call).collect::<String>());
     let out = place.run(&["replay", "t.jsonl", "--playbook", "coffee", "--all", "--format", "jsonl"]).out;
     let calls = out.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
     let escalated: Vec<_> = calls.filter(|line| line["type"] == "call" && line["outcome"] == "escalated").collect();

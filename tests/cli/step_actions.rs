@@ -124,7 +124,7 @@ fn fixture(answers: &str) -> Place {
         "format: fixture/1\ntitle: t\nplaybooks: [steps]\ncalls:\n  ship: { action: ship_update, args: { pr: 7 } }\n";
     place.write(
         "f.yaml",
-        &format!("{text}upstream:\n  ship: {answers}\nexpect: {{ steps: {{ ship: {{ attempts: 1 }} }} }}\n"),
+        format!("{text}upstream:\n  ship: {answers}\nexpect: {{ steps: {{ ship: {{ attempts: 1 }} }} }}\n"),
     );
     place
 }
