@@ -154,3 +154,15 @@ fn a_step_has_no_envelope_because_its_action_answers_the_agent() {
     assert_eq!(envelopes(&place, "t.jsonl"), [false, true]);
     assert_eq!(envelopes(&place, "f.yaml")[..2], [false, true]);
 }
+
+#[test]
+fn explain_says_of_an_action_what_its_agent_is_told_where_no_step_that_acted_would_act_again() {
+    let run = Run::default().call("a", 0).step("a", "find_pr", 1).ok("a/find_pr", 10).step("a", "post", 11);
+    let busy = json!({"status": 429, "message": "Too many requests"});
+    let place = Place::new();
+    place.write("t.jsonl", &run.ended("a/post", 20, Some(busy.clone())).ended("a", 30, Some(busy)).0);
+    let out = place.run(&["explain", "t.jsonl", "r#1", "--playbook", "steps"]).exits(0).out;
+    let words = out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("that it may make the call again"), "{out}");
+    assert!(words.contains("send again? Yes, because no step that has acted would act again."), "{out}");
+}

@@ -4,9 +4,9 @@
 use super::advice::ResendReason;
 use super::subject::Simulation;
 use super::upstream_state::{Basis, EffectState, UpstreamState};
-use playproof_engine::event::{EffectClaim, Outcome, StepsEnd};
+use playproof_engine::event::{Decision, EffectClaim, Outcome, StepsEnd};
 use playproof_engine::ids::StepId;
-use playproof_engine::playbook::Access;
+use playproof_engine::playbook::{Access, ToolFacts};
 use playproof_engine::sim::{Plan, StepAct, unknown_steps};
 
 /// What became of the steps of an action, by name.
@@ -86,8 +86,28 @@ pub(super) fn advise(
         ResendReason::StepsUnknown
     } else if shown.acts.is_empty() && had_turn.all(reads) {
         ResendReason::StepsRead
+    } else if shown.acts.is_empty() && is_told_to(simulation) && !may_act_again(plan, simulation, end) {
+        ResendReason::StepsSafe
     } else {
         ResendReason::Steps
     };
     (UpstreamState::new(shown.known(outcome), Basis::Steps(Box::new(shown))), reason)
+}
+
+/// Whether the agent is told that it may make the action again.
+fn is_told_to(simulation: &Simulation) -> bool {
+    simulation.record.told.iter().any(|told| told.call == simulation.call && told.retriable)
+}
+
+/// Whether a step has acted, or may have, that is not idempotent: also one with a key, for its upstream may forget that.
+fn may_act_again(plan: &Plan, simulation: &Simulation, end: &StepsEnd) -> bool {
+    let action = plan.playbook.actions.get(end.action.index());
+    simulation.record.events.iter().filter(|event| event.call == simulation.call).any(|event| match event.what {
+        Decision::StepEnded { step, claim, .. } => {
+            let step = action.and_then(|action| action.steps.get(step.index()));
+            let facts = step.map_or(ToolFacts::ASSUMED, |step| step.facts(plan.facts(&step.tool)));
+            claim != EffectClaim::NotApplied && facts.access == Access::Write && !facts.idempotent
+        }
+        _ => false,
+    })
 }

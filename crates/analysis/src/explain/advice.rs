@@ -161,6 +161,8 @@ pub enum ResendReason {
     Overwrites,
     /// Yes: the steps that had their turn only read.
     StepsRead,
+    /// Yes, as the agent was told: no step that has acted, or may have, would act again.
+    StepsSafe,
     /// No: a step that has acted, or may have, would be done again.
     StepsAct,
     /// No: the same of a step that is recorded, and that the playbook does not have made.
@@ -290,6 +292,7 @@ impl ResendReason {
                 | ResendReason::NotDone
                 | ResendReason::SameKey
                 | ResendReason::StepsRead
+                | ResendReason::StepsSafe
         )
     }
 }

@@ -109,6 +109,7 @@ fn reason(reason: ResendReason, state: &UpstreamState, key: Option<&str>) -> Rea
             ReasonWords { answer: format!("Not as it stands: {said}."), to_a_person: said.to_owned() }
         }
         ResendReason::StepsRead
+        | ResendReason::StepsSafe
         | ResendReason::StepsAct
         | ResendReason::StepsMade
         | ResendReason::StepsBefore

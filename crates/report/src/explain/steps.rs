@@ -34,6 +34,10 @@ pub(super) fn reason(reason: ResendReason, state: &UpstreamState) -> ReasonWords
             let said = "the steps that had their turn only read";
             ReasonWords { answer: format!("Yes, because {said}."), to_a_person: said.to_owned() }
         }
+        ResendReason::StepsSafe => {
+            let said = "no step that has acted would act again";
+            ReasonWords { answer: format!("Yes, because {said}."), to_a_person: said.to_owned() }
+        }
         ResendReason::StepsAct => {
             no("a step that has acted, or may have, would be done again", ". Nothing undoes it, and no key protects it")
         }
