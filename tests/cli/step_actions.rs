@@ -166,3 +166,11 @@ fn explain_says_of_an_action_what_its_agent_is_told_where_no_step_that_acted_wou
     assert!(words.contains("that it may make the call again"), "{out}");
     assert!(words.contains("send again? Yes, because no step that has acted would act again."), "{out}");
 }
+
+#[test]
+fn explain_finds_of_an_action_what_replay_finds_also_where_only_the_step_is_not_idempotent() {
+    let place = Place::new();
+    place.write("t.jsonl", &posted(failed(true)).call("b", 510).0);
+    let out = place.run(&["explain", "t.jsonl", "r#4", "--playbook", "steps"]).out;
+    assert!(out.contains("unsafe_advice"), "{out}");
+}

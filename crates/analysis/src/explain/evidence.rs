@@ -269,7 +269,7 @@ impl<'a> EvidenceCollector<'a> {
 
     /// Takes the next closed call. Gives the evidence on it so far, in full if it `is_wanted`.
     pub fn take(&mut self, closed: &mut CompletedCall, is_wanted: bool) -> AtClose {
-        let facts = self.plan.facts(closed.raw().tool());
+        let facts = self.plan.facts_of(closed.raw());
         let number = self.taken;
         self.taken += 1;
         let mut findings = Vec::new();
@@ -311,7 +311,7 @@ impl<'a> EvidenceCollector<'a> {
         RecordingEvidence {
             gaps: InputGaps::default(), // known after the last input
             findings,
-            said: AnswerEvidence::of(call, self.plan, self.plan.facts(call.tool())).said,
+            said: AnswerEvidence::of(call, self.plan, self.plan.facts_of(call)).said,
             others: Vec::new(),
             in_run: InRun {
                 token_spent: self.spent.contains(&number),

@@ -187,7 +187,7 @@ impl<'a> CallFinder<'a> {
                 if let Subject::Recorded { call, recorded, .. } = &mut subject {
                     recorded.gaps = gaps;
                     book.settle();
-                    book.add_others(call, plan.facts(call.raw().tool()), sources, recorded);
+                    book.add_others(call, plan.facts_of(call.raw()), sources, recorded);
                     call.set_key_reused(KeyOwner::among(&recorded.others) != KeyOwner::Own);
                 }
                 Ok(subject)
