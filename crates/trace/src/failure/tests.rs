@@ -140,7 +140,12 @@ const TEXTS: &[(&str, &[&str])] = &[
     ),
     (
         "interrupted",
-        &["Operation cancelled", "asyncio.exceptions.CancelledError", "Error: command was aborted by SIGINT"],
+        &[
+            "Operation cancelled",
+            "asyncio.exceptions.CancelledError",
+            "Error: command was aborted by SIGINT",
+            "<tool_use_error>Sibling tool call errored</tool_use_error>",
+        ],
     ),
     ("412_precondition", &["File has not been read yet. Read it first before writing to it."]),
     (

@@ -100,7 +100,7 @@ pub(super) const ANYWHERE: [(&str, &str); 10] = [
     ),
     (
         INTERRUPTED,
-        r"(?i)\b(cancell?ed|was aborted|aborted by|interrupted|sigkill|sigterm|sigint|exit (code|status):? (130|137|143)\b|exited with code (130|137|143)\b|killed)\b",
+        r"(?i)\b(cancell?ed|was aborted|sibling tool call errored|aborted by|interrupted|sigkill|sigterm|sigint|exit (code|status):? (130|137|143)\b|exited with code (130|137|143)\b|killed)\b",
     ),
     (UNKNOWN_TOOL, r"(?i)\b(is not a valid tool|unknown tool|no such tool|tool not found)\b"),
     (
