@@ -96,7 +96,7 @@ pub(super) fn advise(
 
 /// Whether the agent is told that it may make the action again.
 fn is_told_to(simulation: &Simulation) -> bool {
-    simulation.record.told.iter().any(|told| told.call == simulation.call && told.retriable)
+    simulation.record.told_of(simulation.call).is_some_and(|told| told.retriable)
 }
 
 /// Whether a step has acted, or may have, that is not idempotent: also one with a key, for its upstream may forget that.
@@ -106,7 +106,7 @@ fn may_act_again(plan: &Plan, simulation: &Simulation, end: &StepsEnd) -> bool {
         Decision::StepEnded { step, claim, .. } => {
             let step = action.and_then(|action| action.steps.get(step.index()));
             let facts = step.map_or(ToolFacts::ASSUMED, |step| step.facts(plan.facts(&step.tool)));
-            claim != EffectClaim::NotApplied && facts.access == Access::Write && !facts.idempotent
+            claim != EffectClaim::NotApplied && facts.adds_effects()
         }
         _ => false,
     })

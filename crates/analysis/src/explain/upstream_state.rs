@@ -10,7 +10,7 @@ use playproof_engine::call::RecordedCall;
 use playproof_engine::event::{
     EffectClaim, FieldKey, FieldValue, FindingId, IntentBalance, IntentDoubt, KeyHistory, Outcome, Provenance,
 };
-use playproof_engine::playbook::{Access, ToolFacts};
+use playproof_engine::playbook::Access;
 use playproof_engine::sim::Plan;
 use playproof_engine::upstream::KeyDialect;
 
@@ -340,7 +340,7 @@ fn of_fixture(simulation: &Simulation, keys: KeyDialect, outcome: &Outcome) -> U
     let doubt = (!facts.declared).then_some(SurplusDoubt::ToolFacts);
     let surplus = Surplus { effects: truth.effects, doubt };
     UpstreamState {
-        surplus: (truth.effects > 1 && adds_effects(facts)).then_some(surplus),
+        surplus: (truth.effects > 1 && facts.adds_effects()).then_some(surplus),
         taken_back: truth.effects == 0 && simulation.made() > 0,
         reversed: truth.reversed > 0,
         keys_forgotten: matches!(keys, KeyDialect::None | KeyDialect::Lossy),
@@ -399,8 +399,8 @@ fn of_recording(
         };
     }
     let surplus = Surplus { effects, doubt };
-    let surplus = (effects > 1 && adds_effects(facts)).then_some(surplus);
-    let may_be_doubled = known == EffectState::Done && adds_effects(facts) && !is_keyed;
+    let surplus = (effects > 1 && facts.adds_effects()).then_some(surplus);
+    let may_be_doubled = known == EffectState::Done && facts.adds_effects() && !is_keyed;
     let taken_back = evidence.proved.all_taken_back() || same.iter().any(|other| other.taken_back);
     let basis = match surplus {
         Some(surplus) => {
@@ -435,11 +435,6 @@ fn once_more(same: &[OtherCall], evidence: AnswerEvidence, several: bool) -> Opt
 
 fn others(same: &[OtherCall], is: impl Fn(&OtherCall) -> bool) -> Vec<OtherCall> {
     same.iter().filter(|other| is(other)).cloned().collect()
-}
-
-/// Whether each request adds an effect, of the same intent or of its own.
-fn adds_effects(facts: ToolFacts) -> bool {
-    facts.access == Access::Write && !facts.idempotent
 }
 
 /// The basis for an intent with at most one effect.

@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use crate::replay::{CallResult, Observer};
 use playproof_engine::call::Reply;
 use playproof_engine::event::{AdmissionRefusal, ErrorFacts};
-use playproof_engine::playbook::Access;
 use playproof_engine::time::Instant;
 use playproof_trace::call_hashes::id_hash;
 
@@ -130,7 +129,7 @@ impl Observer for Drafter {
             succeeded: succeeded && !call.key_is_reused && !call.key_is_reversed,
             span: call.at.zip(call.end()).map(|(made, (ended, _))| (made, ended)).filter(|_| {
                 let facts = result.facts().first();
-                facts.is_none_or(|facts| facts.access == Access::Write && !facts.idempotent)
+                facts.is_none_or(|facts| facts.adds_effects())
             }),
         });
     }

@@ -61,19 +61,14 @@ impl<'a> CallRun<'a> {
     /// Whether the dispatcher makes an effect twice, or sends a write again that may have acted, or has.
     fn may_double(&self) -> bool {
         let by_playbook = |finding: &Finding| finding.by == FindingBy::Playbook && DOUBLES.contains(&finding.id);
-        self.acts_again() && self.record.findings.iter().any(by_playbook)
+        self.facts.adds_effects() && self.record.findings.iter().any(by_playbook)
     }
 
     /// The findings of the recording that come true under this plan only, because the other one does not send the call: a
     /// gate, a kept result or a budget alone keeps an agent from making an effect twice.
     pub fn sent_here_alone<'b>(&'b self, other: &CallRun<'_>) -> impl Iterator<Item = &'a Finding> + use<'a, 'b> {
-        let alone = self.outcome.attempts > 0 && other.holds_back() && self.acts_again();
+        let alone = self.outcome.attempts > 0 && other.holds_back() && self.facts.adds_effects();
         self.recorded.iter().filter(move |finding| alone && DOUBLES.contains(&finding.id))
-    }
-
-    /// Whether doing it twice does more than doing it once.
-    const fn acts_again(&self) -> bool {
-        matches!(self.facts.access, Access::Write) && !self.facts.idempotent
     }
 
     /// Whether the call ends without being sent. One that is undetermined might be sent.

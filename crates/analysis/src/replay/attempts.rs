@@ -120,6 +120,9 @@ fn sent_too_soon(call: &RecordedCall) -> u32 {
 /// failure is that nothing was done.
 pub fn settled(call: &RecordedCall, facts: ToolFacts, judges: &mut Judges<'_>) -> Option<Moment> {
     let late = call.late_answers();
+    if late.is_empty() {
+        return None;
+    }
     let mut settled: Option<Moment> = None;
     let mut may_have_acted = |reply: &Reply, number| match reply {
         Reply::Failed(error) => {

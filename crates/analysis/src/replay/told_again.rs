@@ -3,7 +3,7 @@
 
 use playproof_engine::call::{RecordedCall, Reply};
 use playproof_engine::event::{ErrorFacts, NoRetry, StepsEnd};
-use playproof_engine::playbook::{Access, ToolFacts};
+use playproof_engine::playbook::ToolFacts;
 use playproof_engine::sim::{Plan, SimulationRecord};
 use playproof_trace::failure::{is_plain_refusal, tells_of_something_done};
 
@@ -21,18 +21,13 @@ pub fn settle_told(plan: &Plan, record: &mut SimulationRecord, call: &RecordedCa
     let doubts = |reply: &Reply| matches!(reply, Reply::Failed(Some(error)) if says_more(error));
     let steps = if call.step().is_none() { plan.steps_of(call.tool()) } else { &[] };
     let is_doubted = if steps.is_empty() {
-        acts_again(facts) && call.attempts().any(|(_, answer)| doubts(&answer.reply))
+        facts.adds_effects() && call.attempts().any(|(_, answer)| doubts(&answer.reply))
     } else {
         let failed = StepsEnd::of(record.events.iter()).and_then(|end| steps.get(end.failed?.index()));
-        let acts = failed.is_some_and(|step| acts_again(step.facts(plan.facts(&step.tool))));
+        let acts = failed.is_some_and(|step| step.facts(plan.facts(&step.tool)).adds_effects());
         acts && record.errors.iter().any(|error| says_more(error))
     };
     if is_doubted && let [told] = record.told.as_mut_slice() {
         (told.retriable, told.retry) = (false, Some(NoRetry::Suppressed));
     }
-}
-
-/// Whether a second call may do more than the first.
-fn acts_again(facts: ToolFacts) -> bool {
-    facts.access == Access::Write && !facts.idempotent
 }

@@ -56,6 +56,11 @@ pub struct ToolFacts {
 }
 
 impl ToolFacts {
+    /// Whether each request adds an effect, of the same intent or of its own: doing it twice does more than doing it once.
+    pub const fn adds_effects(self) -> bool {
+        matches!(self.access, Access::Write) && !self.idempotent
+    }
+
     /// The assumed facts of an undeclared tool: a write that is not idempotent.
     pub const ASSUMED: ToolFacts = ToolFacts {
         access: Access::Write,

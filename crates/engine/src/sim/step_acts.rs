@@ -109,7 +109,7 @@ pub fn unknown_steps<'p>(plan: &'p Plan, end: &StepsEnd) -> impl Iterator<Item =
     let action = plan.playbook.actions.get(end.action.index());
     let steps = end.failed.iter().chain(&end.skipped).copied().collect::<Vec<_>>();
     let steps = steps.into_iter().filter(|_| end.is_unknown).filter_map(move |id| action?.steps.get(id.index()));
-    let acts_again = |facts: ToolFacts| facts.access == Access::Write && !facts.idempotent;
+    let acts_again = ToolFacts::adds_effects;
     steps.filter(move |step| acts_again(step.facts(plan.facts(&step.tool)))).map(|step| &*step.name)
 }
 
@@ -163,7 +163,7 @@ pub(super) fn of_scenario(plan: &Plan, calls: &[ScenarioCall<'_>], record: &mut 
         let steps = steps_of(calls, id).map(|(_, step)| step.index());
         let claims = steps.filter_map(|place| Some((calls.get(place)?, record.outcomes.get(place)?.claim)));
         let act = claims.into_iter().find(|(step, claim)| {
-            let may_repeat = step.facts.access == Access::Write && !step.facts.idempotent;
+            let may_repeat = step.facts.adds_effects();
             may_repeat && *claim != EffectClaim::NotApplied
         });
         if let Some((step, claim)) = act {
