@@ -45,10 +45,15 @@ pub fn keyed_for(error: Option<&ErrorFacts>, key: Option<&str>) -> Option<bool> 
     let Some(message) = error.filter(|error| knows_key(error, true)).and_then(|error| error.message.as_deref()) else {
         return Some(true);
     };
-    let named = NAMED.as_ref().and_then(|named| named.captures(message));
+    let named = NAMED.as_ref().filter(|_| may_name_key(message)).and_then(|named| named.captures(message));
     let named = named.as_ref().and_then(|named| named.get(1).or_else(|| named.get(2)));
     let is_own = |named: &str| [named, named.trim_end_matches(['.', ',', ';', ':', '!'])].contains(&key);
     named.is_none_or(|named| is_own(named.as_str())).then_some(true)
+}
+
+/// Whether a message has a quote or a digit, as [`NAMED_KEY`] needs. Each conflict of a trace is asked, and few name a key.
+fn may_name_key(message: &str) -> bool {
+    message.bytes().any(|byte| byte.is_ascii_digit() || matches!(byte, b'\'' | b'"' | b'`') || !byte.is_ascii())
 }
 
 /// The patterns are constants; a test compiles them.
