@@ -1,7 +1,7 @@
-//! Conversations that begin with all messages of an earlier one: a log of requests repeats the history in each line. Keeps a
-//! bounded number of hashes, and no text.
+//! Conversations that begin with all messages of an earlier one and go on: each line of a log of requests repeats the history
+//! of its conversation. Keeps a bounded number of hashes, and what its user knows of each conversation, but no text.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 use serde_json::value::RawValue;
 
@@ -12,31 +12,74 @@ const MAX_CONVERSATIONS: usize = 10_000;
 /// What a message with a call has in the formats that are read.
 const MARKS: [&str; 5] = ["\"tool_calls\"", "\"function_call\"", "\"tool_use\"", "\"toolUse\"", "\"functionCall\""];
 
-/// The conversations with calls so far.
-#[derive(Debug, Default)]
-pub(crate) struct Histories {
-    known: BTreeSet<u64>,
+/// The conversations with calls so far, each with what its user knows of it.
+#[derive(Debug)]
+pub(crate) struct Histories<C> {
+    /// By the hash of all messages; none where a later conversation has gone on.
+    known: BTreeMap<u64, Option<C>>,
     oldest_first: VecDeque<u64>,
 }
 
-impl Histories {
-    /// Takes the next conversation; says whether it begins with an earlier one in which a call is, and goes on.
-    pub(crate) fn goes_on(&mut self, messages: &[&RawValue]) -> bool {
-        let (mut whole, mut goes_on, mut has_call) = (0, false, false);
-        for message in messages.iter().map(|message| message.get()) {
-            goes_on |= self.known.contains(&whole);
+/// A conversation, compared with those before it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Compared<C> {
+    pub(crate) history: History<C>,
+    /// The hash of all messages, if one of them has a call.
+    pub(crate) whole: Option<u64>,
+}
+
+/// How a conversation begins.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum History<C> {
+    /// With messages of its own.
+    New,
+    /// With all messages of an earlier one, which are so many.
+    GoesOn(usize, C),
+    /// The same, but another conversation has gone on from there.
+    Branches,
+}
+
+impl<C> Default for Histories<C> {
+    fn default() -> Histories<C> {
+        Histories { known: BTreeMap::new(), oldest_first: VecDeque::new() }
+    }
+}
+
+impl<C> Histories<C> {
+    /// Compares the next conversation with those of the same `name` before it.
+    pub(crate) fn compare(&mut self, name: &str, messages: &[&RawValue]) -> Compared<C> {
+        let (mut whole, mut has_call, mut longest) = (hash::seed(name.as_bytes()), false, None);
+        for (count, message) in messages.iter().map(|message| message.get()).enumerate() {
+            if has_call && self.known.contains_key(&whole) {
+                longest = Some((count, whole));
+            }
             has_call = has_call || MARKS.iter().any(|mark| message.contains(mark));
             whole = hash::half(hash::bytes(message.as_bytes(), whole));
         }
-        if has_call && self.known.insert(whole) {
-            self.oldest_first.push_back(whole);
-            if self.oldest_first.len() > MAX_CONVERSATIONS
-                && let Some(oldest) = self.oldest_first.pop_front()
-            {
-                self.known.remove(&oldest);
-            }
+        let earlier = longest.map(|(count, hash)| (count, self.known.get_mut(&hash).and_then(Option::take)));
+        let history = match earlier {
+            None => History::New,
+            Some((count, Some(earlier))) => History::GoesOn(count, earlier),
+            Some((_, None)) => History::Branches,
+        };
+        Compared { history, whole: has_call.then_some(whole) }
+    }
+
+    /// Remembers a conversation that was compared, which may go on. Gives back one that is remembered no longer, or this one.
+    pub(crate) fn remember(&mut self, whole: Option<u64>, conversation: C) -> Option<C> {
+        let Some(whole) = whole.filter(|whole| !self.known.contains_key(whole)) else { return Some(conversation) };
+        self.known.insert(whole, Some(conversation));
+        self.oldest_first.push_back(whole);
+        if self.known.len() <= MAX_CONVERSATIONS {
+            return None;
         }
-        goes_on
+        self.known.remove(&self.oldest_first.pop_front()?).flatten()
+    }
+
+    /// Takes all conversations that did not go on, in their order.
+    pub(crate) fn take(&mut self) -> impl Iterator<Item = C> {
+        let mut known = std::mem::take(&mut self.known);
+        std::mem::take(&mut self.oldest_first).into_iter().filter_map(move |whole| known.remove(&whole).flatten())
     }
 }
 
@@ -44,19 +87,50 @@ impl Histories {
 mod tests {
     use super::*;
 
+    /// Compares a conversation and remembers it by the number of its messages.
+    fn begins(histories: &mut Histories<usize>, name: &str, messages: &str) -> History<usize> {
+        let messages: Vec<&RawValue> = serde_json::from_str(messages).expect("a list");
+        let Compared { history, whole } = histories.compare(name, &messages);
+        histories.remember(whole, messages.len());
+        history
+    }
+
     #[test]
     fn a_conversation_goes_on_if_it_begins_with_all_of_one_that_has_a_call() {
+        let (mut histories, call) = (Histories::default(), r#"{"tool_calls":[{"id":"a"}]}"#);
+        let mut begins = |messages: &str| begins(&mut histories, "", messages);
+        assert_eq!(begins(r#"["hello"]"#), History::New);
+        assert_eq!(begins(&format!(r#"["hello",{call}]"#)), History::New, "what goes on has no call");
+        assert_eq!(begins(&format!(r#"["hello",{call}]"#)), History::New, "a copy does not go on");
+        assert_eq!(begins(&format!(r#"["hello",{call},"paid"]"#)), History::GoesOn(2, 2));
+        assert_eq!(begins(&format!(r#"["hello",{call},"paid","thanks"]"#)), History::GoesOn(3, 3));
+        assert_eq!(begins(&format!(r#"["hello",{call},"refused"]"#)), History::Branches);
+        assert_eq!(
+            begins(&format!(r#"["hello",{},"paid"]"#, call.replace("\"a\"", "\"b\""))),
+            History::New,
+            "another id"
+        );
+        assert_eq!(histories.take().collect::<Vec<_>>(), [4, 3, 3], "in their order");
+    }
+
+    #[test]
+    fn conversations_of_two_names_do_not_go_on_from_each_other() {
+        let (mut histories, call) = (Histories::default(), r#"{"tool_calls":[{"id":"a"}]}"#);
+        assert_eq!(begins(&mut histories, "x", &format!("[{call}]")), History::New);
+        assert_eq!(begins(&mut histories, "y", &format!(r#"[{call},"paid"]"#)), History::New);
+        assert_eq!(begins(&mut histories, "x", &format!(r#"[{call},"paid"]"#)), History::GoesOn(1, 1));
+    }
+
+    #[test]
+    fn the_oldest_conversation_is_forgotten() {
         let mut histories = Histories::default();
-        let mut goes_on = |messages: &str| {
-            let messages: Vec<&RawValue> = serde_json::from_str(messages).expect("a list");
-            histories.goes_on(&messages)
-        };
-        let call = r#"{"tool_calls":[{"id":"a"}]}"#;
-        assert!(!goes_on(r#"["hello"]"#));
-        assert!(!goes_on(&format!(r#"["hello",{call}]"#)), "what goes on has no call");
-        assert!(!goes_on(&format!(r#"["hello",{call}]"#)), "a copy does not go on");
-        assert!(goes_on(&format!(r#"["hello",{call},"paid"]"#)));
-        assert!(goes_on(&format!(r#"["hello",{call},"paid","thanks"]"#)));
-        assert!(!goes_on(&format!(r#"["hello",{},"paid"]"#, call.replace("\"a\"", "\"b\""))), "another id");
+        let call = |id: usize| format!(r#"[{{"tool_calls":[{{"id":"{id}"}}]}}]"#);
+        for id in 0..=MAX_CONVERSATIONS {
+            assert_eq!(begins(&mut histories, "", &call(id)), History::New);
+        }
+        assert_eq!((histories.known.len(), histories.oldest_first.len()), (MAX_CONVERSATIONS, MAX_CONVERSATIONS));
+        let goes_on = |id: usize| call(id).replace("}]}]", "}]},\"paid\"]");
+        assert_eq!(begins(&mut histories, "", &goes_on(0)), History::New);
+        assert_eq!(begins(&mut histories, "", &goes_on(2)), History::GoesOn(1, 1));
     }
 }

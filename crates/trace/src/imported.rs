@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use crate::histories::History;
 use crate::origin::Origins;
 use crate::tool_hints::HintsByTool;
 use playproof_formats::diagnostic::counted;
@@ -168,7 +169,9 @@ pub enum ImportWarning {
     AnswerToEither,
     /// A result that says that its call is not finished.
     Unfinished,
-    /// A conversation that begins with all messages of an earlier one.
+    /// A conversation that begins with all messages of an earlier one and goes on from there.
+    ContinuedHistory,
+    /// The same, but another conversation has gone on from there.
     RepeatedHistory,
     /// A row whose trace line would be too long or too deep.
     BeyondLimits,
@@ -191,6 +194,15 @@ impl LossReport {
             counted.first = place.to_owned();
         }
         counted.count += 1;
+    }
+
+    /// Counts a conversation that repeats an earlier one.
+    pub(crate) fn warn_of_history<C>(&mut self, history: &History<C>, place: &str) {
+        match history {
+            History::New => {}
+            History::GoesOn(..) => self.warn(ImportWarning::ContinuedHistory, place),
+            History::Branches => self.warn(ImportWarning::RepeatedHistory, place),
+        }
     }
 
     /// Counts `count` warnings, of which the first is at `first`.
@@ -314,9 +326,13 @@ impl ImportWarning {
                 "result that says that its call is not finished, left out",
                 "results that say that their calls are not finished, left out",
             ),
+            ImportWarning::ContinuedHistory => (
+                "conversation that repeats all of an earlier one and goes on, read from there",
+                "conversations that repeat all of an earlier one and go on, read from there",
+            ),
             ImportWarning::RepeatedHistory => (
-                "conversation that begins with all of an earlier one, whose calls count again: keep the last of each",
-                "conversations that begin with all of an earlier one, whose calls count again: keep the last of each",
+                "conversation that repeats all of an earlier one, from which another has gone on: its calls count again",
+                "conversations that repeat all of an earlier one, from which another has gone on: their calls count again",
             ),
             ImportWarning::BeyondLimits => {
                 ("row that is too large for a trace, left out", "rows that are too large for a trace, left out")

@@ -297,6 +297,29 @@ mod tests {
     }
 
     #[test]
+    fn a_log_that_repeats_its_history_is_read_by_lines_as_it_is_whole() {
+        let call = |id: &str| {
+            format!(
+                r#"{{"role":"assistant","tool_calls":[{{"id":"{id}","function":{{"name":"f","arguments":"{{}}"}}}}]}}"#
+            )
+        };
+        let result = |id: &str| format!(r#"{{"role":"tool","tool_call_id":"{id}","content":"Error: timed out"}}"#);
+        let (first, answered, other) = (call("a"), format!("{},{}", call("a"), result("a")), call("c"));
+        let requests = [first, other.clone(), answered.clone(), format!("{answered},{}", call("b")), other];
+        let log: String = requests.iter().map(|messages| format!("{{\"messages\":[{messages}]}}\n")).collect();
+        let (options, redaction) = (FormatOptions::default(), RedactionRules::default());
+        let whole = known::find("openai-chat").expect("a format").read(log.as_bytes(), "log", options, &redaction);
+        let whole = whole.unwrap_or_else(|report| panic!("{report}"));
+        assert_eq!((whole.loss.calls, whole.loss.results, whole.loss.runs), (4, 1, 3), "a copy counts");
+        let open = || ForeignLines::chat(log.as_bytes(), options, "log", &redaction);
+        let survey = open().survey().expect("a survey");
+        assert_eq!((&survey.loss, &survey.origins), (&whole.loss, &whole.origins));
+        let mut lines = Vec::new();
+        open().after(survey.oks).read_to_end(&mut lines).expect("lines");
+        assert_eq!(String::from_utf8(lines), String::from_utf8(whole.lines));
+    }
+
+    #[test]
     fn a_bad_line_is_reported_at_its_place() {
         let report = |log: &str| match lined(log, false).survey() {
             Err(LinedError::Invalid(report)) => report.to_string(),

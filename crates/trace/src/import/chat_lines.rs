@@ -1,7 +1,7 @@
 //! OpenAI chat messages, line by line: a conversation on a line of its own, or one message a line. Its memory follows the
 //! conversations that go on, not the length of the file. Of the others it keeps hashes, so that their names stay unique.
 //!
-//! A conversation on one line ends with it. One with a message a line goes on to the end of the file; if too many do, the
+//! A conversation on one line ends with it, unless a later line repeats it and goes on. One with a message a line goes on to the end of the file; if too many do, the
 //! one that was silent for longest is forgotten. If it speaks again, its results still name their calls by id; those that
 //! name none, and calls that use an id again, are no longer seen in the light of what was before.
 
@@ -11,9 +11,9 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 
 use super::format::{FormatOptions, SourceFormat, output_of};
-use super::messages::{Speakers, walk};
+use super::messages::{Speakers, end_all, walk_on};
 use super::names::UsedNames;
-use super::openai::{Found, found};
+use super::openai::{Conversation, Found, found};
 use super::run::ImportOutput;
 use crate::hash;
 use crate::imported::{ImportWarning, LossReport};
@@ -110,7 +110,8 @@ impl ChatLines {
             Found::Conversations(conversations) => {
                 for conversation in conversations {
                     let run = self.new_name(conversation.label.base.as_deref());
-                    walk(Some(&run), &conversation.messages, &conversation.place, &mut self.output);
+                    let Conversation { thread, messages, place, .. } = &conversation;
+                    walk_on(thread, &run, messages, place, &mut self.output);
                 }
             }
             Found::Message(base, fields) => self.message(base.as_deref(), (&fields, document)),
@@ -185,6 +186,7 @@ impl ChatLines {
         live.sort_by_key(|live| live.first);
         live.into_iter().for_each(|live| live.speakers.end(&mut self.output));
         self.by_last.clear();
+        end_all(&mut self.output);
     }
 
     /// What the source holds so far.

@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 
 use super::run::{ImportOutput, RunWriter, SourceCall, SourceResult};
 use crate::failure::{Assessment, ToolResult, assess};
+use crate::histories::{Compared, History};
 use crate::imported::ImportWarning;
 use crate::iso;
 use crate::json;
@@ -15,17 +16,33 @@ use crate::json::{Fields, SourceArgs};
 /// Writes the runs of one conversation: the agent's, and the simulated user's if that calls tools too. Without a name it is
 /// unknown which messages belong to one run.
 pub(super) fn walk(run: Option<&str>, messages: &[&RawValue], place: &str, output: &mut ImportOutput) {
-    if output.histories.goes_on(messages) {
-        output.loss.warn(ImportWarning::RepeatedHistory, place);
-    }
     let mut speakers = Speakers::begin(run, output);
-    for (n, raw) in messages.iter().enumerate() {
-        speakers.message(raw, &format!("{place}[{n}]"), output);
-    }
-    if messages.is_empty() {
-        output.loss.warn(ImportWarning::EmptyRun, place);
-    }
+    speakers.messages(messages, 0, place, output);
     speakers.end(output);
+}
+
+/// The same of a conversation that may go on from an earlier one of the same `thread`: its new messages then belong to the
+/// runs of that one.
+pub(super) fn walk_on(thread: &str, run: &str, messages: &[&RawValue], place: &str, output: &mut ImportOutput) {
+    let Compared { history, whole } = output.histories.compare(thread, messages);
+    output.loss.warn_of_history(&history, place);
+    let (mut speakers, known) = match history {
+        History::GoesOn(known, speakers) => (speakers, known),
+        History::New | History::Branches => (Speakers::begin(Some(run), output), 0),
+    };
+    speakers.messages(messages, known, place, output);
+    if !speakers.is_waiting() {
+        let resumed = Speakers::resume(speakers.name.as_deref(), speakers.has_user);
+        std::mem::replace(&mut speakers, resumed).end(output);
+    }
+    let forgotten = output.histories.remember(whole, speakers);
+    forgotten.into_iter().for_each(|speakers| speakers.end_if_waiting(output));
+}
+
+/// Ends the conversations that waited for a later one to go on from them.
+pub(super) fn end_all(output: &mut ImportOutput) {
+    let waiting: Vec<Speakers> = output.histories.take().collect();
+    waiting.into_iter().for_each(|speakers| speakers.end_if_waiting(output));
 }
 
 /// The runs of one conversation that is being read.
@@ -50,8 +67,18 @@ impl Speakers {
         Speakers { agent: RunWriter::of(name), user: None, name: name.map(str::to_owned), has_user }
     }
 
+    /// The messages behind the first `known` ones.
+    fn messages(&mut self, messages: &[&RawValue], known: usize, place: &str, output: &mut ImportOutput) {
+        if messages.is_empty() {
+            output.loss.warn(ImportWarning::EmptyRun, place);
+        }
+        for (n, raw) in messages.iter().enumerate().skip(known) {
+            self.message(raw, &format!("{place}[{n}]"), output);
+        }
+    }
+
     /// The next message.
-    pub(super) fn message(&mut self, raw: &RawValue, place: &str, output: &mut ImportOutput) {
+    fn message(&mut self, raw: &RawValue, place: &str, output: &mut ImportOutput) {
         match json::object(raw) {
             Some(message) => self.fields((&message, raw), place, output),
             None => output.loss.warn(ImportWarning::NotReadable, place),
@@ -68,6 +95,13 @@ impl Speakers {
         self.agent.end(output);
         if let Some(user) = self.user {
             user.end(output);
+        }
+    }
+
+    /// The conversation has ended, unless it had before: then no call waits.
+    fn end_if_waiting(self, output: &mut ImportOutput) {
+        if self.is_waiting() {
+            self.end(output);
         }
     }
 

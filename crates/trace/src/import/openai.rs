@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
-use super::messages::walk;
+use super::messages::{end_all, walk, walk_on};
 use super::names::{RunLabel, unique};
 use super::run::ImportOutput;
 use crate::imported::ImportWarning;
@@ -23,6 +23,8 @@ const NAMES_OF_A_MESSAGE: [&str; 5] = ["run_id", "conversation_id", "session_id"
 #[derive(Default)]
 pub(super) struct Conversation<'a> {
     pub(super) label: RunLabel,
+    /// What it is called if several requests may belong to it: an `id` is that of one request.
+    pub(super) thread: String,
     pub(super) messages: Vec<&'a RawValue>,
     /// The path of the messages.
     pub(super) place: String,
@@ -45,10 +47,13 @@ pub(super) fn read(source: &SourceText<'_>, output: &mut ImportOutput) -> Result
     let labels: Vec<RunLabel> = found.iter().map(|conversation| conversation.label.clone()).collect();
     for (conversation, name) in found.iter().zip(unique(&labels)) {
         // Messages on lines of their own may belong to several conversations.
-        let unknown = conversation.is_one_a_line && conversation.label.base.is_none();
-        let run = if unknown { None } else { Some(name.as_str()) };
-        walk(run, &conversation.messages, &conversation.place, output);
+        let Conversation { messages, place, .. } = conversation;
+        match conversation.is_one_a_line {
+            true => walk(conversation.label.base.as_ref().map(|_| name.as_str()), messages, place, output),
+            false => walk_on(&conversation.thread, &name, messages, place, output),
+        }
     }
+    end_all(output);
     Ok(())
 }
 
@@ -133,7 +138,8 @@ fn of_object<'a>(fields: &Fields<'a>, place: &str) -> Option<Conversation<'a>> {
     let messages = fields.get("messages").and_then(json::array)?;
     let label = RunLabel { base: name_of(fields, &NAMES), trial: None };
     let dot = if place.is_empty() { "" } else { "." };
-    Some(Conversation { label, messages, place: format!("{place}{dot}messages"), is_one_a_line: false })
+    let thread = name_of(fields, &NAMES_OF_A_MESSAGE).unwrap_or_default();
+    Some(Conversation { label, thread, messages, place: format!("{place}{dot}messages"), is_one_a_line: false })
 }
 
 /// The name of a conversation in one of the fields `names`.

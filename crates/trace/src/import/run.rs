@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::messages::Speakers;
 use super::names::UsedNames;
 use crate::failure::Assessment;
 use crate::histories::Histories;
@@ -54,7 +55,8 @@ pub(super) struct ImportOutput {
     pub(super) known_oks: std::vec::IntoIter<bool>,
     /// The same of this reading; none: it is not kept.
     pub(super) oks: Option<Vec<bool>>,
-    pub(super) histories: Histories,
+    /// The conversations so far, from which a later one may go on.
+    pub(super) histories: Histories<Speakers>,
     /// Results without a flag: their text tells whether they failed.
     unflagged: u64,
     /// Calls and results without a time.

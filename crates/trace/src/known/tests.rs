@@ -1,11 +1,14 @@
 //! What logs of recognised formats say of calls: which answer is whose, and what is not finished.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::format::detect;
 use crate::import::FormatOptions;
 use crate::imported::{ImportWarning, Imported};
 use crate::redact::RedactionRules;
+use playproof_formats::diagnostic::Source;
 
 fn read(log: &str) -> Imported {
     let formats = detect(log.as_bytes());
@@ -115,21 +118,103 @@ fn what_claude_code_notes_beside_a_result_counts() {
     assert_eq!(noted(r#"{"status":"completed","code":503}"#), ["t ok"]);
 }
 
+/// What each request of a log adds to its conversation, by the format: a call, its result, and another call.
+fn added_by_requests() -> Vec<[&'static str; 4]> {
+    vec![
+        [
+            r#"{"messages":[@]}"#,
+            r#"{"role":"assistant","tool_calls":[{"id":"a","function":{"name":"pay","arguments":"{}"}}]}"#,
+            r#"{"role":"tool","tool_call_id":"a","content":"ok"}"#,
+            r#"{"role":"assistant","tool_calls":[{"id":"b","function":{"name":"pay","arguments":"{}"}}]}"#,
+        ],
+        [
+            r#"{"messages":[@],"id":"~"}"#,
+            r#"{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"pay","input":{}}]}"#,
+            r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"ok"}]}"#,
+            r#"{"role":"assistant","content":[{"type":"tool_use","id":"b","name":"pay","input":{}}]}"#,
+        ],
+        [
+            r#"{"schemaType":"ModelInvocationLog","requestId":"~","input":{"inputBodyJson":{"messages":[@]}}}"#,
+            r#"{"role":"assistant","content":[{"toolUse":{"toolUseId":"a","name":"pay","input":{}}}]}"#,
+            r#"{"role":"user","content":[{"toolResult":{"toolUseId":"a","content":[{"text":"ok"}]}}]}"#,
+            r#"{"role":"assistant","content":[{"toolUse":{"toolUseId":"b","name":"pay","input":{}}}]}"#,
+        ],
+        [
+            r#"{"contents":[@]}"#,
+            r#"{"role":"model","parts":[{"functionCall":{"id":"a","name":"pay","args":{}}}]}"#,
+            r#"{"role":"user","parts":[{"functionResponse":{"id":"a","name":"pay","response":{"output":"ok"}}}]}"#,
+            r#"{"role":"model","parts":[{"functionCall":{"id":"b","name":"pay","args":{}}}]}"#,
+        ],
+        [
+            r#"{"input":[@]}"#,
+            r#"{"type":"function_call","call_id":"a","name":"pay","arguments":"{}"}"#,
+            r#"{"type":"function_call_output","call_id":"a","output":"ok"}"#,
+            r#"{"type":"function_call","call_id":"b","name":"pay","arguments":"{}"}"#,
+        ],
+    ]
+}
+
 #[test]
-fn a_request_log_whose_lines_repeat_the_history_is_warned_of() {
-    let chat = [
-        r#"{"role":"assistant","tool_calls":[{"id":"a","function":{"name":"pay","arguments":"{}"}}]},{"role":"tool","tool_call_id":"a","content":"ok"}"#,
-        r#"{"role":"assistant","tool_calls":[{"id":"b","function":{"name":"pay","arguments":"{}"}}]}"#,
-    ];
-    let blocks = [
-        r#"{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"pay","input":{}}]}"#,
-        r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"ok"}]}"#,
-    ];
-    for [first, second] in [chat, blocks] {
-        let repeated = read(&format!("{{\"messages\":[{first}]}}\n{{\"messages\":[{first},{second}]}}\n"));
-        assert_eq!(repeated.loss.count(ImportWarning::RepeatedHistory), 1, "{first}");
-        let other = first.replace("\"a\"", "\"c\"");
-        let apart = read(&format!("{{\"messages\":[{first}]}}\n{{\"messages\":[{other},{second}]}}\n"));
-        assert_eq!(apart.loss.count(ImportWarning::RepeatedHistory), 0, "{first}");
+fn each_call_counts_once_in_a_log_whose_requests_repeat_the_history() {
+    for [request, first, second, third] in added_by_requests() {
+        let line = |id: &str, messages: &[&str]| request.replace('@', &messages.join(",")).replace('~', id) + "\n";
+        let log = [line("1", &[first]), line("2", &[first, second]), line("3", &[first, second, third])].concat();
+        let found = read(&log);
+        let text = String::from_utf8_lossy(&found.lines).into_owned();
+        assert_eq!(calls_and_results(&found), ["a", "> a", "b"], "{text}");
+        assert_eq!(found.loss.count(ImportWarning::ContinuedHistory), 2, "{text}");
+        assert_eq!(found.loss.count(ImportWarning::ResultWithoutCall), 0, "{text}");
+        let runs: BTreeSet<String> = run_ids(&found);
+        assert!(runs.len() < 2, "{text}");
+
+        let branch = read(&(log + &line("4", &[first, &second.replace("ok", "no")])));
+        assert_eq!(branch.loss.count(ImportWarning::RepeatedHistory), 1, "{request}");
+        assert_eq!(branch.loss.calls, 3, "{request}");
+        let other =
+            read(&(line("1", &[first, second]) + &line("2", &[&first.replace("\"a\"", "\"c\""), second, third])));
+        assert_eq!((other.loss.count(ImportWarning::ContinuedHistory), other.loss.calls), (0, 3), "{request}");
     }
+}
+
+#[test]
+fn what_was_answered_counts_once_if_the_next_request_repeats_it() {
+    let call = r#"{"type":"function_call","call_id":"a","name":"pay","arguments":"{}"}"#;
+    let answer = r#"{"type":"function_call_output","call_id":"a","output":"ok"}"#;
+    let found = read(&format!(
+        "{{\"input\":[{{\"role\":\"user\"}}],\"output\":[{call}]}}\n{{\"input\":[{{\"role\":\"user\"}},{call},{answer}],\"output\":[]}}\n"
+    ));
+    assert_eq!(calls_and_results(&found), ["a", "> a"]);
+}
+
+#[test]
+fn rows_that_only_carry_a_conversation_are_no_requests_of_it() {
+    let mapping = "format: mapping/1\nrecords: $\ncall: { tool: tool, run: run }\n";
+    let mapping = crate::mapping::parse(Source::whole("m", mapping)).unwrap_or_else(|report| panic!("{report}"));
+    let message = r#"{"tool_calls":[{"id":"a"}]}"#;
+    let log = format!(
+        "{{\"tool\":\"pay\",\"run\":1,\"messages\":[{message}]}}\n{{\"tool\":\"pay\",\"run\":2,\"messages\":[{message},7]}}\n"
+    );
+    let found = crate::mapping::apply(&mapping, log.as_bytes(), "log", &RedactionRules::default());
+    let found = found.unwrap_or_else(|report| panic!("{report}"));
+    assert_eq!(run_ids(&found).into_iter().collect::<Vec<_>>(), ["1", "2"]);
+    assert_eq!(found.loss.count(ImportWarning::ContinuedHistory), 0);
+}
+
+/// The calls by their ids, and `>` with the id of the call for each result.
+fn calls_and_results(imported: &Imported) -> Vec<String> {
+    let line = |line: &Value| match line["type"].as_str() {
+        Some("tool_call") => line["call_id"].as_str().map(str::to_owned),
+        Some("tool_result") => line["call_id"].as_str().map(|id| format!("> {id}")),
+        _ => None,
+    };
+    lines_of(imported).iter().filter_map(line).collect()
+}
+
+fn run_ids(imported: &Imported) -> BTreeSet<String> {
+    lines_of(imported).iter().filter_map(|line| line["run_id"].as_str().map(str::to_owned)).collect()
+}
+
+fn lines_of(imported: &Imported) -> Vec<Value> {
+    let text = std::str::from_utf8(&imported.lines).expect("text");
+    text.lines().map(|line| serde_json::from_str(line).expect("one object a line")).collect()
 }

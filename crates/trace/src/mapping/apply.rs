@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 
 use super::condition::{ResultParts, any};
+use super::conversation;
 use super::documents::{Document, Documents};
 use super::hint::RowSample;
 use super::model::{CallMap, Mapping, Pairing, ResultMap, Selector, SkippedRows, ValueSource};
@@ -19,7 +20,7 @@ use super::time;
 use super::values::{listed, missing, of_document, stripped, value_of};
 use crate::failure::FailureCache;
 use crate::hash;
-use crate::histories::Histories;
+use crate::histories::{Compared, Histories, History};
 use crate::imported::{ImportWarning, Imported, LossReport, Missing};
 use crate::json;
 use crate::json::{Parsed, SourceArgs};
@@ -75,7 +76,12 @@ pub struct Applier {
     pub(super) waiting: WaitingCalls,
     pub(super) called: CalledTools,
     pub(super) requests: OpenRequests,
-    histories: Histories,
+    /// The conversations so far, each with its run.
+    histories: Histories<Option<String>>,
+    /// The run of the conversation that is being read, if it goes on from an earlier one.
+    continued_run: Option<Option<String>>,
+    /// The run of the last row that was asked for one.
+    last_run: Option<String>,
     pub(super) failures: FailureCache,
     /// The hashes of the values of `unique`.
     seen: BTreeSet<u64>,
@@ -112,6 +118,8 @@ impl Applier {
             called: CalledTools::default(),
             requests: OpenRequests::default(),
             histories: Histories::default(),
+            continued_run: None,
+            last_run: None,
             failures: FailureCache::default(),
             seen: BTreeSet::new(),
             begun_run: None,
@@ -179,15 +187,23 @@ impl Applier {
 
     fn document(&mut self, document: &Parsed<'_>, place: &str) {
         tool_hints::gather(document.text, &mut self.loss.hints);
-        let messages = document.fields.as_ref().and_then(|fields| fields.get("messages").or(fields.get("contents")));
-        if messages.and_then(json::array).is_some_and(|messages| self.histories.goes_on(&messages)) {
-            self.loss.warn(ImportWarning::RepeatedHistory, place);
-        }
         let mapping = Arc::clone(&self.mapping);
-        for (row, lists) in rows_of(document, &mapping.records, |list| mapping.has_only_results(list), &self.name) {
-            let place = of_document(place, &row.path);
-            self.row(&row, &lists, &place);
+        let rows = rows_of(document, &mapping.records, |list| mapping.has_only_results(list), &self.name);
+        let (list, messages) = conversation::messages(document, rows.iter().map(|(row, _)| row.path.as_str()));
+        let Compared { history, whole } = self.histories.compare("", &messages);
+        self.loss.warn_of_history(&history, place);
+        let mut known = 0;
+        if let History::GoesOn(count, run) = history {
+            (known, self.continued_run) = (count, Some(run));
         }
+        for (row, lists) in rows {
+            if !conversation::is_among(&row.path, list, known) {
+                let place = of_document(place, &row.path);
+                self.row(&row, &lists, &place);
+            }
+        }
+        let (continued, last) = (self.continued_run.take(), self.last_run.take());
+        self.histories.remember(whole, continued.unwrap_or(last));
     }
 
     fn row(&mut self, row: &SourceRow<'_>, lists: &[usize], place: &str) {
@@ -299,6 +315,13 @@ impl Applier {
 
     /// The run of a row: a value, else the place of an object around the row, else the run that was begun last.
     pub(super) fn run_of(&mut self, selector: Option<&Selector>, placed: &PlacedRow<'_, '_>) -> Option<String> {
+        let own = self.own_run_of(selector, placed);
+        let run = self.continued_run.clone().unwrap_or(own);
+        self.last_run.clone_from(&run);
+        run
+    }
+
+    fn own_run_of(&mut self, selector: Option<&Selector>, placed: &PlacedRow<'_, '_>) -> Option<String> {
         let run = self.find(selector, placed.row).and_then(|found| match json::scalar(&found) {
             Some(run) => selector.map(|selector| selector.stripped(&run).to_owned()),
             None => None,

@@ -2,6 +2,7 @@
 
 mod apply;
 mod condition;
+mod conversation;
 mod documents;
 mod draft;
 mod found;
