@@ -248,7 +248,10 @@ impl How<'_> {
     fn read(&self, bytes: &[u8], name: &str, redaction: &RedactionRules) -> Result<Imported, Failure> {
         Ok(match self {
             How::Mapped(mapping) => mapping::apply(mapping, bytes, name, redaction),
-            How::Known(format, options) => format.read(bytes, name, *options, redaction),
+            How::Known(format, options) => {
+                let read = format.read(bytes, name, *options, redaction);
+                return read.map_err(|report| of_other_format(format, bytes, Failure::from(report)));
+            }
         }?)
     }
 
@@ -266,6 +269,17 @@ impl How<'_> {
             How::Mapped(mapping) => Some(mapping),
             How::Known(_, options) => options.overrides,
         }
+    }
+}
+
+/// Why a file cannot be read as the format that `--as` names, with what it looks like.
+fn of_other_format(named: &KnownFormat, bytes: &[u8], failure: Failure) -> Failure {
+    let found = known::detect(bytes);
+    match found.first() {
+        _ if found.iter().any(|format| format.name == named.name) => failure,
+        Some(other) => failure.help(format!("the file begins as `{}` does: leave out `--as`", other.name)),
+        None if is_own_format(bytes) => failure.help("the file is a trace of our own: leave out `--as`"),
+        None => failure,
     }
 }
 
