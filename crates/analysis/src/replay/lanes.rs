@@ -14,15 +14,14 @@ use super::facts_cache::FactsCache;
 use playproof_engine::call::{RecordedCall, Recorder};
 use playproof_engine::classify::Memo;
 use playproof_engine::event::{Finding, FindingId};
-use playproof_engine::sim::{FinishedCall, Pace, Plan, Session, SessionCall, SharedHashes, SimulationRecord, StepTie};
+use playproof_engine::sim::{
+    FinishedCall, PATIENCE, Pace, Plan, Session, SessionCall, SharedHashes, SimulationRecord, StepTie,
+};
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::playbook::fingerprint;
 use playproof_trace::call::CompletedCall;
 use playproof_trace::call_hashes;
 use playproof_trace::hash;
-
-/// A dispatcher without a call among so many is ended.
-const PATIENCE: u64 = 10_000;
 
 /// The seeds for hashes of tokens and of keys.
 const TOKEN: u64 = 30;

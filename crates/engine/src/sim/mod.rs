@@ -38,7 +38,7 @@ pub use record::{BudgetLeft, CallTally, OddStep, OffTape, SimulationRecord};
 pub use recording::Recording;
 pub use repeats::{Evidence, MOST_IDENTICAL_CALLS, Moment, RepeatedCall, Repeats, acts_again};
 pub use scenario::{Scenario, ScenarioCall};
-pub use session::{FinishedCall, Session};
+pub use session::{FinishedCall, PATIENCE, Session};
 pub use session_call::{SessionCall, SharedHashes, StepTie};
 pub use simulator::Simulator;
 pub use step_acts::{StepAct, unknown_steps};

@@ -67,6 +67,20 @@ impl<T: Default> Numbers<T> {
         }
     }
 
+    /// The names that are known.
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.known.len()
+    }
+
+    /// Forgets a name, unless a call that has not ended has it; says whether it was forgotten.
+    pub(super) fn forget(&mut self, number: u32) -> bool {
+        let slot = self.values.get_mut(number as usize);
+        let Some(entry) = slot.and_then(|slot| slot.take_if(|entry| entry.users == 0)) else { return false };
+        self.known.remove(&entry.name);
+        self.free.insert(number)
+    }
+
     /// The name of a number.
     pub(super) fn name(&self, number: u32) -> Option<u128> {
         Some(self.values.get(number as usize)?.as_ref()?.name)
@@ -124,6 +138,8 @@ impl KeyRequests {
 /// What a session keeps of a run.
 #[derive(Debug, Default)]
 pub(super) struct RunNames {
+    /// The number of its call that was fed last.
+    pub last: u64,
     pub pace: StartedCalls,
     pub gate: GateAccount,
     /// The names of the calls that took tool calls last, by their ids.

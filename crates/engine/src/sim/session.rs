@@ -26,6 +26,9 @@ use super::scenario::ScenarioCall;
 use super::session_call::SessionCall;
 use super::{step_acts, told};
 
+/// A run of which no call is among so many is over: what it has used is forgotten.
+pub const PATIENCE: u64 = 10_000;
+
 /// The calls of one dispatcher under one playbook.
 #[derive(Debug, Default)]
 pub struct Session {
@@ -50,6 +53,8 @@ pub struct Session {
     untimed: bool,
     /// Calls that were fed and have not ended.
     open: usize,
+    /// The calls that were fed last, with their runs.
+    fed: VecDeque<(u64, RunId)>,
     outages: BTreeMap<ServerId, Outage>,
     ended: Vec<FinishedCall>,
     /// Calls that have just ended, with their ends; empty between two steps.
@@ -88,6 +93,7 @@ impl Session {
     /// without a time overlaps with no other.
     pub fn feed(&mut self, fed: SessionCall) {
         let SessionCall { number, call, facts, token_spent, shared, tie } = fed;
+        self.forget_idle_runs(number);
         let token = call.token().map(|token| TokenId(self.tokens.intern(token)));
         if let Some(token) = token.filter(|_| token_spent) {
             self.event_loop.machine.note_redeemed(token);
@@ -111,6 +117,10 @@ impl Session {
         record.tallies = vec![CallTally::default()];
         self.open += 1;
         let run = shared.map(|shared| shared.run);
+        if let Some((id, run)) = run.and_then(|id| Some((id, self.names.runs.get_mut(id.0)?))) {
+            run.last = number;
+            self.fed.push_back((number, id));
+        }
         self.untimed |= call.at.is_none();
         let fed = Box::new(ActiveCall {
             number,
@@ -488,12 +498,27 @@ impl Session {
         self.ended.push(FinishedCall { number, record, token_spent });
     }
 
+    /// Forgets the runs that are over when the call with this number is fed.
+    fn forget_idle_runs(&mut self, newest: u64) {
+        while let Some((_, run)) = self.fed.pop_front_if(|(fed, _)| *fed + PATIENCE < newest) {
+            self.forget_run(run, newest);
+        }
+    }
+
+    /// Forgets a run if it is over, and no call of it goes on.
+    fn forget_run(&mut self, run: RunId, newest: u64) {
+        let is_over = self.names.runs.get(run.0).is_some_and(|run| run.last + PATIENCE < newest);
+        if is_over && self.names.runs.forget(run.0) {
+            self.event_loop.machine.forget_run(run);
+        }
+    }
+
     /// Gives back the numbers of a call that has ended, but for what later calls need of it.
     fn forget(&mut self, live: &ActiveCall) {
         let Some(SharedIds { run, key, .. }) = live.shared else { return };
+        self.names.runs.release(run.0);
+        self.forget_run(run, self.fed.back().map_or(0, |(newest, _)| *newest));
         let Session { names, event_loop, .. } = self;
-        names.runs.release(run.0);
-        names.runs.sweep(|_, _| true); // what a run has used is needed as long as the session
         if let Some(key) = key {
             names.keys.release(key.0);
             let machine = &event_loop.machine;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{FinishedCall, Pace, Plan, Session, SessionCall, SharedHashes};
+use super::{FinishedCall, PATIENCE, Pace, Plan, Session, SessionCall, SharedHashes};
 use crate::call::{AnswerTo, CallTexts, Place, RecordedAnswer, RecordedCall, Reply};
 use crate::classify::Memo;
 use crate::event::{AdmissionRefusal, Decision, ErrorFacts, OutcomeKind, OutcomeWord, StatusFrom, StopReason};
@@ -156,6 +156,34 @@ fn a_budget_is_counted_by_run_and_names_who_took_the_last() {
     let refused = OutcomeKind::Refused(AdmissionRefusal::BudgetExceeded);
     assert_eq!(kinds(&ended), [OutcomeKind::Succeeded, OutcomeKind::Succeeded, refused, OutcomeKind::Succeeded]);
     assert_eq!(ended[2].record.others, ["call-1"]);
+}
+
+/// Whether a call of a run whose budget is spent is refused after so many calls of other runs.
+fn is_refused_after(others: u64) -> bool {
+    let budget = Some(ToolCallBudget { tool_calls: 1, counts: BudgetUnit::Attempts });
+    let (plan, mut memo) = (plan(Sharing { budget, ..Sharing::NONE }), Memo::default());
+    let mut session = Session::new(&MissingAnswerPolicy::Ok, Pace::Causal).of_several_runs();
+    let mut feed = |number: u64, run: u64| {
+        let at = number * 100;
+        let mut fed = Made { at, answered: at + 40, ..OK }.fed(number);
+        fed.shared = fed.shared.map(|shared| SharedHashes { run: run.into(), ..shared });
+        session.feed(fed);
+        session.advance_to(Instant::from_millis(at));
+        session.advance(&plan, &mut memo);
+    };
+    feed(0, 0);
+    (1..=others).for_each(|n| feed(n, n));
+    feed(others + 1, 0);
+    assert!(session.names.runs.len() as u64 <= PATIENCE + 2, "{} runs", session.names.runs.len());
+    session.finish(&plan, &mut memo);
+    let last = session.take_ended().find(|ended| ended.number == others + 1).expect("the last call");
+    matches!(last.record.outcomes[0].kind, OutcomeKind::Refused(AdmissionRefusal::BudgetExceeded))
+}
+
+#[test]
+fn a_run_without_a_call_for_long_is_forgotten_with_what_it_has_used() {
+    assert!(is_refused_after(PATIENCE - 1));
+    assert!(!is_refused_after(2 * PATIENCE));
 }
 
 #[test]
