@@ -237,7 +237,7 @@ pub(crate) fn parse(text: &str) -> Result<&RawValue, serde_json::Error> {
 
 /// The same JSON value in one line: without white space between its parts.
 pub(crate) fn compact(json: &str) -> Cow<'_, str> {
-    if !json.contains(SPACE) {
+    if !has_outer_space(json) {
         return Cow::Borrowed(json);
     }
     let mut tight = String::with_capacity(json.len());
@@ -251,6 +251,18 @@ pub(crate) fn compact(json: &str) -> Cow<'_, str> {
     }
     tight.push_str(rest);
     Cow::Owned(tight)
+}
+
+/// Whether there is white space outside of strings.
+fn has_outer_space(json: &str) -> bool {
+    let mut rest = json;
+    while let Some(byte) = rest.bytes().next() {
+        match byte {
+            b' ' | b'\n' | b'\r' | b'\t' => return true,
+            _ => rest = rest.get(string_length(rest).max(1)..).unwrap_or_default(),
+        }
+    }
+    false
 }
 
 /// The length of the string with which `json` begins, with its quotes; 0 if it does not begin with one.

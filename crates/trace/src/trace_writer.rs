@@ -371,8 +371,10 @@ impl ObjectWriter<'_> {
     fn millis(&mut self, name: &'static str, micros: Option<u64>) {
         if let Some(micros) = micros {
             self.name(name);
-            let millis = playproof_engine::time::Duration::from_micros(micros).to_string();
-            self.bytes.extend_from_slice(millis.as_bytes());
+            let (millis, rest) = (micros / 1_000, micros % 1_000);
+            let decimals = if rest > 0 { format!(".{rest:03}") } else { String::new() };
+            self.bytes.extend_from_slice(millis.to_string().as_bytes());
+            self.bytes.extend_from_slice(decimals.trim_end_matches('0').as_bytes());
         }
     }
 

@@ -2,10 +2,13 @@
 
 use serde_json::value::RawValue;
 
-use crate::json::{self, Parsed};
+use crate::json::{self, Fields, Parsed};
 
 /// Where requests of the known interfaces have the messages of their conversation.
-const LISTS: [&str; 4] = ["messages", "contents", "input", "input.inputBodyJson.messages"];
+const LISTS: [&str; 3] = ["messages", "contents", "input"];
+
+/// Where a line of Bedrock's model invocation log has them.
+const LOGGED: &str = "input.inputBodyJson.messages";
 
 /// The path and the messages of the conversation; none of a document without one, or if none of the `rows` lies in it. Behind
 /// the `input` of an exchange stand the items of its `output`, as the next request will repeat them.
@@ -13,21 +16,24 @@ pub(super) fn messages<'a, 'r>(
     document: &Parsed<'a>,
     mut rows: impl Iterator<Item = &'r str>,
 ) -> (&'static str, Vec<&'a RawValue>) {
-    let Some(fields) = &document.fields else { return ("", Vec::new()) };
-    for list in LISTS {
-        let mut names = list.split('.');
-        let first = names.next().and_then(|name| fields.get(name));
-        let found = names.try_fold(first, |value, name| Some(json::object(value?)?.get(name)));
-        let Some(mut messages) = found.flatten().and_then(json::array) else { continue };
-        if !rows.any(|row| is_among(row, list, usize::MAX)) {
-            break;
-        }
-        if list == "input" {
-            messages.extend(fields.get("output").and_then(json::array).unwrap_or_default());
-        }
-        return (list, messages);
-    }
-    ("", Vec::new())
+    let fields = document.fields.as_ref();
+    let found = fields.and_then(|fields| listed(fields).or_else(|| logged(fields)));
+    let Some((list, messages)) = found.filter(|(list, _)| rows.any(|row| is_among(row, list, usize::MAX))) else {
+        return ("", Vec::new());
+    };
+    let answered = fields.filter(|_| list == "input").and_then(|fields| fields.get("output")).and_then(json::array);
+    (list, json::array(messages).into_iter().chain(answered).flatten().collect())
+}
+
+fn listed<'a>(fields: &Fields<'a>) -> Option<(&'static str, &'a RawValue)> {
+    let list = |name| fields.get(name).filter(|value| value.get().starts_with('['));
+    LISTS.iter().find_map(|name| Some((*name, list(name)?)))
+}
+
+fn logged<'a>(fields: &Fields<'a>) -> Option<(&'static str, &'a RawValue)> {
+    fields.get("schemaType")?;
+    let body = json::object(fields.get("input")?)?.get("inputBodyJson")?;
+    Some((LOGGED, json::object(body)?.get("messages")?))
 }
 
 /// Whether the row at `path` lies in one of the first `known` messages of `list`.

@@ -22,9 +22,18 @@ impl TimeUnit {
     fn micros(self, text: &str) -> Option<u64> {
         match (self, self.places()) {
             (TimeUnit::Iso, _) => u64::try_from(iso::parse_micros(text)?).ok(),
-            (_, Some(places)) => Decimal::parse(text)?.scaled(places),
-            (_, None) => Decimal::parse(text)?.scaled(0).map(|nanos| nanos / 1_000),
+            (_, Some(places)) => scaled(text, places),
+            (_, None) => scaled(text, 0).map(|nanos| nanos / 1_000),
         }
+    }
+}
+
+/// The number in `text` times 10^`places`, truncated.
+fn scaled(text: &str, places: u32) -> Option<u64> {
+    let whole = text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse::<u64>().ok());
+    match whole {
+        Some(Some(whole)) => whole.checked_mul(10_u64.checked_pow(places)?), // the usual number
+        _ => Decimal::parse(text)?.scaled(places),
     }
 }
 
