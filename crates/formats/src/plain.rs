@@ -3,6 +3,18 @@
 /// Whether all bytes are printable ASCII that JSON takes as they are.
 #[inline]
 pub fn is_plain(bytes: &[u8]) -> bool {
+    none(bytes, |block| unprintable(block) | is(block, b'"') | is(block, b'\\'))
+}
+
+/// Whether all bytes are printable ASCII.
+#[inline]
+pub fn is_printable(bytes: &[u8]) -> bool {
+    none(bytes, unprintable)
+}
+
+/// Whether `odd` marks none of the bytes.
+#[inline]
+fn none(bytes: &[u8], odd: impl Fn([u8; 8]) -> u64) -> bool {
     if let Some(last) = bytes.last_chunk() {
         let (blocks, _) = bytes.as_chunks();
         return is_none(blocks.iter().fold(odd(*last), |marks, block| marks | odd(*block))); // the last may overlap
@@ -13,18 +25,27 @@ pub fn is_plain(bytes: &[u8]) -> bool {
     }
 }
 
-/// A number in which the highest bit of a byte is set where that byte of the block is a control character, a quote, a
-/// backslash, or beyond `~`. All bytes are compared at once; a carry only leaves a byte that is found.
+/// A number in which the highest bit of a byte is set where that byte of the block is a control character or beyond `~`. All
+/// bytes are compared at once; a carry only leaves a byte that is marked.
 #[inline]
-fn odd(block: [u8; 8]) -> u64 {
+const fn unprintable(block: [u8; 8]) -> u64 {
     let bytes = u64::from_ne_bytes(block);
-    let below = |bytes: u64, byte: u8| bytes.wrapping_sub(EACH * u64::from(byte)) & !bytes;
-    let is = |byte: u8| below(bytes ^ (EACH * u64::from(byte)), 1);
-    let beyond_tilde = bytes | bytes.wrapping_add(EACH);
-    beyond_tilde | below(bytes, b' ') | is(b'"') | is(b'\\')
+    bytes | bytes.wrapping_add(EACH) | below(bytes, b' ')
 }
 
-/// Whether [`odd`] found nothing.
+/// The same for the bytes that are `byte`.
+#[inline]
+const fn is(block: [u8; 8], byte: u8) -> u64 {
+    below(u64::from_ne_bytes(block) ^ (EACH * byte as u64), 1)
+}
+
+/// The same for the bytes below `byte`.
+#[inline]
+const fn below(bytes: u64, byte: u8) -> u64 {
+    bytes.wrapping_sub(EACH * byte as u64) & !bytes
+}
+
+/// Whether no byte is marked.
 #[inline]
 const fn is_none(marks: u64) -> bool {
     marks & (EACH << 7) == 0
@@ -46,6 +67,7 @@ mod tests {
                     text[at] = byte;
                     let plain = (b' '..=b'~').contains(&byte) && byte != b'"' && byte != b'\\';
                     assert_eq!(is_plain(&text), plain, "{byte} at {at} of {length}");
+                    assert_eq!(is_printable(&text), (b' '..=b'~').contains(&byte), "{byte} at {at} of {length}");
                 }
             }
         }

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::fmt::Write as _;
 
+use crate::plain::is_printable;
+
 /// Whether `c` is more than a visible character: controls, line and direction changes, tags, and characters that Unicode
 /// lets a reader ignore (soft hyphens, joiners, variation selectors, fillers).
 pub fn is_unsafe_to_print(c: char) -> bool {
@@ -46,7 +48,7 @@ fn push_code(out: &mut String, c: char) {
 /// JSON with an escape (`\u001b`) for each character that is unsafe to print; its meaning is the same. Outside strings,
 /// JSON has no such characters except line ends and tabs, which stay.
 pub fn escape_json(json: &str) -> Cow<'_, str> {
-    if json.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\r' | b'\t')) {
+    if is_printable(json.as_bytes()) {
         return Cow::Borrowed(json); // nearly always, and quickly seen
     }
     let is_suspect = |c: char| !matches!(c, '\n' | '\r' | '\t') && is_unsafe_to_print(c);

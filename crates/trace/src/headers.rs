@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use serde_json::value::RawValue;
+use crate::raw_value::RawValue;
 
 use crate::json;
 use playproof_engine::event::Headers;
@@ -20,7 +20,7 @@ type Value<'a> = (Cow<'a, str>, Cow<'a, str>);
 ///
 /// # Errors
 /// The value that is none of these.
-pub(crate) fn strict(raw: &RawValue) -> Result<Headers, &RawValue> {
+pub(crate) fn strict(raw: RawValue<'_>) -> Result<Headers, RawValue<'_>> {
     let fields = json::object(raw).ok_or(raw)?;
     let mut all = Vec::new();
     for (name, value) in fields.iter() {
@@ -39,7 +39,7 @@ pub(crate) fn strict(raw: &RawValue) -> Result<Headers, &RawValue> {
 
 /// The headers of a foreign answer: an object, or a list of pairs or of objects with `name` and `value`. What cannot be read
 /// is left out, and so are credentials and long values.
-pub(crate) fn foreign(raw: &RawValue) -> Headers {
+pub(crate) fn foreign(raw: RawValue<'_>) -> Headers {
     let mut all: Vec<Value<'_>> = Vec::new();
     if let Some(fields) = json::object(raw) {
         for (name, value) in fields.iter() {
@@ -56,7 +56,7 @@ pub(crate) fn foreign(raw: &RawValue) -> Headers {
 }
 
 /// A scalar, or those of a list.
-fn scalars(raw: &RawValue) -> Vec<Cow<'_, str>> {
+fn scalars(raw: RawValue<'_>) -> Vec<Cow<'_, str>> {
     match json::array(raw) {
         Some(values) => values.into_iter().filter_map(json::scalar).collect(),
         None => json::scalar(raw).into_iter().collect(),
@@ -64,7 +64,7 @@ fn scalars(raw: &RawValue) -> Vec<Cow<'_, str>> {
 }
 
 /// `["name", "value"]` or `{"name": .., "value": ..}`.
-fn pair(raw: &RawValue) -> Option<Value<'_>> {
+fn pair(raw: RawValue<'_>) -> Option<Value<'_>> {
     if let Some(fields) = json::object(raw) {
         return Some((fields.text("name")?, fields.text("value")?));
     }

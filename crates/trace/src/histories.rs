@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use serde_json::value::RawValue;
+use crate::raw_value::RawValue;
 
 use crate::hash;
 
@@ -47,7 +47,7 @@ impl<C> Default for Histories<C> {
 
 impl<C> Histories<C> {
     /// Compares the next conversation with those of the same `name` before it.
-    pub(crate) fn compare(&mut self, name: &str, messages: &[&RawValue]) -> Compared<C> {
+    pub(crate) fn compare(&mut self, name: &str, messages: &[RawValue<'_>]) -> Compared<C> {
         let (mut whole, mut has_call, mut longest) = (hash::seed(name.as_bytes()), false, None);
         for (count, message) in messages.iter().map(|message| message.get()).enumerate() {
             if has_call && self.known.contains_key(&whole) {
@@ -89,7 +89,7 @@ mod tests {
 
     /// Compares a conversation and remembers it by the number of its messages.
     fn begins(histories: &mut Histories<usize>, name: &str, messages: &str) -> History<usize> {
-        let messages: Vec<&RawValue> = serde_json::from_str(messages).expect("a list");
+        let messages: Vec<RawValue<'_>> = serde_json::from_str(messages).expect("a list");
         let Compared { history, whole } = histories.compare(name, &messages);
         histories.remember(whole, messages.len());
         history

@@ -3,23 +3,46 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use crate::raw_value::RawValue;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_json::value::RawValue;
 
 use crate::python;
+use crate::scan::{JsonCursor, MAX_DEPTH};
 
 /// The fields of an object for which there is room at first.
 const USUAL_FIELDS: usize = 8;
 
 /// The fields of one object, in their order.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Fields<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+pub(crate) struct Fields<'a>(Vec<(Cow<'a, str>, RawValue<'a>)>);
 
 impl<'a> Fields<'a> {
+    /// The fast lane: moves past an object; none where it gives up.
+    fn accept(cursor: &mut JsonCursor<'a>) -> Option<Fields<'a>> {
+        if !cursor.eat(b'{') {
+            return None;
+        }
+        let mut fields = Vec::with_capacity(USUAL_FIELDS);
+        let mut goes_on = !cursor.eat(b'}');
+        while goes_on {
+            let name = cursor.plain_key()?;
+            fields.push((Cow::Borrowed(name), RawValue::checked(cursor.value(MAX_DEPTH - 1)?)));
+            goes_on = cursor.goes_on(b'}')?;
+        }
+        Some(Fields(fields))
+    }
+
+    /// The fields of the only value of `text`, if that is an object.
+    fn of(text: &'a str) -> Option<Fields<'a>> {
+        let mut cursor = JsonCursor::new(text);
+        let fields = Fields::accept(&mut cursor).filter(|_| cursor.at_end());
+        fields.or_else(|| serde_json::from_str(text).ok())
+    }
+
     /// The value of `name`; none if it is missing or null. Of a repeated name the last value counts.
-    pub(crate) fn get(&self, name: &str) -> Option<&'a RawValue> {
+    pub(crate) fn get(&self, name: &str) -> Option<RawValue<'a>> {
         let (_, value) = self.0.iter().rev().find(|(key, _)| key == name)?;
-        (value.get() != "null").then_some(value)
+        (value.get() != "null").then_some(*value)
     }
 
     /// The text of `name`: the content of a string, or a number or boolean as written.
@@ -28,7 +51,7 @@ impl<'a> Fields<'a> {
     }
 
     /// The names and values.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &'a RawValue)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, RawValue<'a>)> {
         self.0.iter().map(|(name, value)| (&**name, *value))
     }
 }
@@ -84,7 +107,7 @@ impl<'de> Visitor<'de> for TextVisitor {
     }
 }
 
-struct Items<'a>(Vec<&'a RawValue>);
+struct Items<'a>(Vec<RawValue<'a>>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Items<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Items<'a>, D::Error> {
@@ -116,7 +139,7 @@ pub(crate) struct Parsed<'a> {
     pub(crate) text: &'a str,
     pub(crate) fields: Option<Fields<'a>>,
     /// None: it was read for its fields, and not yet for itself.
-    raw: Option<&'a RawValue>,
+    raw: Option<RawValue<'a>>,
 }
 
 impl<'a> Parsed<'a> {
@@ -125,7 +148,7 @@ impl<'a> Parsed<'a> {
         let value = text.trim_matches(SPACE);
         // One pass finds the end of an object and its fields.
         if value.starts_with('{')
-            && let Ok(fields) = serde_json::from_str(value)
+            && let Some(fields) = Fields::of(value)
         {
             return Ok(Parsed { text: value, fields: Some(fields), raw: None });
         }
@@ -135,6 +158,11 @@ impl<'a> Parsed<'a> {
     /// The first value of `text`, and the text behind it; none if there is nothing but white space.
     pub(crate) fn first_of(text: &'a str) -> Option<Result<(Parsed<'a>, &'a str), serde_json::Error>> {
         let value = text.trim_start_matches(SPACE);
+        let mut cursor = JsonCursor::new(value);
+        if let Some(fields) = Fields::accept(&mut cursor) {
+            let (text, rest) = value.split_at_checked(cursor.offset())?;
+            return Some(Ok((Parsed { text, fields: Some(fields), raw: None }, rest)));
+        }
         let mut objects = serde_json::Deserializer::from_str(value).into_iter::<Fields<'a>>();
         if value.starts_with('{')
             && let Some(Ok(fields)) = objects.next()
@@ -142,13 +170,13 @@ impl<'a> Parsed<'a> {
         {
             return Some(Ok((Parsed { text, fields: Some(fields), raw: None }, rest)));
         }
-        let mut values = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
+        let mut values = serde_json::Deserializer::from_str(text).into_iter::<RawValue<'_>>();
         let raw = values.next()?;
         Some(raw.map(|raw| (Parsed::from(raw), text.get(values.byte_offset()..).unwrap_or_default())))
     }
 
     /// The value itself.
-    pub(crate) fn raw(&self) -> Option<&'a RawValue> {
+    pub(crate) fn raw(&self) -> Option<RawValue<'a>> {
         self.raw.or_else(|| parse(self.text).ok())
     }
 
@@ -158,13 +186,13 @@ impl<'a> Parsed<'a> {
     }
 
     /// The items, if it is an array.
-    pub(crate) fn items(&self) -> Option<Vec<&'a RawValue>> {
+    pub(crate) fn items(&self) -> Option<Vec<RawValue<'a>>> {
         items(self.text)
     }
 }
 
-impl<'a> From<&'a RawValue> for Parsed<'a> {
-    fn from(raw: &'a RawValue) -> Parsed<'a> {
+impl<'a> From<RawValue<'a>> for Parsed<'a> {
+    fn from(raw: RawValue<'a>) -> Parsed<'a> {
         Parsed { text: raw.get(), fields: object(raw), raw: Some(raw) }
     }
 }
@@ -173,22 +201,22 @@ impl<'a> From<&'a RawValue> for Parsed<'a> {
 const SPACE: [char; 4] = [' ', '\n', '\r', '\t'];
 
 /// The fields, if `raw` is an object.
-pub(crate) fn object(raw: &RawValue) -> Option<Fields<'_>> {
-    raw.get().starts_with('{').then(|| serde_json::from_str(raw.get()).ok())?
+pub(crate) fn object(raw: RawValue<'_>) -> Option<Fields<'_>> {
+    raw.get().starts_with('{').then(|| Fields::of(raw.get()))?
 }
 
 /// The items, if `raw` is an array.
-pub(crate) fn array(raw: &RawValue) -> Option<Vec<&RawValue>> {
+pub(crate) fn array(raw: RawValue<'_>) -> Option<Vec<RawValue<'_>>> {
     items(raw.get())
 }
 
-fn items(text: &str) -> Option<Vec<&RawValue>> {
+fn items(text: &str) -> Option<Vec<RawValue<'_>>> {
     let items: Option<Items<'_>> = text.starts_with('[').then(|| serde_json::from_str(text).ok())?;
     items.map(|items| items.0)
 }
 
 /// The content, if `raw` is a string. A string with an invalid escape stays as written.
-pub(crate) fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
+pub(crate) fn string(raw: RawValue<'_>) -> Option<Cow<'_, str>> {
     let inner = raw.get().strip_prefix('"')?.strip_suffix('"')?;
     if !inner.contains('\\') {
         return Some(Cow::Borrowed(inner));
@@ -197,7 +225,7 @@ pub(crate) fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
 }
 
 /// The content of a string, or a number or boolean as written.
-pub(crate) fn scalar(raw: &RawValue) -> Option<Cow<'_, str>> {
+pub(crate) fn scalar(raw: RawValue<'_>) -> Option<Cow<'_, str>> {
     match raw.get().as_bytes().first()? {
         b'"' => string(raw),
         b'{' | b'[' | b'n' => None,
@@ -206,7 +234,7 @@ pub(crate) fn scalar(raw: &RawValue) -> Option<Cow<'_, str>> {
 }
 
 /// The JSON text inside a string that holds JSON or a Python literal; none for any other value.
-pub(crate) fn inside(raw: &RawValue) -> Option<String> {
+pub(crate) fn inside(raw: RawValue<'_>) -> Option<String> {
     let text = string(raw)?;
     let inner = text.trim();
     if !inner.starts_with(['{', '[']) {
@@ -219,19 +247,19 @@ pub(crate) fn inside(raw: &RawValue) -> Option<String> {
 }
 
 /// A value as text: the content of a string, the texts of a list of parts in lines, or any other value as JSON.
-pub(crate) fn content_text(raw: &RawValue) -> Cow<'_, str> {
+pub(crate) fn content_text(raw: RawValue<'_>) -> Cow<'_, str> {
     let part = |raw| object(raw).and_then(|part| part.get("text").and_then(string).map(Cow::into_owned));
     let parts = || array(raw).filter(|parts| !parts.is_empty())?.into_iter().map(part).collect::<Option<Vec<_>>>();
     parts().map_or_else(|| text(raw), |parts| Cow::Owned(parts.join("\n")))
 }
 
 /// A value as text: the content of a string, or any other value as JSON.
-pub(crate) fn text(raw: &RawValue) -> Cow<'_, str> {
+pub(crate) fn text(raw: RawValue<'_>) -> Cow<'_, str> {
     scalar(raw).unwrap_or_else(|| compact(raw.get()))
 }
 
 /// `text` as one JSON value.
-pub(crate) fn parse(text: &str) -> Result<&RawValue, serde_json::Error> {
+pub(crate) fn parse(text: &str) -> Result<RawValue<'_>, serde_json::Error> {
     serde_json::from_str(text)
 }
 
@@ -292,7 +320,7 @@ pub(crate) enum SourceArgs<'a> {
 
 impl<'a> SourceArgs<'a> {
     /// The arguments in `raw`: its JSON, or the JSON in its string.
-    pub(crate) fn of(raw: &'a RawValue) -> SourceArgs<'a> {
+    pub(crate) fn of(raw: RawValue<'a>) -> SourceArgs<'a> {
         let Some(text) = string(raw) else {
             return SourceArgs::Json(Cow::Borrowed(raw.get()));
         };

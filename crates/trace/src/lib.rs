@@ -25,6 +25,7 @@ mod ok_texts;
 pub mod origin;
 pub mod pieces;
 mod python;
+mod raw_value;
 mod recent_cache;
 pub mod redact;
 mod scan;

@@ -327,14 +327,14 @@ impl fmt::Display for Origin<'_> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::value::RawValue;
+    use crate::raw_value::RawValue;
 
     use super::*;
     use crate::json;
 
     fn found(text: &str) -> Vec<(u64, bool)> {
         let finder = LineFinder::new(text, 1);
-        let document: &RawValue = serde_json::from_str(text).unwrap();
+        let document: RawValue<'_> = serde_json::from_str(text).unwrap();
         let items = json::array(document).unwrap().into_iter().map(|item| finder.find(item.get()));
         items.map(|span| (span.line, span.begins_line)).collect()
     }

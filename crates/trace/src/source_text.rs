@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use serde_json::value::RawValue;
+use crate::raw_value::RawValue;
 
 use crate::bad_line::{TABLE, fix_hint, is_table};
 use crate::json::Parsed;
@@ -60,7 +60,7 @@ impl<'a> SourceText<'a> {
     }
 
     /// The text as one JSON value.
-    pub(crate) fn document(&self) -> Result<&'a RawValue, Report> {
+    pub(crate) fn document(&self) -> Result<RawValue<'a>, Report> {
         serde_json::from_str(self.text).map_err(|error| self.not_json(&error))
     }
 
@@ -70,7 +70,7 @@ impl<'a> SourceText<'a> {
     }
 
     /// The text as JSON values in a row.
-    pub(crate) fn documents(&self) -> Result<Vec<&'a RawValue>, Report> {
+    pub(crate) fn documents(&self) -> Result<Vec<RawValue<'a>>, Report> {
         let stream = serde_json::Deserializer::from_str(self.text).into_iter();
         let is_skippable = || self.without_bad_lines() != self.text;
         let said = |report: Report| if is_skippable() { skippable(report) } else { report };
@@ -79,7 +79,7 @@ impl<'a> SourceText<'a> {
 
     /// The text of JSON Lines with blanks for the lines that are not JSON; any other text as it is.
     pub(crate) fn without_bad_lines(&self) -> String {
-        let is_json = |line: &&str| serde_json::from_str::<&RawValue>(line).is_ok();
+        let is_json = |line: &&str| serde_json::from_str::<RawValue<'_>>(line).is_ok();
         let lines = || self.text.lines().filter(|line| !line.trim().is_empty());
         if lines().filter(is_json).count() * 2 < lines().count() {
             return self.text.to_owned();

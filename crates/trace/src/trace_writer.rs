@@ -1,5 +1,7 @@
 //! Writes the lines of our own trace format. Reads nothing and pairs nothing.
 
+use std::io::Write;
+
 use crate::args_meaning::without_key;
 use crate::failure::{Assessment, Failure};
 use crate::json;
@@ -343,8 +345,13 @@ impl ObjectWriter<'_> {
     fn number(&mut self, name: &'static str, value: Option<u64>) {
         if let Some(value) = value {
             self.name(name);
-            self.bytes.extend_from_slice(value.to_string().as_bytes());
+            self.whole(value);
         }
+    }
+
+    fn whole(&mut self, value: u64) {
+        let written = write!(self.bytes, "{value}");
+        debug_assert!(written.is_ok(), "memory takes everything");
     }
 
     fn json(&mut self, name: &'static str, value: Option<&str>) {
@@ -372,9 +379,10 @@ impl ObjectWriter<'_> {
         if let Some(micros) = micros {
             self.name(name);
             let (millis, rest) = (micros / 1_000, micros % 1_000);
-            let decimals = if rest > 0 { format!(".{rest:03}") } else { String::new() };
-            self.bytes.extend_from_slice(millis.to_string().as_bytes());
-            self.bytes.extend_from_slice(decimals.trim_end_matches('0').as_bytes());
+            self.whole(millis);
+            if rest > 0 {
+                self.bytes.extend_from_slice(format!(".{rest:03}").trim_end_matches('0').as_bytes());
+            }
         }
     }
 

@@ -10,8 +10,8 @@ use super::retry_after;
 use super::text;
 use super::text_kinds;
 use crate::headers;
+use crate::raw_value::RawValue;
 use playproof_engine::event::{Headers, KindFrom, StatusFrom as Evidence};
-use serde_json::value::RawValue;
 
 /// The longest message that is kept, in bytes.
 const MAX_MESSAGE: usize = 4_000;
@@ -37,7 +37,7 @@ pub(crate) struct ToolResult<'a> {
     /// `Retry-After` as a header has it: seconds, or an HTTP date.
     pub(crate) retry_after: Option<&'a str>,
     /// The headers of the answer.
-    pub(crate) headers: Option<&'a RawValue>,
+    pub(crate) headers: Option<RawValue<'a>>,
     /// When the answer came, in microseconds since 1970: a wait until a date needs it.
     pub(crate) at: Option<u64>,
 }

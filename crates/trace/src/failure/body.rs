@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use serde_json::value::RawValue;
+use crate::raw_value::RawValue;
 
 use super::assess::Found;
 use super::details::Details;
@@ -138,22 +138,22 @@ fn json_of(text: &str) -> Option<Cow<'_, str>> {
 }
 
 /// The texts of content parts (`[{"type":"text","text":"..."}]`), or of a list with one text.
-fn parts(raw: &RawValue) -> Option<Vec<String>> {
+fn parts(raw: RawValue<'_>) -> Option<Vec<String>> {
     let items = json::array(raw)?;
-    let part = |raw: &&RawValue| {
+    let part = |raw: RawValue<'_>| {
         let fields = json::object(raw)?;
         let kind = fields.text("type");
         let is_part = kind.is_none_or(|kind| matches!(&*kind, "text" | "output_text" | "tool_result" | "input_text"));
         is_part.then(|| fields.get("text").or_else(|| fields.get("json")))?.map(own_text)
     };
-    if let [one] = items.as_slice() {
+    if let [one] = *items.as_slice() {
         return Some(vec![json::string(one).map(Cow::into_owned).or_else(|| part(one))?]);
     }
-    let texts: Vec<String> = items.iter().filter_map(part).collect();
+    let texts: Vec<String> = items.iter().copied().filter_map(part).collect();
     (!texts.is_empty() && texts.len() + 2 > items.len()).then_some(texts)
 }
 
-fn own_text(raw: &RawValue) -> String {
+fn own_text(raw: RawValue<'_>) -> String {
     json::string(raw).map_or_else(|| raw.get().to_owned(), Cow::into_owned)
 }
 
@@ -186,13 +186,13 @@ fn inspect_text(body: &str, tool: Option<&str>, depth: usize) -> Option<Found> {
     Some(Found { evidence: Evidence::Text, sure: sign.sure, details })
 }
 
-fn inspect_json(raw: &RawValue, tool: Option<&str>, depth: usize) -> Option<Found> {
+fn inspect_json(raw: RawValue<'_>, tool: Option<&str>, depth: usize) -> Option<Found> {
     let depth = depth.checked_sub(1)?;
     match raw.get().as_bytes().first()? {
         b'"' => inspect_text(&json::string(raw)?, tool, depth),
         b'[' => match json::array(raw)?.as_slice() {
-            [one] if json::object(one).is_some_and(|fields| fields.get("errorCode").is_some()) => {
-                inspect_json(one, tool, depth)
+            [one] if json::object(*one).is_some_and(|fields| fields.get("errorCode").is_some()) => {
+                inspect_json(*one, tool, depth)
             }
             items => {
                 validation_report(items).or_else(|| parts(raw)?.iter().find_map(|part| inspect_text(part, tool, depth)))
@@ -205,19 +205,19 @@ fn inspect_json(raw: &RawValue, tool: Option<&str>, depth: usize) -> Option<Foun
 
 /// The report of a validation, as Pydantic and FastAPI give it: each item has a place, a message and a type. Only places in a
 /// request say that the arguments were refused; others may be in what the tool got after it acted.
-fn validation_report(items: &[&RawValue]) -> Option<Found> {
+fn validation_report(items: &[RawValue<'_>]) -> Option<Found> {
     const REQUEST: [&str; 5] = ["body", "query", "path", "header", "cookie"];
     let first = items.first()?;
-    let of_item = |item: &&RawValue| {
-        let fields = json::object(item)?;
+    let of_item = |item: &RawValue<'_>| {
+        let fields = json::object(*item)?;
         let has = |name: &str| fields.get(name).is_some_and(|value| !is_empty(value));
         let place = fields.get("loc").and_then(json::array)?;
-        let place = place.first().and_then(|place| json::string(place));
+        let place = place.first().and_then(|place| json::string(*place));
         let is_of_request = place.is_some_and(|place| REQUEST.contains(&&*place));
         (has("msg") && has("type")).then_some(is_of_request)
     };
     let is_of_request = items.iter().map(of_item).collect::<Option<Vec<bool>>>()?.into_iter().all(|is| is);
-    let mut details = json::object(first).map(|fields| Details::of_object(&fields)).unwrap_or_default();
+    let mut details = json::object(*first).map(|fields| Details::of_object(&fields)).unwrap_or_default();
     let name = if is_of_request { "request_validation" } else { "response_validation" };
     details.names.insert(0, name.to_owned());
     Some(found(true, details))
@@ -237,10 +237,10 @@ fn inspect_object(fields: &Fields<'_>, tool: Option<&str>, depth: usize) -> Opti
     let flag =
         |names: &[&str]| names.iter().find_map(|name| fields.text(name)).map(|flag| flag.eq_ignore_ascii_case("true"));
     if let Some(is_error) = flag(&["isError", "is_error"]) {
-        let content = || fields.get("content").filter(|raw| !(is_error && is_empty(raw)));
+        let content = || fields.get("content").filter(|raw| !(is_error && is_empty(*raw)));
         let structured = || ["structuredContent", "structured_content"].iter().find_map(|name| fields.get(name));
         let texts = content()
-            .or_else(|| structured().filter(|raw| is_error && !is_empty(raw)))
+            .or_else(|| structured().filter(|raw| is_error && !is_empty(*raw)))
             .map(|raw| parts(raw).unwrap_or_else(|| vec![own_text(raw)]));
         if let Some(texts) = texts {
             return mcp_result(Some(is_error), &texts, tool, depth).or_else(|| structure(fields));
@@ -257,7 +257,7 @@ fn inspect_object(fields: &Fields<'_>, tool: Option<&str>, depth: usize) -> Opti
 
 /// The failure of the first part, where an answer has nothing but parts, by their paths, and all of them failed.
 fn all_parts(fields: &Fields<'_>) -> Option<Found> {
-    let part = |(name, value): (&str, &RawValue)| {
+    let part = |(name, value): (&str, RawValue<'_>)| {
         let part = name.contains(['/', '.', '\\']).then(|| json::object(value))??;
         let is_error = part.text("result").is_some_and(|result| result == "error");
         structure(&part).filter(|found| found.sure).or_else(|| is_error.then(|| found(true, Details::of_object(&part))))
@@ -268,7 +268,7 @@ fn all_parts(fields: &Fields<'_>) -> Option<Found> {
 
 /// A failure inside the only answer of an envelope.
 fn inside(fields: &Fields<'_>, tool: Option<&str>, depth: usize) -> Option<Found> {
-    let present = || fields.iter().filter(|(_, value)| !is_empty(value));
+    let present = || fields.iter().filter(|(_, value)| !is_empty(*value));
     let mut answers = present().filter(|(name, _)| ENVELOPES.contains(name));
     let inner = answers.next();
     let (_, raw) = inner.filter(|_| answers.next().is_none() && present().count() <= 8)?;
@@ -283,14 +283,14 @@ fn found(sure: bool, details: Details) -> Found {
 }
 
 /// Whether a value says nothing: `null`, `false`, zero, or an empty text, list or object.
-fn is_empty(raw: &RawValue) -> bool {
+fn is_empty(raw: RawValue<'_>) -> bool {
     let empty = |text: &str| matches!(text, "null" | "false" | "0" | "\"\"" | "\"null\"" | "\"None\"" | "\"none\"");
     let text = raw.get();
     empty(text) || (text.starts_with(['{', '[']) && text.get(1..).is_some_and(|rest| rest.trim_start().len() == 1))
 }
 
 /// Whether the words of an error say that there is none.
-fn says_no_error(raw: &RawValue) -> bool {
+fn says_no_error(raw: RawValue<'_>) -> bool {
     let says = |text: &str| {
         ["no error", "no errors"].iter().any(|none| text.trim().trim_end_matches('.').eq_ignore_ascii_case(none))
     };
@@ -299,16 +299,16 @@ fn says_no_error(raw: &RawValue) -> bool {
 
 /// Whether an object holds the labels of a program, in words alone.
 fn are_labels(fields: &Fields<'_>) -> bool {
-    let is_words = |raw: &RawValue| raw.get().starts_with(['"', '{']);
+    let is_words = |raw: RawValue<'_>| raw.get().starts_with(['"', '{']);
     fields.iter().all(|(_, value)| is_words(value)) && prose::are_labels(fields.iter().map(|(name, _)| name))
 }
 
 /// The structures that say that a call failed.
 fn structure(fields: &Fields<'_>) -> Option<Found> {
-    let get = |name: &str| fields.get(name).filter(|value| !is_empty(value));
+    let get = |name: &str| fields.get(name).filter(|value| !is_empty(*value));
     let text = |name: &str| fields.text(name).map(|text| text.to_ascii_lowercase());
     let flag = |name: &str| text(name).and_then(|flag| flag.parse::<bool>().ok());
-    let others = fields.iter().filter(|(name, value)| !is_empty(value) && !is_beside(name)).count();
+    let others = fields.iter().filter(|(name, value)| !is_empty(*value) && !is_beside(name)).count();
     let is_first = |name: &str| fields.iter().next().is_some_and(|(first, _)| first == name);
     let has_message = ["message", "msg", "detail", "reason", "errorMessage", "title", "decline_reason"]
         .iter()
@@ -316,7 +316,7 @@ fn structure(fields: &Fields<'_>) -> Option<Found> {
     let succeeded = flag("success") == Some(true) || flag("ok") == Some(true);
     let whole = || Details::of_object(fields);
     for name in ["error", "Error", "err", "exception", "fault", "errorMessage", "error_message"] {
-        let Some(error) = get(name).filter(|error| !says_no_error(error)) else { continue };
+        let Some(error) = get(name).filter(|error| !says_no_error(*error)) else { continue };
         // `{"error": true}` beside a message; numbers are counts.
         if error.get().starts_with(|c: char| c.is_ascii_digit() || c == '-') && !has_message {
             continue;
@@ -392,7 +392,7 @@ fn structure(fields: &Fields<'_>) -> Option<Found> {
 
 /// `{"detail": "Not found."}`, `{"message": "Forbidden"}`: an object with nothing but words that an upstream uses for errors.
 fn sole_words(fields: &Fields<'_>) -> Option<Found> {
-    let mut present = fields.iter().filter(|(_, value)| !is_empty(value));
+    let mut present = fields.iter().filter(|(_, value)| !is_empty(*value));
     let (name, raw) = present.find(|(name, _)| !is_beside_words(name))?;
     if present.any(|(name, _)| !is_beside_words(name)) {
         return None;
@@ -414,7 +414,7 @@ fn sole_words(fields: &Fields<'_>) -> Option<Found> {
 
 /// How a command ended, if it failed: with an exit code, by a timeout, or by a signal.
 fn command_end(fields: &Fields<'_>) -> Option<Found> {
-    let get = |name: &str| fields.get(name).filter(|value| !is_empty(value));
+    let get = |name: &str| fields.get(name).filter(|value| !is_empty(*value));
     let is_true = |name: &str| fields.text(name).is_some_and(|flag| flag.eq_ignore_ascii_case("true"));
     let whole = || Details::of_object(fields);
     if exit_code(fields).is_some_and(|exit| exit != 0) {
@@ -461,7 +461,7 @@ fn is_data(name: &str) -> bool {
 }
 
 /// Whether the words of an error name an id.
-fn is_named_in(error: &RawValue, id: &RawValue) -> bool {
+fn is_named_in(error: RawValue<'_>, id: RawValue<'_>) -> bool {
     let Some(error) = json::string(error) else { return false };
     let id = own_text(id);
     let is_apart = |text: Option<char>| !text.is_some_and(char::is_alphanumeric);

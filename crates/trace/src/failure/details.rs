@@ -1,6 +1,6 @@
 //! What an error object or an error text says: message, names, status, wait.
 
-use serde_json::value::RawValue;
+use crate::raw_value::RawValue;
 
 use super::retry_after;
 use super::text;
@@ -77,7 +77,7 @@ impl Details {
     }
 
     /// The value of `error`, in an object with `siblings`.
-    pub(super) fn of_error(raw: &RawValue, siblings: Option<&Fields<'_>>) -> Details {
+    pub(super) fn of_error(raw: RawValue<'_>, siblings: Option<&Fields<'_>>) -> Details {
         let mut details = Details::default();
         details.read(raw, DEPTH);
         if let Some(siblings) = siblings {
@@ -109,7 +109,7 @@ impl Details {
         Details { status: self.status.or(other.status), wait: self.wait.or(other.wait), headers, ..self }
     }
 
-    fn read(&mut self, raw: &RawValue, depth: usize) {
+    fn read(&mut self, raw: RawValue<'_>, depth: usize) {
         if depth == 0 {
             return;
         }

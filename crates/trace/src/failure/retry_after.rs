@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use serde_json::value::RawValue;
+use crate::raw_value::RawValue;
 
 use super::patterns;
 use super::patterns::LazyPattern;
@@ -73,16 +73,16 @@ pub(super) fn of_fields(fields: &Fields<'_>) -> Option<Wait> {
     seconds
 }
 
-fn of_headers(raw: &RawValue) -> Option<Wait> {
+fn of_headers(raw: RawValue<'_>) -> Option<Wait> {
     let fields = json::object(raw)?;
     let is_wait = |name: &str| name.to_ascii_lowercase().starts_with("retry-after");
     fields.iter().any(|(name, _)| is_wait(name)).then(|| of_fields(&fields))?
 }
 
 /// A scalar, or the first item of a list of values, as headers are often written.
-fn first(raw: &RawValue) -> Option<String> {
+fn first(raw: RawValue<'_>) -> Option<String> {
     let scalar = json::scalar(raw).map(std::borrow::Cow::into_owned);
-    scalar.or_else(|| Some(json::scalar(json::array(raw)?.first()?)?.into_owned()))
+    scalar.or_else(|| Some(json::scalar(*json::array(raw)?.first()?)?.into_owned()))
 }
 
 /// `34.4s`, `1m30s`, `500ms`, `2 minutes`.

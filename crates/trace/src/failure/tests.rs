@@ -452,8 +452,8 @@ fn the_headers_of_an_answer_are_kept_wherever_they_are() {
     let body = r#"{"error":{"message":"x","headers":{"Retry-After":["3"],"Set-Cookie":"s"}}}"#;
     let result = ToolResult { body: Some(body), ..ToolResult::default() };
     assert_eq!((retry_after(&result).as_deref(), failure_of(&result).headers.iter().count()), (Some("3"), 1));
-    let headers = serde_json::value::RawValue::from_string(r#"[["retry-after","7"]]"#.to_owned()).unwrap();
-    assert_eq!(retry_after(&ToolResult { headers: Some(&headers), ..result }).as_deref(), Some("7"));
+    let headers = crate::json::parse(r#"[["retry-after","7"]]"#).unwrap();
+    assert_eq!(retry_after(&ToolResult { headers: Some(headers), ..result }).as_deref(), Some("7"));
     assert_eq!(retry_after(&ToolResult { body: Some("Error: boom"), ..ToolResult::default() }), None);
 }
 

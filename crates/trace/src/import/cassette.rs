@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use serde_json::value::RawValue;
+use crate::raw_value::RawValue;
 
 use super::form;
 use super::run::ImportOutput;
@@ -24,7 +24,7 @@ const LISTS: [&str; 2] = ["http_interactions", "interactions"];
 const LINES_TO_REQUEST: usize = 3;
 
 /// Whether a document is a cassette with an exchange.
-pub(crate) fn is_cassette(document: &RawValue) -> bool {
+pub(crate) fn is_cassette(document: RawValue<'_>) -> bool {
     let list = json::object(document).and_then(|fields| exchanges(&fields));
     list.is_some_and(|(_, items)| items.into_iter().any(|item| request_of(item).is_some()))
 }
@@ -68,12 +68,12 @@ pub(super) fn read(source: &SourceText<'_>, output: &mut ImportOutput) -> Result
     Ok(())
 }
 
-fn exchanges<'a>(document: &Fields<'a>) -> Option<(&'static str, Vec<&'a RawValue>)> {
+fn exchanges<'a>(document: &Fields<'a>) -> Option<(&'static str, Vec<RawValue<'a>>)> {
     LISTS.iter().find_map(|name| Some((*name, document.get(name).and_then(json::array)?)))
 }
 
 /// An exchange and its request; none without a method and an address.
-fn request_of(raw: &RawValue) -> Option<(Fields<'_>, Fields<'_>)> {
+fn request_of(raw: RawValue<'_>) -> Option<(Fields<'_>, Fields<'_>)> {
     let exchange = json::object(raw)?;
     let request = exchange.get("request").and_then(json::object)?;
     (request.text("method").is_some() && address(&request).is_some()).then_some((exchange, request))
@@ -86,7 +86,7 @@ fn address<'a>(request: &Fields<'a>) -> Option<Cow<'a, str>> {
 fn write(
     exchange: &Fields<'_>,
     request: &Fields<'_>,
-    (raw, run, place): (&RawValue, &str, &str),
+    (raw, run, place): (RawValue<'_>, &str, &str),
     output: &mut ImportOutput,
 ) {
     let (run, span) = (Some(run), output.finder.find(raw.get()));

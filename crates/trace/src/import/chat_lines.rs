@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde_json::value::RawValue;
+use crate::raw_value::RawValue;
 
 use super::format::{FormatOptions, SourceFormat, output_of};
 use super::messages::{Speakers, end_all, walk_on};
@@ -136,7 +136,7 @@ impl ChatLines {
     }
 
     /// A message on a line of its own, of the conversation called `base`.
-    fn message(&mut self, base: Option<&str>, message: (&Fields<'_>, &RawValue)) {
+    fn message(&mut self, base: Option<&str>, message: (&Fields<'_>, RawValue<'_>)) {
         let key = base.map_or(0, |base| hash::seed(base.as_bytes()));
         if !self.live.contains_key(&key) {
             self.begin(base, key);

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use serde_json::value::RawValue;
+use crate::raw_value::RawValue;
 
 use super::run::{ImportOutput, RunWriter, SourceCall, SourceResult};
 use crate::failure::{Assessment, ToolResult, assess};
@@ -15,7 +15,7 @@ use crate::json::{Fields, SourceArgs};
 
 /// Writes the runs of one conversation: the agent's, and the simulated user's if that calls tools too. Without a name it is
 /// unknown which messages belong to one run.
-pub(super) fn walk(run: Option<&str>, messages: &[&RawValue], place: &str, output: &mut ImportOutput) {
+pub(super) fn walk(run: Option<&str>, messages: &[RawValue<'_>], place: &str, output: &mut ImportOutput) {
     let mut speakers = Speakers::begin(run, output);
     speakers.messages(messages, 0, place, output);
     speakers.end(output);
@@ -23,7 +23,7 @@ pub(super) fn walk(run: Option<&str>, messages: &[&RawValue], place: &str, outpu
 
 /// The same of a conversation that may go on from an earlier one of the same `thread`: its new messages then belong to the
 /// runs of that one.
-pub(super) fn walk_on(thread: &str, run: &str, messages: &[&RawValue], place: &str, output: &mut ImportOutput) {
+pub(super) fn walk_on(thread: &str, run: &str, messages: &[RawValue<'_>], place: &str, output: &mut ImportOutput) {
     let Compared { history, whole } = output.histories.compare(thread, messages);
     output.loss.warn_of_history(&history, place);
     let (mut speakers, known) = match history {
@@ -68,17 +68,17 @@ impl Speakers {
     }
 
     /// The messages behind the first `known` ones.
-    fn messages(&mut self, messages: &[&RawValue], known: usize, place: &str, output: &mut ImportOutput) {
+    fn messages(&mut self, messages: &[RawValue<'_>], known: usize, place: &str, output: &mut ImportOutput) {
         if messages.is_empty() {
             output.loss.warn(ImportWarning::EmptyRun, place);
         }
         for (n, raw) in messages.iter().enumerate().skip(known) {
-            self.message(raw, &format!("{place}[{n}]"), output);
+            self.message(*raw, &format!("{place}[{n}]"), output);
         }
     }
 
     /// The next message.
-    fn message(&mut self, raw: &RawValue, place: &str, output: &mut ImportOutput) {
+    fn message(&mut self, raw: RawValue<'_>, place: &str, output: &mut ImportOutput) {
         match json::object(raw) {
             Some(message) => self.fields((&message, raw), place, output),
             None => output.loss.warn(ImportWarning::NotReadable, place),
@@ -86,7 +86,7 @@ impl Speakers {
     }
 
     /// The next message, whose fields are known.
-    pub(super) fn fields(&mut self, message: (&Fields<'_>, &RawValue), place: &str, output: &mut ImportOutput) {
+    pub(super) fn fields(&mut self, message: (&Fields<'_>, RawValue<'_>), place: &str, output: &mut ImportOutput) {
         Walk { speakers: self, output }.message(message, place);
     }
 
@@ -133,7 +133,7 @@ struct Walk<'w> {
 }
 
 impl Walk<'_> {
-    fn message(&mut self, (message, raw): (&Fields<'_>, &RawValue), place: &str) {
+    fn message(&mut self, (message, raw): (&Fields<'_>, RawValue<'_>), place: &str) {
         match message.text("role").as_deref() {
             Some("system" | "developer") => {}
             Some(role @ ("assistant" | "user")) => self.calls(message, role, place),
@@ -158,7 +158,7 @@ impl Walk<'_> {
         }
     }
 
-    fn call(&mut self, (call, raw): (&Fields<'_>, &RawValue), role: &str, at: Option<&str>, place: &str) {
+    fn call(&mut self, (call, raw): (&Fields<'_>, RawValue<'_>), role: &str, at: Option<&str>, place: &str) {
         let custom = call.get("custom").and_then(json::object);
         let function = call.get("function").and_then(json::object).or(custom.clone()).unwrap_or_default();
         let Some(tool) = function.text("name").or_else(|| call.text("name")).filter(|name| !name.is_empty()) else {
@@ -187,7 +187,7 @@ impl Walk<'_> {
     }
 
     /// The results of one message.
-    fn results(&mut self, (message, raw): (&Fields<'_>, &RawValue), place: &str) {
+    fn results(&mut self, (message, raw): (&Fields<'_>, RawValue<'_>), place: &str) {
         let Some(parts) = message.get("tool_messages").and_then(json::array) else {
             return self.result((message, raw), place);
         };
@@ -200,7 +200,7 @@ impl Walk<'_> {
         }
     }
 
-    fn result(&mut self, (message, raw): (&Fields<'_>, &RawValue), place: &str) {
+    fn result(&mut self, (message, raw): (&Fields<'_>, RawValue<'_>), place: &str) {
         let span = self.output.finder.find(raw.get());
         let at = self.time(message, place);
         let id = message.text("tool_call_id").or_else(|| message.text("id"));
@@ -241,7 +241,7 @@ impl Walk<'_> {
 }
 
 /// Whether a result failed, with what the user's mapping says.
-fn assessment(raw: &RawValue, result: &ToolResult<'_>, output: &mut ImportOutput) -> Assessment {
+fn assessment(raw: RawValue<'_>, result: &ToolResult<'_>, output: &mut ImportOutput) -> Assessment {
     let found = assess(result);
     match &output.overrides {
         Some(own) => own.corrected_content(raw, result, found, &mut output.loss.changed),

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::value::RawValue;
+use crate::raw_value::RawValue;
 
 use super::messages::{end_all, walk, walk_on};
 use super::names::{RunLabel, unique};
@@ -25,7 +25,7 @@ pub(super) struct Conversation<'a> {
     pub(super) label: RunLabel,
     /// What it is called if several requests may belong to it: an `id` is that of one request.
     pub(super) thread: String,
-    pub(super) messages: Vec<&'a RawValue>,
+    pub(super) messages: Vec<RawValue<'a>>,
     /// The path of the messages.
     pub(super) place: String,
     /// Its messages are on separate lines.
@@ -65,7 +65,7 @@ pub(super) enum Found<'a> {
 }
 
 /// Reads a document; counts what it cannot read.
-pub(super) fn found<'a>(document: &'a RawValue, place: &str, output: &mut ImportOutput) -> Found<'a> {
+pub(super) fn found<'a>(document: RawValue<'a>, place: &str, output: &mut ImportOutput) -> Found<'a> {
     if let Some(fields) = json::object(document) {
         return match of_object(&fields, place) {
             Some(conversation) => Found::Conversations(vec![conversation]),
@@ -89,7 +89,7 @@ pub(super) fn found<'a>(document: &'a RawValue, place: &str, output: &mut Import
 }
 
 fn gather<'a>(
-    document: &'a RawValue,
+    document: RawValue<'a>,
     place: &str,
     (all, lines): (&mut Vec<Conversation<'a>>, &mut BTreeMap<Option<String>, usize>),
     output: &mut ImportOutput,
@@ -119,18 +119,18 @@ fn unreadable<'a>(place: &str, output: &mut ImportOutput) -> Found<'a> {
 }
 
 /// Reads an array of messages, or an object with such an array.
-fn conversation<'a>(raw: &'a RawValue, place: &str) -> Option<Conversation<'a>> {
+fn conversation<'a>(raw: RawValue<'a>, place: &str) -> Option<Conversation<'a>> {
     match json::array(raw) {
         Some(messages) => is_conversation(&messages).then(|| of_array(messages, place)),
         None => of_object(&json::object(raw)?, place),
     }
 }
 
-fn is_conversation(items: &[&RawValue]) -> bool {
-    items.first().is_none_or(|first| is_message(first))
+fn is_conversation(items: &[RawValue<'_>]) -> bool {
+    items.first().is_none_or(|first| is_message(*first))
 }
 
-fn of_array<'a>(messages: Vec<&'a RawValue>, place: &str) -> Conversation<'a> {
+fn of_array<'a>(messages: Vec<RawValue<'a>>, place: &str) -> Conversation<'a> {
     Conversation { messages, place: place.to_owned(), ..Conversation::default() }
 }
 
@@ -148,7 +148,7 @@ fn name_of(fields: &Fields<'_>, names: &[&str]) -> Option<String> {
 }
 
 /// Whether a document holds messages with calls or results of this format.
-pub(crate) fn is_chat_with_calls(document: &RawValue) -> bool {
+pub(crate) fn is_chat_with_calls(document: RawValue<'_>) -> bool {
     let messages = json::object(document).and_then(|fields| fields.get("messages").and_then(json::array));
     match messages.or_else(|| json::array(document)) {
         Some(messages) => messages.into_iter().any(calls_or_answers),
@@ -158,15 +158,15 @@ pub(crate) fn is_chat_with_calls(document: &RawValue) -> bool {
 
 /// Whether the messages of documents have another form than this format: calls, but none that names a function as it does, or
 /// no message with a role.
-pub(crate) fn is_other_chat(documents: &[&RawValue]) -> bool {
-    let messages: Vec<Fields<'_>> = documents.iter().flat_map(|document| messages_in(document)).collect();
+pub(crate) fn is_other_chat(documents: &[RawValue<'_>]) -> bool {
+    let messages: Vec<Fields<'_>> = documents.iter().flat_map(|document| messages_in(*document)).collect();
     let calls = || messages.iter().flat_map(calls_of);
     let has_no_role = !messages.is_empty() && messages.iter().all(|message| message.text("role").is_none());
     has_no_role || calls().next().is_some() && !calls().any(names_function)
 }
 
 /// The messages of a document: its own, those of its conversations, or itself.
-fn messages_in(document: &RawValue) -> Vec<Fields<'_>> {
+fn messages_in(document: RawValue<'_>) -> Vec<Fields<'_>> {
     let own = |raw| json::object(raw).and_then(|fields| fields.get("messages").and_then(json::array));
     let items = own(document).or_else(|| json::array(document)).unwrap_or_else(|| vec![document]);
     let inner =
@@ -174,18 +174,18 @@ fn messages_in(document: &RawValue) -> Vec<Fields<'_>> {
     inner.filter_map(json::object).collect()
 }
 
-fn calls_of<'a>(message: &Fields<'a>) -> Vec<&'a RawValue> {
+fn calls_of<'a>(message: &Fields<'a>) -> Vec<RawValue<'a>> {
     let is_assistant = message.text("role").as_deref() == Some("assistant");
     message.get("tool_calls").filter(|_| is_assistant).and_then(json::array).unwrap_or_default()
 }
 
-fn names_function(call: &RawValue) -> bool {
+fn names_function(call: RawValue<'_>) -> bool {
     json::object(call)
         .and_then(|call| call.get("function").or_else(|| call.get("custom")).and_then(json::object))
         .is_some_and(|function| function.text("name").is_some())
 }
 
-fn calls_or_answers(message: &RawValue) -> bool {
+fn calls_or_answers(message: RawValue<'_>) -> bool {
     let Some(fields) = json::object(message) else { return false };
     match fields.text("role").as_deref() {
         Some("assistant") => calls_of(&fields).into_iter().any(names_function),
@@ -194,6 +194,6 @@ fn calls_or_answers(message: &RawValue) -> bool {
     }
 }
 
-fn is_message(raw: &RawValue) -> bool {
+fn is_message(raw: RawValue<'_>) -> bool {
     json::object(raw).is_some_and(|fields| fields.text("role").is_some())
 }

@@ -8,9 +8,9 @@ use super::run::ImportOutput;
 use crate::imported::ImportWarning;
 use crate::json;
 use crate::json::Fields;
+use crate::raw_value::RawValue;
 use crate::source_text::SourceText;
 use playproof_formats::diagnostic::Report;
-use serde_json::value::RawValue;
 
 /// How a results file names its runs.
 struct RunsShape {
@@ -37,7 +37,7 @@ pub(super) fn read_tau2(source: &SourceText<'_>, output: &mut ImportOutput) -> R
     Ok(())
 }
 
-fn write_runs(items: Vec<&RawValue>, shape: &RunsShape, output: &mut ImportOutput) {
+fn write_runs(items: Vec<RawValue<'_>>, shape: &RunsShape, output: &mut ImportOutput) {
     let runs: Vec<Option<Fields<'_>>> = items.into_iter().map(json::object).collect();
     let labels: Vec<RunLabel> = runs.iter().map(|run| run.as_ref().map(task_label).unwrap_or_default()).collect();
     for (n, (run, name)) in runs.iter().zip(unique(&labels)).enumerate() {

@@ -1,6 +1,6 @@
 //! The documents at the beginning of a file that may be cut anywhere. Completes the last document, so that it can be read.
 
-use serde_json::value::RawValue;
+use crate::raw_value::RawValue;
 
 /// The most documents that are looked at.
 const DOCUMENTS: usize = 200;
@@ -30,7 +30,7 @@ pub(super) fn completed(start: &[u8]) -> String {
 /// The whole documents that a text begins with, and the rest.
 fn split(text: &str) -> (&str, &str) {
     let mut end = 0;
-    for document in serde_json::Deserializer::from_str(text).into_iter::<&RawValue>() {
+    for document in serde_json::Deserializer::from_str(text).into_iter::<RawValue<'_>>() {
         if document.is_err() {
             break;
         }
@@ -43,19 +43,19 @@ fn split(text: &str) -> (&str, &str) {
 fn after_broken_line(text: &str) -> Option<&str> {
     let (_, after) = text.trim_start().split_once('\n')?;
     let next = after.trim_start().split('\n').next()?;
-    let is_document = next.starts_with(['{', '[']) && serde_json::from_str::<&RawValue>(next).is_ok();
+    let is_document = next.starts_with(['{', '[']) && serde_json::from_str::<RawValue<'_>>(next).is_ok();
     is_document.then_some(after)
 }
 
 /// The end of a document in the text.
-fn stream_end(document: &Result<&RawValue, serde_json::Error>, text: &str, before: usize) -> usize {
+fn stream_end(document: &Result<RawValue<'_>, serde_json::Error>, text: &str, before: usize) -> usize {
     let Ok(raw) = document else { return before };
     raw.get().as_ptr().addr().saturating_sub(text.as_ptr().addr()) + raw.get().len()
 }
 
 /// The documents of a completed beginning.
-pub(super) fn documents(text: &str) -> Vec<&RawValue> {
-    let stream = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
+pub(super) fn documents(text: &str) -> Vec<RawValue<'_>> {
+    let stream = serde_json::Deserializer::from_str(text).into_iter::<RawValue<'_>>();
     stream.map_while(Result::ok).take(DOCUMENTS).collect()
 }
 

@@ -175,14 +175,14 @@ pub fn detect(start: &[u8]) -> Vec<&'static KnownFormat> {
     let text = completed(start);
     let documents = documents(&text);
     let fits = |format: &&KnownFormat| match format.mapping() {
-        Some(mapping) => mapping.may_recognise(&text) && documents.iter().any(|document| mapping.recognises(document)),
-        None => format.is_cassette() && documents.iter().any(|document| import::is_cassette(document)),
+        Some(mapping) => mapping.may_recognise(&text) && documents.iter().any(|document| mapping.recognises(*document)),
+        None => format.is_cassette() && documents.iter().any(|document| import::is_cassette(*document)),
     };
     let found: Vec<_> = FORMATS.iter().filter(fits).collect();
     if !found.is_empty() {
         let is_claimed =
             |document| found.iter().filter_map(|format| format.mapping()).any(|of| of.recognises(document));
-        let has_chat = documents.iter().any(|document| import::is_chat_with_calls(document) && !is_claimed(document));
+        let has_chat = documents.iter().any(|document| import::is_chat_with_calls(*document) && !is_claimed(*document));
         let is_found = |format: &&KnownFormat| {
             found.iter().any(|other| other.name == format.name)
                 || has_chat && matches!(format.reader, Reader::BuiltIn(SourceFormat::OpenAi))

@@ -3,9 +3,10 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::fmt::Write;
 use std::sync::Arc;
 
-use serde_json::value::RawValue;
+use crate::raw_value::FoundValue;
 
 use super::condition::{ResultParts, any};
 use super::conversation;
@@ -39,12 +40,16 @@ use playproof_formats::diagnostic::Report;
 pub fn apply(mapping: &Mapping, bytes: &[u8], name: &str, redaction: &RedactionRules) -> Result<Imported, Report> {
     let source = SourceText::new(bytes, name).map_err(|report| redaction.report(report))?;
     let mut applier = Applier { finder: source.lines(), ..Applier::new(mapping, name, redaction) };
-    let mut documents = Documents::new(source);
+    let (mut documents, mut place) = (Documents::new(source), String::new());
     while let Some(next) = documents.next() {
         match next {
             Ok(Document { value, line }) => {
-                let whole = value.text.len() == source.text.trim().len();
-                applier.document(&value, &if whole { String::new() } else { format!("line {line}") });
+                place.clear();
+                if value.text.len() != source.text.trim().len() {
+                    let written = write!(place, "line {line}");
+                    debug_assert!(written.is_ok(), "memory takes everything");
+                }
+                applier.document(&value, &place);
             }
             Err(broken) if broken.is_line && mapping.skip_invalid => {
                 applier.loss.warn(ImportWarning::NotJson, &format!("line {}", broken.line));
@@ -250,7 +255,7 @@ impl Applier {
         let found = paths.filter_map(|(number, path)| Some((number, row.find(path)?))).next();
         let Some((number, value)) = found else { return false };
         self.hit(selector);
-        !self.seen.insert(hash::half(hash::bytes(value.get().as_bytes(), number)))
+        !self.seen.insert(hash::half(hash::bytes(value.raw().get().as_bytes(), number)))
     }
 
     /// Writes the call of a row; says whether the row is one.
@@ -266,7 +271,7 @@ impl Applier {
         let run = self.run_of(map.run.as_ref(), placed);
         let mut id = self.call_id(map, placed, result);
         let args = self.find(map.args.as_ref(), row);
-        let args = args.as_deref().map(SourceArgs::of);
+        let args = args.as_ref().map(|args| SourceArgs::of(args.raw()));
         if matches!(args, Some(SourceArgs::Text(_))) {
             self.loss.warn(ImportWarning::ArgumentsNotJson, place);
         }
@@ -274,7 +279,7 @@ impl Applier {
         let at = at.or_else(|| self.times(result.filter(|_| map.at.is_none())?, placed, None).0);
         let (key, token) = (self.scalar(map.key.as_ref(), row), self.scalar(map.token.as_ref(), row));
         let evidence = self.find(map.evidence.as_ref(), row);
-        let evidence = evidence.as_deref().map(listed);
+        let evidence = evidence.as_ref().map(|evidence| listed(evidence.raw()));
         let step_of = map.step_of.as_ref();
         let step_of = step_of.map(|of| (self.scalar(Some(&of.parent), row), self.scalar(Some(&of.step), row)));
         let step = match &step_of {
@@ -322,7 +327,7 @@ impl Applier {
     }
 
     fn own_run_of(&mut self, selector: Option<&Selector>, placed: &PlacedRow<'_, '_>) -> Option<String> {
-        let run = self.find(selector, placed.row).and_then(|found| match json::scalar(&found) {
+        let run = self.find(selector, placed.row).and_then(|found| match json::scalar(found.raw()) {
             Some(run) => selector.map(|selector| selector.stripped(&run).to_owned()),
             None => None,
         });
@@ -331,7 +336,7 @@ impl Applier {
             let path = paths.filter_map(|path| placed.row.place_around(path)).next()?;
             let document = placed.place.strip_suffix(placed.row.path.as_str()).unwrap_or_default();
             let place = of_document(document.trim_end_matches(": "), path);
-            Some(if place.is_empty() { self.name.to_string() } else { place })
+            Some(if place.is_empty() { self.name.to_string() } else { place.into_owned() })
         };
         let run = run.filter(|run| !run.is_empty()).or_else(around);
         if let Some(selector) = selector.filter(|_| run.is_some()) {
@@ -359,7 +364,7 @@ impl Applier {
         id.or(of_result).or_else(|| (result.is_some() || by_order).then(|| Cow::Owned(placed.place.to_owned())))
     }
 
-    pub(super) fn find<'a>(&mut self, selector: Option<&Selector>, row: &SourceRow<'a>) -> Option<Cow<'a, RawValue>> {
+    pub(super) fn find<'a>(&mut self, selector: Option<&Selector>, row: &SourceRow<'a>) -> Option<FoundValue<'a>> {
         let selector = selector?;
         let found = value_of(selector, row)?;
         self.hit(selector.number);
@@ -380,7 +385,7 @@ impl Applier {
 
     pub(super) fn time(&mut self, selector: Option<&Selector>, row: &SourceRow<'_>, place: &str) -> Option<u64> {
         let raw = self.find(selector, row)?;
-        let micros = time::micros(&raw, selector.and_then(|selector| selector.unit).or(self.mapping.time));
+        let micros = time::micros(raw.raw(), selector.and_then(|selector| selector.unit).or(self.mapping.time));
         if micros.is_none() {
             self.loss.warn(ImportWarning::UnreadableTime, place);
         }

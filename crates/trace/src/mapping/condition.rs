@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
+use crate::raw_value::FoundValue;
 use regex::Regex;
-use serde_json::value::RawValue;
 
 use super::path::Path;
 use super::row::SourceRow;
@@ -126,11 +126,8 @@ impl TestedValue {
 }
 
 /// A value as text: the content of a string, or any other value as JSON.
-pub(super) fn text(found: Cow<'_, RawValue>) -> Cow<'_, str> {
-    match found {
-        Cow::Borrowed(raw) => json::text(raw),
-        Cow::Owned(raw) => Cow::Owned(json::text(&raw).into_owned()),
-    }
+pub(super) fn text(found: FoundValue<'_>) -> Cow<'_, str> {
+    found.read(|raw| Some(json::text(raw))).unwrap_or_default()
 }
 
 impl ValueTest {

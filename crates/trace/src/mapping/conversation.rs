@@ -1,6 +1,6 @@
 //! The messages of a document that is one request: what it says again of its conversation, and what is new. Knows no mapping.
 
-use serde_json::value::RawValue;
+use crate::raw_value::RawValue;
 
 use crate::json::{self, Fields, Parsed};
 
@@ -15,7 +15,7 @@ const LOGGED: &str = "input.inputBodyJson.messages";
 pub(super) fn messages<'a, 'r>(
     document: &Parsed<'a>,
     mut rows: impl Iterator<Item = &'r str>,
-) -> (&'static str, Vec<&'a RawValue>) {
+) -> (&'static str, Vec<RawValue<'a>>) {
     let fields = document.fields.as_ref();
     let found = fields.and_then(|fields| listed(fields).or_else(|| logged(fields)));
     let Some((list, messages)) = found.filter(|(list, _)| rows.any(|row| is_among(row, list, usize::MAX))) else {
@@ -25,12 +25,12 @@ pub(super) fn messages<'a, 'r>(
     (list, json::array(messages).into_iter().chain(answered).flatten().collect())
 }
 
-fn listed<'a>(fields: &Fields<'a>) -> Option<(&'static str, &'a RawValue)> {
+fn listed<'a>(fields: &Fields<'a>) -> Option<(&'static str, RawValue<'a>)> {
     let list = |name| fields.get(name).filter(|value| value.get().starts_with('['));
     LISTS.iter().find_map(|name| Some((*name, list(name)?)))
 }
 
-fn logged<'a>(fields: &Fields<'a>) -> Option<(&'static str, &'a RawValue)> {
+fn logged<'a>(fields: &Fields<'a>) -> Option<(&'static str, RawValue<'a>)> {
     fields.get("schemaType")?;
     let body = json::object(fields.get("input")?)?.get("inputBodyJson")?;
     Some((LOGGED, json::object(body)?.get("messages")?))

@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use serde_json::value::RawValue;
+use crate::raw_value::RawValue;
 
 use crate::json::Parsed;
 use crate::source_text::{SourceText, skippable};
@@ -101,12 +101,12 @@ impl<'t> Documents<'t> {
     fn goes_on(&self, at: usize) -> bool {
         let rest = self.source.text.get(at..).unwrap_or_default().trim_start();
         let next = rest.split('\n').next().unwrap_or_default();
-        next.starts_with(['{', '[']) && serde_json::from_str::<&RawValue>(next).is_ok()
+        next.starts_with(['{', '[']) && serde_json::from_str::<RawValue<'_>>(next).is_ok()
     }
 
     /// The report of the source as a whole.
     fn source_report(&self, error: serde_json::Error) -> Report {
-        let all = serde_json::Deserializer::from_str(self.source.text).into_iter::<&RawValue>();
+        let all = serde_json::Deserializer::from_str(self.source.text).into_iter::<RawValue<'_>>();
         let first = all.filter_map(Result::err).next();
         self.source.not_json(&first.unwrap_or(error))
     }

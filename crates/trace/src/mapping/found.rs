@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde_json::value::RawValue;
+use crate::raw_value::RawValue;
 
 use super::documents::{Document, Documents};
 use super::model::{CallMap, Mapping, ResultMap, Selector};
@@ -67,7 +67,7 @@ pub fn first_rows(
             for (role, selectors) in parts {
                 if let Some(selectors) = selectors.filter(|_| !is_enough(&found, role)) {
                     let values = selectors.into_iter().map(|selector| found_value(selector, &row, redaction)).collect();
-                    found.push(FoundRow { role, place: place.clone(), values });
+                    found.push(FoundRow { role, place: place.clone().into_owned(), values });
                 }
             }
         }
@@ -79,7 +79,7 @@ pub fn first_rows(
 }
 
 fn found_value(selector: &Selector, row: &SourceRow<'_>, redaction: &RedactionRules) -> FoundValue {
-    let shown = |raw: &RawValue| {
+    let shown = |raw: RawValue<'_>| {
         let text = json::text(raw);
         redaction.text(selector.stripped(&text)).into_owned()
     };
@@ -87,6 +87,6 @@ fn found_value(selector: &Selector, row: &SourceRow<'_>, redaction: &RedactionRu
     FoundValue {
         field: selector.field.clone(),
         paths: selector.written().replace('`', ""),
-        value: around().or_else(|| value_of(selector, row).map(|raw| shown(&raw))),
+        value: around().or_else(|| value_of(selector, row).map(|raw| shown(raw.raw()))),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::value::RawValue;
+use crate::raw_value::RawValue;
 
 use super::model::{Mapping, Selector};
 use super::path::{Path, child};
@@ -42,7 +42,7 @@ impl RowSample {
         }
     }
 
-    fn enter(&mut self, raw: &RawValue, path: &str, depth: usize) {
+    fn enter(&mut self, raw: RawValue<'_>, path: &str, depth: usize) {
         let Some(fields) = json::object(raw) else { return };
         for (name, value) in fields.iter() {
             if self.paths.len() >= PATHS {

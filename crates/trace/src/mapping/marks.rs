@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde_json::value::RawValue;
+use crate::raw_value::RawValue;
 
 use super::condition::{ResultParts, any};
 use super::model::Mapping;
@@ -16,7 +16,7 @@ impl Mapping {
     }
 
     /// Whether `document` has a row of this format.
-    pub(crate) fn recognises(&self, document: &RawValue) -> bool {
+    pub(crate) fn recognises(&self, document: RawValue<'_>) -> bool {
         let rows = rows_of(&document.into(), &self.records, |_| false, &Arc::from(""));
         rows.iter().any(|(row, _)| any(&self.detect, row, &ResultParts::default()))
     }

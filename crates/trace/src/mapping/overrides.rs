@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde_json::value::RawValue;
+use crate::raw_value::RawValue;
 
 use super::condition::{ResultParts, any};
 use super::model::Mapping;
@@ -62,7 +62,7 @@ impl Mapping {
     /// [`Mapping::corrected`] for a result with its content alone.
     pub(crate) fn corrected_content(
         &self,
-        row: &RawValue,
+        row: RawValue<'_>,
         result: &ToolResult<'_>,
         said: Assessment,
         changed: &mut Changed,
@@ -72,7 +72,7 @@ impl Mapping {
     }
 
     /// The tool of the call in `row` by this mapping, if that is another one than `named`.
-    pub(crate) fn corrected_tool(&self, row: &RawValue, named: &str, changed: &mut Changed) -> Option<String> {
+    pub(crate) fn corrected_tool(&self, row: RawValue<'_>, named: &str, changed: &mut Changed) -> Option<String> {
         self.other_tool(&SourceRow::alone(row), Some(named), changed).map(Cow::into_owned)
     }
 

@@ -2,10 +2,9 @@
 //! `a[key=K].value.*` into a list of keys and values, `^.a` for the object around a row, `$file` for the name of the
 //! file. Knows no mapping.
 
-use std::borrow::Cow;
 use std::fmt;
 
-use serde_json::value::RawValue;
+use crate::raw_value::{FoundValue, RawValue};
 
 use crate::json;
 
@@ -52,14 +51,14 @@ pub(super) enum PathStep {
 
 impl PathStep {
     /// The value that the step leads to; none if it is missing or null.
-    pub(super) fn of<'a>(&self, raw: &'a RawValue) -> Option<&'a RawValue> {
+    pub(super) fn of<'a>(&self, raw: RawValue<'a>) -> Option<RawValue<'a>> {
         let found = match self {
             PathStep::Key(key) => json::object(raw)?.get(key)?,
             PathStep::Index(index) => json::array(raw)?.get(*index).copied()?,
-            PathStep::AnyField => json::object(raw)?.iter().map(|(_, value)| value).find(|value| !is_null(value))?,
+            PathStep::AnyField => json::object(raw)?.iter().map(|(_, value)| value).find(|value| !is_null(*value))?,
             PathStep::Lookup { field, value } => {
-                let has = |item: &&RawValue| {
-                    let found = json::object(item).and_then(|item| item.text(field));
+                let has = |item: &RawValue<'_>| {
+                    let found = json::object(*item).and_then(|item| item.text(field));
                     found.is_some_and(|found| found == value.as_str())
                 };
                 json::array(raw)?.into_iter().find(has)?
@@ -184,21 +183,21 @@ impl Path {
 }
 
 /// The value at the end of `steps`; none if it is missing or null. Steps lead into JSON inside a string too.
-pub(super) fn follow<'a>(raw: &'a RawValue, steps: &[PathStep]) -> Option<Cow<'a, RawValue>> {
+pub(super) fn follow<'a>(raw: RawValue<'a>, steps: &[PathStep]) -> Option<FoundValue<'a>> {
     let mut raw = raw;
     let mut rest = steps;
     while let Some((step, after)) = rest.split_first() {
         if raw.get().starts_with('"') {
             let inner = json::inside(raw)?;
-            return follow(json::parse(&inner).ok()?, rest).map(|found| Cow::Owned(found.into_owned()));
+            return follow(json::parse(&inner).ok()?, rest).map(FoundValue::into_owned);
         }
         raw = step.of(raw)?;
         rest = after;
     }
-    (!is_null(raw)).then_some(Cow::Borrowed(raw))
+    (!is_null(raw)).then(|| raw.into())
 }
 
-fn is_null(raw: &RawValue) -> bool {
+fn is_null(raw: RawValue<'_>) -> bool {
     raw.get() == "null"
 }
 
@@ -245,7 +244,7 @@ mod tests {
 
     fn find(json: &str, path: &str) -> Option<String> {
         let raw = json::parse(json).expect("valid");
-        follow(raw, &Path::parse(path).expect("a path").steps).map(|found| found.get().to_owned())
+        follow(raw, &Path::parse(path).expect("a path").steps).map(|found| found.raw().get().to_owned())
     }
 
     #[test]

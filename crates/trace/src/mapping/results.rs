@@ -12,6 +12,7 @@ use super::time;
 use super::values::{content, kind_of, scalar_in, scalar_of};
 use crate::failure::{Assessment, ToolResult};
 use crate::imported::{ImportWarning, Missing};
+use crate::raw_value::FoundValue;
 use crate::trace_writer::{At, OutputResult, OutputStatus};
 use crate::wire;
 
@@ -117,7 +118,7 @@ impl Applier {
     ) -> Option<(Option<String>, Option<String>)> {
         let source_id = self.find(id, placed.row)?;
         let direction = self.direction(placed.row);
-        match self.requests.answer(run, source_id.get(), direction.as_deref()) {
+        match self.requests.answer(run, source_id.raw().get(), direction.as_deref()) {
             Answered::Call(call) => Some((Some(call.id), Some(call.tool))),
             Answered::Other { is_sure } => {
                 if !is_sure {
@@ -138,7 +139,7 @@ impl Applier {
     ) -> Option<String> {
         let source_id = self.find(map.id.as_ref(), row)?;
         let direction = self.direction(row);
-        Some(self.requests.call(run, source_id.get(), wanted, tool, direction.as_deref()))
+        Some(self.requests.call(run, source_id.raw().get(), wanted, tool, direction.as_deref()))
     }
 
     /// A request that is no call.
@@ -148,7 +149,7 @@ impl Applier {
         let Some(source_id) = self.find(call.id.as_ref(), placed.row) else { return };
         let run = self.run_of(call.run.as_ref(), placed).unwrap_or_default();
         let direction = self.direction(placed.row);
-        self.requests.other(&run, source_id.get(), direction.as_deref());
+        self.requests.other(&run, source_id.raw().get(), direction.as_deref());
     }
 
     fn direction<'a>(&mut self, row: &SourceRow<'a>) -> Option<Cow<'a, str>> {
@@ -187,7 +188,7 @@ impl Applier {
             message: parts.error.as_deref(),
             body: parts.body.as_deref(),
             tool,
-            headers: headers.as_deref(),
+            headers: headers.as_ref().map(FoundValue::raw),
             at,
             ..ToolResult::default()
         };
@@ -230,7 +231,7 @@ impl Applier {
         let mut at = self.time(map.at.as_ref(), row, place);
         if let Some(raw) = self.find(map.latency.as_ref(), row) {
             let unit = map.latency.as_ref().and_then(|latency| latency.unit).unwrap_or(TimeUnit::Millis);
-            let Some(latency) = time::span(&raw, unit) else {
+            let Some(latency) = time::span(raw.raw(), unit) else {
                 self.loss.warn(ImportWarning::UnreadableNumber, place);
                 return (started, at);
             };
@@ -242,8 +243,8 @@ impl Applier {
     }
 
     fn retry_after(&mut self, map: &ResultMap, row: &SourceRow<'_>, place: &str) -> Option<u64> {
-        let millis = self.find(map.retry_after_ms.as_ref(), row).map(|raw| time::span(&raw, TimeUnit::Millis));
-        let seconds = || self.find(map.retry_after_s.as_ref(), row).map(|raw| time::span(&raw, TimeUnit::Seconds));
+        let millis = self.find(map.retry_after_ms.as_ref(), row).map(|raw| time::span(raw.raw(), TimeUnit::Millis));
+        let seconds = || self.find(map.retry_after_s.as_ref(), row).map(|raw| time::span(raw.raw(), TimeUnit::Seconds));
         match millis.or_else(seconds)? {
             Some(micros) => Some(micros / 1_000),
             None => {

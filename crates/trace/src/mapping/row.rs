@@ -1,10 +1,9 @@
 //! The rows of a document, each with the objects around it. Parses every object once for all paths. Knows no mapping.
 
-use std::borrow::Cow;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use serde_json::value::{RawValue, to_raw_value};
+use crate::raw_value::{FoundValue, RawValue};
 
 use super::path::{Path, PathStep, Root, follow, joined};
 use crate::json::{Fields, Parsed};
@@ -30,14 +29,14 @@ struct Enclosing<'a> {
 
 impl<'a> SourceRow<'a> {
     /// A row of which nothing else is known.
-    pub(super) fn alone(raw: &'a RawValue) -> SourceRow<'a> {
+    pub(super) fn alone(raw: RawValue<'a>) -> SourceRow<'a> {
         SourceRow { value: raw.into(), around: None, path: String::new(), file: Arc::from("") }
     }
 
     /// The value at `path`; none if it is missing or null.
-    pub(super) fn find(&self, path: &Path) -> Option<Cow<'a, RawValue>> {
+    pub(super) fn find(&self, path: &Path) -> Option<FoundValue<'a>> {
         match path.root {
-            Root::File => to_raw_value(stem(&self.file)).ok().map(Cow::Owned),
+            Root::File => Some(FoundValue::string(stem(&self.file))),
             Root::Row(0) => within(&self.value, &path.steps),
             Root::Row(ups) => {
                 let around = self.around(ups)?;
@@ -64,7 +63,7 @@ impl<'a> SourceRow<'a> {
 }
 
 /// The value at the end of `steps`.
-fn within<'a>(value: &Parsed<'a>, steps: &[PathStep]) -> Option<Cow<'a, RawValue>> {
+fn within<'a>(value: &Parsed<'a>, steps: &[PathStep]) -> Option<FoundValue<'a>> {
     match (steps.split_first(), &value.fields) {
         (Some((PathStep::Key(key), rest)), Some(fields)) => follow(fields.get(key)?, rest),
         _ => follow(value.raw()?, steps),
@@ -173,7 +172,7 @@ impl<'a> Spread<'a, '_> {
         });
     }
 
-    fn items(&self, items: Vec<&'a RawValue>, mut each: impl FnMut(Spread<'a, '_>)) {
+    fn items(&self, items: Vec<RawValue<'a>>, mut each: impl FnMut(Spread<'a, '_>)) {
         for (n, raw) in items.into_iter().enumerate() {
             let path = joined(self.path, &PathStep::Index(n));
             each(Spread { value: raw.into(), path: &path, around: self.around.clone(), file: self.file });
@@ -221,7 +220,7 @@ mod tests {
         assert_eq!(brief, [("a[0].b[0]", "1"), ("a[0].b[1]", "{\"c\":5}"), ("a[2].b[0]", "3")]);
         let find = |n: usize, path: &str| {
             let path = Path::parse(path).expect("a path");
-            rows[n].0.find(&path).map(|found| found.get().to_owned())
+            rows[n].0.find(&path).map(|found| found.raw().get().to_owned())
         };
         assert_eq!(find(1, "^.id").as_deref(), Some("\"i\""));
         assert_eq!(find(1, "^^.s").as_deref(), Some("\"S\""));
@@ -238,7 +237,7 @@ mod tests {
         let rows = rows_of(&document, &[paths(&["c[**]"])], |_| false, &"".into());
         let places: Vec<_> = rows.iter().map(|(row, _)| row.path.as_str()).collect();
         assert_eq!(places, ["c[0]", "c[0].c[0]", "c[0].c[1]", "c[1]"]);
-        let up = rows[2].0.find(&Path::parse("^.n").expect("a path")).map(|found| found.get().to_owned());
+        let up = rows[2].0.find(&Path::parse("^.n").expect("a path")).map(|found| found.raw().get().to_owned());
         assert_eq!(up.as_deref(), Some("1"));
         let deep = format!("{}{}", "{\"c\":[".repeat(100_000), "]}".repeat(100_000));
         let rows = rows_of(&Parsed::of(&deep).expect("valid"), &[paths(&["c[**]"])], |_| false, &"".into());
@@ -272,7 +271,7 @@ mod tests {
         let rows = rows_of(&document, &[paths(&["log[*][*]"])], |_| false, &"".into());
         let places: Vec<_> = rows.iter().map(|(row, _)| row.path.as_str()).collect();
         assert_eq!(places, ["log.step_0[0]", "log.[\"step.1\"][0]", "log.[\"step.1\"][1]"]);
-        let up = rows[0].0.find(&Path::parse("^^.id").expect("a path")).map(|found| found.get().to_owned());
+        let up = rows[0].0.find(&Path::parse("^^.id").expect("a path")).map(|found| found.raw().get().to_owned());
         assert_eq!(up.as_deref(), Some("\"i\""));
         assert!(rows_of(&document, &[paths(&["[*][*]"])], |_| false, &"".into()).is_empty(), "a document is no list");
     }

@@ -1,6 +1,6 @@
 //! Parses times and numbers of foreign rows into microseconds and integers. Reads no clock.
 
-use serde_json::value::RawValue;
+use crate::raw_value::RawValue;
 
 use super::model::TimeUnit;
 use crate::iso;
@@ -39,7 +39,7 @@ fn scaled(text: &str, places: u32) -> Option<u64> {
 
 /// The microseconds of a time in `unit`. Without a unit, a number is milliseconds, also in a text; any other text is
 /// ISO 8601 or RFC 2822.
-pub(super) fn micros(raw: &RawValue, unit: Option<TimeUnit>) -> Option<u64> {
+pub(super) fn micros(raw: RawValue<'_>, unit: Option<TimeUnit>) -> Option<u64> {
     let text = json::scalar(raw)?;
     let text = text.trim();
     match unit {
@@ -53,7 +53,7 @@ pub(super) fn micros(raw: &RawValue, unit: Option<TimeUnit>) -> Option<u64> {
 }
 
 /// The microseconds of a duration in `unit`.
-pub(super) fn span(raw: &RawValue, unit: TimeUnit) -> Option<u64> {
+pub(super) fn span(raw: RawValue<'_>, unit: TimeUnit) -> Option<u64> {
     unit.micros(json::scalar(raw)?.trim())
 }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use serde_json::value::{RawValue, to_raw_value};
+use crate::raw_value::{FoundValue, RawValue};
 
 use super::condition::{ResultParts, RowCondition, any};
 use super::model::{CallMap, Mapping, ResultMap, Selector, ValueSource};
@@ -28,10 +28,10 @@ impl ResultMap {
 }
 
 /// The first value of a selector that a row has.
-pub(super) fn value_of<'a>(selector: &Selector, row: &SourceRow<'a>) -> Option<Cow<'a, RawValue>> {
+pub(super) fn value_of<'a>(selector: &Selector, row: &SourceRow<'a>) -> Option<FoundValue<'a>> {
     selector.sources.iter().find_map(|source| match source {
         ValueSource::Path(path) => row.find(path),
-        ValueSource::Constant(text) => to_raw_value(text).ok().map(Cow::Owned),
+        ValueSource::Constant(text) => Some(FoundValue::string(text)),
     })
 }
 
@@ -45,11 +45,8 @@ pub(super) fn scalar_in<'a>(selector: Option<&Selector>, row: &SourceRow<'a>) ->
 }
 
 /// A text, a number or a boolean as text, without the prefixes of its selector.
-pub(super) fn stripped<'a>(selector: &Selector, found: Cow<'a, RawValue>) -> Option<Cow<'a, str>> {
-    let text = match found {
-        Cow::Borrowed(raw) => json::scalar(raw)?,
-        Cow::Owned(raw) => Cow::Owned(json::scalar(&raw)?.into_owned()),
-    };
+pub(super) fn stripped<'a>(selector: &Selector, found: FoundValue<'a>) -> Option<Cow<'a, str>> {
+    let text = found.read(json::scalar)?;
     match selector.stripped(&text).len() {
         rest if rest == text.len() => Some(text),
         rest => Some(Cow::Owned(text.get(text.len() - rest..)?.to_owned())),
@@ -57,11 +54,8 @@ pub(super) fn stripped<'a>(selector: &Selector, found: Cow<'a, RawValue>) -> Opt
 }
 
 /// The content of a result as text.
-pub(super) fn content(found: Cow<'_, RawValue>) -> Cow<'_, str> {
-    match found {
-        Cow::Borrowed(raw) => json::content_text(raw),
-        Cow::Owned(raw) => Cow::Owned(json::content_text(&raw).into_owned()),
-    }
+pub(super) fn content(found: FoundValue<'_>) -> Cow<'_, str> {
+    found.read(|raw| Some(json::content_text(raw))).unwrap_or_default()
 }
 
 /// The first error kind whose condition holds.
@@ -74,16 +68,16 @@ pub(super) fn kind_of<'k>(
 }
 
 /// The place of a value at `path` of the document at `place`, which is a line or empty.
-pub(super) fn of_document(place: &str, path: &str) -> String {
+pub(super) fn of_document<'p>(place: &'p str, path: &'p str) -> Cow<'p, str> {
     match (place, path) {
-        (place, "") => place.to_owned(),
-        ("", path) => path.to_owned(),
-        (place, path) => format!("{place}{}{path}", if path.starts_with('[') { "" } else { ": " }),
+        (place, "") => Cow::Borrowed(place),
+        ("", path) => Cow::Borrowed(path),
+        (place, path) => Cow::Owned(format!("{place}{}{path}", if path.starts_with('[') { "" } else { ": " })),
     }
 }
 
 /// Evidence as a list: a single reference becomes a list of one.
-pub(super) fn listed(raw: &RawValue) -> Cow<'_, str> {
+pub(super) fn listed(raw: RawValue<'_>) -> Cow<'_, str> {
     match raw.get().starts_with('[') {
         true => Cow::Borrowed(raw.get()),
         false => Cow::Owned(format!("[{}]", raw.get())),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::value::RawValue;
+use crate::raw_value::RawValue;
 
 use super::rules::{NameKind, REDACTED, RedactionRules};
 use crate::json;
@@ -26,7 +26,7 @@ impl RedactionRules {
         out
     }
 
-    fn line(&self, line: &RawValue, rows: &mut BTreeMap<String, usize>) -> Option<String> {
+    fn line(&self, line: RawValue<'_>, rows: &mut BTreeMap<String, usize>) -> Option<String> {
         object_of(line, |key, value| match key {
             "type" | "status" | "status_from" | "answers" | "attempt" | "at" | "at_ms" | "started_ms"
             | "timeout_ms" | "draw" | "event" | "fingerprint" | "seed" => Some(value.get().to_owned()),
@@ -51,13 +51,13 @@ impl RedactionRules {
         })
     }
 
-    fn name_in(&self, kind: NameKind, value: &RawValue) -> Option<String> {
+    fn name_in(&self, kind: NameKind, value: RawValue<'_>) -> Option<String> {
         serde_json::to_string(&self.name(kind, &json::string(value)?)).ok()
     }
 }
 
 /// The object with replaced values.
-fn object_of(object: &RawValue, mut value: impl FnMut(&str, &RawValue) -> Option<String>) -> Option<String> {
+fn object_of(object: RawValue<'_>, mut value: impl FnMut(&str, RawValue<'_>) -> Option<String>) -> Option<String> {
     let mut out = String::from("{");
     for (key, raw) in json::object(object)?.iter() {
         if out.len() > 1 {

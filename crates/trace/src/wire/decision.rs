@@ -79,7 +79,7 @@ impl<'a> Lowering<'a> {
             }
             names.push(name);
         }
-        let Some(raw) = fields.get("event").map(RawValue::get) else {
+        let Some(raw) = fields.get("event").map(|event| event.get()) else {
             return lacks("a `decision` needs an `event`: what was decided".to_owned());
         };
         let kind = |raw: &str| EventKind::ALL.iter().copied().find(|kind| is_word(raw, kind.as_str()));

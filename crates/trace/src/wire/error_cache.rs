@@ -25,7 +25,7 @@ struct CachedError {
 impl ErrorCache {
     /// The cached error whose JSON text is `raw`, with its number of unknown fields.
     #[inline]
-    pub(super) fn find(&self, raw: &str) -> Option<(Arc<ErrorFacts>, u32)> {
+    pub(super) fn find(&mut self, raw: &str) -> Option<(Arc<ErrorFacts>, u32)> {
         let cached = self.0.find(|cached| *cached.raw == *raw)?;
         Some((Arc::clone(&cached.error), cached.unknown_fields))
     }
