@@ -7,6 +7,7 @@ use super::exit::{Failure, MOSTLY_SKIPPED};
 use super::files;
 use super::input_kind::{self, InputKind, reject_conflict_markers};
 use super::project;
+use playproof_formats::diagnostic::Report;
 use playproof_formats::shell::Command;
 use playproof_report::text;
 use playproof_trace::bad_line::{FOREIGN_LINE, OR_SKIP};
@@ -250,7 +251,12 @@ impl How<'_> {
             How::Mapped(mapping) => mapping::apply(mapping, bytes, name, redaction),
             How::Known(format, options) => {
                 let read = format.read(bytes, name, *options, redaction);
-                return read.map_err(|report| of_other_format(format, bytes, Failure::from(report)));
+                let start = usize::try_from(SNIFFED).ok().and_then(|end| bytes.get(..end)).unwrap_or(bytes);
+                let has_help = |report: &Report| report.diagnostics.iter().any(|diagnostic| diagnostic.help.is_some());
+                return read.map_err(|report| match has_help(&report) {
+                    true => Failure::from(report),
+                    false => of_other_format(format, start, Failure::from(report)),
+                });
             }
         }?)
     }
@@ -272,14 +278,14 @@ impl How<'_> {
     }
 }
 
-/// Why a file cannot be read as the format that `--as` names, with what it looks like.
-fn of_other_format(named: &KnownFormat, bytes: &[u8], failure: Failure) -> Failure {
-    let found = known::detect(bytes);
-    match found.first() {
-        _ if found.iter().any(|format| format.name == named.name) => failure,
-        Some(other) => failure.help(format!("the file begins as `{}` does: leave out `--as`", other.name)),
-        None if is_own_format(bytes) => failure.help("the file is a trace of our own: leave out `--as`"),
-        None => failure,
+/// Why a file that begins with `start` cannot be read as the format that `--as` names, with what it looks like.
+fn of_other_format(named: &KnownFormat, start: &[u8], failure: Failure) -> Failure {
+    match known::detect(start).as_slice() {
+        [other] if other.name != named.name => {
+            failure.help(format!("the file looks like `{}`: leave out `--as`", other.name))
+        }
+        [] if is_own_format(start) => failure.help("the file is a trace of our own: leave out `--as`"),
+        _ => failure,
     }
 }
 

@@ -43,7 +43,7 @@ fn a_format_that_is_named_reads_what_is_not_recognised_and_nothing_else() {
     assert!(named.contains("`cut.jsonl` has no calls, read as Gemini contents"), "{named}");
     let wrong = place.run(&["import", "gemini-contents.jsonl", "--as", "bedrock-converse"]).exits(2).err;
     assert!(wrong.contains("has no calls, read as Amazon Bedrock Converse"), "{wrong}");
-    assert!(wrong.contains("the file begins as `gemini-contents` does: leave out `--as`"), "{wrong}");
+    assert!(wrong.contains("the file looks like `gemini-contents`: leave out `--as`"), "{wrong}");
     assert!(!named.contains("leave out"), "{named}");
 }
 

@@ -3,9 +3,8 @@
 
 use std::borrow::Cow;
 
-use crate::raw_value::RawValue;
-
 use crate::json;
+use crate::raw_value::RawValue;
 use playproof_engine::event::Headers;
 
 /// The longest value of a foreign header that is kept, in bytes.

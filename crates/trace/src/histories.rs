@@ -3,14 +3,11 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::raw_value::RawValue;
-
 use crate::hash;
+use crate::raw_value::RawValue;
 
 /// The most conversations that are remembered.
 const MAX_CONVERSATIONS: usize = 10_000;
-/// What a message with a call has in the formats that are read.
-const MARKS: [&str; 5] = ["\"tool_calls\"", "\"function_call\"", "\"tool_use\"", "\"toolUse\"", "\"functionCall\""];
 
 /// The conversations with calls so far, each with what its user knows of it.
 #[derive(Debug)]
@@ -33,10 +30,12 @@ pub(crate) struct Compared<C> {
 pub(crate) enum History<C> {
     /// With messages of its own.
     New,
-    /// With all messages of an earlier one, which are so many.
+    /// With all messages of an earlier one: how many, and what is known of it.
     GoesOn(usize, C),
-    /// The same, but another conversation has gone on from there.
+    /// With all messages of an earlier one, from which another has already gone on.
     Branches,
+    /// With all messages of an earlier one, and nothing else.
+    Repeats,
 }
 
 impl<C> Default for Histories<C> {
@@ -46,18 +45,27 @@ impl<C> Default for Histories<C> {
 }
 
 impl<C> Histories<C> {
-    /// Compares the next conversation with those of the same `name` before it.
-    pub(crate) fn compare(&mut self, name: &str, messages: &[RawValue<'_>]) -> Compared<C> {
+    /// Compares the next conversation with those of the same `name` before it. `is_call` tells the messages with a call, by
+    /// number.
+    pub(crate) fn compare(
+        &mut self,
+        name: &str,
+        messages: &[RawValue<'_>],
+        is_call: impl Fn(usize) -> bool,
+    ) -> Compared<C> {
         let (mut whole, mut has_call, mut longest) = (hash::seed(name.as_bytes()), false, None);
         for (count, message) in messages.iter().map(|message| message.get()).enumerate() {
             if has_call && self.known.contains_key(&whole) {
                 longest = Some((count, whole));
             }
-            has_call = has_call || MARKS.iter().any(|mark| message.contains(mark));
+            has_call = has_call || is_call(count);
             whole = hash::half(hash::bytes(message.as_bytes(), whole));
         }
-        let earlier = longest.map(|(count, hash)| (count, self.known.get_mut(&hash).and_then(Option::take)));
+        let is_copy = has_call && self.known.contains_key(&whole);
+        let earlier = longest.filter(|_| !is_copy);
+        let earlier = earlier.map(|(count, hash)| (count, self.known.get_mut(&hash).and_then(Option::take)));
         let history = match earlier {
+            None if is_copy => History::Repeats,
             None => History::New,
             Some((count, Some(earlier))) => History::GoesOn(count, earlier),
             Some((_, None)) => History::Branches,
@@ -90,7 +98,8 @@ mod tests {
     /// Compares a conversation and remembers it by the number of its messages.
     fn begins(histories: &mut Histories<usize>, name: &str, messages: &str) -> History<usize> {
         let messages: Vec<RawValue<'_>> = serde_json::from_str(messages).expect("a list");
-        let Compared { history, whole } = histories.compare(name, &messages);
+        let is_call = |n: usize| messages[n].get().contains("tool_calls");
+        let Compared { history, whole } = histories.compare(name, &messages, is_call);
         histories.remember(whole, messages.len());
         history
     }
@@ -101,7 +110,7 @@ mod tests {
         let mut begins = |messages: &str| begins(&mut histories, "", messages);
         assert_eq!(begins(r#"["hello"]"#), History::New);
         assert_eq!(begins(&format!(r#"["hello",{call}]"#)), History::New, "what goes on has no call");
-        assert_eq!(begins(&format!(r#"["hello",{call}]"#)), History::New, "a copy does not go on");
+        assert_eq!(begins(&format!(r#"["hello",{call}]"#)), History::Repeats, "nothing is new");
         assert_eq!(begins(&format!(r#"["hello",{call},"paid"]"#)), History::GoesOn(2, 2));
         assert_eq!(begins(&format!(r#"["hello",{call},"paid","thanks"]"#)), History::GoesOn(3, 3));
         assert_eq!(begins(&format!(r#"["hello",{call},"refused"]"#)), History::Branches);

@@ -169,9 +169,11 @@ pub enum ImportWarning {
     AnswerToEither,
     /// A result that says that its call is not finished.
     Unfinished,
-    /// A conversation that begins with all messages of an earlier one and goes on from there.
+    /// A conversation that repeats all of an earlier one and goes on.
     ContinuedHistory,
-    /// The same, but another conversation has gone on from there.
+    /// A conversation that repeats all of an earlier one, from which another has already gone on.
+    BranchedHistory,
+    /// A conversation that repeats all of an earlier one, and nothing else.
     RepeatedHistory,
     /// A row whose trace line would be too long or too deep.
     BeyondLimits,
@@ -201,7 +203,8 @@ impl LossReport {
         match history {
             History::New => {}
             History::GoesOn(..) => self.warn(ImportWarning::ContinuedHistory, place),
-            History::Branches => self.warn(ImportWarning::RepeatedHistory, place),
+            History::Branches => self.warn(ImportWarning::BranchedHistory, place),
+            History::Repeats => self.warn(ImportWarning::RepeatedHistory, place),
         }
     }
 
@@ -330,9 +333,13 @@ impl ImportWarning {
                 "conversation that repeats all of an earlier one and goes on, read from there",
                 "conversations that repeat all of an earlier one and go on, read from there",
             ),
-            ImportWarning::RepeatedHistory => (
+            ImportWarning::BranchedHistory => (
                 "conversation that repeats all of an earlier one, from which another has gone on: its calls count again",
                 "conversations that repeat all of an earlier one, from which another has gone on: their calls count again",
+            ),
+            ImportWarning::RepeatedHistory => (
+                "conversation that repeats an earlier one exactly: its calls count again",
+                "conversations that repeat an earlier one exactly: their calls count again",
             ),
             ImportWarning::BeyondLimits => {
                 ("row that is too large for a trace, left out", "rows that are too large for a trace, left out")

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::raw_value::RawValue;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use crate::python;
+use crate::raw_value::RawValue;
 use crate::scan::{JsonCursor, MAX_DEPTH};
 
 /// The fields of an object for which there is room at first.
@@ -17,7 +17,7 @@ const USUAL_FIELDS: usize = 8;
 pub(crate) struct Fields<'a>(Vec<(Cow<'a, str>, RawValue<'a>)>);
 
 impl<'a> Fields<'a> {
-    /// The fast lane: moves past an object; none where it gives up.
+    /// The fast lane: moves past an object, which it accepts only if it is valid; none where it gives up.
     fn accept(cursor: &mut JsonCursor<'a>) -> Option<Fields<'a>> {
         if !cursor.eat(b'{') {
             return None;
@@ -26,7 +26,7 @@ impl<'a> Fields<'a> {
         let mut goes_on = !cursor.eat(b'}');
         while goes_on {
             let name = cursor.plain_key()?;
-            fields.push((Cow::Borrowed(name), RawValue::checked(cursor.value(MAX_DEPTH - 1)?)));
+            fields.push((Cow::Borrowed(name), RawValue::of_checked(cursor.value(MAX_DEPTH - 1)?)));
             goes_on = cursor.goes_on(b'}')?;
         }
         Some(Fields(fields))

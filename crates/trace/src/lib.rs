@@ -32,6 +32,7 @@ mod scan;
 pub mod simd;
 pub mod slice;
 mod source_text;
+mod source_value;
 pub mod tool_facts;
 pub mod tool_hints;
 mod trace_writer;

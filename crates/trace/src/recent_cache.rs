@@ -17,7 +17,7 @@ impl<T, const MAX: usize> Default for RecentCache<T, MAX> {
 }
 
 impl<T, const MAX: usize> RecentCache<T, MAX> {
-    /// The first entry that fits.
+    /// The first entry that fits, which then has another chance.
     #[inline]
     pub(crate) fn find(&mut self, fits: impl Fn(&T) -> bool) -> Option<&T> {
         let (entry, was_found) = self.entries.iter_mut().find(|(entry, _)| fits(entry))?;

@@ -402,18 +402,6 @@ impl<'a> JsonCursor<'a> {
         }
     }
 
-    /// The same for a key without escapes; none for any other key.
-    #[inline]
-    pub fn plain_key(&mut self) -> Option<&'a str> {
-        self.skip_space();
-        let (start, end) = self.plain_string()?;
-        if !self.eat(b':') {
-            return None;
-        }
-        self.skip_space();
-        self.text.get(start..end)
-    }
-
     /// Moves past the key of an object's entry, its colon and white space; returns the key.
     #[inline]
     pub fn key(&mut self) -> Option<RawString<'a>> {
@@ -424,6 +412,18 @@ impl<'a> JsonCursor<'a> {
         }
         self.skip_space();
         Some(key)
+    }
+
+    /// The same for a key without escapes; none for any other key.
+    #[inline]
+    pub fn plain_key(&mut self) -> Option<&'a str> {
+        self.skip_space();
+        let (start, end) = self.plain_string()?;
+        if !self.eat(b':') {
+            return None;
+        }
+        self.skip_space();
+        self.text.get(start..end)
     }
 }
 

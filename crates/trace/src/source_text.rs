@@ -3,12 +3,11 @@
 
 use std::sync::Arc;
 
-use crate::raw_value::RawValue;
-
 use crate::bad_line::{TABLE, fix_hint, is_table};
 use crate::json::Parsed;
 use crate::origin::LineFinder;
 use crate::pieces::{BYTE_ORDER_MARK, BYTE_ORDER_MARK_BYTES, REMOVE_MARKS, STRAY_MARK};
+use crate::raw_value::RawValue;
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 
 /// Bytes shown before and after a place.

@@ -51,7 +51,8 @@ pub fn keyed_for(error: Option<&ErrorFacts>, key: Option<&str>) -> Option<bool> 
     named.is_none_or(|named| is_own(named.as_str())).then_some(true)
 }
 
-/// Whether a message has a quote or a digit, as [`NAMED_KEY`] needs. Each conflict of a trace is asked, and few name a key.
+/// Whether a message has a quote or a digit, as [`NAMED_KEY`] needs; digits may be beyond ASCII. Each conflict of a trace is asked, and few
+/// name a key.
 fn may_name_key(message: &str) -> bool {
     message.bytes().any(|byte| byte.is_ascii_digit() || matches!(byte, b'\'' | b'"' | b'`') || !byte.is_ascii())
 }

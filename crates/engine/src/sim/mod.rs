@@ -19,6 +19,7 @@ mod repeats;
 mod scenario;
 mod session;
 mod session_call;
+mod session_memory;
 mod session_steps;
 #[cfg(test)]
 mod sharing_tests;
@@ -38,8 +39,9 @@ pub use record::{BudgetLeft, CallTally, OddStep, OffTape, SimulationRecord};
 pub use recording::Recording;
 pub use repeats::{Evidence, MOST_IDENTICAL_CALLS, Moment, RepeatedCall, Repeats, acts_again};
 pub use scenario::{Scenario, ScenarioCall};
-pub use session::{FinishedCall, PATIENCE, Session};
+pub use session::{FinishedCall, Session};
 pub use session_call::{SessionCall, SharedHashes, StepTie};
+pub use session_memory::PATIENCE;
 pub use simulator::Simulator;
 pub use step_acts::{StepAct, unknown_steps};
 pub use told::{FailedEnd, told};

@@ -8,7 +8,7 @@ use crate::classify::Memo;
 use crate::event::{
     AdmissionRefusal, CircuitChange, Decision, DecisionEvent, Finding, FindingBy, FindingId, Outcome, OutcomeKind,
 };
-use crate::ids::{ArgsId, CallId, Interner, KeyId, RunId, ServerId, TokenId, ToolId};
+use crate::ids::{ArgsId, CallId, Interner, RunId, ServerId, TokenId, ToolId};
 use crate::time::Instant;
 use crate::upstream::{Answer, MissingAnswerPolicy, Request, Upstream};
 
@@ -25,9 +25,6 @@ use super::recorded_actions::RecordedActions;
 use super::scenario::ScenarioCall;
 use super::session_call::SessionCall;
 use super::{step_acts, told};
-
-/// A run of which no call is among so many is over: what it has used is forgotten.
-pub const PATIENCE: u64 = 10_000;
 
 /// The calls of one dispatcher under one playbook.
 #[derive(Debug, Default)]
@@ -54,7 +51,7 @@ pub struct Session {
     /// Calls that were fed and have not ended.
     open: usize,
     /// The calls that were fed last, with their runs.
-    fed: VecDeque<(u64, RunId)>,
+    pub(super) fed: VecDeque<(u64, RunId)>,
     outages: BTreeMap<ServerId, Outage>,
     ended: Vec<FinishedCall>,
     /// Calls that have just ended, with their ends; empty between two steps.
@@ -496,37 +493,5 @@ impl Session {
             Finding::settle(&mut record.findings);
         }
         self.ended.push(FinishedCall { number, record, token_spent });
-    }
-
-    /// Forgets the runs that are over when the call with this number is fed.
-    fn forget_idle_runs(&mut self, newest: u64) {
-        while let Some((_, run)) = self.fed.pop_front_if(|(fed, _)| *fed + PATIENCE < newest) {
-            self.forget_run(run, newest);
-        }
-    }
-
-    /// Forgets a run if it is over, and no call of it goes on.
-    fn forget_run(&mut self, run: RunId, newest: u64) {
-        let is_over = self.names.runs.get(run.0).is_some_and(|run| run.last + PATIENCE < newest);
-        if is_over && self.names.runs.forget(run.0) {
-            self.event_loop.machine.forget_run(run);
-        }
-    }
-
-    /// Gives back the numbers of a call that has ended, but for what later calls need of it.
-    fn forget(&mut self, live: &ActiveCall) {
-        let Some(SharedIds { run, key, .. }) = live.shared else { return };
-        self.names.runs.release(run.0);
-        self.forget_run(run, self.fed.back().map_or(0, |(newest, _)| *newest));
-        let Session { names, event_loop, .. } = self;
-        if let Some(key) = key {
-            names.keys.release(key.0);
-            let machine = &event_loop.machine;
-            let mut bound: Option<BTreeSet<KeyId>> = None; // few sweeps ask
-            names.keys.sweep(|key, _| {
-                let key = KeyId(key);
-                machine.knows_key(key) || bound.get_or_insert_with(|| machine.bound_keys()).contains(&key)
-            });
-        }
     }
 }

@@ -183,7 +183,7 @@ fn is_refused_after(others: u64) -> bool {
 #[test]
 fn a_run_without_a_call_for_long_is_forgotten_with_what_it_has_used() {
     assert!(is_refused_after(PATIENCE - 1));
-    assert!(!is_refused_after(2 * PATIENCE));
+    assert!(!is_refused_after(PATIENCE));
 }
 
 #[test]

@@ -109,8 +109,7 @@ pub fn unknown_steps<'p>(plan: &'p Plan, end: &StepsEnd) -> impl Iterator<Item =
     let action = plan.playbook.actions.get(end.action.index());
     let steps = end.failed.iter().chain(&end.skipped).copied().collect::<Vec<_>>();
     let steps = steps.into_iter().filter(|_| end.is_unknown).filter_map(move |id| action?.steps.get(id.index()));
-    let acts_again = ToolFacts::adds_effects;
-    steps.filter(move |step| acts_again(step.facts(plan.facts(&step.tool)))).map(|step| &*step.name)
+    steps.filter(move |step| step.facts(plan.facts(&step.tool)).adds_effects()).map(|step| &*step.name)
 }
 
 /// Adds the acts of steps to the record of an action, the only call of it: what its steps have done or may have done is

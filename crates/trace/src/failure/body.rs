@@ -3,8 +3,6 @@
 
 use std::borrow::Cow;
 
-use crate::raw_value::RawValue;
-
 use super::assess::Found;
 use super::details::Details;
 use super::printed::{printed_message, printed_result};
@@ -12,6 +10,7 @@ use super::{exit, kinds, prose, text};
 use crate::json;
 use crate::json::Fields;
 use crate::python;
+use crate::raw_value::RawValue;
 use playproof_engine::event::StatusFrom as Evidence;
 
 /// Envelopes that are unwrapped.

@@ -1,12 +1,11 @@
 //! What an error object or an error text says: message, names, status, wait.
 
-use crate::raw_value::RawValue;
-
 use super::retry_after;
 use super::text;
 use crate::headers;
 use crate::json;
 use crate::json::Fields;
+use crate::raw_value::RawValue;
 use playproof_engine::event::Headers;
 
 /// Levels of error objects that are read.

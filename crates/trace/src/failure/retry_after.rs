@@ -2,14 +2,13 @@
 
 use std::sync::LazyLock;
 
-use crate::raw_value::RawValue;
-
 use super::patterns;
 use super::patterns::LazyPattern;
 use crate::iso;
 use crate::json;
 use crate::json::Fields;
 use crate::number::Decimal;
+use crate::raw_value::RawValue;
 
 /// The longest wait that counts, in milliseconds: a year.
 const MAX_MS: u64 = 366 * 86_400_000;

@@ -3,8 +3,6 @@
 
 use std::borrow::Cow;
 
-use crate::raw_value::RawValue;
-
 use super::form;
 use super::run::ImportOutput;
 use super::yaml_text;
@@ -14,6 +12,7 @@ use crate::iso;
 use crate::json;
 use crate::json::Fields;
 use crate::mapping::stem;
+use crate::raw_value::RawValue;
 use crate::source_text::SourceText;
 use crate::trace_writer::{At, OutputCall, OutputResult, OutputStatus};
 use playproof_formats::diagnostic::Report;

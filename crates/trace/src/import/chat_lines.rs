@@ -1,14 +1,13 @@
 //! OpenAI chat messages, line by line: a conversation on a line of its own, or one message a line. Its memory follows the
 //! conversations that go on, not the length of the file. Of the others it keeps hashes, so that their names stay unique.
 //!
-//! A conversation on one line ends with it, unless a later line repeats it and goes on. One with a message a line goes on to the end of the file; if too many do, the
-//! one that was silent for longest is forgotten. If it speaks again, its results still name their calls by id; those that
-//! name none, and calls that use an id again, are no longer seen in the light of what was before.
+//! A conversation on one line ends with it, unless a later line repeats it and goes on: for that, the latest are kept
+//! (`Histories`). One with a message a line goes on to the end of the file; if too many do, the one that was silent for longest
+//! is forgotten. If it speaks again, its results still name their calls by id; those that name none, and calls that use an id
+//! again, are no longer seen in the light of what was before.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-use crate::raw_value::RawValue;
 
 use super::format::{FormatOptions, SourceFormat, output_of};
 use super::messages::{Speakers, end_all, walk_on};
@@ -19,6 +18,7 @@ use crate::hash;
 use crate::imported::{ImportWarning, LossReport};
 use crate::json::Fields;
 use crate::origin::{LineFinder, Origins};
+use crate::raw_value::RawValue;
 use crate::source_text::SourceText;
 use crate::tool_hints;
 use crate::trace_writer::Kept;

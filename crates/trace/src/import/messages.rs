@@ -3,8 +3,6 @@
 
 use std::borrow::Cow;
 
-use crate::raw_value::RawValue;
-
 use super::run::{ImportOutput, RunWriter, SourceCall, SourceResult};
 use crate::failure::{Assessment, ToolResult, assess};
 use crate::histories::{Compared, History};
@@ -12,6 +10,7 @@ use crate::imported::ImportWarning;
 use crate::iso;
 use crate::json;
 use crate::json::{Fields, SourceArgs};
+use crate::raw_value::RawValue;
 
 /// Writes the runs of one conversation: the agent's, and the simulated user's if that calls tools too. Without a name it is
 /// unknown which messages belong to one run.
@@ -24,19 +23,24 @@ pub(super) fn walk(run: Option<&str>, messages: &[RawValue<'_>], place: &str, ou
 /// The same of a conversation that may go on from an earlier one of the same `thread`: its new messages then belong to the
 /// runs of that one.
 pub(super) fn walk_on(thread: &str, run: &str, messages: &[RawValue<'_>], place: &str, output: &mut ImportOutput) {
-    let Compared { history, whole } = output.histories.compare(thread, messages);
+    let is_call = |n: usize| messages.get(n).is_some_and(|message| has_call(message.get()));
+    let Compared { history, whole } = output.histories.compare(thread, messages, is_call);
     output.loss.warn_of_history(&history, place);
     let (mut speakers, known) = match history {
         History::GoesOn(known, speakers) => (speakers, known),
-        History::New | History::Branches => (Speakers::begin(Some(run), output), 0),
+        History::New | History::Branches | History::Repeats => (Speakers::begin(Some(run), output), 0),
     };
     speakers.messages(messages, known, place, output);
     if !speakers.is_waiting() {
-        let resumed = Speakers::resume(speakers.name.as_deref(), speakers.has_user);
-        std::mem::replace(&mut speakers, resumed).end(output);
+        speakers.end(output); // it may go on nevertheless, and ends once more then
     }
     let forgotten = output.histories.remember(whole, speakers);
     forgotten.into_iter().for_each(|speakers| speakers.end_if_waiting(output));
+}
+
+/// Whether a message makes calls, as far as its text tells.
+fn has_call(message: &str) -> bool {
+    ["\"tool_calls\"", "\"function_call\""].iter().any(|name| message.contains(name))
 }
 
 /// Ends the conversations that waited for a later one to go on from them.
@@ -91,15 +95,13 @@ impl Speakers {
     }
 
     /// The conversation has ended.
-    pub(super) fn end(self, output: &mut ImportOutput) {
+    pub(super) fn end(&self, output: &mut ImportOutput) {
         self.agent.end(output);
-        if let Some(user) = self.user {
-            user.end(output);
-        }
+        self.user.iter().for_each(|user| user.end(output));
     }
 
     /// The conversation has ended, unless it had before: then no call waits.
-    fn end_if_waiting(self, output: &mut ImportOutput) {
+    fn end_if_waiting(&self, output: &mut ImportOutput) {
         if self.is_waiting() {
             self.end(output);
         }

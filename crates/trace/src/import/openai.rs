@@ -3,14 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::raw_value::RawValue;
-
 use super::messages::{end_all, walk, walk_on};
 use super::names::{RunLabel, unique};
 use super::run::ImportOutput;
 use crate::imported::ImportWarning;
 use crate::json;
 use crate::json::Fields;
+use crate::raw_value::RawValue;
 use crate::source_text::SourceText;
 use crate::tool_hints;
 use playproof_formats::diagnostic::Report;

@@ -232,10 +232,10 @@ impl RunWriter {
     }
 
     /// Ends the run.
-    pub(super) fn end(self, output: &mut ImportOutput) {
+    pub(super) fn end(&self, output: &mut ImportOutput) {
         self.count_unanswered(output);
-        match self.name {
-            Some(name) => output.lines.run_end(&name),
+        match &self.name {
+            Some(name) => output.lines.run_end(name),
             None => drop(output.loss.missing.insert(Missing::Runs)),
         }
     }

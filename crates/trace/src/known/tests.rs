@@ -118,7 +118,8 @@ fn what_claude_code_notes_beside_a_result_counts() {
     assert_eq!(noted(r#"{"status":"completed","code":503}"#), ["t ok"]);
 }
 
-/// What each request of a log adds to its conversation, by the format: a call, its result, and another call.
+/// By format: a request, in which `@` stands for the messages and `~` for its id, and three messages: a call, its result, and
+/// another call.
 fn added_by_requests() -> Vec<[&'static str; 4]> {
     vec![
         [
@@ -151,6 +152,12 @@ fn added_by_requests() -> Vec<[&'static str; 4]> {
             r#"{"type":"function_call_output","call_id":"a","output":"ok"}"#,
             r#"{"type":"function_call","call_id":"b","name":"pay","arguments":"{}"}"#,
         ],
+        [
+            r#"{"messages":[@]}"#,
+            r#"{"role":"assistant","content":[{"type":"mcp_tool_use","id":"a","name":"pay","input":{}},{"type":"tool_use","id":"z","name":"look","input":{}}]}"#,
+            r#"{"role":"user","content":[{"type":"mcp_tool_result","tool_use_id":"a","content":"ok"}]}"#,
+            r#"{"role":"assistant","content":[{"type":"server_tool_use","id":"b","name":"pay","input":{}}]}"#,
+        ],
     ]
 }
 
@@ -161,19 +168,55 @@ fn each_call_counts_once_in_a_log_whose_requests_repeat_the_history() {
         let log = [line("1", &[first]), line("2", &[first, second]), line("3", &[first, second, third])].concat();
         let found = read(&log);
         let text = String::from_utf8_lossy(&found.lines).into_owned();
-        assert_eq!(calls_and_results(&found), ["a", "> a", "b"], "{text}");
+        let seen = calls_and_results(&found);
+        assert_eq!(seen.iter().filter(|seen| *seen != "z").collect::<Vec<_>>(), ["a", "> a", "b"], "{text}");
         assert_eq!(found.loss.count(ImportWarning::ContinuedHistory), 2, "{text}");
         assert_eq!(found.loss.count(ImportWarning::ResultWithoutCall), 0, "{text}");
-        let runs: BTreeSet<String> = run_ids(&found);
-        assert!(runs.len() < 2, "{text}");
+        let run = match request {
+            _ if request.contains("input\":[") => None, // nothing tells its runs
+            _ if request.contains('~') => Some("1"),
+            _ if first.contains("tool_calls") => Some("run_1"),
+            _ => Some("line 1"),
+        };
+        assert_eq!(run_ids(&found).iter().map(String::as_str).collect::<Vec<_>>(), Vec::from_iter(run), "{text}");
 
-        let branch = read(&(log + &line("4", &[first, &second.replace("ok", "no")])));
-        assert_eq!(branch.loss.count(ImportWarning::RepeatedHistory), 1, "{request}");
-        assert_eq!(branch.loss.calls, 3, "{request}");
+        let branch = read(&(log.clone() + &line("4", &[first, &second.replace("ok", "no")])));
+        assert_eq!(branch.loss.count(ImportWarning::BranchedHistory), 1, "{request}");
+        assert!(branch.loss.calls > found.loss.calls, "{request}");
+        let copied = read(&(log + &line("4", &[first, second, third])));
+        assert_eq!(copied.loss.count(ImportWarning::RepeatedHistory), 1, "{request}");
         let other =
             read(&(line("1", &[first, second]) + &line("2", &[&first.replace("\"a\"", "\"c\""), second, third])));
-        assert_eq!((other.loss.count(ImportWarning::ContinuedHistory), other.loss.calls), (0, 3), "{request}");
+        assert_eq!(other.loss.count(ImportWarning::ContinuedHistory), 0, "{request}");
+        assert!(other.loss.calls > found.loss.calls, "{request}");
     }
+}
+
+#[test]
+fn conversations_with_different_names_do_not_go_on_from_each_other() {
+    for [request, first, second, _] in added_by_requests() {
+        let named = |name: &str, messages: &[&str]| {
+            let request = request.replacen('{', &format!("{{\"session_id\":\"{name}\","), 1);
+            request.replace('@', &messages.join(",")).replace('~', "1") + "\n"
+        };
+        let apart = read(&(named("x", &[first]) + &named("y", &[first, second])));
+        assert_eq!(apart.loss.count(ImportWarning::ContinuedHistory), 0, "{request}");
+        let one = read(&(named("x", &[first]) + &named("x", &[first, second])));
+        assert_eq!(one.loss.count(ImportWarning::ContinuedHistory), 1, "{request}");
+        assert_eq!((one.loss.results, apart.loss.calls), (1, 2 * one.loss.calls), "{request}");
+    }
+}
+
+#[test]
+fn a_row_that_names_its_run_keeps_it_where_a_conversation_goes_on() {
+    let mapping = "format: mapping/1\nrecords: 'messages[*]'\ncall: { tool: tool, id: id, run: agent }\n";
+    let mapping = crate::mapping::parse(Source::whole("m", mapping)).unwrap_or_else(|report| panic!("{report}"));
+    let [x, y] = [r#"{"tool":"pay","id":1,"agent":"x"}"#, r#"{"tool":"pay","id":2,"agent":"y"}"#];
+    let log = format!("{{\"messages\":[{y}]}}\n{{\"messages\":[{y},{x}]}}\n");
+    let found = crate::mapping::apply(&mapping, log.as_bytes(), "log", &RedactionRules::default());
+    let found = found.unwrap_or_else(|report| panic!("{report}"));
+    let runs: Vec<Value> = lines_of(&found).into_iter().map(|line| line["run_id"].clone()).collect();
+    assert_eq!((runs, found.loss.count(ImportWarning::ContinuedHistory)), (vec!["y".into(), "x".into()], 1));
 }
 
 #[test]
@@ -184,6 +227,9 @@ fn what_was_answered_counts_once_if_the_next_request_repeats_it() {
         "{{\"input\":[{{\"role\":\"user\"}}],\"output\":[{call}]}}\n{{\"input\":[{{\"role\":\"user\"}},{call},{answer}],\"output\":[]}}\n"
     ));
     assert_eq!(calls_and_results(&found), ["a", "> a"]);
+    let other = call.replace("\"a\"", "\"b\"");
+    let found = read(&format!("{{\"input\":[],\"output\":[{call}]}}\n{{\"input\":[],\"output\":[{call},{other}]}}\n"));
+    assert_eq!(calls_and_results(&found), ["a", "b"], "what was answered goes on");
 }
 
 #[test]

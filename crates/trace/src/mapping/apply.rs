@@ -6,10 +6,8 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::sync::Arc;
 
-use crate::raw_value::FoundValue;
-
 use super::condition::{ResultParts, any};
-use super::conversation;
+use super::conversation::Conversation;
 use super::documents::{Document, Documents};
 use super::hint::RowSample;
 use super::model::{CallMap, Mapping, Pairing, ResultMap, Selector, SkippedRows, ValueSource};
@@ -18,7 +16,7 @@ use super::path::Path;
 use super::requests::OpenRequests;
 use super::row::{SourceRow, rows_of};
 use super::time;
-use super::values::{listed, missing, of_document, stripped, value_of};
+use super::values::{listed, missing, names_request, of_document, stripped, value_of};
 use crate::failure::FailureCache;
 use crate::hash;
 use crate::histories::{Compared, Histories, History};
@@ -28,6 +26,7 @@ use crate::json::{Parsed, SourceArgs};
 use crate::origin::{LineFinder, Origins, SourceSpan};
 use crate::redact::RedactionRules;
 use crate::source_text::SourceText;
+use crate::source_value::SourceValue;
 use crate::tool_hints;
 use crate::trace_writer::{At, OutputCall, TraceWriter};
 use playproof_formats::diagnostic::Report;
@@ -83,10 +82,8 @@ pub struct Applier {
     pub(super) requests: OpenRequests,
     /// The conversations so far, each with its run.
     histories: Histories<Option<String>>,
-    /// The run of the conversation that is being read, if it goes on from an earlier one.
-    continued_run: Option<Option<String>>,
-    /// The run of the last row that was asked for one.
-    last_run: Option<String>,
+    /// While a request is read: the run of its conversation, as far as that is known.
+    request: Option<Option<String>>,
     pub(super) failures: FailureCache,
     /// The hashes of the values of `unique`.
     seen: BTreeSet<u64>,
@@ -123,8 +120,7 @@ impl Applier {
             called: CalledTools::default(),
             requests: OpenRequests::default(),
             histories: Histories::default(),
-            continued_run: None,
-            last_run: None,
+            request: None,
             failures: FailureCache::default(),
             seen: BTreeSet::new(),
             begun_run: None,
@@ -194,21 +190,30 @@ impl Applier {
         tool_hints::gather(document.text, &mut self.loss.hints);
         let mapping = Arc::clone(&self.mapping);
         let rows = rows_of(document, &mapping.records, |list| mapping.has_only_results(list), &self.name);
-        let (list, messages) = conversation::messages(document, rows.iter().map(|(row, _)| row.path.as_str()));
-        let Compared { history, whole } = self.histories.compare("", &messages);
+        let Some(conversation) = Conversation::of(document) else { return self.rows(&rows, place) };
+        let is_call = |(row, lists): &&(SourceRow<'_>, Vec<usize>)| {
+            mapping.calls.iter().any(|call| lists.contains(&call.records) && call.is_for(row))
+        };
+        let calls = rows.iter().filter(is_call).filter_map(|(row, _)| conversation.message_of(&row.path));
+        let calls: BTreeSet<usize> = calls.collect();
+        let is_call = |message: usize| calls.contains(&message);
+        let Compared { history, whole } = self.histories.compare(conversation.name, &conversation.messages, is_call);
         self.loss.warn_of_history(&history, place);
-        let mut known = 0;
-        if let History::GoesOn(count, run) = history {
-            (known, self.continued_run) = (count, Some(run));
-        }
+        let (known, earlier) = match history {
+            History::GoesOn(known, run) => (known, run),
+            History::New | History::Branches | History::Repeats => (0, None),
+        };
+        let is_known = |row: &SourceRow<'_>| conversation.message_of(&row.path).is_some_and(|message| message < known);
+        let new: Vec<_> = rows.into_iter().filter(|(row, _)| !is_known(row)).collect();
+        self.request = Some(earlier);
+        self.rows(&new, place);
+        self.histories.remember(whole, self.request.take().flatten());
+    }
+
+    fn rows(&mut self, rows: &[(SourceRow<'_>, Vec<usize>)], place: &str) {
         for (row, lists) in rows {
-            if !conversation::is_among(&row.path, list, known) {
-                let place = of_document(place, &row.path);
-                self.row(&row, &lists, &place);
-            }
+            self.row(row, lists, &of_document(place, &row.path));
         }
-        let (continued, last) = (self.continued_run.take(), self.last_run.take());
-        self.histories.remember(whole, continued.unwrap_or(last));
     }
 
     fn row(&mut self, row: &SourceRow<'_>, lists: &[usize], place: &str) {
@@ -318,15 +323,9 @@ impl Applier {
         true
     }
 
-    /// The run of a row: a value, else the place of an object around the row, else the run that was begun last.
+    /// The run of a row: a value, else that of the conversation, else the place of an object around the row, else the run that
+    /// was begun last.
     pub(super) fn run_of(&mut self, selector: Option<&Selector>, placed: &PlacedRow<'_, '_>) -> Option<String> {
-        let own = self.own_run_of(selector, placed);
-        let run = self.continued_run.clone().unwrap_or(own);
-        self.last_run.clone_from(&run);
-        run
-    }
-
-    fn own_run_of(&mut self, selector: Option<&Selector>, placed: &PlacedRow<'_, '_>) -> Option<String> {
         let run = self.find(selector, placed.row).and_then(|found| match json::scalar(found.raw()) {
             Some(run) => selector.map(|selector| selector.stripped(&run).to_owned()),
             None => None,
@@ -338,7 +337,14 @@ impl Applier {
             let place = of_document(document.trim_end_matches(": "), path);
             Some(if place.is_empty() { self.name.to_string() } else { place.into_owned() })
         };
-        let run = run.filter(|run| !run.is_empty()).or_else(around);
+        let run = run.filter(|run| !run.is_empty());
+        let run = match &mut self.request {
+            Some(known) if run.is_none() || selector.is_some_and(|selector| names_request(selector, placed.row)) => {
+                *known = known.take().or(run).or_else(around);
+                known.clone()
+            }
+            _ => run.or_else(around),
+        };
         if let Some(selector) = selector.filter(|_| run.is_some()) {
             self.hit(selector.number);
         }
@@ -364,7 +370,7 @@ impl Applier {
         id.or(of_result).or_else(|| (result.is_some() || by_order).then(|| Cow::Owned(placed.place.to_owned())))
     }
 
-    pub(super) fn find<'a>(&mut self, selector: Option<&Selector>, row: &SourceRow<'a>) -> Option<FoundValue<'a>> {
+    pub(super) fn find<'a>(&mut self, selector: Option<&Selector>, row: &SourceRow<'a>) -> Option<SourceValue<'a>> {
         let selector = selector?;
         let found = value_of(selector, row)?;
         self.hit(selector.number);

@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use crate::raw_value::FoundValue;
 use regex::Regex;
 
 use super::path::Path;
 use super::row::SourceRow;
 use crate::json;
+use crate::source_value::SourceValue;
 use playproof_formats::yaml::range;
 
 /// Tests of a row, all of which must hold.
@@ -126,8 +126,8 @@ impl TestedValue {
 }
 
 /// A value as text: the content of a string, or any other value as JSON.
-pub(super) fn text(found: FoundValue<'_>) -> Cow<'_, str> {
-    found.read(|raw| Some(json::text(raw))).unwrap_or_default()
+pub(super) fn text(found: SourceValue<'_>) -> Cow<'_, str> {
+    found.read(json::text)
 }
 
 impl ValueTest {

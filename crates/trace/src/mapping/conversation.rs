@@ -1,28 +1,57 @@
-//! The messages of a document that is one request: what it says again of its conversation, and what is new. Knows no mapping.
-
-use crate::raw_value::RawValue;
+//! The conversation in a document that is one request: its messages, and which of them a row lies in. Knows no mapping.
 
 use crate::json::{self, Fields, Parsed};
+use crate::raw_value::RawValue;
 
 /// Where requests of the known interfaces have the messages of their conversation.
 const LISTS: [&str; 3] = ["messages", "contents", "input"];
-
 /// Where a line of Bedrock's model invocation log has them.
 const LOGGED: &str = "input.inputBodyJson.messages";
+/// The fields that name the conversation of a request: an `id` is its own.
+const NAMES: [&str; 9] = [
+    "conversation",
+    "conversation_id",
+    "conversationId",
+    "session_id",
+    "sessionId",
+    "thread_id",
+    "threadId",
+    "run_id",
+    "runId",
+];
 
-/// The path and the messages of the conversation; none of a document without one, or if none of the `rows` lies in it. Behind
-/// the `input` of an exchange stand the items of its `output`, as the next request will repeat them.
-pub(super) fn messages<'a, 'r>(
-    document: &Parsed<'a>,
-    mut rows: impl Iterator<Item = &'r str>,
-) -> (&'static str, Vec<RawValue<'a>>) {
-    let fields = document.fields.as_ref();
-    let found = fields.and_then(|fields| listed(fields).or_else(|| logged(fields)));
-    let Some((list, messages)) = found.filter(|(list, _)| rows.any(|row| is_among(row, list, usize::MAX))) else {
-        return ("", Vec::new());
-    };
-    let answered = fields.filter(|_| list == "input").and_then(|fields| fields.get("output")).and_then(json::array);
-    (list, json::array(messages).into_iter().chain(answered).flatten().collect())
+/// The conversation of a request.
+#[derive(Debug)]
+pub(super) struct Conversation<'a> {
+    /// The path of its messages.
+    list: &'static str,
+    pub(super) messages: Vec<RawValue<'a>>,
+    /// How many of them stand at that path. Behind the `input` of an exchange stand the items of its `output`, as the next
+    /// request will repeat them.
+    listed: usize,
+    /// What the request calls it; empty: nothing.
+    pub(super) name: &'a str,
+}
+
+impl<'a> Conversation<'a> {
+    /// The conversation of a document, if that is a request.
+    pub(super) fn of(document: &Parsed<'a>) -> Option<Conversation<'a>> {
+        let fields = document.fields.as_ref()?;
+        let (list, found) = listed(fields).or_else(|| logged(fields))?;
+        let mut messages = json::array(found)?;
+        let listed = messages.len();
+        if list == "input" {
+            messages.extend(fields.get("output").and_then(json::array).unwrap_or_default());
+        }
+        let name = NAMES.iter().find_map(|name| fields.get(name)).map_or("", RawValue::get);
+        Some(Conversation { list, messages, listed, name })
+    }
+
+    /// The number of the message in which the row at `path` lies.
+    pub(super) fn message_of(&self, path: &str) -> Option<usize> {
+        let number = |list: &str| path.strip_prefix(list)?.strip_prefix('[')?.split_once(']')?.0.parse::<usize>().ok();
+        number(self.list).or_else(|| Some(self.listed + number("output").filter(|_| self.list == "input")?))
+    }
 }
 
 fn listed<'a>(fields: &Fields<'a>) -> Option<(&'static str, RawValue<'a>)> {
@@ -34,10 +63,4 @@ fn logged<'a>(fields: &Fields<'a>) -> Option<(&'static str, RawValue<'a>)> {
     fields.get("schemaType")?;
     let body = json::object(fields.get("input")?)?.get("inputBodyJson")?;
     Some((LOGGED, json::object(body)?.get("messages")?))
-}
-
-/// Whether the row at `path` lies in one of the first `known` messages of `list`.
-pub(super) fn is_among(path: &str, list: &str, known: usize) -> bool {
-    let number = path.strip_prefix(list).and_then(|rest| rest.strip_prefix('[')?.split_once(']'));
-    known > 0 && number.is_some_and(|(number, _)| number.parse().is_ok_and(|number: usize| number < known))
 }

@@ -4,9 +4,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::raw_value::RawValue;
-
 use crate::json::Parsed;
+use crate::raw_value::RawValue;
 use crate::source_text::{SourceText, skippable};
 use playproof_formats::diagnostic::Report;
 

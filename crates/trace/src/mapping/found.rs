@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::raw_value::RawValue;
-
 use super::documents::{Document, Documents};
 use super::model::{CallMap, Mapping, ResultMap, Selector};
 use super::row::{SourceRow, rows_of};
 use super::values::{of_document, value_of};
 use crate::json;
+use crate::raw_value::RawValue;
 use crate::redact::RedactionRules;
 use crate::source_text::SourceText;
 use playproof_formats::diagnostic::Report;

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::raw_value::RawValue;
-
 use super::model::{Mapping, Selector};
 use super::path::{Path, child};
 use crate::imported::UnusedField;
 use crate::json;
+use crate::raw_value::RawValue;
 use crate::redact::RedactionRules;
 use playproof_formats::diagnostic::{Diagnostic, Report, Source, did_you_mean};
 

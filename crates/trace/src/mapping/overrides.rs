@@ -2,14 +2,13 @@
 
 use std::borrow::Cow;
 
-use crate::raw_value::RawValue;
-
 use super::condition::{ResultParts, any};
 use super::model::Mapping;
 use super::row::SourceRow;
 use super::values::{kind_of, scalar_of};
 use crate::failure::{Assessment, ToolResult, failure_of};
 use crate::imported::Changed;
+use crate::raw_value::RawValue;
 use playproof_formats::diagnostic::{Diagnostic, Report};
 
 /// The parts of a result, with the status and the code that its content gives if the source names none.

@@ -4,9 +4,9 @@
 
 use std::fmt;
 
-use crate::raw_value::{FoundValue, RawValue};
-
 use crate::json;
+use crate::raw_value::RawValue;
+use crate::source_value::SourceValue;
 
 /// The longest path, in steps.
 const MAX_STEPS: usize = 32;
@@ -183,13 +183,13 @@ impl Path {
 }
 
 /// The value at the end of `steps`; none if it is missing or null. Steps lead into JSON inside a string too.
-pub(super) fn follow<'a>(raw: RawValue<'a>, steps: &[PathStep]) -> Option<FoundValue<'a>> {
+pub(super) fn follow<'a>(raw: RawValue<'a>, steps: &[PathStep]) -> Option<SourceValue<'a>> {
     let mut raw = raw;
     let mut rest = steps;
     while let Some((step, after)) = rest.split_first() {
         if raw.get().starts_with('"') {
             let inner = json::inside(raw)?;
-            return follow(json::parse(&inner).ok()?, rest).map(FoundValue::into_owned);
+            return follow(json::parse(&inner).ok()?, rest).map(SourceValue::into_owned);
         }
         raw = step.of(raw)?;
         rest = after;

@@ -12,7 +12,7 @@ use super::time;
 use super::values::{content, kind_of, scalar_in, scalar_of};
 use crate::failure::{Assessment, ToolResult};
 use crate::imported::{ImportWarning, Missing};
-use crate::raw_value::FoundValue;
+use crate::source_value::SourceValue;
 use crate::trace_writer::{At, OutputResult, OutputStatus};
 use crate::wire;
 
@@ -188,7 +188,7 @@ impl Applier {
             message: parts.error.as_deref(),
             body: parts.body.as_deref(),
             tool,
-            headers: headers.as_ref().map(FoundValue::raw),
+            headers: headers.as_ref().map(SourceValue::raw),
             at,
             ..ToolResult::default()
         };

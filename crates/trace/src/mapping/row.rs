@@ -3,10 +3,10 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::raw_value::{FoundValue, RawValue};
-
 use super::path::{Path, PathStep, Root, follow, joined};
 use crate::json::{Fields, Parsed};
+use crate::raw_value::RawValue;
+use crate::source_value::SourceValue;
 
 /// A row.
 #[derive(Clone, Debug)]
@@ -34,9 +34,9 @@ impl<'a> SourceRow<'a> {
     }
 
     /// The value at `path`; none if it is missing or null.
-    pub(super) fn find(&self, path: &Path) -> Option<FoundValue<'a>> {
+    pub(super) fn find(&self, path: &Path) -> Option<SourceValue<'a>> {
         match path.root {
-            Root::File => Some(FoundValue::string(stem(&self.file))),
+            Root::File => Some(SourceValue::string(stem(&self.file))),
             Root::Row(0) => within(&self.value, &path.steps),
             Root::Row(ups) => {
                 let around = self.around(ups)?;
@@ -63,7 +63,7 @@ impl<'a> SourceRow<'a> {
 }
 
 /// The value at the end of `steps`.
-fn within<'a>(value: &Parsed<'a>, steps: &[PathStep]) -> Option<FoundValue<'a>> {
+fn within<'a>(value: &Parsed<'a>, steps: &[PathStep]) -> Option<SourceValue<'a>> {
     match (steps.split_first(), &value.fields) {
         (Some((PathStep::Key(key), rest)), Some(fields)) => follow(fields.get(key)?, rest),
         _ => follow(value.raw()?, steps),
@@ -79,6 +79,13 @@ pub(super) fn rows_of<'a>(
     has_only_results: impl Fn(usize) -> bool,
     file: &Arc<str>,
 ) -> Vec<(SourceRow<'a>, Vec<usize>)> {
+    // A line of a log, mostly: an object that is the only row.
+    if let ([list], Some(_)) = (lists, &document.fields)
+        && list.is_empty()
+    {
+        let (path, file) = (String::new(), Arc::clone(file));
+        return vec![(SourceRow { value: document.clone(), around: None, path, file }, vec![0])];
+    }
     let mut found: Vec<(SourceRow<'a>, usize)> = Vec::new();
     for (number, list) in lists.iter().enumerate() {
         let mut rows = Vec::new();

@@ -1,11 +1,10 @@
 //! Parses times and numbers of foreign rows into microseconds and integers. Reads no clock.
 
-use crate::raw_value::RawValue;
-
 use super::model::TimeUnit;
 use crate::iso;
 use crate::json;
 use crate::number::Decimal;
+use crate::raw_value::RawValue;
 
 impl TimeUnit {
     /// Decimal places between the unit and a microsecond.
@@ -28,13 +27,14 @@ impl TimeUnit {
     }
 }
 
-/// The number in `text` times 10^`places`, truncated.
+/// The number in `text` times 10^`places`; what is left of a fraction is cut off.
 fn scaled(text: &str, places: u32) -> Option<u64> {
-    let whole = text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse::<u64>().ok());
-    match whole {
-        Some(Some(whole)) => whole.checked_mul(10_u64.checked_pow(places)?), // the usual number
-        _ => Decimal::parse(text)?.scaled(places),
+    if text.bytes().all(|byte| byte.is_ascii_digit())
+        && let Ok(whole) = text.parse::<u64>()
+    {
+        return whole.checked_mul(10_u64.checked_pow(places)?); // most times are whole numbers
     }
+    Decimal::parse(text)?.scaled(places)
 }
 
 /// The microseconds of a time in `unit`. Without a unit, a number is milliseconds, also in a text; any other text is

@@ -3,13 +3,14 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use crate::raw_value::{FoundValue, RawValue};
-
 use super::condition::{ResultParts, RowCondition, any};
 use super::model::{CallMap, Mapping, ResultMap, Selector, ValueSource};
+use super::path::{PathStep, Root};
 use super::row::SourceRow;
 use crate::imported::Missing;
 use crate::json;
+use crate::raw_value::RawValue;
+use crate::source_value::SourceValue;
 
 impl CallMap {
     /// Whether the row is a call: by `where`, else by whether it names a tool.
@@ -28,10 +29,21 @@ impl ResultMap {
 }
 
 /// The first value of a selector that a row has.
-pub(super) fn value_of<'a>(selector: &Selector, row: &SourceRow<'a>) -> Option<FoundValue<'a>> {
+pub(super) fn value_of<'a>(selector: &Selector, row: &SourceRow<'a>) -> Option<SourceValue<'a>> {
     selector.sources.iter().find_map(|source| match source {
         ValueSource::Path(path) => row.find(path),
-        ValueSource::Constant(text) => Some(FoundValue::string(text)),
+        ValueSource::Constant(text) => Some(SourceValue::string(text)),
+    })
+}
+
+/// Whether the first value of a selector that a row has is the id of the request around the row.
+pub(super) fn names_request(selector: &Selector, row: &SourceRow<'_>) -> bool {
+    let mut paths = selector.sources.iter().filter_map(ValueSource::path);
+    let found = paths.find(|path| row.find(path).is_some());
+    found.is_some_and(|path| {
+        let is_around = matches!(path.root, Root::Row(ups) if ups > 0);
+        let is_id = matches!(path.steps.as_slice(), [PathStep::Key(name)] if name == "id" || name == "requestId");
+        is_around && is_id
     })
 }
 
@@ -45,8 +57,8 @@ pub(super) fn scalar_in<'a>(selector: Option<&Selector>, row: &SourceRow<'a>) ->
 }
 
 /// A text, a number or a boolean as text, without the prefixes of its selector.
-pub(super) fn stripped<'a>(selector: &Selector, found: FoundValue<'a>) -> Option<Cow<'a, str>> {
-    let text = found.read(json::scalar)?;
+pub(super) fn stripped<'a>(selector: &Selector, found: SourceValue<'a>) -> Option<Cow<'a, str>> {
+    let text = found.scalar()?;
     match selector.stripped(&text).len() {
         rest if rest == text.len() => Some(text),
         rest => Some(Cow::Owned(text.get(text.len() - rest..)?.to_owned())),
@@ -54,8 +66,8 @@ pub(super) fn stripped<'a>(selector: &Selector, found: FoundValue<'a>) -> Option
 }
 
 /// The content of a result as text.
-pub(super) fn content(found: FoundValue<'_>) -> Cow<'_, str> {
-    found.read(|raw| Some(json::content_text(raw))).unwrap_or_default()
+pub(super) fn content(found: SourceValue<'_>) -> Cow<'_, str> {
+    found.read(json::content_text)
 }
 
 /// The first error kind whose condition holds.

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::raw_value::RawValue;
-
 use super::rules::{NameKind, REDACTED, RedactionRules};
 use crate::json;
+use crate::raw_value::RawValue;
 use playproof_formats::text::escape_json;
 
 impl RedactionRules {
