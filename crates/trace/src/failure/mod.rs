@@ -22,6 +22,7 @@ mod raised;
 mod refused_values;
 mod retry_after;
 mod searched;
+mod sentence;
 #[cfg(test)]
 mod tests;
 mod text;

@@ -4,15 +4,16 @@ use std::collections::BTreeSet;
 
 use regex::Regex;
 
-use super::{held, patterns, program_error, refused_values, text, text_kinds, undone};
+use super::{held, patterns, program_error, refused_values, sentence, text, text_kinds, undone};
 
 /// The tests of this folder, whose texts are the examples.
-const TESTS: [&str; 6] = [
+const TESTS: [&str; 7] = [
     include_str!("tests.rs"),
     include_str!("plain_refusal.rs"),
     include_str!("program_error.rs"),
     include_str!("quoted.rs"),
     include_str!("raised.rs"),
+    include_str!("sentence.rs"),
     include_str!("undone.rs"),
 ];
 
@@ -44,7 +45,9 @@ fn examples() -> BTreeSet<String> {
 fn each_pattern_alone_knows_some_text_of_the_tests() {
     let examples = examples();
     let of_kinds = |table: &[(&str, &'static str)]| table.iter().map(|(_, pattern)| *pattern).collect::<Vec<_>>();
-    let tables: [(&str, Vec<&str>); 14] = [
+    let forms = sentence::whole();
+    let tables: [(&str, Vec<&str>); 15] = [
+        ("FORMS", forms.iter().map(String::as_str).collect()),
         ("STARTS", of_kinds(&text_kinds::STARTS)),
         ("ANYWHERE", of_kinds(&text_kinds::ANYWHERE)),
         ("SURE", text::SURE.to_vec()),

@@ -27,10 +27,15 @@ pub(super) fn is_raised(message: &str) -> bool {
               | \[Errno\s-?\d+\]\s
               | (?i:the\stool\s(?:execution\s)?failed\swith\s(?:the\sfollowing\serror|an?\s\w*(?:error|exception)):)
               | '[^'\n]{1,60}'$
+              # how tools word an exception that they caught: what they did, a colon, and the words of the exception
+              | (?i:(?:failed|unable)\sto\s[a-z]+\b[^:\n]{0,120}:\s+\S)
+              | (?i:(?:could\snot|couldn't)\s[a-z]+\b[^:\n]{0,120}:\s+\S)
+              | (?i:error\s(?:while\s|when\s|during\s)?[a-z]+(?:ing|ion)\b[^:\n]{0,120}:\s+\S)
+              | (?i:[\w-]+(?:\s[\w-]+){0,3}\s(?:failed|raised):\s+\S)
             )",
         )
     });
-    let text = cut(message.trim(), EXAMINED);
+    let text = cut(message.trim(), EXAMINED).trim_start_matches(['❌', '✗', '✘', '💥', '⚠', '\u{fe0f}', ' ']);
     patterns::matches(&RAISED, text) || undone::is_nameless(text)
 }
 
@@ -69,6 +74,10 @@ mod tests {
             "KeyError - 'B-999'",
             "list index out of range",
             "'utf-8' codec can't decode byte 0xff in position 0: invalid start byte",
+            "Failed to generate PDF: the renderer is gone",
+            "❌ Error exporting the report: out of memory",
+            "Could not load the page: net::ERR_ABORTED",
+            "run_script failed: boom",
         ] {
             assert!(is_raised(raised), "{raised}");
         }
@@ -79,6 +88,8 @@ mod tests {
             "ERROR: permission denied for table users",
             "the tool execution failed",
             "failed to run the report",
+            "could not send the mail",
+            "Error exporting the report",
             "MCP error -32602: no such tool",
             "Exceptional circumstances: closed",
             "'express' is no shipping method",

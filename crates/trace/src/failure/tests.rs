@@ -324,12 +324,7 @@ fn ordinary_answers_are_no_failures() {
 
 #[test]
 fn what_only_suggests_a_failure_is_suspected() {
-    for body in [
-        "User not found",
-        "Sorry, I cannot help with that.",
-        "Error\nsee above",
-        r#"{"exit_code":1,"stdout":"","stderr":""}"#,
-    ] {
+    for body in ["Sorry, I cannot help with that.", "Error\nsee above", r#"{"exit_code":1,"stdout":"","stderr":""}"#] {
         assert!(matches!(of_body(body), Assessment::Suspected(_)), "{body}: {:?}", of_body(body));
     }
 }
@@ -384,7 +379,6 @@ fn plain_words_and_bare_codes_tell_failures() {
     for body in [
         r#"{"status":"FAILED","task":"t_1"}"#,
         r#"{"message":"Order not found"}"#,
-        "The seat could not be assigned",
         "Cannot Buy Me Love - The Beatles",
         "Unable to Stop - song",
     ] {
@@ -679,14 +673,11 @@ fn titles_labels_and_paragraphs_that_begin_like_failures_are_none() {
         r#"{"error":"no seats","ok":false,"home":"/"}"#,
         "curl: (6) Could not resolve host: a",
         "Your request could not be completed. Try again.",
+        "The seat could not be assigned. Please try again later. Contact us.",
     ] {
         assert_eq!(said("do_it", text), "failed", "{text}");
     }
-    for text in [
-        "prog: Failed to launch",
-        "The seat could not be assigned. Please try again later. Contact us.",
-        "The order could not be changed. It was sent.",
-    ] {
+    for text in ["prog: Failed to launch", "The order could not be changed. It was sent."] {
         assert_eq!(said("do_it", text), "suspected", "{text}");
     }
     assert_eq!(said("bash", "prog: Failed to launch"), "failed");
@@ -931,7 +922,7 @@ fn what_a_tool_quotes_is_no_failure_and_what_it_says_itself_is() {
     }
     assert_eq!(failure("[Errno 2] No such file or directory: 'a'").kind, "404_not_found");
     assert_eq!(failure("Tool 'a' has reached its usage limit of 2 times").kind, "quota_exhausted");
-    assert_eq!(said("delete_user", "No user found with id 5"), "suspected");
+    assert_eq!(said("delete_user", "No user found with id 5"), "failed");
     assert_eq!(said("find_user", "No user found with id 5"), "ok");
 }
 
@@ -1112,8 +1103,8 @@ fn a_refusal_or_a_lack_that_names_what_was_asked_for_is_a_failure() {
         "The conductor terminated the concert after two hours",
     ];
     assert_said("ok", &answers);
-    assert_ne!(said("get_user", "User u_17 not found"), "failed", "a tool that looks for it may answer so");
-    assert_eq!(said("delete_user", "User u_17 not found"), "failed");
+    assert_ne!(said("find_user", "User u_17 not found"), "failed", "a tool that looks for it may answer so");
+    assert_eq!(said("get_user", "User u_17 not found"), "failed");
 }
 
 #[test]
@@ -1236,7 +1227,7 @@ fn words_that_one_pattern_alone_knows_decide() {
         ("The link you followed is expired", "failed"),
         ("Segmentation fault", "failed"),
         ("Insufficient funds", "failed"),
-        ("The amount exceeds the balance", "suspected"),
+        ("The amount exceeds the balance", "failed"),
         ("Warning: the upload is invalid", "suspected"),
         ("We could not agree more", "ok"),
     ] {

@@ -9,7 +9,7 @@ use super::held::is_held;
 use super::patterns::{LazyPattern, LazySet, any_matches};
 use super::program::{SHORT, complains, ends_in_error, is_reader, is_shell, says_a_program, spoken};
 use super::quoted::{is_log_line, is_quoted};
-use super::{frame, kinds, patterns, prose, searched, undone};
+use super::{frame, kinds, patterns, prose, searched, sentence, undone};
 
 /// Characters of a text that are examined.
 pub(super) const EXAMINED: usize = 600;
@@ -214,10 +214,15 @@ fn inspect_start<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>> {
         return None;
     }
     let undone = undone::says(text, tool);
-    if undone == Some(true) {
+    if undone == Some(true) || sentence::says(text, tool) == Some(true) {
         return sign(true);
     }
-    let is_harmless = || any_matches(&HARMLESS_SET, start) || prose::is_title(start) || prose::is_labels(text);
+    let is_harmless = || {
+        any_matches(&HARMLESS_SET, start)
+            || prose::is_title(start)
+            || prose::is_labels(text)
+            || sentence::is_deed(text, tool)
+    };
     if is_harmless() || counts_none(start) || searched::is_good(start) {
         return undone.and_then(sign);
     }
@@ -400,6 +405,7 @@ static FRAMES: LazyPattern = LazyLock::new(|| {
         | (?i:statuscode)\.(?P<grpcpy>[A-Z_]+)\s*:?\s*
         | (?P<named>(?:[a-z_]\w*\.)+(?:exceptions?|errors?)\.[A-Z]\w*|(?:[A-Za-z_]\w*(?:\.|::))*(?:[A-Z]\w*(?:Error|Exception|Timeout|Fault|Interrupt)|Exception))\b\s*(?:\[(?P<node>\w+)\])?\s*(?::|\(\s*['"]?|$)\s*
         | (?i:failed\s+to)\s+[^:\n]{1,120}:\s+
+        | (?i:error)\s+\([A-Z_]+\):\s*
         | (?i:(?:fatal|failed|failure|exception))\s*:\s*
         )"#,
     )

@@ -9,7 +9,7 @@ use super::kinds::{
 };
 use super::patterns::{LazyPattern, LazySet};
 use super::program::words;
-use super::{held, patterns, refused_values, text};
+use super::{held, patterns, refused_values, sentence, text};
 
 /// Characters of a message that are examined: its first line, at most this many.
 const EXAMINED: usize = 240;
@@ -105,7 +105,7 @@ pub(super) const ANYWHERE: [(&str, &str); 10] = [
     (UNKNOWN_TOOL, r"(?i)\b(is not a valid tool|unknown tool|no such tool|tool not found)\b"),
     (
         ARGUMENTS,
-        r"(?i)\b(is (a )?required( (argument|parameter|property|field))?$|missing required|required (property|parameter|argument|field)|must be (a|an|one of|at least|at most|between|greater|less|positive|of type|>=?|<=?)|not a valid (integer|number|string|date|email|uuid|url|enum)|unexpected keyword argument|invalid (argument|parameter)s?|validation errors? for \w*(arguments|args)\b)",
+        r"(?i)\b(is (a )?required( (argument|parameter|property|field))?$|missing required|required (property|parameter|argument|field)|must be ((an?|one of|at least|at most|between|greater|less|positive|of type)\b|>=?|<=?)|not a valid (integer|number|string|date|email|uuid|url|enum)|unexpected keyword argument|invalid (argument|parameter)s?|validation errors? for \w*(arguments|args)\b)",
     ),
     (
         UNAUTHORIZED,
@@ -141,6 +141,9 @@ fn named(message: &str, tool: Option<&str>) -> Option<&'static str> {
     if !is_general && refused_values::refuses(&inner, clause) {
         return Some(ARGUMENTS).filter(is_of_request);
     }
+    if let Some(kind) = sentence::kind(&whole, tool).filter(|_| !is_general) {
+        return Some(kind).filter(is_of_request);
+    }
     let found = ANYWHERE_SET.as_ref()?.matches(inner.as_bytes());
     let kinds = found.iter().filter_map(|number| ANYWHERE.get(number)).map(|(kind, _)| *kind);
     kinds.into_iter().find(|kind| (clause || !proves_nothing_happened(kind)) && is_of_request(kind))
@@ -172,7 +175,7 @@ fn speaks_of_another(kind: &str, line: &str, tool: Option<&str>, facts: &text::F
     let is_unframed = facts.names.iter().any(|name| text::is_bare_validation(name));
     // A schema says what it expected, and what it received of the request.
     static RECEIVED: LazyPattern = LazyLock::new(|| {
-        patterns::one(r#"expected [\w ]{1,40}, received \w+|"received": ?"[^"\n]*"|(declared )?input schema"#)
+        patterns::one(r#"(?i)expected [\w ]{1,40}, received \w+|"received": ?"[^"\n]*"|(declared )?input schema"#)
     });
     let plain = RECEIVED.as_ref().map_or(line.into(), |received| received.replace_all(line, ""));
     let is_of_arguments = |line: &str| is_about_arguments_of(line, tool);
@@ -229,7 +232,7 @@ fn is_about_arguments_of(line: &str, tool: Option<&str>) -> bool {
 }
 
 /// Whether a failure of this kind says that the call did nothing.
-fn proves_nothing_happened(kind: &str) -> bool {
+pub(super) fn proves_nothing_happened(kind: &str) -> bool {
     matches!(kind, QUOTA | RATE | UNKNOWN_TOOL | ARGUMENTS | UNAUTHORIZED | FORBIDDEN | REJECTED | PRECONDITION)
 }
 

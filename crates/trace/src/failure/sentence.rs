@@ -1,0 +1,441 @@
+//! The forms of the sentences by which tools word failures, whatever the things and the values are called: `X not found in Y`,
+//! `Unknown X 'y'`, `X must be Y`, `X is already Z`. A short result that is nothing but such a sentence is a failure.
+
+use std::sync::LazyLock;
+
+use super::kinds::{
+    ARGUMENTS, CONFLICT, FORBIDDEN, NOT_FOUND, QUOTA, RATE, SERVER, TIMEOUT, TOOL_ERROR, UNAUTHORIZED, UNKNOWN_TOOL,
+};
+use super::patterns::{LazyPattern, LazySet};
+use super::program::{asks, is_command_line, is_reader, is_writer, words};
+use super::{patterns, prose, text_kinds};
+
+/// The longest result that is one sentence, in bytes.
+const LONGEST: usize = 240;
+
+/// How a tool must work for a form to be its own failure.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Of {
+    /// Any tool but one that gives texts of others.
+    Any,
+    /// A tool that does not look whether something is there.
+    Given,
+    /// A tool that does something: from others, the state of a thing is an answer.
+    Doing,
+}
+
+/// Forms of whole sentences. `…` stands for up to ten words, `¤` for a value in quotes. The first that
+/// matches names the kind.
+pub(super) const FORMS: [(&str, Of, &str); 26] = [
+    (
+        UNKNOWN_TOOL,
+        Of::Any,
+        r"^(no (such )?tool( named| called)? ¤|(tool|function) \S+ (is not available|does not exist)( in this …)?)$",
+    ),
+    // credentials
+    (
+        UNAUTHORIZED,
+        Of::Any,
+        r"^(?-i:[A-Z][A-Z0-9]*_[A-Z0-9_]*)( environment variable| env var)? (is |was )?(not set|missing|not configured|not defined|required)$",
+    ),
+    (
+        UNAUTHORIZED,
+        Of::Any,
+        r"^(you (must|need to) be|you are not|not) (logged|signed) in( …)?$|^(\S+: )?(session|token|access token) (has |is )?(expired|invalid) or (expired|invalid|revoked)$|^(\S+ ){0,2}(login|sign-?in|auth|log-?in) failed(: …)?$|^(invalid_grant|not_authed|invalid_auth|token_revoked)$",
+    ),
+    // rights
+    (
+        FORBIDDEN,
+        Of::Any,
+        r"^(the )?(user|caller|agent|client|app|bot|account|role)( \S+)? (is not|isn't) (authori[sz]ed|allowed|permitted) to …$|^path traversal (is )?not allowed$|^access to … is (restricted|limited|forbidden|not allowed)( …)?$|^(the |this )?(server|database|workspace|repository|account|system) is (in )?read-only( mode)?(; write … are disabled)?$",
+    ),
+    // how much and how often
+    (RATE, Of::Any, r"^(slow down|(the )?request (was )?throttled|you are being rate limited)([;:!,.] …)?$"),
+    (
+        QUOTA,
+        Of::Any,
+        r"^(… )?(quota|allowance|credits?)( of …)? (has been |have been |is |are |was )?(exhausted|used up|exceeded)$|^(… )?(has|have) run out of credits$|^(not enough|insufficient) credits(: .*)?$|^(plan|usage|subscription) limit (was |has been )?(reached|exceeded)(: .*)?$|^you(ve| have|'ve)? (exceeded|reached|used up) your (daily|weekly|monthly|hourly|plan) (limit|quota|allowance)( …)?$",
+    ),
+    // no answer, or no working server
+    (TIMEOUT, Of::Any, r"^… (exceeded the time limit|took too long)( …)?$"),
+    (
+        SERVER,
+        Of::Any,
+        r"^(the )?(… )?(service|server|backend|api|gateway|database|upstream) (is|are) (currently |temporarily )?(unavailable|down|offline|unreachable|overloaded|not responding)( for …| at the moment| right now)?$|^(the )?(upstream|server|backend|service|api) (returned|responded with|answered with)( status| http)? 5\d\d( …)?$|^the server encountered an (unexpected|internal) (condition|error)$",
+    ),
+    (
+        SERVER,
+        Of::Any,
+        r"^(could not|couldn't|cannot|can't|unable to|failed to) (reach|contact|connect to) …$|^(the )?(\S+ )?connection (to … )?(was |is )?(lost|dropped|(closed|terminated) unexpectedly)$|^((error )?trying to connect: )?dns error(: …)?$",
+    ),
+    // what is not there
+    (
+        NOT_FOUND,
+        Of::Given,
+        r"^(the |this |requested |specified )*… (was |were |is |could )?not (be )?(found|located) (in|on|at|under|within|for|with|by) …$|^… not found: …$|^… (was |is |could )?not (be )?located$",
+    ),
+    (
+        NOT_FOUND,
+        Of::Given,
+        r"^… (does not|doesn't) exist( (in|on|at|under|within|for) …)?(: …)?$|^(cannot|could not|can't) \S+ …: it (does not|doesn't) exist$|^… has been deleted or never existed$",
+    ),
+    // by its name alone: the sentence may be one of several that name the kind
+    (TOOL_ERROR, Of::Given, r"^(the |this |requested |specified )*… (was |could )?not (be )?found$"),
+    (
+        NOT_FOUND,
+        Of::Given,
+        r"^(there is )?no [\w-]*[^s\W]( \w+){0,2} ((was |is )?found )?(with|matches|matching|for|under|by|has) (the )?([\w-]+ ){0,2}(id|number|name|code|key|slug|handle|reference|ref)\b …$|^no [\w-]*[^s\W] with (id|name|number) \S+ (was )?found$|^(could not|couldn't|cannot|unable to|failed to) (find|locate) (the )?(\w+ )?¤( …)?$|^no match for ¤$|^no \w+ matching ¤ (was |were )?found$",
+    ),
+    (
+        NOT_FOUND,
+        Of::Given,
+        r"^(the )?\w+ ¤ (is not known|is unknown|is not available|not in …)$|^unknown (\w+ )?(account|board|branch|calendar|card|channel|city|code|coupon( code)?|contact|customer|device|document|group|id|invoice|item|list|location|member|node|object|order|product|project|record|region|repo|repository|resource|sku|station|symbol|team|ticket|user|workspace)( id| code| name)?:? \S+$|^\w+ \S+ does not belong to …$|^(pathspec )?¤ did not match any …$|^[a-z]+(_[a-z]+)*_not_found$",
+    ),
+    // values of the request
+    (
+        ARGUMENTS,
+        Of::Any,
+        r"^(unknown|unrecogni[sz]ed|unsupported|unexpected|invalid|illegal|malformed) (\w[\w-]* ){0,3}(action|address|argument|attribute|category|character|choice|code|command|currency|date|direction|encoding|expression|extension|field|filter|flag|format|interval|key|kind|language|level|locale|method|metric|mode|name|operation|operator|option|order|parameter|priority|property|query|range|scope|setting|stage|status|syntax|time|timezone|type|unit|url|value)(: …|:? ¤)( for …| in …)?$",
+    ),
+    (
+        ARGUMENTS,
+        Of::Any,
+        r"^(\S+ ){1,3}(is|are) (invalid|malformed|not supported|unsupported|not allowed|out of (range|bounds)|not an? (valid |absolute )?\w+( \w+)?)(: (¤|\S+))?$|^¤ is not an? (valid|supported|known|allowed) \w+( \w+)?$|^\w+ (not supported|unsupported): \S+$|^(\w+ ){0,2}(index|offset|position|page|line|row) -?\d+ (is )?out of (range|bounds)$",
+    ),
+    (
+        ARGUMENTS,
+        Of::Any,
+        r"^(\S+ ){1,4}(must|should) be (positive|negative|different|numeric|unique|true|false|after|before|later|earlier|between|integer|string|number|boolean|an?|\d+|numbers|integers|strings|lists?|arrays?|in … format|one of)\b.*$|^(\S+ ){1,3}(must not|cannot|can't|may not|should not) (exceed|be (longer|shorter|greater|less|larger|smaller|more|in the (past|future)|empty|null|blank|negative|zero))\b[^,;]*$|^(\S+ ){1,2}must (start|begin|end) with …$",
+    ),
+    (
+        ARGUMENTS,
+        Of::Any,
+        r"^(\w+, )*\w+,? (and|or) \w+ (are|is) (required|mandatory|missing)$|^(\S+ ){1,3}(is|are) required (for|when|if|to|by|with) …$|^missing (required )?(parameters?|arguments?|fields?|propert(y|ies)|values?): .+$|^(either )?(\w+ or \w+|at least one (\w+ )?(field|parameter|argument|value|option|property)) (must be|is|are) (given|provided|specified|supplied|set|required)( …)?$|^you must (specify|provide|give|supply|pass|set) (either |at least )…$|^no (fields|changes|updates|values|attributes|properties)( to \w+)? (were |was )?(given|provided|specified|supplied)$",
+    ),
+    (
+        ARGUMENTS,
+        Of::Any,
+        r"^(parameter|argument) ¤ (is|has|must|should|cannot|contains|does) …$|^(the )?(arguments?|parameters?) (do|does) not (match|fit) …$|^expected ¤ to be an? \w+,? (but )?(got|received|was) \w+$|^(unable to|cannot|could not|failed to) parse (the )?(date|time|datetime|number|duration|expression|url|amount|argument|parameter)( ¤)?$|^(\w+ ){1,3}too (large|long|short|small|high|low): \S+$|^[\w.]+ is in the past$|^(\w+ ){1,2}(time|date) is in the past$",
+    ),
+    (
+        TOOL_ERROR,
+        Of::Any,
+        r"^only (\S+ ){1,4}(is|are|can be) …$|^(schema|type|version|checksum|hash) mismatch(: .*)?$|^(the )?(request|body|input|payload|document|data)( body)? failed validation(: .*)?$|^(not connected|no active \w*[^s\W]( \w+)?|not initiali[sz]ed)( …)?$|^search string appears \d+ times …$|^…; provide more context …$",
+    ),
+    // the state of what is there
+    (
+        CONFLICT,
+        Of::Doing,
+        r"^(the |an? )?… already exists( (in|on|at|under|within|with) …)?(: \S+)?$|^… is already (in use|taken|used)( …)?$|^… conflicts with …$|^\w+ taken$|^merge conflict( …)?$|^(the )?(requested )?(time )?slot (is|was) (no longer|not) available$",
+    ),
+    (
+        TOOL_ERROR,
+        Of::Doing,
+        r"^… (is|are|was|has|have) already (an? )?[\w-]+( (in|of|to|by|on|for|with) …| progress)?$|^(gift )?(card|code|coupon|voucher|ticket|token) already (used|redeemed)$|^an? … is already \w+( …)?$",
+    ),
+    (
+        TOOL_ERROR,
+        Of::Doing,
+        r"^… (is|are) (out of stock|sold out|empty|not (sufficient|enough|refundable|cancell?able|editable|eligible|active|open|ready|enabled|available|in …|installed|configured|connected|running)( yet)?)( (for|on|in|at|from|to) …)?$|^… (has|have) no …$|^only \w+ … can be \w+$|^… must be \w+ (before|first|until)( …)?$|^… (exceeds|exceeded) the …$",
+    ),
+    (
+        TOOL_ERROR,
+        Of::Doing,
+        r"^… (cannot|can't|could not|couldn't) be [a-z]+( (because|until|while|as|after|before|since|to|in|on|by|from|for|at) …)?$|^… (was |is )?(unsuccessful|not successful)$|^\w+ aborted with \d+ errors?$",
+    ),
+    (
+        TOOL_ERROR,
+        Of::Any,
+        r"^(\S+ ){1,3}(raised|threw):? [A-Z]\w*(\(.*\)|: .*|)$|^[\w.-]+ (is |was )?not installed$|^¤ command not found$",
+    ),
+    (
+        TOOL_ERROR,
+        Of::Doing,
+        r"^(confirmation|approval|consent) (was )?not (given|granted)(; … not executed)?$|^nothing to \w+(, …)?$",
+    ),
+];
+
+static FORM_SET: LazySet = LazyLock::new(|| patterns::set(whole().iter().map(String::as_str)));
+
+/// The forms as patterns.
+pub(super) fn whole() -> Vec<String> {
+    const WORDS: &str = r"(?:[^ ,;]*[^ ,;:] ){0,9}[^ ,;]*[^ ,;:]";
+    const QUOTED: &str = r"(?:'[^'\n]{1,80}'|\x22[^\x22\n]{1,80}\x22|`[^`\n]{1,80}`)";
+    FORMS.iter().map(|(_, _, form)| format!("(?i){}", form.replace('…', WORDS).replace('¤', QUOTED))).collect()
+}
+
+/// Words that begin what a message advises.
+const ADVICE: [&str; 30] = [
+    "Please",
+    "Try",
+    "Retry",
+    "Check",
+    "Contact",
+    "Make",
+    "Ensure",
+    "Verify",
+    "Use",
+    "See",
+    "Provide",
+    "Choose",
+    "Call",
+    "Run",
+    "Set",
+    "Open",
+    "Valid",
+    "Available",
+    "Supported",
+    "Allowed",
+    "Must",
+    "Expected",
+    "Did",
+    "Is",
+    "Known",
+    "Read",
+    "Add",
+    "Existing",
+    "Pass",
+    "Example",
+];
+
+/// The one sentence that a text is, without its end, a remark in brackets and the advice behind it.
+fn only_sentence(text: &str) -> Option<&str> {
+    let text = text.trim();
+    let is_remark = ["warning:", "caution:", "note:"].iter().any(|mark| text.to_ascii_lowercase().starts_with(mark));
+    if text.len() > LONGEST || is_remark || text.contains('\n') {
+        return None;
+    }
+    let (first, rest) = text.split_once(". ").unwrap_or((text, ""));
+    let is_advice = |rest: &str| ADVICE.iter().any(|word| rest.trim_start().starts_with(word));
+    let first = first.trim_end_matches(['.', '!']);
+    let bare = first.strip_suffix(')').and_then(|first| Some(first.rsplit_once(" (")?.0)).unwrap_or(first);
+    let bare = bare.rsplit_once(", got ").map_or(bare, |(bare, _)| bare);
+    let joined = [" but ", " so ", " now ", " although ", " instead", " anyway", " any more", " skipped"];
+    ((rest.is_empty() || is_advice(rest)) && !joined.iter().any(|word| bare.contains(word))).then_some(bare)
+}
+
+/// The forms that a sentence has.
+fn forms_of(sentence: &str) -> impl Iterator<Item = (&'static str, Of)> {
+    let found = FORM_SET.as_ref().map(|set| set.matches(sentence.as_bytes()));
+    found.into_iter().flat_map(|found| found.into_iter().collect::<Vec<_>>()).filter_map(|form| {
+        let (kind, of, _) = FORMS.get(form)?;
+        Some((*kind, *of))
+    })
+}
+
+/// Whether a text is nothing but a sentence of a failure of the tool: `true`, for sure.
+pub(super) fn says(text: &str, tool: Option<&str>) -> Option<bool> {
+    let sentence = only_sentence(text)?;
+    let tool_words = tool.map(words).unwrap_or_default();
+    let has = |list: &[&str]| tool_words.iter().any(|word| list.contains(&word.as_str()));
+    if has(&GIVES_TEXT) || tool.is_some_and(is_command_line) || prose::is_title(text) {
+        return None;
+    }
+    let is_doing = tool.is_some_and(|tool| is_writer(tool) || !asks(tool) && !is_reader(tool));
+    let looks = has(&LOOKS);
+    let is_own = |of| match of {
+        Of::Any => true,
+        Of::Given => !looks && tool.is_some(),
+        Of::Doing => is_doing && !looks,
+    };
+    forms_of(sentence).any(|(_, of)| is_own(of)).then_some(true)
+}
+
+/// Words of tools that give texts of others, or of their own making.
+const GIVES_TEXT: [&str; 36] = [
+    "ask",
+    "article",
+    "chat",
+    "comment",
+    "describe",
+    "diff",
+    "doc",
+    "docs",
+    "explain",
+    "faq",
+    "grep",
+    "help",
+    "history",
+    "kb",
+    "knowledge",
+    "log",
+    "logs",
+    "mail",
+    "memory",
+    "note",
+    "notes",
+    "policies",
+    "policy",
+    "rules",
+    "schema",
+    "summarize",
+    "summary",
+    "text",
+    "transcript",
+    "transcribe",
+    "translate",
+    "wiki",
+    "wikipedia",
+    "label",
+    "audit",
+    "todo",
+];
+
+/// Words of tools that look whether something is there, or how it is.
+const LOOKS: [&str; 15] = [
+    "check", "count", "exist", "exists", "find", "has", "is", "list", "lookup", "search", "status", "test", "validate",
+    "verify", "watch",
+];
+
+/// Whether a text tells that the tool has done what its name says, in words that others use for a failure: `Card blocked.`
+/// from `block_card`.
+pub(super) fn is_deed(text: &str, tool: Option<&str>) -> bool {
+    static DEED: LazyPattern = LazyLock::new(|| {
+        patterns::one(
+            r"(?i)^[^\n,;:]{1,80} (blocked|revoked|rejected|closed|cancell?ed|declined|denied|disabled|aborted|terminated|stopped|killed|suspended|locked|refused)\b",
+        )
+    });
+    static UNDONE: LazyPattern = LazyLock::new(|| {
+        patterns::one(r"(?i)\b(not|cannot|fail\w*|error\w*|unable|could|already|only|by|because|due)\b|n't\b")
+    });
+    let participle = DEED.as_ref().filter(|_| text.len() <= LONGEST).and_then(|deed| deed.captures(text)?.get(1));
+    let stem =
+        participle.map(|word| word.as_str().to_ascii_lowercase()).and_then(|word| Some(word.get(..3)?.to_owned()));
+    let is_of_tool = |stem: String| tool.is_some_and(|tool| words(tool).iter().any(|word| word.starts_with(&stem)));
+    stem.is_some_and(is_of_tool) && !patterns::matches(&UNDONE, text)
+}
+
+/// The kind that the form of a message names. A kind that proves that nothing was done is that of the whole message, or of
+/// the cause behind a prefix that names what the tool does.
+pub(super) fn kind(message: &str, tool: Option<&str>) -> Option<&'static str> {
+    static PREFIX: LazyPattern = LazyLock::new(|| {
+        patterns::one(
+            r"(?i)^(?:error|failed to|unable to|could not|couldn't|cannot|can't) ([a-z]+) [^:\n]{1,120}?: |^(?:error|failed to|unable to|could not|couldn't|cannot|can't) ([a-z]+): ",
+        )
+    });
+    static MARK: LazyPattern = LazyLock::new(|| {
+        patterns::one(r"(?i)^(?:[❌✗✘🚫⛔💥❗🛑⚠\u{fe0f}\s]+|error: |error \([A-Z_]+\): |error executing tool \S+: )+")
+    });
+    let line = message.trim();
+    let line = MARK.as_ref()?.find(line).and_then(|mark| line.get(mark.end()..)).unwrap_or(line);
+    let prefix = PREFIX.as_ref()?.captures(line);
+    let of = |sentence: &str| forms_of(only_sentence(sentence)?).map(|(kind, _)| kind).next();
+    let whole = of(line);
+    let known = |kind: &&str| *kind != TOOL_ERROR;
+    if whole.is_some() {
+        return whole.filter(known);
+    }
+    let prefix = prefix?;
+    let verb = prefix.get(1).or(prefix.get(2))?.as_str().to_ascii_lowercase();
+    let cause = line.get(prefix.get(0)?.end()..)?;
+    let stem = |word: &str| word.get(..word.len().min(5)).unwrap_or(word).trim_end_matches("ing").to_owned();
+    let is_of_tool = || {
+        let tool = tool.map(words).unwrap_or_default();
+        tool.iter().any(|word| word.len() > 2 && stem(word).starts_with(&stem(&verb)) || stem(&verb) == stem(word))
+    };
+    let is_missing = || forms_of(cause.trim_end_matches(['.', '!'])).any(|(_, of)| of == Of::Given);
+    of(cause)
+        .map(|kind| if kind == TOOL_ERROR && is_missing() { NOT_FOUND } else { kind })
+        .filter(known)
+        .filter(|kind| !text_kinds::proves_nothing_happened(kind) || is_of_tool())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sentence_of_a_failure_is_known_by_its_form_and_names_its_kind() {
+        for (tool, text, named) in [
+            ("call", "no such tool 'launch'", UNKNOWN_TOOL),
+            ("sync", "CRM_API_KEY environment variable is not set", UNAUTHORIZED),
+            ("sync", "You must be signed in to see the board", UNAUTHORIZED),
+            ("approve", "User bob is not authorized to approve orders", FORBIDDEN),
+            ("post", "Slow down! You are being rate limited.", RATE),
+            ("post", "Monthly allowance of 100 posts used up", QUOTA),
+            ("get_report", "The report took too long to build", TIMEOUT),
+            ("get_stock", "The stock service is currently down for maintenance", SERVER),
+            ("get_stock", "Could not reach the warehouse", SERVER),
+            ("get_seat", "Seat 14C not found on flight HAT268.", NOT_FOUND),
+            ("get_plan", "Plan gold doesn't exist in this region", NOT_FOUND),
+            ("get_guest", "No guest found with badge number 77", NOT_FOUND),
+            ("get_item", "Unknown coupon code: SPRING", NOT_FOUND),
+            ("get_item", "variant_id 5512 does not belong to product 81", NOT_FOUND),
+            ("convert", "Unsupported currency 'XBT'. Supported: EUR, CHF", ARGUMENTS),
+            ("crop", "Page 12 out of range (9 pages)", ARGUMENTS),
+            ("list_orders", "The page size must not exceed 100", ARGUMENTS),
+            ("update_deal", "At least one field must be provided", ARGUMENTS),
+            ("crop", "Parameter 'depth' has invalid value -2", ARGUMENTS),
+            ("add_tag", "Tag 'red' already exists in shop 3", CONFLICT),
+        ] {
+            assert_eq!(says(text, Some(tool)), Some(true), "{text}");
+            assert_eq!(kind(text, Some(tool)), Some(named), "{text}");
+        }
+        for (tool, text) in [
+            ("get_order", "Order o_91 not found"),
+            ("run_sql", "Only SELECT statements are allowed"),
+            ("book_room", "Room 7 is already booked for Monday"),
+            ("buy", "The blue lamp is sold out"),
+            ("resize", "The picture could not be resized to 12 px"),
+            ("deploy", "serve deploy raised: RuntimeError('gone')"),
+            ("transfer", "Confirmation not given; transfer not executed"),
+        ] {
+            assert_eq!((says(text, Some(tool)), kind(text, Some(tool))), (Some(true), None), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_same_words_in_an_answer_or_a_longer_text_are_no_failure() {
+        for (tool, text) in [
+            ("validate_coupon", "Coupon SAVE10 not found in the list"),
+            ("find_user", "No user found with id 5"),
+            ("check_room", "Room 7 is already booked for Monday"),
+            ("get_room", "Room 7 is already booked for Monday"),
+            ("get_parcel", "The parcel could not be delivered on Monday"),
+            ("search_flights", "No flights available on 2024-05-18 from SFO to ZRH."),
+            ("list_alerts", "No active alerts"),
+            ("read_policy", "Orders must be unique. They are checked each night."),
+            ("read_note", "Deploys on Fridays are not allowed"),
+            ("send_mail", "Template footer not found, mail sent without it"),
+            ("move_card", "Moved card 'Unknown status' to Done"),
+            ("block_card", "The card is now blocked and cannot be used for payments."),
+            ("import", "Row 7 not found in the table. 12 rows were imported."),
+            ("do_it", "Warning: the upload is invalid"),
+            ("set_status", "Order 12 not found\nOrder 13 updated"),
+        ] {
+            assert_eq!(says(text, Some(tool)), None, "{tool}: {text}");
+        }
+    }
+
+    #[test]
+    fn a_cause_behind_a_prefix_names_the_kind_if_it_is_that_of_the_call() {
+        let of = |tool, text| kind(text, Some(tool));
+        assert_eq!(of("remove_project", "Failed to remove project: Project 'ghost' not found"), Some(NOT_FOUND));
+        assert_eq!(of("manage", "Error (ERROR): Unknown action: 'boot'"), Some(ARGUMENTS));
+        assert_eq!(of("create_event", "Error creating event: Invalid date: 'x'"), Some(ARGUMENTS));
+        assert_eq!(of("charge_card", "Failed to send receipt: Invalid address: 'x'"), None, "the card may be charged");
+        assert_eq!(of("charge_card", "Receipt: Invalid address: 'x'"), None);
+        assert_eq!(of("refund", "refund created: mail not found"), None);
+    }
+
+    #[test]
+    fn what_a_tool_is_for_is_no_failure_of_it() {
+        for (tool, text) in [
+            ("block_card", "Card ending 1881 has been blocked"),
+            ("reject_request", "Request rejected successfully"),
+            ("close_browser", "Browser closed"),
+            ("cancel_order", "Order 771 cancelled. Refund of 20 EUR issued."),
+        ] {
+            assert!(is_deed(text, Some(tool)), "{tool}: {text}");
+        }
+        for (tool, text) in [
+            ("pay", "Card ending 1881 has been blocked"),
+            ("close_browser", "Browser could not be closed"),
+            ("cancel_order", "Order was already cancelled"),
+            ("cancel_order", "Request cancelled by the user"),
+            ("block_card", "Failed to get the card blocked"),
+        ] {
+            assert!(!is_deed(text, Some(tool)), "{tool}: {text}");
+        }
+    }
+}
