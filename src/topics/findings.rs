@@ -234,7 +234,7 @@ later call as the next attempt (`inferred`). Or write a fixture for the case.",
             "a result suggests a failure and does not prove one",
             "\
 The source of this result has no flag for failures, and its text may be the message of a failure or an ordinary answer: \
-`User not found` can be both. Playproof does not guess. The result is neither ok nor failed: no rule classifies it, it is \
+`User not found`, of a tool that looks for users, can be both. Playproof does not guess. The result is neither ok nor failed: no rule classifies it, it is \
 not retried, the outcome is `undetermined`, and the effect of a write is `unknown`.
 
 The summary names the commonest such texts, each with the line of a mapping that decides it.

@@ -4,7 +4,8 @@
 use std::sync::LazyLock;
 
 use super::kinds::{
-    ARGUMENTS, CONFLICT, FORBIDDEN, NOT_FOUND, QUOTA, RATE, SERVER, TIMEOUT, TOOL_ERROR, UNAUTHORIZED, UNKNOWN_TOOL,
+    ARGUMENTS, CONFLICT, FORBIDDEN, NOT_FOUND, QUOTA, RATE, REJECTED, SERVER, TIMEOUT, TOOL_ERROR, UNAUTHORIZED,
+    UNKNOWN_TOOL,
 };
 use super::patterns::{LazyPattern, LazySet};
 use super::program::{asks, is_command_line, is_reader, is_writer, words};
@@ -22,15 +23,22 @@ pub(super) enum Of {
     Given,
     /// A tool that does something: from others, the state of a thing is an answer.
     Doing,
+    /// A tool whose name says that it changes something.
+    Changing,
 }
 
 /// Forms of whole sentences. `…` stands for up to ten words, `¤` for a value in quotes. The first that
 /// matches names the kind.
-pub(super) const FORMS: [(&str, Of, &str); 26] = [
+pub(super) const FORMS: [(&str, Of, &str); 29] = [
     (
         UNKNOWN_TOOL,
         Of::Any,
         r"^(no (such )?tool( named| called)? ¤|(tool|function) \S+ (is not available|does not exist)( in this …)?)$",
+    ),
+    (
+        REJECTED,
+        Of::Any,
+        r"^(the |this )?(user|customer) (rejected|declined|denied|refused) (this|the|that|your) …$|^… (was |were )?(rejected|declined|denied) by (the )?user$|^the user (did not|didn't) (accept|allow|approve|confirm) …$",
     ),
     // credentials
     (
@@ -41,38 +49,46 @@ pub(super) const FORMS: [(&str, Of, &str); 26] = [
     (
         UNAUTHORIZED,
         Of::Any,
-        r"^(you (must|need to) be|you are not|not) (logged|signed) in( …)?$|^(\S+: )?(session|token|access token) (has |is )?(expired|invalid) or (expired|invalid|revoked)$|^(\S+ ){0,2}(login|sign-?in|auth|log-?in) failed(: …)?$|^(invalid_grant|not_authed|invalid_auth|token_revoked)$",
+        r"^(you (must|need to) be|you are not|not) (logged|signed) in( …)?$|^(\S+: )?(session|token|access token) (has |is )?(expired|invalid) or (expired|invalid|revoked)$|^(\S+ ){0,2}(login|sign-?in|auth|log-?in) failed(: …)?$|^(please )?(log|sign) in( first| to …)?$|^(login|sign-?in) (is )?required$|^(invalid_grant|not_authed|invalid_auth|token_revoked)$",
     ),
     // rights
     (
         FORBIDDEN,
         Of::Any,
-        r"^(the )?(user|caller|agent|client|app|bot|account|role)( \S+)? (is not|isn't) (authori[sz]ed|allowed|permitted) to …$|^path traversal (is )?not allowed$|^access to … is (restricted|limited|forbidden|not allowed)( …)?$|^(the |this )?(server|database|workspace|repository|account|system) is (in )?read-only( mode)?(; write … are disabled)?$",
+        r"^(the )?(user|caller|agent|client|app|bot|account|role)( \S+)? (is not|isn't) (authori[sz]ed|allowed|permitted) to …$|^you (are not|aren't) (allowed|permitted|authori[sz]ed) to …$|^(the |this )?(user|caller|account|role|token)( \S+)? lacks (the )?(permissions?|scope|role|rights?) …$|^this (action|operation|tool|command|call) requires (the )?… (role|permissions?|scope|rights)$|^path traversal (is )?not allowed$|^access to … is (restricted|limited|forbidden|not allowed)( …)?$|^(the |this )?(server|database|workspace|repository|account|system) is (in )?read-only( mode)?(; write … are disabled)?$",
     ),
     // how much and how often
-    (RATE, Of::Any, r"^(slow down|(the )?request (was )?throttled|you are being rate limited)([;:!,.] …)?$"),
+    (
+        RATE,
+        Of::Any,
+        r"^(slow down|(the )?request (was )?throttled|you are being rate limited|(api |request )limit (was )?(reached|exceeded)|you('re| are) \w+ing( \w+)? too (quickly|fast|often))([;:!,.] …)?$",
+    ),
     (
         QUOTA,
         Of::Any,
-        r"^(… )?(quota|allowance|credits?)( of …)? (has been |have been |is |are |was )?(exhausted|used up|exceeded)$|^(… )?(has|have) run out of credits$|^(not enough|insufficient) credits(: .*)?$|^(plan|usage|subscription) limit (was |has been )?(reached|exceeded)(: .*)?$|^you(ve| have|'ve)? (exceeded|reached|used up) your (daily|weekly|monthly|hourly|plan) (limit|quota|allowance)( …)?$",
+        r"^(… )?(quota|allowance|credits?)( of …)? (has been |have been |is |are |was )?(exhausted|used up|exceeded)$|^(… )?(has|have) run out of credits$|^(not enough|insufficient) credits(: .*)?$|^(plan|usage|subscription) limit (was |has been )?(reached|exceeded)(: .*)?$|^you(ve| have|'ve)? (exceeded|reached|used up) your (daily|weekly|monthly|hourly|plan) (limit|quota|allowance)( …)?$|^no (\w+ )?(calls|credits|minutes|requests|searches|tokens)( are)? (left|remaining)( …)?$",
     ),
     // no answer, or no working server
-    (TIMEOUT, Of::Any, r"^… (exceeded the time limit|took too long)( …)?$"),
     (
-        SERVER,
+        TIMEOUT,
         Of::Any,
-        r"^(the )?(… )?(service|server|backend|api|gateway|database|upstream) (is|are) (currently |temporarily )?(unavailable|down|offline|unreachable|overloaded|not responding)( for …| at the moment| right now)?$|^(the )?(upstream|server|backend|service|api) (returned|responded with|answered with)( status| http)? 5\d\d( …)?$|^the server encountered an (unexpected|internal) (condition|error)$",
+        r"^… (exceeded the time limit|took too long)( …)?$|^no (response|answer|reply) from … within \d+ \w+$|^… did not (answer|appear|become|complete|finish|load|respond|start)( …)? within …$",
     ),
     (
         SERVER,
         Of::Any,
-        r"^(could not|couldn't|cannot|can't|unable to|failed to) (reach|contact|connect to) …$|^(the )?(\S+ )?connection (to … )?(was |is )?(lost|dropped|(closed|terminated) unexpectedly)$|^((error )?trying to connect: )?dns error(: …)?$",
+        r"^(the )?(… )?(service|server|backend|api|gateway|database|upstream) (is|are) (currently |temporarily )?(unavailable|down|offline|unreachable|overloaded|not responding)( for …| at the moment| right now)?$|^(the )?(upstream|server|backend|service|api) (returned|responded with|answered with)( status| http)? 5\d\d( …)?$|^(the )?(… )?(service|server|backend|api|upstream) returned an error$|^the server encountered an (unexpected|internal) (condition|error)$",
+    ),
+    (
+        SERVER,
+        Of::Any,
+        r"^(could not|couldn't|cannot|can't|unable to|failed to) (reach|contact|connect to|resolve host) …$|^lost (the )?connection to …$|^(the )?(\S+ )?connection (to … )?(was |is )?(lost|dropped|(closed|terminated) unexpectedly)$|^((error )?trying to connect: )?dns error(: …)?$",
     ),
     // what is not there
     (
         NOT_FOUND,
         Of::Given,
-        r"^(the |this |requested |specified )*… (was |were |is |could )?not (be )?(found|located) (in|on|at|under|within|for|with|by) …$|^… not found: …$|^… (was |is |could )?not (be )?located$",
+        r"^(the |this |requested |specified )*… (was |were |is |could )?not (be )?(found|located) (in|on|at|under|within|for|with|by) …$|^… not found: …$|^… (was |is |could )?not (be )?located$|^… could not be found$|^… has no (attribute|column|field|key|page|property|sheet) ¤$",
     ),
     (
         NOT_FOUND,
@@ -80,7 +96,7 @@ pub(super) const FORMS: [(&str, Of, &str); 26] = [
         r"^… (does not|doesn't) exist( (in|on|at|under|within|for) …)?(: …)?$|^(cannot|could not|can't) \S+ …: it (does not|doesn't) exist$|^… has been deleted or never existed$",
     ),
     // by its name alone: the sentence may be one of several that name the kind
-    (TOOL_ERROR, Of::Given, r"^(the |this |requested |specified )*… (was |could )?not (be )?found$"),
+    (TOOL_ERROR, Of::Given, r"^(the |this |requested |specified )*… (was )?not found$"),
     (
         NOT_FOUND,
         Of::Given,
@@ -100,7 +116,7 @@ pub(super) const FORMS: [(&str, Of, &str); 26] = [
     (
         ARGUMENTS,
         Of::Any,
-        r"^(\S+ ){1,3}(is|are) (invalid|malformed|not supported|unsupported|not allowed|out of (range|bounds)|not an? (valid |absolute )?\w+( \w+)?)(: (¤|\S+))?$|^¤ is not an? (valid|supported|known|allowed) \w+( \w+)?$|^\w+ (not supported|unsupported): \S+$|^(\w+ ){0,2}(index|offset|position|page|line|row) -?\d+ (is )?out of (range|bounds)$",
+        r"^(\S+ ){1,3}(is|are) (invalid|malformed|not supported|unsupported|not allowed|out of (range|bounds)|not an? ((absolute|allowed|existing|known|recogni[sz]ed|supported|valid) \w+( \w+)?|date|directory|file|(git )?repository|integer|list|number|path|string|table|url))(: (¤|\S+))?$|^¤ is not an? (valid|supported|known|allowed) \w+( \w+)?$|^\w+ (not supported|unsupported): \S+$|^(\w+ ){0,2}(index|offset|position|page|line|row) -?\d+ (is )?out of (range|bounds)$",
     ),
     (
         ARGUMENTS,
@@ -110,12 +126,12 @@ pub(super) const FORMS: [(&str, Of, &str); 26] = [
     (
         ARGUMENTS,
         Of::Any,
-        r"^(\w+, )*\w+,? (and|or) \w+ (are|is) (required|mandatory|missing)$|^(\S+ ){1,3}(is|are) required (for|when|if|to|by|with) …$|^missing (required )?(parameters?|arguments?|fields?|propert(y|ies)|values?): .+$|^(either )?(\w+ or \w+|at least one (\w+ )?(field|parameter|argument|value|option|property)) (must be|is|are) (given|provided|specified|supplied|set|required)( …)?$|^you must (specify|provide|give|supply|pass|set) (either |at least )…$|^no (fields|changes|updates|values|attributes|properties)( to \w+)? (were |was )?(given|provided|specified|supplied)$",
+        r"^(\w+, )*\w+,? (and|or) \w+ (are|is) (required|mandatory|missing)$|^(\S+ ){1,3}(is|are) required (for|when|if|to|by|with) …$|^missing (required )?(parameters?|arguments?|fields?|propert(y|ies)|values?): .+$|^(either )?(\w+ or \w+|at least one (\w+ )?(field|parameter|argument|value|option|property)) (must be|is|are) (given|provided|specified|supplied|set|required)( …)?$|^you must (specify|provide|give|supply|pass|set) (either |at least )…$|^(\w+ ){1,3}is mandatory$|^no \w+( \w+)? (was|were) specified$|^no (fields|changes|updates|values|attributes|properties)( to \w+)? (were |was )?(given|provided|specified|supplied)$",
     ),
     (
         ARGUMENTS,
         Of::Any,
-        r"^(parameter|argument) ¤ (is|has|must|should|cannot|contains|does) …$|^(the )?(arguments?|parameters?) (do|does) not (match|fit) …$|^expected ¤ to be an? \w+,? (but )?(got|received|was) \w+$|^(unable to|cannot|could not|failed to) parse (the )?(date|time|datetime|number|duration|expression|url|amount|argument|parameter)( ¤)?$|^(\w+ ){1,3}too (large|long|short|small|high|low): \S+$|^[\w.]+ is in the past$|^(\w+ ){1,2}(time|date) is in the past$",
+        r"^(parameter|argument) ¤ (is|has|must|should|cannot|contains|does) …$|^(the )?(arguments?|parameters?) (do|does) not (match|fit) …$|^expected (¤ to be )?an? (array|boolean|date|integer|list|number|object|string)( of \w+)?(,? (but )?(got|received|was) \w+)?$|^too (many|few) \w+( \w+)?: \d+$|^(\S+ ){1,3}must (differ from|have the same) …$|^(unable to|cannot|could not|failed to) parse (the )?(date|time|datetime|number|duration|expression|url|amount|argument|parameter)(:? ¤)?$|^(\w+ ){1,3}too (large|long|short|small|high|low): \S+$|^[\w.]+ is in the past$|^(\w+ ){1,2}(time|date) is in the past$",
     ),
     (
         TOOL_ERROR,
@@ -147,6 +163,17 @@ pub(super) const FORMS: [(&str, Of, &str); 26] = [
         TOOL_ERROR,
         Of::Any,
         r"^(\S+ ){1,3}(raised|threw):? [A-Z]\w*(\(.*\)|: .*|)$|^[\w.-]+ (is |was )?not installed$|^¤ command not found$",
+    ),
+    // what stands in the way of a change
+    (
+        TOOL_ERROR,
+        Of::Changing,
+        r"^… (is|are|was|were|has|have|does|do|did)( not|n't) (been )?[a-z]+( …)?$|^… (still has|contains?|overlaps( with)?|lacks|needs|requires) …$|^… was (changed|modified|updated) by (another|someone|somebody) …$",
+    ),
+    (
+        TOOL_ERROR,
+        Of::Changing,
+        r"^… (is|are|was|were|has been|have been) (closed|corrupt(ed)?|cancelled|deactivated|disabled|encrypted|expired|frozen|full|inactive|interrupted|locked|offline|on hold|overdue|suspended|unavailable)$|^only \w+ can …$|^too (many|few|late|early) …$|^(\w+ ){1,4}limit (was |has been )?(exceeded|reached)$|^… (crashed|returned no \w+)$",
     ),
     (
         TOOL_ERROR,
@@ -210,8 +237,10 @@ fn only_sentence(text: &str) -> Option<&str> {
     let first = first.trim_end_matches(['.', '!']);
     let bare = first.strip_suffix(')').and_then(|first| Some(first.rsplit_once(" (")?.0)).unwrap_or(first);
     let bare = bare.rsplit_once(", got ").map_or(bare, |(bare, _)| bare);
-    let joined = [" but ", " so ", " now ", " although ", " instead", " anyway", " any more", " skipped"];
-    ((rest.is_empty() || is_advice(rest)) && !joined.iter().any(|word| bare.contains(word))).then_some(bare)
+    let joined = [" but ", " so ", " now ", " will ", " although ", " instead", " anyway", " any more", " skipped"];
+    ((rest.is_empty() || is_advice(rest))
+        && (bare.starts_with("Expected ") || !joined.iter().any(|word| bare.contains(word))))
+    .then_some(bare)
 }
 
 /// The forms that a sentence has.
@@ -228,23 +257,35 @@ pub(super) fn says(text: &str, tool: Option<&str>) -> Option<bool> {
     let sentence = only_sentence(text)?;
     let tool_words = tool.map(words).unwrap_or_default();
     let has = |list: &[&str]| tool_words.iter().any(|word| list.contains(&word.as_str()));
-    if has(&GIVES_TEXT) || tool.is_some_and(is_command_line) || prose::is_title(text) {
+    if has(&GIVES_TEXT) || tool.is_some_and(is_command_line) || prose::is_title(text) || is_deed(text, tool) {
         return None;
     }
     let is_doing = tool.is_some_and(|tool| is_writer(tool) || !asks(tool) && !is_reader(tool));
+    let is_changing = tool.is_some_and(is_writer) || is_doing && has(&CHANGES);
+    // What was done, or is what the tool is for: `Order 12 is on hold` of `hold_order`.
+    let is_done = sentence.contains(" and ")
+        || text_kinds::tells_of_something_done(text) && !sentence.contains(" not ")
+        || sentence.rsplit(' ').next().is_some_and(|state| tool_words.iter().any(|word| word == state));
     let looks = has(&LOOKS);
     let is_own = |of| match of {
         Of::Any => true,
         Of::Given => !looks && tool.is_some(),
         Of::Doing => is_doing && !looks,
+        Of::Changing => is_changing && !is_done,
     };
     forms_of(sentence).any(|(_, of)| is_own(of)).then_some(true)
 }
 
 /// Words of tools that give texts of others, or of their own making.
-const GIVES_TEXT: [&str; 36] = [
+const GIVES_TEXT: [&str; 42] = [
     "ask",
     "article",
+    "cat",
+    "read",
+    "rule",
+    "template",
+    "terms",
+    "view",
     "chat",
     "comment",
     "describe",
@@ -281,6 +322,32 @@ const GIVES_TEXT: [&str; 36] = [
     "todo",
 ];
 
+/// Words of tools that change something, beside those of [`is_writer`].
+const CHANGES: [&str; 22] = [
+    "approve",
+    "archive",
+    "buy",
+    "checkin",
+    "checkout",
+    "convert",
+    "crawl",
+    "order",
+    "print",
+    "redeem",
+    "register",
+    "render",
+    "reserve",
+    "schedule",
+    "ship",
+    "sign",
+    "start",
+    "subscribe",
+    "switch",
+    "tag",
+    "unlock",
+    "withdraw",
+];
+
 /// Words of tools that look whether something is there, or how it is.
 const LOOKS: [&str; 15] = [
     "check", "count", "exist", "exists", "find", "has", "is", "list", "lookup", "search", "status", "test", "validate",
@@ -292,7 +359,7 @@ const LOOKS: [&str; 15] = [
 pub(super) fn is_deed(text: &str, tool: Option<&str>) -> bool {
     static DEED: LazyPattern = LazyLock::new(|| {
         patterns::one(
-            r"(?i)^[^\n,;:]{1,80} (blocked|revoked|rejected|closed|cancell?ed|declined|denied|disabled|aborted|terminated|stopped|killed|suspended|locked|refused)\b",
+            r"(?i)^[^\n,;:]{1,80} (blocked|revoked|rejected|closed|cancell?ed|declined|denied|disabled|aborted|terminated|stopped|killed|suspended|locked|refused|frozen|expired|archived|deactivated)\b",
         )
     });
     static UNDONE: LazyPattern = LazyLock::new(|| {
@@ -348,6 +415,14 @@ mod tests {
     fn a_sentence_of_a_failure_is_known_by_its_form_and_names_its_kind() {
         for (tool, text, named) in [
             ("call", "no such tool 'launch'", UNKNOWN_TOOL),
+            ("sync", "CRM_API_KEY is missing", UNAUTHORIZED),
+            ("sync", "Access to payroll data is restricted to managers", FORBIDDEN),
+            ("archive", "Cannot archive note 17: it does not exist", NOT_FOUND),
+            ("open", "Unknown device: d_9", NOT_FOUND),
+            ("pay", "The user did not confirm the payment", REJECTED),
+            ("get_page", "The page could not be found", NOT_FOUND),
+            ("create_poll", "Too many options: 30 (maximum 10)", ARGUMENTS),
+            ("wait_for", "The picture did not appear within 5000 ms", TIMEOUT),
             ("sync", "CRM_API_KEY environment variable is not set", UNAUTHORIZED),
             ("sync", "You must be signed in to see the board", UNAUTHORIZED),
             ("approve", "User bob is not authorized to approve orders", FORBIDDEN),
@@ -379,6 +454,9 @@ mod tests {
             ("resize", "The picture could not be resized to 12 px"),
             ("deploy", "serve deploy raised: RuntimeError('gone')"),
             ("transfer", "Confirmation not given; transfer not executed"),
+            ("ship_order", "Order 12 has not been paid yet"),
+            ("ship_order", "Order 12 is on hold"),
+            ("create_event", "This event overlaps with 'Standup'"),
         ] {
             assert_eq!((says(text, Some(tool)), kind(text, Some(tool))), (Some(true), None), "{text}");
         }
@@ -389,6 +467,16 @@ mod tests {
         for (tool, text) in [
             ("validate_coupon", "Coupon SAVE10 not found in the list"),
             ("find_user", "No user found with id 5"),
+            ("get_order", "Order 12 has not been paid yet"),
+            ("get_order", "Order 12 is on hold"),
+            ("hold_order", "Order 12 is on hold"),
+            ("cancel_order", "Order 771 has been cancelled."),
+            ("create_order", "Order 17 was created and requires approval by a manager"),
+            ("mute_channel", "You will not be notified of new messages"),
+            ("delete_page", "Page deleted. It does not exist any more."),
+            ("send", "Message sent. Bob is offline."),
+            ("read_file", "Options must be unique"),
+            ("get_user", "Bob is not an admin"),
             ("check_room", "Room 7 is already booked for Monday"),
             ("get_room", "Room 7 is already booked for Monday"),
             ("get_parcel", "The parcel could not be delivered on Monday"),
