@@ -16,13 +16,13 @@ fn chat(first: &str, second: &str) -> String {
 #[test]
 fn a_suspected_failure_is_imported_replayed_and_counted() {
     let place = Place::new();
-    place.write("chat.json", &chat("Sorry, nothing of that name", "paid"));
+    place.write("chat.json", &chat("Sorry nothing of that name", "paid"));
 
     let imported = place.run(&["import", "chat.json"]).exits(0);
     assert!(imported.err.contains("2 results, 0 of them failed, 1 perhaps"), "{imported:?}");
     assert!(
         imported.out.contains(
-            r#""status":"suspected","status_from":"text","error":{"kind":"tool_error","message":"Sorry, nothing of that name"}"#
+            r#""status":"suspected","status_from":"text","error":{"kind":"tool_error","message":"Sorry nothing of that name"}"#
         ),
         "{imported:?}"
     );
@@ -31,7 +31,7 @@ fn a_suspected_failure_is_imported_replayed_and_counted() {
     assert!(
         page.contains("1 result suggests a failure; its effect is unknown")
             && page.contains("`--map FILE`")
-            && page.contains("starts_with: Sorry, nothing of that name"),
+            && page.contains("starts_with: Sorry nothing of that name"),
         "{page}"
     );
     place.run(&["replay", "chat.json", "--strict"]).exits(3);
@@ -42,7 +42,7 @@ fn a_suspected_failure_is_imported_replayed_and_counted() {
     assert_eq!(playbook["suspected_failures"]["calls"], 1);
     assert_eq!(
         playbook["suspected_failures"]["decided_by"][0],
-        "failed: [ { message: { starts_with: Sorry, nothing of that name } } ]"
+        "failed: [ { message: { starts_with: Sorry nothing of that name } } ]"
     );
     assert_eq!((&playbook["failed_calls"], &playbook["outcomes"]["undetermined"]), (&0.into(), &1.into()));
     assert_eq!((&playbook["claims"]["applied"], &playbook["claims"]["unknown"]), (&1.into(), &1.into()));

@@ -252,13 +252,13 @@ fn forms_of(sentence: &str) -> impl Iterator<Item = (&'static str, Of)> {
     })
 }
 
-/// Whether a text is nothing but a sentence of a failure of the tool: `true`, for sure.
-pub(super) fn says(text: &str, tool: Option<&str>) -> Option<bool> {
-    let sentence = only_sentence(text)?;
+/// Whether a text is nothing but a sentence of a failure of the tool.
+pub(super) fn says(text: &str, tool: Option<&str>) -> bool {
+    let Some(sentence) = only_sentence(text) else { return false };
     let tool_words = tool.map(words).unwrap_or_default();
     let has = |list: &[&str]| tool_words.iter().any(|word| list.contains(&word.as_str()));
     if has(&GIVES_TEXT) || tool.is_some_and(is_command_line) || prose::is_title(text) || is_deed(text, tool) {
-        return None;
+        return false;
     }
     let is_doing = tool.is_some_and(|tool| is_writer(tool) || !asks(tool) && !is_reader(tool));
     let is_changing = tool.is_some_and(is_writer) || is_doing && has(&CHANGES);
@@ -273,7 +273,7 @@ pub(super) fn says(text: &str, tool: Option<&str>) -> Option<bool> {
         Of::Doing => is_doing && !looks,
         Of::Changing => is_changing && !is_done,
     };
-    forms_of(sentence).any(|(_, of)| is_own(of)).then_some(true)
+    forms_of(sentence).any(|(_, of)| is_own(of))
 }
 
 /// Words of tools that give texts of others, or of their own making.
@@ -389,8 +389,13 @@ pub(super) fn kind(message: &str, tool: Option<&str>) -> Option<&'static str> {
     let of = |sentence: &str| forms_of(only_sentence(sentence)?).map(|(kind, _)| kind).next();
     let whole = of(line);
     let known = |kind: &&str| *kind != TOOL_ERROR;
+    // Behind a word that joins, something may have been done.
+    let is_one = |text: &str| {
+        let text = text.replace(" be after ", " be ");
+        ![" and ", " then ", " after "].iter().any(|word| text.contains(word))
+    };
     if whole.is_some() {
-        return whole.filter(known);
+        return whole.filter(known).filter(|kind| !text_kinds::proves_nothing_happened(kind) || is_one(line));
     }
     let prefix = prefix?;
     let verb = prefix.get(1).or(prefix.get(2))?.as_str().to_ascii_lowercase();
@@ -404,7 +409,7 @@ pub(super) fn kind(message: &str, tool: Option<&str>) -> Option<&'static str> {
     of(cause)
         .map(|kind| if kind == TOOL_ERROR && is_missing() { NOT_FOUND } else { kind })
         .filter(known)
-        .filter(|kind| !text_kinds::proves_nothing_happened(kind) || is_of_tool())
+        .filter(|kind| !text_kinds::proves_nothing_happened(kind) || is_of_tool() && is_one(cause))
 }
 
 #[cfg(test)]
@@ -443,7 +448,7 @@ mod tests {
             ("crop", "Parameter 'depth' has invalid value -2", ARGUMENTS),
             ("add_tag", "Tag 'red' already exists in shop 3", CONFLICT),
         ] {
-            assert_eq!(says(text, Some(tool)), Some(true), "{text}");
+            assert!(says(text, Some(tool)), "{text}");
             assert_eq!(kind(text, Some(tool)), Some(named), "{text}");
         }
         for (tool, text) in [
@@ -458,7 +463,7 @@ mod tests {
             ("ship_order", "Order 12 is on hold"),
             ("create_event", "This event overlaps with 'Standup'"),
         ] {
-            assert_eq!((says(text, Some(tool)), kind(text, Some(tool))), (Some(true), None), "{text}");
+            assert_eq!((says(text, Some(tool)), kind(text, Some(tool))), (true, None), "{text}");
         }
     }
 
@@ -491,7 +496,7 @@ mod tests {
             ("do_it", "Warning: the upload is invalid"),
             ("set_status", "Order 12 not found\nOrder 13 updated"),
         ] {
-            assert_eq!(says(text, Some(tool)), None, "{tool}: {text}");
+            assert!(!says(text, Some(tool)), "{tool}: {text}");
         }
     }
 
@@ -504,6 +509,7 @@ mod tests {
         assert_eq!(of("charge_card", "Failed to send receipt: Invalid address: 'x'"), None, "the card may be charged");
         assert_eq!(of("charge_card", "Receipt: Invalid address: 'x'"), None);
         assert_eq!(of("refund", "refund created: mail not found"), None);
+        assert_eq!(of("refund", "You are not allowed to mail the receipt and the refund is out"), None);
     }
 
     #[test]

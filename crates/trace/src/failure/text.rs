@@ -214,16 +214,11 @@ fn inspect_start<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>> {
         return None;
     }
     let undone = undone::says(text, tool);
-    if undone == Some(true) || sentence::says(text, tool) == Some(true) {
+    if undone == Some(true) || sentence::says(text, tool) {
         return sign(true);
     }
-    let is_harmless = || {
-        any_matches(&HARMLESS_SET, start)
-            || prose::is_title(start)
-            || prose::is_labels(text)
-            || sentence::is_deed(text, tool)
-    };
-    if is_harmless() || counts_none(start) || searched::is_good(start) {
+    let is_harmless = || any_matches(&HARMLESS_SET, start) || prose::is_title(start) || prose::is_labels(text);
+    if is_harmless() || counts_none(start) || searched::is_good(start) || sentence::is_deed(text, tool) {
         return undone.and_then(sign);
     }
     if searched::is_doubtful(start) {
@@ -404,8 +399,7 @@ static FRAMES: LazyPattern = LazyLock::new(|| {
         | (?i:rpc\s+error):\s*(?i:code)\s*=\s*(?P<grpc>\w+)\s*(?i:desc)\s*=\s*
         | (?i:statuscode)\.(?P<grpcpy>[A-Z_]+)\s*:?\s*
         | (?P<named>(?:[a-z_]\w*\.)+(?:exceptions?|errors?)\.[A-Z]\w*|(?:[A-Za-z_]\w*(?:\.|::))*(?:[A-Z]\w*(?:Error|Exception|Timeout|Fault|Interrupt)|Exception))\b\s*(?:\[(?P<node>\w+)\])?\s*(?::|\(\s*['"]?|$)\s*
-        | (?i:failed\s+to)\s+[^:\n]{1,120}:\s+
-        | (?i:error)\s+\([A-Z_]+\):\s*
+        | (?i:failed\s+to\s+[^:\n]{1,120}|error\s+\([A-Z_]+\)):\s+
         | (?i:(?:fatal|failed|failure|exception))\s*:\s*
         )"#,
     )
