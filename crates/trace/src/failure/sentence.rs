@@ -392,6 +392,9 @@ pub(super) fn kind(message: &str, tool: Option<&str>) -> Option<&'static str> {
     // Behind a word that joins, something may have been done.
     let is_one = |text: &str| {
         let text = text.replace(" be after ", " be ");
+        let range =
+            text.split_once(" be between ").map(|(what, range)| format!("{what} {}", range.replacen(" and ", "-", 1)));
+        let text = range.unwrap_or(text);
         ![" and ", " then ", " after "].iter().any(|word| text.contains(word))
     };
     if whole.is_some() {
@@ -507,6 +510,7 @@ mod tests {
         assert_eq!(of("manage", "Error (ERROR): Unknown action: 'boot'"), Some(ARGUMENTS));
         assert_eq!(of("create_event", "Error creating event: Invalid date: 'x'"), Some(ARGUMENTS));
         assert_eq!(of("charge_card", "Failed to send receipt: Invalid address: 'x'"), None, "the card may be charged");
+        assert_eq!(of("rate", "Rating must be between 1 and 5, got 9"), Some(ARGUMENTS));
         assert_eq!(of("charge_card", "Receipt: Invalid address: 'x'"), None);
         assert_eq!(of("refund", "refund created: mail not found"), None);
         assert_eq!(of("refund", "You are not allowed to mail the receipt and the refund is out"), None);
