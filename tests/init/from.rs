@@ -138,7 +138,9 @@ fn what_cannot_be_drawn_from_is_refused_and_nothing_is_written() {
 fn a_draft_that_misses_the_failures_is_inconclusive_and_nothing_is_written() {
     let place = Place::new();
     let row = |result: &str| {
-        format!("{{\"event\":\"done\",\"name\":\"find_user\",\"input\":{{\"a\":1}},\"output\":\"{result}\",\"ok\":true}}\n")
+        format!(
+            "{{\"event\":\"done\",\"name\":\"find_user\",\"input\":{{\"a\":1}},\"output\":\"{result}\",\"ok\":true}}\n"
+        )
     };
     let (good, bad) = (row("Ann"), row("User not found"));
     place.write("missed.log", &(good.repeat(4) + &bad));

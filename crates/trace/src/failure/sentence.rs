@@ -178,7 +178,7 @@ pub(super) const FORMS: [(&str, Of, &str); 29] = [
     (
         TOOL_ERROR,
         Of::Doing,
-        r"^(confirmation|approval|consent) (was )?not (given|granted)(; … not executed)?$|^nothing to \w+(, …)?$",
+        r"^(confirmation|approval|consent) (was )?not (given|granted)(; … not executed)?$|^nothing to commit(, …)?$",
     ),
 ];
 
@@ -237,7 +237,18 @@ fn only_sentence(text: &str) -> Option<&str> {
     let first = first.trim_end_matches(['.', '!']);
     let bare = first.strip_suffix(')').and_then(|first| Some(first.rsplit_once(" (")?.0)).unwrap_or(first);
     let bare = bare.rsplit_once(", got ").map_or(bare, |(bare, _)| bare);
-    let joined = [" but ", " so ", " now ", " will ", " although ", " instead", " anyway", " any more", " skipped"];
+    let joined = [
+        " but ",
+        " so ",
+        " now ",
+        " will ",
+        " although ",
+        " instead",
+        " anyway",
+        " any more",
+        " skipped",
+        " up to date",
+    ];
     ((rest.is_empty() || is_advice(rest))
         && (bare.starts_with("Expected ") || !joined.iter().any(|word| bare.contains(word))))
     .then_some(bare)
@@ -478,6 +489,8 @@ mod tests {
             ("get_order", "Order 12 has not been paid yet"),
             ("get_order", "Order 12 is on hold"),
             ("hold_order", "Order 12 is on hold"),
+            ("update_user", "User 7 is already up to date"),
+            ("sync", "Nothing to sync"),
             ("cancel_order", "Order 771 has been cancelled."),
             ("create_order", "Order 17 was created and requires approval by a manager"),
             ("mute_channel", "You will not be notified of new messages"),
