@@ -341,7 +341,9 @@ fn structure(fields: &Fields<'_>) -> Option<Found> {
         let part = get("data").is_some();
         return Some(found(!part, Details::of_error(errors, Some(fields))));
     }
-    if flag("success") == Some(false) || flag("ok") == Some(false) || flag("failed") == Some(true) {
+    // `status: false` may be that of a record, unless the answer is nothing but that and a message.
+    let has_failed = flag("status") == Some(false) && others == 0 && has_message;
+    if has_failed || flag("success") == Some(false) || flag("ok") == Some(false) || flag("failed") == Some(true) {
         let record = others > 4 && !is_first("success") && !is_first("ok");
         return (!record).then(|| found(true, whole()));
     }

@@ -55,6 +55,10 @@ fn framed(text: &str) -> Option<i64> {
             r"(?im)^(?:\[?(?:the )?(?:command|process) (?:finished|completed|exited) with (?:exit )?code (-?\d+)|(?:process )?exit(?:ed)?(?: with)?(?: exit)? code:? (-?\d+))[\].]*\s*$",
         )
     });
+    let tagged = text.strip_prefix("<returncode>").and_then(|rest| rest.split_once("</returncode>"));
+    if let Some((code, _)) = tagged {
+        return code.trim().parse().ok();
+    }
     let framed = ["Command: ", "Chunk ID: ", "Wall time: ", "Output: "].iter().any(|head| text.starts_with(head));
     let head = framed.then(|| cut(text, EXAMINED));
     let tail = end_of(text, 200);

@@ -643,6 +643,29 @@ fn the_last_line_of_a_command_and_the_complaint_of_a_program_tell_a_failure() {
 }
 
 #[test]
+fn a_frame_or_a_heading_of_a_tool_tells_a_failure() {
+    for (tool, body) in [
+        ("run", "<returncode>127</returncode><stdout></stdout><stderr>sh: 1: tsc: not found</stderr>"),
+        (
+            "get_job",
+            "(404)\nReason: NOT FOUND\nHTTP response headers: {}\nHTTP response body: {'detail': 'no such job'}",
+        ),
+        ("do_it", "[Cloud Server Error] Use the tools to resolve this. Details:\nno app"),
+        ("send_sms", "{'status': False, 'message': '短信ID不存在'}"),
+    ] {
+        assert!(!["ok", "suspected"].contains(&said(tool, body)), "{body}: {}", said(tool, body));
+    }
+    for (tool, body) in [
+        ("run", "<returncode>0</returncode><stdout>127</stdout><stderr></stderr>"),
+        ("get_switch", "{'status': False, 'name': 'lamp', 'room': 'hall', 'message': 'off'}"),
+        ("get_switch", "{'status': False}"),
+        ("do_it", "[Handling Error] is a chapter"),
+    ] {
+        assert_eq!(said(tool, body), "ok", "{body}");
+    }
+}
+
+#[test]
 fn titles_labels_and_paragraphs_that_begin_like_failures_are_none() {
     let labels = r#"{"error":"Fehler","ok":"Gut","cancel":"Abbrechen"}"#;
     for (tool, text) in [

@@ -32,7 +32,7 @@ pub(super) struct Facts {
 }
 
 /// Beginnings by which programs and frameworks report a failure, whatever follows.
-pub(super) const SURE: [&str; 34] = [
+pub(super) const SURE: [&str; 35] = [
     // Python, JavaScript, Java, Go, Rust
     r"^Traceback \(most recent call last\)",
     r#"^Exception in thread ""#,
@@ -51,6 +51,7 @@ pub(super) const SURE: [&str; 34] = [
     r"(?i)^(the user (doesn't|does not|didn't) want to (proceed|take this action)|(the )?user (has )?(rejected|denied|declined|refused|cancell?ed|aborted)\b|\[request interrupted by user|(the )?(tool|tool use|tool call|tool execution|execution|action|operation|command|exec command|patch|request) (was |were )?(rejected|denied|declined|cancell?ed|aborted) by (the )?user|tool execution was not approved|permission to use \S+ (with command .{0,200} )?has been (rejected|denied))",
     // HTTP
     r"(?i)^http(/[\d.]+)?( (error|status)( code)?)?[ :]+[45]\d\d\b",
+    r"^\([45]\d\d\)\s*Reason: ",
     r"(?i)^(client|server) error '?[45]\d\d\b|^[45]\d\d (client|server) error\b",
     r"(?i)^(the )?(request|api request|api call|http request|query|call) failed with (http )?(status|code|error)",
     r"(?i)^[45]\d\d: [a-z]|^(response|got|received|returned|http)( an?| the| http)? (status|code|response)( code)?:? [45]\d\d\b|^error code: [45]\d\d\b|^(status|status code|response status)[: ]+[45]\d\d\b",
@@ -77,9 +78,10 @@ pub(super) const SURE: [&str; 34] = [
 ];
 
 /// Beginnings that report a failure, unless the text is a list, a log or a document.
-pub(super) const LIKELY: [&str; 28] = [
+pub(super) const LIKELY: [&str; 29] = [
     r"(?i)^error\s*:|^security violation: |^[^\s:]{1,200}\.[a-z]{1,5}: error - [^\n]*$|^error \((?-i:[A-Z_]+)\): \S",
     r"(?i)^\[(mcp |tool |phase |api |runtime |system |internal )?(error|timeout|failed|failure|exception|fatal)\b|^error(\s*[:\[-]|\s*\((?-i:[A-Z0-9_ .-]+|code[^)\n]{0,40})\)|!)",
+    r"^\[([A-Z]\w* ){2,4}Error\] \S",
     // the word for an error as the label of a message, in other languages
     r"(?i)^(fehler|erreur|errore|erro|fout|hata|błąd|chyba|lỗi|kesalahan|ошибка|помилка|エラー|오류|خطأ)\s*[:：]\s*[^\s\d]|^[^\x00-\x7f\s]{0,6}(错误|錯誤|失败|失敗|异常|異常)\s*[:：]\s*[^\s\d]|^(\[|【)(错误|錯誤|失败|失敗|エラー|오류|ошибка|помилка|lỗi|fehler|erreur|errore|erro)(\]|】)\s*[^\s\d]",
     r"(?i)^[\[【]?(erro (ao|na|no|em|durante)|error (al|en la|en el|durante)|erreur (lors|pendant|dans|durant)|fehler (beim|bei|im|während)|errore (durante|nel|nella|nell)|fout (bij|tijdens)|lỗi (khi|trong)|ошибка (при|во время)|помилка (при|під час)|błąd (podczas|przy)|chyba při|kesalahan (saat|ketika)) [^\n:：]{1,80}[:：]\s*[^\s\d]",
