@@ -11,6 +11,7 @@ use playproof_formats::diagnostic::Report;
 use playproof_formats::shell::Command;
 use playproof_report::text;
 use playproof_trace::bad_line::{FOREIGN_LINE, OR_SKIP};
+use playproof_trace::decompress::decode;
 use playproof_trace::import::is_own_format;
 use playproof_trace::imported::Imported;
 use playproof_trace::input::{ReadError, TraceInput};
@@ -21,7 +22,6 @@ use playproof_trace::lined::{ForeignLines, LinedError, Survey};
 use playproof_trace::mapping;
 use playproof_trace::mapping::{FoundRow, Mapping};
 use playproof_trace::origin::Sources;
-use playproof_trace::pieces::decode;
 use playproof_trace::redact::RedactionRules;
 
 /// How many first bytes identify an input.

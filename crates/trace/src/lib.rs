@@ -6,6 +6,7 @@ pub mod bad_line;
 pub mod call;
 pub mod call_hashes;
 pub mod canonical;
+pub mod decompress;
 pub mod digest;
 pub mod failure;
 pub mod hash;

@@ -1,8 +1,7 @@
-//! From bytes to pieces of whole lines: decompresses, cuts at line breaks, and limits the length of a line.
-//! Parses no lines and opens no files.
+//! From bytes to pieces of whole lines: cuts at line breaks, and limits the length of a line. Parses no lines and opens no
+//! files.
 
-use std::fmt;
-use std::io::{self, BufReader, Read};
+use std::io::{self, Read};
 
 /// The longest line, in bytes.
 pub const MAX_LINE: usize = 16 << 20;
@@ -36,83 +35,6 @@ pub enum InputPiece {
         /// Its first bytes.
         start: Vec<u8>,
     },
-}
-
-const GZIP: &[u8] = b"\x1f\x8b";
-const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
-
-/// The first bytes of other compressed files, and the programs that write them.
-const NOT_DECODED: [(&[u8], &str); 5] = [
-    (b"\xfd7zX", "xz"),
-    (b"BZh", "bzip2"),
-    (b"PK\x03\x04", "zip"),
-    (b"7z\xbc\xaf", "7-Zip"),
-    (b"\x04\x22\x4d\x18", "lz4"),
-];
-
-/// The error of a damaged compressed source. It appears only where the bytes end or make no sense.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Damaged {
-    /// The program that compresses like this.
-    pub by: &'static str,
-}
-
-impl fmt::Display for Damaged {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "its {} data is cut short, damaged or followed by other bytes", self.by)
-    }
-}
-
-impl std::error::Error for Damaged {}
-
-/// A decoder that reports its own errors as [`Damaged`]; errors of the source pass unchanged.
-struct Decoded<R> {
-    decoder: R,
-    by: &'static str,
-}
-
-impl<R: Read> Read for Decoded<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.decoder.read(buffer).map_err(|error| match error.raw_os_error() {
-            Some(_) => error,
-            None if error.kind() == io::ErrorKind::Interrupted => error,
-            None => io::Error::new(io::ErrorKind::InvalidData, Damaged { by: self.by }),
-        })
-    }
-}
-
-/// The decompressed bytes of `source`. The first bytes tell gzip and zstd; anything else passes unchanged.
-///
-/// # Errors
-/// Errors of `source`; a decoder that cannot start; a source that is compressed in another way, or twice.
-pub fn decode<'a>(source: impl Read + Send + 'a) -> io::Result<Box<dyn Read + Send + 'a>> {
-    let (magic, whole) = beginning(source)?;
-    let decoded: Box<dyn Read + Send + 'a> = match () {
-        () if magic.starts_with(GZIP) => {
-            let decoder = flate2::bufread::MultiGzDecoder::new(BufReader::with_capacity(1 << 16, whole));
-            Box::new(Decoded { decoder, by: "gzip" })
-        }
-        () if magic.starts_with(ZSTD) => {
-            Box::new(Decoded { decoder: zstd::stream::read::Decoder::new(whole)?, by: "zstd" })
-        }
-        () => return Ok(Box::new(whole)),
-    };
-    let (magic, decoded) = beginning(decoded)?;
-    match magic.starts_with(GZIP) || magic.starts_with(ZSTD) {
-        true => Err(io::Error::new(io::ErrorKind::Unsupported, "it is compressed twice; only one layer is unpacked")),
-        false => Ok(Box::new(decoded)),
-    }
-}
-
-/// The first bytes of a source, and the whole source.
-fn beginning<'a>(mut source: impl Read + Send + 'a) -> io::Result<(Vec<u8>, impl Read + Send + 'a)> {
-    let mut magic = Vec::with_capacity(4);
-    source.by_ref().take(4).read_to_end(&mut magic)?;
-    if let Some((_, writer)) = NOT_DECODED.iter().find(|(first, _)| magic.starts_with(first)) {
-        let message = format!("it is compressed by {writer}; only gzip and zstd are read");
-        return Err(io::Error::new(io::ErrorKind::Unsupported, message));
-    }
-    Ok((magic.clone(), io::Cursor::new(magic).chain(source)))
 }
 
 /// Cuts a source into pieces of about 64 KiB. Where it cuts depends on the bytes alone, not on how they arrive.
@@ -224,7 +146,6 @@ impl<R: Read> Chunks<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Write;
 
     fn pieces(source: impl Read) -> Vec<InputPiece> {
         let mut chunks = Chunks::new(source);
@@ -299,34 +220,5 @@ mod tests {
         let mut chunks = Chunks::new(io::repeat(b'x'));
         assert_eq!(chunks.next(Vec::new()).unwrap(), Some(InputPiece::TooLong { start: vec![b'x'; 200] }));
         assert_eq!(chunks.next(Vec::new()).unwrap_err().to_string(), "one of its lines goes on beyond 1024 MiB");
-    }
-
-    #[test]
-    fn other_compressions_are_named() {
-        for (first, writer) in NOT_DECODED {
-            let error = decode(first).err().unwrap();
-            assert_eq!(error.to_string(), format!("it is compressed by {writer}; only gzip and zstd are read"));
-        }
-    }
-
-    #[test]
-    fn gzip_and_zstd_are_recognised_by_their_first_bytes() {
-        let text = b"{\"tool\":\"a\"}\n".repeat(1_000);
-        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-        gzip.write_all(&text).unwrap();
-        let mut two = gzip.finish().unwrap();
-        two.extend(two.clone());
-        let zstd = zstd::encode_all(&text[..], 1).unwrap();
-        let decoded = |bytes: &[u8]| joined(&pieces(decode(bytes).unwrap()));
-        assert_eq!(decoded(&two), text.repeat(2), "several gzip members are one source");
-        assert_eq!(decoded(&zstd), text);
-        assert_eq!(decoded(&text), text);
-        assert_eq!(decoded(b"{}"), b"{}");
-        for (bytes, by) in
-            [(&two[..two.len() / 3], "gzip"), (&[&*two, b"x"].concat(), "gzip"), (&zstd[..zstd.len() / 2], "zstd")]
-        {
-            let error = decode(bytes).and_then(|mut source| source.read_to_end(&mut Vec::new())).unwrap_err();
-            assert_eq!(error.get_ref().and_then(|error| error.downcast_ref()), Some(&Damaged { by }));
-        }
     }
 }
