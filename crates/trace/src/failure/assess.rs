@@ -2,11 +2,13 @@
 //! in this order.
 
 use super::body;
+use super::clause::{self, TOOL_REFUSED};
 use super::details::Details;
 use super::kinds;
 use super::program_error::{PROGRAM_ERROR, is_program_error};
 use super::raised::{self, TOOL_RAISED, is_raised};
 use super::retry_after;
+use super::sentence;
 use super::text;
 use super::text_kinds;
 use crate::headers;
@@ -80,8 +82,9 @@ pub(super) struct Found {
 impl Failure {
     /// Forgets a code that only says who told of a failure without a kind: it has one now.
     pub(crate) fn forget_teller(&mut self) {
-        self.code
-            .take_if(|code| self.kind != kinds::TOOL_ERROR && [PROGRAM_ERROR, TOOL_RAISED].contains(&code.as_str()));
+        self.code.take_if(|code| {
+            self.kind != kinds::TOOL_ERROR && [PROGRAM_ERROR, TOOL_RAISED, TOOL_REFUSED].contains(&code.as_str())
+        });
     }
 }
 
@@ -174,8 +177,12 @@ fn failure(evidence: Evidence, found: Option<Found>, result: &ToolResult<'_>) ->
         None
     } else if is_program_error(&details.message, result.tool) {
         Some(PROGRAM_ERROR)
+    } else if is_raised(&details.message) {
+        Some(TOOL_RAISED)
     } else {
-        is_raised(&details.message).then_some(TOOL_RAISED)
+        let inner = text::unframed(&details.message).0;
+        let says = |message| sentence::says(message, result.tool) || clause::says(message, result.tool);
+        (says(&details.message) || says(inner)).then_some(TOOL_REFUSED)
     };
     let code = teller.or_else(|| codes().next()).map(str::to_owned);
     let retry_after_ms = details.retry_after(result.at);

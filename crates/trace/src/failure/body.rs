@@ -317,7 +317,8 @@ fn structure(fields: &Fields<'_>) -> Option<Found> {
     for name in ["error", "Error", "err", "exception", "fault", "errorMessage", "error_message"] {
         let Some(error) = get(name).filter(|error| !says_no_error(*error)) else { continue };
         // `{"error": true}` beside a message; numbers are counts.
-        if error.get().starts_with(|c: char| c.is_ascii_digit() || c == '-') && !has_message {
+        let is_status = || error.get().parse::<u16>().is_ok_and(|status| (400..=599).contains(&status)) && others == 0;
+        if error.get().starts_with(|c: char| c.is_ascii_digit() || c == '-') && !has_message && !is_status() {
             continue;
         }
         if succeeded || (others > 4 && !is_first(name) && !has_message) {

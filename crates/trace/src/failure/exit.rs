@@ -11,7 +11,7 @@ use super::text::{EXAMINED, ceil, cut};
 pub(super) const NONZERO_EXIT: &str = "nonzero_exit";
 
 /// A text that begins with an exit code other than 0.
-pub(super) const AT_START: &str = r"(?i)^(error: )?((the )?(process|command|script|program|shell|task) )?(exited|exit|finished|completed|failed|terminated|returned)( with)?( non-zero)?( exit| return)? (code|status)[: ]+(\d*[1-9]\d*|-\d+)\b|^exit ?code:? [1-9]\d*\b|^exit [1-9]\d*\s*(\n|$)|^command '.{1,200}' returned non-zero";
+pub(super) const AT_START: &str = r"(?i)^(error: )?((the )?(process|command|script|program|shell|task) )?(exited|exit|finished|completed|failed|terminated|returned)( with)?( non-zero)?( exit| return)? (code|status)[: ]+(\d*[1-9]\d*|-\d+)\b|^\[?exit[ _-]?code:? [1-9]\d*\b|^exited [1-9]\d*\b|^exit [1-9]\d*\s*(\n|$)|^command '.{1,200}' returned non-zero";
 
 /// How a command ended, as the text around its output says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +85,7 @@ fn marked(text: &str, tool: Option<&str>) -> Option<i64> {
 fn last_line(text: &str, tool: Option<&str>) -> Option<(i64, bool)> {
     static LAST: LazyPattern = LazyLock::new(|| {
         patterns::one(
-            r"(?i)^(?:((?:the )?(?:command|process|script|program|shell|task) (?:finished|completed|exited|failed|terminated) with (?:exit |return )?(?:code|status):? |\((?:exit|return) (?:code|status):? ?)|(?:exit|return|exit with|exited with)(?: exit)? (?:code|status):? ?)(-?\d+)[).]*$",
+            r"(?i)^(?:((?:the )?(?:command|process|script|program|shell|task) (?:finished|completed|exited|failed|terminated) with (?:exit |return )?(?:code|status):? |\((?:exit|return) (?:code|status):? ?)|(?:exit|return|exit with|exited with)(?: exit)?[ _](?:code|status):? ?)(-?\d+)[).]*$",
         )
     });
     let (before, last) = end_of(text, 400).rsplit_once('\n').filter(|_| !tool.is_some_and(is_reader))?;

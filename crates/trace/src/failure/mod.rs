@@ -2,6 +2,7 @@
 
 mod assess;
 mod body;
+mod clause;
 mod coded;
 mod details;
 mod exit;

@@ -87,7 +87,7 @@ const OUTPUT_LINES: usize = 15;
 pub(super) fn ends_in_error(text: &str, tool: Option<&str>) -> bool {
     static ENDING: LazyPattern = LazyLock::new(|| {
         patterns::one(
-            r"^(?:(?:[\w.+-]{1,20}: )?(?:error|fatal): \S|(?:unknown|unrecognized|invalid) (?:option|argument|command|flag)\b|Automatic merge failed|make(?:\[\d+\])?: \*\*\* |npm (?:ERR!|error) )",
+            r"^(?:(?:[\w.+-]{1,20}: )?(?:error|fatal): \S|(?:unknown|unrecognized|invalid) (?:option|argument|command|flag)\b|(?:[\w./-]+: )+command not found$|Automatic merge failed|make(?:\[\d+\])?: \*\*\* |npm (?:ERR!|error) )",
         )
     });
     if tool.is_some_and(is_reader) {
@@ -125,6 +125,15 @@ pub(super) fn is_reader(tool: &str) -> bool {
     const WORDS: [&str; 23] = [
         "console", "read", "cat", "view", "open", "grep", "search", "find", "fetch", "browse", "browser", "log",
         "logs", "docs", "doc", "scrape", "crawl", "query", "lookup", "get", "show", "tail", "head",
+    ];
+    !acts(tool) && words(tool).iter().any(|word| WORDS.contains(&word.as_str()))
+}
+
+/// Whether a tool's name says that it acts on what others only show: a page, a console.
+pub(super) fn acts(tool: &str) -> bool {
+    const WORDS: [&str; 20] = [
+        "act", "click", "confirm", "connect", "drag", "drop", "fill", "goto", "join", "key", "launch", "mark",
+        "navigate", "place", "play", "press", "scroll", "toggle", "trigger", "type",
     ];
     words(tool).iter().any(|word| WORDS.contains(&word.as_str()))
 }

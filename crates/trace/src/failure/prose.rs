@@ -62,7 +62,8 @@ pub(super) fn is_knowledge(text: &str, tool: Option<&str>) -> bool {
     sentences(text) > 1 && tool.is_some_and(|tool| words(tool).iter().any(|word| WORDS.contains(&word.as_str())))
 }
 
-fn sentences(text: &str) -> usize {
+/// The number of sentences, without those that ask the reader to do something.
+pub(super) fn sentences(text: &str) -> usize {
     const REQUESTS: [&str; 12] =
         ["Please", "Try", "Retry", "Check", "Contact", "Make", "Ensure", "Verify", "Use", "See", "Provide", "Choose"];
     let starts = text.split(['.', '!', '?']).filter_map(|sentence| {

@@ -268,7 +268,11 @@ pub(super) fn says(text: &str, tool: Option<&str>) -> bool {
     let Some(sentence) = only_sentence(text) else { return false };
     let tool_words = tool.map(words).unwrap_or_default();
     let has = |list: &[&str]| tool_words.iter().any(|word| list.contains(&word.as_str()));
-    if has(&GIVES_TEXT) || tool.is_some_and(is_command_line) || prose::is_title(text) || is_deed(text, tool) {
+    if tool.is_some_and(|tool| gives_text(tool) && !is_writer(tool))
+        || tool.is_some_and(is_command_line)
+        || prose::is_title(text)
+        || is_deed(text, tool)
+    {
         return false;
     }
     let is_doing = tool.is_some_and(|tool| is_writer(tool) || !asks(tool) && !is_reader(tool));
@@ -277,7 +281,7 @@ pub(super) fn says(text: &str, tool: Option<&str>) -> bool {
     let is_done = sentence.contains(" and ")
         || text_kinds::tells_of_something_done(text) && !sentence.contains(" not ")
         || sentence.rsplit(' ').next().is_some_and(|state| tool_words.iter().any(|word| word == state));
-    let looks = has(&LOOKS);
+    let looks = tool.is_some_and(looks);
     let is_own = |of| match of {
         Of::Any => true,
         Of::Given => !looks && tool.is_some(),
@@ -364,6 +368,16 @@ const LOOKS: [&str; 15] = [
     "check", "count", "exist", "exists", "find", "has", "is", "list", "lookup", "search", "status", "test", "validate",
     "verify", "watch",
 ];
+
+/// Whether a tool's name says that it gives texts of others, or of its own making.
+pub(super) fn gives_text(tool: &str) -> bool {
+    words(tool).iter().any(|word| GIVES_TEXT.contains(&word.as_str()))
+}
+
+/// Whether a tool's name says that it looks whether something is there, or how it is.
+pub(super) fn looks(tool: &str) -> bool {
+    words(tool).iter().any(|word| LOOKS.contains(&word.as_str()))
+}
 
 /// Whether a text tells that the tool has done what its name says, in words that others use for a failure: `Card blocked.`
 /// from `block_card`.

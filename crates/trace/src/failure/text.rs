@@ -9,7 +9,7 @@ use super::held::is_held;
 use super::patterns::{LazyPattern, LazySet, any_matches};
 use super::program::{SHORT, complains, ends_in_error, is_reader, is_shell, says_a_program, spoken};
 use super::quoted::{is_log_line, is_quoted};
-use super::{frame, kinds, patterns, prose, searched, sentence, undone};
+use super::{clause, frame, kinds, patterns, prose, searched, sentence, undone};
 
 /// Characters of a text that are examined.
 pub(super) const EXAMINED: usize = 600;
@@ -43,24 +43,24 @@ pub(super) const SURE: [&str; 35] = [
     r"(?i)^mcp error:? -?\d+",
     r"(?i)^(the |error )?tool (execution|call|invocation|use) (failed|error|(was )?(denied|rejected|blocked|not approved))|^(failed|error|unable) to (execute|call|run|invoke) (the )?(tool|function)\b",
     r"(?i)^<(tool_use_error|tool_call_error|tool_error|error)>",
-    r"(?i)^(input|output) validation error\b",
+    r"(?i)^(input|output) validation error\b|^[^\n]{1,400} is not a valid tool, try (another|one of)\b|^command executed in terminal\b[^\n]{0,300}command execution was not successful|^the sites robots\.txt \(|^(path|address): [^\n]+\ntitle: \w*(error|exception)\b",
     r"^\d+ validation errors? (for|detected)|^[Vv]alidation error for [A-Z]\w*|^Your (proposed|suggested) (edit|change|patch) (has|had) (introduced|caused) [^\n]{0,40}error",
     r"(?i)^(unsupported ([\w-]+ ){0,3}call:|model tried to call unavailable tool|no such tool|(error: )?[\w.:/-]+ is not a valid tool\b)",
     r"(?i)^(unknown|unrecognized|unsupported|invalid) (tool|function)( name)?( requested| called)?\s*[:'\x22`]",
-    r"(?i)^tool ['\x22`]?[\w.:/-]+['\x22`]? (was |is |does |did |could )?(not (found|exists?|available|registered|enabled|be found)|unknown|disabled|failed|timed out|returned an error)\b|^(the )?tool call (with (the )?name|named|to) \S+ (is|was) not\b|^the arguments (provided |given )?(to|for) (the )?tool( \S+)? (are|were) (invalid|malformed)\b",
-    r"(?i)^(the user (doesn't|does not|didn't) want to (proceed|take this action)|(the )?user (has )?(rejected|denied|declined|refused|cancell?ed|aborted)\b|\[request interrupted by user|(the )?(tool|tool use|tool call|tool execution|execution|action|operation|command|exec command|patch|request) (was |were )?(rejected|denied|declined|cancell?ed|aborted) by (the )?user|tool execution was not approved|permission to use \S+ (with command .{0,200} )?has been (rejected|denied))",
+    r"(?i)^tool ['\x22`]?[\w.:/-]+['\x22`]? (was |is |does |did |could )?(not (found|exists?|available|registered|enabled|be found)|unknown|disabled|failed|timed out|returned an error|got invalid)\b|^(the )?tool call (with (the )?name|named|to) \S+ (is|was) not\b|^the arguments (provided |given )?(to|for) (the )?tool( \S+)? (are|were) (invalid|malformed)\b",
+    r"(?i)^(the user (doesn't|does not|didn't) want to (proceed|take this action)|no \(tell claude what to do differently\)|interrupted · what should claude do instead|(the )?user (has )?(rejected|denied|declined|refused|cancell?ed|aborted)\b|\[request interrupted by user|(the )?(tool|tool use|tool call|tool execution|execution|action|operation|command|exec command|patch|request) (was |were )?(rejected|denied|declined|cancell?ed|aborted) by (the )?user|tool execution was not approved|permission to use \S+ (with command .{0,200} )?has been (rejected|denied))",
     // HTTP
     r"(?i)^http(/[\d.]+)?( (error|status)( code)?)?[ :]+[45]\d\d\b",
     r"^\([45]\d\d\)\s*Reason: ",
     r"(?i)^(client|server) error '?[45]\d\d\b|^[45]\d\d (client|server) error\b",
     r"(?i)^(the )?(request|api request|api call|http request|query|call) failed with (http )?(status|code|error)",
-    r"(?i)^[45]\d\d: [a-z]|^(response|got|received|returned|http)( an?| the| http)? (status|code|response)( code)?:? [45]\d\d\b|^error code: [45]\d\d\b|^(status|status code|response status)[: ]+[45]\d\d\b",
+    r"(?i)^[45]\d\d: [a-z]|^(response|got|received|returned|http)( an?| the| http)? (status|code|response)( code)?:? [45]\d\d\b|^error code: [45]\d\d\b|^(the )?(server|url|site|website|page|host|api|endpoint) (returned|responded with|answered with|replied with)( an?)?( http)?( error)?( status)?( code)?:? [45]\d\d\b|^(status|status code|response status)[: ]+[45]\d\d\b",
     r"(?i)^[45]\d\d[ :,-]+(bad request|unauthorized|payment required|forbidden|not found|method not allowed|request timeout|conflict|gone|precondition|payload|request entity|unprocessable|too many|internal server|not implemented|bad gateway|service (temporarily )?unavailable|gateway time|server error|client error|error\b|\{)",
     // shells and build tools
     AT_START,
-    r"(?i)^command failed( with| \(exit|:)|^command timed out\b",
+    r"(?i)^command failed( with| \(exit|:)|^command timed out\b|^[\w-]+ (verification|validation|parsing|execution|compilation|initiali[sz]ation|startup) failed\b *[:.]",
     r"^(/(usr/)?bin/)?(ba|z|da|k)?sh: [^\n]*(not found|No such file|Permission denied|error|cannot)|^error\[E\d{4}\]|^(npm|yarn|pnpm) (ERR!|error) |^zsh: ",
-    r"^[\w./-]{1,40}: [^\n]{0,200}: (No such file or directory|Permission denied|Is a directory|Not a directory|command not found|Operation not permitted|Connection refused)",
+    r"^[\w./-]{1,40}: [^\n]{0,200}: (No such file or directory|Permission denied|Is a directory|Not a directory|command not found|Operation not permitted|Connection refused)|^[^\s:]{1,200}: [^\n]{0,200}\((No such file or directory|Permission denied)\)$",
     r"^\(\d{4}, ['\x22]|^\(error\) |^(WRONGTYPE|NOAUTH|NOSCRIPT|ERR|READONLY|OOM|BUSY|MISCONF) \w",
     r#"^File "[^"\n]+", line \d+|^\S+:\d+\n[^\n]{0,300}\n\s*\^"#,
     r"(?i)^(no healthy upstream|build failed\b|this model's maximum context length|(sorry|oops)\b[^\n]{0,80}\b(error occurred|went wrong|failed|could not|couldn't|unable))",
@@ -81,7 +81,7 @@ pub(super) const SURE: [&str; 35] = [
 pub(super) const LIKELY: [&str; 29] = [
     r"(?i)^error\s*:|^security violation: |^[^\s:]{1,200}\.[a-z]{1,5}: error - [^\n]*$|^error \((?-i:[A-Z_]+)\): \S",
     r"(?i)^\[(mcp |tool |phase |api |runtime |system |internal )?(error|timeout|failed|failure|exception|fatal)\b|^error(\s*[:\[-]|\s*\((?-i:[A-Z0-9_ .-]+|code[^)\n]{0,40})\)|!)",
-    r"^\[([A-Z]\w* ){2,4}Error\] \S",
+    r"^\[([A-Z]\w* ){2,4}Error\] \S|^\[([A-Z]+ ){1,2}(FAILED|FAILURE|ERROR)\] \S|^(?i:partial failure )\w",
     // the word for an error as the label of a message, in other languages
     r"(?i)^(fehler|erreur|errore|erro|fout|hata|błąd|chyba|lỗi|kesalahan|ошибка|помилка|エラー|오류|خطأ)\s*[:：]\s*[^\s\d]|^[^\x00-\x7f\s]{0,6}(错误|錯誤|失败|失敗|异常|異常)\s*[:：]\s*[^\s\d]|^(\[|【)(错误|錯誤|失败|失敗|エラー|오류|ошибка|помилка|lỗi|fehler|erreur|errore|erro)(\]|】)\s*[^\s\d]",
     r"(?i)^[\[【]?(erro (ao|na|no|em|durante)|error (al|en la|en el|durante)|erreur (lors|pendant|dans|durant)|fehler (beim|bei|im|während)|errore (durante|nel|nella|nell)|fout (bij|tijdens)|lỗi (khi|trong)|ошибка (при|во время)|помилка (при|під час)|błąd (podczas|przy)|chyba při|kesalahan (saat|ketika)) [^\n:：]{1,80}[:：]\s*[^\s\d]",
@@ -90,19 +90,19 @@ pub(super) const LIKELY: [&str; 29] = [
     r"(?i)^(the |your |this )?(api key|token|credentials?|password|signature|session)( \S+)? (is |was |are )?(not valid|invalid|expired|revoked|missing|incorrect|not recognized)\b",
     r"(?i)^(the )?(maximum|max) (number of )?[\w ]{1,40} (reached|exceeded|exhausted)\b|^(the )?(execution context|target|page|browser|frame|session) (was |has been |is )?(destroyed|closed|detached|crashed|disconnected)\b",
     r"(?i)^([a-z][\w'-]* ){1,3}(rejected|denied|declined|refused|blocked):\s*[^\s\d]|^(hard|auto)-(blocked|denied|rejected)\b *($|[.:(])",
-    r"(?i)^error (while|when|during|in|on|at|from|with|invoking|initializing|starting|launching|establishing|authenticating|submitting|scheduling|publishing|exporting|importing|serializing|deserializing|formatting|rendering|compiling|deploying|installing|cloning|copying|moving|renaming|merging|committing|pushing|pulling|scrolling|typing|capturing|encoding|extracting|storing|preparing|verifying|calculating|computing|fetching|reading|writing|creating|updating|deleting|getting|parsing|loading|opening|connecting|performing|sending|searching|retrieving|occurred|response|accessing|making|processing|executing|running|calling|code|message|querying|listing|finding|adding|removing|setting|downloading|uploading|generating|saving|inserting|editing|applying|evaluating|decoding|resolving|navigating|clicking|taking|converting|building|checking|validating)\b[^\n]{0,300}?(:|\.$|$)|^error (turning|starting|stopping|switching|attaching|binding|mounting|joining|closing|receiving|registering|subscribing|transferring|translating|transcribing|summarizing|syncing|cancelling|canceling|booking|paying|refunding)( [\w'/.-]+){1,8}: [^\s\d]|^error \d+\s*($|[:.,(\n–—-]|(?-i:[A-Z])|(occurred|while|when|during|in|at|from)\b)",
+    r"(?i)^error (while|when|during|in|on|at|from|with|invoking|initializing|starting|launching|establishing|authenticating|submitting|scheduling|publishing|exporting|importing|serializing|deserializing|formatting|rendering|compiling|deploying|installing|cloning|copying|moving|renaming|merging|committing|pushing|pulling|scrolling|typing|capturing|encoding|extracting|storing|preparing|verifying|calculating|computing|fetching|reading|writing|creating|updating|deleting|getting|parsing|loading|opening|connecting|performing|sending|searching|retrieving|occurred|response|accessing|making|processing|executing|running|calling|code|message|querying|listing|finding|adding|removing|setting|downloading|uploading|generating|saving|inserting|editing|applying|evaluating|decoding|resolving|navigating|clicking|taking|converting|building|checking|validating)\b[^\n]{0,300}?(:|\.$|$)|^error [a-z]+ing( [\w'/.#-]+){1,8}: [^\s\d]|^error (turning|starting|stopping|switching|attaching|binding|mounting|joining|closing|receiving|registering|subscribing|transferring|translating|transcribing|summarizing|syncing|cancelling|canceling|booking|paying|refunding)( [\w'/.-]+){1,8}: [^\s\d]|^error \d+\s*($|[:.,(\n–—-]|(?-i:[A-Z])|(occurred|while|when|during|in|at|from)\b)",
     r"(?i)^((an?|the|some) )?([\w'-]+ ){0,3}(error|exception)( has| was)? (occurred|raised|thrown|encountered)\b",
-    r"(?i)^(an? )?(unexpected|internal|internal server|server|network|connection|runtime|api|http|validation|request|authentication|authorization|permission|tool|execution|database|sql|query|syntax|parse|parsing|timeout|fatal|system|unknown|unhandled|rate limit|function|command|ssl|tls|dns|socket|io|i/o|os|proxy|gateway|client|configuration|input|type|value|key|import|compilation|compile|import|upstream|provider|service|search|protocol|evaluation|target|cell|browser|navigation|graphql|oauth|token|resource|user|shell) (error|exception|failure)\b *([(\[][^)\]\n]{0,60}[)\]]|-?\d+|code)?\s*([:\n–—-]|$|(during|while|when|processing)\b)",
+    r"(?i)^(an? )?(unexpected|internal|internal server|server|network|connection|runtime|api|http|validation|request|authentication|authorization|permission|tool|execution|database|sql|query|syntax|parse|parsing|timeout|fatal|system|unknown|unhandled|rate limit|function|command|ssl|tls|dns|socket|io|i/o|os|proxy|gateway|client|configuration|input|type|value|key|import|compilation|compile|import|upstream|provider|service|search|protocol|evaluation|target|cell|browser|navigation|graphql|oauth|token|resource|user|shell) (error|exception|failure)\b *([(\[][^)\]\n]{0,60}[)\]]|-?\d+|code)?\s*([:\n–—-]|$|(during|while|when|processing|running|executing|calling)\b)",
     r"^([a-z_]\w*\.)+(exceptions?|errors?)\.[A-Z]\w*\s*(:|\n|$|\()|^([A-Za-z_]\w*[.:]+)*([A-Z]\w*(Error|Exception|Timeout|Fault|Interrupt|Failure|[a-z](Refused|NotFound|Exceeded|Denied|Unavailable|Disconnected|Rejected)))\b( ?\[\w+\]| ?\([^)\n]{0,300}\)?)?\s*(:|\n|$|\()|^Exception(:|\s*\(['\x22]|\s*$)",
     r"(?i)^there (was|were|has been|have been) (an? |some )?(\w+ ){0,2}(errors?|problems?|failures?) (while |when |during |with |in )?(\w+ing|(the|your) \w+)\b",
     r"(?i)^(failed|failure) (to|in|with|while|when|during|on|at|because|due)\b|^failed\s*[:.!]?\s*$|^(failed|failure)\s*[:-]\s*\D",
     r"(?i)^((the|your|this) )?(request|api request|api call|query|operation|execution|connection|authentication|authorization|login|tool call|tool|command|transaction|payment|card|validation|navigation|access token|token|session|upload|download|search|fetch|edit|read|write|update|create|delete|call|script|job|task|action|compilation|http request|function)( has| was|s)? (failed|aborted|was aborted|errored|rejected|refused|denied|interrupted|cancell?ed|declined|expired|(could not|couldn't|cannot|can't) be (processed|completed|executed|made|sent|saved))\b",
-    r"(?i)^(fatal( error)?|exception|abort(ed)?|denied|rejected|invalid|forbidden|unauthorized|timeout)\s*:",
+    r"(?i)^(fatal( error)?|exception|abort(ed)?|denied|rejected|invalid|forbidden|unauthorized|timeout)\s*:|^(status|state): (error|failed|failure)\b",
     r"(?i)^(time(d)?[- ]?out)( error)?( (after|waiting|while|exceeded|expired|of|for|reached|\d)|\s*[:.!]|\s*$)|^timeout \d+",
-    r"(?i)^(deadline|rate limit|quota|request limit|usage limit|token limit|time limit|tool[- ]call limit|api rate limit|monthly limit|daily limit|context length|maximum context length|resource)s? (has been |was |is )?(exceeded|reached|exhausted|hit)\b|^(too many requests|you('ve| have)? (exceeded|reached|hit)|throttl|rate[- ]?limit(ed|ing)?\b *([:.(]|$)|(\w+ )?limit exceeded\b|(reached|exceeded) (the )?max\w* )",
+    r"(?i)^(deadline|rate limit|quota|request limit|usage limit|token limit|time limit|tool[- ]call limit|api rate limit|monthly limit|daily limit|context length|maximum context length|resource)s? (has been |was |is )?(exceeded|reached|exhausted|hit|detected)\b|^(too many requests|you('ve| have)? (exceeded|reached|hit)|throttl|rate[- ]?limit(ed|ing)?\b *([:.(]|$)|(\w+ )?limit exceeded\b|(reached|exceeded) (the )?max\w* )",
     r"^(E(ACCES|ADDRINUSE|ADDRNOTAVAIL|AGAIN|ALREADY|BADF|BUSY|CANCELED|CONNABORTED|CONNREFUSED|CONNRESET|DQUOT|EXIST|FAULT|FBIG|HOSTUNREACH|INTEGRITY|INTR|INVAL|ISDIR|LOOP|MFILE|NAMETOOLONG|NETDOWN|NETUNREACH|NFILE|NOBUFS|NODEV|NOENT|NOMEM|NOSPC|NOSYS|NOTCONN|NOTDIR|NOTEMPTY|NOTFOUND|NOTSUP|PERM|PIPE|PROTO|RANGE|RESOLVE|ROFS|SRCH|TIMEDOUT|TXTBSY|USAGE|XDEV))\b[: ,]|^(?i:connect|read|write|getaddrinfo|spawn|open|scandir|stat|unlink|mkdir|rmdir) E[A-Z]{4,}",
     r"(?i)^(the )?(connection|socket|connect|network|host|server|ssl|tls|upstream)( to [^\n]{1,80}?)?( \S+)? (refused|reset|closed|aborted|timed out|error|lost|failed|hang up|terminated|disconnected|unreachable|is unreachable|is not responding|is down)|^fetch failed|^socket hang up|^remote end closed|^server disconnected",
-    r"(?i)^(permission|access)( to [^\n]{1,120})?( has been| was| is)? (denied|forbidden|rejected)( (to|for|by|while|when|on|from)\b|\s*[:.,(!-]|\s*$)|^(you|user) (do|does)(n't| not) have (the )?(\w+ )?(permission|access|sufficient|necessary|required|enough)|^(operation not permitted|insufficient permissions?|not (authorized|authenticated|permitted|allowed|logged in|implemented|signed in)\b|(user|you|caller|client)( \S+)? (is|are) (not (authorized|allowed|permitted|a member)|being rate limited)|authentication (required|failed|is required)|unauthorized\b *($|[.:-])|forbidden\b *($|[.:-]))",
+    r"(?i)^(permission|access)( to [^\n]{1,120})?( has been| was| is)? (denied|forbidden|rejected)( (to|for|by|while|when|on|from)\b|\s*[:.,(!—–-]|\s*$)|^(you|user) (do|does)(n't| not) have (the )?(\w+ )?(permission|access|sufficient|necessary|required|enough)|^(operation not permitted|insufficient permissions?|not (authorized|authenticated|permitted|allowed|logged in|implemented|signed in)\b|(user|you|caller|client)( \S+)? (is|are) (not (authorized|allowed|permitted|a member)|being rate limited)|authentication (required|failed|is required)|unauthorized\b *($|[.:-])|forbidden\b *($|[.:-]))",
     r"(?i)^(something went wrong|an unknown error|internal server error|bad gateway|service (is |temporarily )?(temporarily )?unavailable|gateway time-?out|bad request\b|method not allowed|unprocessable entity|payment required)\b",
     r"(?i)^(❌|✗|✘|🚫|⛔|💥|❗|🛑|⚠️?)\s*\S",
     r"(?i)^invalid \w+:|^invalid ([a-z]+ ){1,4}(index|position|range|path|format|value|id|name|type|url|expression|pattern|number|count|reference)(es|s)?\b *($|[.:,(])|^(invalid|malformed|unsupported|unrecognized|unrecognised|illegal) (argument|parameter|input|param|request|json|url|uri|value|format|token|api[ _-]?key|credential|option|date|time|type|id\b|identifier|path|query|syntax|command|action|operation|method|name|state|transition|response|regex|pattern|session|user|email|selector|line|range|key|field|file|arguments|tool|expression|account|schema|data|payload|sql|address|code|cursor|ref\b|reference)",
@@ -125,7 +125,7 @@ pub(super) const SHORT_SURE: [&str; 18] = [
     r"(?i)^([\w.-]+ ){1,2}(cli|binary|executable) (is |was )?not (found|installed|authenticated|configured|available)( or [\w ]{1,40})?\s*([.!:;(]|$)|^\w+( \w+){0,3} #\d+ (is |was |could )?(not (be )?found|does not exist)\b",
     r"(?i)^no such \w+|^(not found|page not found|unavailable|unknown error|unknown (action|command|method|operation|argument|option|parameter|column|table|host|user))\b *($|[:.'\x22`(])",
     r"(?i)^[^\n]{0,160}\b(timed out|time[d]? ?out after \d|deadline exceeded|connection refused|connection reset by peer|host unreachable|no route to host)\b[^\n]{0,120}$",
-    r"(?i)^(file has not been read yet|file has been (unexpectedly )?modified since|you must (use your )?read|read the file|the file must be read|(the )?string to replace (was )?not found|old_?str(ing)?\b[^\n]{0,80}(not found|did not|does not|is not unique|must|appears)|no match(es)? found for (the )?(old|replacement|search|string)|found \d+ matches of the string|no replacement was performed|no changes to make|file already exists|path already exists|is a directory|eisdir|the (old|search|replace)\w* (string|block|text|content) )",
+    r"(?i)^(file has not been read yet|file has been (unexpectedly )?modified since|you must (use your )?read|read the file|the file must be read|(the )?string to replace (was )?not found|<?old_?(str(ing)?|text)\b>?[^\n]{0,80}(not found|did not|does not|is not unique|must|appears|matches (multiple|several|\d))|no match(es)? found for (the )?(old|replacement|search|string)|found \d+ matches of the string|no replacement was performed|no changes to make|file already exists|path already exists|is a directory|eisdir|the (old|search|replace)\w* (string|block|text|content) )",
     r"(?i)^[a-z'\x22`/@](\S*[^\s:])? (\S+ ){0,4}(already exists|(cannot|can't|must not|may not) be (empty|null|blank|negative|zero)\b *($|[.:;,(!])|is not allowed|is not permitted|not permitted|is not supported|is invalid|are invalid|is not valid|must be (a|an|one|at|in|between|greater|less|positive|non|of|provided|specified|set|either|valid|unique|>=?|<=?)\b[^\n]{0,60}|has been rejected|was rejected|was denied|has expired|is disabled|is locked|not enough \w+|insufficient \w+|exceeds? (the )?(maximum|limit)|is too (large|long|short|big|old)|has been (disabled|suspended|revoked|blocked)|failed(\s*[:.!]|\s*$| to| with| because| due| after| at| on))",
     r"(?i)^((the )?(element|node|locator|button|link) (is |was )?(not (clickable|visible|attached|interactable|enabled)|obscured|detached)|directory not empty)|^(cancell?ed|aborted|interrupted|killed|terminated)( *$|[.:!,]| (by|after|due|because)\b)|^(operation (was )?(cancell?ed|aborted)|the operation was aborted|request (was )?(cancell?ed|aborted)|this operation was aborted|tool execution cancell?ed|tool call cancell?ed|sibling tool call errored|aborted by user)\b",
     r"(?i)^(the |this |your )?([a-z]+ )?(path|file|command|tool|tool call|action|request|call|url|domain|host|operation|access|write|read|execution|input|output)( \S+)? (is |was |has been )?(blocked|denied|disallowed|forbidden|prohibited) (by|under) (an? |the |your |our )?([\w-]+ ){0,2}(rules?|policy|policies|firewall|guardrails?|filters?|hooks?|sandbox|allowlist|denylist|blocklist)\b *($|[.:;,(])",
@@ -152,7 +152,7 @@ pub(super) const HARMLESS: [&str; 12] = [
     r"(?i)^no (errors?|failures?|issues?|problems?|exceptions?|warnings?)\b",
     r"(?i)^(error|timeout|exception)s?\s*:\s*\n\s+[\w-]+\s*:",
     r"(?i)^(errors|exceptions|timeouts?)\s*[=:]\s*\d+(\.\d+)?\s*(s|ms|%|seconds)?\s*$|^(error|exception)\s*[=:]\s*(0|\d+\.\d+|\d+\s*(s|ms|%|seconds))\s*$",
-    r"(?i)^(error (handling|messages?|codes|rates?|types?|logs?|reporting|boundar|correction|propagation|budget|pages?|classes)|failed (tests?|jobs?|runs?|logins?|builds?|payments?|orders?)\b|timeout (settings?|values?|config|in seconds))",
+    r"(?i)^(error (handling|logging|monitoring|tracking|tracing|messages?|codes|rates?|types?|logs?|reporting|boundar|correction|propagation|budget|pages?|classes)|failed (tests?|jobs?|runs?|logins?|builds?|payments?|orders?)\b|timeout (settings?|values?|config|in seconds))",
     // the strongest of praise
     r"(?i)^((i|we) )?(could not|couldn't|cannot|can't) (agree|wait|thank|recommend|be (happier|better|more))\b",
     // the documentation of an exception
@@ -168,6 +168,9 @@ static LIKELY_SET: LazySet = LazyLock::new(|| patterns::set(LIKELY));
 static SHORT_SET: LazySet = LazyLock::new(|| patterns::set(SHORT_SURE));
 static SUSPICIOUS_SET: LazySet = LazyLock::new(|| patterns::set(SUSPICIOUS));
 static HARMLESS_SET: LazySet = LazyLock::new(|| patterns::set(HARMLESS));
+
+/// The last line by which a framework sends a failure back to the model.
+const TRY_AGAIN: &str = "\n\nFix the errors and try again.";
 
 /// What the beginning of `text` says; none if it does not speak of a failure.
 pub(super) fn inspect<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>> {
@@ -185,7 +188,7 @@ pub(super) fn inspect<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>>
     let spoken =
         || Some(Sign { message: message(text.trim()), ..inspect_start(spoken(text)?, tool).filter(|sign| sign.sure)? });
     let sure = || Some(Sign { sure: true, message: message(text.trim()) });
-    let ended = || sure().filter(|_| ends_in_error(text, tool));
+    let ended = || sure().filter(|_| ends_in_error(text, tool) || text.trim_end().ends_with(TRY_AGAIN));
     match own {
         Some(sign) if sign.sure => Some(sign),
         own if says_a_program(text, tool) && !any_matches(&HARMLESS_SET, text.trim()) => {
@@ -219,6 +222,9 @@ fn inspect_start<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>> {
     if undone == Some(true) || sentence::says(text, tool) {
         return sign(true);
     }
+    if text.starts_with("No ") && clause::says(text, tool) {
+        return sign(true);
+    }
     let is_harmless = || any_matches(&HARMLESS_SET, start) || prose::is_title(start) || prose::is_labels(text);
     if is_harmless() || counts_none(start) || searched::is_good(start) || sentence::is_deed(text, tool) {
         return undone.and_then(sign);
@@ -250,6 +256,9 @@ fn inspect_start<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>> {
         };
     }
     if is_coded(text) || leading_code(start).is_some() || is_named_unknown(start, tool) {
+        return sign(true);
+    }
+    if clause::says(text, tool) {
         return sign(true);
     }
     let is_suspicious =

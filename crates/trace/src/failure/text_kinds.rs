@@ -9,7 +9,7 @@ use super::kinds::{
 };
 use super::patterns::{LazyPattern, LazySet};
 use super::program::words;
-use super::{held, patterns, refused_values, sentence, text};
+use super::{clause, held, patterns, refused_values, sentence, text};
 
 /// Characters of a message that are examined: its first line, at most this many.
 const EXAMINED: usize = 240;
@@ -137,8 +137,8 @@ fn named(message: &str, tool: Option<&str>) -> Option<&'static str> {
     let general =
         ["AssertionError", "IndexError", "KeyError", "LookupError", "RuntimeError", "TypeError", "ValueError"];
     let is_general = facts.names.iter().any(|name| general.contains(&name.as_str()));
-    let clause = is_clause(&inner) && !is_general;
-    if !is_general && refused_values::refuses(&inner, clause) {
+    let is_clause = is_clause(&inner) && !is_general;
+    if !is_general && refused_values::refuses(&inner, is_clause) {
         return Some(ARGUMENTS).filter(is_of_request);
     }
     if let Some(kind) = sentence::kind(&whole, tool).filter(|_| !is_general) {
@@ -146,7 +146,8 @@ fn named(message: &str, tool: Option<&str>) -> Option<&'static str> {
     }
     let found = ANYWHERE_SET.as_ref()?.matches(inner.as_bytes());
     let kinds = found.iter().filter_map(|number| ANYWHERE.get(number)).map(|(kind, _)| *kind);
-    kinds.into_iter().find(|kind| (clause || !proves_nothing_happened(kind)) && is_of_request(kind))
+    let known = kinds.into_iter().find(|kind| (is_clause || !proves_nothing_happened(kind)) && is_of_request(kind));
+    known.or_else(|| clause::kind(&inner, tool).filter(|_| !is_general).filter(is_of_request))
 }
 
 /// Words of answers: what is wrong with them was found after the tool acted.

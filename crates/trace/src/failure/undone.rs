@@ -14,7 +14,7 @@ const LONGEST_REPORT: usize = 20_000;
 pub(super) const EDITS: [&str; 5] = [
     r"(?i)^expected (exactly |at least |at most |only )?(\d+|one|a single) [^\n]{0,80}?(,|;| but| yet| and)+ (only |it |we )*(found|got|received|saw|had|matched|there (is|are|was|were))\b",
     r"(?i)^(the |your )?((search|old|original|target|anchor|replacement|expected|given|provided|requested|exact) ){1,3}(content|text|string|block|snippet|pattern|hunk|context|lines?|code|match|value)s?( to [a-z]+)? (was |were |is |are )?(not found|not present|not unique|does(n't| not) (exist|match|appear|occur)|did(n't| not) (match|appear|occur)|could not be (found|matched|located|applied))\b",
-    r"(?i)^found (\d+|multiple|several|two|more than one) (matches|occurrences|instances|candidates|places)\b[^\n]{0,120}?(\bbut|\bexpected|\bmust|\bambiguous|\bnot unique)\b",
+    r"(?i)^found (\d+|multiple|several|two|more than one) (matches|occurrences|instances|candidates|places)\b[^\n]{0,120}?(\bbut|\bexpected|\bmust|\bambiguous|\bnot unique|\bprovide more|\bfor safety)\b|^no changes (were |have been )?made\b[^\n]{0,120}\bnot (found|match)",
     r"(?is)^.{0,900}?\b(changes?|edits?|patch|modifications?|replacement) (has|have|was|were) not (been )?(applied|saved|made|written)\b",
     // what stands in the way, and what cannot be done for it
     r"(?i)^[^\n]{1,120}\b(is|are|was|were|has|have) (not|no|already|never) [^\n]{1,60}?(,|;| so| and| —)+ (so |and |thus |therefore )?(it |they |this |that )?(cannot|can't|could not|couldn't) be [a-z]+\b",

@@ -1,0 +1,440 @@
+//! The words in the first clause of a short message that say that a call came to nothing, whatever stands around them:
+//! `Price 412 exceeds max_price 100`, `Zone not found: Attic`, `Set a place first`. Which words count depends on what the
+//! name of the tool says that it does.
+
+use std::sync::LazyLock;
+
+use super::kinds::{ARGUMENTS, FORBIDDEN, NOT_FOUND, TOOL_ERROR, UNAUTHORIZED};
+use super::patterns::{LazyPattern, LazySet};
+use super::program::{acts, asks, is_command_line, is_reader, is_shell, is_writer, words};
+use super::sentence::{gives_text, is_deed, looks};
+use super::{patterns, prose, text_kinds};
+
+/// The error code of a failure that a tool words in a plain sentence of its own, which names no kind.
+pub(super) const TOOL_REFUSED: &str = "tool_refused";
+
+/// The longest message, in bytes, and the most lines of it.
+const LONGEST: usize = 400;
+const MOST_LINES: usize = 6;
+
+/// Of which tools words are a failure.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Of {
+    /// Any tool but a command line.
+    Every,
+    /// Any tool but one that gives texts of others.
+    Any,
+    /// A tool whose name does not begin with a word that asks.
+    Unasked,
+    /// A tool that neither looks whether something is there nor gives lists.
+    Given,
+    /// A tool that does something: what others say of a state is their answer.
+    Doing,
+    /// A tool whose name says that it changes something.
+    Changing,
+}
+
+/// Words of failures.
+const CUES: [(Of, &str, &str); 38] = [
+    // the request
+    (Of::Every, ARGUMENTS, r"^(please )?(provide|specify|supply) \S[^\n]*$"),
+    (
+        Of::Every,
+        ARGUMENTS,
+        r"^[`'\x22]\w[\w.]*[`'\x22] (must|should|needs to|has to|cannot|is required|is missing)\b|^path is a (directory|file|folder)\b|^not an? (directory|file|folder|git repository)\b|^query is empty|^(that's|this is|it is|\S+ is) a (directory|folder), not a file\b|^too (many|few) arguments\b",
+    ),
+    (
+        Of::Any,
+        ARGUMENTS,
+        r"^([a-z][\w.]*|the [a-z]+) (must|should|needs to|has to) (be|come|contain|end|exist|have|include|match|point|start)\b",
+    ),
+    (
+        Of::Any,
+        ARGUMENTS,
+        r"^(?-i:[`'\x22]?[a-z][\w.]*[`'\x22]?) (is|are) (empty|missing|required|ambiguous|reserved|not readable)\b|\b(requires|is required for) [`'\x22][\w.]+[`'\x22]$|^\S+ is limited to \d",
+    ),
+    (
+        Of::Any,
+        ARGUMENTS,
+        r"^(invalid|malformed|unsupported|illegal) ([\w'-]+ ){0,4}[\w'-]+( [`'\x22][^`'\x22\n]*[`'\x22]|: \D[^\n]*)?$",
+    ),
+    (
+        Of::Any,
+        ARGUMENTS,
+        r"^only \S[^\n]* (is|are|can|may) (be )?(accepted|allowed|permitted|supported|used)\b|^only \S[^\n]* can \S|^only \d[^\n]*\b(need|needs|minimum|required)\b",
+    ),
+    (
+        Of::Any,
+        TOOL_ERROR,
+        r"^[a-z]+_[a-z_]*: \S[^\n]*\b(older|stale|invalid|missing|not|no|fail\w*|denied|unknown|unsupported|expired|blocked|forbidden|unavailable)\b|^(stale|invalid|missing|not|no|unknown|unsupported|expired|denied)_\w+: \S",
+    ),
+    // what the tool itself lacks, and who may not use it
+    (
+        Of::Every,
+        UNAUTHORIZED,
+        r"(?-i:\b[A-Z][A-Z0-9]*_[A-Z0-9_]+) (is |are |was )?(not (set|configured|defined|found|provided)|missing|unset|required)\b|\b(api[ _-]key|access token|credentials|secret)s? (is |are |was |were )?(not (configured|found|provided|set)|missing)\b",
+    ),
+    (
+        Of::Any,
+        TOOL_ERROR,
+        r"\b(is |are |was |were )?(not|isn't|aren't|wasn't) (been |currently |yet |properly )*(authenticated|configured|initiali[sz]ed|installed|(logged|signed) in)\b|\b(database|server|service|daemon|browser|bridge|engine|backend|app|client|api)( \w+)? (is )?not (available|connected|reachable|ready|running|started)\b",
+    ),
+    (
+        Of::Any,
+        TOOL_ERROR,
+        r"\b(is|are) (not|n't) (allowed|authori[sz]ed|implemented|permitted|supported)\b|^\S+( \S+){0,3} not (allowed|permitted|supported)$|\bdisabled (in|by|on) (the )?(\w+ )?(config\w*|settings|polic\w+|admin\w*|server)\b",
+    ),
+    (
+        Of::Unasked,
+        FORBIDDEN,
+        r"^(\w[\w-]* ){0,3}(blocked|denied|forbidden|refused|rejected)\b\]?\W{0,2}( *[:—–]\s*[^\s\d]| by (an? |the |your )?(\w+ )?(admin\w*|allowlist|filters?|firewall|guard\w*|hooks?|owner|polic\w+|rules?|safety \w+|sandbox)$)|^(you )?(need|have) to (connect|log ?in|sign ?in|authenticate|register|be) ",
+    ),
+    (
+        Of::Any,
+        TOOL_ERROR,
+        r"\b(token|permission|scope|role|key|subscription|plan)s?\b[^\n]{0,60} (is |are )?required\b",
+    ),
+    (Of::Doing, TOOL_ERROR, r"\brequires [^\n]{1,80}$"),
+    (
+        Of::Any,
+        TOOL_ERROR,
+        r"\b(transport|connection|network|store|database|gateway) error\b|\b(response|request|query|call) has errors?\b",
+    ),
+    (
+        Of::Any,
+        TOOL_ERROR,
+        r"^no [a-z]+_\w+ (found|given|in|set)\b|^(i|we) (encountered|ran into|hit|got) an? (\w+ )?(error|problem)\b|^(got|received|hit) an? (\w+ )?error\b|^more than \d+ [^\n]* (matched|found)\b",
+    ),
+    (
+        Of::Any,
+        TOOL_ERROR,
+        r"\btool\b[^\n]{0,20} is (currently |temporarily )?(not available|unavailable)\b|\bis not available (here|in this (environment|mode|context|region))|\bunavailable: (http|error|\d)|\bnot (allowed|authori[sz]ed|permitted) to \w",
+    ),
+    (
+        Of::Any,
+        TOOL_ERROR,
+        r"^no (output|response|reply|answer|data|result) (after|within|for) \d|^too (many|few|much) \S|^[\w-]+( \w+)? (is )?too (big|large|long|short|small)\b",
+    ),
+    // what the call named is not there
+    (
+        Of::Given,
+        TOOL_ERROR,
+        r"^(the )?\S+( \S+){0,6} (was |were |is |could )?not (be )?found\b( (on|in|at|or|with|for|by|under|within):? [^\n]*|:[^\n]*|, (available|did you|please|try|use)\b[^\n]*)?$",
+    ),
+    (Of::Given, NOT_FOUND, r"^(the )?\S+( \S+){0,6} (does not|doesn't|do not|don't) exist\b"),
+    (
+        Of::Given,
+        NOT_FOUND,
+        r"^no [\w./-]*[^s\W]( \w+){0,2} (found|matched|matches|matching|exists|configured|returned)( (for|with|at|in|under|by|named|on))?( \w+){0,2}:? ([`'\x22(/]\S|\S*\d)|^no [\w-]*[^s\W]( \w+)? with \S|^no (content|image|data|output|response|reply|answer|body|text) (was |is )?(available|generated|produced|received|returned)\b|^(\w+ )?(image|file|content|data|record|entry) (is )?missing (for|from|in) \S",
+    ),
+    (
+        Of::Given,
+        TOOL_ERROR,
+        r"\b(is|are) not available (at|for|in|yet)\b|^(i'm sorry|sorry|unfortunately)\b[^\n]*(\b(can't|cannot|could not|couldn't|unable to) (access|fetch|find|get|load|locate|open|read|retrieve)\b| no \w+( was)? found\b)",
+    ),
+    (Of::Given, NOT_FOUND, r"^unknown ([\w-]+ ){0,2}[\w()-]+(:| [`'\x22#]) ?\S"),
+    // how what it works with is
+    (
+        Of::Doing,
+        TOOL_ERROR,
+        r"^[^:\n]*\b((is|are|was|were)( not|n't)( been| currently| yet)? (\w+(able|ed|en|ible)|active|available|compatible|complete|due|eligible|empty|enough|found|free|full|in|on|online|open|owned|part|ready|running|set|sent|valid)|(has|have|had|do|does|did|could|can|can)( not|n't|not)( be(en)?)? \w+)\b|^not (a|an|in|on|at) \S|^\S+( \S+){0,3} not (available|connected|enabled|open|ready|reachable|registered|running|readable)\b",
+    ),
+    (Of::Doing, TOOL_ERROR, r"\b(is|are|has|have|was|were|there's|there is) already\b|^already [a-z]+\b|\bno longer\b"),
+    (
+        Of::Changing,
+        TOOL_ERROR,
+        r"^nothing (to|was|were|has|is|saved|changed|done|updated|sent|written|created|deleted)\b",
+    ),
+    (
+        Of::Doing,
+        TOOL_ERROR,
+        r"\b(exceeds|exceed the|is (above|over|beyond) the)\b|\b(quota|limit|budget|allowance) (is |was |has been )?(exceeded|reached|used up|exhausted)\b",
+    ),
+    (
+        Of::Doing,
+        TOOL_ERROR,
+        r"\b(must|needs? to|has to|have to|should) (first )?(be|contain|end|exist|have|include|match|start|use)\b|\b(is|are) (required|mandatory|missing|ambiguous|reserved|locked|disabled|unavailable|invalid|unsupported|asleep|sleeping|busy|stale|superseded)\b|\bwas (superseded|interrupted)\b| required$| required:? ",
+    ),
+    (
+        Of::Doing,
+        TOOL_ERROR,
+        r"^usage: \S|^none of \S|\bis full\b|\bnot (given|provided|selected|specified|supplied)$|^no (\w+ ){1,3}to \w+$",
+    ),
+    (
+        Of::Changing,
+        TOOL_ERROR,
+        r"^no (\w+ ){0,3}[\w./-]*[^s\W] (found|set|selected|configured|available|active|open|connected)\b|^no (active|open|pending|current|such|suitable) ([\w-]+ ){0,2}[\w-]*[^s\W]( |$)|^no (\w+ ){1,3}(left|remaining)$",
+    ),
+    (
+        Of::Doing,
+        TOOL_ERROR,
+        r"\b(aborted|cancell?ed|interrupted|rejected|refused|stopped)( *[:(]|,|$)|\b(closed|crashed|died|disconnected|exited) before\b|^(\w+ )?(stale|rate[- ]limited)\b",
+    ),
+    (
+        Of::Doing,
+        TOOL_ERROR,
+        r"\b(ambiguous|conflicting|inconsistent|mutually exclusive)\b|\bwould (be|overwrite|exceed|conflict|delete|remove)\b",
+    ),
+    (
+        Of::Doing,
+        TOOL_ERROR,
+        r"^could(n't| not) find \S|^there (is|are|was|were) no \S|^there('s| is) (already|not|no)\b",
+    ),
+    (Of::Doing, TOOL_ERROR, r"\bnot an? (valid |supported |known |recogni[sz]ed )?\w+$"),
+    (Of::Doing, TOOL_ERROR, r"^(\w[\w-]* ){1,4}(failed|mismatch)\b *(:|$|with|because|due|after|to |for |on |at )"),
+    // other languages
+    (
+        Of::Given,
+        TOOL_ERROR,
+        r"^(无法|未找到|找不到|没有找到|未能|未知)|(不存在|不支持|不能为空|未找到|未登录|无权限)|(見つかりません|存在しません|できません|無効です)|\bkhông (có quyền|hợp lệ|thể|tìm thấy|tồn tại)\b",
+    ),
+    (Of::Doing, TOOL_ERROR, r"(不能|不足|无法)|^không có\b"),
+    (
+        Of::Given,
+        TOOL_ERROR,
+        r"\bno (se (encontr|pud|puede|ha )|existe\b|encontrad[oa]|tienes permiso|fue posible|es posible)|\bn[ãa]o (encontrad[oa]|existe\b|foi poss|é (uma?|possível|permitid)|pode\b|autorizad)|\b(introuvable|n'existe pas|impossible de|n'a pas pu)\b",
+    ),
+    (
+        Of::Given,
+        TOOL_ERROR,
+        r"\b(nicht (gefunden|möglich|erlaubt|vorhanden|unterstützt|verfügbar)|existiert nicht|konnten? nicht)\b|\bне (найден|удалось|существует|поддерживается)|\bnon (trovat[oa]|esiste|è possibile)\b|\bnie (znaleziono|można|istnieje)\b",
+    ),
+];
+
+static CUE_SET: LazySet = LazyLock::new(|| patterns::set(whole().iter().map(String::as_str)));
+
+/// The words as patterns.
+pub(super) fn whole() -> Vec<String> {
+    CUES.iter().map(|(_, _, cue)| format!("(?i){cue}")).collect()
+}
+
+/// Whether a short message says in its first clause that the call came to nothing.
+pub(super) fn says(text: &str, tool: Option<&str>) -> bool {
+    kind_of(text.trim(), tool).is_some()
+}
+
+/// The kind that the words of a message name, if it is nothing but one clause.
+pub(super) fn kind(message: &str, tool: Option<&str>) -> Option<&'static str> {
+    let message = message.trim();
+    let joined = [" and ", " then ", " after ", "; ", "\n"].iter().any(|word| message.contains(word));
+    let is_one = !joined && !text_kinds::tells_of_something_done(message) && prose::sentences(message) <= 2;
+    kind_of(message, tool).filter(|kind| is_one && *kind != TOOL_ERROR)
+}
+
+/// The kind of the failure that a short message tells of; none: it tells of none.
+fn kind_of(text: &str, tool: Option<&str>) -> Option<&'static str> {
+    let clause = first_clause(text, tool)?;
+    if prose::is_title(text) || is_deed(text, tool) || is_good(text) {
+        return None;
+    }
+    let (clause, is_warning) = clause.strip_prefix("Warning: ").map_or((clause, false), |clause| (clause, true));
+    let prints = tool.is_some_and(is_command_line);
+    let sentence = first_sentence(text);
+    if is_done(clause, tool) || is_done(sentence, tool) {
+        return None;
+    }
+    if !prints && is_step_before(text) {
+        return Some(TOOL_ERROR);
+    }
+    let is_general =
+        [" when ", " whenever ", " if ", "Sorry", "Unfortunately", "I "].iter().any(|word| clause.contains(word));
+    let writes = tool.is_some_and(is_writer);
+    let gives = !writes && tool.is_some_and(gives_text);
+    let lists =
+        || tool.is_some_and(|tool| words(tool).iter().any(|word| word == "list")) && clause.contains("not found:");
+    let looks = !writes && tool.is_some_and(looks) && !lists();
+    // A program prints what it likes.
+    let is_doing = !is_general
+        && !looks
+        && tool.is_some_and(|tool| writes || acts(tool) || !asks(tool) && !is_reader(tool) && !is_shell(tool));
+    let found = CUE_SET.as_ref().map(|set| set.matches(clause.as_bytes()));
+    let mut found = found.into_iter().flatten().filter_map(|cue| CUES.get(cue));
+    let is_failure = |of| match of {
+        _ if prints && of != Of::Unasked => false,
+        Of::Every => true,
+        Of::Any => !gives,
+        Of::Unasked => !gives && !tool.is_some_and(asks),
+        _ if is_warning => false,
+        Of::Given => {
+            !looks && tool.is_some() && (!gives || !clause.starts_with("No ") && names_what_it_gives(clause, tool))
+        }
+        Of::Doing => !gives && is_doing,
+        Of::Changing => !gives && (writes || tool.is_some_and(acts)),
+    };
+    found.find(|(of, _, _)| is_failure(*of)).map(|(_, kind, _)| *kind)
+}
+
+/// Whether the subject of a clause is what the name of the tool says that it gives: `The document x does not exist` of
+/// `read_doc`.
+fn names_what_it_gives(clause: &str, tool: Option<&str>) -> bool {
+    let mut subject = clause.split(' ').filter(|word| !word.eq_ignore_ascii_case("the")).take(2).map(str::to_lowercase);
+    let tool = tool.map(words).unwrap_or_default();
+    subject.any(|noun| tool.iter().any(|word| word.len() > 2 && noun.starts_with(word.trim_end_matches('s'))))
+}
+
+/// The clause of a short message that decides, without marks: its first, or what is behind its `but`; none: the text is
+/// longer than a message, or a list.
+fn first_clause<'t>(text: &'t str, tool: Option<&str>) -> Option<&'t str> {
+    if text.len() > LONGEST || text.starts_with(['{', '<', '#', '|', '-']) {
+        return None;
+    }
+    let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let is_hint =
+        |line: &str| line.ends_with([':', '.', '!', '?', ')']) || line.starts_with(['💡', '•', '-', '`', '→', '(']);
+    let reads = tool.is_some_and(|tool| is_reader(tool) && !is_writer(tool));
+    if lines().count() > MOST_LINES || reads && !lines().skip(1).all(is_hint) {
+        return None;
+    }
+    let sentence = first_sentence(text);
+    let clause = sentence.rsplit(" but ").next()?.trim_end_matches(['.', '!', ':']);
+    let others = lines().next()?.len().saturating_sub(sentence.len());
+    let others = lines().next().and_then(|first| first.get(first.len() - others..)).unwrap_or_default();
+    (!clause.is_empty() && prose::sentences(others) <= 4 && !text_kinds::tells_of_something_done(others))
+        .then_some(clause)
+}
+
+/// The first sentence of a text, without the marks before it.
+fn first_sentence(text: &str) -> &str {
+    let first = text.lines().next().unwrap_or_default().trim();
+    let first = first.trim_start_matches(|c: char| !c.is_alphanumeric() && !"`'\"(".contains(c));
+    let ends = [". ", "! ", "? ", "; ", " — ", " – ", " - ", "。"];
+    let end = ends.iter().filter_map(|end| first.find(end)).min().unwrap_or(first.len());
+    first.get(..end).unwrap_or(first)
+}
+
+/// Whether a message tells of something that one hopes not to find.
+fn is_good(text: &str) -> bool {
+    static GOOD: LazyPattern = LazyLock::new(|| {
+        patterns::one(
+            r"(?i)^\W{0,3}no (\w+ )?(breaking|bugs?|changes?|conflicts?|dependenc\w+|differences?|duplicates?|errors?|exceptions?|failures?|findings?|issues?|leaks?|lint\w*|mistakes?|problems?|regressions?|results?|secrets?|threats?|updates?|violations?|vulnerabilit\w+|warnings?)\b",
+        )
+    });
+    patterns::matches(&GOOD, text)
+}
+
+/// Whether a clause tells what was done, or what the tool is for.
+fn is_done(clause: &str, tool: Option<&str>) -> bool {
+    static DONE: LazyPattern = LazyLock::new(|| {
+        patterns::one(
+            r"(?i)^(ok|done|success\w*|found|warning|caution|note|info|skipped|no change\w*|up to date) ?[:,—-]|^\w+ed, |^(found|fetched|listed|showing|created|updated|added|saved|sent|started|set|moved|removed|deleted|loaded|wrote|read|ran) \S|\b(success\w*|up to date|skipp\w+|unchanged)\b",
+        )
+    });
+    let negated = [" not ", "n't ", "Not ", " no ", "othing "].iter().any(|word| clause.contains(word));
+    let stem = |word: &str| word.get(..4).unwrap_or(word).to_ascii_lowercase();
+    let last = clause.rsplit(' ').next().unwrap_or_default();
+    let is_for = last.ends_with(['d', 'n'])
+        && tool.is_some_and(|tool| words(tool).iter().any(|word| word.len() > 2 && stem(word) == stem(last)));
+    let first = clause.split(' ').next().unwrap_or_default();
+    let is_deed =
+        first.ends_with("ed") && tool.is_some_and(|tool| words(tool).iter().any(|word| stem(word) == stem(first)));
+    patterns::matches(&DONE, clause)
+        || is_deed
+        || text_kinds::tells_of_something_done(clause) && !negated
+        || is_for && !negated
+}
+
+/// Whether a message ends with what the caller must do before: `Register first.`
+fn is_step_before(text: &str) -> bool {
+    static FIRST: LazyPattern = LazyLock::new(|| {
+        patterns::one(
+            r"(?:^|[.;:!—–(-] ?)(?:[Pp]lease )?[A-Z]?[a-z]+ [^.!?\n]{0,120}\bfirst[.!)]*$|(?:^|[.;:!—–] )[A-Z][a-z]+ first[.!]*$|[^\n]{1,120} must be [a-z]+ first[.!]*$",
+        )
+    });
+    let steps = ["next", "then", "second"];
+    patterns::matches(&FIRST, text) && !steps.iter().any(|word| text.to_lowercase().contains(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_in_the_first_clause_tell_that_a_call_came_to_nothing() {
+        for (tool, text) in [
+            ("get_stock", "Provide a warehouse or a shelf."),
+            ("search_notes", "Please supply the words to search for."),
+            ("read_note", "`limit` must be at most 50"),
+            ("read_note", "Path is a folder: notes/2026"),
+            ("get_stock", "warehouse must point to a known place"),
+            ("get_stock", "shelf is required"),
+            ("get_stock", "depth is limited to 4"),
+            ("get_stock", "Invalid stock level \"deep\". Use low, middle, high."),
+            ("get_stock", "Only European warehouses are supported. Got: US"),
+            ("get_stock", "Too many shelves (14). At most 8 are read at once."),
+            ("move_cursor", "stale_handle: the cursor is from an older view"),
+            ("read_note", "NOTES_TOKEN not set.\nCreate one under Profile > Keys."),
+            ("get_stock", "Scanner not configured"),
+            ("run_query", "Writing queries are not permitted unless the owner turns them on. Use a reading query."),
+            ("scan_stock", "Blocked: the shelf lies outside of your area"),
+            ("get_stock", "Stock above the roof not supported"),
+            ("scan_stock", "This scan requires an open till"),
+            ("get_stock", "A plan with WAREHOUSE_READ scope or higher required."),
+            ("get_stock", "Shelf reader: transport error, nothing read"),
+            ("get_stock", "No shelf_id in context"),
+            ("get_stock", "The stock tool is currently unavailable. Take another one."),
+            ("get_stock", "No answer after 60000 ms"),
+            ("get_shelf", "Shelf not found: 17B"),
+            ("get_shelf", "The shelves don't exist"),
+            ("get_shelf", "Sorry, no shelf found at B7."),
+            ("run_command", "REFUSED: \"lift up\" has to be confirmed by hand"),
+            ("get_shelf", "No shelf matched \"17-B\". Call list_shelves for all."),
+            ("get_shelf", "Unknown shelf id: 17B"),
+            ("move_shelf", "The shelf is not empty"),
+            ("move_shelf", "There's already a shelf at B7"),
+            ("update_shelf", "Nothing to update: give a name and/or a place."),
+            ("buy_shelf", "Price 412 exceeds the highest price 100. Raise it or wait."),
+            ("move_shelf", "Row 7 is reserved"),
+            ("wipe_shelf", "Emptying everything requires confirm: true."),
+            ("assign_shelf", "No active room selected."),
+            ("move_shelf", "The loader closed before loading ended. Ask for another."),
+            ("move_shelf", "The move would overwrite shelf 9"),
+            ("move_shelf", "Couldn't find the lift"),
+            ("move_shelf", "lift-3: not a known lift"),
+            ("weigh_shelf", "Weighing failed: the scale shows nothing"),
+            ("move_shelf", "Lift appeared but loading did not complete within 120 s."),
+            ("place_order", "Agent a7 is asleep. Wake it first."),
+            ("list_shelves", "No room chosen. Call choose_room first."),
+            ("convert", "无法转换 .a 为 .b"),
+            ("get_shelf", "No se encontró el estante 17"),
+            ("get_shelf", "Das Regal wurde nicht gefunden"),
+            ("take", "余额不足"),
+        ] {
+            assert!(says(text, Some(tool)), "{tool}: {text}");
+        }
+    }
+
+    #[test]
+    fn answers_deeds_and_texts_of_others_are_no_failures() {
+        for (tool, text) in [
+            ("list_shelves", "No shelves found for room 7"),
+            ("find_shelf", "Shelf 17 not found"),
+            ("shelf_status", "The shelf is not locked"),
+            ("get_shelf", "The shelf is reserved until noon"),
+            ("read_note", "Provided by the shop. Nothing to add."),
+            ("read_note", "The lift is not configured for heavy shelves"),
+            ("explain", "Rows must be sorted"),
+            ("bash", "No such luck\nlift is not ready"),
+            ("run_script", "The lift is not ready"),
+            ("scan_shelf", "No problems found in room 7"),
+            ("block_card", "Blocked card 17: no longer valid"),
+            ("move_shelf", "Moved the shelf; the lift is not needed any more"),
+            ("move_shelf", "Warning: the lift is not locked"),
+            ("move_shelf", "Saved, but no longer shown first"),
+            ("add_shelf", "Shelf added. It must be filled by hand."),
+            ("sync", "Everything is up to date"),
+        ] {
+            assert!(!says(text, Some(tool)), "{tool}: {text}");
+        }
+    }
+
+    #[test]
+    fn a_message_of_one_clause_names_its_kind() {
+        let of = |tool, text| kind(text, Some(tool));
+        assert_eq!(of("get_stock", "Provide a warehouse or a shelf."), Some(ARGUMENTS));
+        assert_eq!(of("get_stock", "The scanner credentials are missing"), Some(UNAUTHORIZED));
+        assert_eq!(of("scan_stock", "Blocked: the shelf lies outside of your area"), Some(FORBIDDEN));
+        assert_eq!(of("get_shelf", "Unknown shelf id: 17B"), Some(NOT_FOUND));
+        assert_eq!(of("move_shelf", "The shelf is not empty"), None);
+        assert_eq!(of("pay", "The receipt must be signed and the card was charged"), None, "it may be half-way");
+    }
+}
