@@ -4,9 +4,10 @@
 use std::borrow::Cow;
 
 use super::assess::Found;
+use super::command_end::{command_end, exit_code};
 use super::details::Details;
 use super::printed::{printed_message, printed_result};
-use super::{exit, kinds, prose, text};
+use super::{exit, kinds, prose, text, vendor_body};
 use crate::json;
 use crate::json::Fields;
 use crate::python;
@@ -19,7 +20,8 @@ const DEPTH: usize = 10;
 const MAX_PRINTED: usize = 1_000_000;
 
 /// Fields that hold an answer inside an envelope.
-const ENVELOPES: [&str; 16] = [
+const ENVELOPES: [&str; 17] = [
+    "json",
     "result",
     "results",
     "output",
@@ -190,7 +192,7 @@ fn inspect_json(raw: RawValue<'_>, tool: Option<&str>, depth: usize) -> Option<F
     match raw.get().as_bytes().first()? {
         b'"' => inspect_text(&json::string(raw)?, tool, depth),
         b'[' => match json::array(raw)?.as_slice() {
-            [one] if json::object(*one).is_some_and(|fields| fields.get("errorCode").is_some()) => {
+            [one] if json::object(*one).is_some_and(|fields| fields.iter().any(is_error)) => {
                 inspect_json(*one, tool, depth)
             }
             items => {
@@ -251,7 +253,28 @@ fn inspect_object(fields: &Fields<'_>, tool: Option<&str>, depth: usize) -> Opti
     if are_labels(fields) {
         return None;
     }
-    structure(fields).or_else(|| inside(fields, tool, depth)).or_else(|| all_parts(fields))
+    structure(fields)
+        .or_else(|| inside(fields, tool, depth))
+        .or_else(|| all_parts(fields).or_else(|| all_items(fields)))
+        .or_else(|| vendor_body::inspect(fields).map(|details| found(true, details)))
+}
+
+/// Whether a field is of an error, by its name.
+fn is_error((name, raw): (&str, RawValue<'_>)) -> bool {
+    name.get(..3).is_some_and(|start| start.eq_ignore_ascii_case("err")) && !is_empty(raw)
+}
+
+/// The failure of the first item, where an answer has nothing but a list of items, and each of them failed.
+fn all_items(fields: &Fields<'_>) -> Option<Found> {
+    let mut present = fields.iter().filter(|(_, value)| !is_empty(*value));
+    let (_, items) = present.next().filter(|(name, _)| ["results", "responses"].contains(name))?;
+    let failed = |item: RawValue<'_>| {
+        let fields = json::object(item)?;
+        let is_failed = fields.text("success").is_some_and(|flag| flag == "false") && fields.iter().any(is_error);
+        is_failed.then(|| found(true, Details::of_object(&fields)))
+    };
+    let failed: Option<Vec<Found>> = json::array(items)?.into_iter().map(failed).collect();
+    failed?.into_iter().next().filter(|_| present.next().is_none())
 }
 
 /// The failure of the first part, where an answer has nothing but parts, by their paths, and all of them failed.
@@ -277,12 +300,12 @@ fn inside(fields: &Fields<'_>, tool: Option<&str>, depth: usize) -> Option<Found
     inspect_json(raw, tool, depth).filter(|inner| inner.evidence == Evidence::Body || words_count)
 }
 
-fn found(sure: bool, details: Details) -> Found {
+pub(super) fn found(sure: bool, details: Details) -> Found {
     Found { evidence: Evidence::Body, sure, details }
 }
 
 /// Whether a value says nothing: `null`, `false`, zero, or an empty text, list or object.
-fn is_empty(raw: RawValue<'_>) -> bool {
+pub(super) fn is_empty(raw: RawValue<'_>) -> bool {
     let empty = |text: &str| matches!(text, "null" | "false" | "0" | "\"\"" | "\"null\"" | "\"None\"" | "\"none\"");
     let text = raw.get();
     empty(text) || (text.starts_with(['{', '[']) && text.get(1..).is_some_and(|rest| rest.trim_start().len() == 1))
@@ -409,52 +432,10 @@ fn sole_words(fields: &Fields<'_>) -> Option<Found> {
     let words = json::string(raw).filter(|_| matches!(name, "detail" | "message" | "Message" | "msg"))?;
     let sign = text::inspect(words.trim(), None);
     let sure = sign.is_some_and(|sign| sign.sure)
+        || kinds::of_message(&words, None).is_some()
         || fields.get("documentation_url").is_some()
         || kinds::is_reason_phrase(&words);
     (sure || sign.is_some()).then(|| found(sure, whole()))
-}
-
-/// How a command ended, if it failed: with an exit code, by a timeout, or by a signal.
-fn command_end(fields: &Fields<'_>) -> Option<Found> {
-    let get = |name: &str| fields.get(name).filter(|value| !is_empty(*value));
-    let is_true = |name: &str| fields.text(name).is_some_and(|flag| flag.eq_ignore_ascii_case("true"));
-    let whole = || Details::of_object(fields);
-    if exit_code(fields).is_some_and(|exit| exit != 0) {
-        // Programs such as `grep` and `diff` end with 1 if they find nothing.
-        let silent =
-            exit_code(fields) == Some(1) && ["stderr", "stdout", "output"].iter().all(|name| get(name).is_none());
-        return Some(found(!silent, whole().named(exit::NONZERO_EXIT)));
-    }
-    if is_true("timed_out") || is_true("timedOut") {
-        return Some(found(true, whole().named("timeout")));
-    }
-    let signal = ending_signal(fields)?;
-    let mut details = whole().named("interrupted");
-    if details.message.trim().is_empty() {
-        details.message = format!("ended by {signal}");
-    }
-    Some(found(true, details))
-}
-
-/// The fields that hold the exit code of a command.
-const EXIT_CODES: [&str; 7] =
-    ["exit_code", "exitCode", "exit_status", "returncode", "return_code", "returnCode", "exit"];
-
-/// The signal that ended a command, which then has no exit code.
-fn ending_signal<'a>(fields: &Fields<'a>) -> Option<Cow<'a, str>> {
-    let has_none = |name: &&str| fields.iter().any(|(own, value)| own == *name && value.get() == "null");
-    let has_no_code = EXIT_CODES.iter().chain(&["code"]).any(has_none);
-    let is_signal = |signal: &str| signal.starts_with("SIG") && signal.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    ["signal", "signalCode", "termsig"]
-        .iter()
-        .find_map(|name| fields.text(name))
-        .filter(|signal| has_no_code && is_signal(signal))
-}
-
-/// The exit code of a command.
-fn exit_code(fields: &Fields<'_>) -> Option<i64> {
-    let own = |fields: &Fields<'_>| EXIT_CODES.iter().find_map(|name| fields.text(name)?.parse().ok());
-    own(fields).or_else(|| own(&fields.get("metadata").and_then(json::object)?))
 }
 
 /// Whether a field beside an error holds something that the call was made for.
@@ -480,7 +461,7 @@ fn is_id(name: &str) -> bool {
     (name == "id" || name.ends_with("_id") || name.ends_with("Id")) && !is_own && !is_beside(name)
 }
 
-fn is_beside(name: &str) -> bool {
+pub(super) fn is_beside(name: &str) -> bool {
     let plain: String = name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
     plain.starts_with("err") || BESIDE.contains(&plain.as_str())
 }

@@ -37,7 +37,11 @@ enum Of {
 /// Words of failures.
 const CUES: [(Of, &str, &str); 38] = [
     // the request
-    (Of::Every, ARGUMENTS, r"^(please )?(provide|specify|supply) \S[^\n]*$"),
+    (
+        Of::Every,
+        ARGUMENTS,
+        r"^(please )?(provide|specify|supply) \S[^\n]*$|^please (choose|enter|give|input|select|send|use) an? valid \w",
+    ),
     (
         Of::Every,
         ARGUMENTS,
@@ -158,7 +162,7 @@ const CUES: [(Of, &str, &str); 38] = [
     (
         Of::Doing,
         TOOL_ERROR,
-        r"^usage: \S|^none of \S|\bis full\b|\bnot (given|provided|selected|specified|supplied)$|^no (\w+ ){1,3}to \w+$",
+        r"^usage: \S|^none of \S|\breceived (an? )?invalid\b|\bis full\b|\bnot (given|provided|selected|specified|supplied)$|^no (\w+ ){1,3}to \w+$",
     ),
     (
         Of::Changing,

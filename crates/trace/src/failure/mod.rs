@@ -4,6 +4,7 @@ mod assess;
 mod body;
 mod clause;
 mod coded;
+mod command_end;
 mod details;
 mod exit;
 mod failure_cache;
@@ -29,6 +30,7 @@ mod tests;
 mod text;
 mod text_kinds;
 mod undone;
+mod vendor_body;
 
 pub(crate) use assess::{Assessment, Failure, ToolResult, assess, failure_of};
 pub(crate) use failure_cache::FailureCache;

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use super::patterns;
 use super::patterns::LazyPattern;
+use super::quoted::is_log_line;
 
 /// The longest message of a failure in plain words, in bytes.
 pub(super) const SHORT: usize = 400;
@@ -64,17 +65,23 @@ pub(super) fn says_a_program(text: &str, tool: Option<&str>) -> bool {
     let text = text.trim();
     let speaker = text.split(':').next().unwrap_or_default();
     tool.is_some_and(is_shell)
-        && text.lines().count() <= 2
+        && text.lines().count() <= 4
         && !REMARKS.iter().chain(&FILES).any(|head| speaker.to_ascii_lowercase().ends_with(head))
         && text.len() <= SHORT
-        && is_complaint(text)
+        && !text.is_empty()
+        && (text.lines().filter(|line| !line.trim().is_empty()).all(is_complaint) || is_usage(text))
+}
+
+/// Whether a program says in one line how it is to be called, instead of doing something.
+fn is_usage(text: &str) -> bool {
+    !text.contains('\n') && text.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("usage: "))
 }
 
 /// Whether a line is the complaint of a program, which may be named by its path.
 pub(super) fn is_complaint(line: &str) -> bool {
     static COMPLAINT: LazyPattern = LazyLock::new(|| {
         patterns::one(
-            r"(?i)^((\.{0,2}|~)/[\w./+-]{0,200}/)?[a-z][a-z0-9_.+-]{1,20}: [^\n]*(\bnot (found|in|a|an|allowed|permitted|valid|supported|installed|recognized|running|open|defined|authorized)\b|\b(no such|no module|cannot|can't|could not|unable|invalid|failed|error|denied|required|unknown|missing|refused|illegal|expired|unterminated|timed out)\b|: [45]\d\d [a-z])",
+            r"(?i)^((\.{0,2}|~)/[\w./+-]{0,200}/)?[a-z][a-z0-9_.+-]{1,20}: [^\n]*(\bnot (found|in|a|an|allowed|permitted|valid|supported|installed|recognized|running|open|defined|authorized)\b|\b(no such|no module|cannot|can't|could not|unable|invalid|failed|error|denied|required|unknown|missing|refused|illegal|expired|unexpected|unterminated|not known|timed out)\b|: [45]\d\d [a-z])",
         )
     });
     patterns::matches(&COMPLAINT, line)
@@ -87,7 +94,7 @@ const OUTPUT_LINES: usize = 15;
 pub(super) fn ends_in_error(text: &str, tool: Option<&str>) -> bool {
     static ENDING: LazyPattern = LazyLock::new(|| {
         patterns::one(
-            r"^(?:(?:[\w.+-]{1,20}: )?(?:error|fatal): \S|(?:unknown|unrecognized|invalid) (?:option|argument|command|flag)\b|(?:[\w./-]+: )+command not found$|Automatic merge failed|make(?:\[\d+\])?: \*\*\* |npm (?:ERR!|error) )",
+            r"^(?:(?:[\w.+-]{1,20}: )?(?:error|fatal): \S|(?:unknown|unrecognized|invalid) (?:option|argument|command|flag)\b|(?:[\w./-]+: )(?:line \d+: )?(?:[^\s:]+: )?command not found$|[\w./-]+: can't open file '[^'\n]+': \[Errno|Automatic merge failed|make(?:\[\d+\])?: \*\*\* |npm (?:ERR!|error) )",
         )
     });
     if tool.is_some_and(is_reader) {
@@ -97,7 +104,7 @@ pub(super) fn ends_in_error(text: &str, tool: Option<&str>) -> bool {
     let count = lines().count();
     let last = lines().next_back().filter(|_| (2..=OUTPUT_LINES).contains(&count));
     last.is_some_and(|last| patterns::matches(&ENDING, last))
-        || !tool.is_some_and(is_command_line) && ends_in_traceback(text)
+        || ends_in_traceback(text) && !(tool.is_some_and(is_command_line) && is_of_a_log(text))
         || has_error_section(text)
 }
 
@@ -110,6 +117,12 @@ fn ends_in_traceback(text: &str) -> bool {
     let last = lines.next().unwrap_or_default();
     let mut is_marked = || lines.next().is_some_and(|mark| !mark.is_empty() && mark.chars().all(|c| "^~ ".contains(c)));
     patterns::matches(&EXCEPTION, last) && (text.contains("Traceback (most recent call last)") || is_marked())
+}
+
+/// Whether a traceback stands among the lines of a log.
+fn is_of_a_log(text: &str) -> bool {
+    let has_frames = text.lines().any(|line| line.starts_with("  File \""));
+    !has_frames || text.lines().any(is_log_line)
 }
 
 /// Whether a tool that runs code puts the error below a heading of its own, behind what it ran.

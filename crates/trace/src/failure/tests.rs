@@ -1242,6 +1242,8 @@ fn words_that_one_pattern_alone_knows_decide() {
         ("Unhandled promise rejection: x", "failed"),
         ("thread 'main' panicked at src/main.rs:2", "failed"),
         ("zsh: x", "failed"),
+        ("<?xml version=\"1.0\"?>\n<errors>\n  <error>Name is taken</error>\n</errors>", "failed"),
+        ("Could not find [Ada]. Similar: ['Ada B', 'Ada C']", "failed"),
         ("File \"a.py\", line 3", "failed"),
         ("no healthy upstream", "failed"),
         ("<html><head><title>Service Unavailable</title></head></html>", "failed"),

@@ -32,7 +32,7 @@ pub(super) struct Facts {
 }
 
 /// Beginnings by which programs and frameworks report a failure, whatever follows.
-pub(super) const SURE: [&str; 35] = [
+pub(super) const SURE: [&str; 37] = [
     // Python, JavaScript, Java, Go, Rust
     r"^Traceback \(most recent call last\)",
     r#"^Exception in thread ""#,
@@ -40,9 +40,9 @@ pub(super) const SURE: [&str; 35] = [
     r"^thread '[^']*' (\(\d+\) )?panicked at|^panic: |^goroutine \d+ \[",
     // MCP and agent programs
     r"(?i)^error (executing|calling|running|invoking) ((the )?(mcp )?(tool|function)|['\x22`\w.:/-]+:)",
-    r"(?i)^mcp error:? -?\d+",
+    r"(?i)^([^\n]{0,80} )?mcp error:? -?\d+",
     r"(?i)^(the |error )?tool (execution|call|invocation|use) (failed|error|(was )?(denied|rejected|blocked|not approved))|^(failed|error|unable) to (execute|call|run|invoke) (the )?(tool|function)\b",
-    r"(?i)^<(tool_use_error|tool_call_error|tool_error|error)>",
+    r"(?i)^<(tool_use_error|tool_call_error|tool_error|error_details|error)>",
     r"(?i)^(input|output) validation error\b|^[^\n]{1,400} is not a valid tool, try (another|one of)\b|^command executed in terminal\b[^\n]{0,300}command execution was not successful|^the sites robots\.txt \(|^(path|address): [^\n]+\ntitle: \w*(error|exception)\b",
     r"^\d+ validation errors? (for|detected)|^[Vv]alidation error for [A-Z]\w*|^Your (proposed|suggested) (edit|change|patch) (has|had) (introduced|caused) [^\n]{0,40}error",
     r"(?i)^(unsupported ([\w-]+ ){0,3}call:|model tried to call unavailable tool|no such tool|(error: )?[\w.:/-]+ is not a valid tool\b)",
@@ -73,7 +73,9 @@ pub(super) const SURE: [&str; 35] = [
     r"^(ORA|TNS|PLS)-\d{5}: |^SQL\d{4}N |^Msg \d+, Level (1[1-9]|2\d)\b|^\d{6} \(\w{5}\): |^SQLSTATE ?\[?\w{5}\b|^[45]\d\d[ -][45]\.\d{1,3}\.\d{1,3} |^\([A-Z]\w+\) [^\n]+\nCode: \w",
     // programs that could not be run, asked or merged
     r"(?i)^exec: |^(the )?command ['\x22].{1,300}['\x22] returned (a )?non-zero|^[\w.@/-]{1,60}: (permission denied|connection refused|connection timed out|host key verification failed)\b|^conflict \(\w[\w/ ]*\): |^automatic merge failed",
-    r"^(<\?xml[^>\n]*>\s*)?<Error>\s*<Code>|^\[SSL: |^SSL certificate problem|^HTTPS?ConnectionPool\(|^<urlopen error|(?i)^request to \S+ failed, reason:|^message: (no such|stale element|element not|element click|unknown error|timeout:|invalid \w+:|session not)",
+    r"(?i)^(<\?xml[^>\n]*>\s*)?(<(response|\w+:envelope)\b[^>]{0,300}>\s*(<\w+:body\b[^>]{0,200}>\s*)?)?<(\w+:)?(errors?|errorresponse|fault)\b[^>]{0,300}>\s*(<|[A-Za-z])",
+    r"(?i)^could not find \[[^\]\n]{1,200}\]\.? similar:|^I encountered an error( while trying to use the tool\b|: )|^the tool call arguments (are|were) (invalid|malformed)\b|^received unexpected arguments?(\(s\))?: |^executed the (code|command) below:\n[^>]{1,400}> executed results:\s*\((stderr: |'', )|^Please always provide EXACTLY ONE action\b|^MCP tool \x22[^\x22\n]+\x22 response \(\d+ tokens\) exceeds|^File content \(\d+ tokens\) exceeds|^approval policy is \w+; reject command|^(?i:unauthorized tool call: )|^<\?xml[^>\n]*>\s*<methodResponse>\s*<fault>|(?i)^(<!doctype[^>\n]{0,200}>)?\s*<html[^>\n]{0,200}>\s*(<head>\s*<title>[^<\n]{0,80}error report|(<head>\s*</head>\s*)?<body>\s*<h1>[45]\d\d )",
+    r"^\[SSL: |^SSL certificate problem|^HTTPS?ConnectionPool\(|^<urlopen error|(?i)^request to \S+ failed, reason:|^message: (no such|stale element|element not|element click|unknown error|timeout:|invalid \w+:|session not)",
     r"(?i)^rpc error: code = |^statuscode\.[A-Z_]+|^grpc: ",
 ];
 
@@ -81,7 +83,7 @@ pub(super) const SURE: [&str; 35] = [
 pub(super) const LIKELY: [&str; 29] = [
     r"(?i)^error\s*:|^security violation: |^[^\s:]{1,200}\.[a-z]{1,5}: error - [^\n]*$|^error \((?-i:[A-Z_]+)\): \S",
     r"(?i)^\[(mcp |tool |phase |api |runtime |system |internal )?(error|timeout|failed|failure|exception|fatal)\b|^error(\s*[:\[-]|\s*\((?-i:[A-Z0-9_ .-]+|code[^)\n]{0,40})\)|!)",
-    r"^\[([A-Z]\w* ){2,4}Error\] \S|^\[([A-Z]+ ){1,2}(FAILED|FAILURE|ERROR)\] \S|^(?i:partial failure )\w",
+    r"^\[([A-Z]\w* ){2,4}Error\] \S|^\[([A-Z]+ ){1,2}(FAILED|FAILURE|ERROR)\] \S|^(?i:partial failure )\w|^(?i:success: false\n(error|message): )",
     // the word for an error as the label of a message, in other languages
     r"(?i)^(fehler|erreur|errore|erro|fout|hata|błąd|chyba|lỗi|kesalahan|ошибка|помилка|エラー|오류|خطأ)\s*[:：]\s*[^\s\d]|^[^\x00-\x7f\s]{0,6}(错误|錯誤|失败|失敗|异常|異常)\s*[:：]\s*[^\s\d]|^(\[|【)(错误|錯誤|失败|失敗|エラー|오류|ошибка|помилка|lỗi|fehler|erreur|errore|erro)(\]|】)\s*[^\s\d]",
     r"(?i)^[\[【]?(erro (ao|na|no|em|durante)|error (al|en la|en el|durante)|erreur (lors|pendant|dans|durant)|fehler (beim|bei|im|während)|errore (durante|nel|nella|nell)|fout (bij|tijdens)|lỗi (khi|trong)|ошибка (при|во время)|помилка (при|під час)|błąd (podczas|przy)|chyba při|kesalahan (saat|ketika)) [^\n:：]{1,80}[:：]\s*[^\s\d]",
@@ -101,9 +103,9 @@ pub(super) const LIKELY: [&str; 29] = [
     r"(?i)^(time(d)?[- ]?out)( error)?( (after|waiting|while|exceeded|expired|of|for|reached|\d)|\s*[:.!]|\s*$)|^timeout \d+",
     r"(?i)^(deadline|rate limit|quota|request limit|usage limit|token limit|time limit|tool[- ]call limit|api rate limit|monthly limit|daily limit|context length|maximum context length|resource)s? (has been |was |is )?(exceeded|reached|exhausted|hit|detected)\b|^(too many requests|you('ve| have)? (exceeded|reached|hit)|throttl|rate[- ]?limit(ed|ing)?\b *([:.(]|$)|(\w+ )?limit exceeded\b|(reached|exceeded) (the )?max\w* )",
     r"^(E(ACCES|ADDRINUSE|ADDRNOTAVAIL|AGAIN|ALREADY|BADF|BUSY|CANCELED|CONNABORTED|CONNREFUSED|CONNRESET|DQUOT|EXIST|FAULT|FBIG|HOSTUNREACH|INTEGRITY|INTR|INVAL|ISDIR|LOOP|MFILE|NAMETOOLONG|NETDOWN|NETUNREACH|NFILE|NOBUFS|NODEV|NOENT|NOMEM|NOSPC|NOSYS|NOTCONN|NOTDIR|NOTEMPTY|NOTFOUND|NOTSUP|PERM|PIPE|PROTO|RANGE|RESOLVE|ROFS|SRCH|TIMEDOUT|TXTBSY|USAGE|XDEV))\b[: ,]|^(?i:connect|read|write|getaddrinfo|spawn|open|scandir|stat|unlink|mkdir|rmdir) E[A-Z]{4,}",
-    r"(?i)^(the )?(connection|socket|connect|network|host|server|ssl|tls|upstream)( to [^\n]{1,80}?)?( \S+)? (refused|reset|closed|aborted|timed out|error|lost|failed|hang up|terminated|disconnected|unreachable|is unreachable|is not responding|is down)|^fetch failed|^socket hang up|^remote end closed|^server disconnected",
+    r"(?i)^(the )?(connection|socket|connect|network|host|server|ssl|tls|upstream)( to [^\n]{1,80}?)?( \S+)? (refused|reset|closed|aborted|timed out|error|lost|failed|hang up|terminated|disconnected|unreachable|is unreachable|is not responding|is down)|^(stream|connection|request|response|transfer|download|upload) (was )?(cut off|interrupted|truncated)\b|^fetch failed|^socket hang up|^remote end closed|^server disconnected",
     r"(?i)^(permission|access)( to [^\n]{1,120})?( has been| was| is)? (denied|forbidden|rejected)( (to|for|by|while|when|on|from)\b|\s*[:.,(!—–-]|\s*$)|^(you|user) (do|does)(n't| not) have (the )?(\w+ )?(permission|access|sufficient|necessary|required|enough)|^(operation not permitted|insufficient permissions?|not (authorized|authenticated|permitted|allowed|logged in|implemented|signed in)\b|(user|you|caller|client)( \S+)? (is|are) (not (authorized|allowed|permitted|a member)|being rate limited)|authentication (required|failed|is required)|unauthorized\b *($|[.:-])|forbidden\b *($|[.:-]))",
-    r"(?i)^(something went wrong|an unknown error|internal server error|bad gateway|service (is |temporarily )?(temporarily )?unavailable|gateway time-?out|bad request\b|method not allowed|unprocessable entity|payment required)\b",
+    r"(?i)^(something (went wrong|broke|failed)|an unknown error|internal server error|bad gateway|service (is |temporarily )?(temporarily )?unavailable|gateway time-?out|bad request\b|method not allowed|unprocessable entity|payment required)\b",
     r"(?i)^(❌|✗|✘|🚫|⛔|💥|❗|🛑|⚠️?)\s*\S",
     r"(?i)^invalid \w+:|^invalid ([a-z]+ ){1,4}(index|position|range|path|format|value|id|name|type|url|expression|pattern|number|count|reference)(es|s)?\b *($|[.:,(])|^(invalid|malformed|unsupported|unrecognized|unrecognised|illegal) (argument|parameter|input|param|request|json|url|uri|value|format|token|api[ _-]?key|credential|option|date|time|type|id\b|identifier|path|query|syntax|command|action|operation|method|name|state|transition|response|regex|pattern|session|user|email|selector|line|range|key|field|file|arguments|tool|expression|account|schema|data|payload|sql|address|code|cursor|ref\b|reference)",
     r"(?i)^(incorrect|wrong) (pass\w*|pin|credentials?|user ?name|login|token|(api )?key|arguments?|parameters?|format|type|syntax|usage|number of \w+)\b *[:.,(!]|^blocked: (standalone|tool|command|request|access|unsafe|dangerous)\b",
@@ -121,7 +123,7 @@ pub(super) const SHORT_SURE: [&str; 18] = [
     r"(?i)^(the |source |image )*(document|image|picture)( file)? (['\x22`/]\S+|\S+\.\w{1,5})['\x22`]? (does not exist|doesn't exist|was not found|not found)\b|^(document|image|picture)( file)? not found: \S",
     r"(?i)^[^\n]{0,40}\b(token|session|key|certificate|credentials?|link|password)\b[^\n]{0,60} (is|are|has|have) expired\b",
     r"(?i)^duplicate (key|entry|request|transaction)\b|^\w+ timeout of \d+",
-    r"(?i)^(the )?([\w.-]+ ){0,2}(server|host|service|upstream|api|endpoint|gateway|database|backend)( (did|does|is)( not|n't)|(did|does|is)n't| failed to) (respond|answer|reply)|^no (response|answer|reply)( was)?( received)? (from (the )?([\w.-]+ ){0,2}(server|host|service|upstream|api|endpoint|gateway|database|backend)|within \d)|^([\w-]+ ){0,2}(request|handshake|connection|connect|operation|gateway|query|response) time[d]?[- ]?out *($|[.:(])|^broken pipe\b",
+    r"(?i)^(the )?([\w.-]+ ){0,2}(server|host|service|upstream|api|endpoint|gateway|database|backend)( (did|does|is)( not|n't)|(did|does|is)n't| failed to) (respond|answer|reply)|^no (response|answer|reply)( was)?( received)? (from (the )?([\w.-]+ ){0,2}(server|host|service|upstream|api|endpoint|gateway|database|backend)|within \d)|^([\w-]+ ){0,2}(request|handshake|stream|chunk|connection|connect|operation|gateway|query|response) time[d]?[- ]?out *($|[.:(])|^broken pipe\b",
     r"(?i)^([\w.-]+ ){1,2}(cli|binary|executable) (is |was )?not (found|installed|authenticated|configured|available)( or [\w ]{1,40})?\s*([.!:;(]|$)|^\w+( \w+){0,3} #\d+ (is |was |could )?(not (be )?found|does not exist)\b",
     r"(?i)^no such \w+|^(not found|page not found|unavailable|unknown error|unknown (action|command|method|operation|argument|option|parameter|column|table|host|user))\b *($|[:.'\x22`(])",
     r"(?i)^[^\n]{0,160}\b(timed out|time[d]? ?out after \d|deadline exceeded|connection refused|connection reset by peer|host unreachable|no route to host)\b[^\n]{0,120}$",
@@ -207,8 +209,11 @@ fn inspect_start<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>> {
         let is_error = heading.trim_start_matches('#').trim().eq_ignore_ascii_case("error");
         return inspect_start(rest, tool).filter(|sign| is_error && sign.sure);
     }
-    let text =
-        ["[stderr]", "stderr:", "STDERR:"].iter().find_map(|mark| text.strip_prefix(mark)).unwrap_or(text).trim();
+    let text = ["[stderr]", "stderr:", "STDERR:", "=== STDERR ===", "[!]"]
+        .iter()
+        .find_map(|mark| text.strip_prefix(mark))
+        .unwrap_or(text)
+        .trim();
     let plain = text.trim_start_matches(['*', '`', '"', '\u{feff}', ' ', '\n', '╷', '│', '×']).trim_start();
     let start = cut(plain, EXAMINED);
     if let Some(sure) = bare_error(plain) {
@@ -374,7 +379,7 @@ fn message(text: &str) -> &str {
         let last = text.lines().rev().find(|line| !line.trim().is_empty() && !line.starts_with(' '));
         return last.unwrap_or(text).trim();
     }
-    for tag in ["tool_use_error", "tool_call_error", "tool_error", "error"] {
+    for tag in ["tool_use_error", "tool_call_error", "tool_error", "error_details", "error"] {
         let inner = text.strip_prefix('<').and_then(|text| text.strip_prefix(tag)?.strip_prefix('>'));
         if let Some(inner) = inner {
             let inner =

@@ -1,0 +1,52 @@
+//! The fields of an object that tell how a command ended: an exit code, a timeout, a signal.
+
+use std::borrow::Cow;
+
+use super::assess::Found;
+use super::body::{found, is_empty};
+use super::details::Details;
+use super::exit;
+use crate::json::{self, Fields};
+
+/// How a command ended, if it failed: with an exit code, by a timeout, or by a signal.
+pub(super) fn command_end(fields: &Fields<'_>) -> Option<Found> {
+    let get = |name: &str| fields.get(name).filter(|value| !is_empty(*value));
+    let is_true = |name: &str| fields.text(name).is_some_and(|flag| flag.eq_ignore_ascii_case("true"));
+    let whole = || Details::of_object(fields);
+    if exit_code(fields).is_some_and(|exit| exit != 0) {
+        // Programs such as `grep` and `diff` end with 1 if they find nothing.
+        let silent =
+            exit_code(fields) == Some(1) && ["stderr", "stdout", "output"].iter().all(|name| get(name).is_none());
+        return Some(found(!silent, whole().named(exit::NONZERO_EXIT)));
+    }
+    if is_true("timed_out") || is_true("timedOut") {
+        return Some(found(true, whole().named("timeout")));
+    }
+    let signal = ending_signal(fields)?;
+    let mut details = whole().named("interrupted");
+    if details.message.trim().is_empty() {
+        details.message = format!("ended by {signal}");
+    }
+    Some(found(true, details))
+}
+
+/// The fields that hold the exit code of a command.
+const EXIT_CODES: [&str; 7] =
+    ["exit_code", "exitCode", "exit_status", "returncode", "return_code", "returnCode", "exit"];
+
+/// The signal that ended a command, which then has no exit code.
+fn ending_signal<'a>(fields: &Fields<'a>) -> Option<Cow<'a, str>> {
+    let has_none = |name: &&str| fields.iter().any(|(own, value)| own == *name && value.get() == "null");
+    let has_no_code = EXIT_CODES.iter().chain(&["code"]).any(has_none);
+    let is_signal = |signal: &str| signal.starts_with("SIG") && signal.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    ["signal", "signalCode", "termsig"]
+        .iter()
+        .find_map(|name| fields.text(name))
+        .filter(|signal| has_no_code && is_signal(signal))
+}
+
+/// The exit code of a command.
+pub(super) fn exit_code(fields: &Fields<'_>) -> Option<i64> {
+    let own = |fields: &Fields<'_>| EXIT_CODES.iter().find_map(|name| fields.text(name)?.parse().ok());
+    own(fields).or_else(|| own(&fields.get("metadata").and_then(json::object)?))
+}

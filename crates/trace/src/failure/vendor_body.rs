@@ -1,0 +1,141 @@
+//! The bodies by which the interfaces of vendors report errors, without a field of the usual names: a reason phrase of HTTP, a
+//! code as the id or the type, names such as `errortext`, an error inside the only field.
+
+use super::body::{is_beside, is_empty};
+use super::details::Details;
+use super::kinds;
+use crate::json::{self, Fields};
+use crate::raw_value::RawValue;
+
+/// Fields that may be beside an error, other than those that are beside any error.
+const BESIDE: [&str; 8] = ["action", "data", "expected", "explanation", "fields", "field", "input", "received"];
+
+/// Names of fields that hold nothing but errors, in small letters without marks.
+const ERRORS: [&str; 9] = [
+    "errmsg",
+    "errorarray",
+    "errorclass",
+    "errorlist",
+    "errormsg",
+    "errortext",
+    "faultcode",
+    "faultstring",
+    "validationerrors",
+];
+
+/// The error of an object that is nothing but the report of one.
+pub(super) fn inspect(fields: &Fields<'_>) -> Option<Details> {
+    of_plain(fields).or_else(|| {
+        let mut present = fields.iter().filter(|(_, value)| !is_empty(*value));
+        let (_, only) = present.next().filter(|_| present.next().is_none())?;
+        let inner = json::object(only)?;
+        let has_status = has_failing_code(&inner) && has_message(&inner) && inner.iter().all(is_small);
+        of_errors(&inner).or_else(|| has_status.then(|| Details::of_object(&inner)))
+    })
+}
+
+fn of_plain(fields: &Fields<'_>) -> Option<Details> {
+    let text = |name: &str| fields.get(name).and_then(json::string);
+    let is_phrase = |name: &&str| text(name).is_some_and(|text| kinds::is_reason_phrase(&text));
+    let is_code = |name: &&str| text(name).is_some_and(|code| is_code(&code));
+    let is_report = fields.iter().all(is_small);
+    let says = || {
+        ["message", "status", "title"].iter().any(is_phrase)
+            || ["code", "id", "reason", "type"].iter().any(is_code) && has_message(fields)
+    };
+    let is_only_failure = || {
+        let mut present = fields.iter().filter(|(_, value)| !is_empty(*value));
+        present.next().is_some_and(|(name, _)| name.ends_with("_failure") || name.ends_with("_error"))
+            && present.next().is_none()
+    };
+    (is_report && says() || is_only_failure()).then(|| Details::of_object(fields)).or_else(|| of_errors(fields))
+}
+
+/// The errors in fields of their own, beside no data.
+fn of_errors(fields: &Fields<'_>) -> Option<Details> {
+    let says_ok = |raw: RawValue<'_>| {
+        json::string(raw).is_some_and(|text| ["ok", "success"].contains(&text.trim().to_ascii_lowercase().as_str()))
+    };
+    let is_error = |(name, raw): &(&str, RawValue<'_>)| ERRORS.contains(&plain(name).as_str()) && !is_empty(*raw);
+    let (_, errors) = fields.iter().find(is_error).filter(|(_, raw)| !says_ok(*raw))?;
+    let is_report =
+        fields.iter().all(|(name, raw)| is_small((name, raw)) || plain(name).starts_with("err") || is_id(name));
+    is_report.then(|| Details::of_error(errors, Some(fields)))
+}
+
+fn is_small((name, raw): (&str, RawValue<'_>)) -> bool {
+    is_empty(raw) || is_beside(name) || BESIDE.contains(&plain(name).as_str()) || is_id(name)
+}
+
+fn is_id(name: &str) -> bool {
+    matches!(name, "id" | "uuidList")
+}
+
+fn has_message(fields: &Fields<'_>) -> bool {
+    ["message", "full_message", "detail", "error_message"]
+        .iter()
+        .any(|name| fields.get(name).is_some_and(|raw| !is_empty(raw)))
+}
+
+/// Whether a code is a status of HTTP that tells a failure.
+fn has_failing_code(fields: &Fields<'_>) -> bool {
+    fields.text("code").and_then(|code| code.parse::<u16>().ok()).is_some_and(|code| (400..=599).contains(&code))
+}
+
+/// Whether a text is the code of an error: a reason phrase with underlines, or a code with a word for a failure.
+fn is_code(text: &str) -> bool {
+    const BEGINNINGS: [&str; 5] = ["bad_", "invalid_", "missing_", "not_", "unknown_"];
+    let lower = text.to_ascii_lowercase();
+    kinds::is_code(text)
+        || lower.contains('_') && kinds::is_reason_phrase(&lower.replace('_', " "))
+        || BEGINNINGS.iter().any(|beginning| lower.starts_with(beginning)) && !lower.contains(' ')
+}
+
+fn plain(name: &str) -> String {
+    name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(body: &str) -> Option<String> {
+        let fields = json::object(json::parse(body).unwrap()).unwrap();
+        inspect(&fields).map(|details| details.message)
+    }
+
+    #[test]
+    fn bodies_of_vendors_are_errors_by_their_phrases_codes_and_names() {
+        for (body, said) in [
+            (
+                r#"{"reason":"TOO_LONG","message":"Bad Request","explanation":"at most 50","fields":["title"]}"#,
+                "Bad Request",
+            ),
+            (r#"{"status":"Forbidden","request_id":"r1","message":"Zone is taken."}"#, "Zone is taken."),
+            (r#"{"id":"unprocessable_entity","message":"No such image."}"#, "No such image."),
+            (r#"{"type":"invalid_auth","message":"Who are you?"}"#, "Who are you?"),
+            (r#"{"itemNotFound":{"message":"Gone for good.","code":404}}"#, "Gone for good."),
+            (r#"{"startresponse":{"uuidList":[],"errorcode":431,"errortext":"Key is odd"}}"#, "Key is odd"),
+            (r#"{"verified":false,"verification_failure":"Date is odd"}"#, ""),
+            (r#"{"errcode":40013,"errmsg":"wrong appid"}"#, "wrong appid"),
+            (r#"{"ERRORARRAY":[{"ERRORCODE":5,"ERRORMESSAGE":"Nothing there"}],"DATA":{},"ACTION":"list"}"#, ""),
+        ] {
+            assert!(message(body).is_some_and(|message| message.contains(said)), "{body}: {:?}", message(body));
+        }
+    }
+
+    #[test]
+    fn records_and_answers_that_share_their_words_are_none() {
+        for body in [
+            r#"{"errcode":0,"errmsg":"ok"}"#,
+            r#"{"id":"unprocessable_entity","name":"A page"}"#,
+            r#"{"type":"invalid_auth","message":"Who are you?","count":3}"#,
+            r#"{"order":{"message":"Sent","code":200}}"#,
+            r#"{"status":"Conflict","zone":"a"}"#,
+            r#"{"order":{"message":"Thanks","code":404,"total":9}}"#,
+            r#"{"message":"Good request"}"#,
+        ] {
+            assert_eq!(message(body), None, "{body}");
+        }
+    }
+}
