@@ -45,7 +45,7 @@ const CUES: [(Of, &str, &str); 38] = [
     (
         Of::Every,
         ARGUMENTS,
-        r"^[`'\x22]\w[\w.]*[`'\x22] (must|should|needs to|has to|cannot|is required|is missing)\b|^path is a (directory|file|folder)\b|^not an? (directory|file|folder|git repository)\b|^query is empty|^(that's|this is|it is|\S+ is) a (directory|folder), not a file\b|^too (many|few) arguments\b",
+        r"^(the )?([`'\x22]\w[\w.]*[`'\x22]|[a-z]+_\w+) (must|should|needs to|has to|cannot|is required|is missing)\b|^missing (or empty )?[`'\x22]|^([\w ]{1,20} )?path ([`'\x22]\S+ )?is (not )?a (directory|file|folder)\b|^(file |directory )?path must be \w|^not an? (directory|file|folder|git repository)\b|^query is empty|^(that's|this is|it is|\S+ is) a (directory|folder), not a file\b|^too (many|few) arguments\b",
     ),
     (
         Of::Any,
@@ -162,7 +162,7 @@ const CUES: [(Of, &str, &str); 38] = [
     (
         Of::Doing,
         TOOL_ERROR,
-        r"^usage: \S|^none of \S|\breceived (an? )?invalid\b|\bis full\b|\bnot (given|provided|selected|specified|supplied)$|^no (\w+ ){1,3}to \w+$",
+        r"^usage: \S|^none of \S|^\S+ is a directory$|\breceived (an? )?invalid\b|\bis full\b|\bnot (given|provided|selected|specified|supplied)$|^no (\w+ ){1,3}to \w+$",
     ),
     (
         Of::Changing,
@@ -251,8 +251,9 @@ fn kind_of(text: &str, tool: Option<&str>) -> Option<&'static str> {
     let is_doing = !is_general
         && !looks
         && tool.is_some_and(|tool| writes || acts(tool) || !asks(tool) && !is_reader(tool) && !is_shell(tool));
-    let found = CUE_SET.as_ref().map(|set| set.matches(clause.as_bytes()));
-    let mut found = found.into_iter().flatten().filter_map(|cue| CUES.get(cue));
+    // Behind `but`, or before it.
+    let found = [clause, sentence].map(|part| CUE_SET.as_ref().map(|set| set.matches(part.as_bytes())));
+    let mut found = found.into_iter().flatten().flatten().filter_map(|cue| CUES.get(cue));
     let is_failure = |of| match of {
         _ if prints && of != Of::Unasked => false,
         Of::Every => true,

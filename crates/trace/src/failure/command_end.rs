@@ -3,21 +3,17 @@
 use std::borrow::Cow;
 
 use super::assess::Found;
-use super::body::{found, is_empty};
+use super::body::found;
 use super::details::Details;
 use super::exit;
 use crate::json::{self, Fields};
 
 /// How a command ended, if it failed: with an exit code, by a timeout, or by a signal.
 pub(super) fn command_end(fields: &Fields<'_>) -> Option<Found> {
-    let get = |name: &str| fields.get(name).filter(|value| !is_empty(*value));
     let is_true = |name: &str| fields.text(name).is_some_and(|flag| flag.eq_ignore_ascii_case("true"));
     let whole = || Details::of_object(fields);
     if exit_code(fields).is_some_and(|exit| exit != 0) {
-        // Programs such as `grep` and `diff` end with 1 if they find nothing.
-        let silent =
-            exit_code(fields) == Some(1) && ["stderr", "stdout", "output"].iter().all(|name| get(name).is_none());
-        return Some(found(!silent, whole().named(exit::NONZERO_EXIT)));
+        return Some(found(true, whole().named(exit::NONZERO_EXIT)));
     }
     if is_true("timed_out") || is_true("timedOut") {
         return Some(found(true, whole().named("timeout")));

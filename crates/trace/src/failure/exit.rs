@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use super::patterns;
 use super::patterns::LazyPattern;
-use super::program::{is_complaint, is_reader, is_shell};
+use super::program::{is_reader, is_shell};
 use super::text::{EXAMINED, ceil, cut};
 
 /// The error code of a failure that nothing but the exit code of a program tells: what the program did before stays done.
@@ -17,7 +17,7 @@ pub(super) const AT_START: &str = r"(?i)^(error: )?((the )?(process|command|scri
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Exit {
     Ok,
-    /// `sure`: it failed for sure. Programs such as `grep` end with 1 if they find nothing.
+    /// `sure`: the line of the exit code is the tool's own for sure.
     Failed {
         sure: bool,
     },
@@ -38,7 +38,6 @@ impl Exit {
         let (code, sure) = framed.or_else(|| last_line(text, tool))?;
         Some(match code {
             0 => Exit::Ok,
-            1 => Exit::Failed { sure: sure && (text.len() > 120 || complains_before_end(text)) },
             _ => Exit::Failed { sure },
         })
     }
@@ -63,6 +62,11 @@ fn framed(text: &str) -> Option<i64> {
     let head = framed.then(|| cut(text, EXAMINED));
     let tail = end_of(text, 200);
     let last = tail.lines().next_back().filter(|line| line.starts_with('[') || framed);
+    let is_killed =
+        head.is_some_and(|head| head.lines().any(|line| line.strip_prefix("Signal: ").is_some_and(|n| n != "0")));
+    if is_killed {
+        return Some(-1);
+    }
     head.into_iter().chain(last).chain(framed.then_some(tail)).find_map(|part| {
         let code = FRAME.as_ref()?.captures(part)?;
         code.get(1).or_else(|| code.get(2))?.as_str().parse().ok()
@@ -94,13 +98,6 @@ fn last_line(text: &str, tool: Option<&str>) -> Option<(i64, bool)> {
     Some((found.get(2)?.as_str().parse().ok()?, is_own))
 }
 
-/// Whether the output before the last line ends with the complaint of a program.
-fn complains_before_end(text: &str) -> bool {
-    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    lines.next_back();
-    lines.next_back().is_some_and(is_complaint)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -111,7 +108,7 @@ mod tests {
         let bash = Some("bash");
         for (text, exit) in [
             ("(no output)\n\nCommand exited with code 3", failed(true)),
-            ("(no output)\n\nCommand exited with code 1", failed(false)),
+            ("(no output)\n\nCommand exited with code 1", failed(true)),
             ("/usr/bin/python3: No module named a\n\nCommand exited with code 1", failed(true)),
             ("a\nb\nExit code: 2", failed(true)),
             ("a\n(exit code 2)", failed(true)),

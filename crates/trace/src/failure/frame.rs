@@ -1,9 +1,12 @@
 //! What some programs put around every result, whether it failed or not. Knows no words of failures.
 
+/// What a program adds behind a result, for the model alone.
+const REMINDER: &str = "\n\n<system-reminder>";
+
 /// A text without the header (`[read_file for 'a.txt'] Result:`) or the element (`<output>`) that some programs put around
 /// every result.
 pub(super) fn inside(text: &str) -> &str {
-    let text = text.trim();
+    let text = text.split_once(REMINDER).map_or(text, |(text, _)| text).trim();
     if let Some((header, rest)) = text.split_once('\n').filter(|(header, _)| header.starts_with('[')) {
         return if header.trim_end().ends_with("] Result:") { rest.trim() } else { text };
     }

@@ -1,10 +1,12 @@
 //! Decides whether a result failed, and names the kind of its failure, from what a source gives. Knows no source format.
 
+mod agents;
 mod assess;
 mod body;
 mod clause;
 mod coded;
 mod command_end;
+mod content;
 mod details;
 mod exit;
 mod failure_cache;

@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use regex::Regex;
 
-use super::{clause, held, patterns, program_error, refused_values, sentence, text, text_kinds, undone};
+use super::{agents, clause, held, patterns, program_error, refused_values, sentence, text, text_kinds, undone};
 
 /// The tests of this folder, whose texts are the examples.
-const TESTS: [&str; 8] = [
+const TESTS: [&str; 9] = [
+    include_str!("agents.rs"),
     include_str!("clause.rs"),
     include_str!("tests.rs"),
     include_str!("plain_refusal.rs"),
@@ -48,7 +49,8 @@ fn each_pattern_alone_knows_some_text_of_the_tests() {
     let of_kinds = |table: &[(&str, &'static str)]| table.iter().map(|(_, pattern)| *pattern).collect::<Vec<_>>();
     let forms = sentence::whole();
     let cues = clause::whole();
-    let tables: [(&str, Vec<&str>); 16] = [
+    let tables: [(&str, Vec<&str>); 17] = [
+        ("AGENTS", agents::STARTS.to_vec()),
         ("CUES", cues.iter().map(String::as_str).collect()),
         ("FORMS", forms.iter().map(String::as_str).collect()),
         ("STARTS", of_kinds(&text_kinds::STARTS)),

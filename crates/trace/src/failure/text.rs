@@ -4,17 +4,16 @@
 use std::sync::LazyLock;
 
 use super::coded::{is_coded, leading_code};
+use super::content::Content;
 use super::exit::{AT_START, Exit};
 use super::held::is_held;
 use super::patterns::{LazyPattern, LazySet, any_matches};
-use super::program::{SHORT, complains, ends_in_error, is_reader, is_shell, says_a_program, spoken};
-use super::quoted::{is_log_line, is_quoted};
-use super::{clause, frame, kinds, patterns, prose, searched, sentence, undone};
+use super::program::{SHORT, complains, ends_in_error, is_shell, says_a_program, spoken};
+use super::quoted::is_quoted;
+use super::{agents, clause, frame, kinds, patterns, prose, searched, sentence, undone};
 
 /// Characters of a text that are examined.
 pub(super) const EXAMINED: usize = 600;
-/// Lines above which a text of a tool that reads is content, whatever it begins with.
-const READ_LINES: usize = 12;
 
 /// What the beginning of a text says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +31,7 @@ pub(super) struct Facts {
 }
 
 /// Beginnings by which programs and frameworks report a failure, whatever follows.
-pub(super) const SURE: [&str; 37] = [
+pub(super) const SURE: [&str; 36] = [
     // Python, JavaScript, Java, Go, Rust
     r"^Traceback \(most recent call last\)",
     r#"^Exception in thread ""#,
@@ -43,12 +42,12 @@ pub(super) const SURE: [&str; 37] = [
     r"(?i)^([^\n]{0,80} )?mcp error:? -?\d+",
     r"(?i)^(the |error )?tool (execution|call|invocation|use) (failed|error|(was )?(denied|rejected|blocked|not approved))|^(failed|error|unable) to (execute|call|run|invoke) (the )?(tool|function)\b",
     r"(?i)^<(tool_use_error|tool_call_error|tool_error|error_details|error)>",
-    r"(?i)^(input|output) validation error\b|^[^\n]{1,400} is not a valid tool, try (another|one of)\b|^command executed in terminal\b[^\n]{0,300}command execution was not successful|^the sites robots\.txt \(|^(path|address): [^\n]+\ntitle: \w*(error|exception)\b",
+    r"(?i)^(input|output) validation error\b|^the sites robots\.txt \(|^(path|address): [^\n]+\ntitle: \w*(error|exception)\b",
     r"^\d+ validation errors? (for|detected)|^[Vv]alidation error for [A-Z]\w*|^Your (proposed|suggested) (edit|change|patch) (has|had) (introduced|caused) [^\n]{0,40}error",
     r"(?i)^(unsupported ([\w-]+ ){0,3}call:|model tried to call unavailable tool|no such tool|(error: )?[\w.:/-]+ is not a valid tool\b)",
     r"(?i)^(unknown|unrecognized|unsupported|invalid) (tool|function)( name)?( requested| called)?\s*[:'\x22`]",
     r"(?i)^tool ['\x22`]?[\w.:/-]+['\x22`]? (was |is |does |did |could )?(not (found|exists?|available|registered|enabled|be found)|unknown|disabled|failed|timed out|returned an error|got invalid)\b|^(the )?tool call (with (the )?name|named|to) \S+ (is|was) not\b|^the arguments (provided |given )?(to|for) (the )?tool( \S+)? (are|were) (invalid|malformed)\b",
-    r"(?i)^(the user (doesn't|does not|didn't) want to (proceed|take this action)|no \(tell claude what to do differently\)|interrupted · what should claude do instead|(the )?user (has )?(rejected|denied|declined|refused|cancell?ed|aborted)\b|\[request interrupted by user|(the )?(tool|tool use|tool call|tool execution|execution|action|operation|command|exec command|patch|request) (was |were )?(rejected|denied|declined|cancell?ed|aborted) by (the )?user|tool execution was not approved|permission to use \S+ (with command .{0,200} )?has been (rejected|denied))",
+    r"(?i)^(the user (doesn't|does not|didn't) want to (proceed|take this action)|no \(tell claude what to do differently\)|the user has specified a rule which prevents you\b|interrupted · what should claude do instead|(the )?user (has )?(rejected|denied|declined|refused|cancell?ed|aborted)\b|\[request interrupted by user|(the )?(tool|tool use|tool call|tool execution|execution|action|operation|command|exec command|patch|request) (was |were )?(rejected|denied|declined|cancell?ed|aborted) by (the )?user|tool execution was not approved|permission to use \S+ (with command .{0,200} )?has been (rejected|denied))",
     // HTTP
     r"(?i)^http(/[\d.]+)?( (error|status)( code)?)?[ :]+[45]\d\d\b",
     r"^\([45]\d\d\)\s*Reason: ",
@@ -65,7 +64,7 @@ pub(super) const SURE: [&str; 37] = [
     r#"^File "[^"\n]+", line \d+|^\S+:\d+\n[^\n]{0,300}\n\s*\^"#,
     r"(?i)^(no healthy upstream|build failed\b|this model's maximum context length|(sorry|oops)\b[^\n]{0,80}\b(error occurred|went wrong|failed|could not|couldn't|unable))",
     r"(?i)^an error occurred \(\w+\) when calling the \w+ operation",
-    r"(?i)^(<!doctype[^>\n]{0,200}>)?\s*<html[^>\n]{0,200}>\s*<head>\s*(<meta[^>\n]{0,200}>\s*)?<title>\s*(error\b|[45]\d\d\b|forbidden|not found|unauthorized|bad gateway|bad request|service unavailable|internal server error|access denied|too many requests)",
+    r"(?i)^(<!doctype[^>\n]{0,200}>)?\s*<html[^>\n]{0,200}>\s*<head>\s*(<meta[^>\n]{0,200}>\s*)?<title>\s*(error\b|[45]\d\d\b|forbidden|not found|unauthorized|bad gateway|bad request|service unavailable|internal server error|access denied|too many requests)|^(<!doctype[^>\n]{0,200}>)?\s*<html[^>\n]{0,200}>\s*(<head>\s*</head>\s*)?<body>\s*<h1>[45]\d\d ",
     r"(?i)^<httperror [45]\d\d\b|^net::err_|^e: (unable|could|failed|package|the)\b|^error [a-z]{1,6}\d{2,6}:",
     // compilers and notebooks: a place, then an error
     r"^[\w./\\-]{1,200}(\(\d+,\d+\)|:\d+(:\d+)?): (fatal )?error\b|^-{20,}\n\w+(Error|Exception)\s+Traceback",
@@ -73,8 +72,7 @@ pub(super) const SURE: [&str; 37] = [
     r"^(ORA|TNS|PLS)-\d{5}: |^SQL\d{4}N |^Msg \d+, Level (1[1-9]|2\d)\b|^\d{6} \(\w{5}\): |^SQLSTATE ?\[?\w{5}\b|^[45]\d\d[ -][45]\.\d{1,3}\.\d{1,3} |^\([A-Z]\w+\) [^\n]+\nCode: \w",
     // programs that could not be run, asked or merged
     r"(?i)^exec: |^(the )?command ['\x22].{1,300}['\x22] returned (a )?non-zero|^[\w.@/-]{1,60}: (permission denied|connection refused|connection timed out|host key verification failed)\b|^conflict \(\w[\w/ ]*\): |^automatic merge failed",
-    r"(?i)^(<\?xml[^>\n]*>\s*)?(<(response|\w+:envelope)\b[^>]{0,300}>\s*(<\w+:body\b[^>]{0,200}>\s*)?)?<(\w+:)?(errors?|errorresponse|fault)\b[^>]{0,300}>\s*(<|[A-Za-z])",
-    r"(?i)^could not find \[[^\]\n]{1,200}\]\.? similar:|^I encountered an error( while trying to use the tool\b|: )|^the tool call arguments (are|were) (invalid|malformed)\b|^received unexpected arguments?(\(s\))?: |^executed the (code|command) below:\n[^>]{1,400}> executed results:\s*\((stderr: |'', )|^Please always provide EXACTLY ONE action\b|^MCP tool \x22[^\x22\n]+\x22 response \(\d+ tokens\) exceeds|^File content \(\d+ tokens\) exceeds|^approval policy is \w+; reject command|^(?i:unauthorized tool call: )|^<\?xml[^>\n]*>\s*<methodResponse>\s*<fault>|(?i)^(<!doctype[^>\n]{0,200}>)?\s*<html[^>\n]{0,200}>\s*(<head>\s*<title>[^<\n]{0,80}error report|(<head>\s*</head>\s*)?<body>\s*<h1>[45]\d\d )",
+    r"(?i)^(<\?xml[^>\n]*>\s*)?(<(response|methodresponse|\w+:envelope)\b[^>]{0,300}>\s*(<\w+:body\b[^>]{0,200}>\s*)?)?<(\w+:)?(errors?|errorresponse|fault)\b[^>]{0,300}>\s*(<|[A-Za-z])",
     r"^\[SSL: |^SSL certificate problem|^HTTPS?ConnectionPool\(|^<urlopen error|(?i)^request to \S+ failed, reason:|^message: (no such|stale element|element not|element click|unknown error|timeout:|invalid \w+:|session not)",
     r"(?i)^rpc error: code = |^statuscode\.[A-Z_]+|^grpc: ",
 ];
@@ -107,7 +105,7 @@ pub(super) const LIKELY: [&str; 29] = [
     r"(?i)^(permission|access)( to [^\n]{1,120})?( has been| was| is)? (denied|forbidden|rejected)( (to|for|by|while|when|on|from)\b|\s*[:.,(!—–-]|\s*$)|^(you|user) (do|does)(n't| not) have (the )?(\w+ )?(permission|access|sufficient|necessary|required|enough)|^(operation not permitted|insufficient permissions?|not (authorized|authenticated|permitted|allowed|logged in|implemented|signed in)\b|(user|you|caller|client)( \S+)? (is|are) (not (authorized|allowed|permitted|a member)|being rate limited)|authentication (required|failed|is required)|unauthorized\b *($|[.:-])|forbidden\b *($|[.:-]))",
     r"(?i)^(something (went wrong|broke|failed)|an unknown error|internal server error|bad gateway|service (is |temporarily )?(temporarily )?unavailable|gateway time-?out|bad request\b|method not allowed|unprocessable entity|payment required)\b",
     r"(?i)^(❌|✗|✘|🚫|⛔|💥|❗|🛑|⚠️?)\s*\S",
-    r"(?i)^invalid \w+:|^invalid ([a-z]+ ){1,4}(index|position|range|path|format|value|id|name|type|url|expression|pattern|number|count|reference)(es|s)?\b *($|[.:,(])|^(invalid|malformed|unsupported|unrecognized|unrecognised|illegal) (argument|parameter|input|param|request|json|url|uri|value|format|token|api[ _-]?key|credential|option|date|time|type|id\b|identifier|path|query|syntax|command|action|operation|method|name|state|transition|response|regex|pattern|session|user|email|selector|line|range|key|field|file|arguments|tool|expression|account|schema|data|payload|sql|address|code|cursor|ref\b|reference)",
+    r"(?i)^invalid \w+:|^invalid ([a-z]+ ){1,4}(index|position|range|path|format|value|id|name|type|url|expression|pattern|number|count|reference)(es|s)?( provided)?\b *($|[.:,(])|^(invalid|malformed|unsupported|unrecognized|unrecognised|illegal) (argument|parameter|input|param|request|json|url|uri|value|format|token|api[ _-]?key|credential|option|date|time|type|id\b|identifier|path|query|syntax|command|action|operation|method|name|state|transition|response|regex|pattern|session|user|email|selector|line|range|key|field|file|arguments|tool|expression|account|schema|data|payload|sql|address|code|cursor|ref\b|reference)",
     r"(?i)^(incorrect|wrong) (pass\w*|pin|credentials?|user ?name|login|token|(api )?key|arguments?|parameters?|format|type|syntax|usage|number of \w+)\b *[:.,(!]|^blocked: (standalone|tool|command|request|access|unsafe|dangerous)\b",
     r"(?i)^(\(no output\)\s*)?(<\w+_metadata>\s*)?(the )?([\w-]+ ){0,2}(terminated|killed|aborted|stopped|cancell?ed) (the )?(command|process|script|program|call) after (exceeding|reaching) (the )?([\w-]+ ){0,2}(timeout|limit)",
     r"(?i)^(missing|no) (required|mandatory|permissions?\b|argument|parameter|field|api[ _-]?key|credentials?|value for|authentication|token|input|property)\b|^(required|mandatory) (argument|parameter|field|property|input|value)s?\b|^[\w.`'\x22-]{1,60} (is|are) (a )?(required|mandatory)\b|^(fatal|error)$",
@@ -171,9 +169,6 @@ static SHORT_SET: LazySet = LazyLock::new(|| patterns::set(SHORT_SURE));
 static SUSPICIOUS_SET: LazySet = LazyLock::new(|| patterns::set(SUSPICIOUS));
 static HARMLESS_SET: LazySet = LazyLock::new(|| patterns::set(HARMLESS));
 
-/// The last line by which a framework sends a failure back to the model.
-const TRY_AGAIN: &str = "\n\nFix the errors and try again.";
-
 /// What the beginning of `text` says; none if it does not speak of a failure.
 pub(super) fn inspect<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>> {
     let text = frame::inside(text);
@@ -190,7 +185,7 @@ pub(super) fn inspect<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>>
     let spoken =
         || Some(Sign { message: message(text.trim()), ..inspect_start(spoken(text)?, tool).filter(|sign| sign.sure)? });
     let sure = || Some(Sign { sure: true, message: message(text.trim()) });
-    let ended = || sure().filter(|_| ends_in_error(text, tool) || text.trim_end().ends_with(TRY_AGAIN));
+    let ended = || sure().filter(|_| agents::ends(text) || ends_in_error(text, tool));
     match own {
         Some(sign) if sign.sure => Some(sign),
         own if says_a_program(text, tool) && !any_matches(&HARMLESS_SET, text.trim()) => {
@@ -203,7 +198,7 @@ pub(super) fn inspect<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>>
 /// What the first words of `text` say.
 fn inspect_start<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>> {
     let text = text.trim();
-    if text.starts_with('#') {
+    if text.starts_with('#') && !text.contains("SEARCH/REPLACE block failed to match") {
         // A heading: the text is a document, unless the heading is the word for an error.
         let (heading, rest) = text.split_once('\n')?;
         let is_error = heading.trim_start_matches('#').trim().eq_ignore_ascii_case("error");
@@ -237,7 +232,7 @@ fn inspect_start<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>> {
     if searched::is_doubtful(start) {
         return sign(false);
     }
-    if any_matches(&SURE_SET, start) {
+    if any_matches(&SURE_SET, start) || agents::says(start) {
         return sign(true);
     }
     let short = text.len() <= SHORT && text.lines().filter(|line| !line.trim().is_empty()).count() <= 3;
@@ -300,76 +295,6 @@ fn is_named_unknown(text: &str, tool: Option<&str>) -> bool {
     let rest =
         ["Unknown action ", "Unknown tool ", "Unknown function "].iter().find_map(|head| text.strip_prefix(head));
     rest.is_some_and(|name| tool.is_some_and(|tool| name.trim_matches(['\'', '"', '`', '.']) == tool))
-}
-
-/// What a text that begins like a failure is.
-enum Content {
-    /// The message of a failure.
-    Message,
-    /// It may be the content of a document or a search result.
-    Unclear,
-    /// A log, a list or a document.
-    Document,
-}
-
-impl Content {
-    fn of(text: &str, tool: Option<&str>) -> Content {
-        let lines = || text.lines().filter(|line| !line.trim().is_empty()).take(60);
-        let count = lines().count();
-        if count <= 2 {
-            return Content::Message;
-        }
-        let later = || lines().skip(1);
-        let share = |hits: usize| hits * 3 >= count;
-        let levels = later().filter(|line| has_level(line)).count();
-        let ticks = later().filter(|line| line.trim_start().starts_with(['✅', '✓', '✔'])).count();
-        let urls = later().take(8).filter(|line| is_link_line(line)).count();
-        if (levels > 1 && share(levels)) || ticks > 0 {
-            return Content::Document;
-        }
-        let reads = tool.is_some_and(is_reader);
-        if reads && (prose::is_reference(text) || is_headed_list(text)) {
-            return Content::Document;
-        }
-        match (urls > 0, reads) {
-            (true, true) => Content::Document,
-            (true, false) => Content::Unclear,
-            (false, true) if count > READ_LINES && !has_stack(text) => Content::Unclear,
-            (false, _) => Content::Message,
-        }
-    }
-}
-
-fn has_stack(text: &str) -> bool {
-    let mut lines = text.lines().take(60).map(str::trim_start);
-    lines.any(|line| line.starts_with("at ") || line.starts_with("File \"") || line.starts_with("Traceback"))
-}
-
-/// A line such as `INFO: started`, `[WARN] x` or `2026-11-23 10:00:00 ERROR x`.
-fn has_level(line: &str) -> bool {
-    let line = line.trim_start().trim_start_matches('[');
-    let level = ["INFO", "WARN", "DEBUG", "ERROR", "TRACE", "NOTICE", "CRITICAL", "FATAL", "LOG"];
-    let dated = line.get(..10).is_some_and(|date| {
-        date.bytes()
-            .enumerate()
-            .all(|(n, byte)| if n == 4 || n == 7 { matches!(byte, b'-' | b'/') } else { byte.is_ascii_digit() })
-    });
-    dated || is_log_line(line) || level.iter().any(|level| line.starts_with(level))
-}
-
-/// Whether a text is a headline over a list: a message ends with a colon before its list.
-fn is_headed_list(text: &str) -> bool {
-    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let is_headline = lines.next().is_some_and(|line| !line.ends_with(':'));
-    let items = lines.take(8).filter(|line| line.starts_with(['-', '*', '•']) && line.contains(' '));
-    is_headline && items.count() >= 2
-}
-
-/// A line that begins a search result: a link, or its label.
-fn is_link_line(line: &str) -> bool {
-    let line = line.trim_start().trim_start_matches(['-', '*', '>', ' ', '<', '(']);
-    let labels = ["http://", "https://", "URL:", "Url:", "url:", "Link:", "link:", "Source:", "[http", "**URL"];
-    labels.iter().any(|label| line.starts_with(label))
 }
 
 /// The message of a failure: without `Error:` and tags; of a Python traceback the last line.

@@ -14,7 +14,7 @@ const LONGEST_REPORT: usize = 20_000;
 pub(super) const EDITS: [&str; 5] = [
     r"(?i)^expected (exactly |at least |at most |only )?(\d+|one|a single) [^\n]{0,80}?(,|;| but| yet| and)+ (only |it |we )*(found|got|received|saw|had|matched|there (is|are|was|were))\b",
     r"(?i)^(the |your )?((search|old|original|target|anchor|replacement|expected|given|provided|requested|exact) ){1,3}(content|text|string|block|snippet|pattern|hunk|context|lines?|code|match|value)s?( to [a-z]+)? (was |were |is |are )?(not found|not present|not unique|does(n't| not) (exist|match|appear|occur)|did(n't| not) (match|appear|occur)|could not be (found|matched|located|applied))\b",
-    r"(?i)^found (\d+|multiple|several|two|more than one) (matches|occurrences|instances|candidates|places)\b[^\n]{0,120}?(\bbut|\bexpected|\bmust|\bambiguous|\bnot unique|\bprovide more|\bfor safety)\b|^no changes (were |have been )?made\b[^\n]{0,120}\bnot (found|match)",
+    r"(?i)^found (\d+|multiple|several|two|more than one) (matches|occurrences|instances|candidates|places)\b[^\n]{0,120}?(\bbut|\bexpected|\bmust|\bambiguous|\bnot unique|\bprovide more|\bfor safety)\b|^no changes (were |have been )?(made|to apply)\b[^\n]{0,200}\b(identical|not (found|match))|^(edit at index \d+: )?string [^\n]{1,200} appears \d+ times in the file\b|^edits?\[\d+\] and edits?\[\d+\] overlap\b",
     r"(?is)^.{0,900}?\b(changes?|edits?|patch|modifications?|replacement) (has|have|was|were) not (been )?(applied|saved|made|written)\b",
     // what stands in the way, and what cannot be done for it
     r"(?i)^[^\n]{1,120}\b(is|are|was|were|has|have) (not|no|already|never) [^\n]{1,60}?(,|;| so| and| —)+ (so |and |thus |therefore )?(it |they |this |that )?(cannot|can't|could not|couldn't) be [a-z]+\b",
@@ -33,7 +33,7 @@ const ABSENT: &str = r"(?i)^(the |this |source |target |requested )?(account|age
 const LIMIT: &str = r"(?i)^((the|your|this) )?(tool|function|account|user|agent|api key|key|workspace|organi[sz]ation|project|plan|session|subscription|team|client|app|you)\b[^\n]{0,80}? (has |have )?(already )?(reached|exceeded|hit|used up) (its|the|their|your) ([\w-]+ ){0,4}(limit|quota|allowance)\b";
 
 /// A place behind the end of a file or a list.
-const OUTSIDE: &str = r"(?i)^(the )?(start |end )?(offset|line|page|position|index|row|column|cell)( number)? \(?-?\d+\)? (is |was |lies )?(beyond|past|behind|after) (the )?(end|last|length|total|maximum|number)\b";
+const OUTSIDE: &str = r"(?i)^(the )?(start |end )?(offset|line|page|position|index|row|column|cell)( number)? \(?-?\d+\)? (is |was |lies )?((beyond|past|behind|after) (the )?(end|last|length|total|maximum|number)|out of range for (the|this) (file|list))\b";
 
 /// A value that cannot be read as what it should be.
 const UNREADABLE: &str = r"(?i)^(invalid|malformed|unsupported|unknown|unrecogni[sz]ed|unexpected|illegal|bad) [a-z][\w() -]{1,60}: ?['\x22`][^\n]{0,200}$";
