@@ -163,24 +163,24 @@ fn a_rule_matches_no_successful_result_of_its_tools() {
             page.lines().skip_while(|line| !line.starts_with("   rule ")).take_while(|line| !line.contains("verdict"));
         rule.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ")
     };
-    let failure = ("book", false, "slot 7 is not free today");
+    let failure = ("get_slot", false, "slot 7 is not free today");
     let plain = "when: { kind: tool_error, message: { contains: is not free today } }";
     let alone = mined(&[failure]);
     assert!(alone.starts_with("rule catches the 1 message tried; there are no others: -") && alone.ends_with(plain));
-    let fine = mined(&[failure, ("book", true, "slot 8 is free"), ("page", true, "a slot is not free today")]);
+    let fine = mined(&[failure, ("get_slot", true, "slot 8 is free"), ("page", true, "a slot is not free today")]);
     assert!(fine.contains("tried and no text of 1 successful result: -") && fine.ends_with(plain), "{fine}");
-    let narrowed = mined(&[failure, ("book", true, "done, but slot 8 is not free today")]);
+    let narrowed = mined(&[failure, ("get_slot", true, "done, but slot 8 is not free today")]);
     assert!(
         narrowed.contains("no text of 1 successful result; plainer words are also in successful results: -"),
         "{narrowed}"
     );
     assert!(narrowed.ends_with(r"message: { matches: '^slot \S+ is not free today$' } }"), "{narrowed}");
-    let none = mined(&[failure, ("book", true, "slot 8 is not free today")]);
-    assert!(none.starts_with("rule none: every rule for these also matches a successful result of book"), "{none}");
+    let none = mined(&[failure, ("get_slot", true, "slot 8 is not free today")]);
+    assert!(none.starts_with("rule none: every rule for these also matches a successful result of get_slot"), "{none}");
     let draft = ["propose", "new", "full", "--from-cluster", "1", "--trace", "log.jsonl", "--map", "map.yaml"];
     place.run(&["init"]).exits(0);
     let ran = place.run(&draft).exits(2);
-    assert!(ran.err.contains("every rule for it also matches a successful result of `book`"), "{}", ran.err);
+    assert!(ran.err.contains("every rule for it also matches a successful result of `get_slot`"), "{}", ran.err);
 }
 
 #[test]
@@ -188,7 +188,7 @@ fn texts_of_chat_results_are_tried_too_and_never_shown() {
     let place = Place::new();
     let result = |id: &str, text: &str| {
         format!(
-            r#"{{"role":"assistant","tool_calls":[{{"id":"{id}","type":"function","function":{{"name":"book","arguments":"{{}}"}}}}]}},{{"role":"tool","tool_call_id":"{id}","content":"{text}"}}"#
+            r#"{{"role":"assistant","tool_calls":[{{"id":"{id}","type":"function","function":{{"name":"get_slot","arguments":"{{}}"}}}}]}},{{"role":"tool","tool_call_id":"{id}","content":"{text}"}}"#
         )
     };
     let chat = [result("a", "Error: slot 7 is not free today"), result("b", "booked for S3CRET")];

@@ -125,6 +125,8 @@ mod tests {
             ("program_failed", Unknown, "deprecate_tool_call"),
             ("read_failed", NotApplied, "deprecate_tool_call"),
             ("tool_raised", Unknown, "escalate_to_human"),
+            ("tool_refused", Unknown, "deprecate_tool_call"),
+            ("write_interrupted", Unknown, "escalate_to_human"),
             ("unclassified", Unknown, "escalate_to_human"),
         ];
         assert_eq!(table, expected);
