@@ -352,7 +352,8 @@ fn structure(fields: &Fields<'_>) -> Option<Found> {
         // The id of the request, or one that the error names, is none of something made.
         let made = || fields.iter().any(|(name, value)| is_id(name) && !is_empty(value) && !is_named_in(error, value));
         let is_record = fields.get("jsonrpc").is_none() && made();
-        let sure = flag("success") == Some(false) || !is_record && (!has(is_data) || is_first(name));
+        let says_so = flag("success") == Some(false) || text("status").is_some_and(|status| status == "error");
+        let sure = says_so || !is_record && (!has(is_data) || is_first(name));
         return Some(found(sure, Details::of_error(error, Some(fields))));
     }
     if let Some(errors) =

@@ -45,7 +45,7 @@ const CUES: [(Of, &str, &str); 38] = [
     (
         Of::Every,
         ARGUMENTS,
-        r"^(the )?([`'\x22]\w[\w.]*[`'\x22]|[a-z]+_\w+) (must|should|needs to|has to|cannot|is required|is missing)\b|^missing (or empty )?[`'\x22]|^([\w ]{1,20} )?path ([`'\x22]\S+ )?is (not )?a (directory|file|folder)\b|^(file |directory )?path must be \w|^not an? (directory|file|folder|git repository)\b|^query is empty|^(that's|this is|it is|\S+ is) a (directory|folder), not a file\b|^too (many|few) arguments\b",
+        r"^(the )?([`'\x22]\w[\w.]*[`'\x22]|[a-z]+_\w+) (must|should|needs to|has to|cannot|is required|is missing)\b|^missing (or empty )?[`'\x22]|^(argument|field|parameter) [`'\x22]\w+[`'\x22] (has|is|must)\b|^only \S+( \S+)? urls? (are|is) (allowed|supported)|^no (\w+ ){1,4}specified$|^([\w ]{1,20} )?path ([`'\x22]\S+ )?is (not )?a (directory|file|folder)\b|^(file |directory )?path must be \w|^not an? (directory|file|folder|git repository)\b|^query is empty|^(that's|this is|it is|\S+ is) a (directory|folder), not a file\b|^too (many|few) arguments\b",
     ),
     (
         Of::Any,
@@ -91,7 +91,7 @@ const CUES: [(Of, &str, &str); 38] = [
     (
         Of::Unasked,
         FORBIDDEN,
-        r"^(\w[\w-]* ){0,3}(blocked|denied|forbidden|refused|rejected)\b\]?\W{0,2}( *[:—–]\s*[^\s\d]| by (an? |the |your )?(\w+ )?(admin\w*|allowlist|filters?|firewall|guard\w*|hooks?|owner|polic\w+|rules?|safety \w+|sandbox)$)|^(you )?(need|have) to (connect|log ?in|sign ?in|authenticate|register|be) ",
+        r"^(\w[\w-]* ){0,3}(blocked|denied|forbidden|refused|rejected)\b\]?\W{0,2}( *[:—–]\s*[^\s\d]| by (an? |the |your )?(\w+ )?(admin\w*|allowlist|filters?|firewall|guard\w*|hooks?|owner|polic\w+|rules?|safety \w+|sandbox)$)|\bblocked (the |this )?(access|call|request|url)\b|^(you )?(need|have) to (connect|log ?in|sign ?in|authenticate|register|be) ",
     ),
     (
         Of::Any,
@@ -129,7 +129,7 @@ const CUES: [(Of, &str, &str); 38] = [
     (
         Of::Given,
         NOT_FOUND,
-        r"^no [\w./-]*[^s\W]( \w+){0,2} (found|matched|matches|matching|exists|configured|returned)( (for|with|at|in|under|by|named|on))?( \w+){0,2}:? ([`'\x22(/]\S|\S*\d)|^no [\w-]*[^s\W]( \w+)? with \S|^no (content|image|data|output|response|reply|answer|body|text) (was |is )?(available|generated|produced|received|returned)\b|^(\w+ )?(image|file|content|data|record|entry) (is )?missing (for|from|in) \S",
+        r"^no [\w./-]*(ss|[^s\W])( \w+){0,2} (found|matched|matches|matching|exists|configured|returned)( (for|with|at|in|under|by|named|on))?( \w+){0,2}:? ([`'\x22(/]\S|\S*\d)|^no [\w-]*[^s\W]( \w+)? with \S|^no (content|image|data|output|response|reply|answer|body|text) (was |is )?(available|generated|produced|received|returned)\b|^(\w+ )?(image|file|content|data|record|entry) (is )?missing (for|from|in) \S",
     ),
     (
         Of::Given,
@@ -162,7 +162,7 @@ const CUES: [(Of, &str, &str); 38] = [
     (
         Of::Doing,
         TOOL_ERROR,
-        r"^usage: \S|^none of \S|^\S+ is a directory$|\breceived (an? )?invalid\b|\bis full\b|\bnot (given|provided|selected|specified|supplied)$|^no (\w+ ){1,3}to \w+$",
+        r"^usage: \S|^none of \S|\bare the same\b|^\S+ is a directory$|\breceived (an? )?invalid\b|\bis full\b|\bnot (given|provided|selected|specified|supplied)$|^no (\w+ ){1,3}to \w+$",
     ),
     (
         Of::Changing,
@@ -192,7 +192,7 @@ const CUES: [(Of, &str, &str); 38] = [
         TOOL_ERROR,
         r"^(无法|未找到|找不到|没有找到|未能|未知)|(不存在|不支持|不能为空|未找到|未登录|无权限)|(見つかりません|存在しません|できません|無効です)|\bkhông (có quyền|hợp lệ|thể|tìm thấy|tồn tại)\b",
     ),
-    (Of::Doing, TOOL_ERROR, r"(不能|不足|无法)|^không có\b"),
+    (Of::Doing, TOOL_ERROR, r"(不能|不足|无法|必须)|^没有(打开|找到|选中)|^không có\b"),
     (
         Of::Given,
         TOOL_ERROR,
@@ -240,8 +240,8 @@ fn kind_of(text: &str, tool: Option<&str>) -> Option<&'static str> {
     if !prints && is_step_before(text) {
         return Some(TOOL_ERROR);
     }
-    let is_general =
-        [" when ", " whenever ", " if ", "Sorry", "Unfortunately", "I "].iter().any(|word| clause.contains(word));
+    let is_general = [" when ", " whenever ", " if "].iter().any(|word| clause.contains(word))
+        || ["Sorry", "Unfortunately", "I "].iter().any(|word| clause.starts_with(word));
     let writes = tool.is_some_and(is_writer);
     let gives = !writes && tool.is_some_and(gives_text);
     let lists =

@@ -51,7 +51,7 @@ fn end_of(text: &str, bytes: usize) -> &str {
 fn framed(text: &str) -> Option<i64> {
     static FRAME: LazyPattern = LazyLock::new(|| {
         patterns::one(
-            r"(?im)^(?:\[?(?:the )?(?:command|process) (?:finished|completed|exited) with (?:exit )?code (-?\d+)|(?:process )?exit(?:ed)?(?: with)?(?: exit)? code:? (-?\d+))[\].]*\s*$",
+            r"(?im)^(?:[\[(]?(?:the )?(?:command|process) (?:finished|completed|exited) with (?:exit )?code (-?\d+)|(?:process )?exit(?:ed)?(?: with)?(?: exit)? code:? (-?\d+))[\]).]*\s*$",
         )
     });
     let tagged = text.strip_prefix("<returncode>").and_then(|rest| rest.split_once("</returncode>"));
@@ -61,7 +61,7 @@ fn framed(text: &str) -> Option<i64> {
     let framed = ["Command: ", "Chunk ID: ", "Wall time: ", "Output: "].iter().any(|head| text.starts_with(head));
     let head = framed.then(|| cut(text, EXAMINED));
     let tail = end_of(text, 200);
-    let last = tail.lines().next_back().filter(|line| line.starts_with('[') || framed);
+    let last = tail.lines().next_back().filter(|line| line.starts_with(['[', '(']) || framed);
     let is_killed =
         head.is_some_and(|head| head.lines().any(|line| line.strip_prefix("Signal: ").is_some_and(|n| n != "0")));
     if is_killed {

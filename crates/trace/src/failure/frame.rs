@@ -3,10 +3,15 @@
 /// What a program adds behind a result, for the model alone.
 const REMINDER: &str = "\n\n<system-reminder>";
 
+/// What a shell without a terminal says before any output.
+const NO_TERMINAL: &str = "bash: no job control in this shell\n";
+
 /// A text without the header (`[read_file for 'a.txt'] Result:`) or the element (`<output>`) that some programs put around
 /// every result.
 pub(super) fn inside(text: &str) -> &str {
     let text = text.split_once(REMINDER).map_or(text, |(text, _)| text).trim();
+    let text =
+        text.split_once(NO_TERMINAL).filter(|(head, _)| head.lines().count() <= 1).map_or(text, |(_, rest)| rest);
     if let Some((header, rest)) = text.split_once('\n').filter(|(header, _)| header.starts_with('[')) {
         return if header.trim_end().ends_with("] Result:") { rest.trim() } else { text };
     }

@@ -94,18 +94,40 @@ const OUTPUT_LINES: usize = 15;
 pub(super) fn ends_in_error(text: &str, tool: Option<&str>) -> bool {
     static ENDING: LazyPattern = LazyLock::new(|| {
         patterns::one(
-            r"^(?:(?:[\w.+-]{1,20}: )?(?:error|fatal): \S|(?:unknown|unrecognized|invalid) (?:option|argument|command|flag)\b|(?:[\w./-]+: )(?:line \d+: )?(?:[^\s:]+: )?command not found$|[\w./-]+: can't open file '[^'\n]+': \[Errno|Automatic merge failed|make(?:\[\d+\])?: \*\*\* |npm (?:ERR!|error) )",
+            r"^(?:(?:[\w.+-]{1,20}: )?(?:error|fatal): \S|(?:unknown|unrecognized|invalid) (?:option|argument|command|flag)\b|(?:[\w./-]+: )(?:line \d+: )?(?:[^\s:]+: )?command not found$|[\w./-]+: \d+: \S+: not found$|E: \S|Failed to (?:build|compile|install) \S|[\w./-]+: can't open file '[^'\n]+': \[Errno|Automatic merge failed|make(?:\[\d+\])?: \*\*\* |npm (?:ERR!|error) )",
         )
     });
     if tool.is_some_and(is_reader) {
         return false;
     }
+    let text = before_prompt(text);
     let lines = || text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with("hint:"));
     let count = lines().count();
     let last = lines().next_back().filter(|_| (2..=OUTPUT_LINES).contains(&count));
     last.is_some_and(|last| patterns::matches(&ENDING, last))
         || ends_in_traceback(text) && !(tool.is_some_and(is_command_line) && is_of_a_log(text))
         || has_error_section(text)
+        || ends_in_node_trace(text) && !text.lines().any(is_log_line)
+}
+
+/// A screen of a terminal without the prompt that waits at its end.
+fn before_prompt(text: &str) -> &str {
+    static PROMPT: LazyPattern = LazyLock::new(|| patterns::one(r"^[\w.-]+@[\w.-]+:[^\s]*[#$]$"));
+    let text = text.trim_end();
+    match text.rsplit_once('\n') {
+        Some((before, last)) if patterns::matches(&PROMPT, last) => before.trim_end(),
+        _ => text,
+    }
+}
+
+/// Whether the output of a program ends with the stack of an error, as Node prints it, and with the fields of the error.
+fn ends_in_node_trace(text: &str) -> bool {
+    let is_field =
+        |line: &&str| line.starts_with("  ") && line.contains(": ") || *line == "}" || line.starts_with("Node.js v");
+    let mut lines = text.lines().rev().filter(|line| !line.trim().is_empty()).skip_while(is_field);
+    let is_frame = |line: &str| line.trim_start().starts_with("at ") && line.contains(['(', ':']);
+    let head = lines.next().filter(|line| is_frame(line)).and_then(|_| lines.find(|line| !is_frame(line)));
+    head.is_some_and(|head| head.split(": ").next().is_some_and(|name| name.ends_with("Error")))
 }
 
 /// Whether the output of code ends with the exception that ended it, below its traceback or the mark of its place.

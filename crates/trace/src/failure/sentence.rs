@@ -136,7 +136,7 @@ pub(super) const FORMS: [(&str, Of, &str); 29] = [
     (
         TOOL_ERROR,
         Of::Any,
-        r"^only (\S+ ){1,4}(is|are|can be) …$|^(schema|type|version|checksum|hash) mismatch(: .*)?$|^(the )?(request|body|input|payload|document|data)( body)? failed validation(: .*)?$|^(not connected|no active \w*[^s\W]( \w+)?|not initiali[sz]ed)( …)?$|^search string appears \d+ times …$|^…; provide more context …$",
+        r"^only (\S+ ){1,4}(is|are|can be) …$|^(schema|type|version|checksum|hash) mismatch(: .*)?$|^(the )?(request|body|input|payload|document|data)( body)? failed validation(: .*)?$|^(not connected|no active (\w+ )?\w*[^s\W]|not initiali[sz]ed)( …)?$|^search string appears \d+ times …$|^…; provide more context …$",
     ),
     // the state of what is there
     (

@@ -79,7 +79,7 @@ pub(super) const SURE: [&str; 36] = [
 
 /// Beginnings that report a failure, unless the text is a list, a log or a document.
 pub(super) const LIKELY: [&str; 29] = [
-    r"(?i)^error\s*:|^security violation: |^[^\s:]{1,200}\.[a-z]{1,5}: error - [^\n]*$|^error \((?-i:[A-Z_]+)\): \S",
+    r"(?i)^error\s*:|^security violation: |^[^\s:]{1,200}: error - [^\n]*$|^error \((?-i:[A-Z_]+)\): \S",
     r"(?i)^\[(mcp |tool |phase |api |runtime |system |internal )?(error|timeout|failed|failure|exception|fatal)\b|^error(\s*[:\[-]|\s*\((?-i:[A-Z0-9_ .-]+|code[^)\n]{0,40})\)|!)",
     r"^\[([A-Z]\w* ){2,4}Error\] \S|^\[([A-Z]+ ){1,2}(FAILED|FAILURE|ERROR)\] \S|^(?i:partial failure )\w|^(?i:success: false\n(error|message): )",
     // the word for an error as the label of a message, in other languages
@@ -100,7 +100,7 @@ pub(super) const LIKELY: [&str; 29] = [
     r"(?i)^(fatal( error)?|exception|abort(ed)?|denied|rejected|invalid|forbidden|unauthorized|timeout)\s*:|^(status|state): (error|failed|failure)\b",
     r"(?i)^(time(d)?[- ]?out)( error)?( (after|waiting|while|exceeded|expired|of|for|reached|\d)|\s*[:.!]|\s*$)|^timeout \d+",
     r"(?i)^(deadline|rate limit|quota|request limit|usage limit|token limit|time limit|tool[- ]call limit|api rate limit|monthly limit|daily limit|context length|maximum context length|resource)s? (has been |was |is )?(exceeded|reached|exhausted|hit|detected)\b|^(too many requests|you('ve| have)? (exceeded|reached|hit)|throttl|rate[- ]?limit(ed|ing)?\b *([:.(]|$)|(\w+ )?limit exceeded\b|(reached|exceeded) (the )?max\w* )",
-    r"^(E(ACCES|ADDRINUSE|ADDRNOTAVAIL|AGAIN|ALREADY|BADF|BUSY|CANCELED|CONNABORTED|CONNREFUSED|CONNRESET|DQUOT|EXIST|FAULT|FBIG|HOSTUNREACH|INTEGRITY|INTR|INVAL|ISDIR|LOOP|MFILE|NAMETOOLONG|NETDOWN|NETUNREACH|NFILE|NOBUFS|NODEV|NOENT|NOMEM|NOSPC|NOSYS|NOTCONN|NOTDIR|NOTEMPTY|NOTFOUND|NOTSUP|PERM|PIPE|PROTO|RANGE|RESOLVE|ROFS|SRCH|TIMEDOUT|TXTBSY|USAGE|XDEV))\b[: ,]|^(?i:connect|read|write|getaddrinfo|spawn|open|scandir|stat|unlink|mkdir|rmdir) E[A-Z]{4,}",
+    r"^(E(ACCES|ADDRINUSE|ADDRNOTAVAIL|AGAIN|ALREADY|BADF|BUSY|CANCELED|CONNABORTED|CONNREFUSED|CONNRESET|DQUOT|EXIST|FAULT|FBIG|HOSTUNREACH|INTEGRITY|INTR|INVAL|ISDIR|LOOP|MFILE|NAMETOOLONG|NETDOWN|NETUNREACH|NFILE|NOBUFS|NODEV|NOENT|NOMEM|NOSPC|NOSYS|NOTCONN|NOTDIR|NOTEMPTY|NOTFOUND|NOTSUP|PERM|PIPE|PROTO|RANGE|RESOLVE|ROFS|SRCH|TIMEDOUT|TXTBSY|USAGE|XDEV))\b[: ,]|^(?i:connect|read|write|getaddrinfo|spawn|open|scandir|stat|unlink|mkdir|rmdir) (\S+ )?E[A-Z]{4,}",
     r"(?i)^(the )?(connection|socket|connect|network|host|server|ssl|tls|upstream)( to [^\n]{1,80}?)?( \S+)? (refused|reset|closed|aborted|timed out|error|lost|failed|hang up|terminated|disconnected|unreachable|is unreachable|is not responding|is down)|^(stream|connection|request|response|transfer|download|upload) (was )?(cut off|interrupted|truncated)\b|^fetch failed|^socket hang up|^remote end closed|^server disconnected",
     r"(?i)^(permission|access)( to [^\n]{1,120})?( has been| was| is)? (denied|forbidden|rejected)( (to|for|by|while|when|on|from)\b|\s*[:.,(!—–-]|\s*$)|^(you|user) (do|does)(n't| not) have (the )?(\w+ )?(permission|access|sufficient|necessary|required|enough)|^(operation not permitted|insufficient permissions?|not (authorized|authenticated|permitted|allowed|logged in|implemented|signed in)\b|(user|you|caller|client)( \S+)? (is|are) (not (authorized|allowed|permitted|a member)|being rate limited)|authentication (required|failed|is required)|unauthorized\b *($|[.:-])|forbidden\b *($|[.:-]))",
     r"(?i)^(something (went wrong|broke|failed)|an unknown error|internal server error|bad gateway|service (is |temporarily )?(temporarily )?unavailable|gateway time-?out|bad request\b|method not allowed|unprocessable entity|payment required)\b",
@@ -201,8 +201,11 @@ fn inspect_start<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>> {
     if text.starts_with('#') && !text.contains("SEARCH/REPLACE block failed to match") {
         // A heading: the text is a document, unless the heading is the word for an error.
         let (heading, rest) = text.split_once('\n')?;
-        let is_error = heading.trim_start_matches('#').trim().eq_ignore_ascii_case("error");
-        return inspect_start(rest, tool).filter(|sign| is_error && sign.sure);
+        if is_error_heading(heading) {
+            return inspect_start(rest, tool).filter(|sign| sign.sure);
+        }
+        let second = rest.trim_start();
+        return inspect_start(second, tool).filter(|_| second.lines().next().is_some_and(is_error_heading));
     }
     let text = ["[stderr]", "stderr:", "STDERR:", "=== STDERR ===", "[!]"]
         .iter()
@@ -264,6 +267,14 @@ fn inspect_start<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>> {
     let is_suspicious =
         any_matches(&SUSPICIOUS_SET, start) && !prose::is_long(text) && !prose::is_knowledge(text, tool);
     complains(text).or(undone).or(is_suspicious.then_some(false)).and_then(sign)
+}
+
+/// Whether a line is a heading, and the word for an error.
+fn is_error_heading(line: &str) -> bool {
+    const WORDS: [&str; 8] =
+        ["error", "system error", "search failed", "错误", "錯誤", "系统错误", "系統錯誤", "ошибка"];
+    let words = line.trim_start_matches('#').trim().to_lowercase();
+    line.starts_with('#') && WORDS.contains(&words.as_str())
 }
 
 /// Whether a text is the word for a failure with nothing behind it but a number or no value. Only the status of an HTTP
