@@ -379,20 +379,8 @@ fn structure(fields: &Fields<'_>) -> Option<Found> {
     if let Some(ended) = command_end(fields) {
         return Some(ended);
     }
-    if let Some(status) = text("status").or_else(|| text("outcome")) {
-        const ENDS: [&str; 5] = ["_denied", "_failed", "_forbidden", "_not_found", "_rejected"];
-        if others == 0 && has_message && ENDS.iter().any(|end| status.ends_with(end)) {
-            // Any other state may be that of the record that was asked for.
-            return Some(found(status.ends_with("_not_found"), whole()));
-        }
-        let failed = matches!(
-            &*status,
-            "error" | "failure" | "failed" | "fail" | "timeout" | "timed_out" | "denied" | "rejected" | "declined"
-        );
-        if failed && others <= 2 {
-            // Beside other fields, it may be the status of a record.
-            return Some(found(has_message || others == 0 || status == "error", whole()));
-        }
+    if let Some(found) = by_state(fields, others, has_message) {
+        return Some(found);
     }
     let http =
         ["status", "statusCode", "status_code", "code", "cod"].iter().find_map(|name| text(name)?.parse::<u16>().ok());
@@ -414,6 +402,22 @@ fn structure(fields: &Fields<'_>) -> Option<Found> {
         return Some(found(true, whole()));
     }
     sole_words(fields)
+}
+
+/// A failure that the state in an object says.
+fn by_state(fields: &Fields<'_>, others: usize, has_message: bool) -> Option<Found> {
+    const ENDS: [&str; 5] = ["_denied", "_failed", "_forbidden", "_not_found", "_rejected"];
+    const FAILED: [&str; 9] =
+        ["error", "failure", "failed", "fail", "timeout", "timed_out", "denied", "rejected", "declined"];
+    let state = fields.text("status").or_else(|| fields.text("outcome"))?.to_ascii_lowercase();
+    let whole = |sure| Some(found(sure, Details::of_object(fields)));
+    if others == 0 && has_message && ENDS.iter().any(|end| state.ends_with(end)) {
+        // Any other state may be that of the record that was asked for.
+        return whole(state.ends_with("_not_found"));
+    }
+    // Beside other fields, it may be the status of a record.
+    let has_failed = FAILED.contains(&&*state) && others <= 2;
+    has_failed.then(|| whole(has_message || others == 0 || state == "error"))?
 }
 
 /// `{"detail": "Not found."}`, `{"message": "Forbidden"}`: an object with nothing but words that an upstream uses for errors.
