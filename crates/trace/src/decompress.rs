@@ -206,7 +206,7 @@ mod tests {
     #[test]
     fn the_frames_of_a_zstd_source_are_one_text_and_a_frame_of_other_data_is_skipped() {
         let text = b"{\"tool\":\"a\"}\n".repeat(100_000);
-        let other = [b"\x50\x2a\x4d\x18\x03\0\0\0abc".as_slice()].concat();
+        let other = b"\x50\x2a\x4d\x18\x03\0\0\0abc".to_vec();
         let frames = [zstd(&text), other.clone(), zstd(b""), zstd(b"end"), other.clone()].concat();
         assert_eq!(decoded(&frames).unwrap(), [&*text, b"end"].concat());
         let short = [&zstd(b"a"), &other[..9]].concat();
@@ -225,7 +225,7 @@ mod tests {
         for at in (4..whole.len()).step_by(13) {
             let mut bytes = whole.clone();
             bytes[at] ^= 1 << (at % 8);
-            assert!(decoded(&bytes).is_err() || decoded(&bytes).unwrap() == text, "changed at {at}");
+            assert!(!decoded(&bytes).is_ok_and(|other| other != text), "changed at {at}");
         }
     }
 }

@@ -22,7 +22,7 @@ pub const EMBEDDED: &[&str] = &[
 ];
 
 /// The error kinds in rules of the embedded playbooks, which known adapters give. Sorted.
-pub const KNOWN_KINDS: [&str; 26] = [
+pub const KNOWN_KINDS: [&str; 27] = [
     "401_unauthorized",
     "403_forbidden",
     "404_not_found",
@@ -37,6 +37,7 @@ pub const KNOWN_KINDS: [&str; 26] = [
     "auth_expired",
     "idempotency_mismatch",
     "internal",
+    "interrupted",
     "invalid_arguments",
     "non_retryable",
     "not_found",

@@ -3,9 +3,14 @@
 use std::sync::LazyLock;
 
 use super::patterns::{self, LazySet};
+use super::program::is_reader;
+use super::text::{EXAMINED, ceil, cut};
+
+/// The most lines of a text of a tool that reads.
+const MOST_LINES: usize = 6;
 
 /// Beginnings, by who says so.
-pub(super) const STARTS: [&str; 12] = [
+pub(super) const STARTS: [&str; 13] = [
     // Claude Code and Codex
     r"^MCP tool \x22[^\x22\n]+\x22 response \(\d+ tokens\) exceeds|^File content \(\d+ tokens\) exceeds",
     r"^approval policy is \w+; reject command",
@@ -17,14 +22,16 @@ pub(super) const STARTS: [&str; 12] = [
     r"(?i)^(params|parameters|arguments|args|input)(/[\w/]+)? must (be|have|match|not)\b|^error\(s\) (in|during|while) \w",
     r"^[\w ]{1,30} requires permission to use \S+, but that permission was (declined|denied)\b|^Unauthorized tool call: ",
     // mini-swe-agent and Aider
-    r"^Please always provide EXACTLY ONE action\b|^<exception>\S",
+    r"^Please always provide EXACTLY ONE action\b|^<exception>An error occurred",
     r"^UnifiedDiff[A-Z]\w+: |^# \d+ SEARCH/REPLACE blocks? failed to match",
     // LangChain and CrewAI
     r"(?i)^could not find \[[^\]\n]{1,200}\]\.? similar:|^[^\n]{1,400} is not a valid tool, try (another|one of)\b",
     r"^I encountered an error( while trying to use the tool\b|: )",
+    // Strands and the server of Sentry, whose heading was in bold
+    r"^Execution Summary:\nTotal commands: \d+\nSuccessful: 0\nFailed: [1-9]|^(\w+ ){1,2}Error\*\*\n",
     // Semantic Kernel, AutoGen and CAMEL
     r"(?i)^the tool call arguments (are|were) (invalid|malformed)\b|^received unexpected arguments?(\(s\))?: ",
-    r"(?i)^executed the (code|command) below:\n[^>]{1,400}> executed results:\s*\((stderr: |'', )",
+    r"(?i)^executed the (code|command) below:\n(?s:.{1,400}?)\n> executed results:\s*\((stderr: |'', )",
 ];
 
 /// The last lines by which programs tell a model that its call failed.
@@ -41,18 +48,26 @@ const TERMINATED: &str = "<shell_metadata>\nshell tool terminated command after 
 static START_SET: LazySet = LazyLock::new(|| patterns::set(STARTS));
 
 /// Whether a text begins with what a program tells of a failure.
-pub(super) fn says(start: &str) -> bool {
-    patterns::any_matches(&START_SET, start)
+pub(super) fn says(text: &str, tool: Option<&str>) -> bool {
+    is_told(text, tool) && patterns::any_matches(&START_SET, cut(text, EXAMINED))
+}
+
+/// Whether a text can be the program's own: not what a tool reads, unless it is short.
+fn is_told(text: &str, tool: Option<&str>) -> bool {
+    !tool.is_some_and(is_reader) || text.lines().count() <= MOST_LINES
 }
 
 /// Whether a text ends with what a program tells of a failure.
-pub(super) fn ends(text: &str) -> bool {
+pub(super) fn ends(text: &str, tool: Option<&str>) -> bool {
     let text = text.trim_end();
-    LAST_LINES.iter().any(|line| text.ends_with(line)) || text.contains(TERMINATED)
+    let last = text.len().checked_sub(EXAMINED).map_or(text, |at| text.get(ceil(text, at)..).unwrap_or(text));
+    is_told(text, tool) && (LAST_LINES.iter().any(|line| text.ends_with(line)) || last.contains(TERMINATED))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::ops::Add;
+
     use super::*;
 
     #[test]
@@ -68,13 +83,22 @@ mod tests {
             "# 1 SEARCH/REPLACE block failed to match!\n\n## Why",
             "Could not find [Ada]. Similar: ['Ada B', 'Ada C']",
             "I encountered an error: Action 'a' does not exist",
+            "Execution Summary:\nTotal commands: 1\nSuccessful: 0\nFailed: 1\nCommand: x",
+            "MCP tool \"a\" response (35000 tokens) exceeds the limit",
+            "NotFound: FileSystem.access (/a)",
+            "Error(s) in prompt URLs:\n- a",
+            "Unauthorized tool call: 'a' is not available to this agent.",
+            "UnifiedDiffNoMatch: hunk failed to apply!",
+            "<exception>An error occurred while executing the command: a</exception>",
+            "The tool call arguments are malformed.",
+            "# 2 SEARCH/REPLACE blocks failed to match!",
             "Received unexpected argument(s): ['a']",
             "Executed the code below:\n```python\nprint(1/0)\n```\n> Executed Results:\n(stderr: Traceback",
         ] {
-            assert!(says(text), "{text}");
+            assert!(says(text, Some("edit")), "{text}");
         }
-        for text in ["hi\n\nFix the errors and try again.", "a\n\nCommand aborted\n"] {
-            assert!(ends(text), "{text}");
+        for text in ["a\n\n^^^ Expected `=======`", "hi\n\nFix the errors and try again.", "a\n\nCommand aborted\n"] {
+            assert!(ends(text, Some("bash")) && !ends(&"a\n".repeat(9).add(text), Some("read_file")), "{text}");
         }
     }
 
@@ -83,7 +107,7 @@ mod tests {
         for text in
             ["The read tool was called", "params/depth is 1", "Executed the code below:\n1\n> Executed Results:\n1"]
         {
-            assert!(!says(text) && !ends(text), "{text}");
+            assert!(!says(text, Some("edit")) && !ends(text, Some("edit")), "{text}");
         }
     }
 }

@@ -5,6 +5,7 @@ use super::body;
 use super::clause::{self, TOOL_REFUSED};
 use super::details::Details;
 use super::kinds;
+use super::program::runs_programs;
 use super::program_error::{PROGRAM_ERROR, is_program_error};
 use super::raised::{self, TOOL_RAISED, is_raised};
 use super::retry_after;
@@ -156,7 +157,12 @@ fn failure(evidence: Evidence, found: Option<Found>, result: &ToolResult<'_>) ->
     // A message that tells of something done, or of another tool, proves by no status or code in its words that nothing was.
     let is_proof = !text_kinds::tells_of_something_done(&details.message)
         && !text_kinds::is_about_another(&details.message, result.tool);
-    let status = result.status.or(details.status.filter(|_| is_proof));
+    // A program that is refused something may have done its first part.
+    let is_of_program = result.status.is_none()
+        && result.code.is_none()
+        && result.tool.is_some_and(runs_programs)
+        && !text_kinds::is_of_caller(&details.message);
+    let status = result.status.or(details.status.filter(|_| is_proof && !is_of_program));
     let own = result.kind.map(str::trim).filter(|kind| !kind.is_empty() && !kinds::says_nothing(kind));
     let named = own.map(|kind| (kinds::of_name(kind).unwrap_or(kind), KindFrom::Flag));
     let codes = || result.code.into_iter().chain(details.names.iter().filter(|_| is_proof).map(String::as_str));
@@ -171,6 +177,11 @@ fn failure(evidence: Evidence, found: Option<Found>, result: &ToolResult<'_>) ->
             None => (kind, Some(from)),
         },
         None => text.map_or((kinds::TOOL_ERROR, None), |kind| (kind, Some(KindFrom::Text))),
+    };
+    let is_refusal = [kinds::ARGUMENTS, kinds::FORBIDDEN, kinds::UNAUTHORIZED].contains(&kind);
+    let (kind, kind_from) = match is_of_program && is_refusal && own.is_none() {
+        true => (kinds::TOOL_ERROR, None),
+        false => (kind, kind_from),
     };
     // The name of an exception is in the message already, so the code is only that one was raised.
     let teller = if is_coded || kind != kinds::TOOL_ERROR {

@@ -2,10 +2,12 @@
 //! knows the structures that say that a call failed.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 use super::assess::Found;
 use super::command_end::{command_end, exit_code};
 use super::details::Details;
+use super::patterns::{self, LazyPattern};
 use super::printed::{printed_message, printed_result};
 use super::{exit, kinds, prose, text, vendor_body};
 use crate::json;
@@ -161,6 +163,9 @@ fn own_text(raw: RawValue<'_>) -> String {
 fn inspect_text(body: &str, tool: Option<&str>, depth: usize) -> Option<Found> {
     let trimmed = body.trim();
     let depth = depth.checked_sub(1)?;
+    if let Some(plain) = without_colours(trimmed) {
+        return inspect_text(&plain, tool, depth);
+    }
     if let Some(json) = json_of(trimmed) {
         return inspect_json(json::parse(&json).ok()?, tool, depth);
     }
@@ -187,14 +192,20 @@ fn inspect_text(body: &str, tool: Option<&str>, depth: usize) -> Option<Found> {
     Some(Found { evidence: Evidence::Text, sure: sign.sure, details })
 }
 
+/// A text without the colours of a terminal; none: it has none.
+fn without_colours(text: &str) -> Option<String> {
+    static COLOUR: LazyPattern = LazyLock::new(|| patterns::one(r"\x1b\[[0-9;]*m"));
+    let has_colour = text.contains("\u{1b}[");
+    let plain = COLOUR.as_ref().filter(|_| has_colour)?.replace_all(text, "");
+    (plain.len() < text.len()).then(|| plain.into_owned())
+}
+
 fn inspect_json(raw: RawValue<'_>, tool: Option<&str>, depth: usize) -> Option<Found> {
     let depth = depth.checked_sub(1)?;
     match raw.get().as_bytes().first()? {
         b'"' => inspect_text(&json::string(raw)?, tool, depth),
         b'[' => match json::array(raw)?.as_slice() {
-            [one] if json::object(*one).is_some_and(|fields| fields.iter().any(is_error)) => {
-                inspect_json(*one, tool, depth)
-            }
+            [one] if json::object(*one).is_some_and(|fields| is_report(&fields)) => inspect_json(*one, tool, depth),
             items => {
                 validation_report(items).or_else(|| parts(raw)?.iter().find_map(|part| inspect_text(part, tool, depth)))
             }
@@ -261,7 +272,15 @@ fn inspect_object(fields: &Fields<'_>, tool: Option<&str>, depth: usize) -> Opti
 
 /// Whether a field is of an error, by its name.
 fn is_error((name, raw): (&str, RawValue<'_>)) -> bool {
-    name.get(..3).is_some_and(|start| start.eq_ignore_ascii_case("err")) && !is_empty(raw)
+    let names = ["error", "errorCode", "error_code", "errorMessage", "error_message", "error_type", "errors"];
+    names.contains(&name) && !is_empty(raw)
+}
+
+/// Whether the only item of a list is the report of an error, and no record.
+fn is_report(fields: &Fields<'_>) -> bool {
+    let is_of_call = |name: &str| is_beside(name) || ["query", "result"].contains(&name);
+    let is_record = ["id", "name"].iter().any(|name| fields.get(name).is_some());
+    fields.iter().any(is_error) && fields.iter().all(|(name, _)| is_of_call(name)) && !is_record
 }
 
 /// The failure of the first item, where an answer has nothing but a list of items, and each of them failed.
@@ -291,6 +310,9 @@ fn all_parts(fields: &Fields<'_>) -> Option<Found> {
 /// A failure inside the only answer of an envelope.
 fn inside(fields: &Fields<'_>, tool: Option<&str>, depth: usize) -> Option<Found> {
     let present = || fields.iter().filter(|(_, value)| !is_empty(*value));
+    if let Some(printed) = fields.get("stderr").filter(|_| present().count() == 1 && fields.get("stdout").is_some()) {
+        return inspect_json(printed, tool, depth);
+    }
     let mut answers = present().filter(|(name, _)| ENVELOPES.contains(name));
     let inner = answers.next();
     let (_, raw) = inner.filter(|_| answers.next().is_none() && present().count() <= 8)?;
@@ -437,7 +459,7 @@ fn sole_words(fields: &Fields<'_>) -> Option<Found> {
     let words = json::string(raw).filter(|_| matches!(name, "detail" | "message" | "Message" | "msg"))?;
     let sign = text::inspect(words.trim(), None);
     let sure = sign.is_some_and(|sign| sign.sure)
-        || kinds::of_message(&words, None).is_some()
+        || kinds::of_message(&words, None).is_some_and(|kind| kind != kinds::INTERRUPTED)
         || fields.get("documentation_url").is_some()
         || kinds::is_reason_phrase(&words);
     (sure || sign.is_some()).then(|| found(sure, whole()))

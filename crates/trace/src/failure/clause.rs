@@ -22,7 +22,7 @@ const MOST_LINES: usize = 6;
 enum Of {
     /// Any tool but a command line.
     Every,
-    /// Any tool but one that gives texts of others.
+    /// Any tool but a command line, one that gives texts of others, and one that looks how things are.
     Any,
     /// A tool whose name does not begin with a word that asks.
     Unasked,
@@ -40,22 +40,18 @@ const CUES: [(Of, &str, &str); 38] = [
     (
         Of::Every,
         ARGUMENTS,
-        r"^(please )?(provide|specify|supply) \S[^\n]*$|^please (choose|enter|give|input|select|send|use) an? valid \w",
+        r"^(please )?(provide|specify|supply) (at least|both|either|exactly|one of|a valid|[`\x27\x22]|an? \w+ (for|or|to)\b|(a |an |the )?(?-i:[a-z]+([A-Z]|_)\w*)|\w+ or \w+)|^please (choose|enter|give|input|select|send|use) an? valid \w",
     ),
     (
         Of::Every,
         ARGUMENTS,
-        r"^(the )?([`'\x22]\w[\w.]*[`'\x22]|[a-z]+_\w+) (must|should|needs to|has to|cannot|is required|is missing)\b|^missing (or empty )?[`'\x22]|^(argument|field|parameter) [`'\x22]\w+[`'\x22] (has|is|must)\b|^only \S+( \S+)? urls? (are|is) (allowed|supported)|^no (\w+ ){1,4}specified$|^([\w ]{1,20} )?path ([`'\x22]\S+ )?is (not )?a (directory|file|folder)\b|^(file |directory )?path must be \w|^not an? (directory|file|folder|git repository)\b|^query is empty|^(that's|this is|it is|\S+ is) a (directory|folder), not a file\b|^too (many|few) arguments\b",
+        r"^(the )?([`'\x22]\w[\w.]*[`'\x22]|[a-z]+_\w+) (must|should|needs to|has to|cannot|is required|is missing)\b|^missing (or empty )?[`'\x22]|^(argument|field|parameter) [`'\x22]\w+[`'\x22] (has|is|must)\b|^only \S+( \S+)? urls? (are|is) (allowed|supported)|^no (\w+ ){1,4}specified$|^([\w ]{1,20} )?path ([`'\x22]\S+ )?(is a (directory|file|folder)[:,]|is not a (directory|file|folder)\b)|^(file |directory )?path must be \w|^not an? (directory|file|folder|git repository)\b|^(that's|this is|it is|\S+ is) a (directory|folder), not a file\b|^too (many|few) arguments\b",
     ),
+    (Of::Any, ARGUMENTS, r"^(?-i:[a-z][\w.]*) must (be|come|contain|end|exist|have|include|match|point|start)\b"),
     (
         Of::Any,
         ARGUMENTS,
-        r"^([a-z][\w.]*|the [a-z]+) (must|should|needs to|has to) (be|come|contain|end|exist|have|include|match|point|start)\b",
-    ),
-    (
-        Of::Any,
-        ARGUMENTS,
-        r"^(?-i:[`'\x22]?[a-z][\w.]*[`'\x22]?) (is|are) (empty|missing|required|ambiguous|reserved|not readable)\b|\b(requires|is required for) [`'\x22][\w.]+[`'\x22]$|^\S+ is limited to \d",
+        r"^(?-i:[`'\x22]?[a-z][\w.]*[`'\x22]?) (is|are) (ambiguous|missing|required|not readable)\b|\b(requires|is required for) [`'\x22][\w.]+[`'\x22]$|^(?-i:[`'\x22a-z]\S*) is limited to \d",
     ),
     (
         Of::Any,
@@ -63,15 +59,11 @@ const CUES: [(Of, &str, &str); 38] = [
         r"^(invalid|malformed|unsupported|illegal) ([\w'-]+ ){0,4}[\w'-]+( [`'\x22][^`'\x22\n]*[`'\x22]|: \D[^\n]*)?$",
     ),
     (
-        Of::Any,
+        Of::Unasked,
         ARGUMENTS,
         r"^only \S[^\n]* (is|are|can|may) (be )?(accepted|allowed|permitted|supported|used)\b|^only \S[^\n]* can \S|^only \d[^\n]*\b(need|needs|minimum|required)\b",
     ),
-    (
-        Of::Any,
-        TOOL_ERROR,
-        r"^[a-z]+_[a-z_]*: \S[^\n]*\b(older|stale|invalid|missing|not|no|fail\w*|denied|unknown|unsupported|expired|blocked|forbidden|unavailable)\b|^(stale|invalid|missing|not|no|unknown|unsupported|expired|denied)_\w+: \S",
-    ),
+    (Of::Any, TOOL_ERROR, r"^(stale|invalid|missing|not|no|unknown|unsupported|expired|denied)_\w+: \S"),
     // what the tool itself lacks, and who may not use it
     (
         Of::Every,
@@ -86,12 +78,12 @@ const CUES: [(Of, &str, &str); 38] = [
     (
         Of::Any,
         TOOL_ERROR,
-        r"\b(is|are) (not|n't) (allowed|authori[sz]ed|implemented|permitted|supported)\b|^\S+( \S+){0,3} not (allowed|permitted|supported)$|\bdisabled (in|by|on) (the )?(\w+ )?(config\w*|settings|polic\w+|admin\w*|server)\b",
+        r"\b(is|are) not (implemented|supported)\b|^\S+( \S+){0,3} not supported$|\bdisabled (in|by|on) (the )?(\w+ )?(config\w*|settings|polic\w+|admin\w*|server)\b",
     ),
     (
         Of::Unasked,
         FORBIDDEN,
-        r"^(\w[\w-]* ){0,3}(blocked|denied|forbidden|refused|rejected)\b\]?\W{0,2}( *[:—–]\s*[^\s\d]| by (an? |the |your )?(\w+ )?(admin\w*|allowlist|filters?|firewall|guard\w*|hooks?|owner|polic\w+|rules?|safety \w+|sandbox)$)|\bblocked (the |this )?(access|call|request|url)\b|^(you )?(need|have) to (connect|log ?in|sign ?in|authenticate|register|be) ",
+        r"^(\w[\w-]* ){0,3}(blocked|denied|forbidden|refused|rejected)\b\]?\W{0,2}( *[:—–]\s*[^\s\d]| by (an? |the |your )?(\w+ )?(admin\w*|allowlist|filters?|firewall|guard\w*|hooks?|owner|polic\w+|rules?|safety \w+|sandbox)$)|\bblocked (the |this )?(access|call|request|url)\b|\b(is|are) not (allowed|authori[sz]ed|permitted)\b|^\S+( \S+){0,3} not (allowed|permitted)$|^(you )?(need|have) to (authenticate|connect|log ?in|register|sign ?in) |^(state|status): (error|failed|failure)$",
     ),
     (
         Of::Any,
@@ -107,17 +99,17 @@ const CUES: [(Of, &str, &str); 38] = [
     (
         Of::Any,
         TOOL_ERROR,
-        r"^no [a-z]+_\w+ (found|given|in|set)\b|^(i|we) (encountered|ran into|hit|got) an? (\w+ )?(error|problem)\b|^(got|received|hit) an? (\w+ )?error\b|^more than \d+ [^\n]* (matched|found)\b",
+        r"^no [a-z]+_\w+ (found|given|in|set)\b|^(i|we) (encountered|ran into|hit|got) an? (\w+ )?(error|problem)\b|^(got|received|hit) an? (\w+ )?error\b",
     ),
     (
         Of::Any,
         TOOL_ERROR,
-        r"\btool\b[^\n]{0,20} is (currently |temporarily )?(not available|unavailable)\b|\bis not available (here|in this (environment|mode|context|region))|\bunavailable: (http|error|\d)|\bnot (allowed|authori[sz]ed|permitted) to \w",
+        r"\btool\b[^\n]{0,20} is (currently |temporarily )?(not available|unavailable)\b|\bis not available (here|in this (environment|mode|context|region))|\bunavailable: (http|error|\d)|\bnot (allowed|authori[sz]ed|permitted) to (access|call|run|use)\b",
     ),
     (
         Of::Any,
         TOOL_ERROR,
-        r"^no (output|response|reply|answer|data|result) (after|within|for) \d|^too (many|few|much) \S|^[\w-]+( \w+)? (is )?too (big|large|long|short|small)\b",
+        r"^no (output|response|reply|answer|data|result) (after|within|for) \d|^too (many|few|much) \S|^(body|content|file|image|input|message|output|payload|query|request|response|result|text)( is)? too (big|large|long)\b",
     ),
     // what the call named is not there
     (
@@ -134,16 +126,20 @@ const CUES: [(Of, &str, &str); 38] = [
     (
         Of::Given,
         TOOL_ERROR,
-        r"\b(is|are) not available (at|for|in|yet)\b|^(i'm sorry|sorry|unfortunately)\b[^\n]*(\b(can't|cannot|could not|couldn't|unable to) (access|fetch|find|get|load|locate|open|read|retrieve)\b| no \w+( was)? found\b)",
+        r"^(i'm sorry|sorry|unfortunately)\b[^\n]*(\b(can't|cannot|could not|couldn't|unable to) (access|fetch|find|get|load|locate|open|read|retrieve)\b| no \w+( was)? found\b)",
     ),
     (Of::Given, NOT_FOUND, r"^unknown ([\w-]+ ){0,2}[\w()-]+(:| [`'\x22#]) ?\S"),
     // how what it works with is
     (
         Of::Doing,
         TOOL_ERROR,
-        r"^[^:\n]*\b((is|are|was|were)( not|n't)( been| currently| yet)? (\w+(able|ed|en|ible)|active|available|compatible|complete|due|eligible|empty|enough|found|free|full|in|on|online|open|owned|part|ready|running|set|sent|valid)|(has|have|had|do|does|did|could|can|can)( not|n't|not)( be(en)?)? \w+)\b|^not (a|an|in|on|at) \S|^\S+( \S+){0,3} not (available|connected|enabled|open|ready|reachable|registered|running|readable)\b",
+        r"^[^:\n]*\b((is|are|was|were)( not|n't)( been| currently| yet)? (\w+(able|ed|en|ible)|active|available|compatible|complete|due|eligible|empty|enough|found|free|full|in|on|online|open|owned|part|ready|running|set|sent|valid)|(has|have|had|do|does|did|could|ca|can)( not|n't|not)( be(en)?)? \w+)\b|^not (a|an|in|on|at) \S|^\S+( \S+){0,3} not (available|connected|enabled|open|ready|reachable|registered|running|readable)\b",
     ),
-    (Of::Doing, TOOL_ERROR, r"\b(is|are|has|have|was|were|there's|there is) already\b|^already [a-z]+\b|\bno longer\b"),
+    (
+        Of::Doing,
+        TOOL_ERROR,
+        r"\b(is|are|has|have|was|were|there's|there is) already\b|^already [a-z]+\b|\b(is|are) no longer (available|open|possible|supported)\b",
+    ),
     (
         Of::Changing,
         TOOL_ERROR,
@@ -162,7 +158,7 @@ const CUES: [(Of, &str, &str); 38] = [
     (
         Of::Doing,
         TOOL_ERROR,
-        r"^usage: \S|^none of \S|\bare the same\b|^\S+ is a directory$|\breceived (an? )?invalid\b|\bis full\b|\bnot (given|provided|selected|specified|supplied)$|^no (\w+ ){1,3}to \w+$",
+        r"^usage: \S|^none of \S|^\S+ is a directory$|\breceived (an? )?invalid\b|\bis full\b|\bnot (given|provided|selected|specified|supplied)$|^no (\w+ ){1,3}to \w+$",
     ),
     (
         Of::Changing,
@@ -172,12 +168,12 @@ const CUES: [(Of, &str, &str); 38] = [
     (
         Of::Doing,
         TOOL_ERROR,
-        r"\b(aborted|cancell?ed|interrupted|rejected|refused|stopped)( *[:(]|,|$)|\b(closed|crashed|died|disconnected|exited) before\b|^(\w+ )?(stale|rate[- ]limited)\b",
+        r"\b(aborted|interrupted|rejected|refused)( *[:(]|,|$)|\b(closed|crashed|died|disconnected|exited) before\b|^(\w+ )?(stale|rate[- ]limited)\b",
     ),
     (
         Of::Doing,
         TOOL_ERROR,
-        r"\b(ambiguous|conflicting|inconsistent|mutually exclusive)\b|\bwould (be|overwrite|exceed|conflict|delete|remove)\b",
+        r"\b(ambiguous|conflicting|inconsistent|mutually exclusive)\b|\bwould (conflict|exceed|overwrite)\b",
     ),
     (
         Of::Doing,
@@ -190,9 +186,9 @@ const CUES: [(Of, &str, &str); 38] = [
     (
         Of::Given,
         TOOL_ERROR,
-        r"^(无法|未找到|找不到|没有找到|未能|未知)|(不存在|不支持|不能为空|未找到|未登录|无权限)|(見つかりません|存在しません|できません|無効です)|\bkhông (có quyền|hợp lệ|thể|tìm thấy|tồn tại)\b",
+        r"^(无法|未找到|找不到|没有找到|未能|未知)|(不存在|不支持|不能为空|未找到|未登录|无权限)|(見つかりません|存在しません|できません|無効です)|(^|[ ,])không (có quyền|hợp lệ|thể|tìm thấy|tồn tại)",
     ),
-    (Of::Doing, TOOL_ERROR, r"(不能|不足|无法|必须)|^没有(打开|找到|选中)|^không có\b"),
+    (Of::Doing, TOOL_ERROR, r"(不能|不足|无法|必须)|^没有(打开|找到|选中)|^không có "),
     (
         Of::Given,
         TOOL_ERROR,
@@ -201,7 +197,7 @@ const CUES: [(Of, &str, &str); 38] = [
     (
         Of::Given,
         TOOL_ERROR,
-        r"\b(nicht (gefunden|möglich|erlaubt|vorhanden|unterstützt|verfügbar)|existiert nicht|konnten? nicht)\b|\bне (найден|удалось|существует|поддерживается)|\bnon (trovat[oa]|esiste|è possibile)\b|\bnie (znaleziono|można|istnieje)\b",
+        r"\b(nicht (gefunden|möglich|erlaubt|vorhanden|unterstützt|verfügbar)|existiert nicht|konnten? nicht)\b|(^|[ ,])не (найден|удалось|существует|поддерживается)|\bnon (trovat[oa]|esiste|è possibile)\b|\bnie (znaleziono|można|istnieje)\b",
     ),
 ];
 
@@ -231,14 +227,15 @@ fn kind_of(text: &str, tool: Option<&str>) -> Option<&'static str> {
     if prose::is_title(text) || is_deed(text, tool) || is_good(text) {
         return None;
     }
+    let prints = tool.is_some_and(is_command_line);
+    if !prints && is_step_before(text, tool) {
+        return Some(TOOL_ERROR);
+    }
     let (clause, is_warning) = clause.strip_prefix("Warning: ").map_or((clause, false), |clause| (clause, true));
     let prints = tool.is_some_and(is_command_line);
-    let sentence = first_sentence(text);
+    let (sentence, _) = first_sentence(text);
     if is_done(clause, tool) || is_done(sentence, tool) {
         return None;
-    }
-    if !prints && is_step_before(text) {
-        return Some(TOOL_ERROR);
     }
     let is_general = [" when ", " whenever ", " if "].iter().any(|word| clause.contains(word))
         || ["Sorry", "Unfortunately", "I "].iter().any(|word| clause.starts_with(word));
@@ -250,15 +247,16 @@ fn kind_of(text: &str, tool: Option<&str>) -> Option<&'static str> {
     // A program prints what it likes.
     let is_doing = !is_general
         && !looks
+        && !tool.is_some_and(finds_out)
         && tool.is_some_and(|tool| writes || acts(tool) || !asks(tool) && !is_reader(tool) && !is_shell(tool));
     // Behind `but`, or before it.
     let found = [clause, sentence].map(|part| CUE_SET.as_ref().map(|set| set.matches(part.as_bytes())));
     let mut found = found.into_iter().flatten().flatten().filter_map(|cue| CUES.get(cue));
     let is_failure = |of| match of {
-        _ if prints && of != Of::Unasked => false,
+        _ if prints => ["REFUSED: ", "BLOCKED: "].iter().any(|word| sentence.starts_with(word)),
         Of::Every => true,
-        Of::Any => !gives,
-        Of::Unasked => !gives && !tool.is_some_and(asks),
+        Of::Any => !gives && !looks,
+        Of::Unasked => !gives && !looks && !tool.is_some_and(asks),
         _ if is_warning => false,
         Of::Given => {
             !looks && tool.is_some() && (!gives || !clause.starts_with("No ") && names_what_it_gives(clause, tool))
@@ -267,6 +265,13 @@ fn kind_of(text: &str, tool: Option<&str>) -> Option<&'static str> {
         Of::Changing => !gives && (writes || tool.is_some_and(acts)),
     };
     found.find(|(of, _, _)| is_failure(*of)).map(|(_, kind, _)| *kind)
+}
+
+/// Whether a tool's name says that it finds out something, which it tells in a sentence.
+fn finds_out(tool: &str) -> bool {
+    const WORDS: [&str; 10] =
+        ["analyze", "calculate", "classify", "compare", "compute", "estimate", "evaluate", "plan", "predict", "think"];
+    words(tool).iter().any(|word| WORDS.contains(&word.as_str()))
 }
 
 /// Whether the subject of a clause is what the name of the tool says that it gives: `The document x does not exist` of
@@ -290,28 +295,26 @@ fn first_clause<'t>(text: &'t str, tool: Option<&str>) -> Option<&'t str> {
     if lines().count() > MOST_LINES || reads && !lines().skip(1).all(is_hint) {
         return None;
     }
-    let sentence = first_sentence(text);
+    let (sentence, others) = first_sentence(text);
     let clause = sentence.rsplit(" but ").next()?.trim_end_matches(['.', '!', ':']);
-    let others = lines().next()?.len().saturating_sub(sentence.len());
-    let others = lines().next().and_then(|first| first.get(first.len() - others..)).unwrap_or_default();
     (!clause.is_empty() && prose::sentences(others) <= 4 && !text_kinds::tells_of_something_done(others))
         .then_some(clause)
 }
 
-/// The first sentence of a text, without the marks before it.
-fn first_sentence(text: &str) -> &str {
+/// The first sentence of a text, without the marks before it, and the rest of its line.
+fn first_sentence(text: &str) -> (&str, &str) {
     let first = text.lines().next().unwrap_or_default().trim();
     let first = first.trim_start_matches(|c: char| !c.is_alphanumeric() && !"`'\"(".contains(c));
     let ends = [". ", "! ", "? ", "; ", " — ", " – ", " - ", "。"];
     let end = ends.iter().filter_map(|end| first.find(end)).min().unwrap_or(first.len());
-    first.get(..end).unwrap_or(first)
+    first.split_at_checked(end).unwrap_or((first, ""))
 }
 
 /// Whether a message tells of something that one hopes not to find.
 fn is_good(text: &str) -> bool {
     static GOOD: LazyPattern = LazyLock::new(|| {
         patterns::one(
-            r"(?i)^\W{0,3}no (\w+ )?(breaking|bugs?|changes?|conflicts?|dependenc\w+|differences?|duplicates?|errors?|exceptions?|failures?|findings?|issues?|leaks?|lint\w*|mistakes?|problems?|regressions?|results?|secrets?|threats?|updates?|violations?|vulnerabilit\w+|warnings?)\b",
+            r"(?i)^\W{0,3}no (\w+ )?(breaking|bugs?|changes?|conflicts?|dependenc\w+|differences?|duplicates?|errors?|exceptions?|failures?|findings?|issues?|leaks?|lint\w*|mistakes?|problems?|regressions?|results?|secrets?|threats?|updates?|violations?|vulnerabilit\w+|warnings?)\b|\bno ([\w-]+ ){0,3}(necessary|needed|required)\b|\bnot (necessary|needed|required)\b|\b(0|no) failed\b",
         )
     });
     patterns::matches(&GOOD, text)
@@ -321,7 +324,7 @@ fn is_good(text: &str) -> bool {
 fn is_done(clause: &str, tool: Option<&str>) -> bool {
     static DONE: LazyPattern = LazyLock::new(|| {
         patterns::one(
-            r"(?i)^(ok|done|success\w*|found|warning|caution|note|info|skipped|no change\w*|up to date) ?[:,—-]|^\w+ed, |^(found|fetched|listed|showing|created|updated|added|saved|sent|started|set|moved|removed|deleted|loaded|wrote|read|ran) \S|\b(success\w*|up to date|skipp\w+|unchanged)\b",
+            r"(?i)^(ok|done|success\w*|found|note|info|skipped|no change\w*|up to date) ?[:,—-]|^\w+ed, |^(found|fetched|listed|showing|created|updated|added|saved|sent|started|set|moved|removed|deleted|loaded|wrote|read|ran) \S|\b(success\w*|up to date|skipp\w+|unchanged)\b",
         )
     });
     let negated = [" not ", "n't ", "Not ", " no ", "othing "].iter().any(|word| clause.contains(word));
@@ -333,20 +336,39 @@ fn is_done(clause: &str, tool: Option<&str>) -> bool {
     let is_deed =
         first.ends_with("ed") && tool.is_some_and(|tool| words(tool).iter().any(|word| stem(word) == stem(first)));
     patterns::matches(&DONE, clause)
+        || tells_a_deed_first(clause)
         || is_deed
         || text_kinds::tells_of_something_done(clause) && !negated
         || is_for && !negated
 }
 
-/// Whether a message ends with what the caller must do before: `Register first.`
-fn is_step_before(text: &str) -> bool {
+/// Whether a clause tells a deed before its first comma: `User ada added, the address is not verified yet`.
+fn tells_a_deed_first(clause: &str) -> bool {
+    static DEED: LazyPattern =
+        LazyLock::new(|| patterns::one(r"(?i)^(\S+ ){1,5}(\w+ed|built|made|paid|put|sent|set|written)\b"));
+    static UNDONE: LazyPattern = LazyLock::new(|| {
+        patterns::one(
+            r"(?i)\b(not|no|never|already|abort\w*|block\w*|cancel\w*|clos\w*|crash\w*|den\w*|disabl\w*|exceed\w*|expect\w*|expir\w*|fail\w*|forbid\w*|interrupt\w*|lock\w*|malform\w*|need\w*|refus\w*|reject\w*|requir\w*|stopp\w*|terminat\w*|unauth\w*|unsupport\w*)\b|n't\b",
+        )
+    });
+    let before = clause.split_once(", ").map(|(before, _)| before);
+    before.is_some_and(|before| patterns::matches(&DEED, before) && !patterns::matches(&UNDONE, before))
+}
+
+/// Whether a message ends with what the caller must do before: `Register first.` Of a tool that asks or gives texts, it must
+/// name another tool.
+fn is_step_before(text: &str, tool: Option<&str>) -> bool {
     static FIRST: LazyPattern = LazyLock::new(|| {
         patterns::one(
             r"(?:^|[.;:!—–(-] ?)(?:[Pp]lease )?[A-Z]?[a-z]+ [^.!?\n]{0,120}\bfirst[.!)]*$|(?:^|[.;:!—–] )[A-Z][a-z]+ first[.!]*$|[^\n]{1,120} must be [a-z]+ first[.!]*$",
         )
     });
+    static TOOL: LazyPattern =
+        LazyLock::new(|| patterns::one(r"\b(Call|Run|Use) \S*[a-z]_[a-z]\S*[^.!?\n]{0,60} first\b"));
     let steps = ["next", "then", "second"];
-    patterns::matches(&FIRST, text) && !steps.iter().any(|word| text.to_lowercase().contains(word))
+    let is_first = patterns::matches(&FIRST, text) && !steps.iter().any(|word| text.to_lowercase().contains(word));
+    let asks = tool.is_none_or(|tool| !is_writer(tool) && (asks(tool) || is_reader(tool) || gives_text(tool)));
+    is_first && (!asks || patterns::matches(&TOOL, text))
 }
 
 #[cfg(test)]
@@ -357,19 +379,20 @@ mod tests {
     fn words_in_the_first_clause_tell_that_a_call_came_to_nothing() {
         for (tool, text) in [
             ("get_stock", "Provide a warehouse or a shelf."),
-            ("search_notes", "Please supply the words to search for."),
+            ("search_notes", "Please supply a text to search for."),
             ("read_note", "`limit` must be at most 50"),
             ("read_note", "Path is a folder: notes/2026"),
             ("get_stock", "warehouse must point to a known place"),
             ("get_stock", "shelf is required"),
             ("get_stock", "depth is limited to 4"),
             ("get_stock", "Invalid stock level \"deep\". Use low, middle, high."),
-            ("get_stock", "Only European warehouses are supported. Got: US"),
+            ("scan_stock", "Only European warehouses are supported. Got: US"),
             ("get_stock", "Too many shelves (14). At most 8 are read at once."),
             ("move_cursor", "stale_handle: the cursor is from an older view"),
             ("read_note", "NOTES_TOKEN not set.\nCreate one under Profile > Keys."),
             ("get_stock", "Scanner not configured"),
-            ("run_query", "Writing queries are not permitted unless the owner turns them on. Use a reading query."),
+            ("move_shelf", "Moving shelves is not permitted unless the owner turns it on. Use another lift."),
+            ("write_note", "Status: error\nPermission denied writing b.md"),
             ("scan_stock", "Blocked: the shelf lies outside of your area"),
             ("get_stock", "Stock above the roof not supported"),
             ("scan_stock", "This scan requires an open till"),
@@ -400,6 +423,9 @@ mod tests {
             ("place_order", "Agent a7 is asleep. Wake it first."),
             ("list_shelves", "No room chosen. Call choose_room first."),
             ("convert", "无法转换 .a 为 .b"),
+            ("move_lift", "Set a place first."),
+            ("get_shelf", "Полка 17 не найдена"),
+            ("move_shelf", "The lift can't carry 40 kg"),
             ("get_shelf", "No se encontró el estante 17"),
             ("get_shelf", "Das Regal wurde nicht gefunden"),
             ("take", "余额不足"),
@@ -411,6 +437,27 @@ mod tests {
     #[test]
     fn answers_deeds_and_texts_of_others_are_no_failures() {
         for (tool, text) in [
+            ("book_room", "Room 7 booked for Friday, the key must be returned by noon"),
+            ("add_user", "User ada added, the address is not verified yet"),
+            ("create_ticket", "Ticket 12 opened, no action required"),
+            ("upgrade_plan", "No subscription required"),
+            ("delete_booking", "Booking 12 cancelled"),
+            ("revoke_key", "Key k1 is no longer valid."),
+            ("get_forecast", "The storm should end by Friday."),
+            ("get_cart", "cart is empty"),
+            ("get_calendar", "Only Alice can attend on Friday."),
+            ("get_task", "Provide feedback on the draft of Q3"),
+            ("server_status", "The server is not running"),
+            ("get_review", "Battery life too short"),
+            ("get_visa_info", "Minors are not allowed to travel alone"),
+            ("get_preferences", "contact_by: phone, not email"),
+            ("get_availability", "Room 7 is not available in March"),
+            ("calculate", "7919 is not divisible by 3"),
+            ("get_place_details", "The museum is not open on Mondays"),
+            ("get_results", "Kipchoge finished first."),
+            ("get_task", "Call mum first."),
+            ("bash", "Need to register the domain"),
+            ("delete", "Deleted 3 items, 0 failed."),
             ("list_shelves", "No shelves found for room 7"),
             ("find_shelf", "Shelf 17 not found"),
             ("shelf_status", "The shelf is not locked"),

@@ -11,7 +11,7 @@ use super::text::{EXAMINED, ceil, cut};
 pub(super) const NONZERO_EXIT: &str = "nonzero_exit";
 
 /// A text that begins with an exit code other than 0.
-pub(super) const AT_START: &str = r"(?i)^(error: )?((the )?(process|command|script|program|shell|task) )?(exited|exit|finished|completed|failed|terminated|returned)( with)?( non-zero)?( exit| return)? (code|status)[: ]+(\d*[1-9]\d*|-\d+)\b|^\[?exit[ _-]?code:? [1-9]\d*\b|^exited [1-9]\d*\b|^the script ran[^\n]{0,80}\bposix exit code( was)?: [1-9]\d*\b|^exit [1-9]\d*\s*(\n|$)|^command '.{1,200}' returned non-zero";
+pub(super) const AT_START: &str = r"(?i)^(error: )?((the )?(process|command|script|program|shell|task) )?(exited|exit|finished|completed|failed|terminated|returned)( with)?( non-zero)?( exit| return)? (code|status)[: ]+(\d*[1-9]\d*|-\d+)\b|^\[?exit[ _-]?code:? [1-9]\d*\b|^exited [1-9]\d*[.]?\s*(\n|$)|^<exited with exit code [1-9]\d*>|^the script ran[^\n]{0,80}\bposix exit code( was)?: [1-9]\d*\b|^exit [1-9]\d*\s*(\n|$)|^command '.{1,200}' returned non-zero";
 
 /// How a command ended, as the text around its output says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ fn end_of(text: &str, bytes: usize) -> &str {
     text.len().checked_sub(bytes).map_or(text, |at| text.get(ceil(text, at)..).unwrap_or(text))
 }
 
-/// The exit code in the frame that some programs put around the output of a command.
+/// The exit code in the frame that some programs put around the output of a command; -1 for a signal.
 fn framed(text: &str) -> Option<i64> {
     static FRAME: LazyPattern = LazyLock::new(|| {
         patterns::one(
@@ -63,7 +63,7 @@ fn framed(text: &str) -> Option<i64> {
     let tail = end_of(text, 200);
     let last = tail.lines().next_back().filter(|line| line.starts_with(['[', '(']) || framed);
     let is_killed =
-        head.is_some_and(|head| head.lines().any(|line| line.strip_prefix("Signal: ").is_some_and(|n| n != "0")));
+        head.is_some_and(|head| head.lines().any(|line| line.strip_prefix("Signal: ").is_some_and(is_signal)));
     if is_killed {
         return Some(-1);
     }
@@ -71,6 +71,12 @@ fn framed(text: &str) -> Option<i64> {
         let code = FRAME.as_ref()?.captures(part)?;
         code.get(1).or_else(|| code.get(2))?.as_str().parse().ok()
     })
+}
+
+/// Whether a value names the signal that ended a command.
+fn is_signal(value: &str) -> bool {
+    let value = value.trim();
+    value.starts_with("SIG") || value.parse::<u32>().is_ok_and(|number| number > 0)
 }
 
 /// The exit code that a tool marks with a sign, on a line of its own behind the output of a command: `⚠️ Exit code: 2`.

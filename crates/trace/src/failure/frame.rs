@@ -4,14 +4,16 @@
 const REMINDER: &str = "\n\n<system-reminder>";
 
 /// What a shell without a terminal says before any output.
-const NO_TERMINAL: &str = "bash: no job control in this shell\n";
+const NO_TERMINAL: &str = "bash: no job control in this shell";
 
 /// A text without the header (`[read_file for 'a.txt'] Result:`) or the element (`<output>`) that some programs put around
-/// every result.
+/// every result, without a reminder behind it and without what a shell says first.
 pub(super) fn inside(text: &str) -> &str {
     let text = text.split_once(REMINDER).map_or(text, |(text, _)| text).trim();
-    let text =
-        text.split_once(NO_TERMINAL).filter(|(head, _)| head.lines().count() <= 1).map_or(text, |(_, rest)| rest);
+    let text = text
+        .split_once(NO_TERMINAL)
+        .filter(|(head, _)| head.lines().count() <= 1)
+        .map_or(text, |(_, rest)| rest.trim_start());
     if let Some((header, rest)) = text.split_once('\n').filter(|(header, _)| header.starts_with('[')) {
         return if header.trim_end().ends_with("] Result:") { rest.trim() } else { text };
     }

@@ -69,12 +69,7 @@ pub(super) fn says_a_program(text: &str, tool: Option<&str>) -> bool {
         && !REMARKS.iter().chain(&FILES).any(|head| speaker.to_ascii_lowercase().ends_with(head))
         && text.len() <= SHORT
         && !text.is_empty()
-        && (text.lines().filter(|line| !line.trim().is_empty()).all(is_complaint) || is_usage(text))
-}
-
-/// Whether a program says in one line how it is to be called, instead of doing something.
-fn is_usage(text: &str) -> bool {
-    !text.contains('\n') && text.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("usage: "))
+        && (text.lines().filter(|line| !line.trim().is_empty()).all(is_complaint))
 }
 
 /// Whether a line is the complaint of a program, which may be named by its path.
@@ -94,7 +89,7 @@ const OUTPUT_LINES: usize = 15;
 pub(super) fn ends_in_error(text: &str, tool: Option<&str>) -> bool {
     static ENDING: LazyPattern = LazyLock::new(|| {
         patterns::one(
-            r"^(?:(?:[\w.+-]{1,20}: )?(?:error|fatal): \S|(?:unknown|unrecognized|invalid) (?:option|argument|command|flag)\b|(?:[\w./-]+: )(?:line \d+: )?(?:[^\s:]+: )?command not found$|[\w./-]+: \d+: \S+: not found$|E: \S|Failed to (?:build|compile|install) \S|[\w./-]+: can't open file '[^'\n]+': \[Errno|Automatic merge failed|make(?:\[\d+\])?: \*\*\* |npm (?:ERR!|error) )",
+            r"^(?:(?:[\w.+-]{1,20}: )?(?:error|fatal): \S|(?:unknown|unrecognized|invalid) (?:option|argument|command|flag)\b|(?:[\w./-]+: )(?:line \d+: )?(?:[^\s:]+: )?command not found$|[\w./-]+: \d+: \S+: not found$|E: (?:Could not|Failed|Package|Sub-process|The|Unable) |Failed to (?:build|compile|install) \S|[\w./-]+: can't open file '[^'\n]+': \[Errno|Automatic merge failed|make(?:\[\d+\])?: \*\*\* |npm (?:ERR!|error) )",
         )
     });
     if tool.is_some_and(is_reader) {
@@ -166,11 +161,13 @@ pub(super) fn is_reader(tool: &str) -> bool {
 
 /// Whether a tool's name says that it acts on what others only show: a page, a console.
 pub(super) fn acts(tool: &str) -> bool {
-    const WORDS: [&str; 20] = [
-        "act", "click", "confirm", "connect", "drag", "drop", "fill", "goto", "join", "key", "launch", "mark",
-        "navigate", "place", "play", "press", "scroll", "toggle", "trigger", "type",
+    const WORDS: [&str; 13] = [
+        "click", "confirm", "connect", "drag", "fill", "goto", "join", "launch", "navigate", "press", "scroll",
+        "toggle", "trigger",
     ];
-    words(tool).iter().any(|word| WORDS.contains(&word.as_str()))
+    const FIRST: [&str; 7] = ["act", "drop", "key", "mark", "place", "play", "type"];
+    let words = words(tool);
+    !asks(tool) && (words.iter().any(|word| WORDS.contains(&word.as_str())) || begins_with(&words, &FIRST))
 }
 
 /// Whether a tool's name says that it runs commands, whose output may be anything.
@@ -186,6 +183,12 @@ pub(super) fn is_command_line(tool: &str) -> bool {
     let words = words(tool);
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
     has(&WORDS) || has(&["command"]) && has(&RUNS)
+}
+
+/// Whether a tool's name says that it runs commands or code: what ran before a refusal stays done.
+pub(super) fn runs_programs(tool: &str) -> bool {
+    const WORDS: [&str; 8] = ["code", "exec", "execute", "interpreter", "notebook", "python", "repl", "script"];
+    is_command_line(tool) || words(tool).iter().any(|word| WORDS.contains(&word.as_str()))
 }
 
 /// First words that ask, whatever the name goes on with: `get_payment_update`.

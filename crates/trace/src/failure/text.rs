@@ -1,5 +1,5 @@
-//! Reads the beginning of a text: does it say that the call failed? Only the start counts: a text that mentions errors later
-//! is an answer about them.
+//! Reads the beginning of a text: does it say that the call failed? A text that mentions errors later is an answer about them,
+//! except where a program tells of its own failure behind an output.
 
 use std::sync::LazyLock;
 
@@ -31,7 +31,7 @@ pub(super) struct Facts {
 }
 
 /// Beginnings by which programs and frameworks report a failure, whatever follows.
-pub(super) const SURE: [&str; 36] = [
+pub(super) const SURE: [&str; 35] = [
     // Python, JavaScript, Java, Go, Rust
     r"^Traceback \(most recent call last\)",
     r#"^Exception in thread ""#,
@@ -39,10 +39,10 @@ pub(super) const SURE: [&str; 36] = [
     r"^thread '[^']*' (\(\d+\) )?panicked at|^panic: |^goroutine \d+ \[",
     // MCP and agent programs
     r"(?i)^error (executing|calling|running|invoking) ((the )?(mcp )?(tool|function)|['\x22`\w.:/-]+:)",
-    r"(?i)^([^\n]{0,80} )?mcp error:? -?\d+",
+    r"(?i)^(error:? ([\w ()]{1,40}: )?)?mcp error:? -?\d+",
     r"(?i)^(the |error )?tool (execution|call|invocation|use) (failed|error|(was )?(denied|rejected|blocked|not approved))|^(failed|error|unable) to (execute|call|run|invoke) (the )?(tool|function)\b",
     r"(?i)^<(tool_use_error|tool_call_error|tool_error|error_details|error)>",
-    r"(?i)^(input|output) validation error\b|^the sites robots\.txt \(|^(path|address): [^\n]+\ntitle: \w*(error|exception)\b",
+    r"(?i)^(input|output) validation error\b|^the sites robots\.txt \(|^(path|address): [^\n]+\ntitle: \w*(error|exception)\s*(\n|$)",
     r"^\d+ validation errors? (for|detected)|^[Vv]alidation error for [A-Z]\w*|^Your (proposed|suggested) (edit|change|patch) (has|had) (introduced|caused) [^\n]{0,40}error",
     r"(?i)^(unsupported ([\w-]+ ){0,3}call:|model tried to call unavailable tool|no such tool|(error: )?[\w.:/-]+ is not a valid tool\b)",
     r"(?i)^(unknown|unrecognized|unsupported|invalid) (tool|function)( name)?( requested| called)?\s*[:'\x22`]",
@@ -53,18 +53,18 @@ pub(super) const SURE: [&str; 36] = [
     r"^\([45]\d\d\)\s*Reason: ",
     r"(?i)^(client|server) error '?[45]\d\d\b|^[45]\d\d (client|server) error\b",
     r"(?i)^(the )?(request|api request|api call|http request|query|call) failed with (http )?(status|code|error)",
-    r"(?i)^[45]\d\d: [a-z]|^(response|got|received|returned|http)( an?| the| http)? (status|code|response)( code)?:? [45]\d\d\b|^error code: [45]\d\d\b|^(the )?(server|url|site|website|page|host|api|endpoint) (returned|responded with|answered with|replied with)( an?)?( http)?( error)?( status)?( code)?:? [45]\d\d\b|^(status|status code|response status)[: ]+[45]\d\d\b",
+    r"(?i)^[45]\d\d: [a-z]|^(response|got|received|returned|http)( an?| the| http)? (status|code|response)( code)?:? [45]\d\d\b|^error code: [45]\d\d\b|^(the )?(server|url|site|website|page|host|api|endpoint) (returned|responded with|answered with|replied with)( an?)?( http| error| status| code)+:? [45]\d\d\b|^(status|status code|response status)[: ]+[45]\d\d\b",
     r"(?i)^[45]\d\d[ :,-]+(bad request|unauthorized|payment required|forbidden|not found|method not allowed|request timeout|conflict|gone|precondition|payload|request entity|unprocessable|too many|internal server|not implemented|bad gateway|service (temporarily )?unavailable|gateway time|server error|client error|error\b|\{)",
     // shells and build tools
     AT_START,
-    r"(?i)^command failed( with| \(exit|:)|^command timed out\b|^[\w-]+ (verification|validation|parsing|execution|compilation|initiali[sz]ation|startup) failed\b *[:.]",
-    r"^(/(usr/)?bin/)?(ba|z|da|k)?sh: [^\n]*(not found|No such file|Permission denied|error|cannot)|^error\[E\d{4}\]|^(npm|yarn|pnpm) (ERR!|error) |^zsh: ",
+    r"(?i)^command failed( with| \(exit|:)|^(\w+ )?command timed out\b|^[\w-]+ (verification|validation|parsing|execution|compilation|initiali[sz]ation|startup) failed\b *[:.]",
+    r"^(/(usr/)?bin/)?(ba|z|da|k)?sh: [^\n]*(not found|No such file|Permission denied|error|cannot)|^error\[E\d{4}\]|^(npm|yarn|pnpm) (ERR!|error) |^zsh: |^'[^'\n]{1,80}' is not recognized as an internal or external command|^[^\n]{1,80} : The term '[^'\n]{1,80}' is not recognized\b",
     r"^[\w./-]{1,40}: [^\n]{0,200}: (No such file or directory|Permission denied|Is a directory|Not a directory|command not found|Operation not permitted|Connection refused)|^[^\s:]{1,200}: [^\n]{0,200}\((No such file or directory|Permission denied)\)$",
     r"^\(\d{4}, ['\x22]|^\(error\) |^(WRONGTYPE|NOAUTH|NOSCRIPT|ERR|READONLY|OOM|BUSY|MISCONF) \w",
     r#"^File "[^"\n]+", line \d+|^\S+:\d+\n[^\n]{0,300}\n\s*\^"#,
     r"(?i)^(no healthy upstream|build failed\b|this model's maximum context length|(sorry|oops)\b[^\n]{0,80}\b(error occurred|went wrong|failed|could not|couldn't|unable))",
     r"(?i)^an error occurred \(\w+\) when calling the \w+ operation",
-    r"(?i)^(<!doctype[^>\n]{0,200}>)?\s*<html[^>\n]{0,200}>\s*<head>\s*(<meta[^>\n]{0,200}>\s*)?<title>\s*(error\b|[45]\d\d\b|forbidden|not found|unauthorized|bad gateway|bad request|service unavailable|internal server error|access denied|too many requests)|^(<!doctype[^>\n]{0,200}>)?\s*<html[^>\n]{0,200}>\s*(<head>\s*</head>\s*)?<body>\s*<h1>[45]\d\d ",
+    r"(?i)^(<!doctype[^>\n]{0,200}>)?\s*<html[^>\n]{0,200}>\s*<head>\s*(<meta[^>\n]{0,200}>\s*)?<title>\s*(error\b|[45]\d\d\b|forbidden|not found|unauthorized|bad gateway|bad request|service unavailable|internal server error|access denied|too many requests)|^(<!doctype[^>\n]{0,200}>)?\s*<html[^>\n]{0,200}>\s*(<head>\s*</head>\s*)?<body>\s*<h1>[45]\d\d (bad|conflict|forbidden|gateway|internal|not|payment|request|service|too|unauthorized)",
     r"(?i)^<httperror [45]\d\d\b|^net::err_|^e: (unable|could|failed|package|the)\b|^error [a-z]{1,6}\d{2,6}:",
     // compilers and notebooks: a place, then an error
     r"^[\w./\\-]{1,200}(\(\d+,\d+\)|:\d+(:\d+)?): (fatal )?error\b|^-{20,}\n\w+(Error|Exception)\s+Traceback",
@@ -72,13 +72,13 @@ pub(super) const SURE: [&str; 36] = [
     r"^(ORA|TNS|PLS)-\d{5}: |^SQL\d{4}N |^Msg \d+, Level (1[1-9]|2\d)\b|^\d{6} \(\w{5}\): |^SQLSTATE ?\[?\w{5}\b|^[45]\d\d[ -][45]\.\d{1,3}\.\d{1,3} |^\([A-Z]\w+\) [^\n]+\nCode: \w",
     // programs that could not be run, asked or merged
     r"(?i)^exec: |^(the )?command ['\x22].{1,300}['\x22] returned (a )?non-zero|^[\w.@/-]{1,60}: (permission denied|connection refused|connection timed out|host key verification failed)\b|^conflict \(\w[\w/ ]*\): |^automatic merge failed",
-    r"(?i)^(<\?xml[^>\n]*>\s*)?(<(response|methodresponse|\w+:envelope)\b[^>]{0,300}>\s*(<\w+:body\b[^>]{0,200}>\s*)?)?<(\w+:)?(errors?|errorresponse|fault)\b[^>]{0,300}>\s*(<|[A-Za-z])",
     r"^\[SSL: |^SSL certificate problem|^HTTPS?ConnectionPool\(|^<urlopen error|(?i)^request to \S+ failed, reason:|^message: (no such|stale element|element not|element click|unknown error|timeout:|invalid \w+:|session not)",
     r"(?i)^rpc error: code = |^statuscode\.[A-Z_]+|^grpc: ",
 ];
 
 /// Beginnings that report a failure, unless the text is a list, a log or a document.
-pub(super) const LIKELY: [&str; 29] = [
+pub(super) const LIKELY: [&str; 30] = [
+    r"(?i)^(<\?xml[^>\n]*>\s*)?(<(response|methodresponse|\w+:envelope)\b[^>]{0,300}>\s*(<\w+:body\b[^>]{0,200}>\s*)?)?<(\w+:)?(errors?|errorresponse|fault)(\s[^>/]{0,300})?>\s*(<[^/]|[A-Za-z])",
     r"(?i)^error\s*:|^security violation: |^[^\s:]{1,200}: error - [^\n]*$|^error \((?-i:[A-Z_]+)\): \S",
     r"(?i)^\[(mcp |tool |phase |api |runtime |system |internal )?(error|timeout|failed|failure|exception|fatal)\b|^error(\s*[:\[-]|\s*\((?-i:[A-Z0-9_ .-]+|code[^)\n]{0,40})\)|!)",
     r"^\[([A-Z]\w* ){2,4}Error\] \S|^\[([A-Z]+ ){1,2}(FAILED|FAILURE|ERROR)\] \S|^(?i:partial failure )\w|^(?i:success: false\n(error|message): )",
@@ -90,17 +90,17 @@ pub(super) const LIKELY: [&str; 29] = [
     r"(?i)^(the |your |this )?(api key|token|credentials?|password|signature|session)( \S+)? (is |was |are )?(not valid|invalid|expired|revoked|missing|incorrect|not recognized)\b",
     r"(?i)^(the )?(maximum|max) (number of )?[\w ]{1,40} (reached|exceeded|exhausted)\b|^(the )?(execution context|target|page|browser|frame|session) (was |has been |is )?(destroyed|closed|detached|crashed|disconnected)\b",
     r"(?i)^([a-z][\w'-]* ){1,3}(rejected|denied|declined|refused|blocked):\s*[^\s\d]|^(hard|auto)-(blocked|denied|rejected)\b *($|[.:(])",
-    r"(?i)^error (while|when|during|in|on|at|from|with|invoking|initializing|starting|launching|establishing|authenticating|submitting|scheduling|publishing|exporting|importing|serializing|deserializing|formatting|rendering|compiling|deploying|installing|cloning|copying|moving|renaming|merging|committing|pushing|pulling|scrolling|typing|capturing|encoding|extracting|storing|preparing|verifying|calculating|computing|fetching|reading|writing|creating|updating|deleting|getting|parsing|loading|opening|connecting|performing|sending|searching|retrieving|occurred|response|accessing|making|processing|executing|running|calling|code|message|querying|listing|finding|adding|removing|setting|downloading|uploading|generating|saving|inserting|editing|applying|evaluating|decoding|resolving|navigating|clicking|taking|converting|building|checking|validating)\b[^\n]{0,300}?(:|\.$|$)|^error [a-z]+ing( [\w'/.#-]+){1,8}: [^\s\d]|^error (turning|starting|stopping|switching|attaching|binding|mounting|joining|closing|receiving|registering|subscribing|transferring|translating|transcribing|summarizing|syncing|cancelling|canceling|booking|paying|refunding)( [\w'/.-]+){1,8}: [^\s\d]|^error \d+\s*($|[:.,(\n–—-]|(?-i:[A-Z])|(occurred|while|when|during|in|at|from)\b)",
+    r"(?i)^error (while|when|during|in|on|at|from|with|invoking|initializing|starting|launching|establishing|authenticating|submitting|scheduling|publishing|exporting|importing|serializing|deserializing|formatting|rendering|compiling|deploying|installing|cloning|copying|moving|renaming|merging|committing|pushing|pulling|scrolling|typing|capturing|encoding|extracting|storing|preparing|verifying|calculating|computing|fetching|reading|writing|creating|updating|deleting|getting|parsing|loading|opening|connecting|performing|sending|searching|retrieving|occurred|response|accessing|making|processing|executing|running|calling|code|message|querying|listing|finding|adding|removing|setting|downloading|uploading|generating|saving|inserting|editing|applying|evaluating|decoding|resolving|navigating|clicking|taking|converting|building|checking|validating)\b[^\n]{0,300}?(:|\.$|$)|^error [a-z]+ing( [\w'/.#-]+){1,8}: [^\s\d]|^error \d+\s*($|[:.,(\n–—-]|(?-i:[A-Z])|(occurred|while|when|during|in|at|from)\b)",
     r"(?i)^((an?|the|some) )?([\w'-]+ ){0,3}(error|exception)( has| was)? (occurred|raised|thrown|encountered)\b",
     r"(?i)^(an? )?(unexpected|internal|internal server|server|network|connection|runtime|api|http|validation|request|authentication|authorization|permission|tool|execution|database|sql|query|syntax|parse|parsing|timeout|fatal|system|unknown|unhandled|rate limit|function|command|ssl|tls|dns|socket|io|i/o|os|proxy|gateway|client|configuration|input|type|value|key|import|compilation|compile|import|upstream|provider|service|search|protocol|evaluation|target|cell|browser|navigation|graphql|oauth|token|resource|user|shell) (error|exception|failure)\b *([(\[][^)\]\n]{0,60}[)\]]|-?\d+|code)?\s*([:\n–—-]|$|(during|while|when|processing|running|executing|calling)\b)",
     r"^([a-z_]\w*\.)+(exceptions?|errors?)\.[A-Z]\w*\s*(:|\n|$|\()|^([A-Za-z_]\w*[.:]+)*([A-Z]\w*(Error|Exception|Timeout|Fault|Interrupt|Failure|[a-z](Refused|NotFound|Exceeded|Denied|Unavailable|Disconnected|Rejected)))\b( ?\[\w+\]| ?\([^)\n]{0,300}\)?)?\s*(:|\n|$|\()|^Exception(:|\s*\(['\x22]|\s*$)",
     r"(?i)^there (was|were|has been|have been) (an? |some )?(\w+ ){0,2}(errors?|problems?|failures?) (while |when |during |with |in )?(\w+ing|(the|your) \w+)\b",
     r"(?i)^(failed|failure) (to|in|with|while|when|during|on|at|because|due)\b|^failed\s*[:.!]?\s*$|^(failed|failure)\s*[:-]\s*\D",
     r"(?i)^((the|your|this) )?(request|api request|api call|query|operation|execution|connection|authentication|authorization|login|tool call|tool|command|transaction|payment|card|validation|navigation|access token|token|session|upload|download|search|fetch|edit|read|write|update|create|delete|call|script|job|task|action|compilation|http request|function)( has| was|s)? (failed|aborted|was aborted|errored|rejected|refused|denied|interrupted|cancell?ed|declined|expired|(could not|couldn't|cannot|can't) be (processed|completed|executed|made|sent|saved))\b",
-    r"(?i)^(fatal( error)?|exception|abort(ed)?|denied|rejected|invalid|forbidden|unauthorized|timeout)\s*:|^(status|state): (error|failed|failure)\b",
+    r"(?i)^(fatal( error)?|exception|abort(ed)?|declined|denied|rejected|invalid|forbidden|unauthorized|timeout)\s*:",
     r"(?i)^(time(d)?[- ]?out)( error)?( (after|waiting|while|exceeded|expired|of|for|reached|\d)|\s*[:.!]|\s*$)|^timeout \d+",
-    r"(?i)^(deadline|rate limit|quota|request limit|usage limit|token limit|time limit|tool[- ]call limit|api rate limit|monthly limit|daily limit|context length|maximum context length|resource)s? (has been |was |is )?(exceeded|reached|exhausted|hit|detected)\b|^(too many requests|you('ve| have)? (exceeded|reached|hit)|throttl|rate[- ]?limit(ed|ing)?\b *([:.(]|$)|(\w+ )?limit exceeded\b|(reached|exceeded) (the )?max\w* )",
-    r"^(E(ACCES|ADDRINUSE|ADDRNOTAVAIL|AGAIN|ALREADY|BADF|BUSY|CANCELED|CONNABORTED|CONNREFUSED|CONNRESET|DQUOT|EXIST|FAULT|FBIG|HOSTUNREACH|INTEGRITY|INTR|INVAL|ISDIR|LOOP|MFILE|NAMETOOLONG|NETDOWN|NETUNREACH|NFILE|NOBUFS|NODEV|NOENT|NOMEM|NOSPC|NOSYS|NOTCONN|NOTDIR|NOTEMPTY|NOTFOUND|NOTSUP|PERM|PIPE|PROTO|RANGE|RESOLVE|ROFS|SRCH|TIMEDOUT|TXTBSY|USAGE|XDEV))\b[: ,]|^(?i:connect|read|write|getaddrinfo|spawn|open|scandir|stat|unlink|mkdir|rmdir) (\S+ )?E[A-Z]{4,}",
+    r"(?i)^(deadline|rate limit|quota|request limit|usage limit|token limit|time limit|tool[- ]call limit|api rate limit|monthly limit|daily limit|context length|maximum context length|resource)s? (has been |was |is )?(exceeded|reached|exhausted|hit)\b|^rate limit detected\b|^(too many requests|you('ve| have)? (exceeded|reached|hit)|throttl|rate[- ]?limit(ed|ing)?\b *([:.(]|or |$)|(\w+ )?limit exceeded\b|(reached|exceeded) (the )?max\w* )",
+    r"^(E(ACCES|ADDRINUSE|ADDRNOTAVAIL|AGAIN|ALREADY|BADF|BUSY|CANCELED|CONNABORTED|CONNREFUSED|CONNRESET|DQUOT|EXIST|FAULT|FBIG|HOSTUNREACH|INTEGRITY|INTR|INVAL|ISDIR|LOOP|MFILE|NAMETOOLONG|NETDOWN|NETUNREACH|NFILE|NOBUFS|NODEV|NOENT|NOMEM|NOSPC|NOSYS|NOTCONN|NOTDIR|NOTEMPTY|NOTFOUND|NOTSUP|PERM|PIPE|PROTO|RANGE|RESOLVE|ROFS|SRCH|TIMEDOUT|TXTBSY|USAGE|XDEV))\b[: ,]|^(?i:connect|read|write|getaddrinfo|spawn|open|scandir|stat|unlink|mkdir|rmdir) E[A-Z]{4,}|^(?i:spawn) \S+ E[A-Z]{4,}",
     r"(?i)^(the )?(connection|socket|connect|network|host|server|ssl|tls|upstream)( to [^\n]{1,80}?)?( \S+)? (refused|reset|closed|aborted|timed out|error|lost|failed|hang up|terminated|disconnected|unreachable|is unreachable|is not responding|is down)|^(stream|connection|request|response|transfer|download|upload) (was )?(cut off|interrupted|truncated)\b|^fetch failed|^socket hang up|^remote end closed|^server disconnected",
     r"(?i)^(permission|access)( to [^\n]{1,120})?( has been| was| is)? (denied|forbidden|rejected)( (to|for|by|while|when|on|from)\b|\s*[:.,(!—–-]|\s*$)|^(you|user) (do|does)(n't| not) have (the )?(\w+ )?(permission|access|sufficient|necessary|required|enough)|^(operation not permitted|insufficient permissions?|not (authorized|authenticated|permitted|allowed|logged in|implemented|signed in)\b|(user|you|caller|client)( \S+)? (is|are) (not (authorized|allowed|permitted|a member)|being rate limited)|authentication (required|failed|is required)|unauthorized\b *($|[.:-])|forbidden\b *($|[.:-]))",
     r"(?i)^(something (went wrong|broke|failed)|an unknown error|internal server error|bad gateway|service (is |temporarily )?(temporarily )?unavailable|gateway time-?out|bad request\b|method not allowed|unprocessable entity|payment required)\b",
@@ -152,7 +152,7 @@ pub(super) const HARMLESS: [&str; 12] = [
     r"(?i)^no (errors?|failures?|issues?|problems?|exceptions?|warnings?)\b",
     r"(?i)^(error|timeout|exception)s?\s*:\s*\n\s+[\w-]+\s*:",
     r"(?i)^(errors|exceptions|timeouts?)\s*[=:]\s*\d+(\.\d+)?\s*(s|ms|%|seconds)?\s*$|^(error|exception)\s*[=:]\s*(0|\d+\.\d+|\d+\s*(s|ms|%|seconds))\s*$",
-    r"(?i)^(error (handling|logging|monitoring|tracking|tracing|messages?|codes|rates?|types?|logs?|reporting|boundar|correction|propagation|budget|pages?|classes)|failed (tests?|jobs?|runs?|logins?|builds?|payments?|orders?)\b|timeout (settings?|values?|config|in seconds))",
+    r"(?i)^(error (correct\w+|detect\w+|handling|logging|monitoring|tracking|tracing|messages?|codes|rates?|types?|logs?|reporting|boundar|correction|propagation|budget|pages?|classes)|failed (tests?|jobs?|runs?|logins?|builds?|payments?|orders?)\b|timeout (settings?|values?|config|in seconds))",
     // the strongest of praise
     r"(?i)^((i|we) )?(could not|couldn't|cannot|can't) (agree|wait|thank|recommend|be (happier|better|more))\b",
     // the documentation of an exception
@@ -185,7 +185,7 @@ pub(super) fn inspect<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>>
     let spoken =
         || Some(Sign { message: message(text.trim()), ..inspect_start(spoken(text)?, tool).filter(|sign| sign.sure)? });
     let sure = || Some(Sign { sure: true, message: message(text.trim()) });
-    let ended = || sure().filter(|_| agents::ends(text) || ends_in_error(text, tool));
+    let ended = || sure().filter(|_| agents::ends(text, tool) || ends_in_error(text, tool));
     match own {
         Some(sign) if sign.sure => Some(sign),
         own if says_a_program(text, tool) && !any_matches(&HARMLESS_SET, text.trim()) => {
@@ -198,7 +198,10 @@ pub(super) fn inspect<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>>
 /// What the first words of `text` say.
 fn inspect_start<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>> {
     let text = text.trim();
-    if text.starts_with('#') && !text.contains("SEARCH/REPLACE block failed to match") {
+    if agents::says(text, tool) {
+        return Some(Sign { sure: true, message: message(text) });
+    }
+    if text.starts_with('#') {
         // A heading: the text is a document, unless the heading is the word for an error.
         let (heading, rest) = text.split_once('\n')?;
         if is_error_heading(heading) {
@@ -235,7 +238,7 @@ fn inspect_start<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>> {
     if searched::is_doubtful(start) {
         return sign(false);
     }
-    if any_matches(&SURE_SET, start) || agents::says(start) {
+    if any_matches(&SURE_SET, start) || agents::says(start, tool) {
         return sign(true);
     }
     let short = text.len() <= SHORT && text.lines().filter(|line| !line.trim().is_empty()).count() <= 3;

@@ -116,6 +116,9 @@ pub(super) const ANYWHERE: [(&str, &str); 10] = [
 static START_SET: LazySet = LazyLock::new(|| patterns::set(STARTS.iter().map(|(_, pattern)| *pattern)));
 static ANYWHERE_SET: LazySet = LazyLock::new(|| patterns::set(ANYWHERE.iter().map(|(_, pattern)| *pattern)));
 
+/// Words of tools that end things.
+const ENDS: [&str; 8] = ["abort", "cancel", "delete", "end", "kill", "remove", "stop", "terminate"];
+
 /// The kind that the words of `message` name.
 fn named(message: &str, tool: Option<&str>) -> Option<&'static str> {
     let line = |text: &str| text::cut(text.trim().lines().next().unwrap_or_default(), EXAMINED).to_owned();
@@ -129,7 +132,11 @@ fn named(message: &str, tool: Option<&str>) -> Option<&'static str> {
     if is_about_arguments_of(&inner, tool) {
         return Some(ARGUMENTS);
     }
-    let is_of_request = |kind: &&str| !speaks_of_another(kind, &inner, tool, &facts);
+    // What a tool that ends things says of them is no end of the call.
+    let ends = tool.is_some_and(|tool| words(tool).iter().any(|word| ENDS.contains(&word.as_str())));
+    let is_state =
+        |kind: &str| kind == INTERRUPTED && (ends || inner.contains("cannot be ") || inner.contains("already "));
+    let is_of_request = |kind: &&str| !speaks_of_another(kind, &inner, tool, &facts) && !is_state(kind);
     if let Some(kind) = first(&inner).or_else(|| first(&whole)) {
         return Some(kind).filter(is_of_request);
     }
@@ -254,6 +261,30 @@ pub fn tells_of_something_done(message: &str) -> bool {
 /// The kind that the words of `message` name, unless the message tells of something done and the kind would deny it.
 pub(super) fn of_message(message: &str, tool: Option<&str>) -> Option<&'static str> {
     named(message, tool).filter(|kind| !proves_nothing_happened(kind) || !tells_of_something_done(message))
+}
+
+/// Whether a message is of who called the tool and of the request, and not of the program that ran.
+pub(super) fn is_of_caller(message: &str) -> bool {
+    const WORDS: [&str; 16] = [
+        "approv",
+        "arguments",
+        "blocked",
+        "hook",
+        "mcp error",
+        "not allowed",
+        "parameter",
+        "permission to",
+        "policy",
+        "property",
+        "refused",
+        "reject",
+        "sandbox",
+        "schema",
+        "tool",
+        "validation",
+    ];
+    let message = text::cut(message, EXAMINED).to_lowercase();
+    WORDS.iter().any(|word| message.contains(word))
 }
 
 /// Whether a line is one short clause: words within a longer text prove nothing about a write.

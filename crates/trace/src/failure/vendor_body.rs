@@ -40,13 +40,16 @@ fn of_plain(fields: &Fields<'_>) -> Option<Details> {
     let is_code = |name: &&str| text(name).is_some_and(|code| is_code(&code));
     let is_report = fields.iter().all(is_small);
     let says = || {
-        ["message", "status", "title"].iter().any(is_phrase)
+        ["message", "status"].iter().any(is_phrase)
+            || is_phrase(&"title") && ["status", "detail", "instance"].iter().any(|name| fields.get(name).is_some())
             || ["code", "id", "reason", "type"].iter().any(is_code) && has_message(fields)
     };
     let is_only_failure = || {
         let mut present = fields.iter().filter(|(_, value)| !is_empty(*value));
-        present.next().is_some_and(|(name, _)| name.ends_with("_failure") || name.ends_with("_error"))
-            && present.next().is_none()
+        let is_failure = |(name, raw): (&str, RawValue<'_>)| {
+            (name.ends_with("_failure") || name.ends_with("_error")) && raw.get().starts_with(['"', '{'])
+        };
+        present.next().is_some_and(is_failure) && present.next().is_none()
     };
     (is_report && says() || is_only_failure()).then(|| Details::of_object(fields)).or_else(|| of_errors(fields))
 }
@@ -84,7 +87,7 @@ fn has_failing_code(fields: &Fields<'_>) -> bool {
 
 /// Whether a text is the code of an error: a reason phrase with underlines, or a code with a word for a failure.
 fn is_code(text: &str) -> bool {
-    const BEGINNINGS: [&str; 5] = ["bad_", "invalid_", "missing_", "not_", "unknown_"];
+    const BEGINNINGS: [&str; 2] = ["invalid_", "unknown_resource"];
     let lower = text.to_ascii_lowercase();
     kinds::is_code(text)
         || lower.contains('_') && kinds::is_reason_phrase(&lower.replace('_', " "))

@@ -86,11 +86,15 @@ fn a_call_that_is_not_finished_has_no_result() {
         r#"{"event":"on_tool_error","name":"pay","run_id":"a","data":{"error":"GraphInterrupt((Interrupt(value='ok?'),))"}}"#,
     ];
     let run = r#"{"id":"r","name":"pay","run_type":"tool","start_time":"2026-03-02T09:15:03","end_time":"2026-03-02T09:15:04","inputs":{},"error":"GraphInterrupt(())","status":"error","trace_id":"T"}"#;
-    for log in [format!("{PAY}\n{asks}"), graph.join("\n"), run.to_owned()] {
+    let task = r#"{"jsonrpc":"2.0","id":1,"result":{"task":{"taskId":"t","status":"working"}}}"#;
+    for log in [format!("{PAY}\n{asks}"), format!("{PAY}\n{task}"), graph.join("\n"), run.to_owned()] {
         let found = read(&log);
         assert_eq!((found.loss.calls, results(&found).len()), (1, 0), "{log}");
         assert_eq!(found.loss.count(ImportWarning::Unfinished), 1, "{log}");
     }
+    let body =
+        r#"{"jsonrpc":"2.0","id":1,"result":{"content":[],"structuredContent":{"success":false,"error":"gone"}}}"#;
+    assert_eq!(said(&read(&format!("{PAY}\n{body}"))), ["1 error tool_error"]);
     for log in [format!("{PAY}\n{FAILED}"), graph.join("\n").replace("GraphI", "I"), run.replace("GraphI", "I")] {
         assert_eq!(results(&read(&log)).len(), 1, "{log}");
     }
