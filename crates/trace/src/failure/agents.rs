@@ -26,7 +26,7 @@ pub(super) const STARTS: [&str; 13] = [
     r"^UnifiedDiff[A-Z]\w+: |^# \d+ SEARCH/REPLACE blocks? failed to match",
     // LangChain and CrewAI
     r"(?i)^could not find \[[^\]\n]{1,200}\]\.? similar:|^[^\n]{1,400} is not a valid tool, try (another|one of)\b",
-    r"^I encountered an error( while trying to use the tool\b|: )",
+    r"^I encountered an error( while trying to use the tool\b|: )|^I tried reusing the same input, I must stop using this action input\b",
     // Strands and the server of Sentry, whose heading was in bold
     r"^Execution Summary:\nTotal commands: \d+\nSuccessful: 0\nFailed: [1-9]|^(\w+ ){1,2}Error\*\*\n",
     // Semantic Kernel, AutoGen and CAMEL

@@ -5,6 +5,7 @@ use super::body;
 use super::clause::{self, TOOL_REFUSED};
 use super::details::Details;
 use super::kinds;
+use super::parts;
 use super::program::runs_programs;
 use super::program_error::{PROGRAM_ERROR, is_program_error};
 use super::raised::{self, TOOL_RAISED, is_raised};
@@ -162,7 +163,8 @@ fn failure(evidence: Evidence, found: Option<Found>, result: &ToolResult<'_>) ->
         && result.code.is_none()
         && result.tool.is_some_and(runs_programs)
         && !text_kinds::is_of_caller(&details.message);
-    let status = result.status.or(details.status.filter(|_| is_proof && !is_of_program));
+    let is_of_part = result.body.is_some_and(parts::tell_of_a_part);
+    let status = result.status.or(details.status.filter(|_| is_proof && !is_of_program && !is_of_part));
     let own = result.kind.map(str::trim).filter(|kind| !kind.is_empty() && !kinds::says_nothing(kind));
     let named = own.map(|kind| (kinds::of_name(kind).unwrap_or(kind), KindFrom::Flag));
     let codes = || result.code.into_iter().chain(details.names.iter().filter(|_| is_proof).map(String::as_str));
@@ -179,7 +181,8 @@ fn failure(evidence: Evidence, found: Option<Found>, result: &ToolResult<'_>) ->
         None => text.map_or((kinds::TOOL_ERROR, None), |kind| (kind, Some(KindFrom::Text))),
     };
     let is_refusal = [kinds::ARGUMENTS, kinds::FORBIDDEN, kinds::UNAUTHORIZED].contains(&kind);
-    let (kind, kind_from) = match is_of_program && is_refusal && own.is_none() {
+    let is_half_way = is_of_program && is_refusal || is_of_part && text_kinds::proves_nothing_happened(kind);
+    let (kind, kind_from) = match is_half_way && own.is_none() {
         true => (kinds::TOOL_ERROR, None),
         false => (kind, kind_from),
     };

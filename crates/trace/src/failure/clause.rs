@@ -68,7 +68,7 @@ const CUES: [(Of, &str, &str); 38] = [
     (
         Of::Every,
         UNAUTHORIZED,
-        r"(?-i:\b[A-Z][A-Z0-9]*_[A-Z0-9_]+) (is |are |was )?(not (set|configured|defined|found|provided)|missing|unset|required)\b|\b(api[ _-]key|access token|credentials|secret)s? (is |are |was |were )?(not (configured|found|provided|set)|missing)\b",
+        r"(?-i:\b[A-Z][A-Z0-9]*_[A-Z0-9_]+) (is |are |was )?(not (set|configured|defined|found|provided)|missing|unset|required)\b|\b(api[ _-]key|access token|credentials|secret)s? (is |are |was |were )?(not (configured|found|provided|set)|missing)\b|^(\S+ ){0,2}(api[ _-]key|authentication|credentials|token) (is )?required$|(未配置|未设置)",
     ),
     (
         Of::Any,
@@ -390,6 +390,7 @@ mod tests {
             ("get_stock", "Too many shelves (14). At most 8 are read at once."),
             ("move_cursor", "stale_handle: the cursor is from an older view"),
             ("read_note", "NOTES_TOKEN not set.\nCreate one under Profile > Keys."),
+            ("read_log", "Warehouse token required. Set WAREHOUSE_TOKEN."),
             ("get_stock", "Scanner not configured"),
             ("move_shelf", "Moving shelves is not permitted unless the owner turns it on. Use another lift."),
             ("write_note", "Status: error\nPermission denied writing b.md"),

@@ -15,6 +15,7 @@ mod held;
 mod kinds;
 #[cfg(test)]
 mod needed;
+mod parts;
 mod patterns;
 mod plain_refusal;
 mod printed;

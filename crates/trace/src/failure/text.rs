@@ -46,7 +46,7 @@ pub(super) const SURE: [&str; 35] = [
     r"^\d+ validation errors? (for|detected)|^[Vv]alidation error for [A-Z]\w*|^Your (proposed|suggested) (edit|change|patch) (has|had) (introduced|caused) [^\n]{0,40}error",
     r"(?i)^(unsupported ([\w-]+ ){0,3}call:|model tried to call unavailable tool|no such tool|(error: )?[\w.:/-]+ is not a valid tool\b)",
     r"(?i)^(unknown|unrecognized|unsupported|invalid) (tool|function)( name)?( requested| called)?\s*[:'\x22`]",
-    r"(?i)^tool ['\x22`]?[\w.:/-]+['\x22`]? (was |is |does |did |could )?(not (found|exists?|available|registered|enabled|be found)|unknown|disabled|failed|timed out|returned an error|got invalid)\b|^(the )?tool call (with (the )?name|named|to) \S+ (is|was) not\b|^the arguments (provided |given )?(to|for) (the )?tool( \S+)? (are|were) (invalid|malformed)\b",
+    r"(?i)^tool ['\x22`]?[\w.:/-]+['\x22`]? (was |is |does |did |could )?(not (found|exists?|available|registered|enabled|be found)|unknown|disabled|failed|timed out|returned an error|encountered an error|got invalid)\b|^(the )?tool call (with (the )?name|named|to) \S+ (is|was) not\b|^the arguments (provided |given )?(to|for) (the )?tool( \S+)? (are|were) (invalid|malformed)\b",
     r"(?i)^(the user (doesn't|does not|didn't) want to (proceed|take this action)|no \(tell claude what to do differently\)|the user has specified a rule which prevents you\b|interrupted · what should claude do instead|(the )?user (has )?(rejected|denied|declined|refused|cancell?ed|aborted)\b|\[request interrupted by user|(the )?(tool|tool use|tool call|tool execution|execution|action|operation|command|exec command|patch|request) (was |were )?(rejected|denied|declined|cancell?ed|aborted) by (the )?user|tool execution was not approved|permission to use \S+ (with command .{0,200} )?has been (rejected|denied))",
     // HTTP
     r"(?i)^http(/[\d.]+)?( (error|status)( code)?)?[ :]+[45]\d\d\b",
@@ -57,7 +57,7 @@ pub(super) const SURE: [&str; 35] = [
     r"(?i)^[45]\d\d[ :,-]+(bad request|unauthorized|payment required|forbidden|not found|method not allowed|request timeout|conflict|gone|precondition|payload|request entity|unprocessable|too many|internal server|not implemented|bad gateway|service (temporarily )?unavailable|gateway time|server error|client error|error\b|\{)",
     // shells and build tools
     AT_START,
-    r"(?i)^command failed( with| \(exit|:)|^(\w+ )?command timed out\b|^[\w-]+ (verification|validation|parsing|execution|compilation|initiali[sz]ation|startup) failed\b *[:.]",
+    r"(?i)^command failed( with| \(exit|:)|^(\w+ )?command timed out\b|^shell command failed\b|^[\w-]+ (verification|validation|parsing|execution|compilation|initiali[sz]ation|startup) failed\b *[:.]",
     r"^(/(usr/)?bin/)?(ba|z|da|k)?sh: [^\n]*(not found|No such file|Permission denied|error|cannot)|^error\[E\d{4}\]|^(npm|yarn|pnpm) (ERR!|error) |^zsh: |^'[^'\n]{1,80}' is not recognized as an internal or external command|^[^\n]{1,80} : The term '[^'\n]{1,80}' is not recognized\b",
     r"^[\w./-]{1,40}: [^\n]{0,200}: (No such file or directory|Permission denied|Is a directory|Not a directory|command not found|Operation not permitted|Connection refused)|^[^\s:]{1,200}: [^\n]{0,200}\((No such file or directory|Permission denied)\)$",
     r"^\(\d{4}, ['\x22]|^\(error\) |^(WRONGTYPE|NOAUTH|NOSCRIPT|ERR|READONLY|OOM|BUSY|MISCONF) \w",
@@ -83,7 +83,7 @@ pub(super) const LIKELY: [&str; 30] = [
     r"(?i)^\[(mcp |tool |phase |api |runtime |system |internal )?(error|timeout|failed|failure|exception|fatal)\b|^error(\s*[:\[-]|\s*\((?-i:[A-Z0-9_ .-]+|code[^)\n]{0,40})\)|!)",
     r"^\[([A-Z]\w* ){2,4}Error\] \S|^\[([A-Z]+ ){1,2}(FAILED|FAILURE|ERROR)\] \S|^(?i:partial failure )\w|^(?i:success: false\n(error|message): )",
     // the word for an error as the label of a message, in other languages
-    r"(?i)^(fehler|erreur|errore|erro|fout|hata|błąd|chyba|lỗi|kesalahan|ошибка|помилка|エラー|오류|خطأ)\s*[:：]\s*[^\s\d]|^[^\x00-\x7f\s]{0,6}(错误|錯誤|失败|失敗|异常|異常)\s*[:：]\s*[^\s\d]|^(\[|【)(错误|錯誤|失败|失敗|エラー|오류|ошибка|помилка|lỗi|fehler|erreur|errore|erro)(\]|】)\s*[^\s\d]",
+    r"(?i)^(fehler|erreur|errore|erro|fout|hata|błąd|chyba|lỗi|kesalahan|ошибка|помилка|エラー|오류|خطأ)( \S{1,12} \(\d{3}\))?\s*[:：]\s*[^\s\d]|^[^\x00-\x7f\s]{0,6}(错误|錯誤|失败|失敗|异常|異常)\s*[:：]\s*[^\s\d]|^(\[|【)(错误|錯誤|失败|失敗|エラー|오류|ошибка|помилка|lỗi|fehler|erreur|errore|erro)(\]|】)\s*[^\s\d]",
     r"(?i)^[\[【]?(erro (ao|na|no|em|durante)|error (al|en la|en el|durante)|erreur (lors|pendant|dans|durant)|fehler (beim|bei|im|während)|errore (durante|nel|nella|nell)|fout (bij|tijdens)|lỗi (khi|trong)|ошибка (при|во время)|помилка (при|під час)|błąd (podczas|przy)|chyba při|kesalahan (saat|ketika)) [^\n:：]{1,80}[:：]\s*[^\s\d]",
     r"(?i)^([a-z][\w.'-]* ){1,4}(error|failure|exception)( ?\(?[\w-]{1,20}\)?)?\s*:",
     r"(?i)^([a-z][\w.'-]* ){1,2}(error|exception|failure) (in|at|during|while|from|for|on|near) [^:\n]{1,80}:\s",

@@ -247,7 +247,7 @@ pub(super) fn proves_nothing_happened(kind: &str) -> bool {
 /// Words that tell of something done, or of a moment in the middle of it.
 static DONE: LazyPattern = LazyLock::new(|| {
     patterns::one(
-        r"\b(was|were|is|been|already|successfully) (created|sent|submitted|made|completed|issued|refunded|charged|paid|saved|posted|placed|booked|applied)\b|\b[a-z]+[_-]\w*\d\w* (created|sent|submitted|made|completed|issued|refunded|charged|paid|saved|posted|placed|booked|applied)\b|: (sent|submitted|created|done|completed)\b|\b(while|when|after) (mailing|emailing|notifying|polling|submitting|logging)\b|\bafter submit",
+        r"\b(was|were|is|been|already|successfully) (created|sent|submitted|made|completed|issued|refunded|charged|paid|saved|posted|placed|booked|applied)\b|\b[a-z]+[_-]\w*\d\w* (created|sent|submitted|made|completed|issued|refunded|charged|paid|saved|posted|placed|booked|applied)\b|: (sent|submitted|created|done|completed)\b|\b(while|when|after) (mailing|emailing|notifying|polling|submitting|logging)\b|\bafter submit|\b(was|were|been) (captured|committed|deleted|imported|inserted|processed|removed|updated|uploaded)\b|\b(created|deleted|imported|processed|removed|sent|updated|uploaded) \d+ |\b\d+ ?/ ?\d+ (done|processed|sent|succeeded|uploaded)\b|\b(batch|file|item|message|record|row|step) \d+ ?(/|of) ?\d+\b|\bcaptured but\b",
     )
 });
 
