@@ -489,7 +489,7 @@ fn is_id(name: &str) -> bool {
 }
 
 pub(super) fn is_beside(name: &str) -> bool {
-    let plain: String = name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
+    let plain = kinds::plain(name);
     plain.starts_with("err") || BESIDE.contains(&plain.as_str())
 }
 

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use super::kinds::{ARGUMENTS, FORBIDDEN, NOT_FOUND, TOOL_ERROR, UNAUTHORIZED};
 use super::patterns::{LazyPattern, LazySet};
-use super::program::{acts, asks, is_command_line, is_reader, is_shell, is_writer, words};
+use super::program::{acts, asks, has_word, is_command_line, is_reader, is_shell, is_writer, words};
 use super::sentence::{gives_text, is_deed, looks};
 use super::{patterns, prose, text_kinds};
 
@@ -232,7 +232,6 @@ fn kind_of(text: &str, tool: Option<&str>) -> Option<&'static str> {
         return Some(TOOL_ERROR);
     }
     let (clause, is_warning) = clause.strip_prefix("Warning: ").map_or((clause, false), |clause| (clause, true));
-    let prints = tool.is_some_and(is_command_line);
     let (sentence, _) = first_sentence(text);
     if is_done(clause, tool) || is_done(sentence, tool) {
         return None;
@@ -241,9 +240,8 @@ fn kind_of(text: &str, tool: Option<&str>) -> Option<&'static str> {
         || ["Sorry", "Unfortunately", "I "].iter().any(|word| clause.starts_with(word));
     let writes = tool.is_some_and(is_writer);
     let gives = !writes && tool.is_some_and(gives_text);
-    let lists =
-        || tool.is_some_and(|tool| words(tool).iter().any(|word| word == "list")) && clause.contains("not found:");
-    let looks = !writes && tool.is_some_and(looks) && !lists();
+    let names_a_place = clause.contains("not found:") && tool.is_some_and(|tool| has_word(tool, &["list"]));
+    let looks = !writes && !names_a_place && tool.is_some_and(looks);
     // A program prints what it likes.
     let is_doing = !is_general
         && !looks
@@ -271,7 +269,7 @@ fn kind_of(text: &str, tool: Option<&str>) -> Option<&'static str> {
 fn finds_out(tool: &str) -> bool {
     const WORDS: [&str; 10] =
         ["analyze", "calculate", "classify", "compare", "compute", "estimate", "evaluate", "plan", "predict", "think"];
-    words(tool).iter().any(|word| WORDS.contains(&word.as_str()))
+    has_word(tool, &WORDS)
 }
 
 /// Whether the subject of a clause is what the name of the tool says that it gives: `The document x does not exist` of
@@ -282,8 +280,8 @@ fn names_what_it_gives(clause: &str, tool: Option<&str>) -> bool {
     subject.any(|noun| tool.iter().any(|word| word.len() > 2 && noun.starts_with(word.trim_end_matches('s'))))
 }
 
-/// The clause of a short message that decides, without marks: its first, or what is behind its `but`; none: the text is
-/// longer than a message, or a list.
+/// The clause that decides what a short message says, without marks. It is the first one, or the one behind `but`. None: the
+/// text is longer than a message, or is a list.
 fn first_clause<'t>(text: &'t str, tool: Option<&str>) -> Option<&'t str> {
     if text.len() > LONGEST || text.starts_with(['{', '<', '#', '|', '-']) {
         return None;
@@ -320,7 +318,7 @@ fn is_good(text: &str) -> bool {
     patterns::matches(&GOOD, text)
 }
 
-/// Whether a clause tells what was done, or what the tool is for.
+/// Whether a clause says that the tool did something, or did what its name says.
 fn is_done(clause: &str, tool: Option<&str>) -> bool {
     static DONE: LazyPattern = LazyLock::new(|| {
         patterns::one(

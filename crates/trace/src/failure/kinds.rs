@@ -153,7 +153,7 @@ pub(super) fn of_name(name: &str) -> Option<&'static str> {
     }
     // `requests.exceptions.ReadTimeout`, `com.amazonaws#ThrottlingException`, `StatusCode.UNAVAILABLE`
     let last = name.trim().rsplit(['.', '#', '/', ':']).next().unwrap_or(name);
-    let plain: String = last.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
+    let plain = plain(last);
     if plain.is_empty() || plain.len() > 60 {
         return None;
     }
@@ -196,9 +196,14 @@ pub(super) fn is_code(text: &str) -> bool {
         && (of_name(text).is_some() || ENDINGS.iter().any(|ending| lower().ends_with(ending)))
 }
 
+/// A name in small letters, without marks: `errorCode` and `error_code` are one.
+pub(super) fn plain(name: &str) -> String {
+    name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
+}
+
 /// Whether a name says no more than that there was an error.
 pub(super) fn says_nothing(name: &str) -> bool {
-    let plain: String = name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
+    let plain = plain(name);
     let short = plain.strip_suffix("error").or_else(|| plain.strip_suffix("exception")).unwrap_or(&plain);
     short.is_empty() || EMPTY_NAMES.split_ascii_whitespace().any(|known| known == short || known == plain)
 }

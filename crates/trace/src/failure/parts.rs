@@ -1,9 +1,9 @@
-//! Fields beside an error that tell that a part of the work was done: what was refused is then not the whole call.
+//! Fields beside an error that show that a part of the work was done. The refusal is then not of the whole call.
 
 use super::body::is_empty;
 use crate::json;
 
-/// Names of fields that count or list what was done.
+/// Names of fields with the number or the list of the things that were done.
 const DONE: [&str; 14] = [
     "completed",
     "created",

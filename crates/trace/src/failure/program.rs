@@ -156,7 +156,7 @@ pub(super) fn is_reader(tool: &str) -> bool {
         "console", "read", "cat", "view", "open", "grep", "search", "find", "fetch", "browse", "browser", "log",
         "logs", "docs", "doc", "scrape", "crawl", "query", "lookup", "get", "show", "tail", "head",
     ];
-    !acts(tool) && words(tool).iter().any(|word| WORDS.contains(&word.as_str()))
+    !acts(tool) && has_word(tool, &WORDS)
 }
 
 /// Whether a tool's name says that it acts on what others only show: a page, a console.
@@ -173,7 +173,7 @@ pub(super) fn acts(tool: &str) -> bool {
 /// Whether a tool's name says that it runs commands, whose output may be anything.
 pub(super) fn is_shell(tool: &str) -> bool {
     const WORDS: [&str; 9] = ["shell", "bash", "sh", "exec", "execute", "command", "cmd", "terminal", "run"];
-    words(tool).iter().any(|word| WORDS.contains(&word.as_str()))
+    has_word(tool, &WORDS)
 }
 
 /// Whether a tool's name says that it is a command line, which hands on whatever programs print.
@@ -188,7 +188,7 @@ pub(super) fn is_command_line(tool: &str) -> bool {
 /// Whether a tool's name says that it runs commands or code: what ran before a refusal stays done.
 pub(super) fn runs_programs(tool: &str) -> bool {
     const WORDS: [&str; 8] = ["code", "exec", "execute", "interpreter", "notebook", "python", "repl", "script"];
-    is_command_line(tool) || words(tool).iter().any(|word| WORDS.contains(&word.as_str()))
+    is_command_line(tool) || has_word(tool, &WORDS)
 }
 
 /// First words that ask, whatever the name goes on with: `get_payment_update`.
@@ -264,6 +264,11 @@ fn writes(words: &[String]) -> bool {
         "write",
     ];
     words.iter().any(|word| WORDS.contains(&word.as_str()))
+}
+
+/// Whether one of `list` is a word of a tool's name.
+pub(super) fn has_word(tool: &str, list: &[&str]) -> bool {
+    words(tool).iter().any(|word| list.contains(&word.as_str()))
 }
 
 /// The words of a tool's name in small letters.

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use super::patterns;
 use super::patterns::LazyPattern;
-use super::program::words;
+use super::program::has_word;
 
 /// Whether a text is the title or the definition of a work: `Access Denied (1948 film)`, `Bad Gateway is a band`.
 pub(super) fn is_title(text: &str) -> bool {
@@ -59,7 +59,7 @@ pub(super) fn is_long(text: &str) -> bool {
 /// Whether a text of several sentences is what a tool that holds knowledge tells.
 pub(super) fn is_knowledge(text: &str, tool: Option<&str>) -> bool {
     const WORDS: [&str; 9] = ["kb", "knowledge", "faq", "wiki", "wikipedia", "policy", "policies", "docs", "search"];
-    sentences(text) > 1 && tool.is_some_and(|tool| words(tool).iter().any(|word| WORDS.contains(&word.as_str())))
+    sentences(text) > 1 && tool.is_some_and(|tool| has_word(tool, &WORDS))
 }
 
 /// The number of sentences, without those that ask the reader to do something.

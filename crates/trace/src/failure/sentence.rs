@@ -8,7 +8,7 @@ use super::kinds::{
     UNKNOWN_TOOL,
 };
 use super::patterns::{LazyPattern, LazySet};
-use super::program::{asks, is_command_line, is_reader, is_writer, words};
+use super::program::{asks, has_word, is_command_line, is_reader, is_writer, words};
 use super::{patterns, prose, text_kinds};
 
 /// The longest result that is one sentence, in bytes.
@@ -371,12 +371,12 @@ const LOOKS: [&str; 15] = [
 
 /// Whether a tool's name says that it gives texts of others, or of its own making.
 pub(super) fn gives_text(tool: &str) -> bool {
-    words(tool).iter().any(|word| GIVES_TEXT.contains(&word.as_str()))
+    has_word(tool, &GIVES_TEXT)
 }
 
 /// Whether a tool's name says that it looks whether something is there, or how it is.
 pub(super) fn looks(tool: &str) -> bool {
-    words(tool).iter().any(|word| LOOKS.contains(&word.as_str()))
+    has_word(tool, &LOOKS)
 }
 
 /// Whether a text tells that the tool has done what its name says, in words that others use for a failure: `Card blocked.`

@@ -8,7 +8,7 @@ use super::kinds::{
     TIMEOUT, UNAUTHORIZED, UNKNOWN_TOOL,
 };
 use super::patterns::{LazyPattern, LazySet};
-use super::program::words;
+use super::program::{has_word, words};
 use super::{clause, held, patterns, refused_values, sentence, text};
 
 /// Characters of a message that are examined: its first line, at most this many.
@@ -132,8 +132,8 @@ fn named(message: &str, tool: Option<&str>) -> Option<&'static str> {
     if is_about_arguments_of(&inner, tool) {
         return Some(ARGUMENTS);
     }
-    // What a tool that ends things says of them is no end of the call.
-    let ends = tool.is_some_and(|tool| words(tool).iter().any(|word| ENDS.contains(&word.as_str())));
+    // `Booking 12 cancelled` of a tool that cancels: the booking ended, and not the call.
+    let ends = tool.is_some_and(|tool| has_word(tool, &ENDS));
     let is_state =
         |kind: &str| kind == INTERRUPTED && (ends || inner.contains("cannot be ") || inner.contains("already "));
     let is_of_request = |kind: &&str| !speaks_of_another(kind, &inner, tool, &facts) && !is_state(kind);

@@ -3,7 +3,7 @@
 
 use super::body::{is_beside, is_empty};
 use super::details::Details;
-use super::kinds;
+use super::kinds::{self, plain};
 use crate::json::{self, Fields};
 use crate::raw_value::RawValue;
 
@@ -92,10 +92,6 @@ fn is_code(text: &str) -> bool {
     kinds::is_code(text)
         || lower.contains('_') && kinds::is_reason_phrase(&lower.replace('_', " "))
         || BEGINNINGS.iter().any(|beginning| lower.starts_with(beginning)) && !lower.contains(' ')
-}
-
-fn plain(name: &str) -> String {
-    name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
 }
 
 #[cfg(test)]
