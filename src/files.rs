@@ -72,6 +72,21 @@ pub fn open(path: &str) -> Result<Box<dyn Read + Send>, Failure> {
     Ok(Box::new(file))
 }
 
+/// A file without a name, in the folder for temporary files: it goes when it is closed.
+///
+/// # Errors
+/// The folder cannot be written.
+pub fn temporary() -> Result<File, Failure> {
+    tempfile::tempfile().map_err(|error| no_temporary(&error))
+}
+
+/// The failure of a temporary file.
+pub fn no_temporary(error: &io::Error) -> Failure {
+    let folder = std::env::temp_dir();
+    let said = format!("no temporary file can be written in {}: {}", folder.display(), describe_io(error));
+    Failure::new(said).help("a long recording needs about its own size there; TMPDIR names another folder")
+}
+
 fn open_file(path: &Path) -> io::Result<File> {
     opened(path, File::options().read(true), "write")
 }

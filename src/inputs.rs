@@ -1,7 +1,7 @@
 //! Recognises and opens the inputs of a command: traces, foreign recordings, fixtures. Replays nothing.
 
 use std::borrow::Cow;
-use std::io::{BufReader, Cursor, Read};
+use std::io::{BufReader, BufWriter, Cursor, Read, Seek};
 
 use super::exit::{Failure, MOSTLY_SKIPPED};
 use super::files;
@@ -18,7 +18,7 @@ use playproof_trace::input::{ReadError, TraceInput};
 use playproof_trace::known;
 use playproof_trace::known::{FormatOptions, KnownFormat};
 use playproof_trace::limits;
-use playproof_trace::lined::{ForeignLines, LinedError, Survey};
+use playproof_trace::lined::{Account, ForeignLines, LinedError};
 use playproof_trace::mapping;
 use playproof_trace::mapping::{FoundRow, Mapping};
 use playproof_trace::origin::Sources;
@@ -337,8 +337,8 @@ fn is_long_in_lines(path: &str, start: &[u8]) -> bool {
     is_long && lines.next().is_some_and(is_document)
 }
 
-/// A long recording, line by line: first for what it lacks and for the places of its lines, then for the lines. None: it is to
-/// be read as a whole, because its conversations are not each on a line, or to report what is wrong in it as in a short one.
+/// A long recording, line by line: its trace lines are in a temporary file. None: it is to be read as a whole, because its
+/// conversations are not each on a line, or to report what is wrong in it as in a short one.
 fn by_lines(
     path: &str,
     name: &str,
@@ -347,24 +347,28 @@ fn by_lines(
 ) -> Result<Option<TraceInput<'static>>, Failure> {
     let unreadable = |error: std::io::Error| files::unreadable(name, &error);
     let mapping = how.applied();
-    let open = || -> Result<_, Failure> {
-        let source = BufReader::new(decode(files::open(path)?).map_err(unreadable)?);
-        Ok(match &mapping {
-            Some(mapping) => ForeignLines::mapped(source, mapping, name, redaction),
-            None => ForeignLines::chat(source, how.options(), name, redaction),
-        })
+    let source = BufReader::new(decode(files::open(path)?).map_err(unreadable)?);
+    let recording = match &mapping {
+        Some(mapping) => ForeignLines::mapped(source, mapping, name, redaction),
+        None => ForeignLines::chat(source, how.options(), name, redaction),
     };
-    let Survey { loss, origins, oks } = match open()?.survey() {
-        Ok(surveyed) => surveyed,
+    let mut lines = BufWriter::new(files::temporary()?);
+    let Account { loss, origins } = match recording.write_to(&mut lines) {
+        Ok(account) => account,
         Err(LinedError::Unreadable(error)) => return Err(unreadable(error)),
+        Err(LinedError::Unwritable(error)) => return Err(files::no_temporary(&error)),
         Err(LinedError::Invalid(_)) if mapping.is_none() && files::size(path) <= Some(FOREIGN_MAX) => return Ok(None),
         Err(LinedError::Invalid(report)) => return Err(Failure::from(*report)),
     };
     let (skipped, read) = loss.skipped_and_read();
     let allowed = mapping.as_ref().map_or_else(|| how.allowed_to_skip(), Mapping::allowed_to_skip);
     refuse_mostly_skipped(name, skipped, read, allowed)?;
-    let (name, lines) = (name.to_owned(), Box::new(open()?.after(oks)));
-    Ok(Some(TraceInput { name, lines, loss: Some(loss), origins: Some(origins) }))
+    let rewound = lines.into_inner().map_err(std::io::IntoInnerError::into_error).and_then(|mut file| {
+        file.rewind()?;
+        Ok(file)
+    });
+    let lines = Box::new(rewound.map_err(|error| files::no_temporary(&error))?);
+    Ok(Some(TraceInput { name: name.to_owned(), lines, loss: Some(loss), origins: Some(origins) }))
 }
 
 /// What the paths of a mapping find in a recording.

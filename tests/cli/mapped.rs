@@ -84,3 +84,34 @@ fn import_and_replay_refuse_a_row_that_is_too_deep_at_its_place_in_the_log_or_sk
         assert!(skipped.code == 0 && (skipped.out + &skipped.err).contains(said), "{command}");
     }
 }
+
+/// Recordings from 16 MiB on are read by lines, through a temporary file.
+#[test]
+#[cfg(unix)]
+fn a_long_log_is_replayed_as_from_standard_input_and_leaves_no_temporary_file() {
+    let place = Place::new();
+    let padding = "p".repeat(900_000);
+    let call =
+        |n: usize| LOG.replace("\"A\"", &format!("\"A{n}\"")).replace("\"t\":", &format!("\"x\":\"{padding}\",\"t\":"));
+    let log: String = (0..10).map(call).collect();
+    assert!(log.len() > 16 << 20);
+    place.write("gw.log", &log);
+    place.write("times.yaml", MAP.replace("time: ms", "time: iso"));
+    place.write("temporary/.keep", "");
+    let args = |name| ["replay", name, "--map", "times.yaml", "--format", "json", "--all"];
+    let whole = place.run_with(&args("-"), &log);
+    let before = place.files();
+    let long = run_with_temporary(&place, &place.path().join("temporary"), &args("gw.log"));
+    assert_eq!(long.out, whole.out.replace("<stdin>", "gw.log"));
+    assert!(long.out.contains("gateway timed out") && place.files() == before, "{}", long.err);
+    let nowhere = run_with_temporary(&place, &place.path().join("nowhere"), &args("gw.log")).exits(2);
+    insta::assert_snapshot!(nowhere.err.replace(&*place.path().to_string_lossy(), "HERE"), @"
+    error: no temporary file can be written in HERE/nowhere: no such file
+      help: a long recording needs about its own size there; TMPDIR names another folder
+      next: playproof help replay
+    ");
+}
+
+fn run_with_temporary(place: &Place, folder: &std::path::Path, args: &[&str]) -> crate::place::Ran {
+    crate::place::ran(place.command().env("TMPDIR", folder).args(args))
+}

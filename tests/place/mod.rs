@@ -202,7 +202,7 @@ impl Place {
     }
 }
 
-fn ran(command: &mut Command) -> Ran {
+pub fn ran(command: &mut Command) -> Ran {
     let output = command.timeout(LONGEST).output().expect("the program runs");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
     Ran { code: output.status.code().unwrap_or(-1), out: text(output.stdout), err: text(output.stderr) }

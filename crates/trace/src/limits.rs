@@ -64,6 +64,18 @@ fn numbered(lines: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
     (1u64..).zip(ends.map(line))
 }
 
+/// Whether our reader may refuse a trace line that is made from this line of a source. A mapping nests a value less deep, and
+/// repeats it less often, than what is left here of the limits.
+pub(crate) fn may_be_refused(source: &[u8]) -> bool {
+    let is_bracket = |at: usize| {
+        let escape = source.get(at + 1..at + 6);
+        matches!(escape, Some(b"u005b" | b"u005B" | b"u007b" | b"u007B"))
+    };
+    source.len() > MAX_LINE / 16
+        || memchr::memchr2_iter(b'[', b'{', source).take(SURE_DEPTH / 2).count() == SURE_DEPTH / 2
+        || memchr::memchr_iter(b'\\', source).any(is_bracket)
+}
+
 fn error_of(line: &[u8]) -> Option<String> {
     if line.len() > MAX_LINE {
         let mib = |bytes: usize| bytes.div_ceil(1 << 20);

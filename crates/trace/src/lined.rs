@@ -1,7 +1,7 @@
-//! A long recording in JSON Lines, line by line: its memory does not grow with its length. It is read twice, because its
-//! places and its loss report are needed before its first line.
+//! A long recording in JSON Lines, line by line: its memory does not grow with its length. Its trace lines are written to a
+//! file, because the places of all of them and the loss report are needed before the first.
 
-use std::io::{self, BufRead, Read};
+use std::io::{self, BufRead, Read, Write};
 
 use crate::import::{ChatLines, FormatOptions};
 use crate::imported::{Imported, LossReport};
@@ -14,11 +14,16 @@ use playproof_formats::diagnostic::Report;
 /// The longest line of a recording.
 const MAX_LINE: u64 = 256 << 20;
 
+/// Trace lines of this size, in bytes, are written at once.
+const BLOCK: usize = 64 << 10;
+
 /// Why a recording cannot be read to its end.
 #[derive(Debug)]
 pub enum LinedError {
     /// Its source failed.
     Unreadable(io::Error),
+    /// The file for its trace lines failed.
+    Unwritable(io::Error),
     /// A line that cannot be used, or no row is a call.
     Invalid(Box<Report>),
 }
@@ -29,20 +34,14 @@ impl From<io::Error> for LinedError {
     }
 }
 
-/// What a recording holds, before its trace lines are read.
+/// What a recording holds beside its trace lines.
 #[derive(Debug)]
-pub struct Survey {
+pub struct Account {
     /// What it holds and lacks.
     pub loss: LossReport,
     /// The place of each trace line.
     pub origins: Origins,
-    /// What reading it again need not find out.
-    pub oks: KnownOks,
 }
-
-/// Of each result, whether it succeeded; empty where that is not kept.
-#[derive(Debug, Default)]
-pub struct KnownOks(Vec<bool>);
 
 /// How the lines of a recording become trace lines.
 #[derive(Debug)]
@@ -63,12 +62,7 @@ pub struct ForeignLines<R> {
     checks: Option<bool>,
     /// The number of the last line that was read.
     number: u64,
-    /// There is no further line.
-    has_ended: bool,
     line: Vec<u8>,
-    /// Trace lines, and how many of their bytes were taken.
-    ready: Vec<u8>,
-    taken: usize,
 }
 
 impl LineReader {
@@ -98,6 +92,14 @@ impl LineReader {
         match self {
             LineReader::Mapped(applier) => applier.loss(),
             LineReader::Chat(chat) => chat.loss(),
+        }
+    }
+
+    /// The bytes of the trace lines since the last [`LineReader::take`].
+    fn written(&self) -> usize {
+        match self {
+            LineReader::Mapped(applier) => applier.written(),
+            LineReader::Chat(chat) => chat.written(),
         }
     }
 
@@ -148,88 +150,68 @@ impl<R: BufRead> ForeignLines<R> {
             skip_invalid,
             checks,
             number: 0,
-            has_ended: false,
             line: Vec::new(),
-            ready: Vec::new(),
-            taken: 0,
         }
     }
 
-    /// Reads for the trace lines alone, after a survey of the same source.
-    #[must_use]
-    pub fn after(mut self, survey: KnownOks) -> ForeignLines<R> {
-        if let (LineReader::Chat(chat), None) = (&mut self.reader, self.checks) {
-            chat.reread(survey.0);
-        }
-        self
-    }
-
-    /// Reads to the end without keeping the trace lines: what the recording holds, and the place of each trace line.
+    /// Reads to the end, and writes the trace lines to `lines`.
     ///
     /// # Errors
-    /// A source that fails, a line that cannot be used, a recording without calls.
-    pub fn survey(mut self) -> Result<Survey, LinedError> {
-        if let (LineReader::Chat(chat), None) = (&mut self.reader, self.checks) {
-            chat.survey();
+    /// A source or a file that fails, a line that cannot be used, a recording without calls.
+    pub fn write_to(mut self, lines: &mut dyn Write) -> Result<Account, LinedError> {
+        let mut output = Output { lines, origins: Origins::default() };
+        while self.read_line()? {
+            let may_be_refused = self.checks.filter(|_| limits::may_be_refused(&self.line));
+            if may_be_refused.is_some() || self.reader.written() >= BLOCK {
+                output.add(&self.reader.take())?;
+            }
+            let number = usize::try_from(self.number).unwrap_or(usize::MAX);
+            match self.reader.line(number, self.line.trim_ascii_end()) {
+                Ok(()) => {}
+                Err(_) if self.skip_invalid => self.reader.skip(number),
+                Err(report) => return Err(self.invalid(report)),
+            }
+            if let Some(skip) = may_be_refused {
+                output.add(&self.checked(skip)?)?;
+            }
         }
-        let mut origins = Origins::default();
-        while let Some(imported) = self.next_line()? {
-            origins.append(&imported.origins);
-        }
-        let invalid = |report| LinedError::Invalid(Box::new(report));
-        let oks = match &mut self.reader {
-            LineReader::Mapped(_) => Vec::new(),
-            LineReader::Chat(chat) => chat.oks(),
-        };
-        Ok(Survey { loss: self.reader.finish().map_err(invalid)?, origins, oks: KnownOks(oks) })
+        self.reader.end();
+        output.add(&self.reader.take())?;
+        let loss = self.reader.finish().map_err(|report| LinedError::Invalid(Box::new(report)))?;
+        Ok(Account { loss, origins: output.origins })
     }
 
-    /// The trace lines of the next line; none at the end.
-    fn next_line(&mut self) -> Result<Option<Imported>, LinedError> {
+    /// Reads the next line; false at the end.
+    fn read_line(&mut self) -> io::Result<bool> {
         self.line.clear();
-        if self.source.by_ref().take(MAX_LINE).read_until(b'\n', &mut self.line)? == 0 {
-            if std::mem::replace(&mut self.has_ended, true) {
-                return Ok(None);
-            }
-            self.reader.end();
-            return Ok(Some(self.reader.take()));
-        }
         self.number += 1;
-        let number = usize::try_from(self.number).unwrap_or(usize::MAX);
-        let end = self.line.trim_ascii_end().len();
-        let line = self.line.get(..end).unwrap_or_default();
-        match self.reader.line(number, line) {
-            Ok(()) => {}
-            Err(_) if self.skip_invalid => self.reader.skip(number),
-            Err(report) => return Err(LinedError::Invalid(Box::new(self.redaction.report(report)))),
-        }
-        let taken = self.reader.take();
-        let Some(skip) = self.checks else { return Ok(Some(taken)) };
-        let imported = Imported { loss: std::mem::take(self.reader.loss()), ..taken };
-        let mut checked = limits::checked_from(self.number, imported, line, &self.name, skip)
-            .map_err(|report| LinedError::Invalid(Box::new(self.redaction.report(report))))?;
+        Ok(self.source.by_ref().take(MAX_LINE).read_until(b'\n', &mut self.line)? > 0)
+    }
+
+    /// The trace lines of the last line alone, without those that our reader refuses.
+    fn checked(&mut self, skip: bool) -> Result<Imported, LinedError> {
+        let imported = Imported { loss: std::mem::take(self.reader.loss()), ..self.reader.take() };
+        let checked = limits::checked_from(self.number, imported, &self.line, &self.name, skip);
+        let mut checked = checked.map_err(|report| self.invalid(report))?;
         *self.reader.loss() = std::mem::take(&mut checked.loss);
-        Ok(Some(checked))
+        Ok(checked)
+    }
+
+    fn invalid(&self, report: Report) -> LinedError {
+        LinedError::Invalid(Box::new(self.redaction.report(report)))
     }
 }
 
-impl<R: BufRead> Read for ForeignLines<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while self.taken == self.ready.len() {
-            self.taken = 0;
-            self.ready = match self.next_line() {
-                Ok(Some(imported)) => imported.lines,
-                Ok(None) => return Ok(0),
-                Err(LinedError::Unreadable(error)) => return Err(error),
-                Err(LinedError::Invalid(report)) => return Err(io::Error::other(report.to_string())),
-            };
-        }
-        let rest = self.ready.get(self.taken..).unwrap_or_default();
-        let size = rest.len().min(buffer.len());
-        let (Some(to), Some(from)) = (buffer.get_mut(..size), rest.get(..size)) else { return Ok(0) };
-        to.copy_from_slice(from);
-        self.taken += size;
-        Ok(size)
+/// Where trace lines and their places go.
+struct Output<'a> {
+    lines: &'a mut dyn Write,
+    origins: Origins,
+}
+
+impl Output<'_> {
+    fn add(&mut self, imported: &Imported) -> Result<(), LinedError> {
+        self.origins.append(&imported.origins);
+        self.lines.write_all(&imported.lines).map_err(LinedError::Unwritable)
     }
 }
 
@@ -253,16 +235,16 @@ mod tests {
     #[test]
     fn a_recording_read_by_lines_gives_the_same_as_one_read_whole() {
         let deep = format!("{}{}", "[".repeat(500), "]".repeat(500));
+        let hidden = deep.replace('[', "\\u005b");
         let log = format!(
-            "{{\"m\":[{{\"t\":\"a\"}},{{\"t\":\"b\"}}]}}\n\noops\r\n{{\"m\":[{{\"t\":\"c\",\"a\":{deep}}},{{\"t\":\"d\"}}]}}"
+            "{{\"m\":[{{\"t\":\"a\"}},{{\"t\":\"b\"}}]}}\n\noops\r\n{{\"m\":[{{\"t\":\"c\",\"a\":{deep}}},{{\"t\":\"d\"}}]}}\n{{\"m\":[{{\"t\":\"e\",\"a\":\"{hidden}\"}}]}}"
         );
         let redaction = RedactionRules::default();
         let whole = apply(&map(true), log.as_bytes(), "log", &redaction).unwrap_or_else(|report| panic!("{report}"));
         let whole = limits::checked(whole, log.as_bytes(), "log", true).unwrap_or_else(|report| panic!("{report}"));
         let mut lines = Vec::new();
-        lined(&log, true).read_to_end(&mut lines).expect("lines");
+        let Account { loss, origins } = lined(&log, true).write_to(&mut lines).expect("an account");
         assert_eq!(String::from_utf8(lines), String::from_utf8(whole.lines));
-        let Survey { loss, origins, .. } = lined(&log, true).survey().expect("a survey");
         assert_eq!((&loss, &origins), (&whole.loss, &whole.origins));
         assert_eq!(
             origins.of(3).map(|origin| (origin.line, origin.path.map(|path| path.to_string()))),
@@ -271,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_survey_and_the_lines_after_it_are_a_reading_of_both() {
+    fn chat_messages_read_by_lines_give_the_same_as_read_whole() {
         let body = |n: usize| ["done", "Error: timed out", "{\\\"error\\\":\\\"x\\\"}", "fine"][n % 4];
         let chat = |n: usize| {
             let call =
@@ -280,20 +262,14 @@ mod tests {
             format!("{{\"messages\":[{call},{result}],\"tools\":[{{\"name\":\"t{n}\",\"parameters\":{{}}}}]}}\n")
         };
         let log: String = (0..100).map(chat).collect();
-        let options = FormatOptions::default();
-        let open = || ForeignLines::chat(log.as_bytes(), options, "log", &RedactionRules::default());
-        let text = |mut lines: ForeignLines<&[u8]>| {
-            let mut text = String::new();
-            lines.read_to_string(&mut text).expect("lines");
-            text
-        };
-        let survey = open().survey().expect("a survey");
-        let whole = known::find("openai-chat").expect("a format");
-        let whole = whole.read(log.as_bytes(), "log", options, &RedactionRules::default()).expect("an import");
-        assert_eq!((&survey.loss, &survey.origins), (&whole.loss, &whole.origins));
-        assert_eq!(survey.oks.0.iter().filter(|ok| **ok).count(), 50);
-        let lines = text(open().after(survey.oks));
-        assert_eq!((lines.as_bytes(), text(open())), (whole.lines.as_slice(), lines.clone()));
+        let (options, redaction) = (FormatOptions::default(), RedactionRules::default());
+        let whole = known::find("openai-chat").expect("a format").read(log.as_bytes(), "log", options, &redaction);
+        let whole = whole.unwrap_or_else(|report| panic!("{report}"));
+        let mut lines = Vec::new();
+        let account = ForeignLines::chat(log.as_bytes(), options, "log", &redaction).write_to(&mut lines);
+        let Account { loss, origins } = account.expect("an account");
+        assert_eq!((&loss, &origins), (&whole.loss, &whole.origins));
+        assert_eq!(String::from_utf8(lines), String::from_utf8(whole.lines));
     }
 
     #[test]
@@ -311,17 +287,16 @@ mod tests {
         let whole = known::find("openai-chat").expect("a format").read(log.as_bytes(), "log", options, &redaction);
         let whole = whole.unwrap_or_else(|report| panic!("{report}"));
         assert_eq!((whole.loss.calls, whole.loss.results, whole.loss.runs), (4, 1, 3), "a copy counts");
-        let open = || ForeignLines::chat(log.as_bytes(), options, "log", &redaction);
-        let survey = open().survey().expect("a survey");
-        assert_eq!((&survey.loss, &survey.origins), (&whole.loss, &whole.origins));
         let mut lines = Vec::new();
-        open().after(survey.oks).read_to_end(&mut lines).expect("lines");
+        let account = ForeignLines::chat(log.as_bytes(), options, "log", &redaction).write_to(&mut lines);
+        let Account { loss, origins } = account.expect("an account");
+        assert_eq!((&loss, &origins), (&whole.loss, &whole.origins));
         assert_eq!(String::from_utf8(lines), String::from_utf8(whole.lines));
     }
 
     #[test]
     fn a_bad_line_is_reported_at_its_place() {
-        let report = |log: &str| match lined(log, false).survey() {
+        let report = |log: &str| match lined(log, false).write_to(&mut io::sink()) {
             Err(LinedError::Invalid(report)) => report.to_string(),
             other => format!("{other:?}"),
         };

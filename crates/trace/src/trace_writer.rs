@@ -1,7 +1,5 @@
 //! Writes the lines of our own trace format. Reads nothing and pairs nothing.
 
-use std::io::Write;
-
 use crate::args_meaning::without_key;
 use crate::failure::{Assessment, Failure};
 use crate::json;
@@ -18,20 +16,10 @@ pub(crate) struct TraceWriter {
     bytes: Vec<u8>,
     origins: Origins,
     has_keys: bool,
-    kept: Kept,
 }
 
-/// What of each line is kept. A long recording is read twice: for what it lacks and the places of its lines, then for the lines.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Kept {
-    /// The line and its place.
-    #[default]
-    Both,
-    /// Its place alone.
-    Place,
-    /// The line alone.
-    Line,
-}
+/// The most bytes that are reserved for lines to come.
+const MOST_RESERVED: usize = 128 << 10;
 
 /// A time as our format writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,24 +110,20 @@ impl TraceWriter {
         (self.bytes, self.origins)
     }
 
+    /// The bytes of the lines so far.
+    pub(crate) fn written(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// Takes the lines so far, for a caller that streams.
     pub(crate) fn take(&mut self) -> Vec<u8> {
-        std::mem::take(&mut self.bytes)
+        let next = Vec::with_capacity(self.bytes.len().min(MOST_RESERVED));
+        std::mem::replace(&mut self.bytes, next)
     }
 
     /// Takes the origins of the lines so far.
     pub(crate) fn take_origins(&mut self) -> Origins {
         std::mem::take(&mut self.origins)
-    }
-
-    /// Keeps only a part of each line from now on.
-    pub(crate) fn keep(&mut self, kept: Kept) {
-        self.kept = kept;
-    }
-
-    /// What of each line is kept.
-    pub(crate) fn kept(&self) -> Kept {
-        self.kept
     }
 
     /// Whether a call has an idempotency key.
@@ -154,10 +138,7 @@ impl TraceWriter {
             _ => (call.args, call.key), // arguments are shown as they were, also with a key that is none
         };
         self.has_keys |= key.is_some();
-        self.place(call.span, call.source);
-        if self.kept == Kept::Place {
-            return;
-        }
+        self.origins.push(call.span, call.source);
         let mut object = self.begin("tool_call");
         object.text("run_id", call.run);
         object.text("call_id", call.id);
@@ -175,12 +156,9 @@ impl TraceWriter {
     }
 
     pub(crate) fn result(&mut self, result: &OutputResult<'_>) {
-        self.place(result.span, result.source);
-        if let (OutputStatus::Ok, Some(text)) = (result.status, result.text.filter(|_| self.kept != Kept::Line)) {
+        self.origins.push(result.span, result.source);
+        if let (OutputStatus::Ok, Some(text)) = (result.status, result.text) {
             self.origins.push_ok(text);
-        }
-        if self.kept == Kept::Place {
-            return;
         }
         let mut object = self.begin("tool_result");
         object.text("run_id", result.run);
@@ -244,20 +222,10 @@ impl TraceWriter {
     }
 
     pub(crate) fn run_end(&mut self, run: &str) {
-        self.place(SourceSpan::default(), "");
-        if self.kept == Kept::Place {
-            return;
-        }
+        self.origins.push(SourceSpan::default(), "");
         let mut object = self.begin("run_end");
         object.text("run_id", Some(run));
         object.end("");
-    }
-
-    /// Adds the place of the next line.
-    fn place(&mut self, span: SourceSpan, path: &str) {
-        if self.kept != Kept::Line {
-            self.origins.push(span, path);
-        }
     }
 
     fn begin(&mut self, kind: &str) -> ObjectWriter<'_> {
@@ -350,8 +318,7 @@ impl ObjectWriter<'_> {
     }
 
     fn whole(&mut self, value: u64) {
-        let written = write!(self.bytes, "{value}");
-        debug_assert!(written.is_ok(), "memory takes everything");
+        self.bytes.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
     }
 
     fn json(&mut self, name: &'static str, value: Option<&str>) {

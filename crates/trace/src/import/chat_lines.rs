@@ -21,7 +21,6 @@ use crate::origin::{LineFinder, Origins};
 use crate::raw_value::RawValue;
 use crate::source_text::SourceText;
 use crate::tool_hints;
-use crate::trace_writer::Kept;
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 
 /// The most conversations with one message a line whose state is kept.
@@ -78,23 +77,6 @@ impl ChatLines {
         }
     }
 
-    /// Reads for what the source holds and for the places of the lines alone; [`ChatLines::oks`] helps another reading.
-    pub(crate) fn survey(&mut self) {
-        self.output.lines.keep(Kept::Place);
-        self.output.oks = Some(Vec::new());
-    }
-
-    /// Of each result so far, whether it succeeded.
-    pub(crate) fn oks(&mut self) -> Vec<bool> {
-        self.output.oks.take().unwrap_or_default()
-    }
-
-    /// Reads for the lines alone, after a survey that found these results.
-    pub(crate) fn reread(&mut self, oks: Vec<bool>) {
-        self.output.lines.keep(Kept::Line);
-        self.output.known_oks = oks.into_iter();
-    }
-
     /// Takes line `number` (from 1); ignores a blank line.
     pub(crate) fn line(&mut self, number: usize, bytes: &[u8]) -> Result<(), Report> {
         if bytes.trim_ascii().is_empty() {
@@ -103,9 +85,7 @@ impl ChatLines {
         let name = Arc::clone(&self.name);
         let (source, document) = SourceText::line(bytes, &name, number, SourceText::document)?;
         self.output.finder = LineFinder::new(source.text, number);
-        if self.output.lines.kept() != Kept::Line {
-            tool_hints::gather(document.get(), &mut self.output.loss.hints);
-        }
+        tool_hints::gather(document.get(), &mut self.output.loss.hints);
         match found(document, &format!("[{}]", self.documents), &mut self.output) {
             Found::Conversations(conversations) => {
                 for conversation in conversations {
@@ -192,6 +172,11 @@ impl ChatLines {
     /// What the source holds so far.
     pub(crate) fn loss(&mut self) -> &mut LossReport {
         &mut self.output.loss
+    }
+
+    /// The bytes of the trace lines since they were last taken.
+    pub(crate) fn written(&self) -> usize {
+        self.output.lines.written()
     }
 
     /// Takes the trace lines since the last call, with their origins.

@@ -219,13 +219,7 @@ impl Walk<'_> {
             at: at.as_deref().and_then(|at| u64::try_from(iso::parse_micros(at)?).ok()),
             ..ToolResult::default()
         };
-        let assessment = match self.output.known_oks.next() {
-            Some(true) => Assessment::Ok,
-            Some(false) | None => assessment(raw, &result, self.output),
-        };
-        if let Some(oks) = &mut self.output.oks {
-            oks.push(assessment == Assessment::Ok);
-        }
+        let assessment = assessment(raw, &result, self.output);
         let (id, tool, at) = (id.as_deref(), named.as_deref(), at.as_deref());
         let (text, flagged) = (&*content, flagged.is_some());
         run.result(&SourceResult { id, tool, assessment, text, flagged, at, place, span }, self.output);

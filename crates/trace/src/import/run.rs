@@ -51,10 +51,6 @@ pub(super) struct ImportOutput {
     pub(super) finder: LineFinder,
     /// What the user's mapping says otherwise.
     pub(super) overrides: Option<Mapping>,
-    /// Of each result, whether it succeeded, as far as an earlier reading of the source knows: it is not judged again.
-    pub(super) known_oks: std::vec::IntoIter<bool>,
-    /// The same of this reading; none: it is not kept.
-    pub(super) oks: Option<Vec<bool>>,
     /// The conversations so far, from which a later one may go on.
     pub(super) histories: Histories<Speakers>,
     /// Results without a flag: their text tells whether they failed.

@@ -3,7 +3,6 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::fmt::Write;
 use std::sync::Arc;
 
 use super::condition::{ResultParts, any};
@@ -39,15 +38,12 @@ use playproof_formats::diagnostic::Report;
 pub fn apply(mapping: &Mapping, bytes: &[u8], name: &str, redaction: &RedactionRules) -> Result<Imported, Report> {
     let source = SourceText::new(bytes, name).map_err(|report| redaction.report(report))?;
     let mut applier = Applier { finder: source.lines(), ..Applier::new(mapping, name, redaction) };
-    let (mut documents, mut place) = (Documents::new(source), String::new());
+    let mut documents = Documents::new(source);
     while let Some(next) = documents.next() {
         match next {
             Ok(Document { value, line }) => {
-                place.clear();
-                if value.text.len() != source.text.trim().len() {
-                    let written = write!(place, "line {line}");
-                    debug_assert!(written.is_ok(), "memory takes everything");
-                }
+                let is_all = value.text.len() == source.text.trim().len();
+                let place = if is_all { String::new() } else { place_of_line(line) };
                 applier.document(&value, &place);
             }
             Err(broken) if broken.is_line && mapping.skip_invalid => {
@@ -58,6 +54,11 @@ pub fn apply(mapping: &Mapping, bytes: &[u8], name: &str, redaction: &RedactionR
     }
     let (lines, origins) = (applier.take_lines(), applier.take_origins());
     applier.finish().map(|loss| Imported { lines, origins, loss })
+}
+
+/// The place of a document that is a line.
+fn place_of_line(line: usize) -> String {
+    ["line ", itoa::Buffer::new().format(line)].concat()
 }
 
 /// Applies a mapping to a source that arrives in parts.
@@ -138,7 +139,7 @@ impl Applier {
         let name = Arc::clone(&self.name);
         let (source, document) = SourceText::line(bytes, &name, number, SourceText::value)?;
         self.finder = LineFinder::new(source.text, number);
-        self.document(&document, &format!("line {number}"));
+        self.document(&document, &place_of_line(number));
         Ok(())
     }
 
@@ -150,6 +151,11 @@ impl Applier {
     /// What the source holds so far.
     pub(crate) fn loss(&mut self) -> &mut LossReport {
         &mut self.loss
+    }
+
+    /// The bytes of the trace lines since they were last taken.
+    pub(crate) fn written(&self) -> usize {
+        self.lines.written()
     }
 
     /// Takes the trace lines since the last call.
