@@ -1,5 +1,10 @@
 //! Calls that may ask for the same, although the recording hides it: their run id occurs in two inputs, one of them names
 //! no run (also in another input), or the arguments of one are not recorded. Decides what may belong together; what follows is decided elsewhere.
+#![expect(clippy::disallowed_types, reason = "looked up by key only, never iterated into an output")]
+
+use std::collections::HashSet;
+
+use foldhash::fast::FixedState;
 
 use playproof_engine::event::IntentDoubt;
 use playproof_engine::playbook::ToolFacts;
@@ -35,14 +40,13 @@ impl SentIn {
     /// Where a call was sent.
     pub fn of(closed: &CompletedCall, facts: ToolFacts) -> SentIn {
         let CallHashes { run, tool, args, .. } = closed.hashes;
-        let is_empty = args == canonical::EMPTY_OBJECT;
         SentIn {
             input: closed.raw().place.input,
             run: closed.raw().run().map(|_| half(run)),
             tool: half(tool),
             args: half(args),
             key: half(closed.hashes.key_under(facts)),
-            request: hash::mixed(half(tool), if is_empty { 0 } else { half(args) }),
+            request: request_of(&closed.hashes),
         }
     }
 
@@ -84,14 +88,20 @@ impl SentIn {
     }
 }
 
+/// A mark of tool and arguments; arguments that are missing or `{}` are equal.
+fn request_of(hashes: &CallHashes) -> u64 {
+    let is_empty = hashes.args == canonical::EMPTY_OBJECT;
+    hash::mixed(half(hashes.tool), if is_empty { 0 } else { half(hashes.args) })
+}
+
 /// The last writes that acted or may have, and the last calls that were refused for good.
 #[derive(Debug)]
 pub struct HiddenIntents {
     requests: Window<Rows>,
     /// Writes without a key, by run and tool.
     runs: Window<RunRow>,
-    /// Whether any call was refused for good.
-    any_refused: bool,
+    /// The requests with a row that tells of a refusal: few, so most calls need no search among all.
+    refused: HashSet<u64, FixedState>,
 }
 
 /// The rows of one request, the oldest first. Nearly all requests have one.
@@ -137,11 +147,20 @@ pub struct SentAfter {
 
 impl Default for HiddenIntents {
     fn default() -> HiddenIntents {
-        HiddenIntents { requests: Window::new(WINDOW as usize), runs: Window::new(WINDOW as usize), any_refused: false }
+        HiddenIntents {
+            requests: Window::new(WINDOW as usize),
+            runs: Window::new(WINDOW as usize),
+            refused: HashSet::default(),
+        }
     }
 }
 
 impl HiddenIntents {
+    /// Prefetches what taking these calls reads.
+    pub fn prefetch<'h>(&self, calls: impl Iterator<Item = &'h CallHashes> + Clone) {
+        self.requests.prefetch(calls.map(|hashes| request_of(hashes).into()));
+    }
+
     /// Takes a write that made `effects` or may have; gives the effects of it and of those that may share its intent, and
     /// why that is unknown.
     pub fn take(&mut self, closed: &CompletedCall, sent: SentIn, effects: u32) -> Option<(u32, IntentDoubt)> {
@@ -163,15 +182,14 @@ impl HiddenIntents {
         why.map(|why| (all, why))
     }
 
-    /// Whether [`HiddenIntents::sent_after`] must know of a call whose last attempt did not fail.
-    pub const fn has_refused(&self) -> bool {
-        self.any_refused
+    /// Whether any call was refused for good.
+    pub fn has_refused(&self) -> bool {
+        !self.refused.is_empty()
     }
 
-    /// Whether a call of this request was refused.
+    /// Whether a call of this request was refused for good.
     pub fn has_refused_of(&self, sent: &SentIn) -> bool {
-        let known = self.requests.find(sent.request.into()).and_then(|number| self.requests.get(number));
-        known.is_some_and(|rows| rows.iter().any(|row| row.refused.is_some()))
+        self.has_refused() && self.refused.contains(&sent.request)
     }
 
     /// Takes the end of a call; gives why one before it that was denied, or whose key had been processed, may be the same
@@ -179,7 +197,7 @@ impl HiddenIntents {
     pub fn sent_after(&mut self, sent: SentIn, seen: &RepeatedCall) -> SentAfter {
         let is_refused = seen.denied || seen.processed;
         let mut after = SentAfter::default();
-        if !is_refused && !self.any_refused {
+        if !is_refused && !self.has_refused_of(&sent) {
             return after; // the usual call
         }
         let known = self.requests.find(sent.request.into()).and_then(|number| self.requests.get_mut(number));
@@ -195,7 +213,7 @@ impl HiddenIntents {
             }
         }
         if let Some(ended) = seen.ended.filter(|_| is_refused) {
-            self.any_refused = true;
+            self.refused.insert(sent.request);
             let mut rows = self.rows_of(sent.request.into());
             let refused = Refused { ended, denied: seen.denied, processed: seen.processed };
             rows.of(sent).refused = Some(Box::new(refused));
@@ -228,8 +246,11 @@ impl HiddenIntents {
 
     /// The rows of a request, taken from where they are; drops the oldest request of the window.
     fn rows_of(&mut self, request: u128) -> Rows {
-        if self.requests.next() - self.requests.first() >= u64::from(WINDOW) {
-            self.requests.pop_first(|_| true);
+        if self.requests.next() - self.requests.first() >= u64::from(WINDOW)
+            && let Some((_, dropped)) = self.requests.pop_first(|_| true)
+            && let Some(row) = dropped.first
+        {
+            self.refused.remove(&row.sent.request);
         }
         let known = self.requests.find(request).and_then(|number| self.requests.get_mut(number));
         known.map(std::mem::take).unwrap_or_default()

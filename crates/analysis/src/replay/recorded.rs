@@ -318,6 +318,9 @@ impl RecordingAnalysis {
     /// Prefetches what `take` will look up, and reserves entries for effects. In one pass, so that memory accesses overlap.
     pub fn prepare(&mut self, calls: &[CompletedCall], facts: &[ToolFacts]) {
         self.recent.prefetch(calls.iter().map(|closed| closed.hashes.request));
+        self.hidden.prefetch(
+            calls.iter().zip(facts).filter(|(_, facts)| acts_again(**facts)).map(|(closed, _)| &closed.hashes),
+        );
         calls.iter().filter_map(|closed| closed.raw().answers.first()).for_each(prefetch);
         for (closed, &facts) in calls.iter().zip(facts) {
             match sum_of(closed, facts) {
