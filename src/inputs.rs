@@ -129,11 +129,9 @@ impl Reading {
     pub fn format(name: &str) -> Result<&'static KnownFormat, Failure> {
         known::find(name).ok_or_else(|| {
             let failure = Failure::new(format!("no format is called `{name}`"));
-            let near = known::nearest(name).map(|near| format!("did you mean `{near}`?"));
-            let failure = match near {
-                Some(near) => failure.help(near),
-                None => failure,
-            };
+            let near: Vec<_> = known::nearest(name).into_iter().map(|near| format!("`{near}`")).collect();
+            let failure =
+                if near.is_empty() { failure } else { failure.help(format!("did you mean {}?", near.join(" or "))) };
             failure.next("playproof formats")
         })
     }

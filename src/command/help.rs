@@ -24,7 +24,7 @@ Examples:
   playproof help playbook standard  the text of an embedded playbook
   playproof help topics             everything that can be explained")]
 pub struct Args {
-    /// A command, the id of a finding or a lint, an outcome, a compensation, `playbook NAME`, or `topics`
+    /// A command, the id of a finding or a lint, an outcome, a compensation, a verdict of `standard`, an error kind, `playbook NAME`, or `topics`
     #[arg(value_name = "TOPIC")]
     pub topic: Vec<String>,
 }
@@ -78,8 +78,8 @@ fn page(page: &StyledStr, terminal: &Terminal, output: &mut Output) -> Result<Ex
 
 fn explain(topic: &Topic, palette: Palette, width: usize) -> String {
     let head = match topic.sort {
-        "lint" => format!("{} (lint)", palette.strong(topic.id)), // its title is the first sentence of its text
-        sort => format!("{} ({sort}): {}", palette.strong(topic.id), topic.title),
+        "lint" => format!("{} (lint)", palette.strong(&topic.id)), // its title is the first sentence of its text
+        sort => format!("{} ({sort}): {}", palette.strong(&topic.id), topic.title),
     };
     let mut lines = text::wrapped(&head, text::prose(width));
     for paragraph in topic.text.split("\n\n") {
@@ -117,7 +117,7 @@ fn list(all: &[Topic], palette: Palette, width: usize) -> String {
             lines.push(palette.strong(&format!("{sort}s")));
         }
         let title = text::wrapped(&topic.title, text::prose(width).saturating_sub(longest + 4));
-        let names = std::iter::once(topic.id).chain(std::iter::repeat(""));
+        let names = std::iter::once(&*topic.id).chain(std::iter::repeat(""));
         lines.extend(title.iter().zip(names).map(|(piece, name)| format!("  {name:longest$}  {piece}")));
     }
     lines.join("\n")
@@ -132,14 +132,14 @@ fn no_playbook(name: &str) -> Failure {
 
 fn unknown(topic: &str, all: &[Topic], definition: &clap::Command) -> Failure {
     let commands: Vec<String> = definition.get_subcommands().map(|one| one.get_name().to_owned()).collect();
-    let names = all.iter().map(|topic| topic.id).chain(commands.iter().map(String::as_str));
+    let names = all.iter().map(|topic| &*topic.id).chain(commands.iter().map(String::as_str));
     let failure = Failure::new(format!("nothing is known of `{topic}`"));
     let near = did_you_mean(topic, names);
     if near.is_none()
         && let Some(known) = all.iter().rev().find(|known| known.names(topic))
     {
         let failure = failure.help(format!("the text of `{}` speaks of it", known.id));
-        return failure.next(Command::new("playproof help").name(known.id));
+        return failure.next(Command::new("playproof help").name(&known.id));
     }
     failure.next("playproof help topics").near(near, "playproof help")
 }

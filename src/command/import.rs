@@ -5,7 +5,7 @@ use crate::exit::{Exit, Failure};
 use crate::files;
 use crate::flags::Flags;
 use crate::inputs;
-use crate::inputs::refuse_mostly_skipped;
+use crate::inputs::{Shape, refuse_mostly_skipped};
 use crate::output::{Output, to_stderr};
 use crate::outputs;
 use crate::project::Project;
@@ -84,13 +84,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         ReadOptions { allow_skipped: args.allow_skipped, read_as: args.read_as.clone(), ..reading }.reading()?;
     let name = files::display_name(&args.input);
     let Some(mut imported) = inputs::foreign(&args.input, &reading, args.skip_invalid, &redaction)? else {
-        let help = match name.ends_with(".yaml") || name.ends_with(".yml") {
-            true => crate::input_kind::YAML_RECORDINGS,
-            false => "a trace of our own format needs no import; anything else needs a mapping file (`--map`)",
-        };
-        return Err(Failure::source(&name, "unknown_format", "this is no recording that is recognised")
-            .help(help)
-            .next("playproof schema mapping"));
+        return Err(not_foreign(&args.input, &name));
     };
     let (skipped, read) = imported.loss.skipped_and_read();
     refuse_mostly_skipped(&name, skipped, read, args.allow_skipped)?;
@@ -159,6 +153,21 @@ fn pair(name: &str, imported: &mut Imported) -> Result<(), Failure> {
         imported.loss.warnings.insert(ImportWarning::ResultWithoutCall, orphans);
     }
     Ok(())
+}
+
+/// The failure of an input that is no foreign recording.
+fn not_foreign(path: &str, name: &str) -> Failure {
+    if path != files::STDIN && matches!(inputs::shape(path), Ok(Shape::Known)) {
+        return Failure::source(name, "own_format", "this is a trace of our own format: it needs no import")
+            .next(Command::new("playproof replay").path(path));
+    }
+    let help = match name.ends_with(".yaml") || name.ends_with(".yml") {
+        true => crate::input_kind::YAML_RECORDINGS,
+        false => "a trace of our own format needs no import; anything else needs a mapping file (`--map`)",
+    };
+    Failure::source(name, "unknown_format", "this is no recording that is recognised")
+        .help(help)
+        .next("playproof schema mapping")
 }
 
 /// The failure of a recording without calls: an empty trace is of no use.

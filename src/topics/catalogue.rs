@@ -1,6 +1,8 @@
 //! The list of all topics of `playproof help ID`.
 
-use super::{divergences, ends, failures, findings, terms, words};
+use std::borrow::Cow;
+
+use super::{divergences, ends, failures, findings, kinds, terms, words};
 use playproof_engine::event::{AdmissionRefusal, FailureClass, FindingId, StopReason};
 use playproof_formats::golden::Class;
 use playproof_formats::playbook::lint;
@@ -9,13 +11,13 @@ use playproof_formats::playbook::lint;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Topic {
     /// What users type.
-    pub id: &'static str,
+    pub id: Cow<'static, str>,
     /// The group: `finding`, `lint`, `outcome`, `refusal`, `stop`, ...
     pub sort: &'static str,
     /// The title, one line.
     pub title: String,
     /// The text, in paragraphs; lines that begin with four blanks keep their breaks.
-    pub text: &'static str,
+    pub text: Cow<'static, str>,
 }
 
 /// Keys of a playbook, and a flag, that another word explains.
@@ -47,7 +49,7 @@ impl Topic {
     pub fn is(&self, typed: &str) -> bool {
         let typed = plain(typed);
         let meant = KEYS.iter().find(|(key, _)| *key == typed).map_or(typed.as_str(), |(_, word)| word);
-        plain(self.id) == meant
+        plain(&self.id) == meant
     }
 }
 
@@ -60,34 +62,29 @@ fn plain(text: &str) -> String {
 pub fn all() -> Vec<Topic> {
     let findings = FindingId::ALL.into_iter().map(|id| {
         let (title, text) = findings::explain(id);
-        Topic { id: id.as_str(), sort: "finding", title: title.to_owned(), text }
+        topic("finding", id.as_str(), (title, text))
     });
     let lints = lint::IDS.iter().filter_map(|id| {
         let text = lint::explain(id)?;
-        Some(Topic { id, sort: "lint", title: first_sentence(text), text })
+        Some(topic("lint", id, (&first_sentence(text), text)))
     });
-    let divergences = Class::ALL.into_iter().map(|class| Topic {
-        id: class.as_str(),
-        sort: "divergence",
-        title: class.means().to_owned(),
-        text: divergences::explain(class),
-    });
-    let failures = FailureClass::ALL.into_iter().map(|class| Topic {
-        id: class.as_str(),
-        sort: "failure",
-        title: class.means().to_owned(),
-        text: failures::explain(class),
-    });
-    let words = words::WORDS.iter().map(|&(sort, id, title, text)| Topic { id, sort, title: title.to_owned(), text });
+    let divergences = Class::ALL
+        .into_iter()
+        .map(|class| topic("divergence", class.as_str(), (class.means(), divergences::explain(class))));
+    let failures = FailureClass::ALL
+        .into_iter()
+        .map(|class| topic("failure", class.as_str(), (class.means(), failures::explain(class))));
+    let words = words::WORDS.iter().map(|&(sort, id, title, text)| topic(sort, id, (title, text)));
     let refusals = AdmissionRefusal::ALL.into_iter().map(|why| topic("refusal", why.as_str(), ends::refusal(why)));
     let stops = StopReason::ALL.into_iter().map(|why| topic("stop", why.as_str(), ends::stop(why)));
     let terms = terms::TERMS.iter().map(|&(id, title, text)| topic("word", id, (title, text)));
     let ends = refusals.chain(stops);
-    findings.chain(lints).chain(divergences).chain(failures).chain(ends).chain(words).chain(terms).collect()
+    let all = findings.chain(lints).chain(divergences).chain(failures).chain(ends).chain(words).chain(terms);
+    all.chain(kinds::topics()).collect()
 }
 
 fn topic(sort: &'static str, id: &'static str, (title, text): (&str, &'static str)) -> Topic {
-    Topic { id, sort, title: title.to_owned(), text }
+    Topic { id: id.into(), sort, title: title.to_owned(), text: text.into() }
 }
 
 fn first_sentence(text: &str) -> String {
@@ -108,7 +105,7 @@ mod tests {
         let all = all();
         for (at, topic) in all.iter().enumerate() {
             assert!(!topic.title.is_empty() && !topic.text.is_empty(), "{}", topic.id);
-            let same = |other: &Topic| (other.id, other.sort) == (topic.id, topic.sort);
+            let same = |other: &Topic| (&other.id, other.sort) == (&topic.id, topic.sort);
             assert!(!all[at + 1..].iter().any(same), "{} twice", topic.id);
         }
     }
@@ -124,12 +121,14 @@ mod tests {
     #[test]
     fn every_outcome_refusal_and_stop_has_a_topic() {
         let all = all();
-        let has = |sort: &str, id: &str| assert!(all.iter().any(|topic| (topic.sort, topic.id) == (sort, id)), "{id}");
+        let has =
+            |sort: &str, id: &str| assert!(all.iter().any(|topic| (topic.sort, &*topic.id) == (sort, id)), "{id}");
         OutcomeWord::ALL.iter().for_each(|word| has("outcome", word.as_str()));
         AdmissionRefusal::ALL.iter().for_each(|why| has("refusal", why.as_str()));
         StopReason::ALL.iter().for_each(|why| has("stop", why.as_str()));
-        let text =
-            |id: &str| all.iter().find(|topic| topic.sort == "outcome" && topic.id == id).map(|topic| topic.text);
+        let text = |id: &str| {
+            all.iter().find(|topic| topic.sort == "outcome" && topic.id == id).map(|topic| topic.text.clone())
+        };
         for why in AdmissionRefusal::ALL {
             assert!(text("refused").is_some_and(|text| text.contains(why.as_str())), "{}", why.as_str());
         }

@@ -5,6 +5,7 @@ mod divergences;
 mod ends;
 mod failures;
 mod findings;
+mod kinds;
 mod terms;
 mod words;
 

@@ -403,7 +403,7 @@ fn wrong_usage() {
         (&["help", "duplicat_effect"], "did you mean `duplicate_effect`?"),
         (&["help", "playbook", "dispatchr"], "next: playproof help playbook dispatcher"),
         (&["help", "default_queue"], "the text of `queue` speaks of it"),
-        (&["import", "trace.jsonl"], "no recording that is recognised"),
+        (&["import", "trace.jsonl"], "next: playproof replay trace.jsonl"),
     ] {
         let run = place.run(args);
         assert_eq!((run.code, run.out.as_str()), (2, ""), "{args:?}\n{}", run.err);

@@ -788,13 +788,16 @@ fn a_write_without_a_key_is_sent_again_only_after_a_plain_refusal() {
         format!(r#"{key}"args":{{"a":1}},"status":"error","error":{{"kind":"{kind}"{message}}}"#)
     };
     let with = |message: &str| format!(r#","message":"{message}""#);
-    let more = "No, because the failure says more than a refusal: look upstream first.";
+    let more = "No, because the words of the failure are not those of a plain refusal: look upstream first.";
     for message in ["refund issued; rate limited now", "money sent, slow down", "Partial success: 1 of 2 refunds"] {
         let page = &known(&[&failed("", "429_rate_limited", &with(message))])[0];
         assert!(page.contains(more) && page.contains("Unknown: ") && !page.contains("is not there"), "{page}");
         assert!(!page.contains("Yes") && !page.contains(message), "{page}");
         let page = &known(&[&failed("", "401_unauthorized", &with(message))])[0];
-        assert!(page.contains("a person decides first") && page.contains("says more than a refusal."), "{page}");
+        assert!(
+            page.contains("a person decides first") && page.contains("are not those of a plain refusal."),
+            "{page}"
+        );
         // Look-alike: a key makes a second request harmless, unless the request is given up.
         let page = &known(&[&failed(r#""idempotency_key":"k","#, "429_rate_limited", &with(message))])[0];
         assert!(page.contains("Yes, but only with the same key `k`") && page.contains("Unknown: "), "{page}");

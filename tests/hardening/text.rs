@@ -200,7 +200,7 @@ fn the_command_that_is_suggested_has_the_name_of_a_file_as_it_is() {
             (&["feedback", "add", &trace_name, "--note", name], trace_name.clone()),
             (&["feedback", "add", &trace_name, "--call", "x0#1"], trace_name.clone()),
             (&["tools", &trace_name, "-o", "facts.yaml"], trace_name.clone()),
-            (&["import", &trace_name], "mapping".to_owned()),
+            (&["import", &trace_name], trace_name.clone()),
             (&["replay", &trace_name, "--call", name], trace_name.clone()),
             (&["lint", &yaml], "playbook".to_owned()),
             (&["replay", &trace_name, "-p", &yaml], yaml.clone()),

@@ -187,7 +187,7 @@ fn other_key(others: &[OtherCall]) -> ReasonWords {
 }
 
 /// That a refusal is no plain one.
-pub(super) const SAYS_MORE: &str = "the failure says more than a refusal";
+pub(super) const SAYS_MORE: &str = "the words of the failure are not those of a plain refusal";
 
 /// That a refusal is the answer to the last of several requests.
 pub(super) const RESENT: &str = "the client of the tool sends requests again by itself, and the answer to the last one says nothing of those before it";

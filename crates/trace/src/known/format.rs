@@ -148,10 +148,12 @@ pub fn find(name: &str) -> Option<&'static KnownFormat> {
     FORMATS.iter().find(|format| format.name == name)
 }
 
-/// The name of a format that `name` is probably meant to be.
-pub fn nearest(name: &str) -> Option<&'static str> {
-    let of_family = FORMATS.iter().map(|format| format.name).find(|known| !name.is_empty() && known.starts_with(name));
-    of_family.or_else(|| did_you_mean(name, FORMATS.iter().map(|format| format.name)))
+/// The names of the formats that `name` is probably meant to be: all whose names it begins, else the one that is written
+/// nearly so.
+pub fn nearest(name: &str) -> Vec<&'static str> {
+    let names = || FORMATS.iter().map(|format| format.name);
+    let of_family: Vec<_> = names().filter(|known| !name.is_empty() && known.starts_with(name)).collect();
+    if of_family.is_empty() { did_you_mean(name, names()).into_iter().collect() } else { of_family }
 }
 
 /// The formats that a file which begins with `start` may have. More than one: the user decides. A trace of our own has none.
@@ -258,8 +260,15 @@ mod tests {
     #[test]
     fn the_beginning_of_a_name_and_a_misspelt_one_are_enough_for_a_suggestion() {
         assert_eq!(
-            ["gemini-con", "otlp-genia", "vcr", "", "zzz"].map(nearest),
-            [Some("gemini-contents"), Some("otlp-genai"), Some("vcr-cassette"), None, None]
+            ["gemini-con", "otlp-genia", "vcr", "", "zzz", "openai-"].map(|name| nearest(name).join(" ")),
+            [
+                "gemini-contents",
+                "otlp-genai",
+                "vcr-cassette",
+                "",
+                "",
+                "openai-agents-traces openai-chat openai-responses"
+            ]
         );
     }
 

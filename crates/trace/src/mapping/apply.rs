@@ -182,7 +182,8 @@ impl Applier {
             let has_condition = self.mapping.results.iter().any(|result| result.when.is_some());
             self.loss.no_row_is_a_result = has_condition && !results;
             self.loss.unused = self.sample.unused(&self.mapping, &self.hits, results || !has_condition);
-            self.loss.unused.extend(self.sample.misspelt(&self.mapping, &self.untested));
+            let has_failures = self.loss.failures + self.loss.suspected > 0 || !results;
+            self.loss.unused.extend(self.sample.misspelt(&self.mapping, &self.untested, has_failures));
         }
         self.loss.missing.append(&mut missing(&self.mapping));
         if self.lines.has_keys() {

@@ -94,16 +94,30 @@ impl RowSample {
             .collect()
     }
 
-    /// The paths of conditions that no result has, where rows have a path that is written nearly so and that no condition
-    /// tests: a condition may well be for a failure that this source does not hold.
-    pub(super) fn misspelt(&self, mapping: &Mapping, untested: &[(&'static str, Path)]) -> Vec<UnusedField> {
-        let tested: BTreeSet<String> = mapping.tested_of_results().iter().map(|(_, path)| path.to_string()).collect();
+    /// The paths of conditions that no result has and that are probably wrong: rows have a path that is written nearly so and
+    /// that no condition tests, or nothing failed and no path of `failed` was there to tell. Any other condition may well be
+    /// for a failure that this source does not hold.
+    pub(super) fn misspelt(
+        &self,
+        mapping: &Mapping,
+        untested: &[(&'static str, Path)],
+        has_failures: bool,
+    ) -> Vec<UnusedField> {
+        let all = mapping.tested_of_results();
+        let tested: BTreeSet<String> = all.iter().map(|(_, path)| path.to_string()).collect();
+        let of_failed = |paths: &[(&'static str, Path)]| paths.iter().filter(|(field, _)| *field == "failed").count();
+        let nothing_tells = !has_failures && of_failed(untested) == of_failed(&all);
         let misspelt = |(field, path): &(&'static str, Path)| {
             let path = path.to_string();
-            let near = did_you_mean(&path, self.paths.iter().map(String::as_str))?;
-            let is_other = near != path && !tested.contains(near);
-            let near = Some(self.redaction.text(near).into_owned());
-            is_other.then(|| UnusedField { field: (*field).to_owned(), path, near, elsewhere: false })
+            let near = did_you_mean(&path, self.paths.iter().map(String::as_str));
+            let near = near.filter(|near| *near != path && !tested.contains(*near));
+            let near = near.map(|near| self.redaction.text(near).into_owned());
+            (near.is_some() || *field == "failed" && nothing_tells).then(|| UnusedField {
+                field: (*field).to_owned(),
+                path,
+                near,
+                elsewhere: false,
+            })
         };
         untested.iter().filter_map(misspelt).collect()
     }

@@ -209,8 +209,23 @@ fn a_mapping_without_fitting_results_says_so_and_names_no_field_of_results() {
         &map.replace("nd", "end").replace("body: b", "body: t"),
         "{\"ev\":\"a\",\"t\":\"x\"}\n{\"ev\":\"end\",\"id\":1}",
     );
-    let last = "no row that is a result has `t`, which the mapping names as `result.body`";
-    assert_eq!(found.loss.remarks().last().map(String::as_str), Some(last));
+    let last = [
+        "no row that is a result has `t`, which the mapping names as `result.body`",
+        "no row has `b`, which the mapping names as `failed`",
+    ];
+    assert!(found.loss.remarks().ends_with(&last.map(str::to_owned)), "{:?}", found.loss.remarks());
+}
+
+#[test]
+fn a_condition_of_failures_that_no_result_can_fit_is_named_where_nothing_failed() {
+    let map = "format: mapping/1\ncall: { tool: t }\nresult: { body: b }\nfailed: [{ okay: false }, { err: { absent: false } }]\n";
+    let named = |rows: &str| {
+        let loss = applied(map, rows).0.loss;
+        loss.unused.iter().map(|unused| unused.path.clone()).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(named(r#"{"t":"x","b":"done"}"#), "okay err");
+    assert_eq!(named(r#"{"t":"x","b":"done","okay":true}"#), "", "one of them is there to tell");
+    assert_eq!(named("{\"t\":\"x\",\"err\":\"late\"}\n{\"t\":\"x\",\"b\":1}"), "", "one failed");
 }
 
 #[test]
