@@ -9,7 +9,9 @@ use super::command_end::{command_end, exit_code};
 use super::details::Details;
 use super::patterns::{self, LazyPattern};
 use super::printed::{printed_message, printed_result};
-use super::{exit, kinds, prose, text, vendor_body};
+use super::program::is_writer;
+use super::states::{by_counts, by_state};
+use super::{exit, kinds, markup, prose, text, vendor_body};
 use crate::json;
 use crate::json::Fields;
 use crate::python;
@@ -174,7 +176,7 @@ fn inspect_text(body: &str, tool: Option<&str>, depth: usize) -> Option<Found> {
         return mcp_result(printed.is_error, &[whole], tool, depth);
     }
     let sign = text::inspect(trimmed, tool)?;
-    let mut details = Details::of_text(sign.message);
+    let mut details = markup::error_report(sign.message).unwrap_or_else(|| Details::of_text(sign.message));
     // An error text often ends with the upstream's error object.
     let at = sign.message.find(['{', '[']).filter(|at| *at > 0);
     let tail = at.and_then(|at| sign.message.get(at..));
@@ -255,7 +257,7 @@ fn inspect_object(fields: &Fields<'_>, tool: Option<&str>, depth: usize) -> Opti
             .or_else(|| structured().filter(|raw| is_error && !is_empty(*raw)))
             .map(|raw| parts(raw).unwrap_or_else(|| vec![own_text(raw)]));
         if let Some(texts) = texts {
-            return mcp_result(Some(is_error), &texts, tool, depth).or_else(|| structure(fields));
+            return mcp_result(Some(is_error), &texts, tool, depth).or_else(|| structure(fields, tool));
         }
         if is_error {
             return Some(found(true, Details::of_object(fields)));
@@ -264,7 +266,7 @@ fn inspect_object(fields: &Fields<'_>, tool: Option<&str>, depth: usize) -> Opti
     if are_labels(fields) {
         return None;
     }
-    structure(fields)
+    structure(fields, tool)
         .or_else(|| inside(fields, tool, depth))
         .or_else(|| all_parts(fields).or_else(|| all_items(fields)))
         .or_else(|| vendor_body::inspect(fields).map(|details| found(true, details)))
@@ -285,8 +287,12 @@ fn is_report(fields: &Fields<'_>) -> bool {
 
 /// The failure of the first item, where an answer has nothing but a list of items, and each of them failed.
 fn all_items(fields: &Fields<'_>) -> Option<Found> {
-    let mut present = fields.iter().filter(|(_, value)| !is_empty(*value));
-    let (_, items) = present.next().filter(|(name, _)| ["results", "responses"].contains(name))?;
+    // Counts say nothing else.
+    let is_count =
+        |name: &str, value: RawValue<'_>| name == "summary" || value.get().bytes().all(|byte| byte.is_ascii_digit());
+    let mut present = fields.iter().filter(|(name, value)| !is_empty(*value) && !is_count(name, *value));
+    let is_list = |name: &str| ["results", "responses"].iter().any(|end| name.ends_with(end));
+    let (_, items) = present.next().filter(|(name, _)| is_list(name))?;
     let failed = |item: RawValue<'_>| {
         let fields = json::object(item)?;
         let is_failed = fields.text("success").is_some_and(|flag| flag == "false") && fields.iter().any(is_error);
@@ -301,7 +307,9 @@ fn all_parts(fields: &Fields<'_>) -> Option<Found> {
     let part = |(name, value): (&str, RawValue<'_>)| {
         let part = name.contains(['/', '.', '\\']).then(|| json::object(value))??;
         let is_error = part.text("result").is_some_and(|result| result == "error");
-        structure(&part).filter(|found| found.sure).or_else(|| is_error.then(|| found(true, Details::of_object(&part))))
+        structure(&part, None)
+            .filter(|found| found.sure)
+            .or_else(|| is_error.then(|| found(true, Details::of_object(&part))))
     };
     let parts: Option<Vec<Found>> = fields.iter().map(part).collect();
     parts?.into_iter().next()
@@ -348,7 +356,7 @@ fn are_labels(fields: &Fields<'_>) -> bool {
 }
 
 /// The structures that say that a call failed.
-fn structure(fields: &Fields<'_>) -> Option<Found> {
+fn structure(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
     let get = |name: &str| fields.get(name).filter(|value| !is_empty(*value));
     let text = |name: &str| fields.text(name).map(|text| text.to_ascii_lowercase());
     let flag = |name: &str| text(name).and_then(|flag| flag.parse::<bool>().ok());
@@ -391,7 +399,9 @@ fn structure(fields: &Fields<'_>) -> Option<Found> {
     // `status: false` may be that of a record, unless the answer is nothing but that and a message.
     let has_failed = flag("status") == Some(false) && others == 0 && has_message;
     if has_failed || flag("success") == Some(false) || flag("ok") == Some(false) || flag("failed") == Some(true) {
-        let record = others > 4 && !is_first("success") && !is_first("ok");
+        // A run that was asked for has a name or an id of its own.
+        let is_named = || fields.iter().any(|(name, value)| (name == "name" || is_id(name)) && !is_empty(value));
+        let record = others > 4 && !is_first("success") && !is_first("ok") && (tool.is_none() || is_named());
         return (!record).then(|| found(true, whole()));
     }
     let is_error_type = text("type").is_some_and(|kind| kind == "error" || kind.ends_with("_error"));
@@ -401,7 +411,7 @@ fn structure(fields: &Fields<'_>) -> Option<Found> {
     if let Some(ended) = command_end(fields) {
         return Some(ended);
     }
-    if let Some(found) = by_state(fields, others, has_message) {
+    if let Some(found) = by_state(fields, others, has_message, tool).or_else(|| by_counts(fields)) {
         return Some(found);
     }
     let http =
@@ -423,27 +433,11 @@ fn structure(fields: &Fields<'_>) -> Option<Found> {
     if named.iter().any(|name| get(name).is_some()) && (has_message || others == 0) && others <= 1 {
         return Some(found(true, whole()));
     }
-    sole_words(fields)
-}
-
-/// A failure that the state in an object says.
-fn by_state(fields: &Fields<'_>, others: usize, has_message: bool) -> Option<Found> {
-    const ENDS: [&str; 5] = ["_denied", "_failed", "_forbidden", "_not_found", "_rejected"];
-    const FAILED: [&str; 9] =
-        ["error", "failure", "failed", "fail", "timeout", "timed_out", "denied", "rejected", "declined"];
-    let state = fields.text("status").or_else(|| fields.text("outcome"))?.to_ascii_lowercase();
-    let whole = |sure| Some(found(sure, Details::of_object(fields)));
-    if others == 0 && has_message && ENDS.iter().any(|end| state.ends_with(end)) {
-        // Any other state may be that of the record that was asked for.
-        return whole(state.ends_with("_not_found"));
-    }
-    // Beside other fields, it may be the status of a record.
-    let has_failed = FAILED.contains(&&*state) && others <= 2;
-    has_failed.then(|| whole(has_message || others == 0 || state == "error"))?
+    sole_words(fields, tool)
 }
 
 /// `{"detail": "Not found."}`, `{"message": "Forbidden"}`: an object with nothing but words that an upstream uses for errors.
-fn sole_words(fields: &Fields<'_>) -> Option<Found> {
+fn sole_words(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
     let mut present = fields.iter().filter(|(_, value)| !is_empty(*value));
     let (name, raw) = present.find(|(name, _)| !is_beside_words(name))?;
     if present.any(|(name, _)| !is_beside_words(name)) {
@@ -457,10 +451,12 @@ fn sole_words(fields: &Fields<'_>) -> Option<Found> {
         return validation.then(|| found(true, details));
     }
     let words = json::string(raw).filter(|_| matches!(name, "detail" | "message" | "Message" | "msg"))?;
-    let sign = text::inspect(words.trim(), None);
+    let sign = text::inspect(words.trim(), tool.filter(|tool| is_writer(tool)));
+    let has_phrase = fields.text("status").is_some_and(|status| kinds::is_reason_phrase(&status));
     let sure = sign.is_some_and(|sign| sign.sure)
         || kinds::of_message(&words, None).is_some_and(|kind| kind != kinds::INTERRUPTED)
         || fields.get("documentation_url").is_some()
+        || has_phrase
         || kinds::is_reason_phrase(&words);
     (sure || sign.is_some()).then(|| found(sure, whole()))
 }
@@ -482,7 +478,7 @@ fn is_named_in(error: RawValue<'_>, id: RawValue<'_>) -> bool {
 }
 
 /// Whether a field is the id of something, other than of the request and of the error.
-fn is_id(name: &str) -> bool {
+pub(super) fn is_id(name: &str) -> bool {
     let is_own =
         matches!(name, "request_id" | "requestId" | "trace_id" | "traceId" | "correlation_id" | "correlationId");
     (name == "id" || name.ends_with("_id") || name.ends_with("Id")) && !is_own && !is_beside(name)

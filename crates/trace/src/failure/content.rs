@@ -1,5 +1,6 @@
 //! What a text that begins like a failure is: a message, or a list, a log, a document. Knows no words of failures.
 
+use super::laid_out;
 use super::program::is_reader;
 use super::prose;
 use super::quoted::is_log_line;
@@ -67,7 +68,8 @@ fn has_level(line: &str) -> bool {
 fn is_headed_list(text: &str) -> bool {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let is_headline = lines.next().is_some_and(|line| !line.ends_with(':'));
-    let items = lines.take(8).filter(|line| line.starts_with(['-', '*', '•']) && line.contains(' '));
+    let is_item = |line: &&str| line.starts_with(['-', '*', '•']) && line.contains(' ');
+    let items = lines.take(8).filter(|line| is_item(line) && !laid_out::is_advice(line));
     is_headline && items.count() >= 2
 }
 

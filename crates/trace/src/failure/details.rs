@@ -133,7 +133,10 @@ impl Details {
             self.read(value, depth - 1);
         }
         let words = |name: &&str| {
-            fields.get(name).and_then(json::scalar).filter(|name| text::is_name(name) && !is_status(name))
+            let value = fields.get(name).and_then(json::scalar)?;
+            let is_name =
+                text::is_name(&value) && !is_status(&value) && !(is_refused(&value) && !is_of_a_person(fields));
+            is_name.then_some(value)
         };
         self.names.extend(NAMES.iter().filter_map(words).map(std::borrow::Cow::into_owned));
         let number = |name: &&str| fields.text(name).filter(|text| is_status(text))?.parse().ok();
@@ -168,6 +171,19 @@ impl Details {
     pub(super) fn retry_after(&self, at: Option<u64>) -> Option<u64> {
         self.wait.as_ref()?.millis(at)
     }
+}
+
+/// Whether a value is the state of what was refused, which does not say by whom: a bank declines a card.
+fn is_refused(value: &str) -> bool {
+    ["declined", "denied", "rejected"].iter().any(|state| value.eq_ignore_ascii_case(state))
+}
+
+/// Whether an object with a refusal speaks of the person who was asked, or of nothing else.
+fn is_of_a_person(fields: &Fields<'_>) -> bool {
+    const WORDS: [&str; 6] = ["approv", "confirm", "human", "operator", "permission", "user"];
+    let texts = || fields.iter().filter_map(|(name, raw)| Some((name, json::string(raw)?.to_ascii_lowercase())));
+    let speaks = |text: &str| WORDS.iter().any(|word| text.contains(word));
+    texts().any(|(name, text)| speaks(&text) || speaks(name)) || texts().count() == 1
 }
 
 /// Whether a text is an HTTP status.

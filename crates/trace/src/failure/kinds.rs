@@ -256,7 +256,7 @@ pub(super) fn is_more_specific(text: &str, coded: &str) -> bool {
 
 /// Whether a text is nothing but the reason phrase of an HTTP error.
 pub(super) fn is_reason_phrase(text: &str) -> bool {
-    const PHRASES: [&str; 22] = [
+    const PHRASES: [&str; 30] = [
         "bad request",
         "unauthorized",
         "payment required",
@@ -279,6 +279,14 @@ pub(super) fn is_reason_phrase(text: &str) -> bool {
         "gateway time-out",
         "endpoint request timed out",
         "missing authentication token",
+        "expectation failed",
+        "failed dependency",
+        "length required",
+        "not acceptable",
+        "range not satisfiable",
+        "request entity too large",
+        "unsupported media type",
+        "uri too long",
     ];
     let plain = text.trim().trim_end_matches(['.', '!']);
     PHRASES.iter().any(|phrase| plain.eq_ignore_ascii_case(phrase))

@@ -13,8 +13,11 @@ mod failure_cache;
 mod frame;
 mod held;
 mod kinds;
+mod laid_out;
+mod markup;
 #[cfg(test)]
 mod needed;
+mod own_name;
 mod parts;
 mod patterns;
 mod plain_refusal;
@@ -28,6 +31,7 @@ mod refused_values;
 mod retry_after;
 mod searched;
 mod sentence;
+mod states;
 #[cfg(test)]
 mod tests;
 mod text;

@@ -10,7 +10,7 @@ use super::held::is_held;
 use super::patterns::{LazyPattern, LazySet, any_matches};
 use super::program::{SHORT, complains, ends_in_error, is_shell, says_a_program, spoken};
 use super::quoted::is_quoted;
-use super::{agents, clause, frame, kinds, patterns, prose, searched, sentence, undone};
+use super::{agents, clause, frame, kinds, laid_out, markup, own_name, patterns, prose, searched, sentence, undone};
 
 /// Characters of a text that are examined.
 pub(super) const EXAMINED: usize = 600;
@@ -31,7 +31,7 @@ pub(super) struct Facts {
 }
 
 /// Beginnings by which programs and frameworks report a failure, whatever follows.
-pub(super) const SURE: [&str; 35] = [
+pub(super) const SURE: [&str; 34] = [
     // Python, JavaScript, Java, Go, Rust
     r"^Traceback \(most recent call last\)",
     r#"^Exception in thread ""#,
@@ -58,20 +58,19 @@ pub(super) const SURE: [&str; 35] = [
     // shells and build tools
     AT_START,
     r"(?i)^command failed( with| \(exit|:)|^(\w+ )?command timed out\b|^shell command failed\b|^[\w-]+ (verification|validation|parsing|execution|compilation|initiali[sz]ation|startup) failed\b *[:.]",
-    r"^(/(usr/)?bin/)?(ba|z|da|k)?sh: [^\n]*(not found|No such file|Permission denied|error|cannot)|^error\[E\d{4}\]|^(npm|yarn|pnpm) (ERR!|error) |^zsh: |^'[^'\n]{1,80}' is not recognized as an internal or external command|^[^\n]{1,80} : The term '[^'\n]{1,80}' is not recognized\b",
+    r"^(/(usr/)?bin/)?(ba|z|da|k)?sh: [^\n]*(not found|No such file|Permission denied|error|cannot|invalid|expected|unbound|bad |ambiguous|missing|too many|unexpected|No such process|not permitted)|^error\[E\d{4}\]|^(npm|yarn|pnpm) (ERR!|error) |^zsh: |^'[^'\n]{1,80}' is not recognized as an internal or external command|^[^\n]{1,80} : The term '[^'\n]{1,80}' is not recognized\b",
     r"^[\w./-]{1,40}: [^\n]{0,200}: (No such file or directory|Permission denied|Is a directory|Not a directory|command not found|Operation not permitted|Connection refused)|^[^\s:]{1,200}: [^\n]{0,200}\((No such file or directory|Permission denied)\)$",
     r"^\(\d{4}, ['\x22]|^\(error\) |^(WRONGTYPE|NOAUTH|NOSCRIPT|ERR|READONLY|OOM|BUSY|MISCONF) \w",
     r#"^File "[^"\n]+", line \d+|^\S+:\d+\n[^\n]{0,300}\n\s*\^"#,
     r"(?i)^(no healthy upstream|build failed\b|this model's maximum context length|(sorry|oops)\b[^\n]{0,80}\b(error occurred|went wrong|failed|could not|couldn't|unable))",
     r"(?i)^an error occurred \(\w+\) when calling the \w+ operation",
-    r"(?i)^(<!doctype[^>\n]{0,200}>)?\s*<html[^>\n]{0,200}>\s*<head>\s*(<meta[^>\n]{0,200}>\s*)?<title>\s*(error\b|[45]\d\d\b|forbidden|not found|unauthorized|bad gateway|bad request|service unavailable|internal server error|access denied|too many requests)|^(<!doctype[^>\n]{0,200}>)?\s*<html[^>\n]{0,200}>\s*(<head>\s*</head>\s*)?<body>\s*<h1>[45]\d\d (bad|conflict|forbidden|gateway|internal|not|payment|request|service|too|unauthorized)",
     r"(?i)^<httperror [45]\d\d\b|^net::err_|^e: (unable|could|failed|package|the)\b|^error [a-z]{1,6}\d{2,6}:",
     // compilers and notebooks: a place, then an error
-    r"^[\w./\\-]{1,200}(\(\d+,\d+\)|:\d+(:\d+)?): (fatal )?error\b|^-{20,}\n\w+(Error|Exception)\s+Traceback",
+    r"^[\w./\\<>-]{1,200}(\(\d+,\d+\)|:\d+(:\d+)?): (fatal )?error\b|^-{20,}\n\w+(Error|Exception)\s+Traceback",
     // databases, mail and Azure: a number or name of the vendor before the words
     r"^(ORA|TNS|PLS)-\d{5}: |^SQL\d{4}N |^Msg \d+, Level (1[1-9]|2\d)\b|^\d{6} \(\w{5}\): |^SQLSTATE ?\[?\w{5}\b|^[45]\d\d[ -][45]\.\d{1,3}\.\d{1,3} |^\([A-Z]\w+\) [^\n]+\nCode: \w",
     // programs that could not be run, asked or merged
-    r"(?i)^exec: |^(the )?command ['\x22].{1,300}['\x22] returned (a )?non-zero|^[\w.@/-]{1,60}: (permission denied|connection refused|connection timed out|host key verification failed)\b|^conflict \(\w[\w/ ]*\): |^automatic merge failed",
+    r"(?i)^exec: |^(the )?command ['\x22].{1,300}['\x22] returned (a )?non-zero|^[\w.@/-]{1,60}: (permission denied|no such (directory|file)|connection refused|connection timed out|host key verification failed)\b|^conflict \(\w[\w/ ]*\): |^automatic merge failed",
     r"^\[SSL: |^SSL certificate problem|^HTTPS?ConnectionPool\(|^<urlopen error|(?i)^request to \S+ failed, reason:|^message: (no such|stale element|element not|element click|unknown error|timeout:|invalid \w+:|session not)",
     r"(?i)^rpc error: code = |^statuscode\.[A-Z_]+|^grpc: ",
 ];
@@ -97,7 +96,7 @@ pub(super) const LIKELY: [&str; 30] = [
     r"(?i)^there (was|were|has been|have been) (an? |some )?(\w+ ){0,2}(errors?|problems?|failures?) (while |when |during |with |in )?(\w+ing|(the|your) \w+)\b",
     r"(?i)^(failed|failure) (to|in|with|while|when|during|on|at|because|due)\b|^failed\s*[:.!]?\s*$|^(failed|failure)\s*[:-]\s*\D",
     r"(?i)^((the|your|this) )?(request|api request|api call|query|operation|execution|connection|authentication|authorization|login|tool call|tool|command|transaction|payment|card|validation|navigation|access token|token|session|upload|download|search|fetch|edit|read|write|update|create|delete|call|script|job|task|action|compilation|http request|function)( has| was|s)? (failed|aborted|was aborted|errored|rejected|refused|denied|interrupted|cancell?ed|declined|expired|(could not|couldn't|cannot|can't) be (processed|completed|executed|made|sent|saved))\b",
-    r"(?i)^(fatal( error)?|exception|abort(ed)?|declined|denied|rejected|invalid|forbidden|unauthorized|timeout)\s*:",
+    r"(?i)^(fatal( error)?|exception|abort(ed)?|declined|denied|refused|rejected|invalid|forbidden|unauthorized|timeout)\s*:",
     r"(?i)^(time(d)?[- ]?out)( error)?( (after|waiting|while|exceeded|expired|of|for|reached|\d)|\s*[:.!]|\s*$)|^timeout \d+",
     r"(?i)^(deadline|rate limit|quota|request limit|usage limit|token limit|time limit|tool[- ]call limit|api rate limit|monthly limit|daily limit|context length|maximum context length|resource)s? (has been |was |is )?(exceeded|reached|exhausted|hit)\b|^rate limit detected\b|^(too many requests|you('ve| have)? (exceeded|reached|hit)|throttl|rate[- ]?limit(ed|ing)?\b *([:.(]|or |$)|(\w+ )?limit exceeded\b|(reached|exceeded) (the )?max\w* )",
     r"^(E(ACCES|ADDRINUSE|ADDRNOTAVAIL|AGAIN|ALREADY|BADF|BUSY|CANCELED|CONNABORTED|CONNREFUSED|CONNRESET|DQUOT|EXIST|FAULT|FBIG|HOSTUNREACH|INTEGRITY|INTR|INVAL|ISDIR|LOOP|MFILE|NAMETOOLONG|NETDOWN|NETUNREACH|NFILE|NOBUFS|NODEV|NOENT|NOMEM|NOSPC|NOSYS|NOTCONN|NOTDIR|NOTEMPTY|NOTFOUND|NOTSUP|PERM|PIPE|PROTO|RANGE|RESOLVE|ROFS|SRCH|TIMEDOUT|TXTBSY|USAGE|XDEV))\b[: ,]|^(?i:connect|read|write|getaddrinfo|spawn|open|scandir|stat|unlink|mkdir|rmdir) E[A-Z]{4,}|^(?i:spawn) \S+ E[A-Z]{4,}",
@@ -112,7 +111,7 @@ pub(super) const LIKELY: [&str; 30] = [
 ];
 
 /// Beginnings of a short message in plain words: a refusal or a lack.
-pub(super) const SHORT_SURE: [&str; 18] = [
+pub(super) const SHORT_SURE: [&str; 19] = [
     r"(?i)^((we|i) )?((were|are|was|am) )?(cannot|can't|can ?not|could not|couldn't|unable to|not able to|not allowed to|must not|refus(ed|ing) to|you (cannot|can't|must|are not allowed|may not)|i (cannot|can't)) \w",
     r"(?i)^(the |this |requested |specified |given |source )*(file|directory|folder|path|page|resource|url|module|endpoint|host|repository|branch|command|tool|key|index|table|column|session|element|model|route|method|function|ref|selector|relation|role|database|schema|service|entity|namespace|secret|container|device|workspace|channel)s?( with [^\n]{1,80}| [`'\x22:(]?[^\n]{1,160}?)? (was |were |is |are )?(does not exist|do not exist|not found|doesn't exist|could not be found|cannot be found|not exist|missing|not available|not supported|unavailable)\b",
     r"(?i)^[^\n]{1,120} (is|are) not authorized to \w|^[^\n]{0,60}\b(budget|quota|limit|retries|attempts) (is |was |were |has been |have been )?exhausted\b",
@@ -121,6 +120,8 @@ pub(super) const SHORT_SURE: [&str; 18] = [
     r"(?i)^(the |source |image )*(document|image|picture)( file)? (['\x22`/]\S+|\S+\.\w{1,5})['\x22`]? (does not exist|doesn't exist|was not found|not found)\b|^(document|image|picture)( file)? not found: \S",
     r"(?i)^[^\n]{0,40}\b(token|session|key|certificate|credentials?|link|password)\b[^\n]{0,60} (is|are|has|have) expired\b",
     r"(?i)^duplicate (key|entry|request|transaction)\b|^\w+ timeout of \d+",
+    // a database that gives up a transaction, or takes no more
+    r"(?i)^(deadlock (detected|found)\b|could not serialize access\b|lock wait timeout exceeded|(the )?database (file )?is (locked|read-?only)\b|cancel(l)?ing statement due to |(sorry, )?too many (clients|connections)\b|current transaction is aborted|server closed the connection unexpectedly|terminating connection due to |transaction (was |has been )?(aborted|deadlocked|rolled back)\b|attempt to write a readonly database)",
     r"(?i)^(the )?([\w.-]+ ){0,2}(server|host|service|upstream|api|endpoint|gateway|database|backend)( (did|does|is)( not|n't)|(did|does|is)n't| failed to) (respond|answer|reply)|^no (response|answer|reply)( was)?( received)? (from (the )?([\w.-]+ ){0,2}(server|host|service|upstream|api|endpoint|gateway|database|backend)|within \d)|^([\w-]+ ){0,2}(request|handshake|stream|chunk|connection|connect|operation|gateway|query|response) time[d]?[- ]?out *($|[.:(])|^broken pipe\b",
     r"(?i)^([\w.-]+ ){1,2}(cli|binary|executable) (is |was )?not (found|installed|authenticated|configured|available)( or [\w ]{1,40})?\s*([.!:;(]|$)|^\w+( \w+){0,3} #\d+ (is |was |could )?(not (be )?found|does not exist)\b",
     r"(?i)^no such \w+|^(not found|page not found|unavailable|unknown error|unknown (action|command|method|operation|argument|option|parameter|column|table|host|user))\b *($|[:.'\x22`(])",
@@ -182,10 +183,12 @@ pub(super) fn inspect<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>>
         Some(_) => start().or(Some(Sign { sure: false, message: message(text.trim()) })),
         None => start(),
     };
+    let words = || spoken(text).or_else(|| own_name::words(text.trim(), tool));
     let spoken =
-        || Some(Sign { message: message(text.trim()), ..inspect_start(spoken(text)?, tool).filter(|sign| sign.sure)? });
+        || Some(Sign { message: message(text.trim()), ..inspect_start(words()?, tool).filter(|sign| sign.sure)? });
     let sure = || Some(Sign { sure: true, message: message(text.trim()) });
-    let ended = || sure().filter(|_| agents::ends(text, tool) || ends_in_error(text, tool));
+    let is_laid_out = || own_name::refuses(text.trim(), tool) || laid_out::is_failure(text, tool);
+    let ended = || sure().filter(|_| agents::ends(text, tool) || ends_in_error(text, tool) || is_laid_out());
     match own {
         Some(sign) if sign.sure => Some(sign),
         own if says_a_program(text, tool) && !any_matches(&HARMLESS_SET, text.trim()) => {
@@ -205,7 +208,12 @@ fn inspect_start<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>> {
         // A heading: the text is a document, unless the heading is the word for an error.
         let (heading, rest) = text.split_once('\n')?;
         if is_error_heading(heading) {
-            return inspect_start(rest, tool).filter(|sign| sign.sure);
+            let first = rest.trim_start().split("\n\n").next().unwrap_or(rest);
+            let of = |text| inspect_start(text, tool).filter(|sign| sign.sure);
+            return of(rest).or_else(|| of(first));
+        }
+        if let Some(sign) = error_below_heading(rest) {
+            return Some(sign);
         }
         let second = rest.trim_start();
         return inspect_start(second, tool).filter(|_| second.lines().next().is_some_and(is_error_heading));
@@ -223,6 +231,12 @@ fn inspect_start<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>> {
     let sign = |sure| Some(Sign { sure, message: message(text) });
     if start.is_empty() || is_quoted(text, tool) {
         return None;
+    }
+    if let Some(title) = markup::error_page(plain) {
+        return Some(Sign { sure: true, message: title });
+    }
+    if markup::is_error_report(plain) {
+        return sign(true);
     }
     let undone = undone::says(text, tool);
     if undone == Some(true) || sentence::says(text, tool) {
@@ -272,12 +286,22 @@ fn inspect_start<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>> {
     complains(text).or(undone).or(is_suspicious.then_some(false)).and_then(sign)
 }
 
+/// The error of a tool that is the only paragraph below a heading: `# a.md`, `Error reading file: ...`.
+fn error_below_heading(rest: &str) -> Option<Sign<'_>> {
+    static ERROR: LazyPattern =
+        LazyLock::new(|| patterns::one(r"^(Error|Failed to|Could not|Unable to) [a-z]+[^\n:]{0,80}: \S"));
+    let rest = rest.trim();
+    let is_alone = rest.len() <= SHORT * 2 && !rest.contains("\n\n") && !rest.contains("\n#");
+    (is_alone && patterns::matches(&ERROR, rest)).then(|| Sign { sure: true, message: message(rest) })
+}
+
 /// Whether a line is a heading, and the word for an error.
 fn is_error_heading(line: &str) -> bool {
     const WORDS: [&str; 8] =
         ["error", "system error", "search failed", "错误", "錯誤", "系统错误", "系統錯誤", "ошибка"];
     let words = line.trim_start_matches('#').trim().to_lowercase();
-    line.starts_with('#') && WORDS.contains(&words.as_str())
+    let is_refusal = ["invalid ", "missing ", "unknown "].iter().any(|word| words.starts_with(word));
+    line.starts_with('#') && (WORDS.contains(&words.as_str()) || is_refusal && words.split(' ').count() <= 4)
 }
 
 /// Whether a text is the word for a failure with nothing behind it but a number or no value. Only the status of an HTTP

@@ -25,7 +25,7 @@ const ERRORS: [&str; 9] = [
 
 /// The error of an object that is nothing but the report of one.
 pub(super) fn inspect(fields: &Fields<'_>) -> Option<Details> {
-    of_plain(fields).or_else(|| {
+    of_plain(fields).or_else(|| of_change(fields)).or_else(|| of_bulk(fields)).or_else(|| {
         let mut present = fields.iter().filter(|(_, value)| !is_empty(*value));
         let (_, only) = present.next().filter(|_| present.next().is_none())?;
         let inner = json::object(only)?;
@@ -54,6 +54,37 @@ fn of_plain(fields: &Fields<'_>) -> Option<Details> {
     (is_report && says() || is_only_failure()).then(|| Details::of_object(fields)).or_else(|| of_errors(fields))
 }
 
+/// The errors of a change that came to nothing, as GraphQL interfaces of shops give them: `userErrors` beside no thing.
+fn of_change(fields: &Fields<'_>) -> Option<Details> {
+    let of = |fields: &Fields<'_>| {
+        let is_errors = |name: &str| plain(name).ends_with("usererrors");
+        let (_, errors) = fields.iter().find(|(name, value)| is_errors(name) && !is_empty(*value))?;
+        let is_alone = fields.iter().all(|(name, value)| is_errors(name) || is_empty(value) || name == "__typename");
+        (is_alone && errors.get().starts_with('[')).then(|| Details::of_error(errors, None))
+    };
+    let mut present = fields.iter().filter(|(name, value)| !is_empty(*value) && *name != "extensions");
+    let mut only = || present.next().filter(|_| present.next().is_none()).and_then(|(_, value)| json::object(value));
+    of(fields).or_else(|| of(&only()?))
+}
+
+/// The first error of a list of which `errors` says that some parts failed, as Elasticsearch answers to many writes at once.
+/// Without its code and its status, where another part was done.
+fn of_bulk(fields: &Fields<'_>) -> Option<Details> {
+    const MOST: usize = 10_000;
+    let items = fields.get("items").filter(|_| fields.text("errors").is_some_and(|flag| flag == "true"))?;
+    let error = |item: &RawValue<'_>| {
+        let item = json::object(*item)?;
+        let (_, only) = item.iter().next()?;
+        json::object(only)?.get("error").filter(|error| !is_empty(*error)).map(|error| Details::of_error(error, None))
+    };
+    let items = json::array(items)?;
+    let errors: Vec<Details> = items.iter().take(MOST).filter_map(error).collect();
+    let is_whole = errors.len() == items.len();
+    let count = format!("{} of {} items failed", errors.len(), items.len());
+    let first = errors.into_iter().next()?;
+    Some(if is_whole { first } else { Details::of_text(&format!("{count}: {}", first.message)) })
+}
+
 /// The errors in fields of their own, beside no data.
 fn of_errors(fields: &Fields<'_>) -> Option<Details> {
     let says_ok = |raw: RawValue<'_>| {
@@ -67,7 +98,11 @@ fn of_errors(fields: &Fields<'_>) -> Option<Details> {
 }
 
 fn is_small((name, raw): (&str, RawValue<'_>)) -> bool {
-    is_empty(raw) || is_beside(name) || BESIDE.contains(&plain(name).as_str()) || is_id(name)
+    is_empty(raw)
+        || is_beside(name)
+        || BESIDE.contains(&plain(name).as_str())
+        || is_id(name)
+        || name.ends_with("_errors")
 }
 
 fn is_id(name: &str) -> bool {
@@ -111,6 +146,7 @@ mod tests {
                 "Bad Request",
             ),
             (r#"{"status":"Forbidden","request_id":"r1","message":"Zone is taken."}"#, "Zone is taken."),
+            (r#"{"reason":"ODD","message":"Unsupported Media Type","special_errors":["a"]}"#, "Unsupported Media Type"),
             (r#"{"id":"unprocessable_entity","message":"No such image."}"#, "No such image."),
             (r#"{"type":"invalid_auth","message":"Who are you?"}"#, "Who are you?"),
             (r#"{"itemNotFound":{"message":"Gone for good.","code":404}}"#, "Gone for good."),
@@ -120,6 +156,37 @@ mod tests {
             (r#"{"ERRORARRAY":[{"ERRORCODE":5,"ERRORMESSAGE":"Nothing there"}],"DATA":{},"ACTION":"list"}"#, ""),
         ] {
             assert!(message(body).is_some_and(|message| message.contains(said)), "{body}: {:?}", message(body));
+        }
+    }
+
+    #[test]
+    fn errors_of_a_change_and_of_many_writes_are_failures() {
+        for (body, said) in [
+            (
+                r#"{"productCreate":{"product":null,"userErrors":[{"field":["title"],"message":"No title"}]}}"#,
+                "No title",
+            ),
+            (r#"{"cart":null,"userErrors":[{"message":"No cart"}]}"#, "No cart"),
+            (r#"{"shopCustomerUserErrors":[{"code":"TAKEN","message":"Taken"}],"customer":null}"#, "Taken"),
+            (
+                r#"{"took":3,"errors":true,"items":[{"index":{"_id":"1","error":{"type":"a","reason":"odd date"}}}]}"#,
+                "odd date",
+            ),
+            (
+                r#"{"errors":true,"items":[{"index":{"status":201}},{"index":{"error":{"type":"a","reason":"odd"}}}]}"#,
+                "1 of 2 items failed: odd",
+            ),
+        ] {
+            assert_eq!(message(body).as_deref(), Some(said), "{body}");
+        }
+        for body in [
+            r#"{"productCreate":{"product":{"id":"1"},"userErrors":[]}}"#,
+            r#"{"productCreate":{"product":{"id":"1"},"userErrors":[{"message":"The image was too large"}]}}"#,
+            r#"{"took":3,"errors":false,"items":[{"index":{"_id":"1"}}]}"#,
+            r#"{"errors":true,"items":[{"index":{"_id":"1"}}]}"#,
+            r#"{"items":[{"index":{"error":{"reason":"odd"}}}]}"#,
+        ] {
+            assert_eq!(message(body), None, "{body}");
         }
     }
 

@@ -1,0 +1,120 @@
+//! How a short report of a failure is laid out: a line marked with a cross below a title, advice below a heading of its own,
+//! the request to mend the call and to try again. The words of the failure may be any.
+
+use std::sync::LazyLock;
+
+use super::patterns::{self, LazyPattern};
+use super::program::has_word;
+use super::sentence::gives_text;
+use super::text::ceil;
+
+/// The longest report, in bytes, and the most lines of it.
+const LONGEST: usize = 1_500;
+const MOST_LINES: usize = 16;
+
+/// The request to mend the call, at the end of a message.
+const MEND: &str = r"(?i)\bplease (try )?(address|correct|fix|resolve)(ing)? (the |this |these |your )?(\w+ )?(arguments?|errors?|inputs?|issues?|mistakes?|parameters?|problems?)( above)?,? and (call|calling|re-?try|run|send|submit|try)\b[^\n]{0,40}$";
+
+/// The heading of advice on what failed.
+const ADVICE: &str = r"(?i)^\W{0,4}((possible|potential|suggested|recommended) (causes?|fix(es)?|solutions?|reasons?)|troubleshooting( steps| tips)?|(how )?to (fix|resolve)( this| it)?( error| issue| problem)?)\W{0,3}:\W{0,3}$";
+
+static MEND_PATTERN: LazyPattern = LazyLock::new(|| patterns::one(MEND));
+static ADVICE_PATTERN: LazyPattern = LazyLock::new(|| patterns::one(ADVICE));
+
+/// Words of tools whose report on other things may look like that.
+const REPORTS: [&str; 12] = [
+    "audit", "check", "diagnose", "doctor", "health", "lint", "report", "review", "status", "test", "tests", "validate",
+];
+
+/// Whether a report is laid out as that of a failure.
+pub(super) fn is_failure(text: &str, tool: Option<&str>) -> bool {
+    if text.len() > LONGEST || tool.is_some_and(|tool| has_word(tool, &REPORTS)) {
+        return false;
+    }
+    let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let may_be_of_others = tool.is_some_and(gives_text);
+    let second = lines().nth(1).unwrap_or_default();
+    let is_advised = second.ends_with([':', '*']) && patterns::matches(&ADVICE_PATTERN, second);
+    asks_to_mend(text) || is_advised && !may_be_of_others && !text.starts_with(['#', '{', '[', '<']) || is_crossed(text)
+}
+
+/// Whether a message ends with the request to mend the call and to try again.
+fn asks_to_mend(text: &str) -> bool {
+    let text = text.trim_end();
+    let last = text.len().checked_sub(120).map_or(text, |at| text.get(ceil(text, at)..).unwrap_or(text));
+    last.contains("lease") && patterns::matches(&MEND_PATTERN, last)
+}
+
+/// Whether one line below a title is marked with a cross, and none with a tick.
+fn is_crossed(text: &str) -> bool {
+    const CROSSES: [&str; 4] = ["❌", "✗ ", "✘ ", "✖"];
+    const TICKS: [&str; 4] = ["✅", "✓", "✔", "☑"];
+    let has = |line: &str, marks: &[&str]| marks.iter().any(|mark| line.contains(mark));
+    if text.is_ascii() || has(text, &TICKS) || text.starts_with(['{', '[', '<', '|']) {
+        return false;
+    }
+    let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let title = lines().next().unwrap_or_default();
+    let is_title = title.len() <= 60 && !title.ends_with(['.', '!', ':']) && !has(title, &CROSSES);
+    // A list has other marks.
+    let is_mark = |c: char| !c.is_ascii() && !c.is_alphanumeric() && !"├└│╰╭─💡→•⚠“‘".contains(c);
+    let is_other = |line: &str| line.starts_with(is_mark) && !CROSSES.iter().any(|mark| line.starts_with(mark));
+    let is_list = lines().skip(1).any(is_other);
+    let crossed = lines().skip(1).filter(|line| CROSSES.iter().any(|mark| line.starts_with(mark)));
+    is_title && !is_list && lines().count() <= MOST_LINES && (1..=2).contains(&crossed.count())
+}
+
+/// Whether a line is a piece of advice: `- Ensure that it runs`.
+pub(super) fn is_advice(line: &str) -> bool {
+    const WORDS: [&str; 14] = [
+        "Ask",
+        "Call",
+        "Check",
+        "Confirm",
+        "Ensure",
+        "Install",
+        "Make sure",
+        "Provide",
+        "Run ",
+        "Set ",
+        "Start ",
+        "Try ",
+        "Use ",
+        "Verify",
+    ];
+    let line = line.trim_start_matches(|c: char| !c.is_alphanumeric());
+    WORDS.iter().any(|word| line.starts_with(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_of_a_failure_is_known_by_its_layout() {
+        for text in [
+            "No such step: 3. Please fix the issue and try again.",
+            "Step 3 is odd.\nPlease try correcting the error and calling the tool again",
+            "The gate is stuck.\nPossible solutions:\n- Ensure that it is oiled\n- Call the smith",
+            "⚙️ Gate\n\n❌ The gate is stuck: oil it\n  └ Code: STUCK\n",
+            "📱 Open the gate\n\nErrors (1):\n\n  ✗ the gate is stuck\n\n❌ It stays closed.\n",
+        ] {
+            assert!(is_failure(text, Some("open_gate")), "{text}");
+            assert!(!is_failure(text, Some("check_gate")), "{text}");
+        }
+        for text in [
+            "The gate is open. Please fix the lamp.",
+            "The gate is open.\nNext steps:\n- Ensure that it is oiled",
+            "⚙️ Gates\n❌ north\n✅ south",
+            "🔔 News\n\n❌ the gate is stuck\n💬 a word from the smith",
+            "🔔 News:\n\n❌ the gate is stuck",
+            "⚙️ Gates\n❌ north\n❌ south\n❌ east",
+            "❌ north",
+            "Gates\n- north ❌",
+        ] {
+            assert!(!is_failure(text, Some("open_gate")), "{text}");
+        }
+        assert!(!is_failure("Rust on a gate\nPossible causes:\n- rain", Some("read_article")));
+        assert!(is_advice("- Ensure that it runs") && !is_advice("- ensured"));
+    }
+}

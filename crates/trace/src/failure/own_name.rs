@@ -1,0 +1,86 @@
+//! What a tool says in its own name: `query_all requires confirmation`, `read: /a: no such file`. Knows no words of other
+//! speakers.
+
+use std::sync::LazyLock;
+
+use super::kinds::plain;
+use super::patterns::{self, LazyPattern};
+use super::program::{SHORT, is_command_line};
+
+/// What a tool says that it needs or does not do.
+const REFUSES: &str = r"(?i)^ ((was |is |has been )?(aborted|blocked|denied|refused|rejected)( (by|because|due)\b| *[:(.]|$)|requires? |needs |expects |expected |only (accepts?|allows|handles|reads|runs|supports|takes|works) |(must|should) (be|have|not) |(cannot|can't|could not|couldn't|does not|doesn't|did not|didn't|must not|refuses to) |is (currently |temporarily )?(disabled|not|only|restricted|unavailable)\b|has been disabled\b|was called without\b|(failed|timed out|refused)( *[:.]|$| to | with | because | after ))";
+
+static REFUSES_PATTERN: LazyPattern = LazyLock::new(|| patterns::one(REFUSES));
+
+/// Whether a short message says in the name of the tool what it needs, or that it did not do what it was asked for.
+pub(super) fn refuses(text: &str, tool: Option<&str>) -> bool {
+    let is_short = text.len() <= SHORT && text.lines().count() <= 4 && !tool.is_some_and(is_command_line);
+    // `This tool requires ...`, `Invalid ask_all call: ...`
+    let after_this = || {
+        let rest = text.strip_prefix("This ").or_else(|| text.strip_prefix("The "))?;
+        ["tool", "function", "command"].iter().find_map(|word| rest.strip_prefix(word)).filter(|_| is_short)
+    };
+    let is_invalid = || {
+        let rest = ["Invalid ", "Malformed "].iter().find_map(|word| text.strip_prefix(word))?;
+        after_name(rest, tool)
+            .filter(|rest| [" call", " arguments", " input", " request"].iter().any(|word| rest.starts_with(word)))
+    };
+    let rest = after_name(text, tool).or_else(after_this);
+    rest.is_some_and(|rest| patterns::matches(&REFUSES_PATTERN, rest)) || is_invalid().is_some()
+}
+
+/// The words of a short message behind the name of the tool and a colon.
+pub(super) fn words<'t>(text: &'t str, tool: Option<&str>) -> Option<&'t str> {
+    after_name(text, tool)?.strip_prefix(": ").map(str::trim_start)
+}
+
+/// What follows the name of the tool at the start of a short message. Without the first words of the name, what is left must
+/// be no plain word.
+fn after_name<'t>(text: &'t str, tool: Option<&str>) -> Option<&'t str> {
+    let tool = tool.filter(|tool| !is_command_line(tool))?;
+    if text.len() > SHORT || text.lines().count() > 4 {
+        return None;
+    }
+    let text = text.strip_prefix(['`', '\'', '"']).unwrap_or(text);
+    let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || "_-./".contains(c)))?;
+    let (name, rest) = text.split_at_checked(end)?;
+    let (own, called) = (plain(name), plain(tool));
+    let is_own = own == called || name.contains(['_', '-']) && own.len() > 4 && called.ends_with(&own);
+    is_own.then(|| rest.strip_prefix(['`', '\'', '"']).unwrap_or(rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_tool_says_of_itself_refuses_the_call() {
+        for (tool, text) in [
+            ("wipe_all", "wipe_all requires explicit confirmation. Set \"confirmed\": true."),
+            ("ask_rows", "ask_rows only accepts questions about rows"),
+            ("mobile_get_notes", "get_notes requires a .txt file, got: \"(none)\""),
+            ("mcp__shop__sell", "`sell` failed: closed"),
+            ("close_gate", "close_gate does not work at night"),
+            ("close_gate", "close_gate blocked by policy: night"),
+            ("close_gate", "This tool requires a smith."),
+            ("close_gate", "Invalid close_gate call: gates must have one item"),
+        ] {
+            assert_eq!(refuses(text, Some(tool)), tool != "mcp__shop__sell", "{tool}: {text}");
+        }
+        for (tool, text) in [
+            ("wipe_all", "wipe_all removed 3 rows"),
+            ("wipe_all", "wipe_all: 3 rows removed"),
+            ("wipe_all", "wiping requires confirmation"),
+            ("read", "reading requires light"),
+            ("wipe_all", "other_tool requires confirmation"),
+            ("bash", "bash requires a terminal"),
+            ("bash", "This tool requires a smith."),
+            ("close_gate", "This tool is for smiths."),
+            ("close_gate", "close_gate blocked the road"),
+        ] {
+            assert!(!refuses(text, Some(tool)), "{tool}: {text}");
+        }
+        assert_eq!(words("read: /a: no such file", Some("read")), Some("/a: no such file"));
+        assert_eq!(words("read: /a: no such file", Some("list")), None);
+    }
+}

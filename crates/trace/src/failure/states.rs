@@ -1,0 +1,130 @@
+//! The state that an object names (`status`, `payment_status`) and that says that the call failed. Records have states too: the
+//! name of the tool decides.
+
+use super::assess::Found;
+use super::body::{found, is_beside, is_empty, is_id};
+use super::details::Details;
+use super::program::{acts, asks, is_reader, is_writer, words};
+use super::sentence::looks;
+use crate::json::{self, Fields};
+
+/// States of what failed.
+const FAILED: [&str; 9] =
+    ["error", "failure", "failed", "fail", "timeout", "timed_out", "denied", "rejected", "declined"];
+
+/// A failure that the state in an object says.
+pub(super) fn by_state(fields: &Fields<'_>, others: usize, has_message: bool, tool: Option<&str>) -> Option<Found> {
+    const ENDS: [&str; 5] = ["_denied", "_failed", "_forbidden", "_not_found", "_rejected"];
+    let whole = |sure| Some(found(sure, Details::of_object(fields)));
+    let Some(state) = fields.text("status").or_else(|| fields.text("outcome")) else { return by_own(fields, tool) };
+    let state = state.to_ascii_lowercase();
+    if others == 0 && has_message && ENDS.iter().any(|end| state.ends_with(end)) {
+        // Any other state may be that of the record that was asked for.
+        return whole(state.ends_with("_not_found"));
+    }
+    // Beside other fields, it may be the status of a record. What was asked for and has an id is one.
+    let is_record = || {
+        let has_id = fields.iter().any(|(name, value)| is_id(name) && !is_empty(value));
+        has_id && state != "error" && tool.is_some_and(|tool| asks(tool) && !is_writer(tool))
+    };
+    // The first field is about the call.
+    let is_first = || fields.iter().next().is_some_and(|(name, _)| name == "status") && has_message && state == "error";
+    let has_failed = FAILED.contains(&&*state) && (others <= 2 || is_first()) && !is_record();
+    has_failed.then(|| whole(has_message || others == 0 || state == "error"))?
+}
+
+/// A failed state in a field that names what it is of, of a tool that does something: the only one of the object, or of what
+/// the name of the tool says that it does, such as `payment_status` of `pay`.
+fn by_own(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
+    let tool = tool.filter(|tool| is_writer(tool) || acts(tool) || !asks(tool) && !looks(tool) && !is_reader(tool))?;
+    let says_ok = ["success", "ok"].iter().any(|name| fields.text(name).is_some_and(|flag| flag == "true"));
+    let others = || fields.iter().filter(|(name, value)| !is_empty(*value) && !is_beside(name)).count();
+    let has_reason = ["reason", "message", "detail"].iter().any(|name| fields.get(name).is_some());
+    let is_alone = |subject: &str| (is_writer(tool) || acts(tool)) && (!subject.is_empty() || has_reason);
+    let has_failed = |(name, value)| {
+        let subject = subject(name).filter(|_| json::string(value).is_some_and(|state| is_failed(&state)))?;
+        let is_of_tool = subject.len() > 2
+            && words(tool).iter().any(|word| {
+                let is_login = subject == "auth" && word == "login";
+                word.len() > 2 && (is_login || subject.starts_with(&**word) || word.starts_with(subject))
+            });
+        (others() == 1 && is_alone(subject) || is_of_tool && others() <= 4)
+            .then(|| found(true, Details::of_object(fields)))
+    };
+    fields.iter().filter(|_| !says_ok).find_map(has_failed)
+}
+
+/// A failure that counts tell: something failed, and nothing succeeded.
+pub(super) fn by_counts(fields: &Fields<'_>) -> Option<Found> {
+    const DONE: [&str; 5] = ["succeeded", "success_count", "successes", "successful", "successful_count"];
+    const UNDONE: [&str; 6] = ["error_count", "errors", "failed", "failed_count", "failures", "unsuccessful"];
+    let count = |names: &[&str]| names.iter().find_map(|name| fields.text(name)?.parse::<u64>().ok());
+    let none_succeeded = count(&DONE) == Some(0);
+    (none_succeeded && count(&UNDONE).is_some_and(|count| count > 0)).then(|| found(true, Details::of_object(fields)))
+}
+
+fn is_failed(state: &str) -> bool {
+    FAILED.iter().any(|failed| failed.eq_ignore_ascii_case(state.trim()))
+}
+
+/// What the state in a field is of: nothing for `state` and `result`. None: the field holds no state.
+fn subject(name: &str) -> Option<&str> {
+    let ends = ["_status", "Status", "_state", "State", "_result", "Result", "_outcome", "Outcome"];
+    let is_bare = ["state", "result", "outcome"].contains(&name);
+    ends.iter().find_map(|end| name.strip_suffix(end)).or(is_bare.then_some(""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fails(tool: &str, body: &str) -> bool {
+        let fields = json::object(json::parse(body).unwrap()).unwrap();
+        let others = fields.iter().filter(|(name, value)| !is_empty(*value) && !is_beside(name)).count();
+        by_state(&fields, others, fields.get("reason").is_some(), Some(tool)).is_some_and(|found| found.sure)
+    }
+
+    #[test]
+    fn counts_of_nothing_done_and_something_failed_are_a_failure() {
+        let by = |body| by_counts(&json::object(json::parse(body).unwrap()).unwrap()).is_some();
+        assert!(by(r#"{"message":"read","total":1,"successful":0,"errors":1}"#));
+        for body in [
+            r#"{"total":2,"successful":1,"errors":1}"#,
+            r#"{"total":0,"successful":0,"errors":0}"#,
+            r#"{"total":1,"errors":1}"#,
+        ] {
+            assert!(!by(body), "{body}");
+        }
+    }
+
+    #[test]
+    fn a_failed_state_is_a_failure_of_a_tool_that_does_something() {
+        for (tool, body) in [
+            ("login", r#"{"auth_status":"failed"}"#),
+            ("authenticate", r#"{"auth_status":"failed","attempts":2}"#),
+            ("login", r#"{"auth_status":"failed","attempts":2}"#),
+            ("pay_bill", r#"{"payment_status":"declined","bill":"b1"}"#),
+            ("close_gate", r#"{"result":"failure","reason":"stuck"}"#),
+            ("pay", r#"{"status":"declined","reason":"no_funds"}"#),
+            ("get_note", r#"{"status":"error","note_id":"n1"}"#),
+            ("get_prices", r#"{"status":"error","reason":"no key","area":"a","from":1,"to":2,"unit":"b"}"#),
+        ] {
+            assert!(fails(tool, body), "{tool}: {body}");
+        }
+        for (tool, body) in [
+            ("get_payment", r#"{"id":"p1","status":"declined","amount":5,"reason":"no_funds"}"#),
+            ("get_payment_status", r#"{"payment_status":"failed"}"#),
+            ("check_job", r#"{"job_state":"failed"}"#),
+            ("get_job", r#"{"name":"j","status":"error","reason":"no key","area":"a","from":1,"to":2}"#),
+            ("create_order", r#"{"order":"o1","payment_status":"failed"}"#),
+            ("login", r#"{"auth_status":"ok"}"#),
+            ("hgetall", r#"{"state":"error"}"#),
+            ("close_gate", r#"{"state":"error"}"#),
+            ("login", r#"{"success":true,"auth_status":"failed"}"#),
+            ("pay", r#"{"status":"ok","payment_status":"failed"}"#),
+            ("add_job", r#"{"last_result":"failed","name":"n","turns":3,"at":"noon"}"#),
+        ] {
+            assert!(!fails(tool, body), "{tool}: {body}");
+        }
+    }
+}
