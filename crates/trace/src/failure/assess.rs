@@ -13,6 +13,7 @@ use super::retry_after;
 use super::sentence;
 use super::text;
 use super::text_kinds;
+use super::undone;
 use crate::headers;
 use crate::raw_value::RawValue;
 use playproof_engine::event::{Headers, KindFrom, StatusFrom as Evidence};
@@ -180,6 +181,10 @@ fn failure(evidence: Evidence, found: Option<Found>, result: &ToolResult<'_>) ->
         },
         None => text.map_or((kinds::TOOL_ERROR, None), |kind| (kind, Some(KindFrom::Text))),
     };
+    // What is already so was not refused for its arguments: the call, or another, may have done it.
+    let is_done_before =
+        kind == kinds::ARGUMENTS && kind_from == Some(KindFrom::Code) && text_kinds::is_already(&details.message);
+    let kind = if is_done_before { kinds::CONFLICT } else { kind };
     let is_refusal = [kinds::ARGUMENTS, kinds::FORBIDDEN, kinds::UNAUTHORIZED].contains(&kind);
     let is_half_way = is_of_program && is_refusal || is_of_part && text_kinds::proves_nothing_happened(kind);
     let (kind, kind_from) = match is_half_way && own.is_none() {
@@ -195,7 +200,10 @@ fn failure(evidence: Evidence, found: Option<Found>, result: &ToolResult<'_>) ->
         Some(TOOL_RAISED)
     } else {
         let inner = text::unframed(&details.message).0;
-        let says = |message| sentence::says(message, result.tool) || clause::says(message, result.tool);
+        let says = |message| {
+            let is_lookup = || undone::is_lookup(message, result.tool);
+            sentence::says(message, result.tool) || clause::says(message, result.tool) || is_lookup()
+        };
         (says(&details.message) || says(inner)).then_some(TOOL_REFUSED)
     };
     let code = teller.or_else(|| codes().next()).map(str::to_owned);

@@ -22,7 +22,7 @@ const MOST_LINES: usize = 6;
 enum Of {
     /// Any tool but a command line.
     Every,
-    /// Any tool but a command line, one that gives texts of others, and one that looks how things are.
+    /// Any tool but a command line, one that gives texts of others, and one that searches them or checks how things are.
     Any,
     /// A tool whose name does not begin with a word that asks.
     Unasked,
@@ -35,7 +35,7 @@ enum Of {
 }
 
 /// Words of failures.
-const CUES: [(Of, &str, &str); 38] = [
+const CUES: [(Of, &str, &str); 43] = [
     // the request
     (
         Of::Every,
@@ -63,8 +63,24 @@ const CUES: [(Of, &str, &str); 38] = [
         ARGUMENTS,
         r"^only \S[^\n]* (is|are|can|may) (be )?(accepted|allowed|permitted|supported|used)\b|^only \S[^\n]* can \S|^only \d[^\n]*\b(need|needs|minimum|required)\b",
     ),
+    (
+        Of::Any,
+        ARGUMENTS,
+        r"^(the |your )?(given|passed|provided|specified|supplied) [^\n]{1,100}? ((is|are|was|were) (not|invalid|unknown|missing|empty|malformed|unsupported|too)\b|(could|did|do|does)( not|n't) |must |cannot )",
+    ),
     (Of::Any, TOOL_ERROR, r"^(stale|invalid|missing|not|no|unknown|unsupported|expired|denied)_\w+: \S"),
+    (
+        Of::Every,
+        ARGUMENTS,
+        r"^(the )?(search )?(query|search|term|keyword|prompt|input)( text| string)? (is|was|cannot be|can't be|must not be) (blank|empty|missing)$|^please (provide|specify|supply|enter) (a|an|the|your) ([\w-]+ ){0,2}(city|code|date|file|id|keyword|location|name|number|path|prompt|query|term|text|topic|url)s?\b|^(too many|more than \d+) [^\n]{1,60}\b(files|hits|items|matched|matches|results|rows)\b",
+    ),
+    (Of::Unasked, ARGUMENTS, r"^please (provide|specify|supply|enter) "),
     // what the tool itself lacks, and who may not use it
+    (
+        Of::Every,
+        TOOL_ERROR,
+        r"^(the )?([\w'-]+ ){1,3}(is |are )?(currently )?not (available|supported) in this (environment|mode|context|region)\b|^(the )?(agent|model|assistant|user|client) (is )?not (allowed|authori[sz]ed|permitted) to (access|call|run|use)\b|\btool\b[^\n]{0,20} is (currently |temporarily )?(not available|unavailable)\b",
+    ),
     (
         Of::Every,
         UNAUTHORIZED,
@@ -104,7 +120,7 @@ const CUES: [(Of, &str, &str); 38] = [
     (
         Of::Any,
         TOOL_ERROR,
-        r"\btool\b[^\n]{0,20} is (currently |temporarily )?(not available|unavailable)\b|\bis not available (here|in this (environment|mode|context|region))|\bunavailable: (http|error|\d)|\bnot (allowed|authori[sz]ed|permitted) to (access|call|run|use)\b",
+        r"\bis not available (here|in this (environment|mode|context|region))|\bunavailable: (http|error|\d)|\bnot (allowed|authori[sz]ed|permitted) to (access|call|run|use)\b",
     ),
     (
         Of::Any,
@@ -121,7 +137,7 @@ const CUES: [(Of, &str, &str); 38] = [
     (
         Of::Given,
         NOT_FOUND,
-        r"^no [\w./-]*(ss|[^s\W])( \w+){0,2} (found|matched|matches|matching|exists|configured|returned)( (for|with|at|in|under|by|named|on))?( \w+){0,2}:? ([`'\x22(/]\S|\S*\d)|^no [\w-]*[^s\W]( \w+)? with \S|^no (content|image|data|output|response|reply|answer|body|text) (was |is )?(available|generated|produced|received|returned)\b|^(\w+ )?(image|file|content|data|record|entry) (is )?missing (for|from|in) \S",
+        r"^no ([\w./-]*(ss|[^s\W]) ){0,2}[\w./-]*(ss|[^s\W]) (found|matched|matches|matching|exists|configured|returned)( (for|with|at|in|under|by|named|on))?( \w+){0,2}:? ([`'\x22(/]\S|\S*\d)|^no [\w-]*[^s\W]( \w+)? with \S|^no (content|image|data|output|response|reply|answer|body|text) (was |is )?(available|generated|produced|received|returned)\b|^(\w+ )?(image|file|content|data|record|entry) (is )?missing (for|from|in) \S",
     ),
     (
         Of::Given,
@@ -163,8 +179,9 @@ const CUES: [(Of, &str, &str); 38] = [
     (
         Of::Changing,
         TOOL_ERROR,
-        r"^no (\w+ ){0,3}[\w./-]*[^s\W] (found|set|selected|configured|available|active|open|connected)\b|^no (active|open|pending|current|such|suitable) ([\w-]+ ){0,2}[\w-]*[^s\W]( |$)|^no (\w+ ){1,3}(left|remaining)$",
+        r"^no (\w+ ){0,3}[\w./-]*[^s\W] (found|set|selected|configured|available|active|open|connected)\b|^no (active|open|pending|current|such|suitable) ([\w-]+ ){0,2}[\w-]*[^s\W]( |$)",
     ),
+    (Of::Doing, TOOL_ERROR, r"^no ([\w-]+ ){1,3}(left|remain(s|ing|ed)?)$"),
     (
         Of::Doing,
         TOOL_ERROR,
@@ -233,7 +250,7 @@ fn kind_of(text: &str, tool: Option<&str>) -> Option<&'static str> {
     }
     let (clause, is_warning) = clause.strip_prefix("Warning: ").map_or((clause, false), |clause| (clause, true));
     let (sentence, _) = first_sentence(text);
-    if is_done(clause, tool) || is_done(sentence, tool) {
+    if tells_of_others(clause) || is_done(clause, tool) || is_done(sentence, tool) {
         return None;
     }
     let is_general = [" when ", " whenever ", " if "].iter().any(|word| clause.contains(word))
@@ -242,6 +259,8 @@ fn kind_of(text: &str, tool: Option<&str>) -> Option<&'static str> {
     let gives = !writes && tool.is_some_and(gives_text);
     let names_a_place = clause.contains("not found:") && tool.is_some_and(|tool| has_word(tool, &["list"]));
     let looks = !writes && !names_a_place && tool.is_some_and(looks);
+    let lists =
+        tool.is_some_and(|tool| has_word(tool, &["list", "lookup"]) && !has_word(tool, &["check", "status", "test"]));
     // A program prints what it likes.
     let is_doing = !is_general
         && !looks
@@ -250,10 +269,18 @@ fn kind_of(text: &str, tool: Option<&str>) -> Option<&'static str> {
     // Behind `but`, or before it.
     let found = [clause, sentence].map(|part| CUE_SET.as_ref().map(|set| set.matches(part.as_bytes())));
     let mut found = found.into_iter().flatten().flatten().filter_map(|cue| CUES.get(cue));
+    // A warning that asks for something else before.
+    let asks_first = || {
+        let asks = ["Please ", " first.", "Pass ", "pass force"].iter().any(|words| text.contains(words));
+        asks && writes && !text_kinds::tells_of_something_done(text)
+    };
+    if is_warning && is_doing && (denies_deed(clause, tool) || asks_first()) {
+        return Some(TOOL_ERROR);
+    }
     let is_failure = |of| match of {
         _ if prints => ["REFUSED: ", "BLOCKED: "].iter().any(|word| sentence.starts_with(word)),
         Of::Every => true,
-        Of::Any => !gives && !looks,
+        Of::Any => !gives && (!looks || lists),
         Of::Unasked => !gives && !looks && !tool.is_some_and(asks),
         _ if is_warning => false,
         Of::Given => {
@@ -263,6 +290,27 @@ fn kind_of(text: &str, tool: Option<&str>) -> Option<&'static str> {
         Of::Changing => !gives && (writes || tool.is_some_and(acts)),
     };
     found.find(|(of, _, _)| is_failure(*of)).map(|(_, kind, _)| *kind)
+}
+
+/// Whether a clause tells of what somebody has done before, and not of what is already so.
+pub(super) fn tells_of_others(clause: &str) -> bool {
+    ["what you have already", "what we have already", "that you have already", "which you have already"]
+        .iter()
+        .any(|words| clause.contains(words))
+}
+
+/// Whether a clause says that what the name of the tool says was not done: `file a.txt was not deleted` of `delete_file`.
+fn denies_deed(clause: &str, tool: Option<&str>) -> bool {
+    static DENIED: LazyPattern = LazyLock::new(|| {
+        patterns::one(
+            r"(?i)\b(?:not|n't)(?: been| be)? (\w+)\b|\b(?:could not|couldn't|cannot|can't|did not|didn't|unable to|failed to|refus(?:ed|es|ing) to) (?:be )?(\w+)\b|^(?:the |this |your )?(?:\w+ )?(\w+) (?:was |is |has been )?(?:aborted|blocked|cancell?ed|declined|denied|failed|refused|rejected|stopped)\b",
+        )
+    });
+    let Some(words) = tool.map(words) else { return false };
+    let stem = |word: &str| word.get(..3).map(str::to_ascii_lowercase);
+    let is_of_tool = |word: &str| stem(word).is_some_and(|stem| words.iter().any(|own| own.starts_with(&stem)));
+    let denied = DENIED.as_ref().and_then(|denied| denied.captures(clause));
+    denied.is_some_and(|denied| denied.iter().skip(1).flatten().any(|word| is_of_tool(word.as_str())))
 }
 
 /// Whether a tool's name says that it finds out something, which it tells in a sentence.
@@ -328,7 +376,8 @@ fn is_done(clause: &str, tool: Option<&str>) -> bool {
     let negated = [" not ", "n't ", "Not ", " no ", "othing "].iter().any(|word| clause.contains(word));
     let stem = |word: &str| word.get(..4).unwrap_or(word).to_ascii_lowercase();
     let last = clause.rsplit(' ').next().unwrap_or_default();
-    let is_for = last.ends_with(['d', 'n'])
+    let is_for = !clause.contains("already ")
+        && last.ends_with(['d', 'n'])
         && tool.is_some_and(|tool| words(tool).iter().any(|word| word.len() > 2 && stem(word) == stem(last)));
     let first = clause.split(' ').next().unwrap_or_default();
     let is_deed =
@@ -428,6 +477,17 @@ mod tests {
             ("get_shelf", "No se encontró el estante 17"),
             ("get_shelf", "Das Regal wurde nicht gefunden"),
             ("take", "余额不足"),
+            ("get_stock", "The given shelf id \"x\" is not a valid number"),
+            ("scan_shelf", "No scans remain. Buy more."),
+            ("delete_shelf", "Warning: shelf 7 was not deleted because it is in use"),
+            ("move_shelf", "Warning: move refused, the lift is full"),
+            ("send_shelf", "Warning: could not send shelf 7"),
+            ("write_shelf", "Warning: shelf appears 3 times. Please name the row."),
+            ("search_shelves", "Query is empty"),
+            ("compare", "Please enter two shelves to compare"),
+            ("search_shelves", "Shelf search is not available in this environment. Ask the owner."),
+            ("reverse_move", "Move 17 has already been reversed"),
+            ("list_shelves", "The lift is not configured"),
         ] {
             assert!(says(text, Some(tool)), "{tool}: {text}");
         }
@@ -473,6 +533,13 @@ mod tests {
             ("move_shelf", "Saved, but no longer shown first"),
             ("add_shelf", "Shelf added. It must be filled by hand."),
             ("sync", "Everything is up to date"),
+            ("get_shelves", "No open shelves found for \"Ada\""),
+            ("get_task", "Please enter the shop from behind"),
+            ("add_shelf", "Warning: added shelf 7 in row 2. Please name the row."),
+            ("search_shelves", "The lift is not configured for heavy shelves"),
+            ("scan_shelf", "the scan is like what you have already seen"),
+            ("delete_shelf", "Warning: the photo of shelf 7 was not moved"),
+            ("send_shelf", "Warning: no lift remains"),
         ] {
             assert!(!says(text, Some(tool)), "{tool}: {text}");
         }

@@ -9,7 +9,7 @@ use super::kinds::{
 };
 use super::patterns::{LazyPattern, LazySet};
 use super::program::{asks, has_word, is_command_line, is_reader, is_writer, words};
-use super::{patterns, prose, text_kinds};
+use super::{clause, patterns, prose, text_kinds};
 
 /// The longest result that is one sentence, in bytes.
 const LONGEST: usize = 240;
@@ -126,7 +126,7 @@ pub(super) const FORMS: [(&str, Of, &str); 29] = [
     (
         ARGUMENTS,
         Of::Any,
-        r"^(\w+, )*\w+,? (and|or) \w+ (are|is) (required|mandatory|missing)$|^(\S+ ){1,3}(is|are) required (for|when|if|to|by|with) …$|^missing (required )?(parameters?|arguments?|fields?|propert(y|ies)|values?): .+$|^(either )?(\w+ or \w+|at least one (\w+ )?(field|parameter|argument|value|option|property)) (must be|is|are) (given|provided|specified|supplied|set|required)( …)?$|^you must (specify|provide|give|supply|pass|set) (either |at least )…$|^(\w+ ){1,3}is mandatory$|^no \w+( \w+)? (was|were) specified$|^no (fields|changes|updates|values|attributes|properties)( to \w+)? (were |was )?(given|provided|specified|supplied)$",
+        r"^(\w+, )*\w+,? (and|or) \w+ (are|is) (required|mandatory|missing)$|^(\S+ ){1,3}(is|are) required (for|when|if|to|by|with) …$|^missing (required )?(parameters?|arguments?|fields?|propert(y|ies)|values?): .+$|^(either )?(\w+ or \w+|at least one (\w+ )?(field|parameter|argument|value|option|property)) (must be|is|are) (given|provided|specified|supplied|set|required)( …)?$|^you must (specify|provide|give|supply|pass|set) (either |at least )…$|^(\w+ ){1,3}is mandatory$|^no \w+( \w+)? (was|were) specified$|^no (\w+ ){0,2}(fields|changes|updates|values|attributes|properties)( to \w+)? (were |was )?(given|provided|specified|supplied)$|^missing (\w+, )*\w+,? (and|or) \w+$",
     ),
     (
         ARGUMENTS,
@@ -136,7 +136,7 @@ pub(super) const FORMS: [(&str, Of, &str); 29] = [
     (
         TOOL_ERROR,
         Of::Any,
-        r"^only (\S+ ){1,4}(is|are|can be) …$|^(schema|type|version|checksum|hash) mismatch(: .*)?$|^(the )?(request|body|input|payload|document|data)( body)? failed validation(: .*)?$|^(not connected|no active (\w+ )?\w*[^s\W]|not initiali[sz]ed)( …)?$|^search string appears \d+ times …$|^…; provide more context …$",
+        r"^only (\S+ ){1,4}(is|are|can be) …$|^(schema|type|version|checksum|hash) mismatch(: .*)?$|^(the )?(request|body|input|payload|document|data)( body)? failed validation(: .*)?$|^(not connected|no active ([\w-]*[^s\W] )?\w*[^s\W]|not initiali[sz]ed)( …)?$|^search string appears \d+ times …$|^…; provide more context …$",
     ),
     // the state of what is there
     (
@@ -271,6 +271,7 @@ pub(super) fn says(text: &str, tool: Option<&str>) -> bool {
     if tool.is_some_and(|tool| gives_text(tool) && !is_writer(tool))
         || tool.is_some_and(is_command_line)
         || prose::is_title(text)
+        || clause::tells_of_others(sentence)
         || is_deed(text, tool)
     {
         return false;

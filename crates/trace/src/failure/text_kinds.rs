@@ -79,7 +79,7 @@ pub(super) const STARTS: [(&str, &str); 15] = [
 pub(super) const ANYWHERE: [(&str, &str); 10] = [
     (
         CONFLICT,
-        r"(?i)\b(already (been )?(processed|completed|executed)|duplicate key value|unique constraint|etag mismatch|version conflict|idempotency[ _-]key)\b",
+        r"(?i)\b(already (been )?(processed|completed|executed)|duplicate key value|unique constraint|deadlock (detected|found)|could not serialize access|etag mismatch|version conflict|idempotency[ _-]key)\b",
     ),
     (
         TIMEOUT,
@@ -256,6 +256,13 @@ pub fn tells_of_something_done(message: &str) -> bool {
     let message = text::cut(message, 4 * EXAMINED).to_lowercase();
     let message = message.replace("requests have been", "requests").replace("requests were", "requests");
     patterns::matches(&DONE, &message)
+}
+
+/// Whether a message says that something is already done: `Order already shipped`.
+pub(super) fn is_already(message: &str) -> bool {
+    static ALREADY: LazyPattern =
+        LazyLock::new(|| patterns::one(r"(?i)\balready (been )?(exists?|done|paid|sent|made|set|\w+ed)\b"));
+    patterns::matches(&ALREADY, text::cut(message, EXAMINED))
 }
 
 /// The kind that the words of `message` name, unless the message tells of something done and the kind would deny it.

@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use super::patterns::{LazyPattern, LazySet};
-use super::program::{SHORT, asks, is_reader, is_shell, is_writer};
+use super::program::{SHORT, asks, has_word, is_reader, is_shell, is_writer, words};
 use super::{patterns, prose, refused_values};
 
 /// The longest report on an edit, in bytes: it may repeat what it looked for.
@@ -29,6 +29,9 @@ const NOTHING_FOUND: &str = r"(?i)^no [\w '\x22-]{1,80}?\b((was |were |is |are )
 /// What the call named is not there, with its name: an ordinary answer of a tool that looks for it.
 const ABSENT: &str = r"(?i)^(the |this |source |target |requested )?(account|agent|board|booking|card|cart|channel|cluster|contact|coupon|customer|event|group|instance|invoice|item|job|member|message|node|note|object|order|payment|plan|pod|product|project|record|reservation|sheet|skill|subscription|task|team|template|ticket|user|volume)( id| number| named| called| with (id|name|number))?[: ]+(['\x22`#]?[\w./@:-]{1,120}['\x22`]? (was |is |does |could )?(not found|doesn't exist|not exist|not be found)[.!]?$|not found: \S+$)";
 
+/// What was looked for by its id, which has a digit, is not there.
+const LOOKED_FOR: &str = r"(?i)^(?:the |this |requested |specified )?([a-z][a-z-]+)(?: id| number| with (?:id|number))?[: ]+['\x22`#]?[\w./@-]*\d[\w./@-]*['\x22`]? (?:was |is |does |could )?(?:not found|not exist|doesn't exist|not be found)(?:[.!]?$|[.;,] (?:available|check|did|please|try|use|verify)\b)|^no ([a-z-]*[^s\W])(?: \w+)? (?:was |is )?(?:found |exists )?(?:with|for|matching|under) (?:the |this )?(?:\w+ )?(?:id|number)[: ]+\S*\d\S*$";
+
 /// A limit of the caller or the tool is used up.
 const LIMIT: &str = r"(?i)^((the|your|this) )?(tool|function|account|user|agent|api key|key|workspace|organi[sz]ation|project|plan|session|subscription|team|client|app|you)\b[^\n]{0,80}? (has |have )?(already )?(reached|exceeded|hit|used up) (its|the|their|your) ([\w-]+ ){0,4}(limit|quota|allowance)\b";
 
@@ -50,6 +53,7 @@ pub(super) const INTERPRETERS: [&str; 8] = [
     r"^('[^'\n]{1,80}' does not appear to be an? [^\n]{1,60}|(missing|unbalanced) [()\[\]]+(, | parenthesis)[^\n]{0,40}(position \d+)?|[Oo]nly base64 data is allowed|Incorrect padding|Non-(base(16|32|64)|hexadecimal)[^\n]{0,60} found[^\n]{0,40})$",
 ];
 
+static LOOKED_FOR_PATTERN: LazyPattern = LazyLock::new(|| patterns::one(LOOKED_FOR));
 static EDIT_SET: LazySet = LazyLock::new(|| patterns::set(EDITS));
 static INTERPRETER_SET: LazySet = LazyLock::new(|| patterns::set(INTERPRETERS));
 static HANDLE_PATTERN: LazyPattern = LazyLock::new(|| patterns::one(HANDLE));
@@ -62,6 +66,38 @@ static UNREADABLE_PATTERN: LazyPattern = LazyLock::new(|| patterns::one(UNREADAB
 /// Whether a text is what an interpreter says without the name of its exception.
 pub(super) fn is_nameless(text: &str) -> bool {
     patterns::any_matches(&INTERPRETER_SET, text)
+}
+
+/// Whether a line says that the one thing that the tool looks for, as its name tells, is not there: `Order 7 not found` of
+/// `check_order`. Whether something exists, is free or is listed is a question with two answers.
+pub(super) fn is_lookup(text: &str, tool: Option<&str>) -> bool {
+    const ANSWERS: [&str; 15] = [
+        "any",
+        "availability",
+        "available",
+        "count",
+        "doc",
+        "docs",
+        "exist",
+        "exists",
+        "find",
+        "has",
+        "is",
+        "list",
+        "log",
+        "validate",
+        "verify",
+    ];
+    let text = text.trim();
+    if text.len() > 160 || text.contains('\n') || !text.contains("not") && !text.starts_with(['N', 'n']) {
+        return false;
+    }
+    let Some(tool) = tool.filter(|tool| !has_word(tool, &ANSWERS) && !is_shell(tool)) else { return false };
+    let Some(found) = LOOKED_FOR_PATTERN.as_ref().and_then(|looked_for| looked_for.captures(text)) else {
+        return false;
+    };
+    let noun = found.get(1).or_else(|| found.get(2)).map(|noun| noun.as_str().to_ascii_lowercase());
+    noun.is_some_and(|noun| words(tool).iter().any(|word| *word == noun || word.strip_suffix('s') == Some(&noun)))
 }
 
 /// Whether a text says that the call was not done; `true`: it says so for sure.
@@ -88,6 +124,9 @@ pub(super) fn says(text: &str, tool: Option<&str>) -> Option<bool> {
     }
     let lacks_a_value = || refused_values::after_not_given(text).is_some_and(|rest| ["", ".", "!"].contains(&rest));
     if !prints && !tool.is_some_and(asks) && (patterns::matches(&ABSENT_PATTERN, text) || lacks_a_value()) {
+        return Some(true);
+    }
+    if is_lookup(text, tool) {
         return Some(true);
     }
     if !is_shell && patterns::matches(&HANDLE_PATTERN, text) {
@@ -141,6 +180,31 @@ mod tests {
         }
         let others = ["No orders found", "No problem: the user was deleted", "Not much happened"];
         assert_eq!(said("delete_user", &others), [None; 3], "an answer that names nothing");
+    }
+
+    #[test]
+    fn the_one_thing_that_a_tool_looks_for_is_not_there() {
+        for (tool, text) in [
+            ("check_order", "Order 7 not found"),
+            ("search_flights", "Flight XY123 not found. Check the number."),
+            ("lookup_user", "User 42 does not exist"),
+            ("search_customer_by_id", "No customer with id 77"),
+        ] {
+            assert_eq!(says(text, Some(tool)), Some(true), "{tool}: {text}");
+        }
+        for (tool, text) in [
+            ("search_docs", "Section 7 not found"),
+            ("check_user_exists", "User 42 does not exist"),
+            ("find_duplicates", "Duplicate not found"),
+            ("check_word", "Word 7 not found in text"),
+            ("list_orders", "No order with id 7"),
+            ("find_order", "Order 7 not found"),
+            ("validate_coupon", "Coupon SAVE9 not found"),
+            ("search_orders", "No orders for id 7"),
+            ("check_shelf", "Order 7 not found"),
+        ] {
+            assert!(!is_lookup(text, Some(tool)), "{tool}: {text}");
+        }
     }
 
     #[test]
