@@ -79,11 +79,12 @@ fn is_signal(value: &str) -> bool {
     value.starts_with("SIG") || value.parse::<u32>().is_ok_and(|number| number > 0)
 }
 
-/// The exit code that a tool marks with a sign, on a line of its own behind the output of a command: `⚠️ Exit code: 2`.
+/// The exit code that a tool marks with a sign, on a line of its own behind the output of a command: `⚠️ Exit code: 2`,
+/// `--- exit_code: 2 ---`.
 fn marked(text: &str, tool: Option<&str>) -> Option<i64> {
     static MARKED: LazyPattern = LazyLock::new(|| {
         patterns::one(
-            r"(?im)^(?:⚠\x{fe0f}?|❌|✗|✘|⛔) ?(?:process |command )?(?:exit|exited with|return)(?: exit)? (?:code|status):? (-?\d+)\s*$",
+            r"(?im)^(?:⚠\x{fe0f}?|❌|✗|✘|⛔|-{2,}|={2,}) ?(?:process |command )?(?:exit|exited with|return)(?: exit)?[ _](?:code|status):? (-?\d+)(?: ?-{2,}| ?={2,})?\s*$",
         )
     });
     let code = MARKED.as_ref()?.captures_iter(end_of(text, 400)).last().filter(|_| !tool.is_some_and(is_reader))?;
@@ -118,6 +119,8 @@ mod tests {
             ("/usr/bin/python3: No module named a\n\nCommand exited with code 1", failed(true)),
             ("a\nb\nExit code: 2", failed(true)),
             ("a\n(exit code 2)", failed(true)),
+            ("--- stderr ---\nboom\n\n--- exit_code: 1 ---\n--- duration_ms: 3 ---", failed(true)),
+            ("a\n=== exit code: 0 ===", Some(Exit::Ok)),
             ("Error: printed\n(exit code 0)", Some(Exit::Ok)),
             ("Exit code: 2\nThat is the end of the chapter", None),
             ("The value is the exit code 2", None),

@@ -76,7 +76,7 @@ pub(super) fn says_a_program(text: &str, tool: Option<&str>) -> bool {
 pub(super) fn is_complaint(line: &str) -> bool {
     static COMPLAINT: LazyPattern = LazyLock::new(|| {
         patterns::one(
-            r"(?i)^((\.{0,2}|~)/[\w./+-]{0,200}/)?[a-z][a-z0-9_.+-]{1,20}: [^\n]*(\bnot (found|in|a|an|allowed|permitted|valid|supported|installed|recognized|running|open|defined|authorized)\b|\b(no such|no module|cannot|can't|could not|unable|invalid|failed|error|denied|required|unknown|missing|refused|illegal|expired|unexpected|unterminated|not known|timed out)\b|: [45]\d\d [a-z])",
+            r"(?i)^((\.{0,2}|~)/[\w./+-]{0,200}/)?[a-z][a-z0-9_.+-]{1,20}: [^\n]*(\bnot (found|in|a|an|allowed|permitted|valid|supported|installed|recognized|running|open|defined|authorized)\b|\b(no such|no module|cannot|can't|could not|unable|invalid|failed|error|denied|required|unknown|missing|refused|illegal|expired|unexpected|unterminated|unmatched|not known|not something|timed out|(does not|doesn't) exist|too (many|few|long)|bad (argument|file|interpreter|number|option|substitution))\b|: [45]\d\d [a-z])",
         )
     });
     patterns::matches(&COMPLAINT, line)
@@ -89,7 +89,7 @@ const OUTPUT_LINES: usize = 15;
 pub(super) fn ends_in_error(text: &str, tool: Option<&str>) -> bool {
     static ENDING: LazyPattern = LazyLock::new(|| {
         patterns::one(
-            r"^(?:(?:[\w.+-]{1,20}: )?(?:error|fatal): \S|(?:unknown|unrecognized|invalid) (?:option|argument|command|flag)\b|(?:[\w./-]+: )(?:line \d+: )?(?:[^\s:]+: )?command not found$|[\w./-]+: \d+: \S+: not found$|E: (?:Could not|Failed|Package|Sub-process|The|Unable) |Failed to (?:build|compile|install) \S|[\w./-]+: can't open file '[^'\n]+': \[Errno|Automatic merge failed|make(?:\[\d+\])?: \*\*\* |npm (?:ERR!|error) )",
+            r"^(?:(?:[\w.+-]{1,20}: )?(?:error|fatal): \S|(?:unknown|unrecognized|invalid) (?:option|argument|command|flag)\b|(?:[\w./-]+: )(?:line \d+: )?(?:[^\s:]+: )?command not found$|[\w./-]+: \d+: \S+: not found$|E: (?:Could not|Failed|Package|Sub-process|The|Unable) |Failed to (?:build|compile|install) \S|[\w./-]+: can't open file '[^'\n]+': \[Errno|Automatic merge failed|make(?:\[\d+\])?: \*\*\* |npm (?:ERR!|error) |ERROR: \S|curl: \(\d+\) \S|Try ['‘`][\w ./-]+ (?:--help|-h)['’`] for more (?:details|information)\.?$)",
         )
     });
     if tool.is_some_and(is_reader) {

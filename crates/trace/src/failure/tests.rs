@@ -914,6 +914,43 @@ fn a_list_of_places_messages_and_types_is_the_report_of_a_validation() {
 }
 
 #[test]
+fn a_command_that_prints_how_it_is_used_or_complains_last_failed() {
+    for text in [
+        "cut: odd field\nTry 'cut --help' for more information.",
+        "tr: one operand\nTwo are needed.\nTry ‘tr --help’ for more information.",
+        "Looking in links: /opt\nERROR: No matching distribution found for zzz",
+        "  % Total    % Received\n  0     0\ncurl: (22) The requested URL returned error: 404",
+        "bash: line 1: read: -Q: invalid option\nread: usage: read [-ers]",
+        "bash: line 1: [: a: integer expression expected",
+        "<stdin>:1:11: error: expected a name",
+        "merge: zzz - not something we can merge",
+        "grep: Unmatched ( or \\(",
+    ] {
+        assert_eq!(said("bash", text), "failed", "{text}");
+    }
+    for text in [
+        "usage of a: 3\nTry 'cut' for more information.",
+        "a\nerror rates: 3",
+        "bash: line 3: warning: here-document at line 1 delimited by end-of-file\nhello",
+        "main: rs has 3 functions",
+    ] {
+        assert_eq!(said("bash", text), "ok", "{text}");
+    }
+}
+
+#[test]
+fn one_paragraph_below_a_heading_is_the_error_of_a_tool() {
+    for text in ["# a.md\n\nError reading file: no answer", "# Search\nFailed to search the notes: no such table"] {
+        assert_eq!(said("get_notes", text), "failed", "{text}");
+    }
+    for text in
+        ["# Errors\n\nError handling in Rust is explicit.", "# a.md\n\nError reading it: mine\n\n# b.md\n\ntext"]
+    {
+        assert_eq!(said("get_notes", text), "ok", "{text}");
+    }
+}
+
+#[test]
 fn a_heading_that_is_the_word_for_an_error_is_the_frame_of_one() {
     assert_eq!(failure("### Error\nError: page.goto: Timeout 3000ms exceeded.").kind, "timeout");
     for text in ["### Error\nThis chapter is about errors.", "# Errors\nError: printed", "### Result\nError: printed"] {
@@ -1127,6 +1164,17 @@ fn a_refusal_or_a_lack_that_names_what_was_asked_for_is_a_failure() {
         "The conductor terminated the concert after two hours",
     ];
     assert_said("ok", &answers);
+    for (tool, text) in [
+        ("run_query", "deadlock detected"),
+        ("run_query", "Lock wait timeout exceeded; try restarting transaction"),
+        ("scan_parts", "The supplied key does not exist"),
+        ("scan_parts", "The given limit must fit"),
+        ("list_parts", "Agent not allowed to use list_parts"),
+        ("get_part", "Parts unavailable: HTTP 503"),
+    ] {
+        assert_eq!(said(tool, text), "failed", "{tool}: {text}");
+    }
+    assert_ne!(said("read_log", "deadlock detected in chapter 3 of the novel. It ends well. It is long."), "failed");
     assert_ne!(said("find_user", "User u_17 not found"), "failed", "a tool that looks for it may answer so");
     assert_eq!(said("get_user", "User u_17 not found"), "failed");
 }
