@@ -49,7 +49,8 @@ static START_SET: LazySet = LazyLock::new(|| patterns::set(STARTS));
 
 /// Whether a text begins with what a program tells of a failure.
 pub(super) fn says(text: &str, tool: Option<&str>) -> bool {
-    is_told(text, tool) && patterns::any_matches(&START_SET, cut(text, EXAMINED))
+    let is_of_framework = || text.starts_with("I encountered an error");
+    (is_told(text, tool) || is_of_framework()) && patterns::any_matches(&START_SET, cut(text, EXAMINED))
 }
 
 /// Whether a text can be the program's own: not what a tool reads, unless it is short.

@@ -451,6 +451,9 @@ fn sole_words(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
         return validation.then(|| found(true, details));
     }
     let words = json::string(raw).filter(|_| matches!(name, "detail" | "message" | "Message" | "msg"))?;
+    if let Some(inner) = inner_error(&words) {
+        return Some(found(true, inner));
+    }
     let sign = text::inspect(words.trim(), tool.filter(|tool| is_writer(tool)));
     let has_phrase = fields.text("status").is_some_and(|status| kinds::is_reason_phrase(&status));
     let sure = sign.is_some_and(|sign| sign.sure)

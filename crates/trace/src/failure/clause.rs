@@ -35,7 +35,7 @@ enum Of {
 }
 
 /// Words of failures.
-const CUES: [(Of, &str, &str); 43] = [
+const CUES: [(Of, &str, &str); 46] = [
     // the request
     (
         Of::Every,
@@ -75,6 +75,13 @@ const CUES: [(Of, &str, &str); 43] = [
         r"^(the )?(search )?(query|search|term|keyword|prompt|input)( text| string)? (is|was|cannot be|can't be|must not be) (blank|empty|missing)$|^please (provide|specify|supply|enter) (a|an|the|your) ([\w-]+ ){0,2}(city|code|date|file|id|keyword|location|name|number|path|prompt|query|term|text|topic|url)s?\b|^(too many|more than \d+) [^\n]{1,60}\b(files|hits|items|matched|matches|results|rows)\b",
     ),
     (Of::Unasked, ARGUMENTS, r"^please (provide|specify|supply|enter) "),
+    (
+        Of::Every,
+        TOOL_ERROR,
+        r"^(the )?(body|content|document|file|image|input|message|output|page|payload|query|response|result)('s)?( size| length)? (exceeds|is over|is above) (the )?[^\n]*\b(limit|maximum)\b|^(the )?path ([`'\x22]\S+ )?(is |was )?not (readable|writable|absolute)$|^you (must|need to|have to) (authenticate|connect|log ?in|register|sign ?in) |\bnot (allowed|permitted|supported) unless (you|it|the)\b|\bblocked (a |the |this )?request to \S|\bunavailable: http \d",
+    ),
+    (Of::Any, TOOL_ERROR, r"^[\w' -]{1,40}[^\n]\b(is |are )?not connected$"),
+    (Of::Unasked, TOOL_ERROR, r"\b(does not|doesn't|do not|don't) (accept|allow|permit|provide|support) \S"),
     // what the tool itself lacks, and who may not use it
     (
         Of::Every,
@@ -131,7 +138,7 @@ const CUES: [(Of, &str, &str); 43] = [
     (
         Of::Given,
         TOOL_ERROR,
-        r"^(the )?\S+( \S+){0,6} (was |were |is |could )?not (be )?found\b( (on|in|at|or|with|for|by|under|within):? [^\n]*|:[^\n]*|, (available|did you|please|try|use)\b[^\n]*)?$",
+        r"^(the )?\S+( \S+){0,8} (was |were |is |could )?not (be )?found\b( (on|in|at|or|with|for|by|under|within):? [^\n]*|:[^\n]*|, (available|did you|please|try|use)\b[^\n]*)?$",
     ),
     (Of::Given, NOT_FOUND, r"^(the )?\S+( \S+){0,6} (does not|doesn't|do not|don't) exist\b"),
     (
@@ -253,6 +260,9 @@ fn kind_of(text: &str, tool: Option<&str>) -> Option<&'static str> {
     if tells_of_others(clause) || is_done(clause, tool) || is_done(sentence, tool) {
         return None;
     }
+    if !prints && !tool.is_some_and(gives_text) && has_nothing_to_do(clause, tool) {
+        return Some(TOOL_ERROR);
+    }
     let is_general = [" when ", " whenever ", " if "].iter().any(|word| clause.contains(word))
         || ["Sorry", "Unfortunately", "I "].iter().any(|word| clause.starts_with(word));
     let writes = tool.is_some_and(is_writer);
@@ -297,6 +307,19 @@ pub(super) fn tells_of_others(clause: &str) -> bool {
     ["what you have already", "what we have already", "that you have already", "which you have already"]
         .iter()
         .any(|words| clause.contains(words))
+}
+
+/// Whether a clause says that there is nothing with which to do what the name of the tool says: `No plates to check`.
+fn has_nothing_to_do(clause: &str, tool: Option<&str>) -> bool {
+    static NOTHING: LazyPattern = LazyLock::new(|| {
+        patterns::one(r"(?i)^(?:nothing|no (?:[\w-]+ ){1,4}?)(?: |\b)?to (\w+)(?: in\b| for\b| with\b|[.:!]|$)")
+    });
+    let Some(tool) = tool else { return false };
+    let verb = NOTHING.as_ref().and_then(|nothing| nothing.captures(clause)?.get(1)).map(|verb| verb.as_str());
+    verb.is_some_and(|verb| {
+        let verb = verb.to_ascii_lowercase();
+        words(tool).iter().any(|word| *word == verb) || verb == "do" && clause.contains(tool)
+    })
 }
 
 /// Whether a clause says that what the name of the tool says was not done: `file a.txt was not deleted` of `delete_file`.
@@ -488,6 +511,16 @@ mod tests {
             ("search_shelves", "Shelf search is not available in this environment. Ask the owner."),
             ("reverse_move", "Move 17 has already been reversed"),
             ("list_shelves", "The lift is not configured"),
+            ("read_shelf", "File size exceeds the 20MB limit."),
+            ("find", "You need to connect to a shelf before you can look into it."),
+            ("list_shelves", "Lift not connected. Plug it in."),
+            ("list_shelves", "The old lift of room seven not connected"),
+            ("find", "You must connect to a shelf before you look into it."),
+            ("download_shelf", "Shop 7: it does not provide shelves"),
+            ("download_shelf", "The shop does not provide shelves. Please use the lift."),
+            ("tidy", "Nothing to tidy in \"!!!\": no shelves."),
+            ("check_shelves", "No shelves to check. Add some with add_shelf."),
+            ("generate_test", "Test generation failed: the shelf has no row"),
         ] {
             assert!(says(text, Some(tool)), "{tool}: {text}");
         }
@@ -535,6 +568,10 @@ mod tests {
             ("sync", "Everything is up to date"),
             ("get_shelves", "No open shelves found for \"Ada\""),
             ("get_task", "Please enter the shop from behind"),
+            ("tidy", "Nothing to add"),
+            ("dream", "nothing to dream about"),
+            ("get_shelf", "The shop does not provide shelves"),
+            ("connection_status", "Lift not connected"),
             ("add_shelf", "Warning: added shelf 7 in row 2. Please name the row."),
             ("search_shelves", "The lift is not configured for heavy shelves"),
             ("scan_shelf", "the scan is like what you have already seen"),

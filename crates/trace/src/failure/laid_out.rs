@@ -18,6 +18,10 @@ const MEND: &str = r"(?i)\bplease (try )?(address|correct|fix|resolve)(ing)? (th
 /// The heading of advice on what failed.
 const ADVICE: &str = r"(?i)^\W{0,4}((possible|potential|suggested|recommended) (causes?|fix(es)?|solutions?|reasons?)|troubleshooting( steps| tips)?|(how )?to (fix|resolve)( this| it)?( error| issue| problem)?)\W{0,3}:\W{0,3}$";
 
+/// What there is in place of what was asked for, behind the word that it is not there.
+const CHOICES: &str = r"(?i)^[^\n]{1,160}\b(not found|(does not|doesn't) exist|is (unknown|invalid)|unknown \w+|not (a )?(known|supported|valid)( \w+)?|unsupported \w+)\b[^\n]{0,60}?[.;:,(] ?(allowed|available|did you mean|existing|known|possible|supported|valid)( \w+){0,3}( are| is)?[:?]? ?[`'\x22\[(\w]";
+
+static CHOICES_PATTERN: LazyPattern = LazyLock::new(|| patterns::one(CHOICES));
 static MEND_PATTERN: LazyPattern = LazyLock::new(|| patterns::one(MEND));
 static ADVICE_PATTERN: LazyPattern = LazyLock::new(|| patterns::one(ADVICE));
 
@@ -35,7 +39,10 @@ pub(super) fn is_failure(text: &str, tool: Option<&str>) -> bool {
     let may_be_of_others = tool.is_some_and(gives_text);
     let second = lines().nth(1).unwrap_or_default();
     let is_advised = second.ends_with([':', '*']) && patterns::matches(&ADVICE_PATTERN, second);
-    asks_to_mend(text) || is_advised && !may_be_of_others && !text.starts_with(['#', '{', '[', '<']) || is_crossed(text)
+    asks_to_mend(text)
+        || names_choices(text) && !may_be_of_others
+        || is_advised && !may_be_of_others && !text.starts_with(['#', '{', '[', '<'])
+        || is_crossed(text)
 }
 
 /// Whether a message ends with the request to mend the call and to try again.
@@ -43,6 +50,14 @@ fn asks_to_mend(text: &str) -> bool {
     let text = text.trim_end();
     let last = text.len().checked_sub(120).map_or(text, |at| text.get(ceil(text, at)..).unwrap_or(text));
     last.contains("lease") && patterns::matches(&MEND_PATTERN, last)
+}
+
+/// Whether a short message tells what there is in place of what was asked for.
+fn names_choices(text: &str) -> bool {
+    text.len() <= 600
+        && !text.starts_with(['#', '{', '[', '<', '-', '*'])
+        && text.lines().filter(|line| !line.trim().is_empty()).count() <= 2
+        && patterns::matches(&CHOICES_PATTERN, text)
 }
 
 /// Whether one line below a title is marked with a cross, and none with a tick.
@@ -95,6 +110,7 @@ mod tests {
         for text in [
             "No such step: 3. Please fix the issue and try again.",
             "Step 3 is odd.\nPlease try correcting the error and calling the tool again",
+            "Gate \"b\" not found. Available: \"a\", \"c\"",
             "The gate is stuck.\nPossible solutions:\n- Ensure that it is oiled\n- Call the smith",
             "⚙️ Gate\n\n❌ The gate is stuck: oil it\n  └ Code: STUCK\n",
             "📱 Open the gate\n\nErrors (1):\n\n  ✗ the gate is stuck\n\n❌ It stays closed.\n",
@@ -104,6 +120,8 @@ mod tests {
         }
         for text in [
             "The gate is open. Please fix the lamp.",
+            "Gate b is open. Available: all day",
+            "Keys were not found. We went on.",
             "The gate is open.\nNext steps:\n- Ensure that it is oiled",
             "⚙️ Gates\n❌ north\n✅ south",
             "🔔 News\n\n❌ the gate is stuck\n💬 a word from the smith",

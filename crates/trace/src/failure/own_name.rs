@@ -25,8 +25,17 @@ pub(super) fn refuses(text: &str, tool: Option<&str>) -> bool {
         after_name(rest, tool)
             .filter(|rest| [" call", " arguments", " input", " request"].iter().any(|word| rest.starts_with(word)))
     };
+    // `The source for ask_all is unavailable.`
+    let is_away = || {
+        let words = ["unavailable", "not available", "disabled", "not enabled", "offline"];
+        let named = tool.is_some_and(|tool| tool.contains(['_', '-']) && text.contains(tool));
+        named
+            && is_short
+            && !text.contains('\n')
+            && [" is ", " are "].iter().any(|is| words.iter().any(|word| text.contains(&format!("{is}{word}"))))
+    };
     let rest = after_name(text, tool).or_else(after_this);
-    rest.is_some_and(|rest| patterns::matches(&REFUSES_PATTERN, rest)) || is_invalid().is_some()
+    rest.is_some_and(|rest| patterns::matches(&REFUSES_PATTERN, rest)) || is_invalid().is_some() || is_away()
 }
 
 /// The words of a short message behind the name of the tool and a colon.
@@ -64,6 +73,7 @@ mod tests {
             ("close_gate", "close_gate blocked by policy: night"),
             ("close_gate", "This tool requires a smith."),
             ("close_gate", "Invalid close_gate call: gates must have one item"),
+            ("close_gate", "The smith of close_gate is unavailable."),
         ] {
             assert_eq!(refuses(text, Some(tool)), tool != "mcp__shop__sell", "{tool}: {text}");
         }

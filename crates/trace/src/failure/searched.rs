@@ -6,7 +6,8 @@ use super::patterns;
 use super::patterns::{LazySet, any_matches};
 
 /// Answers that are no failures: what one hopes not to find, or to find nothing better than; a limit that holds.
-const GOOD: [&str; 3] = [
+const GOOD: [&str; 4] = [
+    r"(?i)^((i|we) )?(could not|couldn't|did not|didn't|(was |were )?unable to) find any (matching |relevant )?(hits|matches|results)\b[^\n]{0,160}$",
     r"(?i)^((i|we) )?(could not|couldn't|cannot|can't|did not|didn't|failed to|(was |were |am |are )?unable to) (find|see|detect|identify|spot) (any|an|a) ([\w-]+ ){0,2}(errors?|problems?|issues?|bugs?|mistakes?|faults?|defects?|conflicts?|discrepanc(y|ies)|vulnerabilit(y|ies)|duplicates?)( (in|on|with|for|of|at) [^\n:;.]{1,80})?\s*([.!;]|$)",
     r"(?i)^((i|we) )?(could not|couldn't|cannot|can't|did not|didn't|(was |were |am |are )?unable to) find (any|an|a) ((outstanding|overdue|unpaid)( [\w-]+){1,3}|(cheaper|better|faster|earlier)( [\w-]+){1,4})\s*([.!;,]|$)",
     r"(?i)^[\w -]{0,20}limits?\s*[:=]\s*\d[\d.,]*( [\w-]+){0,2}( per | an? | every |/)(s|sec|second|min|minute|h|hour|day|week|month)s?[.)]?\s*$",

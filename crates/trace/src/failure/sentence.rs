@@ -136,7 +136,7 @@ pub(super) const FORMS: [(&str, Of, &str); 29] = [
     (
         TOOL_ERROR,
         Of::Any,
-        r"^only (\S+ ){1,4}(is|are|can be) …$|^(schema|type|version|checksum|hash) mismatch(: .*)?$|^(the )?(request|body|input|payload|document|data)( body)? failed validation(: .*)?$|^(not connected|no active ([\w-]*[^s\W] )?\w*[^s\W]|not initiali[sz]ed)( …)?$|^search string appears \d+ times …$|^…; provide more context …$",
+        r"^only (\S+ ){1,4}(is|are|can be) …$|^(schema|type|version|checksum|hash) mismatch(: .*)?$|^(the )?(request|body|input|payload|document|data)( body)? failed validation(: .*)?$|^(not connected|not initiali[sz]ed)( …)?$|^no active ([\w-]*[^s\W] )?\w*[^s\W]( (available|for|found|in|on|to|with) …| found)?$|^search string appears \d+ times …$|^…; provide more context …$",
     ),
     // the state of what is there
     (
@@ -377,7 +377,13 @@ pub(super) fn gives_text(tool: &str) -> bool {
 
 /// Whether a tool's name says that it looks whether something is there, or how it is.
 pub(super) fn looks(tool: &str) -> bool {
-    has_word(tool, &LOOKS)
+    // A tool that makes a test, or sends a list, does something.
+    const DOES: [&str; 12] = [
+        "build", "convert", "create", "download", "export", "generate", "import", "load", "render", "run", "start",
+        "upload",
+    ];
+    let does = words(tool).into_iter().find(|word| !word.is_empty()).is_some_and(|word| DOES.contains(&&*word));
+    !does && has_word(tool, &LOOKS)
 }
 
 /// Whether a text tells that the tool has done what its name says, in words that others use for a failure: `Card blocked.`
@@ -391,6 +397,13 @@ pub(super) fn is_deed(text: &str, tool: Option<&str>) -> bool {
     static UNDONE: LazyPattern = LazyLock::new(|| {
         patterns::one(r"(?i)\b(not|cannot|fail\w*|error\w*|unable|could|already|only|by|because|due)\b|n't\b")
     });
+    let times_out = || {
+        text.starts_with("Timed out ")
+            && !["after", "waiting"].iter().any(|word| text.get(10..).is_some_and(|rest| rest.starts_with(word)))
+    };
+    if tool.is_some_and(|tool| has_word(tool, &["timeout"])) && times_out() {
+        return true;
+    }
     let participle = DEED.as_ref().filter(|_| text.len() <= LONGEST).and_then(|deed| deed.captures(text)?.get(1));
     let stem =
         participle.map(|word| word.as_str().to_ascii_lowercase()).and_then(|word| Some(word.get(..3)?.to_owned()));

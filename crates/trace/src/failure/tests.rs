@@ -939,6 +939,28 @@ fn a_command_that_prints_how_it_is_used_or_complains_last_failed() {
 }
 
 #[test]
+fn answers_of_nothing_and_deeds_that_share_the_words_of_failures_are_none() {
+    for (tool, text) in [
+        ("list_rooms", "No active SSH rooms"),
+        ("search_web", "I couldn't find any results for that query. Please try rephrasing."),
+        ("timeout_member", "Timed out ada for 10 minutes"),
+        ("get_payment", r#"{"id":"p1","status":"declined","amount":5,"reason":"no_funds"}"#),
+        ("fetch", "<html><head><title>502 ways to cook</title></head><body>x</body></html>"),
+    ] {
+        assert_eq!(said(tool, text), "ok", "{tool}: {text}");
+    }
+    for (tool, text) in [
+        ("open_room", "No active SSH room"),
+        ("search_web", "I couldn't reach the index."),
+        ("timeout_member", "Timed out after 10 minutes"),
+        ("pay", r#"{"status":"declined","reason":"no_funds"}"#),
+        ("fetch", "<html><head><title>502 Bad Gateway</title></head><body>x</body></html>"),
+    ] {
+        assert_eq!(said(tool, text), "failed", "{tool}: {text}");
+    }
+}
+
+#[test]
 fn one_paragraph_below_a_heading_is_the_error_of_a_tool() {
     for text in ["# a.md\n\nError reading file: no answer", "# Search\nFailed to search the notes: no such table"] {
         assert_eq!(said("get_notes", text), "failed", "{text}");
@@ -1171,6 +1193,8 @@ fn a_refusal_or_a_lack_that_names_what_was_asked_for_is_a_failure() {
         ("scan_parts", "The given limit must fit"),
         ("list_parts", "Agent not allowed to use list_parts"),
         ("get_part", "Parts unavailable: HTTP 503"),
+        ("scan_part", "Parts unavailable: error 7"),
+        ("run_linter", "Linter execution failed for src: [Errno 2] No such file or directory: 'black'"),
     ] {
         assert_eq!(said(tool, text), "failed", "{tool}: {text}");
     }

@@ -31,7 +31,7 @@ pub(super) struct Facts {
 }
 
 /// Beginnings by which programs and frameworks report a failure, whatever follows.
-pub(super) const SURE: [&str; 34] = [
+pub(super) const SURE: [&str; 35] = [
     // Python, JavaScript, Java, Go, Rust
     r"^Traceback \(most recent call last\)",
     r#"^Exception in thread ""#,
@@ -72,6 +72,8 @@ pub(super) const SURE: [&str; 34] = [
     // programs that could not be run, asked or merged
     r"(?i)^exec: |^(the )?command ['\x22].{1,300}['\x22] returned (a )?non-zero|^[\w.@/-]{1,60}: (permission denied|no such (directory|file)|connection refused|connection timed out|host key verification failed)\b|^conflict \(\w[\w/ ]*\): |^automatic merge failed",
     r"^\[SSL: |^SSL certificate problem|^HTTPS?ConnectionPool\(|^<urlopen error|(?i)^request to \S+ failed, reason:|^message: (no such|stale element|element not|element click|unknown error|timeout:|invalid \w+:|session not)",
+    // what failed, and the error of the system or of the interface that says why
+    r"^[A-Z][\w' -]{1,60} failed\b[^:\n]{0,80}: (\[Errno -?\d+\]|E[A-Z]{3,}\b|[A-Z]\w+(Error|Exception)\b|HTTP [45]\d\d\b)",
     r"(?i)^rpc error: code = |^statuscode\.[A-Z_]+|^grpc: ",
 ];
 
@@ -123,7 +125,7 @@ pub(super) const SHORT_SURE: [&str; 19] = [
     // a database that gives up a transaction, or takes no more
     r"(?i)^(deadlock (detected|found)\b|could not serialize access\b|lock wait timeout exceeded|(the )?database (file )?is (locked|read-?only)\b|cancel(l)?ing statement due to |(sorry, )?too many (clients|connections)\b|current transaction is aborted|server closed the connection unexpectedly|terminating connection due to |transaction (was |has been )?(aborted|deadlocked|rolled back)\b|attempt to write a readonly database)",
     r"(?i)^(the )?([\w.-]+ ){0,2}(server|host|service|upstream|api|endpoint|gateway|database|backend)( (did|does|is)( not|n't)|(did|does|is)n't| failed to) (respond|answer|reply)|^no (response|answer|reply)( was)?( received)? (from (the )?([\w.-]+ ){0,2}(server|host|service|upstream|api|endpoint|gateway|database|backend)|within \d)|^([\w-]+ ){0,2}(request|handshake|stream|chunk|connection|connect|operation|gateway|query|response) time[d]?[- ]?out *($|[.:(])|^broken pipe\b",
-    r"(?i)^([\w.-]+ ){1,2}(cli|binary|executable) (is |was )?not (found|installed|authenticated|configured|available)( or [\w ]{1,40})?\s*([.!:;(]|$)|^\w+( \w+){0,3} #\d+ (is |was |could )?(not (be )?found|does not exist)\b",
+    r"(?i)^([\w.-]+ ){1,2}(cli|binary|executable) (is |was )?not (found|installed|authenticated|configured|available)( or [\w ]{1,40})?\s*([.!:;(]|$)|^([\w.-]+ ){1,2}executable not found\b|^\w+( \w+){0,3} #\d+ (is |was |could )?(not (be )?found|does not exist)\b",
     r"(?i)^no such \w+|^(not found|page not found|unavailable|unknown error|unknown (action|command|method|operation|argument|option|parameter|column|table|host|user))\b *($|[:.'\x22`(])",
     r"(?i)^[^\n]{0,160}\b(timed out|time[d]? ?out after \d|deadline exceeded|connection refused|connection reset by peer|host unreachable|no route to host)\b[^\n]{0,120}$",
     r"(?i)^(file has not been read yet|file has been (unexpectedly )?modified since|you must (use your )?read|read the file|the file must be read|(the )?string to replace (was )?not found|<?old_?(str(ing)?|text)\b>?[^\n]{0,80}(not found|did not|does not|is not unique|must|appears|matches (multiple|several|\d))|no match(es)? found for (the )?(old|replacement|search|string)|found \d+ matches of the string|no replacement was performed|no changes to make|file already exists|path already exists|is a directory|eisdir|the (old|search|replace)\w* (string|block|text|content) )",
@@ -209,8 +211,9 @@ fn inspect_start<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>> {
         let (heading, rest) = text.split_once('\n')?;
         if is_error_heading(heading) {
             let first = rest.trim_start().split("\n\n").next().unwrap_or(rest);
-            let of = |text| inspect_start(text, tool).filter(|sign| sign.sure);
-            return of(rest).or_else(|| of(first));
+            // Below that heading, no answer of a tool that looks is expected.
+            let of = |text, tool| inspect_start(text, tool).filter(|sign| sign.sure);
+            return of(rest, tool).or_else(|| of(first, tool)).or_else(|| of(first, Some("do")));
         }
         if let Some(sign) = error_below_heading(rest) {
             return Some(sign);

@@ -1,9 +1,12 @@
 //! The bodies by which the interfaces of vendors report errors, without a field of the usual names: a reason phrase of HTTP, a
 //! code as the id or the type, names such as `errortext`, an error inside the only field.
 
+use std::sync::LazyLock;
+
 use super::body::{is_beside, is_empty};
 use super::details::Details;
 use super::kinds::{self, plain};
+use super::patterns::{self, LazyPattern};
 use crate::json::{self, Fields};
 use crate::raw_value::RawValue;
 
@@ -25,12 +28,13 @@ const ERRORS: [&str; 9] = [
 
 /// The error of an object that is nothing but the report of one.
 pub(super) fn inspect(fields: &Fields<'_>) -> Option<Details> {
-    of_plain(fields).or_else(|| of_change(fields)).or_else(|| of_bulk(fields)).or_else(|| {
+    let special = || of_change(fields).or_else(|| of_bulk(fields)).or_else(|| of_fields(fields));
+    of_plain(fields).or_else(special).or_else(|| {
         let mut present = fields.iter().filter(|(_, value)| !is_empty(*value));
         let (_, only) = present.next().filter(|_| present.next().is_none())?;
         let inner = json::object(only)?;
         let has_status = has_failing_code(&inner) && has_message(&inner) && inner.iter().all(is_small);
-        of_errors(&inner).or_else(|| has_status.then(|| Details::of_object(&inner)))
+        of_errors(&inner).or_else(|| of_fields(&inner)).or_else(|| has_status.then(|| Details::of_object(&inner)))
     })
 }
 
@@ -67,6 +71,29 @@ fn of_change(fields: &Fields<'_>) -> Option<Details> {
     of(fields).or_else(|| of(&only()?))
 }
 
+/// What is wrong with the fields of a request, by their names, as Rails and Django tell it: `{"name":["can't be blank"]}`.
+fn of_fields(fields: &Fields<'_>) -> Option<Details> {
+    static WRONG: LazyPattern = LazyLock::new(|| {
+        patterns::one(
+            r"(?i)^(is (already|invalid|not|reserved|too)\b|(can't|cannot|may not|must not) be \w|must be \w|has already been taken|(this|the) field (is|may|must|cannot)\b|enter a valid\b|ensure (this|that)\b|not a valid\b|a valid [\w ]+ is required|should be \w|already (exists|taken)|there is already\b|you (have reached|must|cannot)\b|invalid \w)",
+        )
+    });
+    let texts = |raw: RawValue<'_>| {
+        let texts: Option<Vec<String>> =
+            json::array(raw)?.into_iter().map(|item| Some(json::string(item)?.into_owned())).collect();
+        texts.filter(|texts| !texts.is_empty())
+    };
+    let mut first = None;
+    let mut is_wrong = |(_, raw): (&str, RawValue<'_>)| {
+        let Some(texts) = texts(raw) else { return false };
+        let all = texts.iter().all(|text| patterns::matches(&WRONG, text));
+        first = first.take().or(texts.into_iter().next());
+        all
+    };
+    let all = fields.iter().take(20).all(&mut is_wrong);
+    first.filter(|_| all).map(|text| Details::of_text(&text))
+}
+
 /// The first error of a list of which `errors` says that some parts failed, as Elasticsearch answers to many writes at once.
 /// Without its code and its status, where another part was done.
 fn of_bulk(fields: &Fields<'_>) -> Option<Details> {
@@ -92,8 +119,9 @@ fn of_errors(fields: &Fields<'_>) -> Option<Details> {
     };
     let is_error = |(name, raw): &(&str, RawValue<'_>)| ERRORS.contains(&plain(name).as_str()) && !is_empty(*raw);
     let (_, errors) = fields.iter().find(is_error).filter(|(_, raw)| !says_ok(*raw))?;
-    let is_report =
-        fields.iter().all(|(name, raw)| is_small((name, raw)) || plain(name).starts_with("err") || is_id(name));
+    let is_report = fields
+        .iter()
+        .all(|(name, raw)| is_small((name, raw)) || plain(name).starts_with("err") || is_error(&(name, raw)));
     is_report.then(|| Details::of_error(errors, Some(fields)))
 }
 
@@ -156,6 +184,22 @@ mod tests {
             (r#"{"ERRORARRAY":[{"ERRORCODE":5,"ERRORMESSAGE":"Nothing there"}],"DATA":{},"ACTION":"list"}"#, ""),
         ] {
             assert!(message(body).is_some_and(|message| message.contains(said)), "{body}: {:?}", message(body));
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_fields_is_told_by_their_names() {
+        for body in [
+            r#"{"name":["can't be blank"],"mail":["is invalid","is too short"]}"#,
+            r#"{"zone":{"base":["You have reached the limit of zones."]}}"#,
+            r#"{"mail":["Enter a valid email address."]}"#,
+            r#"{"validationErrors":{"messages":["TTL is odd"]},"code":400}"#,
+        ] {
+            assert!(message(body).is_some(), "{body}");
+        }
+        for body in [r#"{"tags":["is nice","red"]}"#, r#"{"tags":[]}"#, r#"{"rules":["must be kind"],"page":1}"#, "{}"]
+        {
+            assert_eq!(message(body), None, "{body}");
         }
     }
 
