@@ -281,7 +281,8 @@ fn kind_of(text: &str, tool: Option<&str>) -> Option<&'static str> {
     let mut found = found.into_iter().flatten().flatten().filter_map(|cue| CUES.get(cue));
     // A warning that asks for something else before.
     let asks_first = || {
-        let asks = ["Please ", " first.", "Pass ", "pass force"].iter().any(|words| text.contains(words));
+        let asks =
+            [" first.", "ass force", "Please provide ", "Please specify "].iter().any(|words| text.contains(words));
         asks && writes && !text_kinds::tells_of_something_done(text)
     };
     if is_warning && is_doing && (denies_deed(clause, tool) || asks_first()) {
@@ -318,7 +319,7 @@ fn has_nothing_to_do(clause: &str, tool: Option<&str>) -> bool {
     let verb = NOTHING.as_ref().and_then(|nothing| nothing.captures(clause)?.get(1)).map(|verb| verb.as_str());
     verb.is_some_and(|verb| {
         let verb = verb.to_ascii_lowercase();
-        words(tool).iter().any(|word| *word == verb) || verb == "do" && clause.contains(tool)
+        words(tool).contains(&verb) || verb == "do" && clause.contains(tool)
     })
 }
 
@@ -505,7 +506,7 @@ mod tests {
             ("delete_shelf", "Warning: shelf 7 was not deleted because it is in use"),
             ("move_shelf", "Warning: move refused, the lift is full"),
             ("send_shelf", "Warning: could not send shelf 7"),
-            ("write_shelf", "Warning: shelf appears 3 times. Please name the row."),
+            ("write_shelf", "Warning: shelf appears 3 times. Please specify the row."),
             ("search_shelves", "Query is empty"),
             ("compare", "Please enter two shelves to compare"),
             ("search_shelves", "Shelf search is not available in this environment. Ask the owner."),
@@ -572,11 +573,12 @@ mod tests {
             ("dream", "nothing to dream about"),
             ("get_shelf", "The shop does not provide shelves"),
             ("connection_status", "Lift not connected"),
-            ("add_shelf", "Warning: added shelf 7 in row 2. Please name the row."),
+            ("add_shelf", "Warning: added shelf 7 in row 2. Please specify the row."),
             ("search_shelves", "The lift is not configured for heavy shelves"),
             ("scan_shelf", "the scan is like what you have already seen"),
             ("delete_shelf", "Warning: the photo of shelf 7 was not moved"),
             ("send_shelf", "Warning: no lift remains"),
+            ("send_shelf", "Warning: 3 shelves are heavy. Please check them."),
         ] {
             assert!(!says(text, Some(tool)), "{tool}: {text}");
         }

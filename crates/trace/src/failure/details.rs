@@ -135,7 +135,7 @@ impl Details {
         let words = |name: &&str| {
             let value = fields.get(name).and_then(json::scalar)?;
             let is_name =
-                text::is_name(&value) && !is_status(&value) && !(is_refused(&value) && !is_of_a_person(fields));
+                text::is_name(&value) && !is_status(&value) && (!is_refused(&value) || is_of_a_person(fields));
             is_name.then_some(value)
         };
         self.names.extend(NAMES.iter().filter_map(words).map(std::borrow::Cow::into_owned));

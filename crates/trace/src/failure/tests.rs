@@ -1386,3 +1386,19 @@ fn an_unknown_tool_with_a_short_name_is_unknown() {
     };
     assert_eq!((kind("d").as_str(), kind("pay").as_str()), ("unknown_tool", "invalid_arguments"));
 }
+
+#[test]
+fn a_part_of_many_writes_that_was_done_leaves_no_proof_that_nothing_was() {
+    let failing =
+        r#"{"index":{"_id":"1","status":400,"error":{"type":"invalid_argument","reason":"missing required id"}}}"#;
+    let whole = failure(&format!(r#"{{"took":3,"errors":true,"items":[{failing}]}}"#));
+    assert_eq!(whole.kind, "invalid_arguments");
+    let part = failure(&format!(r#"{{"errors":true,"items":[{failing},{{"index":{{"_id":"2","status":201}}}}]}}"#));
+    assert_eq!((part.kind.as_str(), part.status), ("tool_error", None));
+    let declined = failure(r#"{"status":"declined","reason":"no_funds"}"#);
+    assert_eq!(declined.kind, "tool_error", "the bank declined, and no person");
+    assert_eq!(failure(r#"{"status":"declined","reason":"the user said no"}"#).kind, "user_rejected");
+    let done = failure(r#"{"error":{"code":422,"message":"Order has already been cancelled"}}"#);
+    assert_eq!(done.kind, "409_conflict");
+    assert_eq!(failure("<Error><Code>SlowDown</Code><Message>Reduce</Message></Error>").kind, "429_rate_limited");
+}

@@ -207,19 +207,7 @@ fn inspect_start<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>> {
         return Some(Sign { sure: true, message: message(text) });
     }
     if text.starts_with('#') {
-        // A heading: the text is a document, unless the heading is the word for an error.
-        let (heading, rest) = text.split_once('\n')?;
-        if is_error_heading(heading) {
-            let first = rest.trim_start().split("\n\n").next().unwrap_or(rest);
-            // Below that heading, no answer of a tool that looks is expected.
-            let of = |text, tool| inspect_start(text, tool).filter(|sign| sign.sure);
-            return of(rest, tool).or_else(|| of(first, tool)).or_else(|| of(first, Some("do")));
-        }
-        if let Some(sign) = error_below_heading(rest) {
-            return Some(sign);
-        }
-        let second = rest.trim_start();
-        return inspect_start(second, tool).filter(|_| second.lines().next().is_some_and(is_error_heading));
+        return below_heading(text, tool);
     }
     let text = ["[stderr]", "stderr:", "STDERR:", "=== STDERR ===", "[!]"]
         .iter()
@@ -287,6 +275,24 @@ fn inspect_start<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>> {
     let is_suspicious =
         any_matches(&SUSPICIOUS_SET, start) && !prose::is_long(text) && !prose::is_knowledge(text, tool);
     complains(text).or(undone).or(is_suspicious.then_some(false)).and_then(sign)
+}
+
+/// What a text with a heading says: it is a document, unless the heading is the word for an error, or the only paragraph below
+/// it is one.
+fn below_heading<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>> {
+    // A heading: the text is a document, unless the heading is the word for an error.
+    let (heading, rest) = text.split_once('\n')?;
+    if is_error_heading(heading) {
+        let first = rest.trim_start().split("\n\n").next().unwrap_or(rest);
+        // Below that heading, no answer of a tool that looks is expected.
+        let of = |text, tool| inspect_start(text, tool).filter(|sign| sign.sure);
+        return of(rest, tool).or_else(|| of(first, tool)).or_else(|| of(first, Some("do")));
+    }
+    if let Some(sign) = error_below_heading(rest) {
+        return Some(sign);
+    }
+    let second = rest.trim_start();
+    inspect_start(second, tool).filter(|_| second.lines().next().is_some_and(is_error_heading))
 }
 
 /// The error of a tool that is the only paragraph below a heading: `# a.md`, `Error reading file: ...`.
