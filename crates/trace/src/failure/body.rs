@@ -10,7 +10,7 @@ use super::details::Details;
 use super::patterns::{self, LazyPattern};
 use super::printed::{printed_message, printed_result};
 use super::program::is_writer;
-use super::states::{by_counts, by_state};
+use super::states::{by_counts, by_state, by_words};
 use super::{exit, kinds, markup, prose, text, vendor_body};
 use crate::json;
 use crate::json::Fields;
@@ -411,7 +411,9 @@ fn structure(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
     if let Some(ended) = command_end(fields) {
         return Some(ended);
     }
-    if let Some(found) = by_state(fields, others, has_message, tool).or_else(|| by_counts(fields)) {
+    if let Some(found) =
+        by_state(fields, others, has_message, tool).or_else(|| by_counts(fields)).or_else(|| by_words(fields, tool))
+    {
         return Some(found);
     }
     let http =

@@ -35,7 +35,7 @@ enum Of {
 }
 
 /// Words of failures.
-const CUES: [(Of, &str, &str); 46] = [
+const CUES: [(Of, &str, &str); 47] = [
     // the request
     (
         Of::Every,
@@ -75,6 +75,11 @@ const CUES: [(Of, &str, &str); 46] = [
         r"^(the )?(search )?(query|search|term|keyword|prompt|input)( text| string)? (is|was|cannot be|can't be|must not be) (blank|empty|missing)$|^please (provide|specify|supply|enter) (a|an|the|your) ([\w-]+ ){0,2}(city|code|date|file|id|keyword|location|name|number|path|prompt|query|term|text|topic|url)s?\b|^(too many|more than \d+) [^\n]{1,60}\b(files|hits|items|matched|matches|results|rows)\b",
     ),
     (Of::Unasked, ARGUMENTS, r"^please (provide|specify|supply|enter) "),
+    (
+        Of::Every,
+        TOOL_ERROR,
+        r"^no ([\w-]+ ){0,4}(api[ _-]?key|argument|code|command|connection( id)?|content|credential|file|id|image|input|key|message|name|option|parameter|password|path|pattern|prompt|query|secret|template|text|token|uri|url|value)s? (was |were |is |are )?(given|provided|set|specified|supplied)$|^missing ([\w-]+ ){0,3}(argument|code|content|field|file|id|input|key|message|name|option|parameter|path|query|text|token|url|value)s?$",
+    ),
     (
         Of::Every,
         TOOL_ERROR,
@@ -289,7 +294,9 @@ fn kind_of(text: &str, tool: Option<&str>) -> Option<&'static str> {
         return Some(TOOL_ERROR);
     }
     let is_failure = |of| match of {
-        _ if prints => ["REFUSED: ", "BLOCKED: "].iter().any(|word| sentence.starts_with(word)),
+        _ if prints => {
+            ["REFUSED: ", "BLOCKED: "].iter().any(|word| sentence.starts_with(word)) || is_of_commands(sentence)
+        }
         Of::Every => true,
         Of::Any => !gives && (!looks || lists),
         Of::Unasked => !gives && !looks && !tool.is_some_and(asks),
@@ -335,6 +342,14 @@ fn denies_deed(clause: &str, tool: Option<&str>) -> bool {
     let is_of_tool = |word: &str| stem(word).is_some_and(|stem| words.iter().any(|own| own.starts_with(&stem)));
     let denied = DENIED.as_ref().and_then(|denied| denied.captures(clause));
     denied.is_some_and(|denied| denied.iter().skip(1).flatten().any(|word| is_of_tool(word.as_str())))
+}
+
+/// Whether a sentence says which commands a command line takes.
+fn is_of_commands(sentence: &str) -> bool {
+    let ends = ["commands are allowed", "commands are permitted", "commands are supported", "command not allowed"];
+    let sentence = sentence.to_ascii_lowercase();
+    (sentence.starts_with("only ") || sentence.starts_with("command not"))
+        && ends.iter().any(|end| sentence.ends_with(end))
 }
 
 /// Whether a tool's name says that it finds out something, which it tells in a sentence.
@@ -512,6 +527,9 @@ mod tests {
             ("search_shelves", "Shelf search is not available in this environment. Ask the owner."),
             ("reverse_move", "Move 17 has already been reversed"),
             ("list_shelves", "The lift is not configured"),
+            ("read_shelf", "No shelf token provided. Please give one."),
+            ("describe_shelf", "Missing shelf name. Call as: describe_shelf {}"),
+            ("run_command", "Only shelf commands are allowed. Command must start with \"shelf\"."),
             ("read_shelf", "File size exceeds the 20MB limit."),
             ("find", "You need to connect to a shelf before you can look into it."),
             ("list_shelves", "Lift not connected. Plug it in."),
@@ -570,6 +588,8 @@ mod tests {
             ("get_shelves", "No open shelves found for \"Ada\""),
             ("get_task", "Please enter the shop from behind"),
             ("tidy", "Nothing to add"),
+            ("close_shelf", "No tip was given"),
+            ("run_command", "Only two commands were run"),
             ("dream", "nothing to dream about"),
             ("get_shelf", "The shop does not provide shelves"),
             ("connection_status", "Lift not connected"),

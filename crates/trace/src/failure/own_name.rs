@@ -8,7 +8,7 @@ use super::patterns::{self, LazyPattern};
 use super::program::{SHORT, is_command_line};
 
 /// What a tool says that it needs or does not do.
-const REFUSES: &str = r"(?i)^ ((was |is |has been )?(aborted|blocked|denied|refused|rejected)( (by|because|due)\b| *[:(.]|$)|requires? |needs |expects |expected |only (accepts?|allows|handles|reads|runs|supports|takes|works) |(must|should) (be|have|not) |(cannot|can't|could not|couldn't|does not|doesn't|did not|didn't|must not|refuses to) |is (currently |temporarily )?(disabled|not|only|restricted|unavailable)\b|has been disabled\b|was called without\b|(failed|timed out|refused)( *[:.]|$| to | with | because | after ))";
+const REFUSES: &str = r"(?i)^( \w+[:=][`'\x22]?\w+[`'\x22]?)? ((was |is |has been )?(aborted|blocked|denied|refused|rejected)( (by|because|due)\b| *[:(.]|$)|requires? |needs |expects |expected |only (accepts?|allows|handles|reads|runs|supports|takes|works) |(must|should) (be|have|not) |(cannot|can't|could not|couldn't|does not|doesn't|did not|didn't|must not|refuses to) |is (currently |temporarily )?(disabled|not|only|restricted|unavailable)\b|has been disabled\b|was called without\b|(failed|timed out|refused)( *[:.]|$| to | with | because | after ))";
 
 static REFUSES_PATTERN: LazyPattern = LazyLock::new(|| patterns::one(REFUSES));
 
@@ -74,6 +74,7 @@ mod tests {
             ("close_gate", "This tool requires a smith."),
             ("close_gate", "Invalid close_gate call: gates must have one item"),
             ("close_gate", "The smith of close_gate is unavailable."),
+            ("close_gate", "close_gate mode:\"soft\" requires `hinge`"),
         ] {
             assert_eq!(refuses(text, Some(tool)), tool != "mcp__shop__sell", "{tool}: {text}");
         }

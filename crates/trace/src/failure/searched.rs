@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use super::patterns;
 use super::patterns::{LazySet, any_matches};
+use super::program::{acts, is_writer};
 
 /// Answers that are no failures: what one hopes not to find, or to find nothing better than; a limit that holds.
 const GOOD: [&str; 4] = [
@@ -28,6 +29,8 @@ pub(super) fn is_good(text: &str) -> bool {
 }
 
 /// Whether a text that begins like a failure may be an answer.
-pub(super) fn is_doubtful(text: &str) -> bool {
-    any_matches(&DOUBTFUL_SET, text)
+pub(super) fn is_doubtful(text: &str, tool: Option<&str>) -> bool {
+    // A tool that changes something needed what it did not find.
+    let changes = tool.is_some_and(|tool| is_writer(tool) || acts(tool));
+    (!changes || !text.to_ascii_lowercase().contains("find any")) && any_matches(&DOUBTFUL_SET, text)
 }

@@ -6,7 +6,9 @@ use super::body::{found, is_beside, is_empty, is_id};
 use super::details::Details;
 use super::program::{acts, asks, is_reader, is_writer, words};
 use super::sentence::looks;
+use super::text;
 use crate::json::{self, Fields};
+use crate::raw_value::RawValue;
 
 /// States of what failed.
 const FAILED: [&str; 9] =
@@ -54,6 +56,24 @@ fn by_own(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
     fields.iter().filter(|_| !says_ok).find_map(has_failed)
 }
 
+/// What a tool that changes something says in words of a failure beside a flag of a deed that was not done, or beside the state
+/// of what is not there: `{"stopped":false,"message":"Refusing to stop"}`.
+pub(super) fn by_words(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
+    const STATES: [&str; 6] = ["blocked", "invalid", "not_allowed", "not_found", "refused", "unavailable"];
+    let tool = tool.filter(|tool| is_writer(tool) || acts(tool))?;
+    let words = ["message", "msg", "detail"].iter().find_map(|name| fields.get(name).and_then(json::string))?;
+    let is_undone = |(name, value): (&str, RawValue<'_>)| value.get() == "false" && !is_beside(name);
+    let is_away = || fields.text("status").is_some_and(|state| STATES.contains(&&*state.to_ascii_lowercase()));
+    let is_done = |(name, value): (&str, RawValue<'_>)| value.get() == "true" && !matches!(name, "retryable");
+    let is_report = fields.iter().count() <= 8 && !fields.iter().any(is_done);
+    let says = || {
+        let first = words.split(". ").next().unwrap_or(&words);
+        text::inspect(first.trim(), Some(tool)).is_some_and(|sign| sign.sure)
+    };
+    (is_report && (is_away() || fields.iter().any(is_undone)) && says())
+        .then(|| found(true, Details::of_object(fields)))
+}
+
 /// A failure that counts tell: something failed, and nothing succeeded.
 pub(super) fn by_counts(fields: &Fields<'_>) -> Option<Found> {
     const DONE: [&str; 5] = ["succeeded", "success_count", "successes", "successful", "successful_count"];
@@ -82,6 +102,24 @@ mod tests {
         let fields = json::object(json::parse(body).unwrap()).unwrap();
         let others = fields.iter().filter(|(name, value)| !is_empty(*value) && !is_beside(name)).count();
         by_state(&fields, others, fields.get("reason").is_some(), Some(tool)).is_some_and(|found| found.sure)
+    }
+
+    #[test]
+    fn words_of_a_failure_beside_a_deed_that_was_not_done_are_one() {
+        let by = |tool, body| by_words(&json::object(json::parse(body).unwrap()).unwrap(), Some(tool)).is_some();
+        assert!(by("restart_gate", r#"{"stopped":false,"started":false,"message":"Refusing to restart: no smith"}"#));
+        assert!(by(
+            "cancel_job",
+            r#"{"status":"not_found","message":"Job a not found. It may be over.","token_id":"a"}"#
+        ));
+        for (tool, body) in [
+            ("restart_gate", r#"{"stopped":true,"started":false,"message":"Refusing to restart: no smith"}"#),
+            ("restart_gate", r#"{"stopped":false,"message":"The gate restarts"}"#),
+            ("restart_gate", r#"{"gate":"a","message":"Refusing to restart: no smith"}"#),
+            ("get_gate", r#"{"open":false,"message":"Refusing to open: no smith"}"#),
+        ] {
+            assert!(!by(tool, body), "{tool}: {body}");
+        }
     }
 
     #[test]

@@ -961,6 +961,15 @@ fn answers_of_nothing_and_deeds_that_share_the_words_of_failures_are_none() {
 }
 
 #[test]
+fn a_list_of_what_there_is_makes_no_document_of_an_error() {
+    let list = "- a\n- b\n- c\n".repeat(6);
+    assert_eq!(said("get_logo", &format!("Error: Logo not found: /a\n\nAvailable logos include:\n{list}")), "failed");
+    assert_ne!(said("get_page", &format!("Error: a page of errors\n\nThey are many:\n{list}")), "failed");
+    assert_eq!(said("create_picture", "Unable to find any camera."), "failed");
+    assert_ne!(said("search_web", "Unable to find any camera."), "failed");
+}
+
+#[test]
 fn one_paragraph_below_a_heading_is_the_error_of_a_tool() {
     for text in ["# a.md\n\nError reading file: no answer", "# Search\nFailed to search the notes: no such table"] {
         assert_eq!(said("get_notes", text), "failed", "{text}");

@@ -240,7 +240,7 @@ fn inspect_start<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>> {
     if is_harmless() || counts_none(start) || searched::is_good(start) || sentence::is_deed(text, tool) {
         return undone.and_then(sign);
     }
-    if searched::is_doubtful(start) {
+    if searched::is_doubtful(start, tool) {
         return sign(false);
     }
     if any_matches(&SURE_SET, start) || agents::says(start, tool) {
@@ -248,7 +248,7 @@ fn inspect_start<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>> {
     }
     let short = text.len() <= SHORT && text.lines().filter(|line| !line.trim().is_empty()).count() <= 3;
     if any_matches(&LIKELY_SET, start) {
-        return match Content::of(text, tool) {
+        return match Content::of(before_choices(text), tool) {
             // A command may print the bare word.
             Content::Message => sign(text.contains(' ') || !tool.is_some_and(is_shell)),
             Content::Unclear => sign(false),
@@ -302,6 +302,15 @@ fn error_below_heading(rest: &str) -> Option<Sign<'_>> {
     let rest = rest.trim();
     let is_alone = rest.len() <= SHORT * 2 && !rest.contains("\n\n") && !rest.contains("\n#");
     (is_alone && patterns::matches(&ERROR, rest)).then(|| Sign { sure: true, message: message(rest) })
+}
+
+/// A short message without the list of what there is in place of what was asked for.
+fn before_choices(text: &str) -> &str {
+    const HEADS: [&str; 6] =
+        ["\nAvailable ", "\nAvailable:", "\nDid you mean", "\nExisting ", "\nSupported ", "\nValid "];
+    let start = cut(text, SHORT);
+    let at = HEADS.iter().filter_map(|head| start.find(head)).min();
+    at.and_then(|at| text.get(..at)).filter(|message| message.trim().lines().count() <= 2).unwrap_or(text)
 }
 
 /// Whether a line is a heading, and the word for an error.
