@@ -54,7 +54,9 @@ fn asks_to_mend(text: &str) -> bool {
 
 /// Whether a short message tells what there is in place of what was asked for.
 fn names_choices(text: &str) -> bool {
+    const HEADS: [&str; 8] = ["llowed", "vailable", "id you mean", "xisting", "nown ", "ossible", "upported", "alid "];
     text.len() <= 600
+        && HEADS.iter().any(|head| text.contains(head))
         && !text.starts_with(['#', '{', '[', '<', '-', '*'])
         && text.lines().filter(|line| !line.trim().is_empty()).count() <= 2
         && patterns::matches(&CHOICES_PATTERN, text)

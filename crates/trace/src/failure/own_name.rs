@@ -40,7 +40,9 @@ pub(super) fn refuses(text: &str, tool: Option<&str>) -> bool {
 
 /// The words of a short message behind the name of the tool and a colon.
 pub(super) fn words<'t>(text: &'t str, tool: Option<&str>) -> Option<&'t str> {
-    after_name(text, tool)?.strip_prefix(": ").map(str::trim_start)
+    // A label in other letters may be of what was given: `Echo: Error: x` of `echo`.
+    let is_as_called = tool.is_some_and(|tool| text.starts_with(tool)) || text.split(':').next()?.contains('_');
+    after_name(text, tool)?.strip_prefix(": ").filter(|_| is_as_called).map(str::trim_start)
 }
 
 /// What follows the name of the tool at the start of a short message. Without the first words of the name, what is left must
@@ -93,5 +95,6 @@ mod tests {
         }
         assert_eq!(words("read: /a: no such file", Some("read")), Some("/a: no such file"));
         assert_eq!(words("read: /a: no such file", Some("list")), None);
+        assert_eq!(words("Echo: Error: not really", Some("echo")), None);
     }
 }
