@@ -10,23 +10,25 @@ use super::text::{EXAMINED, ceil, cut};
 const MOST_LINES: usize = 6;
 
 /// Beginnings, by who says so.
-pub(super) const STARTS: [&str; 13] = [
+pub(super) const STARTS: [&str; 14] = [
     // Claude Code and Codex
     r"^MCP tool \x22[^\x22\n]+\x22 response \(\d+ tokens\) exceeds|^File content \(\d+ tokens\) exceeds",
-    r"^approval policy is \w+; reject command",
+    r"^approval policy is \w+; reject command|^`(?s:.{1,500}?)` rejected: \S",
     // Cline and Roo
     r"^Command executed in terminal\b[^\n]{0,300}Command execution was not successful",
     // opencode
     r"^[A-Z]\w+: FileSystem\.\w+ \(|^The \S+ tool was called with invalid arguments\b",
     // Gemini CLI and Qwen Code
     r"(?i)^(params|parameters|arguments|args|input)(/[\w/]+)? must (be|have|match|not)\b|^error\(s\) (in|during|while) \w",
-    r"^[\w ]{1,30} requires permission to use \S+, but that permission was (declined|denied)\b|^Unauthorized tool call: ",
+    r"^\[Operation Cancelled\] |^[\w ]{1,30} requires permission to use \S+, but that permission was (declined|denied)\b|^Unauthorized tool call: ",
     // mini-swe-agent and Aider
     r"^Please always provide EXACTLY ONE action\b|^<exception>An error occurred",
     r"^UnifiedDiff[A-Z]\w+: |^# \d+ SEARCH/REPLACE blocks? failed to match",
     // LangChain and CrewAI
     r"(?i)^could not find \[[^\]\n]{1,200}\]\.? similar:|^[^\n]{1,400} is not a valid tool, try (another|one of)\b",
     r"^I encountered an error( while trying to use the tool\b|: )|^I tried reusing the same input, I must stop using this action input\b",
+    // smolagents
+    r"^Failed\. Please try another strategy\.",
     // Strands and the server of Sentry, whose heading was in bold
     r"^Execution Summary:\nTotal commands: \d+\nSuccessful: 0\nFailed: [1-9]|^(\w+ ){1,2}Error\*\*\n",
     // Semantic Kernel, AutoGen and CAMEL
@@ -76,6 +78,9 @@ mod tests {
         for text in [
             "File content (10798 tokens) exceeds the limit",
             "approval policy is Never; reject command — no",
+            "`cmd /c \"dir\n/a\"` rejected: blocked by policy",
+            "[Operation Cancelled] Reason: User cancelled the operation.",
+            "Failed. Please try another strategy. \nException:\n Code execution failed at line 'x'",
             "Command executed in terminal  within '/a'. Command execution was not successful, look at it.",
             "The read tool was called with invalid arguments: x",
             "params/depth must be >= 1",
@@ -105,9 +110,13 @@ mod tests {
 
     #[test]
     fn texts_that_share_some_of_the_words_are_none() {
-        for text in
-            ["The read tool was called", "params/depth is 1", "Executed the code below:\n1\n> Executed Results:\n1"]
-        {
+        for text in [
+            "The read tool was called",
+            "params/depth is 1",
+            "`a` was rejected: read `b`",
+            "Failed. Please see `b`",
+            "Executed the code below:\n1\n> Executed Results:\n1",
+        ] {
             assert!(!says(text, Some("edit")) && !ends(text, Some("edit")), "{text}");
         }
     }

@@ -51,7 +51,7 @@ fn end_of(text: &str, bytes: usize) -> &str {
 fn framed(text: &str) -> Option<i64> {
     static FRAME: LazyPattern = LazyLock::new(|| {
         patterns::one(
-            r"(?im)^(?:[\[(]?(?:the )?(?:command|process) (?:finished|completed|exited) with (?:exit )?code (-?\d+)|(?:process )?exit(?:ed)?(?: with)?(?: exit)? code:? (-?\d+))[\]).]*\s*$",
+            r"(?im)^(?:[\[(]?(?:the )?(?:command|process) (?:finished|completed|exited|failed) with (?:exit )?code (-?\d+)|(?:process )?exit(?:ed)?(?: with)?(?: exit)? code:? (-?\d+))[\]).]*\s*$",
         )
     });
     let tagged = text.strip_prefix("<returncode>").and_then(|rest| rest.split_once("</returncode>"));

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use super::patterns;
 use super::patterns::LazyPattern;
 use super::quoted::is_log_line;
+use super::text::ceil;
 
 /// The longest message of a failure in plain words, in bytes.
 pub(super) const SHORT: usize = 400;
@@ -82,6 +83,9 @@ pub(super) fn is_complaint(line: &str) -> bool {
     patterns::matches(&COMPLAINT, line)
 }
 
+/// The longest error record of PowerShell, in bytes.
+const RECORD_BYTES: usize = 1_000;
+
 /// The longest output of a command whose last line tells that it failed, in lines.
 const OUTPUT_LINES: usize = 15;
 
@@ -89,19 +93,25 @@ const OUTPUT_LINES: usize = 15;
 pub(super) fn ends_in_error(text: &str, tool: Option<&str>) -> bool {
     static ENDING: LazyPattern = LazyLock::new(|| {
         patterns::one(
-            r"^(?:(?:[\w.+-]{1,20}: )?(?:error|fatal): \S|(?:unknown|unrecognized|invalid) (?:option|argument|command|flag)\b|(?:[\w./-]+: )(?:line \d+: )?(?:[^\s:]+: )?command not found$|[\w./-]+: \d+: \S+: not found$|E: (?:Could not|Failed|Package|Sub-process|The|Unable) |Failed to (?:build|compile|install) \S|[\w./-]+: can't open file '[^'\n]+': \[Errno|Automatic merge failed|make(?:\[\d+\])?: \*\*\* |npm (?:ERR!|error) |ERROR: \S|curl: \(\d+\) \S|Try ['‘`][\w ./-]+ (?:--help|-h)['’`] for more (?:details|information)\.?$)",
+            r"^(?:(?:[\w.+-]{1,20}: )?(?:error|fatal): \S|(?:unknown|unrecognized|invalid) (?:option|argument|command|flag)\b|(?:[\w./-]+: )(?:line \d+: )?(?:[^\s:]+: )?command not found$|(?:zsh|\(eval\)):\d+: command not found: \S|[\w./-]+: \d+: \S+: not found$|E: (?:Could not|Failed|Package|Sub-process|The|Unable) |Failed to (?:build|compile|install) \S|[\w./-]+: can't open file '[^'\n]+': \[Errno|Automatic merge failed|make(?:\[\d+\])?: \*\*\* |npm (?:ERR!|error) |(?:ERROR|hg: parse error|(?:remote: )?abort): \S|[\w./+-]{1,40}: (?:can't|cannot) \w[^\n]*: (?:No such file or directory|Permission denied|Is a directory)$|curl: \(\d+\) \S|Try ['‘`][\w ./-]+ (?:--help|-h)['’`] for more (?:details|information)\.?$)",
         )
     });
     if tool.is_some_and(is_reader) {
         return false;
     }
     let text = before_prompt(text);
-    let lines = || text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with("hint:"));
+    let is_hint = |line: &str| {
+        ["hint:", "Hint:"].iter().any(|head| line.starts_with(head)) || line.starts_with('(') && line.ends_with(')')
+    };
+    let lines = || text.lines().filter(|line| !line.trim().is_empty() && !is_hint(line));
     let count = lines().count();
     let last = lines().next_back().filter(|_| (2..=OUTPUT_LINES).contains(&count));
-    last.is_some_and(|last| patterns::matches(&ENDING, last))
+    // Any other tool may print a list or a document that ends so.
+    let is_error_of_program = |last: &str| last.starts_with("Error: ") && tool.is_some_and(is_shell);
+    last.is_some_and(|last| is_error_of_program(last) || patterns::matches(&ENDING, last))
         || ends_in_traceback(text) && !(tool.is_some_and(is_command_line) && is_of_a_log(text))
         || has_error_section(text)
+        || tool.is_some_and(is_shell) && ends_in_error_record(text)
         || ends_in_node_trace(text) && !text.lines().any(is_log_line)
 }
 
@@ -113,6 +123,15 @@ fn before_prompt(text: &str) -> &str {
         Some((before, last)) if patterns::matches(&PROMPT, last) => before.trim_end(),
         _ => text,
     }
+}
+
+/// Whether the output of PowerShell ends with an error record: the place and the category of an error below its words.
+fn ends_in_error_record(text: &str) -> bool {
+    static RECORD: LazyPattern = LazyLock::new(|| {
+        patterns::one(r"(?m)^\s*\+ (CategoryInfo|FullyQualifiedErrorId)\s*: |^At line:\d+ char:\d+|^Line \|\s*$")
+    });
+    let end = text.len().checked_sub(RECORD_BYTES).map_or(text, |at| text.get(ceil(text, at)..).unwrap_or(text));
+    patterns::matches(&RECORD, end)
 }
 
 /// Whether the output of a program ends with the stack of an error, as Node prints it, and with the fields of the error.

@@ -1411,3 +1411,32 @@ fn a_part_of_many_writes_that_was_done_leaves_no_proof_that_nothing_was() {
     assert_eq!(done.kind, "409_conflict");
     assert_eq!(failure("<Error><Code>SlowDown</Code><Message>Reduce</Message></Error>").kind, "429_rate_limited");
 }
+
+#[test]
+fn shells_and_programs_report_failures_where_a_reader_sees_them() {
+    for text in [
+        "zsh:1: command not found: rg",
+        "/home/a\n(eval):1: command not found: timeout",
+        "[rtk: No such file or directory (os error 2)]",
+        "grep: invalid option -- P\nusage: grep [-abc]",
+        "FATAL page.waitForSelector: Timeout 10000ms exceeded.\nCall log:\n  - waiting",
+        "error connecting to api.example.com\ncheck your internet connection",
+        "pulling from ../a\nabort: unknown revision 'x'\n(maybe you meant y)",
+        "stty: 'standard input': Inappropriate ioctl for device\nsed: can't read a.sol: No such file or directory",
+        "File \"dune\", line 4, characters 1-20:\n4 |  (action (echo bar))\n     ^^^^^\nError: Field \"action\" is present too many times",
+        "While parsing file \"a.dat\", line 4:\nError: Invalid char '@'",
+        "no tests ran in 0.01s\n\n[stderr] ERROR: not found: tests\n\nExit code: 4\n[Command failed with exit code 4]",
+        "Get-Content: \nLine |\n   2 |  Get-Content 'a'\n     | ~~~~\n     | Cannot find path 'a' because it does not exist.",
+        "The string is missing the terminator: '.\n    + CategoryInfo          : ParserError: (:) []",
+    ] {
+        assert_eq!(said("shell", text), "failed", "{text}");
+    }
+    for text in [
+        "warning: unable to access '/root/.config/git/ignore': Permission denied\nM\tdata/a.json",
+        "File \"dune\", line 3, characters 2-24:\n3 |   (action (run a))\n      ^^^^\nWarning: 'action' is only available since 1.2",
+        "FATALITIES 3\nINJURIES 9",
+        "Line | Text\n2 | a",
+    ] {
+        assert_eq!(said("shell", text), "ok", "{text}");
+    }
+}

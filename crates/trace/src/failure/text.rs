@@ -31,7 +31,7 @@ pub(super) struct Facts {
 }
 
 /// Beginnings by which programs and frameworks report a failure, whatever follows.
-pub(super) const SURE: [&str; 35] = [
+pub(super) const SURE: [&str; 37] = [
     // Python, JavaScript, Java, Go, Rust
     r"^Traceback \(most recent call last\)",
     r#"^Exception in thread ""#,
@@ -58,10 +58,12 @@ pub(super) const SURE: [&str; 35] = [
     // shells and build tools
     AT_START,
     r"(?i)^command failed( with| \(exit|:)|^(\w+ )?command timed out\b|^shell command failed\b|^[\w-]+ (verification|validation|parsing|execution|compilation|initiali[sz]ation|startup) failed\b *[:.]",
-    r"^(/(usr/)?bin/)?(ba|z|da|k)?sh: [^\n]*(not found|No such file|Permission denied|error|cannot|invalid|expected|unbound|bad |ambiguous|missing|too many|unexpected|No such process|not permitted)|^error\[E\d{4}\]|^(npm|yarn|pnpm) (ERR!|error) |^zsh: |^'[^'\n]{1,80}' is not recognized as an internal or external command|^[^\n]{1,80} : The term '[^'\n]{1,80}' is not recognized\b",
+    r"^(/(usr/)?bin/)?(ba|z|da|k)?sh: [^\n]*(not found|No such file|Permission denied|error|cannot|invalid|expected|unbound|bad |ambiguous|missing|too many|unexpected|No such process|not permitted)|^error\[E\d{4}\]|^(npm|yarn|pnpm) (ERR!|error) |^zsh: |^(zsh|\(eval\)):\d+: command not found: \S|^[\w./-]{1,40}: (invalid|illegal|unrecognized|unknown) option\b|^'[^'\n]{1,80}' is not recognized as an internal or external command|^[^\n]{1,80} : The term '[^'\n]{1,80}' is not recognized\b",
     r"^[\w./-]{1,40}: [^\n]{0,200}: (No such file or directory|Permission denied|Is a directory|Not a directory|command not found|Operation not permitted|Connection refused)|^[^\s:]{1,200}: [^\n]{0,200}\((No such file or directory|Permission denied)\)$",
     r"^\(\d{4}, ['\x22]|^\(error\) |^(WRONGTYPE|NOAUTH|NOSCRIPT|ERR|READONLY|OOM|BUSY|MISCONF) \w",
-    r#"^File "[^"\n]+", line \d+|^\S+:\d+\n[^\n]{0,300}\n\s*\^"#,
+    r#"^File "[^"\n]+", line \d+(, in \S+)?\s*(\n|$)|^\S+:\d+\n[^\n]{0,300}\n\s*\^"#,
+    // OCaml and its builder: a place, then an error
+    r#"^File "[^"\n]+", lines? \d+(-\d+)?(, characters \d+-\d+)?:\n(?s:.{0,500}?\n)?Error: "#,
     r"(?i)^(no healthy upstream|build failed\b|this model's maximum context length|(sorry|oops)\b[^\n]{0,80}\b(error occurred|went wrong|failed|could not|couldn't|unable))",
     r"(?i)^an error occurred \(\w+\) when calling the \w+ operation",
     r"(?i)^<httperror [45]\d\d\b|^net::err_|^e: (unable|could|failed|package|the)\b|^error [a-z]{1,6}\d{2,6}:",
@@ -74,6 +76,8 @@ pub(super) const SURE: [&str; 35] = [
     r"^\[SSL: |^SSL certificate problem|^HTTPS?ConnectionPool\(|^<urlopen error|(?i)^request to \S+ failed, reason:|^message: (no such|stale element|element not|element click|unknown error|timeout:|invalid \w+:|session not)",
     // what failed, and the error of the system or of the interface that says why
     r"^[A-Z][\w' -]{1,60} failed\b[^:\n]{0,80}: (\[Errno -?\d+\]|E[A-Z]{3,}\b|[A-Z]\w+(Error|Exception)\b|HTTP [45]\d\d\b)",
+    // the error of the system that a program in Rust prints
+    r"^\[?[^\n]{1,200}\(os error \d+\)\]?[.]?\s*$",
     r"(?i)^rpc error: code = |^statuscode\.[A-Z_]+|^grpc: ",
 ];
 
@@ -91,14 +95,14 @@ pub(super) const LIKELY: [&str; 30] = [
     r"(?i)^(the |your |this )?(api key|token|credentials?|password|signature|session)( \S+)? (is |was |are )?(not valid|invalid|expired|revoked|missing|incorrect|not recognized)\b",
     r"(?i)^(the )?(maximum|max) (number of )?[\w ]{1,40} (reached|exceeded|exhausted)\b|^(the )?(execution context|target|page|browser|frame|session) (was |has been |is )?(destroyed|closed|detached|crashed|disconnected)\b",
     r"(?i)^([a-z][\w'-]* ){1,3}(rejected|denied|declined|refused|blocked):\s*[^\s\d]|^(hard|auto)-(blocked|denied|rejected)\b *($|[.:(])",
-    r"(?i)^error (while|when|during|in|on|at|from|with|invoking|initializing|starting|launching|establishing|authenticating|submitting|scheduling|publishing|exporting|importing|serializing|deserializing|formatting|rendering|compiling|deploying|installing|cloning|copying|moving|renaming|merging|committing|pushing|pulling|scrolling|typing|capturing|encoding|extracting|storing|preparing|verifying|calculating|computing|fetching|reading|writing|creating|updating|deleting|getting|parsing|loading|opening|connecting|performing|sending|searching|retrieving|occurred|response|accessing|making|processing|executing|running|calling|code|message|querying|listing|finding|adding|removing|setting|downloading|uploading|generating|saving|inserting|editing|applying|evaluating|decoding|resolving|navigating|clicking|taking|converting|building|checking|validating)\b[^\n]{0,300}?(:|\.$|$)|^error [a-z]+ing( [\w'/.#-]+){1,8}: [^\s\d]|^error \d+\s*($|[:.,(\n–—-]|(?-i:[A-Z])|(occurred|while|when|during|in|at|from)\b)",
+    r"(?i)^error (while|when|during|in|on|at|from|with|invoking|initializing|starting|launching|establishing|authenticating|submitting|scheduling|publishing|exporting|importing|serializing|deserializing|formatting|rendering|compiling|deploying|installing|cloning|copying|moving|renaming|merging|committing|pushing|pulling|scrolling|typing|capturing|encoding|extracting|storing|preparing|verifying|calculating|computing|fetching|reading|writing|creating|updating|deleting|getting|parsing|loading|opening|connecting|performing|sending|searching|retrieving|occurred|response|accessing|making|processing|executing|running|calling|code|message|querying|listing|finding|adding|removing|setting|downloading|uploading|generating|saving|inserting|editing|applying|evaluating|decoding|resolving|navigating|clicking|taking|converting|building|checking|validating)\b[^\n]{0,300}?(:|\.$|$|\n)|^error [a-z]+ing( [\w'/.#-]+){1,8}: [^\s\d]|^error \d+\s*($|[:.,(\n–—-]|(?-i:[A-Z])|(occurred|while|when|during|in|at|from)\b)",
     r"(?i)^((an?|the|some) )?([\w'-]+ ){0,3}(error|exception)( has| was)? (occurred|raised|thrown|encountered)\b",
     r"(?i)^(an? )?(unexpected|internal|internal server|server|network|connection|runtime|api|http|validation|request|authentication|authorization|permission|tool|execution|database|sql|query|syntax|parse|parsing|timeout|fatal|system|unknown|unhandled|rate limit|function|command|ssl|tls|dns|socket|io|i/o|os|proxy|gateway|client|configuration|input|type|value|key|import|compilation|compile|import|upstream|provider|service|search|protocol|evaluation|target|cell|browser|navigation|graphql|oauth|token|resource|user|shell) (error|exception|failure)\b *([(\[][^)\]\n]{0,60}[)\]]|-?\d+|code)?\s*([:\n–—-]|$|(during|while|when|processing|running|executing|calling)\b)",
     r"^([a-z_]\w*\.)+(exceptions?|errors?)\.[A-Z]\w*\s*(:|\n|$|\()|^([A-Za-z_]\w*[.:]+)*([A-Z]\w*(Error|Exception|Timeout|Fault|Interrupt|Failure|[a-z](Refused|NotFound|Exceeded|Denied|Unavailable|Disconnected|Rejected)))\b( ?\[\w+\]| ?\([^)\n]{0,300}\)?)?\s*(:|\n|$|\()|^Exception(:|\s*\(['\x22]|\s*$)",
     r"(?i)^there (was|were|has been|have been) (an? |some )?(\w+ ){0,2}(errors?|problems?|failures?) (while |when |during |with |in )?(\w+ing|(the|your) \w+)\b",
     r"(?i)^(failed|failure) (to|in|with|while|when|during|on|at|because|due)\b|^failed\s*[:.!]?\s*$|^(failed|failure)\s*[:-]\s*\D",
     r"(?i)^((the|your|this) )?(request|api request|api call|query|operation|execution|connection|authentication|authorization|login|tool call|tool|command|transaction|payment|card|validation|navigation|access token|token|session|upload|download|search|fetch|edit|read|write|update|create|delete|call|script|job|task|action|compilation|http request|function)( has| was|s)? (failed|aborted|was aborted|errored|rejected|refused|denied|interrupted|cancell?ed|declined|expired|(could not|couldn't|cannot|can't) be (processed|completed|executed|made|sent|saved))\b",
-    r"(?i)^(fatal( error)?|exception|abort(ed)?|declined|denied|refused|rejected|invalid|forbidden|unauthorized|timeout)\s*:",
+    r"^(FATAL|CRITICAL)( ERROR)? \S|(?i)^(fatal( error)?|exception|abort(ed)?|declined|denied|refused|rejected|invalid|forbidden|unauthorized|timeout)\s*:",
     r"(?i)^(time(d)?[- ]?out)( error)?( (after|waiting|while|exceeded|expired|of|for|reached|\d)|\s*[:.!]|\s*$)|^timeout \d+",
     r"(?i)^(deadline|rate limit|quota|request limit|usage limit|token limit|time limit|tool[- ]call limit|api rate limit|monthly limit|daily limit|context length|maximum context length|resource)s? (has been |was |is )?(exceeded|reached|exhausted|hit)\b|^rate limit detected\b|^(too many requests|you('ve| have)? (exceeded|reached|hit)|throttl|rate[- ]?limit(ed|ing)?\b *([:.(]|or |$)|(\w+ )?limit exceeded\b|(reached|exceeded) (the )?max\w* )",
     r"^(E(ACCES|ADDRINUSE|ADDRNOTAVAIL|AGAIN|ALREADY|BADF|BUSY|CANCELED|CONNABORTED|CONNREFUSED|CONNRESET|DQUOT|EXIST|FAULT|FBIG|HOSTUNREACH|INTEGRITY|INTR|INVAL|ISDIR|LOOP|MFILE|NAMETOOLONG|NETDOWN|NETUNREACH|NFILE|NOBUFS|NODEV|NOENT|NOMEM|NOSPC|NOSYS|NOTCONN|NOTDIR|NOTEMPTY|NOTFOUND|NOTSUP|PERM|PIPE|PROTO|RANGE|RESOLVE|ROFS|SRCH|TIMEDOUT|TXTBSY|USAGE|XDEV))\b[: ,]|^(?i:connect|read|write|getaddrinfo|spawn|open|scandir|stat|unlink|mkdir|rmdir) E[A-Z]{4,}|^(?i:spawn) \S+ E[A-Z]{4,}",
@@ -148,7 +152,9 @@ pub(super) const SUSPICIOUS: [&str; 7] = [
 ];
 
 /// Beginnings that look like failures and are not.
-pub(super) const HARMLESS: [&str; 12] = [
+pub(super) const HARMLESS: [&str; 13] = [
+    // a remark before an output
+    r"^warning: [^\n]+\n\s*\S",
     r"(?i)^(test result|tests?)\b",
     r"(?i)^cannot (is|was|be)\b|^\d+ (failed|errors?|failures?|passed)\b",
     r"(?i)^(errors?|failed|failures?|error count|failed tests?)\s*[:=]\s*(0|none|null|\[\]|false|n/a|-)\s*($|[\n,;.)|])",
