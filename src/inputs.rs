@@ -336,7 +336,7 @@ fn is_long_in_lines(path: &str, start: &[u8]) -> bool {
 }
 
 /// A long recording, line by line: its trace lines are in a temporary file. None: it is to be read as a whole, because its
-/// conversations are not each on a line, or to report what is wrong in it as in a short one.
+/// conversations are not each on a line, to report what is wrong in it as in a short one, or for want of room for that file.
 fn by_lines(
     path: &str,
     name: &str,
@@ -350,12 +350,18 @@ fn by_lines(
         Some(mapping) => ForeignLines::mapped(source, mapping, name, redaction),
         None => ForeignLines::chat(source, how.options(), name, redaction),
     };
-    let mut lines = BufWriter::new(files::temporary()?);
+    let is_readable_whole = files::size(path) <= Some(FOREIGN_MAX);
+    let mut lines = match files::temporary() {
+        Ok(file) => BufWriter::new(file),
+        Err(_) if is_readable_whole => return Ok(None),
+        Err(failure) => return Err(failure),
+    };
     let Account { loss, origins } = match recording.write_to(&mut lines) {
         Ok(account) => account,
         Err(LinedError::Unreadable(error)) => return Err(unreadable(error)),
+        Err(LinedError::Unwritable(_)) if is_readable_whole => return Ok(None),
         Err(LinedError::Unwritable(error)) => return Err(files::no_temporary(&error)),
-        Err(LinedError::Invalid(_)) if mapping.is_none() && files::size(path) <= Some(FOREIGN_MAX) => return Ok(None),
+        Err(LinedError::Invalid(_)) if mapping.is_none() && is_readable_whole => return Ok(None),
         Err(LinedError::Invalid(report)) => return Err(Failure::from(*report)),
     };
     let (skipped, read) = loss.skipped_and_read();

@@ -104,12 +104,8 @@ fn a_long_log_is_replayed_as_from_standard_input_and_leaves_no_temporary_file() 
     let long = run_with_temporary(&place, &place.path().join("temporary"), &args("gw.log"));
     assert_eq!(long.out, whole.out.replace("<stdin>", "gw.log"));
     assert!(long.out.contains("gateway timed out") && place.files() == before, "{}", long.err);
-    let nowhere = run_with_temporary(&place, &place.path().join("nowhere"), &args("gw.log")).exits(2);
-    insta::assert_snapshot!(nowhere.err.replace(&*place.path().to_string_lossy(), "HERE"), @"
-    error: no temporary file can be written in HERE/nowhere: no such file
-      help: a long recording needs about its own size there; TMPDIR names another folder
-      next: playproof help replay
-    ");
+    let nowhere = run_with_temporary(&place, &place.path().join("nowhere"), &args("gw.log"));
+    assert_eq!(nowhere.out, long.out, "it is read as a whole where no temporary file can be written");
 }
 
 fn run_with_temporary(place: &Place, folder: &std::path::Path, args: &[&str]) -> crate::place::Ran {

@@ -174,3 +174,26 @@ fn a_row_of_a_mapped_log_that_stands_twice_is_a_duplicate_and_one_that_differs_i
         assert_eq!(imported.out.contains("1 duplicate result"), duplicates == 1, "{}", imported.out);
     }
 }
+
+/// The window of writes that are compared holds 65,536 of them.
+#[test]
+fn a_denial_that_makes_room_for_itself_is_still_known() {
+    let line = |n: usize, args: usize, run: &str, failed: bool| {
+        let status = if failed {
+            r#""status":"error","error":{"kind":"403_forbidden","message":"denied"}"#
+        } else {
+            r#""status":"ok""#
+        };
+        format!(r#"{{"type":"tool_call","call_id":"c{n}"{run},"tool":"pay","args":{{"a":{args}}},{status}}}"#) + "\n"
+    };
+    for others in [65_534, 65_535, 65_536] {
+        let place = Place::new();
+        let mut trace = line(0, 0, "", true);
+        trace.extend((1..=others).map(|n| line(n, n, r#","run_id":"r""#, false)));
+        trace += &line(others + 1, 0, "", true);
+        trace += &line(others + 2, 0, r#","run_id":"r2""#, false);
+        place.write("t.jsonl", trace);
+        let run = place.run(&["replay", "t.jsonl", "--format", "json"]);
+        assert!(run.out.contains("retried_after_denial"), "{others}");
+    }
+}

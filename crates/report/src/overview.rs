@@ -273,9 +273,10 @@ fn suspected(totals: &Totals<'_>, width: usize, palette: Palette) -> Option<Stri
     );
     let mut lines: Vec<String> = text::wrapped(&title, width).iter().map(|line| palette.strong(line)).collect();
     for (template, count) in rows.iter().take(SUSPECTED) {
-        let condition = decides(template);
         lines.push(format!("  {:>6}  {}", text::count(*count), text::fitted(template, width.saturating_sub(10))));
-        lines.push(palette.faint(&format!("          failed: [ {} ]", text::escape_unprintable(&condition))));
+        if let Some(condition) = decides(template) {
+            lines.push(palette.faint(&format!("          failed: [ {} ]", text::escape_unprintable(&condition))));
+        }
     }
     let more = rows.len().saturating_sub(SUSPECTED);
     if more > 0 {
@@ -285,17 +286,17 @@ fn suspected(totals: &Totals<'_>, width: usize, palette: Palette) -> Option<Stri
 }
 
 /// The condition of a mapping that holds for the results of a template: its longest part without a placeholder that says
-/// what failed. If no part says that: the beginning, or the longest part.
-pub fn decides(template: &str) -> String {
+/// what failed. If no part says that: the beginning, or the longest part. None for a template without words.
+pub fn decides(template: &str) -> Option<String> {
     let placeholders = ["<text>", "<path>", "<id>", "<arg>", "<n>"];
     let literal = placeholders.iter().fold(template.to_owned(), |text, name| text.replace(name, "\n"));
     let parts = || literal.split('\n').map(str::trim).filter(|part| part.len() > 3);
     let begins = |part: &&str| template.starts_with(*part);
     let telling = parts().filter(|part| has_predicate(part)).max_by_key(|part| part.len());
     let part = telling.or_else(|| parts().next().filter(begins)).or_else(|| parts().max_by_key(|part| part.len()));
-    let part = part.unwrap_or(template);
+    let part = part.or_else(|| Some(template).filter(|template| !template.trim().is_empty()))?;
     let test = if begins(&part) { "starts_with" } else { "contains" };
-    format!("{{ message: {{ {test}: {} }} }}", playproof_formats::yaml::scalar(part))
+    Some(format!("{{ message: {{ {test}: {} }} }}", playproof_formats::yaml::scalar(part)))
 }
 
 /// The calls that may have made an effect again, by tool and reason.
@@ -349,7 +350,8 @@ mod tests {
             ("Sorry <arg> is gone for good", "{ message: { starts_with: Sorry } }"),
             ("<id> is gone for <arg> today", "{ message: { contains: is gone for } }"),
         ] {
-            assert_eq!(decides(template), condition, "{template}");
+            assert_eq!(decides(template).as_deref(), Some(condition), "{template}");
         }
+        assert_eq!(decides(""), None, "every message begins with no word");
     }
 }

@@ -100,7 +100,7 @@ pub struct HiddenIntents {
     requests: Window<Rows>,
     /// Writes without a key, by run and tool.
     runs: Window<RunRow>,
-    /// The requests with a row that tells of a refusal: few, so most calls need no search among all.
+    /// The requests of the window that were once refused: few, so most calls need no search among all.
     refused: HashSet<u64, FixedState>,
 }
 
@@ -213,11 +213,11 @@ impl HiddenIntents {
             }
         }
         if let Some(ended) = seen.ended.filter(|_| is_refused) {
-            self.refused.insert(sent.request);
             let mut rows = self.rows_of(sent.request.into());
             let refused = Refused { ended, denied: seen.denied, processed: seen.processed };
             rows.of(sent).refused = Some(Box::new(refused));
             self.requests.push(sent.request.into(), rows);
+            self.refused.insert(sent.request); // at last: making room may have dropped an older row of the same request
         }
         after
     }

@@ -359,7 +359,7 @@ fn suspected(summary: &Summary) -> Option<SuspectedJson<'_>> {
     (summary.suspected.total() > 0).then(|| SuspectedJson {
         calls: summary.suspected_calls,
         by_message: CountsJson("by_message", &summary.suspected),
-        decided_by: commonest.map(|(template, _)| format!("failed: [ {} ]", decides(template))).collect(),
+        decided_by: commonest.filter_map(|(template, _)| Some(format!("failed: [ {} ]", decides(template)?))).collect(),
     })
 }
 

@@ -84,11 +84,11 @@ fn is_signal(value: &str) -> bool {
 fn marked(text: &str, tool: Option<&str>) -> Option<i64> {
     static MARKED: LazyPattern = LazyLock::new(|| {
         patterns::one(
-            r"(?im)^(?:⚠\x{fe0f}?|❌|✗|✘|⛔|-{2,}|={2,}) ?(?:process |command )?(?:exit|exited with|return)(?: exit)?[ _](?:code|status):? (-?\d+)(?: ?-{2,}| ?={2,})?\s*$",
+            r"(?im)^(?:⚠\x{fe0f}?|❌|✗|✘|⛔) ?(?:process |command )?(?:exit|exited with|return)(?: exit)?[ _](?:code|status):? (-?\d+)\s*$|^[=-]{2,} ?(?:exit|return)[ _](?:code|status):? (-?\d+) ?[=-]{2,}(?:\s*\n-{2,}[^\n]*)*\s*\z",
         )
     });
     let code = MARKED.as_ref()?.captures_iter(end_of(text, 400)).last().filter(|_| !tool.is_some_and(is_reader))?;
-    code.get(1)?.as_str().parse().ok()
+    code.get(1).or_else(|| code.get(2))?.as_str().parse().ok()
 }
 
 /// The exit code that is the last line behind an output, and whether that line is the tool's own for sure: a program may
@@ -96,7 +96,7 @@ fn marked(text: &str, tool: Option<&str>) -> Option<i64> {
 fn last_line(text: &str, tool: Option<&str>) -> Option<(i64, bool)> {
     static LAST: LazyPattern = LazyLock::new(|| {
         patterns::one(
-            r"(?i)^(?:((?:the )?(?:command|process|script|program|shell|task) (?:finished|completed|exited|failed|terminated) with (?:exit |return )?(?:code|status):? |\((?:exit|return) (?:code|status):? ?)|(?:exit|return|exit with|exited with)(?: exit)?[ _](?:code|status):? ?)(-?\d+)[).]*$",
+            r"(?i)^(?:((?:the )?(?:command|process|script|program|shell|task) (?:finished|completed|exited|failed|terminated) with (?:exit |return )?(?:code|status):? |\((?:exit|return) (?:code|status):? ?)|\[?(?:exit|return|exit with|exited with)(?: exit)?[ _](?:code|status):? ?)(-?\d+)[)\].]*$",
         )
     });
     let (before, last) = end_of(text, 400).rsplit_once('\n').filter(|_| !tool.is_some_and(is_reader))?;

@@ -1,38 +1,113 @@
 //! Fields beside an error that show that a part of the work was done. The refusal is then not of the whole call.
 
 use super::body::is_empty;
+use super::program::words;
 use crate::json;
 use crate::raw_value::RawValue;
 
-/// Names of fields with the number or the list of the things that were done.
-const DONE: [&str; 14] = [
-    "completed",
-    "created",
-    "deleted",
-    "imported",
-    "inserted",
-    "processed",
-    "removed",
-    "saved",
-    "sent",
-    "succeeded",
-    "success_count",
-    "successful",
-    "updated",
-    "uploaded",
+/// Words of a field's name that are past, and tell of nothing that was done.
+const NOT_DONE: [&str; 41] = [
+    "allowed",
+    "attempted",
+    "authenticated",
+    "authorized",
+    "based",
+    "blocked",
+    "cancelled",
+    "canceled",
+    "denied",
+    "deprecated",
+    "errored",
+    "exceeded",
+    "expected",
+    "expired",
+    "failed",
+    "forbidden",
+    "ignored",
+    "left",
+    "limited",
+    "limit",
+    "missed",
+    "needed",
+    "omitted",
+    "permitted",
+    "planned",
+    "received",
+    "refused",
+    "rejected",
+    "remaining",
+    "requested",
+    "required",
+    "restricted",
+    "retried",
+    "skipped",
+    "speed",
+    "supported",
+    "throttled",
+    "unprocessed",
+    "unsupported",
+    "used",
+    "wanted",
 ];
 
-/// Whether a body that reports a failure tells of a part that was done, or holds a thing with an id.
+/// Words of a field's name that are past, and do not end so.
+const DONE: [&str; 10] =
+    ["affected", "done", "made", "paid", "progress", "sent", "succeeded", "successful", "success_count", "written"];
+
+/// The states of a thing that was done, or is being done.
+const STATES: [&str; 12] = [
+    "accepted",
+    "active",
+    "booked",
+    "completed",
+    "confirmed",
+    "created",
+    "done",
+    "enqueued",
+    "paid",
+    "queued",
+    "sent",
+    "succeeded",
+];
+
+/// Whether a body that reports a failure tells of a part that was done, or holds a thing with an id or with the state of one
+/// that was done.
 pub(super) fn tell_of_a_part(body: &str) -> bool {
     let fields = json::parse(body.trim()).ok().and_then(json::object);
     fields.is_some_and(|fields| {
-        fields.iter().filter(|(_, value)| !is_empty(*value)).any(|(name, value)| {
-            let has_id = || json::object(value).is_some_and(|thing| thing.get("id").is_some_and(|id| !is_empty(id)));
-            DONE.contains(&name)
-                || !["error", "meta", "metadata", "request"].contains(&name) && has_id()
+        let mut present = fields.iter().filter(|(_, value)| !is_empty(*value));
+        present.any(|(name, value)| {
+            let is_about_error = ["error", "errors", "meta", "metadata", "request", "details"].contains(&name);
+            !is_about_error && (is_past(name) && is_amount(value) || holds_a_thing(value))
                 || name == "items" && json::array(value).is_some_and(|items| items.into_iter().any(is_done))
         })
     })
+}
+
+/// Whether a field's name tells of something done: `rowsAffected`, `processed_count`, `steps_completed`.
+fn is_past(name: &str) -> bool {
+    let words = words(name);
+    let is_done = |word: &String| DONE.contains(&word.as_str()) || word.len() > 3 && word.ends_with("ed");
+    words.iter().any(is_done) && !words.iter().any(|word| NOT_DONE.contains(&word.as_str()) || word == "at")
+}
+
+/// Whether a value is a count above 0 or a list: a flag or a text tells of no amount.
+fn is_amount(value: RawValue<'_>) -> bool {
+    value.get().starts_with(['[', '{']) || value.get().parse::<f64>().is_ok_and(|number| number > 0.0)
+}
+
+/// Whether a value is a thing with an id, or with the state of one that was done, or a list of such things.
+fn holds_a_thing(value: RawValue<'_>) -> bool {
+    let is_thing = |value| {
+        json::object(value).is_some_and(|thing| {
+            let has_id = thing.iter().any(|(name, id)| (name == "id" || name.ends_with("_id")) && !is_empty(id));
+            let state = thing.text("status").or_else(|| thing.text("state"));
+            let is_done = |state: &str| STATES.contains(&state.to_ascii_lowercase().as_str());
+            let failed = thing.iter().any(|(name, error)| name == "error" && !is_empty(error));
+            !failed && (has_id || state.is_some_and(|state| is_done(&state)))
+        })
+    };
+    is_thing(value) || json::array(value).is_some_and(|things| things.into_iter().any(is_thing))
 }
 
 /// Whether an item of an answer to many writes is that of a write that was done: `{"index":{"_id":"1","status":201}}`.
@@ -52,11 +127,30 @@ mod tests {
             r#"{"success":false,"processed":3,"error":"forbidden"}"#,
             r#"{"error":{"code":403},"completed":["a"]}"#,
             r#"{"error":"unauthorized","charge":{"id":"ch_1"}}"#,
+            r#"{"error":"rate_limited","accepted":7,"rejected":3}"#,
+            r#"{"error":"Too Many Requests","jobs":[{"id":1,"state":"queued"}]}"#,
+            r#"{"error":"invalid_request","message":"row 3: invalid value","rowsAffected":2}"#,
+            r#"{"error":"quota_exceeded","delivered":350}"#,
+            r#"{"success":false,"code":403,"error":"Forbidden","steps_completed":["pay"]}"#,
+            r#"{"error":{"code":401,"message":"Unauthorized"},"progress":0.6}"#,
+            r#"{"error":"Unauthorized","result":{"order_id":"o_1"}}"#,
+            r#"{"error":{"code":400},"flight":{"status":"confirmed","pnr":"A1"}}"#,
+            r#"{"success":false,"error":"x","steps":[{"name":"pay","status":"done"},{"name":"ship","status":"failed"}]}"#,
+            r#"{"error":{"status":429},"deletedCount":12}"#,
             r#"{"errors":true,"items":[{"index":{"status":400,"error":{}}},{"index":{"_id":"1","status":201}}]}"#,
         ] {
             assert!(tell_of_a_part(body), "{body}");
         }
-        for body in [r#"{"error":"forbidden","processed":0}"#, r#"{"error":{"id":"e1"}}"#, "forbidden", "[1]"] {
+        for body in [
+            r#"{"error":"forbidden","rejected":3,"failed":1,"attempted":2,"created_at":"2026-01-01"}"#,
+            r#"{"error":"quota_exceeded","used":100,"limit":100,"allowed":["a"],"supported":["b"]}"#,
+            r#"{"error":"invalid","required":["amount"],"results":[{"id":"a","error":"bad"}]}"#,
+            r#"{"error":"rate_limited","limited":true,"retry_after":3}"#,
+            r#"{"error":"forbidden","processed":0}"#,
+            r#"{"error":{"id":"e1"}}"#,
+            "forbidden",
+            "[1]",
+        ] {
             assert!(!tell_of_a_part(body), "{body}");
         }
     }

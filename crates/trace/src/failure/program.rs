@@ -37,7 +37,10 @@ pub(super) fn is_file(name: &str) -> bool {
 }
 
 /// Words before a colon that are no programs.
-const REMARKS: [&str; 9] = ["note", "notice", "hint", "help", "info", "status", "todo", "version", "warning"];
+const REMARKS: [&str; 22] = [
+    "note", "notice", "hint", "help", "info", "status", "todo", "version", "warning", "total", "count", "fix", "feat",
+    "docs", "chore", "refactor", "perf", "style", "test", "build", "ci", "revert",
+];
 
 /// Whether a text is the complaint of a program, which only a well-known program proves: `curl: (6) Could not resolve`.
 /// From any other name, such words are a failure or a note.
@@ -108,7 +111,12 @@ pub(super) fn ends_in_error(text: &str, tool: Option<&str>) -> bool {
     let last = lines().next_back().filter(|_| (2..=OUTPUT_LINES).contains(&count));
     // Any other tool may print a list or a document that ends so.
     let is_error_of_program = |last: &str| last.starts_with("Error: ") && tool.is_some_and(is_shell);
-    last.is_some_and(|last| is_error_of_program(last) || patterns::matches(&ENDING, last))
+    // A line of a log, and a row of a table of counts.
+    let is_level = |line: &str| ["DEBUG", "INFO", "WARN", "WARNING"].iter().any(|level| line.starts_with(level));
+    let is_row = |last: &str| last.split_once(": ").is_some_and(|(_, said)| said.trim().parse::<f64>().is_ok());
+    let is_listed = |last: &str| last.starts_with("ERROR") && (is_row(last) || lines().any(is_level));
+    last.filter(|last| !is_listed(last))
+        .is_some_and(|last| is_error_of_program(last) || patterns::matches(&ENDING, last))
         || ends_in_traceback(text) && !(tool.is_some_and(is_command_line) && is_of_a_log(text))
         || has_error_section(text)
         || tool.is_some_and(is_shell) && ends_in_error_record(text)

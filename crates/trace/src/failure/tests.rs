@@ -1435,8 +1435,41 @@ fn shells_and_programs_report_failures_where_a_reader_sees_them() {
         "warning: unable to access '/root/.config/git/ignore': Permission denied\nM\tdata/a.json",
         "File \"dune\", line 3, characters 2-24:\n3 |   (action (run a))\n      ^^^^\nWarning: 'action' is only available since 1.2",
         "FATALITIES 3\nINJURIES 9",
+        "tail log\nINFO: a\nERROR: connection lost",
+        "count by level\nWARN: 3\nERROR: 5",
+        "$ ./report\nERROR: 0",
+        "doc says\n== exit code 3 ==\nend",
+        "fix: too many connections",
+        "docs: unmatched quotes",
+        "total: 3 unmatched",
+        "error: unused variable\n[exit code: 0]",
         "Line | Text\n2 | a",
     ] {
         assert_eq!(said("shell", text), "ok", "{text}");
+    }
+}
+
+#[test]
+fn a_page_about_a_shell_is_no_complaint_of_one() {
+    for text in ["sh: an unexpected guide", "sh: the missing manual, chapter 1"] {
+        assert_eq!(said("read_page", text), "ok", "{text}");
+    }
+}
+
+#[test]
+fn headings_are_passed_once_and_one_of_a_note_is_no_failure() {
+    for (text, said_of_it) in [
+        ("# Error\n\nFile not found: a.md", "failed"),
+        ("# Invalid argument\nMust be a number", "failed"),
+        ("# a.md\n\nError reading file: permission denied", "failed"),
+        ("# Missing invoice\n\nInvoice 7 not found", "ok"),
+        ("# Missing dark mode\nCannot switch to dark mode.", "ok"),
+        ("# Issue 9 created\n\nError opening settings: app closes", "ok"),
+        ("# Bug 7\n\nFailed to load the calendar page: wrong date shown", "ok"),
+    ] {
+        assert_eq!(said("create_ticket", text), said_of_it, "{text}");
+    }
+    for heading in ["# Error\n", "# a comment\n", "# Invalid argument\n"] {
+        assert_eq!(said("read_file", &(heading.repeat(20_000) + "fine thing")), "ok", "linear, without recursion");
     }
 }

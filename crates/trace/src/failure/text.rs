@@ -58,7 +58,7 @@ pub(super) const SURE: [&str; 37] = [
     // shells and build tools
     AT_START,
     r"(?i)^command failed( with| \(exit|:)|^(\w+ )?command timed out\b|^shell command failed\b|^[\w-]+ (verification|validation|parsing|execution|compilation|initiali[sz]ation|startup) failed\b *[:.]",
-    r"^(/(usr/)?bin/)?(ba|z|da|k)?sh: [^\n]*(not found|No such file|Permission denied|error|cannot|invalid|expected|unbound|bad |ambiguous|missing|too many|unexpected|No such process|not permitted)|^error\[E\d{4}\]|^(npm|yarn|pnpm) (ERR!|error) |^zsh: |^(zsh|\(eval\)):\d+: command not found: \S|^[\w./-]{1,40}: (invalid|illegal|unrecognized|unknown) option\b|^'[^'\n]{1,80}' is not recognized as an internal or external command|^[^\n]{1,80} : The term '[^'\n]{1,80}' is not recognized\b",
+    r"^(/(usr/)?bin/)?(ba|z|da|k)?sh: [^\n]*(not found|No such file|Permission denied|error|cannot|unbound variable|ambiguous redirect|too many arguments|No such process|not permitted)|^(/(usr/)?bin/)?(ba|z|da|k)?sh: ([^:\n]+: ){1,4}((invalid|bad|missing|unexpected) |integer expression expected)|^error\[E\d{4}\]|^(npm|yarn|pnpm) (ERR!|error) |^zsh: |^(zsh|\(eval\)):\d+: command not found: \S|^[\w./-]{1,40}: (invalid|illegal|unrecognized|unknown) option\b|^'[^'\n]{1,80}' is not recognized as an internal or external command|^[^\n]{1,80} : The term '[^'\n]{1,80}' is not recognized\b",
     r"^[\w./-]{1,40}: [^\n]{0,200}: (No such file or directory|Permission denied|Is a directory|Not a directory|command not found|Operation not permitted|Connection refused)|^[^\s:]{1,200}: [^\n]{0,200}\((No such file or directory|Permission denied)\)$",
     r"^\(\d{4}, ['\x22]|^\(error\) |^(WRONGTYPE|NOAUTH|NOSCRIPT|ERR|READONLY|OOM|BUSY|MISCONF) \w",
     r#"^File "[^"\n]+", line \d+(, in \S+)?\s*(\n|$)|^\S+:\d+\n[^\n]{0,300}\n\s*\^"#,
@@ -283,22 +283,26 @@ fn inspect_start<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>> {
     complains(text).or(undone).or(is_suspicious.then_some(false)).and_then(sign)
 }
 
-/// What a text with a heading says: it is a document, unless the heading is the word for an error, or the only paragraph below
-/// it is one.
+/// What a text with a heading says: it is a document, unless one of its first two headings is the word for an error, or its
+/// only paragraph is the error of a tool, below the name of what was read.
 fn below_heading<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>> {
-    // A heading: the text is a document, unless the heading is the word for an error.
-    let (heading, rest) = text.split_once('\n')?;
-    if is_error_heading(heading) {
-        let first = rest.trim_start().split("\n\n").next().unwrap_or(rest);
-        // Below that heading, no answer of a tool that looks is expected.
-        let of = |text, tool| inspect_start(text, tool).filter(|sign| sign.sure);
-        return of(rest, tool).or_else(|| of(first, tool)).or_else(|| of(first, Some("do")));
+    let (heading, below) = text.split_once('\n')?;
+    if !is_error_heading(heading) {
+        let is_name = !heading.trim_start_matches('#').trim().contains(' ');
+        if let Some(sign) = error_below_heading(below).filter(|_| is_name) {
+            return Some(sign);
+        }
+        if !below.trim_start().lines().next().is_some_and(is_error_heading) {
+            return None;
+        }
     }
-    if let Some(sign) = error_below_heading(rest) {
-        return Some(sign);
+    let mut rest = below.trim_start();
+    while rest.starts_with('#') {
+        rest = rest.split_once('\n').map_or("", |(_, below)| below.trim_start());
     }
-    let second = rest.trim_start();
-    inspect_start(second, tool).filter(|_| second.lines().next().is_some_and(is_error_heading))
+    let paragraph = rest.split("\n\n").next().unwrap_or(rest);
+    let of = |text| inspect_start(text, tool).filter(|sign| sign.sure);
+    of(rest).or_else(|| of(paragraph))
 }
 
 /// The error of a tool that is the only paragraph below a heading: `# a.md`, `Error reading file: ...`.
@@ -324,8 +328,13 @@ fn is_error_heading(line: &str) -> bool {
     const WORDS: [&str; 8] =
         ["error", "system error", "search failed", "错误", "錯誤", "系统错误", "系統錯誤", "ошибка"];
     let words = line.trim_start_matches('#').trim().to_lowercase();
-    let is_refusal = ["invalid ", "missing ", "unknown "].iter().any(|word| words.starts_with(word));
-    line.starts_with('#') && (WORDS.contains(&words.as_str()) || is_refusal && words.split(' ').count() <= 4)
+    let is_refusal = match words.split_once(' ') {
+        Some(("invalid" | "missing" | "unknown", what)) => {
+            ["argument", "arguments", "input", "parameter", "parameters", "request"].contains(&what)
+        }
+        _ => false,
+    };
+    line.starts_with('#') && (WORDS.contains(&words.as_str()) || is_refusal)
 }
 
 /// Whether a text is the word for a failure with nothing behind it but a number or no value. Only the status of an HTTP
