@@ -9,7 +9,7 @@ use super::command_end::{command_end, exit_code};
 use super::details::Details;
 use super::patterns::{self, LazyPattern};
 use super::printed::{printed_message, printed_result};
-use super::program::is_writer;
+use super::program::{asks, is_writer};
 use super::states::{by_counts, by_state, by_words};
 use super::{exit, kinds, markup, prose, text, vendor_body};
 use crate::json;
@@ -268,8 +268,8 @@ fn inspect_object(fields: &Fields<'_>, tool: Option<&str>, depth: usize) -> Opti
     }
     structure(fields, tool)
         .or_else(|| inside(fields, tool, depth))
-        .or_else(|| all_parts(fields).or_else(|| all_items(fields)))
-        .or_else(|| vendor_body::inspect(fields).map(|details| found(true, details)))
+        .or_else(|| all_parts(fields).or_else(|| all_items(fields, tool)))
+        .or_else(|| vendor_body::inspect(fields, tool).map(|details| found(true, details)))
 }
 
 /// Whether a field is of an error, by its name.
@@ -286,12 +286,16 @@ fn is_report(fields: &Fields<'_>) -> bool {
 }
 
 /// The failure of the first item, where an answer has nothing but a list of items, and each of them failed.
-fn all_items(fields: &Fields<'_>) -> Option<Found> {
+fn all_items(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
+    // Who asks gets the failures of others.
+    if tool.is_some_and(asks) {
+        return None;
+    }
     // Counts say nothing else.
     let is_count =
         |name: &str, value: RawValue<'_>| name == "summary" || value.get().bytes().all(|byte| byte.is_ascii_digit());
     let mut present = fields.iter().filter(|(name, value)| !is_empty(*value) && !is_count(name, *value));
-    let is_list = |name: &str| ["results", "responses"].iter().any(|end| name.ends_with(end));
+    let is_list = |name: &str| ["results", "responses"].contains(&name);
     let (_, items) = present.next().filter(|(name, _)| is_list(name))?;
     let failed = |item: RawValue<'_>| {
         let fields = json::object(item)?;
@@ -399,9 +403,9 @@ fn structure(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
     // `status: false` may be that of a record, unless the answer is nothing but that and a message.
     let has_failed = flag("status") == Some(false) && others == 0 && has_message;
     if has_failed || flag("success") == Some(false) || flag("ok") == Some(false) || flag("failed") == Some(true) {
-        // A run that was asked for has a name or an id of its own.
+        // A run has a name or an id of its own, unless it was asked for.
         let is_named = || fields.iter().any(|(name, value)| (name == "name" || is_id(name)) && !is_empty(value));
-        let record = others > 4 && !is_first("success") && !is_first("ok") && (tool.is_none() || is_named());
+        let record = others > 4 && !is_first("success") && !is_first("ok") && (tool.is_none_or(asks) || is_named());
         return (!record).then(|| found(true, whole()));
     }
     let is_error_type = text("type").is_some_and(|kind| kind == "error" || kind.ends_with("_error"));
@@ -411,8 +415,9 @@ fn structure(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
     if let Some(ended) = command_end(fields) {
         return Some(ended);
     }
-    if let Some(found) =
-        by_state(fields, others, has_message, tool).or_else(|| by_counts(fields)).or_else(|| by_words(fields, tool))
+    if let Some(found) = by_state(fields, others, has_message, tool)
+        .or_else(|| by_counts(fields, tool))
+        .or_else(|| by_words(fields, tool))
     {
         return Some(found);
     }

@@ -180,13 +180,48 @@ fn is_refused(value: &str) -> bool {
 
 /// Whether an object with a refusal speaks of the person who was asked, or of nothing else.
 fn is_of_a_person(fields: &Fields<'_>) -> bool {
-    const WORDS: [&str; 6] = ["approv", "confirm", "human", "operator", "permission", "user"];
-    let texts = || fields.iter().filter_map(|(name, raw)| Some((name, json::string(raw)?.to_ascii_lowercase())));
-    let speaks = |text: &str| WORDS.iter().any(|word| text.contains(word));
-    texts().any(|(name, text)| speaks(&text) || speaks(name)) || texts().count() == 1
+    const REASONS: [&str; 6] = ["description", "detail", "error", "message", "msg", "reason"];
+    const WORDS: [&str; 11] = [
+        "approval",
+        "approve",
+        "approved",
+        "approver",
+        "confirm",
+        "confirmation",
+        "confirmed",
+        "human",
+        "operator",
+        "permission",
+        "user",
+    ];
+    let is_word = |word: &str| WORDS.iter().any(|own| word.eq_ignore_ascii_case(own));
+    let speaks = |text: &str| text.split(|c: char| !c.is_ascii_alphanumeric()).any(is_word);
+    let texts = REASONS.iter().filter_map(|name| fields.get(name).and_then(json::string));
+    fields.iter().count() == 1 || texts.into_iter().any(|text| speaks(&text))
 }
 
 /// Whether a text is an HTTP status.
 fn is_status(text: &str) -> bool {
     text.parse().is_ok_and(|status: u16| (100..=599).contains(&status))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_person_refused_only_where_the_reason_speaks_of_one() {
+        let names = |body| Details::of_object(&json::object(json::parse(body).unwrap()).unwrap()).names;
+        for body in [r#"{"status":"declined"}"#, r#"{"status":"denied","reason":"The user said no"}"#] {
+            assert!(names(body).iter().any(|name| ["declined", "denied"].contains(&&**name)), "{body}");
+        }
+        for body in [
+            r#"{"status":"declined","reason":"no_funds","user_id":"u1"}"#,
+            r#"{"status":"declined","reason":"no_funds","confirmation_code":"x1"}"#,
+            r#"{"status":"declined","reason":"no_funds","approval_code":"0"}"#,
+            r#"{"status":"declined","decline_code":51}"#,
+        ] {
+            assert!(!names(body).contains(&"declined".to_owned()), "{body}");
+        }
+    }
 }

@@ -29,22 +29,30 @@ pub(super) fn by_state(fields: &Fields<'_>, others: usize, has_message: bool, to
         let has_id = fields.iter().any(|(name, value)| is_id(name) && !is_empty(value));
         has_id && state != "error" && tool.is_some_and(|tool| asks(tool) && !is_writer(tool))
     };
+    // A tool that asks may have fetched a record, of which a message and other fields tell.
+    let may_be_fetched = tool.is_some_and(asks) && has_message && others > 0;
     // The first field is about the call.
     let is_first = || fields.iter().next().is_some_and(|(name, _)| name == "status") && has_message && state == "error";
-    let has_failed = FAILED.contains(&&*state) && (others <= 2 || is_first()) && !is_record();
-    has_failed.then(|| whole(has_message || others == 0 || state == "error"))?
+    let has_failed = FAILED.contains(&&*state) && (others <= 2 || is_first() && !may_be_fetched) && !is_record();
+    has_failed.then(|| whole(!may_be_fetched && (has_message || others == 0 || state == "error")))?
 }
 
 /// A failed state in a field that names what it is of, of a tool that does something: the only one of the object, or of what
-/// the name of the tool says that it does, such as `payment_status` of `pay`.
+/// the name of the tool says that it does, such as `payment_status` of `pay`. Not of a tool that sets states, and not the
+/// state that it was called for.
 fn by_own(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
     let tool = tool.filter(|tool| is_writer(tool) || acts(tool) || !asks(tool) && !looks(tool) && !is_reader(tool))?;
     let says_ok = ["success", "ok"].iter().any(|name| fields.text(name).is_some_and(|flag| flag == "true"));
     let others = || fields.iter().filter(|(name, value)| !is_empty(*value) && !is_beside(name)).count();
     let has_reason = ["reason", "message", "detail"].iter().any(|name| fields.get(name).is_some());
     let is_alone = |subject: &str| (is_writer(tool) || acts(tool)) && (!subject.is_empty() || has_reason);
+    let is_wanted = |state: &str| {
+        let is_of_states = |word: &str| ["set", "mark", "update", "status", "state"].contains(&word);
+        words(tool).iter().any(|word| is_of_states(word) || shares_stem(word, &state.to_ascii_lowercase()))
+    };
     let has_failed = |(name, value)| {
-        let subject = subject(name).filter(|_| json::string(value).is_some_and(|state| is_failed(&state)))?;
+        let is_unwanted = |state: &str| is_failed(state) && !is_wanted(state.trim());
+        let subject = subject(name).filter(|_| json::string(value).is_some_and(|state| is_unwanted(&state)))?;
         let is_of_tool = subject.len() > 2
             && words(tool).iter().any(|word| {
                 let is_login = subject == "auth" && word == "login";
@@ -60,22 +68,50 @@ fn by_own(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
 /// of what is not there: `{"stopped":false,"message":"Refusing to stop"}`.
 pub(super) fn by_words(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
     const STATES: [&str; 6] = ["blocked", "invalid", "not_allowed", "not_found", "refused", "unavailable"];
-    let tool = tool.filter(|tool| is_writer(tool) || acts(tool))?;
-    let words = ["message", "msg", "detail"].iter().find_map(|name| fields.get(name).and_then(json::string))?;
-    let is_undone = |(name, value): (&str, RawValue<'_>)| value.get() == "false" && !is_beside(name);
+    let tool_name = tool.filter(|tool| is_writer(tool) || acts(tool))?;
+    let said = ["message", "msg", "detail"].iter().find_map(|name| fields.get(name).and_then(json::string))?;
+    // Other flags are of the thing that was made: `pinned`, `read`.
+    let is_deed = |name: &str| {
+        let deed = words(name).pop().unwrap_or_default();
+        let of_tool = |word: &String| {
+            [Some(word.as_str()), word.strip_prefix("re")].into_iter().flatten().any(|word| shares_stem(word, &deed))
+        };
+        deed.ends_with("ed") && words(tool_name).iter().any(of_tool)
+    };
+    let has_id = || fields.iter().any(|(name, value)| is_id(name) && !is_empty(value));
+    let has_own_id = || fields.get("id").is_some();
+    let is_undone = |(name, value): (&str, RawValue<'_>)| value.get() == "false" && is_deed(name);
     let is_away = || fields.text("status").is_some_and(|state| STATES.contains(&&*state.to_ascii_lowercase()));
     let is_done = |(name, value): (&str, RawValue<'_>)| value.get() == "true" && !matches!(name, "retryable");
     let is_report = fields.iter().count() <= 8 && !fields.iter().any(is_done);
     let says = || {
-        let first = words.split(". ").next().unwrap_or(&words);
-        text::inspect(first.trim(), Some(tool)).is_some_and(|sign| sign.sure)
+        let first = said.split(". ").next().unwrap_or(&said);
+        text::inspect(first.trim(), Some(tool_name)).is_some_and(|sign| sign.sure)
     };
-    (is_report && (is_away() || fields.iter().any(is_undone)) && says())
-        .then(|| found(true, Details::of_object(fields)))
+    let is_refusal = || is_away() && !has_own_id() || fields.iter().any(is_undone) && !has_id();
+    (is_report && is_refusal() && says()).then(|| found(true, Details::of_object(fields)))
 }
 
-/// A failure that counts tell: something failed, and nothing succeeded.
-pub(super) fn by_counts(fields: &Fields<'_>) -> Option<Found> {
+/// Whether a word of the name of a tool is that of a deed: `stop` of `stopped`, `deny` of `denied`.
+fn shares_stem(word: &str, deed: &str) -> bool {
+    let shared = word.bytes().zip(deed.bytes()).take_while(|(one, other)| one == other).count();
+    shared >= 3 && shared + 1 >= word.len()
+}
+
+/// A failure that counts tell: something failed, nothing succeeded, and nothing is under way. What a tool that asks counts is
+/// not about the call.
+pub(super) fn by_counts(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
+    const UNDER_WAY: [&str; 8] =
+        ["active", "in_progress", "pending", "processing", "queued", "running", "scheduled", "sent"];
+    const COUNTS: [&str; 10] =
+        ["check", "get", "history", "list", "report", "show", "stats", "status", "test", "tests"];
+    if tool.is_some_and(|tool| asks(tool) || looks(tool) || words(tool).iter().any(|word| COUNTS.contains(&&**word))) {
+        return None;
+    }
+    let is_under_way = |name: &&str| fields.text(name).is_some_and(|count| count.parse::<u64>() != Ok(0));
+    if UNDER_WAY.iter().any(is_under_way) {
+        return None;
+    }
     const DONE: [&str; 5] = ["succeeded", "success_count", "successes", "successful", "successful_count"];
     const UNDONE: [&str; 6] = ["error_count", "errors", "failed", "failed_count", "failures", "unsuccessful"];
     let count = |names: &[&str]| names.iter().find_map(|name| fields.text(name)?.parse::<u64>().ok());
@@ -117,6 +153,10 @@ mod tests {
             ("restart_gate", r#"{"stopped":false,"message":"The gate restarts"}"#),
             ("restart_gate", r#"{"gate":"a","message":"Refusing to restart: no smith"}"#),
             ("get_gate", r#"{"open":false,"message":"Refusing to open: no smith"}"#),
+            ("post_comment", r#"{"comment_id":"9","resolved":false,"detail":"Permission denied when I open x"}"#),
+            ("send_message", r#"{"message":"Cannot come today","read":false,"id":"m1"}"#),
+            ("create_note", r#"{"id":"n1","pinned":false,"message":"Error: printer is broken"}"#),
+            ("create_event", r#"{"all_day":false,"id":"e1","message":"Cannot attend before noon"}"#),
         ] {
             assert!(!by(tool, body), "{tool}: {body}");
         }
@@ -124,8 +164,18 @@ mod tests {
 
     #[test]
     fn counts_of_nothing_done_and_something_failed_are_a_failure() {
-        let by = |body| by_counts(&json::object(json::parse(body).unwrap()).unwrap()).is_some();
+        let of = |tool, body| by_counts(&json::object(json::parse(body).unwrap()).unwrap(), tool).is_some();
+        let by = |body| of(None, body);
         assert!(by(r#"{"message":"read","total":1,"successful":0,"errors":1}"#));
+        assert!(of(Some("send_campaign"), r#"{"sent":0,"successful":0,"errors":1}"#));
+        for (tool, body) in [
+            ("get_k8s_job", r#"{"name":"j","active":1,"succeeded":0,"failed":2}"#),
+            ("get_payment_stats", r#"{"total":3,"succeeded":0,"failed":3}"#),
+            ("run_tests", r#"{"total":3,"succeeded":0,"failed":3}"#),
+            ("send_campaign", r#"{"sent":10,"successful":0,"errors":1,"queued":9}"#),
+        ] {
+            assert!(!of(Some(tool), body), "{tool}: {body}");
+        }
         for body in [
             r#"{"total":2,"successful":1,"errors":1}"#,
             r#"{"total":0,"successful":0,"errors":0}"#,
@@ -145,7 +195,7 @@ mod tests {
             ("close_gate", r#"{"result":"failure","reason":"stuck"}"#),
             ("pay", r#"{"status":"declined","reason":"no_funds"}"#),
             ("get_note", r#"{"status":"error","note_id":"n1"}"#),
-            ("get_prices", r#"{"status":"error","reason":"no key","area":"a","from":1,"to":2,"unit":"b"}"#),
+            ("load_prices", r#"{"status":"error","reason":"no key","area":"a","from":1,"to":2,"unit":"b"}"#),
         ] {
             assert!(fails(tool, body), "{tool}: {body}");
         }
@@ -155,6 +205,14 @@ mod tests {
             ("check_job", r#"{"job_state":"failed"}"#),
             ("get_job", r#"{"name":"j","status":"error","reason":"no key","area":"a","from":1,"to":2}"#),
             ("create_order", r#"{"order":"o1","payment_status":"failed"}"#),
+            ("get_incident", r#"{"status":"error","reason":"disk full on db1","host":"h"}"#),
+            ("get_build", r#"{"status":"error","reason":"lint failed","branch":"b"}"#),
+            ("get_prices", r#"{"status":"error","reason":"no key","area":"a","from":1,"to":2,"unit":"b"}"#),
+            ("reject_leave", r#"{"leave_status":"rejected","leave":"l1"}"#),
+            ("deny_request", r#"{"request_status":"denied","by":"ada"}"#),
+            ("mark_payment_failed", r#"{"payment_status":"failed"}"#),
+            ("set_job_state", r#"{"job_state":"failed","job":"j1"}"#),
+            ("update_job", r#"{"job_status":"failed","updated":true}"#),
             ("login", r#"{"auth_status":"ok"}"#),
             ("hgetall", r#"{"state":"error"}"#),
             ("close_gate", r#"{"state":"error"}"#),

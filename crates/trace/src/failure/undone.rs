@@ -69,12 +69,14 @@ pub(super) fn is_nameless(text: &str) -> bool {
 }
 
 /// Whether a line says that the one thing that the tool looks for, as its name tells, is not there: `Order 7 not found` of
-/// `check_order`. Whether something exists, is free or is listed is a question with two answers.
+/// `track_order`. Whether something exists, is free or is listed is a question with two answers, and who checks, verifies or
+/// searches may want to hear that it is not there.
 pub(super) fn is_lookup(text: &str, tool: Option<&str>) -> bool {
-    const ANSWERS: [&str; 15] = [
+    const ANSWERS: [&str; 17] = [
         "any",
         "availability",
         "available",
+        "check",
         "count",
         "doc",
         "docs",
@@ -85,6 +87,7 @@ pub(super) fn is_lookup(text: &str, tool: Option<&str>) -> bool {
         "is",
         "list",
         "log",
+        "search",
         "validate",
         "verify",
     ];
@@ -185,15 +188,25 @@ mod tests {
     #[test]
     fn the_one_thing_that_a_tool_looks_for_is_not_there() {
         for (tool, text) in [
-            ("check_order", "Order 7 not found"),
-            ("search_flights", "Flight XY123 not found. Check the number."),
+            ("track_order", "Order 7 not found"),
+            ("lookup_flights", "Flight XY123 not found. Check the number."),
             ("lookup_user", "User 42 does not exist"),
-            ("search_customer_by_id", "No customer with id 77"),
+            ("get_customer_by_id", "No customer with id 77"),
         ] {
             assert_eq!(says(text, Some(tool)), Some(true), "{tool}: {text}");
         }
         for (tool, text) in [
             ("search_docs", "Section 7 not found"),
+            ("check_order", "Order 7 not found"),
+            ("search_flights", "Flight XY123 not found. Check the number."),
+            ("search_customer_by_id", "No customer with id 77"),
+            ("check_username", "Username ada99 not found"),
+            ("check_if_user_deleted", "User 42 not found"),
+            ("check_blacklist_user", "User 42 not found"),
+            ("check_process", "Process 123 not found"),
+            ("check_email_breach", "Email ada9@a.b not found"),
+            ("check_domain", "Domain a9.b not found"),
+            ("verify_user", "User 42 not found"),
             ("check_user_exists", "User 42 does not exist"),
             ("find_duplicates", "Duplicate not found"),
             ("check_word", "Word 7 not found in text"),

@@ -7,6 +7,7 @@ use super::body::{is_beside, is_empty};
 use super::details::Details;
 use super::kinds::{self, plain};
 use super::patterns::{self, LazyPattern};
+use super::program::is_writer;
 use crate::json::{self, Fields};
 use crate::raw_value::RawValue;
 
@@ -27,14 +28,14 @@ const ERRORS: [&str; 9] = [
 ];
 
 /// The error of an object that is nothing but the report of one.
-pub(super) fn inspect(fields: &Fields<'_>) -> Option<Details> {
-    let special = || of_change(fields).or_else(|| of_bulk(fields)).or_else(|| of_fields(fields));
+pub(super) fn inspect(fields: &Fields<'_>, tool: Option<&str>) -> Option<Details> {
+    let special = || of_change(fields).or_else(|| of_bulk(fields)).or_else(|| of_fields(fields, tool));
     of_plain(fields).or_else(special).or_else(|| {
         let mut present = fields.iter().filter(|(_, value)| !is_empty(*value));
         let (_, only) = present.next().filter(|_| present.next().is_none())?;
         let inner = json::object(only)?;
         let has_status = has_failing_code(&inner) && has_message(&inner) && inner.iter().all(is_small);
-        of_errors(&inner).or_else(|| of_fields(&inner)).or_else(|| has_status.then(|| Details::of_object(&inner)))
+        of_errors(&inner).or_else(|| of_fields(&inner, tool)).or_else(|| has_status.then(|| Details::of_object(&inner)))
     })
 }
 
@@ -71,45 +72,58 @@ fn of_change(fields: &Fields<'_>) -> Option<Details> {
     of(fields).or_else(|| of(&only()?))
 }
 
-/// What is wrong with the fields of a request, by their names, as Rails and Django tell it: `{"name":["can't be blank"]}`.
-fn of_fields(fields: &Fields<'_>) -> Option<Details> {
+/// What is wrong with the fields of a request to change something, by their names, as Rails and Django tell it:
+/// `{"name":["can't be blank"]}`.
+fn of_fields(fields: &Fields<'_>, tool: Option<&str>) -> Option<Details> {
+    /// The most fields, and the longest sentence about one, in bytes.
+    const MOST: usize = 20;
+    const LONGEST: usize = 120;
+    const WHOLE: [&str; 4] = ["base", "detail", "errors", "non_field_errors"];
+    /// Fields of what was made, which may hold sentences about anything.
+    const OTHERS: [&str; 7] = ["answers", "notes", "requirements", "rules", "saved", "skipped", "tips"];
     static WRONG: LazyPattern = LazyLock::new(|| {
         patterns::one(
-            r"(?i)^(is (already|invalid|not|reserved|too)\b|(can't|cannot|may not|must not) be \w|must be \w|has already been taken|(this|the) field (is|may|must|cannot)\b|enter a valid\b|ensure (this|that)\b|not a valid\b|a valid [\w ]+ is required|should be \w|already (exists|taken)|there is already\b|you (have reached|must|cannot)\b|invalid \w)",
+            r"(?i)^(is (invalid|reserved|not (a|an|included|valid)|already taken|too (long|short|big|small|large))\b|(can't|cannot) be (blank|empty|null)\b|must be \w|has already been taken\b|this (field|list|value) (is|may|must|cannot|can not)\b|enter a valid\b|ensure this\b|not a valid\b|a valid [\w ]+ is required\b)",
         )
     });
+    static WRONG_AS_A_WHOLE: LazyPattern =
+        LazyLock::new(|| patterns::one(r"(?i)^(you (have reached|must|cannot)\b|there is already\b|invalid \w)"));
     let texts = |raw: RawValue<'_>| {
         let texts: Option<Vec<String>> =
             json::array(raw)?.into_iter().map(|item| Some(json::string(item)?.into_owned())).collect();
         texts.filter(|texts| !texts.is_empty())
     };
-    let mut first = None;
-    let mut is_wrong = |(_, raw): (&str, RawValue<'_>)| {
-        let Some(texts) = texts(raw) else { return false };
-        let all = texts.iter().all(|text| patterns::matches(&WRONG, text));
-        first = first.take().or(texts.into_iter().next());
-        all
+    let is_wrong = |(name, raw): (&str, RawValue<'_>)| {
+        let says = |text: &String| {
+            let is_whole = WHOLE.contains(&name) && patterns::matches(&WRONG_AS_A_WHOLE, text);
+            text.len() <= LONGEST && (is_whole || patterns::matches(&WRONG, text))
+        };
+        let texts = texts(raw).filter(|_| !OTHERS.contains(&name))?;
+        texts.iter().all(says).then(|| texts.into_iter().next())?
     };
-    let all = fields.iter().take(20).all(&mut is_wrong);
-    first.filter(|_| all).map(|text| Details::of_text(&text))
+    tool.filter(|tool| is_writer(tool))?;
+    if fields.iter().count() > MOST {
+        return None;
+    }
+    let texts: Option<Vec<String>> = fields.iter().map(is_wrong).collect();
+    texts?.first().map(|text| Details::of_text(text))
 }
 
 /// The first error of a list of which `errors` says that some parts failed, as Elasticsearch answers to many writes at once.
 /// Without its code and its status, where another part was done.
 fn of_bulk(fields: &Fields<'_>) -> Option<Details> {
-    const MOST: usize = 10_000;
     let items = fields.get("items").filter(|_| fields.text("errors").is_some_and(|flag| flag == "true"))?;
-    let error = |item: &RawValue<'_>| {
-        let item = json::object(*item)?;
+    fn error(item: RawValue<'_>) -> Option<RawValue<'_>> {
+        let item = json::object(item)?;
         let (_, only) = item.iter().next()?;
-        json::object(only)?.get("error").filter(|error| !is_empty(*error)).map(|error| Details::of_error(error, None))
-    };
+        json::object(only)?.get("error").filter(|error| !is_empty(*error))
+    }
     let items = json::array(items)?;
-    let errors: Vec<Details> = items.iter().take(MOST).filter_map(error).collect();
-    let is_whole = errors.len() == items.len();
-    let count = format!("{} of {} items failed", errors.len(), items.len());
-    let first = errors.into_iter().next()?;
-    Some(if is_whole { first } else { Details::of_text(&format!("{count}: {}", first.message)) })
+    let mut errors = items.iter().filter_map(|item| error(*item));
+    let first = Details::of_error(errors.next()?, None);
+    let failed = errors.count() + 1;
+    let count = format!("{failed} of {} items failed", items.len());
+    Some(if failed == items.len() { first } else { Details::of_text(&format!("{count}: {}", first.message)) })
 }
 
 /// The errors in fields of their own, beside no data.
@@ -163,7 +177,7 @@ mod tests {
 
     fn message(body: &str) -> Option<String> {
         let fields = json::object(json::parse(body).unwrap()).unwrap();
-        inspect(&fields).map(|details| details.message)
+        inspect(&fields, Some("create_zone")).map(|details| details.message)
     }
 
     #[test]
@@ -201,6 +215,20 @@ mod tests {
         {
             assert_eq!(message(body), None, "{body}");
         }
+        let many: Vec<String> = (0..21).map(|n| format!("\"f{n}\":[\"is invalid\"]")).collect();
+        assert_eq!(message(&format!("{{{}}}", many.join(","))), None);
+        for (tool, body) in [
+            ("list_rules", r#"{"rules":["must be 18","cannot be late"]}"#),
+            ("get_faq", r#"{"answers":["You must bring an ID"]}"#),
+            ("extract_requirements", r#"{"requirements":["must be fast","should be cheap"]}"#),
+            ("save_requirements", r#"{"saved":["must be fast"]}"#),
+            ("add_tags", r#"{"skipped":["already exists"]}"#),
+            ("add_tags", r#"{"tags":["already exists"]}"#),
+            ("list_zones", r#"{"name":["can't be blank"]}"#),
+        ] {
+            let fields = json::object(json::parse(body).unwrap()).unwrap();
+            assert_eq!(inspect(&fields, Some(tool)), None, "{tool}: {body}");
+        }
     }
 
     #[test]
@@ -220,9 +248,15 @@ mod tests {
                 r#"{"errors":true,"items":[{"index":{"status":201}},{"index":{"error":{"type":"a","reason":"odd"}}}]}"#,
                 "1 of 2 items failed: odd",
             ),
+            (
+                r#"{"errors":true,"items":[{"create":{"_id":"2","result":"created"}},{"create":{"error":{"reason":"odd"}}}]}"#,
+                "1 of 2 items failed: odd",
+            ),
         ] {
             assert_eq!(message(body).as_deref(), Some(said), "{body}");
         }
+        let many = vec![r#"{"index":{"error":{"reason":"odd"}}}"#; 12_000].join(",");
+        assert_eq!(message(&format!(r#"{{"errors":true,"items":[{many}]}}"#)).as_deref(), Some("odd"));
         for body in [
             r#"{"productCreate":{"product":{"id":"1"},"userErrors":[]}}"#,
             r#"{"productCreate":{"product":{"id":"1"},"userErrors":[{"message":"The image was too large"}]}}"#,
