@@ -175,6 +175,9 @@ fn inspect_text(body: &str, tool: Option<&str>, depth: usize) -> Option<Found> {
         let whole = printed.texts.join("\n");
         return mcp_result(printed.is_error, &[whole], tool, depth);
     }
+    if markup::error_page(trimmed).is_some() && !markup::is_served(tool) {
+        return None;
+    }
     let sign = text::inspect(trimmed, tool)?;
     let mut details = markup::error_report(sign.message).unwrap_or_else(|| Details::of_text(sign.message));
     // An error text often ends with the upstream's error object.

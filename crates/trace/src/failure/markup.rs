@@ -5,21 +5,27 @@ use std::sync::LazyLock;
 
 use super::details::Details;
 use super::patterns::{self, LazyPattern};
+use super::program::{has_word, is_writer};
 
 /// Bytes of a page in which its title is looked for.
 const EXAMINED: usize = 4_096;
 
-/// What the title of a page of an error is, as a whole: the status, the reason phrase, the page of a guard.
-pub(super) const TITLE: &str = r"(?ix)^(?:
-      (?:http\ )?(?:(?:status\ code|error|status)[\ :–—-]*)?(?:code[\ :]+)?[45]\d\d(?:[\ :|.,–—-]*(?:\(?error\)?|client\ error|server\ error))?(?:\ *[|–—-]\ [^<]{1,60})?
+/// What the title of a page of an error is, as a whole: the status, the reason phrase, the page of a guard. More words stand
+/// only behind a status and its usual phrase: films, books and guides are named after errors.
+const TITLE: &str = r"(?ix)^(?:
+      (?:http\ )?(?:(?:status\ code|error|status)[\ :–—-]*)?(?:code[\ :]+)?[45]\d\d(?:[\ :|.,–—-]*(?:\(?error\)?|client\ error|server\ error))?
     | (?:(?:http\ )?(?:error|status)?[\ :]*[45]\d\d)?[\ :|.,!–—-]*(?:error[\ :|–—-]+)?
-      (?:bad\ request|(?:401\ )?unauthori[sz]ed|authorization\ required|payment\ required|forbidden|access\ (?:is\ )?(?:denied|forbidden)
+      (?:bad\ request|unauthori[sz]ed|authorization\ required|payment\ required|forbidden|access\ (?:is\ )?(?:denied|forbidden)
         | (?:the\ )?(?:page|file|resource|site|url|doi|document)?\ ?(?:was\ |could\ )?not\ (?:be\ )?found|method\ not\ allowed|not\ acceptable
         | request\ time-?out|(?:request\ entity|payload|content)\ too\ large|(?:request-)?ur[il]\ too\ (?:long|large)|too\ many\ requests
         | (?:internal\ )?server\ error|not\ implemented|bad\ gateway|service\ (?:temporarily\ )?unavailable|gateway\ time-?out
-        | web\ server\ is\ (?:down|returning\ an\ unknown\ error)|origin\ is\ unreachable|connection\ timed\ out|a\ timeout\ occurred|runtime\ error|application\ error)
-      (?:[!.]|\ *[|–—:-]\ [^<]{1,80}|\ \([^<)]{1,30}\))?
-    | error[!.]?|[\w./\ -]{1,40}\ [|–—-]\ error\ report
+        | web\ server\ is\ (?:down|returning\ an\ unknown\ error)|origin\ is\ unreachable|connection\ timed\ out|a\ timeout\ occurred|application\ error)[!.]?
+    | (?:(?:http\ )?(?:error|status)[\ :]*)?
+      (?:400\W{1,3}bad\ request|401\W{1,3}unauthori[sz]ed|402\W{1,3}payment\ required|403\W{1,3}forbidden|404\W{1,3}(?:page\ )?not\ found
+        | 405\W{1,3}method\ not\ allowed|429\W{1,3}too\ many\ requests|500\W{1,3}internal\ server\ error|502\W{1,3}bad\ gateway
+        | 503\W{1,3}service\ (?:temporarily\ )?unavailable|504\W{1,3}gateway\ time-?out)
+      (?:\ *[|–—:-]\ [^<]{1,80}|\ \([^<)]{1,30}\))
+    | (?:apache\ tomcat|glassfish|jboss|payara)[\w./\ -]{0,40}\ [|–—-]\ error\ report
     | attention\ required!?\ \|\ cloudflare|just\ a\ moment\.{3}|access\ to\ this\ page\ has\ been\ denied\.?|sorry,\ you\ have\ been\ blocked
     | robot\ check|are\ you\ a\ (?:human|robot)\??
     )$";
@@ -37,8 +43,54 @@ pub(super) fn error_page(text: &str) -> Option<&str> {
     if !(head.starts_with("<!doctype html") || head.contains("<html") || head.starts_with("<head")) {
         return None;
     }
-    let said = element(start, "title").filter(|title| !title.is_empty()).or_else(|| element(start, "h1"))?;
+    // The title of a picture is none of the page.
+    let lower = start.to_ascii_lowercase();
+    let end = ["<body", "<svg"].iter().filter_map(|mark| lower.find(mark)).min();
+    let has_title = element(start, "title").is_some_and(|title| !title.is_empty());
+    let said = match has_title {
+        true => element(start.get(..end.unwrap_or(start.len()))?, "title")?,
+        false => element(start, "h1")?,
+    };
     patterns::matches(&TITLE_PATTERN, said).then_some(said)
+}
+
+/// Whether a page comes from a server that a tool asked, and not from the hand of the tool or from a file: by its name.
+pub(super) fn is_served(tool: Option<&str>) -> bool {
+    const OWN: [&str; 24] = [
+        "artifact",
+        "build",
+        "cat",
+        "compile",
+        "convert",
+        "doc",
+        "docs",
+        "document",
+        "documents",
+        "draft",
+        "email",
+        "export",
+        "file",
+        "files",
+        "format",
+        "generate",
+        "grep",
+        "note",
+        "page",
+        "preview",
+        "read",
+        "render",
+        "template",
+        "write",
+    ];
+    const ASKS: [&str; 16] = [
+        "api", "browse", "browser", "call", "crawl", "curl", "download", "fetch", "goto", "http", "navigate", "open",
+        "request", "scrape", "url", "web",
+    ];
+    const NEVER: [&str; 8] = ["build", "file", "files", "read", "render", "template", "templates", "write"];
+    tool.is_none_or(|tool| {
+        let is_own = has_word(tool, &OWN) || is_writer(tool);
+        !has_word(tool, &NEVER) && (has_word(tool, &ASKS) || !is_own)
+    })
 }
 
 /// Whether a text is the report of an error in XML: by its root, by the fault in an envelope, or by the result that it names.
@@ -113,12 +165,11 @@ mod tests {
             ),
             ("<!doctype html>\n<html>\n <head>\n <title>Too Many Requests</title>", "Too Many Requests"),
             ("<html><title>Error: DOI Not Found</title>", "Error: DOI Not Found"),
-            ("<html><head><title>Page not found | Acme</title>", "Page not found | Acme"),
-            ("<html><head><title>Error 503 - Acme</title>", "Error 503 - Acme"),
+            ("<html><head><title>404 Page not found | Acme</title>", "404 Page not found | Acme"),
+            ("<html><head><title>Error 503</title>", "Error 503"),
             ("<html><body><h1>404 Not Found</h1></body></html>", "404 Not Found"),
             ("<html><head><title>Just a moment...</title>", "Just a moment..."),
             ("<HTML><HEAD><TITLE>Access Denied</TITLE></HEAD>", "Access Denied"),
-            ("<html><head><title>Error</title>", "Error"),
             (
                 "<html>\n<head>\n<title>Apache Tomcat/6.0.35 - Error report</title>",
                 "Apache Tomcat/6.0.35 - Error report",
@@ -132,11 +183,37 @@ mod tests {
             "<html><head><title>Forbidden City - a guide</title></head>",
             "<html><head><title>404 Bakery</title></head>",
             "<html><head><title>Error - the free encyclopedia</title></head>",
+            "<html><head><title>Access Denied (album)</title>",
+            "<html><head><title>Unauthorized | a biography of Assange</title>",
+            "<html><head><title>Forbidden - Netflix series</title>",
+            "<html><head><title>Bad Request | My blog</title>",
+            "<html><head><title>Error</title></head><body>A film of 2003</body>",
+            "<html><head><title>Runtime Error: what it is and how to fix</title>",
+            "<html><head><title>Runtime Error</title>",
+            "<html><head><title>503 - MDN reference</title>",
+            "<html><head><title>404 - a film by X</title>",
+            "<html><head><title>My film - error report</title>",
+            "<html><svg><title>Error</title></svg><title>A shop</title>",
+            "<html><svg><title>404 Not Found</title></svg><title>A shop</title><h1>404 Not Found</h1>",
             "<html><head><title>A shop</title></head><body><h1>404 Not Found</h1>",
             "<config><title>404 Not Found</title></config>",
             "the page <title>404 Not Found</title>",
         ] {
             assert_eq!(error_page(page), None, "{page}");
+        }
+    }
+
+    #[test]
+    fn a_page_is_served_to_tools_that_ask_for_it() {
+        for tool in [None, Some("fetch"), Some("http_request"), Some("fetch_page"), Some("call_api"), Some("shop")] {
+            assert!(is_served(tool), "{tool:?}");
+        }
+        for tool in ["read_file", "write_page", "render_template", "write_file", "build_site", "create_page"] {
+            assert!(!is_served(Some(tool)), "{tool}");
+            for title in ["404 Not Found", "Payment required", "Forbidden"] {
+                let page = format!("<html><head><title>{title}</title></head><body>x</body></html>");
+                assert_eq!(super::super::body::inspect(&page, Some(tool)), None, "{tool}: {title}");
+            }
         }
     }
 

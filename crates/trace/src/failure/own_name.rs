@@ -8,7 +8,7 @@ use super::patterns::{self, LazyPattern};
 use super::program::{SHORT, is_command_line};
 
 /// What a tool says that it needs or does not do.
-const REFUSES: &str = r"(?i)^( \w+[:=][`'\x22]?\w+[`'\x22]?)? ((was |is |has been )?(aborted|blocked|denied|refused|rejected)( (by|because|due)\b| *[:(.]|$)|requires? |needs |expects |expected |only (accepts?|allows|handles|reads|runs|supports|takes|works) |(must|should) (be|have|not) |(cannot|can't|could not|couldn't|does not|doesn't|did not|didn't|must not|refuses to) |is (currently |temporarily )?(disabled|not|only|restricted|unavailable)\b|has been disabled\b|was called without\b|(failed|timed out|refused)( *[:.]|$| to | with | because | after ))";
+const REFUSES: &str = r"(?i)^( \w+[:=][`'\x22]?\w+[`'\x22]?)? ((was |is |has been )?(aborted|blocked|denied|refused|rejected)( (by|because|due)\b| *[:(.]|$)|requires? |needs |expects |expected |only (accepts?|allows|handles|reads|runs|supports|takes|works) |(must|should) (be|have|not) |(cannot|can't|could not|couldn't|must not|refuses to) |(does not|doesn't|did not|didn't) (?P<verb>\w+)|is (currently |temporarily )?(disabled|not|only|restricted|unavailable)\b|has been disabled\b|was called without\b|(failed|timed out|refused)( *[:.]|$| to | with | because | after ))";
 
 static REFUSES_PATTERN: LazyPattern = LazyLock::new(|| patterns::one(REFUSES));
 
@@ -28,14 +28,62 @@ pub(super) fn refuses(text: &str, tool: Option<&str>) -> bool {
     // `The source for ask_all is unavailable.`
     let is_away = || {
         let words = ["unavailable", "not available", "disabled", "not enabled", "offline"];
-        let named = tool.is_some_and(|tool| tool.contains(['_', '-']) && text.contains(tool));
-        named
-            && is_short
-            && !text.contains('\n')
-            && [" is ", " are "].iter().any(|is| words.iter().any(|word| text.contains(&format!("{is}{word}"))))
+        // The subject, with which the text begins, names the tool.
+        let names = |subject: &str| {
+            let is_subject = !subject.contains([';', ',', ':', '.', '\n']);
+            let begins = tool.is_some_and(|tool| subject.starts_with(tool)) || subject.starts_with("The ");
+            is_subject && begins && tool.is_some_and(|tool| tool.contains(['_', '-']) && subject.contains(tool))
+        };
+        let is_away = |(is, word): (&str, &str)| {
+            text.split_once(&format!(" {is} {word}")).is_some_and(|(subject, _)| names(subject))
+        };
+        is_short && words.iter().any(|word| is_away(("is", word)) || is_away(("are", word)))
     };
     let rest = after_name(text, tool).or_else(after_this);
-    rest.is_some_and(|rest| patterns::matches(&REFUSES_PATTERN, rest)) || is_invalid().is_some() || is_away()
+    let says = rest.is_some_and(is_refusal) || is_invalid().is_some() || is_away();
+    says && !tells_a_deed(text)
+}
+
+/// Whether what follows the name of a tool refuses. What it leaves out of an answer refuses nothing.
+fn is_refusal(rest: &str) -> bool {
+    const ANSWERS: [&str; 7] = ["contain", "count", "cover", "include", "list", "return", "show"];
+    let refusal = REFUSES_PATTERN.as_ref().and_then(|refuses| refuses.captures(rest));
+    refusal.is_some_and(|found| !found.name("verb").is_some_and(|verb| ANSWERS.contains(&verb.as_str())))
+}
+
+/// Whether a clause behind the first tells of something done: `deploy_app needs 3 minutes; started`.
+fn tells_a_deed(text: &str) -> bool {
+    const DEEDS: [&str; 4] = ["done", "made", "sent", "underway"];
+    const UNDONE: [&str; 17] = [
+        "aborted",
+        "allowed",
+        "called",
+        "configured",
+        "declined",
+        "denied",
+        "disabled",
+        "enabled",
+        "exceeded",
+        "expected",
+        "expired",
+        "failed",
+        "need",
+        "needed",
+        "permitted",
+        "refused",
+        "rejected",
+    ];
+    const NO_DEEDS: [&str; 6] = ["named", "provided", "required", "speed", "supported", "unauthorized"];
+    const NOT: [&str; 8] = ["be", "cannot", "must", "never", "no", "not", "should", "unless"];
+    let mut clauses = text.split([';', ':', '.', ',', '!', '\n', '—']).skip(1);
+    clauses.any(|clause| {
+        let words = || clause.split([' ', '(', ')']).map(str::to_ascii_lowercase);
+        let is_deed = |word: String| {
+            let is_past = word.len() > 4 && word.ends_with("ed") && word.bytes().all(|byte| byte.is_ascii_lowercase());
+            (is_past || DEEDS.contains(&&*word)) && ![&UNDONE[..], &NO_DEEDS].concat().contains(&&*word)
+        };
+        words().any(is_deed) && !words().any(|word| NOT.contains(&&*word) || word.ends_with("n't"))
+    })
 }
 
 /// The words of a short message behind the name of the tool and a colon.
@@ -90,6 +138,14 @@ mod tests {
             ("bash", "This tool requires a smith."),
             ("close_gate", "This tool is for smiths."),
             ("close_gate", "close_gate blocked the road"),
+            ("deploy_app", "deploy_app needs 3 minutes; started"),
+            ("send_all", "send_all expects a delay of 3 minutes; queued"),
+            ("open_account", "open_account requires approval: request 7 created"),
+            ("start_export", "This tool only supports CSV; exported as CSV."),
+            ("deploy_app", "deploy_app only runs on weekdays. Scheduled for Monday."),
+            ("sync_all", "Synced 3 sources; two services of sync_all are offline"),
+            ("get_user", "get_user does not return deleted users: Ada, Bob"),
+            ("block_user", "block_user denied by policy: no, user blocked"),
         ] {
             assert!(!refuses(text, Some(tool)), "{tool}: {text}");
         }

@@ -122,8 +122,10 @@ fn of_bulk(fields: &Fields<'_>) -> Option<Details> {
     let mut errors = items.iter().filter_map(|item| error(*item));
     let first = Details::of_error(errors.next()?, None);
     let failed = errors.count() + 1;
-    let count = format!("{failed} of {} items failed", items.len());
-    Some(if failed == items.len() { first } else { Details::of_text(&format!("{count}: {}", first.message)) })
+    let (all, done) = (items.len(), items.len().saturating_sub(failed));
+    // An item without an error was done, which the message says in words that tell of something done.
+    let count = format!("{failed} of {all} items failed, {done}/{all} done");
+    Some(if done == 0 { first } else { Details::of_text(&format!("{count}: {}", first.message)) })
 }
 
 /// The errors in fields of their own, beside no data.
@@ -246,11 +248,11 @@ mod tests {
             ),
             (
                 r#"{"errors":true,"items":[{"index":{"status":201}},{"index":{"error":{"type":"a","reason":"odd"}}}]}"#,
-                "1 of 2 items failed: odd",
+                "1 of 2 items failed, 1/2 done: odd",
             ),
             (
                 r#"{"errors":true,"items":[{"create":{"_id":"2","result":"created"}},{"create":{"error":{"reason":"odd"}}}]}"#,
-                "1 of 2 items failed: odd",
+                "1 of 2 items failed, 1/2 done: odd",
             ),
         ] {
             assert_eq!(message(body).as_deref(), Some(said), "{body}");
