@@ -320,7 +320,7 @@ const fn distrusted(
     is_given_up: bool,
     ended: OutcomeKind,
 ) -> Option<ResendReason> {
-    let Basis::Distrusted(why) = state.basis else { return None };
+    let Basis::Distrusted(why, _) = state.basis else { return None };
     let is_over = is_given_up || state.reversed || matches!(ended, OutcomeKind::Reversed(_));
     match why {
         Distrust::SaysDone => Some(ResendReason::SaysDone),
@@ -349,7 +349,7 @@ fn queue(outcome: &Outcome) -> Option<QueueId> {
 fn check(facts: ToolFacts, outcome: &Outcome, state: &UpstreamState) -> Option<ManualCheck> {
     let maybe_same = state.maybe_same.iter().any(OtherCall::may_have_acted);
     let other_key = state.other_keys.iter().any(OtherCall::may_have_acted) && !facts.idempotent;
-    let is_doubted = state.known == EffectState::NotDone || matches!(state.basis, Basis::Distrusted(_));
+    let is_doubted = state.known == EffectState::NotDone || matches!(state.basis, Basis::Distrusted(..));
     let says_done = state.said.done && is_doubted && !state.reversed && !facts.idempotent;
     match state.surplus {
         _ if facts.access == Access::Read => {

@@ -332,7 +332,8 @@ fn a_failure_that_belongs_to_no_call_may_be_an_attempt_that_acted_unless_it_is_a
         let advice = advice(&search(traces, Some("a"), &MissingAnswerPolicy::Unanswered).ok().unwrap());
         (advice.state.known, advice.state.basis, advice.resend.reason)
     };
-    let unclaimed = (EffectState::MaybeDone, Basis::Distrusted(Distrust::Unclaimed), ResendReason::Unclaimed);
+    let unclaimed =
+        (EffectState::MaybeDone, Basis::Distrusted(Distrust::Unclaimed, EffectClaim::Unknown), ResendReason::Unclaimed);
     let (refused, lost) = (line("a", REFUSED), result(TIMEOUT));
     assert_eq!(of(&[&refused, &lost]), unclaimed);
     assert_eq!(of(&[&lost, &refused]), unclaimed, "in either order");

@@ -147,8 +147,9 @@ pub enum Basis {
     TakenBack(Vec<OtherCall>),
     /// According to the playbook, no attempt with the intent can have acted.
     NoneActed,
-    /// Unknown: according to the playbook, no attempt with the intent can have acted, and that is no proof.
-    Distrusted(Distrust),
+    /// According to the playbook, no attempt with the intent can have acted, and that is no proof; beside what the outcome
+    /// claims.
+    Distrusted(Distrust, EffectClaim),
     /// Unknown: a reversal under the key was confirmed, or may have been, and the upstream goes on giving its first answer.
     KeyReversed,
     /// Unknown: the upstream said that it had processed the key, under which it had only refused requests.
@@ -241,7 +242,7 @@ impl UpstreamState {
         }
         if let (Basis::NoneActed, Some(distrust)) = (&state.basis, Distrust::of(said, state.gaps)) {
             (state.known, state.claims_less) = (EffectState::MaybeDone, false);
-            state.basis = Basis::Distrusted(distrust);
+            state.basis = Basis::Distrusted(distrust, outcome.claim);
         }
         state.denied = denied;
         state.processed = processed;

@@ -52,7 +52,7 @@ fn state(state: &UpstreamState, key: Option<&str>) -> String {
         said +=
             &format!(" Its reversal token was redeemed by {others} too: it is unknown whose effect was taken back.");
     }
-    if let Basis::Distrusted(why) = state.basis {
+    if let Basis::Distrusted(why, _) = state.basis {
         let more = gaps(state.gaps).filter(|(gap, _)| *gap != why);
         said.extend(more.map(|(_, gap)| format!(" Besides, {gap}.")));
     }
@@ -145,7 +145,7 @@ fn by_basis(state: &UpstreamState) -> String {
         Basis::NoneActed => "The effect is not there: according to the playbook, no attempt with this intent can have \
                              acted."
             .to_owned(),
-        Basis::Distrusted(why) => {
+        Basis::Distrusted(why, claim) => {
             let why = match why {
                 Distrust::SaysDone => "an answer says that something was done".to_owned(),
                 Distrust::SaysMore => SAYS_MORE.to_owned(),
@@ -154,8 +154,12 @@ fn by_basis(state: &UpstreamState) -> String {
                 Distrust::Unread => UNREAD.to_owned(),
                 Distrust::Skipped => skipped(state.gaps.skipped_lines),
             };
+            let known = match claim {
+                EffectClaim::NotApplied => "The outcome claims not_applied, which is not proved",
+                EffectClaim::Applied | EffectClaim::Unknown => "Unknown",
+            };
             format!(
-                "Unknown: according to the playbook, no attempt with this intent can have acted, but {why}. Look upstream."
+                "{known}: according to the playbook, no attempt with this intent can have acted, but {why}. Look upstream."
             )
         }
         Basis::KeyOfAnother(owner) if state.key_order_unknown => format!(
