@@ -229,3 +229,77 @@ fn failure(evidence: Evidence, found: Option<Found>, result: &ToolResult<'_>) ->
         headers,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(tool: &str, body: &str) -> &'static str {
+        match assess(&ToolResult { tool: Some(tool), body: Some(body), ..ToolResult::default() }) {
+            Assessment::Ok => "ok",
+            Assessment::Suspected(_) => "suspected",
+            Assessment::Failed(failure) if failure.kind == kinds::REJECTED => "rejected",
+            Assessment::Failed(_) => "failed",
+        }
+    }
+
+    #[test]
+    fn answers_that_look_like_failures_are_none() {
+        let mut wrong = Vec::new();
+        for (tool, body, expected) in [
+            ("post_comment", r#"{"comment_id":"9","resolved":false,"detail":"Permission denied when I open x"}"#, "ok"),
+            ("send_message", r#"{"message":"Cannot come today","read":false,"id":"m1"}"#, "ok"),
+            ("create_note", r#"{"id":"n1","pinned":false,"message":"Error: printer is broken"}"#, "ok"),
+            ("create_event", r#"{"all_day":false,"id":"e1","message":"Cannot attend before noon"}"#, "ok"),
+            ("pay", r#"{"status":"declined","reason":"no_funds","user_id":"u1"}"#, "failed"),
+            ("pay", r#"{"status":"declined","reason":"no_funds","confirmation_code":"x1"}"#, "failed"),
+            ("pay", r#"{"status":"declined","reason":"no_funds","approval_code":"0"}"#, "failed"),
+            ("pay", r#"{"status":"declined","decline_code":51}"#, "failed"),
+            ("deploy_app", "deploy_app needs 3 minutes; started", "ok"),
+            ("send_all", "send_all expects a delay of 3 minutes; queued", "ok"),
+            ("open_account", "open_account requires approval: request 7 created", "ok"),
+            ("start_export", "This tool only supports CSV; exported as CSV.", "ok"),
+            ("deploy_app", "deploy_app only runs on weekdays. Scheduled for Monday.", "ok"),
+            ("sync_all", "Synced 3 sources; two services of sync_all are offline", "ok"),
+            ("get_user", "get_user does not return deleted users: Ada, Bob", "ok"),
+            ("block_user", "block_user denied by policy: no, user blocked", "ok"),
+            ("check_username", "Username ada99 not found", "suspected"),
+            ("check_if_user_deleted", "User 42 not found", "suspected"),
+            ("check_blacklist_user", "User 42 not found", "suspected"),
+            ("check_process", "Process 123 not found", "suspected"),
+            ("check_email_breach", "Email ada9@a.b not found", "suspected"),
+            ("check_domain", "Domain a9.b not found", "suspected"),
+            ("list_rules", r#"{"rules":["must be 18","cannot be late"]}"#, "ok"),
+            ("get_faq", r#"{"answers":["You must bring an ID"]}"#, "ok"),
+            ("extract_requirements", r#"{"requirements":["must be fast","should be cheap"]}"#, "ok"),
+            ("save_requirements", r#"{"saved":["must be fast"]}"#, "ok"),
+            ("add_tags", r#"{"skipped":["already exists"]}"#, "ok"),
+            ("get_k8s_job", r#"{"name":"j","active":1,"succeeded":0,"failed":2}"#, "ok"),
+            ("get_payment_stats", r#"{"total":3,"succeeded":0,"failed":3}"#, "ok"),
+            ("run_tests", r#"{"total":3,"succeeded":0,"failed":3}"#, "ok"),
+            ("send_campaign", r#"{"sent":10,"successful":0,"errors":1,"queued":9}"#, "ok"),
+            ("reject_leave", r#"{"leave_status":"rejected","leave":"l1"}"#, "ok"),
+            ("deny_request", r#"{"request_status":"denied","by":"ada"}"#, "ok"),
+            ("mark_payment_failed", r#"{"payment_status":"failed"}"#, "ok"),
+            ("set_job_state", r#"{"job_state":"failed","job":"j1"}"#, "ok"),
+            ("update_job", r#"{"job_status":"failed","updated":true}"#, "ok"),
+            ("get_incident", r#"{"status":"error","message":"disk full on db1","host":"h"}"#, "suspected"),
+            ("get_build", r#"{"status":"error","message":"lint failed","branch":"b"}"#, "suspected"),
+            ("get_test_results", r#"{"test_results":[{"success":false}]}"#, "ok"),
+            ("get_test_results", r#"{"test_results":[{"success":false,"error":"odd"}]}"#, "ok"),
+            ("list_runs", r#"{"past_responses":[{"success":false,"error":"odd"}]}"#, "ok"),
+            (
+                "get_last_deploy",
+                r#"{"env":"prod","success":false,"commit":"a","by":"ada","at":"noon","log":"l"}"#,
+                "ok",
+            ),
+            ("close_gate", "close_gate requires approval: the request was not sent", "failed"),
+        ] {
+            let is = named(tool, body);
+            if is != expected {
+                wrong.push(format!("{tool} {body}: {is}, not {expected}"));
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+}
