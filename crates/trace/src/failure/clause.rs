@@ -26,6 +26,8 @@ enum Of {
     Any,
     /// A tool whose name does not begin with a word that asks.
     Unasked,
+    /// A tool whose name begins with a word that asks.
+    Asking,
     /// A tool that neither looks whether something is there nor gives lists.
     Given,
     /// A tool that does something: what others say of a state is their answer.
@@ -66,32 +68,45 @@ const CUES: [(Of, &str, &str); 47] = [
     (
         Of::Any,
         ARGUMENTS,
-        r"^(the |your )?(given|passed|provided|specified|supplied) [^\n]{1,100}? ((is|are|was|were) (not|invalid|unknown|missing|empty|malformed|unsupported|too)\b|(could|did|do|does)( not|n't) |must |cannot )",
+        r"^(the |your )(given|passed|provided|specified|supplied) [^\n,]{1,100}? ((is|are|was|were) (not an? valid \w+|invalid|malformed)|must be [^\n,]{1,60})$",
+    ),
+    (
+        Of::Any,
+        TOOL_ERROR,
+        r"^(the |your )(given|passed|provided|specified|supplied) [^\n,]{1,100}? ((is|are|was|were) (unknown|unsupported|not (known|recogni[sz]ed|supported))|must (fit|match|have|contain)\b[^\n,]{0,60})$",
     ),
     (Of::Any, TOOL_ERROR, r"^(stale|invalid|missing|not|no|unknown|unsupported|expired|denied)_\w+: \S"),
     (
-        Of::Every,
+        Of::Asking,
         ARGUMENTS,
-        r"^(the )?(search )?(query|search|term|keyword|prompt|input)( text| string)? (is|was|cannot be|can't be|must not be) (blank|empty|missing)$|^please (provide|specify|supply|enter) (a|an|the|your) ([\w-]+ ){0,2}(city|code|date|file|id|keyword|location|name|number|path|prompt|query|term|text|topic|url)s?\b|^(too many|more than \d+) [^\n]{1,60}\b(files|hits|items|matched|matches|results|rows)\b",
+        r"^(the )?(search )?(query|search|term|keyword|prompt|input)( text| string)? (is|was|cannot be|can't be|must not be) (blank|empty|missing)$",
     ),
-    (Of::Unasked, ARGUMENTS, r"^please (provide|specify|supply|enter) "),
+    (
+        Of::Asking,
+        TOOL_ERROR,
+        r"^please (provide|specify|supply|enter) (a|an|the|your) ([\w-]+ ){0,2}(city|date|file|id|keyword|location|name|path|prompt|query|term|text|topic|url)s?( (for|of|to) [^\n,]{1,40})?$",
+    ),
     (
         Of::Every,
         TOOL_ERROR,
-        r"^no ([\w-]+ ){0,4}(api[ _-]?key|argument|code|command|connection( id)?|content|credential|file|id|image|input|key|message|name|option|parameter|password|path|pattern|prompt|query|secret|template|text|token|uri|url|value)s? (was |were |is |are )?(given|provided|set|specified|supplied)$|^missing ([\w-]+ ){0,3}(argument|code|content|field|file|id|input|key|message|name|option|parameter|path|query|text|token|url|value)s?$",
+        r"^(too many|more than \d+) [^\n]{1,60}\b(files|hits|items|matched|matches|results|rows)\b",
     ),
     (
         Of::Every,
         TOOL_ERROR,
-        r"^(the )?(body|content|document|file|image|input|message|output|page|payload|query|response|result)('s)?( size| length)? (exceeds|is over|is above) (the )?[^\n]*\b(limit|maximum)\b|^(the )?path ([`'\x22]\S+ )?(is |was )?not (readable|writable|absolute)$|^you (must|need to|have to) (authenticate|connect|log ?in|register|sign ?in) |\bnot (allowed|permitted|supported) unless (you|it|the)\b|\bblocked (a |the |this )?request to \S|\bunavailable: http \d",
+        r"^no ([\w-]+ ){0,4}(api[ _-]?key|argument|code|command|connection( id)?|content|credential|file|id|image|input|key|message|name|option|parameter|password|path|pattern|prompt|query|secret|template|text|token|uri|url|value)s? (was |were |is |are )?(given|provided|specified|supplied)$|^missing ([\w-]+ ){0,3}(argument|code|content|field|file|id|input|key|message|name|option|parameter|path|query|text|token|url|value)s?$",
     ),
-    (Of::Any, TOOL_ERROR, r"^[\w' -]{1,40}[^\n]\b(is |are )?not connected$"),
-    (Of::Unasked, TOOL_ERROR, r"\b(does not|doesn't|do not|don't) (accept|allow|permit|provide|support) \S"),
+    (
+        Of::Doing,
+        TOOL_ERROR,
+        r"^(the )?path ([`'\x22]\S+ )?(is |was )?not (readable|writable|absolute)$|^you must (authenticate|connect|log ?in|register|sign ?in) |\bnot (allowed|permitted|supported) unless (you|it|the)\b|^(the )?([\w'-]+ ){1,3}(is |are )?(currently )?not (available|supported) in this (environment|mode|context|region)\b",
+    ),
+    (Of::Doing, TOOL_ERROR, r"\b(does not|doesn't|do not|don't) (accept|allow|permit|provide|support) \S"),
     // what the tool itself lacks, and who may not use it
     (
         Of::Every,
         TOOL_ERROR,
-        r"^(the )?([\w'-]+ ){1,3}(is |are )?(currently )?not (available|supported) in this (environment|mode|context|region)\b|^(the )?(agent|model|assistant|user|client) (is )?not (allowed|authori[sz]ed|permitted) to (access|call|run|use)\b|\btool\b[^\n]{0,20} is (currently |temporarily )?(not available|unavailable)\b",
+        r"\bunavailable: http \d|^(the )?(agent|model|assistant|user|client) (is )?not (allowed|authori[sz]ed|permitted) to (access|call|run|use)\b|\btool\b[^\n]{0,20} is (currently |temporarily )?(not available|unavailable)\b",
     ),
     (
         Of::Every,
@@ -191,9 +206,8 @@ const CUES: [(Of, &str, &str); 47] = [
     (
         Of::Changing,
         TOOL_ERROR,
-        r"^no (\w+ ){0,3}[\w./-]*[^s\W] (found|set|selected|configured|available|active|open|connected)\b|^no (active|open|pending|current|such|suitable) ([\w-]+ ){0,2}[\w-]*[^s\W]( |$)",
+        r"^no (\w+ ){0,3}[\w./-]*[^s\W] (found|set|selected|configured|available|active|open|connected)\b|^no (active|open|pending|current|such|suitable) ([\w-]+ ){0,2}[\w-]*[^s\W]( |$)|^no (\w+ ){1,3}(left|remaining)$",
     ),
-    (Of::Doing, TOOL_ERROR, r"^no ([\w-]+ ){1,3}(left|remain(s|ing|ed)?)$"),
     (
         Of::Doing,
         TOOL_ERROR,
@@ -221,7 +235,7 @@ const CUES: [(Of, &str, &str); 47] = [
     (
         Of::Given,
         TOOL_ERROR,
-        r"\bno (se (encontr|pud|puede|ha )|existe\b|encontrad[oa]|tienes permiso|fue posible|es posible)|\bn[ãa]o (encontrad[oa]|existe\b|foi poss|é (uma?|possível|permitid)|pode\b|autorizad)|\b(introuvable|n'existe pas|impossible de|n'a pas pu)\b",
+        r"\bno (se (encontr[óo](\W|$)|pud|puede|ha )|existe\b|encontrad[oa](\W|$)|tienes permiso|fue posible|es posible)|\bn[ãa]o (encontrad[oa]|existe\b|foi poss|é (uma?|possível|permitid)|pode\b|autorizad)|\b(introuvable|n'existe pas|impossible de|n'a pas pu)\b",
     ),
     (
         Of::Given,
@@ -245,7 +259,9 @@ pub(super) fn says(text: &str, tool: Option<&str>) -> bool {
 /// The kind that the words of a message name, if it is nothing but one clause.
 pub(super) fn kind(message: &str, tool: Option<&str>) -> Option<&'static str> {
     let message = message.trim();
-    let joined = [" and ", " then ", " after ", "; ", "\n"].iter().any(|word| message.contains(word));
+    let joined = [" and ", " then ", " after ", " so ", " anyway", " instead", "; ", "\n"]
+        .iter()
+        .any(|word| message.contains(word));
     let is_one = !joined && !text_kinds::tells_of_something_done(message) && prose::sentences(message) <= 2;
     kind_of(message, tool).filter(|kind| is_one && *kind != TOOL_ERROR)
 }
@@ -257,12 +273,12 @@ fn kind_of(text: &str, tool: Option<&str>) -> Option<&'static str> {
         return None;
     }
     let prints = tool.is_some_and(is_command_line);
-    if !prints && is_step_before(text, tool) {
+    if !prints && !text.starts_with("Warning: ") && is_step_before(text, tool) {
         return Some(TOOL_ERROR);
     }
     let (clause, is_warning) = clause.strip_prefix("Warning: ").map_or((clause, false), |clause| (clause, true));
     let (sentence, _) = first_sentence(text);
-    if tells_of_others(clause) || is_done(clause, tool) || is_done(sentence, tool) {
+    if tells_of_others(clause) || goes_on(clause) || is_done(clause, tool) || is_done(sentence, tool) {
         return None;
     }
     if !prints && !tool.is_some_and(gives_text) && has_nothing_to_do(clause, tool) {
@@ -284,11 +300,10 @@ fn kind_of(text: &str, tool: Option<&str>) -> Option<&'static str> {
     // Behind `but`, or before it.
     let found = [clause, sentence].map(|part| CUE_SET.as_ref().map(|set| set.matches(part.as_bytes())));
     let mut found = found.into_iter().flatten().flatten().filter_map(|cue| CUES.get(cue));
-    // A warning that asks for something else before.
+    // A warning that what it shall work on is not clear.
     let asks_first = || {
-        let asks =
-            [" first.", "ass force", "Please provide ", "Please specify "].iter().any(|words| text.contains(words));
-        asks && writes && !text_kinds::tells_of_something_done(text)
+        let asks = ["ass force", "Please provide ", "Please specify "].iter().any(|words| text.contains(words));
+        asks && writes && is_ambiguous(clause) && !text_kinds::tells_of_something_done(text)
     };
     if is_warning && is_doing && (denies_deed(clause, tool) || asks_first()) {
         return Some(TOOL_ERROR);
@@ -300,6 +315,7 @@ fn kind_of(text: &str, tool: Option<&str>) -> Option<&'static str> {
         Of::Every => true,
         Of::Any => !gives && (!looks || lists),
         Of::Unasked => !gives && !looks && !tool.is_some_and(asks),
+        Of::Asking => !gives && tool.is_some_and(asks),
         _ if is_warning => false,
         Of::Given => {
             !looks && tool.is_some() && (!gives || !clause.starts_with("No ") && names_what_it_gives(clause, tool))
@@ -317,31 +333,44 @@ pub(super) fn tells_of_others(clause: &str) -> bool {
         .any(|words| clause.contains(words))
 }
 
-/// Whether a clause says that there is nothing with which to do what the name of the tool says: `No plates to check`.
+/// Whether a clause tells what was done in place of what was asked for: `The given address is full, so we took another`.
+fn goes_on(clause: &str) -> bool {
+    const GIVEN: [&str; 5] = ["given ", "passed ", "provided ", "specified ", "supplied "];
+    let what = ["The ", "the ", "Your ", "your "].iter().find_map(|word| clause.strip_prefix(word)).unwrap_or(clause);
+    let is_given = GIVEN.iter().any(|word| what.to_ascii_lowercase().starts_with(word));
+    is_given && [" so ", " anyway", " we "].iter().any(|words| clause.contains(words))
+}
+
+/// Whether a clause says that there is nothing in what was given to do what the name of the tool says with:
+/// `Nothing to wash in "!"`.
 fn has_nothing_to_do(clause: &str, tool: Option<&str>) -> bool {
-    static NOTHING: LazyPattern = LazyLock::new(|| {
-        patterns::one(r"(?i)^(?:nothing|no (?:[\w-]+ ){1,4}?)(?: |\b)?to (\w+)(?: in\b| for\b| with\b|[.:!]|$)")
-    });
+    static NOTHING: LazyPattern = LazyLock::new(|| patterns::one(r"(?i)^nothing to (\w+) in [`'\x22]"));
     let Some(tool) = tool else { return false };
     let verb = NOTHING.as_ref().and_then(|nothing| nothing.captures(clause)?.get(1)).map(|verb| verb.as_str());
-    verb.is_some_and(|verb| {
-        let verb = verb.to_ascii_lowercase();
-        words(tool).contains(&verb) || verb == "do" && clause.contains(tool)
-    })
+    verb.is_some_and(|verb| words(tool).contains(&verb.to_ascii_lowercase()))
 }
 
 /// Whether a clause says that what the name of the tool says was not done: `file a.txt was not deleted` of `delete_file`.
 fn denies_deed(clause: &str, tool: Option<&str>) -> bool {
     static DENIED: LazyPattern = LazyLock::new(|| {
         patterns::one(
-            r"(?i)\b(?:not|n't)(?: been| be)? (\w+)\b|\b(?:could not|couldn't|cannot|can't|did not|didn't|unable to|failed to|refus(?:ed|es|ing) to) (?:be )?(\w+)\b|^(?:the |this |your )?(?:\w+ )?(\w+) (?:was |is |has been )?(?:aborted|blocked|cancell?ed|declined|denied|failed|refused|rejected|stopped)\b",
+            r"(?i)\b(?:not|n't)(?: been| be)? (\w+[dn]|sent)\b|\b(?:could not|couldn't|cannot|can't|did not|didn't|unable to|failed to) (?:be )?(\w+)\b|^(?:the |this |your )?(\w+) (?:was |is |has been )?(?:aborted|blocked|cancell?ed|declined|denied|failed|refused|rejected|stopped)\b",
         )
     });
     let Some(words) = tool.map(words) else { return false };
-    let stem = |word: &str| word.get(..3).map(str::to_ascii_lowercase);
-    let is_of_tool = |word: &str| stem(word).is_some_and(|stem| words.iter().any(|own| own.starts_with(&stem)));
+    let stem = |word: &str| word.get(..4).map(str::to_ascii_lowercase);
+    // The deed is the first word of the tool's name.
+    let deed = words.iter().find(|word| !word.is_empty()).and_then(|word| stem(word));
     let denied = DENIED.as_ref().and_then(|denied| denied.captures(clause));
-    denied.is_some_and(|denied| denied.iter().skip(1).flatten().any(|word| is_of_tool(word.as_str())))
+    denied
+        .is_some_and(|denied| denied.iter().skip(1).flatten().any(|word| deed.is_some() && stem(word.as_str()) == deed))
+}
+
+/// Whether a clause says that the call fits more than one thing.
+fn is_ambiguous(clause: &str) -> bool {
+    static MANY: LazyPattern =
+        LazyLock::new(|| patterns::one(r"(?i)\b(appears|found|occurs|matches) \d+ (places|times)\b|\bis ambiguous\b"));
+    patterns::matches(&MANY, clause)
 }
 
 /// Whether a sentence says which commands a command line takes.
@@ -399,14 +428,14 @@ fn first_sentence(text: &str) -> (&str, &str) {
 fn is_good(text: &str) -> bool {
     static GOOD: LazyPattern = LazyLock::new(|| {
         patterns::one(
-            r"(?i)^\W{0,3}no (\w+ )?(breaking|bugs?|changes?|conflicts?|dependenc\w+|differences?|duplicates?|errors?|exceptions?|failures?|findings?|issues?|leaks?|lint\w*|mistakes?|problems?|regressions?|results?|secrets?|threats?|updates?|violations?|vulnerabilit\w+|warnings?)\b|\bno ([\w-]+ ){0,3}(necessary|needed|required)\b|\bnot (necessary|needed|required)\b|\b(0|no) failed\b",
+            r"(?i)^\W{0,3}no (\w+ )?(breaking|bugs?|changes?|conflicts?|dependenc\w+|differences?|duplicates?|errors?|exceptions?|failures?|findings?|issues?|leaks?|lint\w*|mistakes?|problems?|regressions?|results?|secrets?|threats?|updates?|violations?|vulnerabilit\w+|warnings?)\b|\bno ([\w-]+ ){0,3}(necessary|needed|required)\b|\b(not (necessary|needed|required)|no need to)\b|\b(0|no) failed\b",
         )
     });
     patterns::matches(&GOOD, text)
 }
 
 /// Whether a clause says that the tool did something, or did what its name says.
-fn is_done(clause: &str, tool: Option<&str>) -> bool {
+pub(super) fn is_done(clause: &str, tool: Option<&str>) -> bool {
     static DONE: LazyPattern = LazyLock::new(|| {
         patterns::one(
             r"(?i)^(ok|done|success\w*|found|note|info|skipped|no change\w*|up to date) ?[:,—-]|^\w+ed, |^(found|fetched|listed|showing|created|updated|added|saved|sent|started|set|moved|removed|deleted|loaded|wrote|read|ran) \S|\b(success\w*|up to date|skipp\w+|unchanged)\b",
@@ -459,6 +488,7 @@ fn is_step_before(text: &str, tool: Option<&str>) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::assess::{Assessment, ToolResult, assess};
     use super::*;
 
     #[test]
@@ -517,28 +547,24 @@ mod tests {
             ("get_shelf", "Das Regal wurde nicht gefunden"),
             ("take", "余额不足"),
             ("get_stock", "The given shelf id \"x\" is not a valid number"),
-            ("scan_shelf", "No scans remain. Buy more."),
             ("delete_shelf", "Warning: shelf 7 was not deleted because it is in use"),
             ("move_shelf", "Warning: move refused, the lift is full"),
             ("send_shelf", "Warning: could not send shelf 7"),
             ("write_shelf", "Warning: shelf appears 3 times. Please specify the row."),
             ("search_shelves", "Query is empty"),
-            ("compare", "Please enter two shelves to compare"),
-            ("search_shelves", "Shelf search is not available in this environment. Ask the owner."),
             ("reverse_move", "Move 17 has already been reversed"),
             ("list_shelves", "The lift is not configured"),
             ("read_shelf", "No shelf token provided. Please give one."),
             ("describe_shelf", "Missing shelf name. Call as: describe_shelf {}"),
             ("run_command", "Only shelf commands are allowed. Command must start with \"shelf\"."),
-            ("read_shelf", "File size exceeds the 20MB limit."),
-            ("find", "You need to connect to a shelf before you can look into it."),
-            ("list_shelves", "Lift not connected. Plug it in."),
-            ("list_shelves", "The old lift of room seven not connected"),
-            ("find", "You must connect to a shelf before you look into it."),
+            ("move_shelf", "You must connect to a shelf before you look into it."),
             ("download_shelf", "Shop 7: it does not provide shelves"),
             ("download_shelf", "The shop does not provide shelves. Please use the lift."),
+            ("get_stock", "The given place was malformed"),
+            ("find_shelf", "Please provide the name of a shelf"),
+            ("delete_shelves", "More than 40 old rows matched"),
+            ("delete_shelf", "Moves in the dark are not supported in this mode"),
             ("tidy", "Nothing to tidy in \"!!!\": no shelves."),
-            ("check_shelves", "No shelves to check. Add some with add_shelf."),
             ("generate_test", "Test generation failed: the shelf has no row"),
         ] {
             assert!(says(text, Some(tool)), "{tool}: {text}");
@@ -613,5 +639,71 @@ mod tests {
         assert_eq!(of("get_shelf", "Unknown shelf id: 17B"), Some(NOT_FOUND));
         assert_eq!(of("move_shelf", "The shelf is not empty"), None);
         assert_eq!(of("pay", "The receipt must be signed and the card was charged"), None, "it may be half-way");
+    }
+
+    /// Whether a result failed, and its kind.
+    fn assessed(tool: &str, text: &str) -> String {
+        let result = ToolResult { body: Some(text), tool: Some(tool), ..ToolResult::default() };
+        match assess(&result) {
+            Assessment::Ok => "ok".to_owned(),
+            Assessment::Failed(failure) => failure.kind,
+            Assessment::Suspected(failure) => format!("suspected {}", failure.kind),
+        }
+    }
+
+    #[test]
+    fn answers_in_the_words_of_a_refusal_are_none() {
+        let answers = [
+            ("create_order", "The given address is not deliverable, so we shipped to the pickup point instead."),
+            ("send_sms", "The given number is not on your contact list, sent anyway"),
+            ("create_user", "The given name was not unique, a suffix was added"),
+            ("place_bid", "The given bid is not the highest"),
+            ("list_facts", "Specified complexity is not science"),
+            ("start_login", "Please enter the code that we sent to your phone."),
+            ("request_otp", "Please enter the code sent to +49"),
+            ("start_payment", "Please enter your code in the app to go on"),
+            ("book_room", "Please enter your room number at the door. Room 7 booked."),
+            ("clear_search", "Search query is empty"),
+            ("add_item", "Warning: item was not addressed to anyone"),
+            ("cancel_trip", "Warning: this is not cancer advice"),
+            ("set_lamp", "Warning: the bill is not settled"),
+            ("restart_pod", "Warning: old pod refused to terminate, restarting"),
+            ("reset_password", "Warning: password reset. Please check spam first."),
+            ("get_wifi", "The printer is not connected"),
+            ("list_devices", "Living room TV not connected"),
+            ("get_product", "Not available in this region"),
+            ("get_lab_result", "Result is above the upper limit of normal"),
+            ("check_size", "File size is over the limit"),
+            ("firewall_add", "Firewall blocked a request to 10.0.0.1"),
+            ("get_requirements", "You need to register within 30 days."),
+            ("sync_files", "Nothing to sync."),
+            ("format_code", "Nothing to format"),
+            ("clean", "Nothing to clean"),
+            ("process_queue", "No jobs to process in queue"),
+            ("remind", "Nothing to remind for today"),
+            ("book_table", "No need to book for two"),
+            ("clear_queue", "No jobs remain"),
+            ("clear_password", "No password is set"),
+            ("bash", "nothing to commit, working tree clean"),
+            ("git", "nothing to commit, working tree clean"),
+            ("buscar_cliente", "No se encontraron clientes."),
+        ];
+        let wrong: Vec<_> = answers
+            .iter()
+            .map(|(tool, text)| (tool, text, assessed(tool, text)))
+            .filter(|(_, _, is)| is != "ok")
+            .collect();
+        assert!(wrong.is_empty(), "{wrong:#?}");
+        for (tool, text) in [
+            ("delete_rows", "More than 10 rows matched"),
+            ("set_topic", "The query is empty"),
+            ("water_plants", "The specified pump did not stop"),
+            ("transfer", "The specified account could not be fully debited"),
+            ("import_rows", "Too many duplicate rows"),
+            ("purge", "More than 40 old rows matched"),
+        ] {
+            assert_ne!(assessed(tool, text), ARGUMENTS, "{tool}: {text}");
+        }
+        assert_eq!(assessed("buscar_cliente", "No se encontró el cliente 7"), "tool_error");
     }
 }

@@ -126,7 +126,7 @@ pub(super) const FORMS: [(&str, Of, &str); 29] = [
     (
         ARGUMENTS,
         Of::Any,
-        r"^(\w+, )*\w+,? (and|or) \w+ (are|is) (required|mandatory|missing)$|^(\S+ ){1,3}(is|are) required (for|when|if|to|by|with) …$|^missing (required )?(parameters?|arguments?|fields?|propert(y|ies)|values?): .+$|^(either )?(\w+ or \w+|at least one (\w+ )?(field|parameter|argument|value|option|property)) (must be|is|are) (given|provided|specified|supplied|set|required)( …)?$|^you must (specify|provide|give|supply|pass|set) (either |at least )…$|^(\w+ ){1,3}is mandatory$|^no \w+( \w+)? (was|were) specified$|^no (\w+ ){0,2}(fields|changes|updates|values|attributes|properties)( to \w+)? (were |was )?(given|provided|specified|supplied)$|^missing (\w+, )*\w+,? (and|or) \w+$",
+        r"^(\w+, )*\w+,? (and|or) \w+ (are|is) (required|mandatory|missing)$|^(\S+ ){1,3}(is|are) required (for|when|if|to|by|with) …$|^missing (required )?(parameters?|arguments?|fields?|propert(y|ies)|values?): .+$|^(either )?(\w+ or \w+|at least one (\w+ )?(field|parameter|argument|value|option|property)) (must be|is|are) (given|provided|specified|supplied|set|required)( …)?$|^you must (specify|provide|give|supply|pass|set) (either |at least )…$|^(\w+ ){1,3}is mandatory$|^no \w+( \w+)? (was|were) specified$|^no (\w+ ){0,2}(fields|changes|updates|values|attributes|properties)( to \w+)? (were |was )?(given|provided|specified|supplied)$",
     ),
     (
         ARGUMENTS,
@@ -175,11 +175,7 @@ pub(super) const FORMS: [(&str, Of, &str); 29] = [
         Of::Changing,
         r"^… (is|are|was|were|has been|have been) (closed|corrupt(ed)?|cancelled|deactivated|disabled|encrypted|expired|frozen|full|inactive|interrupted|locked|offline|on hold|overdue|suspended|unavailable)$|^only \w+ can …$|^too (many|few|late|early) …$|^(\w+ ){1,4}limit (was |has been )?(exceeded|reached)$|^… (crashed|returned no \w+)$",
     ),
-    (
-        TOOL_ERROR,
-        Of::Doing,
-        r"^(confirmation|approval|consent) (was )?not (given|granted)(; … not executed)?$|^nothing to commit(, …)?$",
-    ),
+    (TOOL_ERROR, Of::Doing, r"^(confirmation|approval|consent) (was )?not (given|granted)(; … not executed)?$"),
 ];
 
 static FORM_SET: LazySet = LazyLock::new(|| patterns::set(whole().iter().map(String::as_str)));
@@ -397,11 +393,10 @@ pub(super) fn is_deed(text: &str, tool: Option<&str>) -> bool {
     static UNDONE: LazyPattern = LazyLock::new(|| {
         patterns::one(r"(?i)\b(not|cannot|fail\w*|error\w*|unable|could|already|only|by|because|due)\b|n't\b")
     });
-    let times_out = || {
-        text.starts_with("Timed out ")
-            && !["after", "waiting"].iter().any(|word| text.get(10..).is_some_and(|rest| rest.starts_with(word)))
-    };
-    if tool.is_some_and(|tool| has_word(tool, &["timeout"])) && times_out() {
+    static TIMED_OUT: LazyPattern = LazyLock::new(|| patterns::one(r"^Timed out \S+ (for|until) "));
+    let is_of_timeouts =
+        tool.is_some_and(|tool| words(tool).iter().find(|word| !word.is_empty()).is_some_and(|word| word == "timeout"));
+    if is_of_timeouts && !text.starts_with("Timed out waiting ") && patterns::matches(&TIMED_OUT, text) {
         return true;
     }
     let participle = DEED.as_ref().filter(|_| text.len() <= LONGEST).and_then(|deed| deed.captures(text)?.get(1));
@@ -456,6 +451,7 @@ pub(super) fn kind(message: &str, tool: Option<&str>) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::assess::{Assessment, ToolResult, assess};
     use super::*;
 
     #[test]
@@ -576,5 +572,29 @@ mod tests {
         ] {
             assert!(!is_deed(text, Some(tool)), "{tool}: {text}");
         }
+    }
+
+    #[test]
+    fn answers_and_deeds_in_the_words_of_these_forms_are_no_failures_and_a_timeout_is_one() {
+        let assessed = |tool, text| {
+            let result = ToolResult { body: Some(text), tool: Some(tool), ..ToolResult::default() };
+            match assess(&result) {
+                Assessment::Ok => "ok".to_owned(),
+                Assessment::Failed(failure) | Assessment::Suspected(failure) => failure.kind,
+            }
+        };
+        let wrong: Vec<_> = [
+            ("find_pets", "Missing cat and dog", "ok"),
+            ("list_diffs", "Missing foo and bar", "ok"),
+            ("timeout_member", "Timed out ada for 10 minutes", "ok"),
+            ("timeout_member", "Timed out waiting for ada", TIMEOUT),
+            ("run_with_timeout", "Timed out while running", TIMEOUT),
+            ("set_timeout", "Timed out connection to db", TIMEOUT),
+        ]
+        .into_iter()
+        .map(|(tool, text, is)| (tool, text, is, assessed(tool, text)))
+        .filter(|(_, _, is, found)| is != found)
+        .collect();
+        assert!(wrong.is_empty(), "{wrong:#?}");
     }
 }
