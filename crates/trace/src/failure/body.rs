@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use super::assess::Found;
 use super::command_end::{command_end, exit_code};
 use super::details::Details;
+use super::nothing::{is_empty, says_no_error};
 use super::patterns::{self, LazyPattern};
 use super::printed::{printed_message, printed_result};
 use super::program::{asks, is_writer};
@@ -339,21 +340,6 @@ fn inside(fields: &Fields<'_>, tool: Option<&str>, depth: usize) -> Option<Found
 
 pub(super) fn found(sure: bool, details: Details) -> Found {
     Found { evidence: Evidence::Body, sure, details }
-}
-
-/// Whether a value says nothing: `null`, `false`, zero, or an empty text, list or object.
-pub(super) fn is_empty(raw: RawValue<'_>) -> bool {
-    let empty = |text: &str| matches!(text, "null" | "false" | "0" | "\"\"" | "\"null\"" | "\"None\"" | "\"none\"");
-    let text = raw.get();
-    empty(text) || (text.starts_with(['{', '[']) && text.get(1..).is_some_and(|rest| rest.trim_start().len() == 1))
-}
-
-/// Whether the words of an error say that there is none.
-fn says_no_error(raw: RawValue<'_>) -> bool {
-    let says = |text: &str| {
-        ["no error", "no errors"].iter().any(|none| text.trim().trim_end_matches('.').eq_ignore_ascii_case(none))
-    };
-    json::string(raw).is_some_and(|text| says(&text))
 }
 
 /// Whether an object holds the labels of a program, in words alone.

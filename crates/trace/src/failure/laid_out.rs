@@ -1,5 +1,5 @@
 //! How a short report of a failure is laid out: a line marked with a cross below a title, advice below a heading of its own,
-//! the request to mend the call and to try again. The words of the failure may be any.
+//! the request to mend the call and to try again. Knows few words of failures.
 
 use std::sync::LazyLock;
 
@@ -19,7 +19,7 @@ const MEND: &str = r"(?i)\bplease (try )?(address|correct|fix|resolve)(ing)? (th
 const ADVICE: &str = r"(?i)^\W{0,4}((possible|potential|suggested|recommended) (causes?|fix(es)?|solutions?|reasons?)|troubleshooting( steps| tips)?|(how )?to (fix|resolve)( this| it)?( error| issue| problem)?)\W{0,3}:\W{0,3}$";
 
 /// What there is in place of what was asked for, behind the word that it is not there.
-const CHOICES: &str = r"(?i)^[^\n]{1,160}\b(not found|(does not|doesn't) exist|is (unknown|invalid)|unknown \w+|not (a )?(known|supported|valid)( \w+)?|unsupported \w+)\b[^\n]{0,60}?[.;:,(] ?(allowed|available|did you mean|existing|known|possible|supported|valid)( \w+){0,3}( are| is)?[:?]? ?[`'\x22\[(\w]";
+const CHOICES: &str = r"(?i)^[^\n]{1,160}\b(not found|(does not|doesn't) exist|is (unknown|invalid)|unknown \w+|not (a )?(known|supported|valid)( \w+)?|unsupported \w+)\b[^\n]{0,60}?[.;:,(] ?(did you mean:? ?|(allowed|available|existing|known|possible|supported|valid)( \w+){0,3}( are| is)?: ?)[`'\x22\[(\w]";
 
 static CHOICES_PATTERN: LazyPattern = LazyLock::new(|| patterns::one(CHOICES));
 static MEND_PATTERN: LazyPattern = LazyLock::new(|| patterns::one(MEND));
@@ -39,10 +39,34 @@ pub(super) fn is_failure(text: &str, tool: Option<&str>) -> bool {
     let may_be_of_others = tool.is_some_and(gives_text);
     let second = lines().nth(1).unwrap_or_default();
     let is_advised = second.ends_with([':', '*']) && patterns::matches(&ADVICE_PATTERN, second);
-    asks_to_mend(text)
-        || names_choices(text) && !may_be_of_others
-        || is_advised && !may_be_of_others && !text.starts_with(['#', '{', '[', '<'])
+    (asks_to_mend(text) || names_choices(text) && !may_be_of_others) && !tells_a_deed(text)
+        || is_advised && !may_be_of_others && !text.starts_with(['#', '{', '[', '<']) && !text.starts_with("To ")
         || is_crossed(text)
+}
+
+/// Whether the first clause of a message tells of something done: `Message sent: ...`, `Order updated. ...`.
+fn tells_a_deed(text: &str) -> bool {
+    static FIRST: LazyPattern = LazyLock::new(|| patterns::one(r"^[^\n:.;,]{1,80}[:.;,]"));
+    static PAST: LazyPattern = LazyLock::new(|| patterns::one(r"(?i)\b([a-z]{3,}ed|made|sent|set)\b"));
+    const NO_DEEDS: [&str; 14] = [
+        "aborted",
+        "blocked",
+        "denied",
+        "exceeded",
+        "expected",
+        "expired",
+        "failed",
+        "malformed",
+        "needed",
+        "refused",
+        "rejected",
+        "required",
+        "undefined",
+        "unsupported",
+    ];
+    let first = FIRST.as_ref().and_then(|first| first.find(text)).map_or("", |first| first.as_str());
+    let is_deed = |word: &str| !NO_DEEDS.contains(&word.to_ascii_lowercase().as_str());
+    PAST.as_ref().is_some_and(|past| past.find_iter(first).any(|word| is_deed(word.as_str())))
 }
 
 /// Whether a message ends with the request to mend the call and to try again.
@@ -65,6 +89,25 @@ fn names_choices(text: &str) -> bool {
 /// Whether one line below a title is marked with a cross, and none with a tick.
 fn is_crossed(text: &str) -> bool {
     const CROSSES: [&str; 4] = ["❌", "✗ ", "✘ ", "✖"];
+    const WORDS: [&str; 17] = [
+        "cannot",
+        "can't",
+        "code: ",
+        "could",
+        "denied",
+        "does",
+        "error",
+        "expired",
+        "fail",
+        "invalid",
+        "missing",
+        "must",
+        "not ",
+        "refused",
+        "rejected",
+        "timed out",
+        "unable",
+    ];
     const TICKS: [&str; 4] = ["✅", "✓", "✔", "☑"];
     let has = |line: &str, marks: &[&str]| marks.iter().any(|mark| line.contains(mark));
     if text.is_ascii() || has(text, &TICKS) || text.starts_with(['{', '[', '<', '|']) {
@@ -77,8 +120,10 @@ fn is_crossed(text: &str) -> bool {
     let is_mark = |c: char| !c.is_ascii() && !c.is_alphanumeric() && !"├└│╰╭─💡→•⚠“‘".contains(c);
     let is_other = |line: &str| line.starts_with(is_mark) && !CROSSES.iter().any(|mark| line.starts_with(mark));
     let is_list = lines().skip(1).any(is_other);
-    let crossed = lines().skip(1).filter(|line| CROSSES.iter().any(|mark| line.starts_with(mark)));
-    is_title && !is_list && lines().count() <= MOST_LINES && (1..=2).contains(&crossed.count())
+    let crossed = || lines().skip(1).filter(|line| CROSSES.iter().any(|mark| line.starts_with(mark)));
+    // A list of things to remove, or of what a plan lacks, has crosses too.
+    let says_why = lines().skip(1).any(|line| WORDS.iter().any(|word| line.to_lowercase().contains(word)));
+    is_title && !is_list && says_why && lines().count() <= MOST_LINES && (1..=2).contains(&crossed().count())
 }
 
 /// Whether a line is a piece of advice: `- Ensure that it runs`.
@@ -136,5 +181,22 @@ mod tests {
         }
         assert!(!is_failure("Rust on a gate\nPossible causes:\n- rain", Some("read_article")));
         assert!(is_advice("- Ensure that it runs") && !is_advice("- ensured"));
+    }
+
+    #[test]
+    fn lists_with_crosses_deeds_and_plans_are_none() {
+        for (tool, text) in [
+            ("unsubscribe", "Preferences\n❌ Newsletter"),
+            ("remove_item", "Removed 1 item\n❌ milk"),
+            ("create_quiz", "Q1\n❌ Paris\nA: London"),
+            ("add_feature_matrix", "Plan Basic\n❌ SSO\n❌ Audit"),
+            ("update_order", "Order updated. Coupon SAVE is unknown, valid ones: A, B"),
+            ("create_ticket", "Ticket 7 created: 'Login page not found'. Available 'in Jira'."),
+            ("send_message", "Message sent: please fix the errors and try again"),
+            ("create_issue", "Created issue #4: Please fix the problem and retry"),
+            ("generate_plan", "To deploy the service\n\nPossible causes:\n- x"),
+        ] {
+            assert!(!is_failure(text, Some(tool)), "{tool}: {text}");
+        }
     }
 }

@@ -7,6 +7,7 @@ mod clause;
 mod coded;
 mod command_end;
 mod content;
+mod counted;
 mod details;
 mod exit;
 mod failure_cache;
@@ -17,6 +18,7 @@ mod laid_out;
 mod markup;
 #[cfg(test)]
 mod needed;
+mod nothing;
 mod own_name;
 mod parts;
 mod patterns;

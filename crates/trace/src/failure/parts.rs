@@ -1,6 +1,6 @@
 //! Fields beside an error that show that a part of the work was done. The refusal is then not of the whole call.
 
-use super::body::is_empty;
+use super::nothing::is_empty;
 use super::program::words;
 use crate::json;
 use crate::raw_value::RawValue;

@@ -2,8 +2,9 @@
 //! name of the tool decides.
 
 use super::assess::Found;
-use super::body::{found, is_beside, is_empty, is_id};
+use super::body::{found, is_beside, is_id};
 use super::details::Details;
+use super::nothing::is_empty;
 use super::program::{acts, asks, is_reader, is_writer, words};
 use super::sentence::looks;
 use super::text;

@@ -3,9 +3,10 @@
 
 use std::sync::LazyLock;
 
-use super::body::{is_beside, is_empty};
+use super::body::is_beside;
 use super::details::Details;
 use super::kinds::{self, plain};
+use super::nothing::is_empty;
 use super::patterns::{self, LazyPattern};
 use super::program::is_writer;
 use crate::json::{self, Fields};
