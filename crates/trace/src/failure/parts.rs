@@ -50,9 +50,26 @@ const NOT_DONE: [&str; 41] = [
     "wanted",
 ];
 
-/// Words of a field's name that are past, and do not end so.
-const DONE: [&str; 10] =
-    ["affected", "done", "made", "paid", "progress", "sent", "succeeded", "successful", "success_count", "written"];
+/// Words of a field's name that tell of something done, and do not end in -ed.
+const DONE: [&str; 7] = ["done", "made", "paid", "progress", "sent", "success", "written"];
+
+/// Names of fields that tell of something done by any value: a flag, a text or a list, too.
+const DONE_BY_ANY_VALUE: [&str; 14] = [
+    "completed",
+    "created",
+    "deleted",
+    "imported",
+    "inserted",
+    "processed",
+    "removed",
+    "saved",
+    "sent",
+    "succeeded",
+    "success_count",
+    "successful",
+    "updated",
+    "uploaded",
+];
 
 /// The states of a thing that was done, or is being done.
 const STATES: [&str; 12] = [
@@ -77,8 +94,12 @@ pub(super) fn tell_of_a_part(body: &str) -> bool {
     fields.is_some_and(|fields| {
         let mut present = fields.iter().filter(|(_, value)| !is_empty(*value));
         present.any(|(name, value)| {
-            let is_about_error = ["error", "errors", "meta", "metadata", "request", "details"].contains(&name);
-            !is_about_error && (is_past(name) && is_amount(value) || holds_a_thing(value))
+            let has_id = || json::object(value).is_some_and(|thing| thing.get("id").is_some_and(|id| !is_empty(id)));
+            let is_about_error = ["error", "meta", "metadata", "request"].contains(&name);
+            let may_list_errors = is_about_error || ["errors", "details"].contains(&name);
+            DONE_BY_ANY_VALUE.contains(&name)
+                || !is_about_error && has_id()
+                || !may_list_errors && (is_past(name) && is_amount(value) || holds_a_thing(value))
                 || name == "items" && json::array(value).is_some_and(|items| items.into_iter().any(is_done))
         })
     })
@@ -137,6 +158,9 @@ mod tests {
             r#"{"error":{"code":400},"flight":{"status":"confirmed","pnr":"A1"}}"#,
             r#"{"success":false,"error":"x","steps":[{"name":"pay","status":"done"},{"name":"ship","status":"failed"}]}"#,
             r#"{"error":{"status":429},"deletedCount":12}"#,
+            r#"{"error":"forbidden","success_count":3}"#,
+            r#"{"error":"forbidden","created":true}"#,
+            r#"{"error":"forbidden","details":{"id":"d1"}}"#,
             r#"{"errors":true,"items":[{"index":{"status":400,"error":{}}},{"index":{"_id":"1","status":201}}]}"#,
         ] {
             assert!(tell_of_a_part(body), "{body}");
