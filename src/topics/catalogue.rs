@@ -87,7 +87,8 @@ fn topic(sort: &'static str, id: &'static str, (title, text): (&str, &'static st
     Topic { id: id.into(), sort, title: title.to_owned(), text: text.into() }
 }
 
-fn first_sentence(text: &str) -> String {
+/// The first sentence of a text as a title: without its capital and its stop.
+pub(super) fn first_sentence(text: &str) -> String {
     let line = text.split("\n\n").next().unwrap_or(text).replace('\n', " ");
     let end = line.find(". ").unwrap_or_else(|| line.trim_end_matches('.').len());
     let sentence = &line[..end];

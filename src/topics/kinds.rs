@@ -1,6 +1,7 @@
 //! The help texts of error kinds, and of the verdicts of the playbook `standard`, which says what it does with them.
 
 use super::Topic;
+use super::catalogue::first_sentence;
 use playproof_engine::playbook::{ConditionKind, Playbook, Verdict};
 use playproof_formats::diagnostic::Source;
 use playproof_formats::playbook::{embedded, parse};
@@ -47,7 +48,7 @@ pub fn topics() -> Vec<Topic> {
     let verdicts = standard.verdicts.iter().map(|verdict| Topic {
         id: verdict.name.to_string().into(),
         sort: "verdict",
-        title: lower(&verdict.means),
+        title: first_sentence(&verdict.means),
         text: verdict_text(&standard, verdict).into(),
     });
     let kinds = KINDS.iter().map(|(kind, means)| Topic {
@@ -91,12 +92,6 @@ fn kind_text(standard: &Playbook, kind: &str) -> String {
             format!("{known} Rules of the playbook `{STANDARD}` that do, and their verdicts:\n\n{}", rows.join("\n"))
         }
     }
-}
-
-/// A sentence as a title: without its capital and its stop.
-fn lower(sentence: &str) -> String {
-    let mut chars = sentence.trim_end_matches('.').chars();
-    chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
 }
 
 #[cfg(test)]

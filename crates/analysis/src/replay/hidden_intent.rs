@@ -189,7 +189,7 @@ impl HiddenIntents {
 
     /// Whether a call of this request was refused for good.
     pub fn has_refused_of(&self, sent: &SentIn) -> bool {
-        self.has_refused() && self.refused.contains(&sent.request)
+        self.refused.contains(&sent.request)
     }
 
     /// Takes the end of a call; gives why one before it that was denied, or whose key had been processed, may be the same

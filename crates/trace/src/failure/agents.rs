@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use super::patterns::{self, LazySet};
 use super::program::is_reader;
-use super::text::{EXAMINED, ceil, cut};
+use super::text::{EXAMINED, cut, end_of};
 
 /// The most lines of a text of a tool that reads.
 const MOST_LINES: usize = 6;
@@ -63,7 +63,7 @@ fn is_told(text: &str, tool: Option<&str>) -> bool {
 /// Whether a text ends with what a program tells of a failure.
 pub(super) fn ends(text: &str, tool: Option<&str>) -> bool {
     let text = text.trim_end();
-    let last = text.len().checked_sub(EXAMINED).map_or(text, |at| text.get(ceil(text, at)..).unwrap_or(text));
+    let last = end_of(text, EXAMINED);
     is_told(text, tool) && (LAST_LINES.iter().any(|line| text.ends_with(line)) || last.contains(TERMINATED))
 }
 

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use super::patterns;
 use super::patterns::LazyPattern;
 use super::program::{is_reader, is_shell};
-use super::text::{EXAMINED, ceil, cut};
+use super::text::{EXAMINED, cut, end_of};
 
 /// The error code of a failure that nothing but the exit code of a program tells: what the program did before stays done.
 pub(super) const NONZERO_EXIT: &str = "nonzero_exit";
@@ -41,10 +41,6 @@ impl Exit {
             _ => Exit::Failed { sure },
         })
     }
-}
-
-fn end_of(text: &str, bytes: usize) -> &str {
-    text.len().checked_sub(bytes).map_or(text, |at| text.get(ceil(text, at)..).unwrap_or(text))
 }
 
 /// The exit code in the frame that some programs put around the output of a command; -1 for a signal.

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use super::patterns::{self, LazyPattern};
 use super::program::has_word;
 use super::sentence::gives_text;
-use super::text::ceil;
+use super::text::end_of;
 
 /// The longest report, in bytes, and the most lines of it.
 const LONGEST: usize = 1_500;
@@ -72,7 +72,7 @@ fn tells_a_deed(text: &str) -> bool {
 /// Whether a message ends with the request to mend the call and to try again.
 fn asks_to_mend(text: &str) -> bool {
     let text = text.trim_end();
-    let last = text.len().checked_sub(120).map_or(text, |at| text.get(ceil(text, at)..).unwrap_or(text));
+    let last = end_of(text, 120);
     last.contains("lease") && patterns::matches(&MEND_PATTERN, last)
 }
 

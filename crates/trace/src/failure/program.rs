@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use super::patterns;
 use super::patterns::LazyPattern;
 use super::quoted::is_log_line;
-use super::text::ceil;
+use super::text::end_of;
 
 /// The longest message of a failure in plain words, in bytes.
 pub(super) const SHORT: usize = 400;
@@ -138,8 +138,7 @@ fn ends_in_error_record(text: &str) -> bool {
     static RECORD: LazyPattern = LazyLock::new(|| {
         patterns::one(r"(?m)^\s*\+ (CategoryInfo|FullyQualifiedErrorId)\s*: |^At line:\d+ char:\d+|^Line \|\s*$")
     });
-    let end = text.len().checked_sub(RECORD_BYTES).map_or(text, |at| text.get(ceil(text, at)..).unwrap_or(text));
-    patterns::matches(&RECORD, end)
+    patterns::matches(&RECORD, end_of(text, RECORD_BYTES))
 }
 
 /// Whether the output of a program ends with the stack of an error, as Node prints it, and with the fields of the error.

@@ -479,9 +479,11 @@ pub(super) fn cut(text: &str, bytes: usize) -> &str {
     text.get(..end).unwrap_or(text)
 }
 
-pub(super) fn ceil(text: &str, mut at: usize) -> usize {
-    while !text.is_char_boundary(at) {
-        at += 1;
+/// The end of a text: at most so many bytes.
+pub(super) fn end_of(text: &str, bytes: usize) -> &str {
+    let mut start = text.len().saturating_sub(bytes);
+    while !text.is_char_boundary(start) {
+        start += 1;
     }
-    at
+    text.get(start..).unwrap_or(text)
 }
