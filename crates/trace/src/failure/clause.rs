@@ -8,7 +8,7 @@ use super::kinds::{ARGUMENTS, FORBIDDEN, NOT_FOUND, TOOL_ERROR, UNAUTHORIZED};
 use super::patterns::{LazyPattern, LazySet};
 use super::program::{acts, asks, has_word, is_command_line, is_reader, is_shell, is_writer, words};
 use super::sentence::{gives_text, is_deed, looks};
-use super::{patterns, prose, text_kinds};
+use super::{other_languages, patterns, prose, text_kinds};
 
 /// The error code of a failure that a tool words in a plain sentence of its own, which names no kind.
 pub(super) const TOOL_REFUSED: &str = "tool_refused";
@@ -19,7 +19,7 @@ const MOST_LINES: usize = 6;
 
 /// Of which tools words are a failure.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Of {
+pub(super) enum Of {
     /// Any tool but a command line.
     Every,
     /// Any tool but a command line, one that gives texts of others, and one that searches them or checks how things are.
@@ -37,7 +37,7 @@ enum Of {
 }
 
 /// Words of failures.
-const CUES: [(Of, &str, &str); 47] = [
+const CUES: [(Of, &str, &str); 43] = [
     // the request
     (
         Of::Every,
@@ -225,30 +225,18 @@ const CUES: [(Of, &str, &str); 47] = [
     ),
     (Of::Doing, TOOL_ERROR, r"\bnot an? (valid |supported |known |recogni[sz]ed )?\w+$"),
     (Of::Doing, TOOL_ERROR, r"^(\w[\w-]* ){1,4}(failed|mismatch)\b *(:|$|with|because|due|after|to |for |on |at )"),
-    // other languages
-    (
-        Of::Given,
-        TOOL_ERROR,
-        r"^(无法|未找到|找不到|没有找到|未能|未知)|(不存在|不支持|不能为空|未找到|未登录|无权限)|(見つかりません|存在しません|できません|無効です)|(^|[ ,])không (có quyền|hợp lệ|thể|tìm thấy|tồn tại)",
-    ),
-    (Of::Doing, TOOL_ERROR, r"(不能|不足|无法|必须)|^没有(打开|找到|选中)|^không có "),
-    (
-        Of::Given,
-        TOOL_ERROR,
-        r"\bno (se (encontr[óo](\W|$)|pud|puede|ha )|existe\b|encontrad[oa](\W|$)|tienes permiso|fue posible|es posible)|\bn[ãa]o (encontrad[oa]|existe\b|foi poss|é (uma?|possível|permitid)|pode\b|autorizad)|\b(introuvable|n'existe pas|impossible de|n'a pas pu)\b",
-    ),
-    (
-        Of::Given,
-        TOOL_ERROR,
-        r"\b(nicht (gefunden|möglich|erlaubt|vorhanden|unterstützt|verfügbar)|existiert nicht|konnten? nicht)\b|(^|[ ,])не (найден|удалось|существует|поддерживается)|\bnon (trovat[oa]|esiste|è possibile)\b|\bnie (znaleziono|można|istnieje)\b",
-    ),
 ];
 
 static CUE_SET: LazySet = LazyLock::new(|| patterns::set(whole().iter().map(String::as_str)));
 
+/// The words of failures, in all languages.
+fn cues() -> impl Iterator<Item = (Of, &'static str, &'static str)> {
+    CUES.into_iter().chain(other_languages::CUES.into_iter().map(|(of, words)| (of, TOOL_ERROR, words)))
+}
+
 /// The words as patterns.
 pub(super) fn whole() -> Vec<String> {
-    CUES.iter().map(|(_, _, cue)| format!("(?i){cue}")).collect()
+    cues().map(|(_, _, cue)| format!("(?i){cue}")).collect()
 }
 
 /// Whether a short message says in its first clause that the call came to nothing.
@@ -299,7 +287,7 @@ fn kind_of(text: &str, tool: Option<&str>) -> Option<&'static str> {
         && tool.is_some_and(|tool| writes || acts(tool) || !asks(tool) && !is_reader(tool) && !is_shell(tool));
     // Behind `but`, or before it.
     let found = [clause, sentence].map(|part| CUE_SET.as_ref().map(|set| set.matches(part.as_bytes())));
-    let mut found = found.into_iter().flatten().flatten().filter_map(|cue| CUES.get(cue));
+    let mut found = found.into_iter().flatten().flatten().filter_map(|cue| cues().nth(cue));
     // A warning that what it shall work on is not clear.
     let asks_first = || {
         let asks = ["ass force", "Please provide ", "Please specify "].iter().any(|words| text.contains(words));
@@ -323,7 +311,7 @@ fn kind_of(text: &str, tool: Option<&str>) -> Option<&'static str> {
         Of::Doing => !gives && is_doing,
         Of::Changing => !gives && (writes || tool.is_some_and(acts)),
     };
-    found.find(|(of, _, _)| is_failure(*of)).map(|(_, kind, _)| *kind)
+    found.find(|(of, _, _)| is_failure(*of)).map(|(_, kind, _)| kind)
 }
 
 /// Whether a clause tells of what somebody has done before, and not of what is already so.
@@ -419,7 +407,7 @@ fn first_clause<'t>(text: &'t str, tool: Option<&str>) -> Option<&'t str> {
 fn first_sentence(text: &str) -> (&str, &str) {
     let first = text.lines().next().unwrap_or_default().trim();
     let first = first.trim_start_matches(|c: char| !c.is_alphanumeric() && !"`'\"(".contains(c));
-    let ends = [". ", "! ", "? ", "; ", " — ", " – ", " - ", "。"];
+    let ends = [". ", "! ", "? ", "; ", " — ", " – ", " - ", "。", "！", "；"];
     let end = ends.iter().filter_map(|end| first.find(end)).min().unwrap_or(first.len());
     first.split_at_checked(end).unwrap_or((first, ""))
 }
@@ -452,6 +440,7 @@ pub(super) fn is_done(clause: &str, tool: Option<&str>) -> bool {
         first.ends_with("ed") && tool.is_some_and(|tool| words(tool).iter().any(|word| stem(word) == stem(first)));
     patterns::matches(&DONE, clause)
         || tells_a_deed_first(clause)
+        || other_languages::is_done(clause)
         || is_deed
         || text_kinds::tells_of_something_done(clause) && !negated
         || is_for && !negated

@@ -19,6 +19,7 @@ mod markup;
 #[cfg(test)]
 mod needed;
 mod nothing;
+mod other_languages;
 mod own_name;
 mod parts;
 mod patterns;

@@ -7,9 +7,10 @@ use regex::Regex;
 use super::{agents, clause, held, patterns, program_error, refused_values, sentence, text, text_kinds, undone};
 
 /// The tests of this folder, whose texts are the examples.
-const TESTS: [&str; 9] = [
+const TESTS: [&str; 10] = [
     include_str!("agents.rs"),
     include_str!("clause.rs"),
+    include_str!("other_languages.rs"),
     include_str!("tests.rs"),
     include_str!("plain_refusal.rs"),
     include_str!("program_error.rs"),

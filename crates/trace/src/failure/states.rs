@@ -1,13 +1,16 @@
 //! The state that an object names (`status`, `payment_status`) and that says that the call failed. Records have states too: the
 //! name of the tool decides.
 
+use std::sync::LazyLock;
+
 use super::assess::Found;
 use super::body::{found, is_beside, is_id};
 use super::details::Details;
 use super::nothing::is_empty;
+use super::patterns::{self, LazyPattern};
 use super::program::{acts, asks, is_reader, is_writer, words};
-use super::sentence::looks;
-use super::text;
+use super::sentence::{self, looks};
+use super::{clause, text};
 use crate::json::{self, Fields};
 use crate::raw_value::RawValue;
 
@@ -31,11 +34,39 @@ pub(super) fn by_state(fields: &Fields<'_>, others: usize, has_message: bool, to
         has_id && state != "error" && tool.is_some_and(|tool| asks(tool) && !is_writer(tool))
     };
     // A tool that asks may have fetched a record, of which a message and other fields tell.
-    let may_be_fetched = tool.is_some_and(asks) && has_message && others > 0;
+    let may_be_fetched =
+        tool.is_some_and(asks) && has_message && others > 0 && (state != "error" || !is_of_call(fields, tool));
     // The first field is about the call.
     let is_first = || fields.iter().next().is_some_and(|(name, _)| name == "status") && has_message && state == "error";
     let has_failed = FAILED.contains(&&*state) && (others <= 2 || is_first() && !may_be_fetched) && !is_record();
     has_failed.then(|| whole(!may_be_fetched && (has_message || others == 0 || state == "error")))?
+}
+
+/// Whether an object in a failed state is of the call, and not of a record that a tool that asks has fetched: it names the type
+/// of an error, or says what could not be asked, and nothing marks a record.
+fn is_of_call(fields: &Fields<'_>, tool: Option<&str>) -> bool {
+    static UNASKED: LazyPattern = LazyLock::new(|| {
+        patterns::one(
+            r"(?i)^(error|failed|unable|could not|couldn't|cannot|can't) (to )?(access|connect|fetch|find|get|list|load|look|open|parse|quer|read|retriev|search)",
+        )
+    });
+    const TYPES: [&str; 4] = ["error_type", "errorType", "error_code", "errorCode"];
+    let words = tool.map(words).unwrap_or_default();
+    let is_own_id = |name: &str| {
+        is_id(name) && words.iter().any(|word| word.len() > 2 && name.to_ascii_lowercase().starts_with(&**word))
+    };
+    let is_mark = |name: &str| {
+        ["id", "name"].contains(&name)
+            || ["_at", "At", "_time", "Time"].iter().any(|end| name.ends_with(end))
+            || is_own_id(name)
+    };
+    let says = |message: &str| {
+        patterns::matches(&UNASKED, message) || sentence::says(message, tool) || clause::says(message, tool)
+    };
+    let message = || ["message", "msg", "detail", "reason"].iter().find_map(|name| fields.text(name));
+    !fields.iter().any(|(name, value)| is_mark(name) && !is_empty(value))
+        && (TYPES.iter().any(|name| fields.get(name).is_some_and(|value| !is_empty(value)))
+            || message().is_some_and(|message| says(&message)))
 }
 
 /// A failed state in a field that names what it is of, of a tool that does something: the only one of the object, or of what
@@ -196,6 +227,9 @@ mod tests {
             ("close_gate", r#"{"result":"failure","reason":"stuck"}"#),
             ("pay", r#"{"status":"declined","reason":"no_funds"}"#),
             ("get_note", r#"{"status":"error","note_id":"n1"}"#),
+            ("get_prices", r#"{"status":"error","reason":"Failed to list prices","area":"a","from":1,"to":2}"#),
+            ("get_prices", r#"{"status":"error","error_type":"upstream","reason":"gone","area":"a","from":1,"to":2}"#),
+            ("get_shelves", r#"{"status":"error","reason":"No room chosen. Call choose_room first.","row":1}"#),
             ("load_prices", r#"{"status":"error","reason":"no key","area":"a","from":1,"to":2,"unit":"b"}"#),
         ] {
             assert!(fails(tool, body), "{tool}: {body}");
@@ -207,6 +241,8 @@ mod tests {
             ("get_job", r#"{"name":"j","status":"error","reason":"no key","area":"a","from":1,"to":2}"#),
             ("create_order", r#"{"order":"o1","payment_status":"failed"}"#),
             ("get_incident", r#"{"status":"error","reason":"disk full on db1","host":"h"}"#),
+            ("get_job", r#"{"status":"error","reason":"Failed to open a port","job_id":"j","from":1,"to":2}"#),
+            ("get_job", r#"{"status":"error","error_code":"E1","reason":"gone","started_at":"noon","to":2}"#),
             ("get_build", r#"{"status":"error","reason":"lint failed","branch":"b"}"#),
             ("get_prices", r#"{"status":"error","reason":"no key","area":"a","from":1,"to":2,"unit":"b"}"#),
             ("reject_leave", r#"{"leave_status":"rejected","leave":"l1"}"#),

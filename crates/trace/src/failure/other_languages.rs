@@ -1,0 +1,159 @@
+//! The words of a failure in other languages than English, in the first clause of a short message.
+
+use std::sync::LazyLock;
+
+use super::clause::Of;
+use super::patterns::{self, LazyPattern};
+
+/// Words of failures, by language: what the call named or may not do, and then what a tool that does something could not do.
+pub(super) const CUES: [(Of, &str); 21] = [
+    // Chinese, and what Japanese writes alike
+    (
+        Of::Given,
+        r"^(无法|無法|未找到|找不到|没有找到|沒有找到|未能|未知|缺少|无效的|無效的|非法的|请提供|請提供|请先)|(不存在|不支持|不支援|不能为空|不能為空|未找到|未登录|未登入|无权限|無權限|权限不足|權限不足|没有权限|沒有權限|不合法|已过期|已過期|超时|逾時|必须(传|提供|指定|填))|(参数|參數|格式)(错误|錯誤|无效|無效|缺失|不正确|不正確)|(获取|取得|查询|查詢|读取|讀取|搜索|搜尋|加载|載入|解析|提取|连接|連接|请求|請求|调用|執行|执行)[^,,。]{0,30}(失败|失敗|出错|出錯)$",
+    ),
+    (Of::Doing, r"(不能|不足|无法|無法|必须|必須|被拒绝|被拒絕|失败|失敗|出错|出錯)|^没有(打开|找到|选中)"),
+    // Japanese
+    (
+        Of::Given,
+        r"(見つかりません|見つかりませんでした|存在しません|できません|無効です|不正です|必須です|エラーが発生|権限がありません|(を|は)(指定|入力)してください$|タイムアウトしました|(取得|読み込み|読込|検索|接続)に失敗)",
+    ),
+    // Korean
+    (
+        Of::Given,
+        r"(찾을 수 없|존재하지 않|할 수 없|유효하지 않|지원하지 않|오류가 발생|에러가 발생|권한이 없|필수 ?(입니다|항목)|(불러|가져)오(지 못|는 데 실패)|시간이? ?초과)",
+    ),
+    (Of::Doing, r"실패(했|하였|$)|(될|갈|낼) 수 없"),
+    // Vietnamese
+    (Of::Given, r"(^|[ ,])không (có quyền|hợp lệ|thể|tìm thấy|tồn tại|được hỗ trợ)|đã xảy ra lỗi|^lỗi khi |thất bại$"),
+    (Of::Doing, r"^không có |thất bại"),
+    // Russian and Ukrainian
+    (
+        Of::Given,
+        r"(^|[ ,])(не (найден|удалось|удаётся|удается|существует|поддерживается|знайдено|вдалося|існує)|нет (доступа|прав)|произошла ошибка|ошибка (при|во время|доступа|сервера|подключения|запроса)|доступ запрещ|(недопустим|неверн|некорректн)(ый|ая|ое|ые))",
+    ),
+    // Spanish and Portuguese
+    (
+        Of::Given,
+        r"\bno (se (encontr[óo](\W|$)|pud|puede|ha )|existe\b|encontrad[oa](\W|$)|tienes permiso|fue posible|es posible|est[áa] (autorizad|configurad|disponible|permitid))|\bn[ãa]o (encontrad[oa]|existe\b|foi poss|é (uma?|possível|permitid)|pode\b|autorizad|est[áa] (autorizad|configurad|dispon))",
+    ),
+    (
+        Of::Given,
+        r"^(ha ocurrido|ocurrió|se produjo|ocorreu|houve) un?m? err|^erro?r? (al|ao|interno|inesperado|durante|en la|na) |^(falha|fallo) (al|ao|na|no|en|de) |\b(acceso denegado|acesso negado|tiempo de espera agotado|tempo esgotado)\b|(^| )(es|está|é) (inválid|obligatori|obrigatóri|requerid|expirad|caducad)[oa]s?\b|^(\S+ ){1,3}(inválid|no válid)[oa]s?\b",
+    ),
+    (Of::Doing, r"^(\S+ ){1,4}(falló|falhou)( |$)"),
+    // French
+    (
+        Of::Given,
+        r"\b(introuvable|n'existe pas|impossible d|n'a pas pu|n'ont pas pu)|\bn'est pas (autoris|configur|disponible|valide|connect|pris)|\b(est|sont) (invalide|obligatoire|manquant|requis|expir)|^(une )?erreur (est survenue|s'est produite|lors|interne|inattendue)|^(accès|permission) (refusé|interdit)|^(échec|délai dépassé)",
+    ),
+    // German
+    (
+        Of::Given,
+        r"\bnicht (gefunden|möglich|erlaubt|vorhanden|unterstützt|verfügbar|berechtigt|angemeldet)\b|\bexistiert nicht\b|\b(konnten?|kann|darf) [^\n]{0,80}\bnicht\b|\bkonnten? nicht\b|\b(ist|sind) (ungültig|erforderlich|fehlgeschlagen|gesperrt|abgelaufen)\b|^(ungültige|unbekannte)[rsnm]? \w|^(es ist )?(ein )?(interner |unerwarteter )?fehler (ist |beim |bei |aufgetreten|während )|^(zugriff verweigert|keine berechtigung|zeitüberschreitung)\b",
+    ),
+    (Of::Doing, r"\bfehlgeschlagen\b"),
+    // Italian
+    (
+        Of::Given,
+        r"\bnon (trovat[oa]|esiste|valid[oa]|autorizzat[oa]|disponibil[ei]|è (stato )?possibile)\b|^impossibile \w|^(si è verificato un )?errore (durante|interno|nel|di )|^accesso negato\b",
+    ),
+    // Dutch, and the languages of the north
+    (
+        Of::Given,
+        r"\bniet (gevonden|mogelijk|toegestaan|beschikbaar|ondersteund)\b|\bbestaat niet\b|\bkon(den)? niet\b|^ongeldige? \w|\b(hittades inte|kunde inte|finns inte|ikke (funnet|fundet)|kunne ikke|finnes ikke|findes ikke)\b",
+    ),
+    // Polish and Czech
+    (
+        Of::Given,
+        r"\bnie (znaleziono|można|istnieje|udało się|powiodło się)|^(wystąpił błąd|błąd (podczas|serwera)|brak (dostępu|uprawnień)|nieprawidłow)|\bnepodařil[oay]? se\b|\bneby(l|la|lo|ly) nalezen|\bneexistuje\b|^(nepodporovan|neplatn|chyba při |obecná chyba|nelze )",
+    ),
+    // Turkish
+    (
+        Of::Given,
+        r"\b(bulunamadı|mevcut değil|hata oluştu|desteklenmiyor|yetkiniz yok)|^geçersiz \w|(^|\s)(başarısız oldu|zaman aşımı)",
+    ),
+    // Indonesian and Malay
+    (
+        Of::Given,
+        r"\btidak (ditemukan|ada izin|dapat|diizinkan|dijumpai|tersedia|valid)\b|^gagal \w|^terjadi kesalahan\b",
+    ),
+    // Arabic, Hebrew, Persian
+    (
+        Of::Given,
+        r"^(فشل|تعذر|خطأ في|حدث خطأ)|غير (موجود|صالح|متاح|مصرح)|لم يتم العثور|لا يمكن|לא (נמצא|ניתן|קיים)|^(שגיאה|נכשל)|یافت نشد|نامعتبر",
+    ),
+    // Hindi, Thai
+    (Of::Given, r"नहीं (मिला|मिली|मिले|किया जा सक)|त्रुटि हुई|अमान्य|विफल|^ไม่(พบ|สามารถ)|เกิดข้อผิดพลาด|ล้มเหลว|ไม่ถูกต้อง"),
+];
+
+/// Whether a clause tells of something that was done, or how it is done.
+pub(super) fn is_done(clause: &str) -> bool {
+    static DONE: LazyPattern = LazyLock::new(|| {
+        patterns::one(
+            r"(?i): \d[\d.,]* ?%?$|如何|怎么|怎麼|已(保存|创建|創建|建立|发送|發送|更新|删除|刪除|完成|提交|添加|新增)|(^|[^不未没沒])成功|しましたが|(저장|생성|전송|삭제)(했|되었)|(^|[^불])완료|성공|успешно|correctamente|con éxito|com sucesso|avec succès|erfolgreich|gespeichert,|con successo|pomyślnie|úspěšně|başarıyla|berhasil|(^|[^g] )thành công|(^| )đã (lưu|gửi|tạo)|بنجاح|सफलतापूर्वक|(^|[^่ม])สำเร็จ",
+        )
+    });
+    patterns::matches(&DONE, clause)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::clause::says;
+
+    #[test]
+    fn a_short_message_tells_of_a_failure_in_the_language_of_its_tool() {
+        for (tool, text) in [
+            ("get_shelf", "该货架不存在"),
+            ("get_shelf", "查询货架失败"),
+            ("get_shelf", "缺少必填参数：row"),
+            ("load_shelf", "操作失败，请稍后重试"),
+            ("take", "余额不足"),
+            ("get_shelf", "棚が見つかりませんでした。"),
+            ("load_shelf", "棚の移動に失敗しました。"),
+            ("get_shelf", "선반을 찾을 수 없습니다."),
+            ("load_shelf", "선반 이동에 실패했습니다."),
+            ("get_shelf", "Không tìm thấy kệ 17."),
+            ("load_shelf", "Chuyển kệ 17 thất bại vì kệ đầy"),
+            ("get_shelf", "Полка 17 не найдена"),
+            ("get_shelf", "No se encontró el estante 17"),
+            ("get_shelf", "Não foi possível abrir a estante."),
+            ("get_shelf", "Ocorreu um erro ao abrir a estante."),
+            ("get_shelf", "Código inválido"),
+            ("get_shelf", "A chave é inválida"),
+            ("load_shelf", "La carga falló"),
+            ("get_shelf", "L'étagère 17 est introuvable."),
+            ("get_shelf", "Une erreur est survenue."),
+            ("get_shelf", "Das Regal wurde nicht gefunden"),
+            ("get_shelf", "Es ist ein Fehler aufgetreten."),
+            ("load_shelf", "Umzug von Regal 17 fehlgeschlagen"),
+            ("get_shelf", "Scaffale 17 non trovato"),
+            ("get_shelf", "Plank 17 niet gevonden"),
+            ("get_shelf", "Nie znaleziono regału 17"),
+            ("get_shelf", "Raf 17 bulunamadı"),
+            ("get_shelf", "Rak 17 tidak ditemukan"),
+            ("get_shelf", "لم يتم العثور على الرف 17"),
+            ("get_shelf", "शेल्फ 17 नहीं मिला"),
+        ] {
+            assert!(says(text, Some(tool)), "{tool}: {text}");
+        }
+    }
+
+    #[test]
+    fn answers_in_other_languages_are_no_failures() {
+        for (tool, text) in [
+            ("load_shelf", "货架已更新，但无法显示照片"),
+            ("load_shelf", "操作成功"),
+            ("load_shelf", "棚を移動しましたが、写真は表示できません"),
+            ("load_shelf", "Regal erfolgreich gespeichert, Foto nicht verfügbar"),
+            ("load_shelf", "Estante guardado con éxito; la foto no existe"),
+            ("search_shelves", "找不到符合条件的货架"),
+            ("check_shelf", "Das Regal ist nicht vorhanden"),
+            ("get_order_status", "支付失败"),
+            ("read_file", "# 货架\n\n该货架不存在"),
+            ("get_faq", "Das Regal kann nicht im Freien stehen."),
+        ] {
+            assert!(!says(text, Some(tool)), "{tool}: {text}");
+        }
+    }
+}
