@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::call_hashes::CallHashes;
 use crate::hash;
+use crate::key_number::KeyNumber;
 use playproof_engine::call::{AnswerTo, RecordedAnswer, RecordedCall, Reply};
 use playproof_engine::classify::reads_as_refusal;
 use playproof_engine::event::ErrorFacts;
@@ -20,6 +21,8 @@ pub struct CallBuilder {
     pub hashes: CallHashes,
     /// How its attempts ended.
     pub counts: AttemptCounts,
+    /// The number of its idempotency key; none: it is a read, or has no key.
+    pub key_number: Option<KeyNumber>,
 }
 
 /// A call that no later line can change: as it is recorded, and as it is shown.
@@ -61,6 +64,11 @@ pub struct AttemptCounts {
 }
 
 impl CallBuilder {
+    /// A call with no answer yet.
+    pub(crate) fn new(call: RecordedCall, hashes: CallHashes) -> CallBuilder {
+        CallBuilder { call, hashes, counts: AttemptCounts::default(), key_number: None }
+    }
+
     /// Counts all answers again, because one came late: perhaps one that was counted as an attempt's own.
     pub(crate) fn count_late(&mut self) {
         let CallBuilder { call, counts, .. } = self;
@@ -91,7 +99,7 @@ impl CompletedCall {
         let args = call.args().map_or(0, crate::canonical::hash_of);
         let hashes = CallHashes::new(call.run(), call.id(), call.tool(), call.key(), args);
         let hashes = hashes.of_dispatcher(call.dispatcher());
-        CompletedCall::new(Box::new(CallBuilder { call, hashes, counts: AttemptCounts::default() }))
+        CompletedCall::new(Box::new(CallBuilder::new(call, hashes)))
     }
 
     /// The call as recorded. Decisions use this one; none of its texts reaches a reader.

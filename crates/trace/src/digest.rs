@@ -283,6 +283,7 @@ fn call_entry(
             reused.call.reset(texts, place);
             reused.hashes = hashes;
             reused.counts = AttemptCounts::default();
+            reused.key_number = None;
             if let Some(next) = context.pool.last_mut() {
                 simd::prefetch_texts(next.call.text()); // the next call will be written there
                 if let Some(first) = next.call.answers.spare_capacity_mut().first() {
@@ -293,7 +294,7 @@ fn call_entry(
         }
         None => {
             let call = RecordedCall::new(texts, place);
-            let mut fresh = Box::new(CallBuilder { call, hashes, counts: AttemptCounts::default() });
+            let mut fresh = Box::new(CallBuilder::new(call, hashes));
             fresh.call.answers.reserve_exact(1); // most calls have one answer
             fresh
         }

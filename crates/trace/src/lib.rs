@@ -17,6 +17,7 @@ pub mod imported;
 pub mod input;
 mod iso;
 mod json;
+pub mod key_number;
 pub mod known;
 pub mod limits;
 pub mod lined;

@@ -6,6 +6,7 @@ mod call_result;
 mod counts;
 mod distribution;
 mod effect_scope;
+mod effect_sums;
 mod engine;
 mod facts_cache;
 mod failures;

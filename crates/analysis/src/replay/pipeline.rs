@@ -87,7 +87,6 @@ struct State<'a, 'i, P> {
 }
 
 /// What a worker does next.
-#[expect(clippy::large_enum_variant, reason = "each worker holds one task at a time, on its stack")]
 enum Task<'a, 'i, P> {
     Read(Feed<'i>),
     Order(Order<'a>, Option<ParsedPiece>),

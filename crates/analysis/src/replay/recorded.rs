@@ -1,10 +1,9 @@
 //! Findings of recordings, over calls in the order in which they close: duplicate effects, identical calls, reused keys,
-//! loops. Playbooks only tell what a failure means. Memory is bounded, except 16 bytes for each declared write without a
-//! key that succeeded (in one input), for each key (in all inputs) and for each redeemed reversal token (in one input), in
-//! tables that are at least half full.
+//! loops. Playbooks only tell what a failure means. Memory is bounded, except the sums of effects, and 16 bytes for each
+//! redeemed reversal token (in one input), in a table that is at least half full.
 #![expect(clippy::disallowed_types, reason = "looked up by key only, never iterated into an output")]
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use foldhash::fast::FixedState;
@@ -19,12 +18,12 @@ use playproof_engine::sim::{
 };
 use playproof_engine::time::Instant;
 use playproof_trace::call::{AttemptCounts, CompletedCall};
-use playproof_trace::hash;
 use playproof_trace::simd::prefetch;
 use playproof_trace::window::Window;
 
 use super::attempts::{Judges, finding, settled, wait_of, wait_until};
 use super::effect_scope::{EffectScope, net_effects, sum_of};
+use super::effect_sums::EffectSums;
 use super::hidden_intent::{HiddenIntents, SentAfter, SentIn};
 use super::open_actions::OpenActions;
 use super::possible_duplicates::PossibleDuplicates;
@@ -35,24 +34,6 @@ use super::successes::Successes;
 
 /// The window of calls for loops and resends.
 const WINDOW: u16 = 10_000;
-
-/// The first 96 bits of an intent's hash.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct IntentKey([u32; 3]);
-
-impl IntentKey {
-    #[expect(clippy::cast_possible_truncation, reason = "96 bits tell millions of intents apart")]
-    fn new(mark: u128) -> IntentKey {
-        IntentKey([mark as u32, (mark >> 32) as u32, (mark >> 64) as u32])
-    }
-}
-
-impl std::hash::Hash for IntentKey {
-    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        let IntentKey([a, b, _]) = *self;
-        state.write_u64(u64::from(a) | u64::from(b) << 32);
-    }
-}
 
 /// A call within the window; of identical ones, the newest has what they show. Small: most calls are made once.
 #[derive(Debug, Default)]
@@ -90,10 +71,7 @@ const NO_TIME: u64 = u64::MAX;
 /// The sequential analysis of all inputs.
 #[derive(Debug)]
 pub struct RecordingAnalysis {
-    /// Effects of intents without a key; they belong to one input.
-    effects: HashMap<IntentKey, u32, FixedState>,
-    /// Effects by key; keys mean the same in all inputs.
-    keys: HashMap<IntentKey, u32, FixedState>,
+    effects: EffectSums,
     /// Reversal tokens that calls redeemed, with their runs; they belong to one input.
     redeemed: HashSet<u128, FixedState>,
     recent: Window<Recent>,
@@ -112,8 +90,7 @@ pub struct RecordingAnalysis {
 impl Default for RecordingAnalysis {
     fn default() -> RecordingAnalysis {
         RecordingAnalysis {
-            effects: HashMap::default(),
-            keys: HashMap::default(),
+            effects: EffectSums::default(),
             redeemed: HashSet::default(),
             recent: Window::new(usize::from(WINDOW)),
             open_actions: OpenActions::default(),
@@ -131,7 +108,7 @@ impl Default for RecordingAnalysis {
 impl RecordingAnalysis {
     /// Begins another input: keys mean the same in it, and runs of the same id may.
     pub fn begin_input(&mut self) {
-        self.effects.clear();
+        self.effects.begin_input();
         self.redeemed.clear();
         self.outages = RecordedOutages::default();
         self.open_actions.clear();
@@ -238,7 +215,7 @@ impl RecordingAnalysis {
                 }
             }
             EffectScope::Input => {
-                let all = self.effects.entry(IntentKey::new(closed.hashes.request)).or_default();
+                let all = self.effects.of_request(&closed.hashes);
                 *all = all.saturating_add(effects);
                 let proved = if doubt.is_none() { *all } else { effects };
                 if proved > 1 {
@@ -299,13 +276,10 @@ impl RecordingAnalysis {
 
     /// Takes a write with a key.
     fn take_key(&mut self, closed: &CompletedCall, facts: ToolFacts, effects: u32, mut findings: impl FnMut(Finding)) {
-        let (is_reused, hashes) = (closed.raw().key_is_reused, &closed.hashes);
-        let request = if is_reused { hash::joined([hashes.key, hashes.args]) } else { hashes.key };
-        let is_known = self.keys.contains_key(&IntentKey::new(request));
-        if is_reused && !is_known {
+        let Some((all, is_new)) = self.effects.of_key(closed) else { return };
+        if is_new && closed.raw().key_is_reused {
             findings(finding(FindingId::KeyReused, 1)); // once for each further request, in any order of the inputs
         }
-        let all = self.keys.entry(IntentKey::new(request)).or_default();
         *all = all.saturating_add(effects);
         let all = if facts.repeatable { effects } else { *all }; // each call has an intent of its own
         // An upstream that honours keys repeats its first answer: no proof of a second effect.
@@ -324,9 +298,8 @@ impl RecordingAnalysis {
         calls.iter().filter_map(|closed| closed.raw().answers.first()).for_each(prefetch);
         for (closed, &facts) in calls.iter().zip(facts) {
             match sum_of(closed, facts) {
-                EffectScope::Input => drop(self.effects.entry(IntentKey::new(closed.hashes.request)).or_default()),
-                EffectScope::Key => drop(self.keys.entry(IntentKey::new(closed.hashes.key)).or_default()),
-                EffectScope::None | EffectScope::Call | EffectScope::Recent => {}
+                EffectScope::Input => self.effects.reserve(&closed.hashes),
+                EffectScope::None | EffectScope::Call | EffectScope::Recent | EffectScope::Key => {}
             }
         }
     }

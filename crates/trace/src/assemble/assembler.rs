@@ -237,7 +237,7 @@ impl<'a> Assembler<'a> {
             ids.add(bare_id(&built), built.hashes.id);
         }
         if built.hashes.key != 0 && self.writes(built.hashes.tool, built.call.tool()) {
-            self.keys.note(&built);
+            self.keys.note(&mut built);
         }
         self.open.push(built, slot, &mut self.runs);
         self.turns.push_back(number);
@@ -397,7 +397,7 @@ impl<'a> Assembler<'a> {
             self.ledger.count_orphan(&answer);
             return;
         };
-        let CallBuilder { call, hashes, counts } = &mut *open.built;
+        let CallBuilder { call, hashes, counts, .. } = &mut *open.built;
         if call.answers.len() >= MAX_ANSWERS {
             self.ledger.surplus += 1;
             return;

@@ -1,16 +1,18 @@
 //! Which request used an idempotency key first, by when the calls were made, whether all requests under it were refused, and
-//! when an effect under a key was reversed first. An earlier input comes first. Keeps 24 bytes for each key, in a table that is at least half full, and more for
-//! each reversed one.
+//! when an effect under a key was reversed first. An earlier input comes first. Keeps 24 bytes for each key, 13 more in a
+//! table that is at least half full, and more for each reversed one.
 #![expect(clippy::disallowed_types, reason = "looked up by key only, never iterated into an output")]
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::hash::{Hash, Hasher};
 
 use foldhash::fast::FixedState;
 
 use super::writes::moment_of;
 use crate::call::CallBuilder;
 use crate::hash::half;
+use crate::key_number::KeyNumber;
 use playproof_engine::call::{AnswerTo, RecordedAnswer, RecordedCall, RecordedDispatch, Reply};
 use playproof_engine::classify::{reads_as_processed, reads_as_refusal};
 use playproof_engine::event::{ErrorFacts, KeyHistory};
@@ -20,9 +22,31 @@ use playproof_engine::time::Instant;
 /// The first use of every key in the inputs so far.
 #[derive(Debug, Default)]
 pub struct FirstUses {
-    uses: HashMap<u64, FirstUse, FixedState>,
+    /// By the key's number.
+    uses: Vec<FirstUse>,
+    /// Where they stand.
+    numbers: HashMap<KeyHash, KeyNumber, FixedState>,
     /// The first successful reversal of a call with the key, and its input.
     reversed: HashMap<u64, (u32, Moment), FixedState>,
+}
+
+/// Half of the hash of a key, in two parts: an entry of the table has no gap then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct KeyHash([u32; 2]);
+
+impl KeyHash {
+    #[expect(clippy::cast_possible_truncation, reason = "the parts of one hash")]
+    const fn of(key: u128) -> KeyHash {
+        let half = half(key);
+        KeyHash([half as u32, (half >> 32) as u32])
+    }
+}
+
+impl Hash for KeyHash {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let KeyHash([low, high]) = *self;
+        state.write_u64(u64::from(low) | u64::from(high) << 32);
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -43,24 +67,28 @@ struct FirstUse {
 const NO_TIME: u64 = u64::MAX;
 
 impl FirstUses {
-    /// Notes a call with a key, in the order of the lines.
-    pub(crate) fn note(&mut self, built: &CallBuilder) {
-        let at = built.call.at.map_or(NO_TIME, Instant::as_micros);
+    /// Notes a call with a key, in the order of the lines, and gives it the key's number.
+    pub(crate) fn note(&mut self, built: &mut CallBuilder) {
         let new = FirstUse {
             input: built.call.place.input,
             args: mark(built),
-            at,
+            at: built.call.at.map_or(NO_TIME, Instant::as_micros),
             ended: KeyHistory::Unknown,
             was_sent: true,
         };
-        match self.uses.entry(half(built.hashes.key)) {
-            Entry::Vacant(none) => drop(none.insert(new)),
-            Entry::Occupied(mut known) => {
-                let first = known.get_mut();
-                let is_earlier = first.input == new.input && first.at != NO_TIME && new.at < first.at;
-                if is_earlier || !first.was_sent {
-                    *first = FirstUse { ended: first.ended, ..new };
-                }
+        let number = match self.numbers.entry(KeyHash::of(built.hashes.key)) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(none) => {
+                let Some(number) = KeyNumber::of_index(self.uses.len()) else { return };
+                self.uses.push(new);
+                *none.insert(number)
+            }
+        };
+        built.key_number = Some(number);
+        if let Some(first) = self.uses.get_mut(number.index()) {
+            let is_earlier = first.input == new.input && first.at != NO_TIME && new.at < first.at;
+            if is_earlier || !first.was_sent {
+                *first = FirstUse { ended: first.ended, ..new };
             }
         }
     }
@@ -72,7 +100,7 @@ impl FirstUses {
             return;
         }
         built.call.key_is_reversed = self.is_reversed_before(built);
-        if let Some(first) = self.uses.get_mut(&half(built.hashes.key)) {
+        if let Some(first) = built.key_number.and_then(|number| self.uses.get_mut(number.index())) {
             if was_never_sent(&built.call) {
                 first.was_sent &= first.args != mark(built);
                 return;
