@@ -10,12 +10,13 @@ use super::text::{EXAMINED, cut, end_of};
 const MOST_LINES: usize = 6;
 
 /// Beginnings, by who says so.
-pub(super) const STARTS: [&str; 14] = [
+pub(super) const STARTS: [&str; 16] = [
     // Claude Code and Codex
     r"^MCP tool \x22[^\x22\n]+\x22 response \(\d+ tokens\) exceeds|^File content \(\d+ tokens\) exceeds",
     r"^approval policy is \w+; reject command|^`(?s:.{1,500}?)` rejected: \S",
     // Cline and Roo
     r"^Command executed in terminal\b[^\n]{0,300}Command execution was not successful",
+    r"^Skipping tool \[[^\n]{1,300}\] due to user rejecting a previous tool\b",
     // opencode
     r"^[A-Z]\w+: FileSystem\.\w+ \(|^The \S+ tool was called with invalid arguments\b",
     // Gemini CLI and Qwen Code
@@ -29,6 +30,8 @@ pub(super) const STARTS: [&str; 14] = [
     r"^I encountered an error( while trying to use the tool\b|: )|^I tried reusing the same input, I must stop using this action input\b",
     // smolagents
     r"^Failed\. Please try another strategy\.",
+    // programs that hand an MCP tool on
+    r"^executing action: calling MCP tool [^\n]{1,200}: tool returned an error$",
     // Strands and the server of Sentry, whose heading was in bold
     r"^Execution Summary:\nTotal commands: \d+\nSuccessful: 0\nFailed: [1-9]|^(\w+ ){1,2}Error\*\*\n",
     // Semantic Kernel, AutoGen and CAMEL
@@ -44,8 +47,12 @@ const LAST_LINES: [&str; 4] = [
     "\n^^^ Expected `>>>>>>> REPLACE` or `=======`",
 ];
 
-/// The line by which opencode tells that it ended a command behind its output.
-const TERMINATED: &str = "<shell_metadata>\nshell tool terminated command after exceeding timeout";
+/// The lines by which opencode tells that a command was ended, behind its output.
+const ENDED: [&str; 3] = [
+    "<shell_metadata>\nshell tool terminated command after exceeding timeout",
+    "<bash_metadata>\nbash tool terminated command after exceeding timeout",
+    "_metadata>\nUser aborted the command",
+];
 
 static START_SET: LazySet = LazyLock::new(|| patterns::set(STARTS));
 
@@ -64,7 +71,8 @@ fn is_told(text: &str, tool: Option<&str>) -> bool {
 pub(super) fn ends(text: &str, tool: Option<&str>) -> bool {
     let text = text.trim_end();
     let last = end_of(text, EXAMINED);
-    is_told(text, tool) && (LAST_LINES.iter().any(|line| text.ends_with(line)) || last.contains(TERMINATED))
+    is_told(text, tool)
+        && (LAST_LINES.iter().any(|line| text.ends_with(line)) || ENDED.iter().any(|line| last.contains(line)))
 }
 
 #[cfg(test)]
@@ -88,6 +96,8 @@ mod tests {
             "Please always provide EXACTLY ONE action in triple backticks, found 0 actions.",
             "# 1 SEARCH/REPLACE block failed to match!\n\n## Why",
             "Could not find [Ada]. Similar: ['Ada B', 'Ada C']",
+            "Skipping tool [edit for 'a'] due to user rejecting a previous tool.",
+            "executing action: calling MCP tool \"a\" on server \"b\": tool returned an error",
             "I encountered an error: Action 'a' does not exist",
             "Execution Summary:\nTotal commands: 1\nSuccessful: 0\nFailed: 1\nCommand: x",
             "MCP tool \"a\" response (35000 tokens) exceeds the limit",
@@ -103,7 +113,12 @@ mod tests {
         ] {
             assert!(says(text, Some("edit")), "{text}");
         }
-        for text in ["a\n\n^^^ Expected `=======`", "hi\n\nFix the errors and try again.", "a\n\nCommand aborted\n"] {
+        for text in [
+            "(no output)\n\n<shell_metadata>\nUser aborted the command\n</shell_metadata>",
+            "a\n\n^^^ Expected `=======`",
+            "hi\n\nFix the errors and try again.",
+            "a\n\nCommand aborted\n",
+        ] {
             assert!(ends(text, Some("bash")) && !ends(&"a\n".repeat(9).add(text), Some("read_file")), "{text}");
         }
     }

@@ -1,9 +1,11 @@
 //! One question for all importers: did this result fail? Combines the source's own flag, the structured body and the text,
 //! in this order.
 
+use super::agents;
 use super::body;
 use super::clause::{self, TOOL_REFUSED};
 use super::details::Details;
+use super::exit;
 use super::kinds;
 use super::parts;
 use super::program::runs_programs;
@@ -125,8 +127,11 @@ pub(crate) fn assess(result: &ToolResult<'_>) -> Assessment {
         return Assessment::Failed(failure(evidence, found, result));
     }
     let stated = result.message.and_then(|message| body::inspect(message, result.tool));
-    // A flag that denies a failure is stronger than words, and weaker than a failure inside the body.
-    let heard = |found: &Found| result.flag.is_none() || found.evidence == Evidence::Body;
+    // A flag that denies a failure is stronger than a suspicion, and than what a program prints that ended well. Many servers
+    // send it with each answer.
+    let prints =
+        || result.tool.is_some_and(runs_programs) && !result.body.is_some_and(|body| says_an_end(body, result.tool));
+    let heard = |found: &Found| result.flag.is_none() || found.evidence == Evidence::Body || found.sure && !prints();
     match found.filter(heard).or(stated.filter(heard)) {
         None => Assessment::Ok,
         Some(found) => {
@@ -135,6 +140,11 @@ pub(crate) fn assess(result: &ToolResult<'_>) -> Assessment {
             if sure { Assessment::Failed(failure) } else { Assessment::Suspected(failure) }
         }
     }
+}
+
+/// Whether the output of a program says how the program ended, or who ended it.
+fn says_an_end(output: &str, tool: Option<&str>) -> bool {
+    exit::says_nonzero(output.trim(), tool) || agents::says(output.trim(), tool) || agents::ends(output, tool)
 }
 
 /// The facts of a result that failed, whatever it looks like.

@@ -358,9 +358,11 @@ fn structure(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
     let has_message = ["message", "msg", "detail", "reason", "errorMessage", "title", "decline_reason"]
         .iter()
         .any(|name| get(name).is_some());
-    let succeeded = flag("success") == Some(true) || flag("ok") == Some(true);
+    const SUCCESS: [&str; 6] = ["success", "ok", "Success", "isSuccess", "is_success", "IsSuccess"];
+    let success = SUCCESS.iter().find_map(|name| flag(name));
+    let succeeded = success == Some(true);
     let whole = || Details::of_object(fields);
-    for name in ["error", "Error", "err", "exception", "fault", "errorMessage", "error_message"] {
+    for name in ["error", "Error", "err", "exception", "fault", "errorMessage", "ErrorMessage", "error_message"] {
         let Some(error) = get(name).filter(|error| !says_no_error(*error)) else { continue };
         // `{"error": true}` beside a message; numbers are counts.
         let is_status = || error.get().parse::<u16>().is_ok_and(|status| (400..=599).contains(&status)) && others == 0;
@@ -375,7 +377,7 @@ fn structure(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
         // The id of the request, or one that the error names, is none of something made.
         let made = || fields.iter().any(|(name, value)| is_id(name) && !is_empty(value) && !is_named_in(error, value));
         let is_record = fields.get("jsonrpc").is_none() && made();
-        let says_so = flag("success") == Some(false) || text("status").is_some_and(|status| status == "error");
+        let says_so = success == Some(false) || text("status").is_some_and(|status| status == "error");
         let sure = says_so || !is_record && (!has(is_data) || is_first(name));
         return Some(found(sure, Details::of_error(error, Some(fields))));
     }
@@ -391,10 +393,10 @@ fn structure(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
     }
     // `status: false` may be that of a record, unless the answer is nothing but that and a message.
     let has_failed = flag("status") == Some(false) && others == 0 && has_message;
-    if has_failed || flag("success") == Some(false) || flag("ok") == Some(false) || flag("failed") == Some(true) {
+    if has_failed || success == Some(false) || flag("failed") == Some(true) {
         // A run has a name or an id of its own, unless it was asked for.
         let is_named = || fields.iter().any(|(name, value)| (name == "name" || is_id(name)) && !is_empty(value));
-        let record = others > 4 && !is_first("success") && !is_first("ok") && (tool.is_none_or(asks) || is_named());
+        let record = others > 4 && !SUCCESS.iter().any(|name| is_first(name)) && (tool.is_none_or(asks) || is_named());
         return (!record).then(|| found(true, whole()));
     }
     let is_error_type = text("type").is_some_and(|kind| kind == "error" || kind.ends_with("_error"));

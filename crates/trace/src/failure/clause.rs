@@ -53,7 +53,7 @@ const CUES: [(Of, &str, &str); 43] = [
     (
         Of::Any,
         ARGUMENTS,
-        r"^(?-i:[`'\x22]?[a-z][\w.]*[`'\x22]?) (is|are) (ambiguous|missing|required|not readable)\b|\b(requires|is required for) [`'\x22][\w.]+[`'\x22]$|^(?-i:[`'\x22a-z]\S*) is limited to \d",
+        r"^(?-i:[`'\x22]?[a-z][\w.]*[`'\x22]?) (is|are) (ambiguous|missing|required|not readable)\b|\b(requires|is required for) [`'\x22][\w.]+[`'\x22]$|^(?-i:[`'\x22a-z]\S*) is limited to \d|^(?-i:([A-Z][a-z]+ ){1,2}(ID|Id|id|URL|name|key)) (is|are) required\b",
     ),
     (
         Of::Any,
@@ -196,7 +196,7 @@ const CUES: [(Of, &str, &str); 43] = [
     (
         Of::Doing,
         TOOL_ERROR,
-        r"\b(must|needs? to|has to|have to|should) (first )?(be|contain|end|exist|have|include|match|start|use)\b|\b(is|are) (required|mandatory|missing|ambiguous|reserved|locked|disabled|unavailable|invalid|unsupported|asleep|sleeping|busy|stale|superseded)\b|\bwas (superseded|interrupted)\b| required$| required:? ",
+        r"\b(must|needs? to|has to|have to|should) (first )?(be|contain|end|exist|have|include|match|start|use)\b|\b(is|are) (required|mandatory|missing|ambiguous|reserved|locked|disabled|unavailable|invalid|unsupported|asleep|sleeping|busy|stale|superseded)\b|\bwas (superseded|interrupted)\b| required$| required:? |^unknown [\w-]+$",
     ),
     (
         Of::Doing,
@@ -434,6 +434,7 @@ pub(super) fn is_done(clause: &str, tool: Option<&str>) -> bool {
     let last = clause.rsplit(' ').next().unwrap_or_default();
     let is_for = !clause.contains("already ")
         && last.ends_with(['d', 'n'])
+        && !last.ends_with("ion")
         && tool.is_some_and(|tool| words(tool).iter().any(|word| word.len() > 2 && stem(word) == stem(last)));
     let first = clause.split(' ').next().unwrap_or_default();
     let is_deed =
@@ -467,12 +468,17 @@ fn is_step_before(text: &str, tool: Option<&str>) -> bool {
             r"(?:^|[.;:!—–(-] ?)(?:[Pp]lease )?[A-Z]?[a-z]+ [^.!?\n]{0,120}\bfirst[.!)]*$|(?:^|[.;:!—–] )[A-Z][a-z]+ first[.!]*$|[^\n]{1,120} must be [a-z]+ first[.!]*$",
         )
     });
-    static TOOL: LazyPattern =
-        LazyLock::new(|| patterns::one(r"\b(Call|Run|Use) \S*[a-z]_[a-z]\S*[^.!?\n]{0,60} first\b"));
+    static TOOL: LazyPattern = LazyLock::new(|| {
+        patterns::one(
+            r"(?:\b(Call|Run|Use) \S*[a-z]_[a-z]\S*[^.!?\n]{0,60} first\b|^No ([\w-]+ ){0,3}(account|browser|connection|credentials|database|device|index|model|page|project|session|workspace)\b[^.!?\n]{0,40}\. (Call|Run|Use) `?\S*[a-z]_[a-z]\S*$)",
+        )
+    });
     let steps = ["next", "then", "second"];
-    let is_first = patterns::matches(&FIRST, text) && !steps.iter().any(|word| text.to_lowercase().contains(word));
+    let names_tool = patterns::matches(&TOOL, text);
+    let is_first =
+        (names_tool || patterns::matches(&FIRST, text)) && !steps.iter().any(|word| text.to_lowercase().contains(word));
     let asks = tool.is_none_or(|tool| !is_writer(tool) && (asks(tool) || is_reader(tool) || gives_text(tool)));
-    is_first && (!asks || patterns::matches(&TOOL, text))
+    is_first && (!asks || names_tool)
 }
 
 #[cfg(test)]
@@ -528,6 +534,10 @@ mod tests {
             ("move_shelf", "Lift appeared but loading did not complete within 120 s."),
             ("place_order", "Agent a7 is asleep. Wake it first."),
             ("list_shelves", "No room chosen. Call choose_room first."),
+            ("search_shelves", "No shelf index found. Run build_shelf_index."),
+            ("rename_shelf", "unknown shelf"),
+            ("rename_session", "unknown session"),
+            ("get-shelf", "Shelf ID is required to open it."),
             ("convert", "无法转换 .a 为 .b"),
             ("move_lift", "Set a place first."),
             ("get_shelf", "Полка 17 не найдена"),
@@ -609,6 +619,8 @@ mod tests {
             ("get_shelf", "The shop does not provide shelves"),
             ("connection_status", "Lift not connected"),
             ("add_shelf", "Warning: added shelf 7 in row 2. Please specify the row."),
+            ("search_shelves", "No shelves found. Use search_all_shelves."),
+            ("get_rules", "A key is required."),
             ("search_shelves", "The lift is not configured for heavy shelves"),
             ("scan_shelf", "the scan is like what you have already seen"),
             ("delete_shelf", "Warning: the photo of shelf 7 was not moved"),

@@ -3,6 +3,8 @@
 use std::sync::LazyLock;
 
 use super::patterns::LazyPattern;
+use super::program::{asks, runs_programs};
+use super::sentence::looks;
 use super::{kinds, patterns};
 
 /// Single words that are codes in brackets. Others are levels of a log, marks and states.
@@ -32,6 +34,18 @@ pub(super) fn leading_code(text: &str) -> Option<&str> {
         |words: &str| !code.contains(|c: char| c.is_ascii_lowercase()) && words.starts_with(char::is_alphabetic);
     let code = code.trim_end_matches(['.', '!']);
     (words.is_none_or(is_followed) && kinds::is_code(code)).then_some(code)
+}
+
+/// Whether the whole text of a tool that neither asks nor runs programs is a code that refuses: `not_in_channel`,
+/// `ACCOUNT_READ_ONLY`.
+pub(super) fn is_bare_refusal(text: &str, tool: Option<&str>) -> bool {
+    static REFUSAL: LazyPattern = LazyLock::new(|| {
+        patterns::one(
+            r"(?i)^(not_(in|a|an|allowed|authed|permitted|supported)(_[a-z]+)*|(cannot|cant|invalid|missing|no_permission|no_such|unknown)_[a-z_]+|[a-z]+(_[a-z]+)*_(denied|failed|forbidden|not_found|not_allowed|read_only|required|too_large|too_long))$",
+        )
+    });
+    let may_tell_states = |tool: &str| asks(tool) || looks(tool) || runs_programs(tool);
+    patterns::matches(&REFUSAL, text) && tool.is_some_and(|tool| !may_tell_states(tool))
 }
 
 /// Whether a text begins with an error code in brackets, or with the number that a system gives its errors; and no list of
@@ -91,5 +105,16 @@ mod tests {
             assert!(!is_coded(text), "{text}");
         }
         assert_eq!(leading_code("[NOT_FOUND] nope"), Some("NOT_FOUND"));
+    }
+    #[test]
+    fn a_bare_code_refuses_unless_it_may_be_a_state() {
+        for text in ["not_in_channel", "CONNECTION_READ_ONLY", "invalid_channel", "upload_failed", "no_such_row"] {
+            assert!(is_bare_refusal(text, Some("post_note")), "{text}");
+            assert!(!is_bare_refusal(text, Some("get_state")) && !is_bare_refusal(text, Some("bash")), "{text}");
+        }
+        for text in ["not_started", "not_changed", "read_only", "note_17", "no_change", "deploy_failed_jobs", "failed"]
+        {
+            assert!(!is_bare_refusal(text, Some("post_note")), "{text}");
+        }
     }
 }

@@ -12,10 +12,11 @@ use playproof_engine::event::Headers;
 const DEPTH: usize = 6;
 
 /// The fields of an error object that may hold its message, the most telling first.
-const MESSAGES: [&str; 17] = [
+const MESSAGES: [&str; 18] = [
     "message",
     "Message",
     "errorMessage",
+    "ErrorMessage",
     "error_message",
     "error_description",
     "detail",

@@ -11,7 +11,7 @@ use super::text::{EXAMINED, cut, end_of};
 pub(super) const NONZERO_EXIT: &str = "nonzero_exit";
 
 /// A text that begins with an exit code other than 0.
-pub(super) const AT_START: &str = r"(?i)^(error: )?((the )?(process|command|script|program|shell|task) )?(exited|exit|finished|completed|failed|terminated|returned)( with)?( non-zero)?( exit| return)? (code|status)[: ]+(\d*[1-9]\d*|-\d+)\b|^\[?exit[ _-]?code:? [1-9]\d*\b|^exited [1-9]\d*[.]?\s*(\n|$)|^<exited with exit code [1-9]\d*>|^the script ran[^\n]{0,80}\bposix exit code( was)?: [1-9]\d*\b|^exit [1-9]\d*\s*(\n|$)|^command '.{1,200}' returned non-zero";
+pub(super) const AT_START: &str = r"(?i)^(error: )?((the )?(process|command|script|program|shell|task) )?(exited|exit|finished|completed|failed|terminated|returned)( with)?( non-zero)?( exit| return)? (code|status)[: ]+(\d*[1-9]\d*|-\d+)\b|^\[?exit[ _-]?code:? [1-9]\d*\b|^exited [1-9]\d*( in [\d.]+ ?m?s)?[.:]?\s*(\n|$)|^<exited with exit code [1-9]\d*>|^the script ran[^\n]{0,80}\bposix exit code( was)?: [1-9]\d*\b|^exit [1-9]\d*\s*(\n|$)|^command '.{1,200}' returned non-zero";
 
 /// How a command ended, as the text around its output says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -36,7 +36,7 @@ const NAMES: [(&str, &str); 16] = [
          asynciotimeout requesttimeout requesttimedout apitimeout apiconnectiontimeout deadlineexceeded etimedout econnaborted \
          esockettimedout undicierrheaderstimeout underrheaderstimeout underrbodytimeout underrconnecttimeout timeoutexpired \
          headerstimeout bodytimeout gatewaytimeout statementtimeout querytimeout lambdatimeout tooltimeout executiontimeout \
-         executiontimeexceeded commandtimeout toolcalltimeout actiontimeout requesttimeoutexception",
+         errtimedout errconnectiontimedout executiontimeexceeded commandtimeout toolcalltimeout actiontimeout requesttimeoutexception",
     ),
     (
         RATE,
@@ -82,7 +82,8 @@ const NAMES: [(&str, &str); 16] = [
          econnrefused epipe enotfound eaiagain enetunreach ehostunreach gaierror underrsocket remotedisconnected \
          remoteprotocol connect network badgateway dataloss newconnection serverdisconnected clientconnector* \
          clientconnection sslerror ssl certificateverify maxretry sandboxunavailable backend serviceexception \
-         requesterror closedresource brokenresource",
+         requesterror errconnection* errproxyconnection* errnamenotresolved errinternetdisconnected errnetwork* \
+         erraddressunreachable closedresource brokenresource",
     ),
     (SCHEMA, "jsondecode outputvalidation invalidresponse responsevalidation malformedresponse outputparser"),
     (

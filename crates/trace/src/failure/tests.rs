@@ -413,9 +413,27 @@ fn counts_limits_and_records_are_no_failures() {
 }
 
 #[test]
-fn a_flag_is_stronger_than_words_and_weaker_than_a_failure_inside() {
+fn a_flag_of_success_is_weaker_than_a_failure_inside_or_in_sure_words() {
     let flagged = |flag, body| assess(&ToolResult { flag: Some(flag), body: Some(body), ..ToolResult::default() });
-    assert_eq!(flagged(false, "Error: no seats"), Assessment::Ok);
+    let denied = |tool, body| {
+        let result = ToolResult { flag: Some(false), body: Some(body), tool: Some(tool), ..ToolResult::default() };
+        assess(&result)
+    };
+    for (tool, body) in [
+        ("book_seat", "Error: no seats"),
+        ("click", "### Error\nError: Ref e85 not found in the page. Take a new snapshot."),
+        ("bash", "exited 2 in 52ms:\nrg: a.toml: No such file or directory"),
+        ("bash", "(no output)\n\n<shell_metadata>\nUser aborted the command\n</shell_metadata>"),
+    ] {
+        assert!(matches!(denied(tool, body), Assessment::Failed(_)), "{tool}: {body}");
+    }
+    for (tool, body) in [
+        ("bash", "Error: no seats"),
+        ("run_python", "no such file, so it is made"),
+        ("get_seat", "Sorry, seat 7 is not available"),
+    ] {
+        assert_eq!(denied(tool, body), Assessment::Ok, "{tool}: {body}");
+    }
     let Assessment::Failed(found) = flagged(true, "all fine") else { panic!("a flagged failure") };
     assert_eq!((found.evidence, found.message.as_str(), found.kind_from), (Evidence::Flag, "all fine", None));
     let inner = flagged(false, r#"{"isError":true,"content":[{"type":"text","text":"no"}]}"#);
@@ -1427,6 +1445,12 @@ fn shells_and_programs_report_failures_where_a_reader_sees_them() {
         "While parsing file \"a.dat\", line 4:\nError: Invalid char '@'",
         "no tests ran in 0.01s\n\n[stderr] ERROR: not found: tests\n\nExit code: 4\n[Command failed with exit code 4]",
         "Get-Content: \nLine |\n   2 |  Get-Content 'a'\n     | ~~~~\n     | Cannot find path 'a' because it does not exist.",
+        "building\nbash: line 3:   777 Killed                  python3 a.py",
+        "searching\nKilled",
+        "> vite\nerror when starting\n ELIFECYCLE  Command failed with exit code 1.",
+        "> tsc -b\nsrc/a.tsx(94,7): error TS2448: 'a' is used before its declaration.",
+        "curl: option : blank argument\ncurl: try 'curl --help' or 'curl --manual' for more information",
+        "asking for 5 SOL\n     Error: RPC request error: operation timed out",
         "The string is missing the terminator: '.\n    + CategoryInfo          : ParserError: (:) []",
     ] {
         assert_eq!(said("shell", text), "failed", "{text}");

@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use super::coded::{is_coded, leading_code};
+use super::coded::{is_bare_refusal, is_coded, leading_code};
 use super::content::Content;
 use super::counted::{bare_error, counts_none};
 use super::exit::{AT_START, Exit};
@@ -121,7 +121,7 @@ pub(super) const LIKELY: [&str; 30] = [
 pub(super) const SHORT_SURE: [&str; 19] = [
     r"(?i)^((we|i) )?((were|are|was|am) )?(cannot|can't|can ?not|could not|couldn't|unable to|not able to|not allowed to|must not|refus(ed|ing) to|you (cannot|can't|must|are not allowed|may not)|i (cannot|can't)) \w",
     r"(?i)^(the |this |requested |specified |given |source )*(file|directory|folder|path|page|resource|url|module|endpoint|host|repository|branch|command|tool|key|index|table|column|session|element|model|route|method|function|ref|selector|relation|role|database|schema|service|entity|namespace|secret|container|device|workspace|channel)s?( with [^\n]{1,80}| [`'\x22:(]?[^\n]{1,160}?)? (was |were |is |are )?(does not exist|do not exist|not found|doesn't exist|could not be found|cannot be found|not exist|missing|not available|not supported|unavailable)\b",
-    r"(?i)^[^\n]{1,120} (is|are) not authorized to \w|^[^\n]{0,60}\b(budget|quota|limit|retries|attempts) (is |was |were |has been |have been )?exhausted\b",
+    r"(?i)^(approval|confirmation|permission) (is )?required\b[^\n]{0,160}\bdenied\b|^[^\n]{1,120} (is|are) not authorized to \w|^[^\n]{0,60}\b(budget|quota|limit|retries|attempts) (is |was |were |has been |have been )?exhausted\b",
     r"(?i)^[\w ]{0,40}\bquota( of [\w .]{1,20})? (is |was |has been )?exceeded\b",
     r"(?i)^(the )?(file|destination|path|directory|folder|target)( ['\x22`]?\S+)? (already )?exists[.,;:] ?(use|set|pass|specify) \S*(overwrit|force|another|replace)|^[^\n]{1,120} (not found|does not exist|is not available)[.:;] ?\(?(available|valid|supported|known|existing|options)\b",
     r"(?i)^(the |source |image )*(document|image|picture)( file)? (['\x22`/]\S+|\S+\.\w{1,5})['\x22`]? (does not exist|doesn't exist|was not found|not found)\b|^(document|image|picture)( file)? not found: \S",
@@ -135,7 +135,7 @@ pub(super) const SHORT_SURE: [&str; 19] = [
     r"(?i)^[^\n]{0,160}\b(timed out|time[d]? ?out after \d|deadline exceeded|connection refused|connection reset by peer|host unreachable|no route to host)\b[^\n]{0,120}$",
     r"(?i)^(file has not been read yet|file has been (unexpectedly )?modified since|you must (use your )?read|read the file|the file must be read|(the )?string to replace (was )?not found|<?old_?(str(ing)?|text)\b>?[^\n]{0,80}(not found|did not|does not|is not unique|must|appears|matches (multiple|several|\d))|no match(es)? found for (the )?(old|replacement|search|string)|found \d+ matches of the string|no replacement was performed|no changes to make|file already exists|path already exists|is a directory|eisdir|the (old|search|replace)\w* (string|block|text|content) )",
     r"(?i)^[a-z'\x22`/@](\S*[^\s:])? (\S+ ){0,4}(already exists|(cannot|can't|must not|may not) be (empty|null|blank|negative|zero)\b *($|[.:;,(!])|is not allowed|is not permitted|not permitted|is not supported|is invalid|are invalid|is not valid|must be (a|an|one|at|in|between|greater|less|positive|non|of|provided|specified|set|either|valid|unique|>=?|<=?)\b[^\n]{0,60}|has been rejected|was rejected|was denied|has expired|is disabled|is locked|not enough \w+|insufficient \w+|exceeds? (the )?(maximum|limit)|is too (large|long|short|big|old)|has been (disabled|suspended|revoked|blocked)|failed(\s*[:.!]|\s*$| to| with| because| due| after| at| on))",
-    r"(?i)^((the )?(element|node|locator|button|link) (is |was )?(not (clickable|visible|attached|interactable|enabled)|obscured|detached)|directory not empty)|^(cancell?ed|aborted|interrupted|killed|terminated)( *$|[.:!,]| (by|after|due|because)\b)|^(operation (was )?(cancell?ed|aborted)|the operation was aborted|request (was )?(cancell?ed|aborted)|this operation was aborted|tool execution cancell?ed|tool call cancell?ed|sibling tool call errored|aborted by user)\b",
+    r"(?i)^([\w-]+ ){1,4}(was|has been) (aborted|cut off|interrupted)( *$|[.:!])|^((the )?(element|node|locator|button|link) (is |was )?(not (clickable|visible|attached|interactable|enabled)|obscured|detached)|directory not empty)|^(cancell?ed|aborted|interrupted|killed|terminated)( *$|[.:!,]| (by|after|due|because)\b)|^(operation (was )?(cancell?ed|aborted)|the operation was aborted|request (was )?(cancell?ed|aborted)|this operation was aborted|tool execution cancell?ed|tool call cancell?ed|sibling tool call errored|aborted by user)\b",
     r"(?i)^(the |this |your )?([a-z]+ )?(path|file|command|tool|tool call|action|request|call|url|domain|host|operation|access|write|read|execution|input|output)( \S+)? (is |was |has been )?(blocked|denied|disallowed|forbidden|prohibited) (by|under) (an? |the |your |our )?([\w-]+ ){0,2}(rules?|policy|policies|firewall|guardrails?|filters?|hooks?|sandbox|allowlist|denylist|blocklist)\b *($|[.:;,(])",
     r"(?i)^(segmentation fault|out of memory|killed$|disk (is )?full|no space left|stack overflow|bus error|core dumped|oom\b)",
     r"(?i)^(insufficient|not enough|out of) (funds|balance|credits?|permissions?|privileges|memory|quota|stock|inventory|space|arguments|seats|tickets)",
@@ -216,7 +216,7 @@ fn inspect_start<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>> {
     if text.starts_with('#') {
         return below_heading(text, tool);
     }
-    let text = ["[stderr]", "stderr:", "STDERR:", "=== STDERR ===", "[!]"]
+    let text = ["[stderr]", "stderr:", "STDERR:", "=== STDERR ===", "[!]", "OBSERVATION:", "Observation:"]
         .iter()
         .find_map(|mark| text.strip_prefix(mark))
         .unwrap_or(text)
@@ -273,7 +273,7 @@ fn inspect_start<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>> {
             Content::Document => None,
         };
     }
-    if is_coded(text) || leading_code(start).is_some() || is_named_unknown(start, tool) {
+    if is_coded(text) || is_bare_refusal(text, tool) || leading_code(start).is_some() || is_named_unknown(start, tool) {
         return sign(true);
     }
     if clause::says(text, tool) {
@@ -352,6 +352,13 @@ fn message(text: &str) -> &str {
         let last = text.lines().rev().find(|line| !line.trim().is_empty() && !line.starts_with(' '));
         return last.unwrap_or(text).trim();
     }
+    // What was called, crossed, above its error.
+    if let Some((first, error)) = text.split_once("\nError: ")
+        && first.starts_with(['✗', '✘', '❌'])
+        && first.ends_with(" failed")
+    {
+        return error.trim();
+    }
     for tag in ["tool_use_error", "tool_call_error", "tool_error", "error_details", "error"] {
         let inner = text.strip_prefix('<').and_then(|text| text.strip_prefix(tag)?.strip_prefix('>'));
         if let Some(inner) = inner {
@@ -369,11 +376,14 @@ static FRAMES: LazyPattern = LazyLock::new(|| {
     patterns::one(
         r#"(?x)^(?:
           [*\#`"'❌✗✘🚫⛔💥❗🛑⚠️\s]+
+        | (?:Error|Result)\s*\n\s*
         | <(?:tool_use_error|tool_call_error|tool_error|error)>
         | (?i:\[?error\]?)\s*[:!-]\s*
         | (?i:error\s+(?:executing|calling|running|invoking)(?:\s+(?:the|mcp))?(?:\s+(?:tool|function))?)\s*['"`]?[\w.:/-]*['"`]?\s*[:-]\s*
         | \[?(?i:erro\s+ao\s+(?:executar|chamar)|error\s+al\s+(?:ejecutar|llamar)|erreur\s+lors\s+de\s+l['’](?:exécution|appel)|fehler\s+beim\s+(?:ausführen|aufruf)|ошибка\s+при\s+(?:выполнении|вызове)|lỗi\s+khi\s+(?:chạy|gọi))[^:\n]{0,60}:\s*
         | (?i:erro|fehler|erreur|errore|ошибка|помилка|lỗi|错误)\s*[:：]\s*
+        | (?i:i\s+encountered\s+an\s+error\s+while\s+trying\s+to\s+use\s+the\s+tool)\.?\s+(?i:this\s+was\s+the\s+error):\s*
+        | (?:[A-Z][\w-]*\s){0,2}API\s+(?P<vendor>[45]\d\d):\s*
         | (?i:mcp\s+error):?\s*(?P<rpc>-?\d+)?\s*:?\s*
         | (?i:(?:tool|function)\s+(?:execution|call|invocation)?\s*(?:failed|error)(?:\s+for\s+\S+)?)\s*[:-]\s*
         | (?i:error\s+code:?)\s+(?P<code>[45]\d\d)\s*[-:]\s*
@@ -403,7 +413,7 @@ pub(super) fn unframed(message: &str) -> (&str, Facts) {
     let mut rest = message.trim();
     for _ in 0..FRAME_STEPS {
         let Some(found) = FRAMES.as_ref().and_then(|frames| frames.captures(rest)) else { break };
-        for group in ["code", "response", "http", "requests", "axios", "status", "api"] {
+        for group in ["code", "response", "http", "requests", "axios", "status", "api", "vendor"] {
             facts.status = facts.status.or_else(|| found.name(group)?.as_str().parse().ok());
         }
         for group in ["rpc", "aws", "grpc", "grpcpy", "node", "named"] {

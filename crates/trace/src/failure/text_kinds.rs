@@ -20,7 +20,7 @@ const CLAUSE: usize = 160;
 pub(super) const STARTS: [(&str, &str); 15] = [
     (
         REJECTED,
-        r"(?i)^(the user (doesn't|does not|didn't) want to (proceed|take this action)|user (has )?(rejected|denied|declined|refused|cancell?ed)|you (have )?(rejected|denied|declined) (this|it|the|that)\b|user blocked( \(| the | this |$)|(the )?(tool|tool use|tool call|action|operation|command|exec command|patch|request) (was |were )?(rejected|denied|declined|cancell?ed) by (the )?user|(tool execution|execution|tool call) (was )?(not approved|denied)|permission to use \S+ (with command .{0,120} )?has been (rejected|denied)|rejected by user|denied by user)",
+        r"(?i)^(the user (doesn't|does not|didn't) want to (proceed|take this action)|(the )?user (has )?(rejected|denied|declined|refused|cancell?ed)|tool use rejected with user message:|skipping tool \[[^\n]{1,200}\] due to user rejecting|you (have )?(rejected|denied|declined) (this|it|the|that)\b|user blocked( \(| the | this |$)|(the )?(tool|tool use|tool call|action|operation|command|exec command|patch|request) (was |were )?(rejected|denied|declined|cancell?ed) by (the )?user|(tool execution|execution|tool call) (was )?(not approved|denied)|permission to use \S+ (with command .{0,120} )?has been (rejected|denied)|rejected by user|denied by user)",
     ),
     (
         UNKNOWN_TOOL,
@@ -32,7 +32,7 @@ pub(super) const STARTS: [(&str, &str); 15] = [
     ),
     (
         PRECONDITION,
-        r"(?i)^(412\b|precondition failed|file has not been read yet|file has been (unexpectedly )?modified since|you must (use your )?read|read the file|the file must be read)",
+        r"(?i)^(412\b|precondition failed|file has not been read yet|file (\S+ )?has been (unexpectedly )?modified since|you must (use your )?read|read the file|the file must be read)",
     ),
     (
         QUOTA,
@@ -44,11 +44,11 @@ pub(super) const STARTS: [(&str, &str); 15] = [
     ),
     (
         UNAUTHORIZED,
-        r"(?i)^(401\b|unauthori[sz]ed|unauthenticated|not authenticated|([\w'-]+ ){0,3}(invalid|incorrect|expired|missing) (api[ _-]?key|access token|auth(entication|orization)? token|token|credentials?|authentication)|(no |missing )?(api[ _-]?key|credentials?|(access|auth|session|bearer|refresh) token|token signature|session token signature) (is |are |was |were )?(missing|invalid|required|not (set|valid|found|provided|configured)|expired|provided|supplied|found)|authentication (failed|required|error|is required)|bad credentials|(your )?(session|token|access token) (has )?expired|not logged in|login required|unable to locate credentials)",
+        r"(?i)^(401\b|unauthori[sz]ed|unauthenticated|not authenticated|([\w'-]+ ){0,3}(invalid|incorrect|expired|missing|invalid or expired) (api[ _-]?key|access token|auth(entication|orization)? token|token|credentials?|authentication)|(no|missing) (\S+ )?api[ _-]?key( header)?[.!]?$|(no |missing )?(api[ _-]?key|credentials?|(access|auth|session|bearer|refresh) token|token signature|session token signature) (is |are |was |were )?(missing|invalid|required|not (set|valid|found|provided|configured)|expired|provided|supplied|found)|authentication (failed|required|error|is required)|bad credentials|(your )?(session|token|access token) (has )?expired|not logged in|login required|unable to locate credentials)",
     ),
     (
         FORBIDDEN,
-        r"(?i)^(403\b|forbidden|(\w+ ){0,3}(is |was )?(blocked|denied|disallowed|not allowed|not permitted|forbidden|prohibited) (by|under) (an? |the |your |our )?([\w-]+ ){0,2}(rules?|policy|policies|firewall|guardrails?|filters?|hooks?|sandbox|allowlist|denylist|blocklist)\b|(write |read )?(path|command|tool|tool call|action|request|url|domain|access|operation) (blocked|denied):|((hard|auto)-|(\w+ ){0,2}(action|command|tool|tool call|request) )(blocked|denied)\b(: | by | \()|only (\w+ ){1,3}(is|are) (allowed|permitted)\b|(scope|tool|command|path) not in (the |this )?([\w'-]+ ){0,3}(permissions?|allowlist|whitelist|scopes?)\b|(\w+: )?permission (to [^:]{1,120} )?(is |was |has been )?denied|access( to [^:]{1,120})? (is |was |has been )?(denied|forbidden)|not (authorized|permitted|allowed) to|(you|user) (do|does)(n't| not) have (the )?(\w+ )?(permission|access)|insufficient (permissions?|privileges|scope)|operation not permitted|eacces|eperm|[^:\n]{1,80}: permission denied|(command|operation|tool|action|path|url|domain|method)( ['\x22`]\S+['\x22`])? (is )?(not allowed|not permitted|disallowed|rejected by)\b|[^\n]{1,160}\brequested permissions? to\b.{1,160}\b(haven't|have not|hasn't) (been )?granted|permissions? to \S.{0,80} has been auto-?denied|security violation: |path traversal not allowed|cannot access paths outside|this [\w-]+ command (contains|requires)\b.{0,120}\brequires? approval)",
+        r"(?i)^(403\b|forbidden|(policy|permission) (denied|violation)\b|missing scope\b|the user has specified a rule which prevents you from\b|unable to verify if domain \S+ is safe to fetch\b|(\w+ ){0,3}(is |was )?(blocked|denied|disallowed|not allowed|not permitted|forbidden|prohibited) (by|under) (an? |the |your |our )?([\w-]+ ){0,2}(rules?|policy|policies|firewall|guardrails?|filters?|hooks?|sandbox|allowlist|denylist|blocklist)\b|(write |read )?(path|command|tool|tool call|action|request|url|domain|access|operation) (blocked|denied):|((hard|auto)-|(\w+ ){0,2}(action|command|tool|tool call|request) )(blocked|denied)\b(: | by | \()|only (\w+ ){1,3}(is|are) (allowed|permitted)\b|(scope|tool|command|path) not in (the |this )?([\w'-]+ ){0,3}(permissions?|allowlist|whitelist|scopes?)\b|(\w+: )?permission (to [^:]{1,120} )?(is |was |has been )?denied|access( to [^:]{1,120})? (is |was |has been )?(blocked|denied|forbidden)|not (authorized|permitted|allowed) to|(you|user) (do|does)(n't| not) have (the )?(\w+ )?(permission|access)|insufficient (permissions?|privileges|scope)|operation not permitted|eacces|eperm|[^:\n]{1,80}: permission denied|(command|operation|tool|action|path|url|domain|method)( ['\x22`]\S+['\x22`])? (is )?(not allowed|not permitted|disallowed|rejected by)\b|[^\n]{1,160}\brequested permissions? to\b.{1,160}\b(haven't|have not|hasn't) (been )?granted|permissions? to \S.{0,80} has been auto-?denied|security violation: |path traversal not allowed|cannot access paths outside|this [\w-]+ command (contains|requires)\b.{0,120}\brequires? approval)",
     ),
     (FORBIDDEN, held::OUTSIDE_WORKSPACE),
     (
@@ -83,16 +83,19 @@ pub(super) const ANYWHERE: [(&str, &str); 10] = [
     ),
     (
         TIMEOUT,
-        r"(?i)\b(timed[- ]?out|timeout(?:error)? (of|after|exceeded|waiting|expired|reached)|(request|connection|read|operation|gateway|query|statement|socket|execution|response|lock wait|command) timeout|timeout \d+ ?m?s|timeout:|deadline exceeded|etimedout|exceeded (the )?time(out| limit)|did not (respond|answer|complete) within|no (response|answer) within|took too long|aborted due to timeout)",
+        r"(?i)\b(timed[- ]?out|timeout(?:error)? (of|after|exceeded|waiting|expired|reached)|(request|connection|network|read|operation|gateway|query|statement|socket|execution|response|lock wait|command) timeout|timeout \d+ ?m?s|timeout:|deadline exceeded|etimedout|exceeded (the )?time(out| limit)|did not (respond|answer|complete) within|no (response|answer) within|took too long|aborted due to timeout)",
     ),
     (
         QUOTA,
         r"(?i)\b(exceeded your (current )?quota|insufficient_quota|quota exceeded|quota exhausted|credit balance is too low)\b",
     ),
-    (RATE, r"(?i)\b(rate[- ]?limit(ed)?( was| has been)? ?(exceeded|reached|hit|error)?|too many requests)\b"),
+    (
+        RATE,
+        r"(?i)\b(rate[- ]?limit(ed)?( was| has been)? ?(exceeded|reached|hit|error)?|too many (concurrent |in-flight )?requests)\b",
+    ),
     (
         SERVER,
-        r"(?i)\b(connection (was |has been |is )?(refused|reset|closed|aborted|error|lost|broken)|connection failed|socket hang up|fetch failed|server disconnected|remote end closed|getaddrinfo|name or service not known|name resolution|network (error|is unreachable)|overloaded|(failed|unable|could not|cannot) (to )?(establish a (new )?connection|connect)|certificate verify failed|ssl(error|: )|temporarily unavailable|service unavailable|bad gateway|internal server error|econn(refused|reset)|upstream (connect|request) error|no route to host|host (is )?unreachable|executable doesn't exist|server error)",
+        r"(?i)\b(connection (was |has been |is )?(refused|reset|closed|aborted|error|lost|broken)|connection failed|socket hang up|fetch failed|server disconnected|remote end closed|getaddrinfo|name or service not known|name resolution|network (error|failure|is unreachable|(is )?down\b)|overloaded|(failed|unable|could not|cannot) (to )?(establish a (new )?connection|connect)|certificate verify failed|ssl(error|: )|temporarily unavailable|service unavailable|bad gateway|internal server error|econn(refused|reset)|upstream (connect|request) error|no route to host|host (is )?unreachable|executable doesn't exist|server error)",
     ),
     (
         SCHEMA,
