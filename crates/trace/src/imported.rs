@@ -177,6 +177,8 @@ pub enum ImportWarning {
     RepeatedHistory,
     /// A row whose trace line would be too long or too deep.
     BeyondLimits,
+    /// A result that counts as a success by the user's mapping, and whose words tell of a failure.
+    WordsOfFailure,
 }
 
 /// How often a warning occurred, and where first.
@@ -340,6 +342,10 @@ impl ImportWarning {
             ImportWarning::RepeatedHistory => (
                 "conversation that repeats an earlier one exactly: its calls count again",
                 "conversations that repeat an earlier one exactly: their calls count again",
+            ),
+            ImportWarning::WordsOfFailure => (
+                "result whose words tell of a failure, which `failed` does not name: a success (`failed: [..., text]` hears words)",
+                "results whose words tell of a failure, which `failed` does not name: successes (`failed: [..., text]` hears words)",
             ),
             ImportWarning::BeyondLimits => {
                 ("row that is too large for a trace, left out", "rows that are too large for a trace, left out")

@@ -29,6 +29,8 @@ pub(crate) struct ToolResult<'a> {
     /// The source's own flag: whether it failed. None if the source has no flag, or one that only says that a result was
     /// stored.
     pub(crate) flag: Option<bool>,
+    /// The flag denies a failure, and words do not count against it.
+    pub(crate) denies_words: bool,
     /// The HTTP status that the source names.
     pub(crate) status: Option<u16>,
     /// The error code or the exception type that the source names.
@@ -128,10 +130,12 @@ pub(crate) fn assess(result: &ToolResult<'_>) -> Assessment {
     }
     let stated = result.message.and_then(|message| body::inspect(message, result.tool));
     // A flag that denies a failure is stronger than a suspicion, and than what a program prints that ended well. Many servers
-    // send it with each answer.
+    // send it with each answer, so words that prove a failure count.
     let prints =
         || result.tool.is_some_and(runs_programs) && !result.body.is_some_and(|body| says_an_end(body, result.tool));
-    let heard = |found: &Found| result.flag.is_none() || found.evidence == Evidence::Body || found.sure && !prints();
+    let heard = |found: &Found| {
+        result.flag.is_none() || found.evidence == Evidence::Body || found.sure && !result.denies_words && !prints()
+    };
     match found.filter(heard).or(stated.filter(heard)) {
         None => Assessment::Ok,
         Some(found) => {

@@ -14,8 +14,7 @@ pub(crate) struct FailureCache(RecentCache<KnownFailure, MAX>);
 
 #[derive(Debug)]
 struct KnownFailure {
-    flag: Option<bool>,
-    status: Option<u16>,
+    flags: (Option<bool>, bool, Option<u16>),
     texts: [Option<String>; 6],
     assessment: Assessment,
 }
@@ -24,10 +23,8 @@ impl FailureCache {
     /// Whether a result failed: as [`assess`] says.
     pub(crate) fn assess(&mut self, result: &ToolResult<'_>) -> Assessment {
         let texts = [result.code, result.kind, result.message, result.body, result.tool, result.retry_after];
-        let is_same = |known: &KnownFailure| {
-            (known.flag, known.status) == (result.flag, result.status)
-                && known.texts.iter().map(Option::as_deref).eq(texts)
-        };
+        let flags = (result.flag, result.denies_words, result.status);
+        let is_same = |known: &KnownFailure| known.flags == flags && known.texts.iter().map(Option::as_deref).eq(texts);
         let length: usize = texts.iter().flatten().map(|text| text.len()).sum();
         let may_be_known = length <= MAX_TEXT && result.headers.is_none();
         if may_be_known && let Some(known) = self.0.find(is_same) {
@@ -37,7 +34,7 @@ impl FailureCache {
         if may_be_known && assessment.is_timeless() && assessment != Assessment::Ok {
             let texts = texts.map(|text| text.map(str::to_owned));
             let assessment = assessment.clone();
-            self.0.insert(KnownFailure { flag: result.flag, status: result.status, texts, assessment });
+            self.0.insert(KnownFailure { flags, texts, assessment });
         }
         assessment
     }
@@ -54,6 +51,7 @@ mod tests {
             plain,
             ToolResult { flag: Some(true), ..plain },
             ToolResult { flag: Some(false), ..plain },
+            ToolResult { flag: Some(false), denies_words: true, ..plain },
             ToolResult { status: Some(429), ..plain },
             ToolResult { code: Some("rate_limited"), ..plain },
             ToolResult { kind: Some("timeout"), ..plain },

@@ -214,6 +214,7 @@ impl Walk<'_> {
         let flagged = flag(message);
         let result = ToolResult {
             flag: flagged,
+            denies_words: message.get("error").is_some(), // tau2-bench, whose tools raise each failure
             body: Some(&content),
             tool: named.as_deref().or(waiting),
             at: at.as_deref().and_then(|at| u64::try_from(iso::parse_micros(at)?).ok()),

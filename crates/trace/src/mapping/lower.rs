@@ -13,7 +13,7 @@ use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 use playproof_formats::yaml;
 use playproof_formats::yaml::{Cursor, MapReader, NodeKind, Scalar};
 
-pub(super) const TOP: [&str; 18] = [
+pub(super) const TOP: [&str; 19] = [
     "format",
     "records",
     "time",
@@ -28,6 +28,7 @@ pub(super) const TOP: [&str; 18] = [
     "result",
     "failed",
     "not_failed",
+    "not_suspected",
     "kinds",
     "run",
     "tool",
@@ -118,8 +119,7 @@ impl MappingLowering {
             calls = maps.and_then(|maps| collect(maps.into_iter().map(|call| self.call(call))));
             let maps = record.optional("result").map(Cursor::one_or_many).unwrap_or_default();
             results = collect(maps.into_iter().map(|result| self.result(result)));
-            for key in ["run", "tool"].into_iter().filter_map(|key| Some((key, record.key_span(key)?))) {
-                let (name, span) = key;
+            for (name, span) in ["run", "tool"].into_iter().filter_map(|key| Some((key, record.key_span(key)?))) {
                 let message = format!("`{name}` of a mapping with `call` belongs into `call`");
                 root.report(Diagnostic::error("misplaced_key", message).at(span, "not here"));
             }
@@ -134,7 +134,8 @@ impl MappingLowering {
             None if is_override => Some(FailedWhen::default()),
             None => no_failed(&record, has("result")),
         };
-        let not_failed = record.optional("not_failed").map(|when| conditions(when, decisive));
+        let denied = |key: &str| record.optional(key).map(|when| conditions(when, decisive));
+        let (not_failed, not_suspected) = (denied("not_failed"), denied("not_suspected"));
         let kinds = record.optional("kinds").map_or(Some(Vec::new()), |kinds| kinds_of(kinds, &parts));
         let detect = record.optional("detect").map(|when| conditions(when, &[]));
         let mut overridden = |key: &str| if is_override { self.part(&record, "", key) } else { Some(None) };
@@ -157,6 +158,7 @@ impl MappingLowering {
             results: results?,
             failed: failed?,
             not_failed: all_or_none(not_failed)?.unwrap_or_default(),
+            not_suspected: all_or_none(not_suspected)?.unwrap_or_default(),
             kinds: kinds?,
             detect: all_or_none(detect)?.unwrap_or_default(),
             run: run?,

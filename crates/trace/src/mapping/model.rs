@@ -38,6 +38,8 @@ pub struct Mapping {
     pub(super) failed: FailedWhen,
     /// A result is no failure if one of these conditions holds.
     pub(super) not_failed: Vec<RowCondition>,
+    /// The source says of a result that it succeeded, if one of these conditions holds: only what proves a failure counts.
+    pub(super) not_suspected: Vec<RowCondition>,
     /// Error kinds with their conditions; the first that holds counts.
     pub(super) kinds: Vec<(String, Vec<RowCondition>)>,
     /// A row of the format fits one of these conditions.
@@ -244,8 +246,9 @@ impl Mapping {
     pub(super) fn tested_of_results(&self) -> Vec<(&'static str, Path)> {
         let kinds = self.kinds.iter().flat_map(|(_, conditions)| conditions);
         let failed = self.failed.conditions.iter().map(|condition| ("failed", condition));
-        let others = self.not_failed.iter().map(|condition| ("not_failed", condition));
-        let all = failed.chain(others).chain(kinds.map(|condition| ("kinds", condition)));
+        let not_failed = self.not_failed.iter().map(|condition| ("not_failed", condition));
+        let not_suspected = self.not_suspected.iter().map(|condition| ("not_suspected", condition));
+        let all = failed.chain(not_failed).chain(not_suspected).chain(kinds.map(|condition| ("kinds", condition)));
         all.flat_map(|(key, condition)| condition.paths().map(move |path| (key, path.clone()))).collect()
     }
 

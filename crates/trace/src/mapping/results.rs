@@ -16,6 +16,9 @@ use crate::source_value::SourceValue;
 use crate::trace_writer::{At, OutputResult, OutputStatus};
 use crate::wire;
 
+/// The results, from the first, whose words are compared with what the user's mapping says of them.
+const SAMPLED: u64 = 1_000;
+
 impl Applier {
     /// Writes the result of a row, which is also a call by `call`, or answers an earlier one.
     pub(super) fn result(&mut self, map: &ResultMap, placed: &PlacedRow<'_, '_>, call: Option<&CallMap>) {
@@ -163,6 +166,7 @@ impl Applier {
         match () {
             () if any(&mapping.not_failed, row, parts) => Some(false),
             () if any(&mapping.failed.conditions, row, parts) => Some(true),
+            () if any(&mapping.not_suspected, row, parts) => Some(false),
             () => None,
         }
     }
@@ -182,6 +186,7 @@ impl Applier {
         let headers = self.find(map.headers.as_ref(), row);
         let found = ToolResult {
             flag,
+            denies_words: any(&mapping.not_failed, row, parts),
             status: self.number(map.status.as_ref(), parts.status.as_deref(), placed.place),
             code: parts.code.as_deref(),
             kind: kind.as_deref(),
@@ -196,6 +201,10 @@ impl Applier {
             (true, _) | (false, Some(true)) => self.failures.assess(&found),
             (false, _) => Assessment::Ok,
         };
+        let is_unnamed = !mapping.failed.by_text && flag.is_none() && mapping.title.is_none();
+        if is_unnamed && self.loss.results < SAMPLED && matches!(self.failures.assess(&found), Assessment::Failed(_)) {
+            self.loss.warn(ImportWarning::WordsOfFailure, placed.place);
+        }
         if let Assessment::Failed(failure) = &mut said {
             failure.retry_after_ms = self.retry_after(map, row, placed.place).or(failure.retry_after_ms);
             failure.retriable = self.scalar(map.retriable.as_ref(), row).and_then(|said| flag_of(&said));

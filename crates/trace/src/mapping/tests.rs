@@ -475,6 +475,21 @@ fn the_content_decides_only_where_the_mapping_says_so_and_no_condition_fits() {
 }
 
 #[test]
+fn words_that_prove_a_failure_count_against_a_success_that_a_source_sends_with_each_answer() {
+    let status = |key: &str, tool: &str, text: &str| {
+        let map = format!(
+            "format: mapping/1\ncall: {{ tool: t }}\nresult: {{ body: b }}\nfailed: text\n{key}: {{ fine: true }}\n"
+        );
+        let row = format!(r#"{{"t":"{tool}","b":"{text}","fine":true}}"#);
+        applied(&map, &row).1[1]["status"].as_str().unwrap_or("none").to_owned()
+    };
+    assert_eq!(status("not_suspected", "book_seat", "Error: no seats"), "error");
+    assert_eq!(status("not_suspected", "book_seat", "Sorry, it is full"), "ok");
+    assert_eq!(status("not_suspected", "bash", "Error: no seats"), "ok");
+    assert_eq!(status("not_failed", "book_seat", "Error: no seats"), "ok");
+}
+
+#[test]
 fn a_mapping_without_calls_changes_a_recognised_format_and_counts_it() {
     let format = "format: mapping/1\ncall: { tool: t, run: r }\nresult: { body: b }\nfailed: text\n";
     let own = "format: mapping/1
@@ -548,6 +563,28 @@ fn a_mapping_warns_of_what_no_row_has_and_not_of_alternatives() {
         remarks(&format!("{}failed: text\n", used.replace("unique: id", "unique: idd")), rows),
         ["no row has `idd`, which the mapping names as `unique` (did you mean `id`?)"]
     );
+}
+
+#[test]
+fn a_failure_in_words_that_failed_does_not_name_is_warned_of() {
+    let rows = r#"{"t":"refund","ok":false,"b":"Error: no such order"}
+{"t":"refund","ok":true,"b":"done"}"#;
+    let remarks = |failed: &str| {
+        let own = format!("format: mapping/1\ncall: {{ tool: t }}\nresult: {{ body: b }}\nfailed: {failed}\n");
+        let found = as_recorded(&mapping(&own), rows.as_bytes()).unwrap_or_else(|report| panic!("{report}"));
+        found.loss.remarks()
+    };
+    assert_eq!(
+        remarks("{ ok: 'no' }"),
+        [
+            "1 result whose words tell of a failure, which `failed` does not name: a success (`failed: [..., text]` hears \
+          words) (first at line 1)"
+        ]
+    );
+    for named in ["{ ok: false }", "[{ ok: 'no' }, text]"] {
+        assert_eq!(remarks(named), Vec::<String>::new(), "{named}");
+    }
+    assert_eq!(remarks("{ ok: 'no' }\nnot_failed: { ok: false }"), Vec::<String>::new());
 }
 
 #[test]
