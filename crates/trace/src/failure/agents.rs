@@ -12,7 +12,7 @@ const MOST_LINES: usize = 6;
 /// Beginnings, by who says so.
 pub(super) const STARTS: [&str; 16] = [
     // Claude Code and Codex
-    r"^MCP tool \x22[^\x22\n]+\x22 response \(\d+ tokens\) exceeds|^File content \(\d+ tokens\) exceeds",
+    r"^Ripgrep search timed out after \d+ seconds|^MCP tool \x22[^\x22\n]+\x22 response \(\d+ tokens\) exceeds|^File content \(\d+ tokens\) exceeds",
     r"^approval policy is \w+; reject command|^`(?s:.{1,500}?)` rejected: \S",
     // Cline and Roo
     r"^Command executed in terminal\b[^\n]{0,300}Command execution was not successful",
@@ -27,7 +27,7 @@ pub(super) const STARTS: [&str; 16] = [
     r"^UnifiedDiff[A-Z]\w+: |^# \d+ SEARCH/REPLACE blocks? failed to match",
     // LangChain and CrewAI
     r"(?i)^could not find \[[^\]\n]{1,200}\]\.? similar:|^[^\n]{1,400} is not a valid tool, try (another|one of)\b",
-    r"^I encountered an error( while trying to use the tool\b|: )|^I tried reusing the same input, I must stop using this action input\b",
+    r"^(I|It seems we) encountered an (unexpected )?error( while trying to use the tool\b|: )|^I tried reusing the same input, I must stop using this action input\b",
     // smolagents
     r"^Failed\. Please try another strategy\.",
     // programs that hand an MCP tool on
@@ -58,7 +58,8 @@ static START_SET: LazySet = LazyLock::new(|| patterns::set(STARTS));
 
 /// Whether a text begins with what a program tells of a failure.
 pub(super) fn says(text: &str, tool: Option<&str>) -> bool {
-    let is_of_framework = || text.starts_with("I encountered an error");
+    let is_of_framework =
+        || ["I encountered an error", "It seems we encountered an"].iter().any(|head| text.starts_with(head));
     (is_told(text, tool) || is_of_framework()) && patterns::any_matches(&START_SET, cut(text, EXAMINED))
 }
 
@@ -84,6 +85,8 @@ mod tests {
     #[test]
     fn what_a_program_tells_of_a_failure_is_one() {
         for text in [
+            "Ripgrep search timed out after 20 seconds. The search may have matched files but did not complete in time.",
+            "It seems we encountered an unexpected error while trying to use the tool. This was the error: a",
             "File content (10798 tokens) exceeds the limit",
             "approval policy is Never; reject command — no",
             "`cmd /c \"dir\n/a\"` rejected: blocked by policy",

@@ -205,21 +205,7 @@ fn failure(evidence: Evidence, found: Option<Found>, result: &ToolResult<'_>) ->
         true => (kinds::TOOL_ERROR, None),
         false => (kind, kind_from),
     };
-    // The name of an exception is in the message already, so the code is only that one was raised.
-    let teller = if is_coded || kind != kinds::TOOL_ERROR {
-        None
-    } else if is_program_error(&details.message, result.tool) {
-        Some(PROGRAM_ERROR)
-    } else if is_raised(&details.message) {
-        Some(TOOL_RAISED)
-    } else {
-        let inner = text::unframed(&details.message).0;
-        let says = |message| {
-            let is_lookup = || undone::is_lookup(message, result.tool);
-            sentence::says(message, result.tool) || clause::says(message, result.tool) || is_lookup()
-        };
-        (says(&details.message) || says(inner)).then_some(TOOL_REFUSED)
-    };
+    let teller = if is_coded || kind != kinds::TOOL_ERROR { None } else { teller(&details.message, result.tool) };
     let code = teller.or_else(|| codes().next()).map(str::to_owned);
     let retry_after_ms = details.retry_after(result.at);
     // A quota that comes back within the hour is a limit of rate.
@@ -242,6 +228,23 @@ fn failure(evidence: Evidence, found: Option<Found>, result: &ToolResult<'_>) ->
         retriable: None,
         headers,
     }
+}
+
+/// The code that says who tells of a failure without a kind: the name of an exception is in the message already.
+fn teller(message: &str, tool: Option<&str>) -> Option<&'static str> {
+    if is_program_error(message, tool) {
+        return Some(PROGRAM_ERROR);
+    }
+    if is_raised(message) {
+        return Some(TOOL_RAISED);
+    }
+    let says = |message| {
+        sentence::says(message, tool)
+            || clause::says(message, tool)
+            || agents::says(message, tool)
+            || undone::is_lookup(message, tool)
+    };
+    (says(message) || says(text::unframed(message).0)).then_some(TOOL_REFUSED)
 }
 
 #[cfg(test)]

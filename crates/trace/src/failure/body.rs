@@ -11,7 +11,8 @@ use super::nothing::{is_empty, says_no_error};
 use super::patterns::{self, LazyPattern};
 use super::printed::{printed_message, printed_result};
 use super::program::{asks, is_writer};
-use super::states::{by_counts, by_state, by_words};
+use super::states::{by_counts, by_deed, by_state, by_words};
+use super::validation_report::validation_report;
 use super::{exit, kinds, markup, prose, text, vendor_body};
 use crate::json;
 use crate::json::Fields;
@@ -221,26 +222,6 @@ fn inspect_json(raw: RawValue<'_>, tool: Option<&str>, depth: usize) -> Option<F
     }
 }
 
-/// The report of a validation, as Pydantic and FastAPI give it: each item has a place, a message and a type. Only places in a
-/// request say that the arguments were refused; others may be in what the tool got after it acted.
-fn validation_report(items: &[RawValue<'_>]) -> Option<Found> {
-    const REQUEST: [&str; 5] = ["body", "query", "path", "header", "cookie"];
-    let first = items.first()?;
-    let of_item = |item: &RawValue<'_>| {
-        let fields = json::object(*item)?;
-        let has = |name: &str| fields.get(name).is_some_and(|value| !is_empty(value));
-        let place = fields.get("loc").and_then(json::array)?;
-        let place = place.first().and_then(|place| json::string(*place));
-        let is_of_request = place.is_some_and(|place| REQUEST.contains(&&*place));
-        (has("msg") && has("type")).then_some(is_of_request)
-    };
-    let is_of_request = items.iter().map(of_item).collect::<Option<Vec<bool>>>()?.into_iter().all(|is| is);
-    let mut details = json::object(*first).map(|fields| Details::of_object(&fields)).unwrap_or_default();
-    let name = if is_of_request { "request_validation" } else { "response_validation" };
-    details.names.insert(0, name.to_owned());
-    Some(found(true, details))
-}
-
 /// An MCP result: its flag, or a failure in its texts.
 fn mcp_result(is_error: Option<bool>, texts: &[String], tool: Option<&str>, depth: usize) -> Option<Found> {
     let inner = texts.iter().find_map(|text| inspect_text(text, tool, depth));
@@ -331,11 +312,22 @@ fn inside(fields: &Fields<'_>, tool: Option<&str>, depth: usize) -> Option<Found
     }
     let mut answers = present().filter(|(name, _)| ENVELOPES.contains(name));
     let inner = answers.next();
-    let (_, raw) = inner.filter(|_| answers.next().is_none() && present().count() <= 8)?;
+    let (name, raw) = inner.filter(|_| answers.next().is_none() && present().count() <= 8)?;
+    // GraphQL names the change inside `data`.
+    if let Some(change) = json::object(raw).filter(|_| name == "data").and_then(|data| only_object(&data)) {
+        return inspect_object(&change, tool, depth.checked_sub(1)?).filter(|inner| inner.evidence == Evidence::Body);
+    }
     // Beside a flag of success or several other fields, words are an answer.
     let says_ok = ["success", "ok"].iter().any(|name| fields.text(name).is_some_and(|flag| flag == "true"));
     let words_count = present().count() <= 2 && !says_ok && exit_code(fields) != Some(0);
     inspect_json(raw, tool, depth).filter(|inner| inner.evidence == Evidence::Body || words_count)
+}
+
+/// The object in the only field of an object.
+fn only_object<'a>(fields: &Fields<'a>) -> Option<Fields<'a>> {
+    let mut all = fields.iter();
+    let (_, only) = all.next().filter(|_| all.next().is_none())?;
+    json::object(only)
 }
 
 pub(super) fn found(sure: bool, details: Details) -> Found {
@@ -355,9 +347,10 @@ fn structure(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
     let flag = |name: &str| text(name).and_then(|flag| flag.parse::<bool>().ok());
     let others = fields.iter().filter(|(name, value)| !is_empty(*value) && !is_beside(name)).count();
     let is_first = |name: &str| fields.iter().next().is_some_and(|(first, _)| first == name);
-    let has_message = ["message", "msg", "detail", "reason", "errorMessage", "title", "decline_reason"]
-        .iter()
-        .any(|name| get(name).is_some());
+    let has_message =
+        ["message", "msg", "detail", "reason", "errorMessage", "title", "decline_reason", "why", "because", "cause"]
+            .iter()
+            .any(|name| get(name).is_some());
     const SUCCESS: [&str; 6] = ["success", "ok", "Success", "isSuccess", "is_success", "IsSuccess"];
     let success = SUCCESS.iter().find_map(|name| flag(name));
     let succeeded = success == Some(true);
@@ -409,6 +402,7 @@ fn structure(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
     if let Some(found) = by_state(fields, others, has_message, tool)
         .or_else(|| by_counts(fields, tool))
         .or_else(|| by_words(fields, tool))
+        .or_else(|| by_deed(fields, tool))
     {
         return Some(found);
     }

@@ -181,7 +181,7 @@ const CUES: [(Of, &str, &str); 43] = [
     (
         Of::Doing,
         TOOL_ERROR,
-        r"\b(is|are|has|have|was|were|there's|there is) already\b|^already [a-z]+\b|\b(is|are) no longer (available|open|possible|supported)\b",
+        r"\b(is|are|has|have|was|were|there's|there is) already\b|^already [a-z]+\b|\b(is|are) no longer (available|open|possible|supported)\b|\bno longer (accepts?|exists?|takes?|works?)\b",
     ),
     (
         Of::Changing,
@@ -196,7 +196,7 @@ const CUES: [(Of, &str, &str); 43] = [
     (
         Of::Doing,
         TOOL_ERROR,
-        r"\b(must|needs? to|has to|have to|should) (first )?(be|contain|end|exist|have|include|match|start|use)\b|\b(is|are) (required|mandatory|missing|ambiguous|reserved|locked|disabled|unavailable|invalid|unsupported|asleep|sleeping|busy|stale|superseded)\b|\bwas (superseded|interrupted)\b| required$| required:? |^unknown [\w-]+$",
+        r"\b(must|needs? to|has to|have to|should) (first )?(be|contain|end|exist|have|include|match|start|use)\b|\b(is|are) (required|mandatory|missing|ambiguous|reserved|locked|disabled|unavailable|invalid|unsupported|asleep|sleeping|busy|stale|superseded|frozen|in use|occupied|outdated|protected|quarantined|read-only|unpaid|write-protected)\b|\bwas (superseded|interrupted)\b| required$| required:? |^unknown [\w-]+$",
     ),
     (
         Of::Doing,
@@ -272,6 +272,11 @@ fn kind_of(text: &str, tool: Option<&str>) -> Option<&'static str> {
     if !prints && !tool.is_some_and(gives_text) && has_nothing_to_do(clause, tool) {
         return Some(TOOL_ERROR);
     }
+    const TIDIES: [&str; 7] = ["check", "clean", "format", "lint", "refresh", "sync", "tidy"];
+    let may_do_nothing = |tool: &str| has_word(tool, &TIDIES) || !is_writer(tool) && !acts(tool);
+    if !prints && !tool.is_some_and(may_do_nothing) && ends_with_nothing_done(text) {
+        return Some(TOOL_ERROR);
+    }
     let is_general = [" when ", " whenever ", " if "].iter().any(|word| clause.contains(word))
         || ["Sorry", "Unfortunately", "I "].iter().any(|word| clause.starts_with(word));
     let writes = tool.is_some_and(is_writer);
@@ -312,6 +317,16 @@ fn kind_of(text: &str, tool: Option<&str>) -> Option<&'static str> {
         Of::Changing => !gives && (writes || tool.is_some_and(acts)),
     };
     found.find(|(of, _, _)| is_failure(*of)).map(|(_, kind, _)| kind)
+}
+
+/// Whether a message ends with the words that nothing was done, behind the reason: `That day is full. Nothing was booked.`
+fn ends_with_nothing_done(text: &str) -> bool {
+    static NOTHING: LazyPattern = LazyLock::new(|| {
+        patterns::one(
+            r"(?i)\S[.;,:!–—-] (so )?(nothing|nobody|no one|no (booking|changes?|charge|messages?|money|orders?|payment|rows?)) (has been|have been|was|were) (added|assigned|booked|changed|charged|created|deleted|done|made|moved|saved|sent|stored|updated|written)[.!]?$",
+        )
+    });
+    patterns::matches(&NOTHING, text)
 }
 
 /// Whether a clause tells of what somebody has done before, and not of what is already so.
@@ -534,9 +549,6 @@ mod tests {
             ("move_shelf", "Lift appeared but loading did not complete within 120 s."),
             ("place_order", "Agent a7 is asleep. Wake it first."),
             ("list_shelves", "No room chosen. Call choose_room first."),
-            ("search_shelves", "No shelf index found. Run build_shelf_index."),
-            ("rename_shelf", "unknown shelf"),
-            ("rename_session", "unknown session"),
             ("get-shelf", "Shelf ID is required to open it."),
             ("convert", "无法转换 .a 为 .b"),
             ("move_lift", "Set a place first."),
@@ -565,6 +577,20 @@ mod tests {
             ("delete_shelf", "Moves in the dark are not supported in this mode"),
             ("tidy", "Nothing to tidy in \"!!!\": no shelves."),
             ("generate_test", "Test generation failed: the shelf has no row"),
+        ] {
+            assert!(says(text, Some(tool)), "{tool}: {text}");
+        }
+    }
+
+    #[test]
+    fn what_is_to_be_done_first_and_that_nothing_was_done_tell_it_too() {
+        for (tool, text) in [
+            ("search_shelves", "No shelf index found. Run build_shelf_index."),
+            ("rename_shelf", "unknown shelf"),
+            ("rename_session", "unknown session"),
+            ("assign_shelf", "Every lift is out. Nobody was assigned."),
+            ("lock_shelf", "The shelf is in use"),
+            ("move_shelf", "The lift no longer takes shelves"),
         ] {
             assert!(says(text, Some(tool)), "{tool}: {text}");
         }
@@ -620,6 +646,8 @@ mod tests {
             ("connection_status", "Lift not connected"),
             ("add_shelf", "Warning: added shelf 7 in row 2. Please specify the row."),
             ("search_shelves", "No shelves found. Use search_all_shelves."),
+            ("format_shelf", "All is straight. Nothing was changed."),
+            ("get_shelf", "It is empty. Nothing was added."),
             ("get_rules", "A key is required."),
             ("search_shelves", "The lift is not configured for heavy shelves"),
             ("scan_shelf", "the scan is like what you have already seen"),

@@ -12,7 +12,7 @@ use playproof_engine::event::Headers;
 const DEPTH: usize = 6;
 
 /// The fields of an error object that may hold its message, the most telling first.
-const MESSAGES: [&str; 18] = [
+const MESSAGES: [&str; 22] = [
     "message",
     "Message",
     "errorMessage",
@@ -26,6 +26,10 @@ const MESSAGES: [&str; 18] = [
     "content",
     "stderr",
     "reason",
+    "why",
+    "because",
+    "cause",
+    "problem",
     "details",
     "title",
     "error",

@@ -4,8 +4,8 @@
 use std::sync::LazyLock;
 
 use super::patterns::{self, LazyPattern};
-use super::program::has_word;
-use super::sentence::gives_text;
+use super::program::{asks, has_word, is_reader};
+use super::sentence::{gives_text, looks};
 use super::text::end_of;
 
 /// The longest report, in bytes, and the most lines of it.
@@ -42,6 +42,19 @@ pub(super) fn is_failure(text: &str, tool: Option<&str>) -> bool {
     (asks_to_mend(text) || names_choices(text) && !may_be_of_others) && !tells_a_deed(text)
         || is_advised && !may_be_of_others && !text.starts_with(['#', '{', '[', '<']) && !text.starts_with("To ")
         || is_crossed(text)
+        || is_stated(text, tool)
+}
+
+/// Whether one of the first lines of a report on what a tool did names the state that it ended in.
+fn is_stated(text: &str, tool: Option<&str>) -> bool {
+    static STATE: LazyPattern = LazyLock::new(|| {
+        patterns::one(
+            r"(?i)^(outcome|result|state|status)\s*[:=]\s*(aborted|denied|error|failed|failure|refused|rejected|undelivered)[.!]?$",
+        )
+    });
+    let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let does = |tool: &str| !asks(tool) && !looks(tool) && !is_reader(tool) && !gives_text(tool);
+    tool.is_some_and(does) && lines().count() <= 8 && lines().take(3).any(|line| patterns::matches(&STATE, line))
 }
 
 /// Whether the first clause of a message tells of something done: `Message sent: ...`, `Order updated. ...`.

@@ -12,6 +12,7 @@ mod details;
 mod exit;
 mod failure_cache;
 mod frame;
+mod heading;
 mod held;
 mod kinds;
 mod laid_out;
@@ -40,6 +41,7 @@ mod tests;
 mod text;
 mod text_kinds;
 mod undone;
+mod validation_report;
 mod vendor_body;
 
 pub(crate) use assess::{Assessment, Failure, ToolResult, assess, failure_of};

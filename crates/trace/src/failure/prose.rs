@@ -16,6 +16,17 @@ pub(super) fn is_title(text: &str) -> bool {
     patterns::matches(&WORK, text)
 }
 
+/// Whether a text begins with the word for what was done, and what it is of: `Confirmed. It cannot be cancelled.`
+pub(super) fn begins_with_a_deed(text: &str) -> bool {
+    static DEED: LazyPattern = LazyLock::new(|| {
+        patterns::one(
+            r"(?i)^(accepted|added|booked|confirmed|done|logged|noted|posted|saved|scheduled|sent|created #?\d+|deleted \d+)( (for|to|in|at|as) [^\n:.,]{1,40})?[:.,] ",
+        )
+    });
+    let goes_on = [" but ", " however", " although ", "; "].iter().any(|word| text.contains(word));
+    !goes_on && patterns::matches(&DEED, text)
+}
+
 /// Whether a text is a title with its author, such as `Cannot Buy Me Love - The Beatles`.
 pub(super) fn is_authored(text: &str) -> bool {
     let Some((title, _)) = text.split_once(" - ") else { return false };

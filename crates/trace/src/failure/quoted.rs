@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use super::patterns;
 use super::patterns::LazyPattern;
-use super::program::{is_file, is_reader, is_shell, is_writer};
+use super::program::{has_word, is_file, is_reader, is_shell, is_writer};
 
 /// Lines that are looked at.
 const LINES: usize = 60;
@@ -34,6 +34,36 @@ pub(super) fn is_quoted(text: &str, tool: Option<&str>) -> bool {
         || is_overcome(text)
         || (is_log_line(first) && !tool.is_some_and(is_writer))
         || (quotes && is_piece_of_prose(first, second))
+        || is_of_others(first, tool)
+}
+
+/// Whether a tool makes words about anything, and a text does not begin as its own error would; or a tool shows logs, and a
+/// text begins as one of their lines.
+fn is_of_others(text: &str, tool: Option<&str>) -> bool {
+    const MAKES: [&str; 11] = [
+        "explain",
+        "glossary",
+        "grammar",
+        "lyrics",
+        "mentions",
+        "paraphrase",
+        "poem",
+        "proofread",
+        "rewrite",
+        "synonyms",
+        "translate",
+    ];
+    const SHOWS: [&str; 5] = ["alerts", "console", "diagnostics", "logs", "notices"];
+    static OWN: LazyPattern = LazyLock::new(|| {
+        patterns::one(
+            r"(?i)^[^\w\[]{0,4}((mcp |api |http |internal |tool )?(error|failure|exception|request)|fatal: |traceback|failed to |unable to |could not |couldn't |cannot |can't |access denied\.?$|permission denied|connection |timed? ?out|timeout|rate limit|invalid |missing |unknown |unsupported |unauthorized|no such |not found|[\w.]+(error|exception)\b)",
+        )
+    });
+    static LINE: LazyPattern = LazyLock::new(|| {
+        patterns::one(r"^(\[[a-z]+\] |panic: |CRITICAL |ERROR |WARNING |NOTICE: |[\w./-]+\(\d+,\d+\): error )")
+    });
+    let is_among = |words: &[&str]| tool.is_some_and(|tool| has_word(tool, words) && !is_writer(tool));
+    is_among(&MAKES) && !patterns::matches(&OWN, text) || is_among(&SHOWS) && patterns::matches(&LINE, text)
 }
 
 /// Whether a text tells of several errors, of another try, and of something else at its end: they were overcome.

@@ -15,8 +15,8 @@ use crate::json::{self, Fields};
 use crate::raw_value::RawValue;
 
 /// States of what failed.
-const FAILED: [&str; 9] =
-    ["error", "failure", "failed", "fail", "timeout", "timed_out", "denied", "rejected", "declined"];
+const FAILED: [&str; 10] =
+    ["error", "failure", "failed", "fail", "timeout", "timed_out", "denied", "refused", "rejected", "declined"];
 
 /// A failure that the state in an object says.
 pub(super) fn by_state(fields: &Fields<'_>, others: usize, has_message: bool, tool: Option<&str>) -> Option<Found> {
@@ -102,17 +102,9 @@ pub(super) fn by_words(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found>
     const STATES: [&str; 6] = ["blocked", "invalid", "not_allowed", "not_found", "refused", "unavailable"];
     let tool_name = tool.filter(|tool| is_writer(tool) || acts(tool))?;
     let said = ["message", "msg", "detail"].iter().find_map(|name| fields.get(name).and_then(json::string))?;
-    // Other flags are of the thing that was made: `pinned`, `read`.
-    let is_deed = |name: &str| {
-        let deed = words(name).pop().unwrap_or_default();
-        let of_tool = |word: &String| {
-            [Some(word.as_str()), word.strip_prefix("re")].into_iter().flatten().any(|word| shares_stem(word, &deed))
-        };
-        deed.ends_with("ed") && words(tool_name).iter().any(of_tool)
-    };
     let has_id = || fields.iter().any(|(name, value)| is_id(name) && !is_empty(value));
     let has_own_id = || fields.get("id").is_some();
-    let is_undone = |(name, value): (&str, RawValue<'_>)| value.get() == "false" && is_deed(name);
+    let is_undone = |(name, value): (&str, RawValue<'_>)| value.get() == "false" && is_deed_of(name, tool_name);
     let is_away = || fields.text("status").is_some_and(|state| STATES.contains(&&*state.to_ascii_lowercase()));
     let is_done = |(name, value): (&str, RawValue<'_>)| value.get() == "true" && !matches!(name, "retryable");
     let is_report = fields.iter().count() <= 8 && !fields.iter().any(is_done);
@@ -122,6 +114,31 @@ pub(super) fn by_words(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found>
     };
     let is_refusal = || is_away() && !has_own_id() || fields.iter().any(is_undone) && !has_id();
     (is_report && is_refusal() && says()).then(|| found(true, Details::of_object(fields)))
+}
+
+/// A flag that denies what the name of the tool says that it does, with what may be the reason and no thing beside it:
+/// `{"shared":false,"note":"no such guest"}` of `share`. Not of a tool that asks.
+pub(super) fn by_deed(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
+    const UNDER_WAY: [&str; 6] = ["accepted", "ok", "pending", "queued", "scheduled", "success"];
+    let tool = tool.filter(|tool| is_writer(tool) || !asks(tool) && !looks(tool) && !is_reader(tool))?;
+    let is_meant = fields.text("status").is_some_and(|state| UNDER_WAY.contains(&&*state));
+    let is_undone = |(name, value): (&str, RawValue<'_>)| value.get() == "false" && is_deed_of(name, tool);
+    let is_made = |(name, value): (&str, RawValue<'_>)| is_id(name) && !is_empty(value);
+    let may_be_reason = |(_, value): (&str, RawValue<'_>)| value.get().starts_with(['"', '[']) && !is_empty(value);
+    let is_true = |(_, value): (&str, RawValue<'_>)| value.get() == "true";
+    let is_report = fields.iter().count() <= 6 && fields.iter().any(may_be_reason) && !fields.iter().any(is_true);
+    (is_report && !is_meant && fields.iter().any(is_undone) && !fields.iter().any(is_made))
+        .then(|| found(true, Details::of_object(fields)))
+}
+
+/// Whether a field is named after the deed of a tool, also of one that does it again. Other flags are of the thing that was
+/// made: `pinned`, `read`.
+fn is_deed_of(name: &str, tool: &str) -> bool {
+    let deed = words(name).pop().unwrap_or_default();
+    let of_tool = |word: &String| {
+        [Some(word.as_str()), word.strip_prefix("re")].into_iter().flatten().any(|word| shares_stem(word, &deed))
+    };
+    deed.ends_with("ed") && words(tool).iter().any(of_tool)
 }
 
 /// Whether a word of the name of a tool is that of a deed: `stop` of `stopped`, `deny` of `denied`.
@@ -170,6 +187,30 @@ mod tests {
         let fields = json::object(json::parse(body).unwrap()).unwrap();
         let others = fields.iter().filter(|(name, value)| !is_empty(*value) && !is_beside(name)).count();
         by_state(&fields, others, fields.get("reason").is_some(), Some(tool)).is_some_and(|found| found.sure)
+    }
+
+    #[test]
+    fn a_flag_that_denies_the_deed_of_the_tool_is_a_failure() {
+        let by = |tool, body| by_deed(&json::object(json::parse(body).unwrap()).unwrap(), Some(tool)).is_some();
+        for (tool, body) in [
+            ("notes.share", r#"{"shared":false,"message":"no such guest"}"#),
+            ("arm_alarm", r#"{"armed":false,"open_zones":["garage"]}"#),
+            ("order.cancel", r#"{"cancelled":false,"stage":"packed"}"#),
+        ] {
+            assert!(by(tool, body), "{tool}: {body}");
+        }
+        for (tool, body) in [
+            ("delete_file", r#"{"deleted":false,"dry_run":true}"#),
+            ("send_mail", r#"{"delivered":false,"status":"queued"}"#),
+            ("publish_post", r#"{"published":false,"id":"p1"}"#),
+            ("create_note", r#"{"pinned":false,"title":"a"}"#),
+            ("get_share", r#"{"shared":false}"#),
+            ("revoke_key", r#"{"revoked":false}"#),
+            ("create_folder", r#"{"created":false,"exists":true,"path":"a"}"#),
+            ("unshare_note", r#"{"success":true,"shared":false}"#),
+        ] {
+            assert!(!by(tool, body), "{tool}: {body}");
+        }
     }
 
     #[test]

@@ -1474,6 +1474,36 @@ fn shells_and_programs_report_failures_where_a_reader_sees_them() {
 }
 
 #[test]
+fn answers_about_failures_are_none_and_reports_of_one_are() {
+    for (tool, text) in [
+        ("delete_items", "Deleted 3 items, 0 failed."),
+        ("send_mail", "Accepted for 3 recipients, 0 rejected."),
+        ("book_hotel", "Confirmed. This booking can't be cancelled."),
+        ("create_issue", "Created #991: \"Error: failed to fetch user\""),
+        ("translate_text", "We regret that we can't offer you the position."),
+        ("docker_logs", "panic: runtime error: index out of range"),
+        ("browser_console", "[error] Uncaught ReferenceError: a is not defined"),
+        ("list_alerts", "CRITICAL disk full on db-2"),
+        ("get_job", "job: nightly\nstatus: failed"),
+    ] {
+        assert_eq!(said(tool, text), "ok", "{tool}: {text}");
+    }
+    for (tool, text) in [
+        ("docker_logs", "Error: No such container: web"),
+        ("send_fax", "status: undelivered\nattempts: 3"),
+        ("run_backup", "job: nightly\nresult: aborted\nreason: no disk"),
+        ("click", "strict mode violation: getByText('Save') resolved to 3 elements"),
+        ("put_object", "<Response [403]>"),
+        ("create_patient", r#"{"resourceType":"OperationOutcome","issue":[{"severity":"error","code":"required"}]}"#),
+        ("create_issue", r#"{"data":{"issueCreate":{"success":false,"issue":null}}}"#),
+        ("search_mail", r#"{"result":null,"problem":"mailbox is being moved"}"#),
+        ("assign_ticket", r#"{"outcome":"refused","why":"agent is on leave"}"#),
+    ] {
+        assert_eq!(said(tool, text), "failed", "{tool}: {text}");
+    }
+}
+
+#[test]
 fn a_page_about_a_shell_is_no_complaint_of_one() {
     for text in ["sh: an unexpected guide", "sh: the missing manual, chapter 1"] {
         assert_eq!(said("read_page", text), "ok", "{text}");

@@ -7,6 +7,7 @@ use super::coded::{is_bare_refusal, is_coded, leading_code};
 use super::content::Content;
 use super::counted::{bare_error, counts_none};
 use super::exit::{AT_START, Exit};
+use super::heading::below_heading;
 use super::held::is_held;
 use super::patterns::{LazyPattern, LazySet, any_matches};
 use super::program::{SHORT, complains, ends_in_error, is_shell, says_a_program, spoken};
@@ -32,7 +33,7 @@ pub(super) struct Facts {
 }
 
 /// Beginnings by which programs and frameworks report a failure, whatever follows.
-pub(super) const SURE: [&str; 37] = [
+pub(super) const SURE: [&str; 38] = [
     // Python, JavaScript, Java, Go, Rust
     r"^Traceback \(most recent call last\)",
     r#"^Exception in thread ""#,
@@ -80,6 +81,8 @@ pub(super) const SURE: [&str; 37] = [
     // the error of the system that a program in Rust prints
     r"^\[?[^\n]{1,200}\(os error \d+\)\]?[.]?\s*$",
     r"(?i)^rpc error: code = |^statuscode\.[A-Z_]+|^grpc: ",
+    // Playwright, and an answer as Python prints it
+    r"^strict mode violation: |^<Response \[[45]\d\d\]>$",
 ];
 
 /// Beginnings that report a failure, unless the text is a list, a log or a document.
@@ -153,7 +156,7 @@ pub(super) const SUSPICIOUS: [&str; 7] = [
 ];
 
 /// Beginnings that look like failures and are not.
-pub(super) const HARMLESS: [&str; 13] = [
+pub(super) const HARMLESS: [&str; 14] = [
     // a remark before an output
     r"^warning: [^\n]+\n\s*\S",
     r"(?i)^(test result|tests?)\b",
@@ -171,6 +174,8 @@ pub(super) const HARMLESS: [&str; 13] = [
     r"(?i)^[\w '-]{1,60} (by|for|in|on|of) (0|no|zero) \w+[.]?\s*$",
     r"(?i)^[\w -]{0,20}limit\w*\s*[:=]\s*\d+[^\n]{0,80}(\b(remaining|left)[:= ]+[1-9]|[ ,;][1-9]\d* (remaining|left)\b)",
     r"(?i)^no [\w '-]{1,60} (was |were )?(found|available|matched|match|returned)\b",
+    // a count of what was done and of what failed
+    r"(?i)\b\d+ [\w ]{1,30}, (0|no|none) (failed|rejected|refused)\b[.!]?\s*$",
 ];
 
 static SURE_SET: LazySet = LazyLock::new(|| patterns::set(SURE));
@@ -208,7 +213,7 @@ pub(super) fn inspect<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>>
 }
 
 /// What the first words of `text` say.
-fn inspect_start<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>> {
+pub(super) fn inspect_start<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>> {
     let text = text.trim();
     if agents::says(text, tool) {
         return Some(Sign { sure: true, message: message(text) });
@@ -243,7 +248,12 @@ fn inspect_start<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>> {
     if text.starts_with("No ") && clause::says(text, tool) {
         return sign(true);
     }
-    let is_harmless = || any_matches(&HARMLESS_SET, start) || prose::is_title(start) || prose::is_labels(text);
+    let is_harmless = || {
+        any_matches(&HARMLESS_SET, start)
+            || prose::is_title(start)
+            || prose::begins_with_a_deed(start)
+            || prose::is_labels(text)
+    };
     if is_harmless() || counts_none(start) || searched::is_good(start) || sentence::is_deed(text, tool) {
         return undone.and_then(sign);
     }
@@ -284,37 +294,6 @@ fn inspect_start<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>> {
     complains(text).or(undone).or(is_suspicious.then_some(false)).and_then(sign)
 }
 
-/// What a text with a heading says: it is a document, unless one of its first two headings is the word for an error, or its
-/// only paragraph is the error of a tool, below the name of what was read.
-fn below_heading<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>> {
-    let (heading, below) = text.split_once('\n')?;
-    if !is_error_heading(heading) {
-        let is_name = !heading.trim_start_matches('#').trim().contains(' ');
-        if let Some(sign) = error_below_heading(below).filter(|_| is_name) {
-            return Some(sign);
-        }
-        if !below.trim_start().lines().next().is_some_and(is_error_heading) {
-            return None;
-        }
-    }
-    let mut rest = below.trim_start();
-    while rest.starts_with('#') {
-        rest = rest.split_once('\n').map_or("", |(_, below)| below.trim_start());
-    }
-    let paragraph = rest.split("\n\n").next().unwrap_or(rest);
-    let of = |text| inspect_start(text, tool).filter(|sign| sign.sure);
-    of(rest).or_else(|| of(paragraph))
-}
-
-/// The error of a tool that is the only paragraph below a heading: `# a.md`, `Error reading file: ...`.
-fn error_below_heading(rest: &str) -> Option<Sign<'_>> {
-    static ERROR: LazyPattern =
-        LazyLock::new(|| patterns::one(r"^(Error|Failed to|Could not|Unable to) [a-z]+[^\n:]{0,80}: \S"));
-    let rest = rest.trim();
-    let is_alone = rest.len() <= SHORT * 2 && !rest.contains("\n\n") && !rest.contains("\n#");
-    (is_alone && patterns::matches(&ERROR, rest)).then(|| Sign { sure: true, message: message(rest) })
-}
-
 /// A short message without the list of what there is in place of what was asked for.
 fn before_choices(text: &str) -> &str {
     const HEADS: [&str; 6] =
@@ -322,20 +301,6 @@ fn before_choices(text: &str) -> &str {
     let start = cut(text, SHORT);
     let at = HEADS.iter().filter_map(|head| start.find(head)).min();
     at.and_then(|at| text.get(..at)).filter(|message| message.trim().lines().count() <= 2).unwrap_or(text)
-}
-
-/// Whether a line is a heading, and the word for an error.
-fn is_error_heading(line: &str) -> bool {
-    const WORDS: [&str; 8] =
-        ["error", "system error", "search failed", "错误", "錯誤", "系统错误", "系統錯誤", "ошибка"];
-    let words = line.trim_start_matches('#').trim().to_lowercase();
-    let is_refusal = match words.split_once(' ') {
-        Some(("invalid" | "missing" | "unknown", what)) => {
-            ["argument", "arguments", "input", "parameter", "parameters", "request"].contains(&what)
-        }
-        _ => false,
-    };
-    line.starts_with('#') && (WORDS.contains(&words.as_str()) || is_refusal)
 }
 
 /// `Unknown action NAME` of the tool that was called.
@@ -346,7 +311,7 @@ fn is_named_unknown(text: &str, tool: Option<&str>) -> bool {
 }
 
 /// The message of a failure: without `Error:` and tags; of a Python traceback the last line.
-fn message(text: &str) -> &str {
+pub(super) fn message(text: &str) -> &str {
     let text = text.trim();
     if text.starts_with("Traceback (most recent call last)") {
         let last = text.lines().rev().find(|line| !line.trim().is_empty() && !line.starts_with(' '));
@@ -382,7 +347,7 @@ static FRAMES: LazyPattern = LazyLock::new(|| {
         | (?i:error\s+(?:executing|calling|running|invoking)(?:\s+(?:the|mcp))?(?:\s+(?:tool|function))?)\s*['"`]?[\w.:/-]*['"`]?\s*[:-]\s*
         | \[?(?i:erro\s+ao\s+(?:executar|chamar)|error\s+al\s+(?:ejecutar|llamar)|erreur\s+lors\s+de\s+l['’](?:exécution|appel)|fehler\s+beim\s+(?:ausführen|aufruf)|ошибка\s+при\s+(?:выполнении|вызове)|lỗi\s+khi\s+(?:chạy|gọi))[^:\n]{0,60}:\s*
         | (?i:erro|fehler|erreur|errore|ошибка|помилка|lỗi|错误)\s*[:：]\s*
-        | (?i:i\s+encountered\s+an\s+error\s+while\s+trying\s+to\s+use\s+the\s+tool)\.?\s+(?i:this\s+was\s+the\s+error):\s*
+        | (?i:(?:i|it\s+seems\s+we)\s+encountered\s+an\s+(?:unexpected\s+)?error\s+while\s+trying\s+to\s+use\s+the\s+tool)\.?\s+(?i:this\s+was\s+the\s+error):\s*
         | (?:[A-Z][\w-]*\s){0,2}API\s+(?P<vendor>[45]\d\d):\s*
         | (?i:mcp\s+error):?\s*(?P<rpc>-?\d+)?\s*:?\s*
         | (?i:(?:tool|function)\s+(?:execution|call|invocation)?\s*(?:failed|error)(?:\s+for\s+\S+)?)\s*[:-]\s*

@@ -30,7 +30,13 @@ const ERRORS: [&str; 9] = [
 
 /// The error of an object that is nothing but the report of one.
 pub(super) fn inspect(fields: &Fields<'_>, tool: Option<&str>) -> Option<Details> {
-    let special = || of_change(fields).or_else(|| of_bulk(fields)).or_else(|| of_fields(fields, tool));
+    let special = || {
+        of_change(fields)
+            .or_else(|| of_bulk(fields))
+            .or_else(|| of_fields(fields, tool))
+            .or_else(|| of_operation_outcome(fields))
+            .or_else(|| of_problem(fields))
+    };
     of_plain(fields).or_else(special).or_else(|| {
         let mut present = fields.iter().filter(|(_, value)| !is_empty(*value));
         let (_, only) = present.next().filter(|_| present.next().is_none())?;
@@ -58,6 +64,27 @@ fn of_plain(fields: &Fields<'_>) -> Option<Details> {
         present.next().is_some_and(is_failure) && present.next().is_none()
     };
     (is_report && says() || is_only_failure()).then(|| Details::of_object(fields)).or_else(|| of_errors(fields))
+}
+
+/// The first issue of an `OperationOutcome` of FHIR, if it is an error.
+fn of_operation_outcome(fields: &Fields<'_>) -> Option<Details> {
+    let issues = fields.get("issue").filter(|_| fields.text("resourceType").as_deref() == Some("OperationOutcome"))?;
+    let first = json::object(*json::array(issues)?.first()?)?;
+    let is_error = ["error", "fatal"].iter().any(|severity| first.text("severity").as_deref() == Some(severity));
+    is_error.then(|| {
+        let mut details = Details::of_object(&first);
+        let said = first.text("diagnostics").filter(|_| details.message.is_empty());
+        details.message = said.map_or(details.message, |said| said.into_owned());
+        details
+    })
+}
+
+/// A problem in words beside no result: `{"result":null,"problem":"the mailbox is moved"}`.
+fn of_problem(fields: &Fields<'_>) -> Option<Details> {
+    let is_problem = |name: &str| ["problem", "why"].contains(&name);
+    let (_, said) = fields.iter().find(|(name, value)| is_problem(name) && value.get().starts_with('"'))?;
+    let is_alone = fields.iter().all(|(name, value)| is_problem(name) || is_empty(value));
+    (is_alone && fields.iter().count() > 1 && !is_empty(said)).then(|| Details::of_object(fields))
 }
 
 /// The errors of a change that came to nothing, as GraphQL interfaces of shops give them: `userErrors` beside no thing.
