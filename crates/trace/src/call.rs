@@ -21,7 +21,7 @@ pub struct CallBuilder {
     pub hashes: CallHashes,
     /// How its attempts ended.
     pub counts: AttemptCounts,
-    /// The number of its idempotency key; none: it is a read, or has no key.
+    /// The number of its idempotency key; none: it is a read, has no key, or comes from no trace.
     pub key_number: Option<KeyNumber>,
 }
 

@@ -177,8 +177,8 @@ pub enum ImportWarning {
     RepeatedHistory,
     /// A row whose trace line would be too long or too deep.
     BeyondLimits,
-    /// A result that counts as a success by the user's mapping, and whose words tell of a failure.
-    WordsOfFailure,
+    /// A result that counts as a success by the user's mapping, and whose content tells of a failure.
+    UnnamedFailure,
 }
 
 /// How often a warning occurred, and where first.
@@ -343,9 +343,9 @@ impl ImportWarning {
                 "conversation that repeats an earlier one exactly: its calls count again",
                 "conversations that repeat an earlier one exactly: their calls count again",
             ),
-            ImportWarning::WordsOfFailure => (
-                "result whose words tell of a failure, which `failed` does not name: a success (`failed: [..., text]` hears words)",
-                "results whose words tell of a failure, which `failed` does not name: successes (`failed: [..., text]` hears words)",
+            ImportWarning::UnnamedFailure => (
+                "result whose content tells of a failure, which `failed` does not name: a success (`failed: [..., text]` reads it)",
+                "results whose content tells of a failure, which `failed` does not name: successes (`failed: [..., text]` reads it)",
             ),
             ImportWarning::BeyondLimits => {
                 ("row that is too large for a trace, left out", "rows that are too large for a trace, left out")

@@ -1,10 +1,10 @@
 //! How many effects the calls of a recording prove for each intent. Knows no findings. Memory: 4 bytes for each key (in all
-//! inputs); 16 bytes for each declared write without a key that succeeded (in one input) and for each further request under a
-//! key (in all inputs), in tables that are at least half full.
+//! inputs), in a list that is at least half full; 17 bytes for each declared write without a key that succeeded (in one input),
+//! for each further request under a key, and for each key without a number (in all inputs), in tables that are nearly so. Two
+//! keys are one if half of their hashes is, which happens to one in billions.
 #![expect(clippy::disallowed_types, reason = "looked up by key only, never iterated into an output")]
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 
 use foldhash::fast::FixedState;
 
@@ -39,20 +39,27 @@ impl EffectSums {
         self.requests.entry(IntentKey::new(hashes.request)).or_default()
     }
 
-    /// The effects of a request with a key, and whether it is a new one among the further requests under keys.
-    pub fn of_key(&mut self, closed: &CompletedCall) -> Option<(&mut u32, bool)> {
-        let (is_reused, hashes) = (closed.raw().key_is_reused, &closed.hashes);
-        if let Some(number) = closed.key_number.filter(|_| !is_reused) {
-            let known = self.keys.len().max(number.index() + 1);
-            self.keys.resize(known, 0);
-            return Some((self.keys.get_mut(number.index())?, false));
-        }
-        let request = if is_reused { hash::joined([hashes.key, hashes.args]) } else { hashes.key };
-        Some(match self.others.entry(IntentKey::new(request)) {
-            Entry::Occupied(known) => (known.into_mut(), false),
-            Entry::Vacant(new) => (new.insert(0), true),
-        })
+    /// The effects of a request with a key.
+    pub fn of_key(&mut self, closed: &CompletedCall) -> &mut u32 {
+        let Some(number) = closed.key_number.filter(|_| !closed.raw().key_is_reused) else {
+            return self.others.entry(other_request(closed)).or_default();
+        };
+        let known = self.keys.len().max(number.index() + 1);
+        self.keys.resize(known, 0);
+        &mut self.keys[number.index()] // it was added just now, if it was not there
     }
+
+    /// Whether no call so far has made this further request under a key.
+    pub fn is_new_under_key(&self, closed: &CompletedCall) -> bool {
+        closed.raw().key_is_reused && !self.others.contains_key(&other_request(closed))
+    }
+}
+
+/// A further request under a key, or the first one of a key without a number.
+fn other_request(closed: &CompletedCall) -> IntentKey {
+    let hashes = &closed.hashes;
+    let is_reused = closed.raw().key_is_reused;
+    IntentKey::new(if is_reused { hash::joined([hashes.key, hashes.args]) } else { hashes.key })
 }
 
 /// The first 96 bits of an intent's hash.
@@ -86,10 +93,9 @@ mod tests {
         let (bare, keyed) = (call(None), call(Some("k")));
         let mut sums = EffectSums::default();
         *sums.of_request(&bare.hashes) += 1;
-        assert!(matches!(sums.of_key(&keyed), Some((0, true))), "no number was given to its key");
-        *sums.of_key(&keyed).expect("the sum of a key").0 += 1;
+        *sums.of_key(&keyed) += 1; // no number was given to its key
         sums.begin_input();
         assert_eq!(*sums.of_request(&bare.hashes), 0);
-        assert!(matches!(sums.of_key(&keyed), Some((1, false))));
+        assert_eq!(*sums.of_key(&keyed), 1);
     }
 }

@@ -276,10 +276,10 @@ impl RecordingAnalysis {
 
     /// Takes a write with a key.
     fn take_key(&mut self, closed: &CompletedCall, facts: ToolFacts, effects: u32, mut findings: impl FnMut(Finding)) {
-        let Some((all, is_new)) = self.effects.of_key(closed) else { return };
-        if is_new && closed.raw().key_is_reused {
+        if self.effects.is_new_under_key(closed) {
             findings(finding(FindingId::KeyReused, 1)); // once for each further request, in any order of the inputs
         }
+        let all = self.effects.of_key(closed);
         *all = all.saturating_add(effects);
         let all = if facts.repeatable { effects } else { *all }; // each call has an intent of its own
         // An upstream that honours keys repeats its first answer: no proof of a second effect.

@@ -1,6 +1,6 @@
 //! Which request used an idempotency key first, by when the calls were made, whether all requests under it were refused, and
-//! when an effect under a key was reversed first. An earlier input comes first. Keeps 24 bytes for each key, 13 more in a
-//! table that is at least half full, and more for each reversed one.
+//! when an effect under a key was reversed first. An earlier input comes first. Keeps 24 bytes for each key in a list, 13 more
+//! in a table, both at least half full, and more for each reversed one.
 #![expect(clippy::disallowed_types, reason = "looked up by key only, never iterated into an output")]
 
 use std::collections::HashMap;

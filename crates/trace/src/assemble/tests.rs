@@ -4,7 +4,9 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::call::AttemptCounts;
-use crate::digest::read_piece;
+use crate::call::CompletedCall;
+use crate::digest::{CallPool, read_piece, read_piece_into};
+use crate::key_number::KeyNumber;
 use crate::pieces::{Chunks, InputPiece};
 use crate::redact::RedactionRules;
 use playproof_engine::call::{AnswerTo, RecordedCall, Reply};
@@ -256,6 +258,28 @@ fn the_first_call_with_a_key_is_the_one_that_was_made_first() {
     assert_eq!(reused(&[first, &second.replace("pay", "read")]), [""; 0], "another tool");
     let read = |line: &str| line.replace("pay", "read");
     assert_eq!(reused(&[&read(first), &read(second)]), [""; 0], "a read");
+}
+
+#[test]
+fn a_key_has_its_number_in_all_inputs_and_a_read_has_none_even_in_a_box_that_a_write_has_left() {
+    let line = |tool: &str, key: &str| format!(r#"{{"tool":"{tool}","idempotency_key":"{key}","status":"ok"}}"#);
+    let mut keys = FirstUses::default();
+    let mut pool = CallPool::new();
+    let mut numbers = |lines: &[String]| -> Vec<Option<usize>> {
+        let writes = |tool: &str| tool == "pay";
+        let options = AssembleOptions::default();
+        let mut assembler = Assembler::new(0, "t", options, &writes).with_keys(std::mem::take(&mut keys));
+        let mut closed = Vec::new();
+        let piece = InputPiece::Lines(lines.join("\n").into_bytes());
+        let rules = RedactionRules::default();
+        assembler.take(read_piece_into(&piece, &rules, &mut pool), &mut closed).unwrap();
+        keys = assembler.finish(&mut closed).2;
+        let numbers = closed.iter().map(|closed| closed.key_number.map(KeyNumber::index)).collect();
+        pool.extend(closed.into_iter().map(CompletedCall::into_box));
+        numbers
+    };
+    assert_eq!(numbers(&[line("pay", "a"), line("pay", "b"), line("pay", "a")]), [Some(0), Some(1), Some(0)]);
+    assert_eq!(numbers(&[line("read", "a"), line("pay", "c"), line("pay", "b")]), [None, Some(2), Some(1)]);
 }
 
 #[test]

@@ -1,14 +1,16 @@
 //! One question for all importers: did this result fail? Combines the source's own flag, the structured body and the text,
 //! in this order.
 
+use std::sync::LazyLock;
+
 use super::agents;
 use super::body;
 use super::clause::{self, TOOL_REFUSED};
 use super::details::Details;
-use super::exit;
 use super::kinds;
 use super::parts;
-use super::program::runs_programs;
+use super::patterns::{self, LazyPattern};
+use super::program::{has_word, is_writer, runs_programs};
 use super::program_error::{PROGRAM_ERROR, is_program_error};
 use super::raised::{self, TOOL_RAISED, is_raised};
 use super::retry_after;
@@ -132,7 +134,7 @@ pub(crate) fn assess(result: &ToolResult<'_>) -> Assessment {
     // A flag that denies a failure is stronger than a suspicion, and than what a program prints that ended well. Many servers
     // send it with each answer, so words that prove a failure count.
     let prints =
-        || result.tool.is_some_and(runs_programs) && !result.body.is_some_and(|body| says_an_end(body, result.tool));
+        || result.tool.is_some_and(hands_on) && !result.body.is_some_and(|body| says_an_end(body, result.tool));
     let heard = |found: &Found| {
         result.flag.is_none() || found.evidence == Evidence::Body || found.sure && !result.denies_words && !prints()
     };
@@ -146,9 +148,20 @@ pub(crate) fn assess(result: &ToolResult<'_>) -> Assessment {
     }
 }
 
-/// Whether the output of a program says how the program ended, or who ended it.
+/// Whether a tool hands on what programs, documents or others say.
+fn hands_on(tool: &str) -> bool {
+    const WORDS: [&str; 16] = [
+        "agent", "ask", "cat", "docker", "fetch", "git", "make", "node", "npm", "page", "read", "ssh", "task", "test",
+        "tests", "view",
+    ];
+    runs_programs(tool) || has_word(tool, &WORDS) && !is_writer(tool)
+}
+
+/// Whether the program that ran a command says how it ended, or who ended it.
 fn says_an_end(output: &str, tool: Option<&str>) -> bool {
-    exit::says_nonzero(output.trim(), tool) || agents::says(output.trim(), tool) || agents::ends(output, tool)
+    static EXITED: LazyPattern = LazyLock::new(|| patterns::one(r"^exited [1-9]\d* in [\d.]+ ?m?s:"));
+    let output = output.trim();
+    patterns::matches(&EXITED, output) || agents::says(output, tool) || agents::ends(output, tool)
 }
 
 /// The facts of a result that failed, whatever it looks like.

@@ -314,8 +314,12 @@ fn inside(fields: &Fields<'_>, tool: Option<&str>, depth: usize) -> Option<Found
     let inner = answers.next();
     let (name, raw) = inner.filter(|_| answers.next().is_none() && present().count() <= 8)?;
     // GraphQL names the change inside `data`.
-    if let Some(change) = json::object(raw).filter(|_| name == "data").and_then(|data| only_object(&data)) {
-        return inspect_object(&change, tool, depth.checked_sub(1)?).filter(|inner| inner.evidence == Evidence::Body);
+    let changes = tool.is_some_and(is_writer) && name == "data";
+    let change = json::object(raw).filter(|_| changes).and_then(|data| only_object(&data));
+    if let Some(failed) = change.and_then(|change| inspect_object(&change, tool, depth.checked_sub(1)?))
+        && failed.evidence == Evidence::Body
+    {
+        return Some(failed);
     }
     // Beside a flag of success or several other fields, words are an answer.
     let says_ok = ["success", "ok"].iter().any(|name| fields.text(name).is_some_and(|flag| flag == "true"));

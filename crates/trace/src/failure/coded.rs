@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::patterns::LazyPattern;
-use super::program::{asks, runs_programs};
+use super::program::{asks, has_word, runs_programs};
 use super::sentence::looks;
 use super::{kinds, patterns};
 
@@ -41,10 +41,27 @@ pub(super) fn leading_code(text: &str) -> Option<&str> {
 pub(super) fn is_bare_refusal(text: &str, tool: Option<&str>) -> bool {
     static REFUSAL: LazyPattern = LazyLock::new(|| {
         patterns::one(
-            r"(?i)^(not_(in|a|an|allowed|authed|permitted|supported)(_[a-z]+)*|(cannot|cant|invalid|missing|no_permission|no_such|unknown)_[a-z_]+|[a-z]+(_[a-z]+)*_(denied|failed|forbidden|not_found|not_allowed|read_only|required|too_large|too_long))$",
+            r"(?i)^(not_(in|allowed|authed|permitted|supported)(_[a-z]+)*|(cannot|cant|invalid|missing|no_permission|no_such|unknown)_[a-z_]+|[a-z]+(_[a-z]+)*_(denied|failed|forbidden|not_found|not_allowed|read_only|required|too_large|too_long))$",
         )
     });
-    let may_tell_states = |tool: &str| asks(tool) || looks(tool) || runs_programs(tool);
+    /// Words of tools that answer in labels and states.
+    const LABELS: [&str; 14] = [
+        "categorize",
+        "classify",
+        "decide",
+        "detect",
+        "gate",
+        "generate",
+        "label",
+        "next",
+        "poll",
+        "set",
+        "state",
+        "tag",
+        "update",
+        "wait",
+    ];
+    let may_tell_states = |tool: &str| asks(tool) || looks(tool) || runs_programs(tool) || has_word(tool, &LABELS);
     patterns::matches(&REFUSAL, text) && tool.is_some_and(|tool| !may_tell_states(tool))
 }
 
@@ -111,6 +128,7 @@ mod tests {
         for text in ["not_in_channel", "CONNECTION_READ_ONLY", "invalid_channel", "upload_failed", "no_such_row"] {
             assert!(is_bare_refusal(text, Some("post_note")), "{text}");
             assert!(!is_bare_refusal(text, Some("get_state")) && !is_bare_refusal(text, Some("bash")), "{text}");
+            assert!(!is_bare_refusal(text, Some("classify_note")), "{text}");
         }
         for text in ["not_started", "not_changed", "read_only", "note_17", "no_change", "deploy_failed_jobs", "failed"]
         {

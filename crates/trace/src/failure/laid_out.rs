@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use super::patterns::{self, LazyPattern};
-use super::program::{asks, has_word, is_reader};
+use super::program::{asks, has_word, is_command_line};
 use super::sentence::{gives_text, looks};
 use super::text::end_of;
 
@@ -53,7 +53,9 @@ fn is_stated(text: &str, tool: Option<&str>) -> bool {
         )
     });
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let does = |tool: &str| !asks(tool) && !looks(tool) && !is_reader(tool) && !gives_text(tool);
+    // Others record states, or wait for that of something else.
+    const DOES: [&str; 9] = ["backup", "book", "charge", "deploy", "export", "import", "pay", "send", "upload"];
+    let does = |tool: &str| has_word(tool, &DOES) && !asks(tool) && !looks(tool) && !is_command_line(tool);
     tool.is_some_and(does) && lines().count() <= 8 && lines().take(3).any(|line| patterns::matches(&STATE, line))
 }
 

@@ -10,7 +10,7 @@ pub(super) const CUES: [(Of, &str); 21] = [
     // Chinese, and what Japanese writes alike
     (
         Of::Given,
-        r"^(无法|無法|未找到|找不到|没有找到|沒有找到|未能|未知|缺少|不允许|不允許|无效的|無效的|非法的|请提供|請提供|请先)|(不存在|未打开|不支持|不支援|不能为空|不能為空|未找到|未登录|未登入|无权限|無權限|权限不足|權限不足|没有权限|沒有權限|不合法|已过期|已過期|超时|逾時|必须(传|提供|指定|填)|需要提供)|(参数|參數|格式)(错误|錯誤|无效|無效|缺失|不正确|不正確)|(获取|取得|查询|查詢|读取|讀取|搜索|搜尋|加载|載入|解析|提取|连接|連接|请求|請求|调用|執行|执行)[^,,。]{0,30}(失败|失敗|出错|出錯)$",
+        r"^(无法|無法|未找到|找不到|没有找到|沒有找到|未能|未知|缺少|不允许|不允許|无效的|無效的|非法的|请提供|請提供)|(不存在|未打开|不支持|不支援|不能为空|不能為空|未找到|未登录|未登入|无权限|無權限|权限不足|權限不足|没有权限|沒有權限|不合法|必须(传|提供|指定|填)|需要提供)|(参数|參數|格式)(错误|錯誤|无效|無效|缺失|不正确|不正確)|(获取|取得|查询|查詢|读取|讀取|搜索|搜尋|加载|載入|解析|提取|连接|連接|请求|請求|调用|執行|执行)[^,，。]{0,30}(失败|失敗|出错|出錯)$|^[^，,：:]{0,12}(请求|連接|连接|操作|执行|調用|调用)?(超时|逾時)$",
     ),
     (Of::Doing, r"(不能|不足|无法|無法|必须|必須|被拒绝|被拒絕|失败|失敗|出错|出錯)|^没有(打开|找到|选中)"),
     // Japanese
@@ -39,18 +39,18 @@ pub(super) const CUES: [(Of, &str); 21] = [
     ),
     (
         Of::Given,
-        r"^(ha ocurrido|ocurrió|se produjo|ocorreu|houve) un?m? err|^erro?r? (al|ao|interno|inesperado|durante|en la|na) |^(falha|fallo) (al|ao|na|no|en|de) |\b(acceso denegado|acesso negado|tiempo de espera agotado|tempo esgotado)\b|(^| )(es|está|é) (inválid|obligatori|obrigatóri|requerid|expirad|caducad)[oa]s?\b|^(\S+ ){1,3}(inválid|no válid)[oa]s?\b",
+        r"^(ha ocurrido|ocurrió|se produjo|ocorreu|houve) un?m? err|^erro?r? (al|ao|interno|inesperado|durante|en la|na) |^(falha (ao|na|no)|fallo al) |\b(acceso denegado|acesso negado|tiempo de espera agotado|tempo esgotado)\b|(^| )(es|está|é) (inválid|obligatori|obrigatóri|requerid|expirad|caducad)[oa]s?\b|^(\S+ ){1,3}(inválid|no válid)[oa]s?\b",
     ),
     (Of::Doing, r"^(\S+ ){1,4}(falló|falhou)( |$)"),
     // French
     (
         Of::Given,
-        r"\b(introuvable|n'existe pas|impossible d|n'a pas pu|n'ont pas pu)|\bn'est pas (autoris|configur|disponible|valide|connect|pris)|\b(est|sont) (invalide|obligatoire|manquant|requis|expir)|^(une )?erreur (est survenue|s'est produite|lors|interne|inattendue)|^(accès|permission) (refusé|interdit)|^(échec|délai dépassé)",
+        r"\b(introuvable|n'existe pas|impossible d|n'a pas pu|n'ont pas pu)|\bn'est pas (autoris|configur|disponible|valide|connect|pris)|\b(est|sont) (invalide|obligatoire|manquant|requis|expir)|^(une )?erreur (est survenue|s'est produite|lors|interne|inattendue)|^(accès|permission) (refusé|interdit)|^(échec (de|du|lors)\b|délai dépassé)",
     ),
     // German
     (
         Of::Given,
-        r"\bnicht (gefunden|möglich|erlaubt|vorhanden|unterstützt|verfügbar|berechtigt|angemeldet)\b|\bexistiert nicht\b|\b(konnten?|kann|darf) [^\n]{0,80}\bnicht\b|\bkonnten? nicht\b|\b(ist|sind) (ungültig|erforderlich|fehlgeschlagen|gesperrt|abgelaufen)\b|^(ungültige|unbekannte)[rsnm]? \w|^(es ist )?(ein )?(interner |unerwarteter )?fehler (ist |beim |bei |aufgetreten|während )|^(zugriff verweigert|keine berechtigung|zeitüberschreitung)\b",
+        r"\bnicht (gefunden|möglich|erlaubt|vorhanden|unterstützt|verfügbar|berechtigt|angemeldet)\b|\bexistiert nicht\b|\b(konnten?|kann|darf) [^\n]{0,80}\bnicht\b|\bkonnten? nicht\b|\b(ist|sind) (ungültig|erforderlich|fehlgeschlagen|abgelaufen)\b|^(ungültige|unbekannte)[rsnm]? \w|^(es ist )?(ein )?(interner |unerwarteter )?fehler (ist |beim |aufgetreten|während )|^(zugriff verweigert|keine berechtigung|zeitüberschreitung)\b",
     ),
     (Of::Doing, r"\bfehlgeschlagen\b"),
     // Italian
@@ -87,14 +87,30 @@ pub(super) const CUES: [(Of, &str); 21] = [
     (Of::Given, r"नहीं (मिला|मिली|मिले|किया जा सक)|त्रुटि हुई|अमान्य|विफल|^ไม่(พบ|สามารถ)|เกิดข้อผิดพลาด|ล้มเหลว|ไม่ถูกต้อง"),
 ];
 
-/// Whether a clause tells of something that was done, or how it is done.
+/// Whether a clause tells of something that was done, or how something is done. What is not done `successfully` is not.
 pub(super) fn is_done(clause: &str) -> bool {
     static DONE: LazyPattern = LazyLock::new(|| {
         patterns::one(
-            r"(?i): \d[\d.,]* ?%?$|如何|怎么|怎麼|已(保存|创建|創建|建立|发送|發送|更新|删除|刪除|完成|提交|添加|新增)|(^|[^不未没沒])成功|しましたが|(저장|생성|전송|삭제)(했|되었)|(^|[^불])완료|성공|успешно|correctamente|con éxito|com sucesso|avec succès|erfolgreich|gespeichert,|con successo|pomyślnie|úspěšně|başarıyla|berhasil|(^|[^g] )thành công|(^| )đã (lưu|gửi|tạo)|بنجاح|सफलतापूर्वक|(^|[^่ม])สำเร็จ",
+            r"(?i)如何|怎么办|怎样|已(保存|创建|創建|建立|发送|發送|更新|删除|刪除|完成|提交|添加|新增)[^,，。]{0,12}[,，]?但|^[^不未没沒无無]{0,12}成功|しましたが|^[^불]{0,20}(저장|생성|전송|삭제)(했|되었)|^[^불]{0,12}(완료|성공)",
+        )
+    });
+    static WELL: LazyPattern = LazyLock::new(|| {
+        patterns::one(
+            r"(?i)успешно|correctamente|con éxito|com sucesso|avec succès|erfolgreich|gespeichert,|con successo|pomyślnie|úspěšně|başarıyla|berhasil|(^|[^g] )thành công|بنجاح|सफलतापूर्वक|สำเร็จ",
+        )
+    });
+    static DENIED: LazyPattern = LazyLock::new(|| {
+        patterns::one(
+            r"(?i)(^|[ ,])(no|n[ãa]o|не|nicht|pas|non|nie|ne|tidak|không|gagal|nessun)( |$)|değil|لم|نहीं|नहीं|ไม่",
         )
     });
     patterns::matches(&DONE, clause)
+        || patterns::matches(&WELL, clause) && !patterns::matches(&DENIED, first_part(clause))
+}
+
+/// What stands before the first comma or colon of a clause.
+pub(super) fn first_part(clause: &str) -> &str {
+    clause.split([',', '，', '、', ';', ':', '：']).next().unwrap_or(clause)
 }
 
 #[cfg(test)]
@@ -108,6 +124,9 @@ mod tests {
             ("get_shelf", "查询货架失败"),
             ("get_shelf", "缺少必填参数：row"),
             ("load_shelf", "操作失败，请稍后重试"),
+            ("load_shelf", "无法成功移动货架"),
+            ("load_shelf", "No se pudo mover correctamente el estante"),
+            ("get_shelf", "货架不存在: 17"),
             ("take", "余额不足"),
             ("get_shelf", "棚が見つかりませんでした。"),
             ("load_shelf", "棚の移動に失敗しました。"),
@@ -144,6 +163,10 @@ mod tests {
         for (tool, text) in [
             ("load_shelf", "货架已更新，但无法显示照片"),
             ("load_shelf", "操作成功"),
+            ("create_ticket", "Ticket 12 angelegt: Login fehlgeschlagen"),
+            ("book_shelf", "Dipesan, tidak dapat dibatalkan"),
+            ("set_timeout", "超时时间：30秒"),
+            ("play_move", "Échec et mat"),
             ("load_shelf", "棚を移動しましたが、写真は表示できません"),
             ("load_shelf", "Regal erfolgreich gespeichert, Foto nicht verfügbar"),
             ("load_shelf", "Estante guardado con éxito; la foto no existe"),

@@ -89,14 +89,21 @@ pub(super) fn is_complaint(line: &str) -> bool {
 /// The longest error record of PowerShell, in bytes.
 const RECORD_BYTES: usize = 1_000;
 
-/// The longest output whose last line tells that a call failed, in lines: of a command, and of any other tool.
-const OUTPUT_LINES: (usize, usize) = (200, 15);
+/// The longest output whose last line tells that a call failed, in lines; and the longest of a shell whose last line no document
+/// ends with.
+const OUTPUT_LINES: usize = 15;
+const SHELL_LINES: usize = 200;
 
 /// Whether the output of a command ends with the line by which it reports its failure.
 pub(super) fn ends_in_error(text: &str, tool: Option<&str>) -> bool {
     static ENDING: LazyPattern = LazyLock::new(|| {
         patterns::one(
-            r"^(?:(?:[\w.+-]{1,20}: )?(?:error|fatal): \S|(?:unknown|unrecognized|invalid) (?:option|argument|command|flag)\b|(?:[\w./-]+: )(?:line \d+: )?(?:[^\s:]+: )?command not found$|(?:zsh|\(eval\)):\d+: command not found: \S|[\w./-]+: \d+: \S+: not found$|E: (?:Could not|Failed|Package|Sub-process|The|Unable) |Failed to (?:build|compile|install) \S|[\w./-]+: can't open file '[^'\n]+': \[Errno|Automatic merge failed|make(?:\[\d+\])?: \*\*\* |npm (?:ERR!|error) |(?:ERROR|hg: parse error|(?:remote: )?abort): \S|[\w./+-]{1,40}: (?:can't|cannot) \w[^\n]*: (?:No such file or directory|Permission denied|Is a directory)$|curl: \(\d+\) \S|(?:[\w.+-]{1,20}: )?[Tt]ry ['‘`][\w ./-]+ (?:--help|-h)['’`](?: or ['‘`][\w ./-]+['’`])? for more (?:details|information)\.?$|Killed$|(?:[\w./-]+: )?line \d+:\s+\d+ (?:Killed|Segmentation fault|Aborted)\b|\s?ELIFECYCLE\s+Command failed\b|\S+\(\d+,\d+\): error TS\d+: )",
+            r"^(?:(?:[\w.+-]{1,20}: )?(?:error|fatal): \S|(?:unknown|unrecognized|invalid) (?:option|argument|command|flag)\b|(?:[\w./-]+: )(?:line \d+: )?(?:[^\s:]+: )?command not found$|(?:zsh|\(eval\)):\d+: command not found: \S|[\w./-]+: \d+: \S+: not found$|E: (?:Could not|Failed|Package|Sub-process|The|Unable) |Failed to (?:build|compile|install) \S|[\w./-]+: can't open file '[^'\n]+': \[Errno|Automatic merge failed|make(?:\[\d+\])?: \*\*\* |npm (?:ERR!|error) |(?:ERROR|hg: parse error|(?:remote: )?abort): \S|[\w./+-]{1,40}: (?:can't|cannot) \w[^\n]*: (?:No such file or directory|Permission denied|Is a directory)$|curl: \(\d+\) \S|(?:[\w.+-]{1,20}: )?[Tt]ry ['‘`][\w ./-]+ (?:--help|-h)['’`](?: or ['‘`][\w ./-]+['’`])? for more (?:details|information)\.?$)",
+        )
+    });
+    static ENDING_OF_SHELL: LazyPattern = LazyLock::new(|| {
+        patterns::one(
+            r"^((?:[\w./-]+: )?(?:line \d+: )?\S+: command not found$|(?:[\w./-]+: )?line \d+:\s+\d+ (?:Killed|Segmentation fault|Aborted)\b|make(?:\[\d+\])?: \*\*\* |npm (?:ERR!|error) |curl: \(\d+\) \S|\s?ELIFECYCLE\s+Command failed\b|\S+\(\d+,\d+\): error TS\d+: )",
         )
     });
     if tool.is_some_and(is_reader) {
@@ -107,19 +114,20 @@ pub(super) fn ends_in_error(text: &str, tool: Option<&str>) -> bool {
         ["hint:", "Hint:"].iter().any(|head| line.starts_with(head)) || line.starts_with('(') && line.ends_with(')')
     };
     let lines = || text.lines().filter(|line| !line.trim().is_empty() && !is_hint(line));
-    let (of_command, of_other) = OUTPUT_LINES;
-    let most = if tool.is_some_and(is_shell) { of_command } else { of_other };
-    let count = lines().take(most + 1).count();
-    let last = lines().next_back().filter(|_| (2..=most).contains(&count));
+    let count = lines().take(SHELL_LINES + 1).count();
+    let last = lines().next_back().filter(|_| (2..=SHELL_LINES).contains(&count));
     // Any other tool may print a list or a document that ends so.
-    let is_error_of_program = |last: &str| last.trim_start().starts_with("Error: ") && tool.is_some_and(is_shell);
+    let is_error_of_program = |last: &str| last.starts_with("Error: ") && tool.is_some_and(is_shell);
     // A line of a log, and a row of a table of counts.
     let is_level = |line: &str| ["DEBUG", "INFO", "WARN", "WARNING"].iter().any(|level| line.starts_with(level));
     let is_row = |last: &str| last.split_once(": ").is_some_and(|(_, said)| said.trim().parse::<f64>().is_ok());
     let is_listed = |last: &str| last.starts_with("ERROR") && (is_row(last) || lines().any(is_level));
-    last.filter(|last| !is_listed(last))
-        .is_some_and(|last| is_error_of_program(last) || patterns::matches(&ENDING, last))
-        || ends_in_traceback(text) && !(tool.is_some_and(is_command_line) && is_of_a_log(text))
+    let is_of_shell = tool.is_some_and(is_shell);
+    last.filter(|last| !is_listed(last)).is_some_and(|last| {
+        let is_short = count <= OUTPUT_LINES;
+        is_short && (is_error_of_program(last) || patterns::matches(&ENDING, last))
+            || is_of_shell && patterns::matches(&ENDING_OF_SHELL, last)
+    }) || ends_in_traceback(text) && !(tool.is_some_and(is_command_line) && is_of_a_log(text))
         || has_error_section(text)
         || tool.is_some_and(is_shell) && ends_in_error_record(text)
         || ends_in_node_trace(text) && !text.lines().any(is_log_line)

@@ -20,11 +20,17 @@ pub(super) fn is_title(text: &str) -> bool {
 pub(super) fn begins_with_a_deed(text: &str) -> bool {
     static DEED: LazyPattern = LazyLock::new(|| {
         patterns::one(
-            r"(?i)^(accepted|added|booked|confirmed|done|logged|noted|posted|saved|scheduled|sent|created #?\d+|deleted \d+)( (for|to|in|at|as) [^\n:.,]{1,40})?[:.,] ",
+            r"(?i)^(accepted|added|booked|confirmed|logged|noted|posted|saved|scheduled|sent|created #?[1-9]\d*)( (for|to|in|at|as) [^\n:.,]{1,40})?[:.,] (?P<rest>[^\n]*)",
         )
     });
-    let goes_on = [" but ", " however", " although ", "; "].iter().any(|word| text.contains(word));
-    !goes_on && patterns::matches(&DEED, text)
+    static FAILS: LazyPattern = LazyLock::new(|| {
+        patterns::one(
+            r"(?i)\b(but|however|although|error|fail\w*|refus\w*|reject\w*|declin\w*|den(y|ied)|expired?|invalid|unable|timed out|not (available|found))\b",
+        )
+    });
+    let rest = DEED.as_ref().and_then(|deed| deed.captures(text)?.name("rest")).map(|rest| rest.as_str());
+    // What is quoted is the thing that was made.
+    rest.is_some_and(|rest| rest.starts_with('"') || !patterns::matches(&FAILS, rest))
 }
 
 /// Whether a text is a title with its author, such as `Cannot Buy Me Love - The Beatles`.

@@ -34,36 +34,18 @@ pub(super) fn is_quoted(text: &str, tool: Option<&str>) -> bool {
         || is_overcome(text)
         || (is_log_line(first) && !tool.is_some_and(is_writer))
         || (quotes && is_piece_of_prose(first, second))
-        || is_of_others(first, tool)
+        || is_line_of_a_log(first, tool)
 }
 
-/// Whether a tool makes words about anything, and a text does not begin as its own error would; or a tool shows logs, and a
-/// text begins as one of their lines.
-fn is_of_others(text: &str, tool: Option<&str>) -> bool {
-    const MAKES: [&str; 11] = [
-        "explain",
-        "glossary",
-        "grammar",
-        "lyrics",
-        "mentions",
-        "paraphrase",
-        "poem",
-        "proofread",
-        "rewrite",
-        "synonyms",
-        "translate",
-    ];
+/// Whether a tool gives logs, and a text begins as one of their lines.
+fn is_line_of_a_log(text: &str, tool: Option<&str>) -> bool {
     const SHOWS: [&str; 5] = ["alerts", "console", "diagnostics", "logs", "notices"];
-    static OWN: LazyPattern = LazyLock::new(|| {
-        patterns::one(
-            r"(?i)^[^\w\[]{0,4}((mcp |api |http |internal |tool )?(error|failure|exception|request)|fatal: |traceback|failed to |unable to |could not |couldn't |cannot |can't |access denied\.?$|permission denied|connection |timed? ?out|timeout|rate limit|invalid |missing |unknown |unsupported |unauthorized|no such |not found|[\w.]+(error|exception)\b)",
-        )
-    });
+    const GIVES: [&str; 8] = ["browser", "docker", "get", "kubectl", "list", "lsp", "show", "tail"];
     static LINE: LazyPattern = LazyLock::new(|| {
         patterns::one(r"^(\[[a-z]+\] |panic: |CRITICAL |ERROR |WARNING |NOTICE: |[\w./-]+\(\d+,\d+\): error )")
     });
-    let is_among = |words: &[&str]| tool.is_some_and(|tool| has_word(tool, words) && !is_writer(tool));
-    is_among(&MAKES) && !patterns::matches(&OWN, text) || is_among(&SHOWS) && patterns::matches(&LINE, text)
+    let gives = |tool: &str| has_word(tool, &SHOWS) && has_word(tool, &GIVES) && !is_writer(tool);
+    tool.is_some_and(gives) && patterns::matches(&LINE, text)
 }
 
 /// Whether a text tells of several errors, of another try, and of something else at its end: they were overcome.

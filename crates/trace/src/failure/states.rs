@@ -8,7 +8,7 @@ use super::body::{found, is_beside, is_id};
 use super::details::Details;
 use super::nothing::is_empty;
 use super::patterns::{self, LazyPattern};
-use super::program::{acts, asks, is_reader, is_writer, words};
+use super::program::{acts, asks, has_word, is_reader, is_writer, words};
 use super::sentence::{self, looks};
 use super::{clause, text};
 use crate::json::{self, Fields};
@@ -43,30 +43,34 @@ pub(super) fn by_state(fields: &Fields<'_>, others: usize, has_message: bool, to
 }
 
 /// Whether an object in a failed state is of the call, and not of a record that a tool that asks has fetched: it names the type
-/// of an error, or says what could not be asked, and nothing marks a record.
+/// of an error, or its message refuses and speaks of what the name of the tool says; and nothing marks a record.
 fn is_of_call(fields: &Fields<'_>, tool: Option<&str>) -> bool {
     static UNASKED: LazyPattern = LazyLock::new(|| {
         patterns::one(
-            r"(?i)^(error|failed|unable|could not|couldn't|cannot|can't) (to )?(access|connect|fetch|find|get|list|load|look|open|parse|quer|read|retriev|search)",
+            r"(?i)^(error|failed|unable|could not|couldn't|cannot|can't) (to )?(access|fetch|find|get|list|load|look|open|parse|quer|read|retriev|search)",
         )
     });
-    const TYPES: [&str; 4] = ["error_type", "errorType", "error_code", "errorCode"];
+    const MARKS: [&str; 7] = ["attempt", "branch", "duration", "id", "name", "service", "version"];
     let words = tool.map(words).unwrap_or_default();
-    let is_own_id = |name: &str| {
-        is_id(name) && words.iter().any(|word| word.len() > 2 && name.to_ascii_lowercase().starts_with(&**word))
+    let is_of_tool = |text: &str| {
+        let text = text.to_ascii_lowercase();
+        words.iter().any(|word| word.len() > 3 && text.contains(word.trim_end_matches('s')))
     };
     let is_mark = |name: &str| {
-        ["id", "name"].contains(&name)
+        MARKS.contains(&name)
             || ["_at", "At", "_time", "Time"].iter().any(|end| name.ends_with(end))
-            || is_own_id(name)
+            || is_id(name) && is_of_tool(name)
     };
     let says = |message: &str| {
-        patterns::matches(&UNASKED, message) || sentence::says(message, tool) || clause::says(message, tool)
+        let refuses =
+            patterns::matches(&UNASKED, message) || sentence::says(message, tool) || clause::says(message, tool);
+        refuses && is_of_tool(message)
     };
     let message = || ["message", "msg", "detail", "reason"].iter().find_map(|name| fields.text(name));
+    let names_type =
+        || ["error_type", "errorType"].iter().any(|name| fields.get(name).is_some_and(|value| !is_empty(value)));
     !fields.iter().any(|(name, value)| is_mark(name) && !is_empty(value))
-        && (TYPES.iter().any(|name| fields.get(name).is_some_and(|value| !is_empty(value)))
-            || message().is_some_and(|message| says(&message)))
+        && (names_type() || message().is_some_and(|message| says(&message)))
 }
 
 /// A failed state in a field that names what it is of, of a tool that does something: the only one of the object, or of what
@@ -116,18 +120,24 @@ pub(super) fn by_words(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found>
     (is_report && is_refusal() && says()).then(|| found(true, Details::of_object(fields)))
 }
 
-/// A flag that denies what the name of the tool says that it does, with what may be the reason and no thing beside it:
-/// `{"shared":false,"note":"no such guest"}` of `share`. Not of a tool that asks.
+/// A flag that denies what the name of the tool says that it does, with the reason in words: `{"shared":false,"note":"no such
+/// guest"}` of `share`. Not of a tool that asks, that sets a state or may leave things as they are, and not beside another
+/// state, a time or a thing.
 pub(super) fn by_deed(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
-    const UNDER_WAY: [&str; 6] = ["accepted", "ok", "pending", "queued", "scheduled", "success"];
-    let tool = tool.filter(|tool| is_writer(tool) || !asks(tool) && !looks(tool) && !is_reader(tool))?;
-    let is_meant = fields.text("status").is_some_and(|state| UNDER_WAY.contains(&&*state));
+    const STATES: [&str; 10] = ["and", "detect", "find", "mark", "match", "or", "set", "toggle", "update", "upsert"];
+    const REASONS: [&str; 8] = ["because", "cause", "detail", "error", "message", "note", "reason", "why"];
+    let is_doing = |tool: &&str| is_writer(tool) || acts(tool) || !asks(tool) && !looks(tool) && !is_reader(tool);
+    let tool = tool.filter(is_doing).filter(|tool| !has_word(tool, &STATES))?;
     let is_undone = |(name, value): (&str, RawValue<'_>)| value.get() == "false" && is_deed_of(name, tool);
-    let is_made = |(name, value): (&str, RawValue<'_>)| is_id(name) && !is_empty(value);
-    let may_be_reason = |(_, value): (&str, RawValue<'_>)| value.get().starts_with(['"', '[']) && !is_empty(value);
-    let is_true = |(_, value): (&str, RawValue<'_>)| value.get() == "true";
-    let is_report = fields.iter().count() <= 6 && fields.iter().any(may_be_reason) && !fields.iter().any(is_true);
-    (is_report && !is_meant && fields.iter().any(is_undone) && !fields.iter().any(is_made))
+    let is_reason =
+        |name: &&str| fields.get(name).is_some_and(|value| value.get().starts_with('"') && !is_empty(value));
+    let is_other = |(name, value): (&str, RawValue<'_>)| {
+        let is_time = ["_at", "At", "_on", "until"].iter().any(|end| name.ends_with(end));
+        let is_state = ["status", "state", "decision"].contains(&name);
+        value.get() == "true" || (is_time || is_state || is_id(name)) && !is_empty(value)
+    };
+    let is_report = fields.iter().count() <= 6 && !fields.iter().any(is_other);
+    (is_report && REASONS.iter().any(is_reason) && fields.iter().any(is_undone))
         .then(|| found(true, Details::of_object(fields)))
 }
 
@@ -194,8 +204,8 @@ mod tests {
         let by = |tool, body| by_deed(&json::object(json::parse(body).unwrap()).unwrap(), Some(tool)).is_some();
         for (tool, body) in [
             ("notes.share", r#"{"shared":false,"message":"no such guest"}"#),
-            ("arm_alarm", r#"{"armed":false,"open_zones":["garage"]}"#),
-            ("order.cancel", r#"{"cancelled":false,"stage":"packed"}"#),
+            ("arm_alarm", r#"{"armed":false,"reason":"a window is open"}"#),
+            ("order.cancel", r#"{"cancelled":false,"stage":"packed","detail":"too late"}"#),
         ] {
             assert!(by(tool, body), "{tool}: {body}");
         }
@@ -206,6 +216,10 @@ mod tests {
             ("create_note", r#"{"pinned":false,"title":"a"}"#),
             ("get_share", r#"{"shared":false}"#),
             ("revoke_key", r#"{"revoked":false}"#),
+            ("toggle_mute", r#"{"muted":false,"note":"as wanted"}"#),
+            ("create_or_update_user", r#"{"created":false,"note":"it was there"}"#),
+            ("process_refund", r#"{"processed":false,"status":"processing","message":"wait"}"#),
+            ("cancel_plan", r#"{"cancelled":false,"cancel_at":"June","note":"runs on"}"#),
             ("create_folder", r#"{"created":false,"exists":true,"path":"a"}"#),
             ("unshare_note", r#"{"success":true,"shared":false}"#),
         ] {
@@ -270,7 +284,7 @@ mod tests {
             ("get_note", r#"{"status":"error","note_id":"n1"}"#),
             ("get_prices", r#"{"status":"error","reason":"Failed to list prices","area":"a","from":1,"to":2}"#),
             ("get_prices", r#"{"status":"error","error_type":"upstream","reason":"gone","area":"a","from":1,"to":2}"#),
-            ("get_shelves", r#"{"status":"error","reason":"No room chosen. Call choose_room first.","row":1}"#),
+            ("get_room_shelves", r#"{"status":"error","reason":"No room chosen. Call choose_room first.","row":1}"#),
             ("load_prices", r#"{"status":"error","reason":"no key","area":"a","from":1,"to":2,"unit":"b"}"#),
         ] {
             assert!(fails(tool, body), "{tool}: {body}");
@@ -283,7 +297,8 @@ mod tests {
             ("create_order", r#"{"order":"o1","payment_status":"failed"}"#),
             ("get_incident", r#"{"status":"error","reason":"disk full on db1","host":"h"}"#),
             ("get_job", r#"{"status":"error","reason":"Failed to open a port","job_id":"j","from":1,"to":2}"#),
-            ("get_job", r#"{"status":"error","error_code":"E1","reason":"gone","started_at":"noon","to":2}"#),
+            ("get_build", r#"{"status":"error","reason":"Failed to fetch dependency a","commit":"b"}"#),
+            ("get_job", r#"{"status":"error","error_type":"E1","reason":"gone","started_at":"noon","to":2}"#),
             ("get_build", r#"{"status":"error","reason":"lint failed","branch":"b"}"#),
             ("get_prices", r#"{"status":"error","reason":"no key","area":"a","from":1,"to":2,"unit":"b"}"#),
             ("reject_leave", r#"{"leave_status":"rejected","leave":"l1"}"#),

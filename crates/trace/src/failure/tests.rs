@@ -1446,11 +1446,9 @@ fn shells_and_programs_report_failures_where_a_reader_sees_them() {
         "no tests ran in 0.01s\n\n[stderr] ERROR: not found: tests\n\nExit code: 4\n[Command failed with exit code 4]",
         "Get-Content: \nLine |\n   2 |  Get-Content 'a'\n     | ~~~~\n     | Cannot find path 'a' because it does not exist.",
         "building\nbash: line 3:   777 Killed                  python3 a.py",
-        "searching\nKilled",
         "> vite\nerror when starting\n ELIFECYCLE  Command failed with exit code 1.",
         "> tsc -b\nsrc/a.tsx(94,7): error TS2448: 'a' is used before its declaration.",
         "curl: option : blank argument\ncurl: try 'curl --help' or 'curl --manual' for more information",
-        "asking for 5 SOL\n     Error: RPC request error: operation timed out",
         "The string is missing the terminator: '.\n    + CategoryInfo          : ParserError: (:) []",
     ] {
         assert_eq!(said("shell", text), "failed", "{text}");

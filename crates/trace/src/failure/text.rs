@@ -124,7 +124,7 @@ pub(super) const LIKELY: [&str; 30] = [
 pub(super) const SHORT_SURE: [&str; 19] = [
     r"(?i)^((we|i) )?((were|are|was|am) )?(cannot|can't|can ?not|could not|couldn't|unable to|not able to|not allowed to|must not|refus(ed|ing) to|you (cannot|can't|must|are not allowed|may not)|i (cannot|can't)) \w",
     r"(?i)^(the |this |requested |specified |given |source )*(file|directory|folder|path|page|resource|url|module|endpoint|host|repository|branch|command|tool|key|index|table|column|session|element|model|route|method|function|ref|selector|relation|role|database|schema|service|entity|namespace|secret|container|device|workspace|channel)s?( with [^\n]{1,80}| [`'\x22:(]?[^\n]{1,160}?)? (was |were |is |are )?(does not exist|do not exist|not found|doesn't exist|could not be found|cannot be found|not exist|missing|not available|not supported|unavailable)\b",
-    r"(?i)^(approval|confirmation|permission) (is )?required\b[^\n]{0,160}\bdenied\b|^[^\n]{1,120} (is|are) not authorized to \w|^[^\n]{0,60}\b(budget|quota|limit|retries|attempts) (is |was |were |has been |have been )?exhausted\b",
+    r"(?i)^permission required\b[^\n]{0,160}; denied\b|^[^\n]{1,120} (is|are) not authorized to \w|^[^\n]{0,60}\b(budget|quota|limit|retries|attempts) (is |was |were |has been |have been )?exhausted\b",
     r"(?i)^[\w ]{0,40}\bquota( of [\w .]{1,20})? (is |was |has been )?exceeded\b",
     r"(?i)^(the )?(file|destination|path|directory|folder|target)( ['\x22`]?\S+)? (already )?exists[.,;:] ?(use|set|pass|specify) \S*(overwrit|force|another|replace)|^[^\n]{1,120} (not found|does not exist|is not available)[.:;] ?\(?(available|valid|supported|known|existing|options)\b",
     r"(?i)^(the |source |image )*(document|image|picture)( file)? (['\x22`/]\S+|\S+\.\w{1,5})['\x22`]? (does not exist|doesn't exist|was not found|not found)\b|^(document|image|picture)( file)? not found: \S",
@@ -138,7 +138,7 @@ pub(super) const SHORT_SURE: [&str; 19] = [
     r"(?i)^[^\n]{0,160}\b(timed out|time[d]? ?out after \d|deadline exceeded|connection refused|connection reset by peer|host unreachable|no route to host)\b[^\n]{0,120}$",
     r"(?i)^(file has not been read yet|file has been (unexpectedly )?modified since|you must (use your )?read|read the file|the file must be read|(the )?string to replace (was )?not found|<?old_?(str(ing)?|text)\b>?[^\n]{0,80}(not found|did not|does not|is not unique|must|appears|matches (multiple|several|\d))|no match(es)? found for (the )?(old|replacement|search|string)|found \d+ matches of the string|no replacement was performed|no changes to make|file already exists|path already exists|is a directory|eisdir|the (old|search|replace)\w* (string|block|text|content) )",
     r"(?i)^[a-z'\x22`/@](\S*[^\s:])? (\S+ ){0,4}(already exists|(cannot|can't|must not|may not) be (empty|null|blank|negative|zero)\b *($|[.:;,(!])|is not allowed|is not permitted|not permitted|is not supported|is invalid|are invalid|is not valid|must be (a|an|one|at|in|between|greater|less|positive|non|of|provided|specified|set|either|valid|unique|>=?|<=?)\b[^\n]{0,60}|has been rejected|was rejected|was denied|has expired|is disabled|is locked|not enough \w+|insufficient \w+|exceeds? (the )?(maximum|limit)|is too (large|long|short|big|old)|has been (disabled|suspended|revoked|blocked)|failed(\s*[:.!]|\s*$| to| with| because| due| after| at| on))",
-    r"(?i)^([\w-]+ ){1,4}(was|has been) (aborted|cut off|interrupted)( *$|[.:!])|^((the )?(element|node|locator|button|link) (is |was )?(not (clickable|visible|attached|interactable|enabled)|obscured|detached)|directory not empty)|^(cancell?ed|aborted|interrupted|killed|terminated)( *$|[.:!,]| (by|after|due|because)\b)|^(operation (was )?(cancell?ed|aborted)|the operation was aborted|request (was )?(cancell?ed|aborted)|this operation was aborted|tool execution cancell?ed|tool call cancell?ed|sibling tool call errored|aborted by user)\b",
+    r"(?i)^([\w-]+ ){0,3}(call|lookup|operation|request|search) (was|has been) (aborted|interrupted)( *$|[.:!])|^((the )?(element|node|locator|button|link) (is |was )?(not (clickable|visible|attached|interactable|enabled)|obscured|detached)|directory not empty)|^(cancell?ed|aborted|interrupted|killed|terminated)( *$|[.:!,]| (by|after|due|because)\b)|^(operation (was )?(cancell?ed|aborted)|the operation was aborted|request (was )?(cancell?ed|aborted)|this operation was aborted|tool execution cancell?ed|tool call cancell?ed|sibling tool call errored|aborted by user)\b",
     r"(?i)^(the |this |your )?([a-z]+ )?(path|file|command|tool|tool call|action|request|call|url|domain|host|operation|access|write|read|execution|input|output)( \S+)? (is |was |has been )?(blocked|denied|disallowed|forbidden|prohibited) (by|under) (an? |the |your |our )?([\w-]+ ){0,2}(rules?|policy|policies|firewall|guardrails?|filters?|hooks?|sandbox|allowlist|denylist|blocklist)\b *($|[.:;,(])",
     r"(?i)^(segmentation fault|out of memory|killed$|disk (is )?full|no space left|stack overflow|bus error|core dumped|oom\b)",
     r"(?i)^(insufficient|not enough|out of) (funds|balance|credits?|permissions?|privileges|memory|quota|stock|inventory|space|arguments|seats|tickets)",
@@ -175,7 +175,7 @@ pub(super) const HARMLESS: [&str; 14] = [
     r"(?i)^[\w -]{0,20}limit\w*\s*[:=]\s*\d+[^\n]{0,80}(\b(remaining|left)[:= ]+[1-9]|[ ,;][1-9]\d* (remaining|left)\b)",
     r"(?i)^no [\w '-]{1,60} (was |were )?(found|available|matched|match|returned)\b",
     // a count of what was done and of what failed
-    r"(?i)\b\d+ [\w ]{1,30}, (0|no|none) (failed|rejected|refused)\b[.!]?\s*$",
+    r"(?i)^\w+ed (for )?\d+ [\w ]{1,30}, (0|none) (failed|rejected|refused)\b[.!]?\s*$",
 ];
 
 static SURE_SET: LazySet = LazyLock::new(|| patterns::set(SURE));
@@ -221,7 +221,7 @@ pub(super) fn inspect_start<'t>(text: &'t str, tool: Option<&str>) -> Option<Sig
     if text.starts_with('#') {
         return below_heading(text, tool);
     }
-    let text = ["[stderr]", "stderr:", "STDERR:", "=== STDERR ===", "[!]", "OBSERVATION:", "Observation:"]
+    let text = ["[stderr]", "stderr:", "STDERR:", "=== STDERR ===", "[!]", "OBSERVATION:"]
         .iter()
         .find_map(|mark| text.strip_prefix(mark))
         .unwrap_or(text)

@@ -6,9 +6,9 @@ use std::sync::LazyLock;
 use super::body::is_beside;
 use super::details::Details;
 use super::kinds::{self, plain};
-use super::nothing::is_empty;
+use super::nothing::{is_empty, says_no_error};
 use super::patterns::{self, LazyPattern};
-use super::program::is_writer;
+use super::program::{has_word, is_writer};
 use crate::json::{self, Fields};
 use crate::raw_value::RawValue;
 
@@ -34,7 +34,7 @@ pub(super) fn inspect(fields: &Fields<'_>, tool: Option<&str>) -> Option<Details
         of_change(fields)
             .or_else(|| of_bulk(fields))
             .or_else(|| of_fields(fields, tool))
-            .or_else(|| of_operation_outcome(fields))
+            .or_else(|| of_operation_outcome(fields, tool))
             .or_else(|| of_problem(fields))
     };
     of_plain(fields).or_else(special).or_else(|| {
@@ -67,8 +67,10 @@ fn of_plain(fields: &Fields<'_>) -> Option<Details> {
 }
 
 /// The first issue of an `OperationOutcome` of FHIR, if it is an error.
-fn of_operation_outcome(fields: &Fields<'_>) -> Option<Details> {
-    let issues = fields.get("issue").filter(|_| fields.text("resourceType").as_deref() == Some("OperationOutcome"))?;
+fn of_operation_outcome(fields: &Fields<'_>, tool: Option<&str>) -> Option<Details> {
+    let is_asked_for = tool.is_some_and(|tool| has_word(tool, &["outcome", "validate"]));
+    let is_outcome = fields.text("resourceType").as_deref() == Some("OperationOutcome") && !is_asked_for;
+    let issues = fields.get("issue").filter(|_| is_outcome)?;
     let first = json::object(*json::array(issues)?.first()?)?;
     let is_error = ["error", "fatal"].iter().any(|severity| first.text("severity").as_deref() == Some(severity));
     is_error.then(|| {
@@ -81,10 +83,12 @@ fn of_operation_outcome(fields: &Fields<'_>) -> Option<Details> {
 
 /// A problem in words beside no result: `{"result":null,"problem":"the mailbox is moved"}`.
 fn of_problem(fields: &Fields<'_>) -> Option<Details> {
-    let is_problem = |name: &str| ["problem", "why"].contains(&name);
-    let (_, said) = fields.iter().find(|(name, value)| is_problem(name) && value.get().starts_with('"'))?;
-    let is_alone = fields.iter().all(|(name, value)| is_problem(name) || is_empty(value));
-    (is_alone && fields.iter().count() > 1 && !is_empty(said)).then(|| Details::of_object(fields))
+    let said =
+        fields.get("problem").filter(|said| said.get().starts_with('"') && !is_empty(*said) && !says_no_error(*said));
+    let is_away = |name: &str| ["data", "output", "response", "result"].contains(&name);
+    let is_alone = fields.iter().all(|(name, value)| name == "problem" || is_empty(value));
+    let has_no_result = fields.iter().any(|(name, _)| is_away(name));
+    said.filter(|_| is_alone && has_no_result).map(|_| Details::of_object(fields))
 }
 
 /// The errors of a change that came to nothing, as GraphQL interfaces of shops give them: `userErrors` beside no thing.

@@ -15,6 +15,7 @@ use crate::imported::{ImportWarning, Missing};
 use crate::source_value::SourceValue;
 use crate::trace_writer::{At, OutputResult, OutputStatus};
 use crate::wire;
+use playproof_engine::event::StatusFrom;
 
 /// The results, from the first, whose words are compared with what the user's mapping says of them.
 const SAMPLED: u64 = 1_000;
@@ -202,8 +203,11 @@ impl Applier {
             (false, _) => Assessment::Ok,
         };
         let is_unnamed = !mapping.failed.by_text && flag.is_none() && mapping.title.is_none();
-        if is_unnamed && self.loss.results < SAMPLED && matches!(self.failures.assess(&found), Assessment::Failed(_)) {
-            self.loss.warn(ImportWarning::WordsOfFailure, placed.place);
+        if is_unnamed
+            && self.loss.results < SAMPLED
+            && matches!(self.failures.assess(&found), Assessment::Failed(failure) if failure.evidence != StatusFrom::Code)
+        {
+            self.loss.warn(ImportWarning::UnnamedFailure, placed.place);
         }
         if let Assessment::Failed(failure) = &mut said {
             failure.retry_after_ms = self.retry_after(map, row, placed.place).or(failure.retry_after_ms);

@@ -576,10 +576,8 @@ fn a_failure_in_words_that_failed_does_not_name_is_warned_of() {
     };
     assert_eq!(
         remarks("{ ok: 'no' }"),
-        [
-            "1 result whose words tell of a failure, which `failed` does not name: a success (`failed: [..., text]` hears \
-          words) (first at line 1)"
-        ]
+        ["1 result whose content tells of a failure, which `failed` does not name: a success (`failed: [..., text]` \
+             reads it) (first at line 1)"]
     );
     for named in ["{ ok: false }", "[{ ok: 'no' }, text]"] {
         assert_eq!(remarks(named), Vec::<String>::new(), "{named}");
