@@ -149,6 +149,25 @@ fn a_key_with_other_arguments_is_no_proof_and_never_sent_again() {
 }
 
 #[test]
+fn what_was_processed_under_the_key_of_another_request_claims_no_effect() {
+    let place = Place::new();
+    let line = |run: u32, order: u32, answer: &str| {
+        format!(
+            r#"{{"type":"tool_call","run_id":"r{run}","tool":"pay","args":{{"o":{order}}},"idempotency_key":"k_1",{answer}}}"#
+        )
+    };
+    let processed =
+        r#""status":"error","error":{"kind":"409_conflict","message":"idempotency key k_1 was already processed"}"#;
+    for (order, claim) in [(2, "unknown"), (1, "applied")] {
+        place.write("t.jsonl", [line(1, 1, OK), line(2, order, processed)].join("\n"));
+        let run = place.run(&["replay", "t.jsonl", "--playbook", "standard", "--all", "--format", "jsonl"]);
+        let claimed = |line: &&str| line.contains(r#""type":"call""#) && line.contains(r#""run":"r2""#);
+        let call = run.out.lines().find(claimed).unwrap_or_default();
+        assert!(call.contains(&format!(r#""effect":"{claim}""#)), "{order}: {call}\n{}", run.err);
+    }
+}
+
+#[test]
 fn a_key_whose_arguments_are_not_recorded_may_be_that_of_the_same_request() {
     let bare = |answer: &str| format!(r#""idempotency_key":"k",{answer}"#);
     let pages = known(&[&bare(OK), &sent(1, "k", OK)]);

@@ -5,6 +5,7 @@
 use std::sync::LazyLock;
 
 use super::kinds::{ARGUMENTS, FORBIDDEN, NOT_FOUND, TOOL_ERROR, UNAUTHORIZED};
+use super::nothing_done::{ends_with_nothing_done, has_nothing_to_do};
 use super::patterns::{LazyPattern, LazySet};
 use super::program::{acts, asks, has_word, is_command_line, is_reader, is_shell, is_writer, words};
 use super::sentence::{gives_text, is_deed, looks};
@@ -330,17 +331,6 @@ fn kind_of(text: &str, tool: Option<&str>) -> Option<&'static str> {
     found.find(|(of, _, _)| is_failure(*of)).map(|(_, kind, _)| kind)
 }
 
-/// Whether a message ends with the words that nothing was done, behind the reason: `That day is full. Nothing was booked.`
-fn ends_with_nothing_done(text: &str) -> bool {
-    static NOTHING: LazyPattern = LazyLock::new(|| {
-        patterns::one(
-            r"(?i)\S[.;,:!–—-] (so )?(nothing|nobody|no one|no (booking|changes?|charge|messages?|money|orders?|payment|rows?)) (has been|have been|was|were) (added|assigned|booked|changed|charged|created|deleted|done|made|moved|saved|sent|stored|updated|written)[.!]?$",
-        )
-    });
-    const FINE: [&str; 6] = ["already", "current", "empty", "is open", "same", "up to date"];
-    patterns::matches(&NOTHING, text) && !FINE.iter().any(|word| text.to_lowercase().contains(word))
-}
-
 /// Whether a clause tells of what somebody has done before, and not of what is already so.
 pub(super) fn tells_of_others(clause: &str) -> bool {
     ["what you have already", "what we have already", "that you have already", "which you have already"]
@@ -354,15 +344,6 @@ fn goes_on(clause: &str) -> bool {
     let what = ["The ", "the ", "Your ", "your "].iter().find_map(|word| clause.strip_prefix(word)).unwrap_or(clause);
     let is_given = GIVEN.iter().any(|word| what.to_ascii_lowercase().starts_with(word));
     is_given && [" so ", " anyway", " we "].iter().any(|words| clause.contains(words))
-}
-
-/// Whether a clause says that there is nothing in what was given to do what the name of the tool says with:
-/// `Nothing to wash in "!"`.
-fn has_nothing_to_do(clause: &str, tool: Option<&str>) -> bool {
-    static NOTHING: LazyPattern = LazyLock::new(|| patterns::one(r"(?i)^nothing to (\w+) in [`'\x22]"));
-    let Some(tool) = tool else { return false };
-    let verb = NOTHING.as_ref().and_then(|nothing| nothing.captures(clause)?.get(1)).map(|verb| verb.as_str());
-    verb.is_some_and(|verb| words(tool).contains(&verb.to_ascii_lowercase()))
 }
 
 /// Whether a clause says that what the name of the tool says was not done: `file a.txt was not deleted` of `delete_file`.

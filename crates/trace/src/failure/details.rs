@@ -183,7 +183,7 @@ fn is_refused(value: &str) -> bool {
     ["declined", "denied", "rejected"].iter().any(|state| value.eq_ignore_ascii_case(state))
 }
 
-/// Whether an object with a refusal speaks of the person who was asked, or of nothing else.
+/// Whether an object with a refusal speaks of the person who was asked.
 fn is_of_a_person(fields: &Fields<'_>) -> bool {
     const REASONS: [&str; 6] = ["description", "detail", "error", "message", "msg", "reason"];
     const WORDS: [&str; 11] = [
@@ -202,7 +202,7 @@ fn is_of_a_person(fields: &Fields<'_>) -> bool {
     let is_word = |word: &str| WORDS.iter().any(|own| word.eq_ignore_ascii_case(own));
     let speaks = |text: &str| text.split(|c: char| !c.is_ascii_alphanumeric()).any(is_word);
     let texts = REASONS.iter().filter_map(|name| fields.get(name).and_then(json::string));
-    fields.iter().count() == 1 || texts.into_iter().any(|text| speaks(&text))
+    texts.into_iter().any(|text| speaks(&text))
 }
 
 /// Whether a text is an HTTP status.
@@ -217,13 +217,18 @@ mod tests {
     #[test]
     fn a_person_refused_only_where_the_reason_speaks_of_one() {
         let names = |body| Details::of_object(&json::object(json::parse(body).unwrap()).unwrap()).names;
-        for body in [r#"{"status":"declined"}"#, r#"{"status":"denied","reason":"The user said no"}"#] {
+        for body in [
+            r#"{"status":"denied","reason":"The user said no"}"#,
+            r#"{"status":"declined","message":"by the operator"}"#,
+        ] {
             assert!(names(body).iter().any(|name| ["declined", "denied"].contains(&&**name)), "{body}");
         }
         for body in [
             r#"{"status":"declined","reason":"no_funds","user_id":"u1"}"#,
             r#"{"status":"declined","reason":"no_funds","confirmation_code":"x1"}"#,
             r#"{"status":"declined","reason":"no_funds","approval_code":"0"}"#,
+            r#"{"status":"declined"}"#,
+            r#"{"error":"declined"}"#,
             r#"{"status":"declined","decline_code":51}"#,
         ] {
             assert!(!names(body).contains(&"declined".to_owned()), "{body}");

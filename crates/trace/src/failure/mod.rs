@@ -20,6 +20,7 @@ mod markup;
 #[cfg(test)]
 mod needed;
 mod nothing;
+mod nothing_done;
 mod other_languages;
 mod own_name;
 mod parts;

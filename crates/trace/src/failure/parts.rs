@@ -87,17 +87,38 @@ const STATES: [&str; 12] = [
     "succeeded",
 ];
 
+/// The states of what is over and done.
+const OVER: [&str; 6] = ["captured", "completed", "confirmed", "done", "paid", "succeeded"];
+/// Levels of errors and bodies that are read.
+const DEPTH: usize = 3;
+
 /// Whether a body that reports a failure tells of a part that was done, or holds a thing with an id or with the state of one
 /// that was done.
 pub(super) fn tell_of_a_part(body: &str) -> bool {
-    let fields = json::parse(body.trim()).ok().and_then(json::object);
+    json::parse(body.trim()).ok().is_some_and(|body| object_tells(body, DEPTH))
+}
+
+/// Whether an object tells of a part, or the error or the body inside it does.
+fn object_tells(raw: RawValue<'_>, depth: usize) -> bool {
+    let fields = json::object(raw).filter(|_| depth > 0);
     fields.is_some_and(|fields| {
         let mut present = fields.iter().filter(|(_, value)| !is_empty(*value));
         present.any(|(name, value)| {
             let has_id = || json::object(value).is_some_and(|thing| thing.get("id").is_some_and(|id| !is_empty(id)));
             let is_about_error = ["error", "meta", "metadata", "request"].contains(&name);
             let may_list_errors = is_about_error || ["errors", "details"].contains(&name);
+            let is_done_flag = value.get() == "true" && is_past(name);
+            let is_done_state = || json::string(value).is_some_and(|state| OVER.contains(&&*state));
+            let inner = || match name {
+                "error" => object_tells(value, depth - 1),
+                "body" => json::string(value)
+                    .is_some_and(|body| json::parse(&body).is_ok_and(|body| object_tells(body, depth - 1))),
+                _ => false,
+            };
             DONE_BY_ANY_VALUE.contains(&name)
+                || is_done_flag
+                || is_done_state()
+                || inner()
                 || !is_about_error && has_id()
                 || !may_list_errors && (is_past(name) && is_amount(value) || holds_a_thing(value))
                 || name == "items" && json::array(value).is_some_and(|items| items.into_iter().any(is_done))
@@ -161,6 +182,11 @@ mod tests {
             r#"{"error":"forbidden","success_count":3}"#,
             r#"{"error":"forbidden","created":true}"#,
             r#"{"error":"forbidden","details":{"id":"d1"}}"#,
+            r#"{"error":"rate_limited","charged":true}"#,
+            r#"{"error":{"status":403,"completed_steps":["debit"]}}"#,
+            r#"{"error":{"code":403,"data":{"charge":"ch_1","status":"succeeded"}}}"#,
+            r#"{"statusCode":403,"body":"{\"charged\":true}"}"#,
+            r#"{"error":"bad_request","charge":"succeeded"}"#,
             r#"{"errors":true,"items":[{"index":{"status":400,"error":{}}},{"index":{"_id":"1","status":201}}]}"#,
         ] {
             assert!(tell_of_a_part(body), "{body}");
@@ -171,6 +197,7 @@ mod tests {
             r#"{"error":"invalid","required":["amount"],"results":[{"id":"a","error":"bad"}]}"#,
             r#"{"error":"rate_limited","limited":true,"retry_after":3}"#,
             r#"{"error":"forbidden","processed":0}"#,
+            r#"{"error":{"code":403,"retryable":true,"message":"no"},"charged":false}"#,
             r#"{"error":{"id":"e1"}}"#,
             "forbidden",
             "[1]",

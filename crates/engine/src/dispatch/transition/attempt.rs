@@ -69,7 +69,11 @@ impl Transition<'_> {
         let playbook = self.playbook;
         let state = self.state();
         let own = state.claim.filter(|_| state.facts.access == Access::Write);
-        let effect = playbook.claimed((verdict, rule), state.facts.key_history, own);
+        let effect = match playbook.claimed((verdict, rule), state.facts.key_history, own) {
+            // What was processed under the key may be the other request.
+            EffectClaim::Applied if state.facts.key_is_reused => EffectClaim::Unknown,
+            claim => claim,
+        };
         state.note_error(error);
         state.first_verdict = first.or(Some(verdict));
         state.last_verdict = Some(verdict);
