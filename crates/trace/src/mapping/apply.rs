@@ -171,7 +171,7 @@ impl Applier {
     /// The loss report: what the source lacks, and which fields of the mapping no row has.
     ///
     /// # Errors
-    /// No row was a call.
+    /// No row was a call, or no result has what would tell whether it failed.
     pub fn finish(mut self) -> Result<LossReport, Report> {
         if self.loss.calls == 0 {
             let fitting = self.loss.count(ImportWarning::CallWithoutTool);
@@ -179,6 +179,9 @@ impl Applier {
         }
         if self.mapping.title.is_none() {
             let results = self.loss.results > 0;
+            if results && let Some(report) = self.sample.nothing_tells(&self.mapping, &self.hits, &self.name) {
+                return Err(report);
+            }
             let has_condition = self.mapping.results.iter().any(|result| result.when.is_some());
             self.loss.no_row_is_a_result = has_condition && !results;
             self.loss.unused = self.sample.unused(&self.mapping, &self.hits, results || !has_condition);

@@ -122,6 +122,30 @@ impl RowSample {
         untested.iter().filter_map(misspelt).collect()
     }
 
+    /// The report of a mapping by which the content alone tells whether a result failed, if no result has any.
+    pub(super) fn nothing_tells(&self, mapping: &Mapping, hits: &[u64], name: &str) -> Option<Report> {
+        const TELL: [&str; 5] = ["result.body", "result.message", "result.status", "result.code", "result.kind"];
+        let conditions = [&mapping.failed.conditions, &mapping.not_failed, &mapping.not_suspected];
+        let telling = || {
+            let all = mapping.results.iter().flat_map(|result| result.selectors());
+            all.filter(|selector| TELL.contains(&selector.field.as_str()))
+        };
+        let is_hit = |selector: &Selector| hits.get(selector.number).is_some_and(|&hits| hits > 0);
+        if conditions.iter().any(|conditions| !conditions.is_empty()) || telling().any(is_hit) {
+            return None;
+        }
+        let message =
+            format!("no result of `{name}` has what `failed: text` reads, so nothing tells whether it failed");
+        let said = Diagnostic::error("nothing_tells", message);
+        let Some(selector) = telling().next() else {
+            return Some(Report::one(mapping.source.clone(), said.help("name the content: `body` in `result`")));
+        };
+        let said = said.at(selector.span.clone(), "no row has this");
+        let near = self.near(&selector.written());
+        let said = near.into_iter().fold(said, |said, near| said.help(format!("did you mean `{near}`?")));
+        Some(Report::one(mapping.source.clone(), said))
+    }
+
     /// The report of a mapping by which no row is a call. `fitting` rows fit `where`, but name no tool.
     pub(super) fn nothing_fits(&self, mapping: &Mapping, rows: u64, name: &str, fitting: u64) -> Report {
         let Some(call) = mapping.calls.first() else {

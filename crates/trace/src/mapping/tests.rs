@@ -586,6 +586,20 @@ fn a_failure_in_words_that_failed_does_not_name_is_warned_of() {
 }
 
 #[test]
+fn a_content_that_no_result_has_tells_of_no_success() {
+    let said = |result: &str, failed: &str| {
+        let own = format!("format: mapping/1\ncall: {{ tool: t }}\nresult: {result}\n{failed}\n");
+        let found = as_recorded(&mapping(&own), br#"{"t":"pay","out":"Error: declined","ok":false}"#);
+        found.map(|found| found.loss.failures).map_err(|report| format!("{report:?}"))
+    };
+    let report = said("{ body: outt }", "failed: text").unwrap_err();
+    assert!(report.contains("no result of") && report.contains("did you mean `out`?"), "{report}");
+    assert!(said("{ id: ok }", "failed: text").unwrap_err().contains("name the content: `body` in `result`"));
+    assert_eq!(said("{ body: out }", "failed: text"), Ok(1));
+    assert_eq!(said("{ body: outt }", "failed: [{ ok: false }, text]"), Ok(1));
+}
+
+#[test]
 fn a_status_inside_the_content_counts_for_the_mapping_of_the_user() {
     let format = "format: mapping/1\ncall: { tool: t }\nresult: { body: b }\nfailed: text\n";
     let remarks = |own: &str| {
