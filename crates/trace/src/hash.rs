@@ -1,6 +1,8 @@
 //! Hashes of names, arguments and lines: XXH3 as specified, 128 bits wide. They do not resist an attacker. Only `row`, in
 //! imported lines, and the ids of failed calls in an audit log are ever written to a file.
 
+use std::hash::{Hash, Hasher};
+
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128, xxh3_128_with_seed};
 
 /// The hash of `data` under `seed`.
@@ -44,6 +46,28 @@ pub fn row(text: &str) -> u32 {
 #[inline]
 pub const fn half(hash: u128) -> u64 {
     hash as u64
+}
+
+/// The first `N` parts of a hash, of 32 bits each: a key for a table whose entries have no gap then. At least two, by which it is
+/// hashed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HashParts<const N: usize>([u32; N]);
+
+impl<const N: usize> HashParts<N> {
+    /// Of a whole hash.
+    #[expect(clippy::cast_possible_truncation, reason = "one part after the other")]
+    #[inline]
+    pub fn of(hash: u128) -> HashParts<N> {
+        HashParts(std::array::from_fn(|part| (hash >> (32 * part)) as u32))
+    }
+}
+
+impl<const N: usize> Hash for HashParts<N> {
+    #[inline]
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        const { assert!(N >= 2) };
+        state.write_u64(u64::from(self.0[0]) | u64::from(self.0[1]) << 32);
+    }
 }
 
 #[cfg(test)]

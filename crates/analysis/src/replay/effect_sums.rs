@@ -10,7 +10,7 @@ use foldhash::fast::FixedState;
 
 use playproof_trace::call::CompletedCall;
 use playproof_trace::call_hashes::CallHashes;
-use playproof_trace::hash;
+use playproof_trace::hash::{self, HashParts};
 
 /// The effects of each intent.
 #[derive(Debug, Default)]
@@ -36,7 +36,7 @@ impl EffectSums {
 
     /// The effects of a request without a key.
     pub fn of_request(&mut self, hashes: &CallHashes) -> &mut u32 {
-        self.requests.entry(IntentKey::new(hashes.request)).or_default()
+        self.requests.entry(IntentKey::of(hashes.request)).or_default()
     }
 
     /// The effects of a request with a key.
@@ -59,26 +59,11 @@ impl EffectSums {
 fn other_request(closed: &CompletedCall) -> IntentKey {
     let hashes = &closed.hashes;
     let is_reused = closed.raw().key_is_reused;
-    IntentKey::new(if is_reused { hash::joined([hashes.key, hashes.args]) } else { hashes.key })
+    IntentKey::of(if is_reused { hash::joined([hashes.key, hashes.args]) } else { hashes.key })
 }
 
-/// The first 96 bits of an intent's hash.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct IntentKey([u32; 3]);
-
-impl IntentKey {
-    #[expect(clippy::cast_possible_truncation, reason = "96 bits tell millions of intents apart")]
-    fn new(mark: u128) -> IntentKey {
-        IntentKey([mark as u32, (mark >> 32) as u32, (mark >> 64) as u32])
-    }
-}
-
-impl std::hash::Hash for IntentKey {
-    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        let IntentKey([a, b, _]) = *self;
-        state.write_u64(u64::from(a) | u64::from(b) << 32);
-    }
-}
+/// The first 96 bits of an intent's hash, which tell millions of intents apart.
+type IntentKey = HashParts<3>;
 
 #[cfg(test)]
 mod tests {

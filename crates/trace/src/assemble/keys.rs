@@ -5,13 +5,12 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::hash::{Hash, Hasher};
 
 use foldhash::fast::FixedState;
 
 use super::writes::moment_of;
 use crate::call::CallBuilder;
-use crate::hash::half;
+use crate::hash::{HashParts, half};
 use crate::key_number::KeyNumber;
 use playproof_engine::call::{AnswerTo, RecordedAnswer, RecordedCall, RecordedDispatch, Reply};
 use playproof_engine::classify::{reads_as_processed, reads_as_refusal};
@@ -25,28 +24,9 @@ pub struct FirstUses {
     /// By the key's number.
     uses: Vec<FirstUse>,
     /// Where they stand.
-    numbers: HashMap<KeyHash, KeyNumber, FixedState>,
+    numbers: HashMap<HashParts<2>, KeyNumber, FixedState>,
     /// The first successful reversal of a call with the key, and its input.
     reversed: HashMap<u64, (u32, Moment), FixedState>,
-}
-
-/// Half of the hash of a key, in two parts: an entry of the table has no gap then.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct KeyHash([u32; 2]);
-
-impl KeyHash {
-    #[expect(clippy::cast_possible_truncation, reason = "the parts of one hash")]
-    const fn of(key: u128) -> KeyHash {
-        let half = half(key);
-        KeyHash([half as u32, (half >> 32) as u32])
-    }
-}
-
-impl Hash for KeyHash {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        let KeyHash([low, high]) = *self;
-        state.write_u64(u64::from(low) | u64::from(high) << 32);
-    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -76,21 +56,22 @@ impl FirstUses {
             ended: KeyHistory::Unknown,
             was_sent: true,
         };
-        let number = match self.numbers.entry(KeyHash::of(built.hashes.key)) {
-            Entry::Occupied(known) => *known.get(),
-            Entry::Vacant(none) => {
-                let Some(number) = KeyNumber::of_index(self.uses.len()) else { return };
+        built.key_number = match self.numbers.entry(HashParts::of(built.hashes.key)) {
+            Entry::Vacant(none) => KeyNumber::of_index(self.uses.len()).map(|number| {
                 self.uses.push(new);
                 *none.insert(number)
+            }),
+            Entry::Occupied(known) => {
+                let number = *known.get();
+                if let Some(first) = self.uses.get_mut(number.index()) {
+                    let is_earlier = first.input == new.input && first.at != NO_TIME && new.at < first.at;
+                    if is_earlier || !first.was_sent {
+                        *first = FirstUse { ended: first.ended, ..new };
+                    }
+                }
+                Some(number)
             }
         };
-        built.key_number = Some(number);
-        if let Some(first) = self.uses.get_mut(number.index()) {
-            let is_earlier = first.input == new.input && first.at != NO_TIME && new.at < first.at;
-            if is_earlier || !first.was_sent {
-                *first = FirstUse { ended: first.ended, ..new };
-            }
-        }
     }
 
     /// Marks a call that closes if its key was used with other arguments, its effect was reversed, or all requests under the

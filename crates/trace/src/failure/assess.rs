@@ -131,12 +131,14 @@ pub(crate) fn assess(result: &ToolResult<'_>) -> Assessment {
         return Assessment::Failed(failure(evidence, found, result));
     }
     let stated = result.message.and_then(|message| body::inspect(message, result.tool));
-    // A flag that denies a failure is stronger than a suspicion, and than what a program prints that ended well. Many servers
-    // send it with each answer, so words that prove a failure count.
-    let prints =
+    // A flag that denies a failure is stronger than a suspicion, and than words that a tool hands on. Many servers send it with
+    // each answer, so other words that prove a failure outweigh it.
+    let is_handed_on =
         || result.tool.is_some_and(hands_on) && !result.body.is_some_and(|body| says_an_end(body, result.tool));
     let heard = |found: &Found| {
-        result.flag.is_none() || found.evidence == Evidence::Body || found.sure && !result.denies_words && !prints()
+        result.flag.is_none()
+            || found.evidence == Evidence::Body
+            || found.sure && !result.denies_words && !is_handed_on()
     };
     match found.filter(heard).or(stated.filter(heard)) {
         None => Assessment::Ok,

@@ -2,6 +2,7 @@
 //! `Price 412 exceeds max_price 100`, `Zone not found: Attic`, `Set a place first`. Which words count depends on what the
 //! name of the tool says that it does.
 
+use std::cell::LazyCell;
 use std::sync::LazyLock;
 
 use super::kinds::{ARGUMENTS, FORBIDDEN, NOT_FOUND, TOOL_ERROR, UNAUTHORIZED};
@@ -302,7 +303,8 @@ fn kind_of(text: &str, tool: Option<&str>) -> Option<&'static str> {
     // Behind `but`, or before it.
     let found = [clause, sentence].map(|part| CUE_SET.as_ref().map(|set| set.matches(part.as_bytes())));
     // In other languages, what stands behind a comma or a colon may be a remark on what was done.
-    let first = CUE_SET.as_ref().map(|set| set.matches(other_languages::first_part(clause).as_bytes()));
+    let first =
+        LazyCell::new(|| CUE_SET.as_ref().map(|set| set.matches(other_languages::first_part(clause).as_bytes())));
     let is_first = |cue: &usize| *cue < CUES.len() || first.as_ref().is_some_and(|first| first.matched(*cue));
     let mut found = found.into_iter().flatten().flatten().filter(is_first).filter_map(|cue| cues().nth(cue));
     // A warning that what it shall work on is not clear.

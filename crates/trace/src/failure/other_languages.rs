@@ -103,9 +103,7 @@ pub(super) fn is_done(clause: &str) -> bool {
         )
     });
     static DENIED: LazyPattern = LazyLock::new(|| {
-        patterns::one(
-            r"(?i)(^|[ ,])(no|n[ãa]o|не|nicht|pas|non|nie|ne|tidak|không|gagal|nessun)( |$)|değil|لم|نहीं|नहीं|ไม่",
-        )
+        patterns::one(r"(?i)(^|[ ,])(no|n[ãa]o|не|nicht|pas|non|nie|ne|tidak|không|gagal|nessun)( |$)|değil|لم|नहीं|ไม่")
     });
     patterns::matches(&DONE, clause)
         || patterns::matches(&WELL, clause) && !patterns::matches(&DENIED, first_part(clause))
