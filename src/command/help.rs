@@ -2,6 +2,7 @@
 
 use clap::builder::StyledStr;
 
+use super::schema;
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
 use crate::terminal::Terminal;
@@ -24,7 +25,7 @@ Examples:
   playproof help playbook standard  the text of an embedded playbook
   playproof help topics             everything that can be explained")]
 pub struct Args {
-    /// A command, the id of a finding or a lint, an outcome, a compensation, a verdict of `standard`, an error kind, `playbook NAME`, or `topics`
+    /// A command, the id of a finding or a lint, an outcome, a compensation, a verdict of `standard`, an error kind, a key of a file format, `playbook NAME`, or `topics`
     #[arg(value_name = "TOPIC")]
     pub topic: Vec<String>,
 }
@@ -62,6 +63,8 @@ pub fn run(
         return Ok(Exit::Clean);
     }
     let known: Vec<&Topic> = all.iter().filter(|known| known.is(topic)).collect();
+    let keys = if known.is_empty() { topics::of_files(topic, schema::all()) } else { Vec::new() };
+    let known: Vec<&Topic> = known.into_iter().chain(&keys).collect();
     if known.is_empty() {
         return Err(unknown(topic, &all, definition));
     }

@@ -52,6 +52,12 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     Ok(Exit::Clean)
 }
 
+/// The names of the formats and their JSON Schemas.
+pub fn all() -> impl Iterator<Item = (String, &'static str)> {
+    let name = |kind: &Kind| Some(kind.to_possible_value()?.get_name().to_owned());
+    Kind::value_variants().iter().filter_map(move |kind| Some((name(kind)?, text(*kind))))
+}
+
 fn text(kind: Kind) -> &'static str {
     match kind {
         Kind::Trace => wire::SCHEMA,

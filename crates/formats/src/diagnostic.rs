@@ -142,11 +142,15 @@ impl fmt::Display for Report {
 
 impl std::error::Error for Report {}
 
-/// The candidate nearest to `word`, if one is near enough to be what was meant.
+/// The candidate nearest to `word`, if one is near enough to be what was meant; else the longest that is its last part, as
+/// `key` is of `idempotency_key`.
 pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let candidates: Vec<&str> = candidates.into_iter().collect();
     let length = word.chars().count();
     // A candidate in which every character differs is never near.
-    nearest(word, candidates, (length / 3).max(1).min(length.saturating_sub(1)))
+    let near = nearest(word, candidates.iter().copied(), (length / 3).max(1).min(length.saturating_sub(1)));
+    let is_last_part = |candidate: &&str| word.strip_suffix(*candidate).is_some_and(|rest| rest.ends_with('_'));
+    near.or_else(|| candidates.iter().copied().filter(is_last_part).max_by_key(|candidate| candidate.len()))
 }
 
 /// The candidate nearest to `word`, if the edit distance is at most `limit`.
@@ -219,6 +223,8 @@ mod tests {
         assert_eq!(did_you_mean("queue", known), None);
         assert_eq!((nearest("abcd", ["ab", "abcdef"], 1), nearest("abcd", ["ab", "abcdef"], 2)), (None, Some("ab")));
         assert_eq!(did_you_mean("titel", ["title"]), Some("title"));
+        assert_eq!(did_you_mean("idempotency_key", ["kinds", "key"]), Some("key"));
+        assert_eq!(did_you_mean("monkey", ["key"]), None);
     }
 
     #[test]

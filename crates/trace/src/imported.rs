@@ -179,6 +179,8 @@ pub enum ImportWarning {
     BeyondLimits,
     /// A result that counts as a success by the user's mapping, and whose content tells of a failure.
     UnnamedFailure,
+    /// A result whose flag has a value by which its format tells neither failure nor success.
+    UnknownFlag,
 }
 
 /// How often a warning occurred, and where first.
@@ -346,6 +348,10 @@ impl ImportWarning {
             ImportWarning::UnnamedFailure => (
                 "result whose content tells of a failure, which `failed` does not name: a success (`failed: [..., text]` reads it)",
                 "results whose content tells of a failure, which `failed` does not name: successes (`failed: [..., text]` reads it)",
+            ),
+            ImportWarning::UnknownFlag => (
+                "result with a status that its format does not have: its content tells (`--map` can decide)",
+                "results with a status that their format does not have: their content tells (`--map` can decide)",
             ),
             ImportWarning::BeyondLimits => {
                 ("row that is too large for a trace, left out", "rows that are too large for a trace, left out")

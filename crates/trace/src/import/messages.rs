@@ -12,6 +12,9 @@ use crate::json;
 use crate::json::{Fields, SourceArgs};
 use crate::raw_value::RawValue;
 
+/// What a message with the result of a tool has as its `status` if the tool failed: LangChain writes `error`.
+const FAILED_STATUS: [&str; 3] = ["error", "failed", "failure"];
+
 /// Writes the runs of one conversation: the agent's, and the simulated user's if that calls tools too. Without a name it is
 /// unknown which messages belong to one run.
 pub(super) fn walk(run: Option<&str>, messages: &[RawValue<'_>], place: &str, output: &mut ImportOutput) {
@@ -211,10 +214,14 @@ impl Walk<'_> {
         let run = self.speakers.run(by_user, &mut self.output.loss.runs);
         let waiting = id.as_deref().and_then(|id| run.tool_waiting_for(id));
         let content = message.get("content").map_or(Cow::Borrowed(""), json::content_text);
-        let flagged = flag(message);
+        let flag = Flag::of(message);
+        if flag.is_unknown {
+            self.output.loss.warn(ImportWarning::UnknownFlag, place);
+        }
         let result = ToolResult {
-            flag: flagged,
+            flag: flag.failed,
             denies_words: message.get("error").is_some(), // tau2-bench, whose tools raise each failure
+            message: flag.error.as_deref(),
             body: Some(&content),
             tool: named.as_deref().or(waiting),
             at: at.as_deref().and_then(|at| u64::try_from(iso::parse_micros(at)?).ok()),
@@ -222,7 +229,7 @@ impl Walk<'_> {
         };
         let assessment = assessment(raw, &result, self.output);
         let (id, tool, at) = (id.as_deref(), named.as_deref(), at.as_deref());
-        let (text, flagged) = (&*content, flagged.is_some());
+        let (text, flagged) = (&*content, flag.failed.is_some());
         run.result(&SourceResult { id, tool, assessment, text, flagged, at, place, span }, self.output);
     }
 
@@ -246,11 +253,33 @@ fn assessment(raw: RawValue<'_>, result: &ToolResult<'_>, output: &mut ImportOut
     }
 }
 
-/// Whether a flag marks a result as a failure; none without a flag.
-fn flag(message: &Fields<'_>) -> Option<bool> {
-    message.get("error").or_else(|| message.get("is_error")).and_then(|flag| match flag.get() {
-        "true" => Some(true),
-        "false" => Some(false),
-        _ => None,
-    })
+/// What a message says of the failure of its tool.
+struct Flag<'a> {
+    /// Whether the tool failed; none: nothing tells.
+    failed: Option<bool>,
+    /// The error, if that is more than a flag.
+    error: Option<Cow<'a, str>>,
+    /// The value of a flag that nobody knows.
+    is_unknown: bool,
+}
+
+impl<'a> Flag<'a> {
+    fn of(message: &Fields<'a>) -> Flag<'a> {
+        let flag = |failed, error| Flag { failed, error, is_unknown: false };
+        let status = message.text("status");
+        if status.is_some_and(|status| FAILED_STATUS.iter().any(|failed| status.eq_ignore_ascii_case(failed))) {
+            return flag(Some(true), None);
+        }
+        let flags = ["error", "is_error", "isError"].into_iter().filter_map(|name| Some((name, message.get(name)?)));
+        let Some((name, raw)) = flags.filter(|(_, raw)| !["null", "\"\""].contains(&raw.get())).next() else {
+            return flag(None, None);
+        };
+        let is = |words: [&str; 2]| words.iter().any(|word| raw.get().trim_matches('"').eq_ignore_ascii_case(word));
+        match name {
+            _ if is(["true", "1"]) => flag(Some(true), None),
+            _ if is(["false", "0"]) => flag(Some(false), None),
+            "error" => flag(Some(true), Some(json::content_text(raw))),
+            _ => Flag { is_unknown: true, ..flag(None, None) },
+        }
+    }
 }

@@ -52,6 +52,24 @@ fn a_flag_wins_over_the_error_prefix() {
 }
 
 #[test]
+fn a_flag_is_read_however_it_is_written_and_one_that_says_neither_is_warned_of() {
+    let result = |flag: &str| {
+        let found = imported(&chat(&format!(r#"{{"role":"tool","tool_call_id":"c1","content":"x",{flag}}}"#)));
+        let line = lines(&found).swap_remove(1);
+        let message = line["error"]["message"].as_str().unwrap_or_default().to_owned();
+        (line["status"] == "error", message, found.loss.count(ImportWarning::UnknownFlag))
+    };
+    for flag in [r#""is_error":1"#, r#""is_error":"True""#, r#""isError":true"#, r#""status":"ERROR""#] {
+        assert_eq!(result(flag), (true, "x".into(), 0), "{flag}");
+    }
+    for flag in [r#""is_error":0"#, r#""error":"""#, r#""error":null"#, r#""status":"success""#] {
+        assert_eq!(result(flag), (false, String::new(), 0), "{flag}");
+    }
+    assert_eq!(result(r#""error":"no route""#), (true, "no route".into(), 0));
+    assert_eq!(result(r#""is_error":"perhaps""#), (false, String::new(), 1));
+}
+
+#[test]
 fn a_flagged_failure_keeps_its_whole_content_as_message() {
     let found = imported(&chat(
         r#"{"role":"tool","tool_call_id":"c1","content":[{"type":"text","text":"no"},{"type":"text","text":"way"}],"is_error":true}"#,

@@ -268,3 +268,29 @@ fn lines_of(imported: &Imported) -> Vec<Value> {
     let text = std::str::from_utf8(&imported.lines).expect("text");
     text.lines().map(|line| serde_json::from_str(line).expect("one object a line")).collect()
 }
+
+#[test]
+fn a_status_that_a_format_does_not_have_is_warned_of() {
+    let status = |status: &str| {
+        let asked = r#"{"role":"assistant","content":[{"toolUse":{"toolUseId":"b","name":"pay","input":{}}}]}"#;
+        let told = format!(r#"{{"toolResult":{{"toolUseId":"b","content":[{{"text":"x"}}],"status":{status}}}}}"#);
+        let found = read(&format!(r#"{{"messages":[{asked},{{"role":"user","content":[{told}]}}]}}"#));
+        (said(&found).concat(), found.loss.count(ImportWarning::UnknownFlag))
+    };
+    assert_eq!(status(r#""ERROR""#), ("b error tool_error".into(), 0));
+    assert_eq!(status(r#""success""#), ("b ok".into(), 0));
+    assert_eq!(status("null"), ("b ok".into(), 0));
+    assert_eq!(status(r#""partial""#), ("b ok".into(), 1));
+}
+
+#[test]
+fn an_output_that_is_not_whole_is_no_result() {
+    let status = |status: &str| {
+        let asked = r#"{"type":"function_call","call_id":"f","name":"pay","arguments":"{}"}"#;
+        said(&read(&format!(
+            r#"[{asked},{{"type":"function_call_output","call_id":"f","output":"x","status":"{status}"}}]"#
+        )))
+    };
+    assert_eq!(status("completed"), ["f ok"]);
+    assert!(status("incomplete").is_empty());
+}

@@ -252,6 +252,11 @@ impl Mapping {
         all.flat_map(|(key, condition)| condition.paths().map(move |path| (key, path.clone()))).collect()
     }
 
+    /// The paths at which the source says of a result that it succeeded.
+    pub(super) fn paths_of_success(&self) -> impl Iterator<Item = &Path> {
+        self.not_suspected.iter().flat_map(RowCondition::paths)
+    }
+
     /// The paths inside a row that a row must have to be a call.
     pub(super) fn required_of_calls(&self) -> Vec<String> {
         let Some(call) = self.calls.first() else { return Vec::new() };

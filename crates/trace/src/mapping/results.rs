@@ -47,14 +47,19 @@ impl Applier {
         let (started, at) = self.times(map, placed, call);
         let attempt = self.whole(map.attempt.as_ref(), row, place);
         let parts = self.parts(map, row);
-        let assessment = self.assessment(map, placed, &parts, tool.as_deref(), at);
+        let flag = self.flag(row, &parts);
+        let is_format = mapping.title.is_some();
+        if is_format && flag.is_none() && mapping.paths_of_success().any(|path| row.find(path).is_some()) {
+            self.loss.warn(ImportWarning::UnknownFlag, place);
+        }
+        let assessment = self.assessment(map, placed, (flag, &parts), tool.as_deref(), at);
         self.loss.results += 1;
         match assessment {
             Assessment::Ok => {}
             Assessment::Failed(_) => self.loss.failures += 1,
             Assessment::Suspected(_) => self.loss.suspected += 1,
         }
-        let flagged = !mapping.failed.by_text || self.flag(placed.row, &parts).is_some();
+        let flagged = !mapping.failed.by_text || flag.is_some();
         self.lines.result(&OutputResult {
             run: run.as_deref(),
             id: id.as_deref(),
@@ -177,13 +182,12 @@ impl Applier {
         &mut self,
         map: &ResultMap,
         placed: &PlacedRow<'_, '_>,
-        parts: &ResultParts<'_>,
+        (flag, parts): (Option<bool>, &ResultParts<'_>),
         tool: Option<&str>,
         at: Option<u64>,
     ) -> Assessment {
         let (mapping, row) = (Arc::clone(&self.mapping), placed.row);
         let kind = self.scalar(map.kind.as_ref(), row);
-        let flag = self.flag(row, parts);
         let headers = self.find(map.headers.as_ref(), row);
         let found = ToolResult {
             flag,
