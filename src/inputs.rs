@@ -3,16 +3,16 @@
 use std::borrow::Cow;
 use std::io::{BufReader, BufWriter, Cursor, Read, Seek};
 
-use super::exit::{Failure, MOSTLY_SKIPPED};
+use super::exit::Failure;
 use super::files;
 use super::input_kind::{self, InputKind, reject_conflict_markers};
 use super::project;
+use super::skipped::refuse_mostly_skipped;
 use playproof_formats::diagnostic::Report;
 use playproof_formats::shell::Command;
-use playproof_report::text;
-use playproof_trace::bad_line::{FOREIGN_LINE, OR_SKIP};
+use playproof_trace::bad_line::FOREIGN_LINE;
 use playproof_trace::decompress::decode;
-use playproof_trace::import::is_own_format;
+use playproof_trace::import::{is_own_format, looks_like_a_trace};
 use playproof_trace::imported::Imported;
 use playproof_trace::input::{ReadError, TraceInput};
 use playproof_trace::known;
@@ -32,9 +32,6 @@ const SNIFFED_MAX: u64 = 1 << 20;
 
 /// The largest foreign recording: it is read as a whole.
 const FOREIGN_MAX: u64 = 1 << 30;
-
-/// The flag in a help text, before the number of lines.
-const ALLOW: &str = "`--allow-skipped ";
 
 /// The names of the inputs; the origins of their lines are added when they are opened.
 pub fn sources(paths: &[String]) -> Sources {
@@ -159,9 +156,15 @@ pub fn trace(path: &str, reading: &Reading, redaction: &RedactionRules) -> Resul
     let how = how(&name, &start, reading)?;
     input_kind::refuse_unreadable(&name, &start, how.is_some())?;
     if let Some(how) = how.as_ref().filter(|how| how.is_read_by_lines() && is_long_in_lines(path, &start))
-        && let Some(input) = by_lines(path, &name, how, redaction)?
+        && let Some(mut input) = by_lines(path, &name, how, redaction)?
     {
+        input.loss.iter_mut().for_each(|loss| loss.others = others(&start, reading));
         return Ok(input);
+    }
+    if how.is_none() && looks_like_a_trace(&start) && !is_own_format(&start) {
+        let said = "its lines have a `tool`, as those of a trace, and fields that a trace does not have";
+        let help = "a mapping says how they become calls and results; `type: tool_call` marks the lines of a trace";
+        return Err(Failure::source(&name, "foreign_rows", said).help(help).next(input_kind::drafting(&name)));
     }
     let whole = Cursor::new(start.clone()).chain(rest);
     match how {
@@ -178,7 +181,8 @@ pub fn trace(path: &str, reading: &Reading, redaction: &RedactionRules) -> Resul
                 let (skipped, read) = checked.loss.skipped_and_read();
                 refuse_mostly_skipped(&name, skipped, read, how.allowed_to_skip())?;
             }
-            let Imported { lines, origins, loss } = checked;
+            let Imported { lines, origins, mut loss } = checked;
+            loss.others = others(&start, reading);
             Ok(TraceInput { name, lines: Box::new(Cursor::new(lines)), loss: Some(loss), origins: Some(origins) })
         }
     }
@@ -205,8 +209,10 @@ pub fn foreign(
     match how {
         None => Ok(None),
         Some(how) => {
+            let others = others(&start, reading);
             let bytes = whole_of(&name, Cursor::new(start).chain(rest))?;
-            let imported = how.read(&bytes, &name, redaction)?;
+            let mut imported = how.read(&bytes, &name, redaction)?;
+            imported.loss.others = others;
             let checked = limits::checked(imported, &bytes, &name, skip_invalid);
             Ok(Some(checked.map_err(|report| redaction.report(report))?))
         }
@@ -285,6 +291,12 @@ fn of_other_format(named: &KnownFormat, start: &[u8], failure: Failure) -> Failu
         [] if is_own_format(start) => failure.help("the file is a trace of our own: leave out `--as`"),
         _ => failure,
     }
+}
+
+/// The formats that fit an input which begins with `start`, beside the one that `--as` names: nothing of them is read.
+fn others(start: &[u8], reading: &Reading) -> Vec<&'static str> {
+    let Some(named) = reading.format else { return Vec::new() };
+    known::detect(start).iter().map(|format| format.name).filter(|other| *other != named.name).collect()
 }
 
 /// How an input that begins with `start` is read; none: as a trace of our own.
@@ -437,15 +449,6 @@ fn whole_of(name: &str, source: impl Read) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-/// The failure without advice on `--skip-invalid`, for commands without that flag.
-pub fn without_skipping(failure: Failure) -> Failure {
-    let Failure::Reports { mut reports, next } = failure else { return failure };
-    for help in reports.iter_mut().flat_map(|report| &mut report.diagnostics).filter_map(|said| said.help.as_mut()) {
-        *help = help.replace(OR_SKIP, "");
-    }
-    Failure::Reports { reports, next: next.filter(|next| !next.to_string().contains("--skip-invalid")) }
-}
-
 impl From<ReadError> for Failure {
     fn from(error: ReadError) -> Failure {
         match error {
@@ -467,27 +470,4 @@ impl From<ReadError> for Failure {
 /// The failure of an empty input.
 pub fn empty(name: &str) -> Failure {
     Failure::source(name, "empty_input", "it is empty").help("the file may be incomplete")
-}
-
-/// Refuses an input if more of its lines were skipped than `allowed`, or than were read: the rest proves nothing.
-///
-/// # Errors
-/// Too many lines were skipped.
-pub fn refuse_mostly_skipped(name: &str, skipped: u64, read: u64, allowed: Option<u64>) -> Result<(), Failure> {
-    if skipped <= allowed.unwrap_or(read) {
-        return Ok(());
-    }
-    let more = allowed.map_or("read".to_owned(), |allowed| format!("the {} that are allowed", text::count(allowed)));
-    let lines = text::counted(skipped, "line", "lines");
-    let said =
-        format!("{lines} skipped, {} read: more are skipped than {more}, so nothing is concluded", text::count(read));
-    let help = format!("look at the skipped lines; if the result is fine without them, {ALLOW}{skipped}` allows that");
-    Err(Failure::source(name, MOSTLY_SKIPPED, said).help(help))
-}
-
-/// The number of skipped lines to allow, if too many skipped lines stopped the command.
-pub fn wanted_allowance(failure: &Failure) -> Option<&str> {
-    let Failure::Reports { reports, next: None } = failure else { return None };
-    let said = reports.iter().flat_map(|report| &report.diagnostics).find(|said| said.id == MOSTLY_SKIPPED)?;
-    said.help.as_deref()?.split_once(ALLOW)?.1.split('`').next()
 }

@@ -31,6 +31,7 @@ mod read_options;
 mod reason;
 mod reports;
 mod run;
+mod skipped;
 mod stream;
 mod terminal;
 mod topics;

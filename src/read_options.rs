@@ -1,9 +1,10 @@
 //! The flags that say how traces are read. Reads no trace.
 
 use super::exit::Failure;
-use super::inputs::{self, Reading, refuse_mostly_skipped};
+use super::inputs::{self, Reading};
 use super::output::say;
 use super::project::Project;
+use super::skipped::refuse_mostly_skipped;
 use super::values::whole;
 use playproof_report::text;
 use playproof_trace::assemble::{AssembleOptions, InputLedger};

@@ -15,11 +15,11 @@ use super::command::{
 use super::exit::{Exit, Failure};
 use super::failed::{fail, say_next};
 use super::files;
-use super::inputs;
 use super::manual::definition;
 use super::output::{Output, refused, to_stderr};
 use super::panic::install_panic_hook;
 use super::project;
+use super::skipped;
 use super::terminal::{ColorChoice, Terminal};
 use super::{values, workspace};
 use playproof_formats::shell::Command;
@@ -40,7 +40,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     match ended {
         Ok(exit) => exit.into(),
         Err(failure) => {
-            let next = inputs::wanted_allowance(&failure).map(|lines| allowing(lines, &args));
+            let next = skipped::wanted_allowance(&failure).map(|lines| allowing(lines, &args));
             let next = next.or_else(|| corrected(&failure, &args));
             let exit = fail(&project::blamed(failure), &next.unwrap_or_else(|| help_for(&args)), terminal.err);
             if let Some(done) = output.done() {

@@ -402,12 +402,29 @@ fn wrong_usage() {
         (&["replay", "--playbook=standrd", "trace.jsonl"], "next: playproof replay --playbook=standard trace.jsonl"),
         (&["help", "duplicat_effect"], "did you mean `duplicate_effect`?"),
         (&["help", "playbook", "dispatchr"], "next: playproof help playbook dispatcher"),
-        (&["help", "default_queue"], "the text of `queue` speaks of it"),
+        (&["help", "server_delay"], "the text of `retry_with_backoff` speaks of it"),
         (&["import", "trace.jsonl"], "next: playproof replay trace.jsonl"),
     ] {
         let run = place.run(args);
         assert_eq!((run.code, run.out.as_str()), (2, ""), "{args:?}\n{}", run.err);
         assert!(run.err.contains(said), "{args:?}\n{}", run.err);
+    }
+}
+
+#[test]
+fn rows_that_say_in_fields_of_their_own_whether_they_failed_are_no_trace() {
+    let place = Place::new();
+    place.write(
+        "own.jsonl",
+        r#"{"tool":"pay","args":{},"status":"ok"}
+{"tool":"pay","args":{},"status":"ok","is_error":true}
+"#,
+    );
+    place.write("mostly.jsonl", "{\"tool\":\"pay\",\"session\":1,\"result\":\"done\",\"took\":3}\n");
+    for file in ["own.jsonl", "mostly.jsonl"] {
+        let run = place.run(&["replay", file]).exits(2);
+        assert!(run.err.contains("have a `tool`, as those of a trace"), "{}", run.err);
+        assert!(run.err.contains(&format!("next: playproof init --from {file}")), "{}", run.err);
     }
 }
 

@@ -140,6 +140,10 @@ fn a_file_that_fits_two_formats_is_asked_about() {
     assert!(asked.contains("several formats fit: `anthropic-messages`, `openai-responses`"), "{asked}");
     let named = place.run(&["import", "both.jsonl", "--as", "anthropic-messages"]).exits(0).err;
     assert!(named.contains("read as Anthropic Messages: 2 runs, 9 calls"), "{named}");
+    let unread = "a part of it looks like `openai-responses`, and is not read";
+    assert!(named.contains(unread), "{named}");
+    let replayed = place.run(&["replay", "both.jsonl", "--as", "anthropic-messages"]);
+    assert!(replayed.out.contains(unread), "{}", replayed.out);
     place.write("chat.jsonl", &[CHAT, &place.read("anthropic-messages.jsonl")].concat());
     let asked = place.run(&["replay", "chat.jsonl"]).exits(2).err;
     assert!(asked.contains("several formats fit: `anthropic-messages`, `openai-chat`"), "{asked}");

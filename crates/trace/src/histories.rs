@@ -1,9 +1,11 @@
 //! Conversations that begin with all messages of an earlier one and go on: each line of a log of requests repeats the history
 //! of its conversation. Keeps a bounded number of hashes, and what its user knows of each conversation, but no text.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::hash;
+use crate::json;
 use crate::raw_value::RawValue;
 
 /// The most conversations that are remembered.
@@ -54,12 +56,13 @@ impl<C> Histories<C> {
         is_call: impl Fn(usize) -> bool,
     ) -> Compared<C> {
         let (mut whole, mut has_call, mut longest) = (hash::seed(name.as_bytes()), false, None);
-        for (count, message) in messages.iter().map(|message| message.get()).enumerate() {
+        let instructions = messages.iter().take_while(|message| is_instruction(**message)).count();
+        for (count, message) in messages.iter().enumerate().skip(instructions) {
             if has_call && self.known.contains_key(&whole) {
                 longest = Some((count, whole));
             }
             has_call = has_call || is_call(count);
-            whole = hash::half(hash::bytes(message.as_bytes(), whole));
+            whole = hash::half(hash::bytes(without_cache_marks(message.get()).as_bytes(), whole));
         }
         let is_copy = has_call && self.known.contains_key(&whole);
         let earlier = longest.filter(|_| !is_copy);
@@ -84,11 +87,32 @@ impl<C> Histories<C> {
         self.known.remove(&self.oldest_first.pop_front()?).flatten()
     }
 
-    /// Takes all conversations that did not go on, in their order.
-    pub(crate) fn take(&mut self) -> impl Iterator<Item = C> {
-        let mut known = std::mem::take(&mut self.known);
-        std::mem::take(&mut self.oldest_first).into_iter().filter_map(move |whole| known.remove(&whole).flatten())
+    /// All conversations that did not go on, in their order.
+    pub(crate) fn into_all(mut self) -> impl Iterator<Item = C> {
+        self.oldest_first.into_iter().filter_map(move |whole| self.known.remove(&whole).flatten())
     }
+}
+
+/// Whether a message at the beginning only instructs the model: programs write the time of the request into it.
+fn is_instruction(message: RawValue<'_>) -> bool {
+    let role = json::object(message).and_then(|fields| fields.text("role"));
+    role.is_some_and(|role| ["system", "developer"].contains(&&*role))
+}
+
+/// A message without its `cache_control`: a client moves that mark to the last message of each request.
+fn without_cache_marks(message: &str) -> Cow<'_, str> {
+    const MARK: &str = "\"cache_control\"";
+    let mut kept = Cow::Borrowed("");
+    let mut rest = message;
+    while let Some((before, (_, after))) =
+        rest.split_once(MARK).and_then(|(head, tail)| Some((head, tail.split_once('}')?)))
+    {
+        let before = before.trim_end();
+        kept.to_mut().push_str(before.strip_suffix(',').unwrap_or(before));
+        let after = after.trim_start();
+        rest = if before.ends_with('{') { after.strip_prefix(',').unwrap_or(after).trim_start() } else { after };
+    }
+    if kept.is_empty() { Cow::Borrowed(rest) } else { kept + rest }
 }
 
 #[cfg(test)]
@@ -119,7 +143,23 @@ mod tests {
             History::New,
             "another id"
         );
-        assert_eq!(histories.take().collect::<Vec<_>>(), [4, 3, 3], "in their order");
+        assert_eq!(histories.into_all().collect::<Vec<_>>(), [4, 3, 3], "in their order");
+    }
+
+    #[test]
+    fn a_conversation_goes_on_though_its_instructions_and_its_cache_marks_change() {
+        let mut histories = Histories::default();
+        let mut begins = |time: &str, rest: &str| {
+            let call = r#"{"role":"assistant","tool_calls":[{"id":"a"}]}"#;
+            begins(&mut histories, "", &format!(r#"[{{"role":"system","content":"it is {time}"}},{call}{rest}]"#))
+        };
+        assert_eq!(begins("9:15", ""), History::New);
+        let marked = r#",{"role":"tool","content":[{"type":"text", "cache_control": {"type":"ephemeral"}}]}"#;
+        assert_eq!(begins("9:16", marked), History::GoesOn(2, 2));
+        let plain = r#",{"role":"tool","content":[{"type":"text"}]},{"role":"system","content":"go on"}"#;
+        assert_eq!(begins("9:17", plain), History::GoesOn(3, 3));
+        let other = plain.replace("go on", "stop");
+        assert_eq!(begins("9:18", &other), History::Branches, "instructions inside a conversation are a part of it");
     }
 
     #[test]

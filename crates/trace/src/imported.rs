@@ -53,6 +53,8 @@ pub struct LossReport {
     pub changed: Changed,
     /// What tool lists in the source say of tools.
     pub hints: HintsByTool,
+    /// Other formats that the source has too: nothing of them is read.
+    pub others: Vec<&'static str>,
 }
 
 /// How much a mapping changed of what a recognised format says.
@@ -240,11 +242,12 @@ impl LossReport {
         self.changed.described().or_else(nothing)
     }
 
-    /// The parts of a mapping that fit no row.
+    /// The other formats of the source, and the parts of a mapping that fit no row.
     fn misfits(&self) -> Vec<String> {
+        let others = self.others.iter().map(|other| format!("a part of it looks like `{other}`, and is not read"));
         let no_result = "no row fits `result.where`, so no call has a result".to_owned();
         let no_result = self.no_row_is_a_result.then_some(no_result);
-        no_result.into_iter().chain(self.unused.iter().map(UnusedField::to_string)).collect()
+        others.chain(no_result).chain(self.unused.iter().map(UnusedField::to_string)).collect()
     }
 
     /// How often a warning occurred.

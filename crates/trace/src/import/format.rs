@@ -119,11 +119,20 @@ pub(super) fn output_of(format: SourceFormat, options: FormatOptions<'_>) -> Imp
     output
 }
 
-/// Whether `beginning` is that of a trace in our own format: one of its first lines is ours.
+/// Whether `beginning` is that of a trace in our own format: one of its first lines is ours, and none says in a field of its
+/// own whether a call failed.
 pub fn is_own_format(beginning: &[u8]) -> bool {
     let text = String::from_utf8_lossy(beginning);
     let lines = text.trim_start_matches('\u{feff}').lines().filter(|line| !line.trim().is_empty()).take(OWN_LINES);
-    lines.filter_map(|line| serde_json::from_str::<Map<String, Value>>(line).ok()).any(|line| is_own_line(&line))
+    let lines: Vec<Map<String, Value>> = lines.filter_map(|line| serde_json::from_str(line).ok()).collect();
+    lines.iter().any(is_own_line) && !lines.iter().any(has_foreign_flag)
+}
+
+/// Fields by which other logs say whether a call failed. A line with its `type` is ours nevertheless.
+const FOREIGN_FLAGS: [&str; 8] = ["is_error", "isError", "success", "succeeded", "failed", "ok", "err", "exception"];
+
+fn has_foreign_flag(line: &Map<String, Value>) -> bool {
+    !line.contains_key("type") && FOREIGN_FLAGS.iter().any(|flag| line.contains_key(*flag))
 }
 
 /// Most of its fields are ours. Unknown fields are legal, but a log with many of them has another format.

@@ -37,6 +37,7 @@ pub(super) fn walk_on(thread: &str, run: &str, messages: &[RawValue<'_>], place:
     if !speakers.is_waiting() {
         speakers.end(output); // it may go on nevertheless, and ends once more then
     }
+    speakers.shrink(); // thousands are remembered
     let forgotten = output.histories.remember(whole, speakers);
     forgotten.into_iter().for_each(|speakers| speakers.end_if_waiting(output));
 }
@@ -48,8 +49,8 @@ fn has_call(message: &str) -> bool {
 
 /// Ends the conversations that waited for a later one to go on from them.
 pub(super) fn end_all(output: &mut ImportOutput) {
-    let waiting: Vec<Speakers> = output.histories.take().collect();
-    waiting.into_iter().for_each(|speakers| speakers.end_if_waiting(output));
+    let waiting = std::mem::take(&mut output.histories);
+    waiting.into_all().for_each(|speakers| speakers.end_if_waiting(output));
 }
 
 /// The runs of one conversation that is being read.
@@ -103,6 +104,12 @@ impl Speakers {
         self.user.iter().for_each(|user| user.end(output));
     }
 
+    /// Gives back the memory for calls that wait, where none does.
+    fn shrink(&mut self) {
+        self.agent.shrink();
+        self.user.iter_mut().for_each(RunWriter::shrink);
+    }
+
     /// The conversation has ended, unless it had before: then no call waits.
     fn end_if_waiting(&self, output: &mut ImportOutput) {
         if self.is_waiting() {
@@ -149,7 +156,12 @@ impl Walk<'_> {
 
     fn calls(&mut self, message: &Fields<'_>, role: &str, place: &str) {
         let at = self.time(message, place);
-        for (n, raw) in message.get("tool_calls").and_then(json::array).unwrap_or_default().into_iter().enumerate() {
+        let calls = message.get("tool_calls").filter(|calls| calls.get() != "null");
+        let listed = calls.and_then(json::array);
+        if calls.is_some() && listed.is_none() {
+            self.output.loss.warn(ImportWarning::NotReadable, &format!("{place}.tool_calls"));
+        }
+        for (n, raw) in listed.unwrap_or_default().into_iter().enumerate() {
             let place = format!("{place}.tool_calls[{n}]");
             match json::object(raw) {
                 Some(call) => self.call((&call, raw), role, at.as_deref(), &place),
@@ -270,8 +282,9 @@ impl<'a> Flag<'a> {
         if status.is_some_and(|status| FAILED_STATUS.iter().any(|failed| status.eq_ignore_ascii_case(failed))) {
             return flag(Some(true), None);
         }
-        let flags = ["error", "is_error", "isError"].into_iter().filter_map(|name| Some((name, message.get(name)?)));
-        let Some((name, raw)) = flags.filter(|(_, raw)| !["null", "\"\""].contains(&raw.get())).next() else {
+        let given =
+            |name: &'static str| Some((name, message.get(name).filter(|raw| !["null", "\"\""].contains(&raw.get()))?));
+        let Some((name, raw)) = ["error", "is_error", "isError"].into_iter().find_map(given) else {
             return flag(None, None);
         };
         let is = |words: [&str; 2]| words.iter().any(|word| raw.get().trim_matches('"').eq_ignore_ascii_case(word));

@@ -227,6 +227,16 @@ impl RunWriter {
         !self.waiting.is_empty()
     }
 
+    /// Gives back the memory for calls that wait, if none does.
+    pub(super) fn shrink(&mut self) {
+        if self.waiting.is_empty() {
+            self.waiting = BTreeMap::new();
+            self.by_id = BTreeMap::new();
+            self.by_tool = BTreeMap::new();
+            self.waiting_ids = BTreeSet::new();
+        }
+    }
+
     /// Ends the run.
     pub(super) fn end(&self, output: &mut ImportOutput) {
         self.count_unanswered(output);

@@ -140,13 +140,13 @@ fn the_older_function_call_shape_is_paired_by_name() {
 #[test]
 fn unreadable_values_are_counted_with_their_first_place() {
     let found = imported(
-        r#"[{"role":"narrator"},{"role":"tool","tool_call_id":"x","content":null},7,{"role":"assistant","tool_calls":[3,{"id":"a"}]},{"role":"user","timestamp":9}]"#,
+        r#"[{"role":"narrator"},{"role":"tool","tool_call_id":"x","content":null},7,{"role":"assistant","tool_calls":[3,{"id":"a"}]},{"role":"user","timestamp":9},{"role":"assistant","tool_calls":{"id":"b"}}]"#,
     );
     let loss = &found.loss;
     let first = |warning| loss.warnings.get(&warning).map(|counted| (counted.count, counted.first.as_str()));
     assert_eq!(first(ImportWarning::UnknownRole), Some((1, "[0]")));
     assert_eq!(first(ImportWarning::ResultWithoutCall), Some((1, "[1]")));
-    assert_eq!(first(ImportWarning::NotReadable), Some((2, "[2]")));
+    assert_eq!(first(ImportWarning::NotReadable), Some((3, "[2]")));
     assert_eq!(first(ImportWarning::CallWithoutTool), Some((1, "[3].tool_calls[1]")));
     assert_eq!(first(ImportWarning::UnreadableTime), Some((1, "[4]")));
     assert_eq!(lines(&found)[0]["call_id"], "x");
