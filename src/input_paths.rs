@@ -164,8 +164,12 @@ fn without_reports(
     Ok(if wanted.is_empty() { others } else { wanted })
 }
 
+/// The recordings, or else the fixtures, in a folder and below. Hidden files and folders are not looked at.
 fn in_folder(folder: &str, reports: &mut Vec<String>) -> Result<Option<Vec<String>>, Failure> {
-    let all = paths_in(folder, &folders::files_under(Path::new(folder), "")?);
+    let is_hidden = |file: &PathBuf| file.iter().any(|part| part.as_encoded_bytes().starts_with(b"."));
+    let mut all = folders::files_under(Path::new(folder), "")?;
+    all.retain(|file| !is_hidden(file));
+    let all = paths_in(folder, &all);
     let with = |endings: &[&str]| -> Vec<String> {
         all.iter().filter(|file| endings.iter().any(|ending| file.ends_with(ending))).cloned().collect()
     };

@@ -8,7 +8,6 @@ use super::files;
 use super::input_kind::{self, InputKind, reject_conflict_markers};
 use super::project;
 use super::skipped::refuse_mostly_skipped;
-use playproof_formats::diagnostic::Report;
 use playproof_formats::shell::Command;
 use playproof_trace::bad_line::FOREIGN_LINE;
 use playproof_trace::decompress::decode;
@@ -161,6 +160,9 @@ pub fn trace(path: &str, reading: &Reading, redaction: &RedactionRules) -> Resul
         input.loss.iter_mut().for_each(|loss| loss.others = others(&start, reading));
         return Ok(input);
     }
+    if how.is_none() {
+        refuse_mixed(&name, &start)?;
+    }
     if how.is_none() && looks_like_a_trace(&start) && !is_own_format(&start) {
         let said = "its lines have a `tool`, as those of a trace, and fields that a trace does not have";
         let help = "a mapping says how they become calls and results; `type: tool_call` marks the lines of a trace";
@@ -256,11 +258,7 @@ impl How<'_> {
             How::Known(format, options) => {
                 let read = format.read(bytes, name, *options, redaction);
                 let start = usize::try_from(SNIFFED).ok().and_then(|end| bytes.get(..end)).unwrap_or(bytes);
-                let has_help = |report: &Report| report.diagnostics.iter().any(|diagnostic| diagnostic.help.is_some());
-                return read.map_err(|report| match has_help(&report) {
-                    true => Failure::from(report),
-                    false => of_other_format(format, start, Failure::from(report)),
-                });
+                return read.map_err(|report| of_other_format(format, start, Failure::from(report)));
             }
         }?)
     }
@@ -291,6 +289,18 @@ fn of_other_format(named: &KnownFormat, start: &[u8], failure: Failure) -> Failu
         [] if is_own_format(start) => failure.help("the file is a trace of our own: leave out `--as`"),
         _ => failure,
     }
+}
+
+/// Refuses a trace of our own with lines of another format.
+///
+/// # Errors
+/// It has such lines among the first.
+fn refuse_mixed(name: &str, start: &[u8]) -> Result<(), Failure> {
+    let other = known::foreign(start).into_iter().next();
+    let Some(other) = other.filter(|_| is_own_format(start)) else { return Ok(()) };
+    let said = format!("some of its lines are those of a trace, and others look like `{}`", other.name);
+    let help = "put each format into a file of its own, and name both files";
+    Err(Failure::source(name, "several_formats", said).help(help).next("playproof formats"))
 }
 
 /// The formats that fit an input which begins with `start`, beside the one that `--as` names: nothing of them is read.

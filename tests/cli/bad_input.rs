@@ -429,6 +429,26 @@ fn rows_that_say_in_fields_of_their_own_whether_they_failed_are_no_trace() {
 }
 
 #[test]
+fn a_trace_with_lines_of_another_format_is_refused_by_replay_and_init() {
+    let place = Place::new();
+    let chat = r#"{"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"t"}]}]}"#;
+    place.write("mixed.jsonl", format!("{{\"tool\":\"pay\",\"status\":\"ok\"}}\n{chat}\n"));
+    for args in [&["replay", "mixed.jsonl"][..], &["init", "--from", "mixed.jsonl"]] {
+        let run = place.run(args).exits(2);
+        assert!(run.err.contains("others look like `anthropic-messages`"), "{}", run.err);
+    }
+}
+
+#[test]
+fn a_folder_does_not_stand_for_hidden_files() {
+    let place = Place::new();
+    place.write("traces/a.jsonl", "{\"tool\":\"pay\",\"status\":\"ok\"}\n");
+    place.write("traces/.old/b.jsonl", "{\"tool\":\"mail\",\"status\":\"ok\"}\n");
+    let run = place.run(&["replay", "traces"]);
+    assert!(run.out.contains("a.jsonl") && !run.out.contains("b.jsonl"), "{}", run.out);
+}
+
+#[test]
 fn a_recording_without_calls_is_no_import_unless_that_is_allowed() {
     let place = Place::new();
     place.write(

@@ -30,7 +30,8 @@ impl<'a> SourceText<'a> {
                 let (good, _) = whole.split_at(error.valid_up_to());
                 let foreign = SourceText { text: std::str::from_utf8(good).unwrap_or_default(), name };
                 let message = "this is not UTF-8 text";
-                Err(foreign.report(good.len(), Diagnostic::error("not_utf8", message)))
+                let help = "if it is Latin-1 or a Windows code page, `iconv -f WINDOWS-1252 -t UTF-8` converts it";
+                Err(foreign.report(good.len(), Diagnostic::error("not_utf8", message).help(help)))
             }
         }
     }

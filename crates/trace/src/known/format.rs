@@ -174,6 +174,11 @@ pub fn detect(start: &[u8]) -> Vec<&'static KnownFormat> {
     if import::is_own_format(start) {
         return Vec::new();
     }
+    foreign(start)
+}
+
+/// The formats that parts of a file have which begins with `start`, be it a trace of our own or not.
+pub fn foreign(start: &[u8]) -> Vec<&'static KnownFormat> {
     let text = completed(start);
     let documents = documents(&text);
     let fits = |format: &&KnownFormat| match format.mapping() {

@@ -7,4 +7,4 @@ mod prefixed;
 mod tests;
 
 pub use crate::import::FormatOptions;
-pub use format::{FORMATS, KnownFormat, detect, find, nearest};
+pub use format::{FORMATS, KnownFormat, detect, find, foreign, nearest};
