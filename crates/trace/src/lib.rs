@@ -26,6 +26,7 @@ mod number;
 mod ok_texts;
 pub mod origin;
 pub mod pieces;
+mod place_list;
 mod python;
 mod raw_value;
 mod recent_cache;

@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::hash;
 use crate::ok_texts::OkTexts;
+use crate::place_list::{PackedPlace, PlaceList};
 use crate::redact::REDACTED;
 use playproof_engine::call::{Place, RecordedCall};
 
@@ -60,23 +61,15 @@ const MAX_KNOWN: usize = 65_536;
 /// The place in the user's file of every imported line.
 #[derive(Clone, Debug, Default)]
 pub struct Origins {
-    lines: Vec<PackedPlace>,
+    /// The path of a place is twice its number, from 1; 0: it has none. One more: the index of its document comes before the
+    /// path, and is that of its line.
+    lines: PlaceList,
     /// The different paths, one behind the other, and where each ends.
     paths: String,
     ends: Vec<u32>,
     /// The index of each path in `ends`, by its hash: the conversations of a long file have the same paths.
     known: BTreeMap<u64, u32>,
     oks: OkTexts,
-}
-
-/// A place in 8 bytes: a long recording has millions.
-#[derive(Clone, Copy, Debug)]
-struct PackedPlace {
-    /// The line, from 1; 0: unknown, or too far.
-    line: u32,
-    /// Twice the number of its path, from 1; 0: it has none. One more: the index of its document comes before the path, and
-    /// is that of its line.
-    path: u32,
 }
 
 /// A place in the user's file.
@@ -170,15 +163,15 @@ impl Origins {
     /// Adds the places of `more` behind these.
     pub(crate) fn append(&mut self, more: &Origins) {
         self.oks.append(self.lines.len() as u64, &more.oks);
-        more.lines.iter().for_each(|place| self.push_packed(place.line, more.path_of(*place)));
+        more.lines.iter().for_each(|place| self.push_packed(place.line, more.path_of(place)));
     }
 
     /// A copy without the lines with these numbers, from 1.
     #[must_use]
     pub(crate) fn without(&self, dropped: &[u64]) -> Origins {
         let mut kept = Origins { oks: self.oks.without(dropped), ..Origins::default() };
-        for (_, place) in (1u64..).zip(&self.lines).filter(|(number, _)| dropped.binary_search(number).is_err()) {
-            kept.push_packed(place.line, self.path_of(*place));
+        for (_, place) in (1u64..).zip(self.lines.iter()).filter(|(number, _)| dropped.binary_search(number).is_err()) {
+            kept.push_packed(place.line, self.path_of(place));
         }
         kept
     }
@@ -190,7 +183,7 @@ impl Origins {
 
     /// The place of line `line`, from 1.
     pub fn of(&self, line: u64) -> Option<Origin<'_>> {
-        let place = *self.lines.get(usize::try_from(line.checked_sub(1)?).ok()?)?;
+        let place = self.lines.get(usize::try_from(line.checked_sub(1)?).ok()?)?;
         let path = (place.path > 0).then(|| self.path_of(place));
         (place.line > 0).then_some(Origin { line: u64::from(place.line), path })
     }
