@@ -2,9 +2,9 @@
 
 use std::sync::LazyLock;
 
+use super::excerpt::{EXAMINED, cut, end_of};
 use super::patterns::{self, LazySet};
-use super::program::is_reader;
-use super::text::{EXAMINED, cut, end_of};
+use super::tool_name::is_reader;
 
 /// The most lines of a text of a tool that reads.
 const MOST_LINES: usize = 6;

@@ -3,21 +3,13 @@
 
 use std::sync::LazyLock;
 
-use super::agents;
-use super::body;
 use super::clause::{self, TOOL_REFUSED};
 use super::details::Details;
-use super::kinds;
-use super::parts;
 use super::patterns::{self, LazyPattern};
-use super::program::{has_word, is_writer, runs_programs};
 use super::program_error::{PROGRAM_ERROR, is_program_error};
 use super::raised::{self, TOOL_RAISED, is_raised};
-use super::retry_after;
-use super::sentence;
-use super::text;
-use super::text_kinds;
-use super::undone;
+use super::tool_name::{has_word, is_writer, runs_programs};
+use super::{agents, body, excerpt, kinds, parts, retry_after, sentence, text, text_kinds, undone};
 use crate::headers;
 use crate::raw_value::RawValue;
 use playproof_engine::event::{Headers, KindFrom, StatusFrom as Evidence};
@@ -229,7 +221,7 @@ fn failure(evidence: Evidence, found: Option<Found>, result: &ToolResult<'_>) ->
         _ => kind,
     };
     let bare = raised::message_before_traceback(&details.message).filter(|_| kind != kinds::TOOL_ERROR);
-    let message = text::cut(bare.unwrap_or(&details.message), MAX_MESSAGE).to_owned();
+    let message = excerpt::cut(bare.unwrap_or(&details.message), MAX_MESSAGE).to_owned();
     let headers = result.headers.map(headers::foreign).unwrap_or(details.headers);
     Failure {
         evidence,

@@ -7,10 +7,12 @@ use std::sync::LazyLock;
 
 use super::kinds::{ARGUMENTS, FORBIDDEN, NOT_FOUND, TOOL_ERROR, UNAUTHORIZED};
 use super::nothing_done::{ends_with_nothing_done, has_nothing_to_do};
-use super::patterns::{LazyPattern, LazySet};
-use super::program::{acts, asks, has_word, is_command_line, is_reader, is_shell, is_writer, words};
-use super::sentence::{gives_text, is_deed, looks};
-use super::{other_languages, patterns, prose, text_kinds};
+use super::patterns::{self, LazyPattern, LazySet};
+use super::sentence::is_deed;
+use super::tool_name::{
+    acts, asks, finds_out, gives_text, has_word, is_command_line, is_reader, is_shell, is_writer, looks, words,
+};
+use super::{other_languages, prose, text_kinds};
 
 /// The error code of a failure that a tool words in a plain sentence of its own, which names no kind.
 pub(super) const TOOL_REFUSED: &str = "tool_refused";
@@ -377,13 +379,6 @@ fn is_of_commands(sentence: &str) -> bool {
     let sentence = sentence.to_ascii_lowercase();
     (sentence.starts_with("only ") || sentence.starts_with("command not"))
         && ends.iter().any(|end| sentence.ends_with(end))
-}
-
-/// Whether a tool's name says that it finds out something, which it tells in a sentence.
-fn finds_out(tool: &str) -> bool {
-    const WORDS: [&str; 10] =
-        ["analyze", "calculate", "classify", "compare", "compute", "estimate", "evaluate", "plan", "predict", "think"];
-    has_word(tool, &WORDS)
 }
 
 /// Whether the subject of a clause is what the name of the tool says that it gives: `The document x does not exist` of

@@ -2,10 +2,9 @@
 
 use std::sync::LazyLock;
 
-use super::patterns::LazyPattern;
-use super::program::{asks, has_word, runs_programs};
-use super::sentence::looks;
-use super::{kinds, patterns};
+use super::kinds;
+use super::patterns::{self, LazyPattern};
+use super::tool_name::{asks, has_word, looks, runs_programs};
 
 /// Single words that are codes in brackets. Others are levels of a log, marks and states.
 const WORDS: [&str; 3] = ["FORBIDDEN", "UNAUTHENTICATED", "UNAUTHORIZED"];

@@ -1,9 +1,8 @@
 //! What a text that begins like a failure is: a message, or a list, a log, a document. Knows no words of failures.
 
-use super::laid_out;
-use super::program::is_reader;
-use super::prose;
 use super::quoted::is_log_line;
+use super::tool_name::is_reader;
+use super::{laid_out, prose};
 
 /// Lines above which a text of a tool that reads is content, whatever it begins with.
 const READ_LINES: usize = 12;

@@ -1,7 +1,6 @@
 //! What an error object or an error text says: message, names, status, wait.
 
-use super::retry_after;
-use super::text;
+use super::{retry_after, text};
 use crate::headers;
 use crate::json;
 use crate::json::Fields;

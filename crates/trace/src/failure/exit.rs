@@ -2,10 +2,9 @@
 
 use std::sync::LazyLock;
 
-use super::patterns;
-use super::patterns::LazyPattern;
-use super::program::{is_reader, is_shell};
-use super::text::{EXAMINED, cut, end_of};
+use super::excerpt::{EXAMINED, cut, end_of};
+use super::patterns::{self, LazyPattern};
+use super::tool_name::{is_reader, is_shell};
 
 /// The error code of a failure that nothing but the exit code of a program tells: what the program did before stays done.
 pub(super) const NONZERO_EXIT: &str = "nonzero_exit";

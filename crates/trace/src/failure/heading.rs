@@ -2,8 +2,8 @@
 
 use std::sync::LazyLock;
 
+use super::excerpt::SHORT;
 use super::patterns::{self, LazyPattern};
-use super::program::SHORT;
 use super::text::{Sign, inspect_start, message};
 
 /// What a text with a heading says: it is a document, unless one of its first two headings is the word for an error, or its

@@ -3,9 +3,8 @@
 
 use std::sync::LazyLock;
 
-use super::patterns;
-use super::patterns::{LazyPattern, LazySet};
-use super::program::is_reader;
+use super::patterns::{self, LazyPattern, LazySet};
+use super::tool_name::is_reader;
 
 /// Whole short messages of this kind. Each names what was called or what ran: an order may wait for an approval too.
 pub(super) const HELD: [&str; 6] = [

@@ -3,10 +3,9 @@
 
 use std::sync::LazyLock;
 
+use super::excerpt::end_of;
 use super::patterns::{self, LazyPattern};
-use super::program::{asks, has_word, is_command_line};
-use super::sentence::{gives_text, looks};
-use super::text::end_of;
+use super::tool_name::{asks, gives_text, has_word, is_command_line, looks};
 
 /// The longest report, in bytes, and the most lines of it.
 const LONGEST: usize = 1_500;

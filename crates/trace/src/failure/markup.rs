@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use super::details::Details;
 use super::patterns::{self, LazyPattern};
-use super::program::{has_word, is_writer};
+use super::tool_name::{has_word, is_writer};
 
 /// Bytes of a page in which its title is looked for.
 const EXAMINED: usize = 4_096;
@@ -38,7 +38,7 @@ pub(super) fn error_page(text: &str) -> Option<&str> {
     if !text.starts_with('<') {
         return None;
     }
-    let start = super::text::cut(text, EXAMINED);
+    let start = super::excerpt::cut(text, EXAMINED);
     let head = start.get(..start.len().min(400)).unwrap_or(start).to_ascii_lowercase();
     if !(head.starts_with("<!doctype html") || head.contains("<html") || head.starts_with("<head")) {
         return None;
@@ -106,7 +106,7 @@ pub(super) fn is_error_report(text: &str) -> bool {
         )
     });
     text.starts_with('<') && {
-        let start = super::text::cut(text, EXAMINED);
+        let start = super::excerpt::cut(text, EXAMINED);
         let words = ["code", "message", "msg", "descri", "detail", "fault", "reason", "title"];
         let lower = start.to_ascii_lowercase();
         let has_words = words.iter().any(|word| lower.contains(word));
@@ -119,7 +119,7 @@ pub(super) fn error_report(text: &str) -> Option<Details> {
     if !text.starts_with('<') {
         return None;
     }
-    let start = super::text::cut(text, EXAMINED);
+    let start = super::excerpt::cut(text, EXAMINED);
     let code = ["Code", "code", "faultcode"].iter().find_map(|name| element(start, name)).filter(|code| is_word(code));
     let message =
         ["Message", "message", "faultstring"].iter().find_map(|name| element(start, name)).unwrap_or_default();

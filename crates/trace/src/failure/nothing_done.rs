@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::patterns::{self, LazyPattern};
-use super::program::words;
+use super::tool_name::words;
 
 /// Whether a message ends with the words that nothing was done, behind the reason: `That day is full. Nothing was booked.`
 pub(super) fn ends_with_nothing_done(text: &str) -> bool {

@@ -3,9 +3,10 @@
 
 use std::sync::LazyLock;
 
+use super::excerpt::SHORT;
 use super::kinds::plain;
 use super::patterns::{self, LazyPattern};
-use super::program::{SHORT, is_command_line};
+use super::tool_name::is_command_line;
 
 /// What a tool says that it needs or does not do.
 const REFUSES: &str = r"(?i)^( \w+[:=][`'\x22]?\w+[`'\x22]?)? ((was |is |has been )?(aborted|blocked|denied|refused|rejected)( (by|because|due)\b| *[:(.]|$)|requires? |needs |expects |expected |only (accepts?|allows|handles|reads|runs|supports|takes|works) |(must|should) (be|have|not) |(cannot|can't|could not|couldn't|must not|refuses to) |(does not|doesn't|did not|didn't) (?P<verb>\w+)|is (currently |temporarily )?(disabled|not|only|restricted|unavailable)\b|has been disabled\b|was called without\b|(failed|timed out|refused)( *[:.]|$| to | with | because | after ))";
@@ -87,7 +88,7 @@ fn tells_a_deed(text: &str) -> bool {
 }
 
 /// The words of a short message behind the name of the tool and a colon.
-pub(super) fn words<'t>(text: &'t str, tool: Option<&str>) -> Option<&'t str> {
+pub(super) fn said<'t>(text: &'t str, tool: Option<&str>) -> Option<&'t str> {
     // A label in other letters may be of what was given: `Echo: Error: x` of `echo`.
     let is_as_called = tool.is_some_and(|tool| text.starts_with(tool)) || text.split(':').next()?.contains('_');
     after_name(text, tool)?.strip_prefix(": ").filter(|_| is_as_called).map(str::trim_start)
@@ -149,8 +150,8 @@ mod tests {
         ] {
             assert!(!refuses(text, Some(tool)), "{tool}: {text}");
         }
-        assert_eq!(words("read: /a: no such file", Some("read")), Some("/a: no such file"));
-        assert_eq!(words("read: /a: no such file", Some("list")), None);
-        assert_eq!(words("Echo: Error: not really", Some("echo")), None);
+        assert_eq!(said("read: /a: no such file", Some("read")), Some("/a: no such file"));
+        assert_eq!(said("read: /a: no such file", Some("list")), None);
+        assert_eq!(said("Echo: Error: not really", Some("echo")), None);
     }
 }

@@ -1,7 +1,7 @@
 //! Fields beside an error that show that a part of the work was done. The refusal is then not of the whole call.
 
 use super::nothing::is_empty;
-use super::program::words;
+use super::tool_name::words;
 use crate::json;
 use crate::raw_value::RawValue;
 

@@ -3,8 +3,8 @@
 
 use std::sync::LazyLock;
 
-use super::patterns::LazyPattern;
-use super::{kinds, patterns};
+use super::kinds;
+use super::patterns::{self, LazyPattern};
 use playproof_engine::event::ErrorFacts;
 
 /// The longest refusal in several sentences, in bytes.

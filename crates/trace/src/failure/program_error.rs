@@ -2,10 +2,10 @@
 
 use std::sync::LazyLock;
 
-use super::patterns;
-use super::patterns::{LazyPattern, LazySet};
-use super::program::{complains, is_command_line, says_a_program};
-use super::text::{EXAMINED, cut};
+use super::excerpt::{EXAMINED, cut};
+use super::patterns::{self, LazyPattern, LazySet};
+use super::program::{complains, says_a_program};
+use super::tool_name::is_command_line;
 
 /// The error code of a failure of which only a program or a database tells: what it did before stays done.
 pub(super) const PROGRAM_ERROR: &str = "program_error";

@@ -2,9 +2,8 @@
 
 use std::sync::LazyLock;
 
-use super::patterns;
-use super::patterns::LazyPattern;
-use super::program::has_word;
+use super::patterns::{self, LazyPattern};
+use super::tool_name::has_word;
 
 /// Whether a text is the title or the definition of a work: `Access Denied (1948 film)`, `Bad Gateway is a band`.
 pub(super) fn is_title(text: &str) -> bool {

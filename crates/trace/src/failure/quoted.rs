@@ -3,9 +3,8 @@
 
 use std::sync::LazyLock;
 
-use super::patterns;
-use super::patterns::LazyPattern;
-use super::program::{has_word, is_file, is_reader, is_shell, is_writer};
+use super::patterns::{self, LazyPattern};
+use super::tool_name::{has_word, is_reader, is_shell, is_writer};
 
 /// Lines that are looked at.
 const LINES: usize = 60;
@@ -106,6 +105,17 @@ fn is_piece_of_prose(line: &str, next: Option<&str>) -> bool {
     let closes_code = is_closed_first && line.matches('`').count() % 2 == 1;
     let is_sentence = line.starts_with(char::is_lowercase) && line.ends_with('.') && !line.contains(':');
     closes_code || (is_sentence && next.is_some() && line.split_whitespace().count() >= 10)
+}
+
+/// Endings of files, which are no functions.
+pub(super) const FILES: [&str; 25] = [
+    ".rs", ".py", ".js", ".ts", ".go", ".md", ".txt", ".log", ".json", ".yaml", ".yml", ".java", ".c", ".html", ".tsx",
+    ".jsx", ".cpp", ".h", ".rb", ".php", ".sh", ".toml", ".css", ".sql", ".cs",
+];
+
+/// Whether a name is that of a file.
+pub(super) fn is_file(name: &str) -> bool {
+    FILES.iter().any(|ending| name.ends_with(ending))
 }
 
 #[cfg(test)]

@@ -2,9 +2,9 @@
 
 use std::sync::LazyLock;
 
-use super::patterns::LazyPattern;
-use super::text::{EXAMINED, cut};
-use super::{patterns, undone};
+use super::excerpt::{EXAMINED, cut};
+use super::patterns::{self, LazyPattern};
+use super::undone;
 
 /// The error code of a failure of which only an exception tells: the tool may have acted before it was raised.
 pub(super) const TOOL_RAISED: &str = "tool_raised";

@@ -3,8 +3,7 @@
 
 use std::sync::LazyLock;
 
-use super::patterns;
-use super::patterns::{LazyPattern, LazySet};
+use super::patterns::{self, LazyPattern, LazySet};
 
 /// Beginnings that speak of the request.
 pub(super) const OF_REQUEST: [&str; 6] = [

@@ -2,8 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::patterns;
-use super::patterns::LazyPattern;
+use super::patterns::{self, LazyPattern};
 use crate::iso;
 use crate::json;
 use crate::json::Fields;
@@ -115,7 +114,7 @@ pub(super) fn of_text(message: &str) -> Option<Wait> {
             r#"(?i)\b(?:(?:re)?try(?:ing)?(?:\s+(?:again|your request|the request|this request))?\s+(?:in|after)|retry[-_ ]?after(?:[-_ ]?(?:seconds|secs?))?["']?\s*[:=]?|retry[-_]?delay["']?\s*[:=]|wait(?:\s+for)?(?:\s+(?:at least|about|another))?|available\s+(?:again\s+)?in|resets?\s+in)\s*["']?\s*(?:about\s+|at least\s+|approximately\s+)?(\d+(?:\.\d+)?\s*(?:[a-z]+)?(?:\s*\d+(?:\.\d+)?\s*s\b)?)"#,
         )
     });
-    let message = super::text::cut(message, SEARCHED);
+    let message = super::excerpt::cut(message, SEARCHED);
     let millis = message.to_ascii_lowercase();
     if let Some(at) = ["retry-after-ms", "retry_after_ms", "retryafterms"].iter().find_map(|name| millis.find(name)) {
         let digits = message.get(at..)?.trim_start_matches(|c: char| !c.is_ascii_digit());

@@ -2,9 +2,8 @@
 
 use std::sync::LazyLock;
 
-use super::patterns;
-use super::patterns::{LazySet, any_matches};
-use super::program::{acts, is_writer};
+use super::patterns::{self, LazySet, any_matches};
+use super::tool_name::{acts, is_writer};
 
 /// Answers that are no failures: what one hopes not to find, or to find nothing better than; a limit that holds.
 const GOOD: [&str; 4] = [

@@ -7,9 +7,9 @@ use super::kinds::{
     ARGUMENTS, CONFLICT, FORBIDDEN, NOT_FOUND, QUOTA, RATE, REJECTED, SERVER, TIMEOUT, TOOL_ERROR, UNAUTHORIZED,
     UNKNOWN_TOOL,
 };
-use super::patterns::{LazyPattern, LazySet};
-use super::program::{asks, has_word, is_command_line, is_reader, is_writer, words};
-use super::{clause, patterns, prose, text_kinds};
+use super::patterns::{self, LazyPattern, LazySet};
+use super::tool_name::{asks, gives_text, is_command_line, is_reader, is_writer, words};
+use super::{clause, prose, text_kinds, tool_name};
 
 /// The longest result that is one sentence, in bytes.
 const LONGEST: usize = 240;
@@ -278,7 +278,7 @@ pub(super) fn says(text: &str, tool: Option<&str>) -> bool {
     let is_done = sentence.contains(" and ")
         || text_kinds::tells_of_something_done(text) && !sentence.contains(" not ")
         || sentence.rsplit(' ').next().is_some_and(|state| tool_words.iter().any(|word| word == state));
-    let looks = tool.is_some_and(looks);
+    let looks = tool.is_some_and(tool_name::looks);
     let is_own = |of| match of {
         Of::Any => true,
         Of::Given => !looks && tool.is_some(),
@@ -287,52 +287,6 @@ pub(super) fn says(text: &str, tool: Option<&str>) -> bool {
     };
     forms_of(sentence).any(|(_, of)| is_own(of))
 }
-
-/// Words of tools that give texts of others, or of their own making.
-const GIVES_TEXT: [&str; 42] = [
-    "ask",
-    "article",
-    "cat",
-    "read",
-    "rule",
-    "template",
-    "terms",
-    "view",
-    "chat",
-    "comment",
-    "describe",
-    "diff",
-    "doc",
-    "docs",
-    "explain",
-    "faq",
-    "grep",
-    "help",
-    "history",
-    "kb",
-    "knowledge",
-    "log",
-    "logs",
-    "mail",
-    "memory",
-    "note",
-    "notes",
-    "policies",
-    "policy",
-    "rules",
-    "schema",
-    "summarize",
-    "summary",
-    "text",
-    "transcript",
-    "transcribe",
-    "translate",
-    "wiki",
-    "wikipedia",
-    "label",
-    "audit",
-    "todo",
-];
 
 /// Words of tools that change something, beside those of [`is_writer`].
 const CHANGES: [&str; 22] = [
@@ -359,28 +313,6 @@ const CHANGES: [&str; 22] = [
     "unlock",
     "withdraw",
 ];
-
-/// Words of tools that look whether something is there, or how it is.
-const LOOKS: [&str; 15] = [
-    "check", "count", "exist", "exists", "find", "has", "is", "list", "lookup", "search", "status", "test", "validate",
-    "verify", "watch",
-];
-
-/// Whether a tool's name says that it gives texts of others, or of its own making.
-pub(super) fn gives_text(tool: &str) -> bool {
-    has_word(tool, &GIVES_TEXT)
-}
-
-/// Whether a tool's name says that it looks whether something is there, or how it is.
-pub(super) fn looks(tool: &str) -> bool {
-    // A tool that makes a test, or sends a list, does something.
-    const DOES: [&str; 12] = [
-        "build", "convert", "create", "download", "export", "generate", "import", "load", "render", "run", "start",
-        "upload",
-    ];
-    let does = words(tool).into_iter().find(|word| !word.is_empty()).is_some_and(|word| DOES.contains(&&*word));
-    !does && has_word(tool, &LOOKS)
-}
 
 /// Whether a text tells that the tool has done what its name says, in words that others use for a failure: `Card blocked.`
 /// from `block_card`.

@@ -8,9 +8,8 @@ use super::body::{found, is_beside, is_id};
 use super::details::Details;
 use super::nothing::is_empty;
 use super::patterns::{self, LazyPattern};
-use super::program::{acts, asks, has_word, is_reader, is_writer, words};
-use super::sentence::{self, looks};
-use super::{clause, text};
+use super::tool_name::{acts, asks, has_word, is_reader, is_writer, looks, words};
+use super::{clause, sentence, text};
 use crate::json::{self, Fields};
 use crate::raw_value::RawValue;
 

@@ -6,16 +6,15 @@ use std::sync::LazyLock;
 use super::coded::{is_bare_refusal, is_coded, leading_code};
 use super::content::Content;
 use super::counted::{bare_error, counts_none};
+use super::excerpt::{EXAMINED, SHORT, cut};
 use super::exit::{AT_START, Exit};
 use super::heading::below_heading;
 use super::held::is_held;
-use super::patterns::{LazyPattern, LazySet, any_matches};
-use super::program::{SHORT, complains, ends_in_error, is_shell, says_a_program, spoken};
+use super::patterns::{self, LazyPattern, LazySet, any_matches};
+use super::program::{complains, ends_in_error, says_a_program, spoken};
 use super::quoted::is_quoted;
-use super::{agents, clause, frame, kinds, laid_out, markup, own_name, patterns, prose, searched, sentence, undone};
-
-/// Characters of a text that are examined.
-pub(super) const EXAMINED: usize = 600;
+use super::tool_name::is_shell;
+use super::{agents, clause, frame, kinds, laid_out, markup, own_name, prose, searched, sentence, undone};
 
 /// What the beginning of a text says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -197,7 +196,7 @@ pub(super) fn inspect<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>>
         Some(_) => start().or(Some(Sign { sure: false, message: message(text.trim()) })),
         None => start(),
     };
-    let words = || spoken(text).or_else(|| own_name::words(text.trim(), tool));
+    let words = || spoken(text).or_else(|| own_name::said(text.trim(), tool));
     let spoken =
         || Some(Sign { message: message(text.trim()), ..inspect_start(words()?, tool).filter(|sign| sign.sure)? });
     let sure = || Some(Sign { sure: true, message: message(text.trim()) });
@@ -443,22 +442,4 @@ pub(super) fn is_name(text: &str) -> bool {
     !text.is_empty()
         && text.len() <= 80
         && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '#' | ':' | '/'))
-}
-
-/// The beginning of `text`, at most `bytes` long.
-pub(super) fn cut(text: &str, bytes: usize) -> &str {
-    let mut end = bytes.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text.get(..end).unwrap_or(text)
-}
-
-/// The end of a text: at most so many bytes.
-pub(super) fn end_of(text: &str, bytes: usize) -> &str {
-    let mut start = text.len().saturating_sub(bytes);
-    while !text.is_char_boundary(start) {
-        start += 1;
-    }
-    text.get(start..).unwrap_or(text)
 }

@@ -7,9 +7,9 @@ use super::kinds::{
     ARGUMENTS, CONFLICT, FORBIDDEN, INTERRUPTED, NOT_FOUND, PRECONDITION, QUOTA, RATE, REJECTED, SCHEMA, SERVER,
     TIMEOUT, UNAUTHORIZED, UNKNOWN_TOOL,
 };
-use super::patterns::{LazyPattern, LazySet};
-use super::program::{has_word, words};
-use super::{clause, held, patterns, refused_values, sentence, text};
+use super::patterns::{self, LazyPattern, LazySet};
+use super::tool_name::{has_word, words};
+use super::{clause, excerpt, held, refused_values, sentence, text};
 
 /// Characters of a message that are examined: its first line, at most this many.
 const EXAMINED: usize = 240;
@@ -124,8 +124,8 @@ const ENDS: [&str; 8] = ["abort", "cancel", "delete", "end", "kill", "remove", "
 
 /// The kind that the words of `message` name.
 fn named(message: &str, tool: Option<&str>) -> Option<&'static str> {
-    let line = |text: &str| text::cut(text.trim().lines().next().unwrap_or_default(), EXAMINED).to_owned();
-    let (inner, facts) = text::unframed(text::cut(message, 4 * EXAMINED));
+    let line = |text: &str| excerpt::cut(text.trim().lines().next().unwrap_or_default(), EXAMINED).to_owned();
+    let (inner, facts) = text::unframed(excerpt::cut(message, 4 * EXAMINED));
     // A frame can be the words, as in `Input validation error: ...`.
     let (inner, whole) = (line(inner), line(message));
     let first = |text: &str| {
@@ -204,8 +204,8 @@ fn names_another(line: &str, tool: Option<&str>) -> bool {
 
 /// Whether a message speaks of another function, model or tool than that of the call: then no code in it is about the call.
 pub(super) fn is_about_another(message: &str, tool: Option<&str>) -> bool {
-    let (inner, _) = text::unframed(text::cut(message, 4 * EXAMINED));
-    names_another(text::cut(inner.lines().next().unwrap_or_default(), EXAMINED), tool)
+    let (inner, _) = text::unframed(excerpt::cut(message, 4 * EXAMINED));
+    names_another(excerpt::cut(inner.lines().next().unwrap_or_default(), EXAMINED), tool)
 }
 
 /// Whether a function, a model or a tool is that of the call, as far as its name tells: `pay.refund`, `pay_refund()`,
@@ -256,7 +256,7 @@ static DONE: LazyPattern = LazyLock::new(|| {
 
 /// Whether a message tells that something was done: then no other word of it proves that nothing was.
 pub fn tells_of_something_done(message: &str) -> bool {
-    let message = text::cut(message, 4 * EXAMINED).to_lowercase();
+    let message = excerpt::cut(message, 4 * EXAMINED).to_lowercase();
     let message = message.replace("requests have been", "requests").replace("requests were", "requests");
     patterns::matches(&DONE, &message) || counts_a_part(&message)
 }
@@ -282,7 +282,7 @@ pub(super) fn is_already(message: &str) -> bool {
             r"(?i)\b(is|was|has|have|been|^\w+( \w+)?) already (been )?(exists?|done|paid|sent|made|set|in progress|\w+ed)\b",
         )
     });
-    patterns::matches(&ALREADY, text::cut(message, EXAMINED))
+    patterns::matches(&ALREADY, excerpt::cut(message, EXAMINED))
 }
 
 /// The kind that the words of `message` name, unless the message tells of something done and the kind would deny it.
@@ -310,7 +310,7 @@ pub(super) fn is_of_caller(message: &str) -> bool {
         "tool",
         "validation",
     ];
-    let message = text::cut(message, EXAMINED).to_lowercase();
+    let message = excerpt::cut(message, EXAMINED).to_lowercase();
     WORDS.iter().any(|word| message.contains(word))
 }
 

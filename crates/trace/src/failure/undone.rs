@@ -3,9 +3,10 @@
 
 use std::sync::LazyLock;
 
-use super::patterns::{LazyPattern, LazySet};
-use super::program::{SHORT, asks, has_word, is_reader, is_shell, is_writer, words};
-use super::{patterns, prose, refused_values};
+use super::excerpt::SHORT;
+use super::patterns::{self, LazyPattern, LazySet};
+use super::tool_name::{asks, has_word, is_reader, is_shell, is_writer, words};
+use super::{prose, refused_values};
 
 /// The longest report on an edit, in bytes: it may repeat what it looked for.
 const LONGEST_REPORT: usize = 20_000;

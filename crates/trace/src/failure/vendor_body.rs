@@ -8,7 +8,7 @@ use super::details::Details;
 use super::kinds::{self, plain};
 use super::nothing::{is_empty, says_no_error};
 use super::patterns::{self, LazyPattern};
-use super::program::{has_word, is_writer};
+use super::tool_name::{has_word, is_writer};
 use crate::json::{self, Fields};
 use crate::raw_value::RawValue;
 

@@ -1,0 +1,236 @@
+//! What the name of a tool says that it does: it asks, reads, gives texts of others, looks, acts, writes, runs programs. Reads
+//! no result.
+
+/// Whether a tool's name says that it reads documents or searches.
+pub(super) fn is_reader(tool: &str) -> bool {
+    const WORDS: [&str; 23] = [
+        "console", "read", "cat", "view", "open", "grep", "search", "find", "fetch", "browse", "browser", "log",
+        "logs", "docs", "doc", "scrape", "crawl", "query", "lookup", "get", "show", "tail", "head",
+    ];
+    !acts(tool) && has_word(tool, &WORDS)
+}
+
+/// Whether a tool's name says that it acts on what others only show: a page, a console.
+pub(super) fn acts(tool: &str) -> bool {
+    const WORDS: [&str; 13] = [
+        "click", "confirm", "connect", "drag", "fill", "goto", "join", "launch", "navigate", "press", "scroll",
+        "toggle", "trigger",
+    ];
+    const FIRST: [&str; 7] = ["act", "drop", "key", "mark", "place", "play", "type"];
+    let words = words(tool);
+    !asks(tool) && (words.iter().any(|word| WORDS.contains(&word.as_str())) || begins_with(&words, &FIRST))
+}
+
+/// Whether a tool's name says that it runs commands, whose output may be anything.
+pub(super) fn is_shell(tool: &str) -> bool {
+    const WORDS: [&str; 9] = ["shell", "bash", "sh", "exec", "execute", "command", "cmd", "terminal", "run"];
+    has_word(tool, &WORDS)
+}
+
+/// Whether a tool's name says that it is a command line, which hands on whatever programs print.
+pub(super) fn is_command_line(tool: &str) -> bool {
+    const WORDS: [&str; 7] = ["bash", "cmd", "powershell", "sh", "shell", "terminal", "zsh"];
+    const RUNS: [&str; 4] = ["exec", "execute", "run", "start"];
+    let words = words(tool);
+    let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+    has(&WORDS) || has(&["command"]) && has(&RUNS)
+}
+
+/// Whether a tool's name says that it runs commands or code: what ran before a refusal stays done.
+pub(super) fn runs_programs(tool: &str) -> bool {
+    const WORDS: [&str; 8] = ["code", "exec", "execute", "interpreter", "notebook", "python", "repl", "script"];
+    is_command_line(tool) || has_word(tool, &WORDS)
+}
+
+/// First words that ask, whatever the name goes on with: `get_payment_update`.
+const ASKS: [&str; 12] =
+    ["check", "count", "fetch", "get", "is", "list", "lookup", "preview", "query", "read", "show", "view"];
+/// First words that ask, unless the name goes on with what it does then: `find_and_replace`.
+const FINDS: [&str; 8] = ["exists", "find", "has", "search", "status", "track", "validate", "verify"];
+
+/// Whether a tool's name says that it asks how something is, and changes nothing.
+pub(super) fn asks(tool: &str) -> bool {
+    let words = words(tool);
+    let tells = || words.last().is_some_and(|word| ["exists", "status"].contains(&word.as_str()));
+    begins_with(&words, &ASKS) || (begins_with(&words, &FINDS) || tells()) && !writes(&words)
+}
+
+fn begins_with(words: &[String], list: &[&str]) -> bool {
+    words.iter().find(|word| !word.is_empty()).is_some_and(|word| list.contains(&word.as_str()))
+}
+
+/// Whether a tool's name says that it changes, sends or ends something, and not that it tells of that.
+pub(super) fn is_writer(tool: &str) -> bool {
+    let words = words(tool);
+    writes(&words) && !begins_with(&words, &ASKS)
+}
+
+fn writes(words: &[String]) -> bool {
+    const WORDS: [&str; 46] = [
+        "add",
+        "append",
+        "apply",
+        "assign",
+        "book",
+        "cancel",
+        "charge",
+        "close",
+        "commit",
+        "copy",
+        "create",
+        "delete",
+        "deploy",
+        "disable",
+        "edit",
+        "enable",
+        "insert",
+        "install",
+        "kill",
+        "merge",
+        "modify",
+        "move",
+        "overwrite",
+        "patch",
+        "pay",
+        "post",
+        "publish",
+        "push",
+        "put",
+        "refund",
+        "remove",
+        "rename",
+        "replace",
+        "restart",
+        "save",
+        "send",
+        "set",
+        "stop",
+        "submit",
+        "terminate",
+        "transfer",
+        "uninstall",
+        "update",
+        "upload",
+        "upsert",
+        "write",
+    ];
+    words.iter().any(|word| WORDS.contains(&word.as_str()))
+}
+
+/// Whether one of `list` is a word of a tool's name.
+pub(super) fn has_word(tool: &str, list: &[&str]) -> bool {
+    words(tool).iter().any(|word| list.contains(&word.as_str()))
+}
+
+/// The words of a tool's name in small letters.
+pub(super) fn words(tool: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    for c in tool.chars() {
+        if c.is_uppercase() || !c.is_ascii_alphanumeric() {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut().filter(|_| c.is_ascii_alphanumeric()) {
+            word.push(c.to_ascii_lowercase());
+        }
+    }
+    words
+}
+
+/// Words of tools that give texts of others, or of their own making.
+const GIVES_TEXT: [&str; 42] = [
+    "ask",
+    "article",
+    "cat",
+    "read",
+    "rule",
+    "template",
+    "terms",
+    "view",
+    "chat",
+    "comment",
+    "describe",
+    "diff",
+    "doc",
+    "docs",
+    "explain",
+    "faq",
+    "grep",
+    "help",
+    "history",
+    "kb",
+    "knowledge",
+    "log",
+    "logs",
+    "mail",
+    "memory",
+    "note",
+    "notes",
+    "policies",
+    "policy",
+    "rules",
+    "schema",
+    "summarize",
+    "summary",
+    "text",
+    "transcript",
+    "transcribe",
+    "translate",
+    "wiki",
+    "wikipedia",
+    "label",
+    "audit",
+    "todo",
+];
+
+/// Words of tools that look whether something is there, or how it is.
+const LOOKS: [&str; 15] = [
+    "check", "count", "exist", "exists", "find", "has", "is", "list", "lookup", "search", "status", "test", "validate",
+    "verify", "watch",
+];
+
+/// Whether a tool's name says that it gives texts of others, or of its own making.
+pub(super) fn gives_text(tool: &str) -> bool {
+    has_word(tool, &GIVES_TEXT)
+}
+
+/// Whether a tool's name says that it looks whether something is there, or how it is.
+pub(super) fn looks(tool: &str) -> bool {
+    // A tool that makes a test, or sends a list, does something.
+    const DOES: [&str; 12] = [
+        "build", "convert", "create", "download", "export", "generate", "import", "load", "render", "run", "start",
+        "upload",
+    ];
+    let does = words(tool).into_iter().find(|word| !word.is_empty()).is_some_and(|word| DOES.contains(&&*word));
+    !does && has_word(tool, &LOOKS)
+}
+
+/// Whether a tool's name says that it finds out something, which it tells in a sentence.
+pub(super) fn finds_out(tool: &str) -> bool {
+    const WORDS: [&str; 10] =
+        ["analyze", "calculate", "classify", "compare", "compute", "estimate", "evaluate", "plan", "predict", "think"];
+    has_word(tool, &WORDS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tool_asks_or_writes_by_the_words_of_its_name() {
+        for (tool, is_asking, is_writing) in [
+            ("get_payment_update", true, false),
+            ("get_terms_and_conditions", true, false),
+            ("order_status", true, false),
+            ("set_status", false, true),
+            ("verifyRefundUpdate", false, true),
+            ("find_and_replace", false, true),
+            ("search_replace", false, true),
+            ("status_update", false, true),
+            ("search_orders", true, false),
+            ("delete_user", false, true),
+            ("frobnicate", false, false),
+        ] {
+            assert_eq!((asks(tool), is_writer(tool)), (is_asking, is_writing), "{tool}");
+        }
+    }
+}
