@@ -9,7 +9,7 @@ use super::patterns::{self, LazyPattern};
 use super::program_error::{PROGRAM_ERROR, is_program_error};
 use super::raised::{self, TOOL_RAISED, is_raised};
 use super::tool_name::{has_word, is_writer, runs_programs};
-use super::{agents, body, excerpt, kinds, parts, retry_after, sentence, text, text_kinds, undone};
+use super::{agents, body, deeds, excerpt, kinds, parts, retry_after, sentence, text, text_kinds, undone};
 use crate::headers;
 use crate::raw_value::RawValue;
 use playproof_engine::event::{Headers, KindFrom, StatusFrom as Evidence};
@@ -178,7 +178,7 @@ fn failure(evidence: Evidence, found: Option<Found>, result: &ToolResult<'_>) ->
     let is_coded = stated.any(|name| !kinds::says_nothing(name));
     details.learn_from_message();
     // A message that tells of something done, or of another tool, proves by no status or code in its words that nothing was.
-    let is_proof = !text_kinds::tells_of_something_done(&details.message)
+    let is_proof = !deeds::tells_of_something_done(&details.message)
         && !text_kinds::is_about_another(&details.message, result.tool);
     // A program that is refused something may have done its first part.
     let is_of_program = result.status.is_none()
@@ -204,10 +204,10 @@ fn failure(evidence: Evidence, found: Option<Found>, result: &ToolResult<'_>) ->
     };
     // What is already so was not refused for its arguments: the call, or another, may have done it.
     let is_done_before =
-        kind == kinds::ARGUMENTS && kind_from == Some(KindFrom::Code) && text_kinds::is_already(&details.message);
+        kind == kinds::ARGUMENTS && kind_from == Some(KindFrom::Code) && deeds::is_already(&details.message);
     let kind = if is_done_before { kinds::CONFLICT } else { kind };
     let is_refusal = [kinds::ARGUMENTS, kinds::FORBIDDEN, kinds::UNAUTHORIZED].contains(&kind);
-    let is_half_way = is_of_program && is_refusal || is_of_part && text_kinds::proves_nothing_happened(kind);
+    let is_half_way = is_of_program && is_refusal || is_of_part && kinds::proves_nothing_happened(kind);
     let (kind, kind_from) = match is_half_way && own.is_none() {
         true => (kinds::TOOL_ERROR, None),
         false => (kind, kind_from),

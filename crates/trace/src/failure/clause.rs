@@ -5,14 +5,15 @@
 use std::cell::LazyCell;
 use std::sync::LazyLock;
 
+use super::deeds::{
+    self, denies_deed, ends_with_nothing_done, has_nothing_to_do, is_deed_of, is_done, tells_of_others,
+};
 use super::kinds::{ARGUMENTS, FORBIDDEN, NOT_FOUND, TOOL_ERROR, UNAUTHORIZED};
-use super::nothing_done::{ends_with_nothing_done, has_nothing_to_do};
 use super::patterns::{self, LazyPattern, LazySet};
-use super::sentence::is_deed;
 use super::tool_name::{
     acts, asks, finds_out, gives_text, has_word, is_command_line, is_reader, is_shell, is_writer, looks, words,
 };
-use super::{other_languages, prose, text_kinds};
+use super::{other_languages, prose};
 
 /// The error code of a failure that a tool words in a plain sentence of its own, which names no kind.
 pub(super) const TOOL_REFUSED: &str = "tool_refused";
@@ -254,14 +255,14 @@ pub(super) fn kind(message: &str, tool: Option<&str>) -> Option<&'static str> {
     let joined = [" and ", " then ", " after ", " so ", " anyway", " instead", "; ", "\n"]
         .iter()
         .any(|word| message.contains(word));
-    let is_one = !joined && !text_kinds::tells_of_something_done(message) && prose::sentences(message) <= 2;
+    let is_one = !joined && !deeds::tells_of_something_done(message) && prose::sentences(message) <= 2;
     kind_of(message, tool).filter(|kind| is_one && *kind != TOOL_ERROR)
 }
 
 /// The kind of the failure that a short message tells of; none: it tells of none.
 fn kind_of(text: &str, tool: Option<&str>) -> Option<&'static str> {
     let clause = first_clause(text, tool)?;
-    if prose::is_title(text) || is_deed(text, tool) || is_good(text) {
+    if prose::is_title(text) || is_deed_of(text, tool) || is_good(text) {
         return None;
     }
     let prints = tool.is_some_and(is_command_line);
@@ -312,7 +313,7 @@ fn kind_of(text: &str, tool: Option<&str>) -> Option<&'static str> {
     // A warning that what it shall work on is not clear.
     let asks_first = || {
         let asks = ["ass force", "Please provide ", "Please specify "].iter().any(|words| text.contains(words));
-        asks && writes && is_ambiguous(clause) && !text_kinds::tells_of_something_done(text)
+        asks && writes && is_ambiguous(clause) && !deeds::tells_of_something_done(text)
     };
     if is_warning && is_doing && (denies_deed(clause, tool) || asks_first()) {
         return Some(TOOL_ERROR);
@@ -335,35 +336,12 @@ fn kind_of(text: &str, tool: Option<&str>) -> Option<&'static str> {
     found.find(|(of, _, _)| is_failure(*of)).map(|(_, kind, _)| kind)
 }
 
-/// Whether a clause tells of what somebody has done before, and not of what is already so.
-pub(super) fn tells_of_others(clause: &str) -> bool {
-    ["what you have already", "what we have already", "that you have already", "which you have already"]
-        .iter()
-        .any(|words| clause.contains(words))
-}
-
 /// Whether a clause tells what was done in place of what was asked for: `The given address is full, so we took another`.
 fn goes_on(clause: &str) -> bool {
     const GIVEN: [&str; 5] = ["given ", "passed ", "provided ", "specified ", "supplied "];
     let what = ["The ", "the ", "Your ", "your "].iter().find_map(|word| clause.strip_prefix(word)).unwrap_or(clause);
     let is_given = GIVEN.iter().any(|word| what.to_ascii_lowercase().starts_with(word));
     is_given && [" so ", " anyway", " we "].iter().any(|words| clause.contains(words))
-}
-
-/// Whether a clause says that what the name of the tool says was not done: `file a.txt was not deleted` of `delete_file`.
-fn denies_deed(clause: &str, tool: Option<&str>) -> bool {
-    static DENIED: LazyPattern = LazyLock::new(|| {
-        patterns::one(
-            r"(?i)\b(?:not|n't)(?: been| be)? (\w+[dn]|sent)\b|\b(?:could not|couldn't|cannot|can't|did not|didn't|unable to|failed to) (?:be )?(\w+)\b|^(?:the |this |your )?(\w+) (?:was |is |has been )?(?:aborted|blocked|cancell?ed|declined|denied|failed|refused|rejected|stopped)\b",
-        )
-    });
-    let Some(words) = tool.map(words) else { return false };
-    let stem = |word: &str| word.get(..4).map(str::to_ascii_lowercase);
-    // The deed is the first word of the tool's name.
-    let deed = words.iter().find(|word| !word.is_empty()).and_then(|word| stem(word));
-    let denied = DENIED.as_ref().and_then(|denied| denied.captures(clause));
-    denied
-        .is_some_and(|denied| denied.iter().skip(1).flatten().any(|word| deed.is_some() && stem(word.as_str()) == deed))
 }
 
 /// Whether a clause says that the call fits more than one thing.
@@ -404,8 +382,7 @@ fn first_clause<'t>(text: &'t str, tool: Option<&str>) -> Option<&'t str> {
     }
     let (sentence, others) = first_sentence(text);
     let clause = sentence.rsplit(" but ").next()?.trim_end_matches(['.', '!', ':']);
-    (!clause.is_empty() && prose::sentences(others) <= 4 && !text_kinds::tells_of_something_done(others))
-        .then_some(clause)
+    (!clause.is_empty() && prose::sentences(others) <= 4 && !deeds::tells_of_something_done(others)).then_some(clause)
 }
 
 /// The first sentence of a text, without the marks before it, and the rest of its line.
@@ -425,44 +402,6 @@ fn is_good(text: &str) -> bool {
         )
     });
     patterns::matches(&GOOD, text)
-}
-
-/// Whether a clause says that the tool did something, or did what its name says.
-pub(super) fn is_done(clause: &str, tool: Option<&str>) -> bool {
-    static DONE: LazyPattern = LazyLock::new(|| {
-        patterns::one(
-            r"(?i)^(ok|done|success\w*|found|note|info|skipped|no change\w*|up to date) ?[:,—-]|^\w+ed, |^(found|fetched|listed|showing|created|updated|added|saved|sent|started|set|moved|removed|deleted|loaded|wrote|read|ran) \S|\b(success\w*|up to date|skipp\w+|unchanged)\b",
-        )
-    });
-    let negated = [" not ", "n't ", "Not ", " no ", "othing "].iter().any(|word| clause.contains(word));
-    let stem = |word: &str| word.get(..4).unwrap_or(word).to_ascii_lowercase();
-    let last = clause.rsplit(' ').next().unwrap_or_default();
-    let is_for = !clause.contains("already ")
-        && last.ends_with(['d', 'n'])
-        && !clause.starts_with("unknown ")
-        && tool.is_some_and(|tool| words(tool).iter().any(|word| word.len() > 2 && stem(word) == stem(last)));
-    let first = clause.split(' ').next().unwrap_or_default();
-    let is_deed =
-        first.ends_with("ed") && tool.is_some_and(|tool| words(tool).iter().any(|word| stem(word) == stem(first)));
-    patterns::matches(&DONE, clause)
-        || tells_a_deed_first(clause)
-        || other_languages::is_done(clause)
-        || is_deed
-        || text_kinds::tells_of_something_done(clause) && !negated
-        || is_for && !negated
-}
-
-/// Whether a clause tells a deed before its first comma: `User ada added, the address is not verified yet`.
-fn tells_a_deed_first(clause: &str) -> bool {
-    static DEED: LazyPattern =
-        LazyLock::new(|| patterns::one(r"(?i)^(\S+ ){1,5}(\w+ed|built|made|paid|put|sent|set|written)\b"));
-    static UNDONE: LazyPattern = LazyLock::new(|| {
-        patterns::one(
-            r"(?i)\b(not|no|never|already|abort\w*|block\w*|cancel\w*|clos\w*|crash\w*|den\w*|disabl\w*|exceed\w*|expect\w*|expir\w*|fail\w*|forbid\w*|interrupt\w*|lock\w*|malform\w*|need\w*|refus\w*|reject\w*|requir\w*|stopp\w*|terminat\w*|unauth\w*|unsupport\w*)\b|n't\b",
-        )
-    });
-    let before = clause.split_once(", ").map(|(before, _)| before);
-    before.is_some_and(|before| patterns::matches(&DEED, before) && !patterns::matches(&UNDONE, before))
 }
 
 /// Whether a message ends with what the caller must do before: `Register first.` Of a tool that asks or gives texts, it must

@@ -292,3 +292,8 @@ pub(super) fn is_reason_phrase(text: &str) -> bool {
     let plain = text.trim().trim_end_matches(['.', '!']);
     PHRASES.iter().any(|phrase| plain.eq_ignore_ascii_case(phrase))
 }
+
+/// Whether a failure of this kind says that the call did nothing.
+pub(super) fn proves_nothing_happened(kind: &str) -> bool {
+    matches!(kind, QUOTA | RATE | UNKNOWN_TOOL | ARGUMENTS | UNAUTHORIZED | FORBIDDEN | REJECTED | PRECONDITION)
+}

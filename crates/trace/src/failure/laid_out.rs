@@ -3,6 +3,7 @@
 
 use std::sync::LazyLock;
 
+use super::deeds::tells_a_deed_first;
 use super::excerpt::end_of;
 use super::patterns::{self, LazyPattern};
 use super::tool_name::{asks, gives_text, has_word, is_command_line, looks};
@@ -38,7 +39,7 @@ pub(super) fn is_failure(text: &str, tool: Option<&str>) -> bool {
     let may_be_of_others = tool.is_some_and(gives_text);
     let second = lines().nth(1).unwrap_or_default();
     let is_advised = second.ends_with([':', '*']) && patterns::matches(&ADVICE_PATTERN, second);
-    (asks_to_mend(text) || names_choices(text) && !may_be_of_others) && !tells_a_deed(text)
+    (asks_to_mend(text) || names_choices(text) && !may_be_of_others) && !tells_a_deed_first(text, tool)
         || is_advised && !may_be_of_others && !text.starts_with(['#', '{', '[', '<']) && !text.starts_with("To ")
         || is_crossed(text)
         || is_stated(text, tool)
@@ -56,31 +57,6 @@ fn is_stated(text: &str, tool: Option<&str>) -> bool {
     const DOES: [&str; 9] = ["backup", "book", "charge", "deploy", "export", "import", "pay", "send", "upload"];
     let does = |tool: &str| has_word(tool, &DOES) && !asks(tool) && !looks(tool) && !is_command_line(tool);
     tool.is_some_and(does) && lines().count() <= 8 && lines().take(3).any(|line| patterns::matches(&STATE, line))
-}
-
-/// Whether the first clause of a message tells of something done: `Message sent: ...`, `Order updated. ...`.
-fn tells_a_deed(text: &str) -> bool {
-    static FIRST: LazyPattern = LazyLock::new(|| patterns::one(r"^[^\n:.;,]{1,80}[:.;,]"));
-    static PAST: LazyPattern = LazyLock::new(|| patterns::one(r"(?i)\b([a-z]{3,}ed|made|sent|set)\b"));
-    const NO_DEEDS: [&str; 14] = [
-        "aborted",
-        "blocked",
-        "denied",
-        "exceeded",
-        "expected",
-        "expired",
-        "failed",
-        "malformed",
-        "needed",
-        "refused",
-        "rejected",
-        "required",
-        "undefined",
-        "unsupported",
-    ];
-    let first = FIRST.as_ref().and_then(|first| first.find(text)).map_or("", |first| first.as_str());
-    let is_deed = |word: &str| !NO_DEEDS.contains(&word.to_ascii_lowercase().as_str());
-    PAST.as_ref().is_some_and(|past| past.find_iter(first).any(|word| is_deed(word.as_str())))
 }
 
 /// Whether a message ends with the request to mend the call and to try again.

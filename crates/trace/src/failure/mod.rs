@@ -8,6 +8,7 @@ mod coded;
 mod command_end;
 mod content;
 mod counted;
+mod deeds;
 mod details;
 mod excerpt;
 mod exit;
@@ -21,7 +22,6 @@ mod markup;
 #[cfg(test)]
 mod needed;
 mod nothing;
-mod nothing_done;
 mod other_languages;
 mod own_name;
 mod parts;
@@ -48,6 +48,6 @@ mod validation_report;
 mod vendor_body;
 
 pub(crate) use assess::{Assessment, Failure, ToolResult, assess, failure_of};
+pub use deeds::tells_of_something_done;
 pub(crate) use failure_cache::FailureCache;
 pub use plain_refusal::is_plain_refusal;
-pub use text_kinds::tells_of_something_done;

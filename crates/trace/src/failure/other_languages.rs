@@ -91,7 +91,7 @@ pub(super) const CUES: [(Of, &str); 21] = [
 ];
 
 /// Whether a clause tells of something that was done, or how something is done. What is not done `successfully` is not.
-pub(super) fn is_done(clause: &str) -> bool {
+pub(super) fn tells_a_deed(clause: &str) -> bool {
     static DONE: LazyPattern = LazyLock::new(|| {
         patterns::one(
             r"(?i)如何|怎么办|怎样|已(保存|创建|創建|建立|发送|發送|更新|删除|刪除|完成|提交|添加|新增)[^,，。]{0,12}[,，]?但|^[^不未没沒无無]{0,12}成功|しましたが|^[^불]{0,20}(저장|생성|전송|삭제)(했|되었)|^[^불]{0,12}(완료|성공)",

@@ -3,6 +3,7 @@
 
 use std::sync::LazyLock;
 
+use super::deeds::tells_a_deed_later;
 use super::excerpt::SHORT;
 use super::kinds::plain;
 use super::patterns::{self, LazyPattern};
@@ -42,7 +43,7 @@ pub(super) fn refuses(text: &str, tool: Option<&str>) -> bool {
     };
     let rest = after_name(text, tool).or_else(after_this);
     let says = rest.is_some_and(is_refusal) || is_invalid().is_some() || is_away();
-    says && !tells_a_deed(text)
+    says && !tells_a_deed_later(text, tool)
 }
 
 /// Whether what follows the name of a tool refuses. What it leaves out of an answer refuses nothing.
@@ -50,41 +51,6 @@ fn is_refusal(rest: &str) -> bool {
     const ANSWERS: [&str; 7] = ["contain", "count", "cover", "include", "list", "return", "show"];
     let refusal = REFUSES_PATTERN.as_ref().and_then(|refuses| refuses.captures(rest));
     refusal.is_some_and(|found| !found.name("verb").is_some_and(|verb| ANSWERS.contains(&verb.as_str())))
-}
-
-/// Whether a clause behind the first tells of something done: `deploy_app needs 3 minutes; started`.
-fn tells_a_deed(text: &str) -> bool {
-    const DEEDS: [&str; 4] = ["done", "made", "sent", "underway"];
-    const UNDONE: [&str; 17] = [
-        "aborted",
-        "allowed",
-        "called",
-        "configured",
-        "declined",
-        "denied",
-        "disabled",
-        "enabled",
-        "exceeded",
-        "expected",
-        "expired",
-        "failed",
-        "need",
-        "needed",
-        "permitted",
-        "refused",
-        "rejected",
-    ];
-    const NO_DEEDS: [&str; 6] = ["named", "provided", "required", "speed", "supported", "unauthorized"];
-    const NOT: [&str; 8] = ["be", "cannot", "must", "never", "no", "not", "should", "unless"];
-    let mut clauses = text.split([';', ':', '.', ',', '!', '\n', '—']).skip(1);
-    clauses.any(|clause| {
-        let words = || clause.split([' ', '(', ')']).map(str::to_ascii_lowercase);
-        let is_deed = |word: String| {
-            let is_past = word.len() > 4 && word.ends_with("ed") && word.bytes().all(|byte| byte.is_ascii_lowercase());
-            (is_past || DEEDS.contains(&&*word)) && ![&UNDONE[..], &NO_DEEDS].concat().contains(&&*word)
-        };
-        words().any(is_deed) && !words().any(|word| NOT.contains(&&*word) || word.ends_with("n't"))
-    })
 }
 
 /// The words of a short message behind the name of the tool and a colon.

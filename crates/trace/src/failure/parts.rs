@@ -1,94 +1,19 @@
 //! Fields beside an error that show that a part of the work was done. The refusal is then not of the whole call.
 
+use super::deeds::{is_known_deed, is_of_a_deed};
 use super::nothing::is_empty;
-use super::tool_name::words;
 use crate::json;
 use crate::raw_value::RawValue;
 
-/// Words of a field's name that are past, and tell of nothing that was done.
-const NOT_DONE: [&str; 41] = [
-    "allowed",
-    "attempted",
-    "authenticated",
-    "authorized",
-    "based",
-    "blocked",
-    "cancelled",
-    "canceled",
-    "denied",
-    "deprecated",
-    "errored",
-    "exceeded",
-    "expected",
-    "expired",
-    "failed",
-    "forbidden",
-    "ignored",
-    "left",
-    "limited",
-    "limit",
-    "missed",
-    "needed",
-    "omitted",
-    "permitted",
-    "planned",
-    "received",
-    "refused",
-    "rejected",
-    "remaining",
-    "requested",
-    "required",
-    "restricted",
-    "retried",
-    "skipped",
-    "speed",
-    "supported",
-    "throttled",
-    "unprocessed",
-    "unsupported",
-    "used",
-    "wanted",
-];
+/// Names of fields that tell of something done by any value, beside those of deeds: a flag, a text or a list, too.
+const DONE_BY_ANY_VALUE: [&str; 2] = ["success_count", "successful"];
 
-/// Words of a field's name that tell of something done, and do not end in -ed.
-const DONE: [&str; 7] = ["done", "made", "paid", "progress", "sent", "success", "written"];
-
-/// Names of fields that tell of something done by any value: a flag, a text or a list, too.
-const DONE_BY_ANY_VALUE: [&str; 14] = [
-    "completed",
-    "created",
-    "deleted",
-    "imported",
-    "inserted",
-    "processed",
-    "removed",
-    "saved",
-    "sent",
-    "succeeded",
-    "success_count",
-    "successful",
-    "updated",
-    "uploaded",
-];
-
-/// The states of a thing that was done, or is being done.
-const STATES: [&str; 12] = [
-    "accepted",
-    "active",
-    "booked",
-    "completed",
-    "confirmed",
-    "created",
-    "done",
-    "enqueued",
-    "paid",
-    "queued",
-    "sent",
-    "succeeded",
-];
+/// The states of a thing that was done or is being done, beside those of deeds.
+const STATES: [&str; 4] = ["accepted", "active", "confirmed", "done"];
 
 /// The states of what is over and done.
 const OVER: [&str; 6] = ["captured", "completed", "confirmed", "done", "paid", "succeeded"];
+
 /// Levels of errors and bodies that are read.
 const DEPTH: usize = 3;
 
@@ -107,7 +32,7 @@ fn object_tells(raw: RawValue<'_>, depth: usize) -> bool {
             let has_id = || json::object(value).is_some_and(|thing| thing.get("id").is_some_and(|id| !is_empty(id)));
             let is_about_error = ["error", "meta", "metadata", "request"].contains(&name);
             let may_list_errors = is_about_error || ["errors", "details"].contains(&name);
-            let is_done_flag = value.get() == "true" && is_past(name);
+            let is_done_flag = value.get() == "true" && is_of_a_deed(name);
             let is_done_state = || json::string(value).is_some_and(|state| OVER.contains(&&*state));
             let inner = || match name {
                 "error" => object_tells(value, depth - 1),
@@ -115,22 +40,16 @@ fn object_tells(raw: RawValue<'_>, depth: usize) -> bool {
                     .is_some_and(|body| json::parse(&body).is_ok_and(|body| object_tells(body, depth - 1))),
                 _ => false,
             };
-            DONE_BY_ANY_VALUE.contains(&name)
+            is_known_deed(name)
+                || DONE_BY_ANY_VALUE.contains(&name)
                 || is_done_flag
                 || is_done_state()
                 || inner()
                 || !is_about_error && has_id()
-                || !may_list_errors && (is_past(name) && is_amount(value) || holds_a_thing(value))
+                || !may_list_errors && (is_of_a_deed(name) && is_amount(value) || holds_a_thing(value))
                 || name == "items" && json::array(value).is_some_and(|items| items.into_iter().any(is_done))
         })
     })
-}
-
-/// Whether a field's name tells of something done: `rowsAffected`, `processed_count`, `steps_completed`.
-fn is_past(name: &str) -> bool {
-    let words = words(name);
-    let is_done = |word: &String| DONE.contains(&word.as_str()) || word.len() > 3 && word.ends_with("ed");
-    words.iter().any(is_done) && !words.iter().any(|word| NOT_DONE.contains(&word.as_str()) || word == "at")
 }
 
 /// Whether a value is a count above 0 or a list: a flag or a text tells of no amount.
@@ -144,9 +63,9 @@ fn holds_a_thing(value: RawValue<'_>) -> bool {
         json::object(value).is_some_and(|thing| {
             let has_id = thing.iter().any(|(name, id)| (name == "id" || name.ends_with("_id")) && !is_empty(id));
             let state = thing.text("status").or_else(|| thing.text("state"));
-            let is_done = |state: &str| STATES.contains(&state.to_ascii_lowercase().as_str());
+            let is_done = |state: &str| STATES.contains(&state) || is_known_deed(state);
             let failed = thing.iter().any(|(name, error)| name == "error" && !is_empty(error));
-            !failed && (has_id || state.is_some_and(|state| is_done(&state)))
+            !failed && (has_id || state.is_some_and(|state| is_done(&state.to_ascii_lowercase())))
         })
     };
     is_thing(value) || json::array(value).is_some_and(|things| things.into_iter().any(is_thing))

@@ -15,23 +15,6 @@ pub(super) fn is_title(text: &str) -> bool {
     patterns::matches(&WORK, text)
 }
 
-/// Whether a text begins with the word for what was done, and what it is of: `Confirmed. It cannot be cancelled.`
-pub(super) fn begins_with_a_deed(text: &str) -> bool {
-    static DEED: LazyPattern = LazyLock::new(|| {
-        patterns::one(
-            r"(?i)^(accepted|added|booked|confirmed|logged|noted|posted|saved|scheduled|sent|created #?[1-9]\d*)( (for|to|in|at|as) [^\n:.,]{1,40})?[:.,] (?P<rest>[^\n]*)",
-        )
-    });
-    static FAILS: LazyPattern = LazyLock::new(|| {
-        patterns::one(
-            r"(?i)\b(but|however|although|error|fail\w*|refus\w*|reject\w*|declin\w*|den(y|ied)|expired?|invalid|unable|timed out|not (available|found))\b",
-        )
-    });
-    let rest = DEED.as_ref().and_then(|deed| deed.captures(text)?.name("rest")).map(|rest| rest.as_str());
-    // What is quoted is the thing that was made.
-    rest.is_some_and(|rest| rest.starts_with('"') || !patterns::matches(&FAILS, rest))
-}
-
 /// Whether a text is a title with its author, such as `Cannot Buy Me Love - The Beatles`.
 pub(super) fn is_authored(text: &str) -> bool {
     let Some((title, _)) = text.split_once(" - ") else { return false };

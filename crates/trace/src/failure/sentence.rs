@@ -3,13 +3,14 @@
 
 use std::sync::LazyLock;
 
+use super::deeds::{self, is_deed_of};
 use super::kinds::{
-    ARGUMENTS, CONFLICT, FORBIDDEN, NOT_FOUND, QUOTA, RATE, REJECTED, SERVER, TIMEOUT, TOOL_ERROR, UNAUTHORIZED,
+    self, ARGUMENTS, CONFLICT, FORBIDDEN, NOT_FOUND, QUOTA, RATE, REJECTED, SERVER, TIMEOUT, TOOL_ERROR, UNAUTHORIZED,
     UNKNOWN_TOOL,
 };
 use super::patterns::{self, LazyPattern, LazySet};
-use super::tool_name::{asks, gives_text, is_command_line, is_reader, is_writer, words};
-use super::{clause, prose, text_kinds, tool_name};
+use super::prose;
+use super::tool_name::{self, asks, gives_text, is_command_line, is_reader, is_writer, words};
 
 /// The longest result that is one sentence, in bytes.
 const LONGEST: usize = 240;
@@ -267,8 +268,8 @@ pub(super) fn says(text: &str, tool: Option<&str>) -> bool {
     if tool.is_some_and(|tool| gives_text(tool) && !is_writer(tool))
         || tool.is_some_and(is_command_line)
         || prose::is_title(text)
-        || clause::tells_of_others(sentence)
-        || is_deed(text, tool)
+        || deeds::tells_of_others(sentence)
+        || is_deed_of(text, tool)
     {
         return false;
     }
@@ -276,7 +277,7 @@ pub(super) fn says(text: &str, tool: Option<&str>) -> bool {
     let is_changing = tool.is_some_and(is_writer) || is_doing && has(&CHANGES);
     // What was done, or is what the tool is for: `Order 12 is on hold` of `hold_order`.
     let is_done = sentence.contains(" and ")
-        || text_kinds::tells_of_something_done(text) && !sentence.contains(" not ")
+        || deeds::tells_of_something_done(text) && !sentence.contains(" not ")
         || sentence.rsplit(' ').next().is_some_and(|state| tool_words.iter().any(|word| word == state));
     let looks = tool.is_some_and(tool_name::looks);
     let is_own = |of| match of {
@@ -314,30 +315,6 @@ const CHANGES: [&str; 22] = [
     "withdraw",
 ];
 
-/// Whether a text tells that the tool has done what its name says, in words that others use for a failure: `Card blocked.`
-/// from `block_card`.
-pub(super) fn is_deed(text: &str, tool: Option<&str>) -> bool {
-    static DEED: LazyPattern = LazyLock::new(|| {
-        patterns::one(
-            r"(?i)^[^\n,;:]{1,80} (blocked|revoked|rejected|closed|cancell?ed|declined|denied|disabled|aborted|terminated|stopped|killed|suspended|locked|refused|frozen|expired|archived|deactivated)\b",
-        )
-    });
-    static UNDONE: LazyPattern = LazyLock::new(|| {
-        patterns::one(r"(?i)\b(not|cannot|fail\w*|error\w*|unable|could|already|only|by|because|due)\b|n't\b")
-    });
-    static TIMED_OUT: LazyPattern = LazyLock::new(|| patterns::one(r"^Timed out \S+ (for|until) "));
-    let is_of_timeouts =
-        tool.is_some_and(|tool| words(tool).iter().find(|word| !word.is_empty()).is_some_and(|word| word == "timeout"));
-    if is_of_timeouts && !text.starts_with("Timed out waiting ") && patterns::matches(&TIMED_OUT, text) {
-        return true;
-    }
-    let participle = DEED.as_ref().filter(|_| text.len() <= LONGEST).and_then(|deed| deed.captures(text)?.get(1));
-    let stem =
-        participle.map(|word| word.as_str().to_ascii_lowercase()).and_then(|word| Some(word.get(..3)?.to_owned()));
-    let is_of_tool = |stem: String| tool.is_some_and(|tool| words(tool).iter().any(|word| word.starts_with(&stem)));
-    stem.is_some_and(is_of_tool) && !patterns::matches(&UNDONE, text)
-}
-
 /// The kind that the form of a message names. A kind that proves that nothing was done is that of the whole message, or of
 /// the cause behind a prefix that names what the tool does.
 pub(super) fn kind(message: &str, tool: Option<&str>) -> Option<&'static str> {
@@ -364,7 +341,7 @@ pub(super) fn kind(message: &str, tool: Option<&str>) -> Option<&'static str> {
         ![" and ", " then ", " after "].iter().any(|word| text.contains(word))
     };
     if whole.is_some() {
-        return whole.filter(known).filter(|kind| !text_kinds::proves_nothing_happened(kind) || is_one(line));
+        return whole.filter(known).filter(|kind| !kinds::proves_nothing_happened(kind) || is_one(line));
     }
     let prefix = prefix?;
     let verb = prefix.get(1).or(prefix.get(2))?.as_str().to_ascii_lowercase();
@@ -378,7 +355,7 @@ pub(super) fn kind(message: &str, tool: Option<&str>) -> Option<&'static str> {
     of(cause)
         .map(|kind| if kind == TOOL_ERROR && is_missing() { NOT_FOUND } else { kind })
         .filter(known)
-        .filter(|kind| !text_kinds::proves_nothing_happened(kind) || is_of_tool() && is_one(cause))
+        .filter(|kind| !kinds::proves_nothing_happened(kind) || is_of_tool() && is_one(cause))
 }
 
 #[cfg(test)]
@@ -483,27 +460,6 @@ mod tests {
         assert_eq!(of("charge_card", "Receipt: Invalid address: 'x'"), None);
         assert_eq!(of("refund", "refund created: mail not found"), None);
         assert_eq!(of("refund", "You are not allowed to mail the receipt and the refund is out"), None);
-    }
-
-    #[test]
-    fn what_a_tool_is_for_is_no_failure_of_it() {
-        for (tool, text) in [
-            ("block_card", "Card ending 1881 has been blocked"),
-            ("reject_request", "Request rejected successfully"),
-            ("close_browser", "Browser closed"),
-            ("cancel_order", "Order 771 cancelled. Refund of 20 EUR issued."),
-        ] {
-            assert!(is_deed(text, Some(tool)), "{tool}: {text}");
-        }
-        for (tool, text) in [
-            ("pay", "Card ending 1881 has been blocked"),
-            ("close_browser", "Browser could not be closed"),
-            ("cancel_order", "Order was already cancelled"),
-            ("cancel_order", "Request cancelled by the user"),
-            ("block_card", "Failed to get the card blocked"),
-        ] {
-            assert!(!is_deed(text, Some(tool)), "{tool}: {text}");
-        }
     }
 
     #[test]

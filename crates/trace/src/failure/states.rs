@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use super::assess::Found;
 use super::body::{found, is_beside, is_id};
+use super::deeds::{names_deed_of, shares_stem};
 use super::details::Details;
 use super::nothing::is_empty;
 use super::patterns::{self, LazyPattern};
@@ -107,7 +108,7 @@ pub(super) fn by_words(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found>
     let said = ["message", "msg", "detail"].iter().find_map(|name| fields.get(name).and_then(json::string))?;
     let has_id = || fields.iter().any(|(name, value)| is_id(name) && !is_empty(value));
     let has_own_id = || fields.get("id").is_some();
-    let is_undone = |(name, value): (&str, RawValue<'_>)| value.get() == "false" && is_deed_of(name, tool_name);
+    let is_undone = |(name, value): (&str, RawValue<'_>)| value.get() == "false" && names_deed_of(name, tool_name);
     let is_away = || fields.text("status").is_some_and(|state| STATES.contains(&&*state.to_ascii_lowercase()));
     let is_done = |(name, value): (&str, RawValue<'_>)| value.get() == "true" && !matches!(name, "retryable");
     let is_report = fields.iter().count() <= 8 && !fields.iter().any(is_done);
@@ -127,7 +128,7 @@ pub(super) fn by_deed(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> 
     const REASONS: [&str; 8] = ["because", "cause", "detail", "error", "message", "note", "reason", "why"];
     let is_doing = |tool: &&str| is_writer(tool) || acts(tool) || !asks(tool) && !looks(tool) && !is_reader(tool);
     let tool = tool.filter(is_doing).filter(|tool| !has_word(tool, &STATES))?;
-    let is_undone = |(name, value): (&str, RawValue<'_>)| value.get() == "false" && is_deed_of(name, tool);
+    let is_undone = |(name, value): (&str, RawValue<'_>)| value.get() == "false" && names_deed_of(name, tool);
     let is_reason =
         |name: &&str| fields.get(name).is_some_and(|value| value.get().starts_with('"') && !is_empty(value));
     let is_other = |(name, value): (&str, RawValue<'_>)| {
@@ -138,22 +139,6 @@ pub(super) fn by_deed(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> 
     let is_report = fields.iter().count() <= 6 && !fields.iter().any(is_other);
     (is_report && REASONS.iter().any(is_reason) && fields.iter().any(is_undone))
         .then(|| found(true, Details::of_object(fields)))
-}
-
-/// Whether a field is named after the deed of a tool, also of one that does it again. Other flags are of the thing that was
-/// made: `pinned`, `read`.
-fn is_deed_of(name: &str, tool: &str) -> bool {
-    let deed = words(name).pop().unwrap_or_default();
-    let of_tool = |word: &String| {
-        [Some(word.as_str()), word.strip_prefix("re")].into_iter().flatten().any(|word| shares_stem(word, &deed))
-    };
-    deed.ends_with("ed") && words(tool).iter().any(of_tool)
-}
-
-/// Whether a word of the name of a tool is that of a deed: `stop` of `stopped`, `deny` of `denied`.
-fn shares_stem(word: &str, deed: &str) -> bool {
-    let shared = word.bytes().zip(deed.bytes()).take_while(|(one, other)| one == other).count();
-    shared >= 3 && shared + 1 >= word.len()
 }
 
 /// A failure that counts tell: something failed, nothing succeeded, and nothing is under way. What a tool that asks counts is

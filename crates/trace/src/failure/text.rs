@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use super::coded::{is_bare_refusal, is_coded, leading_code};
 use super::content::Content;
 use super::counted::{bare_error, counts_none};
+use super::deeds::{self, is_deed_of};
 use super::excerpt::{EXAMINED, SHORT, cut};
 use super::exit::{AT_START, Exit};
 use super::heading::below_heading;
@@ -250,10 +251,10 @@ pub(super) fn inspect_start<'t>(text: &'t str, tool: Option<&str>) -> Option<Sig
     let is_harmless = || {
         any_matches(&HARMLESS_SET, start)
             || prose::is_title(start)
-            || prose::begins_with_a_deed(start)
+            || deeds::begins_with_a_deed(start)
             || prose::is_labels(text)
     };
-    if is_harmless() || counts_none(start) || searched::is_good(start) || sentence::is_deed(text, tool) {
+    if is_harmless() || counts_none(start) || searched::is_good(start) || is_deed_of(text, tool) {
         return undone.and_then(sign);
     }
     if searched::is_doubtful(start, tool) {

@@ -3,9 +3,10 @@
 
 use std::sync::LazyLock;
 
+use super::deeds::tells_of_something_done;
 use super::kinds::{
     ARGUMENTS, CONFLICT, FORBIDDEN, INTERRUPTED, NOT_FOUND, PRECONDITION, QUOTA, RATE, REJECTED, SCHEMA, SERVER,
-    TIMEOUT, UNAUTHORIZED, UNKNOWN_TOOL,
+    TIMEOUT, UNAUTHORIZED, UNKNOWN_TOOL, proves_nothing_happened,
 };
 use super::patterns::{self, LazyPattern, LazySet};
 use super::tool_name::{has_word, words};
@@ -240,49 +241,6 @@ fn is_about_arguments_of(line: &str, tool: Option<&str>) -> bool {
     let of_tool = |name: &str| tool.is_some_and(|tool| is_named_after(name, tool));
     let is_of_call = |name: &str| called(name).is_some_and(|called| tool.is_none() || of_tool(&called));
     count.parse::<u32>().is_ok() && name.is_some_and(|name| of_tool(name) || is_of_call(name))
-}
-
-/// Whether a failure of this kind says that the call did nothing.
-pub(super) fn proves_nothing_happened(kind: &str) -> bool {
-    matches!(kind, QUOTA | RATE | UNKNOWN_TOOL | ARGUMENTS | UNAUTHORIZED | FORBIDDEN | REJECTED | PRECONDITION)
-}
-
-/// Words that tell of something done, or of a moment in the middle of it.
-static DONE: LazyPattern = LazyLock::new(|| {
-    patterns::one(
-        r"\b(was|were|is|been|already|successfully) (created|sent|submitted|made|completed|issued|refunded|charged|paid|saved|posted|placed|booked|applied)\b|\b[a-z]+[_-]\w*\d\w* (created|sent|submitted|made|completed|issued|refunded|charged|paid|saved|posted|placed|booked|applied)\b|: (sent|submitted|created|done|completed)\b|\b(while|when|after) (mailing|emailing|notifying|polling|submitting|logging)\b|\bafter submit|\b(was|were|been) (already )?(captured|committed|copied|delivered|executed|forwarded|mailed|migrated|published|pushed|queued|transferred|written|deleted|imported|inserted|processed|removed|updated|uploaded)\b|\balready (been )?(delivered|emailed|enqueued|executed|in progress|mailed|migrated|published|queued|running|scheduled|shipped|started|transferred)\b|\b(created|sent|submitted|saved|updated|deleted|charged|paid|booked), but\b|\b[1-9]\d* (added|changed|copied|created|deleted|imported|migrated|processed|published|sent|updated|written)\b|\b(line|row|item|task|step|record|chunk|migration|part)s? \d+ ?(-|–|to|through) ?\d+ (were |was )?[a-z]+ed\b|\b(after|until) (item|row|record|line|step|message|file|object|user|batch) #?\d+\b|\bdisk quota exceeded\b|\b(mid-?stream|midway|half-?way|part-?way)\b|\b(created|deleted|imported|processed|removed|sent|updated|uploaded) \d+ |\b\d+ ?/ ?\d+ (done|processed|sent|succeeded|uploaded)\b|\b(batch|file|item|message|record|row|step) \d+ ?(/|of) ?\d+\b|\bcaptured but\b|\bwent through\b|\bthe tool ran\b|\b(after|while|during) (the )?(\w+ )?(was |is |partial )?(being )?(captur|commit|execution|payout|process|submission|transfer|charge)\w*|\b(before the (response|answer|reply)|while waiting for|reading back)\b|\bat \d{1,3} ?%|\b(charge|payment|refund|transfer) (captured|completed|made|succeeded)\b|^(rollback|clean-?up|post-processing)\b|\b(response|output) blocked by\b|\b(second|third|fourth) of (two|three|four|\d+)\b|\bstep \d+ of \d+\b",
-    )
-});
-
-/// Whether a message tells that something was done: then no other word of it proves that nothing was.
-pub fn tells_of_something_done(message: &str) -> bool {
-    let message = excerpt::cut(message, 4 * EXAMINED).to_lowercase();
-    let message = message.replace("requests have been", "requests").replace("requests were", "requests");
-    patterns::matches(&DONE, &message) || counts_a_part(&message)
-}
-
-/// Whether a message counts a part of a whole, as `quota exceeded at 12 of 40 messages` does. A used limit is none.
-fn counts_a_part(message: &str) -> bool {
-    static PART: LazyPattern = LazyLock::new(|| {
-        patterns::one(
-            r"\b(\d{1,9}) (?:of|out of) (\d{1,9})\b( (?:requests|calls|tokens|credits|seats|attempts|retries)\b)?",
-        )
-    });
-    let Some(part) = PART.as_ref() else { return false };
-    part.captures_iter(message).any(|found| {
-        let number = |group| found.get(group)?.as_str().parse::<u64>().ok();
-        found.get(3).is_none() && number(1).zip(number(2)).is_some_and(|(part, whole)| 0 < part && part < whole)
-    })
-}
-
-/// Whether a message says that something is already done: `Order already shipped`.
-pub(super) fn is_already(message: &str) -> bool {
-    static ALREADY: LazyPattern = LazyLock::new(|| {
-        patterns::one(
-            r"(?i)\b(is|was|has|have|been|^\w+( \w+)?) already (been )?(exists?|done|paid|sent|made|set|in progress|\w+ed)\b",
-        )
-    });
-    patterns::matches(&ALREADY, excerpt::cut(message, EXAMINED))
 }
 
 /// The kind that the words of `message` name, unless the message tells of something done and the kind would deny it.
