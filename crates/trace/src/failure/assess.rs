@@ -4,12 +4,13 @@
 use std::sync::LazyLock;
 
 use super::clause::{self, TOOL_REFUSED};
-use super::details::Details;
+use super::details::Found;
+use super::message::{self};
 use super::patterns::{self, LazyPattern};
 use super::program_error::{PROGRAM_ERROR, is_program_error};
 use super::raised::{self, TOOL_RAISED, is_raised};
 use super::tool_name::{has_word, is_writer, runs_programs};
-use super::{agents, body, deeds, excerpt, kinds, parts, retry_after, sentence, text, text_kinds, undone};
+use super::{agents, body, deeds, excerpt, kinds, parts, retry_after, sentence, text_kinds, undone};
 use crate::headers;
 use crate::raw_value::RawValue;
 use playproof_engine::event::{Headers, KindFrom, StatusFrom as Evidence};
@@ -70,14 +71,6 @@ pub(crate) struct Failure {
     /// Whether the agent was told that it may make the call again, if a mapping says where that stands.
     pub(crate) retriable: Option<bool>,
     pub(crate) headers: Headers,
-}
-
-/// How sure a finding in a body is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Found {
-    pub(super) evidence: Evidence,
-    pub(super) sure: bool,
-    pub(super) details: Details,
 }
 
 impl Failure {
@@ -194,7 +187,7 @@ fn failure(evidence: Evidence, found: Option<Found>, result: &ToolResult<'_>) ->
         let all = codes().filter_map(kinds::of_name).chain(status.and_then(kinds::of_status));
         all.reduce(|kind, other| if kinds::is_more_specific(other, kind) { other } else { kind })
     };
-    let text = kinds::of_message(&details.message, result.tool);
+    let text = text_kinds::of_message(&details.message, result.tool);
     let (kind, kind_from) = match named.or_else(|| coded().map(|kind| (kind, KindFrom::Code))) {
         Some((kind, from)) => match text.filter(|text| kinds::is_more_specific(text, kind)) {
             Some(text) => (text, Some(KindFrom::Text)),
@@ -251,7 +244,7 @@ fn teller(message: &str, tool: Option<&str>) -> Option<&'static str> {
             || agents::says(message, tool)
             || undone::is_lookup(message, tool)
     };
-    (says(message) || says(text::unframed(message).0)).then_some(TOOL_REFUSED)
+    (says(message) || says(message::unframed(message).0)).then_some(TOOL_REFUSED)
 }
 
 #[cfg(test)]

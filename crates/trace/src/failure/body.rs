@@ -4,16 +4,17 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use super::assess::Found;
 use super::command_end::{command_end, exit_code};
-use super::details::Details;
+use super::details::{Details, Found};
+use super::field_names::{ENVELOPES, is_beside, is_beside_words, is_data, is_id};
+use super::message::{self};
 use super::nothing::{is_empty, says_no_error};
 use super::patterns::{self, LazyPattern};
 use super::printed::{printed_message, printed_result};
 use super::states::{by_counts, by_deed, by_state, by_words};
 use super::tool_name::{asks, is_writer};
 use super::validation_report::validation_report;
-use super::{exit, kinds, markup, prose, text, vendor_body};
+use super::{exit, kinds, markup, prose, text, text_kinds, vendor_body};
 use crate::json;
 use crate::json::Fields;
 use crate::python;
@@ -24,77 +25,6 @@ use playproof_engine::event::StatusFrom as Evidence;
 const DEPTH: usize = 10;
 /// The longest printed Python value that is read, in bytes.
 const MAX_PRINTED: usize = 1_000_000;
-
-/// Fields that hold an answer inside an envelope.
-const ENVELOPES: [&str; 17] = [
-    "json",
-    "result",
-    "results",
-    "output",
-    "outputs",
-    "content",
-    "structuredContent",
-    "structured_content",
-    "response",
-    "functionResponse",
-    "function_response",
-    "toolResult",
-    "tool_result",
-    "data",
-    "body",
-    "text",
-    "value",
-];
-/// Fields that may be beside a failure's fields without making the object a record that only tells of one.
-const BESIDE: [&str; 47] = [
-    "message",
-    "msg",
-    "code",
-    "cod",
-    "debugid",
-    "declinereason",
-    "declinecode",
-    "links",
-    "status",
-    "statuscode",
-    "httpstatus",
-    "statustext",
-    "type",
-    "detail",
-    "details",
-    "success",
-    "ok",
-    "requestid",
-    "errordescription",
-    "errorcode",
-    "errortype",
-    "errormessage",
-    "errorname",
-    "hint",
-    "help",
-    "path",
-    "timestamp",
-    "jsonrpc",
-    "retryafter",
-    "retryable",
-    "suggestion",
-    "suggestions",
-    "documentationurl",
-    "tool",
-    "toolname",
-    "name",
-    "iserror",
-    "description",
-    "reason",
-    "title",
-    "instance",
-    "stack",
-    "traceback",
-    "meta",
-    "args",
-    "exception",
-    "headers",
-];
 
 /// The failure in a body, if there is one.
 pub(super) fn inspect(body: &str, tool: Option<&str>) -> Option<Found> {
@@ -108,6 +38,17 @@ pub(super) fn inner_error(text: &str) -> Option<Details> {
     is_envelope.then(|| inspect(text, None)).flatten().map(|found| found.details)
 }
 
+/// Details whose message is itself an envelope with a failure, with what that one says.
+fn opened(mut details: Details) -> Details {
+    match inner_error(&details.message) {
+        Some(inner) => {
+            details.message.clear();
+            inner.or(details)
+        }
+        None => details,
+    }
+}
+
 /// What a flagged failure's body says: its innermost text.
 pub(super) fn content(body: &str) -> Details {
     let mut texts = Vec::new();
@@ -119,7 +60,7 @@ fn innermost(body: &str, depth: usize, texts: &mut Vec<String>) {
     match json_of(body).as_deref().and_then(|text| json::parse(text).ok()) {
         Some(raw) if depth > 0 => match raw.get().as_bytes().first() {
             Some(b'{') => {
-                let details = json::object(raw).map(|fields| Details::of_object(&fields)).unwrap_or_default();
+                let details = json::object(raw).map(|fields| opened(Details::of_object(&fields))).unwrap_or_default();
                 texts.push(if details.message.is_empty() { body.to_owned() } else { details.message });
             }
             _ => match parts(raw) {
@@ -189,7 +130,7 @@ fn inspect_text(body: &str, tool: Option<&str>, depth: usize) -> Option<Found> {
         details.names.extend(inner.names);
         details.status = inner.status;
         details.wait = inner.wait;
-        if text::is_only_a_frame(sign.message) && !inner.message.is_empty() {
+        if message::is_only_a_frame(sign.message) && !inner.message.is_empty() {
             details.message = inner.message;
         }
     }
@@ -217,7 +158,10 @@ fn inspect_json(raw: RawValue<'_>, tool: Option<&str>, depth: usize) -> Option<F
                 validation_report(items).or_else(|| parts(raw)?.iter().find_map(|part| inspect_text(part, tool, depth)))
             }
         },
-        b'{' => inspect_object(&json::object(raw)?, tool, depth),
+        b'{' => {
+            let found = inspect_object(&json::object(raw)?, tool, depth)?;
+            Some(Found { details: opened(found.details), ..found })
+        }
         _ => None,
     }
 }
@@ -245,7 +189,7 @@ fn inspect_object(fields: &Fields<'_>, tool: Option<&str>, depth: usize) -> Opti
             return mcp_result(Some(is_error), &texts, tool, depth).or_else(|| structure(fields, tool));
         }
         if is_error {
-            return Some(found(true, Details::of_object(fields)));
+            return Some(Found::of_body(true, Details::of_object(fields)));
         }
     }
     if are_labels(fields) {
@@ -254,7 +198,7 @@ fn inspect_object(fields: &Fields<'_>, tool: Option<&str>, depth: usize) -> Opti
     structure(fields, tool)
         .or_else(|| inside(fields, tool, depth))
         .or_else(|| all_parts(fields).or_else(|| all_items(fields, tool)))
-        .or_else(|| vendor_body::inspect(fields, tool).map(|details| found(true, details)))
+        .or_else(|| vendor_body::inspect(fields, tool).map(|details| Found::of_body(true, details)))
 }
 
 /// Whether a field is of an error, by its name.
@@ -285,7 +229,7 @@ fn all_items(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
     let failed = |item: RawValue<'_>| {
         let fields = json::object(item)?;
         let is_failed = fields.text("success").is_some_and(|flag| flag == "false") && fields.iter().any(is_error);
-        is_failed.then(|| found(true, Details::of_object(&fields)))
+        is_failed.then(|| Found::of_body(true, Details::of_object(&fields)))
     };
     let failed: Option<Vec<Found>> = json::array(items)?.into_iter().map(failed).collect();
     failed?.into_iter().next().filter(|_| present.next().is_none())
@@ -298,7 +242,7 @@ fn all_parts(fields: &Fields<'_>) -> Option<Found> {
         let is_error = part.text("result").is_some_and(|result| result == "error");
         structure(&part, None)
             .filter(|found| found.sure)
-            .or_else(|| is_error.then(|| found(true, Details::of_object(&part))))
+            .or_else(|| is_error.then(|| Found::of_body(true, Details::of_object(&part))))
     };
     let parts: Option<Vec<Found>> = fields.iter().map(part).collect();
     parts?.into_iter().next()
@@ -332,10 +276,6 @@ fn only_object<'a>(fields: &Fields<'a>) -> Option<Fields<'a>> {
     let mut all = fields.iter();
     let (_, only) = all.next().filter(|_| all.next().is_none())?;
     json::object(only)
-}
-
-pub(super) fn found(sure: bool, details: Details) -> Found {
-    Found { evidence: Evidence::Body, sure, details }
 }
 
 /// Whether an object holds the labels of a program, in words alone.
@@ -376,7 +316,7 @@ fn structure(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
         let is_record = fields.get("jsonrpc").is_none() && made();
         let says_so = success == Some(false) || text("status").is_some_and(|status| status == "error");
         let sure = says_so || !is_record && (!has(is_data) || is_first(name));
-        return Some(found(sure, Details::of_error(error, Some(fields))));
+        return Some(Found::of_body(sure, Details::of_error(error, Some(fields))));
     }
     if let Some(errors) =
         get("errors").or_else(|| get("errorMessages")).filter(|errors| errors.get().starts_with(['[', '{']))
@@ -386,7 +326,7 @@ fn structure(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
             return None;
         }
         let part = get("data").is_some();
-        return Some(found(!part, Details::of_error(errors, Some(fields))));
+        return Some(Found::of_body(!part, Details::of_error(errors, Some(fields))));
     }
     // `status: false` may be that of a record, unless the answer is nothing but that and a message.
     let has_failed = flag("status") == Some(false) && others == 0 && has_message;
@@ -394,11 +334,11 @@ fn structure(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
         // A run has a name or an id of its own, unless it was asked for.
         let is_named = || fields.iter().any(|(name, value)| (name == "name" || is_id(name)) && !is_empty(value));
         let record = others > 4 && !SUCCESS.iter().any(|name| is_first(name)) && (tool.is_none_or(asks) || is_named());
-        return (!record).then(|| found(true, whole()));
+        return (!record).then(|| Found::of_body(true, whole()));
     }
     let is_error_type = text("type").is_some_and(|kind| kind == "error" || kind.ends_with("_error"));
     if is_error_type && (has_message || get("error_code").is_some()) {
-        return Some(found(true, whole()));
+        return Some(Found::of_body(true, whole()));
     }
     if let Some(ended) = command_end(fields) {
         return Some(ended);
@@ -413,7 +353,7 @@ fn structure(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
     let http =
         ["status", "statusCode", "status_code", "code", "cod"].iter().find_map(|name| text(name)?.parse::<u16>().ok());
     if http.is_some_and(|status| (400..=599).contains(&status)) && others <= 2 && (has_message || others == 0) {
-        return Some(found(true, whole()));
+        return Some(Found::of_body(true, whole()));
     }
     let answer = ["statusCode", "status_code", "http_status", "httpStatus"]
         .iter()
@@ -423,11 +363,11 @@ fn structure(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
     let is_code = |name: &str| fields.text(name).is_some_and(|code| kinds::is_code(&code));
     let coded = || (is_code("code") || (is_code("name") && has_message)) && others == 0;
     if (answer.is_some_and(|status| (400..=599).contains(&status)) && is_answer()) || coded() {
-        return Some(found(true, whole()));
+        return Some(Found::of_body(true, whole()));
     }
     let named = ["__type", "errorType", "error_type", "error_code", "errorCode", "exception_type"];
     if named.iter().any(|name| get(name).is_some()) && (has_message || others == 0) && others <= 1 {
-        return Some(found(true, whole()));
+        return Some(Found::of_body(true, whole()));
     }
     sole_words(fields, tool)
 }
@@ -444,25 +384,20 @@ fn sole_words(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
         let validation = raw.get().contains("\"loc\"") && raw.get().contains("\"msg\"");
         let mut details = whole();
         details.names.insert(0, "request_validation".into());
-        return validation.then(|| found(true, details));
+        return validation.then(|| Found::of_body(true, details));
     }
     let words = json::string(raw).filter(|_| matches!(name, "detail" | "message" | "Message" | "msg"))?;
     if let Some(inner) = inner_error(&words) {
-        return Some(found(true, inner));
+        return Some(Found::of_body(true, inner));
     }
     let sign = text::inspect(words.trim(), tool.filter(|tool| is_writer(tool)));
     let has_phrase = fields.text("status").is_some_and(|status| kinds::is_reason_phrase(&status));
     let sure = sign.is_some_and(|sign| sign.sure)
-        || kinds::of_message(&words, None).is_some_and(|kind| kind != kinds::INTERRUPTED)
+        || text_kinds::of_message(&words, None).is_some_and(|kind| kind != kinds::INTERRUPTED)
         || fields.get("documentation_url").is_some()
         || has_phrase
         || kinds::is_reason_phrase(&words);
-    (sure || sign.is_some()).then(|| found(sure, whole()))
-}
-
-/// Whether a field beside an error holds something that the call was made for.
-fn is_data(name: &str) -> bool {
-    matches!(name, "data" | "result" | "results" | "items" | "output" | "rows" | "records" | "content" | "stdout")
+    (sure || sign.is_some()).then(|| Found::of_body(sure, whole()))
 }
 
 /// Whether the words of an error name an id.
@@ -474,21 +409,4 @@ fn is_named_in(error: RawValue<'_>, id: RawValue<'_>) -> bool {
         let (before, after) = (error.get(..at).unwrap_or_default(), error.get(at + found.len()..).unwrap_or_default());
         is_apart(before.chars().next_back()) && is_apart(after.chars().next())
     })
-}
-
-/// Whether a field is the id of something, other than of the request and of the error.
-pub(super) fn is_id(name: &str) -> bool {
-    let is_own =
-        matches!(name, "request_id" | "requestId" | "trace_id" | "traceId" | "correlation_id" | "correlationId");
-    (name == "id" || name.ends_with("_id") || name.ends_with("Id")) && !is_own && !is_beside(name)
-}
-
-pub(super) fn is_beside(name: &str) -> bool {
-    let plain = kinds::plain(name);
-    plain.starts_with("err") || BESIDE.contains(&plain.as_str())
-}
-
-/// Whether a field may be beside the only words of an error.
-fn is_beside_words(name: &str) -> bool {
-    matches!(name, "documentation_url" | "status" | "requestId" | "request_id" | "code" | "retry_after" | "global")
 }

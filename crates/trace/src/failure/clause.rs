@@ -11,7 +11,7 @@ use super::deeds::{
 use super::kinds::{ARGUMENTS, FORBIDDEN, NOT_FOUND, TOOL_ERROR, UNAUTHORIZED};
 use super::patterns::{self, LazyPattern, LazySet};
 use super::tool_name::{
-    acts, asks, finds_out, gives_text, has_word, is_command_line, is_reader, is_shell, is_writer, looks, words,
+    Tools, acts, asks, finds_out, gives_text, has_word, is_command_line, is_reader, is_shell, is_writer, looks, words,
 };
 use super::{other_languages, prose};
 
@@ -22,220 +22,201 @@ pub(super) const TOOL_REFUSED: &str = "tool_refused";
 const LONGEST: usize = 400;
 const MOST_LINES: usize = 6;
 
-/// Of which tools words are a failure.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Of {
-    /// Any tool but a command line.
-    Every,
-    /// Any tool but a command line, one that gives texts of others, and one that searches them or checks how things are.
-    Any,
-    /// A tool whose name does not begin with a word that asks.
-    Unasked,
-    /// A tool whose name begins with a word that asks.
-    Asking,
-    /// A tool that neither looks whether something is there nor gives lists.
-    Given,
-    /// A tool that does something: what others say of a state is their answer.
-    Doing,
-    /// A tool whose name says that it changes something.
-    Changing,
-}
-
 /// Words of failures.
-const CUES: [(Of, &str, &str); 43] = [
+const CUES: [(Tools, &str, &str); 43] = [
     // the request
     (
-        Of::Every,
+        Tools::Every,
         ARGUMENTS,
         r"^(please )?(provide|specify|supply) (at least|both|either|exactly|one of|a valid|[`\x27\x22]|an? \w+ (for|or|to)\b|(a |an |the )?(?-i:[a-z]+([A-Z]|_)\w*)|\w+ or \w+)|^please (choose|enter|give|input|select|send|use) an? valid \w",
     ),
     (
-        Of::Every,
+        Tools::Every,
         ARGUMENTS,
         r"^(the )?([`'\x22]\w[\w.]*[`'\x22]|[a-z]+_\w+) (must|should|needs to|has to|cannot|is required|is missing)\b|^missing (or empty )?[`'\x22]|^(argument|field|parameter) [`'\x22]\w+[`'\x22] (has|is|must)\b|^only \S+( \S+)? urls? (are|is) (allowed|supported)|^no (\w+ ){1,4}specified$|^([\w ]{1,20} )?path ([`'\x22]\S+ )?(is a (directory|file|folder)[:,]|is not a (directory|file|folder)\b)|^(file |directory )?path must be \w|^not an? (directory|file|folder|git repository)\b|^(that's|this is|it is|\S+ is) a (directory|folder), not a file\b|^too (many|few) arguments\b",
     ),
-    (Of::Any, ARGUMENTS, r"^(?-i:[a-z][\w.]*) must (be|come|contain|end|exist|have|include|match|point|start)\b"),
+    (Tools::Any, ARGUMENTS, r"^(?-i:[a-z][\w.]*) must (be|come|contain|end|exist|have|include|match|point|start)\b"),
     (
-        Of::Any,
+        Tools::Any,
         ARGUMENTS,
         r"^(?-i:[`'\x22]?[a-z][\w.]*[`'\x22]?) (is|are) (ambiguous|missing|required|not readable)\b|\b(requires|is required for) [`'\x22][\w.]+[`'\x22]$|^(?-i:[`'\x22a-z]\S*) is limited to \d",
     ),
     (
-        Of::Any,
+        Tools::Any,
         ARGUMENTS,
         r"^(invalid|malformed|unsupported|illegal) ([\w'-]+ ){0,4}[\w'-]+( [`'\x22][^`'\x22\n]*[`'\x22]|: \D[^\n]*)?$",
     ),
     (
-        Of::Unasked,
+        Tools::Unasked,
         ARGUMENTS,
         r"^only \S[^\n]* (is|are|can|may) (be )?(accepted|allowed|permitted|supported|used)\b|^only \S[^\n]* can \S|^only \d[^\n]*\b(need|needs|minimum|required)\b",
     ),
     (
-        Of::Any,
+        Tools::Any,
         ARGUMENTS,
         r"^(the |your )(given|passed|provided|specified|supplied) [^\n,]{1,100}? ((is|are|was|were) (not an? valid \w+|invalid|malformed)|must be [^\n,]{1,60})$",
     ),
     (
-        Of::Any,
+        Tools::Any,
         TOOL_ERROR,
         r"^(the |your )(given|passed|provided|specified|supplied) [^\n,]{1,100}? ((is|are|was|were) (unknown|unsupported|not (known|recogni[sz]ed|supported))|must (fit|match|have|contain)\b[^\n,]{0,60})$",
     ),
-    (Of::Any, TOOL_ERROR, r"^(stale|invalid|missing|not|no|unknown|unsupported|expired|denied)_\w+: \S"),
+    (Tools::Any, TOOL_ERROR, r"^(stale|invalid|missing|not|no|unknown|unsupported|expired|denied)_\w+: \S"),
     (
-        Of::Asking,
+        Tools::Asking,
         ARGUMENTS,
         r"^(the )?(search )?(query|search|term|keyword|prompt|input)( text| string)? (is|was|cannot be|can't be|must not be) (blank|empty|missing)$",
     ),
     (
-        Of::Asking,
+        Tools::Asking,
         TOOL_ERROR,
         r"^please (provide|specify|supply|enter) (a|an|the|your) ([\w-]+ ){0,2}(city|date|file|id|keyword|location|name|path|prompt|query|term|text|topic|url)s?( (for|of|to) [^\n,]{1,40})?$",
     ),
     (
-        Of::Every,
+        Tools::Every,
         TOOL_ERROR,
         r"^(too many|more than \d+) [^\n]{1,60}\b(files|hits|items|matched|matches|results|rows)\b",
     ),
     (
-        Of::Every,
+        Tools::Every,
         TOOL_ERROR,
         r"^no ([\w-]+ ){0,4}(api[ _-]?key|argument|code|command|connection( id)?|content|credential|file|id|image|input|key|message|name|option|parameter|password|path|pattern|prompt|query|secret|template|text|token|uri|url|value)s? (was |were |is |are )?(given|provided|specified|supplied)$|^missing ([\w-]+ ){0,3}(argument|code|content|field|file|id|input|key|message|name|option|parameter|path|query|text|token|url|value)s?$",
     ),
     (
-        Of::Doing,
+        Tools::Doing,
         TOOL_ERROR,
         r"^(the )?path ([`'\x22]\S+ )?(is |was )?not (readable|writable|absolute)$|^you must (authenticate|connect|log ?in|register|sign ?in) |\bnot (allowed|permitted|supported) unless (you|it|the)\b|^(the )?([\w'-]+ ){1,3}(is |are )?(currently )?not (available|supported) in this (environment|mode|context|region)\b",
     ),
-    (Of::Doing, TOOL_ERROR, r"\b(does not|doesn't|do not|don't) (accept|allow|permit|provide|support) \S"),
+    (Tools::Doing, TOOL_ERROR, r"\b(does not|doesn't|do not|don't) (accept|allow|permit|provide|support) \S"),
     // what the tool itself lacks, and who may not use it
     (
-        Of::Every,
+        Tools::Every,
         TOOL_ERROR,
         r"\bunavailable: http \d|^(the )?(agent|model|assistant|user|client) (is )?not (allowed|authori[sz]ed|permitted) to (access|call|run|use)\b|\btool\b[^\n]{0,20} is (currently |temporarily )?(not available|unavailable)\b",
     ),
     (
-        Of::Every,
+        Tools::Every,
         UNAUTHORIZED,
         r"(?-i:\b[A-Z][A-Z0-9]*_[A-Z0-9_]+) (is |are |was )?(not (set|configured|defined|found|provided)|missing|unset|required)\b|\b(api[ _-]key|access token|credentials|secret)s? (is |are |was |were )?(not (configured|found|provided|set)|missing)\b|^(\S+ ){0,2}(api[ _-]key|authentication|credentials|token) (is )?required$|(未配置|未设置)",
     ),
     (
-        Of::Any,
+        Tools::Any,
         TOOL_ERROR,
         r"\b(is |are |was |were )?(not|isn't|aren't|wasn't) (been |currently |yet |properly )*(authenticated|configured|initiali[sz]ed|installed|(logged|signed) in)\b|\b(database|server|service|daemon|browser|bridge|engine|backend|app|client|api)( \w+)? (is )?not (available|connected|reachable|ready|running|started)\b",
     ),
     (
-        Of::Any,
+        Tools::Any,
         TOOL_ERROR,
         r"\b(is|are) not (implemented|supported)\b|^\S+( \S+){0,3} not supported$|\bdisabled (in|by|on) (the )?(\w+ )?(config\w*|settings|polic\w+|admin\w*|server)\b",
     ),
     (
-        Of::Unasked,
+        Tools::Unasked,
         FORBIDDEN,
         r"^(\w[\w-]* ){0,3}(blocked|denied|forbidden|refused|rejected)\b\]?\W{0,2}( *[:—–]\s*[^\s\d]| by (an? |the |your )?(\w+ )?(admin\w*|allowlist|filters?|firewall|guard\w*|hooks?|owner|polic\w+|rules?|safety \w+|sandbox)$)|\bblocked (the |this )?(access|call|request|url)\b|\b(is|are) not (allowed|authori[sz]ed|permitted)\b|^\S+( \S+){0,3} not (allowed|permitted)$|^(you )?(need|have) to (authenticate|connect|log ?in|register|sign ?in) |^(state|status): (error|failed|failure)$",
     ),
     (
-        Of::Any,
+        Tools::Any,
         TOOL_ERROR,
         r"\b(token|permission|scope|role|key|subscription|plan)s?\b[^\n]{0,60} (is |are )?required\b",
     ),
-    (Of::Doing, TOOL_ERROR, r"\brequires [^\n]{1,80}$"),
+    (Tools::Doing, TOOL_ERROR, r"\brequires [^\n]{1,80}$"),
     (
-        Of::Any,
+        Tools::Any,
         TOOL_ERROR,
         r"\b(transport|connection|network|store|database|gateway) error\b|\b(response|request|query|call) has errors?\b",
     ),
     (
-        Of::Any,
+        Tools::Any,
         TOOL_ERROR,
         r"^no [a-z]+_\w+ (found|given|in|set)\b|^(i|we) (encountered|ran into|hit|got) an? (\w+ )?(error|problem)\b|^(got|received|hit) an? (\w+ )?error\b",
     ),
     (
-        Of::Any,
+        Tools::Any,
         TOOL_ERROR,
         r"\bis not available (here|in this (environment|mode|context|region))|\bunavailable: (http|error|\d)|\bnot (allowed|authori[sz]ed|permitted) to (access|call|run|use)\b",
     ),
     (
-        Of::Any,
+        Tools::Any,
         TOOL_ERROR,
         r"^no (output|response|reply|answer|data|result) (after|within|for) \d|^too (many|few|much) \S|^(body|content|file|image|input|message|output|payload|query|request|response|result|text)( is)? too (big|large|long)\b",
     ),
     // what the call named is not there
     (
-        Of::Given,
+        Tools::Given,
         TOOL_ERROR,
         r"^(the )?\S+( \S+){0,8} (was |were |is |could )?not (be )?found\b( (on|in|at|or|with|for|by|under|within):? [^\n]*|:[^\n]*|, (available|did you|please|try|use)\b[^\n]*)?$",
     ),
-    (Of::Given, NOT_FOUND, r"^(the )?\S+( \S+){0,6} (does not|doesn't|do not|don't) exist\b"),
+    (Tools::Given, NOT_FOUND, r"^(the )?\S+( \S+){0,6} (does not|doesn't|do not|don't) exist\b"),
     (
-        Of::Given,
+        Tools::Given,
         NOT_FOUND,
         r"^no ([\w./-]*(ss|[^s\W]) ){0,2}[\w./-]*(ss|[^s\W]) (found|matched|matches|matching|exists|configured|returned)( (for|with|at|in|under|by|named|on))?( \w+){0,2}:? ([`'\x22(/]\S|\S*\d)|^no [\w-]*[^s\W]( \w+)? with \S|^no (content|image|data|output|response|reply|answer|body|text) (was |is )?(available|generated|produced|received|returned)\b|^(\w+ )?(image|file|content|data|record|entry) (is )?missing (for|from|in) \S",
     ),
     (
-        Of::Given,
+        Tools::Given,
         TOOL_ERROR,
         r"^(i'm sorry|sorry|unfortunately)\b[^\n]*(\b(can't|cannot|could not|couldn't|unable to) (access|fetch|find|get|load|locate|open|read|retrieve)\b| no \w+( was)? found\b)",
     ),
-    (Of::Given, NOT_FOUND, r"^unknown ([\w-]+ ){0,2}[\w()-]+(:| [`'\x22#]) ?\S"),
+    (Tools::Given, NOT_FOUND, r"^unknown ([\w-]+ ){0,2}[\w()-]+(:| [`'\x22#]) ?\S"),
     // how what it works with is
     (
-        Of::Doing,
+        Tools::Doing,
         TOOL_ERROR,
         r"^[^:\n]*\b((is|are|was|were)( not|n't)( been| currently| yet)? (\w+(able|ed|en|ible)|active|available|compatible|complete|due|eligible|empty|enough|found|free|full|in|on|online|open|owned|part|ready|running|set|sent|valid)|(has|have|had|do|does|did|could|ca|can)( not|n't|not)( be(en)?)? \w+)\b|^not (a|an|in|on|at) \S|^\S+( \S+){0,3} not (available|connected|enabled|open|ready|reachable|registered|running|readable)\b",
     ),
     (
-        Of::Doing,
+        Tools::Doing,
         TOOL_ERROR,
         r"\b(is|are|has|have|was|were|there's|there is) already\b|^already [a-z]+\b|\b(is|are) no longer (available|open|possible|supported)\b",
     ),
     (
-        Of::Changing,
+        Tools::Changing,
         TOOL_ERROR,
         r"^nothing (to|was|were|has|is|saved|changed|done|updated|sent|written|created|deleted)\b",
     ),
     (
-        Of::Doing,
+        Tools::Doing,
         TOOL_ERROR,
         r"\b(exceeds|exceed the|is (above|over|beyond) the)\b|\b(quota|limit|budget|allowance) (is |was |has been )?(exceeded|reached|used up|exhausted)\b",
     ),
     (
-        Of::Doing,
+        Tools::Doing,
         TOOL_ERROR,
         r"\b(must|needs? to|has to|have to|should) (first )?(be|contain|end|exist|have|include|match|start|use)\b|\b(is|are) (required|mandatory|missing|ambiguous|reserved|locked|disabled|unavailable|invalid|unsupported|asleep|sleeping|busy|stale|superseded)\b|\bwas (superseded|interrupted)\b| required$| required:? ",
     ),
     (
-        Of::Doing,
+        Tools::Doing,
         TOOL_ERROR,
         r"^usage: \S|^none of \S|^\S+ is a directory$|\breceived (an? )?invalid\b|\bis full\b|\bnot (given|provided|selected|specified|supplied)$|^no (\w+ ){1,3}to \w+$",
     ),
     (
-        Of::Changing,
+        Tools::Changing,
         TOOL_ERROR,
         r"^no (\w+ ){0,3}[\w./-]*[^s\W] (found|set|selected|configured|available|active|open|connected)\b|^no (active|open|pending|current|such|suitable) ([\w-]+ ){0,2}[\w-]*[^s\W]( |$)|^no (\w+ ){1,3}(left|remaining)$",
     ),
     (
-        Of::Doing,
+        Tools::Doing,
         TOOL_ERROR,
         r"\b(aborted|interrupted|rejected|refused)( *[:(]|,|$)|\b(closed|crashed|died|disconnected|exited) before\b|^(\w+ )?(stale|rate[- ]limited)\b",
     ),
     (
-        Of::Doing,
+        Tools::Doing,
         TOOL_ERROR,
         r"\b(ambiguous|conflicting|inconsistent|mutually exclusive)\b|\bwould (conflict|exceed|overwrite)\b",
     ),
     (
-        Of::Doing,
+        Tools::Doing,
         TOOL_ERROR,
         r"^could(n't| not) find \S|^there (is|are|was|were) no \S|^there('s| is) (already|not|no)\b",
     ),
-    (Of::Doing, TOOL_ERROR, r"\bnot an? (valid |supported |known |recogni[sz]ed )?\w+$"),
-    (Of::Doing, TOOL_ERROR, r"^(\w[\w-]* ){1,4}(failed|mismatch)\b *(:|$|with|because|due|after|to |for |on |at )"),
+    (Tools::Doing, TOOL_ERROR, r"\bnot an? (valid |supported |known |recogni[sz]ed )?\w+$"),
+    (Tools::Doing, TOOL_ERROR, r"^(\w[\w-]* ){1,4}(failed|mismatch)\b *(:|$|with|because|due|after|to |for |on |at )"),
 ];
 
 static CUE_SET: LazySet = LazyLock::new(|| patterns::set(whole().iter().map(String::as_str)));
 
 /// The words of failures, in all languages.
-fn cues() -> impl Iterator<Item = (Of, &'static str, &'static str)> {
+fn cues() -> impl Iterator<Item = (Tools, &'static str, &'static str)> {
     CUES.into_iter().chain(other_languages::CUES.into_iter().map(|(of, words)| (of, TOOL_ERROR, words)))
 }
 
@@ -322,16 +303,16 @@ fn kind_of(text: &str, tool: Option<&str>) -> Option<&'static str> {
         _ if prints => {
             ["REFUSED: ", "BLOCKED: "].iter().any(|word| sentence.starts_with(word)) || is_of_commands(sentence)
         }
-        Of::Every => true,
-        Of::Any => !gives && (!looks || lists),
-        Of::Unasked => !gives && !looks && !tool.is_some_and(asks),
-        Of::Asking => !gives && tool.is_some_and(asks),
+        Tools::Every => true,
+        Tools::Any => !gives && (!looks || lists),
+        Tools::Unasked => !gives && !looks && !tool.is_some_and(asks),
+        Tools::Asking => !gives && tool.is_some_and(asks),
         _ if is_warning => false,
-        Of::Given => {
+        Tools::Given => {
             !looks && tool.is_some() && (!gives || !clause.starts_with("No ") && names_what_it_gives(clause, tool))
         }
-        Of::Doing => !gives && is_doing,
-        Of::Changing => !gives && (writes || tool.is_some_and(acts)),
+        Tools::Doing => !gives && is_doing,
+        Tools::Changing => !gives && (writes || tool.is_some_and(acts)),
     };
     found.find(|(of, _, _)| is_failure(*of)).map(|(_, kind, _)| kind)
 }

@@ -2,9 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::assess::Found;
-use super::body::found;
-use super::details::Details;
+use super::details::{Details, Found};
 use super::exit;
 use crate::json::{self, Fields};
 
@@ -13,17 +11,17 @@ pub(super) fn command_end(fields: &Fields<'_>) -> Option<Found> {
     let is_true = |name: &str| fields.text(name).is_some_and(|flag| flag.eq_ignore_ascii_case("true"));
     let whole = || Details::of_object(fields);
     if exit_code(fields).is_some_and(|exit| exit != 0) {
-        return Some(found(true, whole().named(exit::NONZERO_EXIT)));
+        return Some(Found::of_body(true, whole().named(exit::NONZERO_EXIT)));
     }
     if is_true("timed_out") || is_true("timedOut") {
-        return Some(found(true, whole().named("timeout")));
+        return Some(Found::of_body(true, whole().named("timeout")));
     }
     let signal = ending_signal(fields)?;
     let mut details = whole().named("interrupted");
     if details.message.trim().is_empty() {
         details.message = format!("ended by {signal}");
     }
-    Some(found(true, details))
+    Some(Found::of_body(true, details))
 }
 
 /// The fields that hold the exit code of a command.

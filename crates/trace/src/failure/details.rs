@@ -1,65 +1,16 @@
 //! What an error object or an error text says: message, names, status, wait.
 
-use super::{retry_after, text};
+use super::field_names::{HEADERS, MESSAGES, NAMES, NESTED, STATUSES};
+use super::message::{self};
+use super::retry_after;
 use crate::headers;
 use crate::json;
 use crate::json::Fields;
 use crate::raw_value::RawValue;
-use playproof_engine::event::Headers;
+use playproof_engine::event::{Headers, StatusFrom as Evidence};
 
 /// Levels of error objects that are read.
 const DEPTH: usize = 6;
-
-/// The fields of an error object that may hold its message, the most telling first.
-const MESSAGES: [&str; 22] = [
-    "message",
-    "Message",
-    "errorMessage",
-    "ErrorMessage",
-    "error_message",
-    "error_description",
-    "detail",
-    "msg",
-    "description",
-    "text",
-    "content",
-    "stderr",
-    "reason",
-    "why",
-    "because",
-    "cause",
-    "problem",
-    "details",
-    "title",
-    "error",
-    "output",
-    "stdout",
-];
-/// The fields that may hold a message inside a list or an object.
-const NESTED: [&str; 4] = ["message", "detail", "content", "reason"];
-/// The fields that may hold a name for the error, the most specific first.
-const NAMES: [&str; 15] = [
-    "code",
-    "Code",
-    "error_code",
-    "errorCode",
-    "type",
-    "__type",
-    "errorType",
-    "error_type",
-    "exception",
-    "exception_type",
-    "reason",
-    "status",
-    "name",
-    "kind",
-    "error",
-];
-/// The fields that may hold an HTTP status.
-const STATUSES: [&str; 7] = ["status", "statusCode", "status_code", "http_status", "httpStatus", "code", "Code"];
-
-/// The fields that may hold the headers of the answer.
-const HEADERS: [&str; 3] = ["headers", "responseHeaders", "response_headers"];
 
 /// What is known of one error.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -72,6 +23,20 @@ pub(super) struct Details {
     pub(super) wait: Option<retry_after::Wait>,
     /// The headers of the answer, if the error names them.
     pub(super) headers: Headers,
+}
+
+/// How sure a finding in a body is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    pub(super) evidence: Evidence,
+    pub(super) sure: bool,
+    pub(super) details: Details,
+}
+
+impl Found {
+    pub(super) fn of_body(sure: bool, details: Details) -> Found {
+        Found { evidence: Evidence::Body, sure, details }
+    }
 }
 
 impl Details {
@@ -117,8 +82,7 @@ impl Details {
             return;
         }
         if let Some(text) = json::string(raw) {
-            let inner = super::body::inner_error(&text).unwrap_or_else(|| Details::of_text(&text));
-            self.add(inner);
+            self.add(Details::of_text(&text));
         } else if let Some(fields) = json::object(raw) {
             self.read_fields(&fields, depth);
         } else if let Some(items) = json::array(raw) {
@@ -132,14 +96,14 @@ impl Details {
         }
         let text = |name: &&str| fields.get(name).and_then(json::string).filter(|text| !text.trim().is_empty());
         if let Some(message) = MESSAGES.iter().find_map(text) {
-            self.add(super::body::inner_error(&message).unwrap_or_else(|| Details::of_text(&message)));
+            self.add(Details::of_text(&message));
         } else if let Some(value) = NESTED.iter().find_map(|name| fields.get(name)) {
             self.read(value, depth - 1);
         }
         let words = |name: &&str| {
             let value = fields.get(name).and_then(json::scalar)?;
             let is_name =
-                text::is_name(&value) && !is_status(&value) && (!is_refused(&value) || is_of_a_person(fields));
+                message::is_name(&value) && !is_status(&value) && (!is_refused(&value) || is_of_a_person(fields));
             is_name.then_some(value)
         };
         self.names.extend(NAMES.iter().filter_map(words).map(std::borrow::Cow::into_owned));
@@ -165,7 +129,7 @@ impl Details {
 
     /// Adds the names, the status and the wait that the message itself tells.
     pub(super) fn learn_from_message(&mut self) {
-        let told = text::facts(&self.message);
+        let told = message::facts(&self.message);
         self.names.extend(told.names);
         self.status = self.status.or(told.status);
         self.wait = self.wait.take().or_else(|| retry_after::of_text(&self.message));

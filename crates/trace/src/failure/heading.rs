@@ -3,12 +3,12 @@
 use std::sync::LazyLock;
 
 use super::excerpt::SHORT;
+use super::message::{Sign, message};
 use super::patterns::{self, LazyPattern};
-use super::text::{Sign, inspect_start, message};
 
 /// What a text with a heading says: it is a document, unless one of its first two headings is the word for an error, or its
-/// only paragraph is the error of a tool, below the name of what was read.
-pub(super) fn below_heading<'t>(text: &'t str, tool: Option<&str>) -> Option<Sign<'t>> {
+/// only paragraph is the error of a tool, below the name of what was read. `says` reads the start of a text without headings.
+pub(super) fn below_heading<'t>(text: &'t str, says: impl Fn(&'t str) -> Option<Sign<'t>>) -> Option<Sign<'t>> {
     let (heading, below) = text.split_once('\n')?;
     if !is_error_heading(heading) {
         let is_name = !heading.trim_start_matches('#').trim().contains(' ');
@@ -24,7 +24,7 @@ pub(super) fn below_heading<'t>(text: &'t str, tool: Option<&str>) -> Option<Sig
         rest = rest.split_once('\n').map_or("", |(_, below)| below.trim_start());
     }
     let paragraph = rest.split("\n\n").next().unwrap_or(rest);
-    let of = |text| inspect_start(text, tool).filter(|sign| sign.sure);
+    let of = |text| says(text).filter(|sign| sign.sure);
     of(rest).or_else(|| of(paragraph))
 }
 

@@ -7,8 +7,6 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use super::text_kinds;
-
 /// The kind of a failure that nothing names.
 pub(crate) const TOOL_ERROR: &str = "tool_error";
 pub(super) const TIMEOUT: &str = "timeout";
@@ -231,11 +229,6 @@ fn lookup(plain: &str) -> Option<&'static str> {
     let begun = BEGINNINGS.iter().find(|(beginning, _)| plain.starts_with(beginning)).map(|(_, index)| *index);
     let index = WHOLE.get(plain).copied().into_iter().chain(begun).min()?;
     NAMES.get(index).map(|(kind, _)| *kind)
-}
-
-/// The kind that the words of a message name.
-pub(super) fn of_message(message: &str, tool: Option<&str>) -> Option<&'static str> {
-    text_kinds::of_message(message, tool)
 }
 
 /// Whether words or a second code tell more than the code beside them: upstreams use general codes for special failures.

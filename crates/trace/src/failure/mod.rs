@@ -13,12 +13,14 @@ mod details;
 mod excerpt;
 mod exit;
 mod failure_cache;
+mod field_names;
 mod frame;
 mod heading;
 mod held;
 mod kinds;
 mod laid_out;
 mod markup;
+mod message;
 #[cfg(test)]
 mod needed;
 mod nothing;

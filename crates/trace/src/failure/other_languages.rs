@@ -2,92 +2,95 @@
 
 use std::sync::LazyLock;
 
-use super::clause::Of;
 use super::patterns::{self, LazyPattern};
+use super::tool_name::Tools;
 
 /// Words of failures, by language: what the call named or may not do, and then what a tool that does something could not do.
-pub(super) const CUES: [(Of, &str); 21] = [
+pub(super) const CUES: [(Tools, &str); 21] = [
     // Chinese, and what Japanese writes alike
     (
-        Of::Given,
+        Tools::Given,
         r"^(无法|無法|未找到|找不到|没有找到|沒有找到|未能|未知|缺少|不允许|不允許|无效的|無效的|非法的|请提供|請提供)|(不存在|未打开|不支持|不支援|不能为空|不能為空|未找到|未登录|未登入|无权限|無權限|权限不足|權限不足|没有权限|沒有權限|不合法|必须(传|提供|指定|填)|需要提供)|(参数|參數|格式)(错误|錯誤|无效|無效|缺失|不正确|不正確)|(获取|取得|查询|查詢|读取|讀取|搜索|搜尋|加载|載入|解析|提取|连接|連接|请求|請求|调用|執行|执行)[^,，。]{0,30}(失败|失敗|出错|出錯)$|^[^，,：:]{0,12}(请求|連接|连接|操作|执行|調用|调用)?(超时|逾時)$",
     ),
     (
-        Of::Doing,
+        Tools::Doing,
         r"(不能|不足|无法|無法|必须|必須|被拒绝|被拒絕)|(失败|失敗|出错|出錯)(了|しました)?([,，:：]|$)|^没有(打开|找到|选中)",
     ),
     // Japanese
     (
-        Of::Given,
+        Tools::Given,
         r"(見つかりません|見つかりませんでした|存在しません|できません|無効(です|な)|不正(です|な)|必須です|エラーが発生|権限がありません|(を|は)(指定|入力)してください$|タイムアウトしました|(取得|読み込み|読込|検索|接続)に失敗)",
     ),
     // Korean
     (
-        Of::Given,
+        Tools::Given,
         r"(찾을 수 없|존재하지 않|할 수 없|나눌 수 없|야 합니다|유효하지 않|지원하지 않|오류가 발생|에러가 발생|권한이 없|필수 ?(입니다|항목)|(불러|가져)오(지 못|는 데 실패)|시간이? ?초과)",
     ),
-    (Of::Doing, r"실패(했|하였|$)|(될|갈|낼) 수 없"),
+    (Tools::Doing, r"실패(했|하였|$)|(될|갈|낼) 수 없"),
     // Vietnamese
-    (Of::Given, r"(^|[ ,])không (có quyền|hợp lệ|thể|tìm thấy|tồn tại|được hỗ trợ)|đã xảy ra lỗi|^lỗi khi |thất bại$"),
-    (Of::Doing, r"^không có |thất bại"),
+    (
+        Tools::Given,
+        r"(^|[ ,])không (có quyền|hợp lệ|thể|tìm thấy|tồn tại|được hỗ trợ)|đã xảy ra lỗi|^lỗi khi |thất bại$",
+    ),
+    (Tools::Doing, r"^không có |thất bại"),
     // Russian and Ukrainian
     (
-        Of::Given,
+        Tools::Given,
         r"(^|[ ,])(не (найден|удалось|удаётся|удается|существует|поддерживается|знайдено|вдалося|існує)|нет (доступа|прав)|произошла ошибка|ошибка (при|во время|доступа|сервера|подключения|запроса)|доступ запрещ|(недопустим|неверн|некорректн)(ый|ая|ое|ые))",
     ),
     // Spanish and Portuguese
     (
-        Of::Given,
+        Tools::Given,
         r"\bno (se (encontr[óo](\W|$)|pud|puede|ha )|existe\b|encontrad[oa](\W|$)|tienes permiso|fue posible|es posible|est[áa] (autorizad|configurad|disponible|permitid))|\bn[ãa]o (encontrad[oa]|existe\b|foi poss|é (uma?|possível|permitid)|pode\b|autorizad|est[áa] (autorizad|configurad|dispon))",
     ),
     (
-        Of::Given,
+        Tools::Given,
         r"^(ha ocurrido|ocurrió|se produjo|ocorreu|houve) un?m? err|^erro?r? (al|ao|interno|inesperado|durante|en la|na) |^(falha (ao|na|no)|fallo al) |\b(acceso denegado|acesso negado|tiempo de espera agotado|tempo esgotado)\b|(^| )(es|está|é) (inválid|obligatori|obrigatóri|requerid|expirad|caducad)[oa]s?\b|^(\S+ ){1,3}(inválid|no válid)[oa]s?\b",
     ),
-    (Of::Doing, r"^(\S+ ){1,4}(falló|falhou)( |$)"),
+    (Tools::Doing, r"^(\S+ ){1,4}(falló|falhou)( |$)"),
     // French
     (
-        Of::Given,
+        Tools::Given,
         r"\b(introuvable|n'existe pas|impossible d|n'a pas pu|n'ont pas pu)|\bn'est pas (autoris|configur|disponible|valide|connect|pris)|\b(est|sont) (invalide|obligatoire|manquant|requis|expir)|^(une )?erreur (est survenue|s'est produite|lors|interne|inattendue)|^(accès|permission) (refusé|interdit)|^(échec (de|du|lors)\b|délai dépassé)",
     ),
     // German
     (
-        Of::Given,
+        Tools::Given,
         r"\bnicht (gefunden|möglich|erlaubt|vorhanden|unterstützt|verfügbar|berechtigt|angemeldet)\b|\bexistiert nicht\b|\b(konnten?|kann|darf) [^\n]{0,80}\bnicht\b|\bkonnten? nicht\b|\b(ist|sind) (ungültig|erforderlich|fehlgeschlagen|abgelaufen)\b|^(ungültige|unbekannte)[rsnm]? \w|^(es ist )?(ein )?(interner |unerwarteter )?fehler (ist |beim |aufgetreten|während )|^(zugriff verweigert|keine berechtigung|zeitüberschreitung)\b",
     ),
-    (Of::Doing, r"\bfehlgeschlagen\b"),
+    (Tools::Doing, r"\bfehlgeschlagen\b"),
     // Italian
     (
-        Of::Given,
+        Tools::Given,
         r"\bnon (trovat[oa]|esiste|valid[oa]|autorizzat[oa]|disponibil[ei]|è (stato )?possibile)\b|^impossibile \w|^(si è verificato un )?errore (durante|interno|nel|di )|^accesso negato\b",
     ),
     // Dutch, and the languages of the north
     (
-        Of::Given,
+        Tools::Given,
         r"\bniet (gevonden|mogelijk|toegestaan|beschikbaar|ondersteund)\b|\bbestaat niet\b|\bkon(den)? niet\b|^ongeldige? \w|\b(hittades inte|kunde inte|finns inte|ikke (funnet|fundet)|kunne ikke|finnes ikke|findes ikke)\b",
     ),
     // Polish and Czech
     (
-        Of::Given,
+        Tools::Given,
         r"\bnie (znaleziono|można|istnieje|udało się|powiodło się)|^(wystąpił błąd|błąd (podczas|serwera)|brak (dostępu|uprawnień)|nieprawidłow)|\bnepodařil[oay]? se\b|\bneby(l|la|lo|ly) nalezen|\bneexistuje\b|^(nepodporovan|neplatn|chyba při |obecná chyba|nelze )",
     ),
     // Turkish
     (
-        Of::Given,
+        Tools::Given,
         r"\b(bulunamadı|mevcut değil|hata oluştu|desteklenmiyor|yetkiniz yok)|^geçersiz \w|(^|\s)(başarısız oldu|zaman aşımı)",
     ),
     // Indonesian and Malay
     (
-        Of::Given,
+        Tools::Given,
         r"\btidak (ditemukan|ada izin|dapat|diizinkan|dijumpai|tersedia|valid)\b|^gagal \w|^terjadi kesalahan\b",
     ),
     // Arabic, Hebrew, Persian
     (
-        Of::Given,
+        Tools::Given,
         r"^(فشل|تعذر|خطأ في|حدث خطأ)|غير (موجود|صالح|متاح|مصرح)|لم يتم العثور|لا يمكن|לא (נמצא|ניתן|קיים)|^(שגיאה|נכשל)|یافت نشد|نامعتبر",
     ),
     // Hindi, Thai
-    (Of::Given, r"नहीं (मिला|मिली|मिले|किया जा सक)|त्रुटि हुई|अमान्य|विफल|^ไม่(พบ|สามารถ)|เกิดข้อผิดพลาด|ล้มเหลว|ไม่ถูกต้อง"),
+    (Tools::Given, r"नहीं (मिला|मिली|मिले|किया जा सक)|त्रुटि हुई|अमान्य|विफल|^ไม่(พบ|สามารถ)|เกิดข้อผิดพลาด|ล้มเหลว|ไม่ถูกต้อง"),
 ];
 
 /// Whether a clause tells of something that was done, or how something is done. What is not done `successfully` is not.

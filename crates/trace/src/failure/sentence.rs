@@ -17,7 +17,7 @@ const LONGEST: usize = 240;
 
 /// How a tool must work for a form to be its own failure.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Of {
+pub(super) enum Work {
     /// Any tool but one that gives texts of others.
     Any,
     /// A tool that does not look whether something is there.
@@ -30,153 +30,153 @@ pub(super) enum Of {
 
 /// Forms of whole sentences. `…` stands for up to ten words, `¤` for a value in quotes. The first that
 /// matches names the kind.
-pub(super) const FORMS: [(&str, Of, &str); 29] = [
+pub(super) const FORMS: [(&str, Work, &str); 29] = [
     (
         UNKNOWN_TOOL,
-        Of::Any,
+        Work::Any,
         r"^(no (such )?tool( named| called)? ¤|(tool|function) \S+ (is not available|does not exist)( in this …)?)$",
     ),
     (
         REJECTED,
-        Of::Any,
+        Work::Any,
         r"^(the |this )?(user|customer) (rejected|declined|denied|refused) (this|the|that|your) …$|^… (was |were )?(rejected|declined|denied) by (the )?user$|^the user (did not|didn't) (accept|allow|approve|confirm) …$",
     ),
     // credentials
     (
         UNAUTHORIZED,
-        Of::Any,
+        Work::Any,
         r"^(?-i:[A-Z][A-Z0-9]*_[A-Z0-9_]*)( environment variable| env var)? (is |was )?(not set|missing|not configured|not defined|required)$",
     ),
     (
         UNAUTHORIZED,
-        Of::Any,
+        Work::Any,
         r"^(you (must|need to) be|you are not|not) (logged|signed) in( …)?$|^(\S+: )?(session|token|access token) (has |is )?(expired|invalid) or (expired|invalid|revoked)$|^(\S+ ){0,2}(login|sign-?in|auth|log-?in) failed(: …)?$|^(please )?(log|sign) in( first| to …)?$|^(login|sign-?in) (is )?required$|^(invalid_grant|not_authed|invalid_auth|token_revoked)$",
     ),
     // rights
     (
         FORBIDDEN,
-        Of::Any,
+        Work::Any,
         r"^(the )?(user|caller|agent|client|app|bot|account|role)( \S+)? (is not|isn't) (authori[sz]ed|allowed|permitted) to …$|^you (are not|aren't) (allowed|permitted|authori[sz]ed) to …$|^(the |this )?(user|caller|account|role|token)( \S+)? lacks (the )?(permissions?|scope|role|rights?) …$|^this (action|operation|tool|command|call) requires (the )?… (role|permissions?|scope|rights)$|^path traversal (is )?not allowed$|^access to … is (restricted|limited|forbidden|not allowed)( …)?$|^(the |this )?(server|database|workspace|repository|account|system) is (in )?read-only( mode)?(; write … are disabled)?$",
     ),
     // how much and how often
     (
         RATE,
-        Of::Any,
+        Work::Any,
         r"^(slow down|(the )?request (was )?throttled|you are being rate limited|(api |request )limit (was )?(reached|exceeded)|you('re| are) \w+ing( \w+)? too (quickly|fast|often))([;:!,.] …)?$",
     ),
     (
         QUOTA,
-        Of::Any,
+        Work::Any,
         r"^(… )?(quota|allowance|credits?)( of …)? (has been |have been |is |are |was )?(exhausted|used up|exceeded)$|^(… )?(has|have) run out of credits$|^(not enough|insufficient) credits(: .*)?$|^(plan|usage|subscription) limit (was |has been )?(reached|exceeded)(: .*)?$|^you(ve| have|'ve)? (exceeded|reached|used up) your (daily|weekly|monthly|hourly|plan) (limit|quota|allowance)( …)?$|^no (\w+ )?(calls|credits|minutes|requests|searches|tokens)( are)? (left|remaining)( …)?$",
     ),
     // no answer, or no working server
     (
         TIMEOUT,
-        Of::Any,
+        Work::Any,
         r"^… (exceeded the time limit|took too long)( …)?$|^no (response|answer|reply) from … within \d+ \w+$|^… did not (answer|appear|become|complete|finish|load|respond|start)( …)? within …$",
     ),
     (
         SERVER,
-        Of::Any,
+        Work::Any,
         r"^(the )?(… )?(service|server|backend|api|gateway|database|upstream) (is|are) (currently |temporarily )?(unavailable|down|offline|unreachable|overloaded|not responding)( for …| at the moment| right now)?$|^(the )?(upstream|server|backend|service|api) (returned|responded with|answered with)( status| http)? 5\d\d( …)?$|^(the )?(… )?(service|server|backend|api|upstream) returned an error$|^the server encountered an (unexpected|internal) (condition|error)$",
     ),
     (
         SERVER,
-        Of::Any,
+        Work::Any,
         r"^(could not|couldn't|cannot|can't|unable to|failed to) (reach|contact|connect to|resolve host) …$|^lost (the )?connection to …$|^(the )?(\S+ )?connection (to … )?(was |is )?(lost|dropped|(closed|terminated) unexpectedly)$|^((error )?trying to connect: )?dns error(: …)?$",
     ),
     // what is not there
     (
         NOT_FOUND,
-        Of::Given,
+        Work::Given,
         r"^(the |this |requested |specified )*… (was |were |is |could )?not (be )?(found|located) (in|on|at|under|within|for|with|by) …$|^… not found: …$|^… (was |is |could )?not (be )?located$|^… could not be found$|^… has no (attribute|column|field|key|page|property|sheet) ¤$",
     ),
     (
         NOT_FOUND,
-        Of::Given,
+        Work::Given,
         r"^… (does not|doesn't) exist( (in|on|at|under|within|for) …)?(: …)?$|^(cannot|could not|can't) \S+ …: it (does not|doesn't) exist$|^… has been deleted or never existed$",
     ),
     // by its name alone: the sentence may be one of several that name the kind
-    (TOOL_ERROR, Of::Given, r"^(the |this |requested |specified )*… (was )?not found$"),
+    (TOOL_ERROR, Work::Given, r"^(the |this |requested |specified )*… (was )?not found$"),
     (
         NOT_FOUND,
-        Of::Given,
+        Work::Given,
         r"^(there is )?no [\w-]*[^s\W]( \w+){0,2} ((was |is )?found )?(with|matches|matching|for|under|by|has) (the )?([\w-]+ ){0,2}(id|number|name|code|key|slug|handle|reference|ref)\b …$|^no [\w-]*[^s\W] with (id|name|number) \S+ (was )?found$|^(could not|couldn't|cannot|unable to|failed to) (find|locate) (the )?(\w+ )?¤( …)?$|^no match for ¤$|^no \w+ matching ¤ (was |were )?found$",
     ),
     (
         NOT_FOUND,
-        Of::Given,
+        Work::Given,
         r"^(the )?\w+ ¤ (is not known|is unknown|is not available|not in …)$|^unknown (\w+ )?(account|board|branch|calendar|card|channel|city|code|coupon( code)?|contact|customer|device|document|group|id|invoice|item|list|location|member|node|object|order|product|project|record|region|repo|repository|resource|sku|station|symbol|team|ticket|user|workspace)( id| code| name)?:? \S+$|^\w+ \S+ does not belong to …$|^(pathspec )?¤ did not match any …$|^[a-z]+(_[a-z]+)*_not_found$",
     ),
     // values of the request
     (
         ARGUMENTS,
-        Of::Any,
+        Work::Any,
         r"^(unknown|unrecogni[sz]ed|unsupported|unexpected|invalid|illegal|malformed) (\w[\w-]* ){0,3}(action|address|argument|attribute|category|character|choice|code|command|currency|date|direction|encoding|expression|extension|field|filter|flag|format|interval|key|kind|language|level|locale|method|metric|mode|name|operation|operator|option|order|parameter|priority|property|query|range|scope|setting|stage|status|syntax|time|timezone|type|unit|url|value)(: …|:? ¤)( for …| in …)?$",
     ),
     (
         ARGUMENTS,
-        Of::Any,
+        Work::Any,
         r"^(\S+ ){1,3}(is|are) (invalid|malformed|not supported|unsupported|not allowed|out of (range|bounds)|not an? ((absolute|allowed|existing|known|recogni[sz]ed|supported|valid) \w+( \w+)?|date|directory|file|(git )?repository|integer|list|number|path|string|table|url))(: (¤|\S+))?$|^¤ is not an? (valid|supported|known|allowed) \w+( \w+)?$|^\w+ (not supported|unsupported): \S+$|^(\w+ ){0,2}(index|offset|position|page|line|row) -?\d+ (is )?out of (range|bounds)$",
     ),
     (
         ARGUMENTS,
-        Of::Any,
+        Work::Any,
         r"^(\S+ ){1,4}(must|should) be (positive|negative|different|numeric|unique|true|false|after|before|later|earlier|between|integer|string|number|boolean|an?|\d+|numbers|integers|strings|lists?|arrays?|in … format|one of)\b.*$|^(\S+ ){1,3}(must not|cannot|can't|may not|should not) (exceed|be (longer|shorter|greater|less|larger|smaller|more|in the (past|future)|empty|null|blank|negative|zero))\b[^,;]*$|^(\S+ ){1,2}must (start|begin|end) with …$",
     ),
     (
         ARGUMENTS,
-        Of::Any,
+        Work::Any,
         r"^(\w+, )*\w+,? (and|or) \w+ (are|is) (required|mandatory|missing)$|^(\S+ ){1,3}(is|are) required (for|when|if|to|by|with) …$|^missing (required )?(parameters?|arguments?|fields?|propert(y|ies)|values?): .+$|^(either )?(\w+ or \w+|at least one (\w+ )?(field|parameter|argument|value|option|property)) (must be|is|are) (given|provided|specified|supplied|set|required)( …)?$|^you must (specify|provide|give|supply|pass|set) (either |at least )…$|^(\w+ ){1,3}is mandatory$|^no \w+( \w+)? (was|were) specified$|^no (\w+ ){0,2}(fields|changes|updates|values|attributes|properties)( to \w+)? (were |was )?(given|provided|specified|supplied)$",
     ),
     (
         ARGUMENTS,
-        Of::Any,
+        Work::Any,
         r"^(parameter|argument) ¤ (is|has|must|should|cannot|contains|does) …$|^(the )?(arguments?|parameters?) (do|does) not (match|fit) …$|^expected (¤ to be )?an? (array|boolean|date|integer|list|number|object|string)( of \w+)?(,? (but )?(got|received|was) \w+)?$|^too (many|few) \w+( \w+)?: \d+$|^(\S+ ){1,3}must (differ from|have the same) …$|^(unable to|cannot|could not|failed to) parse (the )?(date|time|datetime|number|duration|expression|url|amount|argument|parameter)(:? ¤)?$|^(\w+ ){1,3}too (large|long|short|small|high|low): \S+$|^[\w.]+ is in the past$|^(\w+ ){1,2}(time|date) is in the past$",
     ),
     (
         TOOL_ERROR,
-        Of::Any,
+        Work::Any,
         r"^only (\S+ ){1,4}(is|are|can be) …$|^(schema|type|version|checksum|hash) mismatch(: .*)?$|^(the )?(request|body|input|payload|document|data)( body)? failed validation(: .*)?$|^(not connected|not initiali[sz]ed)( …)?$|^no active ([\w-]*[^s\W] )?\w*[^s\W]( (available|for|found|in|on|to|with) …| found)?$|^search string appears \d+ times …$|^…; provide more context …$",
     ),
     // the state of what is there
     (
         CONFLICT,
-        Of::Doing,
+        Work::Doing,
         r"^(the |an? )?… already exists( (in|on|at|under|within|with) …)?(: \S+)?$|^… is already (in use|taken|used)( …)?$|^… conflicts with …$|^\w+ taken$|^merge conflict( …)?$|^(the )?(requested )?(time )?slot (is|was) (no longer|not) available$",
     ),
     (
         TOOL_ERROR,
-        Of::Doing,
+        Work::Doing,
         r"^… (is|are|was|has|have) already (an? )?[\w-]+( (in|of|to|by|on|for|with) …| progress)?$|^(gift )?(card|code|coupon|voucher|ticket|token) already (used|redeemed)$|^an? … is already \w+( …)?$",
     ),
     (
         TOOL_ERROR,
-        Of::Doing,
+        Work::Doing,
         r"^… (is|are) (out of stock|sold out|empty|not (sufficient|enough|refundable|cancell?able|editable|eligible|active|open|ready|enabled|available|in …|installed|configured|connected|running)( yet)?)( (for|on|in|at|from|to) …)?$|^… (has|have) no …$|^only \w+ … can be \w+$|^… must be \w+ (before|first|until)( …)?$|^… (exceeds|exceeded) the …$",
     ),
     (
         TOOL_ERROR,
-        Of::Doing,
+        Work::Doing,
         r"^… (cannot|can't|could not|couldn't) be [a-z]+( (because|until|while|as|after|before|since|to|in|on|by|from|for|at) …)?$|^… (was |is )?(unsuccessful|not successful)$|^\w+ aborted with \d+ errors?$",
     ),
     (
         TOOL_ERROR,
-        Of::Any,
+        Work::Any,
         r"^(\S+ ){1,3}(raised|threw):? [A-Z]\w*(\(.*\)|: .*|)$|^[\w.-]+ (is |was )?not installed$|^¤ command not found$",
     ),
     // what stands in the way of a change
     (
         TOOL_ERROR,
-        Of::Changing,
+        Work::Changing,
         r"^… (is|are|was|were|has|have|does|do|did)( not|n't) (been )?[a-z]+( …)?$|^… (still has|contains?|overlaps( with)?|lacks|needs|requires) …$|^… was (changed|modified|updated) by (another|someone|somebody) …$",
     ),
     (
         TOOL_ERROR,
-        Of::Changing,
+        Work::Changing,
         r"^… (is|are|was|were|has been|have been) (closed|corrupt(ed)?|cancelled|deactivated|disabled|encrypted|expired|frozen|full|inactive|interrupted|locked|offline|on hold|overdue|suspended|unavailable)$|^only \w+ can …$|^too (many|few|late|early) …$|^(\w+ ){1,4}limit (was |has been )?(exceeded|reached)$|^… (crashed|returned no \w+)$",
     ),
-    (TOOL_ERROR, Of::Doing, r"^(confirmation|approval|consent) (was )?not (given|granted)(; … not executed)?$"),
+    (TOOL_ERROR, Work::Doing, r"^(confirmation|approval|consent) (was )?not (given|granted)(; … not executed)?$"),
 ];
 
 static FORM_SET: LazySet = LazyLock::new(|| patterns::set(whole().iter().map(String::as_str)));
@@ -252,7 +252,7 @@ fn only_sentence(text: &str) -> Option<&str> {
 }
 
 /// The forms that a sentence has.
-fn forms_of(sentence: &str) -> impl Iterator<Item = (&'static str, Of)> {
+fn forms_of(sentence: &str) -> impl Iterator<Item = (&'static str, Work)> {
     let found = FORM_SET.as_ref().map(|set| set.matches(sentence.as_bytes()));
     found.into_iter().flat_map(|found| found.into_iter().collect::<Vec<_>>()).filter_map(|form| {
         let (kind, of, _) = FORMS.get(form)?;
@@ -281,10 +281,10 @@ pub(super) fn says(text: &str, tool: Option<&str>) -> bool {
         || sentence.rsplit(' ').next().is_some_and(|state| tool_words.iter().any(|word| word == state));
     let looks = tool.is_some_and(tool_name::looks);
     let is_own = |of| match of {
-        Of::Any => true,
-        Of::Given => !looks && tool.is_some(),
-        Of::Doing => is_doing && !looks,
-        Of::Changing => is_changing && !is_done,
+        Work::Any => true,
+        Work::Given => !looks && tool.is_some(),
+        Work::Doing => is_doing && !looks,
+        Work::Changing => is_changing && !is_done,
     };
     forms_of(sentence).any(|(_, of)| is_own(of))
 }
@@ -351,7 +351,7 @@ pub(super) fn kind(message: &str, tool: Option<&str>) -> Option<&'static str> {
         let tool = tool.map(words).unwrap_or_default();
         tool.iter().any(|word| word.len() > 2 && stem(word).starts_with(&stem(&verb)) || stem(&verb) == stem(word))
     };
-    let is_missing = || forms_of(cause.trim_end_matches(['.', '!'])).any(|(_, of)| of == Of::Given);
+    let is_missing = || forms_of(cause.trim_end_matches(['.', '!'])).any(|(_, of)| of == Work::Given);
     of(cause)
         .map(|kind| if kind == TOOL_ERROR && is_missing() { NOT_FOUND } else { kind })
         .filter(known)

@@ -3,10 +3,9 @@
 
 use std::sync::LazyLock;
 
-use super::assess::Found;
-use super::body::{found, is_beside, is_id};
 use super::deeds::{names_deed_of, shares_stem};
-use super::details::Details;
+use super::details::{Details, Found};
+use super::field_names::{is_beside, is_id};
 use super::nothing::is_empty;
 use super::patterns::{self, LazyPattern};
 use super::tool_name::{acts, asks, has_word, is_reader, is_writer, looks, words};
@@ -21,7 +20,7 @@ const FAILED: [&str; 10] =
 /// A failure that the state in an object says.
 pub(super) fn by_state(fields: &Fields<'_>, others: usize, has_message: bool, tool: Option<&str>) -> Option<Found> {
     const ENDS: [&str; 5] = ["_denied", "_failed", "_forbidden", "_not_found", "_rejected"];
-    let whole = |sure| Some(found(sure, Details::of_object(fields)));
+    let whole = |sure| Some(Found::of_body(sure, Details::of_object(fields)));
     let Some(state) = fields.text("status").or_else(|| fields.text("outcome")) else { return by_own(fields, tool) };
     let state = state.to_ascii_lowercase();
     if others == 0 && has_message && ENDS.iter().any(|end| state.ends_with(end)) {
@@ -95,7 +94,7 @@ fn by_own(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
                 word.len() > 2 && (is_login || subject.starts_with(&**word) || word.starts_with(subject))
             });
         (others() == 1 && is_alone(subject) || is_of_tool && others() <= 4)
-            .then(|| found(true, Details::of_object(fields)))
+            .then(|| Found::of_body(true, Details::of_object(fields)))
     };
     fields.iter().filter(|_| !says_ok).find_map(has_failed)
 }
@@ -117,7 +116,7 @@ pub(super) fn by_words(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found>
         text::inspect(first.trim(), Some(tool_name)).is_some_and(|sign| sign.sure)
     };
     let is_refusal = || is_away() && !has_own_id() || fields.iter().any(is_undone) && !has_id();
-    (is_report && is_refusal() && says()).then(|| found(true, Details::of_object(fields)))
+    (is_report && is_refusal() && says()).then(|| Found::of_body(true, Details::of_object(fields)))
 }
 
 /// A flag that denies what the name of the tool says that it does, with the reason in words: `{"shared":false,"note":"no such
@@ -138,7 +137,7 @@ pub(super) fn by_deed(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> 
     };
     let is_report = fields.iter().count() <= 6 && !fields.iter().any(is_other);
     (is_report && REASONS.iter().any(is_reason) && fields.iter().any(is_undone))
-        .then(|| found(true, Details::of_object(fields)))
+        .then(|| Found::of_body(true, Details::of_object(fields)))
 }
 
 /// A failure that counts tell: something failed, nothing succeeded, and nothing is under way. What a tool that asks counts is
@@ -159,7 +158,8 @@ pub(super) fn by_counts(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found
     const UNDONE: [&str; 6] = ["error_count", "errors", "failed", "failed_count", "failures", "unsuccessful"];
     let count = |names: &[&str]| names.iter().find_map(|name| fields.text(name)?.parse::<u64>().ok());
     let none_succeeded = count(&DONE) == Some(0);
-    (none_succeeded && count(&UNDONE).is_some_and(|count| count > 0)).then(|| found(true, Details::of_object(fields)))
+    (none_succeeded && count(&UNDONE).is_some_and(|count| count > 0))
+        .then(|| Found::of_body(true, Details::of_object(fields)))
 }
 
 fn is_failed(state: &str) -> bool {

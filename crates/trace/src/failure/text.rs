@@ -11,26 +11,12 @@ use super::excerpt::{EXAMINED, SHORT, cut};
 use super::exit::{AT_START, Exit};
 use super::heading::below_heading;
 use super::held::is_held;
-use super::patterns::{self, LazyPattern, LazySet, any_matches};
+use super::message::{Sign, message};
+use super::patterns::{self, LazySet, any_matches};
 use super::program::{complains, ends_in_error, says_a_program, spoken};
 use super::quoted::is_quoted;
 use super::tool_name::is_shell;
-use super::{agents, clause, frame, kinds, laid_out, markup, own_name, prose, searched, sentence, undone};
-
-/// What the beginning of a text says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Sign<'t> {
-    /// It says for sure that the call failed.
-    pub(super) sure: bool,
-    pub(super) message: &'t str,
-}
-
-/// Codes that a message tells itself.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Facts {
-    pub(super) names: Vec<String>,
-    pub(super) status: Option<u16>,
-}
+use super::{agents, clause, frame, laid_out, markup, own_name, prose, searched, sentence, undone};
 
 /// Beginnings by which programs and frameworks report a failure, whatever follows.
 pub(super) const SURE: [&str; 38] = [
@@ -219,7 +205,7 @@ pub(super) fn inspect_start<'t>(text: &'t str, tool: Option<&str>) -> Option<Sig
         return Some(Sign { sure: true, message: message(text) });
     }
     if text.starts_with('#') {
-        return below_heading(text, tool);
+        return below_heading(text, |text| inspect_start(text, tool));
     }
     let text = ["[stderr]", "stderr:", "STDERR:", "=== STDERR ===", "[!]", "OBSERVATION:"]
         .iter()
@@ -308,139 +294,4 @@ fn is_named_unknown(text: &str, tool: Option<&str>) -> bool {
     let rest =
         ["Unknown action ", "Unknown tool ", "Unknown function "].iter().find_map(|head| text.strip_prefix(head));
     rest.is_some_and(|name| tool.is_some_and(|tool| name.trim_matches(['\'', '"', '`', '.']) == tool))
-}
-
-/// The message of a failure: without `Error:` and tags; of a Python traceback the last line.
-pub(super) fn message(text: &str) -> &str {
-    let text = text.trim();
-    if text.starts_with("Traceback (most recent call last)") {
-        let last = text.lines().rev().find(|line| !line.trim().is_empty() && !line.starts_with(' '));
-        return last.unwrap_or(text).trim();
-    }
-    // What was called, crossed, above its error.
-    if let Some((first, error)) = text.split_once("\nError: ")
-        && first.starts_with(['✗', '✘', '❌'])
-        && first.ends_with(" failed")
-    {
-        return error.trim();
-    }
-    for tag in ["tool_use_error", "tool_call_error", "tool_error", "error_details", "error"] {
-        let inner = text.strip_prefix('<').and_then(|text| text.strip_prefix(tag)?.strip_prefix('>'));
-        if let Some(inner) = inner {
-            let inner =
-                inner.strip_suffix('>').and_then(|inner| inner.strip_suffix(tag)?.strip_suffix("</")).unwrap_or(inner);
-            return message(inner);
-        }
-    }
-    let rest = text.get(..6).filter(|head| head.eq_ignore_ascii_case("error:")).and_then(|_| text.get(6..));
-    rest.map(str::trim).filter(|rest| !rest.is_empty()).unwrap_or(text)
-}
-
-/// The frames before the words of an innermost error, in any order and number.
-static FRAMES: LazyPattern = LazyLock::new(|| {
-    patterns::one(
-        r#"(?x)^(?:
-          [*\#`"'❌✗✘🚫⛔💥❗🛑⚠️\s]+
-        | (?:Error|Result)\s*\n\s*
-        | <(?:tool_use_error|tool_call_error|tool_error|error)>
-        | (?i:\[?error\]?)\s*[:!-]\s*
-        | (?i:error\s+(?:executing|calling|running|invoking)(?:\s+(?:the|mcp))?(?:\s+(?:tool|function))?)\s*['"`]?[\w.:/-]*['"`]?\s*[:-]\s*
-        | \[?(?i:erro\s+ao\s+(?:executar|chamar)|error\s+al\s+(?:ejecutar|llamar)|erreur\s+lors\s+de\s+l['’](?:exécution|appel)|fehler\s+beim\s+(?:ausführen|aufruf)|ошибка\s+при\s+(?:выполнении|вызове)|lỗi\s+khi\s+(?:chạy|gọi))[^:\n]{0,60}:\s*
-        | (?i:erro|fehler|erreur|errore|ошибка|помилка|lỗi|错误)\s*[:：]\s*
-        | (?i:(?:i|it\s+seems\s+we)\s+encountered\s+an\s+(?:unexpected\s+)?error\s+while\s+trying\s+to\s+use\s+the\s+tool)\.?\s+(?i:this\s+was\s+the\s+error):\s*
-        | (?:[A-Z][\w-]*\s){0,2}API\s+(?P<vendor>[45]\d\d):\s*
-        | (?i:mcp\s+error):?\s*(?P<rpc>-?\d+)?\s*:?\s*
-        | (?i:(?:tool|function)\s+(?:execution|call|invocation)?\s*(?:failed|error)(?:\s+for\s+\S+)?)\s*[:-]\s*
-        | (?i:error\s+code:?)\s+(?P<code>[45]\d\d)\s*[-:]\s*
-        | (?i:error\s+(?:response|status))\s+(?P<response>[45]\d\d)\b(?:\s+(?i:while|when|from)\s+(?:[a-z]+\s+)?\S+)?\s*[-:]?\s*
-        | (?i:http(?:/[\d.]+)?(?:\s+(?:error|status)(?:\s+code)?)?)[\s:]+(?P<http>[45]\d\d)\b[\s:-]*
-        | (?i:(?:client|server)\s+error)\s+'?(?P<requests>[45]\d\d)\s*
-        | (?i:(?:the\s+)?(?:api\s+|http\s+)?(?:request|call|query)\s+failed\s+with)\s+(?i:http\s+)?(?i:status|code|error)(?i:\s+code)?:?\s*(?P<axios>[45]\d\d)[\s:-]*
-        | (?i:status(?:\s+code)?)[:\s]+(?P<status>[45]\d\d)\b[\s:-]*
-        | (?i:api|http|network|server|client|internal|unexpected|tool|execution|runtime|connection|validation|request|response|upstream|provider|service)\s+(?i:error|exception|failure)\s*[(\[]?(?:(?i:status|code|http)[\s:]*)?(?P<api>[45]\d\d)?[)\]]?\s*[:-]\s*
-        | (?i:an\s+error\s+occurred)\s+\((?P<aws>\w+)\)\s+(?i:when\s+calling\s+the)\s+\w+\s+(?i:operation)(?:\s+\([^)]*\))?:?\s*
-        | (?i:an?\s+(?:\w+\s+)?error\s+(?:has\s+)?occurred)[^:\n]{0,80}:\s*
-        | (?i:rpc\s+error):\s*(?i:code)\s*=\s*(?P<grpc>\w+)\s*(?i:desc)\s*=\s*
-        | (?i:statuscode)\.(?P<grpcpy>[A-Z_]+)\s*:?\s*
-        | (?P<named>(?:[a-z_]\w*\.)+(?:exceptions?|errors?)\.[A-Z]\w*|(?:[A-Za-z_]\w*(?:\.|::))*(?:[A-Z]\w*(?:Error|Exception|Timeout|Fault|Interrupt)|Exception))\b\s*(?:\[(?P<node>\w+)\])?\s*(?::|\(\s*['"]?|$)\s*
-        | (?i:failed\s+to\s+[^:\n]{1,120}|error\s+\([A-Z_]+\)):\s+
-        | (?i:(?:fatal|failed|failure|exception))\s*:\s*
-        )"#,
-    )
-});
-
-/// The frames that a message may have.
-const FRAME_STEPS: usize = 8;
-
-/// The words of the innermost error, with the codes in the frames before them.
-pub(super) fn unframed(message: &str) -> (&str, Facts) {
-    let mut facts = Facts::default();
-    let mut rest = message.trim();
-    for _ in 0..FRAME_STEPS {
-        let Some(found) = FRAMES.as_ref().and_then(|frames| frames.captures(rest)) else { break };
-        for group in ["code", "response", "http", "requests", "axios", "status", "api", "vendor"] {
-            facts.status = facts.status.or_else(|| found.name(group)?.as_str().parse().ok());
-        }
-        for group in ["rpc", "aws", "grpc", "grpcpy", "node", "named"] {
-            facts.names.extend(found.name(group).map(|name| name.as_str().to_owned()));
-        }
-        let end = found.get(0).map_or(0, |whole| whole.end());
-        match rest.get(end..).map(str::trim_start) {
-            Some(inner) if end > 0 => rest = inner,
-            _ => break,
-        }
-    }
-    (rest, facts)
-}
-
-/// Whether a message has no words of its own before the object that it holds.
-pub(super) fn is_only_a_frame(message: &str) -> bool {
-    unframed(message).0.trim_start_matches(['-', ':', ' ']).starts_with(['{', '['])
-}
-
-/// The codes that a message tells.
-pub(super) fn facts(message: &str) -> Facts {
-    static STATUS: LazyPattern = LazyLock::new(|| {
-        patterns::one(
-            r"(?i)^\(?([45]\d\d)\)?\b(?:\s*[:,-]|\s+[A-Z]|\s*$)|\b(?:http|status|status code|statuscode|error code|code)[ :=/(]+([45]\d\d)\b|\(([45]\d\d)\)",
-        )
-    });
-    let (rest, mut facts) = unframed(cut(message, EXAMINED));
-    let line = cut(rest.lines().next().unwrap_or_default(), 200);
-    if facts.status.is_none() {
-        let found = STATUS.as_ref().and_then(|status| status.captures(line));
-        let number =
-            found.and_then(|found| found.iter().skip(1).flatten().next().map(|number| number.as_str().to_owned()));
-        facts.status = number.and_then(|number| number.parse().ok());
-    }
-    static NODE: LazyPattern = LazyLock::new(|| {
-        patterns::one(
-            r"\b(E(?:CONN[A-Z]+|TIMEDOUT|NOTFOUND|PIPE|AI_AGAIN|NOENT|ACCES|PERM|XIST|HOSTUNREACH|NETUNREACH)|UND_ERR_[A-Z_]+|ERR_[A-Z_]+)\b",
-        )
-    });
-    facts.names.retain(|name| !is_bare_validation(name));
-    // `Max retries exceeded with url: / (Caused by ConnectTimeoutError(...))`
-    static CAUSE: LazyPattern = LazyLock::new(|| patterns::one(r"\bCaused by ([A-Z]\w+)\("));
-    let cause = CAUSE.as_ref().and_then(|cause| cause.captures(cut(message, EXAMINED))?.get(1));
-    facts.names.extend(cause.map(|name| name.as_str().to_owned()));
-    static ERRNO: LazyPattern = LazyLock::new(|| patterns::one(r"\[Errno (\d{1,3})\]"));
-    let errno = ERRNO.as_ref().and_then(|errno| errno.captures(line)?.get(1)?.as_str().parse().ok());
-    facts.names.extend(errno.and_then(kinds::of_errno).map(str::to_owned));
-    facts.names.extend(leading_code(line).map(str::to_owned));
-    let node = NODE.as_ref().and_then(|node| node.find(line));
-    facts.names.extend(node.map(|name| name.as_str().to_owned()));
-    facts
-}
-
-/// Whether an exception may be raised by whatever checks something, also a result.
-pub(super) fn is_bare_validation(name: &str) -> bool {
-    name.rsplit(['.', ':']).next() == Some("ValidationError")
-}
-
-/// Whether a text can be the name of an error: a word or a number.
-pub(super) fn is_name(text: &str) -> bool {
-    let text = text.trim();
-    !text.is_empty()
-        && text.len() <= 80
-        && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '#' | ':' | '/'))
 }

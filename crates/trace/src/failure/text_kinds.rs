@@ -8,9 +8,10 @@ use super::kinds::{
     ARGUMENTS, CONFLICT, FORBIDDEN, INTERRUPTED, NOT_FOUND, PRECONDITION, QUOTA, RATE, REJECTED, SCHEMA, SERVER,
     TIMEOUT, UNAUTHORIZED, UNKNOWN_TOOL, proves_nothing_happened,
 };
+use super::message::{self};
 use super::patterns::{self, LazyPattern, LazySet};
 use super::tool_name::{has_word, words};
-use super::{clause, excerpt, held, refused_values, sentence, text};
+use super::{clause, excerpt, held, refused_values, sentence};
 
 /// Characters of a message that are examined: its first line, at most this many.
 const EXAMINED: usize = 240;
@@ -126,7 +127,7 @@ const ENDS: [&str; 8] = ["abort", "cancel", "delete", "end", "kill", "remove", "
 /// The kind that the words of `message` name.
 fn named(message: &str, tool: Option<&str>) -> Option<&'static str> {
     let line = |text: &str| excerpt::cut(text.trim().lines().next().unwrap_or_default(), EXAMINED).to_owned();
-    let (inner, facts) = text::unframed(excerpt::cut(message, 4 * EXAMINED));
+    let (inner, facts) = message::unframed(excerpt::cut(message, 4 * EXAMINED));
     // A frame can be the words, as in `Input validation error: ...`.
     let (inner, whole) = (line(inner), line(message));
     let first = |text: &str| {
@@ -180,11 +181,11 @@ const RUNNERS: [&str; 4] = ["run", "_run", "arun", "_arun"];
 
 /// Whether words that would refuse the request speak of something else: another tool or function, or an answer. A tool
 /// that has acted reads an answer, calls another function, or checks its own result.
-fn speaks_of_another(kind: &str, line: &str, tool: Option<&str>, facts: &text::Facts) -> bool {
+fn speaks_of_another(kind: &str, line: &str, tool: Option<&str>, facts: &message::Facts) -> bool {
     if kind != ARGUMENTS && kind != UNKNOWN_TOOL {
         return false;
     }
-    let is_unframed = facts.names.iter().any(|name| text::is_bare_validation(name));
+    let is_unframed = facts.names.iter().any(|name| message::is_bare_validation(name));
     // A schema says what it expected, and what it received of the request.
     static RECEIVED: LazyPattern = LazyLock::new(|| {
         patterns::one(r#"(?i)expected [\w ]{1,40}, received \w+|"received": ?"[^"\n]*"|(declared )?input schema"#)
@@ -205,7 +206,7 @@ fn names_another(line: &str, tool: Option<&str>) -> bool {
 
 /// Whether a message speaks of another function, model or tool than that of the call: then no code in it is about the call.
 pub(super) fn is_about_another(message: &str, tool: Option<&str>) -> bool {
-    let (inner, _) = text::unframed(excerpt::cut(message, 4 * EXAMINED));
+    let (inner, _) = message::unframed(excerpt::cut(message, 4 * EXAMINED));
     names_another(excerpt::cut(inner.lines().next().unwrap_or_default(), EXAMINED), tool)
 }
 

@@ -1,6 +1,25 @@
 //! What the name of a tool says that it does: it asks, reads, gives texts of others, looks, acts, writes, runs programs. Reads
 //! no result.
 
+/// Of which tools words are a failure.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tools {
+    /// Any tool but a command line.
+    Every,
+    /// Any tool but a command line, one that gives texts of others, and one that searches them or checks how things are.
+    Any,
+    /// A tool whose name does not begin with a word that asks.
+    Unasked,
+    /// A tool whose name begins with a word that asks.
+    Asking,
+    /// A tool that neither looks whether something is there nor gives lists.
+    Given,
+    /// A tool that does something: what others say of a state is their answer.
+    Doing,
+    /// A tool whose name says that it changes something.
+    Changing,
+}
+
 /// Whether a tool's name says that it reads documents or searches.
 pub(super) fn is_reader(tool: &str) -> bool {
     const WORDS: [&str; 23] = [

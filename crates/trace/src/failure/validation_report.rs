@@ -1,8 +1,6 @@
 //! The report of a validation as a list, as Pydantic and FastAPI give it.
 
-use super::assess::Found;
-use super::body::found;
-use super::details::Details;
+use super::details::{Details, Found};
 use super::nothing::is_empty;
 use crate::json;
 use crate::raw_value::RawValue;
@@ -24,5 +22,5 @@ pub(super) fn validation_report(items: &[RawValue<'_>]) -> Option<Found> {
     let mut details = json::object(*first).map(|fields| Details::of_object(&fields)).unwrap_or_default();
     let name = if is_of_request { "request_validation" } else { "response_validation" };
     details.names.insert(0, name.to_owned());
-    Some(found(true, details))
+    Some(Found::of_body(true, details))
 }

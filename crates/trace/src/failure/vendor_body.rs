@@ -3,8 +3,8 @@
 
 use std::sync::LazyLock;
 
-use super::body::is_beside;
 use super::details::Details;
+use super::field_names::is_beside;
 use super::kinds::{self, plain};
 use super::nothing::{is_empty, says_no_error};
 use super::patterns::{self, LazyPattern};
@@ -177,11 +177,12 @@ fn is_small((name, raw): (&str, RawValue<'_>)) -> bool {
     is_empty(raw)
         || is_beside(name)
         || BESIDE.contains(&plain(name).as_str())
-        || is_id(name)
+        || is_id_of_report(name)
         || name.ends_with("_errors")
 }
 
-fn is_id(name: &str) -> bool {
+/// Whether a field may be the id of the report itself.
+fn is_id_of_report(name: &str) -> bool {
     matches!(name, "id" | "uuidList")
 }
 
