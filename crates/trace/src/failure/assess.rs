@@ -5,12 +5,11 @@ use std::sync::LazyLock;
 
 use super::clause::{self, TOOL_REFUSED};
 use super::details::Found;
-use super::message::{self};
 use super::patterns::{self, LazyPattern};
 use super::program_error::{PROGRAM_ERROR, is_program_error};
 use super::raised::{self, TOOL_RAISED, is_raised};
 use super::tool_name::{has_word, is_writer, runs_programs};
-use super::{agents, body, deeds, excerpt, kinds, parts, retry_after, sentence, text_kinds, undone};
+use super::{agents, body, deeds, excerpt, kinds, message, parts, retry_after, sentence, text_kinds, undone};
 use crate::headers;
 use crate::raw_value::RawValue;
 use playproof_engine::event::{Headers, KindFrom, StatusFrom as Evidence};

@@ -6,15 +6,14 @@ use std::sync::LazyLock;
 
 use super::command_end::{command_end, exit_code};
 use super::details::{Details, Found};
-use super::field_names::{ENVELOPES, is_beside, is_beside_words, is_data, is_id};
-use super::message::{self};
+use super::field_names::{ENVELOPES, REASONS, is_beside, is_beside_words, is_data, is_id};
 use super::nothing::{is_empty, says_no_error};
 use super::patterns::{self, LazyPattern};
 use super::printed::{printed_message, printed_result};
 use super::states::{by_counts, by_deed, by_state, by_words};
 use super::tool_name::{asks, is_writer};
 use super::validation_report::validation_report;
-use super::{exit, kinds, markup, prose, text, text_kinds, vendor_body};
+use super::{exit, kinds, markup, message, prose, text, text_kinds, vendor_body};
 use crate::json;
 use crate::json::Fields;
 use crate::python;
@@ -292,9 +291,7 @@ fn structure(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
     let others = fields.iter().filter(|(name, value)| !is_empty(*value) && !is_beside(name)).count();
     let is_first = |name: &str| fields.iter().next().is_some_and(|(first, _)| first == name);
     let has_message =
-        ["message", "msg", "detail", "reason", "errorMessage", "title", "decline_reason", "why", "because", "cause"]
-            .iter()
-            .any(|name| get(name).is_some());
+        REASONS.iter().chain(&["errorMessage", "title", "decline_reason"]).any(|name| get(name).is_some());
     const SUCCESS: [&str; 6] = ["success", "ok", "Success", "isSuccess", "is_success", "IsSuccess"];
     let success = SUCCESS.iter().find_map(|name| flag(name));
     let succeeded = success == Some(true);

@@ -1,8 +1,7 @@
 //! What an error object or an error text says: message, names, status, wait.
 
-use super::field_names::{HEADERS, MESSAGES, NAMES, NESTED, STATUSES};
-use super::message::{self};
-use super::retry_after;
+use super::field_names::{HEADERS, MESSAGES, NAMES, NESTED, REASONS, STATUSES};
+use super::{message, retry_after};
 use crate::headers;
 use crate::json;
 use crate::json::Fields;
@@ -148,7 +147,6 @@ fn is_refused(value: &str) -> bool {
 
 /// Whether an object with a refusal speaks of the person who was asked.
 fn is_of_a_person(fields: &Fields<'_>) -> bool {
-    const REASONS: [&str; 6] = ["description", "detail", "error", "message", "msg", "reason"];
     const WORDS: [&str; 11] = [
         "approval",
         "approve",
@@ -164,7 +162,8 @@ fn is_of_a_person(fields: &Fields<'_>) -> bool {
     ];
     let is_word = |word: &str| WORDS.iter().any(|own| word.eq_ignore_ascii_case(own));
     let speaks = |text: &str| text.split(|c: char| !c.is_ascii_alphanumeric()).any(is_word);
-    let texts = REASONS.iter().filter_map(|name| fields.get(name).and_then(json::string));
+    let names = REASONS.iter().chain(&["description", "error"]);
+    let texts = names.filter_map(|name| fields.get(name).and_then(json::string));
     texts.into_iter().any(|text| speaks(&text))
 }
 

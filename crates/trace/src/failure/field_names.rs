@@ -73,6 +73,9 @@ pub(super) const BESIDE: [&str; 47] = [
     "headers",
 ];
 
+/// Fields that hold the reason of a refusal in words.
+pub(super) const REASONS: [&str; 7] = ["message", "msg", "detail", "reason", "why", "because", "cause"];
+
 /// The fields of an error object that may hold its message, the most telling first.
 pub(super) const MESSAGES: [&str; 22] = [
     "message",

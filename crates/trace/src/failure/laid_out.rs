@@ -6,7 +6,8 @@ use std::sync::LazyLock;
 use super::deeds::tells_a_deed_first;
 use super::excerpt::end_of;
 use super::patterns::{self, LazyPattern};
-use super::tool_name::{asks, gives_text, has_word, is_command_line, looks};
+use super::prose;
+use super::tool_name::{asks, gives_text, has_word, is_command_line, looks, reports};
 
 /// The longest report, in bytes, and the most lines of it.
 const LONGEST: usize = 1_500;
@@ -25,14 +26,9 @@ static CHOICES_PATTERN: LazyPattern = LazyLock::new(|| patterns::one(CHOICES));
 static MEND_PATTERN: LazyPattern = LazyLock::new(|| patterns::one(MEND));
 static ADVICE_PATTERN: LazyPattern = LazyLock::new(|| patterns::one(ADVICE));
 
-/// Words of tools whose report on other things may look like that.
-const REPORTS: [&str; 12] = [
-    "audit", "check", "diagnose", "doctor", "health", "lint", "report", "review", "status", "test", "tests", "validate",
-];
-
 /// Whether a report is laid out as that of a failure.
 pub(super) fn is_failure(text: &str, tool: Option<&str>) -> bool {
-    if text.len() > LONGEST || tool.is_some_and(|tool| has_word(tool, &REPORTS)) {
+    if text.len() > LONGEST || tool.is_some_and(reports) {
         return false;
     }
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -68,9 +64,8 @@ fn asks_to_mend(text: &str) -> bool {
 
 /// Whether a short message tells what there is in place of what was asked for.
 fn names_choices(text: &str) -> bool {
-    const HEADS: [&str; 8] = ["llowed", "vailable", "id you mean", "xisting", "nown ", "ossible", "upported", "alid "];
     text.len() <= 600
-        && HEADS.iter().any(|head| text.contains(head))
+        && prose::CHOICES.iter().any(|head| head.get(1..).is_some_and(|head| text.contains(head)))
         && !text.starts_with(['#', '{', '[', '<', '-', '*'])
         && text.lines().filter(|line| !line.trim().is_empty()).count() <= 2
         && patterns::matches(&CHOICES_PATTERN, text)

@@ -61,6 +61,15 @@ pub(super) fn is_knowledge(text: &str, tool: Option<&str>) -> bool {
     sentences(text) > 1 && tool.is_some_and(|tool| has_word(tool, &WORDS))
 }
 
+/// Words before what there is in place of what was asked for.
+pub(super) const CHOICES: [&str; 8] =
+    ["Allowed", "Available", "Did you mean", "Existing", "Known", "Possible", "Supported", "Valid"];
+
+/// Whether a text begins with the choices that there are: `Available rooms: ...`.
+pub(super) fn begins_with_choices(text: &str) -> bool {
+    CHOICES.iter().any(|head| text.strip_prefix(head).is_some_and(|rest| rest.starts_with([' ', ':'])))
+}
+
 /// The number of sentences, without those that ask the reader to do something.
 pub(super) fn sentences(text: &str) -> usize {
     const REQUESTS: [&str; 12] =

@@ -189,37 +189,9 @@ pub(super) fn whole() -> Vec<String> {
 }
 
 /// Words that begin what a message advises.
-const ADVICE: [&str; 30] = [
-    "Please",
-    "Try",
-    "Retry",
-    "Check",
-    "Contact",
-    "Make",
-    "Ensure",
-    "Verify",
-    "Use",
-    "See",
-    "Provide",
-    "Choose",
-    "Call",
-    "Run",
-    "Set",
-    "Open",
-    "Valid",
-    "Available",
-    "Supported",
-    "Allowed",
-    "Must",
-    "Expected",
-    "Did",
-    "Is",
-    "Known",
-    "Read",
-    "Add",
-    "Existing",
-    "Pass",
-    "Example",
+const ADVICE: [&str; 23] = [
+    "Please", "Try", "Retry", "Check", "Contact", "Make", "Ensure", "Verify", "Use", "See", "Provide", "Choose",
+    "Call", "Run", "Set", "Open", "Must", "Expected", "Is", "Read", "Add", "Pass", "Example",
 ];
 
 /// The one sentence that a text is, without its end, a remark in brackets and the advice behind it.
@@ -230,7 +202,10 @@ fn only_sentence(text: &str) -> Option<&str> {
         return None;
     }
     let (first, rest) = text.split_once(". ").unwrap_or((text, ""));
-    let is_advice = |rest: &str| ADVICE.iter().any(|word| rest.trim_start().starts_with(word));
+    let is_advice = |rest: &str| {
+        let rest = rest.trim_start();
+        ADVICE.iter().any(|word| rest.starts_with(word)) || prose::begins_with_choices(rest)
+    };
     let first = first.trim_end_matches(['.', '!']);
     let bare = first.strip_suffix(')').and_then(|first| Some(first.rsplit_once(" (")?.0)).unwrap_or(first);
     let bare = bare.rsplit_once(", got ").map_or(bare, |(bare, _)| bare);

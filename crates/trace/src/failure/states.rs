@@ -5,10 +5,10 @@ use std::sync::LazyLock;
 
 use super::deeds::{names_deed_of, shares_stem};
 use super::details::{Details, Found};
-use super::field_names::{is_beside, is_id};
+use super::field_names::{REASONS, is_beside, is_id};
 use super::nothing::is_empty;
 use super::patterns::{self, LazyPattern};
-use super::tool_name::{acts, asks, has_word, is_reader, is_writer, looks, words};
+use super::tool_name::{acts, asks, has_word, is_reader, is_writer, looks, reports, words};
 use super::{clause, sentence, text};
 use crate::json::{self, Fields};
 use crate::raw_value::RawValue;
@@ -65,7 +65,7 @@ fn is_of_call(fields: &Fields<'_>, tool: Option<&str>) -> bool {
             patterns::matches(&UNASKED, message) || sentence::says(message, tool) || clause::says(message, tool);
         refuses && is_of_tool(message)
     };
-    let message = || ["message", "msg", "detail", "reason"].iter().find_map(|name| fields.text(name));
+    let message = || REASONS.iter().find_map(|name| fields.text(name));
     let names_type =
         || ["error_type", "errorType"].iter().any(|name| fields.get(name).is_some_and(|value| !is_empty(value)));
     !fields.iter().any(|(name, value)| is_mark(name) && !is_empty(value))
@@ -79,7 +79,7 @@ fn by_own(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
     let tool = tool.filter(|tool| is_writer(tool) || acts(tool) || !asks(tool) && !looks(tool) && !is_reader(tool))?;
     let says_ok = ["success", "ok"].iter().any(|name| fields.text(name).is_some_and(|flag| flag == "true"));
     let others = || fields.iter().filter(|(name, value)| !is_empty(*value) && !is_beside(name)).count();
-    let has_reason = ["reason", "message", "detail"].iter().any(|name| fields.get(name).is_some());
+    let has_reason = REASONS.iter().any(|name| fields.get(name).is_some());
     let is_alone = |subject: &str| (is_writer(tool) || acts(tool)) && (!subject.is_empty() || has_reason);
     let is_wanted = |state: &str| {
         let is_of_states = |word: &str| ["set", "mark", "update", "status", "state"].contains(&word);
@@ -104,7 +104,7 @@ fn by_own(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
 pub(super) fn by_words(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
     const STATES: [&str; 6] = ["blocked", "invalid", "not_allowed", "not_found", "refused", "unavailable"];
     let tool_name = tool.filter(|tool| is_writer(tool) || acts(tool))?;
-    let said = ["message", "msg", "detail"].iter().find_map(|name| fields.get(name).and_then(json::string))?;
+    let said = REASONS.iter().find_map(|name| fields.get(name).and_then(json::string))?;
     let has_id = || fields.iter().any(|(name, value)| is_id(name) && !is_empty(value));
     let has_own_id = || fields.get("id").is_some();
     let is_undone = |(name, value): (&str, RawValue<'_>)| value.get() == "false" && names_deed_of(name, tool_name);
@@ -124,7 +124,6 @@ pub(super) fn by_words(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found>
 /// state, a time or a thing.
 pub(super) fn by_deed(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
     const STATES: [&str; 10] = ["and", "detect", "find", "mark", "match", "or", "set", "toggle", "update", "upsert"];
-    const REASONS: [&str; 8] = ["because", "cause", "detail", "error", "message", "note", "reason", "why"];
     let is_doing = |tool: &&str| is_writer(tool) || acts(tool) || !asks(tool) && !looks(tool) && !is_reader(tool);
     let tool = tool.filter(is_doing).filter(|tool| !has_word(tool, &STATES))?;
     let is_undone = |(name, value): (&str, RawValue<'_>)| value.get() == "false" && names_deed_of(name, tool);
@@ -136,7 +135,7 @@ pub(super) fn by_deed(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> 
         value.get() == "true" || (is_time || is_state || is_id(name)) && !is_empty(value)
     };
     let is_report = fields.iter().count() <= 6 && !fields.iter().any(is_other);
-    (is_report && REASONS.iter().any(is_reason) && fields.iter().any(is_undone))
+    (is_report && REASONS.iter().chain(&["error", "note"]).any(is_reason) && fields.iter().any(is_undone))
         .then(|| Found::of_body(true, Details::of_object(fields)))
 }
 
@@ -145,9 +144,7 @@ pub(super) fn by_deed(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> 
 pub(super) fn by_counts(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
     const UNDER_WAY: [&str; 8] =
         ["active", "in_progress", "pending", "processing", "queued", "running", "scheduled", "sent"];
-    const COUNTS: [&str; 10] =
-        ["check", "get", "history", "list", "report", "show", "stats", "status", "test", "tests"];
-    if tool.is_some_and(|tool| asks(tool) || looks(tool) || words(tool).iter().any(|word| COUNTS.contains(&&**word))) {
+    if tool.is_some_and(|tool| asks(tool) || looks(tool) || reports(tool)) {
         return None;
     }
     let is_under_way = |name: &&str| fields.text(name).is_some_and(|count| count.parse::<u64>() != Ok(0));

@@ -282,10 +282,8 @@ pub(super) fn inspect_start<'t>(text: &'t str, tool: Option<&str>) -> Option<Sig
 
 /// A short message without the list of what there is in place of what was asked for.
 fn before_choices(text: &str) -> &str {
-    const HEADS: [&str; 6] =
-        ["\nAvailable ", "\nAvailable:", "\nDid you mean", "\nExisting ", "\nSupported ", "\nValid "];
-    let start = cut(text, SHORT);
-    let at = HEADS.iter().filter_map(|head| start.find(head)).min();
+    let mut ends = cut(text, SHORT).match_indices('\n').map(|(at, _)| at);
+    let at = ends.find(|at| text.get(at + 1..).is_some_and(prose::begins_with_choices));
     at.and_then(|at| text.get(..at)).filter(|message| message.trim().lines().count() <= 2).unwrap_or(text)
 }
 

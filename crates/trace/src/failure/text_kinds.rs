@@ -8,10 +8,9 @@ use super::kinds::{
     ARGUMENTS, CONFLICT, FORBIDDEN, INTERRUPTED, NOT_FOUND, PRECONDITION, QUOTA, RATE, REJECTED, SCHEMA, SERVER,
     TIMEOUT, UNAUTHORIZED, UNKNOWN_TOOL, proves_nothing_happened,
 };
-use super::message::{self};
 use super::patterns::{self, LazyPattern, LazySet};
 use super::tool_name::{has_word, words};
-use super::{clause, excerpt, held, refused_values, sentence};
+use super::{clause, excerpt, held, message, refused_values, sentence};
 
 /// Characters of a message that are examined: its first line, at most this many.
 const EXAMINED: usize = 240;

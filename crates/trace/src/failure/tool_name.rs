@@ -223,6 +223,15 @@ pub(super) fn looks(tool: &str) -> bool {
     !does && has_word(tool, &LOOKS)
 }
 
+/// Whether a tool's name says that it reports on other things, also on their failures.
+pub(super) fn reports(tool: &str) -> bool {
+    const WORDS: [&str; 14] = [
+        "audit", "check", "diagnose", "doctor", "health", "history", "lint", "report", "review", "stats", "status",
+        "test", "tests", "validate",
+    ];
+    has_word(tool, &WORDS)
+}
+
 /// Whether a tool's name says that it finds out something, which it tells in a sentence.
 pub(super) fn finds_out(tool: &str) -> bool {
     const WORDS: [&str; 10] =
