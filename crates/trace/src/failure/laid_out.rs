@@ -113,24 +113,7 @@ fn is_crossed(text: &str) -> bool {
 
 /// Whether a line is a piece of advice: `- Ensure that it runs`.
 pub(super) fn is_advice(line: &str) -> bool {
-    const WORDS: [&str; 14] = [
-        "Ask",
-        "Call",
-        "Check",
-        "Confirm",
-        "Ensure",
-        "Install",
-        "Make sure",
-        "Provide",
-        "Run ",
-        "Set ",
-        "Start ",
-        "Try ",
-        "Use ",
-        "Verify",
-    ];
-    let line = line.trim_start_matches(|c: char| !c.is_alphanumeric());
-    WORDS.iter().any(|word| line.starts_with(word))
+    prose::asks_the_reader(line.trim_start_matches(|c: char| !c.is_alphanumeric()))
 }
 
 #[cfg(test)]

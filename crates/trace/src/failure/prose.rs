@@ -70,13 +70,17 @@ pub(super) fn begins_with_choices(text: &str) -> bool {
     CHOICES.iter().any(|head| text.strip_prefix(head).is_some_and(|rest| rest.starts_with([' ', ':'])))
 }
 
+/// Whether a sentence asks the reader to do something, by its first word.
+pub(super) fn asks_the_reader(sentence: &str) -> bool {
+    const REQUESTS: &str = "Add Ask Call Check Choose Confirm Contact Ensure Install Make Open Pass Please Provide Read Retry Run See Set Start Try Use Verify";
+    let word = sentence.split_whitespace().next().unwrap_or_default();
+    let word = word.trim_end_matches(|c: char| !c.is_alphanumeric());
+    word.starts_with(char::is_uppercase) && REQUESTS.split(' ').any(|request| request == word)
+}
+
 /// The number of sentences, without those that ask the reader to do something.
 pub(super) fn sentences(text: &str) -> usize {
-    const REQUESTS: [&str; 12] =
-        ["Please", "Try", "Retry", "Check", "Contact", "Make", "Ensure", "Verify", "Use", "See", "Provide", "Choose"];
-    let starts = text.split(['.', '!', '?']).filter_map(|sentence| {
-        let word = sentence.split_whitespace().next()?;
-        (sentence.starts_with(char::is_whitespace) && word.starts_with(char::is_uppercase)).then_some(word)
-    });
-    1 + starts.filter(|word| !REQUESTS.contains(word)).count()
+    let is_capital = |sentence: &str| sentence.trim_start().starts_with(char::is_uppercase);
+    let is_next = |sentence: &&str| sentence.starts_with(char::is_whitespace) && is_capital(sentence);
+    1 + text.split(['.', '!', '?']).filter(is_next).filter(|sentence| !asks_the_reader(sentence)).count()
 }

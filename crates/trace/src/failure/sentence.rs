@@ -188,12 +188,6 @@ pub(super) fn whole() -> Vec<String> {
     FORMS.iter().map(|(_, _, form)| format!("(?i){}", form.replace('…', WORDS).replace('¤', QUOTED))).collect()
 }
 
-/// Words that begin what a message advises.
-const ADVICE: [&str; 23] = [
-    "Please", "Try", "Retry", "Check", "Contact", "Make", "Ensure", "Verify", "Use", "See", "Provide", "Choose",
-    "Call", "Run", "Set", "Open", "Must", "Expected", "Is", "Read", "Add", "Pass", "Example",
-];
-
 /// The one sentence that a text is, without its end, a remark in brackets and the advice behind it.
 fn only_sentence(text: &str) -> Option<&str> {
     let text = text.trim();
@@ -204,7 +198,9 @@ fn only_sentence(text: &str) -> Option<&str> {
     let (first, rest) = text.split_once(". ").unwrap_or((text, ""));
     let is_advice = |rest: &str| {
         let rest = rest.trim_start();
-        ADVICE.iter().any(|word| rest.starts_with(word)) || prose::begins_with_choices(rest)
+        let tells_more = ["Must", "Expected", "Is", "Example", "Provided"].iter().any(|word| rest.starts_with(word));
+        let repeats = rest.trim_end_matches('.').ends_with("not found");
+        tells_more || repeats || prose::asks_the_reader(rest) || prose::begins_with_choices(rest)
     };
     let first = first.trim_end_matches(['.', '!']);
     let bare = first.strip_suffix(')').and_then(|first| Some(first.rsplit_once(" (")?.0)).unwrap_or(first);
