@@ -242,7 +242,7 @@ pub(super) fn kind(message: &str, tool: Option<&str>) -> Option<&'static str> {
 
 /// The kind of the failure that a short message tells of; none: it tells of none.
 fn kind_of(text: &str, tool: Option<&str>) -> Option<&'static str> {
-    let clause = first_clause(text, tool)?;
+    let whole = first_clause(text, tool)?;
     if prose::is_title(text) || is_deed_of(text, tool) || is_good(text) {
         return None;
     }
@@ -250,71 +250,98 @@ fn kind_of(text: &str, tool: Option<&str>) -> Option<&'static str> {
     if !prints && !text.starts_with("Warning: ") && is_step_before(text, tool) {
         return Some(TOOL_ERROR);
     }
-    let (clause, is_warning) = clause.strip_prefix("Warning: ").map_or((clause, false), |clause| (clause, true));
+    let clause = whole.strip_prefix("Warning: ").unwrap_or(whole);
+    let is_warning = clause.len() < whole.len();
     let (sentence, _) = first_sentence(text);
     if tells_of_others(clause) || goes_on(clause) || is_done(clause, tool) || is_done(sentence, tool) {
         return None;
     }
-    if !prints && !tool.is_some_and(gives_text) && has_nothing_to_do(clause, tool) {
+    if says_nothing_was_done(text, clause, tool) || is_unknown_thing(clause, tool) {
         return Some(TOOL_ERROR);
     }
-    const TIDIES: [&str; 7] = ["check", "clean", "format", "lint", "refresh", "sync", "tidy"];
-    let may_do_nothing = |tool: &str| has_word(tool, &TIDIES) || !is_writer(tool) && !acts(tool);
-    if !prints && !tool.is_some_and(may_do_nothing) && ends_with_nothing_done(text) {
-        return Some(TOOL_ERROR);
-    }
-    let is_general = [" when ", " whenever ", " if "].iter().any(|word| clause.contains(word))
-        || ["Sorry", "Unfortunately", "I "].iter().any(|word| clause.starts_with(word));
-    let writes = tool.is_some_and(is_writer);
-    // `unknown session` of `rename_session`
-    let is_unknown = |tool: &str| {
-        let thing = clause.strip_prefix("unknown ").or_else(|| clause.strip_prefix("Unknown "));
-        thing.is_some_and(|thing| words(tool).iter().any(|word| word.len() > 2 && word == thing))
-    };
-    if writes && tool.is_some_and(is_unknown) {
-        return Some(TOOL_ERROR);
-    }
-    let gives = !writes && tool.is_some_and(gives_text);
-    let names_a_place = clause.contains("not found:") && tool.is_some_and(|tool| has_word(tool, &["list"]));
-    let looks = !writes && !names_a_place && tool.is_some_and(looks);
-    let lists =
-        tool.is_some_and(|tool| has_word(tool, &["list", "lookup"]) && !has_word(tool, &["check", "status", "test"]));
-    // A program prints what it likes.
-    let is_doing = !is_general
-        && !looks
-        && !tool.is_some_and(finds_out)
-        && tool.is_some_and(|tool| writes || acts(tool) || !asks(tool) && !is_reader(tool) && !is_shell(tool));
-    // Behind `but`, or before it.
-    let found = [clause, sentence].map(|part| CUE_SET.as_ref().map(|set| set.matches(part.as_bytes())));
-    // In other languages, what stands behind a comma or a colon may be a remark on what was done.
-    let first =
-        LazyCell::new(|| CUE_SET.as_ref().map(|set| set.matches(other_languages::first_part(clause).as_bytes())));
-    let is_first = |cue: &usize| *cue < CUES.len() || first.as_ref().is_some_and(|first| first.matched(*cue));
-    let mut found = found.into_iter().flatten().flatten().filter(is_first).filter_map(|cue| cues().nth(cue));
+    let role = Role::of(tool, clause);
     // A warning that what it shall work on is not clear.
     let asks_first = || {
         let asks = ["ass force", "Please provide ", "Please specify "].iter().any(|words| text.contains(words));
-        asks && writes && is_ambiguous(clause) && !deeds::tells_of_something_done(text)
+        asks && role.writes && is_ambiguous(clause) && !deeds::tells_of_something_done(text)
     };
-    if is_warning && is_doing && (denies_deed(clause, tool) || asks_first()) {
+    if is_warning && role.is_doing && (denies_deed(clause, tool) || asks_first()) {
         return Some(TOOL_ERROR);
     }
     let is_failure = |of| match of {
         _ if prints => {
             ["REFUSED: ", "BLOCKED: "].iter().any(|word| sentence.starts_with(word)) || is_of_commands(sentence)
         }
-        Tools::Every => true,
-        Tools::Any => !gives && (!looks || lists),
-        Tools::Unasked => !gives && !looks && !tool.is_some_and(asks),
-        Tools::Asking => !gives && tool.is_some_and(asks),
-        _ if is_warning => false,
-        Tools::Given => {
-            !looks && tool.is_some() && (!gives || !clause.starts_with("No ") && names_what_it_gives(clause, tool))
-        }
-        Tools::Doing => !gives && is_doing,
-        Tools::Changing => !gives && (writes || tool.is_some_and(acts)),
+        Tools::Given | Tools::Doing | Tools::Changing if is_warning => false,
+        of => role.is_one_of(of, clause),
     };
-    found.find(|(of, _, _)| is_failure(*of)).map(|(_, kind, _)| kind)
+    cues_in(clause, sentence).find(|(of, _, _)| is_failure(*of)).map(|(_, kind, _)| kind)
+}
+
+/// The cues in a clause, and in the sentence that it ends: behind `but`, or before it.
+fn cues_in(clause: &str, sentence: &str) -> impl Iterator<Item = (Tools, &'static str, &'static str)> {
+    let found = [clause, sentence].map(|part| CUE_SET.as_ref().map(|set| set.matches(part.as_bytes())));
+    // In other languages, what stands behind a comma or a colon may be a remark on what was done.
+    let first =
+        LazyCell::new(|| CUE_SET.as_ref().map(|set| set.matches(other_languages::first_part(clause).as_bytes())));
+    let is_first = move |cue: &usize| *cue < CUES.len() || first.as_ref().is_some_and(|first| first.matched(*cue));
+    found.into_iter().flatten().flatten().filter(is_first).filter_map(|cue| cues().nth(cue))
+}
+
+/// Whether a message says that nothing was done, of a tool that should do something.
+fn says_nothing_was_done(text: &str, clause: &str, tool: Option<&str>) -> bool {
+    const TIDIES: [&str; 7] = ["check", "clean", "format", "lint", "refresh", "sync", "tidy"];
+    let may_do_nothing = |tool: &str| has_word(tool, &TIDIES) || !is_writer(tool) && !acts(tool);
+    let is_of_others = tool.is_some_and(is_command_line);
+    !is_of_others
+        && (!tool.is_some_and(gives_text) && has_nothing_to_do(clause, tool)
+            || !tool.is_some_and(may_do_nothing) && ends_with_nothing_done(text))
+}
+
+/// Whether a clause says that what a tool changes is unknown: `unknown session` of `rename_session`.
+fn is_unknown_thing(clause: &str, tool: Option<&str>) -> bool {
+    let thing = clause.strip_prefix("unknown ").or_else(|| clause.strip_prefix("Unknown "));
+    let is_of = |thing: &str| tool.is_some_and(|tool| is_writer(tool) && has_word(tool, &[thing]));
+    thing.is_some_and(|thing| thing.len() > 2 && is_of(thing))
+}
+
+/// What the name of a tool says that it does, as far as a clause does not speak in general.
+struct Role<'t> {
+    tool: Option<&'t str>,
+    writes: bool,
+    gives: bool,
+    looks: bool,
+    is_doing: bool,
+}
+
+impl<'t> Role<'t> {
+    fn of(tool: Option<&'t str>, clause: &str) -> Role<'t> {
+        let is_general = [" when ", " whenever ", " if "].iter().any(|word| clause.contains(word))
+            || ["Sorry", "Unfortunately", "I "].iter().any(|word| clause.starts_with(word));
+        let writes = tool.is_some_and(is_writer);
+        let names_a_place = || clause.contains("not found:") && tool.is_some_and(|tool| has_word(tool, &["list"]));
+        let looks = !writes && tool.is_some_and(looks) && !names_a_place();
+        let does = |tool| writes || acts(tool) || !asks(tool) && !is_reader(tool) && !is_shell(tool);
+        let is_doing = !is_general && !looks && tool.is_some_and(|tool| !finds_out(tool) && does(tool));
+        Role { tool, writes, gives: !writes && tool.is_some_and(gives_text), looks, is_doing }
+    }
+
+    /// Whether it is one of the tools of which words are a failure.
+    fn is_one_of(&self, tools: Tools, clause: &str) -> bool {
+        let Role { tool, writes, gives, looks, is_doing } = *self;
+        let lists = |tool| has_word(tool, &["list", "lookup"]) && !has_word(tool, &["check", "status", "test"]);
+        match tools {
+            Tools::Every => true,
+            Tools::Any => !gives && (!looks || tool.is_some_and(lists)),
+            Tools::Unasked => !gives && !looks && !tool.is_some_and(asks),
+            Tools::Asking => !gives && tool.is_some_and(asks),
+            Tools::Given => {
+                !looks && tool.is_some() && (!gives || !clause.starts_with("No ") && names_what_it_gives(clause, tool))
+            }
+            Tools::Doing => !gives && is_doing,
+            Tools::Changing => !gives && (writes || tool.is_some_and(acts)),
+        }
+    }
 }
 
 /// Whether a clause tells what was done in place of what was asked for: `The given address is full, so we took another`.
