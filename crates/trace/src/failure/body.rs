@@ -296,23 +296,12 @@ fn structure(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
     let success = SUCCESS.iter().find_map(|name| flag(name));
     let succeeded = success == Some(true);
     let whole = || Details::of_object(fields);
-    for name in ["error", "Error", "err", "exception", "fault", "errorMessage", "ErrorMessage", "error_message"] {
-        let Some(error) = get(name).filter(|error| !says_no_error(*error)) else { continue };
-        // `{"error": true}` beside a message; numbers are counts.
-        let is_status = || error.get().parse::<u16>().is_ok_and(|status| (400..=599).contains(&status)) && others == 0;
-        if error.get().starts_with(|c: char| c.is_ascii_digit() || c == '-') && !has_message && !is_status() {
-            continue;
-        }
+    if let Some((name, error)) = error_of(fields, others, has_message) {
         if succeeded || (others > 4 && !is_first(name) && !has_message) {
             return None;
         }
-        // Something useful beside the error: a record, or a part that failed. What has an id may have been made.
-        let has = |is: fn(&str) -> bool| fields.iter().any(|(name, value)| is(name) && !is_empty(value));
-        // The id of the request, or one that the error names, is none of something made.
-        let made = || fields.iter().any(|(name, value)| is_id(name) && !is_empty(value) && !is_named_in(error, value));
-        let is_record = fields.get("jsonrpc").is_none() && made();
         let says_so = success == Some(false) || text("status").is_some_and(|status| status == "error");
-        let sure = says_so || !is_record && (!has(is_data) || is_first(name));
+        let sure = says_so || !is_beside_something(error, fields, is_first(name));
         return Some(Found::of_body(sure, Details::of_error(error, Some(fields))));
     }
     if let Some(errors) =
@@ -347,26 +336,52 @@ fn structure(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
     {
         return Some(found);
     }
-    let http =
-        ["status", "statusCode", "status_code", "code", "cod"].iter().find_map(|name| text(name)?.parse::<u16>().ok());
-    if http.is_some_and(|status| (400..=599).contains(&status)) && others <= 2 && (has_message || others == 0) {
-        return Some(Found::of_body(true, whole()));
-    }
-    let answer = ["statusCode", "status_code", "http_status", "httpStatus"]
-        .iter()
-        .find_map(|name| text(name)?.parse::<u16>().ok());
-    let is_answer =
-        || fields.iter().all(|(name, value)| is_empty(value) || is_beside(name) || ENVELOPES.contains(&name));
-    let is_code = |name: &str| fields.text(name).is_some_and(|code| kinds::is_code(&code));
-    let coded = || (is_code("code") || (is_code("name") && has_message)) && others == 0;
-    if (answer.is_some_and(|status| (400..=599).contains(&status)) && is_answer()) || coded() {
-        return Some(Found::of_body(true, whole()));
-    }
-    let named = ["__type", "errorType", "error_type", "error_code", "errorCode", "exception_type"];
-    if named.iter().any(|name| get(name).is_some()) && (has_message || others == 0) && others <= 1 {
+    if is_coded(fields, others, has_message) {
         return Some(Found::of_body(true, whole()));
     }
     sole_words(fields, tool)
+}
+
+/// The error of an object, with the name of its field.
+fn error_of<'a>(fields: &Fields<'a>, others: usize, has_message: bool) -> Option<(&'static str, RawValue<'a>)> {
+    const ERRORS: [&str; 8] =
+        ["error", "Error", "err", "exception", "fault", "errorMessage", "ErrorMessage", "error_message"];
+    // `{"error": true}` beside a message; numbers are counts.
+    let is_count = |error: RawValue<'_>| {
+        let is_status = || error.get().parse::<u16>().is_ok_and(|status| (400..=599).contains(&status)) && others == 0;
+        error.get().starts_with(|c: char| c.is_ascii_digit() || c == '-') && !has_message && !is_status()
+    };
+    let error =
+        |name| fields.get(name).filter(|error| !is_empty(*error) && !says_no_error(*error) && !is_count(*error));
+    ERRORS.into_iter().find_map(|name| Some((name, error(name)?)))
+}
+
+/// Whether an error stands beside something useful: a record, or a part that failed. What has an id may have been made; the id
+/// of the request, or one that the error names, is none of something made.
+fn is_beside_something(error: RawValue<'_>, fields: &Fields<'_>, is_first: bool) -> bool {
+    let has = |is: &dyn Fn(&str, RawValue<'_>) -> bool| {
+        fields.iter().any(|(name, value)| !is_empty(value) && is(name, value))
+    };
+    let is_record = fields.get("jsonrpc").is_none() && has(&|name, value| is_id(name) && !is_named_in(error, value));
+    is_record || !is_first && has(&|name, _| is_data(name))
+}
+
+/// Whether a status of HTTP or the name of a code says that an object is an error.
+fn is_coded(fields: &Fields<'_>, others: usize, has_message: bool) -> bool {
+    let status = |names: &[&str]| {
+        let status = names.iter().find_map(|name| fields.text(name)?.parse::<u16>().ok());
+        status.is_some_and(|status| (400..=599).contains(&status))
+    };
+    let is_answer =
+        || fields.iter().all(|(name, value)| is_empty(value) || is_beside(name) || ENVELOPES.contains(&name));
+    let is_code = |name: &str| fields.text(name).is_some_and(|code| kinds::is_code(&code));
+    let named = ["__type", "errorType", "error_type", "error_code", "errorCode", "exception_type"];
+    let is_named = || named.iter().any(|name| fields.get(name).is_some_and(|value| !is_empty(value)));
+    let is_alone = has_message || others == 0;
+    others <= 2 && is_alone && status(&["status", "statusCode", "status_code", "code", "cod"])
+        || status(&["statusCode", "status_code", "http_status", "httpStatus"]) && is_answer()
+        || others == 0 && (is_code("code") || is_code("name") && has_message)
+        || others <= 1 && is_alone && is_named()
 }
 
 /// `{"detail": "Not found."}`, `{"message": "Forbidden"}`: an object with nothing but words that an upstream uses for errors.
