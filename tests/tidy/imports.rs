@@ -68,12 +68,15 @@ fn row_of(module: &str) -> Option<&'static [&'static str]> {
 /// Circles that are still there, by package: they are to go.
 const CIRCLES: &[(&str, &[&str])] = &[];
 
-/// Modules of a package that import each other in a circle, and circles that are no longer there.
+/// Folders whose files import each other in no circle either.
+const FOLDERS: [&str; 1] = ["crates/trace/src/failure/"];
+
+/// Modules of a package, or files of a folder, that import each other in a circle, and circles that are no longer there.
 pub fn circles(tree: &Tree, known: &[(&str, &[&str])]) -> Vec<Violation> {
     let lib = |path: &str| path.ends_with("/src/lib.rs") || path == "src/lib.rs";
     let roots = tree.rust("").map(|(path, _)| path).filter(|path| lib(path) && !path.starts_with("tests/"));
     let mut violations = Vec::new();
-    for root in roots.map(|path| path.trim_end_matches("lib.rs")) {
+    for root in roots.map(|path| path.trim_end_matches("lib.rs")).chain(FOLDERS) {
         let found = circles_of(tree, root);
         let is_known = |circle: &[String]| known.iter().any(|(package, names)| *package == root && *names == circle);
         let message = |circle: &Vec<String>| format!("{} import each other in a circle", circle.join(", "));
@@ -91,12 +94,18 @@ pub fn circles(tree: &Tree, known: &[(&str, &[&str])]) -> Vec<Violation> {
 /// Sets of modules of one package each of which imports all others, by way of others or not.
 fn circles_of(tree: &Tree, root: &str) -> Vec<Vec<String>> {
     let mut imports: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    // Paths begin at the package, so those of a folder's files begin with the folder.
+    let (package, folder) = root.split_once("src/").unwrap_or(("", root));
+    let depth = folder.matches('/').count();
     for (path, text) in product(tree, root) {
-        let module = module_of(path.trim_start_matches(root));
+        let module = module_of(path.strip_prefix(package).unwrap_or(path).trim_start_matches("src/"));
+        let Some(own) = module.get(depth) else { continue }; // `mod.rs` of the folder
         let code = scan::without_tests(&scan::views(text).code);
-        let targets =
-            scan::crate_paths(&code, &module, "crate").into_iter().filter_map(|found| found.segments.first().cloned());
-        imports.entry(module[0].to_owned()).or_default().extend(targets.filter(|target| target != module[0]));
+        let found = scan::crate_paths(&code, &module, "crate").into_iter();
+        let inside =
+            found.filter(|found| found.segments.iter().zip(&module).take(depth).all(|(one, other)| one == other));
+        let targets = inside.filter_map(|found| found.segments.get(depth).cloned());
+        imports.entry((*own).to_owned()).or_default().extend(targets.filter(|target| target != own));
     }
     let reach = |from: &String| {
         let mut reached = BTreeSet::new();
@@ -230,6 +239,17 @@ mod tests {
         assert_one(&circles(&bad, &[]), "crates/x/src/", 1, "a, b, c import each other");
         assert_none(&circles(&bad, &[("crates/x/src/", &["a", "b", "c"])]));
         assert_one(&circles(&good, &[("crates/x/src/", &["a", "b"])]), "crates/x/src/", 1, "no circle any more");
+    }
+
+    #[test]
+    fn a_circle_of_files_in_a_folder_is_caught() {
+        let files = |of_b| {
+            let a = ("crates/trace/src/failure/a.rs", "use super::b::B;");
+            let mods = ("crates/trace/src/failure/mod.rs", "mod a; mod b; pub use a::A;");
+            Tree::of(&[mods, a, ("crates/trace/src/failure/b.rs", of_b)])
+        };
+        assert_none(&circles(&files("use super::{c::C, d};"), &[]));
+        assert_one(&circles(&files("use super::{a, c::C};"), &[]), FOLDERS[0], 1, "a, b import each other");
     }
 
     #[test]
