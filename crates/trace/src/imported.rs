@@ -179,7 +179,7 @@ pub enum ImportWarning {
     RepeatedHistory,
     /// A row whose trace line would be too long or too deep.
     BeyondLimits,
-    /// A result that counts as a success by the user's mapping, and whose content tells of a failure.
+    /// A result that counts as a success by the user's mapping, and whose content or status tells of a failure.
     UnnamedFailure,
     /// A result whose flag has a value by which its format tells neither failure nor success.
     UnknownFlag,
@@ -349,8 +349,8 @@ impl ImportWarning {
                 "conversations that repeat an earlier one exactly: their calls count again",
             ),
             ImportWarning::UnnamedFailure => (
-                "result whose content tells of a failure, which `failed` does not name: a success (`failed: [..., text]` reads it)",
-                "results whose content tells of a failure, which `failed` does not name: successes (`failed: [..., text]` reads it)",
+                "result whose content or status tells of a failure, which `failed` does not name: a success (`failed: [..., text]` reads it)",
+                "results whose content or status tells of a failure, which `failed` does not name: successes (`failed: [..., text]` reads it)",
             ),
             ImportWarning::UnknownFlag => (
                 "result with a status that its format does not have: its content tells (`--map` can decide)",

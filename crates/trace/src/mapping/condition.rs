@@ -12,7 +12,14 @@ use playproof_formats::yaml::range;
 
 /// Tests of a row, all of which must hold.
 #[derive(Clone, Debug)]
-pub(super) struct RowCondition(pub(super) Vec<(TestedValue, Vec<ValueTest>)>);
+pub(super) struct RowCondition(pub(super) Vec<FieldTest>);
+
+/// A value, and what must be so of it.
+#[derive(Clone, Debug)]
+pub(super) struct FieldTest {
+    pub(super) subject: TestedValue,
+    pub(super) tests: Vec<ValueTest>,
+}
 
 /// The value that a test examines.
 #[derive(Clone, Debug)]
@@ -21,9 +28,11 @@ pub(super) enum TestedValue {
     Path(Path),
     /// A part of the result.
     ResultParts(ResultPart),
+    /// The value at a path of the row; where a row has none, a part of the result.
+    PathElsePart(Path, ResultPart),
 }
 
-/// The parts of a result that a condition of `kinds` can name.
+/// The parts of a result that a condition can name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ResultPart {
     Message,
@@ -45,6 +54,14 @@ impl ResultParts<'_> {
     /// What the source says of a failure, else the content of the result.
     pub(super) fn message(&self) -> Option<&str> {
         self.error.as_deref().or(self.body.as_deref())
+    }
+
+    fn part(&self, part: ResultPart) -> Option<&str> {
+        match part {
+            ResultPart::Message => self.message(),
+            ResultPart::Status => self.status.as_deref(),
+            ResultPart::Code => self.code.as_deref(),
+        }
     }
 }
 
@@ -84,7 +101,7 @@ pub(super) enum TextComparison {
 
 impl RowCondition {
     pub(super) fn holds(&self, row: &SourceRow<'_>, picked: &ResultParts<'_>) -> bool {
-        self.0.iter().all(|(subject, tests)| {
+        self.0.iter().all(|FieldTest { subject, tests, .. }| {
             let value = subject.value(row, picked);
             tests.iter().all(|test| test.holds(value.as_deref()))
         })
@@ -92,19 +109,13 @@ impl RowCondition {
 
     /// The names in the paths to values that a row has where this holds.
     pub(super) fn needed_names(&self) -> impl Iterator<Item = &str> {
-        let paths = self.0.iter().filter_map(|(subject, tests)| match subject {
-            TestedValue::Path(path) => (!tests.iter().all(|test| test.holds(None))).then_some(path),
-            TestedValue::ResultParts(_) => None,
-        });
-        paths.flat_map(Path::names)
+        let needed = self.0.iter().filter(|field| !field.tests.iter().all(|test| test.holds(None)));
+        needed.filter_map(|field| field.subject.path()).flat_map(Path::names)
     }
 
     /// The paths into the row that it tests.
     pub(super) fn paths(&self) -> impl Iterator<Item = &Path> {
-        self.0.iter().filter_map(|(subject, _)| match subject {
-            TestedValue::Path(path) => path.is_inside().then_some(path),
-            TestedValue::ResultParts(_) => None,
-        })
+        self.0.iter().filter_map(|field| field.subject.path().filter(|path| path.is_inside()))
     }
 }
 
@@ -115,13 +126,21 @@ pub(super) fn any(conditions: &[RowCondition], row: &SourceRow<'_>, picked: &Res
 
 impl TestedValue {
     fn value<'a>(&self, row: &SourceRow<'a>, picked: &'a ResultParts<'_>) -> Option<Cow<'a, str>> {
-        let picked = match self {
-            TestedValue::Path(path) => return row.find(path).map(text),
-            TestedValue::ResultParts(ResultPart::Message) => picked.message(),
-            TestedValue::ResultParts(ResultPart::Status) => picked.status.as_deref(),
-            TestedValue::ResultParts(ResultPart::Code) => picked.code.as_deref(),
-        };
-        picked.map(Cow::Borrowed)
+        match self {
+            TestedValue::Path(path) => row.find(path).map(text),
+            TestedValue::ResultParts(part) => picked.part(*part).map(Cow::Borrowed),
+            TestedValue::PathElsePart(path, part) => {
+                row.find(path).map(text).or_else(|| picked.part(*part).map(Cow::Borrowed))
+            }
+        }
+    }
+
+    /// The path of a value that only the row has.
+    pub(super) fn path(&self) -> Option<&Path> {
+        match self {
+            TestedValue::Path(path) => Some(path),
+            TestedValue::ResultParts(_) | TestedValue::PathElsePart(..) => None,
+        }
     }
 }
 

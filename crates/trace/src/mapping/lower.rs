@@ -2,16 +2,15 @@
 
 use std::sync::Arc;
 
-use regex::RegexBuilder;
-
-use super::condition::{Literal, ResultPart, RowCondition, TestedValue, TextComparison, ValueTest};
+use super::condition::ResultPart;
+use super::lower_condition::{PartNames, bad_path, collect, conditions, failed_when, kinds_of, skipped};
 use super::model::{
-    CallMap, FailedWhen, Mapping, Pairing, Prefix, ResultMap, Selector, SkippedRows, StepMap, TimeUnit, ValueSource,
+    CallMap, FailedWhen, Mapping, Pairing, Prefix, ResultMap, Selector, StepMap, TimeUnit, ValueSource,
 };
 use super::path::Path;
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 use playproof_formats::yaml;
-use playproof_formats::yaml::{Cursor, MapReader, NodeKind, Scalar};
+use playproof_formats::yaml::{Cursor, MapReader};
 
 pub(super) const TOP: [&str; 19] = [
     "format",
@@ -61,7 +60,6 @@ pub(super) const RESULT: [&str; 19] = [
 ];
 pub(super) const VALUE: [&str; 4] = ["path", "value", "strip", "unit"];
 pub(super) const STRIP: [&str; 1] = ["prefix"];
-pub(super) const TEST: [&str; 7] = ["equals", "contains", "starts_with", "matches", "absent", "not", "case"];
 pub(super) const UNITS: [(&str, TimeUnit); 5] = [
     ("s", TimeUnit::Seconds),
     ("ms", TimeUnit::Millis),
@@ -71,8 +69,6 @@ pub(super) const UNITS: [(&str, TimeUnit); 5] = [
 ];
 pub(super) const PAIRS: [(&str, Pairing); 3] =
     [("id", Pairing::Id), ("order", Pairing::Order), ("known", Pairing::Known)];
-/// The words of `case`: whether case counts.
-pub(super) const CASES: [(&str, bool); 2] = [("sensitive", true), ("ignored", false)];
 /// The parts of a call or result that are times or durations.
 const TIMES: [&str; 4] = ["call.at", "result.started", "result.at", "result.latency"];
 /// The parts of a result that conditions on a recognised format can name.
@@ -108,11 +104,11 @@ impl MappingLowering {
         let time = record.optional("time").map(|time| time.word(&UNITS));
         let skip = record.optional("skip").map(skipped);
         let unique = self.part(&record, "", "unique");
-        let new_run = record.optional("new_run").map(|when| conditions(when, &[]));
+        let new_run = record.optional("new_run").map(|when| conditions(when, PartNames::Fields));
         let pair = record.optional("pair").map(|pair| pair.word(&PAIRS));
-        let other_request = record.optional("other_request").map(|when| conditions(when, &[]));
+        let other_request = record.optional("other_request").map(|when| conditions(when, PartNames::Fields));
         let direction = self.part(&record, "", "direction");
-        let unfinished = record.optional("unfinished").map(|when| conditions(when, &[]));
+        let unfinished = record.optional("unfinished").map(|when| conditions(when, PartNames::Fields));
         let (mut calls, mut results) = (Some(Vec::new()), Some(Vec::new()));
         if !is_override {
             let maps = record.required("call").map(Cursor::one_or_many);
@@ -128,7 +124,7 @@ impl MappingLowering {
             true => RESULT_PARTS.to_vec(),
             false => results.iter().flatten().flat_map(ResultMap::parts).collect(),
         };
-        let decisive: &[_] = if is_override { &parts } else { &[] };
+        let decisive = if is_override { PartNames::Parts(&parts) } else { PartNames::FieldsElseParts(&parts) };
         let failed = match record.optional("failed") {
             Some(failed) => failed_when(failed, decisive),
             None if is_override => Some(FailedWhen::default()),
@@ -136,8 +132,9 @@ impl MappingLowering {
         };
         let denied = |key: &str| record.optional(key).map(|when| conditions(when, decisive));
         let (not_failed, not_suspected) = (denied("not_failed"), denied("not_suspected"));
-        let kinds = record.optional("kinds").map_or(Some(Vec::new()), |kinds| kinds_of(kinds, &parts));
-        let detect = record.optional("detect").map(|when| conditions(when, &[]));
+        let kinds =
+            record.optional("kinds").map_or(Some(Vec::new()), |kinds| kinds_of(kinds, PartNames::Parts(&parts)));
+        let detect = record.optional("detect").map(|when| conditions(when, PartNames::Fields));
         let mut overridden = |key: &str| if is_override { self.part(&record, "", key) } else { Some(None) };
         let (run, tool) = (overridden("run"), overridden("tool"));
         format?;
@@ -196,7 +193,7 @@ impl MappingLowering {
     fn call(&mut self, call: Cursor<'_>) -> Option<CallMap> {
         let record = call.record("`call`", &CALL)?;
         let records = self.records_of(&record);
-        let when = record.optional("where").map(|when| conditions(when, &[]));
+        let when = record.optional("where").map(|when| conditions(when, PartNames::Fields));
         let span = record.key_span("where").unwrap_or_else(|| record.span());
         let tool = record.required("tool").and_then(|tool| self.selector(tool, "call.tool"));
         // Reads all parts before it gives up, so that all errors are reported.
@@ -222,7 +219,7 @@ impl MappingLowering {
     fn result(&mut self, result: Cursor<'_>) -> Option<ResultMap> {
         let record = result.record("`result`", &RESULT)?;
         let records = self.records_of(&record);
-        let when = record.optional("where").map(|when| conditions(when, &[]));
+        let when = record.optional("where").map(|when| conditions(when, PartNames::Fields));
         for (one, another) in [("retry_after_ms", "retry_after_s"), ("latency", "latency_ms")] {
             if let (Some(first), Some(second)) = (record.key_span(one), record.key_span(another)) {
                 let message = format!("`{one}` and `{another}` are the same value in two units");
@@ -298,7 +295,7 @@ impl MappingLowering {
 }
 
 impl ResultMap {
-    /// The parts of a result that a condition of `kinds` can name.
+    /// The parts of a result that a condition can name.
     fn parts(&self) -> Vec<(&'static str, ResultPart)> {
         let found = [self.message.is_some() || self.body.is_some(), self.status.is_some(), self.code.is_some()];
         RESULT_PARTS.into_iter().zip(found).filter_map(|(part, found)| found.then_some(part)).collect()
@@ -333,27 +330,8 @@ fn prefixes(cursor: Cursor<'_>) -> Option<Vec<Prefix>> {
     collect(all.into_iter().map(|one| one.string().map(|prefix| Prefix(prefix.to_owned()))))
 }
 
-fn skipped(cursor: Cursor<'_>) -> Option<SkippedRows> {
-    match &cursor.node().kind {
-        NodeKind::Scalar { .. } => cursor.word(&[("rest", ())]).map(|()| SkippedRows::Rest),
-        _ => conditions(cursor, &[]).map(SkippedRows::Where),
-    }
-}
-
-/// Conditions, and the word `text`.
-fn failed_when(cursor: Cursor<'_>, parts: &[(&str, ResultPart)]) -> Option<FailedWhen> {
-    let mut failed = FailedWhen::default();
-    let mut conditions = Vec::new();
-    for one in cursor.one_or_many() {
-        match &one.node().kind {
-            NodeKind::Scalar { .. } => {
-                failed.by_text = one.word(&[("text", ())]).is_some();
-            }
-            _ => conditions.push(condition(one, parts)),
-        }
-    }
-    failed.conditions = collect(conditions.into_iter())?;
-    (failed.by_text || !failed.conditions.is_empty()).then_some(failed)
+fn path(cursor: Cursor<'_>, text: &str) -> Option<Path> {
+    Path::parse(text).map_err(|why| cursor.report(bad_path(text, &why).at(cursor.span(), "not a path"))).ok()
 }
 
 /// `None` if the value is present and invalid.
@@ -372,129 +350,4 @@ fn no_failed(record: &MapReader<'_>, has_results: bool) -> Option<FailedWhen> {
         return Some(FailedWhen::default());
     }
     record.required("failed").map(|_| FailedWhen::default())
-}
-
-fn kinds_of(kinds: Cursor<'_>, parts: &[(&str, ResultPart)]) -> Option<Vec<(String, Vec<RowCondition>)>> {
-    let read = kinds.entries("`kinds`")?.map(|(name, value)| {
-        let good = value.named(&name, "");
-        let conditions = conditions(value, parts)?;
-        good.then(|| (name.text.to_owned(), conditions))
-    });
-    collect(read)
-}
-
-/// A condition, or a list of conditions of which one must hold.
-fn conditions(cursor: Cursor<'_>, parts: &[(&str, ResultPart)]) -> Option<Vec<RowCondition>> {
-    let all = cursor.one_or_many();
-    let read = collect(all.into_iter().map(|one| condition(one, parts)))?;
-    (!read.is_empty()).then_some(read)
-}
-
-fn condition(cursor: Cursor<'_>, parts: &[(&str, ResultPart)]) -> Option<RowCondition> {
-    let entries = cursor.entries("a condition")?;
-    if entries.clone().next().is_none() {
-        cursor.wrong("empty_condition", "this condition is empty", "name a field and its value");
-        return None;
-    }
-    let read = entries.map(|(key, value)| {
-        let subject = Path::parse(key.text).and_then(|path| match path.is_many() {
-            true => Err("`[*]` is allowed only in `records`".into()),
-            false => Ok(path),
-        });
-        let path = subject.map_err(|why| value.report(bad_path(key.text, &why).at(key.span.clone(), "not a path")));
-        let tests = tests(value);
-        let path = path.ok()?;
-        let pick = path.as_name().and_then(|name| parts.iter().find(|(known, _)| *known == name));
-        let subject = pick.map_or(TestedValue::Path(path.clone()), |(_, pick)| TestedValue::ResultParts(*pick));
-        Some((subject, tests?))
-    });
-    collect(read).map(RowCondition)
-}
-
-/// A value, a list of values, or a map of tests that all must hold.
-fn tests(cursor: Cursor<'_>) -> Option<Vec<ValueTest>> {
-    if !cursor.is_map() {
-        return collect(cursor.one_or_many().into_iter().map(literal)).map(|literals| vec![ValueTest::Is(literals)]);
-    }
-    let record = cursor.record("a test", &TEST)?;
-    let case = match record.optional("case") {
-        Some(case) => case.word(&CASES)?,
-        None => false,
-    };
-    let comparisons = [
-        ("equals", TextComparison::Equals),
-        ("contains", TextComparison::Contains),
-        ("starts_with", TextComparison::StartsWith),
-    ];
-    let text_tests = comparisons.into_iter().filter_map(|(key, comparison)| {
-        record.optional(key).map(|value| texts(value, case).map(|texts| ValueTest::Text { comparison, texts, case }))
-    });
-    let matches = record.optional("matches").map(|value| regexes(value, case).map(ValueTest::Matches));
-    let absent = record.optional("absent").map(|value| value.bool().map(ValueTest::Absent));
-    let others = |value: Cursor<'_>| collect(value.one_or_many().into_iter().map(literal)).map(ValueTest::IsNot);
-    let others = record.optional("not").map(others);
-    let tests = collect(text_tests.chain(matches).chain(absent).chain(others))?;
-    if tests.is_empty() {
-        let known = cursor.entries("a test")?.all(|(key, _)| TEST.contains(&key.text));
-        if known {
-            cursor.wrong("empty_condition", "this test is empty", "say what the value must be");
-        }
-        return None;
-    }
-    Some(tests)
-}
-
-fn literal(cursor: Cursor<'_>) -> Option<Literal> {
-    match &cursor.node().kind {
-        NodeKind::Scalar { value: Scalar::Null, .. } => Some(Literal::Null),
-        NodeKind::Scalar { value: Scalar::Bool(value), .. } => Some(Literal::Letters(value.to_string())),
-        NodeKind::Scalar { text, .. } => Literal::of(text).or_else(|| {
-            let message = format!("`{text}` is a range that runs backwards");
-            let diagnostic = Diagnostic::error("bad_range", message).at(cursor.span(), "the first number is greater");
-            cursor.report(diagnostic.help(format!("for the text itself write `{{ equals: '{text}' }}`")));
-            None
-        }),
-        _ => {
-            cursor.wrong("wrong_type", "expected a value to compare with", "a text, a number, true, false or null");
-            None
-        }
-    }
-}
-
-fn texts(cursor: Cursor<'_>, case: bool) -> Option<Vec<String>> {
-    let lowered = |text: &str| if case { text.to_owned() } else { text.to_lowercase() };
-    collect(cursor.one_or_many().into_iter().map(|text| match &text.node().kind {
-        // A number or boolean counts as text: messages contain numbers too.
-        NodeKind::Scalar { text: letters, value } if *value != Scalar::Null && !letters.is_empty() => {
-            Some(lowered(letters))
-        }
-        _ => text.words().map(lowered),
-    }))
-}
-
-fn regexes(cursor: Cursor<'_>, case: bool) -> Option<Vec<regex::Regex>> {
-    collect(cursor.one_or_many().into_iter().map(|pattern| {
-        let built = RegexBuilder::new(pattern.string()?).case_insensitive(!case).size_limit(1 << 20).build();
-        built
-            .map_err(|error| {
-                let why = error.to_string().lines().last().unwrap_or_default().trim().to_owned();
-                pattern.wrong("bad_regex", format!("this regular expression is invalid: {why}"), "not a regex");
-            })
-            .ok()
-    }))
-}
-
-fn path(cursor: Cursor<'_>, text: &str) -> Option<Path> {
-    Path::parse(text).map_err(|why| cursor.report(bad_path(text, &why).at(cursor.span(), "not a path"))).ok()
-}
-
-fn bad_path(text: &str, why: &str) -> Diagnostic {
-    Diagnostic::error("bad_path", format!("`{text}` is no valid path: {why}"))
-        .help("paths look like `error.code`, `calls[0].name`, `attributes[\"http.status\"]`, `tags[key=tool].value` or `^.id`")
-}
-
-/// All values; none if one is invalid. Reads every value, so that all errors are reported.
-fn collect<T>(values: impl Iterator<Item = Option<T>>) -> Option<Vec<T>> {
-    let all: Vec<Option<T>> = values.collect();
-    all.into_iter().collect()
 }

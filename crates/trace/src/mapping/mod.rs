@@ -8,6 +8,7 @@ mod draft;
 mod found;
 mod hint;
 mod lower;
+mod lower_condition;
 mod marks;
 mod model;
 mod overrides;

@@ -28,6 +28,12 @@ impl Applier {
         let like = call.or(mapping.calls.first());
         let run = self.run_of(map.run.as_ref().or(like.and_then(|call| call.run.as_ref())), placed);
         let named = self.scalar(map.tool.as_ref(), row);
+        // An answer to a request is its only one. Other calls still wait for their result.
+        let is_unfinished = any(&mapping.unfinished, row, &ResultParts::default());
+        if is_unfinished && mapping.pair != Pairing::Known {
+            self.loss.warn(ImportWarning::Unfinished, place);
+            return;
+        }
         let answered = match call {
             Some(call) => {
                 let id = scalar_in(call.id.as_ref(), row).or_else(|| self.scalar(map.id.as_ref(), row));
@@ -39,7 +45,7 @@ impl Applier {
                 None => return,
             },
         };
-        if any(&mapping.unfinished, row, &ResultParts::default()) {
+        if is_unfinished {
             self.loss.warn(ImportWarning::Unfinished, place);
             return;
         }
@@ -207,10 +213,7 @@ impl Applier {
             (false, _) => Assessment::Ok,
         };
         let is_unnamed = !mapping.failed.by_text && flag.is_none() && mapping.title.is_none();
-        if is_unnamed
-            && self.loss.results < SAMPLED
-            && matches!(self.failures.assess(&found), Assessment::Failed(failure) if failure.evidence != StatusFrom::Code)
-        {
+        if is_unnamed && self.loss.results < SAMPLED && tells_of_failure(&self.failures.assess(&found), found.status) {
             self.loss.warn(ImportWarning::UnnamedFailure, placed.place);
         }
         if let Assessment::Failed(failure) = &mut said {
@@ -269,6 +272,17 @@ impl Applier {
                 None
             }
         }
+    }
+}
+
+/// Whether a result that no condition names is probably a failure: by its content, or by an HTTP status that the mapping
+/// reads. A code alone may be anything.
+fn tells_of_failure(said: &Assessment, status: Option<u16>) -> bool {
+    match said {
+        Assessment::Failed(failure) => {
+            failure.evidence != StatusFrom::Code || status.is_some_and(|status| (400..=599).contains(&status))
+        }
+        Assessment::Ok | Assessment::Suspected(_) => false,
     }
 }
 

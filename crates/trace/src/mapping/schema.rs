@@ -9,7 +9,8 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::mapping::lower::{CALL, CASES, PAIRS, RESULT, STRIP, TEST, TOP, UNITS, VALUE};
+    use crate::mapping::lower::{CALL, PAIRS, RESULT, STRIP, TOP, UNITS, VALUE};
+    use crate::mapping::lower_condition::{CASES, TEST};
     use crate::mapping::parse;
     use playproof_formats::diagnostic::Source;
 

@@ -576,8 +576,10 @@ fn a_failure_in_words_that_failed_does_not_name_is_warned_of() {
     };
     assert_eq!(
         remarks("{ ok: 'no' }"),
-        ["1 result whose content tells of a failure, which `failed` does not name: a success (`failed: [..., text]` \
-             reads it) (first at line 1)"]
+        [
+            "1 result whose content or status tells of a failure, which `failed` does not name: a success (`failed: [..., text]` \
+             reads it) (first at line 1)"
+        ]
     );
     for named in ["{ ok: false }", "[{ ok: 'no' }, text]"] {
         assert_eq!(remarks(named), Vec::<String>::new(), "{named}");
@@ -708,4 +710,53 @@ fn what_two_of_three_times_and_a_status_tell_is_not_missing() {
     );
     assert_eq!(lacks("started: end, code: http"), (1_772_442_902_000_u64.into(), [false, false, true, false]));
     assert_eq!(lacks("at: end"), (serde_json::Value::Null, [true, true, false, true]));
+}
+
+#[test]
+fn a_status_of_a_failure_that_failed_does_not_name_is_warned_of() {
+    let warned = |status: &str, rest: &str| {
+        let own = format!("format: mapping/1\ncall: {{ tool: t }}\nresult: {{ status: st, code: c }}\n{rest}");
+        let row = format!("{{\"t\":\"pay\",\"res\":\"ko\",\"st\":{status},\"c\":\"timeout\"}}");
+        applied(&own, &row).0.loss.count(ImportWarning::UnnamedFailure)
+    };
+    let by_flag = "failed: { res: KO }\n";
+    assert_eq!((warned("500", by_flag), warned("\"404\"", by_flag)), (1, 1));
+    assert_eq!((warned("200", by_flag), warned("600", by_flag)), (0, 0));
+    assert_eq!(warned("500", "failed: { res: KO }\nnot_failed: { st: 500 }\n"), 0, "it is named as a success");
+}
+
+#[test]
+fn a_call_goes_on_waiting_after_a_result_that_is_not_finished() {
+    let map = "format: mapping/1
+pair: order
+call: { where: { ev: BEGIN }, tool: fn }
+result: { where: { ev: [WAIT, END] }, tool: fn, body: out }
+unfinished: { ev: WAIT }
+failed: text
+";
+    let rows = "{\"ev\":\"BEGIN\",\"fn\":\"pay\"}\n{\"ev\":\"WAIT\",\"fn\":\"pay\"}\n\
+                {\"ev\":\"END\",\"fn\":\"pay\",\"out\":\"done\"}";
+    let (found, lines) = applied(map, rows);
+    assert_eq!((lines.len(), &lines[1]["call_id"]), (2, &lines[0]["call_id"]));
+    assert_eq!(found.loss.count(ImportWarning::Unfinished), 1);
+    assert_eq!(found.loss.count(ImportWarning::ResultWithoutCall), 0);
+}
+
+#[test]
+fn failed_and_not_failed_name_parts_of_the_result_where_the_row_has_no_field_of_that_name() {
+    let status = |result: &str, conditions: &str, row: &str| {
+        let map = format!("format: mapping/1\ncall: {{ tool: t }}\nresult: {result}\n{conditions}\n");
+        applied(&map, &format!("{{\"t\":\"find_user\",{row}}}")).1[1]["status"].as_str().unwrap_or("none").to_owned()
+    };
+    let row = r#""why":"User not found","st":404,"c":"E7""#;
+    let whole = "{ message: why, status: st, code: c }";
+    for named in ["message: { starts_with: user not found }", "status: 400-599", "code: E7"] {
+        assert_eq!(status(whole, &format!("failed: {{ {named} }}"), row), "error", "{named}");
+        assert_eq!(status("{ id: t }", &format!("failed: {{ {named} }}"), row), "ok", "{named}");
+    }
+    let by_body = "failed: text\nnot_failed: { message: { contains: not found } }";
+    assert_eq!(status("{ body: why }", by_body, row), "ok");
+    let own = r#""status":"failed","st":200"#;
+    assert_eq!(status("{ status: st }", "failed: { status: failed }", own), "error", "a field of the row comes first");
+    assert_eq!(status("{ status: st }", "failed: { status: 200 }", own), "ok");
 }

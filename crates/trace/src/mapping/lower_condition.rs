@@ -1,0 +1,180 @@
+//! From the conditions of a mapping file to valid ones, or to errors with their places. Knows no calls and results.
+
+use regex::RegexBuilder;
+
+use super::condition::{FieldTest, Literal, ResultPart, RowCondition, TestedValue, TextComparison, ValueTest};
+use super::model::{FailedWhen, SkippedRows};
+use super::path::Path;
+use playproof_formats::diagnostic::Diagnostic;
+use playproof_formats::yaml::{Cursor, NodeKind, Scalar};
+
+pub(super) const TEST: [&str; 7] = ["equals", "contains", "starts_with", "matches", "absent", "not", "case"];
+/// The words of `case`: whether case counts.
+pub(super) const CASES: [(&str, bool); 2] = [("sensitive", true), ("ignored", false)];
+
+/// What `message`, `status` and `code` are in conditions.
+#[derive(Clone, Copy)]
+pub(super) enum PartNames<'p> {
+    /// Fields of the row.
+    Fields,
+    /// These parts of the result.
+    Parts(&'p [(&'static str, ResultPart)]),
+    /// Fields of the row where it has them, else these parts of the result: flags of that name are older than this rule.
+    FieldsElseParts(&'p [(&'static str, ResultPart)]),
+}
+
+impl PartNames<'_> {
+    fn subject(self, path: Path) -> TestedValue {
+        let (PartNames::Parts(parts) | PartNames::FieldsElseParts(parts)) = self else {
+            return TestedValue::Path(path);
+        };
+        let part = path.as_name().and_then(|name| parts.iter().find(|(known, _)| *known == name));
+        match (part, self) {
+            (None, _) => TestedValue::Path(path),
+            (Some((_, part)), PartNames::FieldsElseParts(_)) => TestedValue::PathElsePart(path, *part),
+            (Some((_, part)), _) => TestedValue::ResultParts(*part),
+        }
+    }
+}
+
+pub(super) fn skipped(cursor: Cursor<'_>) -> Option<SkippedRows> {
+    match &cursor.node().kind {
+        NodeKind::Scalar { .. } => cursor.word(&[("rest", ())]).map(|()| SkippedRows::Rest),
+        _ => conditions(cursor, PartNames::Fields).map(SkippedRows::Where),
+    }
+}
+
+/// Conditions, and the word `text`.
+pub(super) fn failed_when(cursor: Cursor<'_>, names: PartNames<'_>) -> Option<FailedWhen> {
+    let mut failed = FailedWhen::default();
+    let mut conditions = Vec::new();
+    for one in cursor.one_or_many() {
+        match &one.node().kind {
+            NodeKind::Scalar { .. } => {
+                failed.by_text = one.word(&[("text", ())]).is_some();
+            }
+            _ => conditions.push(condition(one, names)),
+        }
+    }
+    failed.conditions = collect(conditions.into_iter())?;
+    (failed.by_text || !failed.conditions.is_empty()).then_some(failed)
+}
+
+pub(super) fn kinds_of(kinds: Cursor<'_>, names: PartNames<'_>) -> Option<Vec<(String, Vec<RowCondition>)>> {
+    let read = kinds.entries("`kinds`")?.map(|(name, value)| {
+        let good = value.named(&name, "");
+        let conditions = conditions(value, names)?;
+        good.then(|| (name.text.to_owned(), conditions))
+    });
+    collect(read)
+}
+
+/// A condition, or a list of conditions of which one must hold.
+pub(super) fn conditions(cursor: Cursor<'_>, names: PartNames<'_>) -> Option<Vec<RowCondition>> {
+    let all = cursor.one_or_many();
+    let read = collect(all.into_iter().map(|one| condition(one, names)))?;
+    (!read.is_empty()).then_some(read)
+}
+
+fn condition(cursor: Cursor<'_>, names: PartNames<'_>) -> Option<RowCondition> {
+    let entries = cursor.entries("a condition")?;
+    if entries.clone().next().is_none() {
+        cursor.wrong("empty_condition", "this condition is empty", "name a field and its value");
+        return None;
+    }
+    let read = entries.map(|(key, value)| {
+        let subject = Path::parse(key.text).and_then(|path| match path.is_many() {
+            true => Err("`[*]` is allowed only in `records`".into()),
+            false => Ok(path),
+        });
+        let path = subject.map_err(|why| value.report(bad_path(key.text, &why).at(key.span.clone(), "not a path")));
+        let tests = tests(value);
+        let path = path.ok()?;
+        Some(FieldTest { subject: names.subject(path), tests: tests? })
+    });
+    collect(read).map(RowCondition)
+}
+
+/// A value, a list of values, or a map of tests that all must hold.
+fn tests(cursor: Cursor<'_>) -> Option<Vec<ValueTest>> {
+    if !cursor.is_map() {
+        return collect(cursor.one_or_many().into_iter().map(literal)).map(|literals| vec![ValueTest::Is(literals)]);
+    }
+    let record = cursor.record("a test", &TEST)?;
+    let case = match record.optional("case") {
+        Some(case) => case.word(&CASES)?,
+        None => false,
+    };
+    let comparisons = [
+        ("equals", TextComparison::Equals),
+        ("contains", TextComparison::Contains),
+        ("starts_with", TextComparison::StartsWith),
+    ];
+    let text_tests = comparisons.into_iter().filter_map(|(key, comparison)| {
+        record.optional(key).map(|value| texts(value, case).map(|texts| ValueTest::Text { comparison, texts, case }))
+    });
+    let matches = record.optional("matches").map(|value| regexes(value, case).map(ValueTest::Matches));
+    let absent = record.optional("absent").map(|value| value.bool().map(ValueTest::Absent));
+    let others = |value: Cursor<'_>| collect(value.one_or_many().into_iter().map(literal)).map(ValueTest::IsNot);
+    let others = record.optional("not").map(others);
+    let tests = collect(text_tests.chain(matches).chain(absent).chain(others))?;
+    if tests.is_empty() {
+        let known = cursor.entries("a test")?.all(|(key, _)| TEST.contains(&key.text));
+        if known {
+            cursor.wrong("empty_condition", "this test is empty", "say what the value must be");
+        }
+        return None;
+    }
+    Some(tests)
+}
+
+fn literal(cursor: Cursor<'_>) -> Option<Literal> {
+    match &cursor.node().kind {
+        NodeKind::Scalar { value: Scalar::Null, .. } => Some(Literal::Null),
+        NodeKind::Scalar { value: Scalar::Bool(value), .. } => Some(Literal::Letters(value.to_string())),
+        NodeKind::Scalar { text, .. } => Literal::of(text).or_else(|| {
+            let message = format!("`{text}` is a range that runs backwards");
+            let diagnostic = Diagnostic::error("bad_range", message).at(cursor.span(), "the first number is greater");
+            cursor.report(diagnostic.help(format!("for the text itself write `{{ equals: '{text}' }}`")));
+            None
+        }),
+        _ => {
+            cursor.wrong("wrong_type", "expected a value to compare with", "a text, a number, true, false or null");
+            None
+        }
+    }
+}
+
+fn texts(cursor: Cursor<'_>, case: bool) -> Option<Vec<String>> {
+    let lowered = |text: &str| if case { text.to_owned() } else { text.to_lowercase() };
+    collect(cursor.one_or_many().into_iter().map(|text| match &text.node().kind {
+        // A number or boolean counts as text: messages contain numbers too.
+        NodeKind::Scalar { text: letters, value } if *value != Scalar::Null && !letters.is_empty() => {
+            Some(lowered(letters))
+        }
+        _ => text.words().map(lowered),
+    }))
+}
+
+fn regexes(cursor: Cursor<'_>, case: bool) -> Option<Vec<regex::Regex>> {
+    collect(cursor.one_or_many().into_iter().map(|pattern| {
+        let built = RegexBuilder::new(pattern.string()?).case_insensitive(!case).size_limit(1 << 20).build();
+        built
+            .map_err(|error| {
+                let why = error.to_string().lines().last().unwrap_or_default().trim().to_owned();
+                pattern.wrong("bad_regex", format!("this regular expression is invalid: {why}"), "not a regex");
+            })
+            .ok()
+    }))
+}
+
+pub(super) fn bad_path(text: &str, why: &str) -> Diagnostic {
+    Diagnostic::error("bad_path", format!("`{text}` is no valid path: {why}"))
+        .help("paths look like `error.code`, `calls[0].name`, `attributes[\"http.status\"]`, `tags[key=tool].value` or `^.id`")
+}
+
+/// All values; none if one is invalid. Reads every value, so that all errors are reported.
+pub(super) fn collect<T>(values: impl Iterator<Item = Option<T>>) -> Option<Vec<T>> {
+    let all: Vec<Option<T>> = values.collect();
+    all.into_iter().collect()
+}
