@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use crate::histories::History;
+use crate::misfit::{UnmatchedValue, UnusedField};
 use crate::origin::Origins;
 use crate::tool_hints::HintsByTool;
 use playproof_formats::diagnostic::counted;
@@ -47,6 +48,8 @@ pub struct LossReport {
     pub no_row_is_a_result: bool,
     /// Fields of a mapping that no row has.
     pub unused: Vec<UnusedField>,
+    /// Values of a mapping that are probably misspelt.
+    pub unmatched: Vec<UnmatchedValue>,
     /// The user's mapping says what is different in a recognised format.
     pub is_overridden: bool,
     /// What that mapping changed.
@@ -90,19 +93,6 @@ impl Changed {
             .collect();
         (!said.is_empty()).then(|| format!("the mapping changed {}", said.join(", ")))
     }
-}
-
-/// A field of a mapping that no row has.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnusedField {
-    /// Its name, such as `call.args`.
-    pub field: String,
-    /// Where the mapping looks for it.
-    pub path: String,
-    /// The nearest path that the rows have.
-    pub near: Option<String>,
-    /// Other rows have it, but no row that is searched for it.
-    pub elsewhere: bool,
 }
 
 /// What a source may lack.
@@ -247,7 +237,8 @@ impl LossReport {
         let others = self.others.iter().map(|other| format!("a part of it looks like `{other}`, and is not read"));
         let no_result = "no row fits `result.where`, so no call has a result".to_owned();
         let no_result = self.no_row_is_a_result.then_some(no_result);
-        others.chain(no_result).chain(self.unused.iter().map(UnusedField::to_string)).collect()
+        let unused = self.unused.iter().map(UnusedField::to_string);
+        others.chain(no_result).chain(unused).chain(self.unmatched.iter().map(UnmatchedValue::to_string)).collect()
     }
 
     /// How often a warning occurred.
@@ -392,19 +383,6 @@ impl fmt::Display for LossReport {
             write!(f, "\n  - {warning}")?;
         }
         self.misfits().iter().chain(&self.described_change()).try_for_each(|said| write!(f, "\n{said}"))
-    }
-}
-
-impl fmt::Display for UnusedField {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let UnusedField { field, path, near, elsewhere } = self;
-        let row = match field.split('.').next() {
-            Some("result") if *elsewhere => "row that is a result",
-            Some("call") if *elsewhere => "row that is a call",
-            _ => "row",
-        };
-        write!(f, "no {row} has `{path}`, which the mapping names as `{field}`")?;
-        near.as_ref().map_or(Ok(()), |near| write!(f, " (did you mean `{near}`?)"))
     }
 }
 

@@ -22,6 +22,7 @@ pub mod known;
 pub mod limits;
 pub mod lined;
 pub mod mapping;
+pub mod misfit;
 mod number;
 mod ok_texts;
 pub mod origin;

@@ -11,10 +11,10 @@ use super::documents::{Document, Documents};
 use super::hint::RowSample;
 use super::model::{CallMap, Mapping, Pairing, ResultMap, Selector, SkippedRows, ValueSource};
 use super::pairing::{CalledTools, WaitingCalls};
-use super::path::Path;
 use super::requests::OpenRequests;
 use super::row::{SourceRow, rows_of};
 use super::time;
+use super::unseen::{FIRST_ROWS, UnseenTests};
 use super::values::{listed, missing, names_request, of_document, stripped, value_of};
 use crate::failure::FailureCache;
 use crate::hash;
@@ -72,8 +72,10 @@ pub struct Applier {
     finder: LineFinder,
     /// The number of rows in which each selector found a value.
     hits: Vec<u64>,
-    /// The paths of conditions that no result had so far, each with the key of the mapping.
-    untested: Vec<(&'static str, Path)>,
+    /// What the user's mapping looks for and no row had so far.
+    unseen: UnseenTests,
+    /// The lists of paths that have led to no row so far.
+    no_rows: Vec<usize>,
     sample: RowSample,
     rows: u64,
     /// The hashes of the names of runs.
@@ -113,7 +115,8 @@ impl Applier {
                 ..LossReport::default()
             },
             hits: vec![0; mapping.selectors],
-            untested: if mapping.title.is_none() { mapping.tested_of_results() } else { Vec::new() },
+            unseen: if mapping.title.is_none() { UnseenTests::of(mapping) } else { UnseenTests::default() },
+            no_rows: (0..mapping.records.len()).filter(|_| mapping.title.is_none()).collect(),
             sample: RowSample::new(redaction),
             rows: 0,
             runs: BTreeSet::new(),
@@ -175,7 +178,8 @@ impl Applier {
     pub fn finish(mut self) -> Result<LossReport, Report> {
         if self.loss.calls == 0 {
             let fitting = self.loss.count(ImportWarning::CallWithoutTool);
-            return Err(self.sample.nothing_fits(&self.mapping, self.rows, &self.name, fitting));
+            let (rows, no_rows) = (self.rows, &self.no_rows);
+            return Err(self.sample.nothing_fits(&self.mapping, rows, no_rows, &self.name, fitting));
         }
         if self.mapping.title.is_none() {
             let results = self.loss.results > 0;
@@ -184,10 +188,14 @@ impl Applier {
             }
             let has_condition = self.mapping.results.iter().any(|result| result.when.is_some());
             self.loss.no_row_is_a_result = has_condition && !results;
-            self.loss.unused = self.sample.unused(&self.mapping, &self.hits, results || !has_condition);
+            let looked_for = results || !has_condition;
+            self.loss.unused = self.sample.unused(&self.mapping, &self.hits, &self.no_rows, looked_for);
             let has_failures = self.loss.failures + self.loss.suspected > 0 || !results;
-            self.loss.unused.extend(self.sample.misspelt(&self.mapping, &self.untested, has_failures));
+            self.loss.unused.extend(self.sample.misspelt(&self.mapping, &self.unseen, has_failures));
+            self.loss.unmatched.extend(self.sample.unmatched(&self.mapping, &self.unseen));
         }
+        let of_user = self.mapping.title.is_none().then_some(&self.mapping).or(self.mapping.overrides.as_ref());
+        self.loss.unmatched.extend(of_user.into_iter().flat_map(|mapping| mapping.misspelt_kinds()));
         self.loss.missing.append(&mut missing(&self.mapping));
         if self.lines.has_keys() {
             self.loss.missing.remove(&Missing::Keys);
@@ -200,6 +208,10 @@ impl Applier {
         tool_hints::gather(document.text, &mut self.loss.hints);
         let mapping = Arc::clone(&self.mapping);
         let rows = rows_of(document, &mapping.records, |list| mapping.has_only_results(list), &self.name);
+        if !self.no_rows.is_empty() {
+            self.sample.add_document(document);
+            self.no_rows.retain(|list| !rows.iter().any(|(_, lists)| lists.contains(list)));
+        }
         let Some(conversation) = Conversation::of(document) else { return self.rows(&rows, place) };
         let is_call = |(row, lists): &&(SourceRow<'_>, Vec<usize>)| {
             mapping.calls.iter().any(|call| lists.contains(&call.records) && call.is_for(row))
@@ -228,8 +240,12 @@ impl Applier {
 
     fn row(&mut self, row: &SourceRow<'_>, lists: &[usize], place: &str) {
         self.rows += 1;
-        self.sample.add(row.value.text);
+        self.sample.add(row);
         let mapping = Arc::clone(&self.mapping);
+        self.unseen.row(row);
+        if self.rows == FIRST_ROWS {
+            self.unseen.keep(|test| self.sample.suspects(&mapping, test));
+        }
         if self.is_copy(row) {
             self.loss.warn(ImportWarning::Copy, place);
             return;
@@ -248,7 +264,7 @@ impl Applier {
         let result = mapping.results.iter().find(|result| lists.contains(&result.records) && result.is_for(row));
         let call = call.filter(|call| self.call(call, &placed, result));
         if let Some(result) = result {
-            self.untested.retain(|(_, path)| row.find(path).is_none());
+            self.unseen.result(row);
             self.result(result, &placed, call);
         }
         if call.is_none() && result.is_none() && any(&mapping.other_request, row, &nothing) {

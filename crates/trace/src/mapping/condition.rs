@@ -1,6 +1,7 @@
 //! Conditions on a row: they select calls, failures and error kinds. Pure and total.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use regex::Regex;
 
@@ -19,6 +20,8 @@ pub(super) struct RowCondition(pub(super) Vec<FieldTest>);
 pub(super) struct FieldTest {
     pub(super) subject: TestedValue,
     pub(super) tests: Vec<ValueTest>,
+    /// The place of its path in the mapping file.
+    pub(super) span: Range<usize>,
 }
 
 /// The value that a test examines.
@@ -132,6 +135,14 @@ impl TestedValue {
             TestedValue::PathElsePart(path, part) => {
                 row.find(path).map(text).or_else(|| picked.part(*part).map(Cow::Borrowed))
             }
+        }
+    }
+
+    /// Its name in the mapping.
+    pub(super) fn named(&self) -> Option<String> {
+        match self {
+            TestedValue::Path(path) | TestedValue::PathElsePart(path, _) => Some(path.to_string()),
+            TestedValue::ResultParts(_) => None,
         }
     }
 

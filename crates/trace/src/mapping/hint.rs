@@ -1,14 +1,20 @@
 //! Reports a mapping that does not fit its rows: names the paths that the first rows have, and near misses.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
-use super::model::{Mapping, Selector};
-use super::path::{Path, child};
-use crate::imported::UnusedField;
-use crate::json;
+use super::condition::FieldTest;
+use super::model::{Mapping, ResultMap, Selector};
+use super::path::{FILE, Path, child};
+use super::row::SourceRow;
+use super::unseen::{UnseenTest, UnseenTests};
+use crate::json::{self, Fields, Parsed};
+use crate::misfit::{UnmatchedValue, UnusedField};
 use crate::raw_value::RawValue;
 use crate::redact::RedactionRules;
 use playproof_formats::diagnostic::{Diagnostic, Report, Source, did_you_mean};
+use playproof_formats::playbook::KNOWN_KINDS;
+use playproof_formats::playbook::lint::likely_kind;
 
 /// Rows that are sampled.
 const ROWS: usize = 50;
@@ -19,25 +25,55 @@ const DEPTH: usize = 4;
 /// Paths that a message names.
 const NAMED: usize = 20;
 
-/// The paths of the first rows.
+/// The paths of the first rows, and those to rows.
 #[derive(Debug)]
 pub(super) struct RowSample {
     rows: usize,
     paths: BTreeSet<String>,
+    /// The paths of objects around the rows, as seen from a row.
+    around: BTreeSet<String>,
+    /// The paths of lists in the first document.
+    lists: BTreeSet<String>,
     redaction: RedactionRules,
 }
 
 impl RowSample {
     pub(super) fn new(redaction: &RedactionRules) -> RowSample {
-        RowSample { rows: 0, paths: BTreeSet::new(), redaction: redaction.clone() }
+        let (paths, around, lists) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        RowSample { rows: 0, paths, around, lists, redaction: redaction.clone() }
     }
 
-    pub(super) fn add(&mut self, row: &str) {
+    pub(super) fn add(&mut self, row: &SourceRow<'_>) {
         if self.rows < ROWS
-            && let Ok(raw) = json::parse(row)
+            && let Ok(raw) = json::parse(row.value.text)
         {
             self.rows += 1;
             self.enter(raw, "", DEPTH);
+            for (ups, fields) in (1..).zip(row.fields_around()) {
+                let names = fields.iter().map(|(name, _)| child(&"^".repeat(ups), name));
+                self.around.extend(names.take(PATHS));
+            }
+        }
+    }
+
+    /// Takes the document in which the first rows should be.
+    pub(super) fn add_document(&mut self, document: &Parsed<'_>) {
+        if self.rows == 0 && self.lists.is_empty() {
+            self.enter_lists(document.fields.as_ref(), document.items().unwrap_or_default(), "", DEPTH);
+        }
+    }
+
+    fn enter_lists(&mut self, fields: Option<&Fields<'_>>, items: Vec<RawValue<'_>>, path: &str, depth: usize) {
+        let inside = fields.iter().flat_map(|fields| fields.iter()).map(|(name, value)| (child(path, name), value));
+        let first = items.first().map(|first| (format!("{path}[*]"), *first));
+        for (path, value) in inside.chain(first) {
+            let is_container = value.get().starts_with(['{', '[']);
+            if is_container && depth > 0 && self.lists.len() < PATHS {
+                // A list and its items are one level.
+                let depth = depth - usize::from(value.get().starts_with('{'));
+                self.enter_lists(json::object(value).as_ref(), json::array(value).unwrap_or_default(), &path, depth);
+                self.lists.insert(path);
+            }
         }
     }
 
@@ -57,24 +93,31 @@ impl RowSample {
 
     /// The nearest path that rows have, redacted.
     fn near(&self, path: &str) -> Option<String> {
-        let paths = || self.paths.iter().map(String::as_str);
+        let paths = || self.paths.iter().chain(&self.around).map(String::as_str).chain([FILE]);
         let last = |path: &str| path.rsplit('.').next().unwrap_or_default().to_owned();
         let deeper = || paths().find(|known| last(known) == last(path)); // `span.id` for `id`
-        did_you_mean(path, paths())
-            .or_else(deeper)
-            .filter(|near| *near != path)
-            .map(|near| self.redaction.text(near).into_owned())
+        did_you_mean(path, paths()).or_else(deeper).filter(|near| *near != path).map(|near| self.shown(near))
     }
 
-    /// The selectors that no row has; those of results only if a row is a result.
-    pub(super) fn unused(&self, mapping: &Mapping, hits: &[u64], results: bool) -> Vec<UnusedField> {
+    fn shown(&self, text: &str) -> String {
+        self.redaction.text(text).into_owned()
+    }
+
+    /// The selectors that no row has; those of results only if a row is a result, and not where `records` finds no rows.
+    pub(super) fn unused(&self, mapping: &Mapping, hits: &[u64], no_rows: &[usize], results: bool) -> Vec<UnusedField> {
+        if let [result] = mapping.results.as_slice()
+            && let Some(span) = result.records_span.clone().filter(|_| no_rows.contains(&result.records))
+        {
+            return vec![self.without_rows(mapping, result, span)];
+        }
         let looked_for = |selector: &&Selector| results || !selector.field.starts_with("result.");
         let unused = |selector: &&Selector| hits.get(selector.number).is_none_or(|&hits| hits == 0);
         let unused_field = |selector: &Selector| {
             let path = selector.written();
             let elsewhere = self.paths.contains(&path);
             let near = if elsewhere { None } else { self.near(&path) };
-            UnusedField { field: selector.field.clone(), path, near, elsewhere }
+            let place = mapping.place(&selector.span);
+            UnusedField { field: selector.field.clone(), path, near, elsewhere, place }
         };
         let is_hit = |selector: &&Selector| !unused(selector);
         // One of several maps that no row fits is for rows that this source does not have.
@@ -94,32 +137,80 @@ impl RowSample {
             .collect()
     }
 
-    /// The paths of conditions that no result has and that are probably wrong: rows have a path that is written nearly so and
-    /// that no condition tests, or nothing failed and no path of `failed` was there to tell. Any other condition may well be
-    /// for a failure that this source does not hold.
-    pub(super) fn misspelt(
-        &self,
-        mapping: &Mapping,
-        untested: &[(&'static str, Path)],
-        has_failures: bool,
-    ) -> Vec<UnusedField> {
-        let all = mapping.tested_of_results();
-        let tested: BTreeSet<String> = all.iter().map(|(_, path)| path.to_string()).collect();
-        let of_failed = |paths: &[(&'static str, Path)]| paths.iter().filter(|(field, _)| *field == "failed").count();
-        let nothing_tells = !has_failures && of_failed(untested) == of_failed(&all);
-        let misspelt = |(field, path): &(&'static str, Path)| {
-            let path = path.to_string();
-            let near = did_you_mean(&path, self.paths.iter().map(String::as_str));
-            let near = near.filter(|near| *near != path && !tested.contains(*near));
-            let near = near.map(|near| self.redaction.text(near).into_owned());
-            (near.is_some() || *field == "failed" && nothing_tells).then(|| UnusedField {
-                field: (*field).to_owned(),
-                path,
+    /// The `records` of results that find no rows.
+    fn without_rows(&self, mapping: &Mapping, result: &ResultMap, span: Range<usize>) -> UnusedField {
+        let path = mapping.written_records(result.records);
+        let near = self.near_list(&path);
+        UnusedField { field: "result.records".into(), near, path, elsewhere: false, place: mapping.place(&span) }
+    }
+
+    fn near_list(&self, path: &str) -> Option<String> {
+        let near = did_you_mean(path, self.lists.iter().map(String::as_str)).filter(|near| *near != path);
+        near.map(|near| self.shown(near))
+    }
+
+    /// The paths of conditions that no row has and that are probably wrong: rows have a path that is written nearly so and
+    /// that is not tested too, or nothing failed and no path of `failed` was there to tell. Any other condition may well be for
+    /// a failure that this source does not hold.
+    pub(super) fn misspelt(&self, mapping: &Mapping, unseen: &UnseenTests, has_failures: bool) -> Vec<UnusedField> {
+        let of_failed = unseen.paths().filter(|test| test.key == "failed").count();
+        let failed = mapping.failed.conditions.iter().flat_map(|condition| condition.paths());
+        let nothing_tells = !has_failures && of_failed == failed.count();
+        let misspelt = |test: &UnseenTest| {
+            let near = self.near_untested(mapping, test);
+            (near.is_some() || test.key == "failed" && nothing_tells).then(|| UnusedField {
+                field: test.key.clone(),
+                path: test.path.to_string(),
                 near,
                 elsewhere: false,
+                place: mapping.place(&test.span),
             })
         };
-        untested.iter().filter_map(misspelt).collect()
+        unseen.paths().filter_map(misspelt).collect()
+    }
+
+    /// The path that a condition for a path which no row has probably means. A path that is tested too is another one, unless
+    /// only two letters are swapped and another key of the mapping tests it.
+    fn near_untested(&self, mapping: &Mapping, test: &UnseenTest) -> Option<String> {
+        let path = test.path.to_string();
+        let parts = mapping.results.iter().flat_map(ResultMap::parts).map(|(name, _)| name);
+        let parts = parts.filter(|_| mapping.tests_of_results().iter().any(|(key, _)| *key == test.key));
+        let near = did_you_mean(&path, self.paths.iter().map(String::as_str).chain(parts));
+        let near = near.filter(|near| *near != path)?;
+        let letters = |text: &str| {
+            let mut letters: Vec<char> = text.chars().collect();
+            letters.sort_unstable();
+            letters
+        };
+        let is_swapped = letters(near) == letters(&path);
+        let is_near =
+            |(_, other): &&(&'static str, &FieldTest)| other.subject.named().is_some_and(|named| named == near);
+        let tests: Vec<_> = mapping.tests_of_results().into_iter().chain(mapping.tests_of_rows()).collect();
+        let is_tested = tests.iter().filter(is_near).any(|(key, _)| *key == test.key || !is_swapped);
+        (!is_tested).then(|| self.shown(near))
+    }
+
+    /// Whether it is probably a slip that no row had this so far.
+    pub(super) fn suspects(&self, mapping: &Mapping, test: &UnseenTest) -> bool {
+        match test.is_unseen_path() {
+            true => test.key == "failed" || self.near_untested(mapping, test).is_some(),
+            false => test.misspelt().is_some(),
+        }
+    }
+
+    /// The values that are probably misspelt, and the kinds.
+    pub(super) fn unmatched(&self, mapping: &Mapping, unseen: &UnseenTests) -> Vec<UnmatchedValue> {
+        let unmatched = |test: &UnseenTest| {
+            let (value, others) = test.misspelt()?;
+            Some(UnmatchedValue {
+                field: test.key.clone(),
+                value: value.to_owned(),
+                path: Some(test.path.to_string()),
+                others: others.into_iter().map(|other| self.shown(other)).collect(),
+                place: mapping.place(&test.span),
+            })
+        };
+        unseen.all().filter_map(unmatched).collect()
     }
 
     /// The report of a mapping by which the content alone tells whether a result failed, if no result has any.
@@ -147,7 +238,14 @@ impl RowSample {
     }
 
     /// The report of a mapping by which no row is a call. `fitting` rows fit `where`, but name no tool.
-    pub(super) fn nothing_fits(&self, mapping: &Mapping, rows: u64, name: &str, fitting: u64) -> Report {
+    pub(super) fn nothing_fits(
+        &self,
+        mapping: &Mapping,
+        rows: u64,
+        no_rows: &[usize],
+        name: &str,
+        fitting: u64,
+    ) -> Report {
         let Some(call) = mapping.calls.first() else {
             return Report::one(
                 mapping.source.clone(),
@@ -162,6 +260,13 @@ impl RowSample {
             });
             let said = help.into_iter().fold(said, Diagnostic::help);
             return Report::one(Source::whole(name, ""), said);
+        }
+        if let Some(span) = call.records_span.clone().filter(|_| no_rows.contains(&call.records)) {
+            let said = Diagnostic::error("no_rows", format!("`{name}` has no rows that could be calls"));
+            let said = said.at(span, "this path finds no rows");
+            let near = self.near_list(&mapping.written_records(call.records));
+            let said = near.into_iter().fold(said, |said, near| said.help(format!("did you mean `{near}`?")));
+            return Report::one(mapping.source.clone(), said);
         }
         let diagnostic = match rows {
             0 => {
@@ -201,5 +306,36 @@ impl RowSample {
             hints.push(format!("the first rows have {}{more}", shown.join(", ")));
         }
         hints.join("; ")
+    }
+}
+
+impl Mapping {
+    /// The kinds that are probably misspelt known ones.
+    pub(crate) fn misspelt_kinds(&self) -> Vec<UnmatchedValue> {
+        let is_named = |name: &str| self.kinds.iter().any(|kind| kind.name == name);
+        let unknown = self.kinds.iter().filter(|kind| !KNOWN_KINDS.contains(&&*kind.name));
+        let misspelt = unknown.filter_map(|kind| {
+            let near = likely_kind(&kind.name, KNOWN_KINDS).filter(|near| !is_named(near))?;
+            Some(UnmatchedValue {
+                field: "kinds".into(),
+                value: kind.name.clone(),
+                path: None,
+                others: vec![near.to_owned()],
+                place: self.place(&kind.span),
+            })
+        });
+        misspelt.collect()
+    }
+
+    /// A place in the mapping file, as `FILE:LINE:COLUMN`.
+    fn place(&self, span: &Range<usize>) -> String {
+        let (line, column) = self.source.place(span.start);
+        format!("{}:{line}:{column}", self.source.name)
+    }
+
+    /// The paths to rows of a list, as a mapping writes them.
+    fn written_records(&self, list: usize) -> String {
+        let paths = self.records.get(list).into_iter().flatten().map(Path::to_string);
+        paths.collect::<Vec<_>>().join("`, `")
     }
 }

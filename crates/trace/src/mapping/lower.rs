@@ -72,7 +72,7 @@ pub(super) const PAIRS: [(&str, Pairing); 3] =
 /// The parts of a call or result that are times or durations.
 const TIMES: [&str; 4] = ["call.at", "result.started", "result.at", "result.latency"];
 /// The parts of a result that conditions on a recognised format can name.
-const RESULT_PARTS: [(&str, ResultPart); 3] =
+pub(super) const RESULT_PARTS: [(&str, ResultPart); 3] =
     [("message", ResultPart::Message), ("status", ResultPart::Status), ("code", ResultPart::Code)];
 
 /// Reads a mapping file.
@@ -202,6 +202,7 @@ impl MappingLowering {
         let step_of = StepMap::of(["parent", "step"].map(|key| self.part(&record, "call.", key)), &record);
         Some(CallMap {
             records: records?,
+            records_span: record.optional("records").map(Cursor::span),
             run: run?,
             id: id?,
             args: args?,
@@ -235,6 +236,7 @@ impl MappingLowering {
         let retriable = part("retriable");
         Some(ResultMap {
             records: records?,
+            records_span: record.optional("records").map(Cursor::span),
             run: run?,
             id: id?,
             tool: tool?,
@@ -296,7 +298,7 @@ impl MappingLowering {
 
 impl ResultMap {
     /// The parts of a result that a condition can name.
-    fn parts(&self) -> Vec<(&'static str, ResultPart)> {
+    pub(super) fn parts(&self) -> Vec<(&'static str, ResultPart)> {
         let found = [self.message.is_some() || self.body.is_some(), self.status.is_some(), self.code.is_some()];
         RESULT_PARTS.into_iter().zip(found).filter_map(|(part, found)| found.then_some(part)).collect()
     }

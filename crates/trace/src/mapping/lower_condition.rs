@@ -3,7 +3,7 @@
 use regex::RegexBuilder;
 
 use super::condition::{FieldTest, Literal, ResultPart, RowCondition, TestedValue, TextComparison, ValueTest};
-use super::model::{FailedWhen, SkippedRows};
+use super::model::{FailedWhen, NamedKind, SkippedRows};
 use super::path::Path;
 use playproof_formats::diagnostic::Diagnostic;
 use playproof_formats::yaml::{Cursor, NodeKind, Scalar};
@@ -60,11 +60,11 @@ pub(super) fn failed_when(cursor: Cursor<'_>, names: PartNames<'_>) -> Option<Fa
     (failed.by_text || !failed.conditions.is_empty()).then_some(failed)
 }
 
-pub(super) fn kinds_of(kinds: Cursor<'_>, names: PartNames<'_>) -> Option<Vec<(String, Vec<RowCondition>)>> {
+pub(super) fn kinds_of(kinds: Cursor<'_>, names: PartNames<'_>) -> Option<Vec<NamedKind>> {
     let read = kinds.entries("`kinds`")?.map(|(name, value)| {
         let good = value.named(&name, "");
-        let conditions = conditions(value, names)?;
-        good.then(|| (name.text.to_owned(), conditions))
+        let when = conditions(value, names)?;
+        good.then(|| NamedKind { name: name.text.to_owned(), when, span: name.span })
     });
     collect(read)
 }
@@ -90,7 +90,7 @@ fn condition(cursor: Cursor<'_>, names: PartNames<'_>) -> Option<RowCondition> {
         let path = subject.map_err(|why| value.report(bad_path(key.text, &why).at(key.span.clone(), "not a path")));
         let tests = tests(value);
         let path = path.ok()?;
-        Some(FieldTest { subject: names.subject(path), tests: tests? })
+        Some(FieldTest { subject: names.subject(path), tests: tests?, span: key.span })
     });
     collect(read).map(RowCondition)
 }

@@ -22,6 +22,7 @@ mod step;
 #[cfg(test)]
 mod tests;
 mod time;
+mod unseen;
 mod values;
 
 pub use apply::{Applier, apply};

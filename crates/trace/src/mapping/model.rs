@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::condition::RowCondition;
+use super::condition::{FieldTest, RowCondition};
 use super::path::Path;
 use playproof_formats::diagnostic::Source;
 
@@ -40,8 +40,8 @@ pub struct Mapping {
     pub(super) not_failed: Vec<RowCondition>,
     /// The source says of a result that it succeeded, if one of these conditions holds: only what proves a failure counts.
     pub(super) not_suspected: Vec<RowCondition>,
-    /// Error kinds with their conditions; the first that holds counts.
-    pub(super) kinds: Vec<(String, Vec<RowCondition>)>,
+    /// Of the error kinds, the first whose condition holds counts.
+    pub(super) kinds: Vec<NamedKind>,
     /// A row of the format fits one of these conditions.
     pub(super) detect: Vec<RowCondition>,
     /// The run and the tool, in a mapping without calls.
@@ -66,6 +66,15 @@ pub(super) struct FailedWhen {
     pub(super) conditions: Vec<RowCondition>,
     /// The text of a result decides, if no condition does.
     pub(super) by_text: bool,
+}
+
+/// The name of failures for which one of the conditions holds.
+#[derive(Clone, Debug)]
+pub(super) struct NamedKind {
+    pub(super) name: String,
+    pub(super) when: Vec<RowCondition>,
+    /// The place of the name in the mapping file.
+    pub(super) span: Range<usize>,
 }
 
 /// Which rows are left out on purpose.
@@ -136,6 +145,8 @@ pub(super) struct Prefix(pub(super) String);
 pub(super) struct CallMap {
     /// Its index among the lists of paths to rows.
     pub(super) records: usize,
+    /// The place of its own `records` in the mapping file.
+    pub(super) records_span: Option<Range<usize>>,
     /// None: every row.
     pub(super) when: Option<Vec<RowCondition>>,
     /// The place of `where`, or else of `call`, in the mapping file.
@@ -165,6 +176,8 @@ pub(super) struct StepMap {
 pub(super) struct ResultMap {
     /// Its index among the lists of paths to rows.
     pub(super) records: usize,
+    /// The place of its own `records` in the mapping file.
+    pub(super) records_span: Option<Range<usize>>,
     /// None: every row.
     pub(super) when: Option<Vec<RowCondition>>,
     pub(super) run: Option<Selector>,
@@ -242,14 +255,33 @@ impl Mapping {
         !self.detect.is_empty()
     }
 
-    /// The paths into results that the conditions on failures and kinds test, each with the key of the mapping.
-    pub(super) fn tested_of_results(&self) -> Vec<(&'static str, Path)> {
-        let kinds = self.kinds.iter().flat_map(|(_, conditions)| conditions);
-        let failed = self.failed.conditions.iter().map(|condition| ("failed", condition));
-        let not_failed = self.not_failed.iter().map(|condition| ("not_failed", condition));
-        let not_suspected = self.not_suspected.iter().map(|condition| ("not_suspected", condition));
-        let all = failed.chain(not_failed).chain(not_suspected).chain(kinds.map(|condition| ("kinds", condition)));
-        all.flat_map(|(key, condition)| condition.paths().map(move |path| (key, path.clone()))).collect()
+    /// The tests of results in the conditions on failures and kinds, each with the key of the mapping.
+    pub(super) fn tests_of_results(&self) -> Vec<(&'static str, &FieldTest)> {
+        let kinds: Vec<_> = self.kinds.iter().flat_map(|kind| &kind.when).collect();
+        let all: [(_, Vec<&RowCondition>); 5] = [
+            ("failed", self.failed.conditions.iter().collect()),
+            ("not_failed", self.not_failed.iter().collect()),
+            ("not_suspected", self.not_suspected.iter().collect()),
+            ("kinds", kinds),
+            ("unfinished", self.unfinished.iter().collect()),
+        ];
+        keyed(all)
+    }
+
+    /// The tests of all rows in other conditions, each with the key of the mapping.
+    pub(super) fn tests_of_rows(&self) -> Vec<(&'static str, &FieldTest)> {
+        let skip = match &self.skip {
+            SkippedRows::Where(when) => when.iter().collect(),
+            SkippedRows::None | SkippedRows::Rest => Vec::new(),
+        };
+        let all: [(_, Vec<&RowCondition>); 5] = [
+            ("skip", skip),
+            ("new_run", self.new_run.iter().collect()),
+            ("other_request", self.other_request.iter().collect()),
+            ("call.where", self.calls.iter().flat_map(|call| call.when.iter().flatten()).collect()),
+            ("result.where", self.results.iter().flat_map(|result| result.when.iter().flatten()).collect()),
+        ];
+        keyed(all)
     }
 
     /// The paths at which the source says of a result that it succeeded.
@@ -263,6 +295,14 @@ impl Mapping {
         let tested = call.when.iter().flatten().flat_map(RowCondition::paths).map(Path::to_string);
         tested.chain(call.tool.inside()).collect()
     }
+}
+
+/// The tests of conditions, each with its key.
+fn keyed<'m, const N: usize>(all: [(&'static str, Vec<&'m RowCondition>); N]) -> Vec<(&'static str, &'m FieldTest)> {
+    let tests = |(key, conditions): (&'static str, Vec<&'m RowCondition>)| {
+        conditions.into_iter().flat_map(|condition| &condition.0).map(move |test| (key, test)).collect::<Vec<_>>()
+    };
+    all.into_iter().flat_map(tests).collect()
 }
 
 impl CallMap {
@@ -317,7 +357,7 @@ impl Selector {
 
 impl Prefix {
     /// The rest of a text that begins with the prefix and goes on after it.
-    fn after<'t>(&self, text: &'t str) -> Option<&'t str> {
+    pub(super) fn after<'t>(&self, text: &'t str) -> Option<&'t str> {
         let mut parts = self.0.split('*');
         let mut rest = text.strip_prefix(parts.next()?)?;
         for part in parts {

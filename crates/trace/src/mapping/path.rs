@@ -12,7 +12,7 @@ use crate::source_value::SourceValue;
 const MAX_STEPS: usize = 32;
 
 /// The name of the file, as a path.
-const FILE: &str = "$file";
+pub(super) const FILE: &str = "$file";
 /// The document, as a path to rows.
 const DOCUMENT: &str = "$";
 

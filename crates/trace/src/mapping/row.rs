@@ -53,6 +53,12 @@ impl<'a> SourceRow<'a> {
         }
     }
 
+    /// The fields of the objects around it, from the inside.
+    pub(super) fn fields_around(&self) -> impl Iterator<Item = &Fields<'a>> {
+        let around = std::iter::successors(self.around.as_deref(), |around| around.around.as_deref());
+        around.filter_map(|around| around.value.fields.as_ref())
+    }
+
     fn around(&self, ups: usize) -> Option<&Enclosing<'a>> {
         let mut around = self.around.as_deref()?;
         for _ in 1..ups {

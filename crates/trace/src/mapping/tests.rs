@@ -210,8 +210,8 @@ fn a_mapping_without_fitting_results_says_so_and_names_no_field_of_results() {
         "{\"ev\":\"a\",\"t\":\"x\"}\n{\"ev\":\"end\",\"id\":1}",
     );
     let last = [
-        "no row that is a result has `t`, which the mapping names as `result.body`",
-        "no row has `b`, which the mapping names as `failed`",
+        "no row that is a result has `t`, which the mapping names as `result.body` at m.yaml:3:45",
+        "no row has `b`, which the mapping names as `failed` at m.yaml:4:11",
     ];
     assert!(found.loss.remarks().ends_with(&last.map(str::to_owned)), "{:?}", found.loss.remarks());
 }
@@ -256,12 +256,9 @@ fn a_field_of_the_mapping_that_no_row_has_is_named_with_a_near_path() {
     let unused: Vec<_> =
         found.loss.unused.iter().map(|unused| (unused.field.as_str(), unused.near.as_deref())).collect();
     assert_eq!(unused, [("call.id", Some("span.id")), ("call.args", Some("inputs"))]);
-    assert!(
-        found
-            .loss
-            .to_string()
-            .contains("no row has `input`, which the mapping names as `call.args` (did you mean `inputs`?)")
-    );
+    assert!(found.loss.to_string().contains(
+        "no row has `input`, which the mapping names as `call.args` at m.yaml:2:32 (did you mean `inputs`?)"
+    ));
 }
 
 #[test]
@@ -556,12 +553,13 @@ fn a_mapping_warns_of_what_no_row_has_and_not_of_alternatives() {
             &format!("{used}failed: {{ levle: error }}\nkinds: {{ timeout: {{ levle: x, reason: late }} }}\n"),
             rows
         ),
-        ["failed", "kinds"]
-            .map(|key| format!("no row has `levle`, which the mapping names as `{key}` (did you mean `level`?)"))
+        [("failed", "6:11"), ("kinds", "7:21")].map(|(key, place)| format!(
+            "no row has `levle`, which the mapping names as `{key}` at m.yaml:{place} (did you mean `level`?)"
+        ))
     );
     assert_eq!(
         remarks(&format!("{}failed: text\n", used.replace("unique: id", "unique: idd")), rows),
-        ["no row has `idd`, which the mapping names as `unique` (did you mean `id`?)"]
+        ["no row has `idd`, which the mapping names as `unique` at m.yaml:3:9 (did you mean `id`?)"]
     );
 }
 
@@ -759,4 +757,114 @@ fn failed_and_not_failed_name_parts_of_the_result_where_the_row_has_no_field_of_
     let own = r#""status":"failed","st":200"#;
     assert_eq!(status("{ status: st }", "failed: { status: failed }", own), "error", "a field of the row comes first");
     assert_eq!(status("{ status: st }", "failed: { status: 200 }", own), "ok");
+}
+
+/// What the report says of a mapping and rows beside the warnings.
+fn misfits(map: &str, rows: &str) -> Vec<String> {
+    let loss = applied(&format!("format: mapping/1\n{map}"), rows).0.loss;
+    loss.unused.iter().map(ToString::to_string).chain(loss.unmatched.iter().map(ToString::to_string)).collect()
+}
+
+const LOG: &str = "{\"ev\":\"BEGIN\",\"op\":\"svc:pay\",\"hb\":false}\n{\"ev\":\"WAIT\",\"res\":\"ko\"}\n\
+                   {\"ev\":\"END\",\"res\":\"OK\",\"why\":\"held\",\"st\":423}\n{\"ev\":\"END\",\"res\":\"KO\",\"st\":200}";
+
+#[test]
+fn a_misspelt_path_of_any_condition_is_named_with_its_place_and_what_is_meant() {
+    let said = |condition: &str| {
+        let map = "skip: { hb: true }\ncall: { where: { ev: BEGIN }, tool: op }\n\
+                   result: { where: { ev: [WAIT, END] }, message: why, status: st }\nfailed: { res: KO }\n";
+        let map = match condition.starts_with("skip") {
+            true => map.replace("skip: { hb: true }", condition),
+            false => format!("{map}{condition}\n"),
+        };
+        misfits(&map, LOG).join("; ")
+    };
+    let no_row = |path: &str, key: &str, place: &str, near: &str| {
+        format!("no row has `{path}`, which the mapping names as `{key}` at m.yaml:{place} (did you mean `{near}`?)")
+    };
+    assert_eq!(said("not_failed: { mesage: { contains: x } }"), no_row("mesage", "not_failed", "6:15", "message"));
+    assert_eq!(said("not_suspected: { rse: OK }"), no_row("rse", "not_suspected", "6:18", "res"));
+    assert_eq!(said("kinds: { timeout: { staus: 504 } }"), no_row("staus", "kinds", "6:21", "status"));
+    assert_eq!(said("skip: { hbb: true }"), no_row("hbb", "skip", "2:9", "hb"));
+    for fine in [
+        "not_failed: { note: fine }",
+        "skip: { level: debug }",
+        "kinds: { stock_held: { message: { contains: x } } }",
+        "not_suspected: { ress: OK }",
+    ] {
+        assert_eq!(said(fine), "", "{fine}");
+    }
+}
+
+#[test]
+fn a_misspelt_value_is_named_with_the_values_that_rows_have() {
+    let said = |skip: &str, unfinished: &str, rest: &str| {
+        let map = format!(
+            "skip: {skip}\ncall: {{ where: {{ ev: BEGIN }}, tool: op }}\n\
+             result: {{ where: {{ ev: [WAIT, END] }}, message: why, status: st }}\nunfinished: {unfinished}\n{rest}\n"
+        );
+        misfits(&map, LOG).join("; ")
+    };
+    let (skip, unfinished) = ("{ hb: true }", "{ ev: WAIT }");
+    let no_row = |value: &str, path: &str, key: &str, place: &str, others: &str| {
+        format!(
+            "no row has `{value}` at `{path}`, which the mapping names as `{key}` at m.yaml:{place} (rows have {others})"
+        )
+    };
+    assert_eq!(
+        said(skip, unfinished, "failed: { res: KOO }"),
+        no_row("KOO", "res", "failed", "6:11", "`KO`, `OK`, `ko`")
+    );
+    let said_of_wait = no_row("WIAT", "ev", "unfinished", "5:15", "`WAIT`, `END`");
+    assert_eq!(said(skip, "{ ev: WIAT }", "failed: { res: KO }"), said_of_wait);
+    for fine in
+        ["{ res: NOK }", "{ res: [KO, KOO] }", "{ res: FAILED }", "{ st: 500-599 }", "{ st: 424 }", "{ res: OKAY }"]
+    {
+        assert_eq!(said(skip, unfinished, &format!("failed: {fine}")), "", "{fine}");
+    }
+    let late: String =
+        (0..1_100).map(|_| "{\"op\":\"a\",\"res\":\"KO\"}\n").chain(["{\"op\":\"a\",\"res\":\"KOO\"}"]).collect();
+    let map = "call: { tool: op }\nresult: { body: op }\nfailed: { res: KOO }\n";
+    assert_eq!(misfits(map, &late), [""; 0], "it comes after the rows that are looked at closely");
+    assert_eq!(misfits(map, &late.replace("KOO", "x")).len(), 1);
+}
+
+#[test]
+fn a_prefix_that_no_value_begins_with_is_named_if_it_is_misspelt() {
+    let map = |prefix: &str| format!("call: {{ tool: {{ path: op, strip: {{ prefix: '{prefix}' }} }} }}");
+    let said = "no row has `scv:` at `op`, which the mapping names as `call.tool` at m.yaml:2:15 (rows have `svc:pay`)";
+    assert_eq!(misfits(&map("scv:"), LOG), [said]);
+    assert_eq!((misfits(&map("svc:"), LOG), misfits(&map("mcp__*__"), LOG)), (vec![], vec![]));
+}
+
+#[test]
+fn a_kind_that_is_nearly_a_known_one_is_named() {
+    let said = "no known kind is `timout`, which the mapping names as `kinds` at m.yaml:5:10 (did you mean `timeout`?)";
+    let map = "call: { tool: op }\nresult: { body: why }\nfailed: text\n";
+    assert_eq!(misfits(&format!("{map}kinds: {{ timout: {{ why: late }} }}"), LOG), [said]);
+    assert_eq!(misfits(&format!("{map}kinds: {{ timout: {{ why: a }}, timeout: {{ why: b }} }}"), LOG), [""; 0]);
+    assert_eq!(misfits(&format!("{map}kinds: {{ stock_held: {{ why: late }} }}"), LOG), [""; 0]);
+}
+
+#[test]
+fn a_path_to_rows_that_finds_none_is_named_and_not_what_the_rows_would_have() {
+    let document = r#"{"sessions":[{"sid":"S","turns":[{"acts":[{"op":"a","id":1}],"outs":[{"id":1,"b":"x"}]}]}]}"#;
+    let map = |acts: &str, outs: &str| {
+        format!(
+            "call: {{ records: 'sessions[*].{acts}[*].acts[*]', run: ^^.sid, id: id, tool: op }}\n\
+             result: {{ records: 'sessions[*].turns[*].{outs}[*]', run: ^^.sid, id: id, body: b }}\nfailed: text\n"
+        )
+    };
+    assert_eq!(misfits(&map("turns", "outs"), document), [""; 0]);
+    let said = "no rows are at `sessions[*].turns[*].outz[*]`, which the mapping names as `result.records` at m.yaml:3:20 \
+                (did you mean `sessions[*].turns[*].outs[*]`?)";
+    assert_eq!(misfits(&map("turns", "outz"), document), [said]);
+    let wrong = mapping(&format!("format: mapping/1\n{}", map("turnz", "outs")));
+    let report = as_recorded(&wrong, document.as_bytes()).expect_err("no calls");
+    let (id, text, diagnostic) = underlined(&report).remove(0);
+    assert_eq!((id, text.as_str()), ("no_rows", "'sessions[*].turnz[*].acts[*]'"));
+    assert_eq!(diagnostic.help.as_deref(), Some("did you mean `sessions[*].turns[*].acts[*]`?"));
+    let near = |run: &str| misfits(&map("turns", "outs").replacen("^^.sid", run, 1), document).join("; ");
+    assert!(near("^.sid").ends_with("(did you mean `^^.sid`?)"), "{}", near("^.sid"));
+    assert!(near("$flie").ends_with("(did you mean `$file`?)"), "{}", near("$flie"));
 }

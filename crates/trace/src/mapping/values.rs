@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use super::condition::{ResultParts, RowCondition, any};
-use super::model::{CallMap, Mapping, ResultMap, Selector, ValueSource};
+use super::condition::{ResultParts, any};
+use super::model::{CallMap, Mapping, NamedKind, ResultMap, Selector, ValueSource};
 use super::path::{PathStep, Root};
 use super::row::SourceRow;
 use crate::imported::Missing;
@@ -71,12 +71,8 @@ pub(super) fn content(found: SourceValue<'_>) -> Cow<'_, str> {
 }
 
 /// The first error kind whose condition holds.
-pub(super) fn kind_of<'k>(
-    kinds: &'k [(String, Vec<RowCondition>)],
-    row: &SourceRow<'_>,
-    parts: &ResultParts<'_>,
-) -> Option<&'k str> {
-    kinds.iter().find(|(_, conditions)| any(conditions, row, parts)).map(|(name, _)| name.as_str())
+pub(super) fn kind_of<'k>(kinds: &'k [NamedKind], row: &SourceRow<'_>, parts: &ResultParts<'_>) -> Option<&'k str> {
+    kinds.iter().find(|kind| any(&kind.when, row, parts)).map(|kind| kind.name.as_str())
 }
 
 /// The place of a value at `path` of the document at `place`, which is a line or empty.
