@@ -127,6 +127,13 @@ pub(super) fn any(conditions: &[RowCondition], row: &SourceRow<'_>, picked: &Res
     conditions.iter().any(|condition| condition.holds(row, picked))
 }
 
+impl FieldTest {
+    /// Whether it tests the status or the code of a result.
+    pub(super) fn is_of_code(&self) -> bool {
+        matches!(self.subject, TestedValue::ResultParts(ResultPart::Status | ResultPart::Code))
+    }
+}
+
 impl TestedValue {
     fn value<'a>(&self, row: &SourceRow<'a>, picked: &'a ResultParts<'_>) -> Option<Cow<'a, str>> {
         match self {

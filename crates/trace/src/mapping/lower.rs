@@ -34,7 +34,7 @@ pub(super) const TOP: [&str; 19] = [
     "detect",
 ];
 /// The keys that say something else of a recognised format; a mapping without `call` has no others.
-const OVERRIDES: [&str; 6] = ["format", "failed", "not_failed", "kinds", "run", "tool"];
+const OVERRIDES: [&str; 7] = ["format", "failed", "not_failed", "not_suspected", "kinds", "run", "tool"];
 pub(super) const CALL: [&str; 12] =
     ["records", "where", "run", "id", "tool", "args", "at", "key", "evidence", "token", "parent", "step"];
 pub(super) const RESULT: [&str; 19] = [
@@ -111,11 +111,12 @@ impl MappingLowering {
         let unfinished = record.optional("unfinished").map(|when| conditions(when, PartNames::Fields));
         let (mut calls, mut results) = (Some(Vec::new()), Some(Vec::new()));
         if !is_override {
-            let maps = record.required("call").map(Cursor::one_or_many);
+            let maps = call_or_refusal(&record).map(Cursor::one_or_many);
             calls = maps.and_then(|maps| collect(maps.into_iter().map(|call| self.call(call))));
             let maps = record.optional("result").map(Cursor::one_or_many).unwrap_or_default();
             results = collect(maps.into_iter().map(|result| self.result(result)));
-            for (name, span) in ["run", "tool"].into_iter().filter_map(|key| Some((key, record.key_span(key)?))) {
+            let of_call = ["run", "tool"].into_iter().filter(|_| has("call"));
+            for (name, span) in of_call.filter_map(|key| Some((key, record.key_span(key)?))) {
                 let message = format!("`{name}` of a mapping with `call` belongs into `call`");
                 root.report(Diagnostic::error("misplaced_key", message).at(span, "not here"));
             }
@@ -139,7 +140,7 @@ impl MappingLowering {
         let (run, tool) = (overridden("run"), overridden("tool"));
         format?;
         all_or_none(records)?;
-        Some(Mapping {
+        let mut mapping = Mapping {
             source,
             records: std::mem::take(&mut self.records),
             records_span: record.optional("records").map(Cursor::span),
@@ -163,9 +164,12 @@ impl MappingLowering {
             overrides: None,
             title: None,
             selectors: self.selectors,
+            reads_content: false,
             skip_invalid: false,
             allow_skipped: None,
-        })
+        };
+        mapping.reads_content = is_override && mapping.tests_of_results().iter().any(|(_, test)| test.is_of_code());
+        Some(mapping)
     }
 
     /// The number of a list of paths to rows.
@@ -272,8 +276,7 @@ impl MappingLowering {
                 let strip = record.optional("strip").map(prefixes);
                 let unit = record.optional("unit").map(|unit| unit.word(&UNITS));
                 if let Some(span) = record.key_span("unit").filter(|_| !TIMES.contains(&field)) {
-                    let message = format!("`{field}` is neither a time nor a duration, and has no unit");
-                    cursor.report(Diagnostic::error("misplaced_key", message).at(span, "not here"));
+                    cursor.report(no_unit(field).at(span, "not here"));
                 }
                 let constant = record.optional("value").map(|value| value.words().map(str::to_owned));
                 let sources = match (record.key_span("path"), record.key_span("value"), constant) {
@@ -301,6 +304,21 @@ impl ResultMap {
     pub(super) fn parts(&self) -> Vec<(&'static str, ResultPart)> {
         let found = [self.message.is_some() || self.body.is_some(), self.status.is_some(), self.code.is_some()];
         RESULT_PARTS.into_iter().zip(found).filter_map(|(part, found)| found.then_some(part)).collect()
+    }
+}
+
+/// Refuses a unit.
+fn no_unit(field: &str) -> Diagnostic {
+    let of_name = || Diagnostic::error("misplaced_key", format!("`{field}` has its unit in its name"));
+    match field {
+        "result.latency_ms" => of_name().help("a duration in another unit is `latency`, with this `unit`"),
+        "result.retry_after_ms" | "result.retry_after_s" => {
+            of_name().help("milliseconds are `retry_after_ms`, seconds `retry_after_s`")
+        }
+        _ => {
+            let said = format!("`{field}` is neither a time nor a duration, and has no unit");
+            Diagnostic::error("misplaced_key", said)
+        }
     }
 }
 
@@ -344,6 +362,21 @@ fn all_or_none<T>(value: Option<Option<T>>) -> Option<Option<T>> {
         Some(Some(value)) => Some(Some(value)),
         None => Some(None),
     }
+}
+
+/// `call`; without it and without `result`, keys that need rows of the mapping's own are refused.
+fn call_or_refusal<'a>(record: &MapReader<'a>) -> Option<Cursor<'a>> {
+    let spans = TOP.iter().filter(|key| !OVERRIDES.contains(key)).filter_map(|key| record.key_span(key));
+    let spans: Vec<_> = spans.collect();
+    let is_misspelt = record.cursor().entries("a mapping")?.any(|(key, _)| !TOP.contains(&key.text));
+    if record.key_span("call").is_some() || record.key_span("result").is_some() || is_misspelt || spans.is_empty() {
+        return record.required("call");
+    }
+    let said = Diagnostic::error("missing_key", "a mapping without `call` only changes a recognised format");
+    let said = spans.into_iter().fold(said, |said, span| said.at(span, "this needs `call`"));
+    let keys: Vec<_> = OVERRIDES.iter().filter(|key| **key != "format").map(|key| format!("`{key}`")).collect();
+    record.cursor().report(said.help(format!("say how rows become calls (`call`), or use only {}", keys.join(", "))));
+    None
 }
 
 /// Requires `failed` where there are results: without it, every result would count as a success.

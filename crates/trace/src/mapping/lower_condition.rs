@@ -6,7 +6,7 @@ use super::condition::{FieldTest, Literal, ResultPart, RowCondition, TestedValue
 use super::model::{FailedWhen, NamedKind, SkippedRows};
 use super::path::Path;
 use playproof_formats::diagnostic::Diagnostic;
-use playproof_formats::yaml::{Cursor, NodeKind, Scalar};
+use playproof_formats::yaml::{Cursor, Key, NodeKind, Scalar};
 
 pub(super) const TEST: [&str; 7] = ["equals", "contains", "starts_with", "matches", "absent", "not", "case"];
 /// The words of `case`: whether case counts.
@@ -88,11 +88,23 @@ fn condition(cursor: Cursor<'_>, names: PartNames<'_>) -> Option<RowCondition> {
             false => Ok(path),
         });
         let path = subject.map_err(|why| value.report(bad_path(key.text, &why).at(key.span.clone(), "not a path")));
-        let tests = tests(value);
+        let tests = if lacks_value(&key, value) { None } else { tests(value) };
         let path = path.ok()?;
         Some(FieldTest { subject: names.subject(path), tests: tests?, span: key.span })
     });
     collect(read).map(RowCondition)
+}
+
+/// Refuses a key without a value, which mostly was to be one more word of a list: `{ event: end, wait }`.
+fn lacks_value(key: &Key<'_>, value: Cursor<'_>) -> bool {
+    let is_missing = value.is_null() && value.span().is_empty();
+    if is_missing {
+        let said = Diagnostic::error("no_value", format!("`{}` has no value", key.text));
+        let help = format!("where the field must be missing, write `{}: null`", key.text);
+        let said = said.at(key.span.clone(), "what must it be?");
+        value.report(said.help(format!("several words of one field are a list, such as `event: [end, wait]`; {help}")));
+    }
+    is_missing
 }
 
 /// A value, a list of values, or a map of tests that all must hold.

@@ -47,6 +47,8 @@ pub struct Mapping {
     /// The run and the tool, in a mapping without calls.
     pub(super) run: Option<Selector>,
     pub(super) tool: Option<Selector>,
+    /// Without calls: a condition asks for the status or the code of a result, which its content may tell.
+    pub(super) reads_content: bool,
     /// What the user's mapping says otherwise.
     pub(super) overrides: Option<Arc<Mapping>>,
     /// The name of a recognised format, for people.

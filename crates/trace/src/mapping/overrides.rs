@@ -6,17 +6,25 @@ use super::condition::{ResultParts, any};
 use super::model::Mapping;
 use super::row::SourceRow;
 use super::values::{kind_of, scalar_of};
-use crate::failure::{Assessment, ToolResult, failure_of};
+use crate::failure::{Assessment, ToolResult, assess, failure_of};
 use crate::imported::Changed;
+use crate::json;
 use crate::raw_value::RawValue;
 use playproof_formats::diagnostic::{Diagnostic, Report};
 
 /// The parts of a result, with the status and the code that its content gives if the source names none.
-fn with_found<'a>(parts: &ResultParts<'a>, said: &Assessment) -> ResultParts<'a> {
+fn with_found<'a>(parts: &ResultParts<'a>, said: &Assessment, reads_content: bool) -> ResultParts<'a> {
     let mut parts = parts.clone();
     if let Assessment::Failed(failure) | Assessment::Suspected(failure) = said {
         parts.status = parts.status.or_else(|| failure.status.map(|status| Cow::Owned(status.to_string())));
         parts.code = parts.code.or_else(|| failure.code.clone().map(Cow::Owned));
+    }
+    let body = parts.body.as_deref().filter(|body| reads_content && body.trim_start().starts_with('{'));
+    if let Some(fields) = body.and_then(|body| json::object(json::parse(body).ok()?)) {
+        let field = |names: &[&str]| names.iter().find_map(|name| json::scalar(fields.get(name)?));
+        let (status, code) = (field(&["status", "status_code", "statusCode"]), field(&["code"]));
+        let [status, code] = [status, code].map(|text| text.map(|text| Cow::Owned(text.into_owned())));
+        (parts.status, parts.code) = (parts.status.or(status), parts.code.or(code));
     }
     parts
 }
@@ -31,12 +39,17 @@ impl Mapping {
         said: Assessment,
         changed: &mut Changed,
     ) -> Assessment {
-        let parts = &with_found(parts, &said);
+        let parts = &with_found(parts, &said, self.reads_content);
         let decided = match () {
             () if any(&self.not_failed, row, parts) => Some(false),
             () if any(&self.failed.conditions, row, parts) => Some(true),
             () => None,
         };
+        let decided = decided.or_else(|| {
+            // The flag of the format is stronger: it tells of this result, and not of each answer.
+            let is_denied = said != Assessment::Ok && result.flag.is_none() && any(&self.not_suspected, row, parts);
+            (is_denied && assess(&ToolResult { flag: Some(false), ..*result }) == Assessment::Ok).then_some(false)
+        });
         let mut said = match (decided, said) {
             (Some(true), Assessment::Ok | Assessment::Suspected(_)) => {
                 changed.failed += 1;

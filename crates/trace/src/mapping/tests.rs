@@ -868,3 +868,84 @@ fn a_path_to_rows_that_finds_none_is_named_and_not_what_the_rows_would_have() {
     assert!(near("^.sid").ends_with("(did you mean `^^.sid`?)"), "{}", near("^.sid"));
     assert!(near("$flie").ends_with("(did you mean `$file`?)"), "{}", near("$flie"));
 }
+
+/// The lines of rows in a format whose content decides, under the user's mapping without `call`.
+fn changed(own: &str, format: &str, bodies: &[&str]) -> (Vec<String>, Option<String>) {
+    let format = format!("format: mapping/1\ncall: {{ tool: t }}\nresult: {{ body: b }}\n{format}");
+    let own = mapping(&format!("format: mapping/1\n{own}"));
+    let format = mapping(&format).of_format("the format", Some(&own));
+    let row = |body: &&str| serde_json::json!({ "t": "find_user", "b": body, "flag": "fine" }).to_string();
+    let rows = bodies.iter().map(row).collect::<Vec<_>>().join("\n");
+    let found = as_recorded(&format, rows.as_bytes()).unwrap_or_else(|report| panic!("{report}"));
+    let lines = String::from_utf8(found.lines).expect("text");
+    let lines = lines.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).expect("one object a line"));
+    let status = |line: serde_json::Value| line["status"].as_str().map(str::to_owned);
+    (lines.filter_map(status).collect(), found.loss.changed.described())
+}
+
+#[test]
+fn a_status_or_code_in_the_content_of_a_success_counts_in_a_mapping_without_calls() {
+    let bodies = [r#"{"status":207}"#, r#"{"code":"E7","n":1}"#, r#"{"status":"KAPUTT"}"#, r#"[{"status":207}]"#];
+    let (lines, said) = changed("failed: [{ status: 207 }, { code: E7 }]\n", "failed: text\n", &bodies);
+    assert_eq!(lines, ["error", "error", "ok", "ok"]);
+    assert_eq!(said.as_deref(), Some("the mapping changed 2 results to failures"));
+    let (lines, _) = changed("failed: { status: KAPUTT }\n", "failed: text\n", &bodies);
+    assert_eq!(lines, ["ok", "ok", "error", "ok"]);
+}
+
+#[test]
+fn a_mapping_without_calls_says_which_results_are_called_successes() {
+    let bodies = ["User not found", r#"{"error":"no"}"#, "Error: declined"];
+    let of_text = "failed: text\n";
+    let (before, _) = changed("tool: t\n", of_text, &bodies);
+    let (after, said) = changed("not_suspected: { flag: fine }\n", of_text, &bodies);
+    assert_eq!((before[0].as_str(), after[0].as_str(), &after[1..]), ("suspected", "ok", &before[1..]));
+    assert_eq!(said.as_deref(), Some("the mapping changed 1 failure to a success"));
+    let (after, _) = changed("not_suspected: { flag: fine }\n", "failed: { flag: fine }\n", &bodies);
+    assert_eq!(after, ["error"; 3], "a flag of the format is stronger");
+}
+
+#[test]
+fn a_mapping_without_calls_is_told_which_keys_it_may_have() {
+    let found = refusal("format: mapping/1\nfailed: { x: 1 }\nskip: rest\npair: order\n");
+    let (id, text, said) = &found[0];
+    assert_eq!((found.len(), *id, text.as_str()), (1, "missing_key", "skip|pair"));
+    let help = "say how rows become calls (`call`), or use only `failed`, `not_failed`, `not_suspected`, `kinds`, `run`, `tool`";
+    assert_eq!(said.help.as_deref(), Some(help));
+    assert_eq!(
+        refusal("format: mapping/1\nresult: { body: b }\nfailed: text\n")[0].2.message,
+        "a mapping needs `call`"
+    );
+    let misspelt = refusal("format: mapping/1\ncal: { tool: t }\nskip: rest\n");
+    assert_eq!((misspelt.len(), misspelt[0].0), (1, "unknown_key"));
+}
+
+#[test]
+fn a_key_without_a_value_is_refused_and_null_means_missing() {
+    let found = refusal("format: mapping/1\ncall: { where: { ev: END, WAIT }, tool: t }\n");
+    let (id, text, said) = &found[0];
+    assert_eq!((found.len(), *id, text.as_str()), (1, "no_value", "WAIT"));
+    assert!(
+        said.help.as_deref().is_some_and(|help| help.contains("`event: [end, wait]`") && help.contains("`WAIT: null`"))
+    );
+    let (_, lines) = applied("format: mapping/1\ncall: { where: { gone: null, away: ~ }, tool: t }\n", "{\"t\":\"a\"}");
+    assert_eq!(lines.len(), 1);
+}
+
+#[test]
+fn a_unit_where_the_name_has_one_leads_to_the_key_that_takes_it() {
+    let said = |part: &str| {
+        let text = format!(
+            "format: mapping/1\ncall: {{ tool: t }}\nresult: {{ {part}: {{ path: d, unit: s }} }}\nfailed: text\n"
+        );
+        let (id, text, said) = refusal(&text).remove(0);
+        assert_eq!((id, text.as_str()), ("misplaced_key", "unit"));
+        format!("{}: {}", said.message, said.help.unwrap_or_default())
+    };
+    assert_eq!(
+        said("latency_ms"),
+        "`result.latency_ms` has its unit in its name: a duration in another unit is `latency`, with this `unit`"
+    );
+    assert!(said("retry_after_ms").ends_with("milliseconds are `retry_after_ms`, seconds `retry_after_s`"));
+    assert_eq!(said("body"), "`result.body` is neither a time nor a duration, and has no unit: ");
+}
